@@ -17,7 +17,7 @@
 #include "sim/solve/sharing.h"
 
 typedef struct {
-  gboolean has_memo;
+  gboolean has_memo, has_skip;
 } StepParams;
 
 static const FabParam step_params[] = {
@@ -27,6 +27,12 @@ static const FabParam step_params[] = {
     .fallback = "true",
     .help = "Remember a pattern of traffic and reuse its times when it repeats. Figures stay the same; the "
             "run ends sooner." },
+  { .key = "skip",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (StepParams, has_skip),
+    .fallback = "true",
+    .help = "With memo: while several rings are under way, stop playing their rounds once the pace of all is "
+            "steady, to within 0.1 %." },
   { .key = NULL },
 };
 
@@ -80,6 +86,8 @@ typedef struct {
   FabSharing *sharing;
   FabFootprintBuilder *builder; /* for transfers */
   gboolean is_solve_due;
+  gboolean may_repeat;           /* by the parameters */
+  guint64 n_messages, n_at_mark; /* that have begun */
 } StepNet;
 
 static FabNetLine *step_open (FabNet *net, const FabConnection *connection);
@@ -361,6 +369,7 @@ step_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps)
 {
   StepNet *self = (StepNet *) net;
 
+  self->n_messages++;
   line->left_bytes = bytes;
   line->sum_bytes += bytes;
   line->updated_ps = begin_ps;
@@ -419,6 +428,24 @@ step_skip (FabNet *net, guint n_lines, FabTimePs by_ps)
   return TRUE;
 }
 
+static gboolean
+step_mark (FabNet *net, guint n_lines)
+{
+  StepNet *self = (StepNet *) net;
+
+  self->n_at_mark = self->n_messages;
+  return self->may_repeat && self->open->len == n_lines;
+}
+
+static gboolean
+step_repeat (FabNet *net, double n_times, FabTimePs by_ps)
+{
+  StepNet *self = (StepNet *) net;
+
+  net->n_skipped += (guint64) (n_times * (double) (self->n_messages - self->n_at_mark) + 0.5);
+  return step_skip (net, self->open->len, by_ps);
+}
+
 static void
 step_set_capacity (FabNet *net, FabLinkId id, double fraction)
 {
@@ -433,11 +460,13 @@ step_set_capacity (FabNet *net, FabLinkId id, double fraction)
 }
 
 static FabNet *
-step_create (const FabNetEnv *env, G_GNUC_UNUSED gconstpointer params)
+step_create (const FabNetEnv *env, gconstpointer params)
 {
+  const StepParams *what = params;
   StepNet *self = g_new0 (StepNet, 1);
   guint n_links = fab_graph_n_links (env->graph);
 
+  self->may_repeat = what->has_memo && what->has_skip;
   fab_net_init (&self->base, &fab_net_step, env);
   fab_pool_init (&self->lines, sizeof (FabNetLine));
   fab_blocks_init (&self->members, sizeof (Member));
@@ -492,6 +521,8 @@ const FabNetOps fab_net_step = {
   .message = step_message,
   .close = step_close,
   .skip = step_skip,
+  .mark = step_mark,
+  .repeat = step_repeat,
   .destroy = step_destroy,
   .set_capacity = step_set_capacity,
   .remembers = step_remembers,

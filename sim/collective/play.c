@@ -31,7 +31,8 @@ struct _FabPlay {
   LaneState *lanes;
   guint *n_known;   /* per feed: messages that have come */
   FabRhythm rhythm; /* of the begins of all lanes, then of their arrivals; no items: nothing is skipped */
-  FabTempo tempo;   /* the same for networks where only intervals settle: of the begins of all lanes */
+  FabTempo tempo; /* where only intervals settle: of the begins of all lanes; no items: nothing is skipped */
+  double n_owed;  /* rounds that skips have not moved on by, since only whole ones are */
   gboolean is_skip_due;
   guint64 n_changes; /* of the network, for which the rhythm holds */
 };
@@ -156,32 +157,192 @@ try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
   fab_rhythm_skip (&self->rhythm, by_ps);
 }
 
-/* A window has ended. Where the tempo has settled, the rounds to come take what the slowest lane takes now. */
+/* --- rounds of all plays that are under way --- */
+
+static FabPlay *
+play_at (const FabNet *net, guint i)
+{
+  return g_ptr_array_index (net->plays, i);
+}
+
+static guint
+count_lanes (const FabNet *net)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < net->plays->len; i++)
+    n += play_at (net, i)->schedule->lanes->len;
+  return n;
+}
+
+/* The plays and the network: whose events move together. (transfer full) */
+static GPtrArray *
+list_owners (FabNet *net)
+{
+  GPtrArray *owners = g_ptr_array_copy (net->plays, NULL, NULL);
+
+  g_ptr_array_add (owners, net);
+  return owners;
+}
+
+/* Returns the rounds of a play in this time, with those that it is owed. */
+static double
+rounds_in (const FabPlay *self, double by_ps)
+{
+  return by_ps / self->tempo.interval_ps + self->n_owed;
+}
+
+/* Returns how far the rounds of the plays in this time are from whole ones, at most. */
+static double
+find_misfit (const FabNet *net, double by_ps)
+{
+  double most = 0;
+
+  for (guint i = 0; i < net->plays->len; i++) {
+    double n = rounds_in (play_at (net, i), by_ps);
+
+    most = MAX (most, fabs (n - round (n)));
+  }
+  return most;
+}
+
+/* Returns the time for which all plays can go on, until one comes near its last round or another event meets the
+ * network; 0: the tempo has not settled. */
+static double
+find_free_ps (FabNet *net)
+{
+  const double margin = 2;
+  g_autoptr (GPtrArray) owners = list_owners (net);
+  FabTimePs others_ps = fab_engine_next_of_others_ps (net->env.engine, (const gconstpointer *) owners->pdata,
+                                                      owners->len);
+  double free_ps = (double) (others_ps - fab_engine_now (net->env.engine))
+                 - margin * play_at (net, 0)->tempo.interval_ps;
+
+  for (guint i = 0; i < net->plays->len; i++) {
+    const FabPlay *play = play_at (net, i);
+
+    if (!play->tempo.is_settled)
+      return 0;
+    free_ps = MIN (free_ps, (count_rounds_left (play) - play->n_owed) * play->tempo.interval_ps);
+  }
+  return free_ps;
+}
+
+/* Returns the rounds of the first play that all can skip; 0: it is not worth it. Of the longest skips that one is taken
+ * in which all plays come closest to whole rounds. */
+static guint
+find_rounds (FabNet *net)
+{
+  const guint worth = net->plays->len == 1 ? 4 : 2, share = 4;
+  const double close = 0.01, rounding = 1e-9;
+  const FabTempo *tempo = &play_at (net, 0)->tempo;
+  double free_ps = find_free_ps (net), least = 0.5;
+  guint n_most = free_ps > 0 ? (guint) (free_ps / tempo->interval_ps + rounding) : 0, n_found = 0;
+
+  if (n_most < worth)
+    return 0;
+  if (net->plays->len == 1)
+    return n_most / tempo->window * tempo->window;
+  for (guint n = n_most; n >= worth && n >= n_most - n_most / share && least > close; n--) {
+    double misfit = find_misfit (net, n * tempo->interval_ps);
+
+    if (misfit < least) {
+      least = misfit;
+      n_found = n;
+    }
+  }
+  return n_found;
+}
+
+/* Returns the time that is skipped now; 0: nothing is. */
+static FabTimePs
+find_skip (FabNet *net)
+{
+  FabTimePs now_ps = fab_engine_now (net->env.engine);
+
+  for (guint i = 0; net->skips_due != NULL && i < net->skips_due->len; i++) {
+    FabSkip due = g_array_index (net->skips_due, FabSkip, i);
+
+    if (due.at_ps == now_ps)
+      return due.by_ps;
+  }
+  if (net->skips_due != NULL)
+    return 0;
+  return (FabTimePs) (find_rounds (net) * play_at (net, 0)->tempo.interval_ps + 0.5);
+}
+
+static void
+skip_all (FabNet *net, FabTimePs by_ps)
+{
+  FabSkip made = { fab_engine_now (net->env.engine), by_ps };
+  g_autoptr (GPtrArray) owners = list_owners (net);
+
+  fab_engine_delay (net->env.engine, (const gconstpointer *) owners->pdata, owners->len, by_ps);
+  for (guint i = 0; i < net->plays->len; i++) {
+    FabPlay *play = play_at (net, i);
+    double n_rounds = rounds_in (play, (double) by_ps);
+    guint n_whole = MIN ((guint) (n_rounds + 0.5), count_rounds_left (play));
+
+    play->n_owed = net->plays->len > 1 ? n_rounds - n_whole : 0;
+    skip_rounds (play, n_whole, by_ps);
+    fab_tempo_skip (&play->tempo, n_whole, by_ps);
+    if (net->plays->len == 1)
+      fab_tempo_restart (&play->tempo);
+  }
+  g_array_append_val (net->skips, made);
+}
+
+/* What was measured says nothing of what comes. */
+static void
+restart_all (FabNet *net)
+{
+  for (guint i = 0; i < net->plays->len; i++)
+    if (play_at (net, i)->tempo.n_items > 0)
+      fab_tempo_restart (&play_at (net, i)->tempo);
+}
+
+/* Whether a window is long enough for all: two rounds of each. */
+static gboolean
+is_window_over (const FabNet *net)
+{
+  const guint least = 2;
+
+  for (guint i = 0; i < net->plays->len; i++) {
+    const FabTempo *tempo = &play_at (net, i)->tempo;
+
+    if (tempo->n_items == 0 || (net->plays->len > 1 && fab_tempo_so_far (tempo) < least))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* A window of the first play has ended. Where the tempo of all has settled, the rounds to come take what the slowest
+ * lane of each takes now. */
 static void
 try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
   FabPlay *self = owner;
   FabNet *net = self->net;
-  guint window = self->tempo.window;
 
   self->is_skip_due = FALSE;
-  fab_tempo_measure (&self->tempo);
-  guint n = self->tempo.is_settled ? count_free (self, self->tempo.interval_ps) / window : 0;
-  FabTimePs by_ps = (FabTimePs) (n * window * self->tempo.interval_ps + 0.5);
-  if (n > 0 && net->ops->repeat (net, n, by_ps)) {
-    delay_events (self, by_ps);
-    skip_rounds (self, n * window, by_ps);
-    fab_tempo_skip (&self->tempo, n * window, by_ps);
-  }
-  if (!net->ops->mark (net, self->schedule->lanes->len))
-    self->tempo.interval_ps = 0;
+  if (play_at (net, 0) != self || !is_window_over (net))
+    return;
+  for (guint i = 0; i < net->plays->len; i++)
+    fab_tempo_measure (&play_at (net, i)->tempo, net->plays->len == 1);
+  FabTimePs by_ps = find_skip (net);
+  double n_windows = (double) by_ps / (self->tempo.window * self->tempo.interval_ps);
+  if (by_ps > 0 && net->ops->repeat (net, net->plays->len > 1 ? n_windows : round (n_windows), by_ps))
+    skip_all (net, by_ps);
+  if (!net->ops->mark (net, count_lanes (net)))
+    restart_all (net);
 }
 
 static void
 note_tempo (FabPlay *self, guint index, FabTimePs begin_ps)
 {
   fab_tempo_note (&self->tempo, index, begin_ps);
-  if (index > 0 || self->is_skip_due || !fab_tempo_is_due (&self->tempo))
+  if (index > 0 || self->is_skip_due || !fab_tempo_is_due (&self->tempo) || play_at (self->net, 0) != self
+      || (self->net->ops->skip != NULL && self->net->plays->len == 1))
     return;
   self->is_skip_due = TRUE;
   fab_engine_after (self->net->env.engine, 0, try_tempo, self, 0);
@@ -206,7 +367,8 @@ note_begin (FabPlay *self, guint index, FabTimePs begin_ps)
 static void
 watch_rhythm (FabPlay *self)
 {
-  const guint many = 16, few = 10, windows = 32, least_in_window = 2, most_in_window = 8;
+  const guint many = 16, windows = 32, least_in_window = 2, most_in_window = 8;
+  const guint few = self->net->ops->skip != NULL ? 64 : 10; /* of the former few are skipped to no loss */
   guint n_lanes = self->schedule->lanes->len;
   FabTimePs memory_ps = 0;
 
@@ -262,6 +424,8 @@ finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
   FabPlay *self = owner;
   FabDone done = self->spec.done;
 
+  g_ptr_array_remove (self->net->plays, self);
+  restart_all (self->net);
   for (guint i = 0; i < self->schedule->lanes->len; i++)
     if (self->lanes[i].line != NULL)
       fab_net_close (self->net, g_steal_pointer (&self->lanes[i].line));
@@ -429,6 +593,8 @@ fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
   for (guint i = 0; i < n; i++)
     lane_init (self, i, &cost);
   watch_rhythm (self);
+  g_ptr_array_add (net->plays, self);
+  restart_all (net);
   for (guint i = 0; i < n; i++)
     lane_prepare (self, i);
   for (guint i = 0; i < n; i++)

@@ -20,15 +20,33 @@ static void
 mark_all (FabTempo *self)
 {
   for (guint i = 0; i < self->n_items; i++) {
-    self->strokes[i].mark_ps = self->strokes[i].last_ps;
-    self->strokes[i].n_at_mark = self->strokes[i].n;
+    FabStroke *stroke = &self->strokes[i];
+
+    stroke->old_mark_ps = stroke->mark_ps;
+    stroke->n_at_old_mark = stroke->n_at_mark;
+    stroke->mark_ps = stroke->last_ps;
+    stroke->n_at_mark = stroke->n;
   }
 }
 
-void
-fab_tempo_measure (FabTempo *self)
+/* Returns the mean interval of all items over two windows. */
+static double
+mean_of_two (const FabTempo *self)
 {
-  const double same = 1e-3, alike = 1e-2;
+  double sum_ps = 0;
+
+  for (guint i = 0; i < self->n_items; i++) {
+    const FabStroke *stroke = &self->strokes[i];
+
+    sum_ps += (double) (stroke->last_ps - stroke->old_mark_ps) / (stroke->n - stroke->n_at_old_mark);
+  }
+  return sum_ps / self->n_items;
+}
+
+void
+fab_tempo_measure (FabTempo *self, gboolean is_alone)
+{
+  const double same = is_alone ? 1e-3 : 1e-2, alike = is_alone ? 1e-2 : 2e-2;
   double most_ps = 0, least_ps = HUGE_VAL;
   gboolean is_whole = self->strokes[0].n_at_mark > 0;
 
@@ -41,9 +59,19 @@ fab_tempo_measure (FabTempo *self)
     most_ps = MAX (most_ps, mean_ps);
     least_ps = MIN (least_ps, mean_ps);
   }
-  self->is_settled = is_whole && self->interval_ps > 0 && fabs (most_ps - self->interval_ps) <= same * most_ps
+  self->is_settled = is_whole && self->slowest_ps > 0 && fabs (most_ps - self->slowest_ps) <= same * most_ps
                   && most_ps - least_ps <= alike * most_ps;
-  self->interval_ps = is_whole ? most_ps : 0;
+  self->slowest_ps = is_whole ? most_ps : 0;
+  if (self->is_settled)
+    self->interval_ps = is_alone ? most_ps : mean_of_two (self);
+  mark_all (self);
+}
+
+void
+fab_tempo_restart (FabTempo *self)
+{
+  self->slowest_ps = 0;
+  self->is_settled = FALSE;
   mark_all (self);
 }
 
@@ -51,10 +79,13 @@ void
 fab_tempo_skip (FabTempo *self, guint n, FabTimePs by_ps)
 {
   for (guint i = 0; i < self->n_items; i++) {
-    self->strokes[i].last_ps += by_ps;
-    self->strokes[i].n += n;
+    FabStroke *stroke = &self->strokes[i];
+
+    stroke->last_ps += by_ps;
+    stroke->mark_ps += by_ps;
+    stroke->old_mark_ps += by_ps;
+    stroke->n += n;
+    stroke->n_at_mark += n;
+    stroke->n_at_old_mark += n;
   }
-  self->interval_ps = 0;
-  self->is_settled = FALSE;
-  mark_all (self);
 }

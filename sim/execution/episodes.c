@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/execution/episodes.h"
 
+#include "sim/execution/episode_tree.h"
 #include "sim/execution/plan_ids.h"
 
-enum {
-  MOST_MISSES = 3,     /* replays in a row after which episodes of a collective are played at once */
-  MOST_BYTES = 1 << 26 /* of the tree */
-};
+enum { MOST_MISSES = 3 }; /* replays in a row after which episodes of a collective are played at once */
 
-typedef struct _Node Node;
-
-/* An input or an output of an episode. */
-struct _Node {
-  Node *parent; /* NULL: the input that begins the episode */
-  Node *inputs; /* that have followed it, linked by `sibling` */
-  Node *sibling;
-  Node *output;       /* the next one; NULL: not known */
-  FabTimePs after_ps; /* since the parent */
-  FabTimePs quiet_ps; /* nothing comes out for so long; -1: not known */
-  GBytes *meter;      /* output: of FabMeterEntry, what links carried since the output before */
-  GBytes *queues;     /* last output: of FabLaneQueue, of the episode */
-  GBytes *late;       /* last output: of FabMeterEntry, what links carried after it */
-  guint32 what;       /* input: the plan; output: the place of the input that has ended */
-  gboolean is_output;
-};
+typedef FabEpisodeNode Node;
 
 /* A collective that begins episodes. */
 typedef struct {
@@ -40,6 +23,7 @@ typedef struct {
   guint32 plan;
   FabPlay *play; /* NULL: a stream, or not begun on the network */
   FabDone done;
+  gboolean is_over, is_told; /* it has ended on the network; for the jobs */
 } Input;
 
 struct _FabEpisodes {
@@ -48,10 +32,9 @@ struct _FabEpisodes {
   FabMeter *meter; /* of the jobs */
   gboolean remembers;
   FabPlanIds *ids;
-  GArray *plans;        /* of Plan */
-  GHashTable *known;    /* of GBytes: equal ones are kept once */
+  GArray *plans; /* of Plan */
+  FabEpisodeTree tree;
   GHashTable *directly; /* of Direct: that have not ended */
-  gsize n_bytes;        /* of nodes and of what is in `known` */
 
   /* The episode under way. */
   GArray *inputs;                   /* of Input */
@@ -65,6 +48,7 @@ struct _FabEpisodes {
   gboolean is_new;                  /* it has grown the tree, or is not in it */
   gboolean is_played;               /* the network has played some of it */
   FabTimePs start_ps, own_start_ps; /* on the two clocks */
+  guint n_skips_noted;              /* of the network's, that are in the tree */
   guint64 n_drawn_before;
 
   GArray *heard;   /* guint32: places of inputs that the network has ended, not looked at yet */
@@ -86,41 +70,11 @@ typedef struct {
 
 /* --- begin and end --- */
 
-/* Frees a node and all that follow. The nodes still to free are linked by `sibling`. */
-static void
-node_free (Node *self)
-{
-  while (self != NULL) {
-    Node *next = self->sibling, **last = &self->inputs;
-
-    while (*last != NULL)
-      last = &(*last)->sibling;
-    *last = next;
-    next = self->inputs;
-    if (self->output != NULL) {
-      self->output->sibling = next;
-      next = self->output;
-    }
-    g_free (self);
-    self = next;
-  }
-}
-
 static void
 direct_free (gpointer data)
 {
   fab_play_free (((Direct *) data)->play);
   g_free (data);
-}
-
-/* All that is kept consists of words of 8 bytes. */
-static guint
-kept_hash (gconstpointer bytes)
-{
-  gsize size;
-  const guint64 *words = g_bytes_get_data ((GBytes *) bytes, &size);
-
-  return fab_words_hash (words, size / sizeof *words);
 }
 
 static FabTimePs advance (gpointer owner, FabTimePs until_ps);
@@ -137,7 +91,7 @@ fab_episodes_new (FabEngine *engine, FabNet *net, gboolean remembers)
   self->remembers = remembers;
   self->ids = fab_plan_ids_new ();
   self->plans = g_array_new (FALSE, FALSE, sizeof (Plan));
-  self->known = g_hash_table_new_full (kept_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
+  fab_episode_tree_init (&self->tree);
   self->directly = g_hash_table_new_full (NULL, NULL, direct_free, NULL);
   self->inputs = g_array_new (FALSE, FALSE, sizeof (Input));
   self->heard = g_array_new (FALSE, FALSE, sizeof (guint32));
@@ -167,10 +121,10 @@ fab_episodes_free (FabEpisodes *self)
   inputs_clear (self);
   for (guint i = 0; i < self->plans->len; i++)
     for (guint k = 0; k < FAB_SAMPLES; k++)
-      node_free (g_array_index (self->plans, Plan, i).samples[k]);
+      fab_episode_tree_cut (&self->tree, g_array_index (self->plans, Plan, i).samples[k]);
   g_array_unref (self->plans);
   fab_plan_ids_free (self->ids);
-  g_hash_table_unref (self->known);
+  fab_episode_tree_clear (&self->tree);
   g_hash_table_unref (self->directly);
   g_array_unref (self->inputs);
   g_array_unref (self->heard);
@@ -229,6 +183,7 @@ hear (gpointer owner, guint64 place)
   FabEpisodes *self = owner;
   guint32 heard = (guint32) place;
 
+  g_array_index (self->inputs, Input, place).is_over = TRUE;
   g_array_append_val (self->heard, heard);
   fab_engine_stop (self->own);
 }
@@ -285,29 +240,13 @@ net_rest (FabEpisodes *self)
     self->net->ops->rest (self->net, self->stream);
   if (self->net->ops->n_drawn != NULL)
     self->n_drawn_before = self->net->ops->n_drawn (self->net);
+  g_array_set_size (self->net->skips, 0);
+  self->n_skips_noted = 0;
   self->own_start_ps = fab_engine_now (self->own);
   self->is_live = TRUE;
 }
 
 /* --- the tree --- */
-
-/* Returns the bytes of an array, of which equal ones are kept once. (transfer none) */
-static GBytes *
-keep (FabEpisodes *self, const GArray *array)
-{
-  const gsize overhead = 64; /* of the table and of the object, about */
-  gsize size = (gsize) array->len * g_array_get_element_size ((GArray *) array);
-  GBytes *bytes = g_bytes_new (array->data, size);
-  gpointer known;
-
-  if (g_hash_table_lookup_extended (self->known, bytes, &known, NULL)) {
-    g_bytes_unref (bytes);
-    return known;
-  }
-  self->n_bytes += size + overhead;
-  g_hash_table_add (self->known, bytes);
-  return bytes;
-}
 
 static GArray *
 drain (FabEpisodes *self)
@@ -316,17 +255,9 @@ drain (FabEpisodes *self)
 }
 
 static void
-book (FabEpisodes *self, const FabMeterEntry *entries, gsize n)
-{
-  for (gsize i = 0; i < n; i++)
-    fab_meter_add_link (self->meter, (FabLinkId) entries[i].link, entries[i].load.payload_bytes,
-                        entries[i].load.line_bytes);
-}
-
-static void
 book_array (FabEpisodes *self, const GArray *entries)
 {
-  book (self, (const FabMeterEntry *) (gconstpointer) entries->data, entries->len);
+  fab_meter_add_entries (self->meter, (const FabMeterEntry *) (gconstpointer) entries->data, entries->len);
 }
 
 static void
@@ -335,48 +266,56 @@ book_kept (FabEpisodes *self, GBytes *kept)
   gsize size;
   const FabMeterEntry *entries = g_bytes_get_data (kept, &size);
 
-  book (self, entries, size / sizeof (FabMeterEntry));
+  fab_meter_add_entries (self->meter, entries, size / sizeof *entries);
 }
 
 static Node *
 node_new (FabEpisodes *self, Node *parent, gboolean is_output, guint32 what, FabTimePs after_ps)
 {
-  Node *node = g_new0 (Node, 1);
-
-  *node = (Node){
-    .parent = parent, .is_output = is_output, .what = what, .after_ps = after_ps, .quiet_ps = -1
-  };
-  self->n_bytes += sizeof *node;
   self->is_new = TRUE;
-  return node;
+  return fab_episode_tree_add (&self->tree, parent, is_output, what, after_ps);
+}
+
+static GBytes *
+keep (FabEpisodes *self, const GArray *array)
+{
+  return fab_episode_tree_keep (&self->tree, array);
+}
+
+/* Notes at a node the skips that the network has made since its parent. */
+static void
+note_skips (FabEpisodes *self, Node *node, const GArray *made)
+{
+  g_autoptr (GArray) skips = g_array_new (FALSE, FALSE, sizeof (FabSkip));
+
+  for (guint i = self->n_skips_noted; i < made->len; i++) {
+    FabSkip skip = g_array_index (made, FabSkip, i);
+
+    skip.at_ps -= self->own_start_ps;
+    g_array_append_val (skips, skip);
+  }
+  self->n_skips_noted = made->len;
+  if (node != NULL && skips->len > 0)
+    node->skips = keep (self, skips);
 }
 
 static gboolean
 may_grow (const FabEpisodes *self)
 {
-  return self->at != NULL && self->n_bytes < MOST_BYTES;
-}
-
-static Node *
-find_input (const Node *node, guint32 what, FabTimePs after_ps)
-{
-  Node *child = node != NULL ? node->inputs : NULL;
-
-  while (child != NULL && (child->what != what || child->after_ps != after_ps))
-    child = child->sibling;
-  return child;
+  return self->at != NULL && fab_episode_tree_has_room (&self->tree);
 }
 
 /* Goes on in the tree to an input, which becomes part of it where there is room. */
 static void
 step_to_input (FabEpisodes *self, guint32 what, FabTimePs now_ps)
 {
-  Node *known = find_input (self->at, what, now_ps - self->at_ps);
+  Node *known = fab_episode_node_find (self->at, what, now_ps - self->at_ps);
 
   if (known == NULL && may_grow (self)) {
     known = node_new (self, self->at, FALSE, what, now_ps - self->at_ps);
     known->sibling = self->at->inputs;
     self->at->inputs = known;
+    note_skips (self, known, self->net->skips);
   }
   self->is_new |= known == NULL;
   self->at = known;
@@ -403,8 +342,9 @@ episode_end (FabEpisodes *self)
 static void
 take_output (FabEpisodes *self, guint32 place)
 {
-  const Input *input = &g_array_index (self->inputs, Input, place);
+  Input *input = &g_array_index (self->inputs, Input, place);
 
+  input->is_told = TRUE;
   g_array_append_val (self->pending, input->done);
   self->n_active--;
   self->count.n_collectives++;
@@ -466,11 +406,27 @@ fail_otherwise (FabEpisodes *self)
                    self->net->ops->info.name);
 }
 
+/* Returns the input that ends for the jobs when this one ends on the network. Where other rounds are skipped when an
+ * episode is played again, two may end in the other order: the tree has told the one, so the other is meant. */
+static guint32
+find_untold (const FabEpisodes *self, guint32 place)
+{
+  guint32 other = 0;
+
+  if (!g_array_index (self->inputs, Input, place).is_told)
+    return place;
+  while (!g_array_index (self->inputs, Input, other).is_over
+         || g_array_index (self->inputs, Input, other).is_told)
+    other++;
+  return other;
+}
+
 /* Writes down that a collective has ended at this time, and what the links carried since the one before. */
 static void
-record_output (FabEpisodes *self, guint32 place, FabTimePs at_ps)
+record_output (FabEpisodes *self, guint32 ended, FabTimePs at_ps)
 {
   g_autoptr (GArray) meter = drain (self);
+  guint32 place = find_untold (self, ended);
 
   book_array (self, meter);
   if (self->at != NULL && self->at->output == NULL) {
@@ -480,14 +436,18 @@ record_output (FabEpisodes *self, guint32 place, FabTimePs at_ps)
     self->is_new = TRUE;
     if (node != NULL)
       node->meter = keep (self, meter);
+    note_skips (self, node, self->net->skips);
     self->at = node;
   } else if (self->at != NULL) {
-    self->at = self->at->output;
-    if (self->net->n_skipped == 0 && (self->at->what != place || self->at->after_ps != at_ps - self->at_ps))
+    Node *known = self->at->output;
+
+    if (self->net->n_skipped == 0 && (known->what != place || known->after_ps != at_ps - self->at_ps))
       fail_otherwise (self);
+    self->at = known->what == place ? known : NULL;
+    self->n_skips_noted = self->net->skips->len;
   }
   self->at_ps = at_ps;
-  g_clear_pointer (&g_array_index (self->inputs, Input, place).play, fab_play_free);
+  g_clear_pointer (&g_array_index (self->inputs, Input, ended).play, fab_play_free);
   take_output (self, place);
 }
 
@@ -536,14 +496,47 @@ replay_node (FabEpisodes *self, const Node *node, FabTimePs *own_ps, guint32 *n_
   *own_ps = fab_engine_now (self->own);
 }
 
+/* Returns the skips of the nodes of a path, on the clock of the network. (transfer full) */
+static GArray *
+list_skips (const FabEpisodes *self, const GPtrArray *path)
+{
+  GArray *skips = g_array_new (FALSE, FALSE, sizeof (FabSkip));
+
+  for (guint i = path->len; i-- > 0;) {
+    const Node *node = g_ptr_array_index (path, i);
+    gsize size = 0;
+    const FabSkip *of_node = node->skips != NULL ? g_bytes_get_data (node->skips, &size) : NULL;
+
+    if (size > 0)
+      g_array_append_vals (skips, of_node, (guint) (size / sizeof *of_node));
+  }
+  for (guint i = 0; i < skips->len; i++)
+    g_array_index (skips, FabSkip, i).at_ps += fab_engine_now (self->own);
+  return skips;
+}
+
 /* The first use of a rehearsal goes on otherwise: the tree is then what it would be if it had been played at once. */
 static void
 forget_rehearsal (FabEpisodes *self)
 {
   self->is_rehearsed = FALSE;
-  node_free (g_steal_pointer (&self->at->output));
-  self->n_bytes -= sizeof (Node);
+  fab_episode_tree_cut (&self->tree, g_steal_pointer (&self->at->output));
   self->is_new = TRUE;
+}
+
+/* What has ended on the network, although the tree has not got there, is to be looked at. */
+static void
+hear_early_ends (FabEpisodes *self)
+{
+  guint n_early = 0;
+
+  for (guint i = 0; i < self->inputs->len; i++)
+    n_early += g_array_index (self->inputs, Input, i).is_over;
+  n_early -= self->inputs->len - self->n_active;
+  g_array_set_size (self->heard, 0);
+  for (guint32 i = 0; i < self->inputs->len && self->heard->len < n_early; i++)
+    if (g_array_index (self->inputs, Input, i).is_over && !g_array_index (self->inputs, Input, i).is_told)
+      g_array_append_val (self->heard, i);
 }
 
 /* Plays the episode so far again, up to the last node, unheard; from there on the network is live. */
@@ -563,7 +556,10 @@ replay (FabEpisodes *self)
     self->count.n_replays++;
     plan_at (self, self->first)->n_misses++;
   }
+  g_autoptr (GArray) skips = list_skips (self, path);
+
   net_rest (self);
+  self->net->skips_due = skips;
   own_ps = self->own_start_ps;
   for (guint i = path->len; i-- > 0 && !is_broken (self);) {
     const Node *node = g_ptr_array_index (path, i);
@@ -571,7 +567,9 @@ replay (FabEpisodes *self)
     own_ps += node->after_ps;
     replay_node (self, node, &own_ps, &n_inputs, &n_heard);
   }
-  g_array_set_size (self->heard, 0);
+  self->net->skips_due = NULL;
+  self->n_skips_noted = self->net->skips->len;
+  hear_early_ends (self);
 }
 
 /* --- in step with the jobs' clock --- */
@@ -594,6 +592,8 @@ go_on (FabEpisodes *self, FabTimePs until_ps)
     if (until_ps != FAB_TIME_NEVER && self->at->quiet_ps >= until_ps - self->at_ps)
       return FALSE;
     replay (self);
+    if (self->heard->len > 0)
+      return record_heard (self, until_ps);
   }
   play_until (self, own_time (self, until_ps));
   return record_heard (self, until_ps);
@@ -641,7 +641,7 @@ find_episode (FabEpisodes *self, guint32 id)
   self->stream = sample;
   if (!self->remembers)
     return NULL;
-  if (plan->samples[sample] == NULL && self->n_bytes < MOST_BYTES)
+  if (plan->samples[sample] == NULL && fab_episode_tree_has_room (&self->tree))
     plan->samples[sample] = node_new (self, NULL, FALSE, id, 0);
   return plan->samples[sample];
 }
@@ -671,11 +671,13 @@ learn (FabEpisodes *self, guint32 id, const FabRehearsal *rehearsal)
   Plan *plan = plan_at (self, id);
   Node *node;
 
-  if (rehearsal->duration_ps < 0 || plan->samples[0] != NULL || self->n_bytes >= MOST_BYTES)
+  if (rehearsal->duration_ps < 0 || plan->samples[0] != NULL || !fab_episode_tree_has_room (&self->tree))
     return;
   node = plan->samples[0] = node_new (self, NULL, FALSE, id, 0);
   node = node->output = node_new (self, node, TRUE, 0, rehearsal->duration_ps);
   node->quiet_ps = 0;
+  self->n_skips_noted = 0;
+  note_skips (self, node, rehearsal->skips);
   node->meter = keep (self, rehearsal->meter);
   node->queues = keep (self, rehearsal->queues);
   node->late = keep (self, rehearsal->late);
@@ -701,7 +703,7 @@ static void
 settle (FabEpisodes *self, guint32 id, FabTimePs now_ps)
 {
   while (self->n_active > 0) {
-    if (!self->is_live && find_input (self->at, id, now_ps - self->at_ps) != NULL)
+    if (!self->is_live && fab_episode_node_find (self->at, id, now_ps - self->at_ps) != NULL)
       return;
     if (!go_on (self, now_ps))
       return;
@@ -717,14 +719,15 @@ fab_episodes_begin (FabEpisodes *self, const FabEpisodeInput *input, FabDone don
     begin_directly (self, input, done);
     return;
   }
-  Input added = { plan_id (self, input), NULL, done };
+  Input added = { .plan = plan_id (self, input), .done = done };
   settle (self, added.plan, now_ps);
   if (self->n_active == 0) {
     episode_begin (self, added.plan, now_ps);
   } else {
-    if (!self->is_live && find_input (self->at, added.plan, now_ps - self->at_ps) == NULL) {
+    if (!self->is_live && fab_episode_node_find (self->at, added.plan, now_ps - self->at_ps) == NULL) {
       replay (self);
-      play_until (self, own_time (self, now_ps));
+      if (self->heard->len == 0)
+        play_until (self, own_time (self, now_ps));
       record_heard (self, now_ps);
     }
     step_to_input (self, added.plan, now_ps);

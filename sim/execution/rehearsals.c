@@ -76,6 +76,7 @@ stage_play (gpointer data, guint item)
     result->n_drawn = self->net->ops->n_drawn (self->net);
   result->n_events = fab_engine_events (self->engine);
   result->n_skipped = self->net->n_skipped;
+  g_array_append_vals (result->skips, self->net->skips->data, self->net->skips->len);
   if (fab_engine_failure (self->engine) == NULL && !fab_engine_is_cancelled (self->engine))
     result->duration_ps = self->end_ps;
 }
@@ -88,6 +89,7 @@ rehearsal_clear (gpointer data)
   g_array_unref (self->meter);
   g_array_unref (self->late);
   g_array_unref (self->queues);
+  g_array_unref (self->skips);
 }
 
 static GArray *
@@ -100,7 +102,8 @@ rehearsals_new (guint n)
     FabRehearsal result = { .duration_ps = -1,
                             .meter = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
                             .late = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
-                            .queues = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue)) };
+                            .queues = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue)),
+                            .skips = g_array_new (FALSE, FALSE, sizeof (FabSkip)) };
 
     g_array_append_val (results, result);
   }

@@ -36,6 +36,7 @@ typedef struct {
   FabTimePs duration_ps; /* -1: it did not end, or not alone */
   GArray *meter, *late;  /* FabMeterEntry: what the links carried until it ended, and afterwards */
   GArray *queues;        /* FabLaneQueue */
+  GArray *skips;         /* FabSkip */
   guint64 n_drawn;       /* random numbers */
   guint64 n_events;
   guint64 n_skipped; /* packets times links, as in FabNet */

@@ -177,6 +177,14 @@ fab_meter_drain (FabMeter *self, GArray *entries)
 }
 
 void
+fab_meter_add_entries (FabMeter *self, const FabMeterEntry *entries, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    fab_meter_add_link (self, (FabLinkId) entries[i].link, entries[i].load.payload_bytes,
+                        entries[i].load.line_bytes);
+}
+
+void
 fab_lane_queues_add (GArray *lanes, const FabLaneQueue *queues, gsize n)
 {
   for (gsize i = 0; i < n; i++) {
@@ -224,6 +232,8 @@ fab_net_init (FabNet *self, const FabNetOps *ops, const FabNetEnv *env)
   self->env = *env;
   self->meter = fab_meter_new (env->graph);
   self->dead = g_array_new (FALSE, FALSE, sizeof (FabDeadLink));
+  self->plays = g_ptr_array_new ();
+  self->skips = g_array_new (FALSE, FALSE, sizeof (FabSkip));
 }
 
 void
@@ -233,6 +243,8 @@ fab_net_clear (FabNet *self)
   g_clear_pointer (&self->builder, fab_footprint_builder_free);
   g_clear_pointer (&self->shares, g_array_unref);
   g_clear_pointer (&self->dead, g_array_unref);
+  g_clear_pointer (&self->plays, g_ptr_array_unref);
+  g_clear_pointer (&self->skips, g_array_unref);
 }
 
 FabFootprint *

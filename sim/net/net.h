@@ -54,6 +54,8 @@ void fab_meter_take (FabMeter *self, FabLinkLoad *loads);
  * O(links that carried something). */
 GArray *fab_meter_drain (FabMeter *self, GArray *entries);
 
+void fab_meter_add_entries (FabMeter *self, const FabMeterEntry *entries, gsize n);
+
 typedef struct {
   FabEngine *engine;
   const FabGraph *graph;
@@ -170,10 +172,10 @@ typedef struct {
   gboolean (*skip) (FabNet *net, guint n_lines, FabTimePs by_ps);
   /* The same for networks of which a caller cannot know it all. `mark` notes what is counted now; FALSE: more than
    * these `n_lines` lines are open, or what they do does not repeat. `repeat` makes the state follow as if the lines
-   * had done `n` times more, in `by_ps`, what they did since the mark; the caller then moves the events of the network
+   * had done `n_times` more, in `by_ps`, what they did since the mark; the caller then moves the events of the network
    * as above. FALSE and nothing is done: it was not the kind of thing that repeats. Both, or none. */
   gboolean (*mark) (FabNet *net, guint n_lines);
-  gboolean (*repeat) (FabNet *net, guint n, FabTimePs by_ps);
+  gboolean (*repeat) (FabNet *net, double n_times, FabTimePs by_ps);
   /* Sets the share of its line rate that a link has from now on, 0 to 1; flows over a link at 0 stand still. NULL:
  * the network does not model time. */
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
@@ -208,6 +210,11 @@ typedef struct {
   FabTimePs since_ps;
 } FabDeadLink;
 
+/* Rounds that were skipped, all in the same time (sim/collective/play.c). */
+typedef struct {
+  FabTimePs at_ps, by_ps;
+} FabSkip;
+
 /* The base struct: the first member of every network. */
 struct _FabNet {
   const FabNetOps *ops;
@@ -219,7 +226,12 @@ struct _FabNet {
   /* How many lines were opened and closed and capacities changed, in networks that have `skip`: what repeated before
    * may not repeat after that. */
   guint64 n_changes;
-  guint64 n_skipped; /* packets times links that were not played, because they repeat others */
+  guint64 n_skipped; /* packets times links, or messages, that were not played, because they repeat others */
+  GPtrArray *plays;  /* FabPlay (sim/collective/play.h): that are under way */
+  GArray *skips;     /* FabSkip: that were made since the network rested */
+  /* FabSkip: where what was played before is played again, the skips that are made, and no others; NULL: the network
+   * skips what it can. */
+  const GArray *skips_due;
 };
 
 /* Set up and free the base part; for create () and destroy (). */

@@ -348,13 +348,13 @@ rehearse (FabSimulation *self)
   fab_executor_rehearse (self->executor, &env);
 }
 
-/* A network that skips rounds does so by what comes next on its clock. A rehearsal has nothing else on its clock, so it
- * must be made on one thread as well, for the same figures. */
+/* A network without exact skips (FabNetOps.skip) skips rounds of a collective by what comes next on its clock. A
+ * rehearsal has nothing else on its clock, so it must be made on one thread as well, for the same figures. */
 static gboolean
 is_rehearsed (const FabSimulation *self)
 {
   return !self->has_begun && self->net_engine != NULL
-      && (self->n_threads > 1 || self->net->ops->mark != NULL);
+      && (self->n_threads > 1 || (self->net->ops->mark != NULL && self->net->ops->skip == NULL));
 }
 
 gboolean

@@ -2,7 +2,7 @@
 /* prop_episodes.c - random jobs that remember what happened before, against all of it played: the same records to the
  * last digit, of times, of links and of queues. Collectives overlap, ranks jitter, neighbours share links; flows
  * and faults at times leave nothing to remember. Two threads give what one gives. Rings of which rounds are skipped
- * end within 0.5 % of when they end without.
+ * end within 0.5 % of when they end without; jobs of which rings overlap do so, too.
  */
 #include "tests/support/test.h"
 
@@ -217,6 +217,57 @@ rounds_that_are_skipped_take_what_they_take (G_GNUC_UNUSED void **state)
   seeds_run (40, check_skip);
 }
 
+/* Rings that overlap: the iteration with rounds that are skipped, against all of them. */
+static void
+check_overlap (Random *random, const char *fidelity, guint hidden, guint least, guint most)
+{
+  static const char *const jobs[] = { "kind: zero, stage: 3, prefetch_overlap: true",
+                                      "kind: fsdp, in_flight: 3", "kind: zero, stage: 2, overlap_comm: yes" };
+  g_autofree char *job = g_strdup_printf (
+      "name: rings\niterations: 1\nseed: %u\ncollectives: {kind: plain, algorithm: ring}\n"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 3, "
+      "hidden: %u, heads: 4, vocabulary: 500, tied: false}}]\n"
+      "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: 4, nics_per_node: 1, fabric: switch}\n"
+      "job: {model: m, %s, micro_batch: 1, sequence: 64}\n",
+      random_below (random, 1000), hidden * random_between (random, 1, 4),
+      random_between (random, least, most), pick (random, jobs, G_N_ELEMENTS (jobs)));
+  g_autofree char *yaml = g_strdup_printf ("fidelity: {%s}\n%s", fidelity, job),
+                  *no_skip = g_strdup_printf ("fidelity: {%s, skip: false}\n%s", fidelity, job);
+  g_autoptr (Play) some = play_new (catalog, yaml, NULL), all = play_new (catalog, no_skip, NULL);
+
+  assert_true (fab_simulation_step (some->simulation) && fab_simulation_step (all->simulation));
+  double some_ps = (double) g_array_index (fab_simulation_probe (some->simulation)->iterations,
+                                           FabIterationRecord, 0)
+                       .duration_ps,
+         all_ps = (double) g_array_index (fab_simulation_probe (all->simulation)->iterations,
+                                          FabIterationRecord, 0)
+                      .duration_ps;
+  assert_true (fabs (some_ps - all_ps) <= 0.005 * all_ps);
+  n_skipped_in_all += fab_simulation_episodes (some->simulation).n_skipped;
+  assert_int_equal (fab_simulation_episodes (all->simulation).n_skipped, 0);
+}
+
+static void
+check_overlap_at_step (Random *random)
+{
+  check_overlap (random, "kind: step", 2048, 18, 32);
+}
+
+static void
+check_overlap_at_packet (Random *random)
+{
+  check_overlap (random, "kind: packet, mtu: 16KiB", 256, 4, 8);
+}
+
+static void
+rings_that_overlap_take_what_they_take (G_GNUC_UNUSED void **state)
+{
+  n_skipped_in_all = 0;
+  seeds_run (10, check_overlap_at_step);
+  seeds_run (10, check_overlap_at_packet);
+  assert_true (n_skipped_in_all > 0);
+}
+
 static void
 messages_are_the_same_remembered (G_GNUC_UNUSED void **state)
 {
@@ -236,6 +287,7 @@ main (void)
     seeds_test (messages_are_the_same_remembered),
     seeds_test (packets_are_the_same_remembered),
     seeds_test (rounds_that_are_skipped_take_what_they_take),
+    seeds_test (rings_that_overlap_take_what_they_take),
     seeds_test (threads_change_nothing),
   };
 

@@ -481,7 +481,7 @@ void packet_stream (FabNet *net, const FabStream *stream);
 void packet_repeats_init (PacketNet *self);
 void packet_repeats_clear (PacketNet *self);
 gboolean packet_mark (FabNet *net, guint n_lines);
-gboolean packet_repeat (FabNet *net, guint n, FabTimePs by_ps);
+gboolean packet_repeat (FabNet *net, double n_times, FabTimePs by_ps);
 
 /* --- packet.c --- */
 

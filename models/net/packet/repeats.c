@@ -87,8 +87,14 @@ is_calm (const PacketNet *self)
   return TRUE;
 }
 
+static inline guint64
+so_often (double n_times, guint64 count)
+{
+  return (guint64) (n_times * (double) count + 0.5);
+}
+
 static void
-repeat_lane (PacketNet *self, guint i, guint n, FabTimePs by_ps)
+repeat_lane (PacketNet *self, guint i, double n_times, FabTimePs by_ps)
 {
   const struct _LaneMark *before = &g_array_index (self->lane_marks, struct _LaneMark, i);
   guint32 number = g_array_index (self->used_lanes, guint32, i);
@@ -96,15 +102,15 @@ repeat_lane (PacketNet *self, guint i, guint n, FabTimePs by_ps)
   Port *port = &self->ports[lane->link];
   guint64 carried = lane->carried_bytes - before->carried_bytes;
 
-  self->base.n_skipped += n * (carried / self->params.mtu_bytes);
-  lane->carried_bytes += n * carried;
-  lane->byte_ps += (double) n * (queued_byte_ps (self, lane) - before->byte_ps);
+  self->base.n_skipped += so_often (n_times, carried / self->params.mtu_bytes);
+  lane->carried_bytes += so_often (n_times, carried);
+  lane->byte_ps += n_times * (queued_byte_ps (self, lane) - before->byte_ps);
   lane->changed_ps += by_ps;
-  lane->n_stalls += n * (lane->n_stalls - before->n_stalls);
-  lane->n_pauses += n * (lane->n_pauses - before->n_pauses);
-  lane->served += (double) n * (lane->served - before->served);
+  lane->n_stalls += (guint32) so_often (n_times, lane->n_stalls - before->n_stalls);
+  lane->n_pauses += (guint32) so_often (n_times, lane->n_pauses - before->n_pauses);
+  lane->served += n_times * (lane->served - before->served);
   if (port->turn == number)
-    port->served += (double) n * (port->served - before->port_served);
+    port->served += n_times * (port->served - before->port_served);
 }
 
 static void
@@ -144,7 +150,7 @@ delay_agenda (PacketNet *self, FabTimePs by_ps)
 }
 
 gboolean
-packet_repeat (FabNet *net, guint n, FabTimePs by_ps)
+packet_repeat (FabNet *net, double n_times, FabTimePs by_ps)
 {
   PacketNet *self = (PacketNet *) net;
 
@@ -152,7 +158,7 @@ packet_repeat (FabNet *net, guint n, FabTimePs by_ps)
   if (!is_calm (self))
     return FALSE;
   for (guint i = 0; i < self->used_lanes->len; i++)
-    repeat_lane (self, i, n, by_ps);
+    repeat_lane (self, i, n_times, by_ps);
   delay_ports (self, by_ps);
   for (guint32 i = 0; i < self->n_flows; i++)
     if (self->flows[i].next_ps > self->now_ps)
