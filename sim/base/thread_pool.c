@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/base/thread_pool.h"
 
+#include <locale.h>
+
 typedef struct {
   guint n;
   gint next; /* the next item to take; atomic */
   FabThreadPoolFn work;
   gpointer data;
+  locale_t locale; /* of the calling thread, so that numbers are written alike on all of them */
 } ThreadPool;
 
 static gpointer
@@ -22,6 +25,15 @@ take_items (gpointer data)
   }
 }
 
+static gpointer
+help (gpointer data)
+{
+  const ThreadPool *self = data;
+
+  uselocale (self->locale);
+  return take_items (data);
+}
+
 guint
 fab_thread_pool_size (guint n_threads)
 {
@@ -31,13 +43,13 @@ fab_thread_pool_size (guint n_threads)
 void
 fab_thread_pool_run (guint n_threads, guint n, FabThreadPoolFn work, gpointer data)
 {
-  ThreadPool self = { n, 0, work, data };
+  ThreadPool self = { n, 0, work, data, uselocale ((locale_t) 0) };
   guint n_working = MIN (fab_thread_pool_size (n_threads), MAX (n, 1));
   g_autofree GThread **others = g_new (GThread *, n_working);
 
   g_assert (n < G_MAXINT - FAB_THREAD_POOL_MOST_THREADS);
   for (guint i = 1; i < n_working; i++)
-    others[i] = g_thread_new ("pool", take_items, &self);
+    others[i] = g_thread_new ("pool", help, &self);
   take_items (&self);
   for (guint i = 1; i < n_working; i++)
     g_thread_join (others[i]);

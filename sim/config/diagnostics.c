@@ -320,3 +320,82 @@ fab_diagnostics_check (const FabDiagnostics *self, GError **error)
   text = fab_diagnostics_format (self);
   return fab_throw (error, FAB_ERROR_INPUT, "%s", text);
 }
+
+/* --- reading back --- */
+
+static void
+diagnostic_clear (gpointer data)
+{
+  FabDiagnostic *self = data;
+
+  g_free (self->message);
+  g_free (self->file);
+  g_free (self->source);
+}
+
+/* Takes a whole number and the colon behind it from the front of *text. */
+static gboolean
+take_number (const char **text, guint *number)
+{
+  char *end;
+  guint64 value = g_ascii_strtoull (*text, &end, 10);
+
+  if (end == *text || *end != ':' || value > G_MAXUINT || !g_ascii_isdigit (**text))
+    return FALSE;
+  *number = (guint) value;
+  *text = end + 1;
+  return TRUE;
+}
+
+/* "FILE:LINE:COLUMN: message"; a name of a file may have colons. */
+static gboolean
+read_place (const char *head, FabDiagnostic *self)
+{
+  for (const char *colon = strchr (head, ':'); colon != NULL; colon = strchr (colon + 1, ':')) {
+    const char *rest = colon + 1;
+
+    if (!take_number (&rest, &self->line) || !take_number (&rest, &self->column) || *rest != ' ')
+      continue;
+    self->file = g_strndup (head, (gsize) (colon - head));
+    self->message = g_strdup (rest + 1);
+    return TRUE;
+  }
+  self->line = self->column = 0;
+  return FALSE;
+}
+
+static void
+read_head (const char *head, FabDiagnostic *self)
+{
+  static const char assignment[] = "--set: ";
+
+  if (read_place (head, self))
+    return;
+  if (g_str_has_prefix (head, assignment))
+    self->file = g_strndup (assignment, strlen (assignment) - 2);
+  self->message = g_strdup (self->file != NULL ? head + strlen (assignment) : head);
+}
+
+GArray *
+fab_diagnostics_parse (const char *text)
+{
+  GArray *all = g_array_new (FALSE, FALSE, sizeof (FabDiagnostic));
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  g_array_set_clear_func (all, diagnostic_clear);
+  for (guint i = 0; lines[i] != NULL; i++) {
+    const char *bar = lines[i][0] == ' ' ? strstr (lines[i], " | ") : NULL;
+    FabDiagnostic next = { 0 };
+
+    if (bar != NULL && all->len > 0) { /* the source line, and then the underline */
+      FabDiagnostic *last = &g_array_index (all, FabDiagnostic, all->len - 1);
+
+      if (last->source == NULL)
+        last->source = g_strdup (bar + strlen (" | "));
+      continue;
+    }
+    read_head (lines[i], &next);
+    g_array_append_val (all, next);
+  }
+  return all;
+}

@@ -51,3 +51,15 @@ char *fab_diagnostics_format (const FabDiagnostics *self);
 
 /* Returns FALSE and sets *error (FAB_ERROR_INPUT, the formatted text) when there are mistakes. */
 gboolean fab_diagnostics_check (const FabDiagnostics *self, GError **error);
+
+/* A mistake as it was formatted. */
+typedef struct {
+  char *message;
+  char *file; /* NULL: it has no position; "--set" of an assignment, whose text is in `source` */
+  guint line, column;
+  char *source; /* the printable part of the source line; NULL: unknown */
+} FabDiagnostic;
+
+/* Returns the mistakes (FabDiagnostic) of a text that fab_diagnostics_format () made. Any other text is one mistake
+ * without a position. The array frees what its rows own. (transfer full) */
+GArray *fab_diagnostics_parse (const char *text);

@@ -112,25 +112,30 @@ index_sections (FabCatalog *self, const FabCatalogSections *sections)
   }
 }
 
-static gboolean
-load_file (FabCatalog *self, const char *path, GError **error)
+/* Takes the document; NULL: its diagnostics are kept, and the other files are still read. */
+static void
+add_doc (FabCatalog *self, FabYamlDoc *doc)
 {
-  GError *problem = NULL;
-  FabYamlDoc *doc = fab_yaml_doc_load (path, self->diagnostics, &problem);
   FabCatalogSections *sections;
 
-  if (problem != NULL) {
-    g_propagate_error (error, problem);
-    return FALSE;
-  }
-  if (doc == NULL) /* its diagnostics are kept, and the other files are still read */
-    return TRUE;
+  if (doc == NULL)
+    return;
   g_ptr_array_add (self->docs, doc);
   sections = g_new0 (FabCatalogSections, 1);
   g_ptr_array_add (self->sections, sections);
   fab_schema_read (self->reader, fab_yaml_doc_root (doc), fab_catalog_params, sections);
   index_sections (self, sections);
-  return TRUE;
+}
+
+static gboolean
+load_file (FabCatalog *self, const char *path, GError **error)
+{
+  GError *problem = NULL;
+
+  add_doc (self, fab_yaml_doc_load (path, self->diagnostics, &problem));
+  if (problem != NULL)
+    g_propagate_error (error, problem);
+  return problem == NULL;
 }
 
 static int
@@ -189,18 +194,38 @@ check_all (FabCatalog *self)
   }
 }
 
-FabCatalog *
-fab_catalog_load (const char *directory, const FabRegistry *registry, GError **error)
+/* For files to be read into. */
+static FabCatalog *
+begin_reading (const FabRegistry *registry)
 {
-  g_autoptr (GPtrArray) paths = list_files (directory, error);
-  g_autoptr (FabCatalog) self = paths != NULL ? catalog_new () : NULL;
+  FabCatalog *self = catalog_new ();
 
-  if (self == NULL)
-    return NULL;
   self->diagnostics = fab_diagnostics_new ();
   self->reader = fab_schema_reader_new (registry, self->diagnostics);
   self->docs = g_ptr_array_new_with_free_func (free_doc);
   self->sections = g_ptr_array_new_with_free_func (g_free);
+  return self;
+}
+
+FabCatalog *
+fab_catalog_parse (const FabCatalogText *texts, guint n, const FabRegistry *registry, GError **error)
+{
+  g_autoptr (FabCatalog) self = begin_reading (registry);
+
+  for (guint i = 0; i < n; i++)
+    add_doc (self, fab_yaml_doc_parse (texts[i].name, texts[i].text, texts[i].size, self->diagnostics));
+  check_all (self);
+  return fab_diagnostics_check (self->diagnostics, error) ? g_steal_pointer (&self) : NULL;
+}
+
+FabCatalog *
+fab_catalog_load (const char *directory, const FabRegistry *registry, GError **error)
+{
+  g_autoptr (GPtrArray) paths = list_files (directory, error);
+  g_autoptr (FabCatalog) self = paths != NULL ? begin_reading (registry) : NULL;
+
+  if (self == NULL)
+    return NULL;
   for (guint i = 0; i < paths->len; i++)
     if (!load_file (self, g_ptr_array_index (paths, i), error))
       return NULL;
@@ -771,30 +796,4 @@ fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *c
       }
     }
   }
-}
-
-/* --- technologies of wires --- */
-
-static gboolean
-has_wire (const FabNodeSpec *node, const char *link)
-{
-  const FabWireSpec *wires = node->wires.data;
-
-  for (guint i = 0; i < node->wires.n; i++)
-    if (g_strcmp0 (wires[i].link, link) == 0)
-      return TRUE;
-  return FALSE;
-}
-
-void
-fab_catalog_check_wires (FabSchemaReader *reader, const FabParamList *links, const FabNodeSpec *node)
-{
-  const FabLinkSpec *all = links->data;
-
-  for (guint i = 0; i < links->n; i++)
-    if (all[i].technology == NULL && all[i].name != NULL && has_wire (node, all[i].name))
-      fab_schema_report (reader, &all[i].name,
-                         "link '%s' is a wire inside node '%s', so it must say its technology; "
-                         "'fabricast describe technologies' lists them",
-                         all[i].name, node->name);
 }

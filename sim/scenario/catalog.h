@@ -227,6 +227,17 @@ typedef struct _FabCatalog FabCatalog;
  * entry, are diagnostics. (transfer full) */
 FabCatalog *fab_catalog_load (const char *directory, const FabRegistry *registry, GError **error);
 
+/* A catalogue file in memory. */
+typedef struct {
+  const char *name; /* for messages */
+  const char *text;
+  gsize size;
+} FabCatalogText;
+
+/* The same of texts that the caller has. (transfer full) */
+FabCatalog *fab_catalog_parse (const FabCatalogText *texts, guint n, const FabRegistry *registry,
+                               GError **error);
+
 /* Returns everything that the files of a loaded catalogue say, with all defaults. Equal texts mean equal catalogues.
  * (transfer full) */
 char *fab_catalog_write (const FabCatalog *self);

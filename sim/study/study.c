@@ -51,6 +51,23 @@ fab_study_new (const char *path, const char *const *sets, const FabCatalog *cata
   return open_study (path, fab_edits_of (sets), catalog, registry, error);
 }
 
+FabStudy *
+fab_study_of (const char *name, const FabScenario *scenario, const FabCatalog *catalog,
+              const FabRegistry *registry)
+{
+  FabStudy *self = g_new0 (FabStudy, 1);
+
+  *self = (FabStudy){ .path = g_strdup (name),
+                      .edits = fab_edits_new (),
+                      .base = fab_scenario_copy (scenario),
+                      .catalog = catalog,
+                      .registry = registry,
+                      .plants = new_plants (),
+                      .n_seeds = 1 };
+  fab_scenario_check (self->base, NULL); /* as above */
+  return self;
+}
+
 static FabEdits *
 joined (const FabEdits *first, const FabEdits *second)
 {

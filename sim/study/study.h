@@ -31,6 +31,9 @@ typedef struct {
  * (transfer full) */
 FabStudy *fab_study_new (const char *path, const char *const *sets, const FabCatalog *catalog,
                          const FabRegistry *registry, GError **error);
+/* The same of a copy of a scenario, which messages call `name`. (transfer full) */
+FabStudy *fab_study_of (const char *name, const FabScenario *scenario, const FabCatalog *catalog,
+                        const FabRegistry *registry);
 /* Returns a study of the same file with more edits. (transfer full) */
 FabStudy *fab_study_edited (const FabStudy *study, const FabEdits *edits);
 /* Returns the same study of the file as it is now. NULL and *error when the file cannot be read. (transfer full) */
