@@ -10,7 +10,7 @@ import re
 
 from csource import files, read, report
 
-ROOMS = {"sim": 0, "models": 1, "answer": 2, "validate": 3, "cli": 4, "tests": 5}
+ROOMS = {"sim": 0, "models": 1, "answer": 2, "lib": 3, "validate": 3, "cli": 4, "tests": 5}
 # What each room inside sim may include, beside sim/registry.h.
 SEES = {
     "base": "",

@@ -10,8 +10,8 @@ from csource import code, files, read, report, without_comments
 # pattern, rooms where it may stand, what to do instead
 WORDS = [
     (r"\b_?exit \(|\bquick_exit \(", ("cli/", "tests/"), "only cli ends the program; return a GError"),
-    (r"\bstderr\b|\bg_printerr\b|\bperror\b", ("cli/", "tests/"), "only cli speaks to a person; return a GError"),
-    (r"\bstdout\b|\b(?:v?printf|puts|putchar|g_print) \(", ("cli/", "tests/"), "only cli prints; return the text"),
+    (r"\bstderr\b|\bg_printerr\b|\bperror\b", ("cli/", "tests/", "examples/"), "only cli speaks to a person; return a GError"),
+    (r"\bstdout\b|\b(?:v?printf|puts|putchar|g_print) \(", ("cli/", "tests/", "examples/"), "only cli prints; return the text"),
     (r"\b(?:g_error|g_critical|g_warning|g_message|abort|atexit|signal|sigaction) \(",
      ("cli/", "tests/", "sim/config/schema.c", "sim/config/yaml_doc.c"),  # a wrong table, no memory
      "return a GError; a run that breaks an invariant calls fab_engine_fail"),

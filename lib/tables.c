@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tables.c - the tables of a result, from the records of the run. */
+#include <math.h>
+#include <string.h>
+
+#include "answer/explain/explain.h"
+#include "lib/private.h"
+
+#define ROWS(array) (array)->data, (array)->len
+
+/* The tables that are an array of records. NULL: there is no such table. */
+static FabricastTable *
+of_probe (const FabricastResult *self, const char *name)
+{
+  const FabProbe *probe = fab_simulation_probe (self->run.simulation);
+  const struct {
+    FabTableKind kind;
+    const GArray *rows;
+  } all[] = {
+    { FAB_TABLE_STEP, self->run.steps },
+    { FAB_TABLE_ITERATION, probe->iterations },
+    { FAB_TABLE_COLLECTIVE, probe->collectives },
+    { FAB_TABLE_SPAN, probe->spans },
+    { FAB_TABLE_LINK_LOAD, probe->link_loads },
+    { FAB_TABLE_EXPOSURE, probe->exposures },
+    { FAB_TABLE_PATH, probe->path },
+    { FAB_TABLE_LINK_SAMPLE, probe->samples },
+    { FAB_TABLE_LINK_QUEUE, self->run.reasons.queues },
+    { FAB_TABLE_MEMORY, fab_simulation_totals (self->run.simulation)->memory },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    if (strcmp (fab_record_tables[all[i].kind].name, name) == 0)
+      return all[i].rows != NULL ? lib_table_of_records (all[i].kind, ROWS (all[i].rows))
+                                 : lib_table_of_records (all[i].kind, NULL, 0);
+  return NULL;
+}
+
+static FabricastTable *
+classes (const FabricastResult *self)
+{
+  const FabDag *dag = fab_simulation_dag (self->run.simulation);
+
+  return lib_table_of_records (FAB_TABLE_CLASS, dag->classes, dag->n_classes);
+}
+
+static FabricastTable *
+links (const FabricastResult *self)
+{
+  guint n = fab_graph_n_links (fab_simulation_cluster (self->run.simulation)->graph);
+  FabricastTable *table = lib_table_of_records (FAB_TABLE_LINK, NULL, 0);
+
+  for (FabLinkId id = 0; id < n; id++) {
+    FabLinkRecord record = fab_simulation_link_record (self->run.simulation, id);
+
+    lib_table_append_records (table, 0, &fab_record_tables[FAB_TABLE_LINK], &record, 1);
+    g_free ((char *) record.from);
+    g_free ((char *) record.to);
+  }
+  return table;
+}
+
+static FabricastTable *
+findings (const FabricastResult *self)
+{
+  FabricastTable *table = lib_table_of_records (FAB_TABLE_FINDING, NULL, 0);
+
+  for (guint i = 0; i < fab_verdict_n (self->run.verdict); i++) {
+    const FabFinding *finding = fab_verdict_at (self->run.verdict, i);
+    const FabFindingKind *kind = fab_finding_kind (finding);
+    const FabFindingRecord record = { kind->name, fab_severity_names[kind->severity], finding->text,
+                                      finding->advice };
+
+    lib_table_append_records (table, 0, &fab_record_tables[FAB_TABLE_FINDING], &record, 1);
+  }
+  return table;
+}
+
+static FabricastTable *
+bands (const FabricastResult *self)
+{
+  const FabBand *band = self->run.band;
+  guint n = self->run.steps->len;
+  FabricastTable *table = lib_table_of_records (FAB_TABLE_BAND, NULL, 0);
+
+  for (guint i = 0; band != NULL && i < 2 * n; i++) {
+    g_autofree char *most = fab_band_most (band, i);
+    const FabBandRecord record = { i % n,         i < n ? "step" : "exposed", band->low[i],
+                                   band->high[i], band->coverage_fraction,    most };
+
+    lib_table_append_records (table, 0, &fab_record_tables[FAB_TABLE_BAND], &record, 1);
+  }
+  return table;
+}
+
+static FabricastTable *
+jobs (const FabricastResult *self)
+{
+  FabricastTable *table = lib_table_new ();
+  guint name = lib_table_add (table, "name", FABRICAST_TEXT),
+        nodes = lib_table_add (table, "nodes", FABRICAST_WHOLE),
+        alone = lib_table_add (table, "alone_ps", FABRICAST_WHOLE),
+        together = lib_table_add (table, "together_ps", FABRICAST_WHOLE),
+        slow_down = lib_table_add (table, "slow_down", FABRICAST_REAL);
+
+  for (guint i = 0; self->run.jobs != NULL && i < self->run.jobs->len; i++) {
+    const FabRunJob *job = &g_array_index (self->run.jobs, FabRunJob, i);
+
+    lib_table_text (table, name, job->name);
+    lib_table_whole (table, nodes, job->n_nodes);
+    lib_table_whole (table, alone, job->alone_ps);
+    lib_table_whole (table, together, job->n_steps > 0 ? job->together_ps : G_MININT64);
+    lib_table_real (table, slow_down, job->n_steps > 0 ? fab_run_slow_down (job) : NAN);
+  }
+  return table;
+}
+
+static const struct {
+  const char *name;
+  FabricastTable *(*make) (const FabricastResult *self);
+} made[] = {
+  { "rank_class", classes }, { "link", links }, { "finding", findings }, { "band", bands }, { "job", jobs }
+};
+
+static FabricastTable *
+find (const FabricastResult *self, const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (made); i++)
+    if (strcmp (made[i].name, name) == 0)
+      return made[i].make (self);
+  return of_probe (self, name);
+}
+
+int
+fabricast_result_table (const FabricastResult *result, const char *name, FabricastTable **table,
+                        FabricastError **error)
+{
+  FabricastTable *found;
+  LibDoor door;
+
+  LIB_NEED (result, error);
+  LIB_NEED (name, error);
+  LIB_NEED (table, error);
+  lib_door_enter (&door);
+  g_mutex_lock ((GMutex *) &result->lock);
+  found = find (result, name);
+  g_mutex_unlock ((GMutex *) &result->lock);
+  lib_door_leave (&door);
+  if (found == NULL)
+    return lib_fail (
+        error, FABRICAST_INPUT,
+        "there is no table '%s'; there are iteration, iteration_class, collective, span, link, "
+        "link_load, link_queue, link_sample, exposure, critical_path, memory, rank_class, finding, "
+        "band and job",
+        name);
+  *table = found;
+  return FABRICAST_OK;
+}
+
+/* --- explanations --- */
+
+static FabricastTable *
+statements_of (const FabExplanation *explanation)
+{
+  FabricastTable *table = lib_table_new ();
+  guint depth = lib_table_add (table, "depth", FABRICAST_WHOLE),
+        title = lib_table_add (table, "title", FABRICAST_TEXT),
+        name = lib_table_add (table, "name", FABRICAST_TEXT),
+        value = lib_table_add (table, "value", FABRICAST_REAL),
+        shown = lib_table_add (table, "shown", FABRICAST_TEXT),
+        formula = lib_table_add (table, "formula", FABRICAST_TEXT),
+        numbers = lib_table_add (table, "numbers", FABRICAST_TEXT),
+        source = lib_table_add (table, "source", FABRICAST_TEXT),
+        notes = lib_table_add (table, "notes", FABRICAST_TEXT);
+
+  for (guint i = 0; i < explanation->statements->len; i++) {
+    const FabStatement *one = g_ptr_array_index (explanation->statements, i);
+    g_autofree char *show = fab_term_show (one->kind, one->value),
+                    *with_numbers = fab_statement_numbers (one);
+    GString *all = g_string_new (NULL);
+
+    for (guint n = 0; n < one->notes->len; n++)
+      g_string_append_printf (all, "%s%s", n > 0 ? "\n" : "",
+                              (const char *) g_ptr_array_index (one->notes, n));
+    lib_table_whole (table, depth, one->depth);
+    lib_table_text (table, title, one->title);
+    lib_table_text (table, name, one->name);
+    lib_table_real (table, value, one->value);
+    lib_table_text (table, shown, show);
+    lib_table_text (table, formula, one->formula);
+    lib_table_text (table, numbers, with_numbers);
+    lib_table_text (table, source, one->source);
+    lib_table_text (table, notes, all->len > 0 ? all->str : NULL);
+    g_string_free (all, TRUE);
+  }
+  return table;
+}
+
+int
+fabricast_result_explain (const FabricastResult *result, const char *figure, FabricastTable **statements,
+                          FabricastError **error)
+{
+  GError *problem = NULL;
+  LibDoor door;
+  int status = FABRICAST_OK;
+
+  LIB_NEED (result, error);
+  LIB_NEED (figure, error);
+  LIB_NEED (statements, error);
+  lib_door_enter (&door);
+  const FabFigure *known = fab_figure_find (figure);
+  FabStudy *study = fab_study_of (fab_scenario_spec (result->scenario)->name, result->scenario,
+                                  result->context->catalog, &fab_models);
+  FabExplanation *explanation = known != NULL ? fab_explain_figure (study, known, &problem)
+                                              : fab_explain_collective (study, figure, &problem);
+  if (explanation != NULL)
+    *statements = statements_of (explanation);
+  else
+    status = lib_fail_with (error, problem);
+  fab_explanation_free (explanation);
+  fab_study_free (study);
+  lib_door_leave (&door);
+  return status;
+}
