@@ -105,7 +105,7 @@ static const FabColumn collective_columns[] = {
   { RENAMED (FabCollectiveRecord, collective, index, COUNT), .meaning = "Counts from 0 in its iteration." },
   { COLUMN (FabCollectiveRecord, name, TEXT), .meaning = "`bucket2`." },
   { COLUMN (FabCollectiveRecord, op, TEXT), .meaning = "`all_reduce`." },
-  { COLUMN (FabCollectiveRecord, dimension, TEXT), .since = 2,
+  { COLUMN (FabCollectiveRecord, dimension, TEXT), .since = 2, .before = "'other'",
     .meaning = "The dimension of parallelism whose ranks communicate: `data`, `tensor`, `context`, "
                "`expert`, `pipeline` or `other`." },
   { COLUMN (FabCollectiveRecord, algorithm, TEXT), .may_be_null = TRUE,

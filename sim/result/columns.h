@@ -41,8 +41,9 @@ typedef struct {
   gsize offset; /* of the field in the record */
   gboolean may_be_null;
   gboolean is_unique;
-  const char *check;   /* what must be true of the row; NULL: anything goes */
-  guint since;         /* the version of the schema that brought it; 0: the first */
+  const char *check;  /* what must be true of the row; NULL: anything goes */
+  guint since;        /* the version of the schema that brought it; 0: the first */
+  const char *before; /* as SQL, what rows of older files get; NULL: NULL, or 0 or '' where that may not be */
   const char *meaning; /* a sentence for the table and its page; NULL: the name says it */
 } FabColumn;
 

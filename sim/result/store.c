@@ -144,12 +144,6 @@ check_owner (FabStore *self, gint64 application_id, gint64 version, GError **err
                       "%s: was written by a newer Fabricast (schema %" G_GINT64_FORMAT
                       ", this one knows %d); upgrade Fabricast or choose another file",
                       self->path, version, FAB_STORE_SCHEMA_VERSION);
-  if (self->mode == FAB_STORE_WRITE && version >= 1 && version < FAB_STORE_SCHEMA_VERSION)
-    return fab_throw (error, FAB_ERROR_IO,
-                      "%s: was written by an older Fabricast (schema %" G_GINT64_FORMAT
-                      ", this one writes %d); `fabricast query` can read it, but choose another file for "
-                      "new runs",
-                      self->path, version, FAB_STORE_SCHEMA_VERSION);
   if (version < 1)
     return fab_throw (error, FAB_ERROR_IO, "%s: has no schema version; it is damaged, choose another file",
                       self->path);
@@ -169,6 +163,7 @@ identify (FabStore *self, GError **error)
   if (n_objects == 0 && application_id == 0 && version == 0)
     return TRUE;
   self->has_schema = check_owner (self, application_id, version, error);
+  self->is_old = version < FAB_STORE_SCHEMA_VERSION;
   return self->has_schema;
 }
 
@@ -211,6 +206,26 @@ connect_reader (FabStore *self)
     connect_file (self, immutable, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
   }
   sqlite3_exec (self->db, "PRAGMA query_only = 1", NULL, NULL, NULL);
+}
+
+/* Goes on with a copy of an older file that has the present schema; the file stays as it is. SQLite keeps the copy in a
+ * temporary file without a name. */
+static gboolean
+read_copy (FabStore *self, GError **error)
+{
+  sqlite3 *file = g_steal_pointer (&self->db);
+  gint code = connect_file (self, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  sqlite3_backup *backup = code == SQLITE_OK ? sqlite3_backup_init (self->db, "main", file, "main") : NULL;
+  gboolean is_copied = backup != NULL && sqlite3_backup_step (backup, -1) == SQLITE_DONE;
+
+  sqlite3_backup_finish (backup);
+  sqlite3_close (file);
+  if (!is_copied)
+    return fab_store_fail (self, "read it as a file of this version", error);
+  if (!fab_store_migrate (self, error))
+    return FALSE;
+  sqlite3_exec (self->db, "PRAGMA query_only = 1", NULL, NULL, NULL);
+  return TRUE;
 }
 
 /* Tables, views and whose file it is. (transfer full) */
@@ -267,6 +282,8 @@ open_writer (FabStore *self, GError **error)
       return FALSE;
     sqlite3_wal_checkpoint_v2 (self->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL,
                                NULL); /* fails on a full disk, which keeps the log */
+  } else if (self->is_old && !fab_store_migrate (self, error)) {
+    return FALSE;
   }
   return fab_store_exec (self, "PRAGMA foreign_keys = 1; PRAGMA cache_size = -" G_STRINGIFY (CACHE_KIB),
                          "open for writing", error);
@@ -291,7 +308,9 @@ fab_store_open (const char *path, FabStoreMode mode, GError **error)
   if (mode == FAB_STORE_WRITE)
     return open_writer (self, error) ? g_steal_pointer (&self) : NULL;
   connect_reader (self);
-  return identify (self, error) ? g_steal_pointer (&self) : NULL;
+  if (!identify (self, error) || (self->is_old && !read_copy (self, error)))
+    return NULL;
+  return g_steal_pointer (&self);
 }
 
 FabStore *

@@ -2,10 +2,11 @@
 /* store.h - results in SQLite, and the only user of SQLite for results. Schema: docs/reference/results-schema.md.
  *
  * A run is one transaction from begin to commit: a killed or failed run leaves nothing. One file holds several runs,
- * and several processes may write to it in turn (WAL, busy timeout). A file that is not a Fabricast database, or
- * has a newer schema, is refused unchanged. A file with an older schema can be queried but takes no runs. Every
- * function that fails says which file, what is wrong and what to do; this includes full disks and read-only files. A
- * store owns its connection; one thread at a time may use it.
+ * and several processes may write to it in turn (WAL, busy timeout). A file that is not a Fabricast database, or has a
+ * newer schema, is refused unchanged. A file with an older schema is brought to the present one when it is opened for
+ * writing. A reader asks a copy that was brought there, and leaves the file as it is. Every function that fails says
+ * which file, what is wrong and what to do; this includes full disks and read-only files. A store owns its connection;
+ * one thread at a time may use it.
  */
 #pragma once
 

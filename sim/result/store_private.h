@@ -22,6 +22,7 @@ struct _FabStore {
   FabStoreMode mode;
   guint patience_ms;
   gboolean has_schema; /* FALSE: an empty file, opened for reading */
+  gboolean is_old;     /* its schema is an older one */
   gint64 data_version; /* of the file when it was last read */
   gint64 chosen_sweep; /* the sweep that :sweep means; 0: the last */
   guint64 max_rows;    /* of a query; 0: no limit */
@@ -44,6 +45,9 @@ gboolean fab_store_read_integer (FabStore *self, const char *sql, gint64 *value)
 
 /* Sets *found to the sweep that :sweep means. */
 gboolean fab_store_find_sweep (FabStore *self, gint64 *found, GError **error);
+
+/* Brings a file of an older schema to the present one, in one transaction. It may be present already. */
+gboolean fab_store_migrate (FabStore *self, GError **error);
 
 void fab_store_set_patience (FabStore *self, guint patience_ms);
 
