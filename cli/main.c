@@ -12,6 +12,7 @@
 #include "cli/help/commands.h"
 #include "cli/terminal/terminal.h"
 #include "sim/base/nearest.h"
+#include "sim/base/version.h"
 
 static const char *const help_words[] = { "--help", "-h", "help", NULL };
 
@@ -126,7 +127,7 @@ main (int argc, char **argv)
     return FAB_EXIT_INPUT;
   }
   if (g_strv_contains (version_words, argv[1])) {
-    g_print ("fabricast %s\n", FAB_VERSION);
+    g_print ("fabricast %s\n", fab_version ());
     return FAB_EXIT_DONE;
   }
   if (g_strv_contains (help_words, argv[1]) && argc == 2 && *argv[1] == '-') {

@@ -362,7 +362,9 @@ add_variant (FabJson *json, const FabContrast *contrast, guint index)
   fab_verdict_add_json (variant->verdict, json, "verdict");
   add_facts (json, contrast, index);
   fab_json_add_whole (json, "events", (gint64) variant->n_events);
+  fab_json_begin_object (json, "measured");
   fab_json_add_real (json, "wall_s", variant->wall_s);
+  fab_json_end (json);
   fab_json_end (json);
 }
 

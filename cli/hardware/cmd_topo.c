@@ -9,6 +9,7 @@
 #include "cli/hardware/testbed.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/version.h"
 
 /* The switches of the fabric that share a name: "leaf", "spine". */
 typedef struct {
@@ -304,7 +305,7 @@ topo_print_json (const FabTopoPicture *picture)
   const FabTopology *topology = picture->topology;
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_add_text (json, "node", picture->node->name);
   fab_json_begin_array (json, "vertices");
   for (guint i = 0; i < topology->places->len; i++)

@@ -7,6 +7,7 @@
 
 #include "cli/help/glossary.h"
 #include "sim/base/error.h"
+#include "sim/base/version.h"
 
 /* The named questions of a results file as tables of the page: CSV, so that what a reader
  * downloads is what `fabricast query --format csv` prints. Of a long table the page holds the first rows.
@@ -486,7 +487,7 @@ fab_report_data (const FabReportRequest *request, GError **error)
   }
   fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "format", 1);
-  fab_json_add_text (json, "program", FAB_VERSION);
+  fab_json_add_text (json, "program", fab_version ());
   fab_json_begin_array (json, "runs");
   for (guint i = 0; i < request->n_runs; i++)
     if (!add_run (request, request->runs[i], json, error))

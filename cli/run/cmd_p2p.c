@@ -5,6 +5,7 @@
 #include "cli/hardware/testbed.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/version.h"
 #include "validate/compare/p2p.h"
 
 typedef struct {
@@ -239,7 +240,7 @@ print_json (const P2pAnswer *answer)
 
   list_matrices (answer, matrices);
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_add_text (json, "node", answer->node);
   fab_json_add_whole (json, "nodes", answer->cluster->n_nodes);
   fab_json_add_whole (json, "gpus_per_node", t->gpus_per_node);

@@ -11,6 +11,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/version.h"
 
 typedef struct {
   const char *path;
@@ -83,7 +84,7 @@ json_page (const FabSeeds *seeds)
 
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "name", seeds->name);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_add_whole (json, "seeds", seeds->n_seeds);
   for (guint t = 0; t < FAB_N_SEED_TIMES; t++) {
     fab_json_begin_object (json, seeds->times[t].key);

@@ -9,6 +9,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/version.h"
 
 /* The predicted table: as nccl-tests looks, with Fabricast's columns after it; CSV; JSON. */
 
@@ -330,7 +331,7 @@ print_json (const CollectiveRequest *request, const GArray *rows)
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_add_text (json, "node", request->options->node);
   fab_json_add_text (json, "op", fab_op_names[request->op]);
   fab_json_add_text (json, "type", request->type->name);
@@ -460,6 +461,7 @@ static gboolean
 collective_write_json (const CollectiveRequest *request, const GArray *rows, GError **error)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_autofree char *program = g_strconcat ("fabricast ", fab_version (), NULL);
   const char *path = request->options->json_path;
 
   fab_cli_keep_stdout (path);
@@ -468,7 +470,7 @@ collective_write_json (const CollectiveRequest *request, const GArray *rows, GEr
                       path);
   fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "version", 2);
-  fab_json_add_text (json, "predicted_by", "fabricast " FAB_VERSION);
+  fab_json_add_text (json, "predicted_by", program);
   fab_json_begin_array (json, "args");
   fab_json_add_text (json, NULL, fab_nccl_program (request->op));
   fab_json_end (json);

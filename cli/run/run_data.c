@@ -4,6 +4,7 @@
 
 #include "cli/run/run.h"
 #include "sim/base/json.h"
+#include "sim/base/version.h"
 
 static double
 seconds (FabTimePs time_ps)
@@ -47,6 +48,16 @@ peak_rss_bytes (void)
   struct rusage usage;
 
   return getrusage (RUSAGE_SELF, &usage) == 0 ? (gint64) usage.ru_maxrss * 1024 : 0;
+}
+
+/* What differs from one run of the same scenario to the next, and nothing else does. */
+static void
+add_measured (FabJson *json, const FabRunResult *result)
+{
+  fab_json_begin_object (json, "measured");
+  fab_json_add_real (json, "wall_s", result->wall_s);
+  fab_json_add_whole (json, "peak_rss_bytes", peak_rss_bytes ());
+  fab_json_end (json);
 }
 
 static void
@@ -168,7 +179,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
 
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "name", fab_scenario_spec (scenario)->name);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_add_text (json, "fidelity", fab_scenario_spec (scenario)->fidelity.info->name);
   fab_json_add_whole (json, "ranks", fab_cluster_n_ranks (fab_simulation_cluster (result->simulation)));
   fab_json_begin_array (json, "iterations");
@@ -190,10 +201,9 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   add_jobs (json, result->jobs);
   add_episodes (json, result->simulation);
   fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
-  fab_json_add_real (json, "wall_s", result->wall_s);
-  fab_json_add_whole (json, "peak_rss_bytes", peak_rss_bytes ());
   if (result->run_id > 0)
     fab_json_add_whole (json, "run_id", result->run_id);
+  add_measured (json, result);
   fab_json_end (json);
   return fab_json_finish (json);
 }

@@ -17,6 +17,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/version.h"
 #include "sim/study/sweep_record.h"
 
 typedef struct {
@@ -486,7 +487,7 @@ prepare (Session *self, GError **error)
       || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &self->study->n_seeds, error))
     return FALSE;
   self->study->allows_oversized = o->is_oversized_allowed;
-  self->plan = fab_sweep_plan_new (self->study, self->grid, FAB_VERSION, error);
+  self->plan = fab_sweep_plan_new (self->study, self->grid, fab_version (), error);
   return self->plan != NULL;
 }
 
@@ -510,7 +511,7 @@ spec_of (Session *self)
   return (FabSweepSpec){ .study = self->study,
                          .grid = self->grid,
                          .plan = self->plan,
-                         .version = FAB_VERSION,
+                         .version = fab_version (),
                          .n_threads = count_threads (self),
                          .ranks = self->ranks,
                          .data = &self->person,

@@ -3,6 +3,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/version.h"
 #include "sim/collective/play.h"
 #include "sim/run/neighbours.h"
 
@@ -576,7 +577,7 @@ fab_simulation_run_record (FabSimulation *self)
   return (FabRunRecord){
     .name = spec->name,
     .scenario_yaml = self->resolved,
-    .version = FAB_VERSION,
+    .version = fab_version (),
     .fidelity = spec->fidelity.info->name,
     .seed = spec->seed,
     .n_ranks = fab_cluster_n_ranks (&self->job->site->cluster),

@@ -41,6 +41,30 @@ class Determinism(CliTest):
     def test_sends(self):
         self.check_twice("run", TWO_SENDS, "--format", "json")
 
+    def test_only_what_was_measured_differs(self):
+        """JSON is the same but for its last object, `measured`; the file holds nothing that is measured."""
+        pages, dumps = [], []
+        for name in ("first", "second"):
+            os.mkdir(self.path(name))
+            pages.append(self.json("run", FOUR_NODES, "--db", "x.db", cwd=self.path(name)))
+            dumps.append(dump(self.path(name, "x.db")))
+            self.assertEqual(list(pages[-1])[-1], "measured")
+            self.assertEqual(sorted(pages[-1].pop("measured")), ["peak_rss_bytes", "wall_s"])
+        self.assertEqual(pages[0], pages[1])
+        self.assertTrue(dumps[0] == dumps[1], "the results files differ")
+        compared = [self.json("compare", FOUR_NODES, "--fidelity", "analytic,fluid") for _ in range(2)]
+        for page in compared:
+            for variant in page["variants"]:
+                self.assertEqual(list(variant.pop("measured")), ["wall_s"])
+        self.assertEqual(compared[0], compared[1])
+
+    def test_version(self):
+        """What is printed is what a run stores, in JSON and in the results file."""
+        version = self.good("--version").removeprefix("fabricast ").strip()
+        self.assertRegex(version, r"^\d+\.\d+\.\d+(\+g[0-9a-f]{7,40}(-dirty)?)?$")
+        self.assertEqual(self.json("run", HELLO, "--db", "x.db")["version"], version)
+        self.assertEqual(self.json("query", "--sql", "SELECT version FROM run", "--db", "x.db"), [{"version": version}])
+
     def test_several_runs_in_one_file(self):
         runs = [(HELLO,), (FOUR_NODES, "--iterations", "2"), (TWO_SENDS,), (HELLO,)]
         dumps = []

@@ -43,8 +43,9 @@ FIXTURES = os.path.join(HERE, "..", "fixtures")
 IS_UPDATE = os.environ.get("FAB_UPDATE_GOLDEN") == "1"
 WORDS = ("exit", "has", "out", "err")  # of a line in a case; anything else is the path of a value
 
-# What differs from run to run, and nothing else.
+# What differs from run to run, and the commit of a version; nothing else.
 MASKS = [(re.compile(rf'("{key}" : )[0-9.e+-]+'), r"\1MASKED") for key in ("wall_s", "peak_rss_bytes")]
+MASKS.append((re.compile(r"\b(\d+\.\d+\.\d+)\+g[0-9a-f]{7,40}(?:-dirty)?"), r"\1"))
 
 
 def masked(text, directory):

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/json.h"
+#include "sim/base/version.h"
 #include "validate/compare/print.h"
 
 static void
@@ -259,7 +260,7 @@ fab_report_to_json (const FabReportView *view)
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_begin_array (json, "tables");
   for (guint i = 0; i < view->report->comparisons->len; i++)
     add_table (json, view, g_ptr_array_index (view->report->comparisons, i));

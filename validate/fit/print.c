@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print.c - prints a calibration as text. */
 #include "validate/fit/print.h"
+#include "sim/base/version.h"
 
 #include <math.h>
 #include <string.h>
@@ -414,7 +415,7 @@ fab_fits_to_json (const GPtrArray *fragments)
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_begin_array (json, "links");
   for (guint i = 0; i < fragments->len; i++)
     add_link (json, g_ptr_array_index (fragments, i));
@@ -602,7 +603,7 @@ fab_link_check_to_json (const FabLinkCheck *check, gboolean is_summary)
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_add_text (json, "link", check->link);
   fab_json_begin_array (json, "measured");
   for (guint i = 0; i < check->kinds->len; i++) {

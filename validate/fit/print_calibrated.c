@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print_calibrated.c - prints medians of |error| by table and size class. */
 #include "sim/base/json.h"
+#include "sim/base/version.h"
 #include "validate/fit/calibrated.h"
 
 /* Called for each table and size class that has sizes, and last with table NULL for all tables together. */
@@ -187,7 +188,7 @@ fab_calibrated_to_json (const FabCalibratedReport *report)
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "version", FAB_VERSION);
+  fab_json_add_text (json, "version", fab_version ());
   fab_json_begin_array (json, "rows");
   each_row (report, add_json_row, json);
   fab_json_end (json);

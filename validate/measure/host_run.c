@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sim/base/error.h"
+#include "sim/base/version.h"
 #include "validate/measure/clock.h"
 #include "validate/measure/stats.h"
 
@@ -71,7 +72,7 @@ fab_machine_describe (FabMeasureHost *host)
   host->machine (host, "memory", memory);
   host->machine (host, "kernel", kernel);
   host->machine (host, "date", date);
-  host->machine (host, "fabricast", FAB_VERSION);
+  host->machine (host, "fabricast", fab_version ());
   if (g_file_get_contents ("/sys/class/dmi/id/product_name", &board, NULL, NULL))
     host->machine (host, "product", g_strstrip (board));
 }
