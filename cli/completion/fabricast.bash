@@ -37,7 +37,7 @@ _fabricast_options() { # COMMAND
     plan) echo --strategies --memory --by --top --out --set --seeds --format --allow-oversized --help ;;
     explain) echo --collective --set --format --allow-oversized --help ;;
     tune) echo --knobs --by --memory --out --set --seeds --format --allow-oversized --help ;;
-    upgrade) echo --budget --only --top --out --set --format --allow-oversized --no-band --help ;;
+    upgrade) echo --budget --only --grow --top --out --set --format --allow-oversized --no-band --help ;;
     whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --seeds --format --allow-oversized --no-band --help ;;
     scale) echo --gpus --strong --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
     size) echo --vary --target --set --seeds --format --allow-oversized --help ;;

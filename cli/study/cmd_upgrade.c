@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/study/best.h"
+#include "cli/study/growth_text.h"
 #include "cli/study/points.h"
 #include "cli/study/upgrade_words.h"
 #include "cli/terminal/progress.h"
@@ -392,7 +393,7 @@ upgrade_json (const FabUpgradeView *view)
 typedef struct {
   char *format_name, *budget, *only, *out;
   char **sets;
-  gint top;
+  gint top, grow;
   gboolean has_no_band, is_oversized_allowed;
   FabFormat format;
 } UpgradeOptions;
@@ -407,7 +408,8 @@ static const FabUsage usage = {
       "sets the pace afterwards. A gain that may be none within the band is never recommended.",
   .examples = "  fabricast upgrade scenarios/learn/08-oversubscription.yaml\n"
               "  fabricast upgrade scenarios/zero3-13b-slow-fabric.yaml --budget '$500k'\n"
-              "  fabricast upgrade scenarios/hello.yaml --only setting,node --format csv\n",
+              "  fabricast upgrade scenarios/hello.yaml --only setting,node --format csv\n"
+              "  fabricast upgrade scenarios/plan-70b-1024-h100.yaml --set cluster.nodes=64 --grow 128\n",
   .min_rest = 1,
   .max_rest = 1,
 };
@@ -471,6 +473,31 @@ knobs_of (const FabScenario *scenario)
   return fab_job_knobs (scenario, NULL, &none);
 }
 
+/* The paths to a larger machine. */
+static gboolean
+grow (const UpgradeOptions *o, const char *path, GError **error)
+{
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
+  g_autofree char *title = study ? fab_best_title (study, error) : NULL;
+
+  if (title == NULL)
+    return FALSE;
+  if (o->grow < 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "--grow %d: a machine has nodes", o->grow);
+  if (o->budget != NULL || o->only != NULL || o->out != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--grow has an answer of its own: leave out --budget, --only and --out");
+  g_autoptr (GPtrArray) paths = fab_growth_find (study, (guint) o->grow, error);
+  if (paths == NULL) {
+    g_prefix_error (error, "--grow %d: ", o->grow);
+    return FALSE;
+  }
+  g_autofree char *text = fab_growth_show (title, paths, o->format);
+  g_print ("%s", text);
+  return TRUE;
+}
+
 static gboolean
 upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **error)
 {
@@ -523,6 +550,9 @@ run (int argc, char **argv)
       "USD" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &o.only,
       "What may change: setting, nic, nics, fabric, domain, node, nodes (default: everything)", "KINDS" },
+    { "grow", 0, 0, G_OPTION_ARG_INT, &o.grow,
+      "Instead: build the machine today so that it has so many nodes later; what each way costs and keeps",
+      "NODES" },
     { "top", 0, 0, G_OPTION_ARG_INT, &o.top, "Rows of each table of text (default: 12)", "N" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Write the scenario with the recommended change that saves most", "FILE" },
@@ -538,7 +568,7 @@ run (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                   && fab_cli_format (o.format_name, &o.format, &error)
-                  && upgrade (&o, argv[1], &code, &error);
+                  && (o.grow != 0 ? grow (&o, argv[1], &error) : upgrade (&o, argv[1], &code, &error));
 
   g_free (o.format_name);
   g_free (o.budget);

@@ -5,12 +5,30 @@
 #include <glib/gstdio.h>
 
 #include "models/models.h"
+#include "sim/study/growth.h"
 #include "sim/study/upgrade.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
 
 /* A 1 GB send over a port of `rate` with a relative error; the ports of `quick` are twice as fast and as certain. */
+static FabStudy *
+study_of (const char *yaml)
+{
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  int file = g_file_open_tmp ("upgrade-XXXXXX.yaml", &path, &error);
+  FabStudy *study;
+
+  assert_true (file >= 0 && g_close (file, NULL) && g_file_set_contents (path, yaml, -1, &error));
+  study = fab_study_new (path, NULL, catalog, &fab_models, &error);
+  g_remove (path);
+  if (study == NULL)
+    fail_msg ("%s", error->message);
+  study->n_threads = 1;
+  return study;
+}
+
 static FabUpgrades *
 find (const char *uncertainty, guint kinds)
 {
@@ -30,16 +48,8 @@ find (const char *uncertainty, guint kinds)
       "collectives: plain\n"
       "job: {kind: collective, operations: [{op: send_recv, size: 1GB}]}\n",
       uncertainty, uncertainty);
-  g_autofree char *path = NULL;
   g_autoptr (GError) error = NULL;
-  int file = g_file_open_tmp ("upgrade-XXXXXX.yaml", &path, &error);
-
-  assert_true (file >= 0 && g_close (file, NULL) && g_file_set_contents (path, yaml, -1, &error));
-  g_autoptr (FabStudy) study = fab_study_new (path, NULL, catalog, &fab_models, &error);
-  g_remove (path);
-  if (study == NULL)
-    fail_msg ("%s", error->message);
-  study->n_threads = 1;
+  g_autoptr (FabStudy) study = study_of (yaml);
   FabUpgrades *found = fab_upgrades_find (study, &(FabUpgradeLimits){ .kinds = kinds }, &error);
   if (found == NULL)
     fail_msg ("%s", error->message);
@@ -95,6 +105,49 @@ kinds (G_GNUC_UNUSED void **state)
     assert_int_equal (((const FabUpgrade *) g_ptr_array_index (all->all, i))->kind, FAB_UPGRADE_NODES);
 }
 
+/* Two leaves of four nodes under a spine with two uplinks each grow to four leaves. Extended, eight nodes ($1000) with
+ * a GPU ($100) and a card ($10), as many cables ($1) as NICs and uplinks, and two leaves ($50) are bought later; the
+ * spine has ports enough. With room from the start the uplinks are bought today, and one product stands for both leaves
+ * while they are empty; the total is equal. */
+static void
+growing (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = study_of (
+      "name: t\niterations: 1\n"
+      "products:\n"
+      "  - {name: gpu, kind: accelerator, accelerator: h100-sxm5-80gb, price_usd: 100}\n"
+      "  - {name: box, kind: node, node: dgx-h100, price_usd: 1000, power_watts: 400}\n"
+      "  - {name: card, kind: nic, link: ib-ndr, price_usd: 10, power_watts: 10}\n"
+      "  - {name: small, kind: switch, link: ib-ndr, ports: 8, price_usd: 50, power_watts: 80}\n"
+      "  - {name: wire, kind: cable, link: ib-ndr, reach: 100m, price_usd: 1}\n"
+      "cluster: {node: dgx-h100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, fabric: {kind: leaf_spine, "
+      "nodes_per_leaf: 4, spines: 1, oversubscription: 2}}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) paths = fab_growth_find (study, 16, &error);
+  guint n_found = 0;
+
+  if (paths == NULL)
+    fail_msg ("%s", error->message);
+  for (guint i = 0; i < paths->len; i++) {
+    const FabGrowthPath *path = g_ptr_array_index (paths, i);
+
+    if (strcmp (path->name, "extended as it is") == 0) {
+      assert_near (path->today.bill->total.usd, 8 * 1110 + 3 * 50 + 8 + 4, 1e-12);
+      assert_near (path->purchase->money.usd, 8 * 1110 + 2 * 50 + 8 + 4, 1e-12);
+      assert_int_equal (path->n_left, 0);
+      assert_int_equal (path->n_kept, path->n_links);
+      n_found++;
+    } else if (strcmp (path->name, "with room from the start") == 0) {
+      assert_near (path->today.bill->total.usd, 8 * 1110 + 4 * 50 + 8 + 8, 1e-12);
+      assert_near (path->total.usd, 16 * 1110 + 5 * 50 + 16 + 8, 1e-12);
+      n_found++;
+    }
+  }
+  assert_int_equal (n_found, 2);
+  assert_null (fab_growth_find (study, 8, &error));
+}
+
 int
 main (void)
 {
@@ -102,6 +155,7 @@ main (void)
     cmocka_unit_test (faster_ports),
     cmocka_unit_test (inside_the_band),
     cmocka_unit_test (kinds),
+    cmocka_unit_test (growing),
   };
 
   return play_run_tests ("upgrade", tests, &catalog);
