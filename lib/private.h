@@ -75,6 +75,9 @@ void lib_table_append_records (FabricastTable *self, guint first, const FabRecor
 /* A table of such records alone. (transfer full) */
 FabricastTable *lib_table_of_records (FabTableKind kind, gconstpointer rows, gsize n);
 
+/* The links of a graph. (transfer full) */
+FabricastTable *lib_table_of_links (const FabGraph *graph);
+
 /* --- handles --- */
 
 struct FabricastContext {

@@ -44,20 +44,32 @@ classes (const FabricastResult *self)
   return lib_table_of_records (FAB_TABLE_CLASS, dag->classes, dag->n_classes);
 }
 
+FabricastTable *
+lib_table_of_links (const FabGraph *graph)
+{
+  FabricastTable *table = lib_table_of_records (FAB_TABLE_LINK, NULL, 0);
+
+  for (FabLinkId id = 0; id < fab_graph_n_links (graph); id++) {
+    const FabLink *link = fab_graph_link (graph, id);
+    g_autofree char *from = fab_graph_vertex_name (graph, link->src),
+                    *to = fab_graph_vertex_name (graph, link->dst);
+    const FabLinkRecord record = { .link = id,
+                                   .from = from,
+                                   .to = to,
+                                   .spec = fab_graph_link_class (graph, id)->name,
+                                   .count = link->count,
+                                   .line_rate_bytes_per_s = link->rate_bytes_per_s,
+                                   .latency_ps = link->latency_ps };
+
+    lib_table_append_records (table, 0, &fab_record_tables[FAB_TABLE_LINK], &record, 1);
+  }
+  return table;
+}
+
 static FabricastTable *
 links (const FabricastResult *self)
 {
-  guint n = fab_graph_n_links (fab_simulation_cluster (self->run.simulation)->graph);
-  FabricastTable *table = lib_table_of_records (FAB_TABLE_LINK, NULL, 0);
-
-  for (FabLinkId id = 0; id < n; id++) {
-    FabLinkRecord record = fab_simulation_link_record (self->run.simulation, id);
-
-    lib_table_append_records (table, 0, &fab_record_tables[FAB_TABLE_LINK], &record, 1);
-    g_free ((char *) record.from);
-    g_free ((char *) record.to);
-  }
-  return table;
+  return lib_table_of_links (fab_simulation_cluster (self->run.simulation)->graph);
 }
 
 static FabricastTable *

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* network.c - machine and fabric with a clock and no job, for hosts that have their own. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/private.h"
+#include "sim/base/error.h"
+#include "sim/collective/play.h"
+
+struct FabricastNetwork {
+  FabricastContext *context;
+  FabScenario *scenario;
+  FabPlant *plant;
+  FabEngine *engine;
+  FabNet *net;
+  FabLibrary *library;
+  GHashTable *views;   /* FabCluster, by their ranks as text */
+  GHashTable *tickets; /* Ticket: what has begun and has not ended */
+  guint64 n_sent;
+  guint n_flying;      /* tickets that the network has to end */
+  const LibDoor *door; /* while it advances; otherwise NULL */
+  gboolean is_doomed;  /* to be freed when it has advanced */
+};
+
+/* What is under way, and whom to tell. */
+typedef struct {
+  FabricastNetwork *network;
+  FabricastDoneFn done;
+  void *user;
+  gboolean is_flying;
+  FabFootprint *footprint; /* of its own; NULL: none */
+  FabSchedule *schedule;   /* likewise */
+  FabPlay *play;
+} Ticket;
+
+static void
+ticket_free (gpointer data)
+{
+  Ticket *self = data;
+
+  fab_play_free (self->play);
+  if (self->schedule != NULL)
+    fab_schedule_free (self->schedule);
+  if (self->footprint != NULL)
+    fab_footprint_free (self->footprint);
+  g_free (self);
+}
+
+static Ticket *
+ticket_new (FabricastNetwork *network, FabricastDoneFn done, void *user, gboolean is_flying)
+{
+  Ticket *self = g_new0 (Ticket, 1);
+
+  *self = (Ticket){ .network = network, .done = done, .user = user, .is_flying = is_flying };
+  network->n_flying += is_flying ? 1 : 0;
+  g_hash_table_add (network->tickets, self);
+  return self;
+}
+
+static void
+ticket_ended (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Ticket *self = owner;
+  FabricastNetwork *network = self->network;
+  FabricastDoneFn done = self->done;
+  void *user = self->user;
+  LibDoor again;
+
+  network->n_flying -= self->is_flying ? 1 : 0;
+  g_hash_table_remove (network->tickets, self);
+  if (done == NULL)
+    return;
+  lib_door_leave (network->door);
+  done (user, fab_engine_now (network->engine));
+  lib_door_enter (&again);
+}
+
+static FabDone
+done_of (Ticket *ticket)
+{
+  return (FabDone){ ticket_ended, ticket, 0 };
+}
+
+static void
+view_free (gpointer data)
+{
+  fab_cluster_clear (data);
+  g_free (data);
+}
+
+static void
+network_free (FabricastNetwork *self)
+{
+  fab_net_destroy (self->net);
+  g_hash_table_unref (self->tickets);
+  fab_library_destroy (self->library);
+  g_hash_table_unref (self->views);
+  fab_engine_free (self->engine);
+  if (self->plant != NULL)
+    fab_plant_free (self->plant);
+  fab_scenario_free (self->scenario);
+  lib_context_unref (self->context);
+  g_free (self);
+}
+
+void
+fabricast_network_free (FabricastNetwork *network)
+{
+  if (network == NULL)
+    return;
+  if (network->door != NULL)
+    network->is_doomed = TRUE;
+  else
+    network_free (network);
+}
+
+/* The scenario with a job that needs nothing. */
+static FabScenario *
+machine_of (const FabricastScenario *scenario, GError **error)
+{
+  g_autoptr (FabScenario) machine = NULL;
+  FabValue *job = fab_value_mapping (), *operations = fab_value_list (), *operation = fab_value_mapping ();
+
+  g_mutex_lock ((GMutex *) &scenario->lock);
+  machine = fab_scenario_copy (scenario->inner);
+  g_mutex_unlock ((GMutex *) &scenario->lock);
+  fab_value_put (operation, "op", fab_value_text ("all_reduce"));
+  fab_value_put (operation, "size", fab_value_written ("1B"));
+  fab_value_append (operations, operation);
+  fab_value_put (job, "kind", fab_value_text ("collective"));
+  fab_value_put (job, "operations", operations);
+  g_autoptr (FabEdits) edits = fab_edits_new ();
+  fab_edits_set (edits, "job", job);
+  fab_scenario_edit (machine, edits);
+  return fab_scenario_check (machine, error) ? g_steal_pointer (&machine) : NULL;
+}
+
+static gboolean
+build (FabricastNetwork *self, GError **error)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
+  const FabNetOps *net = (const FabNetOps *) spec->fidelity.info;
+  const FabLibraryOps *library = (const FabLibraryOps *) spec->collectives.info;
+
+  self->plant = fab_plant_new (self->scenario, NULL, error);
+  if (self->plant == NULL)
+    return FALSE;
+  if (self->plant->disturbances != NULL || spec->neighbours.n > 0)
+    return fab_throw (
+        error, FAB_ERROR_UNSUPPORTED,
+        "the scenario has faults in time, circuits, background traffic or neighbours, which belong to a run");
+  self->engine = fab_engine_new ();
+  self->net = net->create (&(FabNetEnv){ self->engine, self->plant->graph, self->plant->router,
+                                         (guint64) spec->seed },
+                           spec->fidelity.params);
+  self->library = library->create (fab_models.lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
+  self->library->book = self->plant->book;
+  return TRUE;
+}
+
+int
+fabricast_network_new (const FabricastScenario *scenario, FabricastNetwork **network, FabricastError **error)
+{
+  GError *problem = NULL;
+  int status = FABRICAST_OK;
+  LibDoor door;
+
+  LIB_NEED (scenario, error);
+  LIB_NEED (network, error);
+  lib_door_enter (&door);
+  FabricastNetwork *self = g_new0 (FabricastNetwork, 1);
+  self->context = lib_context_ref (scenario->context);
+  self->tickets = g_hash_table_new_full (NULL, NULL, ticket_free, NULL);
+  self->views = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, view_free);
+  self->scenario = machine_of (scenario, &problem);
+  if (self->scenario != NULL && build (self, &problem)) {
+    *network = self;
+  } else {
+    network_free (self);
+    status = lib_fail_with (error, problem);
+  }
+  lib_door_leave (&door);
+  return status;
+}
+
+uint32_t
+fabricast_network_ranks (const FabricastNetwork *network)
+{
+  return network != NULL ? fab_cluster_n_ranks (&network->plant->cluster) : 0;
+}
+
+/* --- the clock --- */
+
+int64_t
+fabricast_network_now (const FabricastNetwork *network)
+{
+  return network != NULL ? fab_engine_now (network->engine) : 0;
+}
+
+int64_t
+fabricast_network_next (const FabricastNetwork *network)
+{
+  return network != NULL ? fab_engine_next_ps (network->engine) : INT64_MAX;
+}
+
+/* Runs, and says what went wrong. */
+static int
+advance (FabricastNetwork *self, gint64 until_ps, FabricastError **error)
+{
+  const char *failure;
+
+  fab_engine_run_until (self->engine, until_ps);
+  failure = fab_engine_failure (self->engine);
+  if (failure != NULL)
+    return lib_fail (error, FABRICAST_BROKEN, "%s", failure);
+  if (until_ps == INT64_MAX && self->n_flying > 0)
+    return lib_fail (error, FABRICAST_HUNG, "%u transfers wait for ever: nothing is due", self->n_flying);
+  return FABRICAST_OK;
+}
+
+int
+fabricast_network_advance (FabricastNetwork *network, int64_t until_ps, FabricastError **error)
+{
+  LibDoor door;
+  int status;
+
+  LIB_NEED (network, error);
+  if (network->door != NULL)
+    return lib_fail (error, FABRICAST_MISUSE,
+                     "the network advances already: a function that it called may not");
+  if (until_ps < fab_engine_now (network->engine))
+    return lib_fail (error, FABRICAST_MISUSE,
+                     "%" G_GINT64_FORMAT " ps is in the past: it is %" G_GINT64_FORMAT " ps",
+                     (gint64) until_ps, fab_engine_now (network->engine));
+  lib_door_enter (&door);
+  network->door = &door;
+  status = advance (network, until_ps, error);
+  network->door = NULL;
+  lib_door_leave (&door);
+  if (network->is_doomed)
+    network_free (network);
+  return status;
+}
+
+int
+fabricast_network_at (FabricastNetwork *network, int64_t time_ps, FabricastDoneFn fn, void *user,
+                      FabricastError **error)
+{
+  LIB_NEED (network, error);
+  LIB_NEED (fn, error);
+  if (time_ps < fab_engine_now (network->engine))
+    return lib_fail (error, FABRICAST_MISUSE,
+                     "%" G_GINT64_FORMAT " ps is in the past: it is %" G_GINT64_FORMAT " ps",
+                     (gint64) time_ps, fab_engine_now (network->engine));
+  fab_engine_at (network->engine, time_ps, ticket_ended, ticket_new (network, fn, user, FALSE), 0);
+  return FABRICAST_OK;
+}
+
+/* --- traffic --- */
+
+static void
+end_at_once (FabricastNetwork *self, FabricastDoneFn done, void *user)
+{
+  fab_engine_after (self->engine, 0, ticket_ended, ticket_new (self, done, user, FALSE), 0);
+}
+
+static int
+send (FabricastNetwork *self, guint from, guint to, FabBytes bytes, FabricastDoneFn done, void *user,
+      FabricastError **error)
+{
+  const FabVertexId *gpus = self->plant->cluster.gpus;
+  guint64 flow = self->n_sent++;
+  FabPath path = { 0 };
+
+  if (from == to || bytes == 0) {
+    end_at_once (self, done, user);
+    return FABRICAST_OK;
+  }
+  if (!fab_router_append (self->plant->router, gpus[from], gpus[to], flow, &path))
+    return lib_fail (error, FABRICAST_UNSUPPORTED, "no path leads from rank %u to rank %u", from, to);
+  fab_net_send (self->net, &(FabTransfer){ .src = gpus[from],
+                                           .dst = gpus[to],
+                                           .bytes = bytes,
+                                           .drive = FAB_DRIVE_COPY,
+                                           .flow_hash = flow,
+                                           .done = done_of (ticket_new (self, done, user, TRUE)) });
+  return FABRICAST_OK;
+}
+
+int
+fabricast_network_send (FabricastNetwork *network, uint32_t from, uint32_t to, uint64_t bytes,
+                        FabricastDoneFn done, void *user, FabricastError **error)
+{
+  LibDoor door;
+  int status;
+
+  LIB_NEED (network, error);
+  guint n = fab_cluster_n_ranks (&network->plant->cluster);
+  if (from >= n || to >= n || bytes > G_MAXINT64)
+    return lib_fail (error, FABRICAST_MISUSE,
+                     "from %u to %u: the ranks are 0 to %u, and 2^63 - 1 bytes are the most", from, to,
+                     n - 1);
+  lib_door_enter (&door);
+  status = send (network, from, to, bytes, done, user, error);
+  lib_door_leave (&door);
+  return status;
+}
+
+static FabFootprint *
+footprint_of (const FabGraph *graph, const guint32 *links, const double *weights, gsize n)
+{
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (graph);
+
+  for (gsize i = 0; i < n; i++) {
+    const FabPath path = { 1, { links[i] } };
+
+    fab_footprint_builder_add (builder, &path,
+                               (FabUse){ .weight = weights[i], .drive = FAB_DRIVE_KERNEL, .stretch = 1 });
+  }
+  return fab_footprint_builder_finish (builder);
+}
+
+int
+fabricast_network_stream (FabricastNetwork *network, const uint32_t *links, const double *weights,
+                          size_t n_links, uint64_t bytes, int64_t startup_ps, FabricastDoneFn done,
+                          void *user, FabricastError **error)
+{
+  LibDoor door;
+
+  LIB_NEED (network, error);
+  LIB_NEED (links, error);
+  LIB_NEED (weights, error);
+  if (n_links < 1 || startup_ps < 0 || bytes > G_MAXINT64)
+    return lib_fail (error, FABRICAST_MISUSE,
+                     "a stream needs a link, a startup of 0 or more and at most 2^63 - 1 bytes");
+  for (size_t i = 0; i < n_links; i++)
+    if (links[i] >= fab_graph_n_links (network->plant->graph) || !isfinite (weights[i]) || weights[i] <= 0)
+      return lib_fail (error, FABRICAST_MISUSE,
+                       "link %u with weight %g: the link must be in the table \"link\", and its "
+                       "weight above 0",
+                       links[i], weights[i]);
+  lib_door_enter (&door);
+  if (bytes == 0) {
+    end_at_once (network, done, user);
+  } else {
+    Ticket *ticket = ticket_new (network, done, user, TRUE);
+
+    ticket->footprint = footprint_of (network->plant->graph, links, weights, n_links);
+    fab_net_stream (network->net, &(FabStream){ .footprint = ticket->footprint,
+                                                .bytes = bytes,
+                                                .startup_ps = startup_ps,
+                                                .wire_factor = 1,
+                                                .share = 1,
+                                                .done = done_of (ticket) });
+  }
+  lib_door_leave (&door);
+  return FABRICAST_OK;
+}
+
+/* The cluster of these ranks, made once; the library tells groups apart by it. */
+static const FabCluster *
+find_view (FabricastNetwork *self, const guint32 *ranks, gsize n)
+{
+  GString *key = g_string_new (NULL);
+  FabCluster *view;
+
+  for (gsize i = 0; i < n; i++)
+    g_string_append_printf (key, "%u,", ranks[i]);
+  view = g_hash_table_lookup (self->views, key->str);
+  if (view == NULL) {
+    view = g_new0 (FabCluster, 1);
+    fab_cluster_view_ranks (view, &self->plant->cluster, ranks, (guint) n);
+    g_hash_table_insert (self->views, g_strdup (key->str), view);
+  }
+  g_string_free (key, TRUE);
+  return view;
+}
+
+/* As the executor begins the plan: by messages where the network has them, else as one stream. */
+static void
+begin_plan (FabricastNetwork *self, const FabCollectivePlan *plan, Ticket *ticket)
+{
+  const FabCollectivePlanSteps *steps = &plan->steps;
+
+  if (self->net->ops->message == NULL || steps->make == NULL) {
+    FabStream stream = fab_collective_plan_stream (plan);
+
+    stream.done = done_of (ticket);
+    fab_net_stream (self->net, &stream);
+    return;
+  }
+  ticket->schedule = steps->make (steps->owner, plan);
+  ticket->play = fab_play_new (ticket->schedule, self->net,
+                               &(FabPlaySpec){
+                                   .bytes = plan->bytes,
+                                   .wire_factor = plan->wire_factor,
+                                   .limit_bytes_per_s = steps->limit_bytes_per_s,
+                                   .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
+                                   .is_pipeline = steps->is_pipeline,
+                                   .share = plan->n_connections,
+                                   .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
+                                   .steps_ps = steps->steps_ps,
+                                   .intra_cost = steps->intra_cost,
+                                   .inter_cost = steps->inter_cost,
+                                   .done = done_of (ticket) });
+}
+
+static int
+collective (FabricastNetwork *self, FabOp op, const FabCluster *cluster, FabBytes bytes, FabricastDoneFn done,
+            void *user, FabricastError **error)
+{
+  const FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+  FabCollectivePlan plan;
+  GError *problem = NULL;
+
+  if (!fab_library_plan (self->library, &group, op, bytes, &plan, &problem))
+    return lib_fail_with (error, problem);
+  if (plan.footprint == NULL || bytes == 0)
+    end_at_once (self, done, user);
+  else
+    begin_plan (self, &plan, ticket_new (self, done, user, TRUE));
+  return FABRICAST_OK;
+}
+
+static int
+find_op (const char *name)
+{
+  for (int op = 0; op < FAB_N_OPS; op++)
+    if (strcmp (fab_op_names[op], name) == 0)
+      return op;
+  return -1;
+}
+
+static gboolean
+are_ranks (const FabricastNetwork *self, const guint32 *ranks, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    if (ranks[i] >= fab_cluster_n_ranks (&self->plant->cluster) || (i > 0 && ranks[i] <= ranks[i - 1]))
+      return FALSE;
+  return n > 0;
+}
+
+int
+fabricast_network_collective (FabricastNetwork *network, const char *op, const uint32_t *ranks,
+                              size_t n_ranks, uint64_t bytes, FabricastDoneFn done, void *user,
+                              FabricastError **error)
+{
+  LibDoor door;
+  int status;
+
+  LIB_NEED (network, error);
+  LIB_NEED (op, error);
+  if (find_op (op) < 0)
+    return lib_fail (error, FABRICAST_INPUT, "there is no operation '%s'", op);
+  if (ranks != NULL && !are_ranks (network, ranks, n_ranks))
+    return lib_fail (error, FABRICAST_MISUSE, "the ranks must be in ascending order, from 0 to %u",
+                     fab_cluster_n_ranks (&network->plant->cluster) - 1);
+  if (bytes > G_MAXINT64)
+    return lib_fail (error, FABRICAST_MISUSE, "2^63 - 1 bytes are the most");
+  lib_door_enter (&door);
+  status = collective (network, (FabOp) find_op (op),
+                       ranks != NULL ? find_view (network, ranks, n_ranks) : &network->plant->cluster, bytes,
+                       done, user, error);
+  lib_door_leave (&door);
+  return status;
+}
+
+int
+fabricast_network_table (const FabricastNetwork *network, const char *name, FabricastTable **table,
+                         FabricastError **error)
+{
+  LIB_NEED (network, error);
+  LIB_NEED (name, error);
+  LIB_NEED (table, error);
+  if (strcmp (name, "link") != 0)
+    return lib_fail (error, FABRICAST_INPUT, "there is no table '%s'; there is link", name);
+  *table = lib_table_of_links (network->plant->graph);
+  return FABRICAST_OK;
+}

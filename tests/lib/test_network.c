@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_network.c - the network alone: hosts that follow its clock, and hosts with a clock of their own. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define FABRICAST_UNSTABLE
+#include <fabricast.h>
+
+typedef struct {
+  FabricastContext *context;
+  FabricastScenario *scenario;
+  FabricastNetwork *network;
+} Fixture;
+
+static int
+setup (void **state)
+{
+  Fixture *self = calloc (1, sizeof *self);
+
+  *state = self;
+  return self == NULL || fabricast_context_new (NULL, &self->context, NULL) != FABRICAST_OK
+      || fabricast_scenario_new (self->context, &self->scenario, NULL) != FABRICAST_OK
+      || fabricast_scenario_assign (self->scenario, "cluster={node: dgx-a100, nodes: 2}", NULL)
+             != FABRICAST_OK
+      || fabricast_network_new (self->scenario, &self->network, NULL) != FABRICAST_OK;
+}
+
+static int
+teardown (void **state)
+{
+  Fixture *self = *state;
+
+  fabricast_network_free (self->network);
+  fabricast_scenario_free (self->scenario);
+  fabricast_context_free (self->context);
+  free (self);
+  return 0;
+}
+
+static void
+note (void *user, int64_t time_ps)
+{
+  *(int64_t *) user = time_ps;
+}
+
+/* Two transfers that share the last link take, but for the latency, twice as long as one. */
+static void
+test_sharing (void **state)
+{
+  Fixture *f = *state;
+  int64_t alone = 0, first = 0, second = 0, empty = 0, start;
+  const uint64_t bytes = UINT64_C (1) << 30;
+
+  assert_int_equal (fabricast_network_ranks (f->network), 16);
+  assert_int_equal (fabricast_network_send (f->network, 0, 2, bytes, note, &alone, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_send (f->network, 3, 3, bytes, note, &empty, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_int_equal (empty, 0);
+  assert_true (alone > 0);
+  start = fabricast_network_now (f->network);
+  assert_true (start == alone);
+  assert_int_equal (fabricast_network_send (f->network, 0, 2, bytes, note, &first, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_send (f->network, 1, 2, bytes, note, &second, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_true (first == second);
+  assert_true (fabs ((double) (first - start) / (double) alone - 2) < 0.01);
+}
+
+/* A host with a clock of its own asks for the next event and never goes beyond it. */
+static void
+test_host_clock (void **state)
+{
+  Fixture *f = *state;
+  int64_t done = 0, bell = 0, next;
+
+  assert_true (fabricast_network_next (f->network) == INT64_MAX);
+  assert_int_equal (fabricast_network_send (f->network, 0, 8, 1 << 20, note, &done, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_at (f->network, 1000, note, &bell, NULL), FABRICAST_OK);
+  for (int i = 0; i < 1000 && (next = fabricast_network_next (f->network)) != INT64_MAX; i++) {
+    assert_true (next >= fabricast_network_now (f->network));
+    assert_int_equal (fabricast_network_advance (f->network, next, NULL), FABRICAST_OK);
+    assert_true (fabricast_network_now (f->network) == next);
+  }
+  assert_int_equal (bell, 1000);
+  assert_true (done > 1000);
+  assert_int_equal (fabricast_network_advance (f->network, done + 5, NULL), FABRICAST_OK);
+  assert_true (fabricast_network_now (f->network) == done + 5);
+}
+
+/* A collective takes as long as in a job that does the same. */
+static void
+collective_as_in_job (Fixture *f, const char *fidelity)
+{
+  FabricastScenario *scenario = NULL;
+  FabricastNetwork *network = NULL;
+  FabricastResult *result = NULL;
+  FabricastValue value = { .struct_size = sizeof value };
+  int64_t done = 0;
+
+  assert_int_equal (fabricast_scenario_copy (f->scenario, &scenario, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_scenario_assign (scenario, fidelity, NULL), FABRICAST_OK);
+  assert_int_equal (
+      fabricast_scenario_assign (scenario,
+                                 "job={kind: collective, operations: [{op: all_reduce, size: 64MiB}]}", NULL),
+      FABRICAST_OK);
+  assert_int_equal (fabricast_run (scenario, NULL, &result, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_result_figure (result, "duration_ps", &value, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_new (scenario, &network, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_collective (network, "all_reduce", NULL, 0, 64 << 20, note, &done,
+                                                  NULL),
+                    FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_true (done == value.whole);
+  fabricast_network_free (network);
+  fabricast_result_free (result);
+  fabricast_scenario_free (scenario);
+}
+
+static void
+test_collective_as_in_job (void **state)
+{
+  collective_as_in_job (*state, "fidelity=fluid");
+  collective_as_in_job (*state, "fidelity=step");
+}
+
+typedef struct {
+  FabricastNetwork *network;
+  uint32_t n_ranks, step;
+  unsigned n_waiting;
+  int64_t end_ps;
+} Ring;
+
+static void arrived (void *user, int64_t time_ps);
+
+static void
+next_step (Ring *ring)
+{
+  ring->n_waiting = ring->n_ranks;
+  for (uint32_t rank = 0; rank < ring->n_ranks; rank++)
+    assert_int_equal (fabricast_network_send (ring->network, rank, (rank + 1) % ring->n_ranks, 1 << 20,
+                                              arrived, ring, NULL),
+                      FABRICAST_OK);
+}
+
+static void
+arrived (void *user, int64_t time_ps)
+{
+  Ring *ring = user;
+
+  ring->end_ps = time_ps;
+  if (--ring->n_waiting == 0 && ++ring->step < 2 * (ring->n_ranks - 1))
+    next_step (ring);
+}
+
+/* The host plays a ring by itself, in lockstep: every one of its 30 steps takes as long as the first. */
+static void
+test_ring_in_lockstep (void **state)
+{
+  Fixture *f = *state;
+  Ring ring = { .network = f->network, .n_ranks = fabricast_network_ranks (f->network) };
+  int64_t first;
+
+  next_step (&ring);
+  ring.step = 2 * (ring.n_ranks - 1) - 1; /* one step alone */
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  first = ring.end_ps;
+  ring.step = 0;
+  next_step (&ring);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_true (ring.end_ps - first == 30 * first);
+}
+
+static void
+reenter (void *user, int64_t time_ps)
+{
+  assert_int_equal (fabricast_network_advance (user, time_ps + 1, NULL), FABRICAST_MISUSE);
+}
+
+static void
+test_misuse (void **state)
+{
+  Fixture *f = *state;
+  const uint32_t order[] = { 1, 0 }, link = 0;
+  const double weight = 1, none = 0;
+  int64_t done = 0;
+  FabricastTable *table = NULL;
+
+  assert_int_equal (fabricast_network_send (f->network, 0, 99, 1, note, &done, NULL), FABRICAST_MISUSE);
+  assert_int_equal (fabricast_network_at (f->network, -1, note, &done, NULL), FABRICAST_MISUSE);
+  assert_int_equal (fabricast_network_at (f->network, 1, NULL, NULL, NULL), FABRICAST_MISUSE);
+  assert_int_equal (fabricast_network_collective (f->network, "sum", NULL, 0, 1, note, &done, NULL),
+                    FABRICAST_INPUT);
+  assert_int_equal (fabricast_network_collective (f->network, "all_reduce", order, 2, 1, note, &done, NULL),
+                    FABRICAST_MISUSE);
+  assert_int_equal (fabricast_network_stream (f->network, &link, &none, 1, 1, 0, note, &done, NULL),
+                    FABRICAST_MISUSE);
+  assert_int_equal (fabricast_network_at (f->network, 7, reenter, f->network, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 1, 1 << 20, 5, note, &done, NULL),
+                    FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_true (done > 5);
+  assert_int_equal (fabricast_network_table (f->network, "link", &table, NULL), FABRICAST_OK);
+  assert_true (fabricast_table_rows (table) > 16);
+  fabricast_table_free (table);
+  /* What is under way is dropped, and nobody is told. */
+  assert_int_equal (fabricast_network_send (f->network, 0, 8, 1 << 20, reenter, f->network, NULL),
+                    FABRICAST_OK);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown (test_sharing, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_host_clock, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_collective_as_in_job, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_ring_in_lockstep, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_misuse, setup, teardown),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
