@@ -3,6 +3,7 @@
 """layers.py: doors open one way only (docs/architecture.md).
 
     cli -> validate -> answer -> models -> sim
+               lib -> answer
     inside sim: what SEES says
 """
 import os
