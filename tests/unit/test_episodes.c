@@ -256,6 +256,37 @@ what_is_drawn_is_played_four_times (G_GNUC_UNUSED void **state)
   assert_true (without.n_remembered > 0);
 }
 
+/* Messages between all pairs of a ring of 12 x 2 wait for each other in a circle where a link has one lane. The
+ * all-reduces before end: the second one is known, and nothing is kept of what jams. */
+static void
+a_job_that_jams_says_the_same_remembered (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *said = NULL;
+
+  for (guint has_memo = 0; has_memo < 2; has_memo++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 1\ncollectives: plain\n"
+        "cluster: {node: dgx-h100, gpus_per_node: 1, nics_per_node: 1, nodes: 24, fabric: {kind: torus, "
+        "dimensions: 2, x: 12, y: 2}}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 200kB}, {op: all_reduce, size: 200kB}, "
+        "{op: all_to_all, size: 4MB}]}\n"
+        "fidelity: {kind: packet, buffer: 8KiB, lanes: 1, memo: %s}\n",
+        has_memo ? "true" : "false");
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    g_autoptr (GError) error = NULL;
+
+    assert_false (fab_simulation_step (play->simulation));
+    assert_false (fab_simulation_check (play->simulation, &error));
+    assert_non_null (strstr (error->message, "in a circle"));
+    assert_int_equal (fab_simulation_episodes (play->simulation).n_episodes, 2);
+    assert_int_equal (fab_simulation_episodes (play->simulation).n_remembered, has_memo);
+    if (said != NULL)
+      assert_string_equal (error->message, said);
+    g_free (said);
+    said = g_strdup (error->message);
+  }
+}
+
 int
 main (void)
 {
@@ -269,6 +300,7 @@ main (void)
     cmocka_unit_test (what_never_repeats_is_not_played_twice),
     cmocka_unit_test (faults_at_times_leave_nothing_to_remember),
     cmocka_unit_test (what_is_drawn_is_played_four_times),
+    cmocka_unit_test (a_job_that_jams_says_the_same_remembered),
   };
 
   return play_run_tests ("episodes", tests, &catalog);
