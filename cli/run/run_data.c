@@ -167,7 +167,7 @@ add_episodes (FabJson *json, const FabSimulation *simulation)
   fab_json_add_whole (json, "episodes_remembered", (gint64) count.n_episodes_remembered);
   fab_json_add_whole (json, "replays", (gint64) count.n_replays);
   fab_json_add_whole (json, "events", (gint64) count.n_events);
-  fab_json_add_whole (json, "skipped_packet_hops", (gint64) fab_simulation_episodes (simulation).n_skipped);
+  fab_json_add_whole (json, "skipped", (gint64) count.n_skipped);
   fab_json_end (json);
 }
 

@@ -253,6 +253,9 @@ static const FabColumn memo_columns[] = {
     .meaning = "How often an episode was simulated again from its start, because it went on differently "
                "from the remembered one." },
   { COLUMN (FabMemoRecord, n_events, UNSIGNED), .meaning = "Events of the network that were simulated." },
+  { COLUMN (FabMemoRecord, n_skipped, UNSIGNED), .since = 7,
+    .meaning = "What was not simulated, because rounds of rings repeat: messages at `step`, packets times "
+               "links at `packet`." },
 };
 
 static const FabColumn band_columns[] = {

@@ -199,6 +199,7 @@ typedef struct {
   guint64 n_episodes, n_episodes_remembered;
   guint64 n_replays; /* times that a remembered episode was played again, up to where it went on otherwise */
   guint64 n_events;  /* of the network, that were played */
+  guint64 n_skipped; /* messages at `step`, else packets times links: of rounds that were not played */
 } FabMemoRecord;
 
 /* Bounds between which a figure of an iteration lies (sim/run/band.h). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the views of schema version 6 over the tables of columns.c. What they mean:
+/* schema.c - the views of schema version 7 over the tables of columns.c. What they mean:
  * docs/reference/results-schema.md.
  *
  * A change of a table or a view that a reader can notice is a new FAB_STORE_SCHEMA_VERSION.

@@ -357,7 +357,8 @@ const FabQuery fab_queries[] = {
     "(docs/reference/verdict.md).",
     "SELECT code, severity, text, advice FROM finding WHERE run_id = :run ORDER BY place" },
   { "memo", "How much of the network's work was simulated, and how much was remembered.",
-    "SELECT n_collectives, n_collectives_remembered, n_episodes, n_episodes_remembered, n_replays, n_events FROM memo"
+    "SELECT n_collectives, n_collectives_remembered, n_episodes, n_episodes_remembered, n_replays, n_events,"
+    " n_skipped FROM memo"
     " WHERE run_id = :run" },
   { "band", "The bands of the step and its exposed communication, and their largest source.",
     "SELECT iteration, figure, low_s, high_s, coverage_fraction, reason FROM band WHERE run_id = :run"

@@ -507,7 +507,8 @@ fab_simulation_memo_record (const FabSimulation *self)
                           .n_episodes = count.n_episodes,
                           .n_episodes_remembered = count.n_remembered,
                           .n_replays = count.n_replays,
-                          .n_events = fab_episodes_events (self->episodes) };
+                          .n_events = fab_episodes_events (self->episodes),
+                          .n_skipped = count.n_skipped };
 }
 
 GArray *

@@ -77,8 +77,8 @@ what_was_played_is_asked_of_one_run (void **state)
   assert_true (write_run (path, 3, NULL) && write_run (path, 3, NULL));
   assert_answer (
       path, fab_query_find ("memo")->sql,
-      "n_collectives,n_collectives_remembered,n_episodes,n_episodes_remembered,n_replays,n_events\n"
-      "40,30,8,5,1,9000\n");
+      "n_collectives,n_collectives_remembered,n_episodes,n_episodes_remembered,n_replays,n_events,n_skipped\n"
+      "40,30,8,5,1,9000,700\n");
   assert_answer (path, "SELECT count (*) FROM memo", "count (*)\n2\n");
 }
 
