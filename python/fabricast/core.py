@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contexts, scenarios, results and tables."""
+import ctypes
+import html
+import math
+import os
+import threading
+import weakref
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
+
+from . import _api
+from ._api import byref, call, handle, lib, make
+
+Number = Union[int, float]
+Setting = Union[None, bool, int, float, str, Tuple[Number, str]]
+
+
+def _texts(texts: Optional[Union[str, Iterable[str]]]):
+    if texts is None:
+        return None
+    encoded = [text.encode() for text in ([texts] if isinstance(texts, str) else texts)]
+    return (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
+
+
+class _Work:
+    """Runs a call of the library on another thread, so that Ctrl-C cancels it and exceptions of `progress` come out."""
+
+    def __init__(self, progress: Optional[Callable[[int, int], Any]]):
+        self.cancel = ctypes.c_int(0)
+        self.problem: Optional[BaseException] = None
+        self.progress = _api.Progress(self._tell if progress is not None else 0)
+        self._told = progress
+
+    def _tell(self, _user, done, everything):
+        try:
+            self._told(done, everything)
+        except BaseException as problem:  # noqa: it goes on in run ()
+            self.problem = problem
+            return 1
+        return 0
+
+    def run(self, function: Callable[[], Any]) -> Any:
+        """What the function returns; raises what it, or `progress`, raised."""
+        results: List[Any] = []
+
+        def work():
+            try:
+                results.append(function())
+            except BaseException as problem:  # noqa: it is raised on the thread that waits
+                self.problem = self.problem or problem
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(0.1)
+        except BaseException:
+            self.cancel.value = 1
+            thread.join()
+            raise
+        if self.problem is not None:
+            raise self.problem
+        return results[0]
+
+
+class Table:
+    """Named columns of one length."""
+
+    def __init__(self, made):
+        self._handle = made
+        weakref.finalize(self, lib.fabricast_table_free, made)
+        self._columns: Dict[str, Any] = {}
+        column = make(_api.Column)
+        n = len(self)
+        while lib.fabricast_table_column(made, len(self._columns), byref(column)):
+            self._columns[column.name.decode()] = self._read(column, n)
+
+    def _read(self, column, n):
+        if column.kind == _api.TEXT:
+            return [column.text[i].decode("utf-8", "replace") if column.text[i] is not None else None for i in range(n)]
+        if n == 0:
+            return memoryview(b"")
+        kind, pointer = (ctypes.c_int64, column.whole) if column.kind == _api.WHOLE else (ctypes.c_double, column.real)
+        array = (kind * n).from_address(ctypes.addressof(pointer.contents))
+        array.owner = self  # the memory lives as long as the table
+        return memoryview(array).cast("B").cast("q" if column.kind == _api.WHOLE else "d").toreadonly()
+
+    def __len__(self) -> int:
+        return lib.fabricast_table_rows(self._handle)
+
+    @property
+    def columns(self) -> List[str]:
+        """The names of the columns."""
+        return list(self._columns)
+
+    def __getitem__(self, name: str):
+        """A column: a list of texts, or a memoryview of numbers that numpy.asarray () takes without a copy."""
+        return self._columns[name]
+
+    def rows(self) -> List[Dict[str, Any]]:
+        """The rows as dicts; what is not known is None."""
+        def plain(cell):
+            return None if cell == _api.UNKNOWN or (isinstance(cell, float) and math.isnan(cell)) else cell
+
+        return [{name: plain(self._columns[name][i]) for name in self._columns} for i in range(len(self))]
+
+    def to_pandas(self):
+        """A pandas.DataFrame."""
+        import pandas  # only here
+
+        return pandas.DataFrame(self.rows(), columns=self.columns)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        rows = ["".join(f"<td>{html.escape('' if cell is None else str(cell))}</td>" for cell in row.values())
+                for row in self.rows()[:50]]
+        return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    def __repr__(self) -> str:
+        return f"<fabricast.Table of {len(self)} rows: {', '.join(self.columns)}>"
+
+
+class Context:
+    """A catalogue. `catalogue` is a directory; None: the one inside the library."""
+
+    def __init__(self, catalogue: Optional[str] = None, threads: int = 0):
+        options = make(_api.ContextOptions, catalogue=os.fsencode(catalogue) if catalogue else None, n_threads=threads)
+        self._handle = handle("context_new", byref(options))
+        weakref.finalize(self, lib.fabricast_context_free, self._handle)
+
+    def load(self, path: Union[str, os.PathLike]) -> "Scenario":
+        """The scenario of a YAML file."""
+        return Scenario(handle("scenario_load", self._handle, os.fsencode(path)))
+
+    def parse(self, text: str, name: str = "scenario") -> "Scenario":
+        """The scenario of YAML text, which messages call `name`."""
+        encoded = text.encode()
+        return Scenario(handle("scenario_parse", self._handle, name.encode(), encoded, len(encoded)))
+
+    def new(self, **keys: Setting) -> "Scenario":
+        """A scenario without keys but these; a double underscore stands for a dot: new(cluster__node="dgx-h100")."""
+        made = Scenario(handle("scenario_new", self._handle))
+        for key, value in keys.items():
+            made[key.replace("__", ".")] = value
+        return made
+
+    def describe(self, section: Optional[str] = None, name: Optional[str] = None) -> Table:
+        """What scenarios can be made of."""
+        return Table(handle("describe", self._handle, section.encode() if section else None, name.encode() if name else None))
+
+    @property
+    def schema(self) -> str:
+        """The JSON Schema of scenarios."""
+        return lib.fabricast_schema(self._handle).decode()
+
+
+class Result:
+    """A scenario that was simulated: result["step"] is a figure, result.table("collective") a table."""
+
+    def __init__(self, made):
+        self._handle = made
+        weakref.finalize(self, lib.fabricast_result_free, made)
+
+    def __getitem__(self, figure: str):
+        value = make(_api.Value)
+        call("result_figure", self._handle, figure.encode(), byref(value))
+        return _api.value_of(value)
+
+    def table(self, name: str) -> Table:
+        """A table: "iteration", "collective", "exposure", "critical_path", "link", "memory", "finding", ..."""
+        return Table(handle("result_table", self._handle, name.encode()))
+
+    def explain(self, figure: str) -> Table:
+        """Why a figure, or a collective by its name, is what it is."""
+        return Table(handle("result_explain", self._handle, figure.encode()))
+
+    @property
+    def warnings(self) -> List[Dict[str, Any]]:
+        """What must be known before a figure is quoted."""
+        return self.table("finding").rows()
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The main figures."""
+        names = ("name", "fidelity", "ranks", "nodes", "iterations", "duration_s", "compute_s", "comm_s", "overlapped_s", "exposed_s",
+                 "idle_s", "waiting_s", "duration_low_s", "duration_high_s", "mfu_fraction", "tokens_per_s", "binding_link",
+                 "binding_link_spec", "verdict")
+        return {name: self[name] for name in names}
+
+    def plot(self, axes=None):
+        """A bar of what the step consists of, by Matplotlib; returns its axes."""
+        import matplotlib.pyplot  # only here
+
+        axes = axes if axes is not None else matplotlib.pyplot.subplots(figsize=(8, 1.6))[1]
+        left = 0.0
+        for name in ("compute", "exposed", "idle"):
+            length = self[name + "_s"]
+            axes.barh([0], [length], left=left, label=name)
+            left += length
+        axes.set_yticks([])
+        axes.set_xlabel("seconds of a step")
+        axes.legend(ncol=3)
+        return axes
+
+    def _repr_html_(self) -> str:
+        step = self["duration_s"] or 1.0
+        colours = {"compute": "#3b6ea5", "exposed": "#c8553d", "idle": "#b5b5b5"}
+        bar = "".join(f'<span title="{part}" style="display:inline-block;height:1em;background:{colour};'
+                      f'width:{100 * self[part + "_s"] / step:.2f}%"></span>' for part, colour in colours.items())
+        rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+                       for name, value in self.to_dict().items() if value is not None)
+        notes = "".join(f"<li>{html.escape(finding['text'])}</li>" for finding in self.warnings)
+        return f"<div>{bar}</div><table>{rows}</table><ul>{notes}</ul>"
+
+    def __repr__(self) -> str:
+        return f"<fabricast.Result {self['name']}: step {self['duration_s']:.6g} s, exposed {self['exposed_s']:.6g} s>"
+
+
+class Scenario:
+    """What is to be simulated. scenario["cluster.nodes"] gets and sets keys."""
+
+    def __init__(self, made):
+        self._handle = made
+        weakref.finalize(self, lib.fabricast_scenario_free, made)
+
+    def __getitem__(self, key: str):
+        value = make(_api.Value)
+        call("scenario_get", self._handle, key.encode(), byref(value))
+        return _api.value_of(value)
+
+    def __setitem__(self, key: str, setting: Setting) -> None:
+        unit = None
+        if isinstance(setting, tuple):
+            setting, unit = setting[0], setting[1].encode()
+        value = make(_api.Value, unit=unit)
+        if isinstance(setting, bool):
+            value.kind, value.whole = _api.BOOL, int(setting)
+        elif isinstance(setting, int):
+            value.kind, value.whole = _api.WHOLE, setting
+        elif isinstance(setting, float):
+            value.kind, value.real = _api.REAL, setting
+        elif setting is not None:
+            value.kind, value.text = _api.TEXT, str(setting).encode()
+        call("scenario_set", self._handle, key.encode(), byref(value))
+
+    def __delitem__(self, key: str) -> None:
+        self[key] = None
+
+    def set(self, *assignments: str) -> "Scenario":
+        """Sets keys as --set does, "job.bucket=25MiB", and returns the scenario."""
+        for assignment in assignments:
+            call("scenario_assign", self._handle, assignment.encode())
+        return self
+
+    def copy(self) -> "Scenario":
+        """A copy that can be changed alone."""
+        return Scenario(handle("scenario_copy", self._handle))
+
+    def check(self) -> None:
+        """Raises InputError with every mistake."""
+        call("scenario_check", self._handle)
+
+    @property
+    def yaml(self) -> str:
+        """The scenario with every default filled in."""
+        self.check()
+        return lib.fabricast_scenario_text(self._handle).decode()
+
+    def run(self, band: bool = False, jobs: bool = False, save_to: Optional[str] = None,
+            progress: Optional[Callable[[int, int], Any]] = None) -> Result:
+        """Simulates it. Ctrl-C and an exception of `progress (done, all)` stop it."""
+        work = _Work(progress)
+        options = make(_api.RunOptions, progress=work.progress, cancel=ctypes.pointer(work.cancel),
+                       save_to=os.fsencode(save_to) if save_to else None, has_band=int(band), has_jobs=int(jobs))
+        return Result(work.run(lambda: handle("run", self._handle, byref(options))))
+
+    def collective(self, op: str, sizes: Iterable[int], form: Optional[str] = None, band: bool = False) -> Table:
+        """What one collective takes on this machine, size by size (in bytes)."""
+        all_sizes = list(sizes)
+        options = make(_api.PredictOptions, op=op.encode(), sizes_bytes=(ctypes.c_uint64 * len(all_sizes))(*all_sizes),
+                       n_sizes=len(all_sizes), form=form.encode() if form else None, has_band=int(band))
+        return Table(_Work(None).run(lambda: handle("predict", self._handle, byref(options))))
+
+    def _study(self, name, vary, zipped, targets, progress, allow_oversized) -> Table:
+        work = _Work(progress)
+        options = make(_api.StudyOptions, vary=_texts(vary), zip=_texts(zipped), targets=_texts(targets), progress=work.progress,
+                       cancel=ctypes.pointer(work.cancel), allows_oversized=int(allow_oversized))
+        return Table(work.run(lambda: handle(name, self._handle, byref(options))))
+
+    def sweep(self, vary: Union[str, Iterable[str], None] = None, zip: Union[str, Iterable[str], None] = None,  # noqa: A002
+              progress: Optional[Callable[[int, int], Any]] = None) -> Table:
+        """Simulates every combination of values: sweep(vary=["cluster.nodes=2..16:x2"])."""
+        return self._study("sweep", vary, zip, None, progress, False)
+
+    def size(self, vary: str, target: Union[str, Iterable[str]], progress: Optional[Callable[[int, int], Any]] = None,
+             allow_oversized: bool = False) -> Table:
+        """Finds the first value that meets the targets: size("cluster.nic_rate=100..800Gb/s:100", "exposed<=5%")."""
+        return self._study("size", vary, None, target, progress, allow_oversized)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.yaml)}</pre>"
+
+
+_default: List[Context] = []
+_lock = threading.Lock()
+
+
+def _context() -> Context:
+    with _lock:
+        if not _default:
+            _default.append(Context())
+    return _default[0]
+
+
+def load(path: Union[str, os.PathLike]) -> Scenario:
+    """The scenario of a YAML file, over the catalogue inside the library."""
+    return _context().load(path)
+
+
+def parse(text: str, name: str = "scenario") -> Scenario:
+    """The scenario of YAML text."""
+    return _context().parse(text, name)
+
+
+def new(**keys: Setting) -> Scenario:
+    """A scenario of these keys; a double underscore stands for a dot."""
+    return _context().new(**keys)
+
+
+def describe(section: Optional[str] = None, name: Optional[str] = None) -> Table:
+    """What scenarios can be made of."""
+    return _context().describe(section, name)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python module, over the library of the build (FABRICAST_LIBRARY)."""
+import json
+import os
+import re
+import subprocess
+
+import fabricast as fc
+import pytest
+from fabricast import _api
+
+ROOT = os.environ["FAB_SOURCE_DIR"]
+HELLO = os.path.join(ROOT, "scenarios/hello.yaml")
+
+
+def test_same_figures_as_the_program():
+    result = fc.load(HELLO).run()
+    told = json.loads(subprocess.run([os.environ["FABRICAST_PROGRAM"], "run", "--no-db", "--no-band", "--format", "json", HELLO],
+                                     check=True, capture_output=True, text=True).stdout)
+    last = told["iterations"][-1]
+    for name in ("duration_s", "compute_s", "exposed_s", "idle_s", "mfu_fraction"):
+        assert result[name] == pytest.approx(last[name], rel=1e-11)
+    assert result["binding_link"] == told["binding_link"]
+    assert result["duration_low_s"] is None
+
+
+def test_signatures_are_those_of_the_header():
+    with open(os.path.join(ROOT, "lib/fabricast.h"), encoding="utf-8") as file:
+        stable = file.read().split("#ifdef FABRICAST_UNSTABLE")[0]
+    declared = dict(re.findall(r"FABRICAST_API [^;(]*?fabricast_(\w+) \(([^;]*)\);", stable))
+    assert set(declared) == set(_api.SIGNATURES)
+    for name, arguments in declared.items():
+        n = 0 if arguments == "void" else arguments.count(",") + 1
+        assert len(_api.SIGNATURES[name]) - 1 == n, name
+
+
+def test_keys():
+    scenario = fc.load(HELLO)
+    other = scenario.copy()
+    other["cluster.nodes"] = 2
+    other["cluster.nic_rate"] = (100, "Gb/s")
+    other["job.bucket"] = "50MiB"
+    assert other["cluster.nic_rate"] == 12_500_000_000
+    assert other["job.bucket"] == 50 << 20
+    assert scenario["cluster.nodes"] == 1
+    assert other.run()["duration_s"] > scenario.run()["duration_s"]
+    assert "nodes: 2" in other.yaml
+
+
+def test_errors_have_places():
+    with pytest.raises(fc.InputError) as caught:
+        fc.parse("name: x\ncluster: {node: dgx-a100, nodez: 2}\njob: {kind: ddp}\n", "x.yaml")
+    assert (caught.value.issues[0].file, caught.value.issues[0].line) == ("x.yaml", 2)
+    assert isinstance(caught.value, ValueError)
+    with pytest.raises(fc.FileError):
+        fc.load("/nowhere/x.yaml")
+    with pytest.raises(fc.InputError):
+        fc.load(HELLO).run()["no_such_figure"]  # pylint: disable=expression-not-assigned
+
+
+def test_tables_outlive_results():
+    table = fc.load(HELLO).run().table("iteration")
+    column = table["duration_ps"]
+    n = len(table)
+    del table
+    assert len(column) == n and column[0] > 0
+
+
+def test_studies():
+    scenario = fc.load(HELLO)
+    seen = []
+    points = scenario.sweep(vary="cluster.nodes=1..4:x2", progress=lambda done, everything: seen.append((done, everything)))
+    assert points["cluster.nodes"] == ["1", "2", "4"] and seen[-1] == (3, 3)
+    tried = scenario.size("cluster.nodes=1..4:x2", "exposed<=90%")
+    assert list(tried["is_answer"])[0] == 1
+    rows = fc.new(cluster__node="dgx-h100", cluster__nodes=1).collective("all_reduce", [1 << 20, 1 << 30]).rows()
+    assert rows[1]["busbw_GBps"] > rows[0]["busbw_GBps"] > 0
+
+
+def test_progress_may_stop_the_work():
+    def stop(_done, _all):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fc.load(HELLO).run(progress=stop)
+
+
+def test_html_and_frames():
+    result = fc.load(HELLO).run()
+    assert "binding_link" in result._repr_html_()
+    assert "<table>" in result.table("exposure")._repr_html_()
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(result.table("iteration").to_pandas(), pandas.DataFrame)
+
+
+def test_plot():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    assert fc.load(HELLO).run().plot().get_xlabel() == "seconds of a step"
