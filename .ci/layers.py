@@ -16,6 +16,7 @@ ROOMS = {"sim": 0, "models": 1, "answer": 2, "lib": 3, "validate": 3, "cli": 4, 
 SEES = {
     "base": "",
     "engine": "base",
+    "reliability": "base engine",
     "fabric": "base",
     "solve": "base",
     "result": "base",
@@ -24,12 +25,12 @@ SEES = {
     "machine": "base fabric net",
     "collective": "base fabric solve net machine",
     "execution": "base engine result net machine collective",
-    "scenario": "base config fabric net",
+    "scenario": "base reliability config fabric net",
     "assembly": "base config fabric net machine collective scenario",
     "cost": "base scenario assembly",
     "run": "base engine fabric result config net collective execution scenario assembly",
     "verdict": "base engine fabric result config net collective execution scenario assembly run",
-    "study": "base result scenario cost run verdict",
+    "study": "base reliability result scenario cost run verdict",
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
