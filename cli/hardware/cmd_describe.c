@@ -331,7 +331,7 @@ typedef struct {
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
 static const char *const catalog_sections[] = { "links",    "accelerators", "nodes",      "models",
                                                 "products", "technologies", "processors", "generations",
-                                                "bands",    "efficiencies", NULL };
+                                                "bands",    "efficiencies", "failures",   NULL };
 
 /* --- parameter tables --- */
 
@@ -439,6 +439,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabGeneration *generation;
   const FabBandSpec *band;
   const FabEfficiency *efficiency;
+  const FabFailureSetSpec *failures;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -477,6 +478,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     efficiency = fab_catalog_efficiency (catalog, name);
     *summary = efficiency ? efficiency->summary : NULL;
     return efficiency;
+  case FAB_SECTION_FAILURES:
+    failures = fab_catalog_entry (catalog, section, name);
+    *summary = failures ? failures->summary : NULL;
+    return failures;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);

@@ -70,6 +70,7 @@ fab_refers_name (FabRefers refers)
     [FAB_REFERS_FILES] = "file or list of files",
     [FAB_REFERS_TECHNOLOGY] = "technology",
     [FAB_REFERS_PROCESSOR] = "processor",
+    [FAB_REFERS_FAILURES] = "set of failures",
   };
 
   g_assert (refers > FAB_REFERS_NOTHING && refers < G_N_ELEMENTS (names));

@@ -393,6 +393,7 @@ fab_catalog_reference_names (gpointer catalog, FabRefers refers)
     [FAB_REFERS_MODEL] = FAB_SECTION_MODELS,
     [FAB_REFERS_TECHNOLOGY] = FAB_SECTION_TECHNOLOGIES,
     [FAB_REFERS_PROCESSOR] = FAB_SECTION_PROCESSORS,
+    [FAB_REFERS_FAILURES] = FAB_SECTION_FAILURES,
   };
 
   return fab_catalog_names (catalog, sections[refers]);
@@ -406,16 +407,13 @@ fab_catalog_mark (const FabCatalog *self, gconstpointer field)
   return mark == NULL && self->shipped != NULL ? fab_catalog_mark (self->shipped, field) : mark;
 }
 
-/* The rules for entries that their tables cannot express.
- *
- * Names are unique, wires end at parts of their node, packets have a payload, and every shipped entry has a source
- * and a date. Every violation is a diagnostic at its field. O(entries + parts + wires).
- */
+/* The rules for entries that their tables cannot express: names are unique, wires end at parts of their node, packets
+ * have a payload, every shipped entry has a source and a date. Each violation is a diagnostic at its field. */
 
-static const char *const section_words[FAB_N_SECTIONS] = { "link",      "accelerator", "node",
-                                                           "model",     "product",     "technology",
-                                                           "processor", "generation",  "band",
-                                                           "efficiency" };
+static const char *const section_words[FAB_N_SECTIONS] = { "link",       "accelerator",    "node",
+                                                           "model",      "product",        "technology",
+                                                           "processor",  "generation",     "band",
+                                                           "efficiency", "set of failures" };
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -768,6 +766,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_band (reader, entry, is_shipped);
   else if (section == FAB_SECTION_EFFICIENCIES)
     fab_catalog_check_efficiency (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_FAILURES)
+    fab_failure_set_check (reader, entry, is_shipped);
   else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)

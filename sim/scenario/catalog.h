@@ -13,6 +13,7 @@
 #include "sim/fabric/generation.h"
 #include "sim/fabric/graph.h"
 #include "sim/fabric/processor.h"
+#include "sim/scenario/reliability_params.h"
 
 /* rate (drive) = lanes x signalling x coding x payload / (payload + overhead) x achievable */
 typedef struct {
@@ -204,7 +205,7 @@ typedef struct {
   const char *source, *date;
 } FabProductSpec;
 
-/* The ten sections of a catalogue file or a scenario. */
+/* The eleven sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
@@ -216,6 +217,7 @@ typedef struct {
   FabParamList generations;  /* FabGeneration */
   FabParamList bands;        /* FabBandSpec */
   FabParamList efficiencies; /* FabEfficiency */
+  FabParamList failures;     /* FabFailureSetSpec */
 } FabCatalogSections;
 
 extern const FabParam fab_catalog_params[];    /* describes FabCatalogSections */
@@ -279,7 +281,8 @@ typedef enum {
   FAB_SECTION_PROCESSORS,
   FAB_SECTION_GENERATIONS,
   FAB_SECTION_BANDS,
-  FAB_SECTION_EFFICIENCIES
+  FAB_SECTION_EFFICIENCIES,
+  FAB_SECTION_FAILURES,
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 

@@ -7,8 +7,9 @@
 #pragma once
 
 #include "sim/scenario/catalog.h"
+#include "sim/scenario/reliability_params.h"
 
-#define FAB_N_SECTIONS 10
+#define FAB_N_SECTIONS 11
 
 extern const FabParam fab_link_params[];
 extern const FabParam fab_accelerator_params[];
@@ -20,67 +21,73 @@ extern const FabParam fab_processor_params[];
 extern const FabParam fab_band_params[];
 extern const FabParam fab_efficiency_params[];
 
-#define FAB_CATALOG_ROWS(struct_, prefix_)                                                          \
-  { .key = "links",                                                                                 \
-    .type = FAB_PARAM_LIST,                                                                         \
-    .offset = G_STRUCT_OFFSET (struct_, prefix_ links),                                             \
-    .table = fab_link_params,                                                                       \
-    .table_size = sizeof (FabLinkSpec),                                                             \
-    .help = "Links; the numbers are for one direction." },                                          \
-      { .key = "accelerators",                                                                      \
-        .type = FAB_PARAM_LIST,                                                                     \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ accelerators),                                  \
-        .table = fab_accelerator_params,                                                            \
-        .table_size = sizeof (FabAcceleratorSpec),                                                  \
-        .help = "GPUs and other accelerators." },                                                   \
-      { .key = "nodes",                                                                             \
-        .type = FAB_PARAM_LIST,                                                                     \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ nodes),                                         \
-        .table = fab_node_params,                                                                   \
-        .table_size = sizeof (FabNodeSpec),                                                         \
-        .help = "Machines, with their parts and wires." },                                          \
-      { .key = "models",                                                                            \
-        .type = FAB_PARAM_LIST,                                                                     \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ models),                                        \
-        .table = fab_model_params,                                                                  \
-        .table_size = sizeof (FabModelSpec),                                                        \
-        .help = "Neural networks, by their dimensions." },                                          \
-      { .key = "products",                                                                          \
-        .type = FAB_PARAM_LIST,                                                                     \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ products),                                      \
-        .table = fab_product_params,                                                                \
-        .table_size = sizeof (FabProductSpec),                                                      \
-        .help = "Products, with prices and watts." },                                               \
-      { .key = "technologies",                                                                      \
-        .type = FAB_PARAM_LIST,                                                                     \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ technologies),                                  \
-        .table = fab_technology_params,                                                             \
-        .table_size = sizeof (FabTechnology),                                                       \
-        .help = "Technologies of links: the devices they connect and their flow control." },        \
-      { .key = "processors",                                                                        \
-        .type = FAB_PARAM_LIST,                                                                     \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ processors),                                    \
-        .table = fab_processor_params,                                                              \
-        .table_size = sizeof (FabProcessor),                                                        \
-        .help = "Processors (sockets): the rate of bytes that pass through them." },                \
-      { .key = "generations",                                                                       \
-        .type = FAB_PARAM_LIST,                                                                     \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ generations),                                   \
-        .table = fab_generation_params,                                                             \
-        .table_size = sizeof (FabGeneration),                                                       \
-        .help = "Generations of accelerators: measured costs that they add to collectives." },      \
-      { .key = "bands",                                                                             \
-        .type = FAB_PARAM_LIST,                                                                     \
-        .offset = G_STRUCT_OFFSET (struct_, prefix_ bands),                                         \
-        .table = fab_band_params,                                                                   \
-        .table_size = sizeof (FabBandSpec),                                                         \
-        .help = "Bands of collectives: measured over predicted time, by family of links." },        \
-  {                                                                                                 \
-    .key = "efficiencies", .type = FAB_PARAM_LIST,                                                  \
-    .offset = G_STRUCT_OFFSET (struct_, prefix_ efficiencies), .table = fab_efficiency_params,      \
-    .table_size = sizeof (FabEfficiency),                                                           \
-    .help = "Efficiency of kernels of whole models, as a factor on the roofline's rates, measured." \
+#define FAB_CATALOG_ROWS(struct_, prefix_)                                                                 \
+  { .key = "links",                                                                                        \
+    .type = FAB_PARAM_LIST,                                                                                \
+    .offset = G_STRUCT_OFFSET (struct_, prefix_ links),                                                    \
+    .table = fab_link_params,                                                                              \
+    .table_size = sizeof (FabLinkSpec),                                                                    \
+    .help = "Links; the numbers are for one direction." },                                                 \
+      { .key = "accelerators",                                                                             \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ accelerators),                                         \
+        .table = fab_accelerator_params,                                                                   \
+        .table_size = sizeof (FabAcceleratorSpec),                                                         \
+        .help = "GPUs and other accelerators." },                                                          \
+      { .key = "nodes",                                                                                    \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ nodes),                                                \
+        .table = fab_node_params,                                                                          \
+        .table_size = sizeof (FabNodeSpec),                                                                \
+        .help = "Machines, with their parts and wires." },                                                 \
+      { .key = "models",                                                                                   \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ models),                                               \
+        .table = fab_model_params,                                                                         \
+        .table_size = sizeof (FabModelSpec),                                                               \
+        .help = "Neural networks, by their dimensions." },                                                 \
+      { .key = "products",                                                                                 \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ products),                                             \
+        .table = fab_product_params,                                                                       \
+        .table_size = sizeof (FabProductSpec),                                                             \
+        .help = "Products, with prices and watts." },                                                      \
+      { .key = "technologies",                                                                             \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ technologies),                                         \
+        .table = fab_technology_params,                                                                    \
+        .table_size = sizeof (FabTechnology),                                                              \
+        .help = "Technologies of links: the devices they connect and their flow control." },               \
+      { .key = "processors",                                                                               \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ processors),                                           \
+        .table = fab_processor_params,                                                                     \
+        .table_size = sizeof (FabProcessor),                                                               \
+        .help = "Processors (sockets): the rate of bytes that pass through them." },                       \
+      { .key = "generations",                                                                              \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ generations),                                          \
+        .table = fab_generation_params,                                                                    \
+        .table_size = sizeof (FabGeneration),                                                              \
+        .help = "Generations of accelerators: measured costs that they add to collectives." },             \
+      { .key = "bands",                                                                                    \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ bands),                                                \
+        .table = fab_band_params,                                                                          \
+        .table_size = sizeof (FabBandSpec),                                                                \
+        .help = "Bands of collectives: measured over predicted time, by family of links." },               \
+      { .key = "efficiencies",                                                                             \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ efficiencies),                                         \
+        .table = fab_efficiency_params,                                                                    \
+        .table_size = sizeof (FabEfficiency),                                                              \
+        .help = "Efficiency of kernels of whole models, as a factor on the roofline's rates, measured." }, \
+  {                                                                                                        \
+    .key = "failures", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (struct_, prefix_ failures),      \
+    .table = fab_failure_set_params, .table_size = sizeof (FabFailureSetSpec),                             \
+    .help = "Published rates at which parts fail."                                                         \
   }
+}
 
 /* Checks what no table can express, over the sections of several files at once (NULL-ended): a name is unique within
  * its section, wires end at parts of their node, packet sizes are consistent. `is_shipped`: every entry must have a

@@ -220,6 +220,7 @@ read_spec (const FabScenario *scenario)
     fab_circuit_check_all (self->reader, &self->spec.circuits, fidelity->set_capacity != NULL,
                            fidelity->info.name);
   }
+  fab_reliability_check (self->reader, &self->spec.reliability);
   fab_neighbour_check_all (self->reader, &self->spec.neighbours,
                            fab_catalog_node (self->catalog, self->spec.cluster.node),
                            self->spec.cluster.nodes);
@@ -599,6 +600,9 @@ const FabParam fab_scenario_params[] = {
     .table = fab_neighbour_params, .table_size = sizeof (FabNeighbourSpec) },
   { ROW ("cost", TABLE, FabScenarioSpec, cost, NULL, "Prices and shares for counting money and energy."),
     .table = fab_cost_params, .table_size = sizeof (FabCostSpec) },
+  { ROW ("reliability", TABLE, FabScenarioSpec, reliability, NULL,
+         "How often parts fail, and how the job goes on."),
+    .table = fab_reliability_params, .table_size = sizeof (FabReliabilitySpec) },
   FAB_CATALOG_ROWS (FabScenarioSpec, own.),
   { .key = NULL },
 };

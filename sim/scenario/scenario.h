@@ -71,6 +71,7 @@ typedef struct {
   FabParamList background;    /* FabBackgroundSpec */
   FabParamList neighbours;    /* FabNeighbourSpec */
   FabCostSpec cost;
+  FabReliabilitySpec reliability;
   FabCatalogSections own; /* links, accelerators, nodes, models, products of this scenario */
 } FabScenarioSpec;
 

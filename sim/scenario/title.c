@@ -147,8 +147,8 @@ fab_scenario_title (const FabScenarioSpec *spec)
 gboolean
 fab_title_tells_of (const char *key)
 {
-  static const char *const others[] = { "name", "summary", "seed",     "iterations", "contention",
-                                        "fold", "cost",    "fidelity", NULL };
+  static const char *const others[] = { "name", "summary", "seed",     "iterations",  "contention",
+                                        "fold", "cost",    "fidelity", "reliability", NULL };
   g_autofree char *head = g_strndup (key, strcspn (key, ".= "));
 
   return !g_strv_contains (others, head);
