@@ -9,6 +9,18 @@
 /* One part of the memory of a rank: rank class, a static name ("optimizer"), bytes of one rank. */
 typedef FabMemoryRecord FabMemoryPart;
 
+/* What one checkpoint of the whole job takes, and how often the job writes one. */
+typedef struct {
+  gboolean is_known;   /* FALSE: the job writes none, and nobody asked what one would take */
+  double bytes;        /* of the whole job */
+  double blocking_s;   /* the job stands still */
+  double background_s; /* then it is written beside the job; 0 unless asynchronous */
+  double read_s;       /* to read it again, by all ranks at once */
+  double nic_share;    /* of what the NICs of a node carry, while it is written in the background; 0: none */
+  double step_s;       /* what checkpoints add to an average step of the DAG */
+  FabPeriod every;     /* both 0: the job does not say */
+} FabCheckpointTotals;
+
 /* Totals of one iteration, for MFU and throughput. They are zeroed before a job fills them in. */
 typedef struct {
   double model_flops_per_rank;    /* forward and backward pass, without recomputation */
@@ -31,6 +43,7 @@ typedef struct {
   gboolean has_efficiency;       /* the compute model took it from the catalogue */
   FabEfficiency compute_known;   /* how far off compute may be, where has_compute_known */
   gboolean has_compute_known;
+  FabCheckpointTotals checkpoint;
   GPtrArray *hints; /* char *: suggestions that would make it fit into memory; NULL: none */
 } FabJobTotals;
 
@@ -48,7 +61,8 @@ typedef struct {
   /* Returns the efficiency of a software stack, from the same catalogue; NULL: there are no efficiencies. */
   FabEfficiencyFound (*find_efficiency) (gconstpointer catalog, const FabEfficiencyKey *key);
   gconstpointer catalog;
-  guint64 seed; /* of the scenario */
+  guint64 seed;              /* of the scenario */
+  gboolean wants_checkpoint; /* a job says what a checkpoint takes though it writes none */
 } FabWorkloadEnv;
 
 typedef struct {

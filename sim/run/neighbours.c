@@ -82,7 +82,8 @@ fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const Fab
                          expand_model,
                          find_efficiency,
                          fab_scenario_catalog (scenario),
-                         (guint64) fab_scenario_spec (scenario)->seed };
+                         (guint64) fab_scenario_spec (scenario)->seed,
+                         fab_scenario_spec (scenario)->reliability.failures != NULL };
   self->site->library->cancel = cancel;
   gboolean is_built = ops->build (&env, choice->params, builder, &self->totals, error);
   self->site->library->cancel = NULL;

@@ -222,32 +222,97 @@ fab_loader_seconds (const FabLoaderParams *self, const FabCluster *cluster, doub
   return TRUE;
 }
 
+/* What of a checkpoint a rank moves, and how many ranks do. */
+typedef struct {
+  guint n_nodes, n_gpus;
+  double bytes;
+} Shards;
+
+static Shards
+shards_of (const FabCheckpointParams *self, const FabCluster *cluster, double state_bytes)
+{
+  Shards shards = { self->is_sharded ? cluster->n_nodes : 1, self->is_sharded ? cluster->gpus_per_node : 1,
+                    0 };
+
+  shards.bytes = state_bytes / ((double) shards.n_nodes * shards.n_gpus);
+  return shards;
+}
+
+/* Seconds for these legs of the way, limited by the storage where they reach it. */
+static gboolean
+legs_seconds (const FabCheckpointParams *self, const FabCluster *cluster, const Shards *shards, Legs legs,
+              double *seconds, GError **error)
+{
+  StoragePath way = { .cluster = cluster, .place = (FabStoragePlace) self->to, .legs = legs };
+  double rate;
+
+  if (!links_rate (&way, shards->n_gpus, &rate, error))
+    return FALSE;
+  if (legs != LEGS_GPU_TO_HOST)
+    rate = fmin (rate, storage_rate (cluster, way.place, self->rate_bytes_per_s, self->total_bytes_per_s,
+                                     shards->n_nodes, shards->n_gpus));
+  *seconds = shards->bytes / rate;
+  return TRUE;
+}
+
+static gboolean
+write_time (const FabCheckpointParams *self, const FabCluster *cluster, const Shards *shards,
+            FabCheckpointTime *time, GError **error)
+{
+  if (!self->is_asynchronous)
+    return legs_seconds (self, cluster, shards, LEGS_ALL, &time->blocking_s, error);
+  return legs_seconds (self, cluster, shards, LEGS_HOST_TO_STORAGE, &time->background_s, error)
+      && legs_seconds (self, cluster, shards, LEGS_GPU_TO_HOST, &time->blocking_s, error);
+}
+
 gboolean
 fab_checkpoint_time (const FabCheckpointParams *self, const FabCluster *cluster, double state_bytes,
                      FabCheckpointTime *time, GError **error)
 {
-  guint n_gpus = self->is_sharded ? cluster->gpus_per_node : 1,
-        n_nodes = self->is_sharded ? cluster->n_nodes : 1;
-  double bytes = state_bytes / ((double) n_nodes * n_gpus), rate, host_rate;
-  StoragePath way = { .cluster = cluster, .place = (FabStoragePlace) self->to };
+  Shards shards = shards_of (self, cluster, state_bytes);
 
   *time = (FabCheckpointTime){ 0 };
-  if (!fab_checkpoint_is_written (self))
-    return TRUE;
-  way.legs = self->is_asynchronous ? LEGS_HOST_TO_STORAGE : LEGS_ALL;
-  if (!links_rate (&way, n_gpus, &rate, error))
-    return FALSE;
-  rate = fmin (rate, storage_rate (cluster, way.place, self->rate_bytes_per_s, self->total_bytes_per_s,
-                                   n_nodes, n_gpus));
-  if (!self->is_asynchronous) {
-    time->blocking_s = bytes / rate;
-    return TRUE;
+  return !fab_checkpoint_is_written (self) || write_time (self, cluster, &shards, time, error);
+}
+
+/* While a checkpoint goes to network storage, what the ports of a node carry of it, over all that they could. */
+static double
+nic_share (const FabCheckpointParams *self, const FabCluster *cluster, const Shards *shards,
+           double background_s)
+{
+  double ports = 0;
+
+  if (self->to != FAB_STORAGE_NETWORK || background_s <= 0)
+    return 0;
+  for (guint i = 0; i < cluster->nics_per_node; i++) {
+    FabLinkId first;
+    guint n = fab_graph_out_links (cluster->graph, cluster->nics[i], &first);
+    double most = 0;
+
+    for (FabLinkId link = first; link < first + n; link++)
+      if (fab_graph_vertex (cluster->graph, fab_graph_link (cluster->graph, link)->dst)->node == FAB_NO_NODE)
+        most += (double) fab_graph_link (cluster->graph, link)->rate_bytes_per_s;
+    ports += most;
   }
-  way.legs = LEGS_GPU_TO_HOST;
-  if (!links_rate (&way, n_gpus, &host_rate, error))
+  return ports > 0 ? fmin (1, shards->bytes * shards->n_gpus / background_s / ports) : 0;
+}
+
+gboolean
+fab_checkpoint_totals (const FabCheckpointParams *self, const FabCluster *cluster, double state_bytes,
+                       FabCheckpointTotals *totals, GError **error)
+{
+  Shards shards = shards_of (self, cluster, state_bytes);
+  FabCheckpointTime time = { 0 };
+
+  if (!write_time (self, cluster, &shards, &time, error)
+      || !legs_seconds (self, cluster, &shards, LEGS_ALL, &totals->read_s, error))
     return FALSE;
-  time->blocking_s = bytes / host_rate;
-  time->background_s = bytes / rate;
+  totals->is_known = TRUE;
+  totals->bytes = state_bytes;
+  totals->blocking_s = time.blocking_s;
+  totals->background_s = time.background_s;
+  totals->nic_share = nic_share (self, cluster, &shards, time.background_s);
+  totals->every = self->every;
   return TRUE;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "sim/base/param.h"
+#include "sim/execution/workload.h"
 #include "sim/machine/cluster.h"
 
 typedef enum {
@@ -50,6 +51,10 @@ typedef struct {
 /* `state_bytes` are those of the whole job: all ranks have a shard of them each, or rank 0 has all. */
 gboolean fab_checkpoint_time (const FabCheckpointParams *self, const FabCluster *cluster, double state_bytes,
                               FabCheckpointTime *time, GError **error);
+
+/* The same, and the rest of what a job says of its checkpoints, whether it writes any or not. */
+gboolean fab_checkpoint_totals (const FabCheckpointParams *self, const FabCluster *cluster,
+                                double state_bytes, FabCheckpointTotals *totals, GError **error);
 
 gboolean fab_checkpoint_is_written (const FabCheckpointParams *self);
 

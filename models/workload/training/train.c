@@ -157,6 +157,16 @@ load_batch (Stage *stage)
   stage_wait (stage, load);
 }
 
+/* Of all weights and optimizer states of the job. */
+static double
+checkpoint_bytes (const Stage *stage)
+{
+  const Train *train = stage->train;
+
+  return (double) train->stack->parameters
+       * (double) (stage_weight_bytes (stage) + train->params->state_bytes_per_parameter);
+}
+
 /* Adds what the average step pays for checkpoints of all weights and optimizer states. The length of a step is taken
  * to be its compute time. */
 static void
@@ -164,8 +174,7 @@ write_checkpoint (Stage *stage)
 {
   Train *train = stage->train;
   const FabCheckpointParams *p = &train->params->checkpoint;
-  double state_bytes = (double) train->stack->parameters
-                     * (double) (stage_weight_bytes (stage) + train->params->state_bytes_per_parameter);
+  double state_bytes = checkpoint_bytes (stage);
   FabCheckpointTime time;
 
   if (!fab_checkpoint_is_written (p) || train->error != NULL
@@ -174,6 +183,7 @@ write_checkpoint (Stage *stage)
   double seconds = fab_checkpoint_step_seconds (p, &time, stage->compute_s);
   FabTaskId task = fab_dag_builder_work (train->builder, stage_stream (stage, STREAM_CHECKPOINT),
                                          FAB_SPAN_LOAD, fab_seconds_to_ps (seconds), g_strdup ("checkpoint"));
+  train->checkpoint_s = MAX (train->checkpoint_s, seconds);
   fab_dag_builder_after (train->builder, task, stage->last_compute);
   stage_wait (stage, task);
   stage_compute (stage, 0, g_strdup ("written"));
@@ -467,6 +477,16 @@ find_compute_known (const Train *train, FabJobTotals *totals)
   totals->has_compute_known = known->high_factor > known->low_factor;
 }
 
+/* What a checkpoint takes, for those who count with failures. */
+static gboolean
+count_checkpoint (const Train *train, FabJobTotals *totals, GError **error)
+{
+  totals->checkpoint.step_s = train->checkpoint_s;
+  return !train->env->wants_checkpoint
+      || fab_checkpoint_totals (&train->params->checkpoint, train->env->cluster,
+                                checkpoint_bytes (&train->stages[0]), &totals->checkpoint, error);
+}
+
 gboolean
 train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strategy *strategy,
              gconstpointer strategy_params, FabDagBuilder *builder, FabJobTotals *totals, GError **error)
@@ -519,7 +539,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   totals->has_efficiency = train.has_efficiency;
   totals->waiting = train.waiting;
   slow_down (&train, totals);
-  return TRUE;
+  return count_checkpoint (&train, totals, error);
 }
 
 const char *const trained_kinds[] = { "all", "lora", NULL };

@@ -328,8 +328,9 @@ struct _Train {
   double tokens;                 /* of one rank in one micro-batch */
   FabEfficiencyFound efficiency; /* of the software stack; zeroes: the compute model needs none */
   gboolean has_efficiency;
-  double waiting;    /* factor on the time of every kernel: slow_waiting () */
-  gint64 *transfers; /* [n_transfers] collective of each transfer between stages; -1: not made yet */
+  double checkpoint_s; /* what checkpoints add to a step, of the stage that pays most */
+  double waiting;      /* factor on the time of every kernel: slow_waiting () */
+  gint64 *transfers;   /* [n_transfers] collective of each transfer between stages; -1: not made yet */
   guint n_transfers;
   Experts *experts;
   gint64 norm; /* all-reduce of the norm of the gradients, before the optimizer; -1: not made yet */
