@@ -281,6 +281,34 @@ static const FabColumn faster_columns[] = {
   { COLUMN (FabFasterRecord, binding_spec, TEXT), .may_be_null = TRUE },
 };
 
+static const FabColumn goodput_columns[] = {
+  { COLUMN (FabGoodputRecord, failures, TEXT), .meaning = "The set of rates: `meta-llama3`." },
+  { COLUMN (FabGoodputRecord, ettr_fraction, REAL),
+    .meaning = "Effective training time ratio: the share of the time in which work is done that is kept." },
+  { COLUMN (FabGoodputRecord, goodput_fraction, REAL),
+    .meaning = "The same at the speed of a machine without slow parts." },
+  { COLUMN (FabGoodputRecord, goodput_tokens_per_s, REAL), .may_be_null = TRUE,
+    .meaning = "Tokens per second of the calendar; NULL: the job has none." },
+  { COLUMN (FabGoodputRecord, calendar_s, REAL), .may_be_null = TRUE,
+    .meaning = "The whole training; NULL: its length is not known." },
+  { COLUMN (FabGoodputRecord, lost_gpu_hours, REAL), .may_be_null = TRUE,
+    .meaning = "GPU hours that it takes more than without failures." },
+  { COLUMN (FabGoodputRecord, stops_per_day, REAL), .meaning = "Failures that stop the job." },
+  { COLUMN (FabGoodputRecord, planned_per_day, REAL),
+    .meaning = "Stops that somebody decides, for slow parts that were found too." },
+  { COLUMN (FabGoodputRecord, interval_s, REAL), .may_be_null = TRUE,
+    .meaning = "Computing time between checkpoints; NULL: none is worth its time." },
+  { COLUMN (FabGoodputRecord, blocking_s, REAL), .meaning = "How long the job stands still for one." },
+  { COLUMN (FabGoodputRecord, background_s, REAL), .meaning = "How long it is then written beside the job." },
+  { COLUMN (FabGoodputRecord, slowed_fraction, REAL),
+    .meaning = "Share of the time that slow parts and the traffic of checkpoints add." },
+  { COLUMN (FabGoodputRecord, checkpoint_fraction, REAL), .meaning = "Standing still for checkpoints." },
+  { COLUMN (FabGoodputRecord, lost_fraction, REAL), .meaning = "Work that failures undo." },
+  { COLUMN (FabGoodputRecord, down_fraction, REAL), .meaning = "Detection and restart." },
+  { COLUMN (FabGoodputRecord, planned_fraction, REAL), .meaning = "Planned stops." },
+  { COLUMN (FabGoodputRecord, waiting_fraction, REAL), .meaning = "Waiting for a node to be repaired." },
+};
+
 static const FabColumn sweep_columns[] = {
   { COLUMN (FabSweepRecord, name, TEXT), .meaning = "The name of the scenario." },
   { COLUMN (FabSweepRecord, summary, TEXT), .may_be_null = TRUE,
@@ -380,6 +408,14 @@ static const FabColumn sweep_point_columns[] = {
     .meaning = "The step of each seed in seconds, separated by blanks; NULL: one seed." },
   { COLUMN (FabSweepPointRecord, seed_exposed, TEXT), .since = 5, .may_be_null = TRUE,
     .meaning = "Exposed communication of each seed in seconds, separated by blanks; NULL: one seed." },
+  { COLUMN (FabSweepPointRecord, ettr_fraction, REAL), .since = 7, .may_be_null = TRUE,
+    .meaning = "As in `goodput`; NULL: the scenario has no rates of failures." },
+  { COLUMN (FabSweepPointRecord, goodput_tokens_per_s, REAL), .since = 7, .may_be_null = TRUE,
+    .meaning = "Tokens per second of the calendar; NULL: not known." },
+  { COLUMN (FabSweepPointRecord, calendar_s, REAL), .since = 7, .may_be_null = TRUE,
+    .meaning = "The whole training by the calendar; NULL: not known." },
+  { COLUMN (FabSweepPointRecord, lost_gpu_hours, REAL), .since = 7, .may_be_null = TRUE,
+    .meaning = "GPU hours that failures cost; NULL: not known." },
   { COLUMN (FabSweepPointRecord, problem, TEXT), .may_be_null = TRUE,
     .meaning = "Reason why the point cannot be simulated; all figures are then NULL. NULL: it was "
                "simulated." },
@@ -474,6 +510,12 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                          .owner = OF_A_RUN,
                          .about = "the run simulated again with faster links of the kind that set its pace",
                          .keys = { "PRIMARY KEY (run_id, spec, rate_factor)" } },
+  [FAB_TABLE_GOODPUT] = { TABLE (goodput, FabGoodputRecord, goodput_columns), .what = "the goodput",
+                          .since = 7, .owner = OF_A_RUN, .about = "what failures leave of the whole training",
+                          .note =
+                              "One row for a run of a training whose scenario has `reliability.failures`; "
+                              "the shares and `goodput_fraction` add up to 1.",
+                          .keys = { "PRIMARY KEY (run_id)" } },
   [FAB_TABLE_SWEEP] = { TABLE (sweep, FabSweepRecord, sweep_columns), .what = "the sweep", .since = 4,
                         .owner = "sweep_id INTEGER PRIMARY KEY CHECK (sweep_id >= 1)",
                         .about = "one row per sweep. Deleting the row deletes the rest of the sweep, with "

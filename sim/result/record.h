@@ -59,6 +59,7 @@ typedef struct {
   gint64 n_seeds; /* the figures are those of the seed with the median step */
   /* Of each seed, in seconds, with blanks between; NULL: one seed. */
   const char *seed_steps, *seed_exposed;
+  double ettr_fraction, goodput_tokens_per_s, calendar_s, lost_gpu_hours;
   const char *problem; /* why the point could not be simulated */
   const char *verdict; /* codes of its findings: "does_not_fit;waits_for_network" */
 } FabSweepPointRecord;
@@ -218,6 +219,17 @@ typedef struct {
   double step_s, exposed_s;
   const char *binding_from, *binding_to, *binding_spec; /* the binding link then; NULL: none */
 } FabFasterRecord;
+
+/* What failures leave of the whole training (sim/study/goodput.h); NAN: not known. */
+typedef struct {
+  const char *failures; /* entry of the catalogue */
+  double ettr_fraction, goodput_fraction, goodput_tokens_per_s;
+  double calendar_s, lost_gpu_hours;
+  double stops_per_day, planned_per_day;
+  double interval_s, blocking_s, background_s;
+  double slowed_fraction, checkpoint_fraction, lost_fraction, down_fraction, planned_fraction,
+      waiting_fraction;
+} FabGoodputRecord;
 
 /* Traffic of one link in one iteration. Links that carried nothing have no row. */
 typedef struct {

@@ -643,6 +643,12 @@ fab_store_add_memo (FabStore *self, const FabMemoRecord *row, GError **error)
 }
 
 gboolean
+fab_store_add_goodput (FabStore *self, const FabGoodputRecord *row, GError **error)
+{
+  return add_rows (self, FAB_TABLE_GOODPUT, row, 1, error);
+}
+
+gboolean
 fab_store_commit_run (FabStore *self, GError **error)
 {
   g_assert (self->in_run);

@@ -49,6 +49,7 @@ gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *
 gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error);
 gboolean fab_store_add_findings (FabStore *self, const FabFindingRecord *rows, guint n, GError **error);
 gboolean fab_store_add_memo (FabStore *self, const FabMemoRecord *row, GError **error);
+gboolean fab_store_add_goodput (FabStore *self, const FabGoodputRecord *row, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
 
 /* Adds to a run that is stored how sure it is and what faster links would change, in one transaction. FALSE and

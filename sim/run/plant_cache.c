@@ -73,7 +73,7 @@ is_beside_plant (const FabParam *row, gboolean uses_seed)
     G_STRUCT_OFFSET (FabScenarioSpec, name),       G_STRUCT_OFFSET (FabScenarioSpec, summary),
     G_STRUCT_OFFSET (FabScenarioSpec, iterations), G_STRUCT_OFFSET (FabScenarioSpec, has_contention),
     G_STRUCT_OFFSET (FabScenarioSpec, fidelity),   G_STRUCT_OFFSET (FabScenarioSpec, job),
-    G_STRUCT_OFFSET (FabScenarioSpec, cost),
+    G_STRUCT_OFFSET (FabScenarioSpec, cost),       G_STRUCT_OFFSET (FabScenarioSpec, reliability),
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)

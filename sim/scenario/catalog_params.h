@@ -87,7 +87,6 @@ extern const FabParam fab_efficiency_params[];
     .table = fab_failure_set_params, .table_size = sizeof (FabFailureSetSpec),                             \
     .help = "Published rates at which parts fail."                                                         \
   }
-}
 
 /* Checks what no table can express, over the sections of several files at once (NULL-ended): a name is unique within
  * its section, wires end at parts of their node, packet sizes are consistent. `is_shipped`: every entry must have a

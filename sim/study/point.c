@@ -139,6 +139,19 @@ take_binding (FabPoint *self, const FabSimulation *simulation)
 }
 
 static gboolean
+has_goodput (const FabPoint *point)
+{
+  return point->goodput.is_known;
+}
+
+/* With failures where they are known. */
+static double
+days_of (const FabPoint *point)
+{
+  return has_goodput (point) ? point->goodput.calendar_s : point->train_s;
+}
+
+static gboolean
 take_spending (FabPoint *self, const FabScenario *scenario, const FabSimulation *simulation, GError **error)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
@@ -149,9 +162,10 @@ take_spending (FabPoint *self, const FabScenario *scenario, const FabSimulation 
 
   if (bill == NULL)
     return FALSE;
-  self->spending = fab_spending_of (bill, &spec->cost,
-                                    &(FabWork){ self->n_ranks, self->step_s, self->compute_s,
-                                                self->tokens_per_s, self->train_s });
+  self->spending = fab_spending_of (
+      bill, &spec->cost,
+      &(FabWork){ self->n_ranks, self->step_s, self->compute_s,
+                  has_goodput (self) ? self->goodput.tokens_per_s : self->tokens_per_s, days_of (self) });
   return TRUE;
 }
 
@@ -168,8 +182,10 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
   self->n_events = fab_simulation_events (simulation);
   self->uses_seed = fab_simulation_uses_seed (simulation);
   self->verdict = fab_verdict_of (scenario, simulation, registry, error);
-  return self->verdict != NULL && take_spending (self, scenario, simulation, error) ? g_steal_pointer (&self)
-                                                                                    : NULL;
+  return self->verdict != NULL && fab_goodput_of (scenario, simulation, registry, &self->goodput, error)
+              && take_spending (self, scenario, simulation, error)
+           ? g_steal_pointer (&self)
+           : NULL;
 }
 
 FabPoint *
@@ -224,6 +240,9 @@ MEMBER (hour_cost_of, spending.usd_per_hour)
 MEMBER (step_cost_of, spending.usd_per_step)
 MEMBER (token_cost_of, spending.usd_per_million_tokens)
 MEMBER (train_cost_of, spending.train_usd)
+MEMBER (ettr_of, goodput.form.ettr_fraction)
+MEMBER (goodput_of, goodput.tokens_per_s)
+MEMBER (lost_of, goodput.lost_gpu_hours)
 MEMBER (step_energy_of, spending.step_joules)
 MEMBER (train_energy_of, spending.train_joules)
 
@@ -300,6 +319,7 @@ KNOWN (has_compute, mfu_fraction)
 KNOWN (has_tokens, tokens_per_s)
 KNOWN (has_training, train_s)
 KNOWN (has_memory, memory_bytes)
+KNOWN (has_lost, goodput.calendar_s)
 KNOWN (has_capex, spending.capex_usd)
 KNOWN (has_power, spending.power_watts)
 KNOWN (has_cost, spending.usd_per_hour)
@@ -323,6 +343,8 @@ KNOWN (has_train_energy, spending.train_joules)
 G_STATIC_ASSERT (FAB_N_DIMENSIONS == 7); /* each is a figure */
 
 static const char no_training[] = "the job does not say how many tokens the training has (train_tokens)";
+static const char no_goodput[] =
+    "nothing fails (reliability.failures names rates of failures), or the job writes no checkpoint";
 static const char no_price[] = "a part of the machine has no price; `fabricast cost` names it";
 static const char no_watts[] = "the power of a part of the machine is not known; `fabricast cost` names it";
 static const char no_token_cost[] =
@@ -359,8 +381,19 @@ const FabFigure fab_figures[] = {
     .is_known = has_compute, .unknown = "the job computes nothing" },
   { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .per = "per second",
     .value = tokens_of, .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
-  { NAMES ("train", "train_s", TIME, "Time of the whole training; `days` is the same in days."),
-    .value = train_of, .is_known = has_training, .unknown = no_training },
+  { NAMES ("train", "train_s", TIME, "Time of the whole training without a pause."), .value = train_of,
+    .is_known = has_training, .unknown = no_training },
+  { NAMES ("days", "calendar_s", TIME,
+           "Calendar time of the whole training: with failures where `reliability` has rates."),
+    .value = days_of, .is_known = has_training, .unknown = no_training },
+  { NAMES ("ettr", "ettr_fraction", FRACTION,
+           "Effective training time ratio: the share of it that failures leave."),
+    .value = ettr_of, .is_gain = TRUE, .is_known = has_goodput, .unknown = no_goodput },
+  { NAMES ("goodput", "goodput_tokens_per_s", RATE, "Tokens of the whole job per second of the calendar."),
+    .per = "per second", .value = goodput_of, .is_gain = TRUE, .is_known = has_goodput,
+    .unknown = no_goodput },
+  { NAMES ("lost_gpu_hours", "lost_gpu_hours", RATE, "GPU hours of the training that failures cost."),
+    .value = lost_of, .is_known = has_lost, .unknown = no_goodput },
   { NAMES ("memory", "memory_bytes", BYTES, "Memory that the fullest GPU needs."), .value = memory_of,
     .is_known = has_memory, .unknown = "the job does not say what it keeps in memory" },
   { NAMES ("capex", "capex_usd", MONEY, "Price of the whole machine."), .value = capex_of,

@@ -4,6 +4,7 @@
 
 #include "sim/cost/bill.h"
 #include "sim/run/simulation.h"
+#include "sim/study/goodput.h"
 #include "sim/verdict/verdict.h"
 
 /* Of the last iteration, as means over ranks; 0: the figure does not apply. */
@@ -24,6 +25,7 @@ typedef struct {
   double ends_fraction;         /* share of it in which the ends of collectives set the pace, and no link */
   char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
   FabSpending spending;
+  FabGoodput goodput;  /* all 0 where the scenario has no rates of failures */
   FabVerdict *verdict; /* NULL: not computed, as of a point that was read back */
   guint64 n_events;    /* of the simulation */
   gboolean uses_seed;  /* another seed can give other figures */

@@ -199,6 +199,27 @@ give_parts (const FabSweepPointRecord *self, FabPoint *point)
 }
 
 static void
+take_goodput (FabSweepPointRecord *self, const FabGoodput *goodput)
+{
+  if (!goodput->is_known)
+    return;
+  self->ettr_fraction = goodput->form.ettr_fraction;
+  self->goodput_tokens_per_s = known_real (goodput->tokens_per_s);
+  self->calendar_s = known_real (goodput->calendar_s);
+  self->lost_gpu_hours = known_real (goodput->lost_gpu_hours);
+}
+
+static void
+give_goodput (const FabSweepPointRecord *self, FabGoodput *goodput)
+{
+  goodput->is_known = !isnan (self->ettr_fraction);
+  goodput->form.ettr_fraction = real_or_0 (self->ettr_fraction);
+  goodput->tokens_per_s = real_or_0 (self->goodput_tokens_per_s);
+  goodput->calendar_s = real_or_0 (self->calendar_s);
+  goodput->lost_gpu_hours = real_or_0 (self->lost_gpu_hours);
+}
+
+static void
 take_point (FabSweepPointRecord *self, const FabPoint *point)
 {
   self->step_s = point->step_s;
@@ -220,6 +241,7 @@ take_point (FabSweepPointRecord *self, const FabPoint *point)
   self->verdict = fab_verdict_codes (point->verdict);
   take_spending (self, &point->spending);
   take_parts (self, point);
+  take_goodput (self, &point->goodput);
   take_draws (self, point->draws);
 }
 
@@ -264,6 +286,7 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
                               .spending = spending_of (self),
                               .verdict = fab_verdict_of_codes (self->verdict) };
   give_parts (self, trial->point);
+  give_goodput (self, &trial->point->goodput);
   trial->point->has_only_times = TRUE;
   trial->point->draws = draws_of (self, trial->point);
 }

@@ -7,7 +7,7 @@
 #include "sim/base/nearest.h"
 #include "sim/study/axis.h"
 
-/* `days` is the figure `train` with a bound in days: days<=30. */
+/* A bound of `days` without a unit is in days: days<=30. */
 static gboolean
 parse_bound (const FabFigure *figure, const char *name, const char *text, double *bound, GError **error)
 {
@@ -33,8 +33,7 @@ fab_target_parse (const char *text, FabTarget *target, GError **error)
                       text);
   g_autofree char *name = g_strstrip (g_strndup (text, (gsize) (sign - text)));
   g_autofree char *bound = g_strstrip (g_strdup (sign + 2));
-  *target = (FabTarget){ .figure = fab_figure_find (strcmp (name, "days") == 0 ? "train" : name),
-                         .is_most = *sign == '<' };
+  *target = (FabTarget){ .figure = fab_figure_find (name), .is_most = *sign == '<' };
   if (target->figure == NULL) {
     g_autofree char *names = fab_figure_names ();
     g_autofree char *note = fab_nearest_note (name, names);

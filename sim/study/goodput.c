@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/goodput.h"
+
+#include <math.h>
+
+#include "sim/cost/bill.h"
+#include "sim/run/run.h"
+
+void
+fab_goodput_case_free (FabGoodputCase *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->rates);
+  g_free (self);
+}
+
+/* --- parts --- */
+
+static guint64
+count_rows (const FabBill *bill, FabProductKind kind)
+{
+  guint64 n = 0;
+
+  for (guint i = 0; i < bill->rows->len; i++)
+    if (g_array_index (bill->rows, FabBillRow, i).kind == kind)
+      n += g_array_index (bill->rows, FabBillRow, i).count;
+  return n;
+}
+
+/* How many parts of each kind the job depends on: of the fabric the share of its GPUs. */
+static void
+count_parts (const FabBill *bill, guint n_ranks, double n_nodes, double parts[FAB_N_FAILURE_PARTS])
+{
+  double share = bill->n_accelerators > 0 ? (double) n_ranks / (double) bill->n_accelerators : 1;
+
+  parts[FAB_FAILURE_PER_GPU] = n_ranks;
+  parts[FAB_FAILURE_PER_NODE] = n_nodes;
+  parts[FAB_FAILURE_PER_NIC] = share * (double) count_rows (bill, FAB_PRODUCT_NIC);
+  parts[FAB_FAILURE_PER_LINK] = share * (double) count_rows (bill, FAB_PRODUCT_CABLE);
+  parts[FAB_FAILURE_PER_SWITCH] = share * (double) bill->n_switches;
+  parts[FAB_FAILURE_PER_JOB] = 1;
+}
+
+/* --- plays with something wrong --- */
+
+static gboolean
+play_step (FabScenario *changed, const FabRegistry *registry, double *step_s, GError **error)
+{
+  g_autoptr (FabSimulation) played = NULL;
+
+  if (!fab_scenario_check (changed, error)
+      || (played = fab_scenario_run (changed, registry, NULL, NULL, error)) == NULL)
+    return FALSE;
+  *step_s = fab_ps_to_seconds (fab_simulation_probe (played)->step.times.duration_ps);
+  return TRUE;
+}
+
+/* By how much a step is longer when the first NIC has this share of its rate. */
+static gboolean
+find_slowdown (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
+               double rate_fraction, double *slowdown, GError **error)
+{
+  const FabCluster *cluster = fab_simulation_cluster (simulation);
+  double before_s = fab_ps_to_seconds (fab_simulation_probe (simulation)->step.times.duration_ps), step_s;
+
+  *slowdown = 0;
+  if (cluster->nics_per_node == 0 || cluster->n_nodes < 2)
+    return TRUE;
+  g_autofree char *nic = fab_graph_vertex_name (cluster->graph, cluster->nics[0]);
+  g_autoptr (FabScenario) changed = fab_scenario_copy (scenario);
+  FabValue *fault = fab_value_mapping ();
+  fab_value_put (fault, "what", fab_value_text ("nic"));
+  fab_value_put (fault, "name", fab_value_text (nic));
+  fab_value_put (fault, "rate", fab_value_real (FAB_UNIT_FRACTION, rate_fraction));
+  if (!fab_scenario_set (changed, "faults.+", fault, error)
+      || !play_step (changed, registry, &step_s, error)) {
+    g_prefix_error (error, "reliability, with %s at %.3g of its rate: ", nic, rate_fraction);
+    return FALSE;
+  }
+  *slowdown = fmax (0, step_s / before_s - 1);
+  return TRUE;
+}
+
+/* By how much a step is longer while a checkpoint takes its share of the NICs. */
+static gboolean
+find_writing (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
+              double share, double *slowdown, GError **error)
+{
+  const double most = 0.99, least = 1e-4;
+  double before_s = fab_ps_to_seconds (fab_simulation_probe (simulation)->step.times.duration_ps), step_s;
+
+  *slowdown = 0;
+  if (share < least || fab_simulation_cluster (simulation)->n_nodes < 2)
+    return TRUE;
+  g_autoptr (FabScenario) changed = fab_scenario_copy (scenario);
+  FabValue *load = fab_value_mapping ();
+  fab_value_put (load, "kind", fab_value_text ("constant"));
+  fab_value_put (load, "load", fab_value_real (FAB_UNIT_FRACTION, fmin (share, most)));
+  fab_value_put (load, "links", fab_value_text ("all"));
+  if (!fab_scenario_set (changed, "background.+", load, error)
+      || !play_step (changed, registry, &step_s, error)) {
+    g_prefix_error (error, "reliability, with a checkpoint on the network: ");
+    return FALSE;
+  }
+  *slowdown = fmax (0, step_s / before_s - 1);
+  return TRUE;
+}
+
+/* --- the case --- */
+
+static gboolean
+take_rates (FabGoodputCase *self, const FabScenario *scenario, const FabSimulation *simulation,
+            const FabRegistry *registry, const double parts[FAB_N_FAILURE_PARTS], GError **error)
+{
+  const double s_per_year = 365.25 * 86400;
+  const FabReliabilitySpec *spec = &fab_scenario_spec (scenario)->reliability;
+  const FabFailureSetSpec *set = fab_catalog_entry (fab_scenario_catalog (scenario), FAB_SECTION_FAILURES,
+                                                    spec->failures);
+  const FabFailureClassSpec *classes = set->classes.data;
+
+  self->rates = g_new0 (FabFailureRate, set->classes.n + 1);
+  for (guint i = 0; i < set->classes.n; i++) {
+    FabFailureRate *rate = &self->rates[i];
+
+    *rate = (FabFailureRate){ .name = classes[i].name,
+                              .effect = (FabFailureEffect) classes[i].effect,
+                              .per_s = classes[i].per_year * spec->rates_factor * parts[classes[i].per]
+                                     / s_per_year,
+                              .takes_node = classes[i].takes_node };
+    if (rate->effect == FAB_FAILURE_SLOWS && rate->per_s > 0
+        && !find_slowdown (scenario, simulation, registry, classes[i].rate_fraction, &rate->slowdown, error))
+      return FALSE;
+  }
+  self->rules.rates = self->rates;
+  self->rules.n_rates = set->classes.n;
+  return TRUE;
+}
+
+static void
+take_times (FabGoodputCase *self, const FabReliabilitySpec *spec)
+{
+  const FabCheckpointTotals *checkpoint = &self->checkpoint;
+
+  self->rules.detection_s = fab_ps_to_seconds (spec->detection_ps);
+  self->rules.slow_detection_s = fab_ps_to_seconds (spec->slow_detection_ps);
+  self->rules.restart_s = fab_ps_to_seconds (spec->restart_ps) + checkpoint->read_s;
+  self->rules.repair_s = fab_ps_to_seconds (spec->repair_ps);
+  self->rules.n_spares = (guint) spec->spares;
+  self->rules.blocking_s = checkpoint->blocking_s;
+  self->rules.background_s = checkpoint->background_s;
+  self->rules.least_interval_s = self->step_s;
+  if (checkpoint->every.n_steps > 0)
+    self->rules.interval_s = (double) checkpoint->every.n_steps * self->step_s;
+  else if (checkpoint->every.time_ps > 0)
+    self->rules.interval_s = fmax (self->step_s,
+                                   fab_ps_to_seconds (checkpoint->every.time_ps) - checkpoint->blocking_s);
+}
+
+gboolean
+fab_goodput_case_of (const FabScenario *scenario, const FabSimulation *simulation,
+                     const FabRegistry *registry, FabGoodputCase **made, GError **error)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  const FabJobTotals *totals = fab_simulation_totals (simulation);
+  const FabCluster *cluster = fab_simulation_cluster (simulation);
+  double parts[FAB_N_FAILURE_PARTS];
+
+  *made = NULL;
+  if (spec->reliability.failures == NULL || !totals->checkpoint.is_known)
+    return TRUE;
+  g_autoptr (FabGoodputCase) self = g_new0 (FabGoodputCase, 1);
+  g_autoptr (FabBill) bill = fab_bill_new (scenario, error);
+  if (bill == NULL)
+    return FALSE;
+  self->n_ranks = fab_cluster_n_ranks (cluster);
+  self->checkpoint = totals->checkpoint;
+  self->tokens_per_step = totals->tokens;
+  self->train_tokens = totals->train_tokens;
+  self->step_s = fab_ps_to_seconds (fab_simulation_probe (simulation)->step.times.duration_ps)
+               - totals->checkpoint.step_s;
+  count_parts (bill, self->n_ranks, cluster->n_nodes, parts);
+  take_times (self, &spec->reliability);
+  if (!take_rates (self, scenario, simulation, registry, parts, error)
+      || !find_writing (scenario, simulation, registry, self->checkpoint.nic_share,
+                        &self->rules.background_slowdown, error))
+    return FALSE;
+  *made = g_steal_pointer (&self);
+  return TRUE;
+}
+
+/* --- the answer --- */
+
+static double
+train_seconds (const FabGoodputCase *self)
+{
+  return self->tokens_per_step > 0 ? self->train_tokens / self->tokens_per_step * self->step_s : 0;
+}
+
+double
+fab_goodput_case_work_s (const FabGoodputCase *self)
+{
+  const double usual_s = 30 * 86400.0;
+  double train_s = train_seconds (self);
+
+  return train_s > 0 ? train_s : usual_s;
+}
+
+FabGoodput
+fab_goodput_of_case (const FabGoodputCase *self)
+{
+  FabGoodput goodput = { .is_known = TRUE,
+                         .form = fab_goodput_form (&self->rules),
+                         .blocking_s = self->rules.blocking_s,
+                         .background_s = self->rules.background_s,
+                         .step_s = self->step_s,
+                         .train_s = train_seconds (self) };
+
+  goodput.tokens_per_s = self->tokens_per_step / self->step_s * goodput.form.goodput_fraction;
+  if (goodput.form.goodput_fraction > 0)
+    goodput.calendar_s = goodput.train_s / goodput.form.goodput_fraction;
+  goodput.lost_gpu_hours = (goodput.calendar_s - goodput.train_s) * self->n_ranks / 3600;
+  goodput.n_interruptions = (goodput.form.stops_per_s + goodput.form.planned_per_s) * goodput.calendar_s;
+  return goodput;
+}
+
+gboolean
+fab_goodput_of (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
+                FabGoodput *goodput, GError **error)
+{
+  g_autoptr (FabGoodputCase) found = NULL;
+
+  *goodput = (FabGoodput){ 0 };
+  if (!fab_goodput_case_of (scenario, simulation, registry, &found, error))
+    return FALSE;
+  if (found != NULL)
+    *goodput = fab_goodput_of_case (found);
+  return TRUE;
+}
+
+static double
+known_or_nan (double value)
+{
+  return value > 0 && isfinite (value) ? value : NAN;
+}
+
+FabGoodputRecord
+fab_goodput_record (const FabGoodput *self, const char *failures)
+{
+  const double day_s = 86400;
+  const FabTimeShares *shares = &self->form.shares;
+
+  return (FabGoodputRecord){ .failures = failures,
+                             .ettr_fraction = self->form.ettr_fraction,
+                             .goodput_fraction = self->form.goodput_fraction,
+                             .goodput_tokens_per_s = known_or_nan (self->tokens_per_s),
+                             .calendar_s = known_or_nan (self->calendar_s),
+                             .lost_gpu_hours = self->calendar_s > 0 ? self->lost_gpu_hours : NAN,
+                             .stops_per_day = self->form.stops_per_s * day_s,
+                             .planned_per_day = self->form.planned_per_s * day_s,
+                             .interval_s = known_or_nan (self->form.interval_s),
+                             .blocking_s = self->blocking_s,
+                             .background_s = self->background_s,
+                             .slowed_fraction = shares->slowed,
+                             .checkpoint_fraction = shares->checkpoint,
+                             .lost_fraction = shares->lost,
+                             .down_fraction = shares->down,
+                             .planned_fraction = shares->planned,
+                             .waiting_fraction = shares->waiting };
+}
