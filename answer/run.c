@@ -12,6 +12,7 @@ typedef struct {
   const FabScenario *scenario;
   FabRunResult *result;
   gint64 start_us, n_iterations;
+  gboolean counts_failures;
 } Watch;
 
 static double
@@ -30,6 +31,24 @@ tell (gpointer owner, G_GNUC_UNUSED const FabSimulation *simulation, guint n_don
                                   seconds_since (self->start_us));
 }
 
+/* What failures leave of the training, where the scenario says how often parts fail. */
+static gboolean
+count_failures (const Watch *self, const FabSimulation *simulation, FabStore *store, GError **error)
+{
+  FabRunResult *result = self->result;
+  FabGoodputRecord row;
+
+  if (!self->counts_failures)
+    return TRUE;
+  if (!fab_goodput_case_of (self->scenario, simulation, self->request->registry, &result->failures, error))
+    return FALSE;
+  if (result->failures == NULL)
+    return TRUE;
+  result->goodput = fab_goodput_of_case (result->failures);
+  row = fab_goodput_record (&result->goodput, fab_scenario_spec (self->scenario)->reliability.failures);
+  return store == NULL || fab_store_add_goodput (store, &row, error);
+}
+
 static gboolean
 judge (gpointer owner, const FabSimulation *simulation, FabStore *store, GError **error)
 {
@@ -37,7 +56,8 @@ judge (gpointer owner, const FabSimulation *simulation, FabStore *store, GError 
 
   self->result->verdict = fab_verdict_of (self->scenario, simulation, self->request->registry, error);
   return self->result->verdict != NULL
-      && (store == NULL || fab_verdict_store (self->result->verdict, store, error));
+      && (store == NULL || fab_verdict_store (self->result->verdict, store, error))
+      && count_failures (self, simulation, store, error);
 }
 
 /* The first network of the registry that shares links and has no messages: it plays anything in no time. NULL: none. */
@@ -81,11 +101,13 @@ guess_step (const FabScenario *scenario, const FabRunRequest *request)
 
 /* Plays what was built; `store` may be NULL. */
 static gboolean
-play (const FabScenario *scenario, const FabRunRequest *request, FabStore *store, FabRunResult *result,
-      GError **error)
+play (const FabScenario *scenario, const FabRunRequest *request, gboolean counts_failures, FabStore *store,
+      FabRunResult *result, GError **error)
 {
-  Watch watch = { request, scenario, result, g_get_monotonic_time (),
-                  fab_scenario_spec (scenario)->iterations };
+  Watch watch = {
+    request,        scenario, result, g_get_monotonic_time (), fab_scenario_spec (scenario)->iterations,
+    counts_failures
+  };
   FabRunOptions options = { .store = store,
                             .run_id = &result->run_id,
                             .steps = result->steps,
@@ -113,7 +135,7 @@ fab_run_play_built (const FabScenario *scenario, const FabRegistry *registry, Fa
 
   *result = (FabRunResult){ .simulation = simulation,
                             .steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
-  is_played = play (scenario, &quiet, store, result, error);
+  is_played = play (scenario, &quiet, TRUE, store, result, error);
   result->wall_s = seconds_since (start_us);
   return is_played;
 }
@@ -134,7 +156,8 @@ fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRu
   if (request->db != NULL && (store = fab_store_open (request->db, FAB_STORE_WRITE, error)) == NULL)
     return FALSE;
   guess_step (scenario, request);
-  if (!play (scenario, request, store, result, error) || (store && !fab_store_close (&store, error)))
+  if (!play (scenario, request, what_if == NULL, store, result, error)
+      || (store && !fab_store_close (&store, error)))
     return FALSE;
   result->wall_s = seconds_since (start_us);
   return TRUE;
@@ -149,6 +172,7 @@ fab_run_result_clear (FabRunResult *result)
   g_clear_pointer (&result->steps, g_array_unref);
   g_clear_pointer (&result->jobs, g_array_unref);
   g_clear_pointer (&result->band, fab_band_free);
+  g_clear_pointer (&result->failures, fab_goodput_case_free);
 }
 
 /* --- figures --- */

@@ -12,6 +12,7 @@
 #include "sim/result/store.h"
 #include "sim/run/band.h"
 #include "sim/run/simulation.h"
+#include "sim/study/goodput.h"
 #include "sim/verdict/verdict.h"
 
 /* How a scenario is played. All but `registry` may be zero. */
@@ -53,7 +54,9 @@ typedef struct {
   GArray *jobs;        /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
   /* of the seconds of each step, then of what each exposes; NULL: not asked for, or nothing is uncertain */
   FabBand *band;
-  gint64 run_id; /* in the results file; 0: none was written */
+  FabGoodputCase *failures; /* NULL: the scenario has no rates of failures, or nobody asked */
+  FabGoodput goodput;       /* of it */
+  gint64 run_id;            /* in the results file; 0: none was written */
   double wall_s;
 } FabRunResult;
 

@@ -35,6 +35,7 @@ extern const FabCommand fab_command_cost;
 extern const FabCommand fab_command_describe;
 extern const FabCommand fab_command_explore;
 extern const FabCommand fab_command_explain;
+extern const FabCommand fab_command_goodput;
 extern const FabCommand fab_command_help;
 extern const FabCommand fab_command_p2p;
 extern const FabCommand fab_command_import;

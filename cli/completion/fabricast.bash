@@ -42,6 +42,7 @@ _fabricast_options() { # COMMAND
     scale) echo --gpus --strong --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
     size) echo --vary --target --set --seeds --format --allow-oversized --help ;;
     sweep) echo --vary --zip --set --db --jobs --seeds --format --allow-oversized --band --help ;;
+    goodput) echo --set --trials --format --allow-oversized --no-band --help ;;
     cost) echo --set --seeds --format --allow-oversized --no-band --help ;;
     help) echo --help ;;
     describe) echo --names --schema --sequence --format --help ;;
@@ -142,7 +143,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | upgrade:0 | explain:0 | cost:0 | p2p:0 | topo:0) _fabricast_scenarios "$1" ;;
+    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | upgrade:0 | explain:0 | cost:0 | goodput:0 | p2p:0 | topo:0) _fabricast_scenarios "$1" ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
@@ -155,7 +156,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
     help:0)
-      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost describe collective p2p topo import measure calibrate validate query trace report explore
+      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput describe collective p2p topo import measure calibrate validate query trace report explore
         start scenario fabrics collectives fidelity exposed bands units results completion terminal environment exit-codes glossary'
       ;;
     help:1) [ "$3" = glossary ] && _fabricast_words "$(_fabricast_names "$1" glossary)" ;;
@@ -168,7 +169,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
+    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

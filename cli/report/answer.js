@@ -142,13 +142,16 @@
   const tiles = (run) => {
     const last = step(run), used = fullest(run), bound = run.binding[0], doubt = outlook.isWide(outlook.bandOf(run, "step"));
     const days = run.train_tokens > 0 && last.tokens_per_s > 0 ? run.train_tokens / last.tokens_per_s : 0;
+    const lasting = (run.goodput ?? [])[0];
     const unsure = doubt ? "; as unsure as the step" : "";
     return make("dl", { class: "tiles" },
       tile("Step", time(last.step_s), banded(run, "step", `iteration ${last.iteration + 1} of ${run.iterations.length}`)),
       tile("Exposed", time(last.exposed_s), banded(run, "exposed", percent(last.exposed_s / last.step_s) + " of the step"), "hot"),
       last.mfu_fraction !== null && tile("MFU", percent(last.mfu_fraction), "HFU " + percent(last.hfu_fraction) + unsure),
       last.tokens_per_s > 0 && tile("Tokens per second", count(last.tokens_per_s), "of the whole job" + unsure),
-      days > 0 && tile("Whole training", time(days), count(run.train_tokens / 1e9) + "\u00a0billion tokens" + unsure),
+      lasting && lasting.calendar_s > 0 && tile("Calendar days", time(lasting.calendar_s),
+        `with the failures of ${shorten(lasting.failures, 30)}: ${percent(lasting.ettr_fraction)} of the time is useful` + unsure),
+      days > 0 && tile(lasting ? "Without failures" : "Whole training", time(days), count(run.train_tokens / 1e9) + "\u00a0billion tokens" + unsure),
       bound && tile(isByEnds(run) ? "Slowest link" : "Binding link", shorten(run.bound_by[0]?.spec ?? bound.spec, 24),
         bound.share >= 0.5 ? link(bound.link_from, bound.link_to) : plural(run.bound_by[0].links, "link")),
       used > 0 && tile("Memory", bytes(used), run.memory_bytes > 0

@@ -356,6 +356,11 @@ static const char faster_sql[] =
     "SELECT spec, rate_factor, step_s, exposed_s, binding_from, binding_to, binding_spec FROM faster"
     " WHERE run_id = :run ORDER BY spec, rate_factor";
 
+static const char goodput_sql[] =
+    "failures ettr_fraction calendar_s lost_gpu_hours stops_per_day interval_s|"
+    "SELECT failures, ettr_fraction, calendar_s, lost_gpu_hours, stops_per_day, interval_s FROM goodput"
+    " WHERE run_id = :run";
+
 static const char run_sql[] =
     "SELECT name, version, fidelity, seed, n_ranks, n_nodes, peak_flops_per_s, memory_bytes, train_tokens,"
     " scenario_yaml FROM run WHERE run_id = :run";
@@ -440,6 +445,7 @@ add_outlook (const FabReportRun *run, GError **error)
   } parts[] = { { "finding", "verdict", verdict_sql },
                 { "band", "band", band_sql },
                 { "faster", "faster", faster_sql },
+                { "goodput", "goodput", goodput_sql },
                 { has_ends (run) ? "collective" : "", "ends", ends_sql } };
 
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {

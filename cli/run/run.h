@@ -3,6 +3,7 @@
 #pragma once
 
 #include "answer/run.h"
+#include "cli/run/goodput_text.h"
 #include "sim/base/json.h"
 
 /* Each returns a new text. `faster` is the same run with the binding links faster, zeroed when no link binds. */
@@ -17,6 +18,9 @@ enum { FAB_RUN_MOST_QUEUES = 3 /* links with queues that are shown, the longest 
 
 /* "13.5", "118": gigabytes (10^9). (transfer full) */
 char *fab_run_gb (FabBytes bytes);
+
+/* Of the step of the last iteration. */
+FabGoodputBand fab_run_goodput_band (const FabRunResult *result);
 
 /* Members of the JSON. */
 void fab_run_add_reasons (FabJson *json, const FabRunResult *result);

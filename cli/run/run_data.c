@@ -171,6 +171,28 @@ add_episodes (FabJson *json, const FabSimulation *simulation)
   fab_json_end (json);
 }
 
+FabGoodputBand
+fab_run_goodput_band (const FabRunResult *result)
+{
+  guint last = result->steps->len - 1;
+  double step_s = fab_ps_to_seconds (fab_run_last_step (result)->times.duration_ps);
+
+  if (result->band == NULL || step_s <= 0)
+    return (FabGoodputBand){ 1, 1 };
+  return (FabGoodputBand){ result->band->low[last] / step_s, result->band->high[last] / step_s };
+}
+
+static void
+add_goodput (FabJson *json, const FabScenario *scenario, const FabRunResult *result)
+{
+  if (!result->goodput.is_known)
+    return;
+  fab_json_begin_object (json, "goodput");
+  fab_goodput_add_members (json, &result->goodput, fab_scenario_spec (scenario)->reliability.failures,
+                           fab_run_goodput_band (result));
+  fab_json_end (json);
+}
+
 char *
 fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
 {
@@ -188,6 +210,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   fab_json_end (json);
   if (result->band != NULL)
     fab_band_add_json (result->band, json);
+  add_goodput (json, scenario, result);
   fab_verdict_add_json (result->verdict, json, "verdict");
   fab_run_add_reasons (json, result);
   add_binding (json, result);

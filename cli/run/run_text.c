@@ -97,7 +97,7 @@ append_band (GString *page, const FabRunResult *result)
 }
 
 static void
-append_step (GString *page, const FabRunResult *result)
+append_step (GString *page, const FabScenario *scenario, const FabRunResult *result)
 {
   const FabStepRecord *step = fab_run_last_step (result);
   const FabIterationRecord *times = &step->times;
@@ -123,6 +123,8 @@ append_step (GString *page, const FabRunResult *result)
                             100 * step->mfu_fraction, 100 * step->hfu_fraction, step->tokens_per_s);
   fab_run_append_iterations (page, result);
   fab_run_append_training (page, result);
+  fab_goodput_append (page, &result->goodput, fab_scenario_spec (scenario)->reliability.failures,
+                      fab_run_goodput_band (result));
   fab_run_append_memory (page, result);
   g_string_append_c (page, '\n');
 }
@@ -279,7 +281,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
 
   fab_cli_append_stops (page, result->verdict);
   append_head (page, scenario, result);
-  append_step (page, result);
+  append_step (page, scenario, result);
   fab_run_append_classes (page, result);
   fab_run_append_path (page, result);
   append_binding (page, result);

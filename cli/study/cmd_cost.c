@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/run/goodput_text.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/verdict.h"
@@ -13,6 +14,7 @@
 typedef struct {
   const char *title; /* of the scenario */
   const FabCostSpec *cost;
+  const char *failures; /* the set of rates; NULL: nothing fails */
   const FabBill *bill;
   const FabPoint *point;
   const FabBand *band; /* of the step; NULL: none */
@@ -271,6 +273,7 @@ cost_text (const FabCostView *view)
   append_each (text, view, "a step", spending->usd_per_step, spending->step_joules);
   append_each (text, view, "1M tokens", spending->usd_per_million_tokens,
                point->tokens_per_s > 0 ? spending->power_watts / point->tokens_per_s * 1e6 : 0);
+  fab_goodput_append (text, &point->goodput, view->failures, (FabGoodputBand){ 1, 1 });
   append_each (text, view, "the training", spending->train_usd, spending->train_joules);
   if (view->band != NULL) {
     g_autofree char *about = fab_band_about (view->band, 0);
@@ -471,7 +474,8 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   if (!o->has_no_band && !find_band (study, point, &band, error))
     return FALSE;
   g_autofree char *shown = fab_cli_title (scenario);
-  g_autofree char *text = printers[o->format](&(FabCostView){ shown, &spec->cost, bill, point, band });
+  g_autofree char *text = printers[o->format](
+      &(FabCostView){ shown, &spec->cost, spec->reliability.failures, bill, point, band });
   g_print ("%s", text);
   if (o->format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("cost", point->verdict);

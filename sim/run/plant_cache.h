@@ -4,8 +4,8 @@
  *
  * Points of a study often differ in the job alone: bucket sizes, batches, strategies. Their machine is then the same,
  * and so are the rings, trees and paths that a library finds in it. Two scenarios have the same plant when they are
- * equal in everything but name, summary, iterations, contention, fidelity, job, cost and reliability, and but the seed where nothing
- * of the plant is drawn from it. All scenarios of one cache come from the same catalogue.
+ * equal in everything but name, summary, iterations, contention, fidelity, job, cost and reliability, and but the seed
+ * where nothing of the plant is drawn from it. All scenarios of one cache come from the same catalogue.
  *
  * Where only cluster.nic_rate differs the plants are others, but they share a book of forms (sim/work/form_book.h).
  *

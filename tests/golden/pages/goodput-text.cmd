@@ -1,0 +1,1 @@
+fabricast goodput $SCENARIOS/goodput-llama3-405b.yaml
