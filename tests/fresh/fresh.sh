@@ -8,6 +8,7 @@
 #   tests/fresh/fresh.sh [COMMAND...]   each COMMAND is run with bash in the checkout
 #                                       (default: './dev run' './dev test')
 #   SUITE=bookworm                      another Debian release
+#   WITH=DIR                            files of DIR are copied to /srv/with
 #   KEEP=1                              leave the folder there
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
@@ -53,6 +54,11 @@ checkout="/srv/fabricast fresh"
 mkdir -p "$machine$checkout"
 (cd "$root" && .ci/files.sh | xargs -0 cp --parents -t "$machine$checkout")
 git init -q "$machine$checkout" # so that `./dev lint` finds its files
+
+if [ -n "${WITH:-}" ]; then
+  mkdir -p "$machine/srv/with"
+  find "$WITH" -maxdepth 1 -type f -exec cp -t "$machine/srv/with" {} +
+fi
 
 for command in "$@"; do
   echo "fresh.sh: $command" >&2
