@@ -95,8 +95,9 @@ class Install(CliTest):
     def test_nothing_else(self):
         files = [os.path.relpath(os.path.join(folder, name), self.root)
                  for folder, _, names in os.walk(self.root) for name in names]
-        known = ("/bin/fabricast", "/bash-completion/completions/fabricast", "/_fabricast", "/fabricast.fish")
-        module = re.compile(r"/fabricast/fabricast-(?:measure-[a-z]+|ranks-mpi)\.so$")
+        known = ("/bin/fabricast", "/bash-completion/completions/fabricast", "/_fabricast", "/fabricast.fish",
+                 "/include/fabricast.h", "/pkgconfig/fabricast.pc", "/libfabricast.so", "/libfabricast.so.0")
+        module = re.compile(r"/fabricast/fabricast-(?:measure-[a-z]+|ranks-mpi)\.so$|/libfabricast\.so\.0\.\d+\.\d+$")
         extra = [name for name in files
                  if not name.endswith(known) and "/man1/fabricast" not in name and "/share/fabricast/" not in name and not module.search(name)]
         self.assertEqual(extra, [])
