@@ -143,7 +143,8 @@ append_overlap (FabComparePage *page)
 
     if (fab_variant_sum_s (variant, FAB_FACT_COLLECTIVES) <= fab_variant_time_s (variant, FAB_FACT_STEP))
       continue;
-    g_string_append (page->out, "    (many of them run at once: their sum may be longer than the step)\n");
+    g_string_append (page->out,
+                     "    (many of them run at the same time, so their sum may exceed the step)\n");
     return;
   }
 }
@@ -175,7 +176,7 @@ fab_compare_append_sorts (FabComparePage *page)
 
   if (n == 0)
     return;
-  append_sums (page, FAB_FACT_COLLECTIVES, "collectives, their times in sum");
+  append_sums (page, FAB_FACT_COLLECTIVES, "collectives, sums of their times");
   append_overlap (page);
   for (guint i = 0; i < page->contrast->rows->len; i++) {
     const FabContrastRow *row = row_at (page->contrast, i);
@@ -186,7 +187,7 @@ fab_compare_append_sorts (FabComparePage *page)
       append_row (page, 4, name, row->times_s);
   }
   if (n > MOST_SORTS)
-    g_string_append_printf (page->out, "    and %u sorts more: --format csv\n", n - MOST_SORTS);
+    g_string_append_printf (page->out, "    and %u more kinds: --format csv\n", n - MOST_SORTS);
   append_sums (page, FAB_FACT_CONTENTION, "  beyond an idle network's");
   append_sums (page, FAB_FACT_WAITING, "  waiting for their last rank");
   g_string_append_c (page->out, '\n');
@@ -205,7 +206,7 @@ fab_compare_append_links (FabComparePage *page)
     if (row->kind != FAB_FACT_LINK || fab_contrast_spread_s (page->contrast, row) <= no_difference * step_s)
       continue;
     if (n_shown++ == 0)
-      g_string_append (page->out, "  links busy, the largest differences\n");
+      g_string_append (page->out, "  busy links, largest differences\n");
     append_row (page, 4, row->name, row->times_s);
   }
   if (n_shown > 0)
@@ -405,7 +406,7 @@ compare_note_unknown (const char *command, const char *option, const char *name,
   g_autofree char *all = g_strjoinv (", ", (char **) known);
 
   g_string_append_printf (mistakes, "fabricast %s: %s: unknown fidelity '%s'; ", command, option, name);
-  g_string_append_printf (mistakes, nearest ? "nearest is '%s'\n" : "there are %s\n",
+  g_string_append_printf (mistakes, nearest ? "nearest is '%s'\n" : "the fidelities are %s\n",
                           nearest ? nearest : all);
 }
 
@@ -422,12 +423,13 @@ fab_compare_fidelities (const char *command, const char *list, GString *mistakes
     if (!g_strv_contains ((const char *const *) known, word))
       compare_note_unknown (command, "--fidelity", word, mistakes);
     else if (g_ptr_array_find_with_equal_func (names, word, g_str_equal, NULL))
-      g_string_append_printf (mistakes, "fabricast %s: --fidelity: '%s' stands twice\n", command, word);
+      g_string_append_printf (mistakes, "fabricast %s: --fidelity: '%s' is given twice\n", command, word);
     else
       g_ptr_array_add (names, g_strdup (word));
   }
   if (words[0] == NULL)
-    g_string_append_printf (mistakes, "fabricast %s: --fidelity: name one at least, as in analytic,fluid\n",
+    g_string_append_printf (mistakes,
+                            "fabricast %s: --fidelity: give at least one, for example analytic,fluid\n",
                             command);
   g_ptr_array_add (names, NULL);
   return (char **) g_ptr_array_free (names, FALSE);
@@ -471,9 +473,9 @@ wanted_names (const FabCompareOptions *o, GString *mistakes)
   if (o->against && !g_strv_contains ((const char *const *) known, o->against))
     compare_note_unknown ("compare", "--against", o->against, mistakes);
   else if (o->against && names && !g_strv_contains ((const char *const *) names, o->against))
-    g_string_append_printf (mistakes,
-                            "fabricast compare: --against %s: it is not among those of --fidelity\n",
-                            o->against);
+    g_string_append_printf (
+        mistakes, "fabricast compare: --against %s: this is not one of the fidelities of --fidelity\n",
+        o->against);
   return g_steal_pointer (&names);
 }
 
@@ -528,7 +530,7 @@ take_problem (const FabCompareOptions *o, const FabScenario *as_written, const c
       && g_strcmp0 (name, fab_scenario_spec (as_written)->fidelity.info->name) != 0) {
     g_auto (GStrv) lines = g_strsplit (problem->message, "\n", 2);
 
-    g_ptr_array_add (played->left_out, g_strdup_printf ("%s cannot play it: %s", name, lines[0]));
+    g_ptr_array_add (played->left_out, g_strdup_printf ("%s cannot simulate it: %s", name, lines[0]));
     return TRUE;
   }
   if (strchr (problem->message, '\n') == NULL)
@@ -645,11 +647,11 @@ static const FabUsage usage = {
   .arguments = "SCENARIO...",
   .summary =
       "Simulates several scenarios, variants of one scenario (--vary), or one scenario at several fidelities\n"
-      "of the network (when nothing else is given), and prints them side by side. It shows the figures, what\n"
-      "a step consists of, and where the difference comes from: dimensions, collectives, contention, waiting,\n"
+      "of the network (the default for one scenario), and prints them side by side. It shows the figures, the\n"
+      "parts of a step, and the origin of each difference: dimensions, collectives, contention, waiting,\n"
       "links.\n\n"
-      "Times are those of the last iteration. --at-equal finds what the others need to equal the first\n"
-      "scenario in a figure.",
+      "Times are those of the last iteration. --at-equal finds the value of a key with which the others equal\n"
+      "the first scenario in a figure.",
   .examples =
       "  fabricast compare scenarios/ddp-2b-4nodes-200g.yaml scenarios/ddp-2b-4nodes-400g.yaml\n"
       "  fabricast compare scenarios/compare-domain-8.yaml scenarios/compare-domain-72.yaml --at-equal step\n"
@@ -670,13 +672,14 @@ compare (const FabCompareOptions *o, char **paths, guint n_paths, FabExit *code,
     return fab_throw (error, FAB_ERROR_INPUT,
                       "--fidelity compares fidelities of one scenario; here --set fidelity=NAME sets one");
   if (o->equal == NULL && o->by != NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "--by says what --at-equal may change, which is missing");
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--by names the key that --at-equal may change; give --at-equal too");
   if (!has_sides && o->equal != NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "--at-equal needs two scenarios, or --vary");
   if (!has_sides && o->seeds != NULL)
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "--seeds needs two scenarios, or --vary: fidelities are compared with the scenario's own seed");
+        "--seeds needs two scenarios, or --vary; fidelities are compared with the seed of the scenario");
   return has_sides ? fab_compare_sides (o, paths, n_paths, code, error)
                    : compare_at_fidelities (o, paths[0], code, error);
 }
@@ -687,20 +690,20 @@ run (int argc, char **argv)
   FabCompareOptions o = { 0 };
   const GOptionEntry entries[] = {
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o.fidelity,
-      "Which, with commas between (default: analytic and the scenario's own)", "NAMES" },
-    { "vary", 0, 0, G_OPTION_ARG_STRING, &o.vary, "A variant of the scenario for each value of a key",
+      "Fidelities, separated by commas (default: analytic and the scenario's own)", "NAMES" },
+    { "vary", 0, 0, G_OPTION_ARG_STRING, &o.vary, "Compare variants: one for each value of a key",
       "KEY=VALUES" },
     { "against", 0, 0, G_OPTION_ARG_STRING, &o.against,
-      "The one that differences are against (default: the first)", "NAME" },
-    { "at-equal", 0, 0, G_OPTION_ARG_STRING, &o.equal, "Find what the others need to equal it in this figure",
-      "FIGURE" },
-    { "by", 0, 0, G_OPTION_ARG_STRING, &o.by, "What they may change for that (default: cluster.nic_rate)",
+      "The one that others are compared with (default: the first)", "NAME" },
+    { "at-equal", 0, 0, G_OPTION_ARG_STRING, &o.equal,
+      "Find the value with which the others equal it in this figure", "FIGURE" },
+    { "by", 0, 0, G_OPTION_ARG_STRING, &o.by, "Key that --at-equal may change (default: cluster.nic_rate)",
       "KEY[=VALUES]" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of every scenario; repeatable",
+    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of every scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
-      "Do not play scenarios again to say how far steps and differences may be off", NULL },
+      "Print no bands of steps and differences; saves further simulations", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
@@ -724,6 +727,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_compare = {
   .name = "compare",
-  .summary = "Put scenarios, variants or fidelities side by side, and say where they differ",
+  .summary = "Compare scenarios, variants or fidelities, and explain the differences",
   .run = run,
 };

@@ -83,7 +83,7 @@ append_reach (GString *out, const FabBlast *blast)
   if (blast->n_collectives > 0)
     append_count (out, blast->n_slower, blast->n_collectives, "collectives");
   else
-    g_string_append (out, "other collectives than there were");
+    g_string_append (out, "other collectives than before");
   g_string_append (out, "; ");
   append_count (out, blast->n_waiting, blast->n_ranks, "GPUs");
   g_string_append (out, blast->n_waiting == 0 ? " waits longer." : " wait longer.");
@@ -204,7 +204,7 @@ append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
   g_string_append_printf (text, "  %s%*s", name, (int) (width - g_utf8_strlen (name, -1)), "");
   if (point == NULL) {
     g_string_append (text,
-                     one->problem->code == FAB_ERROR_HUNG ? "  the job hangs\n" : "  cannot be played\n");
+                     one->problem->code == FAB_ERROR_HUNG ? "  the job hangs\n" : "  cannot be simulated\n");
     return;
   }
   g_autofree char *step = show_time (point->step_s), *exposed = show_time (point->exposed_s);
@@ -247,7 +247,7 @@ append_switches (GString *text, const FabWhatIfView *view, guint side)
   g_autoptr (GArray) switches = fab_switches_of (fab_contrast_variant (view->contrast, 0),
                                                  fab_contrast_variant (view->contrast, (guint) column));
   if (switches->len > 0)
-    g_string_append_printf (text, "\n  collectives that go by another algorithm: %s\n", name);
+    g_string_append_printf (text, "\n  collectives with another algorithm: %s\n", name);
   for (guint i = 0; i < MIN (switches->len, MOST_SWITCHES); i++) {
     const FabSwitch *one = &g_array_index (switches, FabSwitch, i);
     g_autofree char *bytes = fab_units_show (FAB_UNIT_BYTES, (double) one->bytes);
@@ -257,7 +257,7 @@ append_switches (GString *text, const FabWhatIfView *view, guint side)
                             one->before ? one->before : "-", then, one->after ? one->after : "-", now);
   }
   if (switches->len > MOST_SWITCHES)
-    g_string_append_printf (text, "    and %u sizes more\n", switches->len - MOST_SWITCHES);
+    g_string_append_printf (text, "    and %u more sizes\n", switches->len - MOST_SWITCHES);
 }
 
 static void
@@ -424,11 +424,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Simulates a scenario as it is, with each change by itself, and with all changes together. It says what\n"
-      "each does to the step and why: what is exposed, which link binds then, and how far a fault reaches.\n"
-      "Every option for a change may be given again.\n\n"
-      "A fault is KIND=NAME:WHAT. KIND=NAME is link=A->B, nic=NAME, rail=N, switch=NAME or gpu=RANK. WHAT is\n"
-      "50%, dead or +2us, with @1s..2s for a time while the job runs.",
+      "Simulates a scenario as it is, with each change by itself, and with all changes together. It prints the\n"
+      "effect of each change on the step, and its reasons: exposed communication, the binding link, and the\n"
+      "collectives that a fault slows down. Every option for a change is repeatable.\n\n"
+      "A fault has the form KIND=NAME:WHAT. KIND=NAME is link=A->B, nic=NAME, rail=N, switch=NAME or gpu=RANK.\n"
+      "WHAT is 50%, dead or +2us; @1s..2s after it limits the fault to that time of the run.",
   .examples =
       "  fabricast whatif scenarios/fabric-ddp-rail.yaml --fault nic=node3/nic2:50% --fault gpu=11:80%\n"
       "  fabricast whatif scenarios/ddp-llama2-7b-16-dgx-h100.yaml --nvls off --sharp on\n"
@@ -454,7 +454,8 @@ read_changes (const WhatIfOptions *o, const FabScenario *scenario, GError **erro
       g_ptr_array_add (changes, change);
     }
   if (changes->len == 0) {
-    fab_throw (error, FAB_ERROR_INPUT, "no change is given: --fault, --nic, --nvls, --domain, ... (--help)");
+    fab_throw (error, FAB_ERROR_INPUT,
+               "no change is given; give --fault, --nic, --nvls, --domain or others (--help)");
     return NULL;
   }
   return g_steal_pointer (&changes);
@@ -586,19 +587,19 @@ run (int argc, char **argv)
     name_, 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.texts[FAB_CHANGE_##kind_], help_, value_ \
   }
   const GOptionEntry entries[] = {
-    CHANGE ("fault", FAULT, "Something is broken: nic=node2/nic1:50%, link=A->B:dead, gpu=11:80%", "FAULT"),
-    CHANGE ("sharp", SHARP, "The network's switches reduce: on or off", "on|off"),
-    CHANGE ("nvls", NVLS, "NVLink switches reduce: on or off", "on|off"),
-    CHANGE ("nic", NIC, "The rate of NIC and switch ports (800Gb/s), or their link (ib-xdr)", "RATE|LINK"),
-    CHANGE ("domain", DOMAIN, "As many GPUs in NVLink domains of so many", "GPUS"),
-    CHANGE ("gpus", GPUS, "So many GPUs: whole nodes, or a part of one", "GPUS"),
-    CHANGE ("nodes", NODES, "So many nodes", "NODES"),
-    CHANGE ("set", SET, "Any other key, by itself", "KEY=VALUE"),
-    { "base", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.base, "Override any key before all changes; repeatable",
+    CHANGE ("fault", FAULT, "Add a fault: nic=node2/nic1:50%, link=A->B:dead, gpu=11:80%", "FAULT"),
+    CHANGE ("sharp", SHARP, "Reduction in switches of the network: on or off", "on|off"),
+    CHANGE ("nvls", NVLS, "Reduction in NVLink switches: on or off", "on|off"),
+    CHANGE ("nic", NIC, "Rate of NIC and switch ports (800Gb/s), or their link entry (ib-xdr)", "RATE|LINK"),
+    CHANGE ("domain", DOMAIN, "Size of NVLink domains in GPUs; the number of GPUs stays the same", "GPUS"),
+    CHANGE ("gpus", GPUS, "Number of GPUs: whole nodes, or a part of one", "GPUS"),
+    CHANGE ("nodes", NODES, "Number of nodes", "NODES"),
+    CHANGE ("set", SET, "Change any other key", "KEY=VALUE"),
+    { "base", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.base, "Override a key before all changes; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
-      "Do not play everything again to say how far steps and changes may be off", NULL },
+      "Print no bands of steps and changes; saves further simulations", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
@@ -619,6 +620,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_whatif = {
   .name = "whatif",
-  .summary = "Say what a fault, another NIC or any other change does to a scenario",
+  .summary = "Show the effect of a fault, another NIC or any other change on a scenario",
   .run = run,
 };

@@ -124,7 +124,7 @@ drop_problems (GPtrArray *sides, gboolean is_axis, GPtrArray *left_out, GError *
     if (sides->len == 1)
       return fab_sides_check (sides, error);
     g_auto (GStrv) lines = g_strsplit (side->problem->message, "\n", 2);
-    g_ptr_array_insert (left_out, 0, g_strdup_printf ("%s cannot be played: %s", side->name, lines[0]));
+    g_ptr_array_insert (left_out, 0, g_strdup_printf ("%s cannot be simulated: %s", side->name, lines[0]));
     g_ptr_array_remove_index (sides, i);
   }
   g_ptr_array_add (left_out, NULL);
@@ -152,7 +152,7 @@ find_base (const GPtrArray *sides, const char *against, guint *base, GError **er
     }
     g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", fab_sides_at (sides, i)->name);
   }
-  return fab_throw (error, FAB_ERROR_INPUT, "--against %s: it is none of %s", against, names->str);
+  return fab_throw (error, FAB_ERROR_INPUT, "--against %s: this is none of %s", against, names->str);
 }
 
 /* --- equality --- */
@@ -266,8 +266,8 @@ fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, FabE
   if (catalog == NULL)
     return FALSE;
   if (variants != NULL && variants->values->len > MOST_VARIANTS)
-    return fab_throw (error, FAB_ERROR_INPUT, "--vary %s: %u columns are more than a page has; at most %d",
-                      o->vary, variants->values->len, MOST_VARIANTS);
+    return fab_throw (error, FAB_ERROR_INPUT, "--vary %s: %u columns are too many; the limit is %d", o->vary,
+                      variants->values->len, MOST_VARIANTS);
   g_autoptr (GPtrArray) studies = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_study_free);
   g_autoptr (GPtrArray) sides = variants ? sides_of_variants (o, catalog, paths[0], variants, studies, error)
                                          : sides_of_files (o, catalog, paths, n_paths, studies);
@@ -374,7 +374,8 @@ append_price (GString *text, const FabSidesView *view, guint index)
     return;
   g_autofree char *then = fab_figure_show (figure->kind, figure->value (base));
   g_autofree char *now = fab_figure_show (figure->kind, figure->value (point));
-  g_string_append_printf (text, " A million tokens cost %s in place of %s: a dollar buys %.3g times as many.",
+  g_string_append_printf (text,
+                          " A million tokens cost %s in place of %s, so a dollar buys %.3g times as many.",
                           now, then, figure->value (base) / figure->value (point));
 }
 
@@ -456,7 +457,7 @@ append_equal (GString *text, const FabSidesView *view, const FabCompareEqual *eq
   if (size == NULL) {
     g_auto (GStrv) lines = g_strsplit (equal->problem, "\n", 2);
 
-    g_string_append_printf (text, "  %s cannot be played with any of these values: %s\n", side->name,
+    g_string_append_printf (text, "  %s cannot be simulated with any of these values: %s\n", side->name,
                             lines[0]);
     return;
   }
@@ -465,7 +466,7 @@ append_equal (GString *text, const FabSidesView *view, const FabCompareEqual *eq
     g_autofree char *reached = fab_figure_write (view->figure, view->figure->value (best->trial.point));
 
     g_string_append_printf (
-        text, "  No %s from %s to %s lets %s equal %s in %s (%s); with %s it comes closest: %s\n",
+        text, "  With no %s from %s to %s does %s equal %s in %s (%s); it comes closest with %s: %s\n",
         view->axis->key, size->points[0].value, size->points[size->n - 1].value, side->name, base->name,
         view->figure->name, value, best->value, reached);
     return;

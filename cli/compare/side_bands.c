@@ -28,9 +28,9 @@ append_change (GString *out, const FabSide *base, const FabSide *side)
     return;
   g_string_append_printf (out, "; change %+.1f to %+.1f %%%s", 100 * change.low_fraction,
                           100 * change.high_fraction,
-                          fab_band_change_may_be_none (&change) ? ": within the band, there may be none"
+                          fab_band_change_may_be_none (&change) ? ", possibly none"
                           : change.is_together                  ? ""
-                                                                : ", each with errors of its own");
+                                                                : ", with separate errors for each");
 }
 
 /* An amount of the side and its range: of money, and of time within the band of the step. */

@@ -114,7 +114,7 @@
     at("note").textContent = answer.command.endsWith(" explored.yaml")
       ? "Save the scenario as explored.yaml, then:" : "The same on the command line:";
     if (answer.problem) {
-      showProblem("This setting cannot be played: " + answer.problem);
+      showProblem("This setting cannot be simulated: " + answer.problem);
       return;
     }
     at("changed").className = "";

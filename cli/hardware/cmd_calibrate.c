@@ -18,9 +18,10 @@ static const FabUsage usage = {
   .arguments = "FILE...",
   .summary =
       "Fits a link to measurements: files of `fabricast measure`, output of perftest, OSU, nvbandwidth and\n"
-      "others, or plain CSV. It prints an entry for every link of them, as YAML that a scenario can include;\n"
-      "with -o it writes that to a file and prints the fit.\n\n"
-      "Every third size is held out: the numbers come from the other sizes, and the error from these.",
+      "others, or plain CSV. It prints an entry for each link, as YAML that a scenario can include. With -o it\n"
+      "writes the entries to a file and prints the fit.\n\n"
+      "Every third size is held out. The numbers are fitted to the other sizes, and the error is that of the\n"
+      "sizes held out.",
   .examples = "  fabricast calibrate docs/examples/link.csv --base efa-v1 --name lab-efa -o lab-efa.yaml\n"
               "  fabricast calibrate docs/examples/link.csv --holdout 20% > lab-efa.yaml\n",
   .min_rest = 1,
@@ -53,7 +54,7 @@ check_date (const char *text, GError **error)
   if (strlen (text) == 10 && sscanf (text, "%4d-%2d-%2d%c", &year, &month, &day, &rest) == 3
       && g_date_valid_dmy ((GDateDay) day, (GDateMonth) month, (GDateYear) year))
     return TRUE;
-  return fab_throw (error, FAB_ERROR_INPUT, "--date '%s' is no day; for example 2026-11-20", text);
+  return fab_throw (error, FAB_ERROR_INPUT, "--date '%s' is not a date; write for example 2026-11-20", text);
 }
 
 /* Fails when an entry would only be its base under another name; the notes say what is missing. */
@@ -68,8 +69,7 @@ check_measured (const FabFragment *fragment, GError **error)
       g_string_append_printf (why, "%s%s", why->len > 0 ? "; " : "",
                               (const char *) g_ptr_array_index (lists[i], k));
   return fragment->is_measured
-      || fab_throw (error, FAB_ERROR_INPUT, "no number of an entry comes from what was measured: %s",
-                    why->str);
+      || fab_throw (error, FAB_ERROR_INPUT, "the measurements give no number of a link entry: %s", why->str);
 }
 
 /* Leaves out one of several links when it has no rate, with a note. */
@@ -79,7 +79,7 @@ is_left_out (const GPtrArray *groups, const FabLinkGroup *group, const FabLinkFi
 {
   if (groups->len == 1 || request->base || fab_link_fit_has_rate (fit))
     return FALSE;
-  g_printerr ("fabricast calibrate: link '%s' is left out: nothing that was measured tells its rate\n",
+  g_printerr ("fabricast calibrate: link '%s' is left out, because no measurement gives its rate\n",
               group->suffix);
   return TRUE;
 }
@@ -110,11 +110,10 @@ fit_links (const GPtrArray *groups, const FabFitChoice *choice, FabFragmentReque
       return FALSE;
   }
   return fragments->len > 0
-      || fab_throw (
-             error, FAB_ERROR_INPUT,
-             "none of these %u links tells a rate: measure more sizes, or choose one with --series and "
-             "name the link it is like with --base",
-             groups->len);
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "no rate is known of any of these %u links; measure more sizes, or choose one link with "
+                    "--series and name a similar entry with --base",
+                    groups->len);
 }
 
 static char *
@@ -149,7 +148,8 @@ find_links (const CalibrateOptions *o, const GPtrArray *series, const FabFitChoi
   if (groups == NULL || groups->len == 1 || o->base == NULL)
     return g_steal_pointer (&groups);
   fab_throw (error, FAB_ERROR_INPUT,
-             "--base is one link and these are %u: %s; choose one with --series, or leave --base out",
+             "--base is for one link, but these are %u links: %s; choose one with --series, or leave "
+             "--base out",
              groups->len, names);
   return NULL;
 }
@@ -174,7 +174,8 @@ calibrate (const CalibrateOptions *o, char **files, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT, "--name must not be empty");
   if (o->name && g_utf8_validate (o->name, -1, NULL) && fab_unprintable (o->name, "") != 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "--name holds a character that is not seen, U+%04X; no scenario could name the entry",
+                      "--name holds the invisible character U+%04X, so no scenario could name the entry; "
+                      "remove it",
                       fab_unprintable (o->name, ""));
   if (!fab_cli_check_out (o->out, files, error) || !fab_cli_format (o->format_name, &format, error)
       || !fab_fit_options_read (&o->fit, &choice, error) || !check_date (request.date, error)
@@ -206,11 +207,11 @@ run (int argc, char **argv)
   CalibrateOptions o = { .fit = FAB_FIT_OPTIONS_DEFAULT };
   const GOptionEntry entries[] = {
     { "base", 0, 0, G_OPTION_ARG_STRING, &o.base,
-      "Link entry that says what was not measured (default: none)", "LINK" },
+      "Link entry for the numbers that were not measured (default: none)", "LINK" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &o.name, "Name of the entry (default: the base's with -measured)",
       "NAME" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the entry here and print the fit", "FILE" },
-    { "date", 0, 0, G_OPTION_ARG_STRING, &o.date, "Day of the entry (default: today)", "DAY" },
+    { "date", 0, 0, G_OPTION_ARG_STRING, &o.date, "Date of the entry (default: today)", "DAY" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "Print the fit as text, json or csv", "FORMAT" },
     FAB_FIT_OPTION_ENTRIES (&o.fit),
     G_OPTION_ENTRY_NULL

@@ -89,9 +89,9 @@ describe_links (const FabCatalog *catalog)
     if (g_hash_table_add (seen, (gpointer) technology))
       g_ptr_array_add (technologies, (gpointer) technology);
   }
-  g_print (
-      "GB/s, one link, one direction: line rate, and what a copy engine or NIC, a kernel, and a kernel whose\n"
-      "data a switch reduces reach of it.\n\n");
+  g_print ("GB/s of one link in one direction: the line rate, and the rates that a copy engine or NIC, a "
+           "kernel, and\n"
+           "a kernel whose data a switch reduces can reach.\n\n");
   g_print ("  %-26s %8s %8s %8s %8s\n", "link", "line", "copy", "kernel", "reduced");
   for (guint i = 0; i < technologies->len; i++)
     print_technology (catalog, names, g_ptr_array_index (technologies, i));
@@ -309,8 +309,8 @@ enum { DEFAULT_SEQUENCE = 2048, MAX_SEQUENCE = 10000000 }; /* as a job has them 
 static const FabUsage usage = {
   .arguments = "[SECTION [NAME]]",
   .summary =
-      "Lists what Fabricast knows: models, catalogue entries and the keys of a scenario, with unit, default\n"
-      "and source. Without a SECTION, lists the sections.",
+      "Lists models, catalogue entries and the keys of a scenario, with unit, default and source. Without a\n"
+      "SECTION, it lists the sections.",
   .examples = "  fabricast describe\n"
               "  fabricast describe links\n"
               "  fabricast describe nodes dgx-a100\n"
@@ -531,10 +531,10 @@ static const struct {
   const char *name, *summary;
 } other_sections[] = { { "scenario", "Every key of a scenario file" },
                        { "scenarios", "Scenarios that come with Fabricast: `fabricast run NAME` finds them" },
-                       { "queries", "Questions to a results file" },
+                       { "queries", "Questions that `fabricast query` answers from a results file" },
                        { "measure", "Backends of `fabricast measure` and their parameters" },
-                       { "verdicts", "Codes of the verdict on a run, and what each means" },
-                       { "glossary", "What the words of Fabricast and of the field mean" } };
+                       { "verdicts", "Codes of the verdict on a run, with their meaning" },
+                       { "glossary", "Glossary of Fabricast and of the field" } };
 
 static void
 list_sections (const Describe *d)
@@ -567,8 +567,8 @@ unknown_section (const char *section, GError **error)
   nearest = fab_nearest (section, (const char *const *) names->pdata);
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "unknown section '%s'%s%s; `fabricast describe` lists them, `describe scenario` all keys of "
-      "a scenario, `describe job NAME` those of a job",
+      "unknown section '%s'%s%s; `fabricast describe` lists the sections, `describe scenario` all keys of "
+      "a scenario, and `describe job NAME` those of a job",
       section, nearest ? "; nearest is " : "", nearest ? nearest : "");
 }
 
@@ -743,8 +743,7 @@ check_format (const char *name, int argc, char **argv, FabFormat *format, GError
     return TRUE;
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "--format %s: `describe glossary` has text, json and markdown, and what else is described has text",
-      name);
+      "--format %s: `describe glossary` has text, json and markdown; all other sections have text", name);
 }
 
 static FabExit

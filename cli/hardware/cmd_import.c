@@ -56,9 +56,9 @@ check_options (const ImportOptions *o, const char *path, FabMeasurementRequest *
   gint64 size_bytes = 0;
 
   if (option != NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: %s holds measurements, no machine", option, path);
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: %s holds measurements, not a machine", option, path);
   if (o->n_ranks != IMPORT_NOT_SAID && (o->n_ranks < 2 || o->n_ranks > G_MAXINT))
-    return fab_throw (error, FAB_ERROR_INPUT, "--ranks: at least 2");
+    return fab_throw (error, FAB_ERROR_INPUT, "--ranks must be at least 2");
   if (o->size != NULL && !fab_units_parse_whole (FAB_UNIT_BYTES, o->size, &size_bytes, error)) {
     g_prefix_error (error, "--size: ");
     return FALSE;
@@ -214,16 +214,17 @@ import_measurements (const ImportOptions *o, char **paths, char *first_text, gsi
 static const FabUsage usage = {
   .arguments = "FILE...",
   .summary =
-      "Makes a scenario of what a machine prints about itself; FILE - is standard input. The format is found out:\n"
+      "Makes a scenario of the description that a machine prints of itself. FILE - is standard input. The format\n"
+      "is recognised:\n"
       "  nvidia-smi     nvidia-smi topo -m\n"
       "  nccl-xml       the file that NCCL_TOPO_DUMP_FILE names (NCCL, RCCL)\n"
       "  rocm-smi       rocm-smi --showtopo\n"
       "  hwloc          lstopo --of xml\n"
       "  ibnetdiscover  a network and its hosts\n"
-      "  huggingface    config.json of a model; becomes an entry of `models`, for `include` of a scenario\n"
-      "Comments on top say what was read and what had to be inferred.\n"
-      "What benchmarks printed, one file or several, becomes measurements for `fabricast calibrate`; without -o they\n"
-      "are printed:\n"
+      "  huggingface    config.json of a model; becomes an entry of `models`, for `include` of a scenario\n\n"
+      "Comments at the top list the values that were read and those that had to be inferred.\n\n"
+      "The output of benchmarks, in one file or several, becomes measurements for `fabricast calibrate`. Without\n"
+      "-o they are printed. The formats are:\n"
       "  perftest, perftest-json       ib_write_bw, ib_read_lat, ib_send_bw, ...; --out_json\n"
       "  nvbandwidth, nvbandwidth-json\n"
       "  p2pBandwidthLatencyTest       of the CUDA samples\n"
@@ -274,14 +275,14 @@ import_machine (const ImportOptions *o, const char *path, const char *text, gsiz
   gboolean is_fragment = FALSE;
 
   if (o->n_nodes < 1 && o->n_nodes != IMPORT_NOT_SAID)
-    return fab_throw (error, FAB_ERROR_INPUT, "--nodes: at least 1");
+    return fab_throw (error, FAB_ERROR_INPUT, "--nodes must be at least 1");
   if (catalog == NULL)
     return FALSE;
   scenario = fab_import (&request, catalog, &is_fragment, error);
   if (scenario == NULL)
     return FALSE;
   if (option != NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s is for measurements, and %s holds none", option,
+    return fab_throw (error, FAB_ERROR_INPUT, "%s is for measurements, but %s holds none", option,
                       request.file);
   if (!is_fragment && !check_scenario (scenario, catalog, error))
     return FALSE;
@@ -301,7 +302,8 @@ import_files (const ImportOptions *o, char **paths, GError **error)
     return import_measurements (o, paths, text, size, error);
   if (paths[1] != NULL)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "one file is imported at a time, but for measurements, and %s holds none", paths[0]);
+                      "only measurements can be imported from several files at once, but %s holds none",
+                      paths[0]);
   return import_machine (o, paths[0], text, size, error);
 }
 
@@ -324,23 +326,23 @@ run (int argc, char **argv)
 {
   ImportOptions o = { .n_nodes = IMPORT_NOT_SAID, .n_ranks = IMPORT_NOT_SAID };
   const GOptionEntry entries[] = {
-    { "from", 0, 0, G_OPTION_ARG_STRING, &o.format, "The format, when it is not to be found out", "FORMAT" },
+    { "from", 0, 0, G_OPTION_ARG_STRING, &o.format, "Format (default: recognised from the text)", "FORMAT" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Write the scenario or the measurements here (default: standard output)", "FILE" },
     { "accelerator", 0, 0, G_OPTION_ARG_STRING, &o.accelerator,
       "Accelerator entry, when the text does not name it", "NAME" },
-    { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic, "Link entry of the NIC ports, when the text does not say it",
+    { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic, "Link entry of the NIC ports, when the text does not name it",
       "LINK" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &o.name, "Name of the scenario or the model (default: imported)",
       "NAME" },
     { "nodes", 0, 0, G_OPTION_ARG_INT64, &o.n_nodes,
-      "How many such machines (default: 1, or as the text says)", "N" },
+      "Number of such machines (default: 1, or as the text says)", "N" },
     { "system", 0, 0, G_OPTION_ARG_STRING, &o.system,
-      "Measurements: the machine in words (default: what the text says)", "TEXT" },
-    { "source", 0, 0, G_OPTION_ARG_STRING, &o.source, "Measurements: where they are from (default: the file)",
+      "Measurements: the machine in words (default: as the text says)", "TEXT" },
+    { "source", 0, 0, G_OPTION_ARG_STRING, &o.source, "Measurements: their source (default: the file)",
       "TEXT" },
     { "size", 0, 0, G_OPTION_ARG_STRING, &o.size,
-      "Measurements: of a message, where the tool does not print it", "BYTES" },
+      "Measurements: size of a message, where the tool does not print it", "BYTES" },
     { "ranks", 0, 0, G_OPTION_ARG_INT64, &o.n_ranks,
       "Measurements: ranks of a collective, where the text does not say it", "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.print_format,
@@ -357,7 +359,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_import = {
   .name = "import",
-  .summary = "Turn what a machine prints, or a model's config.json, into a scenario",
+  .summary = "Make a scenario from the output of a machine or a model's config.json",
   .run = run,
   .prints_data = TRUE,
 };

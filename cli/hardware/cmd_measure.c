@@ -76,7 +76,7 @@ add_range (GArray *sizes_bytes, const char *from, const char *to, GError **error
   if (last < first)
     return fab_throw (error, FAB_ERROR_INPUT, "--sizes %s..%s: the second must not be smaller", from, to);
   if (last > MAX_SIZE_BYTES)
-    return fab_throw (error, FAB_ERROR_INPUT, "--sizes %s: messages are at most 64G", to);
+    return fab_throw (error, FAB_ERROR_INPUT, "--sizes %s: the limit of a message is 64G", to);
   for (FabBytes size = first; size < last; size *= 2)
     g_array_append_val (sizes_bytes, size);
   g_array_append_val (sizes_bytes, last);
@@ -139,7 +139,7 @@ read_kinds (MeasureRequest *self, const char *text, GError **error)
       g_autofree char *all = g_strjoinv (", ", (char **) fab_measure_kind_names);
       g_autofree char *note = fab_nearest_note (names[i], all);
 
-      return fab_throw (error, FAB_ERROR_INPUT, "--kinds: no kind '%s'%s; there are %s", names[i], note, all);
+      return fab_throw (error, FAB_ERROR_INPUT, "--kinds: unknown '%s'%s; there are %s", names[i], note, all);
     }
     self->kinds[kind] = TRUE;
   }
@@ -154,7 +154,7 @@ read_precision (MeasureRequest *self, const char *text, GError **error)
   if (fab_units_parse_real (FAB_UNIT_FRACTION, text, fraction, NULL) && *fraction > 0 && *fraction < 1)
     return TRUE;
   return fab_throw (error, FAB_ERROR_INPUT,
-                    "--precision %s: not between 0%% and 100%%; write for example 2%%", text);
+                    "--precision %s: must lie between 0%% and 100%%; write for example 2%%", text);
 }
 
 /* "5" is 5 s. */
@@ -192,14 +192,14 @@ read_secret (MeasureRequest *self, const char *path, GError **error)
   if (!fab_cli_read_file (path, FAB_SECRET_MAX_BYTES, &text, &size, error))
     return FALSE;
   if (g_stat (path, &state) == 0 && S_ISREG (state.st_mode) && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "--secret-file %s: others may open it; `chmod 600 %s` takes that away", path, path);
+    return fab_throw (error, FAB_ERROR_INPUT, "--secret-file %s: others may open it; use `chmod 600 %s`",
+                      path, path);
   while (size > 0 && g_ascii_isspace (text[size - 1]))
     size--;
   if (size < FAB_SECRET_MIN_BYTES)
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "--secret-file %s: a secret has at least %d characters; `head -c 32 /dev/urandom | base64` "
+        "--secret-file %s: a secret needs at least %d characters; `head -c 32 /dev/urandom | base64` "
         "makes one",
         path, FAB_SECRET_MIN_BYTES);
   self->secret = g_bytes_new (text, size);
@@ -327,11 +327,9 @@ print_text (const char *path, char **machine, char **notes, const GPtrArray *all
   for (guint i = 0; i < all->len; i++)
     n_unsure += measure_print_series (g_ptr_array_index (all, i));
   if (all->len == 0)
-    g_print ("\nNo size has been measured to its end yet.\n");
+    g_print ("\nNo size has been measured completely yet.\n");
   if (n_unsure > 0)
-    g_print (
-        "\n* a limit ended it before the median was as sure as was asked for; --time and --max-samples are "
-        "limits\n");
+    g_print ("\n* --time or --max-samples ended this size before its median was precise\n");
 }
 
 /* Prints the series of a file; with `only`, those that this host measured. */
@@ -457,7 +455,7 @@ static void
 explain_end (Session *self, gboolean has_begun, gboolean is_new)
 {
   if (has_begun)
-    g_printerr ("%s keeps what was measured; the same command goes on from there\n", self->path);
+    g_printerr ("%s keeps the samples; run the same command again to continue\n", self->path);
   else if (is_new)
     g_unlink (self->path);
 }
@@ -493,16 +491,16 @@ check_ends (const MeasureOptions *o, const FabMeasureBackend *backend, GError **
   const char *name = backend->info.name;
 
   if (o->secret_file && o->listen == NULL && o->peer == NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "--secret-file is for two ends; give --listen or --peer too");
+    return fab_throw (error, FAB_ERROR_INPUT, "--secret-file needs two ends; give --listen or --peer too");
   if (o->listen == NULL && (o->once || o->session_s != DEFAULT_SESSION_S))
-    return fab_throw (error, FAB_ERROR_INPUT, "%s is for the end that listens; give --listen too",
+    return fab_throw (error, FAB_ERROR_INPUT, "%s is for the listening end; give --listen too",
                       o->once ? "--once" : "--session-limit");
   if (o->listen == NULL)
     return TRUE;
   if (o->peer)
-    return fab_throw (error, FAB_ERROR_INPUT, "either --listen or --peer: one end listens, the other asks");
+    return fab_throw (error, FAB_ERROR_INPUT, "give --listen or --peer, not both: one end listens");
   if (o->out)
-    return fab_throw (error, FAB_ERROR_INPUT, "--out is for the end that asks: it keeps what was measured");
+    return fab_throw (error, FAB_ERROR_INPUT, "--out is for the asking end, which keeps the measurements");
   return backend->serve != NULL
       || fab_throw (error, FAB_ERROR_INPUT, "%s has no other end; leave out --listen", name);
 }
@@ -571,10 +569,10 @@ measure_backends (void)
 static const FabUsage usage = {
   .arguments = "[BACKEND | show FILE]",
   .summary =
-      "Measures links: the times of messages by size, each until its median is known well. Every sample is\n"
-      "kept in a file, from which `fabricast calibrate` makes a link. The same command continues where it was\n"
-      "interrupted.\n\n"
-      "Without a BACKEND, it lists them and says which of them work here. `show` prints a file.",
+      "Measures links: the times of messages by size, each until its median is precise. Every sample is kept in\n"
+      "a file, from which `fabricast calibrate` makes a link entry. The same command continues an interrupted\n"
+      "measurement.\n\n"
+      "Without a BACKEND, it lists the backends and those that work on this machine. `show` prints a file.",
   .examples =
       "  fabricast measure\n"
       "  fabricast measure tcp --listen :7471 --once & fabricast measure tcp --peer localhost --sizes 8,64,1K "
@@ -606,8 +604,9 @@ measure (MeasureOptions *o, int argc, char **argv, GError **error)
     return TRUE;
   }
   if (strcmp (argv[1], "show") == 0)
-    return argc == 3 ? measure_print (argv[2], NULL, o->format, error)
-                     : fab_throw (error, FAB_ERROR_INPUT, "which file? Write `fabricast measure show FILE`");
+    return argc == 3
+             ? measure_print (argv[2], NULL, o->format, error)
+             : fab_throw (error, FAB_ERROR_INPUT, "the file is missing; write `fabricast measure show FILE`");
   if (argc == 3)
     return fab_throw (error, FAB_ERROR_INPUT, "unexpected argument '%s'; one backend is measured at a time",
                       argv[2]);
@@ -634,27 +633,27 @@ run (int argc, char **argv)
   };
   const GOptionEntry entries[] = {
     { "listen", 0, 0, G_OPTION_ARG_STRING, &o.listen,
-      "Be the other end: wait here for the machine that asks; :PORT for this machine only, 0.0.0.0:PORT for all",
+      "Be the listening end and wait for the asking end. :PORT accepts this machine only, 0.0.0.0:PORT all",
       "[HOST]:PORT" },
-    { "peer", 0, 0, G_OPTION_ARG_STRING, &o.peer, "The end that listens (port 7471 when none is named)",
+    { "peer", 0, 0, G_OPTION_ARG_STRING, &o.peer, "Address of the listening end (default port: 7471)",
       "HOST[:PORT]" },
     { "sizes", 0, 0, G_OPTION_ARG_STRING, &o.sizes,
       "Sizes, doubling from one to the other, or a list (8..64M)", "FROM..TO,..." },
     { "kinds", 0, 0, G_OPTION_ARG_STRING, &o.kinds,
-      "latency, exchange, bandwidth, bidirectional, collective (all that the backend can)", "KIND,..." },
+      "latency, exchange, bandwidth, bidirectional, collective (default: all of the backend)", "KIND,..." },
     { "precision", 0, 0, G_OPTION_ARG_STRING, &o.precision,
-      "Half the 95 % confidence interval of a median, at which it is known well (2%)", "PERCENT" },
-    { "min-samples", 0, 0, G_OPTION_ARG_INT64, &o.min_samples, "Samples of a size at least (10)", "N" },
-    { "max-samples", 0, 0, G_OPTION_ARG_INT64, &o.max_samples, "Samples of a size at most (1000)", "N" },
-    { "time", 0, 0, G_OPTION_ARG_STRING, &o.time, "Time for a size at most, beside warm-up (5)", "SECONDS" },
+      "Half the 95 % confidence interval of a median at which a size is done (2%)", "PERCENT" },
+    { "min-samples", 0, 0, G_OPTION_ARG_INT64, &o.min_samples, "Fewest samples of a size (10)", "N" },
+    { "max-samples", 0, 0, G_OPTION_ARG_INT64, &o.max_samples, "Most samples of a size (1000)", "N" },
+    { "time", 0, 0, G_OPTION_ARG_STRING, &o.time, "Longest time for a size, without warm-up (5)", "SECONDS" },
     { "window", 0, 0, G_OPTION_ARG_INT64, &o.window,
       "Messages under way in bandwidth kinds (0: the backend's own)", "N" },
     { "timeout", 0, 0, G_OPTION_ARG_INT64, &o.timeout_s, "Seconds to wait for the other end (30)", "N" },
     { "session-limit", 0, 0, G_OPTION_ARG_INT64, &o.session_s,
-      "With --listen: seconds that one asking end may take in all (3600)", "N" },
+      "With --listen: seconds that one asking end may take in total (3600)", "N" },
     { "secret-file", 0, 0, G_OPTION_ARG_FILENAME, &o.secret_file,
-      "Both ends must know what this file holds, or do not measure", "FILE" },
-    { "once", 0, 0, G_OPTION_ARG_NONE, &o.once, "With --listen: end after one that asked", NULL },
+      "File with a secret that both ends must know to measure", "FILE" },
+    { "once", 0, 0, G_OPTION_ARG_NONE, &o.once, "With --listen: stop after the first asking end", NULL },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
       "Parameter of the backend (`fabricast describe measure BACKEND`); may be repeated", "KEY=VALUE" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "File of measurements (default fabricast.meas)", "FILE" },

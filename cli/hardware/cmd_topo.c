@@ -46,7 +46,7 @@ fab_topo_over_text (const FabTopoPicture *picture)
   double over = picture->bisection.oversubscription;
 
   return isfinite (over) ? g_strdup_printf ("oversubscribed %.4g : 1", over)
-                         : g_strdup ("nothing crosses from one half to the other");
+                         : g_strdup ("no link crosses from one half to the other");
 }
 
 static void
@@ -341,8 +341,8 @@ static const FabUsage usage = {
   .arguments = "[SCENARIO]",
   .summary =
       "Shows a node of the catalogue or of a scenario: the tree below each socket, and the links across. For\n"
-      "several nodes it also shows the fabric: leaves, spines, rails or groups of routers, how many there\n"
-      "are, what joins them and what they carry. Parts that are alike are drawn once or a few times.\n\n"
+      "several nodes it also shows the fabric: its leaves, spines, rails or groups of routers, their number,\n"
+      "their links and their rates. Identical parts are drawn once or a few times.\n\n"
       "The output is text, the matrix that `nvidia-smi topo -m` would print on the machine, a graph for\n"
       "Graphviz, a drawing (SVG), or JSON.",
   .examples = "  fabricast topo --node dgx-a100\n"
@@ -360,7 +360,7 @@ find_format (const char *name, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     if (strcmp (formats[i].name, name != NULL ? name : "text") == 0)
       return &formats[i];
-  fab_throw (error, FAB_ERROR_INPUT, "--format %s: there are text, matrix, dot, svg and json", name);
+  fab_throw (error, FAB_ERROR_INPUT, "--format %s: the formats are text, matrix, dot, svg and json", name);
   return NULL;
 }
 
@@ -372,10 +372,10 @@ find_parts (const TopoOptions *o, const FabCluster *cluster, gboolean *has_node,
   *has_node = g_strcmp0 (o->only, "fabric") != 0;
   *has_fabric = g_strcmp0 (o->only, "node") != 0 && cluster->n_nodes > 1 && cluster->nics_per_node > 0;
   if (o->only != NULL && *has_node && strcmp (o->only, "node") != 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "--only %s: there are node and fabric", o->only);
+    return fab_throw (error, FAB_ERROR_INPUT, "--only %s: the choices are node and fabric", o->only);
   return *has_node || *has_fabric
       || fab_throw (error, FAB_ERROR_INPUT,
-                    "--only fabric: one node has none; give --nodes or a scenario of several");
+                    "--only fabric: one node has no fabric; give --nodes or a scenario of several nodes");
 }
 
 static gboolean
@@ -424,7 +424,7 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of the scenario; repeatable",
       "KEY=VALUE" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &o.only, "node or fabric (default both)", "PART" },
-    { "all", 0, 0, G_OPTION_ARG_NONE, &o.all, "Draw everything, whether it is alike or not", NULL },
+    { "all", 0, 0, G_OPTION_ARG_NONE, &o.all, "Draw every part, also identical ones", NULL },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), matrix, dot, svg or json",
       "FORMAT" },
     G_OPTION_ENTRY_NULL

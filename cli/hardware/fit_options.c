@@ -25,7 +25,7 @@ read_part (const char *text, double *part, GError **error)
       || (g_str_has_suffix (text, "%") && !fab_units_parse_real (FAB_UNIT_FRACTION, text, &above, NULL))
       || !(below > 0 && above >= 0 && above / below < 0.5))
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "--holdout '%s' is no part below a half; for example 20%%, 1/3 or 0", text);
+                      "--holdout '%s' is not a share below one half; write for example 20%%, 1/3 or 0", text);
   *part = above / below;
   return TRUE;
 }
@@ -43,7 +43,8 @@ fab_fit_options_read (const FabFitOptions *self, FabFitChoice *choice, GError **
                             .count = (guint) self->count,
                             .hops = (guint) self->hops };
   if (self->count < 1 || self->count > 4096 || self->hops < 1 || self->hops > 64)
-    return fab_throw (error, FAB_ERROR_INPUT, "--count is from 1 to 4096 links, --hops from 1 to 64");
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--count must be from 1 to 4096 links, and --hops from 1 to 64");
   return (self->min_size == NULL
           || collective_parse_size ("--min-size", self->min_size, &choice->sizes.min_bytes, error))
       && (self->max_size == NULL

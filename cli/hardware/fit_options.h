@@ -31,20 +31,22 @@ typedef struct {
   }
 #define FAB_FIT_OPTION_ENTRIES(o)                                                                           \
   FAB_FIT_OPTION ("series", STRING, &(o)->series,                                                           \
-                  "Only this link of several, or series with this in their key: window=64", "TEXT"),        \
-      FAB_FIT_OPTION ("system", STRING, &(o)->system, "Only what was measured on this machine", "TEXT"),    \
-      FAB_FIT_OPTION ("from", STRING, &(o)->from, "Only from this end: gpu0, host", "END"),                 \
-      FAB_FIT_OPTION ("to", STRING, &(o)->to, "Only to this end", "END"),                                   \
-      FAB_FIT_OPTION ("method", STRING, &(o)->method, "Only moved like this: copy, kernel, write", "NAME"), \
+                  "Use only this link, or series with this text in their key: window=64", "TEXT"),          \
+      FAB_FIT_OPTION ("system", STRING, &(o)->system, "Use only measurements of this machine", "TEXT"),     \
+      FAB_FIT_OPTION ("from", STRING, &(o)->from, "Use only transfers from this end: gpu0, host", "END"),   \
+      FAB_FIT_OPTION ("to", STRING, &(o)->to, "Use only transfers to this end", "END"),                     \
+      FAB_FIT_OPTION ("method", STRING, &(o)->method,                                                       \
+                      "Use only transfers by this method: copy, kernel, write", "NAME"),                    \
       FAB_FIT_OPTION ("memory", STRING, &(o)->memory,                                                       \
-                      "Only with this memory at an end: host, pageable, gpu", "NAME"),                      \
+                      "Use only transfers with this memory at an end: host, pageable, gpu", "NAME"),        \
       FAB_FIT_OPTION ("min-size", STRING, &(o)->min_size, "Leave smaller messages out", "SIZE"),            \
       FAB_FIT_OPTION ("max-size", STRING, &(o)->max_size, "Leave larger messages out", "SIZE"),             \
       FAB_FIT_OPTION ("holdout", STRING, &(o)->hold_out,                                                    \
-                      "Part of the sizes to judge by and not to fit: 20%, 0 (default: 1/3)", "PART"),       \
-      FAB_FIT_OPTION ("count", INT, &(o)->count, "Links side by side between the ends (default: 1)", "N"),  \
+                      "Share of the sizes held out of the fit to judge it: 20%, 0 (default: 1/3)", "PART"), \
+      FAB_FIT_OPTION ("count", INT, &(o)->count, "Number of parallel links between the ends (default: 1)",  \
+                      "N"),                                                                                 \
       FAB_FIT_OPTION ("hops", INT, &(o)->hops,                                                              \
-                      "Links in a row between the ends (default: 2, through one switch)", "N")
+                      "Number of successive links between the ends (default: 2, through one switch)", "N")
 
 /* Checks the options. `choice` points into `self`, which must outlive it. */
 gboolean fab_fit_options_read (const FabFitOptions *self, FabFitChoice *choice, GError **error);

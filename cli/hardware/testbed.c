@@ -15,12 +15,12 @@ fab_cli_testbed (const FabTestbedRequest *request, const char *path, const FabCa
 
   if ((path == NULL) == (request->node == NULL)) {
     fab_throw (error, FAB_ERROR_INPUT,
-               "either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
+               "give either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
     return NULL;
   }
   if (path != NULL && (request->nodes != 0 || request->gpus_per_node != 0)) {
     fab_throw (error, FAB_ERROR_INPUT,
-               "numbers of nodes and GPUs go with --node; for a scenario: --set cluster.nodes=N");
+               "numbers of nodes and GPUs need --node; for a scenario use --set cluster.nodes=N");
     return NULL;
   }
   if (path == NULL) {

@@ -63,7 +63,7 @@ print_vertices (const FabTopoPicture *picture)
     if (place->depth == 0)
       g_print ("%s  subgraph cluster%u {\n", n_roots > 0 ? "  }\n" : "", n_roots);
     if (place->depth == 0 && n_roots == 0 && picture->units->n > 1)
-      g_print ("    label=\"the first of %u %s, all alike\";\n", picture->units->n,
+      g_print ("    label=\"the first of %u identical %s\";\n", picture->units->n,
                topology->n_machines > 1 ? "machines" : "trays");
     n_roots += place->depth == 0;
     g_print ("    %s [shape=%s];\n", name,

@@ -415,7 +415,7 @@ fab_topo_fabric_new (const FabCluster *cluster, const char *kind)
   if (strcmp (kind, "torus") == 0)
     find_torus (self);
   if (strcmp (kind, "rail") == 0 && row_at (self, 0)->n == 1 && self->rows->len > 2)
-    row_at (self, 0)->inside = g_strdup ("the spines of all rails as one, which never blocks");
+    row_at (self, 0)->inside = g_strdup ("the spines of all rails, drawn as one switch that never blocks");
   index_rows (self, &index);
   for (guint r = 0; r < self->rows->len; r++) {
     count_ports (self, &index, r);

@@ -128,8 +128,8 @@ print_gdr (const FabCluster *cluster)
     n += is_beyond_gdr (cluster, local);
   if (n > 0)
     g_print (
-        "\nThe NIC of %u of %u GPUs is farther away than GPUDirect RDMA reaches (cluster.gdr: %s): what they send "
-        "to\nother nodes goes through host memory.\n",
+        "\nThe NIC of %u of %u GPUs is farther away than GPUDirect RDMA allows (cluster.gdr: %s), so their bytes to\n"
+        "other nodes go through host memory.\n",
         n, cluster->gpus_per_node, fab_reach_names[cluster->gdr]);
 }
 
@@ -142,7 +142,7 @@ print_node (const FabTopoPicture *picture)
   g_print ("%u x %s, %u NICs; rates are line rates, one direction\n\n", cluster->gpus_per_node,
            picture->node->accelerator, cluster->nics_per_node);
   if (picture->units->n > 1)
-    g_print ("%u %s, all alike, with %u GPUs and %u NICs each. This is the first; --all shows every one.\n\n",
+    g_print ("%u identical %s with %u GPUs and %u NICs each. This is the first; --all shows every one.\n\n",
              picture->units->n, topology->n_machines > 1 ? "machines" : "trays",
              cluster->gpus_per_node / picture->units->n, cluster->nics_per_node / picture->units->n);
   for (guint i = 0; i < topology->places->len; i++) {
@@ -305,7 +305,7 @@ print_summary (const FabTopoPicture *picture)
   if (isfinite (bisection->oversubscription))
     g_print ("  oversubscribed  %.4g : 1\n", bisection->oversubscription);
   else
-    g_print ("  oversubscribed  without limit: nothing crosses\n");
+    g_print ("  oversubscribed  without limit, because no link crosses\n");
 }
 
 static void
@@ -317,9 +317,9 @@ print_fabric (const FabTopoPicture *picture)
   g_print ("fabric %s of %u nodes, %u NIC%s each\n", picture->kind, cluster->n_nodes, cluster->nics_per_node,
            cluster->nics_per_node == 1 ? "" : "s");
   if (fabric->n_networks > 1)
-    g_print ("%u networks that only nodes join\n", fabric->n_networks);
+    g_print ("%u networks that are connected only through nodes\n", fabric->n_networks);
   if (fabric->has_rails)
-    g_print ("rails: NIC k of a node goes to a switch of rail k\n");
+    g_print ("rails: NIC k of a node connects to a switch of rail k\n");
   g_print ("\n");
   for (guint r = 0; r < fabric->rows->len; r++) {
     const FabTopoRow *row = &g_array_index (fabric->rows, FabTopoRow, r);

@@ -71,7 +71,7 @@ play_bands (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUS
 
   if (o->format == FAB_FORMAT_JSON || o->format == FAB_FORMAT_CSV)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "--format is text here, the catalogue's file, or markdown, its tables");
+                      "--format must be text (the catalogue's file) or markdown (its tables)");
   if (!find (&known, o, error))
     return FALSE;
   answer->page = o->format == FAB_FORMAT_MARKDOWN ? fab_bands_to_markdown (known.bands)
@@ -96,12 +96,13 @@ const FabValidateKind fab_validate_bands = {
   .usage = {
   .arguments = "",
   .summary =
-      "Writes the catalogue file that says how far predictions of collectives are from measurements, by family of\n"
-      "links, operations and size: what every figure's band comes from.",
+      "Writes the catalogue file of bands: how far predictions of collectives are from measurements, by family of\n"
+      "links, operations and size. The band of every figure rests on it.",
   .examples = "  fabricast validate bands > models/catalog/bands.yaml\n"
               "  fabricast validate bands --format markdown\n",
 },
-  .options = { { "format", "text (default): the file; markdown: how often bands hold families that are left out" },
+  .options = { { "format", "text (default): the file; markdown: how often bands contain families that are "
+                           "left out" },
                { "measured", "Directory with INDEX.yaml and tables (default: the shipped ones)" } },
   .play = play_bands,
 };
@@ -111,9 +112,8 @@ const FabValidateKind fab_validate_accuracy = {
   .usage = {
   .arguments = "",
   .summary =
-      "Prints how far predictions of collectives are from measurements as one table in Markdown, by what is measured:\n"
-      "the median over tables of their median errors, of judged tables, of families left out, and how often a band\n"
-      "of 90 % holds.",
+      "Prints the errors of predicted collectives as one table in Markdown: the median over tables of their median\n"
+      "errors, for judged tables and for families left out, and how often a band of 90 % contains the measurement.",
   .examples = "  fabricast validate accuracy\n",
 },
   .options = { { "measured", "Directory with INDEX.yaml and tables (default: the shipped ones)" } },

@@ -61,9 +61,9 @@ const FabValidateKind fab_validate_calibrated = {
   .usage = {
   .arguments = "",
   .summary =
-      "Predicts judged collectives of systems whose links were measured point to point, with four sorts of links:\n"
-      "datasheets, datasheets and what point-to-point tables give, the catalogue, the catalogue and the same.\n"
-      "Exits with 1 when the median error with catalogue and tables exceeds what is accepted.",
+      "Predicts judged collectives of systems whose links were measured point to point. It uses four sets of\n"
+      "links: datasheets, datasheets with point-to-point tables, the catalogue, and the catalogue with these\n"
+      "tables. Exits with 1 when the median error of the last set exceeds its limit.",
   .examples = "  fabricast validate calibrated\n"
               "  fabricast validate calibrated --format csv\n",
 },

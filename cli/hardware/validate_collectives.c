@@ -90,12 +90,12 @@ const FabValidateKind fab_validate_collectives = {
   .arguments = "[TABLE...] | training [SOURCE...] | fidelity [CASE...] | links FILE... | calibrated | bands | "
                "efficiencies | accuracy",
   .summary =
-      "Predicts published measurements of collectives, size by size, and shows how far off the predictions are.\n"
-      "Exits with 1 when the median error of a table's small, middle or large sizes exceeds what is accepted.\n\n"
+      "Predicts published measurements of collectives, size by size, and shows the errors of the predictions.\n"
+      "Exits with 1 when the median error of a table's small, middle or large sizes exceeds its limit.\n\n"
       "`validate training` does the same with whole training steps, and `validate links` with messages over one\n"
-      "link. `validate calibrated` shows what measured links change, and `validate fidelity` how far fidelities of\n"
-      "the network are apart. `validate bands` and `validate efficiencies` write what the catalogue says of errors\n"
-      "and of compute; `validate accuracy` sums up. Each has its own --help.",
+      "link. `validate calibrated` shows the effect of measured links, and `validate fidelity` the differences\n"
+      "between fidelities of the network. `validate bands` and `validate efficiencies` write the catalogue files\n"
+      "of errors and of compute; `validate accuracy` sums up. Each has its own --help.",
   .examples = "  fabricast validate --summary\n"
               "  fabricast validate dgxa100_allreduce_32\n"
               "  fabricast validate --set collectives.nvls=false --summary\n"
@@ -105,10 +105,11 @@ const FabValidateKind fab_validate_collectives = {
   .max_rest = 1000,
 },
   .options = { { "format" },
-               { "summary", "Only the errors per size class, not every size" },
+               { "summary", "Print only the errors per size class, not every size" },
                { "accept", "Accepted errors (default: the shipped accept.yaml)" },
                { "measured", "Directory with INDEX.yaml and tables (default: the shipped ones)" },
                { "set" },
-               { "with", "Entries that win over the catalogue's of the same name; repeatable" } },
+               { "with", "File of entries that replace those of the catalogue with the same name; "
+                         "repeatable" } },
   .play = play,
 };

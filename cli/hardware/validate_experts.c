@@ -14,9 +14,9 @@ play (const FabValidateOptions *o, G_GNUC_UNUSED char **names, guint n, FabValid
   g_autoptr (FabExpertsReport) report = NULL;
 
   if (n > 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "all tables are compared; none is named");
+    return fab_throw (error, FAB_ERROR_INPUT, "all tables are compared; leave out their names");
   if (o->format != FAB_FORMAT_TEXT && o->format != FAB_FORMAT_CSV)
-    return fab_throw (error, FAB_ERROR_INPUT, "--format is text here, a line per table, or csv, every row");
+    return fab_throw (error, FAB_ERROR_INPUT, "--format must be text (a line per table) or csv (every row)");
   catalog = fab_cli_catalog (error);
   path = catalog ? fab_validate_path (o->data_path, "measured/experts", error) : NULL;
   report = path ? fab_experts_report_new (path, catalog, &fab_models, error) : NULL;

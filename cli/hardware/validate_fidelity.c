@@ -80,16 +80,16 @@ const FabValidateKind fab_validate_fidelity = {
   .usage = {
   .arguments = "[CASE...]",
   .summary =
-      "Plays a suite of small scenarios at every fidelity of the network and shows how far they are apart: rings,\n"
+      "Simulates a suite of small scenarios at every fidelity of the network and shows the differences: rings,\n"
       "trees, all-to-all, incast, oversubscribed fabrics, colliding paths, training steps.\n"
-      "Exits with 1 when two fidelities are farther apart than what is accepted.",
+      "Exits with 1 when two fidelities differ by more than their limit.",
   .examples = "  fabricast validate fidelity\n"
               "  fabricast validate fidelity incast-8 ecmp-permutation\n"
               "  fabricast validate fidelity --format markdown > docs/reference/validation-fidelity.md\n",
   .max_rest = 1000,
 },
   .options = { { "format" },
-               { "fidelity", "Only these, with commas between" },
+               { "fidelity", "Use only these fidelities, separated by commas" },
                { "accept", "Cases and accepted differences (default: the shipped accept-fidelity.yaml)" },
                { "cases", "Directory with the scenarios (default: the shipped ones)" } },
   .play = play,

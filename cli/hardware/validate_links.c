@@ -17,13 +17,13 @@ find_link (const FabValidateOptions *o, const FabScenario *overlay, const FabCat
 
   if (o->link && link == NULL)
     fab_throw (error, FAB_ERROR_INPUT,
-               "no link is called '%s'; `fabricast describe links` lists those of the catalogue", o->link);
+               "link '%s' does not exist; `fabricast describe links` lists those of the catalogue", o->link);
   if (o->link)
     return link;
   if (own && own->n == 1)
     return own->data;
   fab_throw (error, FAB_ERROR_INPUT,
-             "which link? --with names a file with one link, or --link says which of %s",
+             "the link is missing; give a file of one link with --with, or choose one of %s with --link",
              own && own->n > 1 ? "its links" : "the catalogue");
   return NULL;
 }
@@ -78,18 +78,18 @@ const FabValidateKind fab_validate_links = {
   .usage = {
   .arguments = "FILE...",
   .summary =
-    "Compares a link entry with measured messages, size by size. The entry is one of --with, or that of\n"
-    "--link in the catalogue. Sizes that `fabricast calibrate` of the same file would hold out are counted\n"
-    "apart.",
+    "Compares a link entry with measured messages, size by size. The entry is one of the file of --with, or the\n"
+    "one that --link names in the catalogue. Sizes that `fabricast calibrate` would hold out of the fit have\n"
+    "an error of their own.",
   .examples = "  fabricast validate links docs/examples/link.csv --with docs/examples/link.yaml\n"
               "  fabricast validate links docs/examples/link.csv --link efa-v1 --format markdown\n",
   .min_rest = 1,
   .max_rest = 1000,
 },
-  .options = { { "with", "Link entries that win over the catalogue's; repeatable" },
-               { "link", "Which link (default: the only one of --with)" },
+  .options = { { "with", "File of link entries that replace those of the catalogue; repeatable" },
+               { "link", "Name of the link (default: the only one of --with)" },
                { "format" },
-               { "summary", "Only the errors, not every size" } },
+               { "summary", "Print only the errors, not every size" } },
   .has_fit_options = TRUE,
   .play = play,
 };

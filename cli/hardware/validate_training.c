@@ -76,17 +76,17 @@ const FabValidateKind fab_validate_training = {
   .usage = {
   .arguments = "[SOURCE...]",
   .summary =
-      "Predicts published training runs and shows how far off the step times are. The compute efficiency of a GPU,\n"
-      "model and micro-batch is fixed by rows of one GPU or node; all others are predicted with it.\n"
-      "Exits with 1 when the median error of a source or its wrong directions exceed what is accepted.",
+      "Predicts published training runs and shows the errors of their step times. Rows of one GPU or node fix the\n"
+      "compute efficiency of a GPU, model and micro-batch; all other rows are predicted with it.\n"
+      "Exits with 1 when the median error of a source or its number of wrong directions exceeds its limit.",
   .examples = "  fabricast validate training --summary\n"
               "  fabricast validate training hf-playbook\n"
               "  fabricast validate training --format markdown > docs/reference/validation-training.md\n",
   .max_rest = 1000,
 },
   .options = { { "format" },
-               { "summary", "Only the errors, not every row" },
-               { "all", "Every row of large sources too, not an even sample" },
+               { "summary", "Print only the errors, not every row" },
+               { "all", "Use every row of large sources, not an even sample" },
                { "accept", "Accepted errors (default: the shipped accept-training.yaml)" },
                { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" },
                { "set" } },
@@ -136,7 +136,7 @@ play_efficiencies (const FabValidateOptions *o, char **names, guint n, FabValida
 {
   if (o->format == FAB_FORMAT_JSON || o->format == FAB_FORMAT_CSV)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "--format is text here, the catalogue's file, or markdown, its tables");
+                      "--format must be text (the catalogue's file) or markdown (its tables)");
   g_auto (Whole) whole = { NULL };
 
   if (!whole_play (&whole, o, "measured/training", names, n, error))
@@ -156,15 +156,15 @@ const FabValidateKind fab_validate_efficiencies = {
   .arguments = "[SOURCE...]",
   .max_rest = 1000,
   .summary =
-      "Writes the catalogue file that says how fast kernels of whole models are, by generation of accelerators,\n"
-      "precision and software stack, from the measured training runs that calibrate; with their bands.\n"
-      "Of the sources that are named, or of all.",
+      "Writes the catalogue file of efficiencies: how fast kernels of whole models are, by generation of\n"
+      "accelerators, precision and software stack, with bands. They are fitted to the measured training runs that\n"
+      "calibrate, of the named sources or of all.",
   .examples = "  fabricast validate efficiencies > models/catalog/efficiencies.yaml\n"
               "  fabricast validate efficiencies --format markdown\n",
 },
   .options = { { "format",
-                 "text (default): the file; markdown: how far sources that are left out are predicted off" },
-               { "entries", "Write the catalogue file here as well" },
+                 "text (default): the file; markdown: errors of sources that are left out of the fit" },
+               { "entries", "Also write the catalogue file here" },
                { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" } },
   .play = play_efficiencies,
 };
@@ -177,7 +177,7 @@ play_published (const FabValidateOptions *o, char **names, guint n, FabValidateA
   g_auto (Whole) whole = { NULL };
 
   if (o->format != FAB_FORMAT_MARKDOWN && o->format != FAB_FORMAT_TEXT)
-    return fab_throw (error, FAB_ERROR_INPUT, "--format is markdown here, or text, which is the same");
+    return fab_throw (error, FAB_ERROR_INPUT, "--format must be markdown, or text, which prints the same");
   if (!whole_play (&whole, o, "measured/published", names, n, error))
     return FALSE;
   answer->page = fab_training_published_to_markdown (whole.report);
@@ -189,8 +189,8 @@ const FabValidateKind fab_validate_published = {
   .usage = {
   .arguments = "",
   .summary =
-      "Predicts training runs that other people's projections are published for with the catalogue alone, and prints\n"
-      "our error beside theirs.",
+      "Predicts training runs for which other projections are published, with the catalogue alone, and prints our\n"
+      "error beside theirs.",
   .examples = "  fabricast validate published --format markdown > docs/reference/published.md\n",
 },
   .options = { { "format", "text (default) or markdown: the page" },

@@ -35,7 +35,7 @@
     [shorten(axis.key, 50), shorten(axis.values[itemsOf(sweep, point.point)[i]], 40)]);
 
   const linesOf = (sweep, point) => [`point ${point.point}`, ...settings(sweep, point),
-    ...(point.problem !== null ? ["cannot be played: " + shorten(point.problem.split("\n")[0], 200)]
+    ...(point.problem !== null ? ["cannot be simulated: " + shorten(point.problem.split("\n")[0], 200)]
       : [["step", time(point.step_s)], ["exposed", `${time(point.exposed_s)}, ${percent(share(point))}`],
          point.mfu_fraction !== null && ["MFU", percent(point.mfu_fraction)], point.tokens_per_s !== null
            && ["tokens per second", count(point.tokens_per_s)],
@@ -76,7 +76,7 @@
     return [tip.attach(draw("rect", { class: "map-cell" + (value === null ? " b-idle" : ""), x, y, width, height, fill,
       role: "img", tabindex: 0,
       "aria-label": settings(sweep, point).map((pair) => pair.join(" ")).join(", ") + ": "
-        + (value === null ? "cannot be played" : text) }), () => linesOf(sweep, point)),
+        + (value === null ? "cannot be simulated" : text) }), () => linesOf(sweep, point)),
     width > text.length * 6.2 + 4 || value === null ? draw("text", { class: "map-text" + (value === null ? "" : dark
       ? " bright" : " dark"), x: x + width / 2, y: y + height / 2 + 4, "text-anchor": "middle" }, text) : "",
     point === top ? draw("rect", { class: "map-best", x: x + 1, y: y + 1, width: width - 2, height: height - 2 }) : ""];
@@ -125,7 +125,7 @@
       .map((pair) => pair.join(" = ")).join(", "),
       top.binding_spec ? `; there ${shorten(top.binding_spec, 30)} sets the pace. ` : ". "],
       points.length < sweep.whole ? `${plural(points.length, "point")} of ${count(sweep.whole)} are there. ` : "",
-        failed > 0 ? `${plural(failed, "point")} cannot be played.` : "");
+        failed > 0 ? `${plural(failed, "point")} cannot be simulated.` : "");
   };
 
   const choose = (name, values, chosen, on) => make("label", {}, shorten(name, 40) + " ", make("select",

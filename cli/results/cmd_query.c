@@ -19,9 +19,9 @@ typedef struct {
 
 static const FabUsage usage = {
   .arguments = "[QUESTION]",
-  .summary =
-      "Answers a question from a results file that `fabricast run` or `fabricast sweep` has written. Without one,\n"
-      "lists them.",
+  .summary = "Answers a question from a results file that `fabricast run` or `fabricast sweep` has "
+             "written. Without a\n"
+             "QUESTION, it lists the questions.",
   .examples = "  fabricast query\n"
               "  fabricast query iterations\n"
               "  fabricast query links --db fabricast.db --run 1 --format csv\n"
@@ -50,8 +50,8 @@ find_sql (const char *question, GError **error)
   }
   g_ptr_array_add (names, NULL);
   nearest = fab_nearest (question, (const char *const *) names->pdata);
-  fab_throw (error, FAB_ERROR_INPUT, "unknown question '%s'%s%s; `fabricast query` lists them", question,
-             nearest ? "; nearest is " : "", nearest ? nearest : "");
+  fab_throw (error, FAB_ERROR_INPUT, "unknown question '%s'%s%s; `fabricast query` lists the questions",
+             question, nearest ? "; nearest is " : "", nearest ? nearest : "");
   return NULL;
 }
 
@@ -87,10 +87,10 @@ query (QueryOptions *o, int argc, char **argv, GError **error)
   if (o->has_sweep && o->sweep_id < 1)
     return fab_throw (error, FAB_ERROR_INPUT, "--sweep counts from 1; leave it out for the last sweep");
   if (o->max_rows < 0 || o->max_s < 0 || o->max_s > MAX_TIME_S)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: a whole number from 1 on, or 0 for no limit",
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: write a whole number of at least 1, or 0 for no limit",
                       o->max_rows < 0 ? "--max-rows" : "--time-limit");
   if (o->sql && argc > 1)
-    return fab_throw (error, FAB_ERROR_INPUT, "either a QUESTION or --sql, not both");
+    return fab_throw (error, FAB_ERROR_INPUT, "give either a QUESTION or --sql, not both");
   if (o->sql == NULL && argc == 1) {
     list_questions ();
     return TRUE;
@@ -109,9 +109,10 @@ run (int argc, char **argv)
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     { "sql", 0, 0, G_OPTION_ARG_STRING, &o.sql,
       "One SELECT of your own; :run is the run, :sweep the sweep (docs/reference/results-schema.md)", "SQL" },
-    { "max-rows", 0, 0, G_OPTION_ARG_INT64, &o.max_rows, "Rows of an answer at most (1000000; 0: no limit)",
-      "N" },
-    { "time-limit", 0, 0, G_OPTION_ARG_INT64, &o.max_s, "Seconds that it may take (60; 0: no limit)", "N" },
+    { "max-rows", 0, 0, G_OPTION_ARG_INT64, &o.max_rows,
+      "Largest number of rows of an answer (1000000; 0: no limit)", "N" },
+    { "time-limit", 0, 0, G_OPTION_ARG_INT64, &o.max_s,
+      "Longest time of a query in seconds (60; 0: no limit)", "N" },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;

@@ -9,8 +9,8 @@ static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
       "Checks a scenario without simulating it: keys, units, ranges, names, and whether its machine can be\n"
-      "built. It prints the scenario with every default and unit written out, or all mistakes, and then exits\n"
-      "with 2.\n\n"
+      "built. It prints the scenario with every default and unit written out. If there are mistakes, it prints\n"
+      "all of them and exits with 2.\n\n"
       "It warns where the fidelity is known to be wrong: colliding paths, incast, congestion that spreads.",
   .examples = "  fabricast check scenarios/hello.yaml\n"
               "  fabricast check scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8\n",
@@ -31,13 +31,13 @@ warn_of_fidelity (const char *path, const FabScenario *scenario, const FabSimula
     const FabDoubt *doubt = &g_array_index (doubts, FabDoubt, i);
     g_autofree char *slow = fab_doubt_warning (doubt);
 
-    g_printerr ("fabricast check: warning: %s does not see %s; ", fidelity, doubt->text);
+    g_printerr ("fabricast check: warning: %s does not simulate %s; ", fidelity, doubt->text);
     if (slow)
       g_printerr ("%s does, but %s\n", doubt->better, slow);
     else if (doubt->better)
       g_printerr ("`fabricast compare %s --fidelity %s,%s` shows it\n", path, fidelity, doubt->better);
     else
-      g_printerr ("no fidelity here does\n");
+      g_printerr ("no fidelity of this build does\n");
   }
   return doubts != NULL;
 }

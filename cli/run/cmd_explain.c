@@ -192,8 +192,8 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO [FIGURE]",
   .summary =
-      "Shows why a figure is what it is: its formula, the numbers in it and where they come from, down to the\n"
-      "lanes of the binding link. Every line can be computed again with a pocket calculator.\n\n"
+      "Explains a figure: its formula, the numbers in it and their sources, down to the lanes of the binding\n"
+      "link. Every line can be checked with a pocket calculator.\n\n"
       "FIGURE: step (default), exposed, exposed_time, exposed.data (or another dimension),\n"
       "exposed.inter_node, exposed.intra_node, idle, waiting, mfu, tokens, train, memory, hour_cost,\n"
       "step_cost, token_cost.",
@@ -210,7 +210,7 @@ find (const ExplainOptions *o, const FabStudy *study, const char *name, GError *
   const FabFigure *figure = fab_figure_find (name ? name : "step");
 
   if (o->collective != NULL && name != NULL) {
-    fab_throw (error, FAB_ERROR_INPUT, "either a figure or --collective, not both");
+    fab_throw (error, FAB_ERROR_INPUT, "give either a figure or --collective, not both");
     return NULL;
   }
   if (o->collective != NULL)
@@ -251,7 +251,7 @@ run (int argc, char **argv)
   ExplainOptions o = { 0 };
   const GOptionEntry entries[] = {
     { "collective", 0, 0, G_OPTION_ARG_STRING, &o.collective,
-      "One collective of the last iteration by its name, or `largest`", "NAME" },
+      "Explain one collective of the last iteration, by its name or `largest`", "NAME" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),

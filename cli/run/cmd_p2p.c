@@ -37,9 +37,10 @@ static const FabUsage usage = {
   .arguments = "[SCENARIO]",
   .max_rest = 1,
   .summary =
-      "Predicts what p2pBandwidthLatencyTest of the CUDA samples would print for every pair of GPUs: whether\n"
-      "one reads the other's memory, the bandwidth of a copy with and without that, one way and both ways\n"
-      "together, and the latency of a small write. Between nodes, copies go by RDMA through the nearest NICs.",
+      "Predicts the output of p2pBandwidthLatencyTest of the CUDA samples for every pair of GPUs: whether one\n"
+      "GPU can read the other's memory (P2P), the bandwidth of a copy with and without P2P, in one direction and\n"
+      "in both together, and the latency of a small write. Between nodes, copies use RDMA through the nearest\n"
+      "NICs.",
   .examples = "  fabricast p2p --node dgx-a100\n"
               "  fabricast p2p --node dgx-h100 --nodes 2 -g 2 --format csv\n"
               "  fabricast p2p --node dgx-a100 --set cluster.p2p=none\n",
@@ -132,7 +133,7 @@ print_notes (const P2pAnswer *answer, const Matrix matrices[FAB_P2P_N_MATRICES])
   for (guint i = 0; i < n_pairs; i++)
     n_outside += answer->table->is_outside[i] ? 1 : 0;
   if (n_outside > 0)
-    g_print ("# %u of %u pairs: what is copied or written lies outside what was measured\n", n_outside,
+    g_print ("# %u of %u pairs: the size of the copy or write lies outside the measured sizes\n", n_outside,
              n_pairs);
 }
 
@@ -332,11 +333,10 @@ run (int argc, char **argv)
     { "nic", 0, 0, G_OPTION_ARG_STRING, &o.nic,
       "Link entry of NIC and switch ports (default: the node's own)", "LINK" },
     { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
-      "Also the entries of this file, as `fabricast calibrate` writes them; repeatable", "FILE" },
-    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
-      "Do not say how far numbers may be off where those of the links are uncertain", NULL },
-    { "storage", 0, 0, G_OPTION_ARG_NONE, &o.with_storage, "Also from every drive of a node to its GPUs",
-      NULL },
+      "Use the entries of this file too, as `fabricast calibrate` writes them; repeatable", "FILE" },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Print no bands of the numbers", NULL },
+    { "storage", 0, 0, G_OPTION_ARG_NONE, &o.with_storage,
+      "Also predict transfers from every drive of a node to its GPUs", NULL },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of the scenario behind it; repeatable",
       "KEY=VALUE" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },

@@ -126,7 +126,7 @@ parse_count (const char *text, gint64 *n, GError **error)
   if (!fab_units_parse_whole (FAB_UNIT_COUNT, text, n, &cause))
     return fab_throw (error, FAB_ERROR_INPUT, "--seeds %s: %s", text, cause->message);
   if (*n < 1 || *n > FAB_MOST_SEEDS)
-    return fab_throw (error, FAB_ERROR_INPUT, "--seeds %s: 1 to %d are possible", text, FAB_MOST_SEEDS);
+    return fab_throw (error, FAB_ERROR_INPUT, "--seeds %s: give a number from 1 to %d", text, FAB_MOST_SEEDS);
   return TRUE;
 }
 
@@ -204,21 +204,22 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
   const GOptionEntry entries[] = {
     { "format", 0, 0, G_OPTION_ARG_STRING, &o->format_name, "text (default), json or csv", "FORMAT" },
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o->db,
-      "Results file; created when missing, runs are added (default " DEFAULT_DB ")", "FILE" },
+      "Results file; created if missing, otherwise the run is added (default " DEFAULT_DB ")", "FILE" },
     { "no-db", 0, 0, G_OPTION_ARG_NONE, &o->has_no_db, "Write no results file", NULL },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o->has_no_band,
-      "Do not play everything again to say how far the step may be off", NULL },
+      "Print no band of the step; saves further simulations", NULL },
     { "no-fold", 0, 0, G_OPTION_ARG_NONE, &o->has_no_fold,
-      "Short for --set fold=false: every rank, node and link by itself; the same numbers, slowly", NULL },
+      "Short for --set fold=false: simulate every rank, node and link by itself; the same figures, slower",
+      NULL },
     { "no-memo", 0, 0, G_OPTION_ARG_NONE, &o->has_no_memo,
-      "Play what happened before again: --set fidelity.memo=false, where the fidelity has that key", NULL },
+      "Short for --set fidelity.memo=false: simulate repeated traffic instead of reusing its times", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o->is_oversized_allowed),
     { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity,
       "Short for --set fidelity=NAME: analytic, fluid, step, packet", "NAME" },
     { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed, "Short for --set seed=N", "N" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o->seeds,
-      "Play N seeds, from the scenario's on: percentiles over all iterations", "N" },
+      "Simulate N seeds, from the scenario's on, and print percentiles over all iterations", "N" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
       "Also write the run as a Chrome trace (see `fabricast trace`)", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->sets, "Override any key of the scenario; repeatable",
@@ -230,14 +231,15 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
       || !fab_cli_format (o->format_name, &o->format, error))
     return FALSE;
   if (o->db && o->has_no_db)
-    return fab_throw (error, FAB_ERROR_INPUT, "either --db FILE or --no-db, not both");
+    return fab_throw (error, FAB_ERROR_INPUT, "give either --db FILE or --no-db, not both");
   fab_cli_keep_stdout (o->trace);
   if (o->trace && o->has_no_db)
     return fab_throw (error, FAB_ERROR_INPUT, "--trace is written from the results file; leave --no-db out");
   if (o->trace && o->seeds)
     return fab_throw (
         error, FAB_ERROR_INPUT,
-        "--trace writes one run and --seeds plays several; `fabricast trace --run ID` writes any");
+        "--trace writes one run, but --seeds simulates several; `fabricast trace --run ID` writes any of "
+        "them");
   return TRUE;
 }
 

@@ -67,11 +67,11 @@ print_band_note (const GArray *rows)
 
   if (last->n_tables > 0)
     g_print (
-        "# low, high: %.0f %% of such collectives are between, by %s (docs/explanation/uncertainty.md)\n",
+        "# low, high: %.0f %% of such collectives lie between, by %s (docs/explanation/uncertainty.md)\n",
         100 * last->coverage_fraction, bases);
   else if (has_band (rows))
     g_print (
-        "# low, high: %.0f %% band of the time by the uncertainty of the links; of the last most by %s\n",
+        "# low, high: %.0f %% band of the time from the uncertainty of the links; in the last row mostly from %s\n",
         100 * last->coverage_fraction, last->most);
 }
 
@@ -84,7 +84,8 @@ print_band_notes (const GArray *rows)
     n_outside += g_array_index (rows, FabPrediction, i).n_outside > 0 ? 1 : 0;
   print_band_note (rows);
   if (n_outside > 0)
-    g_print ("# *: has messages of sizes that were not measured; %u of %u rows\n", n_outside, rows->len);
+    g_print ("# *: the row has messages of sizes that were not measured; %u of %u rows\n", n_outside,
+             rows->len);
 }
 
 static void
@@ -98,16 +99,16 @@ print_head (const CollectiveRequest *request, const GArray *rows)
   g_print ("# predicted %s, %u ranks: %" G_GINT64_FORMAT " x %s; form: %s\n", fab_nccl_program (request->op),
            first->n_ranks, request->nodes, o->node, fab_form_names[request->form]);
   if (request->form == FAB_FORM_STEP)
-    g_print (
-        "# the time of the wires, message by message, and once the startup beyond their latency: no software in\n"
-        "# each step, no ceiling of the protocol\n");
+    g_print ("# the time of the wires, message by message, plus the startup beyond their latency once. It "
+             "excludes the\n"
+             "# software in each step and the rate limit of the protocol.\n");
   g_print ("# nThread %" G_GINT64_FORMAT " nGpus %" G_GINT64_FORMAT " minBytes %" G_GUINT64_FORMAT
            " maxBytes %" G_GUINT64_FORMAT " step: %" G_GUINT64_FORMAT "(%s) warmup iters: %" G_GINT64_FORMAT
            " iters: %" G_GINT64_FORMAT " agg iters: 1 validation: %" G_GINT64_FORMAT " graph: 0\n",
            MAX (o->threads, 1), request->gpus_per_process, request->first_bytes, request->last_bytes, step,
            request->step_bytes ? "bytes" : "factor", o->warmup, o->iterations, o->check);
   if (o->nic != NULL)
-    g_print ("# ports of NICs, and of switches where the fabric names no link: %s\n", o->nic);
+    g_print ("# link of NIC ports, and of switch ports where the fabric names no link: %s\n", o->nic);
   for (guint i = 0; o->environment && o->environment[i]; i++)
     g_print ("# -x %s\n", o->environment[i]);
   g_print (
@@ -147,7 +148,7 @@ reason (const FabPrediction *row, double per_byte, double counted)
       && (per_byte > counted || !algorithm->explains_more_only))
     return algorithm->wire_reason;
   return per_byte < counted ? "the bytes are spread over several such links"
-                            : "bytes cross it more than once, as on a way through host memory";
+                            : "bytes cross it more than once, as on a path through host memory";
 }
 
 /* Prints what has not been said yet. Takes the text. */
@@ -254,7 +255,7 @@ print_text (const CollectiveRequest *request, const GArray *rows)
   print_choices (rows);
   print_band_notes (rows);
   if (request->n_too_small)
-    g_print ("# left out: sizes with less than an element for each rank (%u), which nccl-tests runs empty\n",
+    g_print ("# left out: %u sizes with less than one element for each rank, which nccl-tests runs empty\n",
              request->n_too_small);
   collective_print_curve (rows);
 }
@@ -466,7 +467,9 @@ collective_write_json (const CollectiveRequest *request, const GArray *rows, GEr
 
   fab_cli_keep_stdout (path);
   if (strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_EXISTS))
-    return fab_throw (error, FAB_ERROR_INPUT, "-J %s: there is such a file, and it may be a measurement",
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "-J %s: this file exists, and it may be a measurement; "
+                      "choose another name",
                       path);
   fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "version", 2);
@@ -517,8 +520,8 @@ check_factor (const CollectiveRequest *request, guint n_ranks, GError **error)
     if (row->algbw_GBps >= 2 && fabs (factor / expected - 1) > 0.02)
       return fab_throw (
           error, FAB_ERROR_INPUT,
-          "--check %s: its busbw is %.3f x algbw, %s over %u ranks has %.3f; say --op, --nodes and "
-          "--gpus-per-node as they were",
+          "--check %s: its busbw is %.3f x algbw, but %s over %u ranks has %.3f; give --op, --nodes and "
+          "--gpus-per-node as they were measured",
           request->options->check_path, factor, fab_op_names[request->op], n_ranks, expected);
   }
   return TRUE;
@@ -564,12 +567,12 @@ static void
 print_verdict (const Check *self)
 {
   if (self->n_wrong)
-    g_print ("# WRONG DATA: sizes with wrong elements: %u; a link, a GPU or its memory corrupts data\n",
+    g_print ("# WRONG DATA: %u sizes have wrong elements; a link, a GPU or its memory corrupts data\n",
              self->n_wrong);
   if (self->n_fast)
-    g_print (
-        "# fast: %u sizes are more than %.0f%% above the prediction; is --node %s the machine, with its --nic?\n",
-        self->n_fast, self->tolerance * 100, self->request->options->node);
+    g_print ("# fast: %u sizes are more than %.0f%% above the prediction; check that --node %s and --nic "
+             "are those of the machine\n",
+             self->n_fast, self->tolerance * 100, self->request->options->node);
   if (self->at == NULL) {
     g_print ("# no size is %" G_GUINT64_FORMAT " bytes or more, so none is judged; see --check-from\n",
              self->from_bytes);
@@ -580,7 +583,8 @@ print_verdict (const Check *self)
       " bytes\n",
       self->n_slow ? "SLOW" : "bandwidth ok", self->n_slow, self->n_judged, self->tolerance * 100,
       self->worst, self->at->size_bytes);
-  g_print ("# there a healthy machine shows busbw %.2f GB/s; it is bound by %s\n", self->at->busbw_GBps,
+  g_print ("# at this size a healthy machine has busbw %.2f GB/s; it is limited by %s\n",
+           self->at->busbw_GBps,
            self->at->bound == FAB_BOUND_LINK && self->at->binding ? self->at->binding
                                                                   : fab_bound_names[self->at->bound]);
 }
@@ -625,16 +629,16 @@ collective_check (const CollectiveRequest *request, const GArray *rows, GError *
 static const FabUsage usage = {
   .arguments = "[SCENARIO]",
   .summary =
-      "Predicts what nccl-tests would print on a machine of the catalogue, or on that of a scenario: time,\n"
-      "algbw, busbw, and what really crosses the binding link, with the algorithm and protocol that run.\n"
-      "Options and sizes mean what they mean there.\n\n"
-      "A prediction is one operation on an idle machine in its steady state, so -n, -w and -c are shown and\n"
-      "change nothing. On one node, a single thread drives all GPUs (nccl-tests -g N). Over several nodes,\n"
-      "and in a rack of trays, each GPU has its own process; -t, or -g beside --gpus-per-node, change that.\n\n"
+      "Predicts the output of nccl-tests on a machine of the catalogue, or on that of a scenario: time, algbw,\n"
+      "busbw, and the rate on the binding link, with the algorithm and protocol that run. Options and sizes mean\n"
+      "the same as in nccl-tests.\n\n"
+      "A prediction is one operation on an idle machine in its steady state, so -n, -w and -c are printed and\n"
+      "have no effect. On one node, a single thread drives all GPUs (nccl-tests -g N). Over several nodes, and\n"
+      "in a rack of trays, each GPU has its own process; -t, or -g with --gpus-per-node, changes that.\n\n"
       "--check compares a measured output (all_reduce_perf ... | tee FILE, or its -J FILE) with the\n"
       "prediction, and exits with 1 when the machine is slower.\n\n"
-      "Times have a band of 90 %, by how far measured collectives of the same kind were from their\n"
-      "predictions. It is 95 % where a link states the error of its numbers (`uncertainty`).",
+      "Times have a band of 90 %, from the errors of predictions of measured collectives of the same kind. The\n"
+      "band is one of 95 % where a link states the error of its numbers (`uncertainty`).",
   .examples =
       "  fabricast collective --node dgx-a100 --op all_reduce -b 32K -e 16G -f 2\n"
       "  fabricast collective --node dgx-a100 --nodes 4 -b 1M -e 4G --format csv\n"
@@ -653,7 +657,7 @@ take_scenario (CollectiveOptions *o, const char *path, const FabCatalog *catalog
   FabScenario *scenario;
 
   if (o->node != NULL) {
-    fab_throw (error, FAB_ERROR_INPUT, "either --node NAME or a SCENARIO, not both");
+    fab_throw (error, FAB_ERROR_INPUT, "give either --node NAME or a SCENARIO, not both");
     return NULL;
   }
   scenario = fab_cli_scenario (path, NULL, catalog, error);
@@ -725,12 +729,12 @@ run (int argc, char **argv)
     TEXT ("node", 0, node, "Node entry of the catalogue", "NAME"),
     COUNT ("nodes", 0, nodes, "Number of nodes (default 1)"),
     COUNT ("gpus-per-node", 0, gpus_per_node, "GPUs used in each node (default: all)"),
-    COUNT ("ngpus", 'g', gpus_per_thread, "GPUs of a thread; without --gpus-per-node, of the node"),
+    COUNT ("ngpus", 'g', gpus_per_thread, "GPUs of one thread; without --gpus-per-node, GPUs of the node"),
     COUNT ("nthreads", 't', threads, "Threads in each node that share its GPUs (default 1)"),
     TEXT ("nic", 0, nic, "Link entry of NIC and switch ports (default: the node's own)", "LINK"),
     { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
-      "Also the entries of this file, as `fabricast calibrate` writes them; repeatable", "FILE" },
-    TEXT ("fabric", 0, fabric, "How NICs are joined (default: the node's own)", "NAME"),
+      "Use the entries of this file too, as `fabricast calibrate` writes them; repeatable", "FILE" },
+    TEXT ("fabric", 0, fabric, "Fabric between the NICs (default: the node's own)", "NAME"),
     TEXT (
         "op", 'o', op_name,
         "all_reduce (default), all_gather, reduce_scatter, broadcast, reduce, alltoall, sendrecv, gather, scatter",
@@ -744,24 +748,26 @@ run (int argc, char **argv)
     COUNT ("iters", 'n', iterations, "Shown only: a prediction has no noise to average"),
     COUNT ("warmup_iters", 'w', warmup, "Shown only: a prediction is warm"),
     COUNT ("check-data", 'c', check, "Shown only: nothing is sent that could be wrong"),
-    TEXT ("library", 0, library, "What runs the collective: nccl (default), mpi, plain", "NAME"),
-    TEXT ("algorithm", 0, algorithm, "Only this algorithm (default: the tuner's choice)", "NAME"),
-    TEXT ("protocol", 0, protocol, "Only this protocol: ll, ll128, simple", "NAME"),
-    { "env", 'x', 0, G_OPTION_ARG_STRING_ARRAY, &o.environment, "As mpirun -x: NCCL_ALGO=Ring; repeatable",
-      "NCCL_NAME=VALUE" },
+    TEXT ("library", 0, library, "Library that runs the collective: nccl (default), mpi, plain", "NAME"),
+    TEXT ("algorithm", 0, algorithm, "Use only this algorithm (default: the tuner's choice)", "NAME"),
+    TEXT ("protocol", 0, protocol, "Use only this protocol: ll, ll128, simple", "NAME"),
+    { "env", 'x', 0, G_OPTION_ARG_STRING_ARRAY, &o.environment,
+      "Environment variable, as with mpirun -x: NCCL_ALGO=Ring; repeatable", "NCCL_NAME=VALUE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of the scenario behind it; repeatable",
       "KEY=VALUE" },
-    TEXT (
-        "form", 0, form_name,
-        "stream (default): played on the network; closed: the formula for an idle one; step: message by message",
-        "FORM"),
-    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Do not say how far times may be off", NULL },
+    TEXT ("form", 0, form_name,
+          "stream (default): simulated on the network; closed: formula for an idle network; step: message "
+          "by message",
+          "FORM"),
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Print no bands of the times", NULL },
     TEXT ("check", 0, check_path,
-          "Compare with what nccl-tests printed, or wrote with -J; - reads standard input", "FILE"),
-    TEXT ("tolerance", 0, tolerance, "How far below the prediction is still healthy (default 20%)",
+          "Compare with an output of nccl-tests, or its -J file; - reads standard input", "FILE"),
+    TEXT ("tolerance", 0, tolerance,
+          "Largest shortfall from the prediction of a healthy machine (default "
+          "20%)",
           "PERCENT"),
-    TEXT ("check-from", 0, check_from, "Sizes below this are shown, not judged (default 64M)", "SIZE"),
-    TEXT ("json", 'J', json_path, "Also write the file that nccl-tests -J writes", "FILE"),
+    TEXT ("check-from", 0, check_from, "Print sizes below this without judging them (default 64M)", "SIZE"),
+    TEXT ("json", 'J', json_path, "Also write a file as nccl-tests -J does", "FILE"),
     TEXT ("format", 0, format_name, "text (default), json or csv", "FORMAT"),
     G_OPTION_ENTRY_NULL
   };

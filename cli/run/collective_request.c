@@ -44,8 +44,10 @@ collective_parse_size (const char *option, const char *text, FabBytes *bytes, GE
     spelt = g_strconcat (text, "B", NULL);
   }
   if (!fab_units_parse_whole (FAB_UNIT_BYTES, spelt ? spelt : text, &value, &cause) || value < 1)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s %s: not a size; write for example 32K, 8MiB or 1GB", option,
-                      text);
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%s %s: this is not a size; write for example 32K, 8MiB or "
+                      "1GB",
+                      option, text);
   *bytes = (FabBytes) value;
   return TRUE;
 }
@@ -57,13 +59,13 @@ check_pairs (const CollectiveOptions *o, GError **error)
   gboolean has_sizes = o->min_size || o->max_size || o->step_size || o->factor != COLLECTIVE_NO_FACTOR;
 
   if (o->step_size && o->factor != COLLECTIVE_NO_FACTOR)
-    return fab_throw (error, FAB_ERROR_INPUT, "either -f FACTOR or -i SIZE, not both");
+    return fab_throw (error, FAB_ERROR_INPUT, "give either -f FACTOR or -i SIZE, not both");
   if (o->check_path && has_sizes)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "--check takes the sizes of its file; leave -b, -e, -f and -i out");
+                      "--check uses the sizes of its file; leave out -b, -e, -f and -i");
   if (o->check_path == NULL && (o->tolerance || o->check_from))
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "--tolerance and --check-from judge a measurement: --check FILE");
+                      "--tolerance and --check-from need a measurement; give --check FILE too");
   return TRUE;
 }
 
@@ -102,8 +104,7 @@ read_range (CollectiveRequest *self, GError **error)
   if (self->last_bytes < self->first_bytes)
     return fab_throw (error, FAB_ERROR_INPUT, "-e must not be smaller than -b");
   if (self->step_bytes == 0 && !(collective_factor (o) > 1 && collective_factor (o) <= MAX_FACTOR))
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "-f must be larger than 1, and a number; it multiplies the size");
+    return fab_throw (error, FAB_ERROR_INPUT, "-f must be a number larger than 1; it multiplies the size");
   return TRUE;
 }
 
@@ -134,12 +135,16 @@ list_sizes (CollectiveRequest *self, GError **error)
     if (next > (double) last)
       break;
     if (self->sizes->len + self->n_too_small >= MAX_SIZES)
-      return fab_throw (error, FAB_ERROR_INPUT, "more than %d sizes from -b to -e; take a larger -f or -i",
+      return fab_throw (error, FAB_ERROR_INPUT,
+                        "there are more than %d sizes from -b to -e; give a "
+                        "larger -f or -i",
                         MAX_SIZES);
     size = step ? size + step : MAX ((FabBytes) next, size + 1);
   }
   if (self->sizes->len == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "-e: less than one element of type %s for each of %u ranks",
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "-e gives less than one element of type %s to each of %u "
+                      "ranks; give a larger size",
                       self->type->name, self->n_ranks);
   return TRUE;
 }
@@ -155,7 +160,8 @@ read_op (CollectiveRequest *self, GError **error)
     return TRUE;
   g_autofree char *all = g_strjoinv (", ", (char **) fab_op_names);
   g_autofree char *note = fab_nearest_note (name, all);
-  return fab_throw (error, FAB_ERROR_INPUT, "--op %s: unknown operation%s; there are %s", name, note, all);
+  return fab_throw (error, FAB_ERROR_INPUT, "--op %s: unknown operation%s; the operations are %s", name, note,
+                    all);
 }
 
 static gboolean
@@ -175,7 +181,7 @@ read_type (CollectiveRequest *self, GError **error)
       break;
   }
   g_autofree char *all = g_strjoinv (", ", (char **) names->pdata);
-  return fab_throw (error, FAB_ERROR_INPUT, "-d %s: unknown data type; there are %s", name, all);
+  return fab_throw (error, FAB_ERROR_INPUT, "-d %s: unknown data type; the types are %s", name, all);
 }
 
 static gboolean
@@ -189,7 +195,7 @@ read_form (CollectiveRequest *self, GError **error)
       return TRUE;
     }
   g_autofree char *all = g_strjoinv (", ", (char **) fab_form_names);
-  return fab_throw (error, FAB_ERROR_INPUT, "--form %s: unknown form; there are %s", name, all);
+  return fab_throw (error, FAB_ERROR_INPUT, "--form %s: unknown form; the forms are %s", name, all);
 }
 
 /* nccl-tests has -t threads with -g GPUs each in every process; here they are those of a node, all of it unless
@@ -242,7 +248,7 @@ check_file_ranks (const CollectiveRequest *self, GError **error)
   return fab_throw (error, FAB_ERROR_INPUT,
                     "--check %s: measured over %u ranks on %u nodes, but %" G_GINT64_FORMAT
                     " x %s with %" G_GINT64_FORMAT
-                    " GPUs are %u; say --node, --nodes and --gpus-per-node as they were",
+                    " GPUs are %u; give --node, --nodes and --gpus-per-node as they were measured",
                     o->check_path, file->n_ranks, file->n_nodes, self->nodes, o->node, self->gpus_per_node,
                     self->n_ranks);
 }
@@ -256,7 +262,7 @@ read_ranks (CollectiveRequest *self, const FabCatalog *catalog, GError **error)
 
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
     if (counts[i] < 0 || counts[i] > MAX_COUNT)
-      return fab_throw (error, FAB_ERROR_INPUT, "--nodes, --gpus-per-node, -g and -t are from 1 to %d",
+      return fab_throw (error, FAB_ERROR_INPUT, "--nodes, --gpus-per-node, -g and -t must be from 1 to %d",
                         MAX_COUNT);
   self->nodes = o->nodes ? o->nodes : self->file && self->file->n_nodes ? self->file->n_nodes : 1;
   self->gpus_per_node = gpus_of_node (self, node ? fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR) : 0);
@@ -285,9 +291,12 @@ static gboolean
 check_sets (const CollectiveOptions *o, GError **error)
 {
   static const char *const options[][2] = {
-    { "cluster.nodes", "--nodes" }, { "cluster.gpus_per_node", "--gpus-per-node" },
-    { "cluster.node", "--node" },   { "cluster", "--node, --nodes, --nic and --set cluster.KEY" },
-    { "job", "--op, -b and -e" },   { "iterations", "nothing: a prediction has no noise to average" }
+    { "cluster.nodes", "use --nodes" },
+    { "cluster.gpus_per_node", "use --gpus-per-node" },
+    { "cluster.node", "use --node" },
+    { "cluster", "use --node, --nodes, --nic and --set cluster.KEY" },
+    { "job", "use --op, -b and -e" },
+    { "iterations", "leave it out, because a prediction has no noise to average" }
   };
 
   for (guint i = 0; o->sets && o->sets[i]; i++)
@@ -297,8 +306,8 @@ check_sets (const CollectiveOptions *o, GError **error)
 
       if (strncmp (o->sets[i], options[k][0], length) == 0
           && (o->sets[i][length] == '=' || (is_job && o->sets[i][length] == '.')))
-        return fab_throw (error, FAB_ERROR_INPUT, "--set %s: here it is said by %s", o->sets[i],
-                          options[k][1]);
+        return fab_throw (error, FAB_ERROR_INPUT, "--set %s: this command does not read the key; %s",
+                          o->sets[i], options[k][1]);
     }
   return TRUE;
 }
@@ -382,12 +391,12 @@ fill (CollectiveRequest *self, const FabCatalog *catalog, GError **error)
     return FALSE;
   if (self->options->node == NULL)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
+                      "give either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
   if (!read_ranks (self, catalog, error) || !list_edits (self, error))
     return FALSE;
   if (self->file) {
     if (self->format != FAB_FORMAT_TEXT)
-      return fab_throw (error, FAB_ERROR_INPUT, "--check prints text; leave --format out");
+      return fab_throw (error, FAB_ERROR_INPUT, "--check prints text only; leave --format out");
     take_sizes (self);
     return TRUE;
   }

@@ -137,7 +137,7 @@ convert_level (const char *value, const char *key, FabEdits *edits)
 #define PROTOCOLS "one of LL, LL128, Simple, or a list of them: LL,Simple or ^LL128 or LL;AllReduce:Simple"
 #define LEVELS "one of LOC, NVL, PIX, PXB, PHB, NODE, SYS"
 #define COUNTS "a number from 1 to 64"
-#define NIC_OF_NODE "it is the node's NICs: --nic LINK, --set cluster.nics_per_node=N"
+#define NIC_OF_NODE "the NICs are those of the node; use --nic LINK or --set cluster.nics_per_node=N"
 
 static const Variable variables[] = {
   { "NCCL_ALGO", convert_algorithm, "collectives.algorithm", ALGORITHMS, NULL },
@@ -152,14 +152,14 @@ static const Variable variables[] = {
   { "NCCL_P2P_LEVEL", convert_level, "cluster.p2p", LEVELS, NULL },
   { "NCCL_NET_GDR_LEVEL", convert_level, "cluster.gdr", LEVELS, NULL },
   { "NCCL_PXN_DISABLE", convert_disable, "cluster.pxn", "0 or 1", NULL },
-  { "NCCL_IB_DISABLE", NULL, NULL, NULL, "NCCL then uses sockets: name the link that they take with --nic" },
+  { "NCCL_IB_DISABLE", NULL, NULL, NULL, "NCCL then uses sockets; name their link with --nic" },
   { "NCCL_IB_HCA", NULL, NULL, NULL, NIC_OF_NODE },
   { "NCCL_NET", NULL, NULL, NULL, NIC_OF_NODE },
-  { "NCCL_SHM_DISABLE", NULL, NULL, NULL, "what NCCL does without shared memory is not modelled" },
-  { "NCCL_BUFFSIZE", NULL, NULL, NULL, "other buffers are not modelled" },
-  { "NCCL_NTHREADS", NULL, NULL, NULL, "other thread blocks are not modelled" },
-  { "NCCL_CROSS_NIC", NULL, NULL, NULL, "rings are those of the default, 2" },
-  { "NCCL_TOPO_FILE", NULL, NULL, NULL, "a topology becomes a scenario with `fabricast import FILE`" },
+  { "NCCL_SHM_DISABLE", NULL, NULL, NULL, "NCCL without shared memory is not modelled" },
+  { "NCCL_BUFFSIZE", NULL, NULL, NULL, "other sizes of buffers are not modelled" },
+  { "NCCL_NTHREADS", NULL, NULL, NULL, "other numbers of threads are not modelled" },
+  { "NCCL_CROSS_NIC", NULL, NULL, NULL, "only the rings of the default, 2, are modelled" },
+  { "NCCL_TOPO_FILE", NULL, NULL, NULL, "import the topology as a scenario with `fabricast import FILE`" },
   { "NCCL_DEBUG", NULL, NULL, NULL, NULL },
   { "NCCL_DEBUG_FILE", NULL, NULL, NULL, NULL },
   { "NCCL_DEBUG_SUBSYS", NULL, NULL, NULL, NULL },
@@ -179,10 +179,12 @@ find_variable (const char *name, GError **error)
   }
   const char *nearest = fab_nearest (name, names);
   if (!g_str_has_prefix (name, "NCCL_"))
-    fab_throw (error, FAB_ERROR_INPUT, "-x %s: only variables of NCCL change a prediction; leave it out",
+    fab_throw (error, FAB_ERROR_INPUT,
+               "-x %s: only variables of NCCL change a prediction; leave this one "
+               "out",
                name);
   else
-    fab_throw (error, FAB_ERROR_INPUT, "-x %s: not known here%s%s", name, nearest ? "; nearest is " : "",
+    fab_throw (error, FAB_ERROR_INPUT, "-x %s: unknown variable%s%s", name, nearest ? "; nearest is " : "",
                nearest ? nearest : "");
   return NULL;
 }
@@ -201,8 +203,10 @@ collective_add_nccl_env (const char *assignment, FabEdits *edits, GError **error
   if (variable->otherwise)
     return fab_throw (error, FAB_ERROR_INPUT, "-x %s: %s", name, variable->otherwise);
   if (value == NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "-x %s: not set in the environment; write %s=VALUE", name,
-                      name);
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "-x %s: this variable is not set in the environment; write "
+                      "%s=VALUE",
+                      name, name);
   if (variable->convert == NULL || variable->convert (value, variable->key, edits))
     return TRUE;
   g_autofree char *algorithms = fab_nccl_algorithm_names ();

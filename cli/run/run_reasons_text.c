@@ -119,7 +119,7 @@ fab_run_append_classes (GString *page, const FabRunResult *result)
                             dag->classes[c].n_ranks, compute, overlapped, exposed, idle, waiting);
   }
   if (dag->n_classes > MOST_CLASSES)
-    g_string_append_printf (page, "    and %u classes more: `fabricast query classes`\n",
+    g_string_append_printf (page, "    and %u more classes: `fabricast query classes`\n",
                             dag->n_classes - MOST_CLASSES);
   g_string_append_c (page, '\n');
 }

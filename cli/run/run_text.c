@@ -19,7 +19,7 @@ append_episodes (GString *page, FabEpisodesCount count)
   if (count.n_collectives_remembered > 0)
     g_string_append_printf (page,
                             "\n  %-16s%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                            " collectives; the others happened before",
+                            " collectives; the others repeat earlier ones",
                             "played", n_played, count.n_collectives);
 }
 
@@ -46,8 +46,9 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
     g_string_append_printf (page, ", %u x %s each, fabric %s", cluster->nics_per_node, nic,
                             spec->cluster.fabric.info->name);
   if (spec->circuits.n > 0)
-    g_string_append_printf (page, "\n  %-16slinks are set at %u times, and dark at others", "circuits",
-                            spec->circuits.n);
+    g_string_append_printf (
+        page, "\n  %-16soptical switches connect links at %u times; at other times these links are dark",
+        "circuits", spec->circuits.n);
   if (spec->faults.n > 0 || spec->background.n > 0)
     g_string_append_printf (page, "\n  %-16s%u faults, %u background loads", "disturbed", spec->faults.n,
                             spec->background.n);
@@ -108,7 +109,7 @@ append_step (GString *page, const FabScenario *scenario, const FabRunResult *res
   append_time (page, "compute", times->compute_ps, times->duration_ps, "");
   if (fab_simulation_slowed_ps (result->simulation) > times->duration_ps / 1000)
     append_time (page, "  slowed", fab_simulation_slowed_ps (result->simulation), times->duration_ps,
-                 "longer, for collectives hold multiprocessors");
+                 "longer, because collectives occupy multiprocessors");
   append_time (page, "communication", times->comm_ps, times->duration_ps, "");
   append_time (page, "  overlapped", times->overlapped_ps, times->duration_ps, "hidden under compute");
   append_time (page, "  exposed", times->exposed_ps, times->duration_ps, "compute waits for it");
@@ -148,7 +149,7 @@ append_other_binding (GString *page, const FabRunResult *result, const char *com
 {
   if (result->startup_fraction > 0.5) {
     g_string_append_printf (
-        page, "  %-16sno link, but start-up: %.1f %% of the communication is latency before bytes flow\n",
+        page, "  %-16sno link, but startup: %.1f %% of the communication is latency before bytes flow\n",
         "binding", 100 * result->startup_fraction);
     return TRUE;
   }
@@ -168,7 +169,7 @@ append_binding (GString *page, const FabRunResult *result)
                                                                                : "communication";
 
   if (result->binding_link == FAB_NO_LINK) {
-    g_string_append_printf (page, "  %-16snone: nothing crosses a link\n\n", "binding link");
+    g_string_append_printf (page, "  %-16snone, because no bytes cross a link\n\n", "binding link");
     return;
   }
   gboolean is_other = append_other_binding (page, result, communication);

@@ -165,7 +165,7 @@ draw_legend (const Picture *picture, guint name_width, GString *out)
       g_string_append_printf (out, "%c %s, ", kind->letter, kind->word);
   }
   if (is_taken (picture->kinds, '*'))
-    g_string_append (out, "* other compute, ");
+    g_string_append (out, "* * other compute, ");
   g_string_append (out, "= exposed communication, . idle\n");
 }
 

@@ -431,9 +431,9 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Counts what the machine of a scenario is made of: GPUs, nodes, NICs, switches, cables, transceivers,\n"
-      "with prices and watts of the catalogue. It then simulates the job, and says what an hour, a step, a\n"
-      "million tokens and the whole training cost in US dollars and energy.\n\n"
+      "Counts the parts of the machine of a scenario: GPUs, nodes, NICs, switches, cables, transceivers, with\n"
+      "prices and watts of the catalogue. It then simulates the job, and prints the cost of an hour, a step, a\n"
+      "million tokens and the whole training in US dollars and energy.\n\n"
       "Prices are list or street prices of a date, and uncertain. Products that the scenario lists replace\n"
       "those of the catalogue, and its key `cost` sets the price of electricity and the years of use.",
   .examples =
@@ -487,16 +487,15 @@ static FabExit
 run (int argc, char **argv)
 {
   CostOptions o = { 0 };
-  const GOptionEntry entries[] = {
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
-    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
-      "Do not play the job again to say how far times and costs may be off", NULL },
-    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
-    G_OPTION_ENTRY_NULL
-  };
+  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
+                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+                                   { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+                                   { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+                                     "Print no bands of times and costs; saves further simulations", NULL },
+                                   FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+                                   { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
+                                     "text (default), json or csv", "FORMAT" },
+                                   G_OPTION_ENTRY_NULL };
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
@@ -510,6 +509,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_cost = {
   .name = "cost",
-  .summary = "Count a machine's parts, price and power, and what a step and a token cost",
+  .summary = "Count a machine's parts, price and power, and the cost of a step and a token",
   .run = run,
 };

@@ -124,10 +124,10 @@ append_ranking (GString *text, const FabPlanView *view)
     else
       n_hidden++;
   if (n_hidden > 0)
-    g_string_append_printf (text, "       and %u divisions more: --top %u, or --format csv\n", n_hidden,
+    g_string_append_printf (text, "       and %u more divisions: --top %u, or --format csv\n", n_hidden,
                             view->plan->ranking->len);
   if (most_seeds (view->plan) > 1)
-    g_string_append_printf (text, "\n  = no difference from the best in %s that counts", view->by->name);
+    g_string_append_printf (text, "\n  = no significant difference from the best in %s", view->by->name);
   fab_spread_append_note (text, most_seeds (view->plan));
 }
 
@@ -225,7 +225,7 @@ append_impossible (GString *text, const FabPlan *plan)
                               is_whole ? "" : candidate->division, lines[0]);
   }
   if (n_lines > MOST_REASONS)
-    g_string_append_printf (text, "       and for %u reasons more: --format csv\n", n_lines - MOST_REASONS);
+    g_string_append_printf (text, "       and for %u more reasons: --format csv\n", n_lines - MOST_REASONS);
 }
 
 /* Whether the second may be the first, for all that is known of collectives. */
@@ -239,13 +239,13 @@ append_bands (GString *text, const FabPlanView *view)
   g_autofree char *low = fab_units_show (FAB_UNIT_TIME, round (view->first->low[0] * FAB_PS_PER_S)),
                   *high = fab_units_show (FAB_UNIT_TIME, round (view->first->high[0] * FAB_PS_PER_S)),
                   *about = fab_band_about (view->first, 0);
-  g_string_append_printf (text, "\n  the first's step is from %s to %s: %s", low, high, about);
+  g_string_append_printf (text, "\n  the step of the first is from %s to %s: %s", low, high, about);
   if (view->plan->ranking->len > 1
       && fab_band_change (view->first, ranked (view->plan, 0)->trial.point->step_s, view->second,
                           ranked (view->plan, 1)->trial.point->step_s, 0, &change))
-    g_string_append_printf (text, "; that of the second is %+.1f to %+.1f %% off it%s",
+    g_string_append_printf (text, "; that of the second differs from it by %+.1f to %+.1f %%%s",
                             100 * change.low_fraction, 100 * change.high_fraction,
-                            fab_band_change_may_be_none (&change) ? ": either may be before the other" : "");
+                            fab_band_change_may_be_none (&change) ? ", so either may be the faster one" : "");
   g_string_append_c (text, '\n');
 }
 
@@ -266,7 +266,7 @@ plan_text (const FabPlanView *view)
   append_bands (text, view);
   append_too_large (text, view);
   append_impossible (text, plan);
-  g_string_append_printf (text, "\n  %u candidates: %u were played, %u more were weighed and do not fit\n",
+  g_string_append_printf (text, "\n  %u candidates: %u were simulated; %u more do not fit, by their memory\n",
                           plan->candidates->len, plan->n_played, plan->n_weighed - plan->n_played);
   if (plan->ranking->len > 0) {
     g_string_append (text, "\n  the first:\n");
@@ -418,10 +418,10 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Trains the scenario's model on its machine with every strategy that fits into memory, and ranks them.\n"
-      "The sequences of a step stay the same; each strategy takes its best micro-batch, and recomputes\n"
-      "activations where memory is short. What else the scenario says stays as it is. Exit code 1: nothing\n"
-      "fits.\n\n"
+      "Simulates the scenario's model on its machine with every strategy that fits into memory, and ranks the\n"
+      "strategies. The number of sequences per step stays the same. Each strategy has its best micro-batch, and\n"
+      "recomputes activations where memory is short. Other keys of the scenario keep their values. Exit code 1:\n"
+      "nothing fits.\n\n"
       "Strategies: ddp, zero1, zero2, zero3, zero3-hpz, fsdp, fsdp-grad-op; hsdp with shard groups of 2, 4, 8\n"
       "and more ranks; and megatron, which divides the model too: tensor within the NVLink domain, pipeline,\n"
       "context, and experts where the model has them.",
@@ -524,13 +524,13 @@ run (int argc, char **argv)
   PlanOptions o = { .top = 12 };
   const GOptionEntry entries[] = {
     { "strategies", 0, 0, G_OPTION_ARG_STRING, &o.strategies,
-      "Those to try, with commas between (default: all)", "NAMES" },
-    { "memory", 0, 0, G_OPTION_ARG_STRING, &o.memory, "What a GPU may use (default: all that it has)",
+      "Strategies to try, separated by commas (default: all)", "NAMES" },
+    { "memory", 0, 0, G_OPTION_ARG_STRING, &o.memory, "Memory that a GPU may use (default: all of it)",
       "BYTES" },
     { "by", 0, 0, G_OPTION_ARG_STRING, &o.by,
-      "The figure to rank by: tokens (default), step, exposed, memory, mfu, ...", "FIGURE" },
+      "Figure to rank by: tokens (default), step, exposed, memory, mfu, ...", "FIGURE" },
     { "top", 0, 0, G_OPTION_ARG_INT, &o.top,
-      "Rows of the ranking to show (default 12); the best of every strategy is always there", "N" },
+      "Number of rows of the ranking (default 12); the best of every strategy is always included", "N" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the best one as a scenario", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },

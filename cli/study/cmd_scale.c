@@ -42,7 +42,8 @@ append_efficient (GString *text, const FabScaleView *view)
 
   if (scaling->efficient == scaling->last)
     g_string_append_printf (
-        text, "  Up to %u GPUs, the most that were played, efficiency stays at %.4g %% or more: %.1f %%.\n",
+        text,
+        "  Up to %u GPUs, the largest number simulated, efficiency stays at %.4g %% or more: %.1f %%.\n",
         last->n_gpus, bound, 100 * last->efficiency);
   else
     g_string_append_printf (text,
@@ -65,10 +66,10 @@ append_bend (GString *text, const FabScaleView *view)
 
   if (scaling->bend < 0)
     return;
-  g_string_append_printf (text,
-                          "  It bends most at %u GPUs: %+.1f points per doubling before, %+.1f after.\n",
-                          point_at (view, scaling->bend)->n_gpus, points_of (scaling->slope_before),
-                          points_of (scaling->slope_after));
+  g_string_append_printf (
+      text, "  Efficiency bends most at %u GPUs: %+.1f points per doubling before, %+.1f after.\n",
+      point_at (view, scaling->bend)->n_gpus, points_of (scaling->slope_before),
+      points_of (scaling->slope_after));
 }
 
 static void
@@ -82,8 +83,8 @@ append_dominated (GString *text, const FabScaleView *view)
 
     g_string_append_printf (
         text,
-        "  From %u GPUs on the network dominates: exposed communication takes longer than "
-        "computing; %s (%s) binds there.\n",
+        "  From %u GPUs on the network dominates: exposed communication takes longer than compute, and %s "
+        "(%s) is the binding link.\n",
         point->n_gpus, point->trial.point->binding ? point->trial.point->binding : "no link",
         point->trial.point->binding_spec ? point->trial.point->binding_spec : "-");
   } else {
@@ -138,7 +139,7 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band, gboole
   if (played == NULL) {
     g_auto (GStrv) lines = g_strsplit (point->trial.problem, "\n", 2);
 
-    g_string_append_printf (text, "  cannot be played: %s\n", lines[0]);
+    g_string_append_printf (text, "  cannot be simulated: %s\n", lines[0]);
     return;
   }
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, round (played->step_s * (double) FAB_PS_PER_S));
@@ -240,7 +241,9 @@ scale_text (const FabScaleView *view)
   append_bend (text, view);
   append_dominated (text, view);
   g_string_append_printf (text,
-                          "  %s scaling: the batch of %s is kept; efficiency is per GPU, against %u.\n\n",
+                          "  %s scaling: the batch of %s stays the same; efficiency is per GPU, relative "
+                          "to %u GPUs.\n"
+                          "\n",
                           view->spec->is_strong ? "Strong" : "Weak",
                           view->spec->is_strong ? "the job" : "every GPU",
                           point_at (view, scaling->first)->n_gpus);
@@ -325,10 +328,10 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Simulates a job on more and more GPUs. It says up to how many GPUs they are worth it, where the\n"
-      "efficiency bends, and from where on the network dominates.\n\n"
-      "The batch of every GPU is kept; --strong keeps the batch of the job. GPUs are whole nodes, or a part\n"
-      "of one. A divided model keeps its tensor, context and pipeline sizes.",
+      "Simulates a job on more and more GPUs. It prints the number of GPUs up to which efficiency stays high,\n"
+      "the number at which efficiency bends, and the number from which the network dominates.\n\n"
+      "The batch of every GPU stays the same; with --strong, the batch of the job does. GPUs are whole nodes, or\n"
+      "a part of one. A divided model keeps its tensor, context and pipeline sizes.",
   .examples = "  fabricast scale scenarios/zero3-13b-slow-fabric.yaml\n"
               "  fabricast scale scenarios/ddp-llama2-7b-16-dgx-h100.yaml --gpus 8:4096:x2\n"
               "  fabricast scale scenarios/megatron-405b.yaml --gpus 128..4096:x2 --strong\n",
@@ -364,7 +367,7 @@ read_bound (const ScaleOptions *o, FabScalingSpec *spec, GError **error)
     return FALSE;
   }
   if (spec->bound <= 0 || spec->bound > 1)
-    return fab_throw (error, FAB_ERROR_INPUT, "--efficiency %s: above 0%%, at most 100%%, is wanted",
+    return fab_throw (error, FAB_ERROR_INPUT, "--efficiency %s: must be above 0%% and at most 100%%",
                       o->bound);
   return TRUE;
 }
@@ -410,12 +413,12 @@ run (int argc, char **argv)
   ScaleOptions o = { 0 };
   const GOptionEntry entries[] = {
     { "gpus", 0, 0, G_OPTION_ARG_STRING, &o.gpus,
-      "How many (default: one node to 16 times the scenario's, x2)", "RANGE" },
+      "Numbers of GPUs (default: one node to 16 times the scenario's, x2)", "RANGE" },
     { "strong", 0, 0, G_OPTION_ARG_NONE, &o.is_strong, "Keep the batch of the job, not that of every GPU",
       NULL },
-    { "efficiency", 0, 0, G_OPTION_ARG_STRING, &o.bound, "What is worth it (default: 90%)", "FRACTION" },
-    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Do not play what the links' uncertainty allows",
-      NULL },
+    { "efficiency", 0, 0, G_OPTION_ARG_STRING, &o.bound, "Efficiency that more GPUs must keep (default: 90%)",
+      "FRACTION" },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Print no bands; saves further simulations", NULL },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
@@ -437,6 +440,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_scale = {
   .name = "scale",
-  .summary = "Simulate a job on more and more GPUs, and say where the network dominates",
+  .summary = "Simulate a job on more and more GPUs, and find where the network dominates",
   .run = run,
 };

@@ -238,15 +238,15 @@ append_answer (GString *text, const FabSizeView *view)
   g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s%s\n",
                           view->spec->axis->key, points[size->answer].value, points[0].value, target, seeds);
   if (size->is_unsteady)
-    g_string_append (text, "  larger values do not all meet it: see the table\n");
+    g_string_append (text, "  not all larger values meet it; see the table\n");
   g_autofree char *now = binding_of (points[size->answer].trial.point);
   g_autofree char *then = size->before >= 0 ? binding_of (points[size->before].trial.point) : NULL;
   if (then != NULL)
-    g_string_append_printf (text, "  the pace is set by %s with %s, by %s with %s\n", then,
+    g_string_append_printf (text, "  the pace is set by %s with %s, and by %s with %s\n", then,
                             points[size->before].value, g_str_equal (then, now) ? "the same" : now,
                             points[size->answer].value);
   else
-    g_string_append_printf (text, "  the pace is set by %s there\n", now);
+    g_string_append_printf (text, "  the pace is set by %s with this value\n", now);
 }
 
 /* What can be bought instead of a rate. */
@@ -265,7 +265,7 @@ append_ports (GString *text, const FabSizeView *view)
     g_string_append_printf (text, "  %-10s%s (%s, %.4g Gb/s): %s %s%s\n", i == 0 ? "nearest" : "",
                             port->link->name, port->technology->name,
                             (double) fab_link_spec_line_rate (port->link) * 8 / 1e9,
-                            point ? target->figure->name : "it cannot be played", point ? figure : "",
+                            point ? target->figure->name : "it cannot be simulated", point ? figure : "",
                             port->is_met || point == NULL ? "" : ", which is not enough");
   }
   if (view->ports != NULL && view->ports->len == 0)
@@ -279,10 +279,13 @@ append_sure_answer (GString *text, const FabSizeView *view)
   gint64 low = view->uncertainty->answer_low, high = view->uncertainty->answer_high;
 
   if (low >= 0 && low == high)
-    g_string_append_printf (text, "            %s is the first that is enough at either end\n",
+    g_string_append_printf (text,
+                            "            %s is the first value that is enough at both ends of the band\n",
                             points[low].value);
   else if (low >= 0)
-    g_string_append_printf (text, "            of those tried, the first that is enough is from %s to %s\n",
+    g_string_append_printf (text,
+                            "            the first tried value that is enough is %s at one end of the "
+                            "band, and %s at the other\n",
                             points[low].value, high >= 0 ? points[high].value : "none of them");
 }
 
@@ -293,8 +296,9 @@ append_band (GString *text, const FabSizeView *view)
   const FabSizePoint *points = view->size->points;
 
   if (band == NULL) {
-    g_string_append (text,
-                     "  band      not known: there is no communication, or none of its kind was measured\n");
+    g_string_append (
+        text,
+        "  band      not known, because the job has no communication or none of its kind was measured\n");
     return;
   }
   for (guint i = 0; i < view->spec->n_targets; i++) {
@@ -484,10 +488,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Finds the first value of a key with which a scenario meets a target. It says what binds before and\n"
-      "after, which product is nearest, and how sure the answer is. Exit code 1: no value meets the target.\n\n"
-      "Values are a list or a range (A..B:STEP, A..B:xFACTOR, A..B:/COUNT), from the least wanted on; only a\n"
-      "few of them are simulated.\n\n"
+      "Finds the first value of a key with which a scenario meets a target. It also prints the bottleneck\n"
+      "before and after, the nearest product, and the band of the answer. Exit code 1: no value meets the\n"
+      "target.\n\n"
+      "Values are a list or a range (A..B:STEP, A..B:xFACTOR, A..B:/COUNT), from the least desirable to the\n"
+      "most; only a few of them are simulated.\n\n"
       "A target is a figure and a bound: exposed<=5%, exposed.data<=5%, exposed.inter_node<=5%, waiting<=2%,\n"
       "mfu>=40%, step<=1.2s, days<=30, memory<=80GB, token_cost<=$0.05.",
   .examples =
@@ -572,7 +577,7 @@ size (const SizeOptions *o, const char *path, GError **error)
   g_autoptr (GArray) targets = g_array_new (FALSE, FALSE, sizeof (FabTarget));
 
   if (o->vary == NULL || o->targets == NULL) {
-    fab_throw (error, FAB_ERROR_INPUT, "%s is missing: what may vary, and what is to be met",
+    fab_throw (error, FAB_ERROR_INPUT, "%s is missing; give a key that may vary and a target to meet",
                o->vary ? "--target" : "--vary");
     return -1;
   }
@@ -596,10 +601,10 @@ run (int argc, char **argv)
 {
   SizeOptions o = { 0 };
   const GOptionEntry entries[] = {
-    { "vary", 0, 0, G_OPTION_ARG_STRING, &o.vary, "The key and its values; without values the usual ones",
-      "KEY[=VALUES]" },
-    { "target", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.targets, "What is to be met; repeatable, all are",
-      "FIGURE<=BOUND" },
+    { "vary", 0, 0, G_OPTION_ARG_STRING, &o.vary,
+      "Key and its values (default: the usual values of this key)", "KEY[=VALUES]" },
+    { "target", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.targets,
+      "Target to meet; repeatable, and all must be met", "FIGURE<=BOUND" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },

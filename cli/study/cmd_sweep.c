@@ -206,7 +206,7 @@ append_head (GString *text, const FabSweepView *view, const Points *points)
   g_string_append_printf (text, "  %u point%s of %s", points->tries->len, points->tries->len == 1 ? "" : "s",
                           crossed);
   if (n_problems > 0)
-    g_string_append_printf (text, "; %" G_GINT64_FORMAT " cannot be played", n_problems);
+    g_string_append_printf (text, "; %" G_GINT64_FORMAT " cannot be simulated", n_problems);
   g_string_append (text, "\n\n");
 }
 
@@ -293,12 +293,12 @@ print_text (const FabSweepView *view, const Points *points)
     g_string_append_printf (text, "\n  the %u points with %s\n", n_shown, best);
   else if (points->n_accepted > 0 && n > 1)
     g_string_append_printf (text, "\n  < %s%s\n", best,
-                            has_equals ? "; = no difference from it that counts" : "");
+                            has_equals ? "; = no significant difference from it" : "");
   fab_spread_append_note (text, fab_points_n_seeds (&table));
   if (points->n_accepted < points->n_played)
     g_string_append_printf (text, "\n  %" G_GINT64_FORMAT " of the points do not fit into memory%s\n",
                             points->n_played - points->n_accepted,
-                            points->n_accepted == 0 ? ": there is none to recommend"
+                            points->n_accepted == 0 ? ", so there is none to recommend"
                                                     : " and are not recommended");
   g_string_append_printf (text,
                           "\n  sweep %" G_GINT64_FORMAT
@@ -368,9 +368,10 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Plays every combination of values of some keys, on all processors, and keeps each point in a results file as\n"
-      "soon as it is done. Killed or stopped, the same command goes on where it was. Under mpirun or srun all ranks\n"
-      "play, and rank 0 writes. Values are a list or a range (A..B:STEP, A..B:xFACTOR, A..B:/COUNT).",
+      "Simulates every combination of values of some keys, on all processors, and keeps each point in a results\n"
+      "file as soon as it is done. If the sweep is stopped, the same command continues it. Under mpirun or srun\n"
+      "all ranks simulate, and rank 0 writes. Values are a list or a range (A..B:STEP, A..B:xFACTOR,\n"
+      "A..B:/COUNT).",
   .examples =
       "  fabricast sweep scenarios/ddp-2b-4nodes-200g.yaml --vary cluster.nic_rate=100..800Gb/s:100\n"
       "  fabricast sweep scenarios/hello.yaml --vary job.micro_batch=1..8:x2 --vary job.recompute=none,full "
@@ -427,7 +428,7 @@ show_progress (gpointer data, const FabSweepProgress *progress)
   Person *self = data;
 
   if (!self->has_said && progress->n_there > 0)
-    g_printerr ("resumed: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " points were there\n",
+    g_printerr ("resumed: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " points were done before\n",
                 progress->n_there, progress->n_points);
   self->has_said = TRUE;
   if (!self->is_terminal || g_get_monotonic_time () - self->shown_us < PROGRESS_US)
@@ -526,7 +527,7 @@ explain_end (const FabSweepOutcome *outcome, const char *db)
   gint64 n = outcome->n_there + outcome->n_played + outcome->n_foreign;
 
   g_printerr ("fabricast sweep: stopped; %s has %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
-              " points, and the same command goes on from there\n",
+              " points, and the same command continues the sweep\n",
               db, n, outcome->n_points);
   return FALSE;
 }
@@ -543,7 +544,7 @@ print_points (Session *self, FabStore *store, const FabSweepOutcome *outcome, co
     return FALSE;
   g_print ("%s", text);
   if (n_played == 0)
-    g_printerr ("fabricast sweep: none of the points can be played\n");
+    g_printerr ("fabricast sweep: none of the points can be simulated\n");
   return n_played > 0;
 }
 
@@ -619,7 +620,7 @@ check (SweepOptions *o, GError **error)
   if (!fab_cli_format (o->format_name, &o->format, error))
     return FALSE;
   if (o->jobs < 0 || o->jobs > FAB_THREAD_POOL_MOST_THREADS)
-    return fab_throw (error, FAB_ERROR_INPUT, "--jobs %d: 1 to %d are possible", o->jobs,
+    return fab_throw (error, FAB_ERROR_INPUT, "--jobs %d: give a number from 1 to %d", o->jobs,
                       FAB_THREAD_POOL_MOST_THREADS);
   return TRUE;
 }
@@ -630,18 +631,19 @@ run (int argc, char **argv)
   SweepOptions o = { 0 };
   const GOptionEntry entries[] = {
     { "vary", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.vary,
-      "A key and its values; several make a grid; repeatable", "KEY=VALUES" },
+      "Key and its values; repeatable, and several keys make a grid", "KEY=VALUES" },
     { "zip", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.zip,
       "Keys that move together, \"KEY=VALUES KEY2=VALUES2\"; repeatable", "KEYS" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db,
-      "Results file; created when missing, points are added (default " DEFAULT_DB ")", "FILE" },
+      "Results file; created if missing, otherwise points are added (default " DEFAULT_DB ")", "FILE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "band", 0, 0, G_OPTION_ARG_NONE, &o.has_band,
-      "Play each point twice more to say how far its step may be off", NULL },
-    { "jobs", 0, 0, G_OPTION_ARG_INT, &o.jobs, "Points played at once (default: one per processor)", "N" },
+      "Print the band of each step, by two further simulations of each point", NULL },
+    { "jobs", 0, 0, G_OPTION_ARG_INT, &o.jobs,
+      "Number of points simulated at once (default: one per processor)", "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
   };

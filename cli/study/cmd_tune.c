@@ -84,16 +84,16 @@ append_gain (GString *text, const FabTune *self)
   g_autofree char *change = fab_spread_show_change (then, now);
 
   if (self->best == self->written)
-    g_string_append (text, "  gain        none: it is at its best as written\n");
+    g_string_append (text, "  gain        none, because the scenario already has the best values\n");
   else if (!fab_tune_is_good (self, self->written))
-    g_string_append (text, "  gain        it fits\n");
+    g_string_append (text, "  gain        the job fits into memory\n");
   else if (fab_spread_is_within (self->by, then, now))
-    g_string_append_printf (text, "  gain        none that counts: step %s with %u seeds\n", change, n_seeds);
+    g_string_append_printf (text, "  gain        not significant: step %s with %u seeds\n", change, n_seeds);
   else
     g_string_append_printf (text, "  gain        step %+.1f %%, tokens/s %+.1f %%%s\n",
                             100 * (now->step_s / then->step_s - 1),
                             then->tokens_per_s > 0 ? 100 * (now->tokens_per_s / then->tokens_per_s - 1) : 0,
-                            loss < flat_fraction ? ", less than 1 %: it hardly matters" : "");
+                            loss < flat_fraction ? ", less than 1 %, so it hardly matters" : "");
   if (n_seeds > 1 && self->best != self->written && !fab_spread_is_within (self->by, then, now))
     g_string_append_printf (text, "              step %s over %u seeds\n", change, n_seeds);
 }
@@ -110,7 +110,7 @@ append_value (GString *text, const FabTune *self, guint k, guint v)
   if (played == NULL) {
     g_auto (GStrv) lines = g_strsplit (point->trial.problem, "\n", 2);
 
-    g_string_append_printf (text, "  cannot be played: %s\n", lines[0]);
+    g_string_append_printf (text, "  cannot be simulated: %s\n", lines[0]);
     return;
   }
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, played->step_s * FAB_PS_PER_S);
@@ -147,9 +147,10 @@ append_flatness (GString *text, const FabTune *self, guint k)
   while (last + 1 < knob->values->len && is_flat (self, k, last + 1))
     last++;
   if (first == last)
-    g_string_append_printf (text, "    sharp: its neighbours lose more than %.0f %%\n", 100 * flat_fraction);
+    g_string_append_printf (text, "    sharp: the neighbouring values lose more than %.0f %%\n",
+                            100 * flat_fraction);
   else
-    g_string_append_printf (text, "    flat from %s to %s: all within %.0f %% of the best\n",
+    g_string_append_printf (text, "    flat from %s to %s: these values are within %.0f %% of the best\n",
                             fab_knob_value (knob, first)->label, fab_knob_value (knob, last)->label,
                             100 * flat_fraction);
 }
@@ -219,18 +220,18 @@ tune_text (const FabTuneView *view)
   if (self->best == NULL) {
     g_autofree char *gb = fab_best_gb ((double) self->most_bytes);
 
-    g_string_append_printf (text, "  best        none: nothing that was tried fits in %s GB\n", gb);
+    g_string_append_printf (text, "  best        none, because no tried value fits in %s GB\n", gb);
   } else {
     append_point (text, self, "best", self->best);
     append_gain (text, self);
     for (guint k = 0; k < self->knobs->len; k++)
       append_curve (text, self, k);
   }
-  g_string_append_printf (text, "\n  by %s; %u of %.0f points were played%s\n", self->by->name,
+  g_string_append_printf (text, "\n  by %s; %u of %.0f points were simulated%s\n", self->by->name,
                           self->points->len, self->n_all,
-                          self->is_whole ? "" : ": each knob in turn, from three starts");
+                          self->is_whole ? "" : ": one knob after the other, from three starting points");
   if (self->written->trial.point->draws != NULL)
-    g_string_append (text, "\n  = no difference from the best that counts");
+    g_string_append (text, "\n  = no significant difference from the best");
   fab_spread_append_note (text, fab_spread_most (&(const FabPoint *){ self->written->trial.point }, 1));
   if (self->best != NULL)
     fab_cli_append_findings (text, self->best->trial.point->verdict);
@@ -353,9 +354,9 @@ static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
       "Finds the values of a training job's knobs with which it is fastest. It prints the best values, the\n"
-      "curve of each knob around them, and what they gain. Exit code 1: nothing fits.\n\n"
-      "A job has the knobs of its framework. The sequences of a step stay as they are, and values that do not\n"
-      "fit into memory are left out. Without --knobs, it varies bucket, prefetch and micro_batch, as far as\n"
+      "curve of each knob around them, and the gain. Exit code 1: nothing fits.\n\n"
+      "A job has the knobs of its framework. The number of sequences per step stays the same, and values that do\n"
+      "not fit into memory are left out. Without --knobs, it varies bucket, prefetch and micro_batch, as far as\n"
       "the job has them.",
   .examples = "  fabricast tune scenarios/ddp-2b-4nodes-200g.yaml\n"
               "  fabricast tune scenarios/zero3-13b-slow-fabric.yaml --knobs prefetch,recompute\n"
@@ -370,7 +371,10 @@ write_best (const TuneOptions *o, const FabStudy *study, const FabTune *tune, GE
   if (o->out == NULL)
     return TRUE;
   if (tune->best == NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "--out %s: nothing that was tried fits in memory", o->out);
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--out %s is not written, because no tried value fits in "
+                      "memory",
+                      o->out);
   g_autofree char *name = tune_point_name (tune, tune->best);
   g_autofree char *why = g_strdup_printf ("%s with %s, which fabricast tune found best by %s", study->path,
                                           name, tune->by->name);
@@ -417,11 +421,11 @@ run (int argc, char **argv)
   TuneOptions o = { 0 };
   const GOptionEntry entries[] = {
     { "knobs", 0, 0, G_OPTION_ARG_STRING, &o.knobs,
-      "What may be turned; a wrong name lists what the job has (default: bucket, prefetch, micro_batch)",
+      "Knobs to vary; an unknown name lists the knobs of the job (default: bucket, prefetch, micro_batch)",
       "NAMES" },
-    { "by", 0, 0, G_OPTION_ARG_STRING, &o.by,
-      "The figure that is to be best: tokens (default), step, exposed, ...", "FIGURE" },
-    { "memory", 0, 0, G_OPTION_ARG_STRING, &o.memory, "What a GPU may use (default: all that it has)",
+    { "by", 0, 0, G_OPTION_ARG_STRING, &o.by, "Figure to optimise: tokens (default), step, exposed, ...",
+      "FIGURE" },
+    { "memory", 0, 0, G_OPTION_ARG_STRING, &o.memory, "Memory that a GPU may use (default: all of it)",
       "BYTES" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the best one as a scenario", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",

@@ -238,7 +238,7 @@ upgrade_text (const FabUpgradeView *view)
   g_string_append_c (text, '\n');
   append_others (text, view, FAB_UPGRADE_NO_GAIN, "  no gain of 0.5 %, or another value gains more: ");
   append_others (text, view, FAB_UPGRADE_TOO_LARGE, "  does not fit into memory: ");
-  append_others (text, view, FAB_UPGRADE_IMPOSSIBLE, "  cannot be played: ");
+  append_others (text, view, FAB_UPGRADE_IMPOSSIBLE, "  cannot be simulated: ");
   g_string_append_printf (text, "  %u changes and combinations were played\n", view->all->all->len);
   return g_string_free (text, FALSE);
 }

@@ -101,7 +101,7 @@ append_row (GString *text, const FabPoints *points, const FabPointsRow *row, con
   } else {
     g_auto (GStrv) lines = g_strsplit (row->trial->problem, "\n", 2);
 
-    g_string_append_printf (text, "  cannot be played: %s", lines[0]);
+    g_string_append_printf (text, "  cannot be simulated: %s", lines[0]);
   }
   g_string_append_printf (text, "%s%s\n", row->mark ? "  " : "", row->mark ? row->mark : "");
 }

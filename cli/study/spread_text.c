@@ -13,7 +13,8 @@ fab_spread_parse (const char *text, guint usual, guint *n_seeds, GError **error)
   if (text != NULL && !fab_units_parse_whole (FAB_UNIT_COUNT, text, &n, &cause))
     return fab_throw (error, FAB_ERROR_INPUT, "--seeds %s: %s", text, cause->message);
   if (text != NULL && (n < 1 || n > FAB_SPREAD_MOST))
-    return fab_throw (error, FAB_ERROR_INPUT, "--seeds %s: 1 to %d are possible", text, FAB_SPREAD_MOST);
+    return fab_throw (error, FAB_ERROR_INPUT, "--seeds %s: give a number from 1 to %d", text,
+                      FAB_SPREAD_MOST);
   *n_seeds = (guint) n;
   return TRUE;
 }
@@ -82,7 +83,7 @@ fab_spread_words (const char *why, const char *base_name, const FabPoint *base, 
   if (change.low >= 0 && change.high <= 0)
     return g_strdup_printf ("%s and %s have the same step with each of %u seeds.", name, base_name, n);
   if (!change.is_real)
-    return g_strdup_printf ("%s makes no difference to the step that counts: %s with %u seeds.", name, range,
+    return g_strdup_printf ("%s changes the step by no significant amount: %s with %u seeds.", name, range,
                             n);
   return g_strdup_printf ("%s With %u seeds the step changes by %s.", why, n, range);
 }
@@ -93,8 +94,7 @@ fab_spread_append_note (GString *text, guint n)
   if (n > 1)
     g_string_append_printf (
         text,
-        "\n  medians and ranges of %u seeds; a difference counts when it has the same sign with each"
-        " of them\n",
+        "\n  medians and ranges of %u seeds; a difference is significant when it has the same sign with each seed\n",
         n);
 }
 

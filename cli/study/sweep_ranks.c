@@ -54,17 +54,19 @@ fab_sweep_find_ranks (FabRanks **ranks, GError **error)
   if (path == NULL)
     return fab_throw (
         error, FAB_ERROR_UNSUPPORTED,
-        "it was started under MPI, and this build has no module for that; install what it is built with "
-        "(Debian: libopenmpi-dev) and build again, or start it without mpirun");
+        "fabricast was started under MPI, but this build has no MPI module; install libopenmpi-dev "
+        "(Debian) and build again, or start it without mpirun");
   module = g_module_open (path, G_MODULE_BIND_LAZY);
   if (module == NULL)
-    return fab_throw (error, FAB_ERROR_UNSUPPORTED, "MPI cannot be loaded here: %s (Debian: openmpi-bin)",
+    return fab_throw (error, FAB_ERROR_UNSUPPORTED,
+                      "MPI cannot be loaded: %s (install openmpi-bin on "
+                      "Debian)",
                       g_module_error ());
   g_module_make_resident (module);
   if (g_module_symbol (module, SYMBOL, &symbol) && symbol != NULL)
     *ranks = ((FabRanksFunc) symbol) ();
   if (symbol == NULL || (*ranks != NULL && (*ranks)->abi != FAB_RANKS_ABI))
     return fab_throw (error, FAB_ERROR_UNSUPPORTED,
-                      "%s is not of this fabricast; build or install both together", path);
+                      "%s is from another build of fabricast; build or install both together", path);
   return TRUE;
 }

@@ -76,7 +76,7 @@ class Check(CliTest):
         path = os.path.join(SOURCE, "validate", "variants", "cases", "incast-victim.yaml")
         done = self.fabricast("check", path, "--set", "fidelity=fluid")
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(len([line for line in done.stderr.splitlines() if "warning: fluid does not see" in line]), 2)
+        self.assertEqual(len([line for line in done.stderr.splitlines() if "warning: fluid does not simulate" in line]), 2)
         again = self.write("again.yaml", done.stdout)
         self.assertEqual(self.fabricast("check", again).stdout, done.stdout)
         self.assertEqual(self.fabricast("check", path, "--set", "fidelity=analytic").stderr, "")
@@ -85,7 +85,7 @@ class Check(CliTest):
         path = os.path.join(SOURCE, "validate", "variants", "cases", "incast-8.yaml")
         line = self.fabricast("check", path, "--quiet", "--set", "fidelity=fluid").stderr
         if "`" not in line:
-            self.assertIn("no fidelity here does", line)
+            self.assertIn("no fidelity of this build does", line)
             raise unittest.SkipTest("no fidelity here sees queues")
         self.good(*line.split("`")[1].split()[1:])
 

@@ -81,7 +81,7 @@ class Help(CliTest):
                 done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True, text=True,
                                       check=False)
                 self.assertIn(done.returncode, (0, 1) if " validate " in line else (0,), done.stderr)
-                self.assertNotIn("cannot be played:", done.stdout)
+                self.assertNotIn("cannot be simulated:", done.stdout)
 
     def test_help_of_a_command_and_of_a_term(self):
         self.assertEqual(self.good("help", "run"), self.good("run", "--help"))

@@ -112,7 +112,7 @@ class Imports(CliTest):
                              "--name", "p4d-x4")
         self.assertEqual((made["name"], made["cluster"]["nodes"], made["nodes"][0]["nic"]), ("p4d-x4", 4, "efa-v1"))
         self.assertIn("pcie3-x16", {wire["link"] for wire in made["nodes"][0]["wires"]})
-        self.refused("import", sample("nccl-p4d.xml"), "--nodes", "0", names="--nodes: at least 1")
+        self.refused("import", sample("nccl-p4d.xml"), "--nodes", "0", names="--nodes must be at least 1")
 
 
 if __name__ == "__main__":

@@ -127,7 +127,7 @@ class Tcp(MeasureTest):
             code, out, err = self.ended(process)
             self.assertEqual((code, out), (1, ""))
             [(n,)] = self.select("a.meas", "SELECT count (*) FROM sample")
-            self.assertIn("a.meas keeps what was measured; the same command goes on from there", err)
+            self.assertIn("a.meas keeps the samples; run the same command again to continue", err)
         self.assertEqual(self.select("a.meas", "SELECT count (*) FROM point"), [(0,)])
         self.assertIn("No size has been measured to its end yet", self.good("measure", "show", "a.meas"))
         # On a busy machine n samples may not be precise yet; no more than these are asked for.

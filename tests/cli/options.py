@@ -147,8 +147,8 @@ class Siblings(CliTest):
         (["scale", HELLO, "--gpus", "8,16", "--gpus", "8"], "given twice"),
     ]
     COLLECTIVE = [
-        (["--nodes", "2", "--set", "cluster.nodes=4"], "--set cluster.nodes=4: here it is said by --nodes"),
-        (["--set", "job.operations.0.size=2KiB"], "here it is said by --op, -b and -e"),
+        (["--nodes", "2", "--set", "cluster.nodes=4"], "--set cluster.nodes=4: this command does not read the key; use --nodes"),
+        (["--set", "job.operations.0.size=2KiB"], "this command does not read the key; use --op, -b and -e"),
         (["--nodes", "2", "--nic", "ib-ndr", "--set", "cluster.nic=ib-hdr"], "this undoes 'cluster.nic=ib-ndr'"),
         (["--library", "nccl", "--set", "collectives=mpi"], "this undoes 'collectives=nccl'"),
         (["-x", "NCCL_ALGO=Ring", "--algorithm", "tree"], "this undoes 'collectives.algorithm=ring'"),

@@ -30,7 +30,7 @@ class Sweep(SweepTest):
         """What a sweep prints of which some points were there, and how many."""
         done = self.fabricast("sweep", self.tiny, *args, "--db", "a.db", "--format", "csv", **how)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"\Aresumed: \d+ of \d+ points were there\n\Z")
+        self.assertRegex(done.stderr, r"\Aresumed: \d+ of \d+ points were done before\n\Z")
         return int(done.stderr.split()[1]), done.stdout
 
     def n_sweeps(self):
@@ -84,7 +84,7 @@ class Sweep(SweepTest):
         n = self.retry_with_more(attempt, MANY)
         there = count(self.path("a.db"))
         self.assertEqual(ends[-1], (2, "", f"fabricast sweep: stopped; a.db has {there} of {n} points, and the same command "
-                                           "goes on from there\n"))
+                                           "continues the sweep\n"))
         self.assertTrue(0 < there < n)
         self.assertEqual(self.resumed(*grid(n)), (there, self.whole(*grid(n))[1]))
 
@@ -175,7 +175,7 @@ class Sweep(SweepTest):
                          [(0, 0, 1), (1, 1, 0), (2, 0, 1)])
         self.assertIn("65 is not a multiple", self.good("query", "sweep-problems", "--db", "a.db"))
         done = self.fabricast("sweep", self.tiny, "--vary", "job.global_batch=65,66", "--db", "b.db")
-        self.assertEqual((done.returncode, done.stderr), (2, "fabricast sweep: none of the points can be played\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, "fabricast sweep: none of the points can be simulated\n"))
         self.assertEqual(count(self.path("b.db")), 2)
 
     def test_files_that_are_not_ours(self):

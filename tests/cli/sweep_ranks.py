@@ -87,7 +87,7 @@ class Ranks(SweepTest):
             n = self.retry_with_more(attempt, N)
             there = count(self.path("a.db"))
             self.assertEqual(self.mpirun(*points(n), "--jobs", "1").wait(),
-                             (0, self.whole(*points(n))[1], f"resumed: {there} of {n} points were there\n"))
+                             (0, self.whole(*points(n))[1], f"resumed: {there} of {n} points were done before\n"))
             self.assertEqual(rows(self.path("a.db")), self.whole(*points(n))[0])
             os.unlink(self.path("a.db"))
 
