@@ -21,6 +21,8 @@ SPOKEN = [(re.compile(pattern), instead) for pattern, instead in (
     (r"^Likewise\.$|, likewise\.$", "repeat the noun: the description is read alone"),
     (r"\b\d*%\S+ (?:are|is) possible$", "'the limit is'"),
     (r"\bcannot talk\b", "'cannot reach each other'"),
+    (r"(?:^|[.:;] )(?:What|Who)(?: [\w'`%-]+){1,12}, (?!who\b|what\b|where\b)", "begin with the noun"),
+    (r"\bstands? twice\b", "'is given twice'"),
 )]
 SENTENCE, TEXT = 40, 60  # words
 STRINGS = re.compile(r'(?:"(?:\\.|[^"\\\n])*"\s*)+')

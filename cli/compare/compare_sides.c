@@ -363,7 +363,7 @@ append_binding (GString *text, const FabSidesView *view, guint index)
     g_string_append_printf (text, " %s binds in place of %s.", now ? now : "No link", then ? then : "none");
 }
 
-/* What a planner pays for it, where prices are known. */
+/* A line with what a planner pays for it, where prices are known. */
 static void
 append_price (GString *text, const FabSidesView *view, guint index)
 {
@@ -375,7 +375,7 @@ append_price (GString *text, const FabSidesView *view, guint index)
   g_autofree char *then = fab_figure_show (figure->kind, figure->value (base));
   g_autofree char *now = fab_figure_show (figure->kind, figure->value (point));
   g_string_append_printf (text,
-                          " A million tokens cost %s in place of %s, so a dollar buys %.3g times as many.",
+                          "  A million tokens cost %s in place of %s, so a dollar buys %.3g times as many.\n",
                           now, then, figure->value (base) / figure->value (point));
 }
 
@@ -416,12 +416,14 @@ append_words (GString *text, const FabSidesView *view)
     g_autofree char *why = fab_contrast_explain (view->contrast, i);
     g_autofree char *said = fab_spread_words (why, base->name, base->point, side->name, side->point);
     g_string_append (words, said);
-    if (!fab_spread_is_within (fab_figure_find ("step"), base->point, side->point)) {
+    gboolean differs = !fab_spread_is_within (fab_figure_find ("step"), base->point, side->point);
+
+    if (differs)
       append_binding (words, view, i);
-      append_price (words, view, i);
-    }
     g_autofree char *printable = fab_cli_printable (words->str);
     g_string_append_printf (text, "  %s\n", printable);
+    if (differs)
+      append_price (text, view, i);
   }
   for (guint i = 0; view->left_out[i] != NULL; i++)
     g_string_append_printf (text, "  %s\n", view->left_out[i]);

@@ -315,8 +315,8 @@ enum { MAX_CLIENT = 32 };
 static const FabKnobControl fab_knob_controls[FAB_N_KNOBS] = {
   [FAB_KNOB_MODEL] = { "model", "Model", "", "The neural network that is trained." },
   [FAB_KNOB_STRATEGY] = { "strategy", "Strategy", "",
-                          "What every GPU keeps, and so what has to be sent: ddp keeps everything, zero1 to zero3 and "
-                          "fsdp share it out." },
+                          "The part of the model that every GPU keeps, which decides what has to be sent: ddp "
+                          "keeps everything, zero1 to zero3 and fsdp share it out." },
   [FAB_KNOB_GPUS] = { "gpus",
                       "GPUs",
                       "",

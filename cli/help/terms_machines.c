@@ -435,7 +435,7 @@ const FabTerm fab_terms_machines[] = {
     .see = "busbw, NVLS, line rate" },
   { .name = "line rate",
     .group = FAB_TERMS_FIGURES,
-    .text = "What a link can carry in one direction after line coding, headers included: lanes x "
+    .text = "The rate of a link in one direction after line coding, with headers: lanes x "
             "signalling x coding. 200 Gb/s are 25 GB/s.",
     .shows = "`fabricast describe links` prints it.",
     .see = "link, wire rate",

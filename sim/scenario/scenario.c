@@ -639,7 +639,7 @@ const FabParam fab_scenario_params[] = {
     { COST_END_ROW ("usd_per_kwh", FACTOR, usd_per_kwh, kwh_, "Price of electricity at this end."),         \
       .max = 100 },                                                                                         \
         { COST_END_ROW ("pue", FACTOR, pue_factor, pue_,                                                    \
-                        "What the site draws over what its machines draw, "                                 \
+                        "Power of the whole site over that of its machines, "                               \
                         "at this end."),                                                                    \
           .max = 10 },                                                                                      \
         { COST_END_ROW ("years", FACTOR, years, years_, "How long what is bought is used, at this end."),   \

@@ -85,10 +85,10 @@ test_csv_refused (G_GNUC_UNUSED void **state)
   assert_refused ("", "t.csv:1: the table has no rows");
   assert_refused ("size_bytes,time_us\n", "t.csv:3: the table has no rows");
   assert_refused ("# just words\n", "t.csv:1: a header line is `# key: value`");
-  assert_refused ("# a: 1\n# a: 2\n", "t.csv:2: 'a' stands twice in the header");
+  assert_refused ("# a: 1\n# a: 2\n", "t.csv:2: 'a' is given twice in the header");
   assert_refused ("size,time_us\n1,1\n", "t.csv:1: no column 'size_bytes'");
   assert_refused ("size_bytes,algbw_GBps\n1,1\n", "t.csv:1: no column 'time_us' or 'busbw_GBps'");
-  assert_refused ("size_bytes,size_bytes\n", "t.csv:1: column 'size_bytes' stands twice");
+  assert_refused ("size_bytes,size_bytes\n", "t.csv:1: column 'size_bytes' is given twice");
   assert_refused ("size_bytes,,time_us\n", "t.csv:1: column 2 has no name");
   assert_refused ("size_bytes,time_us\n1,2,3\n", "t.csv:2: 3 fields under 2 columns");
   assert_refused ("size_bytes,time_us\n1\n", "t.csv:2: 1 fields under 2 columns");
@@ -263,7 +263,7 @@ test_index_refused (G_GNUC_UNUSED void **state)
   assert_index_refused ("tables:\n" ENTRY ("t.csv", "dgx-a100", "4"),
                         "INDEX.yaml:2:42: nodes is 4 here and '2' in the table's own header");
   assert_index_refused ("tables:\n" ENTRY ("t.csv", "dgx-a100", "2") ENTRY ("t.csv", "dgx-a100", "2"),
-                        "stands twice");
+                        "is given twice");
   assert_index_refused ("tables:\n  - {file: t.csv}\n", "INDEX.yaml:2");
 }
 

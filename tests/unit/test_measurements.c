@@ -311,7 +311,7 @@ bad_texts_are_refused (void **state)
     { "# OSU MPI Bandwidth Test v5\n# Size  Bandwidth (MB/s)  Validation\n1 0.5 Fail\n", "did not arrive" },
     { "# OSU MPI Allreduce Latency Test v5\n# Size  Avg Latency(us)\n4 1.5\n", "--ranks N" },
     { "# OSU MPI Bandwidth Test v5\n# Size      Bandwidth (MB/s)\n1 0.5\n1 0.7\n",
-      "t:4:3: size 1 stands twice" },
+      "t:4:3: size 1 is given twice" },
     { "# OSU MPI Bandwidth Test v5\n# Size      Bandwidth (MB/s)\n1 0.50\n2 0.7",
       "the text ends inside this row" },
     { "# OSU MPI Barrier Latency Test v5.8\n# Avg Latency(us)\n 12.57\n", "no row of osu" },
@@ -329,7 +329,7 @@ bad_texts_are_refused (void **state)
     { "size_bytes,time_us\n8,1\n", "# kind: latency" },
     { "# kind: collective\nsize_bytes,time_us\n8,1\n", "a collective needs" },
     { "# OSU MPI Bandwidth Test v5\nsrun: error: nid1: task 0: Killed\n", "did not come to its end" },
-    { "hello\n", "no measurement that can be read" },
+    { "hello\n", "this text has none of the formats of measurements" },
   };
 
   (void) state;

@@ -250,7 +250,8 @@ test_accept_refused (void **state)
     { "tables:\n  - {table: h100x8_nvswitch_allgather_8, large: 101%}\n", "'large'" },
     { "tables:\n  - {table: h100x8_nvswitch_allgather_9, large: 1%}\n",
       "nearest is 'h100x8_nvswitch_allgather_8'" },
-    { "tables:\n  - {table: dgxa100_allreduce_32}\n  - {table: dgxa100_allreduce_32.csv}\n", "stands twice" },
+    { "tables:\n  - {table: dgxa100_allreduce_32}\n  - {table: dgxa100_allreduce_32.csv}\n",
+      "is given twice" },
     { "tables:\n  - {table: dgxa100_allreduce_32, lage: 1%}\n", "nearest is 'large'" },
   };
 

@@ -171,7 +171,7 @@ test_table_skips (G_GNUC_UNUSED void **state)
   assert_int_equal (table->rows->len, 2);
   assert_int_equal (table->skipped->len, 2);
   assert_string_equal (g_ptr_array_index (table->skipped, 0),
-                       "x:4: id is 'r', which is empty or stands twice");
+                       "x:4: id is 'r', which is empty or is given twice");
   assert_string_equal (g_ptr_array_index (table->skipped, 1), "x:5: step_s is 'NA', not a number above 0");
 }
 

@@ -220,7 +220,7 @@ EOF
   expect 2 fidelity --accept "$work/accept.yaml"
   has err "'packet' is none of the fidelities of this file"
   has err "there is no group 'al'"
-  has err "'ring-nodes' stands twice"
+  has err "'ring-nodes' is given twice"
 }
 
 "$name"

@@ -112,7 +112,7 @@ check_names (FabLimits *self, const FabLimitsRequest *request)
     if (name == NULL)
       fab_schema_report (self->file->reader, &rows[i].name, "%s", problem->message);
     else if (find_row (self, name, i))
-      fab_schema_report (self->file->reader, &rows[i].name, "'%s' stands twice", name);
+      fab_schema_report (self->file->reader, &rows[i].name, "'%s' is given twice", name);
     else
       rows[i].name = name;
   }

@@ -29,7 +29,7 @@ static const FabParam table_params[] = {
   { ROW ("interconnect", TEXT, interconnect, NULL,
          "What is tried: NVLink 3, NVSwitch. Tables of one are summarised together.") },
   { ROW ("set", TEXT, sets, "",
-         "What is known of its software, as --set: collectives.algorithm=ring; several between blanks.") },
+         "Known settings of its software, as --set: collectives.algorithm=ring; several between blanks.") },
   { ROW ("role", CHOICE, role, NULL,
          "calibration: may set numbers of models. judged: is only compared with."),
     .choices = fab_measured_role_names },
@@ -153,7 +153,7 @@ load_tables (FabMeasured *self, const char *directory)
     for (guint k = 0; k < i; k++)
       is_twice = is_twice || strcmp (specs[i].file, specs[k].file) == 0;
     if (is_twice)
-      fab_schema_report (self->file->reader, &specs[i].file, "'%s' stands twice", specs[i].file);
+      fab_schema_report (self->file->reader, &specs[i].file, "'%s' is given twice", specs[i].file);
     else
       load_table (self, directory, &specs[i]);
   }
@@ -248,7 +248,7 @@ read_header_line (Parser *parser, const char *text, GError **error)
   if (key == NULL || *key == '\0')
     return fail (parser, error, "a header line is `# key: value`");
   if (g_hash_table_contains (parser->csv->header, key))
-    return fail (parser, error, "'%s' stands twice in the header", key);
+    return fail (parser, error, "'%s' is given twice in the header", key);
   g_hash_table_insert (parser->csv->header, g_steal_pointer (&key), g_strstrip (g_strdup (colon + 1)));
   return TRUE;
 }
@@ -272,7 +272,7 @@ read_columns (Parser *parser, char **names, GError **error)
     if (*names[i] == '\0')
       return fail (parser, error, "column %u has no name", i + 1);
     if (find_column (names, names[i]) != (gint) i)
-      return fail (parser, error, "column '%s' stands twice", names[i]);
+      return fail (parser, error, "column '%s' is given twice", names[i]);
   }
   parser->size_column = find_column (names, "size_bytes");
   parser->time_column = find_column (names, "time_us");

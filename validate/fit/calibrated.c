@@ -31,7 +31,7 @@ static const FabParam link_params[] = {
   { LINK_ROW ("link", TEXT, link, NULL, "The link entry that was measured."), .refers = FAB_REFERS_LINK },
   { LINK_ROW ("count", COUNT, count, "1", "Links side by side between the two ends."), .min = 1,
     .max = 4096 },
-  { LINK_ROW ("kind", TEXT, kind, NULL, "What was measured, as in the file.") },
+  { LINK_ROW ("kind", TEXT, kind, NULL, "The measurement, as in the file.") },
   { LINK_ROW ("role", TEXT, role, NULL, "calibration.") },
   { LINK_ROW ("date", TEXT, date, "", "When it was measured or published.") },
   { LINK_ROW ("doubtful", BOOL, is_doubtful, "false",

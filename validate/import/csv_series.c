@@ -315,7 +315,6 @@ recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_csv = {
   .name = "csv",
-  .tool = "size_bytes and time_us, time_ps or rate_GBps; `# kind: ...` above",
   .recognises = recognises,
   .read = read_text,
 };

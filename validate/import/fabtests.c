@@ -173,7 +173,6 @@ recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_fabtests = {
   .name = "fabtests",
-  .tool = "fi_pingpong, fi_rdm_tagged_bw, ...",
   .recognises = recognises,
   .read = read_text,
 };

@@ -42,22 +42,21 @@ fab_import_fail (const FabImportRequest *request, guint line, GError **error, co
   return fab_throw (error, FAB_ERROR_INPUT, "%s:%u: %s", request->file, line, valid);
 }
 
+/* Names all formats, of machines and of measurements; the help says what prints each. */
 static char *
-list_tools (void)
+list_formats (void)
 {
-  g_autoptr (GString) list = g_string_new (NULL);
-  g_autofree char *measurements = fab_measurement_tools ();
+  g_autofree char *machines = g_strjoinv (", ", (char **) fab_import_formats);
+  g_autofree char *measurements = g_strjoinv (", ", (char **) fab_measurement_formats);
 
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    g_string_append_printf (list, "%s%s (%s)", i ? ", " : "", formats[i]->name, formats[i]->tool);
-  g_string_append_printf (list, "; of measurements %s", measurements);
-  return g_string_free (g_steal_pointer (&list), FALSE);
+  return g_strdup_printf ("the formats are %s, %s; `fabricast import --help` describes them", machines,
+                          measurements);
 }
 
 static const FabImportFormat *
 find_format (const FabImportRequest *request, GError **error)
 {
-  g_autofree char *tools = list_tools ();
+  g_autofree char *known = list_formats ();
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
     if (request->format ? strcmp (formats[i]->name, request->format) == 0
@@ -66,10 +65,10 @@ find_format (const FabImportRequest *request, GError **error)
   if (request->format) {
     const char *machine = fab_nearest (request->format, fab_import_formats);
     const char *nearest = machine ? machine : fab_nearest (request->format, fab_measurement_formats);
-    fab_throw (error, FAB_ERROR_INPUT, "--from %s: unknown format%s%s; there are %s", request->format,
-               nearest ? "; nearest is " : "", nearest ? nearest : "", tools);
+    fab_throw (error, FAB_ERROR_INPUT, "--from %s: unknown format%s%s; %s", request->format,
+               nearest ? "; nearest is " : "", nearest ? nearest : "", known);
   } else
-    fab_import_fail (request, 0, error, "this is no format that can be read; there are %s", tools);
+    fab_import_fail (request, 0, error, "this text has none of the known formats; %s", known);
   return NULL;
 }
 

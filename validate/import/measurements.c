@@ -46,16 +46,6 @@ fab_measurement_format (const char *text)
   return format ? format->name : NULL;
 }
 
-char *
-fab_measurement_tools (void)
-{
-  GString *list = g_string_new (NULL);
-
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    g_string_append_printf (list, "%s%s (%s)", i ? ", " : "", formats[i]->name, formats[i]->tool);
-  return g_string_free (list, FALSE);
-}
-
 static gboolean
 check_text (const FabMeasurementRequest *request, GError **error)
 {
@@ -81,10 +71,10 @@ fab_measurements_read (const FabMeasurementRequest *whole, GError **error)
   request->size -= (gsize) (request->text - whole->text);
   format = find_format (request->format, request->text);
   if (format == NULL) {
-    g_autofree char *tools = fab_measurement_tools ();
+    g_autofree char *known = g_strjoinv (", ", (char **) fab_measurement_formats);
 
-    fab_throw (error, FAB_ERROR_INPUT, "%s: no measurement that can be read; there are %s", request->file,
-               tools);
+    fab_throw (error, FAB_ERROR_INPUT, "%s: this text has none of the formats of measurements, which are %s",
+               request->file, known);
     return NULL;
   }
   readings = fab_readings_new (request);

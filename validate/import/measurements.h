@@ -29,9 +29,6 @@ extern const char *const fab_measurement_formats[];
 /* Recognises the format of the text and returns its name; NULL: it is no measurement. */
 const char *fab_measurement_format (const char *text);
 
-/* Returns "perftest (ib_write_bw, ...), ..." for messages. (transfer full) */
-char *fab_measurement_tools (void);
-
 /* Reads the text. Returns NULL and sets *error (FAB_ERROR_INPUT), which lists every mistake with its line. (transfer
  * full) */
 FabMeasurements *fab_measurements_read (const FabMeasurementRequest *request, GError **error);

@@ -89,7 +89,6 @@ recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_nccl_tests = {
   .name = "nccl-tests",
-  .tool = "nccl-tests and rccl-tests, text or -J",
   .recognises = recognises,
   .read = read_tests,
 };

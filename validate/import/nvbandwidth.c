@@ -432,7 +432,6 @@ recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_nvbandwidth_json = {
   .name = "nvbandwidth-json",
-  .tool = "nvbandwidth -j",
   .recognises = recognises,
   .read = read_json,
 };
@@ -595,7 +594,6 @@ nvbandwidth_text_recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_nvbandwidth = {
   .name = "nvbandwidth",
-  .tool = "nvbandwidth",
   .recognises = nvbandwidth_text_recognises,
   .read = read_text,
 };

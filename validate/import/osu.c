@@ -293,7 +293,6 @@ recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_osu = {
   .name = "osu",
-  .tool = "osu_latency, osu_bw, osu_bibw, osu_allreduce, ...",
   .recognises = recognises,
   .read = read_text,
 };

@@ -222,7 +222,6 @@ recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_p2p = {
   .name = "p2pBandwidthLatencyTest",
-  .tool = "the CUDA sample",
   .recognises = recognises,
   .read = read_text,
 };

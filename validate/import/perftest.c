@@ -328,7 +328,6 @@ recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_perftest_json = {
   .name = "perftest-json",
-  .tool = "perftest --out_json",
   .recognises = recognises,
   .read = read_json,
 };
@@ -557,7 +556,6 @@ perftest_text_recognises (const char *text)
 
 const FabMeasurementFormat fab_measurement_perftest = {
   .name = "perftest",
-  .tool = "ib_write_bw, ib_read_bw, ib_send_bw, ib_write_lat, ...",
   .recognises = perftest_text_recognises,
   .read = read_text,
 };

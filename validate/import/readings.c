@@ -200,7 +200,8 @@ fab_readings_time (FabReadings *self, const FabWord *word, FabMeasuredSeries *se
       continue;
     if (other->time_ps != point.time_ps)
       fab_readings_mistake (self, word,
-                            "size %" G_GUINT64_FORMAT " stands twice with different values: one run a file",
+                            "size %" G_GUINT64_FORMAT
+                            " is given twice with different values; give one run in a file",
                             size_bytes);
     return;
   }

@@ -47,7 +47,6 @@ typedef struct _FabReadings FabReadings;
 /* A format. Each has a file of its own and a row in measurements.c. */
 typedef struct {
   const char *name; /* as --from takes it */
-  const char *tool; /* the commands that print it */
   gboolean (*recognises) (const char *text);
   void (*read) (FabReadings *readings);
 } FabMeasurementFormat;

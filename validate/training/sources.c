@@ -23,7 +23,7 @@ static const char *const role_names[] = {
 
 static const FabParam source_params[] = {
   ROW ("name", name, NULL, "How the source is called."),
-  ROW ("title", title, NULL, "What ran where, in a line."),
+  ROW ("title", title, NULL, "The job and the machine in one line."),
   ROW ("file", file, NULL, "The CSV file, beside INDEX.yaml."),
   ROW ("scenario", scenario, NULL, "The template, beside INDEX.yaml."),
   { .key = "role",
@@ -128,7 +128,7 @@ load_sources (FabTrainingSources *self)
     for (guint k = 0; k < i; k++)
       is_twice = is_twice || strcmp (specs[i].name, specs[k].name) == 0;
     if (is_twice)
-      fab_schema_report (self->file->reader, &specs[i].name, "'%s' stands twice", specs[i].name);
+      fab_schema_report (self->file->reader, &specs[i].name, "'%s' is given twice", specs[i].name);
     else
       load_source (self, &specs[i]);
   }
@@ -331,7 +331,7 @@ read_row (const Reader *reader, const char *line, GError **error)
   row.doubtful = cell (table, cells, "doubtful");
   row.is_anchor = g_strcmp0 (cell (table, cells, "anchor"), "yes") == 0;
   if (row.id == NULL || is_known_id (table, row.id))
-    return fail (reader, error, "id is '%s', which is empty or stands twice", row.id ? row.id : "");
+    return fail (reader, error, "id is '%s', which is empty or is given twice", row.id ? row.id : "");
   if (row.strategy == NULL)
     return fail (reader, error, "strategy is empty");
   if (!read_count (reader, cells, "gpus", &row.gpus, error)

@@ -164,7 +164,7 @@ is_long_sum (const Case *self, const FabContrastRow *row)
 static const char *
 in_sum (const Case *self, const FabContrastRow *row)
 {
-  return is_long_sum (self, row) ? "in sum over collectives that overlap each other" : "in sum";
+  return is_long_sum (self, row) ? "in total over collectives that overlap" : "in total";
 }
 
 /* Collectives that go by another algorithm are held together with those that they replace. FALSE: these do not. */
@@ -181,9 +181,9 @@ append_other_algorithms (GString *out, const Case *self, const FabContrastRow *r
     return FALSE;
   g_string_append_printf (out, " Its %.*s", (int) family_length (row->name), row->name);
   if (*now != '\0')
-    g_string_append_printf (out, " goes by %s", now);
+    g_string_append_printf (out, " uses %s", now);
   if (*then != '\0')
-    g_string_append_printf (out, *now != '\0' ? " in place of %s" : " no longer goes by %s", then);
+    g_string_append_printf (out, *now != '\0' ? " in place of %s" : " no longer uses %s", then);
   g_string_append_printf (out, ": %s %s %s", time, change_s > 0 ? "more" : "less", in_sum (self, row));
   return TRUE;
 }
@@ -213,7 +213,7 @@ append_collectives (GString *out, const Case *self)
 
     g_string_append_printf (out, "%s %s waits %s %s for its last rank%s", row ? ";" : " Its", waits->name,
                             time, difference_s (self, waits) > 0 ? "longer" : "less",
-                            is_long_sum (self, waits) ? ", in sum over waits that overlap each other" : "");
+                            is_long_sum (self, waits) ? ", in total over waits that overlap" : "");
     row = waits;
   }
   if (row != NULL)

@@ -225,7 +225,7 @@ check_names (FabFidelityLimits *self)
     if (find_group (self, which->group) == NULL)
       fab_schema_report (self->file->reader, &which->group, "there is no group '%s'", which->group);
     if (fab_fidelity_limits_find (self, which->name, NULL) != which)
-      fab_schema_report (self->file->reader, &which->name, "'%s' stands twice", which->name);
+      fab_schema_report (self->file->reader, &which->name, "'%s' is given twice", which->name);
   }
 }
 
