@@ -85,7 +85,7 @@ enum {
 };
 
 /* A value with its unit. */
-typedef struct {
+typedef struct FabricastValue {
   size_t struct_size;
   int kind;         /* FABRICAST_NONE, ... */
   int64_t whole;    /* of BOOL and WHOLE */
@@ -95,7 +95,7 @@ typedef struct {
 } FabricastValue;
 
 /* One mistake that an error tells. */
-typedef struct {
+typedef struct FabricastIssue {
   size_t struct_size;
   const char *message; /* what is wrong, and what would be right */
   const char *file;    /* where it was written; NULL: nowhere */
@@ -105,7 +105,7 @@ typedef struct {
 
 /* A column of a table. Of the three arrays the one of its kind is set, and has an item per row. A REAL that is not
  * known is NaN, a WHOLE INT64_MIN, a TEXT NULL. */
-typedef struct {
+typedef struct FabricastColumn {
   size_t struct_size;
   const char *name; /* with its unit at the end: "exposed_ps" */
   int kind;         /* FABRICAST_WHOLE, FABRICAST_REAL or FABRICAST_TEXT */
@@ -118,14 +118,14 @@ typedef struct {
  * and any other value to cancel the work. It runs on the thread that called the library. */
 typedef int (*FabricastProgressFn) (void *user, int64_t done, int64_t all);
 
-typedef struct {
+typedef struct FabricastContextOptions {
   size_t struct_size;
   const char
       *catalogue; /* a directory of catalogue files; NULL: the catalogue that is built into the library */
   int n_threads;  /* that sweeps and searches may use; 0: one per processor */
 } FabricastContextOptions;
 
-typedef struct {
+typedef struct FabricastRunOptions {
   size_t struct_size;
   FabricastProgressFn progress; /* called after each iteration; NULL: nobody asks */
   void *user;                   /* passed to `progress` */
@@ -136,7 +136,7 @@ typedef struct {
   int has_jobs; /* not 0: also simulate neighbouring jobs alone, for the table "job" */
 } FabricastRunOptions;
 
-typedef struct {
+typedef struct FabricastPredictOptions {
   size_t struct_size;
   const char *op; /* "all_reduce", "all_gather", ... */
   /* Sizes as nccl-tests counts them, at least 1 byte each. */
@@ -146,7 +146,7 @@ typedef struct {
   int has_band;     /* not 0: also say how far each time may be off */
 } FabricastPredictOptions;
 
-typedef struct {
+typedef struct FabricastStudyOptions {
   size_t struct_size;
   /* NULL-ended lists of texts, or NULL. "KEY=VALUES" is an axis, as for `fabricast sweep --vary`. In `zip`, "KEY=VALUES
    * KEY2=VALUES2" are keys that change together. */
