@@ -26,6 +26,7 @@ ALLOWED = {
     "nccl_tests.c": "JSON of another program",
     "best.c": "a scenario for people",
     "cmd_check.c": "a scenario for people",
+    "context.c": "an entry of the catalogue for people",
     "cmd_describe.c": "an entry for people",
     "cmd_import.c": "reads what was written for people, so that it is right",
     "explored.c": "a scenario for people",
