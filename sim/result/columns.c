@@ -254,7 +254,7 @@ static const FabColumn memo_columns[] = {
                "from the remembered one." },
   { COLUMN (FabMemoRecord, n_events, UNSIGNED), .meaning = "Events of the network that were simulated." },
   { COLUMN (FabMemoRecord, n_skipped, UNSIGNED), .since = 7,
-    .meaning = "What was not simulated, because rounds of rings repeat: messages at `step`, packets times "
+    .meaning = "Work skipped because rounds of rings repeat: messages at `step`, packets times "
                "links at `packet`." },
 };
 
