@@ -55,7 +55,9 @@ class Debian(CliTest):
         for path in files:
             self.assertEqual(len({package for package, pattern in lines if matches(path, pattern)}), 1, path)
         for package, pattern in lines:
-            if pattern != LIBRARY_MODULES and "*.so.*" not in pattern:
+            if pattern.startswith("python/"):  # of the sources
+                self.assertNotEqual(glob.glob(os.path.join(SOURCE, pattern)), [], pattern)
+            elif pattern != LIBRARY_MODULES and "*.so.*" not in pattern:
                 self.assertTrue(any(matches(path, pattern) for path in files), f"{package}: nothing is like {pattern}")
 
     def test_packages_have_a_list(self):

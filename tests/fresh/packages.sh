@@ -38,6 +38,10 @@ if [ -e /usr/include/fabricast.h ]; then
   /tmp/embedded /usr/share/fabricast/scenarios/hello.yaml
 fi
 
+if command -v python3 >/dev/null; then
+  python3 -c 'import fabricast; print (fabricast.__file__)'
+fi
+
 names=$(for deb in "$dir"/*.deb; do dpkg-deb --field "$deb" Package; done)
 # shellcheck disable=SC2086 # names of packages
 apt-get purge -qq -y $names >/tmp/purge.log 2>&1 || { tail -n 20 /tmp/purge.log >&2; exit 1; }
