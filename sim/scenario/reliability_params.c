@@ -42,14 +42,14 @@ static const FabParam class_params[] = {
          "slows: what is left of the NIC's line rate."),
     .min = 0.001, .max = 1 },
   { ROW ("note", TEXT, FabFailureClassSpec, note, "",
-         "What the rate rests on, where the set does not say.") },
+         "The source of the rate, where the set does not say.") },
   { .key = NULL },
 };
 
 const FabParam fab_failure_set_params[] = {
-  { ROW ("name", TEXT, FabFailureSetSpec, name, NULL, "Its name.") },
+  { ROW ("name", TEXT, FabFailureSetSpec, name, NULL, "The name of the set.") },
   { ROW ("summary", TEXT, FabFailureSetSpec, summary, "", "One line about it.") },
-  { ROW ("classes", LIST, FabFailureSetSpec, classes, NULL, "What fails, and how often."),
+  { ROW ("classes", LIST, FabFailureSetSpec, classes, NULL, "The kinds of failure, and how often each happens."),
     .table = class_params, .table_size = sizeof (FabFailureClassSpec) },
   { ROW ("source", TEXT, FabFailureSetSpec, source, "", "Where the numbers come from.") },
   { ROW ("date", TEXT, FabFailureSetSpec, date, "", "When the source was read.") },
