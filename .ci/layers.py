@@ -38,6 +38,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 DOORS = {
     "yaml.h": ("sim/config/yaml_doc.c",),
     "sqlite3.h": ("sim/result/", "validate/measure/", "tests/"),
+    "zlib.h": ("models/format/trace/bytes.c",),
     "libsoup/": ("cli/explore/server.c",),
     "json-glib/": ("cli/report/report_svg", "tests/"),
     "cuda": ("validate/measure/",),

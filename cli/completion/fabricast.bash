@@ -63,7 +63,8 @@ _fabricast_options() { # COMMAND
         --session-limit --secret-file --set --out --format --help
       ;;
     import)
-      echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --help
+      echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --db \
+        --with-waiting --help
       ;;
     report) echo --db --run --sweep --for --csv --svg --out --help ;;
     explore) echo --port --listen --seeds --set --help ;;

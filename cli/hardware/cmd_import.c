@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/hardware/cmd_measure.h"
+#include "cli/hardware/import_trace.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"
@@ -24,6 +25,8 @@ typedef struct {
   gint64 n_nodes;
   char *system, *source, *size, *print_format; /* for measurements */
   gint64 n_ranks;
+  char *db; /* for traces */
+  gboolean with_waiting;
 } ImportOptions;
 
 /* `fabricast import` of what benchmarks printed: into a file of measurements, or to be read. */
@@ -231,12 +234,16 @@ static const FabUsage usage = {
       "  nccl-tests                    of NCCL and RCCL, text or -J\n"
       "  osu                           osu_latency, osu_bw, osu_bibw, osu_allreduce, ...\n"
       "  fabtests                      fi_pingpong, fi_rdm_tagged_bw, ...\n"
-      "  csv                           size_bytes with time_us or rate_GBps",
+      "  csv                           size_bytes with time_us or rate_GBps\n"
+      "`import trace` reads what a profiler recorded: files, archives and folders of Kineto, one file per rank; each\n"
+      "step of each rank becomes rows of a results file, as those of a simulated run. It also reads Chakra, GOAL,\n"
+      "SimAI, AICB and logs of NCCL, and prints what they hold.\n",
   .examples = "  fabricast import docs/examples/topo-a100.txt\n"
               "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
               "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
               "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n"
-              "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n",
+              "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n"
+              "  fabricast import trace profile --db results.db\n",
   .min_rest = 1,
   .max_rest = 1000,
 };
@@ -307,6 +314,41 @@ import_files (const ImportOptions *o, char **paths, GError **error)
   return import_machine (o, paths[0], text, size, error);
 }
 
+/* The files after the word `trace`. */
+static gboolean
+import_traces (const ImportOptions *o, char **paths, GError **error)
+{
+  const ImportTraceOptions options = { .db = o->db, .name = o->name, .with_waiting = o->with_waiting };
+  const char *option = o->format                     ? "--from"
+                     : o->out                        ? "--out"
+                     : o->accelerator                ? "--accelerator"
+                     : o->nic                        ? "--nic"
+                     : o->n_nodes != IMPORT_NOT_SAID ? "--nodes"
+                     : o->system                     ? "--system"
+                     : o->source                     ? "--source"
+                     : o->size                       ? "--size"
+                     : o->n_ranks != IMPORT_NOT_SAID ? "--ranks"
+                     : o->print_format               ? "--format"
+                                                     : NULL;
+
+  if (option != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s does not go with `import trace`", option);
+  if (paths[0] == NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "name the files or the folder of the trace");
+  return import_trace (&options, paths, error);
+}
+
+static gboolean
+import_all (const ImportOptions *o, char **paths, GError **error)
+{
+  if (strcmp (paths[0], "trace") == 0)
+    return import_traces (o, paths + 1, error);
+  if (o->db != NULL || o->with_waiting)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s is for `fabricast import trace`",
+                      o->db ? "--db" : "--with-waiting");
+  return import_files (o, paths, error);
+}
+
 static void
 options_clear (ImportOptions *o)
 {
@@ -319,6 +361,7 @@ options_clear (ImportOptions *o)
   g_free (o->source);
   g_free (o->size);
   g_free (o->print_format);
+  g_free (o->db);
 }
 
 static FabExit
@@ -347,11 +390,15 @@ run (int argc, char **argv)
       "Measurements: ranks of a collective, where the text does not say it", "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.print_format,
       "Measurements without -o: text (default), json or csv", "FORMAT" },
+    { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Traces: store the measured run in this results file",
+      "FILE" },
+    { "with-waiting", 0, 0, G_OPTION_ARG_NONE, &o.with_waiting,
+      "Traces: count waiting for the last rank as communication, as profilers do", NULL },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && import_files (&o, argv + 1, &error);
+                  && import_all (&o, argv + 1, &error);
 
   options_clear (&o);
   return is_done ? FAB_EXIT_DONE : fab_cli_fail ("import", error);

@@ -22,6 +22,7 @@ class Fabricast(MesonPackage):
     depends_on("glib@2.66:")
     depends_on("json-glib@1.6:")
     depends_on("libyaml")
+    depends_on("zlib-api")
     depends_on("sqlite@3.37:")
     depends_on("libsoup@3:", when="+explore")
     depends_on("mpi", when="+mpi")

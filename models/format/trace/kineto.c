@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kineto.c - the events of PyTorch's profiler.
+ *
+ * What counts, as Holistic Trace Analysis has it (hta/utils/utils.py, hta/common/trace.py): kernels whose names begin
+ * with nccl communicate, Memcpy and Memset touch memory, all other kernels compute. A kernel is of the ProfilerStep
+ * that launched it, which the correlation tells. The args of communication: saveNcclMeta in PyTorch's
+ * torch/csrc/profiler/util.cpp.
+ */
+#include <string.h>
+
+#include "models/format/trace/formats.h"
+#include "sim/base/error.h"
+
+/* One event. Texts point into the trace. */
+typedef struct {
+  char phase;
+  char category[32], ts[40], dur[40];
+  char name[FAB_TRACE_TEXT_BYTES + 1];
+  gint64 correlation, stream, tid, device, in_elements, out_elements, group_size;
+  char collective[64], dtype[32], group[FAB_TRACE_TEXT_BYTES + 1], group_name[64], group_description[128];
+} Event;
+
+/* Reads a value as text; what is neither text nor number is passed over. */
+static gboolean
+read_into (FabTraceJson *json, char *to, gsize size)
+{
+  FabTraceJsonToken token = fab_trace_json_next (json);
+
+  if (token == FAB_TRACE_JSON_TEXT || token == FAB_TRACE_JSON_NUMBER)
+    g_strlcpy (to, json->text, size);
+  return fab_trace_json_skip_from (json, token);
+}
+
+static gboolean
+read_whole (FabTraceJson *json, gint64 *value)
+{
+  char text[32] = "";
+  gint64 read;
+
+  if (!read_into (json, text, sizeof text))
+    return FALSE;
+  if (fab_trace_parse_whole (text, &read))
+    *value = read;
+  return TRUE;
+}
+
+static gboolean
+read_arg (FabTraceJson *json, Event *event)
+{
+  const char *key = json->text;
+
+  if (strcmp (key, "correlation") == 0)
+    return read_whole (json, &event->correlation);
+  if (strcmp (key, "stream") == 0)
+    return read_whole (json, &event->stream);
+  if (strcmp (key, "device") == 0)
+    return read_whole (json, &event->device);
+  if (strcmp (key, "In msg nelems") == 0)
+    return read_whole (json, &event->in_elements);
+  if (strcmp (key, "Out msg nelems") == 0)
+    return read_whole (json, &event->out_elements);
+  if (strcmp (key, "Group size") == 0)
+    return read_whole (json, &event->group_size);
+  if (strcmp (key, "Collective name") == 0)
+    return read_into (json, event->collective, sizeof event->collective);
+  if (strcmp (key, "dtype") == 0)
+    return read_into (json, event->dtype, sizeof event->dtype);
+  if (strcmp (key, "Process Group Ranks") == 0)
+    return read_into (json, event->group, sizeof event->group);
+  if (strcmp (key, "Process Group Name") == 0)
+    return read_into (json, event->group_name, sizeof event->group_name);
+  if (strcmp (key, "Process Group Description") == 0)
+    return read_into (json, event->group_description, sizeof event->group_description);
+  return fab_trace_json_skip (json);
+}
+
+static gboolean
+read_args (FabTraceJson *json, Event *event)
+{
+  FabTraceJsonToken token = fab_trace_json_next (json);
+
+  if (token != FAB_TRACE_JSON_OBJECT)
+    return fab_trace_json_skip_from (json, token);
+  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+    if (!read_arg (json, event))
+      return FALSE;
+  return token == FAB_TRACE_JSON_OBJECT_END;
+}
+
+static gboolean
+read_phase (FabTraceJson *json, Event *event)
+{
+  char text[2] = "";
+
+  if (!read_into (json, text, sizeof text))
+    return FALSE;
+  event->phase = text[0];
+  return TRUE;
+}
+
+static gboolean
+read_field (FabTraceJson *json, Event *event)
+{
+  const char *key = json->text;
+
+  if (strcmp (key, "ph") == 0)
+    return read_phase (json, event);
+  if (strcmp (key, "cat") == 0)
+    return read_into (json, event->category, sizeof event->category);
+  if (strcmp (key, "name") == 0)
+    return read_into (json, event->name, sizeof event->name);
+  if (strcmp (key, "ts") == 0)
+    return read_into (json, event->ts, sizeof event->ts);
+  if (strcmp (key, "dur") == 0)
+    return read_into (json, event->dur, sizeof event->dur);
+  if (strcmp (key, "tid") == 0)
+    return read_whole (json, &event->tid);
+  if (strcmp (key, "args") == 0)
+    return read_args (json, event);
+  return fab_trace_json_skip (json);
+}
+
+static void
+event_reset (Event *event)
+{
+  event->phase = event->category[0] = event->ts[0] = event->dur[0] = event->name[0] = '\0';
+  event->collective[0] = event->dtype[0] = event->group[0] = event->group_name[0] = '\0';
+  event->group_description[0] = '\0';
+  event->correlation = event->stream = event->tid = event->device = -1;
+  event->in_elements = event->out_elements = event->group_size = 0;
+}
+
+/* The first time of a file is where its times begin. */
+static gboolean
+event_times (FabTraceJson *json, FabTracedRank *rank, const Event *event, FabTimePs *start_ps,
+             FabTimePs *end_ps)
+{
+  gint64 whole_us, length_us;
+  FabTimePs rest_ps, length_ps;
+
+  if (!fab_trace_parse_us (event->ts, &whole_us, &rest_ps))
+    return fab_trace_json_fail (json, "an event has no ts in microseconds");
+  if (!fab_trace_parse_us (event->dur, &length_us, &length_ps))
+    return fab_trace_json_fail (json, "an event has no dur in microseconds");
+  if (rank->epoch_us == G_MININT64)
+    rank->epoch_us = whole_us;
+  if (ABS (whole_us - rank->epoch_us) > 1000000000000 || length_us > 1000000000000)
+    return fab_trace_json_fail (json, "the times of two events are more than 11 days apart");
+  *start_ps = (whole_us - rank->epoch_us) * 1000000 + rest_ps;
+  *end_ps = *start_ps + length_us * 1000000 + length_ps;
+  return TRUE;
+}
+
+static gboolean
+is_communication (const char *name)
+{
+  return g_ascii_strncasecmp (name, "nccl", 4) == 0 || g_ascii_strncasecmp (name, "rccl", 4) == 0;
+}
+
+static gint32
+add_comm (FabTrace *trace, FabTracedRank *rank, const Event *event)
+{
+  const char *op = event->collective[0] != '\0' ? fab_trace_op_name (event->collective) : NULL;
+  guint type_bytes = fab_trace_type_bytes (event->dtype);
+  FabTraceComm comm = { .dimension = "other", .group = "" };
+  gint64 most = G_MAXINT64 / 16;
+
+  if (op == NULL)
+    op = fab_trace_op_name (event->name);
+  comm.op = op != NULL ? op : "send_recv";
+  comm.bytes = fab_trace_size (comm.op, (FabBytes) CLAMP (event->in_elements, 0, most) * type_bytes,
+                               (FabBytes) CLAMP (event->out_elements, 0, most) * type_bytes);
+  comm.n_ranks = (guint) CLAMP (event->group_size, 0, G_MAXINT);
+  if (event->group_description[0] != '\0')
+    comm.dimension = fab_trace_dimension (event->group_description);
+  if (strcmp (comm.dimension, "other") == 0 && event->group_name[0] != '\0')
+    comm.dimension = fab_trace_dimension (event->group_name);
+  if (event->group[0] != '\0' || event->group_name[0] != '\0') {
+    g_autofree char *group = g_strdup_printf ("%s %s", event->group_name, event->group);
+
+    comm.group = fab_trace_intern (trace, g_strstrip (group));
+  }
+  g_array_append_val (rank->comms, comm);
+  return (gint32) rank->comms->len - 1;
+}
+
+/* Names of C++ kernels have hundreds of characters: those of NCCL lose their arguments, others all after the 160th. */
+static const char *
+kernel_name (FabTrace *trace, const char *full)
+{
+  gsize n = is_communication (full) ? strcspn (full, "(") : strlen (full);
+  g_autofree char *name = g_strndup (full, MIN (n, 160));
+
+  return fab_trace_intern (trace, name);
+}
+
+static gboolean
+add_kernel (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Event *event, gboolean is_copy)
+{
+  FabTraceOp op = { .launch = event->correlation, .comm = -1, .step = -1 };
+
+  if (!event_times (json, rank, event, &op.start_ps, &op.end_ps))
+    return FALSE;
+  op.stream = (guint32) MAX (event->stream >= 0 ? event->stream : event->tid, 0);
+  op.name = kernel_name (trace, event->name);
+  op.kind = is_copy || g_str_has_prefix (event->name, "Memcpy") || g_str_has_prefix (event->name, "Memset")
+              ? FAB_TRACE_COPY
+              : FAB_TRACE_COMPUTE;
+  if (op.kind == FAB_TRACE_COMPUTE && is_communication (event->name)) {
+    op.kind = FAB_TRACE_COMM;
+    op.comm = add_comm (trace, rank, event);
+  }
+  g_array_append_val (rank->ops, op);
+  return TRUE;
+}
+
+static gboolean
+add_step (FabTracedRank *rank, FabTraceJson *json, const Event *event)
+{
+  FabTraceStep step = { 0 };
+
+  if (!fab_trace_parse_whole (event->name + strlen ("ProfilerStep#"), &step.number))
+    return TRUE;
+  if (!event_times (json, rank, event, &step.start_ps, &step.end_ps))
+    return FALSE;
+  g_array_append_val (rank->steps, step);
+  return TRUE;
+}
+
+static gboolean
+add_launch (FabTracedRank *rank, FabTraceJson *json, const Event *event)
+{
+  FabTraceLaunch launch = { .launch = event->correlation };
+  FabTimePs end_ps;
+
+  if (!event_times (json, rank, event, &launch.at_ps, &end_ps))
+    return FALSE;
+  g_array_append_val (rank->launches, launch);
+  return TRUE;
+}
+
+static gboolean
+add_event (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Event *event)
+{
+  const char *category = event->category;
+  gboolean is_copy = g_ascii_strcasecmp (category, "gpu_memcpy") == 0
+                  || g_ascii_strcasecmp (category, "gpu_memset") == 0
+                  || g_ascii_strcasecmp (category, "Memcpy") == 0
+                  || g_ascii_strcasecmp (category, "Memset") == 0;
+
+  if (event->phase != 'X')
+    return TRUE;
+  if (is_copy || g_ascii_strcasecmp (category, "kernel") == 0)
+    return add_kernel (trace, rank, json, event, is_copy);
+  if (g_str_has_prefix (event->name, "ProfilerStep#")
+      && g_ascii_strcasecmp (category, "gpu_user_annotation") != 0)
+    return add_step (rank, json, event);
+  if (event->correlation >= 0
+      && (g_ascii_strncasecmp (category, "cuda", 4) == 0 || g_ascii_strcasecmp (category, "Runtime") == 0
+          || g_ascii_strncasecmp (category, "hip", 3) == 0))
+    return add_launch (rank, json, event);
+  return TRUE;
+}
+
+gboolean
+fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json)
+{
+  FabTraceJsonToken token = fab_trace_json_next (json);
+  g_autofree Event *event = g_new0 (Event, 1);
+
+  if (token != FAB_TRACE_JSON_ARRAY)
+    return fab_trace_json_fail (json, "traceEvents is no list");
+  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
+    event_reset (event);
+    while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+      if (!read_field (json, event))
+        return FALSE;
+    if (token != FAB_TRACE_JSON_OBJECT_END || !add_event (trace, rank, json, event))
+      return FALSE;
+  }
+  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "an event is no object");
+}
+
+/* {"backend": "nccl", "rank": 1, "world_size": 2} */
+gboolean
+fab_trace_kineto_ranks (FabTracedRank *rank, FabTraceJson *json)
+{
+  FabTraceJsonToken token = fab_trace_json_next (json);
+  gint64 value;
+
+  if (token != FAB_TRACE_JSON_OBJECT)
+    return fab_trace_json_skip_from (json, token);
+  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY) {
+    gboolean is_rank = strcmp (json->text, "rank") == 0;
+
+    value = -1;
+    if (!is_rank && strcmp (json->text, "world_size") != 0) {
+      if (!fab_trace_json_skip (json))
+        return FALSE;
+      continue;
+    }
+    if (!read_whole (json, &value))
+      return FALSE;
+    if (value < 0 || value > G_MAXINT / 2)
+      return fab_trace_json_fail (json, "distributedInfo names a rank that cannot be");
+    if (is_rank)
+      rank->rank = value;
+    else
+      rank->n_world = (guint) value;
+  }
+  return token == FAB_TRACE_JSON_OBJECT_END;
+}
+
+/* The devices of the node: [{"id": 0, "name": "Tesla V100"}, ...] */
+gboolean
+fab_trace_kineto_devices (FabTracedRank *rank, FabTraceJson *json)
+{
+  FabTraceJsonToken token = fab_trace_json_next (json);
+
+  if (token != FAB_TRACE_JSON_ARRAY)
+    return fab_trace_json_skip_from (json, token);
+  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
+    rank->n_devices++;
+    while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY) {
+      char name[128] = "";
+      gboolean is_name = strcmp (json->text, "name") == 0;
+
+      if (is_name ? !read_into (json, name, sizeof name) : !fab_trace_json_skip (json))
+        return FALSE;
+      if (is_name && rank->device == NULL)
+        rank->device = fab_printable (name);
+    }
+    if (token != FAB_TRACE_JSON_OBJECT_END)
+      return FALSE;
+  }
+  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_skip_from (json, token);
+}
