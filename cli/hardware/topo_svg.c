@@ -205,7 +205,7 @@ draw_legend (FabTopoSvg *svg, double top)
   }
 }
 
-/* "one of 18 trays, all alike: 72 GPUs and 72 NICs in all" */
+/* "one of 18 identical trays: 72 GPUs and 72 NICs in all" */
 static void
 draw_units (const Drawing *drawing, double y)
 {
@@ -214,7 +214,7 @@ draw_units (const Drawing *drawing, double y)
   if (drawing->units->n > 1)
     g_string_append_printf (
         drawing->svg->body,
-        "<text x=\"%d\" y=\"%.1f\" font-size=\"13\" font-weight=\"bold\">one of %u %s, all alike: "
+        "<text x=\"%d\" y=\"%.1f\" font-size=\"13\" font-weight=\"bold\">one of %u identical %s: "
         "%u GPUs and %u NICs in all</text>\n",
         MARGIN, y, drawing->units->n, drawing->topology->n_machines > 1 ? "machines" : "trays",
         cluster->gpus_per_node, cluster->nics_per_node);

@@ -105,7 +105,7 @@ class Calibrate(CliTest):
         with open(os.fsencode(self.path("")) + b"odd\xff\xe2\x80\xa8\x01.csv", "w", encoding="utf-8") as odd:
             odd.write(read(file).replace("system: lab", "system: l\u2028ab"))
         for name in ("a\u2028b", "a\x01b", "a\x7fb", "a\x85b", "a\ufffeb", "a\tb", "a\u202eb"):
-            self.refused("calibrate", odd.name, "--name", name, says="a character that is not seen")
+            self.refused("calibrate", odd.name, "--name", name, says="the invisible character")
         for name in ("\U0001f98a", "a 'b': {c}", "#a", "\u00e4"):
             self.good("calibrate", odd.name, "--name", name, "-o", self.path("odd.yaml"))
             self.assertEqual(yaml.safe_load(read(self.path("odd.yaml")))["links"][0]["name"], name)
@@ -129,7 +129,7 @@ class Calibrate(CliTest):
         done = yaml.safe_load(self.good("calibrate", host, self.write_lab()[0], "--name", "lab"))
         self.assertEqual([entry["name"] for entry in done["links"]], ["lab-gpu-to-host", "lab-sockets-host"])
         self.assertEqual(self.calibrate(host, "latency.csv", "--series", "gpu-to-host")[0]["link"], "measured")
-        self.refused("calibrate", host, "latency.csv", "--base", "roce-100", says="--base is one link")
+        self.refused("calibrate", host, "latency.csv", "--base", "roce-100", says="--base is for one link")
         self.refused("validate", "links", host, "latency.csv", "--link", "roce-100", says="choose one with --series")
 
     def test_held_out(self):
@@ -178,13 +178,13 @@ class Calibrate(CliTest):
         for args, says in (
                 (("nothing.csv",), "nothing.csv"),
                 ((lab, "--base", "roce-10000"), "nearest is roce-100"),
-                ((lab, "--holdout", "50%"), "no part below a half"),
-                ((lab, "--holdout", "some"), "no part below a half"),
+                ((lab, "--holdout", "50%"), "is not a share below one half"),
+                ((lab, "--holdout", "some"), "is not a share below one half"),
                 ((lab, "--min-size", "1 furlong"), "--min-size"),
-                ((lab, "--date", "yesterday"), "is no day"),
+                ((lab, "--date", "yesterday"), "is not a date"),
                 ((lab, "--min-size", "0"), "--min-size"),
                 ((lab, "--count", "-1"), "--count"),
-                ((lab, "--count", "0"), "--count is from 1"),
+                ((lab, "--count", "0"), "--count must be from 1"),
                 ((lab, "--hops", "0"), "--hops from 1"),
                 ((lab, "--name", ""), "--name must not be empty"),
                 ((lab, "--format", "xml"), "--format"),
@@ -196,13 +196,13 @@ class Calibrate(CliTest):
                 ((gpus, "--base", "nvlink4"), "with --count"),
                 ((gpus, "--base", "nvlink4", "--count", "18"), "only both directions at once were measured"),
                 ((one,), "nothing that was measured tells a rate"),
-                ((one, other), "none of these 2 links tells a rate"),
+                ((one, other), "no rate is known of any of these 2 links"),
                 ((falling,), "times that fall with size"),
                 ((slow,), "is the unit right?")):
             with self.subTest(args):
                 self.refused("calibrate", *args, says=says)
-        self.refused("validate", "links", lab, says="which link?")
-        self.refused("validate", "links", lab, "--link", "roce-10000", says="no link is called")
+        self.refused("validate", "links", lab, says="the link is missing")
+        self.refused("validate", "links", lab, "--link", "roce-10000", says="does not exist; `fabricast describe links` lists")
         self.refused("validate", "links", lab, "--with", "nothing.yaml", says="nothing.yaml")
 
     def test_every_published_table_is_read(self):

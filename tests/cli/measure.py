@@ -129,7 +129,7 @@ class Tcp(MeasureTest):
             [(n,)] = self.select("a.meas", "SELECT count (*) FROM sample")
             self.assertIn("a.meas keeps the samples; run the same command again to continue", err)
         self.assertEqual(self.select("a.meas", "SELECT count (*) FROM point"), [(0,)])
-        self.assertIn("No size has been measured to its end yet", self.good("measure", "show", "a.meas"))
+        self.assertIn("No size has been measured completely yet", self.good("measure", "show", "a.meas"))
         # On a busy machine n samples may not be precise yet; no more than these are asked for.
         self.good("measure", *ask, *QUICK, "--kinds", "latency", "--max-samples", str(n))
         rows = self.select("a.meas", "SELECT size_bytes, n_samples FROM point")
@@ -148,7 +148,7 @@ class Tcp(MeasureTest):
             code, _, err = self.ended(process)
             self.assertEqual(code, 2)
             self.assertIn(says, err)
-            self.assertIn("keeps what was measured", err)
+            self.assertIn("keeps the samples", err)
             self.assertEqual(self.ended(listener)[0], 0 if how == signal.SIGINT else -9)
 
     def test_who_is_not_there(self):
@@ -224,14 +224,14 @@ class Refused(MeasureTest):
                 (("tcp", "show"), "unexpected argument 'show'"),
                 (("show",), "show FILE"),
                 (("show", "none.meas"), "none.meas: no such file"),
-                (("tcp", "--peer", "a", "--listen", ":1"), "either --listen or --peer"),
+                (("tcp", "--peer", "a", "--listen", ":1"), "give --listen or --peer, not both"),
                 (("tcp", "--listen", ":1", "-o", "x"), "--out"),
                 (("tcp", "--peer", "a", "--once"), "--listen"),
                 (("tcp", "--peer", "host:99999"), "99999"),
                 (("tcp", "--peer", "a", "--sizes", "8..4"), "8..4"),
                 (("tcp", "--peer", "a", "--sizes", "8,huge"), "huge"),
                 (("tcp", "--peer", "a", "--sizes", ""), "--sizes"),
-                (("tcp", "--peer", "a", "--sizes", "8..65G"), "at most 64G"),
+                (("tcp", "--peer", "a", "--sizes", "8..65G"), "the limit of a message is 64G"),
                 (("tcp", "--peer", "a", "--kinds", "latancy"), "nearest is latency"),
                 (("tcp", "--peer", "a", "--precision", "0%"), "--precision"),
                 (("tcp", "--peer", "a", "--time", "soon"), "--time"),

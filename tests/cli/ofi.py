@@ -67,7 +67,7 @@ class OfiTest(support.CliTest):
         process.kill()
         code, _, complaint = asking.wait()
         self.assertEqual(code, 2, complaint)
-        self.assertIn("keeps what was measured", complaint)
+        self.assertIn("keeps the samples", complaint)
         self.assertGreaterEqual(self.samples(file), 5)
 
     @staticmethod

@@ -102,7 +102,7 @@ class Sweep(SweepTest):
             ends = [process.wait() for process in both]
             self.assertEqual([(code, out) for code, out, _ in ends], [(0, self.whole(*grid(n))[1])] * 2, ends)
             self.assertEqual(rows(self.path("a.db")), self.whole(*grid(n))[0])
-            return any("another process plays the same sweep into this file" in err for _, _, err in ends)
+            return any("another process runs the same sweep into this file" in err for _, _, err in ends)
 
         self.retry_with_more(attempt, MANY)
 
@@ -194,7 +194,7 @@ class Sweep(SweepTest):
         env = {**support.environment(), "OMPI_COMM_WORLD_SIZE": "2"}
         done = self.fabricast("sweep", self.tiny, *FEW, program=program, env=env)
         self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertIn("it was started under MPI, and this build has no module for that", done.stderr)
+        self.assertIn("fabricast was started under MPI, but this build has no MPI module", done.stderr)
 
     def test_full_disk(self):
         """The tables and half of the points fit."""

@@ -53,7 +53,7 @@ class Topo(CliTest):
             whole = self.good("topo", "--node", "gb200-nvl72", "--format", format_name, "--all")
             self.assertNotIn(name, folded)
             self.assertIn(name, whole)
-            self.assertIn("18 trays, all alike", folded)
+            self.assertIn("18 identical trays", folded)
 
     @unittest.skipUnless(shutil.which("dot"), "Graphviz is not here")
     def test_graphviz_takes_it(self):

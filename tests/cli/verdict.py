@@ -93,12 +93,12 @@ class Verdict(support.CliTest):
         self.assertEqual(self.fabricast("tune", HELLO, "--knobs", "bucket", *large).returncode, 1)
         scaled = self.fabricast("scale", HELLO, "--gpus", "8,16", *large)
         self.assertEqual((scaled.returncode, scaled.stdout), (1, ""))
-        self.assertIn("it fits on none of these numbers of GPUs", scaled.stderr)
+        self.assertIn("the job fits on none of these numbers of GPUs", scaled.stderr)
 
     def test_what_only_several_plays_tell(self):
         unmet = self.answer("size", HELLO, "--vary", "cluster.nic_rate=200Gb/s,400Gb/s", "--target", "mfu>=60%")
         self.assertEqual(codes(unmet["verdict"]), ["unreachable_target", "waits_for_compute"])
-        self.assertRegex(unmet["verdict"][0]["text"], r"99\.1 % of the step is compute.*cluster\.nic_rate takes no")
+        self.assertRegex(unmet["verdict"][0]["text"], r"99\.1 % of the step is compute.*larger cluster\.nic_rate does not reduce it")
         seeds = ("--seeds", "2", "--no-db", "--iterations", "1")
         self.assertIn("spread", codes(self.answer("run", HASHED, *seeds)["verdict"]))
         self.assertNotIn("spread", codes(self.answer("run", HELLO, *seeds)["verdict"]))

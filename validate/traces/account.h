@@ -2,11 +2,12 @@
 /* account.h - what a timed trace says of each step and rank, by the definitions of a simulated run
  * (sim/execution/account.h): compute, communication, overlapped, exposed, idle and waiting, on merged intervals.
  *
- * A step of a rank lasts from the start of its first operation to that of the first operation of its next step. The last
- * step lasts to the end of its last operation. So all time from the first to the last kernel counts once.
+ * A step of a rank lasts from the start of its first operation to that of the first operation of its next step. The
+ * last step lasts to the end of its last operation. So all time from the first to the last kernel counts once.
  *
- * Kernels of NCCL spin until the last rank has arrived. Where the traces of all ranks of a group are there, that part is
- * waiting and not communication, unless `with_waiting`. Elsewhere it cannot be told apart and counts as communication.
+ * Kernels of NCCL spin until the last rank has arrived. Where the traces of all ranks of a group are there, that part
+ * is waiting and not communication, unless `with_waiting`. Elsewhere it cannot be told apart and counts as
+ * communication.
  */
 #pragma once
 
