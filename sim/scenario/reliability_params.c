@@ -49,7 +49,8 @@ static const FabParam class_params[] = {
 const FabParam fab_failure_set_params[] = {
   { ROW ("name", TEXT, FabFailureSetSpec, name, NULL, "The name of the set.") },
   { ROW ("summary", TEXT, FabFailureSetSpec, summary, "", "One line about it.") },
-  { ROW ("classes", LIST, FabFailureSetSpec, classes, NULL, "The kinds of failure, and how often each happens."),
+  { ROW ("classes", LIST, FabFailureSetSpec, classes, NULL,
+         "The kinds of failure, and how often each happens."),
     .table = class_params, .table_size = sizeof (FabFailureClassSpec) },
   { ROW ("source", TEXT, FabFailureSetSpec, source, "", "Where the numbers come from.") },
   { ROW ("date", TEXT, FabFailureSetSpec, date, "", "When the source was read.") },
