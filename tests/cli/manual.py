@@ -87,6 +87,12 @@ class Examples(CliTest):
             self.assertEqual((code, problems), (0, ""))
             self.assertRegex(said, r" is at http://127\.0\.0\.1:\d+/ ")
 
+    def make_profile(self, env):
+        """A folder of traces, for the examples that read one."""
+        for line in ("run scenarios/hello.yaml --no-band --iterations 2 --db profile.db",
+                     "trace --db profile.db --format kineto -o profile"):
+            subprocess.run(["bash", "-c", "fabricast " + line], cwd=self.directory, env=env, capture_output=True, check=True)
+
     def test_examples_of_help_work(self):
         for name in ("scenarios", "docs"):
             os.symlink(os.path.join(SOURCE, name), self.path(name))
@@ -106,6 +112,9 @@ class Examples(CliTest):
                     if command == "explore":
                         self.check_served(line, env)
                         continue
+                    shutil.rmtree(self.path("profile"), ignore_errors=True)
+                    if "import trace" in line:
+                        self.make_profile(env)
                     done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True,
                                           text=True, check=False)
                     self.assertIn(done.returncode, (0, 1) if command == "validate" else (0,), done.stderr)
