@@ -226,11 +226,11 @@ char *
 fab_bar_for_screen (double columns)
 {
   gboolean has_blocks = fab_terminal_columns (STDOUT_FILENO) > 0 && fab_terminal_has_unicode ();
-  GString *out = g_string_new (NULL);
   guint eighths = (guint) lround (columns * 8);
 
   if (!has_blocks)
     return g_strnfill ((gsize) lround (columns), '#');
+  GString *out = g_string_new (NULL);
   for (guint k = 0; k < eighths / 8; k++)
     g_string_append_unichar (out, FULL_BLOCK);
   if (eighths % 8 > 0)
