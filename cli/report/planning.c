@@ -85,13 +85,14 @@ append_row_head (GString *html, const char *name, gboolean is_chosen)
   append (html, "<th scope=\"row\">%s</th>", name);
 }
 
-/* A job without train_tokens has no days. */
+/* A job without train_tokens has no days, and a scenario without rates of failures none of the calendar. */
 static void
-append_columns (GString *html, const char *const *columns, gboolean has_training)
+append_columns (GString *html, const char *const *columns, const FabPoint *point)
 {
   append (html, "<table><caption>%s</caption><thead><tr>", money_note);
   for (guint i = 0; columns[i] != NULL; i++)
-    if (has_training || strcmp (columns[i], "Training") != 0)
+    if ((point->train_s > 0 || strcmp (columns[i], "Training") != 0)
+        && (point->goodput.calendar_s > 0 || strcmp (columns[i], "With failures") != 0))
       append (html, "<th scope=\"col\">%s</th>", columns[i]);
   g_string_append (html, "</tr></thead><tbody>");
 }
@@ -100,7 +101,8 @@ static void
 append_time_cells (GString *html, const FabPoint *point, const FabBand *band)
 {
   g_autofree char *step = show (FAB_FIGURE_TIME, point->step_s),
-                  *train = show (FAB_FIGURE_TIME, point->train_s);
+                  *train = show (FAB_FIGURE_TIME, point->train_s),
+                  *calendar = show (FAB_FIGURE_TIME, point->goodput.calendar_s);
   g_autofree char *low = band != NULL ? show (FAB_FIGURE_TIME, band->low[0]) : NULL,
                   *high = band != NULL ? show (FAB_FIGURE_TIME, band->high[0]) : NULL;
   g_autofree char *steps = band != NULL ? g_strdup_printf ("%s (%s to %s)", step, low, high)
@@ -109,6 +111,8 @@ append_time_cells (GString *html, const FabPoint *point, const FabBand *band)
   append_cell (html, "Step", steps);
   if (point->train_s > 0)
     append_cell (html, "Training", train);
+  if (point->goodput.calendar_s > 0)
+    append_cell (html, "With failures", calendar);
 }
 
 static void
@@ -126,11 +130,15 @@ static void
 append_upgrade_decision (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
 {
   g_autofree char *step = show (FAB_FIGURE_TIME, all->base->step_s),
-                  *train = show (FAB_FIGURE_TIME, all->base->train_s);
+                  *train = show (FAB_FIGURE_TIME, all->base->train_s),
+                  *calendar = show (FAB_FIGURE_TIME, all->base->goodput.calendar_s);
 
-  append (html, "<div class=\"decision\"><p>As it is, a step takes %s%s%s, and the pace is set by: %s.</p>",
-          step, all->base->train_s > 0 ? " and the training " : "", all->base->train_s > 0 ? train : "",
-          fab_upgrade_pace (all->base));
+  append (html, "<div class=\"decision\"><p>As it is, a step takes %s", step);
+  if (all->base->train_s > 0)
+    append (html, " and the training %s", train);
+  if (all->base->goodput.calendar_s > 0)
+    append (html, ", with failures %s", calendar);
+  append (html, ", and the pace is set by: %s.</p>", fab_upgrade_pace (all->base));
   if (choice->setting != NULL) {
     g_autofree char *band = fab_upgrade_show_band (choice->setting);
 
@@ -176,12 +184,13 @@ static void
 append_upgrade_table (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
 {
   static const char *const columns[] = {
-    "Alternative", "Saves", "Price", "Step", "Training", "A million tokens", "Pace then set by", NULL
+    "Alternative",      "Saves", "Price", "Step", "Training", "With failures", "A million tokens",
+    "Pace then set by", NULL
   };
   guint n = 0;
 
   g_string_append (html, "<h2>Alternatives</h2>");
-  append_columns (html, columns, all->base->train_s > 0);
+  append_columns (html, columns, all->base);
   append_row_head (html, "as it is", FALSE);
   append_cell (html, "Saves", "-");
   append_cell (html, "Price", "-");
@@ -384,11 +393,13 @@ append_runs_decision (GString *html, const GPtrArray *sides)
 static void
 append_runs_table (GString *html, const GPtrArray *sides, guint chosen)
 {
-  static const char *const columns[] = { "Alternative", "Less time than the first", "To buy",      "Step",
-                                         "Training",    "A million tokens",         "Pace set by", NULL };
+  static const char *const columns[] = {
+    "Alternative",   "Less time than the first", "To buy",      "Step", "Training",
+    "With failures", "A million tokens",         "Pace set by", NULL
+  };
 
   g_string_append (html, "<h2>Alternatives</h2>");
-  append_columns (html, columns, fab_sides_at (sides, 0)->point->train_s > 0);
+  append_columns (html, columns, fab_sides_at (sides, 0)->point);
   for (guint i = 0; i < sides->len; i++) {
     const FabSide *side = fab_sides_at (sides, i);
     g_autofree char *capex = show (FAB_FIGURE_MONEY, side->point->spending.capex_usd), *saves = NULL;

@@ -95,12 +95,21 @@ has_training (const FabUpgradeView *view)
   return view->all->base->train_s > 0;
 }
 
+/* Whether failures are counted, so that the training has days of the calendar too. */
+static gboolean
+has_calendar (const FabUpgradeView *view)
+{
+  return view->all->base->goodput.calendar_s > 0;
+}
+
 static void
 append_head (GString *text, const FabUpgradeView *view, const char *title, glong width)
 {
   g_string_append_printf (text, "\n  %s\n  %-*s %10s", title, (int) width, "change", "step");
   if (has_training (view))
     g_string_append_printf (text, " %10s", "training");
+  if (has_calendar (view))
+    g_string_append_printf (text, " %13s", "with failures");
   g_string_append_printf (text, " %9s %18s %10s %10s  %s\n", "saves", "band", "price", "$ per %",
                           "pace set by");
 }
@@ -111,13 +120,16 @@ append_row (GString *text, const FabUpgradeView *view, const FabUpgrade *one, gl
   const FabPoint *point = one->trial.point;
   g_autofree char *name = fab_cli_printable (one->change.name), *band = fab_upgrade_show_band (one);
   g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, point->step_s),
-                  *days = fab_figure_show (FAB_FIGURE_TIME, point->train_s);
+                  *train = fab_figure_show (FAB_FIGURE_TIME, point->train_s),
+                  *calendar = fab_figure_show (FAB_FIGURE_TIME, point->goodput.calendar_s);
   g_autofree char *usd = fab_upgrade_show_price (fab_upgrade_price (one)), *each = per_percent (one);
   gboolean is_dear = view->budget_usd > 0 && fab_upgrade_price (one) > view->budget_usd;
 
   g_string_append_printf (text, "  %s%*s %10s", name, (int) (width - g_utf8_strlen (name, -1)), "", step);
   if (has_training (view))
-    g_string_append_printf (text, " %10s", days);
+    g_string_append_printf (text, " %10s", train);
+  if (has_calendar (view))
+    g_string_append_printf (text, " %13s", calendar);
   g_string_append_printf (text, " %7.1f %% %18s %10s %10s  %s%s\n", 100 * one->saved_fraction, band, usd,
                           each, fab_upgrade_pace (point), is_dear ? " (over budget)" : "");
 }
@@ -205,12 +217,15 @@ append_base (GString *text, const FabUpgradeView *view)
 {
   const FabPoint *base = view->all->base;
   g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, base->step_s),
-                  *train = fab_figure_show (FAB_FIGURE_TIME, base->train_s);
+                  *train = fab_figure_show (FAB_FIGURE_TIME, base->train_s),
+                  *calendar = fab_figure_show (FAB_FIGURE_TIME, base->goodput.calendar_s);
 
   g_string_append_printf (text, "  %-13sstep %s, %.1f %% exposed", "as it is", step,
                           100 * base->exposed_s / base->step_s);
   if (base->train_s > 0)
     g_string_append_printf (text, ", training %s without failures", train);
+  if (has_calendar (view))
+    g_string_append_printf (text, " and %s with them", calendar);
   g_string_append_printf (text, "; the pace is set by: %s\n", fab_upgrade_pace (base));
   if (view->all->band != NULL) {
     g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, view->all->band->low[0]),
