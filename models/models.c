@@ -64,4 +64,5 @@ const FabRegistry fab_models = {
     [FAB_MODEL_WORKLOAD] = workloads,
   },
   .model_file = &fab_format_huggingface,
+  .schedule_file = &fab_format_schedule,
 };

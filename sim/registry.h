@@ -6,12 +6,26 @@
 
 typedef struct _FabModelFileFormat FabModelFileFormat; /* defined in sim/scenario/model_file.h */
 
+/* A file that gives a collective as messages. */
+typedef struct {
+  const char *path;
+  const char *op;      /* operation; NULL: the file says it */
+  FabBytes size_bytes; /* of the operation that the messages add up to; 0: the file has shares */
+} FabScheduleFile;
+
+/* Reads and checks such files. What is read is a FabGiven (sim/collective/given.h). */
+typedef struct {
+  gpointer (*read) (const FabScheduleFile *file, GError **error);
+  GDestroyNotify free;
+} FabScheduleFileFormat;
+
 typedef struct {
   /* Each list is a NULL-ended array. The FabModelInfo is the first member of every ops struct. */
   const FabModelInfo *const *lists[FAB_N_MODEL_KINDS];
   /* The format that describes a neural network in files of other projects (config.json); NULL: no such file is
    * read. */
   const FabModelFileFormat *model_file;
+  const FabScheduleFileFormat *schedule_file; /* NULL: no such file is read */
 } FabRegistry;
 
 /* Returns the model called `name`, or NULL when the list has none. */

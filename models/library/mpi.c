@@ -19,7 +19,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/collective/collective.h"
+#include "sim/collective/given.h"
 
 typedef struct {
   const char *algorithm;
@@ -116,7 +116,7 @@ schedule_clear (gpointer data)
 /* NULL and *error when a hop has no path. */
 static FabSchedule *
 find_schedule (MpiLibrary *self, const FabCollectiveForm *form, const FabAlgorithmOps *algorithm,
-               const FabGroup *group, FabOp op, GError **error)
+               const FabGroup *group, FabOp op, const FabAlgorithmEnv *by, GError **error)
 {
   for (guint i = 0; i < self->schedules->len; i++) {
     const KnownSchedule *known = &g_array_index (self->schedules, KnownSchedule, i);
@@ -125,7 +125,7 @@ find_schedule (MpiLibrary *self, const FabCollectiveForm *form, const FabAlgorit
       return known->schedule;
   }
   g_autoptr (FabSchedule) schedule = fab_schedule_new (group->cluster);
-  if (!algorithm->schedule (group, op, &env, 1, schedule, error))
+  if (!algorithm->schedule (group, op, by, 1, schedule, error))
     return NULL;
   KnownSchedule made = { form, schedule };
   g_array_append_val (self->schedules, made);
@@ -200,6 +200,31 @@ no_algorithm (const MpiLibrary *self, FabOp op, guint n_ranks, gboolean is_in_ne
 }
 
 static gboolean
+plan_with (MpiLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group,
+           const FabAlgorithmEnv *by, FabCollectivePlan *plan, GError **error)
+{
+  const FabCollectiveForm *form = fab_library_form (&self->base, algorithm, group, plan->op, by, error);
+  FabSchedule *schedule = form != NULL ? find_schedule (self, form, algorithm, group, plan->op, by, error)
+                                       : NULL;
+
+  if (schedule == NULL)
+    return FALSE;
+  plan->algorithm = algorithm->info.name;
+  fill_plan (self, form, schedule, plan);
+  return TRUE;
+}
+
+static gboolean
+mpi_plan_by (FabLibrary *library, const FabGroup *group, const FabGiven *given, FabCollectivePlan *plan,
+             GError **error)
+{
+  FabAlgorithmEnv by = env;
+
+  by.owner = given;
+  return plan_with ((MpiLibrary *) library, &given->ops, group, &by, plan, error);
+}
+
+static gboolean
 mpi_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED FabBytes bytes,
           FabCollectivePlan *plan, GError **error)
 {
@@ -208,23 +233,13 @@ mpi_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED Fa
 
   for (guint i = 0; library->algorithms[i]; i++) {
     const FabAlgorithmOps *algorithm = library->algorithms[i];
-    const FabCollectiveForm *form;
-    FabSchedule *schedule;
 
     if (!can_use (self, algorithm, group, op))
       continue;
     is_in_network = algorithm->reduces_in != FAB_REDUCES_IN_RANKS;
     if (is_in_network)
       continue;
-    form = fab_library_form (library, algorithm, group, op, &env, error);
-    if (form == NULL)
-      return FALSE;
-    schedule = find_schedule (self, form, algorithm, group, op, error);
-    if (schedule == NULL)
-      return FALSE;
-    plan->algorithm = algorithm->info.name;
-    fill_plan (self, form, schedule, plan);
-    return TRUE;
+    return plan_with (self, algorithm, group, &env, plan, error);
   }
   return no_algorithm (self, op, plan->n_ranks, is_in_network, error);
 }
@@ -257,5 +272,6 @@ const FabLibraryOps fab_library_mpi = {
             .params_size = sizeof (MpiParams) },
   .create = mpi_create,
   .plan = mpi_plan,
+  .plan_by = mpi_plan_by,
   .destroy = mpi_destroy,
 };

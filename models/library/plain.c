@@ -14,7 +14,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/collective/collective.h"
+#include "sim/collective/given.h"
 
 typedef struct {
   const char *algorithm;
@@ -76,15 +76,11 @@ no_algorithm (const PlainLibrary *self, FabOp op, guint n_ranks, GError **error)
 }
 
 static gboolean
-plain_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED FabBytes bytes,
-            FabCollectivePlan *plan, GError **error)
+plan_with (FabLibrary *library, const FabAlgorithmOps *algorithm, const FabGroup *group,
+           const FabAlgorithmEnv *env, FabCollectivePlan *plan, GError **error)
 {
-  const PlainLibrary *self = (const PlainLibrary *) library;
-  const FabAlgorithmOps *algorithm = choose (self, group, op);
+  const FabCollectiveForm *form = fab_library_form (library, algorithm, group, plan->op, env, error);
 
-  if (algorithm == NULL)
-    return no_algorithm (self, op, plan->n_ranks, error);
-  const FabCollectiveForm *form = fab_library_form (library, algorithm, group, op, &no_loss, error);
   if (form == NULL)
     return FALSE;
   plan->algorithm = algorithm->info.name;
@@ -93,6 +89,28 @@ plain_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED 
   plan->limit_bytes_per_s = form->limit_bytes_per_s;
   plan->startup_ps = plan->latency_ps = fab_form_latency_ps (form);
   return TRUE;
+}
+
+static gboolean
+plain_plan (FabLibrary *library, const FabGroup *group, FabOp op, G_GNUC_UNUSED FabBytes bytes,
+            FabCollectivePlan *plan, GError **error)
+{
+  const PlainLibrary *self = (const PlainLibrary *) library;
+  const FabAlgorithmOps *algorithm = choose (self, group, op);
+
+  if (algorithm == NULL)
+    return no_algorithm (self, op, plan->n_ranks, error);
+  return plan_with (library, algorithm, group, &no_loss, plan, error);
+}
+
+static gboolean
+plain_plan_by (FabLibrary *library, const FabGroup *group, const FabGiven *given, FabCollectivePlan *plan,
+               GError **error)
+{
+  FabAlgorithmEnv env = no_loss;
+
+  env.owner = given;
+  return plan_with (library, &given->ops, group, &env, plan, error);
 }
 
 static FabLibrary *
@@ -120,5 +138,6 @@ const FabLibraryOps fab_library_plain = {
             .params_size = sizeof (PlainParams) },
   .create = plain_create,
   .plan = plain_plan,
+  .plan_by = plain_plan_by,
   .destroy = plain_destroy,
 };

@@ -67,6 +67,7 @@ fab_refers_name (FabRefers refers)
     [FAB_REFERS_NODE] = "node",
     [FAB_REFERS_MODEL] = "model",
     [FAB_REFERS_ALGORITHM] = "algorithm",
+    [FAB_REFERS_FILE] = "file",
     [FAB_REFERS_FILES] = "file or list of files",
     [FAB_REFERS_TECHNOLOGY] = "technology",
     [FAB_REFERS_PROCESSOR] = "processor",

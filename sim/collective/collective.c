@@ -4,6 +4,7 @@
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
 #include "sim/collective/form_book.h"
+#include "sim/collective/given.h"
 
 const char *const fab_op_names[FAB_N_OPS + 1] = {
   [FAB_OP_ALL_REDUCE] = "all_reduce",
@@ -189,6 +190,7 @@ fab_library_init (FabLibrary *self, const FabLibraryOps *ops, const FabModelInfo
 {
   self->ops = ops;
   self->algorithms = fab_algorithms_by_preference (algorithms);
+  self->given = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_given_free);
   self->forms = g_array_new (FALSE, FALSE, sizeof (KnownForm *));
   g_array_set_clear_func (self->forms, known_form_clear);
   self->plans = g_hash_table_new_full (known_plan_hash, known_plan_equal, g_free, NULL);
@@ -201,6 +203,7 @@ fab_library_clear (FabLibrary *self)
   g_clear_pointer (&self->concurrent_groups, g_ptr_array_unref);
   g_clear_pointer (&self->plans, g_hash_table_unref);
   g_clear_pointer (&self->forms, g_array_unref);
+  g_clear_pointer (&self->given, g_ptr_array_unref);
   g_clear_pointer (&self->algorithms, g_free);
 }
 
@@ -230,14 +233,15 @@ derive_form (const FabLibrary *self, KnownForm *made)
   return FALSE;
 }
 
-/* From the book, or by the algorithm, which then goes into the book. */
+/* From the book, or by the algorithm, which then goes into the book. The book outlives algorithms that have an
+ * owner. */
 static gboolean
 make_form (const FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
            const FabAlgorithmEnv *env, FabCollectiveForm *form, GError **error)
 {
   FabAlgorithmEnv recording = *env;
 
-  if (self->book == NULL)
+  if (self->book == NULL || env->owner != NULL)
     return algorithm->form (group, op, env, form, error);
   if (fab_form_book_find (self->book, algorithm, group, op, env->net_stretch, form))
     return TRUE;
@@ -285,11 +289,20 @@ form_of_plan (const FabLibrary *self, const FabCollectivePlan *plan)
   g_assert_not_reached ();
 }
 
+/* Whether the algorithm of a form can do the operation in another group. */
+static gboolean
+can_do (const KnownForm *known, const FabGroup *group, FabOp op)
+{
+  if (known->env.owner != NULL)
+    return op == known->op && fab_group_n_ranks (group) == fab_group_n_ranks (&known->group);
+  return known->algorithm->supports (group, op);
+}
+
 /* The algorithm of a plan where this group can run it; otherwise the first that can. */
 static const FabAlgorithmOps *
 algorithm_for (const FabLibrary *self, const KnownForm *known, const FabGroup *group, FabOp op)
 {
-  if (known->algorithm->supports (group, op))
+  if (can_do (known, group, op))
     return known->algorithm;
   for (guint i = 0; self->algorithms[i] != NULL; i++)
     if (self->algorithms[i]->supports (group, op))
@@ -371,6 +384,19 @@ finish_steps (const FabLibrary *self, FabCollectivePlanSteps *steps, const FabCo
   steps->owner = self;
 }
 
+/* The first given algorithm that fits; NULL: none. */
+static const FabGiven *
+find_given (const FabLibrary *self, const FabCollectivePlan *plan)
+{
+  for (guint i = 0; i < self->given->len && self->ops->plan_by != NULL; i++) {
+    const FabGiven *given = g_ptr_array_index (self->given, i);
+
+    if (fab_given_fits (given, plan->n_ranks, plan->op, plan->bytes))
+      return given;
+  }
+  return NULL;
+}
+
 static gboolean
 make_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
            GError **error)
@@ -384,7 +410,9 @@ make_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, Fa
                                .n_connections = 1 };
   if (plan->n_ranks < 2)
     return TRUE;
-  if (!self->ops->plan (self, group, op, bytes, plan, error))
+  const FabGiven *given = find_given (self, plan);
+  if (!(given != NULL ? self->ops->plan_by (self, group, given, plan, error)
+                      : self->ops->plan (self, group, op, bytes, plan, error)))
     return FALSE;
   finish_steps (self, &plan->steps, plan);
   if (fab_collective_plan_idle_ps (plan) < FAB_TIME_MAX / 2)

@@ -198,6 +198,7 @@ FabStream fab_collective_plan_stream (const FabCollectivePlan *plan);
 double fab_collective_plan_wire_per_byte (const FabCollectivePlan *plan);
 
 typedef struct _FabLibrary FabLibrary;
+typedef struct _FabGiven FabGiven; /* given.h */
 
 typedef struct {
   FabModelInfo info;
@@ -205,6 +206,9 @@ typedef struct {
   FabLibrary *(*create) (const FabModelInfo *const *algorithms, gconstpointer params);
   gboolean (*plan) (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
                     FabCollectivePlan *plan, GError **error);
+  /* Makes the plan by an algorithm that was given, which fits. NULL: the library takes none. */
+  gboolean (*plan_by) (FabLibrary *library, const FabGroup *group, const FabGiven *given,
+                       FabCollectivePlan *plan, GError **error);
   void (*destroy) (FabLibrary *library);
   /* Whether a user of the library it stands for can ask for this algorithm by name, for any operation that it
    * supports. NULL: for every one. */
@@ -216,6 +220,7 @@ typedef struct {
 struct _FabLibrary {
   const FabLibraryOps *ops;
   const FabAlgorithmOps **algorithms; /* NULL-ended, in the order of their `preference` */
+  GPtrArray *given;                   /* FabGiven: algorithms of others, which it prefers to all of its own */
   GArray *forms;                /* for each (group, operation, algorithm) that was asked for; made once */
   GHashTable *plans;            /* for each (group, operation, bytes); made once */
   GPtrArray *concurrent_groups; /* FabConcurrentGroups: sim/collective/concurrent_groups.h */

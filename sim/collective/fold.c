@@ -13,6 +13,9 @@
 /* Rounds until lanes whose differences still spread are played one by one; the shipped scenarios need up to 11. */
 enum { MOST_ROUNDS = 40 };
 
+/* Stands for the offset of a feed that waits until a message has left. */
+enum { FEED_LEFT = 2 };
+
 typedef struct {
   const FabGraph *graph;
   const FabFoldSpec *spec;
@@ -244,7 +247,8 @@ colour_lane (Refinement *self, guint s, guint l)
   for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++) {
     const FabFeed *feed = fab_schedule_feed_at (schedule, i);
 
-    feeds += fab_mix (feed->offset, (feed->offset > 0 ? self->before : self->lanes)[first + feed->from]);
+    feeds += fab_mix (feed->is_left ? FEED_LEFT : feed->offset,
+                      (feed->offset > 0 ? self->before : self->lanes)[first + feed->from]);
   }
   for (guint i = 0; i < footprint->n; i++)
     if (!self->is_left_out[footprint->links[i]])
@@ -479,7 +483,8 @@ keep_feeds (FabSchedule *self, const Classes *classes, guint first, const guint 
       start = feeds->len;
     for (guint k = start; k < feeds->len && !is_known; k++)
       is_known = g_array_index (feeds, FabFeed, k).from == feed.from
-              && g_array_index (feeds, FabFeed, k).offset == feed.offset;
+              && g_array_index (feeds, FabFeed, k).offset == feed.offset
+              && g_array_index (feeds, FabFeed, k).is_left == feed.is_left;
     if (!is_known)
       g_array_append_val (feeds, feed);
   }

@@ -444,6 +444,17 @@ release_next (FabPlay *self, guint index, FabTimePs left_ps)
     lane_release (self, index, left_ps + self->gap_ps);
 }
 
+/* Tells the lanes that wait for a message of this one, until it leaves or until it has arrived. */
+static void
+tell_fed (FabPlay *self, guint index, guint number, gboolean has_left, FabTimePs at_ps)
+{
+  const FabSchedule *schedule = self->schedule;
+
+  for (guint i = schedule->fed_starts[index]; i < schedule->fed_starts[index + 1]; i++)
+    if (!fab_schedule_feed_at (schedule, schedule->fed[i])->is_left == !has_left)
+      feed_comes (self, schedule->fed[i], number, at_ps);
+}
+
 static void
 lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
 {
@@ -458,8 +469,7 @@ lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
                   at_ps - fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
   at_ps += lane->extra_ps;
   self->last_ps = MAX (self->last_ps, at_ps);
-  for (guint i = self->schedule->fed_starts[index]; i < self->schedule->fed_starts[index + 1]; i++)
-    feed_comes (self, self->schedule->fed[i], number, at_ps);
+  tell_fed (self, (guint) index, number, FALSE, at_ps);
   if (--self->n_left == 0)
     fab_engine_at (self->net->env.engine, self->last_ps, finish, self, 0);
 }
@@ -473,6 +483,8 @@ lane_left (gpointer owner, guint64 index)
 
   if (!self->lanes[index].is_acked)
     release_next (self, (guint) index, now_ps (self));
+  if (self->schedule->has_lefts)
+    tell_fed (self, (guint) index, 0, TRUE, now_ps (self));
 }
 
 static void

@@ -85,13 +85,24 @@ fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double we
 void
 fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset)
 {
-  FabFeed feed = { lane, from, offset };
+  FabFeed feed = { lane, from, offset, FALSE };
 
   g_assert (!self->is_frozen && offset <= 1 && (offset == 1 || from < lane));
   g_assert (fab_schedule_lane_at (self, lane)->n_messages
             <= fab_schedule_lane_at (self, from)->n_messages + offset);
   g_array_append_val (self->feeds, feed);
   self->has_offsets |= offset > 0;
+}
+
+void
+fab_schedule_feed_left (FabSchedule *self, guint lane, guint from)
+{
+  FabFeed feed = { lane, from, 0, TRUE };
+
+  g_assert (!self->is_frozen && from < lane && fab_schedule_lane_at (self, lane)->n_messages == 1
+            && fab_schedule_lane_at (self, from)->n_messages == 1);
+  g_array_append_val (self->feeds, feed);
+  self->has_lefts = TRUE;
 }
 
 /* --- indices --- */

@@ -26,6 +26,9 @@ guint fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, dou
 /* Makes messages of `lane` wait for those of lane `from`. With offset 0 `from` must have been added before `lane`. */
 void fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset);
 
+/* Makes the one message of `lane` wait until the one message of `from`, which was added before it, has left. */
+void fab_schedule_feed_left (FabSchedule *self, guint lane, guint from);
+
 /* Whether every lane carries `n_chunks` messages that follow one another, as in a pipeline. */
 gboolean fab_schedule_is_in_chunks (const FabSchedule *self, guint n_chunks);
 

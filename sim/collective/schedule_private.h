@@ -14,6 +14,7 @@ typedef struct {
 
 typedef struct {
   guint lane, from, offset;
+  gboolean is_left; /* it waits until the message has left, not until it has arrived; offset 0 */
 } FabFeed;
 
 /* What a step costs in a play, by what was asked (FabPlaySpec). */
@@ -28,7 +29,7 @@ struct _FabSchedule {
   const FabCluster *cluster;
   GArray *lanes; /* FabLane */
   GArray *feeds; /* FabFeed; sorted by lane once frozen */
-  gboolean is_frozen, has_offsets;
+  gboolean is_frozen, has_offsets, has_lefts;
   guint64 n_messages;
   guint *feed_starts; /* [n_lanes + 1] into `feeds`, once frozen */
   guint *fed_starts;  /* [n_lanes + 1] into `fed` */

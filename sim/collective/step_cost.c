@@ -61,7 +61,9 @@ walk_round (Search *self, guint round)
     for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++) {
       const FabFeed *feed = fab_schedule_feed_at (schedule, i);
 
-      if (round >= feed->offset)
+      if (feed->is_left)
+        way = longer (way, self->now[feed->from]);
+      else if (round >= feed->offset)
         way = longer (way,
                       pass_on (self, feed->from, (feed->offset > 0 ? self->before : self->now)[feed->from]));
     }

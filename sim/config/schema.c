@@ -209,6 +209,8 @@ read_scalar (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row
                                node->kind == FAB_YAML_MAPPING ? "mapping" : "list");
   } else if (node->value != NULL ? schema_take_value (self, row, node->value, field, &message)
                                  : schema_parse_scalar (self, row, node->text, field, &message)) {
+    if (row->refers == FAB_REFERS_FILE)
+      fab_schema_resolve_path (self, node, field);
     return;
   }
   fab_diagnostics_add (self->diagnostics, &node->mark, "%s", message);
@@ -762,7 +764,7 @@ walk_row (Walk *self, const FabParam *row, gconstpointer field, const FabMark *m
   const FabModelChoice *choice = field;
   const FabParamList *list = field;
 
-  if (row->type == FAB_PARAM_TEXT && row->refers != FAB_REFERS_NOTHING)
+  if (row->type == FAB_PARAM_TEXT && row->refers != FAB_REFERS_NOTHING && row->refers != FAB_REFERS_FILE)
     check_text (self, row->refers, *(const char *const *) field, mark);
   if (row->type == FAB_PARAM_TABLE)
     walk (self, row->table, field, mark);

@@ -27,6 +27,9 @@ fab_schema_field (gconstpointer record, const FabParam *row)
 /* Reads the value of one row into the struct `out`, as fab_schema_read does. */
 void fab_schema_read_row (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row, gpointer out);
 
+/* Makes a path that stands in a file, and is relative to it, absolute; NULL stays NULL. */
+void fab_schema_resolve_path (FabSchemaReader *self, const FabYamlNode *node, const char **path);
+
 /* The row of a key; NULL when the table has none. */
 const FabParam *fab_schema_find_row (const FabParam *table, const char *key);
 /* Says so at `mark`, with the nearest key; `extra` is allowed beside those of the table, or NULL. */

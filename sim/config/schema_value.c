@@ -267,6 +267,18 @@ fab_schema_get (const FabParam *table, gconstpointer in, const char *key, FabVal
 
 /* --- a key of a tree --- */
 
+void
+fab_schema_resolve_path (FabSchemaReader *self, const FabYamlNode *node, const char **path)
+{
+  g_autofree char *beside = *path != NULL ? fab_yaml_source_beside (&node->mark, *path) : NULL;
+  g_autofree char *full = beside != NULL ? g_canonicalize_filename (beside, NULL) : NULL;
+
+  if (full == NULL)
+    return;
+  gsize size = strlen (full) + 1;
+  *path = memcpy (fab_schema_reader_alloc (self, size), full, size);
+}
+
 /* The last item of "+" is the one that was added. */
 static const FabYamlNode *
 item_of (const FabYamlNode *list, const char *key)

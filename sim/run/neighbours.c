@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/run/neighbours.h"
 
+#include "sim/collective/given.h"
 #include "sim/scenario/efficiency.h"
 #include "sim/scenario/neighbour_params.h"
+#include "sim/scenario/schedule_params.h"
 
 /* --- a job --- */
 
@@ -42,8 +44,24 @@ site_free (gpointer site)
   g_free (self);
 }
 
+/* The algorithms that files give. FALSE and *error when a file has changed since the scenario was checked. */
+static gboolean
+give_schedules (FabLibrary *library, const FabScenarioSpec *spec, const FabRegistry *registry, GError **error)
+{
+  for (guint i = 0; i < spec->schedules.n; i++) {
+    FabScheduleFile file = fab_schedule_file ((const FabScheduleSpec *) spec->schedules.data + i);
+    FabGiven *given = registry->schedule_file->read (&file, error);
+
+    if (given == NULL)
+      return FALSE;
+    fab_library_give (library, given);
+  }
+  return TRUE;
+}
+
 static const FabJobSite *
-find_site (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, guint which)
+find_site (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, guint which,
+           GError **error)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (plant->scenario != NULL ? plant->scenario : scenario);
   const FabLibraryOps *library = (const FabLibraryOps *) spec->collectives.info;
@@ -62,6 +80,10 @@ find_site (const FabScenario *scenario, const FabRegistry *registry, const FabPl
   fab_cluster_view (&made->cluster, &plant->cluster, nodes, n);
   made->library = library->create (registry->lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
   made->library->book = plant->book;
+  if (!give_schedules (made->library, spec, registry, error)) {
+    site_free (made);
+    return NULL;
+  }
   g_ptr_array_set_free_func (plant->sites, site_free);
   g_ptr_array_add (plant->sites, made);
   return made;
@@ -76,7 +98,9 @@ fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const Fab
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
   g_autoptr (FabJob) self = g_new0 (FabJob, 1);
 
-  self->site = find_site (scenario, registry, plant, which);
+  self->site = find_site (scenario, registry, plant, which, error);
+  if (self->site == NULL)
+    return NULL;
   FabWorkloadEnv env = { &self->site->cluster,
                          self->site->library,
                          expand_model,

@@ -19,6 +19,7 @@
 #include "sim/scenario/model_file.h"
 #include "sim/scenario/neighbour_params.h"
 #include "sim/scenario/placement.h"
+#include "sim/scenario/schedule_params.h"
 #include "sim/scenario/title.h"
 
 static const FabParam fab_cost_params[];
@@ -220,6 +221,7 @@ read_spec (const FabScenario *scenario)
     fab_circuit_check_all (self->reader, &self->spec.circuits, fidelity->set_capacity != NULL,
                            fidelity->info.name);
   }
+  fab_schedule_check_all (self->reader, scenario->registry, &self->spec.schedules);
   fab_reliability_check (self->reader, &self->spec.reliability);
   fab_neighbour_check_all (self->reader, &self->spec.neighbours,
                            fab_catalog_node (self->catalog, self->spec.cluster.node),
@@ -585,6 +587,11 @@ const FabParam fab_scenario_params[] = {
     .models = FAB_MODEL_NET },
   { ROW ("collectives", MODEL, FabScenarioSpec, collectives, "nccl", "Library that carries out collectives."),
     .models = FAB_MODEL_LIBRARY },
+  { ROW (
+        "schedules", LIST, FabScenarioSpec, schedules, NULL,
+        "Files that give collectives as messages; each is played for the collectives that it fits, in place of "
+        "the library's own algorithms."),
+    .table = fab_schedule_params, .table_size = sizeof (FabScheduleSpec) },
   { ROW ("job", MODEL, FabScenarioSpec, job, NULL, "Work of the GPUs."), .models = FAB_MODEL_WORKLOAD },
   { ROW ("faults", LIST, FabScenarioSpec, faults, NULL,
          "Faults that exist from the start, or begin while the job runs."),

@@ -65,6 +65,7 @@ typedef struct {
   FabClusterSpec cluster;
   FabModelChoice fidelity;    /* FAB_MODEL_NET */
   FabModelChoice collectives; /* FAB_MODEL_LIBRARY */
+  FabParamList schedules;     /* FabScheduleSpec */
   FabModelChoice job;         /* FAB_MODEL_WORKLOAD */
   FabParamList faults;        /* FabFaultSpec */
   FabParamList circuits;      /* FabCircuitSpec */

@@ -10,6 +10,7 @@
 #include "models/library/nccl/parts.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/collective/given.h"
 #include "sim/scenario/catalog.h"
 
 static const char *const protocol_choices[] = { "auto", "ll", "ll128", "simple", NULL };
@@ -425,32 +426,83 @@ plugin_of (const NcclParams *params, const FabGroup *group)
   return plugin != NULL ? plugin : nccl_plugin ("none");
 }
 
+/* What is known before an algorithm is chosen. `choice` must not move afterwards. */
+static gboolean
+begin_choice (NcclLibrary *self, const FabGroup *group, const FabCollectivePlan *plan, Choice *choice,
+              GError **error)
+{
+  const NcclArchitecture *architecture = nccl_architecture (group->cluster->architecture);
+  guint version = nccl_version_of (&self->params, architecture);
+
+  *choice = (Choice){ .library = self,
+                      .params = self->params,
+                      .env = { .net_stretch = 1 / self->params.net_fraction },
+                      .common = { .group = group,
+                                  .architecture = architecture,
+                                  .version = version,
+                                  .plugin = plugin_of (&self->params, group),
+                                  .op = plan->op,
+                                  .bytes = plan->bytes,
+                                  .n_ranks = plan->n_ranks },
+                      .best_us = -1 };
+  if (!nccl_version_check (&self->params, architecture, error))
+    return FALSE;
+  nccl_version_apply (version, &choice->params);
+  nccl_caps (version, architecture, &choice->caps);
+  choice->common.caps = &choice->caps;
+  choice->common.search = &choice->search;
+  choice->common.estimate = &choice->estimate;
+  return TRUE;
+}
+
+static NcclProtocol
+protocol_of (const FabGiven *given)
+{
+  for (guint i = 0; i < NCCL_N_PROTOCOLS; i++)
+    if (g_strcmp0 (given->protocol, protocol_choices[i + 1]) == 0)
+      return (NcclProtocol) i;
+  return NCCL_SIMPLE;
+}
+
+/* The messages of a file, by thread blocks of NCCL: MSCCL runs them inside NCCL's kernels. */
+static gboolean
+nccl_plan_by (FabLibrary *library, const FabGroup *group, const FabGiven *given, FabCollectivePlan *plan,
+              GError **error)
+{
+  NcclLibrary *self = (NcclLibrary *) library;
+  FabAlgorithmEnv env;
+  Choice choice;
+
+  if (!begin_choice (self, group, plan, &choice, error) || !measure_rings (&choice, error))
+    return FALSE;
+  env = choice.env;
+  env.owner = given;
+  const FabCollectiveForm *form = fab_library_form (library, &given->ops, group, plan->op, &env, error);
+  if (form == NULL)
+    return FALSE;
+  choice.common.algorithm = nccl_given_algorithm ();
+  choice.common.tuning = tuning_of (choice.common.algorithm, choice.common.architecture);
+  nccl_tuning_of (&choice.common, &choice.estimate);
+  choice.common.form = form;
+  choice.common.wires = nccl_wires (self->wires, group, form);
+  choice.common.protocol = protocol_of (given);
+  choice.common.n_channels = choice.common.most_channels = MAX (given->n_channels, 1);
+  plan->algorithm = given->name;
+  plan->protocol = protocol_choices[choice.common.protocol + 1];
+  nccl_cost (&choice.common, plan);
+  wait_for_host (&choice.params, group->cluster->generation, plan);
+  return TRUE;
+}
+
 static gboolean
 nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
            GError **error)
 {
   NcclLibrary *self = (NcclLibrary *) library;
-  const NcclArchitecture *architecture = nccl_architecture (group->cluster->architecture);
-  guint version = nccl_version_of (&self->params, architecture);
-  Choice choice = { .library = self,
-                    .params = self->params,
-                    .env = { .net_stretch = 1 / self->params.net_fraction },
-                    .common = { .group = group,
-                                .architecture = architecture,
-                                .version = version,
-                                .plugin = plugin_of (&self->params, group),
-                                .op = op,
-                                .bytes = bytes,
-                                .n_ranks = plan->n_ranks },
-                    .best_us = -1 };
+  Choice choice;
 
-  if (!nccl_version_check (&self->params, architecture, error))
+  if (!begin_choice (self, group, plan, &choice, error))
     return FALSE;
-  nccl_version_apply (version, &choice.params);
-  nccl_caps (version, architecture, &choice.caps);
-  choice.common.caps = &choice.caps;
-  choice.common.search = &choice.search;
-  choice.common.estimate = &choice.estimate;
   choice.algorithms = self->asked.algorithms[op];
   choice.protocols = self->asked.protocols[op];
   choice.is_told = nccl_plugin_chooses (choice.common.plugin, group, op, bytes, &choice.told_model,
@@ -460,7 +512,7 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
     return plan_all_pairs (&choice, plan, error);
   if (!measure_rings (&choice, error) || !try_algorithms (&choice, error))
     return FALSE;
-  if (choice.best_us < 0 && version < 22400) {
+  if (choice.best_us < 0 && choice.common.version < 22400) {
     choice.algorithms = nccl_algorithm_bit (
         nccl_searched_algorithm ()); /* before 2.24 rings ran where nothing else could */
     if (!try_algorithms (&choice, error))
@@ -560,6 +612,7 @@ const FabLibraryOps fab_library_nccl = {
             .check = nccl_check },
   .create = nccl_create,
   .plan = nccl_plan,
+  .plan_by = nccl_plan_by,
   .destroy = nccl_destroy,
   .can_be_chosen = nccl_can_be_chosen,
 };

@@ -217,6 +217,9 @@ const NcclAlgorithm *nccl_algorithm (const char *model);
 /* The row whose links give the bus bandwidth that NCCL's search finds. */
 const NcclAlgorithm *nccl_searched_algorithm (void);
 
+/* A row that is in no list: the messages of a file. */
+const NcclAlgorithm *nccl_given_algorithm (void);
+
 /* Column of the arrays of three: 0, 1, 2 for one, two and more nodes. */
 static inline guint
 nccl_column (const FabGroup *group)

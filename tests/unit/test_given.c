@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_given.c - algorithms that files give: what they play like, and what is refused. */
+#include "tests/support/test.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "sim/collective/given.h"
+#include "tests/support/rig.h"
+
+/* --- files --- */
+
+#define STEP(s, type, src, src_at, dst, dst_at, block, step)                                     \
+  "<step s=\"" #s "\" type=\"" type "\" srcbuf=\"" src "\" srcoff=\"" #src_at "\" dstbuf=\"" dst \
+  "\" dstoff=\"" #dst_at "\" cnt=\"1\" depid=\"" #block "\" deps=\"" #step "\"/>\n"
+
+#define HEAD(n, op) "<algo name=\"x\" ngpus=\"" n "\" nchunksperloop=\"2\" coll=\"" op "\" inplace=\"1\">\n"
+#define GPU(id) "<gpu id=\"" #id "\" i_chunks=\"2\" o_chunks=\"0\" s_chunks=\"1\">\n"
+#define TB(id, send, recv) "<tb id=\"" #id "\" send=\"" #send "\" recv=\"" #recv "\" chan=\"0\">\n"
+#define END "</tb>\n</gpu>\n"
+#define TWO_STEPS(type) STEP (0, type, "i", 0, "i", 0, -1, -1) STEP (1, type, "i", 1, "i", 1, -1, -1)
+
+#define FREE_STEP                                                                               \
+  "<step s=\"%u\" type=\"%s\" srcbuf=\"i\" srcoff=\"%u\" dstbuf=\"i\" dstoff=\"%u\" cnt=\"1\" " \
+  "depid=\"-1\" deps=\"-1\"/>\n"
+
+/* Ring over n ranks as MSCCL's compiler writes it: chunk r of rank r starts, n - 1 steps add, n - 1 steps copy. */
+static char *
+ring_text (guint n)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (
+      text,
+      "<algo name=\"r\" proto=\"LL\" ngpus=\"%u\" nchunksperloop=\"%u\" coll=\"allreduce\" inplace=\"1\">\n",
+      n, n);
+  for (guint r = 0; r < n; r++) {
+    guint s = 0;
+
+    g_string_append_printf (text, "<gpu id=\"%u\" i_chunks=\"%u\" o_chunks=\"0\" s_chunks=\"0\">\n", r, n);
+    g_string_append_printf (text, "<tb id=\"0\" send=\"%u\" recv=\"%u\" chan=\"0\">\n", (r + 1) % n,
+                            (r + n - 1) % n);
+    for (guint k = 0; k < 2 * (n - 1); k++) {
+      guint sent = (r + 2 * n - k) % n, got = (r + 2 * n - k - 1) % n;
+
+      g_string_append_printf (text, FREE_STEP FREE_STEP, s, "s", sent, sent, s + 1, k < n - 1 ? "rrc" : "r",
+                              got, got);
+      s += 2;
+    }
+    g_string_append (text, "</tb>\n</gpu>\n");
+  }
+  g_string_append (text, "</algo>\n");
+  return g_string_free (text, FALSE);
+}
+
+static FabGiven *
+read_text (const char *text, const char *op, char **message)
+{
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  gint fd = g_file_open_tmp ("given-XXXXXX", &path, NULL);
+  FabScheduleFile file = { .op = op };
+  FabGiven *given;
+
+  assert_true (fd >= 0);
+  g_close (fd, NULL);
+  assert_true (g_file_set_contents (path, text, -1, NULL));
+  file.path = path;
+  given = fab_models.schedule_file->read (&file, &error);
+  g_remove (path);
+  if (message != NULL)
+    *message = error != NULL
+                 ? g_strdup (strstr (error->message, path) != NULL ? error->message + strlen (path) + 1
+                                                                   : error->message)
+                 : NULL;
+  return given;
+}
+
+static void
+assert_refused (const char *text, const char *message)
+{
+  g_autofree char *found = NULL;
+  g_autoptr (FabGiven) given = read_text (text, NULL, &found);
+
+  assert_null (given);
+  assert_string_equal (found, message);
+}
+
+/* --- playing --- */
+
+/* 1 byte per ps; a hop is two links of 50 ps. */
+static Rig *
+star (guint n_gpus, guint n_nodes)
+{
+  return rig_new (&(RigSpec){ .n_nodes = n_nodes,
+                              .gpus_per_node = n_gpus,
+                              .nics_per_node = n_nodes > 1 ? n_gpus : 0,
+                              .gpu_bytes_per_s = FAB_PS_PER_S,
+                              .gpu_latency_ps = 50,
+                              .nic_bytes_per_s = FAB_PS_PER_S / 4,
+                              .nic_latency_ps = 500 });
+}
+
+static void
+note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  fab_engine_stop (owner);
+}
+
+static FabTimePs
+play (const Rig *rig, const FabNetOps *ops, FabSchedule *schedule, FabBytes bytes)
+{
+  RigNet net = rig_net (rig, ops);
+  FabPlaySpec spec = { .bytes = bytes, .wire_factor = 1, .share = 1, .done = { note_end, net.engine, 0 } };
+  FabTimePs end_ps;
+  g_autoptr (FabPlay) played = fab_play_new (schedule, net.net, &spec);
+
+  fab_engine_run (net.engine);
+  end_ps = fab_engine_now (net.engine);
+  rig_net_clear (&net);
+  return end_ps;
+}
+
+static FabTimePs
+play_given (const Rig *rig, const FabNetOps *ops, const FabGiven *given, FabBytes bytes)
+{
+  FabGroup group = rig_group (rig);
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+
+  assert_true (given->ops.schedule (&group, given->op, &(FabAlgorithmEnv){ .net_stretch = 1, .owner = given },
+                                    1, schedule, NULL));
+  return play (rig, ops, schedule, bytes);
+}
+
+/* 2 (n - 1) steps of 8000 / n bytes and 100 ps. As built in, to the picosecond, message by message and as a stream. */
+static void
+a_ring_is_the_ring_that_is_built_in (G_GNUC_UNUSED void **state)
+{
+  const FabNetOps *nets[] = { &fab_net_fluid, &fab_net_step, &fab_net_packet };
+
+  for (guint n = 2; n <= 8; n *= 2) {
+    g_autoptr (Rig) rig = star (n, 1);
+    g_autofree char *text = ring_text (n);
+    g_autoptr (FabGiven) given = read_text (text, NULL, NULL);
+    FabGroup group = rig_group (rig);
+
+    assert_non_null (given);
+    assert_int_equal (given->messages->len, n * 2 * (n - 1));
+    assert_string_equal (given->protocol, "ll");
+    for (guint i = 0; i < G_N_ELEMENTS (nets); i++) {
+      g_autoptr (FabSchedule) ring = fab_schedule_new (&rig->cluster);
+
+      assert_true (fab_algorithm_ring.schedule (&group, FAB_OP_ALL_REDUCE,
+                                                &(FabAlgorithmEnv){ .net_stretch = 1 }, 1, ring, NULL));
+      assert_int_equal (play_given (rig, nets[i], given, 8000), play (rig, nets[i], ring, 8000));
+    }
+    assert_int_equal (play_given (rig, &fab_net_fluid, given, 8000), 2 * (n - 1) * (8000 / n + 100));
+  }
+}
+
+/* As a stream: the footprint, the steps and the rate are those of the ring, and nothing waits. */
+static void
+the_form_of_a_ring_is_that_of_the_ring (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (4, 1);
+  g_autofree char *text = ring_text (4);
+  FabGiven *given = read_text (text, NULL, NULL);
+  FabCollectivePlan by_file, own = rig_plan (rig, FAB_OP_ALL_REDUCE, 8000);
+  FabGroup group = rig_group (rig);
+
+  g_hash_table_remove_all (rig->plain->plans);
+  fab_library_give (rig->plain, given);
+  assert_true (fab_library_plan (rig->plain, &group, FAB_OP_ALL_REDUCE, 8000, &by_file, NULL));
+  assert_ptr_equal (by_file.algorithm, given->name);
+  assert_int_equal (by_file.startup_ps, own.startup_ps);
+  assert_int_equal (fab_collective_plan_idle_ps (&by_file), fab_collective_plan_idle_ps (&own));
+  assert_true (by_file.limit_bytes_per_s <= 0);
+  /* other operations are the library's own */
+  assert_true (fab_library_plan (rig->plain, &group, FAB_OP_ALL_GATHER, 8000, &by_file, NULL));
+  assert_string_equal (by_file.algorithm, "ring");
+}
+
+/* Two parts of 4000 bytes from 0 to 1 by one thread block: the second leaves when the first has left, 2 x 4000 + 100,
+ * and a second hop that waits for each part, 1 to 2, ends one part and one latency later: 3 x 4000 + 2 x 100. */
+static void
+a_block_sends_one_after_another (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (3, 1);
+  g_autoptr (FabGiven) given = read_text (HEAD ("3", "broadcast") GPU (0) TB (0, 1, -1) TWO_STEPS ("s")
+                                              END                                            /* */
+                                                  GPU (1) TB (3, 2, 0) TWO_STEPS ("rcs") END /* */
+                                                      GPU (2) TB (0, -1, 1) TWO_STEPS ("r") END "</algo>",
+                                          "broadcast", NULL);
+
+  assert_non_null (given);
+  assert_int_equal (play_given (rig, &fab_net_fluid, given, 8000), 12200);
+  assert_int_equal (play_given (rig, &fab_net_step, given, 8000), 12200);
+}
+
+/* Between nodes a message takes the NICs of its two GPUs. */
+static void
+messages_cross_nodes (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (2, 2);
+  g_autofree char *text = ring_text (4);
+  g_autoptr (FabGiven) given = read_text (text, NULL, NULL);
+
+  assert_true (play_given (rig, &fab_net_fluid, given, 8000) > 6 * 2000 * 4);
+}
+
+/* --- what is refused --- */
+
+#define GOOD_0                          \
+  GPU (0)                               \
+  TB (0, 1, 1)                          \
+  STEP (0, "s", "i", 0, "i", 0, -1, -1) \
+  STEP (1, "rrcs", "i", 1, "i", 1, -1, -1) STEP (2, "r", "i", 0, "i", 0, -1, -1) END
+#define GOOD_1                          \
+  GPU (1)                               \
+  TB (0, 0, 0)                          \
+  STEP (0, "s", "i", 1, "i", 1, -1, -1) \
+  STEP (1, "rrcs", "i", 0, "i", 0, -1, -1) STEP (2, "r", "i", 1, "i", 1, -1, -1) END
+#define OTHER_1(first, second, third) GPU (1) TB (0, 0, 0) first second third END
+
+static void
+wrong_files_are_refused_at_their_place (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGiven) good = read_text (HEAD ("2", "allreduce") GOOD_0 GOOD_1 "</algo>", "all_reduce", NULL);
+
+  assert_non_null (good);
+  assert_refused (HEAD ("2", "allreduce") GOOD_0 OTHER_1 (STEP (0, "s", "i", 1, "i", 1, -1, -1),
+                                                          STEP (1, "rrc", "i", 0, "i", 0, -1, -1),
+                                                          STEP (2, "r", "i", 1, "i", 1, -1, -1)) "</algo>",
+                  "6:1: a deadlock: gpu 0 waits here for a message of gpu 1 on channel 0 that never comes");
+  assert_refused (
+      HEAD ("2", "allreduce")
+          GOOD_0 OTHER_1 (STEP (0, "s", "i", 1, "i", 1, -1, -1), STEP (1, "rcs", "i", 0, "i", 0, -1, -1),
+                          STEP (2, "r", "i", 1, "i", 1, -1, -1)) "</algo>",
+      "1:1: this is no all_reduce: at the end chunk 0 of the result of gpu 0 holds chunk 0 of the data, of 1 "
+      "of 2 ranks");
+  assert_refused (HEAD ("2", "allreduce") GOOD_0 OTHER_1 (STEP (0, "s", "i", 1, "i", 1, 0, 2),
+                                                          STEP (1, "rrcs", "i", 0, "i", 0, -1, -1),
+                                                          STEP (2, "r", "i", 1, "i", 1, -1, -1)) "</algo>",
+                  "5:1: a deadlock: gpu 0 waits here for a message of gpu 1 on channel 0 that never comes");
+  assert_refused (HEAD ("2", "allreduce") GOOD_0 OTHER_1 (STEP (0, "s", "i", 0, "i", 1, -1, -1),
+                                                          STEP (1, "rrcs", "i", 0, "i", 0, -1, -1),
+                                                          STEP (2, "r", "i", 1, "i", 1, -1, -1)) "</algo>",
+                  "5:1: the step adds chunks that do not belong together: chunk 0 and chunk 1 of the data");
+  assert_refused (HEAD ("2", "allreduce") GOOD_0 OTHER_1 (STEP (0, "s", "i", 1, "i", 1, -1, -1),
+                                                          STEP (1, "rrcs", "i", 2, "i", 0, -1, -1),
+                                                          STEP (2, "r", "i", 1, "i", 1, -1, -1)) "</algo>",
+                  "12:1: chunks 2 to 2 of the input buffer of gpu 1, which has 2");
+  assert_refused (HEAD ("2", "allreduce") GOOD_0 "</algo>",
+                  "1:1: there is no <gpu id=\"1\">, though ngpus is 2");
+  assert_refused (HEAD ("2", "allreduce") GOOD_0 GOOD_0 "</algo>", "9:1: gpu 0 is described twice");
+  assert_refused (
+      HEAD ("2", "custom") GOOD_0 GOOD_1 "</algo>",
+      "1:1: coll=\"custom\" is not known; it is one of allreduce, allgather, reduce_scatter, reducescatter, "
+      "alltoall, broadcast, reduce");
+  assert_refused ("<algo name=\"x\" ngpus=\"2000000000\" nchunksperloop=\"2\" coll=\"allreduce\"/>",
+                  "1:1: ngpus=\"2000000000\" is not a whole number from 2 to 65536");
+  assert_refused (
+      HEAD ("2", "allreduce") GOOD_0 GOOD_1,
+      "16:2: this is no XML of MSCCL (<algo>, <gpu>, <tb>, <step>): a bracket or an end tag is wrong or missing");
+  assert_refused ("hello", "is no schedule: it is neither XML of MSCCL (<algo ...>) nor Chakra's");
+}
+
+/* The second block of gpu 0 sends chunk 1 before or after the first block has added to it. */
+static void
+a_race_is_found (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *message = NULL;
+  g_autoptr (FabGiven) given = read_text (
+      HEAD ("2", "reduce") GPU (1) TB (0, 0, -1) STEP (0, "s", "i", 0, "i", 0, -1, -1)
+          STEP (1, "s", "i", 1, "i", 1, -1, -1) END GPU (0) TB (0, -1, 1)
+              STEP (0, "r", "i", 0, "s", 0, -1, -1)
+                  STEP (1, "rrc", "i", 1, "i", 1, -1,
+                        -1) "</tb>\n<tb id=\"1\" send=\"-1\" recv=\"-1\" chan=\"1\">\n" STEP (0, "nop", "i",
+                                                                                              0, "i", 0, 0, 0)
+                      STEP (1, "re", "s", 0, "i", 0, -1, -1) STEP (2, "cpy", "i", 0, "s", 0, -1, -1) END
+      "</algo>",
+      NULL, &message);
+
+  assert_non_null (given);
+  given = (fab_given_free (g_steal_pointer (&given)), NULL);
+  given = read_text (
+      HEAD ("2", "reduce") GPU (1) TB (0, 0, -1) STEP (0, "s", "i", 0, "i", 0, -1, -1)
+          STEP (1, "s", "i", 1, "i", 1, -1, -1) END GPU (0) TB (0, -1, 1)
+              STEP (0, "r", "i", 0, "s", 0, -1, -1)
+                  STEP (1, "rrc", "i", 1, "i", 1, -1,
+                        -1) "</tb>\n<tb id=\"1\" send=\"-1\" recv=\"-1\" chan=\"1\">\n" STEP (0, "re", "s", 0,
+                                                                                              "i", 0, -1, -1)
+                      END "</algo>",
+      NULL, &message);
+  assert_null (given);
+  assert_non_null (
+      strstr (message, "the step adds a chunk that holds nothing yet; in another order of the thread blocks "
+                       "all is well, so that a dependency (depid, deps) is missing"));
+}
+
+static void
+a_size_chooses_the_file (G_GNUC_UNUSED void **state)
+{
+  FabGiven given = { .n_ranks = 4, .op = FAB_OP_ALL_REDUCE, .from_bytes = 10, .to_bytes = 20 };
+
+  assert_true (fab_given_fits (&given, 4, FAB_OP_ALL_REDUCE, 20));
+  assert_false (fab_given_fits (&given, 4, FAB_OP_ALL_REDUCE, 21));
+  assert_false (fab_given_fits (&given, 4, FAB_OP_ALL_REDUCE, 9));
+  assert_false (fab_given_fits (&given, 8, FAB_OP_ALL_REDUCE, 15));
+  assert_false (fab_given_fits (&given, 4, FAB_OP_BROADCAST, 15));
+  given.to_bytes = 0;
+  assert_true (fab_given_fits (&given, 4, FAB_OP_ALL_REDUCE, 1 << 30));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_ring_is_the_ring_that_is_built_in),
+    cmocka_unit_test (the_form_of_a_ring_is_that_of_the_ring),
+    cmocka_unit_test (a_block_sends_one_after_another),
+    cmocka_unit_test (messages_cross_nodes),
+    cmocka_unit_test (wrong_files_are_refused_at_their_place),
+    cmocka_unit_test (a_race_is_found),
+    cmocka_unit_test (a_size_chooses_the_file),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
