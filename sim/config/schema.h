@@ -71,6 +71,13 @@ gboolean fab_schema_check_key (FabSchemaReader *self, const FabParam *table, con
 /* The struct as YAML text that reads back to the same values: the resolved scenario. */
 char *fab_schema_write (const FabParam *table, gconstpointer in);
 
+/* Appends the paths (char *) of the files and folders that the struct names, models' parameters included. */
+void fab_schema_list_files (const FabParam *table, gconstpointer in, GPtrArray *paths);
+
+/* SHA-256 of what a file holds, as hexadecimal text. Of a folder it is that of the names and contents of its files; of
+ * NAME.0.et, that of the files of all ranks. NULL when one of them cannot be read. (transfer full) */
+char *fab_schema_file_sum (const char *path);
+
 /* JSON Schema (draft 2020-12) of a scenario file with this root table: every key with help,
  * unit pattern, default and range; models as oneOf over `kind` and their bare names;
  * additionalProperties false. `id` becomes $id, `title` its title. */

@@ -486,10 +486,28 @@ fab_scenario_written (const FabScenario *self, const FabParam *table, gconstpoin
   return fab_schema_written (reading_of (self)->reader, table, in, but);
 }
 
+/* A path may have any character; a comment ends with its line. */
+static void
+append_sum (GString *text, const char *path)
+{
+  g_autofree char *sum = fab_schema_file_sum (path), *name = g_path_get_basename (path),
+                  *shown = g_strescape (name, NULL);
+
+  g_string_append_printf (text, "# %s has the SHA-256 %s.\n", shown,
+                          sum != NULL ? sum : "of a file that cannot be read");
+}
+
 char *
 fab_scenario_resolved (const FabScenario *self)
 {
-  return fab_schema_write (fab_scenario_params, fab_scenario_spec (self));
+  g_autofree char *yaml = fab_schema_write (fab_scenario_params, fab_scenario_spec (self));
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  GString *text = g_string_new (yaml);
+
+  fab_schema_list_files (fab_scenario_params, fab_scenario_spec (self), paths);
+  for (guint i = 0; i < paths->len; i++)
+    append_sum (text, g_ptr_array_index (paths, i));
+  return g_string_free (text, FALSE);
 }
 
 char *

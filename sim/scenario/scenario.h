@@ -157,7 +157,8 @@ const FabCatalog *fab_scenario_catalog (const FabScenario *self); /* shipped ent
 /* Where a field of the spec was written; NULL when it came from a fallback. */
 const FabMark *fab_scenario_mark (const FabScenario *self, gconstpointer field);
 
-/* YAML for people: with every default filled in and every unit written out; loads to the same scenario. */
+/* YAML for people: with every default filled in and every unit written out; loads to the same scenario. A comment at
+ * its end has the SHA-256 of each file that a key names, so that equal texts mean equal scenarios. */
 char *fab_scenario_resolved (const FabScenario *self);
 
 /* The same of what was written, without defaults. Of an edited scenario that has been checked, its new summary. */

@@ -2,6 +2,8 @@
 /* test_sweep.c - grids and their points, a point on its way to another process and back, what is the same sweep. */
 #include "tests/support/test.h"
 
+#include <glib/gstdio.h>
+
 #include "models/models.h"
 #include "sim/study/sweep.h"
 #include "sim/study/sweep_record.h"
@@ -158,6 +160,57 @@ another_version_is_another_sweep (G_GNUC_UNUSED void **state)
   assert_true (fab_sweep_plan_holds (a, study, grid));
 }
 
+/* --- files that a scenario names --- */
+
+static const char with_file[] = "name: x\ncluster: {node: dgx-a100, gpus_per_node: 4}\n"
+                                "schedules: [{file: four.xml}]\n"
+                                "job: {kind: collective, operations: [{op: all_reduce, size: 64KiB}]}\n";
+
+static void
+put (const char *folder, const char *name, const char *text)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+
+  assert_true (g_file_set_contents (path, text, -1, NULL));
+}
+
+static void
+drop (const char *folder, const char *name)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+
+  g_remove (path);
+}
+
+static void
+a_file_that_changed_is_another_sweep (G_GNUC_UNUSED void **state)
+{
+  static const char *const few[] = { "seed=1,2", NULL };
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
+  g_autoptr (FabGrid) grid = fab_grid_new (few, NULL, NULL);
+  g_autofree char *folder = g_dir_make_tmp ("sweep-XXXXXX", NULL), *schedule = NULL,
+                  *path = g_build_filename (folder, "x.yaml", NULL);
+
+  assert_true (
+      g_file_get_contents (FAB_SOURCE_DIR "/scenarios/schedules/all-pairs-4.xml", &schedule, NULL, NULL));
+  g_autofree char *other = g_strconcat (schedule, "\n", NULL);
+  put (folder, "x.yaml", with_file);
+  put (folder, "four.xml", schedule);
+  g_autoptr (FabStudy) study = fab_study_new (path, NULL, catalog, &fab_models, NULL);
+  g_autoptr (FabSweepPlan) a = fab_sweep_plan_new (study, grid, "1", NULL);
+  assert_true (fab_sweep_plan_holds (a, study, grid));
+  put (folder, "four.xml", other);
+  assert_false (fab_sweep_plan_holds (a, study, grid));
+  g_autoptr (FabSweepPlan) b = fab_sweep_plan_new (study, grid, "1", NULL);
+  assert_string_not_equal (a->fingerprint, b->fingerprint);
+  put (folder, "four.xml", schedule);
+  g_autoptr (FabSweepPlan) c = fab_sweep_plan_new (study, grid, "1", NULL);
+  assert_string_equal (a->fingerprint, c->fingerprint);
+  drop (folder, "four.xml");
+  drop (folder, "x.yaml");
+  g_rmdir (folder);
+}
+
 static gboolean
 always (G_GNUC_UNUSED gpointer data)
 {
@@ -198,6 +251,7 @@ main (void)
     cmocka_unit_test (any_text_is_a_grid_or_an_error),
     cmocka_unit_test (a_record_survives_the_way),
     cmocka_unit_test (another_version_is_another_sweep),
+    cmocka_unit_test (a_file_that_changed_is_another_sweep),
     cmocka_unit_test (a_cancelled_sweep_leaves_no_thread),
   };
 
