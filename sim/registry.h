@@ -9,7 +9,9 @@ typedef struct _FabModelFileFormat FabModelFileFormat; /* defined in sim/scenari
 /* A file that gives a collective as messages. */
 typedef struct {
   const char *path;
-  const char *op;      /* operation; NULL: the file says it */
+  const char *op; /* operation; NULL: the file says it */
+  const char
+      *protocol; /* "simple", "ll", "ll128", as NCCL uses the words; NULL: the file says it, or nobody */
   FabBytes size_bytes; /* of the operation that the messages add up to; 0: the file has shares */
 } FabScheduleFile;
 

@@ -8,7 +8,7 @@
 const FabParam fab_schedule_params[] = {
   { SCHEDULE_ROW (
         "file", TEXT, file, NULL,
-        "XML of MSCCL, or the first of Chakra's files (NAME.0.et, one for each rank), relative to this file."),
+        "XML of MSCCL, the first of Chakra's files (NAME.0.et, one for each rank), or GOAL; relative to this file."),
     .refers = FAB_REFERS_FILE, .is_in_title = TRUE },
   { SCHEDULE_ROW (
       "op", TEXT, op, "",
@@ -18,13 +18,19 @@ const FabParam fab_schedule_params[] = {
         "Size of the operation whose messages the file has, as nccl-tests counts it; other sizes are scaled. "
         "0B: the file has shares, as MSCCL's does."),
     .max = 1e18 },
+  { SCHEDULE_ROW (
+      "protocol", TEXT, protocol, "",
+      "Protocol with which the library sends the messages: simple, ll or ll128; empty: the file says "
+      "it, and simple where it does not.") },
   { .key = NULL },
 };
 
 FabScheduleFile
 fab_schedule_file (const FabScheduleSpec *self)
 {
-  return (FabScheduleFile){ self->file, self->op, self->size_bytes };
+  return (FabScheduleFile){
+    .path = self->file, .op = self->op, .protocol = self->protocol, .size_bytes = self->size_bytes
+  };
 }
 
 void

@@ -5,9 +5,10 @@
 #include "sim/config/schema.h"
 
 typedef struct {
-  const char *file;    /* absolute */
-  const char *op;      /* operation; NULL: the file says it */
-  FabBytes size_bytes; /* of the operation whose messages the file has; 0: the file has shares */
+  const char *file;     /* absolute */
+  const char *op;       /* operation; NULL: the file says it */
+  const char *protocol; /* "simple", "ll", "ll128"; NULL: the file says it, or nobody */
+  FabBytes size_bytes;  /* of the operation whose messages the file has; 0: the file has shares */
 } FabScheduleSpec;
 
 extern const FabParam fab_schedule_params[]; /* of FabScheduleSpec */

@@ -112,6 +112,22 @@ class Measured(CliTest):
             self.assertIn(found, self.good("import", "trace", name))
 
     @unittest.skipUnless(TRACES, "FABRICAST_TRACES names no folder")
+    def test_one_ring_from_two_formats(self):
+        """ASTRA-sim's custom ring is there as XML of MSCCL and as files of Chakra; both take the same time, to the ps."""
+        entries = ["{file: " + os.path.join(TRACES, "msccl", "astra_ring_allreduce_8npus_1MB.xml") + "}",
+                   "{file: " + os.path.join(TRACES, "chakra", "astra_custom_ring_allreduce_8npus_1MB.0.et")
+                   + ", op: all_reduce, size: 1MiB, protocol: ll128}"]
+        for library in ("plain", "mpi", "nccl"):
+            for fidelity in ("fluid", "step", "packet"):
+                times = []
+                for entry in entries:
+                    self.write("ring.yaml", "name: ring\niterations: 1\ncluster: {node: dgx-a100}\n"
+                               f"collectives: {library}\nfidelity: {fidelity}\nschedules: [{entry}]\n"
+                               "job: {kind: collective, operations: [{op: all_reduce, size: 1MiB}]}\n")
+                    times.append(self.json("run", "ring.yaml", "--no-db", "--no-band")["iterations"][0]["duration_s"])
+                self.assertEqual(times[0], times[1], (library, fidelity))
+
+    @unittest.skipUnless(TRACES, "FABRICAST_TRACES names no folder")
     def test_real_files(self):
         for folder, _, names in os.walk(TRACES or "."):
             for name in names:

@@ -6,7 +6,8 @@
  */
 #include <string.h>
 
-#include "models/format/trace/schedule.h"
+#include "models/format/trace/formats.h"
+#include "models/format/trace/messages.h"
 #include "tests/support/random.h"
 
 enum { N_ROUNDS = 20000 };
@@ -28,16 +29,30 @@ check_given (const FabGiven *given)
   }
 }
 
+static FabGiven *
+read_graphs (FabTraceBytes *bytes, GError **error)
+{
+  FabGivenHint hint = { .name = "fuzz", .op = FAB_OP_ALL_REDUCE, .bytes = 16 };
+  g_autoptr (FabTrace) trace = fab_trace_new ();
+
+  if (!fab_trace_read_goal (trace, bytes, error) || !fab_trace_finish (trace, error))
+    return NULL;
+  return fab_given_of_messages (trace, &hint, error);
+}
+
+/* GOAL begins with its number of ranks; all else is read as XML. */
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
   g_autoptr (FabTraceBytes) bytes = fab_trace_bytes_new ("fuzz", data, size);
+  gboolean is_goal = size > 3 && memcmp (data, "num", 3) == 0;
   g_autoptr (GError) error = NULL;
   g_autoptr (FabGiven) given = NULL;
 
   if (!fab_trace_bytes_next (bytes, &error))
     return 0;
-  given = fab_given_read_msccl (bytes, &(FabGivenHint){ .name = "fuzz", .op = -1 }, &error);
+  given = is_goal ? read_graphs (bytes, &error)
+                  : fab_given_read_msccl (bytes, &(FabGivenHint){ .name = "fuzz", .op = -1 }, &error);
   if ((given == NULL) != (error != NULL))
     g_error ("neither a schedule nor a message");
   if (error != NULL && (error->message[0] == '\0' || !g_utf8_validate (error->message, -1, NULL)))
@@ -65,6 +80,12 @@ static const char sample[] =
     "<step s=\"1\" type=\"rrcs\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>\n"
     "<step s=\"2\" type=\"r\" srcbuf=\"i\" srcoff=\"1\" dstbuf=\"i\" dstoff=\"1\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>\n"
     "</tb>\n</gpu>\n</algo>\n";
+
+static const char goal_sample[] = "num_ranks 2\nrank 0 {\ns: send 8b to 1 tag 1\nr: recv 8b from 1 tag 1\n"
+                                  "c: calc 3\nc requires r\nt: send 8b to 1 tag 2\nt requires c\n"
+                                  "u: recv 8b from 1 tag 2\n}\nrank 1 {\ns: send 8b to 0 tag 1\n"
+                                  "r: recv 8b from 0 tag 1\nt: send 8b to 0 tag 2\nt requires r\n"
+                                  "u: recv 8b from 0 tag 2\n}\n";
 
 static const char *const words[] = {
   "0",  "1",    "2",     "-1",   "65536", "16777216", "99999999999999999999",
@@ -97,7 +118,7 @@ static void
 run_seed (guint seed)
 {
   Random random = { .state = seed };
-  g_autoptr (GString) text = g_string_new (sample);
+  g_autoptr (GString) text = g_string_new (seed % 4 < 2 ? sample : goal_sample);
 
   for (guint n = random_below (&random, 4); n > 0 && seed % 2 == 0; n--)
     mutate_once (&random, text);

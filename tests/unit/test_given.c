@@ -54,12 +54,12 @@ ring_text (guint n)
 }
 
 static FabGiven *
-read_text (const char *text, const char *op, char **message)
+read_of (const char *text, const char *op, FabBytes bytes, char **message)
 {
   g_autofree char *path = NULL;
   g_autoptr (GError) error = NULL;
   gint fd = g_file_open_tmp ("given-XXXXXX", &path, NULL);
-  FabScheduleFile file = { .op = op };
+  FabScheduleFile file = { .op = op, .size_bytes = bytes };
   FabGiven *given;
 
   assert_true (fd >= 0);
@@ -74,6 +74,33 @@ read_text (const char *text, const char *op, char **message)
                                                                    : error->message)
                  : NULL;
   return given;
+}
+
+static FabGiven *
+read_text (const char *text, const char *op, char **message)
+{
+  return read_of (text, op, 0, message);
+}
+
+/* The same ring as GOAL: a rank sends what it received before. Each message has 100 bytes, of 100 n. */
+static char *
+goal_ring_text (guint n)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (text, "num_ranks %u\n", n);
+  for (guint r = 0; r < n; r++) {
+    g_string_append_printf (text, "rank %u {\n", r);
+    for (guint k = 0; k < 2 * (n - 1); k++) {
+      g_string_append_printf (text, "s%u: send 100b to %u tag 7\nr%u: recv 100b from %u tag 7\n", k,
+                              (r + 1) % n, k, (r + n - 1) % n);
+      if (k > 0)
+        g_string_append_printf (text, "c%u: calc 5\nc%u requires r%u\ns%u requires c%u\ns%u requires s%u\n",
+                                k, k, k - 1, k, k, k, k - 1);
+    }
+    g_string_append (text, "}\n");
+  }
+  return g_string_free (text, FALSE);
 }
 
 static void
@@ -155,6 +182,25 @@ a_ring_is_the_ring_that_is_built_in (G_GNUC_UNUSED void **state)
       assert_int_equal (play_given (rig, nets[i], given, 8000), play (rig, nets[i], ring, 8000));
     }
     assert_int_equal (play_given (rig, &fab_net_fluid, given, 8000), 2 * (n - 1) * (8000 / n + 100));
+  }
+}
+
+static void
+a_ring_of_goal_is_the_ring_of_msccl (G_GNUC_UNUSED void **state)
+{
+  const FabNetOps *nets[] = { &fab_net_fluid, &fab_net_step, &fab_net_packet };
+
+  for (guint n = 2; n <= 8; n *= 2) {
+    g_autoptr (Rig) rig = star (n, 1);
+    g_autofree char *text = ring_text (n), *goal_text = goal_ring_text (n), *message = NULL;
+    g_autoptr (FabGiven) given = read_text (text, NULL, NULL),
+                         goal = read_of (goal_text, "all_reduce", 100 * n, &message);
+
+    assert_null (message);
+    assert_int_equal (goal->messages->len, given->messages->len);
+    assert_int_equal (goal->n_channels, given->n_channels);
+    for (guint i = 0; i < G_N_ELEMENTS (nets); i++)
+      assert_int_equal (play_given (rig, nets[i], goal, 8000), play_given (rig, nets[i], given, 8000));
   }
 }
 
@@ -262,7 +308,46 @@ wrong_files_are_refused_at_their_place (G_GNUC_UNUSED void **state)
   assert_refused (
       HEAD ("2", "allreduce") GOOD_0 GOOD_1,
       "16:2: this is no XML of MSCCL (<algo>, <gpu>, <tb>, <step>): a bracket or an end tag is wrong or missing");
-  assert_refused ("hello", "is no schedule: it is neither XML of MSCCL (<algo ...>) nor Chakra's");
+  assert_refused (
+      "hello",
+      "is no schedule: it is neither XML of MSCCL (<algo ...>), nor one of Chakra's files (NAME.0.et), "
+      "nor GOAL (num_ranks ...)");
+}
+
+#define GOAL_0 "num_ranks 2\nrank 0 {\ns: send 8b to 1 tag 1\nr: recv 8b from 1 tag 1\n"
+#define GOAL_1 "}\nrank 1 {\ns: send 8b to 0 tag 1\nr: recv 8b from 0 tag 1\n"
+
+static void
+assert_goal_refused (const char *text, const char *op, FabBytes bytes, const char *message)
+{
+  g_autofree char *found = NULL;
+  g_autoptr (FabGiven) given = read_of (text, op, bytes, &found);
+
+  assert_null (given);
+  assert_non_null (strstr (found, message));
+}
+
+static void
+wrong_graphs_are_refused_at_their_node (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGiven) good = read_of (GOAL_0 GOAL_1 "}\n", "all_reduce", 8, NULL);
+
+  assert_non_null (good);
+  assert_goal_refused (GOAL_0 GOAL_1 "}\n", NULL, 8, "give `op`");
+  assert_goal_refused (GOAL_0 GOAL_1 "}\n", "all_reduce", 0, "and `size`");
+  assert_goal_refused (GOAL_0 "x: send 8b to 1 tag 2\n" GOAL_1 "}\n", "all_reduce", 8,
+                       "rank 0: node 2 (send): rank 1 has no receive for this message");
+  assert_goal_refused (GOAL_0 GOAL_1 "x: recv 8b from 0 tag 2\n}\n", "all_reduce", 8,
+                       "rank 1: node 2 (recv): a deadlock: rank 0 never sends this message");
+  assert_goal_refused (GOAL_0 "s requires r\n" GOAL_1 "s requires r\n}\n", "all_reduce", 8,
+                       "a deadlock: it waits for itself, over other nodes");
+  assert_goal_refused (GOAL_0 GOAL_1 "}\n", "all_reduce", 16,
+                       "this is no all_reduce of 16 bytes: rank 0 receives 8 bytes, and needs at least 16");
+  assert_goal_refused (
+      "num_ranks 2\nrank 0 {\nr: recv 8b from 1 tag 1\n}\nrank 1 {\ns: send 8b to 0 tag 1\n}\n", "all_reduce",
+      8, "this is no all_reduce: no data of rank 0 reach rank 1");
+  assert_goal_refused ("num_ranks 3\nrank 0 {\n}\nrank 2 {\n}\n", "all_reduce", 8,
+                       "this is rank 2, where rank 1 is expected");
 }
 
 /* The second block of gpu 0 sends chunk 1 before or after the first block has added to it. */
@@ -317,6 +402,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_ring_is_the_ring_that_is_built_in),
+    cmocka_unit_test (a_ring_of_goal_is_the_ring_of_msccl),
+    cmocka_unit_test (wrong_graphs_are_refused_at_their_node),
     cmocka_unit_test (the_form_of_a_ring_is_that_of_the_ring),
     cmocka_unit_test (a_block_sends_one_after_another),
     cmocka_unit_test (messages_cross_nodes),

@@ -88,8 +88,8 @@ read_field (Wire *wire, Field *field)
 /* What the attributes of a node say. */
 typedef struct {
   char name[128], group[128];
-  guint64 comm_type, comm_bytes, peer;
-  gboolean has_peer;
+  guint64 comm_type, comm_bytes, tag, from, to;
+  gboolean has_from, has_to;
 } Attributes;
 
 static void
@@ -122,11 +122,14 @@ read_attribute (Wire wire, Attributes *attributes)
     attributes->comm_type = value.number;
   else if (strcmp (name, "comm_size") == 0)
     attributes->comm_bytes = value.number;
-  else if (strcmp (name, "comm_dst") == 0 || strcmp (name, "comm_src") == 0) {
-    /* a send has both: its own rank and the peer; the type of the node tells below */
-    if (!attributes->has_peer || strcmp (name, "comm_dst") == 0)
-      attributes->peer = value.number;
-    attributes->has_peer = TRUE;
+  else if (strcmp (name, "comm_tag") == 0)
+    attributes->tag = value.number;
+  else if (strcmp (name, "comm_dst") == 0) {
+    attributes->to = value.number;
+    attributes->has_to = TRUE;
+  } else if (strcmp (name, "comm_src") == 0) {
+    attributes->from = value.number;
+    attributes->has_from = TRUE;
   } else if (strcmp (name, "pg_name") == 0 || strcmp (name, "comm_group") == 0)
     g_strlcpy (attributes->group, text, sizeof attributes->group);
   return TRUE;
@@ -152,6 +155,19 @@ static const guint8 ops[] = { FAB_OP_ALL_REDUCE, FAB_OP_REDUCE,         FAB_OP_A
                               FAB_OP_GATHER,     FAB_OP_SCATTER,        FAB_OP_BROADCAST,
                               FAB_OP_ALL_TO_ALL, FAB_OP_REDUCE_SCATTER, FAB_OP_REDUCE_SCATTER };
 
+/* Either end may be named, or both: the peer of a send is where it goes. Without it the other one is taken. */
+static void
+set_peer (FabTraceNode *node, gboolean is_send, const Attributes *attributes)
+{
+  gboolean has_own = is_send ? attributes->has_to : attributes->has_from;
+  guint64 peer = is_send == has_own ? attributes->to : attributes->from;
+
+  node->is_send = is_send;
+  node->tag = attributes->tag;
+  if (attributes->has_to || attributes->has_from)
+    node->peer = (gint64) MIN (peer, G_MAXINT64);
+}
+
 static void
 set_comm (FabTrace *trace, FabTracedRank *rank, FabTraceNode *node, guint64 type,
           const Attributes *attributes)
@@ -162,8 +178,8 @@ set_comm (FabTrace *trace, FabTracedRank *rank, FabTraceNode *node, guint64 type
   node->comm = (gint32) rank->comms->len;
   if (type == TYPE_COLL && attributes->comm_type < G_N_ELEMENTS (ops))
     comm.op = fab_op_names[ops[attributes->comm_type]];
-  if (type != TYPE_COLL && attributes->has_peer)
-    node->peer = (gint64) attributes->peer;
+  if (type != TYPE_COLL)
+    set_peer (node, type == TYPE_SEND, attributes);
   comm.group = fab_trace_intern (trace, attributes->group);
   comm.dimension = fab_trace_dimension (comm.group);
   g_array_append_val (rank->comms, comm);

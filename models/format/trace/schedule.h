@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule.h - files that give a collective as messages: MSCCL's XML, and Chakra's graphs of sends and receives.
+/* schedule.h - files that give a collective as messages: MSCCL's XML, Chakra's graphs of sends and receives, GOAL.
  *
  * Both end as a FabGiven, whose correctness was checked on the way. Messages to a person say file:line:column, or the
  * file and the node.

@@ -313,12 +313,15 @@ goal_work (Lines *self, Goal *goal, char **words, const char *label)
 {
   gboolean is_calc = g_strcmp0 (words[0], "calc") == 0;
   gboolean is_message = g_strcmp0 (words[0], "send") == 0 || g_strcmp0 (words[0], "recv") == 0;
-  gint64 amount = 0, peer = -1;
+  gint64 amount = 0, peer = -1, tag = 0;
   FabTraceNode *node;
 
   if ((!is_calc && !is_message) || words[1] == NULL || (is_message && (words[2] == NULL || words[3] == NULL)))
     return fail (self, "a line is a calc, a send, a recv or a requires");
   if (!goal_number (self, words[1], &amount) || (is_message && !goal_number (self, words[3], &peer)))
+    return FALSE;
+  if (is_message && g_strcmp0 (words[4], "tag") == 0 && words[5] != NULL
+      && !goal_number (self, words[5], &tag))
     return FALSE;
   if (peer >= goal->n_ranks)
     return fail (self, "rank %s is not below num_ranks", words[3]);
@@ -330,6 +333,8 @@ goal_work (Lines *self, Goal *goal, char **words, const char *label)
   g_array_set_size (goal->rank->deps, node->first_dep); /* only `requires` says what waits */
   node->n_deps = 0;
   node->peer = peer;
+  node->is_send = words[0][0] == 's';
+  node->tag = (guint64) tag;
   if (label != NULL)
     g_hash_table_insert (goal->labels, g_strdup (label), GUINT_TO_POINTER (goal->rank->nodes->len));
   if (is_message)

@@ -51,6 +51,8 @@ typedef struct {
   guint64 id;
   FabTimePs duration_ps; /* 0: not given */
   gint64 peer;           /* of a message; -1: none */
+  guint64 tag;           /* of a message */
+  gboolean is_send;      /* of a message: it is sent, not received */
   guint32 kind;          /* FabTraceKind */
   gint32 comm;           /* index in `comms`; -1 */
   guint32 first_dep, n_deps;
