@@ -409,10 +409,16 @@ needs (FabOp op, guint rank, guint other)
   return op == FAB_OP_REDUCE ? rank == 0 : op == FAB_OP_BROADCAST ? other == 0 : TRUE;
 }
 
+/* What a rank receives. */
+typedef struct {
+  double share;     /* of the operation's size */
+  guint n_messages; /* each of which was rounded to whole bytes */
+} Received;
+
 static gboolean
-check_rank (const Graph *self, guint rank, const guint32 *known, double received)
+check_rank (const Graph *self, guint rank, const guint32 *known, const Received *received)
 {
-  const double rounding = 1e-9;
+  const double half_byte = 0.5 / (double) self->hint->bytes;
   const char *name = fab_op_names[self->given->op], *source = rank_at (self, rank)->source;
   double least = least_share (self->given->op, rank, self->n_ranks);
 
@@ -420,13 +426,13 @@ check_rank (const Graph *self, guint rank, const guint32 *known, double received
     if (other != rank && needs (self->given->op, rank, other) && (known[other / 32] >> other % 32 & 1) == 0)
       return fab_throw (self->error, FAB_ERROR_INPUT, "%s: this is no %s: no data of rank %u reach rank %u",
                         source, name, other, rank);
-  if (received < least * (1 - rounding))
+  if (received->share + half_byte * received->n_messages < least)
     return fab_throw (self->error, FAB_ERROR_INPUT,
                       "%s: this is no %s of %" G_GINT64_FORMAT
                       " bytes: rank %u receives %.0f bytes, and needs "
                       "at least %.0f",
-                      source, name, (gint64) self->hint->bytes, rank, received * (double) self->hint->bytes,
-                      least * (double) self->hint->bytes);
+                      source, name, (gint64) self->hint->bytes, rank,
+                      received->share * (double) self->hint->bytes, least * (double) self->hint->bytes);
   return TRUE;
 }
 
@@ -434,18 +440,19 @@ static gboolean
 check_results (const Graph *self)
 {
   g_autofree guint32 *known = g_new0 (guint32, (gsize) self->n_ranks * self->n_words);
-  g_autofree double *received = g_new0 (double, self->n_ranks);
+  g_autofree Received *received = g_new0 (Received, self->n_ranks);
 
   for (guint i = 0; i < self->given->messages->len; i++) {
     const FabGivenMessage *message = &g_array_index (self->given->messages, FabGivenMessage, i);
     const guint32 *carried = g_ptr_array_index (self->known, i);
 
-    received[message->to] += message->weight;
+    received[message->to].share += message->weight;
+    received[message->to].n_messages++;
     for (guint w = 0; w < self->n_words; w++)
       known[(gsize) message->to * self->n_words + w] |= carried[w];
   }
   for (guint rank = 0; rank < self->n_ranks; rank++)
-    if (!check_rank (self, rank, known + (gsize) rank * self->n_words, received[rank]))
+    if (!check_rank (self, rank, known + (gsize) rank * self->n_words, &received[rank]))
       return FALSE;
   return TRUE;
 }
