@@ -34,6 +34,7 @@ extern const FabCommand fab_command_compare;
 extern const FabCommand fab_command_cost;
 extern const FabCommand fab_command_describe;
 extern const FabCommand fab_command_explore;
+extern const FabCommand fab_command_export;
 extern const FabCommand fab_command_explain;
 extern const FabCommand fab_command_goodput;
 extern const FabCommand fab_command_help;

@@ -69,13 +69,14 @@ _fabricast_options() { # COMMAND
     report) echo --db --run --sweep --for --csv --svg --out --help ;;
     explore) echo --port --listen --seeds --set --help ;;
     query) echo --db --run --sweep --sql --max-rows --time-limit --format --help ;;
+    export) echo --output --format --messages --set --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
 }
 
 _fabricast_takes_value() { # OPTION
   case $1 in
-    --no-db | --no-band | --band | --strong | --no-fold | --no-memo | --once | --quiet | --names | --schema | --storage | --summary | --with-waiting | --help | --version | -q | -h) return 1 ;;
+    --no-db | --no-band | --band | --strong | --no-fold | --no-memo | --once | --quiet | --names | --schema | --storage | --summary | --messages | --with-waiting | --help | --version | -q | -h) return 1 ;;
     -*) return 0 ;;
     *) return 1 ;;
   esac
@@ -85,6 +86,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
   case $2:$3 in
     validate:--format) _fabricast_words 'text json csv markdown' ;;
     trace:--format) _fabricast_words 'chrome kineto' ;;
+    export:--format) _fabricast_words 'chakra goal' ;;
     topo:--format) _fabricast_words 'text matrix dot svg json' ;;
     describe:--format) _fabricast_words 'text json markdown' ;;
     *:--format) _fabricast_words 'text json csv' ;;
@@ -157,7 +159,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
     help:0)
-      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput describe collective p2p topo import measure calibrate validate query trace report explore
+      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput describe collective p2p topo import measure calibrate validate query trace export report explore
         start scenario fabrics collectives fidelity exposed bands units results completion terminal environment exit-codes glossary'
       ;;
     help:1) [ "$3" = glossary ] && _fabricast_words "$(_fabricast_names "$1" glossary)" ;;
@@ -170,7 +172,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput describe collective p2p topo import measure calibrate validate query trace report explore version help --version --help'
+    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput describe collective p2p topo import measure calibrate validate query trace export report explore version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.
