@@ -43,13 +43,10 @@ static const FabModelInfo *const computes[] = { &fab_compute_mfu.info, &fab_comp
                                                 &fab_compute_roofline.info, &fab_compute_measured.info,
                                                 NULL };
 static const FabModelInfo *const shapes[] = { &fab_shape_transformer.info, &fab_shape_layers.info, NULL };
-static const FabModelInfo *const workloads[] = { &fab_workload_ddp.info,
-                                                 &fab_workload_zero.info,
-                                                 &fab_workload_fsdp.info,
-                                                 &fab_workload_megatron.info,
-                                                 &fab_workload_collective.info,
-                                                 &fab_workload_traffic.info,
-                                                 NULL };
+static const FabModelInfo *const workloads[] = { &fab_workload_ddp.info,        &fab_workload_zero.info,
+                                                 &fab_workload_fsdp.info,       &fab_workload_megatron.info,
+                                                 &fab_workload_collective.info, &fab_workload_traffic.info,
+                                                 &fab_workload_trace.info,      NULL };
 
 const FabRegistry fab_models = {
   .lists = {

@@ -70,6 +70,7 @@ extern const FabWorkloadOps fab_workload_ddp;
 extern const FabWorkloadOps fab_workload_fsdp;
 extern const FabWorkloadOps fab_workload_megatron;
 extern const FabWorkloadOps fab_workload_traffic;
+extern const FabWorkloadOps fab_workload_trace;
 extern const FabWorkloadOps fab_workload_zero;
 
 extern const FabModelFileFormat fab_format_huggingface;
