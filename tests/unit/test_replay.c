@@ -134,6 +134,15 @@ a_collective_waits_for_its_last_rank (G_GNUC_UNUSED void **state)
   assert_near (step_us (2, 2, events, ", compute_scale: 0.5"), 25, 1e-6);
 }
 
+/* Times count from the first event of the file, which may be the last one. */
+static void
+events_come_in_any_order (G_GNUC_UNUSED void **state)
+{
+  const char *events[] = { KERNEL (7, "b", 115, 10) "," KERNEL (7, "a", 100, 10) };
+
+  assert_near (step_us (1, 1, events, ""), 25, 1e-9);
+}
+
 /* The last step has no next one; the first ends 5 us before the second begins. */
 static void
 steps_end_where_the_next_one_begins (G_GNUC_UNUSED void **state)
@@ -243,6 +252,34 @@ odd_groups_stay_where_they_are (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "unequal distances"));
 }
 
+/* A kernel without a size has that of the host's call within which it was launched: 8 x 3 + 2 floats. A kernel of sends
+ * is what the call says. */
+static void
+sizes_come_from_the_calls (G_GNUC_UNUSED void **state)
+{
+  const char *events[] = {
+    "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"nccl:all_to_all\",\"ts\":10.0,\"dur\":10.0,"
+    "\"args\":{\"Input Dims\":[[8,3],[],[2]],\"Input type\":[\"float\",\"\"]}},"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":15.0,\"dur\":1.0,"
+    "\"args\":{\"correlation\":3}},"
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":25.0,\"dur\":1.0,"
+    "\"args\":{\"correlation\":4}},"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclKernel_SendRecv\",\"ts\":30.0,\"dur\":5.0,"
+    "\"args\":{\"stream\":20,\"correlation\":3}},"
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclKernel_SendRecv\",\"ts\":40.0,\"dur\":5.0,"
+    "\"args\":{\"stream\":20,\"correlation\":4}}",
+    NULL
+  };
+  g_autoptr (FabTrace) trace = trace_of (2, events);
+  g_autoptr (Replay) replay = replay_of (trace, 2);
+
+  assert_int_equal (meeting_at (replay, 0)->op, FAB_OP_ALL_TO_ALL);
+  assert_int_equal (meeting_at (replay, 0)->bytes, 4 * (8 * 3 + 2));
+  assert_int_equal (meeting_at (replay, 1)->op, FAB_OP_SEND_RECV);
+  assert_int_equal (meeting_at (replay, 1)->bytes, 0);
+  assert_int_equal (replay->n_without_size, 1);
+}
+
 /* --- refusals --- */
 
 static void
@@ -280,11 +317,13 @@ main (void)
     cmocka_unit_test (an_idle_stream_waits_for_what_ended),
     cmocka_unit_test (a_busy_stream_waits_for_itself),
     cmocka_unit_test (a_collective_waits_for_its_last_rank),
+    cmocka_unit_test (events_come_in_any_order),
     cmocka_unit_test (steps_end_where_the_next_one_begins),
     cmocka_unit_test (equal_ranks_are_one_class),
     cmocka_unit_test (missing_ranks_do_as_those_before_them),
     cmocka_unit_test (neighbours_in_a_pipeline_are_told_apart),
     cmocka_unit_test (odd_groups_stay_where_they_are),
+    cmocka_unit_test (sizes_come_from_the_calls),
     cmocka_unit_test (what_cannot_be_played_is_refused),
   };
 

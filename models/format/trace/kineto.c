@@ -17,6 +17,7 @@ typedef struct {
   char category[32], ts[40], dur[40];
   char name[FAB_TRACE_TEXT_BYTES + 1];
   gint64 correlation, stream, tid, device, in_elements, out_elements, group_size;
+  gint64 elements; /* of all tensors of a call */
   char collective[64], dtype[32], group[FAB_TRACE_TEXT_BYTES + 1], group_name[64], group_description[128];
 } Event;
 
@@ -42,6 +43,61 @@ read_whole (FabTraceJson *json, gint64 *value)
   if (fab_trace_parse_whole (text, &read))
     *value = read;
   return TRUE;
+}
+
+/* [[8, 1024], [3]]: the sum of the products, which ends at FAB_TIME_MAX. */
+static gboolean
+read_dims (FabTraceJson *json, gint64 *elements)
+{
+  FabTraceJsonToken token = fab_trace_json_next (json);
+  guint depth = json->depth, n_numbers = 0;
+  double product = 1, sum = 0;
+
+  if (token != FAB_TRACE_JSON_ARRAY)
+    return fab_trace_json_skip_from (json, token);
+  while (json->depth >= depth) {
+    gint64 value;
+
+    token = fab_trace_json_next (json);
+    if (token == FAB_TRACE_JSON_ERROR || token == FAB_TRACE_JSON_END)
+      return FALSE;
+    if (token == FAB_TRACE_JSON_NUMBER && fab_trace_parse_whole (json->text, &value) && value >= 0) {
+      product *= (double) value;
+      n_numbers++;
+      continue;
+    }
+    sum += n_numbers > 0 ? product : 0;
+    product = 1;
+    n_numbers = 0;
+  }
+  *elements = (gint64) MIN (sum, 1e18);
+  return TRUE;
+}
+
+/* Of a list of texts, the first one. */
+static gboolean
+read_first (FabTraceJson *json, char *to, gsize size)
+{
+  FabTraceJsonToken token = fab_trace_json_next (json);
+  guint depth = json->depth;
+
+  if (token != FAB_TRACE_JSON_ARRAY)
+    return fab_trace_json_skip_from (json, token);
+  while (json->depth >= depth) {
+    token = fab_trace_json_next (json);
+    if (token == FAB_TRACE_JSON_ERROR || token == FAB_TRACE_JSON_END)
+      return FALSE;
+    if (token == FAB_TRACE_JSON_TEXT && to[0] == '\0')
+      g_strlcpy (to, json->text, size);
+  }
+  return TRUE;
+}
+
+/* The host's call of a collective: "nccl:all_reduce". */
+static gboolean
+is_call (const char *name)
+{
+  return g_str_has_prefix (name, "nccl:") || g_str_has_prefix (name, "rccl:");
 }
 
 static gboolean
@@ -71,6 +127,10 @@ read_arg (FabTraceJson *json, Event *event)
     return read_into (json, event->group_name, sizeof event->group_name);
   if (strcmp (key, "Process Group Description") == 0)
     return read_into (json, event->group_description, sizeof event->group_description);
+  if (strcmp (key, "Input Dims") == 0 && is_call (event->name))
+    return read_dims (json, &event->elements);
+  if (strcmp (key, "Input type") == 0 && is_call (event->name))
+    return read_first (json, event->dtype, sizeof event->dtype);
   return fab_trace_json_skip (json);
 }
 
@@ -127,7 +187,7 @@ event_reset (Event *event)
   event->collective[0] = event->dtype[0] = event->group[0] = event->group_name[0] = '\0';
   event->group_description[0] = '\0';
   event->correlation = event->stream = event->tid = event->device = -1;
-  event->in_elements = event->out_elements = event->group_size = 0;
+  event->in_elements = event->out_elements = event->group_size = event->elements = 0;
 }
 
 /* The first time of a file is where its times begin. */
@@ -228,6 +288,21 @@ add_step (FabTracedRank *rank, FabTraceJson *json, const Event *event)
 }
 
 static gboolean
+add_call (FabTracedRank *rank, FabTraceJson *json, const Event *event)
+{
+  guint type_bytes = fab_trace_type_bytes (event->dtype);
+  FabTraceCall call = { .op = fab_trace_op_name (event->name + strlen ("nccl:")) };
+
+  if (call.op == NULL || type_bytes == 0 || event->elements <= 0)
+    return TRUE;
+  if (!event_times (json, rank, event, &call.start_ps, &call.end_ps))
+    return FALSE;
+  call.bytes = (FabBytes) MIN (event->elements, G_MAXINT64 / 1048576) * type_bytes;
+  g_array_append_val (rank->calls, call);
+  return TRUE;
+}
+
+static gboolean
 add_launch (FabTracedRank *rank, FabTraceJson *json, const Event *event)
 {
   FabTraceLaunch launch = { .launch = event->correlation };
@@ -255,6 +330,8 @@ add_event (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Event
   if (g_str_has_prefix (event->name, "ProfilerStep#")
       && g_ascii_strcasecmp (category, "gpu_user_annotation") != 0)
     return add_step (rank, json, event);
+  if (is_call (event->name) && event->elements > 0)
+    return g_ascii_strcasecmp (category, "gpu_user_annotation") == 0 || add_call (rank, json, event);
   if (event->correlation >= 0
       && (g_ascii_strncasecmp (category, "cuda", 4) == 0 || g_ascii_strcasecmp (category, "Runtime") == 0
           || g_ascii_strncasecmp (category, "hip", 3) == 0))

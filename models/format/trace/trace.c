@@ -16,6 +16,7 @@ rank_free (gpointer data)
   g_free (self->device);
   g_array_unref (self->ops);
   g_array_unref (self->launches);
+  g_array_unref (self->calls);
   g_array_unref (self->steps);
   g_array_unref (self->comms);
   g_array_unref (self->nodes);
@@ -56,6 +57,7 @@ fab_trace_add_rank (FabTrace *self, const char *source)
   rank->rank = -1;
   rank->ops = g_array_new (FALSE, FALSE, sizeof (FabTraceOp));
   rank->launches = g_array_new (FALSE, FALSE, sizeof (FabTraceLaunch));
+  rank->calls = g_array_new (FALSE, FALSE, sizeof (FabTraceCall));
   rank->steps = g_array_new (FALSE, FALSE, sizeof (FabTraceStep));
   rank->comms = g_array_new (FALSE, FALSE, sizeof (FabTraceComm));
   rank->nodes = g_array_new (FALSE, FALSE, sizeof (FabTraceNode));
@@ -132,9 +134,13 @@ fab_trace_type_bytes (const char *dtype)
     const char *name;
     guint bytes;
   } rows[] = {
-    { "Float8", 1 }, { "Float", 4 }, { "Double", 8 }, { "Half", 2 }, { "BFloat16", 2 }, { "Int", 4 },
-    { "Long", 8 },   { "Short", 2 }, { "Char", 1 },   { "Byte", 1 }, { "Bool", 1 },
+    { "Float8", 1 }, { "Float", 4 },       { "Double", 8 },        { "Half", 2 }, { "BFloat16", 2 },
+    { "Int", 4 },    { "Long", 8 },        { "Short", 2 },         { "Char", 1 }, { "Byte", 1 },
+    { "Bool", 1 },   { "signed char", 1 }, { "unsigned char", 1 },
   };
+
+  if (g_str_has_prefix (dtype, "c10::"))
+    dtype += strlen ("c10::");
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (g_ascii_strncasecmp (dtype, rows[i].name, strlen (rows[i].name)) == 0)
@@ -245,19 +251,77 @@ step_at (const FabTracedRank *rank, FabTimePs at_ps)
   return (gint32) low - 1;
 }
 
+static gint
+compare_calls (gconstpointer a, gconstpointer b)
+{
+  const FabTraceCall *left = a, *right = b;
+
+  return left->start_ps < right->start_ps ? -1 : left->start_ps > right->start_ps;
+}
+
+/* FALSE: the launch is not in the trace. */
+static gboolean
+launch_of (const FabTracedRank *rank, const FabTraceOp *op, FabTimePs *at_ps)
+{
+  FabTraceLaunch wanted = { .launch = op->launch };
+  guint at;
+
+  if (op->launch < 0 || !g_array_binary_search (rank->launches, &wanted, compare_launches, &at))
+    return FALSE;
+  *at_ps = g_array_index (rank->launches, FabTraceLaunch, at).at_ps;
+  return TRUE;
+}
+
+/* The call that began last before `at_ps` and is still going on; NULL: none. */
+static const FabTraceCall *
+call_at (const FabTracedRank *rank, FabTimePs at_ps)
+{
+  guint low = 0, high = rank->calls->len;
+
+  while (low < high) {
+    guint middle = (low + high) / 2;
+
+    if (g_array_index (rank->calls, FabTraceCall, middle).start_ps <= at_ps)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0 || g_array_index (rank->calls, FabTraceCall, low - 1).end_ps < at_ps)
+    return NULL;
+  return &g_array_index (rank->calls, FabTraceCall, low - 1);
+}
+
+/* Kernels without a size have that of the call that launched them. NCCL's kernel for sends does all-to-all too. */
+static void
+find_sizes (FabTracedRank *rank)
+{
+  for (guint i = 0; i < rank->ops->len; i++) {
+    const FabTraceOp *op = &g_array_index (rank->ops, FabTraceOp, i);
+    FabTraceComm *comm = op->comm >= 0 ? &g_array_index (rank->comms, FabTraceComm, op->comm) : NULL;
+    const FabTraceCall *call;
+    FabTimePs at_ps;
+
+    if (comm == NULL || comm->bytes > 0 || !launch_of (rank, op, &at_ps))
+      continue;
+    call = call_at (rank, at_ps);
+    if (call == NULL || (strcmp (comm->op, "send_recv") != 0 && strcmp (comm->op, call->op) != 0))
+      continue;
+    comm->op = call->op;
+    comm->bytes = call->bytes;
+    if (strcmp (comm->op, "all_gather") == 0 || strcmp (comm->op, "gather") == 0)
+      comm->bytes *= (FabBytes) MAX (comm->n_ranks > 0 ? comm->n_ranks : rank->n_world, 1);
+  }
+}
+
 /* A kernel is of the step that launched it; without its launch, of the step in whose time it starts. */
 static void
 find_steps (FabTracedRank *rank)
 {
   for (guint i = 0; i < rank->ops->len; i++) {
     FabTraceOp *op = &g_array_index (rank->ops, FabTraceOp, i);
-    FabTraceLaunch wanted = { .launch = op->launch };
-    guint at;
+    FabTimePs at_ps;
 
-    if (op->launch >= 0 && g_array_binary_search (rank->launches, &wanted, compare_launches, &at))
-      op->step = step_at (rank, g_array_index (rank->launches, FabTraceLaunch, at).at_ps);
-    else
-      op->step = step_at (rank, op->start_ps);
+    op->step = step_at (rank, launch_of (rank, op, &at_ps) ? at_ps : op->start_ps);
   }
 }
 
@@ -269,7 +333,10 @@ finish_rank (FabTracedRank *rank)
   g_array_sort (rank->steps, compare_steps);
   if (rank->steps->len > 0)
     find_steps (rank);
+  g_array_sort (rank->calls, compare_calls);
+  find_sizes (rank);
   g_array_set_size (rank->launches, 0);
+  g_array_set_size (rank->calls, 0);
 }
 
 static gint

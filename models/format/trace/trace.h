@@ -40,6 +40,13 @@ typedef struct {
   FabTimePs at_ps;
 } FabTraceLaunch;
 
+/* What the host asked of a collective library: the launch of its kernel lies within. */
+typedef struct {
+  FabTimePs start_ps, end_ps;
+  const char *op; /* as in FabTraceComm */
+  FabBytes bytes; /* what the rank gives */
+} FabTraceCall;
+
 typedef struct {
   gint64 number; /* ProfilerStep#10 */
   FabTimePs start_ps, end_ps;
@@ -67,6 +74,7 @@ typedef struct {
   FabTimePs shift_ps; /* added to make its clock that of the first rank */
   GArray *ops;        /* FabTraceOp, by start once the reading has ended */
   GArray *launches;   /* FabTraceLaunch, by number then; freed when they are no longer needed */
+  GArray *calls;      /* FabTraceCall, by start then; freed likewise */
   GArray *steps;      /* FabTraceStep, by start then */
   GArray *comms;      /* FabTraceComm */
   GArray *nodes;      /* FabTraceNode */

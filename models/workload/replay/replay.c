@@ -112,7 +112,7 @@ static gboolean
 take_ops (ReplayClass *self, gint64 number, FabTimePs *next_ps, GError **error)
 {
   const FabTracedRank *rank = self->traced;
-  FabTimePs first_ps = -1, last_ps = 0;
+  FabTimePs first_ps = 0, last_ps = 0;
 
   *next_ps = G_MAXINT64;
   for (guint i = 0; i < rank->ops->len; i++) {
@@ -124,7 +124,7 @@ take_ops (ReplayClass *self, gint64 number, FabTimePs *next_ps, GError **error)
       *next_ps = MIN (*next_ps, op->start_ps);
     if (step != number)
       continue;
-    first_ps = first_ps < 0 ? op->start_ps : first_ps;
+    first_ps = self->ops->len == 0 ? op->start_ps : first_ps;
     taken.start_ps = op->start_ps - first_ps;
     taken.end_ps = op->end_ps - first_ps;
     last_ps = MAX (last_ps, taken.end_ps);
