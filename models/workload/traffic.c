@@ -15,7 +15,7 @@
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
 #include "sim/base/param.h"
-#include "sim/collective/schedule.h"
+#include "sim/collective/flow_path.h"
 #include "sim/execution/workload.h"
 
 typedef enum {
@@ -283,22 +283,6 @@ typedef struct {
   FabTaskId start, end; /* of the iteration, no work */
 } Traffic;
 
-static gboolean
-find_hop (const FabCluster *cluster, const TrafficPair *pair, guint flow, FabHop *hop, GError **error)
-{
-  guint n = cluster->gpus_per_node;
-  FabVertexId from = cluster->gpus[pair->from], to = cluster->gpus[pair->to];
-  guint out = fab_cluster_nic_of (cluster, pair->from % n), in = fab_cluster_nic_of (cluster, pair->to % n);
-
-  if (pair->from / n == pair->to / n)
-    return fab_hop_inside (cluster, from, to, hop, error);
-  if (out == G_MAXUINT || in == G_MAXUINT)
-    return fab_throw (error, FAB_ERROR_INPUT, "job: rank %u has no NIC through which to reach rank %u",
-                      out == G_MAXUINT ? pair->from : pair->to, out == G_MAXUINT ? pair->to : pair->from);
-  return fab_hop_over (cluster, from, cluster->nics[pair->from / n * cluster->nics_per_node + out],
-                       cluster->nics[pair->to / n * cluster->nics_per_node + in], to, flow, hop, error);
-}
-
 /* All flows start together, and no flow of the next iteration before all of this one have ended. */
 static void
 add_bounds (Traffic *self)
@@ -312,66 +296,21 @@ add_bounds (Traffic *self)
   fab_dag_builder_after_previous (self->builder, self->start, self->end);
 }
 
-/* The way of a flow, for networks that play messages. */
-typedef struct {
-  const FabCluster *cluster;
-  FabHop hop;
-} FlowPath;
-
-static void
-way_free (gpointer data)
-{
-  fab_hop_clear (&((FlowPath *) data)->hop);
-  g_free (data);
-}
-
-/* One lane of one message. */
-static FabSchedule *
-make_message (gconstpointer owner, G_GNUC_UNUSED const FabCollectivePlan *plan)
-{
-  const FlowPath *way = owner;
-  FabSchedule *schedule = fab_schedule_new (way->cluster);
-  FabHop hop = way->hop;
-
-  g_array_ref (hop.shares);
-  fab_schedule_lane (schedule, &hop, 0, 1, 1);
-  return schedule;
-}
-
 /* Its own stream; a message waits for the one before. */
 static gboolean
 add_flow (Traffic *self, const TrafficPair *pair, GError **error)
 {
   guint flow = self->n_flows++;
-  FlowPath *way = g_new0 (FlowPath, 1);
-  FabHop *hop = &way->hop;
+  FabFlowPath *path = fab_flow_path_new (self->env->cluster, pair->from, pair->to, flow, self->footprints,
+                                         error);
 
-  way->cluster = self->env->cluster;
-  fab_dag_builder_own (self->builder, way, way_free);
-  if (!find_hop (self->env->cluster, pair, flow, hop, error))
+  if (path == NULL) {
+    g_prefix_error (error, "job: ");
     return FALSE;
-  fab_hop_use (hop, 1, 0, self->footprints);
-  FabFootprint *footprint = fab_footprint_builder_finish (self->footprints);
-  FabTimePs startup_ps = fab_ps_add (hop->latency_ps, hop->endpoint_ps);
-  FabCollectivePlan plan = { .algorithm = "message",
-                             .protocol = "none",
-                             .n_channels = 1,
-                             .n_ranks = 2,
-                             .op = FAB_OP_SEND_RECV,
-                             .bytes = pair->bytes,
-                             .footprint = footprint,
-                             .startup_ps = startup_ps,
-                             .latency_ps = hop->latency_ps,
-                             .wire_factor = 1,
-                             .n_connections = 1,
-                             .steps = { .make = make_message,
-                                        .owner = way,
-                                        .n_chunks = 1,
-                                        .steps_ps = startup_ps,
-                                        .intra_cost = 1,
-                                        .inter_cost = 1 } };
+  }
+  FabCollectivePlan plan = fab_flow_path_plan (path, pair->bytes);
   guint stream = fab_dag_builder_stream (self->builder, self->rank_class, "flow");
-  fab_dag_builder_own (self->builder, footprint, (GDestroyNotify) fab_footprint_free);
+  fab_dag_builder_own (self->builder, path, (GDestroyNotify) fab_flow_path_free);
   for (gint64 k = 0; k < self->params->count; k++) {
     guint message = fab_dag_builder_collective (self->builder, &plan, FAB_DIMENSION_OTHER,
                                                 g_strdup_printf ("flow%u.%" G_GINT64_FORMAT " %u->%u", flow,
