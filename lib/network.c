@@ -5,6 +5,7 @@
 
 #include "lib/private.h"
 #include "sim/base/error.h"
+#include "sim/collective/flow_path.h"
 #include "sim/collective/play.h"
 
 struct FabricastNetwork {
@@ -16,7 +17,7 @@ struct FabricastNetwork {
   FabLibrary *library;
   GHashTable *views;   /* FabCluster, by their ranks as text */
   GHashTable *tickets; /* Ticket: what has begun and has not ended */
-  guint64 n_sent;
+  GHashTable *paths;   /* FabFlowPath, by its two ranks */
   guint n_flying;      /* tickets that the network has to end */
   const LibDoor *door; /* while it advances; otherwise NULL */
   gboolean is_doomed;  /* to be freed when it has advanced */
@@ -93,6 +94,7 @@ network_free (FabricastNetwork *self)
 {
   fab_net_destroy (self->net);
   g_hash_table_unref (self->tickets);
+  g_hash_table_unref (self->paths);
   fab_library_destroy (self->library);
   g_hash_table_unref (self->views);
   fab_engine_free (self->engine);
@@ -171,6 +173,8 @@ fabricast_network_new (const FabricastScenario *scenario, FabricastNetwork **net
   FabricastNetwork *self = g_new0 (FabricastNetwork, 1);
   self->context = lib_context_ref (scenario->context);
   self->tickets = g_hash_table_new_full (NULL, NULL, ticket_free, NULL);
+  self->paths = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free,
+                                       (GDestroyNotify) fab_flow_path_free);
   self->views = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, view_free);
   self->scenario = machine_of (scenario, &problem);
   if (self->scenario != NULL && build (self, &problem)) {
@@ -264,26 +268,70 @@ end_at_once (FabricastNetwork *self, FabricastDoneFn done, void *user)
   fab_engine_after (self->engine, 0, ticket_ended, ticket_new (self, done, user, FALSE), 0);
 }
 
+/* As the executor begins the plan: by messages where the network has them, else as one stream. */
+static void
+begin_plan (FabricastNetwork *self, const FabCollectivePlan *plan, Ticket *ticket)
+{
+  const FabCollectivePlanSteps *steps = &plan->steps;
+
+  if (self->net->ops->message == NULL || steps->make == NULL) {
+    FabStream stream = fab_collective_plan_stream (plan);
+
+    stream.done = done_of (ticket);
+    fab_net_stream (self->net, &stream);
+    return;
+  }
+  ticket->schedule = steps->make (steps->owner, plan);
+  ticket->play = fab_play_new (ticket->schedule, self->net,
+                               &(FabPlaySpec){
+                                   .bytes = plan->bytes,
+                                   .wire_factor = plan->wire_factor,
+                                   .limit_bytes_per_s = steps->limit_bytes_per_s,
+                                   .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
+                                   .is_pipeline = steps->is_pipeline,
+                                   .share = plan->n_connections,
+                                   .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
+                                   .steps_ps = steps->steps_ps,
+                                   .intra_cost = steps->intra_cost,
+                                   .inter_cost = steps->inter_cost,
+                                   .done = done_of (ticket) });
+}
+
+/* The way from one rank to another, found once: messages of a connection follow one way. */
+static const FabFlowPath *
+find_path (FabricastNetwork *self, guint from, guint to, GError **error)
+{
+  const FabCluster *cluster = &self->plant->cluster;
+  gint64 key = (gint64) ((guint64) from << 32 | to);
+  FabFlowPath *path = g_hash_table_lookup (self->paths, &key);
+  guint64 flow = g_hash_table_size (self->paths);
+
+  if (path != NULL)
+    return path;
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (cluster->graph);
+  path = fab_flow_path_new (cluster, from, to, flow, builder, error);
+  if (path != NULL)
+    g_hash_table_insert (self->paths, g_memdup2 (&key, sizeof key), path);
+  return path;
+}
+
 static int
 send (FabricastNetwork *self, guint from, guint to, FabBytes bytes, FabricastDoneFn done, void *user,
       FabricastError **error)
 {
-  const FabVertexId *gpus = self->plant->cluster.gpus;
-  guint64 flow = self->n_sent++;
-  FabPath path = { 0 };
+  GError *problem = NULL;
 
   if (from == to || bytes == 0) {
     end_at_once (self, done, user);
     return FABRICAST_OK;
   }
-  if (!fab_router_append (self->plant->router, gpus[from], gpus[to], flow, &path))
+  const FabFlowPath *path = find_path (self, from, to, &problem);
+  if (path == NULL) {
+    g_clear_error (&problem);
     return lib_fail (error, FABRICAST_UNSUPPORTED, "no path leads from rank %u to rank %u", from, to);
-  fab_net_send (self->net, &(FabTransfer){ .src = gpus[from],
-                                           .dst = gpus[to],
-                                           .bytes = bytes,
-                                           .drive = FAB_DRIVE_COPY,
-                                           .flow_hash = flow,
-                                           .done = done_of (ticket_new (self, done, user, TRUE)) });
+  }
+  FabCollectivePlan plan = fab_flow_path_plan (path, bytes);
+  begin_plan (self, &plan, ticket_new (self, done, user, TRUE));
   return FABRICAST_OK;
 }
 
@@ -374,35 +422,6 @@ find_view (FabricastNetwork *self, const guint32 *ranks, gsize n)
   }
   g_string_free (key, TRUE);
   return view;
-}
-
-/* As the executor begins the plan: by messages where the network has them, else as one stream. */
-static void
-begin_plan (FabricastNetwork *self, const FabCollectivePlan *plan, Ticket *ticket)
-{
-  const FabCollectivePlanSteps *steps = &plan->steps;
-
-  if (self->net->ops->message == NULL || steps->make == NULL) {
-    FabStream stream = fab_collective_plan_stream (plan);
-
-    stream.done = done_of (ticket);
-    fab_net_stream (self->net, &stream);
-    return;
-  }
-  ticket->schedule = steps->make (steps->owner, plan);
-  ticket->play = fab_play_new (ticket->schedule, self->net,
-                               &(FabPlaySpec){
-                                   .bytes = plan->bytes,
-                                   .wire_factor = plan->wire_factor,
-                                   .limit_bytes_per_s = steps->limit_bytes_per_s,
-                                   .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
-                                   .is_pipeline = steps->is_pipeline,
-                                   .share = plan->n_connections,
-                                   .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
-                                   .steps_ps = steps->steps_ps,
-                                   .intra_cost = steps->intra_cost,
-                                   .inter_cost = steps->inter_cost,
-                                   .done = done_of (ticket) });
 }
 
 static int

@@ -176,6 +176,53 @@ test_ring_in_lockstep (void **state)
   assert_true (ring.end_ps - first == 30 * first);
 }
 
+enum { N_SENDS = 100 };
+
+/* A hundred sends at once, to and from ranks that repeat, end when the same flows of a job end. */
+static void
+sends_as_in_job (Fixture *f, const char *fidelity)
+{
+  FabricastScenario *scenario = NULL;
+  FabricastNetwork *network = NULL;
+  FabricastResult *result = NULL;
+  FabricastValue value = { .struct_size = sizeof value };
+  char job[8192];
+  size_t n = 0;
+  int64_t ends[N_SENDS] = { 0 }, last = 0;
+
+  n += (size_t) snprintf (job, sizeof job, "job={kind: traffic, pattern: pairs, size: 1KiB, pairs: [");
+  for (unsigned i = 0; i < N_SENDS; i++)
+    n += (size_t) snprintf (job + n, sizeof job - n, "%s{from: %u, to: %u, size: %uKiB}", i > 0 ? ", " : "",
+                            i * 7 % 16, (i * 7 + 1 + i % 13) % 16, 64 + i * 10);
+  snprintf (job + n, sizeof job - n, "]}");
+  assert_int_equal (fabricast_scenario_copy (f->scenario, &scenario, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_scenario_assign (scenario, fidelity, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_scenario_assign (scenario, job, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_run (scenario, NULL, &result, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_result_figure (result, "duration_ps", &value, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_new (scenario, &network, NULL), FABRICAST_OK);
+  for (unsigned i = 0; i < N_SENDS; i++)
+    assert_int_equal (fabricast_network_send (network, i * 7 % 16, (i * 7 + 1 + i % 13) % 16,
+                                              (64 + i * 10) * UINT64_C (1024), note, &ends[i], NULL),
+                      FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (network, INT64_MAX, NULL), FABRICAST_OK);
+  for (unsigned i = 0; i < N_SENDS; i++) {
+    assert_true (ends[i] > 0);
+    last = ends[i] > last ? ends[i] : last;
+  }
+  assert_true (last == value.whole);
+  fabricast_network_free (network);
+  fabricast_result_free (result);
+  fabricast_scenario_free (scenario);
+}
+
+static void
+test_sends_as_in_job (void **state)
+{
+  sends_as_in_job (*state, "fidelity=fluid");
+  sends_as_in_job (*state, "fidelity=step");
+}
+
 static void
 reenter (void *user, int64_t time_ps)
 {
@@ -221,6 +268,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_host_clock, setup, teardown),
     cmocka_unit_test_setup_teardown (test_collective_as_in_job, setup, teardown),
     cmocka_unit_test_setup_teardown (test_ring_in_lockstep, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_sends_as_in_job, setup, teardown),
     cmocka_unit_test_setup_teardown (test_misuse, setup, teardown),
   };
 
