@@ -92,6 +92,26 @@ class Install(CliTest):
         names = os.listdir(self.data("measured", "links"))
         self.assertEqual(sorted(names), sorted(os.listdir(os.path.join(support.SOURCE, "validate", "measured", "links"))))
 
+    @unittest.skipUnless(shutil.which("pkg-config") and shutil.which("cc"), "no pkg-config or C compiler is here")
+    def test_program_over_the_library(self):
+        """examples/figures.c knows what pkg-config says and nothing else; it prints the figures of the program."""
+        libraries = os.path.dirname(glob.glob(self.root + "/**/libfabricast.so", recursive=True)[0])
+        asked = subprocess.run(["pkg-config", "--cflags", "--libs", "fabricast"], capture_output=True, text=True, check=True,
+                               env={"PATH": os.environ["PATH"], "PKG_CONFIG_SYSROOT_DIR": self.root,
+                                    "PKG_CONFIG_PATH": os.path.join(libraries, "pkgconfig")}).stdout.split()
+        self.assertIn("-lfabricast", asked)
+        example = os.path.join(support.SOURCE, "examples", "figures.c")
+        subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", example, *asked, "-o", self.path("figures")], check=True)
+        for scenario in ("hello", "fsdp-8b-straggler"):
+            path = os.path.join(support.SOURCE, "scenarios", scenario + ".yaml")
+            printed = subprocess.run([self.path("figures"), path], capture_output=True, text=True, check=True,
+                                     env={"LD_LIBRARY_PATH": libraries}).stdout
+            told = self.json("run", path, "--no-db", "--no-band")["iterations"][-1]
+            self.assertEqual(len(printed.splitlines()), 5)
+            for line in printed.splitlines():
+                name, value = line.split()
+                self.assertEqual(float(value), told[name], name)
+
     def test_nothing_else(self):
         files = [os.path.relpath(os.path.join(folder, name), self.root)
                  for folder, _, names in os.walk(self.root) for name in names]
