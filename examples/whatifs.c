@@ -59,7 +59,7 @@ main (int argc, char **argv)
 {
   FabricastContext *context = NULL;
   FabricastScenario *base = NULL;
-  long n = argc == 3 ? atol (argv[2]) : 0, settled_kib = 0;
+  long n = argc == 3 ? strtol (argv[2], NULL, 10) : 0, settled_kib = 0;
   double sum_s = 0, since_s;
 
   if (n < 10 || fabricast_context_new (NULL, &context, NULL) != FABRICAST_OK

@@ -356,8 +356,10 @@ FABRICAST_API int fabricast_network_at (FabricastNetwork *network, int64_t time_
                                         void *user, FabricastError **error);
 
 /* Sends `bytes` from one rank to another now, as one message: inside a node by the links of the GPUs, between
- * nodes by the NICs nearest to them. It costs what an RDMA write costs; a job of kind `traffic` sends the same. Messages of one pair of ranks follow one way. `done` (or NULL) is called when the last byte has arrived. A transfer to the same rank takes
- * no time. Statuses: MISUSE of a rank; UNSUPPORTED when no path leads there. Since 0.2, unstable. */
+ * nodes by the NICs nearest to them. It costs what an RDMA write costs; a job of kind `traffic` sends the same.
+ * Messages of one pair of ranks follow one way, which the network remembers. `done` (or NULL) is called when the
+ * last byte has arrived. A transfer to the same rank takes no time. Statuses: MISUSE of a rank; UNSUPPORTED when
+ * no path leads there. Since 0.2, unstable. */
 FABRICAST_API int fabricast_network_send (FabricastNetwork *network, uint32_t from, uint32_t to,
                                           uint64_t bytes, FabricastDoneFn done, void *user,
                                           FabricastError **error);

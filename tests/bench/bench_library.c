@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_library.c - what-ifs of a small job in one process, through libfabricast (examples/whatifs.c): how many a second,
- * and whether the process grows. */
+/* bench_library.c - what-ifs of a small job in one process, through libfabricast (examples/whatifs.c): how many a
+ * second, and whether the process grows. */
 #include <stdio.h>
 #include <string.h>
 
