@@ -22,6 +22,7 @@ check english python3 .ci/english.py
 check scenarios python3 .ci/scenario_text.py
 check docs python3 .ci/docs.py
 check headers .ci/headers.sh
+check abi .ci/abi.sh
 check scripts .ci/scripts.sh
 check meson .ci/meson.sh
 check cppcheck .ci/cppcheck.sh
