@@ -12,7 +12,8 @@
 """
 from ._api import FabricastError, InputError, FileError, Unsupported, Hung, Oversized, Cancelled, Misuse, Broken, Issue, version
 from .core import Context, Result, Scenario, Table, describe, load, new, parse
+from .network import Network
 
-__all__ = ["Context", "Result", "Scenario", "Table", "load", "parse", "new", "describe", "version", "Issue", "FabricastError",
+__all__ = ["Context", "Result", "Scenario", "Table", "Network", "load", "parse", "new", "describe", "version", "Issue", "FabricastError",
            "InputError", "FileError", "Unsupported", "Hung", "Oversized", "Cancelled", "Misuse", "Broken"]
 __version__ = version()

@@ -3,13 +3,14 @@
 import ctypes
 import dataclasses
 import os
-from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import List, Optional
 
 NONE, BOOL, WHOLE, REAL, TEXT = range(5)
 UNKNOWN = -2**63  # a whole number that is not known
 
 Progress = ctypes.CFUNCTYPE(c_int, c_void_p, c_int64, c_int64)
+Done = ctypes.CFUNCTYPE(None, c_void_p, c_int64)
 
 
 def _struct(name, *fields):
@@ -83,7 +84,20 @@ SIGNATURES = {
     "sweep": (c_int, _H, POINTER(StudyOptions), _OUT, _ERR),
     "size": (c_int, _H, POINTER(StudyOptions), _OUT, _ERR),
 }
-for _name, (_result, *_arguments) in SIGNATURES.items():
+UNSTABLE = {  # those behind FABRICAST_UNSTABLE
+    "network_new": (c_int, _H, _OUT, _ERR),
+    "network_free": (None, _H),
+    "network_ranks": (c_uint32, _H),
+    "network_now": (c_int64, _H),
+    "network_next": (c_int64, _H),
+    "network_advance": (c_int, _H, c_int64, _ERR),
+    "network_at": (c_int, _H, c_int64, Done, c_void_p, _ERR),
+    "network_send": (c_int, _H, c_uint32, c_uint32, c_uint64, Done, c_void_p, _ERR),
+    "network_stream": (c_int, _H, POINTER(c_uint32), POINTER(c_double), c_size_t, c_uint64, c_int64, Done, c_void_p, _ERR),
+    "network_collective": (c_int, _H, c_char_p, POINTER(c_uint32), c_size_t, c_uint64, Done, c_void_p, _ERR),
+    "network_table": (c_int, _H, c_char_p, _OUT, _ERR),
+}
+for _name, (_result, *_arguments) in {**SIGNATURES, **UNSTABLE}.items():
     _function = getattr(lib, "fabricast_" + _name)
     _function.restype = _result
     _function.argtypes = _arguments

@@ -76,9 +76,11 @@ class Page(support.CliTest):
         # What is shown is in the address, and the address brings it back.
         address = self.browser.run("return location.hash").removeprefix("#")
         self.assertEqual(parse_qs(address)["strategy"], ["fsdp"])
+        self.outlook()
         answer = self.text("answer")
         self.reopen(address)
         self.wait()
+        self.outlook()
         self.assertEqual(self.text("answer"), answer)
 
     def outlook(self):

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import signal
 import subprocess
+import sys
 
 import fabricast as fc
 import pytest
@@ -26,12 +28,13 @@ def test_same_figures_as_the_program():
 
 def test_signatures_are_those_of_the_header():
     with open(os.path.join(ROOT, "lib/fabricast.h"), encoding="utf-8") as file:
-        stable = file.read().split("#ifdef FABRICAST_UNSTABLE")[0]
-    declared = dict(re.findall(r"FABRICAST_API [^;(]*?fabricast_(\w+) \(([^;]*)\);", stable))
-    assert set(declared) == set(_api.SIGNATURES)
-    for name, arguments in declared.items():
-        n = 0 if arguments == "void" else arguments.count(",") + 1
-        assert len(_api.SIGNATURES[name]) - 1 == n, name
+        parts = file.read().split("#ifdef FABRICAST_UNSTABLE")
+    for text, signatures in zip(parts, (_api.SIGNATURES, _api.UNSTABLE)):
+        declared = dict(re.findall(r"FABRICAST_API [^;(]*?fabricast_(\w+) \(([^;]*)\);", text))
+        assert set(declared) == set(signatures)
+        for name, arguments in declared.items():
+            n = 0 if arguments == "void" else arguments.count(",") + 1
+            assert len(signatures[name]) - 1 == n, name
 
 
 def test_keys():
@@ -83,6 +86,54 @@ def test_progress_may_stop_the_work():
 
     with pytest.raises(KeyboardInterrupt):
         fc.load(HELLO).run(progress=stop)
+
+
+def test_ctrl_c_stops_a_sweep():
+    """An interrupt from outside, as the key sends it; the program goes on and can sweep again."""
+    program = ("import fabricast as fc, sys\n"
+               "s = fc.load(sys.argv[1])\n"
+               "try:\n"
+               "    s.sweep(vary='cluster.nic_rate=1..100000Gb/s', progress=lambda done, n: print(done, flush=True))\n"
+               "except KeyboardInterrupt:\n"
+               "    print('stopped', len(s.sweep(vary='cluster.nodes=1,2')), flush=True)\n")
+    process = subprocess.Popen([sys.executable, "-c", program, HELLO], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline().strip().isdigit()
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=60)[0]
+    assert told.splitlines()[-1] == "stopped 2" and process.returncode == 0
+
+
+def test_network_is_driven():
+    scenario = fc.load(HELLO)
+    network = fc.Network(scenario)
+    seen = []
+    assert network.ranks == 8 and network.now_ps == 0 and network.next_ps is None
+    network.send(0, 1, 1 << 30, lambda time_ps: network.send(1, 2, 1 << 30, seen.append))
+    network.at(5, seen.append)
+    network.send(3, 4, 1 << 20)
+    end_ps = network.advance()
+    assert seen == [5, end_ps] and network.next_ps is None
+    alone = fc.Network(scenario)
+    alone.collective("all_reduce", 1 << 30)
+    job = scenario.copy().set("iterations=1", "job={kind: collective, operations: [{op: all_reduce, size: 1GiB}]}")
+    assert alone.advance() == job.run().table("iteration")["duration_ps"][0]
+    assert {"bytes_per_s", "latency_ps"} & set(network.links().columns)
+
+
+def test_network_raises():
+    network = fc.Network(fc.load(HELLO))
+    with pytest.raises(fc.Misuse):
+        network.send(0, 99, 1, print)
+    with pytest.raises(fc.InputError):
+        network.collective("all_refuse", 1)
+
+    def refuse(_time_ps):
+        raise LookupError("mine")
+
+    network.send(0, 1, 1, refuse)
+    with pytest.raises(LookupError, match="mine"):
+        network.advance()
+    assert network.advance() == network.now_ps
 
 
 def test_html_and_frames():
