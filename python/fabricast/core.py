@@ -22,6 +22,11 @@ def _texts(texts: Optional[Union[str, Iterable[str]]]):
     return (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
 
 
+def _shown(cell) -> str:
+    """A cell of an HTML table; numbers that are not whole have six digits."""
+    return html.escape("" if cell is None else f"{cell:.6g}" if isinstance(cell, float) else str(cell))
+
+
 class _Work:
     """Runs a call of the library on another thread, so that Ctrl-C cancels it and exceptions of `progress` come out."""
 
@@ -112,7 +117,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        rows = ["".join(f"<td>{html.escape('' if cell is None else str(cell))}</td>" for cell in row.values())
+        rows = ["".join(f"<td>{_shown(cell)}</td>" for cell in row.values())
                 for row in self.rows()[:50]]
         return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
 
@@ -206,7 +211,7 @@ class Result:
         colours = {"compute": "#3b6ea5", "exposed": "#c8553d", "idle": "#b5b5b5"}
         bar = "".join(f'<span title="{part}" style="display:inline-block;height:1em;background:{colour};'
                       f'width:{100 * self[part + "_s"] / step:.2f}%"></span>' for part, colour in colours.items())
-        rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(value))}</td></tr>"
+        rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{_shown(value)}</td></tr>"
                        for name, value in self.to_dict().items() if value is not None)
         notes = "".join(f"<li>{html.escape(finding['text'])}</li>" for finding in self.warnings)
         return f"<div>{bar}</div><table>{rows}</table><ul>{notes}</ul>"

@@ -12,6 +12,8 @@ import pytest
 from fabricast import _api
 
 ROOT = os.environ["FAB_SOURCE_DIR"]
+sys.path.insert(0, os.path.join(ROOT, "tests/support"))
+import child  # noqa: E402 pylint: disable=wrong-import-position,wrong-import-order
 HELLO = os.path.join(ROOT, "scenarios/hello.yaml")
 
 
@@ -96,11 +98,14 @@ def test_ctrl_c_stops_a_sweep():
                "    s.sweep(vary='cluster.nic_rate=1..100000Gb/s', progress=lambda done, n: print(done, flush=True))\n"
                "except KeyboardInterrupt:\n"
                "    print('stopped', len(s.sweep(vary='cluster.nodes=1,2')), flush=True)\n")
-    process = subprocess.Popen([sys.executable, "-c", program, HELLO], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline().strip().isdigit()
-    process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=60)[0]
-    assert told.splitlines()[-1] == "stopped 2" and process.returncode == 0
+    process = child.Child([sys.executable, "-c", program, HELLO], {})
+    try:
+        child.until(lambda: process.out, "the sweep tells how far it is")
+        process.send_signal(signal.SIGINT)
+        child.until(lambda: process.returncode is not None, "it ends")
+        assert (process.returncode, process.err, process.out.splitlines()[-1]) == (0, "", "stopped 2")
+    finally:
+        process.stop()
 
 
 def test_network_is_driven():
