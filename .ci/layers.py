@@ -17,6 +17,7 @@ SEES = {
     "base": "",
     "engine": "base",
     "reliability": "base engine",
+    "sharing": "base",
     "fabric": "base",
     "solve": "base",
     "result": "base",
@@ -25,12 +26,12 @@ SEES = {
     "machine": "base fabric net",
     "collective": "base fabric solve net machine",
     "execution": "base engine result net machine collective",
-    "scenario": "base reliability config fabric net",
+    "scenario": "base reliability sharing config fabric net",
     "assembly": "base config fabric net machine collective scenario",
     "cost": "base scenario assembly",
     "run": "base engine fabric result config net collective execution scenario assembly",
     "verdict": "base engine fabric result config net collective execution scenario assembly run",
-    "study": "base reliability result scenario cost run verdict",
+    "study": "base reliability sharing result scenario cost run verdict",
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/sharing/job_mix.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/sharing/job_places.h"
+
+const char *const fab_mix_order_names[] = {
+  [FAB_MIX_FIFO] = "fifo", [FAB_MIX_PRIORITY] = "priority", [FAB_MIX_SHORTEST] = "shortest", NULL
+};
+
+/* Repetitions for the speeds, each half of the way to the new value, until none changes by more. */
+enum { MOST_REPETITIONS = 60 };
+static const double close_enough = 1e-5;
+
+typedef struct {
+  guint job;
+  const FabMixKind *kind;
+  GArray *parts;          /* FabMixPart */
+  double nodes_per_group; /* m */
+  double alone;           /* slowdown without others */
+  double duty;
+  double slowdown; /* now */
+  double left_s;   /* work that is to be done */
+} Running;
+
+typedef struct {
+  const FabMixMachine *machine;
+  const FabMixJob *jobs;
+  const FabMixRules *rules;
+  FabMixPlay *play;
+  const FabMixKind *kinds;
+  double now_s;
+  guint *free_nodes; /* by group */
+  guint n_free;
+  GArray *running; /* Running */
+  GArray *waiting; /* guint: jobs in the order of the queue */
+  double *load;    /* by group: of all, now */
+  double *senders; /* by group: the same times the share of the time in which they communicate */
+  double *claims;  /* by group: loads of all when nothing but their places slow them */
+  guint64 draw;
+} Mix;
+
+/* --- tables --- */
+
+/* Where m is between the levels: the level before it, and the share of the way to the next. */
+static guint
+find_level (const FabMixKind *kind, double m, double *share)
+{
+  guint level = 0;
+
+  *share = 0;
+  while (level + 1 < kind->n_levels && kind->nodes_per_group[level + 1] >= m)
+    level++;
+  if (level + 1 < kind->n_levels && m < kind->nodes_per_group[level])
+    *share = log (kind->nodes_per_group[level] / m)
+           / log (kind->nodes_per_group[level] / kind->nodes_per_group[level + 1]);
+  return level;
+}
+
+static double
+slowdown_at (const FabMixKind *kind, guint level, double others)
+{
+  const double *row = kind->slowdown + level * kind->n_loads;
+  guint i = 0;
+
+  while (i + 1 < kind->n_loads && kind->others[i + 1] <= others)
+    i++;
+  if (i + 1 == kind->n_loads)
+    return row[i];
+  double share = (others - kind->others[i]) / (kind->others[i + 1] - kind->others[i]);
+  return row[i] + share * (row[i + 1] - row[i]);
+}
+
+double
+fab_mix_slowdown (const FabMixKind *kind, double nodes_per_group, double others)
+{
+  double share;
+  guint level = find_level (kind, nodes_per_group, &share);
+  double here = slowdown_at (kind, level, others);
+
+  return share > 0 ? here + share * (slowdown_at (kind, level + 1, others) - here) : here;
+}
+
+double
+fab_mix_load (const FabMixKind *kind, const double *loads, double nodes_per_group)
+{
+  double share;
+  guint level = find_level (kind, nodes_per_group, &share);
+
+  return share > 0 ? loads[level] + share * (loads[level + 1] - loads[level]) : loads[level];
+}
+
+/* --- speeds --- */
+
+static Running *
+running_at (const Mix *self, guint index)
+{
+  return &g_array_index (self->running, Running, index);
+}
+
+static double
+load_of (const Running *job, const FabMixPart *part)
+{
+  return part->load * (job->alone / job->slowdown);
+}
+
+static gboolean
+leaves_its_group (const Running *job)
+{
+  return job->parts->len > 1;
+}
+
+static void
+sum_loads (Mix *self)
+{
+  for (guint g = 0; g < self->machine->n_groups; g++)
+    self->load[g] = self->senders[g] = self->claims[g] = 0;
+  for (guint i = 0; i < self->running->len; i++) {
+    const Running *job = running_at (self, i);
+
+    for (guint p = 0; leaves_its_group (job) && p < job->parts->len; p++) {
+      const FabMixPart *part = &g_array_index (job->parts, FabMixPart, p);
+
+      self->load[part->group] += load_of (job, part);
+      self->senders[part->group] += job->duty * part->load;
+      self->claims[part->group] += part->load;
+    }
+  }
+}
+
+/* The share that others take of the job's uplinks, where they take most. */
+static double
+load_by_others (const Mix *self, const Running *job)
+{
+  double most = 0;
+
+  for (guint p = 0; p < job->parts->len; p++) {
+    const FabMixPart *part = &g_array_index (job->parts, FabMixPart, p);
+    if (part->load <= 0)
+      continue;
+    double senders = MAX (self->senders[part->group] - job->duty * part->load, 0);
+    double others = self->load[part->group] - load_of (job, part);
+    double fair = 1 - part->load / self->claims[part->group];
+
+    most = MAX (most, self->rules->is_crowded ? senders / (senders + part->load) : MIN (others, fair));
+  }
+  return most;
+}
+
+/* Speeds of all, from those of before; and the loads that they make. */
+static void
+solve (Mix *self)
+{
+  double change = 1;
+
+  sum_loads (self);
+  if (self->rules->is_ideal)
+    return;
+  for (guint n = 0; n < MOST_REPETITIONS && change > close_enough; n++) {
+    g_autofree double *next = g_new (double, self->running->len + 1);
+
+    change = 0;
+    for (guint i = 0; i < self->running->len; i++) {
+      const Running *job = running_at (self, i);
+
+      next[i] = job->slowdown;
+      if (!leaves_its_group (job))
+        continue;
+      double wanted = fab_mix_slowdown (job->kind, job->nodes_per_group, load_by_others (self, job));
+      next[i] = (job->slowdown + wanted) / 2;
+      change = MAX (change, fabs (next[i] / job->slowdown - 1));
+    }
+    for (guint i = 0; i < self->running->len; i++)
+      running_at (self, i)->slowdown = next[i];
+    sum_loads (self);
+  }
+}
+
+/* --- time --- */
+
+static void
+advance (Mix *self, double to_s)
+{
+  double elapsed_s = to_s - self->now_s;
+
+  for (guint i = 0; i < self->running->len; i++) {
+    Running *job = running_at (self, i);
+    FabMixOutcome *outcome = &self->play->outcomes[job->job];
+    double done_s = elapsed_s / job->slowdown;
+
+    job->left_s -= done_s;
+    outcome->places_lost_s += done_s * (job->alone - 1);
+    outcome->sharing_lost_s += done_s * (job->slowdown - job->alone);
+  }
+  for (guint g = 0; g < self->machine->n_groups; g++)
+    self->play->group_load[g] += elapsed_s * MIN (self->load[g], 1);
+  self->now_s = to_s;
+}
+
+static double
+end_of (const Mix *self, const Running *job)
+{
+  return self->now_s + MAX (job->left_s, 0) * job->slowdown;
+}
+
+/* The running job that ends first; NULL: none runs. */
+static const Running *
+find_first_end (const Mix *self)
+{
+  const Running *first = NULL;
+
+  for (guint i = 0; i < self->running->len; i++) {
+    const Running *job = running_at (self, i);
+
+    if (first == NULL || end_of (self, job) < end_of (self, first))
+      first = job;
+  }
+  return first;
+}
+
+static void
+running_clear (gpointer data)
+{
+  g_array_unref (((Running *) data)->parts);
+}
+
+static void
+end (Mix *self, guint index)
+{
+  const Running *job = running_at (self, index);
+
+  for (guint p = 0; p < job->parts->len; p++) {
+    const FabMixPart *part = &g_array_index (job->parts, FabMixPart, p);
+
+    self->free_nodes[part->group] += part->n;
+    self->n_free += part->n;
+  }
+  self->play->outcomes[job->job].end_s = self->now_s;
+  self->play->last_s = self->now_s;
+  g_array_remove_index_fast (self->running, index);
+}
+
+/* --- queue --- */
+
+static void
+start (Mix *self, guint which)
+{
+  const FabMixJob *job = &self->jobs[which];
+  Running running = { .job = which,
+                      .kind = &self->kinds[job->kind],
+                      .parts = g_array_new (FALSE, FALSE, sizeof (FabMixPart)),
+                      .left_s = job->work_s };
+
+  fab_mix_place (self->rules->placement, self->machine->n_groups, self->free_nodes, job->n_nodes,
+                 self->rules->seed, &self->draw, running.parts);
+  self->n_free -= job->n_nodes;
+  running.nodes_per_group = (double) job->n_nodes / running.parts->len;
+  for (guint p = 0; p < running.parts->len; p++) {
+    FabMixPart *part = &g_array_index (running.parts, FabMixPart, p);
+
+    part->load = fab_mix_load (running.kind, running.kind->own_load, part->n);
+  }
+  running.duty = fab_mix_load (running.kind, running.kind->duty, running.nodes_per_group);
+  running.alone = running.parts->len > 1 ? fab_mix_slowdown (running.kind, running.nodes_per_group, 0)
+                                         : running.kind->slowdown[0];
+  if (self->rules->is_ideal)
+    running.alone = 1;
+  running.slowdown = running.alone;
+  self->play->outcomes[which].start_s = self->now_s;
+  self->play->outcomes[which].n_groups = running.parts->len;
+  g_array_append_val (self->running, running);
+}
+
+static gboolean
+is_earlier (const Mix *self, guint a, guint b)
+{
+  const FabMixJob *left = &self->jobs[a], *right = &self->jobs[b];
+
+  if (self->rules->order == FAB_MIX_PRIORITY && left->priority != right->priority)
+    return left->priority > right->priority;
+  if (self->rules->order == FAB_MIX_SHORTEST && left->work_s != right->work_s)
+    return left->work_s < right->work_s;
+  return a < b;
+}
+
+static void
+enqueue (Mix *self, guint which)
+{
+  guint place = self->waiting->len;
+
+  while (place > 0 && is_earlier (self, which, g_array_index (self->waiting, guint, place - 1)))
+    place--;
+  g_array_insert_val (self->waiting, place, which);
+  self->play->longest_queue = MAX (self->play->longest_queue, self->waiting->len);
+}
+
+static gint
+compare_ends (gconstpointer a, gconstpointer b)
+{
+  const double *left = a, *right = b;
+
+  return left[0] < right[0] ? -1 : left[0] > right[0];
+}
+
+/* When the first of the queue can start as things are, and how many nodes it leaves free then. */
+static double
+find_reservation (const Mix *self, guint *n_extra)
+{
+  guint wanted = self->jobs[g_array_index (self->waiting, guint, 0)].n_nodes, n_free = self->n_free;
+  g_autofree double *ends = g_new (double, 2 * self->running->len + 2);
+  double when_s = self->now_s;
+
+  for (guint i = 0; i < self->running->len; i++) {
+    const Running *job = running_at (self, i);
+
+    ends[2 * i] = end_of (self, job);
+    ends[2 * i + 1] = self->jobs[job->job].n_nodes;
+  }
+  qsort (ends, self->running->len, 2 * sizeof *ends, compare_ends);
+  for (guint i = 0; n_free < wanted; i++) {
+    when_s = ends[2 * i];
+    n_free += (guint) ends[2 * i + 1];
+  }
+  *n_extra = n_free - wanted;
+  return when_s;
+}
+
+static void
+backfill (Mix *self)
+{
+  guint n_extra;
+  double reserved_s = find_reservation (self, &n_extra);
+
+  for (guint i = 1; i < self->waiting->len && self->n_free > 0;) {
+    guint which = g_array_index (self->waiting, guint, i);
+    const FabMixJob *job = &self->jobs[which];
+    gboolean is_back = self->now_s + job->work_s <= reserved_s;
+
+    if (job->n_nodes > self->n_free || (!is_back && job->n_nodes > n_extra)) {
+      i++;
+      continue;
+    }
+    if (!is_back)
+      n_extra -= job->n_nodes;
+    g_array_remove_index (self->waiting, i);
+    start (self, which);
+  }
+}
+
+static void
+start_what_fits (Mix *self)
+{
+  while (self->waiting->len > 0) {
+    guint first = g_array_index (self->waiting, guint, 0);
+
+    if (self->jobs[first].n_nodes > self->n_free)
+      break;
+    g_array_remove_index (self->waiting, 0);
+    start (self, first);
+  }
+  if (self->rules->has_backfill && self->waiting->len > 1 && self->n_free > 0)
+    backfill (self);
+}
+
+/* --- all --- */
+
+static void
+mix_init (Mix *self, guint n_jobs)
+{
+  guint n_groups = self->machine->n_groups;
+
+  self->free_nodes = g_memdup2 (self->machine->group_nodes, n_groups * sizeof *self->free_nodes);
+  for (guint g = 0; g < n_groups; g++)
+    self->n_free += self->free_nodes[g];
+  self->running = g_array_new (FALSE, FALSE, sizeof (Running));
+  g_array_set_clear_func (self->running, running_clear);
+  self->waiting = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->load = g_new0 (double, n_groups);
+  self->senders = g_new0 (double, n_groups);
+  self->claims = g_new0 (double, n_groups);
+  self->play = g_new0 (FabMixPlay, 1);
+  self->play->outcomes = g_new0 (FabMixOutcome, n_jobs + 1);
+  self->play->group_load = g_new0 (double, n_groups);
+  self->play->n_nodes = self->n_free;
+  self->play->first_s = self->play->last_s = self->now_s = n_jobs > 0 ? self->jobs[0].submit_s : 0;
+}
+
+static void
+mix_clear (Mix *self)
+{
+  g_free (self->free_nodes);
+  g_array_unref (self->running);
+  g_array_unref (self->waiting);
+  g_free (self->load);
+  g_free (self->senders);
+  g_free (self->claims);
+}
+
+/* The next arrivals or ends; FALSE when there are none. */
+static gboolean
+happen (Mix *self, guint n_jobs, guint *n_arrived)
+{
+  const Running *ending = find_first_end (self);
+  double end_s = ending != NULL ? end_of (self, ending) : INFINITY;
+  double arrival_s = *n_arrived < n_jobs ? self->jobs[*n_arrived].submit_s : INFINITY;
+
+  if (isinf (end_s) && isinf (arrival_s))
+    return FALSE;
+  if (end_s <= arrival_s) {
+    guint index = (guint) (ending - &g_array_index (self->running, Running, 0));
+
+    advance (self, end_s);
+    end (self, index);
+  } else {
+    advance (self, arrival_s);
+    while (*n_arrived < n_jobs && self->jobs[*n_arrived].submit_s <= self->now_s)
+      enqueue (self, (*n_arrived)++);
+  }
+  self->play->n_events++;
+  return TRUE;
+}
+
+FabMixPlay *
+fab_mix_play (const FabMixMachine *machine, const FabMixKind *kinds, const FabMixJob *jobs, guint n_jobs,
+              const FabMixRules *rules, const gint *cancel)
+{
+  Mix self = { .machine = machine, .kinds = kinds, .jobs = jobs, .rules = rules };
+  gboolean is_cancelled = FALSE;
+  guint n_arrived = 0;
+
+  mix_init (&self, n_jobs);
+  while (!is_cancelled && happen (&self, n_jobs, &n_arrived)) {
+    start_what_fits (&self);
+    solve (&self);
+    is_cancelled = cancel != NULL && g_atomic_int_get (cancel) != 0;
+  }
+  mix_clear (&self);
+  if (is_cancelled) {
+    fab_mix_play_free (self.play);
+    return NULL;
+  }
+  for (guint g = 0; g < machine->n_groups && self.play->last_s > self.play->first_s; g++)
+    self.play->group_load[g] /= self.play->last_s - self.play->first_s;
+  return self.play;
+}
+
+void
+fab_mix_play_free (FabMixPlay *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->outcomes);
+  g_free (self->group_load);
+  g_free (self);
+}
