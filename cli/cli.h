@@ -37,6 +37,7 @@ extern const FabCommand fab_command_explore;
 extern const FabCommand fab_command_export;
 extern const FabCommand fab_command_explain;
 extern const FabCommand fab_command_goodput;
+extern const FabCommand fab_command_mix;
 extern const FabCommand fab_command_help;
 extern const FabCommand fab_command_p2p;
 extern const FabCommand fab_command_import;

@@ -42,6 +42,7 @@ _fabricast_options() { # COMMAND
     scale) echo --gpus --strong --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
     size) echo --vary --target --set --seeds --format --allow-oversized --help ;;
     sweep) echo --vary --zip --set --db --jobs --seeds --format --allow-oversized --band --help ;;
+    mix) echo --set --allow-oversized --format --help ;;
     goodput) echo --set --trials --format --allow-oversized --no-band --help ;;
     cost) echo --set --seeds --format --allow-oversized --no-band --help ;;
     help) echo --help ;;
@@ -146,7 +147,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
 
 _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
-    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | upgrade:0 | explain:0 | cost:0 | goodput:0 | p2p:0 | topo:0) _fabricast_scenarios "$1" ;;
+    run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | upgrade:0 | explain:0 | cost:0 | goodput:0 | mix:0 | p2p:0 | topo:0) _fabricast_scenarios "$1" ;;
     import:*) _fabricast_files '' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
@@ -159,7 +160,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
     help:0)
-      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput describe collective p2p topo import measure calibrate validate query trace export report explore
+      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput mix describe collective p2p topo import measure calibrate validate query trace export report explore
         start scenario fabrics collectives fidelity exposed bands units results completion terminal environment exit-codes glossary'
       ;;
     help:1) [ "$3" = glossary ] && _fabricast_words "$(_fabricast_names "$1" glossary)" ;;
@@ -172,7 +173,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput describe collective p2p topo import measure calibrate validate query trace export report explore version help --version --help'
+    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput mix describe collective p2p topo import measure calibrate validate query trace export report explore version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

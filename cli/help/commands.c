@@ -10,7 +10,7 @@ const FabCommandGroup fab_command_groups[] = {
   { "Compare", { &fab_command_compare, &fab_command_whatif, &fab_command_sweep, &fab_command_scale } },
   { "Decide",
     { &fab_command_size, &fab_command_plan, &fab_command_tune, &fab_command_upgrade, &fab_command_cost,
-      &fab_command_goodput } },
+      &fab_command_goodput, &fab_command_mix } },
   { "Hardware",
     { &fab_command_topo, &fab_command_import, &fab_command_measure, &fab_command_calibrate,
       &fab_command_validate } },

@@ -226,6 +226,7 @@ read_spec (const FabScenario *scenario)
   fab_neighbour_check_all (self->reader, &self->spec.neighbours,
                            fab_catalog_node (self->catalog, self->spec.cluster.node),
                            self->spec.cluster.nodes);
+  fab_mix_check (self->reader, &self->spec.mix, self->spec.cluster.nodes);
   retell (self, scenario);
   return self;
 }
@@ -623,6 +624,9 @@ const FabParam fab_scenario_params[] = {
   { ROW ("neighbours", LIST, FabScenarioSpec, neighbours, NULL,
          "Other jobs on nodes of the same machine; `job` has the remaining nodes."),
     .table = fab_neighbour_params, .table_size = sizeof (FabNeighbourSpec) },
+  { ROW ("mix", TABLE, FabScenarioSpec, mix, NULL,
+         "Jobs that arrive on the machine one after another, for `fabricast mix`."),
+    .table = fab_mix_params, .table_size = sizeof (FabMixSpec) },
   { ROW ("cost", TABLE, FabScenarioSpec, cost, NULL, "Prices and shares for counting money and energy."),
     .table = fab_cost_params, .table_size = sizeof (FabCostSpec) },
   { ROW ("reliability", TABLE, FabScenarioSpec, reliability, NULL,

@@ -11,6 +11,7 @@
 #include "sim/base/param.h"
 #include "sim/scenario/catalog.h"
 #include "sim/scenario/edits.h"
+#include "sim/scenario/mix_params.h"
 
 /* The numbers of `cost` that are not known exactly, at the end where machines are cheap or where they are dear. */
 typedef struct {
@@ -71,6 +72,7 @@ typedef struct {
   FabParamList circuits;      /* FabCircuitSpec */
   FabParamList background;    /* FabBackgroundSpec */
   FabParamList neighbours;    /* FabNeighbourSpec */
+  FabMixSpec mix;
   FabCostSpec cost;
   FabReliabilitySpec reliability;
   FabCatalogSections own; /* links, accelerators, nodes, models, products of this scenario */

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_mix.c - `fabricast mix SCENARIO`: many jobs that arrive on one machine, wait, and share its uplinks. */
+#include <string.h>
+
+#include "answer/job_mix.h"
+#include "cli/cli.h"
+#include "cli/run/run.h"
+#include "cli/study/points.h"
+#include "cli/terminal/progress.h"
+#include "cli/verdict.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "sim/base/thread_pool.h"
+
+static const double hour_s = 3600;
+
+/* --- text --- */
+
+static double
+lost_fraction (const FabMixAnswer *answer, double lost_s)
+{
+  return lost_s / (answer->n_nodes * answer->span_s);
+}
+
+static void
+append_machine (GString *text, const FabMixAnswer *answer, const FabMixSpec *mix)
+{
+  g_autofree char *span = fab_goodput_time (answer->span_s);
+  guint smallest = G_MAXUINT, largest = 0;
+
+  for (guint g = 0; g < answer->machine.n_groups; g++) {
+    smallest = MIN (smallest, answer->machine.group_nodes[g]);
+    largest = MAX (largest, answer->machine.group_nodes[g]);
+  }
+  g_string_append_printf (text, "  %-16s%u nodes, ", "machine", answer->n_nodes);
+  if (answer->machine.n_groups == 1)
+    g_string_append (text, "all at the same switches, so that jobs share no uplink\n");
+  else if (smallest == largest)
+    g_string_append_printf (text, "in %u groups of %u that share leaf switches\n", answer->machine.n_groups,
+                            largest);
+  else
+    g_string_append_printf (text, "in %u groups of %u to %u that share leaf switches\n",
+                            answer->machine.n_groups, smallest, largest);
+  g_string_append_printf (text, "  %-16s%u of %u kind%s, %s from the first arrival to the last end\n", "jobs",
+                          answer->all.n_jobs, answer->kinds->len, answer->kinds->len == 1 ? "" : "s", span);
+  if (answer->n_left_out > 0)
+    g_string_append_printf (text, "  %-16s%" G_GUINT64_FORMAT " rows of the log are no jobs that ran\n", "",
+                            answer->n_left_out);
+  if (answer->n_cut > 0)
+    g_string_append_printf (text,
+                            "  %-16s%" G_GUINT64_FORMAT
+                            " jobs of the log are larger than the machine and left out\n",
+                            "", answer->n_cut);
+  g_string_append_printf (text, "  %-16s%s%s; nodes are given %s\n", "queue", fab_mix_order_names[mix->order],
+                          mix->has_backfill ? " with backfilling" : "",
+                          fab_mix_placement_names[mix->placement]);
+}
+
+static void
+append_figures (GString *text, const FabMixAnswer *answer)
+{
+  const FabMixFigures *all = &answer->all;
+  g_autofree char *mean = fab_goodput_time (all->mean_wait_s),
+                  *median = fab_goodput_time (all->median_wait_s), *p95 = fab_goodput_time (all->p95_wait_s),
+                  *most = fab_goodput_time (all->max_wait_s);
+
+  g_string_append_printf (text, "\n  %-16s%6.1f %%   of all node hours belong to a job\n", "used",
+                          100 * answer->used_fraction);
+  g_string_append_printf (text,
+                          "  %-16s%6.1f %%   of all node hours do what a job does when nothing slows it\n",
+                          "useful", 100 * answer->useful_fraction);
+  g_string_append_printf (text,
+                          "    %-14s%6.2f %%   lost because a job has nodes under several leaf switches\n",
+                          "places", 100 * lost_fraction (answer, all->places_lost_s));
+  g_string_append_printf (
+      text,
+      "    %-14s%6.2f %%   lost because jobs share uplinks; %.2f %% if all that send take the same ones\n",
+      "sharing", 100 * lost_fraction (answer, all->sharing_lost_s),
+      100 * answer->worst.sharing_lost_s / (answer->n_nodes * answer->worst_span_s));
+  g_string_append_printf (text,
+                          "  %-16smean %s, median %s, 95 %% at most %s, longest %s; at most %u jobs wait\n",
+                          "wait", mean, median, p95, most, answer->play->longest_queue);
+  g_string_append_printf (
+      text, "  %-16smean %.3f, 95 %% at most %.3f, most %.3f times as long as alone and packed\n", "time",
+      all->mean_slowdown, all->p95_slowdown, all->max_slowdown);
+  if (answer->machine.n_groups > 1)
+    g_string_append_printf (text, "  %-16s%s: jobs use %.1f %% of them on average\n", "busiest uplinks",
+                            answer->group_names[answer->busiest],
+                            100 * answer->play->group_load[answer->busiest]);
+}
+
+static void
+append_kinds (GString *text, const FabMixAnswer *answer)
+{
+  g_string_append_printf (text, "\n  %-20s %6s %6s %10s %9s %12s %9s %9s %8s\n", "kind", "jobs", "nodes",
+                          "step", "exposed", "mean wait", "time x", "at most x", "groups");
+  for (guint i = 0; i < answer->kinds->len; i++) {
+    const FabMixedKind *kind = &g_array_index (answer->kinds, FabMixedKind, i);
+    const FabMixFigures *figures = &answer->by_kind[i];
+    g_autofree char *step = fab_goodput_time (kind->step_s), *wait = fab_goodput_time (figures->mean_wait_s);
+
+    g_string_append_printf (text, "  %-20s %6u %6" G_GINT64_FORMAT " %10s %7.1f %%", kind->spec->name,
+                            figures->n_jobs, kind->spec->nodes, step, 100 * kind->inter_node_fraction);
+    if (figures->n_jobs > 0)
+      g_string_append_printf (text, " %12s %9.3f %9.3f %8.1f\n", wait, figures->mean_slowdown,
+                              figures->max_slowdown, figures->mean_groups);
+    else
+      g_string_append (text, "\n");
+  }
+}
+
+static void
+append_answers (GString *text, const FabMixAnswer *answer)
+{
+  gboolean has_title = FALSE;
+
+  for (guint i = 0; i < answer->kinds->len; i++) {
+    const FabMixedKind *kind = &g_array_index (answer->kinds, FabMixedKind, i);
+
+    for (guint l = 0; l < kind->table.n_levels; l++) {
+      const double *row = kind->table.slowdown + l * kind->table.n_loads;
+
+      if (kind->table.nodes_per_group[l] >= kind->spec->nodes)
+        continue;
+      if (!has_title) {
+        g_string_append_printf (text, "\n  %-20s %11s %10s", "slower by places", "nodes/leaf", "own load");
+        for (guint k = 0; k < kind->table.n_loads; k++)
+          g_string_append_printf (text, "  others %2.0f %%", 100 * kind->table.others[k]);
+        g_string_append_c (text, '\n');
+        has_title = TRUE;
+      }
+      g_string_append_printf (text, "  %-20s %11.3g %8.1f %%", kind->spec->name,
+                              kind->table.nodes_per_group[l], 100 * kind->table.own_load[l]);
+      for (guint k = 0; k < kind->table.n_loads; k++)
+        g_string_append_printf (text, " %11.3f", row[k]);
+      g_string_append_c (text, '\n');
+    }
+  }
+}
+
+static void
+append_changes (GString *text, const FabMixAnswer *answer)
+{
+  g_autofree char *now = fab_goodput_time (answer->all.mean_wait_s);
+
+  g_string_append_printf (text, "\n  %-34s %8s %8s %12s %10s\n", "what would change it", "used", "useful",
+                          "mean wait", "mean time");
+  g_string_append_printf (text, "  %-34s %6.1f %% %6.1f %% %12s %10.3f\n", "as it is",
+                          100 * answer->used_fraction, 100 * answer->useful_fraction, now,
+                          answer->all.mean_slowdown);
+  for (guint i = 0; i < answer->changes->len; i++) {
+    const FabMixChange *change = &g_array_index (answer->changes, FabMixChange, i);
+    g_autofree char *wait = fab_goodput_time (change->figures.mean_wait_s);
+
+    g_string_append_printf (text, "  %-34s %6.1f %% %6.1f %% %12s %10.3f\n", change->name,
+                            100 * change->used_fraction, 100 * change->useful_fraction, wait,
+                            change->figures.mean_slowdown);
+  }
+}
+
+/* The sentences that a planner takes along. */
+static void
+append_sentence (GString *text, const FabMixAnswer *answer)
+{
+  double lost = answer->all.places_lost_s + answer->all.sharing_lost_s;
+  double share = lost / answer->all.busy_s;
+  double most = (answer->worst.places_lost_s + answer->worst.sharing_lost_s) / answer->worst.busy_s;
+
+  if (answer->machine.n_groups == 1)
+    return;
+  g_string_append_printf (
+      text,
+      "\n  Jobs lose %.1f %% of their node hours between leaf switches, %.4g node hours; %.1f %% if all "
+      "that send take the same uplinks.",
+      100 * share, lost / hour_s, 100 * most);
+  if (most < 0.01)
+    g_string_append (text, " Wider uplinks gain less than 1 %.\n");
+  else
+    g_string_append_printf (text, " Wider uplinks gain no more; the busiest are those of %s.\n",
+                            answer->group_names[answer->busiest]);
+}
+
+static const FabVerdict *
+find_stop (const FabMixAnswer *answer)
+{
+  for (guint i = 0; i < answer->kinds->len; i++) {
+    const FabPoint *point = g_array_index (answer->kinds, FabMixedKind, i).point;
+
+    if (!fab_point_fits (point))
+      return point->verdict;
+  }
+  return g_array_index (answer->kinds, FabMixedKind, 0).point->verdict;
+}
+
+static char *
+mix_text (const FabScenario *scenario, const FabMixAnswer *answer)
+{
+  GString *text = g_string_new (NULL);
+  g_autofree char *title = fab_cli_title (scenario);
+
+  for (guint i = 0; i < answer->kinds->len; i++) {
+    const FabMixedKind *kind = &g_array_index (answer->kinds, FabMixedKind, i);
+
+    if (fab_point_fits (kind->point))
+      continue;
+    g_string_append_printf (text, "Jobs '%s':\n", kind->spec->name);
+    fab_cli_append_stops (text, kind->point->verdict);
+  }
+  g_string_append_printf (text, "%s\n\n", title);
+  append_machine (text, answer, &fab_scenario_spec (scenario)->mix);
+  append_figures (text, answer);
+  append_kinds (text, answer);
+  append_answers (text, answer);
+  append_changes (text, answer);
+  append_sentence (text, answer);
+  return g_string_free (text, FALSE);
+}
+
+/* --- for programs --- */
+
+static FabTable *
+job_table (const FabMixAnswer *answer)
+{
+  static const char *const columns[] = { "kind",           "nodes",  "priority", "submit_s",
+                                         "start_s",        "end_s",  "work_s",   "places_lost_s",
+                                         "sharing_lost_s", "groups", NULL };
+  FabTable *table = fab_table_new (columns);
+
+  for (guint i = 0; i < answer->jobs->len; i++) {
+    const FabMixJob *job = &g_array_index (answer->jobs, FabMixJob, i);
+    const FabMixOutcome *outcome = &answer->play->outcomes[i];
+
+    fab_table_add_text (table, g_array_index (answer->kinds, FabMixedKind, job->kind).spec->name);
+    fab_table_add_integer (table, job->n_nodes);
+    fab_table_add_integer (table, job->priority);
+    fab_table_add_real (table, job->submit_s);
+    fab_table_add_real (table, outcome->start_s);
+    fab_table_add_real (table, outcome->end_s);
+    fab_table_add_real (table, job->work_s);
+    fab_table_add_real (table, outcome->places_lost_s);
+    fab_table_add_real (table, outcome->sharing_lost_s);
+    fab_table_add_integer (table, outcome->n_groups);
+  }
+  return table;
+}
+
+static char *
+mix_csv (G_GNUC_UNUSED const FabScenario *scenario, const FabMixAnswer *answer)
+{
+  g_autoptr (FabTable) table = job_table (answer);
+
+  return fab_table_to_csv (table);
+}
+
+static void
+add_figures (FabJson *json, const FabMixFigures *figures)
+{
+  fab_json_add_whole (json, "jobs", figures->n_jobs);
+  fab_json_add_real (json, "busy_node_hours", figures->busy_s / hour_s);
+  fab_json_add_real (json, "useful_node_hours", figures->useful_s / hour_s);
+  fab_json_add_real (json, "places_lost_node_hours", figures->places_lost_s / hour_s);
+  fab_json_add_real (json, "sharing_lost_node_hours", figures->sharing_lost_s / hour_s);
+  fab_json_add_real (json, "wait_mean_s", figures->mean_wait_s);
+  fab_json_add_real (json, "wait_p50_s", figures->median_wait_s);
+  fab_json_add_real (json, "wait_p95_s", figures->p95_wait_s);
+  fab_json_add_real (json, "wait_max_s", figures->max_wait_s);
+  fab_json_add_real (json, "slowdown_mean", figures->mean_slowdown);
+  fab_json_add_real (json, "slowdown_p95", figures->p95_slowdown);
+  fab_json_add_real (json, "slowdown_max", figures->max_slowdown);
+  fab_json_add_real (json, "groups_mean", figures->mean_groups);
+}
+
+static void
+add_reals (FabJson *json, const char *name, const double *values, guint n)
+{
+  fab_json_begin_array (json, name);
+  for (guint i = 0; i < n; i++)
+    fab_json_add_real (json, NULL, values[i]);
+  fab_json_end (json);
+}
+
+static void
+add_kinds (FabJson *json, const FabMixAnswer *answer)
+{
+  fab_json_begin_array (json, "kinds");
+  for (guint i = 0; i < answer->kinds->len; i++) {
+    const FabMixedKind *kind = &g_array_index (answer->kinds, FabMixedKind, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", kind->spec->name);
+    fab_json_add_whole (json, "nodes", kind->spec->nodes);
+    fab_json_add_real (json, "step_s", kind->step_s);
+    fab_json_add_real (json, "exposed_inter_node_fraction", kind->inter_node_fraction);
+    fab_json_add_flag (json, "fits", fab_point_fits (kind->point));
+    add_figures (json, &answer->by_kind[i]);
+    add_reals (json, "others_fraction", kind->table.others, kind->table.n_loads);
+    add_reals (json, "nodes_per_group", kind->table.nodes_per_group, kind->table.n_levels);
+    add_reals (json, "duty_fraction", kind->table.duty, kind->table.n_levels);
+    add_reals (json, "own_load_fraction", kind->table.own_load, kind->table.n_levels);
+    fab_json_begin_array (json, "slowdown");
+    for (guint l = 0; l < kind->table.n_levels; l++)
+      add_reals (json, NULL, kind->table.slowdown + l * kind->table.n_loads, kind->table.n_loads);
+    fab_json_end (json);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+static void
+add_groups (FabJson *json, const FabMixAnswer *answer)
+{
+  fab_json_begin_array (json, "groups");
+  for (guint g = 0; g < answer->machine.n_groups; g++) {
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "switch", answer->group_names[g]);
+    fab_json_add_whole (json, "nodes", answer->machine.group_nodes[g]);
+    fab_json_add_real (json, "uplinks_used_fraction", answer->play->group_load[g]);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+static void
+add_changes (FabJson *json, const FabMixAnswer *answer)
+{
+  fab_json_begin_array (json, "changes");
+  for (guint i = 0; i < answer->changes->len; i++) {
+    const FabMixChange *change = &g_array_index (answer->changes, FabMixChange, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", change->name);
+    fab_json_add_text (json, "set", change->edit);
+    fab_json_add_real (json, "span_s", change->span_s);
+    fab_json_add_real (json, "used_fraction", change->used_fraction);
+    fab_json_add_real (json, "useful_fraction", change->useful_fraction);
+    add_figures (json, &change->figures);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
+static char *
+mix_json (const FabScenario *scenario, const FabMixAnswer *answer)
+{
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_autofree char *title = fab_cli_title (scenario);
+
+  fab_json_begin_object (json, NULL);
+  fab_json_add_text (json, "scenario", title);
+  fab_json_add_whole (json, "nodes", answer->n_nodes);
+  fab_json_add_real (json, "span_s", answer->span_s);
+  fab_json_add_real (json, "used_fraction", answer->used_fraction);
+  fab_json_add_real (json, "useful_fraction", answer->useful_fraction);
+  fab_json_add_whole (json, "longest_queue", answer->play->longest_queue);
+  fab_json_add_whole (json, "log_rows_left_out", (gint64) answer->n_left_out);
+  fab_json_add_whole (json, "log_jobs_too_large", (gint64) answer->n_cut);
+  add_figures (json, &answer->all);
+  fab_json_add_real (json, "sharing_lost_worst_node_hours", answer->worst.sharing_lost_s / hour_s);
+  fab_json_add_real (json, "slowdown_worst", answer->worst.mean_slowdown);
+  add_kinds (json, answer);
+  add_groups (json, answer);
+  add_changes (json, answer);
+  fab_verdict_add_json (find_stop (answer), json, "verdict");
+  fab_json_end (json);
+  return fab_json_finish (json);
+}
+
+/* --- the command --- */
+
+typedef struct {
+  char *format_name;
+  char **sets;
+  gboolean is_oversized_allowed;
+  FabFormat format;
+} MixOptions;
+
+static const FabUsage usage = {
+  .arguments = "SCENARIO",
+  .summary =
+      "Plays many jobs that arrive on one machine: how long they wait, how much of the machine is used, and how\n"
+      "much time jobs lose because their nodes are far apart or because they share uplinks.\n\n"
+      "`mix.jobs` of the scenario lists kinds of jobs, `mix.log` may name a log of a scheduler. Each kind is\n"
+      "simulated alone, at several placements and with several loads of others on the uplinks.",
+  .examples = "  fabricast mix scenarios/mix-512.yaml\n"
+              "  fabricast mix scenarios/mix-512.yaml --set mix.placement=random\n"
+              "  fabricast mix scenarios/mix-512.yaml --set cluster.fabric.oversubscription=1\n"
+              "  fabricast mix scenarios/mix-512.yaml --format csv\n",
+  .min_rest = 1,
+  .max_rest = 1,
+};
+
+static gboolean
+mix (const MixOptions *o, const char *path, FabExit *code, GError **error)
+{
+  typedef char *(*ToTextFn) (const FabScenario *scenario, const FabMixAnswer *answer);
+  static const ToTextFn printers[] = {
+    [FAB_FORMAT_TEXT] = mix_text, [FAB_FORMAT_JSON] = mix_json, [FAB_FORMAT_CSV] = mix_csv
+  };
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, o->sets, catalog, error) : NULL;
+
+  if (scenario == NULL)
+    return FALSE;
+  g_autoptr (FabProgress) progress = fab_progress_start ("runs");
+  const FabMixRequest request = { .registry = &fab_models,
+                                  .pulse = fab_progress_pulse (progress),
+                                  .n_threads = fab_thread_pool_size (fab_cli_threads ()) };
+  g_autoptr (FabMixAnswer) answer = fab_mix_answer (scenario, &request, error);
+  fab_progress_stop (progress);
+  if (answer == NULL)
+    return FALSE;
+  g_autofree char *text = printers[o->format](scenario, answer);
+  g_print ("%s", text);
+  if (o->format != FAB_FORMAT_TEXT)
+    fab_cli_print_stops ("mix", find_stop (answer));
+  *code = fab_cli_verdict_exit (find_stop (answer), o->is_oversized_allowed);
+  return TRUE;
+}
+
+static FabExit
+run (int argc, char **argv)
+{
+  MixOptions o = { 0 };
+  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
+                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+                                   FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+                                   { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
+                                     "text (default), json, or csv with a row per job", "FORMAT" },
+                                   G_OPTION_ENTRY_NULL };
+  FabExit code = FAB_EXIT_DONE;
+  g_autoptr (GError) error = NULL;
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && fab_cli_format (o.format_name, &o.format, &error) && mix (&o, argv[1], &code, &error);
+
+  g_free (o.format_name);
+  g_strfreev (o.sets);
+  return is_done ? code : fab_cli_fail ("mix", error);
+}
+
+const FabCommand fab_command_mix = {
+  .name = "mix",
+  .summary = "Play many jobs on one machine: waits, use, and what sharing uplinks costs",
+  .run = run,
+};
