@@ -47,21 +47,24 @@ class _Work:
     def run(self, function: Callable[[], Any]) -> Any:
         """What the function returns; raises what it, or `progress`, raised."""
         results: List[Any] = []
+        # Thread.join () is not enough: CPython takes an interrupted join for the end of the thread (bpo-45274).
+        ended = threading.Event()
 
         def work():
             try:
                 results.append(function())
             except BaseException as problem:  # noqa: it is raised on the thread that waits
                 self.problem = self.problem or problem
+            finally:
+                ended.set()
 
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
+        threading.Thread(target=work, daemon=True).start()
         try:
-            while thread.is_alive():
-                thread.join(0.1)
+            while not ended.wait(0.1):
+                pass
         except BaseException:
             self.cancel.value = 1
-            thread.join()
+            ended.wait()
             raise
         if self.problem is not None:
             raise self.problem

@@ -85,7 +85,8 @@ class Page(support.CliTest):
 
     def outlook(self):
         """Until the page says how sure the newest setting is."""
-        child.until(lambda: self.browser.run("return document.getElementById('explore').dataset.outlook") is not None,
+        child.until(lambda: self.browser.run("const page = document.getElementById('explore');"
+                                             "return !page.classList.contains('waiting') && page.dataset.outlook === (page.dataset.shown ?? '0')"),
                     "the outlook is shown")
         return self.browser.run("return [...document.querySelectorAll('#answer .verdict dd')].map((one) => one.textContent)")
 
