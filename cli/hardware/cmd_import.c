@@ -25,7 +25,7 @@ typedef struct {
   gint64 n_nodes;
   char *system, *source, *size, *print_format; /* for measurements */
   gint64 n_ranks;
-  char *db; /* for traces */
+  char *db, *on; /* for traces */
   gboolean with_waiting;
 } ImportOptions;
 
@@ -243,7 +243,8 @@ static const FabUsage usage = {
               "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
               "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n"
               "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n"
-              "  fabricast import trace profile --db results.db\n",
+              "  fabricast import trace profile --db results.db\n"
+              "  fabricast import trace profile --on hello\n",
   .min_rest = 1,
   .max_rest = 1000,
 };
@@ -318,7 +319,9 @@ import_files (const ImportOptions *o, char **paths, GError **error)
 static gboolean
 import_traces (const ImportOptions *o, char **paths, GError **error)
 {
-  const ImportTraceOptions options = { .db = o->db, .name = o->name, .with_waiting = o->with_waiting };
+  const ImportTraceOptions options = {
+    .db = o->db, .name = o->name, .with_waiting = o->with_waiting, .on = o->on, .format = o->print_format
+  };
   const char *option = o->format                     ? "--from"
                      : o->out                        ? "--out"
                      : o->accelerator                ? "--accelerator"
@@ -328,11 +331,12 @@ import_traces (const ImportOptions *o, char **paths, GError **error)
                      : o->source                     ? "--source"
                      : o->size                       ? "--size"
                      : o->n_ranks != IMPORT_NOT_SAID ? "--ranks"
-                     : o->print_format               ? "--format"
                                                      : NULL;
 
   if (option != NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "%s does not go with `import trace`", option);
+  if (o->print_format != NULL && o->on == NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--format of a trace needs --on SCENARIO");
   if (paths[0] == NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "name the files or the folder of the trace");
   return import_trace (&options, paths, error);
@@ -343,9 +347,11 @@ import_all (const ImportOptions *o, char **paths, GError **error)
 {
   if (strcmp (paths[0], "trace") == 0)
     return import_traces (o, paths + 1, error);
-  if (o->db != NULL || o->with_waiting)
+  if (o->db != NULL || o->on != NULL || o->with_waiting)
     return fab_throw (error, FAB_ERROR_INPUT, "%s is for `fabricast import trace`",
-                      o->db ? "--db" : "--with-waiting");
+                      o->db   ? "--db"
+                      : o->on ? "--on"
+                              : "--with-waiting");
   return import_files (o, paths, error);
 }
 
@@ -362,6 +368,7 @@ options_clear (ImportOptions *o)
   g_free (o->size);
   g_free (o->print_format);
   g_free (o->db);
+  g_free (o->on);
 }
 
 static FabExit
@@ -389,9 +396,11 @@ run (int argc, char **argv)
     { "ranks", 0, 0, G_OPTION_ARG_INT64, &o.n_ranks,
       "Measurements: ranks of a collective, where the text does not say it", "N" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.print_format,
-      "Measurements without -o: text (default), json or csv", "FORMAT" },
+      "Measurements without -o: text (default), json or csv; traces with --on: text or csv", "FORMAT" },
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Traces: store the measured run in this results file",
       "FILE" },
+    { "on", 0, 0, G_OPTION_ARG_FILENAME, &o.on,
+      "Traces: hold each collective against what the machine of this scenario takes", "SCENARIO" },
     { "with-waiting", 0, 0, G_OPTION_ARG_NONE, &o.with_waiting,
       "Traces: count waiting for the last rank as communication, as profilers do", NULL },
     G_OPTION_ENTRY_NULL

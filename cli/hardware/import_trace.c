@@ -2,9 +2,10 @@
 #include "cli/hardware/import_trace.h"
 
 #include "cli/cli.h"
+#include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/result/store.h"
-#include "validate/traces/account.h"
+#include "validate/traces/predict.h"
 
 static double
 ms (FabTimePs time_ps)
@@ -69,6 +70,108 @@ is_timed (const FabTrace *trace)
   return FALSE;
 }
 
+/* --- predictions --- */
+
+static const struct {
+  double bytes;
+  const char *name;
+} size_classes[] = {
+  { 65536, "up to 64 KiB" }, { 1048576, "up to 1 MiB" }, { 16777216, "up to 16 MiB" }, { G_MAXDOUBLE, "more" }
+};
+
+static gint
+compare_ratios (gconstpointer a, gconstpointer b)
+{
+  double left = *(const double *) a, right = *(const double *) b;
+
+  return left < right ? -1 : left > right;
+}
+
+static void
+print_classes (const GArray *rows, gboolean is_whole)
+{
+  double above = 0;
+
+  for (guint c = 0; c < G_N_ELEMENTS (size_classes); above = size_classes[c++].bytes) {
+    g_autoptr (GArray) ratios = g_array_new (FALSE, FALSE, sizeof (double));
+    guint n_inside = 0;
+
+    for (guint i = 0; i < rows->len; i++) {
+      const FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
+      double measured_us = fab_trace_prediction_measured_us (row, is_whole);
+      double ratio = row->predicted_us / measured_us;
+
+      if ((double) row->bytes <= above || (double) row->bytes > size_classes[c].bytes)
+        continue;
+      n_inside += row->low_us <= measured_us && measured_us <= row->high_us;
+      g_array_append_val (ratios, ratio);
+    }
+    if (ratios->len == 0)
+      continue;
+    g_array_sort (ratios, compare_ratios);
+    g_print ("%-12s %3u size%s, median of predicted / measured %.2f, %u in their bands\n",
+             size_classes[c].name, ratios->len, ratios->len == 1 ? "" : "s",
+             g_array_index (ratios, double, ratios->len / 2), n_inside);
+  }
+}
+
+static void
+print_prediction_rows (const GArray *rows, gboolean is_whole, gboolean is_csv)
+{
+  g_print (
+      is_csv
+          ? "op,ranks,bytes,times,shortest_us,median_us,predicted_us,low_us,high_us\n"
+          : "op              ranks        bytes  times  shortest us  median us  predicted us   ratio  band us\n");
+  for (guint i = 0; i < rows->len; i++) {
+    const FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
+
+    if (is_csv)
+      g_print ("%s,%u,%" G_GUINT64_FORMAT ",%u,%.3f,%.3f,%.3f,%.3f,%.3f\n", fab_op_names[row->op],
+               row->n_ranks, (guint64) row->bytes, row->n_times, row->shortest_us, row->median_us,
+               row->predicted_us, row->low_us, row->high_us);
+    else
+      g_print ("%-14s %6u %12" G_GUINT64_FORMAT " %6u %12.1f %10.1f %13.1f %7.2f  %.1f to %.1f\n",
+               fab_op_names[row->op], row->n_ranks, (guint64) row->bytes, row->n_times, row->shortest_us,
+               row->median_us, row->predicted_us,
+               row->predicted_us / fab_trace_prediction_measured_us (row, is_whole), row->low_us,
+               row->high_us);
+  }
+}
+
+static gboolean
+print_predictions (const ImportTraceOptions *o, const FabTrace *trace, const FabTraceAccount *account,
+                   GError **error)
+{
+  gboolean is_whole = account->n_inseparable == 0;
+  g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
+  g_autoptr (FabScenario) machine = catalog ? fab_cli_scenario (o->on, NULL, catalog, error) : NULL;
+  g_autoptr (GArray) rows = NULL;
+  FabFormat format;
+  guint n_left_out = 0;
+
+  if (machine == NULL || !fab_cli_format (o->format, &format, error))
+    return FALSE;
+  if (format == FAB_FORMAT_JSON)
+    return fab_throw (error, FAB_ERROR_INPUT, "--format json: predictions of a trace are text or csv");
+  rows = fab_trace_predict (account, fab_trace_n_world (trace), machine, catalog, &fab_models, &n_left_out,
+                            error);
+  if (rows == NULL)
+    return FALSE;
+  print_prediction_rows (rows, is_whole, format == FAB_FORMAT_CSV);
+  if (format == FAB_FORMAT_CSV)
+    return TRUE;
+  print_classes (rows, is_whole);
+  g_print (
+      is_whole
+          ? "The ratio is that of predicted to median time.\n"
+          : "The ratio is that of predicted to shortest time, because ranks without a trace may have come "
+            "late.\n");
+  if (n_left_out > 0)
+    g_print ("Left out: %u collectives without a size or of other groups than all ranks of the machine.\n",
+             n_left_out);
+  return TRUE;
+}
+
 static gboolean
 store_account (const ImportTraceOptions *o, const FabTrace *trace, const FabTraceAccount *account,
                const char *path, GError **error)
@@ -106,6 +209,9 @@ import_trace (const ImportTraceOptions *o, char *const *paths, GError **error)
   account = fab_trace_account_new (trace, o->with_waiting, error);
   if (account == NULL)
     return FALSE;
-  print_account (trace, account);
+  if (o->on != NULL && !print_predictions (o, trace, account, error))
+    return FALSE;
+  if (o->on == NULL)
+    print_account (trace, account);
   return o->db == NULL || store_account (o, trace, account, paths[0], error);
 }

@@ -4,13 +4,15 @@
 
 With FABRICAST_TRACES=FOLDER every file below that folder is read, or refused with one sentence; skipped without it.
 """
+import csv
 import gzip
+import io
 import json
 import os
 import unittest
 
 import kineto
-from support import HELLO, CliTest, main
+from support import HELLO, SOURCE, CliTest, main
 
 TRACES = os.environ.get("FABRICAST_TRACES")
 MS = 10 ** 9  # in ps
@@ -75,6 +77,23 @@ class Measured(CliTest):
             self.assertAlmostEqual(after[key], hta[key], delta=1e-3, msg=key)
         for command in (["query", "exposed"], ["query", "collectives"], ["report", "-o", "r.html"]):
             self.good(*command, "--db", "r.db", "--run", "2")
+
+    def test_predictions_stand_beside_measured_times(self):
+        """What was measured is a simulated run, so that each collective takes what is predicted for it alone."""
+        place = os.path.join(SOURCE, "scenarios", "traces", "six-blocks")
+        text = self.good("import", "trace", place, "--on", "replay-six-blocks", "--format", "csv")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        self.assertEqual([(row["op"], row["ranks"], row["bytes"], row["times"]) for row in rows],
+                         [("all_reduce", "4", "100000000", "12")])
+        self.assertAlmostEqual(float(rows[0]["predicted_us"]) / float(rows[0]["median_us"]), 1, delta=1e-4)
+        self.assertLess(float(rows[0]["low_us"]), float(rows[0]["predicted_us"]))
+        self.assertIn("1 size, median of predicted / measured 1.00, 1 in their bands",
+                      self.good("import", "trace", place, "--on", "replay-six-blocks"))
+        for options, said in ((("--on", "hello"), "as many ranks as the machine"), (("--format", "csv"), "needs --on"),
+                              (("--on", "hello", "--format", "json"), "text or csv")):
+            done = self.fabricast("import", "trace", place, *options)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.stderr)
 
     def sentence(self, data, name="x.json"):
         with open(self.path(name), "wb") as file:

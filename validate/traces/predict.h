@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* predict.h - the collectives of a measured run, each beside what a scenario's machine takes for it alone.
+ *
+ * A collective was measured from the arrival of its last traced rank to its end on the last one. Where ranks have no
+ * trace, they may have arrived later, so that the shortest of equal collectives says most.
+ */
+#pragma once
+
+#include "answer/predict.h"
+#include "validate/traces/account.h"
+
+/* Collectives of one operation and size. Times are us. */
+typedef struct {
+  FabOp op;
+  FabBytes bytes;
+  guint n_ranks, n_times;
+  double shortest_us, median_us;
+  double predicted_us;
+  double low_us, high_us; /* of the prediction; 0, 0: it has no band */
+} FabTracePrediction;
+
+/* Rows by operation and size. Collectives without a size, and those of other groups than all ranks of the scenario's
+ * machine, are counted in *n_left_out. NULL and *error when none is left, or the scenario cannot be played. */
+GArray *fab_trace_predict (const FabTraceAccount *account, guint n_world, const FabScenario *machine,
+                           const FabCatalog *catalog, const FabRegistry *registry, guint *n_left_out,
+                           GError **error);
+
+/* The measured time that a prediction is held against. */
+double fab_trace_prediction_measured_us (const FabTracePrediction *self, gboolean is_whole);
