@@ -83,6 +83,27 @@ find_groups (Groups *self, const FabCluster *cluster, GError **error)
   return TRUE;
 }
 
+/* Whether a switch of NICs leads to another one, so that jobs pass through the switches of other jobs: their loads are
+ * not those of the groups. */
+static gboolean
+check_indirect (const FabCluster *cluster, const char *fabric, GError **error)
+{
+  const FabGraph *graph = cluster->graph;
+  g_autoptr (GHashTable) switches = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < cluster->n_nodes * cluster->nics_per_node; i++)
+    g_hash_table_add (switches, GUINT_TO_POINTER (switch_of (graph, cluster->nics[i])));
+  for (FabLinkId link = 0; link < fab_graph_n_links (graph); link++)
+    if (g_hash_table_contains (switches, GUINT_TO_POINTER (fab_graph_link (graph, link)->src))
+        && g_hash_table_contains (switches, GUINT_TO_POINTER (fab_graph_link (graph, link)->dst)))
+      return fab_throw (
+          error, FAB_ERROR_UNSUPPORTED,
+          "on a fabric of kind %s jobs send through the switches of other jobs, which a mix does not "
+          "see; it knows fabrics whose nodes are at leaf switches, such as leaf_spine and fat_tree",
+          fabric);
+  return TRUE;
+}
+
 /* The machine alone, with all its nodes in the order of their places. */
 static gboolean
 build_machine (FabMixAnswer *self, const FabScenario *scenario, Groups *groups, GError **error)
@@ -95,7 +116,8 @@ build_machine (FabMixAnswer *self, const FabScenario *scenario, Groups *groups, 
   if (!fab_scenario_check (bare, error))
     return FALSE;
   plant = fab_plant_new (bare, NULL, error);
-  if (plant == NULL || !find_groups (groups, &plant->cluster, error))
+  if (plant == NULL || !find_groups (groups, &plant->cluster, error)
+      || !check_indirect (&plant->cluster, fab_scenario_spec (bare)->cluster.fabric.info->name, error))
     return FALSE;
   self->n_nodes = plant->cluster.n_nodes;
   self->gpus_per_node = plant->cluster.gpus_per_node;
@@ -636,8 +658,18 @@ kind_clear (gpointer data)
 }
 
 static gboolean
-check_mix (const FabScenarioSpec *spec, GError **error)
+check_mix (const FabScenario *scenario, GError **error)
 {
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), spec->cluster.node);
+  guint sharers = fab_cluster_spec_sharers (&spec->cluster, node);
+
+  if (sharers > 1)
+    return fab_throw (
+        error, FAB_ERROR_UNSUPPORTED,
+        "%u nodes of '%s' share switches of their GPUs, and a mix does not know which of them a job gets; "
+        "take a node entry that is the whole rack",
+        sharers, node->name);
   if (spec->mix.jobs.n == 0)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "%s has no mix of jobs: `mix.jobs` lists their kinds (`fabricast describe mix`)",
@@ -657,7 +689,7 @@ fab_mix_answer (const FabScenario *scenario, const FabMixRequest *request, GErro
   const FabMixJobSpec *jobs = spec->mix.jobs.data;
   g_auto (Groups) groups = { 0 };
 
-  if (!check_mix (spec, error))
+  if (!check_mix (scenario, error))
     return NULL;
   g_autoptr (FabMixAnswer) self = g_new0 (FabMixAnswer, 1);
   self->kinds = g_array_new (FALSE, TRUE, sizeof (FabMixedKind));

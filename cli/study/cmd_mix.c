@@ -35,6 +35,8 @@ append_machine (GString *text, const FabMixAnswer *answer, const FabMixSpec *mix
   g_string_append_printf (text, "  %-16s%u nodes, ", "machine", answer->n_nodes);
   if (answer->machine.n_groups == 1)
     g_string_append (text, "all at the same switches, so that jobs share no uplink\n");
+  else if (largest == 1)
+    g_string_append (text, "each at leaf switches of its own\n");
   else if (smallest == largest)
     g_string_append_printf (text, "in %u groups of %u that share leaf switches\n", answer->machine.n_groups,
                             largest);
