@@ -672,7 +672,7 @@ check_mix (const FabScenario *scenario, GError **error)
         sharers, node->name);
   if (spec->mix.jobs.n == 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "%s has no mix of jobs: `mix.jobs` lists their kinds (`fabricast describe mix`)",
+                      "%s has no mix of jobs: `mix.jobs` lists their kinds (`fabricast describe scenario`)",
                       spec->name);
   if (spec->neighbours.n > 0)
     return fab_throw (
