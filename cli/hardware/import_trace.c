@@ -110,8 +110,8 @@ print_classes (const GArray *rows, gboolean is_whole)
       continue;
     g_array_sort (ratios, compare_ratios);
     g_print ("%-12s %3u size%s, median of predicted / measured %.2f, %u in their bands\n",
-             size_classes[c].name, ratios->len, ratios->len == 1 ? "" : "s",
-             g_array_index (ratios, double, ratios->len / 2), n_inside);
+             size_classes[c].name, ratios->len, ratios->len == 1 ? "" : "s", fab_trace_median (ratios),
+             n_inside);
   }
 }
 

@@ -113,6 +113,7 @@ class Measured(CliTest):
         self.assertIn("expands more than 200 times", self.sentence(gzip.compress(b"{" + b" " * (80 << 20))))
         self.assertIn("nested deeper", self.sentence(b'{"a":' * 1000))
         self.assertIn("is empty", self.sentence(b""))
+        self.assertIn("is XML and no trace", self.sentence(b'<!-- a licence -->\n<algo name="x">\n</algo>\n', "a.xml"))
         self.assertIn("none is a kernel of a GPU", self.sentence(b'{"traceEvents": []}'))
         self.assertIn("byte", self.sentence(b"\x03\x0a\x01x\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "x.et"))
 

@@ -13,6 +13,15 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return left < right ? -1 : left > right;
 }
 
+/* The two in the middle of an even number count half each. */
+double
+fab_trace_median (const GArray *sorted)
+{
+  guint n = sorted->len;
+
+  return (g_array_index (sorted, double, (n - 1) / 2) + g_array_index (sorted, double, n / 2)) / 2;
+}
+
 static gint
 compare_rows (gconstpointer a, gconstpointer b)
 {
@@ -83,7 +92,7 @@ measure_row (const FabTraceAccount *account, guint n_world, FabTracePrediction *
   }
   g_array_sort (times_us, compare_doubles);
   row->shortest_us = g_array_index (times_us, double, 0);
-  row->median_us = g_array_index (times_us, double, times_us->len / 2);
+  row->median_us = fab_trace_median (times_us);
 }
 
 /* Predicts the rows of one operation, from `first` to before `end`. Rows of other groups than the machine's ranks keep

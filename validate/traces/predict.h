@@ -25,5 +25,8 @@ GArray *fab_trace_predict (const FabTraceAccount *account, guint n_world, const 
                            const FabCatalog *catalog, const FabRegistry *registry, guint *n_left_out,
                            GError **error);
 
+/* The median of doubles that are sorted; `sorted` is not empty. */
+double fab_trace_median (const GArray *sorted);
+
 /* The measured time that a prediction is held against. */
 double fab_trace_prediction_measured_us (const FabTracePrediction *self, gboolean is_whole);

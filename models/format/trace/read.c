@@ -64,7 +64,7 @@ is_nccl_log (const char *head, gsize size)
 static gboolean
 is_xml (const char *head, gsize size)
 {
-  return begins (head, size, "<algo ") || begins (head, size, "<?xml");
+  return begins (head, size, "<algo ") || begins (head, size, "<?xml") || begins (head, size, "<!--");
 }
 
 static gboolean
