@@ -657,7 +657,10 @@ take_scenario (CollectiveOptions *o, const char *path, const FabCatalog *catalog
   FabScenario *scenario;
 
   if (o->node != NULL) {
-    fab_throw (error, FAB_ERROR_INPUT, "give either --node NAME or a SCENARIO, not both");
+    if (g_strv_contains (fab_op_names, path))
+      fab_throw (error, FAB_ERROR_INPUT, "%s is an operation: give it as --op %s", path, path);
+    else
+      fab_throw (error, FAB_ERROR_INPUT, "give either --node NAME or a SCENARIO, not both");
     return NULL;
   }
   scenario = fab_cli_scenario (path, NULL, catalog, error);
