@@ -120,19 +120,19 @@ print_prediction_rows (const GArray *rows, gboolean is_whole, gboolean is_csv)
 {
   g_print (
       is_csv
-          ? "op,ranks,bytes,times,shortest_us,median_us,predicted_us,low_us,high_us\n"
-          : "op              ranks        bytes  times  shortest us  median us  predicted us   ratio  band us\n");
+          ? "op,ranks,place,bytes,times,shortest_us,median_us,predicted_us,low_us,high_us\n"
+          : "op              ranks  place          bytes  times  shortest us  median us  predicted us   ratio  band us\n");
   for (guint i = 0; i < rows->len; i++) {
     const FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
 
     if (is_csv)
-      g_print ("%s,%u,%" G_GUINT64_FORMAT ",%u,%.3f,%.3f,%.3f,%.3f,%.3f\n", fab_op_names[row->op],
-               row->n_ranks, (guint64) row->bytes, row->n_times, row->shortest_us, row->median_us,
-               row->predicted_us, row->low_us, row->high_us);
+      g_print ("%s,%u,%s,%" G_GUINT64_FORMAT ",%u,%.3f,%.3f,%.3f,%.3f,%.3f\n", fab_op_names[row->op],
+               row->n_ranks, fab_trace_place_names[row->place], (guint64) row->bytes, row->n_times,
+               row->shortest_us, row->median_us, row->predicted_us, row->low_us, row->high_us);
     else
-      g_print ("%-14s %6u %12" G_GUINT64_FORMAT " %6u %12.1f %10.1f %13.1f %7.2f  %.1f to %.1f\n",
-               fab_op_names[row->op], row->n_ranks, (guint64) row->bytes, row->n_times, row->shortest_us,
-               row->median_us, row->predicted_us,
+      g_print ("%-14s %6u  %-6s %12" G_GUINT64_FORMAT " %6u %12.1f %10.1f %13.1f %7.2f  %.1f to %.1f\n",
+               fab_op_names[row->op], row->n_ranks, fab_trace_place_names[row->place], (guint64) row->bytes,
+               row->n_times, row->shortest_us, row->median_us, row->predicted_us,
                row->predicted_us / fab_trace_prediction_measured_us (row, is_whole), row->low_us,
                row->high_us);
   }
@@ -153,8 +153,7 @@ print_predictions (const ImportTraceOptions *o, const FabTrace *trace, const Fab
     return FALSE;
   if (format == FAB_FORMAT_JSON)
     return fab_throw (error, FAB_ERROR_INPUT, "--format json: predictions of a trace are text or csv");
-  rows = fab_trace_predict (account, fab_trace_n_world (trace), machine, catalog, &fab_models, &n_left_out,
-                            error);
+  rows = fab_trace_predict (account, machine, catalog, &fab_models, &n_left_out, error);
   if (rows == NULL)
     return FALSE;
   print_prediction_rows (rows, is_whole, format == FAB_FORMAT_CSV);
@@ -167,8 +166,11 @@ print_predictions (const ImportTraceOptions *o, const FabTrace *trace, const Fab
           : "The ratio is that of predicted to shortest time, because ranks without a trace may have come "
             "late.\n");
   if (n_left_out > 0)
-    g_print ("Left out: %u collectives without a size or of other groups than all ranks of the machine.\n",
+    g_print ("Left out: %u collectives without a size, or of groups that do not fit into the machine.\n",
              n_left_out);
+  if (account->n_without_group > 0)
+    g_print ("Of %u collectives the trace does not say the group: they count as those of all %u ranks.\n",
+             account->n_without_group, fab_trace_n_world (trace));
   return TRUE;
 }
 

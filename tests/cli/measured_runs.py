@@ -83,17 +83,91 @@ class Measured(CliTest):
         place = os.path.join(SOURCE, "scenarios", "traces", "six-blocks")
         text = self.good("import", "trace", place, "--on", "replay-six-blocks", "--format", "csv")
         rows = list(csv.DictReader(io.StringIO(text)))
-        self.assertEqual([(row["op"], row["ranks"], row["bytes"], row["times"]) for row in rows],
-                         [("all_reduce", "4", "100000000", "12")])
+        self.assertEqual([(row["op"], row["ranks"], row["place"], row["bytes"], row["times"]) for row in rows],
+                         [("all_reduce", "4", "all", "100000000", "12")])
         self.assertAlmostEqual(float(rows[0]["predicted_us"]) / float(rows[0]["median_us"]), 1, delta=1e-4)
         self.assertLess(float(rows[0]["low_us"]), float(rows[0]["predicted_us"]))
         self.assertIn("1 size, median of predicted / measured 1.00, 1 in their bands",
                       self.good("import", "trace", place, "--on", "replay-six-blocks"))
-        for options, said in ((("--on", "hello"), "as many ranks as the machine"), (("--format", "csv"), "needs --on"),
+        self.write("small.yaml", "name: small\ncluster: {node: dgx-a100, gpus_per_node: 2}\n"
+                                 "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n")
+        for options, said in ((("--on", "small.yaml"), "a group that fits into the machine"), (("--format", "csv"), "needs --on"),
                               (("--on", "hello", "--format", "json"), "text or csv")):
             done = self.fabricast("import", "trace", place, *options)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.stderr)
+
+    def test_groups_are_parts_of_the_machine(self):
+        """Ranks 0 and 1 share a node, ranks 0 and 8 do not; PyTorch's operators say how many ranks gather."""
+        one = dict(REDUCE, **{"In msg nelems": 25000000, "Out msg nelems": 25000000})
+        gather = event("ncclKernel_AllGather_RING_LL", 3000, 500, 20, correlation=3)
+        host = [event("c10d::_allgather_base_", 2900, 90, 1, "cpu_op", **{"Input Dims": [[4000, 10], [1000, 10], []],
+                                                                          "Input type": ["float", "float", ""]}),
+                event("nccl:_all_gather_base", 2910, 60, 1, "user_annotation", **{"Input Dims": [[1000, 10]], "Input type": ["float"]}),
+                event("cudaLaunchKernel", 2920, 10, 1, "cuda_runtime", correlation=3)]
+        self.put("g.json", [event("nccl_AllReduce", 0, 900, 20, **dict(one, **{"Process Group Ranks": "[0, 1]"})),
+                            event("nccl_AllReduce", 1000, 900, 20, **dict(one, **{"Process Group Ranks": "[0, 8]"})), gather, *host],
+                 0, 16)
+        self.write("m.yaml", "name: m\ncluster: {node: dgx-a100, nodes: 2}\n"
+                             "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n")
+        text = self.good("import", "trace", "g.json", "--on", "m.yaml", "--format", "csv")
+        rows = {(row["op"], row["place"]): row for row in csv.DictReader(io.StringIO(text))}
+        self.assertEqual({key: (row["ranks"], row["bytes"]) for key, row in rows.items()},
+                         {("all_reduce", "packed"): ("2", "100000000"), ("all_reduce", "across"): ("2", "100000000"),
+                          ("all_gather", "packed"): ("4", "160000")})
+        for place, options in (("packed", ["--gpus-per-node", "2"]), ("across", ["--nodes", "2", "--gpus-per-node", "1",
+                                                                                  "--set", "cluster.nics_per_node=1"])):
+            alone = self.json("collective", "--op", "all_reduce", "--node", "dgx-a100", "-b", "100000000", *options)
+            self.assertAlmostEqual(float(rows["all_reduce", place]["predicted_us"]), alone["results"][0]["time_us"], delta=0.01)
+
+    def test_execution_traces_give_sizes(self):
+        """A profile without sizes beside the execution traces of the same ranks, in both of their schemas."""
+        def node(number, name, values, types, attributes=None, outputs=()):
+            if attributes is None:
+                return {"id": number, "name": name, "parent": 1, "inputs": values, "input_types": types, "outputs": list(outputs)}
+            return {"id": number, "name": name, "ctrl_deps": 1, "inputs": {"values": values, "shapes": [], "types": types},
+                    "outputs": {"values": list(outputs), "shapes": [], "types": []},
+                    "attrs": [{"name": key, "type": "x", "value": value} for key, value in attributes.items()]}
+
+        def tensor(n):
+            return [7, 8, 0, n, 4, "cuda:0"]
+
+        kernels = [event("ncclKernel_AllReduce_RING_LL", 10, 20, 20), event("ncclKernel_SendRecv", 50, 20, 20)]
+        step = event("ProfilerStep#1", 0, 100, 1, "user_annotation")
+        os.mkdir(self.path("two"))
+        os.mkdir(self.path("two/in"))
+        for rank in (0, 1):
+            self.put(f"two/in/profile{rank}.json", [step, *kernels], rank)
+            old = [node(5, "record_param_comms", [[tensor(250)], 3, 94594108284448, rank, "allreduce", [], []], []),
+                   node(6, "record_param_comms", [4, 0, rank, "wait", [], []], []),
+                   node(7, "record_param_comms", [tensor(16), 5, 94594108284448, rank, "all_to_allv", [8, 8], [4, 4]], [], None,
+                        [tensor(24)])]
+            new = [node(5, "record_param_comms", [[tensor(9)], 3, ["0", "default_pg"], rank, "allreduce", [], [], 0, 1, 2], [],
+                        {"collective_name": "allreduce", "dtype": "Float", "in_msg_nelems": 250, "out_msg_nelems": 250, "pg_size": 2}),
+                   node(6, "record_param_comms", [3, ["", ""], 1, "wait", [], []], [], {"collective_name": "wait", "dtype": "Byte"}),
+                   node(7, "record_param_comms", [tensor(16), 5, ["0", "default_pg"], rank, "all_to_allv", [], []], [],
+                        {"collective_name": "all_to_allv", "dtype": "Float", "in_msg_nelems": 16, "out_msg_nelems": 24, "pg_size": 2})]
+            for name, nodes in (("old", old), ("new", new)):
+                with open(self.path(f"{name}{rank}.json"), "w", encoding="utf-8") as file:
+                    json.dump({"schema": "1", "nodes": nodes}, file)
+        for name in ("old", "new"):
+            graphs = [f"{name}{rank}.json" for rank in (0, 1)]
+            self.assertIn("rank 1: 3 nodes, 2 of them communicate (0.001 MB)", self.good("import", "trace", *graphs))
+            text = self.good("import", "trace", "two", *graphs, "--db", "m.db")
+            self.assertIn("Execution traces gave sizes to 4 collectives of 2 ranks.", text)
+            row = self.json("query", "--db", "m.db", "--sql", "SELECT * FROM collective WHERE run_id = :run ORDER BY start_ps")
+            self.assertEqual([(one["op"], one["bytes"]) for one in row], [("all_reduce", 1000), ("all_to_all", 96)])
+        os.rename(self.path("new0.json"), self.path("graph.json"))
+        text = self.good("import", "trace", "two", "graph.json", "old1.json")
+        self.assertIn("gave sizes to 4 collectives of 2 ranks", text)
+        self.put("other.json", [step, *kernels[:1]])
+        self.assertIn("1 execution traces gave none", self.good("import", "trace", "other.json", "graph.json"))
+
+    def test_a_folder_without_traces(self):
+        os.mkdir(self.path("empty"))
+        done = self.fabricast("import", "trace", "empty")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("empty: has no file", done.stderr)
 
     def sentence(self, data, name="x.json"):
         with open(self.path(name), "wb") as file:

@@ -69,6 +69,12 @@ static const struct {
   SAMPLE (
       "{\"workload_graph\": [{\"Id\": 1, \"Name\": \"a\", \"NodeType\": 4, \"ctrlDeps\": [3], \"runtime\": 5},"
       "{\"Id\": 2, \"Name\": \"allreduce\", \"NodeType\": 7, \"data_deps\": [1], \"runtime\": 5}]}"),
+  SAMPLE (
+      "{\"schema\": \"1.1\", \"nodes\": [{\"id\": 5, \"name\": \"record_param_comms\", \"ctrl_deps\": 1, \"inputs\": "
+      "{\"values\": [[[7, 8, 0, 250, 4, \"cuda:0\"]], 3, [\"0\", \"x\"], 0, \"allreduce\"], \"types\": []}, \"attrs\": "
+      "[{\"name\": \"dtype\", \"value\": \"Float\"}, {\"name\": \"in_msg_nelems\", \"value\": 250}]}, {\"id\": 7, "
+      "\"name\": \"record_param_comms\", \"inputs\": [[7, 8, 0, 16, 4, \"cuda:0\"], 5, 945, 1, \"all_to_allv\", [8]], "
+      "\"outputs\": [[7, 8, 0, 24, 4, \"cuda:0\"]]}]}"),
   SAMPLE ("\x07\x0a\x05"
           "0.0.4\x1c\x08\x01\x12\x02"
           "ab\x18\x07R\x0d\x0a\x09"

@@ -19,6 +19,7 @@ typedef struct {
   guint n_found;
   FabTimePs first_end_ps;
   double exposed_ps;
+  guint stride;
 } Meeting;
 
 typedef struct {
@@ -42,6 +43,7 @@ fab_trace_account_free (FabTraceAccount *self)
   g_free (self->places);
   g_array_unref (self->times);
   g_array_unref (self->collectives);
+  g_array_unref (self->strides);
   g_array_unref (self->exposures);
   g_array_unref (self->steps);
   g_free (self);
@@ -116,6 +118,21 @@ meetings_of (Account *self, gint32 iteration)
   return g_ptr_array_index (self->meetings, iteration);
 }
 
+/* "0 [0, 8, 16]": 8. */
+static guint
+stride_of (const char *group)
+{
+  const char *list = strchr (group, '[');
+  const char *second = list != NULL ? strchr (list, ',') : NULL;
+  gint64 from, to;
+
+  if (second == NULL)
+    return 0;
+  from = g_ascii_strtoll (list + 1, NULL, 10);
+  to = g_ascii_strtoll (second + 1, NULL, 10);
+  return from >= 0 && to > from && to < G_MAXINT32 ? (guint) (to - from) : 0;
+}
+
 static void
 meet (Meeting *meeting, const FabTraceComm *comm, const FabTracePlace *place)
 {
@@ -124,6 +141,7 @@ meet (Meeting *meeting, const FabTraceComm *comm, const FabTracePlace *place)
   if (meeting->n_found == 0) {
     record->op = comm->op;
     record->dimension = comm->dimension;
+    meeting->stride = stride_of (comm->group);
     record->ready_ps = record->start_ps = place->start_ps;
     record->end_ps = meeting->first_end_ps = place->end_ps;
   }
@@ -467,6 +485,7 @@ end_collectives (Account *self)
           op = o;
       self->out->n_inseparable += !is_whole (self, meeting);
       self->out->n_without_size += record->bytes == 0;
+      self->out->n_without_group += record->n_ranks == 0;
       if (record->n_ranks == 0)
         record->n_ranks = fab_trace_n_world (self->trace);
       length_ps = record->end_ps - record->start_ps;
@@ -475,6 +494,7 @@ end_collectives (Account *self)
       record->busbw_bytes_per_s = record->algbw_bytes_per_s
                                 * fab_op_bus_factor (op, MAX (record->n_ranks, 2));
       g_array_append_val (self->out->collectives, *record);
+      g_array_append_val (self->out->strides, meeting->stride);
     }
   }
 }
@@ -521,6 +541,7 @@ account_alloc (const FabTrace *trace)
   out->n_ranks = trace->ranks->len;
   out->times = g_array_new (FALSE, FALSE, sizeof (FabTraceTimes));
   out->collectives = g_array_new (FALSE, FALSE, sizeof (FabCollectiveRecord));
+  out->strides = g_array_new (FALSE, FALSE, sizeof (guint));
   out->exposures = g_array_new (FALSE, FALSE, sizeof (FabExposureRecord));
   out->steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
   out->places = g_new0 (GArray *, out->n_ranks);

@@ -31,13 +31,16 @@ typedef struct {
 typedef struct {
   GArray *times;       /* FabTraceTimes, by iteration, then by rank */
   GArray *collectives; /* FabCollectiveRecord, by iteration, then by start */
-  GArray *exposures;   /* FabExposureRecord */
-  GArray *steps;       /* FabStepRecord */
-  GArray **places;     /* FabTracePlace, per rank and operation */
+  GArray
+      *strides; /* guint, of each collective: from the first to the second rank of its group; 0: not known */
+  GArray *exposures; /* FabExposureRecord */
+  GArray *steps;     /* FabStepRecord */
+  GArray **places;   /* FabTracePlace, per rank and operation */
   guint n_ranks;
   guint n_left_out; /* operations outside of all steps */
   guint n_without_size,
-      n_inseparable; /* collectives whose size is unknown; whose waiting cannot be told apart */
+      n_inseparable;     /* collectives whose size is unknown; whose waiting cannot be told apart */
+  guint n_without_group; /* collectives that count as those of all ranks, as their group is unknown */
 } FabTraceAccount;
 
 /* NULL and *error when the trace has no times. (transfer full) */

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/study/machine.h"
+
+const char *const fab_trace_place_names[] = { "all", "packed", "across", NULL };
 
 static gint
 compare_doubles (gconstpointer a, gconstpointer b)
@@ -31,6 +34,8 @@ compare_rows (gconstpointer a, gconstpointer b)
     return left->op < right->op ? -1 : 1;
   if (left->n_ranks != right->n_ranks)
     return left->n_ranks < right->n_ranks ? -1 : 1;
+  if (left->place != right->place)
+    return left->place < right->place ? -1 : 1;
   return left->bytes < right->bytes ? -1 : left->bytes > right->bytes;
 }
 
@@ -45,20 +50,31 @@ find_op (const char *name, FabOp *op)
   return FALSE;
 }
 
-/* A row for each operation and size, sorted, with the number of times. */
+/* The row that the collective counts in. FALSE: it has no size. */
+static gboolean
+row_of (const FabTraceAccount *account, guint i, const FabScenario *machine, FabTracePrediction *row)
+{
+  const FabCollectiveRecord *record = &g_array_index (account->collectives, FabCollectiveRecord, i);
+
+  *row = (FabTracePrediction){ .bytes = record->bytes, .n_ranks = record->n_ranks, .n_times = 1 };
+  row->place = record->n_ranks == fab_machine_gpus (machine) ? FAB_TRACE_ALL
+             : g_array_index (account->strides, guint, i) >= fab_machine_gpus_per_node (machine)
+                 ? FAB_TRACE_ACROSS
+                 : FAB_TRACE_PACKED;
+  return record->bytes > 0 && find_op (record->op, &row->op);
+}
+
+/* A row for each operation, group and size, sorted, with the number of times. */
 static GArray *
-list_rows (const FabTraceAccount *account, guint n_world, guint *n_left_out)
+list_rows (const FabTraceAccount *account, const FabScenario *machine, guint *n_left_out)
 {
   GArray *rows = g_array_new (FALSE, FALSE, sizeof (FabTracePrediction));
   guint n = 0;
 
   for (guint i = 0; i < account->collectives->len; i++) {
-    const FabCollectiveRecord *record = &g_array_index (account->collectives, FabCollectiveRecord, i);
-    FabTracePrediction row = { .bytes = record->bytes,
-                               .n_ranks = record->n_ranks > 0 ? record->n_ranks : n_world,
-                               .n_times = 1 };
+    FabTracePrediction row;
 
-    if (record->bytes > 0 && find_op (record->op, &row.op))
+    if (row_of (account, i, machine, &row))
       g_array_append_val (rows, row);
     else
       ++*n_left_out;
@@ -78,16 +94,16 @@ list_rows (const FabTraceAccount *account, guint n_world, guint *n_left_out)
 }
 
 static void
-measure_row (const FabTraceAccount *account, guint n_world, FabTracePrediction *row)
+measure_row (const FabTraceAccount *account, const FabScenario *machine, FabTracePrediction *row)
 {
   g_autoptr (GArray) times_us = g_array_new (FALSE, FALSE, sizeof (double));
 
   for (guint i = 0; i < account->collectives->len; i++) {
     const FabCollectiveRecord *record = &g_array_index (account->collectives, FabCollectiveRecord, i);
     double time_us = (double) (record->end_ps - record->start_ps) / 1e6;
+    FabTracePrediction other;
 
-    if (record->bytes == row->bytes && strcmp (record->op, fab_op_names[row->op]) == 0
-        && (record->n_ranks > 0 ? record->n_ranks : n_world) == row->n_ranks)
+    if (row_of (account, i, machine, &other) && compare_rows (row, &other) == 0)
       g_array_append_val (times_us, time_us);
   }
   g_array_sort (times_us, compare_doubles);
@@ -95,20 +111,44 @@ measure_row (const FabTraceAccount *account, guint n_world, FabTracePrediction *
   row->median_us = fab_trace_median (times_us);
 }
 
-/* Predicts the rows of one operation, from `first` to before `end`. Rows of other groups than the machine's ranks keep
- * no prediction. */
+/* The part of the machine that the group has. NULL: it does not fit. */
+static FabEdits *
+edits_of (const FabScenario *machine, const FabTracePrediction *row)
+{
+  g_autoptr (FabEdits) edits = fab_edits_new ();
+  guint per_node = fab_machine_gpus_per_node (machine), n_gpus = fab_machine_gpus (machine);
+
+  if (row->n_ranks > n_gpus || row->n_ranks < 2)
+    return NULL;
+  if (row->place == FAB_TRACE_ALL)
+    return g_steal_pointer (&edits);
+  if (row->place == FAB_TRACE_PACKED)
+    return fab_machine_set_gpus (machine, row->n_ranks, edits, NULL) ? g_steal_pointer (&edits) : NULL;
+  if (row->n_ranks > n_gpus / per_node || !fab_machine_set_domain (machine, 1, edits, NULL))
+    return NULL;
+  fab_edits_set (edits, "cluster.nodes", fab_value_count (row->n_ranks));
+  return g_steal_pointer (&edits);
+}
+
+/* Predicts the rows of one operation and group, from `first` to before `end`. Rows whose group does not fit keep no
+ * prediction. */
 static gboolean
 predict_rows (GArray *rows, guint first, guint end, FabPredictionRequest request, const FabCatalog *catalog,
               const FabRegistry *registry, GError **error)
 {
   g_autofree FabBytes *sizes = g_new (FabBytes, end - first);
+  const FabTracePrediction *head = &g_array_index (rows, FabTracePrediction, first);
+  g_autoptr (FabEdits) edits = edits_of (request.base, head);
   g_autoptr (GArray) found = NULL;
 
+  if (edits == NULL)
+    return TRUE;
   for (guint i = first; i < end; i++)
     sizes[i - first] = g_array_index (rows, FabTracePrediction, i).bytes;
-  request.op = g_array_index (rows, FabTracePrediction, first).op;
+  request.op = head->op;
   request.sizes_bytes = sizes;
   request.n_sizes = end - first;
+  request.edits = edits;
   found = fab_predict_collective (&request, catalog, registry, error);
   if (found == NULL)
     return FALSE;
@@ -116,8 +156,7 @@ predict_rows (GArray *rows, guint first, guint end, FabPredictionRequest request
     FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
     const FabPrediction *prediction = &g_array_index (found, FabPrediction, i - first);
 
-    if (prediction->n_ranks != row->n_ranks)
-      continue;
+    g_assert (prediction->n_ranks == row->n_ranks);
     row->predicted_us = prediction->time_us;
     row->low_us = prediction->low_us;
     row->high_us = prediction->high_us;
@@ -125,22 +164,28 @@ predict_rows (GArray *rows, guint first, guint end, FabPredictionRequest request
   return TRUE;
 }
 
+static gboolean
+same_group (const FabTracePrediction *left, const FabTracePrediction *right)
+{
+  return left->op == right->op && left->n_ranks == right->n_ranks && left->place == right->place;
+}
+
 GArray *
-fab_trace_predict (const FabTraceAccount *account, guint n_world, const FabScenario *machine,
-                   const FabCatalog *catalog, const FabRegistry *registry, guint *n_left_out, GError **error)
+fab_trace_predict (const FabTraceAccount *account, const FabScenario *machine, const FabCatalog *catalog,
+                   const FabRegistry *registry, guint *n_left_out, GError **error)
 {
   g_autoptr (GArray) rows = NULL;
   FabPredictionRequest request = { .base = machine, .has_band = TRUE };
   guint n = 0;
 
   *n_left_out = 0;
-  rows = list_rows (account, n_world, n_left_out);
+  rows = list_rows (account, machine, n_left_out);
   for (guint i = 0; i < rows->len; i++)
-    measure_row (account, n_world, &g_array_index (rows, FabTracePrediction, i));
+    measure_row (account, machine, &g_array_index (rows, FabTracePrediction, i));
   for (guint first = 0, end; first < rows->len; first = end) {
     for (end = first + 1; end < rows->len; end++)
-      if (g_array_index (rows, FabTracePrediction, end).op
-          != g_array_index (rows, FabTracePrediction, first).op)
+      if (!same_group (&g_array_index (rows, FabTracePrediction, end),
+                       &g_array_index (rows, FabTracePrediction, first)))
         break;
     if (!predict_rows (rows, first, end, request, catalog, registry, error))
       return NULL;
@@ -155,8 +200,9 @@ fab_trace_predict (const FabTraceAccount *account, guint n_world, const FabScena
   }
   g_array_set_size (rows, n);
   if (n == 0) {
-    fab_throw (error, FAB_ERROR_INPUT,
-               "no collective of the trace has a size and as many ranks as the machine of the scenario");
+    fab_throw (
+        error, FAB_ERROR_INPUT,
+        "no collective of the trace has a size and a group that fits into the machine of the scenario");
     return NULL;
   }
   return g_steal_pointer (&rows);

@@ -9,19 +9,31 @@
 #include "answer/predict.h"
 #include "validate/traces/account.h"
 
-/* Collectives of one operation and size. Times are us. */
+/* Where the ranks of a group are. A group whose ranks the trace does not list counts as packed. */
+typedef enum {
+  FAB_TRACE_ALL,    /* all of the machine */
+  FAB_TRACE_PACKED, /* neighbours: they fill nodes */
+  FAB_TRACE_ACROSS, /* one in each node, with its share of the NICs */
+  FAB_N_TRACE_PLACES,
+} FabTraceGroupPlace;
+
+extern const char
+    *const fab_trace_place_names[FAB_N_TRACE_PLACES + 1]; /* "all", "packed", "across"; NULL-ended */
+
+/* Collectives of one operation, group and size. Times are us. */
 typedef struct {
   FabOp op;
   FabBytes bytes;
   guint n_ranks, n_times;
+  FabTraceGroupPlace place;
   double shortest_us, median_us;
   double predicted_us;
   double low_us, high_us; /* of the prediction; 0, 0: it has no band */
 } FabTracePrediction;
 
-/* Rows by operation and size. Collectives without a size, and those of other groups than all ranks of the scenario's
+/* Rows by operation, group and size. Collectives without a size, and those of groups that do not fit into the scenario's
  * machine, are counted in *n_left_out. NULL and *error when none is left, or the scenario cannot be played. */
-GArray *fab_trace_predict (const FabTraceAccount *account, guint n_world, const FabScenario *machine,
+GArray *fab_trace_predict (const FabTraceAccount *account, const FabScenario *machine,
                            const FabCatalog *catalog, const FabRegistry *registry, guint *n_left_out,
                            GError **error);
 

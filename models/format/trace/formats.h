@@ -11,6 +11,26 @@ gboolean fab_trace_read_json (FabTrace *trace, FabTraceBytes *bytes, GError **er
 gboolean fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json);
 gboolean fab_trace_kineto_ranks (FabTracedRank *rank, FabTraceJson *json);
 gboolean fab_trace_kineto_devices (FabTracedRank *rank, FabTraceJson *json);
+/* What a node of PyTorch's execution trace says of a collective. */
+typedef struct {
+  char name[64]; /* "allreduce", "wait"; "": it is no collective */
+  char group[64], description[128];
+  gint64 rank;                /* within the group; -1: not said */
+  double in_bytes, out_bytes; /* of the tensors */
+  double in_elements, out_elements;
+  guint item_bytes; /* of an element; 0: the attributes do not say */
+  guint n_ranks;    /* 0: not said */
+} FabTraceGraphCall;
+
+/* Reads the value of `inputs` or `outputs`, and adds the bytes of its tensors. */
+gboolean fab_trace_graph_values (FabTraceJson *json, FabTraceGraphCall *call, double *bytes);
+gboolean fab_trace_graph_attributes (FabTraceJson *json, FabTraceGraphCall *call);
+/* FALSE: the call moves nothing, such as "wait". */
+gboolean fab_trace_graph_comm (FabTrace *trace, const FabTraceGraphCall *call, FabTraceComm *comm);
+/* FALSE: the launch is not in the trace. */
+gboolean fab_trace_launch_of (const FabTracedRank *rank, const FabTraceOp *op, FabTimePs *at_ps);
+/* Gives timed ranks the sizes of their collectives from execution traces of the same ranks, and drops these. */
+void fab_trace_join (FabTrace *trace);
 /* Reads the nodes of a graph in JSON. */
 gboolean fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json);
 

@@ -57,6 +57,7 @@ read_name (FabTraceJson *json, char *to, gsize size)
 typedef struct {
   gint64 id, type, runtime_us, comm_bytes;
   char name[FAB_TRACE_TEXT_BYTES + 1];
+  FabTraceGraphCall call;
 } Fields;
 
 static gboolean
@@ -77,7 +78,21 @@ read_field (FabTracedRank *rank, FabTraceNode *node, FabTraceJson *json, Fields 
   if (strcmp (key, "ctrlDeps") == 0 || strcmp (key, "ctrl_deps") == 0 || strcmp (key, "data_deps") == 0
       || strcmp (key, "parent") == 0)
     return read_deps (rank, node, json);
+  if (strcmp (key, "inputs") == 0)
+    return fab_trace_graph_values (json, &fields->call, &fields->call.in_bytes);
+  if (strcmp (key, "outputs") == 0)
+    return fab_trace_graph_values (json, &fields->call, &fields->call.out_bytes);
+  if (strcmp (key, "attrs") == 0)
+    return fab_trace_graph_attributes (json, &fields->call);
   return fab_trace_json_skip (json);
+}
+
+static void
+add_comm (FabTracedRank *rank, FabTraceNode *node, const FabTraceComm *comm)
+{
+  node->kind = FAB_TRACE_COMM;
+  node->comm = (gint32) rank->comms->len;
+  g_array_append_val (rank->comms, *comm);
 }
 
 static void
@@ -91,15 +106,20 @@ add_node (FabTrace *trace, FabTracedRank *rank, FabTraceNode *node, const Fields
   node->duration_ps = CLAMP (fields->runtime_us, 0, G_MAXINT64 / 1000000) * 1000000;
   node->kind = fields->type == TYPE_MEM_LOAD || fields->type == TYPE_MEM_STORE ? FAB_TRACE_COPY
                                                                                : FAB_TRACE_COMPUTE;
-  if (is_comm || (fields->type == 0 && strstr (fields->name, "record_param_comms") != NULL)) {
+  if (is_comm) {
     FabTraceComm comm = { .op = op ? op : "send_recv",
                           .dimension = "other",
                           .group = "",
                           .bytes = (FabBytes) MAX (fields->comm_bytes, 0) };
 
-    node->kind = FAB_TRACE_COMM;
-    node->comm = (gint32) rank->comms->len;
-    g_array_append_val (rank->comms, comm);
+    add_comm (rank, node, &comm);
+  } else if (fields->type == 0 && strcmp (fields->name, "record_param_comms") == 0) {
+    FabTraceComm comm;
+
+    if (fab_trace_graph_comm (trace, &fields->call, &comm))
+      add_comm (rank, node, &comm);
+    if (node->comm >= 0 && rank->rank < 0 && rank->said_rank < 0)
+      rank->said_rank = fields->call.rank;
   }
   g_array_append_val (rank->nodes, *node);
 }
@@ -113,7 +133,7 @@ fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json)
     return fab_trace_json_fail (json, "the nodes are no list");
   while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
     FabTraceNode node = { .comm = -1, .peer = -1, .first_dep = rank->deps->len };
-    Fields fields = { .id = -1 };
+    Fields fields = { .id = -1, .call.rank = -1 };
 
     while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
       if (!read_field (rank, &node, json, &fields))

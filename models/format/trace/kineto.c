@@ -17,7 +17,7 @@ typedef struct {
   char category[32], ts[40], dur[40];
   char name[FAB_TRACE_TEXT_BYTES + 1];
   gint64 correlation, stream, tid, device, in_elements, out_elements, group_size;
-  gint64 elements; /* of all tensors of a call */
+  double elements, first_elements, second_elements; /* of a call's tensors: all, the first, the second one */
   char collective[64], dtype[32], group[FAB_TRACE_TEXT_BYTES + 1], group_name[64], group_description[128];
 } Event;
 
@@ -45,13 +45,23 @@ read_whole (FabTraceJson *json, gint64 *value)
   return TRUE;
 }
 
-/* [[8, 1024], [3]]: the sum of the products, which ends at FAB_TIME_MAX. */
+static void
+add_tensor (Event *event, guint n_tensors, double elements)
+{
+  event->elements += elements;
+  if (n_tensors == 0)
+    event->first_elements = elements;
+  else if (n_tensors == 1)
+    event->second_elements = elements;
+}
+
+/* [[8, 1024], [3]]: the products. */
 static gboolean
-read_dims (FabTraceJson *json, gint64 *elements)
+read_dims (FabTraceJson *json, Event *event)
 {
   FabTraceJsonToken token = fab_trace_json_next (json);
-  guint depth = json->depth, n_numbers = 0;
-  double product = 1, sum = 0;
+  guint depth = json->depth, n_numbers = 0, n_tensors = 0;
+  double product = 1;
 
   if (token != FAB_TRACE_JSON_ARRAY)
     return fab_trace_json_skip_from (json, token);
@@ -66,11 +76,11 @@ read_dims (FabTraceJson *json, gint64 *elements)
       n_numbers++;
       continue;
     }
-    sum += n_numbers > 0 ? product : 0;
+    if (n_numbers > 0)
+      add_tensor (event, n_tensors++, product);
     product = 1;
     n_numbers = 0;
   }
-  *elements = (gint64) MIN (sum, 1e18);
   return TRUE;
 }
 
@@ -100,6 +110,13 @@ is_call (const char *name)
   return g_str_has_prefix (name, "nccl:") || g_str_has_prefix (name, "rccl:");
 }
 
+/* PyTorch's operator around it, whose first two tensors are output and input: "c10d::_allgather_base_". */
+static gboolean
+is_operator (const char *name)
+{
+  return g_str_has_prefix (name, "c10d::") && strstr (name, "base") != NULL;
+}
+
 static gboolean
 read_arg (FabTraceJson *json, Event *event)
 {
@@ -127,9 +144,9 @@ read_arg (FabTraceJson *json, Event *event)
     return read_into (json, event->group_name, sizeof event->group_name);
   if (strcmp (key, "Process Group Description") == 0)
     return read_into (json, event->group_description, sizeof event->group_description);
-  if (strcmp (key, "Input Dims") == 0 && is_call (event->name))
-    return read_dims (json, &event->elements);
-  if (strcmp (key, "Input type") == 0 && is_call (event->name))
+  if (strcmp (key, "Input Dims") == 0 && (is_call (event->name) || is_operator (event->name)))
+    return read_dims (json, event);
+  if (strcmp (key, "Input type") == 0 && (is_call (event->name) || is_operator (event->name)))
     return read_first (json, event->dtype, sizeof event->dtype);
   return fab_trace_json_skip (json);
 }
@@ -187,7 +204,8 @@ event_reset (Event *event)
   event->collective[0] = event->dtype[0] = event->group[0] = event->group_name[0] = '\0';
   event->group_description[0] = '\0';
   event->correlation = event->stream = event->tid = event->device = -1;
-  event->in_elements = event->out_elements = event->group_size = event->elements = 0;
+  event->in_elements = event->out_elements = event->group_size = 0;
+  event->elements = event->first_elements = event->second_elements = 0;
 }
 
 /* The first time of a file is where its times begin. */
@@ -287,17 +305,35 @@ add_step (FabTracedRank *rank, FabTraceJson *json, const Event *event)
   return TRUE;
 }
 
+/* Output and input of an operator: the larger one is the size; for a gather or scatter, their ratio is the number of
+ * ranks. */
+static void
+size_operator (const Event *event, FabTraceCall *call, guint type_bytes)
+{
+  double large = MAX (event->first_elements, event->second_elements);
+  double small = MIN (event->first_elements, event->second_elements);
+  double ratio = small > 0 ? large / small : 0;
+
+  call->is_operator = TRUE;
+  call->bytes = (FabBytes) MIN (large * type_bytes, 1e18);
+  if (strcmp (call->op, "all_to_all") != 0 && ratio >= 1 && ratio < 1e6 && ratio == (double) (guint) ratio)
+    call->n_ranks = (guint) ratio;
+}
+
 static gboolean
 add_call (FabTracedRank *rank, FabTraceJson *json, const Event *event)
 {
   guint type_bytes = fab_trace_type_bytes (event->dtype);
-  FabTraceCall call = { .op = fab_trace_op_name (event->name + strlen ("nccl:")) };
+  FabTraceCall call = { .op = fab_trace_op_name (strchr (event->name, ':')) };
 
   if (call.op == NULL || type_bytes == 0 || event->elements <= 0)
     return TRUE;
   if (!event_times (json, rank, event, &call.start_ps, &call.end_ps))
     return FALSE;
-  call.bytes = (FabBytes) MIN (event->elements, G_MAXINT64 / 1048576) * type_bytes;
+  if (is_operator (event->name))
+    size_operator (event, &call, type_bytes);
+  else
+    call.bytes = (FabBytes) MIN (event->elements * type_bytes, 1e18);
   g_array_append_val (rank->calls, call);
   return TRUE;
 }
@@ -330,7 +366,7 @@ add_event (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Event
   if (g_str_has_prefix (event->name, "ProfilerStep#")
       && g_ascii_strcasecmp (category, "gpu_user_annotation") != 0)
     return add_step (rank, json, event);
-  if (is_call (event->name) && event->elements > 0)
+  if ((is_call (event->name) || is_operator (event->name)) && event->elements > 0)
     return g_ascii_strcasecmp (category, "gpu_user_annotation") == 0 || add_call (rank, json, event);
   if (event->correlation >= 0
       && (g_ascii_strncasecmp (category, "cuda", 4) == 0 || g_ascii_strcasecmp (category, "Runtime") == 0

@@ -6,6 +6,7 @@
 #include "sim/base/error.h"
 
 #define MAX_FILES 65536
+#define MAX_DEPTH 4 /* of folders in folders */
 
 typedef struct {
   const char *name;
@@ -158,28 +159,43 @@ compare_paths (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
+/* Adds the files of a folder and of the folders in it. */
 static gboolean
-list_files (const char *path, GPtrArray *files, GError **error)
+list_folder (const char *path, guint depth, GPtrArray *files, GError **error)
 {
-  g_autoptr (GDir) folder = NULL;
+  g_autoptr (GDir) folder = g_dir_open (path, 0, error);
   const char *name;
 
-  if (!g_file_test (path, G_FILE_TEST_IS_DIR)) {
-    g_ptr_array_add (files, g_strdup (path));
-    return TRUE;
-  }
-  folder = g_dir_open (path, 0, error);
   if (folder == NULL)
     return FALSE;
   while ((name = g_dir_read_name (folder)) != NULL) {
     g_autofree char *file = g_build_filename (path, name, NULL);
 
-    if (name[0] != '.' && g_file_test (file, G_FILE_TEST_IS_REGULAR))
+    if (name[0] == '.')
+      continue;
+    if (g_file_test (file, G_FILE_TEST_IS_DIR) && !g_file_test (file, G_FILE_TEST_IS_SYMLINK)
+        && depth < MAX_DEPTH && !list_folder (file, depth + 1, files, error))
+      return FALSE;
+    if (g_file_test (file, G_FILE_TEST_IS_REGULAR))
       g_ptr_array_add (files, g_steal_pointer (&file));
     if (files->len > MAX_FILES)
       return fab_throw (error, FAB_ERROR_INPUT, "%s: has more than %d files", path, MAX_FILES);
   }
   return TRUE;
+}
+
+static gboolean
+list_files (const char *path, GPtrArray *files, GError **error)
+{
+  guint before = files->len;
+
+  if (!g_file_test (path, G_FILE_TEST_IS_DIR)) {
+    g_ptr_array_add (files, g_strdup (path));
+    return TRUE;
+  }
+  if (!list_folder (path, 0, files, error))
+    return FALSE;
+  return files->len > before || fab_throw (error, FAB_ERROR_INPUT, "%s: has no file", path);
 }
 
 static void

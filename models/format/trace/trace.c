@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/format/trace/formats.h"
 #include "sim/base/error.h"
 
 #define MAX_TEXT_BYTES (64 * 1048576)
@@ -54,7 +55,7 @@ fab_trace_add_rank (FabTrace *self, const char *source)
   FabTracedRank *rank = g_new0 (FabTracedRank, 1);
 
   rank->source = g_strdup (source);
-  rank->rank = -1;
+  rank->rank = rank->said_rank = -1;
   rank->ops = g_array_new (FALSE, FALSE, sizeof (FabTraceOp));
   rank->launches = g_array_new (FALSE, FALSE, sizeof (FabTraceLaunch));
   rank->calls = g_array_new (FALSE, FALSE, sizeof (FabTraceCall));
@@ -259,9 +260,8 @@ compare_calls (gconstpointer a, gconstpointer b)
   return left->start_ps < right->start_ps ? -1 : left->start_ps > right->start_ps;
 }
 
-/* FALSE: the launch is not in the trace. */
-static gboolean
-launch_of (const FabTracedRank *rank, const FabTraceOp *op, FabTimePs *at_ps)
+gboolean
+fab_trace_launch_of (const FabTracedRank *rank, const FabTraceOp *op, FabTimePs *at_ps)
 {
   FabTraceLaunch wanted = { .launch = op->launch };
   guint at;
@@ -272,9 +272,25 @@ launch_of (const FabTracedRank *rank, const FabTraceOp *op, FabTimePs *at_ps)
   return TRUE;
 }
 
-/* The call that began last before `at_ps` and is still going on; NULL: none. */
+/* How far back an operator may lie, in calls. */
+enum { NEAR_CALLS = 8 };
+
 static const FabTraceCall *
-call_at (const FabTracedRank *rank, FabTimePs at_ps)
+call_within (const FabTracedRank *rank, guint first, guint end, FabTimePs at_ps, gboolean is_operator)
+{
+  for (guint i = end; i-- > first;) {
+    const FabTraceCall *call = &g_array_index (rank->calls, FabTraceCall, i);
+
+    if (call->end_ps >= at_ps && call->is_operator == is_operator)
+      return call;
+  }
+  return NULL;
+}
+
+/* The call of the library that began last before `at_ps` and is still going on, and the operator around it; NULL: none. */
+static void
+calls_at (const FabTracedRank *rank, FabTimePs at_ps, const FabTraceCall **call,
+          const FabTraceCall **operator)
 {
   guint low = 0, high = rank->calls->len;
 
@@ -286,30 +302,46 @@ call_at (const FabTracedRank *rank, FabTimePs at_ps)
     else
       high = middle;
   }
-  if (low == 0 || g_array_index (rank->calls, FabTraceCall, low - 1).end_ps < at_ps)
-    return NULL;
-  return &g_array_index (rank->calls, FabTraceCall, low - 1);
+  high = low > NEAR_CALLS ? low - NEAR_CALLS : 0;
+  *call = call_within (rank, high, low, at_ps, FALSE);
+  *operator= call_within (rank, high, low, at_ps, TRUE);
+}
+
+static gboolean
+may_be (const FabTraceComm *comm, const FabTraceCall *call)
+{
+  return call != NULL && (strcmp (comm->op, "send_recv") == 0 || strcmp (comm->op, call->op) == 0);
 }
 
 /* Kernels without a size have that of the call that launched them. NCCL's kernel for sends does all-to-all too. */
+static void
+size_from_calls (const FabTracedRank *rank, FabTraceComm *comm, FabTimePs at_ps)
+{
+  const FabTraceCall *call, *operator;
+
+  calls_at (rank, at_ps, &call, &operator);
+  if (may_be (comm, operator)) {
+    comm->op = operator->op;
+    comm->bytes = operator->bytes;
+    comm->n_ranks = operator->n_ranks;
+  } else if (may_be (comm, call)) {
+    comm->op = call->op;
+    comm->bytes = call->bytes;
+    if (strcmp (comm->op, "all_gather") == 0 || strcmp (comm->op, "gather") == 0)
+      comm->bytes *= (FabBytes) MAX (comm->n_ranks > 0 ? comm->n_ranks : rank->n_world, 1);
+  }
+}
+
 static void
 find_sizes (FabTracedRank *rank)
 {
   for (guint i = 0; i < rank->ops->len; i++) {
     const FabTraceOp *op = &g_array_index (rank->ops, FabTraceOp, i);
     FabTraceComm *comm = op->comm >= 0 ? &g_array_index (rank->comms, FabTraceComm, op->comm) : NULL;
-    const FabTraceCall *call;
     FabTimePs at_ps;
 
-    if (comm == NULL || comm->bytes > 0 || !launch_of (rank, op, &at_ps))
-      continue;
-    call = call_at (rank, at_ps);
-    if (call == NULL || (strcmp (comm->op, "send_recv") != 0 && strcmp (comm->op, call->op) != 0))
-      continue;
-    comm->op = call->op;
-    comm->bytes = call->bytes;
-    if (strcmp (comm->op, "all_gather") == 0 || strcmp (comm->op, "gather") == 0)
-      comm->bytes *= (FabBytes) MAX (comm->n_ranks > 0 ? comm->n_ranks : rank->n_world, 1);
+    if (comm != NULL && comm->bytes == 0 && fab_trace_launch_of (rank, op, &at_ps))
+      size_from_calls (rank, comm, at_ps);
   }
 }
 
@@ -321,13 +353,15 @@ find_steps (FabTracedRank *rank)
     FabTraceOp *op = &g_array_index (rank->ops, FabTraceOp, i);
     FabTimePs at_ps;
 
-    op->step = step_at (rank, launch_of (rank, op, &at_ps) ? at_ps : op->start_ps);
+    op->step = step_at (rank, fab_trace_launch_of (rank, op, &at_ps) ? at_ps : op->start_ps);
   }
 }
 
 static void
-finish_rank (FabTracedRank *rank)
+finish_rank (gpointer data, gpointer unused G_GNUC_UNUSED)
 {
+  FabTracedRank *rank = data;
+
   g_array_sort (rank->ops, compare_ops);
   g_array_sort (rank->launches, compare_launches);
   g_array_sort (rank->steps, compare_steps);
@@ -335,6 +369,13 @@ finish_rank (FabTracedRank *rank)
     find_steps (rank);
   g_array_sort (rank->calls, compare_calls);
   find_sizes (rank);
+}
+
+static void
+forget_launches (gpointer data, gpointer unused G_GNUC_UNUSED)
+{
+  FabTracedRank *rank = data;
+
   g_array_set_size (rank->launches, 0);
   g_array_set_size (rank->calls, 0);
 }
@@ -426,12 +467,11 @@ fab_trace_finish (FabTrace *self, GError **error)
 {
   gint64 next = 0;
 
-  for (guint i = 0; i < self->ranks->len; i++) {
-    FabTracedRank *rank = g_ptr_array_index (self->ranks, i);
-
-    finish_rank (rank);
-    next = MAX (next, rank->rank + 1);
-  }
+  g_ptr_array_foreach (self->ranks, finish_rank, NULL);
+  fab_trace_join (self);
+  g_ptr_array_foreach (self->ranks, forget_launches, NULL);
+  for (guint i = 0; i < self->ranks->len; i++)
+    next = MAX (next, ((FabTracedRank *) g_ptr_array_index (self->ranks, i))->rank + 1);
   for (guint i = 0; i < self->ranks->len; i++) {
     FabTracedRank *rank = g_ptr_array_index (self->ranks, i);
 

@@ -43,8 +43,10 @@ typedef struct {
 /* What the host asked of a collective library: the launch of its kernel lies within. */
 typedef struct {
   FabTimePs start_ps, end_ps;
-  const char *op; /* as in FabTraceComm */
-  FabBytes bytes; /* what the rank gives */
+  const char *op;       /* as in FabTraceComm */
+  FabBytes bytes;       /* what the rank gives; of an operator: the larger one of what it gives and gets */
+  guint n_ranks;        /* of an operator, which says it for gathers and scatters; 0: not known */
+  gboolean is_operator; /* of PyTorch, around the call of the library */
 } FabTraceCall;
 
 typedef struct {
@@ -66,8 +68,9 @@ typedef struct {
 } FabTraceNode;
 
 typedef struct {
-  char *source; /* the file */
-  gint64 rank;  /* -1: the file does not say */
+  char *source;     /* the file */
+  gint64 rank;      /* -1: the file does not say */
+  gint64 said_rank; /* as collectives of a graph have it, which may be a rank within a smaller group; -1 */
   guint n_world, n_devices;
   char *device;
   gint64 epoch_us;
@@ -112,7 +115,7 @@ const char *fab_trace_dimension (const char *group);
 gboolean fab_trace_parse_us (const char *text, gint64 *whole_us, FabTimePs *rest_ps);
 gboolean fab_trace_parse_whole (const char *text, gint64 *value);
 
-/* Reads files and folders (NULL-ended), each of which may be an archive. All files are read before mistakes are told:
+/* Reads files and folders with those in them (NULL-ended), each of which may be an archive. All files are read before mistakes are told:
  * *error then holds one line per file. `progress` (may be NULL) is called with every file. (transfer full) */
 typedef void (*FabTraceProgress) (const char *file, gpointer data);
 FabTrace *fab_trace_read (char *const *paths, FabTraceProgress progress, gpointer data, GError **error);
