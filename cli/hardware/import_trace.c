@@ -174,6 +174,28 @@ print_predictions (const ImportTraceOptions *o, const FabTrace *trace, const Fab
   return TRUE;
 }
 
+/* Of a trace that has lengths of collectives and no times of steps. */
+static void
+print_lengths (const FabTraceAccount *account)
+{
+  guint n_left_out = 0;
+  g_autoptr (GArray) rows = fab_trace_list (account, &n_left_out);
+
+  g_print ("op              ranks        bytes  times  shortest us  median us  busbw GB/s\n");
+  for (guint i = 0; i < rows->len; i++) {
+    const FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
+
+    g_print ("%-14s %6u %12" G_GUINT64_FORMAT " %6u %12.1f %10.1f %11.2f\n", fab_op_names[row->op],
+             row->n_ranks, (guint64) row->bytes, row->n_times, row->shortest_us, row->median_us,
+             (double) row->bytes / row->median_us / 1e3 * fab_op_bus_factor (row->op, row->n_ranks));
+  }
+  g_print (
+      "The files have the lengths of collectives, not the times at which they ran, so there are no steps.\n");
+  if (account->n_inseparable > 0)
+    g_print ("Of %u collectives not all ranks are here: their times may hold waiting for the others.\n",
+             account->n_inseparable);
+}
+
 static gboolean
 store_account (const ImportTraceOptions *o, const FabTrace *trace, const FabTraceAccount *account,
                const char *path, GError **error)
@@ -213,7 +235,13 @@ import_trace (const ImportTraceOptions *o, char *const *paths, GError **error)
     return FALSE;
   if (o->on != NULL && !print_predictions (o, trace, account, error))
     return FALSE;
-  if (o->on == NULL)
+  if (o->on == NULL && !trace->has_only_lengths)
     print_account (trace, account);
+  if (o->on == NULL && trace->has_only_lengths)
+    print_lengths (account);
+  if (o->db != NULL && trace->has_only_lengths)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%s: has lengths of collectives without their times, so --db has nothing to store",
+                      paths[0]);
   return o->db == NULL || store_account (o, trace, account, paths[0], error);
 }

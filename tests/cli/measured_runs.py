@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import os
+import sqlite3
 import unittest
 
 import kineto
@@ -168,6 +169,91 @@ class Measured(CliTest):
         done = self.fabricast("import", "trace", "empty")
         self.assertEqual(done.returncode, 2)
         self.assertIn("empty: has no file", done.stderr)
+
+    def inspector(self, rank, rows, ranks=8):
+        with open(self.path("inspector", f"h-{rank}.log"), "w", encoding="utf-8") as file:
+            for number, (op, size, length) in enumerate(rows):
+                kind = {"coll": op, "coll_sn": 1407 + number, "coll_msg_size_bytes": size, "coll_exec_time_us": length}
+                if op == "Send":
+                    kind = {"p2p": op, "p2p_sn": 3, "p2p_peer": 1, "p2p_msg_size_bytes": size, "p2p_exec_time_us": length}
+                file.write(json.dumps({"header": {"id": "0x7f", "rank": rank, "n_ranks": ranks, "nnodes": 1},
+                                       "metadata": {"inspector_output_format_version": "v4.0", "hostname": "h", "pid": 50 + rank},
+                                       "p2p_perf" if op == "Send" else "coll_perf": kind}) + "\n")
+
+    def test_the_inspector_of_nccl(self):
+        """The rows of NVIDIA's own example (plugins/profiler/inspector/README.md); every rank but the last waits some us."""
+        os.mkdir(self.path("inspector"))
+        for rank in range(8):
+            self.inspector(rank, [("AllReduce", 17179869184, 61974 + 7 - rank), ("ReduceScatter", 2147483648, 41057 + 7 - rank),
+                                  ("Send", 4096, 10)])
+        text = self.good("import", "trace", "inspector")
+        self.assertRegex(text, r"all_reduce +8 +17179869184 +1 +61974\.0 +61974\.0 +485\.12\n")
+        self.assertRegex(text, r"reduce_scatter +8 +17179869184 +1 +41057\.0 +41057\.0 +366\.13\n")
+        self.assertIn("1 messages between two ranks were left out", text)
+        self.write("m.yaml", "name: m\ncluster: {node: dgx-h100}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n")
+        self.assertIn("2 in their bands", self.good("import", "trace", "inspector", "--on", "m.yaml"))
+        done = self.fabricast("import", "trace", "inspector", "--db", "x.db")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--db has nothing to store", done.stderr)
+        self.write("j.yaml", "name: j\ncluster: {node: dgx-h100}\njob: {kind: trace, file: inspector}\n")
+        self.assertIn("it cannot be played", self.fabricast("run", "j.yaml", "--no-db").stderr)
+
+    def test_the_example_profiler_of_nccl(self):
+        os.mkdir(self.path("p"))
+        for rank in (0, 1):
+            rows = []
+            for phase, at in (("b", 20 + rank), ("e", 820)):
+                rows.append({"name": "KernelCh", "cat": "GPU", "ph": phase, "id": 0, "pid": 7 + rank, "tid": 1, "ts": at,
+                             "args": {"Channel": 0}})
+            begin = {"name": "AllGather", "cat": "COLL", "ph": "b", "id": 0, "pid": 7 + rank, "tid": 1, "ts": 5.0,
+                     "args": {"SeqNum": 0, "CommHash": 99, "Rank": rank, "Count": 1000, "Datatype": "ncclFloat32"}}
+            end = {"name": "AllGather", "cat": "COLL", "ph": "e", "id": 0, "pid": 7 + rank, "tid": 1, "ts": 830.0}
+            with open(self.path(f"p/out_99_{rank}.json"), "w", encoding="utf-8") as file:
+                json.dump([begin, *rows, end, {}], file)
+        self.good("import", "trace", "p", "--db", "m.db")
+        row = self.json("query", "--db", "m.db", "--sql", "SELECT * FROM collective WHERE run_id = :run")
+        self.assertEqual([(one["op"], one["bytes"], one["n_ranks"], one["end_ps"] - one["start_ps"]) for one in row],
+                         [("all_gather", 8000, 2, 799 * 10 ** 6)])
+
+    def test_nsight_systems(self):
+        """Computes 0-40 us, communicates 30-60 and 40-60, copies 60-70; the range is called step 4."""
+        base = sqlite3.connect(self.path("r.sqlite"))
+        base.executescript("""CREATE TABLE StringIds(id INT, value TEXT);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INT, end INT, deviceId INT, streamId INT, correlationId INT, globalPid INT,
+                                                    shortName INT);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start INT, end INT, deviceId INT, streamId INT, correlationId INT, globalPid INT);
+            CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INT, end INT, globalTid INT, correlationId INT);
+            CREATE TABLE NVTX_EVENTS(start INT, end INT, text TEXT, textId INT, globalTid INT);
+            INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), (3, 'step 4');""")
+        for device in (0, 1):
+            process = (100 + device) << 24
+            base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 40000, ?, 7, 1, ?, 1)", (device, process))
+            base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, 60000, ?, 20, 2, ?, 2)",
+                         (30000 + device * 10000, device, process))
+            base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (60000, 70000, ?, 7, 3, ?)", (device, process))
+            base.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, 1, ?, ?)",
+                             [(0, process | 5, 1), (10, process | 5, 2), (12, process | 5, 3)])
+            base.execute("INSERT INTO NVTX_EVENTS VALUES (0, 100000, NULL, 3, ?)", (process | 5,))
+        base.commit()
+        base.close()
+        for row in self.times("r.sqlite"):
+            us = [row[key] / 10 ** 6 for key in ("duration_ps", "compute_ps", "comm_ps", "overlapped_ps", "idle_ps")]
+            self.assertEqual(us, [70, 40, 20, 0, 10])
+        with open(self.path("r.sqlite"), "rb") as file:
+            whole = file.read()
+        for number in range(40):
+            broken = bytearray(whole[:len(whole) - 512 * (number % 5)])
+            for at in range(100 + 37 * number, len(broken), 997):
+                broken[at] ^= 1 << number % 8
+            with open(self.path("b.sqlite"), "wb") as file:
+                file.write(broken)
+            done = self.fabricast("import", "trace", "b.sqlite")
+            self.assertIn(done.returncode, (0, 2))
+            self.assertEqual(done.stderr.count("\n"), 1 if done.returncode else 0, done.stderr)
+        self.assertIn("unpack it", self.sentence(gzip.compress(whole), "r.gz"))
+        sqlite3.connect(self.path("e.sqlite")).execute("CREATE TABLE t(x)").connection.commit()
+        done = self.fabricast("import", "trace", "e.sqlite")
+        self.assertIn("without kernels of a GPU", done.stderr)
 
     def sentence(self, data, name="x.json"):
         with open(self.path(name), "wb") as file:

@@ -80,6 +80,14 @@ static const struct {
           "ab\x18\x07R\x0d\x0a\x09"
           "comm_typeH\x07"
           "8\x05"),
+  SAMPLE (
+      "{\"header\": {\"id\": \"0x7f\", \"rank\": 2, \"n_ranks\": 8}, \"metadata\": {\"inspector_output_format_version\": "
+      "\"v4.0\", \"hostname\": \"h\", \"pid\": 16}, \"coll_perf\": {\"coll\": \"AllReduce\", \"coll_sn\": 14, "
+      "\"coll_msg_size_bytes\": 17179869184, \"coll_exec_time_us\": 61974}}\n"),
+  SAMPLE (
+      "[\n{\"name\": \"AllGather\", \"cat\": \"COLL\", \"ph\": \"b\", \"pid\": 7, \"ts\": 5.0, \"args\": {\"CommHash\": 99, "
+      "\"Rank\": 1, \"Count\": 1000, \"Datatype\": \"ncclFloat32\"}},\n{\"name\": \"KernelCh\", \"cat\": \"GPU\", \"ph\": "
+      "\"b\", \"ts\": 20}, {\"name\": \"AllGather\", \"cat\": \"COLL\", \"ph\": \"e\", \"ts\": 830.5}, {}]\n"),
   SAMPLE ("HYBRID_TRANSFORMER all_gpus: 8\n1\nlayer -1 5000 ALLREDUCE 1000000 1 NONE 0 1 NONE 0 1\n"),
   SAMPLE (
       "comm_type,comm_group,comm_group_size,msg_size,_elapsed_time\nCommType.all_reduce,dp_group,4,2000000,1.5\n"),

@@ -50,14 +50,15 @@ find_op (const char *name, FabOp *op)
   return FALSE;
 }
 
-/* The row that the collective counts in. FALSE: it has no size. */
+/* The row that the collective counts in. `machine` may be NULL. FALSE: it has no size. */
 static gboolean
 row_of (const FabTraceAccount *account, guint i, const FabScenario *machine, FabTracePrediction *row)
 {
   const FabCollectiveRecord *record = &g_array_index (account->collectives, FabCollectiveRecord, i);
 
   *row = (FabTracePrediction){ .bytes = record->bytes, .n_ranks = record->n_ranks, .n_times = 1 };
-  row->place = record->n_ranks == fab_machine_gpus (machine) ? FAB_TRACE_ALL
+  row->place = machine == NULL                               ? FAB_TRACE_PACKED
+             : record->n_ranks == fab_machine_gpus (machine) ? FAB_TRACE_ALL
              : g_array_index (account->strides, guint, i) >= fab_machine_gpus_per_node (machine)
                  ? FAB_TRACE_ACROSS
                  : FAB_TRACE_PACKED;
@@ -168,6 +169,18 @@ static gboolean
 same_group (const FabTracePrediction *left, const FabTracePrediction *right)
 {
   return left->op == right->op && left->n_ranks == right->n_ranks && left->place == right->place;
+}
+
+GArray *
+fab_trace_list (const FabTraceAccount *account, guint *n_left_out)
+{
+  GArray *rows;
+
+  *n_left_out = 0;
+  rows = list_rows (account, NULL, n_left_out);
+  for (guint i = 0; i < rows->len; i++)
+    measure_row (account, NULL, &g_array_index (rows, FabTracePrediction, i));
+  return rows;
 }
 
 GArray *

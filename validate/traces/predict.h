@@ -37,6 +37,9 @@ GArray *fab_trace_predict (const FabTraceAccount *account, const FabScenario *ma
                            const FabCatalog *catalog, const FabRegistry *registry, guint *n_left_out,
                            GError **error);
 
+/* The same rows without predictions; groups count as packed. */
+GArray *fab_trace_list (const FabTraceAccount *account, guint *n_left_out);
+
 /* The median of doubles that are sorted; `sorted` is not empty. */
 double fab_trace_median (const GArray *sorted);
 

@@ -90,6 +90,12 @@ fab_trace_bytes_name (const FabTraceBytes *self)
   return self->name;
 }
 
+const char *
+fab_trace_bytes_path (const FabTraceBytes *self)
+{
+  return self->file == NULL || self->is_zip || self->is_tar ? NULL : self->path;
+}
+
 guint64
 fab_trace_bytes_at (const FabTraceBytes *self)
 {

@@ -23,6 +23,9 @@ gboolean fab_trace_bytes_next (FabTraceBytes *self, GError **error);
 /* The path, with the name of the file in the archive after a colon. */
 const char *fab_trace_bytes_name (const FabTraceBytes *self);
 
+/* The path of a file that is neither packed nor an archive; NULL otherwise, and for bytes in memory. */
+const char *fab_trace_bytes_path (const FabTraceBytes *self);
+
 /* Returns the bytes that follow, at least 4096 unless the file has fewer left, and sets *size; 0 is the end. They are
  * valid until the next call. FALSE and *error when the file cannot be read. */
 gboolean fab_trace_bytes_peek (FabTraceBytes *self, const char **data, gsize *size, GError **error);

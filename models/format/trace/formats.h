@@ -34,6 +34,17 @@ void fab_trace_join (FabTrace *trace);
 /* Reads the nodes of a graph in JSON. */
 gboolean fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json);
 
+/* Plugins of NCCL's profiler interface: the inspector, and the example profiler. */
+gboolean fab_trace_read_inspector (FabTrace *trace, FabTraceBytes *bytes, GError **error);
+gboolean fab_trace_read_nccl_profile (FabTrace *trace, FabTraceBytes *bytes, GError **error);
+/* Gives collectives of the example profiler the number of ranks, and gathers and scatters the size of all. */
+void fab_trace_count_communicators (FabTrace *trace);
+
+/* Whether a kernel is one of NCCL or RCCL. */
+gboolean fab_trace_is_communication (const char *kernel);
+/* Names of C++ kernels have hundreds of characters: those of NCCL lose their arguments, others all after the 160th. */
+const char *fab_trace_kernel_name (FabTrace *trace, const char *full);
+gboolean fab_trace_read_nsys (FabTrace *trace, FabTraceBytes *bytes, GError **error);
 gboolean fab_trace_read_chakra (FabTrace *trace, FabTraceBytes *bytes, GError **error);
 gboolean fab_trace_read_simai (FabTrace *trace, FabTraceBytes *bytes, GError **error);
 gboolean fab_trace_read_aicb (FabTrace *trace, FabTraceBytes *bytes, GError **error);

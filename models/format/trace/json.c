@@ -313,6 +313,15 @@ fab_trace_json_next (FabTraceJson *self)
 }
 
 gboolean
+fab_trace_json_more (FabTraceJson *self)
+{
+  if (self->error != NULL || !skip_blanks (self))
+    return FALSE;
+  self->may_end = self->needs_value = self->is_done = FALSE;
+  return TRUE;
+}
+
+gboolean
 fab_trace_json_skip_from (FabTraceJson *self, FabTraceJsonToken token)
 {
   guint depth = self->depth;

@@ -40,6 +40,8 @@ void fab_trace_json_clear (FabTraceJson *self);
 
 /* Returns the next token. After FAB_TRACE_JSON_ERROR, which `error` explains with the byte, come only errors. */
 FabTraceJsonToken fab_trace_json_next (FabTraceJson *self);
+/* After a document: whether another one follows, which can be read then. */
+gboolean fab_trace_json_more (FabTraceJson *self);
 /* Passes over the value that follows. FALSE: `error` is set. */
 gboolean fab_trace_json_skip (FabTraceJson *self);
 /* Passes over the rest of a value whose first token was `token`. */

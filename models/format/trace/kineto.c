@@ -229,12 +229,6 @@ event_times (FabTraceJson *json, FabTracedRank *rank, const Event *event, FabTim
   return TRUE;
 }
 
-static gboolean
-is_communication (const char *name)
-{
-  return g_ascii_strncasecmp (name, "nccl", 4) == 0 || g_ascii_strncasecmp (name, "rccl", 4) == 0;
-}
-
 static gint32
 add_comm (FabTrace *trace, FabTracedRank *rank, const Event *event)
 {
@@ -262,16 +256,6 @@ add_comm (FabTrace *trace, FabTracedRank *rank, const Event *event)
   return (gint32) rank->comms->len - 1;
 }
 
-/* Names of C++ kernels have hundreds of characters: those of NCCL lose their arguments, others all after the 160th. */
-static const char *
-kernel_name (FabTrace *trace, const char *full)
-{
-  gsize n = is_communication (full) ? strcspn (full, "(") : strlen (full);
-  g_autofree char *name = g_strndup (full, MIN (n, 160));
-
-  return fab_trace_intern (trace, name);
-}
-
 static gboolean
 add_kernel (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Event *event, gboolean is_copy)
 {
@@ -280,11 +264,11 @@ add_kernel (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Even
   if (!event_times (json, rank, event, &op.start_ps, &op.end_ps))
     return FALSE;
   op.stream = (guint32) MAX (event->stream >= 0 ? event->stream : event->tid, 0);
-  op.name = kernel_name (trace, event->name);
+  op.name = fab_trace_kernel_name (trace, event->name);
   op.kind = is_copy || g_str_has_prefix (event->name, "Memcpy") || g_str_has_prefix (event->name, "Memset")
               ? FAB_TRACE_COPY
               : FAB_TRACE_COMPUTE;
-  if (op.kind == FAB_TRACE_COMPUTE && is_communication (event->name)) {
+  if (op.kind == FAB_TRACE_COMPUTE && fab_trace_is_communication (event->name)) {
     op.kind = FAB_TRACE_COMM;
     op.comm = add_comm (trace, rank, event);
   }

@@ -38,6 +38,19 @@ is_json (const char *head, gsize size)
 }
 
 static gboolean
+is_inspector (const char *head, gsize size)
+{
+  return is_json (head, size) && has (head, size, "inspector_output_format_version");
+}
+
+static gboolean
+is_nccl_profile (const char *head, gsize size)
+{
+  return begins (head, size, "[")
+      && (has (head, size, "\"GROUP") || has (head, size, "\"PROXY\"") || has (head, size, "\"COLL"));
+}
+
+static gboolean
 is_simai (const char *head, gsize size)
 {
   return begins (head, size, "HYBRID_") || begins (head, size, "DATA") || begins (head, size, "MODEL")
@@ -93,12 +106,14 @@ is_chakra (const char *head, gsize size)
 }
 
 static const Format formats[] = {
+  { "NCCL inspector", is_inspector, fab_trace_read_inspector, NULL },
+  { "NCCL profiler", is_nccl_profile, fab_trace_read_nccl_profile, NULL },
   { "json", is_json, fab_trace_read_json, NULL },
   { "AICB's table of a run", is_aicb, fab_trace_read_aicb, NULL },
   { "SimAI workload", is_simai, fab_trace_read_simai, NULL },
   { "AIOB", is_aiob, NULL, "holds times of kernels that AICB puts into a workload; import the workload" },
   { "MSCCL", is_xml, NULL, "is XML and no trace; a schedule of MSCCL says how one collective runs" },
-  { "SQLite", is_sqlite, NULL, "is a database; export the trace as JSON" },
+  { "Nsight Systems", is_sqlite, fab_trace_read_nsys, NULL },
   { "NCCL log", is_nccl_log, fab_trace_read_nccl_log, NULL },
   { "GOAL", is_goal, fab_trace_read_goal, NULL },
   { "Chakra", is_chakra, fab_trace_read_chakra, NULL },
@@ -147,7 +162,8 @@ fab_trace_read_bytes (FabTrace *self, FabTraceBytes *bytes, GError **error)
   }
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "%s: byte 0: no trace that can be read: Kineto, Chakra, GOAL, SimAI, AICB or a log of NCCL",
+      "%s: byte 0: no trace that can be read: Kineto, Nsight Systems, Chakra, GOAL, SimAI, AICB, a log of NCCL or the output of its "
+      "profiler",
       fab_trace_bytes_name (bytes));
 }
 

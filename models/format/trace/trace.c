@@ -15,6 +15,8 @@ rank_free (gpointer data)
 
   g_free (self->source);
   g_free (self->device);
+  g_free (self->process);
+  g_clear_pointer (&self->communicators, g_hash_table_unref);
   g_array_unref (self->ops);
   g_array_unref (self->launches);
   g_array_unref (self->calls);
@@ -118,6 +120,21 @@ fab_trace_op_name (const char *name)
     if (strstr (plain, rows[i].part) != NULL)
       return rows[i].op;
   return NULL;
+}
+
+gboolean
+fab_trace_is_communication (const char *kernel)
+{
+  return g_ascii_strncasecmp (kernel, "nccl", 4) == 0 || g_ascii_strncasecmp (kernel, "rccl", 4) == 0;
+}
+
+const char *
+fab_trace_kernel_name (FabTrace *trace, const char *full)
+{
+  gsize n = fab_trace_is_communication (full) ? strcspn (full, "(") : strlen (full);
+  g_autofree char *name = g_strndup (full, MIN (n, 160));
+
+  return fab_trace_intern (trace, name);
 }
 
 FabBytes
@@ -469,6 +486,7 @@ fab_trace_finish (FabTrace *self, GError **error)
 
   g_ptr_array_foreach (self->ranks, finish_rank, NULL);
   fab_trace_join (self);
+  fab_trace_count_communicators (self);
   g_ptr_array_foreach (self->ranks, forget_launches, NULL);
   for (guint i = 0; i < self->ranks->len; i++)
     next = MAX (next, ((FabTracedRank *) g_ptr_array_index (self->ranks, i))->rank + 1);

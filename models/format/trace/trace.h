@@ -73,6 +73,8 @@ typedef struct {
   gint64 said_rank; /* as collectives of a graph have it, which may be a rank within a smaller group; -1 */
   guint n_world, n_devices;
   char *device;
+  char *process;             /* that wrote it, where it is not the file that tells ranks apart; NULL */
+  GHashTable *communicators; /* with `process`: name to the rank in it, plus 1; or NULL */
   gint64 epoch_us;
   FabTimePs shift_ps; /* added to make its clock that of the first rank */
   GArray *ops;        /* FabTraceOp, by start once the reading has ended */
@@ -90,6 +92,8 @@ typedef struct {
   GPtrArray *formats; /* const char: of each file */
   GStringChunk *texts;
   gsize n_text_bytes;
+  gboolean
+      has_only_lengths; /* operations have true lengths and made times: steps and idle time mean nothing */
 } FabTrace;
 
 FabTrace *fab_trace_new (void);

@@ -306,6 +306,9 @@ trace_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *bui
 
   if (trace == NULL)
     return FALSE;
+  if (trace->has_only_lengths)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%s: has lengths of collectives without their times; it cannot be played", p->file);
   self.replay = replay = replay_new (trace, (guint) p->step, fab_cluster_n_ranks (env->cluster), error);
   if (replay == NULL || !check_times (&self, error))
     return FALSE;
