@@ -213,10 +213,11 @@ append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
   g_string_append_printf (text, " %7u %11s %10s", point->n_ranks, step, more_step);
   if (most_seeds (view) > 1)
     append_ranges (text, base, point, side);
-  g_string_append_printf (text, " %11s %11s %6.1f %% %6.1f %% %7.1f %% %12.0f  %s", exposed, more_exposed,
+  g_string_append_printf (text, " %11s %11s %6.1f %% %6.1f %%", exposed, more_exposed,
                           100 * fab_figure_find ("idle")->value (point),
-                          100 * fab_figure_find ("waiting")->value (point), 100 * point->mfu_fraction,
-                          point->tokens_per_s, point->binding_spec ? point->binding_spec : "-");
+                          100 * fab_figure_find ("waiting")->value (point));
+  fab_points_append_rates (text, point, 9, 12);
+  g_string_append_printf (text, "  %s", point->binding_spec ? point->binding_spec : "-");
   fab_points_append_misfit (text, point);
   g_string_append_c (text, '\n');
 }

@@ -35,7 +35,8 @@ print_account (const FabTrace *trace, const FabTraceAccount *account)
   if (account->n_without_size > 0)
     g_print ("Of %u collectives the trace does not say the size.\n", account->n_without_size);
   if (account->n_left_out > 0)
-    g_print ("Left out: %u operations that no step of the profiler launched.\n", account->n_left_out);
+    g_print ("Left out: %u operation%s that no step of the profiler launched.\n", account->n_left_out,
+             account->n_left_out == 1 ? "" : "s");
 }
 
 /* A graph has no times: how much work it holds. */

@@ -154,10 +154,10 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band, gboole
     g_string_append_printf (text, " %9.1f %%", 100 * point->efficiency);
   else
     g_string_append_printf (text, " %11s", "-");
-  g_string_append_printf (text, " %8.1f %% %6.1f %% %13.0f  %s",
-                          played->step_s > 0 ? 100 * played->exposed_s / played->step_s : 0,
-                          100 * played->mfu_fraction, played->tokens_per_s,
-                          played->binding_spec ? played->binding_spec : "-");
+  g_string_append_printf (text, " %8.1f %%",
+                          played->step_s > 0 ? 100 * played->exposed_s / played->step_s : 0);
+  fab_points_append_rates (text, played, 8, 13);
+  g_string_append_printf (text, "  %s", played->binding_spec ? played->binding_spec : "-");
   fab_points_append_misfit (text, played);
   g_string_append_c (text, '\n');
 }

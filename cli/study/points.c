@@ -6,6 +6,7 @@
 
 #include "cli/study/spread_text.h"
 #include "sim/base/json.h"
+#include "sim/study/better.h"
 
 /* --- text --- */
 
@@ -77,8 +78,21 @@ append_figures (GString *text, const FabPointsRow *row, gboolean has_ranges, gbo
     append_range (text, "exposed", point, SHARES_WIDTH);
   g_string_append_printf (text, " %6.1f %% %6.1f %%", 100 * fab_figure_find ("idle")->value (point),
                           100 * fab_figure_find ("waiting")->value (point));
-  g_string_append_printf (text, " %7.1f %% %14.0f  %s", 100 * point->mfu_fraction, point->tokens_per_s,
-                          point->binding_spec ? point->binding_spec : "-");
+  fab_points_append_rates (text, point, 9, 14);
+  g_string_append_printf (text, "  %s", point->binding_spec ? point->binding_spec : "-");
+}
+
+void
+fab_points_append_rates (GString *text, const FabPoint *point, int mfu_width, int tokens_width)
+{
+  if (fab_figure_is_known (fab_figure_find ("mfu"), point))
+    g_string_append_printf (text, " %*.1f %%", mfu_width - 2, 100 * point->mfu_fraction);
+  else
+    g_string_append_printf (text, " %*s", mfu_width, "-");
+  if (fab_figure_is_known (fab_figure_find ("tokens"), point))
+    g_string_append_printf (text, " %*.0f", tokens_width, point->tokens_per_s);
+  else
+    g_string_append_printf (text, " %*s", tokens_width, "-");
 }
 
 void

@@ -45,6 +45,9 @@ guint fab_points_n_seeds (const FabPoints *points);
  * waiting, MFU, tokens per second, and the class of the binding link; or the first line of its problem. */
 void fab_points_append_text (GString *text, const FabPoints *points);
 
+/* Appends MFU and tokens per second in columns of these widths, or "-" where the job has none. */
+void fab_points_append_rates (GString *text, const FabPoint *point, int mfu_width, int tokens_width);
+
 /* Appends "  does not fit: 219 of 80 GB" where that is so. */
 void fab_points_append_misfit (GString *text, const FabPoint *point);
 

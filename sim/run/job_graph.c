@@ -21,6 +21,8 @@ typedef struct {
   FabSchedule *schedule;
   gboolean is_local;           /* a lane has an end that is no rank: a drive, or host memory */
   guint *froms, *tos;          /* [lanes] ranks */
+  guint *first_tags;           /* [lanes] messages of the lanes before it */
+  guint n_messages;            /* of all lanes */
   guint *sent_starts, *sent;   /* [ranks + 1] into `sent`: lanes by which a rank sends */
   guint *taken_starts, *taken; /* [ranks + 1] into `taken`: lanes by which a rank receives */
   guint *groups;               /* [ranks] group; NO_RANK: takes no part */
@@ -34,7 +36,7 @@ struct _FabJobGraph {
   GHashTable *ranks;             /* from vertex + 1 to rank + 1 */
   GPtrArray *kinds;              /* Kind */
   Kind **kind_of;                /* [collectives]; NULL: a collective without messages */
-  guint *tags;                   /* [collectives] tag of its first lane */
+  guint *tags;                   /* [collectives] tag of its first message */
   guint *classes;                /* [ranks] rank class */
   guint *task_starts;            /* [classes + 1] into `tasks` */
   guint *tasks;                  /* tasks of each class, in order */
@@ -67,11 +69,14 @@ find_ends (const FabJobGraph *self, Kind *kind)
 {
   kind->froms = g_new (guint, n_lanes (kind) + 1);
   kind->tos = g_new (guint, n_lanes (kind) + 1);
+  kind->first_tags = g_new (guint, n_lanes (kind) + 1);
   for (guint i = 0; i < n_lanes (kind); i++) {
     const FabHop *hop = &fab_schedule_lane_at (kind->schedule, i)->hop;
 
     kind->froms[i] = hop->n_legs > 0 ? rank_of (self, hop->legs[0].src) : NO_RANK;
     kind->tos[i] = hop->n_legs > 0 ? rank_of (self, hop->legs[hop->n_legs - 1].dst) : NO_RANK;
+    kind->first_tags[i] = kind->n_messages;
+    kind->n_messages += fab_schedule_lane_at (kind->schedule, i)->n_messages;
     if (kind->froms[i] == NO_RANK || kind->tos[i] == NO_RANK || kind->froms[i] == kind->tos[i])
       kind->is_local = TRUE;
   }
@@ -167,6 +172,7 @@ kind_free (gpointer data)
   fab_schedule_free (kind->schedule);
   g_free (kind->froms);
   g_free (kind->tos);
+  g_free (kind->first_tags);
   g_free (kind->sent_starts);
   g_free (kind->sent);
   g_free (kind->taken_starts);
@@ -219,10 +225,10 @@ find_kinds (FabJobGraph *self)
     if (kind->is_local)
       continue;
     self->kind_of[c] = kind;
-    if (tag + n_lanes (kind) > G_MAXINT32)
+    if (tag + kind->n_messages > G_MAXINT32)
       tag = 0;
     self->tags[c] = (guint) tag;
-    tag += n_lanes (kind);
+    tag += kind->n_messages;
     most = MAX (most, n_lanes (kind));
   }
   self->sends = g_new (guint, most + 1);
@@ -474,12 +480,13 @@ add_receives (Rank *self, const Kind *kind, guint task, guint begin)
 
     self->graph->receives[kind->taken[i]] = self->nodes->len;
     for (guint m = 0; m < lane->n_messages; m++) {
-      add_node (self, (FabJobNode){ .kind = FAB_JOB_RECEIVE,
-                                    .stream = stream_of (self, task),
-                                    .name = dag->tasks[task].name,
-                                    .bytes = message_bytes (lane, m, &dag->collectives[collective].plan),
-                                    .peer = kind->froms[kind->taken[i]],
-                                    .tag = self->graph->tags[collective] + kind->taken[i] });
+      add_node (self,
+                (FabJobNode){ .kind = FAB_JOB_RECEIVE,
+                              .stream = stream_of (self, task),
+                              .name = dag->tasks[task].name,
+                              .bytes = message_bytes (lane, m, &dag->collectives[collective].plan),
+                              .peer = kind->froms[kind->taken[i]],
+                              .tag = self->graph->tags[collective] + kind->first_tags[kind->taken[i]] + m });
       add_dep (self, begin);
     }
   }
@@ -496,12 +503,13 @@ add_sends (Rank *self, const Kind *kind, guint task, guint begin)
 
     self->graph->sends[kind->sent[i]] = self->nodes->len;
     for (guint m = 0; m < lane->n_messages; m++) {
-      add_node (self, (FabJobNode){ .kind = FAB_JOB_SEND,
-                                    .stream = stream_of (self, task),
-                                    .name = dag->tasks[task].name,
-                                    .bytes = message_bytes (lane, m, &dag->collectives[collective].plan),
-                                    .peer = kind->tos[kind->sent[i]],
-                                    .tag = self->graph->tags[collective] + kind->sent[i] });
+      add_node (self,
+                (FabJobNode){ .kind = FAB_JOB_SEND,
+                              .stream = stream_of (self, task),
+                              .name = dag->tasks[task].name,
+                              .bytes = message_bytes (lane, m, &dag->collectives[collective].plan),
+                              .peer = kind->tos[kind->sent[i]],
+                              .tag = self->graph->tags[collective] + kind->first_tags[kind->sent[i]] + m });
       wait_for_lanes (self, kind, kind->sent[i], m, begin);
     }
   }

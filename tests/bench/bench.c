@@ -40,6 +40,7 @@ static const struct {
   { "packets", bench_packets }, { "transports", bench_transports }, { "jobs", bench_jobs },
   { "levels", bench_levels },   { "threads", bench_threads },       { "sweep", bench_sweep },
   { "store", bench_store },     { "steady", bench_steady },         { "library", bench_library },
+  { "traces", bench_traces },
 };
 
 gboolean

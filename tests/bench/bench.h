@@ -78,6 +78,7 @@ void bench_transports (Bench *bench);
 void bench_jobs (Bench *bench);
 void bench_levels (Bench *bench);
 void bench_library (Bench *bench);
+void bench_traces (Bench *bench);
 void bench_threads (Bench *bench);
 void bench_sweep (Bench *bench);
 void bench_store (Bench *bench);

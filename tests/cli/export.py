@@ -39,6 +39,7 @@ class Goal(CliTest):
             receives += [(int(of), rank, size, tag) for size, of, tag in re.findall(r"recv (\d+)b from (\d+) tag (\d+)", part)]
         self.assertGreater(len(sends), 1000)
         self.assertEqual(sorted(sends), sorted(receives))
+        self.assertEqual(len({(one[0], one[1], one[3]) for one in sends}), len(sends), "LogGOPSim posts receives in any order")
 
     def test_nothing_requires_a_later_line(self):
         for rank in self.ranks(self.good("export", HELLO, "--format", "goal", "-o", "-")):

@@ -7,6 +7,7 @@
 #include "sim/collective/collective.h"
 
 #define MAX_KEYS 64 /* pairs of a dimension and an operation */
+#define MARKS_AT_ONCE 65536u
 
 /* Communication of one dimension by one operation. */
 typedef struct {
@@ -248,9 +249,29 @@ key_of (Account *self, const FabTraceComm *comm)
   return self->n_keys++;
 }
 
+/* What a rank is doing between two marks. */
+typedef struct {
+  guint n[COMMUNICATES + MAX_KEYS];
+  guint n_comm;
+} State;
+
+/* A window while time goes through it. */
+typedef struct {
+  Account *account;
+  FabTraceTimes *times;
+  FabExposureRecord *rows; /* [MAX_KEYS] */
+  GArray *marks;           /* Mark, of operations that were seen and have not been passed */
+  guint most_marks;
+  State state;
+  FabTimePs at_ps;
+} Sweep;
+
 static void
-mark (GArray *marks, FabTimePs start_ps, FabTimePs end_ps, const FabIterationRecord *window, guint what)
+mark (Sweep *self, FabTimePs start_ps, FabTimePs end_ps, guint what)
 {
+  const FabIterationRecord *window = &self->times->times;
+  GArray *marks = self->marks;
+
   Mark begin = { .at_ps = MAX (start_ps, window->start_ps), .what = what, .by = 1 };
   Mark end = { .at_ps = MIN (end_ps, window->start_ps + window->duration_ps), .what = what, .by = -1 };
 
@@ -260,15 +281,8 @@ mark (GArray *marks, FabTimePs start_ps, FabTimePs end_ps, const FabIterationRec
   }
 }
 
-/* What a rank is doing between two marks. */
-typedef struct {
-  guint n[COMMUNICATES + MAX_KEYS];
-  guint n_comm;
-} State;
-
 static void
-add_exposed (const Account *self, const State *state, const guint *running, FabTimePs length_ps,
-             FabTimePs *shares)
+add_exposed (const Account *self, const guint *running, FabTimePs length_ps, FabTimePs *shares)
 {
   guint n_active = 0, place = 0;
 
@@ -279,62 +293,97 @@ add_exposed (const Account *self, const State *state, const guint *running, FabT
       shares[k] += length_ps * (place + 1) / n_active - length_ps * place / n_active;
       place++;
     }
-  (void) state;
 }
 
 static void
-pass (const Account *self, FabTraceTimes *times, FabExposureRecord *rows, const State *state,
-      FabTimePs length_ps)
+pass (Sweep *self, FabTimePs length_ps)
 {
-  FabIterationRecord *t = &times->times;
+  const Account *account = self->account;
+  const State *state = &self->state;
+  FabIterationRecord *t = &self->times->times;
   FabTimePs shares[MAX_KEYS] = { 0 };
 
   if (state->n[COMPUTES] > 0)
     t->compute_ps += length_ps;
   if (state->n_comm > 0) {
     t->comm_ps += length_ps;
-    for (guint k = 0; k < self->n_keys; k++)
-      rows[k].comm_ps += state->n[COMMUNICATES + k] > 0 ? length_ps : 0;
+    for (guint k = 0; k < account->n_keys; k++)
+      self->rows[k].comm_ps += state->n[COMMUNICATES + k] > 0 ? length_ps : 0;
   }
   if (state->n_comm > 0 && state->n[COMPUTES] > 0)
     t->overlapped_ps += length_ps;
   else if (state->n_comm > 0) {
     t->exposed_ps += length_ps;
-    add_exposed (self, state, state->n + COMMUNICATES, length_ps, shares);
-    for (guint k = 0; k < self->n_keys; k++)
-      rows[k].exposed_ps += shares[k];
+    add_exposed (account, self->state.n + COMMUNICATES, length_ps, shares);
+    for (guint k = 0; k < account->n_keys; k++)
+      self->rows[k].exposed_ps += shares[k];
   } else if (state->n[COMPUTES] == 0) {
     t->idle_ps += length_ps;
     t->waiting_ps += state->n[WAITS] > 0 ? length_ps : 0;
-    times->copy_ps += state->n[COPIES] > 0 && state->n[WAITS] == 0 ? length_ps : 0;
+    self->times->copy_ps += state->n[COPIES] > 0 && state->n[WAITS] == 0 ? length_ps : 0;
   }
 }
 
-/* Waiting is shared among operations by the first that waits: rows of one operation hold all that waits for it. */
+/* Goes on to `until_ps`, before which no other mark will lie. */
 static void
-mark_rank (Account *self, guint i, GArray *marks, const FabIterationRecord *window, FabExposureRecord *rows)
+pass_until (Sweep *self, FabTimePs until_ps)
 {
-  const FabTracedRank *rank = rank_at (self, i);
+  guint n = 0;
+
+  g_array_sort (self->marks, compare_marks);
+  for (; n < self->marks->len; n++) {
+    const Mark *next = &g_array_index (self->marks, Mark, n);
+
+    if (next->at_ps > until_ps)
+      break;
+    pass (self, next->at_ps - self->at_ps);
+    self->at_ps = next->at_ps;
+    self->state.n[next->what] += (guint) next->by;
+    if (next->what >= COMMUNICATES)
+      self->state.n_comm += (guint) next->by;
+  }
+  if (n > 0)
+    g_array_remove_range (self->marks, 0, n);
+  self->most_marks = MAX (MARKS_AT_ONCE, 2 * self->marks->len);
+}
+
+static void
+mark_operation (Sweep *self, const FabTraceOp *op, const FabTracePlace *place, const FabTraceComm *comm)
+{
+  guint key;
+
+  if (comm == NULL) {
+    mark (self, place->start_ps, place->end_ps, op->kind == FAB_TRACE_COMPUTE ? COMPUTES : COPIES);
+    return;
+  }
+  key = key_of (self->account, comm);
+  mark (self, place->start_ps, place->wait_end_ps, WAITS);
+  mark (self, place->wait_end_ps, place->end_ps, COMMUNICATES + key);
+  if (place->iteration == (gint32) self->times->times.iteration) {
+    self->rows[key].n_collectives++;
+    self->rows[key].bytes += comm->bytes;
+  }
+}
+
+/* Operations come in the order of their starts, so that those before the next one can be passed before all are marked. Waiting
+ * is shared among operations by the first that waits: rows of one operation hold all that waits for it. */
+static void
+sweep_rank (Sweep *self, guint i)
+{
+  const FabTracedRank *rank = rank_at (self->account, i);
+  const FabIterationRecord *window = &self->times->times;
 
   for (guint k = 0; k < rank->ops->len; k++) {
     const FabTraceOp *op = &g_array_index (rank->ops, FabTraceOp, k);
-    const FabTracePlace *place = &g_array_index (self->out->places[i], FabTracePlace, k);
-    guint key;
+    const FabTracePlace *place = &g_array_index (self->account->out->places[i], FabTracePlace, k);
 
     if (place->iteration < 0 || place->start_ps >= window->start_ps + window->duration_ps
         || place->end_ps <= window->start_ps)
       continue;
-    if (op->kind != FAB_TRACE_COMM) {
-      mark (marks, place->start_ps, place->end_ps, window, op->kind == FAB_TRACE_COMPUTE ? COMPUTES : COPIES);
-      continue;
-    }
-    key = key_of (self, &g_array_index (rank->comms, FabTraceComm, op->comm));
-    mark (marks, place->start_ps, place->wait_end_ps, window, WAITS);
-    mark (marks, place->wait_end_ps, place->end_ps, window, COMMUNICATES + key);
-    if (place->iteration == (gint32) window->iteration) {
-      rows[key].n_collectives++;
-      rows[key].bytes += g_array_index (rank->comms, FabTraceComm, op->comm).bytes;
-    }
+    if (self->marks->len >= self->most_marks && place->start_ps > window->start_ps)
+      pass_until (self, place->start_ps - 1);
+    mark_operation (self, op, place,
+                    op->kind == FAB_TRACE_COMM ? &g_array_index (rank->comms, FabTraceComm, op->comm) : NULL);
   }
 }
 
@@ -362,21 +411,16 @@ count_window (Account *self, FabTraceTimes *times)
   FabIterationRecord *window = &times->times;
   g_autoptr (GArray) marks = g_array_new (FALSE, FALSE, sizeof (Mark));
   g_autofree FabExposureRecord *rows = g_new0 (FabExposureRecord, MAX_KEYS);
-  FabTimePs at_ps = window->start_ps;
-  State state = { .n_comm = 0 };
+  Sweep sweep = { .account = self,
+                  .times = times,
+                  .rows = rows,
+                  .marks = marks,
+                  .most_marks = MARKS_AT_ONCE,
+                  .at_ps = window->start_ps };
 
-  mark_rank (self, window->rank_class, marks, window, rows);
-  g_array_sort (marks, compare_marks);
-  for (guint k = 0; k < marks->len; k++) {
-    const Mark *next = &g_array_index (marks, Mark, k);
-
-    pass (self, times, rows, &state, next->at_ps - at_ps);
-    at_ps = next->at_ps;
-    state.n[next->what] += (guint) next->by;
-    if (next->what >= COMMUNICATES)
-      state.n_comm += (guint) next->by;
-  }
-  pass (self, times, rows, &state, window->start_ps + window->duration_ps - at_ps);
+  sweep_rank (&sweep, window->rank_class);
+  pass_until (&sweep, FAB_TIME_MAX);
+  pass (&sweep, window->start_ps + window->duration_ps - sweep.at_ps);
   keep_rows (self, window, rows);
 }
 
@@ -430,23 +474,38 @@ add_windows (Account *self, guint i)
 
 /* --- collectives' exposed time, and the step of the whole job --- */
 
+typedef struct {
+  FabTimePs start_ps, end_ps;
+} Span;
+
+/* When the rank computes: spans that do not touch, in the order of time. */
+static GArray *
+busy_spans (const Account *self, guint i)
+{
+  const FabTracedRank *rank = rank_at (self, i);
+  GArray *busy = g_array_new (FALSE, FALSE, sizeof (Span));
+
+  for (guint k = 0; k < rank->ops->len; k++) {
+    const FabTracePlace *place = &g_array_index (self->out->places[i], FabTracePlace, k);
+    Span *last = busy->len ? &g_array_index (busy, Span, busy->len - 1) : NULL;
+    Span span = { place->start_ps, place->end_ps };
+
+    if (g_array_index (rank->ops, FabTraceOp, k).kind != FAB_TRACE_COMPUTE)
+      continue;
+    if (last != NULL && span.start_ps <= last->end_ps)
+      last->end_ps = MAX (last->end_ps, span.end_ps);
+    else
+      g_array_append_val (busy, span);
+  }
+  return busy;
+}
+
 static void
 expose_rank (Account *self, guint i)
 {
   const FabTracedRank *rank = rank_at (self, i);
-  g_autoptr (GArray) busy = g_array_new (FALSE, FALSE, sizeof (FabTracePlace)); /* merged compute */
+  g_autoptr (GArray) busy = busy_spans (self, i);
 
-  for (guint k = 0; k < rank->ops->len; k++) {
-    const FabTracePlace *place = &g_array_index (self->out->places[i], FabTracePlace, k);
-    FabTracePlace *last = busy->len ? &g_array_index (busy, FabTracePlace, busy->len - 1) : NULL;
-
-    if (g_array_index (rank->ops, FabTraceOp, k).kind != FAB_TRACE_COMPUTE)
-      continue;
-    if (last != NULL && place->start_ps <= last->end_ps)
-      last->end_ps = MAX (last->end_ps, place->end_ps);
-    else
-      g_array_append_val (busy, *place);
-  }
   for (guint k = 0, from = 0; k < rank->ops->len; k++) {
     const FabTracePlace *place = &g_array_index (self->out->places[i], FabTracePlace, k);
     Meeting *meeting;
@@ -458,11 +517,11 @@ expose_rank (Account *self, guint i)
     start_ps = MIN (meeting->record.start_ps, place->end_ps);
     end_ps = place->end_ps;
     exposed_ps = end_ps - start_ps;
-    while (from < busy->len && g_array_index (busy, FabTracePlace, from).end_ps <= place->start_ps)
+    while (from < busy->len && g_array_index (busy, Span, from).end_ps <= place->start_ps)
       from++;
-    for (guint b = from; b < busy->len && g_array_index (busy, FabTracePlace, b).start_ps < end_ps; b++)
-      exposed_ps -= MAX (MIN (g_array_index (busy, FabTracePlace, b).end_ps, end_ps)
-                             - MAX (g_array_index (busy, FabTracePlace, b).start_ps, start_ps),
+    for (guint b = from; b < busy->len && g_array_index (busy, Span, b).start_ps < end_ps; b++)
+      exposed_ps -= MAX (MIN (g_array_index (busy, Span, b).end_ps, end_ps)
+                             - MAX (g_array_index (busy, Span, b).start_ps, start_ps),
                          0);
     meeting->exposed_ps += (double) exposed_ps;
   }

@@ -225,13 +225,40 @@ fab_trace_parse_us (const char *text, gint64 *whole_us, FabTimePs *rest_ps)
 /* --- the end of reading --- */
 
 static gint
-compare_ops (gconstpointer a, gconstpointer b)
+compare_ops (gconstpointer a, gconstpointer b, gpointer data)
 {
-  const FabTraceOp *left = a, *right = b;
+  const FabTraceOp *left = (const FabTraceOp *) data + *(const guint32 *) a;
+  const FabTraceOp *right = (const FabTraceOp *) data + *(const guint32 *) b;
 
   if (left->start_ps != right->start_ps)
     return left->start_ps < right->start_ps ? -1 : 1;
   return left->stream < right->stream ? -1 : left->stream > right->stream;
+}
+
+/* Sorts by numbers, and then puts each operation into its place: g_array_sort would need as much memory again. */
+static void
+sort_ops (GArray *ops)
+{
+  g_autofree guint32 *order = g_new (guint32, ops->len + 1);
+  FabTraceOp *all = (FabTraceOp *) (void *) ops->data;
+
+  for (guint i = 0; i < ops->len; i++)
+    order[i] = i;
+  g_qsort_with_data (order, (gint) ops->len, sizeof *order, compare_ops, all);
+  for (guint i = 0; i < ops->len; i++) {
+    FabTraceOp moved = all[i];
+    guint at = i;
+
+    while (order[at] != i) {
+      guint from = order[at];
+
+      all[at] = all[from];
+      order[at] = at;
+      at = from;
+    }
+    all[at] = moved;
+    order[at] = at;
+  }
 }
 
 static gint
@@ -379,7 +406,7 @@ finish_rank (gpointer data, gpointer unused G_GNUC_UNUSED)
 {
   FabTracedRank *rank = data;
 
-  g_array_sort (rank->ops, compare_ops);
+  sort_ops (rank->ops);
   g_array_sort (rank->launches, compare_launches);
   g_array_sort (rank->steps, compare_steps);
   if (rank->steps->len > 0)
