@@ -235,8 +235,9 @@ static const FabUsage usage = {
       "  osu                           osu_latency, osu_bw, osu_bibw, osu_allreduce, ...\n"
       "  fabtests                      fi_pingpong, fi_rdm_tagged_bw, ...\n"
       "  csv                           size_bytes with time_us or rate_GBps\n"
-      "`import trace` reads what a profiler recorded: files, archives and folders of Kineto, one file per rank; each\n"
-      "step of each rank becomes rows of a results file, as those of a simulated run. It also reads Chakra, GOAL,\n"
+      "`import trace` reads what a profiler recorded: files, archives and folders of Kineto, one file per rank, or\n"
+      "reports of Nsight Systems (SQLite) and output of NCCL's profiler plugins. Each step of each rank becomes\n"
+      "rows of a results file, as those of a simulated run. It also reads Chakra, PyTorch's execution traces, GOAL,\n"
       "SimAI, AICB and logs of NCCL, and prints what they hold.\n",
   .examples = "  fabricast import docs/examples/topo-a100.txt\n"
               "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"

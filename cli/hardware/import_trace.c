@@ -122,7 +122,8 @@ print_prediction_rows (const GArray *rows, gboolean is_whole, gboolean is_csv)
   g_print (
       is_csv
           ? "op,ranks,place,bytes,times,shortest_us,median_us,predicted_us,low_us,high_us\n"
-          : "op              ranks  place          bytes  times  shortest us  median us  predicted us   ratio  band us\n");
+          : "op              ranks  place          bytes  times  shortest us  median us  predicted us   ratio  "
+            "band us\n");
   for (guint i = 0; i < rows->len; i++) {
     const FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
 

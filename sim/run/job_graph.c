@@ -33,13 +33,13 @@ struct _FabJobGraph {
   const FabDag *dag;
   gboolean has_messages;
   guint n_ranks;
-  GHashTable *ranks;             /* from vertex + 1 to rank + 1 */
-  GPtrArray *kinds;              /* Kind */
-  Kind **kind_of;                /* [collectives]; NULL: a collective without messages */
-  guint *tags;                   /* [collectives] tag of its first message */
-  guint *classes;                /* [ranks] rank class */
-  guint *task_starts;            /* [classes + 1] into `tasks` */
-  guint *tasks;                  /* tasks of each class, in order */
+  GHashTable *ranks;  /* from vertex + 1 to rank + 1 */
+  GPtrArray *kinds;   /* Kind */
+  Kind **kind_of;     /* [collectives]; NULL: a collective without messages */
+  guint *tags;        /* [collectives] tag of its first message: LogGOPSim posts receives in any order */
+  guint *classes;     /* [ranks] rank class */
+  guint *task_starts; /* [classes + 1] into `tasks` */
+  guint *tasks;       /* tasks of each class, in order */
   guint *before_starts, *before; /* [tasks + 1]: tasks for which a task waits */
   guint *first_stream;           /* [classes] */
   GPtrArray *groups;             /* GArray of guint */

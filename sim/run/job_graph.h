@@ -22,10 +22,8 @@ typedef struct {
   FabTimePs duration_ps; /* of work */
   FabBytes bytes;        /* of a message; of a collective as nccl-tests counts it */
   guint peer;            /* rank, of a message */
-  guint
-      tag; /* of a message, which no other message of the job has: whatever the order in which a program posts receives, it
-                            finds its own */
-  guint group; /* of a collective: fab_job_graph_group () */
+  guint tag;             /* of a message; no other message of the job has it */
+  guint group;           /* of a collective: fab_job_graph_group () */
   guint first_dep, n_deps;
 } FabJobNode;
 

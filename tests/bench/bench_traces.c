@@ -2,8 +2,8 @@
 /* bench_traces.c - traces: a large profile is read, a recorded step is played by 1024 ranks, and the messages of one
  * collective take as long as in two simulators that play traces.
  *
- * No package has these two. Their figures are recorded: processor time on 2026-11-23 on a machine with a yardstick of 110 ms,
- * with which versions and how is in docs/reference/bench.md.
+ * No package has these two. Their figures are recorded: processor time on 2026-11-23 on a machine with a yardstick of
+ * 110 ms, with which versions and how is in docs/reference/bench.md.
  */
 #include <glib/gstdio.h>
 #include <stdio.h>
@@ -33,16 +33,15 @@ write_events (FILE *file, guint n)
 
     fprintf (
         file,
-        "%s{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"tid\": %d, \"ts\": %u.250, \"dur\": 8.500, "
-        "\"args\": {\"External id\": %u, \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": %d, \"correlation\": %u, "
+        "%s{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"%s\", \"pid\": 0, \"tid\": %d, \"ts\": %u.250, "
+        "\"dur\": 8.500, \"args\": {\"External id\": %u, \"device\": 0, \"stream\": %d, \"correlation\": %u, "
         "\"registers per thread\": 96, \"shared memory\": 41760, \"grid\": [%u, 1, 1], \"block\": [640, 1, 1]%s}}\n",
         i > 0 ? "," : "",
         is_comm ? "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
                 : "void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_128x256_32x3_nn_align8>(Params)",
         is_comm ? 20 : 7, 10 * i, i, is_comm ? 20 : 7, i, i % 108 + 1,
-        is_comm
-            ? ", \"Collective name\": \"allreduce\", \"In msg nelems\": 6553600, \"dtype\": \"Float\", \"Group size\": 8"
-            : "");
+        is_comm ? ", \"Collective name\": \"allreduce\", \"In msg nelems\": 6553600, \"dtype\": \"Float\""
+                : "");
   }
   fputs ("]}\n", file);
 }

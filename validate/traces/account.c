@@ -365,8 +365,8 @@ mark_operation (Sweep *self, const FabTraceOp *op, const FabTracePlace *place, c
   }
 }
 
-/* Operations come in the order of their starts, so that those before the next one can be passed before all are marked. Waiting
- * is shared among operations by the first that waits: rows of one operation hold all that waits for it. */
+/* Operations come in the order of their starts, so that those before the next one can be passed before all are marked.
+ * Waiting is shared among operations by the first that waits: rows of one operation hold all that waits for it. */
 static void
 sweep_rank (Sweep *self, guint i)
 {

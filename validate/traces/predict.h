@@ -31,8 +31,9 @@ typedef struct {
   double low_us, high_us; /* of the prediction; 0, 0: it has no band */
 } FabTracePrediction;
 
-/* Rows by operation, group and size. Collectives without a size, and those of groups that do not fit into the scenario's
- * machine, are counted in *n_left_out. NULL and *error when none is left, or the scenario cannot be played. */
+/* Rows by operation, group and size. Collectives without a size, and those of groups that do not fit into the
+ * scenario's machine, are counted in *n_left_out. NULL and *error when none is left, or the scenario cannot be
+ * played. */
 GArray *fab_trace_predict (const FabTraceAccount *account, const FabScenario *machine,
                            const FabCatalog *catalog, const FabRegistry *registry, guint *n_left_out,
                            GError **error);

@@ -2,9 +2,9 @@
 /* calls.c - collectives in PyTorch's execution traces (torch.profiler.ExecutionTraceObserver): the nodes called
  * record_param_comms.
  *
- * Their inputs are, in this order: the tensors, a number, the group, the rank, the name of the operation and the splits. A
- * tensor is [id, storage, offset, elements, bytes of an element, device]. Schema 1.1 adds attributes with the sizes:
- * torch/csrc/distributed/c10d/ParamCommsUtils.hpp, torch/csrc/profiler/standalone/execution_trace_observer.cpp.
+ * Their inputs are, in this order: the tensors, a number, the group, the rank, the name of the operation and the
+ * splits. A tensor is [id, storage, offset, elements, bytes of an element, device]. Schema 1.1 adds attributes with the
+ * sizes: torch/csrc/distributed/c10d/ParamCommsUtils.hpp, torch/csrc/profiler/standalone/execution_trace_observer.cpp.
  */
 #include <string.h>
 

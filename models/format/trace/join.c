@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* join.c - a profile that does not say the sizes of its collectives, beside the execution trace of the same rank, which does.
+/* join.c - a profile that does not say the sizes of its collectives, beside the execution trace of the same rank, which
+ * does.
  *
- * An execution trace is of one iteration. The collectives that a step of the profile launched are, in this order, those of
- * the execution trace, if they are as many and the operations agree; otherwise the step gets nothing.
+ * An execution trace is of one iteration. The collectives that a step of the profile launched are, in this order, those
+ * of the execution trace, if they are as many and the operations agree; otherwise the step gets nothing.
  */
 #include <string.h>
 

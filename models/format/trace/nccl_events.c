@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_events.c - what plugins of NCCL's profiler interface write: the inspector and the example profiler.
  *
- * Inspector (plugins/profiler/inspector/inspector_json.cc): one JSON object per collective, with its length and its number
- * within the communicator, but not with the time at which it ran. Its kernel begins to count when its own rank arrives, so a
- * collective ends on all ranks together: here, one second after the collective before it.
+ * Inspector (plugins/profiler/inspector/inspector_json.cc): one JSON object per collective, with its length and its
+ * number within the communicator, but not with the time at which it ran. Its kernel begins to count when its own rank
+ * arrives, so a collective ends on all ranks together: here, one second after the collective before it.
  *
- * Example profiler (plugins/profiler/example/print_event.cc): a list of begins and ends in Chrome's format. A collective
- * lasts from its first to its last event of a channel's kernel, or from its own begin to its end where these are missing.
+ * Example profiler (plugins/profiler/example/print_event.cc): a list of begins and ends in Chrome's format. A
+ * collective lasts from its first to its last event of a channel's kernel, or from its own begin to its end where these
+ * are missing.
  *
  * Both count a gather or scatter by what one rank has. Both name a process by its number, and a rank by that within the
  * communicator: the rank of a process is the largest one that it has in any communicator.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nsys.c - reports of NVIDIA Nsight Systems as SQLite: nsys profile, then nsys export --type sqlite.
  *
- * Tables and columns: Nsight Systems user guide, "SQLite schema reference". Times are ns since the session began. A process
- * on a device is a rank. A NVTX range called "ProfilerStep#3", "step 3" or "iteration 3" is a step. The upper 40 bits of
- * globalTid are globalPid. The report does not say how large collectives are.
+ * Tables and columns: Nsight Systems user guide, "SQLite schema reference". Times are ns since the session began. A
+ * process on a device is a rank. A NVTX range called "ProfilerStep#3", "step 3" or "iteration 3" is a step. The upper
+ * 40 bits of globalTid are globalPid. The report does not say how large collectives are.
  */
 #include <sqlite3.h>
 #include <string.h>

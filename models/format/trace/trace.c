@@ -331,7 +331,8 @@ call_within (const FabTracedRank *rank, guint first, guint end, FabTimePs at_ps,
   return NULL;
 }
 
-/* The call of the library that began last before `at_ps` and is still going on, and the operator around it; NULL: none. */
+/* The call of the library that began last before `at_ps` and is still going on, and the operator around it; NULL:
+ * none. */
 static void
 calls_at (const FabTracedRank *rank, FabTimePs at_ps, const FabTraceCall **call,
           const FabTraceCall **operator)

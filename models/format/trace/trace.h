@@ -119,8 +119,9 @@ const char *fab_trace_dimension (const char *group);
 gboolean fab_trace_parse_us (const char *text, gint64 *whole_us, FabTimePs *rest_ps);
 gboolean fab_trace_parse_whole (const char *text, gint64 *value);
 
-/* Reads files and folders with those in them (NULL-ended), each of which may be an archive. All files are read before mistakes are told:
- * *error then holds one line per file. `progress` (may be NULL) is called with every file. (transfer full) */
+/* Reads files and folders with those in them (NULL-ended), each of which may be an archive. All files are read before
+ * mistakes are told: *error then holds one line per file. `progress` (may be NULL) is called with every file.
+ * (transfer full) */
 typedef void (*FabTraceProgress) (const char *file, gpointer data);
 FabTrace *fab_trace_read (char *const *paths, FabTraceProgress progress, gpointer data, GError **error);
 /* Reads the file that `bytes` is at. */
