@@ -54,7 +54,9 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
                             spec->background.n);
   g_string_append_printf (page, "\n  %-16s%s", "job", spec->job.info->name);
   if (totals->parameters > 0)
-    g_string_append_printf (page, ", %s parameters, %s of gradients", parameters, gradients);
+    g_string_append_printf (page, ", %s parameters", parameters);
+  if (totals->gradient_bytes > 0)
+    g_string_append_printf (page, ", %s of gradients", gradients);
   g_string_append_printf (page, ", %u collectives per iteration; fidelity %s",
                           fab_simulation_dag (result->simulation)->n_collectives, spec->fidelity.info->name);
   append_episodes (page, fab_simulation_episodes (result->simulation));
@@ -119,7 +121,9 @@ append_step (GString *page, const FabScenario *scenario, const FabRunResult *res
   if (times->waiting_ps > times->duration_ps / 1000)
     append_time (page, "  waiting", times->waiting_ps, times->duration_ps,
                  "a collective waits for its last rank");
-  if (step->tokens_per_s > 0)
+  if (step->tokens_per_s > 0 && step->mfu_fraction <= 0)
+    g_string_append_printf (page, "  %-16s%8.0f     tokens/s\n", "throughput", step->tokens_per_s);
+  else if (step->tokens_per_s > 0)
     g_string_append_printf (page, "  %-16s%8.1f %%  (HFU %.1f %%)   %.0f tokens/s\n", "MFU",
                             100 * step->mfu_fraction, 100 * step->hfu_fraction, step->tokens_per_s);
   fab_run_append_iterations (page, result);
