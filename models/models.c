@@ -46,7 +46,8 @@ static const FabModelInfo *const shapes[] = { &fab_shape_transformer.info, &fab_
 static const FabModelInfo *const workloads[] = { &fab_workload_ddp.info,        &fab_workload_zero.info,
                                                  &fab_workload_fsdp.info,       &fab_workload_megatron.info,
                                                  &fab_workload_collective.info, &fab_workload_traffic.info,
-                                                 &fab_workload_trace.info,      NULL };
+                                                 &fab_workload_trace.info,      &fab_workload_kv.info,
+                                                 &fab_workload_rl.info,         NULL };
 
 const FabRegistry fab_models = {
   .lists = {

@@ -56,6 +56,10 @@ typedef struct {
   double forward_flops; /* per token, the sum of the operators */
   gboolean is_split;    /* tensor parallelism ends the segment with an all-reduce of hidden_bytes per token */
   double context_bytes; /* keys and values of a token, which context-parallel ranks exchange; 0: none */
+  /* What serving keeps of a token: bytes with elements of 16 bits, 0: nothing; heads that ranks may divide; and arrays
+   * of it, two for keys and values, one for a latent. */
+  double cache_bytes;
+  guint cache_heads, cache_pieces;
   /* Bytes that a token sends to its experts, and receives from them again, in as many copies as it has experts: each
    * of the hidden width, or of a narrower one that the experts work on; 0: none. */
   double expert_bytes;

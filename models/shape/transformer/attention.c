@@ -115,6 +115,14 @@ add_scores (const FabTransformerParams *p, double seen, FabSegment *segment, Fab
   if (p->positions == 0)
     transformer_add_memory ("rotary", 2.0 * (q + k), TRUE, stack);
   segment->context_bytes = 2.0 * (k + v);
+  if (p->latent.kv_lora_rank > 0) {
+    segment->cache_bytes = 2.0 * (double) (p->latent.kv_lora_rank + p->latent.qk_rope_head_dim);
+    segment->cache_heads = segment->cache_pieces = 1;
+  } else {
+    segment->cache_bytes = segment->context_bytes;
+    segment->cache_heads = (guint) (p->kv_heads > 0 ? p->kv_heads : p->heads);
+    segment->cache_pieces = 2;
+  }
   segment->saved_split_bytes += 2.0 * (q + k + v);
   if (p->attention == FAB_ATTENTION_FLASH) {
     segment->saved_split_bytes += 4.0 * (double) p->heads;

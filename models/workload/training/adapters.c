@@ -66,6 +66,9 @@ add_segment (FabLayerStack *stack, const FabLayer *layer, guint index, const Ada
 
   segment->is_split = old->is_split;
   segment->context_bytes = old->context_bytes;
+  segment->cache_bytes = old->cache_bytes;
+  segment->cache_heads = old->cache_heads;
+  segment->cache_pieces = old->cache_pieces;
   segment->expert_bytes = old->expert_bytes;
   segment->expert_copies = old->expert_copies;
   segment->saved_whole_bytes = old->saved_whole_bytes;
