@@ -157,7 +157,7 @@ class Completion(CliTest):
         self.assertEqual(self.complete("compare", "--against", "ana"), ["analytic"])
         self.assertEqual(self.complete("describe", "no"), ["nodes"])
         self.assertEqual(self.complete("describe", "job", ""), ["ddp", "zero", "fsdp", "megatron", "collective",
-                                                                 "traffic", "trace"])
+                                                                 "traffic", "trace", "kv", "rl"])
         self.assertEqual(self.complete("query", "expo"), ["exposed", "exposure"])
         self.assertEqual(self.complete("run", "hel"), ["hello"])
 

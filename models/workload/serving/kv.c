@@ -118,8 +118,9 @@ typedef struct {
 typedef struct {
   const KvParams *params;
   Flows flows;
-  GArray *caches;       /* Cache */
-  FlowStreams *streams; /* [prefill ranks x decode ranks] */
+  GArray *caches;    /* Cache */
+  GArray *streams;   /* FlowStreams, of pairs of ranks in the order of their first flows */
+  GHashTable *pairs; /* gint64: prefill rank and decode rank, to the index in `streams` plus 1 */
   guint n_prefill, n_decode;
   GArray *tasks; /* FabTaskId: with which compute ends */
   FabTaskId start;
@@ -167,6 +168,20 @@ n_targets (const Kv *self, const Cache *cache, guint p)
   return n;
 }
 
+static FlowStreams *
+streams_of (Kv *self, guint from, guint to)
+{
+  gint64 key = (gint64) from << 32 | to;
+  guint index = GPOINTER_TO_UINT (g_hash_table_lookup (self->pairs, &key));
+
+  if (index == 0) {
+    g_array_set_size (self->streams, self->streams->len + 1);
+    index = self->streams->len;
+    g_hash_table_insert (self->pairs, g_memdup2 (&key, sizeof key), GUINT_TO_POINTER (index));
+  }
+  return &g_array_index (self->streams, FlowStreams, index - 1);
+}
+
 /* What the layers `first` to before `end` send of one request, between two ranks of instances. */
 static gboolean
 add_pair (Kv *self, guint first, guint end, const guint *instances, guint p, guint d, const FabTaskId *after,
@@ -174,7 +189,6 @@ add_pair (Kv *self, guint first, guint end, const guint *instances, guint p, gui
 {
   const KvParams *params = self->params;
   guint from = instances[0] * (guint) params->prefill + p, to = instances[1] * (guint) params->decode + d;
-  FlowStreams *streams = &self->streams[(gsize) from * self->n_decode + to];
   double bytes = 0, n_messages = 0, n_blocks = ceil ((double) params->prompt / (double) params->block);
   guint n_beside = 1;
 
@@ -200,7 +214,7 @@ add_pair (Kv *self, guint first, guint end, const guint *instances, guint p, gui
                 .setup_ps = first == 0 ? params->setup_ps : 0,
                 .start = self->start,
                 .after = after };
-  return flows_add (&self->flows, &flow, streams, error);
+  return flows_add (&self->flows, &flow, streams_of (self, from, to), error);
 }
 
 static gboolean
@@ -260,9 +274,9 @@ add_instances (Kv *self, GError **error)
   end = fab_dag_builder_work (builder, arrive, FAB_SPAN_LOAD, 0, g_strdup ("end"));
   for (guint i = 0; i < n; i++)
     fab_dag_builder_after (builder, end, fab_dag_builder_last (builder, computes[i]));
-  for (gsize k = 0; k < (gsize) self->n_prefill * self->n_decode; k++)
-    if (self->streams[k].is_there)
-      fab_dag_builder_after (builder, end, fab_dag_builder_last (builder, self->streams[k].receives));
+  for (guint k = 0; k < self->streams->len; k++)
+    fab_dag_builder_after (
+        builder, end, fab_dag_builder_last (builder, g_array_index (self->streams, FlowStreams, k).receives));
   fab_dag_builder_after_previous (builder, self->start, end);
   return TRUE;
 }
@@ -309,11 +323,14 @@ kv_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builde
   g_autoptr (FabLayerStack) stack = env->expand_model (env->catalog, p->model,
                                                        (guint) MIN (p->prompt, G_MAXINT32));
   g_autoptr (GArray) caches = g_array_new (FALSE, FALSE, sizeof (Cache));
-  g_autofree FlowStreams *streams = NULL;
+  g_autoptr (GArray) streams = g_array_new (FALSE, TRUE, sizeof (FlowStreams));
+  g_autoptr (GHashTable) pairs = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   Kv self = {
     .params = p,
     .flows = { .env = env, .builder = builder, .footprints = footprints, .message_ps = p->message_ps },
-    .caches = caches
+    .caches = caches,
+    .streams = streams,
+    .pairs = pairs,
   };
 
   self.n_prefill = (guint) MIN (p->prefills * p->prefill, G_MAXINT32 / 4);
@@ -321,7 +338,6 @@ kv_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builde
   list_caches (&self, stack);
   if (!check_ranks (&self, error))
     return FALSE;
-  self.streams = streams = g_new0 (FlowStreams, (gsize) self.n_prefill * self.n_decode);
   totals->tokens = (double) p->prompt * (double) p->requests * (double) p->prefills;
   totals->parameters = stack->parameters;
   return add_instances (&self, error);
