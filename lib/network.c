@@ -218,7 +218,8 @@ advance (FabricastNetwork *self, gint64 until_ps, FabricastError **error)
   if (failure != NULL)
     return lib_fail (error, FABRICAST_BROKEN, "%s", failure);
   if (until_ps == INT64_MAX && self->n_flying > 0)
-    return lib_fail (error, FABRICAST_HUNG, "%u transfers wait for ever: nothing is due", self->n_flying);
+    return lib_fail (error, FABRICAST_HUNG, "%u transfers wait forever, because no event is due",
+                     self->n_flying);
   return FABRICAST_OK;
 }
 
@@ -231,7 +232,7 @@ fabricast_network_advance (FabricastNetwork *network, int64_t until_ps, Fabricas
   LIB_NEED (network, error);
   if (network->door != NULL)
     return lib_fail (error, FABRICAST_MISUSE,
-                     "the network advances already: a function that it called may not");
+                     "the network is already advancing; a function that it called may not advance it");
   if (until_ps < fab_engine_now (network->engine))
     return lib_fail (error, FABRICAST_MISUSE,
                      "%" G_GINT64_FORMAT " ps is in the past: it is %" G_GINT64_FORMAT " ps",

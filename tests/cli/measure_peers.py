@@ -183,7 +183,7 @@ class Hostile(PeersTest):
         for data, says in ((b"GET / HTTP/1.1\r\n\r\n", "is no `fabricast measure`"),
                            (os.urandom(4096), "is no `fabricast measure`"),
                            (frame(HELLO, version=1, data=b"tcp\n"), "speaks version 1 of the protocol and this end version 2"),
-                           (frame(77), "does not know"), (frame(GO), "GO where HELLO was due"),
+                           (frame(77), "does not have"), (frame(GO), "GO, and HELLO was expected"),
                            (hello(count=1 << 31), "messages under way"), (hello(size=1 << 63), "up to 16 GiB"),
                            (hello(data="t\u202ecp\x1b[31m\n".encode()), r"\x202e"),
                            (frame(FAILED, data="\x1b]0;title\x07\u202eevil".encode()), r"\x1b]0;title\x07\x202eevil")):

@@ -126,7 +126,7 @@ class Rl(Serving):
 
     def test_refused(self):
         self.refused(2, "{kind: rl, model: million, trainers: 2}", "leaves no rank to generate")
-        self.refused(4, "{kind: rl, model: million, trainers: 1, replica: 2}", "no whole number of replicas")
+        self.refused(4, "{kind: rl, model: million, trainers: 1, replica: 2}", "cannot be divided into replicas")
 
     def test_published(self):
         run = self.json("run", RL, "--no-db", "--no-band")

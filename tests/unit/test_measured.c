@@ -84,14 +84,15 @@ test_csv_refused (G_GNUC_UNUSED void **state)
 {
   assert_refused ("", "t.csv:1: the table has no rows");
   assert_refused ("size_bytes,time_us\n", "t.csv:3: the table has no rows");
-  assert_refused ("# just words\n", "t.csv:1: a header line is `# key: value`");
+  assert_refused ("# just words\n", "t.csv:1: a header line must have the form `# key: value`");
   assert_refused ("# a: 1\n# a: 2\n", "t.csv:2: 'a' is given twice in the header");
-  assert_refused ("size,time_us\n1,1\n", "t.csv:1: no column 'size_bytes'");
-  assert_refused ("size_bytes,algbw_GBps\n1,1\n", "t.csv:1: no column 'time_us' or 'busbw_GBps'");
+  assert_refused ("size,time_us\n1,1\n", "t.csv:1: the column 'size_bytes' is missing");
+  assert_refused ("size_bytes,algbw_GBps\n1,1\n", "t.csv:1: a column 'time_us' or 'busbw_GBps' is missing");
   assert_refused ("size_bytes,size_bytes\n", "t.csv:1: column 'size_bytes' is given twice");
   assert_refused ("size_bytes,,time_us\n", "t.csv:1: column 2 has no name");
-  assert_refused ("size_bytes,time_us\n1,2,3\n", "t.csv:2: 3 fields under 2 columns");
-  assert_refused ("size_bytes,time_us\n1\n", "t.csv:2: 1 fields under 2 columns");
+  assert_refused ("size_bytes,time_us\n1,2,3\n",
+                  "t.csv:2: the row has 3 fields, and the table has 2 columns");
+  assert_refused ("size_bytes,time_us\n1\n", "t.csv:2: the row has 1 fields, and the table has 2 columns");
   assert_refused ("size_bytes,time_us\n8,1.0\n8,1.0\n", "t.csv:3: size_bytes: 8 does not ascend");
   assert_refused ("size_bytes,time_us\n0,1.0\n",
                   "t.csv:2: size_bytes: '0' is not a whole number of bytes from 1");
@@ -103,7 +104,7 @@ test_csv_refused (G_GNUC_UNUSED void **state)
   assert_refused ("size_bytes,time_us\n8,0.00\n", "t.csv:2: time_us: 0 is no duration");
   assert_refused ("size_bytes,time_us\n8,1.0\n# late: yes\n",
                   "t.csv:3: header lines stand before the columns");
-  assert_refused ("size_bytes,time_us\n8,\"1\"\n", "t.csv:2: quotes are not understood here");
+  assert_refused ("size_bytes,time_us\n8,\"1\"\n", "t.csv:2: quotes are not supported here");
   assert_refused ("size_bytes,time_us\n8,\xff\n", "t.csv:1: not UTF-8 text");
 }
 

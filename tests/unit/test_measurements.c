@@ -324,7 +324,7 @@ bad_texts_are_refused (void **state)
     { "# kind: latencyy\nsize_bytes,time_us\n8,1\n", "t:1:9: 'latencyy' is no kind" },
     { "# knd: latency\nsize_bytes,time_us\n8,1\n", "t:1:3: 'knd' is no part of a series" },
     { "# kind: latency\nsize_bytes,time_s\n8,1\n", "t:2:12: unknown column 'time_s'" },
-    { "# kind: latency\nsize_bytes,time_us\n8,1,2\n", "3 fields under 2 columns" },
+    { "# kind: latency\nsize_bytes,time_us\n8,1,2\n", "the row has 3 fields, and the table has 2 columns" },
     { "# kind: latency\nsize_bytes,time_us\n8k,1\n", "t:3:1: '8k' stands where a size in bytes belongs" },
     { "size_bytes,time_us\n8,1\n", "# kind: latency" },
     { "# kind: collective\nsize_bytes,time_us\n8,1\n", "a collective needs" },

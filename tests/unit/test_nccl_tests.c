@@ -131,10 +131,10 @@ test_refused (G_GNUC_UNUSED void **state)
   const struct {
     const char *text, *message;
   } cases[] = {
-    { "", "t: no table of nccl-tests; it has a line '# size count type ... busbw'" },
+    { "", "t: holds no table of nccl-tests, which has a line '# size count type ... busbw'" },
     { "# size count type time algbw busbw\n", "t: the table of nccl-tests has no rows; did the test fail?" },
     { "# size count type time algbw busbw\n8 2 float 1.0 2.0\n",
-      "t:2: fewer words than columns in the row of size '8'" },
+      "t:2: there are fewer words than columns in the row of size '8'" },
     { "# size count type time algbw busbw\n8 2 float x 2.0 1\n",
       "t:2: not a number that nccl-tests prints: 'x'" },
     { "# size count type time algbw busbw\n99999999999999999999 2 float 1 2 1\n",

@@ -145,7 +145,7 @@ test_table_mistakes (G_GNUC_UNUSED void **state)
     const char *text, *message;
   } cases[] = {
     { "id,gpus\n", "x:1: there is no column 'nodes'" },
-    { HEAD "r,8,1,8,DDP,16,0.5\n", "x:3: 7 cells below 9 column names" },
+    { HEAD "r,8,1,8,DDP,16,0.5\n", "x:3: the row has 7 cells, and the table has 9 columns" },
     { HEAD "r,8,1,8,DDP,16,-1,1,\n", "x:3: step_s is '-1', not a number above 0" },
     { HEAD "r,0,1,8,DDP,16,1,1,\n", "x:3: gpus is '0', not a number from 1 on" },
     { HEAD, "x:3: the table has no rows" },

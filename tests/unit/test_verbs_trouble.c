@@ -169,7 +169,7 @@ test_ports (G_GNUC_UNUSED void **state)
 
   assert_no_port (
       "", NULL, 0,
-      "no RDMA device on this machine: `ibv_devices` lists none; it needs an InfiniBand or RoCE adapter "
+      "there is no RDMA device on this machine: `ibv_devices` lists none; it needs an InfiniBand or RoCE adapter "
       "and its driver (Debian: rdma-core ibverbs-providers)");
   assert_no_port ("ib0; ib1", "ib2", 0, "no RDMA device is called 'ib2' here; there are ib0, ib1");
   assert_no_port (

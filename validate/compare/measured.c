@@ -246,7 +246,7 @@ read_header_line (Parser *parser, const char *text, GError **error)
   g_autofree char *key = colon ? g_strstrip (g_strndup (text, (gsize) (colon - text))) : NULL;
 
   if (key == NULL || *key == '\0')
-    return fail (parser, error, "a header line is `# key: value`");
+    return fail (parser, error, "a header line must have the form `# key: value`");
   if (g_hash_table_contains (parser->csv->header, key))
     return fail (parser, error, "'%s' is given twice in the header", key);
   g_hash_table_insert (parser->csv->header, g_steal_pointer (&key), g_strstrip (g_strdup (colon + 1)));
@@ -267,7 +267,7 @@ read_columns (Parser *parser, char **names, GError **error)
 {
   parser->n_columns = g_strv_length (names);
   if (parser->n_columns > MAX_COLUMNS)
-    return fail (parser, error, "more than %d columns", MAX_COLUMNS);
+    return fail (parser, error, "the table has more than %d columns", MAX_COLUMNS);
   for (guint i = 0; i < parser->n_columns; i++) {
     if (*names[i] == '\0')
       return fail (parser, error, "column %u has no name", i + 1);
@@ -278,9 +278,9 @@ read_columns (Parser *parser, char **names, GError **error)
   parser->time_column = find_column (names, "time_us");
   parser->busbw_column = find_column (names, "busbw_GBps");
   if (parser->size_column < 0)
-    return fail (parser, error, "no column 'size_bytes'");
+    return fail (parser, error, "the column 'size_bytes' is missing");
   if (parser->time_column < 0 && parser->busbw_column < 0)
-    return fail (parser, error, "no column 'time_us' or 'busbw_GBps'");
+    return fail (parser, error, "a column 'time_us' or 'busbw_GBps' is missing");
   return TRUE;
 }
 
@@ -337,7 +337,8 @@ read_row (Parser *parser, char **fields, GError **error)
   Printed time = { 0, 0 }, busbw = { 0, 0 };
 
   if (g_strv_length (fields) != parser->n_columns)
-    return fail (parser, error, "%u fields under %u columns", g_strv_length (fields), parser->n_columns);
+    return fail (parser, error, "the row has %u fields, and the table has %u columns", g_strv_length (fields),
+                 parser->n_columns);
   if (!read_size (parser, fields[parser->size_column], &row.size_bytes, error))
     return FALSE;
   if (parser->time_column >= 0 && !read_number (parser, fields[parser->time_column], "time_us", &time, error))
@@ -346,7 +347,7 @@ read_row (Parser *parser, char **fields, GError **error)
       && !read_number (parser, fields[parser->busbw_column], "busbw_GBps", &busbw, error))
     return FALSE;
   if (parser->time_column >= 0 && time.value <= time.slack)
-    return fail (parser, error, "time_us: %g is no duration", time.value);
+    return fail (parser, error, "time_us: %g is not a duration", time.value);
   if (parser->time_column >= 0 && parser->busbw_column >= 0
       && !check_agreement (parser, row.size_bytes, time, busbw, error))
     return FALSE;
@@ -375,7 +376,7 @@ read_line (Parser *parser, const char *line, GError **error)
     return parser->n_columns == 0 ? read_header_line (parser, line + 1, error)
                                   : fail (parser, error, "header lines stand before the columns");
   if (strchr (line, '"'))
-    return fail (parser, error, "quotes are not understood here");
+    return fail (parser, error, "quotes are not supported here");
   fields = g_strsplit (line, ",", MAX_COLUMNS + 1);
   for (guint i = 0; fields[i]; i++)
     g_strstrip (fields[i]);

@@ -197,7 +197,7 @@ fab_p2p_new (const FabCluster *cluster, GError **error)
   self->n = fab_cluster_n_ranks (cluster);
   self->gpus_per_node = cluster->gpus_per_node;
   if (self->n > FAB_P2P_MAX_GPUS) {
-    fab_throw (error, FAB_ERROR_INPUT, "%u GPUs make too large a matrix; %u at most", self->n,
+    fab_throw (error, FAB_ERROR_INPUT, "the matrix of %u GPUs is too large; at most %u are possible", self->n,
                FAB_P2P_MAX_GPUS);
     return NULL;
   }

@@ -357,8 +357,8 @@ find_tables (const FabMeasured *measured, const FabPublishedSystem *system, GErr
     if (table == NULL)
       return NULL;
     if (table->spec->role != FAB_ROLE_JUDGED || table->spec->is_doubtful) {
-      fab_throw (error, FAB_ERROR_INPUT, "%s: '%s' is no judged table, or a doubtful one", system->name,
-                 names[i]);
+      fab_throw (error, FAB_ERROR_INPUT, "%s: '%s' is not a judged table, or its measurements are doubtful",
+                 system->name, names[i]);
       return NULL;
     }
     g_ptr_array_add (tables, (gpointer) table);

@@ -473,7 +473,7 @@ check_growth (const FabFitPoint *points, guint n, GError **error)
   g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, points[last].size_bytes);
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "times that fall with size are no link's: at %u of %u sizes (%s: %.4g us) a message takes less than "
+      "no link has times that fall with size: at %u of %u sizes (%s: %.4g us) a message takes less than "
       "half the time of messages ten times smaller; measure again, or choose sizes with --min-size and "
       "--max-size",
       n_falling, n, size, points[last].time_ps / 1e6);

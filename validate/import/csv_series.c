@@ -255,7 +255,8 @@ read_row (Reader *self)
 
   split (self);
   if (self->n_fields != self->n_columns) {
-    fab_readings_mistake (self->readings, &self->line.whole, "%u fields under %u columns", self->n_fields,
+    fab_readings_mistake (self->readings, &self->line.whole,
+                          "the row has %u fields, and the table has %u columns", self->n_fields,
                           self->n_columns);
     return;
   }

@@ -286,21 +286,23 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
     return fab_import_fail (reader->request, topology->line, error,
                             "the first element is <%s>, not <topology>", topology->name);
   if (root == NULL)
-    return fab_import_fail (reader->request, topology->line, error, "no object of type Machine");
+    return fab_import_fail (reader->request, topology->line, error, "an object of type Machine is missing");
   collect_gpus (reader, root);
   if (reader->gpus->len == 0)
-    return fab_import_fail (reader->request, root->line, error,
-                            "no GPU: no PCIDev of NVIDIA or AMD; was lstopo run with --no-io?");
+    return fab_import_fail (
+        reader->request, root->line, error,
+        "there is no GPU, that is no PCIDev of NVIDIA or AMD; was lstopo run with --no-io?");
   choose_accelerator (reader);
   add_packages (reader, root);
   add_outside (reader, root);
   if (reader->gpu_parts->len != reader->gpus->len)
     return fab_import_fail (reader->request, root->line, error,
-                            "%u GPUs, of which %u hang below a host bridge", reader->gpus->len,
-                            reader->gpu_parts->len);
+                            "there are %u GPUs, but only %u of them are below a host bridge",
+                            reader->gpus->len, reader->gpu_parts->len);
   if (reader->gpus->len > FAB_IMPORT_MAX_GPUS || reader->machine->parts->len > FAB_IMPORT_MAX_PARTS)
-    return fab_import_fail (reader->request, root->line, error, "more than %d GPUs or %d parts",
-                            FAB_IMPORT_MAX_GPUS, FAB_IMPORT_MAX_PARTS);
+    return fab_import_fail (reader->request, root->line, error,
+                            "the machine has more than %d GPUs or %d parts", FAB_IMPORT_MAX_GPUS,
+                            FAB_IMPORT_MAX_PARTS);
   fab_imported_machine_read (reader->machine, "%u GPUs below %u packages, with the PCIe bridges between",
                              reader->gpus->len,
                              fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST));

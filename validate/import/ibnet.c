@@ -223,15 +223,16 @@ read_port (FabIbNet *self, const FabImportRequest *request, const char *line, gu
   g_autofree char *description = comment ? next_quoted (&comment) : NULL;
 
   if (!is_guid (guid) || *rest != '[')
-    return fab_import_fail (request, number, error, "a port is [1] \"S-guid\"[2] # \"name\" lid 3 4xHDR");
+    return fab_import_fail (request, number, error,
+                            "a port must have the form [1] \"S-guid\"[2] # \"name\" lid 3 4xHDR");
   if (speed == NULL || ibnet_gbps (speed + 1) <= 0)
     return fab_import_fail (
         request, number, error,
-        "'%s' is no width and speed; lines end with 4xEDR, 4xHDR, 2xNDR (older versions of "
+        "'%s' is not a width and speed; lines must end with 4xEDR, 4xHDR, 2xNDR (older versions of "
         "ibnetdiscover left it out)",
         speed ? speed + 1 : plain);
   if (self->cables->len >= MAX_CABLES)
-    return fab_import_fail (request, number, error, "more than %d cables", MAX_CABLES);
+    return fab_import_fail (request, number, error, "the network has more than %d cables", MAX_CABLES);
   add_cable (self, device, (guint) (port & 0xffff),
              add_device (self, guid, guid[0] == 'H' ? description : NULL), (guint) (peer_port & 0xffff),
              speed + 1);
@@ -257,10 +258,11 @@ read_lines (FabIbNet *self, const FabImportRequest *request, char **lines, GErro
       g_autofree char *guid = next_quoted (&rest), *description = guid ? next_quoted (&rest) : NULL;
 
       if (!is_guid (guid) || guid[0] != (line[0] == 'S' ? 'S' : 'H'))
-        return fab_import_fail (request, i + 1, error, "a device is Switch 36 \"S-guid\" or Ca 2 \"H-guid\"");
+        return fab_import_fail (request, i + 1, error,
+                                "a device must have the form Switch 36 \"S-guid\" or Ca 2 \"H-guid\"");
       device = add_device (self, guid, description);
     } else if (*line == '[' && device == G_MAXUINT)
-      return fab_import_fail (request, i + 1, error, "a port before any Switch or Ca");
+      return fab_import_fail (request, i + 1, error, "this port comes before any Switch or Ca");
     else if (*line == '[' && !read_port (self, request, line, i + 1, device, error))
       return FALSE;
   }
@@ -628,8 +630,8 @@ fill (Reader *reader, const FabImportRequest *request, GError **error)
     return fab_import_fail (request, 0, error, "no host has a port on a switch");
   drop_odd_hosts (reader);
   if (reader->n_ports > FAB_IMPORT_MAX_GPUS)
-    return fab_import_fail (request, 0, error, "%u ports of one host; the most is %d", reader->n_ports,
-                            FAB_IMPORT_MAX_GPUS);
+    return fab_import_fail (request, 0, error, "one host has %u ports; at most %d are possible",
+                            reader->n_ports, FAB_IMPORT_MAX_GPUS);
   if (request->n_nodes > reader->hosts->len)
     return fab_import_fail (request, 0, error, "--nodes %u, but there are %u hosts", request->n_nodes,
                             reader->hosts->len);

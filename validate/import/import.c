@@ -98,16 +98,18 @@ static gboolean
 check_request (const FabImportRequest *request, const FabCatalog *catalog, GError **error)
 {
   if (request->size > FAB_IMPORT_MAX_BYTES)
-    return fab_import_fail (request, 0, error, "larger than %u MiB: not what a machine prints",
+    return fab_import_fail (request, 0, error,
+                            "the text is larger than %u MiB, and no machine prints as much",
                             (guint) (FAB_IMPORT_MAX_BYTES >> 20));
   if (strlen (request->text) != request->size)
-    return fab_import_fail (request, 0, error, "not a text: it holds a byte 0");
+    return fab_import_fail (request, 0, error, "this is not a text, because it holds a byte 0");
   if (request->name && !is_name (request->name))
     return fab_throw (error, FAB_ERROR_INPUT,
                       "--name %s: a name begins with a letter and holds letters, digits, - _ .",
                       request->name);
   if (request->n_nodes > MAX_NODES)
-    return fab_throw (error, FAB_ERROR_INPUT, "--nodes %u: the most is %d", request->n_nodes, MAX_NODES);
+    return fab_throw (error, FAB_ERROR_INPUT, "--nodes %u: at most %d are possible", request->n_nodes,
+                      MAX_NODES);
   return (request->accelerator == NULL
           || check_entry (catalog, FAB_SECTION_ACCELERATORS, "--accelerator", request->accelerator, error))
       && (request->nic == NULL || check_entry (catalog, FAB_SECTION_LINKS, "--nic", request->nic, error));
@@ -164,7 +166,7 @@ import_fragment (const FabImportFormat *format, const FabImportRequest *request,
 
   if (option == NULL)
     return format->fragment (request, error);
-  fab_throw (error, FAB_ERROR_INPUT, "%s: %s is a %s, no machine", option, request->file, format->tool);
+  fab_throw (error, FAB_ERROR_INPUT, "%s: %s is a %s and not a machine", option, request->file, format->tool);
   return NULL;
 }
 

@@ -81,8 +81,8 @@ read_row (FabMatrix *self, const FabImportRequest *request, const char *line, gu
   if (words[0] == NULL || strcmp (words[0], label) != 0)
     return fab_import_fail (request, number, error, "the row of %s is expected here", label);
   if (g_strv_length (words) <= self->labels->len)
-    return fab_import_fail (request, number, error, "%u cells under %u names", g_strv_length (words) - 1,
-                            self->labels->len);
+    return fab_import_fail (request, number, error, "the row has %u cells, and the matrix has %u names",
+                            g_strv_length (words) - 1, self->labels->len);
   g_ptr_array_add (self->rows, g_strdupv (words + 1));
   g_array_append_val (self->lines, number);
   return TRUE;
@@ -99,7 +99,7 @@ fab_matrix_read (const FabImportRequest *request, char **lines, guint head, GErr
   self->lines = g_array_new (FALSE, FALSE, sizeof (guint));
   read_labels (self, lines[head]);
   if (self->labels->len > MAX_LABELS) {
-    fab_import_fail (request, head + 1, error, "more than %d names", MAX_LABELS);
+    fab_import_fail (request, head + 1, error, "the matrix has more than %d names", MAX_LABELS);
     return NULL;
   }
   for (; self->rows->len < self->labels->len; i++) {

@@ -50,12 +50,12 @@ static gboolean
 check_text (const FabMeasurementRequest *request, GError **error)
 {
   if (request->size > FAB_IMPORT_MAX_BYTES)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: larger than %u MiB: not what a benchmark prints",
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: is larger than %u MiB, and no benchmark prints as much",
                       request->file, (guint) (FAB_IMPORT_MAX_BYTES >> 20));
   if (strlen (request->text) != request->size)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: not a text: it holds a byte 0", request->file);
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: is not a text, because it holds a byte 0", request->file);
   return g_utf8_validate (request->text, (gssize) request->size, NULL)
-      || fab_throw (error, FAB_ERROR_INPUT, "%s: not a text in UTF-8", request->file);
+      || fab_throw (error, FAB_ERROR_INPUT, "%s: is not a text in UTF-8", request->file);
 }
 
 FabMeasurements *

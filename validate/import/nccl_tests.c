@@ -336,7 +336,7 @@ read_row (Reader *self, const Words *words, GError **error)
   if (words->n < 2 || !is_whole (words->words[0]) || !is_whole (words->words[1]))
     return TRUE;
   if (words->n < (guint) columns.n)
-    return fail (self, error, "fewer words than columns in the row of size", words->words[0]);
+    return fail (self, error, "there are fewer words than columns in the row of size", words->words[0]);
   if (!g_ascii_string_to_unsigned (words->words[0], 10, 0, G_MAXINT64, &row.size_bytes, NULL)
       || !g_ascii_string_to_unsigned (words->words[1], 10, 0, G_MAXINT64, &row.count, NULL))
     return fail (self, error, "not a size:", words->words[0]);
@@ -427,8 +427,9 @@ parse_text (const char *name, const char *data, gsize size, GError **error)
   }
   if (result->rows->len == 0) {
     fab_throw (error, FAB_ERROR_INPUT,
-               result->n_tables ? "%s: the table of nccl-tests has no rows; did the test fail?"
-                                : "%s: no table of nccl-tests; it has a line '# size count type ... busbw'",
+               result->n_tables
+                   ? "%s: the table of nccl-tests has no rows; did the test fail?"
+                   : "%s: holds no table of nccl-tests, which has a line '# size count type ... busbw'",
                name);
     return NULL;
   }
@@ -443,7 +444,7 @@ fab_nccl_tests_parse (const char *name, const char *data, gsize size, GError **e
   while (first < size && g_ascii_isspace (data[first]))
     first++;
   if (!g_utf8_validate (data, (gssize) size, NULL)) {
-    fab_throw (error, FAB_ERROR_INPUT, "%s: not a text in UTF-8", name);
+    fab_throw (error, FAB_ERROR_INPUT, "%s: is not a text in UTF-8", name);
     return NULL;
   }
   if (first < size && data[first] == '{')

@@ -360,19 +360,21 @@ read_system (FabNcclReader *reader, const FabXml *system, GError **error)
   collect (reader, system);
   if (reader->gpus->len == 0)
     return fab_import_fail (reader->request, system->line, error,
-                            "no GPU: no <pci> of class 0x03.... or 0x12....");
+                            "there is no GPU, that is no <pci> of class 0x03.... or 0x12....");
   if (reader->gpus->len > FAB_IMPORT_MAX_GPUS || reader->nics->len > FAB_IMPORT_MAX_GPUS)
-    return fab_import_fail (reader->request, system->line, error, "more than %d GPUs or NICs",
+    return fab_import_fail (reader->request, system->line, error, "the machine has more than %d GPUs or NICs",
                             FAB_IMPORT_MAX_GPUS);
   choose_accelerator (reader);
   for (guint i = 0; i < system->children->len; i++)
     n_hosts += add_cpu (reader, g_ptr_array_index (system->children, i));
   if (reader->gpu_parts->len != reader->gpus->len)
-    return fab_import_fail (reader->request, system->line, error,
-                            "%u GPUs, of which %u hang below a <cpu>; all should, and not below each other",
-                            reader->gpus->len, reader->gpu_parts->len);
+    return fab_import_fail (
+        reader->request, system->line, error,
+        "there are %u GPUs, but only %u of them are below a <cpu>; all must be, and none below another GPU",
+        reader->gpus->len, reader->gpu_parts->len);
   if (reader->machine->parts->len > FAB_IMPORT_MAX_PARTS)
-    return fab_import_fail (reader->request, system->line, error, "more than %d parts", FAB_IMPORT_MAX_PARTS);
+    return fab_import_fail (reader->request, system->line, error, "the machine has more than %d parts",
+                            FAB_IMPORT_MAX_PARTS);
   fab_imported_machine_read (reader->machine,
                              "%u GPUs below %u hosts (NUMA nodes), with the PCIe switches between",
                              reader->gpus->len, n_hosts);

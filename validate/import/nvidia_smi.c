@@ -207,7 +207,7 @@ read_cell (Reader *reader, guint i, guint j, GError **error)
 
   if (i == j)
     return strcmp (cell, "X") == 0
-        || fab_import_fail (reader->request, line, error, "%s to itself is 'X', not '%s'", row, cell);
+        || fab_import_fail (reader->request, line, error, "%s to itself must be 'X', not '%s'", row, cell);
   if (!parse_cell (cell, &reader->apart[i * reader->n + j], &reader->n_links[i * reader->n + j]))
     return fab_import_fail (reader->request, line, error,
                             "%s to %s: '%s' is none of X, NV#, PIX, PXB, PHB, NODE, SYS", row, column, cell);
@@ -390,8 +390,8 @@ read_matrix (Reader *reader, GError **error)
   for (guint i = 0; i < reader->n; i++)
     n_gpus += fab_matrix_is_gpu (g_ptr_array_index (reader->matrix->labels, i));
   if (n_gpus > FAB_IMPORT_MAX_GPUS || reader->n > FAB_IMPORT_MAX_PARTS / 4)
-    return fab_import_fail (reader->request, 0, error, "more than %d GPUs or %d devices", FAB_IMPORT_MAX_GPUS,
-                            FAB_IMPORT_MAX_PARTS / 4);
+    return fab_import_fail (reader->request, 0, error, "the machine has more than %d GPUs or %d devices",
+                            FAB_IMPORT_MAX_GPUS, FAB_IMPORT_MAX_PARTS / 4);
   reader->kinds = g_new0 (FabImportedMachineKind, reader->n + 1);
   reader->apart = g_new0 (FabApart, reader->n * reader->n + 1);
   reader->n_links = g_new0 (guint, reader->n * reader->n + 1);
@@ -433,7 +433,8 @@ nvidia_smi_read (FabImportedMachine *machine, const FabImportRequest *request, G
   Reader reader = { .machine = machine, .request = request, .matrix = matrix, .lines = lines };
 
   if (head < 0)
-    return fab_import_fail (request, 0, error, "no matrix: a line with GPU0 GPU1 ... is missing");
+    return fab_import_fail (request, 0, error,
+                            "there is no matrix, because a line with GPU0 GPU1 ... is missing");
   if (matrix == NULL)
     return FALSE;
   reader.n = matrix->labels->len;

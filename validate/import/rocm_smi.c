@@ -22,7 +22,7 @@ find_matrix (const Reader *reader, const char *title, GError **error)
       for (guint head = i + 1; head < i + 4 && reader->lines[head]; head++)
         if (fab_matrix_is_head (reader->lines[head]))
           return fab_matrix_read (reader->request, reader->lines, head, error);
-      fab_import_fail (reader->request, i + 1, error, "no matrix below '%s'", title);
+      fab_import_fail (reader->request, i + 1, error, "there is no matrix below '%s'", title);
       return NULL;
     }
   return NULL;
@@ -149,10 +149,11 @@ static gboolean
 fill (Reader *reader, const FabMatrix *types, const FabMatrix *hops, GError **error)
 {
   if (hops && hops->labels->len != reader->n)
-    return fab_import_fail (reader->request, 0, error, "hops of %u GPUs, link types of %u", hops->labels->len,
-                            reader->n);
+    return fab_import_fail (reader->request, 0, error, "the text has hops of %u GPUs and link types of %u",
+                            hops->labels->len, reader->n);
   if (reader->n > FAB_IMPORT_MAX_GPUS)
-    return fab_import_fail (reader->request, 0, error, "more than %d GPUs", FAB_IMPORT_MAX_GPUS);
+    return fab_import_fail (reader->request, 0, error, "the machine has more than %d GPUs",
+                            FAB_IMPORT_MAX_GPUS);
   if (!check_types (reader, types, error))
     return FALSE;
   choose_accelerator (reader, count_wired (reader, types, hops));
@@ -186,7 +187,7 @@ rocm_smi_read (FabImportedMachine *machine, const FabImportRequest *request, GEr
     return FALSE;
   }
   if (types == NULL)
-    return fab_import_fail (request, 0, error, "no line 'Link Type between two GPUs'");
+    return fab_import_fail (request, 0, error, "the line 'Link Type between two GPUs' is missing");
   reader.n = types->labels->len;
   return fill (&reader, types, hops, error);
 }

@@ -21,8 +21,9 @@ start_element (GMarkupParseContext *context, const char *name, const char **keys
 
   g_markup_parse_context_get_position (context, &line, NULL);
   if (++parser->depth > MAX_DEPTH || ++parser->n_elements > MAX_ELEMENTS) {
-    fab_import_fail (parser->request, (guint) line, error, "more than %d elements, or deeper than %d",
-                     MAX_ELEMENTS, MAX_DEPTH);
+    fab_import_fail (parser->request, (guint) line, error,
+                     "the XML has more than %d elements, or is nested deeper than %d", MAX_ELEMENTS,
+                     MAX_DEPTH);
     return;
   }
   element = g_new0 (FabXml, 1);
@@ -74,7 +75,7 @@ fab_xml_parse (const FabImportRequest *request, GError **error)
   g_markup_parse_context_get_position (context, &line, NULL);
   fab_xml_free (parser.root);
   if (cause->domain == G_MARKUP_ERROR)
-    fab_import_fail (request, (guint) MAX (line, 1), error, "not well-formed XML: %s",
+    fab_import_fail (request, (guint) MAX (line, 1), error, "the XML is not well-formed: %s",
                      without_position (cause->message));
   else
     g_propagate_error (error, g_steal_pointer (&cause));

@@ -33,7 +33,7 @@ find_row (const char *name, GError **error)
     names[i] = fab_backend_rows[i].name;
   }
   nearest = fab_nearest (name, names);
-  fab_throw (error, FAB_ERROR_INPUT, "no backend '%s'%s%s; `fabricast measure` lists them", name,
+  fab_throw (error, FAB_ERROR_INPUT, "there is no backend '%s'%s%s; `fabricast measure` lists them", name,
              nearest ? "; nearest is " : "", nearest ? nearest : "");
   return NULL;
 }

@@ -33,11 +33,11 @@ fab_address_parse (const char *text, char **host, char **port, GError **error)
   if (bracket == NULL && colon != NULL && strchr (text, ':') != colon)
     colon = NULL; /* an IPv6 address without brackets */
   if (colon && !g_ascii_string_to_unsigned (colon + 1, 10, 0, G_MAXUINT16, &number, NULL))
-    return fab_throw (error, FAB_ERROR_INPUT, "'%s': '%s' is no port; ports are 1 to 65535, as in host:%s",
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s': '%s' is not a port; ports are 1 to 65535, as in host:%s",
                       text, colon + 1, FAB_MEASURE_PORT);
   if ((*text == '[') != (bracket != NULL) || (bracket && colon == NULL && bracket[1] != '\0'))
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "'%s' is no address; an IPv6 address with a port is [fe80::1]:%s", text,
+                      "'%s' is not an address; an IPv6 address with a port is [fe80::1]:%s", text,
                       FAB_MEASURE_PORT);
   *port = colon ? g_strdup (colon + 1) : NULL;
   *host = bracket ? g_strndup (text + 1, (gsize) (bracket - text - 1))
@@ -217,7 +217,7 @@ bind_local (int fd, const char *bind_to, int family, GError **error)
   if (found)
     freeaddrinfo (found);
   return is_bound
-      || fab_throw (error, FAB_ERROR_INPUT, "'%s' is no address of this host that could reach the other",
+      || fab_throw (error, FAB_ERROR_INPUT, "'%s' is not an address of this host that could reach the other",
                     bind_to);
 }
 

@@ -74,7 +74,7 @@ receive_wire (FabControl *control, Wire *wire, GError **error)
     return FALSE;
   if (GUINT32_FROM_BE (wire->magic) != MAGIC)
     return fab_throw (error, FAB_ERROR_IO,
-                      "what speaks at %s is no `fabricast measure`; is the port that of another program?",
+                      "the program at %s is not `fabricast measure`; does another program have this port?",
                       control->there);
   return control->receive (control, (char *) wire + sizeof wire->magic, sizeof *wire - sizeof wire->magic,
                            error);
@@ -105,7 +105,8 @@ check_wire (const FabControl *control, const Wire *wire, GError **error)
         control->there, GUINT32_FROM_BE (wire->version), FAB_FRAME_VERSION);
   guint32 type = GUINT32_FROM_BE (wire->type);
   if (type < FAB_FRAME_HELLO || type > FAB_FRAME_PROOF || GUINT32_FROM_BE (wire->n_data) > MAX_DATA_BYTES)
-    return fab_throw (error, FAB_ERROR_IO, "%s sends what the protocol does not know", control->there);
+    return fab_throw (error, FAB_ERROR_IO, "%s sends a message that the protocol does not have",
+                      control->there);
   return TRUE;
 }
 
@@ -145,7 +146,7 @@ fab_frame_expect (FabControl *control, FabFrameType type, FabFrame *frame, GErro
   if (!fab_frame_receive (control, frame, error))
     return FALSE;
   return frame->type == type
-      || fab_throw (error, FAB_ERROR_IO, "%s says %s where %s was due", control->there,
+      || fab_throw (error, FAB_ERROR_IO, "%s says %s, and %s was expected", control->there,
                     type_names[frame->type], type_names[type]);
 }
 

@@ -111,7 +111,8 @@ await_welcome (Asker *self, const FabFrame *hello, FabFrame *welcome, GError **e
                       self->control->there);
   if (welcome->type != FAB_FRAME_CHALLENGE)
     return welcome->type == FAB_FRAME_WELCOME
-        || fab_throw (error, FAB_ERROR_IO, "%s sends what the protocol does not know", self->control->there);
+        || fab_throw (error, FAB_ERROR_IO, "%s sends a message that the protocol does not have",
+                      self->control->there);
   if (fab_secret_prove (self->control, secret, hello, welcome, &cause))
     return fab_frame_expect (self->control, FAB_FRAME_WELCOME, welcome, error);
   fab_frame_send_failed (self->control, cause);

@@ -78,7 +78,8 @@ fab_secret_prove (FabControl *control, GBytes *secret, const FabFrame *hello, co
   g_auto (FabFrame) answer = { 0 };
 
   if (challenge->n_data != NONCE_BYTES)
-    return fab_throw (error, FAB_ERROR_IO, "%s sends what the protocol does not know", control->there);
+    return fab_throw (error, FAB_ERROR_IO, "%s sends a message that the protocol does not have",
+                      control->there);
   if (secret == NULL)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "%s asks for a secret; give the file that holds it: --secret-file FILE",

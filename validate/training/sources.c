@@ -324,7 +324,7 @@ read_row (const Reader *reader, const char *line, GError **error)
   FabTrainingRow row = { 0 };
 
   if (g_strv_length (cells) != g_strv_length (table->columns))
-    return fail (reader, error, "%u cells below %u column names", g_strv_length (cells),
+    return fail (reader, error, "the row has %u cells, and the table has %u columns", g_strv_length (cells),
                  g_strv_length (table->columns));
   row.id = cell (table, cells, "id");
   row.strategy = cell (table, cells, "strategy");
@@ -362,7 +362,7 @@ read_header (const Reader *reader, const char *line, GError **error)
   g_auto (GStrv) parts = g_strsplit (line + 1, ":", 2);
 
   if (parts[0] == NULL || parts[1] == NULL)
-    return fail (reader, error, "a header line is '# key: value'");
+    return fail (reader, error, "a header line must have the form '# key: value'");
   g_hash_table_insert (reader->table->header, g_strdup (g_strstrip (parts[0])),
                        g_strdup (g_strstrip (parts[1])));
   return TRUE;
@@ -439,7 +439,7 @@ fab_template_fill (const char *text, const FabTemplateValue *values, guint n_val
     const char *end = strchr (at, '}');
 
     if (end == NULL) {
-      fab_throw (error, FAB_ERROR_INPUT, "a ${ without its }");
+      fab_throw (error, FAB_ERROR_INPUT, "a ${ has no closing }");
       return NULL;
     }
     g_autofree char *name = g_strndup (at + 2, (gsize) (end - at - 2));

@@ -350,8 +350,8 @@ fab_trace_bytes_line (FabTraceBytes *self, GString *line, GError **error)
     end = memchr (data, '\n', size);
     g_string_append_len (line, data, end != NULL ? end - data : (gssize) size);
     if (line->len > MAX_LINE_BYTES)
-      return fab_throw (error, FAB_ERROR_INPUT, "%s: byte %" G_GUINT64_FORMAT ": a line longer than 64 KiB",
-                        self->name, self->at);
+      return fab_throw (error, FAB_ERROR_INPUT,
+                        "%s: byte %" G_GUINT64_FORMAT ": a line is longer than 64 KiB", self->name, self->at);
     fab_trace_bytes_take (self, end != NULL ? (gsize) (end - data) + 1 : size);
     if (end != NULL)
       break;

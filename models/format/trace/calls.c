@@ -127,7 +127,7 @@ fab_trace_graph_attributes (FabTraceJson *json, FabTraceGraphCall *call)
       return FALSE;
     take_attribute (call, name, value);
   }
-  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "an attribute is no object");
+  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "an attribute is not an object");
 }
 
 gboolean

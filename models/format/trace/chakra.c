@@ -233,7 +233,8 @@ read_message (FabTraceBytes *bytes, GByteArray *message, GError **error)
     return FALSE;
   wire = (Wire){ (const guint8 *) data, (const guint8 *) data + MIN (size, 10) };
   if (!read_varint (&wire, &length) || length > MAX_MESSAGE_BYTES)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: byte %" G_GUINT64_FORMAT ": no length of a Chakra message",
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%s: byte %" G_GUINT64_FORMAT ": the length of a Chakra message is missing here",
                       fab_trace_bytes_name (bytes), fab_trace_bytes_at (bytes));
   fab_trace_bytes_take (bytes, (gsize) (wire.at - (const guint8 *) data));
   while (message->len < length) {
@@ -265,7 +266,7 @@ fab_trace_read_chakra (FabTrace *trace, FabTraceBytes *bytes, GError **error)
 
     if (!is_metadata && !read_node (trace, rank, wire))
       return fab_throw (error, FAB_ERROR_INPUT,
-                        "%s: byte %" G_GUINT64_FORMAT ": the message that ends here is no Chakra node",
+                        "%s: byte %" G_GUINT64_FORMAT ": the message that ends here is not a node of Chakra",
                         fab_trace_bytes_name (bytes), fab_trace_bytes_at (bytes));
     is_metadata = FALSE;
   }

@@ -25,11 +25,12 @@ read_deps (FabTracedRank *rank, FabTraceNode *node, FabTraceJson *json)
     return fab_trace_json_skip_from (json, token);
   while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_NUMBER) {
     if (!fab_trace_parse_whole (json->text, &id) || id < 0)
-      return fab_trace_json_fail (json, "a dependency is no id of a node");
+      return fab_trace_json_fail (json, "a dependency is not the id of a node");
     g_array_append_val (rank->deps, id);
     node->n_deps++;
   }
-  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "a dependency is no id of a node");
+  return token == FAB_TRACE_JSON_ARRAY_END
+      || fab_trace_json_fail (json, "a dependency is not the id of a node");
 }
 
 static gboolean
@@ -130,7 +131,7 @@ fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json)
   FabTraceJsonToken token = fab_trace_json_next (json);
 
   if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_fail (json, "the nodes are no list");
+    return fab_trace_json_fail (json, "`nodes` is not a list");
   while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
     FabTraceNode node = { .comm = -1, .peer = -1, .first_dep = rank->deps->len };
     Fields fields = { .id = -1, .call.rank = -1 };
@@ -144,7 +145,7 @@ fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json)
       return fab_trace_json_fail (json, "a node has no id");
     add_node (trace, rank, &node, &fields);
   }
-  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "a node is no object");
+  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "a node is not an object");
 }
 
 /* --- which JSON it is --- */

@@ -206,7 +206,7 @@ static FabTraceJsonToken
 close_value (FabTraceJson *self, gboolean is_object)
 {
   if (self->depth == 0 || self->is_object[self->depth - 1] != is_object || !self->may_end) {
-    fab_trace_json_fail (self, "a bracket closes nothing");
+    fab_trace_json_fail (self, "a closing bracket has no opening one");
     return FAB_TRACE_JSON_ERROR;
   }
   self->depth--;
@@ -301,7 +301,7 @@ fab_trace_json_next (FabTraceJson *self)
     return FAB_TRACE_JSON_ERROR;
   }
   if (self->depth == 0 && self->may_end) {
-    fab_trace_json_fail (self, "something follows the end of the document");
+    fab_trace_json_fail (self, "the file goes on after the end of the document");
     return FAB_TRACE_JSON_ERROR;
   }
   if (self->depth == 0 || is_after_key)

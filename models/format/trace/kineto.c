@@ -366,7 +366,7 @@ fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabTraceJson *jso
   g_autofree Event *event = g_new0 (Event, 1);
 
   if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_fail (json, "traceEvents is no list");
+    return fab_trace_json_fail (json, "`traceEvents` is not a list");
   while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
     event_reset (event);
     while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
@@ -375,7 +375,7 @@ fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabTraceJson *jso
     if (token != FAB_TRACE_JSON_OBJECT_END || !add_event (trace, rank, json, event))
       return FALSE;
   }
-  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "an event is no object");
+  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "an event is not an object");
 }
 
 /* {"backend": "nccl", "rank": 1, "world_size": 2} */
@@ -399,7 +399,7 @@ fab_trace_kineto_ranks (FabTracedRank *rank, FabTraceJson *json)
     if (!read_whole (json, &value))
       return FALSE;
     if (value < 0 || value > G_MAXINT / 2)
-      return fab_trace_json_fail (json, "distributedInfo names a rank that cannot be");
+      return fab_trace_json_fail (json, "distributedInfo has an impossible rank");
     if (is_rank)
       rank->rank = value;
     else

@@ -126,9 +126,10 @@ add_call (Reader *self, const char *group, FabTimePs start_ps, FabTimePs end_ps)
   FabTraceComm comm = { .op = op, .dimension = "other", .n_ranks = (guint) call->n_ranks };
 
   if (call->rank < 0 || call->rank > G_MAXINT / 2 || call->n_ranks > G_MAXINT / 2)
-    return fab_trace_json_fail (self->json, "a collective has no rank that can be");
+    return fab_trace_json_fail (self->json, "the rank of a collective is missing or impossible");
   if (op == NULL || call->bytes < 0)
-    return fab_trace_json_fail (self->json, "a collective has no known operation or no size");
+    return fab_trace_json_fail (self->json,
+                                "the operation of a collective is not known, or its size is missing");
   self->rank = find_rank (self);
   g_hash_table_insert (self->rank->communicators, g_strdup (call->communicator),
                        GINT_TO_POINTER ((gint) call->rank + 1));
@@ -206,7 +207,7 @@ add_record (Reader *self)
   FabTimePs end_ps = (call->number % MAX_SLOTS + 1) * SLOT_PS;
 
   if (call->number < 0 || call->length_us < 0 || call->length_us > MAX_LENGTH_US)
-    return fab_trace_json_fail (self->json, "a collective has no number or no length in us");
+    return fab_trace_json_fail (self->json, "the number of a collective is missing, or its length in us");
   return add_call (self, group, end_ps - call->length_us * 1000000, end_ps);
 }
 
@@ -217,7 +218,7 @@ read_records (Reader *self)
     self->call = no_call ();
     self->is_message = FALSE;
     if (fab_trace_json_next (self->json) != FAB_TRACE_JSON_OBJECT)
-      return fab_trace_json_fail (self->json, "a collective is no object");
+      return fab_trace_json_fail (self->json, "a collective is not an object");
     if (!read_record (self) || (!self->is_message && !add_record (self)))
       return FALSE;
     self->n_messages += self->is_message;
@@ -354,7 +355,7 @@ read_events (Reader *self)
   FabTraceJsonToken token = fab_trace_json_next (json);
 
   if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_fail (json, "the events are no list");
+    return fab_trace_json_fail (json, "the events are not a list");
   while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
     Event event = { 0 };
     Call call = no_call ();

@@ -34,7 +34,7 @@ typedef struct {
 static gboolean
 fail (const Report *self, GError **error)
 {
-  return fab_throw (error, FAB_ERROR_INPUT, "%s: is no report of Nsight Systems that can be read: %s",
+  return fab_throw (error, FAB_ERROR_INPUT, "%s: cannot be read as a report of Nsight Systems: %s",
                     self->name, sqlite3_errmsg (self->db));
 }
 
@@ -83,7 +83,7 @@ times_of (const Report *self, sqlite3_stmt *row, FabTimePs *start_ps, FabTimePs 
 
   if (start_ns < 0 || end_ns < start_ns || end_ns > G_MAXINT64 / 4000)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "%s: an event has times that cannot be: from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+                      "%s: an event has impossible times: from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
                       " ns",
                       self->name, start_ns, end_ns);
   *start_ps = start_ns * 1000;
@@ -134,7 +134,7 @@ take_launch (Report *self, sqlite3_stmt *row, GError **error)
   gint64 start_ns = sqlite3_column_int64 (row, 0);
 
   if (start_ns < 0 || start_ns > G_MAXINT64 / 4000)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: a call has a start that cannot be", self->name);
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: a call has an impossible start", self->name);
   launch.at_ps = start_ns * 1000;
   g_array_append_val (self->rank->launches, launch);
   return TRUE;

@@ -162,8 +162,8 @@ fab_trace_read_bytes (FabTrace *self, FabTraceBytes *bytes, GError **error)
   }
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "%s: byte 0: no trace that can be read: Kineto, Nsight Systems, Chakra, GOAL, SimAI, AICB, a log of NCCL or the "
-      "output of its profiler",
+      "%s: byte 0: the file has none of the formats that can be read: Kineto, Nsight Systems, Chakra, GOAL, SimAI, "
+      "AICB, a log of NCCL or the output of its profiler",
       fab_trace_bytes_name (bytes));
 }
 

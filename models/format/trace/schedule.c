@@ -21,7 +21,7 @@ find_op (const char *name, gint *op, GError **error)
   if (*op >= 0)
     return TRUE;
   names = g_strjoinv (", ", (char **) fab_op_names);
-  return fab_throw (error, FAB_ERROR_INPUT, "op: '%s' is no operation; it is one of %s", name, names);
+  return fab_throw (error, FAB_ERROR_INPUT, "op: '%s' is not an operation; choose one of %s", name, names);
 }
 
 /* Whether the first character that is no space is that of XML. */

@@ -272,7 +272,7 @@ check_ranks (Rl *self, GError **error)
   self->replica = self->params->replica > 0 ? (guint) self->params->replica : self->n_generators;
   if (self->n_generators % self->replica != 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "job: %u generating ranks are no whole number of replicas of %u", self->n_generators,
+                      "job: %u generating ranks cannot be divided into replicas of %u", self->n_generators,
                       self->replica);
   return TRUE;
 }

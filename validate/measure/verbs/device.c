@@ -23,8 +23,8 @@ no_device (GError **error)
 {
   return fab_throw (
       error, FAB_ERROR_UNSUPPORTED,
-      "no RDMA device on this machine: `ibv_devices` lists none; it needs an InfiniBand or RoCE adapter and its "
-      "driver (Debian: rdma-core ibverbs-providers)");
+      "there is no RDMA device on this machine: `ibv_devices` lists none; it needs an InfiniBand or RoCE "
+      "adapter and its driver (Debian: rdma-core ibverbs-providers)");
 }
 
 static const char *
