@@ -165,7 +165,7 @@ class Tcp(MeasureTest):
         listener, peer = self.listen()
         with __import__("socket").create_connection(peer.split(":")) as stranger:
             stranger.sendall(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
-            listener.wait_for_text("is no `fabricast measure`")
+            listener.wait_for_text("is not `fabricast measure`")
         self.good("measure", "tcp", "--peer", peer, "--kinds", "latency", "--sizes", "8", *QUICK)
 
 

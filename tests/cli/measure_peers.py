@@ -180,8 +180,8 @@ class Hostile(PeersTest):
 
     def test_garbage_and_claims(self):
         listener, port = self.listen("--timeout", "1")
-        for data, says in ((b"GET / HTTP/1.1\r\n\r\n", "is no `fabricast measure`"),
-                           (os.urandom(4096), "is no `fabricast measure`"),
+        for data, says in ((b"GET / HTTP/1.1\r\n\r\n", "is not `fabricast measure`"),
+                           (os.urandom(4096), "is not `fabricast measure`"),
                            (frame(HELLO, version=1, data=b"tcp\n"), "speaks version 1 of the protocol and this end version 2"),
                            (frame(77), "does not have"), (frame(GO), "GO, and HELLO was expected"),
                            (hello(count=1 << 31), "messages under way"), (hello(size=1 << 63), "up to 16 GiB"),
@@ -202,7 +202,7 @@ class Hostile(PeersTest):
         listener, port = self.listen("--once")
         with Peer(port) as peer:
             peer.send(b"GET / HTTP/1.1\r\n\r\n")
-            listener.wait_for_text("is no `fabricast measure`")
+            listener.wait_for_text("is not `fabricast measure`")
         self.ask(port)
         self.assertEqual(listener.wait()[0], 0)
 

@@ -319,7 +319,7 @@ test_strangers (void **state)
   shutdown (rig->fds[1], SHUT_WR);
   asking_end (rig);
   close (rig->fds[1]);
-  assert_says (rig->error_here, "is no `fabricast measure`");
+  assert_says (rig->error_here, "is not `fabricast measure`");
 }
 
 /* A GO for more than was agreed on would write behind buffers. */
