@@ -60,6 +60,8 @@ typedef struct {
   FabLayerStack *(*expand_model) (gconstpointer catalog, const char *name, guint sequence);
   /* Returns the efficiency of a software stack, from the same catalogue; NULL: there are no efficiencies. */
   FabEfficiencyFound (*find_efficiency) (gconstpointer catalog, const FabEfficiencyKey *key);
+  /* Returns what the same catalogue says of an accelerator: its FP16 and FP32 rates and its memory rate. */
+  FabDevice (*find_device) (gconstpointer catalog, const char *name);
   gconstpointer catalog;
   guint64 seed;              /* of the scenario */
   gboolean wants_checkpoint; /* a job says what a checkpoint takes though it writes none */

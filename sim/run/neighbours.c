@@ -25,6 +25,16 @@ find_efficiency (gconstpointer catalog, const FabEfficiencyKey *key)
   return fab_efficiency_find (catalog, key);
 }
 
+static FabDevice
+find_device (gconstpointer catalog, const char *name)
+{
+  const FabAcceleratorSpec *spec = fab_catalog_accelerator (catalog, name);
+
+  return (FabDevice){ .peak_flops_per_s = { [FAB_PRECISION_FP16] = spec->peak_fp16_flops_per_s,
+                                            [FAB_PRECISION_FP32] = spec->peak_fp32_flops_per_s },
+                      .memory_bytes_per_s = spec->memory_bytes_per_s };
+}
+
 static const FabModelChoice *
 choice_of (const FabScenario *scenario, guint which)
 {
@@ -105,6 +115,7 @@ fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const Fab
                          self->site->library,
                          expand_model,
                          find_efficiency,
+                         find_device,
                          fab_scenario_catalog (scenario),
                          (guint64) fab_scenario_spec (scenario)->seed,
                          fab_scenario_spec (scenario)->reliability.failures != NULL };

@@ -170,6 +170,21 @@ class Measured(CliTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("empty: has no file", done.stderr)
 
+    def test_kernels_of_another_accelerator(self):
+        """A kernel of 1 ms on A100: between the ratios of matrix rates (312 / 989) and of memory rates (2039 / 3350)."""
+        self.put("one.json", [event("gemm", 0, 1000)], 0, 1)
+        self.write("j.yaml", "name: j\niterations: 1\ncontention: false\ncluster: {node: dgx-h100, gpus_per_node: 1}\n"
+                             "job: {kind: trace, file: one.json, recorded_on: a100-sxm4-80gb}\n")
+        run = self.json("run", "j.yaml", "--no-db")
+        matrix, memory = 312 / 989, 2039 / 3350
+        self.assertAlmostEqual(run["iterations"][0]["duration_s"], 1e-3 * (matrix * memory) ** 0.5, delta=1e-9)
+        band = run["band"]["compute"]
+        self.assertAlmostEqual(band["low_factor"], (matrix / memory) ** 0.5, delta=1e-6)
+        self.assertAlmostEqual(band["high_factor"], (memory / matrix) ** 0.5, delta=1e-6)
+        self.assertIn("315.5 us to 608.7 us", self.good("run", "j.yaml", "--no-db"))
+        self.assertEqual(self.json("run", "j.yaml", "--no-db", "--set", "job.recorded_on=", "--set", "job.compute_scale=0.5")
+                         ["iterations"][0]["duration_s"], 5e-4)
+
     def inspector(self, rank, rows, ranks=8):
         with open(self.path("inspector", f"h-{rank}.log"), "w", encoding="utf-8") as file:
             for number, (op, size, length) in enumerate(rows):

@@ -12,6 +12,7 @@
  *
  * With the measured times of all operations these rules give back the measured step.
  */
+#include <math.h>
 #include <string.h>
 
 #include "models/models.h"
@@ -27,6 +28,7 @@ typedef struct {
   const char *file;
   gint64 step;
   double compute_scale, host_scale;
+  const char *recorded_on;
 } TraceParams;
 
 static const FabParam trace_params[] = {
@@ -51,6 +53,14 @@ static const FabParam trace_params[] = {
     .max = 1e3,
     .is_in_title = TRUE,
     .help = "Time of a kernel on this machine, as a multiple of the recorded one." },
+  { .key = "recorded_on",
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (TraceParams, recorded_on),
+    .fallback = "",
+    .refers = FAB_REFERS_ACCELERATOR,
+    .help =
+        "Accelerator entry of the trace's machine. Times of kernels are then scaled by the rates of both accelerators: "
+        "between that of matrices and that of memory, which the band reaches. Empty: by `compute_scale` alone." },
   { .key = "host_scale",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (TraceParams, host_scale),
@@ -64,6 +74,7 @@ static const FabParam trace_params[] = {
 typedef struct {
   const FabWorkloadEnv *env;
   const TraceParams *params;
+  double compute_scale; /* compute_scale of the job, times the ratio of the accelerators */
   const Replay *replay;
   FabDagBuilder *builder;
   guint *collectives; /* of each meeting */
@@ -82,6 +93,50 @@ scaled (FabTimePs ps, double factor)
   return factor == 1.0 ? ps : (FabTimePs) ((double) ps * factor + 0.5);
 }
 
+/* How much longer the accelerator `there` takes than `here` for products of matrices; 0: a rate is missing. */
+static double
+matrix_ratio (const FabDevice *there, const FabDevice *here)
+{
+  static const FabPrecision precisions[] = { FAB_PRECISION_FP16, FAB_PRECISION_FP32 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (precisions); i++) {
+    double from = there->peak_flops_per_s[precisions[i]], to = here->peak_flops_per_s[precisions[i]];
+
+    if (from > 0 && to > 0)
+      return from / to;
+  }
+  return 0;
+}
+
+/* A kernel is bound by matrices or by memory, and a profile does not say by which: the middle of the two ratios counts,
+ * and the band reaches from one to the other. */
+static void
+scale_by_rates (Job *self, FabJobTotals *totals)
+{
+  const FabDevice *here = &self->env->cluster->device;
+  FabDevice there;
+  double matrices, memory, low, high;
+
+  if (self->params->recorded_on == NULL || self->params->recorded_on[0] == '\0')
+    return;
+  there = self->env->find_device (self->env->catalog, self->params->recorded_on);
+  memory = here->memory_bytes_per_s > 0
+             ? (double) there.memory_bytes_per_s / (double) here->memory_bytes_per_s
+             : 0;
+  matrices = matrix_ratio (&there, here);
+  if (memory <= 0 || matrices <= 0)
+    return;
+  low = MIN (memory, matrices);
+  high = MAX (memory, matrices);
+  self->compute_scale *= sqrt (low * high);
+  totals->compute_known = (FabEfficiency){ .name = "ratio of rates",
+                                           .scale_factor = 1,
+                                           .low_factor = sqrt (low / high),
+                                           .high_factor = sqrt (high / low),
+                                           .evidence = FAB_EFFICIENCY_ASSUMED };
+  totals->has_compute_known = high > low;
+}
+
 /* Times of hostile traces must not add up to more than the clock holds. */
 static gboolean
 check_times (const Job *self, GError **error)
@@ -93,7 +148,7 @@ check_times (const Job *self, GError **error)
     for (guint i = 0; i < class->ops->len; i++) {
       const ReplayOp *op = &g_array_index (class->ops, ReplayOp, i);
 
-      sum_ps += (double) (op->end_ps - op->start_ps) * self->params->compute_scale;
+      sum_ps += (double) (op->end_ps - op->start_ps) * self->compute_scale;
     }
     sum_ps += (double) g_array_index (class->ops, ReplayOp, class->ops->len - 1).start_ps
             * self->params->host_scale;
@@ -162,7 +217,7 @@ add_op (Job *self, const ReplayOp *op, guint stream)
     return fab_dag_builder_join (self->builder, stream, self->collectives[op->meeting]);
   if (op->op->kind == FAB_TRACE_COMPUTE)
     return fab_dag_builder_work (self->builder, stream, FAB_SPAN_COMPUTE,
-                                 scaled (length_ps, self->params->compute_scale), short_name (op->op->name));
+                                 scaled (length_ps, self->compute_scale), short_name (op->op->name));
   return fab_dag_builder_work (self->builder, stream, FAB_SPAN_LOAD,
                                op->op->kind == FAB_TRACE_COPY ? length_ps : 0, short_name (op->op->name));
 }
@@ -294,15 +349,15 @@ add_ranks (Job *self)
 }
 
 static gboolean
-trace_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder,
-             G_GNUC_UNUSED FabJobTotals *totals, GError **error)
+trace_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *builder, FabJobTotals *totals,
+             GError **error)
 {
   const TraceParams *p = params;
   char *paths[] = { (char *) p->file, NULL };
   g_autoptr (FabTrace) trace = fab_trace_read (paths, NULL, NULL, error);
   g_autoptr (Replay) replay = NULL;
   g_autofree guint *collectives = NULL;
-  Job self = { .env = env, .params = p, .builder = builder };
+  Job self = { .env = env, .params = p, .compute_scale = p->compute_scale, .builder = builder };
 
   if (trace == NULL)
     return FALSE;
@@ -310,6 +365,7 @@ trace_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *bui
     return fab_throw (error, FAB_ERROR_INPUT,
                       "%s: has lengths of collectives without their times; it cannot be played", p->file);
   self.replay = replay = replay_new (trace, (guint) p->step, fab_cluster_n_ranks (env->cluster), error);
+  scale_by_rates (&self, totals);
   if (replay == NULL || !check_times (&self, error))
     return FALSE;
   self.collectives = collectives = g_new0 (guint, replay->meetings->len + 1);
