@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/hardware/import_trace.h"
 
+#include <string.h>
+
 #include "cli/cli.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -198,6 +200,40 @@ print_lengths (const FabTraceAccount *account)
              account->n_inseparable);
 }
 
+/* What NCCL chose, and with --on what it is expected to choose on the machine of the scenario. */
+static gboolean
+print_choices (const ImportTraceOptions *o, const FabTrace *trace, GError **error)
+{
+  g_autoptr (FabCatalog) catalog = o->on != NULL ? fab_cli_catalog (error) : NULL;
+  g_autoptr (FabScenario) machine = catalog ? fab_cli_scenario (o->on, NULL, catalog, error) : NULL;
+  guint n_known = 0, n_same = 0;
+
+  if (o->on != NULL && machine == NULL)
+    return FALSE;
+  g_print ("op                    bytes  times  NCCL chose%s\n", machine ? "            expected here" : "");
+  for (guint i = 0; i < trace->choices->len; i++) {
+    const FabTraceChoice *choice = &g_array_index (trace->choices, FabTraceChoice, i);
+    g_autofree char *chose = g_strdup_printf ("%s %s", choice->algorithm, choice->protocol), *here = NULL;
+    FabPrediction expected = { 0 };
+    GError *problem = NULL;
+
+    if (machine != NULL && fab_trace_choose (choice, machine, catalog, &fab_models, &expected, &problem)) {
+      here = g_strdup_printf ("%s %s", expected.algorithm, expected.protocol);
+      n_known++;
+      n_same += strcmp (chose, here) == 0;
+    }
+    if (problem != NULL) {
+      g_propagate_error (error, problem);
+      return FALSE;
+    }
+    g_print ("%-14s %12" G_GUINT64_FORMAT " %6u  %-20s  %s\n", choice->op[0] != '\0' ? choice->op : "?",
+             (guint64) choice->bytes, choice->n_times, chose, here ? here : "");
+  }
+  if (n_known > 0)
+    g_print ("%u of %u choices are the expected ones.\n", n_same, n_known);
+  return TRUE;
+}
+
 static gboolean
 store_account (const ImportTraceOptions *o, const FabTrace *trace, const FabTraceAccount *account,
                const char *path, GError **error)
@@ -228,6 +264,8 @@ import_trace (const ImportTraceOptions *o, char *const *paths, GError **error)
 
     for (guint i = 0; i < trace->ranks->len; i++)
       print_graph (g_ptr_array_index (trace->ranks, i));
+    if (trace->choices->len > 0 && !print_choices (o, trace, error))
+      return FALSE;
     return o->db == NULL
         || fab_throw (error, FAB_ERROR_INPUT,
                       "%s: is a graph without times of kernels, so --db has nothing to store", first->source);

@@ -185,6 +185,29 @@ class Measured(CliTest):
         self.assertEqual(self.json("run", "j.yaml", "--no-db", "--set", "job.recorded_on=", "--set", "job.compute_scale=0.5")
                          ["iterations"][0]["duration_s"], 5e-4)
 
+    def test_what_nccl_chose(self):
+        """Rings, and the choices of a log with NCCL_DEBUG_SUBSYS=INIT,COLL,TUNING, before and from NCCL 2.24."""
+        head = "h:1:2 [0] NCCL INFO "
+        with open(self.path("n.log"), "w", encoding="utf-8") as file:
+            for line in ("Channel 00/03 :    0   1   2   3   4   5   6   7", "Channel 01/03 :    0   1   2   3   4   5   6   7",
+                         "Channel 02/03 :    0   3   2   1   4   5   6   7",
+                         "comm 0x1 rank 0 nranks 8 cudaDev 0 nvmlDev 0 busId 1000 commId 0x2 - Init COMPLETE",
+                         "AllReduce: 1073741824 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}",
+                         "AllReduce: 1073741824 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..23}",
+                         "AllGather: 1000 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..1}",
+                         "4000000 Bytes -> Algo 0 proto 1 time 123.4"):
+                file.write(head + line + "\n")
+        text = self.good("import", "trace", "n.log")
+        self.assertIn("The ring of channels 0 to 1 goes through the ranks 0 1 2 3 4 5 6 7.", text)
+        self.assertIn("The ring of channel 2 goes through the ranks 0 3 2 1 4 5 6 7.", text)
+        self.assertRegex(text, r"all_reduce +1073741824 +2  ring simple")
+        self.assertRegex(text, r"all_gather +8000 +1  ring ll")
+        self.assertRegex(text, r"\? +4000000 +1  tree ll128")
+        self.write("m.yaml", "name: m\ncluster: {node: dgx-a100}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n")
+        text = self.good("import", "trace", "n.log", "--on", "m.yaml")
+        self.assertRegex(text, r"all_reduce +1073741824 +2  ring simple +ring simple")
+        self.assertIn("2 of 2 choices are the expected ones.", text)
+
     def inspector(self, rank, rows, ranks=8):
         with open(self.path("inspector", f"h-{rank}.log"), "w", encoding="utf-8") as file:
             for number, (op, size, length) in enumerate(rows):

@@ -96,7 +96,9 @@ static const struct {
       "rank 1 {\nrecv 8b from 0 tag 0\n}\n"),
   SAMPLE (
       "h:1:2 [0] NCCL INFO Channel 00/02 : 0 1\nh:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 8 - Init COMPLETE\n"
-      "h:1:2 [0] NCCL INFO AllReduce: opCount 0 count 1000 datatype 7 comm 0x1 [nranks=8]\n"),
+      "h:1:2 [0] NCCL INFO AllReduce: opCount 0 count 1000 datatype 7 comm 0x1 [nranks=8]\n"
+      "h:1:2 [0] NCCL INFO AllReduce: 4000000 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}\n"
+      "h:1:2 [0] NCCL INFO 4000000 Bytes -> Algo 1 proto 2 time 123.4\n"),
 };
 
 static const char *const words[] = { "0",        "-1",   "1e400", "99999999999999999999",

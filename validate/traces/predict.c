@@ -171,6 +171,22 @@ same_group (const FabTracePrediction *left, const FabTracePrediction *right)
   return left->op == right->op && left->n_ranks == right->n_ranks && left->place == right->place;
 }
 
+gboolean
+fab_trace_choose (const FabTraceChoice *choice, const FabScenario *machine, const FabCatalog *catalog,
+                  const FabRegistry *registry, FabPrediction *chosen, GError **error)
+{
+  FabPredictionRequest request = { .base = machine, .sizes_bytes = &choice->bytes, .n_sizes = 1 };
+  g_autoptr (GArray) found = NULL;
+
+  if (choice->bytes == 0 || !find_op (choice->op, &request.op))
+    return FALSE;
+  found = fab_predict_collective (&request, catalog, registry, error);
+  if (found == NULL)
+    return FALSE;
+  *chosen = g_array_index (found, FabPrediction, 0);
+  return TRUE;
+}
+
 GArray *
 fab_trace_list (const FabTraceAccount *account, guint *n_left_out)
 {

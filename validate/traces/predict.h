@@ -38,6 +38,12 @@ GArray *fab_trace_predict (const FabTraceAccount *account, const FabScenario *ma
                            const FabCatalog *catalog, const FabRegistry *registry, guint *n_left_out,
                            GError **error);
 
+/* What the scenario's machine would choose for a collective that a log of NCCL names. FALSE without *error: the log
+ * does not say the operation, or it has no size. */
+gboolean fab_trace_choose (const FabTraceChoice *choice, const FabScenario *machine,
+                           const FabCatalog *catalog, const FabRegistry *registry, FabPrediction *chosen,
+                           GError **error);
+
 /* The same rows without predictions; groups count as packed. */
 GArray *fab_trace_list (const FabTraceAccount *account, guint *n_left_out);
 

@@ -8,6 +8,9 @@
 
 #define MAX_RANKS 1048576
 #define MAX_NODES 50000000
+#define MAX_CHOICES 4096  /* of NCCL, that differ */
+#define MAX_CHANNELS 64   /* of NCCL (MAXCHANNELS) */
+#define MAX_RING_TEXT 320 /* bytes of a ring that are told */
 
 /* Where a reader of lines is. */
 typedef struct {
@@ -497,9 +500,113 @@ log_collective (Lines *self, FabTracedRank *rank, const char *line)
   set_comm (rank, add_node (rank, fab_trace_intern (self->trace, called), FAB_TRACE_COMM, 0), comm);
 }
 
+/* "RING" or "1"; `names` is in NCCL's order (src/include/nccl_tuner.h). */
+static const char *
+log_name (Lines *self, const char *text, const char *const *names, guint n)
+{
+  g_autofree char *word = g_strndup (text, strcspn (text, " ")), *name = g_ascii_strdown (word, -1);
+  gint64 number;
+
+  if (fab_trace_parse_whole (word, &number) && number >= 0 && number < n)
+    return names[number];
+  return fab_trace_intern (self->trace, name);
+}
+
+static void
+keep_choice (FabTrace *trace, const FabTraceChoice *choice)
+{
+  for (guint i = 0; i < trace->choices->len; i++) {
+    FabTraceChoice *known = &g_array_index (trace->choices, FabTraceChoice, i);
+
+    if (known->bytes == choice->bytes && strcmp (known->op, choice->op) == 0
+        && strcmp (known->algorithm, choice->algorithm) == 0
+        && strcmp (known->protocol, choice->protocol) == 0) {
+      known->n_times++;
+      return;
+    }
+  }
+  if (trace->choices->len < MAX_CHOICES)
+    g_array_append_val (trace->choices, *choice);
+}
+
+/* NCCL_DEBUG_SUBSYS=TUNING, of rank 0: "AllReduce: 4000000 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}",
+ * before NCCL 2.24 "4000000 Bytes -> Algo 1 proto 1 time 123.4" (src/enqueue.cc). */
+static void
+log_choice (Lines *self, const FabTracedRank *rank, const char *line)
+{
+  static const char *const algorithms[] = { "tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
+                                            "nvls_tree", "pat" };
+  static const char *const protocols[] = { "ll", "ll128", "simple" };
+  const char *name = strstr (line, "NCCL INFO ") + strlen ("NCCL INFO "), *bytes = name;
+  const char *algorithm = strstr (line, "-> Algo "), *protocol = strstr (line, " proto ");
+  const char *low = strstr (line, "={"), *high = low != NULL ? strstr (low, "..") : NULL;
+  FabTraceChoice choice = { .op = "", .n_times = 1 };
+  double size;
+
+  if (algorithm == NULL || protocol == NULL)
+    return;
+  if (!g_ascii_isdigit (*name)) {
+    g_autofree char *called = g_strndup (name, strcspn (name, ":"));
+
+    choice.op = fab_trace_op_name (called);
+    bytes = name + strcspn (name, ":");
+    bytes += *bytes == ':';
+  }
+  if (choice.op == NULL)
+    return;
+  size = g_ascii_strtod (bytes, NULL);
+  if (strcmp (choice.op, "all_gather") == 0 || strcmp (choice.op, "reduce_scatter") == 0)
+    size *= MAX (rank->n_world, 1);
+  choice.bytes = (FabBytes) CLAMP (size, 0, 1e18);
+  choice.algorithm = log_name (self, algorithm + strlen ("-> Algo "), algorithms, G_N_ELEMENTS (algorithms));
+  choice.protocol = log_name (self, protocol + strlen (" proto "), protocols, G_N_ELEMENTS (protocols));
+  if (high != NULL)
+    choice.n_channels = (guint) CLAMP (
+        g_ascii_strtoll (high + 2, NULL, 10) - g_ascii_strtoll (low + 2, NULL, 10) + 1, 0, 1024);
+  keep_choice (self->trace, &choice);
+}
+
+/* "Channel 00/02 :    0   1   2   3": the ring of a channel. */
+static void
+log_ring (GPtrArray *rings, const char *line, guint64 channel)
+{
+  const char *list = strstr (line, " : ");
+  g_auto (GStrv) words = g_strsplit_set (list + 3, " \t", -1);
+  g_autoptr (GString) ring = g_string_new (NULL);
+
+  if (channel >= MAX_CHANNELS)
+    return;
+  for (char **word = words; *word != NULL && ring->len < MAX_RING_TEXT; word++)
+    if (**word != '\0')
+      g_string_append_printf (ring, " %s", *word);
+  while (rings->len <= channel)
+    g_ptr_array_add (rings, NULL);
+  g_free (rings->pdata[channel]);
+  rings->pdata[channel] = g_string_free (g_steal_pointer (&ring), FALSE);
+}
+
+/* Channels in a row with the same ring are told together. */
+static void
+note_rings (Lines *self, const GPtrArray *rings)
+{
+  for (guint first = 0, end; first < rings->len; first = end) {
+    for (end = first + 1; end < rings->len && g_strcmp0 (rings->pdata[end], rings->pdata[first]) == 0;)
+      end++;
+    const char *ring = rings->pdata[first],
+               *rest = ring != NULL && strlen (ring) >= MAX_RING_TEXT ? " ..." : "";
+
+    if (ring != NULL && end - first > 1)
+      fab_trace_note (self->trace, "The ring of channels %u to %u goes through the ranks%s%s", first, end - 1,
+                      ring, rest);
+    else if (ring != NULL)
+      fab_trace_note (self->trace, "The ring of channel %u goes through the ranks%s%s", first, ring, rest);
+  }
+}
+
 static gboolean
 log_reader (Lines *self)
 {
+  g_autoptr (GPtrArray) rings = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GHashTable) ranks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   guint64 n_rings = 0, channel, value;
 
@@ -514,14 +621,19 @@ log_reader (Lines *self)
     rank = log_rank (self, ranks, line);
     if (strstr (line, " opCount ") != NULL)
       log_collective (self, rank, line);
+    else if (strstr (line, " Bytes -> Algo ") != NULL)
+      log_choice (self, rank, line);
     else if (strstr (line, "Init COMPLETE") != NULL) {
       if (value_after (line, " rank ", &value) && rank->rank < 0)
         rank->rank = (gint64) MIN (value, MAX_RANKS);
       if (value_after (line, " nranks ", &value))
         rank->n_world = MAX (rank->n_world, (guint) MIN (value, MAX_RANKS));
-    } else if (value_after (line, "Channel ", &channel) && strstr (line, " : ") != NULL)
+    } else if (value_after (line, "Channel ", &channel) && strstr (line, " : ") != NULL) {
       n_rings = MAX (n_rings, channel + 1);
+      log_ring (rings, line, channel);
+    }
   }
+  note_rings (self, rings);
   if (n_rings > 0)
     fab_trace_note (self->trace, "NCCL has %" G_GUINT64_FORMAT " channels", n_rings);
   return self->error == NULL && (g_hash_table_size (ranks) > 0 || fail (self, "no line is of NCCL"));

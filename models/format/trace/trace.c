@@ -33,6 +33,7 @@ fab_trace_new (void)
   FabTrace *self = g_new0 (FabTrace, 1);
 
   self->ranks = g_ptr_array_new_with_free_func (rank_free);
+  self->choices = g_array_new (FALSE, FALSE, sizeof (FabTraceChoice));
   self->notes = g_ptr_array_new_with_free_func (g_free);
   self->formats = g_ptr_array_new ();
   self->texts = g_string_chunk_new (4096);
@@ -45,6 +46,7 @@ fab_trace_free (FabTrace *self)
   if (self == NULL)
     return;
   g_ptr_array_unref (self->ranks);
+  g_array_unref (self->choices);
   g_ptr_array_unref (self->notes);
   g_ptr_array_unref (self->formats);
   g_string_chunk_free (self->texts);

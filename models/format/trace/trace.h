@@ -86,8 +86,19 @@ typedef struct {
   GArray *deps;       /* guint64: ids of nodes */
 } FabTracedRank;
 
+/* What NCCL wrote that it chose for a collective. */
+typedef struct {
+  const char *op;        /* as in FabTraceComm; "": the log does not say */
+  FabBytes bytes;        /* by the convention of nccl-tests where the operation is known */
+  const char *algorithm; /* "ring", "nvls_tree" */
+  const char *protocol;  /* "ll128" */
+  guint n_channels;      /* 0: the log does not say */
+  guint n_times;
+} FabTraceChoice;
+
 typedef struct {
   GPtrArray *ranks;   /* FabTracedRank, by rank */
+  GArray *choices;    /* FabTraceChoice, each once, in the order of the log */
   GPtrArray *notes;   /* char: what was read, left out or inferred, a sentence each */
   GPtrArray *formats; /* const char: of each file */
   GStringChunk *texts;
