@@ -191,8 +191,12 @@ print_lengths (const FabTraceAccount *account)
 
     g_print ("%-14s %6u %12" G_GUINT64_FORMAT " %6u %12.1f %10.1f %11.2f\n", fab_op_names[row->op],
              row->n_ranks, (guint64) row->bytes, row->n_times, row->shortest_us, row->median_us,
-             (double) row->bytes / row->median_us / 1e3 * fab_op_bus_factor (row->op, row->n_ranks));
+             row->median_us > 0 ? (double) row->bytes / row->median_us / 1e3
+                                      * fab_op_bus_factor (row->op, MAX (row->n_ranks, 2))
+                                : 0);
   }
+  if (n_left_out > 0)
+    g_print ("Left out: %u collectives without a size.\n", n_left_out);
   g_print (
       "The files have the lengths of collectives, not the times at which they ran, so there are no steps.\n");
   if (account->n_inseparable > 0)

@@ -161,6 +161,12 @@ class Measured(CliTest):
         os.rename(self.path("new0.json"), self.path("graph.json"))
         text = self.good("import", "trace", "two", "graph.json", "old1.json")
         self.assertIn("gave sizes to 4 collectives of 2 ranks", text)
+        with open(self.path("a.log"), "w", encoding="utf-8") as file:
+            file.write("h:1:2 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n")
+        self.put("lone.json", [step, *kernels])
+        done = self.fabricast("import", "trace", "a.log", "lone.json", "graph.json")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("a.log: has no times of kernels", done.stderr)
         self.put("other.json", [step, *kernels[:1]])
         self.assertIn("1 execution traces gave none", self.good("import", "trace", "other.json", "graph.json"))
 

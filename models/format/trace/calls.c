@@ -72,16 +72,6 @@ fab_trace_graph_values (FabTraceJson *json, FabTraceGraphCall *call, double *byt
   return token == FAB_TRACE_JSON_OBJECT_END;
 }
 
-static gboolean
-read_text (FabTraceJson *json, char *to, gsize size)
-{
-  FabTraceJsonToken token = fab_trace_json_next (json);
-
-  if (token == FAB_TRACE_JSON_TEXT || token == FAB_TRACE_JSON_NUMBER)
-    g_strlcpy (to, json->text, size);
-  return fab_trace_json_skip_from (json, token);
-}
-
 static void
 take_attribute (FabTraceGraphCall *call, const char *name, const char *value)
 {
@@ -118,8 +108,8 @@ fab_trace_graph_attributes (FabTraceJson *json, FabTraceGraphCall *call)
     while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY) {
       gboolean is_name = strcmp (json->text, "name") == 0, is_value = strcmp (json->text, "value") == 0;
 
-      if (is_name    ? !read_text (json, name, sizeof name)
-          : is_value ? !read_text (json, value, sizeof value)
+      if (is_name    ? !fab_trace_json_copy (json, name, sizeof name)
+          : is_value ? !fab_trace_json_copy (json, value, sizeof value)
                      : !fab_trace_json_skip (json))
         return FALSE;
     }
@@ -144,8 +134,7 @@ fab_trace_graph_comm (FabTrace *trace, const FabTraceGraphCall *call, FabTraceCo
                           .dimension = fab_trace_dimension (call->description),
                           .group = fab_trace_intern (trace, call->group),
                           .n_ranks = call->n_ranks };
-  comm->bytes = is_barrier
-                  ? BARRIER_BYTES
-                  : fab_trace_size (op, (FabBytes) CLAMP (in, 0, 1e18), (FabBytes) CLAMP (out, 0, 1e18));
+  comm->bytes = is_barrier ? BARRIER_BYTES
+                           : fab_trace_size (op, fab_trace_whole_bytes (in), fab_trace_whole_bytes (out));
   return TRUE;
 }

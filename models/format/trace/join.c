@@ -151,13 +151,14 @@ number_graphs (FabTrace *trace)
   }
 }
 
+/* The profile of the rank with this number, or the first one. NULL: there is none. */
 static const FabTracedRank *
-timed_rank (const FabTrace *trace, gint64 number)
+timed_rank (const FabTrace *trace, gint64 number, gboolean is_any)
 {
   for (guint i = 0; i < trace->ranks->len; i++) {
     const FabTracedRank *rank = g_ptr_array_index (trace->ranks, i);
 
-    if (!is_graph (rank) && rank->rank == number)
+    if (rank->ops->len > 0 && (is_any || (number >= 0 && rank->rank == number)))
       return rank;
   }
   return NULL;
@@ -192,8 +193,7 @@ fab_trace_join (FabTrace *trace)
 
     if (!is_graph (graph))
       continue;
-    rank = n_timed == 1 && n_graphs == 1 ? g_ptr_array_index (trace->ranks, 1 - i)
-                                         : timed_rank (trace, graph->rank);
+    rank = timed_rank (trace, graph->rank, n_timed == 1 && n_graphs == 1);
     n = rank != NULL ? join_rank (rank, graph) : 0;
     n_joined += n > 0;
     n_sizes += n;

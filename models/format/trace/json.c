@@ -344,3 +344,13 @@ fab_trace_json_skip (FabTraceJson *self)
   self->keeps_text = TRUE;
   return is_good;
 }
+
+gboolean
+fab_trace_json_copy (FabTraceJson *self, char *to, gsize size)
+{
+  FabTraceJsonToken token = fab_trace_json_next (self);
+
+  if (token == FAB_TRACE_JSON_TEXT || token == FAB_TRACE_JSON_NUMBER)
+    g_strlcpy (to, self->text, size);
+  return fab_trace_json_skip_from (self, token);
+}

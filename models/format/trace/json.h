@@ -42,6 +42,8 @@ void fab_trace_json_clear (FabTraceJson *self);
 FabTraceJsonToken fab_trace_json_next (FabTraceJson *self);
 /* After a document: whether another one follows, which can be read then. */
 gboolean fab_trace_json_more (FabTraceJson *self);
+/* Reads a text or a number into `to`, as it is written; a value of another kind is passed over. */
+gboolean fab_trace_json_copy (FabTraceJson *self, char *to, gsize size);
 /* Passes over the value that follows. FALSE: `error` is set. */
 gboolean fab_trace_json_skip (FabTraceJson *self);
 /* Passes over the rest of a value whose first token was `token`. */

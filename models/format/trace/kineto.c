@@ -21,24 +21,13 @@ typedef struct {
   char collective[64], dtype[32], group[FAB_TRACE_TEXT_BYTES + 1], group_name[64], group_description[128];
 } Event;
 
-/* Reads a value as text; what is neither text nor number is passed over. */
-static gboolean
-read_into (FabTraceJson *json, char *to, gsize size)
-{
-  FabTraceJsonToken token = fab_trace_json_next (json);
-
-  if (token == FAB_TRACE_JSON_TEXT || token == FAB_TRACE_JSON_NUMBER)
-    g_strlcpy (to, json->text, size);
-  return fab_trace_json_skip_from (json, token);
-}
-
 static gboolean
 read_whole (FabTraceJson *json, gint64 *value)
 {
   char text[32] = "";
   gint64 read;
 
-  if (!read_into (json, text, sizeof text))
+  if (!fab_trace_json_copy (json, text, sizeof text))
     return FALSE;
   if (fab_trace_parse_whole (text, &read))
     *value = read;
@@ -135,15 +124,15 @@ read_arg (FabTraceJson *json, Event *event)
   if (strcmp (key, "Group size") == 0)
     return read_whole (json, &event->group_size);
   if (strcmp (key, "Collective name") == 0)
-    return read_into (json, event->collective, sizeof event->collective);
+    return fab_trace_json_copy (json, event->collective, sizeof event->collective);
   if (strcmp (key, "dtype") == 0)
-    return read_into (json, event->dtype, sizeof event->dtype);
+    return fab_trace_json_copy (json, event->dtype, sizeof event->dtype);
   if (strcmp (key, "Process Group Ranks") == 0)
-    return read_into (json, event->group, sizeof event->group);
+    return fab_trace_json_copy (json, event->group, sizeof event->group);
   if (strcmp (key, "Process Group Name") == 0)
-    return read_into (json, event->group_name, sizeof event->group_name);
+    return fab_trace_json_copy (json, event->group_name, sizeof event->group_name);
   if (strcmp (key, "Process Group Description") == 0)
-    return read_into (json, event->group_description, sizeof event->group_description);
+    return fab_trace_json_copy (json, event->group_description, sizeof event->group_description);
   if (strcmp (key, "Input Dims") == 0 && (is_call (event->name) || is_operator (event->name)))
     return read_dims (json, event);
   if (strcmp (key, "Input type") == 0 && (is_call (event->name) || is_operator (event->name)))
@@ -169,7 +158,7 @@ read_phase (FabTraceJson *json, Event *event)
 {
   char text[2] = "";
 
-  if (!read_into (json, text, sizeof text))
+  if (!fab_trace_json_copy (json, text, sizeof text))
     return FALSE;
   event->phase = text[0];
   return TRUE;
@@ -183,13 +172,13 @@ read_field (FabTraceJson *json, Event *event)
   if (strcmp (key, "ph") == 0)
     return read_phase (json, event);
   if (strcmp (key, "cat") == 0)
-    return read_into (json, event->category, sizeof event->category);
+    return fab_trace_json_copy (json, event->category, sizeof event->category);
   if (strcmp (key, "name") == 0)
-    return read_into (json, event->name, sizeof event->name);
+    return fab_trace_json_copy (json, event->name, sizeof event->name);
   if (strcmp (key, "ts") == 0)
-    return read_into (json, event->ts, sizeof event->ts);
+    return fab_trace_json_copy (json, event->ts, sizeof event->ts);
   if (strcmp (key, "dur") == 0)
-    return read_into (json, event->dur, sizeof event->dur);
+    return fab_trace_json_copy (json, event->dur, sizeof event->dur);
   if (strcmp (key, "tid") == 0)
     return read_whole (json, &event->tid);
   if (strcmp (key, "args") == 0)
@@ -299,7 +288,7 @@ size_operator (const Event *event, FabTraceCall *call, guint type_bytes)
   double ratio = small > 0 ? large / small : 0;
 
   call->is_operator = TRUE;
-  call->bytes = (FabBytes) MIN (large * type_bytes, 1e18);
+  call->bytes = fab_trace_whole_bytes (large * type_bytes);
   if (strcmp (call->op, "all_to_all") != 0 && ratio >= 1 && ratio < 1e6 && ratio == (double) (guint) ratio)
     call->n_ranks = (guint) ratio;
 }
@@ -317,7 +306,7 @@ add_call (FabTracedRank *rank, FabTraceJson *json, const Event *event)
   if (is_operator (event->name))
     size_operator (event, &call, type_bytes);
   else
-    call.bytes = (FabBytes) MIN (event->elements * type_bytes, 1e18);
+    call.bytes = fab_trace_whole_bytes (event->elements * type_bytes);
   g_array_append_val (rank->calls, call);
   return TRUE;
 }
@@ -422,7 +411,7 @@ fab_trace_kineto_devices (FabTracedRank *rank, FabTraceJson *json)
       char name[128] = "";
       gboolean is_name = strcmp (json->text, "name") == 0;
 
-      if (is_name ? !read_into (json, name, sizeof name) : !fab_trace_json_skip (json))
+      if (is_name ? !fab_trace_json_copy (json, name, sizeof name) : !fab_trace_json_skip (json))
         return FALSE;
       if (is_name && rank->device == NULL)
         rank->device = fab_printable (name);

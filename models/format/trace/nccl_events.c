@@ -41,22 +41,12 @@ typedef struct {
 } Reader;
 
 static gboolean
-read_into (FabTraceJson *json, char *to, gsize size)
-{
-  FabTraceJsonToken token = fab_trace_json_next (json);
-
-  if (token == FAB_TRACE_JSON_TEXT || token == FAB_TRACE_JSON_NUMBER)
-    g_strlcpy (to, json->text, size);
-  return fab_trace_json_skip_from (json, token);
-}
-
-static gboolean
 read_whole (FabTraceJson *json, gint64 *value)
 {
   char text[32] = "";
   gint64 read;
 
-  if (!read_into (json, text, sizeof text))
+  if (!fab_trace_json_copy (json, text, sizeof text))
     return FALSE;
   if (fab_trace_parse_whole (text, &read) && read >= 0)
     *value = read;
@@ -155,17 +145,17 @@ read_record_field (Reader *self, FabTraceJson *json)
   Call *call = &self->call;
 
   if (strcmp (key, "id") == 0)
-    return read_into (json, call->communicator, sizeof call->communicator);
+    return fab_trace_json_copy (json, call->communicator, sizeof call->communicator);
   if (strcmp (key, "hostname") == 0)
-    return read_into (json, call->host, sizeof call->host);
+    return fab_trace_json_copy (json, call->host, sizeof call->host);
   if (strcmp (key, "pid") == 0)
-    return read_into (json, call->process, sizeof call->process);
+    return fab_trace_json_copy (json, call->process, sizeof call->process);
   if (strcmp (key, "rank") == 0)
     return read_whole (json, &call->rank);
   if (strcmp (key, "n_ranks") == 0)
     return read_whole (json, &call->n_ranks);
   if (strcmp (key, "coll") == 0)
-    return read_into (json, call->op, sizeof call->op);
+    return fab_trace_json_copy (json, call->op, sizeof call->op);
   if (strcmp (key, "coll_sn") == 0)
     return read_whole (json, &call->number);
   if (strcmp (key, "coll_msg_size_bytes") == 0)
@@ -238,13 +228,13 @@ read_argument (FabTraceJson *json, Call *call)
   const char *key = json->text;
 
   if (strcmp (key, "CommHash") == 0)
-    return read_into (json, call->communicator, sizeof call->communicator);
+    return fab_trace_json_copy (json, call->communicator, sizeof call->communicator);
   if (strcmp (key, "Rank") == 0)
     return read_whole (json, &call->rank);
   if (strcmp (key, "Count") == 0)
     return read_whole (json, &call->bytes);
   if (strcmp (key, "Datatype") == 0)
-    return read_into (json, call->dtype, sizeof call->dtype);
+    return fab_trace_json_copy (json, call->dtype, sizeof call->dtype);
   return fab_trace_json_skip (json);
 }
 
@@ -256,15 +246,15 @@ read_event_field (Reader *self, Event *event, Call *call)
   FabTraceJsonToken token;
 
   if (strcmp (key, "ph") == 0)
-    return read_into (json, event->phase, sizeof event->phase);
+    return fab_trace_json_copy (json, event->phase, sizeof event->phase);
   if (strcmp (key, "cat") == 0)
-    return read_into (json, event->category, sizeof event->category);
+    return fab_trace_json_copy (json, event->category, sizeof event->category);
   if (strcmp (key, "name") == 0)
-    return read_into (json, event->name, sizeof event->name);
+    return fab_trace_json_copy (json, event->name, sizeof event->name);
   if (strcmp (key, "ts") == 0)
-    return read_into (json, event->ts, sizeof event->ts);
+    return fab_trace_json_copy (json, event->ts, sizeof event->ts);
   if (strcmp (key, "pid") == 0)
-    return read_into (json, event->process, sizeof event->process);
+    return fab_trace_json_copy (json, event->process, sizeof event->process);
   if (strcmp (key, "args") != 0)
     return fab_trace_json_skip (json);
   token = fab_trace_json_next (json);

@@ -557,7 +557,7 @@ log_choice (Lines *self, const FabTracedRank *rank, const char *line)
   size = g_ascii_strtod (bytes, NULL);
   if (strcmp (choice.op, "all_gather") == 0 || strcmp (choice.op, "reduce_scatter") == 0)
     size *= MAX (rank->n_world, 1);
-  choice.bytes = (FabBytes) CLAMP (size, 0, 1e18);
+  choice.bytes = fab_trace_whole_bytes (size);
   choice.algorithm = log_name (self, algorithm + strlen ("-> Algo "), algorithms, G_N_ELEMENTS (algorithms));
   choice.protocol = log_name (self, protocol + strlen (" proto "), protocols, G_N_ELEMENTS (protocols));
   if (high != NULL)

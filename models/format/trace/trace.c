@@ -147,6 +147,12 @@ fab_trace_size (const char *op, FabBytes in_bytes, FabBytes out_bytes)
   return in_bytes > 0 ? in_bytes : out_bytes;
 }
 
+FabBytes
+fab_trace_whole_bytes (double bytes)
+{
+  return bytes > 0 ? (FabBytes) MIN (bytes, 1e18) : 0;
+}
+
 guint
 fab_trace_type_bytes (const char *dtype)
 {

@@ -122,6 +122,8 @@ void fab_trace_note (FabTrace *self, const char *format, ...) G_GNUC_PRINTF (2, 
 const char *fab_trace_op_name (const char *name);
 /* Size by the convention of nccl-tests of what a rank gives and gets. */
 FabBytes fab_trace_size (const char *op, FabBytes in_bytes, FabBytes out_bytes);
+/* Whole bytes of what a file says: at most 1e18, and 0 for what is negative or no number. */
+FabBytes fab_trace_whole_bytes (double bytes);
 /* Bytes of an element; 0: the type is not known. */
 guint fab_trace_type_bytes (const char *dtype);
 /* "data" for "dp_group" or "data"; "other" where the name of a group does not say. */
