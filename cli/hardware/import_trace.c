@@ -211,9 +211,12 @@ print_choices (const ImportTraceOptions *o, const FabTrace *trace, GError **erro
   g_autoptr (FabCatalog) catalog = o->on != NULL ? fab_cli_catalog (error) : NULL;
   g_autoptr (FabScenario) machine = catalog ? fab_cli_scenario (o->on, NULL, catalog, error) : NULL;
   guint n_known = 0, n_same = 0;
+  FabFormat format;
 
-  if (o->on != NULL && machine == NULL)
+  if (o->on != NULL && (machine == NULL || !fab_cli_format (o->format, &format, error)))
     return FALSE;
+  if (o->on != NULL && format != FAB_FORMAT_TEXT)
+    return fab_throw (error, FAB_ERROR_INPUT, "--format: choices of NCCL are printed as text only");
   g_print ("op                    bytes  times  NCCL chose%s\n", machine ? "            expected here" : "");
   for (guint i = 0; i < trace->choices->len; i++) {
     const FabTraceChoice *choice = &g_array_index (trace->choices, FabTraceChoice, i);
@@ -268,6 +271,11 @@ import_trace (const ImportTraceOptions *o, char *const *paths, GError **error)
 
     for (guint i = 0; i < trace->ranks->len; i++)
       print_graph (g_ptr_array_index (trace->ranks, i));
+    if (o->on != NULL && trace->choices->len == 0)
+      return fab_throw (
+          error, FAB_ERROR_INPUT,
+          "%s: has neither times of collectives nor choices of NCCL, so --on has nothing to compare",
+          first->source);
     if (trace->choices->len > 0 && !print_choices (o, trace, error))
       return FALSE;
     return o->db == NULL

@@ -213,6 +213,9 @@ class Measured(CliTest):
         text = self.good("import", "trace", "n.log", "--on", "m.yaml")
         self.assertRegex(text, r"all_reduce +1073741824 +2  ring simple +ring simple")
         self.assertIn("2 of 2 choices are the expected ones.", text)
+        self.assertIn("as text only", self.fabricast("import", "trace", "n.log", "--on", "m.yaml", "--format", "csv").stderr)
+        self.write("g.goal", "num_ranks 1\nrank 0 {\na: calc 100\n}\n")
+        self.assertIn("--on has nothing to compare", self.fabricast("import", "trace", "g.goal", "--on", "m.yaml").stderr)
 
     def inspector(self, rank, rows, ranks=8):
         with open(self.path("inspector", f"h-{rank}.log"), "w", encoding="utf-8") as file:
