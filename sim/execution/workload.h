@@ -60,7 +60,7 @@ typedef struct {
   FabLayerStack *(*expand_model) (gconstpointer catalog, const char *name, guint sequence);
   /* Returns the efficiency of a software stack, from the same catalogue; NULL: there are no efficiencies. */
   FabEfficiencyFound (*find_efficiency) (gconstpointer catalog, const FabEfficiencyKey *key);
-  /* Returns what the same catalogue says of an accelerator: its FP16 and FP32 rates and its memory rate. */
+  /* Returns what the same catalogue says of an accelerator: its FP16 rate and its memory rate, both above 0. */
   FabDevice (*find_device) (gconstpointer catalog, const char *name);
   gconstpointer catalog;
   guint64 seed;              /* of the scenario */

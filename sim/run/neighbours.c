@@ -30,8 +30,7 @@ find_device (gconstpointer catalog, const char *name)
 {
   const FabAcceleratorSpec *spec = fab_catalog_accelerator (catalog, name);
 
-  return (FabDevice){ .peak_flops_per_s = { [FAB_PRECISION_FP16] = spec->peak_fp16_flops_per_s,
-                                            [FAB_PRECISION_FP32] = spec->peak_fp32_flops_per_s },
+  return (FabDevice){ .peak_flops_per_s = { [FAB_PRECISION_FP16] = spec->peak_fp16_flops_per_s },
                       .memory_bytes_per_s = spec->memory_bytes_per_s };
 }
 

@@ -93,21 +93,6 @@ scaled (FabTimePs ps, double factor)
   return factor == 1.0 ? ps : (FabTimePs) ((double) ps * factor + 0.5);
 }
 
-/* How much longer the accelerator `there` takes than `here` for products of matrices; 0: a rate is missing. */
-static double
-matrix_ratio (const FabDevice *there, const FabDevice *here)
-{
-  static const FabPrecision precisions[] = { FAB_PRECISION_FP16, FAB_PRECISION_FP32 };
-
-  for (guint i = 0; i < G_N_ELEMENTS (precisions); i++) {
-    double from = there->peak_flops_per_s[precisions[i]], to = here->peak_flops_per_s[precisions[i]];
-
-    if (from > 0 && to > 0)
-      return from / to;
-  }
-  return 0;
-}
-
 /* A kernel is bound by matrices or by memory, and a profile does not say by which: the middle of the two ratios counts,
  * and the band reaches from one to the other. */
 static void
@@ -120,12 +105,8 @@ scale_by_rates (Job *self, FabJobTotals *totals)
   if (self->params->recorded_on == NULL || self->params->recorded_on[0] == '\0')
     return;
   there = self->env->find_device (self->env->catalog, self->params->recorded_on);
-  memory = here->memory_bytes_per_s > 0
-             ? (double) there.memory_bytes_per_s / (double) here->memory_bytes_per_s
-             : 0;
-  matrices = matrix_ratio (&there, here);
-  if (memory <= 0 || matrices <= 0)
-    return;
+  memory = (double) there.memory_bytes_per_s / (double) here->memory_bytes_per_s;
+  matrices = there.peak_flops_per_s[FAB_PRECISION_FP16] / here->peak_flops_per_s[FAB_PRECISION_FP16];
   low = MIN (memory, matrices);
   high = MAX (memory, matrices);
   self->compute_scale *= sqrt (low * high);
