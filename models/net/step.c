@@ -514,6 +514,7 @@ const FabNetOps fab_net_step = {
             .params_size = sizeof (StepParams) },
   .shares_links = TRUE,
   .is_symmetric = TRUE,
+  .is_separable = TRUE,
   .create = step_create,
   .send = step_send,
   .stream = step_stream,

@@ -116,7 +116,7 @@ static void
 compare_links_of_lane (Fullness *self, const FabFootprint *footprint, gboolean *is_seen)
 {
   gboolean is_wide = footprint->n > MOST_LINKS;
-  FabLinkId fullest = is_wide ? FAB_NO_LINK : fullest_link (self, footprint);
+  FabLinkId fullest = is_wide || footprint->n == 0 ? FAB_NO_LINK : fullest_link (self, footprint);
 
   for (guint i = 0; i < footprint->n; i++) {
     FabLinkId link = footprint->links[i], *fuller = &self->fuller[link];
@@ -374,7 +374,7 @@ compare_links (gconstpointer a, gconstpointer b)
 static FabFootprint *
 folded_footprint_new (const Classes *self, const FabFootprint *footprint)
 {
-  FabFootprint *folded = fab_footprint_new (footprint->n);
+  FabFootprint *folded = fab_footprint_new (MAX (footprint->n, 1));
   guint n = 0;
 
   folded->rate_bytes_per_s = footprint->rate_bytes_per_s;
@@ -497,7 +497,8 @@ fold_schedule (FabSchedule *self, const Classes *classes, guint first)
 {
   g_autofree guint *kept = g_new (guint, self->lanes->len);
 
-  self->total = count_total (classes->refinement, self);
+  if (self->total == NULL)
+    self->total = count_total (classes->refinement, self);
   keep_lanes (self, classes, first, kept);
   keep_feeds (self, classes, first, kept);
   fab_schedule_freeze_again (self);

@@ -3,6 +3,7 @@
 #include "sim/collective/play.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/collective/rhythm.h"
 #include "sim/collective/schedule_private.h"
@@ -31,8 +32,9 @@ struct _FabPlay {
   LaneState *lanes;
   guint *n_known;   /* per feed: messages that have come */
   FabRhythm rhythm; /* of the begins of all lanes, then of their arrivals; no items: nothing is skipped */
-  FabTempo tempo; /* where only intervals settle: of the begins of all lanes; no items: nothing is skipped */
-  double n_owed;  /* rounds that skips have not moved on by, since only whole ones are */
+  FabTempo tempo;  /* where only intervals settle: of the begins of all lanes; no items: nothing is skipped */
+  double n_owed;   /* rounds that skips have not moved on by, since only whole ones are */
+  guint n_skipped; /* rounds */
   gboolean is_skip_due;
   guint64 n_changes; /* of the network, for which the rhythm holds */
 };
@@ -69,6 +71,13 @@ lane_release (FabPlay *self, guint index, FabTimePs at_ps)
     lane_begin (self, index);
 }
 
+/* Whether the play counts what the links carry, when it ends, and not the network. */
+static gboolean
+is_counted_apart (const FabPlay *self)
+{
+  return self->schedule->total != NULL || self->net->ops->is_separable;
+}
+
 /* --- rounds that repeat --- */
 
 /* Returns how many messages every lane can send before one of them comes near its last one. */
@@ -97,10 +106,8 @@ skip_rounds (FabPlay *self, guint n_rounds, FabTimePs by_ps)
     lane->next += n_rounds;
     lane->n_gone += n_rounds;
     lane->ready_ps += by_ps;
-    if (self->schedule->total == NULL)
-      fab_meter_add_line (self->net->meter, fab_schedule_lane_at (self->schedule, l)->footprint,
-                          n_rounds * lane->bytes, self->spec.wire_factor);
   }
+  self->n_skipped += n_rounds;
   for (guint i = 0; i < self->schedule->feeds->len; i++)
     self->n_known[i] += n_rounds;
   self->n_left -= (guint64) n_rounds * n_lanes;
@@ -418,6 +425,35 @@ feed_comes (FabPlay *self, guint index, guint number, FabTimePs at_ps)
     lane_release (self, feed->lane, at_ps);
 }
 
+/* Counts all that the links carry. */
+static void
+count_all (const FabSchedule *schedule, const FabPlaySpec *spec, FabMeter *meter)
+{
+  double bytes = (double) spec->bytes;
+
+  if (schedule->total != NULL)
+    fab_meter_add_line (meter, schedule->total, bytes, spec->wire_factor);
+  for (guint l = 0; schedule->total == NULL && l < schedule->lanes->len; l++) {
+    const FabScheduleLane *lane = fab_schedule_lane_at (schedule, l);
+
+    fab_meter_add_line (meter, lane->footprint, lane->n_messages * (lane->weight * bytes), spec->wire_factor);
+  }
+}
+
+/* Counts what the network has not counted itself: all, or rounds that were skipped. */
+static void
+count_rest (const FabPlay *self)
+{
+  const FabSchedule *schedule = self->schedule;
+
+  if (is_counted_apart (self))
+    count_all (schedule, &self->spec, self->net->meter);
+  else if (self->n_skipped > 0)
+    for (guint l = 0; l < schedule->lanes->len; l++)
+      fab_meter_add_line (self->net->meter, fab_schedule_lane_at (schedule, l)->footprint,
+                          self->n_skipped * self->lanes[l].bytes, self->spec.wire_factor);
+}
+
 static void
 finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
@@ -429,9 +465,7 @@ finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
   for (guint i = 0; i < self->schedule->lanes->len; i++)
     if (self->lanes[i].line != NULL)
       fab_net_close (self->net, g_steal_pointer (&self->lanes[i].line));
-  if (self->schedule->total != NULL)
-    fab_meter_add_line (self->net->meter, self->schedule->total, (double) self->spec.bytes,
-                        self->spec.wire_factor);
+  count_rest (self);
   done.fn (done.owner, done.arg);
 }
 
@@ -533,20 +567,19 @@ lane_begin (FabPlay *self, guint index)
 /* Returns the limit of a lane. The limit of the whole collective applies at the source of its bytes: lanes that
  * forward have no more to send. When every lane sends once, after others, each is slower in proportion. */
 static double
-lane_limit (const FabPlay *self, guint index)
+lane_limit (const FabSchedule *schedule, const FabPlaySpec *spec, guint index)
 {
-  const FabSchedule *schedule = self->schedule;
   const FabScheduleLane *lane = fab_schedule_lane_at (schedule, index);
   gboolean hands_on = FALSE;
 
-  if (self->spec.limit_bytes_per_s <= 0)
+  if (spec->limit_bytes_per_s <= 0)
     return 0;
-  if (!self->spec.is_pipeline && schedule->feeds->len > 0 && !schedule->has_offsets)
-    return lane->footprint->rate_bytes_per_s / self->spec.wire_factor
-         * MIN (self->spec.limit_bytes_per_s / self->spec.free_bytes_per_s, 1);
+  if (!spec->is_pipeline && schedule->feeds->len > 0 && !schedule->has_offsets)
+    return lane->footprint->rate_bytes_per_s / spec->wire_factor
+         * MIN (spec->limit_bytes_per_s / spec->free_bytes_per_s, 1);
   for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
     hands_on |= fab_schedule_feed_at (schedule, i)->offset == 0;
-  return hands_on ? 0 : lane->weight * lane->n_messages * self->spec.limit_bytes_per_s;
+  return hands_on ? 0 : lane->weight * lane->n_messages * spec->limit_bytes_per_s;
 }
 
 static FabNetLine *
@@ -562,9 +595,9 @@ open_line (FabPlay *self, guint index)
                                       .share = self->spec.share,
                                       .latency_ps = lane->hop.latency_ps,
                                       .wire_factor = self->spec.wire_factor,
-                                      .limit_bytes_per_s = lane_limit (self, index),
+                                      .limit_bytes_per_s = lane_limit (self->schedule, &self->spec, index),
                                       .traffic = self->spec.traffic,
-                                      .is_counted_apart = self->schedule->total != NULL,
+                                      .is_counted_apart = is_counted_apart (self),
                                       .owner = self,
                                       .arg = index,
                                       .left = lane_left,
@@ -587,6 +620,13 @@ lane_init (FabPlay *self, guint index, const FabStepCost *cost)
     state->line = open_line (self, index);
 }
 
+static void
+prepare_schedule (FabSchedule *schedule, const FabNet *net)
+{
+  fab_schedule_freeze (schedule);
+  fab_schedule_make_footprints (schedule, net->ops->message == NULL);
+}
+
 FabPlay *
 fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
 {
@@ -594,8 +634,7 @@ fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
   guint n = fab_schedule_n_lanes (schedule);
 
   g_assert (n > 0);
-  fab_schedule_freeze (schedule);
-  fab_schedule_make_footprints (schedule, net->ops->message == NULL);
+  prepare_schedule (schedule, net);
   *self = (FabPlay){ .schedule = schedule, .net = net, .spec = *spec };
   self->n_left = schedule->n_messages;
   self->lanes = g_new0 (LaneState, n);
@@ -625,4 +664,64 @@ fab_play_free (FabPlay *self)
   fab_rhythm_clear (&self->rhythm);
   fab_tempo_clear (&self->tempo);
   g_free (self);
+}
+
+/* --- what a network is told --- */
+
+static void
+add_number (GArray *words, double number)
+{
+  guint64 word;
+
+  memcpy (&word, &number, sizeof word);
+  g_array_append_val (words, word);
+}
+
+static void
+add_word (GArray *words, guint64 word)
+{
+  g_array_append_val (words, word);
+}
+
+static void
+describe_lane (const FabSchedule *schedule, const FabPlaySpec *spec, const FabStepCost *cost, guint index,
+               const FabPlayTraits *traits)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (schedule, index);
+  const FabFootprint *footprint = lane->footprint;
+
+  add_number (traits->words, lane->weight);
+  add_number (traits->words, lane_limit (schedule, spec, index));
+  add_number (traits->words, footprint->rate_bytes_per_s);
+  add_word (traits->words, lane->n_messages);
+  add_word (traits->words, (guint64) lane->hop.latency_ps);
+  add_word (traits->words, (guint64) fab_step_cost_ps (cost, lane));
+  add_word (traits->words, footprint->n);
+  g_array_append_vals (traits->words, footprint->weights, footprint->n);
+  g_array_append_vals (traits->words, footprint->line_weights, footprint->n);
+  g_array_append_vals (traits->links, footprint->links, footprint->n);
+}
+
+void
+fab_play_describe (FabSchedule *schedule, const FabNet *net, const FabPlaySpec *spec,
+                   const FabPlayTraits *traits)
+{
+  g_assert (net->ops->is_separable);
+  prepare_schedule (schedule, net);
+  FabStepCost cost = fab_step_cost_find (schedule, spec);
+  add_word (traits->words, spec->bytes);
+  add_number (traits->words, spec->wire_factor);
+  add_word (traits->words, spec->share);
+  add_word (traits->words, (guint64) spec->once_ps);
+  add_word (traits->words, (guint64) cost.gap_ps);
+  add_word (traits->words, schedule->lanes->len);
+  for (guint l = 0; l < schedule->lanes->len; l++)
+    describe_lane (schedule, spec, &cost, l, traits);
+  for (guint i = 0; i < schedule->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (schedule, i);
+
+    add_word (traits->words, (guint64) feed->lane << 32 | feed->from);
+    add_word (traits->words, (guint64) feed->offset << 1 | (feed->is_left != FALSE));
+  }
+  count_all (schedule, spec, traits->meter);
 }

@@ -37,6 +37,19 @@ typedef struct {
 /* Begins now. The schedule must outlive the play. (transfer full) */
 FabPlay *fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec);
 
+/* What a network is told of a collective. The caller makes and owns all three. */
+typedef struct {
+  GArray
+      *words; /* guint64: everything but the links; collectives with equal words and links of equal rates that
+                      lie in the same way fare alike */
+  GArray *links;   /* FabLinkId: of one line after another */
+  FabMeter *meter; /* what the links carry until it ends */
+} FabPlayTraits;
+
+/* Adds to the traits those of a play on a network that is separable. */
+void fab_play_describe (FabSchedule *schedule, const FabNet *net, const FabPlaySpec *spec,
+                        const FabPlayTraits *traits);
+
 /* May be called from `done` on; earlier only when the network will not call back any more. */
 void fab_play_free (FabPlay *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabPlay, fab_play_free)

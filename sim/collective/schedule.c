@@ -178,25 +178,40 @@ fab_schedule_is_in_chunks (const FabSchedule *self, guint n_chunks)
 }
 
 FabSchedule *
-fab_schedule_in_chunks (const FabSchedule *self, guint n_chunks)
+fab_schedule_copy (const FabSchedule *self)
 {
   FabSchedule *made = fab_schedule_new (self->cluster);
 
   g_assert (self->is_frozen && self->ways == NULL);
   g_array_append_vals (made->lanes, self->lanes->data, self->lanes->len);
   g_array_append_vals (made->feeds, self->feeds->data, self->feeds->len);
+  made->has_offsets = self->has_offsets;
+  made->has_lefts = self->has_lefts;
+  made->n_messages = self->n_messages;
   for (guint i = 0; i < made->lanes->len; i++) {
     FabScheduleLane *lane = fab_schedule_lane_at (made, i);
 
     g_array_ref (lane->hop.shares);
     lane->footprint = lane->footprint ? fab_footprint_doubled (lane->footprint, 0) : NULL;
     lane->whole_footprint = NULL;
-    lane->weight = lane->weight * lane->n_messages / n_chunks;
-    lane->n_messages = n_chunks;
-    made->n_messages += n_chunks;
   }
   made->total = self->total ? fab_footprint_doubled (self->total, 0) : NULL;
   fab_schedule_freeze (made);
+  return made;
+}
+
+FabSchedule *
+fab_schedule_in_chunks (const FabSchedule *self, guint n_chunks)
+{
+  FabSchedule *made = fab_schedule_copy (self);
+
+  made->n_messages = (guint64) made->lanes->len * n_chunks;
+  for (guint i = 0; i < made->lanes->len; i++) {
+    FabScheduleLane *lane = fab_schedule_lane_at (made, i);
+
+    lane->weight = lane->weight * lane->n_messages / n_chunks;
+    lane->n_messages = n_chunks;
+  }
   return made;
 }
 

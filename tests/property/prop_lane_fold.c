@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_lane_fold.c - schedules of which every class of lanes is played once, and of which rounds that repeat are
- * skipped, against all messages one by one: the same times and the same bytes, also when two of them overlap and when a
- * link becomes slow.
+ * skipped, against all messages one by one: the same times and the same bytes, also when two of them overlap, when a
+ * link becomes slow, and when they were folded with a third one first.
  */
 #include "tests/support/test.h"
 
@@ -9,7 +9,7 @@
 #include "tests/support/rig.h"
 #include "tests/support/seeds.h"
 
-enum { N_PLAYS = 2 };
+enum { N_PLAYS = 2, N_WITH_ANOTHER };
 
 static const FabAlgorithmOps *const algorithms[] = { &fab_algorithm_ring, &fab_algorithm_tree,
                                                      &fab_algorithm_hierarchical, &fab_algorithm_direct,
@@ -19,12 +19,14 @@ static const FabAlgorithmEnv env = { .net_stretch = 1 };
 /* Two collectives on one machine. */
 typedef struct {
   Rig *rig, *unfolded; /* the same, but everything is played on the second */
-  const FabAlgorithmOps *algorithms[N_PLAYS];
-  FabOp ops[N_PLAYS];
-  guint n_chunks[N_PLAYS];
+  /* The last one is not played. */
+  const FabAlgorithmOps *algorithms[N_WITH_ANOTHER];
+  FabOp ops[N_WITH_ANOTHER];
+  guint n_chunks[N_WITH_ANOTHER];
   FabPlaySpec specs[N_PLAYS];
   FabTimePs begins_ps[N_PLAYS];
-  FabLinkId slow; /* a link that falls to half of its rate; FAB_NO_LINK: none */
+  gboolean is_folded_twice; /* first with the one that is not played, and then without it */
+  FabLinkId slow;           /* a link that falls to half of its rate; FAB_NO_LINK: none */
   FabTimePs slow_ps;
 } Case;
 
@@ -47,12 +49,15 @@ case_init (Case *self, Random *random)
   self->unfolded = rig_new (&spec);
   fab_graph_unfold (self->unfolded->graph);
   FabGroup group = rig_group (self->rig);
-  for (guint i = 0; i < N_PLAYS; i++) {
+  self->is_folded_twice = random_chance (random, 50);
+  for (guint i = 0; i < N_WITH_ANOTHER; i++) {
     do {
       self->algorithms[i] = algorithms[random_below (random, n_algorithms)];
       self->ops[i] = random_below (random, FAB_N_OPS);
     } while (!self->algorithms[i]->supports (&group, self->ops[i]));
     self->n_chunks[i] = random_between (random, 1, 60);
+  }
+  for (guint i = 0; i < N_PLAYS; i++) {
     self->specs[i] = (FabPlaySpec){
       .bytes = (FabBytes) random_scale (random, 1e4, 1e7),
       .wire_factor = 1,
@@ -111,17 +116,51 @@ become_slow (gpointer net, guint64 link)
   fab_net_set_capacity (net, (FabLinkId) link, 0.5);
 }
 
-static void
-fold (const Case *self, FabSchedule **schedules)
+static FabSchedule *
+make_schedule (const Case *self, Rig *rig, guint which)
 {
-  FabFoldUse uses[N_PLAYS];
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+  FabGroup group = rig_group (rig);
 
-  for (guint i = 0; i < N_PLAYS; i++)
-    uses[i] = (FabFoldUse){ schedules[i], TRUE, self->specs[i].limit_bytes_per_s, self->specs[i].steps_ps };
+  assert_true (self->algorithms[which]->schedule (&group, self->ops[which], &env, self->n_chunks[which],
+                                                  schedule, NULL));
+  return schedule;
+}
+
+static void
+fold (const Case *self, FabSchedule **schedules, guint n)
+{
+  FabFoldUse uses[N_WITH_ANOTHER];
+
+  for (guint i = 0; i < n; i++)
+    uses[i] = i < N_PLAYS ? (FabFoldUse){ schedules[i], TRUE, self->specs[i].limit_bytes_per_s,
+                                          self->specs[i].steps_ps }
+                          : (FabFoldUse){ schedules[i], TRUE, 0, 0 };
   fab_schedules_fold (self->rig->graph, &(FabFoldSpec){ .uses = uses,
-                                                        .n_uses = N_PLAYS,
+                                                        .n_uses = n,
                                                         .apart = &self->slow,
                                                         .n_apart = self->slow != FAB_NO_LINK });
+}
+
+/* Folds the schedules with another one, and copies of them without it. */
+static void
+fold_twice (const Case *self, FabSchedule **schedules)
+{
+  FabSchedule *all[N_WITH_ANOTHER];
+
+  for (guint i = 0; i < N_PLAYS; i++)
+    all[i] = schedules[i];
+  all[N_PLAYS] = make_schedule (self, self->rig, N_PLAYS);
+  fold (self, all, N_WITH_ANOTHER);
+  for (guint i = 0; i < N_PLAYS; i++) {
+    guint n_before = fab_schedule_n_lanes (all[i]);
+
+    schedules[i] = fab_schedule_copy (all[i]);
+    assert_int_equal (fab_schedule_n_lanes (schedules[i]), n_before);
+  }
+  for (guint i = 0; i < N_WITH_ANOTHER; i++)
+    fab_schedule_free (all[i]);
+  fold (self, schedules, N_PLAYS);
 }
 
 static Played
@@ -129,20 +168,18 @@ play (const Case *self, gboolean is_folded)
 {
   Rig *rig = is_folded ? self->rig : self->unfolded;
   Played played = { .loads = g_new (FabLinkLoad, fab_graph_n_links (rig->graph)) };
-  FabGroup group = rig_group (rig);
   FabSchedule *schedules[N_PLAYS];
   Playing playing[N_PLAYS];
   RigNet net = rig_net (self->rig, &fab_net_step);
 
   if (self->slow != FAB_NO_LINK)
     fab_engine_at (net.engine, self->slow_ps, become_slow, net.net, self->slow);
-  for (guint i = 0; i < N_PLAYS; i++) {
-    schedules[i] = fab_schedule_new (&rig->cluster);
-    assert_true (
-        self->algorithms[i]->schedule (&group, self->ops[i], &env, self->n_chunks[i], schedules[i], NULL));
-  }
-  if (is_folded)
-    fold (self, schedules);
+  for (guint i = 0; i < N_PLAYS; i++)
+    schedules[i] = make_schedule (self, rig, i);
+  if (is_folded && self->is_folded_twice)
+    fold_twice (self, schedules);
+  else if (is_folded)
+    fold (self, schedules, N_PLAYS);
   for (guint i = 0; i < N_PLAYS; i++) {
     playing[i] = (Playing){ self, &net, schedules[i], NULL, i, 0 };
     played.n_lanes += fab_schedule_n_lanes (schedules[i]);
