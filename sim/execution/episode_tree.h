@@ -25,6 +25,7 @@ struct _FabEpisodeNode {
   GBytes *skips;          /* of FabSkip, since the parent and on the clock of the episode; NULL: none */
   guint32 what;           /* input: the plan; output: the place of the input that has ended */
   gboolean is_output;
+  gboolean is_played; /* by the network, so that all of `skips` are known */
 };
 
 typedef struct {

@@ -11,11 +11,18 @@
  *   hit    an input that the tree knows at this distance: the network stands still, the tree says what comes out.
  *   miss   the network plays the episode so far from its begin, unheard, and then goes on in step with the jobs' clock.
  *
+ * Where the network says that what shares no link does not meet (`is_separable`), an episode is what collectives do
+ * that share links, directly or through others: from idle to idle of these links. There are then several at a time, and
+ * one collective may make several into one. Collectives are known by their shape (plan_shapes.h), whatever their links
+ * are.
+ *
  * Nothing is approximated, except that what is still on its way when the last collective has ended (credits, at most a
  * round trip) runs out before the next episode. Without remembering, every episode is played, by the same rules: of
- * events at the same ps the network's come first, and the network has finished a ps before a collective begins in it.
- * So both give the same figures to the last digit, except where the network draws random numbers: then FAB_SAMPLES
- * episodes that begin with the same collective are played, each with numbers of its own, and stand for all in turn.
+ * events at the same ps the network's come first, the network has finished a ps before a collective begins in it, and
+ * collectives that end in the same ps do so in the order in which they have begun. So both give the same figures to the
+ * last digit (to within rounding to a ps where fewer collectives fold further, plays.h), except where the network draws
+ * random numbers: then FAB_SAMPLES episodes that begin with the same collective are played, each with numbers of its
+ * own, and stand for all in turn.
  *
  * A network on the jobs' engine is played directly: nothing is remembered.
  */
@@ -34,12 +41,14 @@ typedef struct {
   guint64 n_replays;     /* times that an episode was played from its begin to where it was new */
   guint64 n_collectives; /* that have ended */
   guint64 n_collectives_remembered;
+  guint64 n_joins;   /* times that two episodes became one */
   guint64 n_skipped; /* packets times links that were not played, because rounds repeat */
 } FabEpisodesCount;
 
 /* `engine` is the jobs'. With an engine of its own the network must be new; it becomes a companion of `engine`. Both
- * outlive the episodes. (transfer full) */
-FabEpisodes *fab_episodes_new (FabEngine *engine, FabNet *net, gboolean remembers);
+ * outlive the episodes, and so do `params`, with which the network was made; with NULL all that overlaps is one
+ * episode. (transfer full) */
+FabEpisodes *fab_episodes_new (FabEngine *engine, FabNet *net, gconstpointer params, gboolean remembers);
 void fab_episodes_free (FabEpisodes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEpisodes, fab_episodes_free)
 

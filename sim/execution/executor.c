@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "sim/collective/collective.h"
-#include "sim/collective/fold.h"
-#include "sim/collective/play.h"
 #include "sim/execution/account.h"
-#include "sim/execution/concurrent_kinds.h"
 #include "sim/execution/kernels.h"
 #include "sim/execution/plan_ids.h"
+#include "sim/execution/plays.h"
 
 /* One active iteration. Arrays are per task unless stated otherwise. */
 typedef struct {
@@ -26,8 +24,6 @@ typedef struct {
   FabTaskId *arrived;           /* per collective: head of that list */
   FabCollectiveRecord *records; /* per collective */
 } FabSlot;
-
-typedef struct _FabPlays FabPlays;
 
 static void
 slot_init (FabSlot *slot, const FabDag *dag)
@@ -81,273 +77,6 @@ slot_count_hung (const FabSlot *slot, const FabDag *dag, const FabNet *net, FabS
   }
 }
 
-/* A schedule belongs to a footprint and a number of chunks. */
-typedef struct {
-  const FabFootprint *footprint;
-  guint n_chunks;
-  FabSchedule *schedule;
-  guint kind; /* for sim/execution/concurrent_kinds.h */
-} Known;
-
-struct _FabPlays {
-  const FabExecutorEnv *env;
-  FabNet *net;
-  GHashTable *known; /* of Known, which are keys and values */
-  gboolean is_folded;
-};
-
-static guint
-known_hash (gconstpointer data)
-{
-  const Known *known = data;
-
-  return g_direct_hash (known->footprint) ^ (known->n_chunks * 2654435761U);
-}
-
-static gboolean
-known_equal (gconstpointer a, gconstpointer b)
-{
-  const Known *x = a, *y = b;
-
-  return x->footprint == y->footprint && x->n_chunks == y->n_chunks;
-}
-
-static void
-known_free (gpointer data)
-{
-  fab_schedule_free (((Known *) data)->schedule);
-  g_free (data);
-}
-
-/* `env` must outlive the plays. */
-static FabPlays *
-plays_new (const FabExecutorEnv *env)
-{
-  FabPlays *self = g_new0 (FabPlays, 1);
-
-  self->env = env;
-  self->net = env->net;
-  self->known = g_hash_table_new_full (known_hash, known_equal, known_free, NULL);
-  return self;
-}
-
-static void
-plays_free (FabPlays *self)
-{
-  if (self == NULL)
-    return;
-  g_hash_table_unref (self->known);
-  g_free (self);
-}
-
-static FabSchedule *
-find_schedule (FabPlays *self, const FabCollectivePlan *plan)
-{
-  Known wanted = { .footprint = plan->footprint, .n_chunks = plan->steps.n_chunks };
-  const Known *known = g_hash_table_lookup (self->known, &wanted);
-
-  if (known != NULL)
-    return known->schedule;
-  wanted.schedule = plan->steps.make (plan->steps.owner, plan);
-  g_hash_table_add (self->known, g_memdup2 (&wanted, sizeof wanted));
-  return wanted.schedule;
-}
-
-static gboolean
-has_messages (const FabPlays *self, const FabCollectivePlan *plan)
-{
-  return self->net->ops->message != NULL && plan->steps.make != NULL && plan->bytes > 0;
-}
-
-/* A pipeline whose bytes are cut in two ways has the same classes of lanes twice. */
-typedef struct {
-  const FabCollectivePlan *plan;
-  FabSchedule *pipeline; /* of another plan */
-} InChunks;
-
-/* What a kind of collectives is played as: one of the two. */
-typedef struct {
-  FabFoldUse use;
-  const FabFootprint *stream;
-} Kind;
-
-/* The schedules and streams of all plans, each once. */
-typedef struct {
-  GArray *kinds; /* Kind */
-  GArray *in_chunks;
-  GHashTable *pipelines; /* from footprint to Known */
-  GHashTable *streams;   /* from footprint to 1 + kind */
-} Everything;
-
-static guint
-add_kind (Everything *all, FabSchedule *schedule, const FabFootprint *stream)
-{
-  Kind kind = { { schedule, FALSE, 0, FAB_TIME_MAX }, stream };
-
-  g_array_append_val (all->kinds, kind);
-  return all->kinds->len - 1;
-}
-
-static guint
-find_stream (Everything *all, const FabFootprint *footprint)
-{
-  gpointer known = g_hash_table_lookup (all->streams, footprint);
-
-  if (known == NULL) {
-    known = GUINT_TO_POINTER (1 + add_kind (all, NULL, footprint));
-    g_hash_table_insert (all->streams, (gpointer) footprint, known);
-  }
-  return GPOINTER_TO_UINT (known) - 1;
-}
-
-static Known *
-make_known (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
-{
-  Known wanted = { .footprint = plan->footprint, .n_chunks = plan->steps.n_chunks };
-  Known *known = g_hash_table_lookup (self->known, &wanted);
-  const Known *pipeline = g_hash_table_lookup (all->pipelines, plan->footprint);
-
-  if (known != NULL)
-    return known;
-  if (pipeline != NULL) {
-    InChunks again = { plan, pipeline->schedule };
-
-    wanted.kind = pipeline->kind;
-    known = g_memdup2 (&wanted, sizeof wanted);
-    g_hash_table_add (self->known, known);
-    g_array_append_val (all->in_chunks, again);
-    return known;
-  }
-  find_schedule (self, plan);
-  known = g_hash_table_lookup (self->known, &wanted);
-  known->kind = add_kind (all, known->schedule, NULL);
-  if (fab_schedule_is_in_chunks (known->schedule, wanted.n_chunks))
-    g_hash_table_insert (all->pipelines, (gpointer) plan->footprint, known);
-  return known;
-}
-
-/* The limit of a kind is the highest of its plans, where all have one. */
-static guint
-note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
-{
-  guint n_before = all->kinds->len;
-
-  if (plan->footprint == NULL || plan->bytes == 0)
-    return FAB_NO_KIND;
-  if (!has_messages (self, plan))
-    return find_stream (all, plan->footprint);
-  const Known *known = make_known (self, plan, all);
-  FabFoldUse *use = &g_array_index (all->kinds, Kind, known->kind).use;
-  double limit = plan->steps.limit_bytes_per_s * plan->wire_factor;
-  use->steps_ps = MIN (use->steps_ps, plan->steps.steps_ps);
-  if (all->kinds->len > n_before)
-    use->limit_bytes_per_s = limit;
-  else if (limit <= 0 || use->limit_bytes_per_s <= 0)
-    use->limit_bytes_per_s = 0;
-  else
-    use->limit_bytes_per_s = MAX (use->limit_bytes_per_s, limit);
-  return known->kind;
-}
-
-/* Folds the kinds of one part: those that may be under way with `first`, with others of those, and so on. */
-static void
-fold_part (const FabPlays *self, const GArray *kinds, const gboolean *may_meet, guint8 *is_done, guint first)
-{
-  g_autoptr (GArray) part = g_array_new (FALSE, FALSE, sizeof (guint));
-  g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (FabFoldUse));
-  g_autoptr (GPtrArray) streams = g_ptr_array_new ();
-
-  is_done[first] = TRUE;
-  g_array_append_val (part, first);
-  for (guint i = 0; i < part->len; i++) {
-    guint k = g_array_index (part, guint, i);
-    Kind *kind = &g_array_index (kinds, Kind, k);
-
-    kind->use.is_once = !may_meet[(gsize) k * kinds->len + k];
-    if (kind->stream != NULL)
-      g_ptr_array_add (streams, (gpointer) kind->stream);
-    else
-      g_array_append_val (uses, kind->use);
-    for (guint other = 0; other < kinds->len; other++)
-      if (!is_done[other] && may_meet[(gsize) k * kinds->len + other]) {
-        is_done[other] = TRUE;
-        g_array_append_val (part, other);
-      }
-  }
-  fab_schedules_fold (self->net->env.graph,
-                      &(FabFoldSpec){ .uses = (const FabFoldUse *) (gpointer) uses->data,
-                                      .n_uses = uses->len,
-                                      .streams = (const FabFootprint *const *) streams->pdata,
-                                      .n_streams = streams->len,
-                                      .apart = self->env->apart,
-                                      .n_apart = self->env->n_apart });
-}
-
-static void
-fold_parts (const FabPlays *self, const GArray *kinds, const guint *kind_of)
-{
-  g_autofree gboolean *may_meet = fab_concurrency_find (self->env->dag, self->env->n_iterations > 1, kind_of,
-                                                        kinds->len);
-  g_autofree guint8 *is_done = g_new0 (guint8, kinds->len + 1);
-
-  for (guint k = 0; k < kinds->len; k++)
-    if (!is_done[k])
-      fold_part (self, kinds, may_meet, is_done, k);
-}
-
-/* Schedules that may be played at the same time are folded together. */
-static void
-plays_fold (FabPlays *self)
-{
-  const FabDag *dag = self->env->dag;
-  g_autoptr (GArray) kinds = g_array_new (FALSE, FALSE, sizeof (Kind)),
-                     in_chunks = g_array_new (FALSE, FALSE, sizeof (InChunks));
-  g_autoptr (GHashTable) pipelines = g_hash_table_new (NULL, NULL), streams = g_hash_table_new (NULL, NULL);
-  g_autofree guint *kind_of = g_new (guint, dag->n_collectives + 1);
-  Everything all = { kinds, in_chunks, pipelines, streams };
-
-  self->is_folded = TRUE;
-  for (guint c = 0; c < dag->n_collectives; c++)
-    kind_of[c] = note_plan (self, &dag->collectives[c].plan, &all);
-  fold_parts (self, kinds, kind_of);
-  for (guint i = 0; i < in_chunks->len; i++) {
-    const InChunks *again = &g_array_index (in_chunks, InChunks, i);
-    Known wanted = { .footprint = again->plan->footprint, .n_chunks = again->plan->steps.n_chunks };
-    Known *known = g_hash_table_lookup (self->known, &wanted);
-
-    known->schedule = fab_schedule_in_chunks (again->pipeline, wanted.n_chunks);
-  }
-}
-
-/* Begins a plan now; `traffic` as in FabConnection. NULL: the plan has to run as a stream. The caller owns the play
- * and must free it before the plays. */
-static FabPlay *
-plays_begin (gpointer owner, FabNet *net, const FabCollectivePlan *plan, const char *traffic, FabDone done)
-{
-  FabPlays *self = owner;
-  const FabCollectivePlanSteps *steps = &plan->steps;
-
-  if (!has_messages (self, plan))
-    return NULL;
-  if (self->env->is_alone && self->net->ops->is_symmetric && !self->is_folded)
-    plays_fold (self);
-  return fab_play_new (find_schedule (self, plan), net,
-                       &(FabPlaySpec){
-                           .bytes = plan->bytes,
-                           .wire_factor = plan->wire_factor,
-                           .limit_bytes_per_s = steps->limit_bytes_per_s,
-                           .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
-                           .is_pipeline = steps->is_pipeline,
-                           .share = plan->n_connections,
-                           .traffic = traffic,
-                           .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
-                           .steps_ps = steps->steps_ps,
-                           .intra_cost = steps->intra_cost,
-                           .inter_cost = steps->inter_cost,
-                           .done = done,
-                       });
-}
-
 struct _FabExecutor {
   FabExecutorEnv env;
   FabSlot slots[2];
@@ -370,12 +99,17 @@ fab_executor_new (const FabExecutorEnv *env)
 
   self->env = *env;
   if (env->episodes == NULL)
-    self->env.episodes = self->own_episodes = fab_episodes_new (env->engine, env->net, FALSE);
+    self->env.episodes = self->own_episodes = fab_episodes_new (env->engine, env->net, NULL, FALSE);
   slot_init (&self->slots[0], env->dag);
   slot_init (&self->slots[1], env->dag);
   self->account = fab_account_new (&self->env);
   self->kernels = fab_kernels_new (env->engine, env->dag, env->n_sms);
-  self->plays = plays_new (&self->env);
+  self->plays = fab_plays_new (&(FabPlaysEnv){ .net = env->net,
+                                               .dag = env->dag,
+                                               .has_next = env->n_iterations > 1,
+                                               .is_alone = env->is_alone,
+                                               .apart = env->apart,
+                                               .n_apart = env->n_apart });
   fab_probe_init (&self->probe);
   return self;
 }
@@ -388,7 +122,7 @@ fab_executor_free (FabExecutor *self)
   slot_clear (&self->slots[0]);
   slot_clear (&self->slots[1]);
   fab_episodes_free (self->own_episodes);
-  plays_free (self->plays);
+  fab_plays_free (self->plays);
   fab_account_free (self->account);
   fab_kernels_free (self->kernels);
   fab_probe_clear (&self->probe);
@@ -545,7 +279,7 @@ collective_done (gpointer owner, guint64 arg)
     record->algbw_bytes_per_s = (double) record->bytes / fab_ps_to_seconds (now_ps - record->start_ps);
   record->busbw_bytes_per_s = record->algbw_bytes_per_s
                             * fab_op_bus_factor (collective->plan.op, collective->plan.n_ranks);
-  check_bound (self, collective, record, has_messages (self->plays, &collective->plan));
+  check_bound (self, collective, record, fab_plays_has_messages (self->plays, &collective->plan));
   while (task != FAB_NO_TASK) {
     FabTaskId before = slot->arrived_before[task];
 
@@ -589,10 +323,7 @@ traffic_of (const FabExecutor *self, const FabDagCollective *collective)
 static FabEpisodeInput
 input_of (const FabExecutor *self, const FabDagCollective *collective)
 {
-  return (FabEpisodeInput){ .plan = &collective->plan,
-                            .traffic = traffic_of (self, collective),
-                            .play = plays_begin,
-                            .owner = self->plays };
+  return fab_plays_input (self->plays, &collective->plan, traffic_of (self, collective));
 }
 
 /* The last rank has arrived. */

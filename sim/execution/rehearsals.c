@@ -15,10 +15,9 @@ typedef struct {
 } Stage;
 
 FabPlay *
-fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, FabDone done)
+fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, guint folded_for, FabDone done)
 {
-  FabPlay *messages = self->play != NULL ? self->play (self->owner, net, self->plan, self->traffic, done)
-                                         : NULL;
+  FabPlay *messages = self->play != NULL ? self->play (self->owner, net, self, folded_for, done) : NULL;
 
   if (messages == NULL) {
     FabStream stream = fab_collective_plan_stream (self->plan);
@@ -122,7 +121,8 @@ has_order (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeIn
     return FALSE;
   stage_init (&stage, env, like);
   for (guint i = 0; i < n; i++)
-    g_ptr_array_add (plays, fab_episode_input_play (&inputs[i], stage.net, (FabDone){ note_end, &stage, 0 }));
+    g_ptr_array_add (plays, fab_episode_input_play (&inputs[i], stage.net, FAB_FOLDED_FOR_ALL,
+                                                    (FabDone){ note_end, &stage, 0 }));
   has = env->ops->has_order (stage.net);
   stage_clear (&stage);
   return has;
@@ -146,6 +146,8 @@ fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisod
       stage_init (&stages[i], env, like);
       stages[i].result = &g_array_index (results, FabRehearsal, first + i);
       stages[i].play = fab_episode_input_play (&inputs[first + i], stages[i].net,
+                                               fab_episode_input_extend (&inputs[first + i],
+                                                                         FAB_FOLDED_FOR_NONE),
                                                (FabDone){ note_end, &stages[i], 0 });
     }
     fab_thread_pool_run (n_threads, n_now, stage_play, stages);

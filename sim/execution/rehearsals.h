@@ -11,18 +11,38 @@
 #include "sim/collective/collective.h"
 #include "sim/collective/play.h"
 
-/* A collective. Everything that it points to must outlive its use. */
-typedef struct {
+/* For which collectives schedules are folded (sim/execution/plays.h): for all of the job, or for no one yet. Other
+ * numbers are sets of collectives. */
+enum { FAB_FOLDED_FOR_ALL = 0 };
+#define FAB_FOLDED_FOR_NONE G_MAXUINT
+
+typedef struct _FabEpisodeInput FabEpisodeInput;
+
+/* A collective. Everything that it points to must outlive its use. The functions may all be NULL: it is played as a
+ * stream. */
+struct _FabEpisodeInput {
   const FabCollectivePlan *plan;
   const char *traffic; /* as in FabConnection; static */
-  /* Begins the plan as messages on `net`; NULL: it is played as a stream. (transfer full) */
-  FabPlay *(*play) (gpointer owner, FabNet *net, const FabCollectivePlan *plan, const char *traffic,
+  /* Begins the plan as messages on `net`, folded for a set in which it is; NULL: it is played as a stream. (transfer
+   * full) */
+  FabPlay *(*play) (gpointer owner, FabNet *net, const FabEpisodeInput *input, guint folded_for,
                     FabDone done);
+  /* Adds the traits of those messages. FALSE: it is played as a stream. */
+  gboolean (*describe) (gpointer owner, FabNet *net, const FabCollectivePlan *plan,
+                        const FabPlayTraits *traits);
+  /* Returns the set with the plan in it. */
+  guint (*extend) (gpointer owner, guint folded_for, const FabCollectivePlan *plan);
   gpointer owner;
-} FabEpisodeInput;
+};
 
 /* Begins a collective on a network now; the play is NULL for a stream. (transfer full) */
-FabPlay *fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, FabDone done);
+FabPlay *fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, guint folded_for, FabDone done);
+
+static inline guint
+fab_episode_input_extend (const FabEpisodeInput *self, guint folded_for)
+{
+  return self->extend != NULL ? self->extend (self->owner, folded_for, self->plan) : folded_for;
+}
 
 /* What a network is made of, and how many threads may play. */
 typedef struct {

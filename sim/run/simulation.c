@@ -124,7 +124,7 @@ build_net (FabSimulation *self)
   self->net = ops->create (&(FabNetEnv){ self->net_engine != NULL ? self->net_engine : self->engine,
                                          self->plant->graph, self->plant->router, (guint64) spec->seed },
                            spec->fidelity.params);
-  self->episodes = fab_episodes_new (self->engine, self->net,
+  self->episodes = fab_episodes_new (self->engine, self->net, spec->fidelity.params,
                                      self->net_engine != NULL && ops->remembers (spec->fidelity.params));
 }
 

@@ -2,7 +2,8 @@
 /* prop_episodes.c - random jobs that remember what happened before, against all of it played: the same records to the
  * last digit, of times, of links and of queues. Collectives overlap, ranks jitter, neighbours share links; flows
  * and faults at times leave nothing to remember. Two threads give what one gives. Rings of which rounds are skipped
- * end within 0.5 % of when they end without; jobs of which rings overlap do so, too.
+ * end within 0.5 % of when they end without; jobs of which rings overlap do so, too. At step, what shares no link is
+ * in episodes apart, which become one now and then.
  */
 #include "tests/support/test.h"
 
@@ -116,6 +117,8 @@ assert_same_queues (const FabSimulation *one, const FabSimulation *other)
   ASSERT_SAME (FabLinkQueueRecord, n_pauses, a, b);
 }
 
+static guint64 n_joins_in_all; /* of episodes that were apart */
+
 static void
 check_at (Random *random, const char *fidelity)
 {
@@ -130,6 +133,8 @@ check_at (Random *random, const char *fidelity)
   }
   assert_false (fab_simulation_step (all->simulation));
   assert_same_queues (memo->simulation, all->simulation);
+  n_joins_in_all += fab_simulation_episodes (memo->simulation).n_joins;
+  assert_int_equal (fab_simulation_episodes (all->simulation).n_joins, 0);
   assert_int_equal (fab_simulation_episodes (all->simulation).n_collectives_remembered, 0);
 }
 
@@ -271,7 +276,9 @@ rings_that_overlap_take_what_they_take (G_GNUC_UNUSED void **state)
 static void
 messages_are_the_same_remembered (G_GNUC_UNUSED void **state)
 {
+  n_joins_in_all = 0;
   seeds_run (150, check_step);
+  assert_true (n_joins_in_all > 0);
 }
 
 static void

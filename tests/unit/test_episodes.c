@@ -9,6 +9,7 @@
 #include "sim/execution/episodes.h"
 #include "tests/support/play.h"
 #include "tests/support/rig.h"
+#include "tests/support/seeds.h"
 
 static FabCatalog *catalog;
 
@@ -21,26 +22,39 @@ typedef struct {
   GPtrArray *plans; /* FabCollectivePlan */
   GString *ends;    /* "100 250 ": when collectives have ended */
   GPtrArray *begins;
+  GPtrArray *footprints; /* FabFootprint: of transfers */
 } Scene;
 
-typedef struct {
+typedef struct _Begin Begin;
+
+struct _Begin {
   Scene *scene;
   FabCollectivePlan *plan;
-} Begin;
+  Begin *then; /* begins `after_ps` after this one has ended; NULL: nothing does */
+  FabTimePs after_ps;
+};
+
+static Scene *
+scene_new_with (guint n_gpus, gboolean remembers, gboolean is_apart)
+{
+  Scene *self = g_new0 (Scene, 1);
+
+  self->rig = rig_new_flat (n_gpus);
+  self->net = rig_net (self->rig, &fab_net_step);
+  self->engine = fab_engine_new ();
+  self->episodes = fab_episodes_new (self->engine, self->net.net, is_apart ? self->net.params->params : NULL,
+                                     remembers);
+  self->plans = g_ptr_array_new_with_free_func (g_free);
+  self->begins = g_ptr_array_new_with_free_func (g_free);
+  self->footprints = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
+  self->ends = g_string_new (NULL);
+  return self;
+}
 
 static Scene *
 scene_new (gboolean remembers)
 {
-  Scene *self = g_new0 (Scene, 1);
-
-  self->rig = rig_new_flat (2);
-  self->net = rig_net (self->rig, &fab_net_step);
-  self->engine = fab_engine_new ();
-  self->episodes = fab_episodes_new (self->engine, self->net.net, remembers);
-  self->plans = g_ptr_array_new_with_free_func (g_free);
-  self->begins = g_ptr_array_new_with_free_func (g_free);
-  self->ends = g_string_new (NULL);
-  return self;
+  return scene_new_with (2, remembers, FALSE);
 }
 
 static void
@@ -52,6 +66,7 @@ scene_free (Scene *self)
   rig_free (self->rig);
   g_ptr_array_unref (self->plans);
   g_ptr_array_unref (self->begins);
+  g_ptr_array_unref (self->footprints);
   g_string_free (self->ends, TRUE);
   g_free (self);
 }
@@ -67,31 +82,45 @@ all_reduce (Scene *self, FabBytes bytes)
   return g_ptr_array_index (self->plans, self->plans->len - 1);
 }
 
+static void begin (gpointer owner, guint64 arg);
+
 static void
 note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
-  Scene *self = owner;
+  const Begin *what = owner;
+  Scene *self = what->scene;
 
   g_string_append_printf (self->ends, "%" G_GINT64_FORMAT " ", fab_engine_now (self->engine));
+  if (what->then != NULL)
+    fab_engine_after (self->engine, what->after_ps, begin, what->then, 0);
 }
 
 static void
 begin (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
-  const Begin *what = owner;
+  Begin *what = owner;
 
   fab_episodes_begin (what->scene->episodes, &(FabEpisodeInput){ .plan = what->plan },
-                      (FabDone){ note_end, what->scene, 0 });
+                      (FabDone){ note_end, what, 0 });
 }
 
-static void
-begin_at (Scene *self, FabTimePs at_ps, FabCollectivePlan *plan)
+static Begin *
+begin_new (Scene *self, FabCollectivePlan *plan)
 {
   Begin *what = g_new0 (Begin, 1);
 
-  *what = (Begin){ self, plan };
+  *what = (Begin){ self, plan, NULL, 0 };
   g_ptr_array_add (self->begins, what);
+  return what;
+}
+
+static Begin *
+begin_at (Scene *self, FabTimePs at_ps, FabCollectivePlan *plan)
+{
+  Begin *what = begin_new (self, plan);
+
   fab_engine_at (self->engine, at_ps, begin, what, 0);
+  return what;
 }
 
 /* Plays what was to begin; returns what was counted. */
@@ -217,6 +246,126 @@ what_never_repeats_is_not_played_twice (G_GNUC_UNUSED void **state)
   assert_int_equal (count.n_replays, 3);
 }
 
+/* --- episodes apart --- */
+
+/* From one GPU to another, as a stream: b bytes take b ps on idle links. */
+static FabCollectivePlan *
+transfer (Scene *self, guint from, guint to, FabBytes bytes)
+{
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->rig->graph);
+  FabCollectivePlan *plan = all_reduce (self, bytes);
+  FabPath path = { 0 };
+
+  assert_true (
+      fab_router_append (self->rig->router, rig_gpu (self->rig, from), rig_gpu (self->rig, to), 0, &path));
+  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_KERNEL, 1, 1, 1 });
+  plan->footprint = fab_footprint_builder_finish (builder);
+  g_ptr_array_add (self->footprints, (gpointer) plan->footprint);
+  return plan;
+}
+
+/* Two that share no link do not care how long after each other they begin, and are alike but for their links: three of
+ * four need not be played. */
+static void
+those_that_share_no_link_are_apart (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new_with (4, TRUE, TRUE);
+  FabCollectivePlan *left = transfer (scene, 0, 1, 100), *right = transfer (scene, 2, 3, 100);
+
+  begin_at (scene, 0, left);
+  begin_at (scene, 30, right);
+  begin_at (scene, 1000, left);
+  begin_at (scene, 1050, right);
+  FabEpisodesCount count = scene_play (scene, "100 130 1100 1150 ");
+  assert_int_equal (count.n_episodes, 4);
+  assert_int_equal (count.n_remembered, 3);
+  assert_int_equal (count.n_replays + count.n_joins, 0);
+}
+
+/* At 50 both have 50 left, and a third one takes half of a link of each until 150; then it has 50 left. The second time
+ * it is all known, also in the other order and with what has begun first on the other side. */
+static void
+one_that_meets_two_makes_them_one (G_GNUC_UNUSED void **state)
+{
+  for (guint is_apart = 0; is_apart < 2; is_apart++) {
+    g_autoptr (Scene) scene = scene_new_with (4, TRUE, is_apart);
+    FabCollectivePlan *left = transfer (scene, 0, 1, 100), *right = transfer (scene, 2, 3, 100),
+                      *across = transfer (scene, 0, 3, 100);
+
+    for (guint i = 0; i < 3; i++) {
+      begin_at (scene, 1000 * i, i < 2 ? left : right);
+      begin_at (scene, 1000 * i, i < 2 ? right : left);
+      begin_at (scene, 1000 * i + 50, across);
+    }
+    FabEpisodesCount count = scene_play (scene, "150 150 200 1150 1150 1200 2150 2150 2200 ");
+    assert_int_equal (count.n_joins, is_apart ? 3 : 0);
+    assert_int_equal (count.n_episodes, 3);
+    assert_true (count.n_remembered >= 1);
+    assert_true (count.n_replays <= 2);
+  }
+}
+
+/* Nothing but the network says when the second one ends, so the first is played to its end at 400. Then what follows
+ * the second begins at 120 on a link of the first: it has half of it until 320, and the first has 180 left then. */
+static void
+what_was_played_too_far_is_played_again (G_GNUC_UNUSED void **state)
+{
+  for (guint is_apart = 0; is_apart < 2; is_apart++) {
+    g_autoptr (Scene) scene = scene_new_with (4, TRUE, is_apart);
+    FabCollectivePlan *large = transfer (scene, 0, 1, 400), *small = transfer (scene, 2, 3, 100),
+                      *next = transfer (scene, 0, 3, 100);
+
+    for (guint i = 0; i < 2; i++) {
+      begin_at (scene, 1000 * i, large);
+      Begin *second = begin_at (scene, 1000 * i, small);
+      second->then = begin_new (scene, next);
+      second->after_ps = 20;
+    }
+    FabEpisodesCount count = scene_play (scene, "100 320 500 1100 1320 1500 ");
+    assert_int_equal (count.n_episodes, is_apart ? 4 : 2);
+    assert_true (count.n_remembered >= count.n_episodes / 2);
+  }
+}
+
+/* Random transfers between four GPUs, some again and again: apart or not, they end at the same times, and links count
+ * the same. */
+static void
+assert_same_scenes (Random *random)
+{
+  g_autoptr (Scene) one = scene_new_with (4, TRUE, FALSE), apart = scene_new_with (4, TRUE, TRUE);
+  Scene *scenes[] = { one, apart };
+  guint n = random_between (random, 2, 12), from[12], to[12], n_rounds = random_between (random, 1, 4);
+  FabBytes bytes[12];
+  FabTimePs begin_ps[12];
+
+  for (guint i = 0; i < n; i++) {
+    from[i] = random_below (random, 4);
+    to[i] = (from[i] + random_between (random, 1, 3)) % 4;
+    bytes[i] = 40 * random_between (random, 1, 5);
+    begin_ps[i] = 20 * random_below (random, 30);
+  }
+  for (guint s = 0; s < 2; s++)
+    for (guint round = 0; round < n_rounds; round++)
+      for (guint i = 0; i < n; i++)
+        begin_at (scenes[s], 10000 * round + begin_ps[i], transfer (scenes[s], from[i], to[i], bytes[i]));
+  fab_engine_run (one->engine);
+  FabEpisodesCount count = scene_play (apart, one->ends->str);
+  assert_int_equal (count.n_collectives, n * n_rounds);
+  for (FabLinkId link = 0; link < fab_graph_n_links (one->rig->graph); link++) {
+    FabLinkLoad loads[2];
+
+    for (guint s = 0; s < 2; s++)
+      fab_meter_read (fab_episodes_meter (scenes[s]->episodes), link, 1, &loads[s]);
+    assert_near (loads[0].payload_bytes, loads[1].payload_bytes, 1e-12);
+  }
+}
+
+static void
+apart_or_not_all_end_at_the_same_times (G_GNUC_UNUSED void **state)
+{
+  seeds_run (300, assert_same_scenes);
+}
+
 /* --- whole jobs --- */
 
 static FabEpisodesCount
@@ -298,6 +447,10 @@ main (void)
     cmocka_unit_test (without_memory_everything_is_played),
     cmocka_unit_test (links_count_what_is_remembered),
     cmocka_unit_test (what_never_repeats_is_not_played_twice),
+    cmocka_unit_test (those_that_share_no_link_are_apart),
+    cmocka_unit_test (one_that_meets_two_makes_them_one),
+    cmocka_unit_test (what_was_played_too_far_is_played_again),
+    cmocka_unit_test (apart_or_not_all_end_at_the_same_times),
     cmocka_unit_test (faults_at_times_leave_nothing_to_remember),
     cmocka_unit_test (what_is_drawn_is_played_four_times),
     cmocka_unit_test (a_job_that_jams_says_the_same_remembered),

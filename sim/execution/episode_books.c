@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/execution/episode_books.h"
+
+static void
+plan_clear (gpointer data)
+{
+  g_clear_pointer (&((FabEpisodePlan *) data)->meter, g_array_unref);
+}
+
+void
+fab_episode_books_init (FabEpisodeBooks *self, FabEngine *engine, FabNet *net, gconstpointer params,
+                        gboolean remembers)
+{
+  *self = (FabEpisodeBooks){
+    .engine = engine,
+    .net = net,
+    .stages = fab_episode_stages_new (net, params),
+    .meter = fab_meter_new (net->env.graph),
+    .remembers = remembers,
+    .ids = fab_plan_ids_new (),
+    .plans = g_array_new (FALSE, FALSE, sizeof (FabEpisodePlan)),
+    .shapes = g_array_new (FALSE, FALSE, sizeof (FabEpisodeShape)),
+    .apart_by = remembers && net->ops->is_separable && params != NULL ? fab_plan_shapes_new () : NULL,
+    .pending = g_array_new (FALSE, FALSE, sizeof (FabEpisodeEnd)),
+    .late = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
+    .lanes = g_array_new (FALSE, TRUE, sizeof (FabLaneQueue)),
+  };
+  fab_episode_tree_init (&self->tree);
+  g_array_set_clear_func (self->plans, plan_clear);
+}
+
+void
+fab_episode_books_clear (FabEpisodeBooks *self)
+{
+  for (guint i = 0; i < self->shapes->len; i++)
+    for (guint k = 0; k < FAB_SAMPLES; k++)
+      fab_episode_tree_cut (&self->tree, fab_episode_shape_at (self, i)->samples[k]);
+  g_array_unref (self->shapes);
+  g_array_unref (self->plans);
+  fab_plan_ids_free (self->ids);
+  fab_plan_shapes_free (self->apart_by);
+  fab_episode_tree_clear (&self->tree);
+  g_array_unref (self->pending);
+  g_array_unref (self->late);
+  g_array_unref (self->lanes);
+  fab_meter_free (self->meter);
+  fab_episode_stages_free (self->stages);
+}
+
+/* --- collectives --- */
+
+static void
+describe_stream (const FabStream *stream, const FabPlayTraits *traits)
+{
+  const FabFootprint *footprint = stream->footprint;
+  struct {
+    FabBytes bytes;
+    FabTimePs startup_ps;
+    double wire_factor, limit_bytes_per_s;
+    guint64 share;
+  } told = { stream->bytes, stream->startup_ps, stream->wire_factor, stream->limit_bytes_per_s,
+             stream->share };
+
+  g_array_append_vals (traits->words, &told, sizeof told / sizeof (guint64));
+  g_array_append_vals (traits->words, &footprint->rate_bytes_per_s, 1);
+  g_array_append_vals (traits->words, footprint->weights, footprint->n);
+  g_array_append_vals (traits->words, footprint->line_weights, footprint->n);
+  g_array_append_vals (traits->links, footprint->links, footprint->n);
+  if (stream->bytes > 0)
+    fab_meter_add_line (traits->meter, footprint, (double) stream->bytes, stream->wire_factor);
+}
+
+static void
+find_shape (FabEpisodeBooks *self, FabEpisodePlan *plan)
+{
+  const FabEpisodeInput *input = &plan->input;
+  g_autoptr (GArray) words = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+  const FabPlayTraits traits = { words, links, self->net->meter };
+
+  if (input->describe == NULL || !input->describe (input->owner, self->net, input->plan, &traits)) {
+    const FabStream stream = fab_collective_plan_stream (input->plan);
+
+    describe_stream (&stream, &traits);
+  }
+  plan->meter = fab_meter_drain (self->net->meter, g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)));
+  plan->shape = fab_plan_shapes_find (self->apart_by, self->net->env.graph, words, links);
+}
+
+guint32
+fab_episode_books_plan (FabEpisodeBooks *self, const FabEpisodeInput *input)
+{
+  guint32 id = fab_plan_ids_find (self->ids, input->plan, input->traffic);
+  FabEpisodePlan added = { .input = *input, .shape = { .shape = id } };
+  const FabEpisodeShape fresh = { 0 };
+
+  if (id < self->plans->len)
+    return id;
+  if (self->apart_by != NULL)
+    find_shape (self, &added);
+  g_array_append_val (self->plans, added);
+  if (added.shape.shape == self->shapes->len)
+    g_array_append_val (self->shapes, fresh);
+  return id;
+}
+
+static guint
+find_relation (FabEpisodeBooks *self, guint32 earlier, guint32 later)
+{
+  return fab_plan_shapes_relation (self->apart_by, fab_episode_plan_at (self, earlier)->shape.links,
+                                   fab_episode_plan_at (self, later)->shape.links);
+}
+
+gboolean
+fab_episode_books_meet (FabEpisodeBooks *self, guint32 earlier, guint32 later)
+{
+  return self->apart_by == NULL || find_relation (self, earlier, later) > 0;
+}
+
+guint32
+fab_episode_books_key (FabEpisodeBooks *self, guint32 plan, const GArray *others)
+{
+  if (self->apart_by == NULL)
+    return plan;
+  g_autofree guint *relations = g_new (guint, others->len + 1);
+  for (guint i = 0; i < others->len; i++)
+    relations[i] = find_relation (self, g_array_index (others, guint32, i), plan);
+  return fab_plan_shapes_key (self->apart_by, fab_episode_plan_at (self, plan)->shape.shape, relations,
+                              others->len);
+}
+
+/* --- what is counted --- */
+
+void
+fab_episode_books_carried (FabEpisodeBooks *self, const GArray *entries)
+{
+  fab_meter_add_entries (self->meter, (const FabMeterEntry *) (gconstpointer) entries->data, entries->len);
+}
+
+void
+fab_episode_books_carried_bytes (FabEpisodeBooks *self, GBytes *entries)
+{
+  gsize size;
+  const FabMeterEntry *first = g_bytes_get_data (entries, &size);
+
+  fab_meter_add_entries (self->meter, first, size / sizeof *first);
+}
+
+void
+fab_episode_books_note_skips (FabEpisodeBooks *self, FabEpisodeNode *node, const GArray *skips, guint first,
+                              FabTimePs start_ps)
+{
+  g_autoptr (GArray) noted = g_array_new (FALSE, FALSE, sizeof (FabSkip));
+
+  if (node == NULL || node->is_played)
+    return;
+  for (guint i = first; i < skips->len; i++) {
+    FabSkip skip = g_array_index (skips, FabSkip, i);
+
+    skip.at_ps -= start_ps;
+    g_array_append_val (noted, skip);
+  }
+  node->is_played = TRUE;
+  if (noted->len > 0)
+    node->skips = fab_episode_tree_keep (&self->tree, noted);
+}
+
+void
+fab_episode_books_learn (FabEpisodeBooks *self, guint32 id, const FabRehearsal *rehearsal)
+{
+  guint number = fab_episode_plan_at (self, id)->shape.shape;
+  FabEpisodeShape *shape = fab_episode_shape_at (self, number);
+  FabEpisodeTree *tree = &self->tree;
+  FabEpisodeNode *node;
+
+  if (rehearsal->duration_ps < 0 || shape->samples[0] != NULL || !fab_episode_tree_has_room (tree))
+    return;
+  node = shape->samples[0] = fab_episode_tree_add (tree, NULL, FALSE, number, 0);
+  node->is_played = TRUE;
+  node = node->output = fab_episode_tree_add (tree, node, TRUE, 0, rehearsal->duration_ps);
+  node->quiet_ps = 0;
+  fab_episode_books_note_skips (self, node, rehearsal->skips, 0, 0);
+  if (self->apart_by == NULL)
+    node->meter = fab_episode_tree_keep (tree, rehearsal->meter);
+  node->queues = fab_episode_tree_keep (tree, rehearsal->queues);
+  node->late = fab_episode_tree_keep (tree, rehearsal->late);
+  shape->n_events = MAX (rehearsal->n_events, 1);
+  self->net->n_skipped += rehearsal->n_skipped;
+  shape->will_have_drawn = rehearsal->n_drawn > 0;
+}

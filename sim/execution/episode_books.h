@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* episode_books.h - what all episodes (episodes.h) of a network have in common: the collectives that begin them, the
+ * tree of what is known, and what is counted.
+ */
+#pragma once
+
+#include "sim/execution/episode_stages.h"
+#include "sim/execution/episode_tree.h"
+#include "sim/execution/episodes.h"
+#include "sim/execution/plan_ids.h"
+#include "sim/execution/plan_shapes.h"
+
+/* Collectives that are alike, which may begin episodes. */
+typedef struct {
+  /* The episodes that they begin; without random numbers the first only. */
+  FabEpisodeNode *samples[FAB_SAMPLES];
+  guint64 n_begun;                     /* such episodes so far */
+  guint64 n_events;                    /* of a rehearsal that has not been used; 0: there is none */
+  guint n_misses;                      /* replays since such an episode was known to its end */
+  gboolean has_drawn, will_have_drawn; /* once a rehearsal has been used */
+} FabEpisodeShape;
+
+/* A collective. */
+typedef struct {
+  FabEpisodeInput input;
+  FabPlanShape shape; /* where episodes are not apart: one of its own, and no links */
+  GArray *meter;      /* FabMeterEntry: what links carry until it ends; NULL: the network says it */
+} FabEpisodePlan;
+
+/* A collective that has ended, to be told. */
+typedef struct {
+  FabDone done;
+  guint64 order; /* in which collectives have begun */
+} FabEpisodeEnd;
+
+typedef struct {
+  FabEngine *engine; /* of the jobs */
+  FabNet *net;       /* of the first stage */
+  FabEpisodeStages *stages;
+  FabMeter *meter; /* of the jobs */
+  gboolean remembers;
+  FabPlanIds *ids;
+  GArray *plans;           /* FabEpisodePlan */
+  GArray *shapes;          /* FabEpisodeShape */
+  FabPlanShapes *apart_by; /* NULL: collectives that share no link are in one episode all the same */
+  FabEpisodeTree tree;
+  GArray *pending;  /* FabEpisodeEnd: to be told now */
+  guint n_told;     /* of them */
+  guint64 n_logged; /* inputs and outputs of all episodes so far */
+  GArray *late;     /* FabMeterEntry: what links carried after the last output of an episode */
+  GArray *lanes;    /* FabLaneQueue of all episodes that have ended, by lane */
+  guint64 n_events; /* of rehearsals that were used */
+  gboolean has_drawn;
+  FabEpisodesCount count;
+} FabEpisodeBooks;
+
+/* `params`: of the network; NULL: episodes are never apart. */
+void fab_episode_books_init (FabEpisodeBooks *self, FabEngine *engine, FabNet *net, gconstpointer params,
+                             gboolean remembers);
+void fab_episode_books_clear (FabEpisodeBooks *self);
+
+/* Returns the number of the collective, which is new or not. */
+guint32 fab_episode_books_plan (FabEpisodeBooks *self, const FabEpisodeInput *input);
+
+static inline FabEpisodePlan *
+fab_episode_plan_at (const FabEpisodeBooks *self, guint32 plan)
+{
+  return &g_array_index (self->plans, FabEpisodePlan, plan);
+}
+
+static inline FabEpisodeShape *
+fab_episode_shape_at (const FabEpisodeBooks *self, guint shape)
+{
+  return &g_array_index (self->shapes, FabEpisodeShape, shape);
+}
+
+/* Whether two collectives affect each other. */
+gboolean fab_episode_books_meet (FabEpisodeBooks *self, guint32 earlier, guint32 later);
+
+/* Returns the number by which a tree knows a collective that begins while others (guint32: plans) are under way. */
+guint32 fab_episode_books_key (FabEpisodeBooks *self, guint32 plan, const GArray *others);
+
+/* Counts what links carried: an array of FabMeterEntry. */
+void fab_episode_books_carried (FabEpisodeBooks *self, const GArray *entries);
+void fab_episode_books_carried_bytes (FabEpisodeBooks *self, GBytes *entries);
+
+/* Puts what was rehearsed into the tree, as if it had been played. */
+void fab_episode_books_learn (FabEpisodeBooks *self, guint32 plan, const FabRehearsal *rehearsal);
+
+/* Notes at a node that the network has been there, and the skips that it has made since the parent: those from
+ * `first` on, on a clock that begins at `start_ps`. */
+void fab_episode_books_note_skips (FabEpisodeBooks *self, FabEpisodeNode *node, const GArray *skips,
+                                   guint first, FabTimePs start_ps);
