@@ -75,22 +75,34 @@ find_fast (const FabRegistry *registry)
   return NULL;
 }
 
+/* Returns the scenario with a fast network; NULL: its own plays no messages, or there is none. (transfer full) */
+static FabScenario *
+make_fast (const FabScenario *scenario, const FabRegistry *registry)
+{
+  const FabNetOps *fast = find_fast (registry);
+  g_autoptr (FabScenario) copy = NULL;
+
+  if (fast == NULL || ((const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info)->message == NULL)
+    return NULL;
+  copy = fab_scenario_copy (scenario);
+  if (!fab_scenario_set (copy, "fidelity", fab_value_text (fast->info.name), NULL)
+      || !fab_scenario_check (copy, NULL))
+    return NULL;
+  return g_steal_pointer (&copy);
+}
+
 /* Guesses how long an iteration of a slow network is, from one of a fast one. Nobody is told where that cannot
  * be played: the guess is for a person who waits. */
 static void
 guess_step (const FabScenario *scenario, const FabRunRequest *request)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
-  const FabNetOps *fast = find_fast (request->registry);
   const gint64 ps_per_us = 1000000;
   g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
   const FabRunOptions options = { .steps = steps, .cancel = request->cancel };
+  g_autoptr (FabScenario) copy = request->pulse != NULL ? make_fast (scenario, request->registry) : NULL;
 
-  if (request->pulse == NULL || fast == NULL || ((const FabNetOps *) spec->fidelity.info)->message == NULL)
-    return;
-  g_autoptr (FabScenario) copy = fab_scenario_copy (scenario);
-  if (!fab_scenario_set (copy, "fidelity", fab_value_text (fast->info.name), NULL)
-      || !fab_scenario_set (copy, "iterations", fab_value_count (1), NULL)
+  if (copy == NULL || !fab_scenario_set (copy, "iterations", fab_value_count (1), NULL)
       || !fab_scenario_check (copy, NULL))
     return;
   g_autoptr (FabSimulation) played = fab_scenario_run (copy, request->registry, NULL, &options, NULL);
@@ -318,9 +330,16 @@ fab_run_slow_down (const FabRunJob *job)
 
 /* --- the band --- */
 
+/* A network that plays messages needs long for the ends of everything that is uncertain. Where nothing queues, a fast
+ * network plays them, and says by how much the figures change: in proportion to what communication takes on both. */
 typedef struct {
-  const FabScenario *scenario;
+  const FabScenario *scenario; /* that is played */
   FabRunRequest request;
+  guint n;         /* steps */
+  double *seconds; /* [2 n] of each step, then of what each exposes; as the network of the scenario has it */
+  double *fast_seconds; /* [2 n] as the fast network has it; NULL: it does not play */
+  double *comm_ratios;  /* [n] seconds of communication over those of the fast network */
+  FabRunResult fast;    /* of it */
 } Bander;
 
 static void
@@ -334,6 +353,17 @@ copy_times (const FabRunResult *result, double *seconds)
   }
 }
 
+/* From seconds of the fast network to those of the scenario's. */
+static void
+move_times (const Bander *self, const FabWhatIf *what_if, double *seconds)
+{
+  for (guint i = 0; self->fast_seconds != NULL && i < 2 * self->n; i++) {
+    double ratio = what_if->compute != NULL ? 1 : self->comm_ratios[i % self->n];
+
+    seconds[i] = MAX (self->seconds[i] + ratio * (seconds[i] - self->fast_seconds[i]), 0);
+  }
+}
+
 static gboolean
 play_changed (gpointer owner, const FabWhatIf *what_if, double *seconds, GError **error)
 {
@@ -341,16 +371,44 @@ play_changed (gpointer owner, const FabWhatIf *what_if, double *seconds, GError 
   FabRunResult changed = { 0 };
   gboolean is_played = fab_run_play (self->scenario, what_if, &self->request, &changed, error);
 
-  if (is_played)
+  if (is_played) {
     copy_times (&changed, seconds);
-  else
+    move_times (self, what_if, seconds);
+  } else {
     g_prefix_error (
         error, "band, with %s changed: ",
         what_if->link_class != NULL
             ? what_if->link_class
             : fab_unsure_names[what_if->compute != NULL ? FAB_UNSURE_COMPUTE : FAB_UNSURE_COLLECTIVES]);
+  }
   fab_run_result_clear (&changed);
   return is_played;
+}
+
+static double
+comm_seconds (const FabRunResult *result, guint i)
+{
+  return fab_ps_to_seconds (g_array_index (result->steps, FabStepRecord, i).times.comm_ps);
+}
+
+/* Plays the scenario on the fast network, which then plays for the band. Without one the scenario's own does. */
+static void
+play_fast (Bander *self, const FabScenario *fast, const FabRunResult *result)
+{
+  FabRunRequest alone = self->request;
+  FabRunResult *played = &self->fast;
+
+  alone.beside = NULL;
+  if (fast == NULL || !fab_run_play (fast, NULL, &alone, played, NULL) || played->steps->len != self->n)
+    return;
+  self->scenario = fast;
+  self->request.beside = played->simulation;
+  self->fast_seconds = g_new (double, 2 * self->n + 1);
+  self->comm_ratios = g_new (double, self->n + 1);
+  copy_times (played, self->fast_seconds);
+  for (guint i = 0; i < self->n; i++)
+    self->comm_ratios[i] = comm_seconds (played, i) > 0 ? comm_seconds (result, i) / comm_seconds (played, i)
+                                                        : 1;
 }
 
 gboolean
@@ -358,14 +416,21 @@ fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, Fa
                    GError **error)
 {
   g_autofree double *seconds = g_new (double, 2 * result->steps->len + 1);
-  Bander bander = { scenario, *request };
+  const FabNetOps *net = (const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info;
+  g_autoptr (FabScenario) fast = net->link_queue == NULL ? make_fast (scenario, request->registry) : NULL;
+  Bander bander = { .scenario = scenario, .request = *request, .n = result->steps->len, .seconds = seconds };
 
   bander.request.db = NULL;
   bander.request.beside = result->simulation;
   bander.request.has_no_verdict = TRUE;
   copy_times (result, seconds);
-  return fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
-                        2 * result->steps->len, play_changed, &bander, &result->band, error);
+  play_fast (&bander, fast, result);
+  gboolean is_found = fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
+                                     2 * bander.n, play_changed, &bander, &result->band, error);
+  g_free (bander.fast_seconds);
+  g_free (bander.comm_ratios);
+  fab_run_result_clear (&bander.fast);
+  return is_found;
 }
 
 /* --- into the results file --- */

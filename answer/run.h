@@ -79,7 +79,8 @@ gboolean fab_run_find_jobs (const FabScenario *scenario, const FabRunRequest *re
                             GError **error);
 
 /* Plays everything again with what is uncertain at either end; result->band is that of every iteration's seconds, and
- * of those that it exposes. NULL there: nothing is uncertain. FALSE and *error when such a run fails. */
+ * of those that it exposes. NULL there: nothing is uncertain. FALSE and *error when such a run fails. A network that
+ * plays messages, of which none queues, leaves the ends to a fast one (docs/explanation/uncertainty.md). */
 gboolean fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
                             GError **error);
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_run_band.c - the band of a run whose network plays messages. A fast network plays its ends; here they are held
+ * against ends that the network of the scenario plays itself.
+ */
+#include "tests/support/test.h"
+
+#include "answer/run.h"
+#include "models/models.h"
+#include "tests/support/band.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+static char *
+scenario_text (const char *fidelity, const char *rest)
+{
+  return g_strdup_printf (
+      "name: t\niterations: 1\nfidelity: %s\n"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-24\", shape: {kind: transformer, layers: 4, "
+      "hidden: 1024, heads: 8, vocabulary: 5000, tied: false}}]\n%s",
+      fidelity, rest);
+}
+
+/* Both bands of the seconds of the one step. */
+static void
+assert_same_bands (const char *fidelity, double close, const char *rest)
+{
+  const double us = 1e-6;
+  g_autofree char *yaml = scenario_text (fidelity, rest);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  PlayedBand exact = played_band (catalog, yaml);
+  const FabRunRequest request = { .registry = &fab_models };
+  FabRunResult run = { 0 };
+
+  assert_true (fab_run_play (play->scenario, NULL, &request, &run, NULL));
+  assert_true (fab_run_find_band (play->scenario, &request, &run, NULL));
+  assert_non_null (exact.band);
+  assert_non_null (run.band);
+  double step_s = fab_ps_to_seconds (fab_run_last_step (&run)->times.duration_ps);
+  assert_near (step_s, exact.value_us * us, 1e-9);
+  assert_true (run.band->low[0] <= step_s && run.band->high[0] >= step_s);
+  assert_true (run.band->high[0] > run.band->low[0]);
+  assert_near (run.band->low[0], exact.band->low[0] * us, close);
+  assert_near (run.band->high[0], exact.band->high[0] * us, close);
+  assert_string_equal (
+      fab_unsure_names[g_array_index (run.band->unsure, FabUnsure, run.band->most[0]).kind],
+      fab_unsure_names[g_array_index (exact.band->unsure, FabUnsure, exact.band->most[0]).kind]);
+  fab_run_result_clear (&run);
+  fab_band_free (exact.band);
+}
+
+/* Overlapped and exposed, between nodes and inside one, and of a fabric that makes flows wait at step alone. */
+static void
+a_fast_network_finds_the_band_of_a_slow_one (G_GNUC_UNUSED void **state)
+{
+  static const char *const rests[] = {
+    "cluster: {node: dgx-h100, nodes: 2}\njob: {model: m, kind: ddp, micro_batch: 8, sequence: 512}\n",
+    "cluster: {node: dgx-a100, nodes: 2, nic: roce-100, nics_per_node: 1}\n"
+    "job: {model: m, kind: zero, stage: 3, micro_batch: 1, sequence: 64}\n",
+    "cluster: {node: dgx-a100}\njob: {kind: collective, operations: [{op: all_to_all, size: 10MB}]}\n",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rests); i++)
+    assert_same_bands ("step", 0.02, rests[i]);
+}
+
+/* Where packets queue, the ends are played by packets. */
+static void
+packets_play_their_own_ends (G_GNUC_UNUSED void **state)
+{
+  assert_same_bands ("{kind: packet, mtu: 64KiB}", 1e-9,
+                     "cluster: {node: dgx-a100, nodes: 2, gpus_per_node: 2, nics_per_node: 1}\n"
+                     "job: {kind: collective, operations: [{op: all_reduce, size: 4MB}]}\n");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_fast_network_finds_the_band_of_a_slow_one),
+    cmocka_unit_test (packets_play_their_own_ends),
+  };
+
+  return play_run_tests ("run_band", tests, &catalog);
+}
