@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/training/overlap.h"
+#include "models/workload/training/prices.h"
 #include "models/workload/training/train.h"
 
 typedef enum { CONTEXT_RING, CONTEXT_GATHER } ContextKind;
@@ -16,18 +17,11 @@ typedef struct {
 
 const char *const context_kinds[] = { "ring", "gather", NULL };
 
-/* The experts have a grid of ranks of their own. */
-static gboolean
-is_folded (const Train *train, const FabSegment *segment)
-{
-  return train->layout.is_folded && segment->expert_bytes > 0;
-}
-
 /* The groups that share the matrices of a segment; NULL: groups of one rank. */
 static FabConcurrentGroups *
 tensor_groups (const Stage *stage, const FabSegment *segment)
 {
-  return is_folded (stage->train, segment) ? stage->expert_tensor : stage->tensor;
+  return train_has_own_grid (stage->train, segment) ? stage->expert_tensor : stage->tensor;
 }
 
 /* Whether tensor parallelism divides a segment; whether anything at all is sent before, during or after it. */
@@ -71,7 +65,7 @@ model_parallel_tensor_bytes (const Exchange *model_parallel)
 {
   const Layout *layout = &model_parallel->stage->train->layout;
 
-  if (is_folded (model_parallel->stage->train, model_parallel->segment))
+  if (train_has_own_grid (model_parallel->stage->train, model_parallel->segment))
     return model_parallel->segment->expert_bytes * layout->n_expert_tensor / layout->size[AXIS_TENSOR];
   return model_parallel->segment->expert_bytes > 0 ? model_parallel->segment->expert_bytes
                                                    : model_parallel->layer->hidden_bytes;
@@ -261,38 +255,6 @@ typedef struct {
   guint first, n;
 } Piece;
 
-typedef enum {
-  PASS_FORWARD,
-  PASS_BACKWARD,
-  PASS_INPUTS,  /* backward, without the gradients of the weights */
-  PASS_WEIGHTS, /* the rest of it */
-} PassKind;
-
-static double
-segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
-{
-  const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
-  const Layout *layout = &train->layout;
-  double apart = train->tokens / (train->params->parallel.is_sequence ? layout->size[AXIS_TENSOR] : 1);
-  gboolean is_apart = is_folded (train, segment);
-  FabPass pass = { .layer = layer,
-                   .segment = segment,
-                   .is_backward = kind != PASS_FORWARD,
-                   .gradients = kind == PASS_INPUTS  ? FAB_GRADIENTS_INPUTS
-                              : kind == PASS_WEIGHTS ? FAB_GRADIENTS_WEIGHTS
-                                                     : FAB_GRADIENTS_ALL,
-                   .tokens = is_apart ? apart * layout->n_expert_tensor : train->tokens,
-                   .n_split = is_apart ? layout->n_expert_tensor : layout->size[AXIS_TENSOR],
-                   .n_expert = layout->n_expert,
-                   .precision = (FabPrecision) train->params->precision,
-                   .is_accumulating = train->n_micro > 1,
-                   .efficiency = train->has_efficiency ? &train->efficiency.values : NULL,
-                   .shared_tokens = apart };
-
-  return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass) * train->waiting
-       * experts_load (train, layer, segment);
-}
-
 /* --- pieces of a layer between communication --- */
 
 static gboolean
@@ -316,7 +278,7 @@ piece_seconds (const Train *train, const FabLayer *layer, const Piece *piece, Pa
   double seconds = 0;
 
   for (guint i = 0; i < piece->n; i++)
-    seconds += segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i), kind);
+    seconds += train_segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i), kind);
   return seconds;
 }
 
@@ -719,7 +681,7 @@ score_seconds (const Train *train, const FabLayer *layer)
         g_array_append_val (operators, g_array_index (whole->operators, FabOperator, i));
     scores.operators = operators;
     if (operators->len > 0)
-      seconds += segment_seconds (train, layer, &scores, PASS_FORWARD);
+      seconds += train_part_seconds (train, layer, &scores, PASS_FORWARD);
   }
   return seconds;
 }

@@ -366,6 +366,7 @@ train_clear (Train *train)
   g_free (train->transfers);
   g_clear_pointer (&train->parts, g_array_unref);
   g_clear_pointer (&train->concurrent_groups, g_array_unref);
+  g_clear_pointer (&train->prices, g_hash_table_unref);
   fab_layer_stack_free (train->stack);
   g_clear_error (&train->error);
 }
@@ -513,6 +514,7 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   find_efficiency (&train);
   find_compute_known (&train, totals);
   train.concurrent_groups = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
+  train.prices = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   train.experts = experts_new (&train);
   if (!check_experts (&train, error) || !fab_compute_check_layers (&params->compute, train.stack, error)
       || !train_add_stages (&train, error))

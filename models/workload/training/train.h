@@ -335,6 +335,7 @@ struct _Train {
   Experts *experts;
   gint64 norm; /* all-reduce of the norm of the gradients, before the optimizer; -1: not made yet */
   GArray *concurrent_groups; /* KnownFamily */
+  GHashTable *prices;        /* from segments of the stack to what passes take (prices.c) */
   GError *error;             /* the first error; nothing is planned after it */
 };
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "models/workload/training/prices.h"
+
+#include <math.h>
+
+#include "models/workload/training/experts.h"
+
+gboolean
+train_has_own_grid (const Train *train, const FabSegment *segment)
+{
+  return train->layout.is_folded && segment->expert_bytes > 0;
+}
+
+/* Of the compute model, without what slows kernels down. */
+static double
+find_price (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
+{
+  const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
+  const Layout *layout = &train->layout;
+  double apart = train->tokens / (train->params->parallel.is_sequence ? layout->size[AXIS_TENSOR] : 1);
+  gboolean has_own_grid = train_has_own_grid (train, segment);
+  FabPass pass = { .layer = layer,
+                   .segment = segment,
+                   .is_backward = kind != PASS_FORWARD,
+                   .gradients = kind == PASS_INPUTS  ? FAB_GRADIENTS_INPUTS
+                              : kind == PASS_WEIGHTS ? FAB_GRADIENTS_WEIGHTS
+                                                     : FAB_GRADIENTS_ALL,
+                   .tokens = has_own_grid ? apart * layout->n_expert_tensor : train->tokens,
+                   .n_split = has_own_grid ? layout->n_expert_tensor : layout->size[AXIS_TENSOR],
+                   .n_expert = layout->n_expert,
+                   .precision = (FabPrecision) train->params->precision,
+                   .is_accumulating = train->n_micro > 1,
+                   .efficiency = train->has_efficiency ? &train->efficiency.values : NULL,
+                   .shared_tokens = apart };
+
+  return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass);
+}
+
+static double *
+prices_of (const Train *train, const FabSegment *segment)
+{
+  double *prices = g_hash_table_lookup (train->prices, segment);
+
+  if (prices == NULL) {
+    prices = g_new (double, N_PASS_KINDS);
+    for (guint i = 0; i < N_PASS_KINDS; i++)
+      prices[i] = NAN;
+    g_hash_table_insert (train->prices, (gpointer) segment, prices);
+  }
+  return prices;
+}
+
+static double
+slowed (const Train *train, const FabLayer *layer, const FabSegment *segment, double seconds)
+{
+  return seconds * train->waiting * experts_load (train, layer, segment);
+}
+
+double
+train_segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
+{
+  double *price = &prices_of (train, segment)[kind];
+
+  if (isnan (*price))
+    *price = find_price (train, layer, segment, kind);
+  return slowed (train, layer, segment, *price);
+}
+
+double
+train_part_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
+{
+  return slowed (train, layer, segment, find_price (train, layer, segment, kind));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* prices.h - what a pass through a segment takes, by the job's compute model. All micro-batches take the same, so that
+ * the model is asked once for each segment and kind of pass.
+ */
+#pragma once
+
+#include "models/workload/training/train.h"
+
+typedef enum {
+  PASS_FORWARD,
+  PASS_BACKWARD,
+  PASS_INPUTS,  /* backward, without the gradients of the weights */
+  PASS_WEIGHTS, /* the rest of it */
+  N_PASS_KINDS,
+} PassKind;
+
+/* Whether the experts of the segment have a grid of ranks of their own. */
+gboolean train_has_own_grid (const Train *train, const FabSegment *segment);
+
+/* Returns the seconds of a segment of `train->stack`. */
+double train_segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment,
+                              PassKind kind);
+
+/* The same of a segment that the caller has made of a part of one. */
+double train_part_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment,
+                           PassKind kind);
