@@ -702,12 +702,26 @@ describe_lane (const FabSchedule *schedule, const FabPlaySpec *spec, const FabSt
   g_array_append_vals (traits->links, footprint->links, footprint->n);
 }
 
+static void
+describe_feeds (const FabSchedule *schedule, GArray *words)
+{
+  for (guint i = 0; i < schedule->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (schedule, i);
+
+    add_word (words, (guint64) feed->lane << 32 | feed->from);
+    add_word (words, (guint64) feed->offset << 1 | (feed->is_left != FALSE));
+  }
+}
+
 void
 fab_play_describe (FabSchedule *schedule, const FabNet *net, const FabPlaySpec *spec,
                    const FabPlayTraits *traits)
 {
   g_assert (net->ops->is_separable);
   prepare_schedule (schedule, net);
+  count_all (schedule, spec, traits->meter);
+  if (traits->words == NULL)
+    return;
   FabStepCost cost = fab_step_cost_find (schedule, spec);
   add_word (traits->words, spec->bytes);
   add_number (traits->words, spec->wire_factor);
@@ -717,11 +731,5 @@ fab_play_describe (FabSchedule *schedule, const FabNet *net, const FabPlaySpec *
   add_word (traits->words, schedule->lanes->len);
   for (guint l = 0; l < schedule->lanes->len; l++)
     describe_lane (schedule, spec, &cost, l, traits);
-  for (guint i = 0; i < schedule->feeds->len; i++) {
-    const FabFeed *feed = fab_schedule_feed_at (schedule, i);
-
-    add_word (traits->words, (guint64) feed->lane << 32 | feed->from);
-    add_word (traits->words, (guint64) feed->offset << 1 | (feed->is_left != FALSE));
-  }
-  count_all (schedule, spec, traits->meter);
+  describe_feeds (schedule, traits->words);
 }

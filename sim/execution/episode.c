@@ -291,9 +291,8 @@ take_output (FabEpisode *self, guint32 place)
     i++;
   g_array_remove_index (self->active, i);
   member->is_told = TRUE;
-  const GArray *meter = fab_episode_plan_at (books, member->plan)->meter;
-  if (meter != NULL)
-    fab_episode_books_carried (books, meter);
+  if (books->apart_by != NULL)
+    fab_episode_books_count (books, member->plan);
   log_event (self, TRUE, place, self->at_ps);
   g_array_append_val (books->pending, member->end);
   books->count.n_collectives++;
@@ -389,7 +388,7 @@ carried_until (FabEpisode *self, guint32 place)
 {
   Member *member = member_at (self, place);
 
-  if (fab_episode_plan_at (self->books, member->plan)->meter != NULL) {
+  if (self->books->apart_by != NULL) {
     g_clear_pointer (&member->carried, g_array_unref);
     return NULL;
   }

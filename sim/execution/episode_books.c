@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/execution/episode_books.h"
 
-static void
-plan_clear (gpointer data)
-{
-  g_clear_pointer (&((FabEpisodePlan *) data)->meter, g_array_unref);
-}
-
 void
 fab_episode_books_init (FabEpisodeBooks *self, FabEngine *engine, FabNet *net, gconstpointer params,
                         gboolean remembers)
@@ -16,6 +10,7 @@ fab_episode_books_init (FabEpisodeBooks *self, FabEngine *engine, FabNet *net, g
     .net = net,
     .stages = fab_episode_stages_new (net, params),
     .meter = fab_meter_new (net->env.graph),
+    .of_a_plan = fab_meter_new (net->env.graph),
     .remembers = remembers,
     .ids = fab_plan_ids_new (),
     .plans = g_array_new (FALSE, FALSE, sizeof (FabEpisodePlan)),
@@ -26,7 +21,6 @@ fab_episode_books_init (FabEpisodeBooks *self, FabEngine *engine, FabNet *net, g
     .lanes = g_array_new (FALSE, TRUE, sizeof (FabLaneQueue)),
   };
   fab_episode_tree_init (&self->tree);
-  g_array_set_clear_func (self->plans, plan_clear);
 }
 
 void
@@ -44,6 +38,7 @@ fab_episode_books_clear (FabEpisodeBooks *self)
   g_array_unref (self->late);
   g_array_unref (self->lanes);
   fab_meter_free (self->meter);
+  fab_meter_free (self->of_a_plan);
   fab_episode_stages_free (self->stages);
 }
 
@@ -61,29 +56,37 @@ describe_stream (const FabStream *stream, const FabPlayTraits *traits)
   } told = { stream->bytes, stream->startup_ps, stream->wire_factor, stream->limit_bytes_per_s,
              stream->share };
 
+  if (stream->bytes > 0)
+    fab_meter_add_line (traits->meter, footprint, (double) stream->bytes, stream->wire_factor);
+  if (traits->words == NULL)
+    return;
   g_array_append_vals (traits->words, &told, sizeof told / sizeof (guint64));
   g_array_append_vals (traits->words, &footprint->rate_bytes_per_s, 1);
   g_array_append_vals (traits->words, footprint->weights, footprint->n);
   g_array_append_vals (traits->words, footprint->line_weights, footprint->n);
   g_array_append_vals (traits->links, footprint->links, footprint->n);
-  if (stream->bytes > 0)
-    fab_meter_add_line (traits->meter, footprint, (double) stream->bytes, stream->wire_factor);
+}
+
+static void
+describe (const FabEpisodeBooks *self, const FabEpisodeInput *input, const FabPlayTraits *traits)
+{
+  if (input->describe != NULL && input->describe (input->owner, self->net, input->plan, traits))
+    return;
+  const FabStream stream = fab_collective_plan_stream (input->plan);
+  describe_stream (&stream, traits);
 }
 
 static void
 find_shape (FabEpisodeBooks *self, FabEpisodePlan *plan)
 {
-  const FabEpisodeInput *input = &plan->input;
   g_autoptr (GArray) words = g_array_new (FALSE, FALSE, sizeof (guint64));
   g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
-  const FabPlayTraits traits = { words, links, self->net->meter };
+  g_autoptr (GArray) meter = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry));
 
-  if (input->describe == NULL || !input->describe (input->owner, self->net, input->plan, &traits)) {
-    const FabStream stream = fab_collective_plan_stream (input->plan);
-
-    describe_stream (&stream, &traits);
-  }
-  plan->meter = fab_meter_drain (self->net->meter, g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)));
+  describe (self, &plan->input, &(FabPlayTraits){ words, links, self->of_a_plan });
+  fab_meter_drain (self->of_a_plan, meter);
+  if (fab_episode_tree_has_room (&self->tree))
+    plan->meter = fab_episode_tree_keep (&self->tree, meter);
   plan->shape = fab_plan_shapes_find (self->apart_by, self->net->env.graph, words, links);
 }
 
@@ -130,6 +133,17 @@ fab_episode_books_key (FabEpisodeBooks *self, guint32 plan, const GArray *others
 }
 
 /* --- what is counted --- */
+
+void
+fab_episode_books_count (FabEpisodeBooks *self, guint32 id)
+{
+  const FabEpisodePlan *plan = fab_episode_plan_at (self, id);
+
+  if (plan->meter != NULL)
+    fab_episode_books_carried_bytes (self, plan->meter);
+  else
+    describe (self, &plan->input, &(FabPlayTraits){ NULL, NULL, self->meter });
+}
 
 void
 fab_episode_books_carried (FabEpisodeBooks *self, const GArray *entries)

@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
   FabEpisodeInput input;
   FabPlanShape shape; /* where episodes are not apart: one of its own, and no links */
-  GArray *meter;      /* FabMeterEntry: what links carry until it ends; NULL: the network says it */
+  GBytes *meter;      /* FabMeterEntry: what links carry until it ends; in the tree; NULL: it is not kept */
 } FabEpisodePlan;
 
 /* A collective that has ended, to be told. */
@@ -37,7 +37,8 @@ typedef struct {
   FabEngine *engine; /* of the jobs */
   FabNet *net;       /* of the first stage */
   FabEpisodeStages *stages;
-  FabMeter *meter; /* of the jobs */
+  FabMeter *meter;     /* of the jobs */
+  FabMeter *of_a_plan; /* empty but while a plan is counted */
   gboolean remembers;
   FabPlanIds *ids;
   GArray *plans;           /* FabEpisodePlan */
@@ -79,6 +80,9 @@ gboolean fab_episode_books_meet (FabEpisodeBooks *self, guint32 earlier, guint32
 
 /* Returns the number by which a tree knows a collective that begins while others (guint32: plans) are under way. */
 guint32 fab_episode_books_key (FabEpisodeBooks *self, guint32 plan, const GArray *others);
+
+/* Counts what links carry for a collective until it ends, where episodes are apart. */
+void fab_episode_books_count (FabEpisodeBooks *self, guint32 plan);
 
 /* Counts what links carried: an array of FabMeterEntry. */
 void fab_episode_books_carried (FabEpisodeBooks *self, const GArray *entries);

@@ -106,9 +106,16 @@ begin (gpointer owner, G_GNUC_UNUSED guint64 arg)
 
 typedef struct {
   FabTimePs ends_ps[N_PLAYS];
-  FabLinkLoad *loads;
+  FabLinkLoad *loads, *told; /* what links carried; what the plays told of it before */
   guint n_lanes;
 } Played;
+
+static void
+played_clear (Played *self)
+{
+  g_free (self->loads);
+  g_free (self->told);
+}
 
 static void
 become_slow (gpointer net, guint64 link)
@@ -167,7 +174,9 @@ static Played
 play (const Case *self, gboolean is_folded)
 {
   Rig *rig = is_folded ? self->rig : self->unfolded;
-  Played played = { .loads = g_new (FabLinkLoad, fab_graph_n_links (rig->graph)) };
+  Played played = { .loads = g_new (FabLinkLoad, fab_graph_n_links (rig->graph)),
+                    .told = g_new (FabLinkLoad, fab_graph_n_links (rig->graph)) };
+  FabMeter *told = fab_meter_new (rig->graph);
   FabSchedule *schedules[N_PLAYS];
   Playing playing[N_PLAYS];
   RigNet net = rig_net (self->rig, &fab_net_step);
@@ -182,11 +191,14 @@ play (const Case *self, gboolean is_folded)
     fold (self, schedules, N_PLAYS);
   for (guint i = 0; i < N_PLAYS; i++) {
     playing[i] = (Playing){ self, &net, schedules[i], NULL, i, 0 };
+    fab_play_describe (schedules[i], net.net, &self->specs[i], &(FabPlayTraits){ NULL, NULL, told });
     played.n_lanes += fab_schedule_n_lanes (schedules[i]);
     fab_engine_at (net.engine, self->begins_ps[i], begin, &playing[i], 0);
   }
   fab_engine_run (net.engine);
   fab_meter_take (net.net->meter, played.loads);
+  fab_meter_take (told, played.told);
+  fab_meter_free (told);
   for (guint i = 0; i < N_PLAYS; i++) {
     played.ends_ps[i] = playing[i].end_ps;
     fab_play_free (playing[i].play);
@@ -214,9 +226,11 @@ check_case (Random *random)
   for (FabLinkId link = 0; link < fab_graph_n_links (self.rig->graph); link++) {
     assert_near (folded.loads[link].payload_bytes, one_by_one.loads[link].payload_bytes, 1e-9);
     assert_near (folded.loads[link].line_bytes, one_by_one.loads[link].line_bytes, 1e-9);
+    assert_near (folded.told[link].payload_bytes, folded.loads[link].payload_bytes, 1e-12);
+    assert_near (one_by_one.told[link].line_bytes, one_by_one.loads[link].line_bytes, 1e-12);
   }
-  g_free (one_by_one.loads);
-  g_free (folded.loads);
+  played_clear (&one_by_one);
+  played_clear (&folded);
   rig_free (self.rig);
   rig_free (self.unfolded);
 }
