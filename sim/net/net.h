@@ -154,8 +154,8 @@ typedef struct {
   FabModelInfo info;
   gboolean shares_links; /* no link ever carries more than its rate; FALSE: flows do not contend */
   gboolean is_symmetric; /* lines that nothing tells apart fare alike, so that one may stand for others */
-  /* Flows that share no link do not affect each other, nor would those of a network of their own; and the meter counts
-   * a collective when it ends. */
+  /* Flows that share no link do not affect each other, so that a network of their own plays them alike. It has
+   * messages, draws nothing and has no queues. Plays count what its links carry. */
   gboolean is_separable;
   FabNet *(*create) (const FabNetEnv *env, gconstpointer params);
   void (*send) (FabNet *net, const FabTransfer *transfer); /* copies the transfer, which must have a path */

@@ -381,6 +381,65 @@ every_line_says_when_messages_leave_and_arrive (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- networks that keep apart what shares no link --- */
+
+/* Random transfers between the first four GPUs, and between the last four. */
+static void
+load_halves (Random *random, const Rig *rig, LoadItem *items)
+{
+  const guint half = 4;
+
+  for (guint i = 0; i < N_ITEMS; i++) {
+    guint first = i % 2 * half, from = random_below (random, half);
+
+    items[i] = (LoadItem){
+      .start_ps = random_below (random, 1000000),
+      .transfer = { .src = rig_gpu (rig, first + from),
+                    .dst = rig_gpu (rig, first + (from + random_between (random, 1, half - 1)) % half),
+                    .bytes = random_between (random, 1, 1000000),
+                    .drive = FAB_DRIVE_COPY }
+    };
+  }
+}
+
+/* What shares no link ends at the same ps when the other half is not there. */
+static void
+check_halves (Random *random)
+{
+  g_autoptr (Rig) rig = rig_new_flat (8);
+  LoadItem items[N_ITEMS], half[N_ITEMS / 2];
+
+  load_halves (random, rig, items);
+  for (guint n = 0; fab_models.lists[FAB_MODEL_NET][n]; n++) {
+    const FabNetOps *ops = (const FabNetOps *) fab_models.lists[FAB_MODEL_NET][n];
+
+    if (!ops->is_separable)
+      continue;
+    for (guint i = 0; i < N_ITEMS / 2; i++)
+      half[i] = items[2 * i];
+    load_play (rig, ops, items, N_ITEMS, NULL);
+    load_play (rig, ops, half, N_ITEMS / 2, NULL);
+    for (guint i = 0; i < N_ITEMS / 2; i++)
+      assert_int_equal (half[i].end_ps, items[2 * i].end_ps);
+  }
+}
+
+static void
+separable_networks_keep_apart_what_shares_no_link (G_GNUC_UNUSED void **state)
+{
+  guint n_separable = 0;
+
+  for (guint n = 0; fab_models.lists[FAB_MODEL_NET][n]; n++) {
+    const FabNetOps *ops = (const FabNetOps *) fab_models.lists[FAB_MODEL_NET][n];
+
+    n_separable += ops->is_separable;
+    assert_true (!ops->is_separable
+                 || (ops->message != NULL && ops->n_drawn == NULL && ops->link_queue == NULL));
+  }
+  assert_true (n_separable > 0);
+  seeds_run (100, check_halves);
+}
+
 int
 main (void)
 {
@@ -389,6 +448,7 @@ main (void)
     cmocka_unit_test (every_library_plans_every_operation),
     seeds_test (every_network_delivers_each_byte_once_and_in_time),
     cmocka_unit_test (every_line_says_when_messages_leave_and_arrive),
+    seeds_test (separable_networks_keep_apart_what_shares_no_link),
   };
 
   return cmocka_run_group_tests_name ("contracts", tests, NULL, NULL);
