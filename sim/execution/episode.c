@@ -352,8 +352,9 @@ finish_live (FabEpisode *self)
   if (net->ops->n_drawn != NULL && net->ops->n_drawn (net) > self->n_drawn_before)
     shape_of (self)->has_drawn = TRUE;
   g_autoptr (GArray) late = drain (self);
-  if (books->apart_by == NULL)
-    g_array_append_vals (books->late, late->data, late->len);
+  if (books->apart_by != NULL)
+    g_array_set_size (late, 0); /* it was counted with the collectives */
+  g_array_append_vals (books->late, late->data, late->len);
   if (self->at != NULL) {
     self->at->queues = keep (self, queues);
     self->at->late = keep (self, late);
