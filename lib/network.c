@@ -283,19 +283,9 @@ begin_plan (FabricastNetwork *self, const FabCollectivePlan *plan, Ticket *ticke
     return;
   }
   ticket->schedule = steps->make (steps->owner, plan);
-  ticket->play = fab_play_new (ticket->schedule, self->net,
-                               &(FabPlaySpec){
-                                   .bytes = plan->bytes,
-                                   .wire_factor = plan->wire_factor,
-                                   .limit_bytes_per_s = steps->limit_bytes_per_s,
-                                   .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
-                                   .is_pipeline = steps->is_pipeline,
-                                   .share = plan->n_connections,
-                                   .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
-                                   .steps_ps = steps->steps_ps,
-                                   .intra_cost = steps->intra_cost,
-                                   .inter_cost = steps->inter_cost,
-                                   .done = done_of (ticket) });
+  FabPlaySpec spec = fab_play_spec_of_plan (plan);
+  spec.done = done_of (ticket);
+  ticket->play = fab_play_new (ticket->schedule, self->net, &spec);
 }
 
 /* The way from one rank to another, found once: messages of a connection follow one way. */

@@ -627,6 +627,25 @@ prepare_schedule (FabSchedule *schedule, const FabNet *net)
   fab_schedule_make_footprints (schedule, net->ops->message == NULL);
 }
 
+FabPlaySpec
+fab_play_spec_of_plan (const FabCollectivePlan *plan)
+{
+  const FabCollectivePlanSteps *steps = &plan->steps;
+
+  return (FabPlaySpec){
+    .bytes = plan->bytes,
+    .wire_factor = plan->wire_factor,
+    .limit_bytes_per_s = steps->limit_bytes_per_s,
+    .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
+    .is_pipeline = steps->is_pipeline,
+    .share = plan->n_connections,
+    .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
+    .steps_ps = steps->steps_ps,
+    .intra_cost = steps->intra_cost,
+    .inter_cost = steps->inter_cost,
+  };
+}
+
 FabPlay *
 fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
 {

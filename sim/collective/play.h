@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "sim/collective/collective.h"
 #include "sim/collective/schedule.h"
 
 typedef struct _FabPlay FabPlay;
@@ -33,6 +34,9 @@ typedef struct {
       inter_cost;
   FabDone done; /* called when the last message has arrived */
 } FabPlaySpec;
+
+/* How a plan that has messages and bytes is played. The caller fills in `traffic` and `done`. */
+FabPlaySpec fab_play_spec_of_plan (const FabCollectivePlan *plan);
 
 /* Begins now. The schedule must outlive the play. (transfer full) */
 FabPlay *fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec);

@@ -425,25 +425,6 @@ fold_and_find (FabPlays *self, const FabCollectivePlan *plan, guint version)
   return find_in_version (self, version_at (self, version), plan);
 }
 
-static FabPlaySpec
-play_spec (const FabCollectivePlan *plan)
-{
-  const FabCollectivePlanSteps *steps = &plan->steps;
-
-  return (FabPlaySpec){
-    .bytes = plan->bytes,
-    .wire_factor = plan->wire_factor,
-    .limit_bytes_per_s = steps->limit_bytes_per_s,
-    .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
-    .is_pipeline = steps->is_pipeline,
-    .share = plan->n_connections,
-    .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
-    .steps_ps = steps->steps_ps,
-    .intra_cost = steps->intra_cost,
-    .inter_cost = steps->inter_cost,
-  };
-}
-
 static gboolean
 plays_describe (gpointer owner, FabNet *net, const FabCollectivePlan *plan, const FabPlayTraits *traits)
 {
@@ -451,7 +432,7 @@ plays_describe (gpointer owner, FabNet *net, const FabCollectivePlan *plan, cons
 
   if (!fab_plays_has_messages (self, plan))
     return FALSE;
-  const FabPlaySpec spec = play_spec (plan);
+  const FabPlaySpec spec = fab_play_spec_of_plan (plan);
   fab_play_describe (fold_and_find (self, plan, FAB_FOLDED_FOR_ALL), net, &spec, traits);
   return TRUE;
 }
@@ -463,7 +444,7 @@ plays_begin (gpointer owner, FabNet *net, const FabEpisodeInput *input, guint ve
 
   if (!fab_plays_has_messages (self, input->plan))
     return NULL;
-  FabPlaySpec spec = play_spec (input->plan);
+  FabPlaySpec spec = fab_play_spec_of_plan (input->plan);
   spec.traffic = input->traffic;
   spec.done = done;
   return fab_play_new (fold_and_find (self, input->plan, version), net, &spec);
