@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer/run.h"
 
+#include <math.h>
+
 #include "sim/run/run.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/neighbour_params.h"
@@ -330,8 +332,8 @@ fab_run_slow_down (const FabRunJob *job)
 
 /* --- the band --- */
 
-/* A network that plays messages needs long for the ends of everything that is uncertain. Where nothing queues, a fast
- * network plays them, and says by how much the figures change: in proportion to what communication takes on both. */
+/* A network that plays messages needs long for the ends of everything that is uncertain. A fast network plays them
+ * where it is near, and says by how much the figures change: in proportion to what communication takes on both. */
 typedef struct {
   const FabScenario *scenario; /* that is played */
   FabRunRequest request;
@@ -385,13 +387,50 @@ play_changed (gpointer owner, const FabWhatIf *what_if, double *seconds, GError 
   return is_played;
 }
 
+/* In 24 shipped scenarios communication differed by less than this at the two levels. There the ends of 22 were within
+ * 0.7 % of the step of those that packets gave, and two within 3.3 %. Where it differed by more, ends were up to 81 %
+ * of the step apart. */
+static const double most_apart_fraction = 0.02;
+
 static double
 comm_seconds (const FabRunResult *result, guint i)
 {
   return fab_ps_to_seconds (g_array_index (result->steps, FabStepRecord, i).times.comm_ps);
 }
 
-/* Plays the scenario on the fast network, which then plays for the band. Without one the scenario's own does. */
+/* Whether no link marked, paused or lost packets. */
+static gboolean
+is_calm (const FabRunResult *result)
+{
+  g_autoptr (GArray) queues = fab_simulation_link_queues (result->simulation);
+
+  for (guint i = 0; i < queues->len; i++) {
+    const FabLinkQueueRecord *queue = &g_array_index (queues, FabLinkQueueRecord, i);
+
+    if (queue->n_marks + queue->n_pauses + queue->n_drops > 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether queues and losses change next to nothing, so that the fast network's ends are those of the scenario's own. A
+ * neighbour or background traffic leaves more of a link to slower collectives in a network of packets than in one of
+ * flows. */
+static gboolean
+is_near_fast (const Bander *self, const FabRunResult *result)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
+
+  if (((const FabNetOps *) spec->fidelity.info)->link_queue == NULL)
+    return TRUE;
+  for (guint i = 0; i < self->n; i++)
+    if (fabs (self->comm_ratios[i] - 1) > most_apart_fraction)
+      return FALSE;
+  return spec->neighbours.n == 0 && spec->background.n == 0 && is_calm (result);
+}
+
+/* Plays the scenario on the fast network, which then plays for the band. Without one, and where it is not near, the
+ * scenario's own does. */
 static void
 play_fast (Bander *self, const FabScenario *fast, const FabRunResult *result)
 {
@@ -401,14 +440,16 @@ play_fast (Bander *self, const FabScenario *fast, const FabRunResult *result)
   alone.beside = NULL;
   if (fast == NULL || !fab_run_play (fast, NULL, &alone, played, NULL) || played->steps->len != self->n)
     return;
-  self->scenario = fast;
-  self->request.beside = played->simulation;
-  self->fast_seconds = g_new (double, 2 * self->n + 1);
   self->comm_ratios = g_new (double, self->n + 1);
-  copy_times (played, self->fast_seconds);
   for (guint i = 0; i < self->n; i++)
     self->comm_ratios[i] = comm_seconds (played, i) > 0 ? comm_seconds (result, i) / comm_seconds (played, i)
                                                         : 1;
+  if (!is_near_fast (self, result))
+    return;
+  self->scenario = fast;
+  self->request.beside = played->simulation;
+  self->fast_seconds = g_new (double, 2 * self->n + 1);
+  copy_times (played, self->fast_seconds);
 }
 
 gboolean
@@ -416,8 +457,7 @@ fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, Fa
                    GError **error)
 {
   g_autofree double *seconds = g_new (double, 2 * result->steps->len + 1);
-  const FabNetOps *net = (const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info;
-  g_autoptr (FabScenario) fast = net->link_queue == NULL ? make_fast (scenario, request->registry) : NULL;
+  g_autoptr (FabScenario) fast = make_fast (scenario, request->registry);
   Bander bander = { .scenario = scenario, .request = *request, .n = result->steps->len, .seconds = seconds };
 
   bander.request.db = NULL;
@@ -427,6 +467,8 @@ fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, Fa
   play_fast (&bander, fast, result);
   gboolean is_found = fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
                                      2 * bander.n, play_changed, &bander, &result->band, error);
+  if (result->band != NULL && bander.fast_seconds != NULL)
+    result->band->fidelity = find_fast (request->registry)->info.name;
   g_free (bander.fast_seconds);
   g_free (bander.comm_ratios);
   fab_run_result_clear (&bander.fast);

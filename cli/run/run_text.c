@@ -59,6 +59,8 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
     g_string_append_printf (page, ", %s of gradients", gradients);
   g_string_append_printf (page, ", %u collectives per iteration; fidelity %s",
                           fab_simulation_dag (result->simulation)->n_collectives, spec->fidelity.info->name);
+  if (result->band != NULL && result->band->fidelity != NULL)
+    g_string_append_printf (page, "; its bands are simulated at %s", result->band->fidelity);
   append_episodes (page, fab_simulation_episodes (result->simulation));
   g_string_append (page, "\n\n");
 }

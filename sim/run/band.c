@@ -540,6 +540,8 @@ fab_band_add_json (const FabBand *self, FabJson *json)
 {
   fab_json_begin_object (json, "band");
   fab_json_add_real (json, "coverage_fraction", self->coverage_fraction);
+  if (self->fidelity != NULL)
+    fab_json_add_text (json, "ends_fidelity", self->fidelity);
   if (self->collectives.coverage_fraction > 0) {
     fab_json_add_text (json, "family", self->collectives.entry);
     fab_json_add_whole (json, "tables", self->collectives.n_tables);

@@ -69,6 +69,8 @@ typedef struct {
   /* of the entry of `bands` by which most is uncertain; coverage 0: no collectives count in */
   FabPlanBand collectives;
   FabComputeBand compute;
+  /* The name of the network that played the ends where it is not the one that played the values. The caller sets it. */
+  const char *fidelity;
 } FabBand;
 
 /* Computes the prediction with one number changed, into `values` [n]. */

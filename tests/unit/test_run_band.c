@@ -21,9 +21,9 @@ scenario_text (const char *fidelity, const char *rest)
       fidelity, rest);
 }
 
-/* Both bands of the seconds of the one step. */
+/* Both bands of the seconds of the one step. `ends`: the fidelity that plays the ends; NULL: its own. */
 static void
-assert_same_bands (const char *fidelity, double close, const char *rest)
+assert_same_bands (const char *fidelity, const char *ends, double close, const char *rest)
 {
   const double us = 1e-6;
   g_autofree char *yaml = scenario_text (fidelity, rest);
@@ -36,6 +36,7 @@ assert_same_bands (const char *fidelity, double close, const char *rest)
   assert_true (fab_run_find_band (play->scenario, &request, &run, NULL));
   assert_non_null (exact.band);
   assert_non_null (run.band);
+  assert_int_equal (g_strcmp0 (run.band->fidelity, ends), 0);
   double step_s = fab_ps_to_seconds (fab_run_last_step (&run)->times.duration_ps);
   assert_near (step_s, exact.value_us * us, 1e-9);
   assert_true (run.band->low[0] <= step_s && run.band->high[0] >= step_s);
@@ -61,16 +62,31 @@ a_fast_network_finds_the_band_of_a_slow_one (G_GNUC_UNUSED void **state)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rests); i++)
-    assert_same_bands ("step", 0.02, rests[i]);
+    assert_same_bands ("step", "fluid", 0.02, rests[i]);
 }
 
-/* Where packets queue, the ends are played by packets. */
+/* Where packets take as long as flows, flows play the ends. */
+static void
+a_fast_network_finds_the_band_of_packets (G_GNUC_UNUSED void **state)
+{
+  assert_same_bands ("{kind: packet, mtu: 64KiB}", "fluid", 0.02,
+                     "cluster: {node: dgx-a100, nodes: 2, gpus_per_node: 2, nics_per_node: 1}\n"
+                     "job: {kind: collective, operations: [{op: all_reduce, size: 40MB}]}\n");
+}
+
+/* Where they queue, and where other traffic uses the links, the ends are played by packets. */
 static void
 packets_play_their_own_ends (G_GNUC_UNUSED void **state)
 {
-  assert_same_bands ("{kind: packet, mtu: 64KiB}", 1e-9,
+  assert_same_bands (
+      "{kind: packet, mtu: 64KiB}", NULL, 1e-9,
+      "cluster: {node: dgx-a100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, nic: roce-100, route: ecmp, "
+      "fabric: {kind: leaf_spine, nodes_per_leaf: 4, oversubscription: 1}}\n"
+      "job: {kind: collective, operations: [{op: all_to_all, size: 8MB}]}\n");
+  assert_same_bands ("{kind: packet, mtu: 64KiB}", NULL, 1e-9,
                      "cluster: {node: dgx-a100, nodes: 2, gpus_per_node: 2, nics_per_node: 1}\n"
-                     "job: {kind: collective, operations: [{op: all_reduce, size: 4MB}]}\n");
+                     "background: [{kind: transfer, from: node0, to: node1, rate: 20Gb/s}]\n"
+                     "job: {kind: collective, operations: [{op: all_reduce, size: 40MB}]}\n");
 }
 
 int
@@ -78,6 +94,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_fast_network_finds_the_band_of_a_slow_one),
+    cmocka_unit_test (a_fast_network_finds_the_band_of_packets),
     cmocka_unit_test (packets_play_their_own_ends),
   };
 
