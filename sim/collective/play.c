@@ -598,6 +598,7 @@ open_line (FabPlay *self, guint index)
                                       .limit_bytes_per_s = lane_limit (self->schedule, &self->spec, index),
                                       .traffic = self->spec.traffic,
                                       .is_counted_apart = is_counted_apart (self),
+                                      .rotation = self->schedule->rotation,
                                       .owner = self,
                                       .arg = index,
                                       .left = lane_left,

@@ -53,6 +53,7 @@ fab_schedule_free (FabSchedule *self)
   g_free (self->fed_starts);
   g_free (self->fed);
   fab_footprint_free (self->total);
+  fab_rotation_unref (self->rotation);
   g_free (self);
 }
 
@@ -182,7 +183,7 @@ fab_schedule_copy (const FabSchedule *self)
 {
   FabSchedule *made = fab_schedule_new (self->cluster);
 
-  g_assert (self->is_frozen && self->ways == NULL);
+  g_assert (self->ways == NULL);
   g_array_append_vals (made->lanes, self->lanes->data, self->lanes->len);
   g_array_append_vals (made->feeds, self->feeds->data, self->feeds->len);
   made->has_offsets = self->has_offsets;
@@ -196,6 +197,7 @@ fab_schedule_copy (const FabSchedule *self)
     lane->whole_footprint = NULL;
   }
   made->total = self->total ? fab_footprint_doubled (self->total, 0) : NULL;
+  made->rotation = self->rotation ? fab_rotation_ref (self->rotation) : NULL;
   fab_schedule_freeze (made);
   return made;
 }

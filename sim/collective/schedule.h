@@ -32,11 +32,11 @@ void fab_schedule_feed_left (FabSchedule *self, guint lane, guint from);
 /* Whether every lane carries `n_chunks` messages that follow one another, as in a pipeline. */
 gboolean fab_schedule_is_in_chunks (const FabSchedule *self, guint n_chunks);
 
-/* Returns a copy, which shares hops with `self`. That must be frozen. (transfer full) */
+/* Returns a copy, to which nothing can be added; it shares hops with `self`. (transfer full) */
 FabSchedule *fab_schedule_copy (const FabSchedule *self);
 
-/* Returns the same pipeline with its bytes cut into another number of chunks. It shares hops with `self`, which must
- * be frozen. (transfer full) */
+/* Returns the same pipeline with its bytes cut into another number of chunks. It shares hops with `self`. (transfer
+ * full) */
 FabSchedule *fab_schedule_in_chunks (const FabSchedule *self, guint n_chunks);
 
 guint fab_schedule_n_lanes (const FabSchedule *self);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/collective/schedule.h"
+#include "sim/net/rotation.h"
 
 typedef struct {
   FabHop hop;
@@ -39,6 +40,7 @@ struct _FabSchedule {
   /* What all lanes put on the links per byte of the collective, where some lanes stand for others (fold.h); else
    * NULL. */
   FabFootprint *total;
+  FabRotation *rotation; /* which links the lanes cross for others (rotate.h); NULL: all lanes are there */
 };
 
 static inline FabScheduleLane *

@@ -110,12 +110,19 @@ is_broken (const FabEpisode *self)
   return fab_engine_failure (engine_of (self)) != NULL || fab_engine_is_cancelled (engine_of (self));
 }
 
+/* Fewer collectives may fold further than all that the job has. */
+static gboolean
+has_versions (const FabEpisode *self)
+{
+  return self->books->apart_by != NULL || self->books->net->ops->plays_alike != NULL;
+}
+
 /* The times of what is played again may differ by a little, since other rounds may be skipped, and since schedules that
  * are folded for fewer collectives add up the same numbers in another order. */
 static gboolean
 may_differ (const FabEpisode *self)
 {
-  return self->books->apart_by != NULL || fab_episode_stages_n_skipped (self->books->stages) > 0;
+  return has_versions (self) || fab_episode_stages_n_skipped (self->books->stages) > 0;
 }
 
 /* --- collectives on the network --- */
@@ -150,18 +157,24 @@ put_on_net (FabEpisode *self, guint32 place)
   FabEpisodeInput input = fab_episode_plan_at (self->books, member->plan)->input;
 
   self->is_played = TRUE;
+  if (self->is_jammed)
+    return;
   member->play = fab_episode_input_play (&input, net_of (self), self->folded_for,
                                          (FabDone){ hear, self, place });
 }
 
-/* What is on its way on the stage runs out, unheard. */
+/* What is on its way on the stage runs out, unheard. Where buffers wait for each other it never does: then nothing more
+ * comes out of the network, which says why when it is asked (FabNetOps.find_jam). */
 static void
 drop_play (FabEpisode *self)
 {
+  const FabNet *net = net_of (self);
+
   self->is_dropped = TRUE;
   run_until (self, FAB_TIME_NEVER);
   g_array_unref (drain (self));
   self->is_dropped = FALSE;
+  self->is_jammed = net->ops->find_jam != NULL && net->ops->find_jam (net) != FAB_NO_LINK;
   for (guint i = 0; i < self->members->len; i++)
     g_clear_pointer (&member_at (self, i)->play, fab_play_free);
 }
@@ -230,7 +243,8 @@ note_skips (FabEpisode *self, Node *node)
 {
   const GArray *made = net_of (self)->skips;
 
-  fab_episode_books_note_skips (self->books, node, made, self->n_skips_noted, self->own_start_ps);
+  fab_episode_books_note_skips (self->books, node, made, self->n_skips_noted, self->own_start_ps,
+                                self->folded_for);
   self->n_skips_noted = made->len;
 }
 
@@ -453,7 +467,8 @@ replay_event (FabEpisode *self, const Event *event, FabTimePs *own_ps, guint *n_
   *own_ps = fab_engine_now (engine);
 }
 
-/* Returns the skips of the episode so far, on the clock of the network; NULL: they are not known. (transfer full) */
+/* Returns the skips of the episode so far, on the clock of the network; NULL: they are not known, or were made by
+ * packets of other lanes. (transfer full) */
 static GArray *
 list_skips (const FabEpisode *self)
 {
@@ -466,6 +481,8 @@ list_skips (const FabEpisode *self)
     if (node == NULL || !node->is_played)
       return NULL;
     const FabSkip *of_node = node->skips != NULL ? g_bytes_get_data (node->skips, &size) : NULL;
+    if (size > 0 && self->books->apart_by == NULL && node->folded_for != self->folded_for)
+      return NULL;
     if (size > 0)
       g_array_append_vals (skips, of_node, (guint) (size / sizeof *of_node));
   }
@@ -524,6 +541,8 @@ fab_episode_replay (FabEpisode *self)
 
   if (was_played)
     drop_play (self);
+  if (self->is_jammed)
+    return;
   for (guint i = 0; i < self->members->len; i++) {
     member_at (self, i)->is_over = FALSE;
     g_clear_pointer (&member_at (self, i)->carried, g_array_unref);
@@ -645,7 +664,7 @@ find_episode (FabEpisode *self)
 guint
 fab_episode_extend (const FabEpisode *self, guint32 plan)
 {
-  return self->books->apart_by != NULL
+  return has_versions (self)
            ? fab_episode_input_extend (&fab_episode_plan_at (self->books, plan)->input, self->folded_for)
            : FAB_FOLDED_FOR_ALL;
 }

@@ -44,6 +44,7 @@ typedef struct {
   gboolean is_new;        /* it has grown the tree, or is not in it */
   gboolean is_played;     /* the network has played some of it */
   gboolean is_dropped;    /* what the network ends now is of no interest */
+  gboolean is_jammed;     /* buffers of the network wait for each other: nothing more comes out of it */
   FabTimePs start_ps, own_start_ps; /* on the two clocks */
   guint n_skips_noted;              /* of the network's, that are in the tree */
   guint64 n_drawn_before;

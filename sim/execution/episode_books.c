@@ -162,7 +162,7 @@ fab_episode_books_carried_bytes (FabEpisodeBooks *self, GBytes *entries)
 
 void
 fab_episode_books_note_skips (FabEpisodeBooks *self, FabEpisodeNode *node, const GArray *skips, guint first,
-                              FabTimePs start_ps)
+                              FabTimePs start_ps, guint folded_for)
 {
   g_autoptr (GArray) noted = g_array_new (FALSE, FALSE, sizeof (FabSkip));
 
@@ -175,6 +175,7 @@ fab_episode_books_note_skips (FabEpisodeBooks *self, FabEpisodeNode *node, const
     g_array_append_val (noted, skip);
   }
   node->is_played = TRUE;
+  node->folded_for = folded_for;
   if (noted->len > 0)
     node->skips = fab_episode_tree_keep (&self->tree, noted);
 }
@@ -193,7 +194,7 @@ fab_episode_books_learn (FabEpisodeBooks *self, guint32 id, const FabRehearsal *
   node->is_played = TRUE;
   node = node->output = fab_episode_tree_add (tree, node, TRUE, 0, rehearsal->duration_ps);
   node->quiet_ps = 0;
-  fab_episode_books_note_skips (self, node, rehearsal->skips, 0, 0);
+  fab_episode_books_note_skips (self, node, rehearsal->skips, 0, 0, rehearsal->folded_for);
   if (self->apart_by == NULL)
     node->meter = fab_episode_tree_keep (tree, rehearsal->meter);
   node->queues = fab_episode_tree_keep (tree, rehearsal->queues);

@@ -92,6 +92,6 @@ void fab_episode_books_carried_bytes (FabEpisodeBooks *self, GBytes *entries);
 void fab_episode_books_learn (FabEpisodeBooks *self, guint32 plan, const FabRehearsal *rehearsal);
 
 /* Notes at a node that the network has been there, and the skips that it has made since the parent: those from
- * `first` on, on a clock that begins at `start_ps`. */
+ * `first` on, on a clock that begins at `start_ps`, by this version of the schedules. */
 void fab_episode_books_note_skips (FabEpisodeBooks *self, FabEpisodeNode *node, const GArray *skips,
-                                   guint first, FabTimePs start_ps);
+                                   guint first, FabTimePs start_ps, guint folded_for);

@@ -3,6 +3,7 @@
 
 #include "sim/collective/fold.h"
 #include "sim/collective/play.h"
+#include "sim/collective/rotate.h"
 #include "sim/execution/concurrent_kinds.h"
 
 /* A schedule belongs to a footprint and a number of chunks. */
@@ -208,6 +209,29 @@ note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
   return known->kind;
 }
 
+/* Whether the network plays lanes once that a rotation turns into each other. */
+static gboolean
+rotates (const FabPlays *self)
+{
+  const FabNet *net = self->env.net;
+
+  return net->ops->plays_alike != NULL && net->ops->plays_alike (net, FAB_NO_LINK);
+}
+
+/* Nothing is turned where a stream may be under way as well. */
+static gboolean
+rotate_kinds (const FabPlays *self, const GArray *kinds, const GPtrArray *copies)
+{
+  for (guint i = 0; i < kinds->len; i++)
+    if (kind_at (self, g_array_index (kinds, guint, i))->stream != NULL)
+      return FALSE;
+  return fab_schedules_rotate (&(FabRotateSpec){ .net = self->env.net,
+                                                 .schedules = (FabSchedule *const *) copies->pdata,
+                                                 .n = copies->len,
+                                                 .apart = self->env.apart,
+                                                 .n_apart = self->env.n_apart });
+}
+
 /* Folds kinds (guint) together; the schedules are theirs or, where given, `copies`. */
 static void
 fold_kinds (const FabPlays *self, const GArray *kinds, const GPtrArray *copies)
@@ -255,7 +279,8 @@ fold_part (FabPlays *self, const gboolean *may_meet, guint8 *is_done, guint firs
         g_array_append_val (part, other);
       }
   }
-  fold_kinds (self, part, NULL);
+  if (!rotates (self))
+    fold_kinds (self, part, NULL);
 }
 
 static void
@@ -296,7 +321,9 @@ fold_all (FabPlays *self)
 static gboolean
 may_fold (const FabPlays *self)
 {
-  return self->env.is_alone && self->env.net->ops->is_symmetric;
+  return self->env.is_alone
+      && (self->env.net->ops->is_symmetric
+          || (rotates (self) && !fab_graph_is_unfolded (self->env.net->env.graph)));
 }
 
 /* --- fewer kinds at a time --- */
@@ -334,26 +361,63 @@ is_whole_part (const FabPlays *self, const GArray *kinds)
   return n == kinds->len;
 }
 
-/* Returns the number of the version of these kinds (guint, ascending). */
+/* Copies the schedules of a version, which are folded then. */
+static void
+copy_schedules (const FabPlays *self, Version *version)
+{
+  version->folded = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_schedule_free);
+  for (guint i = 0; i < version->kinds->len; i++) {
+    const Kind *kind = kind_at (self, g_array_index (version->kinds, guint, i));
+
+    g_ptr_array_add (version->folded, kind->stream == NULL ? fab_schedule_copy (kind->use.schedule) : NULL);
+  }
+}
+
+/* What was folded with more kinds can be folded further. */
+static void
+fold_version (const FabPlays *self, Version *version)
+{
+  copy_schedules (self, version);
+  fold_kinds (self, version->kinds, version->folded);
+}
+
+static Version *
+version_new (const GArray *kinds, char *name)
+{
+  Version *version = g_new0 (Version, 1);
+
+  version->name = name;
+  version->kinds = g_array_copy ((GArray *) kinds);
+  version->chunks = g_hash_table_new_full (known_hash, known_equal, known_free, NULL);
+  return version;
+}
+
+/* Returns the number of the version of these kinds (guint, ascending). Kinds that no rotation turns are played whole,
+ * and so are more kinds with them. */
 static guint
 find_version (FabPlays *self, const GArray *kinds)
 {
   g_autoptr (GString) name = g_string_new (NULL);
+  gpointer known;
 
-  if (is_whole_part (self, kinds))
+  if (!rotates (self) && is_whole_part (self, kinds))
     return FAB_FOLDED_FOR_ALL;
   for (guint i = 0; i < kinds->len; i++)
     g_string_append_printf (name, "%u ", g_array_index (kinds, guint, i));
-  gpointer known = g_hash_table_lookup (self->by_name, name->str);
-  if (known != NULL)
+  if (g_hash_table_lookup_extended (self->by_name, name->str, NULL, &known))
     return GPOINTER_TO_UINT (known);
-  Version *version = g_new0 (Version, 1);
-  version->name = g_strdup (name->str);
-  version->kinds = g_array_copy ((GArray *) kinds);
-  version->chunks = g_hash_table_new_full (known_hash, known_equal, known_free, NULL);
+  Version *version = version_new (kinds, g_strdup (name->str));
+  guint number = self->versions->len + 1;
   g_ptr_array_add (self->versions, version);
-  g_hash_table_insert (self->by_name, version->name, GUINT_TO_POINTER (self->versions->len));
-  return self->versions->len;
+  if (rotates (self)) {
+    copy_schedules (self, version);
+    if (!rotate_kinds (self, version->kinds, version->folded)) {
+      g_clear_pointer (&version->folded, g_ptr_array_unref);
+      number = FAB_FOLDED_FOR_ALL;
+    }
+  }
+  g_hash_table_insert (self->by_name, version->name, GUINT_TO_POINTER (number));
+  return number;
 }
 
 static guint
@@ -378,19 +442,6 @@ plays_extend (gpointer owner, guint version, const FabCollectivePlan *plan)
     return version;
   g_array_insert_val (kinds, at, kind);
   return find_version (self, kinds);
-}
-
-/* What was folded with more kinds can be folded further. */
-static void
-fold_version (const FabPlays *self, Version *version)
-{
-  version->folded = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_schedule_free);
-  for (guint i = 0; i < version->kinds->len; i++) {
-    const Kind *kind = kind_at (self, g_array_index (version->kinds, guint, i));
-
-    g_ptr_array_add (version->folded, kind->stream == NULL ? fab_schedule_copy (kind->use.schedule) : NULL);
-  }
-  fold_kinds (self, version->kinds, version->folded);
 }
 
 static FabSchedule *

@@ -145,9 +145,9 @@ fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisod
     for (guint i = 0; i < n_now; i++) {
       stage_init (&stages[i], env, like);
       stages[i].result = &g_array_index (results, FabRehearsal, first + i);
+      stages[i].result->folded_for = fab_episode_input_extend (&inputs[first + i], FAB_FOLDED_FOR_NONE);
       stages[i].play = fab_episode_input_play (&inputs[first + i], stages[i].net,
-                                               fab_episode_input_extend (&inputs[first + i],
-                                                                         FAB_FOLDED_FOR_NONE),
+                                               stages[i].result->folded_for,
                                                (FabDone){ note_end, &stages[i], 0 });
     }
     fab_thread_pool_run (n_threads, n_now, stage_play, stages);

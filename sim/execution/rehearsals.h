@@ -60,6 +60,7 @@ typedef struct {
   guint64 n_drawn;       /* random numbers */
   guint64 n_events;
   guint64 n_skipped; /* packets times links, as in FabNet */
+  guint folded_for;  /* the version of the schedule */
 } FabRehearsal;
 
 /* Plays each input alone. Returns a FabRehearsal for each; NULL where a network could play them otherwise than they

@@ -14,6 +14,7 @@
 #include "sim/engine/engine.h"
 #include "sim/fabric/footprint.h"
 #include "sim/fabric/router.h"
+#include "sim/net/rotation.h"
 
 typedef struct {
   double payload_bytes;
@@ -114,7 +115,10 @@ typedef struct {
   const char *traffic;      /* as in FabTransfer */
   gboolean
       is_counted_apart; /* the caller counts in the meter what the line carried, for it stands for others */
-  gpointer owner;       /* passed to the two callbacks below, which are called once per message with `arg` */
+  /* The line crosses the links that stand for those of its path; lines that are open together have the same one. NULL:
+   * the links are its own. Only networks with `plays_alike` are given one. */
+  const FabRotation *rotation;
+  gpointer owner; /* passed to the two callbacks below, which are called once per message with `arg` */
   guint64 arg;
   /* Called when the last byte has left the sender. The next message may be given, also during this call. */
   void (*left) (gpointer owner, guint64 arg);
@@ -157,6 +161,10 @@ typedef struct {
   /* Flows that share no link do not affect each other, so that a network of their own plays them alike. It has
    * messages, draws nothing and has no queues. Plays count what its links carry. */
   gboolean is_separable;
+  /* Whether equal messages over equal links fare alike there, wherever these are: nothing is drawn, and no link shares
+   * anything with those that it does not follow. So lines that turn into each other (FabRotation) may be played once.
+   * FAB_NO_LINK: whether any link does. NULL: none does. */
+  gboolean (*plays_alike) (const FabNet *net, FabLinkId link);
   FabNet *(*create) (const FabNetEnv *env, gconstpointer params);
   void (*send) (FabNet *net, const FabTransfer *transfer); /* copies the transfer, which must have a path */
   void (*stream) (FabNet *net, const FabStream *stream);   /* copies the stream */

@@ -179,7 +179,7 @@ static void
 check_packet (Random *random)
 {
   static const char *const kinds[] = {
-    "packet, skip: false, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB",
+    "packet, skip: false, fold: false, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, memory: 1MB, congestion: credit",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: swift",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: hpcc",

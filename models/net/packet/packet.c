@@ -57,6 +57,9 @@ static const FabParam packet_params[] = {
          "ends sooner.") },
   { ROW ("skip", BOOL, has_skip, "true",
          "With memo: stop playing the rounds of a ring once their pace is steady, to within 0.1 %.") },
+  { ROW ("fold", BOOL, has_fold, "true",
+         "With memo: play one of several rails or nodes that turn into each other, where no link marks or "
+         "drops packets.") },
   { ROW ("mtu", BYTES, mtu_bytes, "4KiB", "Payload of a packet."), .min = 64, .max = 0x1p22 },
   { ROW ("switching", CHOICE, switching, "cut_through",
          "Whether a switch forwards a packet when its header has arrived, or when all of it has."),
@@ -328,6 +331,7 @@ packet_rest (FabNet *net, guint64 stream)
   packet_credits_rest (self);
   packet_balance_rest (self);
   g_array_set_size (self->lane_marks, 0);
+  self->rotation = NULL;
   if (self->params.message_gap_ps > 0)
     memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
   self->n_drawn_before += self->n_random - self->first_random;
@@ -346,10 +350,24 @@ packet_has_order (const FabNet *net)
   return FALSE;
 }
 
+/* The lanes of the links for which a lane was played have the same queues. */
+static void
+list_turned (PacketNet *self, FabLaneQueue queue, GArray *queues)
+{
+  FabLinkId first = queue.link;
+  guint8 service = self->lanes[queue.lane].service;
+
+  for (FabLinkId link = self->rotation->next[first]; link != first; link = self->rotation->next[link]) {
+    queue.link = link;
+    queue.lane = packet_lane_first (self, link, service);
+    g_array_append_val (queues, queue);
+  }
+}
+
 static void
 packet_list_queues (const FabNet *net, GArray *queues)
 {
-  const PacketNet *self = (const PacketNet *) net;
+  PacketNet *self = (PacketNet *) net;
   FabTimePs now_ps = fab_engine_now (net->env.engine);
 
   for (guint i = 0; i < self->used_lanes->len; i++) {
@@ -368,7 +386,21 @@ packet_list_queues (const FabNet *net, GArray *queues)
     };
 
     g_array_append_val (queues, queue);
+    if (self->rotation != NULL)
+      list_turned (self, queue, queues);
   }
+}
+
+/* Marks and losses are drawn, or depend on what ports of a switch share. */
+static gboolean
+packet_plays_alike (const FabNet *net, FabLinkId link)
+{
+  const PacketNet *self = (const PacketNet *) net;
+
+  if (!self->params.has_memo || !self->params.has_fold || self->memories != NULL)
+    return FALSE;
+  return link == FAB_NO_LINK || self->lanes[link].control == CONTROL_CREDIT
+      || self->lanes[link].control == CONTROL_NONE;
 }
 
 static FabLinkId
@@ -452,6 +484,7 @@ const FabNetOps fab_net_packet = {
             .params_size = sizeof (PacketParams),
             .check = packet_params_check },
   .shares_links = TRUE,
+  .plays_alike = packet_plays_alike,
   .create = packet_create,
   .send = packet_send,
   .stream = packet_stream,

@@ -32,7 +32,7 @@ typedef struct {
 } PacketClassParams;
 
 typedef struct {
-  gboolean has_memo, has_skip;
+  gboolean has_memo, has_skip, has_fold;
   FabParamList classes; /* PacketClassParams */
   int arbitration;
   FabBytes mtu_bytes;

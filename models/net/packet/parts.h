@@ -247,9 +247,10 @@ typedef struct {
   GHashTable *known_queues;                /* from two links to a queue */
   guint32 *link_ways;                      /* per link: the way that consists of this link only, or NONE */
   FabPool streams, lines;
-  guint n_lines, n_others; /* that are open: lines; streams, and messages by themselves */
-  GArray *lane_marks;      /* per used lane: what it had counted at the mark of repeats.c */
-  FabTimer timer;          /* engine event for the first entry of the agenda */
+  guint n_lines, n_others;     /* that are open: lines; streams, and messages by themselves */
+  const FabRotation *rotation; /* of the lines since the network rested; NULL: they cross their own links */
+  GArray *lane_marks;          /* per used lane: what it had counted at the mark of repeats.c */
+  FabTimer timer;              /* engine event for the first entry of the agenda */
   FabTimePs timer_ps;
   gboolean is_running;
 } PacketNet;
@@ -419,6 +420,7 @@ typedef struct {
   double wire_factor;
   FabDrive drive;
   guint8 service;
+  const FabRotation *rotation; /* NULL: the way crosses its own links */
 } PacketUse;
 
 /* Returns a way along consecutive legs with at least one link in total; each leg must have a path. */

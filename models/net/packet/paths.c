@@ -43,6 +43,27 @@ known_equal (gconstpointer a, gconstpointer b)
   return is_equal;
 }
 
+/* Two lanes, and by how much their links are turned against each other (FabRotation). */
+typedef struct {
+  guint32 from, to, turn;
+} QueueKey;
+
+static guint
+queue_hash (gconstpointer data)
+{
+  const QueueKey *key = data;
+
+  return (guint) fab_mix ((guint64) key->from << 32 | key->to, key->turn);
+}
+
+static gboolean
+queue_equal (gconstpointer a, gconstpointer b)
+{
+  const QueueKey *x = a, *y = b;
+
+  return x->from == y->from && x->to == y->to && x->turn == y->turn;
+}
+
 void
 packet_path_sets_init (PacketNet *self)
 {
@@ -55,7 +76,7 @@ packet_path_sets_init (PacketNet *self)
   self->link_ways = g_new (guint32, n_links * self->n_services + 1);
   for (guint i = 0; i < n_links * self->n_services; i++)
     self->link_ways[i] = NONE;
-  self->known_queues = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  self->known_queues = g_hash_table_new_full (queue_hash, queue_equal, g_free, NULL);
   packet_balance_init (self);
 }
 
@@ -74,9 +95,8 @@ packet_path_sets_clear (PacketNet *self)
 
 /* Returns the queue for packets that come over one lane and wait for another. */
 static guint32
-queue_of (PacketNet *self, guint32 from, guint32 to)
+queue_of (PacketNet *self, QueueKey key)
 {
-  guint64 key = (guint64) from << 32 | to;
   gpointer known;
 
   if (g_hash_table_lookup_extended (self->known_queues, &key, NULL, &known))
@@ -90,16 +110,29 @@ queue_of (PacketNet *self, guint32 from, guint32 to)
   return self->n_queues++;
 }
 
-/* Appends a hop and returns its lane. */
-static guint32
-add_hop (PacketNet *self, guint32 before, guint32 link, double cost, guint8 service)
-{
-  guint32 lane = before == NONE ? packet_lane_first (self, link, service)
-                                : packet_lane_after (self, before, link);
-  Hop hop = { lane, before == NONE ? NONE : queue_of (self, before, lane), cost };
+/* The end of a path that grows. */
+typedef struct {
+  guint32 lane; /* NONE: it has no link yet */
+  FabLinkId link;
+} PathEnd;
 
+static void
+add_hop (PacketNet *self, PathEnd *end, FabLinkId link, double cost, PacketUse use)
+{
+  const FabRotation *rotation = use.rotation;
+  FabLinkId played = rotation != NULL ? rotation->stands_for[link] : link;
+  guint32 before = end->lane, turn = 0;
+  Hop hop = { .queue = NONE, .cost = cost };
+
+  if (before == NONE) {
+    hop.lane = packet_lane_first (self, played, use.service);
+  } else {
+    hop.lane = packet_lane_after (self, before, played);
+    turn = rotation != NULL ? fab_rotation_between (rotation, end->link, link) : 0;
+    hop.queue = queue_of (self, (QueueKey){ before, hop.lane, turn });
+  }
   g_array_append_val (self->hops, hop);
-  return lane;
+  *end = (PathEnd){ hop.lane, link };
 }
 
 static void
@@ -134,6 +167,8 @@ use_hash (PacketUse use)
 {
   guint64 sum = (guint64) use.service << 8 | use.drive;
 
+  if (use.rotation != NULL)
+    sum = fab_mix (sum, (guint64) (gsize) use.rotation);
   for (guint i = 0; use.footprint != NULL && i < use.footprint->n; i++) {
     double factor = use.footprint->line_weights[i] / use.footprint->weights[i] * use.wire_factor;
     guint64 bits;
@@ -144,14 +179,11 @@ use_hash (PacketUse use)
   return sum;
 }
 
-/* Appends the hops of one leg and returns its last lane. */
-static guint32
-add_leg (PacketNet *self, guint32 before, const FabPath *path, PacketUse use)
+static void
+add_leg (PacketNet *self, PathEnd *end, const FabPath *path, PacketUse use)
 {
   for (guint i = 0; i < path->n; i++)
-    before = add_hop (self, before, path->links[i], cost_of (self, path->links[i], path->links[0], use),
-                      use.service);
-  return before;
+    add_hop (self, end, path->links[i], cost_of (self, path->links[i], path->links[0], use), use);
 }
 
 static void
@@ -232,11 +264,12 @@ way_join (PacketNet *self, const GArray *paths, guint n_legs, guint n_paths, gui
     way.stride = MAX (way.stride, n);
   }
   for (guint p = 0; p < n_paths; p++) {
-    guint32 first_hop = self->hops->len, before = NONE;
+    guint32 first_hop = self->hops->len;
+    PathEnd end = { NONE, FAB_NO_LINK };
 
     for (guint i = 0; i < n_legs; i++)
-      before = add_leg (self, before, &g_array_index (paths, FabPath, i * n_paths + p), use);
-    g_assert (before != NONE);
+      add_leg (self, &end, &g_array_index (paths, FabPath, i * n_paths + p), use);
+    g_assert (end.lane != NONE);
     while (self->hops->len < first_hop + way.stride)
       add_end (self);
     g_array_append_val (self->paths, first_hop);
@@ -263,7 +296,9 @@ static guint32
 way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
 {
   const FabRouterOps *ops = self->base.env.router->ops;
-  gboolean is_spread = ops->spread != NULL || ops->choices != NULL;
+  /* What is turned has one path, even where the router would spread it. */
+  gboolean is_one = use.rotation != NULL,
+           is_spread = !is_one && (ops->spread != NULL || ops->choices != NULL);
   guint n_paths = is_spread ? (guint) self->params.n_paths : 1,
         n_detours = (guint) (self->balance.detour_fraction * n_paths);
   g_autoptr (GArray) paths = g_array_new (FALSE, TRUE, sizeof (FabPath));
@@ -271,7 +306,7 @@ way_new (PacketNet *self, const FabLeg *legs, guint n_legs, PacketUse use)
   for (guint i = 0; i < n_legs; i++) {
     FabPath path = { 0 };
 
-    if (self->balance.has_entropies) {
+    if (self->balance.has_entropies && !is_one) {
       hash_paths (self, &legs[i], n_paths, paths);
       continue;
     }
@@ -314,10 +349,11 @@ packet_path_set_of_link (PacketNet *self, FabLinkId link, guint8 service)
   guint32 *known = &self->link_ways[link * self->n_services + service];
   PathSet way = { .first_path = self->paths->len, .n_paths = 1, .stride = 2, .n_direct = 1 };
   guint32 first_hop = self->hops->len;
+  PathEnd end = { NONE, FAB_NO_LINK };
 
   if (*known != NONE)
     return *known;
-  add_hop (self, NONE, link, 1, service);
+  add_hop (self, &end, link, 1, (PacketUse){ .service = service });
   add_end (self);
   g_array_append_val (self->paths, first_hop);
   return *known = add_way (self, &way);

@@ -628,7 +628,10 @@ packet_open (FabNet *net, const FabConnection *connection)
   line->connection = *connection;
   line->way = packet_path_set (self, connection->legs, connection->n_legs,
                                (PacketUse){ connection->footprint, connection->wire_factor, connection->drive,
-                                            packet_service_of (self, connection->traffic) });
+                                            packet_service_of (self, connection->traffic),
+                                            connection->rotation });
+  if (connection->rotation != NULL)
+    self->rotation = connection->rotation;
   line->sender = packet_sender_new (self, line->way);
   line->head = line->tail = NONE;
   self->n_lines++;
@@ -708,7 +711,7 @@ packet_close (FabNet *net, FabNetLine *net_line)
   PacketNet *self = (PacketNet *) net;
   Line *line = (Line *) net_line;
 
-  if (line->bytes > 0 && !packet_path_set_is_spread (self, line->way))
+  if (line->bytes > 0 && !line->connection.is_counted_apart && !packet_path_set_is_spread (self, line->way))
     fab_meter_add_line (net->meter, line->connection.footprint, line->bytes, line->connection.wire_factor);
   packet_sender_release (self, line->sender);
   self->n_lines--;
