@@ -273,6 +273,49 @@ rings_that_overlap_take_what_they_take (G_GNUC_UNUSED void **state)
   assert_true (n_skipped_in_all > 0);
 }
 
+/* Long messages that share links, of which the middle is skipped. */
+static void
+check_cruise (Random *random)
+{
+  static const char *const patterns[] = { "incast", "shift", "permutation", "all_pairs", "random" };
+  static const char *const fabrics[] = { "switch", "rail", "{kind: leaf_spine, nodes_per_leaf: 2}" };
+  static const char *const controls[] = { "credit", "credit", "none", "pfc", "drop" };
+  g_autofree char *job = g_strdup_printf (
+      "name: long\niterations: 1\nseed: %u\n"
+      "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: %u, nics_per_node: %u, fabric: %s, route: %s}\n"
+      "job: {kind: traffic, pattern: %s, size: %uMB}\n",
+      random_below (random, 1000), 2 * random_between (random, 1, 3), random_between (random, 1, 2),
+      random_between (random, 1, 2), pick (random, fabrics, G_N_ELEMENTS (fabrics)),
+      random_chance (random, 50) ? "shortest" : "ecmp", pick (random, patterns, G_N_ELEMENTS (patterns)),
+      random_between (random, 5, 60));
+  const char *control = pick (random, controls, G_N_ELEMENTS (controls));
+  g_autofree char *yaml = g_strdup_printf ("fidelity: {kind: packet, flow_control: %s}\n%s", control, job),
+                  *no_skip = g_strdup_printf ("fidelity: {kind: packet, flow_control: %s, skip: false}\n%s",
+                                              control, job);
+  g_autoptr (Play) some = play_new (catalog, yaml, NULL), all = play_new (catalog, no_skip, NULL);
+
+  assert_true (fab_simulation_step (some->simulation) && fab_simulation_step (all->simulation));
+  const GArray *a = fab_simulation_probe (some->simulation)->collectives,
+               *b = fab_simulation_probe (all->simulation)->collectives;
+  assert_int_equal (a->len, b->len);
+  for (guint i = 0; i < a->len; i++) {
+    double end_ps = (double) g_array_index (a, FabCollectiveRecord, i).end_ps,
+           true_ps = (double) g_array_index (b, FabCollectiveRecord, i).end_ps;
+
+    assert_true (fabs (end_ps - true_ps) <= 0.005 * true_ps);
+  }
+  n_skipped_in_all += fab_simulation_episodes (some->simulation).n_skipped;
+  assert_int_equal (fab_simulation_episodes (all->simulation).n_skipped, 0);
+}
+
+static void
+the_middle_of_messages_takes_what_it_takes (G_GNUC_UNUSED void **state)
+{
+  n_skipped_in_all = 0;
+  seeds_run (40, check_cruise);
+  assert_true (n_skipped_in_all > 0);
+}
+
 static void
 messages_are_the_same_remembered (G_GNUC_UNUSED void **state)
 {
@@ -295,6 +338,7 @@ main (void)
     seeds_test (packets_are_the_same_remembered),
     seeds_test (rounds_that_are_skipped_take_what_they_take),
     seeds_test (rings_that_overlap_take_what_they_take),
+    seeds_test (the_middle_of_messages_takes_what_it_takes),
     seeds_test (threads_change_nothing),
   };
 

@@ -221,6 +221,19 @@ agenda_next_day (Agenda *self)
   take_from_far (self);
 }
 
+FabTimePs
+agenda_last_ps (const Agenda *self)
+{
+  FabTimePs last_ps = self->near.n > self->head ? self->near.entries[self->near.n - 1].at_ps : 0;
+
+  for (guint at = 0; at < AGENDA_DAYS; at++)
+    for (guint32 node = self->days[at]; node != 0; node = self->nodes[node].next)
+      last_ps = MAX (last_ps, self->nodes[node].entry.at_ps);
+  for (guint i = 0; i < self->far.n; i++)
+    last_ps = MAX (last_ps, self->far.entries[i].at_ps);
+  return last_ps;
+}
+
 /* --- how long a day is --- */
 
 /* Lays everything out again, with days of another length. What is sorted already stays in its order. */

@@ -67,6 +67,8 @@ void agenda_nodes_grow (Agenda *self);
 void agenda_add_far (Agenda *self, AgendaEntry entry);
 /* Goes on to the next day that has entries; there must be one. */
 void agenda_next_day (Agenda *self);
+/* Returns when the last entry is due; there must be one. O(entries + AGENDA_DAYS). */
+FabTimePs agenda_last_ps (const Agenda *self);
 /* Chooses another length of a day where this one costs too much. */
 void agenda_look (Agenda *self);
 

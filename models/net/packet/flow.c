@@ -108,6 +108,7 @@ packet_flow_start (PacketNet *self, guint32 number)
   double paced = self->ports[self->lanes[hop->lane].link].ps_per_byte * hop->cost
                / self->params.pace_fraction;
 
+  self->n_flow_changes++;
   flow->lane = hop->lane;
   flow->window_bytes = window_of (self, way);
   flow->ack_bytes = (guint32) MIN (MAX (flow->window_bytes / 4, self->params.mtu_bytes), G_MAXUINT32 / 2);
@@ -281,6 +282,7 @@ end (PacketNet *self, guint32 number)
   gboolean has_nic = g_array_index (self->ways, PathSet, flow->way).has_nic;
   FabDone arrived = flow->arrived;
 
+  self->n_flow_changes++;
   if (flow->is_metered) {
     self->n_others--;
     packet_path_set_meter (self, flow);
@@ -308,6 +310,7 @@ packet_flow_deliver (PacketNet *self, guint32 packet_number)
   if (packet_takes_credit (self, flow->sender))
     packet_credit_ended (self, flow->sender, size);
   packet_finish (self, packet_number, PACKET_ARRIVED, 0);
+  flow->last_ps = self->now_ps;
   if (is_new && (flow->missing_bytes -= size) > 0)
     acknowledge (self, number, size);
   else if (is_new)

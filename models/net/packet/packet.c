@@ -56,7 +56,8 @@ static const FabParam packet_params[] = {
          "Remember a pattern of traffic and reuse its times when it repeats. Figures stay the same; the run "
          "ends sooner.") },
   { ROW ("skip", BOOL, has_skip, "true",
-         "With memo: stop playing the rounds of a ring once their pace is steady, to within 0.1 %.") },
+         "With memo: stop playing the rounds of a ring, and the packets of long messages, once their pace is "
+         "steady, to within 0.1 %.") },
   { ROW ("fold", BOOL, has_fold, "true",
          "With memo: play one of several rails or nodes that turn into each other, where no link marks or "
          "drops packets.") },
@@ -223,9 +224,11 @@ run (gpointer owner, G_GNUC_UNUSED guint64 arg)
 
   self->timer = 0;
   self->is_running = TRUE;
-  do
+  do {
     handle_first (self);
-  while (self->agenda.n > 0 && fab_engine_advance (self->base.env.engine, agenda_first_ps (&self->agenda)));
+    if (--self->cruise.countdown == 0)
+      packet_cruise_look (self);
+  } while (self->agenda.n > 0 && fab_engine_advance (self->base.env.engine, agenda_first_ps (&self->agenda)));
   self->is_running = FALSE;
   arm (self);
 }
@@ -332,6 +335,7 @@ packet_rest (FabNet *net, guint64 stream)
   packet_balance_rest (self);
   g_array_set_size (self->lane_marks, 0);
   self->rotation = NULL;
+  packet_cruise_rest (self);
   if (self->params.message_gap_ps > 0)
     memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
   self->n_drawn_before += self->n_random - self->first_random;
@@ -439,6 +443,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   packet_deadlock_free_init (self);
   packet_path_sets_init (self);
   packet_repeats_init (self);
+  packet_cruise_init (self);
   return &self->base;
 }
 
@@ -448,6 +453,7 @@ packet_destroy (FabNet *net)
   PacketNet *self = (PacketNet *) net;
 
   packet_repeats_clear (self);
+  packet_cruise_clear (self);
   packet_path_sets_clear (self);
   packet_deadlock_free_clear (self);
   packet_ports_clear (self);

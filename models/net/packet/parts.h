@@ -202,9 +202,20 @@ typedef struct {
   FabBytes window_bytes, flight_bytes;       /* window_bytes 0: no window */
   guint32 ack_bytes, unacked_bytes;
   double pace_ps_per_byte; /* 0: as fast as the wire; its sender may be slower */
+  FabTimePs last_ps;       /* when its last packet arrived */
   FabTimePs next_ps;       /* paced flows: earliest time of the next packet */
   FabDone left, arrived;   /* fn NULL: no callback */
 } Flow;
+
+/* What is known of how fast all flows are (cruise.c). */
+typedef struct {
+  guint window, countdown; /* entries of the agenda in a window; that are left of it */
+  guint n_windows;         /* since a flow began or ended: 0, 1, or 2 and more */
+  guint64 n_changes;       /* PacketNet.n_flow_changes when the window began */
+  FabTimePs from_ps;
+  GArray *flows, *lanes; /* what they had counted then */
+  double *busy_ps;       /* [links] room for what a skip makes of them */
+} Cruise;
 
 typedef struct {
   FabNet base;
@@ -249,8 +260,10 @@ typedef struct {
   FabPool streams, lines;
   guint n_lines, n_others;     /* that are open: lines; streams, and messages by themselves */
   const FabRotation *rotation; /* of the lines since the network rested; NULL: they cross their own links */
-  GArray *lane_marks;          /* per used lane: what it had counted at the mark of repeats.c */
-  FabTimer timer;              /* engine event for the first entry of the agenda */
+  guint64 n_flow_changes;      /* flows that have begun, and that have ended */
+  Cruise cruise;
+  GArray *lane_marks; /* per used lane: what it had counted at the mark of repeats.c */
+  FabTimer timer;     /* engine event for the first entry of the agenda */
   FabTimePs timer_ps;
   gboolean is_running;
 } PacketNet;
@@ -407,6 +420,24 @@ void packet_deadlock_free_clear (PacketNet *self);
 guint32 packet_lane_first (PacketNet *self, guint32 link, guint8 service);
 /* Returns the lane of `link` for traffic that came over the lane `before`. */
 guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
+
+/* --- repeats.c --- */
+
+GArray *packet_lane_marks_new (void);
+/* Writes what all lanes have counted. */
+void packet_lane_marks_take (const PacketNet *self, GArray *marks);
+/* Lets lanes count so often again what they have counted since the marks, while `by_ps` are skipped. FALSE and nothing
+ * is done: what was marked or lost since then does not repeat, or other lanes are used. */
+gboolean packet_lane_marks_repeat (PacketNet *self, const GArray *marks, double n_times, FabTimePs by_ps);
+/* Moves all that is on its way and due. */
+void packet_delay (PacketNet *self, FabTimePs by_ps);
+
+/* --- cruise.c --- */
+
+void packet_cruise_init (PacketNet *self);
+void packet_cruise_clear (PacketNet *self);
+void packet_cruise_rest (PacketNet *self);
+void packet_cruise_look (PacketNet *self);
 
 /* --- paths.c --- */
 

@@ -14,10 +14,16 @@ struct _LaneMark {
   guint32 n_stalls, n_pauses, n_marks, n_drops;
 };
 
+GArray *
+packet_lane_marks_new (void)
+{
+  return g_array_new (FALSE, FALSE, sizeof (struct _LaneMark));
+}
+
 void
 packet_repeats_init (PacketNet *self)
 {
-  self->lane_marks = g_array_new (FALSE, FALSE, sizeof (struct _LaneMark));
+  self->lane_marks = packet_lane_marks_new ();
 }
 
 void
@@ -46,19 +52,14 @@ may_repeat (const PacketNet *self, guint n_lines)
       && (self->n_senders == 0 || (self->congestion->reported == NULL && !self->congestion->takes_credit));
 }
 
-gboolean
-packet_mark (FabNet *net, guint n_lines)
+void
+packet_lane_marks_take (const PacketNet *self, GArray *marks)
 {
-  PacketNet *self = (PacketNet *) net;
-
-  packet_net_enter (self);
-  if (!may_repeat (self, n_lines))
-    return FALSE;
-  g_array_set_size (self->lane_marks, self->used_lanes->len);
+  g_array_set_size (marks, self->used_lanes->len);
   for (guint i = 0; i < self->used_lanes->len; i++) {
     const VirtualLane *lane = used_lane (self, i);
 
-    g_array_index (self->lane_marks, struct _LaneMark, i) = (struct _LaneMark){
+    g_array_index (marks, struct _LaneMark, i) = (struct _LaneMark){
       .carried_bytes = lane->carried_bytes,
       .byte_ps = queued_byte_ps (self, lane),
       .served = lane->served,
@@ -69,17 +70,28 @@ packet_mark (FabNet *net, guint n_lines)
       .n_drops = lane->n_drops,
     };
   }
+}
+
+gboolean
+packet_mark (FabNet *net, guint n_lines)
+{
+  PacketNet *self = (PacketNet *) net;
+
+  packet_net_enter (self);
+  if (!may_repeat (self, n_lines))
+    return FALSE;
+  packet_lane_marks_take (self, self->lane_marks);
   return TRUE;
 }
 
 /* Whether nothing was marked or lost since the mark: what is drawn does not repeat, and senders remember it. */
 static gboolean
-is_calm (const PacketNet *self)
+is_calm (const PacketNet *self, const GArray *marks)
 {
-  if (self->lane_marks->len != self->used_lanes->len)
+  if (marks->len != self->used_lanes->len)
     return FALSE;
   for (guint i = 0; i < self->used_lanes->len; i++) {
-    const struct _LaneMark *before = &g_array_index (self->lane_marks, struct _LaneMark, i);
+    const struct _LaneMark *before = &g_array_index (marks, struct _LaneMark, i);
 
     if (used_lane (self, i)->n_marks != before->n_marks || used_lane (self, i)->n_drops != before->n_drops)
       return FALSE;
@@ -94,9 +106,8 @@ so_often (double n_times, guint64 count)
 }
 
 static void
-repeat_lane (PacketNet *self, guint i, double n_times, FabTimePs by_ps)
+repeat_lane (PacketNet *self, const struct _LaneMark *before, guint i, double n_times, FabTimePs by_ps)
 {
-  const struct _LaneMark *before = &g_array_index (self->lane_marks, struct _LaneMark, i);
   guint32 number = g_array_index (self->used_lanes, guint32, i);
   VirtualLane *lane = &self->lanes[number];
   Port *port = &self->ports[lane->link];
@@ -150,20 +161,34 @@ delay_agenda (PacketNet *self, FabTimePs by_ps)
 }
 
 gboolean
-packet_repeat (FabNet *net, double n_times, FabTimePs by_ps)
+packet_lane_marks_repeat (PacketNet *self, const GArray *marks, double n_times, FabTimePs by_ps)
 {
-  PacketNet *self = (PacketNet *) net;
-
-  packet_net_enter (self);
-  if (!is_calm (self))
+  if (!is_calm (self, marks))
     return FALSE;
   for (guint i = 0; i < self->used_lanes->len; i++)
-    repeat_lane (self, i, n_times, by_ps);
+    repeat_lane (self, &g_array_index (marks, struct _LaneMark, i), i, n_times, by_ps);
+  return TRUE;
+}
+
+void
+packet_delay (PacketNet *self, FabTimePs by_ps)
+{
   delay_ports (self, by_ps);
   for (guint32 i = 0; i < self->n_flows; i++)
     if (self->flows[i].next_ps > self->now_ps)
       self->flows[i].next_ps += by_ps;
   delay_agenda (self, by_ps);
+}
+
+gboolean
+packet_repeat (FabNet *net, double n_times, FabTimePs by_ps)
+{
+  PacketNet *self = (PacketNet *) net;
+
+  packet_net_enter (self);
+  if (!packet_lane_marks_repeat (self, self->lane_marks, n_times, by_ps))
+    return FALSE;
+  packet_delay (self, by_ps);
   self->timer_ps += by_ps;
   return TRUE;
 }
