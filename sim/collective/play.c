@@ -36,7 +36,8 @@ struct _FabPlay {
   double n_owed;   /* rounds that skips have not moved on by, since only whole ones are */
   guint n_skipped; /* rounds */
   gboolean is_skip_due;
-  guint64 n_changes; /* of the network, for which the rhythm holds */
+  guint64 n_changes;      /* of the network, for which the rhythm holds */
+  guint64 n_rate_changes; /* likewise, for which the tempo holds */
 };
 
 static void lane_begin (FabPlay *self, guint index);
@@ -303,9 +304,13 @@ skip_all (FabNet *net, FabTimePs by_ps)
 static void
 restart_all (FabNet *net)
 {
-  for (guint i = 0; i < net->plays->len; i++)
-    if (play_at (net, i)->tempo.n_items > 0)
-      fab_tempo_restart (&play_at (net, i)->tempo);
+  for (guint i = 0; i < net->plays->len; i++) {
+    FabPlay *play = play_at (net, i);
+
+    play->n_rate_changes = net->n_rate_changes;
+    if (play->tempo.n_items > 0)
+      fab_tempo_restart (&play->tempo);
+  }
 }
 
 /* Whether a window is long enough for all: two rounds of each. */
@@ -334,6 +339,10 @@ try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
   self->is_skip_due = FALSE;
   if (play_at (net, 0) != self || !is_window_over (net))
     return;
+  if (self->n_rate_changes != net->n_rate_changes) {
+    restart_all (net);
+    return;
+  }
   for (guint i = 0; i < net->plays->len; i++)
     fab_tempo_measure (&play_at (net, i)->tempo, net->plays->len == 1);
   FabTimePs by_ps = find_skip (net);

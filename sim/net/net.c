@@ -339,6 +339,7 @@ fab_net_set_capacity (FabNet *self, FabLinkId link, double fraction)
     g_array_remove_index (self->dead, at);
   if (fraction <= 0 && at == self->dead->len)
     g_array_append_val (self->dead, dead);
+  self->n_rate_changes++;
   self->ops->set_capacity (self, link, fraction);
 }
 

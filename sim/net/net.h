@@ -237,6 +237,8 @@ struct _FabNet {
   /* How many lines were opened and closed and capacities changed, in networks that have `skip`: what repeated before
    * may not repeat after that. */
   guint64 n_changes;
+  guint64
+      n_rate_changes; /* how many capacities were set: a pace that was measured before does not hold after that */
   guint64 n_skipped; /* packets times links, or messages, that were not played, because they repeat others */
   GPtrArray *plays;  /* FabPlay (sim/collective/play.h): that are under way */
   GArray *skips;     /* FabSkip: that were made since the network rested */

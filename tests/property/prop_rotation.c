@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_rotation.c - random jobs at packet of which one of several rails or nodes is played for all, against all of
  * them: the iteration takes the same to 0.5 %, and every link carries the same bytes. A machine with a slow port, and
- * paths that hashes choose, are played whole.
+ * paths that hashes choose, are played whole. The same with all that saves packets, against every packet.
  */
 #include "tests/support/test.h"
 
@@ -105,22 +105,65 @@ assert_same_queues (const Play *a, const Play *b)
   }
 }
 
+/* A random job with less and with more of its packets, as the keys of the network say. */
+typedef struct {
+  Play *less, *more;
+} Pair;
+
+static Pair
+play_both (Random *random, const char *less, const char *more)
+{
+  g_autofree char *scenario = random_scenario (random),
+                  *less_yaml = g_strdup_printf ("fidelity: {kind: packet%s}\n%s", less, scenario),
+                  *more_yaml = g_strdup_printf ("fidelity: {kind: packet%s}\n%s", more, scenario);
+  Pair pair = { play_new (catalog, less_yaml, NULL), play_new (catalog, more_yaml, NULL) };
+  double a = (double) play_step (pair.less)->duration_ps, b = (double) play_step (pair.more)->duration_ps;
+
+  assert_true (fabs (a - b) <= 0.005 * b);
+  return pair;
+}
+
+static void
+pair_clear (Pair *self)
+{
+  play_free (self->less);
+  play_free (self->more);
+}
+
 static void
 check (Random *random)
 {
-  g_autofree char *scenario = random_scenario (random),
-                  *yaml = g_strdup_printf ("fidelity: {kind: packet, skip: false}\n%s", scenario),
-                  *no_fold = g_strdup_printf ("fidelity: {kind: packet, skip: false, fold: false}\n%s",
-                                              scenario);
-  g_autoptr (Play) folded = play_new (catalog, yaml, NULL), whole = play_new (catalog, no_fold, NULL);
-  const FabIterationRecord *a = play_step (folded), *b = play_step (whole);
+  Pair pair = play_both (random, ", skip: false", ", skip: false, fold: false");
 
-  assert_true (fabs ((double) a->duration_ps - (double) b->duration_ps) <= 0.005 * (double) b->duration_ps);
-  assert_same_bytes (folded, whole);
-  assert_same_queues (folded, whole);
+  assert_same_bytes (pair.less, pair.more);
+  assert_same_queues (pair.less, pair.more);
   n_jobs++;
-  n_folded += 2 * fab_simulation_memo_record (folded->simulation).n_events
-            < fab_simulation_memo_record (whole->simulation).n_events;
+  n_folded += 2 * fab_simulation_memo_record (pair.less->simulation).n_events
+            < fab_simulation_memo_record (pair.more->simulation).n_events;
+  pair_clear (&pair);
+}
+
+/* Bytes of all links together. */
+static double
+sum_bytes (const Play *play)
+{
+  const GArray *loads = fab_simulation_probe (play->simulation)->link_loads;
+  double sum = 0;
+
+  for (guint i = 0; i < loads->len; i++)
+    sum += (double) g_array_index (loads, FabLinkLoadRecord, i).bytes;
+  return sum;
+}
+
+/* What is remembered, folded and skipped, all together. Packets that are skipped count evenly on all of their paths. */
+static void
+check_all (Random *random)
+{
+  Pair pair = play_both (random, "", ", memo: false");
+  double a = sum_bytes (pair.less), b = sum_bytes (pair.more);
+
+  assert_true (fabs (a - b) <= 64 + 1e-3 * b);
+  pair_clear (&pair);
 }
 
 static void
@@ -131,11 +174,18 @@ rails_and_nodes_that_turn_into_each_other_fare_alike (G_GNUC_UNUSED void **state
   assert_true (n_jobs < 10 || 4 * n_folded > n_jobs);
 }
 
+static void
+jobs_take_what_they_take_with_every_packet (G_GNUC_UNUSED void **state)
+{
+  seeds_run (40, check_all);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     seeds_test (rails_and_nodes_that_turn_into_each_other_fare_alike),
+    seeds_test (jobs_take_what_they_take_with_every_packet),
   };
 
   return play_run_tests ("rotation", tests, &catalog);

@@ -141,21 +141,35 @@ packets_in (const PacketNet *self, guint32 flow, FabTimePs by_ps)
   return (guint32) (mark_of (self, flow)->bytes_per_ps * (double) by_ps / (double) self->params.mtu_bytes);
 }
 
-/* Adds the time that links need for bytes of a flow, which takes its paths in turn. */
+typedef void (*HopFn) (PacketNet *self, const Hop *hop, double bytes);
+
+/* Calls `visit` for every link of a flow with its part of the bytes, as it takes its paths in turn. */
 static void
-add_busy (PacketNet *self, const Flow *flow, double bytes)
+visit_hops (PacketNet *self, const Flow *flow, double bytes, HopFn visit)
 {
   const PathSet *way = &g_array_index (self->ways, PathSet, flow->way);
 
   for (guint32 p = 0; p < way->n_paths; p++) {
     guint32 first = g_array_index (self->paths, guint32, way->first_path + p);
 
-    for (const Hop *hop = &g_array_index (self->hops, Hop, first); hop->lane != NONE; hop++) {
-      guint32 link = self->lanes[hop->lane].link;
-
-      self->cruise.busy_ps[link] += bytes / way->n_paths * hop->cost * self->ports[link].ps_per_byte;
-    }
+    for (const Hop *hop = &g_array_index (self->hops, Hop, first); hop->lane != NONE; hop++)
+      visit (self, hop, bytes / way->n_paths);
   }
+}
+
+/* Adds the time that the link needs. */
+static void
+add_busy (PacketNet *self, const Hop *hop, double bytes)
+{
+  guint32 link = self->lanes[hop->lane].link;
+
+  self->cruise.busy_ps[link] += bytes * hop->cost * self->ports[link].ps_per_byte;
+}
+
+static void
+meter (PacketNet *self, const Hop *hop, double bytes)
+{
+  fab_meter_add_link (self->base.meter, self->lanes[hop->lane].link, bytes, bytes * hop->cost);
 }
 
 /* Rates of single flows are rounded. Returns how many times `by_ps` the busiest link needs for the packets of all, at
@@ -168,8 +182,8 @@ find_stretch (PacketNet *self, FabTimePs by_ps)
   memset (self->cruise.busy_ps, 0, self->n_links * sizeof (double));
   for (guint32 i = 0; i < self->n_flows; i++)
     if (is_under_way (&self->flows[i]))
-      add_busy (self, &self->flows[i],
-                (double) packets_in (self, i, by_ps) * (double) self->params.mtu_bytes);
+      visit_hops (self, &self->flows[i],
+                  (double) packets_in (self, i, by_ps) * (double) self->params.mtu_bytes, add_busy);
   for (guint32 link = 0; link < self->n_links; link++)
     most_ps = MAX (most_ps, self->cruise.busy_ps[link]);
   return most_ps / (double) by_ps;
@@ -188,6 +202,8 @@ skip_flows (PacketNet *self, FabTimePs by_ps, FabTimePs stretched_ps)
     flow->left_bytes -= n_packets * self->params.mtu_bytes;
     flow->missing_bytes -= n_packets * self->params.mtu_bytes;
     flow->n_sent += n_packets;
+    if (packet_path_set_is_spread (self, flow->way))
+      visit_hops (self, flow, (double) n_packets * (double) self->params.mtu_bytes, meter);
     flow->last_ps += stretched_ps;
   }
 }

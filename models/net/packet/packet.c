@@ -280,6 +280,7 @@ packet_set_capacity (FabNet *net, FabLinkId link, double fraction)
   PacketNet *self = (PacketNet *) net;
 
   packet_net_enter (self);
+  self->n_flow_changes++;
   packet_port_set_rate (self, link, fraction);
   packet_net_leave (self);
 }

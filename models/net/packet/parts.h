@@ -260,7 +260,7 @@ typedef struct {
   FabPool streams, lines;
   guint n_lines, n_others;     /* that are open: lines; streams, and messages by themselves */
   const FabRotation *rotation; /* of the lines since the network rested; NULL: they cross their own links */
-  guint64 n_flow_changes;      /* flows that have begun, and that have ended */
+  guint64 n_flow_changes;      /* flows that have begun and ended, and rates that were set */
   Cruise cruise;
   GArray *lane_marks; /* per used lane: what it had counted at the mark of repeats.c */
   FabTimer timer;     /* engine event for the first entry of the agenda */
