@@ -279,7 +279,8 @@ check_cruise (Random *random)
 {
   static const char *const patterns[] = { "incast", "shift", "permutation", "all_pairs", "random" };
   static const char *const fabrics[] = { "switch", "rail", "{kind: leaf_spine, nodes_per_leaf: 2}" };
-  static const char *const controls[] = { "credit", "credit", "none", "pfc", "drop" };
+  static const char *const controls[] = { "credit", "credit", "none", "pfc", "drop", "trim" };
+  static const char *const congestions[] = { "dcqcn", "none" };
   g_autofree char *job = g_strdup_printf (
       "name: long\niterations: 1\nseed: %u\n"
       "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: %u, nics_per_node: %u, fabric: %s, route: %s}\n"
@@ -289,9 +290,11 @@ check_cruise (Random *random)
       random_chance (random, 50) ? "shortest" : "ecmp", pick (random, patterns, G_N_ELEMENTS (patterns)),
       random_between (random, 5, 60));
   const char *control = pick (random, controls, G_N_ELEMENTS (controls));
-  g_autofree char *yaml = g_strdup_printf ("fidelity: {kind: packet, flow_control: %s}\n%s", control, job),
-                  *no_skip = g_strdup_printf ("fidelity: {kind: packet, flow_control: %s, skip: false}\n%s",
-                                              control, job);
+  const char *congestion = pick (random, congestions, G_N_ELEMENTS (congestions));
+  g_autofree char *keys = g_strdup_printf ("kind: packet, flow_control: %s, congestion: %s", control,
+                                           congestion),
+                  *yaml = g_strdup_printf ("fidelity: {%s}\n%s", keys, job),
+                  *no_skip = g_strdup_printf ("fidelity: {%s, skip: false}\n%s", keys, job);
   g_autoptr (Play) some = play_new (catalog, yaml, NULL), all = play_new (catalog, no_skip, NULL);
 
   assert_true (fab_simulation_step (some->simulation) && fab_simulation_step (all->simulation));

@@ -9,6 +9,7 @@
  * are played.
  *
  * Senders that congestion control governs are always played: what they will do follows from times that they remember.
+ * So are messages over links that may lose packets, because receivers know packets by their numbers.
  */
 #include <math.h>
 #include <string.h>
@@ -108,6 +109,7 @@ is_steady (PacketNet *self, guint *fewest)
     double rate = flow->last_ps > mark->last_ps ? bytes / (double) (flow->last_ps - mark->last_ps) : 0;
     double grown = fabs ((double) (flow->missing_bytes - flow->left_bytes) - (double) mark->flight_bytes);
     is &= grown <= growth * bytes + (double) self->params.mtu_bytes;
+    is &= !g_array_index (self->ways, PathSet, flow->way).is_lossy;
     is &= rate > 0 && fabs (rate / mark->bytes_per_ps - 1) <= close;
     mark->bytes_per_ps = rate;
   }
