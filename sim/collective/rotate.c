@@ -4,7 +4,6 @@
  */
 #include "sim/collective/rotate.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "sim/base/mix.h"
@@ -63,21 +62,6 @@ lane_of (const Finder *self, guint s, guint l)
 
 /* --- paths --- */
 
-/* Whether the footprint is that of one path: every byte crosses each of its links. */
-static gboolean
-is_one_path (const FabFootprint *footprint, guint n_links)
-{
-  const double rounding = 1e-9;
-  double sum = 0;
-
-  for (guint i = 0; i < footprint->n; i++) {
-    if (fabs (footprint->weights[i] - round (footprint->weights[i])) > rounding)
-      return FALSE;
-    sum += footprint->weights[i];
-  }
-  return fabs (sum - n_links) < rounding;
-}
-
 static gboolean
 add_path (Finder *self, const FabScheduleLane *lane)
 {
@@ -99,7 +83,7 @@ add_path (Finder *self, const FabScheduleLane *lane)
     if (!fab_footprint_has (lane->footprint, link, &at) || !net->ops->plays_alike (net, link))
       return FALSE;
   }
-  return self->links->len > first && is_one_path (lane->footprint, self->links->len - first);
+  return self->links->len > first && fab_footprint_is_path (lane->footprint, self->links->len - first);
 }
 
 static gboolean

@@ -437,6 +437,20 @@ fab_footprint_has (const FabFootprint *self, FabLinkId link, guint *index)
   return self->links[low] == link;
 }
 
+gboolean
+fab_footprint_is_path (const FabFootprint *self, guint n_links)
+{
+  const double rounding = 1e-9;
+  double sum = 0;
+
+  for (guint i = 0; i < self->n; i++) {
+    if (fabs (self->weights[i] - round (self->weights[i])) > rounding)
+      return FALSE;
+    sum += self->weights[i];
+  }
+  return fabs (sum - n_links) < rounding;
+}
+
 guint
 fab_footprint_find (const FabFootprint *self, FabLinkId link)
 {

@@ -40,6 +40,9 @@ FabFootprint *fab_footprint_on (const FabFootprint *self, const FabGraph *graph)
 /* Whether the footprint contains `link`, and at which index. O(log n). */
 gboolean fab_footprint_has (const FabFootprint *self, FabLinkId link, guint *index);
 
+/* Whether it is that of one path with `n_links` links: every byte crosses each of them. */
+gboolean fab_footprint_is_path (const FabFootprint *self, guint n_links);
+
 /* Returns the index of `link`, which the footprint must contain. O(log n). */
 guint fab_footprint_find (const FabFootprint *self, FabLinkId link);
 
