@@ -159,22 +159,52 @@ is_same (double a, double b)
   return a <= b && a >= b;
 }
 
-FabStepCost
-fab_step_cost_find (FabSchedule *schedule, const FabPlaySpec *spec)
+/* NULL: they are not known. */
+static const FabStepCost *
+find_known (const FabSchedule *schedule, const FabPlaySpec *spec)
+{
+  for (guint i = 0; schedule->step_costs != NULL && i < schedule->step_costs->len; i++) {
+    const FabStepCost *known = &g_array_index (schedule->step_costs, FabStepCost, i);
+
+    if (known->steps_ps == spec->steps_ps && is_same (known->intra_cost, spec->intra_cost)
+        && is_same (known->inter_cost, spec->inter_cost))
+      return known;
+  }
+  return NULL;
+}
+
+static void
+remember (FabSchedule *schedule, const FabStepCost *cost)
 {
   if (schedule->step_costs == NULL)
     schedule->step_costs = g_array_new (FALSE, FALSE, sizeof (FabStepCost));
-  for (guint i = 0; i < schedule->step_costs->len; i++) {
-    FabStepCost known = g_array_index (schedule->step_costs, FabStepCost, i);
+  g_array_append_vals (schedule->step_costs, cost, 1);
+}
 
-    if (known.steps_ps == spec->steps_ps && is_same (known.intra_cost, spec->intra_cost)
-        && is_same (known.inter_cost, spec->inter_cost))
-      return known;
-  }
-  FabStepCost found = find_cost (schedule, spec);
+FabStepCost
+fab_step_cost_find (FabSchedule *schedule, const FabPlaySpec *spec)
+{
+  const FabStepCost *known = find_known (schedule, spec);
+  FabStepCost found;
+
+  if (known != NULL)
+    return *known;
+  found = find_cost (schedule, spec);
   found.steps_ps = spec->steps_ps;
   found.intra_cost = spec->intra_cost;
   found.inter_cost = spec->inter_cost;
-  g_array_append_val (schedule->step_costs, found);
+  remember (schedule, &found);
   return found;
+}
+
+void
+fab_step_cost_take (FabSchedule *schedule, FabSchedule *folded, const FabPlaySpec *spec)
+{
+  FabStepCost cost;
+
+  if (folded == schedule || find_known (schedule, spec) != NULL)
+    return;
+  fab_schedule_freeze (folded);
+  cost = fab_step_cost_find (folded, spec);
+  remember (schedule, &cost);
 }

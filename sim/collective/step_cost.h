@@ -9,6 +9,9 @@
  * the answers. */
 FabStepCost fab_step_cost_find (FabSchedule *schedule, const FabPlaySpec *spec);
 
+/* Takes the costs of a schedule from the same one that was folded, where they are the same and found sooner. */
+void fab_step_cost_take (FabSchedule *schedule, FabSchedule *folded, const FabPlaySpec *spec);
+
 /* Time from the moment a message of the lane leaves to the moment its receiver can pass it on: the cost of the
  * step, or the latency of the wires where that is longer. */
 static inline FabTimePs
