@@ -208,9 +208,15 @@ fab_engine_advance (FabEngine *self, FabTimePs time_ps)
 }
 
 FabTimePs
+fab_engine_first_of_others_ps (const FabEngine *self, const gconstpointer *owners, guint n)
+{
+  return fab_event_queue_first_of_others_ps (self->queue, owners, n);
+}
+
+FabTimePs
 fab_engine_next_of_others_ps (const FabEngine *self, const gconstpointer *owners, guint n)
 {
-  return MIN (fab_event_queue_first_of_others_ps (self->queue, owners, n), self->until_ps);
+  return MIN (fab_engine_first_of_others_ps (self, owners, n), self->until_ps);
 }
 
 void

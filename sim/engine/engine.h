@@ -86,6 +86,8 @@ gboolean fab_engine_advance (FabEngine *self, FabTimePs time_ps);
  * the `n` given ones, or the end of fab_engine_run_until () if that is earlier; the second moves all events of these
  * owners `by_ps` later. O(events). */
 FabTimePs fab_engine_next_of_others_ps (const FabEngine *self, const gconstpointer *owners, guint n);
+/* The same, whenever the run ends. */
+FabTimePs fab_engine_first_of_others_ps (const FabEngine *self, const gconstpointer *owners, guint n);
 void fab_engine_delay (FabEngine *self, const gconstpointer *owners, guint n, FabTimePs by_ps);
 
 guint64 fab_engine_events (const FabEngine *self); /* events handled so far */

@@ -17,7 +17,7 @@
 #include "models/net/packet/parts.h"
 
 enum {
-  FIRST_WINDOW = 1 << 13, /* entries of the agenda */
+  FIRST_WINDOW = 1 << 11, /* entries of the agenda */
   MOST_WINDOW = 1 << 24,
   LEAST_PACKETS = 128, /* of every flow in a window */
   WORTH = 2,           /* a skip is at least as long as so many windows */
@@ -28,6 +28,7 @@ struct _FlowMark {
   FabBytes missing_bytes, flight_bytes; /* not arrived; of these, sent */
   FabTimePs last_ps;                    /* when its last packet arrived */
   double bytes_per_ps;                  /* in the window; 0: not known */
+  guint32 n_skipped;                    /* packets, by the last skip */
 };
 
 static struct _FlowMark *
@@ -48,6 +49,7 @@ packet_cruise_init (PacketNet *self)
   self->cruise = (Cruise){ .window = FIRST_WINDOW, .countdown = FIRST_WINDOW };
   self->cruise.flows = g_array_new (FALSE, TRUE, sizeof (struct _FlowMark));
   self->cruise.lanes = packet_lane_marks_new ();
+  self->cruise.counts = packet_lane_marks_new ();
   self->cruise.busy_ps = g_new (double, self->n_links + 1);
 }
 
@@ -56,6 +58,7 @@ packet_cruise_clear (PacketNet *self)
 {
   g_array_unref (self->cruise.flows);
   g_array_unref (self->cruise.lanes);
+  g_array_unref (self->cruise.counts);
   g_free (self->cruise.busy_ps);
 }
 
@@ -63,6 +66,7 @@ void
 packet_cruise_rest (PacketNet *self)
 {
   self->cruise.n_windows = 0;
+  self->cruise.skip_to_ps = 0;
   self->cruise.window = self->cruise.countdown = FIRST_WINDOW;
 }
 
@@ -89,12 +93,17 @@ begin_window (PacketNet *self, guint n_windows)
   cruise->countdown = cruise->window;
 }
 
-/* Whether every flow has arrived as fast as in the window before, and was sent as fast, so that no queue grows. The
- * rate of this window is noted. */
-static gboolean
-is_steady (PacketNet *self, guint *fewest)
+/* How the rates of flows changed from one window to the next. */
+typedef enum { RATES_CHANGE, RATES_SWAY, RATES_STEADY } Rates;
+
+/* Whether every flow has arrived as fast as in the window before, and was sent as fast, so that no queue grows. Rates
+ * sway where flows take turns on a link in a pattern that the window cuts: longer windows are steady then. The rate of
+ * this window is noted. */
+static Rates
+compare_rates (PacketNet *self, guint *fewest)
 {
-  const double close = 0.001, growth = 0.01;
+  const double close = 0.001, near = 0.01, growth = 0.01;
+  double most = 0;
   gboolean is = TRUE;
 
   *fewest = G_MAXUINT;
@@ -110,18 +119,21 @@ is_steady (PacketNet *self, guint *fewest)
     double grown = fabs ((double) (flow->missing_bytes - flow->left_bytes) - (double) mark->flight_bytes);
     is &= grown <= growth * bytes + (double) self->params.mtu_bytes;
     is &= !g_array_index (self->ways, PathSet, flow->way).is_lossy;
-    is &= rate > 0 && fabs (rate / mark->bytes_per_ps - 1) <= close;
+    most = MAX (most,
+                rate > 0 && mark->bytes_per_ps > 0 ? fabs (rate / mark->bytes_per_ps - 1) : G_MAXDOUBLE);
     mark->bytes_per_ps = rate;
   }
-  return is;
+  if (!is || most > near)
+    return RATES_CHANGE;
+  return most <= close ? RATES_STEADY : RATES_SWAY;
 }
 
-/* Returns for how long all flows go on as they do. */
+/* Returns for how long all flows go on as they do, unless something meets the network. */
 static FabTimePs
 find_free_ps (const PacketNet *self, FabTimePs window_ps)
 {
   gconstpointer owners[] = { self };
-  FabTimePs free_ps = fab_engine_next_of_others_ps (self->base.env.engine, owners, G_N_ELEMENTS (owners))
+  FabTimePs free_ps = fab_engine_first_of_others_ps (self->base.env.engine, owners, G_N_ELEMENTS (owners))
                     - self->now_ps - 2 * window_ps;
 
   if (agenda_last_ps (&self->agenda) > self->now_ps + window_ps)
@@ -199,7 +211,7 @@ skip_flows (PacketNet *self, FabTimePs by_ps, FabTimePs stretched_ps)
 
     if (!is_under_way (flow))
       continue;
-    guint32 n_packets = packets_in (self, i, by_ps);
+    guint32 n_packets = mark_of (self, i)->n_skipped = packets_in (self, i, by_ps);
     g_assert (n_packets * self->params.mtu_bytes < flow->left_bytes);
     flow->left_bytes -= n_packets * self->params.mtu_bytes;
     flow->missing_bytes -= n_packets * self->params.mtu_bytes;
@@ -218,12 +230,51 @@ try_skip (PacketNet *self)
   if (by_ps < WORTH * window_ps)
     return;
   FabTimePs stretched_ps = (FabTimePs) ((double) by_ps * find_stretch (self, by_ps)) + 1;
+  packet_lane_counts_take (self, self->cruise.counts);
   if (stretched_ps > by_ps + window_ps
       || !packet_lane_marks_repeat (self, self->cruise.lanes, (double) by_ps / (double) window_ps,
                                     stretched_ps))
     return;
   skip_flows (self, by_ps, stretched_ps);
-  packet_delay (self, stretched_ps);
+  packet_delay (self, self->now_ps, stretched_ps);
+  self->cruise.skip_from_ps = self->now_ps;
+  self->cruise.skip_to_ps = self->now_ps + stretched_ps;
+}
+
+/* Takes back what flows were moved on by in this share of the last skip. */
+static void
+take_back_flows (PacketNet *self, double share, FabTimePs by_ps)
+{
+  for (guint32 i = 0; i < self->cruise.flows->len; i++) {
+    Flow *flow = &self->flows[i];
+    guint32 n_packets = (guint32) ceil (share * mark_of (self, i)->n_skipped);
+
+    if (!is_under_way (flow) || mark_of (self, i)->n_skipped == 0)
+      continue;
+    flow->left_bytes += n_packets * self->params.mtu_bytes;
+    flow->missing_bytes += n_packets * self->params.mtu_bytes;
+    flow->n_sent -= n_packets;
+    if (packet_path_set_is_spread (self, flow->way))
+      visit_hops (self, flow, -(double) n_packets * (double) self->params.mtu_bytes, meter);
+    flow->last_ps -= by_ps;
+  }
+}
+
+gboolean
+packet_cruise_cut (PacketNet *self)
+{
+  Cruise *cruise = &self->cruise;
+  FabTimePs to_ps = cruise->skip_to_ps, back_ps = to_ps - self->now_ps;
+
+  cruise->skip_to_ps = 0;
+  if (back_ps <= 0)
+    return FALSE;
+  double share = (double) back_ps / (double) (to_ps - cruise->skip_from_ps);
+  packet_lane_counts_take_back (self, cruise->counts, share, back_ps);
+  take_back_flows (self, share, back_ps);
+  packet_delay (self, to_ps, -back_ps);
+  cruise->n_windows = 0;
+  return TRUE;
 }
 
 /* A window has ended. */
@@ -242,13 +293,19 @@ packet_cruise_look (PacketNet *self)
     begin_window (self, 1);
     return;
   }
-  gboolean is = is_steady (self, &fewest);
-  if (fewest > 0 && fewest < LEAST_PACKETS && cruise->window < MOST_WINDOW) {
+  Rates rates = compare_rates (self, &fewest);
+  gboolean is_short = fewest < LEAST_PACKETS || (rates == RATES_SWAY && cruise->n_windows > 1);
+  if (fewest > 0 && is_short && cruise->window < MOST_WINDOW) {
     cruise->window *= 2;
     begin_window (self, 1);
     return;
   }
-  if (is && cruise->n_windows > 1)
+  if (rates == RATES_STEADY && cruise->n_windows > 1)
     try_skip (self);
+  if (cruise->skip_to_ps > self->now_ps) {
+    cruise->n_windows = 0; /* what flows had before the skip is kept until it ends */
+    cruise->countdown = 1;
+    return;
+  }
   begin_window (self, 2);
 }

@@ -237,6 +237,8 @@ void
 packet_net_enter (PacketNet *self)
 {
   self->now_ps = fab_engine_now (self->base.env.engine);
+  if (packet_cruise_cut (self))
+    arm (self);
 }
 
 void

@@ -214,7 +214,10 @@ typedef struct {
   guint64 n_changes;       /* PacketNet.n_flow_changes when the window began */
   FabTimePs from_ps;
   GArray *flows, *lanes; /* what they had counted then */
-  double *busy_ps;       /* [links] room for what a skip makes of them */
+  /* The last skip, until its end is played: nothing is due before. */
+  FabTimePs skip_from_ps, skip_to_ps;
+  GArray *counts;  /* what lanes had counted when it began */
+  double *busy_ps; /* [links] room for what a skip makes of them */
 } Cruise;
 
 typedef struct {
@@ -429,8 +432,12 @@ void packet_lane_marks_take (const PacketNet *self, GArray *marks);
 /* Lets lanes count so often again what they have counted since the marks, while `by_ps` are skipped. FALSE and nothing
  * is done: what was marked or lost since then does not repeat, or other lanes are used. */
 gboolean packet_lane_marks_repeat (PacketNet *self, const GArray *marks, double n_times, FabTimePs by_ps);
-/* Moves all that is on its way and due. */
-void packet_delay (PacketNet *self, FabTimePs by_ps);
+/* The same for what is counted up to now and no more: packet_lane_counts_take_back () takes back a share of what was
+ * counted since then, while `by_ps` of a skip are taken back. */
+void packet_lane_counts_take (const PacketNet *self, GArray *counts);
+void packet_lane_counts_take_back (PacketNet *self, const GArray *counts, double share, FabTimePs by_ps);
+/* Moves all that is on its way, and what is due after `after_ps`. */
+void packet_delay (PacketNet *self, FabTimePs after_ps, FabTimePs by_ps);
 
 /* --- cruise.c --- */
 
@@ -443,6 +450,8 @@ void packet_cruise_look (PacketNet *self);
 
 void packet_path_sets_init (PacketNet *self);
 void packet_path_sets_clear (PacketNet *self);
+/* Call it before anything meets the network. A skip that reaches beyond now ends now. Returns whether one has. */
+gboolean packet_cruise_cut (PacketNet *self);
 
 /* The cost of a byte on a link, from a footprint or from the link's class and the drive; and the service to which it
  * belongs. */

@@ -105,6 +105,14 @@ so_often (double n_times, guint64 count)
   return (guint64) (n_times * (double) count + 0.5);
 }
 
+/* Moves what is due after `after_ps`. */
+static inline void
+delay_time (FabTimePs *time_ps, FabTimePs after_ps, FabTimePs by_ps)
+{
+  if (*time_ps > after_ps && *time_ps != FAB_TIME_MAX)
+    *time_ps += by_ps;
+}
+
 static void
 repeat_lane (PacketNet *self, const struct _LaneMark *before, guint i, double n_times, FabTimePs by_ps)
 {
@@ -125,19 +133,28 @@ repeat_lane (PacketNet *self, const struct _LaneMark *before, guint i, double n_
 }
 
 static void
-delay_ports (PacketNet *self, FabTimePs by_ps)
+delay_port (PacketNet *self, guint32 link, FabTimePs after_ps, FabTimePs by_ps)
 {
-  for (guint32 link = 0; link < self->n_links; link++) {
-    Port *port = &self->ports[link];
+  Port *port = &self->ports[link];
 
-    if (port->free_ps > self->now_ps && port->free_ps != FAB_TIME_MAX)
-      port->free_ps += by_ps;
-    if (self->message_ps[link] > self->now_ps)
-      self->message_ps[link] += by_ps;
-    for (guint32 number = port->head; number != NONE && number != port->tail;
-         number = self->packets[number].next)
-      self->packets[number].next_ps += by_ps;
-  }
+  delay_time (&port->free_ps, after_ps, by_ps);
+  for (guint32 number = port->head; number != NONE && number != port->tail;
+       number = self->packets[number].next)
+    self->packets[number].next_ps += by_ps;
+}
+
+/* A port of which no lane was used has sent nothing. */
+static void
+delay_ports (PacketNet *self, FabTimePs after_ps, FabTimePs by_ps)
+{
+  gboolean is_lane_per_link = self->n_lanes == self->n_links;
+
+  for (guint32 i = 0; is_lane_per_link && i < self->used_lanes->len; i++)
+    delay_port (self, used_lane (self, i)->link, after_ps, by_ps);
+  for (guint32 link = 0; !is_lane_per_link && link < self->n_links; link++)
+    delay_port (self, link, after_ps, by_ps);
+  for (guint32 link = 0; self->params.message_gap_ps > 0 && link < self->n_links; link++)
+    delay_time (&self->message_ps[link], after_ps, by_ps);
 }
 
 /* Entries that are due at the same time keep their order. */
@@ -171,12 +188,41 @@ packet_lane_marks_repeat (PacketNet *self, const GArray *marks, double n_times, 
 }
 
 void
-packet_delay (PacketNet *self, FabTimePs by_ps)
+packet_lane_counts_take (const PacketNet *self, GArray *counts)
 {
-  delay_ports (self, by_ps);
+  packet_lane_marks_take (self, counts);
+  for (guint i = 0; i < counts->len; i++)
+    g_array_index (counts, struct _LaneMark, i).byte_ps = used_lane (self, i)->byte_ps;
+}
+
+void
+packet_lane_counts_take_back (PacketNet *self, const GArray *counts, double share, FabTimePs by_ps)
+{
+  g_assert (counts->len == self->used_lanes->len);
+  for (guint i = 0; i < counts->len; i++) {
+    const struct _LaneMark *before = &g_array_index (counts, struct _LaneMark, i);
+    VirtualLane *lane = used_lane (self, i);
+    Port *port = &self->ports[lane->link];
+    guint64 carried = so_often (share, lane->carried_bytes - before->carried_bytes);
+
+    self->base.n_skipped -= carried / self->params.mtu_bytes;
+    lane->carried_bytes -= carried;
+    lane->byte_ps -= share * (lane->byte_ps - before->byte_ps);
+    lane->changed_ps -= by_ps;
+    lane->n_stalls -= (guint32) so_often (share, lane->n_stalls - before->n_stalls);
+    lane->n_pauses -= (guint32) so_often (share, lane->n_pauses - before->n_pauses);
+    lane->served -= share * (lane->served - before->served);
+    if (port->turn == g_array_index (self->used_lanes, guint32, i))
+      port->served -= share * (port->served - before->port_served);
+  }
+}
+
+void
+packet_delay (PacketNet *self, FabTimePs after_ps, FabTimePs by_ps)
+{
+  delay_ports (self, after_ps, by_ps);
   for (guint32 i = 0; i < self->n_flows; i++)
-    if (self->flows[i].next_ps > self->now_ps)
-      self->flows[i].next_ps += by_ps;
+    delay_time (&self->flows[i].next_ps, after_ps, by_ps);
   delay_agenda (self, by_ps);
 }
 
@@ -188,7 +234,7 @@ packet_repeat (FabNet *net, double n_times, FabTimePs by_ps)
   packet_net_enter (self);
   if (!packet_lane_marks_repeat (self, self->lane_marks, n_times, by_ps))
     return FALSE;
-  packet_delay (self, by_ps);
+  packet_delay (self, self->now_ps, by_ps);
   self->timer_ps += by_ps;
   return TRUE;
 }
