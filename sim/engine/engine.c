@@ -225,6 +225,13 @@ fab_engine_delay (FabEngine *self, const gconstpointer *owners, guint n, FabTime
   fab_event_queue_delay (self->queue, owners, n, by_ps);
 }
 
+void
+fab_engine_clear (FabEngine *self)
+{
+  fab_event_queue_free (self->queue);
+  self->queue = fab_event_queue_new ();
+}
+
 guint64
 fab_engine_events (const FabEngine *self)
 {

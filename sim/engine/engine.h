@@ -90,4 +90,7 @@ FabTimePs fab_engine_next_of_others_ps (const FabEngine *self, const gconstpoint
 FabTimePs fab_engine_first_of_others_ps (const FabEngine *self, const gconstpointer *owners, guint n);
 void fab_engine_delay (FabEngine *self, const gconstpointer *owners, guint n, FabTimePs by_ps);
 
+/* Drops all events. Timers that were given before are not valid any more. */
+void fab_engine_clear (FabEngine *self);
+
 guint64 fab_engine_events (const FabEngine *self); /* events handled so far */

@@ -163,15 +163,18 @@ put_on_net (FabEpisode *self, guint32 place)
                                          (FabDone){ hear, self, place });
 }
 
-/* What is on its way on the stage runs out, unheard. Where buffers wait for each other it never does: then nothing more
- * comes out of the network, which says why when it is asked (FabNetOps.find_jam). */
+/* What is on its way on the stage is forgotten, or runs out unheard. Where buffers wait for each other it never runs
+ * out: then nothing more comes out of the network, which says why when it is asked (FabNetOps.find_jam). */
 static void
 drop_play (FabEpisode *self)
 {
-  const FabNet *net = net_of (self);
+  FabNet *net = net_of (self);
 
   self->is_dropped = TRUE;
-  run_until (self, FAB_TIME_NEVER);
+  if (net->ops->reset != NULL && !is_broken (self) && net->ops->reset (net))
+    fab_engine_clear (engine_of (self));
+  else
+    run_until (self, FAB_TIME_NEVER);
   g_array_unref (drain (self));
   self->is_dropped = FALSE;
   self->is_jammed = net->ops->find_jam != NULL && net->ops->find_jam (net) != FAB_NO_LINK;

@@ -212,6 +212,9 @@ typedef struct {
    * crosses it. NULL: a dead link holds back only what crosses it. */
   gboolean (*is_still) (const FabNet *net);
   /* About how many seconds of one processor it takes to play `bytes` of a footprint. NULL: next to none. */
+  /* Forgets all that is on its way, and all lines, so that nothing is; the caller then drops all events of the engine.
+   * FALSE and nothing is done: it can only run out. NULL: likewise. */
+  gboolean (*reset) (FabNet *net);
   double (*cost_s) (gconstpointer params, const FabFootprint *footprint, FabBytes bytes);
 } FabNetOps;
 

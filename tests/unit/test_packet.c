@@ -151,13 +151,77 @@ messages_of_a_sender_take_turns (G_GNUC_UNUSED void **state)
   assert_int_equal (play.ends_ps[1], 5000 + 2 * LATENCY);
 }
 
+/* 40 MB cross links of 1 byte per ps. At 17 us, in the middle of what is skipped, 10 MB from another GPU begin: both
+ * arrive at half the rate, until the 10 MB have ended after 20 us. The 13 MB that are left then end at 50 us. */
+static void
+a_skip_ends_when_another_message_begins (G_GNUC_UNUSED void **state)
+{
+  const FabTimePs close_ps = 20 * BYTE;
+  g_autoptr (Rig) rig = star (3);
+  Play play;
+
+  play_start (&play, rig, "{mtu: 1000B}");
+  send (&play, rig, 0, 0, 2, 40 * 1000 * 1000);
+  fab_engine_run_until (play.rig.engine, 17 * 1000 * 1000);
+  assert_true (play.rig.net->n_skipped > 0);
+  send (&play, rig, 1, 1, 2, 10 * 1000 * 1000);
+  fab_engine_run (play.rig.engine);
+  assert_in_range (play.ends_ps[1], 37 * 1000 * 1000 - close_ps, 37 * 1000 * 1000 + close_ps);
+  assert_in_range (play.ends_ps[0], 50 * 1000 * 1000 - close_ps, 50 * 1000 * 1000 + close_ps);
+  g_autofree FabLinkQueue *queues = fab_net_link_queues (play.rig.net);
+  FabBytes carried = 0, all = 2 * 50 * 1000 * 1000; /* two links each */
+  for (guint i = 0; i < fab_graph_n_links (rig->graph); i++)
+    carried += queues[i].carried_bytes;
+  assert_in_range (carried, all - all / 1000, all + all / 1000); /* queues count skips by their windows */
+  play_end (&play, 2);
+}
+
+/* What was on its way is forgotten: the same messages then take what they take on a new network. */
+static void
+a_network_that_was_reset_is_as_good_as_new (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (3);
+  FabTimePs ends_ps[2];
+  Play play;
+
+  play_start (&play, rig, "{mtu: 1000B, skip: false}");
+  for (guint turn = 0; turn < 2; turn++) {
+    FabTimePs start_ps = fab_engine_now (play.rig.engine);
+
+    send (&play, rig, 0, 0, 2, 300 * BYTE);
+    send (&play, rig, 1, 1, 2, 200 * BYTE);
+    if (turn == 0) {
+      fab_engine_run_until (play.rig.engine, 100 * BYTE + 7);
+      assert_true (play.rig.net->ops->reset (play.rig.net));
+      fab_engine_clear (play.rig.engine);
+      play.rig.net->ops->rest (play.rig.net, 0);
+      continue;
+    }
+    fab_engine_run (play.rig.engine);
+    for (guint i = 0; i < 2; i++)
+      ends_ps[i] = play.ends_ps[i] - start_ps;
+  }
+  play_end (&play, 2);
+  play_start (&play, rig, "{mtu: 1000B, skip: false}");
+  send (&play, rig, 0, 0, 2, 300 * BYTE);
+  send (&play, rig, 1, 1, 2, 200 * BYTE);
+  play_end (&play, 2);
+  assert_int_equal (play.ends_ps[0], ends_ps[0]);
+  assert_int_equal (play.ends_ps[1], ends_ps[1]);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (one_packet_over_two_links),  cmocka_unit_test (packets_of_a_message_follow_one_another),
-    cmocka_unit_test (a_paced_sender_leaves_gaps), cmocka_unit_test (headers_cost_line_time),
-    cmocka_unit_test (incast_is_n_times_the_wire), cmocka_unit_test (messages_of_a_sender_take_turns),
+    cmocka_unit_test (one_packet_over_two_links),
+    cmocka_unit_test (packets_of_a_message_follow_one_another),
+    cmocka_unit_test (a_paced_sender_leaves_gaps),
+    cmocka_unit_test (headers_cost_line_time),
+    cmocka_unit_test (incast_is_n_times_the_wire),
+    cmocka_unit_test (messages_of_a_sender_take_turns),
+    cmocka_unit_test (a_skip_ends_when_another_message_begins),
+    cmocka_unit_test (a_network_that_was_reset_is_as_good_as_new),
   };
 
   return cmocka_run_group_tests_name ("packet", tests, NULL, NULL);

@@ -321,6 +321,31 @@ packet_n_drawn (const FabNet *net)
   return self->n_drawn_before + self->n_random - self->first_random;
 }
 
+/* Senders and shared memories remember more than what is on its way. */
+static gboolean
+packet_reset (FabNet *net)
+{
+  PacketNet *self = (PacketNet *) net;
+
+  if (self->n_senders > 0 || self->memories != NULL)
+    return FALSE;
+  agenda_clear (&self->agenda);
+  agenda_init (&self->agenda);
+  self->timer = 0;
+  packet_ports_reset (self);
+  for (guint32 i = 0; i < self->n_queues; i++)
+    self->queues[i] = (Queue){ .head = NONE, .tail = NONE, .next = NONE };
+  self->n_packets = self->n_flows = 0;
+  self->free_packet = self->free_flow = NONE;
+  fab_pool_clear (&self->lines);
+  fab_pool_clear (&self->streams);
+  fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
+  fab_pool_init (&self->lines, PACKET_LINE_SIZE);
+  self->n_lines = self->n_others = 0;
+  g_ptr_array_set_size (net->plays, 0);
+  return TRUE;
+}
+
 static gboolean
 packet_remembers (gconstpointer params)
 {
@@ -514,3 +539,4 @@ const FabNetOps fab_net_packet = {
   .is_still = packet_is_still,
   .cost_s = packet_cost_s,
 };
+  .reset = packet_reset,

@@ -301,6 +301,8 @@ void packet_ports_init (PacketNet *self);
 void packet_ports_clear (PacketNet *self);
 /* Puts the lanes that were used, and their ports, into the state in which they were made. */
 void packet_ports_rest (PacketNet *self);
+/* The same for all lanes and ports, whatever is on its way or waits: it is forgotten. */
+void packet_ports_reset (PacketNet *self);
 /* Returns a lane of a link and a level that nothing has crossed yet. */
 VirtualLane packet_lane_empty (const PacketNet *self, guint32 link, guint8 service, guint8 level);
 /* Returns the class of service for a name of traffic, which may be NULL. */

@@ -591,6 +591,35 @@ packet_ports_rest (PacketNet *self)
   g_array_set_size (self->used_lanes, 0);
 }
 
+static gboolean
+is_lane_touched (const VirtualLane *lane)
+{
+  return lane->ring != NONE || lane->carried_bytes > 0 || lane->queued_bytes > 0 || lane->owed_bytes > 0
+      || lane->held_bytes > 0 || lane->is_paused || lane->has_asked || lane->most_bytes > 0
+      || lane->n_stalls > 0 || lane->served > 0;
+}
+
+void
+packet_ports_reset (PacketNet *self)
+{
+  for (guint32 i = 0; i < self->n_lanes; i++) {
+    VirtualLane *lane = &self->lanes[i];
+    Port *port = &self->ports[lane->link];
+    guint32 next = lane->next;
+
+    if (!is_lane_touched (lane))
+      continue;
+    *lane = packet_lane_empty (self, lane->link, lane->service, lane->level);
+    lane->next = next;
+    port->head = port->tail = NONE;
+    port->free_ps = port->free_ps == FAB_TIME_MAX ? FAB_TIME_MAX : 0;
+    port->is_woken = FALSE;
+    port->turn = lane->link;
+    port->served = 0;
+  }
+  g_array_set_size (self->used_lanes, 0);
+}
+
 void
 packet_ports_clear (PacketNet *self)
 {
