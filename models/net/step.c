@@ -506,6 +506,12 @@ step_destroy (FabNet *net)
   g_free (self);
 }
 
+static gboolean
+step_is_separable (G_GNUC_UNUSED const FabNet *net, G_GNUC_UNUSED FabLinkId link)
+{
+  return TRUE;
+}
+
 const FabNetOps fab_net_step = {
   .info = { .name = "step",
             .summary = "Plays collectives message by message; messages share links by weighted max-min.",
@@ -514,7 +520,7 @@ const FabNetOps fab_net_step = {
             .params_size = sizeof (StepParams) },
   .shares_links = TRUE,
   .is_symmetric = TRUE,
-  .is_separable = TRUE,
+  .is_separable = step_is_separable,
   .create = step_create,
   .send = step_send,
   .stream = step_stream,

@@ -76,7 +76,10 @@ lane_release (FabPlay *self, guint index, FabTimePs at_ps)
 static gboolean
 is_counted_apart (const FabPlay *self)
 {
-  return self->schedule->total != NULL || self->net->ops->is_separable;
+  const FabNet *net = self->net;
+
+  return self->schedule->total != NULL
+      || (net->ops->trace == NULL && fab_net_is_separable (net, FAB_NO_LINK));
 }
 
 /* --- rounds that repeat --- */
@@ -712,9 +715,20 @@ add_word (GArray *words, guint64 word)
   g_array_append_val (words, word);
 }
 
+/* Adds the path of a lane. */
+static void
+describe_path (FabNet *net, const FabScheduleLane *lane, FabPlayTraits *traits)
+{
+  guint first = traits->links->len;
+
+  if (!net->ops->trace (net, lane->hop.legs, lane->hop.n_legs, lane->footprint, traits->links))
+    traits->is_separable = FALSE;
+  add_word (traits->words, traits->links->len - first);
+}
+
 static void
 describe_lane (const FabSchedule *schedule, const FabPlaySpec *spec, const FabStepCost *cost, guint index,
-               const FabPlayTraits *traits)
+               FabPlayTraits *traits)
 {
   const FabScheduleLane *lane = fab_schedule_lane_at (schedule, index);
   const FabFootprint *footprint = lane->footprint;
@@ -743,10 +757,9 @@ describe_feeds (const FabSchedule *schedule, GArray *words)
 }
 
 void
-fab_play_describe (FabSchedule *schedule, const FabNet *net, const FabPlaySpec *spec,
-                   const FabPlayTraits *traits)
+fab_play_describe (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec, FabPlayTraits *traits)
 {
-  g_assert (net->ops->is_separable);
+  g_assert (fab_net_is_separable (net, FAB_NO_LINK));
   prepare_schedule (schedule, net);
   count_all (schedule, spec, traits->meter);
   if (traits->words == NULL)
@@ -758,7 +771,10 @@ fab_play_describe (FabSchedule *schedule, const FabNet *net, const FabPlaySpec *
   add_word (traits->words, (guint64) spec->once_ps);
   add_word (traits->words, (guint64) cost.gap_ps);
   add_word (traits->words, schedule->lanes->len);
-  for (guint l = 0; l < schedule->lanes->len; l++)
+  for (guint l = 0; l < schedule->lanes->len; l++) {
     describe_lane (schedule, spec, &cost, l, traits);
+    if (net->ops->trace != NULL)
+      describe_path (net, fab_schedule_lane_at (schedule, l), traits);
+  }
   describe_feeds (schedule, traits->words);
 }

@@ -46,13 +46,13 @@ typedef struct {
   GArray
       *words; /* guint64: everything but the links; collectives with equal words and links of equal rates that
                       lie in the same way fare alike */
-  GArray *links;   /* FabLinkId: of one line after another */
-  FabMeter *meter; /* what the links carry until it ends */
+  GArray *links;         /* FabLinkId: of one line after another */
+  FabMeter *meter;       /* what the links carry until it ends */
+  gboolean is_separable; /* set to FALSE where collectives that share no link with it may affect it */
 } FabPlayTraits;
 
 /* Adds to the traits those of a play on a network that is separable. */
-void fab_play_describe (FabSchedule *schedule, const FabNet *net, const FabPlaySpec *spec,
-                        const FabPlayTraits *traits);
+void fab_play_describe (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec, FabPlayTraits *traits);
 
 /* May be called from `done` on; earlier only when the network will not call back any more. */
 void fab_play_free (FabPlay *self);

@@ -26,6 +26,7 @@ fab_episode_new (FabEpisodeBooks *books)
   self->books = books;
   self->members = g_array_new (FALSE, FALSE, sizeof (Member));
   g_array_set_clear_func (self->members, member_clear);
+  self->plans = g_array_new (FALSE, FALSE, sizeof (guint32));
   self->active = g_array_new (FALSE, FALSE, sizeof (guint32));
   self->events = g_array_new (FALSE, FALSE, sizeof (Event));
   self->heard = g_array_new (FALSE, FALSE, sizeof (guint32));
@@ -38,6 +39,7 @@ fab_episode_free (gpointer data)
   FabEpisode *self = data;
 
   g_array_unref (self->members);
+  g_array_unref (self->plans);
   g_array_unref (self->active);
   g_array_unref (self->events);
   g_array_unref (self->heard);
@@ -80,7 +82,9 @@ own_time (const FabEpisode *self, FabTimePs time_ps)
 static FabTimePs
 net_now (const FabEpisode *self)
 {
-  return fab_engine_now (engine_of (self)) - self->own_start_ps + self->start_ps;
+  FabTimePs own_ps = self->has_run_out ? self->ended_ps : fab_engine_now (engine_of (self));
+
+  return own_ps - self->own_start_ps + self->start_ps;
 }
 
 static void
@@ -196,6 +200,7 @@ net_rest (FabEpisode *self)
   g_array_set_size (net->skips, 0);
   self->n_skips_noted = 0;
   self->n_over = 0;
+  self->has_run_out = FALSE;
   self->own_start_ps = fab_engine_now (engine_of (self));
 }
 
@@ -205,9 +210,11 @@ forget (FabEpisode *self)
   if (self->stage != NULL)
     fab_episode_stages_give (self->books->stages, g_steal_pointer (&self->stage));
   g_array_set_size (self->members, 0);
+  g_array_set_size (self->plans, 0);
   g_array_set_size (self->active, 0);
   g_array_set_size (self->events, 0);
   g_array_set_size (self->heard, 0);
+  self->has_run_out = FALSE;
   self->at = NULL;
 }
 
@@ -240,6 +247,13 @@ keep (FabEpisode *self, const GArray *array)
   return fab_episode_tree_keep (&self->books->tree, array);
 }
 
+/* Notes at the last node what waited for links in the episode. */
+static void
+keep_queues (FabEpisode *self, Node *node, const GArray *queues)
+{
+  node->queues = fab_episode_books_keep_queues (self->books, self->plans, queues);
+}
+
 /* Notes at a node the skips that the network has made since its parent. */
 static void
 note_skips (FabEpisode *self, Node *node)
@@ -268,9 +282,9 @@ log_event (FabEpisode *self, gboolean is_output, guint32 place, FabTimePs at_ps)
 }
 
 void
-fab_episode_step_to_input (FabEpisode *self, guint32 key, FabTimePs at_ps)
+fab_episode_step_to_input (FabEpisode *self, guint32 key, FabTimePs at_ps, FabTimePs slack_ps)
 {
-  Node *known = fab_episode_node_find (self->at, key, at_ps - self->at_ps);
+  Node *known = fab_episode_node_find (self->at, key, at_ps - self->at_ps, slack_ps);
 
   if (known == NULL && may_grow (self)) {
     known = node_new (self, self->at, FALSE, key, at_ps - self->at_ps);
@@ -346,12 +360,28 @@ take_known (FabEpisode *self)
   if (self->is_rehearsed)
     use_rehearsal (self);
   if (node->queues != NULL) {
-    const FabLaneQueue *queues = g_bytes_get_data (node->queues, &size);
-    fab_lane_queues_add (books->lanes, queues, size / sizeof (FabLaneQueue));
+    fab_episode_books_add_queues (books, self->plans, node->queues);
     gconstpointer late = g_bytes_get_data (node->late, &size);
     g_array_append_vals (books->late, late, (guint) (size / sizeof (FabMeterEntry)));
   }
   episode_end (self);
+}
+
+/* After the last collective, what is on its way runs out. Returns what waited for links: of FabLaneQueue. (transfer
+ * full) */
+static GArray *
+run_out (FabEpisode *self)
+{
+  GArray *queues = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue));
+  FabNet *net = net_of (self);
+
+  if (!self->has_run_out)
+    self->ended_ps = fab_engine_now (engine_of (self));
+  self->has_run_out = TRUE;
+  run_until (self, FAB_TIME_NEVER);
+  if (net->ops->list_queues != NULL)
+    net->ops->list_queues (net, queues);
+  return queues;
 }
 
 /* What is on its way runs out; then the network rests. */
@@ -359,12 +389,9 @@ static void
 finish_live (FabEpisode *self)
 {
   FabEpisodeBooks *books = self->books;
-  g_autoptr (GArray) queues = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue));
+  g_autoptr (GArray) queues = run_out (self);
   FabNet *net = net_of (self);
 
-  run_until (self, FAB_TIME_NEVER);
-  if (net->ops->list_queues != NULL)
-    net->ops->list_queues (net, queues);
   fab_lane_queues_add (books->lanes, (const FabLaneQueue *) (gpointer) queues->data, queues->len);
   if (net->ops->n_drawn != NULL && net->ops->n_drawn (net) > self->n_drawn_before)
     shape_of (self)->has_drawn = TRUE;
@@ -373,7 +400,7 @@ finish_live (FabEpisode *self)
     g_array_set_size (late, 0); /* it was counted with the collectives */
   g_array_append_vals (books->late, late->data, late->len);
   if (self->at != NULL) {
-    self->at->queues = keep (self, queues);
+    keep_queues (self, self->at, queues);
     self->at->late = keep (self, late);
   }
   episode_end (self);
@@ -484,7 +511,7 @@ list_skips (const FabEpisode *self)
     if (node == NULL || !node->is_played)
       return NULL;
     const FabSkip *of_node = node->skips != NULL ? g_bytes_get_data (node->skips, &size) : NULL;
-    if (size > 0 && self->books->apart_by == NULL && node->folded_for != self->folded_for)
+    if (size > 0 && net_of (self)->ops->plays_alike != NULL && node->folded_for != self->folded_for)
       return NULL;
     if (size > 0)
       g_array_append_vals (skips, of_node, (guint) (size / sizeof *of_node));
@@ -590,6 +617,12 @@ learn_heard (FabEpisode *self)
     node = node->output = node_new (self, node, TRUE, place, i == 0 ? after_ps : 0);
     note_skips (self, node);
   }
+  if (self->heard->len == self->active->len && net_of (self)->ops->list_queues != NULL) {
+    g_autoptr (GArray) queues = run_out (self), none = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry));
+
+    keep_queues (self, node, queues);
+    node->late = keep (self, none);
+  }
 }
 
 void
@@ -691,23 +724,29 @@ fab_episode_begin (FabEpisode *self, guint32 plan, FabTimePs now_ps)
   note_skips (self, self->at);
 }
 
-/* Returns by what the tree knows a collective that begins now. */
-static guint32
-key_of (const FabEpisode *self, guint32 plan)
+/* Returns the plans that are under way: of guint32. (transfer full) */
+static GArray *
+list_active (const FabEpisode *self)
 {
-  g_autoptr (GArray) others = g_array_new (FALSE, FALSE, sizeof (guint32));
+  GArray *plans = g_array_new (FALSE, FALSE, sizeof (guint32));
 
   for (guint i = 0; i < self->active->len; i++)
-    g_array_append_val (others, member_at (self, g_array_index (self->active, guint32, i))->plan);
-  return fab_episode_books_key (self->books, plan, others);
+    g_array_append_val (plans, member_at (self, g_array_index (self->active, guint32, i))->plan);
+  return plans;
 }
 
 /* Whether the tree knows the episode in which this collective begins now. */
 static gboolean
 is_known (const FabEpisode *self, guint32 plan, FabTimePs now_ps)
 {
-  return self->stage == NULL
-      && fab_episode_node_find (self->at, key_of (self, plan), now_ps - self->at_ps) != NULL;
+  g_autoptr (GArray) others = NULL;
+
+  if (self->stage != NULL)
+    return FALSE;
+  others = list_active (self);
+  return fab_episode_node_find (self->at, fab_episode_books_key (self->books, plan, others),
+                                now_ps - self->at_ps, fab_episode_books_slack_ps (self->books, plan, others))
+      != NULL;
 }
 
 void
@@ -736,9 +775,14 @@ fab_episode_put (FabEpisode *self, guint32 plan, FabEpisodeEnd end, FabTimePs no
   Member added = { .plan = plan, .end = end };
   guint32 place = self->members->len;
 
-  if (place > 0)
-    fab_episode_step_to_input (self, key_of (self, plan), now_ps);
+  if (place > 0) {
+    g_autoptr (GArray) others = list_active (self);
+
+    fab_episode_step_to_input (self, fab_episode_books_key (self->books, plan, others), now_ps,
+                               fab_episode_books_slack_ps (self->books, plan, others));
+  }
   g_array_append_val (self->members, added);
+  g_array_append_val (self->plans, plan);
   g_array_append_val (self->active, place);
   log_event (self, FALSE, place, now_ps);
   if (self->stage != NULL)
@@ -748,7 +792,7 @@ fab_episode_put (FabEpisode *self, guint32 plan, FabEpisodeEnd end, FabTimePs no
 void
 fab_episode_list_queues (FabEpisode *self, FabTimePs now_ps, GArray *queues)
 {
-  if (self->stage == NULL)
+  if (self->stage == NULL || net_now (self) > now_ps)
     fab_episode_replay (self);
   if (self->heard->len == 0)
     play_until (self, MAX (own_time (self, now_ps), fab_engine_now (engine_of (self))));

@@ -31,6 +31,7 @@ typedef struct {
   FabEpisodeBooks *books;
   FabEpisodeStage *stage; /* NULL: the network does not play it */
   GArray *members;        /* FabEpisodeMember */
+  GArray *plans;          /* guint32: of the members */
   GArray *active;         /* guint32: places of those that have not ended, in ascending order */
   GArray *events;         /* FabEpisodeEvent */
   GArray *heard;          /* guint32: places of those that the network has ended last, not told yet */
@@ -46,7 +47,9 @@ typedef struct {
   gboolean is_dropped;    /* what the network ends now is of no interest */
   gboolean is_jammed;     /* buffers of the network wait for each other: nothing more comes out of it */
   FabTimePs start_ps, own_start_ps; /* on the two clocks */
-  guint n_skips_noted;              /* of the network's, that are in the tree */
+  FabTimePs ended_ps;   /* when its last collective ended on the network's clock, if it has run out */
+  gboolean has_run_out; /* the network has delivered what was on its way then */
+  guint n_skips_noted;  /* of the network's, that are in the tree */
   guint64 n_drawn_before;
   guint64 n_rehearsed_events; /* of the rehearsal in use */
 } FabEpisode;
@@ -95,8 +98,9 @@ void fab_episode_join (FabEpisode *self, FabEpisode *const *parts, guint n_parts
 /* Returns the set of collectives with another one in it. */
 guint fab_episode_extend (const FabEpisode *self, guint32 plan);
 
-/* Goes on in the tree to an input with this key (fab_episode_books_key ()). Grows the tree where it may. */
-void fab_episode_step_to_input (FabEpisode *self, guint32 key, FabTimePs at_ps);
+/* Goes on in the tree to an input with this key (fab_episode_books_key ()), which may have come so much sooner or later
+ * before. Grows the tree where it may. */
+void fab_episode_step_to_input (FabEpisode *self, guint32 key, FabTimePs at_ps, FabTimePs slack_ps);
 
 /* The first use of a rehearsal goes on otherwise: the tree is then what it would be if it had been played at once. */
 void fab_episode_forget_rehearsal (FabEpisode *self);

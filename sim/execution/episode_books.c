@@ -12,14 +12,17 @@ fab_episode_books_init (FabEpisodeBooks *self, FabEngine *engine, FabNet *net, g
     .meter = fab_meter_new (net->env.graph),
     .of_a_plan = fab_meter_new (net->env.graph),
     .remembers = remembers,
+    .tolerance = net->ops->tolerance != NULL && params != NULL ? net->ops->tolerance (params) : 0,
     .ids = fab_plan_ids_new (),
     .plans = g_array_new (FALSE, FALSE, sizeof (FabEpisodePlan)),
     .shapes = g_array_new (FALSE, FALSE, sizeof (FabEpisodeShape)),
-    .apart_by = remembers && net->ops->is_separable && params != NULL ? fab_plan_shapes_new () : NULL,
+    .may_be_apart = remembers && fab_net_is_separable (net, FAB_NO_LINK) && params != NULL,
     .pending = g_array_new (FALSE, FALSE, sizeof (FabEpisodeEnd)),
     .late = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
     .lanes = g_array_new (FALSE, TRUE, sizeof (FabLaneQueue)),
   };
+  if (self->may_be_apart && net->ops->trace == NULL)
+    self->apart_by = fab_plan_shapes_new ();
   fab_episode_tree_init (&self->tree);
 }
 
@@ -45,7 +48,7 @@ fab_episode_books_clear (FabEpisodeBooks *self)
 /* --- collectives --- */
 
 static void
-describe_stream (const FabStream *stream, const FabPlayTraits *traits)
+describe_stream (const FabNet *net, const FabStream *stream, FabPlayTraits *traits)
 {
   const FabFootprint *footprint = stream->footprint;
   struct {
@@ -58,6 +61,9 @@ describe_stream (const FabStream *stream, const FabPlayTraits *traits)
 
   if (stream->bytes > 0)
     fab_meter_add_line (traits->meter, footprint, (double) stream->bytes, stream->wire_factor);
+  for (guint i = 0; i < footprint->n; i++)
+    if (!fab_net_is_separable (net, footprint->links[i]))
+      traits->is_separable = FALSE;
   if (traits->words == NULL)
     return;
   g_array_append_vals (traits->words, &told, sizeof told / sizeof (guint64));
@@ -68,12 +74,12 @@ describe_stream (const FabStream *stream, const FabPlayTraits *traits)
 }
 
 static void
-describe (const FabEpisodeBooks *self, const FabEpisodeInput *input, const FabPlayTraits *traits)
+describe (const FabEpisodeBooks *self, const FabEpisodeInput *input, FabPlayTraits *traits)
 {
   if (input->describe != NULL && input->describe (input->owner, self->net, input->plan, traits))
     return;
   const FabStream stream = fab_collective_plan_stream (input->plan);
-  describe_stream (&stream, traits);
+  describe_stream (self->net, &stream, traits);
 }
 
 static void
@@ -83,7 +89,9 @@ find_shape (FabEpisodeBooks *self, FabEpisodePlan *plan)
   g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
   g_autoptr (GArray) meter = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry));
 
-  describe (self, &plan->input, &(FabPlayTraits){ words, links, self->of_a_plan });
+  FabPlayTraits traits = { words, links, self->of_a_plan, TRUE };
+  describe (self, &plan->input, &traits);
+  self->may_be_apart &= traits.is_separable;
   fab_meter_drain (self->of_a_plan, meter);
   if (fab_episode_tree_has_room (&self->tree))
     plan->meter = fab_episode_tree_keep (&self->tree, meter);
@@ -105,6 +113,24 @@ fab_episode_books_plan (FabEpisodeBooks *self, const FabEpisodeInput *input)
   if (added.shape.shape == self->shapes->len)
     g_array_append_val (self->shapes, fresh);
   return id;
+}
+
+void
+fab_episode_books_try_apart (FabEpisodeBooks *self, const FabEpisodeInput *inputs, guint n)
+{
+  if (!self->may_be_apart || self->apart_by != NULL)
+    return;
+  g_assert (self->plans->len == 0);
+  self->apart_by = fab_plan_shapes_new ();
+  for (guint i = 0; i < n && self->may_be_apart; i++)
+    fab_episode_books_plan (self, &inputs[i]);
+  if (self->may_be_apart)
+    return;
+  g_clear_pointer (&self->apart_by, fab_plan_shapes_free);
+  fab_plan_ids_free (self->ids);
+  self->ids = fab_plan_ids_new ();
+  g_array_set_size (self->plans, 0);
+  g_array_set_size (self->shapes, 0);
 }
 
 static guint
@@ -132,6 +158,25 @@ fab_episode_books_key (FabEpisodeBooks *self, guint32 plan, const GArray *others
                               others->len);
 }
 
+static FabTimePs
+alone_ps (const FabEpisodeBooks *self, guint32 plan)
+{
+  return fab_episode_shape_at (self, fab_episode_plan_at (self, plan)->shape.shape)->alone_ps;
+}
+
+FabTimePs
+fab_episode_books_slack_ps (const FabEpisodeBooks *self, guint32 plan, const GArray *others)
+{
+  FabTimePs least_ps;
+
+  if (self->tolerance <= 0)
+    return 0;
+  least_ps = alone_ps (self, plan);
+  for (guint i = 0; i < others->len; i++)
+    least_ps = MIN (least_ps, alone_ps (self, g_array_index (others, guint32, i)));
+  return (FabTimePs) (self->tolerance * (double) least_ps);
+}
+
 /* --- what is counted --- */
 
 void
@@ -142,7 +187,7 @@ fab_episode_books_count (FabEpisodeBooks *self, guint32 id)
   if (plan->meter != NULL)
     fab_episode_books_carried_bytes (self, plan->meter);
   else
-    describe (self, &plan->input, &(FabPlayTraits){ NULL, NULL, self->meter });
+    describe (self, &plan->input, &(FabPlayTraits){ NULL, NULL, self->meter, TRUE });
 }
 
 void
@@ -158,6 +203,75 @@ fab_episode_books_carried_bytes (FabEpisodeBooks *self, GBytes *entries)
   const FabMeterEntry *first = g_bytes_get_data (entries, &size);
 
   fab_meter_add_entries (self->meter, first, size / sizeof *first);
+}
+
+/* A place of a link among those of the collectives of an episode. */
+typedef struct {
+  guint32 member, rank;
+} LinkPlace;
+
+/* Returns from link to LinkPlace. (transfer full) */
+static GHashTable *
+list_places (const FabEpisodeBooks *self, const GArray *plans)
+{
+  GHashTable *places = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+
+  for (guint32 member = 0; member < plans->len; member++) {
+    const FabEpisodePlan *plan = fab_episode_plan_at (self, g_array_index (plans, guint32, member));
+    guint n;
+    const FabLinkId *links = fab_plan_shapes_links (self->apart_by, plan->shape.links, &n);
+
+    for (guint32 rank = 0; rank < n; rank++) {
+      LinkPlace place = { member, rank };
+
+      if (!g_hash_table_contains (places, GUINT_TO_POINTER (links[rank])))
+        g_hash_table_insert (places, GUINT_TO_POINTER (links[rank]), g_memdup2 (&place, sizeof place));
+    }
+  }
+  return places;
+}
+
+GBytes *
+fab_episode_books_keep_queues (FabEpisodeBooks *self, const GArray *plans, const GArray *queues)
+{
+  g_autoptr (GHashTable) places = NULL;
+  g_autoptr (GArray) kept = NULL;
+
+  if (self->apart_by == NULL || queues->len == 0)
+    return fab_episode_tree_keep (&self->tree, queues);
+  places = list_places (self, plans);
+  kept = g_array_copy ((GArray *) queues);
+  for (guint i = 0; i < kept->len; i++) {
+    FabLaneQueue *queue = &g_array_index (kept, FabLaneQueue, i);
+    const LinkPlace *place = g_hash_table_lookup (places, GUINT_TO_POINTER (queue->link));
+
+    g_assert (place != NULL && queue->lane == queue->link);
+    queue->lane = place->member;
+    queue->link = place->rank;
+  }
+  return fab_episode_tree_keep (&self->tree, kept);
+}
+
+void
+fab_episode_books_add_queues (FabEpisodeBooks *self, const GArray *plans, GBytes *queues)
+{
+  gsize size;
+  const FabLaneQueue *kept = g_bytes_get_data (queues, &size);
+  gsize n = size / sizeof *kept;
+
+  if (self->apart_by == NULL) {
+    fab_lane_queues_add (self->lanes, kept, n);
+    return;
+  }
+  for (gsize i = 0; i < n; i++) {
+    FabLaneQueue queue = kept[i];
+    const FabEpisodePlan *plan = fab_episode_plan_at (self, g_array_index (plans, guint32, queue.lane));
+    guint n_links;
+    const FabLinkId *links = fab_plan_shapes_links (self->apart_by, plan->shape.links, &n_links);
+
+    queue.lane = queue.link = links[queue.link];
+    fab_lane_queues_add (self->lanes, &queue, 1);
+  }
 }
 
 void
@@ -197,9 +311,14 @@ fab_episode_books_learn (FabEpisodeBooks *self, guint32 id, const FabRehearsal *
   fab_episode_books_note_skips (self, node, rehearsal->skips, 0, 0, rehearsal->folded_for);
   if (self->apart_by == NULL)
     node->meter = fab_episode_tree_keep (tree, rehearsal->meter);
-  node->queues = fab_episode_tree_keep (tree, rehearsal->queues);
+  if (self->apart_by != NULL)
+    g_array_set_size (rehearsal->late, 0); /* it is counted with the collective */
+  g_autoptr (GArray) plans = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_array_append_val (plans, id);
+  node->queues = fab_episode_books_keep_queues (self, plans, rehearsal->queues);
   node->late = fab_episode_tree_keep (tree, rehearsal->late);
   shape->n_events = MAX (rehearsal->n_events, 1);
+  shape->alone_ps = rehearsal->duration_ps;
   self->net->n_skipped += rehearsal->n_skipped;
   shape->will_have_drawn = rehearsal->n_drawn > 0;
 }

@@ -16,6 +16,7 @@ typedef struct {
   FabEpisodeNode *samples[FAB_SAMPLES];
   guint64 n_begun;                     /* such episodes so far */
   guint64 n_events;                    /* of a rehearsal that has not been used; 0: there is none */
+  FabTimePs alone_ps;                  /* what a rehearsal took; 0: there was none */
   guint n_misses;                      /* replays since such an episode was known to its end */
   gboolean has_drawn, will_have_drawn; /* once a rehearsal has been used */
 } FabEpisodeShape;
@@ -40,9 +41,11 @@ typedef struct {
   FabMeter *meter;     /* of the jobs */
   FabMeter *of_a_plan; /* empty but while a plan is counted */
   gboolean remembers;
+  double tolerance; /* FabNetOps.tolerance */
   FabPlanIds *ids;
-  GArray *plans;           /* FabEpisodePlan */
-  GArray *shapes;          /* FabEpisodeShape */
+  GArray *plans;         /* FabEpisodePlan */
+  GArray *shapes;        /* FabEpisodeShape */
+  gboolean may_be_apart; /* nothing is known yet by which collectives that share no link affect each other */
   FabPlanShapes *apart_by; /* NULL: collectives that share no link are in one episode all the same */
   FabEpisodeTree tree;
   GArray *pending;  /* FabEpisodeEnd: to be told now */
@@ -59,6 +62,10 @@ typedef struct {
 void fab_episode_books_init (FabEpisodeBooks *self, FabEngine *engine, FabNet *net, gconstpointer params,
                              gboolean remembers);
 void fab_episode_books_clear (FabEpisodeBooks *self);
+
+/* Keeps episodes apart on a network that traces lines, if it allows that for all these collectives: there are no
+ * others. Call it before any is known. */
+void fab_episode_books_try_apart (FabEpisodeBooks *self, const FabEpisodeInput *inputs, guint n);
 
 /* Returns the number of the collective, which is new or not. */
 guint32 fab_episode_books_plan (FabEpisodeBooks *self, const FabEpisodeInput *input);
@@ -81,12 +88,23 @@ gboolean fab_episode_books_meet (FabEpisodeBooks *self, guint32 earlier, guint32
 /* Returns the number by which a tree knows a collective that begins while others (guint32: plans) are under way. */
 guint32 fab_episode_books_key (FabEpisodeBooks *self, guint32 plan, const GArray *others);
 
+/* Returns by how much the begin of a collective may differ from one that the tree knows, with others (guint32: plans)
+ * under way, so that the same times are taken for both. */
+FabTimePs fab_episode_books_slack_ps (const FabEpisodeBooks *self, guint32 plan, const GArray *others);
+
 /* Counts what links carry for a collective until it ends, where episodes are apart. */
 void fab_episode_books_count (FabEpisodeBooks *self, guint32 plan);
 
 /* Counts what links carried: an array of FabMeterEntry. */
 void fab_episode_books_carried (FabEpisodeBooks *self, const GArray *entries);
 void fab_episode_books_carried_bytes (FabEpisodeBooks *self, GBytes *entries);
+
+/* Keeps what waited for links (FabLaneQueue) in an episode in which these plans (guint32) began one after another.
+ * Where episodes are apart, it is kept for all of this shape. (transfer none) */
+GBytes *fab_episode_books_keep_queues (FabEpisodeBooks *self, const GArray *plans, const GArray *queues);
+
+/* Counts it, for an episode in which these plans began. */
+void fab_episode_books_add_queues (FabEpisodeBooks *self, const GArray *plans, GBytes *queues);
 
 /* Puts what was rehearsed into the tree, as if it had been played. */
 void fab_episode_books_learn (FabEpisodeBooks *self, guint32 plan, const FabRehearsal *rehearsal);

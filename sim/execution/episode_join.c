@@ -50,6 +50,7 @@ copy_members (FabEpisode *self, const GArray *origins)
     FabEpisodeMember member = { .plan = from->plan, .end = from->end, .is_told = from->is_told };
 
     g_array_append_val (self->members, member);
+    g_array_append_val (self->plans, member.plan);
     if (!member.is_told)
       g_array_append_val (self->active, place);
   }
@@ -88,7 +89,7 @@ copy_events (FabEpisode *self, const GArray *origins, FabEpisode *const *parts, 
 
 /* Goes on in the tree to an output that has been before. What links carried is known of the collectives. */
 static void
-step_to_output (FabEpisode *self, guint32 place, FabTimePs at_ps)
+step_to_output (FabEpisode *self, guint32 place, FabTimePs at_ps, FabTimePs slack_ps)
 {
   FabEpisodeTree *tree = &self->books->tree;
   FabEpisodeNode *known = self->at->output;
@@ -98,7 +99,7 @@ step_to_output (FabEpisode *self, guint32 place, FabTimePs at_ps)
     known = self->at->output = fab_episode_tree_add (tree, self->at, TRUE, place, after_ps);
     self->is_new = TRUE;
   }
-  if (known != NULL && (known->what != place || known->after_ps != after_ps))
+  if (known != NULL && (known->what != place || ABS (known->after_ps - after_ps) > slack_ps))
     known = NULL;
   self->is_new |= known == NULL;
   self->at = known;
@@ -111,12 +112,14 @@ step_to_event (FabEpisode *self, const FabEpisodeEvent *event, const GArray *und
 {
   FabEpisodeNode *before = self->at;
   guint32 plan = g_array_index (self->members, FabEpisodeMember, event->place).plan;
-  FabTimePs quiet_ps = event->at_ps - self->at_ps - event->is_output;
+  FabTimePs quiet_ps = event->at_ps - self->at_ps - event->is_output,
+            slack_ps = fab_episode_books_slack_ps (self->books, plan, under_way);
 
   if (event->is_output)
-    step_to_output (self, event->place, event->at_ps);
+    step_to_output (self, event->place, event->at_ps, slack_ps);
   else
-    fab_episode_step_to_input (self, fab_episode_books_key (self->books, plan, under_way), event->at_ps);
+    fab_episode_step_to_input (self, fab_episode_books_key (self->books, plan, under_way), event->at_ps,
+                               slack_ps);
   before->quiet_ps = MAX (before->quiet_ps, quiet_ps);
 }
 

@@ -78,11 +78,18 @@ fab_episode_tree_keep (FabEpisodeTree *self, const GArray *array)
 }
 
 FabEpisodeNode *
-fab_episode_node_find (const FabEpisodeNode *self, guint32 what, FabTimePs after_ps)
+fab_episode_node_find (const FabEpisodeNode *self, guint32 what, FabTimePs after_ps, FabTimePs slack_ps)
 {
-  FabEpisodeNode *child = self != NULL ? self->inputs : NULL;
+  FabEpisodeNode *nearest = NULL;
+  FabTimePs least_ps = slack_ps;
 
-  while (child != NULL && (child->what != what || child->after_ps != after_ps))
-    child = child->sibling;
-  return child;
+  for (FabEpisodeNode *child = self != NULL ? self->inputs : NULL; child != NULL; child = child->sibling) {
+    FabTimePs off_ps = ABS (child->after_ps - after_ps);
+
+    if (child->what != what || off_ps > least_ps || (nearest != NULL && off_ps == least_ps))
+      continue;
+    nearest = child;
+    least_ps = off_ps;
+  }
+  return nearest;
 }

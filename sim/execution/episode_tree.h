@@ -7,7 +7,7 @@
 
 #include "sim/base/units.h"
 
-enum { FAB_EPISODE_TREE_BYTES = 1 << 26 };
+enum { FAB_EPISODE_TREE_BYTES = 1 << 28 };
 
 typedef struct _FabEpisodeNode FabEpisodeNode;
 
@@ -53,5 +53,7 @@ fab_episode_tree_has_room (const FabEpisodeTree *self)
   return self->n_bytes < FAB_EPISODE_TREE_BYTES;
 }
 
-/* Returns the input that follows a node after this time; NULL: it is not known. Accepts a NULL node. */
-FabEpisodeNode *fab_episode_node_find (const FabEpisodeNode *self, guint32 what, FabTimePs after_ps);
+/* Returns the input that follows a node after this time, or the one next to it of those that do so up to `slack_ps`
+ * sooner or later; NULL: none is known. Accepts a NULL node. */
+FabEpisodeNode *fab_episode_node_find (const FabEpisodeNode *self, guint32 what, FabTimePs after_ps,
+                                       FabTimePs slack_ps);

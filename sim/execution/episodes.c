@@ -277,13 +277,19 @@ list_shapes (FabEpisodes *self, const FabEpisodeInput *inputs, guint n)
 void
 fab_episodes_rehearse (FabEpisodes *self, const FabRehearsalEnv *env, const FabEpisodeInput *inputs, guint n)
 {
+  enum { MOST_PLANS = 64 };
   g_autoptr (GArray) results = NULL;
 
   if (self->is_direct || !self->books.remembers)
     return;
+  if (env->is_all)
+    fab_episode_books_try_apart (&self->books, inputs, n);
   g_autoptr (GArray) alike = list_shapes (self, inputs, n);
+  if (n < 2 || (env->ops->tolerance != NULL ? alike->len : n) > MOST_PLANS)
+    return;
   const FabEpisodeInput *first = (const FabEpisodeInput *) (gpointer) alike->data;
-  results = fab_rehearse (env, self->engine, first, alike->len);
+  gboolean is_any_order = self->books.apart_by != NULL || env->ops->has_order == NULL;
+  results = fab_rehearse (env, self->engine, first, alike->len, is_any_order);
   for (guint i = 0; results != NULL && i < alike->len; i++)
     fab_episode_books_learn (&self->books, fab_episode_books_plan (&self->books, &first[i]),
                              &g_array_index (results, FabRehearsal, i));
@@ -297,17 +303,36 @@ fab_episodes_meter (const FabEpisodes *self)
   return self->is_direct ? self->net->meter : self->books.meter;
 }
 
-/* A network in which traffic can wait for ever has one episode at a time. */
 gboolean
 fab_episodes_is_still (const FabEpisodes *self)
 {
-  const FabNet *net = self->net;
+  const FabNetOps *ops = self->net->ops;
 
-  if (net->ops->is_still == NULL || !net->ops->is_still (net))
+  if (ops->is_still == NULL)
     return FALSE;
-  return self->is_direct
-      || (self->active->len > 0 && episode_at (self, 0)->stage != NULL
-          && self->books.n_told == self->books.pending->len);
+  if (self->is_direct)
+    return ops->is_still (self->net);
+  for (guint i = 0; i < self->active->len; i++) {
+    const FabEpisodeStage *stage = episode_at (self, i)->stage;
+
+    if (stage == NULL || !ops->is_still (stage->net))
+      return FALSE;
+  }
+  return self->active->len > 0 && self->books.n_told == self->books.pending->len;
+}
+
+FabLinkId
+fab_episodes_find_jam (const FabEpisodes *self)
+{
+  const FabNetOps *ops = self->net->ops;
+  FabLinkId found = FAB_NO_LINK;
+
+  if (ops->find_jam == NULL || self->is_direct)
+    return ops->find_jam != NULL ? ops->find_jam (self->net) : FAB_NO_LINK;
+  for (guint i = 0; i < self->active->len && found == FAB_NO_LINK; i++)
+    if (episode_at (self, i)->stage != NULL)
+      found = ops->find_jam (episode_at (self, i)->stage->net);
+  return found;
 }
 
 FabLinkQueue *

@@ -52,8 +52,9 @@ FabEpisodes *fab_episodes_new (FabEngine *engine, FabNet *net, gconstpointer par
 void fab_episodes_free (FabEpisodes *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEpisodes, fab_episodes_free)
 
-/* Plays collectives from idle before the clock starts, on threads, so that their episodes are known. The figures, and
- * what is counted, are the same without. */
+/* Plays collectives from idle before the clock starts, on threads, so that their episodes are known, unless they are
+ * very many. The figures, and what is counted, are the same without. On a network that traces lines, episodes are
+ * apart only after this call, with all collectives that will begin (`env->is_all`). */
 void fab_episodes_rehearse (FabEpisodes *self, const FabRehearsalEnv *env, const FabEpisodeInput *inputs,
                             guint n);
 
@@ -65,6 +66,9 @@ FabMeter *fab_episodes_meter (const FabEpisodes *self);
 
 /* Whether nothing of the network is due, so that what has not ended never will. */
 gboolean fab_episodes_is_still (const FabEpisodes *self);
+
+/* See FabNetOps.find_jam. */
+FabLinkId fab_episodes_find_jam (const FabEpisodes *self);
 
 /* Returns what waited for every link up to now; NULL: nothing queues. (transfer full: g_free) */
 FabLinkQueue *fab_episodes_link_queues (FabEpisodes *self);

@@ -354,22 +354,23 @@ collective_begin (FabExecutor *self, FabSlot *slot, guint index)
 void
 fab_executor_rehearse (FabExecutor *self, const FabRehearsalEnv *env)
 {
-  enum { MOST_PLANS = 64 };
   const FabDag *dag = self->env.dag;
   FabPlanIds *ids = fab_plan_ids_new ();
-  FabEpisodeInput inputs[MOST_PLANS + 1];
-  guint n = 0;
+  g_autoptr (GArray) inputs = g_array_new (FALSE, FALSE, sizeof (FabEpisodeInput));
 
-  for (guint c = 0; c < dag->n_collectives && n <= MOST_PLANS; c++) {
+  for (guint c = 0; c < dag->n_collectives; c++) {
     const FabDagCollective *collective = &dag->collectives[c];
 
     if (collective->plan.footprint != NULL
-        && fab_plan_ids_find (ids, &collective->plan, traffic_of (self, collective)) == n)
-      inputs[n++] = input_of (self, collective);
+        && fab_plan_ids_find (ids, &collective->plan, traffic_of (self, collective)) == inputs->len) {
+      FabEpisodeInput input = input_of (self, collective);
+
+      g_array_append_val (inputs, input);
+    }
   }
   fab_plan_ids_free (ids);
-  if (n > 1 && n <= MOST_PLANS)
-    fab_episodes_rehearse (self->env.episodes, env, inputs, n);
+  fab_episodes_rehearse (self->env.episodes, env, (const FabEpisodeInput *) (gpointer) inputs->data,
+                         inputs->len);
 }
 
 static void
@@ -474,9 +475,7 @@ fab_executor_find_hang (const FabExecutor *self, FabHang *hang)
 FabLinkId
 fab_executor_find_jam (const FabExecutor *self)
 {
-  const FabNet *net = self->env.net;
-
-  return self->has_ended || net->ops->find_jam == NULL ? FAB_NO_LINK : net->ops->find_jam (net);
+  return self->has_ended ? FAB_NO_LINK : fab_episodes_find_jam (self->env.episodes);
 }
 
 void

@@ -139,26 +139,58 @@ find_rank (const LinkSet *set, FabLinkId link)
 
 /* --- shapes --- */
 
+/* What a network may know of a link, besides its number. */
+typedef struct {
+  gint64 rate_bytes_per_s, latency_ps, reverse_ps;
+  guint32 class_index, joins_groups;
+  guint32 src_kind, dst_kind;
+} LinkTraits;
+
+static LinkTraits
+traits_of (const FabGraph *graph, FabLinkId id)
+{
+  const FabLink *link = fab_graph_link (graph, id);
+
+  return (LinkTraits){
+    .rate_bytes_per_s = (gint64) link->rate_bytes_per_s,
+    .latency_ps = link->latency_ps,
+    .reverse_ps = fab_graph_link (graph, link->reverse)->latency_ps,
+    .class_index = link->class_index,
+    .joins_groups = link->joins_groups,
+    .src_kind = fab_graph_vertex (graph, link->src)->kind,
+    .dst_kind = fab_graph_vertex (graph, link->dst)->kind,
+  };
+}
+
 FabPlanShape
 fab_plan_shapes_find (FabPlanShapes *self, const FabGraph *graph, const GArray *words, const GArray *links)
 {
   LinkSet *set = set_new (links);
   g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
   g_autofree guint32 *ranks = g_new (guint32, links->len + 1);
-  g_autofree gint64 *rates = g_new (gint64, set->n + 1);
+  g_autofree LinkTraits *traits = g_new0 (LinkTraits, set->n + 1);
 
   for (guint i = 0; i < links->len; i++)
     ranks[i] = find_rank (set, g_array_index (links, FabLinkId, i));
   for (guint i = 0; i < set->n; i++)
-    rates[i] = (gint64) fab_graph_link (graph, set->ids[i])->rate_bytes_per_s;
+    traits[i] = traits_of (graph, set->ids[i]);
   guint64 n_words = words->len, n_links = links->len;
   add_bytes (sum, &n_words, sizeof n_words);
   add_bytes (sum, words->data, words->len * sizeof (guint64));
   add_bytes (sum, &n_links, sizeof n_links);
   add_bytes (sum, ranks, links->len * sizeof *ranks);
-  add_bytes (sum, rates, set->n * sizeof *rates);
+  add_bytes (sum, traits, set->n * sizeof *traits);
   guint shape = number_of (&self->shapes, sum);
   return (FabPlanShape){ shape, number_of_set (self, set) };
+}
+
+const FabLinkId *
+fab_plan_shapes_links (const FabPlanShapes *self, guint links, guint *n)
+{
+  const LinkSet *set = g_ptr_array_index (self->sets, links);
+
+  *n = set->n;
+  return set->ids;
 }
 
 /* --- relations --- */

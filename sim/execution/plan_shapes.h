@@ -2,7 +2,7 @@
 /* plan_shapes.h - which collectives are alike but for the links they use, and how those of two lie to each other.
  *
  * The links of a collective are numbered in ascending order from 0. Collectives are of one shape when a network is told
- * the same of them with these numbers for the links, and links of one number have the same rate. The relation of two
+ * the same of them with these numbers for the links, and links of one number are alike. The relation of two
  * collectives says which of their links are the same, and in which order all of them come. So collectives of equal
  * shapes, of which each two have equal relations, are the same for a network in which only what shares links meets: to
  * the last digit, since sums over links have the same order, too.
@@ -25,6 +25,9 @@ void fab_plan_shapes_free (FabPlanShapes *self); /* accepts NULL */
  * `links` (FabLinkId) are these in the same order, as often as they come. */
 FabPlanShape fab_plan_shapes_find (FabPlanShapes *self, const FabGraph *graph, const GArray *words,
                                    const GArray *links);
+
+/* Returns the links of a set, in ascending order. They stay where they are. */
+const FabLinkId *fab_plan_shapes_links (const FabPlanShapes *self, guint links, guint *n);
 
 /* Returns the number of the relation of two sets of links, of which one collective began before the other; 0: they have
  * no link in common, and do not meet. A set meets itself, also without links. */

@@ -4,6 +4,7 @@
 #include "sim/collective/fold.h"
 #include "sim/collective/play.h"
 #include "sim/collective/rotate.h"
+#include "sim/collective/step_cost.h"
 #include "sim/execution/concurrent_kinds.h"
 
 /* A schedule belongs to a footprint and a number of chunks. */
@@ -477,14 +478,18 @@ fold_and_find (FabPlays *self, const FabCollectivePlan *plan, guint version)
 }
 
 static gboolean
-plays_describe (gpointer owner, FabNet *net, const FabCollectivePlan *plan, const FabPlayTraits *traits)
+plays_describe (gpointer owner, FabNet *net, const FabCollectivePlan *plan, FabPlayTraits *traits)
 {
   FabPlays *self = owner;
 
   if (!fab_plays_has_messages (self, plan))
     return FALSE;
   const FabPlaySpec spec = fab_play_spec_of_plan (plan);
-  fab_play_describe (fold_and_find (self, plan, FAB_FOLDED_FOR_ALL), net, &spec, traits);
+  FabSchedule *schedule = fold_and_find (self, plan, FAB_FOLDED_FOR_ALL);
+  if (traits->words != NULL)
+    fab_step_cost_take (schedule, fold_and_find (self, plan, plays_extend (self, FAB_FOLDED_FOR_NONE, plan)),
+                        &spec);
+  fab_play_describe (schedule, net, &spec, traits);
   return TRUE;
 }
 

@@ -117,8 +117,6 @@ has_order (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeIn
   Stage stage;
   gboolean has;
 
-  if (env->ops->has_order == NULL)
-    return FALSE;
   stage_init (&stage, env, like);
   for (guint i = 0; i < n; i++)
     g_ptr_array_add (plays, fab_episode_input_play (&inputs[i], stage.net, FAB_FOLDED_FOR_ALL,
@@ -129,14 +127,15 @@ has_order (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeIn
 }
 
 GArray *
-fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n)
+fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n,
+              gboolean is_any_order)
 {
   guint n_threads = fab_thread_pool_size (env->n_threads);
   guint n_at_once = MIN (3 * n_threads, MOST_AT_ONCE); /* so that a long one does not make all wait */
   Stage stages[MOST_AT_ONCE];
   GArray *results;
 
-  if (has_order (env, like, inputs, n))
+  if (!is_any_order && has_order (env, like, inputs, n))
     return NULL;
   results = rehearsals_new (n);
   for (guint first = 0; first < n; first += n_at_once) {

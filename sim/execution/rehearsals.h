@@ -28,8 +28,7 @@ struct _FabEpisodeInput {
   FabPlay *(*play) (gpointer owner, FabNet *net, const FabEpisodeInput *input, guint folded_for,
                     FabDone done);
   /* Adds the traits of those messages. FALSE: it is played as a stream. */
-  gboolean (*describe) (gpointer owner, FabNet *net, const FabCollectivePlan *plan,
-                        const FabPlayTraits *traits);
+  gboolean (*describe) (gpointer owner, FabNet *net, const FabCollectivePlan *plan, FabPlayTraits *traits);
   /* Returns the set with the plan in it. */
   guint (*extend) (gpointer owner, guint folded_for, const FabCollectivePlan *plan);
   gpointer owner;
@@ -50,6 +49,7 @@ typedef struct {
   gconstpointer params;
   FabNetEnv env; /* as the jobs' network has it, but for the engine */
   guint n_threads;
+  gboolean is_all; /* no other collectives will begin */
 } FabRehearsalEnv;
 
 typedef struct {
@@ -64,6 +64,6 @@ typedef struct {
 } FabRehearsal;
 
 /* Plays each input alone. Returns a FabRehearsal for each; NULL where a network could play them otherwise than they
- * would be played one after another on one. (transfer full) */
+ * would be played one after another on one, unless it is known that the order does not matter. (transfer full) */
 GArray *fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs,
-                      guint n);
+                      guint n, gboolean is_any_order);

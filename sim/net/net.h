@@ -158,9 +158,15 @@ typedef struct {
   FabModelInfo info;
   gboolean shares_links; /* no link ever carries more than its rate; FALSE: flows do not contend */
   gboolean is_symmetric; /* lines that nothing tells apart fare alike, so that one may stand for others */
-  /* Flows that share no link do not affect each other, so that a network of their own plays them alike. It has
-   * messages, draws nothing and has no queues. Plays count what its links carry. */
-  gboolean is_separable;
+  /* Whether flows over this link are affected only by those that share a link with them, so that flows which share none
+   * may be played on networks of their own. Nothing is drawn there. FAB_NO_LINK: whether that holds for any link. NULL:
+   * it does not. Such a network has messages. */
+  gboolean (*is_separable) (const FabNet *net, FabLinkId link);
+  /* Appends the links of a line in the order in which its messages cross them, for networks where that makes a
+   * difference. FALSE: the line has no single path, or how it fares depends on lines that share no link with it. NULL:
+   * only the footprint counts; then plays count what links carry, and not the network. */
+  gboolean (*trace) (FabNet *net, const FabLeg *legs, guint n_legs, const FabFootprint *footprint,
+                     GArray *links);
   /* Whether equal messages over equal links fare alike there, wherever these are: nothing is drawn, and no link shares
    * anything with those that it does not follow. So lines that turn into each other (FabRotation) may be played once.
    * FAB_NO_LINK: whether any link does. NULL: none does. */
@@ -200,9 +206,15 @@ typedef struct {
   /* Whether what happened before is worth remembering (sim/execution/episodes.h), by the parameters. NULL: a
    * collective costs the network less than remembering it. */
   gboolean (*remembers) (gconstpointer params);
+  /* By what share of the time that it takes alone the end of a collective may be off, where that saves playing it; by
+   * the parameters. NULL: by none. */
+  double (*tolerance) (gconstpointer params);
   /* Puts a network in which nothing is on its way into the state in which it was made, except for capacities and for
    * what was measured of time. Random numbers come from this stream of the seed from now on. NULL: nothing stays. */
   void (*rest) (FabNet *net, guint64 stream);
+  /* Forgets all that is on its way, and all lines, so that nothing is; the caller then drops all events of the engine.
+   * FALSE and nothing is done: it can only run out. NULL: likewise. */
+  gboolean (*reset) (FabNet *net);
   /* Whether what was begun on the network so far depends on its order, so that a collective by itself could fare
    * otherwise. NULL: it does not. */
   gboolean (*has_order) (const FabNet *net);
@@ -212,9 +224,6 @@ typedef struct {
    * crosses it. NULL: a dead link holds back only what crosses it. */
   gboolean (*is_still) (const FabNet *net);
   /* About how many seconds of one processor it takes to play `bytes` of a footprint. NULL: next to none. */
-  /* Forgets all that is on its way, and all lines, so that nothing is; the caller then drops all events of the engine.
-   * FALSE and nothing is done: it can only run out. NULL: likewise. */
-  gboolean (*reset) (FabNet *net);
   double (*cost_s) (gconstpointer params, const FabFootprint *footprint, FabBytes bytes);
 } FabNetOps;
 
@@ -260,6 +269,13 @@ void fab_net_destroy (FabNet *self); /* accepts NULL */
 
 /* Frees what only makes the next flows faster. */
 void fab_net_forget (FabNet *self);
+
+/* See FabNetOps.is_separable. */
+static inline gboolean
+fab_net_is_separable (const FabNet *self, FabLinkId link)
+{
+  return self->ops->is_separable != NULL && self->ops->is_separable (self, link);
+}
 
 /* These three need a network that has `message`. */
 FabNetLine *fab_net_open (FabNet *self, const FabConnection *connection);

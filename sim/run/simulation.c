@@ -344,7 +344,8 @@ rehearse (FabSimulation *self)
   const FabRehearsalEnv env = { .ops = (const FabNetOps *) fidelity->info,
                                 .params = fidelity->params,
                                 .env = self->net->env,
-                                .n_threads = MAX (self->n_threads, 1) };
+                                .n_threads = MAX (self->n_threads, 1),
+                                .is_all = fab_scenario_spec (self->scenario)->neighbours.n == 0 };
 
   fab_executor_rehearse (self->executor, &env);
 }

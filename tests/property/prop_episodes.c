@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_episodes.c - random jobs that remember what happened before, against all of it played: the same records to the
- * last digit, of times, of links and of queues. Collectives overlap, ranks jitter, neighbours share links; flows
- * and faults at times leave nothing to remember. Two threads give what one gives. Rings of which rounds are skipped
- * end within 0.5 % of when they end without; jobs of which rings overlap do so, too. At step, what shares no link is
- * in episodes apart, which become one now and then.
+ * last digit, of times and of queues, and to within rounding, of links. Collectives overlap, ranks jitter, neighbours
+ * share links; flows and faults at times leave nothing to remember. Two threads give what one gives. Rings of which
+ * rounds are skipped end within 0.5 % of when they end without; jobs of which rings overlap do so, too. What shares no
+ * link is in episodes apart, which become one now and then.
  */
 #include "tests/support/test.h"
 
@@ -78,6 +78,15 @@ random_scenario (Random *random)
       job);
 }
 
+/* Sums of the same numbers in another order. */
+static gboolean
+is_same_sum (double a, double b)
+{
+  const double rounding = 1e-9;
+
+  return fabs (a - b) <= rounding * MAX (fabs (a), fabs (b));
+}
+
 /* Compares records that hold numbers only, and names that both runs have of their own. */
 #define ASSERT_SAME(Record, field, a, b)                                                        \
   G_STMT_START                                                                                  \
@@ -97,8 +106,14 @@ assert_same_probes (const FabProbe *a, const FabProbe *b)
   ASSERT_SAME (FabSpanRecord, start_ps, a->spans, b->spans);
   ASSERT_SAME (FabSpanRecord, end_ps, a->spans, b->spans);
   ASSERT_SAME (FabLinkLoadRecord, link, a->link_loads, b->link_loads);
-  ASSERT_SAME (FabLinkLoadRecord, bytes, a->link_loads, b->link_loads);
-  ASSERT_SAME (FabLinkLoadRecord, busy_fraction, a->link_loads, b->link_loads);
+  for (guint i = 0; i < a->link_loads->len; i++) {
+    gint64 more = (gint64) g_array_index (a->link_loads, FabLinkLoadRecord, i).bytes
+                - (gint64) g_array_index (b->link_loads, FabLinkLoadRecord, i).bytes;
+
+    assert_true (ABS (more) <= 1);
+    assert_true (is_same_sum (g_array_index (a->link_loads, FabLinkLoadRecord, i).busy_fraction,
+                              g_array_index (b->link_loads, FabLinkLoadRecord, i).busy_fraction));
+  }
   ASSERT_SAME (FabExposureRecord, exposed_ps, a->exposures, b->exposures);
   ASSERT_SAME (FabPathRecord, start_ps, a->path, b->path);
   ASSERT_SAME (FabPathRecord, collective, a->path, b->path);
@@ -112,7 +127,9 @@ assert_same_queues (const FabSimulation *one, const FabSimulation *other)
   ASSERT_SAME (FabLinkQueueRecord, link, a, b);
   ASSERT_SAME (FabLinkQueueRecord, carried_bytes, a, b);
   ASSERT_SAME (FabLinkQueueRecord, most_bytes, a, b);
-  ASSERT_SAME (FabLinkQueueRecord, mean_bytes, a, b);
+  for (guint i = 0; i < a->len; i++)
+    assert_true (is_same_sum (g_array_index (a, FabLinkQueueRecord, i).mean_bytes,
+                              g_array_index (b, FabLinkQueueRecord, i).mean_bytes));
   ASSERT_SAME (FabLinkQueueRecord, n_stalls, a, b);
   ASSERT_SAME (FabLinkQueueRecord, n_pauses, a, b);
 }
@@ -330,7 +347,9 @@ messages_are_the_same_remembered (G_GNUC_UNUSED void **state)
 static void
 packets_are_the_same_remembered (G_GNUC_UNUSED void **state)
 {
+  n_joins_in_all = 0;
   seeds_run (50, check_packet);
+  assert_true (n_joins_in_all > 0);
 }
 
 int

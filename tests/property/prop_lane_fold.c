@@ -191,7 +191,7 @@ play (const Case *self, gboolean is_folded)
     fold (self, schedules, N_PLAYS);
   for (guint i = 0; i < N_PLAYS; i++) {
     playing[i] = (Playing){ self, &net, schedules[i], NULL, i, 0 };
-    fab_play_describe (schedules[i], net.net, &self->specs[i], &(FabPlayTraits){ NULL, NULL, told });
+    fab_play_describe (schedules[i], net.net, &self->specs[i], &(FabPlayTraits){ NULL, NULL, told, TRUE });
     played.n_lanes += fab_schedule_n_lanes (schedules[i]);
     fab_engine_at (net.engine, self->begins_ps[i], begin, &playing[i], 0);
   }

@@ -205,6 +205,21 @@ may_follow (PacketNet *self, guint32 before, guint32 lane)
   return TRUE;
 }
 
+gboolean
+packet_path_rises (const PacketNet *self, const FabLinkId *links, guint n)
+{
+  for (guint i = 1; i < n; i++) {
+    const VirtualLane *before = &self->lanes[links[i - 1]];
+
+    if (before->ends_in_memory || self->lanes[links[i]].control == CONTROL_NONE)
+      continue;
+    if (self->waits->ranks[links[i]] <= self->waits->ranks[links[i - 1]]
+        || fab_graph_link (self->base.env.graph, links[i - 1])->joins_groups)
+      return FALSE;
+  }
+  return TRUE;
+}
+
 guint32
 packet_lane_first (PacketNet *self, guint32 link, guint8 service)
 {

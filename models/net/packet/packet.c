@@ -352,6 +352,15 @@ packet_remembers (gconstpointer params)
   return ((const PacketParams *) params)->has_memo;
 }
 
+static double
+packet_tolerance (gconstpointer params)
+{
+  const double tolerance = 1e-3; /* as the pace of rings that are skipped: sim/collective/tempo.c */
+  const PacketParams *packet = params;
+
+  return packet->has_memo && packet->has_skip ? tolerance : 0;
+}
+
 static void
 packet_rest (FabNet *net, guint64 stream)
 {
@@ -433,6 +442,41 @@ packet_plays_alike (const FabNet *net, FabLinkId link)
     return FALSE;
   return link == FAB_NO_LINK || self->lanes[link].control == CONTROL_CREDIT
       || self->lanes[link].control == CONTROL_NONE;
+}
+
+/* Classes of service have lanes whose numbers depend on what was opened before. Where a message takes several paths,
+ * its packets are counted one by one. */
+static gboolean
+packet_is_separable (const FabNet *net, FabLinkId link)
+{
+  const PacketNet *self = (const PacketNet *) net;
+  const FabRouterOps *route = net->env.router->ops;
+
+  if (self->memories != NULL || self->n_services > 1 || route->spread != NULL || route->balance != NULL)
+    return FALSE;
+  return link == FAB_NO_LINK || self->lanes[link].control == CONTROL_CREDIT
+      || self->lanes[link].control == CONTROL_NONE;
+}
+
+static gboolean
+packet_trace (FabNet *net, const FabLeg *legs, guint n_legs, const FabFootprint *footprint, GArray *links)
+{
+  const PacketNet *self = (const PacketNet *) net;
+  guint first = links->len;
+
+  for (guint i = 0; i < n_legs; i++) {
+    FabPath path = { 0 };
+
+    if (!fab_router_append (net->env.router, legs[i].src, legs[i].dst, legs[i].flow_hash, &path))
+      return FALSE;
+    g_array_append_vals (links, path.links, path.n);
+  }
+  const FabLinkId *own = &g_array_index (links, FabLinkId, first);
+  guint n = links->len - first, at;
+  for (guint i = 0; i < n; i++)
+    if (!packet_is_separable (net, own[i]) || !fab_footprint_has (footprint, own[i], &at))
+      return FALSE;
+  return n > 0 && fab_footprint_is_path (footprint, n) && packet_path_rises (self, own, n);
 }
 
 static FabLinkId
@@ -519,6 +563,8 @@ const FabNetOps fab_net_packet = {
             .check = packet_params_check },
   .shares_links = TRUE,
   .plays_alike = packet_plays_alike,
+  .is_separable = packet_is_separable,
+  .trace = packet_trace,
   .create = packet_create,
   .send = packet_send,
   .stream = packet_stream,
@@ -533,10 +579,11 @@ const FabNetOps fab_net_packet = {
   .find_jam = packet_find_jam,
   .n_drawn = packet_n_drawn,
   .remembers = packet_remembers,
+  .tolerance = packet_tolerance,
   .rest = packet_rest,
+  .reset = packet_reset,
   .has_order = packet_has_order,
   .list_queues = packet_list_queues,
   .is_still = packet_is_still,
   .cost_s = packet_cost_s,
 };
-  .reset = packet_reset,

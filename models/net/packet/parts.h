@@ -425,6 +425,9 @@ void packet_deadlock_free_clear (PacketNet *self);
 guint32 packet_lane_first (PacketNet *self, guint32 link, guint8 service);
 /* Returns the lane of `link` for traffic that came over the lane `before`. */
 guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
+/* Whether each link ranks above the one before it, or need not. Then the path is on the lowest level, whatever other
+ * paths there are. */
+gboolean packet_path_rises (const PacketNet *self, const FabLinkId *links, guint n);
 
 /* --- repeats.c --- */
 
@@ -447,13 +450,13 @@ void packet_cruise_init (PacketNet *self);
 void packet_cruise_clear (PacketNet *self);
 void packet_cruise_rest (PacketNet *self);
 void packet_cruise_look (PacketNet *self);
+/* Call it before anything meets the network. A skip that reaches beyond now ends now. Returns whether one has. */
+gboolean packet_cruise_cut (PacketNet *self);
 
 /* --- paths.c --- */
 
 void packet_path_sets_init (PacketNet *self);
 void packet_path_sets_clear (PacketNet *self);
-/* Call it before anything meets the network. A skip that reaches beyond now ends now. Returns whether one has. */
-gboolean packet_cruise_cut (PacketNet *self);
 
 /* The cost of a byte on a link, from a footprint or from the link's class and the drive; and the service to which it
  * belongs. */
