@@ -20,6 +20,7 @@ fab_param_type_name (FabParamType type)
   case FAB_PARAM_FACTOR: return "number";
   case FAB_PARAM_COUNT: return "count";
   case FAB_PARAM_PERIOD: return "count or time";
+  case FAB_PARAM_POWER: return "power or fraction";
   case FAB_PARAM_BOOL: return "yes or no";
   case FAB_PARAM_TEXT: return "text";
   case FAB_PARAM_CHOICE: return "choice";

@@ -23,6 +23,7 @@ typedef enum {
   FAB_PARAM_FACTOR,     /* double */
   FAB_PARAM_COUNT,      /* gint64 */
   FAB_PARAM_PERIOD,     /* FabPeriod */
+  FAB_PARAM_POWER,      /* FabPower */
   FAB_PARAM_BOOL,       /* gboolean */
   FAB_PARAM_TEXT,       /* const char *; NULL when the key is absent */
   FAB_PARAM_CHOICE,     /* gint: index into `choices` */
@@ -36,6 +37,12 @@ typedef struct {
   gint64 n_steps;
   FabTimePs time_ps;
 } FabPeriod;
+
+/* The power of a device: in watts ("500W") or as a share of what it may draw ("70%"). One of the two is 0. */
+typedef struct {
+  gint64 watts;
+  double fraction;
+} FabPower;
 
 /* What the text of a TEXT row names. The reader checks the name and suggests the nearest one in its message. */
 typedef enum {
@@ -74,7 +81,8 @@ typedef struct _FabParam FabParam;
  * empty. For MODEL it is the name of the default row.
  *
  * `min` and `max` are inclusive and in canonical units. Both 0: any value >= 0 (RATE, FLOPS_RATE: > 0). `max` 0 with
- * `min` > 0: no upper bound. PERIOD: they limit the steps; a time is at most FAB_TIME_MAX. */
+ * `min` > 0: no upper bound. PERIOD: they limit the steps; a time is at most FAB_TIME_MAX. POWER: they
+ * limit the share; watts are whole and at least 1. */
 struct _FabParam {
   const char *key;
   FabParamType type;

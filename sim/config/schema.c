@@ -13,6 +13,7 @@
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "sim/config/schema_reader.h"
+#include "sim/config/schema_scalar.h"
 
 static void schema_defaults (FabSchemaReader *self, const FabParam *table, gpointer out);
 
@@ -554,37 +555,6 @@ parse_period (const FabParam *row, const char *text, FabPeriod *field)
 }
 
 static char *
-parse_bool (const FabParam *row, const char *text, gpointer field)
-{
-  static const char *const no[] = { "false", "no", "off", NULL };
-  static const char *const yes[] = { "true", "yes", "on", NULL };
-
-  if (!g_strv_contains (no, text) && !g_strv_contains (yes, text))
-    return g_strdup_printf ("'%s' is '%s'; write true or false", row->key, text);
-  *(gboolean *) field = g_strv_contains (yes, text);
-  return NULL;
-}
-
-static char *
-parse_choice (const FabParam *row, const char *text, gpointer field)
-{
-  const char *nearest;
-  g_autofree char *known = NULL;
-
-  for (int i = 0; row->choices[i] != NULL; i++) {
-    if (g_ascii_strcasecmp (row->choices[i], text) == 0) {
-      *(int *) field = i;
-      return NULL;
-    }
-  }
-  nearest = fab_nearest (text, row->choices);
-  if (nearest != NULL)
-    return g_strdup_printf ("'%s' cannot be '%s'; nearest is '%s'", row->key, text, nearest);
-  known = g_strjoinv (", ", (char **) row->choices);
-  return g_strdup_printf ("'%s' cannot be '%s'; choose one of %s", row->key, text, known);
-}
-
-static char *
 parse_text (FabSchemaReader *self, const FabParam *row, const char *text, gpointer field)
 {
   gunichar hidden = fab_unprintable (text, strcmp (row->key, "name") == 0 ? "" : "\n\t");
@@ -599,7 +569,7 @@ parse_text (FabSchemaReader *self, const FabParam *row, const char *text, gpoint
   return NULL;
 }
 
-/* Reads one scalar row: numbers, PERIOD, BOOL, TEXT, CHOICE. FALSE and *message: what is wrong with `text`. */
+/* Reads one scalar row: numbers, PERIOD, POWER, BOOL, TEXT, CHOICE. FALSE and *message: what is wrong with `text`. */
 static gboolean
 schema_parse_scalar (FabSchemaReader *self, const FabParam *row, const char *text, gpointer field,
                      char **message)
@@ -608,10 +578,12 @@ schema_parse_scalar (FabSchemaReader *self, const FabParam *row, const char *tex
     *message = parse_number (row, text, field);
   else if (row->type == FAB_PARAM_PERIOD)
     *message = parse_period (row, text, field);
+  else if (row->type == FAB_PARAM_POWER)
+    *message = fab_schema_parse_power (row->key, text, field);
   else if (row->type == FAB_PARAM_BOOL)
-    *message = parse_bool (row, text, field);
+    *message = fab_schema_parse_bool (row, text, field);
   else if (row->type == FAB_PARAM_CHOICE)
-    *message = parse_choice (row, text, field);
+    *message = fab_schema_parse_choice (row, text, field);
   else
     *message = parse_text (self, row, text, field);
   return *message == NULL;
@@ -682,12 +654,14 @@ schema_take_value (FabSchemaReader *self, const FabParam *row, const FabValue *v
     *message = take_number (row, value, field);
   else if (row->type == FAB_PARAM_PERIOD)
     *message = take_period (row, value, field);
+  else if (row->type == FAB_PARAM_POWER)
+    *message = fab_schema_take_power (row->key, value, field);
   else if (value->kind != wanted)
     *message = wrong_type (row, value);
   else if (row->type == FAB_PARAM_BOOL)
     *(gboolean *) field = value->flag;
   else if (row->type == FAB_PARAM_CHOICE)
-    *message = parse_choice (row, value->text, field);
+    *message = fab_schema_parse_choice (row, value->text, field);
   else
     *message = parse_text (self, row, value->text, field);
   return *message == NULL;

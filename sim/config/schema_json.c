@@ -84,6 +84,24 @@ emit_period (Emitter *self, const FabParam *row)
   fab_json_end (self->out);
 }
 
+/* A share, or whole watts with their unit. */
+static void
+emit_power (Emitter *self, const FabParam *row)
+{
+  FabParam share = *row;
+
+  share.type = FAB_PARAM_FRACTION;
+  fab_json_begin_array (self->out, "anyOf");
+  fab_json_begin_object (self->out, NULL);
+  emit_number (self, &share);
+  fab_json_end (self->out);
+  fab_json_begin_object (self->out, NULL);
+  fab_json_add_text (self->out, "type", "string");
+  fab_json_add_text (self->out, "pattern", "^[1-9][0-9]* *W$");
+  fab_json_end (self->out);
+  fab_json_end (self->out);
+}
+
 static void
 emit_words (Emitter *self, const char *const *words)
 {
@@ -167,6 +185,8 @@ emit_row (Emitter *self, const FabParam *row)
     emit_number (self, row);
   else if (row->type == FAB_PARAM_PERIOD)
     emit_period (self, row);
+  else if (row->type == FAB_PARAM_POWER)
+    emit_power (self, row);
   else if (row->type == FAB_PARAM_BOOL)
     emit_bool (self);
   else if (row->type == FAB_PARAM_CHOICE)

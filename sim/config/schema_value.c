@@ -50,6 +50,14 @@ period_value (const FabPeriod *period)
                              : fab_value_count (period->n_steps);
 }
 
+static FabValue *
+power_value (const FabPower *power)
+{
+  g_autofree char *text = power->watts > 0 ? g_strdup_printf ("%" G_GINT64_FORMAT "W", power->watts) : NULL;
+
+  return text != NULL ? fab_value_text (text) : fab_value_real (FAB_UNIT_FRACTION, power->fraction);
+}
+
 /* What a field of a filled struct holds; NULL: an absent text or model. (transfer full) */
 static FabValue *
 schema_field_value (const FabParam *row, gconstpointer field)
@@ -64,6 +72,8 @@ schema_field_value (const FabParam *row, gconstpointer field)
     return table_value (row->table, field);
   if (row->type == FAB_PARAM_PERIOD)
     return period_value (field);
+  if (row->type == FAB_PARAM_POWER)
+    return power_value (field);
   if (row->type == FAB_PARAM_LIST)
     return list_value (row, field);
   if (row->type == FAB_PARAM_MODEL)
@@ -149,6 +159,8 @@ are_fields_equal (const FabParam *row, gconstpointer a, gconstpointer b)
     return are_models_equal (a, b);
   if (row->type == FAB_PARAM_PERIOD)
     return memcmp (a, b, sizeof (FabPeriod)) == 0;
+  if (row->type == FAB_PARAM_POWER)
+    return memcmp (a, b, sizeof (FabPower)) == 0;
   return memcmp (a, b, sizeof (gint64)) == 0; /* gint64 and double alike */
 }
 

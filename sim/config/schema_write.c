@@ -32,6 +32,17 @@ write_period (FabYamlWriter *writer, const FabPeriod *period)
 }
 
 static void
+write_power (FabYamlWriter *writer, const FabPower *power)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT "W", power->watts);
+
+  if (power->watts > 0)
+    fab_yaml_writer_scalar (writer, text);
+  else
+    write_number (writer, FAB_PARAM_FRACTION, &power->fraction);
+}
+
+static void
 write_list (FabYamlWriter *writer, const FabParam *row, const FabParamList *list)
 {
   fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
@@ -64,6 +75,8 @@ write_value (FabYamlWriter *writer, const FabParam *row, gconstpointer field)
     write_number (writer, row->type, field);
   } else if (row->type == FAB_PARAM_PERIOD) {
     write_period (writer, field);
+  } else if (row->type == FAB_PARAM_POWER) {
+    write_power (writer, field);
   } else if (row->type == FAB_PARAM_BOOL) {
     fab_yaml_writer_scalar (writer, *(const gboolean *) field ? "true" : "false");
   } else if (row->type == FAB_PARAM_CHOICE) {

@@ -87,6 +87,7 @@ size_of (const FabParam *row)
   case FAB_PARAM_TABLE: return row->table_size;
   case FAB_PARAM_LIST: return sizeof (FabParamList);
   case FAB_PARAM_PERIOD: return sizeof (FabPeriod);
+  case FAB_PARAM_POWER: return sizeof (FabPower);
   case FAB_PARAM_MODEL: return sizeof (FabModelChoice);
   case FAB_PARAM_TIME:
   case FAB_PARAM_BYTES:
