@@ -640,12 +640,58 @@ note_efficiency (const Explain *self, FabStatement *statement)
         values->precision, values->stack, values->low_factor, values->high_factor);
 }
 
+/* The rate of matrices under a power cap, and the clock that it follows from. */
+static void
+explain_capped_rate (const Explain *self, guint depth)
+{
+  const FabDevice *device = &fab_simulation_cluster (self->simulation)->device;
+  const FabCatalog *catalog = fab_scenario_catalog (self->scenario);
+  const FabNodeSpec *node = fab_catalog_node (catalog, fab_scenario_spec (self->scenario)->cluster.node);
+  const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (catalog, node->accelerator);
+  const FabClockCurve *curve = &accelerator->clock;
+  double busy = fab_scenario_spec (self->scenario)->cost.busy_fraction;
+  double draw = busy < 1 ? busy : curve->draw_fraction;
+  FabStatement *statement;
+
+  if (device->cap_fraction >= 1)
+    return;
+  statement = explain_add (self, depth, "matrix rate under the power cap", "rate", FAB_TERM_FLOPS_RATE,
+                           explain_peak (self) / device->capped.slowdown);
+  fab_statement_formula (statement, "peak * clock / full_clock");
+  fab_statement_term (statement, "peak", FAB_TERM_FLOPS_RATE, explain_peak (self));
+  fab_statement_term (statement, "clock", FAB_TERM_FRACTION, device->capped.fraction);
+  fab_statement_term (statement, "full_clock", FAB_TERM_FRACTION, device->capped.full_fraction);
+  fab_statement_note (
+      statement,
+      "A GPU may draw %.1f %% of its power (cluster.power_cap). clock: the highest at which its "
+      "kernels are within that, as a share of the highest clock; full_clock: without the cap. "
+      "Memory, host and network do not slow down.",
+      100 * device->cap_fraction);
+  fab_statement_note (
+      statement,
+      "Power at a clock f is %.1f %% + %.4g %% x f V^2, with a voltage V that is constant below %.0f %% "
+      "of the highest clock and rises to %.3g times as much (docs/models/power.md). Slow-downs under such "
+      "caps were %.2f to %.2f times the predicted ones.",
+      100 * curve->static_fraction,
+      100 * (draw - curve->static_fraction) / (curve->voltage_factor * curve->voltage_factor),
+      100 * curve->knee_fraction, curve->voltage_factor, device->cap_band.low_factor,
+      device->cap_band.high_factor);
+  fab_statement_origin (statement,
+                        curve->source != NULL ? curve->source : "assumed to be as of the A100 SXM4",
+                        accelerator->date);
+}
+
 static void
 explain_kernels (const Explain *self, guint depth, double kernels_s)
 {
   const FabJobTotals *totals = fab_simulation_totals (self->simulation);
   double peak = explain_peak (self), fraction = fixed_fraction (self);
-  double exact_s = fraction > 0 ? totals->executed_flops_per_rank / (peak * fraction) : 0;
+  gboolean is_capped = fab_device_slowdown (&fab_simulation_cluster (self->simulation)->device) > 1;
+  const char *name = is_capped && fraction > 0 ? "rate" : "peak"; /* by which the time is divided */
+  double rate = is_capped && fraction > 0
+                  ? peak / fab_device_slowdown (&fab_simulation_cluster (self->simulation)->device)
+                  : peak;
+  double exact_s = fraction > 0 ? totals->executed_flops_per_rank / (rate * fraction) : 0;
   gboolean is_repeated = fraction > 0 && fabs (kernels_s - exact_s) > rounding * kernels_s;
   FabStatement *statement;
 
@@ -666,8 +712,9 @@ explain_kernels (const Explain *self, guint depth, double kernels_s)
   } else {
     statement = explain_add (self, depth, "time of kernels that run alone", "kernels", FAB_TERM_TIME,
                              kernels_s);
-    fab_statement_formula (statement,
-                           is_repeated ? "flops / (peak * mfu) + repeated" : "flops / (peak * mfu)");
+    g_autofree char *formula = g_strdup_printf ("flops / (%s * mfu)%s", name,
+                                                is_repeated ? " + repeated" : "");
+    fab_statement_formula (statement, formula);
     fab_statement_term (statement, "mfu", FAB_TERM_FRACTION, fraction);
     if (is_repeated)
       fab_statement_term (statement, "repeated", FAB_TERM_TIME, kernels_s - exact_s);
@@ -679,8 +726,9 @@ explain_kernels (const Explain *self, guint depth, double kernels_s)
                           "repeated: work that every rank of a tensor-parallel group does itself.");
   }
   fab_statement_term (statement, "flops", FAB_TERM_FLOPS, totals->executed_flops_per_rank);
-  fab_statement_term (statement, "peak", FAB_TERM_FLOPS_RATE, peak);
+  fab_statement_term (statement, name, FAB_TERM_FLOPS_RATE, rate);
   name_accelerator (self, statement);
+  explain_capped_rate (self, depth + 1);
 }
 
 /* The compute of a step. */

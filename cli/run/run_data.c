@@ -193,6 +193,21 @@ add_goodput (FabJson *json, const FabScenario *scenario, const FabRunResult *res
   fab_json_end (json);
 }
 
+static void
+add_power_cap (FabJson *json, const FabRunResult *result)
+{
+  const FabDevice *device = &fab_simulation_cluster (result->simulation)->device;
+
+  if (device->cap_fraction >= 1)
+    return;
+  fab_json_begin_object (json, "power_cap");
+  fab_json_add_real (json, "cap_fraction", device->cap_fraction);
+  fab_json_add_real (json, "clock_fraction", device->capped.fraction);
+  fab_json_add_real (json, "full_clock_fraction", device->capped.full_fraction);
+  fab_json_add_real (json, "matrix_slowdown", device->capped.slowdown);
+  fab_json_end (json);
+}
+
 char *
 fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
 {
@@ -210,6 +225,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   fab_json_end (json);
   if (result->band != NULL)
     fab_band_add_json (result->band, json);
+  add_power_cap (json, result);
   add_goodput (json, scenario, result);
   fab_verdict_add_json (result->verdict, json, "verdict");
   fab_run_add_reasons (json, result);

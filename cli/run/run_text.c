@@ -102,6 +102,18 @@ append_band (GString *page, const FabRunResult *result)
 }
 
 static void
+append_power_cap (GString *page, const FabRunResult *result)
+{
+  const FabDevice *device = &fab_simulation_cluster (result->simulation)->device;
+
+  if (device->cap_fraction < 1)
+    g_string_append_printf (
+        page, "  %-16s%8.1f %%  of a GPU's power; its clock is %.1f %% of the one without a cap\n",
+        "power cap", 100 * device->cap_fraction,
+        100 * device->capped.fraction / device->capped.full_fraction);
+}
+
+static void
 append_step (GString *page, const FabScenario *scenario, const FabRunResult *result)
 {
   const FabStepRecord *step = fab_run_last_step (result);
@@ -111,6 +123,7 @@ append_step (GString *page, const FabScenario *scenario, const FabRunResult *res
   append_time (page, "step", times->duration_ps, times->duration_ps, note);
   append_band (page, result);
   append_time (page, "compute", times->compute_ps, times->duration_ps, "");
+  append_power_cap (page, result);
   if (fab_simulation_slowed_ps (result->simulation) > times->duration_ps / 1000)
     append_time (page, "  slowed", fab_simulation_slowed_ps (result->simulation), times->duration_ps,
                  "longer, because collectives occupy multiprocessors");

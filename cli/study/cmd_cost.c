@@ -133,6 +133,9 @@ append_power (GString *text, const FabCostView *view)
   if (spending->power_watts > 0)
     g_string_append_printf (text, "  %-14s%s at the meter (PUE %.4g), network %.1f %%\n", "power", power,
                             view->cost->pue_factor, 100 * spending->network_watts / spending->power_watts);
+  if (view->bill->cap_fraction < 1)
+    g_string_append_printf (text, "  %-14sGPUs may draw %.1f %% of their power\n", "  power cap",
+                            100 * view->bill->cap_fraction);
   append_missing (text, view->bill, TRUE);
 }
 

@@ -9,8 +9,9 @@
  * that names the segment. A row without segment is the time of the whole layer, which its segments share in
  * proportion to their forward FLOPs.
  *
- * Times are those of one rank: for a divided model (tensor parallelism) the user measures the divided layer. Nothing
- * is scaled by the number of ranks.
+ * Under a power cap all of it takes as many times longer as matrices do, because a measured time does not say what
+ * part of it is memory's. Times are those of one rank: for a divided model (tensor parallelism) the user measures
+ * the divided layer. Nothing is scaled by the number of ranks.
  */
 #include <string.h>
 
@@ -116,7 +117,7 @@ segment_share (const FabLayer *layer, const FabSegment *segment)
 }
 
 static double
-measured_seconds (gconstpointer params, G_GNUC_UNUSED const FabDevice *device, const FabPass *pass)
+measured_seconds (gconstpointer params, const FabDevice *device, const FabPass *pass)
 {
   const TimeParams *time = find_time (params, pass->layer, pass->segment);
   double seconds;
@@ -129,6 +130,7 @@ measured_seconds (gconstpointer params, G_GNUC_UNUSED const FabDevice *device, c
     seconds /= 2;
   if (time->tokens > 0)
     seconds *= pass->tokens / (double) time->tokens;
+  seconds *= fab_device_slowdown (device);
   return time->segment != NULL ? seconds : seconds * segment_share (pass->layer, pass->segment);
 }
 

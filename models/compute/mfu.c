@@ -4,7 +4,7 @@
  *   t = FLOPs executed / (peak x mfu)
  *
  * The FLOPs are those executed, recomputation included, as in training papers that assume "50 % MFU while computing".
- * The MFU of a whole iteration is a result, never this input.
+ * The MFU of a whole iteration is a result, never this input. Under a power cap the rate falls with the clock.
  */
 #include "models/models.h"
 #include "sim/execution/layers.h"
@@ -28,7 +28,7 @@ static double
 mfu_seconds (gconstpointer params, const FabDevice *device, const FabPass *pass)
 {
   return fab_pass_flops (pass)
-       / (fab_device_peak (device, pass->precision) * ((const MfuParams *) params)->mfu_fraction);
+       / (fab_device_rate (device, pass->precision) * ((const MfuParams *) params)->mfu_fraction);
 }
 
 const FabComputeOps fab_compute_mfu = {

@@ -9,6 +9,7 @@
 #include "sim/fabric/fabric.h"
 #include "sim/scenario/node_wires.h"
 #include "sim/scenario/placement.h"
+#include "sim/scenario/power_cap.h"
 
 /* Location of the members of a node's part while the graph is built. */
 typedef struct {
@@ -275,6 +276,16 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
 }
 
 static void
+cap_device (FabDevice *device, const FabAcceleratorSpec *accelerator, const FabScenarioSpec *spec)
+{
+  double share = fab_power_cap_share (&spec->cluster.power_cap, accelerator);
+
+  device->cap_fraction = share;
+  device->capped = fab_clock_capped (&accelerator->clock, spec->cost.busy_fraction, share);
+  device->cap_band = fab_clock_band (&accelerator->clock, share);
+}
+
+static void
 fill_cluster (const Build *build, FabCluster *cluster)
 {
   const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (fab_scenario_catalog (build->scenario),
@@ -301,6 +312,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
     .memory_bytes = accelerator->memory_bytes,
     .memory_bytes_per_s = accelerator->memory_bytes_per_s,
   };
+  cap_device (&cluster->device, accelerator, fab_scenario_spec (build->scenario));
   cluster->generation = accelerator->architecture
                           ? fab_catalog_generation (fab_scenario_catalog (build->scenario),
                                                     accelerator->architecture)

@@ -6,6 +6,7 @@
 
 #include "sim/assembly/assemble.h"
 #include "sim/scenario/catalog.h"
+#include "sim/scenario/power_cap.h"
 
 typedef struct {
   const FabScenario *scenario;
@@ -532,6 +533,16 @@ add_rent (FabBillCount *self)
                                     n * (rent->high_usd > 0 ? rent->high_usd : rent->price_usd) };
 }
 
+static double
+cap_of (const FabScenario *scenario)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  const FabCatalog *catalog = fab_scenario_catalog (scenario);
+  const FabNodeSpec *node = fab_catalog_node (catalog, spec->cluster.node);
+
+  return fab_power_cap_share (&spec->cluster.power_cap, fab_catalog_accelerator (catalog, node->accelerator));
+}
+
 static FabBill *
 count_bill (const FabScenario *scenario, const FabGraph *graph, gboolean is_as_built)
 {
@@ -545,6 +556,7 @@ count_bill (const FabScenario *scenario, const FabGraph *graph, gboolean is_as_b
                          .bill = self };
 
   self->rows = g_array_new (FALSE, FALSE, sizeof (FabBillRow));
+  self->cap_fraction = cap_of (scenario);
   add_machines (&count);
   if (MAX (spec->cluster.nodes, spec->cluster.places) > 1)
     bill_add_network (&count);

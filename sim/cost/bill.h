@@ -49,7 +49,8 @@ typedef struct {
 typedef struct {
   GArray *rows;             /* FabBillRow: accelerators, nodes, NICs, switches, cables, optics */
   FabMoney total, network;  /* sums over the rows that have a price */
-  double accelerator_watts; /* of all accelerators, at full load */
+  double accelerator_watts; /* of all accelerators, at full load and without a power cap */
+  double cap_fraction;      /* of those watts, that a power cap leaves; 1: there is none */
   double node_watts, network_watts;
   guint64 n_accelerators, n_switches;
   gboolean is_priced, is_powered; /* whether every row has a price, and whether every row has watts */
@@ -105,7 +106,8 @@ FabBillSwitchCount fab_bill_switch_count (const FabPortGroup *groups, guint n_gr
 
 /* The cost and the power of a job, from the bill of its machine and the time of a step (spending.c).
  *
- *   watts         accelerators x (busy x computing + waiting x the rest of the step) + nodes + network, x PUE
+ *   watts         accelerators x (busy x computing + waiting x the rest of the step) + nodes + network, x PUE;
+ *                 under a power cap, busy and waiting are at most its share
  *   $ per hour    (price / years + price x maintenance + staff + site) / (8766 h x utilisation) + kW x $/kWh
  *   rented        $ per GPU and hour, or of a product of kind rent, which includes everything
  *   $ per step    $ per hour x step

@@ -23,7 +23,8 @@ static void
 take_power (FabSpending *self, const FabBill *bill, const FabCostSpec *cost, const FabWork *use)
 {
   double computing = use->step_s > 0 ? MIN (use->compute_s / use->step_s, 1) : 0;
-  double load = cost->busy_fraction * computing + cost->waiting_fraction * (1 - computing);
+  double load = MIN (cost->busy_fraction, bill->cap_fraction) * computing
+              + MIN (cost->waiting_fraction, bill->cap_fraction) * (1 - computing);
   double site = share_of (bill, use) * cost->pue_factor;
 
   if (!bill->is_powered)
@@ -36,7 +37,7 @@ take_power (FabSpending *self, const FabBill *bill, const FabCostSpec *cost, con
 static double
 rated_kw (const FabBill *bill)
 {
-  return (bill->accelerator_watts + bill->node_watts + bill->network_watts) / 1000;
+  return (bill->accelerator_watts * bill->cap_fraction + bill->node_watts + bill->network_watts) / 1000;
 }
 
 static void

@@ -397,6 +397,18 @@ fab_precision_is_low (FabPrecision precision)
 }
 
 double
+fab_device_slowdown (const FabDevice *self)
+{
+  return self->cap_fraction > 0 && self->cap_fraction < 1 ? self->capped.slowdown : 1;
+}
+
+double
+fab_device_rate (const FabDevice *self, FabPrecision precision)
+{
+  return fab_device_peak (self, precision) / fab_device_slowdown (self);
+}
+
+double
 fab_device_peak (const FabDevice *self, FabPrecision precision)
 {
   if (self->peak_flops_per_s[precision] > 0)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "sim/base/clock.h"
 #include "sim/base/units.h"
 #include "sim/fabric/generation.h"
 #include "sim/fabric/processor.h"
@@ -44,7 +45,16 @@ typedef struct {
   guint n_sms; /* streaming multiprocessors or compute units; 0: unknown */
   FabBytes memory_bytes;
   FabBytesPerS memory_bytes_per_s;
+  double cap_fraction;   /* power cap, as a share of the board's power; 0 or 1: none */
+  FabCappedClock capped; /* under that cap */
+  FabClockBand cap_band; /* how far off its slow-down may be */
 } FabDevice;
+
+/* How many times as long kernels that multiply matrices take because power is capped; 1: it is not. */
+double fab_device_slowdown (const FabDevice *self);
+
+/* Returns fab_device_peak at the clock that the power cap leaves. */
+double fab_device_rate (const FabDevice *self, FabPrecision precision);
 
 /* Returns the rate at which the device multiplies numbers of this format, in FLOP/s. A format without a matrix unit
  * has the rate of the format to which it is widened (NVFP4 to FP8, MXFP8 to FP8, FP8 to BF16, TF32 to FP32). */

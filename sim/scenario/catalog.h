@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "sim/base/clock.h"
 #include "sim/base/efficiency.h"
 #include "sim/base/units.h"
 #include "sim/config/schema.h"
@@ -91,6 +92,7 @@ typedef struct {
   FabBytes memory_bytes;
   FabBytesPerS memory_bytes_per_s;
   gint64 power_watts;
+  FabClockCurve clock; /* under a power cap */
   const char *source, *date;
 } FabAcceleratorSpec;
 

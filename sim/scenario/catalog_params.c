@@ -173,6 +173,52 @@ const FabParam fab_link_params[] = {
   { .key = NULL },
 };
 
+#define CLOCK_BAND(from_, low_, high_)                           \
+  {                                                              \
+    { ROW ("from", FRACTION, FabClockBand, from_fraction, from_, \
+           "Lowest cap, as a share of the board's "              \
+           "power, for which this is known."),                   \
+      .max = 1 },                                                \
+        { ROW ("low", FACTOR, FabClockBand, low_factor, low_,    \
+               "Measured slow-down over the predicted one, "     \
+               "5th percentile."),                               \
+          .min = 0.01, .max = 1 },                               \
+        { ROW ("high", FACTOR, FabClockBand, high_factor, high_, \
+               "Measured slow-down over the predicted "          \
+               "one, 95th percentile."),                         \
+          .min = 1, .max = 100 },                                \
+    {                                                            \
+      .key = NULL                                                \
+    }                                                            \
+  }
+
+static const FabParam near_params[] = CLOCK_BAND ("65%", "0.95", "1.05");
+static const FabParam deep_params[] = CLOCK_BAND ("50%", "0.88", "1.25");
+
+/* The defaults are the numbers of the one board that was measured at fixed clocks (docs/models/power.md). */
+static const FabParam clock_params[] = {
+  { ROW ("static", FRACTION, FabClockCurve, static_fraction, "20.9%",
+         "Power that does not depend on the clock, as a share of the board's power."),
+    .max = 0.99 },
+  { ROW ("knee", FRACTION, FabClockCurve, knee_fraction, "77%",
+         "Clock below which the voltage stays the same, as a share of the highest clock."),
+    .max = 0.99 },
+  { ROW ("voltage", FACTOR, FabClockCurve, voltage_factor, "1.28",
+         "Voltage at the highest clock, divided by that at the knee."),
+    .min = 1, .max = 4 },
+  { ROW ("draw", FACTOR, FabClockCurve, draw_fraction, "1.27",
+         "Power that matrix kernels would draw at the highest clock, divided by the board's power."),
+    .min = 0.1, .max = 10 },
+  { ROW ("near", TABLE, FabClockCurve, near, NULL, "How far off slow-downs are under caps that take little."),
+    .table = near_params, .table_size = sizeof (FabClockBand) },
+  { ROW ("deep", TABLE, FabClockCurve, deep, NULL, "How far off slow-downs are under lower caps."),
+    .table = deep_params, .table_size = sizeof (FabClockBand) },
+  { ROW ("measured", BOOL, FabClockCurve, is_measured, "false",
+         "The numbers were measured on this accelerator; false: on another one.") },
+  { ROW ("source", TEXT, FabClockCurve, source, "", "Source of these numbers.") },
+  { .key = NULL },
+};
+
 const FabParam fab_accelerator_params[] = {
   NAME_ROWS (FabAcceleratorSpec),
   { ROW ("architecture", TEXT, FabAcceleratorSpec, architecture, "",
@@ -200,6 +246,8 @@ const FabParam fab_accelerator_params[] = {
          "Bandwidth of the memory of one accelerator.") },
   { ROW ("power_watts", COUNT, FabAcceleratorSpec, power_watts, "0", "Board power in watts; 0: unknown."),
     .max = 1e6 },
+  { ROW ("clock", TABLE, FabAcceleratorSpec, clock, NULL, "Clock and power of the board under a power cap."),
+    .table = clock_params, .table_size = sizeof (FabClockCurve) },
   SOURCE_ROWS (FabAcceleratorSpec),
   { .key = NULL },
 };

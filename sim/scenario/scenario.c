@@ -19,6 +19,7 @@
 #include "sim/scenario/model_file.h"
 #include "sim/scenario/neighbour_params.h"
 #include "sim/scenario/placement.h"
+#include "sim/scenario/power_cap.h"
 #include "sim/scenario/schedule_params.h"
 #include "sim/scenario/title.h"
 
@@ -161,6 +162,8 @@ check_cluster (Reading *self)
   fab_catalog_check_wires (self->reader, &self->spec.own.links, node);
   check_domains (self, node);
   check_rent (self, node);
+  fab_power_cap_check (self->reader, &cluster->power_cap,
+                       fab_catalog_accelerator (self->catalog, node->accelerator));
   check_reach (self, &cluster->p2p);
   check_reach (self, &cluster->gdr);
   check_count (self, node, FAB_PART_ACCELERATOR, &cluster->gpus_per_node, "GPUs");
@@ -553,6 +556,10 @@ static const FabParam cluster_params[] = {
          "Line rate of those ports, and of switch ports where the fabric names no link; 0: that of the "
          "link entry."),
     .max = 1e15 },
+  { ROW ("power_cap", POWER, FabClusterSpec, power_cap, "100%",
+         "Power that a GPU may draw, in watts or as a share of the board's power. A lower cap lowers its "
+         "clock."),
+    .max = 1 },
   { ROW ("fabric", MODEL, FabClusterSpec, fabric, "",
          "Fabric that connects the NICs; left out: the usual one of such nodes."),
     .models = FAB_MODEL_FABRIC },

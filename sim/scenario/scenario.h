@@ -45,6 +45,7 @@ typedef struct {
   gint64 domain_nodes;               /* nodes used of each domain of nodes that share a switch; 0: all */
   const char *nic;                   /* link entry of the NIC ports; NULL: the node's own */
   FabBytesPerS nic_rate_bytes_per_s; /* of those ports; 0: the entry's line rate */
+  FabPower power_cap;                /* of one accelerator; a share of 1: none */
   FabModelChoice fabric; /* FAB_MODEL_FABRIC; the node's usual one where the scenario says nothing */
   FabModelChoice route;  /* FAB_MODEL_ROUTE; likewise */
   gint64 places;         /* that the fabric has room for; 0: as many as nodes */

@@ -105,6 +105,15 @@ append_nics (GString *text, const FabClusterSpec *cluster)
 }
 
 static void
+append_power_cap (GString *text, const FabPower *cap)
+{
+  if (cap->watts > 0)
+    g_string_append_printf (text, ", GPUs capped at %" G_GINT64_FORMAT " W", cap->watts);
+  else if (cap->fraction < 1)
+    g_string_append_printf (text, ", GPUs capped at %.4g %%", 100 * cap->fraction);
+}
+
+static void
 append_cluster (GString *text, const FabClusterSpec *cluster)
 {
   g_string_append_printf (text, " on %" G_GINT64_FORMAT " x %s", cluster->nodes,
@@ -116,6 +125,7 @@ append_cluster (GString *text, const FabClusterSpec *cluster)
     g_string_append_printf (text, ", domains of %" G_GINT64_FORMAT " node%s", cluster->domain_nodes,
                             cluster->domain_nodes > 1 ? "s" : "");
   append_nics (text, cluster);
+  append_power_cap (text, &cluster->power_cap);
   if (cluster->nodes > 1)
     append_model (text, &cluster->fabric, " fabric");
 }

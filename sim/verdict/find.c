@@ -316,6 +316,34 @@ find_unmeasured_compute (FabVerdict *self, const FabSimulation *simulation)
       g_strdup ("Measure a step on one node, and set `job.compute.scale` so that the prediction equals it."));
 }
 
+/* The clock under a power cap is a guess where no such board, or no such cap, was measured. */
+static void
+find_unmeasured_clock (FabVerdict *self, const FabScenario *scenario, const FabSimulation *simulation)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (scenario);
+  const FabNodeSpec *node = fab_catalog_node (catalog, fab_scenario_spec (scenario)->cluster.node);
+  const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (catalog, node->accelerator);
+  double cap = fab_simulation_cluster (simulation)->device.cap_fraction;
+
+  if (cap >= 1 || !fab_simulation_totals (simulation)->has_compute_known)
+    return;
+  if (!accelerator->clock.is_measured)
+    fab_verdict_add (
+        self, FAB_FINDING_UNCALIBRATED,
+        g_strdup_printf (
+            "How the clock of %s falls under a power cap was not measured, so it falls as that of "
+            "the accelerator that was (docs/models/power.md).",
+            accelerator->name),
+        g_strdup ("Measure a step at two power limits, and set `clock` of the accelerator's entry."));
+  if (!fab_clock_is_tried (&accelerator->clock, cap))
+    fab_verdict_add (
+        self, FAB_FINDING_UNCALIBRATED,
+        g_strdup_printf ("A power cap of %.0f %% is lower than those at which slow-downs were held against "
+                         "measurements (%.0f %%).",
+                         100 * cap, 100 * accelerator->clock.deep.from_fraction),
+        g_strdup ("Raise cluster.power_cap, or measure a step at this limit."));
+}
+
 /* (transfer full) */
 static char *
 advice_on (const FabDoubt *doubt)
@@ -387,6 +415,7 @@ fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, co
   find_sizes (self, fab_simulation_dag (simulation));
   find_uncalibrated (self, scenario, simulation);
   find_unmeasured_compute (self, simulation);
+  find_unmeasured_clock (self, scenario, simulation);
   find_draws (self, simulation);
   return find_fidelity (self, scenario, simulation, registry, error) ? g_steal_pointer (&self) : NULL;
 }

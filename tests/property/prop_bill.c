@@ -103,7 +103,8 @@ between (Random *random, double from, double to)
 static void
 check_agreement (Random *random)
 {
-  FabBill bill = { .total = { .usd = between (random, 1e3, 1e9) },
+  FabBill bill = { .cap_fraction = 1,
+                   .total = { .usd = between (random, 1e3, 1e9) },
                    .accelerator_watts = between (random, 1e3, 1e7),
                    .node_watts = between (random, 0, 1e6),
                    .network_watts = between (random, 0, 1e6),

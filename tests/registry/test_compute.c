@@ -121,8 +121,12 @@ every_compute_model_keeps_its_contract (G_GNUC_UNUSED void **state)
   for (guint i = 0; fab_models.lists[FAB_MODEL_COMPUTE][i]; i++)
     for (guint a = 0; a < G_N_ELEMENTS (architectures); a++) {
       const FabComputeOps *ops = (const FabComputeOps *) fab_models.lists[FAB_MODEL_COMPUTE][i];
-      const FabDevice device = { architectures[a], { [FAB_PRECISION_BF16] = peak }, 0.87, 108, 80000000000,
-                                 2000000000000 };
+      const FabDevice device = { .architecture = architectures[a],
+                                 .peak_flops_per_s = { [FAB_PRECISION_BF16] = peak },
+                                 .matmul_fraction = 0.87,
+                                 .n_sms = 108,
+                                 .memory_bytes = 80000000000,
+                                 .memory_bytes_per_s = 2000000000000 };
       g_autoptr (Params) params = params_of (ops);
       const Model model = { ops, params, &device };
       FabModelChoice choice = { &ops->info, params->params };

@@ -6,6 +6,7 @@
  *   kernel, attention  max(FLOPs x causal / (peak x fraction of the kernel), bytes / memory rate)
  *   kernel, memory     bytes / memory rate; backward twice the bytes
  *   memory rate        = accelerator's x `memory`; all rates are multiplied by the scale
+ *   peak               at the clock that a power cap leaves; the rate of memory does not depend on it
  *
  * Starting: the host issues kernels ahead of the GPU and is behind only when kernels are shorter than its issue
  * interval on the average of a pass; `launch` is the gap that stays between two kernels of a stream.
@@ -42,7 +43,7 @@ typedef struct {
   const FabDevice *device;
   const FabPass *pass;
   FabReachedRates rates;
-  double peak_flops_per_s;
+  double peak_flops_per_s;      /* at the clock that a power cap leaves */
   double wide_peak_flops_per_s; /* of what stays in BF16 where the precision is low */
   double seconds;               /* of all kernels so far */
   guint n_kernels;
@@ -112,7 +113,7 @@ add_product (Sum *sum, FabPrecision precision, const FabMatmul *matmul, double r
 {
   FabReachedRates rates = sum->rates;
 
-  rates.flops_per_s *= fab_device_peak (sum->device, precision) / sum->peak_flops_per_s;
+  rates.flops_per_s *= fab_device_rate (sum->device, precision) / sum->peak_flops_per_s;
   add_kernel (sum, fab_tiles_seconds (sum->device, &rates, matmul, fab_precision_operand_bytes (precision),
                                       result_bytes));
 }
@@ -297,9 +298,9 @@ fab_price_pass (const FabPricing *p, const FabDevice *device, const FabPass *pas
 {
   Sum sum = { .params = p, .device = device, .pass = pass };
 
-  sum.peak_flops_per_s = fab_device_peak (device, pass->precision);
+  sum.peak_flops_per_s = fab_device_rate (device, pass->precision);
   sum.wide_peak_flops_per_s = fab_precision_is_low (pass->precision)
-                                ? fab_device_peak (device, FAB_PRECISION_BF16)
+                                ? fab_device_rate (device, FAB_PRECISION_BF16)
                                 : sum.peak_flops_per_s;
   sum.rates.flops_per_s = sum.peak_flops_per_s * fmin (1, achievable (p, device) * p->scale_factor);
   sum.rates.memory_bytes_per_s = (double) device->memory_bytes_per_s

@@ -94,19 +94,22 @@ scaled (FabTimePs ps, double factor)
 }
 
 /* A kernel is bound by matrices or by memory, and a profile does not say by which: the middle of the two ratios counts,
- * and the band reaches from one to the other. */
+ * and the band reaches from one to the other. A power cap slows matrices alone. */
 static void
 scale_by_rates (Job *self, FabJobTotals *totals)
 {
   const FabDevice *here = &self->env->cluster->device;
-  FabDevice there;
+  const char *recorded_on = self->params->recorded_on;
+  gboolean is_elsewhere = recorded_on != NULL && recorded_on[0] != '\0';
+  FabDevice there = is_elsewhere ? self->env->find_device (self->env->catalog, recorded_on) : *here;
+  double slowdown = fab_device_slowdown (here);
   double matrices, memory, low, high;
 
-  if (self->params->recorded_on == NULL || self->params->recorded_on[0] == '\0')
+  if (!is_elsewhere && slowdown <= 1)
     return;
-  there = self->env->find_device (self->env->catalog, self->params->recorded_on);
   memory = (double) there.memory_bytes_per_s / (double) here->memory_bytes_per_s;
-  matrices = there.peak_flops_per_s[FAB_PRECISION_FP16] / here->peak_flops_per_s[FAB_PRECISION_FP16];
+  matrices = slowdown * there.peak_flops_per_s[FAB_PRECISION_FP16]
+           / here->peak_flops_per_s[FAB_PRECISION_FP16];
   low = MIN (memory, matrices);
   high = MAX (memory, matrices);
   self->compute_scale *= sqrt (low * high);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/train.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/workload/training/adapters.h"
@@ -453,6 +454,18 @@ expand (const FabWorkloadEnv *env, const TrainParams *params)
            : g_steal_pointer (&stack);
 }
 
+/* A capped clock is uncertain too: both errors together, in quadrature of their logarithms. */
+static void
+add_power_cap (const FabDevice *device, FabEfficiency *known)
+{
+  const FabClockBand *band = &device->cap_band;
+
+  if (device->cap_fraction <= 0 || device->cap_fraction >= 1 || known->low_factor <= 0)
+    return;
+  known->low_factor = exp (-hypot (log (known->low_factor), log (band->low_factor)));
+  known->high_factor = exp (hypot (log (known->high_factor), log (band->high_factor)));
+}
+
 /* How far off the times of compute may be. A time that rests on operators alone lacks the efficiency of its cell, by
  * which whole models were slower when they were measured; one that a person fixed is as far off as anchored ones. */
 static void
@@ -475,6 +488,7 @@ find_compute_known (const Train *train, FabJobTotals *totals)
     known->low_factor = MIN (known->low_factor / known->scale_factor, 1);
     known->high_factor = MAX (known->high_factor / known->scale_factor, 1);
   }
+  add_power_cap (&train->env->cluster->device, known);
   totals->has_compute_known = known->high_factor > known->low_factor;
 }
 
