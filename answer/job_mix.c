@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/mix_failures.h"
 #include "models/format/trace/job_log.h"
 #include "sim/assembly/assemble.h"
 #include "sim/base/error.h"
@@ -135,7 +136,8 @@ typedef struct {
   guint kind, level, load;
   guint stride;
   double step_s, own_load, duty;
-  FabPoint *point; /* of the first run of a kind */
+  FabPoint *point;          /* of the first run of a kind */
+  FabGoodputCase *failures; /* likewise; NULL: nothing is known of them */
   GError *problem;
 } Trial;
 
@@ -152,6 +154,7 @@ trial_clear (gpointer data)
   Trial *self = data;
 
   fab_point_free (self->point);
+  fab_goodput_case_free (self->failures);
   g_clear_error (&self->problem);
 }
 
@@ -236,7 +239,8 @@ play_trial (const Measuring *self, Trial *trial)
   if (trial->load > 0)
     return;
   measure_uplinks (simulation, trial);
-  if (trial->level == 0)
+  if (trial->level == 0
+      && fab_goodput_case_of (alone, simulation, registry, &trial->failures, &trial->problem))
     trial->point = fab_point_of (alone, simulation, registry, &trial->problem);
 }
 
@@ -330,6 +334,10 @@ fill_tables (Measuring *self)
     if (trial->level == 0 && trial->load == 0) {
       kind->step_s = best_step (self->trials, trial->kind);
       kind->point = g_steal_pointer (&trial->point);
+      if (trial->failures != NULL) {
+        kind->failures = fab_mix_failures_of (&trial->failures->rules);
+        kind->table.failures = &kind->failures;
+      }
       kind->inter_node_fraction = kind->point->exposed_inter_node_s / kind->point->step_s;
     }
     ((double *) kind->table.slowdown)[trial->level * N_LOADS + trial->load] = trial->step_s / kind->step_s;
@@ -356,6 +364,10 @@ measure_kinds (FabMixAnswer *self, const FabScenario *scenario, const FabMixRequ
     Trial *trial = &g_array_index (trials, Trial, i);
     const FabMixedKind *kind = &g_array_index (self->kinds, FabMixedKind, trial->kind);
 
+    if (trial->problem == NULL && trial->level == 0 && trial->load == 0
+        && fab_scenario_spec (scenario)->reliability.failures != NULL
+        && !fab_mix_failures_check (kind->spec->name, trial->failures, error))
+      return FALSE;
     if (trial->problem == NULL)
       continue;
     g_propagate_prefixed_error (error, g_steal_pointer (&trial->problem),
@@ -441,6 +453,8 @@ take_log (FabMixAnswer *self, const char *path, GError **error)
   if (log == NULL)
     return FALSE;
   self->n_left_out = log->n_left_out;
+  self->n_log_failed = log->n_failed;
+  self->n_log_preempted = log->n_preempted;
   for (guint i = 0; i < log->rows->len; i++) {
     const FabJobLogRow *row = &g_array_index (log->rows, FabJobLogRow, i);
     double first_s = g_array_index (log->rows, FabJobLogRow, 0).submit_s;
@@ -518,16 +532,22 @@ sum_up (const FabMixAnswer *self, const FabMixPlay *play, guint which)
   for (guint i = 0; i < self->jobs->len; i++) {
     const FabMixJob *job = &g_array_index (self->jobs, FabMixJob, i);
     const FabMixOutcome *outcome = &play->outcomes[i];
-    double wait_s = outcome->start_s - job->submit_s,
-           slowdown = (outcome->end_s - outcome->start_s) / job->work_s;
+    double wait_s = outcome->end_s - job->submit_s - outcome->busy_s,
+           slowdown = outcome->busy_s / job->work_s;
 
     if (which != G_MAXUINT && job->kind != which)
       continue;
     sum.n_jobs++;
-    sum.busy_s += job->n_nodes * (outcome->end_s - outcome->start_s);
+    sum.busy_s += job->n_nodes * outcome->busy_s;
     sum.useful_s += job->n_nodes * job->work_s;
     sum.places_lost_s += job->n_nodes * outcome->places_lost_s;
     sum.sharing_lost_s += job->n_nodes * outcome->sharing_lost_s;
+    sum.slowed_s += job->n_nodes * outcome->slowed_s;
+    sum.checkpoint_s += job->n_nodes * outcome->checkpoint_s;
+    sum.undone_s += job->n_nodes * outcome->undone_s;
+    sum.down_s += job->n_nodes * outcome->down_s;
+    sum.n_failures += outcome->n_failures;
+    sum.n_preempted += outcome->n_preempted;
     sum.mean_wait_s += wait_s;
     sum.mean_slowdown += slowdown;
     sum.mean_groups += outcome->n_groups;
@@ -607,6 +627,16 @@ try_changes (FabMixAnswer *self, const FabMixRules *rules, const gint *cancel, G
                    other.has_backfill ? "mix.backfill=true" : "mix.backfill=false", cancel, error))
     return FALSE;
   other = *rules;
+  other.has_preemption = !rules->has_preemption;
+  if (rules->order == FAB_MIX_PRIORITY
+      && !add_change (self, &other, other.has_preemption ? "with preemption" : "without preemption",
+                      other.has_preemption ? "mix.preempt=true" : "mix.preempt=false", cancel, error))
+    return FALSE;
+  other = *rules;
+  other.has_failures = FALSE;
+  if (rules->has_failures && !add_change (self, &other, "nothing fails", NULL, cancel, error))
+    return FALSE;
+  other = *rules;
   other.is_ideal = TRUE;
   return add_change (self, &other, "uplinks that never bind", NULL, cancel, error);
 }
@@ -617,6 +647,9 @@ play_all (FabMixAnswer *self, const FabScenarioSpec *spec, const FabMixRequest *
   const FabMixRules rules = { .placement = (FabMixPlacement) spec->mix.placement,
                               .order = (FabMixOrder) spec->mix.order,
                               .has_backfill = spec->mix.has_backfill,
+                              .has_preemption = spec->mix.has_preemption,
+                              .has_failures = spec->reliability.failures != NULL,
+                              .n_spares = (guint) spec->reliability.spares,
                               .seed = (guint64) spec->seed };
 
   FabMixRules worst_rules = rules;
@@ -637,6 +670,7 @@ play_all (FabMixAnswer *self, const FabScenarioSpec *spec, const FabMixRequest *
   self->span_s = self->play->last_s - self->play->first_s;
   self->used_fraction = self->all.busy_s / (self->n_nodes * self->span_s);
   self->useful_fraction = self->all.useful_s / (self->n_nodes * self->span_s);
+  self->away_fraction = self->play->away_s / (self->n_nodes * self->span_s);
   for (guint g = 1; g < self->machine.n_groups; g++)
     if (self->play->group_load[g] > self->play->group_load[self->busiest])
       self->busiest = g;

@@ -23,15 +23,18 @@ typedef struct {
   double
       inter_node_fraction; /* exposed communication between nodes over the step, at its most packed, alone */
   FabPoint *point;         /* of that run */
+  FabMixFailures failures; /* where the scenario has failures */
   guint n_jobs;            /* of this kind in the mix */
 } FabMixedKind;
 
 /* What is told of some jobs together. */
 typedef struct {
   guint n_jobs;
-  double busy_s, useful_s, places_lost_s, sharing_lost_s; /* sums of nodes x seconds */
+  /* Sums of nodes x seconds, of which the first is the sum of all others. */
+  double busy_s, useful_s, places_lost_s, sharing_lost_s, slowed_s, checkpoint_s, undone_s, down_s;
+  guint64 n_failures, n_preempted;
   double mean_wait_s, median_wait_s, p95_wait_s, max_wait_s;
-  double mean_slowdown, p95_slowdown, max_slowdown; /* time over work, of what ran */
+  double mean_slowdown, p95_slowdown, max_slowdown; /* time with nodes over work */
   double mean_groups;                               /* groups of nodes that a job had */
 } FabMixFigures;
 
@@ -58,9 +61,12 @@ typedef struct {
   double span_s;          /* from the first arrival to the last end */
   double used_fraction;   /* busy nodes x time, over all nodes x span */
   double useful_fraction; /* the same of the work */
-  guint busiest;          /* group with the most load */
-  guint64 n_left_out;     /* rows of the log that are no jobs that ran */
-  guint64 n_cut;          /* jobs of the log that are larger than the machine, and are left out as well */
+  double
+      away_fraction;  /* the same of nodes that are missing, because they are repaired and no spare is left */
+  guint busiest;      /* group with the most load */
+  guint64 n_left_out; /* rows of the log that are no jobs that ran */
+  guint64 n_log_failed, n_log_preempted; /* jobs of the log that it calls failed, and stopped for others */
+  guint64 n_cut; /* jobs of the log that are larger than the machine, and are left out as well */
   GArray
       *changes; /* FabMixChange: other placements, the queue without backfilling or with it, ideal uplinks */
 } FabMixAnswer;

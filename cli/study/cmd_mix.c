@@ -48,14 +48,53 @@ append_machine (GString *text, const FabMixAnswer *answer, const FabMixSpec *mix
   if (answer->n_left_out > 0)
     g_string_append_printf (text, "  %-16s%" G_GUINT64_FORMAT " rows of the log are no jobs that ran\n", "",
                             answer->n_left_out);
+  if (answer->n_log_failed + answer->n_log_preempted > 0)
+    g_string_append_printf (text,
+                            "  %-16s%" G_GUINT64_FORMAT
+                            " jobs of the log failed or were cancelled, %" G_GUINT64_FORMAT
+                            " were preempted; they count with the time that they ran\n",
+                            "", answer->n_log_failed, answer->n_log_preempted);
   if (answer->n_cut > 0)
     g_string_append_printf (text,
                             "  %-16s%" G_GUINT64_FORMAT
                             " jobs of the log are larger than the machine and left out\n",
                             "", answer->n_cut);
-  g_string_append_printf (text, "  %-16s%s%s; nodes are given %s\n", "queue", fab_mix_order_names[mix->order],
-                          mix->has_backfill ? " with backfilling" : "",
+  g_string_append_printf (text, "  %-16s%s%s%s; nodes are given %s\n", "queue",
+                          fab_mix_order_names[mix->order], mix->has_backfill ? " with backfilling" : "",
+                          mix->has_preemption ? ", jobs of lower priority give way" : "",
                           fab_mix_placement_names[mix->placement]);
+}
+
+/* A share of all node hours, where there is any. */
+static void
+append_share (GString *text, const FabMixAnswer *answer, const char *name, double lost_s, const char *words)
+{
+  if (lost_fraction (answer, lost_s) > 5e-5)
+    g_string_append_printf (text, "    %-14s%6.2f %%   %s\n", name, 100 * lost_fraction (answer, lost_s),
+                            words);
+}
+
+static void
+append_failures (GString *text, const FabMixAnswer *answer)
+{
+  const FabMixFigures *all = &answer->all;
+
+  append_share (text, answer, "undone", all->undone_s,
+                "lost because a failure or a stop for another job undoes work");
+  append_share (text, answer, "down", all->down_s, "lost in detection, restarts and planned stops");
+  append_share (text, answer, "checkpoints", all->checkpoint_s,
+                "lost because jobs stand still for checkpoints");
+  append_share (text, answer, "slow parts", all->slowed_s, "lost because a part is slow until it is found");
+  if (answer->away_fraction > 0)
+    g_string_append_printf (text,
+                            "  %-16s%6.2f %%   of all node hours are away for repair, without a spare\n",
+                            "away", 100 * answer->away_fraction);
+  if (all->n_failures + all->n_preempted > 0)
+    g_string_append_printf (text,
+                            "  %-16s%" G_GUINT64_FORMAT " failures stopped jobs, %" G_GUINT64_FORMAT
+                            " jobs gave way to others; %.4g GPU hours lost\n",
+                            "stops", all->n_failures, all->n_preempted,
+                            (all->undone_s + all->down_s) / hour_s * answer->gpus_per_node);
 }
 
 static void
@@ -79,6 +118,7 @@ append_figures (GString *text, const FabMixAnswer *answer)
       "    %-14s%6.2f %%   lost because jobs share uplinks; %.2f %% if all that send take the same ones\n",
       "sharing", 100 * lost_fraction (answer, all->sharing_lost_s),
       100 * answer->worst.sharing_lost_s / (answer->n_nodes * answer->worst_span_s));
+  append_failures (text, answer);
   g_string_append_printf (text,
                           "  %-16smean %s, median %s, 95 %% at most %s, longest %s; at most %u jobs wait\n",
                           "wait", mean, median, p95, most, answer->play->longest_queue);
@@ -223,9 +263,11 @@ mix_text (const FabScenario *scenario, const FabMixAnswer *answer)
 static FabTable *
 job_table (const FabMixAnswer *answer)
 {
-  static const char *const columns[] = { "kind",           "nodes",  "priority", "submit_s",
-                                         "start_s",        "end_s",  "work_s",   "places_lost_s",
-                                         "sharing_lost_s", "groups", NULL };
+  static const char *const columns[] = {
+    "kind",   "nodes",         "priority",       "submit_s", "start_s",   "end_s",
+    "work_s", "places_lost_s", "sharing_lost_s", "groups",   "busy_s",    "undone_s",
+    "down_s", "checkpoint_s",  "slowed_s",       "failures", "preempted", NULL
+  };
   FabTable *table = fab_table_new (columns);
 
   for (guint i = 0; i < answer->jobs->len; i++) {
@@ -242,6 +284,13 @@ job_table (const FabMixAnswer *answer)
     fab_table_add_real (table, outcome->places_lost_s);
     fab_table_add_real (table, outcome->sharing_lost_s);
     fab_table_add_integer (table, outcome->n_groups);
+    fab_table_add_real (table, outcome->busy_s);
+    fab_table_add_real (table, outcome->undone_s);
+    fab_table_add_real (table, outcome->down_s);
+    fab_table_add_real (table, outcome->checkpoint_s);
+    fab_table_add_real (table, outcome->slowed_s);
+    fab_table_add_integer (table, outcome->n_failures);
+    fab_table_add_integer (table, outcome->n_preempted);
   }
   return table;
 }
@@ -262,6 +311,12 @@ add_figures (FabJson *json, const FabMixFigures *figures)
   fab_json_add_real (json, "useful_node_hours", figures->useful_s / hour_s);
   fab_json_add_real (json, "places_lost_node_hours", figures->places_lost_s / hour_s);
   fab_json_add_real (json, "sharing_lost_node_hours", figures->sharing_lost_s / hour_s);
+  fab_json_add_real (json, "undone_node_hours", figures->undone_s / hour_s);
+  fab_json_add_real (json, "down_node_hours", figures->down_s / hour_s);
+  fab_json_add_real (json, "checkpoint_node_hours", figures->checkpoint_s / hour_s);
+  fab_json_add_real (json, "slowed_node_hours", figures->slowed_s / hour_s);
+  fab_json_add_whole (json, "failures", (gint64) figures->n_failures);
+  fab_json_add_whole (json, "preempted", (gint64) figures->n_preempted);
   fab_json_add_real (json, "wait_mean_s", figures->mean_wait_s);
   fab_json_add_real (json, "wait_p50_s", figures->median_wait_s);
   fab_json_add_real (json, "wait_p95_s", figures->p95_wait_s);
@@ -353,8 +408,11 @@ mix_json (const FabScenario *scenario, const FabMixAnswer *answer)
   fab_json_add_real (json, "span_s", answer->span_s);
   fab_json_add_real (json, "used_fraction", answer->used_fraction);
   fab_json_add_real (json, "useful_fraction", answer->useful_fraction);
+  fab_json_add_real (json, "away_fraction", answer->away_fraction);
   fab_json_add_whole (json, "longest_queue", answer->play->longest_queue);
   fab_json_add_whole (json, "log_rows_left_out", (gint64) answer->n_left_out);
+  fab_json_add_whole (json, "log_jobs_failed", (gint64) answer->n_log_failed);
+  fab_json_add_whole (json, "log_jobs_preempted", (gint64) answer->n_log_preempted);
   fab_json_add_whole (json, "log_jobs_too_large", (gint64) answer->n_cut);
   add_figures (json, &answer->all);
   fab_json_add_real (json, "sharing_lost_worst_node_hours", answer->worst.sharing_lost_s / hour_s);

@@ -52,6 +52,10 @@ const FabParam fab_mix_params[] = {
       "backfill", BOOL, FabMixSpec, has_backfill, "true",
       "Whether a job may start before others that wait longer, where that does not delay the first of them.") },
   { ROW (
+      "preempt", BOOL, FabMixSpec, has_preemption, "false",
+      "Whether a job that waits may stop jobs of lower priority. They wait again and go on from their last "
+      "checkpoint.") },
+  { ROW (
         "log", TEXT, FabMixSpec, log, "",
         "Log of jobs: CSV with a header (submit, duration, nodes or gpus), output of sacct -P, or the Standard "
         "Workload Format; relative to this file."),
@@ -89,6 +93,9 @@ fab_mix_check (FabSchemaReader *reader, const FabMixSpec *self, gint64 n_nodes)
   }
   if (self->jobs.n > 0 && n_all == 0 && self->log == NULL)
     fab_schema_report (reader, &jobs[0].count, "no job ever arrives: give `count` of a kind, or a `log`");
+  if (self->has_preemption && self->order != FAB_MIX_PRIORITY)
+    fab_schema_report (reader, &self->has_preemption,
+                       "jobs are stopped for those of higher priority: set `order: priority` too");
   if (self->jobs.n == 0 && self->log != NULL)
     fab_schema_report (reader, &self->log,
                        "a log says when jobs arrive, and `jobs` what they do: give one kind");

@@ -22,6 +22,7 @@ typedef struct {
   int placement; /* FabMixPlacement */
   int order;     /* FabMixOrder */
   gboolean has_backfill;
+  gboolean has_preemption;
   const char *log;   /* absolute path of a log of jobs; NULL: all jobs are drawn */
   FabParamList jobs; /* FabMixJobSpec; none: the scenario has no mix */
 } FabMixSpec;

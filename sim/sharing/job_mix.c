@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/mix.h"
+#include "sim/sharing/broken_nodes.h"
+#include "sim/sharing/job_life.h"
 #include "sim/sharing/job_places.h"
 
 const char *const fab_mix_order_names[] = {
@@ -21,8 +24,10 @@ typedef struct {
   double nodes_per_group; /* m */
   double alone;           /* slowdown without others */
   double duty;
-  double slowdown; /* now */
-  double left_s;   /* work that is to be done */
+  double slowdown;  /* now */
+  double started_s; /* when it was given its nodes */
+  double down_s;    /* it stands still for so long from now on */
+  double fail_s;    /* when it fails, or is stopped as planned; infinite: never */
 } Running;
 
 typedef struct {
@@ -34,12 +39,14 @@ typedef struct {
   double now_s;
   guint *free_nodes; /* by group */
   guint n_free;
-  GArray *running; /* Running */
-  GArray *waiting; /* guint: jobs in the order of the queue */
-  double *load;    /* by group: of all, now */
-  double *senders; /* by group: the same times the share of the time in which they communicate */
-  double *claims;  /* by group: loads of all when nothing but their places slow them */
-  guint64 draw;
+  GArray *running;   /* Running */
+  GArray *waiting;   /* guint: jobs in the order of the queue */
+  FabJobLife *lives; /* by job */
+  FabBrokenNodes *broken;
+  double *load;          /* by group: of all, now */
+  double *senders;       /* by group: the same times the share of the time in which they communicate */
+  double *claims;        /* by group: loads of all when nothing but their places slow them */
+  guint64 draw, n_draws; /* of places; of failures */
 } Mix;
 
 /* --- tables --- */
@@ -112,6 +119,12 @@ leaves_its_group (const Running *job)
   return job->parts->len > 1;
 }
 
+static gboolean
+is_sending (const Running *job)
+{
+  return leaves_its_group (job) && job->down_s <= 0;
+}
+
 static void
 sum_loads (Mix *self)
 {
@@ -120,7 +133,7 @@ sum_loads (Mix *self)
   for (guint i = 0; i < self->running->len; i++) {
     const Running *job = running_at (self, i);
 
-    for (guint p = 0; leaves_its_group (job) && p < job->parts->len; p++) {
+    for (guint p = 0; is_sending (job) && p < job->parts->len; p++) {
       const FabMixPart *part = &g_array_index (job->parts, FabMixPart, p);
 
       self->load[part->group] += load_of (job, part);
@@ -166,7 +179,7 @@ solve (Mix *self)
       const Running *job = running_at (self, i);
 
       next[i] = job->slowdown;
-      if (!leaves_its_group (job))
+      if (!is_sending (job))
         continue;
       double wanted = fab_mix_slowdown (job->kind, job->nodes_per_group, load_by_others (self, job));
       next[i] = (job->slowdown + wanted) / 2;
@@ -188,34 +201,48 @@ advance (Mix *self, double to_s)
   for (guint i = 0; i < self->running->len; i++) {
     Running *job = running_at (self, i);
     FabMixOutcome *outcome = &self->play->outcomes[job->job];
-    double done_s = elapsed_s / job->slowdown;
 
-    job->left_s -= done_s;
-    outcome->places_lost_s += done_s * (job->alone - 1);
-    outcome->sharing_lost_s += done_s * (job->slowdown - job->alone);
+    outcome->busy_s += elapsed_s;
+    if (job->down_s > 0) {
+      outcome->down_s += elapsed_s;
+      job->down_s = MAX (job->down_s - elapsed_s, 0);
+    } else {
+      fab_job_life_run (&self->lives[job->job], elapsed_s, job->alone, job->slowdown, outcome);
+    }
   }
   for (guint g = 0; g < self->machine->n_groups; g++)
     self->play->group_load[g] += elapsed_s * MIN (self->load[g], 1);
+  self->play->away_s += elapsed_s * fab_broken_nodes_missing (self->broken);
   self->now_s = to_s;
 }
 
 static double
 end_of (const Mix *self, const Running *job)
 {
-  return self->now_s + MAX (job->left_s, 0) * job->slowdown;
+  return self->now_s + job->down_s + fab_job_life_left (&self->lives[job->job]) * job->slowdown;
 }
 
-/* The running job that ends first; NULL: none runs. */
-static const Running *
-find_first_end (const Mix *self)
+/* When the job ends, fails, or computes again. */
+static double
+next_of (const Mix *self, const Running *job)
 {
-  const Running *first = NULL;
+  return MIN (job->down_s > 0 ? self->now_s + job->down_s : end_of (self, job), job->fail_s);
+}
 
+/* The running job to which something happens first; NULL: none runs. */
+static Running *
+find_next (const Mix *self, double *when_s)
+{
+  Running *first = NULL;
+
+  *when_s = INFINITY;
   for (guint i = 0; i < self->running->len; i++) {
-    const Running *job = running_at (self, i);
+    double next_s = next_of (self, running_at (self, i));
 
-    if (first == NULL || end_of (self, job) < end_of (self, first))
-      first = job;
+    if (first == NULL || next_s < *when_s) {
+      first = running_at (self, i);
+      *when_s = next_s;
+    }
   }
   return first;
 }
@@ -226,32 +253,59 @@ running_clear (gpointer data)
   g_array_unref (((Running *) data)->parts);
 }
 
+/* Gives the nodes of a job back. */
 static void
-end (Mix *self, guint index)
+leave (Mix *self, const Running *job)
 {
-  const Running *job = running_at (self, index);
-
   for (guint p = 0; p < job->parts->len; p++) {
     const FabMixPart *part = &g_array_index (job->parts, FabMixPart, p);
 
     self->free_nodes[part->group] += part->n;
     self->n_free += part->n;
   }
+  g_array_remove_index_fast (self->running, (guint) (job - running_at (self, 0)));
+}
+
+static void
+end (Mix *self, const Running *job)
+{
+  fab_job_life_save (&self->lives[job->job], &self->play->outcomes[job->job]);
   self->play->outcomes[job->job].end_s = self->now_s;
   self->play->last_s = self->now_s;
-  g_array_remove_index_fast (self->running, index);
+  leave (self, job);
 }
 
 /* --- queue --- */
+
+static double
+draw (Mix *self)
+{
+  const guint64 of_failures = 0xfa11;
+
+  return ((double) (fab_mix (self->rules->seed ^ of_failures, self->n_draws++) >> 11) + 0.5)
+       / 9007199254740992.0;
+}
+
+/* The time of the next failure or planned stop, which come at random. */
+static double
+draw_failure (Mix *self, const FabMixFailures *failures)
+{
+  double per_s = failures->stops_per_s + failures->planned_per_s;
+
+  return self->rules->has_failures && per_s > 0 ? self->now_s - log (draw (self)) / per_s : INFINITY;
+}
 
 static void
 start (Mix *self, guint which)
 {
   const FabMixJob *job = &self->jobs[which];
+  FabJobLife *life = &self->lives[which];
   Running running = { .job = which,
                       .kind = &self->kinds[job->kind],
                       .parts = g_array_new (FALSE, FALSE, sizeof (FabMixPart)),
-                      .left_s = job->work_s };
+                      .started_s = self->now_s,
+                      .down_s = life->down_s,
+                      .fail_s = draw_failure (self, life->failures) };
 
   fab_mix_place (self->rules->placement, self->machine->n_groups, self->free_nodes, job->n_nodes,
                  self->rules->seed, &self->draw, running.parts);
@@ -268,7 +322,10 @@ start (Mix *self, guint which)
   if (self->rules->is_ideal)
     running.alone = 1;
   running.slowdown = running.alone;
-  self->play->outcomes[which].start_s = self->now_s;
+  life->down_s = 0;
+  if (!life->has_started)
+    self->play->outcomes[which].start_s = self->now_s;
+  life->has_started = TRUE;
   self->play->outcomes[which].n_groups = running.parts->len;
   g_array_append_val (self->running, running);
 }
@@ -304,7 +361,8 @@ compare_ends (gconstpointer a, gconstpointer b)
   return left[0] < right[0] ? -1 : left[0] > right[0];
 }
 
-/* When the first of the queue can start as things are, and how many nodes it leaves free then. */
+/* When the first of the queue can start as things are, and how many nodes it leaves free then. While nodes are away
+ * that may be never: then a job that starts before it delays nothing. */
 static double
 find_reservation (const Mix *self, guint *n_extra)
 {
@@ -319,12 +377,12 @@ find_reservation (const Mix *self, guint *n_extra)
     ends[2 * i + 1] = self->jobs[job->job].n_nodes;
   }
   qsort (ends, self->running->len, 2 * sizeof *ends, compare_ends);
-  for (guint i = 0; n_free < wanted; i++) {
+  for (guint i = 0; n_free < wanted && i < self->running->len; i++) {
     when_s = ends[2 * i];
     n_free += (guint) ends[2 * i + 1];
   }
-  *n_extra = n_free - wanted;
-  return when_s;
+  *n_extra = n_free >= wanted ? n_free - wanted : 0;
+  return n_free >= wanted ? when_s : INFINITY;
 }
 
 static void
@@ -336,7 +394,8 @@ backfill (Mix *self)
   for (guint i = 1; i < self->waiting->len && self->n_free > 0;) {
     guint which = g_array_index (self->waiting, guint, i);
     const FabMixJob *job = &self->jobs[which];
-    gboolean is_back = self->now_s + job->work_s <= reserved_s;
+    double length_s = self->lives[which].down_s + fab_job_life_left (&self->lives[which]);
+    gboolean is_back = self->now_s + length_s <= reserved_s;
 
     if (job->n_nodes > self->n_free || (!is_back && job->n_nodes > n_extra)) {
       i++;
@@ -349,13 +408,64 @@ backfill (Mix *self)
   }
 }
 
+/* --- jobs that give way --- */
+
+/* The running job that gives way first to one of this priority; NULL: none does. */
+static Running *
+find_lowest (const Mix *self, gint64 priority)
+{
+  Running *lowest = NULL;
+
+  for (guint i = 0; i < self->running->len; i++) {
+    Running *job = running_at (self, i);
+    gint64 own = self->jobs[job->job].priority;
+    gint64 least = lowest != NULL ? self->jobs[lowest->job].priority : priority;
+
+    if (own < least || (lowest != NULL && own == least && job->started_s > lowest->started_s))
+      lowest = job;
+  }
+  return lowest;
+}
+
+static void
+stop_for_another (Mix *self, Running *job)
+{
+  guint which = job->job;
+
+  fab_job_life_undo (&self->lives[which], &self->play->outcomes[which]);
+  self->lives[which].down_s = self->lives[which].failures->restart_s;
+  self->play->outcomes[which].n_preempted++;
+  self->play->n_preempted++;
+  leave (self, job);
+  enqueue (self, which);
+}
+
+/* Stops jobs of lower priority until `which` fits; FALSE, and nothing has changed, where that is not enough. */
+static gboolean
+make_room (Mix *self, guint which)
+{
+  const FabMixJob *wanted = &self->jobs[which];
+  guint n = self->n_free;
+
+  for (guint i = 0; i < self->running->len; i++) {
+    const FabMixJob *job = &self->jobs[running_at (self, i)->job];
+
+    n += job->priority < wanted->priority ? job->n_nodes : 0;
+  }
+  if (!self->rules->has_preemption || n < wanted->n_nodes)
+    return FALSE;
+  while (self->n_free < wanted->n_nodes)
+    stop_for_another (self, find_lowest (self, wanted->priority));
+  return TRUE;
+}
+
 static void
 start_what_fits (Mix *self)
 {
   while (self->waiting->len > 0) {
     guint first = g_array_index (self->waiting, guint, 0);
 
-    if (self->jobs[first].n_nodes > self->n_free)
+    if (self->jobs[first].n_nodes > self->n_free && !make_room (self, first))
       break;
     g_array_remove_index (self->waiting, 0);
     start (self, first);
@@ -364,12 +474,69 @@ start_what_fits (Mix *self)
     backfill (self);
 }
 
+/* --- failures --- */
+
+/* A node of the job breaks. Where no spare takes its place, the job waits for others. */
+static void
+break_node (Mix *self, Running *job)
+{
+  guint which = job->job, group = g_array_index (job->parts, FabMixPart, 0).group;
+
+  if (fab_broken_nodes_add (self->broken, group, self->now_s + self->lives[which].failures->repair_s))
+    return;
+  self->lives[which].down_s = job->down_s;
+  leave (self, job);
+  self->free_nodes[group]--;
+  self->n_free--;
+  enqueue (self, which);
+}
+
+static void
+fail (Mix *self, Running *job)
+{
+  FabJobLife *life = &self->lives[job->job];
+  const FabMixFailures *failures = life->failures;
+  FabMixOutcome *outcome = &self->play->outcomes[job->job];
+  double which = draw (self) * (failures->stops_per_s + failures->planned_per_s);
+
+  job->fail_s = draw_failure (self, failures);
+  if (which >= failures->stops_per_s) { /* nobody plans to stop a job that does not run */
+    if (job->down_s <= 0) {
+      fab_job_life_save (life, outcome);
+      job->down_s = failures->planned_s;
+    }
+    return;
+  }
+  fab_job_life_undo (life, outcome);
+  outcome->n_failures++;
+  self->play->n_failures++;
+  job->down_s = failures->detection_s + failures->restart_s;
+  if (which < failures->breaks_per_s && failures->repair_s > 0)
+    break_node (self, job);
+}
+
+static void
+repair (Mix *self)
+{
+  guint group = fab_broken_nodes_return (self->broken);
+
+  if (group == G_MAXUINT)
+    return;
+  self->free_nodes[group]++;
+  self->n_free++;
+}
+
 /* --- all --- */
 
 static void
 mix_init (Mix *self, guint n_jobs)
 {
   guint n_groups = self->machine->n_groups;
+
+  self->lives = g_new (FabJobLife, n_jobs + 1);
+  for (guint i = 0; i < n_jobs; i++)
+    self->lives[i] = fab_job_life (self->kinds[self->jobs[i].kind].failures, self->jobs[i].work_s);
+  self->broken = fab_broken_nodes_new (self->rules->n_spares);
 
   self->free_nodes = g_memdup2 (self->machine->group_nodes, n_groups * sizeof *self->free_nodes);
   for (guint g = 0; g < n_groups; g++)
@@ -391,6 +558,8 @@ static void
 mix_clear (Mix *self)
 {
   g_free (self->free_nodes);
+  g_free (self->lives);
+  fab_broken_nodes_free (self->broken);
   g_array_unref (self->running);
   g_array_unref (self->waiting);
   g_free (self->load);
@@ -398,21 +567,29 @@ mix_clear (Mix *self)
   g_free (self->claims);
 }
 
-/* The next arrivals or ends; FALSE when there are none. */
+/* The next of all that can happen; FALSE when every job has ended. */
 static gboolean
 happen (Mix *self, guint n_jobs, guint *n_arrived)
 {
-  const Running *ending = find_first_end (self);
-  double end_s = ending != NULL ? end_of (self, ending) : INFINITY;
-  double arrival_s = *n_arrived < n_jobs ? self->jobs[*n_arrived].submit_s : INFINITY;
+  double next_s, arrival_s = *n_arrived < n_jobs ? self->jobs[*n_arrived].submit_s : INFINITY;
+  double repair_s = fab_broken_nodes_next (self->broken);
+  Running *job = find_next (self, &next_s);
 
-  if (isinf (end_s) && isinf (arrival_s))
+  if (job == NULL && isinf (arrival_s) && self->waiting->len == 0)
     return FALSE;
-  if (end_s <= arrival_s) {
-    guint index = (guint) (ending - &g_array_index (self->running, Running, 0));
+  if (next_s <= arrival_s && next_s <= repair_s) {
+    gboolean is_end = job->down_s <= 0 && job->fail_s > next_s;
 
-    advance (self, end_s);
-    end (self, index);
+    advance (self, next_s);
+    if (is_end)
+      end (self, job);
+    else if (job->fail_s <= next_s)
+      fail (self, job);
+    else
+      job->down_s = 0; /* it computes again */
+  } else if (repair_s < arrival_s) {
+    advance (self, repair_s);
+    repair (self);
   } else {
     advance (self, arrival_s);
     while (*n_arrived < n_jobs && self->jobs[*n_arrived].submit_s <= self->now_s)

@@ -37,6 +37,29 @@ a_table_of_ones_own (G_GNUC_UNUSED void **state)
   assert_int_equal (g_array_index (log->rows, FabJobLogRow, 1).priority, 3);
 }
 
+/* Jobs that failed or gave way kept their nodes busy; words of Slurm, Helios and Philly. Parts of a job in the Standard
+ * Workload Format (status 2 to 4) are not jobs. */
+static void
+endings_are_counted (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabJobLog) log = parse ("submit_s|nodes|duration_s|State\n0|1|10|COMPLETED\n1|1|10|FAILED\n"
+                                     "2|1|10|CANCELLED by 1000\n3|1|10|PREEMPTED\n4|1|10|NODE_FAIL\n"
+                                     "5|1|10|Killed\n6|1|10|Pass\n",
+                                     NULL);
+  g_autoptr (FabJobLog) swf = parse ("1 0 5 100 8 -1 -1 8 -1 -1 1 1 1 1 1 -1 -1 -1\n"
+                                     "1 0 5 60 8 -1 -1 8 -1 -1 2 1 1 1 1 -1 -1 -1\n"
+                                     "1 65 5 40 8 -1 -1 8 -1 -1 3 1 1 1 1 -1 -1 -1\n"
+                                     "2 70 5 40 8 -1 -1 8 -1 -1 5 1 1 1 1 -1 -1 -1\n",
+                                     NULL);
+
+  assert_int_equal (log->rows->len, 7);
+  assert_int_equal (log->n_failed, 4);
+  assert_int_equal (log->n_preempted, 1);
+  assert_int_equal (swf->rows->len, 2);
+  assert_int_equal (swf->n_left_out, 2);
+  assert_int_equal (swf->n_failed, 1);
+}
+
 /* sacct -P --format JobID,Submit,Start,End,Elapsed,NNodes */
 static void
 slurm (G_GNUC_UNUSED void **state)
@@ -119,6 +142,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_table_of_ones_own),
+    cmocka_unit_test (endings_are_counted),
     cmocka_unit_test (slurm),
     cmocka_unit_test (helios),
     cmocka_unit_test (standard_workload_format),

@@ -6,6 +6,8 @@
 #include <math.h>
 
 #include "sim/base/mix.h"
+#include "sim/reliability/goodput.h"
+#include "sim/sharing/broken_nodes.h"
 #include "sim/sharing/job_mix.h"
 
 static const double one[] = { 1 }, none[] = { 0 };
@@ -217,6 +219,191 @@ random_mixes_add_up (G_GNUC_UNUSED void **state)
     check_random (seed * 1000);
 }
 
+/* --- failures --- */
+
+/* One job alone, for a thousand failures, is useful for the share of the time that the closed form says. */
+static void
+a_lone_job_is_as_useful_as_by_the_formula (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double per_s, interval_s, blocking_s, background_s, detection_s, restart_s;
+  } cases[] = { { 1e-4, 1200, 30, 0, 600, 300 },
+                { 1e-3, 300, 20, 0, 100, 50 },
+                { 2e-4, 1800, 5, 120, 300, 300 },
+                { 1e-5, 10800, 200, 0, 60, 600 } };
+  const FabMixMachine machine = { 1, (const guint[]){ 4 } };
+  const FabMixRules rules = { .has_failures = TRUE, .seed = 7 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const FabMixFailures failures = { .stops_per_s = cases[i].per_s,
+                                      .interval_s = cases[i].interval_s,
+                                      .blocking_s = cases[i].blocking_s,
+                                      .background_s = cases[i].background_s,
+                                      .detection_s = cases[i].detection_s,
+                                      .restart_s = cases[i].restart_s,
+                                      .slowing = 1 };
+    const FabMixJob job = { .work_s = 30000 / cases[i].per_s, .n_nodes = 4 };
+    double useful = fab_goodput_useful (cases[i].per_s, cases[i].interval_s, cases[i].blocking_s,
+                                        cases[i].background_s, cases[i].detection_s + cases[i].restart_s);
+    FabMixKind kind = quiet;
+
+    kind.failures = &failures;
+    g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &kind, &job, 1, &rules, NULL);
+    assert_true (play->n_failures > 20000);
+    assert_near (job.work_s / play->outcomes[0].busy_s, useful, 0.01 * useful);
+  }
+}
+
+/* 100 s of work, saved after every 10, with nothing in the way: nine checkpoints of 1 s, and none at the end. */
+static void
+checkpoints_cost_their_time (G_GNUC_UNUSED void **state)
+{
+  static const FabMixFailures saves = { .interval_s = 10, .blocking_s = 1, .slowing = 1 };
+  const FabMixMachine machine = { 1, (const guint[]){ 1 } };
+  const FabMixRules rules = { 0 };
+  const FabMixJob job = { .work_s = 100, .n_nodes = 1 };
+  FabMixKind kind = quiet;
+
+  kind.failures = &saves;
+  g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &kind, &job, 1, &rules, NULL);
+  assert_near (play->outcomes[0].end_s, 109, 1e-9);
+  assert_near (play->outcomes[0].checkpoint_s, 9, 1e-9);
+}
+
+/* A job of 100 s runs from 0. At 25 one of higher priority comes, which takes 30 s: the first has saved 20 s, loses 3 s
+ * (two checkpoints of 1 s), begins again at 55 with a restart of 5 s, and has 80 s and seven checkpoints to do. */
+static void
+a_job_gives_way (G_GNUC_UNUSED void **state)
+{
+  static const FabMixFailures saves = { .interval_s = 10, .blocking_s = 1, .restart_s = 5, .slowing = 1 };
+  const FabMixMachine machine = { 1, (const guint[]){ 2 } };
+  FabMixRules rules = { .order = FAB_MIX_PRIORITY };
+  const FabMixJob jobs[] = { { .work_s = 100, .n_nodes = 2 },
+                             { .submit_s = 25, .work_s = 30, .n_nodes = 1, .kind = 1, .priority = 1 } };
+  FabMixKind kinds[] = { quiet, quiet };
+
+  kinds[0].failures = &saves;
+  g_autoptr (FabMixPlay) waits = fab_mix_play (&machine, kinds, jobs, 2, &rules, NULL);
+  rules.has_preemption = TRUE;
+  g_autoptr (FabMixPlay) stops = fab_mix_play (&machine, kinds, jobs, 2, &rules, NULL);
+
+  assert_near (waits->outcomes[1].start_s, 109, 1e-9);
+  assert_near (stops->outcomes[1].start_s, 25, 1e-9);
+  assert_near (stops->outcomes[1].end_s, 55, 1e-9);
+  assert_int_equal (stops->outcomes[0].n_preempted, 1);
+  assert_near (stops->outcomes[0].undone_s, 3, 1e-9);
+  assert_near (stops->outcomes[0].down_s, 5, 1e-9);
+  assert_near (stops->outcomes[0].end_s, 55 + 5 + 80 + 7, 1e-9);
+  assert_near (stops->outcomes[0].busy_s, 25 + 92, 1e-9);
+}
+
+/* A job without checkpoints starts from the beginning; equal priorities never stop each other. */
+static void
+what_is_not_saved_is_lost (G_GNUC_UNUSED void **state)
+{
+  const FabMixMachine machine = { 1, (const guint[]){ 1 } };
+  const FabMixRules rules = { .order = FAB_MIX_PRIORITY, .has_preemption = TRUE };
+  const FabMixJob jobs[] = { { .work_s = 100, .n_nodes = 1 },
+                             { .submit_s = 40, .work_s = 10, .n_nodes = 1 },
+                             { .submit_s = 60, .work_s = 10, .n_nodes = 1, .priority = 1 } };
+  g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &quiet, jobs, 3, &rules, NULL);
+
+  assert_near (play->outcomes[2].end_s, 70, 1e-9);
+  assert_near (play->outcomes[0].undone_s, 60, 1e-9);
+  assert_near (play->outcomes[0].end_s, 170, 1e-9);
+  assert_near (play->outcomes[1].end_s, 180, 1e-9);
+}
+
+/* A spare stands in for a broken node; the second that breaks is missing until one is whole again. */
+static void
+spares_stand_in (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabBrokenNodes) broken = fab_broken_nodes_new (1);
+
+  assert_true (isinf (fab_broken_nodes_next (broken)));
+  assert_true (fab_broken_nodes_add (broken, 3, 10));
+  assert_false (fab_broken_nodes_add (broken, 4, 20));
+  assert_int_equal (fab_broken_nodes_missing (broken), 1);
+  assert_near (fab_broken_nodes_next (broken), 10, 0);
+  assert_int_equal (fab_broken_nodes_return (broken), 4); /* the spare that is whole again stands in for it */
+  assert_int_equal (fab_broken_nodes_missing (broken), 0);
+  assert_int_equal (fab_broken_nodes_return (broken), G_MAXUINT);
+}
+
+/* Of random mixes with failures and priorities: every job does all of its work, all time with nodes is accounted
+ * for, and nodes that are busy, away or idle are all nodes. */
+static void
+check_failing (guint64 seed)
+{
+  enum { N = 80, GROUPS = 4 };
+  guint groups[GROUPS], n_nodes = 0;
+  FabMixJob jobs[N];
+  double now_s = 0, busy_s = 0, span_s;
+  FabMixFailures failures[2] = { 0 };
+
+  for (guint g = 0; g < GROUPS; g++)
+    n_nodes += groups[g] = 1 + (guint) (draw (&seed) * 8);
+  for (guint i = 0; i < N; i++) {
+    now_s += draw (&seed) * 5;
+    jobs[i] = (FabMixJob){ .submit_s = floor (now_s),
+                           .work_s = 1 + floor (draw (&seed) * 60),
+                           .kind = draw (&seed) < 0.5,
+                           .n_nodes = 1 + (guint) (draw (&seed) * n_nodes),
+                           .priority = (gint64) (draw (&seed) * 3) };
+  }
+  for (guint k = 0; k < 2; k++) {
+    double per_s = draw (&seed) * 0.05;
+
+    failures[k] = (FabMixFailures){ .stops_per_s = per_s,
+                                    .breaks_per_s = per_s * draw (&seed),
+                                    .planned_per_s = draw (&seed) < 0.5 ? draw (&seed) * 0.02 : 0,
+                                    .interval_s = draw (&seed) < 0.2 ? INFINITY : 1 + draw (&seed) * 20,
+                                    .blocking_s = draw (&seed) * 2,
+                                    .background_s = draw (&seed) < 0.5 ? draw (&seed) * 3 : 0,
+                                    .detection_s = draw (&seed) * 3,
+                                    .restart_s = draw (&seed) * 3,
+                                    .planned_s = draw (&seed) * 3,
+                                    .repair_s = draw (&seed) < 0.7 ? draw (&seed) * 40 : 0,
+                                    .slowing = 1 + draw (&seed) * 0.1 };
+  }
+  const FabMixMachine machine = { GROUPS, groups };
+  FabMixKind kinds[] = { quiet, greedy };
+  const FabMixRules rules = { .placement = (FabMixPlacement) (draw (&seed) * FAB_N_MIX_PLACEMENTS),
+                              .order = FAB_MIX_PRIORITY,
+                              .has_backfill = draw (&seed) < 0.5,
+                              .has_preemption = draw (&seed) < 0.7,
+                              .has_failures = draw (&seed) < 0.8,
+                              .n_spares = (guint) (draw (&seed) * 3),
+                              .seed = seed };
+
+  kinds[0].failures = &failures[0];
+  kinds[1].failures = &failures[1];
+  g_autoptr (FabMixPlay) play = fab_mix_play (&machine, kinds, jobs, N, &rules, NULL);
+  for (guint i = 0; i < N; i++) {
+    const FabMixOutcome *job = &play->outcomes[i];
+
+    assert_true (job->start_s >= jobs[i].submit_s && job->end_s - job->start_s >= job->busy_s - 1e-6);
+    assert_true (job->places_lost_s >= -1e-9 && job->sharing_lost_s >= -1e-6 && job->undone_s >= 0
+                 && job->checkpoint_s >= -1e-9 && job->slowed_s >= -1e-9 && job->down_s >= 0);
+    assert_near (job->busy_s,
+                 jobs[i].work_s + job->places_lost_s + job->sharing_lost_s + job->slowed_s + job->checkpoint_s
+                     + job->undone_s + job->down_s,
+                 1e-6);
+    busy_s += jobs[i].n_nodes * job->busy_s;
+  }
+  span_s = play->last_s - play->first_s;
+  assert_true (busy_s + play->away_s <= n_nodes * span_s * (1 + 1e-9));
+  if (!rules.has_failures)
+    assert_near (play->away_s, 0, 0);
+}
+
+static void
+random_failures_add_up (G_GNUC_UNUSED void **state)
+{
+  for (guint64 seed = 1; seed <= 300; seed++)
+    check_failing (seed * 1000);
+}
+
 static void
 it_can_be_cancelled (G_GNUC_UNUSED void **state)
 {
@@ -240,6 +427,12 @@ main (void)
     cmocka_unit_test (orders),
     cmocka_unit_test (tables_are_read_between_their_points),
     cmocka_unit_test (random_mixes_add_up),
+    cmocka_unit_test (a_lone_job_is_as_useful_as_by_the_formula),
+    cmocka_unit_test (checkpoints_cost_their_time),
+    cmocka_unit_test (a_job_gives_way),
+    cmocka_unit_test (what_is_not_saved_is_lost),
+    cmocka_unit_test (spares_stand_in),
+    cmocka_unit_test (random_failures_add_up),
     cmocka_unit_test (it_can_be_cancelled),
   };
 

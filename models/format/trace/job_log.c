@@ -7,7 +7,7 @@
 #include "models/format/trace/bytes.h"
 #include "sim/base/error.h"
 
-typedef enum { JOB, SUBMIT, START, END, DURATION, NODES, GPUS, KIND, PRIORITY, N_COLUMNS } Column;
+typedef enum { JOB, SUBMIT, START, END, DURATION, NODES, GPUS, KIND, PRIORITY, STATE, N_COLUMNS } Column;
 
 /* Names of columns, in small letters: those of this page, of sacct (Slurm), of the Helios traces (S-Lab, 2021). */
 static const struct {
@@ -21,7 +21,20 @@ static const struct {
   { "elapsedraw", DURATION }, { "elapsed", DURATION },    { "nodes", NODES },
   { "nnodes", NODES },        { "allocnodes", NODES },    { "node_num", NODES },
   { "gpus", GPUS },           { "gpu_num", GPUS },        { "kind", KIND },
-  { "priority", PRIORITY },
+  { "priority", PRIORITY },   { "state", STATE },         { "status", STATE },
+};
+
+/* How a job ended. */
+typedef enum { DONE, FAILED, PREEMPTED } Ending;
+
+/* First letters of words for it, in small letters: of sacct (Slurm), Helios and Philly. */
+static const struct {
+  const char *word;
+  Ending ending;
+} endings[] = {
+  { "preempt", PREEMPTED }, { "requeue", PREEMPTED }, { "fail", FAILED },    { "node_fail", FAILED },
+  { "boot_fail", FAILED },  { "out_of", FAILED },     { "timeout", FAILED }, { "deadline", FAILED },
+  { "cancel", FAILED },     { "kill", FAILED },
 };
 
 enum { SWF_FIELDS = 18, MOST_FIELDS = 256 };
@@ -162,9 +175,20 @@ take_count (const Reading *self, char **fields, Column column, double *value, GE
   return fail (self, error, "a number of nodes or GPUs is a count, not", text);
 }
 
+static Ending
+ending_of (const char *state)
+{
+  g_autofree char *small = state != NULL ? g_ascii_strdown (state, -1) : NULL;
+
+  for (guint i = 0; small != NULL && i < G_N_ELEMENTS (endings); i++)
+    if (g_str_has_prefix (small, endings[i].word))
+      return endings[i].ending;
+  return DONE;
+}
+
 static gboolean
 add (Reading *self, double submit_s, double duration_s, double n_nodes, gint64 priority, const char *kind,
-     GError **error)
+     Ending ending, GError **error)
 {
   FabJobLogRow row = { .submit_s = submit_s, .duration_s = duration_s, .priority = priority };
 
@@ -175,6 +199,8 @@ add (Reading *self, double submit_s, double duration_s, double n_nodes, gint64 p
   if (self->log->rows->len == FAB_JOB_LOG_MOST_ROWS)
     return fail (self, error, "the log has more than 5000000 jobs", NULL);
   row.n_nodes = (guint64) n_nodes;
+  self->log->n_failed += ending == FAILED;
+  self->log->n_preempted += ending == PREEMPTED;
   row.kind = kind != NULL && *kind != '\0' ? g_string_chunk_insert_const (self->log->kinds, kind) : NULL;
   g_array_append_val (self->log->rows, row);
   return TRUE;
@@ -202,10 +228,12 @@ read_row (Reading *self, char **fields, GError **error)
     duration_s = end_s - start_s;
   if (n_gpus > 0 && n_nodes < 1)
     n_nodes = ceil (n_gpus / self->gpus_per_node);
-  return add (self, submit_s, duration_s, n_nodes, (gint64) priority, field_of (self, fields, KIND), error);
+  return add (self, submit_s, duration_s, n_nodes, (gint64) priority, field_of (self, fields, KIND),
+              ending_of (field_of (self, fields, STATE)), error);
 }
 
-/* Fields 2, 4, 5 and 8: submit time, run time, processors that it had, processors that it asked for. */
+/* Fields 2, 4, 5, 8 and 11: submit time, run time, processors that it had, processors that it asked for, status. A job
+ * that was stopped and went on has a line of its own, and one for each part of its run (status 2 to 4). */
 static gboolean
 read_swf (Reading *self, const char *line, GError **error)
 {
@@ -221,8 +249,13 @@ read_swf (Reading *self, const char *line, GError **error)
     rest = end;
   }
   double n = values[4] > 0 ? values[4] : values[7];
+  int status = (int) values[10];
+  if (status >= 2 && status <= 4) {
+    self->log->n_left_out++;
+    return TRUE;
+  }
   return add (self, values[1], values[3], n > 0 && n <= most_nodes ? ceil (n / self->gpus_per_node) : 0, 0,
-              NULL, error);
+              NULL, status == 0 || status == 5 ? FAILED : DONE, error);
 }
 
 /* --- header --- */

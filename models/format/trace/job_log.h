@@ -25,6 +25,9 @@ typedef struct {
   GArray *rows; /* FabJobLogRow, sorted by submit_s; rows of one time keep the order of the file */
   GStringChunk *kinds;
   guint64 n_left_out; /* rows that are no job that ran */
+  /* Of `rows`, those that ended in failure, and those that were stopped for others: they kept their nodes busy as well,
+   * and count with the time that they ran. 0 where the file does not say how jobs ended. */
+  guint64 n_failed, n_preempted;
 } FabJobLog;
 
 enum { FAB_JOB_LOG_MOST_ROWS = 5000000 };
