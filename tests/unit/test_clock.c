@@ -8,7 +8,7 @@
 
 #include "models/models.h"
 #include "sim/base/clock.h"
-#include "sim/scenario/scenario.h"
+#include "sim/study/study.h"
 
 #define POWER FAB_SOURCE_DIR "/validate/power/"
 
@@ -308,6 +308,71 @@ caps_are_checked (G_GNUC_UNUSED void **state)
   assert_problem ("dgx-h100", "fast", "write whole watts such as 500W");
 }
 
+/* Shares and watts as typed values, and as they are written again. */
+static void
+caps_have_values (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] = "name: t\ncluster: {node: dgx-h100, nodes: 1}\n"
+                             "job: {kind: collective, operations: [{op: all_reduce, size: 1MiB}]}\n";
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, sizeof yaml - 1, NULL, &fab_models,
+                                                         catalog, NULL);
+  g_autoptr (FabValue) share = NULL, watts = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+
+  assert_true (
+      fab_scenario_set (scenario, "cluster.power_cap", fab_value_real (FAB_UNIT_FRACTION, 0.5), NULL));
+  assert_true (fab_scenario_check (scenario, NULL));
+  assert_true (fab_scenario_get (scenario, "cluster.power_cap", &share, NULL));
+  assert_near (share->real, 0.5, 0);
+  assert_true (fab_scenario_set (scenario, "cluster.power_cap", fab_value_text ("500W"), NULL));
+  assert_true (fab_scenario_check (scenario, NULL));
+  assert_true (fab_scenario_get (scenario, "cluster.power_cap", &watts, NULL));
+  assert_string_equal (watts->text, "500W");
+  text = fab_scenario_resolved (scenario);
+  assert_non_null (strstr (text, "power_cap: 500W"));
+  assert_false (fab_scenario_set (scenario, "cluster.power_cap", fab_value_count (500), &error));
+  assert_non_null (strstr (error->message, "write whole watts such as 500W, or a share such as 70%"));
+}
+
+static FabPoint *
+point_of (const char *cap, const char *compute)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 2\ncontention: false\n"
+      "cluster: {node: dgx-a100, nodes: 1, power_cap: %s}\n"
+      "job: {kind: ddp, model: gpt2-xl, micro_batch: 8, sequence: 1024, optimizer_traffic: 0B, compute: %s}\n",
+      cap, compute);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models,
+                                                         catalog, &error);
+  FabPoint *point = scenario != NULL ? fab_point_play (scenario, &fab_models, &error) : NULL;
+
+  if (point == NULL)
+    fail_msg ("%s", error->message);
+  return point;
+}
+
+/* Compute that is all FLOPs slows down as matrices do; operator by operator it slows down less. A capped machine draws
+ * less in a step of as many FLOPs. */
+static void
+steps_follow_the_clock (G_GNUC_UNUSED void **state)
+{
+  const FabCappedClock capped = fab_clock_capped (curve_of ("a100-sxm4-80gb"), 1, 0.7);
+  g_autoptr (FabPoint) flops = point_of ("100%", "{kind: mfu, mfu: 50%}");
+  g_autoptr (FabPoint) capped_flops = point_of ("70%", "{kind: mfu, mfu: 50%}");
+  g_autoptr (FabPoint) watts = point_of ("280W", "{kind: mfu, mfu: 50%}");
+  g_autoptr (FabPoint) operators = point_of ("100%", "auto");
+  g_autoptr (FabPoint) capped_operators = point_of ("70%", "auto");
+  double ratio = capped_operators->compute_s / operators->compute_s;
+
+  assert_near (capped_flops->compute_s / flops->compute_s, capped.slowdown, 1e-6);
+  assert_near (watts->step_s, capped_flops->step_s, 0);
+  assert_true (ratio > 1.02 && ratio < capped.slowdown - 0.005);
+  assert_true (capped_flops->spending.power_watts < 0.85 * flops->spending.power_watts);
+  assert_true (capped_flops->spending.power_watts > 0.65 * flops->spending.power_watts);
+}
+
 int
 main (void)
 {
@@ -320,6 +385,8 @@ main (void)
     cmocka_unit_test (other_gpus_are_near),
     cmocka_unit_test (bands_are_those_of_the_rows),
     cmocka_unit_test (caps_are_checked),
+    cmocka_unit_test (caps_have_values),
+    cmocka_unit_test (steps_follow_the_clock),
   };
   int failed;
 

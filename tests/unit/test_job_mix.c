@@ -254,6 +254,46 @@ a_lone_job_is_as_useful_as_by_the_formula (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The same with planned stops, and with nodes that are away for repair while one spare stands in: the formula has
+ * Erlang's loss for the wait. The job takes all nodes, so it waits whenever one is missing. */
+static void
+a_lone_job_waits_for_repair_as_by_the_formula (G_GNUC_UNUSED void **state)
+{
+  const FabFailureRate rates[] = {
+    { .name = "node", .effect = FAB_FAILURE_STOPS, .per_s = 2e-4, .takes_node = TRUE },
+    { .name = "software", .effect = FAB_FAILURE_STOPS, .per_s = 1e-4 },
+    { .name = "upgrade", .effect = FAB_FAILURE_PLANNED, .per_s = 5e-5 },
+  };
+  const FabReliability whole = { .rates = rates,
+                                 .n_rates = G_N_ELEMENTS (rates),
+                                 .interval_s = 900,
+                                 .blocking_s = 20,
+                                 .detection_s = 200,
+                                 .restart_s = 100,
+                                 .repair_s = 6000,
+                                 .n_spares = 1 };
+  const FabMixFailures failures = { .stops_per_s = 3e-4,
+                                    .breaks_per_s = 2e-4,
+                                    .planned_per_s = 5e-5,
+                                    .interval_s = 900,
+                                    .blocking_s = 20,
+                                    .detection_s = 200,
+                                    .restart_s = 100,
+                                    .planned_s = 120,
+                                    .repair_s = 6000,
+                                    .slowing = 1 };
+  const FabMixMachine machine = { 2, (const guint[]){ 4, 4 } };
+  const FabMixRules rules = { .has_failures = TRUE, .n_spares = 1, .seed = 3 };
+  const FabMixJob job = { .work_s = 1e8, .n_nodes = 8 };
+  FabMixKind kind = quiet;
+  double useful = fab_goodput_form (&whole).goodput_fraction;
+
+  kind.failures = &failures;
+  g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &kind, &job, 1, &rules, NULL);
+  assert_true (play->away_s > 0);
+  assert_near (job.work_s / (play->last_s - play->first_s), useful, 0.01 * useful);
+}
+
 /* 100 s of work, saved after every 10, with nothing in the way: nine checkpoints of 1 s, and none at the end. */
 static void
 checkpoints_cost_their_time (G_GNUC_UNUSED void **state)
@@ -428,6 +468,7 @@ main (void)
     cmocka_unit_test (tables_are_read_between_their_points),
     cmocka_unit_test (random_mixes_add_up),
     cmocka_unit_test (a_lone_job_is_as_useful_as_by_the_formula),
+    cmocka_unit_test (a_lone_job_waits_for_repair_as_by_the_formula),
     cmocka_unit_test (checkpoints_cost_their_time),
     cmocka_unit_test (a_job_gives_way),
     cmocka_unit_test (what_is_not_saved_is_lost),
