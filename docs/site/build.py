@@ -204,12 +204,15 @@ class Site:
             self.problems.append("furo.css asks for a file of a web server")
 
     def open_to_all(self):
-        """What screen readers and keyboards miss in the theme's pages: levels of headings, and boxes that scroll."""
+        """What screen readers and keyboards miss in the theme's pages: levels of headings, boxes that scroll, and a way past
+        the list of pages."""
         for where, _, names in os.walk(self.html):
             for name in names:
-                if name.endswith(".html") and "_static" not in where:
-                    page = read(os.path.join(where, name))
+                page = read(os.path.join(where, name)) if name.endswith(".html") else ""
+                if '<article role="main">' in page:  # and no page of its own, such as the slides
                     page = page.replace('role="heading">', 'role="heading" aria-level="2">')
+                    page = page.replace("<body>", '<body>\n<a class="skip" href="#the-page">Skip to the page</a>', 1)
+                    page = page.replace('<article role="main">', '<article role="main" id="the-page" tabindex="-1">', 1)
                     page = page.replace("<pre>", '<pre tabindex="0">')
                     page = page.replace('<table class="docutils', '<table tabindex="0" class="docutils')
                     page = page.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Pages">')

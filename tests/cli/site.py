@@ -8,6 +8,7 @@ axe-core finds nothing serious on a page of each kind, and none is wider than a 
 """
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -20,8 +21,11 @@ from support import SOURCE, CliTest, main, read
 BUILD = os.path.join(SOURCE, "docs", "site", "build.py")
 LONGEST = 300
 REFERENCE = ("reference", "models")
-KINDS = ("index.html", "tutorials/pytorch-to-fabric.html", "reference/units.html", "models/fat_tree.html",
-         "search.html?q=bucket")
+KINDS = ("index.html", "tutorials/pytorch-to-fabric.html", "tutorials/course.html", "how-to/compare.html", "how-to/faults.html",
+         "how-to/mix.html", "how-to/python.html", "reference/units.html", "reference/commands.html", "reference/glossary.html",
+         "models/fat_tree.html", "decisions/0022-site.html", "search.html?q=bucket")
+LEAST_CONTRAST = 4.5  # of WCAG 2, level AA
+TAB, ENTER = "\ue004", "\ue007"
 
 
 def load():
@@ -35,6 +39,18 @@ def load():
 def has_sphinx(python):
     return subprocess.run([python, "-c", "import sphinx, myst_parser, furo"], capture_output=True,
                           check=False).returncode == 0
+
+
+def luminance(colour):
+    digits = colour if len(colour) == 6 else "".join(2 * digit for digit in colour)
+    parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 class Site(CliTest):
@@ -63,6 +79,7 @@ class Site(CliTest):
         done = subprocess.run([sys.executable, BUILD, support.PROGRAM, self.directory], capture_output=True, text=True,
                               check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.check_colours_of_code()
         try:
             checker = accessible.Checker()
         except browser.Missing:
@@ -71,6 +88,41 @@ class Site(CliTest):
         for page in KINDS:
             with self.subTest(page):
                 checker.check(self, "file://" + self.path("html", page), ((1280, "light"), (320, "dark")))
+        self.check_keyboard(checker.browser)
+
+    def check_colours_of_code(self):
+        """Each class of tokens that some page has, on the ground of its block."""
+        sheet = read(self.path("html", "_static", "pygments.css")).partition("@media")[0]
+        ground = re.search(r"^\.highlight \{ background: #(\w+)", sheet, re.M)[1]
+        colours = dict(re.findall(r"^\.highlight \.(\w+) \{ color: #(\w+)", sheet, re.M))
+        colours.pop("w")  # white space
+        used = set()
+        for where, _, names in os.walk(self.path("html")):
+            for name in names:
+                if name.endswith(".html"):
+                    used |= set(re.findall(r'<span class="(\w{1,3})">', read(os.path.join(where, name))))
+        self.assertLess({"gp", "go", "s1"}, used)
+        self.assertEqual([name for name in used & set(colours) if contrast(colours[name], ground) < LEAST_CONTRAST], [])
+
+    def check_keyboard(self, page):
+        """The first Tab leads past the list of pages, and a narrow page opens that list."""
+        def press(key):
+            page.command("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": [
+                {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
+
+        page.resize(320, 900)
+        page.open(self.path("html", "index.html"))
+        press(TAB)
+        self.assertEqual(page.run("return document.activeElement.textContent"), "Skip to the page")
+        press(ENTER)
+        self.assertEqual(page.run("return document.activeElement.tagName"), "ARTICLE")
+        page.run("document.querySelector('.nav-overlay-icon').focus()")
+        left = "return document.querySelector('.sidebar-drawer').getBoundingClientRect().right"
+        self.assertLessEqual(page.run(left), 0)
+        press(ENTER)
+        self.assertEqual(page.run("return document.activeElement.getAttribute('aria-expanded')"), "true")
+        page.run("return Promise.all(document.getAnimations().map((one) => one.finished))")
+        self.assertGreater(page.run(left), 0)
 
 
 if __name__ == "__main__":
