@@ -168,6 +168,7 @@
   const slider = (knob) => {
     const input = document.createElement("input"), output = document.createElement("output");
     let steps = [];
+    output.setAttribute("aria-hidden", "true"); // the slider itself tells its value
     input.type = "range";
     const tell = () => {
       output.textContent = spoken(knob, values[knob.name]);
@@ -209,6 +210,7 @@
     name.textContent = knob.label;
     label.title = knob.help;
     control.input.id = "knob-" + knob.name;
+    label.htmlFor = control.input.id; // and not the output, which comes first
     control.input.name = knob.name;
     label.append(name, ...control.nodes);
     controls[knob.name] = control;

@@ -28,18 +28,19 @@
     "M0 -5.2l5.2 5.2l-5.2 5.2l-5.2 -5.2z",
                   "M0 5l4.8 -8.5h-9.6z", "M-5 -1.6h3.4v-3.4h3.2v3.4h3.4v3.2h-3.4v3.4h-3.2v-3.4h-3.4z"];
 
-  const ticksOf = (texts, x, at, room) => {
-    const shown = [];
+  // The last text ends where the drawing does.
+  const ticksOf = (texts, x, at, width) => {
+    const shown = [], last = texts.length - 1;
     let free = -Infinity;
     texts.forEach((text, i) => {
       const half = Math.min(12, text.length) * 3.2 + 5, middle = x(at[i]);
-      if (middle - half < free && i < texts.length - 1) return;
-      if (i === texts.length - 1) while (shown.length > 0 && shown[shown.length - 1].right > middle - half) shown.pop();
+      if (middle - half < free && i < last) return;
+      if (i === last) while (shown.length > 0 && shown[shown.length - 1].right > middle - half) shown.pop();
       shown.push({ i, right: middle + half });
       free = middle + half;
     });
-    return shown.map(({ i }) => draw("text", { class: "tick", x: x(at[i]), y: HEIGHT - BOTTOM + 18,
-      "text-anchor": "middle" }, shorten(texts[i], 13)));
+    return shown.map(({ i, right }) => draw("text", { class: "tick", x: right > width ? width : x(at[i]),
+      y: HEIGHT - BOTTOM + 18, "text-anchor": right > width ? "end" : "middle" }, shorten(texts[i], 13)));
   };
 
   // xs: texts; series: [{ name, points: [{ i, y, kind, lines }] }], kind: a number for colour and shape; show: writes y.
@@ -53,7 +54,7 @@
     for (const tick of y.ticks(5))
       svg.append(draw("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick) }),
         draw("text", { class: "tick", x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, show(tick)));
-    svg.append(...ticksOf(xs, x, at), draw("text", { class: "axis-name", x: (LEFT + width - RIGHT) / 2, y: HEIGHT - 8,
+    svg.append(...ticksOf(xs, x, at, width), draw("text", { class: "axis-name", x: (LEFT + width - RIGHT) / 2, y: HEIGHT - 8,
       "text-anchor": "middle" }, shorten(xName, 60)),
       draw("text", { class: "axis-name", transform: `translate(13,${(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)`,
         "text-anchor": "middle" }, shorten(yName, 40)));

@@ -25,11 +25,12 @@ const char fab_planning_style[] =
     "@media (max-width:40rem){.plan thead{display:none}.plan tr,.plan th,.plan td{display:block;border:0;padding:0}"
     ".plan tbody tr{border-bottom:1px solid var(--line);padding:.6rem 0}"
     ".plan td::before{content:attr(data-label) ': ';color:var(--soft)}}"
-    "@media print{.plan{border:0}.plan tr,.plan li,.plan .decision{break-inside:avoid}}";
+    "@media print{.plan{border:0}.plan table{font-size:.78rem}.plan th,.plan td{padding-right:.4rem}"
+    ".plan td{min-width:4.6rem}.plan tr,.plan li,.plan .decision{break-inside:avoid}}";
 
 static const char money_note[] =
-    "US dollars; in parentheses from low to high: prices, lifetime and electricity, and times within their bands of "
-    "90 % of cases. Days are of computing, without failures, where the scenario says nothing of failures.";
+    "Amounts are US dollars. A range in parentheses goes from low to high: for money over prices, lifetime and "
+    "electricity, for times over 90 % of cases. Training is the time of computing, without failures.";
 
 /* --- pieces --- */
 

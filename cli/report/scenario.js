@@ -30,12 +30,12 @@
     if (!run) return;
     const text = run.scenario ?? "";
     host.append(make("h2", {}, "Scenario and sources"),
-      make("p", {}, `Run ${run.run} was played by Fabricast ${shorten(run.version, 20)} with seed ${run.seed}. The scenario stands here with every default; `
-        + "played again, it gives these numbers again."),
+      make("p", {}, `Run ${run.run} was simulated by Fabricast ${shorten(run.version, 20)} with seed ${run.seed}. `
+        + "Below is its scenario with every default filled in. Run it again, and the numbers are the same."),
       folded("yaml", "The resolved scenario",
         make("p", { class: "controls" }, make("button", { type: "button", onclick: () => download("scenario.yaml",
-          text, "text/plain") }, "YAML")),
-        make("pre", { tabindex: 0 }, text.split("\n").map((line) => clean(line.slice(0, 4000))).join("\n"))),
+          text, "text/plain") }, "Save as YAML")),
+        make("pre", { tabindex: 0, role: "region", "aria-label": "The resolved scenario" }, text.split("\n").map((line) => clean(line.slice(0, 4000))).join("\n"))),
       folded("sources", `Where its numbers come from (${(run.sources ?? []).length} entries)`, sources(run)));
   };
 })();

@@ -59,7 +59,7 @@
     const known = points.filter((point) => point.problem === null && wanted.value(point) !== null)
       .map((point) => ({ i: itemsOf(sweep, point.point)[axis], y: wanted.value(point),
         kind: specs.indexOf(point.binding_spec ?? "no link"), lines: linesOf(sweep, point) }));
-    if (known.length === 0) return [make("p", {}, "No point could be played.")];
+    if (known.length === 0) return [make("p", {}, "No point could be simulated.")];
     const top = best(points, wanted);
     return [curve(width, { xs: values.map((value) => clean(value)), xName: sweep.axes[axis].key, yName: wanted.name,
       show: wanted.show,
@@ -110,14 +110,14 @@
       "text-anchor": "middle" }, shorten(sweep.axes[across].key, 60)),
       draw("text", { class: "axis-name", transform: `translate(11,${TOP + (rows.length * tall) / 2}) rotate(-90)`,
         "text-anchor": "middle" }, shorten(sweep.axes[down].key, Math.max(6, Math.floor((rows.length * tall) / 6.5)))));
-    return [svg, known.length > 0 ? ramp(low, high, wanted) : make("p", {}, "No point could be played.")];
+    return [svg, known.length > 0 ? ramp(low, high, wanted) : make("p", {}, "No point could be simulated.")];
   };
 
   const ramp = (low, high, wanted) => make("p", { class: "ramp" }, wanted.show(low), draw("svg",
     { width: 120, height: 12, "aria-hidden": "true" },
     d3.range(24).map((i) => draw("rect", { x: i * 5, y: 0, width: 5.5, height: 12,
       fill: d3.interpolateCividis(i / 23) }))), wanted.show(high),
-    make("span", { class: "about" }, ` ${wanted.name}; the frame is the best, \u00d7 could not be played`));
+    make("span", { class: "about" }, ` ${wanted.name}; the frame is the best, \u00d7 could not be simulated`));
 
   const sentence = (sweep, points, wanted) => {
     const top = best(points, wanted), failed = points.filter((point) => point.problem !== null).length;
@@ -162,7 +162,7 @@
     const table = (sweep.tables ?? []).find((one) => one.name === "sweep");
     return table && table.rows === fabricast.parseCsv(table.csv).length - 1
       && make("button", { type: "button", onclick: () => fabricast.download(`sweep-${sweep.sweep}.csv`, table.csv,
-        "text/csv") }, "CSV");
+        "text/csv") }, "Save as CSV");
   };
 
   // What tells one job from another, whatever its number of GPUs: of the words of a run, and its name where these do not.

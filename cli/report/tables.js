@@ -86,7 +86,7 @@
       ` ${plural(table.rows, "row")}. ${clean(table.summary)}`),
       make("p", { class: "controls" }, make("button",
         { type: "button", onclick: () => download(`run-${run.run}-${table.name}.csv`, table.csv, "text/csv") },
-        "CSV")));
+        "Save as CSV")));
     return box;
   };
 
@@ -96,7 +96,7 @@
     const tables = (run?.tables ?? []).filter((table) => table.rows > 0);
     if (tables.length === 0) return;
     host.append(make("h2", {}, "Tables"), make("p", {},
-      `What the results file knows of run ${run.run}; each is there as CSV.`), ...tables.map((table) =>
+      `These are the tables of run ${run.run} in the results file. A button saves each as CSV.`), ...tables.map((table) =>
       card(run, table)));
   };
 })();

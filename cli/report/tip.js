@@ -23,10 +23,12 @@
   };
   const hide = () => { box.hidden = true; };
 
-  // A node that tells `lines ()` when it is pointed at or has the focus.
+  // A node that tells `lines ()` when it is pointed at or has the focus. A shape that listens for the focus gets it from
+  // the Tab key, and most have no name; so only what is meant to be focused listens.
   const attach = (node, lines) => {
     node.addEventListener("pointermove", (event) => show(event.clientX, event.clientY, lines()));
     node.addEventListener("pointerleave", hide);
+    if (node.localName !== "a" && !node.hasAttribute("tabindex")) return node;
     node.addEventListener("focus", () => {
       const spot = node.getBoundingClientRect();
       show(spot.right, spot.top, lines());

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""axe.py: the pages of `fabricast report` and `fabricast explore` under axe-core. site.py does the same with the site.
+"""axe.py: the pages of `fabricast report` and `fabricast explore`, and the slides, under axe-core. site.py does the same
+with the site.
 
 Skipped (77) where axe-core or Chromium is missing.
 """
@@ -32,8 +33,21 @@ class Axe(support.CliTest):
         self.good("report", "--db", "results.db", "--run", "2", "--run", "1", "--sweep", "1", "-o", "report.html")
         self.checker.check(self, self.path("report.html"))
 
+    def test_planning(self):
+        self.good("run", DDP, "--db", "results.db", "--set", "job.train_tokens=1e12")
+        self.good("report", "--for", "planning", "--db", "results.db", "-o", "planning.html")
+        self.checker.check(self, self.path("planning.html"))
+
+    def test_slides(self):
+        self.checker.check(self, os.path.join(support.SOURCE, "docs", "tutorials", "slides.html"))
+
     def test_explore(self):
         self.checker.check(self, shared(EXPLORE).url)
+        # On a phone too the value of a knob is one line.
+        self.checker.browser.resize(320, 900)
+        heights = self.checker.browser.run("return [...document.querySelectorAll('#knobs output')].map((one) => one.offsetHeight)")
+        self.assertEqual(len(heights), 4)
+        self.assertLess(max(heights), 40)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Browser:
             self.port = self.driver.wait_for_text(r"started successfully on port (\d+)").group(1)
             options = {"binary": program,
                        "args": FLAGS + [f"--window-size={width},{height}", f"--user-data-dir={self.directory}/profile"]}
-            capabilities = {"browserName": "chrome", "goog:chromeOptions": options,
+            capabilities = {"browserName": "chrome", "goog:chromeOptions": options, "timeouts": {"script": 100000},
                             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
             answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
             self.session = answer["sessionId"]
