@@ -338,51 +338,6 @@ fab_schema_find_row (const FabParam *table, const char *key)
   return NULL;
 }
 
-/* Looks for an unknown key in the models that the rows of a table name. It finds one when a model of that name, or a
- * model with that key, stands in the list of such a row. */
-static char *
-find_below (const FabSchemaReader *self, const FabParam *table, const char *key)
-{
-  for (const FabParam *row = table; row != NULL && row->key != NULL; row++) {
-    const FabModelInfo *const *infos = row->type == FAB_PARAM_MODEL ? self->registry->lists[row->models]
-                                                                    : NULL;
-
-    for (guint i = 0; infos != NULL && infos[i] != NULL; i++) {
-      if (g_str_equal (infos[i]->name, key))
-        return g_strdup_printf ("it is a key of '%s': write '%s: %s'", row->key, row->key, key);
-      if (fab_schema_find_row (infos[i]->params, key) != NULL)
-        return g_strdup_printf ("it is a key of '%s': write '%s: {kind: %s, %s: ...}'", row->key, row->key,
-                                infos[i]->name, key);
-    }
-  }
-  return NULL;
-}
-
-void
-fab_schema_report_unknown (FabSchemaReader *self, const FabParam *table, const char *extra, const char *key,
-                           const FabMark *mark)
-{
-  g_autoptr (GPtrArray) known = g_ptr_array_new ();
-  const char *nearest;
-
-  for (const FabParam *row = table; row != NULL && row->key != NULL; row++)
-    g_ptr_array_add (known, (gpointer) row->key);
-  if (extra != NULL)
-    g_ptr_array_add (known, (gpointer) extra);
-  g_ptr_array_add (known, NULL);
-  g_autofree char *below = find_below (self, table, key);
-  nearest = fab_diagnostics_nearest (self->diagnostics, key, (const char *const *) known->pdata);
-  if (below != NULL) {
-    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, below);
-  } else if (nearest != NULL) {
-    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; nearest is '%s'", key, nearest);
-  } else {
-    g_autofree char *joined = g_strjoinv (", ", (char **) known->pdata);
-
-    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; known here: %s", key, joined);
-  }
-}
-
 static void
 report_missing_key (FabSchemaReader *self, const FabMark *mark, const FabParam *row, Shape shape)
 {

@@ -310,9 +310,10 @@ test_kind (void **state)
 
   assert_true (fab_scenario_set (scenario, "fidelity.kind", fab_value_text ("fluid"), NULL));
   assert_false (fab_scenario_check (scenario, &error));
-  assert_string_equal (error->message, "t.yaml:4:26: unknown key 'mtu'; known here: kind\n"
-                                       "    4 | fidelity: {kind: packet, mtu: 128B}\n"
-                                       "      |                          ^~~");
+  assert_string_equal (error->message,
+                       "t.yaml:4:26: unknown key 'mtu'; 'fluid' does not have it; these have it: 'packet'\n"
+                       "    4 | fidelity: {kind: packet, mtu: 128B}\n"
+                       "      |                          ^~~");
   g_clear_error (&error);
   assert_true (fab_scenario_set (scenario, "fidelity.kind", fab_value_text ("packet"), &error));
   assert_true (fab_scenario_check (scenario, &error));
