@@ -234,12 +234,12 @@ static const FabUsage usage = {
       "  nccl-tests                    of NCCL and RCCL, text or -J\n"
       "  osu                           osu_latency, osu_bw, osu_bibw, osu_allreduce, ...\n"
       "  fabtests                      fi_pingpong, fi_rdm_tagged_bw, ...\n"
-      "  csv                           size_bytes with time_us or rate_GBps\n"
+      "  csv                           size_bytes with time_us or rate_GBps\n\n"
       "`import trace` reads what a profiler recorded: files, archives and folders of Kineto, one file per rank, or\n"
       "reports of Nsight Systems (SQLite) and output of NCCL's profiler plugins. Each step of each rank becomes\n"
       "rows of a results file, as those of a simulated run.\n\n"
       "It also reads Chakra, PyTorch's execution traces, GOAL, SimAI, AICB and logs of NCCL, and prints what they\n"
-      "hold.\n",
+      "hold.",
   .examples = "  fabricast import docs/examples/topo-a100.txt\n"
               "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
               "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"

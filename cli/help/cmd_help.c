@@ -42,7 +42,7 @@ print_topic (const FabTopic *topic)
   g_print ("%s: %s\n\n", topic->name, topic->summary);
   fab_help_print (topic->text);
   if (rows != NULL)
-    g_print ("\n%s", rows);
+    g_print ("%s", rows);
 }
 
 static const FabTopic *

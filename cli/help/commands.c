@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/help/help.h"
+
 const FabCommandGroup fab_command_groups[] = {
   { "Play",
     { &fab_command_run, &fab_command_check, &fab_command_collective, &fab_command_p2p,
@@ -44,8 +46,10 @@ fab_command_names (void)
 void
 fab_command_print_all (void)
 {
-  g_print ("Fabricast forecasts what a GPU training fabric does to a training job.\n\n"
-           "Usage:\n  fabricast COMMAND [OPTION...]\n\n"
+  fab_help_print (
+      "Fabricast predicts how long a training step takes on a GPU cluster, and which part of the network slows "
+      "it down.\n\n");
+  g_print ("Usage:\n  fabricast COMMAND [OPTION...]\n\n"
            "Start here:\n"
            "  fabricast run hello   simulates training on one machine with 8 GPUs\n"
            "  fabricast explore     opens a page in the browser with knobs to turn\n"

@@ -166,8 +166,8 @@ const FabTopic fab_topics[] = {
   { .name = "completion",
     .summary = "how <Tab> completes commands, options and names",
     .text =
-        "`meson install` puts completions for bash, zsh and fish where these shells look for them; a new shell has\n"
-        "them. Where the program was not installed, this prints them:\n"
+        "Packages and `./dev install` put completions for bash, zsh and fish where these shells look for them; a\n"
+        "new shell has them. Where the program was not installed, this prints them:\n"
         "\n"
         "  fabricast help completion bash > ~/.local/share/bash-completion/completions/fabricast\n"
         "  fabricast help completion zsh > ~/.zfunc/_fabricast\n"

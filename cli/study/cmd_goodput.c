@@ -276,11 +276,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Says what failures leave of a training: the useful share of the time (ETTR), calendar days, lost GPU\n"
-      "hours, what fails how often, how often to write a checkpoint, and what would change it.\n\n"
+      "Predicts what failures cost a training. It prints the useful share of the time (ETTR), calendar days, lost\n"
+      "GPU hours, how often each kind of part fails, how often to write a checkpoint, and what would help.\n\n"
       "The step and the time of a checkpoint are simulated. How often parts fail comes from a set of published\n"
-      "rates that `reliability.failures` of the scenario names (`fabricast describe failures`). The answer of\n"
-      "a formula is held against lives of the job that are played event by event.",
+      "rates that `reliability.failures` of the scenario names (`fabricast describe failures`). A\n"
+      "formula gives the answer, and simulated lives of the job check it.",
   .examples =
       "  fabricast goodput scenarios/goodput-llama3-405b.yaml\n"
       "  fabricast goodput scenarios/goodput-llama3-405b.yaml --set reliability.failures=meta-research\n"
@@ -373,16 +373,16 @@ static FabExit
 run (int argc, char **argv)
 {
   GoodputOptions o = { 0 };
-  const GOptionEntry entries[] = {
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
-    { "trials", 0, 0, G_OPTION_ARG_STRING, &o.trials, "Play N lives of the job (default 200; 0: none)", "N" },
-    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
-      "Do not play the job again to say how far the step may be off", NULL },
-    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
-    G_OPTION_ENTRY_NULL
-  };
+  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
+                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+                                   { "trials", 0, 0, G_OPTION_ARG_STRING, &o.trials,
+                                     "Number of simulated lives of the job (default 200; 0: none)", "N" },
+                                   { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+                                     "Print no band of the step; saves further simulations", NULL },
+                                   FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+                                   { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
+                                     "text (default), json or csv", "FORMAT" },
+                                   G_OPTION_ENTRY_NULL };
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)

@@ -416,11 +416,11 @@ typedef struct {
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Takes the machine of the scenario as it is and tries what could be changed of it: faster NIC ports, more\n"
-      "NICs per node, less oversubscription, another fabric, larger NVLink domains, other nodes, more nodes, and\n"
-      "settings of the software; each by itself, then the best of each kind together.\n\n"
-      "It says how much time for the same work each saves, within which band, what has to be bought, and what\n"
-      "sets the pace afterwards. A gain that may be none within the band is never recommended.",
+      "Simulates the machine of the scenario as it is, and with each change that could be made: faster NIC ports,\n"
+      "more NICs per node, less oversubscription, another fabric, larger NVLink domains, other nodes, more nodes,\n"
+      "and settings of the software. Then it combines the best change of each kind.\n\n"
+      "For each change it prints the time that the same work saves, with its band, the price, and what sets the\n"
+      "pace afterwards. It never recommends a change that may save nothing within its band.",
   .examples = "  fabricast upgrade scenarios/learn/08-oversubscription.yaml\n"
               "  fabricast upgrade scenarios/zero3-13b-slow-fabric.yaml --budget '$500k'\n"
               "  fabricast upgrade scenarios/hello.yaml --only setting,node --format csv\n"
@@ -574,7 +574,7 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
-      "Do not play everything again for bands; nothing is recommended then", NULL },
+      "Print no bands, which saves further simulations; nothing is recommended then", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL
