@@ -2,18 +2,21 @@
 /* compare_sides.c - several scenarios, or variants of one: played at once, and what makes them equal. */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/compare/cmd_compare.h"
 #include "cli/study/points.h"
+#include "cli/terminal/curve.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
 
-enum { MOST_VARIANTS = 16, RANGE_COLUMNS = 26 };
+enum { MOST_VARIANTS = 16, RANGE_COLUMNS = 26, AFTER_BAR = 30, SHORTEST_BAR = 10 };
 
 /* --- what is to be played --- */
 
@@ -429,6 +432,35 @@ append_words (GString *text, const FabSidesView *view)
     g_string_append_printf (text, "  %s\n", view->left_out[i]);
 }
 
+/* A bar as long as the step of each side, on a screen; a file has the table. */
+static void
+append_bars (GString *text, const FabSidesView *view)
+{
+  guint columns = fab_terminal_columns (STDOUT_FILENO), width = 0;
+  double longest_s = 0;
+
+  for (guint i = 0; i < view->sides->len; i++) {
+    width = MAX (width, (guint) g_utf8_strlen (side_at (view, i)->name, -1));
+    longest_s = MAX (longest_s, side_at (view, i)->point->step_s);
+  }
+  width = MIN (width, columns / 3);
+  if (columns < width + AFTER_BAR + SHORTEST_BAR || !(longest_s > 0))
+    return;
+  g_string_append (text, "\n  step\n");
+  for (guint i = 0; i < view->sides->len; i++) {
+    const FabPoint *point = side_at (view, i)->point;
+    g_autofree char *name = g_utf8_substring (side_at (view, i)->name, 0, width);
+    g_autofree char *printable = fab_cli_printable (name);
+    g_autofree char *bar = fab_bar_for_screen ((columns - width - AFTER_BAR) * point->step_s / longest_s);
+    g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, point->step_s);
+
+    guint room = MAX (width, (guint) g_utf8_strlen (printable, -1)) - (guint) g_utf8_strlen (printable, -1);
+
+    g_string_append_printf (text, "  %s%*s |%s %s, exposed %.1f %%\n", printable, (int) room, "", bar, step,
+                            point->step_s > 0 ? 100 * point->exposed_s / point->step_s : 0);
+  }
+}
+
 /* --- equality --- */
 
 static void
@@ -611,6 +643,7 @@ sides_text (const FabSidesView *view)
     page.width = MAX (page.width, RANGE_COLUMNS);
   append_titles (page.out, view);
   append_words (page.out, view);
+  append_bars (page.out, view);
   for (guint i = 0; i < view->equals->len; i++)
     append_equal (page.out, view, &g_array_index (view->equals, FabCompareEqual, i));
   g_string_append_c (page.out, '\n');

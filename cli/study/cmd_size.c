@@ -235,18 +235,18 @@ append_answer (GString *text, const FabSizeView *view)
     return;
   }
   g_autofree char *seeds = say_seeds (points[size->answer].trial.point);
-  g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s%s\n",
+  g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s%s.\n",
                           view->spec->axis->key, points[size->answer].value, points[0].value, target, seeds);
   if (size->is_unsteady)
-    g_string_append (text, "  not all larger values meet it; see the table\n");
+    g_string_append (text, "  Not all larger values meet it; see the table.\n");
   g_autofree char *now = binding_of (points[size->answer].trial.point);
   g_autofree char *then = size->before >= 0 ? binding_of (points[size->before].trial.point) : NULL;
   if (then != NULL)
-    g_string_append_printf (text, "  the pace is set by %s with %s, and by %s with %s\n", then,
+    g_string_append_printf (text, "  The pace is set by %s with %s, and by %s with %s.\n", then,
                             points[size->before].value, g_str_equal (then, now) ? "the same" : now,
                             points[size->answer].value);
   else
-    g_string_append_printf (text, "  the pace is set by %s with this value\n", now);
+    g_string_append_printf (text, "  The pace is set by %s with this value.\n", now);
 }
 
 /* What can be bought instead of a rate. */

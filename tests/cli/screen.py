@@ -106,6 +106,13 @@ class Screen(CliTest):
         bars = "scale", HELLO, "--gpus", "8,16,32", "--no-band"
         self.assertRegex(self.plain(100, *bars), "(?m)^ +8 \\|\u2588{50,}")
         self.assertRegex(self.screen(100, *bars, LC_ALL="C"), r"(?m)^ +8 \|#{50,}")
+        sides = "compare", FOUR_NODES, "--vary", "cluster.nic_rate=200Gb/s,400Gb/s", "--no-band"
+        self.assertRegex(self.plain(100, *sides), "(?m)^  nic_rate=200Gb/s \\|\u2588{50,} 611.7 ms, exposed 56.1 %$")
+        self.assertRegex(self.screen(100, *sides, LC_ALL="C"), r"(?m)^  nic_rate=400Gb/s \|#{30,} 357.9 ms")
+        self.assertNotIn("|#", self.good(*sides))
+        for columns in (60, 120):
+            for args in (sides, bars, sweep, collective):
+                self.assertLessEqual(max(map(len, self.plain(columns, *args).split("\n"))), columns, args)
         data = [*collective, "--format", "csv"]
         self.assertEqual(self.screen(100, *data), self.good(*data))
 
