@@ -167,7 +167,7 @@ list_sections (Listing *self)
   for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++)
     add_row (self, fab_model_kind_name ((FabModelKind) kind), "Models that a scenario chooses from by name.",
              NULL);
-  add_row (self, "keys", "The keys of a scenario.", NULL);
+  add_row (self, "keys", "Keys that a scenario may have.", NULL);
 }
 
 static const char *

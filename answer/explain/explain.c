@@ -228,7 +228,7 @@ explain_train (const Explain *self)
   fab_statement_term (statement, "train_tokens", FAB_TERM_NUMBER,
                       fab_simulation_totals (self->simulation)->train_tokens);
   fab_statement_term (statement, "tokens", FAB_TERM_NUMBER, self->point->tokens_per_s);
-  fab_statement_note (statement, "At the pace of the last iteration, without pauses.");
+  fab_statement_note (statement, "Every iteration is as long as the last one, without pauses.");
   explain_step (self, 1);
 }
 

@@ -255,7 +255,7 @@ explain_dimension (const Explain *self, guint depth, const char *dimension)
                         group->n, record->op, bytes, record->n_ranks, each, exposed);
   }
   if (alike->len > MOST_GROUPS)
-    fab_statement_note (statement, "And %u other sizes.", alike->len - MOST_GROUPS);
+    fab_statement_note (statement, "There are %u other sizes.", alike->len - MOST_GROUPS);
   if (alike->len > 0 && exposed_by (self, dimension) >= worth_a_chain * self->point->exposed_s)
     explain_collective (self, depth + 1, &g_array_index (alike, AlikeCollectives, 0));
 }
