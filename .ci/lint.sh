@@ -19,6 +19,7 @@ check words python3 .ci/words.py
 check shape python3 .ci/shape.py
 check text python3 .ci/text.py
 check english python3 .ci/english.py
+check sentences python3 .ci/sentences.py
 check scenarios python3 .ci/scenario_text.py
 check docs python3 .ci/docs.py
 check headers .ci/headers.sh
