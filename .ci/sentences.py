@@ -37,7 +37,7 @@ VERBS = words("""
     prefetch prepare prevent prove provide publish put qualify quote reach receive recognise recommend refer refuse
     reject rely remain remember remove repeat replace represent require resemble resolve respect rewrite say see seem
     select sell send serve settle ship shorten shrink simulate sit skip solve speak spend spray stay subtract succeed
-    suffice suggest suit suppose survive take tell tend think travel understand vary warn win write yield zoom
+    suffice suggest suit suppose survive take tell tend think travel treat understand vary warn win write yield zoom
     """)
 # Nouns or adjectives as well.
 EITHER = words("""
@@ -48,7 +48,7 @@ EITHER = words("""
     overlap own pair pay pick place plan play point post price print process produce promise queue raise range rank
     rate read record reduce relay release report request reserve rest result return rise round route rule run sample
     save scale search separate set share show size slow sort sound split spread stage stand start state step stop
-    store sum support test tie time touch trace track train transfer transport treat trust try turn type update use
+    store sum support test tie time touch trace track train transfer transport trust try turn type update use
     value visit wait want watch weigh work
     """)
 BEFORE = words("""
