@@ -279,9 +279,9 @@ append_entry (GString *out, const FabEfficiencies *self, const FabEfficiencyEntr
   gboolean is_cell = entry->generation != NULL && entry->precision != NULL && entry->stack != NULL;
 
   g_string_append_printf (out, "\n  - name: %s\n    summary: %s\n", name,
-                          strcmp (name, "any") == 0 ? "The mean of all cells"
-                          : is_cell                 ? "A cell"
-                                                    : "An effect, how far its cells are from the mean");
+                          strcmp (name, "any") == 0 ? "Mean of all cells"
+                          : is_cell                 ? "Cell of one generation, precision and software"
+                                                    : "Effect by which its cells differ from the mean");
   append_key (out, "generation", entry->generation);
   append_key (out, "precision", entry->precision);
   append_key (out, "stack", entry->stack);
@@ -322,9 +322,10 @@ append_anchored (GString *out, const FabEfficiencies *self)
   FabEfficiencyEnds ends = fab_residual_ends ((const FabEfficiencyPoint *) (gpointer) self->anchored->data,
                                               self->anchored->len, FAB_EFFICIENCIES_COVERAGE);
 
-  g_string_append (out, "\n  - name: anchored\n"
-                        "    summary: Compute that a measured run of the same model and software fixed\n"
-                        "    stack: anchored\n    scale: 1.000\n");
+  g_string_append (out,
+                   "\n  - name: anchored\n"
+                   "    summary: Compute that was scaled to a measured run of the same model and software\n"
+                   "    stack: anchored\n    scale: 1.000\n");
   append_ends (out, &ends, count_rows (self->anchored), count_groups (self->anchored, FALSE),
                count_groups (self->anchored, TRUE));
 }
