@@ -175,7 +175,7 @@ drop_play (FabEpisode *self)
   FabNet *net = net_of (self);
 
   self->is_dropped = TRUE;
-  if (net->ops->reset != NULL && !is_broken (self) && net->ops->reset (net))
+  if (net->ops->reset != NULL && net->ops->reset (net))
     fab_engine_clear (engine_of (self));
   else
     run_until (self, FAB_TIME_NEVER);
@@ -254,17 +254,6 @@ keep_queues (FabEpisode *self, Node *node, const GArray *queues)
   node->queues = fab_episode_books_keep_queues (self->books, self->plans, queues);
 }
 
-/* Notes at a node the skips that the network has made since its parent. */
-static void
-note_skips (FabEpisode *self, Node *node)
-{
-  const GArray *made = net_of (self)->skips;
-
-  fab_episode_books_note_skips (self->books, node, made, self->n_skips_noted, self->own_start_ps,
-                                self->folded_for);
-  self->n_skips_noted = made->len;
-}
-
 /* Nothing comes out up to this time. */
 static void
 note_quiet (FabEpisode *self, FabTimePs until_ps)
@@ -291,7 +280,7 @@ fab_episode_step_to_input (FabEpisode *self, guint32 key, FabTimePs at_ps, FabTi
     known->sibling = self->at->inputs;
     self->at->inputs = known;
     if (self->stage != NULL)
-      note_skips (self, known);
+      fab_episode_note_skips (self, known);
   }
   self->is_new |= known == NULL;
   self->at = known;
@@ -456,7 +445,7 @@ record_output (FabEpisode *self, guint32 ended, FabTimePs at_ps)
     self->is_new = TRUE;
     if (node != NULL && carried != NULL)
       node->meter = keep (self, carried);
-    note_skips (self, node);
+    fab_episode_note_skips (self, node);
     self->at = node;
   } else if (self->at != NULL) {
     Node *known = self->at->output;
@@ -490,6 +479,8 @@ replay_event (FabEpisode *self, const Event *event, FabTimePs *own_ps, guint *n_
   if (self->n_over >= ++*n_outputs)
     return;
   play_until (self, may_differ (self) ? FAB_TIME_NEVER : *own_ps);
+  if (is_broken (self))
+    return;
   if (self->n_over < *n_outputs || (fab_engine_now (engine) != *own_ps && !may_differ (self)))
     fail_otherwise (self);
   g_array_unref (drain (self));
@@ -497,35 +488,12 @@ replay_event (FabEpisode *self, const Event *event, FabTimePs *own_ps, guint *n_
   *own_ps = fab_engine_now (engine);
 }
 
-/* Returns the skips of the episode so far, on the clock of the network; NULL: they are not known, or were made by
- * packets of other lanes. (transfer full) */
-static GArray *
-list_skips (const FabEpisode *self)
-{
-  g_autoptr (GArray) skips = g_array_new (FALSE, FALSE, sizeof (FabSkip));
-
-  for (guint i = 0; i < self->events->len; i++) {
-    const Node *node = g_array_index (self->events, Event, i).node;
-    gsize size = 0;
-
-    if (node == NULL || !node->is_played)
-      return NULL;
-    const FabSkip *of_node = node->skips != NULL ? g_bytes_get_data (node->skips, &size) : NULL;
-    if (size > 0 && net_of (self)->ops->plays_alike != NULL && node->folded_for != self->folded_for)
-      return NULL;
-    if (size > 0)
-      g_array_append_vals (skips, of_node, (guint) (size / sizeof *of_node));
-  }
-  for (guint i = 0; i < skips->len; i++)
-    g_array_index (skips, FabSkip, i).at_ps += fab_engine_now (engine_of (self));
-  return g_steal_pointer (&skips);
-}
-
 void
 fab_episode_forget_rehearsal (FabEpisode *self)
 {
   self->is_rehearsed = FALSE;
-  fab_episode_tree_cut (&self->books->tree, g_steal_pointer (&self->at->output));
+  if (self->at->parent == NULL) /* after that it has followed episodes that were played */
+    fab_episode_tree_cut (&self->books->tree, g_steal_pointer (&self->at->output));
   self->is_new = TRUE;
 }
 
@@ -551,7 +519,7 @@ replay_events (FabEpisode *self)
   guint n_outputs = 0;
 
   net_rest (self);
-  g_autoptr (GArray) skips = list_skips (self);
+  g_autoptr (GArray) skips = fab_episode_list_skips (self);
   net_of (self)->skips_due = skips;
   own_ps = self->own_start_ps;
   for (guint i = 0; i < self->events->len && !is_broken (self); i++) {
@@ -559,7 +527,7 @@ replay_events (FabEpisode *self)
 
     own_ps += event->at_ps - (i > 0 ? event[-1].at_ps : self->start_ps);
     replay_event (self, event, &own_ps, &n_outputs);
-    note_skips (self, event->node);
+    fab_episode_note_skips (self, event->node);
   }
   net_of (self)->skips_due = NULL;
 }
@@ -615,7 +583,7 @@ learn_heard (FabEpisode *self)
     if (member_at (self, place)->is_told)
       return;
     node = node->output = node_new (self, node, TRUE, place, i == 0 ? after_ps : 0);
-    note_skips (self, node);
+    fab_episode_note_skips (self, node);
   }
   if (self->heard->len == self->active->len && net_of (self)->ops->list_queues != NULL) {
     g_autoptr (GArray) queues = run_out (self), none = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry));
@@ -721,15 +689,19 @@ fab_episode_begin (FabEpisode *self, guint32 plan, FabTimePs now_ps)
   if (self->at != NULL && !self->is_new && shape->n_misses < MOST_MISSES)
     return;
   net_rest (self);
-  note_skips (self, self->at);
+  fab_episode_note_skips (self, self->at);
 }
 
-/* Returns the plans that are under way: of guint32. (transfer full) */
+/* Returns the plans (guint32) to which the relations of a collective that begins now count: those under way and, where
+ * queues are kept by the places of links, those that have ended. (transfer full) */
 static GArray *
-list_active (const FabEpisode *self)
+list_others (const FabEpisode *self)
 {
-  GArray *plans = g_array_new (FALSE, FALSE, sizeof (guint32));
+  GArray *plans;
 
+  if (self->books->net->ops->trace != NULL)
+    return g_array_copy (self->plans);
+  plans = g_array_new (FALSE, FALSE, sizeof (guint32));
   for (guint i = 0; i < self->active->len; i++)
     g_array_append_val (plans, member_at (self, g_array_index (self->active, guint32, i))->plan);
   return plans;
@@ -743,7 +715,7 @@ is_known (const FabEpisode *self, guint32 plan, FabTimePs now_ps)
 
   if (self->stage != NULL)
     return FALSE;
-  others = list_active (self);
+  others = list_others (self);
   return fab_episode_node_find (self->at, fab_episode_books_key (self->books, plan, others),
                                 now_ps - self->at_ps, fab_episode_books_slack_ps (self->books, plan, others))
       != NULL;
@@ -776,7 +748,7 @@ fab_episode_put (FabEpisode *self, guint32 plan, FabEpisodeEnd end, FabTimePs no
   guint32 place = self->members->len;
 
   if (place > 0) {
-    g_autoptr (GArray) others = list_active (self);
+    g_autoptr (GArray) others = list_others (self);
 
     fab_episode_step_to_input (self, fab_episode_books_key (self->books, plan, others), now_ps,
                                fab_episode_books_slack_ps (self->books, plan, others));

@@ -107,3 +107,12 @@ void fab_episode_forget_rehearsal (FabEpisode *self);
 
 /* Plays the episode so far, up to its last event; from there on the network plays it. */
 void fab_episode_replay (FabEpisode *self);
+
+/* --- episode_skips.c, while it has a stage --- */
+
+/* Notes at a node the skips that the network has made since its parent. */
+void fab_episode_note_skips (FabEpisode *self, FabEpisodeNode *node);
+
+/* Returns the skips of the episode so far, on the clock of the network; NULL: they are not known, or were made by
+ * packets of other lanes. (transfer full) */
+GArray *fab_episode_list_skips (const FabEpisode *self);

@@ -131,6 +131,8 @@ fab_episode_books_try_apart (FabEpisodeBooks *self, const FabEpisodeInput *input
   self->ids = fab_plan_ids_new ();
   g_array_set_size (self->plans, 0);
   g_array_set_size (self->shapes, 0);
+  fab_episode_tree_clear (&self->tree);
+  fab_episode_tree_init (&self->tree);
 }
 
 static guint
@@ -169,7 +171,7 @@ fab_episode_books_slack_ps (const FabEpisodeBooks *self, guint32 plan, const GAr
 {
   FabTimePs least_ps;
 
-  if (self->tolerance <= 0)
+  if (self->tolerance <= 0 || self->apart_by == NULL)
     return 0;
   least_ps = alone_ps (self, plan);
   for (guint i = 0; i < others->len; i++)

@@ -125,7 +125,7 @@ class Help(CliTest):
         names = self.good("describe", "scenarios", "--names").split()
         self.assertEqual(names, sorted(os.path.basename(path).removesuffix(".yaml") for path in support.SCENARIOS + support.LEARN))
         lines = self.good("describe", "scenarios").splitlines()
-        self.assertRegex(lines[names.index("hello")], r"^hello +The smallest scenario: .*\.$")
+        self.assertRegex(lines[names.index("hello")], r"^hello +This is the smallest scenario: .*\.$")
         self.assertRegex(lines[names.index("02-ring")], r"^02-ring +2\. What a ring all-reduce costs$")
         self.assertTrue(all(re.fullmatch(r"\S+ +\S.{10,}", line) for line in lines))
         self.assertNotIn("Every token", lines[names.index("moe-mixtral-128-gpus")])

@@ -17,7 +17,7 @@
 #include "models/net/packet/parts.h"
 
 enum {
-  FIRST_WINDOW = 1 << 11, /* entries of the agenda */
+  FIRST_WINDOW = 1 << 12, /* entries of the agenda */
   MOST_WINDOW = 1 << 24,
   LEAST_PACKETS = 128, /* of every flow in a window */
   WORTH = 2,           /* a skip is at least as long as so many windows */
@@ -277,6 +277,18 @@ packet_cruise_cut (PacketNet *self)
   return TRUE;
 }
 
+guint64
+packet_cruise_ahead (const PacketNet *self, guint i, FabTimePs now_ps)
+{
+  const Cruise *cruise = &self->cruise;
+
+  if (cruise->skip_to_ps <= now_ps || i >= cruise->counts->len)
+    return 0;
+  double share = (double) (cruise->skip_to_ps - now_ps)
+               / (double) (cruise->skip_to_ps - cruise->skip_from_ps);
+  return (guint64) (share * (double) packet_lane_carried_since (self, cruise->counts, i));
+}
+
 /* A window has ended. */
 void
 packet_cruise_look (PacketNet *self)
@@ -289,11 +301,15 @@ packet_cruise_look (PacketNet *self)
     return;
   }
   if (cruise->n_windows == 0 || cruise->n_changes != self->n_flow_changes) {
-    cruise->window = MAX (cruise->window / 2, FIRST_WINDOW);
+    cruise->window = MAX (MAX (cruise->window / 2, FIRST_WINDOW), self->used_lanes->len);
     begin_window (self, 1);
     return;
   }
   Rates rates = compare_rates (self, &fewest);
+  if (fewest == G_MAXUINT) { /* no flow is under way */
+    begin_window (self, 1);
+    return;
+  }
   gboolean is_short = fewest < LEAST_PACKETS || (rates == RATES_SWAY && cruise->n_windows > 1);
   if (fewest > 0 && is_short && cruise->window < MOST_WINDOW) {
     cruise->window *= 2;

@@ -417,7 +417,7 @@ packet_list_queues (const FabNet *net, GArray *queues)
     FabLaneQueue queue = {
       .lane = number,
       .link = lane->link,
-      .carried_bytes = lane->carried_bytes,
+      .carried_bytes = lane->carried_bytes - packet_cruise_ahead (self, i, now_ps),
       .most_bytes = lane->most_bytes,
       .byte_ps = lane->byte_ps + (double) lane->queued_bytes * (double) (now_ps - lane->changed_ps),
       .n_stalls = lane->n_stalls,

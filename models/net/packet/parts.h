@@ -441,6 +441,8 @@ gboolean packet_lane_marks_repeat (PacketNet *self, const GArray *marks, double 
  * counted since then, while `by_ps` of a skip are taken back. */
 void packet_lane_counts_take (const PacketNet *self, GArray *counts);
 void packet_lane_counts_take_back (PacketNet *self, const GArray *counts, double share, FabTimePs by_ps);
+/* Returns what the used lane i has carried since then. */
+guint64 packet_lane_carried_since (const PacketNet *self, const GArray *counts, guint i);
 /* Moves all that is on its way, and what is due after `after_ps`. */
 void packet_delay (PacketNet *self, FabTimePs after_ps, FabTimePs by_ps);
 
@@ -452,6 +454,8 @@ void packet_cruise_rest (PacketNet *self);
 void packet_cruise_look (PacketNet *self);
 /* Call it before anything meets the network. A skip that reaches beyond now ends now. Returns whether one has. */
 gboolean packet_cruise_cut (PacketNet *self);
+/* Returns what the used lane i carries in the part of a skip that is still to come. */
+guint64 packet_cruise_ahead (const PacketNet *self, guint i, FabTimePs now_ps);
 
 /* --- paths.c --- */
 

@@ -596,7 +596,8 @@ is_lane_touched (const VirtualLane *lane)
 {
   return lane->ring != NONE || lane->carried_bytes > 0 || lane->queued_bytes > 0 || lane->owed_bytes > 0
       || lane->held_bytes > 0 || lane->is_paused || lane->has_asked || lane->most_bytes > 0
-      || lane->n_stalls > 0 || lane->served > 0;
+      || lane->n_stalls > 0 || lane->n_pauses > 0 || lane->n_marks > 0 || lane->n_drops > 0
+      || lane->served > 0;
 }
 
 void

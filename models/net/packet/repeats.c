@@ -195,6 +195,12 @@ packet_lane_counts_take (const PacketNet *self, GArray *counts)
     g_array_index (counts, struct _LaneMark, i).byte_ps = used_lane (self, i)->byte_ps;
 }
 
+guint64
+packet_lane_carried_since (const PacketNet *self, const GArray *counts, guint i)
+{
+  return used_lane (self, i)->carried_bytes - g_array_index (counts, struct _LaneMark, i).carried_bytes;
+}
+
 void
 packet_lane_counts_take_back (PacketNet *self, const GArray *counts, double share, FabTimePs by_ps)
 {
