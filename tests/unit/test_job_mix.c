@@ -168,25 +168,35 @@ tables_are_read_between_their_points (G_GNUC_UNUSED void **state)
   assert_near (fab_mix_load (&greedy, greedy_load, 1.5), 1, 1e-12);
 }
 
+/* Draws groups of nodes and jobs. Returns the number of nodes. */
+static guint
+draw_mix (guint64 *seed, guint *groups, guint n_groups, FabMixJob *jobs, guint n_jobs)
+{
+  guint n_nodes = 0;
+  double now_s = 0;
+
+  for (guint g = 0; g < n_groups; g++)
+    n_nodes += groups[g] = 1 + (guint) (draw (seed) * 8);
+  for (guint i = 0; i < n_jobs; i++) {
+    now_s += draw (seed) * 5;
+    jobs[i] = (FabMixJob){ .submit_s = floor (now_s),
+                           .work_s = 1 + floor (draw (seed) * 60),
+                           .kind = draw (seed) < 0.5,
+                           .n_nodes = 1 + (guint) (draw (seed) * n_nodes),
+                           .priority = (gint64) (draw (seed) * 3) };
+  }
+  return n_nodes;
+}
+
 /* Of a random mix: nobody loses time, nobody starts early, and at no time are more nodes used than there are. */
 static void
 check_random (guint64 seed)
 {
   enum { N = 120, GROUPS = 5 };
-  guint groups[GROUPS], n_nodes = 0;
+  guint groups[GROUPS], n_nodes;
   FabMixJob jobs[N];
-  double now_s = 0;
 
-  for (guint g = 0; g < GROUPS; g++)
-    n_nodes += groups[g] = 1 + (guint) (draw (&seed) * 8);
-  for (guint i = 0; i < N; i++) {
-    now_s += draw (&seed) * 5;
-    jobs[i] = (FabMixJob){ .submit_s = floor (now_s),
-                           .work_s = 1 + floor (draw (&seed) * 60),
-                           .kind = draw (&seed) < 0.5,
-                           .n_nodes = 1 + (guint) (draw (&seed) * n_nodes),
-                           .priority = (gint64) (draw (&seed) * 3) };
-  }
+  n_nodes = draw_mix (&seed, groups, GROUPS, jobs, N);
   const FabMixMachine machine = { GROUPS, groups };
   const FabMixKind kinds[] = { quiet, greedy };
   const FabMixRules rules = { .placement = (FabMixPlacement) (draw (&seed) * FAB_N_MIX_PLACEMENTS),
@@ -376,21 +386,12 @@ static void
 check_failing (guint64 seed)
 {
   enum { N = 80, GROUPS = 4 };
-  guint groups[GROUPS], n_nodes = 0;
+  guint groups[GROUPS], n_nodes;
   FabMixJob jobs[N];
-  double now_s = 0, busy_s = 0, span_s;
+  double busy_s = 0, span_s;
   FabMixFailures failures[2] = { 0 };
 
-  for (guint g = 0; g < GROUPS; g++)
-    n_nodes += groups[g] = 1 + (guint) (draw (&seed) * 8);
-  for (guint i = 0; i < N; i++) {
-    now_s += draw (&seed) * 5;
-    jobs[i] = (FabMixJob){ .submit_s = floor (now_s),
-                           .work_s = 1 + floor (draw (&seed) * 60),
-                           .kind = draw (&seed) < 0.5,
-                           .n_nodes = 1 + (guint) (draw (&seed) * n_nodes),
-                           .priority = (gint64) (draw (&seed) * 3) };
-  }
+  n_nodes = draw_mix (&seed, groups, GROUPS, jobs, N);
   for (guint k = 0; k < 2; k++) {
     double per_s = draw (&seed) * 0.05;
 
