@@ -223,22 +223,29 @@ add_paths (Found *self, const FabRingSet *set, const guint *rails, guint n_rails
   }
 }
 
-/* Beside in_nic first, beside out_nic last, between them ascending or along direct links. (transfer full) */
+/* Beside in_nic first, beside out_nic last, and between them along direct links. Without such links, NCCL goes round the
+ * node by number (ncclTopoSearchNextGpuSort in its src/graph/search.cc). On 2 x 8 H100 its log says, in node 0:
+ * channel 0 0 7 6 5 4 3 2 1, channel 1 1 0 7 6 5 4 3 2. (transfer full) */
 static guint *
 pass_by_number (const Node *node, guint in_nic, guint out_nic)
 {
   guint n = node->group->gpus_per_node, hops;
   FabPackArc ends = ends_of (node, in_nic, out_nic, &hops);
   guint *order = g_new (guint, n), n_ordered = 0;
+  guint step = ends.to == (ends.from + 1) % n ? n - 1
+                                              : 1; /* down, where the last one is the next by number */
 
   if (node->counts && n > 1) {
     fab_ring_search_way (node->counts, n, ends, order);
     return order;
   }
   order[n_ordered++] = ends.from;
-  for (guint i = 0; i < n; i++)
-    if (i != ends.from && i != ends.to)
-      order[n_ordered++] = i;
+  for (guint i = 1; i < n; i++) {
+    guint next = (ends.from + i * step) % n;
+
+    if (next != ends.to)
+      order[n_ordered++] = next;
+  }
   if (n > 1)
     order[n_ordered] = ends.to;
   return order;
