@@ -80,7 +80,7 @@ add_path (Finder *self, const FabScheduleLane *lane)
     FabLinkId link = g_array_index (self->links, FabLinkId, i);
     guint at;
 
-    if (!fab_footprint_has (lane->footprint, link, &at) || !net->ops->plays_alike (net, link))
+    if (!fab_footprint_has (lane->footprint, link, &at) || !net->ops->plays_alike (net, link, 1))
       return FALSE;
   }
   return self->links->len > first && fab_footprint_is_path (lane->footprint, self->links->len - first);
@@ -304,19 +304,51 @@ turns_feeds (const Finder *self, const guint32 *lanes)
   return TRUE;
 }
 
-/* Whether everything that is turned comes back after `order` turns, and not before. */
+/* Whether what is turned comes back after `order` turns, and not before. */
 static gboolean
-is_free (const guint32 *next, guint n, guint order)
+comes_back (const guint32 *next, guint32 from, guint order)
 {
-  for (guint i = 0; i < n; i++) {
-    guint32 at = i;
+  guint32 at = from;
 
-    for (guint k = 1; k <= order && next[i] != NONE; k++) {
-      at = next[at];
-      if ((at == i) != (k == order))
-        return FALSE;
-    }
+  for (guint k = 1; k <= order; k++) {
+    at = next[at];
+    if ((at == from) != (k == order))
+      return FALSE;
   }
+  return TRUE;
+}
+
+static gboolean
+all_lanes_turn (const Finder *self, const Turn *turn)
+{
+  for (guint l = 0; l < n_lanes (self); l++)
+    if (!comes_back (turn->lanes, l, turn->order))
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether nodes may share the link, so that it stays where it is: a bundle of links between switches that has a link for
+ * each of them. With fewer links they would wait for whole packets of each other. */
+static gboolean
+may_stay (const Finder *self, FabLinkId id, guint n_sharers)
+{
+  const FabLink *link = fab_graph_link (self->graph, id);
+  const FabVertex *src = fab_graph_vertex (self->graph, link->src),
+                  *dst = fab_graph_vertex (self->graph, link->dst);
+
+  return src->kind == FAB_VERTEX_SWITCH && dst->kind == FAB_VERTEX_SWITCH && src->node == FAB_NO_NODE
+      && dst->node == FAB_NO_NODE && n_sharers <= link->count
+      && self->spec->net->ops->plays_alike (self->spec->net, id, n_sharers);
+}
+
+/* Links turn, or are shared. */
+static gboolean
+all_links_turn (const Finder *self, const Turn *turn)
+{
+  for (FabLinkId link = 0; link < fab_graph_n_links (self->graph); link++)
+    if (turn->links[link] == link ? !may_stay (self, link, turn->order)
+                                  : turn->links[link] != NONE && !comes_back (turn->links, link, turn->order))
+      return FALSE;
   return TRUE;
 }
 
@@ -335,8 +367,8 @@ try_turn (const Finder *self, const Candidate *by, Turn *turn)
 
   *turn = (Turn){ by->order, g_new (guint32, n_lanes (self) + 1), g_new (FabLinkId, n_links + 1) };
   if (turn_lanes (self, by, turn->lanes) && turns_feeds (self, turn->lanes)
-      && turn_links (self, turn->lanes, turn->links) && is_free (turn->lanes, n_lanes (self), by->order)
-      && is_free (turn->links, n_links, by->order))
+      && turn_links (self, turn->lanes, turn->links) && all_lanes_turn (self, turn)
+      && all_links_turn (self, turn))
     return TRUE;
   turn_clear (turn);
   return FALSE;
@@ -404,6 +436,13 @@ turned (const guint32 *next, guint32 at)
   return next == NULL ? at : next[at];
 }
 
+/* How often a rotation moves it before it is back. */
+static guint
+n_places (const guint32 *next, guint32 at, guint order)
+{
+  return turned (next, at) == at ? 1 : order;
+}
+
 /* Writes for the orbit of one of them that it stands for all, and how they are turned from there. FALSE: two ways of
  * turning lead to the same place. `turn` may be NULL. */
 static gboolean
@@ -411,12 +450,13 @@ walk_orbit (const Turn *const *turns, gboolean are_links, guint32 from, guint32 
 {
   const guint32 *first = are_links ? turns[0]->links : turns[0]->lanes,
                 *second = are_links ? turns[1]->links : turns[1]->lanes;
+  guint rows = n_places (first, from, turns[0]->order), columns = n_places (second, from, turns[1]->order);
   guint32 row = from;
 
-  for (guint a = 0; a < turns[0]->order; a++, row = turned (first, row)) {
+  for (guint a = 0; a < rows; a++, row = turned (first, row)) {
     guint32 at = row;
 
-    for (guint b = 0; b < turns[1]->order; b++, at = turned (second, at)) {
+    for (guint b = 0; b < columns; b++, at = turned (second, at)) {
       if (at == NONE || stands_for[at] != NONE)
         return FALSE;
       stands_for[at] = from;
@@ -468,6 +508,38 @@ join_orbits (FabRotation *rotation)
   }
 }
 
+/* Notes which links the rotations leave where they are. */
+static void
+note_stays (const Turn *const *turns, FabRotation *rotation)
+{
+  for (guint t = 0; t < 2; t++)
+    for (FabLinkId link = 0; link < rotation->n_links; link++)
+      if (turns[t]->order > 1 && turns[t]->links[link] == link)
+        rotation->stays[link] |= t == 0 ? FAB_ROTATION_STAYS_IN_FIRST : FAB_ROTATION_STAYS_IN_SECOND;
+}
+
+static void
+list_shared (FabRotation *rotation)
+{
+  g_autoptr (GArray) shared = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+
+  for (FabLinkId link = 0; link < rotation->n_links; link++)
+    if (rotation->stays[link] != 0)
+      g_array_append_val (shared, link);
+  rotation->n_shared = shared->len;
+  rotation->shared = (FabLinkId *) (gpointer) g_array_free (g_steal_pointer (&shared), FALSE);
+}
+
+/* Whether links that stay in both rotations are not shared by too many. */
+static gboolean
+may_all_stay (const Finder *self, const FabRotation *rotation)
+{
+  for (FabLinkId link = 0; link < rotation->n_links; link++)
+    if (rotation->stays[link] != 0 && !may_stay (self, link, fab_rotation_sharers (rotation, link)))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 go_together (const Finder *self, const Turn *first, const Turn *second)
 {
@@ -485,12 +557,15 @@ keep_orbits (const Finder *self, const Turn *first, const Turn *second)
   g_autofree guint32 *lanes = g_new (guint32, n_lanes (self) + 1);
   FabRotation *rotation = fab_rotation_new (n_links, first->order, second->order);
 
-  if (!go_together (self, first, second) || !find_orbits (turns, FALSE, n_lanes (self), lanes, NULL)
+  note_stays (turns, rotation);
+  if (!go_together (self, first, second) || !may_all_stay (self, rotation)
+      || !find_orbits (turns, FALSE, n_lanes (self), lanes, NULL)
       || !find_orbits (turns, TRUE, n_links, rotation->stands_for, rotation->turn)) {
     fab_rotation_unref (rotation);
     return FALSE;
   }
   join_orbits (rotation);
+  list_shared (rotation);
   for (guint s = 0; s < self->spec->n; s++) {
     FabSchedule *schedule = self->spec->schedules[s];
 

@@ -216,7 +216,7 @@ rotates (const FabPlays *self)
 {
   const FabNet *net = self->env.net;
 
-  return net->ops->plays_alike != NULL && net->ops->plays_alike (net, FAB_NO_LINK);
+  return net->ops->plays_alike != NULL && net->ops->plays_alike (net, FAB_NO_LINK, 1);
 }
 
 /* Nothing is turned where a stream may be under way as well. */

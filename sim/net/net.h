@@ -169,8 +169,9 @@ typedef struct {
                      GArray *links);
   /* Whether equal messages over equal links fare alike there, wherever these are: nothing is drawn, and no link shares
    * anything with those that it does not follow. So lines that turn into each other (FabRotation) may be played once.
-   * FAB_NO_LINK: whether any link does. NULL: none does. */
-  gboolean (*plays_alike) (const FabNet *net, FabLinkId link);
+   * FAB_NO_LINK: whether any link does. NULL: none does. Where `n_sharers` of these lines, more than one, cross the
+   * link: whether one of them may be played with its part of the link. */
+  gboolean (*plays_alike) (const FabNet *net, FabLinkId link, guint n_sharers);
   FabNet *(*create) (const FabNetEnv *env, gconstpointer params);
   void (*send) (FabNet *net, const FabTransfer *transfer); /* copies the transfer, which must have a path */
   void (*stream) (FabNet *net, const FabStream *stream);   /* copies the stream */

@@ -371,7 +371,7 @@ packet_rest (FabNet *net, guint64 stream)
   packet_credits_rest (self);
   packet_balance_rest (self);
   g_array_set_size (self->lane_marks, 0);
-  self->rotation = NULL;
+  packet_ports_turn (self, NULL);
   packet_cruise_rest (self);
   if (self->params.message_gap_ps > 0)
     memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
@@ -414,13 +414,14 @@ packet_list_queues (const FabNet *net, GArray *queues)
   for (guint i = 0; i < self->used_lanes->len; i++) {
     guint32 number = g_array_index (self->used_lanes, guint32, i);
     const VirtualLane *lane = &self->lanes[number];
+    guint n = packet_port_sharers (self, lane->link);
     FabLaneQueue queue = {
       .lane = number,
       .link = lane->link,
-      .carried_bytes = lane->carried_bytes - packet_cruise_ahead (self, i, now_ps),
-      .most_bytes = lane->most_bytes,
-      .byte_ps = lane->byte_ps + (double) lane->queued_bytes * (double) (now_ps - lane->changed_ps),
-      .n_stalls = lane->n_stalls,
+      .carried_bytes = n * (lane->carried_bytes - packet_cruise_ahead (self, i, now_ps)),
+      .most_bytes = n * lane->most_bytes,
+      .byte_ps = n * (lane->byte_ps + (double) lane->queued_bytes * (double) (now_ps - lane->changed_ps)),
+      .n_stalls = n * lane->n_stalls,
       .n_marks = lane->n_marks,
       .n_pauses = lane->n_pauses,
       .n_drops = lane->n_drops,
@@ -434,14 +435,14 @@ packet_list_queues (const FabNet *net, GArray *queues)
 
 /* Marks and losses are drawn, or depend on what ports of a switch share. */
 static gboolean
-packet_plays_alike (const FabNet *net, FabLinkId link)
+packet_plays_alike (const FabNet *net, FabLinkId link, guint n_sharers)
 {
   const PacketNet *self = (const PacketNet *) net;
 
   if (!self->params.has_memo || !self->params.has_fold || self->memories != NULL)
     return FALSE;
-  return link == FAB_NO_LINK || self->lanes[link].control == CONTROL_CREDIT
-      || self->lanes[link].control == CONTROL_NONE;
+  return link == FAB_NO_LINK || self->lanes[link].control == CONTROL_NONE
+      || (self->lanes[link].control == CONTROL_CREDIT && packet_port_has_room_for (self, n_sharers));
 }
 
 /* Classes of service have lanes whose numbers depend on what was opened before. Where a message takes several paths,

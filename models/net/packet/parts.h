@@ -281,6 +281,13 @@ packet_is_memory (const FabGraph *graph, FabVertexId vertex)
   return kind == FAB_VERTEX_ACCELERATOR || kind == FAB_VERTEX_MEMORY || kind == FAB_VERTEX_STORAGE;
 }
 
+/* Returns how many packets cross a link for each one that is played. */
+static inline guint
+packet_port_sharers (const PacketNet *self, FabLinkId link)
+{
+  return self->rotation == NULL ? 1 : fab_rotation_sharers (self->rotation, link);
+}
+
 /* Draws a number; it has 64 random bits. */
 static inline guint64
 packet_random (PacketNet *self)
@@ -303,6 +310,10 @@ void packet_ports_clear (PacketNet *self);
 void packet_ports_rest (PacketNet *self);
 /* The same for all lanes and ports, whatever is on its way or waits: it is forgotten. */
 void packet_ports_reset (PacketNet *self);
+/* From now on lines turn in this way; nothing is on its way over the links that they share. NULL: not at all. */
+void packet_ports_turn (PacketNet *self, const FabRotation *rotation);
+/* Whether a buffer that links share is large enough for each of the lines. */
+gboolean packet_port_has_room_for (const PacketNet *self, guint n_sharers);
 /* Returns a lane of a link and a level that nothing has crossed yet. */
 VirtualLane packet_lane_empty (const PacketNet *self, guint32 link, guint8 service, guint8 level);
 /* Returns the class of service for a name of traffic, which may be NULL. */

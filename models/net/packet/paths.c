@@ -122,7 +122,7 @@ add_hop (PacketNet *self, PathEnd *end, FabLinkId link, double cost, PacketUse u
   const FabRotation *rotation = use.rotation;
   FabLinkId played = rotation != NULL ? rotation->stands_for[link] : link;
   guint32 before = end->lane, turn = 0;
-  Hop hop = { .queue = NONE, .cost = cost };
+  Hop hop = { .queue = NONE, .cost = cost * (rotation != NULL ? fab_rotation_sharers (rotation, link) : 1) };
 
   if (before == NONE) {
     hop.lane = packet_lane_first (self, played, use.service);

@@ -473,17 +473,30 @@ packet_port_set_rate (PacketNet *self, guint32 link, double fraction)
   }
 }
 
-/* Returns the default buffer: what is on the wire in one round trip, and 8 packets. */
+/* Returns the default buffer: what is on the wire in one round trip, and 8 packets for each of the parallel links. A
+ * link that is shared has so much for its part of the rate. */
 static FabBytes
-room_of (const PacketNet *self, const FabLink *link)
+room_of (const PacketNet *self, FabLinkId number)
 {
+  const FabLink *link = fab_graph_link (self->base.env.graph, number);
   FabTimePs round_ps = link->latency_ps + fab_graph_link (self->base.env.graph, link->reverse)->latency_ps;
-  double bytes = fab_ps_to_seconds (round_ps) * (double) link->rate_bytes_per_s
-               + 8 * (double) self->params.mtu_bytes;
+  guint n_sharers = packet_port_sharers (self, number), n_parallel = MAX (link->count / n_sharers, 1);
+  double bytes = fab_ps_to_seconds (round_ps) * (double) link->rate_bytes_per_s / n_sharers
+               + 8 * n_parallel * (double) self->params.mtu_bytes;
 
   if (self->params.buffer_bytes > 0)
-    bytes = (double) MAX (self->params.buffer_bytes, 2 * self->params.mtu_bytes);
+    bytes = (double) MAX (self->params.buffer_bytes / packet_port_sharers (self, number),
+                          2 * self->params.mtu_bytes);
   return (FabBytes) MIN (bytes, G_MAXINT32);
+}
+
+gboolean
+packet_port_has_room_for (const PacketNet *self, guint n_sharers)
+{
+  const FabBytes least_packets = 8;
+
+  return n_sharers == 1 || self->params.buffer_bytes == 0
+      || self->params.buffer_bytes >= n_sharers * least_packets * self->params.mtu_bytes;
 }
 
 static guint8
@@ -502,7 +515,7 @@ VirtualLane
 packet_lane_empty (const PacketNet *self, guint32 number, guint8 service, guint8 level)
 {
   const FabLink *link = fab_graph_link (self->base.env.graph, number);
-  FabBytes room = room_of (self, link), mtu = self->params.mtu_bytes;
+  FabBytes room = room_of (self, number), mtu = self->params.mtu_bytes;
   VirtualLane lane = { .link = number,
                        .next = number,
                        .ring = NONE,
@@ -591,6 +604,36 @@ packet_ports_rest (PacketNet *self)
   g_array_set_size (self->used_lanes, 0);
 }
 
+static void
+share_link (PacketNet *self, FabLinkId link)
+{
+  guint32 number = link;
+
+  do {
+    VirtualLane *lane = &self->lanes[number],
+                empty = packet_lane_empty (self, link, lane->service, lane->level);
+
+    g_assert (lane->ring == NONE && lane->queued_bytes == 0 && lane->owed_bytes == 0);
+    lane->room_bytes = empty.room_bytes;
+    lane->credit_bytes = empty.credit_bytes;
+    number = lane->next;
+  } while (number != link);
+}
+
+void
+packet_ports_turn (PacketNet *self, const FabRotation *rotation)
+{
+  const FabRotation *before = self->rotation;
+
+  if (before == rotation)
+    return;
+  self->rotation = rotation;
+  for (guint i = 0; before != NULL && i < before->n_shared; i++)
+    share_link (self, before->shared[i]);
+  for (guint i = 0; rotation != NULL && i < rotation->n_shared; i++)
+    share_link (self, rotation->shared[i]);
+}
+
 static gboolean
 is_lane_touched (const VirtualLane *lane)
 {
@@ -656,12 +699,12 @@ packet_open (FabNet *net, const FabConnection *connection)
 
   line->net = self;
   line->connection = *connection;
+  if (connection->rotation != NULL)
+    packet_ports_turn (self, connection->rotation);
   line->way = packet_path_set (self, connection->legs, connection->n_legs,
                                (PacketUse){ connection->footprint, connection->wire_factor, connection->drive,
                                             packet_service_of (self, connection->traffic),
                                             connection->rotation });
-  if (connection->rotation != NULL)
-    self->rotation = connection->rotation;
   line->sender = packet_sender_new (self, line->way);
   line->head = line->tail = NONE;
   self->n_lines++;
