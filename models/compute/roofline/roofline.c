@@ -45,8 +45,9 @@ static const FabParam roofline_params[] = {
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (RooflineParams, pricing.is_fused),
     .fallback = "true",
-    .help = "Each memory-bound operator is one kernel (compiled or hand-written). false: it is two kernels, "
-            "which write and read a result in between." },
+    .help =
+        "Each memory-bound operator is one kernel (compiled or hand-written). false: PyTorch without a compiler "
+        "runs 1 to 8 kernels for it, and each moves as many bytes as the fused one." },
   { .key = "launch",
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (RooflineParams, pricing.launch_ps),
