@@ -123,7 +123,6 @@ append_step (GString *page, const FabScenario *scenario, const FabRunResult *res
   append_time (page, "step", times->duration_ps, times->duration_ps, note);
   append_band (page, result);
   append_time (page, "compute", times->compute_ps, times->duration_ps, "");
-  append_power_cap (page, result);
   if (fab_simulation_slowed_ps (result->simulation) > times->duration_ps / 1000)
     append_time (page, "  slowed", fab_simulation_slowed_ps (result->simulation), times->duration_ps,
                  "longer, because collectives occupy multiprocessors");
@@ -136,6 +135,7 @@ append_step (GString *page, const FabScenario *scenario, const FabRunResult *res
   if (times->waiting_ps > times->duration_ps / 1000)
     append_time (page, "  waiting", times->waiting_ps, times->duration_ps,
                  "a collective waits for its last rank");
+  append_power_cap (page, result);
   if (step->tokens_per_s > 0 && step->mfu_fraction <= 0)
     g_string_append_printf (page, "  %-16s%8.0f     tokens/s\n", "throughput", step->tokens_per_s);
   else if (step->tokens_per_s > 0)
