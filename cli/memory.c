@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/units.h"
 #include "sim/run/run.h"
 
 /* From so many nodes on, a run may take more than 1 GB (50 kB per node when alike nodes are built once, 2 to 5 MB when
@@ -134,7 +135,8 @@ show_estimate (double bytes, gint64 n_nodes)
   g_autofree char *text = fab_units_show (FAB_UNIT_BYTES, bytes);
 
   if (isatty (STDERR_FILENO) == 1)
-    g_printerr ("\r\033[K%" G_GINT64_FORMAT " nodes take about %s of memory\n", n_nodes, text);
+    g_printerr ("\r\033[K%" G_GINT64_FORMAT " %s about %s of memory\n", n_nodes,
+                fab_plural ((guint64) n_nodes, "node takes", "nodes take"), text);
 }
 
 gboolean
@@ -149,7 +151,8 @@ fab_cli_check_memory (const FabScenario *scenario, GError **error)
   if (!read_limit (&limit, error))
     return FALSE;
   if (isatty (STDERR_FILENO) == 1)
-    g_printerr ("\r\033[Kestimating the memory of %" G_GINT64_FORMAT " nodes", n_nodes);
+    g_printerr ("\r\033[Kestimating the memory of %" G_GINT64_FORMAT " %s", n_nodes,
+                fab_plural ((guint64) n_nodes, "node", "nodes"));
   double needed = estimate_bytes (scenario, spec->is_folded ? sample_nodes : sample_nodes_unfolded,
                                   (double) n_nodes);
   show_estimate (needed, n_nodes);

@@ -5,6 +5,7 @@
 
 #include "lib/private.h"
 #include "sim/base/error.h"
+#include "sim/base/units.h"
 #include "sim/collective/flow_path.h"
 #include "sim/collective/play.h"
 
@@ -218,8 +219,8 @@ advance (FabricastNetwork *self, gint64 until_ps, FabricastError **error)
   if (failure != NULL)
     return lib_fail (error, FABRICAST_BROKEN, "%s", failure);
   if (until_ps == INT64_MAX && self->n_flying > 0)
-    return lib_fail (error, FABRICAST_HUNG, "%u transfers wait forever, because no event is due",
-                     self->n_flying);
+    return lib_fail (error, FABRICAST_HUNG, "%u %s forever, because no event is due", self->n_flying,
+                     fab_plural (self->n_flying, "transfer waits", "transfers wait"));
   return FABRICAST_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answer/explain/parts.h"
+#include "sim/base/units.h"
 #include "sim/run/band.h"
 
 static const double rounding = 1e-6;
@@ -268,9 +269,10 @@ explain_flow (const Binding *self, guint depth, double flow_s)
     fab_statement_term (statement, "limit", FAB_TERM_RATE, plan->limit_bytes_per_s);
     fab_statement_note (
         statement,
-        "limit: the rate in size per second that the ends reach with protocol %s and %u channels; the links "
+        "limit: the rate in size per second that the ends reach with protocol %s and %u %s; the links "
         "would allow %s.",
-        plan->protocol ? plan->protocol : "-", plan->n_channels, link_rate);
+        plan->protocol ? plan->protocol : "-", plan->n_channels,
+        fab_plural (plan->n_channels, "channel", "channels"), link_rate);
     return;
   }
   fab_statement_formula (statement, factor_of (plan->op));
@@ -318,9 +320,11 @@ note_binding (const Binding *self, FabStatement *statement)
 
   if (fab_collective_plan_waits_for_ends (self->plan))
     fab_statement_note (statement,
-                        "The %u channels set its pace; a faster link would not change it. The slowest link: "
+                        "%u %s its pace; a faster link would not change it. The slowest link: "
                         "%s -> %s, %u x %s.",
-                        self->plan->n_channels, from, to, self->link->count, self->link_class->name);
+                        self->plan->n_channels,
+                        fab_plural (self->plan->n_channels, "channel sets", "channels set"), from, to,
+                        self->link->count, self->link_class->name);
   else
     fab_statement_note (statement, "The link that binds it: %s -> %s, %u x %s.", from, to, self->link->count,
                         self->link_class->name);

@@ -7,6 +7,7 @@
 
 #include "answer/explain/parts.h"
 #include "sim/base/error.h"
+#include "sim/base/units.h"
 #include "sim/run/run.h"
 
 static void explain_memory (const Explain *self, guint depth);
@@ -625,11 +626,13 @@ note_efficiency (const Explain *self, FabStatement *statement)
   if (found->is_cell)
     fab_statement_note (statement,
                         "Kernels run at %.3g of the roofline's rates (efficiency %s): %s; %" G_GINT64_FORMAT
-                        " runs, %" G_GINT64_FORMAT " sources. Of such steps 90 %% took %.3g to %.3g of the "
+                        " %s, %" G_GINT64_FORMAT " %s. Of such steps 90 %% took %.3g to %.3g of the "
                         "predicted time.",
                         values->scale_factor, values->name,
                         values->source != NULL ? values->source : "own entry", values->n_rows,
-                        values->n_sources, values->low_factor, values->high_factor);
+                        fab_plural ((guint64) values->n_rows, "run", "runs"), values->n_sources,
+                        fab_plural ((guint64) values->n_sources, "source", "sources"), values->low_factor,
+                        values->high_factor);
   else
     fab_statement_note (
         statement,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/explain/parts.h"
+#include "sim/base/units.h"
 #include "sim/execution/overlap.h"
 
 enum { MOST_GAPS = 3, MOST_GROUPS = 4 };
@@ -224,8 +225,8 @@ note_gaps (const Explain *self, FabStatement *statement)
   gaps_init (&gaps, self);
   if (gaps.gaps->len == 0)
     return;
-  fab_statement_note (statement, "Compute waits %u time%s%s%s. The longest:", gaps.gaps->len,
-                      gaps.gaps->len == 1 ? "" : "s", dag->n_classes > 1 ? " in " : "",
+  fab_statement_note (statement, "Compute waits %u %s%s%s. The longest:", gaps.gaps->len,
+                      fab_plural (gaps.gaps->len, "time", "times"), dag->n_classes > 1 ? " in " : "",
                       dag->n_classes > 1 ? dag->classes[gaps.rank_class].name : "");
   for (guint i = 0; i < MIN (gaps.gaps->len, MOST_GAPS); i++)
     note_gap (self, statement, &gaps, g_array_index (gaps.gaps, FabInterval, i));
@@ -255,7 +256,8 @@ explain_dimension (const Explain *self, guint depth, const char *dimension)
                         group->n, record->op, bytes, record->n_ranks, each, exposed);
   }
   if (alike->len > MOST_GROUPS)
-    fab_statement_note (statement, "There are %u other sizes.", alike->len - MOST_GROUPS);
+    fab_statement_note (statement, "%u %s not shown.", alike->len - MOST_GROUPS,
+                        fab_plural (alike->len - MOST_GROUPS, "other size is", "other sizes are"));
   if (alike->len > 0 && exposed_by (self, dimension) >= worth_a_chain * self->point->exposed_s)
     explain_collective (self, depth + 1, &g_array_index (alike, AlikeCollectives, 0));
 }

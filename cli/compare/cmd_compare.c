@@ -15,6 +15,7 @@
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/units.h"
 
 /* --- pages of fidelities --- */
 
@@ -187,7 +188,8 @@ fab_compare_append_sorts (FabComparePage *page)
       append_row (page, 4, name, row->times_s);
   }
   if (n > MOST_SORTS)
-    g_string_append_printf (page->out, "    and %u more kinds: --format csv\n", n - MOST_SORTS);
+    g_string_append_printf (page->out, "    and %u more %s: --format csv\n", n - MOST_SORTS,
+                            fab_plural (n - MOST_SORTS, "kind", "kinds"));
   append_sums (page, FAB_FACT_CONTENTION, "  beyond an idle network's");
   append_sums (page, FAB_FACT_WAITING, "  waiting for their last rank");
   g_string_append_c (page->out, '\n');

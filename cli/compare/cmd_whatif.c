@@ -12,6 +12,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/units.h"
 #include "sim/study/change.h"
 #include "validate/variants/blast.h"
 #include "validate/variants/variant.h"
@@ -258,7 +259,8 @@ append_switches (GString *text, const FabWhatIfView *view, guint side)
                             one->before ? one->before : "-", then, one->after ? one->after : "-", now);
   }
   if (switches->len > MOST_SWITCHES)
-    g_string_append_printf (text, "    and %u more sizes\n", switches->len - MOST_SWITCHES);
+    g_string_append_printf (text, "    and %u more %s\n", switches->len - MOST_SWITCHES,
+                            fab_plural (switches->len - MOST_SWITCHES, "size", "sizes"));
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/units.h"
 #include "sim/result/store.h"
 #include "validate/traces/predict.h"
 
@@ -32,13 +33,14 @@ print_account (const FabTrace *trace, const FabTraceAccount *account)
   g_print ("Collectives: %u. Waiting for the last rank is part of idle time, and so are copies of memory.\n",
            account->collectives->len);
   if (account->n_inseparable > 0)
-    g_print ("Of %u collectives not all ranks are here: their waiting counts as communication.\n",
-             account->n_inseparable);
+    g_print ("Not all ranks of %u %s are here, so waiting in them counts as communication.\n",
+             account->n_inseparable, fab_plural (account->n_inseparable, "collective", "collectives"));
   if (account->n_without_size > 0)
-    g_print ("Of %u collectives the trace does not say the size.\n", account->n_without_size);
+    g_print ("The trace does not give the size of %u %s.\n", account->n_without_size,
+             fab_plural (account->n_without_size, "collective", "collectives"));
   if (account->n_left_out > 0)
-    g_print ("Left out: %u operation%s that no step of the profiler launched.\n", account->n_left_out,
-             account->n_left_out == 1 ? "" : "s");
+    g_print ("Left out: %u %s that no step of the profiler launched.\n", account->n_left_out,
+             fab_plural (account->n_left_out, "operation", "operations"));
 }
 
 /* A graph has no times: how much work it holds. */
@@ -112,9 +114,8 @@ print_classes (const GArray *rows, gboolean is_whole)
     if (ratios->len == 0)
       continue;
     g_array_sort (ratios, compare_ratios);
-    g_print ("%-12s %3u size%s, median of predicted / measured %.2f, %u in their bands\n",
-             size_classes[c].name, ratios->len, ratios->len == 1 ? "" : "s", fab_trace_median (ratios),
-             n_inside);
+    g_print ("%-12s %3u %s, median of predicted / measured %.2f, %u in the band\n", size_classes[c].name,
+             ratios->len, fab_plural (ratios->len, "size", "sizes"), fab_trace_median (ratios), n_inside);
   }
 }
 
@@ -170,11 +171,12 @@ print_predictions (const ImportTraceOptions *o, const FabTrace *trace, const Fab
           : "The ratio is that of predicted to shortest time, because ranks without a trace may have come "
             "late.\n");
   if (n_left_out > 0)
-    g_print ("Left out: %u collectives without a size, or of groups that do not fit into the machine.\n",
-             n_left_out);
+    g_print ("Left out: %u %s without a size, or of groups that do not fit into the machine.\n", n_left_out,
+             fab_plural (n_left_out, "collective", "collectives"));
   if (account->n_without_group > 0)
-    g_print ("Of %u collectives the trace does not say the group: they count as those of all %u ranks.\n",
-             account->n_without_group, fab_trace_n_world (trace));
+    g_print ("The trace does not give the group of %u %s: all %u ranks count as their group.\n",
+             account->n_without_group, fab_plural (account->n_without_group, "collective", "collectives"),
+             fab_trace_n_world (trace));
   return TRUE;
 }
 
@@ -196,12 +198,13 @@ print_lengths (const FabTraceAccount *account)
                                 : 0);
   }
   if (n_left_out > 0)
-    g_print ("Left out: %u collectives without a size.\n", n_left_out);
+    g_print ("Left out: %u %s without a size.\n", n_left_out,
+             fab_plural (n_left_out, "collective", "collectives"));
   g_print (
       "The files have the lengths of collectives, not the times at which they ran, so there are no steps.\n");
   if (account->n_inseparable > 0)
-    g_print ("Of %u collectives not all ranks are here: their times may hold waiting for the others.\n",
-             account->n_inseparable);
+    g_print ("Not all ranks of %u %s are here: times may include waiting for the others.\n",
+             account->n_inseparable, fab_plural (account->n_inseparable, "collective", "collectives"));
 }
 
 /* What NCCL chose, and with --on what it is expected to choose on the machine of the scenario. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/hardware/cmd_topo.h"
+#include "sim/base/units.h"
 
 static FabTopoRow *
 row_at (const FabTopoFabric *self, guint i)
@@ -333,8 +334,9 @@ describe_across (FabTopoFabric *self, const Index *index, guint r)
   row->across = bundle.n_peers + 1 == row->n
                   ? g_strdup_printf ("between every two of them %.3g links of %s",
                                      (double) bundle.n_links / bundle.n_peers, link)
-                  : g_strdup_printf ("each joined to %u others by %u links of %s", bundle.n_peers,
-                                     bundle.n_links, link);
+                  : g_strdup_printf ("each joined to %u %s by %u %s of %s", bundle.n_peers,
+                                     fab_plural (bundle.n_peers, "other", "others"), bundle.n_links,
+                                     fab_plural (bundle.n_links, "link", "links"), link);
 }
 
 /* --- networks and rails --- */
@@ -488,8 +490,8 @@ fab_topo_row_text (const FabTopoRow *row)
   g_string_append (text, all);
   if (row->level == 0)
     return g_string_free (text, FALSE);
-  g_string_append_printf (text, ", %u port%s down (%.6g GB/s)", row->n_down, row->n_down == 1 ? "" : "s",
-                          row->down_bytes_per_s / 1e9);
+  g_string_append_printf (text, ", %u %s down (%.6g GB/s)", row->n_down,
+                          fab_plural (row->n_down, "port", "ports"), row->down_bytes_per_s / 1e9);
   if (row->n_up > 0)
     g_string_append_printf (text, ", %u up (%.6g GB/s)", row->n_up, row->up_bytes_per_s / 1e9);
   if (over != NULL)

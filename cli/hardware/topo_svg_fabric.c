@@ -2,6 +2,7 @@
 /* topo_svg_fabric.c - the fabric of a drawing: a row of boxes for what is alike, with lines between those that are
  * drawn; a torus as a grid. */
 #include "cli/hardware/topo_svg.h"
+#include "sim/base/units.h"
 
 enum {
   MOST_SHOWN = 6,
@@ -218,10 +219,11 @@ fab_topo_svg_fabric (const FabTopoPicture *picture, FabTopoSvg *svg, double top)
   g_autofree double *y = g_new0 (double, n);
   Panel self = { picture, svg, shown, y, top, top, 0, 0 };
   g_autofree char *over = fab_topo_over_text (picture);
-  g_autofree char *title = g_strdup_printf ("fabric %s of %u nodes, %u NIC%s each; %s", picture->kind,
-                                            picture->topology->cluster->n_nodes,
-                                            picture->topology->cluster->nics_per_node,
-                                            picture->topology->cluster->nics_per_node == 1 ? "" : "s", over);
+  g_autofree char *title = g_strdup_printf (
+      "fabric %s of %u %s, %u %s each; %s", picture->kind, picture->topology->cluster->n_nodes,
+      fab_plural (picture->topology->cluster->n_nodes, "node", "nodes"),
+      picture->topology->cluster->nics_per_node,
+      fab_plural (picture->topology->cluster->nics_per_node, "NIC", "NICs"), over);
 
   place_rows (&self);
   draw_text (&self, FAB_TOPO_SVG_MARGIN, top + 16, title, " font-size=\"13\" font-weight=\"bold\"");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/hardware/cmd_topo.h"
+#include "sim/base/units.h"
 #include "sim/machine/hop.h"
 #include "sim/machine/nic_paths.h"
 
@@ -298,10 +299,11 @@ print_summary (const FabTopoPicture *picture)
   const FabBisection *bisection = &picture->bisection;
 
   g_print ("\n  injection       %.6g GB/s, all NICs of half the nodes, one direction\n"
-           "  bisection       %.6g GB/s, blocks of %u nodes\n"
+           "  bisection       %.6g GB/s, blocks of %u %s\n"
            "  halves          %.6g GB/s, first half to second\n",
            bisection->injection_bytes_per_s / 1e9, bisection->bisection_bytes_per_s / 1e9,
-           bisection->worst_block, bisection->first_half_bytes_per_s / 1e9);
+           bisection->worst_block, fab_plural (bisection->worst_block, "node", "nodes"),
+           bisection->first_half_bytes_per_s / 1e9);
   if (isfinite (bisection->oversubscription))
     g_print ("  oversubscribed  %.4g : 1\n", bisection->oversubscription);
   else
@@ -314,8 +316,9 @@ print_fabric (const FabTopoPicture *picture)
   const FabCluster *cluster = picture->topology->cluster;
   const FabTopoFabric *fabric = picture->fabric;
 
-  g_print ("fabric %s of %u nodes, %u NIC%s each\n", picture->kind, cluster->n_nodes, cluster->nics_per_node,
-           cluster->nics_per_node == 1 ? "" : "s");
+  g_print ("fabric %s of %u %s, %u %s each\n", picture->kind, cluster->n_nodes,
+           fab_plural (cluster->n_nodes, "node", "nodes"), cluster->nics_per_node,
+           fab_plural (cluster->nics_per_node, "NIC", "NICs"));
   if (fabric->n_networks > 1)
     g_print ("%u networks that are connected only through nodes\n", fabric->n_networks);
   if (fabric->has_rails)

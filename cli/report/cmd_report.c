@@ -12,6 +12,7 @@
 #include "cli/terminal/progress.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
+#include "sim/base/units.h"
 
 /* Tables of runs and sweeps as CSV: whole, and as `fabricast query --format csv` prints them. */
 
@@ -91,7 +92,7 @@ write_folder (const FabReportRequest *request, const char *folder, GError **erro
     if (!write_all (request, TRUE, request->sweeps[i], folder, &n, error))
       return FALSE;
   }
-  g_print ("%s: %u tables\n", folder, n);
+  g_print ("%s: %u %s\n", folder, n, fab_plural (n, "table", "tables"));
   return TRUE;
 }
 
@@ -202,8 +203,9 @@ write_page (const FabReportRequest *request, gboolean is_plan, const char *out, 
     return FALSE;
   if (strcmp (out, "-") == 0)
     return TRUE;
-  g_print ("%s: %u run%s, %u sweep%s; open it in a browser\n", out, request->n_runs,
-           request->n_runs == 1 ? "" : "s", request->n_sweeps, request->n_sweeps == 1 ? "" : "s");
+  g_print ("%s: %u %s, %u %s; open it in a browser\n", out, request->n_runs,
+           fab_plural (request->n_runs, "run", "runs"), request->n_sweeps,
+           fab_plural (request->n_sweeps, "sweep", "sweeps"));
   return TRUE;
 }
 

@@ -11,6 +11,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/units.h"
 #include "sim/base/version.h"
 
 typedef struct {
@@ -33,9 +34,9 @@ text_page (const FabSeeds *seeds, const char *db)
   fab_cli_append_stops (page, seeds->verdict);
   g_string_append_printf (page,
                           "%s: seeds %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-                          " iteration%s each\n\n  %-16s",
+                          " %s each\n\n  %-16s",
                           name, first, first + seeds->n_seeds - 1, seeds->n_iterations,
-                          seeds->n_iterations == 1 ? "" : "s", "");
+                          fab_plural ((guint64) seeds->n_iterations, "iteration", "iterations"), "");
   for (guint p = 0; p < FAB_N_PERCENTILES; p++)
     g_string_append_printf (page, "%12s", fab_percentile_names[p]);
   for (guint t = 0; t < FAB_N_SEED_TIMES; t++) {

@@ -9,6 +9,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/units.h"
 #include "sim/base/version.h"
 
 /* The predicted table: as nccl-tests looks, with Fabricast's columns after it; CSV; JSON. */
@@ -226,11 +227,11 @@ print_choices (const GArray *rows)
     if (!g_hash_table_add (said, (gpointer) row))
       continue;
     g_print ("# choice, %" G_GUINT64_FORMAT
-             " B: the library's estimate takes %s with %s on %u channels; %s with %s on "
+             " B: the library's estimate takes %s with %s on %u %s; %s with %s on "
              "%u would take %.4g us. The choice takes %.2g times as long\n",
-             row->size_bytes, row->algorithm, row->protocol, row->n_channels, row->best.algorithm,
-             row->best.protocol, row->best.n_channels, fab_ps_to_seconds (row->best.idle_ps) * 1e6,
-             times_the_best (row));
+             row->size_bytes, row->algorithm, row->protocol, row->n_channels,
+             fab_plural (row->n_channels, "channel", "channels"), row->best.algorithm, row->best.protocol,
+             row->best.n_channels, fab_ps_to_seconds (row->best.idle_ps) * 1e6, times_the_best (row));
   }
 }
 
@@ -255,8 +256,8 @@ print_text (const CollectiveRequest *request, const GArray *rows)
   print_choices (rows);
   print_band_notes (rows);
   if (request->n_too_small)
-    g_print ("# left out: %u sizes with less than one element for each rank, which nccl-tests runs empty\n",
-             request->n_too_small);
+    g_print ("# left out: %u %s with less than one element for each rank, which nccl-tests runs empty\n",
+             request->n_too_small, fab_plural (request->n_too_small, "size", "sizes"));
   collective_print_curve (rows);
 }
 
@@ -567,22 +568,23 @@ static void
 print_verdict (const Check *self)
 {
   if (self->n_wrong)
-    g_print ("# WRONG DATA: %u sizes have wrong elements; a link, a GPU or its memory corrupts data\n",
-             self->n_wrong);
+    g_print ("# WRONG DATA: %u %s wrong elements; a link, a GPU or its memory corrupts data\n", self->n_wrong,
+             fab_plural (self->n_wrong, "size has", "sizes have"));
   if (self->n_fast)
-    g_print ("# fast: %u sizes are more than %.0f%% above the prediction; check that --node %s and --nic "
+    g_print ("# fast: %u %s more than %.0f%% above the prediction; check that --node %s and --nic "
              "are those of the machine\n",
-             self->n_fast, self->tolerance * 100, self->request->options->node);
+             self->n_fast, fab_plural (self->n_fast, "size is", "sizes are"), self->tolerance * 100,
+             self->request->options->node);
   if (self->at == NULL) {
     g_print ("# no size is %" G_GUINT64_FORMAT " bytes or more, so none is judged; see --check-from\n",
              self->from_bytes);
     return;
   }
-  g_print (
-      "# %s: %u of %u judged sizes are more than %.0f%% below the prediction; worst %.2f at %" G_GUINT64_FORMAT
-      " bytes\n",
-      self->n_slow ? "SLOW" : "bandwidth ok", self->n_slow, self->n_judged, self->tolerance * 100,
-      self->worst, self->at->size_bytes);
+  g_print ("# %s: %u of %u judged %s more than %.0f%% below the prediction; worst %.2f at %" G_GUINT64_FORMAT
+           " bytes\n",
+           self->n_slow ? "SLOW" : "bandwidth ok", self->n_slow, self->n_judged,
+           fab_plural (self->n_slow, "sizes is", "sizes are"), self->tolerance * 100, self->worst,
+           self->at->size_bytes);
   g_print ("# at this size a healthy machine has busbw %.2f GB/s; it is limited by %s\n",
            self->at->busbw_GBps,
            self->at->bound == FAB_BOUND_LINK && self->at->binding ? self->at->binding

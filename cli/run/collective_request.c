@@ -7,6 +7,7 @@
 #include "cli/run/collective.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
+#include "sim/base/units.h"
 #include "sim/scenario/node_wires.h"
 
 enum { MAX_SIZES = 10000, MAX_GPUS_PER_PROCESS = 256, MAX_COUNT = 1000000, MAX_FILE_BYTES = 64 << 20 };
@@ -246,10 +247,11 @@ check_file_ranks (const CollectiveRequest *self, GError **error)
   if (file == NULL || file->n_ranks == 0 || file->n_ranks == self->n_ranks)
     return TRUE;
   return fab_throw (error, FAB_ERROR_INPUT,
-                    "--check %s: measured over %u ranks on %u nodes, but %" G_GINT64_FORMAT
+                    "--check %s: measured over %u %s on %u %s, but %" G_GINT64_FORMAT
                     " x %s with %" G_GINT64_FORMAT
                     " GPUs are %u; give --node, --nodes and --gpus-per-node as they were measured",
-                    o->check_path, file->n_ranks, file->n_nodes, self->nodes, o->node, self->gpus_per_node,
+                    o->check_path, file->n_ranks, fab_plural (file->n_ranks, "rank", "ranks"), file->n_nodes,
+                    fab_plural (file->n_nodes, "node", "nodes"), self->nodes, o->node, self->gpus_per_node,
                     self->n_ranks);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_reasons_text.c - the lines of `fabricast run` that say why: each is there only when it has something to say. */
 #include "cli/run/run.h"
+#include "sim/base/units.h"
 
 enum { MOST_CLASSES = 16, MOST_PARTS = 4 };
 
@@ -119,8 +120,9 @@ fab_run_append_classes (GString *page, const FabRunResult *result)
                             dag->classes[c].n_ranks, compute, overlapped, exposed, idle, waiting);
   }
   if (dag->n_classes > MOST_CLASSES)
-    g_string_append_printf (page, "    and %u more classes: `fabricast query classes`\n",
-                            dag->n_classes - MOST_CLASSES);
+    g_string_append_printf (page, "    and %u more %s: `fabricast query classes`\n",
+                            dag->n_classes - MOST_CLASSES,
+                            fab_plural (dag->n_classes - MOST_CLASSES, "class", "classes"));
   g_string_append_c (page, '\n');
 }
 
@@ -141,8 +143,9 @@ fab_run_append_path (GString *page, const FabRunResult *result)
       rest_ps += part->time_ps;
   }
   if (n_shown < parts->len)
-    g_string_append_printf (page, "  %-16s%5.1f %% %u others: `fabricast query critical-path`\n", "",
-                            percent (rest_ps, step_ps), parts->len - n_shown);
+    g_string_append_printf (page, "  %-16s%5.1f %% %u %s: `fabricast query critical-path`\n", "",
+                            percent (rest_ps, step_ps), parts->len - n_shown,
+                            fab_plural (parts->len - n_shown, "other", "others"));
   if (parts->len > 0)
     g_string_append_c (page, '\n');
 }

@@ -7,6 +7,7 @@
 #include "cli/run/timeline.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
+#include "sim/base/units.h"
 
 enum { TIMELINE_COLUMNS = 66 };
 
@@ -30,6 +31,7 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   const FabCluster *cluster = fab_simulation_cluster (result->simulation);
   const FabJobTotals *totals = fab_simulation_totals (result->simulation);
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), spec->cluster.node);
+  guint n_collectives = fab_simulation_dag (result->simulation)->n_collectives;
   const char *nic = spec->cluster.nic ? spec->cluster.nic : node->nic;
   g_autofree char *parameters = fab_units_show_many ((double) totals->parameters);
   g_autofree char *gradients = fab_units_show (FAB_UNIT_BYTES, (double) totals->gradient_bytes);
@@ -47,18 +49,19 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
                             spec->cluster.fabric.info->name);
   if (spec->circuits.n > 0)
     g_string_append_printf (
-        page, "\n  %-16soptical switches connect links at %u times; at other times these links are dark",
-        "circuits", spec->circuits.n);
+        page, "\n  %-16soptical switches connect links at %u %s; at other times these links are dark",
+        "circuits", spec->circuits.n, fab_plural (spec->circuits.n, "time", "times"));
   if (spec->faults.n > 0 || spec->background.n > 0)
-    g_string_append_printf (page, "\n  %-16s%u faults, %u background loads", "disturbed", spec->faults.n,
-                            spec->background.n);
+    g_string_append_printf (page, "\n  %-16s%u %s, %u background %s", "disturbed", spec->faults.n,
+                            fab_plural (spec->faults.n, "fault", "faults"), spec->background.n,
+                            fab_plural (spec->background.n, "load", "loads"));
   g_string_append_printf (page, "\n  %-16s%s", "job", spec->job.info->name);
   if (totals->parameters > 0)
     g_string_append_printf (page, ", %s parameters", parameters);
   if (totals->gradient_bytes > 0)
     g_string_append_printf (page, ", %s of gradients", gradients);
-  g_string_append_printf (page, ", %u collectives per iteration; fidelity %s",
-                          fab_simulation_dag (result->simulation)->n_collectives, spec->fidelity.info->name);
+  g_string_append_printf (page, ", %u %s per iteration; fidelity %s", n_collectives,
+                          fab_plural (n_collectives, "collective", "collectives"), spec->fidelity.info->name);
   if (result->band != NULL && result->band->fidelity != NULL)
     g_string_append_printf (page, "; its bands are simulated at %s", result->band->fidelity);
   append_episodes (page, fab_simulation_episodes (result->simulation));
@@ -264,7 +267,8 @@ append_queues (GString *page, const FabRunResult *result)
   }
   if (queues->len == 0)
     return;
-  g_string_append_printf (page, "  %-16s%u links in all", "", queues->len);
+  g_string_append_printf (page, "  %-16s%u %s in all", "", queues->len,
+                          fab_plural (queues->len, "link", "links"));
   append_counts (page, &result->reasons.all_queues);
   g_string_append (page, ": `fabricast query queues`\n\n");
 }

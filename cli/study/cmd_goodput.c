@@ -11,6 +11,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/units.h"
 
 typedef struct {
   const FabScenario *scenario;
@@ -90,9 +91,10 @@ append_trials (GString *text, const FabFailureTrials *trials, const FabGoodput *
 
   if (trials->n_trials == 0)
     return;
-  g_string_append_printf (
-      text, "\n  %-16s%u lives of the job, event by event: %.2f %% useful (by formula %.2f %%)\n", "played",
-      trials->n_trials, 100 * trials->mean_goodput_fraction, 100 * goodput->form.goodput_fraction);
+  g_string_append_printf (text,
+                          "\n  %-16s%u %s of the job, event by event: %.2f %% useful (by formula %.2f %%)\n",
+                          "played", trials->n_trials, fab_plural (trials->n_trials, "life", "lives"),
+                          100 * trials->mean_goodput_fraction, 100 * goodput->form.goodput_fraction);
   if (goodput->calendar_s > 0)
     g_string_append_printf (text, "  %-16sby luck alone 90 %% of them take %s to %s, the median %s\n", "",
                             low, high, median);

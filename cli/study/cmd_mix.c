@@ -11,6 +11,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/units.h"
 
 static const double hour_s = 3600;
 
@@ -32,7 +33,8 @@ append_machine (GString *text, const FabMixAnswer *answer, const FabMixSpec *mix
     smallest = MIN (smallest, answer->machine.group_nodes[g]);
     largest = MAX (largest, answer->machine.group_nodes[g]);
   }
-  g_string_append_printf (text, "  %-16s%u nodes, ", "machine", answer->n_nodes);
+  g_string_append_printf (text, "  %-16s%u %s, ", "machine", answer->n_nodes,
+                          fab_plural (answer->n_nodes, "node", "nodes"));
   if (answer->machine.n_groups == 1)
     g_string_append (text, "all at the same switches, so that jobs share no uplink\n");
   else if (largest == 1)
@@ -43,22 +45,25 @@ append_machine (GString *text, const FabMixAnswer *answer, const FabMixSpec *mix
   else
     g_string_append_printf (text, "in %u groups of %u to %u that share leaf switches\n",
                             answer->machine.n_groups, smallest, largest);
-  g_string_append_printf (text, "  %-16s%u of %u kind%s, %s from the first arrival to the last end\n", "jobs",
-                          answer->all.n_jobs, answer->kinds->len, answer->kinds->len == 1 ? "" : "s", span);
+  g_string_append_printf (text, "  %-16s%u of %u %s, %s from the first arrival to the last end\n", "jobs",
+                          answer->all.n_jobs, answer->kinds->len,
+                          fab_plural (answer->kinds->len, "kind", "kinds"), span);
   if (answer->n_left_out > 0)
-    g_string_append_printf (text, "  %-16s%" G_GUINT64_FORMAT " rows of the log are no jobs that ran\n", "",
-                            answer->n_left_out);
+    g_string_append_printf (text, "  %-16s%" G_GUINT64_FORMAT " %s\n", "", answer->n_left_out,
+                            fab_plural (answer->n_left_out, "row of the log is not a job that ran",
+                                        "rows of the log are not jobs that ran"));
   if (answer->n_log_failed + answer->n_log_preempted > 0)
     g_string_append_printf (text,
                             "  %-16s%" G_GUINT64_FORMAT
-                            " jobs of the log failed or were cancelled, %" G_GUINT64_FORMAT
-                            " were preempted; they count with the time that they ran\n",
-                            "", answer->n_log_failed, answer->n_log_preempted);
+                            " %s of the log failed or %s cancelled, %" G_GUINT64_FORMAT
+                            " %s preempted; they count with the time that they ran\n",
+                            "", answer->n_log_failed, fab_plural (answer->n_log_failed, "job", "jobs"),
+                            fab_plural (answer->n_log_failed, "was", "were"), answer->n_log_preempted,
+                            fab_plural (answer->n_log_preempted, "was", "were"));
   if (answer->n_cut > 0)
-    g_string_append_printf (text,
-                            "  %-16s%" G_GUINT64_FORMAT
-                            " jobs of the log are larger than the machine and left out\n",
-                            "", answer->n_cut);
+    g_string_append_printf (
+        text, "  %-16s%" G_GUINT64_FORMAT " %s of the log %s larger than the machine and left out\n", "",
+        answer->n_cut, fab_plural (answer->n_cut, "job", "jobs"), fab_plural (answer->n_cut, "is", "are"));
   g_string_append_printf (text, "  %-16s%s%s%s; nodes are given %s\n", "queue",
                           fab_mix_order_names[mix->order], mix->has_backfill ? " with backfilling" : "",
                           mix->has_preemption ? ", jobs of lower priority give way" : "",
@@ -91,9 +96,10 @@ append_failures (GString *text, const FabMixAnswer *answer)
                             "away", 100 * answer->away_fraction);
   if (all->n_failures + all->n_preempted > 0)
     g_string_append_printf (text,
-                            "  %-16s%" G_GUINT64_FORMAT " failures stopped jobs, %" G_GUINT64_FORMAT
-                            " jobs gave way to others; %.4g GPU hours lost\n",
-                            "stops", all->n_failures, all->n_preempted,
+                            "  %-16s%" G_GUINT64_FORMAT " %s stopped jobs, %" G_GUINT64_FORMAT
+                            " %s gave way to others; %.4g GPU hours lost\n",
+                            "stops", all->n_failures, fab_plural (all->n_failures, "failure", "failures"),
+                            all->n_preempted, fab_plural (all->n_preempted, "job", "jobs"),
                             (all->undone_s + all->down_s) / hour_s * answer->gpus_per_node);
 }
 
@@ -119,9 +125,9 @@ append_figures (GString *text, const FabMixAnswer *answer)
       "sharing", 100 * lost_fraction (answer, all->sharing_lost_s),
       100 * answer->worst.sharing_lost_s / (answer->n_nodes * answer->worst_span_s));
   append_failures (text, answer);
-  g_string_append_printf (text,
-                          "  %-16smean %s, median %s, 95 %% at most %s, longest %s; at most %u jobs wait\n",
-                          "wait", mean, median, p95, most, answer->play->longest_queue);
+  g_string_append_printf (text, "  %-16smean %s, median %s, 95 %% at most %s, longest %s; at most %u %s\n",
+                          "wait", mean, median, p95, most, answer->play->longest_queue,
+                          fab_plural (answer->play->longest_queue, "job waits", "jobs wait"));
   g_string_append_printf (
       text, "  %-16smean %.3f, 95 %% at most %.3f, most %.3f times as long as alone and packed\n", "time",
       all->mean_slowdown, all->p95_slowdown, all->max_slowdown);

@@ -13,6 +13,7 @@
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/units.h"
 #include "sim/study/plan.h"
 
 typedef struct {
@@ -124,8 +125,8 @@ append_ranking (GString *text, const FabPlanView *view)
     else
       n_hidden++;
   if (n_hidden > 0)
-    g_string_append_printf (text, "       and %u more divisions: --top %u, or --format csv\n", n_hidden,
-                            view->plan->ranking->len);
+    g_string_append_printf (text, "       and %u more %s: --top %u, or --format csv\n", n_hidden,
+                            fab_plural (n_hidden, "division", "divisions"), view->plan->ranking->len);
   if (most_seeds (view->plan) > 1)
     g_string_append_printf (text, "\n  = no significant difference from the best in %s", view->by->name);
   fab_spread_append_note (text, most_seeds (view->plan));
@@ -225,7 +226,8 @@ append_impossible (GString *text, const FabPlan *plan)
                               is_whole ? "" : candidate->division, lines[0]);
   }
   if (n_lines > MOST_REASONS)
-    g_string_append_printf (text, "       and for %u more reasons: --format csv\n", n_lines - MOST_REASONS);
+    g_string_append_printf (text, "       and for %u more %s: --format csv\n", n_lines - MOST_REASONS,
+                            fab_plural (n_lines - MOST_REASONS, "reason", "reasons"));
 }
 
 /* Whether the second may be the first, for all that is known of collectives. */
@@ -266,8 +268,11 @@ plan_text (const FabPlanView *view)
   append_bands (text, view);
   append_too_large (text, view);
   append_impossible (text, plan);
-  g_string_append_printf (text, "\n  %u candidates: %u were simulated; %u more do not fit, by their memory\n",
-                          plan->candidates->len, plan->n_played, plan->n_weighed - plan->n_played);
+  g_string_append_printf (text, "\n  %u %s: %u %s simulated; %u more %s not fit, by their memory\n",
+                          plan->candidates->len,
+                          fab_plural (plan->candidates->len, "candidate", "candidates"), plan->n_played,
+                          fab_plural (plan->n_played, "was", "were"), plan->n_weighed - plan->n_played,
+                          fab_plural (plan->n_weighed - plan->n_played, "does", "do"));
   if (plan->ranking->len > 0) {
     g_string_append (text, "\n  the first:\n");
     fab_cli_append_findings (text, ranked (plan, 0)->trial.point->verdict);

@@ -13,6 +13,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/units.h"
 #include "sim/study/scaling.h"
 
 typedef struct {
@@ -46,10 +47,10 @@ append_efficient (GString *text, const FabScaleView *view)
         "  Up to %u GPUs, the largest number simulated, efficiency stays at %.4g %% or more: %.1f %%.\n",
         last->n_gpus, bound, 100 * last->efficiency);
   else
-    g_string_append_printf (text,
-                            "  Up to %u GPUs efficiency stays at %.4g %% or more; at %u it is %.1f %%.\n",
-                            point_at (view, scaling->efficient)->n_gpus, bound, last->n_gpus,
-                            100 * last->efficiency);
+    g_string_append_printf (text, "  Up to %u %s efficiency stays at %.4g %% or more; at %u it is %.1f %%.\n",
+                            point_at (view, scaling->efficient)->n_gpus,
+                            fab_plural (point_at (view, scaling->efficient)->n_gpus, "GPU", "GPUs"), bound,
+                            last->n_gpus, 100 * last->efficiency);
 }
 
 /* Points per doubling, without the sign of what is nothing. */
@@ -222,8 +223,10 @@ append_first_fit (GString *text, const FabScaleView *view)
 {
   for (gint i = view->scaling->first; i-- > 0;)
     if (point_at (view, i)->is_left_out) {
-      g_string_append_printf (text, "  The job fits from %u GPUs on; on %u it does not.\n",
-                              point_at (view, view->scaling->first)->n_gpus, point_at (view, i)->n_gpus);
+      g_string_append_printf (text, "  The job fits from %u %s on; on %u it does not.\n",
+                              point_at (view, view->scaling->first)->n_gpus,
+                              fab_plural (point_at (view, view->scaling->first)->n_gpus, "GPU", "GPUs"),
+                              point_at (view, i)->n_gpus);
       return;
     }
 }

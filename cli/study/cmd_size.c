@@ -13,6 +13,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/units.h"
 #include "sim/study/size.h"
 #include "sim/study/target.h"
 #include "sim/study/usual.h"
@@ -391,7 +392,8 @@ size_text (const FabSizeView *view)
   g_string_append_c (text, '\n');
   fab_points_append_text (text, &tried.points);
   fab_spread_append_note (text, fab_points_n_seeds (&tried.points));
-  g_string_append_printf (text, "\n  %u of %u values were tried\n", view->size->n_tried, view->size->n);
+  g_string_append_printf (text, "\n  %u of %u %s tried\n", view->size->n_tried, view->size->n,
+                          fab_plural (view->size->n_tried, "values was", "values were"));
   fab_cli_append_findings (text, view->verdict);
   return g_string_free (text, FALSE);
 }

@@ -17,6 +17,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/units.h"
 #include "sim/base/version.h"
 #include "sim/study/sweep_record.h"
 
@@ -203,8 +204,8 @@ append_head (GString *text, const FabSweepView *view, const Points *points)
   g_ptr_array_add (keys, NULL);
   g_autofree char *crossed = g_strjoinv (" x ", (char **) keys->pdata);
   g_string_append_printf (text, "%s%s%s\n\n", name, *summary != '\0' ? ": " : "", summary);
-  g_string_append_printf (text, "  %u point%s of %s", points->tries->len, points->tries->len == 1 ? "" : "s",
-                          crossed);
+  g_string_append_printf (text, "  %u %s of %s", points->tries->len,
+                          fab_plural (points->tries->len, "point", "points"), crossed);
   if (n_problems > 0)
     g_string_append_printf (text, "; %" G_GINT64_FORMAT " cannot be simulated", n_problems);
   g_string_append (text, "\n\n");
@@ -290,16 +291,18 @@ print_text (const FabSweepView *view, const Points *points)
   append_curve (text, points);
   fab_points_append_text (text, &table);
   if (n_shown < n)
-    g_string_append_printf (text, "\n  the %u points with %s\n", n_shown, best);
+    g_string_append_printf (text, "\n  the %u %s with %s\n", n_shown, fab_plural (n_shown, "point", "points"),
+                            best);
   else if (points->n_accepted > 0 && n > 1)
     g_string_append_printf (text, "\n  < %s%s\n", best,
                             has_equals ? "; = no significant difference from it" : "");
   fab_spread_append_note (text, fab_points_n_seeds (&table));
   if (points->n_accepted < points->n_played)
-    g_string_append_printf (text, "\n  %" G_GINT64_FORMAT " of the points do not fit into memory%s\n",
+    g_string_append_printf (text, "\n  %" G_GINT64_FORMAT " of the points %s not fit into memory%s\n",
                             points->n_played - points->n_accepted,
+                            fab_plural ((guint64) (points->n_played - points->n_accepted), "does", "do"),
                             points->n_accepted == 0 ? ", so there is none to recommend"
-                                                    : " and are not recommended");
+                                                    : "; the sweep recommends none of them");
   g_string_append_printf (text,
                           "\n  sweep %" G_GINT64_FORMAT
                           " in %s; `fabricast query sweep --db %s` reads it back\n",

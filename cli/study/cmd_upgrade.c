@@ -14,6 +14,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
+#include "sim/base/units.h"
 
 enum { USUAL_ROWS = 12 };
 
@@ -254,7 +255,8 @@ upgrade_text (const FabUpgradeView *view)
   append_others (text, view, FAB_UPGRADE_NO_GAIN, "  no gain of 0.5 %, or another value gains more: ");
   append_others (text, view, FAB_UPGRADE_TOO_LARGE, "  does not fit into memory: ");
   append_others (text, view, FAB_UPGRADE_IMPOSSIBLE, "  cannot be simulated: ");
-  g_string_append_printf (text, "  %u changes and combinations were played\n", view->all->all->len);
+  g_string_append_printf (text, "  %u %s played\n", view->all->all->len,
+                          fab_plural (view->all->all->len, "change was", "changes and combinations were"));
   return g_string_free (text, FALSE);
 }
 

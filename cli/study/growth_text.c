@@ -3,6 +3,7 @@
 
 #include "cli/study/points.h"
 #include "cli/study/upgrade_words.h"
+#include "sim/base/units.h"
 #include "sim/result/table.h"
 
 static const FabGrowthPath *
@@ -37,8 +38,9 @@ growth_text (const char *title, const GPtrArray *paths)
 {
   GString *text = g_string_new (NULL);
 
-  g_string_append_printf (text, "%s\n\n  %u nodes today, %u later, as much work for each GPU\n\n", title,
+  g_string_append_printf (text, "%s\n\n  %u %s today, %u later, as much work for each GPU\n\n", title,
                           at (paths, 0)->today.trial.point->n_nodes,
+                          fab_plural (at (paths, 0)->today.trial.point->n_nodes, "node", "nodes"),
                           at (paths, 0)->later.trial.point->n_nodes);
   g_string_append_printf (text, "  %-26s %10s %10s %10s %10s %10s %11s %10s\n", "path", "today", "later",
                           "in all", "step", "step later", "cables kept", "left over");

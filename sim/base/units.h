@@ -53,6 +53,13 @@ char *fab_units_show (FabUnit unit, double value);
  * million as it is. (transfer full) */
 char *fab_units_show_many (double count);
 
+/* Returns `one` when `n` is 1, otherwise `many`: the noun or the verb that goes with a count. */
+static inline const char *
+fab_plural (guint64 n, const char *one, const char *many)
+{
+  return n == 1 ? one : many;
+}
+
 /* Returns an anchored ECMA regular expression that matches the texts with this unit, for the JSON Schema. (transfer
  * full) */
 char *fab_units_pattern (FabUnit unit);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/units.h"
 
 const char *const fab_unsure_names[] = {
   [FAB_UNSURE_RATE] = "rate",
@@ -488,7 +489,8 @@ char *
 fab_plan_band_basis (const FabPlanBand *self)
 {
   if (self->n_families == 1)
-    return g_strdup_printf ("%u tables of %s", self->n_tables, self->entry);
+    return g_strdup_printf ("%u %s of %s", self->n_tables, fab_plural (self->n_tables, "table", "tables"),
+                            self->entry);
   return g_strdup_printf ("%u tables of %u families", self->n_tables, self->n_families);
 }
 
@@ -499,7 +501,7 @@ compute_basis (const FabComputeBand *self)
   if (self->n_rows == 0)
     return g_strdup ("no similar run");
   if (self->n_sources == 1)
-    return g_strdup_printf ("%u runs of one source", self->n_rows);
+    return g_strdup_printf ("%u %s of one source", self->n_rows, fab_plural (self->n_rows, "run", "runs"));
   return g_strdup_printf ("%u runs of %u sources", self->n_rows, self->n_sources);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/sweep_ranks.h"
+#include "sim/base/units.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -170,8 +171,9 @@ bury (FabSweepRanks *self, guint rank, GArray *lost)
 {
   Helper *helper = &self->helpers[rank];
 
-  say (self, "rank %u on %s no longer answers; other ranks simulate its %u points", rank,
-       helper->host ? helper->host : "?", g_hash_table_size (helper->held));
+  say (self, "rank %u on %s no longer answers; other ranks simulate its %u %s", rank,
+       helper->host ? helper->host : "?", g_hash_table_size (helper->held),
+       fab_plural (g_hash_table_size (helper->held), "point", "points"));
   helper->is_dead = TRUE;
   lose_points (helper, lost);
 }

@@ -3,6 +3,7 @@
  * the models that the scenario uses, and from the registry. */
 #include <string.h>
 
+#include "sim/base/units.h"
 #include "sim/study/machine.h"
 #include "sim/study/upgrade.h"
 
@@ -355,7 +356,8 @@ add_more_nodes (Options *self)
       continue;
     fab_edits_set (edits, "cluster.nodes", fab_value_count (wanted[i]));
     add (self, FAB_UPGRADE_NODES,
-         g_strdup_printf ("%u nodes%s", wanted[i], is_strong ? "" : " with as much work each"),
+         g_strdup_printf ("%u %s%s", wanted[i], fab_plural (wanted[i], "node", "nodes"),
+                          is_strong ? "" : " with as much work each"),
          g_steal_pointer (&edits));
   }
 }

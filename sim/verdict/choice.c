@@ -2,6 +2,7 @@
 /* choice.c - a collective whose plan takes t alone, where another one would take b < t, loses (1 - b / t) of the time
  * for which it is exposed. What is lost is summed over the step; the text names the operation that loses most. */
 #include "sim/verdict/choice.h"
+#include "sim/base/units.h"
 
 static const double least_fraction = 0.02; /* of the step */
 
@@ -78,10 +79,11 @@ add_finding (FabVerdict *self, const Kind *worst, double lost_fraction)
       self, FAB_FINDING_CHOICE,
       g_strdup_printf (
           "By its own estimate, the collective library chooses slower algorithms than it could, which "
-          "costs %.1f %% of the step. %u x %s of %s takes %s as %s with %s on %u channels; %s with %s on "
+          "costs %.1f %% of the step. %u x %s of %s takes %s as %s with %s on %u %s; %s with %s on "
           "%u would take %s.",
           100 * lost_fraction, worst->n, fab_op_names[plan->op], size, takes, plan->algorithm, plan->protocol,
-          plan->n_channels, plan->best.algorithm, plan->best.protocol, plan->best.n_channels, would),
+          plan->n_channels, fab_plural (plan->n_channels, "channel", "channels"), plan->best.algorithm,
+          plan->best.protocol, plan->best.n_channels, would),
       g_strdup (
           "Choose another algorithm (collectives.algorithm, protocol and min_channels), and measure it. A "
           "larger or faster machine may be slower for this reason."));

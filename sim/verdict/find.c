@@ -13,6 +13,7 @@
  * The largest of them is what the step waits for. A straggler also comes before compute, because the compute that the
  * others wait for is its own.
  */
+#include "sim/base/units.h"
 #include "sim/verdict/choice.h"
 #include "sim/verdict/doubts.h"
 #include "sim/verdict/verdict.h"
@@ -255,9 +256,9 @@ find_sizes (FabVerdict *self, const FabDag *dag)
     n_outside += g_array_index (sizes, FabMessageSize, i).is_outside;
   if (n_outside > 0)
     fab_verdict_add (self, FAB_FINDING_EXTRAPOLATED,
-                     g_strdup_printf ("%u of %u message sizes lie outside those at which the links were "
+                     g_strdup_printf ("%u of %u message sizes %s outside those at which the links were "
                                       "measured; their times are extrapolated.",
-                                      n_outside, sizes->len),
+                                      n_outside, sizes->len, fab_plural (n_outside, "lies", "lie")),
                      g_strdup (
                          "Measure the link at these sizes (`fabricast measure`, `fabricast calibrate`)."));
 }
