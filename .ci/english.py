@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """english.py: the worst habits of the prose here (docs/reference/style.md): phrases without a noun or an antecedent,
-figures of speech, and in printed strings sentences and texts that are too long."""
+figures of speech, and in printed strings, summaries and notes sentences and texts that are too long."""
 import re
 
 from csource import files, read, report, without_comments
+from prose import values
 
 GAP = r"(?:\s|[#*|/])+"
 HABITS = [(re.compile(pattern.replace(" ", GAP), re.I), instead) for pattern, instead in (
@@ -16,7 +17,7 @@ HABITS = [(re.compile(pattern.replace(" ", GAP), re.I), instead) for pattern, in
     (r"\bwhat the cable is longer\b", "cable beyond the length in the link entry"),
     (r"\bnodes that are twins\b", "identical nodes"),
 )]
-# In strings of C only: what a person reads without the page around it.
+# In strings of C, and in summaries and notes of YAML: what a person reads without the page around it.
 SPOKEN = [(re.compile(pattern), instead) for pattern, instead in (
     (r"^Likewise\.$|, likewise\.$", "repeat the noun: the description is read alone"),
     (r"\b\d*%\S+ (?:are|is) possible$", "'the limit is'"),
@@ -49,6 +50,13 @@ def too_long(text):
                 yield f"{len(sentence.split())} words in one sentence, more than {SENTENCE}"
 
 
+def texts(path):
+    """(line, text) of what a person reads without the page around it."""
+    if path.endswith(".yaml"):
+        return [(line, said) for line, _, said in values(read(path))]
+    return [] if path.endswith(".md") else spoken(path)
+
+
 problems = []
 for path in files("*.c", "*.h", "*.md", "*.yaml"):
     if path.startswith(AS_IS):
@@ -56,9 +64,8 @@ for path in files("*.c", "*.h", "*.md", "*.yaml"):
     text = read(path)
     problems += [f"{path}:{text.count(chr(10), 0, m.start()) + 1}: {' '.join(m.group(0).split())}: {instead}"
                  for pattern, instead in HABITS for m in pattern.finditer(text)]
-    if path.endswith((".c", ".h")):
-        for line, said in spoken(path):
-            problems += [f"{path}:{line}: {m.group(0)}: {instead}"
-                         for pattern, instead in SPOKEN for m in pattern.finditer(said)]
-            problems += [f"{path}:{line}: {what}" for what in too_long(said)]
+    for line, said in texts(path):
+        problems += [f"{path}:{line}: {m.group(0)}: {instead}"
+                     for pattern, instead in SPOKEN for m in pattern.finditer(said)]
+        problems += [f"{path}:{line}: {what}" for what in too_long(said)]
 report(problems)

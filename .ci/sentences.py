@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""sentences.py: every sentence has a verb (docs/reference/style.md): in strings of C, on pages and in the heads of scenarios.
+"""sentences.py: every sentence has a verb (docs/reference/style.md): in strings of C, on pages, and in the heads, summaries
+and notes of scenarios and of the catalogue.
 
 These are labels and need no verb: headings, tables, `Label: list`, texts of fewer than four words or without a full stop,
-lists of sources, and the first sentence of a head, of a list item or of an initialiser in C (the description of a key).
+lists of sources, and the first sentence of a head, of a summary, of a list item or of an initialiser in C (the description
+of a key). A note whose key ends in `_note` explains a number or a word, so it is sentences with a full stop.
 
 A word counts as a verb by the lists below. A word that is a noun as well (`links`, `cost`) counts by its neighbours: where it
 begins the sentence, or ends it behind a subject, before a word such as `the` or after a word such as `they`. So this finds
@@ -11,6 +13,7 @@ sentences that have no word for what happens; it does not prove that a sentence 
 import re
 
 from csource import files, read, report, without_comments
+from prose import values
 
 def words(text):
     return set(text.split())
@@ -141,6 +144,19 @@ def head(text):
     return ((line, said, line == 1 or is_item) for line, said, is_item in paragraphs(page))
 
 
+def catalogue(text):
+    """(line, text, whether it begins with a label) of the head, summaries and notes of a scenario or of the catalogue."""
+    yield from head(text)
+    for line, key, said in values(text):
+        yield line, said, not key.endswith("_note")
+
+
+def unfinished(text):
+    """(line, text) of the notes that explain something and are not sentences."""
+    return [(line, said) for line, key, said in values(text)
+            if key.endswith("_note") and not re.fullmatch(r"[A-Z].*\.", said)]
+
+
 # What the lists above must and must not find.
 WITH_A_VERB = """The step waits for the network. A ring costs less than a tree. Links carry bytes in both directions.
     Write the rate of the port. On AMD accelerators RCCL runs. It took no more time. Ranks share the links of a leaf."""
@@ -150,9 +166,11 @@ WITHOUT = """Switches without a port count. The rates of links and the costs of 
 problems = [f".ci/sentences.py: finds no verb in its example: {said}" for said in verbless(WITH_A_VERB)]
 if len(list(verbless(WITHOUT))) != len(SENTENCES.split(WITHOUT)):
     problems.append(".ci/sentences.py: finds a verb in an example that has none")
-for path in files("*.c", "*.h", "*.md", "scenarios/*.yaml"):
+for path in files("*.c", "*.h", "*.md", "*.yaml"):
     if not path.startswith(AS_IS):
-        texts = strings(path) if path.endswith((".c", ".h")) else (head if path.endswith(".yaml") else paragraphs)(read(path))
+        is_yaml = path.endswith(".yaml")
+        texts = strings(path) if path.endswith((".c", ".h")) else (catalogue if is_yaml else paragraphs)(read(path))
+        problems += [f"{path}:{line}: not a sentence: {said}" for line, said in (unfinished(read(path)) if is_yaml else ())]
         problems += [f"{path}:{line}: no verb: {sentence}"
                      for line, text, is_labelled in texts for sentence in verbless(text, is_labelled)]
 report(problems)

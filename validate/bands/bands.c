@@ -187,17 +187,18 @@ fab_bands_to_yaml (const FabBands *self)
   g_string_append_printf (out, "# Reach of families %.2f, of tables %.2f, of families left out %.2f.\n",
                           self->fit->reach, self->fit->own_reach, self->unmeasured->reach);
   g_string_append (out, "\nbands:\n");
-  append_entry (out, self, any, "any", "Families with too few tables of the cell", 1);
+  append_entry (out, self, any, "any",
+                "Band of all families, for those with too few measured tables of their own", 1);
   append_entry (out, self, &unmeasured, "unmeasured",
-                "Families without judged tables, or whose links rest on one table or none", 1);
-  append_entry (out, self, &unmeasured, "unknown", "Technologies and libraries without tables",
+                "Families without judged tables, or whose links were fitted to one table or none", 1);
+  append_entry (out, self, &unmeasured, "unknown", "Technologies and libraries without measured tables",
                 unknown_stretch);
   for (guint i = 1; i < self->fit->families->len; i++) {
     const FabFamilyBands *bands = &g_array_index (self->fit->families, FabFamilyBands, i);
 
     append_entry (out, self, bands, bands->family,
-                  has_cells (bands) ? "A family with tables of its own"
-                                    : "A family with too few tables of each cell, so that `any` counts",
+                  has_cells (bands) ? "Family with judged tables of its own"
+                                    : "Family with too few judged tables, so that the band `any` applies",
                   1);
   }
   return g_string_free (out, FALSE);

@@ -279,9 +279,10 @@ append_entry (GString *out, const FabEfficiencies *self, const FabEfficiencyEntr
   gboolean is_cell = entry->generation != NULL && entry->precision != NULL && entry->stack != NULL;
 
   g_string_append_printf (out, "\n  - name: %s\n    summary: %s\n", name,
-                          strcmp (name, "any") == 0 ? "Mean of all cells"
-                          : is_cell                 ? "Cell of one generation, precision and software"
-                                                    : "Effect by which its cells differ from the mean");
+                          strcmp (name, "any") == 0
+                              ? "Mean over all combinations of generation, precision and software"
+                          : is_cell ? "Combination of one generation, precision and software"
+                                    : "Factor by which its combinations differ from the mean");
   append_key (out, "generation", entry->generation);
   append_key (out, "precision", entry->precision);
   append_key (out, "stack", entry->stack);
