@@ -31,7 +31,7 @@ static const FabParam adaptive_params[] = {
     .fallback = "16",
     .min = 1,
     .max = 1e4,
-    .help = "Number of such switches for each pair of NICs." },
+    .help = "Number of detour switches for each pair of NICs." },
   { .key = NULL },
 };
 

@@ -27,13 +27,15 @@ static const FabParam flowlet_params[] = {
     .offset = G_STRUCT_OFFSET (FlowletParams, gap_ps),
     .fallback = "500us",
     .max = 1e15,
-    .help = "Packet: a flow that has sent nothing for longer gets another path." },
+    .help = "Fidelity packet: a flow takes another path when it has sent nothing for longer than "
+            "this." },
   { .key = "choice",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (FlowletParams, choice),
     .fallback = "random",
     .choices = choices,
-    .help = "Packet: any path, or the one whose longest queue is the shortest." },
+    .help = "Fidelity packet: how a flow chooses its next path. emptiest: the path whose longest "
+            "queue is the shortest." },
   { .key = NULL },
 };
 

@@ -22,15 +22,18 @@ typedef struct {
 
 static const FabParam reactive_params[] = {
   { ROW ("threshold", BYTES, threshold_bytes, "0B",
-         "Packet: a packet stays on its flow's path where less than this waits; 0B: never."),
+         "Fidelity packet: a packet stays on the path of its flow while fewer bytes than this "
+         "wait there; 0B: it always takes the shortest queue."),
     .max = 0x1p30 },
   { ROW ("detours", FRACTION, detour_fraction, "0",
-         "Packet: share of the paths to choose from that go by way of other switches."),
+         "Fidelity packet: share of detours (through another switch) among the paths to choose"
+         " from."),
     .max = 0.9 },
-  { ROW ("factor", FACTOR, factor, "2", "Packet: how many times a queue counts that begins a detour."),
+  { ROW ("factor", FACTOR, factor, "2",
+         "Fidelity packet: factor on the length of a queue that begins a detour."),
     .min = 1, .max = 1e3 },
-  { ROW ("vias", COUNT, vias, "16", "Packet: how many such switches for each pair of NICs."), .min = 1,
-    .max = 1e4 },
+  { ROW ("vias", COUNT, vias, "16", "Fidelity packet: number of detour switches for each pair of NICs."),
+    .min = 1, .max = 1e4 },
   { .key = NULL },
 };
 

@@ -24,20 +24,23 @@ static const FabParam reps_params[] = {
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (RepsParams, is_hashed),
     .fallback = "true",
-    .help = "Packet: hashes of switches make a path of an entropy; false: paths are dealt out evenly." },
+    .help = "Fidelity packet: switches hash a number in the packet (its entropy) to a path, so "
+            "some links get more paths; false: paths are spread evenly over links." },
   { .key = "kept",
     .type = FAB_PARAM_COUNT,
     .offset = G_STRUCT_OFFSET (RepsParams, n_kept),
     .fallback = "8",
     .min = 1,
     .max = 64,
-    .help = "Paths that a connection knows: those of its last unmarked arrivals." },
+    .help = "Number of paths that a connection keeps for reuse: those of its last packets that "
+            "arrived without a mark." },
   { .key = "freeze",
     .type = FAB_PARAM_TIME,
     .offset = G_STRUCT_OFFSET (RepsParams, freeze_ps),
     .fallback = "10ms",
     .max = 1e15,
-    .help = "How long after a loss it takes only paths that it knows; 0ns: it never does." },
+    .help = "Time after a loss in which a connection uses only the paths that it keeps; 0ns: "
+            "none." },
   { .key = NULL },
 };
 
@@ -114,7 +117,7 @@ reps_destroy (FabRouter *router)
 
 const FabRouterOps fab_route_reps = {
   .info = { .name = "reps",
-            .summary = "Packets take paths again over which packets arrived without a mark.",
+            .summary = "Packets reuse paths over which packets arrived without a congestion mark.",
             .doc = "docs/models/reps.md",
             .params = reps_params,
             .params_size = sizeof (RepsParams) },

@@ -20,8 +20,8 @@ static const FabParam spray_params[] = {
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (SprayParams, is_hashed),
     .fallback = "false",
-    .help =
-        "Packet: senders number packets, and hashes of switches make paths of these; false: all paths alike." },
+    .help = "Fidelity packet: senders number packets, and switches hash the number to a path, so "
+            "some paths get more; false: all paths get the same share." },
   { .key = NULL },
 };
 

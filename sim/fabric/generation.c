@@ -2,5 +2,5 @@
 #include "sim/fabric/generation.h"
 
 const FabGeneration fab_generation_unknown = { .name = "",
-                                               .summary = "Nothing was measured",
+                                               .summary = "Generation without measurements",
                                                .issue_ps = FAB_GENERATION_ISSUE_PS };

@@ -144,7 +144,7 @@ const FabParam fab_link_params[] = {
          "NIC ports: share of `copy` that a collective library reaches; 0: not known, use the library's "
          "default."),
     .max = 1 },
-  { ROW ("collective_source", TEXT, FabLinkSpec, collective_source, "", "Source of that share.") },
+  { ROW ("collective_source", TEXT, FabLinkSpec, collective_source, "", "Source of collective_fraction.") },
   { ROW ("rendezvous", TABLE, FabLinkSpec, rendezvous, NULL,
          "NIC ports: long messages (rendezvous), for which sender and receiver first agree on a buffer."),
     .table = rendezvous_params, .table_size = sizeof (FabRendezvous) },
@@ -209,9 +209,10 @@ static const FabParam clock_params[] = {
   { ROW ("draw", FACTOR, FabClockCurve, draw_fraction, "1.27",
          "Power that matrix kernels would draw at the highest clock, divided by the board's power."),
     .min = 0.1, .max = 10 },
-  { ROW ("near", TABLE, FabClockCurve, near, NULL, "How far off slow-downs are under caps that take little."),
+  { ROW ("near", TABLE, FabClockCurve, near, NULL,
+         "Error of predicted slow-downs under caps near full power."),
     .table = near_params, .table_size = sizeof (FabClockBand) },
-  { ROW ("deep", TABLE, FabClockCurve, deep, NULL, "How far off slow-downs are under lower caps."),
+  { ROW ("deep", TABLE, FabClockCurve, deep, NULL, "Error of predicted slow-downs under lower caps."),
     .table = deep_params, .table_size = sizeof (FabClockBand) },
   { ROW ("measured", BOOL, FabClockCurve, is_measured, "false",
          "The numbers were measured on this accelerator; false: on another one.") },
@@ -267,7 +268,7 @@ static const FabParam part_params[] = {
   { ROW ("name", TEXT, FabPartSpec, name, NULL,
          "Name by which wires refer to it; its members are name0, name1, ...") },
   { ROW ("kind", CHOICE, FabPartSpec, kind, NULL, "Kind of the part."), .choices = part_kinds },
-  { ROW ("count", COUNT, FabPartSpec, count, "1", "Number of them in a node."), .min = 1, .max = 4096 },
+  { ROW ("count", COUNT, FabPartSpec, count, "1", "Number of members in a node."), .min = 1, .max = 4096 },
   { ROW ("shared", COUNT, FabPartSpec, shared, "1",
          "Number of consecutive nodes that share these members, such as the switches of a rack; 1: each "
          "node has its own."),
@@ -328,7 +329,8 @@ const FabParam fab_node_params[] = {
 
 const FabParam fab_model_params[] = {
   NAME_ROWS (FabModelSpec),
-  { ROW ("shape", MODEL, FabModelSpec, shape, NULL, "Its layers."), .models = FAB_MODEL_SHAPE },
+  { ROW ("shape", MODEL, FabModelSpec, shape, NULL, "Layers of the model, by a shape and its dimensions."),
+    .models = FAB_MODEL_SHAPE },
   SOURCE_ROWS (FabModelSpec),
   { .key = NULL },
 };
@@ -412,9 +414,10 @@ const FabParam fab_technology_params[] = {
          "Whether an accelerator can pass bytes to another over it, to use the NIC beside that one "
          "(cluster.pxn).") },
   { ROW ("matrix_label", TEXT, FabTechnology, matrix_label, "",
-         "Its label in the matrix of `topo`, before the number of links; empty: its name in capitals.") },
+         "Label in the matrix of `fabricast topo`, before the number of links; empty: the name"
+         " in capitals.") },
   { ROW ("sums_directions", BOOL, FabTechnology, sums_directions, "false",
-         "Whether its datasheets print the sum of both directions.") },
+         "Whether data sheets print the sum of both directions.") },
   { ROW ("for_any_node", BOOL, FabTechnology, is_for_any_node, "false",
          "Whether NICs with such ports can be bought for any machine; `size` then offers them beside the "
          "machine's own.") },
@@ -460,7 +463,8 @@ const FabParam fab_processor_params[] = {
          "no limit is known."),
     .max = 1e15 },
   { ROW ("staged_kernel_far", RATE, FabProcessor, staged_kernel_far_bytes_per_s, "0B/s",
-         "Largest rate at which they send to a GPU of another socket in the same way; 0: no limit is known."),
+         "Largest rate at which kernels of a GPU send in this way to a GPU of another socket; "
+         "0: no limit is known."),
     .max = 1e15 },
   { ROW ("pair_p2p", CHOICE, FabProcessor, pair_p2p, "none",
          "Largest distance of peer-to-peer access in jobs that use only two GPUs of the node, if it is "
@@ -474,9 +478,9 @@ const FabParam fab_processor_params[] = {
 };
 
 static const FabParam startup_params[] = {
-  { ROW ("base", TIME, FabStartup, base_ps, "0us", "Time once for each collective.") },
+  { ROW ("base", TIME, FabStartup, base_ps, "0us", "Time added once to each collective.") },
   { ROW ("step", TIME, FabStartup, step_ps, "0us", "Time for each successive step; both 0: not measured.") },
-  { ROW ("source", TEXT, FabStartup, source, "", "Tables that both were fitted to.") },
+  { ROW ("source", TEXT, FabStartup, source, "", "Measured tables to which both numbers were fitted.") },
   { .key = NULL },
 };
 
@@ -499,7 +503,7 @@ static const FabParam sends_params[] = {
          "Sharpness of the transition from the limit of the channels to that of the links. 2: channels "
          "slow each other down early; 30: hardly."),
     .min = 1, .max = 100 },
-  { ROW ("source", TEXT, FabSends, source, "", "Tables that these numbers were fitted to.") },
+  { ROW ("source", TEXT, FabSends, source, "", "Measured tables to which these numbers were fitted.") },
   { .key = NULL },
 };
 
@@ -513,12 +517,12 @@ static const FabParam all_pairs_params[] = {
   { ROW ("rate", RATE, FabAllPairs, bytes_per_s, "0B/s",
          "Rate with protocol Simple (a counter that is set after a chunk); 0: not measured."),
     .max = 1e15 },
-  { ROW ("source", TEXT, FabAllPairs, source, "", "Tables that these numbers were fitted to.") },
+  { ROW ("source", TEXT, FabAllPairs, source, "", "Measured tables to which these numbers were fitted.") },
   { .key = NULL },
 };
 
 static const FabParam ring_params[] = {
-  { ROW ("base", TIME, FabRingCost, base_ps, "0us", "Time once for each collective; 0: not measured.") },
+  { ROW ("base", TIME, FabRingCost, base_ps, "0us", "Time added once to each collective; 0: not measured.") },
   { ROW ("step", TIME, FabRingCost, step_ps, "0us", "Time for each successive step.") },
   { ROW ("channel", RATE, FabRingCost, channel_bytes_per_s, "0B/s",
          "Rate of one channel; 0: more than its share of the links."),
@@ -530,17 +534,18 @@ static const FabParam ring_params[] = {
   { ROW ("drift", TIME, FabRingCost, drift_ps, "0us",
          "Time that steps wait for slower ones until 1 GB has passed a link. It grows with the square root "
          "of the bytes.") },
-  { ROW ("source", TEXT, FabRingCost, source, "", "Tables that these were fitted to.") },
+  { ROW ("source", TEXT, FabRingCost, source, "", "Measured tables to which these numbers were fitted.") },
   { .key = NULL },
 };
 
 static const FabParam switch_params[] = {
-  { ROW ("base", TIME, FabSwitchCost, base_ps, "0us", "Time once for each collective; 0: not measured.") },
+  { ROW ("base", TIME, FabSwitchCost, base_ps, "0us",
+         "Time added once to each collective; 0: not measured.") },
   { ROW ("latency", TIME, FabSwitchCost, latency_ps, "0us",
          "Latency of a round, which its bytes can hide.") },
   { ROW ("rounds", FACTOR, FabSwitchCost, n_rounds, "0",
          "Number of rounds that are under way before the first one ends.") },
-  { ROW ("source", TEXT, FabSwitchCost, source, "", "Tables that these were fitted to.") },
+  { ROW ("source", TEXT, FabSwitchCost, source, "", "Measured tables to which these numbers were fitted.") },
   { .key = NULL },
 };
 
@@ -559,12 +564,12 @@ static const FabParam switch_params[] = {
 static const FabParam channel_params[] = {
   { ROW ("rate", RATE, FabChannelRate, bytes_per_s, "0B/s", "Rate of one channel; 0: not measured."),
     .max = 1e15 },
-  { ROW ("source", TEXT, FabChannelRate, source, "", "Tables that it was fitted to.") },
+  { ROW ("source", TEXT, FabChannelRate, source, "", "Measured tables to which the rate was fitted.") },
   { .key = NULL },
 };
 
 static const FabParam token_params[] = {
-  { ROW ("start", TIME, FabTokenCost, start_ps, "0us", "Start of the kernel, once; 0: not measured.") },
+  { ROW ("start", TIME, FabTokenCost, start_ps, "0us", "Time to start the kernel, once; 0: not measured.") },
   { ROW ("expert", TIME, FabTokenCost, expert_ps, "0us", "Part of the start for each expert of the model.") },
   { ROW ("start_rate", RATE, FabTokenCost, start_bytes_per_s, "0B/s",
          "Part of the start: time of one token's bytes at this rate; 0: none."),
@@ -582,7 +587,7 @@ static const FabParam token_params[] = {
   { ROW ("network", FRACTION, FabTokenCost, network_fraction, "100%",
          "Share of the rate of a network adapter."),
     .min = 0.01, .max = 1 },
-  { ROW ("source", TEXT, FabTokenCost, source, "", "Tables that these were fitted to.") },
+  { ROW ("source", TEXT, FabTokenCost, source, "", "Measured tables to which these numbers were fitted.") },
   { .key = NULL },
 };
 
@@ -657,7 +662,8 @@ static const FabParam band_cell_params[] = {
   { ROW ("high", FACTOR, FabBandCellSpec, high_factor, NULL,
          "High end of measured time over predicted time."),
     .min = 1, .max = 1000 },
-  { ROW ("tables", COUNT, FabBandCellSpec, n_tables, "0", "Number of measured tables behind it."),
+  { ROW ("tables", COUNT, FabBandCellSpec, n_tables, "0",
+         "Number of measured tables that the band rests on."),
     .max = 1e6 },
   { ROW ("families", COUNT, FabBandCellSpec, n_families, "0",
          "Number of families of links among these tables."),
@@ -704,7 +710,8 @@ const FabParam fab_efficiency_params[] = {
   { ROW ("high", FACTOR, FabEfficiency, high_factor, "1",
          "High end of the 90 % band of measured over predicted step time."),
     .min = 1, .max = 100 },
-  { ROW ("rows", COUNT, FabEfficiency, n_rows, "0", "Number of measured runs behind it."), .max = 1e6 },
+  { ROW ("rows", COUNT, FabEfficiency, n_rows, "0", "Number of measured runs that the numbers rest on."),
+    .max = 1e6 },
   { ROW ("groups", COUNT, FabEfficiency, n_groups, "0",
          "Number of different models and machines among these runs."),
     .max = 1e6 },

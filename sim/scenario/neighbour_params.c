@@ -6,12 +6,12 @@
   .fallback = fallback_, .help = help_
 
 const FabParam fab_neighbour_params[] = {
-  { ROW ("name", TEXT, name, NULL, "Name in reports.") },
-  { ROW ("nodes", COUNT, nodes, NULL, "Number of its nodes."), .min = 1, .max = 200000 },
-  { ROW ("first", COUNT, first, NULL, "Number of its first node."), .max = 200000 },
-  { ROW ("stride", COUNT, stride, "1", "Distance from one of its nodes to the next."), .min = 1,
+  { ROW ("name", TEXT, name, NULL, "Name of the job in reports.") },
+  { ROW ("nodes", COUNT, nodes, NULL, "Number of nodes of the job."), .min = 1, .max = 200000 },
+  { ROW ("first", COUNT, first, NULL, "Number of the first node of the job."), .max = 200000 },
+  { ROW ("stride", COUNT, stride, "1", "Distance from one node of the job to the next."), .min = 1,
     .max = 200000 },
-  { ROW ("job", MODEL, job, NULL, "Job of its GPUs, repeated while the first job runs."),
+  { ROW ("job", MODEL, job, NULL, "Work of these GPUs, repeated while the first job runs."),
     .models = FAB_MODEL_WORKLOAD },
   { .key = NULL },
 };

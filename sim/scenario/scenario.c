@@ -670,32 +670,36 @@ const FabParam fab_scenario_params[] = {
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (FabCostEndSpec, field_), \
   .fallback = fallback_, .help = help_
 
-#define COST_END_ROWS(kwh_, pue_, years_)                                                                   \
-  {                                                                                                         \
-    { COST_END_ROW ("usd_per_kwh", FACTOR, usd_per_kwh, kwh_, "Price of electricity at this end."),         \
-      .max = 100 },                                                                                         \
-        { COST_END_ROW ("pue", FACTOR, pue_factor, pue_,                                                    \
-                        "Power of the whole site over that of its machines, "                               \
-                        "at this end."),                                                                    \
-          .max = 10 },                                                                                      \
-        { COST_END_ROW ("years", FACTOR, years, years_, "How long what is bought is used, at this end."),   \
-          .max = 100 },                                                                                     \
-        { COST_END_ROW ("usd_per_gpu_hour", FACTOR, usd_per_gpu_hour, "0", "Rent of one GPU at this end."), \
-          .max = 1e6 },                                                                                     \
-        { COST_END_ROW ("maintenance", FRACTION, maintenance_fraction, "0%",                                \
-                        "Maintenance for each year, of the purchase price, at this end."),                  \
-          .max = 1 },                                                                                       \
-        { COST_END_ROW ("staff_usd_per_year", FACTOR, staff_usd_per_year, "0", "Staff at this end."),       \
-          .max = 1e12 },                                                                                    \
-        { COST_END_ROW ("site_usd_per_kw_month", FACTOR, site_usd_per_kw_month, "0",                        \
-                        "Building and cooling at this end."),                                               \
-          .max = 1e6 },                                                                                     \
-        { COST_END_ROW ("utilisation", FRACTION, utilisation_fraction, "0%",                                \
-                        "Share of the hours in which the machine works, at this end."),                     \
-          .max = 1 },                                                                                       \
-    {                                                                                                       \
-      .key = NULL                                                                                           \
-    }                                                                                                       \
+#define COST_END_ROWS(kwh_, pue_, years_)                                                                    \
+  {                                                                                                          \
+    { COST_END_ROW ("usd_per_kwh", FACTOR, usd_per_kwh, kwh_,                                                \
+                    "Price of electricity at this end of the range."),                                       \
+      .max = 100 },                                                                                          \
+        { COST_END_ROW ("pue", FACTOR, pue_factor, pue_,                                                     \
+                        "Power of the whole site over that of its machines, "                                \
+                        "at this end."),                                                                     \
+          .max = 10 },                                                                                       \
+        { COST_END_ROW ("years", FACTOR, years, years_,                                                      \
+                        "Years of use of the machine at this end of the range."),                            \
+          .max = 100 },                                                                                      \
+        { COST_END_ROW ("usd_per_gpu_hour", FACTOR, usd_per_gpu_hour, "0",                                   \
+                        "Rent of one GPU at this end of the range."),                                        \
+          .max = 1e6 },                                                                                      \
+        { COST_END_ROW ("maintenance", FRACTION, maintenance_fraction, "0%",                                 \
+                        "Maintenance per year as a share of the purchase price, at this end of the range."), \
+          .max = 1 },                                                                                        \
+        { COST_END_ROW ("staff_usd_per_year", FACTOR, staff_usd_per_year, "0",                               \
+                        "Cost of staff at this end of the range."),                                          \
+          .max = 1e12 },                                                                                     \
+        { COST_END_ROW ("site_usd_per_kw_month", FACTOR, site_usd_per_kw_month, "0",                         \
+                        "Cost of building and cooling at this end of the range."),                           \
+          .max = 1e6 },                                                                                      \
+        { COST_END_ROW ("utilisation", FRACTION, utilisation_fraction, "0%",                                 \
+                        "Share of the hours in which the machine works, at this end of the range."),         \
+          .max = 1 },                                                                                        \
+    {                                                                                                        \
+      .key = NULL                                                                                            \
+    }                                                                                                        \
   }
 
 static const FabParam cost_low_params[] = COST_END_ROWS ("0.06", "1.1", "6");

@@ -387,7 +387,8 @@ const FabFigure fab_figures[] = {
            "Calendar time of the whole training: with failures where `reliability` has rates."),
     .value = days_of, .is_known = has_training, .unknown = no_training },
   { NAMES ("ettr", "ettr_fraction", FRACTION,
-           "Effective training time ratio: the share of it that failures leave."),
+           "Effective training time ratio: share of the calendar time that failures leave for "
+           "training."),
     .value = ettr_of, .is_gain = TRUE, .is_known = has_goodput, .unknown = no_goodput },
   { NAMES ("goodput", "goodput_tokens_per_s", RATE, "Tokens of the whole job per second of the calendar."),
     .per = "per second", .value = goodput_of, .is_gain = TRUE, .is_known = has_goodput,
@@ -412,12 +413,12 @@ const FabFigure fab_figures[] = {
   { NAMES ("token_cost", "usd_per_million_tokens", MONEY, "Cost of a million tokens."),
     .per = "per million tokens", .value = token_cost_of, .is_known = has_token_cost,
     .unknown = no_token_cost },
-  { NAMES ("train_cost", "train_usd", MONEY, "Of the whole training."), .value = train_cost_of,
+  { NAMES ("train_cost", "train_usd", MONEY, "Cost of the whole training."), .value = train_cost_of,
     .is_known = has_train_cost, .unknown = no_train_cost },
   { NAMES ("step_energy", "step_joules", ENERGY, "Energy of an iteration, at the meter."), .per = "per step",
     .value = step_energy_of, .is_known = has_power, .unknown = no_watts },
-  { NAMES ("train_energy", "train_joules", ENERGY, "Of the whole training."), .value = train_energy_of,
-    .is_known = has_train_energy, .unknown = no_training },
+  { NAMES ("train_energy", "train_joules", ENERGY, "Energy of the whole training, at the meter."),
+    .value = train_energy_of, .is_known = has_train_energy, .unknown = no_training },
   { .name = NULL },
 };
 

@@ -24,7 +24,7 @@ static const FabParam table_params[] = {
   { ROW ("op", CHOICE, op, NULL, "Tokens to experts, or results back."), .choices = op_names },
   { ROW ("kernels", CHOICE, kernels, NULL, "How tokens are sent."), .choices = kernel_names },
   { ROW ("precision", CHOICE, precision, NULL, "Type of what is sent."), .choices = precision_names },
-  { ROW ("interconnect", TEXT, interconnect, NULL, "What is tried.") },
+  { ROW ("interconnect", TEXT, interconnect, NULL, "What the table measures.") },
   { ROW ("role", CHOICE, role, NULL,
          "calibration: may set numbers of the catalogue. judged: is only compared with."),
     .choices = fab_measured_role_names },

@@ -23,18 +23,20 @@ const char *const fab_measured_role_names[FAB_N_ROLES + 1] = {
 static const FabParam table_params[] = {
   { ROW ("file", TEXT, file, NULL, "The CSV file, beside INDEX.yaml.") },
   { ROW ("node", TEXT, node, NULL, "The node entry that was measured."), .refers = FAB_REFERS_NODE },
-  { ROW ("nodes", COUNT, nodes, NULL, "How many machines."), .min = 1, .max = 1e5 },
-  { ROW ("gpus_per_node", COUNT, gpus_per_node, NULL, "GPUs used of each."), .min = 1, .max = 1e3 },
+  { ROW ("nodes", COUNT, nodes, NULL, "Number of machines."), .min = 1, .max = 1e5 },
+  { ROW ("gpus_per_node", COUNT, gpus_per_node, NULL, "GPUs used of each machine."), .min = 1, .max = 1e3 },
   { ROW ("op", CHOICE, op, NULL, "The operation."), .choices = fab_op_names },
   { ROW ("interconnect", TEXT, interconnect, NULL,
-         "What is tried: NVLink 3, NVSwitch. Tables of one are summarised together.") },
+         "What the table measures: NVLink 3, NVSwitch. Tables of one interconnect are "
+         "summarised together.") },
   { ROW ("set", TEXT, sets, "",
          "Known settings of its software, as --set: collectives.algorithm=ring; several between blanks.") },
   { ROW ("role", CHOICE, role, NULL,
          "calibration: may set numbers of models. judged: is only compared with."),
     .choices = fab_measured_role_names },
   { ROW ("doubtful", BOOL, is_doubtful, "false",
-         "The source doubts that the machine was well: listed, and counted in no summary.") },
+         "The source doubts that the machine was healthy. The table is listed and counted in "
+         "no summary.") },
   { ROW ("note", TEXT, note, "", "What to know before trusting it.") },
   { .key = NULL },
 };

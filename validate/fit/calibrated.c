@@ -35,7 +35,7 @@ static const FabParam link_params[] = {
   { LINK_ROW ("role", TEXT, role, NULL, "calibration.") },
   { LINK_ROW ("date", TEXT, date, "", "When it was measured or published.") },
   { LINK_ROW ("doubtful", BOOL, is_doubtful, "false",
-              "Something else than the link limited it: not for fitting.") },
+              "Something other than the link limited the measurement, so nothing is fitted to it.") },
   { LINK_ROW ("note", TEXT, note, "", "What to know before trusting it.") },
   { .key = NULL },
 };
@@ -45,7 +45,7 @@ static const FabParam link_params[] = {
   .fallback = fallback_, .help = help_
 
 static const FabParam system_params[] = {
-  { SYSTEM_ROW ("system", TEXT, name, NULL, "What it is called in reports.") },
+  { SYSTEM_ROW ("system", TEXT, name, NULL, "Name of the system in reports.") },
   { SYSTEM_ROW ("links", TEXT, links, NULL, "Files of measured/links without .csv, between blanks.") },
   { SYSTEM_ROW ("tables", TEXT, tables, NULL, "Judged tables of measured, between blanks.") },
   { SYSTEM_ROW (

@@ -38,7 +38,7 @@ static const FabParam source_params[] = {
     .fallback = "40",
     .min = 1,
     .max = 1e6,
-    .help = "Rows that are played, by whole groups, unless --all asks for every one." },
+    .help = "Number of rows that are simulated, in whole groups; --all simulates every row." },
   ROW ("same", same, NULL, "Columns: rows that are equal in them have one compute efficiency."),
   ROW ("factors", factors, "", "Columns: what else differs between rows."),
   ROW ("network", network, NULL, "Where the constants of its network come from."),

@@ -11,11 +11,11 @@ static const FabParam limit_params[] = {
   { .key = "fidelity",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (FabFidelityLimit, fidelity),
-    .help = "The one that is held against another." },
+    .help = "Fidelity that is compared with another." },
   { .key = "against",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (FabFidelityLimit, against),
-    .help = "That one." },
+    .help = "Fidelity with which it is compared." },
   { .key = "limit",
     .type = FAB_PARAM_FRACTION,
     .offset = G_STRUCT_OFFSET (FabFidelityLimit, limit_fraction),
@@ -25,21 +25,22 @@ static const FabParam limit_params[] = {
   { .key = NULL },
 };
 
-#define LIMITS(owner)                                                                                    \
-  {                                                                                                      \
-    .key = "limits", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (owner, limits),                  \
-    .table = limit_params, .table_size = sizeof (FabFidelityLimit), .help = "How far apart they may be." \
+#define LIMITS(owner)                                                                   \
+  {                                                                                     \
+    .key = "limits", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (owner, limits), \
+    .table = limit_params, .table_size = sizeof (FabFidelityLimit),                     \
+    .help = "Largest differences that are accepted between fidelities."                 \
   }
 
 static const FabParam group_params[] = {
   { .key = "group",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (FabFidelityGroup, name),
-    .help = "Cases that are alike in what sets fidelities apart." },
+    .help = "Name of a group of cases in which fidelities differ for the same reason." },
   { .key = "title",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (FabFidelityGroup, title),
-    .help = "What they have in common." },
+    .help = "What the cases of the group have in common." },
   LIMITS (FabFidelityGroup),
   { .key = NULL },
 };
@@ -52,7 +53,7 @@ static const FabParam case_params[] = {
   { .key = "group",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (FabFidelityCase, group),
-    .help = "Its group." },
+    .help = "Group of the case." },
   { .key = "why",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (FabFidelityCase, why),
@@ -71,7 +72,7 @@ static const FabParam content_params[] = {
   { .key = "fidelities",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (Content, fidelities),
-    .help = "The columns, with blanks between." },
+    .help = "Fidelities, separated by blanks: the columns of the table." },
   { .key = "groups",
     .type = FAB_PARAM_LIST,
     .offset = G_STRUCT_OFFSET (Content, groups),
@@ -83,7 +84,7 @@ static const FabParam content_params[] = {
     .offset = G_STRUCT_OFFSET (Content, cases),
     .table = case_params,
     .table_size = sizeof (FabFidelityCase),
-    .help = "The cases." },
+    .help = "Cases of the suite." },
   { .key = NULL },
 };
 

@@ -56,11 +56,11 @@ static const FabParam packet_params[] = {
          "Remember a pattern of traffic and reuse its times when it repeats. Figures stay the same; the run "
          "ends sooner.") },
   { ROW ("skip", BOOL, has_skip, "true",
-         "With memo: stop playing the rounds of a ring, and the packets of long messages, once their pace is "
-         "steady, to within 0.1 %.") },
+         "With memo: stop simulating the rounds of a ring, and the packets of long messages, "
+         "once their pace is steady to within 0.1 %.") },
   { ROW ("fold", BOOL, has_fold, "true",
-         "With memo: play one of several rails or nodes that turn into each other, where no link marks or "
-         "drops packets.") },
+         "With memo: simulate only one of several symmetric rails or nodes, where no link "
+         "marks or drops packets.") },
   { ROW ("mtu", BYTES, mtu_bytes, "4KiB", "Payload of a packet."), .min = 64, .max = 0x1p22 },
   { ROW ("switching", CHOICE, switching, "cut_through",
          "Whether a switch forwards a packet when its header has arrived, or when all of it has."),

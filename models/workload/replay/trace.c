@@ -44,7 +44,8 @@ static const FabParam trace_params[] = {
     .offset = G_STRUCT_OFFSET (TraceParams, step),
     .fallback = "0",
     .max = 1e6,
-    .help = "Which step of the trace to play, of those that all its ranks have, from 0." },
+    .help = "Number of the step to simulate, counted from 0 among the steps that all ranks "
+            "recorded." },
   { .key = "compute_scale",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (TraceParams, compute_scale),
@@ -52,7 +53,7 @@ static const FabParam trace_params[] = {
     .min = 1e-3,
     .max = 1e3,
     .is_in_title = TRUE,
-    .help = "Time of a kernel on this machine, as a multiple of the recorded one." },
+    .help = "Factor on the recorded time of each kernel." },
   { .key = "recorded_on",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (TraceParams, recorded_on),
@@ -67,7 +68,7 @@ static const FabParam trace_params[] = {
     .fallback = "1",
     .min = 1e-6,
     .max = 1e3,
-    .help = "Time in which a rank waited for its host, as a multiple of the recorded one." },
+    .help = "Factor on the recorded time in which a rank waits for its host." },
   { .key = NULL },
 };
 

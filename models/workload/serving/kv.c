@@ -87,7 +87,8 @@ static const FabParam kv_params[] = {
     .fallback = "16",
     .min = 1,
     .max = 1e6,
-    .help = "Tokens of a block of the cache. Keys and values of a block of a layer are a message each." },
+    .help = "Tokens per block of the cache. For each block and layer, keys are one message and "
+            "values another." },
   { .key = "bits",
     .type = FAB_PARAM_COUNT,
     .offset = ROW (bits),

@@ -96,7 +96,8 @@ static const FabParam rl_params[] = {
     .type = FAB_PARAM_TIME,
     .offset = ROW (setup_ps),
     .fallback = "0s",
-    .help = "Time of software before each broadcast, or before a rank pulls: names, shapes, registration." },
+    .help = "Software time before each broadcast or pull, for names, shapes and registration of "
+            "memory." },
   { .key = NULL },
 };
 

@@ -76,13 +76,13 @@ extern const FabBytes gradient_bytes[];     /* of one number of each of these ty
         .fallback = "1",                                                                                     \
         .min = 1,                                                                                            \
         .max = 1e5,                                                                                          \
-        .help = "Micro-batches per step: gradient accumulation, and what goes through a pipeline." },        \
+        .help = "Micro-batches per step, for gradient accumulation and for the pipeline." },                 \
       { .key = "global_batch",                                                                               \
         .type = FAB_PARAM_COUNT,                                                                             \
         .offset = TRAIN_ROW (type_, field_, global_batch),                                                   \
         .fallback = "0",                                                                                     \
         .max = 1e9,                                                                                          \
-        .help = "Sequences per step of the whole job, in place of accumulation; 0: as accumulation says." }, \
+        .help = "Sequences per step of the whole job, in place of accumulation; 0: use accumulation." },     \
       { .key = "precision",                                                                                  \
         .type = FAB_PARAM_CHOICE,                                                                            \
         .offset = TRAIN_ROW (type_, field_, precision),                                                      \
@@ -179,11 +179,11 @@ extern const FabBytes gradient_bytes[];     /* of one number of each of these ty
         .offset = TRAIN_ROW (type_, field_, train_tokens),                                                   \
         .fallback = "0",                                                                                     \
         .max = 1e18,                                                                                         \
-        .help = "Tokens of the whole training, for the days that it takes; 0: not said." },                  \
+        .help = "Tokens of the whole training, from which its days follow; 0: unknown." },                   \
   {                                                                                                          \
     .key = "parallel", .type = FAB_PARAM_TABLE, .offset = TRAIN_ROW (type_, field_, parallel),               \
     .table = parallel_params, .table_size = sizeof (ParallelParams),                                         \
-    .help = "How the model itself is divided."                                                               \
+    .help = "How the model is divided over ranks."                                                           \
   }
 
 void train_check (const TrainParams *params, FabCheck *check);

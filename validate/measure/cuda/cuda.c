@@ -21,7 +21,7 @@ static const FabParam params[] = {
       .offset = G_STRUCT_OFFSET (Params, common.n_gpus),
       .fallback = "0",
       .max = FAB_CUDA_MAX_GPUS,
-      .help = "How many GPUs take part, the first ones; 0: all.",
+      .help = "Number of GPUs that take part, counted from the first; 0: all.",
   },
   {
       .key = "pairs",
@@ -29,7 +29,7 @@ static const FabParam params[] = {
       .offset = G_STRUCT_OFFSET (Params, pairs),
       .fallback = "all",
       .choices = pairs_choices,
-      .help = "Which pairs of GPUs: all ordered ones, or only one (gpu0 and gpu1).",
+      .help = "Pairs of GPUs to measure: all ordered pairs, or only gpu0 and gpu1.",
   },
   {
       .key = "pageable",
@@ -43,7 +43,8 @@ static const FabParam params[] = {
       .type = FAB_PARAM_BOOL,
       .offset = G_STRUCT_OFFSET (Params, common.staged),
       .fallback = "true",
-      .help = "Measure pairs with P2P off as well, where the driver goes by the host.",
+      .help = "Measure pairs with peer-to-peer access off as well, where the driver copies through "
+              "the host.",
   },
   {
       .key = "kernels",

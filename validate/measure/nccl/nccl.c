@@ -402,12 +402,12 @@ static const FabParam params[] = {
     .offset = G_STRUCT_OFFSET (Params, n_gpus),
     .fallback = "0",
     .max = FAB_CUDA_MAX_GPUS,
-    .help = "How many GPUs take part, the first ones; 0: all." },
+    .help = "Number of GPUs that take part, counted from the first; 0: all." },
   { .key = "ops",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (Params, ops),
     .fallback = "all_reduce,all_gather,reduce_scatter,broadcast,all_to_all",
-    .help = "Which collectives, comma between them; reduce and send_recv as well." },
+    .help = "Collectives to measure, separated by commas; reduce and send_recv are possible too." },
   { NULL },
 };
 
