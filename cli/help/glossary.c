@@ -10,7 +10,7 @@
 
 enum { LIST_COLUMNS = 100 };
 
-static const FabTerm *const tables[] = { fab_terms_jobs, fab_terms_machines };
+static const FabTerm *const tables[] = { fab_terms_jobs, fab_terms_machines, fab_terms_networks };
 
 const char *
 fab_term_group_name (FabTermGroup group)

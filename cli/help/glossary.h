@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* glossary.h - what the field's words mean, and where each shows in Fabricast.
  *
- * The tables in terms_jobs.c and terms_machines.c are behind `fabricast describe glossary`, `fabricast help glossary`,
- * docs/reference/glossary.md and the tooltips of the HTML pages. Terms are in the order of their groups; lists of
- * them are alphabetical.
+ * The tables in terms_jobs.c, terms_machines.c and terms_networks.c are behind `fabricast describe glossary`,
+ * `fabricast help glossary`, docs/reference/glossary.md and the tooltips of the HTML pages. Terms are in the order of
+ * their groups; lists of them are alphabetical.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ typedef struct {
   FabTermGroup group;
 } FabTerm;
 
-/* Both end with a name that is NULL. */
-extern const FabTerm fab_terms_jobs[], fab_terms_machines[];
+/* Each ends with a name that is NULL. */
+extern const FabTerm fab_terms_jobs[], fab_terms_machines[], fab_terms_networks[];
 
 /* Returns the group's heading: "Collectives". */
 const char *fab_term_group_name (FabTermGroup group);

@@ -15,7 +15,9 @@ PAGE = os.path.join("docs", "reference", "glossary.md")
 WANTED = """all-reduce reduce-scatter all-gather all-to-all broadcast NCCL RCCL DDP ZeRO ZeRO-1 ZeRO-2 ZeRO-3 FSDP HSDP bucket
 prefetch TP PP EP CP DP micro-batch bubble NVLink NVSwitch SHARP PCIe HCA NIC rail leaf spine tier oversubscription bisection
 ECMP spraying incast PFC ECN DCQCN RDMA RoCE InfiniBand EFA algbw busbw roofline MFU HFU exposed overlapped idle step band
-straggler jitter fidelity critical_path binding_link alpha-beta""".split()
+straggler jitter fidelity critical_path binding_link alpha-beta Slurm GEMM MPI MTU BF16 FP8 DiLoCo LoRA DeepEP MSCCL Chakra GOAL
+DGX NVL72 TPU UPI NUMA DMA FEC GID DSCP CNP HPCC NSCC Swift REPS UGAL Clos ETTR PUE p95 HDR NDR catalogue verdict
+""".split()
 MOST_WORDS = 60  # of a paragraph
 
 
