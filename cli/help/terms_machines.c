@@ -337,8 +337,8 @@ const FabTerm fab_terms_machines[] = {
   { .name = "goodput",
     .group = FAB_TERMS_FIGURES,
     .also = "ETTR, effective training time ratio",
-    .text = "What remains of the training rate when failures, restarts and checkpoints are counted. The share"
-            " of the time that remains is the effective training time ratio (ETTR).",
+    .text = "The training rate that remains after failures, restarts and checkpoints. The share "
+            "of the time that remains is the effective training time ratio (ETTR).",
     .shows = "`fabricast goodput` predicts both.",
     .see = "checkpoint, step",
     .page = "docs/how-to/goodput.md" },
