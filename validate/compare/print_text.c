@@ -350,24 +350,28 @@ append_notes (GString *out, const FabReport *report)
 }
 
 static const char page_head[] =
-    "# How far predictions are from measurements\n\n"
-    "Written by `fabricast validate --format markdown`; docs/reference/validation.md is the one with\n"
-    "`--summary`, and a test keeps it so. The measurements are in `validate/measured`, each with its source.\n"
-    "The models under test are the defaults, but for what is known of a table's software and was set for it\n"
-    "(\"predicted with\"). One process that\n"
-    "drives eight GPUs matters most: with a process per GPU the small sizes would be about 40 % too fast.\n\n"
-    "error = predicted time / measured time - 1. A table's cell is the median of |error|, then the largest, then how\n"
-    "many sizes; \"accepted\" is the limit on the median in `validate/accept.yaml`, above which the tests fail.\n"
-    "A cell of several tables says the median three ways, each with what it counts: the median over tables of their\n"
-    "own medians, so that a table with many sizes counts no more than another; the median over interconnects of the\n"
-    "median over the tables of each; the median over all sizes. Then the largest. A rack is several nodes that share\n"
-    "the switches of their GPUs; several nodes talk over NICs.\n"
-    "\"left out\" is the same as if no table of that interconnect had been measured: every constant that rests on one\n"
-    "is put back to another generation's, or to the library's own (`validate/left-out.yaml`).\n"
-    "A doubtful table is one whose source doubts that the machine was well. Such tables have a line of their own and\n"
-    "count in no other.\n"
-    "Calibration tables may have set numbers of the models, so they say how well the model can fit; the judged\n"
-    "ones say how well it forecasts.\n\n";
+    "# How far predictions are from measurements\n"
+    "\n"
+    "`fabricast validate --format markdown` writes this page; docs/reference/validation.md is the one\n"
+    "with `--summary`, and a test keeps it up to date. The measurements are in `validate/measured`, each\n"
+    "with its source. The models have their defaults, except for settings of a table's software that its\n"
+    "source tells (\"predicted with\"). The most important of them is the number of GPUs that one process\n"
+    "drives: eight GPUs in one process are slower at small sizes, and with a process per GPU their\n"
+    "predictions would be about 40 % too fast.\n"
+    "\n"
+    "error = predicted time / measured time - 1. A cell of a table has the median of |error|, then the\n"
+    "largest one, then the number of sizes. \"Accepted\" is the limit on the median in\n"
+    "`validate/accept.yaml`, above which the tests fail. A cell of several tables has three medians, each\n"
+    "with the number of things that it counts: the median over tables of the median of each, so that a\n"
+    "table with many sizes counts as much as any other; the median over interconnects of the median over\n"
+    "the tables of each; the median over all sizes. The largest error follows. A rack is several nodes\n"
+    "that share the switches of their GPUs; several nodes communicate over NICs. \"Left out\" is the error\n"
+    "as if no table of that interconnect had been measured: every constant that rests on one gets the\n"
+    "value of another generation, or the default of the library (`validate/left-out.yaml`). A doubtful\n"
+    "table is one whose source doubts that the machine was healthy. Such tables have a line of their own\n"
+    "and count in no other. Calibration tables may have set numbers of the models, so they show how well\n"
+    "the models can fit. Judged tables have set none, so they show how well the models predict.\n"
+    "\n";
 
 char *
 fab_report_to_markdown (const FabReportView *view)

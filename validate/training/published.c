@@ -8,10 +8,11 @@
 static const char head[] =
     "# Our blind error beside published projections\n"
     "\n"
-    "Written by `fabricast validate published --format markdown`; a test keeps it so. The rows and their sources are\n"
-    "in `validate/measured/published`. Every row is predicted with the catalogue alone: none of them was fitted, and\n"
-    "no number of the catalogue rests on one. A projection of somebody else stands beside ours where one is published\n"
-    "for the same row; whether that one was tuned to the row is not known.\n"
+    "`fabricast validate published --format markdown` writes this page, and a test keeps it up to date.\n"
+    "The rows and their sources are in `validate/measured/published`. Every row is predicted with the\n"
+    "catalogue alone: none of them was fitted, and no number of the catalogue rests on one. Where others\n"
+    "have published a projection for a row, it stands beside ours. It is not known whether they fitted\n"
+    "theirs to the row.\n"
     "\n"
     "error = predicted step time / measured step time - 1.\n";
 

@@ -7,11 +7,13 @@
 #include "validate/variants/suite.h"
 
 static const char page_head[] =
-    "# How far the fidelities are apart\n\n"
-    "Written by `fabricast validate fidelity --format markdown`; a test keeps it so. The scenarios are in\n"
-    "`validate/variants/cases`; `fabricast compare` says of each what makes the difference. Times are of a step.\n"
-    "\"Accepted\" is the limit of `validate/accept-fidelity.yaml`, above which the tests fail; without one a\n"
-    "difference is only shown. Which fidelity when: [fidelity](../explanation/fidelity.md).\n";
+    "# How far the fidelities are apart\n"
+    "\n"
+    "`fabricast validate fidelity --format markdown` writes this page, and a test keeps it up to date.\n"
+    "The scenarios are in `validate/variants/cases`. Times are those of a step, and `fabricast compare`\n"
+    "shows what makes two of them differ. \"Accepted\" is the limit in `validate/accept-fidelity.yaml`,\n"
+    "above which the tests fail; a difference without a limit is only shown.\n"
+    "[Fidelity](../explanation/fidelity.md) says which one to choose.\n";
 
 static char *
 step_of (const FabVariant *variant)
