@@ -358,7 +358,7 @@ const FabTerm fab_terms_machines[] = {
     .page = "docs/how-to/cost.md" },
   { .name = "bandwidth",
     .group = FAB_TERMS_FIGURES,
-    .also = "throughput, GB/s, Gb/s",
+    .also = "throughput",
     .text = "Bytes or bits per second. Networks are sold in bits (400 Gb/s) and measured in bytes (50 GB/s); "
             "8 bits are a byte.",
     .shows = "`fabricast help units` tells how rates are written.",
@@ -466,7 +466,7 @@ const FabTerm fab_terms_machines[] = {
     .page = "docs/how-to/traces.md" },
   { .name = "catalogue",
     .group = FAB_TERMS_SIMULATION,
-    .also = "catalog, entry",
+    .also = "catalog",
     .text = "The links, accelerators, nodes, models and prices that come with the program. Each number has a "
             "source.",
     .shows = "`fabricast describe` lists them.",
