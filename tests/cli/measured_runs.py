@@ -88,7 +88,7 @@ class Measured(CliTest):
                          [("all_reduce", "4", "all", "100000000", "12")])
         self.assertAlmostEqual(float(rows[0]["predicted_us"]) / float(rows[0]["median_us"]), 1, delta=1e-4)
         self.assertLess(float(rows[0]["low_us"]), float(rows[0]["predicted_us"]))
-        self.assertIn("1 size, median of predicted / measured 1.00, 1 in their bands",
+        self.assertIn("1 size, median of predicted / measured 1.00, 1 in the band",
                       self.good("import", "trace", place, "--on", "replay-six-blocks"))
         self.write("small.yaml", "name: small\ncluster: {node: dgx-a100, gpus_per_node: 2}\n"
                                  "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n")
@@ -238,7 +238,7 @@ class Measured(CliTest):
         self.assertRegex(text, r"reduce_scatter +8 +17179869184 +1 +41057\.0 +41057\.0 +366\.13\n")
         self.assertIn("1 messages between two ranks were left out", text)
         self.write("m.yaml", "name: m\ncluster: {node: dgx-h100}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n")
-        self.assertIn("2 in their bands", self.good("import", "trace", "inspector", "--on", "m.yaml"))
+        self.assertIn("2 in the band", self.good("import", "trace", "inspector", "--on", "m.yaml"))
         done = self.fabricast("import", "trace", "inspector", "--db", "x.db")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--db has nothing to store", done.stderr)
