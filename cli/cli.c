@@ -23,24 +23,6 @@ print_help (GOptionContext *context)
   g_print ("%s", plain);
 }
 
-/* Adds the nearest option to GLib's message about an unknown one. */
-static gboolean
-explain_option (const GOptionEntry *entries, GError **error, const GError *cause)
-{
-  const char *dashes = strstr (cause->message, "--");
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-
-  for (const GOptionEntry *entry = entries; entry && entry->long_name; entry++)
-    g_ptr_array_add (names, (gpointer) entry->long_name);
-  g_ptr_array_add (names, NULL);
-  const char *nearest = dashes && cause->code == G_OPTION_ERROR_UNKNOWN_OPTION
-                          ? fab_nearest (dashes + 2, (const char *const *) names->pdata)
-                          : NULL;
-  if (nearest)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s; nearest is --%s", cause->message, nearest);
-  return fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
-}
-
 /* Returns the entry of an argument, "--name", "--name=value", "-n" or "-nvalue"; NULL when there is none. */
 static const GOptionEntry *
 entry_of (const GOptionEntry *entries, const char *argument)
@@ -54,6 +36,29 @@ entry_of (const GOptionEntry *entries, const char *argument)
                 : argument[0] == '-' && argument[1] != '\0' && argument[1] == entry->short_name)
       return entry;
   return NULL;
+}
+
+/* Adds the nearest option to GLib's message about an unknown one. */
+static gboolean
+explain_option (const char *program, const GOptionEntry *entries, GError **error, const GError *cause)
+{
+  const char *dashes = strstr (cause->message, "--");
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (const GOptionEntry *entry = entries; entry && entry->long_name; entry++)
+    g_ptr_array_add (names, (gpointer) entry->long_name);
+  g_ptr_array_add (names, NULL);
+  const char *nearest = dashes && cause->code == G_OPTION_ERROR_UNKNOWN_OPTION
+                          ? fab_nearest (dashes + 2, (const char *const *) names->pdata)
+                          : NULL;
+  if (nearest)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s; nearest is --%s", cause->message, nearest);
+  if (cause->code == G_OPTION_ERROR_UNKNOWN_OPTION)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s; `%s --help` lists the options%s", cause->message, program,
+                      entry_of (entries, "--set") != NULL
+                          ? ", and --set KEY=VALUE changes a key of the scenario"
+                          : "");
+  return fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
 }
 
 /* An option that is given twice would lose its first value, without a word of GLib. */
@@ -113,7 +118,7 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
   if (!check_once (entries, *argc, *argv, error))
     return FALSE;
   if (!g_option_context_parse (context, argc, argv, &cause))
-    return explain_option (entries, error, cause);
+    return explain_option (program, entries, error, cause);
   if (form != NULL)
     return fab_form_print (form, program + strlen ("fabricast "), usage, entries, error) && FALSE;
   if (wants_help) {

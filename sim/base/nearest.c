@@ -6,12 +6,16 @@
 /* Finds the known name that a mistyped one was meant to be.
  *
  * The distance is optimal string alignment: insertions, deletions, replacements and swaps of neighbours cost 1 each,
- * case costs nothing. A name is near when it differs in at most a third of its letters, or when it begins with the
- * word. Of equally near names, the one closest in length wins, then the first. O(n m) per candidate, with three rows
+ * case costs nothing. A name is near when it differs in at most a third of its letters, or when it begins or ends
+ * with the word. Of equally near names, the one closest in length wins, then the first. O(n m) per candidate, with three rows
  * on the stack. Words over MAX_WORD bytes have no near names.
+ *
+ * Where no name is near, letters and digits decide: the shortest name that contains those of the word (hdr: ib-hdr), or
+ * else the longest name that the word contains (meta-llama/Llama-2-7b-hf: llama2-7b).
  */
 
 #define MAX_WORD 63
+enum { LEAST_CONTAINED = 3, LEAST_CONTAINING = 5 };
 
 static guint
 minimum (guint a, guint b, guint c)
@@ -47,9 +51,47 @@ distance (const char *a, const char *b)
 }
 
 static gboolean
-is_beginning (const char *word, const char *candidate)
+is_beginning_or_end (const char *word, const char *candidate)
 {
-  return strlen (word) >= 3 && g_ascii_strncasecmp (word, candidate, strlen (word)) == 0;
+  gsize n = strlen (word), n_candidate = strlen (candidate);
+
+  return n >= 3 && n <= n_candidate
+      && (g_ascii_strncasecmp (word, candidate, n) == 0
+          || g_ascii_strcasecmp (word, candidate + n_candidate - n) == 0);
+}
+
+/* Writes the letters and digits of a text, in lower case; returns their number. */
+static guint
+letters_of (const char *text, char out[MAX_WORD + 1])
+{
+  guint n = 0;
+
+  for (; *text != '\0' && n < MAX_WORD; text++)
+    if (g_ascii_isalnum (*text))
+      out[n++] = g_ascii_tolower (*text);
+  out[n] = '\0';
+  return n;
+}
+
+static const char *
+containing (const char *word, const char *const *candidates)
+{
+  char own[MAX_WORD + 1], other[MAX_WORD + 1];
+  const char *around = NULL, *within = NULL;
+  guint n_own = letters_of (word, own), n_around = G_MAXUINT, n_within = 0;
+
+  for (guint i = 0; candidates != NULL && candidates[i] != NULL; i++) {
+    guint n = letters_of (candidates[i], other);
+
+    if (n_own >= LEAST_CONTAINED && n < n_around && strstr (other, own) != NULL) {
+      around = candidates[i];
+      n_around = n;
+    } else if (n >= LEAST_CONTAINING && n > n_within && strstr (own, other) != NULL) {
+      within = candidates[i];
+      n_within = n;
+    }
+  }
+  return around != NULL ? around : within;
 }
 
 const char *
@@ -62,7 +104,7 @@ fab_nearest (const char *word, const char *const *candidates)
     return NULL;
   for (guint i = 0; candidates != NULL && candidates[i] != NULL; i++) {
     guint other = (guint) strlen (candidates[i]), longest = MAX (length, other);
-    guint most = is_beginning (word, candidates[i]) ? longest - 1 : (longest + 2) / 3;
+    guint most = is_beginning_or_end (word, candidates[i]) ? longest - 1 : (longest + 2) / 3;
     guint d, score;
 
     if (longest > MAX_WORD || longest - MIN (length, other) > most)
@@ -74,7 +116,7 @@ fab_nearest (const char *word, const char *const *candidates)
     best = candidates[i];
     best_score = score;
   }
-  return best;
+  return best != NULL ? best : containing (word, candidates);
 }
 
 char *

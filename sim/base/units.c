@@ -88,6 +88,23 @@ scan (const char *text, Scanned *out)
   return TRUE;
 }
 
+/* A rate without "/s", such as 200Gb, or without the letter that tells bits from bytes, such as 200G. */
+static char *
+rate_hint (const Scanned *scanned)
+{
+  g_autofree char *whole = g_strconcat (scanned->suffix, "/s", NULL);
+  char prefix = g_ascii_toupper (scanned->suffix[0]);
+
+  for (const FabUnitSuffix *s = fab_unit_rows[FAB_UNIT_RATE].suffixes; s->name != NULL; s++)
+    if (g_str_equal (s->name, whole))
+      return g_strdup_printf ("write %.*s%s", scanned->n_digits_text, scanned->digits, whole);
+  if (prefix != 'K' && prefix != 'M' && prefix != 'G' && prefix != 'T')
+    return NULL;
+  prefix = prefix == 'K' ? 'k' : prefix;
+  return g_strdup_printf ("write %.*s%cb/s for bits or %.*s%cB/s for bytes", scanned->n_digits_text,
+                          scanned->digits, prefix, scanned->n_digits_text, scanned->digits, prefix);
+}
+
 /* Returns a hint for the most frequent mistakes; NULL: none applies and the list of units has to do. */
 static char *
 suffix_hint (FabUnit unit, const Scanned *scanned)
@@ -109,9 +126,7 @@ suffix_hint (FabUnit unit, const Scanned *scanned)
     return g_strdup ("write Gb/s for bits or GB/s for bytes");
   if (unit == FAB_UNIT_RATE && g_str_has_suffix (scanned->suffix, "T/s"))
     return g_strdup ("write Gb/s per lane: transfers x bits of one");
-  if (unit == FAB_UNIT_RATE && strchr (scanned->suffix, '/') == NULL)
-    return g_strdup_printf ("write %.*s%s/s", scanned->n_digits_text, scanned->digits, scanned->suffix);
-  return NULL;
+  return unit == FAB_UNIT_RATE ? rate_hint (scanned) : NULL;
 }
 
 static gboolean

@@ -378,6 +378,19 @@ read_absent (FabSchemaReader *self, const FabMark *mark, const FabParam *row, Sh
   fallback (self, row, out);
 }
 
+/* Reports a value at a list, such as `nodes: 8`, that was meant for a key of a mapping beside it, cluster.nodes. */
+static gboolean
+is_namesake (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row, const FabParam *table)
+{
+  g_autofree char *namesake = row->type == FAB_PARAM_LIST && node->kind == FAB_YAML_SCALAR
+                                ? fab_schema_namesake (self, table, row->key, &node->mark)
+                                : NULL;
+
+  if (namesake != NULL)
+    fab_diagnostics_add (self->diagnostics, &node->mark, "%s", namesake);
+  return namesake != NULL;
+}
+
 static void
 read_mapping (FabSchemaReader *self, const FabYamlNode *mapping, Shape shape, gpointer out)
 {
@@ -390,6 +403,8 @@ read_mapping (FabSchemaReader *self, const FabYamlNode *mapping, Shape shape, gp
     const FabYamlNode *node = fab_yaml_get (mapping, row->key);
     gboolean is_null = node != NULL && node->kind == FAB_YAML_SCALAR && node->text == NULL;
 
+    if (node != NULL && !is_null && is_namesake (self, node, row, shape.table))
+      continue;
     if (node != NULL && !is_null)
       fab_schema_read_row (self, node, row, out);
     else

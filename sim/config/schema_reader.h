@@ -35,6 +35,10 @@ const FabParam *fab_schema_find_row (const FabParam *table, const char *key);
 /* Says so at `mark`, with the nearest key; `extra` is allowed beside those of the table, or NULL. */
 void fab_schema_report_unknown (FabSchemaReader *self, const FabParam *table, const char *extra,
                                 const char *key, const FabMark *mark);
+/* What to say of a list that has `value` in its place, when a mapping of the table has a key of the same name; NULL:
+ * none has. (transfer full) */
+char *fab_schema_namesake (const FabSchemaReader *self, const FabParam *table, const char *key,
+                           const FabMark *value);
 
 /* The model that this node chooses; NULL: a diagnostic was added. */
 const FabModelInfo *fab_schema_named_model (FabSchemaReader *self, const FabYamlNode *node,

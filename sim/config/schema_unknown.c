@@ -1,27 +1,138 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schema_unknown.c - what to say of a key that a table does not have: where it belongs, or what is nearest to it.
  *
- * It is looked for in the models that the table names, then in the other models of the same kind, then among the keys
- * of the table. O(models x keys), once for a mistake.
+ * It is looked for in the mappings and models that the table names, then in the other models of the same kind, then
+ * among other programs' words, then among the keys of the table. O(models x keys), once for a mistake.
  */
+#include <string.h>
+
 #include "sim/config/schema_reader.h"
 
-/* Looks for an unknown key in the models that the rows of a table name. It finds one when a model of that name, or a
- * model with that key, stands in the list of such a row. */
+/* Words of PyTorch, DeepSpeed, Megatron-LM and Hugging Face, and the keys that mean the same. */
+static const char *const synonyms[][2] = {
+  { "batch_size", "micro_batch" },
+  { "micro_batch_size", "micro_batch" },
+  { "per_device_train_batch_size", "micro_batch" },
+  { "train_micro_batch_size_per_gpu", "micro_batch" },
+  { "global_batch_size", "global_batch" },
+  { "train_batch_size", "global_batch" },
+  { "gradient_accumulation_steps", "accumulation" },
+  { "grad_accum", "accumulation" },
+  { "seq_len", "sequence" },
+  { "seq_length", "sequence" },
+  { "sequence_length", "sequence" },
+  { "max_seq_len", "sequence" },
+  { "block_size", "sequence" },
+  { "dtype", "precision" },
+  { "reduce_dtype", "gradient" },
+  { "activation_checkpointing", "recompute" },
+  { "gradient_checkpointing", "recompute" },
+  { "sharding_strategy", "sharding" },
+  { "reshard_after_forward", "sharding" },
+  { "bucket_cap_mb", "bucket" },
+  { "zero_stage", "stage" },
+  { "tp", "tensor" },
+  { "pp", "pipeline" },
+  { "cp", "context" },
+  { "ep", "expert" },
+  { "num_nodes", "nodes" },
+  { "nnodes", "nodes" },
+  { "nproc_per_node", "gpus_per_node" },
+  { "gpus", "gpus_per_node" },
+  { "num_gpus", "gpus_per_node" },
+  { "bandwidth", "nic_rate" },
+  { "network", "nic" },
+};
+
+/* NULL: the word is none of another program's. */
+static const char *
+synonym_of (const char *word)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (synonyms); i++)
+    if (g_ascii_strcasecmp (synonyms[i][0], word) == 0)
+      return synonyms[i][1];
+  return NULL;
+}
+
+/* How to write a key that belongs below `row`; without a key, the model alone. In an assignment the path and the value
+ * stay: 'job.micro_batch=8'. (transfer full) */
 static char *
-find_below (const FabSchemaReader *self, const FabParam *table, const char *key)
+written_below (const FabParam *row, const char *model, const char *key, const FabMark *mark)
+{
+  if (mark != NULL && g_strcmp0 (mark->file, "--set") == 0 && mark->text != NULL) {
+    g_autofree char *text = g_strndup (mark->text, mark->text_length);
+    const char *at = g_utf8_offset_to_pointer (text, MAX (mark->column, 1) - 1);
+    int n_before = (int) (at - text);
+
+    return key == NULL
+             ? g_strdup_printf ("%.*s%s=%s", n_before, text, row->key, model)
+             : g_strdup_printf ("%.*s%s.%s%s", n_before, text, row->key, key, at + strcspn (at, ".="));
+  }
+  if (key == NULL)
+    return g_strdup_printf ("%s: %s", row->key, model);
+  if (model == NULL)
+    return g_strdup_printf ("%s: {%s: ...}", row->key, key);
+  return g_strdup_printf ("%s: {kind: %s, %s: ...}", row->key, model, key);
+}
+
+/* Looks for a key in one row: in its mapping, or in the models that it names. A model of that name counts too. */
+static char *
+find_in_row (const FabSchemaReader *self, const FabParam *row, const char *key, const FabMark *mark)
+{
+  const FabModelInfo *const *infos = row->type == FAB_PARAM_MODEL ? self->registry->lists[row->models] : NULL;
+
+  if (row->type == FAB_PARAM_TABLE && fab_schema_find_row (row->table, key) != NULL)
+    return written_below (row, NULL, key, mark);
+  for (guint i = 0; infos != NULL && infos[i] != NULL; i++)
+    if (fab_schema_find_row (infos[i]->params, key) != NULL)
+      return written_below (row, infos[i]->name, key, mark);
+  for (guint i = 0; infos != NULL && infos[i] != NULL; i++)
+    if (g_str_equal (infos[i]->name, key))
+      return written_below (row, key, NULL, mark);
+  return NULL;
+}
+
+/* Looks for an unknown key below the rows of a table. */
+static char *
+find_below (const FabSchemaReader *self, const FabParam *table, const char *key, const FabMark *mark)
 {
   for (const FabParam *row = table; row != NULL && row->key != NULL; row++) {
-    const FabModelInfo *const *infos = row->type == FAB_PARAM_MODEL ? self->registry->lists[row->models]
-                                                                    : NULL;
+    g_autofree char *written = find_in_row (self, row, key, mark);
 
-    for (guint i = 0; infos != NULL && infos[i] != NULL; i++) {
-      if (g_str_equal (infos[i]->name, key))
-        return g_strdup_printf ("it is a key of '%s': write '%s: %s'", row->key, row->key, key);
-      if (fab_schema_find_row (infos[i]->params, key) != NULL)
-        return g_strdup_printf ("it is a key of '%s': write '%s: {kind: %s, %s: ...}'", row->key, row->key,
-                                infos[i]->name, key);
-    }
+    if (written != NULL)
+      return g_strdup_printf ("it is a key of '%s': write '%s'", row->key, written);
+  }
+  return NULL;
+}
+
+/* Looks for another program's word among the keys of a table and below them. */
+static char *
+find_synonym (const FabSchemaReader *self, const FabParam *table, const char *key, const FabMark *mark)
+{
+  const char *meant = synonym_of (key);
+  const FabParam *row = meant != NULL ? fab_schema_find_row (table, meant) : NULL;
+
+  if (meant == NULL)
+    return NULL;
+  if (row != NULL && row->type != FAB_PARAM_LIST)
+    return g_strdup_printf ("here it is called '%s'", meant);
+  g_autofree char *below = find_below (self, table, meant, mark);
+  return below != NULL ? g_strdup_printf ("here it is called '%s'; %s", meant, below) : NULL;
+}
+
+char *
+fab_schema_namesake (const FabSchemaReader *self, const FabParam *table, const char *key,
+                     const FabMark *value)
+{
+  FabMark mark = *value;
+
+  if (g_strcmp0 (mark.file, "--set") == 0 && mark.column > strlen (key) + 1)
+    mark.column -= (guint) strlen (key) + 1; /* to the key, which stands before "=" and the value */
+  for (const FabParam *row = table; row != NULL && row->key != NULL; row++) {
+    g_autofree char *written = row->type == FAB_PARAM_TABLE ? find_in_row (self, row, key, &mark) : NULL;
+
+    if (written != NULL)
+      return g_strdup_printf ("'%s' is a list here; for the key of '%s' write '%s'", key, row->key, written);
   }
   return NULL;
 }
@@ -67,12 +178,15 @@ fab_schema_report_unknown (FabSchemaReader *self, const FabParam *table, const c
   if (extra != NULL)
     g_ptr_array_add (known, (gpointer) extra);
   g_ptr_array_add (known, NULL);
-  g_autofree char *below = find_below (self, table, key), *beside = find_beside (self, table, key);
+  g_autofree char *below = find_below (self, table, key, mark), *beside = find_beside (self, table, key);
+  g_autofree char *synonym = find_synonym (self, table, key, mark);
   nearest = fab_diagnostics_nearest (self->diagnostics, key, (const char *const *) known->pdata);
   if (below != NULL) {
     fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, below);
   } else if (beside != NULL) {
     fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, beside);
+  } else if (synonym != NULL) {
+    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, synonym);
   } else if (nearest != NULL) {
     fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; nearest is '%s'", key, nearest);
   } else {

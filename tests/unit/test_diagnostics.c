@@ -162,6 +162,8 @@ test_check (G_GNUC_UNUSED void **state)
 static void
 test_nearest (G_GNUC_UNUSED void **state)
 {
+  static const char *const nodes[] = { "a100-x4-ss11", "dgx-a100", NULL };
+  static const char *const entries[] = { "x-hdr-100", "x-hdr-1", "llama2-7b", "llama", NULL };
   static const char *const words[] = { "nodes", "gpus_per_node", "fabric", "nic", NULL };
   static const char *const none[] = { NULL };
 
@@ -173,6 +175,10 @@ test_nearest (G_GNUC_UNUSED void **state)
   assert_null (fab_nearest ("", words));
   assert_null (fab_nearest ("nodes", none));
   assert_null (fab_nearest ("nodes", NULL));
+  assert_string_equal (fab_nearest ("hdr", entries), "x-hdr-1"); /* the shortest that contains it */
+  assert_string_equal (fab_nearest ("meta-llama/Llama-2-7b-hf", entries), "llama2-7b");
+  assert_string_equal (fab_nearest ("a100", nodes), "dgx-a100"); /* its end, and it is closer in length */
+  assert_null (fab_nearest ("dr", entries));
 }
 
 int

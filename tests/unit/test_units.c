@@ -81,6 +81,8 @@ static const Refused refused_wholes[] = {
   { FAB_UNIT_TIME, "1e-9999s", "'1e-9999s' is not a whole number of picoseconds; nearest is 1ps" },
   { FAB_UNIT_BYTES, "1.5B", "'1.5B' is not a whole number of bytes; nearest is 2B" },
   { FAB_UNIT_RATE, "25MiB", "'25MiB' is not a rate; write 25MiB/s" },
+  { FAB_UNIT_RATE, "200G", "'200G' is not a rate; write 200Gb/s for bits or 200GB/s for bytes" },
+  { FAB_UNIT_RATE, "200gb/s", "'200gb/s' is not a rate; write 200Gb/s for bits or 200GB/s for bytes" },
   { FAB_UNIT_RATE, "200Gbps", "'200Gbps' is not a rate; write Gb/s for bits or GB/s for bytes" },
   { FAB_UNIT_RATE, "16GT/s", "'16GT/s' is not a rate; write Gb/s per lane: transfers x bits of one" },
   { FAB_UNIT_RATE, "1b/s", "'1b/s' is not a whole number of bytes per second; nearest is 1B/s" },
