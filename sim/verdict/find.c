@@ -13,6 +13,8 @@
  * The largest of them is what the step waits for. A straggler also comes before compute, because the compute that the
  * others wait for is its own.
  */
+#include <math.h>
+
 #include "sim/base/units.h"
 #include "sim/verdict/choice.h"
 #include "sim/verdict/doubts.h"
@@ -40,13 +42,22 @@ fab_fit_of (const FabSimulation *simulation)
   return self;
 }
 
+/* Three digits or more; all of those before the point, so that there is no power of ten. (transfer full) */
+static char *
+gigabytes_in (FabBytes bytes, int digits)
+{
+  double value = (double) bytes / 1e9;
+
+  return value >= pow (10, digits) ? g_strdup_printf ("%.0f", value)
+                                   : g_strdup_printf ("%.*g", digits, value);
+}
+
 /* "219 GB", with enough digits to tell it from `other`. (transfer full) */
 static char *
 gigabytes (FabBytes bytes, FabBytes other)
 {
   for (int digits = 3;; digits++) {
-    g_autofree char *text = g_strdup_printf ("%.*g", digits, (double) bytes / 1e9);
-    g_autofree char *beside = g_strdup_printf ("%.*g", digits, (double) other / 1e9);
+    g_autofree char *text = gigabytes_in (bytes, digits), *beside = gigabytes_in (other, digits);
 
     if (digits == 12 || bytes == other || g_strcmp0 (text, beside) != 0)
       return g_strconcat (text, " GB", NULL);
