@@ -2,10 +2,12 @@
 /* knobs.c - finds the setting that a scenario has, and the assignments of another one. */
 #include "cli/explore/knobs.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/scenario/power_cap.h"
 
 enum { FAB_KNOB_MAX_GPUS = 1024 };
 
@@ -106,6 +108,14 @@ add_bucket (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *e
     set_of_job (edits, param->key, fab_value_count (mib * BYTES_PER_MIB / self->gradient_bytes[strategy]));
 }
 
+static void
+add_power_cap (gint64 percent, FabEdits *edits)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GINT64_FORMAT "%%", percent);
+
+  fab_edits_set (edits, "cluster.power_cap", fab_value_written (text));
+}
+
 FabEdits *
 fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting)
 {
@@ -127,6 +137,8 @@ fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting)
     set_count (edits, "job.micro_batch", now[FAB_KNOB_MICRO_BATCH]);
   if (is_other_strategy || now[FAB_KNOB_BUCKET] != then[FAB_KNOB_BUCKET])
     add_bucket (self, setting, edits);
+  if (now[FAB_KNOB_POWER] != then[FAB_KNOB_POWER])
+    add_power_cap (now[FAB_KNOB_POWER], edits);
   return edits;
 }
 
@@ -199,6 +211,18 @@ rate_gbps (const FabKnobBoard *self, const FabClusterSpec *cluster, const FabNod
                 fab_knob_controls[FAB_KNOB_RATE].max);
 }
 
+/* A cap of the scenario as a share of the board's power. */
+static gint64
+power_percent (const FabKnobBoard *self, const FabClusterSpec *cluster, const FabNodeSpec *node)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (self->scenario);
+  double share = fab_power_cap_share (&cluster->power_cap,
+                                      fab_catalog_accelerator (catalog, node->accelerator));
+
+  return CLAMP ((gint64) round (100 * share), fab_knob_controls[FAB_KNOB_POWER].min,
+                fab_knob_controls[FAB_KNOB_POWER].max);
+}
+
 static gboolean
 read_start (FabKnobBoard *self, GError **error)
 {
@@ -234,6 +258,7 @@ read_start (FabKnobBoard *self, GError **error)
   values[FAB_KNOB_MICRO_BATCH] = CLAMP (fab_scenario_get_whole (self->scenario, "job.micro_batch", 0), 1,
                                         fab_knob_controls[FAB_KNOB_MICRO_BATCH].max);
   values[FAB_KNOB_BUCKET] = bucket_mib (self);
+  values[FAB_KNOB_POWER] = power_percent (self, cluster, node);
   return TRUE;
 }
 
@@ -346,6 +371,13 @@ static const FabKnobControl fab_knob_controls[FAB_N_KNOBS] = {
                         1,
                         8192,
                         { 1, 2, 5, 10, 25, 50, 100, 200, 400, 1000, 2000, 4000 } },
+  [FAB_KNOB_POWER] = { "power_cap",
+                       "GPU power",
+                       "%",
+                       "Cap on the power of every GPU, in percent of what its board may draw. A capped GPU computes slower.",
+                       20,
+                       100,
+                       { 40, 50, 60, 70, 80, 90, 100 } },
 };
 
 static gboolean
@@ -392,7 +424,8 @@ parse_pair (const FabKnobBoard *self, const char *name, const char *value, FabKn
       return parse_value (self, id, value, &setting->values[id], error);
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "there is no such knob; there are model, strategy, gpus, node, rate, micro_batch and bucket");
+      "there is no such knob; there are model, strategy, gpus, node, rate, micro_batch, bucket and "
+      "power_cap");
 }
 
 gboolean

@@ -18,6 +18,7 @@ typedef enum {
   FAB_KNOB_RATE,
   FAB_KNOB_MICRO_BATCH,
   FAB_KNOB_BUCKET,
+  FAB_KNOB_POWER,
   FAB_N_KNOBS,
 } FabKnobId;
 

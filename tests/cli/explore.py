@@ -120,7 +120,7 @@ class Answers(Serving):
     def test_same_as_the_command_line(self):
         server = shared(SCENARIO)
         for query in ("", "strategy=zero1&bucket=100", "strategy=zero3&gpus=128", "strategy=fsdp&model=gpt3-1.3b",
-                      "node=dgx-h100&gpus=20&micro_batch=1"):
+                      "node=dgx-h100&gpus=20&micro_batch=1", "power_cap=60"):
             with self.subTest(query):
                 self.check_same(server, query)
 
@@ -128,7 +128,7 @@ class Answers(Serving):
         server = Server(self, self.write("own.yaml", OWN))
         start = self.check_same(server, "")
         self.assertEqual(start["knobs"], {"model": "gpt2", "strategy": "ddp", "gpus": 4, "node": "mine", "rate": 100,
-                                          "micro_batch": 1, "bucket": 25})
+                                          "micro_batch": 1, "bucket": 25, "power_cap": 100})
         self.assertEqual(start["command"], "fabricast run own.yaml --set iterations=2".replace("own", self.path("own")))
         turned = self.check_same(server, "gpus=8&bucket=5")
         self.assertIn("first_bucket: 2MiB", turned["scenario"])

@@ -61,6 +61,23 @@ test_sets (void **state)
   assert_sets (*state, "gpus=3", "cluster.nodes=1 cluster.gpus_per_node=3");
   assert_sets (*state, "rate=400", "cluster.nic_rate=400Gb/s");
   assert_sets (*state, "bucket=100&micro_batch=4", "job.micro_batch=4 job.bucket=100MiB");
+  assert_sets (*state, "power_cap=70", "cluster.power_cap=70%");
+  assert_sets (*state, "power_cap=100", "");
+}
+
+/* 280 W are 70 % of the 400 W of an A100: the knob starts there, and leaves the watts alone until it is turned. */
+static void
+test_cap_in_watts (G_GNUC_UNUSED void **state)
+{
+  char *sets[] = { (char *) "cluster.power_cap=280W", NULL };
+  Fixture self = { .catalog = play_catalog () };
+
+  self.explored = fab_explored_load (FAB_SOURCE_DIR "/scenarios/explore.yaml", sets, self.catalog, NULL);
+  assert_int_equal (self.explored->board->start.values[FAB_KNOB_POWER], 70);
+  assert_sets (&self, "power_cap=70", "");
+  assert_sets (&self, "power_cap=100", "cluster.power_cap=100%");
+  fab_explored_free (self.explored);
+  fab_catalog_free (self.catalog);
 }
 
 /* Nodes of gb200-tray share a switch in eighteens; the rate is the knob's, whatever the other node's ports are. */
@@ -110,7 +127,8 @@ test_refused (void **state)
                                          "=",
                                          "&",
                                          "strategy=zero4",
-                                         "bucket=-1" };
+                                         "bucket=-1",
+                                         "power_cap=101" };
 
   for (guint i = 0; i < G_N_ELEMENTS (queries); i++)
     assert_refused (*state, queries[i]);
@@ -134,6 +152,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown (test_sets, set_up, tear_down),
+    cmocka_unit_test (test_cap_in_watts),
     cmocka_unit_test_setup_teardown (test_node, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_strategies, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_refused, set_up, tear_down),
