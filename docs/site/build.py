@@ -200,8 +200,19 @@ class Site:
             spy = read(os.path.join(static, "scripts", match.group(1)))  # it forgets pages without a second heading
             spy = spy.replace("isAtBottom() && isInView(item.content", "item && isAtBottom() && isInView(item.content")
             write(script, spy + read(script)[match.end():])
+        self.darken(sheet)
         if re.search(r"url\(/", read(sheet)):
             self.problems.append("furo.css asks for a file of a web server")
+
+    def darken(self, sheet):
+        """furo of Debian has lost the rules for a system that is dark: those of a page that was made dark serve them."""
+        text = read(sheet)
+        begin = text.find("@media not print {")
+        if "prefers-color-scheme" not in text and begin >= 0:
+            dark = text[begin:text.index("\n\n", begin)].replace('[data-theme="dark"]', '[data-theme="auto"]')
+            write(sheet, text + dark.replace("not print", "screen and (prefers-color-scheme: dark)") + "\n")
+        elif begin < 0:
+            self.problems.append("furo.css has no dark colours")
 
     def open_to_all(self):
         """What screen readers and keyboards miss in the theme's pages: levels of headings, boxes that scroll, and a way past
