@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """pictures.py PROGRAM: makes the pictures of docs/pictures anew, with Chromium (Debian: chromium, chromium-driver)."""
+import base64
 import os
 import signal
 import subprocess
@@ -34,6 +35,19 @@ def report(program, window, scenario, settings, name, directory):
     window.screenshot(os.path.join(PICTURES, name + ".png"), whole=False)
 
 
+def links(program, window, name, directory, n_nodes):
+    """The machine of the report: what a node has, and how it is connected."""
+    database, page = os.path.join(directory, name + ".db"), os.path.join(directory, name + ".html")
+    fabricast(program, "run", "scenarios/hello.yaml", "--db", database, "--no-band", "--set", f"cluster.nodes={n_nodes}")
+    fabricast(program, "report", "--db", database, "-o", page)
+    window.open(page)
+    box = window.run("""const box = document.querySelector("svg.links").getBoundingClientRect();
+                        return {x: box.x + scrollX - 4, y: box.y + scrollY - 4, width: box.width + 8, height: box.height + 8,
+                                scale: 1}""")
+    with open(os.path.join(PICTURES, name + ".png"), "wb") as file:
+        file.write(base64.b64decode(window.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=box)["data"]))
+
+
 def explore(program, window):
     """The page after a knob moved: it says what changed."""
     served = child.Child([program, "explore", "scenarios/four-nodes.yaml", "--port", "0"], {"cwd": ROOT})
@@ -62,12 +76,13 @@ def main():
     with open(os.path.join(PICTURES, "four-nodes.svg"), "w", encoding="utf-8") as file:
         file.write(fabricast(program, "topo", "scenarios/hello.yaml", "--set", "cluster.nodes=4", "--only", "fabric",
                              "--format", "svg"))
-    with open(os.path.join(PICTURES, "one-node.svg"), "w", encoding="utf-8") as file:
-        file.write(fabricast(program, "topo", "scenarios/hello.yaml", "--only", "node", "--format", "svg"))
     with tempfile.TemporaryDirectory() as directory, browser.Browser(1000, 760) as window:
         report(program, window, "scenarios/four-nodes.yaml", [()], "report", directory)
         report(program, window, "scenarios/hello.yaml", [ONE_PORT], "tutorial", directory)
         explore(program, window)
+        window.resize(860, 700)
+        links(program, window, "one-node", directory, 1)
+        links(program, window, "node-and-leaves", directory, 4)
 
 
 if __name__ == "__main__":
