@@ -374,7 +374,7 @@ static const FabKnobControl fab_knob_controls[FAB_N_KNOBS] = {
   [FAB_KNOB_POWER] = { "power_cap",
                        "GPU power",
                        "%",
-                       "Cap on the power of every GPU, in percent of what its board may draw. A capped GPU computes slower.",
+                       "The share of its board's power that a GPU may draw. A capped GPU computes more slowly.",
                        20,
                        100,
                        { 40, 50, 60, 70, 80, 90, 100 } },

@@ -7,11 +7,11 @@
  *
  * The distance is optimal string alignment: insertions, deletions, replacements and swaps of neighbours cost 1 each,
  * case costs nothing. A name is near when it differs in at most a third of its letters, or when it begins or ends
- * with the word. Of equally near names, the one closest in length wins, then the first. O(n m) per candidate, with three rows
- * on the stack. Words over MAX_WORD bytes have no near names.
+ * with the word. Of equally near names, the one closest in length wins, then the first. O(n m) per candidate, with
+ * three rows on the stack. Words over MAX_WORD bytes have no near names.
  *
- * Where no name is near, letters and digits decide: the shortest name that contains those of the word (hdr: ib-hdr), or
- * else the longest name that the word contains (meta-llama/Llama-2-7b-hf: llama2-7b).
+ * Where no name is near, letters and digits decide: the shortest name that contains those of the word (hdr: ib-hdr),
+ * or else the longest name that the word contains (meta-llama/Llama-2-7b-hf: llama2-7b).
  */
 
 #define MAX_WORD 63
