@@ -225,6 +225,8 @@ class Site:
                     page = page.replace("<body>", '<body>\n<a class="skip" href="#the-page">Skip to the page</a>', 1)
                     page = page.replace('<article role="main">', '<article role="main" id="the-page" tabindex="-1">', 1)
                     page = page.replace("<pre>", '<pre tabindex="0">')
+                    page = page.replace('<th class="head"><p></p></th>', "<td></td>")  # the corner of a table
+                    page = page.replace('<label class="overlay', '<label aria-hidden="true" class="overlay')
                     page = page.replace('<table class="docutils', '<table tabindex="0" class="docutils')
                     page = page.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Pages">')
                     page = page.replace('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer')

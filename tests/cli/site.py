@@ -21,9 +21,12 @@ from support import SOURCE, CliTest, main, read
 BUILD = os.path.join(SOURCE, "docs", "site", "build.py")
 LONGEST = 300
 REFERENCE = ("reference", "models")
-KINDS = ("index.html", "tutorials/pytorch-to-fabric.html", "tutorials/course.html", "how-to/compare.html", "how-to/faults.html",
-         "how-to/mix.html", "how-to/python.html", "reference/units.html", "reference/commands.html",
-         "models/fat_tree.html", "decisions/0022-site.html", "search.html?q=bucket")
+# One of each kind, and a short one: the front page, a folder's, a lesson with pictures, links, figures in indented blocks,
+# Python, tables, what the program prints, a model, an explanation, a decision, what is outside docs/, index and search.
+KINDS = ("index.html", "tutorials/index.html", "tutorials/pytorch-to-fabric.html", "tutorials/course.html",
+         "how-to/power-caps.html", "how-to/python.html", "reference/units.html", "reference/commands.html",
+         "models/fat_tree.html", "explanation/accuracy.html", "decisions/0022-site.html", "contributing.html",
+         "genindex.html", "search.html?q=bucket")
 LEAST_CONTRAST = 4.5  # of WCAG 2, level AA
 TAB, ENTER = "\ue004", "\ue007"
 
@@ -87,22 +90,34 @@ class Site(CliTest):
         self.addCleanup(checker.close)
         for page in KINDS:
             with self.subTest(page):
-                checker.check(self, "file://" + self.path("html", page), ((1280, "light"), (320, "dark")))
+                checker.check(self, "file://" + self.path("html", page), ((1280, "light"), (320, "dark")), is_still=True)
+        self.check_scheme(checker.browser)
         self.check_keyboard(checker.browser)
 
     def check_colours_of_code(self):
-        """Each class of tokens that some page has, on the ground of its block."""
-        sheet = read(self.path("html", "_static", "pygments.css")).partition("@media")[0]
-        ground = re.search(r"^\.highlight \{ background: #(\w+)", sheet, re.M)[1]
-        colours = dict(re.findall(r"^\.highlight \.(\w+) \{ color: #(\w+)", sheet, re.M))
-        colours.pop("w")  # white space
+        """Each class of tokens that some page has, on the ground of its block, in light and in dark."""
         used = set()
         for where, _, names in os.walk(self.path("html")):
             for name in names:
                 if name.endswith(".html"):
                     used |= set(re.findall(r'<span class="(\w{1,3})">', read(os.path.join(where, name))))
         self.assertLess({"gp", "go", "s1"}, used)
-        self.assertEqual([name for name in used & set(colours) if contrast(colours[name], ground) < LEAST_CONTRAST], [])
+        light, _, dark = read(self.path("html", "_static", "pygments.css")).partition("@media")
+        for sheet in (light, dark):
+            ground = re.search(r"\.highlight \{ background: #(\w+)", sheet)[1]
+            colours = dict(re.findall(r"\.highlight \.(\w+) \{ color: #(\w+)", sheet))
+            colours.pop("w")  # white space
+            self.assertEqual([name for name in used & set(colours) if contrast(colours[name], ground) < LEAST_CONTRAST], [])
+
+    def check_scheme(self, page):
+        """The pages are as light or dark as the system, and not only their code."""
+        for scheme, is_dark in (("light", False), ("dark", True)):
+            page.media(prefers_color_scheme=scheme)
+            page.open(self.path("html", "index.html"))
+            for part in ("body", ".highlight"):
+                ground = page.run("return getComputedStyle(document.querySelector(arguments[0])).backgroundColor", part)
+                channels = [int(number) for number in re.findall(r"\d+", ground)[:3]]
+                self.assertEqual(max(channels) < 64, is_dark, (scheme, part, ground))
 
     def check_keyboard(self, page):
         """The first Tab leads past the list of pages, and a narrow page opens that list."""
