@@ -357,7 +357,7 @@ add_more_nodes (Options *self)
     fab_edits_set (edits, "cluster.nodes", fab_value_count (wanted[i]));
     add (self, FAB_UPGRADE_NODES,
          g_strdup_printf ("%u %s%s", wanted[i], fab_plural (wanted[i], "node", "nodes"),
-                          is_strong ? "" : " with as much work each"),
+                          is_strong ? "" : " at the same batch per GPU"),
          g_steal_pointer (&edits));
   }
 }
