@@ -128,7 +128,7 @@ symmetric_nodes_are_counted_together (G_GNUC_UNUSED void **state)
 {
   n_short = 0;
   seeds_run (150, check_form);
-  assert_true (n_short > 50);
+  assert_true (n_short > 50 || !seeds_are_all ());
 }
 
 static int

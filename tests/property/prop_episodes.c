@@ -287,7 +287,7 @@ rings_that_overlap_take_what_they_take (G_GNUC_UNUSED void **state)
   n_skipped_in_all = 0;
   seeds_run (10, check_overlap_at_step);
   seeds_run (10, check_overlap_at_packet);
-  assert_true (n_skipped_in_all > 0);
+  assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
 }
 
 /* Long messages that share links, of which the middle is skipped. */
@@ -333,7 +333,7 @@ the_middle_of_messages_takes_what_it_takes (G_GNUC_UNUSED void **state)
 {
   n_skipped_in_all = 0;
   seeds_run (40, check_cruise);
-  assert_true (n_skipped_in_all > 0);
+  assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
 }
 
 static void
@@ -341,7 +341,7 @@ messages_are_the_same_remembered (G_GNUC_UNUSED void **state)
 {
   n_joins_in_all = 0;
   seeds_run (150, check_step);
-  assert_true (n_joins_in_all > 0);
+  assert_true (n_joins_in_all > 0 || !seeds_are_all ());
 }
 
 static void
@@ -349,7 +349,7 @@ packets_are_the_same_remembered (G_GNUC_UNUSED void **state)
 {
   n_joins_in_all = 0;
   seeds_run (50, check_packet);
-  assert_true (n_joins_in_all > 0);
+  assert_true (n_joins_in_all > 0 || !seeds_are_all ());
 }
 
 int
