@@ -225,15 +225,15 @@ add_paths (Found *self, const FabRingSet *set, const guint *rails, guint n_rails
 
 /* Beside in_nic first, beside out_nic last, and between them along direct links. Without such links, NCCL goes round the
  * node by number (ncclTopoSearchNextGpuSort in its src/graph/search.cc). On 2 x 8 H100 its log says, in node 0:
- * channel 0 0 7 6 5 4 3 2 1, channel 1 1 0 7 6 5 4 3 2. (transfer full) */
+ * channel 0 0 7 6 5 4 3 2 1, channel 1 1 0 7 6 5 4 3 2. Where the ends are no neighbours by number, the others come
+ * ascending, because a way round the node would cross to the other socket more often. (transfer full) */
 static guint *
 pass_by_number (const Node *node, guint in_nic, guint out_nic)
 {
   guint n = node->group->gpus_per_node, hops;
   FabPackArc ends = ends_of (node, in_nic, out_nic, &hops);
   guint *order = g_new (guint, n), n_ordered = 0;
-  guint step = ends.to == (ends.from + 1) % n ? n - 1
-                                              : 1; /* down, where the last one is the next by number */
+  gboolean goes_down = ends.to == (ends.from + 1) % n, goes_up = ends.from == (ends.to + 1) % n;
 
   if (node->counts && n > 1) {
     fab_ring_search_way (node->counts, n, ends, order);
@@ -241,8 +241,10 @@ pass_by_number (const Node *node, guint in_nic, guint out_nic)
   }
   order[n_ordered++] = ends.from;
   for (guint i = 1; i < n; i++) {
-    guint next = (ends.from + i * step) % n;
+    guint next = goes_down ? (ends.from + n - i) % n : (ends.from + i) % n;
 
+    if (!goes_down && !goes_up)
+      next = i - (i <= ends.from);
     if (next != ends.to)
       order[n_ordered++] = next;
   }

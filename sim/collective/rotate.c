@@ -137,7 +137,7 @@ link_colour (const Finder *self, FabLinkId id)
   const FabLink *link = fab_graph_link (self->graph, id), *back = fab_graph_link (self->graph, link->reverse);
   guint64 colour = fab_mix (link->rate_bytes_per_s, (guint64) link->latency_ps);
 
-  colour = fab_mix (fab_mix (colour, link->class_index), (guint64) link->joins_groups);
+  colour = fab_mix (fab_mix (colour, link->class_index), (guint64) link->joins_groups << 32 | link->count);
   colour = fab_mix (fab_mix (colour, back->rate_bytes_per_s), (guint64) back->latency_ps);
   return fab_mix (fab_mix (colour, fab_graph_vertex (self->graph, link->src)->kind),
                   fab_graph_vertex (self->graph, link->dst)->kind);

@@ -4,7 +4,8 @@
  *
  * A port of such a network serves its queues in turn. So it is not enough that lanes cannot be told apart (fold.h):
  * each port has to see the same lanes as before. That is so where a rotation turns the whole machine with all its lanes
- * into itself, and leaves no link and no lane where it is. Two kinds of rotations are looked for:
+ * into itself, and leaves no lane where it is, and no link but bundles between switches that have a link for each of
+ * those that share them. Two kinds of rotations are looked for:
  *
  *   in nodes   GPU m of every node takes the place of GPU m + s: rails change places
  *   of nodes   in blocks of B nodes, node n takes the place of node n + t: rings turn

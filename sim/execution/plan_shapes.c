@@ -144,6 +144,7 @@ typedef struct {
   gint64 rate_bytes_per_s, latency_ps, reverse_ps;
   guint32 class_index, joins_groups;
   guint32 src_kind, dst_kind;
+  guint32 count, zero; /* no byte is left out */
 } LinkTraits;
 
 static LinkTraits
@@ -159,6 +160,7 @@ traits_of (const FabGraph *graph, FabLinkId id)
     .joins_groups = link->joins_groups,
     .src_kind = fab_graph_vertex (graph, link->src)->kind,
     .dst_kind = fab_graph_vertex (graph, link->dst)->kind,
+    .count = link->count,
   };
 }
 

@@ -27,6 +27,25 @@ assert_order (const FabRings *rings, guint ring, gboolean is_odd, const char *ex
   assert_string_equal (text, expected);
 }
 
+static Play *
+play_two (const char *nodes)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 1\ncluster: {node: dgx-h100, %s}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      nodes);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+static FabGroup
+group_of (const Play *play)
+{
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+
+  return (FabGroup){ cluster, cluster->n_nodes, cluster->gpus_per_node };
+}
+
 /* Each channel begins one GPU later and goes round the node, as NCCL's log of 2 x 8 H100 says:
  *   Channel 00/16 :  0  7  6  5  4  3  2  1  8 ...
  *   Channel 01/16 :  0  7  6  5  4  3  2  9  8 15 14 13 12 11 10  1
@@ -35,12 +54,8 @@ assert_order (const FabRings *rings, guint ring, gboolean is_odd, const char *ex
 static void
 rings_go_round_a_node_behind_switches (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (Play) play = play_new (catalog,
-                                    "name: t\niterations: 1\ncluster: {node: dgx-h100, nodes: 2}\n"
-                                    "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
-                                    NULL);
-  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
-  const FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+  g_autoptr (Play) play = play_two ("nodes: 2");
+  const FabGroup group = group_of (play);
   g_auto (FabRings) rings = { 0 };
 
   assert_true (fab_rings_find (&group, &rings, NULL));
@@ -52,11 +67,26 @@ rings_go_round_a_node_behind_switches (G_GNUC_UNUSED void **state)
   assert_order (&rings, 0, TRUE, "1 2 3 4 5 6 7 0");
 }
 
+/* A way round the node from 1 to 5 would cross between sockets at 3-4, 7-0 and 0-5. */
+static void
+between_ends_that_are_no_neighbours_ranks_ascend (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_two ("nodes: 2, nics_per_node: 2");
+  const FabGroup group = group_of (play);
+  g_auto (FabRings) rings = { 0 };
+
+  assert_true (fab_rings_find (&group, &rings, NULL));
+  assert_int_equal (rings.n_rings, 2);
+  assert_order (&rings, 0, FALSE, "0 1 2 3 5 6 7 4");
+  assert_order (&rings, 1, FALSE, "4 1 2 3 5 6 7 0");
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (rings_go_round_a_node_behind_switches),
+    cmocka_unit_test (between_ends_that_are_no_neighbours_ranks_ascend),
   };
 
   return play_run_tests ("ring orders", tests, &catalog);

@@ -69,8 +69,10 @@ static const FabParam packet_params[] = {
          "Flow control of links: credit, pfc, drop or trim (finite queues), none (unlimited queues). auto: "
          "pfc on Ethernet, else credit."),
     .choices = controls },
-  { ROW ("buffer", BYTES, buffer_bytes, "0B",
-         "Credit: buffer at the far end of a link; 0B: one round trip of data plus 8 packets."),
+  { ROW (
+        "buffer", BYTES, buffer_bytes, "0B",
+        "Credit: buffer at the far end of a link; 0B: one round trip of data plus 8 packets for each parallel "
+        "link."),
     .max = 0x1p30 },
   { ROW ("lanes", COUNT, n_lanes, "8",
          "Lossless links: the most virtual lanes per link. Lanes keep credits from deadlock."),

@@ -93,6 +93,9 @@ typedef struct {
   guint32 lane;  /* NONE: the end of the path */
   guint32 queue; /* NONE: the first hop, where flows wait */
   double cost;   /* line bytes per payload byte */
+  /* On a link that others share (FabRotation), `cost` holds for its part of the link: the fraction of that time which a
+   * packet takes by itself, and the fraction which it waits for the packets of the others. Else 1 and 0. */
+  float own, late;
 } Hop;
 
 typedef struct {

@@ -116,13 +116,23 @@ typedef struct {
   FabLinkId link;
 } PathEnd;
 
+/* Packets of all that share a link come together, and the last one waits for the others. From then on they follow one
+ * another, so that they do not wait on a second link that as many share. */
+static void
+hop_share (Hop *hop, guint n, guint n_before)
+{
+  hop->cost *= n;
+  hop->own = 1 / (float) n;
+  hop->late = n > n_before ? (float) (n - n_before) / (float) n : 0;
+}
+
 static void
 add_hop (PacketNet *self, PathEnd *end, FabLinkId link, double cost, PacketUse use)
 {
   const FabRotation *rotation = use.rotation;
   FabLinkId played = rotation != NULL ? rotation->stands_for[link] : link;
   guint32 before = end->lane, turn = 0;
-  Hop hop = { .queue = NONE, .cost = cost * (rotation != NULL ? fab_rotation_sharers (rotation, link) : 1) };
+  Hop hop = { .queue = NONE, .cost = cost, .own = 1 };
 
   if (before == NONE) {
     hop.lane = packet_lane_first (self, played, use.service);
@@ -131,6 +141,9 @@ add_hop (PacketNet *self, PathEnd *end, FabLinkId link, double cost, PacketUse u
     turn = rotation != NULL ? fab_rotation_between (rotation, end->link, link) : 0;
     hop.queue = queue_of (self, (QueueKey){ before, hop.lane, turn });
   }
+  if (rotation != NULL && fab_rotation_sharers (rotation, link) > 1)
+    hop_share (&hop, fab_rotation_sharers (rotation, link),
+               end->link != FAB_NO_LINK ? fab_rotation_sharers (rotation, end->link) : 1);
   g_array_append_val (self->hops, hop);
   *end = (PathEnd){ hop.lane, link };
 }
@@ -138,7 +151,7 @@ add_hop (PacketNet *self, PathEnd *end, FabLinkId link, double cost, PacketUse u
 static void
 add_end (PacketNet *self)
 {
-  Hop hop = { NONE, NONE, 1 };
+  Hop hop = { NONE, NONE, 1, 1, 0 };
 
   g_array_append_val (self->hops, hop);
 }
@@ -208,7 +221,8 @@ slowest_of (const PacketNet *self, guint32 first_hop)
   for (const Hop *hop = &g_array_index (self->hops, Hop, first_hop); hop->lane != NONE; hop++) {
     const FabLink *link = fab_graph_link (self->base.env.graph, self->lanes[hop->lane].link);
 
-    slowest = MAX (slowest, (double) FAB_PS_PER_S / (double) link->rate_bytes_per_s * hop->cost);
+    slowest = MAX (slowest,
+                   (double) FAB_PS_PER_S / (double) link->rate_bytes_per_s * hop->cost * (double) hop->own);
   }
   return slowest;
 }

@@ -114,19 +114,25 @@ has_room (const PacketNet *self, const VirtualLane *lane)
 
 /* --- the wire --- */
 
-/* Returns when a packet whose last byte comes at `tail_ps` can continue from the far end. */
+/* Returns when a packet that starts now can continue from the far end. */
 static FabTimePs
-goes_on_ps (const PacketNet *self, const Packet *packet, FabTimePs tail_ps, FabTimePs latency_ps)
+goes_on_ps (const PacketNet *self, const Packet *packet, const Port *port)
 {
-  const Hop *next = &g_array_index (self->hops, Hop, packet->hop + 1);
+  const Hop *hop = &g_array_index (self->hops, Hop, packet->hop), *next = hop + 1;
+  FabTimePs head_ps = self->now_ps + port->latency_ps, tail_ps = port->free_ps + port->latency_ps;
 
+  if (G_UNLIKELY (hop->own < 1)) {
+    double wire_ps = (double) (port->free_ps - self->now_ps);
+
+    tail_ps = head_ps + (FabTimePs) (wire_ps * (double) (hop->late + hop->own));
+    head_ps += (FabTimePs) (wire_ps * (double) hop->late);
+  }
   if (next->lane == NONE || self->params.switching == SWITCHING_STORE_AND_FORWARD)
     return tail_ps;
-  FabTimePs head_ps = self->now_ps + latency_ps;
-  FabTimePs follows_ps = tail_ps
-                       - packet_wire_ps (self->ports[self->lanes[next->lane].link].ps_per_byte * next->cost,
-                                         packet->size);
-  return MAX (head_ps, follows_ps);
+  double ps_per_byte = self->ports[self->lanes[next->lane].link].ps_per_byte * next->cost;
+  if (G_UNLIKELY (next->own < 1))
+    ps_per_byte *= (double) next->own;
+  return MAX (head_ps, tail_ps - packet_wire_ps (ps_per_byte, packet->size));
 }
 
 /* Start-time fair queueing: a lane that comes late does not get the service for which it did not ask before. */
@@ -159,7 +165,7 @@ put_on_wire (PacketNet *self, VirtualLane *lane, guint32 number)
     fab_meter_add_link (self->base.meter, lane->link, packet->size, packet->size * hop->cost);
   if (lane->next != (guint32) (lane - self->lanes))
     count_served (self, port, lane, packet->size);
-  FabTimePs at_ps = goes_on_ps (self, packet, port->free_ps + port->latency_ps, port->latency_ps);
+  FabTimePs at_ps = goes_on_ps (self, packet, port);
   packet->next = NONE;
   if (port->head == NONE) {
     port->head = number;
@@ -480,7 +486,8 @@ room_of (const PacketNet *self, FabLinkId number)
 {
   const FabLink *link = fab_graph_link (self->base.env.graph, number);
   FabTimePs round_ps = link->latency_ps + fab_graph_link (self->base.env.graph, link->reverse)->latency_ps;
-  guint n_sharers = packet_port_sharers (self, number), n_parallel = MAX (link->count / n_sharers, 1);
+  guint n_sharers = packet_port_sharers (self, number);
+  double n_parallel = MAX ((double) link->count / n_sharers, 1);
   double bytes = fab_ps_to_seconds (round_ps) * (double) link->rate_bytes_per_s / n_sharers
                + 8 * n_parallel * (double) self->params.mtu_bytes;
 
