@@ -302,7 +302,7 @@ print_text (const FabSweepView *view, const Points *points)
                             points->n_played - points->n_accepted,
                             fab_plural ((guint64) (points->n_played - points->n_accepted), "does", "do"),
                             points->n_accepted == 0 ? ", so there is none to recommend"
-                                                    : "; the sweep recommends none of them");
+                                                    : "; the sweep recommends no such point");
   g_string_append_printf (text,
                           "\n  sweep %" G_GINT64_FORMAT
                           " in %s; `fabricast query sweep --db %s` reads it back\n",

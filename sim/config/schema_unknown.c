@@ -181,7 +181,11 @@ fab_schema_report_unknown (FabSchemaReader *self, const FabParam *table, const c
   g_autofree char *below = find_below (self, table, key, mark), *beside = find_beside (self, table, key);
   g_autofree char *synonym = find_synonym (self, table, key, mark);
   nearest = fab_diagnostics_nearest (self->diagnostics, key, (const char *const *) known->pdata);
-  if (below != NULL) {
+  if (below != NULL && nearest != NULL
+      && (g_str_has_prefix (key, nearest) || g_str_has_prefix (nearest, key))) {
+    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; nearest is '%s', or %s", key, nearest,
+                         below);
+  } else if (below != NULL) {
     fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, below);
   } else if (beside != NULL) {
     fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, beside);

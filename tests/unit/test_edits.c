@@ -213,8 +213,9 @@ test_wrong_keys (void **state)
 
   assert_refused (scenario, "cluster.nodez", fab_value_count (2),
                   "--set: cluster.nodez=2: unknown key 'nodez'; nearest is 'nodes'");
-  assert_refused (scenario, "jobs", fab_value_count (2),
-                  "--set: jobs=2: unknown key 'jobs'; nearest is 'job'");
+  assert_refused (
+      scenario, "jobs", fab_value_count (2),
+      "--set: jobs=2: unknown key 'jobs'; nearest is 'job', or it is a key of 'mix': write 'mix.jobs=2'");
   assert_refused (scenario, "job.compute.kinds", fab_value_text ("mfu"),
                   "--set: job.compute.kinds=mfu: unknown key 'kinds'; nearest is 'kind'");
   assert_refused (scenario, "cluster.nodes.x", fab_value_count (2),
