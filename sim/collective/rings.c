@@ -223,10 +223,10 @@ add_paths (Found *self, const FabRingSet *set, const guint *rails, guint n_rails
   }
 }
 
-/* Beside in_nic first, beside out_nic last, and between them along direct links. Without such links, NCCL goes round the
- * node by number (ncclTopoSearchNextGpuSort in its src/graph/search.cc). On 2 x 8 H100 its log says, in node 0:
- * channel 0 0 7 6 5 4 3 2 1, channel 1 1 0 7 6 5 4 3 2. Where the ends are no neighbours by number, the others come
- * ascending, because a way round the node would cross to the other socket more often. (transfer full) */
+/* Beside in_nic first, beside out_nic last, and between them along direct links. Without such links, NCCL goes round
+ * the node by number (ncclTopoSearchNextGpuSort in its src/graph/search.cc). On 2 x 8 H100 its log says, in node 0:
+ * 0 7 6 5 4 3 2 1 for channel 0, and 1 0 7 6 5 4 3 2 for channel 1. Where the ends are no neighbours by number, the
+ * others come ascending, because a way round the node would cross to the other socket more often. (transfer full) */
 static guint *
 pass_by_number (const Node *node, guint in_nic, guint out_nic)
 {

@@ -327,8 +327,8 @@ all_lanes_turn (const Finder *self, const Turn *turn)
   return TRUE;
 }
 
-/* Whether nodes may share the link, so that it stays where it is: a bundle of links between switches that has a link for
- * each of them. With fewer links they would wait for whole packets of each other. */
+/* Whether nodes may share the link, so that it stays where it is: a bundle of links between switches that has a link
+ * for each of them. With fewer links they would wait for whole packets of each other. */
 static gboolean
 may_stay (const Finder *self, FabLinkId id, guint n_sharers)
 {

@@ -80,8 +80,7 @@ class Page(support.CliTest):
         answer = self.text("answer")
         self.reopen(address)
         self.wait()
-        self.outlook()
-        self.assertEqual(self.text("answer"), answer)
+        child.until(lambda: self.outlook() and self.text("answer") == answer, "the answer is that of the address")
 
     def outlook(self):
         """Until the page says how sure the newest setting is."""

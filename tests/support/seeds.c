@@ -52,8 +52,8 @@ seeds_are_all (void)
 #endif
 }
 
-/* Sanitizers look for slips of memory, which need fewer seeds than wrong results do, and everything is slower with them:
- * a third of the seeds is enough there. */
+/* Sanitizers look for slips of memory, which need fewer seeds than wrong results do, and everything is slower with
+ * them: a third of the seeds is enough there. */
 static guint
 count_seeds (guint n)
 {

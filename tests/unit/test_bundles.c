@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bundles.c - at packet, the bundle of links between two switches, which several nodes share: it carries as much as
- * its links together, and nodes that use it in the same way are simulated once.
+/* test_bundles.c - at packet, the bundle of links between two switches, which several nodes share: it carries as much
+ * as its links together, and nodes that use it in the same way are simulated once.
  */
 #include "tests/support/test.h"
 
