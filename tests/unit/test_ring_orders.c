@@ -27,23 +27,33 @@ assert_order (const FabRings *rings, guint ring, gboolean is_odd, const char *ex
   assert_string_equal (text, expected);
 }
 
-static Play *
-play_two (const char *nodes)
+/* A DGX H100 twice, and its rings. */
+typedef struct {
+  Play *play;
+  FabGroup group;
+  FabRings rings;
+} Pair;
+
+static void
+pair_init (Pair *self, const char *keys, guint n_rings)
 {
   g_autofree char *yaml = g_strdup_printf (
-      "name: t\niterations: 1\ncluster: {node: dgx-h100, %s}\n"
+      "name: t\niterations: 1\ncluster: {node: dgx-h100, nodes: 2%s}\n"
       "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
-      nodes);
+      keys);
 
-  return play_new (catalog, yaml, NULL);
+  self->play = play_new (catalog, yaml, NULL);
+  const FabCluster *cluster = fab_simulation_cluster (self->play->simulation);
+  self->group = (FabGroup){ cluster, cluster->n_nodes, cluster->gpus_per_node };
+  assert_true (fab_rings_find (&self->group, &self->rings, NULL));
+  assert_int_equal (self->rings.n_rings, n_rings);
 }
 
-static FabGroup
-group_of (const Play *play)
+static void
+pair_clear (Pair *self)
 {
-  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
-
-  return (FabGroup){ cluster, cluster->n_nodes, cluster->gpus_per_node };
+  fab_rings_clear (&self->rings);
+  play_free (self->play);
 }
 
 /* Each channel begins one GPU later and goes round the node, as NCCL's log of 2 x 8 H100 says:
@@ -54,31 +64,27 @@ group_of (const Play *play)
 static void
 rings_go_round_a_node_behind_switches (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (Play) play = play_two ("nodes: 2");
-  const FabGroup group = group_of (play);
-  g_auto (FabRings) rings = { 0 };
+  Pair pair = { 0 };
 
-  assert_true (fab_rings_find (&group, &rings, NULL));
-  assert_int_equal (rings.n_rings, 8);
-  assert_order (&rings, 0, FALSE, "0 7 6 5 4 3 2 1");
-  assert_order (&rings, 1, FALSE, "1 0 7 6 5 4 3 2");
-  assert_order (&rings, 2, FALSE, "2 1 0 7 6 5 4 3");
-  assert_order (&rings, 7, FALSE, "7 6 5 4 3 2 1 0");
-  assert_order (&rings, 0, TRUE, "1 2 3 4 5 6 7 0");
+  pair_init (&pair, "", 8);
+  assert_order (&pair.rings, 0, FALSE, "0 7 6 5 4 3 2 1");
+  assert_order (&pair.rings, 1, FALSE, "1 0 7 6 5 4 3 2");
+  assert_order (&pair.rings, 2, FALSE, "2 1 0 7 6 5 4 3");
+  assert_order (&pair.rings, 7, FALSE, "7 6 5 4 3 2 1 0");
+  assert_order (&pair.rings, 0, TRUE, "1 2 3 4 5 6 7 0");
+  pair_clear (&pair);
 }
 
 /* A way round the node from 1 to 5 would cross between sockets at 3-4, 7-0 and 0-5. */
 static void
 between_ends_that_are_no_neighbours_ranks_ascend (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (Play) play = play_two ("nodes: 2, nics_per_node: 2");
-  const FabGroup group = group_of (play);
-  g_auto (FabRings) rings = { 0 };
+  Pair pair = { 0 };
 
-  assert_true (fab_rings_find (&group, &rings, NULL));
-  assert_int_equal (rings.n_rings, 2);
-  assert_order (&rings, 0, FALSE, "0 1 2 3 5 6 7 4");
-  assert_order (&rings, 1, FALSE, "4 1 2 3 5 6 7 0");
+  pair_init (&pair, ", nics_per_node: 2", 2);
+  assert_order (&pair.rings, 0, FALSE, "0 1 2 3 5 6 7 4");
+  assert_order (&pair.rings, 1, FALSE, "4 1 2 3 5 6 7 0");
+  pair_clear (&pair);
 }
 
 int
