@@ -30,6 +30,7 @@ static const struct {
   { "measured", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, data_path), "DIR", NULL },
   { "cases", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, data_path), "DIR", NULL },
   { "entries", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, entries_path), "FILE", NULL },
+  { "training", G_OPTION_ARG_FILENAME, G_STRUCT_OFFSET (FabValidateOptions, training_path), "FILE", NULL },
   { "fidelity", G_OPTION_ARG_STRING, G_STRUCT_OFFSET (FabValidateOptions, fidelity), "NAMES", NULL },
   { "link", G_OPTION_ARG_STRING, G_STRUCT_OFFSET (FabValidateOptions, link), "NAME", NULL },
   { "set", G_OPTION_ARG_STRING_ARRAY, G_STRUCT_OFFSET (FabValidateOptions, sets), "KEY=VALUE",

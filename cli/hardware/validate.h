@@ -15,6 +15,7 @@ typedef struct {
   gboolean is_summary, plays_all;
   char *accept_path, *data_path; /* NULL: the shipped ones */
   char *entries_path;            /* where the catalogue's file is written as well; NULL: nowhere */
+  char *training_path;           /* where the page of `validate training` is written as well; NULL: nowhere */
   char *fidelity, *link;
   char **sets, **with;
   FabFitOptions fit;

@@ -130,6 +130,21 @@ whole_play (Whole *self, const FabValidateOptions *o, const char *shipped, char 
 
 /* --- efficiencies --- */
 
+/* The page of the predictions that the fit begins with, and which of their errors are too large. */
+static gboolean
+write_training_page (const Whole *whole, const FabValidateOptions *o, FabValidateAnswer *answer,
+                     GError **error)
+{
+  g_autoptr (FabLimits) limits = fab_validate_has_limits (o) ? load_limits (o, whole->sources, error) : NULL;
+  g_autofree char *page = NULL;
+
+  if (limits == NULL && fab_validate_has_limits (o))
+    return FALSE;
+  page = fab_training_to_markdown (&(FabTrainingView){ whole->report, limits, FALSE });
+  answer->exceeded = limits ? fab_training_report_exceeded (whole->report, limits) : NULL;
+  return g_file_set_contents (o->training_path, page, -1, error);
+}
+
 static gboolean
 play_efficiencies (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer,
                    GError **error)
@@ -140,6 +155,8 @@ play_efficiencies (const FabValidateOptions *o, char **names, guint n, FabValida
   g_auto (Whole) whole = { NULL };
 
   if (!whole_play (&whole, o, "measured/training", names, n, error))
+    return FALSE;
+  if (o->training_path != NULL && !write_training_page (&whole, o, answer, error))
     return FALSE;
   g_autoptr (FabEfficiencies) efficiencies = fab_efficiencies_new (whole.report, &whole.env);
   g_autofree char *file = fab_efficiencies_to_yaml (efficiencies);
@@ -165,6 +182,7 @@ const FabValidateKind fab_validate_efficiencies = {
   .options = { { "format",
                  "text (default): the file; markdown: errors of sources that are left out of the fit" },
                { "entries", "Also write the catalogue file here" },
+               { "training", "Also write the page of 'fabricast validate training' here; exits as it does" },
                { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" } },
   .play = play_efficiencies,
 };
