@@ -162,7 +162,7 @@ class Hostile(PeersTest):
     def test_endless_conversation(self):
         """One that keeps asking, politely, has its time; then it is the turn of others."""
         def ask_on(peer):
-            streams = peer.open()
+            streams = peer.streams
             while True:
                 peer.send(frame(GO, 0, 8, 1))
                 assert peer.receive()[0] == READY
@@ -170,7 +170,11 @@ class Hostile(PeersTest):
                 streams[0].sendall(b"x" * 8)
                 assert peer.receive()[0] == DONE
         listener, port = self.listen("--timeout", "30", "--session-limit", "2")
-        self.others_are_served(listener, port, self.beside(ask_on), "has had its time")
+
+        def disturb(peer):
+            peer.open()  # before others ask: they would have ended before it is served
+            self.beside(ask_on)(peer)
+        self.others_are_served(listener, port, disturb, "has had its time")
 
     def test_data_without_data(self):
         def disturb(peer):

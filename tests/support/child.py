@@ -79,7 +79,10 @@ class Child:
             if has_ended and not found:
                 raise AssertionError(f"it ended with {self.returncode} without '{pattern}':\n{self.out}{self.err}")
             return found
-        return until(look, f"'{pattern}' in what {self.process.args} prints")
+        try:
+            return until(look, f"'{pattern}' in what {self.process.args} prints")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\nIt printed:\n{self.out}{self.err}") from error
 
     def runs_until(self, is_so, what):
         """Whether is_so () became true before the program ended."""
