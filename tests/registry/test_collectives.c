@@ -14,6 +14,7 @@
 #include "sim/base/error.h"
 #include "tests/support/params.h"
 #include "tests/support/play.h"
+#include "tests/support/seeds.h"
 
 enum { MAX_GPUS = 16, MAX_RANKS_BY_MESSAGE = 16, N_NODES = 4 };
 
@@ -279,7 +280,8 @@ every_algorithm_on_every_node (G_GNUC_UNUSED void **state)
   g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
 
   for (guint i = 0; nodes[i]; i++)
-    check_node (nodes[i]);
+    if (seeds_take (i))
+      check_node (nodes[i]);
 }
 
 int

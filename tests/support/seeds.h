@@ -13,6 +13,8 @@ typedef void (*SeedFn) (Random *random);
 void seeds_run (guint n, SeedFn check);
 /* Whether seeds_run () takes all seeds, so that rare cases are among them. */
 gboolean seeds_are_all (void);
+/* Whether a test of many alike entries takes the one at this index; under sanitizers every third. */
+gboolean seeds_take (guint index);
 
 /* The row of a test that calls seeds_run (): `cmocka_unit_test` that names the seed when it fails. */
 #define seeds_test(test) cmocka_unit_test_teardown (test, seeds_teardown)
