@@ -111,7 +111,7 @@ FabSize *
 fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
 {
   g_autoptr (FabSize) self = g_new0 (FabSize, 1);
-  FabSizeSearch search;
+  FabSizeSearch search = { 0 };
 
   self->n = spec->axis->values->len;
   self->points = g_new0 (FabSizePoint, self->n);
