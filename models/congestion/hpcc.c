@@ -6,7 +6,8 @@
  *   U          of the hop with the largest u: U = (1 - tau / T) U + (tau / T) u, tau: time in between, at most T
  *   window     reference / (U / eta) + W_ai when U >= eta, or after max_stage rounds of only adding W_ai; else
  *              reference + W_ai. The reference is set to it once per round trip
- *   rate       window / T, with T the round trip of an empty network
+ *   rate       window / T, with T the longest round trip of the empty network: one for all, section 3.2 and GLOBAL_T of
+ *              its simulator
  *
  * eta 95 %, max_stage 5: section 5.1. W_ai is 10 Mb/s x T per 25 Gb/s of the line: `ai` of simulation/run.py of the
  * paper's simulator (github.com/alibaba-edu/High-Precision-Congestion-Control, read on 2026-11-23), whose max_stage is
@@ -54,7 +55,7 @@ static const double increase_fraction = 0.01 / 25, least_fraction = 0.01;
 static void
 set_window (Hpcc *self, double window)
 {
-  double trip_s = fab_ps_to_seconds (self->base.round_trip_ps), full = self->base.line_bytes_per_s * trip_s;
+  double trip_s = fab_ps_to_seconds (self->base.longest_trip_ps), full = self->base.line_bytes_per_s * trip_s;
 
   self->window = CLAMP (window, full * least_fraction, full);
   self->base.window_bytes = self->window;
@@ -66,7 +67,7 @@ hpcc_start (FabCongestion *base)
 {
   Hpcc *self = (Hpcc *) base;
 
-  set_window (self, base->line_bytes_per_s * fab_ps_to_seconds (base->round_trip_ps));
+  set_window (self, base->line_bytes_per_s * fab_ps_to_seconds (base->longest_trip_ps));
   self->reference = self->window;
   self->updated_ps = -FAB_PS_PER_S;
 }
@@ -75,7 +76,7 @@ hpcc_start (FabCongestion *base)
 static gboolean
 measure (Hpcc *self, const FabPacketReport *report)
 {
-  double trip_ps = (double) self->base.round_trip_ps, most = 0, tau_ps = 0;
+  double trip_ps = (double) self->base.longest_trip_ps, most = 0, tau_ps = 0;
   guint n = MIN (report->n_hops, MOST_HOPS);
   gboolean is_known = FALSE;
 
@@ -107,7 +108,7 @@ hpcc_reported (FabCongestion *base, const FabPacketReport *report)
   gboolean is_due = report->sent_ps > self->updated_ps;
   double step = (p->increase_bytes_per_s > 0 ? (double) p->increase_bytes_per_s
                                              : base->line_bytes_per_s * increase_fraction)
-              * fab_ps_to_seconds (base->round_trip_ps);
+              * fab_ps_to_seconds (base->longest_trip_ps);
 
   if (report->is_lost || !measure (self, report))
     return;

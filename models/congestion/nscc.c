@@ -11,10 +11,12 @@
  *                                     window is what arrived in that time, when that is less than 1/8 of the largest
  *                                     window; what was under way then changes it no more
  *
- * Delay is the round trip less that of an empty network. Increases are summed and applied every 8 packets or round
- * trip, with eta bytes more per round trip. Rules and constants are read from uec.cpp of the Ultra Ethernet
- * Consortium's simulator (github.com/ultraethernet/uet-htsim, initNsccParams and updateCwndOnAck_NSCC, read on
- * 2026-11-23), which scale with the bandwidth-delay product by a = BDP / (100 Gb/s x 12 us).
+ * Delay is the round trip less that of an empty network. The target and all steps follow the longest round trip of the
+ * network, so that senders near the receiver and far from it want the same; the largest window and the pauses between
+ * cuts follow their own. Increases are summed and applied every 8 packets or longest round trip, with eta bytes more
+ * per longest round trip. Rules and constants are read from uec.cpp of the Ultra Ethernet Consortium's simulator
+ * (github.com/ultraethernet/uet-htsim, initNsccParams, initNscc and updateCwndOnAck_NSCC, read on 2026-11-23 and
+ * 2026-11-27), which scale with the bandwidth-delay product of the longest round trip: a = BDP / (100 Gb/s x 12 us).
  */
 #include "models/models.h"
 
@@ -28,6 +30,8 @@ typedef struct {
   FabCongestion base;
   double window, most; /* bytes */
   double target_ps;
+  FabTimePs
+      trip_ps; /* the shortest round trip that it has seen; the longest of the network before the first */
   double alpha, fair, fast, eta; /* bytes^2 per ps and byte; bytes; per byte; bytes */
   double mean_ps;                /* of the delay */
   double increase, received, achieved,
@@ -46,7 +50,8 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam nscc_params[] = {
-  { ROW ("target", TIME, target_ps, "0ns", "Target queueing delay; 0ns: three quarters of a round trip."),
+  { ROW ("target", TIME, target_ps, "0ns",
+         "Target queueing delay; 0ns: three quarters of the longest round trip of the network."),
     .max = 1e12 },
   { ROW ("gamma", FRACTION, gamma_fraction, "0.8",
          "Fraction of the excess delay over the target by which the window shrinks."),
@@ -68,21 +73,43 @@ set_window (Nscc *self, double window)
   self->base.window_bytes = self->window;
 }
 
+/* A sender does not know how far its receiver is before it has heard of a packet. */
+static void
+note_trip (Nscc *self, FabTimePs trip_ps)
+{
+  const NsccParams *p = self->base.params;
+
+  self->trip_ps = trip_ps;
+  self->most = MAX (p->most_factor * self->base.line_bytes_per_s * fab_ps_to_seconds (trip_ps),
+                    self->base.mtu_bytes);
+}
+
+static void
+learn_trip (Nscc *self, const FabPacketReport *report)
+{
+  FabTimePs trip_ps = report->now_ps - report->sent_ps;
+
+  if (trip_ps >= self->trip_ps)
+    return;
+  note_trip (self, trip_ps);
+  set_window (self, self->window);
+}
+
 static void
 nscc_start (FabCongestion *base)
 {
   Nscc *self = (Nscc *) base;
   const NsccParams *p = base->params;
-  double trip_ps = (double) base->round_trip_ps, mtu = base->mtu_bytes;
-  double product = base->line_bytes_per_s * trip_ps / (double) FAB_PS_PER_S;
-  double a = product / (12.5e9 * 12e-6);
+  double trip_ps = (double) base->longest_trip_ps, mtu = base->mtu_bytes;
+  double per_ps = base->line_bytes_per_s / (double) FAB_PS_PER_S;
+  double a = per_ps * trip_ps / (12.5e9 * 12e-6);
 
   self->target_ps = p->target_ps > 0 ? (double) p->target_ps : 0.75 * trip_ps;
   self->alpha = 4 * mtu * a / 12e6; /* 4 mtu a b / target, and b = target / 12 us */
   self->fair = 5 * mtu * a;
   self->fast = 0.25 * a;
   self->eta = 0.15 * mtu * a;
-  self->most = MAX (p->most_factor * product, mtu);
+  note_trip (self, base->longest_trip_ps);
   self->adjusted_ps = self->cut_ps = -FAB_PS_PER_S; /* never yet */
   set_window (self, self->most);
 }
@@ -91,8 +118,7 @@ static void
 count_delay (Nscc *self, double delay_ps, gboolean is_marked)
 {
   const double weight = 0.0125;
-  double seen_ps = !is_marked && delay_ps > self->target_ps ? (double) self->base.round_trip_ps / 4
-                                                            : delay_ps;
+  double seen_ps = !is_marked && delay_ps > self->target_ps ? (double) self->trip_ps / 4 : delay_ps;
 
   self->mean_ps += weight * (seen_ps - self->mean_ps);
 }
@@ -124,7 +150,7 @@ adapt_quickly (Nscc *self, const FabPacketReport *report, double delay_ps)
       is_done = TRUE;
     }
     self->achieved = 0;
-    self->quick_ps = report->now_ps + self->base.round_trip_ps + (FabTimePs) self->target_ps;
+    self->quick_ps = report->now_ps + self->trip_ps + (FabTimePs) self->target_ps;
   }
   if (is_done)
     self->increase = self->received = 0;
@@ -153,7 +179,7 @@ shrink (Nscc *self, FabTimePs now_ps)
 
   self->is_fast = FALSE;
   self->undelayed = 0;
-  if (self->mean_ps <= self->target_ps || now_ps - self->cut_ps <= self->base.round_trip_ps)
+  if (self->mean_ps <= self->target_ps || now_ps - self->cut_ps <= self->trip_ps)
     return;
   set_window (self, self->window * MAX (1 - gamma * (self->mean_ps - self->target_ps) / self->mean_ps, 0.5));
   self->cut_ps = now_ps;
@@ -162,7 +188,7 @@ shrink (Nscc *self, FabTimePs now_ps)
 static void
 adjust (Nscc *self, FabTimePs now_ps)
 {
-  double eta = now_ps - self->adjusted_ps >= self->base.round_trip_ps ? self->eta : 0;
+  double eta = now_ps - self->adjusted_ps >= self->base.longest_trip_ps ? self->eta : 0;
 
   set_window (self, self->window + self->increase / self->window + eta);
   self->adjusted_ps = eta > 0 ? now_ps : self->adjusted_ps;
@@ -173,7 +199,7 @@ static void
 lost (Nscc *self, const FabPacketReport *report)
 {
   self->ignored += report->bytes;
-  count_delay (self, (double) self->base.round_trip_ps, TRUE);
+  count_delay (self, (double) self->base.longest_trip_ps, TRUE);
   self->has_lost = TRUE;
   if (!adapt_quickly (self, report, 0))
     set_window (self, self->window - report->bytes);
@@ -183,14 +209,13 @@ static void
 nscc_reported (FabCongestion *base, const FabPacketReport *report)
 {
   Nscc *self = (Nscc *) base;
-  double delay_ps = (double) (report->now_ps - report->sent_ps - base->round_trip_ps);
-
   self->flight -= report->bytes;
+  learn_trip (self, report);
   if (report->is_lost) {
     lost (self, report);
     return;
   }
-  delay_ps = MAX (delay_ps, 0);
+  double delay_ps = (double) (report->now_ps - report->sent_ps - self->trip_ps);
   self->ignored += self->ignored < self->to_ignore ? report->bytes : 0;
   self->received += report->bytes;
   self->achieved += report->bytes;
@@ -201,7 +226,7 @@ nscc_reported (FabCongestion *base, const FabPacketReport *report)
     grow (self, report->bytes, delay_ps);
   else if (delay_ps >= self->target_ps)
     shrink (self, report->now_ps);
-  if (self->received > 8 * base->mtu_bytes || report->now_ps - self->adjusted_ps > base->round_trip_ps)
+  if (self->received > 8 * base->mtu_bytes || report->now_ps - self->adjusted_ps > base->longest_trip_ps)
     adjust (self, report->now_ps);
 }
 

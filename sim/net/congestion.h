@@ -35,8 +35,10 @@ typedef struct {
   /* The path, which the network fills in. */
   double line_bytes_per_s; /* of its slowest link */
   FabTimePs round_trip_ps; /* of a packet through an empty network */
-  guint n_hops;            /* links of the path */
-  guint32 mtu_bytes;       /* payload of a whole packet */
+  FabTimePs
+      longest_trip_ps; /* the same between the ends of the network that lie farthest apart; at least as long */
+  guint n_hops;        /* links of the path */
+  guint32 mtu_bytes;   /* payload of a whole packet */
   /* The limits, which the model sets. */
   double rate_bytes_per_s; /* 0: as fast as the line */
   double window_bytes;     /* payload under way at most, but always one packet; 0: no limit */

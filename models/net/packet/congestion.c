@@ -147,10 +147,12 @@ packet_sender_new (PacketNet *self, guint32 way_number)
   self->senders[number] = (Sender){ .way = way_number, .blocked = NONE, .n_entries = 1 };
   state = packet_sender_state (self, number);
   memset (state, 0, self->congestion->state_size);
+  FabTimePs trip_ps = fab_ps_add (packet_sender_forth_ps (self, way_number), way->back_ps);
   *state = (FabCongestion){
     .params = self->params.congestion.params,
     .line_bytes_per_s = (double) FAB_PS_PER_S / way->ps_per_byte,
-    .round_trip_ps = fab_ps_add (packet_sender_forth_ps (self, way_number), way->back_ps),
+    .round_trip_ps = trip_ps,
+    .longest_trip_ps = MAX (trip_ps, packet_longest_trip_ps (self, way_number)),
     .n_hops = count_hops (self, way),
     .mtu_bytes = (guint32) self->params.mtu_bytes,
     .timer_ps = FAB_TIME_MAX,

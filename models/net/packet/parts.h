@@ -244,6 +244,7 @@ typedef struct {
   Thresholds *thresholds;  /* per link */
   SharedMemory *memories;  /* per vertex; NULL: no switch shares one among its ports */
   FabTimePs *message_ps;   /* per link: when its sender can begin the next message */
+  double longest_trip_ps;  /* see packet_longest_trip_ps (); 0: not known yet */
   guint64 n_random;        /* place in the seed's random numbers */
   guint64 n_drawn_before;  /* random numbers drawn before `first_random` */
   guint64 first_random;    /* of the stream that is drawn from */
@@ -402,6 +403,10 @@ void packet_credits_rest (PacketNet *self); /* when nothing is on its way */
 /* --- congestion.c: senders --- */
 
 FabCongestion *packet_sender_state (const PacketNet *self, guint32 sender);
+/* Returns the round trip of a packet through the empty network between the ends that lie farthest apart, at the rate of
+ * this way. O(links) when it is asked for the first time. */
+FabTimePs packet_longest_trip_ps (PacketNet *self, guint32 way_number);
+
 FabTimePs packet_sender_forth_ps (const PacketNet *self,
                                   guint32 way); /* latency of a packet in an empty network */
 void packet_sender_unblock (PacketNet *self, guint32 sender);

@@ -126,6 +126,16 @@ hop_share (Hop *hop, guint n, guint n_before)
   hop->late = n > n_before ? (float) (n - n_before) / (float) n : 0;
 }
 
+/* Switches of Ethernet keep what waits for a port in their memory, in the order in which it came, whatever port it came
+ * by. Where links have credits, each port of entry has a buffer of its own. */
+static gboolean
+is_one_queue (const PacketNet *self, guint32 lane)
+{
+  guint8 control = self->lanes[lane].control;
+
+  return control == CONTROL_DROP || control == CONTROL_TRIM || control == CONTROL_PFC;
+}
+
 static void
 add_hop (PacketNet *self, PathEnd *end, FabLinkId link, double cost, PacketUse use)
 {
@@ -139,7 +149,8 @@ add_hop (PacketNet *self, PathEnd *end, FabLinkId link, double cost, PacketUse u
   } else {
     hop.lane = packet_lane_after (self, before, played);
     turn = rotation != NULL ? fab_rotation_between (rotation, end->link, link) : 0;
-    hop.queue = queue_of (self, (QueueKey){ before, hop.lane, turn });
+    hop.queue = queue_of (self, is_one_queue (self, hop.lane) ? (QueueKey){ NONE, hop.lane, 0 }
+                                                              : (QueueKey){ before, hop.lane, turn });
   }
   if (rotation != NULL && fab_rotation_sharers (rotation, link) > 1)
     hop_share (&hop, fab_rotation_sharers (rotation, link),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ns3_switches.cpp - what Fabricast's switches are compared with: ns-3's point-to-point devices and channels, and on top
-// of them, as ns-3 has none of these, switches with a queue per port of entry, pause frames, marks, DCQCN and packets that
+// of them, as ns-3 has none of these, switches with a queue per port, pause frames, marks, DCQCN and packets that
 // are sprayed. Store-and-forward. Pause frames and notifications are frames of their own.
 //
 // usage: ns3_switches PAYLOAD_BYTES HEADER_BYTES [NAME=VALUE ...]     < network and messages
@@ -169,7 +169,7 @@ struct Message {
 
 class Network;
 
-// One end of a link: what waits for it, in a queue per port of entry, served in turn.
+// One end of a link: what waits for it, in the order in which it came.
 class Port {
 public:
   Port (Network &network, Ptr<PointToPointNetDevice> device) : network_ (network), device_ (device)
@@ -185,6 +185,7 @@ public:
 
 private:
   struct Waiting {
+    Port *entry;
     Ptr<Packet> packet;
     unsigned payload;
   };
@@ -199,10 +200,9 @@ private:
   Network &network_;
   Ptr<PointToPointNetDevice> device_;
   std::deque<Ptr<Packet>> control_;
-  std::map<Port *, std::deque<Waiting>> queues_; // by port of entry
-  std::deque<Port *> ring_;                      // entries that wait
-  std::deque<uint32_t> own_;                     // messages that begin here
-  unsigned queued_ = 0, held_ = 0;               // payload that waits for this port; that came in here and waits
+  std::deque<Waiting> queue_;
+  std::deque<uint32_t> own_;       // messages that begin here
+  unsigned queued_ = 0, held_ = 0; // payload that waits for this port; that came in here and waits
   bool is_busy_ = false, is_paused_ = false, has_asked_ = false;
   EventId wake_;
 };
@@ -275,18 +275,13 @@ Port::Serve ()
 bool
 Port::SendWaiting ()
 {
-  if (ring_.empty ())
+  if (queue_.empty ())
     return false;
-  Port *entry = ring_.front ();
-  std::deque<Waiting> &queue = queues_[entry];
-  const Waiting first = queue.front ();
+  const Waiting first = queue_.front ();
 
-  ring_.pop_front ();
-  queue.pop_front ();
-  if (!queue.empty ())
-    ring_.push_back (entry);
+  queue_.pop_front ();
   queued_ -= first.payload;
-  entry->Hold (-static_cast<int> (first.payload));
+  first.entry->Hold (-static_cast<int> (first.payload));
   Send (first.packet);
   return true;
 }
@@ -350,8 +345,7 @@ Port::Hold (int bytes)
 void
 Port::Enqueue (Port *entry, Ptr<Packet> packet, unsigned payload)
 {
-  std::deque<Waiting> &queue = queues_[entry];
-  const bool waits = is_busy_ || is_paused_ || !ring_.empty ();
+  const bool waits = is_busy_ || is_paused_ || !queue_.empty ();
 
   queued_ += payload;
   if (waits && network_.IsMarked (queued_)) {
@@ -362,9 +356,7 @@ Port::Enqueue (Port *entry, Ptr<Packet> packet, unsigned payload)
     packet->AddHeader (header);
     network_.n_marks++;
   }
-  if (queue.empty ())
-    ring_.push_back (entry);
-  queue.push_back ({ packet, payload });
+  queue_.push_back ({ entry, packet, payload });
   entry->Hold (static_cast<int> (payload));
   Serve ();
 }
