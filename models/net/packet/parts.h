@@ -532,7 +532,7 @@ void packet_balance_heard (PacketNet *self, guint32 way, guint32 path, guint8 en
 /* Whether a packet that a dead link holds could have taken a path without one. */
 gboolean packet_balance_escapes (const PacketNet *self, const Packet *packet);
 
-/* --- port.c: lines of a schedule --- */
+/* --- line.c --- */
 
 enum { PACKET_LINE_SIZE = 160 };
 
