@@ -115,6 +115,7 @@ typedef struct {
   const char *traffic;      /* as in FabTransfer */
   gboolean
       is_counted_apart; /* the caller counts in the meter what the line carried, for it stands for others */
+  gboolean repeats;     /* the caller skips messages of the line with `repeat` below */
   /* The line crosses the links that stand for those of its path; lines that are open together have the same one. NULL:
    * the links are its own. Only networks with `plays_alike` are given one. */
   const FabRotation *rotation;
@@ -188,11 +189,14 @@ typedef struct {
    * nothing is done when more than these `n_lines` lines are open. With `by_ps` 0 it only says whether it could. NULL:
    * the network's state depends on more than what its open lines did lately. */
   gboolean (*skip) (FabNet *net, guint n_lines, FabTimePs by_ps);
-  /* The same for networks of which a caller cannot know it all. `mark` notes what is counted now; FALSE: more than
-   * these `n_lines` lines are open, or what they do does not repeat. `repeat` makes the state follow as if the lines
-   * had done `n_times` more, in `by_ps`, what they did since the mark; the caller then moves the events of the network
-   * as above. FALSE and nothing is done: it was not the kind of thing that repeats. Both, or none. */
+  /* The same for networks of which a caller cannot know it all. `mark` notes what is counted now; FALSE: not these
+   * `n_lines` lines that repeat are open, or what they do does not repeat. `repeat` makes the state follow as if the
+   * lines had done `n_times` more, in `by_ps`, what they did since the mark; the caller then moves the events of the
+   * network as above. FALSE and nothing is done: it was not the kind of thing that repeats. Both, or none. `lasts`
+   * returns for how long messages of other lines go on as they do, at most which they may be moved by; FAB_TIME_MAX:
+   * there are none. NULL: there must be none. */
   gboolean (*mark) (FabNet *net, guint n_lines);
+  FabTimePs (*lasts) (FabNet *net);
   gboolean (*repeat) (FabNet *net, double n_times, FabTimePs by_ps);
   /* Sets the share of its line rate that a link has from now on, 0 to 1; flows over a link at 0 stand still. NULL:
  * the network does not model time. */
@@ -250,11 +254,14 @@ struct _FabNet {
   /* How many lines were opened and closed and capacities changed, in networks that have `skip`: what repeated before
    * may not repeat after that. */
   guint64 n_changes;
-  guint64
-      n_rate_changes; /* how many capacities were set: a pace that was measured before does not hold after that */
+  /* How many capacities were set and how many lines of plays have sent all: a pace that was measured before does not
+   * hold after that. */
+  guint64 n_rate_changes;
   guint64 n_skipped; /* packets times links, or messages, that were not played, because they repeat others */
-  GPtrArray *plays;  /* FabPlay (sim/collective/play.h): that are under way */
-  GArray *skips;     /* FabSkip: that were made since the network rested */
+  GPtrArray *plays;  /* FabPlay (sim/collective/play.h): that are under way and may repeat */
+  guint n_plays_beside; /* that do not */
+  FabTimePs marked_ps;  /* when a play has last called `mark` */
+  GArray *skips;        /* FabSkip: that were made since the network rested */
   /* FabSkip: where what was played before is played again, the skips that are made, and no others; NULL: the network
    * skips what it can. */
   const GArray *skips_due;

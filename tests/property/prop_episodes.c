@@ -205,8 +205,32 @@ check_packet (Random *random)
   check_at (random, kinds[random_below (random, G_N_ELEMENTS (kinds))]);
 }
 
-/* Ends of collectives without and with rounds that are skipped; how much was, is added up. */
+/* Ends of collectives without and with messages that are skipped; how much was, is added up. */
 static guint64 n_skipped_in_all;
+
+/* `job` is a scenario without a fidelity. The ends must agree to `close` of the times. */
+static void
+compare_skips (const char *job, double close)
+{
+  g_autofree char *yaml = g_strdup_printf ("fidelity: {kind: packet, mtu: 16KiB}\n%s", job),
+                  *no_skip = g_strdup_printf ("fidelity: {kind: packet, mtu: 16KiB, skip: false}\n%s", job);
+  g_autoptr (Play) some = play_new (catalog, yaml, NULL), all = play_new (catalog, no_skip, NULL);
+
+  assert_true (fab_simulation_step (some->simulation) && fab_simulation_step (all->simulation));
+  const GArray *a = fab_simulation_probe (some->simulation)->collectives,
+               *b = fab_simulation_probe (all->simulation)->collectives;
+  assert_int_equal (a->len, b->len);
+  for (guint i = 0; i < a->len; i++) {
+    double end_ps = (double) g_array_index (a, FabCollectiveRecord, i).end_ps,
+           true_ps = (double) g_array_index (b, FabCollectiveRecord, i).end_ps;
+
+    if (fabs (end_ps - true_ps) > close * true_ps)
+      print_message ("%s%.0f ps for %.0f ps\n", job, end_ps, true_ps);
+    assert_true (fabs (end_ps - true_ps) <= close * true_ps);
+  }
+  n_skipped_in_all += fab_simulation_episodes (some->simulation).n_skipped;
+  assert_int_equal (fab_simulation_episodes (all->simulation).n_skipped, 0);
+}
 
 static void
 check_skip (Random *random)
@@ -218,18 +242,8 @@ check_skip (Random *random)
       random_below (random, 1000), random_between (random, 2, 6), 2 * random_between (random, 2, 4),
       random_between (random, 1, 2), random_chance (random, 50) ? "switch" : "rail",
       random_chance (random, 50) ? "all_reduce" : "all_gather", random_between (random, 1, 60));
-  g_autofree char *yaml = g_strdup_printf ("fidelity: {kind: packet, mtu: 16KiB}\n%s", job),
-                  *no_skip = g_strdup_printf ("fidelity: {kind: packet, mtu: 16KiB, skip: false}\n%s", job);
-  g_autoptr (Play) some = play_new (catalog, yaml, NULL), all = play_new (catalog, no_skip, NULL);
 
-  assert_true (fab_simulation_step (some->simulation) && fab_simulation_step (all->simulation));
-  const GArray *a = fab_simulation_probe (some->simulation)->collectives,
-               *b = fab_simulation_probe (all->simulation)->collectives;
-  double end_ps = (double) g_array_index (a, FabCollectiveRecord, 0).end_ps,
-         true_ps = (double) g_array_index (b, FabCollectiveRecord, 0).end_ps;
-  assert_true (fabs (end_ps - true_ps) <= 0.005 * true_ps);
-  n_skipped_in_all += fab_simulation_episodes (some->simulation).n_skipped;
-  assert_int_equal (fab_simulation_episodes (all->simulation).n_skipped, 0);
+  compare_skips (job, 0.005);
 }
 
 static void
@@ -237,22 +251,37 @@ rounds_that_are_skipped_take_what_they_take (G_GNUC_UNUSED void **state)
 {
   n_skipped_in_all = 0;
   seeds_run (40, check_skip);
+  assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
 }
 
-/* Rings that overlap: the iteration with rounds that are skipped, against all of them. */
+/* Channels whose paths collide here and there: each ring has a pace of its own, and waits for its slowest lane. */
 static void
-check_overlap (Random *random, const char *fidelity, guint hidden, guint least, guint most)
+check_collisions (Random *random)
 {
-  static const char *const jobs[] = { "kind: zero, stage: 3, prefetch_overlap: true",
-                                      "kind: fsdp, in_flight: 3", "kind: zero, stage: 2, overlap_comm: yes" };
   g_autofree char *job = g_strdup_printf (
-      "name: rings\niterations: 1\nseed: %u\ncollectives: {kind: plain, algorithm: ring}\n"
-      "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 3, "
-      "hidden: %u, heads: 4, vocabulary: 500, tied: false}}]\n"
-      "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: 4, nics_per_node: 1, fabric: switch}\n"
-      "job: {model: m, %s, micro_batch: 1, sequence: 64}\n",
-      random_below (random, 1000), hidden * random_between (random, 1, 4),
-      random_between (random, least, most), pick (random, jobs, G_N_ELEMENTS (jobs)));
+      "name: collisions\niterations: 1\nseed: %u\ncollectives: {kind: nccl, algorithm: ring}\n"
+      "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: 4, nics_per_node: %u, route: ecmp, "
+      "fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: %u}}\n"
+      "job: {kind: collective, operations: [{op: %s, size: %uMB}]}\n",
+      random_below (random, 1000), 2 * random_between (random, 3, 6), 1u << random_below (random, 3),
+      random_between (random, 1, 2), random_chance (random, 50) ? "all_reduce" : "all_gather",
+      random_between (random, 5, 60));
+
+  compare_skips (job, 0.005);
+}
+
+static void
+rings_of_paths_that_collide_take_what_they_take (G_GNUC_UNUSED void **state)
+{
+  n_skipped_in_all = 0;
+  seeds_run (25, check_collisions);
+  assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
+}
+
+/* The iteration with rounds that are skipped, against all of them. `job` is a scenario without a fidelity. */
+static void
+compare_iterations (const char *fidelity, const char *job)
+{
   g_autofree char *yaml = g_strdup_printf ("fidelity: {%s}\n%s", fidelity, job),
                   *no_skip = g_strdup_printf ("fidelity: {%s, skip: false}\n%s", fidelity, job);
   g_autoptr (Play) some = play_new (catalog, yaml, NULL), all = play_new (catalog, no_skip, NULL);
@@ -267,6 +296,24 @@ check_overlap (Random *random, const char *fidelity, guint hidden, guint least, 
   assert_true (fabs (some_ps - all_ps) <= 0.005 * all_ps);
   n_skipped_in_all += fab_simulation_episodes (some->simulation).n_skipped;
   assert_int_equal (fab_simulation_episodes (all->simulation).n_skipped, 0);
+}
+
+/* Rings that overlap. */
+static void
+check_overlap (Random *random, const char *fidelity, guint hidden, guint least, guint most)
+{
+  static const char *const jobs[] = { "kind: zero, stage: 3, prefetch_overlap: true",
+                                      "kind: fsdp, in_flight: 3", "kind: zero, stage: 2, overlap_comm: yes" };
+  g_autofree char *job = g_strdup_printf (
+      "name: rings\niterations: 1\nseed: %u\ncollectives: {kind: plain, algorithm: ring}\n"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 3, "
+      "hidden: %u, heads: 4, vocabulary: 500, tied: false}}]\n"
+      "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: 4, nics_per_node: 1, fabric: switch}\n"
+      "job: {model: m, %s, micro_batch: 1, sequence: 64}\n",
+      random_below (random, 1000), hidden * random_between (random, 1, 4),
+      random_between (random, least, most), pick (random, jobs, G_N_ELEMENTS (jobs)));
+
+  compare_iterations (fidelity, job);
 }
 
 static void
@@ -287,6 +334,32 @@ rings_that_overlap_take_what_they_take (G_GNUC_UNUSED void **state)
   n_skipped_in_all = 0;
   seeds_run (10, check_overlap_at_step);
   seeds_run (10, check_overlap_at_packet);
+  assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
+}
+
+/* Rings beside long messages of experts, which go on at their rates while rounds are skipped. */
+static void
+check_beside (Random *random)
+{
+  g_autofree char *job = g_strdup_printf (
+      "name: beside\niterations: 1\nseed: %u\n"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 8, "
+      "hidden: 1024, heads: 8, feed_forward: 1024, vocabulary: 8000, tied: false, pattern: ME*EMEME, "
+      "mamba: {heads: 16}, experts: {count: 32, per_token: %u, width: %u}}}]\n"
+      "cluster: {node: gb300-tray, nodes: 8, domain_nodes: 4}\n"
+      "job: {kind: megatron, model: m, micro_batch: %u, sequence: 4096, accumulation: 2, distributed_optimizer: true, "
+      "overlap_grad_reduce: true, overlap_param_gather: true, parallel: {expert: 4}, compute: {kind: roofline}}\n",
+      random_below (random, 1000), random_between (random, 2, 6), 256 * random_between (random, 2, 8),
+      random_between (random, 1, 4));
+
+  compare_iterations ("kind: packet, mtu: 16KiB", job);
+}
+
+static void
+messages_beside_rings_take_what_they_take (G_GNUC_UNUSED void **state)
+{
+  n_skipped_in_all = 0;
+  seeds_run (6, check_beside);
   assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
 }
 
@@ -359,7 +432,9 @@ main (void)
     seeds_test (messages_are_the_same_remembered),
     seeds_test (packets_are_the_same_remembered),
     seeds_test (rounds_that_are_skipped_take_what_they_take),
+    seeds_test (rings_of_paths_that_collide_take_what_they_take),
     seeds_test (rings_that_overlap_take_what_they_take),
+    seeds_test (messages_beside_rings_take_what_they_take),
     seeds_test (the_middle_of_messages_takes_what_it_takes),
     seeds_test (threads_change_nothing),
   };

@@ -22,12 +22,12 @@ two_windows_alike_settle (G_GNUC_UNUSED void **state)
 {
   FabTempo tempo;
 
-  fab_tempo_init (&tempo, 2, 2);
+  fab_tempo_init (&tempo, 2, 1, 2);
   play (&tempo, 5, 100);
-  assert_true (tempo.slowest_ps == 100);
-  assert_false (tempo.is_settled);
+  assert_true (tempo.all.slowest_ps == 100);
+  assert_false (tempo.is_one);
   play (&tempo, 6, 100);
-  assert_true (tempo.is_settled);
+  assert_true (tempo.is_one);
   fab_tempo_clear (&tempo);
 }
 
@@ -37,14 +37,14 @@ the_slowest_sets_the_tempo (G_GNUC_UNUSED void **state)
 {
   FabTempo tempo;
 
-  fab_tempo_init (&tempo, 2, 2);
+  fab_tempo_init (&tempo, 2, 1, 2);
   play (&tempo, 6, 101);
-  assert_true (tempo.interval_ps == 101);
-  assert_true (tempo.is_settled);
+  assert_true (tempo.all.interval_ps == 101);
+  assert_true (tempo.is_one);
   fab_tempo_clear (&tempo);
-  fab_tempo_init (&tempo, 2, 2);
+  fab_tempo_init (&tempo, 2, 1, 2);
   play (&tempo, 6, 102);
-  assert_false (tempo.is_settled);
+  assert_false (tempo.is_one);
   fab_tempo_clear (&tempo);
 }
 
@@ -54,17 +54,18 @@ a_tempo_begins_anew (G_GNUC_UNUSED void **state)
 {
   FabTempo tempo;
 
-  fab_tempo_init (&tempo, 2, 2);
+  fab_tempo_init (&tempo, 2, 1, 2);
   play (&tempo, 6, 100);
-  fab_tempo_skip (&tempo, 10, 1000);
+  for (guint i = 0; i < 2; i++)
+    fab_tempo_skip (&tempo, i, 10, 1000);
   fab_tempo_restart (&tempo);
   assert_int_equal (tempo.strokes[0].n, 16);
   assert_int_equal (tempo.strokes[0].last_ps, 2500);
-  assert_false (tempo.is_settled);
+  assert_false (tempo.is_one);
   play (&tempo, 19, 100);
-  assert_false (tempo.is_settled);
+  assert_false (tempo.is_one);
   play (&tempo, 20, 100);
-  assert_true (tempo.is_settled);
+  assert_true (tempo.is_one);
   fab_tempo_clear (&tempo);
 }
 
@@ -76,15 +77,15 @@ beside_another_ring_two_windows_are_one (G_GNUC_UNUSED void **state)
   FabTimePs at_ps[] = { 1000, 1000 };
   FabTempo tempo;
 
-  fab_tempo_init (&tempo, 2, 3);
+  fab_tempo_init (&tempo, 2, 1, 3);
   for (guint n = 1; n <= 8; n++) {
     for (guint i = 0; i < 2; i++)
       fab_tempo_note (&tempo, i, at_ps[i] += (n + i) % 2 == 0 ? 101 : 99);
     if (fab_tempo_is_due (&tempo))
       fab_tempo_measure (&tempo, FALSE);
   }
-  assert_true (tempo.is_settled);
-  assert_near (tempo.interval_ps, 100, 1e-12);
+  assert_true (tempo.is_one);
+  assert_near (tempo.all.interval_ps, 100, 1e-12);
   fab_tempo_clear (&tempo);
 }
 
@@ -94,13 +95,94 @@ a_skip_moves_the_windows (G_GNUC_UNUSED void **state)
 {
   FabTempo tempo;
 
-  fab_tempo_init (&tempo, 2, 2);
+  fab_tempo_init (&tempo, 2, 1, 2);
   play (&tempo, 6, 100);
-  fab_tempo_skip (&tempo, 10, 1000);
-  assert_int_equal (fab_tempo_so_far (&tempo), 0);
+  for (guint i = 0; i < 2; i++)
+    fab_tempo_skip (&tempo, i, 10, 1000);
+  assert_int_equal (fab_tempo_fewest (&tempo), 0);
   play (&tempo, 18, 100);
+  assert_true (tempo.is_one);
+  assert_near (tempo.all.interval_ps, 100, 1e-12);
+  fab_tempo_clear (&tempo);
+}
+
+/* Notes windows of two of all items, each with its interval, and measures. */
+static void
+play_windows (FabTempo *tempo, guint n_windows, FabTimePs *at_ps, const FabTimePs *interval_ps,
+              gboolean is_alone)
+{
+  for (guint w = 0; w < n_windows; w++) {
+    for (guint n = 0; n < 2; n++)
+      for (guint i = 0; i < tempo->n_items; i++)
+        fab_tempo_note (tempo, i, at_ps[i] += interval_ps[i]);
+    fab_tempo_measure (tempo, is_alone);
+  }
+}
+
+/* A delay of 20 ps meets one item after another. None of them has it for long, so it is not of the tempo. */
+static void
+a_delay_that_passes_through_does_not_count (G_GNUC_UNUSED void **state)
+{
+  enum { N = 24 };
+  FabTimePs at_ps[N] = { 0 }, interval_ps[N];
+  FabTempo tempo;
+
+  fab_tempo_init (&tempo, N, 1, 2);
+  for (guint w = 0; w < FAB_STROKE_WINDOWS + 2; w++) {
+    assert_false (tempo.is_one);
+    for (guint i = 0; i < N; i++)
+      interval_ps[i] = i == w || i == w + N / 2 ? 110 : 100;
+    play_windows (&tempo, 1, at_ps, interval_ps, TRUE);
+  }
+  assert_true (tempo.is_one);
+  assert_near (tempo.all.interval_ps, 100, 1e-12);
+  fab_tempo_clear (&tempo);
+}
+
+/* One item is slow for good, and those behind it are not yet. The ring ends when it does. */
+static void
+what_is_slow_for_good_sets_the_tempo (G_GNUC_UNUSED void **state)
+{
+  const FabTimePs interval_ps[] = { 100, 100, 130, 100, 100, 100 };
+  FabTimePs at_ps[6] = { 0 };
+  FabTempo tempo;
+
+  fab_tempo_init (&tempo, 6, 1, 2);
+  play_windows (&tempo, FAB_STROKE_WINDOWS + 1, at_ps, interval_ps, TRUE);
+  assert_false (tempo.is_one);
+  play_windows (&tempo, 1, at_ps, interval_ps, TRUE);
+  assert_true (tempo.is_one);
+  assert_near (tempo.all.interval_ps, 130, 1e-12);
+  fab_tempo_clear (&tempo);
+}
+
+/* Two rings go at paces of their own; when all items of one are over, the other one is measured without them. */
+static void
+groups_have_paces_of_their_own (G_GNUC_UNUSED void **state)
+{
+  const FabTimePs interval_ps[] = { 100, 100, 130, 130 };
+  FabTimePs at_ps[4] = { 0 };
+  FabTempo tempo;
+
+  fab_tempo_init (&tempo, 4, 2, 2);
+  tempo.strokes[2].group = tempo.strokes[3].group = 1;
+  play_windows (&tempo, 3, at_ps, interval_ps, TRUE);
   assert_true (tempo.is_settled);
-  assert_near (tempo.interval_ps, 100, 1e-12);
+  assert_false (tempo.is_one);
+  assert_near (tempo.groups[0].interval_ps, 100, 1e-12);
+  assert_near (tempo.groups[1].interval_ps, 130, 1e-12);
+  fab_tempo_end (&tempo, 0);
+  fab_tempo_end (&tempo, 1);
+  fab_tempo_note (&tempo, 2, at_ps[2] += 130);
+  assert_false (fab_tempo_is_full (&tempo));
+  fab_tempo_note (&tempo, 3, at_ps[3] += 130);
+  fab_tempo_note (&tempo, 2, at_ps[2] += 130);
+  fab_tempo_note (&tempo, 3, at_ps[3] += 130);
+  assert_true (fab_tempo_is_full (&tempo));
+  fab_tempo_measure (&tempo, TRUE);
+  assert_int_equal (tempo.groups[0].n_items, 0);
+  assert_true (tempo.groups[0].interval_ps == 0);
+  assert_near (tempo.groups[1].interval_ps, 130, 1e-12);
   fab_tempo_clear (&tempo);
 }
 
@@ -108,9 +190,14 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (two_windows_alike_settle), cmocka_unit_test (the_slowest_sets_the_tempo),
-    cmocka_unit_test (a_tempo_begins_anew),      cmocka_unit_test (beside_another_ring_two_windows_are_one),
+    cmocka_unit_test (two_windows_alike_settle),
+    cmocka_unit_test (the_slowest_sets_the_tempo),
+    cmocka_unit_test (a_tempo_begins_anew),
+    cmocka_unit_test (beside_another_ring_two_windows_are_one),
     cmocka_unit_test (a_skip_moves_the_windows),
+    cmocka_unit_test (a_delay_that_passes_through_does_not_count),
+    cmocka_unit_test (what_is_slow_for_good_sets_the_tempo),
+    cmocka_unit_test (groups_have_paces_of_their_own),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

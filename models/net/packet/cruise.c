@@ -203,22 +203,28 @@ find_stretch (PacketNet *self, FabTimePs by_ps)
   return most_ps / (double) by_ps;
 }
 
+void
+packet_flow_move (PacketNet *self, guint32 number, guint32 n_packets, FabTimePs by_ps)
+{
+  Flow *flow = &self->flows[number];
+
+  g_assert (n_packets * self->params.mtu_bytes < flow->left_bytes);
+  flow->left_bytes -= n_packets * self->params.mtu_bytes;
+  flow->missing_bytes -= n_packets * self->params.mtu_bytes;
+  flow->n_sent += n_packets;
+  if (packet_path_set_is_spread (self, flow->way))
+    visit_hops (self, flow, (double) n_packets * (double) self->params.mtu_bytes, meter);
+  flow->last_ps += by_ps;
+}
+
 static void
 skip_flows (PacketNet *self, FabTimePs by_ps, FabTimePs stretched_ps)
 {
   for (guint32 i = 0; i < self->n_flows; i++) {
-    Flow *flow = &self->flows[i];
-
-    if (!is_under_way (flow))
+    if (!is_under_way (&self->flows[i]))
       continue;
-    guint32 n_packets = mark_of (self, i)->n_skipped = packets_in (self, i, by_ps);
-    g_assert (n_packets * self->params.mtu_bytes < flow->left_bytes);
-    flow->left_bytes -= n_packets * self->params.mtu_bytes;
-    flow->missing_bytes -= n_packets * self->params.mtu_bytes;
-    flow->n_sent += n_packets;
-    if (packet_path_set_is_spread (self, flow->way))
-      visit_hops (self, flow, (double) n_packets * (double) self->params.mtu_bytes, meter);
-    flow->last_ps += stretched_ps;
+    mark_of (self, i)->n_skipped = packets_in (self, i, by_ps);
+    packet_flow_move (self, i, mark_of (self, i)->n_skipped, stretched_ps);
   }
 }
 

@@ -343,8 +343,9 @@ packet_reset (FabNet *net)
   fab_pool_clear (&self->streams);
   fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
   fab_pool_init (&self->lines, PACKET_LINE_SIZE);
-  self->n_lines = self->n_others = 0;
+  self->n_lines = self->n_others = self->singles.n_lines = 0;
   g_ptr_array_set_size (net->plays, 0);
+  net->n_plays_beside = 0;
   return TRUE;
 }
 
@@ -375,6 +376,7 @@ packet_rest (FabNet *net, guint64 stream)
   g_array_set_size (self->lane_marks, 0);
   packet_ports_turn (self, NULL);
   packet_cruise_rest (self);
+  packet_singles_rest (self);
   if (self->params.message_gap_ps > 0)
     memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
   self->n_drawn_before += self->n_random - self->first_random;
@@ -519,6 +521,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   packet_path_sets_init (self);
   packet_repeats_init (self);
   packet_cruise_init (self);
+  packet_singles_init (self);
   return &self->base;
 }
 
@@ -529,6 +532,7 @@ packet_destroy (FabNet *net)
 
   packet_repeats_clear (self);
   packet_cruise_clear (self);
+  packet_singles_clear (self);
   packet_path_sets_clear (self);
   packet_deadlock_free_clear (self);
   packet_ports_clear (self);
@@ -576,6 +580,7 @@ const FabNetOps fab_net_packet = {
   .message = packet_message,
   .close = packet_close,
   .mark = packet_mark,
+  .lasts = packet_lasts,
   .repeat = packet_repeat,
   .set_capacity = packet_set_capacity,
   .link_queue = packet_link_queue,

@@ -196,6 +196,7 @@ typedef struct {
   guint8 is_resumed;   /* a KIND_RESUME is on the agenda */
   guint8 is_blocked;   /* it waits for its sender's window */
   FabDrive drive;      /* for the meter */
+  guint8 is_single;    /* nobody skips messages of its line */
   guint8 is_watched;   /* a KIND_TIMEOUT is on the agenda */
   guint32 watched;     /* lossy links: `expected` when the timeout was set */
   FabBytes lost_bytes; /* lossy links with several paths: bytes to be sent again */
@@ -209,6 +210,16 @@ typedef struct {
   FabTimePs next_ps;       /* paced flows: earliest time of the next packet */
   FabDone left, arrived;   /* fn NULL: no callback */
 } Flow;
+
+/* Messages that go on beside rounds that repeat (singles.c). */
+typedef struct {
+  guint n_lines;       /* of such messages that are open */
+  guint64 n_changes;   /* how many have begun or ended */
+  guint64 n_at_mark;   /* how many had, when the list was made */
+  guint n_windows;     /* since then */
+  FabTimePs marked_ps; /* when the last window ended */
+  GArray *marks;       /* struct _SingleMark */
+} Singles;
 
 /* What is known of how fast all flows are (cruise.c). */
 typedef struct {
@@ -269,6 +280,7 @@ typedef struct {
   const FabRotation *rotation; /* of the lines since the network rested; NULL: they cross their own links */
   guint64 n_flow_changes;      /* flows that have begun and ended, and rates that were set */
   Cruise cruise;
+  Singles singles;
   GArray *lane_marks; /* per used lane: what it had counted at the mark of repeats.c */
   FabTimer timer;     /* engine event for the first entry of the agenda */
   FabTimePs timer_ps;
@@ -448,6 +460,17 @@ guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
  * paths there are. */
 gboolean packet_path_rises (const PacketNet *self, const FabLinkId *links, guint n);
 
+/* --- singles.c --- */
+
+void packet_singles_init (PacketNet *self);
+void packet_singles_clear (PacketNet *self);
+void packet_singles_rest (PacketNet *self);
+/* A window ends here. */
+void packet_singles_mark (PacketNet *self);
+FabTimePs packet_lasts (FabNet *net);
+/* All go on for this time, at most what packet_lasts () has just returned. */
+void packet_singles_skip (PacketNet *self, FabTimePs by_ps);
+
 /* --- repeats.c --- */
 
 GArray *packet_lane_marks_new (void);
@@ -475,6 +498,8 @@ void packet_cruise_look (PacketNet *self);
 gboolean packet_cruise_cut (PacketNet *self);
 /* Returns what the used lane i carries in the part of a skip that is still to come. */
 guint64 packet_cruise_ahead (const PacketNet *self, guint i, FabTimePs now_ps);
+/* As if so many packets of a flow had been sent and had arrived, in this time. */
+void packet_flow_move (PacketNet *self, guint32 number, guint32 n_packets, FabTimePs by_ps);
 
 /* --- paths.c --- */
 
@@ -545,6 +570,17 @@ void packet_close (FabNet *net, FabNetLine *line);
 enum { PACKET_STREAM_SIZE = 80 };
 
 void packet_stream (FabNet *net, const FabStream *stream);
+
+/* --- singles.c --- */
+
+void packet_singles_init (PacketNet *self);
+void packet_singles_clear (PacketNet *self);
+void packet_singles_rest (PacketNet *self);
+/* A window ends here. */
+void packet_singles_mark (PacketNet *self);
+FabTimePs packet_lasts (FabNet *net);
+/* All go on for this time, at most what packet_lasts () has just returned. */
+void packet_singles_skip (PacketNet *self, FabTimePs by_ps);
 
 /* --- repeats.c --- */
 
