@@ -351,12 +351,39 @@ fit_messages (const FabNet *net, double interval_ps, guint n_most, guint worth)
   return n_found;
 }
 
-/* Returns the time that all can skip; 0: it is not worth it. A skip costs about an interval, and those just before
- * another event are played. */
+/* Whether the pace of a ring is that of its slowest lanes alone. */
+static gboolean
+has_faster_lanes (const FabNet *net)
+{
+  for (guint i = 0; i < net->plays->len; i++) {
+    const FabPlay *play = play_at (net, i);
+
+    for (guint g = 0; !is_one (play) && g < play->tempo.n_groups; g++)
+      if (play->tempo.groups[g].is_of_slowest)
+        return TRUE;
+    if (is_one (play) && play->tempo.all.is_of_slowest)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Returns the fewest messages that are worth a skip. A skip costs about one. Where some lanes are still faster, the end
+ * of a ring is less exact, which matters in a short one. */
+static guint
+find_worth (const FabNet *net)
+{
+  const guint many = 16, some = 4, few = 2;
+
+  if (has_faster_lanes (net))
+    return many;
+  return is_single (net) ? some : few;
+}
+
+/* Returns the time that all can skip; 0: it is not worth it. The intervals just before another event are played. */
 static double
 find_time_ps (FabNet *net)
 {
-  const guint worth = is_single (net) ? 4 : 2, window = play_at (net, 0)->tempo.window;
+  const guint worth = find_worth (net), window = play_at (net, 0)->tempo.window;
   const double margin = 2, rounding = 1e-9;
   double free_ps = plays_last_ps (net);
   const FabPace *main = free_ps > 0 ? find_main_pace (net) : NULL;

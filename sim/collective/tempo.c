@@ -130,6 +130,7 @@ measure_group (FabTempoGroup *group, const Window *window, const Tolerance *tole
       && window->most_ps - window->least_ps <= tolerance->alike * window->most_ps)
     return TRUE;
   group->interval_ps = (window->steady_ps + before.steady_ps) / 2;
+  group->is_of_slowest = TRUE;
   return is_circle && is_steady (&before, group, tolerance);
 }
 

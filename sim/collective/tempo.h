@@ -36,11 +36,12 @@ typedef struct {
 
 /* Items that happen equally often. */
 typedef struct {
-  double interval_ps; /* its tempo, once it has settled; 0: all of its items are over */
-  double slowest_ps;  /* interval of the slowest item in the last window; 0: there is none */
-  double steady_ps;   /* longest steady interval of its items; 0: there is none */
-  guint n_windows;    /* windows in a row in which all items have an interval */
-  guint n_items;      /* that were not over */
+  double interval_ps;     /* its tempo, once it has settled; 0: all of its items are over */
+  double slowest_ps;      /* interval of the slowest item in the last window; 0: there is none */
+  double steady_ps;       /* longest steady interval of its items; 0: there is none */
+  guint n_windows;        /* windows in a row in which all items have an interval */
+  guint n_items;          /* that were not over */
+  gboolean is_of_slowest; /* the tempo is that of its slowest items, and others go faster so far */
 } FabTempoGroup;
 
 typedef struct {

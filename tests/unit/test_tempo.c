@@ -28,6 +28,7 @@ two_windows_alike_settle (G_GNUC_UNUSED void **state)
   assert_false (tempo.is_one);
   play (&tempo, 6, 100);
   assert_true (tempo.is_one);
+  assert_false (tempo.all.is_of_slowest);
   fab_tempo_clear (&tempo);
 }
 
@@ -136,6 +137,7 @@ a_delay_that_passes_through_does_not_count (G_GNUC_UNUSED void **state)
   }
   assert_true (tempo.is_one);
   assert_near (tempo.all.interval_ps, 100, 1e-12);
+  assert_true (tempo.all.is_of_slowest);
   fab_tempo_clear (&tempo);
 }
 
