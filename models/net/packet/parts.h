@@ -460,17 +460,6 @@ guint32 packet_lane_after (PacketNet *self, guint32 before, guint32 link);
  * paths there are. */
 gboolean packet_path_rises (const PacketNet *self, const FabLinkId *links, guint n);
 
-/* --- singles.c --- */
-
-void packet_singles_init (PacketNet *self);
-void packet_singles_clear (PacketNet *self);
-void packet_singles_rest (PacketNet *self);
-/* A window ends here. */
-void packet_singles_mark (PacketNet *self);
-FabTimePs packet_lasts (FabNet *net);
-/* All go on for this time, at most what packet_lasts () has just returned. */
-void packet_singles_skip (PacketNet *self, FabTimePs by_ps);
-
 /* --- repeats.c --- */
 
 GArray *packet_lane_marks_new (void);
