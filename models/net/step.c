@@ -31,8 +31,9 @@ static const FabParam step_params[] = {
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (StepParams, has_skip),
     .fallback = "true",
-    .help = "With memo: while several rings run, stop simulating their rounds once the pace of "
-            "each is steady to within 0.1 %." },
+    .help =
+        "With memo: while several rings run, or one of very many messages, stop simulating rounds once the pace of "
+        "each ring is steady to within 0.1 %." },
   { .key = NULL },
 };
 

@@ -3,7 +3,8 @@
  *
  * Where all lanes of a play that is alone do the same in the same interval, to the ps, they go on by whole intervals
  * (rhythm.h). Else every ring of a play goes on at a pace of its own, once that has settled (tempo.h): its lanes wait
- * for one another, so the ring has the pace of its slowest lane. Rings that do the same have one pace.
+ * for one another, so the ring has the pace of its slowest lane. Rings that do the same have one pace. A network that
+ * can skip exactly plays a ring that is alone whole, unless it has very many messages.
  *
  * Paces hold until a lane comes near its last message, or until another event meets the network. A skip takes a time
  * that is whole for the pace that ends last; the others go on by whole messages too, and what is missing or too much is
@@ -367,6 +368,17 @@ has_faster_lanes (const FabNet *net)
   return FALSE;
 }
 
+/* Whether a play that is alone, in a network that can also skip exactly, is skipped with an error: lanes that are alike
+ * soon repeat to the ps, and few messages are soon played. */
+static gboolean
+is_worth_an_error (const FabNet *net)
+{
+  const guint64 many = 500000;
+  const FabPlay *play = play_at (net, 0);
+
+  return has_faster_lanes (net) && (guint64) play->schedule->lanes->len * play->lanes[0].n_messages >= many;
+}
+
 /* Returns the fewest messages that are worth a skip. A skip costs about one. Where some lanes are still faster, the end
  * of a ring is less exact, which matters in a short one. */
 static guint
@@ -374,6 +386,8 @@ find_worth (const FabNet *net)
 {
   const guint many = 16, some = 4, few = 2;
 
+  if (net->ops->skip != NULL && is_single (net) && !is_worth_an_error (net))
+    return G_MAXUINT;
   if (has_faster_lanes (net))
     return many;
   return is_single (net) ? some : few;
@@ -523,7 +537,7 @@ try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
   }
   for (guint i = 0; i < net->plays->len; i++)
     fab_tempo_measure (&play_at (net, i)->tempo, is_single (net));
-  FabTimePs by_ps = net->ops->skip != NULL && is_single (net) ? 0 : find_skip (net); /* that skips exactly */
+  FabTimePs by_ps = find_skip (net);
   if (by_ps > 0 && net->ops->repeat (net, count_windows (self, by_ps), by_ps))
     skip_all (net, by_ps);
   net->marked_ps = fab_play_now_ps (self);
@@ -604,7 +618,7 @@ watch (FabPlay *self)
 {
   const gboolean is_exact = self->net->ops->skip != NULL; /* where only one play is under way */
   const guint many = 16, few = is_exact ? 64 : 10;        /* rounds */
-  const guint windows = 32, least_window = 2, most_window = 8;
+  const guint windows = 32, least_window = 2, most_window = 4;
   guint n_lanes = self->schedule->lanes->len, n_left = count_rounds_left (self);
   FabTimePs memory_ps = 0;
 

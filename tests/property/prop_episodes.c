@@ -279,6 +279,29 @@ rings_of_paths_that_collide_take_what_they_take (G_GNUC_UNUSED void **state)
   assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
 }
 
+/* At `step`, where a ring that is alone is skipped exactly if it has fewer than half a million messages. */
+static void
+check_many_collisions (Random *random)
+{
+  g_autofree char *job = g_strdup_printf (
+      "name: collisions\niterations: 1\nseed: %u\ncollectives: {kind: nccl, algorithm: ring}\n"
+      "cluster: {node: dgx-a100, nodes: %u, nics_per_node: 4, route: ecmp, "
+      "fabric: {kind: leaf_spine, nodes_per_leaf: 8, oversubscription: %u}}\n"
+      "job: {kind: collective, operations: [{op: all_gather, size: %uMB}]}\n",
+      random_below (random, 1000), 8 * random_between (random, 6, 8), random_between (random, 1, 2),
+      random_between (random, 100, 900));
+
+  compare_ends ("kind: step", job);
+}
+
+static void
+many_messages_of_paths_that_collide_take_what_they_take (G_GNUC_UNUSED void **state)
+{
+  n_skipped_in_all = 0;
+  seeds_run (3, check_many_collisions);
+  assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
+}
+
 /* The iteration with rounds that are skipped, against all of them. `job` is a scenario without a fidelity. */
 static void
 compare_iterations (const char *fidelity, const char *job)
@@ -420,6 +443,7 @@ main (void)
     seeds_test (packets_are_the_same_remembered),
     seeds_test (rounds_that_are_skipped_take_what_they_take),
     seeds_test (rings_of_paths_that_collide_take_what_they_take),
+    seeds_test (many_messages_of_paths_that_collide_take_what_they_take),
     seeds_test (rings_that_overlap_take_what_they_take),
     seeds_test (messages_beside_rings_take_what_they_take),
     seeds_test (the_middle_of_messages_takes_what_it_takes),
