@@ -32,8 +32,8 @@ static const FabParam step_params[] = {
     .offset = G_STRUCT_OFFSET (StepParams, has_skip),
     .fallback = "true",
     .help =
-        "With memo: while several rings run, or one of very many messages, stop simulating rounds once the pace of "
-        "each ring is steady to within 0.1 %." },
+        "With memo: stop simulating the rounds of rings once the pace of each is steady to within 0.1 %. A ring that "
+        "runs alone and has fewer than half a million messages keeps every digit." },
   { .key = NULL },
 };
 
