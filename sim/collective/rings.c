@@ -187,8 +187,11 @@ find_paths (const Node *node, const guint *rails, guint n_rails, guint shift)
 static FabRingSet
 find_best_paths (const Node *node, const guint *rails, guint n_rails, const GArray *shifts, guint *best_shift)
 {
-  const guint usual_gpus = 16, most_shifts = 2; /* a search takes long in larger nodes */
-  guint n_shifts = node->group->gpus_per_node > usual_gpus ? MIN (shifts->len, most_shifts) : shifts->len;
+  /* A search takes long in larger nodes, and where there are more paths to find. */
+  const guint usual_gpus = 16, usual_steps = 16 * usual_gpus, most_shifts = 2;
+  gboolean is_usual = node->group->gpus_per_node <= usual_gpus
+                   && n_rails * node->group->gpus_per_node <= usual_steps;
+  guint n_shifts = is_usual ? shifts->len : MIN (shifts->len, most_shifts);
   FabRingSet best = { 0, 1, NULL };
 
   for (guint i = 0; i < n_shifts && (best.n_orders == 0 || best.load > 1); i++) {
