@@ -397,6 +397,39 @@ find_ways_of_level (const Levels *levels, const guint *messages, guint n, guint 
   }
 }
 
+/* Whether all lanes have the same number of messages, each of which waits for messages of earlier rounds: a ring. Then
+ * message k of every lane is at level k, and all levels are alike. */
+static gboolean
+repeats_rounds (const FabSchedule *self)
+{
+  guint n_rounds = self->lanes->len > 0 ? fab_schedule_lane_at (self, 0)->n_messages : 0;
+
+  for (guint l = 0; l < self->lanes->len; l++)
+    if (fab_schedule_lane_at (self, l)->n_messages != n_rounds)
+      return FALSE;
+  for (guint i = 0; i < self->feeds->len; i++)
+    if (fab_schedule_feed_at (self, i)->offset == 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* Writes one way for each lane, of all of its messages. */
+static void
+find_ways_of_round (FabSchedule *self)
+{
+  guint n = self->lanes->len;
+  g_autofree guint *lanes = g_new (guint, n);
+  g_autofree PortLoad *loads = g_new0 (PortLoad, fab_graph_n_links (self->cluster->graph) + 1);
+  Levels round = { .schedule = self, .lanes = lanes };
+
+  for (guint l = 0; l < n; l++)
+    lanes[l] = l;
+  self->ways = g_array_new (FALSE, TRUE, sizeof (MessageWay));
+  g_array_set_size (self->ways, n);
+  find_ways_of_level (&round, lanes, n, 1, loads);
+}
+
+/* Writes one way for each message. */
 static void
 find_ways (FabSchedule *self, const guint *firsts)
 {
@@ -435,32 +468,57 @@ delay (gpointer data, G_GNUC_UNUSED guint message, guint next)
   self->starts[next] = MAX (self->starts[next], self->end);
 }
 
+/* Returns the time of a message of the lane that goes this way. */
+static double
+time_of (const Timing *self, guint index, guint way_index)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
+  const MessageWay *way = &g_array_index (self->schedule->ways, MessageWay, way_index);
+  FabMessageStep step = { &lane->hop, lane->weight * (double) self->bytes,
+                          MAX (way->port_weight, lane->weight) * (double) self->bytes, way->is_both };
+
+  return self->time (self->data, &step);
+}
+
 static void
 time_message (gpointer data, guint index, guint message)
 {
   Timing *self = data;
-  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
-  const MessageWay *way = &g_array_index (self->schedule->ways, MessageWay, message);
-  FabMessageStep step = { &lane->hop, lane->weight * (double) self->bytes,
-                          MAX (way->port_weight, lane->weight) * (double) self->bytes, way->is_both };
 
-  self->end = self->starts[message] + self->time (self->data, &step);
+  self->end = self->starts[message] + time_of (self, index, message);
   self->longest = MAX (self->longest, self->end);
   visit_next (self->schedule, self->firsts, index, message, delay, self);
+}
+
+/* No chain of messages takes longer than those of the slowest lane, which follow one another. */
+static double
+longest_of_rounds (FabSchedule *self, const Timing *timing)
+{
+  double slowest = 0;
+
+  if (self->ways == NULL)
+    find_ways_of_round (self);
+  for (guint l = 0; l < self->lanes->len; l++)
+    slowest = MAX (slowest, time_of (timing, l, l));
+  return self->lanes->len > 0 ? slowest * fab_schedule_lane_at (self, 0)->n_messages : 0;
 }
 
 double
 fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gconstpointer data)
 {
-  g_autofree double *starts = g_new0 (double, self->n_messages + 1);
-  g_autofree guint *firsts = NULL;
+  Timing timing = { .schedule = self, .bytes = bytes, .time = time, .data = data };
 
-  g_assert (self->n_messages < G_MAXUINT && self->total == NULL);
+  g_assert (self->total == NULL);
   fab_schedule_freeze (self);
-  firsts = number_messages (self);
+  if (repeats_rounds (self))
+    return longest_of_rounds (self, &timing);
+  g_assert (self->n_messages < G_MAXUINT);
+  g_autofree guint *firsts = number_messages (self);
+  g_autofree double *starts = g_new0 (double, self->n_messages + 1);
   if (self->ways == NULL)
     find_ways (self, firsts);
-  Timing timing = { self, firsts, bytes, time, data, starts, 0, 0 };
+  timing.firsts = firsts;
+  timing.starts = starts;
   visit_in_order (self, firsts, time_message, &timing);
   return timing.longest;
 }

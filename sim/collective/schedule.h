@@ -53,7 +53,8 @@ typedef struct {
 /* Returns the time of one message, in any unit. */
 typedef double (*FabMessageTime) (gconstpointer data, const FabMessageStep *step);
 
-/* From the start of the first message to the end of the last, where `time` says how long each takes. */
+/* From the start of the first message to the end of the last, where `time` says how long each takes. O(messages); where
+ * all lanes are rings of equally many rounds, O(lanes). */
 double fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gconstpointer data);
 
 /* The size of messages over links of which some sizes were measured. */

@@ -2,6 +2,8 @@
 /* test_schedule.c - messages wait for what they should, and a hop is a pipe. */
 #include "tests/support/test.h"
 
+#include <math.h>
+
 #include "sim/collective/play.h"
 #include "tests/support/rig.h"
 
@@ -317,6 +319,77 @@ rounds_that_repeat_are_skipped (G_GNUC_UNUSED void **state)
   assert_in_range (n_events, 64 * 10, 64 * 60);
 }
 
+/* Nodes of one GPU and one NIC: a hop is six links of 50 ps. */
+static Rig *
+pairs (guint n_nodes)
+{
+  return rig_new (&(RigSpec){ .n_nodes = n_nodes,
+                              .gpus_per_node = 1,
+                              .nics_per_node = 1,
+                              .gpu_bytes_per_s = FAB_PS_PER_S,
+                              .nic_bytes_per_s = FAB_PS_PER_S,
+                              .gpu_latency_ps = 50,
+                              .nic_latency_ps = 50 });
+}
+
+/* What all messages of a step put on a port, what comes the other way, and a part that is the hop's own. */
+static double
+some_time (G_GNUC_UNUSED gconstpointer data, const FabMessageStep *step)
+{
+  return step->bytes + 3 * step->port_bytes + (step->is_both ? 700 : 0) + (double) step->hop->latency_ps;
+}
+
+/* Two rings over the same ranks, whose lanes send messages of `weights`. */
+static FabSchedule *
+two_rings (const Rig *rig, guint n, guint n_rounds, const double *weights)
+{
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+
+  for (guint i = 0; i < 2 * n; i++)
+    add_lane (schedule, rig, i % n, (i % n + (i < n ? 1 : n - 1)) % n, weights[i], n_rounds);
+  for (guint i = 0; i < n; i++) {
+    fab_schedule_feed (schedule, (i + 1) % n, i, 1);
+    fab_schedule_feed (schedule, n + i, n + (i + 1) % n, 1);
+  }
+  return schedule;
+}
+
+/* A lane apart, of one message more, makes it no ring, so that every message is looked at. */
+static void
+the_longest_way_of_rings_is_that_of_their_messages (G_GNUC_UNUSED void **state)
+{
+  enum { N = 6, N_ROUNDS = 20, N_CASES = 40 };
+  g_autoptr (Rig) rig = pairs (N + 2);
+  double weights[2 * N];
+  guint32 number = 1;
+
+  for (guint i = 0; i < N_CASES; i++) {
+    for (guint lane = 0; lane < 2 * N; lane++)
+      weights[lane] = ((number = number * 1103515245 + 12345) >> 16) % 8 * 0.125 + 0.125;
+    g_autoptr (FabSchedule) rings = two_rings (rig, N, N_ROUNDS, weights);
+    g_autoptr (FabSchedule) others = two_rings (rig, N, N_ROUNDS, weights);
+    add_lane (others, rig, N, N + 1, 0.001, N_ROUNDS + 1);
+    double longest = fab_schedule_longest (rings, 1000, some_time, NULL);
+    assert_true (longest > N_ROUNDS * 100);
+    assert_true (fabs (longest - fab_schedule_longest (others, 1000, some_time, NULL)) < longest * 1e-12);
+  }
+}
+
+/* 16 384 ranks send 268 million messages, which nobody has the memory to look at. */
+static void
+the_longest_way_of_a_long_ring_takes_no_time (G_GNUC_UNUSED void **state)
+{
+  enum { N = 64, N_ROUNDS = 1 << 30 };
+  g_autoptr (Rig) rig = pairs (N);
+  double weights[2 * N];
+
+  for (guint lane = 0; lane < 2 * N; lane++)
+    weights[lane] = 1e-9;
+  g_autoptr (FabSchedule) rings = two_rings (rig, N, N_ROUNDS, weights);
+
+  assert_true (fabs (fab_schedule_longest (rings, 1000, some_time, NULL) / N_ROUNDS - 1000) < 1e-3);
+}
+
 int
 main (void)
 {
@@ -334,6 +407,8 @@ main (void)
     cmocka_unit_test (ends_limit_where_bytes_come_from),
     cmocka_unit_test (a_message_waits_for_a_dead_link),
     cmocka_unit_test (rounds_that_repeat_are_skipped),
+    cmocka_unit_test (the_longest_way_of_rings_is_that_of_their_messages),
+    cmocka_unit_test (the_longest_way_of_a_long_ring_takes_no_time),
   };
 
   return cmocka_run_group_tests_name ("schedule", tests, NULL, NULL);
