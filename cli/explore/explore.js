@@ -76,7 +76,17 @@
     at("changed").className = "problem";
   };
 
-  // How sure the result is takes several plays: it is asked for once the hand rests.
+  // How sure the result of these settings is; null: the server is busy.
+  const outlookOf = async (settings) => {
+    const reply = await fetch("api/outlook?" + settings + "&client=" + client, { signal: aborter?.signal });
+    if (!reply.ok) return null;
+    const outlook = await reply.json();
+    return { band: outlook.band ?? [], faster: outlook.faster ?? [], seeds: outlook.seeds ?? null,
+      outlook: outlook.problem ?? "certain" };
+  };
+
+  // It takes several plays, so it is asked for once the hand rests. What was kept for comparison may have been left
+  // before its own came: that is asked for too.
   const REST_MS = 250;
   let resting = 0;
   const askOutlook = (report) => {
@@ -84,15 +94,23 @@
     run.band = run.faster = null; // not known yet
     clearTimeout(resting);
     resting = setTimeout(async () => {
-      const number = newest;
-      try {
-        const reply = await fetch("api/outlook?" + query() + "&client=" + client, { signal: aborter?.signal });
-        const outlook = reply.ok ? await reply.json() : { problem: "The server is busy." };
-        if (number !== newest || shown.report !== report) return;
-        Object.assign(run, { band: outlook.band ?? [], faster: outlook.faster ?? [], seeds: outlook.seeds ?? null,
-          outlook: outlook.problem ?? "certain" });
+      const number = newest, { kept } = fabricast.state;
+      const isLate = () => number !== newest || shown.report !== report;
+      const draw = () => {
         fabricast.parts.answer(at("answer"), run, report);
         fabricast.parts.terms(at("terms"));
+      };
+      try {
+        const outlook = await outlookOf(query());
+        if (isLate()) return;
+        Object.assign(run, outlook ?? { band: [], faster: [], seeds: null, outlook: "The server is busy." });
+        draw();
+        const other = kept.run === run || kept.run.band ? null : await outlookOf(kept.settings);
+        if (isLate()) return;
+        if (other) {
+          Object.assign(kept.run, other);
+          draw();
+        }
         at("explore").dataset.outlook = String(number);
       } catch { /* a knob was turned meanwhile, or the server has gone: the next answer says so */ }
     }, REST_MS);
@@ -242,8 +260,8 @@
     }
   };
 
-  const keep = (name) => {
-    fabricast.state.kept = { name, run: (shown?.report ?? fabricast.data).runs[0] };
+  const keep = (name, settings) => {
+    fabricast.state.kept = { name, settings, run: (shown?.report ?? fabricast.data).runs[0] };
   };
 
   // Back to the scenario as it was opened.
@@ -254,7 +272,7 @@
   };
 
   at("keep").addEventListener("click", () => {
-    keep("kept: " + board.knobs.map((knob) => spoken(knob, values[knob.name])).join(", "));
+    keep("kept: " + board.knobs.map((knob) => spoken(knob, values[knob.name])).join(", "), query());
     fabricast.redraw();
   });
   at("back").addEventListener("click", restore);
@@ -266,7 +284,8 @@
     ask();
   });
   setFromAddress();
-  keep("the scenario as it was opened");
+  fabricast.data.runs[0].band = null; // not known yet
+  keep("the scenario as it was opened", board.knobs.map((knob) => knob.name + "=" + knob.start).join("&"));
   if (board.knobs.every((knob) => values[knob.name] === knob.start)) {
     show({ ...board.answer, report: fabricast.data });
   } else {

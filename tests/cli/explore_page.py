@@ -107,6 +107,12 @@ class Page(support.CliTest):
         self.wait()
         self.assertEqual(self.browser.run("return document.getElementById('knob-gpus').getAttribute('aria-valuetext')"), "64")
 
+    def test_how_sure_what_was_left_at_once_is(self):
+        """A knob is turned before the page knows how sure the scenario as it was opened is."""
+        self.turn("gpus", +1)
+        self.outlook()
+        self.assertEqual(self.text("answer").count("90\u00a0% band: "), 2)
+
     def test_hostile_address(self):
         self.reopen("model=%3Cimg%20src=x%20onerror=alert(1)%3E&gpus=1e9&rate=<script>&nonsense=1")
         self.assertEqual(self.browser.run("return document.getElementById('knob-model').value"), "gpt3-2.7b")
