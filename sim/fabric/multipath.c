@@ -136,13 +136,14 @@ n_steps (const FabMultipath *self)
   return self->search.sides[0].level + self->search.sides[1].level;
 }
 
-/* Fills `links` with the links that lead on from a vertex `step` links from the source. */
-static void
+/* Returns the links that lead on from a vertex `step` links from the source, valid until the next call. */
+static FabWaysOn
 list_next (FabMultipath *self, FabVertexId vertex, guint step)
 {
   guint n_before = self->search.sides[0].level;
   FabLinkId first;
   guint n = fab_graph_out_links (self->search.graph, vertex, &first);
+  guint64 n_parallel = 0;
 
   g_array_set_size (self->links, 0);
   for (FabLinkId id = first; id < first + n; id++) {
@@ -155,33 +156,44 @@ list_next (FabMultipath *self, FabVertexId vertex, guint step)
 
     FabWayOn on = { id, link->count, next };
 
-    if (leads_on)
-      g_array_append_val (self->links, on);
+    if (!leads_on)
+      continue;
+    g_array_append_val (self->links, on);
+    n_parallel += on.count;
   }
   g_assert (self->links->len > 0);
+  return (FabWaysOn){ (const FabWayOn *) (gconstpointer) self->links->data, self->links->len, n_parallel };
+}
+
+/* The links from NIC to NIC, found without a search for each pair; NULL: the graph has none such. */
+static FabWays *
+find_ways (FabMultipath *self)
+{
+  if (!self->has_asked)
+    self->ways = fab_ways_new (self->search.graph);
+  self->has_asked = TRUE;
+  return self->ways;
 }
 
 static double
-weight_of (const FabMultipath *self, guint i, FabSplit split)
+weight_of (const FabMultipath *self, const FabWayOn *on, FabSplit split)
 {
-  const FabWayOn *on = &g_array_index (self->links, FabWayOn, i);
-
   return split == FAB_SPLIT_RATES ? (double) fab_graph_link (self->search.graph, on->link)->rate_bytes_per_s
                                   : on->count;
 }
 
-/* Divides what reaches `vertex` among `links`. */
+/* Divides what reaches `vertex` among the links that lead on. */
 static void
-divide (FabMultipath *self, FabVertexId vertex, FabSplit split, GArray *shares)
+divide (FabMultipath *self, FabVertexId vertex, const FabWaysOn *links, FabSplit split, GArray *shares)
 {
   double sum = 0;
 
-  for (guint i = 0; i < self->links->len; i++)
-    sum += weight_of (self, i, split);
-  for (guint i = 0; i < self->links->len; i++) {
-    const FabWayOn *on = &g_array_index (self->links, FabWayOn, i);
+  for (guint i = 0; i < links->n; i++)
+    sum += weight_of (self, &links->links[i], split);
+  for (guint i = 0; i < links->n; i++) {
+    const FabWayOn *on = &links->links[i];
     FabVertexId next = on->next;
-    FabShare share = { on->link, self->spots[vertex].amount * weight_of (self, i, split) / sum };
+    FabShare share = { on->link, self->spots[vertex].amount * weight_of (self, on, split) / sum };
 
     if (self->spots[next].flow_stamp != self->flow_stamp) {
       self->spots[next].flow_stamp = self->flow_stamp;
@@ -197,19 +209,27 @@ static gboolean
 spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit split, double fraction,
                 GArray *shares)
 {
+  FabWays *ways = find_ways (self);
+  guint n;
+
   if (src == dst)
     return TRUE;
-  if (!find (self, src, dst))
+  if (ways != NULL && !fab_ways_have (ways, src, dst))
+    ways = NULL;
+  n = ways != NULL ? fab_ways_begin (ways, src, dst) : find (self, src, dst) ? n_steps (self) : G_MAXUINT;
+  if (n == G_MAXUINT)
     return FALSE;
   self->flow_stamp++;
   g_array_set_size (self->here, 0);
   g_array_set_size (self->there, 0);
   g_array_append_val (self->here, src);
   self->spots[src].amount = fraction;
-  for (guint step = 0; step < n_steps (self); step++) {
+  for (guint step = 0; step < n; step++) {
     for (guint i = 0; i < self->here->len; i++) {
-      list_next (self, g_array_index (self->here, FabVertexId, i), step);
-      divide (self, g_array_index (self->here, FabVertexId, i), split, shares);
+      FabVertexId at = g_array_index (self->here, FabVertexId, i);
+      FabWaysOn on = ways != NULL ? fab_ways_on (ways, at, n - step) : list_next (self, at, step);
+
+      divide (self, at, &on, split, shares);
     }
     swap_levels (self);
   }
@@ -311,11 +331,7 @@ pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 ke
 
     g_assert (is_found && n_steps (self) == end - first);
     for (guint i = first; i < end; i++) {
-      list_next (self, at, i - first);
-      FabWaysOn on = { (const FabWayOn *) (gconstpointer) self->links->data, self->links->len, 0 };
-
-      for (guint k = 0; k < on.n; k++)
-        on.n_parallel += on.links[k].count;
+      FabWaysOn on = list_next (self, at, i - first);
       const FabWayOn *chosen = choose (&on, at, key);
 
       best.links[i] = chosen->link;
@@ -330,12 +346,10 @@ pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 ke
 gboolean
 fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
 {
-  if (!self->has_asked)
-    self->ways = fab_ways_new (self->search.graph);
-  self->has_asked = TRUE;
-  return self->ways != NULL && fab_ways_have (self->ways, src, dst)
-           ? pick_over (self->ways, src, dst, key, path)
-           : pick_by_search (self, src, dst, key, path);
+  FabWays *ways = find_ways (self);
+
+  return ways != NULL && fab_ways_have (ways, src, dst) ? pick_over (ways, src, dst, key, path)
+                                                        : pick_by_search (self, src, dst, key, path);
 }
 
 gboolean

@@ -143,6 +143,8 @@ inner_paths_keep (FabInnerPaths *self, FabVertexId src, FabVertexId dst, const F
   g_array_append_vals (self->links, path->links, path->n);
 }
 
+#define NO_PATH G_MAXUINT
+
 /* Everything on which a search between two NICs depends. */
 typedef struct {
   FabBytesPerS out_rate, in_rate; /* rates of the two ports */
@@ -161,7 +163,7 @@ struct _FabOuterPaths {
   const FabGraph *graph;
   FabInnerPaths *inner;
   Port *ports; /* [n_vertices] */
-  /* from Ends to 1 + index in `links` of the path between the ports, which starts with its length */
+  /* from Ends to 1 + index in `links` of the path between the ports, which starts with its length; or to NO_PATH */
   GHashTable *places;
   GArray *links; /* FabLinkId */
 };
@@ -262,17 +264,19 @@ find_ends (const FabOuterPaths *self, FabVertexId src, FabVertexId dst, Ends *en
   return TRUE;
 }
 
-/* Appends the path between two such NICs of different nodes when it is known. FALSE: it is unknown or does not fit.
- * `self` may be NULL. */
+/* Appends the path between two such NICs of different nodes when it is known. FALSE: it is unknown, it does not fit, or
+ * there is none, which *has_none tells. `self` may be NULL. */
 static gboolean
-outer_paths_append (FabOuterPaths *self, FabVertexId src, FabVertexId dst, FabPath *path)
+outer_paths_append (FabOuterPaths *self, FabVertexId src, FabVertexId dst, FabPath *path, gboolean *has_none)
 {
   Ends ends;
 
+  *has_none = FALSE;
   if (self == NULL || !find_ends (self, src, dst, &ends))
     return FALSE;
   guint at = GPOINTER_TO_UINT (g_hash_table_lookup (self->places, &ends));
-  if (at == 0)
+  *has_none = at == NO_PATH;
+  if (at == 0 || *has_none)
     return FALSE;
   const FabLinkId *links = &g_array_index (self->links, FabLinkId, at);
   if (path->n + links[-1] + 2 > FAB_PATH_MAX_LINKS)
@@ -299,6 +303,16 @@ outer_paths_keep (FabOuterPaths *self, FabVertexId src, FabVertexId dst, const F
   g_array_append_val (self->links, n);
   g_hash_table_insert (self->places, g_memdup2 (&ends, sizeof ends), GUINT_TO_POINTER (self->links->len));
   g_array_append_vals (self->links, path->links + 1, n);
+}
+
+/* Remembers that a search found no path between these vertices. `self` may be NULL. */
+static void
+outer_paths_keep_none (FabOuterPaths *self, FabVertexId src, FabVertexId dst)
+{
+  Ends ends;
+
+  if (self != NULL && find_ends (self, src, dst, &ends))
+    g_hash_table_insert (self->places, g_memdup2 (&ends, sizeof ends), GUINT_TO_POINTER (NO_PATH));
 }
 
 void
@@ -509,12 +523,19 @@ run_and_emit (FabSizeSearch *self, FabVertexId src, FabVertexId dst, FabPath *pa
 static gboolean
 find_outside (FabSizeSearch *self, FabVertexId src, FabVertexId dst, FabPath *path)
 {
+  gboolean has_none;
   FabPath found;
 
-  if (outer_paths_append (self->outer, src, dst, path))
+  if (outer_paths_append (self->outer, src, dst, path, &has_none))
     return TRUE;
+  if (has_none)
+    return FALSE;
+  if (!fab_search_run (self, src, dst)) {
+    outer_paths_keep_none (self->outer, src, dst);
+    return FALSE;
+  }
   found.n = 0;
-  if (!run_and_emit (self, src, dst, &found) || path->n + found.n > FAB_PATH_MAX_LINKS)
+  if (!fab_search_emit (self, &found) || path->n + found.n > FAB_PATH_MAX_LINKS)
     return FALSE;
   outer_paths_keep (self->outer, src, dst, &found);
   for (guint i = 0; i < found.n; i++)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_ways.c - paths that a hash picks with the help of classes of switches are those that a search of its own finds
- * for each pair: on random fabrics of tiers, in which many switches are joined alike and some are not. */
+/* prop_ways.c - paths that a hash picks with the help of classes of switches, and what spreads over all of them, are
+ * those that a search of its own finds for each pair: on random fabrics of tiers, in which many switches are joined alike and some are not. */
 #include "tests/support/test.h"
+
+#include <math.h>
 
 #include "sim/fabric/multipath.h"
 #include "sim/fabric/next_links.h"
@@ -108,6 +110,25 @@ assert_same_picks (FabMultipath *fast, FabMultipath *slow, FabVertexId src, FabV
 }
 
 static void
+assert_same_shares (FabMultipath *fast, FabMultipath *slow, FabVertexId src, FabVertexId dst)
+{
+  for (FabSplit split = FAB_SPLIT_LINKS; split <= FAB_SPLIT_RATES; split++) {
+    g_autoptr (GArray) a = g_array_new (FALSE, FALSE, sizeof (FabShare)),
+                       b = g_array_new (FALSE, FALSE, sizeof (FabShare));
+    gboolean is_found = fab_multipath_spread (fast, src, dst, FAB_NO_VERTEX, split, 1, a);
+
+    assert_true (is_found == fab_multipath_spread (slow, src, dst, FAB_NO_VERTEX, split, 1, b));
+    assert_int_equal (a->len, b->len);
+    for (guint i = 0; i < a->len; i++) {
+      const FabShare *x = &g_array_index (a, FabShare, i), *y = &g_array_index (b, FabShare, i);
+
+      assert_int_equal (x->link, y->link);
+      assert_true (fabs (x->fraction - y->fraction) <= 1e-12);
+    }
+  }
+}
+
+static void
 check_picks (Random *random)
 {
   Plan plan = draw_plan (random);
@@ -119,8 +140,10 @@ check_picks (Random *random)
   g_autoptr (FabWays) ways = fab_ways_new (graph), none = fab_ways_new (unfolded);
   for (FabVertexId src = plan.n_switches; src < n; src++)
     for (FabVertexId dst = plan.n_switches; dst < n; dst++)
-      if (ways != NULL && fab_graph_vertex (graph, src)->node != fab_graph_vertex (graph, dst)->node)
+      if (ways != NULL && fab_graph_vertex (graph, src)->node != fab_graph_vertex (graph, dst)->node) {
         assert_same_picks (fast, slow, src, dst);
+        assert_same_shares (fast, slow, src, dst);
+      }
   assert_null (none);
   assert_true ((ways == NULL) == plan.has_back_door);
   assert_true (ways == NULL || fab_ways_n_classes (ways) <= plan.n_switches);
