@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "sim/fabric/path.h"
+#include "sim/fabric/search.h"
 
 /* Vertices are numbered in the order of `kinds`: a accelerator, s switch. Joins are pairs of digits and a rate. */
 typedef struct {
@@ -137,6 +138,50 @@ latency_adds_and_the_slowest_link_is_the_rate (G_GNUC_UNUSED void **state)
   assert_near (fab_path_rate_bytes_per_s (graph, &path, FAB_DRIVE_KERNEL), 8, 1e-15);
 }
 
+/* Nodes of a switch and two NICs; NICs of one number are joined by a switch, and nothing joins the two switches. */
+static FabGraph *
+two_rails (guint n_nodes)
+{
+  static const FabLinkClass link_class = { .name = "wire", .cost = { 1, 1, 1 } };
+  const FabLinkForm wire = { 1, 10, 0, 1 };
+  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
+  guint part = fab_graph_builder_part (builder, "v", TRUE);
+
+  assert_int_equal (fab_graph_builder_class (builder, &link_class), wire.class_index);
+  for (guint rail = 0; rail < 2; rail++)
+    fab_graph_builder_vertex (builder, FAB_VERTEX_SWITCH, FAB_NO_NODE, part, rail);
+  for (guint node = 0; node < n_nodes; node++)
+    for (guint i = 0; i < 3; i++)
+      fab_graph_builder_vertex (builder, i == 0 ? FAB_VERTEX_SWITCH : FAB_VERTEX_NIC, node, part, i);
+  for (guint node = 0; node < n_nodes; node++)
+    for (guint rail = 0; rail < 2; rail++) {
+      fab_graph_builder_join (builder, 2 + 3 * node, 3 + 3 * node + rail, &wire);
+      fab_graph_builder_join (builder, 3 + 3 * node + rail, rail, &wire);
+    }
+  return fab_graph_builder_freeze (builder);
+}
+
+/* One search finds that for all nodes. */
+static void
+what_is_not_joined_is_searched_once (G_GNUC_UNUSED void **state)
+{
+  enum { N_NODES = 8 };
+  g_autoptr (FabGraph) graph = two_rails (N_NODES);
+  FabSizeSearch search;
+  FabPath path = { 0 };
+
+  fab_search_init (&search, graph);
+  for (guint from = 0; from < N_NODES; from++)
+    for (guint to = 0; to < N_NODES; to++)
+      if (from != to)
+        assert_false (fab_search_best (&search, 3 + 3 * from, 4 + 3 * to, &path));
+  assert_int_equal (search.stamp, 1);
+  assert_true (fab_search_best (&search, 3, 6, &path));
+  assert_int_equal (path.n, 2);
+  assert_int_equal (search.stamp, 2);
+  fab_search_clear (&search);
+}
+
 int
 main (void)
 {
@@ -148,6 +193,7 @@ main (void)
     cmocka_unit_test (nothing_leads_from_a_vertex_to_itself),
     cmocka_unit_test (a_path_that_does_not_fit_is_none),
     cmocka_unit_test (latency_adds_and_the_slowest_link_is_the_rate),
+    cmocka_unit_test (what_is_not_joined_is_searched_once),
   };
 
   return cmocka_run_group_tests_name ("path", tests, NULL, NULL);
