@@ -48,6 +48,7 @@ fab_schedule_free (FabSchedule *self)
   g_array_unref (self->lanes);
   g_array_unref (self->feeds);
   g_clear_pointer (&self->ways, g_array_unref);
+  g_clear_pointer (&self->measured, g_array_unref);
   g_clear_pointer (&self->step_costs, g_array_unref);
   g_free (self->feed_starts);
   g_free (self->fed_starts);
@@ -490,6 +491,37 @@ time_message (gpointer data, guint index, guint message)
   visit_next (self->schedule, self->firsts, index, message, delay, self);
 }
 
+/* Messages of one share of the bytes over links that were measured alike. */
+typedef struct {
+  const FabMessages *messages;
+  double weight;
+} MeasuredShare;
+
+static void
+add_share (GArray *shares, MeasuredShare share)
+{
+  for (guint i = shares->len; i-- > 0;) {
+    const MeasuredShare *known = &g_array_index (shares, MeasuredShare, i);
+
+    if (known->messages == share.messages && known->weight == share.weight)
+      return;
+  }
+  g_array_append_val (shares, share);
+}
+
+/* Lists those of all lanes. */
+static void
+find_measured (FabSchedule *self)
+{
+  self->measured = g_array_new (FALSE, FALSE, sizeof (MeasuredShare));
+  for (guint i = 0; i < self->lanes->len; i++) {
+    const FabScheduleLane *lane = fab_schedule_lane_at (self, i);
+
+    if (lane->hop.messages != NULL && lane->hop.messages->to_bytes > 0)
+      add_share (self->measured, (MeasuredShare){ lane->hop.messages, lane->weight });
+  }
+}
+
 /* No chain of messages takes longer than those of the slowest lane, which follow one another. */
 static double
 longest_of_rounds (FabSchedule *self, const Timing *timing)
@@ -510,6 +542,8 @@ fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gc
 
   g_assert (self->total == NULL);
   fab_schedule_freeze (self);
+  if (self->measured == NULL)
+    find_measured (self);
   if (repeats_rounds (self))
     return longest_of_rounds (self, &timing);
   g_assert (self->n_messages < G_MAXUINT);
@@ -543,11 +577,10 @@ add_size (GArray *sizes, const FabMessages *messages, double bytes)
 void
 fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes)
 {
-  for (guint i = 0; i < self->lanes->len; i++) {
-    const FabScheduleLane *lane = fab_schedule_lane_at (self, i);
-    const FabMessages *messages = lane->hop.messages;
+  g_assert (self->measured != NULL);
+  for (guint i = 0; i < self->measured->len; i++) {
+    const MeasuredShare *share = &g_array_index (self->measured, MeasuredShare, i);
 
-    if (messages != NULL && messages->to_bytes > 0)
-      add_size (sizes, messages, lane->weight * (double) bytes);
+    add_size (sizes, share->messages, share->weight * (double) bytes);
   }
 }

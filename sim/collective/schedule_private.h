@@ -37,6 +37,7 @@ struct _FabSchedule {
   guint *fed;         /* feeds sorted by the lane from which they come */
   GArray *step_costs; /* FabStepCost that were asked for; NULL: none */
   GArray *ways;       /* MessageWay of every message, or of every lane of a ring; NULL: not computed yet */
+  GArray *measured;   /* which messages of all lanes were measured, found with the ways */
   /* What all lanes put on the links per byte of the collective, where some lanes stand for others (fold.h); else
    * NULL. */
   FabFootprint *total;
