@@ -85,30 +85,33 @@
       outlook: outlook.problem ?? "certain" };
   };
 
-  // It takes several plays, so it is asked for once the hand rests. What was kept for comparison may have been left
-  // before its own came: that is asked for too.
+  // It takes several plays, so it is asked for once the hand rests. What is kept for comparison may have been left
+  // before its outlook came; then that is asked for too.
   const REST_MS = 250;
   let resting = 0;
   const askOutlook = (report) => {
-    const run = report.runs[0];
+    const run = report.runs[0], number = newest;
     run.band = run.faster = null; // not known yet
+    run.settings = query();
     clearTimeout(resting);
     resting = setTimeout(async () => {
-      const number = newest, { kept } = fabricast.state;
+      const { kept } = fabricast.state;
       const isLate = () => number !== newest || shown.report !== report;
+      if (isLate()) return;
       const draw = () => {
         fabricast.parts.answer(at("answer"), run, report);
         fabricast.parts.terms(at("terms"));
       };
       try {
-        const outlook = await outlookOf(query());
+        const outlook = await outlookOf(run.settings);
         if (isLate()) return;
+        run.isSure = outlook !== null;
         Object.assign(run, outlook ?? { band: [], faster: [], seeds: null, outlook: "The server is busy." });
         draw();
-        const other = kept.run === run || kept.run.band ? null : await outlookOf(kept.settings);
+        const other = kept.run === run || kept.run.isSure ? null : await outlookOf(kept.run.settings);
         if (isLate()) return;
         if (other) {
-          Object.assign(kept.run, other);
+          Object.assign(kept.run, other, { isSure: true });
           draw();
         }
         at("explore").dataset.outlook = String(number);
@@ -260,8 +263,8 @@
     }
   };
 
-  const keep = (name, settings) => {
-    fabricast.state.kept = { name, settings, run: (shown?.report ?? fabricast.data).runs[0] };
+  const keep = (name) => {
+    fabricast.state.kept = { name, run: (shown?.report ?? fabricast.data).runs[0] };
   };
 
   // Back to the scenario as it was opened.
@@ -272,7 +275,7 @@
   };
 
   at("keep").addEventListener("click", () => {
-    keep("kept: " + board.knobs.map((knob) => spoken(knob, values[knob.name])).join(", "), query());
+    keep("kept: " + board.knobs.map((knob) => spoken(knob, (shown?.knobs ?? values)[knob.name])).join(", "));
     fabricast.redraw();
   });
   at("back").addEventListener("click", restore);
@@ -284,8 +287,8 @@
     ask();
   });
   setFromAddress();
-  fabricast.data.runs[0].band = null; // not known yet
-  keep("the scenario as it was opened", board.knobs.map((knob) => knob.name + "=" + knob.start).join("&"));
+  fabricast.data.runs[0].settings = board.knobs.map((knob) => knob.name + "=" + knob.start).join("&");
+  keep("the scenario as it was opened");
   if (board.knobs.every((knob) => values[knob.name] === knob.start)) {
     show({ ...board.answer, report: fabricast.data });
   } else {

@@ -112,6 +112,13 @@ class Page(support.CliTest):
         self.turn("gpus", +1)
         self.outlook()
         self.assertEqual(self.text("answer").count("90\u00a0% band: "), 2)
+        # The same of a setting that was kept at once.
+        self.turn("gpus", +1)
+        self.browser.run("document.getElementById('keep').click()")
+        self.turn("rate", +3)
+        self.outlook()
+        self.assertIn("kept: gpt3-2.7b, ddp, 256, ", self.text("answer"))
+        self.assertEqual(self.text("answer").count("90\u00a0% band: "), 2)
 
     def test_hostile_address(self):
         self.reopen("model=%3Cimg%20src=x%20onerror=alert(1)%3E&gpus=1e9&rate=<script>&nonsense=1")
