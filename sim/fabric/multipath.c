@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* multipath.c - finds the links of all shortest paths. Going back from the meeting line of a search to the source
  * gives the vertices that lead to the destination; beyond the line, every link that leads one level nearer to the
- * destination counts. O(neighbourhoods of both ends). One path between NICs of two nodes needs no search
- * (next_links.h). */
+ * destination counts. O(neighbourhoods of both ends). Between NICs of two nodes neither one path nor all
+ * of them need a search (next_links.h). */
 #include "sim/fabric/multipath.h"
 
 #include "sim/base/mix.h"
@@ -209,11 +209,12 @@ static gboolean
 spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit split, double fraction,
                 GArray *shares)
 {
-  FabWays *ways = find_ways (self);
+  FabWays *ways;
   guint n;
 
   if (src == dst)
     return TRUE;
+  ways = find_ways (self);
   if (ways != NULL && !fab_ways_have (ways, src, dst))
     ways = NULL;
   n = ways != NULL ? fab_ways_begin (ways, src, dst) : find (self, src, dst) ? n_steps (self) : G_MAXUINT;

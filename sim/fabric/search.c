@@ -225,11 +225,13 @@ look_at (const FabOuterPaths *self, FabVertexId nic)
   if (fab_graph_vertex (self->graph, nic)->kind != FAB_VERTEX_NIC
       || !inner_paths_model (self->inner, &model, &same))
     return (Port){ nic + 1, FAB_NO_LINK };
-  for (FabLinkId link = first; link < first + n; link++)
-    if (fab_graph_vertex (self->graph, fab_graph_link (self->graph, link)->dst)->node == FAB_NO_NODE) {
+  for (FabLinkId link = first; link < first + n; link++) {
+    guint32 there = fab_graph_vertex (self->graph, fab_graph_link (self->graph, link)->dst)->node;
+
+    if (there == FAB_NO_NODE)
       port = link;
-      n_ports++;
-    }
+    n_ports += there != fab_graph_vertex (self->graph, nic)->node;
+  }
   return (Port){ model + 1, n_ports == 1 ? port : FAB_NO_LINK };
 }
 
@@ -265,7 +267,7 @@ find_ends (const FabOuterPaths *self, FabVertexId src, FabVertexId dst, Ends *en
 }
 
 /* Appends the path between two such NICs of different nodes when it is known. FALSE: it is unknown, it does not fit, or
- * there is none, which *has_none tells. `self` may be NULL. */
+ * there is none; *has_none says whether there is none. `self` may be NULL. */
 static gboolean
 outer_paths_append (FabOuterPaths *self, FabVertexId src, FabVertexId dst, FabPath *path, gboolean *has_none)
 {

@@ -11,7 +11,8 @@
 
 typedef struct _FabInnerPaths FabInnerPaths;
 
-/* Remembers paths over the fabric, one for all NICs that are connected to the same two switches.
+/* Remembers paths over the fabric, or that there is none: one answer for all NICs that are connected to the same two
+ * switches.
  *
  * It applies to NICs with one port each in symmetric nodes. The first and the last link are the NICs'
  * own. What lies between depends only on the switches and on which NICs of a node the two are. Other paths are
