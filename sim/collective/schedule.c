@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule.c - the duration of a schedule without a network, when a function gives the time of each message.
+/* schedule.c - builds a schedule, and finds its duration without a network, when a function gives the time of each
+ * message.
  *
- * Message i of every lane, then message i + 1 of every lane, is an order in which no message waits for a later
- * one. So one walk through them finds the longest path. O(messages + waits) time and memory.
+ * Message i of every lane, then message i + 1 of every lane, is an order in which no message waits for a later one. So
+ * one walk through them finds the longest path. O(messages + waits) time and memory. The rounds of a ring are all
+ * alike, so that one of them is enough. O(lanes).
  */
 #include "sim/collective/schedule.h"
 
@@ -239,12 +241,6 @@ fab_schedule_make_footprints (FabSchedule *self, gboolean is_whole)
     *(is_whole ? &lane->whole_footprint : &lane->footprint) = fab_footprint_builder_finish (builder);
   }
 }
-
-/* The duration of a schedule without a network, when a function gives the time of each message.
- *
- * Message i of every lane, then message i + 1 of every lane, is an order in which no message waits for a later
- * one. So one walk through them finds the longest path. O(messages + waits) time and memory.
- */
 
 /* What goes on at the same time as a message. */
 typedef struct {

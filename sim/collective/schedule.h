@@ -63,6 +63,6 @@ typedef struct {
   gboolean is_outside; /* it is below the smallest size that was measured, or above the largest */
 } FabMessageSize;
 
-/* Appends to `sizes` (FabMessageSize) the sizes of this collective's messages that are not in it yet. fab_schedule_longest ()
- * must have been called before. */
+/* Appends to `sizes` (FabMessageSize) the sizes of this collective's messages that are not in it yet.
+ * fab_schedule_longest () must have been called before. */
 void fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prop_ways.c - paths that a hash picks with the help of classes of switches, and what spreads over all of them, are
- * those that a search of its own finds for each pair: on random fabrics of tiers, in which many switches are joined alike
- * and some are not. */
+/* prop_ways.c - paths that a hash picks with the help of classes of switches, and what spreads over all paths, are
+ * those that a search of its own finds for each pair: on random fabrics of tiers, in which many switches are joined
+ * alike and some are not. */
 #include "tests/support/test.h"
 
 #include <math.h>

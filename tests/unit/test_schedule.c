@@ -375,7 +375,7 @@ the_longest_way_of_rings_is_that_of_their_messages (G_GNUC_UNUSED void **state)
   }
 }
 
-/* 16 384 ranks send 268 million messages, which nobody has the memory to look at. */
+/* 137 thousand million messages, which nobody has the memory to look at. */
 static void
 the_longest_way_of_a_long_ring_takes_no_time (G_GNUC_UNUSED void **state)
 {
