@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""targets.py DIR [SUITE]: what the tests of DIR need, as names for ninja: all that is built by default, and what tests
-depend on, but for those of SUITE. What ninja builds when it is given no name has the programs of all tests and
-benchmarks in it, whether they are built by default or not."""
+"""targets.py DIR [SUITE] prints, as names for ninja, what must be built before the tests of DIR run: everything that is
+built by default, and what the tests depend on. Tests of SUITE are left out.
+
+Without names ninja builds the programs of all tests and benchmarks, even those that are not built by default."""
 import json
 import os
 import subprocess
