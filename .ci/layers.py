@@ -31,7 +31,8 @@ SEES = {
     "cost": "base scenario assembly",
     "run": "base engine fabric result config net collective execution scenario assembly",
     "verdict": "base engine fabric result config net collective execution scenario assembly run",
-    "study": "base reliability sharing result scenario cost run verdict",
+    "decision": "base fabric config result net machine collective execution scenario assembly run verdict",
+    "study": "base reliability sharing result scenario cost run verdict decision",
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 

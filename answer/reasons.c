@@ -121,7 +121,7 @@ part_name (const FabSimulation *simulation, const FabRunPathPart *part)
     return g_strdup (what);
   FabLinkRecord link = fab_simulation_link_record (simulation, part->link);
   g_autofree char *from = (char *) link.from, *to = (char *) link.to;
-  return g_strdup_printf ("%s over %s -> %s (%s)", what, from, to,
+  return g_strdup_printf ("%s; slowest link %s -> %s (%s)", what, from, to,
                           fab_graph_link_class (graph, part->link)->name);
 }
 

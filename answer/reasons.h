@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
   FabSpanKind kind;
   const char *dimension; /* NULL: no communication */
-  FabLinkId link;        /* FAB_NO_LINK: none binds */
+  FabLinkId link;        /* the slowest of the collective; FAB_NO_LINK: there is none */
   FabTimePs time_ps;
   char *name; /* "compute", "host work", "data over node0/nic0 -> leaf0 (ib-ndr)" */
 } FabRunPathPart;

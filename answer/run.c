@@ -62,37 +62,6 @@ judge (gpointer owner, const FabSimulation *simulation, FabStore *store, GError 
       && count_failures (self, simulation, store, error);
 }
 
-/* The first network of the registry that shares links and has no messages: it plays anything in no time. NULL: none. */
-static const FabNetOps *
-find_fast (const FabRegistry *registry)
-{
-  const FabModelInfo *const *infos = registry->lists[FAB_MODEL_NET];
-
-  for (guint i = 0; infos != NULL && infos[i] != NULL; i++) {
-    const FabNetOps *net = (const FabNetOps *) infos[i];
-
-    if (net->shares_links && net->message == NULL)
-      return net;
-  }
-  return NULL;
-}
-
-/* Returns the scenario with a fast network; NULL: its own plays no messages, or there is none. (transfer full) */
-static FabScenario *
-make_fast (const FabScenario *scenario, const FabRegistry *registry)
-{
-  const FabNetOps *fast = find_fast (registry);
-  g_autoptr (FabScenario) copy = NULL;
-
-  if (fast == NULL || ((const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info)->message == NULL)
-    return NULL;
-  copy = fab_scenario_copy (scenario);
-  if (!fab_scenario_set (copy, "fidelity", fab_value_text (fast->info.name), NULL)
-      || !fab_scenario_check (copy, NULL))
-    return NULL;
-  return g_steal_pointer (&copy);
-}
-
 /* Guesses how long an iteration of a slow network is, from one of a fast one. Nobody is told where that cannot
  * be played: the guess is for a person who waits. */
 static void
@@ -102,7 +71,7 @@ guess_step (const FabScenario *scenario, const FabRunRequest *request)
   const gint64 ps_per_us = 1000000;
   g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
   const FabRunOptions options = { .steps = steps, .cancel = request->cancel };
-  g_autoptr (FabScenario) copy = request->pulse != NULL ? make_fast (scenario, request->registry) : NULL;
+  g_autoptr (FabScenario) copy = request->pulse != NULL ? fab_draw_fast (scenario, request->registry) : NULL;
 
   if (copy == NULL || !fab_scenario_set (copy, "iterations", fab_value_count (1), NULL)
       || !fab_scenario_check (copy, NULL))
@@ -186,6 +155,7 @@ fab_run_result_clear (FabRunResult *result)
   g_clear_pointer (&result->steps, g_array_unref);
   g_clear_pointer (&result->jobs, g_array_unref);
   g_clear_pointer (&result->band, fab_band_free);
+  g_clear_pointer (&result->bottleneck, fab_bottleneck_free);
   g_clear_pointer (&result->failures, fab_goodput_case_free);
 }
 
@@ -257,20 +227,20 @@ fab_run_link_entry (const FabRunResult *result, FabLinkId link)
   return fab_graph_link_class (fab_simulation_cluster (result->simulation)->graph, link)->name;
 }
 
-/* --- faster links --- */
+/* --- the bottleneck --- */
 
 gboolean
-fab_run_find_faster (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
-                     FabRunResult *faster, GError **error)
+fab_run_find_bottleneck (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
+                         GError **error)
 {
-  FabRunRequest unstored = *request;
-  FabWhatIf what_if = { .rate_factor = FAB_RUN_FASTER };
+  enum { MOST_PLANTS = 16 };
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (MOST_PLANTS);
+  const FabDecisionEnv env = { request->registry, plants, request->cancel, NULL, request->n_threads };
 
-  if (result->binding_link == FAB_NO_LINK)
-    return TRUE;
-  unstored.db = NULL;
-  what_if.link_class = fab_run_link_entry (result, result->binding_link);
-  return fab_run_play (scenario, &what_if, &unstored, faster, error);
+  result->bottleneck = fab_bottleneck_find (&env, scenario, 0, error);
+  if (result->bottleneck != NULL && result->verdict != NULL)
+    fab_bottleneck_judge (result->bottleneck, result->verdict);
+  return result->bottleneck != NULL;
 }
 
 /* --- several jobs --- */
@@ -457,7 +427,7 @@ fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, Fa
                    GError **error)
 {
   g_autofree double *seconds = g_new (double, 2 * result->steps->len + 1);
-  g_autoptr (FabScenario) fast = make_fast (scenario, request->registry);
+  g_autoptr (FabScenario) fast = fab_draw_fast (scenario, request->registry);
   Bander bander = { .scenario = scenario, .request = *request, .n = result->steps->len, .seconds = seconds };
 
   bander.request.db = NULL;
@@ -468,7 +438,7 @@ fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, Fa
   gboolean is_found = fab_band_find (scenario, fab_simulation_cluster (result->simulation)->graph, seconds,
                                      2 * bander.n, play_changed, &bander, &result->band, error);
   if (result->band != NULL && bander.fast_seconds != NULL)
-    result->band->fidelity = find_fast (request->registry)->info.name;
+    result->band->fidelity = fab_scenario_spec (fast)->fidelity.info->name;
   g_free (bander.fast_seconds);
   g_free (bander.comm_ratios);
   fab_run_result_clear (&bander.fast);
@@ -496,43 +466,47 @@ band_records (const FabRunResult *result, GPtrArray *reasons)
   return rows;
 }
 
-static FabFasterRecord
-faster_record (const FabRunResult *result, const FabRunResult *faster, FabLinkRecord *link)
+static FabLeverRecord *
+lever_records (const FabBottleneck *bottleneck)
 {
-  const FabIterationRecord *times = &fab_run_last_step (faster)->times;
-  gboolean is_bound = faster->binding_link != FAB_NO_LINK;
+  FabLeverRecord *rows = g_new (FabLeverRecord, bottleneck->levers->len + 1);
 
-  if (is_bound)
-    *link = fab_simulation_link_record (faster->simulation, faster->binding_link);
-  return (FabFasterRecord){ .spec = fab_run_link_entry (result, result->binding_link),
-                            .rate_factor = FAB_RUN_FASTER,
-                            .step_s = fab_ps_to_seconds (times->duration_ps),
-                            .exposed_s = fab_ps_to_seconds (times->exposed_ps),
-                            .binding_from = link->from,
-                            .binding_to = link->to,
-                            .binding_spec = is_bound ? fab_run_link_entry (faster, faster->binding_link)
-                                                     : NULL };
+  for (guint i = 0; i < bottleneck->levers->len; i++) {
+    const FabLever *lever = fab_bottleneck_lever (bottleneck, i);
+
+    rows[i] = (FabLeverRecord){ .place = i,
+                                .kind = fab_lever_names[lever->kind],
+                                .name = lever->name,
+                                .change = lever->change,
+                                .limits = (gint) i == bottleneck->first,
+                                .step_s = lever->step_s,
+                                .exposed_s = lever->exposed_s,
+                                .saved_fraction = fab_lever_saved (lever),
+                                .n_seeds = bottleneck->n_draws };
+  }
+  return rows;
 }
 
 gboolean
-fab_run_store_outlook (const char *db, const FabRunResult *result, const FabRunResult *faster, GError **error)
+fab_run_store_outlook (const char *db, const FabRunResult *result, GError **error)
 {
   g_autoptr (GPtrArray) reasons = g_ptr_array_new_with_free_func (g_free);
-  gboolean has_faster = faster->simulation != NULL, is_kept;
-  FabLinkRecord link = { 0 };
-  FabFasterRecord row = { 0 };
+  const FabBottleneck *bottleneck = result->bottleneck;
 
-  if (db == NULL || result->run_id == 0 || (result->band == NULL && !has_faster))
+  if (db == NULL || result->run_id == 0 || (result->band == NULL && bottleneck == NULL))
     return TRUE;
   g_autoptr (FabStore) store = fab_store_open (db, FAB_STORE_WRITE, error);
   if (store == NULL)
     return FALSE;
   g_autofree FabBandRecord *bands = result->band != NULL ? band_records (result, reasons) : NULL;
-  if (has_faster)
-    row = faster_record (result, faster, &link);
-  is_kept = fab_store_add_outlook (store, result->run_id, bands, bands != NULL ? 2 * result->steps->len : 0,
-                                   &row, has_faster ? 1 : 0, error);
-  g_free ((char *) link.from);
-  g_free ((char *) link.to);
-  return is_kept && fab_store_close (&store, error);
+  g_autofree FabLeverRecord *levers = bottleneck != NULL ? lever_records (bottleneck) : NULL;
+  g_autofree FabFindingRecord *findings = result->verdict != NULL ? fab_verdict_records (result->verdict)
+                                                                  : NULL;
+  return fab_store_add_outlook (store, result->run_id,
+                                &(FabOutlookRecords){ bands, levers, findings,
+                                                      bands != NULL ? 2 * result->steps->len : 0,
+                                                      levers != NULL ? bottleneck->levers->len : 0,
+                                                      fab_verdict_n (result->verdict) },
+                                error)
+      && fab_store_close (&store, error);
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "answer/reasons.h"
+#include "sim/decision/bottleneck.h"
 #include "sim/result/store.h"
 #include "sim/run/band.h"
 #include "sim/run/simulation.h"
@@ -54,9 +55,10 @@ typedef struct {
   GArray *jobs;        /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
   /* of the seconds of each step, then of what each exposes; NULL: not asked for, or nothing is uncertain */
   FabBand *band;
-  FabGoodputCase *failures; /* NULL: the scenario has no rates of failures, or nobody asked */
-  FabGoodput goodput;       /* of it */
-  gint64 run_id;            /* in the results file; 0: none was written */
+  FabBottleneck *bottleneck; /* NULL: nobody asked */
+  FabGoodputCase *failures;  /* NULL: the scenario has no rates of failures, or nobody asked */
+  FabGoodput goodput;        /* of it */
+  gint64 run_id;             /* in the results file; 0: none was written */
   double wall_s;
 } FabRunResult;
 
@@ -84,16 +86,14 @@ gboolean fab_run_find_jobs (const FabScenario *scenario, const FabRunRequest *re
 gboolean fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
                             GError **error);
 
-/* Plays everything again with the links of the binding link's entry FAB_RUN_FASTER times as fast; *faster stays empty
- * when no link binds. */
-gboolean fab_run_find_faster (const FabScenario *scenario, const FabRunRequest *request,
-                              const FabRunResult *result, FabRunResult *faster, GError **error);
-#define FAB_RUN_FASTER 2.0
+/* Plays everything again with every lever, and on all draws of the scenario; result->bottleneck says what limits the step, and
+ * the verdict, where there is one, too. FALSE and *error: it was cancelled. */
+gboolean fab_run_find_bottleneck (const FabScenario *scenario, const FabRunRequest *request,
+                                  FabRunResult *result, GError **error);
 
-/* Adds the band and what faster links change to the run in the results file `db`. Does nothing when no run was
- * written. `faster` may be empty, as fab_run_find_faster () leaves it. */
-gboolean fab_run_store_outlook (const char *db, const FabRunResult *result, const FabRunResult *faster,
-                                GError **error);
+/* Adds the band, the bottleneck and the verdict that follows from them to the run in the results file `db`. Does nothing
+ * when no run was written. */
+gboolean fab_run_store_outlook (const char *db, const FabRunResult *result, GError **error);
 
 /* Returns the last iteration, which stands for the steady state. */
 const FabStepRecord *fab_run_last_step (const FabRunResult *result);

@@ -53,8 +53,7 @@ play (FabricastResult *self, const FabricastRunOptions *options, const FabRunReq
     return FALSE;
   if (options->has_band && !fab_run_find_band (self->scenario, request, run, error))
     return FALSE;
-  if (options->save_to != NULL && options->has_band
-      && !fab_run_store_outlook (options->save_to, run, &(FabRunResult){ 0 }, error))
+  if (options->save_to != NULL && options->has_band && !fab_run_store_outlook (options->save_to, run, error))
     return FALSE;
   self->point = fab_point_of (self->scenario, run->simulation, &fab_models, error);
   return self->point != NULL;

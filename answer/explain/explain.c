@@ -114,15 +114,14 @@ explain_step (const Explain *self, guint depth)
 
     fab_statement_note (statement, "For %s of it, a collective waits for its last rank.", waiting);
   }
-  if (point->binding != NULL && point->ends_fraction > 0.5)
-    fab_statement_note (
-        statement,
-        "The ends of collectives (the library's channels and protocol) set the pace of %.0f %% of "
-        "the exposed communication. The slowest link is %s (%s).",
-        100 * point->ends_fraction, point->binding, point->binding_spec);
-  else if (point->binding != NULL)
-    fab_statement_note (statement, "Link %s (%s) sets the pace of %.0f %% of the exposed communication.",
-                        point->binding, point->binding_spec, 100 * point->binding_fraction);
+  if (point->bottleneck != NULL) {
+    g_autofree char *words = fab_bottleneck_words (point->bottleneck);
+
+    fab_statement_note (statement, "%s", words);
+  }
+  if (point->binding != NULL)
+    fab_statement_note (statement, "The slowest link of %.0f %% of the exposed communication is %s (%s).",
+                        100 * point->binding_fraction, point->binding, point->binding_spec);
   explain_compute (self, depth + 1);
   explain_exposed (self, depth + 1);
 }

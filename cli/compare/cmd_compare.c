@@ -262,7 +262,7 @@ compare_text (const FabCompareView *view)
     fab_compare_append_links (&page);
   }
   for (guint k = 0; k < view->contrast->variants->len; k++) {
-    g_autofree char *words = fab_contrast_explain (view->contrast, k);
+    g_autofree char *words = fab_contrast_explain (view->contrast, k, NAN);
 
     if (k != view->contrast->base)
       g_string_append_printf (page.out, "  %s\n", words);
@@ -351,7 +351,7 @@ add_variant (FabJson *json, const FabContrast *contrast, guint index)
   const FabVariant *variant = fab_contrast_variant (contrast, index);
   double step_s = fab_variant_time_s (variant, FAB_FACT_STEP);
   double base_s = fab_variant_time_s (fab_contrast_variant (contrast, contrast->base), FAB_FACT_STEP);
-  g_autofree char *words = index != contrast->base ? fab_contrast_explain (contrast, index) : NULL;
+  g_autofree char *words = index != contrast->base ? fab_contrast_explain (contrast, index, NAN) : NULL;
 
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", variant->scenario);

@@ -52,17 +52,14 @@ whatif_change (const FabWhatIfView *view, guint side)
 
 /* --- words --- */
 
+/* What limits the step, where it is something else than before. */
 static void
-append_binding (GString *out, const FabPoint *before, const FabPoint *after)
+append_limit (GString *out, const FabPoint *before, const FabPoint *after)
 {
-  if (g_strcmp0 (before->binding_spec, after->binding_spec) == 0
-      && g_strcmp0 (before->binding, after->binding) == 0)
-    return;
-  if (after->binding == NULL)
-    g_string_append (out, " No link binds.");
-  else
-    g_string_append_printf (out, " %s (%s) binds%s%s.", after->binding, after->binding_spec,
-                            before->binding ? " in place of " : "", before->binding ? before->binding : "");
+  const char *then = fab_bottleneck_name (before->bottleneck), *now = fab_bottleneck_name (after->bottleneck);
+
+  if (then != NULL && now != NULL && strcmp (then, now) != 0)
+    g_string_append_printf (out, " The step is then limited by %s in place of %s.", now, then);
 }
 
 static void
@@ -119,12 +116,13 @@ whatif_words (const FabWhatIfView *view, guint side)
   if (stops != NULL)
     return g_steal_pointer (&stops);
   const FabSide *base = fab_sides_at (view->sides, 0);
-  g_autofree char *why = fab_contrast_explain (view->contrast, (guint) column);
+  g_autofree char *why = fab_contrast_explain (view->contrast, (guint) column,
+                                               fab_spread_step_change (base->point, one->point));
   g_autofree char *words = fab_spread_words (why, base->name, base->point, one->name, one->point);
   g_autoptr (GString) out = g_string_new (words);
   if (fab_spread_is_within (fab_figure_find ("step"), base->point, one->point))
     return g_strdup (words);
-  append_binding (out, base->point, one->point);
+  append_limit (out, base->point, one->point);
   if (change != NULL && change->kind == FAB_CHANGE_FAULT) {
     FabBlast blast = fab_blast_of (fab_contrast_variant (view->contrast, 0),
                                    fab_contrast_variant (view->contrast, (guint) column));
@@ -158,21 +156,17 @@ show_time (double seconds)
 static char *
 show_step_change (const FabPoint *base, const FabPoint *point)
 {
-  if (fab_spread_is_within (fab_figure_find ("step"), base, point))
-    return g_strdup ("none");
-  return base->step_s > 0 ? g_strdup_printf ("%+.1f %%", 100 * (point->step_s / base->step_s - 1))
+  return base->step_s > 0 ? g_strdup_printf ("%+.1f %%", 100 * fab_spread_step_change (base, point))
                           : g_strdup ("-");
 }
 
 static char *
 show_exposed_change (const FabPoint *base, const FabPoint *point)
 {
-  double change_s = point->exposed_s - base->exposed_s;
+  double change_s = fab_spread_difference (fab_figure_find ("exposed_time"), base, point).median;
   g_autofree char *size = show_time (fabs (change_s));
 
-  return fab_spread_is_within (fab_figure_find ("exposed_time"), base, point)
-           ? g_strdup ("none")
-           : g_strconcat (change_s < 0 ? "-" : "+", size, NULL);
+  return g_strconcat (change_s < 0 ? "-" : "+", size, NULL);
 }
 
 static guint
@@ -218,7 +212,7 @@ append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
                           100 * fab_figure_find ("idle")->value (point),
                           100 * fab_figure_find ("waiting")->value (point));
   fab_points_append_rates (text, point, 9, 12);
-  g_string_append_printf (text, "  %s", point->binding_spec ? point->binding_spec : "-");
+  g_string_append_printf (text, "  %s", fab_points_limit (point, TRUE));
   fab_points_append_misfit (text, point);
   g_string_append_c (text, '\n');
 }
@@ -232,7 +226,7 @@ append_table (GString *text, const FabWhatIfView *view)
   if (most_seeds (view) > 1)
     g_string_append_printf (text, "  %-24s %-18s", "step, low to high", "seed by seed");
   g_string_append_printf (text, " %11s %11s %8s %8s %9s %12s  %s\n", "exposed", "change", "idle", "waiting",
-                          "MFU", "tokens/s", "binding");
+                          "MFU", "tokens/s", fab_points_limit_heading (TRUE));
   for (guint i = 0; i < view->sides->len; i++)
     append_row (text, view, i, width);
 }
@@ -428,7 +422,7 @@ static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
       "Simulates a scenario as it is, with each change by itself, and with all changes together. It prints the\n"
-      "effect of each change on the step, and its reasons: exposed communication, the binding link, and the\n"
+      "effect of each change on the step, and its reasons: exposed communication, what limits the step, and the\n"
       "collectives that a fault slows down. Every option for a change is repeatable.\n\n"
       "A fault has the form KIND=NAME:WHAT. KIND=NAME is link=A->B, nic=NAME, rail=N, switch=NAME or gpu=RANK.\n"
       "WHAT is 50%, dead or +2us; @1s..2s after it limits the fault to that time of the run.",
@@ -570,6 +564,9 @@ whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
   fab_sides_play (sides);
   if (!o->has_no_band)
     fab_sides_find_bands (sides);
+  if (!o->has_no_band)
+    fab_sides_compare (sides, 0);
+  fab_sides_find_bottlenecks (sides);
   fab_progress_stop (progress);
   if (!check_sides (changes, sides, error))
     return FALSE;

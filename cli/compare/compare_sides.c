@@ -249,6 +249,9 @@ print_sides (const FabCompareOptions *o, GPtrArray *sides, char **left_out, FabE
   g_autoptr (FabAxis) axis = axis_of (o->by, error);
   if (axis == NULL)
     return FALSE;
+  if (!o->has_no_band)
+    fab_sides_compare (sides, base);
+  fab_sides_find_bottlenecks (sides);
   g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, base);
   FabSidesView view = { sides, contrast, left_out, figure, axis, NULL, o->is_oversized_allowed };
   g_autoptr (GArray) equals = find_equals (&view);
@@ -341,29 +344,16 @@ append_titles (GString *text, const FabSidesView *view)
   g_string_append_c (text, '\n');
 }
 
-/* Without its numbers: of links that are alike, which one is named says nothing. */
-static char *
-sort_of (const char *link)
-{
-  GString *sort = g_string_new (NULL);
-
-  for (const char *at = link ? link : ""; *at != '\0'; at++)
-    if (!g_ascii_isdigit (*at))
-      g_string_append_c (sort, *at);
-  return g_string_free (sort, FALSE);
-}
-
-/* Which link binds, where it is of another sort. */
+/* What limits the step, where it is something else than what limits the base's. */
 static void
-append_binding (GString *text, const FabSidesView *view, guint index)
+append_limit (GString *text, const FabSidesView *view, guint index)
 {
   const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, index);
-  g_autofree char *then = binding_of (base), *now = binding_of (side);
-  g_autofree char *then_sort = sort_of (base->point->binding), *now_sort = sort_of (side->point->binding);
+  const char *then = fab_bottleneck_name (base->point->bottleneck),
+             *now = fab_bottleneck_name (side->point->bottleneck);
 
-  if (g_strcmp0 (base->point->binding_spec, side->point->binding_spec) != 0
-      || strcmp (then_sort, now_sort) != 0)
-    g_string_append_printf (text, " %s binds in place of %s.", now ? now : "No link", then ? then : "none");
+  if (then != NULL && now != NULL && strcmp (then, now) != 0)
+    g_string_append_printf (text, " The step is limited by %s in place of %s.", now, then);
 }
 
 /* A line with what a planner pays for it, where prices are known. */
@@ -416,13 +406,14 @@ append_words (GString *text, const FabSidesView *view)
     if (append_misfit (text, view, i) || i == view->contrast->base || !is_sound (view, view->contrast->base))
       continue;
     const FabSide *base = side_at (view, view->contrast->base), *side = side_at (view, i);
-    g_autofree char *why = fab_contrast_explain (view->contrast, i);
+    g_autofree char *why = fab_contrast_explain (view->contrast, i,
+                                                 fab_spread_step_change (base->point, side->point));
     g_autofree char *said = fab_spread_words (why, base->name, base->point, side->name, side->point);
     g_string_append (words, said);
     gboolean differs = !fab_spread_is_within (fab_figure_find ("step"), base->point, side->point);
 
     if (differs)
-      append_binding (words, view, i);
+      append_limit (words, view, i);
     g_autofree char *printable = fab_cli_printable (words->str);
     g_string_append_printf (text, "  %s\n", printable);
     if (differs)
@@ -618,17 +609,18 @@ append_figures (FabComparePage *page, const FabSidesView *view)
 static void
 append_links (FabComparePage *page, const FabSidesView *view)
 {
-  g_string_append (page->out, "  binding links\n");
+  g_string_append (page->out, "  limited by, and the slowest link\n");
   for (guint i = 0; i < view->sides->len; i++) {
     const FabSide *side = side_at (view, i);
     g_autofree char *binding = binding_of (side);
     g_autofree char *name = fab_cli_printable (side->name);
 
     if (binding != NULL)
-      g_string_append_printf (page->out, "    %s: %s, %.0f %% of the communication\n", name, binding,
+      g_string_append_printf (page->out, "    %s: %s; %s, slowest of %.0f %% of the communication\n", name,
+                              fab_points_limit (side->point, TRUE), binding,
                               100 * side->point->binding_fraction);
     else
-      g_string_append_printf (page->out, "    %s: none\n", name);
+      g_string_append_printf (page->out, "    %s: %s; no link\n", name, fab_points_limit (side->point, TRUE));
   }
 }
 

@@ -19,18 +19,17 @@ has_bands (const GPtrArray *sides)
   return FALSE;
 }
 
+/* "; change -31.5 to -2.3 %, most by collectives that differ". */
 static void
-append_change (GString *out, const FabSide *base, const FabSide *side)
+append_change (GString *out, const FabSide *side)
 {
-  FabBandChange change;
+  const FabPairedBand *band = &side->change;
 
-  if (side == base || !fab_side_change (base, side, &change))
+  if (!fab_side_has_change (side))
     return;
-  g_string_append_printf (out, "; change %+.1f to %+.1f %%%s", 100 * change.low_fraction,
-                          100 * change.high_fraction,
-                          fab_band_change_may_be_none (&change) ? ", possibly none"
-                          : change.is_together                  ? ""
-                                                                : ", with separate errors for each");
+  g_string_append_printf (out, "; change %+.1f to %+.1f %%, most by %s%s", 100 * band->low_fraction,
+                          100 * band->high_fraction, fab_paired_most (band),
+                          fab_paired_may_be_none (band) ? ", possibly none" : "");
 }
 
 /* An amount of the side and its range: of money, and of time within the band of the step. */
@@ -95,7 +94,8 @@ fab_compare_append_bands (GString *out, const GPtrArray *sides, guint base)
     g_autofree char *low = show_time (side->band->low[0]), *high = show_time (side->band->high[0]);
     g_autofree char *about = fab_band_about (side->band, 0);
     g_string_append_printf (out, "    %s: %s to %s, %s", name, low, high, about);
-    append_change (out, fab_sides_at (sides, base), side);
+    if (i != base)
+      append_change (out, side);
     g_string_append_c (out, '\n');
   }
   append_money (out, sides);
@@ -109,7 +109,6 @@ fab_compare_add_bands (FabJson *json, const GPtrArray *sides, guint base)
   fab_json_begin_array (json, "bands");
   for (guint i = 0; i < sides->len; i++) {
     const FabSide *side = fab_sides_at (sides, i);
-    FabBandChange change;
 
     if (side->band == NULL)
       continue;
@@ -120,10 +119,11 @@ fab_compare_add_bands (FabJson *json, const GPtrArray *sides, guint base)
     fab_json_add_real (json, "exposed_low_s", side->band->low[1]);
     fab_json_add_real (json, "exposed_high_s", side->band->high[1]);
     fab_band_add_json (side->band, json);
-    if (i != base && fab_side_change (fab_sides_at (sides, base), side, &change)) {
-      fab_json_add_real (json, "step_change_low_fraction", change.low_fraction);
-      fab_json_add_real (json, "step_change_high_fraction", change.high_fraction);
-      fab_json_add_flag (json, "is_within_band", fab_band_change_may_be_none (&change));
+    if (i != base && fab_side_has_change (side)) {
+      fab_json_add_real (json, "step_change_low_fraction", side->change.low_fraction);
+      fab_json_add_real (json, "step_change_high_fraction", side->change.high_fraction);
+      fab_json_add_text (json, "step_change_most", fab_paired_most (&side->change));
+      fab_json_add_flag (json, "is_within_band", fab_paired_may_be_none (&side->change));
     }
     if (side->point->spending.usd_per_hour > 0) {
       FabMoney tokens = range_of (side, side->point->spending.usd_per_million_tokens);

@@ -163,24 +163,21 @@ add_band (FabJson *json, const FabRunResult *result)
 }
 
 static void
-add_faster (FabJson *json, const FabRunResult *result, const FabRunResult *faster)
+add_levers (FabJson *json, const FabRunResult *result)
 {
-  fab_json_begin_array (json, "faster");
-  if (faster->simulation != NULL) {
-    const FabIterationRecord *times = &fab_run_last_step (faster)->times;
-    gboolean is_bound = faster->binding_link != FAB_NO_LINK;
-    g_autofree char *link = fab_run_link_name (faster, faster->binding_link);
-    g_auto (GStrv) ends = g_strsplit (link ? link : "", " -> ", 2);
+  fab_json_begin_array (json, "levers");
+  for (guint i = 0; i < result->bottleneck->levers->len; i++) {
+    const FabLever *lever = fab_bottleneck_lever (result->bottleneck, i);
 
     fab_json_begin_object (json, NULL);
-    fab_json_add_text (json, "spec", fab_run_link_entry (result, result->binding_link));
-    fab_json_add_real (json, "rate_factor", FAB_RUN_FASTER);
-    fab_json_add_real (json, "step_s", fab_ps_to_seconds (times->duration_ps));
-    fab_json_add_real (json, "exposed_s", fab_ps_to_seconds (times->exposed_ps));
-    fab_json_add_text (json, "binding_from", is_bound ? ends[0] : NULL);
-    fab_json_add_text (json, "binding_to", is_bound ? ends[1] : NULL);
-    fab_json_add_text (json, "binding_spec",
-                       is_bound ? fab_run_link_entry (faster, faster->binding_link) : NULL);
+    fab_json_add_text (json, "kind", fab_lever_names[lever->kind]);
+    fab_json_add_text (json, "name", lever->name);
+    fab_json_add_text (json, "change", lever->change);
+    fab_json_add_flag (json, "limits", (gint) i == result->bottleneck->first);
+    fab_json_add_real (json, "step_s", lever->step_s);
+    fab_json_add_real (json, "exposed_s", lever->exposed_s);
+    fab_json_add_real (json, "saved_fraction", fab_lever_saved (lever));
+    fab_json_add_whole (json, "n_seeds", result->bottleneck->n_draws);
     fab_json_end (json);
   }
   fab_json_end (json);
@@ -218,7 +215,7 @@ add_seeds (FabJson *json, const FabExplored *self, const FabScenario *scenario, 
 
 static gboolean
 add_outlook (FabJson *json, const FabExplored *self, const FabScenario *scenario, FabRunResult *result,
-             FabRunResult *faster, GError **error)
+             GError **error)
 {
   const FabRunRequest request = { .registry = &fab_models, .n_threads = 1, .has_no_verdict = TRUE };
   gint64 start_us = g_get_monotonic_time ();
@@ -230,10 +227,11 @@ add_outlook (FabJson *json, const FabExplored *self, const FabScenario *scenario
     return fab_throw (error, FAB_ERROR_INPUT,
                       "This step takes too long to be played again for a band; the command below finds it.");
   if (!fab_run_find_band (scenario, &request, result, error)
-      || !fab_run_find_faster (scenario, &request, result, faster, error))
+      || !fab_run_find_bottleneck (scenario, &request, result, error))
     return FALSE;
   add_band (json, result);
-  add_faster (json, result, faster);
+  add_levers (json, result);
+  fab_verdict_add_json (result->bottleneck->waits, json, "waits");
   return add_seeds (json, self, scenario, play_s, error);
 }
 
@@ -243,15 +241,14 @@ fab_explored_outlook (const FabExplored *self, const FabKnobSetting *setting)
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_autoptr (GError) problem = NULL;
   g_autoptr (FabScenario) scenario = fab_explored_scenario (self, setting, &problem);
-  FabRunResult result = { 0 }, faster = { 0 };
+  FabRunResult result = { 0 };
 
   fab_json_begin_object (json, NULL);
   if (scenario != NULL)
-    add_outlook (json, self, scenario, &result, &faster, &problem);
+    add_outlook (json, self, scenario, &result, &problem);
   fab_json_add_text (json, "problem", problem ? problem->message : NULL);
   fab_json_end (json);
   fab_run_result_clear (&result);
-  fab_run_result_clear (&faster);
   return fab_json_finish (json);
 }
 

@@ -139,7 +139,7 @@ append_upgrade_decision (GString *html, const FabUpgrades *all, const FabUpgrade
     append (html, " and the training %s", train);
   if (all->base->goodput.calendar_s > 0)
     append (html, ", with failures %s", calendar);
-  append (html, ", and the pace is set by: %s.</p>", fab_upgrade_pace (all->base));
+  append (html, ", and the step is limited by: %s.</p>", fab_upgrade_pace (all->base));
   if (choice->setting != NULL) {
     g_autofree char *band = fab_upgrade_show_band (choice->setting);
 
@@ -163,7 +163,7 @@ static void
 append_upgrade_row (GString *html, const FabUpgrade *one, const FabUpgradeChoice *choice)
 {
   gboolean is_chosen = one == choice->setting || one == choice->purchase;
-  g_autofree char *saves = one->band == NULL
+  g_autofree char *saves = !fab_upgrade_has_band (one)
                              ? g_strdup_printf ("%.1f %%", 100 * one->saved_fraction)
                              : g_strdup_printf ("%.1f %% (%.1f to %.1f)%s", 100 * one->saved_fraction,
                                                 100 * one->low_fraction, 100 * one->high_fraction,
@@ -176,7 +176,7 @@ append_upgrade_row (GString *html, const FabUpgrade *one, const FabUpgradeChoice
   append_cell (html, "Price", price);
   append_time_cells (html, one->trial.point, one->band);
   append_token_cell (html, one->trial.point, one->band);
-  append_cell (html, "Pace then set by", fab_upgrade_pace (one->trial.point));
+  append_cell (html, "Then limited by", fab_upgrade_pace (one->trial.point));
   g_string_append (html, "</tr>");
 }
 
@@ -185,8 +185,8 @@ static void
 append_upgrade_table (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
 {
   static const char *const columns[] = {
-    "Alternative",      "Saves", "Price", "Step", "Training", "With failures", "A million tokens",
-    "Pace then set by", NULL
+    "Alternative",      "Saves",           "Price", "Step", "Training", "With failures",
+    "A million tokens", "Then limited by", NULL
   };
   guint n = 0;
 
@@ -197,7 +197,7 @@ append_upgrade_table (GString *html, const FabUpgrades *all, const FabUpgradeCho
   append_cell (html, "Price", "-");
   append_time_cells (html, all->base, all->band);
   append_token_cell (html, all->base, all->band);
-  append_cell (html, "Pace then set by", fab_upgrade_pace (all->base));
+  append_cell (html, "Then limited by", fab_upgrade_pace (all->base));
   g_string_append (html, "</tr>");
   for (guint i = 0; i < all->ranking->len; i++) {
     const FabUpgrade *one = g_ptr_array_index (all->ranking, i);
@@ -300,12 +300,15 @@ static void
 saving_of (const FabSide *base, const FabSide *side, double *saved, double *low, double *high)
 {
   double ratio = pace_of (side) / pace_of (base) * base->point->step_s / side->point->step_s;
-  FabBandChange change;
+  const FabVariantOf before = { base->study, base->edits, base->point },
+                     after = { side->study, side->edits, side->point };
+  FabPairedBand band;
 
   *saved = *low = *high = 1 - pace_of (side) / pace_of (base);
-  if (fab_side_change (base, side, &change)) {
-    *low = 1 - (1 + change.high_fraction) * ratio;
-    *high = 1 - (1 + change.low_fraction) * ratio;
+  if (side != base && fab_study_compare (&before, &after, &band, NULL)) {
+    *saved = 1 - (1 + band.change.median) * ratio;
+    *low = 1 - (1 + band.high_fraction) * ratio;
+    *high = 1 - (1 + band.low_fraction) * ratio;
   }
 }
 
@@ -395,8 +398,8 @@ static void
 append_runs_table (GString *html, const GPtrArray *sides, guint chosen)
 {
   static const char *const columns[] = {
-    "Alternative",   "Less time than the first", "To buy",      "Step", "Training",
-    "With failures", "A million tokens",         "Pace set by", NULL
+    "Alternative",   "Less time than the first", "To buy",     "Step", "Training",
+    "With failures", "A million tokens",         "Limited by", NULL
   };
 
   g_string_append (html, "<h2>Alternatives</h2>");
@@ -414,7 +417,7 @@ append_runs_table (GString *html, const GPtrArray *sides, guint chosen)
     append_cell (html, "To buy", side->point->spending.capex_usd > 0 ? capex : "not known");
     append_time_cells (html, side->point, side->band);
     append_token_cell (html, side->point, side->band);
-    append_cell (html, "Pace set by", fab_upgrade_pace (side->point));
+    append_cell (html, "Limited by", fab_upgrade_pace (side->point));
     g_string_append (html, "</tr>");
   }
   g_string_append (html, "</tbody></table>");
@@ -448,6 +451,7 @@ runs_html (GPtrArray *sides, GError **error)
   if (!fab_sides_check (sides, error))
     return NULL;
   fab_sides_find_bands (sides);
+  fab_sides_find_bottlenecks (sides);
   html = g_string_new ("<section class=\"plan\" id=\"plan\"><h1>Which of them</h1>");
   append_runs_table (html, sides, append_runs_decision (html, sides));
   append_runs_changes (html, sides);

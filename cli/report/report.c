@@ -351,10 +351,10 @@ static const char band_sql[] = "figure low_s high_s coverage_fraction reason|"
                                "SELECT figure, low_s, high_s, coverage_fraction, reason FROM band"
                                " WHERE run_id = :run AND iteration = :iteration ORDER BY figure DESC";
 
-static const char faster_sql[] =
-    "spec rate_factor step_s exposed_s binding_from binding_to binding_spec|"
-    "SELECT spec, rate_factor, step_s, exposed_s, binding_from, binding_to, binding_spec FROM faster"
-    " WHERE run_id = :run ORDER BY spec, rate_factor";
+static const char levers_sql[] =
+    "kind name change limits step_s exposed_s saved_fraction n_seeds|"
+    "SELECT kind, name, change, limits, step_s, exposed_s, saved_fraction, n_seeds FROM lever"
+    " WHERE run_id = :run ORDER BY place";
 
 static const char goodput_sql[] =
     "failures ettr_fraction calendar_s lost_gpu_hours stops_per_day interval_s|"
@@ -444,7 +444,7 @@ add_outlook (const FabReportRun *run, GError **error)
     const char *table, *key, *sql;
   } parts[] = { { "finding", "verdict", verdict_sql },
                 { "band", "band", band_sql },
-                { "faster", "faster", faster_sql },
+                { "lever", "levers", levers_sql },
                 { "goodput", "goodput", goodput_sql },
                 { has_ends (run) ? "collective" : "", "ends", ends_sql } };
 

@@ -176,22 +176,24 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code,
 typedef struct {
   char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace;
   char **sets;
-  gboolean has_no_db, has_no_band, has_no_fold, has_no_memo, is_oversized_allowed;
+  gboolean has_no_db, has_no_band, has_no_bottleneck, has_no_fold, has_no_memo, is_oversized_allowed;
   FabFormat format;
 } RunOptions;
 
 static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
-      "Simulates a scenario. It prints the time of a step, how much communication is exposed, which link\n"
-      "binds, and what a faster link would change. Every iteration is stored in an SQLite file (see\n"
-      "`fabricast query`).\n\n"
+      "Simulates a scenario. It prints the time of a step, how much communication is exposed, what limits\n"
+      "the step, and how sure that is. Every iteration is stored in an SQLite file (see `fabricast query`).\n\n"
       "SCENARIO is a file, or the name of a scenario that comes with Fabricast, such as hello (see\n"
       "`fabricast describe scenarios`).\n\n"
       "The step has a band that holds in 90 % of cases. For it, the job is simulated again with all\n"
       "collectives, and then with all kernels, as fast and as slow as measured ones were beside their\n"
       "predictions. Where a link states the error of its numbers (`uncertainty`), both ends of their 95 %\n"
-      "interval are used instead.",
+      "interval are used instead.\n\n"
+      "What limits the step is what shortens it most when it is changed. The job is simulated again with each\n"
+      "kind of link twice as fast, as many NICs again, twice the library's channels, no latency, compute\n"
+      "twice as fast, and more. Where another seed can give other figures, eight seeds are compared.",
   .examples = "  fabricast run hello\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set job.bucket=100MiB --no-db\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8 --format json\n",
@@ -209,6 +211,8 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     { "no-db", 0, 0, G_OPTION_ARG_NONE, &o->has_no_db, "Write no results file", NULL },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o->has_no_band,
       "Print no band of the step; saves further simulations", NULL },
+    { "no-bottleneck", 0, 0, G_OPTION_ARG_NONE, &o->has_no_bottleneck,
+      "Do not say what limits the step; saves further simulations", NULL },
     { "no-fold", 0, 0, G_OPTION_ARG_NONE, &o->has_no_fold,
       "Short for --set fold=false: simulate every rank, node and link by itself; the same figures, slower",
       NULL },
@@ -287,22 +291,16 @@ static gboolean
 print_result (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
               FabFormat format, GError **error)
 {
-  g_autofree char *text = NULL;
-  FabRunResult faster = { 0 };
-
-  if (format == FAB_FORMAT_CSV)
-    text = fab_run_store_outlook (request->db, result, &faster, error) ? fab_run_csv (result) : NULL;
-  else if (fab_run_find_faster (scenario, request, result, &faster, error)
-           && fab_run_store_outlook (request->db, result, &faster, error))
-    text = format == FAB_FORMAT_JSON ? fab_run_json (scenario, result, &faster)
-                                     : fab_run_page (scenario, result, &faster, request->db);
+  if (!fab_run_store_outlook (request->db, result, error))
+    return FALSE;
+  g_autofree char *text = format == FAB_FORMAT_CSV  ? fab_run_csv (result)
+                        : format == FAB_FORMAT_JSON ? fab_run_json (scenario, result)
+                                                    : fab_run_page (scenario, result, request->db);
   fab_progress_stop (request->owner);
-  if (text != NULL && format != FAB_FORMAT_TEXT)
+  if (format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("run", result->verdict);
-  fab_run_result_clear (&faster);
-  if (text)
-    g_print ("%s", text);
-  return text != NULL;
+  g_print ("%s", text);
+  return TRUE;
 }
 
 static gboolean
@@ -342,6 +340,7 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
                   && fab_run_find_jobs (scenario, &request, &result, error)
                   && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
+                  && (o->has_no_bottleneck || fab_run_find_bottleneck (scenario, &request, &result, error))
                   && print_result (scenario, &request, &result, o->format, error);
   if (is_done)
     *code = fab_cli_verdict_exit (result.verdict, o->is_oversized_allowed);
@@ -370,6 +369,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_run = {
   .name = "run",
-  .summary = "Simulate a scenario: step time, exposed communication, binding link",
+  .summary = "Simulate a scenario: step time, exposed communication, what limits it",
   .run = run,
 };

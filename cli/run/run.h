@@ -6,10 +6,9 @@
 #include "cli/run/goodput_text.h"
 #include "sim/base/json.h"
 
-/* Each returns a new text. `faster` is the same run with the binding links faster, zeroed when no link binds. */
-char *fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster,
-                    const char *db);
-char *fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster);
+/* Each returns a new text. */
+char *fab_run_page (const FabScenario *scenario, const FabRunResult *result, const char *db);
+char *fab_run_json (const FabScenario *scenario, const FabRunResult *result);
 char *fab_run_csv (const FabRunResult *result);
 
 /* --- parts of them --- */

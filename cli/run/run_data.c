@@ -75,19 +75,6 @@ add_binding (FabJson *json, const FabRunResult *result)
   }
 }
 
-/* Adds the same run with faster links of the binding entry. */
-static void
-add_what_if (FabJson *json, const FabRunResult *result, const FabRunResult *faster)
-{
-  fab_json_begin_object (json, "what_if");
-  fab_json_add_text (json, "link_spec", fab_run_link_entry (result, result->binding_link));
-  fab_json_add_real (json, "rate_factor", FAB_RUN_FASTER);
-  fab_json_add_real (json, "duration_s", seconds (fab_run_last_step (faster)->times.duration_ps));
-  fab_json_add_real (json, "exposed_s", seconds (fab_run_last_step (faster)->times.exposed_ps));
-  add_binding (json, faster);
-  fab_json_end (json);
-}
-
 static void
 add_counts (FabJson *json, const FabLinkQueueRecord *counts)
 {
@@ -209,7 +196,7 @@ add_power_cap (FabJson *json, const FabRunResult *result)
 }
 
 char *
-fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster)
+fab_run_json (const FabScenario *scenario, const FabRunResult *result)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   FabRunSizes sizes = result->reasons.sizes;
@@ -230,8 +217,8 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result, const Fab
   fab_verdict_add_json (result->verdict, json, "verdict");
   fab_run_add_reasons (json, result);
   add_binding (json, result);
-  if (faster->simulation)
-    add_what_if (json, result, faster);
+  if (result->bottleneck != NULL)
+    fab_bottleneck_add_json (result->bottleneck, json);
   add_queues (json, result);
   if (sizes.n > 0) {
     fab_json_add_whole (json, "message_sizes", sizes.n);

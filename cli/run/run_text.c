@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run_text.c - the page of `fabricast run`: step, exposure, what binds, what a faster link would change. */
+/* run_text.c - the page of `fabricast run`: step, exposure, the slowest link, what limits the step. */
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -165,61 +165,53 @@ append_link (GString *page, const FabRunResult *result)
                           (double) link->rate_bytes_per_s * 8e-9, rate);
 }
 
-/* Says what binds where no link does; FALSE: a link binds. */
-static gboolean
-append_other_binding (GString *page, const FabRunResult *result, const char *communication)
-{
-  if (result->startup_fraction > 0.5) {
-    g_string_append_printf (
-        page, "  %-16sno link, but startup: %.1f %% of the communication is latency before bytes flow\n",
-        "binding", 100 * result->startup_fraction);
-    return TRUE;
-  }
-  if (result->ends_fraction <= 0.5)
-    return FALSE;
-  g_string_append_printf (page,
-                          "  %-16sno link: the ends (the library's channels and protocol) set the pace\n"
-                          "  %-16sof %.0f %% of the %s\n",
-                          "binding", "", 100 * result->ends_fraction, communication);
-  return TRUE;
-}
-
 static void
-append_binding (GString *page, const FabRunResult *result)
+append_slowest (GString *page, const FabRunResult *result)
 {
   const char *communication = fab_run_last_step (result)->times.exposed_ps > 0 ? "exposed communication"
                                                                                : "communication";
 
   if (result->binding_link == FAB_NO_LINK) {
-    g_string_append_printf (page, "  %-16snone, because no bytes cross a link\n\n", "binding link");
+    g_string_append_printf (page, "  %-16snone, because no bytes cross a link\n\n", "slowest link");
     return;
   }
-  gboolean is_other = append_other_binding (page, result, communication);
-
-  g_string_append_printf (page, "  %-16s", is_other ? "slowest link" : "binding link");
+  g_string_append_printf (page, "  %-16s", "slowest link");
   append_link (page, result);
-  g_string_append_printf (page, "  %-16s%s %.0f %% of the %s; busy %.1f %% of the step\n", "",
-                          is_other ? "is the slowest for" : "sets the pace of",
+  g_string_append_printf (page,
+                          "  %-16sof the collectives with %.0f %% of the %s; busy %.1f %% of the step\n", "",
                           100 * result->binding_fraction, communication, 100 * result->binding_busy_fraction);
-  if (result->startup_fraction <= 0.5)
-    g_string_append_printf (page, "  %-16s%.1f %% of the communication is latency before bytes flow\n",
-                            "start-up", 100 * result->startup_fraction);
+  g_string_append_printf (page, "  %-16s%.1f %% of the communication is latency before bytes flow\n\n",
+                          "start-up", 100 * result->startup_fraction);
 }
 
+/* The step with each lever, and beside it how much shorter it is. */
 static void
-append_faster (GString *page, const FabRunResult *result, const FabRunResult *faster)
+append_bottleneck (GString *page, const FabBottleneck *bottleneck)
 {
-  const FabIterationRecord *now = &fab_run_last_step (result)->times;
-  const FabIterationRecord *then = &fab_run_last_step (faster)->times;
-  g_autofree char *step = fab_units_show (FAB_UNIT_TIME, (double) then->duration_ps);
-  g_autofree char *exposed = fab_units_show (FAB_UNIT_TIME, (double) then->exposed_ps);
-  g_autofree char *name = fab_run_link_name (faster, faster->binding_link);
+  int width = 0;
 
-  g_string_append_printf (page, "  %-16severy %s %g times as fast: step %s (%+.1f %%), exposed %s;\n",
-                          "what if", fab_run_link_entry (result, result->binding_link), FAB_RUN_FASTER, step,
-                          100.0 * ((double) then->duration_ps / (double) now->duration_ps - 1), exposed);
-  g_string_append_printf (page, "  %-16sthe slowest is then %s (%s)\n\n", "", name,
-                          fab_run_link_entry (faster, faster->binding_link));
+  for (guint i = 0; i < bottleneck->levers->len; i++)
+    width = MAX (width, (int) g_utf8_strlen (fab_bottleneck_lever (bottleneck, i)->change, -1));
+  g_string_append_printf (page, "  %-16s%s\n", "limited by", fab_bottleneck_name (bottleneck));
+  for (guint i = 0; i < bottleneck->levers->len; i++) {
+    const FabLever *lever = fab_bottleneck_lever (bottleneck, i);
+    g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, lever->step_s);
+
+    g_string_append_printf (page, "  %-16s%-*s  step %10s  %+6.1f %%\n", i == 0 ? "  what if" : "", width,
+                            lever->change, step, 100 * lever->step.median);
+  }
+  if (bottleneck->n_draws > 1) {
+    g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, bottleneck->low_s),
+                    *median = fab_figure_show (FAB_FIGURE_TIME, bottleneck->base.step_s),
+                    *high = fab_figure_show (FAB_FIGURE_TIME, bottleneck->high_s);
+
+    g_string_append_printf (
+        page, "  %-16sThese are medians of %u seeds, with which the step is %s to %s, median %s.\n", "",
+        bottleneck->n_draws, low, high, median);
+  }
+  if (bottleneck->fidelity != NULL)
+    g_string_append_printf (page, "  %-16sThese were simulated at fidelity %s.\n", "", bottleneck->fidelity);
+  g_string_append_c (page, '\n');
 }
 
 /* "; 1 pause, 12 packets marked", of those that are not 0. */
@@ -294,8 +286,7 @@ append_jobs (GString *text, const GArray *jobs)
 }
 
 char *
-fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster,
-              const char *db)
+fab_run_page (const FabScenario *scenario, const FabRunResult *result, const char *db)
 {
   GString *page = g_string_new (NULL);
   const FabDag *dag = fab_simulation_dag (result->simulation);
@@ -308,9 +299,9 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   append_step (page, scenario, result);
   fab_run_append_classes (page, result);
   fab_run_append_path (page, result);
-  append_binding (page, result);
-  if (faster->simulation)
-    append_faster (page, result, faster);
+  append_slowest (page, result);
+  if (result->bottleneck != NULL)
+    append_bottleneck (page, result->bottleneck);
   append_queues (page, result);
   fab_cli_append_findings (page, result->verdict);
   g_string_append_c (page, '\n');

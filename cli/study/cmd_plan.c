@@ -23,8 +23,9 @@ typedef struct {
   double sequences;    /* sequences of a step */
   const FabFigure *by;
   const FabPlan *plan;
-  guint top; /* rows of the ranking that are shown; the best of each strategy is always shown */
-  const FabBand *first, *second; /* of the steps of the first two of the ranking; NULL: none */
+  guint top;            /* rows of the ranking that are shown; the best of each strategy is always shown */
+  const FabBand *first; /* of the step of the first of the ranking; NULL: none */
+  FabPairedBand second; /* by how much the second's step differs from it; n 0: there is none */
 } FabPlanView;
 
 /* The answer of `fabricast plan`: the ranking, what drops out and why. */
@@ -104,8 +105,8 @@ append_row (GString *text, const FabPlanView *view, guint place, guint width)
     g_string_append_printf (text, "  %-24s", range);
   g_string_append_printf (text, " %9.0f %6.1f %% %8.1f %% %6s GB %6s GB  %s%s\n", point->tokens_per_s,
                           100 * (first->tokens_per_s > 0 ? point->tokens_per_s / first->tokens_per_s : 0),
-                          100 * point->exposed_s / point->step_s, gb, sent,
-                          point->binding_spec ? point->binding_spec : "-", is_even ? "  =" : "");
+                          100 * point->exposed_s / point->step_s, gb, sent, fab_points_limit (point, TRUE),
+                          is_even ? "  =" : "");
 }
 
 static void
@@ -118,7 +119,7 @@ append_ranking (GString *text, const FabPlanView *view)
   if (most_seeds (view->plan) > 1)
     g_string_append_printf (text, "  %-24s", "low to high");
   g_string_append_printf (text, " %9s %8s %10s %9s %9s  %s\n", "tokens/s", "of best", "exposed", "memory",
-                          "sent", "binding");
+                          "sent", fab_points_limit_heading (TRUE));
   for (guint i = 0; i < view->plan->ranking->len; i++)
     if (i < view->top || is_best_of_strategy (view->plan, i))
       append_row (text, view, i, width);
@@ -230,11 +231,11 @@ append_impossible (GString *text, const FabPlan *plan)
                             fab_plural (n_lines - MOST_REASONS, "reason", "reasons"));
 }
 
-/* Whether the second may be the first, for all that is known of collectives. */
+/* Whether the second may be the first, for all that is known. */
 static void
 append_bands (GString *text, const FabPlanView *view)
 {
-  FabBandChange change;
+  const FabPairedBand *second = &view->second;
 
   if (view->first == NULL)
     return;
@@ -242,12 +243,10 @@ append_bands (GString *text, const FabPlanView *view)
                   *high = fab_units_show (FAB_UNIT_TIME, round (view->first->high[0] * FAB_PS_PER_S)),
                   *about = fab_band_about (view->first, 0);
   g_string_append_printf (text, "\n  the step of the first is from %s to %s: %s", low, high, about);
-  if (view->plan->ranking->len > 1
-      && fab_band_change (view->first, ranked (view->plan, 0)->trial.point->step_s, view->second,
-                          ranked (view->plan, 1)->trial.point->step_s, 0, &change))
+  if (second->change.n > 0)
     g_string_append_printf (text, "; that of the second differs from it by %+.1f to %+.1f %%%s",
-                            100 * change.low_fraction, 100 * change.high_fraction,
-                            fab_band_change_may_be_none (&change) ? ", so either may be the faster one" : "");
+                            100 * second->low_fraction, 100 * second->high_fraction,
+                            fab_paired_may_be_none (second) ? ", so either may be the faster one" : "");
   g_string_append_c (text, '\n');
 }
 
@@ -470,18 +469,35 @@ fill_view (FabPlanView *view, const FabScenario *scenario, char **machine, GErro
   return TRUE;
 }
 
-/* Of the place in the ranking; NULL: there is none, or it cannot be had. (transfer full) */
+static FabVariantOf
+variant_of (const FabStudy *study, const FabPlan *plan, guint place)
+{
+  return (FabVariantOf){ study, ranked (plan, place)->edits, ranked (plan, place)->trial.point };
+}
+
+/* Of the first of the ranking; NULL: there is none, or it cannot be had. (transfer full) */
 static FabBand *
-band_of (const FabStudy *study, const FabPlan *plan, guint place)
+band_of (const FabStudy *study, const FabPlan *plan)
 {
   const FabFigure *const figures[] = { fab_figure_find ("step") };
   g_autoptr (GError) problem = NULL;
   FabBand *band = NULL;
 
-  if (place < plan->ranking->len)
-    fab_study_band (study, ranked (plan, place)->edits, ranked (plan, place)->trial.point,
+  if (plan->ranking->len > 0)
+    fab_study_band (study, ranked (plan, 0)->edits, ranked (plan, 0)->trial.point,
                     &(FabBandFigures){ figures, 1 }, &band, &problem);
   return band;
+}
+
+/* Of the second against the first; n stays 0 where that cannot be had. */
+static void
+compare_second (const FabStudy *study, const FabPlan *plan, FabPairedBand *band)
+{
+  if (plan->ranking->len < 2)
+    return;
+  const FabVariantOf first = variant_of (study, plan, 0), second = variant_of (study, plan, 1);
+  if (!fab_study_compare (&first, &second, band, NULL))
+    *band = (FabPairedBand){ 0 };
 }
 
 static int
@@ -514,9 +530,9 @@ plan (const PlanOptions *o, const char *path, GError **error)
     return -1;
   view.title = title;
   view.plan = found;
-  g_autoptr (FabBand) first = band_of (study, found, 0), second = band_of (study, found, 1);
+  g_autoptr (FabBand) first = band_of (study, found);
   view.first = first;
-  view.second = second;
+  compare_second (study, found, &view.second);
   fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&view);
   g_print ("%s", text);

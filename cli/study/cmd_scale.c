@@ -84,10 +84,9 @@ append_dominated (GString *text, const FabScaleView *view)
 
     g_string_append_printf (
         text,
-        "  From %u GPUs on the network dominates: exposed communication takes longer than compute, and %s "
-        "(%s) is the binding link.\n",
-        point->n_gpus, point->trial.point->binding ? point->trial.point->binding : "no link",
-        point->trial.point->binding_spec ? point->trial.point->binding_spec : "-");
+        "  From %u GPUs on the network dominates: exposed communication takes longer than compute, and the step "
+        "is limited by %s.\n",
+        point->n_gpus, fab_points_limit (point->trial.point, TRUE));
   } else {
     g_string_append_printf (
         text, "  The network dominates nowhere: at %u GPUs %.1f %% of the step is exposed communication.\n",
@@ -158,7 +157,7 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band, gboole
   g_string_append_printf (text, " %8.1f %%",
                           played->step_s > 0 ? 100 * played->exposed_s / played->step_s : 0);
   fab_points_append_rates (text, played, 8, 13);
-  g_string_append_printf (text, "  %s", played->binding_spec ? played->binding_spec : "-");
+  g_string_append_printf (text, "  %s", fab_points_limit (played, TRUE));
   fab_points_append_misfit (text, played);
   g_string_append_c (text, '\n');
 }
@@ -178,7 +177,7 @@ append_table (GString *text, const FabScaleView *view)
     g_string_append_printf (text, " %22s", head);
   }
   g_string_append_printf (text, " %11s %10s %8s %13s  %s\n", "efficiency", "exposed", "MFU", "tokens/s",
-                          "binding");
+                          fab_points_limit_heading (TRUE));
   for (guint i = 0; i < view->scaling->n; i++)
     append_row (text, point_at (view, (gint) i), has_band, has_ranges);
 }

@@ -202,13 +202,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tried, tried_clear)
 
 /* --- text --- */
 
-static char *
-binding_of (const FabPoint *point)
+static const char *
+limit_of (const FabPoint *point)
 {
-  if (point->binding != NULL && point->ends_fraction > 0.5)
-    return g_strdup ("the library's channels and protocol");
-  return point->binding ? g_strdup_printf ("%s (%s)", point->binding, point->binding_spec)
-                        : g_strdup ("no link");
+  const char *name = fab_bottleneck_name (point->bottleneck);
+
+  return name != NULL ? name : "what nobody asked";
 }
 
 /* " with each of 8 seeds"; "" of one. */
@@ -240,14 +239,14 @@ append_answer (GString *text, const FabSizeView *view)
                           view->spec->axis->key, points[size->answer].value, points[0].value, target, seeds);
   if (size->is_unsteady)
     g_string_append (text, "  Not all larger values meet it; see the table.\n");
-  g_autofree char *now = binding_of (points[size->answer].trial.point);
-  g_autofree char *then = size->before >= 0 ? binding_of (points[size->before].trial.point) : NULL;
+  const char *now = limit_of (points[size->answer].trial.point);
+  const char *then = size->before >= 0 ? limit_of (points[size->before].trial.point) : NULL;
   if (then != NULL)
-    g_string_append_printf (text, "  The pace is set by %s with %s, and by %s with %s.\n", then,
+    g_string_append_printf (text, "  The step is limited by %s with %s, and by %s with %s.\n", then,
                             points[size->before].value, g_str_equal (then, now) ? "the same" : now,
                             points[size->answer].value);
   else
-    g_string_append_printf (text, "  The pace is set by %s with this value.\n", now);
+    g_string_append_printf (text, "  The step is limited by %s with this value.\n", now);
 }
 
 /* What can be bought instead of a rate. */
@@ -297,9 +296,7 @@ append_band (GString *text, const FabSizeView *view)
   const FabSizePoint *points = view->size->points;
 
   if (band == NULL) {
-    g_string_append (
-        text,
-        "  band      not known, because the job has no communication or none of its kind was measured\n");
+    g_string_append (text, "  band      none: nothing in the scenario has a known uncertainty\n");
     return;
   }
   for (guint i = 0; i < view->spec->n_targets; i++) {

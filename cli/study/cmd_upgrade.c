@@ -54,9 +54,10 @@ append_recommendation (GString *text, const char *what, const FabUpgrade *one)
                              : g_strdup ("costs nothing");
 
   g_string_append_printf (text, "  %-13s%s: saves %.1f %% of the time for the same work%s%s%s and %s.\n",
-                          what, name, 100 * one->saved_fraction, one->band ? " (" : "", one->band ? band : "",
-                          one->band ? ")" : "", price);
-  g_string_append_printf (text, "  %-13sThe pace is then set by: %s.\n", "",
+                          what, name, 100 * one->saved_fraction, fab_upgrade_has_band (one) ? " (" : "",
+                          fab_upgrade_has_band (one) ? band : "", fab_upgrade_has_band (one) ? ")" : "",
+                          price);
+  g_string_append_printf (text, "  %-13sIt is then limited by: %s.\n", "",
                           fab_upgrade_pace (one->trial.point));
 }
 
@@ -73,7 +74,8 @@ append_recommendations (GString *text, const FabUpgradeView *view)
     g_string_append_printf (text, "  %-13snothing: %s.\n", "buy",
                             fab_upgrade_why_no_purchase (view->all, view->budget_usd, view->has_no_band));
   if (choice->most != NULL && choice->most != choice->purchase && choice->most != choice->setting
-      && fab_upgrade_is_better (choice->most, choice->purchase != NULL ? choice->purchase : choice->setting))
+      && fab_upgrade_is_better (view->all, choice->most,
+                                choice->purchase != NULL ? choice->purchase : choice->setting))
     append_recommendation (text, view->budget_usd > 0 ? "most in it" : "most", choice->most);
 }
 
@@ -112,7 +114,7 @@ append_head (GString *text, const FabUpgradeView *view, const char *title, glong
   if (has_calendar (view))
     g_string_append_printf (text, " %13s", "with failures");
   g_string_append_printf (text, " %9s %18s %10s %10s  %s\n", "saves", "band", "price", "$ per %",
-                          "pace set by");
+                          "limited by");
 }
 
 static void
@@ -227,7 +229,7 @@ append_base (GString *text, const FabUpgradeView *view)
     g_string_append_printf (text, ", training %s without failures", train);
   if (has_calendar (view))
     g_string_append_printf (text, " and %s with them", calendar);
-  g_string_append_printf (text, "; the pace is set by: %s\n", fab_upgrade_pace (base));
+  g_string_append_printf (text, "; limited by: %s\n", fab_upgrade_pace (base));
   if (view->all->band != NULL) {
     g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, view->all->band->low[0]),
                     *high = fab_figure_show (FAB_FIGURE_TIME, view->all->band->high[0]),
@@ -300,7 +302,7 @@ list_init (FabPointsList *list, const FabUpgradeView *view, const GPtrArray *row
                                          "buys",
                                          "keeps",
                                          "leaves",
-                                         "then_binds",
+                                         "then_limited_by",
                                          "saved_fraction",
                                          "saved_low_fraction",
                                          "saved_high_fraction",
@@ -314,7 +316,7 @@ list_init (FabPointsList *list, const FabUpgradeView *view, const GPtrArray *row
   for (guint i = 0; i < rows->len; i++) {
     const FabUpgrade *one = at (rows, i);
     gboolean is_played = one->trial.point != NULL && one->state != FAB_UPGRADE_TOO_LARGE,
-             has_band = one->band != NULL, has_price = fab_upgrade_price (one) >= 0;
+             has_band = fab_upgrade_has_band (one), has_price = fab_upgrade_price (one) >= 0;
     const FabMoney *price = has_price ? &one->purchase->money : NULL;
     double each = fab_upgrade_usd_per_percent (one);
     char *const labels[] = { g_strdup (one->change.name),
@@ -388,7 +390,7 @@ upgrade_json (const FabUpgradeView *view)
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_real (json, "step_s", all->base->step_s);
-  fab_json_add_text (json, "binds", fab_upgrade_pace (all->base));
+  fab_json_add_text (json, "limited_by", fab_upgrade_pace (all->base));
   if (all->band != NULL) {
     fab_json_add_real (json, "step_low_s", all->band->low[0]);
     fab_json_add_real (json, "step_high_s", all->band->high[0]);

@@ -62,7 +62,8 @@ append_band (GString *text, const FabBand *band)
 }
 
 static void
-append_figures (GString *text, const FabPointsRow *row, gboolean has_ranges, gboolean has_bands)
+append_figures (GString *text, const FabPointsRow *row, gboolean has_ranges, gboolean has_bands,
+                gboolean has_limits)
 {
   const FabPoint *point = row->trial->point;
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, point->step_s * FAB_PS_PER_S);
@@ -79,7 +80,21 @@ append_figures (GString *text, const FabPointsRow *row, gboolean has_ranges, gbo
   g_string_append_printf (text, " %6.1f %% %6.1f %%", 100 * fab_figure_find ("idle")->value (point),
                           100 * fab_figure_find ("waiting")->value (point));
   fab_points_append_rates (text, point, 9, 14);
-  g_string_append_printf (text, "  %s", point->binding_spec ? point->binding_spec : "-");
+  g_string_append_printf (text, "  %s", fab_points_limit (point, has_limits));
+}
+
+const char *
+fab_points_limit (const FabPoint *point, gboolean has_limits)
+{
+  const char *name = has_limits ? fab_bottleneck_name (point->bottleneck) : point->binding_spec;
+
+  return name != NULL ? name : "-";
+}
+
+const char *
+fab_points_limit_heading (gboolean has_limits)
+{
+  return has_limits ? "limited by" : "slowest link";
 }
 
 void
@@ -105,12 +120,12 @@ fab_points_append_misfit (GString *text, const FabPoint *point)
 
 static void
 append_row (GString *text, const FabPoints *points, const FabPointsRow *row, const glong *widths,
-            gboolean has_ranges, gboolean has_bands)
+            gboolean has_ranges, gboolean has_bands, gboolean has_limits)
 {
   for (guint c = 0; c < points->n_shown; c++)
     append_label (text, row->labels[c], widths[c]);
   if (row->trial->point != NULL) {
-    append_figures (text, row, has_ranges, has_bands);
+    append_figures (text, row, has_ranges, has_bands, has_limits);
     fab_points_append_misfit (text, row->trial->point);
   } else {
     g_auto (GStrv) lines = g_strsplit (row->trial->problem, "\n", 2);
@@ -130,11 +145,20 @@ fab_points_n_seeds (const FabPoints *points)
   return most;
 }
 
+static gboolean
+has_limits_of (const FabPoints *points)
+{
+  for (guint i = 0; i < points->n_rows; i++)
+    if (points->rows[i].trial->point != NULL && points->rows[i].trial->point->bottleneck != NULL)
+      return TRUE;
+  return FALSE;
+}
+
 void
 fab_points_append_text (GString *text, const FabPoints *points)
 {
   double coverage = coverage_of (points);
-  gboolean has_ranges = fab_points_n_seeds (points) > 1;
+  gboolean has_ranges = fab_points_n_seeds (points) > 1, has_limits = has_limits_of (points);
   g_autofree char *bands = g_strdup_printf ("%.0f %% band", 100 * coverage);
   g_autofree glong *widths = g_new (glong, points->n_shown);
 
@@ -150,9 +174,10 @@ fab_points_append_text (GString *text, const FabPoints *points)
   g_string_append_printf (text, " %10s", "exposed");
   if (has_ranges)
     g_string_append_printf (text, "  %-*s", SHARES_WIDTH, "low to high");
-  g_string_append_printf (text, " %8s %8s %9s %14s  %s\n", "idle", "waiting", "MFU", "tokens/s", "binding");
+  g_string_append_printf (text, " %8s %8s %9s %14s  %s\n", "idle", "waiting", "MFU", "tokens/s",
+                          fab_points_limit_heading (has_limits));
   for (guint i = 0; i < points->n_rows; i++)
-    append_row (text, points, &points->rows[i], widths, has_ranges, coverage > 0);
+    append_row (text, points, &points->rows[i], widths, has_ranges, coverage > 0, has_limits);
 }
 
 /* --- for programs --- */
@@ -218,6 +243,7 @@ new_table (const FabPoints *points, gboolean has_spread)
     g_ptr_array_add (columns, (gpointer) band_columns[i]);
   g_ptr_array_add (columns, (gpointer) "binding_link");
   g_ptr_array_add (columns, (gpointer) "binding_link_spec");
+  g_ptr_array_add (columns, (gpointer) "limited_by");
   g_ptr_array_add (columns, (gpointer) "problem");
   g_ptr_array_add (columns, (gpointer) verdict_column);
   g_ptr_array_add (columns, NULL);
@@ -277,6 +303,7 @@ make_table (const FabPoints *points, gboolean has_spread)
       add_band (table, row->band);
     fab_table_add_text (table, point ? point->binding : NULL);
     fab_table_add_text (table, point ? point->binding_spec : NULL);
+    fab_table_add_text (table, point ? fab_bottleneck_name (point->bottleneck) : NULL);
     fab_table_add_text (table, row->trial->problem);
     g_autofree char *codes = point ? fab_verdict_codes (point->verdict) : NULL;
     fab_table_add_text (table, codes);

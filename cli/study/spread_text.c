@@ -56,6 +56,12 @@ step_change (const FabPoint *base, const FabPoint *point)
   return fab_spread_change (fab_figure_find ("step"), base, point);
 }
 
+double
+fab_spread_step_change (const FabPoint *base, const FabPoint *point)
+{
+  return step_change (base, point).median;
+}
+
 char *
 fab_spread_show_change (const FabPoint *base, const FabPoint *point)
 {
@@ -67,7 +73,7 @@ fab_spread_show_change (const FabPoint *base, const FabPoint *point)
 gboolean
 fab_spread_is_within (const FabFigure *figure, const FabPoint *base, const FabPoint *point)
 {
-  return MAX (n_seeds (base), n_seeds (point)) > 1 && !fab_spread_difference (figure, base, point).is_real;
+  return MAX (n_seeds (base), n_seeds (point)) > 1 && !fab_spread_difference (figure, base, point).counts;
 }
 
 char *
@@ -79,13 +85,16 @@ fab_spread_words (const char *why, const char *base_name, const FabPoint *base, 
 
   if (n == 1)
     return g_strdup (why);
-  g_autofree char *range = fab_spread_show_change (base, point);
-  if (change.low >= 0 && change.high <= 0)
+  g_autofree char *range = fab_spread_show_change (base, point),
+                  *counts = fab_difference_counts (&change, "faster", "slower");
+  if (change.n_equal == n)
     return g_strdup_printf ("%s and %s have the same step with each of %u seeds.", name, base_name, n);
-  if (!change.is_real)
-    return g_strdup_printf ("%s changes the step by no significant amount: %s with %u seeds.", name, range,
-                            n);
-  return g_strdup_printf ("%s With %u seeds the step changes by %s.", why, n, range);
+  if (!change.counts)
+    return g_strdup_printf (
+        "The seeds do not decide between %s and %s: %s is %s. The step changes by %s, %+.1f %% in the "
+        "median.",
+        name, base_name, name, counts, range, 100 * change.median);
+  return g_strdup_printf ("%s It is %s: the step changes by %s.", why, counts, range);
 }
 
 void
@@ -93,8 +102,7 @@ fab_spread_append_note (GString *text, guint n)
 {
   if (n > 1)
     g_string_append_printf (
-        text,
-        "\n  medians and ranges of %u seeds; a difference is significant when it has the same sign with each seed\n",
+        text, "\n  medians and ranges of %u seeds; changes are those of the same seed, and their median\n",
         n);
 }
 
@@ -145,6 +153,9 @@ fab_spread_add_change (FabJson *json, const FabPoint *base, const FabPoint *poin
   fab_json_add_real (json, "low_fraction", change.low);
   fab_json_add_real (json, "median_fraction", change.median);
   fab_json_add_real (json, "high_fraction", change.high);
-  fab_json_add_flag (json, "counts", change.is_real);
+  fab_json_add_whole (json, "faster", change.n_less);
+  fab_json_add_whole (json, "equal", change.n_equal);
+  fab_json_add_whole (json, "slower", change.n_more);
+  fab_json_add_flag (json, "counts", change.counts);
   fab_json_end (json);
 }

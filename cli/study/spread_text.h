@@ -17,6 +17,9 @@ char *fab_spread_show (const FabFigure *figure, const FabPoint *point);
 /* "-35.6 to +0.3 %": by how much the step differs from the base's, seed by seed. (transfer full) */
 char *fab_spread_show_change (const FabPoint *base, const FabPoint *point);
 
+/* By how much the step differs from the base's, as a fraction of it: the median over the seeds. */
+double fab_spread_step_change (const FabPoint *base, const FabPoint *point);
+
 /* The most seeds that one of the points has; points may be NULL. */
 guint fab_spread_most (const FabPoint *const *points, guint n);
 /* Whether the figures differ by no more than the spread of their seeds. FALSE: they differ, or there is one seed. */

@@ -21,16 +21,67 @@ fab_upgrade_is_recommendable (const FabUpgrade *self, double budget_usd)
   return self->state == FAB_UPGRADE_SURE && usd >= 0 && (budget_usd <= 0 || usd <= budget_usd);
 }
 
+/* Of two that save as much, to half a percent, the cheaper one, then the one of fewer parts, then the one that was made
+ * first: a choice that a seed cannot turn. */
+static gboolean
+is_preferred (const FabUpgrade *self, const FabUpgrade *than)
+{
+  double price = fab_upgrade_price (self), other = fab_upgrade_price (than);
+
+  if (price != other)
+    return price < other;
+  return self->n_parts < than->n_parts;
+}
+
 static const FabUpgrade *
 find_most (const FabUpgrades *all, double budget_usd, gboolean is_free)
 {
   const FabUpgrade *best = NULL;
+  double most = 0;
 
-  for (guint i = 0; i < all->ranking->len; i++) {
-    const FabUpgrade *one = at (all->ranking, i);
+  for (guint i = 0; i < all->all->len; i++) {
+    const FabUpgrade *one = at (all->all, i);
+
+    if (fab_upgrade_is_recommendable (one, budget_usd) && (!is_free || fab_upgrade_price (one) == 0))
+      most = MAX (most, one->saved_fraction);
+  }
+  for (guint i = 0; i < all->all->len; i++) {
+    const FabUpgrade *one = at (all->all, i);
 
     if (fab_upgrade_is_recommendable (one, budget_usd) && (!is_free || fab_upgrade_price (one) == 0)
-        && (best == NULL || one->saved_fraction > best->saved_fraction))
+        && one->saved_fraction >= most - FAB_UPGRADE_LEAST && (best == NULL || is_preferred (one, best)))
+      best = one;
+  }
+  return best;
+}
+
+static gint
+by_price (gconstpointer a, gconstpointer b)
+{
+  const FabUpgrade *x = *(FabUpgrade *const *) a, *y = *(FabUpgrade *const *) b;
+
+  return is_preferred (x, y) ? -1 : is_preferred (y, x) ? 1 : 0;
+}
+
+/* The cheapest purchase that surely saves more than what costs nothing. A dearer one takes its place where it surely
+ * saves more and each percent costs less. */
+static const FabUpgrade *
+find_purchase (const FabUpgrades *all, double budget_usd, const FabUpgrade *setting)
+{
+  g_autoptr (GPtrArray) list = g_ptr_array_new ();
+  const FabUpgrade *best = NULL;
+
+  for (guint i = 0; i < all->all->len; i++)
+    if (fab_upgrade_is_recommendable (at (all->all, i), budget_usd)
+        && fab_upgrade_price (at (all->all, i)) > 0)
+      g_ptr_array_add (list, (gpointer) at (all->all, i));
+  g_ptr_array_sort (list, by_price);
+  for (guint i = 0; i < list->len; i++) {
+    const FabUpgrade *one = at (list, i);
+
+    if (best == NULL ? fab_upgrade_is_better (all, one, setting)
+                     : fab_upgrade_usd_per_percent (one) < fab_upgrade_usd_per_percent (best)
+                           && fab_upgrade_is_better (all, one, best))
       best = one;
   }
   return best;
@@ -41,13 +92,7 @@ fab_upgrade_choose (const FabUpgrades *all, double budget_usd)
 {
   FabUpgradeChoice choice = { find_most (all, budget_usd, TRUE), NULL, find_most (all, budget_usd, FALSE) };
 
-  for (guint i = 0; i < all->ranking->len && choice.purchase == NULL; i++) {
-    const FabUpgrade *one = at (all->ranking, i);
-
-    if (fab_upgrade_is_recommendable (one, budget_usd) && fab_upgrade_price (one) > 0
-        && fab_upgrade_is_better (one, choice.setting))
-      choice.purchase = one;
-  }
+  choice.purchase = find_purchase (all, budget_usd, choice.setting);
   return choice;
 }
 
@@ -77,19 +122,15 @@ fab_upgrade_why_no_purchase (const FabUpgrades *all, double budget_usd, gboolean
 const char *
 fab_upgrade_pace (const FabPoint *point)
 {
-  const double little = 0.02;
+  const char *name = fab_bottleneck_name (point->bottleneck);
 
-  if (point->step_s > 0 && point->exposed_s < little * point->step_s)
-    return point->idle_s > little * point->step_s ? "waiting ranks" : "compute";
-  if (point->ends_fraction > 0.5)
-    return "ends of collectives";
-  return point->binding_spec != NULL ? point->binding_spec : "-";
+  return name != NULL ? name : "-";
 }
 
 char *
 fab_upgrade_show_band (const FabUpgrade *self)
 {
-  if (self->band == NULL)
+  if (!fab_upgrade_has_band (self))
     return g_strdup ("-");
   return g_strdup_printf ("%.1f to %.1f %%", 100 * self->low_fraction, 100 * self->high_fraction);
 }

@@ -78,11 +78,19 @@ changed_ps (FabTimePs time_ps, double change)
   return (FabTimePs) ((double) time_ps * (1 + change) + 0.5);
 }
 
+static gboolean
+is_named (const char *name, const FabLinkClass *link_class)
+{
+  return name != NULL && strcmp (name, link_class->name) == 0;
+}
+
 /* Applies a what-if question to the numbers of a link. */
 static void
 change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *rate, FabTimePs *latency_ps)
 {
-  if (what_if == NULL || g_strcmp0 (what_if->link_class, link_class->name) != 0)
+  if (what_if == NULL
+      || (!what_if->is_every_link && !is_named (what_if->link_class, link_class)
+          && !is_named (what_if->second_class, link_class)))
     return;
   *rate = (FabBytesPerS) ((double) *rate * what_if->rate_factor + 0.5);
   *latency_ps = changed_ps (*latency_ps, what_if->latency_change);
@@ -312,6 +320,9 @@ fill_cluster (const Build *build, FabCluster *cluster)
     .memory_bytes = accelerator->memory_bytes,
     .memory_bytes_per_s = accelerator->memory_bytes_per_s,
   };
+  if (build->what_if != NULL && build->what_if->memory_factor > 0)
+    cluster->device.memory_bytes_per_s = (FabBytesPerS) ((double) accelerator->memory_bytes_per_s
+                                                         * build->what_if->memory_factor);
   cap_device (&cluster->device, accelerator, fab_scenario_spec (build->scenario));
   cluster->generation = accelerator->architecture
                           ? fab_catalog_generation (fab_scenario_catalog (build->scenario),

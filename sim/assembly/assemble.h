@@ -15,12 +15,20 @@
 /* A what-if question: every link of one class gets a multiple of its rate, and its times change by a fraction (0.1:
  * ten per cent longer). */
 typedef struct {
-  const char *link_class; /* NULL: no link changes */
+  const char *link_class;   /* NULL: no link changes */
+  const char *second_class; /* changes likewise; NULL: none */
+  gboolean is_every_link;   /* all links change, whatever their class */
   double rate_factor;
   /* message times were measured separately and stay; otherwise they get faster with the rate */
   gboolean keeps_messages;
   double latency_change, endpoint_change, messages_change;
-  gboolean is_intact; /* leaves out faults and background loads */
+  gboolean is_intact;    /* leaves out faults and background loads */
+  double memory_factor;  /* on the rate of the accelerators' memory; 0: as it is */
+  double compute_factor; /* on the time of all kernels of the first job; 0: as it is */
+  double host_factor;    /* on the time of its work on the host; 0: as it is */
+  gboolean is_even;      /* no rank of it is slower than the others */
+  gboolean
+      has_no_latency; /* its collectives move bytes at once: neither software nor wires take time before */
   /* of the collectives of the first job; NULL: they take what is predicted. It outlives building. */
   const FabPlanScale *plans;
   const FabComputeScale *compute; /* of the first job; NULL: as predicted. It outlives building. */

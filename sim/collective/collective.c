@@ -89,6 +89,13 @@ fab_collective_plan_scale (FabCollectivePlan *plan, double factor)
 }
 
 void
+fab_collective_plan_start_at_once (FabCollectivePlan *plan)
+{
+  plan->startup_ps = plan->latency_ps = 0;
+  plan->steps.steps_ps = plan->steps.fill_ps = 0;
+}
+
+void
 fab_collective_plan_share (FabCollectivePlan *plan, guint64 n)
 {
   g_assert (n > 0);

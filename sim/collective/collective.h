@@ -180,6 +180,9 @@ typedef struct {
  * that are played as messages keep the latency of their wires. */
 void fab_collective_plan_scale (FabCollectivePlan *plan, double factor);
 
+/* Makes the plan move bytes from its first moment on: no software, no steps and no wires before. */
+void fab_collective_plan_start_at_once (FabCollectivePlan *plan);
+
 /* Makes the plan the n-th part of the operation, in bytes, startup and latency: what the average of n steps has of one
  * that runs in a single one of them. It is played as a stream. */
 void fab_collective_plan_share (FabCollectivePlan *plan, guint64 n);

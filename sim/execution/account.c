@@ -723,8 +723,9 @@ fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
     FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, i);
     record->exposed_ps = exposed_of (self, record);
   }
-  fab_contention_attribute (dag, self->env.net->env.graph, self->env.net->ops->shares_links,
-                            probe->collectives);
+  if (!self->env.has_no_loads)
+    fab_contention_attribute (dag, self->env.net->env.graph, self->env.net->ops->shares_links,
+                              probe->collectives);
   if (self->env.ended.fn == NULL)
     record_loads (self, iteration, now_ps, probe->link_loads);
   if (probe->collectives->len > 0 && self->env.ended.fn == NULL && !self->env.has_no_loads)

@@ -43,7 +43,9 @@ typedef struct {
   gboolean is_alone;
   const FabLinkId *apart; /* [n_apart] */
   guint n_apart;
-  gboolean has_no_loads; /* nobody asks what links carried: the probe has no loads of links and no samples */
+  /* Nobody asks what links carried: the probe has no loads of links and no samples, and collectives name the slowest link
+   * of an idle network. */
+  gboolean has_no_loads;
 } FabExecutorEnv;
 
 FabExecutor *fab_executor_new (const FabExecutorEnv *env);

@@ -269,16 +269,24 @@ static const FabColumn band_columns[] = {
     .meaning = "The largest source of the width: `collectives (2 tables of port-200)`." },
 };
 
-static const FabColumn faster_columns[] = {
-  { COLUMN (FabFasterRecord, spec, TEXT), .meaning = "The catalogue entry whose links are faster." },
-  { COLUMN (FabFasterRecord, rate_factor, REAL), .meaning = "Factor on the rate of these links." },
-  { COLUMN (FabFasterRecord, step_s, REAL), .meaning = "Step of the last iteration with the faster links." },
-  { COLUMN (FabFasterRecord, exposed_s, REAL),
-    .meaning = "Exposed communication of the last iteration with the faster links." },
-  { COLUMN (FabFasterRecord, binding_from, TEXT), .may_be_null = TRUE,
-    .meaning = "The link that sets the pace with the faster links (its source); NULL: no link does." },
-  { COLUMN (FabFasterRecord, binding_to, TEXT), .may_be_null = TRUE },
-  { COLUMN (FabFasterRecord, binding_spec, TEXT), .may_be_null = TRUE },
+static const FabColumn lever_columns[] = {
+  { COLUMN (FabLeverRecord, place, COUNT), .meaning = "0 for the lever that shortens the step most." },
+  { COLUMN (FabLeverRecord, kind, TEXT),
+    .meaning =
+        "`link`, `links`, `nics`, `channels`, `latency`, `compute`, `memory`, `host`, `ranks` or `draws`." },
+  { COLUMN (FabLeverRecord, name, TEXT), .meaning = "What is changed: `ib-ndr`, `NICs`, `compute`." },
+  { COLUMN (FabLeverRecord, change, TEXT), .meaning = "How it is changed: `every ib-ndr twice as fast`." },
+  { COLUMN (FabLeverRecord, limits, COUNT),
+    .meaning =
+        "1: of all levers this one limits the step. No row has 1 where none alone shortens it by 1 %." },
+  { COLUMN (FabLeverRecord, step_s, REAL),
+    .meaning = "Step of the last iteration with the change; with several seeds, of the median one." },
+  { COLUMN (FabLeverRecord, exposed_s, REAL),
+    .meaning = "Exposed communication of the last iteration with the change." },
+  { COLUMN (FabLeverRecord, saved_fraction, REAL),
+    .meaning =
+        "Share of the step that the change saves, the median over seeds; below 0: the step is longer." },
+  { COLUMN (FabLeverRecord, n_seeds, COUNT), .meaning = "Number of seeds that were simulated." },
 };
 
 static const FabColumn goodput_columns[] = {
@@ -506,10 +514,11 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                        .note = "A run with `--no-band` has no rows here, and neither has a run without "
                                "uncertain inputs.",
                        .keys = { "PRIMARY KEY (run_id, iteration, figure)", TO_ITERATION } },
-  [FAB_TABLE_FASTER] = { TABLE (faster, FabFasterRecord, faster_columns), .what = "the what-if", .since = 6,
-                         .owner = OF_A_RUN,
-                         .about = "the run simulated again with faster links of the kind that set its pace",
-                         .keys = { "PRIMARY KEY (run_id, spec, rate_factor)" } },
+  [FAB_TABLE_LEVER] = { TABLE (lever, FabLeverRecord, lever_columns), .what = "the levers", .since = 8,
+                        .owner = OF_A_RUN,
+                        .about = "the run simulated again with one change of the machine or of the software",
+                        .note = "A run with `--no-bottleneck` has no rows here.",
+                        .keys = { "PRIMARY KEY (run_id, place)" } },
   [FAB_TABLE_GOODPUT] = { TABLE (goodput, FabGoodputRecord, goodput_columns), .what = "the goodput",
                           .since = 7, .owner = OF_A_RUN, .about = "what failures leave of the whole training",
                           .note =

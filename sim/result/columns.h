@@ -64,7 +64,7 @@ typedef enum {
   FAB_TABLE_FINDING,
   FAB_TABLE_MEMO,
   FAB_TABLE_BAND,
-  FAB_TABLE_FASTER,
+  FAB_TABLE_LEVER,
   FAB_TABLE_GOODPUT,
   FAB_N_RUN_TABLES, /* those above have the rows of runs */
   FAB_TABLE_SWEEP = FAB_N_RUN_TABLES,

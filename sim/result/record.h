@@ -212,13 +212,14 @@ typedef struct {
   const char *reason;       /* what most of it comes from; NULL: unknown */
 } FabBandRecord;
 
-/* The last iteration, played again with faster links of one catalogue entry. */
+/* The last iteration, played again with one change (sim/decision/bottleneck.h). */
 typedef struct {
-  const char *spec; /* "ib-ndr" */
-  double rate_factor;
-  double step_s, exposed_s;
-  const char *binding_from, *binding_to, *binding_spec; /* the binding link then; NULL: none */
-} FabFasterRecord;
+  guint place; /* 0: it saves most */
+  const char *kind, *name, *change;
+  guint limits; /* 1: it limits the step */
+  double step_s, exposed_s, saved_fraction;
+  guint n_seeds;
+} FabLeverRecord;
 
 /* What failures leave of the whole training (sim/study/goodput.h); NAN: not known. */
 typedef struct {

@@ -660,9 +660,24 @@ fab_store_commit_run (FabStore *self, GError **error)
   return TRUE;
 }
 
+/* Within the transaction that adds the outlook. */
+static gboolean
+replace_findings (FabStore *self, const FabOutlookRecords *records, GError **error)
+{
+  g_autofree char *sql = g_strdup_printf ("DELETE FROM finding WHERE run_id = %" G_GINT64_FORMAT,
+                                          self->run_id);
+
+  if (records->findings == NULL)
+    return TRUE;
+  if (!fab_store_exec (self, sql, "replace the findings of a run", error)) {
+    fab_store_abandon_run (self);
+    return FALSE;
+  }
+  return add_rows (self, FAB_TABLE_FINDING, records->findings, records->n_findings, error);
+}
+
 gboolean
-fab_store_add_outlook (FabStore *self, gint64 run_id, const FabBandRecord *bands, guint n_bands,
-                       const FabFasterRecord *faster, guint n_faster, GError **error)
+fab_store_add_outlook (FabStore *self, gint64 run_id, const FabOutlookRecords *records, GError **error)
 {
   g_assert (self->mode == FAB_STORE_WRITE && !self->in_run);
   if (!fab_store_exec (self, "BEGIN IMMEDIATE", "add to a run", error))
@@ -670,8 +685,9 @@ fab_store_add_outlook (FabStore *self, gint64 run_id, const FabBandRecord *bands
   self->in_run = TRUE;
   self->run_id = run_id;
   memset (self->n_rows, 0, sizeof self->n_rows);
-  return add_rows (self, FAB_TABLE_BAND, bands, n_bands, error)
-      && add_rows (self, FAB_TABLE_FASTER, faster, n_faster, error) && fab_store_commit_run (self, error);
+  return add_rows (self, FAB_TABLE_BAND, records->bands, records->n_bands, error)
+      && add_rows (self, FAB_TABLE_LEVER, records->levers, records->n_levers, error)
+      && replace_findings (self, records, error) && fab_store_commit_run (self, error);
 }
 
 void

@@ -52,10 +52,18 @@ gboolean fab_store_add_memo (FabStore *self, const FabMemoRecord *row, GError **
 gboolean fab_store_add_goodput (FabStore *self, const FabGoodputRecord *row, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
 
-/* Adds to a run that is stored how sure it is and what faster links would change, in one transaction. FALSE and
- * *error when that fails; the run itself stays. */
-gboolean fab_store_add_outlook (FabStore *self, gint64 run_id, const FabBandRecord *bands, guint n_bands,
-                                const FabFasterRecord *faster, guint n_faster, GError **error);
+/* What is found of a run after it was stored. */
+typedef struct {
+  const FabBandRecord *bands;
+  const FabLeverRecord *levers;
+  const FabFindingRecord *findings; /* in place of those that the run has; NULL: those stay */
+  guint n_bands, n_levers, n_findings;
+} FabOutlookRecords;
+
+/* Adds to a run that is stored how sure it is and what limits it, in one transaction. FALSE and *error when that
+ * fails; the run itself stays. */
+gboolean fab_store_add_outlook (FabStore *self, gint64 run_id, const FabOutlookRecords *records,
+                                GError **error);
 
 /* Drops the run that was begun and not committed, if there is one. */
 void fab_store_abandon_run (FabStore *self);

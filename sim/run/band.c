@@ -14,6 +14,7 @@ const char *const fab_unsure_names[] = {
   [FAB_UNSURE_MESSAGES] = "messages",
   [FAB_UNSURE_COLLECTIVES] = "collectives",
   [FAB_UNSURE_COMPUTE] = "compute",
+  [FAB_UNSURE_DRAWS] = "seeds",
   NULL,
 };
 
@@ -30,6 +31,7 @@ fraction_of (const FabLinkSpec *spec, FabUnsureKind kind)
   case FAB_UNSURE_MESSAGES: return spec->messages.n > 0 ? spec->uncertainty.messages_fraction : 0;
   case FAB_UNSURE_COLLECTIVES:
   case FAB_UNSURE_COMPUTE:
+  case FAB_UNSURE_DRAWS:
   case FAB_N_UNSURE:
   default: g_assert_not_reached ();
   }
@@ -44,13 +46,14 @@ is_used (const FabGraph *graph, const char *name)
   return FALSE;
 }
 
+/* `graph` NULL: whether or not the machine has such a link. */
 static void
 list_of_link (const FabLinkSpec *spec, const FabGraph *graph, GArray *unsure)
 {
   for (FabUnsureKind kind = 0; kind < FAB_UNSURE_COLLECTIVES; kind++) {
     double fraction = fraction_of (spec, kind);
 
-    if (fraction > 0 && is_used (graph, spec->name)) {
+    if (fraction > 0 && (graph == NULL || is_used (graph, spec->name))) {
       FabUnsure one = { g_strdup (spec->name), kind, fraction };
 
       g_array_append_val (unsure, one);
@@ -75,6 +78,12 @@ list_unsure (const FabScenario *scenario, const FabGraph *graph)
   for (guint i = 0; names[i] != NULL; i++)
     list_of_link (fab_catalog_link (catalog, names[i]), graph, unsure);
   return unsure;
+}
+
+GArray *
+fab_unsure_links (const FabScenario *scenario)
+{
+  return list_unsure (scenario, NULL);
 }
 
 /* --- collectives --- */
@@ -230,8 +239,8 @@ scale_plan (gpointer owner, const FabCluster *cluster, const FabCollectivePlan *
 
 /* --- band --- */
 
-static FabWhatIf
-what_if_of (const FabUnsure *unsure, double sign)
+FabWhatIf
+fab_unsure_what_if (const FabUnsure *unsure, double sign)
 {
   double change = sign * unsure->fraction;
   FabWhatIf what_if = { .link_class = unsure->link, .rate_factor = 1, .keeps_messages = TRUE };
@@ -243,6 +252,7 @@ what_if_of (const FabUnsure *unsure, double sign)
   case FAB_UNSURE_MESSAGES: what_if.messages_change = change; break;
   case FAB_UNSURE_COLLECTIVES:
   case FAB_UNSURE_COMPUTE:
+  case FAB_UNSURE_DRAWS:
   case FAB_N_UNSURE:
   default: g_assert_not_reached ();
   }
@@ -308,7 +318,7 @@ play_links (Maker *self, GError **error)
 {
   for (guint which = 0; which < self->band->unsure->len; which++) {
     const FabUnsure *unsure = &g_array_index (self->band->unsure, FabUnsure, which);
-    FabWhatIf down = what_if_of (unsure, -1), up = what_if_of (unsure, 1);
+    FabWhatIf down = fab_unsure_what_if (unsure, -1), up = fab_unsure_what_if (unsure, 1);
 
     if (!self->play (self->owner, &down, self->less, error)
         || !self->play (self->owner, &up, self->more, error))
@@ -485,6 +495,44 @@ fab_band_of_links (const FabScenario *scenario, const FabGraph *graph, const dou
   return is_found;
 }
 
+/* With what is added the bounds are as far from the value as both are together. */
+static void
+widen (FabBand *self, guint i, double value, double low, double high)
+{
+  double fall = MAX (value - low, 0), rise = MAX (high - value, 0);
+
+  if (fall + rise > self->high[i] - self->low[i])
+    self->most[i] = self->unsure->len - 1;
+  self->low[i] = MAX (value - hypot (value - self->low[i], fall), 0);
+  self->high[i] = value + hypot (self->high[i] - value, rise);
+}
+
+void
+fab_band_add_draws (FabBand **band, const double *values, const double *low, const double *high, guint n,
+                    guint n_draws)
+{
+  const FabUnsure unsure = { NULL, FAB_UNSURE_DRAWS, 0 };
+  gboolean differs = FALSE;
+
+  for (guint i = 0; i < n; i++)
+    differs |= high[i] > low[i];
+  if (!differs)
+    return;
+  if (*band == NULL) {
+    GArray *list = g_array_new (FALSE, FALSE, sizeof (FabUnsure));
+
+    g_array_set_clear_func (list, unsure_clear);
+    *band = band_new (list, n);
+    memcpy ((*band)->low, values, n * sizeof *values);
+    memcpy ((*band)->high, values, n * sizeof *values);
+    (*band)->coverage_fraction = 0.9;
+  }
+  g_array_append_val ((*band)->unsure, unsure);
+  (*band)->n_draws = n_draws;
+  for (guint i = 0; i < n; i++)
+    widen (*band, i, values[i], low[i], high[i]);
+}
+
 char *
 fab_plan_band_basis (const FabPlanBand *self)
 {
@@ -512,6 +560,8 @@ fab_band_most (const FabBand *self, guint i)
   g_autofree char *basis = fab_plan_band_basis (&self->collectives);
   g_autofree char *compute = compute_basis (&self->compute);
 
+  if (unsure->kind == FAB_UNSURE_DRAWS)
+    return g_strdup_printf ("the seed (%u seeds)", self->n_draws);
   if (unsure->kind == FAB_UNSURE_COLLECTIVES)
     return g_strdup_printf ("%s (%s)", fab_unsure_names[unsure->kind], basis);
   if (unsure->kind == FAB_UNSURE_COMPUTE)
@@ -526,6 +576,8 @@ fab_band_about (const FabBand *self, guint i)
   g_autofree char *most = fab_band_most (self, i);
   const FabUnsure *only = &g_array_index (self->unsure, FabUnsure, 0);
 
+  if (self->unsure->len == 1 && only->kind == FAB_UNSURE_DRAWS)
+    return g_strdup_printf ("%u seeds alone", self->n_draws);
   if (self->unsure->len == 1 && only->link == NULL) {
     gboolean is_compute = only->kind == FAB_UNSURE_COMPUTE;
     g_autofree char *basis = is_compute ? compute_basis (&self->compute)
@@ -544,6 +596,8 @@ fab_band_add_json (const FabBand *self, FabJson *json)
   fab_json_add_real (json, "coverage_fraction", self->coverage_fraction);
   if (self->fidelity != NULL)
     fab_json_add_text (json, "ends_fidelity", self->fidelity);
+  if (self->n_draws > 0)
+    fab_json_add_whole (json, "seeds", self->n_draws);
   if (self->collectives.coverage_fraction > 0) {
     fab_json_add_text (json, "family", self->collectives.entry);
     fab_json_add_whole (json, "tables", self->collectives.n_tables);

@@ -25,18 +25,25 @@ typedef enum {
   FAB_UNSURE_MESSAGES,
   FAB_UNSURE_COLLECTIVES, /* all that no uncertain link carries */
   FAB_UNSURE_COMPUTE,     /* all kernels of the first job */
+  FAB_UNSURE_DRAWS,       /* the seed */
   FAB_N_UNSURE,
 } FabUnsureKind;
 
-/* "rate", "latency", ..., as in a link's `uncertainty`, then "collectives" and "compute"; NULL-ended */
+/* "rate", "latency", ..., as in a link's `uncertainty`, then "collectives", "compute" and "seeds"; NULL-ended */
 extern const char *const fab_unsure_names[];
 
 /* What is uncertain: a number of a link entry, collectives, or compute. */
 typedef struct {
-  char *link; /* NULL: collectives, or compute */
+  char *link; /* NULL: collectives, compute or the seed */
   FabUnsureKind kind;
-  double fraction; /* half-width as a fraction of the number; of collectives and compute 0 */
+  double fraction; /* half-width as a fraction of the number; of collectives, compute and the seed 0 */
 } FabUnsure;
+
+/* Returns the uncertain numbers of all links of the scenario's catalogue (FabUnsure). (transfer full) */
+GArray *fab_unsure_links (const FabScenario *scenario);
+
+/* The what-if that sets a number to the lower end of its interval (`sign` -1) or the upper one (1). */
+FabWhatIf fab_unsure_what_if (const FabUnsure *unsure, double sign);
 
 /* What is known of compute like the job's. */
 typedef struct {
@@ -69,6 +76,7 @@ typedef struct {
   /* of the entry of `bands` by which most is uncertain; coverage 0: no collectives count in */
   FabPlanBand collectives;
   FabComputeBand compute;
+  guint n_draws; /* seeds, over which the figures range; 0: they do not count in */
   /* The name of the network that played the ends where it is not the one that played the values. The caller sets it. */
   const char *fidelity;
 } FabBand;
@@ -83,6 +91,10 @@ gboolean fab_band_find (const FabScenario *scenario, const FabGraph *graph, cons
 /* The same of links alone, for what has no collectives. */
 gboolean fab_band_of_links (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
                             FabBandPlay play, gpointer owner, FabBand **band, GError **error);
+/* Adds in quadrature that the values [n] are `low` to `high` with other seeds, of which `n_draws` were played. *band NULL
+ * becomes a band of the seeds alone. Nothing where all seeds have the same values. */
+void fab_band_add_draws (FabBand **band, const double *values, const double *low, const double *high, guint n,
+                         guint n_draws);
 void fab_band_free (FabBand *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBand, fab_band_free)
 

@@ -12,6 +12,7 @@ struct _FabSimulation {
   FabPlantCache *plants; /* that the plant is of; NULL: it is the simulation's own, or that of another */
   gboolean is_beside;    /* another simulation, whose times alone are asked for */
   gboolean shares_plant; /* with another simulation, which owns it */
+  gboolean is_even;      /* no rank is slower than the others (FabWhatIf) */
   FabPlant *plant;
   FabJob *job;
   FabEngine *engine;
@@ -144,7 +145,7 @@ build_executor (FabSimulation *self)
       .totals = self->job->totals,
       .peak_flops_per_s = peak_flops_per_s (self),
       .n_iterations = (guint) spec->iterations,
-      .slowness = self->job->totals.slowness,
+      .slowness = self->is_even ? NULL : self->job->totals.slowness,
       .slowness_owner = self->job->totals.slowness_owner,
       .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
       .is_alone = is_alone (self),
@@ -172,6 +173,7 @@ add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error
 typedef struct {
   FabPlantCache *plants;
   gboolean is_beside, is_shared;
+  gboolean is_even; /* as in FabWhatIf */
 } PlantSource;
 
 /* On this plant, which it takes; NULL: there is none. */
@@ -185,6 +187,7 @@ simulation_new (PlantSource source, FabPlant *plant, const FabScenario *scenario
   self->plants = source.plants;
   self->is_beside = source.is_beside;
   self->shares_plant = source.is_shared;
+  self->is_even = source.is_even;
   self->plant = plant;
   if (self->plant == NULL)
     return NULL;
@@ -225,27 +228,57 @@ scale_plans (FabSimulation *self, const FabPlanScale *scale)
   }
 }
 
+/* On the time of all tasks of the kind that are no collectives. */
 static void
-scale_compute (FabSimulation *self, const FabComputeScale *scale)
+scale_tasks (FabSimulation *self, FabSpanKind kind, double factor)
 {
   const FabDag *dag = self->job->dag;
-  double factor;
 
-  if (!self->job->totals.has_compute_known)
-    return;
-  factor = scale->factor (scale->owner, &self->job->totals.compute_known);
   for (guint i = 0; i < dag->n_tasks; i++) {
     FabTask *task = &dag->tasks[i];
 
-    if (task->collective < 0 && task->kind == FAB_SPAN_COMPUTE)
+    if (task->collective < 0 && task->kind == kind)
       task->duration_ps = (FabTimePs) ((double) task->duration_ps * factor + 0.5);
   }
+}
+
+static void
+scale_compute (FabSimulation *self, const FabComputeScale *scale)
+{
+  if (self->job->totals.has_compute_known)
+    scale_tasks (self, FAB_SPAN_COMPUTE, scale->factor (scale->owner, &self->job->totals.compute_known));
+}
+
+static void
+start_at_once (FabSimulation *self)
+{
+  for (guint i = 0; i < self->job->dag->n_collectives; i++)
+    if (self->job->dag->collectives[i].plan.footprint != NULL)
+      fab_collective_plan_start_at_once (&self->job->dag->collectives[i].plan);
 }
 
 static gboolean
 changes_machine (const FabWhatIf *what_if)
 {
-  return what_if != NULL && (what_if->link_class != NULL || what_if->is_intact);
+  return what_if != NULL
+      && (what_if->link_class != NULL || what_if->is_every_link || what_if->is_intact
+          || what_if->memory_factor > 0);
+}
+
+/* What a what-if changes of the job once it is built. */
+static void
+change_job (FabSimulation *self, const FabWhatIf *what_if)
+{
+  if (what_if->plans != NULL)
+    scale_plans (self, what_if->plans);
+  if (what_if->has_no_latency)
+    start_at_once (self);
+  if (what_if->compute != NULL)
+    scale_compute (self, what_if->compute);
+  if (what_if->compute_factor > 0)
+    scale_tasks (self, FAB_SPAN_COMPUTE, what_if->compute_factor);
+  if (what_if->host_factor > 0)
+    scale_tasks (self, FAB_SPAN_LOAD, what_if->host_factor);
 }
 
 FabSimulation *
@@ -254,7 +287,8 @@ fab_simulation_build_beside (const FabSimulation *first, const FabScenario *scen
                              GError **error)
 {
   PlantSource source = { .is_beside = first != NULL,
-                         .is_shared = first != NULL && !changes_machine (what_if) };
+                         .is_shared = first != NULL && !changes_machine (what_if),
+                         .is_even = what_if != NULL && what_if->is_even };
   GError *problem = NULL;
   FabPlant *plant;
 
@@ -264,10 +298,8 @@ fab_simulation_build_beside (const FabSimulation *first, const FabScenario *scen
   else
     plant = fab_plant_new (scenario, what_if, &problem);
   FabSimulation *self = build_all (source, plant, problem, scenario, registry, cancel, error);
-  if (self != NULL && what_if != NULL && what_if->plans != NULL)
-    scale_plans (self, what_if->plans);
-  if (self != NULL && what_if != NULL && what_if->compute != NULL)
-    scale_compute (self, what_if->compute);
+  if (self != NULL && what_if != NULL)
+    change_job (self, what_if);
   return self;
 }
 
@@ -280,12 +312,20 @@ fab_simulation_build (const FabScenario *scenario, const FabRegistry *registry, 
 
 FabSimulation *
 fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario, const FabRegistry *registry,
-                         const gint *cancel, GError **error)
+                         const FabWhatIf *what_if, const gint *cancel, GError **error)
 {
   GError *problem = NULL;
-  FabPlant *plant = fab_plant_cache_take (plants, scenario, &problem);
 
-  return build_all ((PlantSource){ .plants = plants }, plant, problem, scenario, registry, cancel, error);
+  if (changes_machine (what_if))
+    return fab_simulation_build (scenario, registry, what_if, cancel, error);
+  PlantSource source = { .plants = plants,
+                         .is_beside = what_if != NULL,
+                         .is_even = what_if != NULL && what_if->is_even };
+  FabPlant *plant = fab_plant_cache_take (plants, scenario, &problem);
+  FabSimulation *self = build_all (source, plant, problem, scenario, registry, cancel, error);
+  if (self != NULL && what_if != NULL)
+    change_job (self, what_if);
+  return self;
 }
 
 FabSimulation *

@@ -28,10 +28,12 @@ FabSimulation *fab_simulation_build_beside (const FabSimulation *first, const Fa
                                             const FabRegistry *registry, const FabWhatIf *what_if,
                                             const gint *cancel, GError **error);
 
-/* The same on a plant of the cache, which gets it back when the simulation is freed. The results are those of a new
- * plant. */
+/* The same on a plant of the cache, which gets it back when the simulation is freed; on one of its own where the what-if
+ * changes the machine. The results are those of a new plant; with a what-if the probe has no loads of links and no
+ * samples. */
 FabSimulation *fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario,
-                                        const FabRegistry *registry, const gint *cancel, GError **error);
+                                        const FabRegistry *registry, const FabWhatIf *what_if,
+                                        const gint *cancel, GError **error);
 
 /* Prepares one job of the scenario without the others, on its nodes: a neighbour's number, or FAB_FIRST_JOB.
  * (transfer full) */

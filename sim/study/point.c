@@ -17,6 +17,7 @@ fab_point_free (FabPoint *self)
   g_free (self->binding);
   g_free (self->binding_spec);
   fab_verdict_free (self->verdict);
+  fab_bottleneck_free (self->bottleneck);
   g_clear_pointer (&self->draws, g_ptr_array_unref);
   g_free (self);
 }
@@ -29,6 +30,7 @@ fab_point_copy (const FabPoint *self)
   copy->binding = g_strdup (self->binding);
   copy->binding_spec = g_strdup (self->binding_spec);
   copy->verdict = self->verdict != NULL ? fab_verdict_copy (self->verdict) : NULL;
+  copy->bottleneck = self->bottleneck != NULL ? fab_bottleneck_copy (self->bottleneck) : NULL;
   copy->draws = NULL;
   return copy;
 }
@@ -135,7 +137,6 @@ take_binding (FabPoint *self, const FabSimulation *simulation)
   self->binding = g_strconcat (from, " -> ", to, NULL);
   self->binding_spec = g_strdup (fab_graph_link_class (graph, binding.link)->name);
   self->binding_fraction = binding.fraction;
-  self->ends_fraction = binding.ends_fraction;
 }
 
 static gboolean
@@ -202,10 +203,11 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   const FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL };
   g_autoptr (FabPoint) weighed = g_new0 (FabPoint, 1);
   FabPlantCache *plants = limits != NULL ? limits->plants : NULL;
-  g_autoptr (FabSimulation) simulation = plants != NULL ? fab_simulation_build_on (plants, scenario, registry,
-                                                                                   options.cancel, error)
-                                                        : fab_simulation_build (scenario, registry, NULL,
-                                                                                options.cancel, error);
+  g_autoptr (FabSimulation) simulation = plants != NULL
+                                           ? fab_simulation_build_on (plants, scenario, registry, NULL,
+                                                                      options.cancel, error)
+                                           : fab_simulation_build (scenario, registry, NULL, options.cancel,
+                                                                   error);
 
   if (simulation == NULL)
     return NULL;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/cost/bill.h"
+#include "sim/decision/bottleneck.h"
 #include "sim/run/simulation.h"
 #include "sim/study/goodput.h"
 #include "sim/verdict/verdict.h"
@@ -21,9 +22,10 @@ typedef struct {
   FabBytes memory_max_bytes; /* memory that a rank has */
   /* What a rank sends in a step at least: sizes x the busbw factors of nccl-tests. */
   double sent_bytes;
-  double binding_fraction;      /* share of the communication that the binding link limits */
-  double ends_fraction;         /* share of it in which the ends of collectives set the pace, and no link */
-  char *binding, *binding_spec; /* "node0/nic0 -> leaf0", "ib-ndr"; NULL: no link binds */
+  double binding_fraction; /* share of the communication of which that link is the slowest */
+  char *binding,
+      *binding_spec; /* the slowest link: "node0/nic0 -> leaf0", "ib-ndr"; NULL: nothing crosses a link */
+  FabBottleneck *bottleneck; /* what limits the step; NULL: it was not asked for (study_bottleneck.h) */
   FabSpending spending;
   FabGoodput goodput;  /* all 0 where the scenario has no rates of failures */
   FabVerdict *verdict; /* NULL: not computed, as of a point that was read back */

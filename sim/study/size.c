@@ -6,6 +6,7 @@
 #include "sim/base/error.h"
 #include "sim/run/run.h"
 #include "sim/study/study_band.h"
+#include "sim/study/study_bottleneck.h"
 
 void
 fab_size_free (FabSize *self)
@@ -107,6 +108,21 @@ init_point (FabSizePoint *point, const char *key, const char *value)
   point->trial.edits = point->edits;
 }
 
+/* Of the answer and the value before it in any case, and of all values where that is quick. */
+static void
+find_bottlenecks (FabSize *self, const FabStudy *study)
+{
+  g_autofree FabTry **tries = g_new (FabTry *, self->n);
+  const guint asked[] = { self->best, self->before >= 0 ? (guint) self->before : self->best };
+
+  for (guint i = 0; i < self->n; i++)
+    tries[i] = &self->points[i].trial;
+  for (guint i = 0; i < G_N_ELEMENTS (asked); i++)
+    if (tries[asked[i]]->point != NULL)
+      fab_study_find_bottleneck (study, tries[asked[i]]->edits, tries[asked[i]]->point);
+  fab_study_find_bottlenecks (study, tries, self->n);
+}
+
 FabSize *
 fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
 {
@@ -123,6 +139,7 @@ fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
   for (guint i = 0; i < spec->n_targets; i++)
     if (!check_played (self, &spec->targets[i], error))
       return NULL;
+  find_bottlenecks (self, study);
   return g_steal_pointer (&self);
 }
 
@@ -164,13 +181,10 @@ say_rest (const FabSizePoint *best, const char *key)
   g_string_printf (text, "With %s %.1f %% of the step is compute, %.1f %% exposed communication", best->value,
                    percent * point->compute_s, percent * point->exposed_s);
   append_dimensions (text, point);
-  gboolean is_link = point->binding != NULL && point->ends_fraction <= 0.5;
+  g_autofree char *limits = point->bottleneck != NULL ? fab_bottleneck_words (point->bottleneck) : NULL;
 
-  g_string_append_printf (text,
-                          ", for which %s%s%s sets the pace, and %.1f %% idle: a larger %s does not "
-                          "reduce it further.",
-                          is_link ? point->binding : "no link", is_link ? " of " : "",
-                          is_link ? point->binding_spec : "", percent * point->idle_s, key);
+  g_string_append_printf (text, ", and %.1f %% idle: a larger %s does not reduce it further.%s%s",
+                          percent * point->idle_s, key, limits ? " " : "", limits ? limits : "");
   return g_string_free (text, FALSE);
 }
 

@@ -45,21 +45,23 @@ fab_spread_of (const FabFigure *figure, const FabPoint *point)
   return summarise (values);
 }
 
+/* The figure with every seed. */
+static double *
+values_of (const FabFigure *figure, const FabPoint *point)
+{
+  double *values = g_new (double, n_draws (point));
+
+  for (guint i = 0; i < n_draws (point); i++)
+    values[i] = figure->value (draw_at (point, i));
+  return values;
+}
+
 static FabDifference
 difference (const FabFigure *figure, const FabPoint *base, const FabPoint *other, gboolean is_relative)
 {
-  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autofree double *before = values_of (figure, base), *after = values_of (figure, other);
 
-  for (guint i = 0; i < MAX (n_draws (base), n_draws (other)); i++) {
-    double before = figure->value (draw_at (base, i)), value = figure->value (draw_at (other, i)) - before;
-
-    if (is_relative)
-      value = before > 0 ? value / before : 0;
-    g_array_append_val (values, value);
-  }
-  FabSpread spread = summarise (values);
-  return (FabDifference){ spread.n, spread.low, spread.median, spread.high,
-                          spread.low > 0 || spread.high < 0 };
+  return fab_difference_of (before, n_draws (base), after, n_draws (other), is_relative);
 }
 
 FabDifference
@@ -77,19 +79,11 @@ fab_spread_change (const FabFigure *figure, const FabPoint *base, const FabPoint
 guint
 fab_spread_median (const GPtrArray *draws)
 {
-  for (guint i = 0; i < draws->len; i++) {
-    double step_s = ((const FabPoint *) g_ptr_array_index (draws, i))->step_s;
-    guint n_before = 0; /* shorter, or as long and of an earlier seed */
+  g_autofree double *steps_s = g_new (double, draws->len);
 
-    for (guint k = 0; k < draws->len; k++) {
-      double other_s = ((const FabPoint *) g_ptr_array_index (draws, k))->step_s;
-
-      n_before += other_s < step_s || (k < i && other_s <= step_s);
-    }
-    if (n_before == (draws->len - 1) / 2)
-      return i;
-  }
-  g_assert_not_reached ();
+  for (guint i = 0; i < draws->len; i++)
+    steps_s[i] = ((const FabPoint *) g_ptr_array_index (draws, i))->step_s;
+  return fab_draw_median (steps_s, draws->len);
 }
 
 /* The verdict on one seed says that there are others; the one on all says how far they spread. */

@@ -14,11 +14,11 @@ fab_try_clear (FabTry *self)
   g_clear_error (&self->trouble);
 }
 
-/* For as many threads as may play at once, and for several machines in turn. */
+/* For as many threads as may play at once, and for several machines and all draws of one in turn. */
 static FabPlantCache *
 new_plants (void)
 {
-  enum { LEAST = 4 };
+  enum { LEAST = 16 };
 
   return fab_plant_cache_new (MAX (g_get_num_processors (), LEAST));
 }
@@ -36,7 +36,7 @@ open_study (const char *path, FabEdits *edits, const FabCatalog *catalog, const 
                       .catalog = catalog,
                       .registry = registry,
                       .plants = new_plants (),
-                      .n_seeds = 1 };
+                      .n_seeds = FAB_SPREAD_AUTO };
   if (self->base == NULL)
     return NULL;
   fab_scenario_edit (self->base, edits);
@@ -63,7 +63,7 @@ fab_study_of (const char *name, const FabScenario *scenario, const FabCatalog *c
                       .catalog = catalog,
                       .registry = registry,
                       .plants = new_plants (),
-                      .n_seeds = 1 };
+                      .n_seeds = FAB_SPREAD_AUTO };
   fab_scenario_check (self->base, NULL); /* as above */
   return self;
 }
@@ -164,18 +164,7 @@ fab_study_draw (const FabStudy *study, const FabEdits *edits, guint index, GErro
 {
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, edits, error);
 
-  if (scenario == NULL || index == 0)
-    return g_steal_pointer (&scenario);
-  gint64 seed = fab_scenario_spec (scenario)->seed;
-  if (seed > G_MAXINT64 - (gint64) index) {
-    fab_throw (error, FAB_ERROR_INPUT, "%u seeds are too many from seed %" G_GINT64_FORMAT " on", index + 1,
-               seed);
-    return NULL;
-  }
-  return fab_scenario_set (scenario, "seed", fab_value_count (seed + (gint64) index), error)
-              && fab_scenario_check (scenario, error)
-           ? g_steal_pointer (&scenario)
-           : NULL;
+  return scenario == NULL || index == 0 ? g_steal_pointer (&scenario) : fab_draw_of (scenario, index, error);
 }
 
 /* Whether the edits say which seed it is. */
@@ -191,6 +180,12 @@ set_seed (const FabEdits *edits)
   return FALSE;
 }
 
+FabDecisionEnv
+fab_study_env (const FabStudy *study)
+{
+  return (FabDecisionEnv){ study->registry, study->plants, study->cancel, NULL, study->n_threads };
+}
+
 /* A point without times was not simulated, and needs no second play. */
 guint
 fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint *first)
@@ -199,7 +194,7 @@ fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint 
     return 1;
   if (study->n_seeds != FAB_SPREAD_AUTO)
     return study->n_seeds;
-  return first->uses_seed && first->n_events <= FAB_SPREAD_EVENTS && !set_seed (edits) ? FAB_SPREAD_SEEDS : 1;
+  return set_seed (edits) ? 1 : fab_draw_count (first->uses_seed, first->n_events);
 }
 
 /* The plays of one variant while some of them are missing. */

@@ -16,8 +16,8 @@ typedef struct {
   const FabCatalog *catalog;
   const FabRegistry *registry;
   FabPlantCache *plants; /* of its variants */
-  /* Seeds of each variant; FAB_SPREAD_AUTO: FAB_SPREAD_SEEDS where its figures depend on the seed, one where they do
-   * not, one where it sets the seed itself or takes more than FAB_SPREAD_EVENTS. A new study has 1. */
+  /* Seeds of each variant; FAB_SPREAD_AUTO: FAB_DRAWS where its figures depend on the seed, one where they do not, one
+   * where it sets the seed itself or takes more than FAB_DRAW_EVENTS. A new study has FAB_SPREAD_AUTO. */
   guint n_seeds;
   guint n_threads;           /* that simulate at once; 0: one per processor */
   const gint *cancel;        /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
@@ -59,6 +59,8 @@ FabScenario *fab_study_scenario (const FabStudy *study, const FabEdits *edits, G
 
 /* The same with another seed: the variant's own plus `index`. (transfer full) */
 FabScenario *fab_study_draw (const FabStudy *study, const FabEdits *edits, guint index, GError **error);
+/* What its plays share (sim/decision/draw.h). */
+FabDecisionEnv fab_study_env (const FabStudy *study);
 /* The number of seeds of a variant, of which `first` is the play with the first. */
 guint fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint *first);
 

@@ -3,6 +3,8 @@
 
 #include "sim/run/run.h"
 
+/* --- one variant --- */
+
 typedef struct {
   const FabScenario *scenario;
   const FabRegistry *registry;
@@ -34,75 +36,80 @@ play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
   return TRUE;
 }
 
+/* Adds the range of the figures over the seeds. */
+static void
+add_seeds (const FabBandFigures *figures, const FabPoint *point, const double *values, FabBand **band)
+{
+  g_autofree double *low = g_new (double, figures->n + 1), *high = g_new (double, figures->n + 1);
+
+  for (guint i = 0; i < figures->n; i++) {
+    FabSpread spread = fab_spread_of (figures->figures[i], point);
+
+    low[i] = MAX (spread.low, 0);
+    high[i] = MAX (spread.high, 0);
+  }
+  fab_band_add_draws (band, values, low, high, figures->n, point->draws->len);
+}
+
 gboolean
 fab_study_band (const FabStudy *study, const FabEdits *edits, const FabPoint *point,
                 const FabBandFigures *figures, FabBand **band, GError **error)
 {
   g_autofree double *values = g_new0 (double, figures->n + 1);
+  guint draw = point->draws != NULL ? fab_spread_median (point->draws) : 0;
 
   *band = NULL;
-  if (point->draws != NULL || point->step_s <= 0)
+  if (point->step_s <= 0)
     return TRUE;
-  g_autoptr (FabScenario) scenario = fab_study_scenario (study, edits, error);
+  g_autoptr (FabScenario) scenario = fab_study_draw (study, edits, draw, error);
   g_autoptr (FabSimulation) first = scenario ? fab_simulation_new (scenario, study->registry, NULL, error)
                                              : NULL;
   if (first == NULL)
     return FALSE;
   take_values (figures, point, values);
-  return fab_band_find (scenario, fab_simulation_cluster (first)->graph, values, figures->n, play,
-                        &(Owner){ scenario, study->registry, figures, first }, band, error);
-}
-
-/* Whether every measured link that makes `a` uncertain makes `b` uncertain too. */
-static gboolean
-has_links_of (const FabBand *a, const FabBand *b)
-{
-  guint n_a = a->unsure != NULL ? a->unsure->len : 0, n_b = b->unsure != NULL ? b->unsure->len : 0;
-
-  for (guint i = 0; i < n_a; i++) {
-    const FabUnsure *one = &g_array_index (a->unsure, FabUnsure, i);
-    gboolean is_found = one->link == NULL;
-
-    for (guint k = 0; k < n_b && !is_found; k++)
-      is_found = g_strcmp0 (one->link, g_array_index (b->unsure, FabUnsure, k).link) == 0;
-    if (!is_found)
-      return FALSE;
-  }
-  return TRUE;
-}
-
-/* Whether collectives like the same measured ones, or no collectives, make both uncertain, and likewise compute and the
- * links that were measured. */
-static gboolean
-have_one_reason (const FabBand *a, const FabBand *b)
-{
-  return a != NULL && b != NULL && g_strcmp0 (a->collectives.entry, b->collectives.entry) == 0
-      && g_strcmp0 (a->compute.entry, b->compute.entry) == 0 && has_links_of (a, b) && has_links_of (b, a);
-}
-
-gboolean
-fab_band_change (const FabBand *base, double was, const FabBand *band, double now, guint i,
-                 FabBandChange *change)
-{
-  double was_low = base != NULL ? base->low[i] : was, was_high = base != NULL ? base->high[i] : was;
-  double low = band != NULL ? band->low[i] : now, high = band != NULL ? band->high[i] : now;
-
-  if ((base == NULL && band == NULL) || was_low <= 0)
+  if (!fab_band_find (scenario, fab_simulation_cluster (first)->graph, values, figures->n, play,
+                      &(Owner){ scenario, study->registry, figures, first }, band, error))
     return FALSE;
-  change->is_together = have_one_reason (base, band);
-  double at_low = low / (change->is_together ? was_low : was_high) - 1;
-  double at_high = high / (change->is_together ? was_high : was_low) - 1;
-  change->low_fraction = MIN (MIN (at_low, at_high), now / was - 1);
-  change->high_fraction = MAX (MAX (at_low, at_high), now / was - 1);
-  change->coverage_fraction = MIN (base != NULL ? base->coverage_fraction : 1,
-                                   band != NULL ? band->coverage_fraction : 1);
+  if (point->draws != NULL)
+    add_seeds (figures, point, values, band);
   return TRUE;
 }
 
-gboolean
-fab_band_change_may_be_none (const FabBandChange *change)
-{
-  const double no_change = 5e-4;
+/* --- two variants --- */
 
-  return change->low_fraction < no_change && change->high_fraction > -no_change;
+gboolean
+fab_study_side_init (FabStudySide *self, const FabStudy *study, const FabEdits *edits, const FabPoint *point,
+                     GError **error)
+{
+  guint n = point->draws != NULL ? point->draws->len : 1;
+
+  *self = (FabStudySide){ .scenario = fab_study_scenario (study, edits, error) };
+  if (self->scenario == NULL)
+    return FALSE;
+  self->steps_s = g_new (double, n);
+  for (guint i = 0; i < n; i++)
+    self->steps_s[i] = point->draws != NULL ? ((const FabPoint *) g_ptr_array_index (point->draws, i))->step_s
+                                            : point->step_s;
+  self->side = (FabPairedSide){ self->scenario, self->steps_s, n };
+  return TRUE;
+}
+
+void
+fab_study_side_clear (FabStudySide *self)
+{
+  fab_scenario_free (self->scenario);
+  g_free (self->steps_s);
+}
+
+gboolean
+fab_study_compare (const FabVariantOf *base, const FabVariantOf *other, FabPairedBand *band, GError **error)
+{
+  const FabDecisionEnv env = fab_study_env (base->study);
+  g_auto (FabStudySide) first = { 0 }, second = { 0 };
+
+  if (!fab_study_side_init (&first, base->study, base->edits, base->point, error)
+      || !fab_study_side_init (&second, other->study, other->edits, other->point, error))
+    return FALSE;
+  g_autoptr (FabPaired) paired = fab_paired_new (&env, &first.side, error);
+  return paired != NULL && fab_paired_compare (paired, &second.side, band, error);
 }

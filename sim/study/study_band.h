@@ -1,35 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* study_band.h - how far the figures of one variant of a study may be off (sim/run/band.h). */
+/* study_band.h - how far the figures of one variant of a study may be off (sim/run/band.h), and the difference of two
+ * variants (sim/decision/paired.h). */
 #pragma once
 
+#include "sim/decision/paired.h"
 #include "sim/run/band.h"
 #include "sim/study/study.h"
 
-/* The figures of a band: one of several seeds has none. */
+/* The figures of a band. */
 typedef struct {
   const FabFigure *const *figures;
   guint n;
 } FabBandFigures;
 
-/* Plays a variant of which `point` is the result again, with what is uncertain at either end. *band is that of the
- * figures, in their order; NULL: nothing is uncertain, or the point has several seeds. FALSE and *error: a play could
- * not be. (transfer full) */
+/* Plays a variant of which `point` is the result again, with what is uncertain at either end; of several seeds the one
+ * with the median step, and the range of the seeds is added in quadrature. *band is that of the figures, in their order;
+ * NULL: nothing is uncertain. FALSE and *error: a play could not be. (transfer full) */
 gboolean fab_study_band (const FabStudy *study, const FabEdits *edits, const FabPoint *point,
                          const FabBandFigures *figures, FabBand **band, GError **error);
 
-/* How far a value may differ from that of a base, when both are uncertain. */
+/* A variant that was played, as a side of a comparison. */
 typedef struct {
-  double low_fraction, high_fraction; /* of the base's value; positive: more */
-  double coverage_fraction;           /* of the bands */
-  /* Both are uncertain for the same reason and so equally far off: what both have in common cancels out. Otherwise
-   * one may be at its low end while the other is at its high end. */
-  gboolean is_together;
-} FabBandChange;
+  FabScenario *scenario;
+  double *steps_s;
+  FabPairedSide side; /* points to both */
+} FabStudySide;
 
-/* Of value `i` of their bands, which may be NULL: `was` and `now`, the values themselves, are then certain. FALSE:
- * both are. */
-gboolean fab_band_change (const FabBand *base, double was, const FabBand *band, double now, guint i,
-                          FabBandChange *change);
+/* FALSE and *error: the variant cannot be made. The point was played. */
+gboolean fab_study_side_init (FabStudySide *self, const FabStudy *study, const FabEdits *edits,
+                              const FabPoint *point, GError **error);
+void fab_study_side_clear (FabStudySide *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabStudySide, fab_study_side_clear)
 
-/* Whether there may be no difference that counts, which is half a thousandth. */
-gboolean fab_band_change_may_be_none (const FabBandChange *change);
+/* One variant and its study. */
+typedef struct {
+  const FabStudy *study;
+  const FabEdits *edits; /* or NULL */
+  const FabPoint *point; /* that was played */
+} FabVariantOf;
+
+/* By how much the step of `other` differs from that of `base`, with its band. FALSE and *error: an end could not be
+ * played. */
+gboolean fab_study_compare (const FabVariantOf *base, const FabVariantOf *other, FabPairedBand *band,
+                            GError **error);

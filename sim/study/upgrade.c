@@ -6,8 +6,9 @@
 
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
+#include "sim/study/study_bottleneck.h"
 
-enum { MOST_PARTS = 3, MOST_SETTINGS = 2, MOST_COMBINATIONS = 12 };
+enum { MOST_SETTINGS = 2, MOST_NODE_COUNTS = 2, MOST_COMBINATIONS = 8 };
 
 const char *const fab_upgrade_kind_names[FAB_N_UPGRADE_KINDS + 1] = {
   [FAB_UPGRADE_SETTING] = "setting", [FAB_UPGRADE_NIC] = "nic",       [FAB_UPGRADE_NICS] = "nics",
@@ -88,7 +89,9 @@ take_saving (const FabUpgrades *self, const FabStudy *study, FabUpgrade *upgrade
     upgrade->state = FAB_UPGRADE_TOO_LARGE;
     return;
   }
-  upgrade->saved_fraction = 1 - point->step_s * work_ratio (self->base, point) / self->base->step_s;
+  double change = fab_spread_change (fab_figure_find ("step"), self->base, point).median;
+
+  upgrade->saved_fraction = 1 - (1 + change) * work_ratio (self->base, point);
   upgrade->low_fraction = upgrade->high_fraction = upgrade->saved_fraction;
   upgrade->state = upgrade->saved_fraction >= FAB_UPGRADE_LEAST ? FAB_UPGRADE_UNSURE : FAB_UPGRADE_NO_GAIN;
 }
@@ -107,6 +110,26 @@ play_from (FabUpgrades *self, const FabStudy *study, guint first, GError **error
   for (guint i = first; i < self->all->len; i++)
     take_saving (self, study, at (self->all, i));
   return TRUE;
+}
+
+/* --- prices --- */
+
+static void
+find_price (const FabUpgrades *self, const FabStudy *study, FabUpgrade *one)
+{
+  if (one->bill != NULL)
+    return;
+  one->scenario = fab_study_scenario (study, one->change.edits, NULL);
+  one->bill = one->scenario != NULL ? fab_bill_as_built (one->scenario, NULL) : NULL;
+  if (one->bill != NULL && self->bill != NULL)
+    one->purchase = fab_purchase_new (self->bill, one->bill);
+}
+
+/* In dollars; what has no price comes last. */
+static double
+price_of (const FabUpgrade *self)
+{
+  return self->purchase != NULL && self->purchase->is_priced ? self->purchase->money.usd : G_MAXDOUBLE;
 }
 
 /* --- combinations --- */
@@ -159,31 +182,59 @@ by_kind (gconstpointer a, gconstpointer b)
   return (gint) (*(FabUpgrade *const *) b)->kind - (gint) (*(FabUpgrade *const *) a)->kind;
 }
 
-/* The best of every kind, and two settings: what is worth combining. A change that loses is not. */
+/* Whether one is worth combining rather than another of its kind: it saves more by half a percent, or as much and costs
+ * less. What a seed turns is no reason. */
+static gboolean
+is_preferred (const FabUpgrade *self, const FabUpgrade *than)
+{
+  double price = price_of (self), other = price_of (than);
+
+  if (fabs (self->saved_fraction - than->saved_fraction) >= FAB_UPGRADE_LEAST)
+    return self->saved_fraction > than->saved_fraction;
+  return price != other ? price < other : FALSE;
+}
+
+/* Of the candidates of a kind the one to be combined next; NULL: there is none left that does not lose. */
+static FabUpgrade *
+next_of_kind (const GPtrArray *sorted, const GPtrArray *parts, FabUpgradeKind kind)
+{
+  const double least = kind == FAB_UPGRADE_SETTING ? FAB_UPGRADE_LEAST : 0;
+  FabUpgrade *best = NULL;
+
+  for (guint i = 0; i < sorted->len; i++) {
+    FabUpgrade *one = at (sorted, i);
+    gboolean is_known = one->kind != kind || one->saved_fraction < least;
+
+    for (guint k = 0; k < parts->len; k++)
+      is_known |= at (parts, k) == one || is_same_setting (at (parts, k), one);
+    if (!is_known && (best == NULL || is_preferred (one, best)))
+      best = one;
+  }
+  return best;
+}
+
+/* What is worth combining: the best of every kind, two settings, and two numbers of nodes. */
 static GPtrArray *
-choose_parts (const FabUpgrades *self)
+choose_parts (const FabUpgrades *self, const FabStudy *study)
 {
   g_autoptr (GPtrArray) sorted = g_ptr_array_new ();
   GPtrArray *parts = g_ptr_array_new ();
-  guint n_of_kind[FAB_N_UPGRADE_KINDS] = { 0 };
 
   for (guint i = 0; i < self->all->len; i++)
-    if (can_be_played (at (self->all, i)))
+    if (can_be_played (at (self->all, i))) {
+      find_price (self, study, at (self->all, i));
       g_ptr_array_add (sorted, at (self->all, i));
+    }
   g_ptr_array_sort (sorted, by_saving);
   drop_lesser_values (sorted);
-  for (guint i = 0; i < sorted->len; i++) {
-    FabUpgrade *one = at (sorted, i);
-    guint most = one->kind == FAB_UPGRADE_SETTING ? MOST_SETTINGS : 1;
-    gboolean is_known = FALSE;
+  for (FabUpgradeKind kind = 0; kind < FAB_N_UPGRADE_KINDS; kind++) {
+    guint most = kind == FAB_UPGRADE_SETTING ? MOST_SETTINGS
+               : kind == FAB_UPGRADE_NODES   ? MOST_NODE_COUNTS
+                                             : 1;
+    FabUpgrade *one;
 
-    for (guint k = 0; k < parts->len; k++)
-      is_known |= is_same_setting (at (parts, k), one);
-    if (is_known || n_of_kind[one->kind] >= most
-        || one->saved_fraction < (one->kind == FAB_UPGRADE_SETTING ? FAB_UPGRADE_LEAST : 0))
-      continue;
-    n_of_kind[one->kind]++;
-    g_ptr_array_add (parts, one);
+    for (guint n = 0; n < most && (one = next_of_kind (sorted, parts, kind)) != NULL; n++)
+      g_ptr_array_add (parts, one);
   }
   g_ptr_array_sort (parts, by_kind);
   return parts;
@@ -248,42 +299,78 @@ add_joined (GArray *joined, FabUpgrade *a, FabUpgrade *b)
     g_array_append_val (joined, one);
 }
 
-/* All pairs, then the best pair with each of the others. */
+/* The best pair that has a part; of any part: NULL. NULL: none gains. */
+static const Joined *
+best_pair (const FabUpgrades *self, const FabStudy *study, const GArray *pairs, const FabUpgrade *part)
+{
+  const Joined *best = NULL;
+
+  for (guint i = 0; i < pairs->len; i++) {
+    const Joined *one = &g_array_index (pairs, Joined, i);
+
+    if (one->joined->state != FAB_UPGRADE_UNSURE || (part != NULL && one->a != part && one->b != part))
+      continue;
+    find_price (self, study, one->joined);
+    if (best == NULL || is_preferred (one->joined, best->joined))
+      best = one;
+  }
+  return best;
+}
+
+static void
+add_triples (GArray *triples, const GPtrArray *parts, const Joined *pair)
+{
+  for (guint i = 0; pair != NULL && i < parts->len; i++)
+    if (at (parts, i) != pair->a && at (parts, i) != pair->b)
+      add_joined (triples, pair->joined, at (parts, i));
+}
+
+/* All pairs; then the best pair with each of the others, and so the best pair with each number of nodes. */
 static gboolean
 combine (FabUpgrades *self, const FabStudy *study, GError **error)
 {
-  g_autoptr (GPtrArray) parts = choose_parts (self);
+  g_autoptr (GPtrArray) parts = choose_parts (self, study);
   g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Joined)),
                      triples = g_array_new (FALSE, FALSE, sizeof (Joined));
-  const Joined *best = NULL;
 
   for (guint i = 0; i < parts->len; i++)
     for (guint k = i + 1; k < parts->len; k++)
       add_joined (pairs, at (parts, i), at (parts, k));
   if (!play_joined (self, study, pairs, error))
     return FALSE;
-  for (guint i = 0; i < pairs->len; i++) {
-    const Joined *one = &g_array_index (pairs, Joined, i);
+  const Joined *best = best_pair (self, study, pairs, NULL);
+  add_triples (triples, parts, best);
+  for (guint i = 0; i < parts->len; i++) {
+    const Joined *other = at (parts, i)->kind == FAB_UPGRADE_NODES
+                            ? best_pair (self, study, pairs, at (parts, i))
+                            : NULL;
 
-    if (one->joined->state == FAB_UPGRADE_UNSURE
-        && (best == NULL || one->joined->saved_fraction > best->joined->saved_fraction))
-      best = one;
+    if (other != best)
+      add_triples (triples, parts, other);
   }
-  for (guint i = 0; best != NULL && i < parts->len; i++)
-    if (at (parts, i) != best->a && at (parts, i) != best->b)
-      add_joined (triples, best->joined, at (parts, i));
   return play_joined (self, study, triples, error);
 }
 
-/* --- bands and prices --- */
+/* --- bands --- */
 
 typedef struct {
   const FabStudy *study;
-  const GPtrArray *list; /* NULL in front: the scenario as it is */
+  const GPtrArray *list; /* FabUpgrade */
   FabUpgrades *all;
-  GError **errors; /* [list->len + 1] */
+  const FabPaired *paired; /* with the scenario as it is */
+  GError **errors;         /* [list->len + 1] */
 } Bands;
 
+static gboolean
+compare_with_base (const Bands *self, FabUpgrade *one, GError **error)
+{
+  g_auto (FabStudySide) side = { 0 };
+
+  return fab_study_side_init (&side, self->study, one->change.edits, one->trial.point, error)
+      && fab_paired_compare (self->paired, &side.side, &one->paired, error);
+}
+
+/* Item 0: the scenario as it is. */
 static void
 find_band (gpointer data, guint item)
 {
@@ -292,40 +379,32 @@ find_band (gpointer data, guint item)
   const FabBandFigures figures = { step, 1 };
   FabUpgrade *one = item > 0 ? at (self->list, item - 1) : NULL;
 
-  fab_study_band (self->study, one ? one->change.edits : NULL, one ? one->trial.point : self->all->base,
-                  &figures, one ? &one->band : &self->all->band, &self->errors[item]);
+  if (fab_study_band (self->study, one ? one->change.edits : NULL, one ? one->trial.point : self->all->base,
+                      &figures, one ? &one->band : &self->all->band, &self->errors[item])
+      && one != NULL)
+    compare_with_base (self, one, &self->errors[item]);
   fab_pulse_beat (self->study->pulse);
 }
 
+/* The band of what is saved, from that of the step. */
 static void
 take_band (const FabUpgrades *self, FabUpgrade *one)
 {
   double ratio = work_ratio (self->base, one->trial.point);
-  FabBandChange change;
 
-  if (!fab_band_change (self->band, self->base->step_s, one->band, one->trial.point->step_s, 0, &change)) {
-    one->state = FAB_UPGRADE_SURE; /* nothing is uncertain */
-    return;
-  }
-  one->low_fraction = 1 - (1 + change.high_fraction) * ratio;
-  one->high_fraction = 1 - (1 + change.low_fraction) * ratio;
-  if (one->low_fraction > 0
-      && !fab_band_change_may_be_none (
-          &(FabBandChange){ .low_fraction = -one->high_fraction, .high_fraction = -one->low_fraction }))
+  one->low_fraction = 1 - (1 + one->paired.high_fraction) * ratio;
+  one->high_fraction = 1 - (1 + one->paired.low_fraction) * ratio;
+  gboolean agrees = ratio == 1 ? one->paired.change.n_more == 0 : TRUE;
+  if (one->low_fraction > FAB_DIFFERENCE_LEAST && agrees)
     one->state = FAB_UPGRADE_SURE;
 }
 
 static gboolean
-find_bands (FabUpgrades *self, const FabStudy *study, GError **error)
+tell_first (GError **errors, guint n, GError **error)
 {
-  guint n = self->ranking->len;
-  g_autofree GError **errors = g_new0 (GError *, n + 1);
-  Bands bands = { study, self->ranking, self, errors };
   gboolean is_done = TRUE;
 
-  fab_pulse_expect (study->pulse, n + 1);
-  fab_thread_pool_run (study->n_threads, n + 1, find_band, &bands);
-  for (guint i = 0; i <= n; i++) {
+  for (guint i = 0; i < n; i++) {
     if (errors[i] == NULL)
       continue;
     if (is_done)
@@ -334,34 +413,46 @@ find_bands (FabUpgrades *self, const FabStudy *study, GError **error)
       g_error_free (errors[i]);
     is_done = FALSE;
   }
-  for (guint i = 0; is_done && i < n; i++)
-    take_band (self, at (self->ranking, i));
   return is_done;
 }
 
-static void
-find_price (const FabUpgrades *self, const FabStudy *study, FabUpgrade *one)
+static gboolean
+find_bands (FabUpgrades *self, const FabStudy *study, GError **error)
 {
-  one->scenario = fab_study_scenario (study, one->change.edits, NULL);
-  one->bill = one->scenario != NULL ? fab_bill_as_built (one->scenario, NULL) : NULL;
-  if (one->bill != NULL && self->bill != NULL)
-    one->purchase = fab_purchase_new (self->bill, one->bill);
+  guint n = self->ranking->len;
+  g_autofree GError **errors = g_new0 (GError *, n + 1);
+  const FabDecisionEnv env = fab_study_env (study);
+  g_auto (FabStudySide) side = { 0 };
+
+  if (!fab_study_side_init (&side, study, NULL, self->base, error))
+    return FALSE;
+  g_autoptr (FabPaired) paired = fab_paired_new (&env, &side.side, error);
+  if (paired == NULL)
+    return FALSE;
+  fab_pulse_expect (study->pulse, n + 1);
+  fab_thread_pool_run (study->n_threads, n + 1, find_band,
+                       &(Bands){ study, self->ranking, self, paired, errors });
+  if (!tell_first (errors, n + 1, error))
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    take_band (self, at (self->ranking, i));
+  return TRUE;
 }
 
 gboolean
-fab_upgrade_is_better (const FabUpgrade *self, const FabUpgrade *than)
+fab_upgrade_is_better (const FabUpgrades *all, const FabUpgrade *self, const FabUpgrade *than)
 {
-  FabBandChange change;
+  FabPairedBand band;
 
   if (than == NULL)
     return self->state == FAB_UPGRADE_SURE;
-  const FabPoint *before = than->trial.point, *after = self->trial.point;
-  double ratio = work_ratio (before, after);
-  if (self->saved_fraction < than->saved_fraction + FAB_UPGRADE_LEAST)
+  const FabVariantOf before = { all->study, than->change.edits, than->trial.point },
+                     after = { all->study, self->change.edits, self->trial.point };
+  double ratio = work_ratio (before.point, after.point);
+  if (self->saved_fraction < than->saved_fraction + FAB_UPGRADE_LEAST
+      || !fab_study_compare (&before, &after, &band, NULL))
     return FALSE;
-  if (!fab_band_change (than->band, before->step_s, self->band, after->step_s, 0, &change))
-    return TRUE;
-  return (1 + change.high_fraction) * ratio < 1;
+  return (1 + band.high_fraction) * ratio < 1;
 }
 
 double
@@ -405,28 +496,54 @@ is_dominated (const GPtrArray *ranking, const FabUpgrade *one)
   return FALSE;
 }
 
-/* All single changes that gain, and the combinations that are worth their price. */
+static gint
+by_price_per_percent (gconstpointer a, gconstpointer b)
+{
+  double x = fab_upgrade_usd_per_percent (*(FabUpgrade *const *) a),
+         y = fab_upgrade_usd_per_percent (*(FabUpgrade *const *) b);
+
+  if (x == y)
+    return by_saving (a, b);
+  return x < 0 ? 1 : y < 0 ? -1 : x < y ? -1 : 1;
+}
+
+/* Adds the first combinations of the list, in this order, that are not there yet. */
+static void
+add_combinations (FabUpgrades *self, GPtrArray *joined, GCompareFunc order)
+{
+  guint n = 0;
+
+  g_ptr_array_sort (joined, order);
+  for (guint i = 0; i < joined->len && n < MOST_COMBINATIONS; i++, n++)
+    if (!g_ptr_array_find (self->ranking, at (joined, i), NULL))
+      g_ptr_array_add (self->ranking, at (joined, i));
+}
+
+/* All single changes that gain; of the combinations that no other one surpasses in both price and gain, those that save
+ * most and those of which a percent costs least. */
 static void
 rank (FabUpgrades *self, const FabStudy *study)
 {
-  g_autoptr (GPtrArray) gains = g_ptr_array_new ();
-  guint n_joined = 0;
+  g_autoptr (GPtrArray) gains = g_ptr_array_new (), joined = g_ptr_array_new ();
 
   for (guint i = 0; i < self->all->len; i++)
     if (at (self->all, i)->state == FAB_UPGRADE_UNSURE) {
       find_price (self, study, at (self->all, i));
       g_ptr_array_add (gains, at (self->all, i));
     }
-  g_ptr_array_sort (gains, by_saving);
   for (guint i = 0; i < gains->len; i++) {
     FabUpgrade *one = at (gains, i);
 
-    if (one->n_parts > 1 && (is_dominated (gains, one) || n_joined == MOST_COMBINATIONS))
-      one->state = FAB_UPGRADE_NO_GAIN;
-    else
+    if (one->n_parts == 1)
       g_ptr_array_add (self->ranking, one);
-    n_joined += one->n_parts > 1 && one->state == FAB_UPGRADE_UNSURE;
+    else if (!is_dominated (gains, one))
+      g_ptr_array_add (joined, one);
   }
+  add_combinations (self, joined, by_saving);
+  add_combinations (self, joined, by_price_per_percent);
+  for (guint i = 0; i < gains->len; i++)
+    if (!g_ptr_array_find (self->ranking, at (gains, i), NULL))
+      at (gains, i)->state = FAB_UPGRADE_NO_GAIN;
 }
 
 static FabUpgrades *
@@ -434,6 +551,7 @@ begin (const FabStudy *study, GError **error)
 {
   g_autoptr (FabUpgrades) self = g_new0 (FabUpgrades, 1);
 
+  self->study = study;
   self->all = g_ptr_array_new_with_free_func (upgrade_free);
   self->ranking = g_ptr_array_new ();
   self->scenario = fab_study_scenario (study, NULL, error);
@@ -446,6 +564,18 @@ begin (const FabStudy *study, GError **error)
     return NULL;
   }
   return g_steal_pointer (&self);
+}
+
+/* Of the scenario as it is, and of all changes that gain. */
+static void
+find_bottlenecks (FabUpgrades *self, const FabStudy *study)
+{
+  g_autofree FabTry **tries = g_new (FabTry *, self->ranking->len + 1);
+
+  fab_study_find_bottleneck (study, NULL, self->base);
+  for (guint i = 0; i < self->ranking->len; i++)
+    tries[i] = &at (self->ranking, i)->trial;
+  fab_study_find_bottlenecks (study, tries, self->ranking->len);
 }
 
 FabUpgrades *
@@ -462,5 +592,6 @@ fab_upgrades_find (const FabStudy *study, const FabUpgradeLimits *limits, GError
   if (!limits->has_no_band && !find_bands (self, study, error))
     return NULL;
   g_ptr_array_sort (self->ranking, by_worth);
+  find_bottlenecks (self, study);
   return g_steal_pointer (&self);
 }

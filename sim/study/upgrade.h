@@ -5,11 +5,13 @@
  * oversubscription, another fabric of the same switches, larger domains, other nodes, more nodes, and settings of the
  * software. Each is simulated. The best of each kind are then combined: every pair, and the best pair with every third.
  *
- *   saved      1 - (time for the same work after the change) / (time before): of a step, where the batch is kept
- *   band       of the saving: the steps' bands, of which what both share cancels out (study_band.h)
+ *   saved      1 - (time for the same work after the change) / (time before): of a step, where the batch is kept; the
+ *              median over the seeds
+ *   band       of the saving (sim/decision/paired.h): what both machines share cancels out
  *   price      of what is bought anew (sim/cost/purchase.h)
  *
- * A change is sure when the whole band of its saving is above none. Only sure changes are recommended.
+ * A change is sure when the whole band of its saving is above none, and no seed says the opposite. Only sure changes are
+ * recommended.
  */
 #pragma once
 
@@ -53,10 +55,12 @@ typedef struct {
   FabPurchase *purchase; /* NULL: no gain, or the machine cannot be counted */
   double saved_fraction;
   double low_fraction, high_fraction; /* the band of the saving; both saved_fraction: there is no band */
+  FabPairedBand paired;               /* of the step, against the scenario as it is; n 0: not played again */
   FabBand *band;                      /* of the step; NULL: not played again */
 } FabUpgrade;
 
 typedef struct {
+  const FabStudy *study;
   GPtrArray *all;     /* FabUpgrade, in the order in which they were made */
   GPtrArray *ranking; /* FabUpgrade with a gain: sure ones by price per percent, then unsure ones by gain */
   FabPoint *base;     /* the scenario as it is */
@@ -71,14 +75,21 @@ typedef struct {
   gboolean has_no_band;   /* nothing is played again for bands, and so nothing is sure */
 } FabUpgradeLimits;
 
-/* Returns NULL and *error when the scenario as it is cannot be simulated. (transfer full) */
+/* Returns NULL and *error when the scenario as it is cannot be simulated. The study must outlive the result. (transfer
+ * full) */
 FabUpgrades *fab_upgrades_find (const FabStudy *study, const FabUpgradeLimits *limits, GError **error);
 void fab_upgrades_free (FabUpgrades *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabUpgrades, fab_upgrades_free)
 
-/* Whether the change saves at least half a percent more than another one, over the whole band of their difference.
- * `than` may be NULL: the scenario as it is. */
-gboolean fab_upgrade_is_better (const FabUpgrade *self, const FabUpgrade *than);
+static inline gboolean
+fab_upgrade_has_band (const FabUpgrade *self)
+{
+  return self->paired.change.n > 0 && self->paired.coverage_fraction > 0;
+}
+
+/* Whether a change of `all` surely saves at least half a percent more than another one: both are played against each
+ * other. `than` may be NULL: the scenario as it is. */
+gboolean fab_upgrade_is_better (const FabUpgrades *all, const FabUpgrade *self, const FabUpgrade *than);
 
 /* Dollars per percent saved; 0 for what costs nothing; below 0: the price is not known. */
 double fab_upgrade_usd_per_percent (const FabUpgrade *self);

@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* find.c - the findings that one simulation gives.
- *
- * What the step waits for, of the last iteration, as means over ranks; where a rank is slower than the others, of that
- * rank, because what the others communicate and wait for depends on it:
- *
- *   network    exposed communication
- *   host       work on the host on the critical path
- *   straggler  compute of the slowest rank x (1 - mean slowness / its slowness)
- *   bubble     idle time of a pipeline, without the host's part
- *   compute    the time in which ranks compute
- *
- * The largest of them is what the step waits for. A straggler also comes before compute, because the compute that the
- * others wait for is its own.
- */
+/* find.c - the findings that one simulation gives. */
 #include <math.h>
 
 #include "sim/base/units.h"
 #include "sim/verdict/choice.h"
 #include "sim/verdict/doubts.h"
 #include "sim/verdict/verdict.h"
-
-/* A straggler that costs less than this part of the step is no reason. */
-static const double least_straggler_fraction = 0.02;
 
 /* --- memory --- */
 
@@ -96,160 +80,6 @@ fab_verdict_of_built (const FabSimulation *simulation)
 
   find_fit (self, simulation);
   return self;
-}
-
-/* --- what the step waits for --- */
-
-typedef struct {
-  guint rank_class;        /* the slowest */
-  double slowness;         /* its, over the mean of all ranks */
-  double lost_ps;          /* of every step */
-  gboolean is_same_always; /* the same class is as slow in every iteration */
-} Straggler;
-
-static double
-slowness_of (const FabJobTotals *totals, guint rank_class, guint iteration)
-{
-  return totals->slowness (totals->slowness_owner, rank_class, iteration);
-}
-
-static Straggler
-find_straggler (const FabSimulation *simulation)
-{
-  const FabJobTotals *totals = fab_simulation_totals (simulation);
-  const FabDag *dag = fab_simulation_dag (simulation);
-  const FabProbe *probe = fab_simulation_probe (simulation);
-  guint iteration = probe->step.times.iteration;
-  Straggler self = { 0 };
-  double most = 0, sum = 0, n_ranks = 0;
-
-  if (totals->slowness == NULL)
-    return self;
-  for (guint c = 0; c < dag->n_classes; c++) {
-    double slowness = slowness_of (totals, c, iteration);
-
-    sum += slowness * dag->classes[c].n_ranks;
-    n_ranks += dag->classes[c].n_ranks;
-    if (slowness > most) {
-      most = slowness;
-      self.rank_class = c;
-    }
-  }
-  const FabIterationRecord *times = &g_array_index (probe->iterations, FabIterationRecord, self.rank_class);
-  self.slowness = most / (sum / n_ranks);
-  self.lost_ps = (double) times->compute_ps * (1 - 1 / self.slowness);
-  self.is_same_always = slowness_of (totals, self.rank_class, iteration + 1) == most
-                     && slowness_of (totals, self.rank_class, iteration + 2) == most;
-  return self;
-}
-
-/* Work on the host on the critical path. */
-static double
-host_ps (const FabProbe *probe)
-{
-  double sum_ps = 0;
-
-  for (guint i = 0; i < probe->path->len; i++) {
-    const FabPathRecord *part = &g_array_index (probe->path, FabPathRecord, i);
-
-    if (part->kind == FAB_SPAN_LOAD)
-      sum_ps += (double) (part->end_ps - part->start_ps);
-  }
-  return sum_ps;
-}
-
-static gboolean
-is_pipeline (const FabDag *dag)
-{
-  for (guint c = 0; c < dag->n_collectives; c++)
-    if (dag->collectives[c].dimension == FAB_DIMENSION_PIPELINE)
-      return TRUE;
-  return FALSE;
-}
-
-/* "rank 3 is 1.5 times as slow as the mean". (transfer full) */
-static char *
-describe_straggler (const FabSimulation *simulation, const Straggler *straggler)
-{
-  const FabRankClassRecord *record = &fab_simulation_dag (simulation)->classes[straggler->rank_class];
-
-  if (!straggler->is_same_always)
-    return g_strdup_printf (
-        "the slowest rank of an iteration takes %.3g times as long as the mean to compute",
-        straggler->slowness);
-  if (record->n_ranks > 1)
-    return g_strdup_printf ("rank %u and %u more take %.3g times as long as the mean to compute",
-                            record->first_rank, record->n_ranks - 1, straggler->slowness);
-  return g_strdup_printf ("rank %u takes %.3g times as long as the mean to compute", record->first_rank,
-                          straggler->slowness);
-}
-
-static FabFindingCode
-what_it_waits_for (const FabSimulation *simulation, const Straggler *straggler)
-{
-  const FabProbe *probe = fab_simulation_probe (simulation);
-  const FabIterationRecord *mean = &probe->step.times;
-  gboolean has_straggler = straggler->lost_ps > least_straggler_fraction * (double) mean->duration_ps;
-  const FabIterationRecord *times = has_straggler ? &g_array_index (probe->iterations, FabIterationRecord,
-                                                                    straggler->rank_class)
-                                                  : mean;
-  double network_ps = (double) times->exposed_ps, on_host_ps = host_ps (probe);
-  double waits_ps = MAX ((double) times->idle_ps - on_host_ps, 0);
-  double most_ps = MAX (MAX (network_ps, on_host_ps), waits_ps);
-
-  if (has_straggler && straggler->lost_ps >= most_ps)
-    return FAB_FINDING_WAITS_FOR_STRAGGLER;
-  if ((double) times->compute_ps >= most_ps && times->compute_ps > 0)
-    return FAB_FINDING_WAITS_FOR_COMPUTE;
-  if (on_host_ps >= most_ps && on_host_ps > 0)
-    return FAB_FINDING_WAITS_FOR_HOST;
-  return waits_ps > network_ps && is_pipeline (fab_simulation_dag (simulation))
-           ? FAB_FINDING_WAITS_FOR_BUBBLE
-           : FAB_FINDING_WAITS_FOR_NETWORK;
-}
-
-static const char *const nouns[FAB_N_FINDING_CODES] = {
-  [FAB_FINDING_WAITS_FOR_COMPUTE] = "compute",
-  [FAB_FINDING_WAITS_FOR_NETWORK] = "the network",
-  [FAB_FINDING_WAITS_FOR_STRAGGLER] = "a straggler",
-  [FAB_FINDING_WAITS_FOR_BUBBLE] = "other stages of the pipeline",
-  [FAB_FINDING_WAITS_FOR_HOST] = "the host",
-};
-
-static void
-find_wait (FabVerdict *self, const FabSimulation *simulation)
-{
-  const FabIterationRecord *times = &fab_simulation_probe (simulation)->step.times;
-  Straggler straggler = find_straggler (simulation);
-  FabFindingCode code = what_it_waits_for (simulation, &straggler);
-  FabBinding binding = fab_binding_find (fab_simulation_probe (simulation),
-                                         fab_simulation_cluster (simulation)->graph);
-  FabFinding finding = { .code = code, .rank = -1 };
-  double percent = times->duration_ps > 0 ? 100 / (double) times->duration_ps : 0;
-  GString *text = g_string_new (NULL);
-
-  g_string_append_printf (text, "The step waits for %s: ", nouns[code]);
-  if (code == FAB_FINDING_WAITS_FOR_STRAGGLER) {
-    g_autofree char *who = describe_straggler (simulation, &straggler);
-
-    g_string_append_printf (text, "%s, which costs %.1f %% of the step; ", who, straggler.lost_ps * percent);
-    if (straggler.is_same_always)
-      finding.rank = fab_simulation_dag (simulation)->classes[straggler.rank_class].first_rank;
-  }
-  if (times->compute_ps == 0)
-    g_string_append (text, "the job computes nothing.");
-  else
-    g_string_append_printf (text, "%.1f %% of it is compute, %.1f %% exposed communication and %.1f %% idle.",
-                            (double) times->compute_ps * percent, (double) times->exposed_ps * percent,
-                            (double) times->idle_ps * percent);
-  finding.text = g_string_free (text, FALSE);
-  if (code == FAB_FINDING_WAITS_FOR_NETWORK && binding.link != FAB_NO_LINK && binding.ends_fraction <= 0.5) {
-    FabLinkRecord link = fab_simulation_link_record (simulation, binding.link);
-    g_autofree char *from = (char *) link.from, *to = (char *) link.to;
-
-    finding.link = g_strdup_printf ("%s -> %s", from, to);
-  }
-  fab_verdict_add_finding (self, finding);
 }
 
 /* --- what nobody measured --- */
@@ -422,7 +252,6 @@ fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, co
 {
   g_autoptr (FabVerdict) self = fab_verdict_of_built (simulation);
 
-  find_wait (self, simulation);
   fab_choice_find (self, simulation);
   find_sizes (self, fab_simulation_dag (simulation));
   find_uncalibrated (self, scenario, simulation);

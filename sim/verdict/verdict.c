@@ -34,9 +34,9 @@ const FabFindingKind fab_finding_kinds[FAB_N_FINDING_CODES] = {
                                       "Collectives with different numbers of channels share a link, and "
                                       "the fidelity does not simulate messages." },
   [FAB_FINDING_WAITS_FOR_COMPUTE] = { "waits_for_compute", FAB_FINDING_NOTES,
-                                      "Computation takes the largest part of the step." },
+                                      "Of all that was tried, faster computation shortens the step most." },
   [FAB_FINDING_WAITS_FOR_NETWORK] = { "waits_for_network", FAB_FINDING_NOTES,
-                                      "Exposed communication takes the largest part of the step." },
+                                      "Of all that was tried, faster communication shortens the step most." },
   [FAB_FINDING_WAITS_FOR_STRAGGLER] = { "waits_for_straggler", FAB_FINDING_NOTES,
                                         "The other ranks wait for a slow rank." },
   [FAB_FINDING_WAITS_FOR_BUBBLE] = { "waits_for_bubble", FAB_FINDING_NOTES,
@@ -174,11 +174,11 @@ fab_verdict_note_spread (FabVerdict *self, guint64 n_seeds, double low_s, double
                    NULL);
 }
 
-gboolean
-fab_verdict_store (const FabVerdict *self, FabStore *store, GError **error)
+FabFindingRecord *
+fab_verdict_records (const FabVerdict *self)
 {
   guint n = fab_verdict_n (self);
-  g_autofree FabFindingRecord *rows = g_new (FabFindingRecord, n + 1);
+  FabFindingRecord *rows = g_new (FabFindingRecord, n + 1);
 
   for (guint i = 0; i < n; i++) {
     const FabFinding *finding = fab_verdict_at (self, i);
@@ -187,7 +187,15 @@ fab_verdict_store (const FabVerdict *self, FabStore *store, GError **error)
                                   fab_severity_names[fab_finding_kind (finding)->severity], finding->text,
                                   finding->advice };
   }
-  return fab_store_add_findings (store, rows, n, error);
+  return rows;
+}
+
+gboolean
+fab_verdict_store (const FabVerdict *self, FabStore *store, GError **error)
+{
+  g_autofree FabFindingRecord *rows = fab_verdict_records (self);
+
+  return fab_store_add_findings (store, rows, fab_verdict_n (self), error);
 }
 
 FabVerdict *

@@ -77,7 +77,7 @@ guint fab_verdict_n (const FabVerdict *self);
 const FabFinding *fab_verdict_at (const FabVerdict *self, guint i);
 const FabFinding *fab_verdict_find (const FabVerdict *self, FabFindingCode code); /* NULL: not among them */
 gboolean fab_verdict_stops (const FabVerdict *self); /* a finding has FAB_FINDING_STOPS */
-/* The finding that says what the step waits for; NULL: nothing was played. */
+/* The finding that says what the step waits for (sim/decision/waits.h); NULL: nobody asked. */
 const FabFinding *fab_verdict_waits_for (const FabVerdict *self);
 /* "does_not_fit;waits_for_network", each code once. (transfer full) */
 char *fab_verdict_codes (const FabVerdict *self);
@@ -87,6 +87,9 @@ void fab_verdict_add_json (const FabVerdict *self, FabJson *json, const char *ke
 
 /* Adds the finding that the step depends on the seed, where the steps of several seeds differ by more than rounding. */
 void fab_verdict_note_spread (FabVerdict *self, guint64 n_seeds, double low_s, double high_s);
+
+/* Its findings as rows of a results file, in their order; they point into the verdict. (transfer container) */
+FabFindingRecord *fab_verdict_records (const FabVerdict *self);
 
 /* Adds it to the run that was begun. */
 gboolean fab_verdict_store (const FabVerdict *self, FabStore *store, GError **error);

@@ -102,7 +102,7 @@ play_point (const Point *self, FabPlantCache *plants)
   GString *text = g_string_new (NULL);
 
   if (scenario != NULL)
-    simulation = plants != NULL ? fab_simulation_build_on (plants, scenario, &fab_models, NULL, &error)
+    simulation = plants != NULL ? fab_simulation_build_on (plants, scenario, &fab_models, NULL, NULL, &error)
                                 : fab_simulation_new (scenario, &fab_models, NULL, &error);
   while (simulation != NULL && fab_simulation_step (simulation))
     probe_text (fab_simulation_probe (simulation), text);

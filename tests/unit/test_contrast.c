@@ -89,7 +89,7 @@ static void
 words_name_the_largest_part (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabContrast) both = contrast (coarse, G_N_ELEMENTS (coarse), fine, G_N_ELEMENTS (fine));
-  g_autofree char *words = fab_contrast_explain (both, 1);
+  g_autofree char *words = fab_contrast_explain (both, 1, NAN);
 
   assert_string_equal (
       words, "fine is 20.0 % slower than coarse: 1 s more of the communication of dimension data is "
@@ -102,7 +102,7 @@ what_is_less_is_called_so (G_GNUC_UNUSED void **state)
 {
   const Given fast[] = { { FAB_FACT_STEP, "", 0, 5 }, { FAB_FACT_COMPUTE, "", 0, 5 } };
   g_autoptr (FabContrast) both = contrast (coarse, 2, fast, 2);
-  g_autofree char *words = fab_contrast_explain (both, 1);
+  g_autofree char *words = fab_contrast_explain (both, 1, NAN);
 
   assert_string_equal (words, "fine is 50.0 % faster than coarse: 1 s less of compute.");
 }
@@ -115,7 +115,7 @@ compute_beside_collectives_is_called_so (G_GNUC_UNUSED void **state)
   g_autoptr (FabContrast) both = contrast (coarse, 2, fast, 2);
 
   ((FabVariant *) g_ptr_array_index (both->variants, 0))->slowed_s = 0.6;
-  g_autofree char *words = fab_contrast_explain (both, 1);
+  g_autofree char *words = fab_contrast_explain (both, 1, NAN);
   assert_string_equal (words, "fine is 50.0 % faster than coarse: 1 s less of compute, which is slower "
                               "beside collectives.");
 }
@@ -128,7 +128,7 @@ different_numbers_of_collectives_are_both_named (G_GNUC_UNUSED void **state)
   const Given many[] = { { FAB_FACT_STEP, "", 0, 6 },
                          { FAB_FACT_COLLECTIVES, "data all_reduce ring", 3, 2 } };
   g_autoptr (FabContrast) both = contrast (few, 2, many, 2);
-  g_autofree char *words = fab_contrast_explain (both, 1);
+  g_autofree char *words = fab_contrast_explain (both, 1, NAN);
 
   assert_int_equal (g_array_index (both->rows, FabContrastRow, 1).n, 0);
   assert_string_equal (
@@ -147,7 +147,7 @@ other_algorithms_are_held_together (G_GNUC_UNUSED void **state)
                         { FAB_FACT_COLLECTIVES, "data all_reduce nvls", 2, 1 },
                         { FAB_FACT_COLLECTIVES, "data all_reduce tree", 4, 1 } };
   g_autoptr (FabContrast) both = contrast (then, G_N_ELEMENTS (then), now, G_N_ELEMENTS (now));
-  g_autofree char *words = fab_contrast_explain (both, 1);
+  g_autofree char *words = fab_contrast_explain (both, 1, NAN);
 
   assert_string_equal (words, "fine is 50.0 % faster than coarse. Its data all_reduce uses nvls in place of "
                               "ring: 3 s less in total.");
@@ -157,7 +157,7 @@ static void
 equal_steps_agree (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabContrast) both = contrast (coarse, 2, coarse, 2);
-  g_autofree char *words = fab_contrast_explain (both, 1);
+  g_autofree char *words = fab_contrast_explain (both, 1, NAN);
 
   assert_string_equal (words, "fine and coarse agree on the step to 0.00 %.");
 }

@@ -141,8 +141,9 @@ every_named_query_answers (void **state)
   assert_true (write_run (path, 4, NULL) && write_run (path, 4, NULL) && write_sweep (path, NULL));
   store = fab_store_open (path, FAB_STORE_WRITE, NULL);
   for (gint64 run = 1; run <= 2; run++)
-    assert_true (
-        fab_store_add_outlook (store, run, &(FabBandRecord){ 0, "step", 1, 2, 0.9, NULL }, 1, NULL, 0, NULL));
+    assert_true (fab_store_add_outlook (
+        store, run,
+        &(FabOutlookRecords){ .bands = &(FabBandRecord){ 0, "step", 1, 2, 0.9, NULL }, .n_bands = 1 }, NULL));
   fab_store_free (g_steal_pointer (&store));
   store = fab_store_open (path, FAB_STORE_READ, NULL);
   for (const FabQuery *query = fab_queries; query->name != NULL; query++) {

@@ -88,21 +88,26 @@ an_outlook_is_added_to_a_run_that_is_stored (void **state)
 {
   const FabBandRecord bands[] = { { 0, "step", 0.5, 2, 0.9, "collectives (2 tables of lab)" },
                                   { 0, "exposed", 0.25, 1.5, 0.9, NULL } };
-  const FabFasterRecord faster = { "ib_ndr", 2, 0.75, 0.125, "leaf0", "node1/gpu0", "ib_ndr" };
+  const FabLeverRecord lever = { 0, "link", "ib_ndr", "every ib_ndr twice as fast", 1, 0.75, 0.125, 0.25, 8 };
+  const FabFindingRecord finding = { "waits_for_network", "notes", "The step is limited by ib_ndr.", NULL };
   g_autofree char *path = file_in (state, "a.db");
   g_autoptr (FabStore) store = NULL;
 
   assert_true (write_run (path, 3, NULL) && write_run (path, 3, NULL));
   store = fab_store_open (path, FAB_STORE_WRITE, NULL);
-  assert_true (fab_store_add_outlook (store, 2, bands, 2, &faster, 1, NULL));
-  assert_false (fab_store_add_outlook (store, 2, bands, 1, NULL, 0, NULL)); /* it is there already */
+  assert_true (
+      fab_store_add_outlook (store, 2, &(FabOutlookRecords){ bands, &lever, &finding, 2, 1, 1 }, NULL));
+  assert_false (fab_store_add_outlook (store, 2, &(FabOutlookRecords){ .bands = bands, .n_bands = 1 },
+                                       NULL)); /* it is there already */
   fab_store_free (g_steal_pointer (&store));
   assert_answer (path, fab_query_find ("band")->sql,
                  "iteration,figure,low_s,high_s,coverage_fraction,reason\n"
                  "0,step,0.5,2,0.9,collectives (2 tables of lab)\n"
                  "0,exposed,0.25,1.5,0.9,\n");
-  assert_answer (path, "SELECT run_id, spec, step_s, exposed_s, binding_from FROM faster",
-                 "run_id,spec,step_s,exposed_s,binding_from\n2,ib_ndr,0.75,0.125,leaf0\n");
+  assert_answer (path, "SELECT run_id, place, name, limits, step_s, saved_fraction FROM lever",
+                 "run_id,place,name,limits,step_s,saved_fraction\n2,0,ib_ndr,1,0.75,0.25\n");
+  assert_answer (path, "SELECT run_id, code, text FROM finding WHERE run_id = 2",
+                 "run_id,code,text\n2,waits_for_network,The step is limited by ib_ndr.\n");
 }
 
 /* docs/reference/results-schema.md, "Tables". */

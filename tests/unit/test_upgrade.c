@@ -74,10 +74,11 @@ named (const FabUpgrades *self, const char *name)
 static void
 faster_ports (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabUpgrades) all = find ("", 1U << FAB_UPGRADE_NIC);
+  g_autoptr (FabUpgrades) all = find (", uncertainty: {rate: 1%}", 1U << FAB_UPGRADE_NIC);
   const FabUpgrade *quick = named (all, "NIC ports quick");
 
   assert_near (quick->saved_fraction, 1.0 / 6, 1e-4);
+  assert_int_equal (quick->state, FAB_UPGRADE_SURE);
   assert_near (quick->purchase->money.usd, 134, 1e-12);
   assert_near (fab_upgrade_usd_per_percent (quick), 134 / 16.6667, 1e-3);
   assert_ptr_equal (g_ptr_array_index (all->ranking, 0), quick);

@@ -5,15 +5,17 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/decision/bottleneck.h"
 #include "sim/verdict/verdict.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
 
-/* Plays every iteration. (transfer full) */
+/* Plays every iteration, and every lever with one seed. (transfer full) */
 static FabVerdict *
 verdict_of (const char *yaml)
 {
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   GError *error = NULL;
 
@@ -21,6 +23,9 @@ verdict_of (const char *yaml)
     ;
   FabVerdict *verdict = fab_verdict_of (play->scenario, play->simulation, &fab_models, &error);
   assert_null (error);
+  g_autoptr (FabBottleneck) bottleneck = fab_bottleneck_find (&env, play->scenario, 1, &error);
+  assert_null (error);
+  fab_bottleneck_judge (bottleneck, verdict);
   return verdict;
 }
 
@@ -61,11 +66,14 @@ a_job_that_does_not_fit_stops (G_GNUC_UNUSED void **state)
 static void
 a_step_waits_for_one_thing (G_GNUC_UNUSED void **state)
 {
-  assert_codes (HEAD ONE TRAIN ("ddp", ""), "waits_for_compute");
+  assert_codes (HEAD ONE TRAIN ("ddp", ", accumulation: 32"), "waits_for_compute");
+  assert_codes (HEAD ONE TRAIN ("ddp", ""),
+                "waits_for_network"); /* 72 % of it is compute that the network hides under */
   assert_codes (HEAD ONE REDUCE ("100MB"), "waits_for_network");
   assert_codes (HEAD ONE TRAIN ("ddp", ", data_loader: {time: 2s}"), "waits_for_host");
   assert_codes (HEAD ONE TRAIN ("ddp", ", stragglers: [{rank: 3, slowness: 1.5}]"), "waits_for_straggler");
-  assert_codes (HEAD ONE TRAIN ("ddp", ", stragglers: [{rank: 3, slowness: 1.01}]"), "waits_for_compute");
+  assert_codes (HEAD ONE TRAIN ("ddp", ", accumulation: 32, stragglers: [{rank: 3, slowness: 1.01}]"),
+                "waits_for_compute");
   /* One micro-batch through eight stages: each computes for an eighth of the time. */
   assert_codes (HEAD ONE TRAIN ("megatron", ", parallel: {pipeline: 8}"), "waits_for_bubble");
   assert_codes (HEAD ONE TRAIN ("megatron", ", accumulation: 32, parallel: {pipeline: 2}"),
@@ -87,7 +95,8 @@ a_straggler_is_named (G_GNUC_UNUSED void **state)
 static void
 a_link_that_binds_is_named (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabVerdict) verdict = verdict_of (HEAD "cluster: {node: dgx-h100, nodes: 2}\n" REDUCE ("100MB"));
+  g_autoptr (FabVerdict) verdict = verdict_of (
+      HEAD "cluster: {node: dgx-h100, nodes: 2, nics_per_node: 1, nic: ib-hdr}\n" REDUCE ("1GB"));
 
   assert_non_null (strstr (fab_verdict_waits_for (verdict)->link, " -> "));
 }

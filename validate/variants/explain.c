@@ -221,24 +221,27 @@ append_collectives (GString *out, const Case *self)
 }
 
 char *
-fab_contrast_explain (const FabContrast *self, guint index)
+fab_contrast_explain (const FabContrast *self, guint index, double change)
 {
   const FabVariant *now = fab_contrast_variant (self, index), *then = fab_contrast_variant (self, self->base);
   double now_s = fab_variant_time_s (now, FAB_FACT_STEP), then_s = fab_variant_time_s (then, FAB_FACT_STEP);
   Case c = { self, index, now_s - then_s };
   GString *out = g_string_new (now->name);
 
-  if (fabs (c.step_s) <= no_difference * then_s) {
-    g_string_append_printf (out, " and %s agree on the step to %.2f %%.", then->name,
-                            then_s > 0 ? 100 * fabs (c.step_s) / then_s : 0);
+  if (isnan (change))
+    change = then_s > 0 ? c.step_s / then_s : 0;
+  if (fabs (change) <= no_difference) {
+    g_string_append_printf (out, " and %s agree on the step to %.2f %%.", then->name, 100 * fabs (change));
     return g_string_free (out, FALSE);
   }
-  g_string_append_printf (out, " is %.1f %% %s than %s", 100 * fabs (c.step_s) / then_s,
-                          c.step_s > 0 ? "slower" : "faster", then->name);
-  const FabContrastRow *part = find_part (&c);
+  g_string_append_printf (out, " is %.1f %% %s than %s", 100 * fabs (change),
+                          change > 0 ? "slower" : "faster", then->name);
+  gboolean is_alike = (c.step_s > 0) == (change > 0); /* these two plays differ in the same direction */
+  const FabContrastRow *part = is_alike ? find_part (&c) : NULL;
   if (part != NULL)
     append_part (out, &c, part);
   g_string_append_c (out, '.');
-  append_collectives (out, &c);
+  if (is_alike)
+    append_collectives (out, &c);
   return g_string_free (out, FALSE);
 }

@@ -6,6 +6,7 @@
 
 #include "sim/base/thread_pool.h"
 #include "sim/run/run.h"
+#include "sim/study/study_bottleneck.h"
 
 const char *const fab_fact_names[FAB_N_FACTS + 1] = {
   [FAB_FACT_STEP] = "step",
@@ -583,11 +584,53 @@ fab_sides_find_bands (GPtrArray *sides)
   fab_thread_pool_run (n_threads, sides->len, find_band, sides);
 }
 
-gboolean
-fab_side_change (const FabSide *base, const FabSide *side, FabBandChange *change)
+void
+fab_sides_find_bottlenecks (GPtrArray *sides)
 {
-  return base->point != NULL && side->point != NULL
-      && fab_band_change (base->band, base->point->step_s, side->band, side->point->step_s, 0, change);
+  for (guint i = 0; i < sides->len; i++) {
+    FabSide *side = fab_sides_at (sides, i);
+
+    if (side->point == NULL)
+      continue;
+    fab_study_find_bottleneck (side->study, side->edits, side->point);
+    if (side->point->bottleneck != NULL)
+      fab_bottleneck_judge (side->point->bottleneck, side->variant->verdict);
+  }
+}
+
+typedef struct {
+  GPtrArray *sides;
+  guint base;
+  const FabPaired *paired;
+} Comparing;
+
+static void
+compare_one (gpointer data, guint item)
+{
+  const Comparing *self = data;
+  FabSide *side = fab_sides_at (self->sides, item);
+  g_auto (FabStudySide) other = { 0 };
+
+  if (item == self->base || side->point == NULL || side->point->step_s <= 0
+      || !fab_study_side_init (&other, side->study, side->edits, side->point, NULL)
+      || !fab_paired_compare (self->paired, &other.side, &side->change, NULL))
+    side->change = (FabPairedBand){ 0 };
+}
+
+void
+fab_sides_compare (GPtrArray *sides, guint base)
+{
+  const FabSide *first = fab_sides_at (sides, base);
+  g_auto (FabStudySide) side = { 0 };
+
+  if (first->point == NULL || first->point->step_s <= 0
+      || !fab_study_side_init (&side, first->study, first->edits, first->point, NULL))
+    return;
+  const FabDecisionEnv env = fab_study_env (first->study);
+  g_autoptr (FabPaired) paired = fab_paired_new (&env, &side.side, NULL);
+  if (paired != NULL)
+    fab_thread_pool_run (first->study->n_threads, sides->len, compare_one,
+                         &(Comparing){ sides, base, paired });
 }
 
 gboolean

@@ -104,8 +104,10 @@ fab_contrast_variant (const FabContrast *self, guint index)
 /* Largest less smallest of a row; what a variant does not have counts as 0. */
 double fab_contrast_spread_s (const FabContrast *self, const FabContrastRow *row);
 
-/* What makes variant `index` differ from the base, in one or two sentences. (transfer full) */
-char *fab_contrast_explain (const FabContrast *self, guint index);
+/* What makes variant `index` differ from the base, in one or two sentences. `change` is by how much the step differs,
+ * as a fraction of the base's, where several plays of each say it better than these two; NAN: these two say it.
+ * (transfer full) */
+char *fab_contrast_explain (const FabContrast *self, guint index, double change);
 
 /* Runs to be held side by side: scenarios, or variants of one, each played once. */
 typedef struct {
@@ -118,8 +120,8 @@ typedef struct {
   FabPoint *point;              /* NULL: it was not played yet, or could not be */
   FabVariant *variant;          /* likewise */
   GError *problem;              /* why it could not be */
-  FabBand
-      *band; /* of step_s and exposed_s; NULL: not asked for, nothing is uncertain, or it has several seeds */
+  FabBand *band;                /* of step_s and exposed_s; NULL: not asked for, or nothing is uncertain */
+  FabPairedBand change;         /* of the step, against the base; coverage 0 and n 0: not asked for */
 } FabSide;
 
 /* Takes `edits`; a NULL name becomes that of the scenario. */
@@ -138,8 +140,19 @@ void fab_sides_play (GPtrArray *sides);
  * none. */
 void fab_sides_find_bands (GPtrArray *sides);
 
-/* How far the step of a side may differ from that of the base. FALSE: neither has a band. */
-gboolean fab_side_change (const FabSide *base, const FabSide *side, FabBandChange *change);
+/* Finds by how much the step of each side differs from that of side `base`, with its band. One that cannot be had stays
+ * empty. */
+void fab_sides_compare (GPtrArray *sides, guint base);
+
+/* Finds what limits the step of those that have a point (sim/decision/bottleneck.h). */
+void fab_sides_find_bottlenecks (GPtrArray *sides);
+
+/* Whether that was found. */
+static inline gboolean
+fab_side_has_change (const FabSide *self)
+{
+  return self->change.change.n > 0;
+}
 
 /* Of the first that could not be played, and which it is; FALSE then. */
 gboolean fab_sides_check (const GPtrArray *sides, GError **error);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bottleneck.h - what limits a step: which change of the machine or of the software shortens it most, found by playing it.
+ *
+ * A lever is one change: every link of an entry twice as fast, as many NICs again, twice the library's channels, no
+ * latency, compute twice as fast, ... The scenario is played with each lever by itself, on the same draws. The library
+ * chooses its algorithms again, as it would on that machine.
+ *
+ *   saved   1 - step with the lever / step without, the median over the draws (difference.h)
+ *
+ * Levers are ranked by what they save. The first one limits the step, if it saves FAB_BOTTLENECK_LEAST or more. "Every
+ * link" only counts as the first one where no single kind of link saves half as much. Where faster links between nodes
+ * do not help and faster links everywhere do, they are played with one other lever each, and the best pair says why.
+ *
+ * A scenario whose network sends messages is played on a network of flows for this, the step without a lever too.
+ */
+#pragma once
+
+#include "sim/base/json.h"
+#include "sim/decision/difference.h"
+#include "sim/decision/draw.h"
+#include "sim/verdict/verdict.h"
+
+typedef enum {
+  FAB_LEVER_LINK,     /* every link of one entry, twice as fast */
+  FAB_LEVER_LINKS,    /* every link, twice as fast */
+  FAB_LEVER_PAIR,     /* links that leave the node, and one thing more: where faster ones alone do not help */
+  FAB_LEVER_NICS,     /* as many NICs again, where the node has them */
+  FAB_LEVER_CHANNELS, /* twice as many channels of the library */
+  FAB_LEVER_LATENCY,  /* collectives move bytes at once */
+  FAB_LEVER_COMPUTE,  /* kernels twice as fast */
+  FAB_LEVER_MEMORY,   /* the accelerators' memory twice as fast */
+  FAB_LEVER_HOST,     /* work on the host twice as fast */
+  FAB_LEVER_RANKS,    /* no rank slower than the others */
+  FAB_LEVER_DRAWS,    /* the luckiest of the draws */
+  FAB_N_LEVERS,
+} FabLeverKind;
+
+extern const char *const fab_lever_names[FAB_N_LEVERS + 1]; /* "link", ...: NULL-ended */
+
+#define FAB_BOTTLENECK_LEAST 0.01 /* a lever that saves less changes nothing to speak of */
+#define FAB_LEVER_FACTOR 2.0      /* "twice as fast" */
+
+typedef struct {
+  FabLeverKind kind;
+  char *name;       /* what limits, in a column: "ib-hdr", "NICs", "compute" */
+  char *change;     /* what was changed: "every ib-hdr twice as fast", "2 NICs a node in place of 1" */
+  gboolean is_port; /* of LINK: links of this entry leave the node */
+  double step_s, exposed_s; /* with the lever: of the draw with the median step */
+  FabDifference step;       /* from the step without it */
+} FabLever;
+
+/* How the library runs the collectives that are exposed most. */
+typedef struct {
+  guint n_channels; /* 0: it has none, or nothing is exposed */
+  double
+      channel_GBps; /* that one channel can move at most, as bus bandwidth; 0: its links limit it, not the channel */
+} FabBottleneckChannels;
+
+typedef struct {
+  GArray *levers;       /* FabLever, by what they save */
+  gint first;           /* the one that limits the step; -1: none alone does */
+  FabDrawTimes base;    /* of the draw with the median step */
+  double low_s, high_s; /* the shortest and the longest step of all draws */
+  guint n_draws;
+  FabBottleneckChannels channels;
+  const char *fidelity; /* that played them, where it is not the scenario's own; NULL: it is */
+  FabVerdict *waits;    /* with one finding: what the step waits for (waits.h) */
+} FabBottleneck;
+
+/* Plays the scenario, which was checked, with every lever that it has. A lever that cannot be built, or does not end, is
+ * left out. `n_draws` 0: as many as the scenario has (fab_draw_count ()). NULL and *error: the scenario itself cannot be
+ * played, or it was cancelled. (transfer full) */
+FabBottleneck *fab_bottleneck_find (const FabDecisionEnv *env, const FabScenario *scenario, guint n_draws,
+                                    GError **error);
+FabBottleneck *fab_bottleneck_copy (const FabBottleneck *self);
+void fab_bottleneck_free (FabBottleneck *self); /* accepts NULL */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBottleneck, fab_bottleneck_free)
+
+static inline const FabLever *
+fab_bottleneck_lever (const FabBottleneck *self, guint i)
+{
+  return &g_array_index (self->levers, FabLever, i);
+}
+
+/* By how much the lever shortens the step, as a fraction of it; below 0: it makes it longer. */
+static inline double
+fab_lever_saved (const FabLever *self)
+{
+  return -self->step.median;
+}
+
+/* Returns the lever that limits the step; NULL: none alone does. Accepts NULL. */
+const FabLever *fab_bottleneck_first (const FabBottleneck *self);
+
+/* Returns in a word or two what limits the step: "ib-hdr", "compute"; "nothing alone". NULL of NULL. (static, or owned
+ * by `self`) */
+const char *fab_bottleneck_name (const FabBottleneck *self);
+
+/* Returns in a sentence or three what helps and what does not. (transfer full) */
+char *fab_bottleneck_words (const FabBottleneck *self);
+
+/* Puts the finding that says what the step waits for into a verdict, in place of one that is there, and likewise how
+ * far the step spreads over the draws. */
+void fab_bottleneck_judge (const FabBottleneck *self, FabVerdict *verdict);
+
+/* Adds the object `bottleneck`: the name, the sentence, and the levers. */
+void fab_bottleneck_add_json (const FabBottleneck *self, FabJson *json);

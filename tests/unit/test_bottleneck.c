@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_bottleneck.c - what limits a step, found by changing one thing at a time. */
+#include "tests/support/test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/decision/bottleneck.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+static FabBottleneck *
+find (const char *yaml, guint n_draws)
+{
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  GError *error = NULL;
+  FabBottleneck *found = fab_bottleneck_find (&env, play->scenario, n_draws, &error);
+
+  g_assert_no_error (error);
+  return found;
+}
+
+static const FabLever *
+lever_of (const FabBottleneck *self, FabLeverKind kind, const char *name)
+{
+  for (guint i = 0; i < self->levers->len; i++)
+    if (fab_bottleneck_lever (self, i)->kind == kind
+        && (name == NULL || strcmp (fab_bottleneck_lever (self, i)->name, name) == 0))
+      return fab_bottleneck_lever (self, i);
+  return NULL;
+}
+
+/* One GPU computes and sends nothing: kernels in half the time take half the step. */
+static void
+a_gpu_alone_is_limited_by_compute (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabBottleneck) found = find ("name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+                                          "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024,\n"
+                                          "  compute: {kind: mfu, mfu: 40%}}\n",
+                                          0);
+
+  assert_int_equal (fab_bottleneck_first (found)->kind, FAB_LEVER_COMPUTE);
+  assert_near (fab_lever_saved (fab_bottleneck_first (found)), 0.5, 1e-6);
+  assert_int_equal (fab_verdict_waits_for (found->waits)->code, FAB_FINDING_WAITS_FOR_COMPUTE);
+}
+
+/* README's first example: one port of 200 Gb/s, and a faster one helps. */
+static void
+a_slow_port_limits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabBottleneck) found = find (
+      "name: a\ncluster: {node: dgx-h100, nodes: 4, nics_per_node: 1, nic: ib-hdr}\n"
+      "job: {kind: ddp, model: gpt2-xl, micro_batch: 10, sequence: 1024,\n"
+      "  bucket: 100MiB, compute: {kind: mfu, mfu: 40%}}\n",
+      0);
+  const FabLever *first = fab_bottleneck_first (found);
+
+  assert_string_equal (fab_bottleneck_name (found), "ib-hdr");
+  assert_true (first->kind == FAB_LEVER_LINK && first->is_port && fab_lever_saved (first) > 0.3);
+  assert_int_equal (fab_verdict_waits_for (found->waits)->code, FAB_FINDING_WAITS_FOR_NETWORK);
+}
+
+/* A port at the rate of its bus: neither a faster port nor a faster bus helps, two ports do, and so do both together.
+ * Before, `run` said of it "no link", "waits for compute" and "the slowest link is busy 97 %". */
+static void
+more_ports_help_where_faster_ones_do_not (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabBottleneck) found = find (
+      "name: mine\ncluster: {node: dgx-a100, nodes: 4, nic: ib-hdr, nics_per_node: 1}\n"
+      "job: {kind: fsdp, model: llama2-7b, micro_batch: 1, sequence: 4096}\n",
+      0);
+  g_autofree char *words = fab_bottleneck_words (found);
+
+  assert_int_equal (fab_bottleneck_first (found)->kind, FAB_LEVER_NICS);
+  assert_true (fab_lever_saved (fab_bottleneck_first (found)) > 0.3);
+  assert_true (fabs (fab_lever_saved (lever_of (found, FAB_LEVER_LINK, "ib-hdr"))) < 0.01);
+  assert_true (fab_lever_saved (lever_of (found, FAB_LEVER_PAIR, "pcie4-x16")) > 0.3);
+  assert_non_null (strstr (words, "2 NICs a node in place of 1"));
+  assert_non_null (strstr (words, "Faster ib-hdr alone saves 0.0 %: pcie4-x16 is as slow on the same way"));
+  assert_int_equal (fab_verdict_waits_for (found->waits)->code, FAB_FINDING_WAITS_FOR_NETWORK);
+}
+
+static void
+levers_are_ranked_by_what_they_save (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabBottleneck) found = find (
+      "name: a\ncluster: {node: dgx-a100, nodes: 2}\n"
+      "job: {kind: fsdp, model: gpt2-xl, micro_batch: 2, sequence: 1024}\n",
+      0);
+
+  assert_true (found->levers->len >= 4);
+  for (guint i = 1; i < found->levers->len; i++)
+    assert_true (fab_lever_saved (fab_bottleneck_lever (found, i - 1))
+                 >= fab_lever_saved (fab_bottleneck_lever (found, i)) - 0.005);
+}
+
+/* A rank that is half as fast holds up the others; without it the step is nearly as short as theirs. */
+static void
+a_slow_rank_limits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabBottleneck) found = find ("name: a\ncluster: {node: dgx-h100, nodes: 2}\n"
+                                          "job: {kind: ddp, model: gpt2-xl, micro_batch: 8, sequence: 1024,\n"
+                                          "  stragglers: [{rank: 3, slowness: 4}]}\n",
+                                          0);
+
+  assert_int_equal (fab_bottleneck_first (found)->kind, FAB_LEVER_RANKS);
+  assert_int_equal (fab_verdict_waits_for (found->waits)->code, FAB_FINDING_WAITS_FOR_STRAGGLER);
+  assert_int_equal (fab_verdict_waits_for (found->waits)->rank, 3);
+}
+
+/* Hashed paths collide differently with each seed: eight of them are compared, and luck is a lever. */
+static void
+what_is_drawn_is_played_with_eight_seeds (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] = "name: a\n"
+                             "cluster: {node: dgx-a100, nodes: 8, nics_per_node: 4, route: ecmp,\n"
+                             "  fabric: {kind: leaf_spine, oversubscription: 2, nodes_per_leaf: 2}}\n"
+                             "job: {kind: zero, stage: 3, model: gpt2-xl, micro_batch: 1, sequence: 1024}\n";
+  g_autoptr (FabBottleneck) found = find (yaml, 0), once = find (yaml, 1);
+
+  assert_int_equal (found->n_draws, FAB_DRAWS);
+  assert_int_equal (once->n_draws, 1);
+  assert_null (lever_of (once, FAB_LEVER_DRAWS, NULL));
+  if (found->low_s < found->high_s)
+    assert_non_null (lever_of (found, FAB_LEVER_DRAWS, NULL));
+  assert_true (found->low_s <= found->base.step_s && found->base.step_s <= found->high_s);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_gpu_alone_is_limited_by_compute),
+    cmocka_unit_test (a_slow_port_limits),
+    cmocka_unit_test (more_ports_help_where_faster_ones_do_not),
+    cmocka_unit_test (levers_are_ranked_by_what_they_save),
+    cmocka_unit_test (a_slow_rank_limits),
+    cmocka_unit_test (what_is_drawn_is_played_with_eight_seeds),
+  };
+
+  return play_run_tests ("bottleneck", tests, &catalog);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_paired.c - how far the difference of two scenarios may be off, when both are uncertain. */
+#include "tests/support/test.h"
+
+#include <math.h>
+
+#include "models/models.h"
+#include "sim/decision/paired.h"
+#include "sim/run/pair.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+/* A step that is one all-reduce between two nodes, over this NIC. */
+#define ALL_REDUCE(nic_)                                                         \
+  "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, nic: " nic_ "}\n" \
+  "job: {kind: collective, operations: [{op: all_reduce, size: 1GiB}]}\n"
+
+#define DDP(rest_)                                                                  \
+  "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, nics_per_node: 1}\n" \
+  "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024" rest_ "}\n"
+
+static FabPairedBand
+compare (const char *base_yaml, const char *other_yaml)
+{
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
+  g_autoptr (Play) base = play_new (catalog, base_yaml, NULL), other = play_new (catalog, other_yaml, NULL);
+  FabDrawTimes a, b;
+  FabPairedBand band;
+  GError *error = NULL;
+
+  assert_true (fab_draw_play (&env, base->scenario, NULL, &a, &error));
+  assert_true (fab_draw_play (&env, other->scenario, NULL, &b, &error));
+  const FabPairedSide first = { base->scenario, &a.step_s, 1 }, second = { other->scenario, &b.step_s, 1 };
+  g_autoptr (FabPaired) paired = fab_paired_new (&env, &first, &error);
+  assert_non_null (paired);
+  assert_true (fab_paired_compare (paired, &second, &band, &error));
+  return band;
+}
+
+/* A scenario does not differ from itself, however uncertain it is. */
+static void
+everything_cancels_against_itself (G_GNUC_UNUSED void **state)
+{
+  FabPairedBand band = compare (DDP (""), DDP (""));
+
+  assert_near (band.low_fraction, 0, 1e-9);
+  assert_near (band.high_fraction, 0, 1e-9);
+  assert_true (fab_paired_may_be_none (&band));
+  assert_false (fab_paired_is_faster (&band));
+}
+
+/* The step is the collective: what both share cancels, and the ratio is off by what measured pairs are. */
+static void
+other_links_are_as_far_off_as_measured_pairs (G_GNUC_UNUSED void **state)
+{
+  FabPairedBand band = compare (ALL_REDUCE ("ib-hdr"), ALL_REDUCE ("ib-ndr"));
+  FabPairEnds ends = fab_pair_of_collectives (catalog, FAB_PLAN_BETWEEN, (FabBytes) 1 << 30, FAB_PAIR_OTHER);
+
+  assert_true (ends.low_factor < 1 && ends.high_factor > 1);
+  assert_near (band.low_fraction, (1 + band.change.median) * ends.low_factor - 1, 2e-3);
+  assert_near (band.high_fraction, MIN ((1 + band.change.median) * ends.high_factor - 1, 0), 2e-3);
+  assert_int_equal (band.most, FAB_PAIRED_OTHER_COLLECTIVES);
+}
+
+/* More buckets of the same job: kernels are the same, and so are the links. */
+static void
+the_same_kernels_cancel (G_GNUC_UNUSED void **state)
+{
+  FabPairedBand band = compare (DDP (", bucket: 25MiB"), DDP (", bucket: 100MiB"));
+
+  assert_true (band.high_fraction - band.low_fraction > 0);
+  assert_true (band.most != FAB_PAIRED_OTHER_COMPUTE);
+}
+
+/* Another batch computes longer by a factor that is not quite sure. */
+static void
+other_kernels_do_not_quite (G_GNUC_UNUSED void **state)
+{
+  static const char
+      alone[] = "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+                "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024}\n",
+      twice[] = "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+                "job: {kind: ddp, model: gpt2-xl, micro_batch: 8, sequence: 1024}\n";
+  FabPairedBand band = compare (alone, twice);
+  FabPairEnds ends = fab_pair_of_compute (catalog, FAB_PAIR_ALIKE);
+
+  assert_int_equal (band.most, FAB_PAIRED_OTHER_COMPUTE);
+  assert_near (band.low_fraction, (1 + band.change.median) * ends.low_factor - 1, 2e-2);
+  assert_near (band.high_fraction, (1 + band.change.median) * ends.high_factor - 1, 2e-2);
+}
+
+/* A port of four times the rate does not make a job three times slower: the report of a user had -227 to 70.8 %. */
+static void
+a_faster_port_is_not_slower_for_what_both_share (G_GNUC_UNUSED void **state)
+{
+  FabPairedBand band = compare (
+      DDP (""), "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, nics_per_node: 1, nic: ib-xdr}\n"
+                "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024}\n");
+
+  assert_true (band.change.median <= 0);
+  assert_true (band.high_fraction < 0.05);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (everything_cancels_against_itself),
+    cmocka_unit_test (other_links_are_as_far_off_as_measured_pairs),
+    cmocka_unit_test (the_same_kernels_cancel),
+    cmocka_unit_test (other_kernels_do_not_quite),
+    cmocka_unit_test (a_faster_port_is_not_slower_for_what_both_share),
+  };
+
+  return play_run_tests ("paired", tests, &catalog);
+}
