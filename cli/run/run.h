@@ -6,9 +6,16 @@
 #include "cli/run/goodput_text.h"
 #include "sim/base/json.h"
 
+/* The command of the run. */
+typedef struct {
+  const char *path, *db; /* db NULL: no results file */
+  const char *const
+      *sets; /* "job.micro_batch=8", with those that short options stand for; NULL-ended, or NULL */
+} FabRunCommand;
+
 /* Each returns a new text. `faster` is the same run with the binding links faster, zeroed when no link binds. */
 char *fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster,
-                    const char *db);
+                    const FabRunCommand *command);
 char *fab_run_json (const FabScenario *scenario, const FabRunResult *result, const FabRunResult *faster);
 char *fab_run_csv (const FabRunResult *result);
 
