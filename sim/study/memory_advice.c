@@ -185,8 +185,9 @@ typedef struct {
   FabMemoryFit base;      /* as the scenario is; without edits */
   FabMemoryFit **singles; /* [remedies]; NULL: it cannot be built */
   FabBytes device_bytes;
-  GPtrArray *sets;  /* Set: of all that were chosen to be built */
-  GPtrArray *found; /* Set: those that fit, each with other families */
+  gboolean needs_slow; /* only sets with a slow remedy are chosen: those without were */
+  GPtrArray *sets;     /* Set: of all that were chosen to be built */
+  GPtrArray *found;    /* Set: those that fit, each with other families */
 } Search;
 
 static void
@@ -220,7 +221,8 @@ static gboolean
 has_family (const Search *self, const Set *set, const char *family)
 {
   for (guint i = 0; i < set->n; i++)
-    if (strcmp (remedy_of (self, set, i)->family, family) == 0)
+    if (strcmp (remedy_of (self, set, i)->family, family) == 0
+        || g_strcmp0 (remedy_of (self, set, i)->more, family) == 0)
       return TRUE;
   return FALSE;
 }
@@ -412,6 +414,15 @@ has_group (const Search *self, const Set *set, const char *group)
   return FALSE;
 }
 
+static gboolean
+has_slow (const Search *self, const Set *set)
+{
+  for (guint i = 0; i < set->n; i++)
+    if (remedy_of (self, set, i)->is_slow)
+      return TRUE;
+  return FALSE;
+}
+
 /* Adds all sets of useful remedies that go on from `less` with `from` or later ones and have so many changes. */
 static void
 add_sets (const Search *self, const Set *less, guint from, guint n_changes, GPtrArray *sets)
@@ -425,7 +436,8 @@ add_sets (const Search *self, const Set *less, guint from, guint n_changes, GPtr
     Set *set = set_with (self, less, i);
     if (remedy->n_changes < n_changes)
       add_sets (self, set, i + 1, n_changes - remedy->n_changes, sets);
-    if (remedy->n_changes < n_changes || is_found (self, set)) {
+    if (remedy->n_changes < n_changes || is_found (self, set)
+        || (self->needs_slow && !has_slow (self, set))) {
       set_free (set);
       continue;
     }
@@ -596,6 +608,8 @@ try_larger (Search *self)
   for (guint i = 0; i < self->remedies->len && self->found->len == n_before; i++) {
     gboolean is_less = FALSE;
 
+    if (n_before > 0 && remedy_at (self, i)->is_slow)
+      return;
     for (guint n = 0; remedy_at (self, i)->is_larger && n <= MOST_ENLARGED_REMEDIES && !is_enough (self);
          n++) {
       g_autoptr (GPtrArray) sets = n > 0 ? built_sets (self, n) : g_ptr_array_new ();
@@ -609,25 +623,29 @@ try_larger (Search *self)
   }
 }
 
-/* Whether one change is enough. */
+/* Whether one change is enough, of which nothing was left unchecked. */
 static gboolean
 has_simple_fit (const Search *self)
 {
-  for (guint i = 0; i < self->found->len; i++)
-    if (((const Set *) g_ptr_array_index (self->found, i))->n_changes == 1)
+  for (guint i = 0; i < self->found->len; i++) {
+    const Set *set = g_ptr_array_index (self->found, i);
+
+    if (set->n_changes == 1 && set->fit->note == NULL)
       return TRUE;
+  }
   return FALSE;
 }
 
 /* --- all --- */
 
+/* Builds every remedy alone that does not take more GPUs: the slow ones, or the others. */
 static void
 build_singles (Search *self)
 {
   g_autoptr (GPtrArray) sets = g_ptr_array_new ();
 
   for (guint i = 0; i < self->remedies->len; i++)
-    if (!remedy_at (self, i)->is_larger)
+    if (!remedy_at (self, i)->is_larger && remedy_at (self, i)->is_slow == self->needs_slow)
       g_ptr_array_add (sets, set_with (self, NULL, i));
   build_all (self, sets);
   for (guint i = 0; i < sets->len; i++) {
@@ -635,6 +653,20 @@ build_singles (Search *self)
 
     self->singles[set->index[0]] = set->fit != NULL ? fit_copy (set->fit) : NULL;
     g_ptr_array_add (self->sets, set);
+  }
+}
+
+/* Alternatives have one change more than the nearest fit at most. */
+static void
+try_levels (Search *self)
+{
+  build_singles (self);
+  for (guint n_changes = 1; n_changes <= MOST_TOGETHER && !is_enough (self); n_changes++) {
+    guint n_found = self->found->len;
+
+    try_level (self, n_changes);
+    if (n_found > 0)
+      return;
   }
 }
 
@@ -713,16 +745,12 @@ fab_memory_advice_find (const FabScenario *scenario, const FabSimulation *simula
                   .device_bytes = fab_fit_of (simulation).device_bytes,
                   .sets = sets,
                   .found = found };
-  guint n_found;
 
   weigh (&self.base, simulation);
-  build_singles (&self);
-  for (guint n_changes = 1; n_changes <= MOST_TOGETHER && !is_enough (&self); n_changes++) {
-    n_found = found->len;
-    try_level (&self, n_changes);
-    if (n_found > 0)
-      break; /* alternatives have one change more than the nearest fit at most */
-  }
+  try_levels (&self);
+  self.needs_slow = TRUE;
+  if (found->len == 0)
+    try_levels (&self);
   if (!is_enough (&self) && !has_simple_fit (&self))
     try_larger (&self);
   FabMemoryAdvice *advice = advice_of (&self);

@@ -15,9 +15,11 @@
 typedef struct {
   const char *group;  /* static: "recompute"; of the remedies of a group, one can be taken at a time */
   const char *family; /* static: of fits with the same families, the nearest is told and no other */
+  const char *more;   /* static: another family, of which it is more: "zero" of its offloading; NULL: none */
   guint n_changes;    /* for how many changes it counts */
   guint cost;         /* what it is likely to cost the step; of as many changes, the least is nearest */
   gboolean is_larger; /* it takes more GPUs: tried only where other remedies give too few fits */
+  gboolean is_slow;   /* building it takes long: tried only where nothing fits without it */
   const char *note;   /* static: a sentence, what was not looked at; NULL: nothing to say */
   FabEdits *edits;    /* typed values */
 } FabRemedy;

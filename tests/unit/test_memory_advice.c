@@ -147,6 +147,34 @@ more_gpus_are_told_where_they_help (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (yes, "cluster.nodes"));
 }
 
+/* The advice when the remedies of a group (NULL: all) take long to build. (transfer full) */
+static char *
+text_with_slow (const Play *play, const char *group)
+{
+  g_autoptr (GPtrArray) remedies = fab_job_remedies (play->scenario);
+
+  for (guint i = 0; i < remedies->len; i++) {
+    FabRemedy *remedy = g_ptr_array_index (remedies, i);
+
+    remedy->is_slow = group == NULL || strcmp (remedy->group, group) == 0;
+  }
+  g_autoptr (FabMemoryAdvice) advice = fab_memory_advice_find (play->scenario, play->simulation, remedies,
+                                                               &(FabMemoryTrying){ &fab_models, 1, NULL });
+  return fab_memory_advice_text (advice);
+}
+
+static void
+slow_remedies_are_for_where_nothing_else_fits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, oversized[0], NULL);
+  g_autofree char *plain = text_with_slow (play, "none"), *slow = text_with_slow (play, "tensor"),
+                  *all = text_with_slow (play, NULL);
+
+  assert_non_null (strstr (plain, "job.parallel.tensor"));
+  assert_null (strstr (slow, "job.parallel.tensor"));
+  assert_string_equal (all, plain);
+}
+
 static void
 a_cancelled_search_ends (G_GNUC_UNUSED void **state)
 {
@@ -168,6 +196,7 @@ main (void)
     cmocka_unit_test (the_nearest_comes_first),
     cmocka_unit_test (where_nothing_fits_the_closest_is_told),
     cmocka_unit_test (more_gpus_are_told_where_they_help),
+    cmocka_unit_test (slow_remedies_are_for_where_nothing_else_fits),
     cmocka_unit_test (a_cancelled_search_ends),
   };
 

@@ -27,8 +27,9 @@ enum {
 
 enum { MOST_TENSOR_STEPS = 3, MOST_STAGES = 64, MOST_CONTEXT = 8, LONG_SEQUENCE = 16384, MOST_GPUS = 4096 };
 
-/* On more GPUs, where building takes long, fewer divisions of the model are tried. */
-enum { MANY_GPUS = 2048 };
+/* On more GPUs it takes long to build what divides the model otherwise. Fewer divisions are tried, and only where
+ * nothing fits without them. */
+enum { MANY_GPUS = 4096 };
 
 static gboolean
 is_large (const JobFacts *facts)
@@ -217,8 +218,10 @@ add_ways (Remedies *self)
     FabRemedy *remedy = add (self, "strategy", way->family, way->cost + (is_near ? 0 : COST_OTHER_KIND),
                              edits);
     remedy->n_changes = is_own ? count_changes (edits) : way->n_changes + is_divided;
-    if (strcmp (way->family, "offload") == 0)
+    if (strcmp (way->family, "offload") == 0) {
+      remedy->more = way->kind;
       remedy->note = "Whether the memory of the host holds what is offloaded was not checked.";
+    }
   }
 }
 
@@ -265,6 +268,12 @@ divides_ranks (const JobFacts *facts, gint64 tensor, gint64 context, gint64 pipe
 }
 
 static void
+add_division (Remedies *self, const char *group, guint cost, FabEdits *edits)
+{
+  add (self, group, group, cost, edits)->is_slow = is_large (self->facts);
+}
+
+static void
 add_sequence (Remedies *self)
 {
   const ParallelParams *p = &self->facts->params->parallel;
@@ -292,12 +301,12 @@ add_tensor (Remedies *self)
         || !divides_ranks (facts, tensor, p->context, p->pipeline))
       return;
     if (p->is_sequence || !is_large (facts))
-      add (self, "tensor", "tensor", COST_TENSOR + 2 * step, edits_of_count ("job.parallel.tensor", tensor));
+      add_division (self, "tensor", COST_TENSOR + 2 * step, edits_of_count ("job.parallel.tensor", tensor));
     if (p->is_sequence)
       continue;
     FabEdits *edits = edits_of_count ("job.parallel.tensor", tensor);
     fab_edits_set (edits, "job.parallel.sequence", fab_value_flag (TRUE));
-    add (self, "tensor", "tensor", COST_TENSOR + 2 * step + COST_FLAG, edits);
+    add_division (self, "tensor", COST_TENSOR + 2 * step + COST_FLAG, edits);
   }
 }
 
@@ -310,8 +319,8 @@ add_pipeline (Remedies *self)
   for (guint step = 1; p->pipeline << step <= MIN (MAX (facts->n_blocks, 1), MOST_STAGES);
        step += stride (facts))
     if (divides_ranks (facts, p->tensor, p->context, p->pipeline << step))
-      add (self, "pipeline", "pipeline", COST_PIPELINE + 2 * step,
-           edits_of_count ("job.parallel.pipeline", p->pipeline << step));
+      add_division (self, "pipeline", COST_PIPELINE + 2 * step,
+                    edits_of_count ("job.parallel.pipeline", p->pipeline << step));
 }
 
 /* Ranks that share long sequences. */
@@ -323,8 +332,8 @@ add_context (Remedies *self)
 
   for (guint step = 1; facts->params->sequence >= LONG_SEQUENCE && p->context << step <= MOST_CONTEXT; step++)
     if (divides_ranks (facts, p->tensor, p->context << step, p->pipeline))
-      add (self, "context", "context", COST_CONTEXT + 2 * step,
-           edits_of_count ("job.parallel.context", p->context << step));
+      add_division (self, "context", COST_CONTEXT + 2 * step,
+                    edits_of_count ("job.parallel.context", p->context << step));
 }
 
 static void
@@ -335,8 +344,8 @@ add_experts (Remedies *self)
 
   for (guint step = 1; expert << step <= facts->n_experts; step++)
     if (facts->n_experts % (expert << step) == 0 && data % (expert << step) == 0)
-      add (self, "expert", "expert", COST_EXPERT + 2 * step,
-           edits_of_count ("job.parallel.expert", expert << step));
+      add_division (self, "expert", COST_EXPERT + 2 * step,
+                    edits_of_count ("job.parallel.expert", expert << step));
 }
 
 /* --- more GPUs --- */
@@ -346,9 +355,13 @@ add_larger (Remedies *self)
 {
   const JobFacts *facts = self->facts;
 
-  for (guint step = 1; step <= 4 && facts->n_ranks << step <= MAX (MOST_GPUS, 2 * facts->n_ranks); step++)
-    add (self, "nodes", "nodes", COST_LARGER + step, edits_of_count ("cluster.nodes", facts->n_nodes << step))
-        ->is_larger = TRUE;
+  for (guint step = 1; step <= 4 && facts->n_ranks << step <= MAX (MOST_GPUS, 2 * facts->n_ranks); step++) {
+    FabRemedy *remedy = add (self, "nodes", "nodes", COST_LARGER + step,
+                             edits_of_count ("cluster.nodes", facts->n_nodes << step));
+
+    remedy->is_larger = TRUE;
+    remedy->is_slow = is_large (facts);
+  }
 }
 
 GPtrArray *
