@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer/memory_advice.h"
 #include "answer/mix_failures.h"
 #include "models/format/trace/job_log.h"
 #include "sim/assembly/assemble.h"
@@ -242,6 +243,9 @@ play_trial (const Measuring *self, Trial *trial)
   if (trial->level == 0
       && fab_goodput_case_of (alone, simulation, registry, &trial->failures, &trial->problem))
     trial->point = fab_point_of (alone, simulation, registry, &trial->problem);
+  if (trial->point != NULL)
+    fab_memory_advice_free (fab_advise_memory (
+        alone, simulation, &(FabMemoryTrying){ registry, 1, self->request->cancel }, trial->point->verdict));
 }
 
 static void

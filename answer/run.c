@@ -57,6 +57,12 @@ judge (gpointer owner, const FabSimulation *simulation, FabStore *store, GError 
   const Watch *self = owner;
 
   self->result->verdict = fab_verdict_of (self->scenario, simulation, self->request->registry, error);
+  if (self->result->verdict != NULL && self->request->advises)
+    self->result->advice = fab_advise_memory (self->scenario, simulation,
+                                              &(FabMemoryTrying){ self->request->registry,
+                                                                  MAX (self->request->n_threads, 1),
+                                                                  self->request->cancel },
+                                              self->result->verdict);
   return self->result->verdict != NULL
       && (store == NULL || fab_verdict_store (self->result->verdict, store, error))
       && count_failures (self, simulation, store, error);
@@ -112,7 +118,7 @@ gboolean
 fab_run_play_built (const FabScenario *scenario, const FabRegistry *registry, FabSimulation *simulation,
                     FabStore *store, FabRunResult *result, GError **error)
 {
-  const FabRunRequest quiet = { .registry = registry };
+  const FabRunRequest quiet = { .registry = registry, .advises = store != NULL };
   gint64 start_us = g_get_monotonic_time ();
   gboolean is_played;
 
@@ -151,6 +157,7 @@ fab_run_result_clear (FabRunResult *result)
 {
   fab_run_reasons_clear (&result->reasons);
   g_clear_pointer (&result->verdict, fab_verdict_free);
+  g_clear_pointer (&result->advice, fab_memory_advice_free);
   g_clear_pointer (&result->simulation, fab_simulation_free);
   g_clear_pointer (&result->steps, g_array_unref);
   g_clear_pointer (&result->jobs, g_array_unref);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "answer/memory_advice.h"
 #include "answer/reasons.h"
 #include "sim/decision/bottleneck.h"
 #include "sim/result/store.h"
@@ -30,6 +31,7 @@ typedef struct {
   const FabSimulation *beside;
   guint n_threads;         /* as in FabRunOptions */
   gboolean has_no_verdict; /* the result's verdict stays NULL */
+  gboolean advises;        /* where the job does not fit into memory, it is tried what would make it fit */
 } FabRunRequest;
 
 /* One of several jobs on a machine: how long its steps are alone and together. */
@@ -51,8 +53,9 @@ typedef struct {
  * link cures it. */
   double startup_fraction;
   FabRunReasons reasons;
-  FabVerdict *verdict; /* NULL: nobody asked */
-  GArray *jobs;        /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
+  FabVerdict *verdict;     /* NULL: nobody asked */
+  FabMemoryAdvice *advice; /* NULL: the job fits, or nobody asked */
+  GArray *jobs;            /* FabRunJob, empty without neighbours; NULL until fab_run_find_jobs () */
   /* of the seconds of each step, then of what each exposes; NULL: not asked for, or nothing is uncertain */
   FabBand *band;
   FabBottleneck *bottleneck; /* NULL: nobody asked */
@@ -66,7 +69,8 @@ typedef struct {
  * sim/run/run.h. */
 gboolean fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRunRequest *request,
                        FabRunResult *result, GError **error);
-/* The same of what was built of the scenario, into a store that is open (NULL: none). Takes the simulation. */
+/* The same of what was built of the scenario, into a store that is open (NULL: none, and no advice). Takes the
+ * simulation. */
 gboolean fab_run_play_built (const FabScenario *scenario, const FabRegistry *registry,
                              FabSimulation *simulation, FabStore *store, FabRunResult *result,
                              GError **error);

@@ -99,10 +99,13 @@ static gboolean
 play_seed (const FabSeedsRequest *request, gint64 seed, GArray *samples, FabVerdict **verdict, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_scenario_copy (request->scenario);
+  FabRunRequest run = request->run;
   FabRunResult result = { 0 };
+
+  run.advises = run.advises && verdict != NULL;
   gboolean is_played = fab_scenario_set (scenario, "seed", fab_value_count (seed), error)
                     && fab_scenario_check (scenario, error)
-                    && fab_run_play (scenario, NULL, &request->run, &result, error);
+                    && fab_run_play (scenario, NULL, &run, &result, error);
 
   for (guint i = 0; is_played && i < result.steps->len; i++) {
     FabSeedSample sample = { seed, result.run_id, g_array_index (result.steps, FabStepRecord, i) };

@@ -83,7 +83,8 @@ run (const FabricastScenario *scenario, const FabricastRunOptions *options, cons
                                   .cancel = options->cancel,
                                   .progress = tell,
                                   .owner = &telling,
-                                  .n_threads = 1 };
+                                  .n_threads = 1,
+                                  .advises = TRUE };
 
   if (checked == NULL)
     return lib_fail_with (error, problem);

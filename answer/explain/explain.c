@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/explain/parts.h"
+#include "answer/memory_advice.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"
 #include "sim/run/run.h"
@@ -54,9 +55,14 @@ explain_init (Explain *self, const FabStudy *study, GError **error)
   if (self->simulation == NULL)
     return FALSE;
   self->point = fab_point_of (self->scenario, self->simulation, study->registry, error);
-  if (self->point != NULL)
-    self->out->verdict = fab_verdict_copy (self->point->verdict);
-  return self->point != NULL;
+  if (self->point == NULL)
+    return FALSE;
+  self->out->verdict = fab_verdict_copy (self->point->verdict);
+  fab_memory_advice_free (
+      fab_advise_memory (self->scenario, self->simulation,
+                         &(FabMemoryTrying){ study->registry, study->n_threads, study->cancel },
+                         self->out->verdict));
+  return TRUE;
 }
 
 /* --- for the other files --- */

@@ -593,6 +593,7 @@ print_contrast (const FabCompareOptions *o, const FabScenario *scenario, Played 
       && strcmp (((const FabVariant *) g_ptr_array_index (played->variants, base))->name, o->against) != 0)
     return fab_throw (error, FAB_ERROR_INPUT, "--against %s: %s", o->against,
                       (const char *) g_ptr_array_index (played->left_out, 0));
+  fab_cli_advise (scenario, ((FabVariant *) g_ptr_array_index (played->variants, base))->verdict);
   g_autoptr (FabContrast) contrast = fab_contrast_new (g_steal_pointer (&played->variants), base);
   g_autofree char *title = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](

@@ -570,6 +570,7 @@ whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
   fab_progress_stop (progress);
   if (!check_sides (changes, sides, error))
     return FALSE;
+  fab_cli_advise (scenario, fab_sides_at (sides, 0)->point->verdict);
   g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, 0);
   g_autofree char *text = printers[o->format](
       &(FabWhatIfView){ title, changes, sides, contrast, o->is_oversized_allowed, apart });

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_check.c - `fabricast check SCENARIO`: reports every mistake at once, or prints the resolved scenario. */
+#include "answer/memory_advice.h"
 #include "cli/cli.h"
 #include "models/models.h"
 #include "sim/run/simulation.h"
@@ -11,7 +12,8 @@ static const FabUsage usage = {
       "Checks a scenario without simulating it: keys, units, ranges, names, and whether its machine can be\n"
       "built. It prints the scenario with every default and unit written out. If there are mistakes, it prints\n"
       "all of them and exits with 2.\n\n"
-      "It warns where the fidelity is known to be wrong: colliding paths, incast, congestion that spreads.",
+      "It warns where the fidelity is known to be wrong: colliding paths, incast, congestion that spreads. It\n"
+      "also warns where the job does not fit into memory, and says with which changes it does.",
   .examples = "  fabricast check scenarios/hello.yaml\n"
               "  fabricast check scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8\n",
   .min_rest = 1,
@@ -42,6 +44,22 @@ warn_of_fidelity (const char *path, const FabScenario *scenario, const FabSimula
   return doubts != NULL;
 }
 
+/* Warns of a job that needs more memory than its accelerators have, with what was tried and fits. */
+static void
+warn_of_memory (const FabScenario *scenario, const FabSimulation *simulation)
+{
+  const FabMemoryTrying trying = { &fab_models, fab_cli_threads (), NULL };
+  g_autoptr (FabVerdict) verdict = fab_verdict_of_built (simulation);
+  g_autoptr (FabMemoryAdvice) advice = fab_advise_memory (scenario, simulation, &trying, verdict);
+  const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_DOES_NOT_FIT);
+
+  if (finding == NULL)
+    return;
+  g_autofree char *text = fab_cli_printable (finding->text);
+  g_autofree char *what = fab_cli_printable (finding->advice != NULL ? finding->advice : "");
+  g_printerr ("fabricast check: warning: %s%s%s\n", text, *what != '\0' ? " " : "", what);
+}
+
 static gboolean
 check_scenario (const char *path, char **sets, gboolean is_quiet, GError **error)
 {
@@ -52,6 +70,7 @@ check_scenario (const char *path, char **sets, gboolean is_quiet, GError **error
 
   if (simulation == NULL || !warn_of_fidelity (path, scenario, simulation, error))
     return FALSE;
+  warn_of_memory (scenario, simulation);
   if (!is_quiet) {
     g_autofree char *resolved = fab_scenario_resolved (scenario);
     g_print ("%s", resolved);

@@ -146,7 +146,7 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code,
 {
   FabSeedsRequest asked = {
     .n_threads = fab_cli_threads (),
-    .run = { .registry = &fab_models, .db = request->db, .progress = count_iteration },
+    .run = { .registry = &fab_models, .db = request->db, .progress = count_iteration, .advises = TRUE },
   };
   g_autoptr (FabProgress) progress = fab_progress_start ("iterations");
 
@@ -289,13 +289,13 @@ all_sets (const RunOptions *o)
 
 static gboolean
 print_result (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
-              FabFormat format, GError **error)
+              const FabRunCommand *command, FabFormat format, GError **error)
 {
   if (!fab_run_store_outlook (request->db, result, error))
     return FALSE;
   g_autofree char *text = format == FAB_FORMAT_CSV  ? fab_run_csv (result)
                         : format == FAB_FORMAT_JSON ? fab_run_json (scenario, result)
-                                                    : fab_run_page (scenario, result, request->db);
+                                                    : fab_run_page (scenario, result, command);
   fab_progress_stop (request->owner);
   if (format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("run", result->verdict);
@@ -335,13 +335,15 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
     .pulse = fab_progress_pulse (progress),
     .owner = progress,
     .n_threads = fab_thread_pool_size (fab_cli_threads ()),
+    .advises = TRUE,
   };
+  const FabRunCommand command = { path, db, (const char *const *) sets };
   gboolean is_done = fab_run_play (scenario, NULL, &request, &result, error)
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
                   && fab_run_find_jobs (scenario, &request, &result, error)
                   && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
                   && (o->has_no_bottleneck || fab_run_find_bottleneck (scenario, &request, &result, error))
-                  && print_result (scenario, &request, &result, o->format, error);
+                  && print_result (scenario, &request, &result, &command, o->format, error);
   if (is_done)
     *code = fab_cli_verdict_exit (result.verdict, o->is_oversized_allowed);
   fab_run_result_clear (&result);

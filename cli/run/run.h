@@ -6,8 +6,15 @@
 #include "cli/run/goodput_text.h"
 #include "sim/base/json.h"
 
+/* The command of the run. */
+typedef struct {
+  const char *path, *db; /* db NULL: no results file */
+  const char *const
+      *sets; /* "job.micro_batch=8", with those that short options stand for; NULL-ended, or NULL */
+} FabRunCommand;
+
 /* Each returns a new text. */
-char *fab_run_page (const FabScenario *scenario, const FabRunResult *result, const char *db);
+char *fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command);
 char *fab_run_json (const FabScenario *scenario, const FabRunResult *result);
 char *fab_run_csv (const FabRunResult *result);
 

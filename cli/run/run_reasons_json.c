@@ -99,9 +99,36 @@ add_parts (FabJson *json, const FabRunResult *result, guint rank_class)
 }
 
 static void
+add_hint (FabJson *json, const char *name, const FabMemoryFit *fit)
+{
+  const char *const *texts = fab_edits_texts (fit->edits);
+
+  fab_json_begin_object (json, name);
+  fab_json_begin_array (json, "assignments");
+  for (guint i = 0; texts[i] != NULL; i++)
+    fab_json_add_text (json, NULL, texts[i]);
+  fab_json_end (json);
+  fab_json_add_whole (json, "bytes", (gint64) fit->bytes);
+  if (fit->note != NULL)
+    fab_json_add_text (json, "note", fit->note);
+  fab_json_end (json);
+}
+
+/* What was tried and fits; else what needs the least. */
+static void
+add_hints (FabJson *json, const FabMemoryAdvice *advice)
+{
+  fab_json_begin_array (json, "hints");
+  for (guint i = 0; advice != NULL && i < advice->fits->len; i++)
+    add_hint (json, NULL, g_ptr_array_index (advice->fits, i));
+  fab_json_end (json);
+  if (advice != NULL && advice->closest != NULL)
+    add_hint (json, "closest", advice->closest);
+}
+
+static void
 add_memory (FabJson *json, const FabRunResult *result)
 {
-  const GPtrArray *hints = fab_simulation_totals (result->simulation)->hints;
   FabBytes has = fab_simulation_cluster (result->simulation)->device.memory_bytes;
   gboolean does_fit = result->reasons.missing_bytes == 0;
   guint rank_class = result->reasons.fullest_class;
@@ -114,10 +141,7 @@ add_memory (FabJson *json, const FabRunResult *result)
   fab_json_add_whole (json, "capacity_bytes", (gint64) has);
   fab_json_add_flag (json, "fits", does_fit);
   add_parts (json, result, rank_class);
-  fab_json_begin_array (json, "hints");
-  for (guint i = 0; hints && i < hints->len && !does_fit; i++)
-    fab_json_add_text (json, NULL, g_ptr_array_index (hints, i));
-  fab_json_end (json);
+  add_hints (json, result->advice);
   fab_json_end (json);
 }
 

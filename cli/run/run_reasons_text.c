@@ -93,9 +93,6 @@ fab_run_append_memory (GString *page, const FabRunResult *result)
       g_string_append_printf (page, "%s%s %s", n_shown++ > 0 ? ", " : ": ", part->part, gb);
   }
   g_string_append_c (page, '\n');
-  for (guint i = 0; totals->hints && i < totals->hints->len && result->reasons.missing_bytes > 0; i++)
-    g_string_append_printf (page, "  %-16s%s\n", i == 0 ? "it would fit" : "",
-                            (const char *) g_ptr_array_index (totals->hints, i));
 }
 
 void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.c - the page of `fabricast run`: step, exposure, the slowest link, what limits the step. */
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -116,8 +117,72 @@ append_power_cap (GString *page, const FabRunResult *result)
         100 * device->capped.fraction / device->capped.full_fraction);
 }
 
+/* Whether an assignment of the command, "job.micro_batch=8", would be undone by one of the edits. */
+static gboolean
+is_undone (const char *set, const FabEdits *edits)
+{
+  const char *equals = strchr (set, '=');
+  gsize n = equals != NULL ? (gsize) (equals - set) : strlen (set);
+
+  for (guint i = 0; i < fab_edits_count (edits); i++) {
+    const char *key = fab_edits_at (edits, i)->key;
+    gsize n_key = strlen (key);
+
+    if (n_key <= n && strncmp (set, key, n_key) == 0 && (n_key == n || set[n_key] == '.'))
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
-append_step (GString *page, const FabScenario *scenario, const FabRunResult *result)
+append_word (GString *text, const char *word)
+{
+  static const char *const plain = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_./+%=-,:@";
+  g_autofree char *printable = fab_cli_printable (word);
+  g_autofree char *quoted = strspn (word, plain) == strlen (word) ? g_strdup (printable)
+                                                                  : g_shell_quote (printable);
+
+  g_string_append_printf (text, " %s", quoted);
+}
+
+/* The command that runs the same with these edits too, as a shell reads it. (transfer full) */
+static char *
+command_with (const FabRunCommand *self, const FabEdits *edits)
+{
+  GString *text = g_string_new ("fabricast run");
+  const char *const *texts = fab_edits_texts (edits);
+
+  append_word (text, self->path);
+  for (guint i = 0; self->sets != NULL && self->sets[i] != NULL; i++)
+    if (!is_undone (self->sets[i], edits)) {
+      g_string_append (text, " --set");
+      append_word (text, self->sets[i]);
+    }
+  for (guint i = 0; texts[i] != NULL; i++) {
+    g_string_append (text, " --set");
+    append_word (text, texts[i]);
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* The commands of jobs that fit, where this one does not. */
+static void
+append_fits (GString *page, const FabRunResult *result, const FabRunCommand *command)
+{
+  const FabMemoryAdvice *advice = result->advice;
+
+  for (guint i = 0; advice != NULL && i < advice->fits->len; i++) {
+    const FabMemoryFit *fit = g_ptr_array_index (advice->fits, i);
+    g_autofree char *words = command_with (command, fit->edits);
+    g_autofree char *bytes = fab_verdict_gigabytes (fit->bytes, advice->device_bytes);
+
+    g_string_append_printf (page, "  %-16s%-10s%s\n", i == 0 ? "it fits with" : "", bytes, words);
+  }
+}
+
+static void
+append_step (GString *page, const FabScenario *scenario, const FabRunResult *result,
+             const FabRunCommand *command)
 {
   const FabStepRecord *step = fab_run_last_step (result);
   const FabIterationRecord *times = &step->times;
@@ -149,6 +214,7 @@ append_step (GString *page, const FabScenario *scenario, const FabRunResult *res
   fab_goodput_append (page, &result->goodput, fab_scenario_spec (scenario)->reliability.failures,
                       fab_run_goodput_band (result));
   fab_run_append_memory (page, result);
+  append_fits (page, result, command);
   g_string_append_c (page, '\n');
 }
 
@@ -286,7 +352,7 @@ append_jobs (GString *text, const GArray *jobs)
 }
 
 char *
-fab_run_page (const FabScenario *scenario, const FabRunResult *result, const char *db)
+fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command)
 {
   GString *page = g_string_new (NULL);
   const FabDag *dag = fab_simulation_dag (result->simulation);
@@ -296,7 +362,7 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const cha
 
   fab_cli_append_stops (page, result->verdict);
   append_head (page, scenario, result);
-  append_step (page, scenario, result);
+  append_step (page, scenario, result, command);
   fab_run_append_classes (page, result);
   fab_run_append_path (page, result);
   append_slowest (page, result);
@@ -311,6 +377,6 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const cha
     g_string_append_printf (page,
                             "\n  run %" G_GINT64_FORMAT
                             " in %s; `fabricast query iterations --db %s` reads it back\n",
-                            result->run_id, db, db);
+                            result->run_id, command->db, command->db);
   return g_string_free (page, FALSE);
 }

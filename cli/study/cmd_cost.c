@@ -474,6 +474,7 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   if (point == NULL)
     return FALSE;
   g_autoptr (FabBand) band = NULL;
+  fab_cli_advise (scenario, point->verdict);
   if (!o->has_no_band && !find_band (study, point, &band, error))
     return FALSE;
   g_autofree char *shown = fab_cli_title (scenario);

@@ -359,7 +359,8 @@ goodput (const GoodputOptions *o, const char *path, FabExit *code, GError **erro
   g_autoptr (FabProgress) progress = fab_progress_start ("iterations");
   const FabRunRequest request = { .registry = &fab_models,
                                   .pulse = fab_progress_pulse (progress),
-                                  .n_threads = fab_thread_pool_size (fab_cli_threads ()) };
+                                  .n_threads = fab_thread_pool_size (fab_cli_threads ()),
+                                  .advises = TRUE };
   gboolean is_done = fab_run_play (scenario, NULL, &request, &result, error)
                   && check_known (scenario, &result, error)
                   && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))

@@ -219,6 +219,18 @@ say_seeds (const FabPoint *point)
   return n > 1 ? g_strdup_printf (" with each of %u seeds", n) : g_strdup ("");
 }
 
+/* What makes the job fit that comes closest, where it does not. */
+static void
+append_advice (GString *text, const FabVerdict *verdict)
+{
+  const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_DOES_NOT_FIT);
+  g_autofree char *advice = finding != NULL && finding->advice != NULL ? fab_cli_printable (finding->advice)
+                                                                       : NULL;
+
+  if (advice != NULL)
+    g_string_append_printf (text, "  %s\n", advice);
+}
+
 static void
 append_answer (GString *text, const FabSizeView *view)
 {
@@ -232,6 +244,7 @@ append_answer (GString *text, const FabSizeView *view)
     g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest%s%s\n",
                             points[0].value, points[size->n - 1].value, target, points[size->best].value,
                             stops ? ". " : "", stops ? stops : "");
+    append_advice (text, view->verdict);
     return;
   }
   g_autofree char *seeds = say_seeds (points[size->answer].trial.point);
@@ -559,6 +572,10 @@ find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char
       && find_ports (study, spec, found, &ports, error)) {
     fab_progress_stop (progress);
     g_autoptr (FabVerdict) verdict = fab_size_verdict (found, spec);
+    g_autoptr (FabScenario) best = fab_study_scenario (study, found->points[found->best].trial.edits, NULL);
+
+    if (best != NULL)
+      fab_cli_advise (best, verdict);
     g_autofree char *text = printers[o->format](
         &(FabSizeView){ title, spec, found, &uncertainty, verdict, ports });
 

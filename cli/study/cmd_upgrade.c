@@ -544,6 +544,8 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   g_autoptr (FabUpgrades) found = fab_upgrades_find (study, &limits, error);
   g_autofree char *title = found ? fab_cli_title (scenario) : NULL;
   fab_progress_stop (progress);
+  if (found != NULL)
+    fab_cli_advise (scenario, found->base->verdict);
   const FabUpgradeView view = {
     .title = title,
     .all = found,

@@ -11,14 +11,6 @@ fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *nam
   g_array_append_val (self->memory, part);
 }
 
-void
-fab_job_totals_add_hint (FabJobTotals *self, char *hint)
-{
-  if (self->hints == NULL)
-    self->hints = g_ptr_array_new_with_free_func (g_free);
-  g_ptr_array_add (self->hints, hint);
-}
-
 FabBytes
 fab_job_totals_memory (const FabJobTotals *self, guint rank_class)
 {
@@ -40,5 +32,4 @@ fab_job_totals_clear (FabJobTotals *self)
   if (self->slowness_free != NULL)
     self->slowness_free (g_steal_pointer (&self->slowness_owner));
   self->slowness_free = NULL;
-  g_clear_pointer (&self->hints, g_ptr_array_unref);
 }

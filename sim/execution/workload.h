@@ -44,11 +44,9 @@ typedef struct {
   FabEfficiency compute_known;   /* how far off compute may be, where has_compute_known */
   gboolean has_compute_known;
   FabCheckpointTotals checkpoint;
-  GPtrArray *hints; /* char *: suggestions that would make it fit into memory; NULL: none */
 } FabJobTotals;
 
 void fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes);
-void fab_job_totals_add_hint (FabJobTotals *self, char *hint); /* takes ownership of `hint` */
 FabBytes fab_job_totals_memory (const FabJobTotals *self, guint rank_class);
 void fab_job_totals_clear (FabJobTotals *self);
 

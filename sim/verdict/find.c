@@ -36,9 +36,8 @@ gigabytes_in (FabBytes bytes, int digits)
                                    : g_strdup_printf ("%.*g", digits, value);
 }
 
-/* "219 GB", with enough digits to tell it from `other`. (transfer full) */
-static char *
-gigabytes (FabBytes bytes, FabBytes other)
+char *
+fab_verdict_gigabytes (FabBytes bytes, FabBytes other)
 {
   for (int digits = 3;; digits++) {
     g_autofree char *text = gigabytes_in (bytes, digits), *beside = gigabytes_in (other, digits);
@@ -53,21 +52,17 @@ find_fit (FabVerdict *self, const FabSimulation *simulation)
 {
   FabFit fit = fab_fit_of (simulation);
   const FabRankClassRecord *rank_class = &fab_simulation_dag (simulation)->classes[fit.rank_class];
-  const GPtrArray *hints = fab_simulation_totals (simulation)->hints;
 
   if (!fab_fit_is_missed (&fit))
     return;
-  g_autofree char *needed = gigabytes (fit.needed_bytes, fit.device_bytes);
-  g_autofree char *has = gigabytes (fit.device_bytes, fit.needed_bytes);
-  g_autofree char *missing = gigabytes (fit.needed_bytes - fit.device_bytes, 0);
+  g_autofree char *needed = fab_verdict_gigabytes (fit.needed_bytes, fit.device_bytes);
+  g_autofree char *has = fab_verdict_gigabytes (fit.device_bytes, fit.needed_bytes);
+  g_autofree char *missing = fab_verdict_gigabytes (fit.needed_bytes - fit.device_bytes, 0);
   FabFinding finding = {
     .code = FAB_FINDING_DOES_NOT_FIT,
     .text = g_strdup_printf ("The job does not fit: rank %u needs %s of the %s of its accelerator, "
                              "%s too much.",
                              rank_class->first_rank, needed, has, missing),
-    .advice = hints != NULL && hints->len > 0
-                ? g_strdup_printf ("It would fit %s.", (const char *) g_ptr_array_index (hints, 0))
-                : NULL,
     .rank = rank_class->first_rank,
   };
   fab_verdict_add_finding (self, finding);

@@ -105,6 +105,21 @@ fab_verdict_add (FabVerdict *self, FabFindingCode code, char *text, char *advice
   fab_verdict_add_finding (self, (FabFinding){ .code = code, .text = text, .advice = advice, .rank = -1 });
 }
 
+void
+fab_verdict_advise (FabVerdict *self, FabFindingCode code, char *advice)
+{
+  for (guint i = 0; i < self->findings->len; i++) {
+    FabFinding *finding = &g_array_index (self->findings, FabFinding, i);
+
+    if (finding->code != code)
+      continue;
+    g_free (finding->advice);
+    finding->advice = advice;
+    return;
+  }
+  g_free (advice);
+}
+
 guint
 fab_verdict_n (const FabVerdict *self)
 {

@@ -72,6 +72,9 @@ void fab_verdict_add (FabVerdict *self, FabFindingCode code, char *text, char *a
 /* The same; takes what the finding owns. */
 void fab_verdict_add_finding (FabVerdict *self, FabFinding finding);
 
+/* Gives an advice, which it takes, to the first finding of this code; without such a finding it is freed. */
+void fab_verdict_advise (FabVerdict *self, FabFindingCode code, char *advice);
+
 /* All of these accept NULL, a verdict that was not computed: it has no findings. */
 guint fab_verdict_n (const FabVerdict *self);
 const FabFinding *fab_verdict_at (const FabVerdict *self, guint i);
@@ -119,6 +122,8 @@ typedef struct {
 } FabFit;
 
 FabFit fab_fit_of (const FabSimulation *simulation);
+/* "219 GB", with enough digits to tell it from `other`. (transfer full) */
+char *fab_verdict_gigabytes (FabBytes bytes, FabBytes other);
 static inline gboolean
 fab_fit_is_missed (const FabFit *self)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choices.h - what `plan`, `tune` and `explore` may change in a training job: strategy, division of the model, knobs.
+/* choices.h - what `plan`, `tune`, `explore` and advice on memory may change in a training job: strategy, division of
+ * the model, knobs.
  *
  * The model, the machine, the number of sequences in a step and all other keys of the scenario stay as they are.
  */
 #pragma once
 
+#include "sim/study/memory_advice.h"
 #include "sim/study/plan.h"
 #include "sim/study/tune.h"
 
@@ -47,6 +49,10 @@ GPtrArray *fab_job_knobs (const FabScenario *scenario, const char *names, GError
 /* The parameter of a kind of job that a knob turns: "bucket" turns `reduce_bucket` of zero. NULL: that kind has no
  * such knob. */
 const FabParam *fab_job_knob_param (const char *kind, const char *knob);
+
+/* Changes of the scenario's job that may save memory (FabRemedy), each by itself. (transfer full) NULL: the job is no
+ * training job. */
+GPtrArray *fab_job_remedies (const FabScenario *scenario);
 
 /* Bytes of one gradient of a type: "fp32". */
 guint fab_gradient_bytes (const char *type);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/memory.h"
 
-#include <string.h>
-
 #include "models/workload/training/pipeline.h"
 
 void
@@ -105,96 +103,4 @@ memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *
   memory_add (stage, totals, "optimizer",
               parameters * shares->optimizer * (double) p->state_bytes_per_parameter);
   memory_add (stage, totals, "activations", activation_bytes (stage, (Recompute) p->recompute));
-}
-
-/* --- hints --- */
-
-static double
-part_bytes (const FabJobTotals *totals, guint rank_class, const char *name)
-{
-  for (guint i = 0; i < totals->memory->len; i++) {
-    const FabMemoryPart *part = &g_array_index (totals->memory, FabMemoryPart, i);
-
-    if (part->rank_class == rank_class && strcmp (part->part, name) == 0)
-      return (double) part->bytes;
-  }
-  return 0;
-}
-
-static const Stage *
-fullest_stage (const Train *train, const FabJobTotals *totals)
-{
-  const Stage *fullest = &train->stages[0];
-
-  for (guint s = 1; s < train->n_stages * train->n_bins; s++)
-    if (fab_job_totals_memory (totals, train->stages[s].rank_class)
-        > fab_job_totals_memory (totals, fullest->rank_class))
-      fullest = &train->stages[s];
-  return fullest;
-}
-
-/* A change of the job, and the bytes that it frees. */
-typedef struct {
-  const char *change; /* "recompute: full", as a scenario writes it */
-  double freed_bytes;
-  gboolean frees_state; /* it frees parameters, gradients or optimizer states; else activations */
-} Remedy;
-
-static void
-add_hint (FabJobTotals *totals, const char *change, double left_bytes)
-{
-  fab_job_totals_add_hint (totals, g_strdup_printf ("with %s: %.3g GB", change, left_bytes / 1e9));
-}
-
-/* Chooses every single change that is enough. If there is none, the two strongest, if they are enough together. */
-static void
-choose (FabJobTotals *totals, const Remedy *remedies, guint n, double bytes, double capacity)
-{
-  for (guint i = 0; i < n; i++)
-    if (remedies[i].freed_bytes > 0 && bytes - remedies[i].freed_bytes <= capacity)
-      add_hint (totals, remedies[i].change, bytes - remedies[i].freed_bytes);
-  if (totals->hints != NULL)
-    return;
-  for (guint i = 1; i < n; i++) {
-    if (remedies[i].frees_state)
-      continue;
-    g_autofree char *both = g_strdup_printf ("%s and %s", remedies[0].change, remedies[i].change);
-    double left = bytes - remedies[0].freed_bytes - remedies[i].freed_bytes;
-
-    if (remedies[0].freed_bytes > 0 && remedies[i].freed_bytes > 0 && left <= capacity)
-      add_hint (totals, both, left);
-  }
-  if (totals->hints == NULL)
-    fab_job_totals_add_hint (totals,
-                             g_strdup ("no single change is enough: divide the model further (parallel), or "
-                                       "use more GPUs"));
-}
-
-void
-memory_add_hints (const Train *train, FabJobTotals *totals)
-{
-  double capacity = (double) train->env->cluster->device.memory_bytes;
-  const Stage *stage = fullest_stage (train, totals);
-  double bytes = (double) fab_job_totals_memory (totals, stage->rank_class);
-  double optimizer = part_bytes (totals, stage->rank_class, "optimizer");
-  double activations = part_bytes (totals, stage->rank_class, "activations");
-  double state = (double) stage->parameters * (double) train->params->state_bytes_per_parameter;
-  double whole = part_bytes (totals, stage->rank_class, "parameters")
-               + part_bytes (totals, stage->rank_class, "gradients") + optimizer;
-  guint n = stage_n_replicas (stage);
-  double all = (double) stage->parameters
-             * (double) (stage_weight_bytes (stage) + 4 + train->params->state_bytes_per_parameter);
-  gboolean is_whole = optimizer > state * 0.99;
-  const Remedy remedies[] = {
-    { "every state sharded over all ranks (kind: fsdp, or zero with stage: 3)", MAX (whole - all / n, 0),
-      TRUE },
-    { "optimizer states sharded (kind: zero with stage: 1)", is_whole ? optimizer * (1 - 1.0 / n) : 0, TRUE },
-    { "recompute: full", activations - activation_bytes (stage, RECOMPUTE_FULL), FALSE },
-    { "micro_batch: 1", activations * (1 - 1.0 / (double) train->params->micro_batch), FALSE },
-    { "parallel.tensor twice as large", (whole + activations) / 2, TRUE },
-    { "parallel.pipeline twice as large", whole / 2, TRUE },
-  };
-
-  if (capacity > 0 && bytes > capacity)
-    choose (totals, remedies, G_N_ELEMENTS (remedies), bytes, capacity);
 }

@@ -20,9 +20,6 @@ typedef struct {
 
 /* Adds parameters, gradients, optimizer states and activations to the totals of the job. */
 void memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *shares);
-/* Adds which changes would make the job fit into memory, where it does not. Must come after all parts of all
- * stages. */
-void memory_add_hints (const Train *train, FabJobTotals *totals);
 
 /* Adds another part, if it is not 0. `name` is static. */
 void memory_add (const Stage *stage, FabJobTotals *totals, const char *name, double bytes);

@@ -548,8 +548,6 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
     add_memory (&train.stages[s], totals);
   for (guint s = 0; s < train.n_alone && strategy->memory; s++)
     add_memory (&train.alone[s], totals);
-  if (totals->memory != NULL)
-    memory_add_hints (&train, totals);
   totals->uses_seed = params->jitter.cv > 0 || params->parallel.moe.imbalance_cv > 0;
   totals->efficiency = train.efficiency;
   totals->has_efficiency = train.has_efficiency;

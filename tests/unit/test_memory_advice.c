@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_memory_advice.c - changes with which a job fits: each was built, and the scenario with them says the same. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "models/workload/training/choices.h"
+#include "sim/study/machine.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+#define HEAD(nodes) "name: t\ncluster: {node: dgx-h100, nodes: " nodes "}\n"
+
+/* (transfer full) */
+static FabMemoryAdvice *
+advice_of (const Play *play, guint n_threads)
+{
+  g_autoptr (GPtrArray) remedies = fab_job_remedies (play->scenario);
+
+  return fab_memory_advice_find (play->scenario, play->simulation, remedies,
+                                 &(FabMemoryTrying){ &fab_models, n_threads, NULL });
+}
+
+static double
+sequences_of (const FabScenario *scenario)
+{
+  FabBatch batch = fab_batch_of (scenario);
+
+  return batch.global_batch > 0
+           ? (double) batch.global_batch
+           : (double) (batch.micro_batch * batch.accumulation * (batch.n_gpus / batch.n_model_ranks));
+}
+
+/* Builds the scenario with the assignments as a person would give them. */
+static void
+assert_needs (const Play *play, const FabMemoryFit *fit)
+{
+  g_autoptr (FabScenario) changed = fab_scenario_copy (play->scenario);
+  g_autoptr (FabEdits) edits = fab_edits_of (fab_edits_texts (fit->edits));
+  g_autoptr (GError) error = NULL;
+
+  fab_scenario_edit (changed, edits);
+  if (!fab_scenario_check (changed, &error))
+    fail_msg ("%s", error->message);
+  g_autoptr (FabSimulation) simulation = fab_simulation_new (changed, &fab_models, NULL, &error);
+  if (simulation == NULL)
+    fail_msg ("%s", error->message);
+  assert_int_equal (fab_fit_of (simulation).needed_bytes, fit->bytes);
+  if (fab_machine_gpus (changed) == fab_machine_gpus (play->scenario))
+    assert_true (sequences_of (changed) == sequences_of (play->scenario));
+}
+
+static const char *const oversized[] = {
+  HEAD ("1") "job: {kind: ddp, model: llama3-8b}\n",
+  HEAD ("1") "job: {kind: ddp, model: llama3-70b}\n",
+  HEAD ("4") "job: {kind: ddp, model: llama3-8b, bucket: 50MiB, global_batch: 128, micro_batch: 4}\n",
+  HEAD ("8") "job: {kind: fsdp, model: llama3-70b, micro_batch: 8, sequence: 8192}\n",
+  HEAD ("4") "job: {kind: fsdp, sharding: hybrid, shard: 4, model: llama3-70b}\n",
+  HEAD ("4") "job: {kind: zero, stage: 1, model: llama2-13b, micro_batch: 4, sequence: 4096}\n",
+  HEAD ("4") "job: {kind: zero, stage: 3, secondary: 8, model: llama3-70b, sequence: 4096}\n",
+  HEAD ("64") "job: {kind: megatron, model: llama3-405b, sequence: 8192,\n"
+              "  parallel: {tensor: 8, pipeline: 4}}\n",
+  HEAD ("16") "job: {kind: megatron, model: mixtral-8x7b, sequence: 4096, parallel: {expert: 8}}\n",
+};
+
+static void
+what_is_told_was_built_and_fits (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (oversized); i++) {
+    g_autoptr (Play) play = play_new (catalog, oversized[i], NULL);
+    g_autoptr (FabMemoryAdvice) advice = advice_of (play, 1);
+
+    assert_in_range (advice->fits->len, 1, FAB_MOST_MEMORY_FITS);
+    assert_null (advice->closest);
+    assert_in_range (advice->n_built, 1, 150);
+    for (guint k = 0; k < advice->fits->len; k++) {
+      const FabMemoryFit *fit = g_ptr_array_index (advice->fits, k);
+
+      assert_true (fit->bytes <= advice->device_bytes);
+      assert_needs (play, fit);
+    }
+  }
+}
+
+static void
+threads_change_nothing (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, oversized[3], NULL);
+  g_autoptr (FabMemoryAdvice) one = advice_of (play, 1), several = advice_of (play, 4);
+  g_autofree char *text = fab_memory_advice_text (one), *same = fab_memory_advice_text (several);
+
+  assert_string_equal (text, same);
+  assert_int_equal (one->n_built, several->n_built);
+}
+
+/* Optimizer states of eight billion parameters, 96 GB, over eight ranks are enough: nothing else need change. */
+static void
+the_nearest_comes_first (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, oversized[0], NULL);
+  g_autoptr (FabMemoryAdvice) advice = advice_of (play, 1);
+  g_autofree char *text = fab_memory_advice_text (advice);
+  g_autofree char *words = fab_memory_fit_words (g_ptr_array_index (advice->fits, 0));
+
+  assert_string_equal (words, "job.kind=zero job.stage=1");
+  assert_true (g_str_has_prefix (text, "It fits with job.kind=zero job.stage=1 ("));
+  assert_non_null (strstr (text, "or with job.kind=fsdp ("));
+}
+
+/* 131 072 tokens of a model with 126 blocks of width 16 384, of which full recomputation keeps the inputs: 541 GB. */
+static void
+where_nothing_fits_the_closest_is_told (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (
+      catalog,
+      "name: t\ncluster: {node: dgx-h100, gpus_per_node: 1}\n"
+      "job: {kind: ddp, model: llama3-405b, sequence: 131072, micro_batch: 2}\n",
+      NULL);
+  g_autoptr (FabMemoryAdvice) advice = advice_of (play, 1);
+  g_autofree char *text = fab_memory_advice_text (advice);
+  FabBytes sum = 0;
+
+  assert_int_equal (advice->fits->len, 0);
+  assert_non_null (advice->closest);
+  assert_needs (play, advice->closest);
+  for (guint i = 0; i < advice->closest->parts->len; i++)
+    sum += g_array_index (advice->closest->parts, FabMemoryPart, i).bytes;
+  assert_int_equal (sum, advice->closest->bytes);
+  assert_true (sum > 541 * G_GINT64_CONSTANT (1000000000));
+  assert_true (g_str_has_prefix (text, "None of "));
+  assert_non_null (strstr (text, "job.recompute=full"));
+  assert_non_null (strstr (text, "): activations "));
+}
+
+/* A rank of DDP needs as much on any number of GPUs; FSDP divides its states. */
+static void
+more_gpus_are_told_where_they_help (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) ddp = play_new (catalog, oversized[0], NULL);
+  g_autoptr (Play) fsdp = play_new (catalog, HEAD ("1") "job: {kind: fsdp, model: llama3-70b}\n", NULL);
+  g_autoptr (FabMemoryAdvice) of_ddp = advice_of (ddp, 1), of_fsdp = advice_of (fsdp, 1);
+  g_autofree char *no = fab_memory_advice_text (of_ddp), *yes = fab_memory_advice_text (of_fsdp);
+
+  assert_null (strstr (no, "cluster.nodes"));
+  assert_non_null (strstr (yes, "cluster.nodes"));
+}
+
+/* The advice when the remedies of a group (NULL: all) take long to build. (transfer full) */
+static char *
+text_with_slow (const Play *play, const char *group)
+{
+  g_autoptr (GPtrArray) remedies = fab_job_remedies (play->scenario);
+
+  for (guint i = 0; i < remedies->len; i++) {
+    FabRemedy *remedy = g_ptr_array_index (remedies, i);
+
+    remedy->is_slow = group == NULL || strcmp (remedy->group, group) == 0;
+  }
+  g_autoptr (FabMemoryAdvice) advice = fab_memory_advice_find (play->scenario, play->simulation, remedies,
+                                                               &(FabMemoryTrying){ &fab_models, 1, NULL });
+  return fab_memory_advice_text (advice);
+}
+
+static void
+slow_remedies_are_for_where_nothing_else_fits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, oversized[0], NULL);
+  g_autofree char *plain = text_with_slow (play, "none"), *slow = text_with_slow (play, "tensor"),
+                  *all = text_with_slow (play, NULL);
+
+  assert_non_null (strstr (plain, "job.parallel.tensor"));
+  assert_null (strstr (slow, "job.parallel.tensor"));
+  assert_string_equal (all, plain);
+}
+
+static void
+a_cancelled_search_ends (G_GNUC_UNUSED void **state)
+{
+  const gint cancel = 1;
+  g_autoptr (Play) play = play_new (catalog, oversized[7], NULL);
+  g_autoptr (GPtrArray) remedies = fab_job_remedies (play->scenario);
+  g_autoptr (FabMemoryAdvice) advice = fab_memory_advice_find (play->scenario, play->simulation, remedies,
+                                                               &(FabMemoryTrying){ &fab_models, 1, &cancel });
+
+  assert_int_equal (advice->fits->len, 0);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (what_is_told_was_built_and_fits),
+    cmocka_unit_test (threads_change_nothing),
+    cmocka_unit_test (the_nearest_comes_first),
+    cmocka_unit_test (where_nothing_fits_the_closest_is_told),
+    cmocka_unit_test (more_gpus_are_told_where_they_help),
+    cmocka_unit_test (slow_remedies_are_for_where_nothing_else_fits),
+    cmocka_unit_test (a_cancelled_search_ends),
+  };
+
+  return play_run_tests ("memory_advice", tests, &catalog);
+}
