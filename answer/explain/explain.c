@@ -10,6 +10,7 @@
 #include "sim/base/error.h"
 #include "sim/base/units.h"
 #include "sim/run/run.h"
+#include "sim/study/study_bottleneck.h"
 
 static void explain_memory (const Explain *self, guint depth);
 
@@ -55,6 +56,8 @@ explain_init (Explain *self, const FabStudy *study, GError **error)
   if (self->simulation == NULL)
     return FALSE;
   self->point = fab_point_of (self->scenario, self->simulation, study->registry, error);
+  if (self->point != NULL)
+    fab_study_find_bottleneck (study, NULL, self->point);
   if (self->point == NULL)
     return FALSE;
   self->out->verdict = fab_verdict_copy (self->point->verdict);

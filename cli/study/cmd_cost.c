@@ -10,6 +10,7 @@
 #include "sim/base/json.h"
 #include "sim/study/better.h"
 #include "sim/study/study_band.h"
+#include "sim/study/study_bottleneck.h"
 
 typedef struct {
   const char *title; /* of the scenario */
@@ -466,7 +467,7 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
   g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
 
-  if (scenario == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
+  if (scenario == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return FALSE;
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   g_autoptr (FabBill) bill = fab_bill_new (scenario, error);
@@ -474,6 +475,7 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   if (point == NULL)
     return FALSE;
   g_autoptr (FabBand) band = NULL;
+  fab_study_find_bottleneck (study, NULL, point);
   fab_cli_advise (scenario, point->verdict);
   if (!o->has_no_band && !find_band (study, point, &band, error))
     return FALSE;
@@ -493,7 +495,7 @@ run (int argc, char **argv)
   CostOptions o = { 0 };
   const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
                                      "Override any key of the scenario; repeatable", "KEY=VALUE" },
-                                   { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+                                   { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
                                    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
                                      "Print no bands of times and costs; saves further simulations", NULL },
                                    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),

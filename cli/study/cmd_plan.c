@@ -15,6 +15,7 @@
 #include "sim/base/json.h"
 #include "sim/base/units.h"
 #include "sim/study/plan.h"
+#include "sim/study/study_bottleneck.h"
 
 typedef struct {
   const char *title;   /* of the scenario */
@@ -500,6 +501,20 @@ compare_second (const FabStudy *study, const FabPlan *plan, FabPairedBand *band)
     *band = (FabPairedBand){ 0 };
 }
 
+/* Of the first of the ranking in any case, and of the others that are shown where that is quick. */
+static void
+find_bottlenecks (const FabStudy *study, const FabPlan *plan, guint n_shown)
+{
+  guint n = MIN (plan->ranking->len, n_shown);
+  g_autofree FabTry **tries = g_new (FabTry *, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    tries[i] = &((FabCandidate *) g_ptr_array_index (plan->ranking, i))->trial;
+  if (n > 0)
+    fab_study_find_bottleneck (study, tries[0]->edits, tries[0]->point);
+  fab_study_find_bottlenecks (study, tries, n);
+}
+
 static int
 plan (const PlanOptions *o, const char *path, GError **error)
 {
@@ -515,7 +530,7 @@ plan (const PlanOptions *o, const char *path, GError **error)
   if (view.by == NULL || !fab_best_memory (o->memory, &view.most_bytes, error))
     return -1;
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  if (study == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
+  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return -1;
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
@@ -533,6 +548,7 @@ plan (const PlanOptions *o, const char *path, GError **error)
   g_autoptr (FabBand) first = band_of (study, found);
   view.first = first;
   compare_second (study, found, &view.second);
+  find_bottlenecks (study, found, view.top);
   fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&view);
   g_print ("%s", text);
@@ -555,7 +571,7 @@ run (int argc, char **argv)
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the best one as a scenario", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL

@@ -15,6 +15,7 @@
 #include "sim/base/json.h"
 #include "sim/base/units.h"
 #include "sim/study/scaling.h"
+#include "sim/study/study_bottleneck.h"
 
 typedef struct {
   const char *title; /* of the scenario */
@@ -374,6 +375,21 @@ read_bound (const ScaleOptions *o, FabScalingSpec *spec, GError **error)
   return TRUE;
 }
 
+/* Of the last point, and of the first one that the network dominates, in any case; of the others where that is quick. */
+static void
+find_bottlenecks (const FabStudy *study, FabScaling *scaling)
+{
+  g_autofree FabTry **tries = g_new (FabTry *, scaling->n + 1);
+  const gint asked[] = { scaling->last, scaling->dominated };
+
+  for (guint i = 0; i < scaling->n; i++)
+    tries[i] = &scaling->points[i].trial;
+  for (guint i = 0; i < G_N_ELEMENTS (asked); i++)
+    if (asked[i] >= 0)
+      fab_study_find_bottleneck (study, tries[asked[i]]->edits, tries[asked[i]]->point);
+  fab_study_find_bottlenecks (study, tries, scaling->n);
+}
+
 static gboolean
 scale (const ScaleOptions *o, const char *path, GError **error)
 {
@@ -387,7 +403,7 @@ scale (const ScaleOptions *o, const char *path, GError **error)
     return FALSE;
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  if (study == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
+  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return FALSE;
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   if (scenario == NULL)
@@ -402,6 +418,7 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   g_autoptr (FabScaling) scaling = fab_scaling_play (study, &spec, error);
   if (scaling == NULL)
     return FALSE;
+  find_bottlenecks (study, scaling);
   fab_progress_stop (progress);
   g_autofree char *title = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](&(FabScaleView){ title, &spec, scaling });
@@ -423,7 +440,7 @@ run (int argc, char **argv)
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Print no bands; saves further simulations", NULL },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL

@@ -13,11 +13,14 @@
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/study/study_band.h"
+#include "sim/study/study_bottleneck.h"
 #include "sim/study/tune.h"
 
 typedef struct {
   const char *title; /* of the scenario */
   const FabTune *tune;
+  FabPairedBand gain; /* of the best point's step against the written one's; n 0: it is not known */
 } FabTuneView;
 
 /* The answer of `fabricast tune`: the best point, what it gains, the curve of every knob around it. */
@@ -73,11 +76,14 @@ append_point (GString *text, const FabTune *self, const char *what, const FabTun
                           what, name, "", step, seeds, played->tokens_per_s,
                           100 * played->exposed_s / played->step_s, gb,
                           fab_tune_is_good (self, point) ? "" : ": does not fit");
+  if (played->bottleneck != NULL)
+    g_string_append_printf (text, "  %-12slimited by %s\n", "", fab_points_limit (played, TRUE));
 }
 
 static void
-append_gain (GString *text, const FabTune *self)
+append_gain (GString *text, const FabTuneView *view)
 {
+  const FabTune *self = view->tune;
   const FabPoint *then = self->written->trial.point, *now = self->best->trial.point;
   double loss = loss_of (self, self->written);
   guint n_seeds = fab_spread_most (&now, 1);
@@ -91,9 +97,14 @@ append_gain (GString *text, const FabTune *self)
     g_string_append_printf (text, "  gain        not significant: step %s with %u seeds\n", change, n_seeds);
   else
     g_string_append_printf (text, "  gain        step %+.1f %%, tokens/s %+.1f %%%s\n",
-                            100 * (now->step_s / then->step_s - 1),
+                            100 * fab_spread_step_change (then, now),
                             then->tokens_per_s > 0 ? 100 * (now->tokens_per_s / then->tokens_per_s - 1) : 0,
                             loss < flat_fraction ? ", less than 1 %, so it hardly matters" : "");
+  if (view->gain.change.n > 0)
+    g_string_append_printf (text, "  band        step %+.1f to %+.1f %%, most by %s%s\n",
+                            100 * view->gain.low_fraction, 100 * view->gain.high_fraction,
+                            fab_paired_most (&view->gain),
+                            fab_paired_may_be_none (&view->gain) ? ", possibly none" : "");
   if (n_seeds > 1 && self->best != self->written && !fab_spread_is_within (self->by, then, now))
     g_string_append_printf (text, "              step %s over %u seeds\n", change, n_seeds);
 }
@@ -223,7 +234,7 @@ tune_text (const FabTuneView *view)
     g_string_append_printf (text, "  best        none, because no tried value fits in %s GB\n", gb);
   } else {
     append_point (text, self, "best", self->best);
-    append_gain (text, self);
+    append_gain (text, view);
     for (guint k = 0; k < self->knobs->len; k++)
       append_curve (text, self, k);
   }
@@ -381,6 +392,25 @@ write_best (const TuneOptions *o, const FabStudy *study, const FabTune *tune, GE
   return fab_best_write (study, tune->best->edits, why, o->out, error);
 }
 
+/* How sure the gain is, and what limits the step as written and at its best. */
+static void
+look_closer (const FabStudy *study, const FabTune *found, FabPairedBand *gain)
+{
+  const FabTunePoint *written = found->written, *best = found->best;
+
+  if (written->trial.point != NULL)
+    fab_study_find_bottleneck (study, written->edits, written->trial.point);
+  if (best == NULL || best == written)
+    return;
+  fab_study_find_bottleneck (study, best->edits, best->trial.point);
+  if (!fab_tune_is_good (found, written))
+    return;
+  const FabVariantOf then = { study, written->edits, written->trial.point },
+                     now = { study, best->edits, best->trial.point };
+  if (!fab_study_compare (&then, &now, gain, NULL))
+    *gain = (FabPairedBand){ 0 };
+}
+
 static gboolean
 tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
 {
@@ -395,7 +425,7 @@ tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
   if (by == NULL || !fab_best_memory (o->memory, &most_bytes, error))
     return FALSE;
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  if (study == NULL || !fab_spread_parse (o->seeds, 1, &study->n_seeds, error))
+  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return FALSE;
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   g_autoptr (GPtrArray) knobs = scenario ? fab_job_knobs (scenario, o->knobs, error) : NULL;
@@ -408,8 +438,10 @@ tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
   g_autofree char *title = found ? fab_best_title (study, error) : NULL;
   if (title == NULL || !write_best (o, study, found, error))
     return FALSE;
+  FabTuneView view = { .title = title, .tune = found };
+  look_closer (study, found, &view.gain);
   fab_progress_stop (progress);
-  g_autofree char *text = printers[o->format](&(FabTuneView){ title, found });
+  g_autofree char *text = printers[o->format](&view);
   g_print ("%s", text);
   *code = found->best != NULL ? FAB_EXIT_DONE : FAB_EXIT_UNMET;
   return TRUE;
@@ -430,7 +462,7 @@ run (int argc, char **argv)
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the best one as a scenario", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_HELP, "N" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
     G_OPTION_ENTRY_NULL

@@ -6,6 +6,7 @@
 #include "cli/study/best.h"
 #include "cli/study/growth_text.h"
 #include "cli/study/points.h"
+#include "cli/study/spread_text.h"
 #include "cli/study/upgrade_words.h"
 #include "cli/terminal/progress.h"
 #include "cli/verdict.h"
@@ -410,7 +411,7 @@ upgrade_json (const FabUpgradeView *view)
 /* --- the command --- */
 
 typedef struct {
-  char *format_name, *budget, *only, *out;
+  char *format_name, *budget, *only, *out, *seeds;
   char **sets;
   gint top, grow;
   gboolean has_no_band, is_oversized_allowed;
@@ -534,7 +535,7 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
   g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
-  if (scenario == NULL)
+  if (scenario == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return FALSE;
   g_autoptr (GPtrArray) knobs = knobs_of (scenario);
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
@@ -579,6 +580,7 @@ run (int argc, char **argv)
       "Write the scenario with the recommended change that saves most", "FILE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
+    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Print no bands, which saves further simulations; nothing is recommended then", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
@@ -595,6 +597,7 @@ run (int argc, char **argv)
   g_free (o.budget);
   g_free (o.only);
   g_free (o.out);
+  g_free (o.seeds);
   g_strfreev (o.sets);
   return is_done ? code : fab_cli_fail ("upgrade", error);
 }

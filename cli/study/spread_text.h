@@ -7,7 +7,6 @@
 
 #define FAB_SEEDS_AUTO_HELP \
   "Number of seeds, from the scenario's on (default: 8 where figures depend on the seed, else 1)"
-#define FAB_SEEDS_HELP "Number of seeds, from the scenario's on, for median and range (default: 1)"
 
 /* Parses the value of --seeds; NULL gives `usual`. FALSE and *error when it is no number of seeds. */
 gboolean fab_spread_parse (const char *text, guint usual, guint *n_seeds, GError **error);

@@ -283,8 +283,8 @@ build_merged (const Search *self, Merged *merged)
   fab_scenario_edit (whole, edits);
   if (!fab_scenario_check (whole, NULL))
     return NULL;
-  g_autoptr (FabSimulation) simulation = fab_simulation_build_on (self->plants, whole, self->trying->registry, NULL,
-                                                                  self->trying->cancel, NULL);
+  g_autoptr (FabSimulation) simulation = fab_simulation_build_on (self->plants, whole, self->trying->registry,
+                                                                  NULL, self->trying->cancel, NULL);
   if (simulation == NULL || fab_simulation_totals (simulation)->memory == NULL)
     return NULL;
   FabMemoryFit *fit = g_new0 (FabMemoryFit, 1);

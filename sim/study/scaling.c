@@ -6,8 +6,8 @@
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
 #include "sim/run/band.h"
-#include "sim/run/run.h"
 #include "sim/study/machine.h"
+#include "sim/study/study_band.h"
 
 static const double least_bend = 0.02; /* a smaller change of the efficiency per doubling is no bend */
 
@@ -66,44 +66,6 @@ init_point (FabScalePoint *point, const FabScenario *scenario, const FabBatch *b
 /* --- uncertainty --- */
 
 typedef struct {
-  const FabScenario *scenario;
-  const FabRegistry *registry;
-  const FabSimulation *first;
-} Bander;
-
-static gboolean
-play_changed (gpointer owner, const FabWhatIf *what_if, double *values, GError **error)
-{
-  const Bander *self = owner;
-  const FabRunOptions options = { .beside = self->first };
-  g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, &options,
-                                                           error);
-
-  if (simulation == NULL)
-    return FALSE;
-  *values = fab_ps_to_seconds (fab_simulation_probe (simulation)->step.times.duration_ps);
-  return TRUE;
-}
-
-/* Checks the catalogue first: building a machine only to find that all of its numbers are certain would take as long
- * as simulating it. */
-static gboolean
-is_certain (const FabCatalog *catalog)
-{
-  g_autofree const char **bands = fab_catalog_names (catalog, FAB_SECTION_BANDS);
-  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
-
-  for (guint i = 0; names[i] != NULL; i++) {
-    const FabLinkUncertainty *one = &fab_catalog_link (catalog, names[i])->uncertainty;
-
-    if (one->rate_fraction > 0 || one->latency_fraction > 0 || one->endpoint_fraction > 0
-        || one->messages_fraction > 0)
-      return FALSE;
-  }
-  return bands[0] == NULL;
-}
-
-typedef struct {
   const FabStudy *study;
   FabScaling *scaling;
 } Bands;
@@ -115,25 +77,19 @@ find_band (gpointer data, guint item)
 {
   const Bands *self = data;
   FabScalePoint *point = &self->scaling->points[item];
-  double step_s = point->trial.point ? point->trial.point->step_s : 0;
-  FabBand *band = NULL;
+  const FabFigure *step[] = { fab_figure_find ("step") };
+  const FabBandFigures figures = { step, 1 };
+  g_autoptr (FabBand) band = NULL;
   GError *problem = NULL;
 
   if (point->trial.point == NULL)
     return;
-  g_autoptr (FabScenario) scenario = fab_study_scenario (self->study, point->trial.edits, NULL);
-  if (is_certain (fab_scenario_catalog (scenario)))
-    return;
-  g_autoptr (FabSimulation) simulation = fab_simulation_new (scenario, self->study->registry, NULL, NULL);
-  Bander bander = { scenario, self->study->registry, simulation };
-  if (fab_band_find (scenario, fab_simulation_cluster (simulation)->graph, &step_s, 1, play_changed, &bander,
-                     &band, &problem)
+  if (fab_study_band (self->study, point->trial.edits, point->trial.point, &figures, &band, &problem)
       && band != NULL) {
     point->low_s = band->low[0];
     point->high_s = band->high[0];
     point->coverage_fraction = band->coverage_fraction;
   }
-  fab_band_free (band);
   if (g_error_matches (problem, FAB_ERROR, FAB_ERROR_BROKEN))
     point->trial.trouble = g_steal_pointer (&problem);
   g_clear_error (&problem);

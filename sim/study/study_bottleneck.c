@@ -3,10 +3,13 @@
 
 #include "sim/base/thread_pool.h"
 
+/* As many as the point has; 0, as many as the scenario has, where the study leaves that open. */
 static guint
-count_draws (const FabPoint *point)
+count_draws (const FabStudy *study, const FabPoint *point)
 {
-  return point->draws != NULL ? point->draws->len : 1;
+  if (point->draws != NULL)
+    return point->draws->len;
+  return study->n_seeds == FAB_SPREAD_AUTO && point->uses_seed ? 0 : 1;
 }
 
 /* On the draw with the median step, or on all; on `n_threads`. */
@@ -21,7 +24,7 @@ find_one (const FabStudy *study, const FabEdits *edits, FabPoint *point, gboolea
   if (scenario == NULL)
     return;
   g_clear_pointer (&point->bottleneck, fab_bottleneck_free);
-  point->bottleneck = fab_bottleneck_find (&env, scenario, is_whole ? count_draws (point) : 1, NULL);
+  point->bottleneck = fab_bottleneck_find (&env, scenario, is_whole ? count_draws (study, point) : 1, NULL);
   if (point->bottleneck != NULL && point->verdict != NULL)
     fab_bottleneck_judge (point->bottleneck, point->verdict);
 }
@@ -60,6 +63,7 @@ fab_study_find_bottlenecks (const FabStudy *study, FabTry *const *tries, guint n
 void
 fab_study_find_bottleneck (const FabStudy *study, const FabEdits *edits, FabPoint *point)
 {
-  if (point->step_s > 0 && (point->bottleneck == NULL || point->bottleneck->n_draws < count_draws (point)))
+  if (point->step_s > 0
+      && (point->bottleneck == NULL || point->bottleneck->n_draws != count_draws (study, point)))
     find_one (study, edits, point, TRUE, study->n_threads);
 }
