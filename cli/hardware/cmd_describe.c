@@ -331,7 +331,8 @@ typedef struct {
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
 static const char *const catalog_sections[] = { "links",    "accelerators", "nodes",      "models",
                                                 "products", "technologies", "processors", "generations",
-                                                "bands",    "efficiencies", "failures",   NULL };
+                                                "bands",    "efficiencies", "failures",   "pairs",
+                                                NULL };
 
 /* --- parameter tables --- */
 
@@ -440,6 +441,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabBandSpec *band;
   const FabEfficiency *efficiency;
   const FabFailureSetSpec *failures;
+  const FabPairSpec *pair;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -482,6 +484,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     failures = fab_catalog_entry (catalog, section, name);
     *summary = failures ? failures->summary : NULL;
     return failures;
+  case FAB_SECTION_PAIRS:
+    pair = fab_catalog_entry (catalog, section, name);
+    *summary = pair ? pair->summary : NULL;
+    return pair;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);

@@ -410,10 +410,10 @@ fab_catalog_mark (const FabCatalog *self, gconstpointer field)
 /* The rules for entries that their tables cannot express: names are unique, wires end at parts of their node, packets
  * have a payload, every shipped entry has a source and a date. Each violation is a diagnostic at its field. */
 
-static const char *const section_words[FAB_N_SECTIONS] = { "link",       "accelerator",    "node",
-                                                           "model",      "product",        "technology",
-                                                           "processor",  "generation",     "band",
-                                                           "efficiency", "set of failures" };
+static const char *const section_words[FAB_N_SECTIONS] = { "link",       "accelerator",     "node",
+                                                           "model",      "product",         "technology",
+                                                           "processor",  "generation",      "band",
+                                                           "efficiency", "set of failures", "pair" };
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -693,7 +693,7 @@ check_processor (FabSchemaReader *reader, const FabProcessor *processor, gboolea
     check_origin (reader, &processor->name, processor->source, processor->date);
 }
 
-/* Generations ---------------------------------------------------------------------------------------- */
+/* Generations and bands ------------------------------------------------------------------------------ */
 
 static void
 check_measured (FabSchemaReader *reader, gconstpointer field, gboolean is_measured, const char *source)
@@ -728,8 +728,6 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
                   self->all_pairs.source);
   check_origin (reader, &self->name, self->source, self->date);
 }
-
-/* Bands ---------------------------------------------------------------------------------------------- */
 
 static void
 check_band (FabSchemaReader *reader, const FabBandSpec *self, gboolean is_shipped)
@@ -768,6 +766,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     fab_catalog_check_efficiency (reader, entry, is_shipped);
   else if (section == FAB_SECTION_FAILURES)
     fab_failure_set_check (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_PAIRS)
+    fab_pair_check (reader, entry, is_shipped);
   else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)

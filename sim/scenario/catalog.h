@@ -14,6 +14,7 @@
 #include "sim/fabric/generation.h"
 #include "sim/fabric/graph.h"
 #include "sim/fabric/processor.h"
+#include "sim/scenario/pair_params.h"
 #include "sim/scenario/reliability_params.h"
 
 /* rate (drive) = lanes x signalling x coding x payload / (payload + overhead) x achievable */
@@ -207,7 +208,7 @@ typedef struct {
   const char *source, *date;
 } FabProductSpec;
 
-/* The eleven sections of a catalogue file or a scenario. */
+/* The twelve sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
@@ -220,6 +221,7 @@ typedef struct {
   FabParamList bands;        /* FabBandSpec */
   FabParamList efficiencies; /* FabEfficiency */
   FabParamList failures;     /* FabFailureSetSpec */
+  FabParamList pairs;        /* FabPairSpec */
 } FabCatalogSections;
 
 extern const FabParam fab_catalog_params[];    /* describes FabCatalogSections */
@@ -285,6 +287,7 @@ typedef enum {
   FAB_SECTION_BANDS,
   FAB_SECTION_EFFICIENCIES,
   FAB_SECTION_FAILURES,
+  FAB_SECTION_PAIRS,
 } FabCatalogSection;
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 

@@ -9,7 +9,7 @@
 #include "sim/scenario/catalog.h"
 #include "sim/scenario/reliability_params.h"
 
-#define FAB_N_SECTIONS 11
+#define FAB_N_SECTIONS 12
 
 extern const FabParam fab_link_params[];
 extern const FabParam fab_accelerator_params[];
@@ -82,10 +82,16 @@ extern const FabParam fab_efficiency_params[];
         .table = fab_efficiency_params,                                                                    \
         .table_size = sizeof (FabEfficiency),                                                              \
         .help = "Efficiency of kernels of whole models, as a factor on the roofline's rates, measured." }, \
+      { .key = "failures",                                                                                 \
+        .type = FAB_PARAM_LIST,                                                                            \
+        .offset = G_STRUCT_OFFSET (struct_, prefix_ failures),                                             \
+        .table = fab_failure_set_params,                                                                   \
+        .table_size = sizeof (FabFailureSetSpec),                                                          \
+        .help = "Published rates at which parts fail." },                                                  \
   {                                                                                                        \
-    .key = "failures", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (struct_, prefix_ failures),      \
-    .table = fab_failure_set_params, .table_size = sizeof (FabFailureSetSpec),                             \
-    .help = "Published rates at which parts fail."                                                         \
+    .key = "pairs", .type = FAB_PARAM_LIST, .offset = G_STRUCT_OFFSET (struct_, prefix_ pairs),            \
+    .table = fab_pair_params, .table_size = sizeof (FabPairSpec),                                          \
+    .help = "Bands of ratios of two times, measured over predicted, by what the two have in common."       \
   }
 
 /* Checks what no table can express, over the sections of several files at once (NULL-ended): a name is unique within
