@@ -84,11 +84,10 @@ pairs_of (const World *world)
   return fab_pairs_new (&world->report, &world->report, &training, catalog);
 }
 
-/* How many pairs of a relation differ in this, and the difference of the first of them. */
+/* How many of these pairs differ in this, and the difference of the first of them. */
 static guint
-count (const FabPairs *pairs, FabPairRelation relation, const char *kind, double *difference)
+count_in (const GArray *list, const char *kind, double *difference)
 {
-  const GArray *list = pairs->collectives[relation].pairs;
   guint n = 0;
 
   for (guint i = 0; i < list->len; i++) {
@@ -98,6 +97,12 @@ count (const FabPairs *pairs, FabPairRelation relation, const char *kind, double
       *difference = pair->logs[0];
   }
   return n;
+}
+
+static guint
+count (const FabPairs *pairs, FabPairRelation relation, const char *kind, double *difference)
+{
+  return count_in (pairs->collectives[relation].pairs, kind, difference);
 }
 
 /* Another number of nodes on one machine is alike: ln 1.5 - ln 1.2 is what the two are off from each other. Each table
@@ -160,6 +165,77 @@ families_and_publications (G_GNUC_UNUSED void **state)
   assert_int_equal (count (pairs, FAB_PAIR_UNMEASURED, "NIC", &difference), 2);
 }
 
+/* --- compute --- */
+
+/* A run of a source whose table has the columns below; its residual, and the generation that it is on. */
+typedef struct {
+  const char *model, *gpus, *nics;
+  double residual;
+  const char *generation;
+} Run;
+
+static const char *const columns[] = { "model", "gpus", "nics", NULL };
+
+static void
+add_run (GArray *rows, FabTrainingRow *measured, char **cells, const Run *run)
+{
+  FabTrainingComparison row = { .measured = measured, .traits = { .expert = 1 } };
+
+  cells[0] = (char *) run->model;
+  cells[1] = (char *) run->gpus;
+  cells[2] = (char *) run->nics;
+  *measured = (FabTrainingRow){ .cells = cells, .id = "row" };
+  row.blind = (FabTrainingBlind){ .is_predicted = TRUE, .residual = run->residual };
+  row.blind.step.step_s = 1;
+  row.blind.step.cell = (FabTrainingCell){ .generation = run->generation,
+                                           .precision = "bf16",
+                                           .stack = "eager",
+                                           .scale_factor = 1,
+                                           .low_factor = 0.5,
+                                           .high_factor = 2 };
+  g_array_append_val (rows, row);
+}
+
+/* The first two runs differ in GPUs, the first and the third in the model, the first and the fourth in NICs, of which
+ * compute knows nothing; the fifth is the first measured again. All others differ in two things. The last is on another
+ * accelerator, whatever else differs; no other source has efficiencies, and so the two of that model have one scale. */
+static void
+runs_make_pairs (G_GNUC_UNUSED void **state)
+{
+  static const Run runs[] = {
+    { "7B", "8", "4", 0.1, "ampere" },   { "7B", "16", "4", 0.3, "ampere" },
+    { "13B", "8", "4", -0.1, "ampere" }, { "7B", "8", "1", 0.9, "ampere" },
+    { "7B", "8", "4", 0.15, "ampere" },  { "13B", "32", "8", 0.2, "hopper" },
+  };
+  FabTrainingRow measured[G_N_ELEMENTS (runs)];
+  char *cells[G_N_ELEMENTS (runs)][4] = { { NULL } };
+  const FabTrainingSourceSpec spec = { .name = "somebody", .same = "model", .factors = "gpus nics" };
+  FabTrainingTable table = { .columns = (char **) columns };
+  FabTrainingSource source = { &spec, &table, NULL };
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (FabTrainingComparison));
+  FabTrainingResult result = { .source = &source, .rows = rows };
+  g_autoptr (GPtrArray) results = g_ptr_array_new ();
+  const FabTrainingReport training = { .results = results };
+  g_autoptr (World) world = world_new ();
+  double difference = -1;
+
+  for (guint i = 0; i < G_N_ELEMENTS (runs); i++)
+    add_run (rows, &measured[i], cells[i], &runs[i]);
+  g_ptr_array_add (results, &result);
+  g_autoptr (FabPairs) pairs = fab_pairs_new (&world->report, &world->report, &training, NULL);
+  const GArray *alike = pairs->compute[FAB_PAIR_ALIKE].pairs, *other = pairs->compute[FAB_PAIR_OTHER].pairs;
+
+  assert_int_equal (count_in (alike, "number of GPUs", &difference), 2);
+  assert_near (difference, 0.2, 1e-12);
+  assert_int_equal (count_in (alike, "model", &difference), 2);
+  assert_near (difference, 0.2, 1e-12);
+  assert_int_equal (alike->len, 4);
+  assert_int_equal (count_in (pairs->compute[FAB_PAIR_SAME].pairs, "measured again", &difference), 1);
+  assert_near (difference, 0.05, 1e-12);
+  assert_int_equal (count_in (other, "accelerator", &difference), 1);
+  assert_near (difference, 0.3, 1e-12);
+}
+
 int
 main (void)
 {
@@ -167,6 +243,7 @@ main (void)
     cmocka_unit_test (one_thing_is_alike),
     cmocka_unit_test (more_than_one_thing_is_no_pair),
     cmocka_unit_test (families_and_publications),
+    cmocka_unit_test (runs_make_pairs),
   };
 
   return cmocka_run_group_tests_name ("pairs", tests, NULL, NULL);

@@ -51,6 +51,8 @@ mistakes() {
   expect 2 --format yaml
   expect 2 --measured "$work"
   has err 'INDEX.yaml'
+  expect 2 pairs --measured "$work"
+  has err 'INDEX.yaml'
   expect 2 --sumary
   has err '--summary'
 }
