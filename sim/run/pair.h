@@ -4,7 +4,8 @@
  *   measured ratio = predicted ratio x factor,   low_factor <= factor <= high_factor in a share of all cases
  *
  * Two predictions of one model share most of its errors. So their ratio is more certain than each of them, and the more
- * so the more they have in common. The ends are those of measured pairs (entries `pairs` of the catalogue).
+ * so the more they have in common. The ends are those of measured pairs (entries `pairs` of the catalogue). Where both
+ * times at opposite ends of their own bands make a narrower band, that one holds as often.
  */
 #pragma once
 

@@ -33,8 +33,9 @@ static const FabParam cell_params[] = {
 };
 
 const FabParam fab_pair_params[] = {
-  { ROW ("name", TEXT, FabPairSpec, name, NULL,
-         "Relation: collectives-alike, collectives-other, compute-alike or compute-other.") },
+  { ROW (
+      "name", TEXT, FabPairSpec, name, NULL,
+      "Relation, such as collectives-alike: collectives or compute, and what two of them have in common.") },
   { ROW ("summary", TEXT, FabPairSpec, summary, "", "Description in one line, shown in tables.") },
   { ROW ("coverage", FRACTION, FabPairSpec, coverage_fraction, "90%",
          "Share of all cases that lie between low and high."),

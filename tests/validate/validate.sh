@@ -51,6 +51,8 @@ mistakes() {
   expect 2 --format yaml
   expect 2 --measured "$work"
   has err 'INDEX.yaml'
+  expect 2 pairs --measured "$work"
+  has err 'INDEX.yaml'
   expect 2 --sumary
   has err '--summary'
 }
@@ -65,23 +67,27 @@ bands() {
 }
 
 # All training runs, within the accepted limits. The catalogue's efficiencies are those of the rows that calibrate, as they
-# are priced now; and how often bands hold families and sources that are left out, the end of
-# docs/explanation/uncertainty.md.
+# are priced now, and its pairs those of published rows; and how often bands hold families and sources that are left out,
+# the end of docs/explanation/uncertainty.md.
 efficiencies() {
   local page=$source/docs/explanation/uncertainty.md
-  local mark='<!-- from here on: validate bands and validate efficiencies -->'
+  local mark='<!-- from here on: validate bands, validate efficiencies and validate pairs -->'
   sed "/^$mark\$/q" "$page" >"$work/page"
   expect 0 bands --format markdown
   { echo; cat "$work/out"; } >>"$work/page"
   expect 0 efficiencies --format markdown --entries "$work/entries" --training "$work/training"
   { echo; cat "$work/out"; } >>"$work/page"
+  expect 0 pairs --format markdown --entries "$work/pairs"
+  cat "$work/out" >>"$work/page"
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
     cp "$work/entries" "$source/models/catalog/efficiencies.yaml"
+    cp "$work/pairs" "$source/models/catalog/pairs.yaml"
     cp "$work/page" "$page"
     cp "$work/training" "$source/docs/reference/validation-training.md"
   fi
   diff -u "$source/docs/reference/validation-training.md" "$work/training"
   diff -u "$source/models/catalog/efficiencies.yaml" "$work/entries"
+  diff -u "$source/models/catalog/pairs.yaml" "$work/pairs"
   diff -u "$page" "$work/page"
 }
 

@@ -4,9 +4,9 @@
  *
  * Of collectives, two tables of one machine (one node entry, publication and set of software settings) that differ in
  * the number of nodes, in the GPUs of a node, in the operation, or in the settings; two sizes of one table, one of
- * which is four times the other; and tables of two machines over other links, of the same operation, with the same number of
- * nodes or about as many ranks. Sizes are those of the first table, each with the nearest of the second within a factor
- * of 1.5. Pairs over one family of links are alike, all others are other.
+ * which is four times the other; and tables of two machines over other links, of the same operation, with the same
+ * number of nodes or about as many ranks. Sizes are those of the first table, each with the nearest of the second
+ * within a factor of 1.5. Pairs over one family of links are alike, all others are other.
  *
  * Of computation, two runs of one publication that differ in one column of its `same` and `factors`
  * (validate/training/sources.h); and runs of one model on two generations of accelerators, in the same precision and
