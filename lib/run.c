@@ -211,7 +211,6 @@ find_text (const FabricastResult *self, const char *name, FabricastValue *value)
   } all[] = {
     { "name", spec->name },         { "fidelity", spec->fidelity.info->name }, { "version", FAB_VERSION },
     { "binding_link", self->link }, { "binding_link_spec", self->link_entry }, { "band_most", self->most },
-    { "verdict", self->codes },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
@@ -220,6 +219,42 @@ find_text (const FabricastResult *self, const char *name, FabricastValue *value)
       return TRUE;
     }
   return FALSE;
+}
+
+/* What limits the step takes many plays, so that it is found when somebody asks; the verdict says it too. */
+static const FabBottleneck *
+need_bottleneck (FabricastResult *self)
+{
+  const FabRunRequest request = { .registry = &fab_models, .n_threads = 1 };
+
+  g_mutex_lock (&self->lock);
+  if (self->run.bottleneck == NULL && fab_run_find_bottleneck (self->scenario, &request, &self->run, NULL)) {
+    g_free (self->codes);
+    self->codes = fab_verdict_codes (self->run.verdict);
+  }
+  g_mutex_unlock (&self->lock);
+  return self->run.bottleneck;
+}
+
+static gboolean
+find_limit (FabricastResult *self, const char *name, FabricastValue *value)
+{
+  static const char *const names[] = { "limited_by", "limited_by_change", "limited_by_saved_fraction",
+                                       "verdict", NULL };
+
+  if (!g_strv_contains (names, name))
+    return FALSE;
+  const FabBottleneck *bottleneck = need_bottleneck (self);
+  const FabLever *first = fab_bottleneck_first (bottleneck);
+  if (strcmp (name, "verdict") == 0)
+    *value = text (self->codes);
+  else if (strcmp (name, "limited_by") == 0)
+    *value = text (fab_bottleneck_name (bottleneck));
+  else if (strcmp (name, "limited_by_change") == 0)
+    *value = text (first != NULL ? first->change : NULL);
+  else
+    *value = first != NULL ? real (fab_lever_saved (first), NULL) : text (NULL);
+  return TRUE;
 }
 
 static gboolean
@@ -239,7 +274,6 @@ find_number (const FabricastResult *self, const char *name, FabricastValue *valu
     { "binding_fraction", binds, real (run->binding_fraction, NULL) },
     { "binding_busy_fraction", binds, real (run->binding_busy_fraction, NULL) },
     { "startup_fraction", binds, real (run->startup_fraction, NULL) },
-    { "ends_fraction", binds, real (run->ends_fraction, NULL) },
     { "ranks", TRUE, whole (fab_cluster_n_ranks (fab_simulation_cluster (run->simulation)), NULL) },
     { "nodes", TRUE, whole (fab_simulation_cluster (run->simulation)->n_nodes, NULL) },
     { "iterations", TRUE, whole (run->steps->len, NULL) },
@@ -280,7 +314,8 @@ find (const FabricastResult *self, const char *name, FabricastValue *value, Fabr
   FabricastValue own;
 
   if (!find_time (self, name, &own) && !find_band (self, name, &own) && !find_text (self, name, &own)
-      && !find_number (self, name, &own) && !find_figure (self, name, &own)) {
+      && !find_limit ((FabricastResult *) self, name, &own) && !find_number (self, name, &own)
+      && !find_figure (self, name, &own)) {
     g_autofree char *known = fab_figure_names ();
 
     return lib_fail (error, FABRICAST_INPUT,

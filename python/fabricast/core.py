@@ -191,7 +191,7 @@ class Result:
         """The main figures."""
         names = ("name", "fidelity", "ranks", "nodes", "iterations", "duration_s", "compute_s", "comm_s", "overlapped_s", "exposed_s",
                  "idle_s", "waiting_s", "duration_low_s", "duration_high_s", "mfu_fraction", "tokens_per_s", "binding_link",
-                 "binding_link_spec", "verdict")
+                 "binding_link_spec", "limited_by", "verdict")
         return {name: self[name] for name in names}
 
     def plot(self, axes=None):

@@ -779,6 +779,9 @@ fab_bottleneck_add_json (const FabBottleneck *self, FabJson *json)
   fab_json_add_text (json, "limited_by", fab_bottleneck_name (self));
   fab_json_add_text (json, "explanation", words);
   fab_json_add_whole (json, "seeds", self->n_draws);
+  fab_json_add_real (json, "step_s", self->base.step_s);
+  fab_json_add_real (json, "step_low_s", self->low_s);
+  fab_json_add_real (json, "step_high_s", self->high_s);
   fab_json_add_text (json, "fidelity", self->fidelity);
   fab_json_begin_array (json, "levers");
   for (guint i = 0; i < self->levers->len; i++) {
