@@ -370,7 +370,8 @@ points_of (const Looked *self)
   return (FabPoints){ .columns = columns,
                       .n_shown = N_COLUMNS,
                       .rows = (const FabPointsRow *) (gconstpointer) self->rows->data,
-                      .n_rows = self->rows->len };
+                      .n_rows = self->rows->len,
+                      .hold = "batch" };
 }
 
 static char *
@@ -396,6 +397,7 @@ plan_json (const FabPlanView *view)
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "machine", view->machine);
   fab_json_add_text (json, "by", view->by->name);
+  fab_json_add_text (json, "hold", points.hold);
   fab_json_add_real (json, "sequences_per_step", view->sequences);
   fab_json_add_whole (json, "memory_limit_bytes", (gint64) view->most_bytes);
   fab_json_add_whole (json, "candidates", view->plan->candidates->len);

@@ -21,6 +21,7 @@ typedef struct {
       n_numbers; /* how many of the last labels are numbers (NULL: missing); tables for programs hold them as numbers */
   const FabPointsRow *rows;
   guint n_rows;
+  const char *hold; /* which batch the points hold: "batch" or "micro_batch"; NULL: none */
 } FabPoints;
 
 /* A table of points that owns its labels. */
@@ -51,8 +52,8 @@ void fab_points_append_rates (GString *text, const FabPoint *point, int mfu_widt
 /* Appends "  does not fit: 219 of 80 GB" where that is so. */
 void fab_points_append_misfit (GString *text, const FabPoint *point);
 
-/* Returns labels, every figure of fab_figures, the number of seeds with ranges, the binding link, its class, the
- * problem, and the codes of the verdict joined by ";". (transfer full) */
+/* Returns labels, which batch is held, the global batch, every figure of fab_figures, the number of seeds with ranges,
+ * the binding link, its class, the problem, and the codes of the verdict joined by ";". (transfer full) */
 FabTable *fab_points_table (const FabPoints *points);
 
 /* Adds these rows as an array under `key`, each with its verdict as a list, and its "spread" where it

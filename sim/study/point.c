@@ -8,6 +8,7 @@
 #include "sim/run/run.h"
 #include "sim/run/simulation.h"
 #include "sim/study/axis.h"
+#include "sim/study/machine.h"
 
 void
 fab_point_free (FabPoint *self)
@@ -169,6 +170,14 @@ take_spending (FabPoint *self, const FabScenario *scenario, const FabSimulation 
   return TRUE;
 }
 
+static guint64
+batch_of (const FabScenario *scenario)
+{
+  const FabBatch batch = fab_batch_of (scenario);
+
+  return fab_batch_sequences (&batch);
+}
+
 FabPoint *
 fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
               GError **error)
@@ -179,6 +188,7 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
   take_exposures (self, simulation);
   take_totals (self, simulation);
   take_binding (self, simulation);
+  self->global_batch = batch_of (scenario);
   self->n_events = fab_simulation_events (simulation);
   self->uses_seed = fab_simulation_uses_seed (simulation);
   self->verdict = fab_verdict_of (scenario, simulation, registry, error);
@@ -382,10 +392,10 @@ const FabFigure fab_figures[] = {
   { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .per = "per second",
     .value = tokens_of, .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
   { NAMES ("train", "train_s", TIME, "Time of the whole training without a pause."), .value = train_of,
-    .is_known = has_training, .unknown = no_training },
+    .is_of_training = TRUE, .is_known = has_training, .unknown = no_training },
   { NAMES ("days", "calendar_s", TIME,
            "Calendar time of the whole training: with failures where `reliability` has rates."),
-    .value = days_of, .is_known = has_training, .unknown = no_training },
+    .value = days_of, .is_of_training = TRUE, .is_known = has_training, .unknown = no_training },
   { NAMES ("ettr", "ettr_fraction", FRACTION,
            "Effective training time ratio: share of the calendar time that failures leave for "
            "training."),
@@ -394,7 +404,7 @@ const FabFigure fab_figures[] = {
     .per = "per second", .value = goodput_of, .is_gain = TRUE, .is_known = has_goodput,
     .unknown = no_goodput },
   { NAMES ("lost_gpu_hours", "lost_gpu_hours", RATE, "GPU hours of the training that failures cost."),
-    .value = lost_of, .is_known = has_lost, .unknown = no_goodput },
+    .value = lost_of, .is_of_training = TRUE, .is_known = has_lost, .unknown = no_goodput },
   { NAMES ("memory", "memory_bytes", BYTES, "Memory that the fullest GPU needs."), .value = memory_of,
     .is_known = has_memory, .unknown = "the job does not say what it keeps in memory" },
   { NAMES ("capex", "capex_usd", MONEY, "Price of the whole machine."), .value = capex_of,
@@ -414,11 +424,11 @@ const FabFigure fab_figures[] = {
     .per = "per million tokens", .value = token_cost_of, .is_known = has_token_cost,
     .unknown = no_token_cost },
   { NAMES ("train_cost", "train_usd", MONEY, "Cost of the whole training."), .value = train_cost_of,
-    .is_known = has_train_cost, .unknown = no_train_cost },
+    .is_of_training = TRUE, .is_known = has_train_cost, .unknown = no_train_cost },
   { NAMES ("step_energy", "step_joules", ENERGY, "Energy of an iteration, at the meter."), .per = "per step",
     .value = step_energy_of, .is_known = has_power, .unknown = no_watts },
   { NAMES ("train_energy", "train_joules", ENERGY, "Energy of the whole training, at the meter."),
-    .value = train_energy_of, .is_known = has_train_energy, .unknown = no_training },
+    .value = train_energy_of, .is_of_training = TRUE, .is_known = has_train_energy, .unknown = no_training },
   { .name = NULL },
 };
 

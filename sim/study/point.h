@@ -10,6 +10,7 @@
 /* Of the last iteration, as means over ranks; 0: the figure does not apply. */
 typedef struct {
   guint n_ranks, n_nodes;
+  guint64 global_batch; /* sequences of a step */
   double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
   double waiting_s;                      /* part of idle_s: for the last rank of a collective */
   double exposed_inter_node_s;           /* part of exposed_s */
@@ -80,8 +81,9 @@ typedef struct {
       /* In seconds, as a fraction, per second, in bytes, US dollars, joules or watts. */
       const FabPoint *point);
   gboolean (*is_known) (const FabPoint *point); /* NULL: always */
-  gboolean is_gain;                             /* larger is better; FALSE: smaller is */
-  const char *unknown; /* why it is unknown: "the job does not say how many tokens it trains with" */
+  gboolean is_of_training; /* of the whole training, whose work does not depend on the step */
+  gboolean is_gain;        /* larger is better; FALSE: smaller is */
+  const char *unknown;     /* why it is unknown: "the job does not say how many tokens it trains with" */
 } FabFigure;
 
 extern const FabFigure fab_figures[]; /* ended by a row without name */
