@@ -157,6 +157,9 @@ typedef struct FabricastStudyOptions {
   void *user;                   /* passed to `progress` */
   const int *cancel;            /* as in FabricastRunOptions */
   int allows_oversized;         /* not 0: a point that does not fit into memory may be the answer */
+  /* What stays where the number of ranks changes: "batch", the global batch, or "micro_batch", that of each GPU. NULL:
+   * the global batch where a target is of the whole training ("days"), else what the job writes down. */
+  const char *hold;
 } FabricastStudyOptions;
 
 /* --- the library --- */

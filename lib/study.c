@@ -183,6 +183,8 @@ work_begin (Work *self, const FabricastScenario *scenario, GError **error)
   self->study->n_threads = scenario->context->n_threads;
   self->study->cancel = self->options->cancel;
   self->study->allows_oversized = self->options->allows_oversized != 0;
+  if (self->options->hold != NULL && !fab_hold_parse (self->options->hold, &self->study->hold, error))
+    return FALSE;
   self->grid = fab_grid_new (self->options->vary, self->options->zip, error);
   return self->grid != NULL;
 }
@@ -298,6 +300,16 @@ add_tried (Points *points, const FabSize *size, const FabSizeSpec *spec)
   }
 }
 
+/* Targets of the whole training hold the global batch, unless the host says what to hold. */
+static void
+hold_for (Work *self, const GArray *targets)
+{
+  for (guint i = 0; self->options->hold == NULL && self->study->batch.micro_batch > 0 && i < targets->len;
+       i++)
+    if (g_array_index (targets, FabTarget, i).figure->is_of_training)
+      self->study->hold = FAB_HOLD_BATCH;
+}
+
 static gboolean
 find_size (Work *self, Points *points, GError **error)
 {
@@ -308,6 +320,7 @@ find_size (Work *self, Points *points, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT, "one key can be searched, as KEY=VALUES in `vary`");
   if (!parse_targets (self->options->targets, targets, error))
     return FALSE;
+  hold_for (self, targets);
   const FabSizeSpec spec = { g_ptr_array_index (axis->keys, 0), (const FabTarget *) (gpointer) targets->data,
                              targets->len };
   g_autoptr (FabSize) size = fab_size_find (self->study, &spec, error);

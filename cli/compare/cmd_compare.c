@@ -704,6 +704,7 @@ run (int argc, char **argv)
       "KEY[=VALUES]" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of every scenario; repeatable",
       "KEY=VALUE" },
+    FAB_HOLD_ENTRY (&o.hold),
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Print no bands of steps and differences; saves further simulations", NULL },
@@ -720,6 +721,7 @@ run (int argc, char **argv)
   g_free (o.format_name);
   g_free (o.fidelity);
   g_free (o.seeds);
+  g_free (o.hold);
   g_free (o.vary);
   g_free (o.against);
   g_free (o.equal);

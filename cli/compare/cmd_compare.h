@@ -2,13 +2,14 @@
 #pragma once
 
 #include "cli/cli.h"
+#include "cli/study/hold_text.h"
 #include "cli/study/spread_text.h"
 #include "sim/base/json.h"
 #include "sim/study/size.h"
 #include "validate/variants/variant.h"
 
 typedef struct {
-  char *format_name, *fidelity, *seeds, *vary, *against, *equal, *by; /* as given; NULL: not given */
+  char *format_name, *fidelity, *seeds, *vary, *against, *equal, *by, *hold; /* as given; NULL: not given */
   char **sets;
   gboolean is_oversized_allowed, has_no_band;
   FabFormat format;
@@ -50,6 +51,13 @@ void fab_compare_append_verdicts (FabComparePage *page);
  * "bands". Nothing where no side has a band. */
 void fab_compare_append_bands (GString *out, const GPtrArray *sides, guint base);
 void fab_compare_add_bands (FabJson *json, const GPtrArray *sides, guint base);
+
+/* Takes --hold into the study of variants; the figure of --at-equal may ask for the global batch. */
+gboolean fab_compare_take_hold (const FabCompareOptions *o, FabStudy *study, GError **error);
+
+/* Appends which batch the sides hold, where they have more or fewer ranks. They are variants of `study`; NULL: each is
+ * a scenario of its own. */
+void fab_compare_append_hold (GString *out, const FabStudy *study, const GPtrArray *sides);
 
 /* Appends a line with a cell for each variant, NULL-ended; a NULL cell prints "-". */
 void fab_compare_append_cells (FabComparePage *page, guint indent, const char *name, char *const *cells);

@@ -277,6 +277,7 @@ whatif_text (const FabWhatIfView *view)
 
   fab_cli_append_stops (text, fab_sides_at (view->sides, 0)->point->verdict);
   g_string_append_printf (text, "%s\n\n", view->title);
+  fab_compare_append_hold (text, fab_sides_at (view->sides, 0)->study, view->sides);
   for (guint i = 1; i < view->sides->len; i++) {
     g_autofree char *words = whatif_words (view, i);
     g_autofree char *printable = fab_cli_printable (words);
@@ -311,6 +312,7 @@ rows_init (Rows *self, const FabWhatIfView *view)
 
   self->tries = g_new0 (FabTry, n);
   fab_points_list_init (&self->list, columns, 3, 2, n);
+  self->list.points.hold = fab_hold_of (fab_sides_at (view->sides, 0)->study);
   for (guint i = 0; i < n; i++) {
     const FabSide *side = fab_sides_at (view->sides, i);
     char *const labels[] = { g_strdup (side->name),
@@ -399,6 +401,7 @@ whatif_json (const FabWhatIfView *view)
   rows_init (&rows, view);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_text (json, "hold", fab_hold_of (fab_sides_at (view->sides, 0)->study));
   fab_points_add_json (json, "points", &rows.list.points);
   fab_json_begin_array (json, "changes");
   for (guint i = 1; i < view->sides->len; i++)
@@ -413,7 +416,7 @@ whatif_json (const FabWhatIfView *view)
 typedef struct {
   char **texts[FAB_N_CHANGES]; /* as given; NULL: none */
   char **base;
-  char *format_name, *seeds;
+  char *format_name, *seeds, *hold;
   gboolean is_oversized_allowed, has_no_band;
   FabFormat format;
 } WhatIfOptions;
@@ -555,7 +558,8 @@ whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
   g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
   g_autoptr (GPtrArray) changes = scenario ? read_changes (o, scenario, error) : NULL;
 
-  if (changes == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
+  if (changes == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
+      || !fab_hold_take (study, o->hold, NULL, 0, error))
     return FALSE;
   g_autofree char *apart = say_apart (changes), *title = fab_cli_title (scenario);
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
@@ -598,6 +602,7 @@ run (int argc, char **argv)
     CHANGE ("set", SET, "Change any other key", "KEY=VALUE"),
     { "base", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.base, "Override a key before all changes; repeatable",
       "KEY=VALUE" },
+    FAB_HOLD_ENTRY (&o.hold),
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Print no bands of steps and changes; saves further simulations", NULL },
@@ -616,6 +621,7 @@ run (int argc, char **argv)
   g_strfreev (o.base);
   g_free (o.format_name);
   g_free (o.seeds);
+  g_free (o.hold);
   return is_done ? code : fab_cli_fail ("whatif", error);
 }
 

@@ -89,7 +89,7 @@ sides_of_variants (const FabCompareOptions *o, const FabCatalog *catalog, const 
   if (study == NULL)
     return NULL;
   g_ptr_array_add (studies, study);
-  if (!fab_study_check_vary (study, axis->key, error))
+  if (!fab_study_check_vary (study, axis->key, error) || !fab_compare_take_hold (o, study, error))
     return NULL;
   return sides_of_axis (study, axis);
 }
@@ -271,6 +271,10 @@ fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, FabE
 
   if (catalog == NULL)
     return FALSE;
+  if (variants == NULL && o->hold != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--hold %s: each scenario sets its own batch; --hold is for the variants of --vary",
+                      o->hold);
   if (variants != NULL && variants->values->len > MOST_VARIANTS)
     return fab_throw (error, FAB_ERROR_INPUT, "--vary %s: %u columns are too many; the limit is %d", o->vary,
                       variants->values->len, MOST_VARIANTS);
@@ -342,6 +346,7 @@ append_titles (GString *text, const FabSidesView *view)
     g_string_append_printf (text, "%s\n", base != NULL ? base : printable);
   }
   g_string_append_c (text, '\n');
+  fab_compare_append_hold (text, is_one ? first->study : NULL, view->sides);
 }
 
 /* What limits the step, where it is something else than what limits the base's. */
@@ -676,6 +681,7 @@ static void
 rows_init (Rows *self, const FabSidesView *view)
 {
   static const char *const columns[] = { "name", "gpus", "nodes", NULL };
+  const FabSide *first = side_at (view, 0);
 
   self->n = view->sides->len;
   self->rows = g_new0 (Row, self->n + 1);
@@ -690,7 +696,9 @@ rows_init (Rows *self, const FabSidesView *view)
     row->trial.point = side->point;
     self->shown[i] = (FabPointsRow){ (const char *const *) row->labels, &row->trial, NULL, NULL };
   }
-  self->points = (FabPoints){ columns, N_LABELS, 2, self->shown, self->n };
+  self->points = (FabPoints){
+    columns, N_LABELS, 2, self->shown, self->n, first->edits != NULL ? fab_hold_of (first->study) : NULL
+  };
 }
 
 static void
@@ -764,6 +772,7 @@ sides_json (const FabSidesView *view)
   rows_init (&rows, view);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "against", side_at (view, view->contrast->base)->name);
+  fab_json_add_text (json, "hold", rows.points.hold);
   fab_points_add_json (json, "figures", &rows.points);
   add_differences (json, view);
   fab_compare_add_bands (json, view->sides, view->contrast->base);

@@ -137,3 +137,21 @@ fab_compare_add_bands (FabJson *json, const GPtrArray *sides, guint base)
   }
   fab_json_end (json);
 }
+
+gboolean
+fab_compare_take_hold (const FabCompareOptions *o, FabStudy *study, GError **error)
+{
+  const FabFigure *figure = o->equal != NULL ? fab_figure_find (o->equal) : NULL;
+
+  return fab_hold_take (study, o->hold, &figure, figure != NULL, error);
+}
+
+void
+fab_compare_append_hold (GString *out, const FabStudy *study, const GPtrArray *sides)
+{
+  FabHoldRange range = { 0 };
+
+  for (guint i = 0; i < sides->len; i++)
+    fab_hold_range_add (&range, fab_sides_at (sides, i)->point);
+  fab_hold_append (out, study, &range);
+}

@@ -33,15 +33,15 @@ _fabricast_options() { # COMMAND
   case $1 in
     run) echo --format --db --no-db --no-band --no-fold --no-memo --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
-    compare) echo --fidelity --vary --against --at-equal --by --set --seeds --format --allow-oversized --no-band --help ;;
+    compare) echo --fidelity --vary --against --at-equal --by --set --hold --seeds --format --allow-oversized --no-band --help ;;
     plan) echo --strategies --memory --by --top --out --set --seeds --format --allow-oversized --help ;;
     explain) echo --collective --set --format --allow-oversized --help ;;
     tune) echo --knobs --by --memory --out --set --seeds --format --allow-oversized --help ;;
-    upgrade) echo --budget --only --grow --top --out --set --format --allow-oversized --no-band --help ;;
-    whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --seeds --format --allow-oversized --no-band --help ;;
-    scale) echo --gpus --strong --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
-    size) echo --vary --target --set --seeds --format --allow-oversized --help ;;
-    sweep) echo --vary --zip --set --db --jobs --seeds --format --allow-oversized --band --help ;;
+    upgrade) echo --budget --only --grow --top --out --set --hold --format --allow-oversized --no-band --help ;;
+    whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --hold --seeds --format --allow-oversized --no-band --help ;;
+    scale) echo --gpus --strong --hold --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
+    size) echo --vary --target --set --hold --seeds --format --allow-oversized --help ;;
+    sweep) echo --vary --zip --set --hold --db --jobs --seeds --format --allow-oversized --band --help ;;
     mix) echo --set --allow-oversized --format --help ;;
     goodput) echo --set --trials --format --allow-oversized --no-band --help ;;
     cost) echo --set --seeds --format --allow-oversized --no-band --help ;;
@@ -99,6 +99,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
       _fabricast_words 'link= nic= rail= switch= gpu='
       compopt -o nospace 2>/dev/null
       ;;
+    *:--hold) _fabricast_words 'batch micro_batch' ;;
     upgrade:--only) _fabricast_listed 'setting nic nics fabric domain node nodes' ;;
     compare:--at-equal) _fabricast_words 'step exposed exposed_time mfu tokens train memory' ;;
     compare:--fidelity) _fabricast_listed "$(_fabricast_names "$1" fidelity)" ;;

@@ -80,7 +80,22 @@ const FabTerm fab_terms_jobs[] = {
     .also = "batch",
     .text = "All sequences of one step: micro-batch x gradient accumulation x data parallel GPUs.",
     .shows = "Key `job.global_batch` sets it.",
-    .see = "micro-batch, gradient accumulation" },
+    .see = "micro-batch, gradient accumulation, weak scaling, strong scaling" },
+  { .name = "weak scaling",
+    .group = FAB_TERMS_TRAINING,
+    .text =
+        "More GPUs with the same batch for each of them: the global batch grows, and so does the work of a "
+        "step. It is the easy case, for the time of the network is hidden behind as much compute as before. "
+        "A training with a larger batch may need other settings, and more tokens.",
+    .shows = "`fabricast size`, `sweep`, `compare`, `whatif` and `scale` with `--hold micro_batch`.",
+    .see = "strong scaling, global batch" },
+  { .name = "strong scaling",
+    .group = FAB_TERMS_TRAINING,
+    .text =
+        "More GPUs for the same global batch: each of them has less of it, so that a step is shorter and the "
+        "network is hidden behind less compute. It is the question of how many days a training takes.",
+    .shows = "`fabricast size`, `sweep`, `compare`, `whatif`, `upgrade` and `scale` with `--hold batch`.",
+    .see = "weak scaling, global batch" },
   { .name = "gradient accumulation",
     .group = FAB_TERMS_TRAINING,
     .also = "accumulation",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/study/hold_text.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"
@@ -21,6 +22,7 @@ typedef struct {
   const char *title; /* of the scenario */
   const FabScalingSpec *spec;
   const FabScaling *scaling;
+  const FabStudy *study;
 } FabScaleView;
 
 /* The page of `fabricast scale`: sentences, a table, a curve. */
@@ -231,6 +233,22 @@ append_first_fit (GString *text, const FabScaleView *view)
     }
 }
 
+/* Of the whole job: ", and the global batch is 64 to 4096 sequences". */
+static void
+append_batch (GString *text, const FabScaleView *view)
+{
+  FabHoldRange range = { 0 };
+
+  for (guint i = 0; i < view->scaling->n; i++)
+    fab_hold_range_add (&range, point_at (view, (gint) i)->trial.point);
+  if (range.most_sequences == 0)
+    return;
+  g_string_append_printf (text, ", and the global batch is %" G_GUINT64_FORMAT, range.least_sequences);
+  if (range.most_sequences > range.least_sequences)
+    g_string_append_printf (text, " to %" G_GUINT64_FORMAT, range.most_sequences);
+  g_string_append (text, " sequences");
+}
+
 /* Format the view. (transfer full) */
 static char *
 scale_text (const FabScaleView *view)
@@ -243,12 +261,11 @@ scale_text (const FabScaleView *view)
   append_efficient (text, view);
   append_bend (text, view);
   append_dominated (text, view);
-  g_string_append_printf (text,
-                          "  %s scaling: the batch of %s stays the same; efficiency is per GPU, relative "
-                          "to %u GPUs.\n"
-                          "\n",
+  g_string_append_printf (text, "  %s scaling: the batch of %s stays the same",
                           view->spec->is_strong ? "Strong" : "Weak",
-                          view->spec->is_strong ? "the job" : "every GPU",
+                          view->spec->is_strong ? "the job" : "every GPU");
+  append_batch (text, view);
+  g_string_append_printf (text, "; efficiency is per GPU, relative to %u GPUs.\n\n",
                           point_at (view, scaling->first)->n_gpus);
   append_table (text, view);
   append_curve (text, view);
@@ -274,6 +291,7 @@ rows_init (FabPointsList *self, const FabScaleView *view)
   static const char *const columns[] = { "gpus", "efficiency", "low_s", "high_s", NULL };
 
   fab_points_list_init (self, columns, 4, 4, view->scaling->n);
+  self->points.hold = fab_hold_of (view->study);
   for (guint i = 0; i < view->scaling->n; i++) {
     const FabScalePoint *point = point_at (view, (gint) i);
     char *const labels[] = { g_strdup_printf ("%u", point->n_gpus), real (point->efficiency),
@@ -311,6 +329,7 @@ scale_json (const FabScaleView *view)
   rows_init (&rows, view);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_text (json, "hold", rows.points.hold);
   fab_json_add_text (json, "kept", view->spec->is_strong ? "batch of the job" : "batch of every GPU");
   fab_json_add_real (json, "bound", view->spec->bound);
   add_gpus (json, "efficient_up_to", view, view->scaling->efficient);
@@ -322,7 +341,7 @@ scale_json (const FabScaleView *view)
 }
 
 typedef struct {
-  char *format_name, *gpus, *bound, *seeds;
+  char *format_name, *gpus, *bound, *seeds, *hold;
   char **sets;
   gboolean is_strong, has_no_band, is_oversized_allowed;
   FabFormat format;
@@ -333,8 +352,8 @@ static const FabUsage usage = {
   .summary =
       "Simulates a job on more and more GPUs. It prints the number of GPUs up to which efficiency stays high,\n"
       "the number at which efficiency bends, and the number from which the network dominates.\n\n"
-      "The batch of every GPU stays the same; with --strong, the batch of the job does. GPUs are whole nodes, or\n"
-      "a part of one. A divided model keeps its tensor, context and pipeline sizes.",
+      "The batch of every GPU stays the same; with --hold batch, or --strong for short, the global batch does.\n"
+      "GPUs are whole nodes, or a part of one. A divided model keeps its tensor, context and pipeline sizes.",
   .examples = "  fabricast scale scenarios/zero3-13b-slow-fabric.yaml\n"
               "  fabricast scale scenarios/ddp-llama2-7b-16-dgx-h100.yaml --gpus 8:4096:x2\n"
               "  fabricast scale scenarios/megatron-405b.yaml --gpus 512..4096:x2 --strong\n",
@@ -391,20 +410,34 @@ find_bottlenecks (const FabStudy *study, FabScaling *scaling)
 }
 
 static gboolean
+take_hold (const ScaleOptions *o, FabStudy *study, GError **error)
+{
+  if (o->is_strong && o->hold != NULL && strcmp (o->hold, "batch") != 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "--strong holds the batch: leave out --hold %s", o->hold);
+  return fab_hold_take (study,
+                        o->is_strong      ? "batch"
+                        : o->hold != NULL ? o->hold
+                                          : "micro_batch",
+                        NULL, 0, error);
+}
+
+static gboolean
 scale (const ScaleOptions *o, const char *path, GError **error)
 {
   typedef char *(*ToTextFn) (const FabScaleView *view);
   static const ToTextFn printers[] = {
     [FAB_FORMAT_TEXT] = scale_text, [FAB_FORMAT_JSON] = scale_json, [FAB_FORMAT_CSV] = scale_csv
   };
-  FabScalingSpec spec = { .is_strong = o->is_strong, .has_band = !o->has_no_band };
+  FabScalingSpec spec = { .has_band = !o->has_no_band };
 
   if (!read_bound (o, &spec, error))
     return FALSE;
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
+  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
+      || !take_hold (o, study, error))
     return FALSE;
+  spec.is_strong = study->hold == FAB_HOLD_BATCH;
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   if (scenario == NULL)
     return FALSE;
@@ -421,7 +454,7 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   find_bottlenecks (study, scaling);
   fab_progress_stop (progress);
   g_autofree char *title = fab_cli_title (scenario);
-  g_autofree char *text = printers[o->format](&(FabScaleView){ title, &spec, scaling });
+  g_autofree char *text = printers[o->format](&(FabScaleView){ title, &spec, scaling, study });
   g_print ("%s", text);
   return TRUE;
 }
@@ -433,8 +466,8 @@ run (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "gpus", 0, 0, G_OPTION_ARG_STRING, &o.gpus,
       "Numbers of GPUs (default: one node to 16 times the scenario's, x2)", "RANGE" },
-    { "strong", 0, 0, G_OPTION_ARG_NONE, &o.is_strong, "Keep the batch of the job, not that of every GPU",
-      NULL },
+    { "strong", 0, 0, G_OPTION_ARG_NONE, &o.is_strong, "The same as --hold batch", NULL },
+    FAB_HOLD_ENTRY (&o.hold),
     { "efficiency", 0, 0, G_OPTION_ARG_STRING, &o.bound, "Efficiency that more GPUs must keep (default: 90%)",
       "FRACTION" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Print no bands; saves further simulations", NULL },
@@ -451,6 +484,7 @@ run (int argc, char **argv)
 
   g_free (o.format_name);
   g_free (o.seeds);
+  g_free (o.hold);
   g_free (o.gpus);
   g_free (o.bound);
   g_strfreev (o.sets);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/study/hold_text.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"
@@ -26,6 +27,7 @@ typedef struct {
 
 typedef struct {
   const char *title; /* of the scenario */
+  const FabStudy *study;
   const FabSizeSpec *spec;
   const FabSize *size;
   const FabUncertainty *uncertainty;
@@ -187,7 +189,8 @@ tried_init (Tried *self, const FabSizeView *view, gboolean is_text)
   self->points = (FabPoints){ .columns = (const char *const *) self->columns->pdata,
                               .n_shown = self->columns->len - 1,
                               .rows = (const FabPointsRow *) (gpointer) self->rows->data,
-                              .n_rows = self->rows->len };
+                              .n_rows = self->rows->len,
+                              .hold = fab_hold_of (view->study) };
 }
 
 static void
@@ -395,6 +398,7 @@ size_text (const FabSizeView *view)
 
   tried_init (&tried, view, TRUE);
   g_string_append_printf (text, "%s\n\n", view->title);
+  fab_hold_append_points (text, view->study, &tried.points);
   append_answer (text, view);
   append_ports (text, view);
   append_band (text, view);
@@ -479,6 +483,7 @@ size_json (const FabSizeView *view)
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "key", view->spec->axis->key);
   fab_json_add_text (json, "target", target);
+  fab_json_add_text (json, "hold", fab_hold_of (view->study));
   fab_json_add_text (json, "answer", size->answer >= 0 ? size->points[size->answer].value : NULL);
   fab_json_add_text (json, "closest", size->points[size->best].value);
   fab_json_add_whole (json, "is_unsteady", size->is_unsteady);
@@ -491,7 +496,7 @@ size_json (const FabSizeView *view)
 }
 
 typedef struct {
-  char *format_name, *seeds, *vary;
+  char *format_name, *seeds, *vary, *hold;
   char **targets, **sets;
   gboolean is_oversized_allowed;
   FabFormat format;
@@ -504,7 +509,7 @@ static const FabUsage usage = {
       "before and after, the nearest product, and the band of the answer. Exit code 1: no value meets the\n"
       "target.\n\n"
       "Values are a list or a range (A..B:STEP, A..B:xFACTOR, A..B:/COUNT), from the least desirable to the\n"
-      "most; only a few of them are simulated.\n\n"
+      "most; only a few of them are simulated. Targets of the whole training hold the global batch.\n\n"
       "A target is a figure and a bound: exposed<=5%, exposed.data<=5%, exposed.inter_node<=5%, waiting<=2%,\n"
       "mfu>=40%, step<=1.2s, days<=30, memory<=80GB, token_cost<=$0.05.",
   .examples =
@@ -512,7 +517,8 @@ static const FabUsage usage = {
       "--target 'exposed<=20%'\n"
       "  fabricast size scenarios/zero3-13b-slow-fabric.yaml --vary cluster.nic_rate --target 'mfu>=25%'\n"
       "  fabricast size scenarios/ddp-2b-4nodes-200g.yaml --vary job.micro_batch=1..64:x2 --target 'mfu>=30%' "
-      "--target 'memory<=60GB'\n",
+      "--target 'memory<=60GB'\n"
+      "  fabricast size scenarios/hello.yaml --vary cluster.nodes=1..16:x2 --target 'step<=300ms' --hold batch\n",
   .min_rest = 1,
   .max_rest = 1,
 };
@@ -577,7 +583,7 @@ find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char
     if (best != NULL)
       fab_cli_advise (best, verdict);
     g_autofree char *text = printers[o->format](
-        &(FabSizeView){ title, spec, found, &uncertainty, verdict, ports });
+        &(FabSizeView){ title, study, spec, found, &uncertainty, verdict, ports });
 
     g_print ("%s", text);
     answer = found->answer >= 0;
@@ -585,6 +591,16 @@ find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char
   fab_uncertainty_clear (&uncertainty);
   g_clear_pointer (&ports, g_ptr_array_unref);
   return answer;
+}
+
+static gboolean
+take_hold (const SizeOptions *o, FabStudy *study, const GArray *targets, GError **error)
+{
+  g_autofree const FabFigure **figures = g_new (const FabFigure *, targets->len);
+
+  for (guint i = 0; i < targets->len; i++)
+    figures[i] = g_array_index (targets, FabTarget, i).figure;
+  return fab_hold_take (study, o->hold, figures, targets->len, error);
 }
 
 static int
@@ -602,7 +618,8 @@ size (const SizeOptions *o, const char *path, GError **error)
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
   g_autofree char *title = study ? title_of (study, error) : NULL;
-  if (title == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
+  if (title == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
+      || !take_hold (o, study, targets, error))
     return -1;
   study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabAxis) axis = strchr (o->vary, '=') != NULL ? fab_axis_parse (o->vary, error)
@@ -623,6 +640,7 @@ run (int argc, char **argv)
       "Target to meet; repeatable, and all must be met", "FIGURE<=BOUND" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
+    FAB_HOLD_ENTRY (&o.hold),
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
@@ -637,6 +655,7 @@ run (int argc, char **argv)
   g_free (o.format_name);
   g_free (o.seeds);
   g_free (o.vary);
+  g_free (o.hold);
   g_strfreev (o.targets);
   g_strfreev (o.sets);
   return met < 0 ? fab_cli_fail ("size", error) : met ? FAB_EXIT_DONE : FAB_EXIT_UNMET;

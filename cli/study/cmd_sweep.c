@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/study/hold_text.h"
 #include "cli/study/points.h"
 #include "cli/study/signals.h"
 #include "cli/study/spread_text.h"
@@ -186,10 +187,22 @@ table_of (const Points *self, const FabPointsRow *rows, guint n)
   return (FabPoints){ .columns = (const char *const *) self->columns->pdata,
                       .n_shown = self->grid->axes->len,
                       .rows = rows,
-                      .n_rows = n };
+                      .n_rows = n,
+                      .hold = fab_hold_of (self->study) };
 }
 
 /* --- text --- */
+
+/* Of all points, also of those that the table leaves out. */
+static void
+append_hold (GString *text, const Points *points)
+{
+  FabHoldRange range = { 0 };
+
+  for (guint i = 0; i < points->tries->len; i++)
+    fab_hold_range_add (&range, try_of (points, i)->point);
+  fab_hold_append (text, points->study, &range);
+}
 
 static void
 append_head (GString *text, const FabSweepView *view, const Points *points)
@@ -208,7 +221,9 @@ append_head (GString *text, const FabSweepView *view, const Points *points)
                           fab_plural (points->tries->len, "point", "points"), crossed);
   if (n_problems > 0)
     g_string_append_printf (text, "; %" G_GINT64_FORMAT " cannot be simulated", n_problems);
-  g_string_append (text, "\n\n");
+  g_string_append_c (text, '\n');
+  append_hold (text, points);
+  g_string_append_c (text, '\n');
 }
 
 /* "<" of the best, and "=" of those whose steps do not differ from it beyond the spread. Returns whether there are
@@ -329,6 +344,7 @@ print_json (const FabSweepView *view, const FabPoints *table)
   fab_json_add_text (json, "scenario", view->plan->name);
   fab_json_add_text (json, "summary", view->plan->summary);
   fab_json_add_whole (json, "sweep_id", view->outcome->sweep_id);
+  fab_json_add_text (json, "hold", table->hold);
   fab_points_add_json (json, "points", table);
   fab_json_end (json);
   return fab_json_finish (json);
@@ -361,7 +377,7 @@ sweep_print (const FabSweepView *view, FabFormat format, gint64 *n_played, GErro
 enum { BAR_WIDTH = 30 };
 
 typedef struct {
-  char *format_name, *db, *seeds;
+  char *format_name, *db, *seeds, *hold;
   char **vary, **zip, **sets;
   int jobs;
   gboolean is_oversized_allowed, has_band;
@@ -488,7 +504,8 @@ prepare (Session *self, GError **error)
     return FALSE;
   self->study = fab_cli_study (self->path, o->sets, self->catalog, error);
   if (self->study == NULL || !check_axes (self->study, self->grid, error)
-      || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &self->study->n_seeds, error))
+      || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &self->study->n_seeds, error)
+      || !fab_hold_take (self->study, o->hold, NULL, 0, error))
     return FALSE;
   self->study->allows_oversized = o->is_oversized_allowed;
   self->plan = fab_sweep_plan_new (self->study, self->grid, fab_version (), error);
@@ -642,6 +659,7 @@ run (int argc, char **argv)
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db,
       "Results file; created if missing, otherwise points are added (default " DEFAULT_DB ")", "FILE" },
+    FAB_HOLD_ENTRY (&o.hold),
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
     { "band", 0, 0, G_OPTION_ARG_NONE, &o.has_band,
       "Print the band of each step, by two further simulations of each point", NULL },
@@ -656,6 +674,7 @@ run (int argc, char **argv)
 
   g_free (o.format_name);
   g_free (o.seeds);
+  g_free (o.hold);
   g_free (o.db);
   g_strfreev (o.vary);
   g_strfreev (o.zip);

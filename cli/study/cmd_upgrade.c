@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/study/best.h"
 #include "cli/study/growth_text.h"
+#include "cli/study/hold_text.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
 #include "cli/study/upgrade_words.h"
@@ -21,6 +22,7 @@ enum { USUAL_ROWS = 12 };
 
 typedef struct {
   const char *title;
+  const FabStudy *study;
   const FabUpgrades *all;
   double budget_usd; /* 0: none was given */
   FabUpgradeChoice choice;
@@ -240,6 +242,27 @@ append_base (GString *text, const FabUpgradeView *view)
   }
 }
 
+/* Where nobody says what to hold, changes hold the global batch if they can. */
+static const char *
+hold_of (const FabUpgradeView *view)
+{
+  const char *hold = fab_hold_of (view->study);
+
+  return hold != NULL && view->study->hold == FAB_HOLD_WRITTEN ? "batch" : hold;
+}
+
+/* Where more nodes are among the gains. */
+static void
+append_hold (GString *text, const FabUpgradeView *view)
+{
+  FabHoldRange range = { 0 };
+
+  fab_hold_range_add (&range, view->all->base);
+  for (guint i = 0; i < view->all->ranking->len; i++)
+    fab_hold_range_add (&range, at (view->all->ranking, i)->trial.point);
+  fab_hold_append_as (text, hold_of (view), "", &range);
+}
+
 static char *
 upgrade_text (const FabUpgradeView *view)
 {
@@ -247,6 +270,7 @@ upgrade_text (const FabUpgradeView *view)
 
   fab_cli_append_stops (text, view->all->base->verdict);
   g_string_append_printf (text, "%s\n\n", view->title);
+  append_hold (text, view);
   append_base (text, view);
   append_recommendations (text, view);
   append_table (text, view, FAB_UPGRADE_SURE, "Gains over the whole band, by dollars per percent");
@@ -314,6 +338,7 @@ list_init (FabPointsList *list, const FabUpgradeView *view, const GPtrArray *row
                                          NULL };
 
   fab_points_list_init (list, columns, 1, 7, rows->len);
+  list->points.hold = hold_of (view);
   for (guint i = 0; i < rows->len; i++) {
     const FabUpgrade *one = at (rows, i);
     gboolean is_played = one->trial.point != NULL && one->state != FAB_UPGRADE_TOO_LARGE,
@@ -390,6 +415,7 @@ upgrade_json (const FabUpgradeView *view)
   list_init (&list, view, rows);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
+  fab_json_add_text (json, "hold", hold_of (view));
   fab_json_add_real (json, "step_s", all->base->step_s);
   fab_json_add_text (json, "limited_by", fab_upgrade_pace (all->base));
   if (all->band != NULL) {
@@ -411,7 +437,7 @@ upgrade_json (const FabUpgradeView *view)
 /* --- the command --- */
 
 typedef struct {
-  char *format_name, *budget, *only, *out, *seeds;
+  char *format_name, *budget, *only, *out, *seeds, *hold;
   char **sets;
   gint top, grow;
   gboolean has_no_band, is_oversized_allowed;
@@ -501,7 +527,7 @@ grow (const UpgradeOptions *o, const char *path, GError **error)
   g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
   g_autofree char *title = study ? fab_best_title (study, error) : NULL;
 
-  if (title == NULL)
+  if (title == NULL || !fab_hold_take (study, o->hold, NULL, 0, error))
     return FALSE;
   if (o->grow < 1)
     return fab_throw (error, FAB_ERROR_INPUT, "--grow %d: a machine has nodes", o->grow);
@@ -513,7 +539,7 @@ grow (const UpgradeOptions *o, const char *path, GError **error)
     g_prefix_error (error, "--grow %d: ", o->grow);
     return FALSE;
   }
-  g_autofree char *text = fab_growth_show (title, paths, o->format);
+  g_autofree char *text = fab_growth_show (title, paths, study->hold, o->format);
   g_print ("%s", text);
   return TRUE;
 }
@@ -535,7 +561,8 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
   g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
-  if (scenario == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
+  if (scenario == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
+      || !fab_hold_take (study, o->hold, NULL, 0, error))
     return FALSE;
   g_autoptr (GPtrArray) knobs = knobs_of (scenario);
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
@@ -549,6 +576,7 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
     fab_cli_advise (scenario, found->base->verdict);
   const FabUpgradeView view = {
     .title = title,
+    .study = study,
     .all = found,
     .budget_usd = budget_usd,
     .choice = found ? fab_upgrade_choose (found, budget_usd) : (FabUpgradeChoice){ NULL, NULL, NULL },
@@ -581,6 +609,7 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
       "KEY=VALUE" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_HOLD_ENTRY (&o.hold),
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Print no bands, which saves further simulations; nothing is recommended then", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
@@ -596,6 +625,7 @@ run (int argc, char **argv)
   g_free (o.format_name);
   g_free (o.budget);
   g_free (o.only);
+  g_free (o.hold);
   g_free (o.out);
   g_free (o.seeds);
   g_strfreev (o.sets);

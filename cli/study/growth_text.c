@@ -34,14 +34,15 @@ append_row (GString *text, const FabGrowthPath *path)
 }
 
 static char *
-growth_text (const char *title, const GPtrArray *paths)
+growth_text (const char *title, const GPtrArray *paths, FabHold hold)
 {
   GString *text = g_string_new (NULL);
 
-  g_string_append_printf (text, "%s\n\n  %u %s today, %u later, as much work for each GPU\n\n", title,
+  g_string_append_printf (text, "%s\n\n  %u %s today, %u later, %s\n\n", title,
                           at (paths, 0)->today.trial.point->n_nodes,
                           fab_plural (at (paths, 0)->today.trial.point->n_nodes, "node", "nodes"),
-                          at (paths, 0)->later.trial.point->n_nodes);
+                          at (paths, 0)->later.trial.point->n_nodes,
+                          hold == FAB_HOLD_BATCH ? "for the same global batch" : "as much work for each GPU");
   g_string_append_printf (text, "  %-26s %10s %10s %10s %10s %10s %11s %10s\n", "path", "today", "later",
                           "in all", "step", "step later", "cables kept", "left over");
   for (guint i = 0; i < paths->len; i++)
@@ -72,12 +73,12 @@ add_usd (FabTable *table, const FabGrowthPath *path, double usd)
 }
 
 static FabTable *
-growth_table (const GPtrArray *paths)
+growth_table (const GPtrArray *paths, FabHold hold)
 {
-  static const char *const columns[] = {
-    "path",         "today_usd", "later_usd",   "total_usd", "total_low_usd", "total_high_usd", "step_s",
-    "step_later_s", "cables",    "cables_kept", "left_over", "buys_later",    "leaves_over",    NULL
-  };
+  static const char *const columns[] = { "path",          "today_usd",      "later_usd", "total_usd",
+                                         "total_low_usd", "total_high_usd", "step_s",    "step_later_s",
+                                         "cables",        "cables_kept",    "left_over", "buys_later",
+                                         "leaves_over",   "hold",           NULL };
   FabTable *table = fab_table_new (columns);
 
   for (guint i = 0; i < paths->len; i++) {
@@ -98,18 +99,19 @@ growth_table (const GPtrArray *paths)
     fab_table_add_integer (table, (gint64) path->n_left);
     fab_table_add_text (table, buys);
     fab_table_add_text (table, leaves);
+    fab_table_add_text (table, hold == FAB_HOLD_BATCH ? "batch" : "micro_batch");
   }
   return table;
 }
 
 char *
-fab_growth_show (const char *title, const GPtrArray *paths, FabFormat format)
+fab_growth_show (const char *title, const GPtrArray *paths, FabHold hold, FabFormat format)
 {
-  g_autoptr (FabTable) table = growth_table (paths);
+  g_autoptr (FabTable) table = growth_table (paths, hold);
   g_autoptr (FabJson) json = NULL;
 
   if (format == FAB_FORMAT_TEXT)
-    return growth_text (title, paths);
+    return growth_text (title, paths, hold);
   if (format == FAB_FORMAT_CSV)
     return fab_table_to_csv (table);
   json = fab_json_new (FAB_JSON_PAGE);

@@ -228,6 +228,7 @@ add_band (FabTable *table, const FabBand *band)
   fab_table_add_real (table, band->coverage_fraction);
 }
 
+/* JSON has what is held, and the spread, beside the points. */
 static FabTable *
 new_table (const FabPoints *points, gboolean has_spread)
 {
@@ -235,6 +236,9 @@ new_table (const FabPoints *points, gboolean has_spread)
 
   for (guint c = 0; points->columns[c] != NULL; c++)
     g_ptr_array_add (columns, (gpointer) points->columns[c]);
+  if (has_spread)
+    g_ptr_array_add (columns, (gpointer) "hold");
+  g_ptr_array_add (columns, (gpointer) "global_batch");
   for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
     g_ptr_array_add (columns, (gpointer) figure->column);
   for (guint i = 0; has_spread && i < G_N_ELEMENTS (spread_columns); i++)
@@ -284,6 +288,15 @@ add_labels (FabTable *table, const FabPoints *points, const FabPointsRow *row)
       add_number (table, row->labels[c]);
 }
 
+static void
+add_batch (FabTable *table, const FabPoint *point)
+{
+  if (point == NULL || point->global_batch == 0)
+    fab_table_add_null (table);
+  else
+    fab_table_add_integer (table, (gint64) point->global_batch);
+}
+
 static FabTable *
 make_table (const FabPoints *points, gboolean has_spread)
 {
@@ -295,6 +308,9 @@ make_table (const FabPoints *points, gboolean has_spread)
     const FabPoint *point = row->trial->point;
 
     add_labels (table, points, row);
+    if (has_spread)
+      fab_table_add_text (table, points->hold);
+    add_batch (table, point);
     for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++)
       add_figure (table, figure, point);
     if (has_spread)
@@ -372,7 +388,7 @@ fab_points_list_init (FabPointsList *self, const char *const *columns, guint n_s
 {
   self->made = g_new0 (FabPointsRow, n_rows);
   self->labels = g_new0 (char *, (gsize) n_rows *g_strv_length ((char **) columns) + 1);
-  self->points = (FabPoints){ columns, n_shown, n_numbers, self->made, n_rows };
+  self->points = (FabPoints){ columns, n_shown, n_numbers, self->made, n_rows, NULL };
 }
 
 void

@@ -21,6 +21,7 @@ typedef struct {
       n_numbers; /* how many of the last labels are numbers (NULL: missing); tables for programs hold them as numbers */
   const FabPointsRow *rows;
   guint n_rows;
+  const char *hold; /* which batch the points hold: "batch" or "micro_batch"; NULL: none */
 } FabPoints;
 
 /* A table of points that owns its labels. */
@@ -57,8 +58,8 @@ const char *fab_points_limit_heading (gboolean has_limits);
 /* Appends "  does not fit: 219 of 80 GB" where that is so. */
 void fab_points_append_misfit (GString *text, const FabPoint *point);
 
-/* Returns labels, every figure of fab_figures, the number of seeds with ranges, the slowest link, its class, what
- * limits the step, the problem, and the codes of the verdict joined by ";". (transfer full) */
+/* Returns labels, which batch is held, the global batch, every figure of fab_figures, the number of seeds with ranges,
+ * the slowest link, its class, what limits the step, the problem, and the codes of the verdict joined by ";". (transfer full) */
 FabTable *fab_points_table (const FabPoints *points);
 
 /* Adds these rows as an array under `key`, each with its verdict as a list, and its "spread" where it

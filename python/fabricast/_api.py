@@ -28,7 +28,7 @@ RunOptions = _struct("RunOptions", ("progress", Progress), ("user", c_void_p), (
 PredictOptions = _struct("PredictOptions", ("op", c_char_p), ("sizes_bytes", POINTER(c_uint64)), ("n_sizes", c_size_t), ("form", c_char_p),
                          ("has_band", c_int))
 StudyOptions = _struct("StudyOptions", ("vary", POINTER(c_char_p)), ("zip", POINTER(c_char_p)), ("targets", POINTER(c_char_p)),
-                       ("progress", Progress), ("user", c_void_p), ("cancel", POINTER(c_int)), ("allows_oversized", c_int))
+                       ("progress", Progress), ("user", c_void_p), ("cancel", POINTER(c_int)), ("allows_oversized", c_int), ("hold", c_char_p))
 
 
 def make(kind, **members):

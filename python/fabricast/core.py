@@ -288,21 +288,27 @@ class Scenario:
                        n_sizes=len(all_sizes), form=form.encode() if form else None, has_band=int(band))
         return Table(_Work(None).run(lambda: handle("predict", self._handle, byref(options))))
 
-    def _study(self, name, vary, zipped, targets, progress, allow_oversized) -> Table:
+    def _study(self, name, vary, zipped, targets, progress, allow_oversized, hold) -> Table:
         work = _Work(progress)
         options = make(_api.StudyOptions, vary=_texts(vary), zip=_texts(zipped), targets=_texts(targets), progress=work.progress,
-                       cancel=ctypes.pointer(work.cancel), allows_oversized=int(allow_oversized))
+                       cancel=ctypes.pointer(work.cancel), allows_oversized=int(allow_oversized), hold=hold.encode() if hold else None)
         return Table(work.run(lambda: handle(name, self._handle, byref(options))))
 
     def sweep(self, vary: Union[str, Iterable[str], None] = None, zip: Union[str, Iterable[str], None] = None,  # noqa: A002
-              progress: Optional[Callable[[int, int], Any]] = None) -> Table:
-        """Simulates every combination of values: sweep(vary=["cluster.nodes=2..16:x2"])."""
-        return self._study("sweep", vary, zip, None, progress, False)
+              progress: Optional[Callable[[int, int], Any]] = None, hold: Optional[str] = None) -> Table:
+        """Simulates every combination of values: sweep(vary=["cluster.nodes=2..16:x2"]).
+
+        Where the number of ranks changes, hold="batch" keeps the global batch and hold="micro_batch" that of each GPU.
+        """
+        return self._study("sweep", vary, zip, None, progress, False, hold)
 
     def size(self, vary: str, target: Union[str, Iterable[str]], progress: Optional[Callable[[int, int], Any]] = None,
-             allow_oversized: bool = False) -> Table:
-        """Finds the first value that meets the targets: size("cluster.nic_rate=100..800Gb/s:100", "exposed<=5%")."""
-        return self._study("size", vary, None, target, progress, allow_oversized)
+             allow_oversized: bool = False, hold: Optional[str] = None) -> Table:
+        """Finds the first value that meets the targets: size("cluster.nic_rate=100..800Gb/s:100", "exposed<=5%").
+
+        `hold` is as in sweep(); targets of the whole training ("days<=30") hold the global batch by themselves.
+        """
+        return self._study("size", vary, None, target, progress, allow_oversized, hold)
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(self.yaml)}</pre>"

@@ -424,6 +424,8 @@ static const FabColumn sweep_point_columns[] = {
     .meaning = "The whole training by the calendar; NULL: not known." },
   { COLUMN (FabSweepPointRecord, lost_gpu_hours, REAL), .since = 7, .may_be_null = TRUE,
     .meaning = "GPU hours that failures cost; NULL: not known." },
+  { COLUMN (FabSweepPointRecord, global_batch, WHOLE), .since = 7, .may_be_null = TRUE,
+    .meaning = "Sequences of a step, over all ranks; NULL: the job has no batches." },
   { COLUMN (FabSweepPointRecord, problem, TEXT), .may_be_null = TRUE,
     .meaning = "Reason why the point cannot be simulated; all figures are then NULL. NULL: it was "
                "simulated." },

@@ -60,6 +60,7 @@ typedef struct {
   /* Of each seed, in seconds, with blanks between; NULL: one seed. */
   const char *seed_steps, *seed_exposed;
   double ettr_fraction, goodput_tokens_per_s, calendar_s, lost_gpu_hours;
+  gint64 global_batch; /* sequences of a step */
   const char *problem; /* why the point could not be simulated */
   const char *verdict; /* codes of its findings: "does_not_fit;waits_for_network" */
 } FabSweepPointRecord;

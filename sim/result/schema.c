@@ -122,7 +122,7 @@ static const char sweep_views[] =
     "  step_joules / 3.6e6 AS step_kwh, train_joules / 3.6e6 AS train_kwh, waiting_s,\n"
     "  exposed_inter_node_s, exposed_data_s, exposed_tensor_s, exposed_context_s, exposed_expert_s,\n"
     "  exposed_pipeline_s, exposed_offload_s, exposed_other_s, n_seeds, seed_steps, seed_exposed,\n"
-    "  problem, verdict\n"
+    "  global_batch, problem, verdict\n"
     "FROM sweep_point;\n";
 
 const char *const fab_store_views[] = {

@@ -143,7 +143,8 @@ fab_growth_find (const FabStudy *study, guint nodes, GError **error)
     return NULL;
   }
   FabBatch batch = fab_batch_of (scenario);
-  if (!fab_batch_set (&batch, nodes * fab_machine_gpus_per_node (scenario), FALSE, more, error))
+  if (!fab_batch_set (&batch, nodes * fab_machine_gpus_per_node (scenario), study->hold == FAB_HOLD_BATCH,
+                      more, error))
     return NULL;
   fab_edits_set (more, "cluster.nodes", fab_value_count (nodes));
   fab_edits_set (more, "cluster.places", fab_value_count (0));

@@ -3,8 +3,9 @@
  *
  * A path is a way to build the machine of the scenario today so that it can have more nodes later: extended as it is,
  * with room for all nodes from the start (`cluster.places`), or as another fabric whose nodes share leaves. Both phases
- * are simulated, with as much work for each GPU, and counted as built (sim/cost/bill.h). What the second phase needs
- * beyond the first is bought then; what it does not need any more is left over.
+ * are simulated, with as much work for each GPU unless the study holds the global batch, and counted as built
+ * (sim/cost/bill.h). What the second phase needs beyond the first is bought then; what it does not need any more is
+ * left over.
  */
 #pragma once
 

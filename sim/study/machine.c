@@ -175,48 +175,84 @@ fab_batch_of (const FabScenario *scenario)
   return self;
 }
 
+guint64
+fab_batch_copies (const FabBatch *self)
+{
+  return self->n_gpus / self->n_model_ranks;
+}
+
+guint64
+fab_batch_sequences (const FabBatch *self)
+{
+  if (self->micro_batch == 0 || self->global_batch > 0)
+    return self->global_batch;
+  return self->micro_batch * self->accumulation * fab_batch_copies (self);
+}
+
 static void
 batch_add_whole (FabEdits *edits, const char *key, guint64 value)
 {
   fab_edits_set (edits, key, fab_value_count ((gint64) value));
 }
 
-/* Keeps what is given per GPU, and scales what is given for the whole job. */
 static gboolean
-keep_each (const FabBatch *self, guint n, FabEdits *edits, GError **error)
+is_divided_over (const FabBatch *self, GError **error)
 {
-  guint64 all = self->global_batch * n;
+  return fab_throw (error, FAB_ERROR_INPUT, "the model is divided over %" G_GUINT64_FORMAT " GPUs",
+                    self->n_model_ranks);
+}
+
+/* Keeps what is given per copy of the model, and scales what is given for the whole job. */
+static gboolean
+keep_each (const FabBatch *self, guint64 copies, FabEdits *edits, GError **error)
+{
+  guint64 all = self->global_batch * copies, n_gpus = copies * self->n_model_ranks;
 
   if (self->global_batch == 0)
     return TRUE;
-  if (all % self->n_gpus != 0)
+  if (copies == 0)
+    return is_divided_over (self, error);
+  if (fab_batch_copies (self) == 0 || all % fab_batch_copies (self) != 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "a global batch of %" G_GUINT64_FORMAT " on %u GPUs is none on %u", self->global_batch,
-                      self->n_gpus, n);
-  batch_add_whole (edits, "job.global_batch", all / self->n_gpus);
+                      "a global batch of %" G_GUINT64_FORMAT " on %u GPUs is none on %" G_GUINT64_FORMAT,
+                      self->global_batch, self->n_gpus, n_gpus);
+  batch_add_whole (edits, "job.global_batch", all / fab_batch_copies (self));
   return TRUE;
+}
+
+/* Says which numbers of copies around `copies` can divide the batch. */
+static gboolean
+cannot_divide (guint64 all, guint64 copies, GError **error)
+{
+  guint64 fewer = copies, more = copies;
+
+  while (all % fewer != 0)
+    fewer--;
+  while (more < all && all % more != 0)
+    more++;
+  g_autofree char *right = more <= all
+                             ? g_strdup_printf ("%" G_GUINT64_FORMAT " or %" G_GUINT64_FORMAT, fewer, more)
+                             : g_strdup_printf ("%" G_GUINT64_FORMAT, fewer);
+  return fab_throw (error, FAB_ERROR_INPUT,
+                    "a batch of %" G_GUINT64_FORMAT " sequences cannot be divided over %" G_GUINT64_FORMAT
+                    " copies of the model; it can over %s, and with --hold micro_batch it grows with them",
+                    all, copies, right);
 }
 
 /* Reduces the number of micro-batches first, then their size: to the largest one that divides the share of a copy of
  * the model. */
 static gboolean
-keep_all (const FabBatch *self, guint n, FabEdits *edits, GError **error)
+keep_all (const FabBatch *self, guint64 copies, FabEdits *edits, GError **error)
 {
-  guint64 copies = n / self->n_model_ranks, micro = self->micro_batch;
-  guint64 all = self->global_batch > 0
-                  ? self->global_batch
-                  : self->micro_batch * self->accumulation * (self->n_gpus / self->n_model_ranks);
+  guint64 all = fab_batch_sequences (self), micro = self->micro_batch;
 
   if (self->micro_batch == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "the job has no batch that could be kept; leave out --strong");
-  if (copies == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "the model is divided over %" G_GUINT64_FORMAT " GPUs",
-                      self->n_model_ranks);
-  if (all % copies != 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "a batch of %" G_GUINT64_FORMAT " sequences cannot be divided over %" G_GUINT64_FORMAT
-                      " copies of the model",
-                      all, copies);
+                      "the job has no batch that could be held; leave out --hold batch and --strong");
+  if (copies == 0 || all == 0)
+    return is_divided_over (self, error);
+  if (all % copies != 0)
+    return cannot_divide (all, copies, error);
   while (all / copies % micro != 0)
     micro--;
   batch_add_whole (edits, "job.micro_batch", micro);
@@ -226,7 +262,14 @@ keep_all (const FabBatch *self, guint n, FabEdits *edits, GError **error)
 }
 
 gboolean
+fab_batch_set_copies (const FabBatch *self, guint64 copies, gboolean is_strong, FabEdits *edits,
+                      GError **error)
+{
+  return is_strong ? keep_all (self, copies, edits, error) : keep_each (self, copies, edits, error);
+}
+
+gboolean
 fab_batch_set (const FabBatch *self, guint n, gboolean is_strong, FabEdits *edits, GError **error)
 {
-  return is_strong ? keep_all (self, n, edits, error) : keep_each (self, n, edits, error);
+  return fab_batch_set_copies (self, n / self->n_model_ranks, is_strong, edits, error);
 }

@@ -32,6 +32,14 @@ typedef struct {
 
 FabBatch fab_batch_of (const FabScenario *scenario);
 
+/* Copies of the model that are trained side by side; 0: the model is divided over more GPUs than there are. */
+guint64 fab_batch_copies (const FabBatch *self);
+/* Sequences of a step over all copies: the global batch. 0: the job has no batches. */
+guint64 fab_batch_sequences (const FabBatch *self);
+
 /* Adds the edits that keep the batch per GPU, or with `is_strong` that of the job, on
  * `n` GPUs. FALSE and *error when the batch cannot be divided this way. */
 gboolean fab_batch_set (const FabBatch *self, guint n, gboolean is_strong, FabEdits *edits, GError **error);
+/* The same on a number of copies of the model. */
+gboolean fab_batch_set_copies (const FabBatch *self, guint64 copies, gboolean is_strong, FabEdits *edits,
+                               GError **error);

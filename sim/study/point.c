@@ -8,6 +8,7 @@
 #include "sim/run/run.h"
 #include "sim/run/simulation.h"
 #include "sim/study/axis.h"
+#include "sim/study/machine.h"
 
 void
 fab_point_free (FabPoint *self)
@@ -170,6 +171,14 @@ take_spending (FabPoint *self, const FabScenario *scenario, const FabSimulation 
   return TRUE;
 }
 
+static guint64
+batch_of (const FabScenario *scenario)
+{
+  const FabBatch batch = fab_batch_of (scenario);
+
+  return fab_batch_sequences (&batch);
+}
+
 FabPoint *
 fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
               GError **error)
@@ -180,6 +189,7 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
   take_exposures (self, simulation);
   take_totals (self, simulation);
   take_binding (self, simulation);
+  self->global_batch = batch_of (scenario);
   self->n_events = fab_simulation_events (simulation);
   self->uses_seed = fab_simulation_uses_seed (simulation);
   self->verdict = fab_verdict_of (scenario, simulation, registry, error);
@@ -196,29 +206,88 @@ fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError
 }
 
 FabPoint *
+fab_point_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
+                 GError **error)
+{
+  FabPoint *self;
+  FabWeight weight;
+
+  if (!fab_simulation_weigh (limits->plants, scenario, registry, limits->cancel, &weight, error))
+    return NULL;
+  self = g_new0 (FabPoint, 1);
+  self->n_ranks = weight.n_ranks;
+  self->n_nodes = weight.n_nodes;
+  self->memory_bytes = weight.memory_bytes;
+  self->memory_max_bytes = weight.memory_max_bytes;
+  self->global_batch = batch_of (scenario);
+  return self;
+}
+
+/* Of a play that ends early. */
+typedef struct {
+  double most_step_s;
+  guint n_iterations;
+  gboolean is_over; /* the last step takes longer */
+} StepLimit;
+
+/* Once the last iteration but one has ended, what is left of the last one says how long it takes at least. */
+static gboolean
+look_at_step (gpointer owner, const FabSimulation *simulation, guint n_done)
+{
+  StepLimit *self = owner;
+
+  if (n_done + 1 == self->n_iterations)
+    self->is_over = fab_ps_to_seconds (fab_simulation_least_ps (simulation)) > self->most_step_s;
+  return !self->is_over;
+}
+
+/* Plays it to its end, unless its step must take longer than the limit. FALSE and *error, which is NULL in that case.
+ */
+static gboolean
+play_below (FabSimulation *simulation, const FabScenario *scenario, const FabPointLimits *limits, GError **error)
+{
+  StepLimit limit = { limits != NULL ? limits->most_step_s : 0,
+                      (guint) fab_scenario_spec (scenario)->iterations, FALSE };
+  FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL };
+
+  fab_simulation_set_brief (simulation);
+  if (limit.most_step_s <= 0)
+    return fab_simulation_run (simulation, &options, error);
+  options.owner = &limit;
+  options.progress = look_at_step;
+  if (!look_at_step (&limit, simulation, 0))
+    return FALSE;
+  gboolean is_played = fab_simulation_run (simulation, &options, error);
+  if (limit.is_over)
+    g_clear_error (error);
+  return is_played;
+}
+
+FabPoint *
 fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
                        GError **error)
 {
-  const FabBytes most_bytes = limits != NULL ? limits->most_bytes : 0;
-  const FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL };
+  const gint *cancel = limits != NULL ? limits->cancel : NULL;
   g_autoptr (FabPoint) weighed = g_new0 (FabPoint, 1);
+  GError *problem = NULL;
   FabPlantCache *plants = limits != NULL ? limits->plants : NULL;
   g_autoptr (FabSimulation) simulation = plants != NULL
                                            ? fab_simulation_build_on (plants, scenario, registry, NULL,
-                                                                      options.cancel, error)
-                                           : fab_simulation_build (scenario, registry, NULL, options.cancel,
+                                                                      cancel, error)
+                                           : fab_simulation_build (scenario, registry, NULL, cancel,
                                                                    error);
 
   if (simulation == NULL)
     return NULL;
-  take_totals (weighed, simulation);
-  if (most_bytes > 0 && weighed->memory_bytes > most_bytes) {
-    weighed->verdict = fab_verdict_of_built (simulation);
-    return g_steal_pointer (&weighed);
+  if (play_below (simulation, scenario, limits, &problem))
+    return fab_point_of (scenario, simulation, registry, error);
+  if (problem != NULL) {
+    g_propagate_error (error, problem);
+    return NULL;
   }
-  return fab_simulation_run (simulation, &options, error)
-           ? fab_point_of (scenario, simulation, registry, error)
-           : NULL;
+  take_totals (weighed, simulation);
+  weighed->global_batch = batch_of (scenario);
+  return g_steal_pointer (&weighed);
 }
 
 /* The figures by which points are compared: their names, their columns, and how they are read and shown. */
@@ -356,7 +425,7 @@ static const char no_train_cost[] =
     "no price";
 
 const FabFigure fab_figures[] = {
-  { NAMES ("step", "step_s", TIME, "Time of an iteration."), .value = step_of },
+  { NAMES ("step", "step_s", TIME, "Time of an iteration."), .value = step_of, .is_by_step = TRUE },
   { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, as a share of the step."),
     .value = exposed_of },
   { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
@@ -380,14 +449,15 @@ const FabFigure fab_figures[] = {
            "Idle time while a collective waits for its last rank, as a share of the step."),
     .value = waiting_of },
   { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
+    .is_by_step = TRUE,
     .is_known = has_compute, .unknown = "the job computes nothing" },
   { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .per = "per second",
-    .value = tokens_of, .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
+    .value = tokens_of, .is_gain = TRUE, .is_by_step = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
   { NAMES ("train", "train_s", TIME, "Time of the whole training without a pause."), .value = train_of,
-    .is_known = has_training, .unknown = no_training },
+    .is_by_step = TRUE, .is_of_training = TRUE, .is_known = has_training, .unknown = no_training },
   { NAMES ("days", "calendar_s", TIME,
            "Calendar time of the whole training: with failures where `reliability` has rates."),
-    .value = days_of, .is_known = has_training, .unknown = no_training },
+    .value = days_of, .is_of_training = TRUE, .is_known = has_training, .unknown = no_training },
   { NAMES ("ettr", "ettr_fraction", FRACTION,
            "Effective training time ratio: share of the calendar time that failures leave for "
            "training."),
@@ -396,7 +466,7 @@ const FabFigure fab_figures[] = {
     .per = "per second", .value = goodput_of, .is_gain = TRUE, .is_known = has_goodput,
     .unknown = no_goodput },
   { NAMES ("lost_gpu_hours", "lost_gpu_hours", RATE, "GPU hours of the training that failures cost."),
-    .value = lost_of, .is_known = has_lost, .unknown = no_goodput },
+    .value = lost_of, .is_of_training = TRUE, .is_known = has_lost, .unknown = no_goodput },
   { NAMES ("memory", "memory_bytes", BYTES, "Memory that the fullest GPU needs."), .value = memory_of,
     .is_known = has_memory, .unknown = "the job does not say what it keeps in memory" },
   { NAMES ("capex", "capex_usd", MONEY, "Price of the whole machine."), .value = capex_of,
@@ -416,11 +486,11 @@ const FabFigure fab_figures[] = {
     .per = "per million tokens", .value = token_cost_of, .is_known = has_token_cost,
     .unknown = no_token_cost },
   { NAMES ("train_cost", "train_usd", MONEY, "Cost of the whole training."), .value = train_cost_of,
-    .is_known = has_train_cost, .unknown = no_train_cost },
+    .is_of_training = TRUE, .is_known = has_train_cost, .unknown = no_train_cost },
   { NAMES ("step_energy", "step_joules", ENERGY, "Energy of an iteration, at the meter."), .per = "per step",
     .value = step_energy_of, .is_known = has_power, .unknown = no_watts },
   { NAMES ("train_energy", "train_joules", ENERGY, "Energy of the whole training, at the meter."),
-    .value = train_energy_of, .is_known = has_train_energy, .unknown = no_training },
+    .value = train_energy_of, .is_of_training = TRUE, .is_known = has_train_energy, .unknown = no_training },
   { .name = NULL },
 };
 

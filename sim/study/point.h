@@ -11,6 +11,7 @@
 /* Of the last iteration, as means over ranks; 0: the figure does not apply. */
 typedef struct {
   guint n_ranks, n_nodes;
+  guint64 global_batch; /* sequences of a step */
   double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
   double waiting_s;                      /* part of idle_s: for the last rank of a collective */
   double exposed_inter_node_s;           /* part of exposed_s */
@@ -45,7 +46,7 @@ FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simula
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
 
 typedef struct {
-  FabBytes most_bytes;   /* what needs more memory than this is not played: it has no times; 0: any */
+  double most_step_s;    /* what must take longer is not played to its end: it has no times; 0: any */
   FabPlantCache *plants; /* plays on one of these; NULL: on a plant of its own */
   const gint *cancel;    /* the play ends soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
 } FabPointLimits;
@@ -53,6 +54,9 @@ typedef struct {
 /* The same within limits; `limits` may be NULL. */
 FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
                                  const FabPointLimits *limits, GError **error);
+/* Does not simulate it: the point has its memory alone. `limits` has plants. */
+FabPoint *fab_point_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
+                           GError **error);
 FabPoint *fab_point_copy (const FabPoint *self); /* of one play, without draws. (transfer full) */
 void fab_point_free (FabPoint *self);
 
@@ -82,8 +86,10 @@ typedef struct {
       /* In seconds, as a fraction, per second, in bytes, US dollars, joules or watts. */
       const FabPoint *point);
   gboolean (*is_known) (const FabPoint *point); /* NULL: always */
-  gboolean is_gain;                             /* larger is better; FALSE: smaller is */
-  const char *unknown; /* why it is unknown: "the job does not say how many tokens it trains with" */
+  gboolean is_by_step;                          /* of as much work, it is better exactly where the step is shorter */
+  gboolean is_of_training; /* of the whole training, whose work does not depend on the step */
+  gboolean is_gain;        /* larger is better; FALSE: smaller is */
+  const char *unknown;     /* why it is unknown: "the job does not say how many tokens it trains with" */
 } FabFigure;
 
 extern const FabFigure fab_figures[]; /* ended by a row without name */

@@ -51,14 +51,14 @@ read_counts (FabScaling *self, const FabAxis *gpus, GError **error)
   return TRUE;
 }
 
+/* The study holds the batch. */
 static void
-init_point (FabScalePoint *point, const FabScenario *scenario, const FabBatch *batch, gboolean is_strong)
+init_point (FabScalePoint *point, const FabScenario *scenario)
 {
   g_autoptr (GError) problem = NULL;
 
   point->edits = fab_edits_new ();
-  if (!fab_machine_set_gpus (scenario, point->n_gpus, point->edits, &problem)
-      || !fab_batch_set (batch, point->n_gpus, is_strong, point->edits, &problem))
+  if (!fab_machine_set_gpus (scenario, point->n_gpus, point->edits, &problem))
     point->trial.problem = g_strdup (problem->message);
   point->trial.edits = point->edits;
 }
@@ -231,11 +231,10 @@ fab_scaling_play (const FabStudy *study, const FabScalingSpec *spec, GError **er
   self->n = spec->gpus->values->len;
   self->points = g_new0 (FabScalePoint, self->n);
   g_autofree FabTry **tries = g_new (FabTry *, self->n);
-  FabBatch batch = fab_batch_of (scenario);
   if (!read_counts (self, spec->gpus, error))
     return NULL;
   for (guint i = 0; i < self->n; i++) {
-    init_point (&self->points[i], scenario, &batch, spec->is_strong);
+    init_point (&self->points[i], scenario);
     tries[i] = &self->points[i].trial;
   }
   if (!fab_study_play (study, tries, self->n, error))

@@ -6,7 +6,7 @@
  *
  * The rate is tokens per second; for jobs without tokens it is steps x GPUs (weak) or steps (strong). Weak scaling
  * keeps the batch per GPU. Strong scaling keeps the batch of the job: first the number of micro-batches per step
- * falls, then their size.
+ * falls, then their size. The study says which (hold.h).
  */
 #pragma once
 
@@ -38,7 +38,8 @@ typedef struct {
 
 typedef struct {
   const FabAxis *gpus; /* whole numbers */
-  gboolean is_strong, has_band;
+  gboolean is_strong;  /* the study holds the global batch */
+  gboolean has_band;
   double bound; /* lower bound of the efficiency, at most 1: 0.9 */
 } FabScalingSpec;
 

@@ -170,6 +170,16 @@ append_dimensions (GString *text, const FabPoint *point)
   g_string_append_printf (text, "; %.1f %% between nodes)", percent * point->exposed_inter_node_s);
 }
 
+/* Whether all larger values that were tried could be simulated. */
+static gboolean
+has_larger (const FabSize *self)
+{
+  for (guint i = self->best + 1; i < self->n; i++)
+    if (self->points[i].trial.problem != NULL)
+      return FALSE;
+  return TRUE;
+}
+
 /* What is left of the step with the value that comes closest. */
 static char *
 say_rest (const FabSizePoint *best, const char *key)
@@ -194,7 +204,7 @@ fab_size_verdict (const FabSize *self, const FabSizeSpec *spec)
   const FabSizePoint *best = &self->points[self->best];
   FabVerdict *verdict = fab_verdict_copy (best->trial.point != NULL ? best->trial.point->verdict : NULL);
 
-  if (self->answer < 0 && best->trial.point != NULL && best->trial.point->step_s > 0
+  if (self->answer < 0 && best->trial.point != NULL && best->trial.point->step_s > 0 && has_larger (self)
       && !fab_verdict_stops (verdict))
     fab_verdict_add (verdict, FAB_FINDING_UNREACHABLE_TARGET, say_rest (best, spec->axis->key), NULL);
   return verdict;

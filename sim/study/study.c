@@ -23,6 +23,14 @@ new_plants (void)
   return fab_plant_cache_new (MAX (g_get_num_processors (), LEAST));
 }
 
+/* What is wrong with it is told by the variants that do not mend it. */
+static void
+check_base (FabStudy *self)
+{
+  if (fab_scenario_check (self->base, NULL))
+    self->batch = fab_batch_of (self->base);
+}
+
 /* Takes the edits. */
 static FabStudy *
 open_study (const char *path, FabEdits *edits, const FabCatalog *catalog, const FabRegistry *registry,
@@ -40,7 +48,7 @@ open_study (const char *path, FabEdits *edits, const FabCatalog *catalog, const 
   if (self->base == NULL)
     return NULL;
   fab_scenario_edit (self->base, edits);
-  fab_scenario_check (self->base, NULL); /* what is wrong is told by the variants that do not mend it */
+  check_base (self);
   return g_steal_pointer (&self);
 }
 
@@ -64,7 +72,7 @@ fab_study_of (const char *name, const FabScenario *scenario, const FabCatalog *c
                       .registry = registry,
                       .plants = new_plants (),
                       .n_seeds = FAB_SPREAD_AUTO };
-  fab_scenario_check (self->base, NULL); /* as above */
+  check_base (self);
   return self;
 }
 
@@ -90,6 +98,8 @@ fab_study_again (const FabStudy *study, GError **error)
     self->cancel = study->cancel;
     self->pulse = study->pulse;
     self->allows_oversized = study->allows_oversized;
+    self->hold = study->hold;
+    self->held_for = study->held_for;
   }
   return self;
 }
@@ -99,19 +109,14 @@ fab_study_edited (const FabStudy *study, const FabEdits *edits)
 {
   FabStudy *self = g_new0 (FabStudy, 1);
 
-  *self = (FabStudy){ g_strdup (study->path),
-                      joined (study->edits, edits),
-                      fab_scenario_copy (study->base),
-                      study->catalog,
-                      study->registry,
-                      new_plants (),
-                      study->n_seeds,
-                      study->n_threads,
-                      study->cancel,
-                      study->pulse,
-                      study->allows_oversized };
+  *self = *study;
+  self->path = g_strdup (study->path);
+  self->edits = joined (study->edits, edits);
+  self->base = fab_scenario_copy (study->base);
+  self->plants = new_plants ();
+  self->batch = (FabBatch){ .n_gpus = 0 };
   fab_scenario_edit (self->base, edits);
-  fab_scenario_check (self->base, NULL);
+  check_base (self);
   return self;
 }
 
@@ -127,13 +132,32 @@ fab_study_free (FabStudy *self)
   g_free (self);
 }
 
+/* Holds the batch of the study in the checked scenario of a variant. FALSE and *error: it cannot be divided. */
+static gboolean
+hold_batch (const FabStudy *study, FabScenario *scenario, GError **error)
+{
+  const FabBatch batch = fab_batch_of (scenario);
+  g_autoptr (FabEdits) held = fab_edits_new ();
+
+  if (!fab_hold_set (study->hold, &study->batch, &batch, held, error))
+    return FALSE;
+  if (fab_edits_count (held) == 0)
+    return TRUE;
+  fab_scenario_edit (scenario, held);
+  return fab_scenario_check (scenario, error);
+}
+
 FabScenario *
 fab_study_scenario (const FabStudy *study, const FabEdits *edits, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_scenario_copy (study->base);
 
   fab_scenario_edit (scenario, edits);
-  return fab_scenario_check (scenario, error) ? g_steal_pointer (&scenario) : NULL;
+  if (!fab_scenario_check (scenario, error)
+      || (study->hold != FAB_HOLD_WRITTEN && !fab_hold_is_set_by (edits)
+          && !hold_batch (study, scenario, error)))
+    return NULL;
+  return g_steal_pointer (&scenario);
 }
 
 gboolean
@@ -201,15 +225,15 @@ fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint 
 typedef struct {
   const FabStudy *study;
   FabTry *try;
-  FabBytes most_bytes;
+  double most_step_s;
   GPtrArray *draws; /* FabPoint or NULL, in the order of seeds */
   GError **errors;  /* [draws->len] */
 } Draws;
 
 static void
-draws_init (Draws *self, const FabStudy *study, FabTry *try, FabBytes most_bytes)
+draws_init (Draws *self, const FabStudy *study, FabTry *try, double most_step_s)
 {
-  *self = (Draws){ study, try, most_bytes, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_point_free),
+  *self = (Draws){ study, try, most_step_s, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_point_free),
                    g_new0 (GError *, 1) };
   g_ptr_array_set_size (self->draws, 1);
 }
@@ -217,7 +241,7 @@ draws_init (Draws *self, const FabStudy *study, FabTry *try, FabBytes most_bytes
 static void
 play_draw (Draws *self, guint index)
 {
-  const FabPointLimits limits = { self->most_bytes, self->study->plants, self->study->cancel };
+  const FabPointLimits limits = { self->most_step_s, self->study->plants, self->study->cancel };
   g_autoptr (FabScenario) scenario = fab_study_draw (self->study, self->try->edits, index,
                                                      &self->errors[index]);
 
@@ -277,18 +301,34 @@ is_open (const FabTry *self)
 }
 
 void
-fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes)
+fab_try_play_within (const FabStudy *study, FabTry *self, double most_step_s)
 {
   Draws draws;
 
   if (!is_open (self))
     return;
-  draws_init (&draws, study, self, most_bytes);
+  draws_init (&draws, study, self, most_step_s);
   play_draw (&draws, 0);
   draws_grow (&draws);
+  fab_pulse_expect (study->pulse, draws.draws->len - 1);
   for (guint i = 1; i < draws.draws->len; i++)
     play_draw (&draws, i);
   draws_end (&draws);
+}
+
+void
+fab_try_weigh (const FabStudy *study, FabTry *self)
+{
+  const FabPointLimits limits = { .plants = study->plants, .cancel = study->cancel };
+  GError *problem = NULL;
+
+  if (!is_open (self))
+    return;
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, self->edits, &problem);
+  if (scenario != NULL)
+    self->point = fab_point_weigh (scenario, study->registry, &limits, &problem);
+  if (self->point == NULL)
+    tell (self, problem, 0, 1);
 }
 
 void

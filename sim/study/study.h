@@ -6,6 +6,7 @@
  * seed (spread.h). */
 #pragma once
 
+#include "sim/study/hold.h"
 #include "sim/study/spread.h"
 
 typedef struct {
@@ -23,6 +24,9 @@ typedef struct {
   const gint *cancel;        /* plays end soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
   FabPulse *pulse;           /* counts the plays; NULL: nobody looks */
   gboolean allows_oversized; /* a variant that does not fit into memory may be recommended */
+  FabHold hold;              /* of variants with more or fewer ranks */
+  const FabFigure *held_for; /* the figure that asked for it; NULL: a person did, or nobody */
+  FabBatch batch;            /* of `base`; no GPUs: it does not pass its check */
 } FabStudy;
 
 /* Reads the file and applies the assignments "a.b=c" (NULL-ended, or NULL). The catalogue and the registry must
@@ -53,7 +57,8 @@ typedef struct {
   GError *trouble;
 } FabTry;
 
-/* Returns the scenario of a variant, checked; NULL and *error with all messages. Several threads may ask at once.
+/* Returns the scenario of a variant with the batch that the study holds, checked; NULL and *error with all messages.
+ * Several threads may ask at once.
  * (transfer full) */
 FabScenario *fab_study_scenario (const FabStudy *study, const FabEdits *edits, GError **error);
 
@@ -76,9 +81,11 @@ gboolean fab_study_accepts (const FabStudy *study, const FabPoint *point);
 
 /* Simulates the variant, unless it already has a point, a problem or trouble. */
 void fab_try_play (const FabStudy *study, FabTry *self);
-/* The same, but a variant that needs more than `most_bytes` of memory (0: any) is not simulated: its point has no
- * times. */
-void fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes);
+/* The same, but a variant whose step must take longer than `most_step_s` (0: any) is not simulated to its end: its
+ * point has no times. */
+void fab_try_play_within (const FabStudy *study, FabTry *self, double most_step_s);
+/* Gives it a point that has its memory alone, or a problem or trouble. */
+void fab_try_weigh (const FabStudy *study, FabTry *self);
 
 /* Simulates the variants that have none of these yet, in parallel; the results do not depend on the number of
  * threads.

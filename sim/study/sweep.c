@@ -747,7 +747,7 @@ fingerprint_of (const FabSweepPlan *self, const FabStudy *study, const FabGrid *
   g_autofree char *catalog = fab_catalog_write (study->catalog);
   char *fingerprint;
 
-  g_autofree char *program = g_strdup_printf ("%s %u", version, study->n_seeds);
+  g_autofree char *program = g_strdup_printf ("%s %u %d", version, study->n_seeds, (gint) study->hold);
 
   add_text (sum, program);
   add_text (sum, catalog);

@@ -235,6 +235,7 @@ take_point (FabSweepPointRecord *self, const FabPoint *point)
   self->memory_max_bytes = known_whole (point->memory_max_bytes);
   self->n_ranks = point->n_ranks;
   self->n_nodes = point->n_nodes;
+  self->global_batch = known_whole ((gint64) point->global_batch);
   self->binding = g_strdup (point->binding);
   self->binding_spec = g_strdup (point->binding_spec);
   self->binding_fraction = point->binding != NULL ? point->binding_fraction : NAN;
@@ -269,6 +270,7 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
   trial->point = g_new0 (FabPoint, 1);
   *trial->point = (FabPoint){ .n_ranks = (guint) self->n_ranks,
                               .n_nodes = (guint) self->n_nodes,
+                              .global_batch = (guint64) whole_or_0 (self->global_batch),
                               .step_s = self->step_s,
                               .compute_s = self->compute_s,
                               .comm_s = self->comm_s,

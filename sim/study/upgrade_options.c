@@ -339,25 +339,28 @@ add_nodes_of_another_kind (Options *self)
   }
 }
 
-/* Half as many more, and twice as many. The batch of the job is kept where it can be divided so, else that of a GPU. */
+/* Half as many more, and twice as many, with the batch that the study holds. Where it says nothing, the global batch is
+ * held where it can be divided so, else that of a GPU. */
 static void
 add_more_nodes (Options *self)
 {
+  FabHold hold = self->study->hold;
   FabBatch batch = fab_batch_of (self->scenario);
   guint has = (guint) cluster_of (self)->nodes, per_node = fab_machine_gpus_per_node (self->scenario);
   const guint wanted[] = { has + has / 2, has * 2 };
 
   for (guint i = has % 2 == 0 ? 0 : 1; i < G_N_ELEMENTS (wanted); i++) {
     g_autoptr (FabEdits) edits = fab_edits_new ();
-    gboolean is_strong = batch.micro_batch > 0
+    gboolean is_strong = hold != FAB_HOLD_MICRO_BATCH && batch.micro_batch > 0
                       && fab_batch_set (&batch, wanted[i] * per_node, TRUE, edits, NULL);
 
-    if (!is_strong && !fab_batch_set (&batch, wanted[i] * per_node, FALSE, edits, NULL))
+    if (!is_strong && hold != FAB_HOLD_BATCH
+        && !fab_batch_set (&batch, wanted[i] * per_node, FALSE, edits, NULL))
       continue;
     fab_edits_set (edits, "cluster.nodes", fab_value_count (wanted[i]));
     add (self, FAB_UPGRADE_NODES,
          g_strdup_printf ("%u %s%s", wanted[i], fab_plural (wanted[i], "node", "nodes"),
-                          is_strong ? "" : " at the same batch per GPU"),
+                          is_strong || hold == FAB_HOLD_BATCH ? "" : " at the same batch per GPU"),
          g_steal_pointer (&edits));
   }
 }

@@ -311,6 +311,32 @@ test_studies (void **state)
   fabricast_scenario_free (scenario);
 }
 
+/* Two nodes, as the scenario has, take twice the global batch of one, unless it is held. */
+static void
+test_hold (void **state)
+{
+  FabricastScenario *scenario = parse (context_of (state), hello);
+  const char *const vary[] = { "cluster.nodes=1,2", NULL };
+  FabricastStudyOptions study = { .struct_size = sizeof study, .vary = vary };
+  FabricastTable *table = NULL;
+  FabricastError *error = NULL;
+
+  assert_int_equal (fabricast_sweep (scenario, &study, &table, NULL), FABRICAST_OK);
+  int64_t one = column_of (table, "global_batch").whole[0];
+  assert_int_equal (column_of (table, "global_batch").whole[1], 2 * one);
+  fabricast_table_free (table);
+  study.hold = "batch";
+  assert_int_equal (fabricast_sweep (scenario, &study, &table, NULL), FABRICAST_OK);
+  assert_int_equal (column_of (table, "global_batch").whole[0], 2 * one);
+  assert_int_equal (column_of (table, "global_batch").whole[1], 2 * one);
+  fabricast_table_free (table);
+  study.hold = "global";
+  assert_int_equal (fabricast_sweep (scenario, &study, &table, &error), FABRICAST_INPUT);
+  assert_non_null (strstr (fabricast_error_message (error), "micro_batch"));
+  fabricast_error_free (error);
+  fabricast_scenario_free (scenario);
+}
+
 static void
 test_describe (void **state)
 {
@@ -414,8 +440,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_run),     cmocka_unit_test (test_every_table), cmocka_unit_test (test_issues),
     cmocka_unit_test (test_keys),    cmocka_unit_test (test_misuse),      cmocka_unit_test (test_cancel),
-    cmocka_unit_test (test_studies), cmocka_unit_test (test_describe),    cmocka_unit_test (test_threads),
-    cmocka_unit_test (test_host),
+    cmocka_unit_test (test_studies), cmocka_unit_test (test_hold),        cmocka_unit_test (test_describe),
+    cmocka_unit_test (test_threads), cmocka_unit_test (test_host),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);

@@ -76,6 +76,8 @@ def test_studies():
     seen = []
     points = scenario.sweep(vary="cluster.nodes=1..4:x2", progress=lambda done, everything: seen.append((done, everything)))
     assert points["cluster.nodes"] == ["1", "2", "4"] and seen[-1] == (3, 3)
+    one, two = scenario.sweep(vary="cluster.nodes=1,2")["global_batch"]
+    assert two == 2 * one and list(scenario.sweep(vary="cluster.nodes=1,2", hold="batch")["global_batch"]) == [one, one]
     tried = scenario.size("cluster.nodes=1..4:x2", "exposed<=90%")
     assert list(tried["is_answer"])[0] == 1
     rows = fc.new(cluster__node="dgx-h100", cluster__nodes=1).collective("all_reduce", [1 << 20, 1 << 30]).rows()

@@ -63,13 +63,20 @@ strong_scaling_keeps_the_batch_of_the_job (G_GNUC_UNUSED void **state)
   assert_kept (DDP, 64, TRUE, "job.micro_batch=4 job.accumulation=1 job.global_batch=0");
   assert_kept (DDP, 128, TRUE, "job.micro_batch=2 job.accumulation=1 job.global_batch=0");
   assert_kept (DDP, 16, TRUE, "job.micro_batch=4 job.accumulation=4 job.global_batch=0");
-  assert_kept (DDP, 48, TRUE, "a batch of 256 sequences cannot be divided over 48 copies of the model");
+  assert_kept (
+      DDP, 48, TRUE,
+      "a batch of 256 sequences cannot be divided over 48 copies of the model; it can over 32 or 64, and "
+      "with --hold micro_batch it grows with them");
   assert_kept (GLOBAL, 16, TRUE, "job.micro_batch=2 job.accumulation=3 job.global_batch=0");
   assert_kept (GLOBAL, 32, TRUE, "job.micro_batch=1 job.accumulation=3 job.global_batch=0");
   assert_kept (DIVIDED, 16, TRUE, "job.micro_batch=1 job.accumulation=24 job.global_batch=0");
   assert_kept (DIVIDED, 4, TRUE, "the model is divided over 8 GPUs");
+  assert_kept (
+      DDP, 512, TRUE,
+      "a batch of 256 sequences cannot be divided over 512 copies of the model; it can over 256, and with "
+      "--hold micro_batch it grows with them");
   assert_kept ("{kind: collective, operations: [{op: all_reduce, size: 1MB}]}", 8, TRUE,
-               "the job has no batch that could be kept; leave out --strong");
+               "the job has no batch that could be held; leave out --hold batch and --strong");
 }
 
 /* A number that is written with an exponent is a number: 16 million sequences on 8 copies are 2000 x 1000 each, and
