@@ -264,4 +264,5 @@ nccl_search (const NcclSystem *system, guint version, NcclSearch *search)
   search->tree = find (system, version, TREE, search->ring.n, search->ring.n);
   search->nvls = find_nvls (system, version);
   search->n_channels = count_channels (system, version, &search->ring);
+  search->follows_rates = system->n_nodes > 1;
 }

@@ -30,6 +30,8 @@ typedef struct {
   NcclGraph ring, tree,
       nvls;         /* nvls: a channel is a head, a GPU that the switch reduces for; 0 of them: no NVLS */
   guint n_channels; /* that NCCL then sets up for rings and trees */
+  gboolean
+      follows_rates; /* faster links have faster channels; FALSE: NCCL has counted NVLinks, whatever their rate */
 } NcclSearch;
 
 /* `version` is that of NCCL, as 22902. */

@@ -120,6 +120,7 @@ follow_links (const NcclCandidate *common, guint n_rails, NcclSearch *search)
     n = CLAMP (n, 2, architecture->most_channels);
   }
   search->n_channels = n;
+  search->follows_rates = TRUE;
   search->ring = search->tree = (NcclGraph){ n, common->busbw_GBps / n, common->busbw_GBps / n };
   search->nvls = (NcclGraph){ 0 };
 }
