@@ -10,6 +10,11 @@
 
 #include <glib.h>
 
+/* The speed that an adapter reports, which NCCL searches with, where its port carries `rate_GBps`: the least of those
+ * of adapters that is not below the rate. A port that carries less than its adapter reports is limited or shaped.
+ * Standards of 8 and 12 lanes count where the rate is theirs and `is_own`: the port has the rate of its entry. */
+double nccl_reported_GBps (double rate_GBps, gboolean is_own);
+
 /* What the search knows of a node, in GB/s as NCCL counts. */
 typedef struct {
   guint generation; /* compute capability, the first digit */
