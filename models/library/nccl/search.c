@@ -5,8 +5,8 @@
  * ncclTopoDupChannels, ncclTopoCompute; src/graph/topo.h: SM60_NVLINK_BW and the others; src/graph/connect.cc:
  * ncclTopoPostset; src/init.cc: minChannels and maxChannels. Read in 2.16.5, 2.18.6 and every line from 2.19 to 2.30.7.
  *
- * What limits the channels between nodes in 2.30.7: at most half of MAXCHANNELS in the search (init.cc:1177), and of
- * them those that the adapters' speeds and the NVLinks hold; then MAXCHANNELS, NCCL_MAX_NCHANNELS and maxCTAs
+ * What limits the channels between nodes in 2.30.7: at most half of MAXCHANNELS in the search (init.cc:1177), and
+ * of them those that the speeds of adapters and the NVLinks hold; then MAXCHANNELS, NCCL_MAX_NCHANNELS and maxCTAs
  * (connect.cc, ncclTopoPostset). The connections that an adapter allows (`maxconn`) are read, and no search looks at them
  * (topo.cc:424). The time of a search ends at 2^8 steps with equal channels, and at 2^14 with any, which find what fits
  * here (search.cc:332-335).
