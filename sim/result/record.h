@@ -62,6 +62,7 @@ typedef struct {
   double ettr_fraction, goodput_tokens_per_s, calendar_s, lost_gpu_hours;
   const char *problem; /* why the point could not be simulated */
   const char *verdict; /* codes of its findings: "does_not_fit;waits_for_network" */
+  const char *choices; /* what the library chose for its collectives (sim/study/choices.h) */
 } FabSweepPointRecord;
 
 typedef struct {

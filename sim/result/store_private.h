@@ -10,7 +10,7 @@
 #include "sim/result/store.h"
 
 #define FAB_STORE_APPLICATION_ID 0x46414243 /* "FABC", at byte 68 of the file */
-#define FAB_STORE_SCHEMA_VERSION 7          /* user_version, at byte 60 */
+#define FAB_STORE_SCHEMA_VERSION 8          /* user_version, at byte 60 */
 #define FAB_STORE_PATIENCE_MS 300000        /* how long to wait while another process writes */
 
 struct sqlite3_stmt;

@@ -8,6 +8,7 @@
 #include "sim/run/run.h"
 #include "sim/run/simulation.h"
 #include "sim/study/axis.h"
+#include "sim/study/choices.h"
 
 void
 fab_point_free (FabPoint *self)
@@ -17,6 +18,7 @@ fab_point_free (FabPoint *self)
   g_free (self->binding);
   g_free (self->binding_spec);
   fab_verdict_free (self->verdict);
+  g_clear_pointer (&self->choices, g_array_unref);
   g_clear_pointer (&self->draws, g_ptr_array_unref);
   g_free (self);
 }
@@ -29,6 +31,7 @@ fab_point_copy (const FabPoint *self)
   copy->binding = g_strdup (self->binding);
   copy->binding_spec = g_strdup (self->binding_spec);
   copy->verdict = self->verdict != NULL ? fab_verdict_copy (self->verdict) : NULL;
+  copy->choices = self->choices != NULL ? g_array_ref (self->choices) : NULL;
   copy->draws = NULL;
   return copy;
 }
@@ -179,6 +182,7 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
   take_exposures (self, simulation);
   take_totals (self, simulation);
   take_binding (self, simulation);
+  self->choices = fab_choices_of (simulation);
   self->n_events = fab_simulation_events (simulation);
   self->uses_seed = fab_simulation_uses_seed (simulation);
   self->verdict = fab_verdict_of (scenario, simulation, registry, error);

@@ -7,9 +7,9 @@
  *
  * What limits the channels between nodes in 2.30.7: at most half of MAXCHANNELS in the search (init.cc:1177), and
  * of them those that the speeds of adapters and the NVLinks hold; then MAXCHANNELS, NCCL_MAX_NCHANNELS and maxCTAs
- * (connect.cc, ncclTopoPostset). The connections that an adapter allows (`maxconn`) are read, and no search looks at them
- * (topo.cc:424). The time of a search ends at 2^8 steps with equal channels, and at 2^14 with any, which find what fits
- * here (search.cc:332-335).
+ * (connect.cc, ncclTopoPostset). The connections that an adapter allows (`maxconn`) are read, and no search looks
+ * at them (topo.cc:424). The time of a search ends at 2^8 steps with equal channels, and at 2^14 with any, which
+ * find what fits here (search.cc:332-335).
  *
  *   pass 1   the speed out of the list with the most channels x speed, from the top until one is below 0.49 of the best
  *   twice    as many channels of half the speed, where a channel has 25 GB/s or more; from Hopper on only where it has
