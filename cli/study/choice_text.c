@@ -128,6 +128,13 @@ compare_slowdown (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
+/* A key of `collectives` is a choice itself. */
+static gboolean
+is_told (const FabChoicePair *self)
+{
+  return !g_str_has_prefix (self->key, "collectives") && differ (self->before, self->after);
+}
+
 /* Those with a change, the worst slowdown first. (transfer container) */
 static GPtrArray *
 changed (const GArray *neighbours)
@@ -137,11 +144,20 @@ changed (const GArray *neighbours)
   for (guint i = 0; i < neighbours->len; i++) {
     FabChoicePair *one = &g_array_index (neighbours, FabChoicePair, i);
 
-    if (differ (one->before, one->after))
+    if (is_told (one))
       g_ptr_array_add (list, one);
   }
   g_ptr_array_sort (list, compare_slowdown); /* stable */
   return list;
+}
+
+static gboolean
+is_number (const char *text)
+{
+  double number;
+  const char *unit;
+
+  return fab_axis_split_number (text, &number, &unit);
 }
 
 static void
@@ -154,8 +170,10 @@ append_line (GString *text, const FabChoicePair *one)
 
   g_string_append (text, "  ");
   if (one->beside != NULL)
-    g_string_append_printf (text, "with %s ", one->beside);
-  if (one->is_apart)
+    g_string_append_printf (text, "with %s, ", one->beside);
+  if (!is_number (one->before_value) || !is_number (one->after_value))
+    g_string_append_printf (text, "%s in place of %s: %s", one->after_value, one->before_value, words);
+  else if (one->is_apart)
     g_string_append_printf (text, "between %s and %s: %s", one->before_value, one->after_value, words);
   else
     g_string_append_printf (text, "from %s on: %s", one->after_value, words);
@@ -222,7 +240,7 @@ fab_choice_add_json (FabJson *json, const GArray *neighbours)
     const FabChoicePair *one = &g_array_index (neighbours, FabChoicePair, i);
     g_autoptr (GArray) changes = fab_choice_changes (one->before, one->after);
 
-    for (guint c = 0; c < changes->len; c++)
+    for (guint c = 0; is_told (one) && c < changes->len; c++)
       add_change (json, one, &g_array_index (changes, FabChoiceChange, c));
   }
   fab_json_end (json);
