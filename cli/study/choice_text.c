@@ -160,17 +160,16 @@ is_number (const char *text)
   return fab_axis_split_number (text, &number, &unit);
 }
 
-static void
-append_line (GString *text, const FabChoicePair *one)
+/* What is said of a pair, without its other assignments. (transfer full) */
+static char *
+words_of (const FabChoicePair *one)
 {
   g_autoptr (GArray) changes = fab_choice_changes (one->before, one->after);
   const FabChoiceChange *change = &g_array_index (changes, FabChoiceChange, 0);
   g_autofree char *words = fab_choice_words (change);
+  GString *text = g_string_new (NULL);
   double longer = slowdown_of (one);
 
-  g_string_append (text, "  ");
-  if (one->beside != NULL)
-    g_string_append_printf (text, "with %s, ", one->beside);
   if (!is_number (one->before_value) || !is_number (one->after_value))
     g_string_append_printf (text, "%s in place of %s: %s", one->after_value, one->before_value, words);
   else if (one->is_apart)
@@ -184,22 +183,50 @@ append_line (GString *text, const FabChoicePair *one)
 
     g_string_append_printf (text, ";\n    the step is %.1f %% longer, because %s", 100 * longer, reason);
   }
-  g_string_append_c (text, '\n');
+  return g_string_free (text, FALSE);
+}
+
+/* Counts pairs by their words. `order` has each of them once, as it came first. */
+static GHashTable *
+count_words (const GPtrArray *list, GPtrArray *order)
+{
+  GHashTable *counts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = 0; i < list->len; i++) {
+    g_autofree char *words = words_of (g_ptr_array_index (list, i));
+    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, words));
+
+    if (n == 0)
+      g_ptr_array_add (order, g_ptr_array_index (list, i));
+    g_hash_table_insert (counts, g_steal_pointer (&words), GUINT_TO_POINTER (n + 1));
+  }
+  return counts;
 }
 
 void
 fab_choice_append_text (GString *text, const GArray *neighbours)
 {
   g_autoptr (GPtrArray) list = changed (neighbours);
+  g_autoptr (GPtrArray) order = g_ptr_array_new ();
+  g_autoptr (GHashTable) counts = count_words (list, order);
 
   if (list->len == 0)
     return;
   g_string_append (text, "\n  what the library chooses changes\n");
-  for (guint i = 0; i < MIN (list->len, MOST_LINES); i++)
-    append_line (text, g_ptr_array_index (list, i));
-  if (list->len > MOST_LINES)
-    g_string_append_printf (text, "  and between %u more neighbours; --format json lists them\n",
-                            list->len - MOST_LINES);
+  for (guint i = 0; i < MIN (order->len, MOST_LINES); i++) {
+    const FabChoicePair *one = g_ptr_array_index (order, i);
+    g_autofree char *words = words_of (one);
+    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, words));
+
+    if (n == 1 && one->beside != NULL)
+      g_string_append_printf (text, "  with %s, %s\n", one->beside, words);
+    else if (n > 1)
+      g_string_append_printf (text, "  %s; %u times\n", words, n);
+    else
+      g_string_append_printf (text, "  %s\n", words);
+  }
+  if (order->len > MOST_LINES)
+    g_string_append_printf (text, "  and %u more; --format json lists them\n", order->len - MOST_LINES);
 }
 
 static void
