@@ -89,14 +89,24 @@ is_job_kept (const FabSimulation *simulation, const FabPredictionRequest *reques
   return TRUE;
 }
 
+/* Whether messages that follow one another limit it more than the busiest link. */
+static gboolean
+follows_messages (const FabCollectivePlan *plan)
+{
+  return plan->messages != NULL && plan->most_bytes_per_s > 0
+      && plan->most_bytes_per_s < plan->footprint->rate_bytes_per_s / plan->wire_factor;
+}
+
 static FabBound
 find_bound (const FabCollectivePlan *plan, FabTimePs time_ps, FabForm form)
 {
   if (plan->startup_ps > time_ps / 2)
     return FAB_BOUND_STARTUP;
-  if (form != FAB_FORM_STEP && fab_collective_plan_waits_for_ends (plan))
-    return plan->messages != NULL ? FAB_BOUND_MESSAGES : FAB_BOUND_PROTOCOL;
-  return FAB_BOUND_LINK;
+  if (form == FAB_FORM_STEP)
+    return FAB_BOUND_LINK;
+  return follows_messages (plan)                   ? FAB_BOUND_MESSAGES
+       : fab_collective_plan_waits_for_ends (plan) ? FAB_BOUND_PROTOCOL
+                                                   : FAB_BOUND_LINK;
 }
 
 static char *

@@ -256,7 +256,7 @@ explain_flow (const Binding *self, guint depth, double flow_s)
 {
   const FabCollectivePlan *plan = self->plan;
   double rate = plan->footprint->rate_bytes_per_s / plan->wire_factor;
-  gboolean is_limited = plan->limit_bytes_per_s > 0 && plan->limit_bytes_per_s < rate;
+  gboolean is_limited = plan->most_bytes_per_s > 0 && plan->most_bytes_per_s < rate;
   FabStatement *statement = explain_add (self->explain, depth, "time of the bytes, alone on an idle network",
                                          "flow", FAB_TERM_TIME, flow_s);
   double share = self->weight / fab_op_bus_factor (plan->op, plan->n_ranks);
@@ -266,13 +266,20 @@ explain_flow (const Binding *self, guint depth, double flow_s)
     g_autofree char *link_rate = fab_term_show (FAB_TERM_RATE, rate);
 
     fab_statement_formula (statement, "size / limit");
-    fab_statement_term (statement, "limit", FAB_TERM_RATE, plan->limit_bytes_per_s);
-    fab_statement_note (
-        statement,
-        "limit: the rate in size per second that the ends reach with protocol %s and %u %s; the links "
-        "would allow %s.",
-        plan->protocol ? plan->protocol : "-", plan->n_channels,
-        fab_plural (plan->n_channels, "channel", "channels"), link_rate);
+    fab_statement_term (statement, "limit", FAB_TERM_RATE, plan->most_bytes_per_s);
+    if (fab_collective_plan_waits_for_ends (plan))
+      fab_statement_note (
+          statement,
+          "limit: the rate in size per second that the ends reach with protocol %s and %u %s; the links "
+          "would allow %s.",
+          plan->protocol ? plan->protocol : "-", plan->n_channels,
+          fab_plural (plan->n_channels, "channel", "channels"), link_rate);
+    else
+      fab_statement_note (
+          statement,
+          "limit: the rate in size per second of the links where a part of them waits while others carry "
+          "bytes: steps follow one another, or no channel uses a link; all at once would allow %s.",
+          link_rate);
     return;
   }
   fab_statement_formula (statement, factor_of (plan->op));

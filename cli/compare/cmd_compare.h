@@ -81,5 +81,9 @@ typedef struct {
   const FabFigure *figure;     /* the figure of --at-equal; NULL: not requested */
   const FabAxis *axis;         /* the axis of --at-equal; NULL: not requested */
   GArray *equals;              /* FabCompareEqual, one for each scenario but the base */
+  const FabAxis *variants;     /* whose values are the sides; NULL: they are scenarios */
   gboolean is_oversized_allowed;
 } FabSidesView;
+
+/* Each variant beside the next one: FabChoicePair, none where the sides are scenarios. (transfer full) */
+GArray *fab_compare_choice_pairs (const FabSidesView *view);

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/compare/cmd_compare.h"
+#include "cli/study/choice_text.h"
 #include "cli/study/points.h"
 #include "cli/terminal/curve.h"
 #include "cli/terminal/progress.h"
@@ -234,7 +235,8 @@ find_figure (const char *name, const FabSide *base, const FabFigure **figure, GE
 /* --- the page --- */
 
 static gboolean
-print_sides (const FabCompareOptions *o, GPtrArray *sides, char **left_out, FabExit *code, GError **error)
+print_sides (const FabCompareOptions *o, GPtrArray *sides, const FabAxis *variants, char **left_out,
+             FabExit *code, GError **error)
 {
   typedef char *(*ToTextFn) (const FabSidesView *view);
   static const ToTextFn printers[] = {
@@ -253,7 +255,7 @@ print_sides (const FabCompareOptions *o, GPtrArray *sides, char **left_out, FabE
     fab_sides_compare (sides, base);
   fab_sides_find_bottlenecks (sides);
   g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, base);
-  FabSidesView view = { sides, contrast, left_out, figure, axis, NULL, o->is_oversized_allowed };
+  FabSidesView view = { sides, contrast, left_out, figure, axis, NULL, variants, o->is_oversized_allowed };
   g_autoptr (GArray) equals = find_equals (&view);
   view.equals = equals;
   g_autofree char *text = printers[o->format](&view);
@@ -294,7 +296,7 @@ fab_compare_sides (const FabCompareOptions *o, char **paths, guint n_paths, FabE
     return FALSE;
   if (variants == NULL)
     name_apart (sides);
-  return print_sides (o, sides, (char **) left_out->pdata, code, error);
+  return print_sides (o, sides, variants, (char **) left_out->pdata, code, error);
 }
 
 /* The page of several scenarios: words first, then figures, times, collectives, links. */
@@ -635,6 +637,8 @@ sides_text (const FabSidesView *view)
 {
   FabComparePage page;
 
+  g_autoptr (GArray) pairs = fab_compare_choice_pairs (view);
+
   fab_compare_page_init (&page, view->contrast);
   if (most_seeds (view) > 1)
     page.width = MAX (page.width, RANGE_COLUMNS);
@@ -656,6 +660,7 @@ sides_text (const FabSidesView *view)
   append_links (&page, view);
   fab_compare_append_bands (page.out, view->sides, view->contrast->base);
   fab_spread_append_note (page.out, most_seeds (view));
+  fab_choice_append_text (page.out, pairs);
   fab_compare_append_verdicts (&page);
   return g_string_free (page.out, FALSE);
 }
@@ -768,12 +773,14 @@ sides_json (const FabSidesView *view)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_auto (Rows) rows;
+  g_autoptr (GArray) pairs = fab_compare_choice_pairs (view);
 
   rows_init (&rows, view);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "against", side_at (view, view->contrast->base)->name);
   fab_json_add_text (json, "hold", rows.points.hold);
   fab_points_add_json (json, "figures", &rows.points);
+  fab_choice_add_json (json, pairs);
   add_differences (json, view);
   fab_compare_add_bands (json, view->sides, view->contrast->base);
   add_equals (json, view);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/study/choice_text.h"
 #include "cli/study/hold_text.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
@@ -249,12 +250,35 @@ append_batch (GString *text, const FabScaleView *view)
   g_string_append (text, " sequences");
 }
 
+/* Each number of GPUs beside the next; `values` keeps their texts. (transfer full) */
+static GArray *
+neighbours_of (const FabScaleView *view, GPtrArray *values)
+{
+  GArray *neighbours = fab_choice_pairs_new ();
+
+  for (guint i = 0; i < view->scaling->n; i++)
+    g_ptr_array_add (values, g_strdup_printf ("%u GPUs", point_at (view, (gint) i)->n_gpus));
+  for (guint i = 1; i < view->scaling->n; i++) {
+    FabChoicePair pair = { .key = "gpus",
+                           .before_value = g_ptr_array_index (values, i - 1),
+                           .after_value = g_ptr_array_index (values, i),
+                           .before = point_at (view, (gint) i - 1)->trial.point,
+                           .after = point_at (view, (gint) i)->trial.point };
+
+    if (pair.before != NULL && pair.after != NULL)
+      g_array_append_val (neighbours, pair);
+  }
+  return neighbours;
+}
+
 /* Format the view. (transfer full) */
 static char *
 scale_text (const FabScaleView *view)
 {
   GString *text = g_string_new (NULL);
   const FabScaling *scaling = view->scaling;
+  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GArray) neighbours = neighbours_of (view, values);
 
   g_string_append_printf (text, "%s\n\n", view->title);
   append_first_fit (text, view);
@@ -270,6 +294,7 @@ scale_text (const FabScaleView *view)
   append_table (text, view);
   append_curve (text, view);
   fab_spread_append_note (text, most_seeds (view));
+  fab_choice_append_text (text, neighbours);
   append_verdict (text, view);
   return g_string_free (text, FALSE);
 }
@@ -325,6 +350,8 @@ scale_json (const FabScaleView *view)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_auto (FabPointsList) rows;
+  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GArray) neighbours = neighbours_of (view, values);
 
   rows_init (&rows, view);
   fab_json_begin_object (json, NULL);
@@ -336,6 +363,7 @@ scale_json (const FabScaleView *view)
   add_gpus (json, "bends_at", view, view->scaling->bend);
   add_gpus (json, "network_dominates_from", view, view->scaling->dominated);
   fab_points_add_json (json, "points", &rows.points);
+  fab_choice_add_json (json, neighbours);
   fab_json_end (json);
   return fab_json_finish (json);
 }

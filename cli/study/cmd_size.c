@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/study/choice_text.h"
 #include "cli/study/hold_text.h"
 #include "cli/study/points.h"
 #include "cli/study/spread_text.h"
@@ -389,12 +390,39 @@ append_curve (GString *text, const FabSizeView *view)
   plot_append (text, target, points, n, size->points[0].value, size->points[size->n - 1].value);
 }
 
+/* The points that were tried, each beside the next. (transfer full) */
+static GArray *
+neighbours_of (const FabSizeView *view)
+{
+  GArray *neighbours = fab_choice_pairs_new ();
+  const FabSizePoint *last = NULL;
+
+  for (guint i = 0; i < view->size->n; i++) {
+    const FabSizePoint *one = &view->size->points[i];
+
+    if (one->trial.point == NULL)
+      continue;
+    FabChoicePair pair = { .key = view->spec->axis->key,
+                           .after_value = one->value,
+                           .after = one->trial.point };
+    if (last != NULL) {
+      pair.before_value = last->value;
+      pair.before = last->trial.point;
+      pair.is_apart = one - last > 1;
+      g_array_append_val (neighbours, pair);
+    }
+    last = one;
+  }
+  return neighbours;
+}
+
 /* Format the view. (transfer full) */
 static char *
 size_text (const FabSizeView *view)
 {
   GString *text = g_string_new (NULL);
   g_auto (Tried) tried;
+  g_autoptr (GArray) neighbours = neighbours_of (view);
 
   tried_init (&tried, view, TRUE);
   g_string_append_printf (text, "%s\n\n", view->title);
@@ -408,6 +436,7 @@ size_text (const FabSizeView *view)
   fab_spread_append_note (text, fab_points_n_seeds (&tried.points));
   g_string_append_printf (text, "\n  %u of %u %s tried\n", view->size->n_tried, view->size->n,
                           fab_plural (view->size->n_tried, "values was", "values were"));
+  fab_choice_append_text (text, neighbours);
   fab_cli_append_findings (text, view->verdict);
   return g_string_free (text, FALSE);
 }
@@ -477,6 +506,7 @@ size_json (const FabSizeView *view)
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
   g_auto (Tried) tried;
+  g_autoptr (GArray) neighbours = neighbours_of (view);
 
   tried_init (&tried, view, FALSE);
   fab_json_begin_object (json, NULL);
@@ -491,6 +521,7 @@ size_json (const FabSizeView *view)
   add_band (json, view);
   fab_verdict_add_json (view->verdict, json, "verdict");
   fab_points_add_json (json, "points", &tried.points);
+  fab_choice_add_json (json, neighbours);
   fab_json_end (json);
   return fab_json_finish (json);
 }

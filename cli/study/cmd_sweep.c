@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/study/choice_text.h"
 #include "cli/study/hold_text.h"
 #include "cli/study/points.h"
 #include "cli/study/signals.h"
@@ -191,6 +192,19 @@ table_of (const Points *self, const FabPointsRow *rows, guint n)
                       .hold = fab_hold_of (self->study) };
 }
 
+/* All pairs of points that differ by one step of one axis. (transfer full) */
+static GArray *
+neighbours_of (const Points *self)
+{
+  GArray *neighbours = fab_choice_pairs_new ();
+  g_autofree const FabPoint **points = g_new0 (const FabPoint *, (gsize) self->grid->n_points);
+
+  for (guint i = 0; i < self->tries->len; i++)
+    points[g_array_index (self->numbers, gint64, i)] = try_of (self, i)->point;
+  fab_choice_pairs_of_grid (neighbours, self->grid, points);
+  return neighbours;
+}
+
 /* --- text --- */
 
 /* Of all points, also of those that the table leaves out. */
@@ -300,6 +314,7 @@ print_text (const FabSweepView *view, const Points *points)
     has_equals = mark_best (points, rows, order[0]);
   FabPoints table = table_of (points, rows, n_shown);
   gboolean has_tokens = points->n_played > 0 && try_of (points, order[0])->point->tokens_per_s > 0;
+  g_autoptr (GArray) neighbours = neighbours_of (points);
   const char *best = has_tokens ? "the most tokens per second" : "the shortest step";
 
   append_head (text, view, points);
@@ -312,6 +327,7 @@ print_text (const FabSweepView *view, const Points *points)
     g_string_append_printf (text, "\n  < %s%s\n", best,
                             has_equals ? "; = no significant difference from it" : "");
   fab_spread_append_note (text, fab_points_n_seeds (&table));
+  fab_choice_append_text (text, neighbours);
   if (points->n_accepted < points->n_played)
     g_string_append_printf (text, "\n  %" G_GINT64_FORMAT " of the points %s not fit into memory%s\n",
                             points->n_played - points->n_accepted,
@@ -336,8 +352,9 @@ print_csv (const FabPoints *table)
 }
 
 static char *
-print_json (const FabSweepView *view, const FabPoints *table)
+print_json (const FabSweepView *view, const Points *points, const FabPoints *table)
 {
+  g_autoptr (GArray) neighbours = neighbours_of (points);
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
@@ -346,6 +363,7 @@ print_json (const FabSweepView *view, const FabPoints *table)
   fab_json_add_whole (json, "sweep_id", view->outcome->sweep_id);
   fab_json_add_text (json, "hold", table->hold);
   fab_points_add_json (json, "points", table);
+  fab_choice_add_json (json, neighbours);
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -367,7 +385,7 @@ sweep_print (const FabSweepView *view, FabFormat format, gint64 *n_played, GErro
     return print_text (view, &points);
   g_autofree FabPointsRow *rows = rows_of (&points, NULL, points.tries->len);
   FabPoints table = table_of (&points, rows, points.tries->len);
-  return format == FAB_FORMAT_CSV ? print_csv (&table) : print_json (view, &table);
+  return format == FAB_FORMAT_CSV ? print_csv (&table) : print_json (view, &points, &table);
 }
 
 #define DEFAULT_DB "fabricast.db"

@@ -403,7 +403,7 @@ bucket_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCol
   }
   form->footprint = fab_footprint_builder_finish (builder);
   if (time > busiest * (1 + 1e-9))
-    form->limit_bytes_per_s = form->footprint->rate_bytes_per_s * busiest / time;
+    form->phases_bytes_per_s = form->footprint->rate_bytes_per_s * busiest / time;
   return TRUE;
 }
 

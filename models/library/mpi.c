@@ -161,14 +161,14 @@ fill_plan (const MpiLibrary *self, const FabCollectiveForm *form, FabSchedule *s
   plan->messages = schedule;
   plan->n_channels = form->n_channels;
   plan->footprint = form->footprint;
-  plan->limit_bytes_per_s = form->limit_bytes_per_s;
-  if (plan->limit_bytes_per_s > 0)
-    rate = MIN (rate, plan->limit_bytes_per_s);
+  plan->most_bytes_per_s = form->phases_bytes_per_s;
+  if (plan->most_bytes_per_s > 0)
+    rate = MIN (rate, plan->most_bytes_per_s);
   if (wires_s > bytes / rate * (1 + rounding))
-    plan->limit_bytes_per_s = bytes / wires_s;
+    plan->most_bytes_per_s = bytes / wires_s;
   plan->latency_ps = fab_form_latency_ps (form);
   plan->wire_factor = part_that_flows (schedule, plan, &cost, way_s, wires_s);
-  plan->limit_bytes_per_s /= plan->wire_factor;
+  plan->most_bytes_per_s /= plan->wire_factor;
   plan->startup_ps = MAX (fab_seconds_to_ps (MAX (way_s - wires_s * plan->wire_factor, 0)), plan->latency_ps);
   plan->steps = (FabCollectivePlanSteps){
     .n_chunks = 1, .steps_ps = plan->startup_ps, .intra_cost = 1, .inter_cost = 1

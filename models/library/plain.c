@@ -86,7 +86,7 @@ plan_with (FabLibrary *library, const FabAlgorithmOps *algorithm, const FabGroup
   plan->algorithm = algorithm->info.name;
   plan->n_channels = form->n_channels;
   plan->footprint = form->footprint;
-  plan->limit_bytes_per_s = form->limit_bytes_per_s;
+  plan->most_bytes_per_s = form->phases_bytes_per_s;
   plan->startup_ps = plan->latency_ps = fab_form_latency_ps (form);
   return TRUE;
 }

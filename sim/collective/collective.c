@@ -45,6 +45,59 @@ fab_form_latency_ps (const FabCollectiveForm *form)
                      fab_ps_times (form->inter_latency_ps, form->n_inter_steps));
 }
 
+/* Whether the links between two processors are among them. */
+static gboolean
+passes_sockets (const FabGraph *graph, const FabFootprint *footprint)
+{
+  for (guint i = 0; i < footprint->n; i++) {
+    const FabLink *link = fab_graph_link (graph, footprint->links[i]);
+
+    if (fab_graph_vertex (graph, link->src)->kind == FAB_VERTEX_HOST
+        && fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_HOST)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Whether the kernels of an accelerator move less through host memory than this link of its, both ways. */
+static gboolean
+is_faster_than_kernels (const FabCluster *cluster, FabLinkId id, gboolean is_far)
+{
+  const FabProcessor *processor = cluster->processor;
+  const FabLink *link = fab_graph_link (cluster->graph, id);
+  double most = (double) (is_far ? processor->staged_kernel_far_bytes_per_s
+                                 : processor->staged_kernel_most_bytes_per_s);
+  double stretch = fab_slowdown_stretch (&processor->staged_kernel)
+                 * fab_slowdown_stretch (&processor->staged_both_ways);
+
+  gboolean is_of_device = fab_graph_vertex (cluster->graph, link->src)->kind == FAB_VERTEX_ACCELERATOR
+                       || fab_graph_vertex (cluster->graph, link->dst)->kind == FAB_VERTEX_ACCELERATOR;
+
+  return is_of_device && most > 0
+      && (double) link->rate_bytes_per_s / fab_graph_link_class (cluster->graph, id)->cost[FAB_DRIVE_KERNEL]
+             > most * stretch;
+}
+
+double
+fab_form_kernels_bytes_per_s (const FabCollectiveForm *form, const FabCluster *cluster)
+{
+  const FabFootprint *footprint = form->footprint;
+  gboolean has_phases = form->phases_bytes_per_s > 0;
+  double s_per_byte = 0;
+
+  if (form->intra_kind != FAB_HOP_STAGED || (has_phases && form->n_inter_steps > 0))
+    return 0;
+  gboolean is_far = passes_sockets (cluster->graph, footprint);
+  for (guint i = 0; i < footprint->n; i++)
+    if (is_faster_than_kernels (cluster, footprint->links[i], is_far))
+      s_per_byte = MAX (
+          s_per_byte, footprint->line_weights[i]
+                          / (double) fab_graph_link (cluster->graph, footprint->links[i])->rate_bytes_per_s);
+  if (has_phases) /* all of them go that way */
+    s_per_byte *= footprint->rate_bytes_per_s / form->phases_bytes_per_s;
+  return s_per_byte > 0 ? 1 / s_per_byte : 0;
+}
+
 FabStream
 fab_collective_plan_stream (const FabCollectivePlan *plan)
 {
@@ -54,7 +107,7 @@ fab_collective_plan_stream (const FabCollectivePlan *plan)
     .startup_ps = plan->startup_ps,
     .latency_ps = plan->latency_ps,
     .wire_factor = plan->wire_factor,
-    .limit_bytes_per_s = plan->limit_bytes_per_s,
+    .limit_bytes_per_s = plan->most_bytes_per_s,
     .share = plan->n_connections,
     .stays = TRUE,
   };
@@ -63,11 +116,14 @@ fab_collective_plan_stream (const FabCollectivePlan *plan)
 gboolean
 fab_collective_plan_waits_for_ends (const FabCollectivePlan *plan)
 {
-  double limit = plan->limit_bytes_per_s;
+  const double least_share = 0.95; /* of the time of the bytes, which the ends alone would take */
+  double bytes = (double) plan->bytes;
 
-  if (plan->footprint == NULL)
-    return FALSE;
-  return plan->waits_for_ends || (limit > 0 && limit < plan->footprint->rate_bytes_per_s / plan->wire_factor);
+  if (plan->footprint == NULL || plan->waits_for_ends)
+    return plan->footprint != NULL;
+  FabStream stream = fab_collective_plan_stream (plan);
+  double bytes_s = bytes / fab_stream_rate_alone (&stream) + fab_ps_to_seconds (plan->fill_ps);
+  return plan->ends_bytes_per_s > 0 && bytes / plan->ends_bytes_per_s >= least_share * bytes_s;
 }
 
 static FabTimePs
@@ -81,11 +137,13 @@ fab_collective_plan_scale (FabCollectivePlan *plan, double factor)
 {
   plan->startup_ps = scaled_ps (plan->startup_ps, factor);
   plan->latency_ps = MIN (scaled_ps (plan->latency_ps, factor), plan->startup_ps);
+  plan->fill_ps = scaled_ps (plan->fill_ps, factor);
   plan->steps.steps_ps = scaled_ps (plan->steps.steps_ps, factor);
   plan->steps.fill_ps = scaled_ps (plan->steps.fill_ps, factor);
   plan->wire_factor *= factor;
-  plan->limit_bytes_per_s /= factor;
-  plan->steps.limit_bytes_per_s /= factor;
+  plan->most_bytes_per_s /= factor;
+  plan->ends_bytes_per_s /= factor;
+  plan->steps.pace_bytes_per_s /= factor;
 }
 
 void
@@ -102,6 +160,7 @@ fab_collective_plan_share (FabCollectivePlan *plan, guint64 n)
   plan->bytes = (plan->bytes + n - 1) / n;
   plan->startup_ps = (FabTimePs) ((guint64) plan->startup_ps / n);
   plan->latency_ps = (FabTimePs) ((guint64) plan->latency_ps / n);
+  plan->fill_ps = (FabTimePs) ((guint64) plan->fill_ps / n);
   plan->best.idle_ps = (FabTimePs) ((guint64) plan->best.idle_ps / n);
   plan->steps = (FabCollectivePlanSteps){ 0 };
 }
@@ -391,6 +450,16 @@ finish_steps (const FabLibrary *self, FabCollectivePlanSteps *steps, const FabCo
   steps->owner = self;
 }
 
+/* What the library has not said: kernels that move bytes through host memory, and not links, may be the limit. */
+static void
+finish_ends (const FabCollectiveForm *form, const FabGroup *group, FabCollectivePlan *plan)
+{
+  double kernels = fab_form_kernels_bytes_per_s (form, group->cluster) / plan->wire_factor;
+
+  if (kernels > 0 && (plan->ends_bytes_per_s <= 0 || kernels < plan->ends_bytes_per_s))
+    plan->ends_bytes_per_s = kernels;
+}
+
 /* The first given algorithm that fits; NULL: none. */
 static const FabGiven *
 find_given (const FabLibrary *self, const FabCollectivePlan *plan)
@@ -422,6 +491,7 @@ make_plan (FabLibrary *self, const FabGroup *group, FabOp op, FabBytes bytes, Fa
                       : self->ops->plan (self, group, op, bytes, plan, error)))
     return FALSE;
   finish_steps (self, &plan->steps, plan);
+  finish_ends (&form_of_plan (self, plan)->form, group, plan);
   if (fab_collective_plan_idle_ps (plan) < FAB_TIME_MAX / 2)
     return TRUE;
   g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) MIN (bytes, G_MAXINT64));

@@ -64,7 +64,7 @@ typedef struct {
   double fill_s_per_byte;
   /* Highest rate in bytes of size per second where phases follow one another, so that links of one phase idle in the
    * next. 0: the footprint's rate is the only limit. */
-  double limit_bytes_per_s;
+  double phases_bytes_per_s;
 } FabCollectiveForm;
 
 typedef struct _FabFormTape FabFormTape;
@@ -118,6 +118,10 @@ typedef struct {
 /* Latency of the wires over all steps of a form. A sum that is too large is FAB_TIME_MAX. */
 FabTimePs fab_form_latency_ps (const FabCollectiveForm *form);
 
+/* The most that kernels move through host memory, where they and not the links of their accelerators are the limit, in
+ * bytes of size per second; 0: nothing goes that way, the links are slower, or phases between nodes come between. */
+double fab_form_kernels_bytes_per_s (const FabCollectiveForm *form, const FabCluster *cluster);
+
 /* The algorithms of a NULL-ended array in any order, by `preference`. (transfer container: free with g_free) */
 const FabAlgorithmOps **fab_algorithms_by_preference (const FabModelInfo *const *algorithms);
 
@@ -136,9 +140,10 @@ typedef struct {
    * themselves, so that it is left out. */
   FabTimePs fill_ps;
   double intra_cost, inter_cost; /* what a step inside a node costs in relation to one between nodes */
-  /* The part of the plan's limit that its end points set. Messages wait for one another by themselves, so that other
-   * reasons for a limit are left out. 0: none. */
-  double limit_bytes_per_s;
+  /* The highest rate at which messages leave, in bytes of size per second: what the ends do, and what wires allow that
+   * no message shows, as those of rails without a channel. Messages wait for one another by themselves, so that phases
+   * that follow one another are left out. 0: no limit. */
+  double pace_bytes_per_s;
 } FabCollectivePlanSteps;
 
 /* The fastest way in which a user could have told the library to run the operation, by the same reckoning as the plan.
@@ -161,7 +166,12 @@ struct _FabCollectivePlan {
   gboolean
       waits_for_ends; /* its ends (thread blocks, copies) and not its links set its time on an idle network */
   double wire_factor; /* bytes on the wire per payload byte, as in FabStream */
-  double limit_bytes_per_s; /* highest rate of the stream, as in FabStream; 0: the links alone limit it */
+  /* The highest rate of the stream, FabStream's `limit_bytes_per_s`: of its ends, of phases that follow one another and
+   * of wires that the footprint does not show. 0: the footprint's rate is the only limit. */
+  double most_bytes_per_s;
+  double ends_bytes_per_s; /* what its ends could do if links took no time; 0: no limit is known */
+  /* The part of the startup in which the first bytes pass the links of a pipeline: faster links make it shorter. */
+  FabTimePs fill_ps;
   /* The library's, each buffer in one piece; NULL: the library does not think in messages. */
   const FabSchedule *messages;
   guint n_connections; /* channels that use the same link: the stream's share of it, as in FabStream */
@@ -191,7 +201,7 @@ void fab_collective_plan_share (FabCollectivePlan *plan, guint64 n);
 FabTimePs fab_collective_plan_idle_ps (const FabCollectivePlan *plan);
 
 /* Whether the ends of the plan, and not its links, set its time on an idle network: thread blocks, or the most that a
- * protocol or a kernel moves. A faster link would not make it faster then. */
+ * protocol or a kernel moves. Links that take no time would make its bytes faster by a twentieth at most then. */
 gboolean fab_collective_plan_waits_for_ends (const FabCollectivePlan *plan);
 
 /* The stream that plays the plan. The caller fills in `done`. */

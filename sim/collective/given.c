@@ -215,7 +215,7 @@ given_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv
   form->footprint = fab_footprint_builder_finish (whole);
   double s_per_byte = time_messages (&forming);
   if (s_per_byte * form->footprint->rate_bytes_per_s > 1 + rounding)
-    form->limit_bytes_per_s = 1 / s_per_byte;
+    form->phases_bytes_per_s = 1 / s_per_byte;
   return TRUE;
 }
 

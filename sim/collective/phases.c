@@ -417,6 +417,6 @@ fab_phases_form (const FabPhases *self, const FabAlgorithmEnv *env, FabCollectiv
   if (self->is_pipeline)
     form->fill_s_per_byte = forming.s_per_byte - rate_s_per_byte;
   else
-    form->limit_bytes_per_s = 1 / time_phases (&forming);
+    form->phases_bytes_per_s = 1 / time_phases (&forming);
   return TRUE;
 }

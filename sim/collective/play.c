@@ -288,7 +288,7 @@ fab_play_spec_of_plan (const FabCollectivePlan *plan)
   return (FabPlaySpec){
     .bytes = plan->bytes,
     .wire_factor = plan->wire_factor,
-    .limit_bytes_per_s = steps->limit_bytes_per_s,
+    .limit_bytes_per_s = steps->pace_bytes_per_s,
     .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
     .is_pipeline = steps->is_pipeline,
     .share = plan->n_connections,

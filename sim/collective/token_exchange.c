@@ -285,8 +285,8 @@ exchange_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes by
                                               : exchange->n_sms;
   plan->footprint = form->footprint;
   plan->wire_factor = group->n_nodes > 1 ? 1 / cost->network_fraction : 1;
-  plan->limit_bytes_per_s = kernel_s > 0 ? (double) bytes / kernel_s : 0;
-  plan->steps.limit_bytes_per_s = plan->limit_bytes_per_s;
+  plan->ends_bytes_per_s = kernel_s > 0 ? (double) bytes / kernel_s : 0;
+  plan->most_bytes_per_s = plan->steps.pace_bytes_per_s = plan->ends_bytes_per_s;
   plan->latency_ps = fab_ps_add (form->inter_latency_ps, form->inter_endpoint_ps);
   start_s += MIN (kernel_s, fab_ps_to_seconds (cost->fill_ps));
   plan->startup_ps = fab_ps_add (fab_seconds_to_ps (start_s), plan->latency_ps);

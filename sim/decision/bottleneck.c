@@ -197,8 +197,8 @@ channels_of (const FabCollectivePlan *plan)
   if (plan == NULL || plan->n_channels == 0)
     return self;
   self.n_channels = plan->n_channels;
-  if (fab_collective_plan_waits_for_ends (plan) && plan->steps.limit_bytes_per_s > 0)
-    self.channel_GBps = plan->steps.limit_bytes_per_s * fab_op_bus_factor (plan->op, plan->n_ranks)
+  if (fab_collective_plan_waits_for_ends (plan) && plan->ends_bytes_per_s > 0)
+    self.channel_GBps = plan->ends_bytes_per_s * fab_op_bus_factor (plan->op, plan->n_ranks)
                       / plan->n_channels / 1e9;
   return self;
 }

@@ -9,7 +9,7 @@ typedef struct {
   const char *traffic;
   FabBytes bytes;
   FabTimePs startup_ps, latency_ps, steps_ps, fill_ps;
-  double wire_factor, limit_bytes_per_s, ends_bytes_per_s, intra_cost, inter_cost;
+  double wire_factor, most_bytes_per_s, pace_bytes_per_s, intra_cost, inter_cost;
   guint64 n_connections, n_chunks, is_pipeline, number;
 } PlanKey;
 
@@ -71,8 +71,8 @@ fab_plan_ids_find (FabPlanIds *self, const FabCollectivePlan *plan, const char *
     .steps_ps = plan->steps.steps_ps,
     .fill_ps = plan->steps.fill_ps,
     .wire_factor = plan->wire_factor,
-    .limit_bytes_per_s = plan->limit_bytes_per_s,
-    .ends_bytes_per_s = plan->steps.limit_bytes_per_s,
+    .most_bytes_per_s = plan->most_bytes_per_s,
+    .pace_bytes_per_s = plan->steps.pace_bytes_per_s,
     .intra_cost = plan->steps.intra_cost,
     .inter_cost = plan->steps.inter_cost,
     .n_connections = plan->n_connections,

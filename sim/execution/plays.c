@@ -199,7 +199,7 @@ note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
     return find_stream (self, plan->footprint);
   const Known *known = make_known (self, plan, all);
   FabFoldUse *use = &kind_at (self, known->kind)->use;
-  double limit = plan->steps.limit_bytes_per_s * plan->wire_factor;
+  double limit = plan->steps.pace_bytes_per_s * plan->wire_factor;
   use->steps_ps = MIN (use->steps_ps, plan->steps.steps_ps);
   if (self->kinds->len > n_before)
     use->limit_bytes_per_s = limit;

@@ -432,6 +432,10 @@ static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, verdict, TEXT), .since = 5, .may_be_null = TRUE,
     .meaning =
         "The codes of its findings, separated by `;` ([verdict](verdict.md)); NULL: it was not simulated." },
+  { COLUMN (FabSweepPointRecord, choices, TEXT), .since = 8, .may_be_null = TRUE,
+    .meaning =
+        "Choices of the library, separated by `;`: operation, dimension, bytes (two digits), algorithm, "
+        "protocol, channels, seconds in sum. NULL: not known." },
 };
 
 const FabRecordTable fab_record_tables[FAB_N_TABLES] = {

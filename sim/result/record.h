@@ -63,6 +63,7 @@ typedef struct {
   gint64 global_batch; /* sequences of a step */
   const char *problem; /* why the point could not be simulated */
   const char *verdict; /* codes of its findings: "does_not_fit;waits_for_network" */
+  const char *choices; /* what the library chose for its collectives (sim/study/choices.h) */
 } FabSweepPointRecord;
 
 typedef struct {

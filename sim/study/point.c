@@ -8,6 +8,7 @@
 #include "sim/run/run.h"
 #include "sim/run/simulation.h"
 #include "sim/study/axis.h"
+#include "sim/study/choices.h"
 #include "sim/study/machine.h"
 
 void
@@ -19,6 +20,7 @@ fab_point_free (FabPoint *self)
   g_free (self->binding_spec);
   fab_verdict_free (self->verdict);
   fab_bottleneck_free (self->bottleneck);
+  g_clear_pointer (&self->choices, g_array_unref);
   g_clear_pointer (&self->draws, g_ptr_array_unref);
   g_free (self);
 }
@@ -32,6 +34,7 @@ fab_point_copy (const FabPoint *self)
   copy->binding_spec = g_strdup (self->binding_spec);
   copy->verdict = self->verdict != NULL ? fab_verdict_copy (self->verdict) : NULL;
   copy->bottleneck = self->bottleneck != NULL ? fab_bottleneck_copy (self->bottleneck) : NULL;
+  copy->choices = self->choices != NULL ? g_array_ref (self->choices) : NULL;
   copy->draws = NULL;
   return copy;
 }
@@ -190,6 +193,7 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
   take_totals (self, simulation);
   take_binding (self, simulation);
   self->global_batch = batch_of (scenario);
+  self->choices = fab_choices_of (simulation);
   self->n_events = fab_simulation_events (simulation);
   self->uses_seed = fab_simulation_uses_seed (simulation);
   self->verdict = fab_verdict_of (scenario, simulation, registry, error);

@@ -34,6 +34,7 @@ typedef struct {
   gboolean uses_seed;  /* another seed can give other figures */
   GPtrArray
       *draws; /* FabPoint of each seed, in their order, of which this is the median (spread.h); NULL: one */
+  GArray *choices;         /* FabChoice (choices.h), what the library chose; NULL: not known */
   gboolean has_only_times; /* of the draws only step and exposed communication were kept */
 } FabPoint;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/result/columns.h"
+#include "sim/study/choices.h"
 
 /* All its columns are real, whole or text. */
 static const FabRecordTable *const points = &fab_record_tables[FAB_TABLE_SWEEP_POINT];
@@ -240,6 +241,7 @@ take_point (FabSweepPointRecord *self, const FabPoint *point)
   self->binding_spec = g_strdup (point->binding_spec);
   self->binding_fraction = point->binding != NULL ? point->binding_fraction : NAN;
   self->verdict = fab_verdict_codes (point->verdict);
+  self->choices = point->choices != NULL ? fab_choices_write (point->choices) : NULL;
   take_spending (self, &point->spending);
   take_parts (self, point);
   take_goodput (self, &point->goodput);
@@ -286,7 +288,8 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
                               .binding = g_strdup (self->binding),
                               .binding_spec = g_strdup (self->binding_spec),
                               .spending = spending_of (self),
-                              .verdict = fab_verdict_of_codes (self->verdict) };
+                              .verdict = fab_verdict_of_codes (self->verdict),
+                              .choices = fab_choices_read (self->choices) };
   give_parts (self, trial->point);
   give_goodput (self, &trial->point->goodput);
   trial->point->has_only_times = TRUE;

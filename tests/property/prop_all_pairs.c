@@ -86,7 +86,7 @@ assert_same_forms (const FabCollectiveForm *a, const FabCollectiveForm *b)
   assert_int_equal (a->intra_kind, b->intra_kind);
   assert_int_equal (a->inter_kind, b->inter_kind);
   assert_true (a->intra_technology == b->intra_technology);
-  assert_near_rel (a->limit_bytes_per_s, b->limit_bytes_per_s);
+  assert_near_rel (a->phases_bytes_per_s, b->phases_bytes_per_s);
   assert_near_rel (a->fill_s_per_byte, b->fill_s_per_byte);
   assert_near_rel (a->footprint->rate_bytes_per_s, b->footprint->rate_bytes_per_s);
   assert_int_equal (a->footprint->n, b->footprint->n);

@@ -9,6 +9,9 @@
  * by one. Where a hash chooses paths, the best of several seeds is held against the worst of them. Where the library's
  * own estimate chooses a slower way, the verdict of the better machine has FAB_FINDING_CHOICE.
  *
+ * Neighbours of a study are held tighter: where a step along a rate, a number of NICs or a latency makes a step of
+ * training more than 1 % longer, the library chooses otherwise at the two, which the study then prints.
+ *
  * FAB_TEST_ROUNDS=20 plays 2400 pairs in a few minutes.
  */
 #include "tests/support/test.h"
@@ -16,6 +19,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/run/run.h"
+#include "sim/study/choices.h"
 #include "sim/verdict/verdict.h"
 #include "tests/support/play.h"
 #include "tests/support/seeds.h"
@@ -286,11 +290,116 @@ a_better_machine_is_never_slower_without_a_reason (G_GNUC_UNUSED void **state)
   seeds_run (N_PAIRS, check_more);
 }
 
+/* --- neighbours --- */
+
+/* Every neighbour along a key. What is said of them is what a study prints: the library chose otherwise. */
+static const char *const jobs[] = {
+  "cluster: {node: dgx-h100, nodes: 4, %s, fabric: {kind: leaf_spine, nodes_per_leaf: 2}, route: spray}\n"
+  "job: {kind: ddp, model: gpt2-xl, micro_batch: 8, sequence: 1024, bucket: 100MiB}\n",
+  "cluster: {node: dgx-a100, nodes: 8, %s, fabric: rail}\n"
+  "job: {kind: fsdp, model: gpt2-xl, micro_batch: 4, sequence: 1024}\n",
+  "cluster: {node: hgx-b200, nodes: 4, %s, fabric: rail}\n"
+  "job: {kind: zero, stage: 2, model: gpt2-xl, micro_batch: 4, sequence: 1024}\n",
+};
+
+/* `format` with `value` in place of its %s. (transfer full) */
+static char *
+put_in (const char *format, const char *value)
+{
+  g_auto (GStrv) parts = g_strsplit (format, "%s", 2);
+
+  return g_strjoinv (value, parts);
+}
+
+static FabPoint *
+point_of (const char *job, const char *keys, const FabWhatIf *what_if)
+{
+  g_autofree char *body = put_in (job, keys);
+  g_autofree char *yaml = g_strconcat ("name: t\niterations: 2\n", body, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("test", yaml, strlen (yaml), NULL, &fab_models,
+                                                         catalog, &error);
+  g_autoptr (FabSimulation) simulation = scenario
+                                           ? fab_scenario_run (scenario, &fab_models, what_if, NULL, &error)
+                                           : NULL;
+  FabPoint *point = simulation ? fab_point_of (scenario, simulation, &fab_models, &error) : NULL;
+
+  if (point == NULL)
+    fail_msg ("%s\n%s", error->message, yaml);
+  return point;
+}
+
+static void
+check_neighbours (const FabPoint *worse, const FabPoint *better, const char *job, const char *keys)
+{
+  g_autoptr (GArray) changes = fab_choice_changes (worse, better);
+
+  if (fab_choice_slowdown (worse, better) > 0 && changes->len == 0)
+    fail_msg ("with %s the step is %.9g s in place of %.9g, and the library chooses the same\n%s", keys,
+              better->step_s, worse->step_s, job);
+}
+
+/* `first` to `last`, each `step` better than the one before. */
+static void
+check_key (const char *job, const char *format, guint first, guint last, guint step)
+{
+  g_autoptr (FabPoint) worse = NULL;
+
+  for (guint value = first; value <= last; value += step) {
+    g_autofree char *number = g_strdup_printf ("%u", value);
+    g_autofree char *keys = put_in (format, number);
+    FabPoint *better = point_of (job, keys, NULL);
+
+    if (worse != NULL)
+      check_neighbours (worse, better, job, keys);
+    fab_point_free (worse);
+    worse = better;
+  }
+}
+
+static void
+more_bandwidth_is_slower_only_where_the_library_chooses_otherwise (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (jobs); i++)
+    check_key (jobs[i], "nic_rate: %sGb/s", 50, 540, 10);
+}
+
+static void
+more_nics_are_slower_only_where_the_library_chooses_otherwise (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (jobs); i++)
+    check_key (jobs[i], "nics_per_node: %s", 1, 8, 1);
+}
+
+static void
+less_latency_is_slower_only_where_the_library_chooses_otherwise (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (jobs); i++) {
+    g_autoptr (FabPoint) worse = NULL;
+
+    for (gint percent = 300; percent >= -75; percent -= 75) {
+      FabWhatIf what_if = { .link_class = strstr (jobs[i], "a100") != NULL ? "ib-hdr" : "ib-ndr",
+                            .rate_factor = 1,
+                            .latency_change = percent / 100.0,
+                            .endpoint_change = percent / 100.0 };
+      FabPoint *better = point_of (jobs[i], "gpus_per_node: 8", &what_if);
+
+      if (worse != NULL)
+        check_neighbours (worse, better, jobs[i], "less latency");
+      fab_point_free (worse);
+      worse = better;
+    }
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     seeds_test (a_better_machine_is_never_slower_without_a_reason),
+    cmocka_unit_test (more_bandwidth_is_slower_only_where_the_library_chooses_otherwise),
+    cmocka_unit_test (more_nics_are_slower_only_where_the_library_chooses_otherwise),
+    cmocka_unit_test (less_latency_is_slower_only_where_the_library_chooses_otherwise),
   };
   int n_failed;
 

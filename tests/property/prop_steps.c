@@ -43,8 +43,8 @@ check_steps (const Rig *rig, const FabAlgorithmOps *algorithm, FabOp op, FabByte
     return;
   assert_true (algorithm->form (&group, op, &env, &form, NULL));
   rate = form.footprint->rate_bytes_per_s;
-  if (form.limit_bytes_per_s > 0)
-    rate = MIN (rate, form.limit_bytes_per_s);
+  if (form.phases_bytes_per_s > 0)
+    rate = MIN (rate, form.phases_bytes_per_s);
   stream_ps = (double) fab_form_latency_ps (&form)
             + (1 / rate + form.fill_s_per_byte / n_chunks) * (double) bytes * 1e12;
   steps_ps = rig_time_schedule (rig, algorithm, op, bytes, n_chunks, loads);

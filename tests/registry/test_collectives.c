@@ -51,7 +51,7 @@ check_form (const FabGroup *group, FabOp op, const FabCollectiveForm *form)
 
   assert_true (footprint->rate_bytes_per_s > 0 && isfinite (footprint->rate_bytes_per_s));
   assert_true (footprint->rate_bytes_per_s <= footprint->line_bound_bytes_per_s * (1 + 1e-9));
-  assert_true (form->limit_bytes_per_s >= 0 && isfinite (form->limit_bytes_per_s));
+  assert_true (form->phases_bytes_per_s >= 0 && isfinite (form->phases_bytes_per_s));
   assert_true (form->fill_s_per_byte >= 0 && isfinite (form->fill_s_per_byte));
   assert_true (form->n_intra_steps + form->n_inter_steps > 0);
   assert_true ((form->n_inter_steps > 0) == (group->n_nodes > 1));

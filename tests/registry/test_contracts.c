@@ -150,7 +150,7 @@ check_plan (const Rig *rig, const FabCollectivePlan *plan, FabOp op, FabBytes by
   assert_non_null (plan->algorithm);
   assert_non_null (plan->protocol);
   assert_true (plan->n_channels >= 1 && plan->wire_factor >= 1 && plan->startup_ps >= 0);
-  assert_true (plan->limit_bytes_per_s >= 0);
+  assert_true (plan->most_bytes_per_s >= 0);
 }
 
 /* Every size has a plan, from one byte to a terabyte. More bytes never take less time; where a further channel sets

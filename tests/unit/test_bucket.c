@@ -102,7 +102,7 @@ all_links_of_a_cube_carry_alike (void **state)
   assert_near (most, 2 * 63 / 64.0 / 6, 1e-9);
   assert_int_equal (form.n_inter_steps, 18);
   assert_int_equal (form.n_channels, 6);
-  assert_true (form.limit_bytes_per_s == 0);
+  assert_true (form.phases_bytes_per_s == 0);
   fab_footprint_free (form.footprint);
   form_of (&group, FAB_OP_ALL_GATHER, &form);
   links_between_routers (plant->graph, form.footprint, &least, &most);
@@ -129,8 +129,8 @@ unlike_axes_are_loaded_nearly_alike (void **state)
     guint n_axes = (s[0] > 1) + (s[1] > 1) + (s[2] > 1);
     double alike = (n - 1) / n / (2 * n_axes);
     assert_true (most < 1.1 * alike);
-    double time = form.limit_bytes_per_s > 0 ? 1 / form.limit_bytes_per_s
-                                             : 1 / form.footprint->rate_bytes_per_s;
+    double time = form.phases_bytes_per_s > 0 ? 1 / form.phases_bytes_per_s
+                                              : 1 / form.footprint->rate_bytes_per_s;
     assert_true (time < 1.2 * alike * 272 / 256 / 100e9);
     fab_footprint_free (form.footprint);
   }

@@ -53,7 +53,7 @@ flags_and_limits_lengthen_a_plan (G_GNUC_UNUSED void **state)
   plan.wire_factor = 2;
   assert_int_equal (fab_collective_plan_idle_ps (&plan), 3600);
   assert_near (fab_collective_plan_wire_per_byte (&plan), 3, 1e-15);
-  plan.limit_bytes_per_s = 0.25e12;
+  plan.most_bytes_per_s = 0.25e12;
   assert_int_equal (fab_collective_plan_idle_ps (&plan), 4600);
 }
 

@@ -52,7 +52,7 @@ job_new (const char *yaml, gboolean has_tensors)
 
   self->rig = rig_new_flat (2);
   FabWorkloadEnv env = {
-    &self->rig->cluster, self->rig->plain, three_tensors, NULL, NULL, has_tensors ? "" : NULL, 1, FALSE
+    &self->rig->cluster, self->rig->plain, three_tensors, NULL, NULL, has_tensors ? "" : NULL, 1, FALSE, FALSE
   };
   assert_true (fab_workload_ddp.build (&env, params->params, builder, &self->totals, NULL));
   self->dag = fab_dag_builder_freeze (builder);

@@ -40,7 +40,7 @@ limit_over_links (const FabCatalog *catalog, guint n, const char *params, FabOp 
   assert_string_equal (plan.algorithm, "ring");
   assert_int_equal (plan.n_channels, 2);
   *links = plan.footprint->rate_bytes_per_s;
-  double limit = plan.limit_bytes_per_s;
+  double limit = plan.most_bytes_per_s;
   fab_library_destroy (library);
   params_free (parsed);
   return limit / *links;

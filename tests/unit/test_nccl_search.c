@@ -146,6 +146,32 @@ older_releases_count_otherwise (G_GNUC_UNUSED void **state)
   assert_graph (&old.ring, 12, 30, 30);
 }
 
+/* Adapters report 25, 50, 56, 100, 200, 400, 800 Gb/s and so on. What a port carries between two of them is a limited
+ * port of the next one; a little above one is a measured port of that one. */
+static void
+adapters_report_their_own_speeds (G_GNUC_UNUSED void **state)
+{
+  static const double Gbps[][2] = { { 25, 25 },   { 50, 50 },   { 52, 50 },   { 60, 100 },   { 80, 100 },
+                                    { 100, 100 }, { 197, 200 }, { 201, 200 }, { 270, 400 },  { 280, 400 },
+                                    { 400, 400 }, { 430, 800 }, { 800, 800 }, { 1200, 1200 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (Gbps); i++)
+    assert_near (8 * nccl_reported_GBps (Gbps[i][0] / 8, FALSE), Gbps[i][1], 1e-9);
+  assert_near (8 * nccl_reported_GBps (300.0 / 8, TRUE), 300, 1e-9); /* EDR of 12 lanes */
+  assert_near (8 * nccl_reported_GBps (300.0 / 8, FALSE), 400, 1e-9);
+}
+
+/* 8 ports of 80 Gb/s would have 32 channels of 2.4 GB/s; adapters of 100 Gb/s have 8 of 12. */
+static void
+limited_ports_have_the_channels_of_their_adapters (G_GNUC_UNUSED void **state)
+{
+  NcclSearch between = search_nodes (9, h100, 8, 8, 10, 22902),
+             reported = search_nodes (9, h100, 8, 8, nccl_reported_GBps (10, FALSE), 22902);
+
+  assert_graph (&between.ring, 32, 2.4, 2.4);
+  assert_graph (&reported.ring, 8, 12, 12);
+}
+
 int
 main (void)
 {
@@ -156,6 +182,8 @@ main (void)
     cmocka_unit_test (trees_of_two_nodes_are_faster_inside),
     cmocka_unit_test (heads_between_nodes_have_a_nic_each),
     cmocka_unit_test (older_releases_count_otherwise),
+    cmocka_unit_test (adapters_report_their_own_speeds),
+    cmocka_unit_test (limited_ports_have_the_channels_of_their_adapters),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -13,7 +13,7 @@ static const char from[] = "\n**`run`**", to[] = "\n## Views\n";
 static const char *
 mark_of (guint since)
 {
-  static const char *const marks[] = { "", "", "²", "³", "⁴", "⁵", "⁶", "⁷" };
+  static const char *const marks[] = { "", "", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸" };
 
   assert_true (since < G_N_ELEMENTS (marks));
   return marks[since];

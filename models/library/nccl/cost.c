@@ -3,7 +3,8 @@
  *
  *   startup = base + steps inside nodes x step + steps between nodes x (network step + adapters) + pipeline fill
  *             all of it x 1.4 or 1.9 for long Simple rings between nodes (nccl_plateau_factor)
- *   rate    = the footprint's rate / the protocol's wire factor, and at most what the end points can do
+ *   rate    = the footprint's rate / the protocol's wire factor, and at most what the end points can do and what wires
+ *             allow that the footprint does not show (pace_bytes_per_s)
  *
  * The footprint stands for physics: links, packets, switches that reduce. The constants for a step contain the
  * latency of usual wires, so that link latencies are not added; where the wires' latency is longer than a step, it
@@ -159,12 +160,19 @@ blocks_fill_us (const NcclCandidate *self)
   return (self->form->n_intra_steps + self->form->n_inter_steps) * (double) part / bytes_per_s * 1e6;
 }
 
+/* Time in which the first bytes pass the links of a pipeline. */
 static double
-fill_us (const NcclCandidate *self)
+links_fill_us (const NcclCandidate *self)
 {
   double seconds = (double) MIN (self->bytes, fill_bytes (self)) * self->form->fill_s_per_byte;
 
-  return MAX (seconds * nccl_wire_factors[self->protocol] * 1e6, blocks_fill_us (self));
+  return seconds * nccl_wire_factors[self->protocol] * 1e6;
+}
+
+static double
+fill_us (const NcclCandidate *self)
+{
+  return MAX (links_fill_us (self), blocks_fill_us (self));
 }
 
 /* Time of all steps that follow one another. */
@@ -306,9 +314,10 @@ bus_ring_bytes_per_s (const NcclCandidate *self)
           + 1 / (bus_copy_bytes_per_s * self->n_channels * self->n_ranks));
 }
 
-/* What the end points of the candidate can do, in bytes of size per second; 0: they set no limit. */
+/* The highest rate of the candidate beside that of its footprint, in bytes of size per second: of its thread blocks and
+ * its protocol, of rails without a channel, and of what follows the links one after another. 0: there is none. */
 static double
-ends_bytes_per_s (const NcclCandidate *self)
+pace_bytes_per_s (const NcclCandidate *self)
 {
   const NcclAlgorithm *algorithm = self->algorithm;
   const FabCollectiveForm *form = self->form;
@@ -333,6 +342,50 @@ ends_bytes_per_s (const NcclCandidate *self)
   return limit;
 }
 
+/* A candidate whose links take no time. */
+typedef struct {
+  NcclCandidate candidate;
+  FabCollectiveForm form;
+  FabFootprint footprint;
+  NcclWires wires;
+  NcclSearch search;
+} Unbound;
+
+/* Its channels remain, and with them all that NCCL counts by the bandwidth of sends and receives. */
+static void
+unbind (const NcclCandidate *self, Unbound *unbound)
+{
+  NcclSearch *search = &unbound->search;
+  NcclGraph *const graphs[] = { &search->ring, &search->tree, &search->nvls };
+
+  double kernels = fab_form_kernels_bytes_per_s (self->form, self->group->cluster);
+
+  *unbound = (Unbound){ *self, *self->form, *self->form->footprint, *self->wires, *self->search };
+  unbound->footprint.rate_bytes_per_s = kernels > 0 ? kernels : HUGE_VAL;
+  unbound->form.footprint = &unbound->footprint;
+  unbound->wires.every_bytes_per_s = HUGE_VAL;
+  for (guint i = 0; i < unbound->wires.n_shared; i++)
+    unbound->wires.shared[i].bytes_per_s = HUGE_VAL;
+  for (guint i = 0; search->follows_rates && i < G_N_ELEMENTS (graphs); i++)
+    graphs[i]->intra_GBps = graphs[i]->inter_GBps = HUGE_VAL;
+  unbound->candidate.form = &unbound->form;
+  unbound->candidate.wires = &unbound->wires;
+  unbound->candidate.search = search;
+  if (!self->algorithm->is_point_to_point)
+    unbound->candidate.busbw_GBps = HUGE_VAL;
+}
+
+/* What the end points of the candidate could do if its links took no time; 0: they set no limit. */
+static double
+ends_bytes_per_s (const NcclCandidate *self)
+{
+  Unbound unbound;
+
+  unbind (self, &unbound);
+  double bytes_per_s = pace_bytes_per_s (&unbound.candidate);
+  return isfinite (bytes_per_s) ? bytes_per_s : 0;
+}
+
 static guint
 count_messages (const NcclCandidate *self, FabBytes chunk_bytes)
 {
@@ -355,7 +408,7 @@ plan_steps (const NcclCandidate *self, FabCollectivePlanSteps *steps)
   steps->steps_ps = fab_seconds_to_ps (steps_us (self) * 1e-6);
   steps->intra_cost = intra > 0 ? intra : MAX (inter, 1);
   steps->inter_cost = inter > 0 ? inter : steps->intra_cost;
-  steps->limit_bytes_per_s = ends_bytes_per_s (self);
+  steps->pace_bytes_per_s = pace_bytes_per_s (self);
 }
 
 static double
@@ -405,12 +458,15 @@ nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
   plan->footprint = self->form->footprint;
   plan->wire_factor = nccl_wire_factors[self->protocol];
   plan_steps (self, &plan->steps);
-  plan->limit_bytes_per_s = plan->steps.limit_bytes_per_s;
-  if (self->form->limit_bytes_per_s > 0)
-    lower (&plan->limit_bytes_per_s, self->form->limit_bytes_per_s / plan->wire_factor);
+  plan->most_bytes_per_s = plan->steps.pace_bytes_per_s;
+  plan->ends_bytes_per_s = ends_bytes_per_s (self);
+  if (self->form->phases_bytes_per_s > 0)
+    lower (&plan->most_bytes_per_s, self->form->phases_bytes_per_s / plan->wire_factor);
   plan->n_channels = self->n_channels;
   plan->n_connections = MAX (self->n_channels / self->form->n_channels, 1);
   plan->latency_ps = fab_form_latency_ps (self->form);
+  if (nccl_switch_cost (self) == NULL && fab_form_kernels_bytes_per_s (self->form, self->group->cluster) <= 0)
+    plan->fill_ps = fab_seconds_to_ps (links_fill_us (self) * nccl_plateau_factor (self) * 1e-6);
   start (self, plan);
   change_steps (plan, nccl_messages_ps (self, plan));
   change_steps (plan, own_copy_ps (self));

@@ -381,7 +381,7 @@ finish_plan (const Choice *choice, FabCollectivePlan *plan)
   plan->protocol = protocol_choices[best->protocol + 1];
   nccl_cost (best, plan);
   if (measured > 0)
-    plan->limit_bytes_per_s = plan->steps.limit_bytes_per_s = measured;
+    plan->most_bytes_per_s = plan->ends_bytes_per_s = plan->steps.pace_bytes_per_s = measured;
   if (params->has_whole_chunks && best->algorithm->has_whole_chunks && plan->op != FAB_OP_BROADCAST
       && plan->op != FAB_OP_REDUCE)
     nccl_round_chunks (best, plan);
@@ -408,8 +408,9 @@ take_symmetric (const Choice *choice, const NcclSymmetric *kernel, FabCollective
   plan->n_connections = 1;
   plan->footprint = form->footprint;
   plan->wire_factor = 1;
-  plan->limit_bytes_per_s = (double) choice->common.bytes / (kernel->move_us * 1e-6);
-  plan->steps = (FabCollectivePlanSteps){ .limit_bytes_per_s = plan->limit_bytes_per_s };
+  plan->ends_bytes_per_s = (double) choice->common.bytes / (kernel->move_us * 1e-6);
+  plan->most_bytes_per_s = plan->ends_bytes_per_s;
+  plan->steps = (FabCollectivePlanSteps){ .pace_bytes_per_s = plan->ends_bytes_per_s };
   plan->latency_ps = fab_form_latency_ps (form);
   plan->startup_ps = MAX (fab_seconds_to_ps (kernel->base_us * 1e-6), plan->latency_ps);
   plan->best = (FabCollectivePlanBest){ 0 };

@@ -50,10 +50,11 @@ rccl_plan_all_pairs (const NcclCandidate *common, const FabCollectiveForm *form,
   plan->n_connections = 1;
   plan->latency_ps = fab_form_latency_ps (form);
   plan->startup_ps = MAX (is_ll ? cost->ll_ps : cost->simple_ps, plan->latency_ps);
-  plan->limit_bytes_per_s = (double) (is_ll ? cost->ll_bytes_per_s : cost->bytes_per_s);
+  plan->ends_bytes_per_s = (double) (is_ll ? cost->ll_bytes_per_s : cost->bytes_per_s);
+  plan->most_bytes_per_s = plan->ends_bytes_per_s;
   plan->steps.steps_ps = plan->startup_ps;
   plan->steps.intra_cost = plan->steps.inter_cost = 1;
-  plan->steps.limit_bytes_per_s = plan->limit_bytes_per_s;
+  plan->steps.pace_bytes_per_s = plan->ends_bytes_per_s;
   return protocol;
 }
 

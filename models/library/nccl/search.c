@@ -5,12 +5,20 @@
  * ncclTopoDupChannels, ncclTopoCompute; src/graph/topo.h: SM60_NVLINK_BW and the others; src/graph/connect.cc:
  * ncclTopoPostset; src/init.cc: minChannels and maxChannels. Read in 2.16.5, 2.18.6 and every line from 2.19 to 2.30.7.
  *
+ * What limits the channels between nodes in 2.30.7: at most half of MAXCHANNELS in the search (init.cc:1177), and
+ * of them those that the speeds of adapters and the NVLinks hold; then MAXCHANNELS, NCCL_MAX_NCHANNELS and maxCTAs
+ * (connect.cc, ncclTopoPostset). The connections that an adapter allows (`maxconn`) are read, and no search looks
+ * at them (topo.cc:424). The time of a search ends at 2^8 steps with equal channels, and at 2^14 with any, which
+ * find what fits here (search.cc:332-335).
+ *
  *   pass 1   the speed out of the list with the most channels x speed, from the top until one is below 0.49 of the best
  *   twice    as many channels of half the speed, where a channel has 25 GB/s or more; from Hopper on only where it has
  *            50, or where there are at most 4
  *   pass 2   higher speeds for the same channels: rings both speeds, trees the one inside nodes, NVLS the one between
  */
 #include "models/library/nccl/search.h"
+
+#include <math.h>
 
 typedef enum { RING, TREE, NVLS } Pattern;
 
@@ -81,6 +89,34 @@ nccl_link_rate_GBps (guint generation)
   return generation >= 10 ? 50 : generation >= 7 ? 25 : 20;
 }
 
+/* A bandwidth that fits may be used up to the last digit. */
+static const double rounding = 1e-6;
+
+/* --- adapters --- */
+
+/* In Gb/s: lanes of 2.5, 5, 10, 14, 25, 50, 100 and 200 (v2.30.7, src/transport/net_ib/init.cc:116-127), one, two and
+ * four of them, and Ethernet's. Sockets read the speed of the interface (net_socket.cc). Since 2.30.3 InfiniBand asks
+ * ibv_query_port_speed first, in steps of 100 Mb/s. */
+static const double reported_Gbps[] = { 0.1, 1, 2.5, 5, 10, 14, 20, 25, 28, 40, 50, 56, 100, 200, 400, 800 };
+
+/* Of 8 and 12 lanes, which are in NCCL's table too, and of which no adapter is known. */
+static const double wide_Gbps[] = { 30, 60, 112, 120, 168, 300, 600 };
+
+double
+nccl_reported_GBps (double rate_GBps, gboolean is_own)
+{
+  const double above =
+      1.05; /* by which a measured rate, or the end of its band, may be above the adapter's */
+
+  for (guint i = 0; is_own && i < G_N_ELEMENTS (wide_Gbps); i++)
+    if (fabs (8 * rate_GBps / wide_Gbps[i] - 1) < rounding)
+      return rate_GBps;
+  for (guint i = 0; i < G_N_ELEMENTS (reported_Gbps); i++)
+    if (rate_GBps <= reported_Gbps[i] / 8 * above)
+      return reported_Gbps[i] / 8;
+  return rate_GBps;
+}
+
 /* --- the search --- */
 
 typedef struct {
@@ -90,9 +126,6 @@ typedef struct {
   guint least, most; /* channels that a graph must have, and may */
   double total_GBps; /* of the links of a GPU; a graph that has it is good enough */
 } Search;
-
-/* A bandwidth that fits may be used up to the last digit. */
-static const double rounding = 1e-6;
 
 /* Channels of that speed that fit into the NVLinks of every GPU. A ring passes all GPUs and comes back. A tree's chain
  * ends in a GPU, another one for each channel. For each head of NVLS every GPU sends and receives once, and the head
@@ -264,4 +297,5 @@ nccl_search (const NcclSystem *system, guint version, NcclSearch *search)
   search->tree = find (system, version, TREE, search->ring.n, search->ring.n);
   search->nvls = find_nvls (system, version);
   search->n_channels = count_channels (system, version, &search->ring);
+  search->follows_rates = system->n_nodes > 1;
 }

@@ -10,6 +10,11 @@
 
 #include <glib.h>
 
+/* The speed that an adapter reports, which NCCL searches with, where its port carries `rate_GBps`: the least of those
+ * of adapters that is not below the rate. A port that carries less than its adapter reports is limited or shaped.
+ * Standards of 8 and 12 lanes count where the rate is theirs and `is_own`: the port has the rate of its entry. */
+double nccl_reported_GBps (double rate_GBps, gboolean is_own);
+
 /* What the search knows of a node, in GB/s as NCCL counts. */
 typedef struct {
   guint generation; /* compute capability, the first digit */
@@ -30,6 +35,8 @@ typedef struct {
   NcclGraph ring, tree,
       nvls;         /* nvls: a channel is a head, a GPU that the switch reduces for; 0 of them: no NVLS */
   guint n_channels; /* that NCCL then sets up for rings and trees */
+  gboolean
+      follows_rates; /* faster links have faster channels; FALSE: NCCL has counted NVLinks, whatever their rate */
 } NcclSearch;
 
 /* `version` is that of NCCL, as 22902. */

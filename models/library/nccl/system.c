@@ -5,6 +5,8 @@
  * pairs by as many links each: four GPUs have rings along every pair in both directions, so that a ring may use all
  * links. Other machines (the cube meshes of Pascal and Volta, PCIe, AMD's) have the rings that their links allow.
  */
+#include <math.h>
+
 #include "models/library/nccl/parts.h"
 
 /* What joins GPU 0 of the group with the others, in NVLinks: by switches, or with `n_peers` of them directly. */
@@ -71,7 +73,7 @@ count_nvlinks (const FabGroup *group, guint generation)
            : 0;
 }
 
-/* The rate in GB/s of the NIC's own port, and at most 24/31.5 of its bus: NCCL counts 24 GB/s for PCIe 4 x16. */
+/* The speed in GB/s that the NIC reports, and at most 24/31.5 of its bus: NCCL counts 24 GB/s for PCIe 4 x16. */
 static double
 nic_GBps (const FabCluster *cluster, FabVertexId nic)
 {
@@ -81,11 +83,14 @@ nic_GBps (const FabCluster *cluster, FabVertexId nic)
   guint n = fab_graph_out_links (cluster->graph, nic, &first);
 
   for (FabLinkId i = first; i < first + n; i++) {
-    double rate = (double) fab_graph_link (cluster->graph, i)->rate_bytes_per_s / 1e9;
+    const FabLink *link = fab_graph_link (cluster->graph, i);
+    const FabLinkClass *link_class = fab_graph_link_class (cluster->graph, i);
+    double rate = (double) link->rate_bytes_per_s / 1e9;
 
-    if (fab_graph_vertex (cluster->graph, fab_graph_link (cluster->graph, i)->dst)->node == FAB_NO_NODE)
-      port += rate;
-    else if (fab_graph_link_class (cluster->graph, i)->technology->joins == FAB_JOINS_DEVICES)
+    if (fab_graph_vertex (cluster->graph, link->dst)->node == FAB_NO_NODE)
+      port += link->count
+            * nccl_reported_GBps (rate / link->count, fabs (link_class->messages.rate_change) <= 0);
+    else if (link_class->technology->joins == FAB_JOINS_DEVICES)
       bus = MIN (bus, rate * bus_share);
   }
   return MIN (port, bus);
@@ -120,6 +125,7 @@ follow_links (const NcclCandidate *common, guint n_rails, NcclSearch *search)
     n = CLAMP (n, 2, architecture->most_channels);
   }
   search->n_channels = n;
+  search->follows_rates = TRUE;
   search->ring = search->tree = (NcclGraph){ n, common->busbw_GBps / n, common->busbw_GBps / n };
   search->nvls = (NcclGraph){ 0 };
 }

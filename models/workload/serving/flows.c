@@ -24,10 +24,11 @@ flows_add (Flows *self, const Flow *flow, FlowStreams *streams, GError **error)
   plan.n_channels = 0; /* RDMA occupies no multiprocessor */
   plan.startup_ps = fab_ps_add (plan.startup_ps, flow->setup_ps);
   plan.steps.steps_ps = plan.startup_ps;
-  if (flow->message_bytes > 0 && self->message_ps > 0)
-    plan.limit_bytes_per_s = plan.steps.limit_bytes_per_s = flow->message_bytes
-                                                          / ((double) self->message_ps / 1e12)
-                                                          / MAX (flow->n_beside, 1);
+  if (flow->message_bytes > 0 && self->message_ps > 0) {
+    plan.ends_bytes_per_s = flow->message_bytes / ((double) self->message_ps / 1e12)
+                          / MAX (flow->n_beside, 1);
+    plan.most_bytes_per_s = plan.steps.pace_bytes_per_s = plan.ends_bytes_per_s;
+  }
   if (!streams->is_there)
     *streams = (FlowStreams){ fab_dag_builder_stream (self->builder, flow->rank_class, "flow"),
                               fab_dag_builder_stream (self->builder, flow->target_class, "flow"), TRUE };

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/study/choices.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/base/units.h"
+
+enum { MOST_CHOICES = 16 };
+
+static const double least_share = 0.05; /* of the time of all collectives */
+static const double least_slowdown = 0.01;
+
+/* --- of a simulation --- */
+
+static FabBytes
+round_bytes (FabBytes bytes)
+{
+  FabBytes unit = 1;
+
+  while (bytes / unit >= 100)
+    unit *= 10;
+  return (bytes + unit / 2) / unit * unit;
+}
+
+static gboolean
+is_same_choice (const FabChoice *a, const FabChoice *b)
+{
+  return a->n_channels == b->n_channels && strcmp (a->algorithm, b->algorithm) == 0
+      && strcmp (a->protocol, b->protocol) == 0;
+}
+
+static gboolean
+is_same_work (const FabChoice *a, const FabChoice *b)
+{
+  return a->bytes == b->bytes && strcmp (a->op, b->op) == 0 && strcmp (a->dimension, b->dimension) == 0;
+}
+
+static const char *
+known_text (const char *text)
+{
+  return g_intern_string (text != NULL && *text != '\0' ? text : "-");
+}
+
+static void
+add_record (GArray *choices, const FabCollectiveRecord *record)
+{
+  FabChoice one = { .op = known_text (record->op),
+                    .dimension = known_text (record->dimension),
+                    .algorithm = known_text (record->algorithm),
+                    .protocol = known_text (record->protocol),
+                    .bytes = round_bytes ((FabBytes) record->bytes),
+                    .n_channels = record->n_channels,
+                    .seconds = fab_ps_to_seconds (record->end_ps - record->start_ps) };
+
+  for (guint i = 0; i < choices->len; i++) {
+    FabChoice *known = &g_array_index (choices, FabChoice, i);
+
+    if (is_same_work (known, &one) && is_same_choice (known, &one)) {
+      known->seconds += one.seconds;
+      return;
+    }
+  }
+  g_array_append_val (choices, one);
+}
+
+static int
+compare_seconds (gconstpointer a, gconstpointer b)
+{
+  double x = ((const FabChoice *) a)->seconds, y = ((const FabChoice *) b)->seconds;
+
+  return (x < y) - (x > y);
+}
+
+GArray *
+fab_choices_of (const FabSimulation *simulation)
+{
+  const GArray *records = fab_simulation_probe (simulation)->collectives;
+  GArray *choices = g_array_new (FALSE, FALSE, sizeof (FabChoice));
+
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
+
+    if (record->n_channels > 0) /* 0: one rank, or a flow that no library has planned */
+      add_record (choices, record);
+  }
+  g_array_sort (choices, compare_seconds); /* stable */
+  if (choices->len > MOST_CHOICES)
+    g_array_set_size (choices, MOST_CHOICES);
+  return choices;
+}
+
+/* --- as a text --- */
+
+char *
+fab_choices_write (const GArray *self)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; self != NULL && i < self->len; i++) {
+    const FabChoice *one = &g_array_index (self, FabChoice, i);
+    char seconds[G_ASCII_DTOSTR_BUF_SIZE];
+
+    g_ascii_formatd (seconds, sizeof seconds, "%.9g", one->seconds);
+    g_string_append_printf (text, "%s%s %s %" G_GUINT64_FORMAT " %s %s %u %s", i > 0 ? ";" : "", one->op,
+                            one->dimension, (guint64) one->bytes, one->algorithm, one->protocol,
+                            one->n_channels, seconds);
+  }
+  return g_string_free (text, FALSE);
+}
+
+GArray *
+fab_choices_read (const char *text)
+{
+  enum { N_WORDS = 7 };
+  g_auto (GStrv) lines = g_strsplit (text != NULL ? text : "", ";", -1);
+  g_autoptr (GArray) choices = g_array_new (FALSE, FALSE, sizeof (FabChoice));
+
+  if (text == NULL)
+    return NULL;
+  for (guint i = 0; lines[i] != NULL; i++) {
+    g_auto (GStrv) words = g_strsplit (lines[i], " ", -1);
+
+    if (g_strv_length (words) != N_WORDS)
+      return NULL;
+    FabChoice one = { .op = g_intern_string (words[0]),
+                      .dimension = g_intern_string (words[1]),
+                      .bytes = g_ascii_strtoull (words[2], NULL, 10),
+                      .algorithm = g_intern_string (words[3]),
+                      .protocol = g_intern_string (words[4]),
+                      .n_channels = (guint) g_ascii_strtoull (words[5], NULL, 10),
+                      .seconds = g_ascii_strtod (words[6], NULL) };
+    g_array_append_val (choices, one);
+  }
+  return g_steal_pointer (&choices);
+}
+
+/* --- of two points --- */
+
+static double
+total_seconds (const GArray *choices)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < choices->len; i++)
+    sum += g_array_index (choices, FabChoice, i).seconds;
+  return sum;
+}
+
+/* The choice that took longest for this work; NULL: there is no such work. */
+static const FabChoice *
+find_work (const GArray *choices, const FabChoice *work)
+{
+  for (guint i = 0; i < choices->len; i++)
+    if (is_same_work (&g_array_index (choices, FabChoice, i), work))
+      return &g_array_index (choices, FabChoice, i);
+  return NULL;
+}
+
+GArray *
+fab_choice_changes (const FabPoint *before, const FabPoint *after)
+{
+  GArray *changes = g_array_new (FALSE, FALSE, sizeof (FabChoiceChange));
+
+  if (before->choices == NULL || after->choices == NULL)
+    return changes;
+  double least_before_s = least_share * total_seconds (before->choices),
+         least_after_s = least_share * total_seconds (after->choices);
+  for (guint i = 0; i < after->choices->len; i++) {
+    const FabChoice *now = &g_array_index (after->choices, FabChoice, i);
+    const FabChoice *then = find_work (before->choices, now);
+
+    if (then == NULL || find_work (after->choices, now) != now || is_same_choice (then, now)
+        || (then->seconds < least_before_s && now->seconds < least_after_s))
+      continue;
+    g_array_append_val (changes, ((FabChoiceChange){ then, now }));
+  }
+  return changes;
+}
+
+double
+fab_choice_slowdown (const FabPoint *before, const FabPoint *after)
+{
+  double longer = before->step_s > 0 && after->step_s > 0 ? after->step_s / before->step_s - 1 : 0;
+
+  return longer > least_slowdown ? longer : 0;
+}
+
+char *
+fab_choice_reason (const FabPoint *before, const FabPoint *after, const FabChoiceChange *change)
+{
+  double compute_s = after->compute_s - before->compute_s, exposed_s = after->exposed_s - before->exposed_s;
+  gboolean is_compute = compute_s > exposed_s;
+  g_autofree char *time = fab_figure_show (FAB_FIGURE_TIME, MAX (compute_s, exposed_s));
+
+  if (is_compute && change->after->n_channels > change->before->n_channels)
+    return g_strdup_printf ("%u channels occupy multiprocessors in place of %u, and compute takes %s longer",
+                            change->after->n_channels, change->before->n_channels, time);
+  if (is_compute)
+    return g_strdup_printf ("compute takes %s longer beside these collectives", time);
+  return g_strdup_printf ("%s more of the communication is exposed", time);
+}
+
+char *
+fab_choice_words (const FabChoiceChange *change)
+{
+  const FabChoice *now = change->after, *then = change->before;
+  g_autofree char *size = fab_figure_show (FAB_FIGURE_BYTES, (double) now->bytes);
+  gboolean has_protocols = strcmp (now->protocol, then->protocol) != 0;
+
+  return g_strdup_printf ("%s of %s by %s%s%s with %u %s in place of %s%s%s with %u", now->op, size,
+                          now->algorithm, has_protocols ? " " : "", has_protocols ? now->protocol : "",
+                          now->n_channels, now->n_channels == 1 ? "channel" : "channels", then->algorithm,
+                          has_protocols ? " " : "", has_protocols ? then->protocol : "", then->n_channels);
+}
