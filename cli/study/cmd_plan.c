@@ -13,6 +13,7 @@
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/thread_pool.h"
 #include "sim/base/units.h"
 #include "sim/study/plan.h"
 #include "sim/study/study_bottleneck.h"
@@ -361,8 +362,7 @@ looked_init (Looked *self, const FabPlan *plan)
   self->none = (FabTry){ .point = NULL };
   for (guint i = 0; i < plan->candidates->len; i++) {
     const FabCandidate *candidate = candidate_at (plan, i);
-    FabPointsRow row = { NULL, is_unplayed (candidate) ? &self->none : &candidate->trial,
-                         NULL, NULL };
+    FabPointsRow row = { NULL, is_unplayed (candidate) ? &self->none : &candidate->trial, NULL, NULL };
 
     if (candidate->state == FAB_CANDIDATE_PASSED_OVER)
       continue;
@@ -497,44 +497,59 @@ variant_of (const FabStudy *study, const FabPlan *plan, guint place)
   return (FabVariantOf){ study, ranked (plan, place)->edits, ranked (plan, place)->trial.point };
 }
 
-/* Of the first of the ranking; NULL: there is none, or it cannot be had. (transfer full) */
-static FabBand *
-band_of (const FabStudy *study, const FabPlan *plan)
+/* What is asked of the first of the ranking once it is known, each by plays of its own. */
+typedef struct {
+  const FabStudy *study;
+  const FabPlan *plan;
+  guint n_shown;
+  FabBand *first;       /* of its step; NULL: there is none, or it cannot be had */
+  FabPairedBand second; /* of the second's step against it; n 0: likewise */
+} Closer;
+
+static void
+find_band (Closer *self)
 {
   const FabFigure *const figures[] = { fab_figure_find ("step") };
-  g_autoptr (GError) problem = NULL;
-  FabBand *band = NULL;
 
-  if (plan->ranking->len > 0)
-    fab_study_band (study, ranked (plan, 0)->edits, ranked (plan, 0)->trial.point,
-                    &(FabBandFigures){ figures, 1 }, &band, &problem);
-  return band;
+  if (self->plan->ranking->len > 0)
+    fab_study_band (self->study, ranked (self->plan, 0)->edits, ranked (self->plan, 0)->trial.point,
+                    &(FabBandFigures){ figures, 1 }, &self->first, NULL);
 }
 
-/* Of the second against the first; n stays 0 where that cannot be had. */
 static void
-compare_second (const FabStudy *study, const FabPlan *plan, FabPairedBand *band)
+compare_second (Closer *self)
 {
-  if (plan->ranking->len < 2)
+  if (self->plan->ranking->len < 2)
     return;
-  const FabVariantOf first = variant_of (study, plan, 0), second = variant_of (study, plan, 1);
-  if (!fab_study_compare (&first, &second, band, NULL))
-    *band = (FabPairedBand){ 0 };
+  const FabVariantOf first = variant_of (self->study, self->plan, 0),
+                     second = variant_of (self->study, self->plan, 1);
+  if (!fab_study_compare (&first, &second, &self->second, NULL))
+    self->second = (FabPairedBand){ 0 };
 }
 
-/* Of the first of the ranking in any case, and of the others that are shown where that is quick. */
+/* Of the first in any case, and of the others that are shown where that is quick. */
 static void
-find_bottlenecks (const FabStudy *study, const FabPlan *plan, guint n_shown)
+find_bottlenecks (Closer *self)
 {
-  guint n = MIN (plan->ranking->len, n_shown);
+  guint n = MIN (self->plan->ranking->len, self->n_shown);
   g_autofree FabTry **tries = g_new (FabTry *, n + 1);
 
   for (guint i = 0; i < n; i++)
-    tries[i] = &((FabCandidate *) g_ptr_array_index (plan->ranking, i))->trial;
+    tries[i] = &((FabCandidate *) g_ptr_array_index (self->plan->ranking, i))->trial;
   if (n > 0)
-    fab_study_find_bottleneck (study, tries[0]->edits, tries[0]->point);
-  fab_study_find_bottlenecks (study, tries, n);
+    fab_study_find_bottleneck (self->study, tries[0]->edits, tries[0]->point);
+  fab_study_find_bottlenecks (self->study, tries, n);
 }
+
+static void
+look_closer (gpointer data, guint item)
+{
+  void (*const parts[]) (Closer *) = { find_bottlenecks, find_band, compare_second };
+
+  parts[item] (data);
+}
+
+enum { N_PARTS = 3 };
 
 static int
 plan (const PlanOptions *o, const char *path, GError **error)
@@ -566,10 +581,11 @@ plan (const PlanOptions *o, const char *path, GError **error)
     return -1;
   view.title = title;
   view.plan = found;
-  g_autoptr (FabBand) first = band_of (study, found);
+  Closer closer = { .study = study, .plan = found, .n_shown = view.top };
+  fab_thread_pool_run (study->n_threads, N_PARTS, look_closer, &closer);
+  g_autoptr (FabBand) first = closer.first;
   view.first = first;
-  compare_second (study, found, &view.second);
-  find_bottlenecks (study, found, view.top);
+  view.second = closer.second;
   fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&view);
   g_print ("%s", text);
