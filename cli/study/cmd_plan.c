@@ -527,16 +527,17 @@ compare_second (Closer *self)
     self->second = (FabPairedBand){ 0 };
 }
 
-/* Of the first in any case, and of the others that are shown where that is quick. */
+/* Of the first unless it takes seconds for each lever, and of the others that are shown where that is quick. */
 static void
 find_bottlenecks (Closer *self)
 {
+  const guint64 most_events = 500000;
   guint n = MIN (self->plan->ranking->len, self->n_shown);
   g_autofree FabTry **tries = g_new (FabTry *, n + 1);
 
   for (guint i = 0; i < n; i++)
     tries[i] = &((FabCandidate *) g_ptr_array_index (self->plan->ranking, i))->trial;
-  if (n > 0)
+  if (n > 0 && tries[0]->point->n_events <= most_events)
     fab_study_find_bottleneck (self->study, tries[0]->edits, tries[0]->point);
   fab_study_find_bottlenecks (self->study, tries, n);
 }
