@@ -77,7 +77,6 @@ add_figures (FabJson *json, const FabRunResult *result)
   add_memory (json, result);
   fab_verdict_add_json (result->verdict, json, "verdict");
   add_collectives (json, result);
-  fab_json_add_real (json, "ends_fraction", result->ends_fraction);
   fab_json_add_text (json, "binding", link);
   fab_json_add_text (json, "binding_spec",
                      link ? fab_graph_link_class (cluster->graph, result->binding_link)->name : NULL);

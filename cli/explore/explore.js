@@ -43,14 +43,15 @@
     if (differs(before.comm_s, after.comm_s, 0.005))
       said.push(`communication takes ${fromTo(before.comm_s, after.comm_s, time)}`);
     if (Math.abs(before.startup_fraction - after.startup_fraction) > 0.02)
-      said.push(`of it ${fromTo(before.startup_fraction, after.startup_fraction, percent)} is waiting for the first byte`);
-    if (linkWords(before) !== linkWords(after))
-      said.push(after.ends_fraction > 0.5 ? `the slowest link is ${linkWords(after)} now, but the ends of the collectives set the pace`
-        : `${linkWords(after)} sets the pace now`);
+      said.push(`of the communication ${fromTo(before.startup_fraction, after.startup_fraction, percent)} is waiting for the first byte`);
     if (differs(before.memory_bytes, after.memory_bytes, 0.01))
       said.push(`a GPU needs ${fromTo(before.memory_bytes, after.memory_bytes, size)} of memory`);
     return said;
   };
+
+  // A fact, and no reason: what limits the step takes longer, and stands in the report below.
+  const linkChange = (before, after) => linkWords(before) === linkWords(after) ? ""
+    : ` The slowest link is ${linkWords(after)} now.`;
 
   // What stops comes first; the rest of the verdict is in the report below.
   const stopWords = (figures) => figures.verdict.filter((finding) => finding.severity === "stops")
@@ -61,12 +62,12 @@
     if (!before)
       return stopWords(figures) + `A step takes ${time(figures.step_s)} on ${figures.gpus} GPUs, `
         + `${percent(exposed(figures))} of it exposed communication.`;
-    const said = reasons(before.figures, figures);
+    const said = reasons(before.figures, figures), moved = linkChange(before.figures, figures);
     const turned = knobWords(before.knobs, after.knobs);
     return stopWords(figures) + (turned.length ? turned.join(", ") + ": " : "")
       + `step ${fromTo(before.figures.step_s, figures.step_s, time)}, `
       + `exposed ${fromTo(exposed(before.figures), exposed(figures), percent)}.`
-      + (said.length ? ` Because ${said.join("; ")}.` : " Nothing else moved.");
+      + (said.length ? ` Because ${said.join("; ")}.` : moved ? "" : " Nothing else moved.") + moved;
   };
 
   // --- showing
@@ -76,14 +77,18 @@
     at("changed").className = "problem";
   };
 
-  // How sure the result of these settings is; null: the server is busy.
+  // What limits the step with these settings, and how sure that is; null: the server is busy.
   const outlookOf = async (settings) => {
     const reply = await fetch("api/outlook?" + settings + "&client=" + client, { signal: aborter?.signal });
     if (!reply.ok) return null;
     const outlook = await reply.json();
-    return { band: outlook.band ?? [], faster: outlook.faster ?? [], seeds: outlook.seeds ?? null,
-      outlook: outlook.problem ?? "certain" };
+    return { band: outlook.band ?? [], levers: outlook.levers ?? [], waits: outlook.waits ?? [],
+      seeds: outlook.seeds ?? null, outlook: outlook.problem ?? "certain" };
   };
+
+  const BUSY = { band: [], levers: [], waits: [], seeds: null, outlook: "The server is busy." };
+  const take = (run, { waits, ...rest }) => Object.assign(run, rest,
+    { verdict: [...run.verdict.filter((one) => !one.code.startsWith("waits_for_")), ...waits] });
 
   // It takes several plays, so it is asked for once the hand rests. What is kept for comparison may have been left
   // before its outlook came; then that is asked for too.
@@ -91,7 +96,7 @@
   let resting = 0;
   const askOutlook = (report) => {
     const run = report.runs[0], number = newest;
-    run.band = run.faster = null; // not known yet
+    run.band = run.levers = null; // not known yet
     run.settings = query();
     clearTimeout(resting);
     resting = setTimeout(async () => {
@@ -106,12 +111,12 @@
         const outlook = await outlookOf(run.settings);
         if (isLate()) return;
         run.isSure = outlook !== null;
-        Object.assign(run, outlook ?? { band: [], faster: [], seeds: null, outlook: "The server is busy." });
+        take(run, outlook ?? BUSY);
         draw();
         const other = kept.run === run || kept.run.isSure ? null : await outlookOf(kept.run.settings);
         if (isLate()) return;
         if (other) {
-          Object.assign(kept.run, other, { isSure: true });
+          take(kept.run, other).isSure = true;
           draw();
         }
         at("explore").dataset.outlook = String(number);

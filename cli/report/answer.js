@@ -27,47 +27,29 @@
     return Math.max(0, ...sums.values());
   };
 
-  const WAITS = { waits_for_network: "This job waits for the network.",
-    waits_for_compute: "This job waits for its GPUs, not for the network.",
-    waits_for_straggler: "This job waits for its slowest GPU.", waits_for_bubble: "This job waits for its own pipeline.",
-    waits_for_host: "This job waits for the host, not for GPUs or network." };
-  // Whether the ends of collectives (thread blocks, copies, the protocol) set the pace, and no link.
-  const endsShare = (run) => run.ends?.[0]?.share ?? 0;
-  const isByEnds = (run) => endsShare(run) > 0.5;
+  // What limits the step, as the commands say it (outlook.limits); nothing where nobody tried.
+  const limited = (run) => {
+    const { isKnown, first } = outlook.limits(run);
+    return isKnown && make("b", {}, (first ? `The step is limited by ${shorten(first.name, 40)}.`
+      : "No single change shortens this step by 1\u00a0%.") + " ");
+  };
 
-  const waits = (run, exposed) => isByEnds(run) && run.verdict.some((one) => one.code === "waits_for_network")
-    ? "This job waits for communication, and no link sets its pace." : exposed >= 0.05 && run.verdict.some((one) => one.code === "waits_for_compute")
-    ? "Compute takes most of this step, and the network sets the rest." : WAITS[run.verdict.find((one) => one.code.startsWith("waits_for_"))?.code];
-
-  const headline = (run, last, exposed) => [waits(run, exposed) && make("b", {}, waits(run, exposed) + " "), "A step takes ",
+  const headline = (run, last, exposed) => [limited(run), "A step takes ",
     make("b", {}, time(last.step_s)), " on ", plural(run.ranks, "GPU"), ". ",
     exposed >= 0.0005
       ? ["For ", make("b", { class: "exposed-ink" }, time(last.exposed_s) + " (" + percent(exposed) + ")"),
          " of it the GPUs wait for communication that nothing hides."]
       : last.comm_s > 0 ? "Compute hides all of its communication." : "Nothing is communicated."];
 
-  // A link that sets the pace and is hardly used, and of which faster ones would change nothing.
-  const idle = (run, bound, last) => bound.busy < 0.1 && last.exposed_s > 0.1 * last.step_s
-    && (run.faster ?? []).some((one) => Math.abs(one.step_s / last.step_s - 1) < 0.02);
-
-  // Of one link where one sets the pace, else of its kind.
-  const pace = (run, last) => {
-    const bound = run.binding[0], kinds = run.bound_by.filter((one) => one.share >= 0.005);
+  // A fact about the machine, and no reason: a faster one may change nothing.
+  const slowest = (run, last) => {
+    const found = run.slowest[0];
+    if (!found) return "";
     const what = last.exposed_s > 0 ? "the exposed communication" : "the communication";
-    const name = make("b", {}, link(bound.link_from, bound.link_to)), place = outlook.where(bound.link_from, bound.link_to);
-    if (isByEnds(run))
-      return [` No link sets the pace: for ${percent(endsShare(run))} of ${what} the ends of the collectives do, that is the `
-        + "channels and the protocol that the library chose. A faster link would not change that. The slowest link is ", name,
-        `, ${outlook.called(bound.spec)} with ${rate(bound.rate_bytes_per_s)} one way. It leads ${place}`
-        + (bound.busy === null ? "." : ` and is busy for ${percent(bound.busy)} of the step.`)];
-    const busy = bound.busy === null ? "" : ` It is busy for ${percent(bound.busy)} of the step${idle(run, bound, last)
-      ? ", so bandwidth is not what is missing: most of the time passes before and between the bytes" : ""}.`;
-    if (bound.share >= 0.5)
-      return [" The link that sets the pace is ", name, `, ${outlook.called(bound.spec)} with ${rate(bound.rate_bytes_per_s)} one way. `
-        + `It leads ${place} and accounts for ${percent(bound.share)} of ${what}.${busy}`];
-    return [" Several kinds of links set the pace: ", kinds.slice(0, 3).map((one, i) => [i > 0 ? ", " : "",
-      make("b", {}, shorten(one.spec, 40)), ` for ${percent(one.share)}`]), ` of ${what}. The first among these links is `,
-      name, `. It leads ${place}.${busy}`];
+    return [` The slowest link of the collectives with ${percent(found.share)} of ${what} is `,
+      make("b", {}, link(found.link_from, found.link_to)), `, ${outlook.called(found.spec)} with `
+      + `${rate(found.rate_bytes_per_s)} one way. It leads ${outlook.where(found.link_from, found.link_to)}`
+      + (found.busy === null ? "." : ` and is busy for ${percent(found.busy)} of the step.`)];
   };
 
   const most = (run, last, exposed) => {
@@ -82,10 +64,6 @@
         ? ` Compute hides ${percent(last.overlapped_s / last.comm_s)} of all communication.` : "");
   };
 
-  // What to do about what it waits for.
-  const advice = (run) => run.verdict.filter((one) => one.advice && one.code.startsWith("waits_for_"))
-    .map((one) => shorten(one.advice, 400));
-
   const said = (term, ...text) => make("div", {}, make("dt", {}, term), make("dd", {}, text));
 
   const lead = (run) => {
@@ -96,11 +74,12 @@
   // What it waits for, how sure that is, what would change it.
   const verdict = (run) => {
     const last = step(run), exposed = last.step_s > 0 ? last.exposed_s / last.step_s : 0;
-    const changes = [...outlook.faster(run, last), ...advice(run)];
+    const changes = outlook.changes(run);
     return make("dl", { class: "verdict" },
-      said("What it waits for", most(run, last, exposed), run.binding[0] ? pace(run, last) : ""),
+      said("What it waits for", make("p", {}, outlook.waits(run, last)),
+        make("p", {}, most(run, last, exposed), slowest(run, last))),
       said("How sure this is", outlook.sure(run, last)),
-      changes.length > 0 && said("What would change it", changes));
+      changes && said("What would change it", changes));
   };
 
   // The findings of these severities, a paragraph each; what the step waits for stands in the verdict.
@@ -139,8 +118,15 @@
     return [note, band && band.high_s > band.low_s ? `; band ${outlook.range(band)}` : ""].join("");
   };
 
+  const limitTile = (run) => {
+    const { isKnown, isAwaited, first } = outlook.limits(run);
+    if (isAwaited) return tile("Limited by", "\u2026", "is being computed");
+    return isKnown && tile("Limited by", first ? shorten(first.name, 24) : "nothing alone", first
+      ? `${shorten(first.change, 60)}: ${outlook.saving(first)}` : "no single change saves 1\u00a0%");
+  };
+
   const tiles = (run) => {
-    const last = step(run), used = fullest(run), bound = run.binding[0], doubt = outlook.isWide(outlook.bandOf(run, "step"));
+    const last = step(run), used = fullest(run), found = run.slowest[0], doubt = outlook.isWide(outlook.bandOf(run, "step"));
     const days = run.train_tokens > 0 && last.tokens_per_s > 0 ? run.train_tokens / last.tokens_per_s : 0;
     const lasting = (run.goodput ?? [])[0];
     const unsure = doubt ? "; as unsure as the step" : "";
@@ -152,8 +138,8 @@
       lasting && lasting.calendar_s > 0 && tile("Calendar days", time(lasting.calendar_s),
         `with the failures of ${shorten(lasting.failures, 30)}: ${percent(lasting.ettr_fraction)} of the time is useful` + unsure),
       days > 0 && tile(lasting ? "Without failures" : "Whole training", time(days), count(run.train_tokens / 1e9) + "\u00a0billion tokens" + unsure),
-      bound && tile(isByEnds(run) ? "Slowest link" : "Binding link", shorten(run.bound_by[0]?.spec ?? bound.spec, 24),
-        bound.share >= 0.5 ? link(bound.link_from, bound.link_to) : plural(run.bound_by[0].links, "link")),
+      limitTile(run),
+      found && tile("Slowest link", shorten(found.spec, 24), link(found.link_from, found.link_to)),
       used > 0 && tile("Memory", bytes(used), run.memory_bytes > 0
         ? (used > run.memory_bytes ? "does not fit in " : "of ") + bytes(run.memory_bytes) : "of the fullest GPU",
         run.memory_bytes > 0 && used > run.memory_bytes ? "hot" : ""));
@@ -171,7 +157,6 @@
 
   fabricast.step = step;
   fabricast.fullest = fullest;
-  fabricast.isByEnds = isByEnds;
   fabricast.strategy = (run) => strategy(run.words ?? {});
   fabricast.runTitle = title;
   fabricast.parts.answer = (host, run, data) => {

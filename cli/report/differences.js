@@ -26,6 +26,12 @@
     ["tokens per second", (run) => fabricast.step(run).tokens_per_s || null, count, false],
     ["memory of the fullest GPU", (run) => memory(run) || null, bytes, true]];
 
+  // What limits a step, as its verdict says; null: nobody tried.
+  const limit = (run) => {
+    const { isKnown, first } = outlook.limits(run);
+    return isKnown ? shorten(first?.name ?? "nothing alone", 40) : null;
+  };
+
   const changed = (a, b) => CAUSES.filter(([, text]) => text(a) !== text(b));
 
   const change = (before, after) => {
@@ -53,6 +59,9 @@
     said.push(causes.length === 0 ? "No setting that this page knows differs; compare the scenarios below."
       : `The runs differ in ${causes.slice(0, 4).map(([label, text]) => `${label} (${text(a)} \u2192 ${text(b)})`).join(", ")}`
         + `${causes.length > 4 ? ` and ${plural(causes.length - 4, "more setting")}` : ""}.`);
+    if (limit(a) !== null && limit(b) !== null)
+      said.push(limit(a) === limit(b) ? `Both steps are limited by ${limit(a)}.`
+        : `The step of run ${a.run} is limited by ${limit(a)}, that of run ${b.run} by ${limit(b)}.`);
     if (overlap(a, b) && Math.abs(factor - 1) >= 0.0005)
       said.push("The bands of the two steps overlap. Their errors mostly go the same way, so the order is more certain than either figure.");
     return said;
@@ -67,6 +76,8 @@
         make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "what"), runs.map((run) =>
           make("th", { scope: "col" }, `run ${run.run}: ${shorten(run.name, 30)}`)))),
         make("tbody", {}, rows(causes, (text) => runs.map((run) => make("td", { class: "differs" }, text(run))))),
+        runs.some((run) => limit(run) !== null) && make("tbody", {}, rows([["limited by"]], () => runs.map((run) =>
+          make("td", {}, limit(run) ?? "\u2013")))),
         make("tbody", {}, rows(EFFECTS.filter(([, value]) => runs.some((run) => value(run) !== null)),
           (value, show) => runs.map((run) => make("td", { class: "number" },
             value(run) === null ? "\u2013" : show(value(run)),

@@ -51,9 +51,9 @@
     }
     const path = pathOf(run), step = fabricast.step(run).step_s;
     if (path.length === 0) return;
-    const block = figure("What the step waits for",
-      "What must become faster? These tasks form the critical path: each one started when the one before it "
-      + "ended. Only a shorter task on this path makes the step shorter.");
+    const block = figure("Critical path",
+      "Which chain of tasks is as long as the step? These tasks form the critical path: each one started when the one before it "
+      + "ended. A shorter task elsewhere changes nothing.");
     host.append(block);
     bars(block, path.slice(0, 10).map((part) =>
       ({ name: pathName(part), total: step, note: `${time(part.time_s)}, ${percent(part.time_s / step)}`,
@@ -74,8 +74,8 @@
 
   const pathName = (part) => part.kind === "compute" ? "compute" : part.kind === "load" ? "host work"
     : (part.dimension === "other" ? "communication" : shorten(part.dimension ?? "", 20)) + (!part.link_from ? "" : part.n > 1
-      ? ` over ${shorten(part.spec, 24)}, ${part.n} links`
-      : ` over ${link(part.link_from, part.link_to)} (${shorten(part.spec, 24)})`);
+      ? `; slowest link ${shorten(part.spec, 24)}, ${part.n} of them`
+      : `; slowest link ${link(part.link_from, part.link_to)} (${shorten(part.spec, 24)})`);
 
   const memory = (host, run) => {
     const classes = new Map();

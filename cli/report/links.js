@@ -17,10 +17,10 @@
     ["busy, mean", percent(group.mean)], group.n > 1 && ["busiest", percent(group.busiest)],
     group.n > 1 && ["it is", link(group.busiest_from, group.busiest_to)], ["carried by all", bytes(group.bytes)]];
 
-  const isBinding = (run, group) => {
-    const bound = run.binding[0];
-    if (!bound) return false;
-    const from = places.placeOf(bound.link_from), to = places.placeOf(bound.link_to);
+  const isSlowest = (run, group) => {
+    const found = run.slowest[0];
+    if (!found) return false;
+    const from = places.placeOf(found.link_from), to = places.placeOf(found.link_to);
     const is = (place, name, inside) => place.inside === Boolean(inside) && (place.name === name
       || (inside && !/\d$/.test(name) && places.partOf(place.name) === places.partOf(name)));
     return is(from, group.from, group.from_inside) && is(to, group.to, group.to_inside);
@@ -102,7 +102,7 @@
     draw("text", { x: box.x, y: box.y + 4, "text-anchor": "middle" }, box.text)]);
 
   const drawing = (run, layout, width) => {
-    const { at, top, height } = spots(layout, width - FOLD * behind(run)), bindings = [];
+    const { at, top, height } = spots(layout, width - FOLD * behind(run)), slowest = [];
     const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "links", role: "img",
       "aria-label": summary(run, layout) });
     if (layout.rows.length > 0) svg.append(...nodeCard(run, top, width, height));
@@ -110,28 +110,28 @@
     for (const group of drawn) {
       const from = at.get(group.from_inside + group.from), to = at.get(group.to_inside + group.to);
       if (!from || !to) continue;
-      const d = way(from, to, isLoop(group)), bound = isBinding(run, group);
-      if (bound) {
-        bindings.push({ group, from, to });
-        svg.append(draw("path", { class: "binding-halo", d, "stroke-width": 13 }));
+      const d = way(from, to, isLoop(group)), is = isSlowest(run, group);
+      if (is) {
+        slowest.push({ group, from, to });
+        svg.append(draw("path", { class: "slowest-halo", d, "stroke-width": 13 }));
       }
       svg.append(draw("path", { class: heat(group.busiest), d, "stroke-width": thick(group.busiest) }),
         tip.attach(draw("path", { class: "reach", d }), () =>
-          [...lines(group), bound && (fabricast.isByEnds(run) ? "the slowest link" : "sets the pace of communication")]));
+          [...lines(group), is && "the slowest link of the collectives with most exposed time"]));
     }
-    svg.append(...boxes(at), ...labels(layout, at), ...bindings.slice(0, 1).map((one) => bindingLabel(run, one, width)));
+    svg.append(...boxes(at), ...labels(layout, at), ...slowest.slice(0, 1).map((one) => slowestLabel(one, width)));
     return svg;
   };
 
-  // Beside the link that sets the pace, on the side where there is room.
-  const bindingLabel = (run, { group, from, to }, width) => {
-    const text = `${fabricast.isByEnds(run) ? "the slowest link" : "sets the pace"}: ${shorten(group.spec, 20)}, ${rate(group.rate_bytes_per_s)}`;
-    if (isLoop(group)) return draw("text", { class: "binding-name", x: from.x + from.half - 124, y: from.y - from.high / 2 - 8,
+  // Beside the slowest link, on the side where there is room.
+  const slowestLabel = ({ group, from, to }, width) => {
+    const text = `slowest link: ${shorten(group.spec, 20)}, ${rate(group.rate_bytes_per_s)}`;
+    if (isLoop(group)) return draw("text", { class: "slowest-name", x: from.x + from.half - 124, y: from.y - from.high / 2 - 8,
       "text-anchor": "end" }, text);
     const upper = from.y <= to.y ? from : to, lower = upper === from ? to : from, x = Math.min(upper.half, lower.half) === upper.half
       ? upper.x : lower.x;
     const y = (upper.y + upper.high / 2 + lower.y - lower.high / 2) / 2 - 10, isLeft = x > width / 2;
-    return draw("text", { class: "binding-name", x: x + (isLeft ? -12 : 12), y, "text-anchor": isLeft ? "end" : "start" }, text);
+    return draw("text", { class: "slowest-name", x: x + (isLeft ? -12 : 12), y, "text-anchor": isLeft ? "end" : "start" }, text);
   };
 
   // How busy, beside the lines: once for each pair of rows, of the busiest there.
@@ -218,11 +218,11 @@
     host.append(make("p", {}, `The busiest of ${plural(run.links.n, "link")} is ${link(busiest.busiest_from, busiest.busiest_to)} (${shorten(busiest.spec, 40)}): `
       + `${percent(busiest.busiest)} of the step.`), toggle());
     const frame = make("div", { class: "frame", tabindex: 0, role: "region", "aria-label": "Drawing of the machine" });
-    host.append(figure(null, "Which link holds the job back? Colour and width say how busy a link is. "
+    const { first } = fabricast.outlook.limits(run);
+    host.append(figure(null, "How busy are the links? Colour and width say it. "
       + (run.nodes > 1 ? "The nodes are drawn as one; each line is the busiest of its place. " : "")
-      + (!run.binding[0] ? "No link sets the pace." : fabricast.isByEnds(run)
-        ? "The link with a halo is the slowest, but the ends of the collectives set the pace, and no link does."
-        : "The link with a halo sets the pace."), frame));
+      + (run.slowest[0] ? "The link with a halo is the slowest link of the collectives with most exposed time. " : "")
+      + (first ? `The step is limited by ${shorten(first.name, 40)}.` : ""), frame));
     const most = d3.max(layout.rows, (row) => row.length) ?? 1;
     frame.append(drawing(run, layout, Math.max(fabricast.width(frame), most * 34)));
     host.append(scale());

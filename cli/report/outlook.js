@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// outlook.js - how sure a figure is, and what would change it, in sentences; and links in plain words.
+// outlook.js - what limits a step, how sure a figure is, and what would change it; and links in plain words.
 (() => {
-  const { make, percent, rate, shorten, link, digits, time } = fabricast;
+  const { make, percent, shorten, digits, time } = fabricast;
   const WIDE = 2; // upper over lower bound from which a figure is not to be trusted by itself
 
   // A time that is only roughly known: three digits.
@@ -71,15 +71,57 @@
     ? ` All ${n} seeds give the same step: nothing that decides it is random.`
     : ` Over ${n} seeds half of the steps take at most ${roughly(step.p50)}, 95\u00a0% at most ${roughly(step.p95)}, and the longest ${roughly(step.max)}.`;
 
-  const faster = (run, step) => (run.faster ?? []).map((one) => {
-    const gain = 1 - one.step_s / step.step_s, next = one.binding_spec && one.binding_spec !== one.spec
-      ? ` ${fabricast.isByEnds(run) ? `The slowest link would then be ${called(one.binding_spec)},`
-        : `Then ${called(one.binding_spec)} would set the pace,`} ${where(one.binding_from, one.binding_to)}.` : "";
-    const links = `If every ${called(one.spec)} link were ${digits(one.rate_factor)} times as fast, the step would `;
-    if (Math.abs(gain) < 0.001) return `${links}not change.${next} `;
-    if (Math.abs(gain) < 0.01) return `${links}hardly change (${gain > 0 ? "\u2212" : "+"}${percent(Math.abs(gain))}).${next} `;
-    return `${links}take ${time(one.step_s)} instead of ${time(step.step_s)} (${gain > 0 ? "\u2212" : "+"}${percent(Math.abs(gain))}).${next} `;
-  });
+  // --- what limits the step ---
 
-  Object.assign(fabricast, { outlook: { bandOf, isWide, range, roughly, where, called, sure, faster, link, rate } });
+  const LEAST = 0.01; // a lever that saves less changes nothing to speak of (FAB_BOTTLENECK_LEAST)
+
+  // The levers of a run were played by the program, best first: `first` limits the step. A file of an older program,
+  // and a run with --no-bottleneck, have none; null: they are on their way.
+  const limits = (run) => ({ isKnown: Boolean(run.levers?.length), isAwaited: run.levers === null,
+    first: run.levers?.find((one) => one.limits) ?? null });
+
+  const parts = (step) => `${percent(step.compute_s / step.step_s)} of the step is compute, `
+    + `${percent(step.exposed_s / step.step_s)} exposed communication and ${percent(step.idle_s / step.step_s)} idle.`;
+
+  const isEmpty = (step) => !step.compute_s && !step.comm_s; // it has no lever that could be missing
+
+  // The sentences of the program, or what the step consists of where it did not look for what limits it.
+  const waits = (run, step) => {
+    const { isKnown, isAwaited } = limits(run);
+    const finding = run.verdict.find((one) => one.code.startsWith("waits_for_"));
+    if (isKnown && finding) return shorten(finding.text, 900).replaceAll(" %", "\u00a0%");
+    if (isAwaited) return `What limits the step is being computed. ${parts(step)}`;
+    if (isEmpty(step)) return parts(step);
+    if (run.outlook) return `What limits the step was not computed here; the command finds it. ${parts(step)}`;
+    return ["This run does not say what limits the step; a run without ", make("code", {}, "--no-bottleneck"),
+      ` finds it. ${parts(step)}`];
+  };
+
+  // "−35.4 %": the step with it against the step without.
+  const saving = (one) => Math.abs(one.saved_fraction) < 0.0005 ? "no change"
+    : (one.saved_fraction > 0 ? "\u2212" : "+") + percent(Math.abs(one.saved_fraction));
+
+  // Entries of links that leave a node: faster ones are what people ask for first.
+  const ports = (run) => new Set(fabricast.places.kinds(run.links).filter((group) => group.carried > 0
+    && !(group.from_inside && group.to_inside)).map((group) => group.spec));
+
+  // What saves something, best first, then the links between nodes that do not.
+  const changes = (run) => {
+    if (run.levers === null) return "Changes of the machine and of the software are being tried.";
+    const levers = run.levers ?? [], between = ports(run);
+    const shown = [...levers.filter((one) => one.saved_fraction >= LEAST), ...levers.filter((one) =>
+      one.kind === "link" && one.saved_fraction < LEAST && between.has(one.name))];
+    if (shown.length === 0) return null;
+    return [table(shown), levers[0].n_seeds > 1
+      && make("p", { class: "about" }, `Each change was tried with ${levers[0].n_seeds} seeds; the difference is the median.`)];
+  };
+
+  const table = (levers) => make("table", { class: "levers" },
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "what if"), ["step", "difference"].map((name) =>
+      make("th", { scope: "col", class: "number" }, name)))),
+    make("tbody", {}, levers.map((one) => make("tr", { class: one.limits ? "limits" : null },
+      make("td", {}, shorten(one.change, 90)), make("td", { class: "number" }, time(one.step_s)),
+      make("td", { class: "number" }, saving(one))))));
+
+  Object.assign(fabricast, { outlook: { bandOf, isWide, range, roughly, where, called, sure, limits, waits, saving, changes } });
 })();

@@ -139,7 +139,10 @@ append_upgrade_decision (GString *html, const FabUpgrades *all, const FabUpgrade
     append (html, " and the training %s", train);
   if (all->base->goodput.calendar_s > 0)
     append (html, ", with failures %s", calendar);
-  append (html, ", and the step is limited by: %s.</p>", fab_upgrade_pace (all->base));
+  g_string_append_c (html, '.');
+  if (all->base->bottleneck != NULL)
+    append (html, " The step is limited by %s.", fab_bottleneck_name (all->base->bottleneck));
+  g_string_append (html, "</p>");
   if (choice->setting != NULL) {
     g_autofree char *band = fab_upgrade_show_band (choice->setting);
 
@@ -260,7 +263,8 @@ append_upgrade_changes (GString *html, const FabUpgrades *all, const FabUpgradeC
   }
   append (
       html,
-      "<li>Another job: everything here is of this one. Other models, batches and strategies bind elsewhere."
+      "<li>Another job: everything here is of this one. Other models, batches and strategies are limited by other "
+      "things."
       "</li></ul>");
 }
 

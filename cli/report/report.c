@@ -311,9 +311,9 @@ static const char memory_sql[] =
     "rank_class part bytes|"
     "SELECT rank_class, part, bytes FROM memory WHERE run_id = :run ORDER BY rank_class, bytes DESC, part";
 
-/* Of collectives that one link binds, those with most exposed time, or most time where nothing is exposed; `share` is
- * of all that a link binds. As fab_binding_find has it. */
-static const char binding_sql[] =
+/* The slowest link of the collectives with most exposed time, or most time where nothing is exposed; `share` is of all
+ * that have such a link. As fab_binding_find has it. */
+static const char slowest_sql[] =
     "link_from link_to spec parallel rate_bytes_per_s share busy|"
     "WITH c AS (SELECT binding_link AS link, sum (exposed_ps) AS exposed, sum (end_ps - start_ps) AS time"
     " FROM collective WHERE run_id = :run AND iteration = :iteration AND binding_link IS NOT NULL GROUP BY 1),"
@@ -323,25 +323,6 @@ static const char binding_sql[] =
     " b.busy_fraction FROM c, a JOIN link AS l ON l.run_id = :run AND l.link = c.link"
     " LEFT JOIN link_load AS b ON b.run_id = :run AND b.iteration = :iteration AND b.link = c.link"
     " ORDER BY share DESC, c.link LIMIT 1";
-
-/* The same by kind of link. */
-static const char bound_sql[] =
-    "spec links share|"
-    "WITH c AS (SELECT l.spec, c.binding_link AS link, c.exposed_ps AS exposed, c.end_ps - c.start_ps AS time"
-    " FROM collective AS c JOIN link AS l ON l.run_id = c.run_id AND l.link = c.binding_link"
-    " WHERE c.run_id = :run AND c.iteration = :iteration),"
-    " a AS (SELECT total (exposed) AS exposed, total (time) AS time FROM c)"
-    " SELECT c.spec, count (DISTINCT c.link), CASE WHEN a.exposed > 0 THEN total (c.exposed) / a.exposed"
-    " ELSE total (c.time) / nullif (a.time, 0) END AS share FROM c, a GROUP BY c.spec ORDER BY share DESC, c.spec";
-
-/* Share of the exposed time of collectives, or of all their time where nothing is exposed, in which their ends set the
- * pace and no link: binding.ends_fraction of `run`. */
-static const char ends_sql[] =
-    "share|"
-    "WITH a AS (SELECT total (exposed_ps) AS exposed, total (end_ps - start_ps) AS time,"
-    " total (exposed_ps * waits_for_ends) AS ends_exposed, total ((end_ps - start_ps) * waits_for_ends) AS ends_time"
-    " FROM collective WHERE run_id = :run AND iteration = :iteration AND binding_link IS NOT NULL)"
-    " SELECT CASE WHEN exposed > 0 THEN ends_exposed / exposed ELSE ends_time / nullif (time, 0) END FROM a";
 
 static const char verdict_sql[] =
     "code severity text advice|"
@@ -415,25 +396,12 @@ add_figures (const FabReportRun *run, GError **error)
     const char *key, *sql;
   } parts[] = { { "iterations", iteration_sql }, { "classes", class_sql },
                 { "exposure", exposure_sql },    { "path", path_sql },
-                { "memory", memory_sql },        { "binding", binding_sql },
-                { "bound_by", bound_sql } };
+                { "memory", memory_sql },        { "slowest", slowest_sql } };
 
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (!report_rows (run, parts[i].key, parts[i].sql, error))
       return FALSE;
   return TRUE;
-}
-
-static gboolean
-has_ends (const FabReportRun *run)
-{
-  gint64 n = 0;
-
-  return fab_store_each (
-             run->request->store,
-             "SELECT count (*) FROM pragma_table_info ('collective') WHERE name = 'waits_for_ends'", 0,
-             take_integer, &n, NULL)
-      && n > 0;
 }
 
 /* Adds the parts whose tables a file of an older program lacks; they are empty arrays then. */
@@ -445,8 +413,7 @@ add_outlook (const FabReportRun *run, GError **error)
   } parts[] = { { "finding", "verdict", verdict_sql },
                 { "band", "band", band_sql },
                 { "lever", "levers", levers_sql },
-                { "goodput", "goodput", goodput_sql },
-                { has_ends (run) ? "collective" : "", "ends", ends_sql } };
+                { "goodput", "goodput", goodput_sql } };
 
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
     if (!fab_report_has (run->request->store, parts[i].table)) {

@@ -42,7 +42,7 @@
          point.train_s !== null && ["whole training", time(point.train_s)],
          point.memory_bytes !== null && ["memory", bytes(point.memory_bytes)], point.ranks !== null
            && ["GPUs", count(point.ranks)],
-         point.binding_spec && ["binding link", `${shorten(point.binding_spec, 30)}`], point.binding
+         point.binding_spec && ["slowest link", `${shorten(point.binding_spec, 30)}`], point.binding
            && ["", shorten(point.binding, 60)]])];
 
   const best = (points, wanted) => {
@@ -65,7 +65,7 @@
       show: wanted.show,
       series: [{ name: wanted.name, points: known }],
       about: `${wanted.name} over ${shorten(sweep.axes[axis].key, 60)}; ${wanted.low ? "least" : "most"} ${wanted.show(wanted.value(top))}` }),
-      make("p", { class: "about" }, "Colour and shape say which link sets the pace:"), dots(specs)];
+      make("p", { class: "about" }, "Colour and shape say which link is the slowest:"), dots(specs)];
   };
 
   const cell = (sweep, point, wanted, colour, box, top) => {
@@ -123,7 +123,7 @@
     const top = best(points, wanted), failed = points.filter((point) => point.problem !== null).length;
     return make("p", {}, top && [`Best ${wanted.name}: `, make("b", {}, wanted.show(wanted.value(top))), " with ", settings(sweep, top)
       .map((pair) => pair.join(" = ")).join(", "),
-      top.binding_spec ? `; there ${shorten(top.binding_spec, 30)} sets the pace. ` : ". "],
+      top.binding_spec ? `; the slowest link there is ${shorten(top.binding_spec, 30)}. ` : ". "],
       points.length < sweep.whole ? `${plural(points.length, "point")} of ${count(sweep.whole)} are there. ` : "",
         failed > 0 ? `${plural(failed, "point")} cannot be simulated.` : "");
   };

@@ -56,6 +56,7 @@ def explore(program, window):
         wait_for(window, "56.1")
         window.run("location.hash = 'rate=400'")
         wait_for(window, "24.3")
+        wait_for(window, "The step is limited by")
         window.screenshot(os.path.join(PICTURES, "explore.png"), whole=False)
     finally:
         served.send_signal(signal.SIGINT)

@@ -363,7 +363,7 @@ const FabQuery fab_queries[] = {
   { "band", "The bands of the step and its exposed communication, and their largest source.",
     "SELECT iteration, figure, low_s, high_s, coverage_fraction, reason FROM band WHERE run_id = :run"
     " ORDER BY iteration, figure DESC" },
-  { "collectives", "Every collective: size, waiting, time, exposed time, bandwidth, binding link.",
+  { "collectives", "Every collective: size, waiting, time, exposed time, bandwidth, slowest link.",
     "SELECT iteration, collective, name, op, dimension, algorithm, protocol, n_channels, n_ranks, bytes, wait_us,"
     " time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s, binding_from, binding_to"
     " FROM v_collective WHERE run_id = :run ORDER BY iteration, collective" },
@@ -385,7 +385,7 @@ const FabQuery fab_queries[] = {
     " q.n_stalls, q.n_marks, q.n_pauses, q.n_drops"
     " FROM link_queue AS q JOIN link AS l USING (run_id, link) WHERE q.run_id = :run"
     " ORDER BY q.most_queue_bytes DESC, q.mean_queue_bytes DESC, q.link" },
-  { "binding", "The binding links, each with the collective time of which it set the pace.",
+  { "binding", "The slowest links of collectives, each with the time of those collectives.",
     "SELECT link, from_vertex, to_vertex, spec, n_collectives, time_us, exposed_us, time_pct_of_collectives"
     " FROM v_binding WHERE run_id = :run ORDER BY time_us DESC, link" },
   { "timeline", "Every task on every stream of every class of ranks, in order of start.",

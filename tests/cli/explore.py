@@ -96,7 +96,10 @@ class Answers(Serving):
         self.assertEqual([(band["figure"], band["low_s"], band["high_s"]) for band in outlook["band"]],
                          [("step", last["duration_low_s"], last["duration_high_s"]),
                           ("exposed", last["exposed_low_s"], last["exposed_high_s"])])
-        self.assertEqual(outlook["faster"][0]["step_s"], told["what_if"]["duration_s"])
+        self.assertEqual([{key: lever[key] for key in ("kind", "name", "change", "step_s", "exposed_s", "saved_fraction")}
+                          for lever in outlook["levers"]], told["bottleneck"]["levers"])
+        self.assertEqual([lever["name"] for lever in outlook["levers"] if lever["limits"]], [told["bottleneck"]["limited_by"]])
+        self.assertEqual(outlook["waits"], [one for one in told["verdict"] if one["code"].startswith("waits_for_")])
         self.assertEqual((outlook["seeds"]["n"], outlook["seeds"]["step"]["max"]), (2, last["duration_s"]))
         self.refused("explore", SCENARIO, "--port", "0", "--seeds", "0", names="--seeds 0: from 1 to 1000")
 

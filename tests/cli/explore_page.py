@@ -90,9 +90,13 @@ class Page(support.CliTest):
         return self.browser.run("return [...document.querySelectorAll('#answer .verdict dd')].map((one) => one.textContent)")
 
     def test_how_sure_it_is_and_what_it_is_compared_with(self):
-        _, sure, change = self.outlook()
+        waits, sure, change = self.outlook()
+        self.assertTrue(waits.startswith("The step is limited by NICs: 4 NICs a node in place of 2 shortens it by 21.6\u00a0%. "))
+        lead = "return document.querySelector('#answer .lead').textContent"
+        self.assertTrue(self.browser.run(lead).startswith("The step is limited by NICs. A step takes "))
         self.assertRegex(sure, r"^In 90 of 100 cases a measured step is expected from [0-9.]+.ms to [0-9.]+.m?s, with ")
-        self.assertRegex(change, r"^If every ib-hdr \(InfiniBand\) link were 2 times as fast, the step would ")
+        self.assertRegex(change, r"4 NICs a node in place of 2[0-9.]+.ms\u221221\.6.%")
+        self.assertRegex(change, r"every ib-hdr twice as fast[0-9.]+.msno change$")
         bars = "return [...document.querySelectorAll('#answer .picture .item-name')].map((one) => one.textContent)"
         self.assertEqual(self.browser.run(bars), [])
         self.turn("gpus", +1)

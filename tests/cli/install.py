@@ -50,7 +50,7 @@ class Install(CliTest):
         learn = glob.glob(self.data("scenarios", "learn", "*.yaml"))
         self.assertEqual(sorted(map(os.path.basename, learn)), sorted(map(os.path.basename, support.LEARN)))
         hello = self.data("scenarios", "hello.yaml")
-        self.assertIn("binding link", self.installed("run", "hello"))
+        self.assertIn("slowest link", self.installed("run", "hello"))
         self.assertEqual(self.installed("check", "hello"), self.installed("check", hello))
         self.assertIn("name: learn-02-ring\n", self.installed("check", "02-ring"))
         self.assertEqual(os.listdir(self.directory), ["fabricast.db"])

@@ -4,8 +4,11 @@
 
 Skipped (77) where no Chromium works, or where the program was built without D3.
 """
+import contextlib
+import json
 import os
 import re
+import sqlite3
 import sys
 import unittest
 
@@ -14,6 +17,7 @@ import support
 from report_data import ATTACK, add_sweep
 from support import SKIPPED, CliTest, main, new_directory, read
 
+DDP = os.path.join(support.SOURCE, "scenarios", "ddp-2b-4nodes-200g.yaml")
 SECTIONS = ["answer", "timeline", "exposed", "links", "sweeps", "scenario", "tables", "terms"]
 HOSTILE = """
 name: {attack}
@@ -173,30 +177,41 @@ class Page(CliTest):
         self.assertEqual(self.n("#exposed svg.curve .dot"), 2)
         self.assertRegex(self.texts("#answer .lead")[0], r"^A step of run 2 takes .*, more than the .* of run 1 \(\+[0-9.]+.%\)\.$")
         self.assertIn("The runs differ in GPUs (16 \u2192 32), nodes (2 \u2192 4).", self.texts("#answer .differences p"))
+        self.assertIn("Both steps are limited by NICs.", self.texts("#answer .differences p"))
+        self.assertIn("limited byNICsNICs", self.texts("#answer .sides tr"))
         self.assertEqual(self.n("#answer svg.picture .b-exposed"), 2)
         self.assertIn("16\u00a0GPUs", self.texts("#answer > .lead")[0])
         self.browser.run("""const box = document.querySelector(".chooser select"); box.value = "2"; box.dispatchEvent(new Event("change"))""")
         self.assertIn("32\u00a0GPUs", self.texts("#answer > .lead")[0])
 
     def test_the_verdict_opens_the_page(self):
-        self.good("run", os.path.join(support.SOURCE, "scenarios", "ddp-2b-4nodes-200g.yaml"), "--db", "results.db")
+        self.good("run", DDP, "--db", "results.db")
         band = self.good("query", "--db", "results.db", "--sql",
                          "SELECT low_s, high_s FROM band WHERE figure = 'step' AND iteration = 2", "--format", "csv")
         low, high = (float(text) for text in band.splitlines()[1].split(","))
         self.visit(self.page())
         waits, sure, change = self.texts("#answer .verdict dd")
-        # Two channels of the library, and no link, set the pace of this job: `run` says the same.
-        self.assertTrue(self.texts("#answer .lead")[0].startswith("This job waits for communication, and no link sets its pace. "))
-        self.assertRegex(waits, r"No link sets the pace: for 100.% of the exposed communication the ends of the collectives do")
-        self.assertIn("node0/nic0 \u2192 switch, ib-hdr (InfiniBand) with 200\u00a0Gb/s one way", waits)
+        # The page says what limits the step in the words of `run`, and of the slowest link no more than that it is that.
+        self.assertTrue(self.texts("#answer .lead")[0].startswith("The step is limited by NICs. A step takes 861.1\u00a0ms on "))
+        said = json.loads(self.good("run", DDP, "--no-db", "--format", "json", "--no-band"))["bottleneck"]
+        self.assertTrue(waits.startswith(said["explanation"].replace(" %", "\u00a0%")), (waits, said))
+        self.assertIn("The slowest link of the collectives with 100\u00a0% of the exposed communication is node0/nic0 \u2192 switch, "
+                      "ib-hdr (InfiniBand) with 200\u00a0Gb/s one way", waits)
         self.assertIn(f"from {1e3 * low:.3g}\u00a0ms to {high:.3g}\u00a0s", sure)
         self.assertGreater(high / low, 2)  # so it may not be quoted by itself
         self.assertIn("Do not quote the step by itself", sure)
-        self.assertIn("If every ib-hdr (InfiniBand) link were 2 times as fast, the step would not change. "
-                      "The slowest link would then be pcie4-x16, from a GPU to a PCIe switch inside a node.", change)
+        # What saves something, best first, and the ports, which save nothing.
+        rows = [*[lever["change"] for lever in said["levers"] if lever["saved_fraction"] >= 0.01], "every ib-hdr twice as fast"]
+        self.assertEqual(self.texts("#answer .levers tbody td:first-child"), rows)
+        self.assertIn("2 NICs a node in place of 1487.9\u00a0ms\u221243.3\u00a0%", change)
+        self.assertIn("every ib-hdr twice as fast861.1\u00a0msno change", change)
+        self.assertEqual(self.texts("#answer .levers .limits td:first-child"), ["2 NICs a node in place of 1"])
+        tiles = dict(zip(self.texts("#answer .tile dt"), self.texts("#answer .tile dd:nth-of-type(1)")))
+        self.assertEqual((tiles["Limited by"], tiles["Slowest link"]), ("NICs", "ib-hdr"))
         self.assertEqual(self.n("#answer svg.picture .band"), 1)
         self.assertEqual(self.texts("svg.links .node-name"), ["4 \u00d7 this node: dgx-a100"])
-        self.assertEqual(self.texts("svg.links .binding-name"), ["the slowest link: ib-hdr, 200\u00a0Gb/s"])
+        self.assertEqual(self.texts("svg.links .slowest-name"), ["slowest link: ib-hdr, 200\u00a0Gb/s"])
+        self.assertIn("The step is limited by NICs.", self.texts("#links figcaption")[0])
         # A chart says which question it answers.
         self.assertEqual([text for text in self.texts("figcaption") if "?" not in text], [])
 
@@ -205,23 +220,45 @@ class Page(CliTest):
         self.visit(self.page())
         linked = self.browser.run("""return [...document.querySelectorAll("a.term")].map((one) =>
           [one.textContent.toLowerCase(), document.querySelector(one.getAttribute("href"))?.textContent ?? ""])""")
-        self.assertIn("binding link", [word for word, _ in linked])
+        self.assertIn("slowest link", [word for word, _ in linked])
         self.assertEqual([word for word, text in linked if word not in text.lower()], [])
         self.browser.run("document.querySelector('a.term').focus()")
         self.assertEqual(self.n(".tip:not([hidden])"), 1)
 
-    def test_several_kinds_of_links_set_the_pace(self):
-        self.play("moe-mixtral-128-gpus.yaml", "--iterations", "1")
-        self.visit(self.page())
-        self.assertRegex(self.texts("#answer .verdict dd")[0], r"Several kinds of links set the pace: [a-z0-9-]+ for [0-9.]+.%, "
-                         r"[a-z0-9-]+ for [0-9.]+.% of the exposed communication\. The first among these links is node")
-
-    def test_a_link_sets_the_pace(self):
+    def test_a_link_limits_the_step(self):
         self.play("fabric-dragonfly-plus.yaml")
         self.visit(self.page())
-        self.assertTrue(self.texts("#answer .lead")[0].startswith("This job waits for the network. A step takes "))
-        self.assertEqual(self.texts("svg.links .binding-name"), ["sets the pace: ib-ndr, 400\u00a0Gb/s"])
-        self.assertEqual(self.texts("#answer .tile dt")[2], "Binding link")
+        self.assertTrue(self.texts("#answer .lead")[0].startswith("The step is limited by ib-ndr. A step takes "))
+        self.assertEqual(self.texts("svg.links .slowest-name"), ["slowest link: ib-ndr, 400\u00a0Gb/s"])
+        self.assertEqual(self.texts("#answer .tile dt")[2:4], ["Limited by", "Slowest link"])
+        self.assertEqual(self.texts("#answer .tile dd")[4:6], ["ib-ndr", "every ib-ndr twice as fast: \u221249.7\u00a0%"])
+        # As `explore` shows it until it knows.
+        self.browser.run("fabricast.data.runs[0].levers = null; fabricast.render(fabricast.data)")
+        self.assertTrue(self.texts("#answer .lead")[0].startswith("A step takes "))
+        self.assertTrue(self.texts("#answer .verdict dd")[0].startswith("What limits the step is being computed. "))
+        self.assertEqual(self.texts("#answer .verdict dd")[2], "Changes of the machine and of the software are being tried.")
+        self.assertEqual(self.texts("#answer .tile dd")[4:6], ["\u2026", "is being computed"])
+
+    def test_nobody_looked_for_what_limits_the_step(self):
+        """With --no-bottleneck, and of runs of an older program, whose finding named a link, the page only says what the
+        step consists of."""
+        self.play("four-nodes.yaml", "--iterations", "1")
+        self.play("four-nodes.yaml", "--iterations", "1", "--no-bottleneck")
+        with contextlib.closing(sqlite3.connect(self.path("results.db"))) as db:
+            self.assertEqual(db.execute("DELETE FROM lever").rowcount > 0, True)
+            db.execute("UPDATE finding SET text = 'The link x sets the pace.' WHERE code = 'waits_for_network'")
+            db.commit()
+        for run in ("1", "2"):
+            self.visit(self.page("--run", run))
+            self.assertTrue(self.texts("#answer .lead")[0].startswith("A step takes "))
+            waits = self.texts("#answer .verdict dd")[0]
+            self.assertRegex(waits, r"^This run does not say what limits the step; a run without --no-bottleneck finds it\. "
+                             r"[0-9.]+.% of the step is compute, [0-9.]+.% exposed communication and 0.% idle\.")
+            self.assertNotIn("What would change it", self.texts("#answer .verdict dt"))
+            self.assertNotIn("Limited by", self.texts("#answer .tile dt"))
+            self.assertNotRegex("".join(self.texts("#answer, #links")), r"limited by|pace|binding")
+        self.visit(self.page("--run", "1", "--run", "2"))
+        self.assertNotIn("limited by", "".join(self.texts("#answer .differences")))
 
     def test_places_of_a_rack_are_counted(self):
         self.play("compare-domain-72.yaml", "--iterations", "1")
@@ -229,7 +266,7 @@ class Page(CliTest):
         boxes = self.texts("svg.links text")
         for box in ("72 \u00d7 gpu", "36 \u00d7 cpu", "72 \u00d7 nic", "8 \u00d7 this node: gb200-nvl72"):
             self.assertIn(box, boxes)
-        self.assertEqual(self.n("svg.links .binding-halo"), 1)
+        self.assertEqual(self.n("svg.links .slowest-halo"), 1)
 
     def test_a_run_without_a_band_says_so(self):
         self.play("hello.yaml")
