@@ -29,6 +29,10 @@ typedef struct _FabAccount FabAccount;
 FabAccount *fab_account_new (const FabExecutorEnv *env);
 void fab_account_free (FabAccount *self);
 
+/* From now on the account keeps what the last iteration needs: nothing is booked before it, and nobody asks for loads of
+ * links and samples. Before the first task. */
+void fab_account_set_brief (FabAccount *self);
+
 /* Records that a task waits for the last rank of its collective. */
 void fab_account_arrive (FabAccount *self, FabTaskId task, FabTimePs now_ps);
 
@@ -42,6 +46,8 @@ FabTimePs fab_account_start_ps (const FabAccount *self);
 /* Ends the iteration now: fills iterations, exposures, link_loads, samples and step, and the exposed_ps of the
  * collectives that are already in the probe. */
 void fab_account_close (FabAccount *self, guint iteration, FabProbe *probe);
+/* The same of an iteration whose times nobody reads: it only begins the next one. */
+void fab_account_pass (FabAccount *self, guint iteration, FabProbe *probe);
 
 /* The critical path of an iteration: each task on it started when the one before it ended.
  *

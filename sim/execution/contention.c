@@ -18,14 +18,20 @@ enum { MOST_VISITS = 4000000 };
 static const double slower = 1.005; /* rounding and the first packets are no contention */
 static const double rounding = 1e-9;
 
+/* A use by what it is sorted by; there may be millions, and few bytes are moved fast. */
+typedef struct {
+  FabTimePs exposed_ps;
+  guint use; /* their records ascend */
+} Place;
+
 static gint
 most_exposed_first (gconstpointer a, gconstpointer b)
 {
-  const FabCollectiveRecord *x = ((const Use *) a)->record, *y = ((const Use *) b)->record;
+  const Place *x = a, *y = b;
 
   if (x->exposed_ps != y->exposed_ps)
     return x->exposed_ps > y->exposed_ps ? -1 : 1;
-  return x->index < y->index ? -1 : x->index > y->index;
+  return x->use < y->use ? -1 : x->use > y->use;
 }
 
 static GArray *
@@ -48,14 +54,40 @@ list_uses (const FabDag *dag, GArray *records)
                 record->end_ps };
     g_array_append_val (uses, use);
   }
-  g_array_sort (uses, most_exposed_first);
   return uses;
+}
+
+/* The same uses, the most exposed first; of equally exposed ones the first record. (transfer full) */
+static GArray *
+sort_uses (const GArray *uses)
+{
+  g_autoptr (GArray) places = g_array_sized_new (FALSE, FALSE, sizeof (Place), uses->len);
+  GArray *sorted = g_array_sized_new (FALSE, FALSE, sizeof (Use), uses->len);
+
+  for (guint i = 0; i < uses->len; i++) {
+    const Place place = { g_array_index (uses, Use, i).record->exposed_ps, i };
+
+    g_array_append_val (places, place);
+  }
+  g_array_sort (places, most_exposed_first);
+  for (guint i = 0; i < uses->len; i++)
+    g_array_append_val (sorted, g_array_index (uses, Use, g_array_index (places, Place, i).use));
+  return sorted;
 }
 
 static gboolean
 is_slowed (const Use *use)
 {
   return (double) (use->end_ps - use->start_ps) > (double) use->alone_ps * slower;
+}
+
+static gboolean
+is_any_slowed (const GArray *uses)
+{
+  for (guint i = 0; i < uses->len; i++)
+    if (is_slowed (&g_array_index (uses, Use, i)))
+      return TRUE;
+  return FALSE;
 }
 
 /* Returns the part of `other`'s duration during which `use` was under way. */
@@ -114,8 +146,12 @@ find_slowest (const Use *use, const FabGraph *graph, gboolean contends, const do
 void
 fab_contention_attribute (const FabDag *dag, const FabGraph *graph, gboolean contends, GArray *records)
 {
-  g_autoptr (GArray) uses = list_uses (dag, records), carried = g_array_new (FALSE, TRUE, sizeof (double));
+  g_autoptr (GArray) all = list_uses (dag, records), carried = g_array_new (FALSE, TRUE, sizeof (double));
   guint64 n_visits = 0;
+
+  if (contends && !is_any_slowed (all))
+    return;
+  g_autoptr (GArray) uses = sort_uses (all);
 
   for (guint i = 0; i < uses->len && n_visits < MOST_VISITS; i++) {
     const Use *use = &g_array_index (uses, Use, i);

@@ -88,6 +88,7 @@ struct _FabExecutor {
   guint n_ended;
   guint n_busy;       /* tasks and collectives that have begun and not ended */
   gboolean has_ended; /* the current iteration has ended */
+  gboolean is_brief;  /* the probe has the last iteration alone, without spans */
 };
 
 static void task_begin (FabExecutor *self, FabSlot *slot, FabTaskId task);
@@ -129,6 +130,13 @@ fab_executor_free (FabExecutor *self)
   g_free (self);
 }
 
+void
+fab_executor_set_brief (FabExecutor *self)
+{
+  self->is_brief = TRUE;
+  fab_account_set_brief (self->account);
+}
+
 const FabProbe *
 fab_executor_probe (const FabExecutor *self)
 {
@@ -151,8 +159,9 @@ unpack (FabExecutor *self, guint64 arg, guint32 *index)
 
 /* --- end of an iteration --- */
 
+/* Fills the probe, and looks for the critical path. */
 static void
-iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
+record_iteration (FabExecutor *self, const FabSlot *slot, FabTaskId last)
 {
   FabTrail trail = { self->env.dag,     slot->iteration, slot->begin_ps,
                      slot->released_by, slot->arrived,   slot->records };
@@ -165,6 +174,15 @@ iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
   if (!fab_critical_path (&trail, last, start_ps, fab_engine_now (self->env.engine), self->probe.path))
     fab_engine_fail (self->env.engine, "iteration %u: its critical path has a gap at its start",
                      slot->iteration);
+}
+
+static void
+iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
+{
+  if (self->is_brief && slot->iteration + 1 < self->env.n_iterations)
+    fab_account_pass (self->account, slot->iteration, &self->probe);
+  else
+    record_iteration (self, slot, last);
   slot->is_live = FALSE;
   self->has_ended = TRUE;
   self->n_ended++;
@@ -193,6 +211,9 @@ record_span (FabExecutor *self, const FabSlot *slot, FabTaskId task, FabSpanKind
 {
   const FabTask *t = &self->env.dag->tasks[task];
   const FabDagStream *stream = &self->env.dag->streams[t->stream];
+
+  if (self->is_brief)
+    return;
   FabSpanRecord span = {
     .iteration = slot->iteration,
     .rank_class = stream->rank_class,

@@ -76,4 +76,8 @@ gboolean fab_executor_find_hang (const FabExecutor *self, FabHang *hang);
 FabLinkId fab_executor_find_jam (const FabExecutor *self);
 
 /* Returns the records of the last iteration. */
+/* Before the first iteration: the caller reads the last iteration alone, and of that neither spans nor loads of links nor
+ * samples. The others have an empty probe. */
+void fab_executor_set_brief (FabExecutor *self);
+
 const FabProbe *fab_executor_probe (const FabExecutor *self);

@@ -337,6 +337,12 @@ fab_simulation_set_threads (FabSimulation *self, guint n_threads)
   self->n_threads = fab_thread_pool_size (n_threads);
 }
 
+void
+fab_simulation_set_brief (FabSimulation *self)
+{
+  fab_executor_set_brief (self->executor);
+}
+
 static void
 rehearse (FabSimulation *self)
 {

@@ -44,6 +44,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
  * same figures. 1 without this. */
 void fab_simulation_set_threads (FabSimulation *self, guint n_threads);
 
+/* Before the first iteration: the probe has the last one alone, without spans, loads of links and samples. Its figures are
+ * the same, and it takes less time and memory. */
+void fab_simulation_set_brief (FabSimulation *self);
+
 /* Simulates the next iteration. Returns FALSE when all have run, and when the iteration did not end:
  * fab_simulation_check () says why. run.h plays a scenario to its end. */
 gboolean fab_simulation_step (FabSimulation *self);

@@ -224,6 +224,7 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
     weighed->verdict = fab_verdict_of_built (simulation);
     return g_steal_pointer (&weighed);
   }
+  fab_simulation_set_brief (simulation);
   return fab_simulation_run (simulation, &options, error)
            ? fab_point_of (scenario, simulation, registry, error)
            : NULL;
