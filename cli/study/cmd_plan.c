@@ -251,6 +251,21 @@ append_bands (GString *text, const FabPlanView *view)
   g_string_append_c (text, '\n');
 }
 
+static void
+append_counts (GString *text, const FabPlan *plan)
+{
+  guint n_large = plan->n_weighed - plan->n_played - plan->n_slower;
+
+  g_string_append_printf (text, "\n  %u %s: %u %s simulated", plan->candidates->len,
+                          fab_plural (plan->candidates->len, "candidate", "candidates"), plan->n_played,
+                          fab_plural (plan->n_played, "was", "were"));
+  if (plan->n_slower > 0)
+    g_string_append_printf (text, "; %u %s left when another batch was sure to be faster", plan->n_slower,
+                            fab_plural (plan->n_slower, "was", "were"));
+  g_string_append_printf (text, "; %u more %s not fit, by their memory\n", n_large,
+                          fab_plural (n_large, "does", "do"));
+}
+
 /* Format the view. (transfer full) */
 static char *
 plan_text (const FabPlanView *view)
@@ -268,11 +283,7 @@ plan_text (const FabPlanView *view)
   append_bands (text, view);
   append_too_large (text, view);
   append_impossible (text, plan);
-  g_string_append_printf (text, "\n  %u %s: %u %s simulated; %u more %s not fit, by their memory\n",
-                          plan->candidates->len,
-                          fab_plural (plan->candidates->len, "candidate", "candidates"), plan->n_played,
-                          fab_plural (plan->n_played, "was", "were"), plan->n_weighed - plan->n_played,
-                          fab_plural (plan->n_weighed - plan->n_played, "does", "do"));
+  append_counts (text, plan);
   if (plan->ranking->len > 0) {
     g_string_append (text, "\n  the first:\n");
     fab_cli_append_findings (text, ranked (plan, 0)->trial.point->verdict);
@@ -299,6 +310,7 @@ state_name (FabCandidateState state)
 {
   switch (state) {
   case FAB_CANDIDATE_PLAYED: return "fits";
+  case FAB_CANDIDATE_SLOWER: return "slower";
   case FAB_CANDIDATE_TOO_LARGE: return "too large";
   case FAB_CANDIDATE_IMPOSSIBLE: return "impossible";
   case FAB_CANDIDATE_PASSED_OVER:
@@ -334,6 +346,13 @@ add_labels (Looked *self, const FabPlan *plan, const FabCandidate *candidate)
     g_ptr_array_add (self->labels, cells[c]);
 }
 
+/* Whether there is no more than its memory. */
+static gboolean
+is_unplayed (const FabCandidate *candidate)
+{
+  return candidate->state == FAB_CANDIDATE_TOO_LARGE || candidate->state == FAB_CANDIDATE_SLOWER;
+}
+
 static void
 looked_init (Looked *self, const FabPlan *plan)
 {
@@ -342,7 +361,7 @@ looked_init (Looked *self, const FabPlan *plan)
   self->none = (FabTry){ .point = NULL };
   for (guint i = 0; i < plan->candidates->len; i++) {
     const FabCandidate *candidate = candidate_at (plan, i);
-    FabPointsRow row = { NULL, candidate->state == FAB_CANDIDATE_TOO_LARGE ? &self->none : &candidate->trial,
+    FabPointsRow row = { NULL, is_unplayed (candidate) ? &self->none : &candidate->trial,
                          NULL, NULL };
 
     if (candidate->state == FAB_CANDIDATE_PASSED_OVER)

@@ -7,6 +7,7 @@
 #include "sim/collective/collective.h"
 #include "sim/execution/account.h"
 #include "sim/execution/kernels.h"
+#include "sim/execution/least_time.h"
 #include "sim/execution/plan_ids.h"
 #include "sim/execution/plays.h"
 
@@ -263,15 +264,21 @@ work_done (gpointer owner, guint64 arg)
 /* --- collectives --- */
 
 /* With messages, the next message may leave before the one before it has arrived. Where the network chooses the paths,
- * the footprint's are not those that bytes took. */
-static void
-check_bound (const FabExecutor *self, const FabDagCollective *collective, const FabCollectiveRecord *record,
-             gboolean has_messages)
+ * the footprint's are not those that bytes took, and there is no bound: 0. */
+static FabTimePs
+bound_of (const FabExecutor *self, const FabDagCollective *collective)
 {
   if (collective->plan.footprint == NULL || self->env.net->env.router->ops->balance != NULL)
-    return;
+    return 0;
   FabStream stream = fab_collective_plan_stream (&collective->plan);
-  FabTimePs bound_ps = fab_stream_bound_ps (&stream) - (has_messages ? stream.latency_ps : 0);
+  gboolean has_messages = fab_plays_has_messages (self->plays, &collective->plan);
+  return fab_stream_bound_ps (&stream) - (has_messages ? stream.latency_ps : 0);
+}
+
+static void
+check_bound (const FabExecutor *self, const FabDagCollective *collective, const FabCollectiveRecord *record)
+{
+  FabTimePs bound_ps = bound_of (self, collective);
 
   if (record->end_ps - record->start_ps < bound_ps)
     fab_engine_fail (self->env.engine,
@@ -300,7 +307,7 @@ collective_done (gpointer owner, guint64 arg)
     record->algbw_bytes_per_s = (double) record->bytes / fab_ps_to_seconds (now_ps - record->start_ps);
   record->busbw_bytes_per_s = record->algbw_bytes_per_s
                             * fab_op_bus_factor (collective->plan.op, collective->plan.n_ranks);
-  check_bound (self, collective, record, fab_plays_has_messages (self->plays, &collective->plan));
+  check_bound (self, collective, record);
   while (task != FAB_NO_TASK) {
     FabTaskId before = slot->arrived_before[task];
 
@@ -477,6 +484,40 @@ slot_launch (FabExecutor *self, guint iteration)
       slot->released_by[task] = FAB_NO_TASK;
       task_begin (self, slot, task);
     }
+}
+
+static FabTimePs
+least_work_ps (gpointer owner, FabTaskId task)
+{
+  const FabExecutor *self = owner;
+  const FabTask *t = &self->env.dag->tasks[task];
+
+  return t->kind == FAB_SPAN_COMPUTE ? compute_ps (self, &self->slots[self->n_ended % 2], t) : t->duration_ps;
+}
+
+/* A stream takes no less than on an idle network, unless links get faster meanwhile. A ps less, for rounding. */
+static FabTimePs
+least_collective_ps (gpointer owner, guint collective)
+{
+  const FabExecutor *self = owner;
+  const FabDagCollective *c = &self->env.dag->collectives[collective];
+  FabTimePs bound_ps = bound_of (self, c);
+
+  if (bound_ps == 0 || self->env.n_apart > 0 || fab_plays_has_messages (self->plays, &c->plan))
+    return bound_ps;
+  return MAX (bound_ps, fab_collective_plan_idle_ps (&c->plan) - 1);
+}
+
+FabTimePs
+fab_executor_least_ps (const FabExecutor *self)
+{
+  const FabSlot *slot = &self->slots[self->n_ended % 2];
+  gboolean is_begun = self->n_ended > 0;
+
+  g_assert (self->n_ended < self->env.n_iterations);
+  return fab_least_time_ps (&(FabLeft){ self->env.dag, is_begun ? slot->n_waiting : self->env.dag->n_waits,
+                                        is_begun ? slot->is_done : NULL, least_work_ps, least_collective_ps,
+                                        (gpointer) self });
 }
 
 gboolean

@@ -65,6 +65,7 @@ typedef struct {
   gconstpointer catalog;
   guint64 seed;              /* of the scenario */
   gboolean wants_checkpoint; /* a job says what a checkpoint takes though it writes none */
+  gboolean is_weighed;       /* only memory is asked for: the tasks of the job may be left out */
 } FabWorkloadEnv;
 
 typedef struct {

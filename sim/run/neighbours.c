@@ -98,9 +98,9 @@ find_site (const FabScenario *scenario, const FabRegistry *registry, const FabPl
   return made;
 }
 
-FabJob *
-fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, guint which,
-             const gint *cancel, GError **error)
+static FabJob *
+make_job (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, guint which,
+          gboolean is_weighed, const gint *cancel, GError **error)
 {
   const FabModelChoice *choice = choice_of (scenario, which);
   const FabWorkloadOps *ops = (const FabWorkloadOps *) choice->info;
@@ -117,14 +117,30 @@ fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const Fab
                          find_device,
                          fab_scenario_catalog (scenario),
                          (guint64) fab_scenario_spec (scenario)->seed,
-                         fab_scenario_spec (scenario)->reliability.failures != NULL };
+                         fab_scenario_spec (scenario)->reliability.failures != NULL,
+                         is_weighed };
   self->site->library->cancel = cancel;
   gboolean is_built = ops->build (&env, choice->params, builder, &self->totals, error);
   self->site->library->cancel = NULL;
   if (!is_built)
     return NULL;
-  self->dag = fab_dag_builder_freeze (builder);
+  if (!is_weighed)
+    self->dag = fab_dag_builder_freeze (builder);
   return g_steal_pointer (&self);
+}
+
+FabJob *
+fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, guint which,
+             const gint *cancel, GError **error)
+{
+  return make_job (scenario, registry, plant, which, FALSE, cancel, error);
+}
+
+FabJob *
+fab_job_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, const gint *cancel,
+               GError **error)
+{
+  return make_job (scenario, registry, plant, FAB_FIRST_JOB, TRUE, cancel, error);
 }
 
 void

@@ -33,6 +33,9 @@ typedef struct {
  * scenario, the registry and the plant must outlive it. (transfer full) */
 FabJob *fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant,
                      guint which, const gint *cancel, GError **error);
+/* The same of the first job, without its tasks: `dag` is NULL, and of the totals only the memory counts. */
+FabJob *fab_job_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant,
+                       const gint *cancel, GError **error);
 void fab_job_free (FabJob *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabJob, fab_job_free)
 

@@ -288,6 +288,32 @@ fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario, con
   return build_all ((PlantSource){ .plants = plants }, plant, problem, scenario, registry, cancel, error);
 }
 
+gboolean
+fab_simulation_weigh (FabPlantCache *plants, const FabScenario *scenario, const FabRegistry *registry,
+                      const gint *cancel, FabWeight *weight, GError **error)
+{
+  FabPlant *plant = fab_plant_cache_take (plants, scenario, error);
+  FabJob *job = plant != NULL ? fab_job_weigh (scenario, registry, plant, cancel, error) : NULL;
+  gboolean is_weighed = job != NULL;
+
+  if (is_weighed) {
+    const FabCluster *cluster = &job->site->cluster;
+    const GArray *memory = job->totals.memory;
+
+    *weight = (FabWeight){ .n_ranks = fab_cluster_n_ranks (cluster),
+                           .n_nodes = cluster->n_nodes,
+                           .memory_max_bytes = cluster->device.memory_bytes };
+    for (guint i = 0; memory != NULL && i < memory->len; i++)
+      weight->memory_bytes = MAX (weight->memory_bytes,
+                                  fab_job_totals_memory (&job->totals,
+                                                         g_array_index (memory, FabMemoryPart, i).rank_class));
+  }
+  fab_job_free (job);
+  if (plant != NULL)
+    fab_plant_cache_give (plants, plant);
+  return is_weighed;
+}
+
 FabSimulation *
 fab_simulation_new (const FabScenario *scenario, const FabRegistry *registry, const FabWhatIf *what_if,
                     GError **error)
@@ -341,6 +367,12 @@ void
 fab_simulation_set_brief (FabSimulation *self)
 {
   fab_executor_set_brief (self->executor);
+}
+
+FabTimePs
+fab_simulation_least_ps (const FabSimulation *self)
+{
+  return fab_executor_least_ps (self->executor);
 }
 
 static void

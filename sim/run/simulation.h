@@ -33,6 +33,16 @@ FabSimulation *fab_simulation_build_beside (const FabSimulation *first, const Fa
 FabSimulation *fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario,
                                         const FabRegistry *registry, const gint *cancel, GError **error);
 
+/* What the fullest rank of the first job needs, and what ranks have. */
+typedef struct {
+  guint n_ranks, n_nodes;
+  FabBytes memory_bytes, memory_max_bytes; /* 0: not known */
+} FabWeight;
+
+/* Weighs the job without building its tasks. FALSE and *error when it cannot be weighed. */
+gboolean fab_simulation_weigh (FabPlantCache *plants, const FabScenario *scenario, const FabRegistry *registry,
+                               const gint *cancel, FabWeight *weight, GError **error);
+
 /* Prepares one job of the scenario without the others, on its nodes: a neighbour's number, or FAB_FIRST_JOB.
  * (transfer full) */
 FabSimulation *fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *registry,
@@ -47,6 +57,9 @@ void fab_simulation_set_threads (FabSimulation *self, guint n_threads);
 /* Before the first iteration: the probe has the last one alone, without spans, loads of links and samples. Its figures are
  * the same, and it takes less time and memory. */
 void fab_simulation_set_brief (FabSimulation *self);
+
+/* Returns a lower bound of the time of the next iteration; at its most exact when the one before it has run. */
+FabTimePs fab_simulation_least_ps (const FabSimulation *self);
 
 /* Simulates the next iteration. Returns FALSE when all have run, and when the iteration did not end:
  * fab_simulation_check () says why. run.h plays a scenario to its end. */

@@ -43,7 +43,8 @@ typedef struct {
   const FabStudy *study;
   FabPlan *plan;
   FabBytes most_bytes;
-  GArray *starts; /* guint: index of each family's first candidate, and the end of the last family */
+  gboolean has_limit; /* a candidate whose step must be longer than the best one's of its family cannot be the best */
+  GArray *starts;     /* guint: index of each family's first candidate, and the end of the last family */
 } Plays;
 
 static FabCandidate *
@@ -52,37 +53,83 @@ candidate_at (const FabPlan *plan, guint index)
   return g_ptr_array_index (plan->candidates, index);
 }
 
-static void
-play_candidate (const Plays *self, FabCandidate *candidate)
+/* Whether it fits; TRUE where any memory does. */
+static gboolean
+weigh_candidate (const Plays *self, FabCandidate *candidate)
 {
   FabTry *trial = &candidate->trial;
 
   trial->edits = candidate->edits;
-  fab_try_play_within (self->study, trial, self->most_bytes);
-  candidate->state = trial->point == NULL     ? FAB_CANDIDATE_IMPOSSIBLE
-                   : trial->point->step_s > 0 ? FAB_CANDIDATE_PLAYED
-                                              : FAB_CANDIDATE_TOO_LARGE;
+  candidate->state = FAB_CANDIDATE_PASSED_OVER;
+  if (self->most_bytes == 0 && trial->problem == NULL)
+    return TRUE;
+  fab_try_weigh (self->study, trial);
+  if (trial->point == NULL)
+    candidate->state = FAB_CANDIDATE_IMPOSSIBLE;
+  else if (trial->point->memory_bytes > self->most_bytes)
+    candidate->state = FAB_CANDIDATE_TOO_LARGE;
+  else
+    fab_try_clear (trial);
+  return candidate->state == FAB_CANDIDATE_PASSED_OVER;
 }
 
-static void
-play_family (gpointer data, guint family)
+/* Returns those of a family that are to be simulated: of each batch the first that fits, in ascending order. Batches after
+ * one of which nothing fits have none. */
+static GPtrArray *
+choose_candidates (const Plays *self, guint i, guint end)
 {
-  const Plays *self = data;
-  guint i = g_array_index (self->starts, guint, family),
-        end = g_array_index (self->starts, guint, family + 1);
+  GPtrArray *chosen = g_ptr_array_new ();
 
   while (i < end) {
     guint size = candidate_at (self->plan, i)->size;
-    FabCandidateState state = FAB_CANDIDATE_TOO_LARGE;
+    gboolean is_settled = FALSE;
 
-    for (; i < end && candidate_at (self->plan, i)->size == size; i++)
-      if (state == FAB_CANDIDATE_TOO_LARGE) {
-        play_candidate (self, candidate_at (self->plan, i));
-        state = candidate_at (self->plan, i)->state;
-      }
-    if (state == FAB_CANDIDATE_TOO_LARGE)
-      return;
+    for (; i < end && candidate_at (self->plan, i)->size == size; i++) {
+      FabCandidate *candidate = candidate_at (self->plan, i);
+
+      if (is_settled)
+        continue;
+      if (weigh_candidate (self, candidate))
+        g_ptr_array_add (chosen, candidate);
+      is_settled = candidate->state != FAB_CANDIDATE_TOO_LARGE;
+    }
+    if (!is_settled)
+      break;
   }
+  return chosen;
+}
+
+/* Takes *best_s down to its step. */
+static void
+play_candidate (const Plays *self, FabCandidate *candidate, double *best_s)
+{
+  FabTry *trial = &candidate->trial;
+
+  fab_try_play_within (self->study, trial, *best_s);
+  if (trial->point == NULL) {
+    candidate->state = FAB_CANDIDATE_IMPOSSIBLE;
+    return;
+  }
+  candidate->state = trial->point->step_s > 0 ? FAB_CANDIDATE_PLAYED : FAB_CANDIDATE_SLOWER;
+  if (self->has_limit && trial->point->step_s > 0 && (*best_s <= 0 || trial->point->step_s < *best_s))
+    *best_s = trial->point->step_s;
+}
+
+/* The largest batch first: it has the fewest micro-batches, takes the least time to simulate, and is often among the best.
+ * The families come in reverse too: the last divide the model most, take longest, and should not be what all wait for. */
+static void
+play_family (gpointer data, guint item)
+{
+  const Plays *self = data;
+  guint family = self->starts->len - 2 - item;
+  guint start = g_array_index (self->starts, guint, family),
+        end = g_array_index (self->starts, guint, family + 1);
+  g_autoptr (GPtrArray) chosen = choose_candidates (self, start, end);
+  double best_s = 0;
+
+  fab_pulse_expect (self->study->pulse, chosen->len);
+  for (guint i = chosen->len; i-- > 0;)
+    play_candidate (self, g_ptr_array_index (chosen, i), &best_s);
 }
 
 static GArray *
@@ -133,6 +180,7 @@ rank (FabPlan *self, const GArray *starts, const FabFigure *by)
       FabCandidate *candidate = candidate_at (self, i);
 
       self->n_played += candidate->state == FAB_CANDIDATE_PLAYED;
+      self->n_slower += candidate->state == FAB_CANDIDATE_SLOWER;
       self->n_weighed += candidate->trial.point != NULL;
       if (candidate->state == FAB_CANDIDATE_PLAYED && fab_figure_is_known (by, candidate->trial.point)
           && (best == NULL || fab_figure_compare (by, candidate->trial.point, best->trial.point) < 0))
@@ -168,7 +216,7 @@ fab_plan_find (const FabStudy *study, GPtrArray *candidates, const FabFigure *by
     return NULL;
   g_autoptr (GArray) starts = find_starts (self);
   fab_thread_pool_run (study->n_threads, starts->len - 1, play_family,
-                       &(Plays){ study, self, most_bytes, starts });
+                       &(Plays){ study, self, most_bytes, by->is_by_step && study->n_seeds == 1, starts });
   if (!check_candidates (self, error))
     return NULL;
   rank (self, starts, by);

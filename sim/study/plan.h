@@ -3,8 +3,9 @@
  *
  * A family is a list of candidates that differ in how much memory they need: batches from the smallest on, and for
  * each batch its memory-saving options, from none on. For each batch the first candidate that fits is simulated and
- * the others are skipped. When none fits, larger batches of the family are not tried. Families are simulated in
- * parallel; the result does not depend on the number of threads.
+ * the others are skipped. When none fits, larger batches of the family are not tried. Where the figure depends on the
+ * step alone, a candidate is left once its last step must take longer than the best one's of its family. Families are
+ * simulated in parallel; the result does not depend on the number of threads.
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 typedef enum {
   FAB_CANDIDATE_PASSED_OVER, /* a smaller batch does not fit, or the batch fits with a cheaper option */
   FAB_CANDIDATE_PLAYED,
+  FAB_CANDIDATE_SLOWER,     /* its step takes longer than that of another of its family; its trial has its memory */
   FAB_CANDIDATE_TOO_LARGE,  /* its trial has the point, with its memory only */
   FAB_CANDIDATE_IMPOSSIBLE, /* its trial has the reason */
 } FabCandidateState;
@@ -35,7 +37,7 @@ void fab_candidate_free (FabCandidate *self);
 typedef struct {
   GPtrArray *candidates; /* FabCandidate, owned */
   GPtrArray *ranking;    /* FabCandidate: the best of every family that fits, in the order of preference */
-  guint n_played, n_weighed;
+  guint n_played, n_slower, n_weighed; /* n_weighed: these, and those that are too large */
 } FabPlan;
 
 /* Takes ownership of the candidates, at least one. `most_bytes` is the memory that a rank may use; 0: what its device

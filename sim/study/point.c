@@ -205,29 +205,87 @@ fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError
 }
 
 FabPoint *
+fab_point_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
+                 GError **error)
+{
+  FabPoint *self;
+  FabWeight weight;
+
+  if (!fab_simulation_weigh (limits->plants, scenario, registry, limits->cancel, &weight, error))
+    return NULL;
+  self = g_new0 (FabPoint, 1);
+  self->n_ranks = weight.n_ranks;
+  self->n_nodes = weight.n_nodes;
+  self->memory_bytes = weight.memory_bytes;
+  self->memory_max_bytes = weight.memory_max_bytes;
+  self->global_batch = batch_of (scenario);
+  return self;
+}
+
+/* Of a play that ends early. */
+typedef struct {
+  double most_step_s;
+  guint n_iterations;
+  gboolean is_over; /* the last step takes longer */
+} StepLimit;
+
+/* Once the last iteration but one has ended, what is left of the last one says how long it takes at least. */
+static gboolean
+look_at_step (gpointer owner, const FabSimulation *simulation, guint n_done)
+{
+  StepLimit *self = owner;
+
+  if (n_done + 1 == self->n_iterations)
+    self->is_over = fab_ps_to_seconds (fab_simulation_least_ps (simulation)) > self->most_step_s;
+  return !self->is_over;
+}
+
+/* Plays it to its end, unless its step must take longer than the limit. FALSE and *error, which is NULL in that case.
+ */
+static gboolean
+play_below (FabSimulation *simulation, const FabScenario *scenario, const FabPointLimits *limits, GError **error)
+{
+  StepLimit limit = { limits != NULL ? limits->most_step_s : 0,
+                      (guint) fab_scenario_spec (scenario)->iterations, FALSE };
+  FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL };
+
+  fab_simulation_set_brief (simulation);
+  if (limit.most_step_s <= 0)
+    return fab_simulation_run (simulation, &options, error);
+  options.owner = &limit;
+  options.progress = look_at_step;
+  if (!look_at_step (&limit, simulation, 0))
+    return FALSE;
+  gboolean is_played = fab_simulation_run (simulation, &options, error);
+  if (limit.is_over)
+    g_clear_error (error);
+  return is_played;
+}
+
+FabPoint *
 fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
                        GError **error)
 {
-  const FabBytes most_bytes = limits != NULL ? limits->most_bytes : 0;
-  const FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL };
+  const gint *cancel = limits != NULL ? limits->cancel : NULL;
   g_autoptr (FabPoint) weighed = g_new0 (FabPoint, 1);
+  GError *problem = NULL;
   FabPlantCache *plants = limits != NULL ? limits->plants : NULL;
   g_autoptr (FabSimulation) simulation = plants != NULL ? fab_simulation_build_on (plants, scenario, registry,
-                                                                                   options.cancel, error)
+                                                                                   cancel, error)
                                                         : fab_simulation_build (scenario, registry, NULL,
-                                                                                options.cancel, error);
+                                                                                cancel, error);
 
   if (simulation == NULL)
     return NULL;
-  take_totals (weighed, simulation);
-  if (most_bytes > 0 && weighed->memory_bytes > most_bytes) {
-    weighed->verdict = fab_verdict_of_built (simulation);
-    return g_steal_pointer (&weighed);
+  if (play_below (simulation, scenario, limits, &problem))
+    return fab_point_of (scenario, simulation, registry, error);
+  if (problem != NULL) {
+    g_propagate_error (error, problem);
+    return NULL;
   }
-  fab_simulation_set_brief (simulation);
-  return fab_simulation_run (simulation, &options, error)
-           ? fab_point_of (scenario, simulation, registry, error)
-           : NULL;
+  take_totals (weighed, simulation);
+  weighed->global_batch = batch_of (scenario);
+  return g_steal_pointer (&weighed);
 }
 
 /* The figures by which points are compared: their names, their columns, and how they are read and shown. */
@@ -365,7 +423,7 @@ static const char no_train_cost[] =
     "no price";
 
 const FabFigure fab_figures[] = {
-  { NAMES ("step", "step_s", TIME, "Time of an iteration."), .value = step_of },
+  { NAMES ("step", "step_s", TIME, "Time of an iteration."), .value = step_of, .is_by_step = TRUE },
   { NAMES ("exposed", "exposed_fraction", FRACTION, "Exposed communication, as a share of the step."),
     .value = exposed_of },
   { NAMES ("exposed_time", "exposed_s", TIME, "Exposed communication."), .value = exposed_s_of },
@@ -389,11 +447,12 @@ const FabFigure fab_figures[] = {
            "Idle time while a collective waits for its last rank, as a share of the step."),
     .value = waiting_of },
   { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
+    .is_by_step = TRUE,
     .is_known = has_compute, .unknown = "the job computes nothing" },
   { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .per = "per second",
-    .value = tokens_of, .is_gain = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
+    .value = tokens_of, .is_gain = TRUE, .is_by_step = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
   { NAMES ("train", "train_s", TIME, "Time of the whole training without a pause."), .value = train_of,
-    .is_of_training = TRUE, .is_known = has_training, .unknown = no_training },
+    .is_by_step = TRUE, .is_of_training = TRUE, .is_known = has_training, .unknown = no_training },
   { NAMES ("days", "calendar_s", TIME,
            "Calendar time of the whole training: with failures where `reliability` has rates."),
     .value = days_of, .is_of_training = TRUE, .is_known = has_training, .unknown = no_training },

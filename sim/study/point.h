@@ -44,7 +44,7 @@ FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simula
 FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
 
 typedef struct {
-  FabBytes most_bytes;   /* what needs more memory than this is not played: it has no times; 0: any */
+  double most_step_s;    /* what must take longer is not played to its end: it has no times; 0: any */
   FabPlantCache *plants; /* plays on one of these; NULL: on a plant of its own */
   const gint *cancel;    /* the play ends soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
 } FabPointLimits;
@@ -52,6 +52,9 @@ typedef struct {
 /* The same within limits; `limits` may be NULL. */
 FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
                                  const FabPointLimits *limits, GError **error);
+/* Does not simulate it: the point has its memory alone. `limits` has plants. */
+FabPoint *fab_point_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
+                           GError **error);
 FabPoint *fab_point_copy (const FabPoint *self); /* of one play, without draws. (transfer full) */
 void fab_point_free (FabPoint *self);
 
@@ -81,6 +84,7 @@ typedef struct {
       /* In seconds, as a fraction, per second, in bytes, US dollars, joules or watts. */
       const FabPoint *point);
   gboolean (*is_known) (const FabPoint *point); /* NULL: always */
+  gboolean is_by_step;                          /* of as much work, it is better exactly where the step is shorter */
   gboolean is_of_training; /* of the whole training, whose work does not depend on the step */
   gboolean is_gain;        /* larger is better; FALSE: smaller is */
   const char *unknown;     /* why it is unknown: "the job does not say how many tokens it trains with" */

@@ -230,15 +230,15 @@ fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint 
 typedef struct {
   const FabStudy *study;
   FabTry *try;
-  FabBytes most_bytes;
+  double most_step_s;
   GPtrArray *draws; /* FabPoint or NULL, in the order of seeds */
   GError **errors;  /* [draws->len] */
 } Draws;
 
 static void
-draws_init (Draws *self, const FabStudy *study, FabTry *try, FabBytes most_bytes)
+draws_init (Draws *self, const FabStudy *study, FabTry *try, double most_step_s)
 {
-  *self = (Draws){ study, try, most_bytes, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_point_free),
+  *self = (Draws){ study, try, most_step_s, g_ptr_array_new_with_free_func ((GDestroyNotify) fab_point_free),
                    g_new0 (GError *, 1) };
   g_ptr_array_set_size (self->draws, 1);
 }
@@ -246,7 +246,7 @@ draws_init (Draws *self, const FabStudy *study, FabTry *try, FabBytes most_bytes
 static void
 play_draw (Draws *self, guint index)
 {
-  const FabPointLimits limits = { self->most_bytes, self->study->plants, self->study->cancel };
+  const FabPointLimits limits = { self->most_step_s, self->study->plants, self->study->cancel };
   g_autoptr (FabScenario) scenario = fab_study_draw (self->study, self->try->edits, index,
                                                      &self->errors[index]);
 
@@ -306,18 +306,34 @@ is_open (const FabTry *self)
 }
 
 void
-fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes)
+fab_try_play_within (const FabStudy *study, FabTry *self, double most_step_s)
 {
   Draws draws;
 
   if (!is_open (self))
     return;
-  draws_init (&draws, study, self, most_bytes);
+  draws_init (&draws, study, self, most_step_s);
   play_draw (&draws, 0);
   draws_grow (&draws);
+  fab_pulse_expect (study->pulse, draws.draws->len - 1);
   for (guint i = 1; i < draws.draws->len; i++)
     play_draw (&draws, i);
   draws_end (&draws);
+}
+
+void
+fab_try_weigh (const FabStudy *study, FabTry *self)
+{
+  const FabPointLimits limits = { .plants = study->plants, .cancel = study->cancel };
+  GError *problem = NULL;
+
+  if (!is_open (self))
+    return;
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, self->edits, &problem);
+  if (scenario != NULL)
+    self->point = fab_point_weigh (scenario, study->registry, &limits, &problem);
+  if (self->point == NULL)
+    tell (self, problem, 0, 1);
 }
 
 void

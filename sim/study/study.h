@@ -79,9 +79,11 @@ gboolean fab_study_accepts (const FabStudy *study, const FabPoint *point);
 
 /* Simulates the variant, unless it already has a point, a problem or trouble. */
 void fab_try_play (const FabStudy *study, FabTry *self);
-/* The same, but a variant that needs more than `most_bytes` of memory (0: any) is not simulated: its point has no
- * times. */
-void fab_try_play_within (const FabStudy *study, FabTry *self, FabBytes most_bytes);
+/* The same, but a variant whose step must take longer than `most_step_s` (0: any) is not simulated to its end: its
+ * point has no times. */
+void fab_try_play_within (const FabStudy *study, FabTry *self, double most_step_s);
+/* Gives it a point that has its memory alone, or a problem or trouble. */
+void fab_try_weigh (const FabStudy *study, FabTry *self);
 
 /* Simulates the variants that have none of these yet, in parallel; the results do not depend on the number of
  * threads.

@@ -269,6 +269,8 @@ run_stage (Stage *stage)
   stage_stream (stage, STREAM_DATA);
   if (strategy->begin)
     strategy->begin (stage);
+  if (stage->train->env->is_weighed)
+    return;
   load_batch (stage);
   outer_begin (stage);
   run_actions (stage);
