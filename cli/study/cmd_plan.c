@@ -13,6 +13,7 @@
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/thread_pool.h"
 #include "sim/base/units.h"
 #include "sim/study/plan.h"
 
@@ -361,8 +362,7 @@ looked_init (Looked *self, const FabPlan *plan)
   self->none = (FabTry){ .point = NULL };
   for (guint i = 0; i < plan->candidates->len; i++) {
     const FabCandidate *candidate = candidate_at (plan, i);
-    FabPointsRow row = { NULL, is_unplayed (candidate) ? &self->none : &candidate->trial,
-                         NULL, NULL };
+    FabPointsRow row = { NULL, is_unplayed (candidate) ? &self->none : &candidate->trial, NULL, NULL };
 
     if (candidate->state == FAB_CANDIDATE_PASSED_OVER)
       continue;
@@ -491,18 +491,23 @@ fill_view (FabPlanView *view, const FabScenario *scenario, char **machine, GErro
   return TRUE;
 }
 
-/* Of the place in the ranking; NULL: there is none, or it cannot be had. (transfer full) */
-static FabBand *
-band_of (const FabStudy *study, const FabPlan *plan, guint place)
+/* Of the first two of the ranking; NULL: there is none, or it cannot be had. */
+typedef struct {
+  const FabStudy *study;
+  const FabPlan *plan;
+  FabBand *bands[2];
+} Bands;
+
+static void
+find_band (gpointer data, guint place)
 {
   const FabFigure *const figures[] = { fab_figure_find ("step") };
+  Bands *self = data;
   g_autoptr (GError) problem = NULL;
-  FabBand *band = NULL;
 
-  if (place < plan->ranking->len)
-    fab_study_band (study, ranked (plan, place)->edits, ranked (plan, place)->trial.point,
-                    &(FabBandFigures){ figures, 1 }, &band, &problem);
-  return band;
+  if (place < self->plan->ranking->len)
+    fab_study_band (self->study, ranked (self->plan, place)->edits, ranked (self->plan, place)->trial.point,
+                    &(FabBandFigures){ figures, 1 }, &self->bands[place], &problem);
 }
 
 static int
@@ -535,7 +540,9 @@ plan (const PlanOptions *o, const char *path, GError **error)
     return -1;
   view.title = title;
   view.plan = found;
-  g_autoptr (FabBand) first = band_of (study, found, 0), second = band_of (study, found, 1);
+  Bands bands = { study, found, { NULL, NULL } };
+  fab_thread_pool_run (study->n_threads, G_N_ELEMENTS (bands.bands), find_band, &bands);
+  g_autoptr (FabBand) first = bands.bands[0], second = bands.bands[1];
   view.first = first;
   view.second = second;
   fab_progress_stop (progress);

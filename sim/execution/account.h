@@ -29,8 +29,8 @@ typedef struct _FabAccount FabAccount;
 FabAccount *fab_account_new (const FabExecutorEnv *env);
 void fab_account_free (FabAccount *self);
 
-/* From now on the account keeps what the last iteration needs: nothing is booked before it, and nobody asks for loads of
- * links and samples. Before the first task. */
+/* From now on the account keeps what the last iteration needs: nothing is booked before it, and nobody asks for loads
+ * of links and samples. Before the first task. */
 void fab_account_set_brief (FabAccount *self);
 
 /* Records that a task waits for the last rank of its collective. */

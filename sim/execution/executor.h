@@ -76,12 +76,12 @@ gboolean fab_executor_find_hang (const FabExecutor *self, FabHang *hang);
 FabLinkId fab_executor_find_jam (const FabExecutor *self);
 
 /* Returns the records of the last iteration. */
-/* What the iteration that is played next takes at least: a lower bound (least_time.h) of what is left of it now, when the
- * one before it has ended. It must not have ended itself. */
+/* What the iteration that is played next takes at least: a lower bound (least_time.h) of what is left of it now, when
+ * the one before it has ended. It must not have ended itself. */
 FabTimePs fab_executor_least_ps (const FabExecutor *self);
 
-/* Before the first iteration: the caller reads the last iteration alone, and of that neither spans nor loads of links nor
- * samples. The others have an empty probe. */
+/* Before the first iteration: the caller reads the last iteration alone, and of that neither spans nor loads of links
+ * nor samples. The others have an empty probe. */
 void fab_executor_set_brief (FabExecutor *self);
 
 const FabProbe *fab_executor_probe (const FabExecutor *self);

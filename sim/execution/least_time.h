@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* least_time.h - the time that what is left of an iteration takes at least: the longest chain of tasks that wait for each
- * other, when each has the machine to itself.
+/* least_time.h - the time that what is left of an iteration takes at least: the longest chain of tasks that wait for
+ * each other, when each has the machine to itself.
  *
  * What has begun may end at once. A lower bound of any play: kernels and collectives only get slower beside others, and
  * the executor fails when a collective ends before its bound. O(tasks + waits).

@@ -137,8 +137,8 @@ fab_job_new (const FabScenario *scenario, const FabRegistry *registry, const Fab
 }
 
 FabJob *
-fab_job_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant, const gint *cancel,
-               GError **error)
+fab_job_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPlant *plant,
+               const gint *cancel, GError **error)
 {
   return make_job (scenario, registry, plant, FAB_FIRST_JOB, TRUE, cancel, error);
 }

@@ -126,6 +126,8 @@ fab_simulation_run (FabSimulation *simulation, const FabRunOptions *options, GEr
 
   fab_simulation_set_cancel (simulation, asked->cancel);
   fab_simulation_set_pulse (simulation, asked->pulse);
+  if (asked->is_brief)
+    fab_simulation_set_brief (simulation);
   if (asked->n_threads > 1)
     fab_simulation_set_threads (simulation, asked->n_threads);
   if (asked->store != NULL && !store_begin (asked->store, simulation, &run_id, error))

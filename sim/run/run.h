@@ -32,6 +32,8 @@ typedef struct {
   gpointer owner;
   guint n_threads; /* to play collectives that differ, with the same figures; 0: one */
   FabPulse *pulse; /* says how far the run is; NULL: nobody looks */
+  /* The caller reads figures of the last iteration alone (fab_simulation_set_brief ()), and keeps no store. */
+  gboolean is_brief;
   /* Another simulation of the scenario, for fab_simulation_build_beside (); NULL: there is none. */
   const FabSimulation *beside;
 } FabRunOptions;

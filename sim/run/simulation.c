@@ -304,9 +304,9 @@ fab_simulation_weigh (FabPlantCache *plants, const FabScenario *scenario, const 
                            .n_nodes = cluster->n_nodes,
                            .memory_max_bytes = cluster->device.memory_bytes };
     for (guint i = 0; memory != NULL && i < memory->len; i++)
-      weight->memory_bytes = MAX (weight->memory_bytes,
-                                  fab_job_totals_memory (&job->totals,
-                                                         g_array_index (memory, FabMemoryPart, i).rank_class));
+      weight->memory_bytes = MAX (
+          weight->memory_bytes,
+          fab_job_totals_memory (&job->totals, g_array_index (memory, FabMemoryPart, i).rank_class));
   }
   fab_job_free (job);
   if (plant != NULL)

@@ -40,8 +40,9 @@ typedef struct {
 } FabWeight;
 
 /* Weighs the job without building its tasks. FALSE and *error when it cannot be weighed. */
-gboolean fab_simulation_weigh (FabPlantCache *plants, const FabScenario *scenario, const FabRegistry *registry,
-                               const gint *cancel, FabWeight *weight, GError **error);
+gboolean fab_simulation_weigh (FabPlantCache *plants, const FabScenario *scenario,
+                               const FabRegistry *registry, const gint *cancel, FabWeight *weight,
+                               GError **error);
 
 /* Prepares one job of the scenario without the others, on its nodes: a neighbour's number, or FAB_FIRST_JOB.
  * (transfer full) */
@@ -54,8 +55,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSimulation, fab_simulation_free)
  * same figures. 1 without this. */
 void fab_simulation_set_threads (FabSimulation *self, guint n_threads);
 
-/* Before the first iteration: the probe has the last one alone, without spans, loads of links and samples. Its figures are
- * the same, and it takes less time and memory. */
+/* Before the first iteration: the probe has the last one alone, without spans, loads of links and samples. Its figures
+ * are the same, and it takes less time and memory. */
 void fab_simulation_set_brief (FabSimulation *self);
 
 /* Returns a lower bound of the time of the next iteration; at its most exact when the one before it has run. */

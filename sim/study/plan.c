@@ -43,8 +43,9 @@ typedef struct {
   const FabStudy *study;
   FabPlan *plan;
   FabBytes most_bytes;
-  gboolean has_limit; /* a candidate whose step must be longer than the best one's of its family cannot be the best */
-  GArray *starts;     /* guint: index of each family's first candidate, and the end of the last family */
+  gboolean
+      has_limit; /* a candidate whose step must be longer than the best one's of its family cannot be the best */
+  GArray *starts; /* guint: index of each family's first candidate, and the end of the last family */
 } Plays;
 
 static FabCandidate *
@@ -73,8 +74,8 @@ weigh_candidate (const Plays *self, FabCandidate *candidate)
   return candidate->state == FAB_CANDIDATE_PASSED_OVER;
 }
 
-/* Returns those of a family that are to be simulated: of each batch the first that fits, in ascending order. Batches after
- * one of which nothing fits have none. */
+/* Returns those of a family that are to be simulated: of each batch the first that fits, in ascending order. Batches
+ * after one of which nothing fits have none. */
 static GPtrArray *
 choose_candidates (const Plays *self, guint i, guint end)
 {
@@ -115,8 +116,9 @@ play_candidate (const Plays *self, FabCandidate *candidate, double *best_s)
     *best_s = trial->point->step_s;
 }
 
-/* The largest batch first: it has the fewest micro-batches, takes the least time to simulate, and is often among the best.
- * The families come in reverse too: the last divide the model most, take longest, and should not be what all wait for. */
+/* The largest batch first: it has the fewest micro-batches, takes the least time to simulate, and is often among the
+ * best. The families come in reverse too: the last divide the model most, take longest, and should not be what all wait
+ * for. */
 static void
 play_family (gpointer data, guint item)
 {

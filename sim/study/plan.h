@@ -15,7 +15,7 @@
 typedef enum {
   FAB_CANDIDATE_PASSED_OVER, /* a smaller batch does not fit, or the batch fits with a cheaper option */
   FAB_CANDIDATE_PLAYED,
-  FAB_CANDIDATE_SLOWER,     /* its step takes longer than that of another of its family; its trial has its memory */
+  FAB_CANDIDATE_SLOWER, /* its step takes longer than that of another of its family; its trial has its memory */
   FAB_CANDIDATE_TOO_LARGE,  /* its trial has the point, with its memory only */
   FAB_CANDIDATE_IMPOSSIBLE, /* its trial has the reason */
 } FabCandidateState;

@@ -243,13 +243,13 @@ look_at_step (gpointer owner, const FabSimulation *simulation, guint n_done)
 /* Plays it to its end, unless its step must take longer than the limit. FALSE and *error, which is NULL in that case.
  */
 static gboolean
-play_below (FabSimulation *simulation, const FabScenario *scenario, const FabPointLimits *limits, GError **error)
+play_below (FabSimulation *simulation, const FabScenario *scenario, const FabPointLimits *limits,
+            GError **error)
 {
   StepLimit limit = { limits != NULL ? limits->most_step_s : 0,
                       (guint) fab_scenario_spec (scenario)->iterations, FALSE };
-  FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL };
+  FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL, .is_brief = TRUE };
 
-  fab_simulation_set_brief (simulation);
   if (limit.most_step_s <= 0)
     return fab_simulation_run (simulation, &options, error);
   options.owner = &limit;
@@ -270,10 +270,10 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   g_autoptr (FabPoint) weighed = g_new0 (FabPoint, 1);
   GError *problem = NULL;
   FabPlantCache *plants = limits != NULL ? limits->plants : NULL;
-  g_autoptr (FabSimulation) simulation = plants != NULL ? fab_simulation_build_on (plants, scenario, registry,
-                                                                                   cancel, error)
-                                                        : fab_simulation_build (scenario, registry, NULL,
-                                                                                cancel, error);
+  g_autoptr (FabSimulation) simulation = plants != NULL
+                                           ? fab_simulation_build_on (plants, scenario, registry, cancel,
+                                                                      error)
+                                           : fab_simulation_build (scenario, registry, NULL, cancel, error);
 
   if (simulation == NULL)
     return NULL;
@@ -447,10 +447,10 @@ const FabFigure fab_figures[] = {
            "Idle time while a collective waits for its last rank, as a share of the step."),
     .value = waiting_of },
   { NAMES ("mfu", "mfu_fraction", FRACTION, "Model FLOPs utilisation."), .value = mfu_of, .is_gain = TRUE,
-    .is_by_step = TRUE,
-    .is_known = has_compute, .unknown = "the job computes nothing" },
+    .is_by_step = TRUE, .is_known = has_compute, .unknown = "the job computes nothing" },
   { NAMES ("tokens", "tokens_per_s", RATE, "Tokens of the whole job per second."), .per = "per second",
-    .value = tokens_of, .is_gain = TRUE, .is_by_step = TRUE, .is_known = has_tokens, .unknown = "the job has no tokens" },
+    .value = tokens_of, .is_gain = TRUE, .is_by_step = TRUE, .is_known = has_tokens,
+    .unknown = "the job has no tokens" },
   { NAMES ("train", "train_s", TIME, "Time of the whole training without a pause."), .value = train_of,
     .is_by_step = TRUE, .is_of_training = TRUE, .is_known = has_training, .unknown = no_training },
   { NAMES ("days", "calendar_s", TIME,

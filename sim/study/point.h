@@ -53,8 +53,8 @@ typedef struct {
 FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
                                  const FabPointLimits *limits, GError **error);
 /* Does not simulate it: the point has its memory alone. `limits` has plants. */
-FabPoint *fab_point_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
-                           GError **error);
+FabPoint *fab_point_weigh (const FabScenario *scenario, const FabRegistry *registry,
+                           const FabPointLimits *limits, GError **error);
 FabPoint *fab_point_copy (const FabPoint *self); /* of one play, without draws. (transfer full) */
 void fab_point_free (FabPoint *self);
 
@@ -84,7 +84,7 @@ typedef struct {
       /* In seconds, as a fraction, per second, in bytes, US dollars, joules or watts. */
       const FabPoint *point);
   gboolean (*is_known) (const FabPoint *point); /* NULL: always */
-  gboolean is_by_step;                          /* of as much work, it is better exactly where the step is shorter */
+  gboolean is_by_step;     /* of as much work, it is better exactly where the step is shorter */
   gboolean is_of_training; /* of the whole training, whose work does not depend on the step */
   gboolean is_gain;        /* larger is better; FALSE: smaller is */
   const char *unknown;     /* why it is unknown: "the job does not say how many tokens it trains with" */

@@ -21,7 +21,7 @@ static gboolean
 play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
 {
   const Owner *self = data;
-  const FabRunOptions options = { .beside = self->first };
+  const FabRunOptions options = { .beside = self->first, .is_brief = TRUE };
   g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, &options,
                                                            error);
   g_autoptr (FabPoint) point = simulation != NULL

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_least_time.c - the least time of what is left of an iteration: chains of tasks by hand, and a bound of every play.
- */
+/* test_least_time.c - the least time of what is left of an iteration: chains of tasks by hand, and a bound of plays. */
 #include "tests/support/test.h"
 
 #include "sim/execution/least_time.h"
@@ -38,7 +37,8 @@ two_classes (void)
     .algorithm = "none", .protocol = "none", .n_ranks = 2, .wire_factor = 1
   };
   g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
-  guint first = fab_dag_builder_class (builder, "a", 0, 1), second = fab_dag_builder_class (builder, "b", 1, 1);
+  guint first = fab_dag_builder_class (builder, "a", 0, 1),
+        second = fab_dag_builder_class (builder, "b", 1, 1);
   guint compute = fab_dag_builder_stream (builder, first, "compute"),
         comm = fab_dag_builder_stream (builder, first, "comm"),
         compute2 = fab_dag_builder_stream (builder, second, "compute"),
@@ -82,7 +82,8 @@ what_is_done_or_has_begun_takes_nothing (G_GNUC_UNUSED void **state)
 
 /* --- plays --- */
 
-#define HEAD "name: t\niterations: 3\ncluster: {node: dgx-a100, nodes: 4, fabric: {kind: leaf_spine, oversubscription: 4}}\n"
+#define HEAD \
+  "name: t\niterations: 3\ncluster: {node: dgx-a100, nodes: 4, fabric: {kind: leaf_spine, oversubscription: 4}}\n"
 
 /* No iteration takes less than was said before it began, and of a job that waits for its network little more. */
 static void
@@ -109,8 +110,8 @@ no_iteration_takes_less (G_GNUC_UNUSED void **state)
         assert_true (fab_simulation_step (play->simulation));
         FabTimePs step_ps = fab_simulation_probe (play->simulation)->step.times.duration_ps;
         if (least_ps > step_ps)
-          fail_msg ("%s: iteration %u took %" G_GINT64_FORMAT " ps, less than %" G_GINT64_FORMAT, yaml, n, step_ps,
-                    least_ps);
+          fail_msg ("%s: iteration %u took %" G_GINT64_FORMAT " ps, less than %" G_GINT64_FORMAT, yaml, n,
+                    step_ps, least_ps);
         assert_true (least_ps > step_ps / 4);
       }
     }
