@@ -74,8 +74,8 @@ weigh_candidate (const Plays *self, FabCandidate *candidate)
   return candidate->state == FAB_CANDIDATE_PASSED_OVER;
 }
 
-/* Finds those of a family that are to be simulated: of each batch the first that fits, in ascending order. Batches after
- * one of which nothing fits have none. */
+/* Finds those of a family that are to be simulated: of each batch the first that fits, in ascending order. Batches
+ * after one of which nothing fits have none. */
 static void
 choose_candidates (gpointer data, guint family)
 {
