@@ -140,7 +140,7 @@ FabTaskId
 fab_dag_builder_join (FabDagBuilder *self, guint stream, guint collective)
 {
   FabDagCollective *joined = &g_array_index (self->collectives, FabDagCollective, collective);
-  char *name = g_strdup_printf ("%s %s", fab_op_names[joined->plan.op], joined->name);
+  char *name = g_strconcat (fab_op_names[joined->plan.op], " ", joined->name, NULL);
 
   joined->n_joins++;
   return add_task (self, (FabTask){ stream, FAB_SPAN_COMM, name, 0, (gint32) collective });

@@ -3,11 +3,14 @@
 
 #include "sim/execution/episode.h"
 
+/* A collective that is played directly. */
+typedef struct _Direct Direct;
+
 struct _FabEpisodes {
   FabEngine *engine; /* of the jobs */
   FabNet *net;
   gboolean is_direct;    /* the network is on the jobs' engine: it is played directly */
-  GHashTable *directly;  /* of Direct: that have not ended */
+  Direct *directly;      /* those that have not ended */
   FabEpisodeBooks books; /* unless it is direct */
   GPtrArray *active;     /* FabEpisode: under way */
   GPtrArray *spare;      /* FabEpisode: empty */
@@ -15,22 +18,42 @@ struct _FabEpisodes {
   guint64 n_begun;       /* collectives */
 };
 
-typedef struct {
+struct _Direct {
   FabEpisodes *episodes;
   FabPlay *play;
   FabDone done;
-} Direct;
+  Direct *before, *after; /* in the list; NULL: there is none */
+};
 
 static FabTimePs advance (gpointer owner, FabTimePs until_ps);
 static void tell (gpointer owner);
 
 /* --- begin and end --- */
 
-static void
-direct_free (gpointer data)
+/* There may be millions in a run. */
+static Direct *
+direct_new (FabEpisodes *episodes, FabDone done)
 {
-  fab_play_free (((Direct *) data)->play);
-  g_free (data);
+  Direct *self = g_new (Direct, 1);
+
+  *self = (Direct){ episodes, NULL, done, NULL, episodes->directly };
+  if (self->after != NULL)
+    self->after->before = self;
+  episodes->directly = self;
+  return self;
+}
+
+static void
+direct_free (Direct *self)
+{
+  if (self->after != NULL)
+    self->after->before = self->before;
+  if (self->before != NULL)
+    self->before->after = self->after;
+  else
+    self->episodes->directly = self->after;
+  fab_play_free (self->play);
+  g_free (self);
 }
 
 FabEpisodes *
@@ -41,7 +64,6 @@ fab_episodes_new (FabEngine *engine, FabNet *net, gconstpointer params, gboolean
   self->engine = engine;
   self->net = net;
   self->is_direct = net->env.engine == engine;
-  self->directly = g_hash_table_new_full (NULL, NULL, direct_free, NULL);
   self->active = g_ptr_array_new_with_free_func (fab_episode_free);
   self->spare = g_ptr_array_new_with_free_func (fab_episode_free);
   if (self->is_direct)
@@ -60,7 +82,8 @@ fab_episodes_free (FabEpisodes *self)
   g_ptr_array_unref (self->spare);
   if (!self->is_direct)
     fab_episode_books_clear (&self->books);
-  g_hash_table_unref (self->directly);
+  while (self->directly != NULL)
+    direct_free (self->directly);
   g_free (self);
 }
 
@@ -98,17 +121,15 @@ direct_done (gpointer owner, G_GNUC_UNUSED guint64 arg)
   FabDone done = direct->done;
 
   self->books.count.n_collectives++;
-  g_hash_table_remove (self->directly, direct);
+  direct_free (direct);
   done.fn (done.owner, done.arg);
 }
 
 static void
 begin_directly (FabEpisodes *self, const FabEpisodeInput *input, FabDone done)
 {
-  Direct *direct = g_new0 (Direct, 1);
+  Direct *direct = direct_new (self, done);
 
-  *direct = (Direct){ self, NULL, done };
-  g_hash_table_add (self->directly, direct);
   direct->play = fab_episode_input_play (input, self->net, FAB_FOLDED_FOR_ALL,
                                          (FabDone){ direct_done, direct, 0 });
 }

@@ -160,6 +160,13 @@ unpack (FabExecutor *self, guint64 arg, guint32 *index)
 
 /* --- end of an iteration --- */
 
+/* Whether the iteration goes into the probe. */
+static gboolean
+is_recorded (const FabExecutor *self, guint iteration)
+{
+  return !self->is_brief || iteration + 1 >= self->env.n_iterations;
+}
+
 /* Fills the probe, and looks for the critical path. */
 static void
 record_iteration (FabExecutor *self, const FabSlot *slot, FabTaskId last)
@@ -180,10 +187,10 @@ record_iteration (FabExecutor *self, const FabSlot *slot, FabTaskId last)
 static void
 iteration_end (FabExecutor *self, FabSlot *slot, FabTaskId last)
 {
-  if (self->is_brief && slot->iteration + 1 < self->env.n_iterations)
-    fab_account_pass (self->account, slot->iteration, &self->probe);
-  else
+  if (is_recorded (self, slot->iteration))
     record_iteration (self, slot, last);
+  else
+    fab_account_pass (self->account, slot->iteration, &self->probe);
   slot->is_live = FALSE;
   self->has_ended = TRUE;
   self->n_ended++;
@@ -319,8 +326,10 @@ collective_done (gpointer owner, guint64 arg)
 }
 
 static FabCollectiveRecord
-new_record (const FabDagCollective *collective, guint iteration, guint index)
+new_record (const FabExecutor *self, guint iteration, guint index)
 {
+  const FabDagCollective *collective = &self->env.dag->collectives[index];
+
   const FabCollectivePlan *plan = &collective->plan;
 
   return (FabCollectiveRecord){
@@ -335,7 +344,7 @@ new_record (const FabDagCollective *collective, guint iteration, guint index)
     .n_ranks = plan->n_ranks,
     .bytes = plan->bytes,
     .binding_link = plan->footprint ? plan->footprint->binding_link : FAB_NO_LINK,
-    .waits_for_ends = fab_collective_plan_waits_for_ends (plan),
+    .waits_for_ends = is_recorded (self, iteration) && fab_collective_plan_waits_for_ends (plan),
   };
 }
 
@@ -408,7 +417,7 @@ collective_arrive (FabExecutor *self, FabSlot *slot, FabTaskId task)
   const FabDagCollective *collective = &self->env.dag->collectives[index];
 
   if (slot->n_arrived[index] == 0) {
-    slot->records[index] = new_record (collective, slot->iteration, index);
+    slot->records[index] = new_record (self, slot->iteration, index);
     slot->records[index].ready_ps = fab_engine_now (self->env.engine);
     slot->arrived[index] = FAB_NO_TASK;
   }

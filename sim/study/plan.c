@@ -43,9 +43,9 @@ typedef struct {
   const FabStudy *study;
   FabPlan *plan;
   FabBytes most_bytes;
-  gboolean
-      has_limit; /* a candidate whose step must be longer than the best one's of its family cannot be the best */
-  GArray *starts; /* guint: index of each family's first candidate, and the end of the last family */
+  gboolean has_limit; /* the figure says that a longer step is worse */
+  GArray *starts;     /* guint: index of each family's first candidate, and the end of the last family */
+  GPtrArray **chosen; /* per family: FabCandidate, those that are to be simulated */
 } Plays;
 
 static FabCandidate *
@@ -74,13 +74,16 @@ weigh_candidate (const Plays *self, FabCandidate *candidate)
   return candidate->state == FAB_CANDIDATE_PASSED_OVER;
 }
 
-/* Returns those of a family that are to be simulated: of each batch the first that fits, in ascending order. Batches
+/* Finds those of a family that are to be simulated: of each batch the first that fits, in ascending order. Batches
  * after one of which nothing fits have none. */
-static GPtrArray *
-choose_candidates (const Plays *self, guint i, guint end)
+static void
+choose_candidates (gpointer data, guint family)
 {
-  GPtrArray *chosen = g_ptr_array_new ();
+  const Plays *self = data;
+  guint i = g_array_index (self->starts, guint, family),
+        end = g_array_index (self->starts, guint, family + 1);
 
+  self->chosen[family] = g_ptr_array_new ();
   while (i < end) {
     guint size = candidate_at (self->plan, i)->size;
     gboolean is_settled = FALSE;
@@ -91,13 +94,12 @@ choose_candidates (const Plays *self, guint i, guint end)
       if (is_settled)
         continue;
       if (weigh_candidate (self, candidate))
-        g_ptr_array_add (chosen, candidate);
+        g_ptr_array_add (self->chosen[family], candidate);
       is_settled = candidate->state != FAB_CANDIDATE_TOO_LARGE;
     }
     if (!is_settled)
-      break;
+      return;
   }
-  return chosen;
 }
 
 /* Takes *best_s down to its step. */
@@ -123,15 +125,27 @@ static void
 play_family (gpointer data, guint item)
 {
   const Plays *self = data;
-  guint family = self->starts->len - 2 - item;
-  guint start = g_array_index (self->starts, guint, family),
-        end = g_array_index (self->starts, guint, family + 1);
-  g_autoptr (GPtrArray) chosen = choose_candidates (self, start, end);
+  const GPtrArray *chosen = self->chosen[self->starts->len - 2 - item];
   double best_s = 0;
 
-  fab_pulse_expect (self->study->pulse, chosen->len);
   for (guint i = chosen->len; i-- > 0;)
     play_candidate (self, g_ptr_array_index (chosen, i), &best_s);
+}
+
+/* All are weighed before the first is simulated, which takes little time: then it is known how many there are. */
+static void
+play_families (Plays *self)
+{
+  guint n = self->starts->len - 1;
+
+  self->chosen = g_new0 (GPtrArray *, n);
+  fab_thread_pool_run (self->study->n_threads, n, choose_candidates, self);
+  for (guint i = 0; i < n; i++)
+    fab_pulse_expect (self->study->pulse, self->chosen[i]->len);
+  fab_thread_pool_run (self->study->n_threads, n, play_family, self);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_unref (self->chosen[i]);
+  g_free (self->chosen);
 }
 
 static GArray *
@@ -217,8 +231,7 @@ fab_plan_find (const FabStudy *study, GPtrArray *candidates, const FabFigure *by
   if (most_bytes == 0 && !study->allows_oversized && !device_bytes (study, &most_bytes, error))
     return NULL;
   g_autoptr (GArray) starts = find_starts (self);
-  fab_thread_pool_run (study->n_threads, starts->len - 1, play_family,
-                       &(Plays){ study, self, most_bytes, by->is_by_step && study->n_seeds == 1, starts });
+  play_families (&(Plays){ study, self, most_bytes, by->is_by_step && study->n_seeds <= 1, starts, NULL });
   if (!check_candidates (self, error))
     return NULL;
   rank (self, starts, by);

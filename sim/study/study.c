@@ -368,15 +368,20 @@ play_all (const FabStudy *study, Draws *variants, guint n)
   g_autoptr (GArray) first = g_array_new (FALSE, FALSE, sizeof (Draw)),
                      others = g_array_new (FALSE, FALSE, sizeof (Draw));
 
+  const guint n_seeds = study->n_seeds != FAB_SPREAD_AUTO ? study->n_seeds : 1;
+
   for (guint i = 0; i < n; i++)
     add_draws (first, &variants[i], 0);
-  fab_pulse_expect (study->pulse, first->len);
+  fab_pulse_expect (study->pulse, first->len * n_seeds);
   fab_thread_pool_run (study->n_threads, first->len, play_one, first->data);
   for (guint i = 0; i < n; i++) {
     draws_grow (&variants[i]);
     add_draws (others, &variants[i], 1);
+    for (guint k = variants[i].draws->len; k < n_seeds; k++)
+      fab_pulse_beat (study->pulse); /* that are not needed */
   }
-  fab_pulse_expect (study->pulse, others->len);
+  if (study->n_seeds == FAB_SPREAD_AUTO)
+    fab_pulse_expect (study->pulse, others->len);
   fab_thread_pool_run (study->n_threads, others->len, play_one, others->data);
 }
 

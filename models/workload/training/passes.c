@@ -54,7 +54,7 @@ model_parallel_send (const Exchange *model_parallel, StreamKind stream,
   };
 
   return stage_comm (model_parallel->stage, &comm,
-                     g_strdup_printf ("%s.%s", model_parallel->layer->name, model_parallel->segment->name),
+                     g_strconcat (model_parallel->layer->name, ".", model_parallel->segment->name, NULL),
                      task);
 }
 
@@ -292,15 +292,17 @@ train_layer_seconds (const Train *train, guint index)
        + piece_seconds (train, layer, &whole, PASS_BACKWARD);
 }
 
-/* "forward block3", or "forward block3.attention" where the layer has several pieces; `suffix` is "" or
+/* There are millions of names, and joining texts takes a third of the time of printing them.
+ *
+ * "forward block3", or "forward block3.attention" where the layer has several pieces; `suffix` is "" or
  * ".recompute". */
 static char *
 piece_name (const char *what, const FabLayer *layer, const Piece *piece, const char *suffix)
 {
   if (piece->n == layer->segments->len)
-    return g_strdup_printf ("%s %s%s", what, layer->name, suffix);
-  return g_strdup_printf ("%s %s.%s%s", what, layer->name, fab_layer_segment (layer, piece->first)->name,
-                          suffix);
+    return g_strconcat (what, " ", layer->name, suffix, NULL);
+  return g_strconcat (what, " ", layer->name, ".", fab_layer_segment (layer, piece->first)->name, suffix,
+                      NULL);
 }
 
 /* --- forward --- */
@@ -696,7 +698,7 @@ recompute (Stage *stage, const PassAt *at)
     forward_layer (stage, at, "backward", ".recompute");
   if (train->params->recompute == RECOMPUTE_SELECTIVE && score_seconds (train, layer) > 0)
     stage_compute (stage, score_seconds (train, layer),
-                   g_strdup_printf ("backward %s.recompute", layer->name));
+                   g_strconcat ("backward ", layer->name, ".recompute", NULL));
 }
 
 static void
