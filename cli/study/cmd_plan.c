@@ -547,7 +547,7 @@ look_closer (gpointer data, guint item)
 {
   void (*const parts[]) (Closer *) = { find_bottlenecks, find_band, compare_second };
 
-  parts[item] (data);
+  parts[item](data);
 }
 
 enum { N_PARTS = 3 };

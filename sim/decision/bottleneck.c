@@ -369,7 +369,7 @@ by_saving (gconstpointer a, gconstpointer b)
 {
   const double same = 0.005;
   const FabLever *x = a, *y = b;
-  double saves_x = floor (fab_lever_saved (x) / same), saves_y = floor (fab_lever_saved (y) / same);
+  long saves_x = lround (fab_lever_saved (x) / same), saves_y = lround (fab_lever_saved (y) / same);
 
   if (saves_x != saves_y)
     return saves_x > saves_y ? -1 : 1;
@@ -727,7 +727,7 @@ append_others (GString *out, const FabBottleneck *self)
     if ((gint) i == self->first || lever->kind == FAB_LEVER_PAIR || !is_more
         || fab_lever_saved (lever) < FAB_BOTTLENECK_LEAST)
       continue;
-    g_string_append_printf (out, "%s %s: %.1f %%", n++ == 0 ? " Other changes save:" : "; ", lever->change,
+    g_string_append_printf (out, "%s %s: %.1f %%", n++ == 0 ? " Other changes save:" : ";", lever->change,
                             100 * fab_lever_saved (lever));
   }
   if (n > 0)

@@ -86,7 +86,7 @@ fab_bottleneck_lever (const FabBottleneck *self, guint i)
 static inline double
 fab_lever_saved (const FabLever *self)
 {
-  return -self->step.median;
+  return 0 - self->step.median; /* 0 and not -0 where nothing changes */
 }
 
 /* Returns the lever that limits the step; NULL: none alone does. Accepts NULL. */

@@ -255,7 +255,8 @@ play_below (FabSimulation *simulation, const FabScenario *scenario, const FabPoi
                       (guint) fab_scenario_spec (scenario)->iterations, FALSE };
   FabRunOptions options = { .cancel = limits != NULL ? limits->cancel : NULL, .is_brief = TRUE };
 
-  if (limit.most_step_s <= 0 || fab_simulation_uses_seed (simulation)) /* another seed may be within the limit */
+  if (limit.most_step_s <= 0
+      || fab_simulation_uses_seed (simulation)) /* another seed may be within the limit */
     return fab_simulation_run (simulation, &options, error);
   options.owner = &limit;
   options.progress = look_at_step;
@@ -278,8 +279,7 @@ fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
   g_autoptr (FabSimulation) simulation = plants != NULL
                                            ? fab_simulation_build_on (plants, scenario, registry, NULL,
                                                                       cancel, error)
-                                           : fab_simulation_build (scenario, registry, NULL, cancel,
-                                                                   error);
+                                           : fab_simulation_build (scenario, registry, NULL, cancel, error);
 
   if (simulation == NULL)
     return NULL;
