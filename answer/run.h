@@ -90,13 +90,13 @@ gboolean fab_run_find_jobs (const FabScenario *scenario, const FabRunRequest *re
 gboolean fab_run_find_band (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
                             GError **error);
 
-/* Plays everything again with every lever, and on all draws of the scenario; result->bottleneck says what limits the step, and
- * the verdict, where there is one, too. FALSE and *error: it was cancelled. */
+/* Plays everything again with every lever, and on all draws of the scenario; result->bottleneck says what limits
+ * the step, and the verdict, where there is one, too. FALSE and *error: it was cancelled. */
 gboolean fab_run_find_bottleneck (const FabScenario *scenario, const FabRunRequest *request,
                                   FabRunResult *result, GError **error);
 
-/* Adds the band, the bottleneck and the verdict that follows from them to the run in the results file `db`. Does nothing
- * when no run was written. */
+/* Adds the band, the bottleneck and the verdict that follows from them to the run in the results file `db`. Does
+ * nothing when no run was written. */
 gboolean fab_run_store_outlook (const char *db, const FabRunResult *result, GError **error);
 
 /* Returns the last iteration, which stands for the steady state. */

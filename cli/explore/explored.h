@@ -38,8 +38,8 @@ typedef struct {
 } FabAnswer;
 
 FabAnswer fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting);
-/* Returns how sure the result of a setting is, as JSON: {"band": [...], "levers": [...], "waits": [...], "seeds": {...}, "problem":
- * ...}. It plays the scenario several times. (transfer full) */
+/* Returns how sure the result of a setting is, as JSON: {"band": [...], "levers": [...], "waits": [...], "seeds":
+ * {...}, "problem": ...}. It plays the scenario several times. (transfer full) */
 char *fab_explored_outlook (const FabExplored *self, const FabKnobSetting *setting);
 void fab_answer_clear (FabAnswer *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabAnswer, fab_answer_clear)

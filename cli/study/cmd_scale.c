@@ -422,7 +422,8 @@ read_bound (const ScaleOptions *o, FabScalingSpec *spec, GError **error)
   return TRUE;
 }
 
-/* Of the last point, and of the first one that the network dominates, in any case; of the others where that is quick. */
+/* Of the last point, and of the first one that the network dominates, in any case; of the others where that is
+ * quick. */
 static void
 find_bottlenecks (const FabStudy *study, FabScaling *scaling)
 {

@@ -17,6 +17,7 @@
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
 #include "sim/base/units.h"
+#include "sim/study/study_bottleneck.h"
 
 enum { USUAL_ROWS = 12 };
 
@@ -450,8 +451,9 @@ static const FabUsage usage = {
       "Simulates the machine of the scenario as it is, and with each change that could be made: faster NIC ports,\n"
       "more NICs per node, less oversubscription, another fabric, larger NVLink domains, other nodes, more nodes,\n"
       "and settings of the software. Then it combines the best change of each kind.\n\n"
-      "For each change it prints the time that the same work saves, with its band, the price, and what sets the\n"
-      "pace afterwards. It never recommends a change that may save nothing within its band.",
+      "For each change it prints the time that the same work saves, with its band, the price, and what limits the\n"
+      "step afterwards. It recommends no purchase that may save nothing within its band, and no setting with\n"
+      "which the step is longer in any play.",
   .examples = "  fabricast upgrade scenarios/learn/08-oversubscription.yaml\n"
               "  fabricast upgrade scenarios/zero3-13b-slow-fabric.yaml --budget '$500k'\n"
               "  fabricast upgrade scenarios/hello.yaml --only setting,node --format csv\n"
@@ -544,6 +546,17 @@ grow (const UpgradeOptions *o, const char *path, GError **error)
   return TRUE;
 }
 
+/* What limits the step with each recommended change, on all seeds. */
+static void
+look_closer (const FabStudy *study, const FabUpgradeChoice *choice)
+{
+  const FabUpgrade *const all[] = { choice->setting, choice->purchase, choice->most };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    if (all[i] != NULL)
+      fab_study_find_bottleneck (study, all[i]->change.edits, all[i]->trial.point);
+}
+
 static gboolean
 upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **error)
 {
@@ -585,6 +598,7 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   };
   if (title == NULL || !write_best (o, study, &view, error))
     return FALSE;
+  look_closer (study, &view.choice);
   g_autofree char *text = printers[o->format](&view);
   g_print ("%s", text);
   *code = fab_cli_verdict_exit (found->base->verdict, o->is_oversized_allowed);
@@ -634,6 +648,6 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_upgrade = {
   .name = "upgrade",
-  .summary = "Rank what to change of a machine: what it saves, costs, and what binds then",
+  .summary = "Rank what to change of a machine: what it saves, costs, and what limits then",
   .run = run,
 };

@@ -49,8 +49,8 @@ void fab_points_append_text (GString *text, const FabPoints *points);
 /* Appends MFU and tokens per second in columns of these widths, or "-" where the job has none. */
 void fab_points_append_rates (GString *text, const FabPoint *point, int mfu_width, int tokens_width);
 
-/* What the last column of a table shows of a point: what limits its step, or its slowest link where no point of the table
- * was asked for that. */
+/* What the last column of a table shows of a point: what limits its step, or its slowest link where no point of
+ * the table was asked for that. */
 const char *fab_points_limit (const FabPoint *point, gboolean has_limits);
 /* The heading of that column. */
 const char *fab_points_limit_heading (gboolean has_limits);
@@ -58,8 +58,9 @@ const char *fab_points_limit_heading (gboolean has_limits);
 /* Appends "  does not fit: 219 of 80 GB" where that is so. */
 void fab_points_append_misfit (GString *text, const FabPoint *point);
 
-/* Returns labels, which batch is held, the global batch, every figure of fab_figures, the number of seeds with ranges,
- * the slowest link, its class, what limits the step, the problem, and the codes of the verdict joined by ";". (transfer full) */
+/* Returns labels, which batch is held, the global batch, every figure of fab_figures, the number of seeds with
+ * ranges, the slowest link, its class, what limits the step, the problem, and the codes of the verdict joined by
+ * ";". (transfer full) */
 FabTable *fab_points_table (const FabPoints *points);
 
 /* Adds these rows as an array under `key`, each with its verdict as a list, and its "spread" where it

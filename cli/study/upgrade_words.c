@@ -17,8 +17,10 @@ gboolean
 fab_upgrade_is_recommendable (const FabUpgrade *self, double budget_usd)
 {
   double usd = fab_upgrade_price (self);
+  gboolean is_safe = self->state == FAB_UPGRADE_UNSURE && usd == 0 && self->paired.change.n > 0
+                  && self->paired.coverage_fraction > 0 && fab_paired_is_never_slower (&self->paired);
 
-  return self->state == FAB_UPGRADE_SURE && usd >= 0 && (budget_usd <= 0 || usd <= budget_usd);
+  return (self->state == FAB_UPGRADE_SURE || is_safe) && usd >= 0 && (budget_usd <= 0 || usd <= budget_usd);
 }
 
 /* Of two that save as much, to half a percent, the cheaper one, then the one of fewer parts, then the one that was made

@@ -25,7 +25,8 @@ double fab_upgrade_price (const FabUpgrade *self);
  * above. */
 const char *fab_upgrade_why_no_purchase (const FabUpgrades *all, double budget_usd, gboolean has_no_band);
 
-/* What sets the pace: "compute", where little is exposed; else the link that binds, or "ends of collectives". */
+/* What limits the step (sim/decision/bottleneck.h); where no lever was played, "compute" where little is exposed, else
+ * the slowest link, or "ends of collectives". */
 const char *fab_upgrade_pace (const FabPoint *point);
 
 typedef enum { FAB_UPGRADE_BUYS, FAB_UPGRADE_KEEPS, FAB_UPGRADE_LEAVES } FabUpgradeParts;

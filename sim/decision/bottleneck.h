@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bottleneck.h - what limits a step: which change of the machine or of the software shortens it most, found by playing it.
+/* bottleneck.h - what limits a step: which change of the machine or of the software shortens it most, found by
+ * playing it.
  *
  * A lever is one change: every link of an entry twice as fast, as many NICs again, twice the library's channels, no
  * latency, compute twice as fast, ... The scenario is played with each lever by itself, on the same draws. The library
@@ -67,9 +68,9 @@ typedef struct {
   FabVerdict *waits;    /* with one finding: what the step waits for (waits.h) */
 } FabBottleneck;
 
-/* Plays the scenario, which was checked, with every lever that it has. A lever that cannot be built, or does not end, is
- * left out. `n_draws` 0: as many as the scenario has (fab_draw_count ()). NULL and *error: the scenario itself cannot be
- * played, or it was cancelled. (transfer full) */
+/* Plays the scenario, which was checked, with every lever that it has. A lever that cannot be built, or does not
+ * end, is left out. `n_draws` 0: as many as the scenario has (fab_draw_count ()). NULL and *error: the scenario
+ * itself cannot be played, or it was cancelled. (transfer full) */
 FabBottleneck *fab_bottleneck_find (const FabDecisionEnv *env, const FabScenario *scenario, guint n_draws,
                                     GError **error);
 FabBottleneck *fab_bottleneck_copy (const FabBottleneck *self);
@@ -88,6 +89,12 @@ fab_lever_saved (const FabLever *self)
 {
   return 0 - self->step.median; /* 0 and not -0 where nothing changes */
 }
+
+/* Returns the lever of this kind that saves most; NULL: there is none. */
+const FabLever *fab_bottleneck_of_kind (const FabBottleneck *self, FabLeverKind kind);
+
+/* Returns the links between nodes that do not help although faster links everywhere do; NULL: there are none. */
+const FabLever *fab_bottleneck_useless_port (const FabBottleneck *self);
 
 /* Returns the lever that limits the step; NULL: none alone does. Accepts NULL. */
 const FabLever *fab_bottleneck_first (const FabBottleneck *self);

@@ -393,6 +393,7 @@ fab_paired_free (FabPaired *self)
 typedef struct {
   double ratio; /* ln (other / base) as predicted, on the draw that is played */
   double up, down, largest;
+  double worst; /* the largest logarithm of a ratio in any play */
   FabPairedCause most;
   gboolean is_any; /* something but the draws is uncertain */
 } Sum;
@@ -416,6 +417,7 @@ add_ends (Sum *self, FabPairedCause cause, double low_base_s, double high_base_s
          high = log (other->high_s / high_base_s) - self->ratio;
 
   self->is_any = TRUE;
+  self->worst = MAX (self->worst, MAX (low, high) + self->ratio);
   add_change (self, cause, MAX (MAX (low, high), 0), MAX (-MIN (low, high), 0));
 }
 
@@ -493,8 +495,11 @@ close_band (FabPairedBand *band, Sum *sum)
 
   if (change->n > 1)
     add_change (sum, FAB_PAIRED_DRAWS, log1p (change->high) - middle, middle - log1p (change->low));
+  band->worst_fraction = expm1 (MAX (sum->worst, log1p (change->high)));
   band->low_fraction = expm1 (middle - sqrt (sum->down));
   band->high_fraction = expm1 (middle + sqrt (sum->up));
+  if (fab_paired_is_never_slower (band))
+    band->high_fraction = MIN (band->high_fraction, MAX (band->worst_fraction, 0));
   band->coverage_fraction = sum->is_any ? 0.9 : 0;
   band->most = sum->most;
 }
@@ -512,19 +517,13 @@ fab_paired_compare (const FabPaired *self, const FabPairedSide *other, FabPaired
 
   if (scenario == NULL || !find_step (self->env, other, draw, scenario, is_fast, &step_s, error))
     return FALSE;
-  sum.ratio = log (step_s / self->step_s);
+  sum.ratio = sum.worst = log (step_s / self->step_s);
   if (!add_collectives (self, &playing, step_s, &sum, error) || !add_compute (self, &playing, &sum, error)
       || !add_links (self, &playing, &sum, error))
     return FALSE;
   band->change = fab_difference_of (base->steps_s, base->n_draws, other->steps_s, other->n_draws, TRUE);
   close_band (band, &sum);
   return TRUE;
-}
-
-gboolean
-fab_paired_is_faster (const FabPairedBand *self)
-{
-  return self->change.n_more == 0 && self->high_fraction < -FAB_DIFFERENCE_LEAST;
 }
 
 gboolean

@@ -43,8 +43,8 @@ typedef struct {
   gboolean is_alone;
   const FabLinkId *apart; /* [n_apart] */
   guint n_apart;
-  /* Nobody asks what links carried: the probe has no loads of links and no samples, and collectives name the slowest link
-   * of an idle network. */
+  /* Nobody asks what links carried: the probe has no loads of links and no samples, and collectives name the
+   * slowest link of an idle network. */
   gboolean has_no_loads;
 } FabExecutorEnv;
 

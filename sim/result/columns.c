@@ -369,11 +369,11 @@ static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, n_ranks, WHOLE), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, n_nodes, WHOLE), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, binding, TEXT), .may_be_null = TRUE,
-    .meaning = "The link that sets the pace of most communication; NULL: no link does." },
+    .meaning = "The slowest link of most communication; NULL: no link is." },
   { COLUMN (FabSweepPointRecord, binding_spec, TEXT), .may_be_null = TRUE,
     .meaning = "The catalogue entry of that link." },
   { COLUMN (FabSweepPointRecord, binding_fraction, REAL), .may_be_null = TRUE,
-    .meaning = "Share of communication of which that link sets the pace." },
+    .meaning = "Share of communication of which that link is the slowest." },
   { COLUMN (FabSweepPointRecord, capex_usd, REAL), .may_be_null = TRUE,
     .meaning = "Price of the whole machine; NULL: a part has no price ([cost](../how-to/cost.md))." },
   { COLUMN (FabSweepPointRecord, network_usd, REAL), .may_be_null = TRUE,
@@ -497,8 +497,9 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                                  TO_BINDING_LINK } },
   [FAB_TABLE_LINK_SAMPLE] = { TABLE (link_sample, FabLinkSampleRecord, link_sample_columns),
                               .what = "link samples", .since = 2, .owner = OF_A_PART,
-                              .about = "load over time of the links that set the pace, of the eight busiest "
-                                       "at most. Times without traffic have no row",
+                              .about =
+                                  "load over time of the slowest links of collectives, of the eight busiest "
+                                  "at most. Times without traffic have no row",
                               .keys = { "PRIMARY KEY (run_id, iteration, link, start_ps)", TO_ITERATION,
                                         TO_LINK } },
   [FAB_TABLE_MEMORY] = { TABLE (memory, FabMemoryRecord, memory_columns), .what = "memory", .since = 2,

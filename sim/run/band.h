@@ -91,8 +91,8 @@ gboolean fab_band_find (const FabScenario *scenario, const FabGraph *graph, cons
 /* The same of links alone, for what has no collectives. */
 gboolean fab_band_of_links (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
                             FabBandPlay play, gpointer owner, FabBand **band, GError **error);
-/* Adds in quadrature that the values [n] are `low` to `high` with other seeds, of which `n_draws` were played. *band NULL
- * becomes a band of the seeds alone. Nothing where all seeds have the same values. */
+/* Adds in quadrature that the values [n] are `low` to `high` with other seeds, of which `n_draws` were played.
+ * *band NULL becomes a band of the seeds alone. Nothing where all seeds have the same values. */
 void fab_band_add_draws (FabBand **band, const double *values, const double *low, const double *high, guint n,
                          guint n_draws);
 void fab_band_free (FabBand *self); /* accepts NULL */

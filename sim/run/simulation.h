@@ -28,9 +28,9 @@ FabSimulation *fab_simulation_build_beside (const FabSimulation *first, const Fa
                                             const FabRegistry *registry, const FabWhatIf *what_if,
                                             const gint *cancel, GError **error);
 
-/* The same on a plant of the cache, which gets it back when the simulation is freed; on one of its own where the what-if
- * changes the machine. The results are those of a new plant; with a what-if the probe has no loads of links and no
- * samples. */
+/* The same on a plant of the cache, which gets it back when the simulation is freed; on one of its own where the
+ * what-if changes the machine. The results are those of a new plant; with a what-if the probe has no loads of
+ * links and no samples. */
 FabSimulation *fab_simulation_build_on (FabPlantCache *plants, const FabScenario *scenario,
                                         const FabRegistry *registry, const FabWhatIf *what_if,
                                         const gint *cancel, GError **error);

@@ -13,9 +13,9 @@ typedef struct {
   guint n;
 } FabBandFigures;
 
-/* Plays a variant of which `point` is the result again, with what is uncertain at either end; of several seeds the one
- * with the median step, and the range of the seeds is added in quadrature. *band is that of the figures, in their order;
- * NULL: nothing is uncertain. FALSE and *error: a play could not be. (transfer full) */
+/* Plays a variant of which `point` is the result again, with what is uncertain at either end; of several seeds the
+ * one with the median step, and the range of the seeds is added in quadrature. *band is that of the figures, in
+ * their order; NULL: nothing is uncertain. FALSE and *error: a play could not be. (transfer full) */
 gboolean fab_study_band (const FabStudy *study, const FabEdits *edits, const FabPoint *point,
                          const FabBandFigures *figures, FabBand **band, GError **error);
 

@@ -290,12 +290,34 @@ play_joined (FabUpgrades *self, const FabStudy *study, const GArray *joined, GEr
   return TRUE;
 }
 
+/* Whether the list has the same changes in another order. */
+static gboolean
+has_same (const GArray *joined, const FabUpgrade *one)
+{
+  g_auto (GStrv) parts = g_strsplit (one->change.name, " + ", -1);
+
+  for (guint i = 0; i < joined->len; i++) {
+    g_auto (GStrv) others = g_strsplit (g_array_index (joined, Joined, i).joined->change.name, " + ", -1);
+    gboolean is_same = g_strv_length (parts) == g_strv_length (others);
+
+    for (guint k = 0; is_same && parts[k] != NULL; k++)
+      is_same = g_strv_contains ((const char *const *) others, parts[k]);
+    if (is_same)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 static void
 add_joined (GArray *joined, FabUpgrade *a, FabUpgrade *b)
 {
   const Joined one = { join (a, b), a, b };
 
-  if (one.joined != NULL)
+  if (one.joined == NULL)
+    return;
+  if (has_same (joined, one.joined))
+    upgrade_free (one.joined);
+  else
     g_array_append_val (joined, one);
 }
 

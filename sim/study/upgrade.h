@@ -10,8 +10,8 @@
  *   band       of the saving (sim/decision/paired.h): what both machines share cancels out
  *   price      of what is bought anew (sim/cost/purchase.h)
  *
- * A change is sure when the whole band of its saving is above none, and no seed says the opposite. Only sure changes are
- * recommended.
+ * A change is sure when the whole band of its saving is above none, and no seed says the opposite. Only sure
+ * changes are recommended, and those that cost nothing and make the step longer in no play.
  */
 #pragma once
 

@@ -28,6 +28,7 @@ USES = {
     "--db": ["--db", "other.db"],
     "--no-db": ["--no-db"],
     "--no-band": ["--no-band"],
+    "--no-bottleneck": ["--no-bottleneck"],
     "--no-fold": ["--no-fold"],
     "--no-memo": ["--no-memo"],
     "--iterations": ["--iterations", "3"],
@@ -43,6 +44,7 @@ AGREE = {
     ("--no-db", "--no-fold"): "the numbers are the same, and they are stored nowhere",
     ("--fidelity", "--no-memo"): "fluid has nothing to remember",
     ("--no-band", "--seeds"): "seeds show percentiles in place of the band",
+    ("--no-bottleneck", "--seeds"): "seeds show percentiles in place of what limits one step",
 }
 CONFLICTS = [
     (["--fidelity", "packet", "--set", "fidelity.mtu=banana"], "'mtu': 'banana' is not a size"),

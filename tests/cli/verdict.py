@@ -37,7 +37,8 @@ class Verdict(support.CliTest):
         self.assertEqual(codes(self.answer("cost", path, *options)["verdict"]), expected)
         once = ("--vary", "iterations=1", "--seeds", "1")
         point = self.answer("sweep", path, *options, *once, "--db", "b.db")["points"][0]
-        self.assertEqual(codes(point["verdict"]), expected)
+        played = [code for code in expected if not code.startswith("waits_for_")]  # sweeps do not play levers
+        self.assertEqual(codes(point["verdict"]), played)
         sides = self.answer("compare", path, path, *options, "--seeds", "1")["variants"]
         self.assertEqual([codes(side["verdict"]) for side in sides], [expected, expected])
         base = [word for one in sets for word in ("--base", one)]

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bottleneck_words.c - what was found out about levers, in words and as JSON. */
+#include "sim/decision/bottleneck.h"
+
+#include <string.h>
+
+const FabLever *
+fab_bottleneck_first (const FabBottleneck *self)
+{
+  return self != NULL && self->first >= 0 ? fab_bottleneck_lever (self, (guint) self->first) : NULL;
+}
+
+const char *
+fab_bottleneck_name (const FabBottleneck *self)
+{
+  const FabLever *first = fab_bottleneck_first (self);
+
+  return self == NULL ? NULL : first != NULL ? first->name : "nothing alone";
+}
+
+/* Other changes that save something, at most two of them. */
+static void
+append_others (GString *out, const FabBottleneck *self)
+{
+  enum { MOST = 2 };
+  const FabLever *first = fab_bottleneck_first (self);
+  guint n = 0;
+
+  for (guint i = 0; i < self->levers->len && n < MOST; i++) {
+    const FabLever *lever = fab_bottleneck_lever (self, i);
+    gboolean is_more = lever->kind != FAB_LEVER_LINKS || first == NULL
+                    || fab_lever_saved (lever) > fab_lever_saved (first) + FAB_BOTTLENECK_LEAST;
+
+    if ((gint) i == self->first || lever->kind == FAB_LEVER_PAIR || !is_more
+        || fab_lever_saved (lever) < FAB_BOTTLENECK_LEAST)
+      continue;
+    g_string_append_printf (out, "%s %s: %.1f %%", n++ == 0 ? " Other changes save:" : ";", lever->change,
+                            100 * fab_lever_saved (lever));
+  }
+  if (n > 0)
+    g_string_append_c (out, '.');
+}
+
+/* Why faster links between nodes do not help, where one would think so: what else is as slow. */
+static void
+append_reason (GString *out, const FabBottleneck *self)
+{
+  const FabLever *pair = fab_bottleneck_of_kind (self, FAB_LEVER_PAIR),
+                 *port = fab_bottleneck_useless_port (self);
+
+  if (port == NULL || pair == NULL)
+    return;
+  g_string_append_printf (out, " Faster %s alone saves %.1f %%: ", port->name,
+                          100 * MAX (fab_lever_saved (port), 0));
+  if (strstr (pair->name, " channels") != NULL)
+    g_string_append_printf (out, "the library drives %u %s, and with %s both save %.1f %%.",
+                            self->channels.n_channels,
+                            self->channels.n_channels == 1 ? "channel" : "channels", pair->name,
+                            100 * fab_lever_saved (pair));
+  else
+    g_string_append_printf (out, "%s is as slow on the same way, and both together save %.1f %%.", pair->name,
+                            100 * fab_lever_saved (pair));
+}
+
+char *
+fab_bottleneck_words (const FabBottleneck *self)
+{
+  const FabLever *first = fab_bottleneck_first (self);
+  GString *out = g_string_new (NULL);
+
+  if (first == NULL)
+    g_string_append (out, "No single change shortens the step by 1 %.");
+  else
+    g_string_append_printf (out, "The step is limited by %s: %s shortens it by %.1f %%.", first->name,
+                            first->change, 100 * fab_lever_saved (first));
+  append_others (out, self);
+  append_reason (out, self);
+  return g_string_free (out, FALSE);
+}
+
+void
+fab_bottleneck_add_json (const FabBottleneck *self, FabJson *json)
+{
+  g_autofree char *words = fab_bottleneck_words (self);
+
+  fab_json_begin_object (json, "bottleneck");
+  fab_json_add_text (json, "limited_by", fab_bottleneck_name (self));
+  fab_json_add_text (json, "explanation", words);
+  fab_json_add_whole (json, "seeds", self->n_draws);
+  fab_json_add_real (json, "step_s", self->base.step_s);
+  fab_json_add_real (json, "step_low_s", self->low_s);
+  fab_json_add_real (json, "step_high_s", self->high_s);
+  fab_json_add_text (json, "fidelity", self->fidelity);
+  fab_json_begin_array (json, "levers");
+  for (guint i = 0; i < self->levers->len; i++) {
+    const FabLever *lever = fab_bottleneck_lever (self, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "kind", fab_lever_names[lever->kind]);
+    fab_json_add_text (json, "name", lever->name);
+    fab_json_add_text (json, "change", lever->change);
+    fab_json_add_real (json, "step_s", lever->step_s);
+    fab_json_add_real (json, "exposed_s", lever->exposed_s);
+    fab_json_add_real (json, "saved_fraction", fab_lever_saved (lever));
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+  fab_json_end (json);
+}
