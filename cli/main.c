@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "cli/cli.h"
 #include "cli/help/commands.h"
@@ -98,12 +101,27 @@ end_with_sentence (const char *domain, GLogLevelFlags level, const char *message
   _exit (n >= 0 ? FAB_EXIT_UNSUPPORTED : FAB_EXIT_INPUT);
 }
 
+/* A study plays thousands of simulations, and each needs what the last one freed. The C library would give large parts
+ * back to the system every time. */
+static void
+keep_freed_memory (void)
+{
+#ifdef __GLIBC__
+  enum { MIB = 1 << 20 };
+
+  mallopt (M_MMAP_THRESHOLD, 32 * MIB); /* the largest that glibc takes */
+  mallopt (M_TRIM_THRESHOLD, 1024 * MIB);
+  mallopt (M_TOP_PAD, 4 * MIB);
+#endif
+}
+
 /* A file that may not grow further is an error of the write, which says so; the signal would end the program before. */
 static void
 prepare (void)
 {
   signal (SIGXFSZ, SIG_IGN);
   g_log_set_default_handler (end_with_sentence, NULL);
+  keep_freed_memory ();
 }
 
 int
