@@ -90,6 +90,13 @@ most_seeds (const FabPlan *plan)
   return most;
 }
 
+/* Whether it is known what limits the first; large jobs take too long for that. */
+static gboolean
+has_limits (const FabPlan *plan)
+{
+  return ranked (plan, 0)->trial.point->bottleneck != NULL;
+}
+
 static void
 append_row (GString *text, const FabPlanView *view, guint place, guint width)
 {
@@ -107,8 +114,8 @@ append_row (GString *text, const FabPlanView *view, guint place, guint width)
     g_string_append_printf (text, "  %-24s", range);
   g_string_append_printf (text, " %9.0f %6.1f %% %8.1f %% %6s GB %6s GB  %s%s\n", point->tokens_per_s,
                           100 * (first->tokens_per_s > 0 ? point->tokens_per_s / first->tokens_per_s : 0),
-                          100 * point->exposed_s / point->step_s, gb, sent, fab_points_limit (point, TRUE),
-                          is_even ? "  =" : "");
+                          100 * point->exposed_s / point->step_s, gb, sent,
+                          fab_points_limit (point, has_limits (view->plan)), is_even ? "  =" : "");
 }
 
 static void
@@ -121,7 +128,7 @@ append_ranking (GString *text, const FabPlanView *view)
   if (most_seeds (view->plan) > 1)
     g_string_append_printf (text, "  %-24s", "low to high");
   g_string_append_printf (text, " %9s %8s %10s %9s %9s  %s\n", "tokens/s", "of best", "exposed", "memory",
-                          "sent", fab_points_limit_heading (TRUE));
+                          "sent", fab_points_limit_heading (has_limits (view->plan)));
   for (guint i = 0; i < view->plan->ranking->len; i++)
     if (i < view->top || is_best_of_strategy (view->plan, i))
       append_row (text, view, i, width);

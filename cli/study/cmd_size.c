@@ -235,6 +235,18 @@ append_advice (GString *text, const FabVerdict *verdict)
     g_string_append_printf (text, "  %s\n", advice);
 }
 
+/* What else would help, where no value is enough. */
+static void
+append_limits (GString *text, const FabPoint *point)
+{
+  g_autofree char *words = point != NULL && point->bottleneck != NULL && fab_point_fits (point)
+                             ? fab_bottleneck_words (point->bottleneck)
+                             : NULL;
+
+  if (words != NULL)
+    g_string_append_printf (text, "  %s\n", words);
+}
+
 static void
 append_answer (GString *text, const FabSizeView *view)
 {
@@ -249,6 +261,7 @@ append_answer (GString *text, const FabSizeView *view)
                             points[0].value, points[size->n - 1].value, target, points[size->best].value,
                             stops ? ". " : "", stops ? stops : "");
     append_advice (text, view->verdict);
+    append_limits (text, points[size->best].trial.point);
     return;
   }
   g_autofree char *seeds = say_seeds (points[size->answer].trial.point);

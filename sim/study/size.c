@@ -191,10 +191,8 @@ say_rest (const FabSizePoint *best, const char *key)
   g_string_printf (text, "With %s %.1f %% of the step is compute, %.1f %% exposed communication", best->value,
                    percent * point->compute_s, percent * point->exposed_s);
   append_dimensions (text, point);
-  g_autofree char *limits = point->bottleneck != NULL ? fab_bottleneck_words (point->bottleneck) : NULL;
-
-  g_string_append_printf (text, ", and %.1f %% idle: a larger %s does not reduce it further.%s%s",
-                          percent * point->idle_s, key, limits ? " " : "", limits ? limits : "");
+  g_string_append_printf (text, ", and %.1f %% idle: a larger %s does not reduce it further.",
+                          percent * point->idle_s, key);
   return g_string_free (text, FALSE);
 }
 
