@@ -19,6 +19,10 @@ def codes(findings):
     return [finding["code"] for finding in findings]
 
 
+def without_waits(expected):
+    return [code for code in expected if not code.startswith("waits_for_")]
+
+
 class Verdict(support.CliTest):
     def answer(self, *args):
         """The JSON of a command whose exit code does not matter."""
@@ -34,18 +38,22 @@ class Verdict(support.CliTest):
             stored = db.execute("SELECT code, severity, text, advice FROM finding ORDER BY place").fetchall()
         self.assertEqual([(one["code"], one["severity"], one["text"], one["advice"]) for one in run], stored)
         self.assertEqual(codes(self.answer("explain", path, *options)["verdict"]), expected)
-        self.assertEqual(codes(self.answer("cost", path, *options, "--seeds", "1")["verdict"]), expected)
-        once = ("--vary", "iterations=1", "--seeds", "1")
+        # What the step waits for is asked of all seeds; of one seed alone it may be another.
+        waits = self.answer("cost", path, *options)["verdict"]
+        self.assertEqual(codes(waits)[-1], expected[-1])
+        played = without_waits(expected)
+        seed = ("--seeds", "1")
+        self.assertEqual(without_waits(codes(self.answer("cost", path, *options, *seed)["verdict"])), played)
+        once = ("--vary", "iterations=1", *seed)
         point = self.answer("sweep", path, *options, *once, "--db", "b.db")["points"][0]
-        played = [code for code in expected if not code.startswith("waits_for_")]  # sweeps do not play levers
-        self.assertEqual(codes(point["verdict"]), played)
-        sides = self.answer("compare", path, path, *options, "--seeds", "1")["variants"]
-        self.assertEqual([codes(side["verdict"]) for side in sides], [expected, expected])
+        self.assertEqual(codes(point["verdict"]), played)  # sweeps do not play levers
+        sides = self.answer("compare", path, path, *options, *seed)["variants"]
+        self.assertEqual([without_waits(codes(side["verdict"])) for side in sides], [played, played])
         base = [word for one in sets for word in ("--base", one)]
-        point = self.answer("whatif", path, *base, "--set", "name=x", "--seeds", "1")["points"][0]
-        self.assertEqual(codes(point["verdict"]), expected)
+        point = self.answer("whatif", path, *base, "--set", "name=x", *seed)["points"][0]
+        self.assertEqual(without_waits(codes(point["verdict"])), played)
         size = self.answer("size", path, *options, *once, "--target", f"step<={2 * step}s")
-        self.assertEqual(codes(size["verdict"]), expected)
+        self.assertEqual(without_waits(codes(size["verdict"])), played)
         page = support.read(self.report("a.db"))
         data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
         self.assertEqual(codes(data["runs"][0]["verdict"]), expected)
