@@ -155,7 +155,7 @@ class Screen(CliTest):
     def test_a_long_command_says_how_far_it_is(self):
         slow = self.write("slow.yaml", "name: slow\niterations: 1\nfidelity: packet\n"
                           "cluster: {node: dgx-h100, nodes: 32, fabric: {kind: leaf_spine, nodes_per_leaf: 4}}\n"
-                          f"job: {{kind: traffic, pattern: permutation, size: {12 // support.SLOWNESS}MiB}}\n")
+                          f"job: {{kind: traffic, pattern: permutation, size: {32 // support.SLOWNESS}MiB}}\n")
         text = self.screen(80, "run", "--no-db", "--no-band", slow)
         line = r"\r\x1b\[K\d of \d iterations, (\d+\.\d+ ms simulated, )?0:\d\d(, about 0:\d\d left)?"
         self.assertRegex(text, rf"\A({line})+\r\x1b\[K\x1b\[1mslow")

@@ -68,9 +68,9 @@ bands() {
 
 # All training runs, within the accepted limits. The catalogue's efficiencies are those of the rows that calibrate, as they
 # are priced now, and its pairs those of published rows; and how often bands hold families and sources that are left out,
-# the end of docs/explanation/uncertainty.md.
+# the end of docs/reference/coverage.md.
 efficiencies() {
-  local page=$source/docs/explanation/uncertainty.md
+  local page=$source/docs/reference/coverage.md
   local mark='<!-- from here on: validate bands, validate efficiencies and validate pairs -->'
   sed "/^$mark\$/q" "$page" >"$work/page"
   expect 0 bands --format markdown

@@ -32,7 +32,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBands, fab_bands_free)
 /* The catalogue file of these bands: models/catalog/bands.yaml. (transfer full) */
 char *fab_bands_to_yaml (const FabBands *self);
 
-/* How often they hold families that were left out, as the tables of docs/explanation/uncertainty.md. (transfer full) */
+/* How often they hold families that were left out, as the tables of docs/reference/coverage.md. (transfer full) */
 char *fab_bands_to_markdown (const FabBands *self);
 
 /* The table of the README: errors by table, of families left out, and coverage. (transfer full) */

@@ -27,5 +27,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEfficiencies, fab_efficiencies_free)
 /* The catalogue file: models/catalog/efficiencies.yaml. (transfer full) */
 char *fab_efficiencies_to_yaml (const FabEfficiencies *self);
 
-/* How sources that are left out are predicted, as the tables of docs/explanation/uncertainty.md. (transfer full) */
+/* How sources that are left out are predicted, as the tables of docs/reference/coverage.md. (transfer full) */
 char *fab_efficiencies_to_markdown (const FabEfficiencies *self);
