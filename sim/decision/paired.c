@@ -50,20 +50,6 @@ typedef struct {
   GHashTable *kinds;     /* FabFootprint -> FabPlanKind */
 } Scaler;
 
-static const FabPlanKind *
-kind_of (Scaler *self, const FabCluster *cluster, const FabCollectivePlan *plan)
-{
-  FabPlanKind *kind = g_hash_table_lookup (self->kinds, plan->footprint);
-
-  if (kind == NULL) {
-    kind = g_new (FabPlanKind, 1);
-    *kind = fab_plan_kind (self->scenario, cluster, plan);
-    g_hash_table_insert (self->kinds, (gpointer) plan->footprint, kind);
-  }
-  kind->operations = fab_plan_operations (plan->op); /* operations may share a footprint */
-  return kind;
-}
-
 /* The sizes between which errors are alike: those of the bands (docs/explanation/uncertainty.md). */
 static guint
 size_class (FabBytes bytes)
@@ -193,7 +179,7 @@ static double
 scale_plan (gpointer owner, const FabCluster *cluster, const FabCollectivePlan *plan)
 {
   Scaler *self = owner;
-  const FabPlanKind *kind = kind_of (self, cluster, plan);
+  const FabPlanKind *kind = fab_plan_kind_kept (self->kinds, self->scenario, cluster, plan);
 
   if (self->recorded != NULL)
     record (self->recorded, plan, kind);

@@ -208,25 +208,11 @@ largest_share (const Scaler *self)
   return largest != NULL ? largest->band : (FabPlanBand){ .low_factor = 1, .high_factor = 1 };
 }
 
-static const FabPlanKind *
-kind_of (Scaler *self, const FabCluster *cluster, const FabCollectivePlan *plan)
-{
-  FabPlanKind *kind = g_hash_table_lookup (self->kinds, plan->footprint);
-
-  if (kind == NULL) {
-    kind = g_new (FabPlanKind, 1);
-    *kind = fab_plan_kind (self->scenario, cluster, plan);
-    g_hash_table_insert (self->kinds, (gpointer) plan->footprint, kind);
-  }
-  kind->operations = fab_plan_operations (plan->op); /* operations may share a footprint */
-  return kind;
-}
-
 static double
 scale_plan (gpointer owner, const FabCluster *cluster, const FabCollectivePlan *plan)
 {
   Scaler *self = owner;
-  const FabPlanKind *kind = kind_of (self, cluster, plan);
+  const FabPlanKind *kind = fab_plan_kind_kept (self->kinds, self->scenario, cluster, plan);
   FabPlanBand band;
 
   if (kind->is_calibrated)

@@ -168,3 +168,18 @@ fab_plan_kind (const FabScenario *scenario, const FabCluster *cluster, const Fab
   kind.is_calibrated = links.is_calibrated;
   return kind;
 }
+
+const FabPlanKind *
+fab_plan_kind_kept (GHashTable *kinds, const FabScenario *scenario, const FabCluster *cluster,
+                    const FabCollectivePlan *plan)
+{
+  FabPlanKind *kind = g_hash_table_lookup (kinds, plan->footprint);
+
+  if (kind == NULL) {
+    kind = g_new (FabPlanKind, 1);
+    *kind = fab_plan_kind (scenario, cluster, plan);
+    g_hash_table_insert (kinds, (gpointer) plan->footprint, kind);
+  }
+  kind->operations = fab_plan_operations (plan->op); /* operations may share a footprint */
+  return kind;
+}

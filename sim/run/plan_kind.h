@@ -45,3 +45,7 @@ gboolean fab_link_is_unsure (const FabLinkSpec *spec);
 /* Of a plan with a footprint, of a cluster of this scenario. O(links of the footprint). */
 FabPlanKind fab_plan_kind (const FabScenario *scenario, const FabCluster *cluster,
                            const FabCollectivePlan *plan);
+
+/* The same of the table of kinds that were asked before (footprint -> FabPlanKind, which it frees), until the next call. */
+const FabPlanKind *fab_plan_kind_kept (GHashTable *kinds, const FabScenario *scenario,
+                                       const FabCluster *cluster, const FabCollectivePlan *plan);
