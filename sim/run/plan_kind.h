@@ -46,6 +46,7 @@ gboolean fab_link_is_unsure (const FabLinkSpec *spec);
 FabPlanKind fab_plan_kind (const FabScenario *scenario, const FabCluster *cluster,
                            const FabCollectivePlan *plan);
 
-/* The same of the table of kinds that were asked before (footprint -> FabPlanKind, which it frees), until the next call. */
+/* The same of the table of kinds that were asked before (footprint -> FabPlanKind, which it frees),
+ * until the next call. */
 const FabPlanKind *fab_plan_kind_kept (GHashTable *kinds, const FabScenario *scenario,
                                        const FabCluster *cluster, const FabCollectivePlan *plan);
