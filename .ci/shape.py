@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""shape.py: no file over 800 lines, no function over 80, no FALSE returned as a pointer, a licence line on top."""
+"""shape.py: no file over 800 lines, no function over 80, no FALSE returned as a pointer, a licence line on top; folders of
+tests/unit mirror those of the source."""
+import os
 import re
 
-from csource import files, functions, read, report
+from csource import ROOT, files, functions, read, report
 
 MAX_FILE, MAX_FUNCTION = 800, 80
 
@@ -23,4 +25,8 @@ for path in files("*.c", "*.h"):
             problems.append(f"{path}:{line}: {name} returns a pointer: NULL, not FALSE")
         if head.split()[-1] in ("gboolean", "bool") and re.search(r"\breturn NULL\b", body):
             problems.append(f"{path}:{line}: {name} returns a gboolean: FALSE, not NULL")
+for path in files("tests/unit/"):
+    room = os.path.dirname(path)[len("tests/unit/"):]
+    if path != "tests/unit/meson.build" and not (room and os.path.isdir(os.path.join(ROOT, room))):
+        problems.append(f"{path}: tests/unit/ mirrors the rooms of the source, and there is no room {room or 'for this'}")
 report(problems)

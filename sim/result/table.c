@@ -2,8 +2,8 @@
 /* table.c - prints a query's result as text, CSV and JSON.
  *
  * JSON has a row per line, with reals in the fewest digits that read back, where a FabJson has 17 (0.1 would be
- * 0.10000000000000001); tests/unit/test_store.c reads it back with json-glib. Numbers are formatted with the g_ascii
- * functions, which ignore the decimal comma of a locale.
+ * 0.10000000000000001); tests/unit/sim/result/test_store.c reads it back with json-glib. Numbers are formatted with
+ * the g_ascii functions, which ignore the decimal comma of a locale.
  */
 #include "sim/result/table.h"
 

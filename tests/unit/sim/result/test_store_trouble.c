@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "tests/unit/store_support.h"
+#include "tests/unit/sim/result/store_support.h"
 
 #define NOBODY 65534
 

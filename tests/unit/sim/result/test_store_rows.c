@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_rows.c - an answer that is handed over row by row. */
-#include "tests/unit/store_support.h"
+#include "tests/unit/sim/result/store_support.h"
 
 typedef struct {
   FabStore *store;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_reasons.c - why a step takes as long as it does, into SQLite and out of it: shares of exposed time, the
  * critical path, memory, samples and queues of links. The numbers behind the expectations: store_support.h. */
-#include "tests/unit/store_support.h"
+#include "tests/unit/sim/result/store_support.h"
 
 static void
 reasons_that_go_in_come_out (void **state)

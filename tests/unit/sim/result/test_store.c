@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_store.c - runs into SQLite and questions out of it. What can go wrong with files and
  * processes: test_store_trouble.c. The numbers behind the expectations: store_support.h. */
-#include "tests/unit/store_support.h"
+#include "tests/unit/sim/result/store_support.h"
 
 static void
 what_goes_in_comes_out (void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_fit_groups.c - which series are of one link, and which of them are chosen. */
 #include "sim/base/error.h"
-#include "tests/unit/fit_support.h"
+#include "tests/unit/validate/fit/fit_support.h"
 #include "validate/fit/groups.h"
 
 static GPtrArray *

@@ -263,7 +263,7 @@ member (JsonObject *object, const char *name)
   return json_object_get_object_member (object, name);
 }
 
-/* tests/unit/check_schema.py, where Python has jsonschema, holds the text against the metaschema. */
+/* tests/unit/sim/config/check_schema.py, where Python has jsonschema, holds the text against the metaschema. */
 static void
 test_json (G_GNUC_UNUSED void **state)
 {

@@ -10,7 +10,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
-#include "tests/unit/store_support.h"
+#include "tests/unit/sim/result/store_support.h"
 
 #define MANY 400000 /* spans: 27 MB, more than SQLite keeps in memory, so that they reach the disk early */
 

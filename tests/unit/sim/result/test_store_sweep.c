@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_store_sweep.c - sweeps in a results file: found again, no point twice, nothing lost on the way. */
-#include "tests/unit/store_support.h"
+#include "tests/unit/sim/result/store_support.h"
 
 static const char *const nodes[] = { "1", "2", NULL };
 static const char *const buckets[] = { "1MiB", "2MiB", "4MiB", NULL };

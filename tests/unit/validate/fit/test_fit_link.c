@@ -4,7 +4,7 @@
 #include "sim/base/error.h"
 #include "sim/scenario/scenario.h"
 #include "tests/support/test.h"
-#include "tests/unit/fit_support.h"
+#include "tests/unit/validate/fit/fit_support.h"
 #include "validate/fit/check.h"
 #include "validate/fit/fragment.h"
 
