@@ -12,7 +12,7 @@ MAP = "docs/architecture.md"
 
 def rooms_on_map(text):
     """Folders in the text: `sim/base` anywhere, or indented as a tree (`sim/`, then `  base/`)."""
-    found = set(re.findall(r"\b(?:sim|models|validate)/\w+", text))
+    found = set(re.findall(r"\b(?:sim|formats|models|validate)/\w+", text))
     parents = []
     for match in re.finditer(r"^( *)([\w.]+)/(?=\s|$)", text, re.M):
         depth = len(match.group(1))
@@ -22,7 +22,7 @@ def rooms_on_map(text):
 
 
 def folders():
-    return sorted({"/".join(path.split("/")[:2]) for path in files("sim", "models", "validate")
+    return sorted({"/".join(path.split("/")[:2]) for path in files("sim", "formats", "models", "validate")
                    if path.count("/") >= 2})
 
 

@@ -2,16 +2,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """layers.py: doors open one way only (docs/architecture.md).
 
-    cli -> validate -> answer -> models -> sim
+    cli -> validate -> answer -> models -> formats -> sim
                lib -> answer
-    inside sim: what SEES says
+    inside sim: what SEES says; formats and validate/measure see the parts of what is below that PARTS lists
 """
 import os
 import re
 
 from csource import files, read, report
 
-ROOMS = {"sim": 0, "models": 1, "answer": 2, "lib": 3, "validate": 3, "cli": 4, "tests": 5}
+ROOMS = {"sim": 0, "formats": 1, "models": 2, "answer": 3, "lib": 4, "validate": 4, "cli": 5, "tests": 6}
+# Satellites: of what lies outside, each sees these files and folders only.
+PARTS = {
+    "formats/": (
+        "sim/base/",
+        "sim/config/",
+        "sim/registry.h",
+        "sim/collective/collective.h",  # operations, by which files name collectives
+        "sim/collective/given.h",  # what a file with a schedule becomes
+        "sim/scenario/catalog.h",  # entries that a machine's text names
+        "sim/scenario/model_file.h",  # what a config.json becomes
+        "sim/result/store.h",  # runs that are written as traces
+        "sim/run/job_graph.h",  # jobs that are written as graphs
+    ),
+    "validate/measure/": (
+        "sim/base/",
+        "sim/collective/collective.h",
+        "formats/measurement/series.h",
+    ),
+}
+# Who sees which heads of a satellite; the first row that fits decides, and without one all of it is seen. `validate`
+# judges the model by what measure recorded, and measures nothing itself.
+FACES = (
+    ("models/models.c", "formats/", ("formats/model/huggingface.h", "formats/schedule/schedule.h")),
+    ("models/workload/replay/", "formats/", ("formats/trace/trace.h",)),
+    ("models/", "formats/", ()),
+    ("validate/", "validate/measure/", ("validate/measure/samples.h", "validate/measure/stats.h")),
+)
 # What each room inside sim may include, beside sim/registry.h.
 SEES = {
     "base": "",
@@ -39,8 +66,8 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 # A library stays behind one door; tests may look behind SQLite's.
 DOORS = {
     "yaml.h": ("sim/config/yaml_doc.c",),
-    "sqlite3.h": ("sim/result/", "validate/measure/", "models/format/trace/nsys.c", "tests/"),
-    "zlib.h": ("models/format/trace/bytes.c",),
+    "sqlite3.h": ("sim/result/", "validate/measure/", "formats/trace/nsys.c", "tests/"),
+    "zlib.h": ("formats/text/bytes.c",),
     "libsoup/": ("cli/explore/server.c",),
     "json-glib/": ("cli/report/report_svg", "tests/"),
     "cuda": ("validate/measure/",),
@@ -68,15 +95,23 @@ def inside_sim(source, target):
 
 
 def between_models(source, target):
-    """A model sees models.h, the header of its own file and of its own folder, so that each can be read alone. The job
-    that plays traces sees what a trace says."""
+    """A model sees models.h, the header of its own file and of its own folder, so that each can be read alone."""
     if target == "models/models.h" or os.path.splitext(source)[0] == os.path.splitext(target)[0]:
         return None
     if source.count("/") == 3 and os.path.dirname(source) == os.path.dirname(target):
         return None
-    if source.startswith("models/workload/replay/") and target == "models/format/trace/trace.h":
-        return None
     return "no model includes another; only models/models.h"
+
+
+def of_satellites(source, target):
+    """Why `source` may not include `target`, where one of them is a satellite; None when it may."""
+    for home, parts in PARTS.items():
+        if source.startswith(home) and not target.startswith((home, *parts)):
+            return f"{home} sees {', '.join(parts)} only"
+    for home, satellite, heads in FACES:
+        if source.startswith(home) and target.startswith(satellite) and not source.startswith(satellite):
+            return None if target in heads else f"of {satellite} {home} sees {', '.join(heads) or 'nothing'}"
+    return None
 
 
 def why_not(source, target):
@@ -87,6 +122,9 @@ def why_not(source, target):
         return None
     if ROOMS[to] > ROOMS[here]:
         return f"{here} does not see {to}"
+    reason = of_satellites(source, target)
+    if reason:
+        return reason
     if here == to == "sim":
         return inside_sim(source, target)
     if here == to == "models":

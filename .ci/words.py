@@ -11,7 +11,9 @@ from csource import code, files, read, report, without_comments
 WORDS = [
     (r"\b_?exit \(|\bquick_exit \(", ("cli/", "tests/"), "only cli ends the program; return a GError"),
     (r"\bstderr\b|\bg_printerr\b|\bperror\b", ("cli/", "tests/", "examples/"), "only cli speaks to a person; return a GError"),
-    (r"\bstdout\b|\b(?:v?printf|puts|putchar|g_print) \(", ("cli/", "tests/", "examples/"), "only cli prints; return the text"),
+    (r"\bstdout\b|\b(?:v?printf|puts|putchar|g_print) \(",
+     ("cli/", "tests/", "examples/", "formats/export/chrome.c"),  # a trace is streamed to the file that `-` names
+     "only cli prints; return the text"),
     (r"\b(?:g_error|g_critical|g_warning|g_message|abort|atexit|signal|sigaction) \(",
      ("cli/", "tests/", "sim/config/schema.c", "sim/config/yaml_doc.c"),  # a wrong table, no memory
      "return a GError; a run that breaks an invariant calls fab_engine_fail"),
@@ -60,7 +62,7 @@ SAID = {
 }
 
 # Readers of other programs' texts know what those call things.
-READERS = ("validate/import/", "validate/measure/", "tests/")
+READERS = ("formats/", "validate/measure/", "tests/")
 
 COMPARISON = r'\b(?:strcmp|g_strcmp0|g_str_equal|g_str_has_prefix|g_str_has_suffix|g_ascii_strcasecmp) \([^;{}]*?"(%s)"'
 

@@ -7,7 +7,7 @@
 
 #include "answer/memory_advice.h"
 #include "answer/mix_failures.h"
-#include "models/format/trace/job_log.h"
+#include "formats/job_log/job_log.h"
 #include "sim/assembly/assemble.h"
 #include "sim/base/error.h"
 #include "sim/base/mix.h"

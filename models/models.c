@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/models.h"
 
+#include "formats/model/huggingface.h"
+#include "formats/schedule/schedule.h"
+
 static const FabModelInfo *const fabrics[] = {
   &fab_fabric_switch.info,         &fab_fabric_rail.info,     &fab_fabric_rail_only.info,
   &fab_fabric_leaf_spine.info,     &fab_fabric_fat_tree.info, &fab_fabric_dragonfly.info,

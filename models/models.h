@@ -75,7 +75,4 @@ extern const FabWorkloadOps fab_workload_traffic;
 extern const FabWorkloadOps fab_workload_trace;
 extern const FabWorkloadOps fab_workload_zero;
 
-extern const FabModelFileFormat fab_format_huggingface;
-extern const FabScheduleFileFormat fab_format_schedule;
-
 extern const FabRegistry fab_models;

@@ -8,12 +8,12 @@
 #include "cli/files.h"
 #include "cli/hardware/cmd_measure.h"
 #include "cli/hardware/import_trace.h"
+#include "formats/import.h"
+#include "formats/measurement/measurements.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"
 #include "sim/run/simulation.h"
-#include "validate/import/import.h"
-#include "validate/import/measurements.h"
 #include "validate/measure/samples.h"
 
 #define IMPORT_NOT_SAID G_MININT64
@@ -275,7 +275,8 @@ import_machine (const ImportOptions *o, const char *path, const char *text, gsiz
                                .accelerator = o->accelerator,
                                .nic = o->nic,
                                .name = o->name,
-                               .n_nodes = (guint) CLAMP (o->n_nodes, 0, G_MAXUINT) };
+                               .n_nodes = (guint) CLAMP (o->n_nodes, 0, G_MAXUINT),
+                               .registry = &fab_models };
   const char *option = o->system                     ? "--system"
                      : o->source                     ? "--source"
                      : o->size                       ? "--size"

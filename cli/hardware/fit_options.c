@@ -5,10 +5,10 @@
 
 #include "cli/files.h"
 #include "cli/run/collective.h"
+#include "formats/import.h"
+#include "formats/measurement/measurements.h"
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "validate/import/import.h"
-#include "validate/import/measurements.h"
 #include "validate/measure/samples.h"
 
 static const double default_hold_out = 1.0 / 3;

@@ -3,8 +3,8 @@
 
 #include "answer/predict.h"
 #include "cli/cli.h"
-#include "validate/compare/nccl_names.h"
-#include "validate/import/nccl_tests.h"
+#include "formats/measurement/nccl_names.h"
+#include "formats/measurement/nccl_tests.h"
 
 /* No factor that anybody writes: NaN is one that must be refused. */
 #define COLLECTIVE_NO_FACTOR (-G_MAXDOUBLE)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/trace/export.h"
+#include "formats/export/graphs.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 

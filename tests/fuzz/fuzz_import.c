@@ -8,11 +8,11 @@
  */
 #include <string.h>
 
+#include "formats/import.h"
+#include "formats/measurement/measurements.h"
 #include "models/models.h"
 #include "sim/scenario/scenario.h"
 #include "tests/support/random.h"
-#include "validate/import/import.h"
-#include "validate/import/measurements.h"
 
 #define N_ROUNDS 3000
 #define SAMPLES FAB_SOURCE_DIR "/tests/fixtures/"
@@ -24,7 +24,9 @@ static gboolean
 check_input (const FabCatalog *catalog, const char *data, gsize size)
 {
   g_autofree char *text = g_strndup (data, size);
-  FabImportRequest request = { .file = "fuzz", .text = text, .size = strlen (text), .name = "made" };
+  FabImportRequest request = {
+    .file = "fuzz", .text = text, .size = strlen (text), .name = "made", .registry = &fab_models
+  };
   g_autoptr (GError) error = NULL, second = NULL;
   gboolean is_fragment = FALSE;
   g_autofree char *made = fab_import (&request, catalog, &is_fragment, &error), *whole = NULL;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/format/trace/job_log.h"
+#include "formats/job_log/job_log.h"
 #include "tests/support/random.h"
 
 enum { N_ROUNDS = 20000 };

@@ -6,8 +6,8 @@
  */
 #include <math.h>
 
+#include "formats/measurement/nccl_tests.h"
 #include "tests/support/random.h"
-#include "validate/import/nccl_tests.h"
 
 #define N_ROUNDS 4000
 #define FIXTURES FAB_SOURCE_DIR "/tests/fixtures/nccl-tests/"

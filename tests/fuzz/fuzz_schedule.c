@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "models/format/trace/formats.h"
-#include "models/format/trace/messages.h"
+#include "formats/schedule/messages.h"
+#include "formats/trace/formats.h"
 #include "tests/support/random.h"
 
 enum { N_ROUNDS = 20000 };

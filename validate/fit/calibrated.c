@@ -4,11 +4,11 @@
 
 #include <string.h>
 
+#include "formats/measurement/measurements.h"
 #include "sim/base/error.h"
 #include "validate/check/limits.h"
 #include "validate/fit/fragment.h"
 #include "validate/fit/groups.h"
-#include "validate/import/measurements.h"
 
 typedef struct {
   const char *file; /* beside INDEX.yaml */

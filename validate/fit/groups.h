@@ -7,8 +7,8 @@
  */
 #pragma once
 
+#include "formats/measurement/series.h"
 #include "sim/scenario/catalog.h"
-#include "validate/measure/series.h"
 
 /* Which series to use; a NULL member accepts every series. */
 typedef struct {

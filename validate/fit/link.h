@@ -13,9 +13,9 @@
  */
 #pragma once
 
+#include "formats/measurement/series.h"
 #include "sim/scenario/catalog.h"
 #include "validate/fit/curve.h"
-#include "validate/measure/series.h"
 
 /* Which sizes to fit. */
 typedef struct {

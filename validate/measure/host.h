@@ -10,8 +10,8 @@
  */
 #pragma once
 
+#include "formats/measurement/series.h"
 #include "sim/base/param.h"
-#include "validate/measure/series.h"
 
 #define FAB_MEASURE_ABI 2u
 

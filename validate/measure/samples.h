@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "validate/measure/series.h"
+#include "formats/measurement/series.h"
 
 typedef struct _FabSamples FabSamples;
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "validate/measure/series.h"
+#include "formats/measurement/series.h"
 
 /* Returns r as above, counted from 1; 0: n is too small. O(n). */
 guint fab_stats_median_rank (guint n);

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "models/format/trace/trace.h"
+#include "formats/trace/trace.h"
 #include "sim/result/record.h"
 
 /* A step of a rank. */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "models/format/trace/trace.h"
+#include "formats/trace/trace.h"
 #include "sim/collective/collective.h"
 #include "sim/execution/dag.h"
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import.c - finds the format, calls its reader, and checks the names that the user gave. */
+#include "formats/import.h"
+
+#include <string.h>
+
+#include "formats/machine/format.h"
+#include "formats/machine/known.h"
+#include "formats/measurement/measurements.h"
+#include "sim/base/error.h"
+#include "sim/base/nearest.h"
+
+enum { MAX_NODES = 200000 };
+
+static const FabImportFormat *const formats[] = { &fab_import_nvidia_smi,    &fab_import_nccl_xml,
+                                                  &fab_import_rocm_smi,      &fab_import_hwloc_xml,
+                                                  &fab_import_ibnetdiscover, &fab_import_huggingface };
+
+const char *const fab_import_formats[] = { "nvidia-smi",    "nccl-xml",    "rocm-smi", "hwloc",
+                                           "ibnetdiscover", "huggingface", NULL };
+
+const char *
+fab_import_format (const char *text)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (formats[i]->recognises (text))
+      return formats[i]->name;
+  return NULL;
+}
+
+gboolean
+fab_import_fail (const FabImportRequest *request, guint line, GError **error, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  g_autofree char *message = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_autofree char *valid = g_utf8_make_valid (message, -1);
+  if (line == 0)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: %s", request->file, valid);
+  return fab_throw (error, FAB_ERROR_INPUT, "%s:%u: %s", request->file, line, valid);
+}
+
+/* Names all formats, of machines and of measurements; the help says what prints each. */
+static char *
+list_formats (void)
+{
+  g_autofree char *machines = g_strjoinv (", ", (char **) fab_import_formats);
+  g_autofree char *measurements = g_strjoinv (", ", (char **) fab_measurement_formats);
+
+  return g_strdup_printf ("the formats are %s, %s; `fabricast import --help` describes them", machines,
+                          measurements);
+}
+
+static const FabImportFormat *
+find_format (const FabImportRequest *request, GError **error)
+{
+  g_autofree char *known = list_formats ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
+    if (request->format ? strcmp (formats[i]->name, request->format) == 0
+                        : formats[i]->recognises (request->text))
+      return formats[i];
+  if (request->format) {
+    const char *machine = fab_nearest (request->format, fab_import_formats);
+    const char *nearest = machine ? machine : fab_nearest (request->format, fab_measurement_formats);
+    fab_throw (error, FAB_ERROR_INPUT, "--from %s: unknown format%s%s; %s", request->format,
+               nearest ? "; nearest is " : "", nearest ? nearest : "", known);
+  } else
+    fab_import_fail (request, 0, error, "this text has none of the known formats; %s", known);
+  return NULL;
+}
+
+static gboolean
+check_entry (const FabCatalog *catalog, FabCatalogSection section, const char *option, const char *name,
+             GError **error)
+{
+  gboolean is_known = section == FAB_SECTION_LINKS ? fab_catalog_link (catalog, name) != NULL
+                                                   : fab_catalog_accelerator (catalog, name) != NULL;
+  g_autofree const char **names = fab_catalog_names (catalog, section);
+  const char *nearest = is_known ? NULL : fab_nearest (name, names);
+
+  return is_known
+      || fab_throw (error, FAB_ERROR_INPUT, "%s %s: no such entry%s%s; `fabricast describe %s` lists them",
+                    option, name, nearest ? "; nearest is " : "", nearest ? nearest : "",
+                    section == FAB_SECTION_LINKS ? "links" : "accelerators");
+}
+
+static gboolean
+is_name (const char *name)
+{
+  return g_ascii_isalpha (*name)
+      && strspn (name, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_.") == strlen (name);
+}
+
+static gboolean
+check_request (const FabImportRequest *request, const FabCatalog *catalog, GError **error)
+{
+  if (request->size > FAB_IMPORT_MAX_BYTES)
+    return fab_import_fail (request, 0, error,
+                            "the text is larger than %u MiB, and no machine prints as much",
+                            (guint) (FAB_IMPORT_MAX_BYTES >> 20));
+  if (strlen (request->text) != request->size)
+    return fab_import_fail (request, 0, error, "this is not a text, because it holds a byte 0");
+  if (request->name && !is_name (request->name))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--name %s: a name begins with a letter and holds letters, digits, - _ .",
+                      request->name);
+  if (request->n_nodes > MAX_NODES)
+    return fab_throw (error, FAB_ERROR_INPUT, "--nodes %u: at most %d are possible", request->n_nodes,
+                      MAX_NODES);
+  return (request->accelerator == NULL
+          || check_entry (catalog, FAB_SECTION_ACCELERATORS, "--accelerator", request->accelerator, error))
+      && (request->nic == NULL || check_entry (catalog, FAB_SECTION_LINKS, "--nic", request->nic, error));
+}
+
+/* Adds NICs where there are several machines and the tool shows none. */
+static void
+add_missing_nics (FabImportedMachine *machine, const FabImportRequest *request)
+{
+  guint n = machine->parts->len;
+
+  if (fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_NIC) > 0
+      || (request->nic == NULL && request->n_nodes < 2))
+    return;
+  for (guint i = 0; i < n; i++) {
+    FabImportedMachinePart gpu = *fab_imported_machine_part (machine, i);
+
+    if (gpu.kind == FAB_IMPORTED_MACHINE_GPU)
+      fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, gpu.parent, gpu.link, gpu.order);
+  }
+  machine->nic = request->nic ? request->nic : fab_known_port (machine, FAB_PORT_UNKNOWN, NULL, 0);
+  fab_imported_machine_infer (machine, "a NIC beside each GPU, since the text shows none and %s",
+                              request->nic ? "--nic was given" : "there are several nodes");
+}
+
+static char *
+import_machine (const FabImportFormat *format, const FabImportRequest *request, GError **error)
+{
+  g_autoptr (FabImportedMachine) machine = fab_imported_machine_new (format->tool);
+
+  machine->accelerator = request->accelerator;
+  machine->nic = request->nic;
+  if (request->accelerator)
+    fab_imported_machine_infer (machine, "accelerator: %s, as --accelerator says", request->accelerator);
+  if (request->nic)
+    fab_imported_machine_infer (machine, "NIC ports: %s, as --nic says", request->nic);
+  if (!format->read (machine, request, error))
+    return NULL;
+  add_missing_nics (machine, request);
+  if (request->n_nodes > 0)
+    machine->n_nodes = request->n_nodes;
+  else if (machine->fabric->len == 0)
+    fab_imported_machine_infer (machine, "nodes: 1; --nodes asks for more of the same, behind one switch");
+  return fab_imported_machine_scenario (machine, request->name ? request->name : "imported", request->file);
+}
+
+static char *
+import_fragment (const FabImportFormat *format, const FabImportRequest *request, GError **error)
+{
+  const char *option = request->accelerator != NULL ? "--accelerator"
+                     : request->nic != NULL         ? "--nic"
+                     : request->n_nodes > 0         ? "--nodes"
+                                                    : NULL;
+
+  if (option == NULL)
+    return format->fragment (request, error);
+  fab_throw (error, FAB_ERROR_INPUT, "%s: %s is a %s and not a machine", option, request->file, format->tool);
+  return NULL;
+}
+
+char *
+fab_import (const FabImportRequest *request, const FabCatalog *catalog, gboolean *is_fragment, GError **error)
+{
+  const FabImportFormat *format = check_request (request, catalog, error) ? find_format (request, error)
+                                                                          : NULL;
+
+  if (format == NULL)
+    return NULL;
+  if (is_fragment != NULL)
+    *is_fragment = format->fragment != NULL;
+  return format->fragment != NULL ? import_fragment (format, request, error)
+                                  : import_machine (format, request, error);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* known.h - the importers' rules as tables: which links a name, a PCI id or a CPU model implies. */
+#pragma once
+
+#include "formats/machine/machine.h"
+
+/* What is known of machines with an accelerator whose catalogue name begins with `prefix`. */
+typedef struct {
+  const char *prefix;
+  guint n_links;       /* links of its scale-up network; 0: it has PCIe only */
+  const char *link;    /* the entry of one such link */
+  gboolean has_switch; /* such machines usually have a switch between the accelerators (NVSwitch) */
+  guint pcie_generation;
+  const char *nic;    /* the NIC port that usually accompanies it */
+  const char *efa;    /* the same in a cloud with EFA */
+  const char *socket; /* the link that usually connects the sockets of its hosts */
+} FabKnownAccelerator;
+
+/* Never returns NULL: an unknown accelerator has PCIe 4 and nothing else. */
+const FabKnownAccelerator *fab_known_accelerator (const char *name);
+
+/* Returns the catalogue entry of a PCI device, or NULL. */
+const char *fab_known_pci (guint vendor, guint device);
+
+/* Returns the accelerator of an NVIDIA compute capability without its dot (60, 90); NULL: unknown. */
+const char *fab_known_sm (guint sm);
+
+/* Returns the accelerator of an AMD architecture, "gfx942"; NULL: not known. */
+const char *fab_known_gfx (const char *gfx);
+
+/* Returns the link between sockets of a CPU model (from CPUID); NULL: not known. */
+const char *fab_known_socket (const char *vendor, guint family, guint model);
+
+/* Returns the catalogue's PCIe entry of a generation and width. Generations 1 and 2 have none: it returns the
+ * narrower entry of generation 3 with the same rate, and adds a note to the machine. */
+const char *fab_known_pcie (FabImportedMachine *machine, guint generation, guint lanes);
+
+/* Returns the PCIe generation of a rate, "16.0 GT/s PCIe" or "8 GT/s"; 0: none. */
+guint fab_known_pcie_generation (const char *speed);
+
+typedef enum { FAB_PORT_UNKNOWN, FAB_PORT_INFINIBAND, FAB_PORT_ETHERNET } FabPortKind;
+
+/* Returns the entry of a NIC port. With `speed_mbps` 0 or an unknown `kind` it returns the port that usually
+ * accompanies the accelerator, and adds a note. */
+const char *fab_known_port (FabImportedMachine *machine, FabPortKind kind, const char *name,
+                            guint speed_mbps);
+
+/* Infers from numbers of NVLinks which accelerator it is and whether a switch connects them. */
+
+/* Returns the accelerator by the largest number of links of a GPU, and adds a note. n_links is [n * n], symmetric. */
+const char *fab_nvlink_accelerator (FabImportedMachine *machine, guint n, const guint *n_links);
+
+/* Adds the NVLinks: to one switch when every pair shows a GPU's total number of links, else directly between pairs.
+ * parts[i] is GPU i. */
+void fab_nvlink_add (FabImportedMachine *machine, guint n, const guint *n_links, const guint *parts);
+
+/* Adds the NVLinks for texts that do not show any: all GPUs at one switch, where machines with them have one. */
+void fab_nvlink_assume (FabImportedMachine *machine, guint n, const guint *parts);
+
+/* Sets socket_link to `found`, or to the link that usually connects sockets beside that accelerator, with a note. */
+void fab_nvlink_sockets (FabImportedMachine *machine, const char *found);

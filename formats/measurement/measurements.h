@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measurements.h - reads what other benchmarks print as series of points.
+ *
+ * docs/how-to/import.md says what each output becomes. */
+#pragma once
+
+#include "formats/measurement/series.h"
+
+typedef struct {
+  const char *file; /* its name in messages */
+  const char *text;
+  gsize size;
+  const char *format;  /* NULL: recognised from the text */
+  const char *system;  /* for all series; NULL: the system in the text, or unknown */
+  const char *source;  /* NULL: the file */
+  FabBytes size_bytes; /* message size, for tools that do not print it; 0: their default */
+  guint n_ranks;       /* ranks of collectives, for tools that do not print it; 0: the number in the text */
+} FabMeasurementRequest;
+
+typedef struct {
+  const char *format;
+  GPtrArray *series;   /* FabMeasuredSeries, at least one; each has points, sizes ascending */
+  GPtrArray *left_out; /* char: a sentence for each thing that the text has and the series lack */
+} FabMeasurements;
+
+/* The names of the formats, NULL-ended. */
+extern const char *const fab_measurement_formats[];
+
+/* Recognises the format of the text and returns its name; NULL: it is no measurement. */
+const char *fab_measurement_format (const char *text);
+
+/* Reads the text. Returns NULL and sets *error (FAB_ERROR_INPUT), which lists every mistake with its line. (transfer
+ * full) */
+FabMeasurements *fab_measurements_read (const FabMeasurementRequest *request, GError **error);
+void fab_measurements_free (FabMeasurements *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMeasurements, fab_measurements_free)
