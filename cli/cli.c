@@ -170,6 +170,25 @@ fab_cli_page_format (const char *name, FabFormat *format, GError **error)
   return find_format (name, FAB_FORMAT_MARKDOWN + 1, format, error);
 }
 
+void
+fab_cli_print (FabFormat format, const char *text)
+{
+  if (format == FAB_FORMAT_TEXT)
+    fab_terminal_print_page (text);
+  else
+    g_print ("%s", text);
+}
+
+void
+fab_cli_print_table (FabFormat format, const FabTable *table)
+{
+  g_autofree char *text = format == FAB_FORMAT_JSON ? fab_table_to_json (table)
+                        : format == FAB_FORMAT_CSV  ? fab_table_to_csv (table)
+                                                    : fab_table_to_text (table);
+
+  fab_cli_print (format, text);
+}
+
 FabCatalog *
 fab_cli_catalog (GError **error)
 {

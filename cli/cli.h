@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "sim/result/table.h"
 #include "sim/study/study.h"
 
 /* Exit codes; the man page promises them. */
@@ -73,6 +74,10 @@ gboolean fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int 
 gboolean fab_cli_format (const char *name, FabFormat *format, GError **error);
 /* Parses these and "markdown", for commands whose answers become pages of docs. */
 gboolean fab_cli_page_format (const char *name, FabFormat *format, GError **error);
+
+/* Prints an answer in this format. Text is a page, whose tables fit the terminal (terminal/page.h). */
+void fab_cli_print (FabFormat format, const char *text);
+void fab_cli_print_table (FabFormat format, const FabTable *table);
 
 /* Loads the shipped catalogue: $FABRICAST_CATALOG, else the one beside the installed program, else the source tree's.
  * (transfer full) */

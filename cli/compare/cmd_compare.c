@@ -598,7 +598,7 @@ print_contrast (const FabCompareOptions *o, const FabScenario *scenario, Played 
   g_autofree char *title = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](
       &(FabCompareView){ contrast, title, (char **) played->left_out->pdata });
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   *code = fab_cli_verdict_exit (fab_contrast_variant (contrast, base)->verdict, o->is_oversized_allowed);
   return TRUE;
 }

@@ -186,7 +186,7 @@ append_ranges (GString *text, const FabPoint *base, const FabPoint *point, guint
   g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
   g_autofree char *change = side > 0 ? fab_spread_show_change (base, point) : g_strdup ("-");
 
-  g_string_append_printf (text, "  %-24s %-18s", range, change);
+  g_string_append_printf (text, "\v  %-24s\v %-18s", range, change);
 }
 
 static void
@@ -198,21 +198,21 @@ append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
 
   g_string_append_printf (text, "  %s%*s", name, (int) (width - g_utf8_strlen (name, -1)), "");
   if (point == NULL) {
-    g_string_append (text,
-                     one->problem->code == FAB_ERROR_HUNG ? "  the job hangs\n" : "  cannot be simulated\n");
+    g_string_append (text, one->problem->code == FAB_ERROR_HUNG ? "\v  the job hangs\n"
+                                                                : "\v  cannot be simulated\n");
     return;
   }
   g_autofree char *step = show_time (point->step_s), *exposed = show_time (point->exposed_s);
   g_autofree char *more_step = side > 0 ? show_step_change (base, point) : g_strdup ("-");
   g_autofree char *more_exposed = side > 0 ? show_exposed_change (base, point) : g_strdup ("-");
-  g_string_append_printf (text, " %7u %11s %10s", point->n_ranks, step, more_step);
+  g_string_append_printf (text, "\v %7u\v %11s\v %10s", point->n_ranks, step, more_step);
   if (most_seeds (view) > 1)
     append_ranges (text, base, point, side);
-  g_string_append_printf (text, " %11s %11s %6.1f %% %6.1f %%", exposed, more_exposed,
+  g_string_append_printf (text, "\v %11s\v %11s\v %6.1f %%\v %6.1f %%", exposed, more_exposed,
                           100 * fab_figure_find ("idle")->value (point),
                           100 * fab_figure_find ("waiting")->value (point));
   fab_points_append_rates (text, point, 9, 12);
-  g_string_append_printf (text, "  %s", fab_points_limit (point, TRUE));
+  g_string_append_printf (text, "\v  %s", fab_points_limit (point, TRUE));
   fab_points_append_misfit (text, point);
   g_string_append_c (text, '\n');
 }
@@ -222,11 +222,11 @@ append_table (GString *text, const FabWhatIfView *view)
 {
   glong width = name_width (view);
 
-  g_string_append_printf (text, "  %*s %7s %11s %10s", (int) width, "", "GPUs", "step", "change");
+  g_string_append_printf (text, "  %*s\v %7s\v %11s\v %10s", (int) width, "", "GPUs", "step", "change");
   if (most_seeds (view) > 1)
-    g_string_append_printf (text, "  %-24s %-18s", "step, low to high", "seed by seed");
-  g_string_append_printf (text, " %11s %11s %8s %8s %9s %12s  %s\n", "exposed", "change", "idle", "waiting",
-                          "MFU", "tokens/s", fab_points_limit_heading (TRUE));
+    g_string_append_printf (text, "\v  %-24s\v %-18s", "step, low to high", "seed by seed");
+  g_string_append_printf (text, "\v %11s\v %11s\v %8s\v %8s\v %9s\v %12s\v  %s\n", "exposed", "change",
+                          "idle", "waiting", "MFU", "tokens/s", fab_points_limit_heading (TRUE));
   for (guint i = 0; i < view->sides->len; i++)
     append_row (text, view, i, width);
 }
@@ -578,7 +578,7 @@ whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
   g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, 0);
   g_autofree char *text = printers[o->format](
       &(FabWhatIfView){ title, changes, sides, contrast, o->is_oversized_allowed, apart });
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   *code = fab_cli_verdict_exit (fab_sides_at (sides, 0)->point->verdict, o->is_oversized_allowed);
   return TRUE;
 }

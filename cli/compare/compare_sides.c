@@ -259,7 +259,7 @@ print_sides (const FabCompareOptions *o, GPtrArray *sides, const FabAxis *varian
   g_autoptr (GArray) equals = find_equals (&view);
   view.equals = equals;
   g_autofree char *text = printers[o->format](&view);
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   *code = fab_cli_verdict_exit (fab_sides_at (sides, base)->point->verdict, o->is_oversized_allowed);
   return TRUE;
 }

@@ -8,6 +8,7 @@
 #include "cli/help/glossary.h"
 #include "cli/help/help.h"
 #include "cli/shipped.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
@@ -52,26 +53,28 @@ technology_of (const FabLinkSpec *link)
 }
 
 static void
-print_link (const FabLinkSpec *link)
+print_link (GString *page, const FabLinkSpec *link)
 {
-  g_print ("  %-26s %8.2f %8.2f %8.2f ", link->name, (double) fab_link_spec_line_rate (link) / 1e9,
-           achievable_gb_per_s (link, FAB_DRIVE_COPY), achievable_gb_per_s (link, FAB_DRIVE_KERNEL));
+  g_string_append_printf (page, "  %-26s\v %8.2f\v %8.2f\v %8.2f\v ", link->name,
+                          (double) fab_link_spec_line_rate (link) / 1e9,
+                          achievable_gb_per_s (link, FAB_DRIVE_COPY),
+                          achievable_gb_per_s (link, FAB_DRIVE_KERNEL));
   if (has_multimem (link))
-    g_print ("%8.2f", achievable_gb_per_s (link, FAB_DRIVE_MULTIMEM));
+    g_string_append_printf (page, "%8.2f", achievable_gb_per_s (link, FAB_DRIVE_MULTIMEM));
   else
-    g_print ("%8s", "-");
-  g_print ("  %s\n", link->summary ? link->summary : "");
+    g_string_append_printf (page, "%8s", "-");
+  g_string_append_printf (page, "\v  %s\n", link->summary ? link->summary : "");
 }
 
 static void
-print_technology (const FabCatalog *catalog, const char *const *names, const char *technology)
+print_technology (GString *page, const FabCatalog *catalog, const char *const *names, const char *technology)
 {
-  g_print ("\n%s\n", technology);
+  g_string_append_printf (page, "\n%s\n", technology);
   for (guint i = 0; names[i]; i++) {
     const FabLinkSpec *link = fab_catalog_link (catalog, names[i]);
 
     if (strcmp (technology_of (link), technology) == 0)
-      print_link (link);
+      print_link (page, link);
   }
 }
 
@@ -82,6 +85,7 @@ describe_links (const FabCatalog *catalog)
   g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
   g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GPtrArray) technologies = g_ptr_array_new ();
+  g_autoptr (GString) page = g_string_new (NULL);
 
   for (guint i = 0; names[i]; i++) {
     const char *technology = technology_of (fab_catalog_link (catalog, names[i]));
@@ -89,12 +93,15 @@ describe_links (const FabCatalog *catalog)
     if (g_hash_table_add (seen, (gpointer) technology))
       g_ptr_array_add (technologies, (gpointer) technology);
   }
-  g_print ("GB/s of one link in one direction: the line rate, and the rates that a copy engine or NIC, a "
-           "kernel, and\n"
-           "a kernel whose data a switch reduces can reach.\n\n");
-  g_print ("  %-26s %8s %8s %8s %8s\n", "link", "line", "copy", "kernel", "reduced");
+  g_string_append_printf (
+      page, "GB/s of one link in one direction: the line rate, and the rates that a copy engine or NIC, a "
+            "kernel, and\n"
+            "a kernel whose data a switch reduces can reach.\n\n");
+  g_string_append_printf (page, "  %-26s\v %8s\v %8s\v %8s\v %8s\n", "link", "line", "copy", "kernel",
+                          "reduced");
   for (guint i = 0; i < technologies->len; i++)
-    print_technology (catalog, names, g_ptr_array_index (technologies, i));
+    print_technology (page, catalog, names, g_ptr_array_index (technologies, i));
+  fab_terminal_print_page (page->str);
 }
 
 static const char *
@@ -112,15 +119,19 @@ static void
 describe_technologies (const FabCatalog *catalog)
 {
   g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_TECHNOLOGIES);
+  g_autoptr (GString) page = g_string_new (NULL);
 
-  g_print ("%-20s %-14s %-14s %s\n", "technology", "joins", "flow control", "summary");
+  g_string_append_printf (page, "%-20s\v %-14s\v %-14s\v %s\n", "technology", "joins", "flow control",
+                          "summary");
   for (guint i = 0; names[i]; i++) {
     const FabTechnology *technology = fab_catalog_technology (catalog, names[i]);
 
-    g_print ("%-20s %-14s %-14s %s\n", names[i], choice_of ("joins", technology->joins),
-             choice_of ("flow_control", technology->flow_control),
-             technology->summary ? technology->summary : "");
+    g_string_append_printf (page, "%-20s\v %-14s\v %-14s\v %s\n", names[i],
+                            choice_of ("joins", technology->joins),
+                            choice_of ("flow_control", technology->flow_control),
+                            technology->summary ? technology->summary : "");
   }
+  fab_terminal_print_page (page->str);
 }
 
 /* What a model's shape makes: parameters, FLOPs and kept activations, by layer and operator.
@@ -210,12 +221,12 @@ print_totals (const FabLayerStack *stack, guint sequence)
 }
 
 static void
-print_operator (const FabOperator *op)
+print_operator (GString *page, const FabOperator *op)
 {
   g_autofree char *size = NULL, *flops = gflop (op->flops);
 
   if (op->flops <= 0) {
-    g_print ("#     %s\n", op->name);
+    g_string_append_printf (page, "#     %s\n", op->name);
     return;
   }
   if (op->kind == FAB_OPERATOR_MATMUL && op->n_matrices > 1)
@@ -223,7 +234,7 @@ print_operator (const FabOperator *op)
                             op->n_matrices, op->n, op->k);
   else if (op->kind == FAB_OPERATOR_MATMUL && op->n > 0)
     size = g_strdup_printf ("%" G_GINT64_FORMAT " x %" G_GINT64_FORMAT, op->n, op->k);
-  g_print ("#     %-12s %-22s %12s\n", op->name, size ? size : "", flops);
+  g_string_append_printf (page, "#     %-12s\v %-22s\v %12s\n", op->name, size ? size : "", flops);
 }
 
 static guint64
@@ -238,16 +249,16 @@ segment_parameters (const FabLayer *layer, guint index)
 }
 
 static void
-print_segment (const FabLayer *layer, guint index)
+print_segment (GString *page, const FabLayer *layer, guint index)
 {
   const FabSegment *segment = fab_layer_segment (layer, index);
   g_autofree char *flops = gflop (segment->forward_flops);
 
-  g_print ("#   %-12s %24" G_GUINT64_FORMAT " %12s %10.0f %10.0f %10.0f\n", segment->name,
-           segment_parameters (layer, index), flops, segment->saved_whole_bytes, segment->saved_split_bytes,
-           segment->saved_score_bytes);
+  g_string_append_printf (page, "#   %-12s\v %24" G_GUINT64_FORMAT "\v %12s\v %10.0f\v %10.0f\v %10.0f\n",
+                          segment->name, segment_parameters (layer, index), flops, segment->saved_whole_bytes,
+                          segment->saved_split_bytes, segment->saved_score_bytes);
   for (guint i = 0; i < segment->operators->len; i++)
-    print_operator (&g_array_index (segment->operators, FabOperator, i));
+    print_operator (page, &g_array_index (segment->operators, FabOperator, i));
 }
 
 static gsize
@@ -272,7 +283,7 @@ is_equal (const FabLayer *a, const FabLayer *b)
 }
 
 static guint
-print_layers (const FabLayerStack *stack, guint first)
+print_layers (GString *page, const FabLayerStack *stack, guint first)
 {
   const FabLayer *layer = fab_layer_stack_layer (stack, first);
   guint n = 1;
@@ -280,12 +291,12 @@ print_layers (const FabLayerStack *stack, guint first)
   while (first + n < stack->layers->len && is_equal (layer, fab_layer_stack_layer (stack, first + n)))
     n++;
   if (n > 1)
-    g_print ("# %u x %s to %s, %" G_GUINT64_FORMAT " parameters each\n", n, layer->name,
-             fab_layer_stack_layer (stack, first + n - 1)->name, layer->parameters);
+    g_string_append_printf (page, "# %u x %s to %s, %" G_GUINT64_FORMAT " parameters each\n", n, layer->name,
+                            fab_layer_stack_layer (stack, first + n - 1)->name, layer->parameters);
   else
-    g_print ("# %s, %" G_GUINT64_FORMAT " parameters\n", layer->name, layer->parameters);
+    g_string_append_printf (page, "# %s, %" G_GUINT64_FORMAT " parameters\n", layer->name, layer->parameters);
   for (guint i = 0; i < layer->segments->len; i++)
-    print_segment (layer, i);
+    print_segment (page, layer, i);
   return n;
 }
 
@@ -294,14 +305,17 @@ static void
 describe_model (const FabModelSpec *model, guint sequence)
 {
   g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+  g_autoptr (GString) page = g_string_new (NULL);
 
   ((const FabShapeOps *) model->shape.info)->expand (model->shape.params, sequence, stack);
   print_totals (stack, sequence);
-  g_print ("#\n# %-14s %24s %12s   kept in B: %s\n", "", "", "forward", "divided by");
-  g_print ("# %-14s %24s %12s %10s %10s %10s\n", "layers", "parameters", "GFLOP", "whole", "tensor p.",
-           "scores");
+  g_string_append_printf (page, "#\n# %-14s\v %24s\v %12s\v   kept in B: %s\n", "", "", "forward",
+                          "divided by");
+  g_string_append_printf (page, "# %-14s\v %24s\v %12s\v %10s\v %10s\v %10s\n", "layers", "parameters",
+                          "GFLOP", "whole", "tensor p.", "scores");
   for (guint i = 0; i < stack->layers->len;)
-    i += print_layers (stack, i);
+    i += print_layers (page, stack, i);
+  fab_terminal_print_page (page->str);
 }
 
 enum { DEFAULT_SEQUENCE = 2048, MAX_SEQUENCE = 10000000 }; /* as a job has them */

@@ -11,6 +11,7 @@
 #include "cli/files.h"
 #include "cli/run/collective.h"
 #include "cli/study/signals.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
@@ -272,7 +273,7 @@ show_time (FabTimePs time_ps)
 }
 
 static void
-print_point (const FabMeasuredPoint *point)
+print_point (GString *page, const FabMeasuredPoint *point)
 {
   g_autofree char *size = fab_units_show (FAB_UNIT_BYTES, (double) point->size_bytes);
   g_autofree char *median = show_time (point->time_ps), *p05 = show_time (point->p05_ps);
@@ -284,14 +285,16 @@ print_point (const FabMeasuredPoint *point)
   g_autofree char *half = point->high_ps > 0 ? g_strdup_printf ("%.1f %%", fab_stats_half_width (point) * 100)
                                              : g_strdup ("-");
 
-  g_print ("%11s %8s %11s %8s%s %11s %11s %8s %13s\n", size, n, median, half,
-           point->n_samples > 0 && !point->is_complete ? "*" : " ", p05, p95, n_outliers, rate);
+  g_string_append_printf (page, "%11s\v %8s\v %11s\v %8s%s\v %11s\v %11s\v %8s\v %13s\n", size, n, median,
+                          half, point->n_samples > 0 && !point->is_complete ? "*" : " ", p05, p95, n_outliers,
+                          rate);
 }
 
 guint
 measure_print_series (const FabMeasuredSeries *series)
 {
   g_autofree char *title = fab_series_title (&series->series);
+  g_autoptr (GString) page = g_string_new (NULL);
   guint n_unsure = 0;
 
   g_print ("\n");
@@ -302,14 +305,15 @@ measure_print_series (const FabMeasuredSeries *series)
     print_line ("  from ", series->series.source);
   if (series->series.note)
     print_line ("  ", series->series.note);
-  g_print ("%11s %8s %11s %8s  %11s %11s %8s %13s\n", "size", "samples", "median", "+-95 %", "p5", "p95",
-           "outliers", "rate");
+  g_string_append_printf (page, "%11s\v %8s\v %11s\v %8s\v  %11s\v %11s\v %8s\v %13s\n", "size", "samples",
+                          "median", "+-95 %", "p5", "p95", "outliers", "rate");
   for (guint i = 0; i < series->points->len; i++) {
     const FabMeasuredPoint *point = &g_array_index (series->points, FabMeasuredPoint, i);
 
-    print_point (point);
+    print_point (page, point);
     n_unsure += point->n_samples > 0 && !point->is_complete;
   }
+  fab_terminal_print_page (page->str);
   return n_unsure;
 }
 
@@ -585,11 +589,8 @@ static void
 print_backends (FabFormat format)
 {
   g_autoptr (FabTable) table = measure_backends ();
-  g_autofree char *text = format == FAB_FORMAT_JSON ? fab_table_to_json (table)
-                        : format == FAB_FORMAT_CSV  ? fab_table_to_csv (table)
-                                                    : fab_table_to_text (table);
 
-  g_print ("%s", text);
+  fab_cli_print_table (format, table);
 }
 
 static gboolean

@@ -110,9 +110,9 @@ fab_validate_choose (const FabValidateChoice *choice, char **names, guint n, GEr
 /* --- running --- */
 
 static FabExit
-show (const char *title, const FabValidateAnswer *answer)
+show (const char *title, FabFormat format, const FabValidateAnswer *answer)
 {
-  g_print ("%s", answer->page);
+  fab_cli_print (format, answer->page);
   for (guint i = 0; answer->exceeded && answer->exceeded[i]; i++)
     g_printerr ("fabricast %s: %s\n", title, answer->exceeded[i]);
   return answer->exceeded && answer->exceeded[0] ? FAB_EXIT_UNMET : FAB_EXIT_DONE;
@@ -129,7 +129,7 @@ run_kind (const FabValidateKind *kind, const char *title, int argc, char **argv)
                                     &argv, &error)
                   && fab_cli_page_format (o.format_name, &o.format, &error)
                   && kind->play (&o, argv + 1, (guint) argc - 1, &answer, &error);
-  FabExit exit_code = is_done ? show (title, &answer) : fab_cli_fail (title, error);
+  FabExit exit_code = is_done ? show (title, o.format, &answer) : fab_cli_fail (title, error);
 
   g_free (answer.page);
   g_strfreev (answer.exceeded);

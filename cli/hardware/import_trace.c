@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"
@@ -19,28 +20,39 @@ ms (FabTimePs time_ps)
 static void
 print_account (const FabTrace *trace, const FabTraceAccount *account)
 {
-  g_print (
-      "step   rank   step ms  compute ms  comm ms  overlapped ms  exposed ms  idle ms  waiting ms  copies ms\n");
+  g_autoptr (GString) page = g_string_new (NULL);
+
+  g_string_append_printf (
+      page,
+      "step\v   rank\v   step ms\v  compute ms\v  comm ms\v  overlapped ms\v  exposed ms\v  idle ms\v  waiting ms\v"
+      "  copies ms\n");
   for (guint i = 0; i < account->times->len; i++) {
     const FabTraceTimes *row = &g_array_index (account->times, FabTraceTimes, i);
     const FabIterationRecord *t = &row->times;
     const FabTracedRank *rank = g_ptr_array_index (trace->ranks, t->rank_class);
 
-    g_print ("%4u %6" G_GINT64_FORMAT " %9.3f %11.3f %8.3f %14.3f %11.3f %8.3f %11.3f %10.3f\n", t->iteration,
-             rank->rank, ms (t->duration_ps), ms (t->compute_ps), ms (t->comm_ps), ms (t->overlapped_ps),
-             ms (t->exposed_ps), ms (t->idle_ps), ms (t->waiting_ps), ms (row->copy_ps));
+    g_string_append_printf (page,
+                            "%4u\v %6" G_GINT64_FORMAT
+                            "\v %9.3f\v %11.3f\v %8.3f\v %14.3f\v %11.3f\v %8.3f\v %11.3f\v %10.3f\n",
+                            t->iteration, rank->rank, ms (t->duration_ps), ms (t->compute_ps),
+                            ms (t->comm_ps), ms (t->overlapped_ps), ms (t->exposed_ps), ms (t->idle_ps),
+                            ms (t->waiting_ps), ms (row->copy_ps));
   }
-  g_print ("Collectives: %u. Waiting for the last rank is part of idle time, and so are copies of memory.\n",
-           account->collectives->len);
+  g_string_append_printf (
+      page, "Collectives: %u. Waiting for the last rank is part of idle time, and so are copies of memory.\n",
+      account->collectives->len);
   if (account->n_inseparable > 0)
-    g_print ("Not all ranks of %u %s are here, so waiting in them counts as communication.\n",
-             account->n_inseparable, fab_plural (account->n_inseparable, "collective", "collectives"));
+    g_string_append_printf (page,
+                            "Not all ranks of %u %s are here, so waiting in them counts as communication.\n",
+                            account->n_inseparable,
+                            fab_plural (account->n_inseparable, "collective", "collectives"));
   if (account->n_without_size > 0)
-    g_print ("The trace does not give the size of %u %s.\n", account->n_without_size,
-             fab_plural (account->n_without_size, "collective", "collectives"));
+    g_string_append_printf (page, "The trace does not give the size of %u %s.\n", account->n_without_size,
+                            fab_plural (account->n_without_size, "collective", "collectives"));
   if (account->n_left_out > 0)
-    g_print ("Left out: %u %s that no step of the profiler launched.\n", account->n_left_out,
-             fab_plural (account->n_left_out, "operation", "operations"));
+    g_string_append_printf (page, "Left out: %u %s that no step of the profiler launched.\n",
+                            account->n_left_out, fab_plural (account->n_left_out, "operation", "operations"));
+  fab_terminal_print_page (page->str);
 }
 
 /* A graph has no times: how much work it holds. */
@@ -122,25 +134,33 @@ print_classes (const GArray *rows, gboolean is_whole)
 static void
 print_prediction_rows (const GArray *rows, gboolean is_whole, gboolean is_csv)
 {
-  g_print (
+  g_autoptr (GString) page = g_string_new (NULL);
+
+  g_string_append_printf (
+      page,
       is_csv
           ? "op,ranks,place,bytes,times,shortest_us,median_us,predicted_us,low_us,high_us\n"
-          : "op              ranks  place          bytes  times  shortest us  median us  predicted us   ratio  "
-            "band us\n");
+          : "op            \v  ranks\v  place \v         bytes\v  times\v  shortest us\v  median us\v  predicted us\v"
+            "   ratio\v  band us\n");
   for (guint i = 0; i < rows->len; i++) {
     const FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
 
     if (is_csv)
-      g_print ("%s,%u,%s,%" G_GUINT64_FORMAT ",%u,%.3f,%.3f,%.3f,%.3f,%.3f\n", fab_op_names[row->op],
-               row->n_ranks, fab_trace_place_names[row->place], (guint64) row->bytes, row->n_times,
-               row->shortest_us, row->median_us, row->predicted_us, row->low_us, row->high_us);
+      g_string_append_printf (page, "%s,%u,%s,%" G_GUINT64_FORMAT ",%u,%.3f,%.3f,%.3f,%.3f,%.3f\n",
+                              fab_op_names[row->op], row->n_ranks, fab_trace_place_names[row->place],
+                              (guint64) row->bytes, row->n_times, row->shortest_us, row->median_us,
+                              row->predicted_us, row->low_us, row->high_us);
     else
-      g_print ("%-14s %6u  %-6s %12" G_GUINT64_FORMAT " %6u %12.1f %10.1f %13.1f %7.2f  %.1f to %.1f\n",
-               fab_op_names[row->op], row->n_ranks, fab_trace_place_names[row->place], (guint64) row->bytes,
-               row->n_times, row->shortest_us, row->median_us, row->predicted_us,
-               row->predicted_us / fab_trace_prediction_measured_us (row, is_whole), row->low_us,
-               row->high_us);
+      g_string_append_printf (page,
+                              "%-14s\v %6u\v  %-6s\v %12" G_GUINT64_FORMAT
+                              "\v %6u\v %12.1f\v %10.1f\v %13.1f\v %7.2f\v  %.1f to %.1f\n",
+                              fab_op_names[row->op], row->n_ranks, fab_trace_place_names[row->place],
+                              (guint64) row->bytes, row->n_times, row->shortest_us, row->median_us,
+                              row->predicted_us,
+                              row->predicted_us / fab_trace_prediction_measured_us (row, is_whole),
+                              row->low_us, row->high_us);
   }
+  fab_terminal_print_page (page->str);
 }
 
 static gboolean
@@ -184,27 +204,34 @@ print_predictions (const ImportTraceOptions *o, const FabTrace *trace, const Fab
 static void
 print_lengths (const FabTraceAccount *account)
 {
+  g_autoptr (GString) page = g_string_new (NULL);
   guint n_left_out = 0;
   g_autoptr (GArray) rows = fab_trace_list (account, &n_left_out);
 
-  g_print ("op              ranks        bytes  times  shortest us  median us  busbw GB/s\n");
+  g_string_append_printf (
+      page, "op            \v  ranks\v        bytes\v  times\v  shortest us\v  median us\v  busbw GB/s\n");
   for (guint i = 0; i < rows->len; i++) {
     const FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
 
-    g_print ("%-14s %6u %12" G_GUINT64_FORMAT " %6u %12.1f %10.1f %11.2f\n", fab_op_names[row->op],
-             row->n_ranks, (guint64) row->bytes, row->n_times, row->shortest_us, row->median_us,
-             row->median_us > 0 ? (double) row->bytes / row->median_us / 1e3
-                                      * fab_op_bus_factor (row->op, MAX (row->n_ranks, 2))
-                                : 0);
+    g_string_append_printf (page, "%-14s\v %6u\v %12" G_GUINT64_FORMAT "\v %6u\v %12.1f\v %10.1f\v %11.2f\n",
+                            fab_op_names[row->op], row->n_ranks, (guint64) row->bytes, row->n_times,
+                            row->shortest_us, row->median_us,
+                            row->median_us > 0 ? (double) row->bytes / row->median_us / 1e3
+                                                     * fab_op_bus_factor (row->op, MAX (row->n_ranks, 2))
+                                               : 0);
   }
   if (n_left_out > 0)
-    g_print ("Left out: %u %s without a size.\n", n_left_out,
-             fab_plural (n_left_out, "collective", "collectives"));
-  g_print (
+    g_string_append_printf (page, "Left out: %u %s without a size.\n", n_left_out,
+                            fab_plural (n_left_out, "collective", "collectives"));
+  g_string_append_printf (
+      page,
       "The files have the lengths of collectives, not the times at which they ran, so there are no steps.\n");
   if (account->n_inseparable > 0)
-    g_print ("Not all ranks of %u %s are here: times may include waiting for the others.\n",
-             account->n_inseparable, fab_plural (account->n_inseparable, "collective", "collectives"));
+    g_string_append_printf (page,
+                            "Not all ranks of %u %s are here: times may include waiting for the others.\n",
+                            account->n_inseparable,
+                            fab_plural (account->n_inseparable, "collective", "collectives"));
+  fab_terminal_print_page (page->str);
 }
 
 /* What NCCL chose, and with --on what it is expected to choose on the machine of the scenario. */
@@ -213,6 +240,7 @@ print_choices (const ImportTraceOptions *o, const FabTrace *trace, GError **erro
 {
   g_autoptr (FabCatalog) catalog = o->on != NULL ? fab_cli_catalog (error) : NULL;
   g_autoptr (FabScenario) machine = catalog ? fab_cli_scenario (o->on, NULL, catalog, error) : NULL;
+  g_autoptr (GString) page = g_string_new (NULL);
   guint n_known = 0, n_same = 0;
   FabFormat format;
 
@@ -220,7 +248,8 @@ print_choices (const ImportTraceOptions *o, const FabTrace *trace, GError **erro
     return FALSE;
   if (o->on != NULL && format != FAB_FORMAT_TEXT)
     return fab_throw (error, FAB_ERROR_INPUT, "--format: choices of NCCL are printed as text only");
-  g_print ("op                    bytes  times  NCCL chose%s\n", machine ? "            expected here" : "");
+  g_string_append_printf (page, "op            \v        bytes\v  times\v  NCCL chose%s\n",
+                          machine ? "          \v  expected here" : "");
   for (guint i = 0; i < trace->choices->len; i++) {
     const FabTraceChoice *choice = &g_array_index (trace->choices, FabTraceChoice, i);
     g_autofree char *chose = g_strdup_printf ("%s %s", choice->algorithm, choice->protocol), *here = NULL;
@@ -236,9 +265,11 @@ print_choices (const ImportTraceOptions *o, const FabTrace *trace, GError **erro
       g_propagate_error (error, problem);
       return FALSE;
     }
-    g_print ("%-14s %12" G_GUINT64_FORMAT " %6u  %-20s  %s\n", choice->op[0] != '\0' ? choice->op : "?",
-             (guint64) choice->bytes, choice->n_times, chose, here ? here : "");
+    g_string_append_printf (page, "%-14s\v %12" G_GUINT64_FORMAT "\v %6u\v  %-20s\v  %s\n",
+                            choice->op[0] != '\0' ? choice->op : "?", (guint64) choice->bytes,
+                            choice->n_times, chose, here ? here : "");
   }
+  fab_terminal_print_page (page->str);
   if (n_known > 0)
     g_print ("%u of %u choices are the expected ones.\n", n_same, n_known);
   return TRUE;

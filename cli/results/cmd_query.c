@@ -66,15 +66,10 @@ answer (const QueryOptions *o, const char *question, GError **error)
     fab_store_limit_queries (store, (guint64) o->max_rows, (guint) o->max_s);
   }
   g_autoptr (FabTable) table = store ? fab_store_query (store, sql, o->run_id, error) : NULL;
-  g_autofree char *text = NULL;
 
-  if (table == NULL)
-    return FALSE;
-  text = o->format == FAB_FORMAT_JSON ? fab_table_to_json (table)
-       : o->format == FAB_FORMAT_CSV  ? fab_table_to_csv (table)
-                                      : fab_table_to_text (table);
-  g_print ("%s", text);
-  return TRUE;
+  if (table != NULL)
+    fab_cli_print_table (o->format, table);
+  return table != NULL;
 }
 
 static gboolean

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/hardware/testbed.h"
+#include "cli/terminal/terminal.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/version.h"
@@ -92,16 +93,19 @@ print_connectivity (const FabP2pTable *t)
 static void
 print_matrix (const Matrix *matrix, guint n_rows, guint n_columns)
 {
-  g_print ("%s\n   %s", matrix->title, matrix->corner);
+  g_autoptr (GString) page = g_string_new (NULL);
+
+  g_string_append_printf (page, "%s\n   %s", matrix->title, matrix->corner);
   for (guint j = 0; j < n_columns; j++)
-    g_print ("%6u ", j);
-  g_print ("\n");
+    g_string_append_printf (page, "\v%6u ", j);
+  g_string_append_printf (page, "\n");
   for (guint i = 0; i < n_rows; i++) {
-    g_print ("%6u ", i);
+    g_string_append_printf (page, "%6u ", i);
     for (guint j = 0; j < n_columns; j++)
-      g_print ("%6.02f ", matrix->values[i * n_columns + j]);
-    g_print ("\n");
+      g_string_append_printf (page, "\v%6.02f ", matrix->values[i * n_columns + j]);
+    g_string_append_printf (page, "\n");
   }
+  fab_terminal_print_page (page->str);
 }
 
 /* The pair of a matrix whose band is widest. */

@@ -38,12 +38,12 @@ text_page (const FabSeeds *seeds, const char *db)
                           name, first, first + seeds->n_seeds - 1, seeds->n_iterations,
                           fab_plural ((guint64) seeds->n_iterations, "iteration", "iterations"), "");
   for (guint p = 0; p < FAB_N_PERCENTILES; p++)
-    g_string_append_printf (page, "%12s", fab_percentile_names[p]);
+    g_string_append_printf (page, "\v%12s", fab_percentile_names[p]);
   for (guint t = 0; t < FAB_N_SEED_TIMES; t++) {
     g_string_append_printf (page, "\n  %-16s", seeds->times[t].name);
     for (guint p = 0; p < FAB_N_PERCENTILES; p++) {
       g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, (double) seeds->times[t].percentiles_ps[p]);
-      g_string_append_printf (page, "%12s", shown);
+      g_string_append_printf (page, "\v%12s", shown);
     }
   }
   g_string_append_c (page, '\n');
@@ -164,7 +164,7 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code,
                         : request->format == FAB_FORMAT_JSON ? json_page (seeds)
                                                              : text_page (seeds, request->db);
   fab_progress_stop (progress);
-  g_print ("%s", text);
+  fab_cli_print (request->format, text);
   if (request->format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("run", seeds->verdict);
   *code = fab_cli_verdict_exit (seeds->verdict, request->is_oversized_allowed);
@@ -299,7 +299,7 @@ print_result (const FabScenario *scenario, const FabRunRequest *request, const F
   fab_progress_stop (request->owner);
   if (format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("run", result->verdict);
-  g_print ("%s", text);
+  fab_cli_print (format, text);
   return TRUE;
 }
 

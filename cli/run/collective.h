@@ -61,5 +61,19 @@ gboolean collective_add_nccl_env (const char *assignment, FabEdits *edits, GErro
 /* Returns the scenario's name of an algorithm or protocol that NCCL spells differently. (transfer full) */
 char *collective_nccl_name (const char *name);
 
+/* --- answers --- */
+
+/* Prints the rows in the format of the request. */
+void collective_print (const CollectiveRequest *request, const GArray *rows);
+/* Writes what nccl-tests writes for -J. Refuses to replace a file, as nccl-tests does. */
+gboolean collective_write_json (const CollectiveRequest *request, const GArray *rows, GError **error);
+/* Prints measured beside predicted values. FALSE without *error: a size is below the tolerance. */
+gboolean collective_check (const CollectiveRequest *request, const GArray *rows, GError **error);
+
+/* Formats a number in `width` columns, with as many decimals as fit but at most two. (transfer full) */
+char *collective_fit (double value, guint width);
+/* What limits a row: its slowest link, or the name of another bound. */
+const char *collective_binding (const FabPrediction *row);
+
 /* Prints bus bandwidth over the sizes of the predictions as a curve, where stdout is a terminal. */
 void collective_print_curve (const GArray *rows);

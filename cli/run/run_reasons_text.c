@@ -103,8 +103,8 @@ fab_run_append_classes (GString *page, const FabRunResult *result)
 
   if (dag->n_classes < 2)
     return;
-  g_string_append_printf (page, "  %-16s%8s%12s%12s%12s%12s%12s\n", "ranks", "count", "compute", "overlapped",
-                          "exposed", "idle", "waiting");
+  g_string_append_printf (page, "  %-16s\v%8s\v%12s\v%12s\v%12s\v%12s\v%12s\n", "ranks", "count", "compute",
+                          "overlapped", "exposed", "idle", "waiting");
   for (guint c = 0; c < MIN (dag->n_classes, MOST_CLASSES); c++) {
     const FabIterationRecord *times = &g_array_index (iterations, FabIterationRecord, c);
     g_autofree char *compute = fab_units_show (FAB_UNIT_TIME, (double) times->compute_ps);
@@ -113,7 +113,7 @@ fab_run_append_classes (GString *page, const FabRunResult *result)
     g_autofree char *idle = fab_units_show (FAB_UNIT_TIME, (double) times->idle_ps);
     g_autofree char *waiting = fab_units_show (FAB_UNIT_TIME, (double) times->waiting_ps);
 
-    g_string_append_printf (page, "    %-14s%8u%12s%12s%12s%12s%12s\n", dag->classes[c].name,
+    g_string_append_printf (page, "    %-14s\v%8u\v%12s\v%12s\v%12s\v%12s\v%12s\n", dag->classes[c].name,
                             dag->classes[c].n_ranks, compute, overlapped, exposed, idle, waiting);
   }
   if (dag->n_classes > MOST_CLASSES)

@@ -263,8 +263,8 @@ append_bottleneck (GString *page, const FabBottleneck *bottleneck)
     const FabLever *lever = fab_bottleneck_lever (bottleneck, i);
     g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, lever->step_s);
 
-    g_string_append_printf (page, "  %-16s%-*s  step %10s  %+6.1f %%\n", i == 0 ? "  what if" : "", width,
-                            lever->change, step, 100 * lever->step.median);
+    g_string_append_printf (page, "  %-16s\v%-*s\v  step\v %10s\v  %+6.1f %%\n", i == 0 ? "  what if" : "",
+                            width, lever->change, step, 100 * lever->step.median);
   }
   if (bottleneck->n_draws > 1) {
     g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, bottleneck->low_s),
@@ -335,19 +335,20 @@ static void
 append_jobs (GString *text, const GArray *jobs)
 {
   if (jobs->len > 0)
-    g_string_append_printf (text, "\n  %-24s%8s%12s%12s%12s%12s\n", "jobs, mean step", "nodes", "alone",
-                            "together", "slow-down", "iterations");
+    g_string_append_printf (text, "\n  %-24s\v%8s\v%12s\v%12s\v%12s\v%12s\n", "jobs, mean step", "nodes",
+                            "alone", "together", "slow-down", "iterations");
   for (guint i = 0; i < jobs->len; i++) {
     const FabRunJob *job = &g_array_index (jobs, FabRunJob, i);
     g_autofree char *name = fab_cli_printable (job->name);
     g_autofree char *alone = fab_units_show (FAB_UNIT_TIME, (double) job->alone_ps);
     g_autofree char *together = fab_units_show (FAB_UNIT_TIME, (double) job->together_ps);
 
-    g_string_append_printf (text, "  %-24s%8u%12s", name, job->n_nodes, alone);
+    g_string_append_printf (text, "  %-24s\v%8u\v%12s", name, job->n_nodes, alone);
     if (job->n_steps > 0)
-      g_string_append_printf (text, "%12s%12.3f%12u\n", together, fab_run_slow_down (job), job->n_steps);
+      g_string_append_printf (text, "\v%12s\v%12.3f\v%12u\n", together, fab_run_slow_down (job),
+                              job->n_steps);
     else
-      g_string_append_printf (text, "%12s%12s%12d\n", "-", "-", 0);
+      g_string_append_printf (text, "\v%12s\v%12s\v%12d\n", "-", "-", 0);
   }
 }
 

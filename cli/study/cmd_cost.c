@@ -75,7 +75,8 @@ append_row (GString *text, const FabBillRow *row)
   g_autofree char *power = row->watts_each > 0 ? watts (row->watts_each * n)
                                                : g_strdup (is_passive ? "-" : "not known");
 
-  g_string_append_printf (text, "  %-12s %-18s %-18s %9" G_GUINT64_FORMAT " %9s %9s  %-20s %10s\n",
+  g_string_append_printf (text,
+                          "  %-12s\v %-18s\v %-18s\v %9" G_GUINT64_FORMAT "\v %9s\v %9s\v  %-20s\v %10s\n",
                           fab_product_kind_names[row->kind], row->what,
                           row->product ? row->product->name : "-", row->count, each, all, spread, power);
 }
@@ -83,8 +84,8 @@ append_row (GString *text, const FabBillRow *row)
 static void
 append_bill (GString *text, const FabBill *bill)
 {
-  g_string_append_printf (text, "  %-12s %-18s %-18s %9s %9s %9s  %-20s %10s\n", "part", "of", "product",
-                          "count", "each", "all", "low to high", "power");
+  g_string_append_printf (text, "  %-12s\v %-18s\v %-18s\v %9s\v %9s\v %9s\v  %-20s\v %10s\n", "part", "of",
+                          "product", "count", "each", "all", "low to high", "power");
   for (guint i = 0; i < bill->rows->len; i++)
     append_row (text, &g_array_index (bill->rows, FabBillRow, i));
   g_string_append_c (text, '\n');
@@ -482,7 +483,7 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   g_autofree char *shown = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](
       &(FabCostView){ shown, &spec->cost, spec->reliability.failures, bill, point, band });
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   if (o->format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("cost", point->verdict);
   *code = fab_cli_verdict_exit (point->verdict, o->is_oversized_allowed);

@@ -30,13 +30,13 @@ append_rates (GString *text, const FabGoodputCase *found)
 
   for (guint i = 0; i < found->rules.n_rates; i++)
     all_per_s += found->rates[i].per_s;
-  g_string_append_printf (text, "\n  %-20s %10s %8s %14s   %s\n", "what fails", "per day", "share",
+  g_string_append_printf (text, "\n  %-20s\v %10s\v %8s\v %14s\v   %s\n", "what fails", "per day", "share",
                           "one every", "what it does");
   for (guint i = 0; i < found->rules.n_rates; i++) {
     const FabFailureRate *rate = &found->rates[i];
     g_autofree char *between = rate->per_s > 0 ? fab_goodput_time (1 / rate->per_s) : g_strdup ("never");
 
-    g_string_append_printf (text, "  %-20s %10.3g %6.1f %% %14s   ", rate->name, rate->per_s * day_s,
+    g_string_append_printf (text, "  %-20s\v %10.3g\v %6.1f %%\v %14s\v   ", rate->name, rate->per_s * day_s,
                             all_per_s > 0 ? 100 * rate->per_s / all_per_s : 0, between);
     if (rate->effect == FAB_FAILURE_SLOWS)
       g_string_append_printf (text, "steps take %.1f %% longer until it is found", 100 * rate->slowdown);
@@ -103,17 +103,17 @@ append_trials (GString *text, const FabFailureTrials *trials, const FabGoodput *
 static void
 append_changes (GString *text, const char *title, const GArray *changes, const FabGoodput *base)
 {
-  g_string_append_printf (text, "\n  %-34s %10s %8s %9s %12s\n", title, "stops/day", "ETTR", "goodput",
-                          "days");
+  g_string_append_printf (text, "\n  %-34s\v %10s\v %8s\v %9s\v %12s\n", title, "stops/day", "ETTR",
+                          "goodput", "days");
   for (guint i = 0; i < changes->len; i++) {
     const FabGoodputChange *change = &g_array_index (changes, FabGoodputChange, i);
     const FabGoodput *goodput = &change->goodput;
 
-    g_string_append_printf (text, "  %-34s %10.3g %6.1f %% %7.1f %%", change->name,
+    g_string_append_printf (text, "  %-34s\v %10.3g\v %6.1f %%\v %7.1f %%", change->name,
                             goodput->form.stops_per_s * day_s, 100 * goodput->form.ettr_fraction,
                             100 * goodput->form.goodput_fraction);
     if (goodput->calendar_s > 0)
-      g_string_append_printf (text, " %12.4g (%+.3g)", goodput->calendar_s / day_s,
+      g_string_append_printf (text, "\v %12.4g (%+.3g)", goodput->calendar_s / day_s,
                               (goodput->calendar_s - base->calendar_s) / day_s);
     g_string_append_c (text, '\n');
   }
@@ -340,7 +340,7 @@ print (const GoodputOptions *o, const FabScenario *scenario, const FabRunResult 
     return FALSE;
   g_autofree char *text = printers[o->format](&(GoodputView){ scenario, result, answer });
   fab_progress_stop (progress);
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   if (o->format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("goodput", result->verdict);
   return TRUE;

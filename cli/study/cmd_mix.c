@@ -140,17 +140,17 @@ append_figures (GString *text, const FabMixAnswer *answer)
 static void
 append_kinds (GString *text, const FabMixAnswer *answer)
 {
-  g_string_append_printf (text, "\n  %-20s %6s %6s %10s %9s %12s %9s %9s %8s\n", "kind", "jobs", "nodes",
-                          "step", "exposed", "mean wait", "time x", "at most x", "groups");
+  g_string_append_printf (text, "\n  %-20s\v %6s\v %6s\v %10s\v %9s\v %12s\v %9s\v %9s\v %8s\n", "kind",
+                          "jobs", "nodes", "step", "exposed", "mean wait", "time x", "at most x", "groups");
   for (guint i = 0; i < answer->kinds->len; i++) {
     const FabMixedKind *kind = &g_array_index (answer->kinds, FabMixedKind, i);
     const FabMixFigures *figures = &answer->by_kind[i];
     g_autofree char *step = fab_goodput_time (kind->step_s), *wait = fab_goodput_time (figures->mean_wait_s);
 
-    g_string_append_printf (text, "  %-20s %6u %6" G_GINT64_FORMAT " %10s %7.1f %%", kind->spec->name,
+    g_string_append_printf (text, "  %-20s\v %6u\v %6" G_GINT64_FORMAT "\v %10s\v %7.1f %%", kind->spec->name,
                             figures->n_jobs, kind->spec->nodes, step, 100 * kind->inter_node_fraction);
     if (figures->n_jobs > 0)
-      g_string_append_printf (text, " %12s %9.3f %9.3f %8.1f\n", wait, figures->mean_slowdown,
+      g_string_append_printf (text, "\v %12s\v %9.3f\v %9.3f\v %8.1f\n", wait, figures->mean_slowdown,
                               figures->max_slowdown, figures->mean_groups);
     else
       g_string_append (text, "\n");
@@ -171,16 +171,17 @@ append_answers (GString *text, const FabMixAnswer *answer)
       if (kind->table.nodes_per_group[l] >= kind->spec->nodes)
         continue;
       if (!has_title) {
-        g_string_append_printf (text, "\n  %-20s %11s %10s", "slower by places", "nodes/leaf", "own load");
+        g_string_append_printf (text, "\n  %-20s\v %11s\v %10s", "slower by places", "nodes/leaf",
+                                "own load");
         for (guint k = 0; k < kind->table.n_loads; k++)
-          g_string_append_printf (text, "  others %2.0f %%", 100 * kind->table.others[k]);
+          g_string_append_printf (text, "\v  others %2.0f %%", 100 * kind->table.others[k]);
         g_string_append_c (text, '\n');
         has_title = TRUE;
       }
-      g_string_append_printf (text, "  %-20s %11.3g %8.1f %%", kind->spec->name,
+      g_string_append_printf (text, "  %-20s\v %11.3g\v %8.1f %%", kind->spec->name,
                               kind->table.nodes_per_group[l], 100 * kind->table.own_load[l]);
       for (guint k = 0; k < kind->table.n_loads; k++)
-        g_string_append_printf (text, " %11.3f", row[k]);
+        g_string_append_printf (text, "\v %11.3f", row[k]);
       g_string_append_c (text, '\n');
     }
   }
@@ -191,16 +192,16 @@ append_changes (GString *text, const FabMixAnswer *answer)
 {
   g_autofree char *now = fab_goodput_time (answer->all.mean_wait_s);
 
-  g_string_append_printf (text, "\n  %-34s %8s %8s %12s %10s\n", "what would change it", "used", "useful",
-                          "mean wait", "mean time");
-  g_string_append_printf (text, "  %-34s %6.1f %% %6.1f %% %12s %10.3f\n", "as it is",
+  g_string_append_printf (text, "\n  %-34s\v %8s\v %8s\v %12s\v %10s\n", "what would change it", "used",
+                          "useful", "mean wait", "mean time");
+  g_string_append_printf (text, "  %-34s\v %6.1f %%\v %6.1f %%\v %12s\v %10.3f\n", "as it is",
                           100 * answer->used_fraction, 100 * answer->useful_fraction, now,
                           answer->all.mean_slowdown);
   for (guint i = 0; i < answer->changes->len; i++) {
     const FabMixChange *change = &g_array_index (answer->changes, FabMixChange, i);
     g_autofree char *wait = fab_goodput_time (change->figures.mean_wait_s);
 
-    g_string_append_printf (text, "  %-34s %6.1f %% %6.1f %% %12s %10.3f\n", change->name,
+    g_string_append_printf (text, "  %-34s\v %6.1f %%\v %6.1f %%\v %12s\v %10.3f\n", change->name,
                             100 * change->used_fraction, 100 * change->useful_fraction, wait,
                             change->figures.mean_slowdown);
   }
@@ -476,7 +477,7 @@ mix (const MixOptions *o, const char *path, FabExit *code, GError **error)
   if (answer == NULL)
     return FALSE;
   g_autofree char *text = printers[o->format](scenario, answer);
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   if (o->format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("mix", find_stop (answer));
   *code = fab_cli_verdict_exit (find_stop (answer), o->is_oversized_allowed);

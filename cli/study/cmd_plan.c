@@ -108,11 +108,12 @@ append_row (GString *text, const FabPlanView *view, guint place, guint width)
   g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
   gboolean is_even = place > 0 && fab_spread_is_within (view->by, first, point);
 
-  g_string_append_printf (text, "  %3u  %-13s %-*s  %-9s %-9s %10s", place + 1, candidate->strategy,
+  g_string_append_printf (text, "  %3u\v  %-13s\v %-*s\v  %-9s\v %-9s\v %10s", place + 1, candidate->strategy,
                           (int) width, candidate->division, candidate->batch, candidate->remedy, step);
   if (most_seeds (view->plan) > 1)
-    g_string_append_printf (text, "  %-24s", range);
-  g_string_append_printf (text, " %9.0f %6.1f %% %8.1f %% %6s GB %6s GB  %s%s\n", point->tokens_per_s,
+    g_string_append_printf (text, "\v  %-24s", range);
+  g_string_append_printf (text, "\v %9.0f\v %6.1f %%\v %8.1f %%\v %6s GB\v %6s GB\v  %s%s\n",
+                          point->tokens_per_s,
                           100 * (first->tokens_per_s > 0 ? point->tokens_per_s / first->tokens_per_s : 0),
                           100 * point->exposed_s / point->step_s, gb, sent,
                           fab_points_limit (point, has_limits (view->plan)), is_even ? "  =" : "");
@@ -123,12 +124,12 @@ append_ranking (GString *text, const FabPlanView *view)
 {
   guint width = division_width (view->plan), n_hidden = 0;
 
-  g_string_append_printf (text, "  %3s  %-13s %-*s  %-9s %-9s %10s", "", "strategy", (int) width, "divided",
-                          "batch", "recompute", "step");
+  g_string_append_printf (text, "  %3s\v  %-13s\v %-*s\v  %-9s\v %-9s\v %10s", "", "strategy", (int) width,
+                          "divided", "batch", "recompute", "step");
   if (most_seeds (view->plan) > 1)
-    g_string_append_printf (text, "  %-24s", "low to high");
-  g_string_append_printf (text, " %9s %8s %10s %9s %9s  %s\n", "tokens/s", "of best", "exposed", "memory",
-                          "sent", fab_points_limit_heading (has_limits (view->plan)));
+    g_string_append_printf (text, "\v  %-24s", "low to high");
+  g_string_append_printf (text, "\v %9s\v %8s\v %10s\v %9s\v %9s\v  %s\n", "tokens/s", "of best", "exposed",
+                          "memory", "sent", fab_points_limit_heading (has_limits (view->plan)));
   for (guint i = 0; i < view->plan->ranking->len; i++)
     if (i < view->top || is_best_of_strategy (view->plan, i))
       append_row (text, view, i, width);
@@ -596,7 +597,7 @@ plan (const PlanOptions *o, const char *path, GError **error)
   view.second = closer.second;
   fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&view);
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   return found->ranking->len > 0;
 }
 

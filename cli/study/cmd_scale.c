@@ -143,25 +143,25 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band, gboole
   if (played == NULL) {
     g_auto (GStrv) lines = g_strsplit (point->trial.problem, "\n", 2);
 
-    g_string_append_printf (text, "  cannot be simulated: %s\n", lines[0]);
+    g_string_append_printf (text, "\v  cannot be simulated: %s\n", lines[0]);
     return;
   }
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, round (played->step_s * (double) FAB_PS_PER_S));
   g_autofree char *band = point->high_s > 0 ? show_band (point) : g_strdup ("-");
-  g_string_append_printf (text, " %11s", step);
+  g_string_append_printf (text, "\v %11s", step);
   g_autofree char *range = fab_spread_show (fab_figure_find ("step"), played);
   if (has_ranges)
-    g_string_append_printf (text, "  %-24s", range);
+    g_string_append_printf (text, "\v  %-24s", range);
   if (has_band)
-    g_string_append_printf (text, " %22s", band);
+    g_string_append_printf (text, "\v %22s", band);
   if (point->efficiency > 0)
-    g_string_append_printf (text, " %9.1f %%", 100 * point->efficiency);
+    g_string_append_printf (text, "\v %9.1f %%", 100 * point->efficiency);
   else
-    g_string_append_printf (text, " %11s", "-");
-  g_string_append_printf (text, " %8.1f %%",
+    g_string_append_printf (text, "\v %11s", "-");
+  g_string_append_printf (text, "\v %8.1f %%",
                           played->step_s > 0 ? 100 * played->exposed_s / played->step_s : 0);
   fab_points_append_rates (text, played, 8, 13);
-  g_string_append_printf (text, "  %s", fab_points_limit (played, TRUE));
+  g_string_append_printf (text, "\v  %s", fab_points_limit (played, TRUE));
   fab_points_append_misfit (text, played);
   g_string_append_c (text, '\n');
 }
@@ -172,16 +172,16 @@ append_table (GString *text, const FabScaleView *view)
   double coverage = coverage_of_bands (view);
   gboolean has_band = coverage > 0, has_ranges = most_seeds (view) > 1;
 
-  g_string_append_printf (text, "  %7s %11s", "GPUs", "step");
+  g_string_append_printf (text, "  %7s\v %11s", "GPUs", "step");
   if (has_ranges)
-    g_string_append_printf (text, "  %-24s", "low to high");
+    g_string_append_printf (text, "\v  %-24s", "low to high");
   if (has_band) {
     g_autofree char *head = g_strdup_printf ("%.0f %% band", 100 * coverage);
 
-    g_string_append_printf (text, " %22s", head);
+    g_string_append_printf (text, "\v %22s", head);
   }
-  g_string_append_printf (text, " %11s %10s %8s %13s  %s\n", "efficiency", "exposed", "MFU", "tokens/s",
-                          fab_points_limit_heading (TRUE));
+  g_string_append_printf (text, "\v %11s\v %10s\v %8s\v %13s\v  %s\n", "efficiency", "exposed", "MFU",
+                          "tokens/s", fab_points_limit_heading (TRUE));
   for (guint i = 0; i < view->scaling->n; i++)
     append_row (text, point_at (view, (gint) i), has_band, has_ranges);
 }
@@ -484,7 +484,7 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   fab_progress_stop (progress);
   g_autofree char *title = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](&(FabScaleView){ title, &spec, scaling, study });
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   return TRUE;
 }
 

@@ -629,7 +629,7 @@ find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char
     g_autofree char *text = printers[o->format](
         &(FabSizeView){ title, study, spec, found, &uncertainty, verdict, ports });
 
-    g_print ("%s", text);
+    fab_cli_print (o->format, text);
     answer = found->answer >= 0;
   }
   fab_uncertainty_clear (&uncertainty);

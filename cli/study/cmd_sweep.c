@@ -580,7 +580,7 @@ print_points (Session *self, FabStore *store, const FabSweepOutcome *outcome, co
 
   if (text == NULL)
     return FALSE;
-  g_print ("%s", text);
+  fab_cli_print (self->options->format, text);
   if (n_played == 0)
     g_printerr ("fabricast sweep: none of the points can be simulated\n");
   return n_played > 0;

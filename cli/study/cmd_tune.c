@@ -121,21 +121,21 @@ append_value (GString *text, const FabTune *self, guint k, guint v)
   if (played == NULL) {
     g_auto (GStrv) lines = g_strsplit (point->trial.problem, "\n", 2);
 
-    g_string_append_printf (text, "  cannot be simulated: %s\n", lines[0]);
+    g_string_append_printf (text, "\v  cannot be simulated: %s\n", lines[0]);
     return;
   }
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, played->step_s * FAB_PS_PER_S);
   g_autofree char *gb = fab_best_gb ((double) played->memory_bytes);
-  g_string_append_printf (text, "%12s%12.0f%10.1f %%%9s GB", step, played->tokens_per_s,
+  g_string_append_printf (text, "\v%12s\v%12.0f\v%10.1f %%\v%9s GB", step, played->tokens_per_s,
                           100 * played->exposed_s / played->step_s, gb);
   if (fab_tune_is_good (self, point))
-    g_string_append_printf (text, "%9.1f %%%s", 100 * loss_of (self, point),
+    g_string_append_printf (text, "\v%9.1f %%%s", 100 * loss_of (self, point),
                             v != self->best->values[k]
                                     && fab_spread_is_within (self->by, self->best->trial.point, played)
                                 ? "  ="
                                 : mark);
   else
-    g_string_append (text, "  does not fit");
+    g_string_append (text, "\v  does not fit");
   g_string_append_printf (text, "%s\n", v == knob->written ? "  (as written)" : "");
 }
 
@@ -211,8 +211,8 @@ append_curve (GString *text, const FabTune *self, guint k)
   const FabKnob *knob = knob_of (self, k);
 
   g_string_append_printf (text, "\n  %s: job.%s\n  %s\n", knob->name, knob->key, knob->source);
-  g_string_append_printf (text, "    %-12s%12s%12s%12s%12s%11s\n", "value", "step", "tokens/s", "exposed",
-                          "memory", "worse by");
+  g_string_append_printf (text, "    %-12s\v%12s\v%12s\v%12s\v%12s\v%11s\n", "value", "step", "tokens/s",
+                          "exposed", "memory", "worse by");
   for (guint v = 0; v < knob->values->len; v++)
     append_value (text, self, k, v);
   append_flatness (text, self, k);
@@ -442,7 +442,7 @@ tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
   look_closer (study, found, &view.gain);
   fab_progress_stop (progress);
   g_autofree char *text = printers[o->format](&view);
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   *code = found->best != NULL ? FAB_EXIT_DONE : FAB_EXIT_UNMET;
   return TRUE;
 }

@@ -112,12 +112,12 @@ has_calendar (const FabUpgradeView *view)
 static void
 append_head (GString *text, const FabUpgradeView *view, const char *title, glong width)
 {
-  g_string_append_printf (text, "\n  %s\n  %-*s %10s", title, (int) width, "change", "step");
+  g_string_append_printf (text, "\n  %s\n  %-*s\v %10s", title, (int) width, "change", "step");
   if (has_training (view))
-    g_string_append_printf (text, " %10s", "training");
+    g_string_append_printf (text, "\v %10s", "training");
   if (has_calendar (view))
-    g_string_append_printf (text, " %13s", "with failures");
-  g_string_append_printf (text, " %9s %18s %10s %10s  %s\n", "saves", "band", "price", "$ per %",
+    g_string_append_printf (text, "\v %13s", "with failures");
+  g_string_append_printf (text, "\v %9s\v %18s\v %10s\v %10s\v  %s\n", "saves", "band", "price", "$ per %",
                           "limited by");
 }
 
@@ -132,13 +132,13 @@ append_row (GString *text, const FabUpgradeView *view, const FabUpgrade *one, gl
   g_autofree char *usd = fab_upgrade_show_price (fab_upgrade_price (one)), *each = per_percent (one);
   gboolean is_dear = view->budget_usd > 0 && fab_upgrade_price (one) > view->budget_usd;
 
-  g_string_append_printf (text, "  %s%*s %10s", name, (int) (width - g_utf8_strlen (name, -1)), "", step);
+  g_string_append_printf (text, "  %s%*s\v %10s", name, (int) (width - g_utf8_strlen (name, -1)), "", step);
   if (has_training (view))
-    g_string_append_printf (text, " %10s", train);
+    g_string_append_printf (text, "\v %10s", train);
   if (has_calendar (view))
-    g_string_append_printf (text, " %13s", calendar);
-  g_string_append_printf (text, " %7.1f %% %18s %10s %10s  %s%s\n", 100 * one->saved_fraction, band, usd,
-                          each, fab_upgrade_pace (point), is_dear ? " (over budget)" : "");
+    g_string_append_printf (text, "\v %13s", calendar);
+  g_string_append_printf (text, "\v %7.1f %%\v %18s\v %10s\v %10s\v  %s%s\n", 100 * one->saved_fraction, band,
+                          usd, each, fab_upgrade_pace (point), is_dear ? " (over budget)" : "");
 }
 
 static void
@@ -542,7 +542,7 @@ grow (const UpgradeOptions *o, const char *path, GError **error)
     return FALSE;
   }
   g_autofree char *text = fab_growth_show (title, paths, study->hold, o->format);
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   return TRUE;
 }
 
@@ -600,7 +600,7 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
     return FALSE;
   look_closer (study, &view.choice);
   g_autofree char *text = printers[o->format](&view);
-  g_print ("%s", text);
+  fab_cli_print (o->format, text);
   *code = fab_cli_verdict_exit (found->base->verdict, o->is_oversized_allowed);
   return TRUE;
 }

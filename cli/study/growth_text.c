@@ -27,7 +27,8 @@ append_row (GString *text, const FabGrowthPath *path)
   g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, path->today.trial.point->step_s),
                   *then = fab_figure_show (FAB_FIGURE_TIME, path->later.trial.point->step_s);
 
-  g_string_append_printf (text, "  %-26s %10s %10s %10s %10s %10s %9.0f %% %10" G_GUINT64_FORMAT "\n",
+  g_string_append_printf (text,
+                          "  %-26s\v %10s\v %10s\v %10s\v %10s\v %10s\v %9.0f %%\v %10" G_GUINT64_FORMAT "\n",
                           path->name, today, later, total, step, then,
                           path->n_links > 0 ? 100.0 * (double) path->n_kept / (double) path->n_links : 100.0,
                           path->n_left);
@@ -43,8 +44,8 @@ growth_text (const char *title, const GPtrArray *paths, FabHold hold)
                           fab_plural (at (paths, 0)->today.trial.point->n_nodes, "node", "nodes"),
                           at (paths, 0)->later.trial.point->n_nodes,
                           hold == FAB_HOLD_BATCH ? "for the same global batch" : "as much work for each GPU");
-  g_string_append_printf (text, "  %-26s %10s %10s %10s %10s %10s %11s %10s\n", "path", "today", "later",
-                          "in all", "step", "step later", "cables kept", "left over");
+  g_string_append_printf (text, "  %-26s\v %10s\v %10s\v %10s\v %10s\v %10s\v %11s\v %10s\n", "path", "today",
+                          "later", "in all", "step", "step later", "cables kept", "left over");
   for (guint i = 0; i < paths->len; i++)
     append_row (text, at (paths, i));
   for (guint i = 0; i < paths->len; i++) {

@@ -21,9 +21,10 @@ label_width (const FabPoints *points, guint column)
 }
 
 static void
-append_label (GString *text, const char *label, glong width)
+append_label (GString *text, const char *label, guint column, glong width)
 {
-  g_string_append_printf (text, "  %s%*s", label, (int) (width - g_utf8_strlen (label, -1)), "");
+  g_string_append_printf (text, "%s  %s%*s", column > 0 ? "\v" : "", label,
+                          (int) (width - g_utf8_strlen (label, -1)), "");
 }
 
 enum { RANGE_WIDTH = 24, SHARES_WIDTH = 16 };
@@ -33,7 +34,7 @@ append_range (GString *text, const char *figure, const FabPoint *point, int widt
 {
   g_autofree char *range = fab_spread_show (fab_figure_find (figure), point);
 
-  g_string_append_printf (text, "  %-*s", width, range);
+  g_string_append_printf (text, "\v  %-*s", width, range);
 }
 
 /* The band that covers least; 0: no row has one. */
@@ -58,7 +59,7 @@ append_band (GString *text, const FabBand *band)
                   *high = band ? fab_units_show (FAB_UNIT_TIME, round (band->high[0] * FAB_PS_PER_S)) : NULL;
   g_autofree char *both = band ? g_strdup_printf ("%s to %s", low, high) : g_strdup ("-");
 
-  g_string_append_printf (text, "  %-*s", RANGE_WIDTH, both);
+  g_string_append_printf (text, "\v  %-*s", RANGE_WIDTH, both);
 }
 
 static void
@@ -69,18 +70,18 @@ append_figures (GString *text, const FabPointsRow *row, gboolean has_ranges, gbo
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, point->step_s * FAB_PS_PER_S);
   double exposed = point->step_s > 0 ? point->exposed_s / point->step_s : 0;
 
-  g_string_append_printf (text, " %12s", step);
+  g_string_append_printf (text, "\v %12s", step);
   if (has_bands)
     append_band (text, row->band);
   if (has_ranges)
     append_range (text, "step", point, RANGE_WIDTH);
-  g_string_append_printf (text, " %8.1f %%", 100 * exposed);
+  g_string_append_printf (text, "\v %8.1f %%", 100 * exposed);
   if (has_ranges)
     append_range (text, "exposed", point, SHARES_WIDTH);
-  g_string_append_printf (text, " %6.1f %% %6.1f %%", 100 * fab_figure_find ("idle")->value (point),
+  g_string_append_printf (text, "\v %6.1f %%\v %6.1f %%", 100 * fab_figure_find ("idle")->value (point),
                           100 * fab_figure_find ("waiting")->value (point));
   fab_points_append_rates (text, point, 9, 14);
-  g_string_append_printf (text, "  %s", fab_points_limit (point, has_limits));
+  g_string_append_printf (text, "\v  %s", fab_points_limit (point, has_limits));
 }
 
 const char *
@@ -101,13 +102,13 @@ void
 fab_points_append_rates (GString *text, const FabPoint *point, int mfu_width, int tokens_width)
 {
   if (fab_figure_is_known (fab_figure_find ("mfu"), point))
-    g_string_append_printf (text, " %*.1f %%", mfu_width - 2, 100 * point->mfu_fraction);
+    g_string_append_printf (text, "\v %*.1f %%", mfu_width - 2, 100 * point->mfu_fraction);
   else
-    g_string_append_printf (text, " %*s", mfu_width, "-");
+    g_string_append_printf (text, "\v %*s", mfu_width, "-");
   if (fab_figure_is_known (fab_figure_find ("tokens"), point))
-    g_string_append_printf (text, " %*.0f", tokens_width, point->tokens_per_s);
+    g_string_append_printf (text, "\v %*.0f", tokens_width, point->tokens_per_s);
   else
-    g_string_append_printf (text, " %*s", tokens_width, "-");
+    g_string_append_printf (text, "\v %*s", tokens_width, "-");
 }
 
 void
@@ -123,14 +124,14 @@ append_row (GString *text, const FabPoints *points, const FabPointsRow *row, con
             gboolean has_ranges, gboolean has_bands, gboolean has_limits)
 {
   for (guint c = 0; c < points->n_shown; c++)
-    append_label (text, row->labels[c], widths[c]);
+    append_label (text, row->labels[c], c, widths[c]);
   if (row->trial->point != NULL) {
     append_figures (text, row, has_ranges, has_bands, has_limits);
     fab_points_append_misfit (text, row->trial->point);
   } else {
     g_auto (GStrv) lines = g_strsplit (row->trial->problem, "\n", 2);
 
-    g_string_append_printf (text, "  cannot be simulated: %s", lines[0]);
+    g_string_append_printf (text, "\v  cannot be simulated: %s", lines[0]);
   }
   g_string_append_printf (text, "%s%s\n", row->mark ? "  " : "", row->mark ? row->mark : "");
 }
@@ -164,17 +165,17 @@ fab_points_append_text (GString *text, const FabPoints *points)
 
   for (guint c = 0; c < points->n_shown; c++) {
     widths[c] = label_width (points, c);
-    append_label (text, points->columns[c], widths[c]);
+    append_label (text, points->columns[c], c, widths[c]);
   }
-  g_string_append_printf (text, " %12s", "step");
+  g_string_append_printf (text, "\v %12s", "step");
   if (coverage > 0)
-    g_string_append_printf (text, "  %-*s", RANGE_WIDTH, bands);
+    g_string_append_printf (text, "\v  %-*s", RANGE_WIDTH, bands);
   if (has_ranges)
-    g_string_append_printf (text, "  %-*s", RANGE_WIDTH, "low to high");
-  g_string_append_printf (text, " %10s", "exposed");
+    g_string_append_printf (text, "\v  %-*s", RANGE_WIDTH, "low to high");
+  g_string_append_printf (text, "\v %10s", "exposed");
   if (has_ranges)
-    g_string_append_printf (text, "  %-*s", SHARES_WIDTH, "low to high");
-  g_string_append_printf (text, " %8s %8s %9s %14s  %s\n", "idle", "waiting", "MFU", "tokens/s",
+    g_string_append_printf (text, "\v  %-*s", SHARES_WIDTH, "low to high");
+  g_string_append_printf (text, "\v %8s\v %8s\v %9s\v %14s\v  %s\n", "idle", "waiting", "MFU", "tokens/s",
                           fab_points_limit_heading (has_limits));
   for (guint i = 0; i < points->n_rows; i++)
     append_row (text, points, &points->rows[i], widths, has_ranges, coverage > 0, has_limits);

@@ -7,12 +7,9 @@ enum {
   LEAST_ROOM = 24,  /* columns that words need below a cell */
   HANG = 4,         /* columns by which what continues stands to the right */
   PROSE_HANG = 2,   /* of a line that is one sentence */
-  LEAST_CELLS = 3,  /* of a row of a table */
   PROSE = 88,       /* columns: lines of prose that were broken for a page are longer, */
   MOST_PROSE = 112, /* and no longer than that */
   UNIT = 6,         /* bytes of a unit, with what may follow it: "GB/s)," */
-  GAP = 2,          /* least space between columns of a table */
-  SHORT_LABEL = 2,  /* columns of a rank or a mark */
   LONG_WORD = 20,   /* bytes: no figure is so long */
 };
 
@@ -52,8 +49,9 @@ cell_at (const GArray *cells, guint i)
   return &g_array_index (cells, FabFoldCell, i);
 }
 
-gboolean
-fab_fold_is_words (const char *line, const FabFoldCell *cell)
+/* Says whether a cell holds words rather than a figure: it has at least two spaces, or a long word. */
+static gboolean
+is_words (const char *line, const FabFoldCell *cell)
 {
   guint n_spaces = 0;
 
@@ -148,11 +146,10 @@ fold_cells (GString *out, const char *line, const GArray *cells, guint columns)
     g_string_append_len (out, line, (gssize) cell->start);
     append_words (out, line + cell->start, indent, indent + (is_command (line) ? HANG : PROSE_HANG), columns,
                   is_command (line));
-  } else if (cell->column + LEAST_ROOM <= columns && fab_fold_is_words (line, cell)) {
+  } else if (cell->column + LEAST_ROOM <= columns && is_words (line, cell)) {
     g_string_append_len (out, line, (gssize) cell->start);
     append_words (out, line + cell->start, cell->column, cell->column, columns, FALSE);
-  } else if (fab_fold_is_words (line, cell)
-             && fab_fold_width (line, cell_at (cells, last - 1)->end) <= columns) {
+  } else if (is_words (line, cell) && fab_fold_width (line, cell_at (cells, last - 1)->end) <= columns) {
     g_string_append_len (out, line, (gssize) cell_at (cells, last - 1)->end);
     g_string_append_printf (out, "\n%*s", (int) indent + HANG, "");
     append_words (out, line + cell->start, indent + HANG, indent + HANG, columns, FALSE);
@@ -162,8 +159,9 @@ fold_cells (GString *out, const char *line, const GArray *cells, guint columns)
   }
 }
 
-void
-fab_fold_line (GString *out, const char *line, guint columns)
+/* Appends one line without its end. */
+static void
+fold_line (GString *out, const char *line, guint columns)
 {
   g_autoptr (GArray) cells = NULL;
 
@@ -175,177 +173,7 @@ fab_fold_line (GString *out, const char *line, guint columns)
     g_string_append_printf (out, "%s\n", line);
 }
 
-/* --- tables --- */
-
-/* Columns of a table that is n lines: from where to where each is, in columns of the screen. */
-typedef struct {
-  guint start, end;
-} Span;
-
-/* Makes the array as long as that; what is new is 0. */
-static void
-lengthen (GByteArray *taken, guint length)
-{
-  guint before = taken->len;
-
-  if (length <= before)
-    return;
-  g_byte_array_set_size (taken, length);
-  memset (taken->data + before, 0, length - before);
-}
-
-/* Marks the columns in which a line has something. One space is inside a cell. */
-static void
-mark_taken (GByteArray *taken, const char *line)
-{
-  guint column = 0;
-
-  for (const char *p = line; *p != '\0'; p = g_utf8_next_char (p)) {
-    gboolean is_taken = *p != ' ' || (p > line && p[-1] != ' ' && p[1] != ' ' && p[1] != '\0');
-    guint end = column + fab_fold_width (p, 1);
-
-    lengthen (taken, end);
-    for (; column < end; column++)
-      taken->data[column] |= (guint8) is_taken;
-  }
-}
-
-/* Finds what is divided in all lines alike by two empty columns. (transfer full) (element-type Span) */
-static GArray *
-spans_of (const char *const *lines, guint n)
-{
-  g_autoptr (GByteArray) taken = g_byte_array_new ();
-  GArray *spans = g_array_new (FALSE, FALSE, sizeof (Span));
-  guint empty = 2;
-
-  for (guint i = 0; i < n; i++)
-    mark_taken (taken, lines[i]);
-  for (guint i = 0; i < taken->len; i++) {
-    if (taken->data[i] == 0) {
-      empty++;
-      continue;
-    }
-    if (empty >= 2)
-      g_array_append_val (spans, ((Span){ i, i }));
-    g_array_index (spans, Span, spans->len - 1).end = i + 1;
-    empty = 0;
-  }
-  return spans;
-}
-
-/* Appends what a line has in these columns, padded to their number. */
-static void
-append_span (GString *out, const char *line, guint from, guint to)
-{
-  guint column = 0;
-
-  for (const char *p = line; *p != '\0' && column < to; p = g_utf8_next_char (p)) {
-    guint width = fab_fold_width (p, 1);
-
-    if (column >= from)
-      g_string_append_len (out, p, g_utf8_next_char (p) - p);
-    column += width;
-  }
-  for (column = MAX (column, from); column < to; column++)
-    g_string_append_c (out, ' ');
-}
-
-static void
-end_line (GString *out)
-{
-  while (out->len > 0 && out->str[out->len - 1] == ' ')
-    g_string_truncate (out, out->len - 1);
-  g_string_append_c (out, '\n');
-}
-
-/* How many columns of a table tell its rows apart: two, where the first one is a number or a mark. */
-static guint
-n_labels (const GArray *spans)
-{
-  return g_array_index (spans, Span, 0).end - g_array_index (spans, Span, 0).start <= SHORT_LABEL ? 2 : 1;
-}
-
-/* From where on a part has the columns of a table: little space is left after the first one. */
-static guint
-part_start (const GArray *spans, guint first)
-{
-  return MAX (g_array_index (spans, Span, first - 1).end, g_array_index (spans, Span, first).start - GAP);
-}
-
-/* The first column, and spans first to last - 1, of every line. */
-static void
-append_part (GString *out, const char *const *lines, guint n, const GArray *spans, guint first, guint last)
-{
-  guint label = g_array_index (spans, Span, n_labels (spans) - 1).end;
-  guint from = part_start (spans, first), to = g_array_index (spans, Span, last - 1).end;
-
-  for (guint i = 0; i < n; i++) {
-    append_span (out, lines[i], 0, label);
-    append_span (out, lines[i], from, to);
-    end_line (out);
-  }
-}
-
-/* What a table takes with two spaces between its columns. */
-static guint
-squeezed_width (const GArray *spans)
-{
-  guint width = g_array_index (spans, Span, 0).start;
-
-  for (guint i = 0; i < spans->len; i++)
-    width += g_array_index (spans, Span, i).end - g_array_index (spans, Span, i).start + (i > 0 ? GAP : 0);
-  return width;
-}
-
-static void
-append_squeezed (GString *out, const char *const *lines, guint n, const GArray *spans)
-{
-  for (guint i = 0; i < n; i++) {
-    append_span (out, lines[i], 0, g_array_index (spans, Span, 0).end);
-    for (guint k = 1; k < spans->len; k++)
-      append_span (out, lines[i], g_array_index (spans, Span, k).start - GAP,
-                   g_array_index (spans, Span, k).end);
-    end_line (out);
-  }
-}
-
-/* Prints a table with less space, or in parts. Returns FALSE where that is not possible. */
-static gboolean
-append_table (GString *out, const char *const *lines, guint n, guint columns)
-{
-  g_autoptr (GArray) spans = spans_of (lines, n);
-  guint before = spans->len >= LEAST_CELLS ? n_labels (spans) : 0;
-  guint label = before > 0 ? g_array_index (spans, Span, before - 1).end : columns;
-
-  if (before > 0 && squeezed_width (spans) <= columns) {
-    append_squeezed (out, lines, n, spans);
-    return TRUE;
-  }
-  if (label * 2 > columns)
-    return FALSE;
-  for (guint first = before, last; first < spans->len; first = last) {
-    guint start = part_start (spans, first);
-
-    for (last = first + 1; last < spans->len; last++)
-      if (label + g_array_index (spans, Span, last).end - start > columns)
-        break;
-    if (first > before)
-      g_string_append_c (out, '\n');
-    append_part (out, lines, n, spans, first, last);
-  }
-  return TRUE;
-}
-
-/* A row of a table: several cells, the last of them no sentence; or its head, which has no figure. */
-static gboolean
-is_row (const char *line)
-{
-  g_autoptr (GArray) cells = strchr (line, '\t') == NULL ? fab_fold_cells (line) : NULL;
-
-  return cells != NULL && cells->len >= LEAST_CELLS
-      && (!fab_fold_is_words (line, cell_at (cells, cells->len - 1))
-          || (cells->len > LEAST_CELLS && strpbrk (line, "0123456789") == NULL));
-}
+/* --- paragraphs --- */
 
 /* Says whether the line is too long and goes on in the next one: prose that was broken for a wider page, and not two
  * lines of a list. */
@@ -363,9 +191,8 @@ goes_on (const char *line, const char *next, guint columns)
       && !is_command (line) && strchr (next, '\t') == NULL;
 }
 
-/* Folds lines, and joins those that were one. */
-static void
-fold_lines (GString *out, const char *const *lines, guint n, guint columns)
+void
+fab_fold_paragraph (GString *out, const char *const *lines, guint n, guint columns)
 {
   for (guint i = 0; i < n; i++) {
     g_autoptr (GString) whole = g_string_new (lines[i]);
@@ -374,24 +201,7 @@ fold_lines (GString *out, const char *const *lines, guint n, guint columns)
       i++;
       g_string_append_printf (whole, " %s", lines[i] + strspn (lines[i], " "));
     }
-    fab_fold_line (out, whole->str, columns);
-  }
-}
-
-void
-fab_fold_paragraph (GString *out, const char *const *lines, guint n, guint columns)
-{
-  for (guint first = 0, last; first < n; first = last) {
-    gboolean is_wide = FALSE;
-
-    for (last = first; last < n && is_row (lines[last]); last++)
-      is_wide = is_wide || fab_fold_width (lines[last], strlen (lines[last])) > columns;
-    if (last > first + 1 && is_wide && append_table (out, lines + first, last - first, columns))
-      continue;
-    if (last == first)
-      while (last < n && !is_row (lines[last]))
-        last++;
-    fold_lines (out, lines + first, last - first, columns);
+    fold_line (out, whole->str, columns);
   }
 }
 

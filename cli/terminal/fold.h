@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold.h - fits text to the columns of a terminal: lines are broken between words, tables between columns.
+/* fold.h - fits text to the columns of a terminal: lines are broken between words. Tables are fitted by page.h.
  *
  * A column is what a character takes on the screen; an East Asian wide character takes two. Nothing here knows where
  * the text goes.
@@ -20,17 +20,11 @@ typedef struct {
 /* Finds the cells of a line. (transfer full) (element-type FabFoldCell) */
 GArray *fab_fold_cells (const char *line);
 
-/* Says whether a cell holds words rather than a figure: it has at least two spaces, or a long word. */
-gboolean fab_fold_is_words (const char *line, const FabFoldCell *cell);
-
-/* Appends one line (without its end) in lines of at most `columns` each, and their ends. What continues stands below
- * the last cell when that is words and has room, else a little to the right of the line's own beginning. A command of
- * fabricast continues after a backslash, so that it can be copied; words in quotation marks stay together. A line with
- * tabs is for other programs, and stays whole. */
-void fab_fold_line (GString *out, const char *line, guint columns);
-
-/* Appends a paragraph: lines without an empty one between them, `n` of them. A table that is too wide is printed as
- * several below one another, each with the first column; other lines as fab_fold_line does. */
+/* Appends a paragraph: `n` lines without an empty one between them, in lines of at most `columns` each, and their ends.
+ * Lines that were one sentence are joined before. What continues stands below the last cell when that is words and has
+ * room, else a little to the right of the line's own beginning. A command of fabricast continues after a backslash, so
+ * that it can be copied; words in quotation marks stay together. A line with tabs is for other programs, and stays
+ * whole. */
 void fab_fold_paragraph (GString *out, const char *const *lines, guint n, guint columns);
 
 /* Returns prose, whose line ends mean nothing, anew in lines of at most `columns`; an empty line and an indented line

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/terminal/fold.h"
+#include "cli/terminal/page.h"
 #include "cli/terminal/paint.h"
 #include "sim/base/error.h"
 
@@ -251,6 +252,15 @@ fab_terminal_open (const char *colour, gboolean is_data)
     stdout = out;
   if (err != NULL)
     stderr = err;
+}
+
+void
+fab_terminal_print_page (const char *page)
+{
+  gboolean is_screen = fileno (stdout) < 0; /* a stream of our own */
+  g_autofree char *fitted = fab_page_fit (page, is_screen ? fab_terminal_columns (STDOUT_FILENO) : 0);
+
+  g_print ("%s", fitted);
 }
 
 gboolean

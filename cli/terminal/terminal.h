@@ -39,6 +39,9 @@ const char *fab_terminal_take_colour (int *argc, char **argv, GError **error);
 /* Makes stdout and stderr those of a person where they are terminals, or are to be coloured. `is_data`: stdout is for
  * other programs, and stays as it is. */
 void fab_terminal_open (const char *colour, gboolean is_data);
+/* Prints a page with tables (page.h) to stdout, for the columns of its terminal. Lines stay whole in files and pipes,
+ * and where stdout is for other programs. */
+void fab_terminal_print_page (const char *page);
 /* Writes what is held back; nothing may be printed to stdout afterwards. Returns FALSE when something could not be
  * written. */
 gboolean fab_terminal_close (void);

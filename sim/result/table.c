@@ -15,7 +15,7 @@
 #include "sim/result/store.h"
 
 #define TEXT_DIGITS 6 /* significant digits of the largest value in a column of reals */
-#define TEXT_GAP "  "
+#define TEXT_GAP "\v  "
 
 typedef struct {
   gboolean is_numeric;
@@ -139,7 +139,7 @@ append_padded (GString *out, const char *text, const Column *column, gboolean is
   else
     g_string_append_printf (out, "%s%*s", text, pad, "");
   if (is_last)
-    while (out->len > 0 && out->str[out->len - 1] == ' ')
+    while (out->len > 0 && strchr (" \v", out->str[out->len - 1]) != NULL)
       g_string_truncate (out, out->len - 1);
   g_string_append (out, is_last ? "\n" : TEXT_GAP);
 }

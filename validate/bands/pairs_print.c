@@ -175,18 +175,18 @@ fab_pairs_to_text (const FabPairs *self)
       "Measured ratios of two times, and how often a band of 90 % holds them that was made "
       "without their family\n\n");
 
-  g_string_append_printf (out, "%-12s%-12s%-9s%-33s%6s%10s%8s%8s%8s%8s%8s%10s%9s\n", "of", "relation",
-                          "place", "differ in", "pairs", "families", "small", "middle", "large", "all",
-                          "within", "opposite", "within");
+  g_string_append_printf (out, "%-12s\v%-12s\v%-9s\v%-33s\v%6s\v%10s\v%8s\v%8s\v%8s\v%8s\v%8s\v%10s\v%9s\n",
+                          "of", "relation", "place", "differ in", "pairs", "families", "small", "middle",
+                          "large", "all", "within", "opposite", "within");
   for (guint i = 0; i < lines->len; i++) {
     const Line *line = &g_array_index (lines, Line, i);
 
-    g_string_append_printf (out, "%-12s%-12s%-9s%-33s%6u%10u", line->subject, line->relation,
+    g_string_append_printf (out, "%-12s\v%-12s\v%-9s\v%-33s\v%6u\v%10u", line->subject, line->relation,
                             place_name (line), kind_name (line), line->all.n_pairs, line->all.n_families);
     for (guint c = 0; c < FAB_N_PAIR_CLASSES; c++)
-      append_share (out, &line->classes[c], "  ", "");
-    append_share (out, &line->all, "  ", "");
-    g_string_append_printf (out, "%8.2f%8.0f %%%9.2f\n", exp (line->all.median_log),
+      append_share (out, &line->classes[c], "\v  ", "");
+    append_share (out, &line->all, "\v  ", "");
+    g_string_append_printf (out, "\v%8.2f\v%8.0f %%\v%9.2f\n", exp (line->all.median_log),
                             100 * line->all.opposite_fraction, exp (line->all.median_opposite_log));
   }
   g_string_append (

@@ -55,14 +55,16 @@ append_text_errors (GString *out, const char *name, const FabErrors *errors, con
 static void
 append_text_rows (GString *out, const FabComparison *comparison)
 {
-  g_string_append_printf (out, "  %10s  %12s %12s  %8s  %9s %9s  %-8s %-8s %s\n", "size", "measured us",
-                          "predicted us", "error", "measured", "predicted", "algor.", "protocol", "bound by");
+  g_string_append_printf (out, "  %10s\v  %12s\v %12s\v  %8s\v  %9s\v %9s\v  %-8s\v %-8s\v %s\n", "size",
+                          "measured us", "predicted us", "error", "measured", "predicted", "algor.",
+                          "protocol", "bound by");
   for (guint i = 0; i < comparison->rows->len; i++) {
     const FabComparisonRow *row = &g_array_index (comparison->rows, FabComparisonRow, i);
     g_autofree char *size = show_size (row->measured->size_bytes);
 
-    g_string_append_printf (out, "  %10s  %12.2f %12.2f  %+7.1f%%  %9.2f %9.2f  %-8s %-8s %s\n", size,
-                            row->measured->time_us, row->predicted->time_us, row->error_fraction * 100,
+    g_string_append_printf (out,
+                            "  %10s\v  %12.2f\v %12.2f\v  %+7.1f%%\v  %9.2f\v %9.2f\v  %-8s\v %-8s\v %s\n",
+                            size, row->measured->time_us, row->predicted->time_us, row->error_fraction * 100,
                             row->measured->busbw_GBps, row->predicted->busbw_GBps, row->predicted->algorithm,
                             row->predicted->protocol, fab_bound_names[row->predicted->bound]);
   }

@@ -41,10 +41,10 @@ static void
 append_text_row (gpointer out, G_GNUC_UNUSED const FabPublishedSystem *system, const char *table,
                  FabSizeClass size_class, const FabErrors *errors)
 {
-  g_string_append_printf (out, "%-38s %-6s %5u", table ? table : "all of them",
+  g_string_append_printf (out, "%-38s\v %-6s\v %5u", table ? table : "all of them",
                           fab_size_class_names[size_class], errors[0].n);
   for (FabKnown known = 0; known < FAB_N_KNOWN; known++)
-    g_string_append_printf (out, " %14.1f%%", errors[known].median_fraction * 100);
+    g_string_append_printf (out, "\v %14.1f%%", errors[known].median_fraction * 100);
   g_string_append_c (out, '\n');
 }
 
@@ -105,9 +105,9 @@ fab_calibrated_to_text (const FabCalibratedReport *report)
 {
   GString *out = g_string_new ("median |error| of judged collectives, by what is known of their links\n\n");
 
-  g_string_append_printf (out, "%-38s %-6s %5s", "table", "class", "sizes");
+  g_string_append_printf (out, "%-38s\v %-6s\v %5s", "table", "class", "sizes");
   for (FabKnown known = 0; known < FAB_N_KNOWN; known++)
-    g_string_append_printf (out, " %15s", fab_known_names[known]);
+    g_string_append_printf (out, "\v %15s", fab_known_names[known]);
   g_string_append_c (out, '\n');
   each_row (report, append_text_row, out);
   g_string_append_c (out, '\n');

@@ -60,16 +60,16 @@ append_row (GString *out, const FabTrainingResult *result, const FabTrainingComp
 {
   g_autofree char *what = fab_training_describe_row (result, row);
 
-  g_string_append_printf (out, "  %-8s %6u  %12.4f %12.4f  %+7.1f%%  %7.1f%%  %5.1f%%", row->measured->id,
-                          row->measured->gpus, row->measured->step_s, row->predicted.step_s,
-                          row->error_fraction * 100,
+  g_string_append_printf (out, "  %-8s\v %6u\v  %12.4f\v %12.4f\v  %+7.1f%%\v  %7.1f%%\v  %5.1f%%",
+                          row->measured->id, row->measured->gpus, row->measured->step_s,
+                          row->predicted.step_s, row->error_fraction * 100,
                           row->predicted.exposed_s / MAX (row->predicted.step_s, 1e-12) * 100,
                           row->efficiency * 100);
   if (row->blind.is_predicted)
-    g_string_append_printf (out, "  %+7.1f%%", row->blind.error_fraction * 100);
+    g_string_append_printf (out, "\v  %+7.1f%%", row->blind.error_fraction * 100);
   else
-    g_string_append_printf (out, "  %8s", "");
-  g_string_append_printf (out, "  %-13s %s\n", fab_run_role_names[row->role], what);
+    g_string_append_printf (out, "\v  %8s", "");
+  g_string_append_printf (out, "\v  %-13s\v %s\n", fab_run_role_names[row->role], what);
 }
 
 /* The first few of the rows that are left out, and how many more there are. */
@@ -95,9 +95,9 @@ append_result (GString *out, const FabTrainingView *view, const FabTrainingResul
   g_string_append_printf (out, "%s: %s\n", spec->name, spec->title);
   if (!view->is_summary) {
     g_string_append_printf (out, "  network: %s\n", spec->network);
-    g_string_append_printf (out, "  %-8s %6s  %12s %12s  %8s  %8s  %6s  %8s  %-13s %s\n", "row", "GPUs",
-                            "measured s", "predicted s", "error", "exposed", "effic.", "blind", "role",
-                            "what");
+    g_string_append_printf (out, "  %-8s\v %6s\v  %12s\v %12s\v  %8s\v  %8s\v  %6s\v  %8s\v  %-13s\v %s\n",
+                            "row", "GPUs", "measured s", "predicted s", "error", "exposed", "effic.", "blind",
+                            "role", "what");
     for (guint i = 0; i < result->rows->len; i++)
       if (g_array_index (result->rows, FabTrainingComparison, i).role != FAB_RUN_NOT_PLAYED)
         append_row (out, result, &g_array_index (result->rows, FabTrainingComparison, i));

@@ -182,7 +182,7 @@ memory_and_training_are_printed (G_GNUC_UNUSED void **state)
   fab_run_append_iterations (page, &run.result);
   assert_has (page->str, "  memory          50 of ");
   assert_has (page->str, " GB (stage 1): parameters 10, optimizer 40\n");
-  assert_has (page->str, "    stage 0              4");
+  assert_has (page->str, "    stage 0       \v       4\v");
   assert_has (page->str, "20.8 hours for 1 trillion tokens at this pace\n");
   assert_null (strstr (page->str, "p95")); /* iterations are alike */
   run_clear (&run);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "cli/terminal/fold.h"
+#include "cli/terminal/page.h"
 #include "cli/terminal/paint.h"
 
 /* 99 columns */
@@ -81,23 +82,42 @@ test_a_command_can_be_copied (G_GNUC_UNUSED void **state)
 }
 
 static void
+assert_fitted (const char *page, guint columns, const char *expected)
+{
+  g_autofree char *fitted = fab_page_fit (page, columns);
+
+  assert_string_equal (fitted, expected);
+}
+
+static void
 test_a_wide_table_is_several (G_GNUC_UNUSED void **state)
 {
-  assert_folded ("           alpha     beta    gamma\n"
-                 "  step     352 ms     5 s      9 s\n"
-                 "  exposed     0 s     1 s    2.5 s",
-                 24,
-                 "           alpha\n"
+  static const char page[] = "of two\n"
+                             "         \v   alpha\v     beta\v    gamma\n"
+                             "  step   \v  352 ms\v      5 s\v      9 s\n"
+                             "  exposed\v     0 s\v      1 s\v    2.5 s\n"
+                             "that is all  of it";
+
+  assert_fitted (page, 24,
+                 "of two\n"
+                 "            alpha\n"
                  "  step     352 ms\n"
                  "  exposed     0 s\n"
                  "\n"
                  "           beta    gamma\n"
                  "  step      5 s      9 s\n"
-                 "  exposed   1 s    2.5 s\n");
+                 "  exposed   1 s    2.5 s\n"
+                 "that is all  of it");
+  assert_fitted (page, 0,
+                 "of two\n"
+                 "            alpha     beta    gamma\n"
+                 "  step     352 ms      5 s      9 s\n"
+                 "  exposed     0 s      1 s    2.5 s\n"
+                 "that is all  of it");
   /* a rank alone does not tell rows apart */
-  assert_folded ("     name     step     batch     bound\n"
-                 "  1  alpha     1 s         4     nvlink3\n"
-                 "  2  beta      2 s         8     pcie4",
+  assert_fitted ("     \vname \v    step\v     batch\v     bound\n"
+                 "  1  \valpha\v     1 s\v         4\v     nvlink3\n"
+                 "  2  \vbeta \v     2 s\v         8\v     pcie4\n",
                  26,
                  "     name   step     batch\n"
                  "  1  alpha   1 s         4\n"
@@ -111,11 +131,29 @@ test_a_wide_table_is_several (G_GNUC_UNUSED void **state)
 static void
 test_a_table_with_much_space (G_GNUC_UNUSED void **state)
 {
-  assert_folded ("        alpha        beta        gamma\n"
-                 "  step   10 s        20 s         30 s",
+  assert_fitted ("      \v  alpha\v        beta\v        gamma\n"
+                 "  step\v   10 s\v        20 s\v         30 s\n",
                  26,
                  "        alpha  beta  gamma\n"
                  "  step   10 s  20 s   30 s\n");
+}
+
+/* The last cell of a short row, and words of a last column, are not fitted. */
+static void
+test_words_in_a_table (G_GNUC_UNUSED void **state)
+{
+  assert_fitted ("  gpus\v     step\v     idle\n"
+                 "  8   \v      1 s\v        0\n"
+                 "  9   \v  cannot be simulated at all\n",
+                 22,
+                 "  gpus  step  idle\n"
+                 "  8      1 s     0\n"
+                 "  9     cannot be simulated at all\n");
+  assert_fitted ("  link    \v  line\v  what it joins\n"
+                 "  nvlink3 \v    25\v  two A100, or a switch\n",
+                 24,
+                 "  link      line  what it joins\n"
+                 "  nvlink3     25  two A100, or a switch\n");
 }
 
 static void
@@ -149,6 +187,7 @@ main (void)
     cmocka_unit_test (test_a_command_can_be_copied),
     cmocka_unit_test (test_a_wide_table_is_several),
     cmocka_unit_test (test_a_table_with_much_space),
+    cmocka_unit_test (test_words_in_a_table),
     cmocka_unit_test (test_prose),
     cmocka_unit_test (test_colours),
   };

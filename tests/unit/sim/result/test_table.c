@@ -73,9 +73,9 @@ text_aligns_names_left_and_numbers_right (G_GNUC_UNUSED void **state)
   g_autoptr (FabTable) table = small_table ();
 
   assert_prints (fab_table_to_text, table,
-                 "op          n_ranks  exposed_pct\n"
-                 "all_reduce        8      37.2093\n"
-                 "x              1024\n");
+                 "op        \v  n_ranks\v  exposed_pct\n"
+                 "all_reduce\v        8\v      37.2093\n"
+                 "x         \v     1024\n");
 }
 
 /* The largest value of a column has six digits and sets the decimals of all, unless they span
@@ -95,10 +95,10 @@ text_lines_up_decimal_points (G_GNUC_UNUSED void **state)
   g_autoptr (FabTable) table = table_of ("a b c", cells, G_N_ELEMENTS (cells));
 
   assert_prints (fab_table_to_text, table,
-                 "      a         b        c\n"
-                 "123.456   1.5e-09  0.62000\n"
-                 "  0.500        20  0.00000\n"
-                 "    inf  12345679  1.00000\n");
+                 "      a\v         b\v        c\n"
+                 "123.456\v   1.5e-09\v  0.62000\n"
+                 "  0.500\v        20\v  0.00000\n"
+                 "    inf\v  12345679\v  1.00000\n");
 }
 
 static void
@@ -108,8 +108,8 @@ text_escapes_what_a_terminal_would_obey (G_GNUC_UNUSED void **state)
   g_autoptr (FabTable) table = table_of ("x y", cells, G_N_ELEMENTS (cells));
 
   assert_prints (fab_table_to_text, table,
-                 "x             y\n"
-                 "a\\x1b[2Jb\\tc  \xc3\xa9\xef\xbf\xbd\\n\n");
+                 "x           \v  y\n"
+                 "a\\x1b[2Jb\\tc\v  \xc3\xa9\xef\xbf\xbd\\n\n");
 }
 
 static void
@@ -169,7 +169,7 @@ a_table_without_rows_still_has_its_names (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabTable) table = table_of ("a b", NULL, 0);
 
-  assert_prints (fab_table_to_text, table, "a  b\n");
+  assert_prints (fab_table_to_text, table, "a\v  b\n");
   assert_prints (fab_table_to_csv, table, "a,b\n");
   assert_prints (fab_table_to_json, table, "[]\n");
 }
