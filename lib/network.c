@@ -6,8 +6,8 @@
 #include "lib/private.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"
-#include "sim/collective/flow_path.h"
-#include "sim/collective/play.h"
+#include "sim/collective/shape/flow_path.h"
+#include "sim/collective/play/play.h"
 
 struct FabricastNetwork {
   FabricastContext *context;

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "sim/collective/given.h"
+#include "sim/collective/plan/given.h"
 
 typedef enum { FAB_BUFFER_IN, FAB_BUFFER_OUT, FAB_BUFFER_SCRATCH, FAB_N_BUFFERS } FabBuffer;
 

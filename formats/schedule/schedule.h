@@ -7,7 +7,7 @@
 #pragma once
 
 #include "formats/text/bytes.h"
-#include "sim/collective/given.h"
+#include "sim/collective/plan/given.h"
 #include "sim/registry.h"
 
 /* As a reader of the registry: `schedules` of a scenario name such files. */

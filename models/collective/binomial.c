@@ -14,7 +14,7 @@
  * Source: Open MPI coll_base_topo.c (in-order binomial trees for reduce, bmtree for broadcast), coll_base_bcast.c.
  */
 #include "models/models.h"
-#include "sim/collective/phases.h"
+#include "sim/collective/shape/phases.h"
 
 typedef struct {
   FabPhases *phases;

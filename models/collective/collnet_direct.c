@@ -19,7 +19,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/collective/collective.h"
-#include "sim/collective/trees.h"
+#include "sim/collective/shape/trees.h"
 #include "sim/machine/nic_paths.h"
 
 typedef struct {

@@ -10,8 +10,8 @@
  * long as a ring, with less latency.
  */
 #include "models/models.h"
-#include "sim/collective/all_pairs.h"
-#include "sim/collective/phases.h"
+#include "sim/collective/shape/all_pairs.h"
+#include "sim/collective/shape/phases.h"
 
 static void
 send_all_pairs (FabPhases *phases, guint n, double weight)

@@ -12,7 +12,7 @@
  * one rank each. The lower rank of a pair hands its data to the upper one before, and receives its result afterwards.
  */
 #include "models/models.h"
-#include "sim/collective/phases.h"
+#include "sim/collective/shape/phases.h"
 
 typedef struct {
   FabPhases *phases;

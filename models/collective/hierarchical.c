@@ -17,7 +17,7 @@
  * nodes, and twice that in an all_reduce. In an all_to_all it sends (g-1)/g and (N-1)/N.
  */
 #include "models/models.h"
-#include "sim/collective/phases.h"
+#include "sim/collective/shape/phases.h"
 #include "sim/machine/nic_paths.h"
 
 typedef struct {

@@ -8,8 +8,8 @@
  */
 #include "models/models.h"
 #include "sim/collective/collective.h"
-#include "sim/collective/multicast.h"
-#include "sim/collective/stages.h"
+#include "sim/collective/shape/multicast.h"
+#include "sim/collective/shape/stages.h"
 
 static gboolean
 add_node (const FabGroup *group, FabOp op, FabStages *stages, GError **error)

@@ -8,9 +8,9 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/collective/form_book.h"
-#include "sim/collective/multicast.h"
-#include "sim/collective/trees.h"
+#include "sim/shortcut/memo/form_book.h"
+#include "sim/collective/shape/multicast.h"
+#include "sim/collective/shape/trees.h"
 #include "sim/machine/nic_paths.h"
 
 typedef struct {

@@ -10,7 +10,7 @@
  */
 #include "models/models.h"
 #include "sim/collective/collective.h"
-#include "sim/collective/stages.h"
+#include "sim/collective/shape/stages.h"
 #include "sim/machine/nic_paths.h"
 
 /* Adds one message, spread over all NICs of the two ranks. */

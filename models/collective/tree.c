@@ -13,9 +13,9 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/collective/form_book.h"
-#include "sim/collective/stages.h"
-#include "sim/collective/trees.h"
+#include "sim/shortcut/memo/form_book.h"
+#include "sim/collective/shape/stages.h"
+#include "sim/collective/shape/trees.h"
 #include "sim/machine/nic_paths.h"
 #include "sim/machine/rank_symmetry.h"
 

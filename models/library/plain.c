@@ -14,7 +14,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/collective/given.h"
+#include "sim/collective/plan/given.h"
 
 typedef struct {
   const char *algorithm;

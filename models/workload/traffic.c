@@ -15,7 +15,7 @@
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
 #include "sim/base/param.h"
-#include "sim/collective/flow_path.h"
+#include "sim/collective/shape/flow_path.h"
 #include "sim/execution/workload.h"
 
 typedef enum {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "sim/base/efficiency.h"
-#include "sim/collective/form_book.h"
+#include "sim/shortcut/memo/form_book.h"
 #include "sim/machine/cluster.h"
 #include "sim/net/disturbances.h"
 #include "sim/scenario/scenario.h"

@@ -3,8 +3,8 @@
 
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
-#include "sim/collective/form_book.h"
-#include "sim/collective/given.h"
+#include "sim/shortcut/memo/form_book.h"
+#include "sim/collective/plan/given.h"
 
 const char *const fab_op_names[FAB_N_OPS + 1] = {
   [FAB_OP_ALL_REDUCE] = "all_reduce",

@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "sim/collective/schedule.h"
+#include "sim/collective/play/schedule.h"
 #include "sim/machine/hop.h"
 #include "sim/net/net.h"
 

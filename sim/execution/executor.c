@@ -8,8 +8,8 @@
 #include "sim/execution/account.h"
 #include "sim/execution/kernels.h"
 #include "sim/execution/least_time.h"
-#include "sim/execution/plan_ids.h"
-#include "sim/execution/plays.h"
+#include "sim/shortcut/memo/plan_ids.h"
+#include "sim/shortcut/space/folded_plays.h"
 
 /* One active iteration. Arrays are per task unless stated otherwise. */
 typedef struct {

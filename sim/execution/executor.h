@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "sim/execution/episodes.h"
+#include "sim/shortcut/memo/episodes.h"
 #include "sim/execution/workload.h"
 #include "sim/result/probe.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/collective/schedule_private.h"
+#include "sim/collective/play/schedule_parts.h"
 
 #define NO_RANK G_MAXUINT
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/run/neighbours.h"
 
-#include "sim/collective/given.h"
+#include "sim/collective/plan/given.h"
 #include "sim/scenario/efficiency.h"
 #include "sim/scenario/neighbour_params.h"
 #include "sim/scenario/schedule_params.h"

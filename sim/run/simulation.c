@@ -4,7 +4,7 @@
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
 #include "sim/base/version.h"
-#include "sim/collective/play.h"
+#include "sim/collective/play/play.h"
 #include "sim/run/neighbours.h"
 
 struct _FabSimulation {

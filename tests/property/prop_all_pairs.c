@@ -5,7 +5,7 @@
 
 #include "models/models.h"
 #include "sim/assembly/assemble.h"
-#include "sim/collective/all_pairs.h"
+#include "sim/collective/shape/all_pairs.h"
 #include "tests/support/play.h"
 #include "tests/support/seeds.h"
 

@@ -5,7 +5,7 @@
  */
 #include "tests/support/test.h"
 
-#include "sim/collective/fold.h"
+#include "sim/shortcut/space/fold.h"
 #include "tests/support/rig.h"
 #include "tests/support/seeds.h"
 

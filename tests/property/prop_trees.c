@@ -2,7 +2,7 @@
 /* prop_trees.c - the two trees are trees, of the least depth, share the work, and bring every rank its bytes. */
 #include "tests/support/test.h"
 
-#include "sim/collective/trees.h"
+#include "sim/collective/shape/trees.h"
 #include "tests/support/rig.h"
 
 static guint

@@ -9,7 +9,7 @@
 
 #include "models/models.h"
 #include "sim/collective/collective.h"
-#include "sim/collective/play.h"
+#include "sim/collective/play/play.h"
 #include "sim/net/net.h"
 #include "tests/support/params.h"
 

@@ -5,7 +5,7 @@
 
 #include "sim/assembly/assemble.h"
 #include "sim/base/error.h"
-#include "sim/collective/token_exchange.h"
+#include "sim/collective/plan/token_exchange.h"
 #include "sim/scenario/edits.h"
 #include "validate/check/errors.h"
 #include "validate/check/limits.h"

@@ -10,7 +10,7 @@
 #include "models/library/nccl/parts.h"
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/collective/given.h"
+#include "sim/collective/plan/given.h"
 #include "sim/scenario/catalog.h"
 
 static const char *const protocol_choices[] = { "auto", "ll", "ll128", "simple", NULL };

@@ -19,7 +19,7 @@
 #include "models/workload/replay/replay.h"
 #include "sim/base/error.h"
 #include "sim/base/param.h"
-#include "sim/collective/concurrent_groups.h"
+#include "sim/collective/plan/concurrent_groups.h"
 #include "sim/execution/workload.h"
 
 enum { MAX_NAME = 60 };

@@ -2,7 +2,7 @@
 #include "models/workload/serving/flows.h"
 
 #include "sim/base/error.h"
-#include "sim/collective/flow_path.h"
+#include "sim/collective/shape/flow_path.h"
 
 gboolean
 flows_add (Flows *self, const Flow *flow, FlowStreams *streams, GError **error)

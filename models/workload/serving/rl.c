@@ -8,7 +8,7 @@
 #include "models/workload/serving/flows.h"
 #include "sim/base/error.h"
 #include "sim/base/param.h"
-#include "sim/collective/concurrent_groups.h"
+#include "sim/collective/plan/concurrent_groups.h"
 
 typedef enum { RL_SYNCHRONOUS, RL_ONE_STEP_OFF, RL_BACKGROUND } RlMode;
 typedef enum { RL_PULL, RL_BROADCAST } RlMethod;

@@ -5,7 +5,7 @@
 
 #include "models/workload/training/train.h"
 #include "sim/base/mix.h"
-#include "sim/collective/token_exchange.h"
+#include "sim/collective/plan/token_exchange.h"
 #include "sim/execution/jitter.h"
 
 static const char *const dispatch_kinds[] = { "nccl",     "allgather", "deepep", "deepep_low_latency",

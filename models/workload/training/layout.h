@@ -12,7 +12,7 @@
 #pragma once
 
 #include "models/workload/training/experts.h"
-#include "sim/collective/concurrent_groups.h"
+#include "sim/collective/plan/concurrent_groups.h"
 
 typedef enum { AXIS_TENSOR, AXIS_CONTEXT, AXIS_DATA, AXIS_PIPELINE, N_AXES } Axis;
 

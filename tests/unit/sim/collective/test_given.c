@@ -5,7 +5,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-#include "sim/collective/given.h"
+#include "sim/collective/plan/given.h"
 #include "tests/support/rig.h"
 
 /* --- files --- */

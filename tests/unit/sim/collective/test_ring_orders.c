@@ -2,7 +2,7 @@
 /* test_ring_orders.c - in which order rings pass the GPUs of a node. */
 #include "tests/support/test.h"
 
-#include "sim/collective/rings.h"
+#include "sim/collective/shape/rings.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sim/collective/play.h"
+#include "sim/collective/play/play.h"
 #include "tests/support/rig.h"
 
 /* 1 byte per ps; a hop is two links of 50 ps. */

@@ -2,7 +2,7 @@
 /* test_tempo.c - two items by hand: one comes every 100 ps, the other one every `other_ps`. */
 #include "tests/support/test.h"
 
-#include "sim/collective/tempo.h"
+#include "sim/shortcut/time/tempo.h"
 
 /* Notes the times up to and including the `last`-th of item 0, and measures where windows of 2 end. */
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_token_exchange.c - numbers of ranks and nodes that a token goes to, and what an exchange costs, by hand. */
-#include "sim/collective/token_exchange.h"
+#include "sim/collective/plan/token_exchange.h"
 
 #include "sim/base/error.h"
 #include "tests/support/rig.h"

@@ -2,7 +2,7 @@
 /* test_dag.c - who waits for whom, in this iteration and across to the next. */
 #include "tests/support/test.h"
 
-#include "sim/execution/concurrent_kinds.h"
+#include "sim/shortcut/space/concurrent_kinds.h"
 #include "sim/execution/dag.h"
 #include "tests/support/aborts.h"
 

@@ -6,7 +6,7 @@
  */
 #include "tests/support/test.h"
 
-#include "sim/execution/episodes.h"
+#include "sim/shortcut/memo/episodes.h"
 #include "tests/support/play.h"
 #include "tests/support/rig.h"
 #include "tests/support/seeds.h"

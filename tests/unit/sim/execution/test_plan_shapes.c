@@ -4,7 +4,7 @@
  */
 #include "tests/support/test.h"
 
-#include "sim/execution/plan_shapes.h"
+#include "sim/shortcut/memo/plan_shapes.h"
 #include "tests/support/rig.h"
 
 typedef struct {

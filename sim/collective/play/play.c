@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play.c - begins every message when everything for which it waits has come. */
+#include "sim/collective/play/play.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/collective/play/play_parts.h"
+#include "sim/collective/play/step_cost.h"
+
+static void lane_begin (FabPlay *self, guint index);
+
+/* Counts what the next message waits for; it is ready as soon as it has everything. */
+static void
+lane_prepare (FabPlay *self, guint index)
+{
+  const FabSchedule *schedule = self->schedule;
+  FabPlayLane *lane = &self->lanes[index];
+
+  lane->n_missing = lane->next > 0;
+  for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
+    lane->n_missing += self->n_known[i] + fab_schedule_feed_at (schedule, i)->offset <= lane->next;
+}
+
+/* The next message of a lane waits for one thing less. */
+static void
+lane_release (FabPlay *self, guint index, FabTimePs at_ps)
+{
+  FabPlayLane *lane = &self->lanes[index];
+
+  g_assert (lane->n_missing > 0);
+  lane->ready_ps = MAX (lane->ready_ps, at_ps);
+  if (--lane->n_missing == 0)
+    lane_begin (self, index);
+}
+
+/* Whether the play counts what the links carry, when it ends, and not the network. */
+static gboolean
+is_counted_apart (const FabPlay *self)
+{
+  const FabNet *net = self->net;
+
+  return self->schedule->total != NULL
+      || (net->ops->trace == NULL && fab_net_is_separable (net, FAB_NO_LINK));
+}
+
+/* --- arriving messages --- */
+
+static void
+feed_came (gpointer owner, guint64 arg)
+{
+  FabPlay *self = owner;
+  const FabFeed *feed = fab_schedule_feed_at (self->schedule, (guint) arg);
+  guint wanted = self->n_known[arg]++ + feed->offset;
+
+  if (self->lanes[feed->lane].next == wanted)
+    lane_release (self, feed->lane, fab_play_now_ps (self));
+}
+
+/* Message `number` of a lane that feeds another will be passed on at `at_ps`. The waiting lane may be told at
+ * once, so that it can schedule its begin. */
+static void
+feed_comes (FabPlay *self, guint index, guint number, FabTimePs at_ps)
+{
+  const FabFeed *feed = fab_schedule_feed_at (self->schedule, index);
+  const FabPlayLane *lane = &self->lanes[feed->lane];
+  gboolean is_wanted = lane->next == number + feed->offset;
+
+  if (number + feed->offset >= lane->n_messages)
+    return;
+  if (!is_wanted && at_ps > fab_play_now_ps (self)) {
+    fab_engine_at (self->net->env.engine, at_ps, feed_came, self, index);
+    return;
+  }
+  self->n_known[index]++;
+  if (is_wanted)
+    lane_release (self, feed->lane, at_ps);
+}
+
+/* Counts all that the links carry. */
+static void
+count_all (const FabSchedule *schedule, const FabPlaySpec *spec, FabMeter *meter)
+{
+  double bytes = (double) spec->bytes;
+
+  if (schedule->total != NULL)
+    fab_meter_add_line (meter, schedule->total, bytes, spec->wire_factor);
+  for (guint l = 0; schedule->total == NULL && l < schedule->lanes->len; l++) {
+    const FabScheduleLane *lane = fab_schedule_lane_at (schedule, l);
+
+    fab_meter_add_line (meter, lane->footprint, lane->n_messages * (lane->weight * bytes), spec->wire_factor);
+  }
+}
+
+/* Counts what the network has not counted itself: all, or rounds that were skipped. */
+static void
+count_rest (const FabPlay *self)
+{
+  const FabSchedule *schedule = self->schedule;
+
+  if (is_counted_apart (self))
+    count_all (schedule, &self->spec, self->net->meter);
+  for (guint l = 0; !is_counted_apart (self) && l < schedule->lanes->len; l++)
+    if (self->lanes[l].n_skipped > 0)
+      fab_meter_add_line (self->net->meter, fab_schedule_lane_at (schedule, l)->footprint,
+                          self->lanes[l].n_skipped * self->lanes[l].bytes, self->spec.wire_factor);
+}
+
+static void
+finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  FabPlay *self = owner;
+  FabDone done = self->spec.done;
+
+  fab_play_unwatch (self);
+  for (guint i = 0; i < self->schedule->lanes->len; i++)
+    if (self->lanes[i].line != NULL)
+      fab_net_close (self->net, g_steal_pointer (&self->lanes[i].line));
+  count_rest (self);
+  done.fn (done.owner, done.arg);
+}
+
+static void
+release_next (FabPlay *self, guint index, FabTimePs left_ps)
+{
+  const FabPlayLane *lane = &self->lanes[index];
+
+  if (lane->next < lane->n_messages)
+    lane_release (self, index, left_ps + self->gap_ps);
+}
+
+/* Tells the lanes that wait for a message of this one, until it leaves or until it has arrived. */
+static void
+tell_fed (FabPlay *self, guint index, guint number, gboolean has_left, FabTimePs at_ps)
+{
+  const FabSchedule *schedule = self->schedule;
+
+  for (guint i = schedule->fed_starts[index]; i < schedule->fed_starts[index + 1]; i++)
+    if (!fab_schedule_feed_at (schedule, schedule->fed[i])->is_left == !has_left)
+      feed_comes (self, schedule->fed[i], number, at_ps);
+}
+
+static void
+lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
+{
+  FabPlay *self = owner;
+  FabPlayLane *lane = &self->lanes[index];
+  guint number = lane->n_gone++;
+
+  if (self->rhythm.n_items > 0)
+    fab_rhythm_note (&self->rhythm, self->schedule->lanes->len + (guint) index, at_ps);
+  if (lane->is_acked)
+    release_next (self, (guint) index,
+                  at_ps - fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
+  lane->passed_ps = at_ps += lane->extra_ps;
+  self->last_ps = MAX (self->last_ps, at_ps);
+  tell_fed (self, (guint) index, number, FALSE, at_ps);
+  if (--self->n_left == 0)
+    fab_engine_at (self->net->env.engine, self->last_ps, finish, self, 0);
+}
+
+/* --- departing messages --- */
+
+static void
+lane_left (gpointer owner, guint64 index)
+{
+  FabPlay *self = owner;
+
+  if (!self->lanes[index].is_acked)
+    release_next (self, (guint) index, fab_play_now_ps (self));
+  if (self->schedule->has_lefts)
+    tell_fed (self, (guint) index, 0, TRUE, fab_play_now_ps (self));
+}
+
+static void
+stream_left (gpointer owner, guint64 index)
+{
+  FabPlay *self = owner;
+
+  lane_left (owner, index);
+  lane_arrives (owner, index,
+                fab_play_now_ps (self)
+                    + fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
+}
+
+static void
+stream_begin (FabPlay *self, guint index, FabTimePs begin_ps)
+{
+  FabStream stream = {
+    .footprint = fab_schedule_lane_at (self->schedule, index)->whole_footprint,
+    .bytes = self->spec.bytes,
+    .startup_ps = begin_ps - fab_play_now_ps (self),
+    .wire_factor = self->spec.wire_factor,
+    .share = self->spec.share,
+    .traffic = self->spec.traffic,
+    .done = { stream_left, self, index },
+  };
+
+  fab_net_stream (self->net, &stream);
+}
+
+static void
+lane_begin (FabPlay *self, guint index)
+{
+  FabPlayLane *lane = &self->lanes[index];
+  FabTimePs begin_ps = MAX (lane->ready_ps, fab_play_now_ps (self));
+
+  lane->next++;
+  fab_play_note_begin (self, index, begin_ps);
+  if (lane->next < lane->n_messages)
+    lane_prepare (self, index);
+  if (lane->line == NULL)
+    stream_begin (self, index, begin_ps);
+  else
+    fab_net_message (self->net, lane->line, lane->bytes, begin_ps);
+}
+
+/* --- begin and end --- */
+
+/* Returns the limit of a lane. The limit of the whole collective applies at the source of its bytes: lanes that
+ * forward have no more to send. When every lane sends once, after others, each is slower in proportion. */
+static double
+lane_limit (const FabSchedule *schedule, const FabPlaySpec *spec, guint index)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (schedule, index);
+  gboolean hands_on = FALSE;
+
+  if (spec->limit_bytes_per_s <= 0)
+    return 0;
+  if (!spec->is_pipeline && schedule->feeds->len > 0 && !schedule->has_offsets)
+    return lane->footprint->rate_bytes_per_s / spec->wire_factor
+         * MIN (spec->limit_bytes_per_s / spec->free_bytes_per_s, 1);
+  for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
+    hands_on |= fab_schedule_feed_at (schedule, i)->offset == 0;
+  return hands_on ? 0 : lane->weight * lane->n_messages * spec->limit_bytes_per_s;
+}
+
+static FabNetLine *
+open_line (FabPlay *self, guint index)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
+
+  return fab_net_open (self->net, &(FabConnection){
+                                      .footprint = lane->footprint,
+                                      .legs = lane->hop.legs,
+                                      .n_legs = lane->hop.n_legs,
+                                      .drive = lane->hop.drive,
+                                      .share = self->spec.share,
+                                      .latency_ps = lane->hop.latency_ps,
+                                      .wire_factor = self->spec.wire_factor,
+                                      .limit_bytes_per_s = lane_limit (self->schedule, &self->spec, index),
+                                      .traffic = self->spec.traffic,
+                                      .is_counted_apart = is_counted_apart (self),
+                                      .repeats = self->tempo.n_items > 0,
+                                      .rotation = self->schedule->rotation,
+                                      .owner = self,
+                                      .arg = index,
+                                      .left = lane_left,
+                                      .arrives = lane_arrives,
+                                  });
+}
+
+static void
+lane_init (FabPlay *self, guint index, const FabStepCost *cost)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
+  FabPlayLane *state = &self->lanes[index];
+
+  state->bytes = lane->weight * (double) self->spec.bytes;
+  state->n_messages = lane->n_messages;
+  state->extra_ps = fab_step_cost_ps (cost, lane) - lane->hop.latency_ps;
+  state->ready_ps = fab_play_now_ps (self) + self->spec.once_ps;
+  state->is_acked = self->gap_ps > 0 && self->gap_ps >= lane->hop.latency_ps;
+}
+
+static void
+prepare_schedule (FabSchedule *schedule, const FabNet *net)
+{
+  fab_schedule_freeze (schedule);
+  fab_schedule_make_footprints (schedule, net->ops->message == NULL);
+}
+
+FabPlaySpec
+fab_play_spec_of_plan (const FabCollectivePlan *plan)
+{
+  const FabCollectivePlanSteps *steps = &plan->steps;
+
+  return (FabPlaySpec){
+    .bytes = plan->bytes,
+    .wire_factor = plan->wire_factor,
+    .limit_bytes_per_s = steps->pace_bytes_per_s,
+    .free_bytes_per_s = plan->footprint->rate_bytes_per_s / plan->wire_factor,
+    .is_pipeline = steps->is_pipeline,
+    .share = plan->n_connections,
+    .once_ps = MAX (plan->startup_ps - steps->steps_ps - steps->fill_ps, 0),
+    .steps_ps = steps->steps_ps,
+    .intra_cost = steps->intra_cost,
+    .inter_cost = steps->inter_cost,
+  };
+}
+
+FabPlay *
+fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
+{
+  FabPlay *self = g_new0 (FabPlay, 1);
+  guint n = fab_schedule_n_lanes (schedule);
+
+  g_assert (n > 0);
+  prepare_schedule (schedule, net);
+  *self = (FabPlay){ .schedule = schedule, .net = net, .spec = *spec };
+  self->n_left = schedule->n_messages;
+  self->lanes = g_new0 (FabPlayLane, n);
+  self->n_known = g_new0 (guint, schedule->feeds->len + 1);
+  FabStepCost cost = fab_step_cost_find (schedule, spec);
+  self->gap_ps = cost.gap_ps;
+  for (guint i = 0; i < n; i++)
+    lane_init (self, i, &cost);
+  fab_play_watch (self);
+  for (guint i = 0; i < n && net->ops->message != NULL; i++)
+    self->lanes[i].line = open_line (self, i);
+  for (guint i = 0; i < n; i++)
+    lane_prepare (self, i);
+  for (guint i = 0; i < n; i++)
+    if (self->lanes[i].next == 0 && self->lanes[i].n_missing == 0)
+      lane_begin (self, i);
+  return self;
+}
+
+void
+fab_play_free (FabPlay *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->lanes);
+  g_free (self->n_known);
+  fab_play_clear_watch (self);
+  g_free (self);
+}
+
+/* --- what a network is told --- */
+
+static void
+add_number (GArray *words, double number)
+{
+  guint64 word;
+
+  memcpy (&word, &number, sizeof word);
+  g_array_append_val (words, word);
+}
+
+static void
+add_word (GArray *words, guint64 word)
+{
+  g_array_append_val (words, word);
+}
+
+/* Adds the path of a lane. */
+static void
+describe_path (FabNet *net, const FabScheduleLane *lane, FabPlayTraits *traits)
+{
+  guint first = traits->links->len;
+
+  if (!net->ops->trace (net, lane->hop.legs, lane->hop.n_legs, lane->footprint, traits->links))
+    traits->is_separable = FALSE;
+  add_word (traits->words, traits->links->len - first);
+}
+
+static void
+describe_lane (const FabSchedule *schedule, const FabPlaySpec *spec, const FabStepCost *cost, guint index,
+               FabPlayTraits *traits)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (schedule, index);
+  const FabFootprint *footprint = lane->footprint;
+
+  add_number (traits->words, lane->weight);
+  add_number (traits->words, lane_limit (schedule, spec, index));
+  add_number (traits->words, footprint->rate_bytes_per_s);
+  add_word (traits->words, lane->n_messages);
+  add_word (traits->words, (guint64) lane->hop.latency_ps);
+  add_word (traits->words, (guint64) fab_step_cost_ps (cost, lane));
+  add_word (traits->words, footprint->n);
+  g_array_append_vals (traits->words, footprint->weights, footprint->n);
+  g_array_append_vals (traits->words, footprint->line_weights, footprint->n);
+  g_array_append_vals (traits->links, footprint->links, footprint->n);
+}
+
+static void
+describe_feeds (const FabSchedule *schedule, GArray *words)
+{
+  for (guint i = 0; i < schedule->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (schedule, i);
+
+    add_word (words, (guint64) feed->lane << 32 | feed->from);
+    add_word (words, (guint64) feed->offset << 1 | (feed->is_left != FALSE));
+  }
+}
+
+void
+fab_play_describe (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec, FabPlayTraits *traits)
+{
+  g_assert (fab_net_is_separable (net, FAB_NO_LINK));
+  prepare_schedule (schedule, net);
+  count_all (schedule, spec, traits->meter);
+  if (traits->words == NULL)
+    return;
+  FabStepCost cost = fab_step_cost_find (schedule, spec);
+  add_word (traits->words, spec->bytes);
+  add_number (traits->words, spec->wire_factor);
+  add_word (traits->words, spec->share);
+  add_word (traits->words, (guint64) spec->once_ps);
+  add_word (traits->words, (guint64) cost.gap_ps);
+  add_word (traits->words, schedule->lanes->len);
+  for (guint l = 0; l < schedule->lanes->len; l++) {
+    describe_lane (schedule, spec, &cost, l, traits);
+    if (net->ops->trace != NULL)
+      describe_path (net, fab_schedule_lane_at (schedule, l), traits);
+  }
+  describe_feeds (schedule, traits->words);
+}

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schedule.c - builds a schedule, and finds its duration without a network, when a function gives the time of each
+ * message.
+ *
+ * Message i of every lane, then message i + 1 of every lane, is an order in which no message waits for a later one. So
+ * one walk through them finds the longest path. O(messages + waits) time and memory. The rounds of a ring are all
+ * alike, so that one of them is enough. O(lanes).
+ */
+#include "sim/collective/play/schedule.h"
+
+#include <string.h>
+
+#include "sim/collective/play/schedule_parts.h"
+
+static void
+lane_clear (gpointer data)
+{
+  FabScheduleLane *lane = data;
+
+  fab_hop_clear (&lane->hop);
+  fab_footprint_free (lane->footprint);
+  fab_footprint_free (lane->whole_footprint);
+}
+
+GArray *
+fab_schedule_lanes_new (void)
+{
+  GArray *lanes = g_array_new (FALSE, FALSE, sizeof (FabScheduleLane));
+
+  g_array_set_clear_func (lanes, lane_clear);
+  return lanes;
+}
+
+FabSchedule *
+fab_schedule_new (const FabCluster *cluster)
+{
+  FabSchedule *self = g_new0 (FabSchedule, 1);
+
+  self->cluster = cluster;
+  self->lanes = fab_schedule_lanes_new ();
+  self->feeds = g_array_new (FALSE, FALSE, sizeof (FabFeed));
+  return self;
+}
+
+void
+fab_schedule_free (FabSchedule *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->lanes);
+  g_array_unref (self->feeds);
+  g_clear_pointer (&self->ways, g_array_unref);
+  g_clear_pointer (&self->measured, g_array_unref);
+  g_clear_pointer (&self->step_costs, g_array_unref);
+  g_free (self->feed_starts);
+  g_free (self->fed_starts);
+  g_free (self->fed);
+  fab_footprint_free (self->total);
+  fab_rotation_unref (self->rotation);
+  g_free (self);
+}
+
+guint
+fab_schedule_n_lanes (const FabSchedule *self)
+{
+  return self->lanes->len;
+}
+
+guint64
+fab_schedule_n_messages (const FabSchedule *self)
+{
+  return self->n_messages;
+}
+
+guint
+fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double weight, guint n_messages)
+{
+  FabScheduleLane lane = {
+    .hop = *hop, .net_stretch = net_stretch, .weight = weight, .n_messages = n_messages
+  };
+
+  g_assert (!self->is_frozen && hop->shares->len > 0 && weight > 0 && n_messages > 0);
+  hop->shares = NULL;
+  g_array_append_val (self->lanes, lane);
+  self->n_messages += n_messages;
+  return self->lanes->len - 1;
+}
+
+void
+fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset)
+{
+  FabFeed feed = { lane, from, offset, FALSE };
+
+  g_assert (!self->is_frozen && offset <= 1 && (offset == 1 || from < lane));
+  g_assert (fab_schedule_lane_at (self, lane)->n_messages
+            <= fab_schedule_lane_at (self, from)->n_messages + offset);
+  g_array_append_val (self->feeds, feed);
+  self->has_offsets |= offset > 0;
+}
+
+void
+fab_schedule_feed_left (FabSchedule *self, guint lane, guint from)
+{
+  FabFeed feed = { lane, from, 0, TRUE };
+
+  g_assert (!self->is_frozen && from < lane && fab_schedule_lane_at (self, lane)->n_messages == 1
+            && fab_schedule_lane_at (self, from)->n_messages == 1);
+  g_array_append_val (self->feeds, feed);
+  self->has_lefts = TRUE;
+}
+
+/* --- indices --- */
+
+/* Where those of each key begin, of `n` keys. */
+static guint *
+count_starts (const FabSchedule *self, gboolean is_by_lane)
+{
+  guint n = self->lanes->len;
+  guint *starts = g_new0 (guint, n + 1);
+
+  for (guint i = 0; i < self->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (self, i);
+
+    starts[(is_by_lane ? feed->lane : feed->from) + 1]++;
+  }
+  for (guint i = 0; i < n; i++)
+    starts[i + 1] += starts[i];
+  return starts;
+}
+
+static void
+sort_feeds (FabSchedule *self)
+{
+  g_autofree guint *next = NULL;
+  g_autoptr (GArray) sorted = g_array_sized_new (FALSE, FALSE, sizeof (FabFeed), self->feeds->len);
+
+  self->feed_starts = count_starts (self, TRUE);
+  next = g_memdup2 (self->feed_starts, (self->lanes->len + 1) * sizeof (guint));
+  g_array_set_size (sorted, self->feeds->len);
+  for (guint i = 0; i < self->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (self, i);
+
+    g_array_index (sorted, FabFeed, next[feed->lane]++) = *feed;
+  }
+  g_array_unref (self->feeds);
+  self->feeds = g_steal_pointer (&sorted);
+}
+
+void
+fab_schedule_freeze (FabSchedule *self)
+{
+  g_autofree guint *next = NULL;
+
+  if (self->is_frozen)
+    return;
+  sort_feeds (self);
+  self->fed_starts = count_starts (self, FALSE);
+  next = g_memdup2 (self->fed_starts, (self->lanes->len + 1) * sizeof (guint));
+  self->fed = g_new (guint, self->feeds->len + 1);
+  for (guint i = 0; i < self->feeds->len; i++)
+    self->fed[next[fab_schedule_feed_at (self, i)->from]++] = i;
+  self->is_frozen = TRUE;
+}
+
+void
+fab_schedule_freeze_again (FabSchedule *self)
+{
+  g_clear_pointer (&self->feed_starts, g_free);
+  g_clear_pointer (&self->fed_starts, g_free);
+  g_clear_pointer (&self->fed, g_free);
+  self->is_frozen = FALSE;
+  fab_schedule_freeze (self);
+}
+
+gboolean
+fab_schedule_is_in_chunks (const FabSchedule *self, guint n_chunks)
+{
+  for (guint i = 0; i < self->lanes->len; i++)
+    if (fab_schedule_lane_at (self, i)->n_messages != n_chunks)
+      return FALSE;
+  return !self->has_offsets;
+}
+
+FabSchedule *
+fab_schedule_copy (const FabSchedule *self)
+{
+  FabSchedule *made = fab_schedule_new (self->cluster);
+
+  g_assert (self->ways == NULL);
+  g_array_append_vals (made->lanes, self->lanes->data, self->lanes->len);
+  g_array_append_vals (made->feeds, self->feeds->data, self->feeds->len);
+  made->has_offsets = self->has_offsets;
+  made->has_lefts = self->has_lefts;
+  made->n_messages = self->n_messages;
+  for (guint i = 0; i < made->lanes->len; i++) {
+    FabScheduleLane *lane = fab_schedule_lane_at (made, i);
+
+    g_array_ref (lane->hop.shares);
+    lane->footprint = lane->footprint ? fab_footprint_doubled (lane->footprint, 0) : NULL;
+    lane->whole_footprint = NULL;
+  }
+  made->total = self->total ? fab_footprint_doubled (self->total, 0) : NULL;
+  made->rotation = self->rotation ? fab_rotation_ref (self->rotation) : NULL;
+  fab_schedule_freeze (made);
+  return made;
+}
+
+FabSchedule *
+fab_schedule_in_chunks (const FabSchedule *self, guint n_chunks)
+{
+  FabSchedule *made = fab_schedule_copy (self);
+
+  made->n_messages = (guint64) made->lanes->len * n_chunks;
+  for (guint i = 0; i < made->lanes->len; i++) {
+    FabScheduleLane *lane = fab_schedule_lane_at (made, i);
+
+    lane->weight = lane->weight * lane->n_messages / n_chunks;
+    lane->n_messages = n_chunks;
+  }
+  return made;
+}
+
+void
+fab_schedule_make_footprints (FabSchedule *self, gboolean is_whole)
+{
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (self->cluster->graph);
+
+  /* Messages both ways over a link are as slow together as one footprint both ways is. */
+  for (guint i = 0; i < self->lanes->len; i++) {
+    const FabScheduleLane *lane = fab_schedule_lane_at (self, i);
+
+    if ((is_whole ? lane->whole_footprint : lane->footprint) != NULL)
+      return;
+    fab_hop_use (&lane->hop, 1, lane->net_stretch, builder);
+  }
+  fab_footprint_builder_keep_duplex (builder);
+  for (guint i = 0; i < self->lanes->len; i++) {
+    FabScheduleLane *lane = fab_schedule_lane_at (self, i);
+
+    fab_hop_use (&lane->hop, is_whole ? lane->weight : 1, lane->net_stretch, builder);
+    *(is_whole ? &lane->whole_footprint : &lane->footprint) = fab_footprint_builder_finish (builder);
+  }
+}
+
+/* What goes on at the same time as a message. */
+typedef struct {
+  double port_weight; /* sum over all messages that use its busier port; 0: inside a node */
+  gboolean is_both;   /* another message uses the port in the other direction */
+} MessageWay;
+
+/* Messages are numbered lane by lane. `firsts` is [n_lanes + 1]. */
+static guint *
+number_messages (const FabSchedule *self)
+{
+  guint n = self->lanes->len;
+  guint *firsts = g_new (guint, n + 1);
+
+  firsts[0] = 0;
+  for (guint i = 0; i < n; i++)
+    firsts[i + 1] = firsts[i] + fab_schedule_lane_at (self, i)->n_messages;
+  return firsts;
+}
+
+typedef void (*VisitFn) (gpointer data, guint lane, guint message);
+
+static void
+visit_in_order (const FabSchedule *self, const guint *firsts, VisitFn visit, gpointer data)
+{
+  guint n_rounds = 0;
+
+  for (guint l = 0; l < self->lanes->len; l++)
+    n_rounds = MAX (n_rounds, firsts[l + 1] - firsts[l]);
+  for (guint round = 0; round < n_rounds; round++)
+    for (guint l = 0; l < self->lanes->len; l++)
+      if (firsts[l] + round < firsts[l + 1])
+        visit (data, l, firsts[l] + round);
+}
+
+typedef void (*NextFn) (gpointer data, guint message, guint next);
+
+/* Visits the messages that wait for a message. */
+static void
+visit_next (const FabSchedule *self, const guint *firsts, guint lane, guint message, NextFn visit,
+            gpointer data)
+{
+  guint number = message - firsts[lane];
+
+  if (message + 1 < firsts[lane + 1])
+    visit (data, message, message + 1);
+  for (guint i = self->fed_starts[lane]; i < self->fed_starts[lane + 1]; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (self, self->fed[i]);
+
+    if (firsts[feed->lane] + number + feed->offset < firsts[feed->lane + 1])
+      visit (data, message, firsts[feed->lane] + number + feed->offset);
+  }
+}
+
+/* --- levels --- */
+
+typedef struct {
+  const FabSchedule *schedule;
+  const guint *firsts;
+  guint *levels, *lanes; /* of each message */
+  guint n_levels;
+} Levels;
+
+static void
+raise_level (gpointer data, guint message, guint next)
+{
+  Levels *self = data;
+
+  self->levels[next] = MAX (self->levels[next], self->levels[message] + 1);
+}
+
+static void
+level_message (gpointer data, guint lane, guint message)
+{
+  Levels *self = data;
+
+  self->lanes[message] = lane;
+  self->n_levels = MAX (self->n_levels, self->levels[message] + 1);
+  visit_next (self->schedule, self->firsts, lane, message, raise_level, self);
+}
+
+/* Sorts the messages by level; `starts` is [n_levels + 1]. */
+static guint *
+sort_by_level (const guint *levels, guint n, guint n_levels, guint *starts)
+{
+  guint *order = g_new (guint, n + 1);
+
+  memset (starts, 0, (n_levels + 1) * sizeof *starts);
+  for (guint i = 0; i < n; i++)
+    starts[levels[i] + 1]++;
+  for (guint level = 0; level < n_levels; level++)
+    starts[level + 1] += starts[level];
+  for (guint i = n; i-- > 0;)
+    order[--starts[levels[i] + 1]] = i; /* fill from the end of its level */
+  for (guint level = 0; level < n_levels; level++)
+    starts[level] = starts[level + 1];
+  starts[n_levels] = n;
+  return order;
+}
+
+/* The level of a message counts from 0 as if every message took one step. Messages of one level are active
+ * together. */
+static const FabScheduleLane *
+lane_of (const Levels *levels, guint message)
+{
+  return fab_schedule_lane_at (levels->schedule, levels->lanes[message]);
+}
+
+/* What uses a port at the present level. */
+typedef struct {
+  guint level;
+  double weight;
+} PortLoad;
+
+static double
+load_of_port (const PortLoad *loads, FabLinkId port, guint level)
+{
+  return loads[port].level == level ? loads[port].weight : 0;
+}
+
+static void
+add_to_port (PortLoad *loads, FabLinkId port, guint level, double weight)
+{
+  loads[port] = (PortLoad){ level, load_of_port (loads, port, level) + weight };
+}
+
+/* `loads` is [links]; levels count from 1 there. */
+static void
+find_ways_of_level (const Levels *levels, const guint *messages, guint n, guint level, PortLoad *loads)
+{
+  const FabGraph *graph = levels->schedule->cluster->graph;
+
+  for (guint i = 0; i < n; i++) {
+    const FabScheduleLane *lane = lane_of (levels, messages[i]);
+
+    if (lane->hop.out_port == FAB_NO_LINK)
+      continue;
+    add_to_port (loads, lane->hop.out_port, level, lane->weight);
+    if (lane->hop.in_port != lane->hop.out_port)
+      add_to_port (loads, lane->hop.in_port, level, lane->weight);
+  }
+  for (guint i = 0; i < n; i++) {
+    const FabHop *hop = &lane_of (levels, messages[i])->hop;
+    MessageWay *way = &g_array_index (levels->schedule->ways, MessageWay, messages[i]);
+
+    if (hop->out_port == FAB_NO_LINK)
+      continue;
+    way->port_weight = MAX (loads[hop->out_port].weight, loads[hop->in_port].weight);
+    way->is_both = load_of_port (loads, fab_graph_link (graph, hop->out_port)->reverse, level) > 0
+                || load_of_port (loads, fab_graph_link (graph, hop->in_port)->reverse, level) > 0;
+  }
+}
+
+/* Whether all lanes have the same number of messages, each of which waits for messages of earlier rounds: a ring. Then
+ * message k of every lane is at level k, and all levels are alike. */
+static gboolean
+repeats_rounds (const FabSchedule *self)
+{
+  guint n_rounds = self->lanes->len > 0 ? fab_schedule_lane_at (self, 0)->n_messages : 0;
+
+  for (guint l = 0; l < self->lanes->len; l++)
+    if (fab_schedule_lane_at (self, l)->n_messages != n_rounds)
+      return FALSE;
+  for (guint i = 0; i < self->feeds->len; i++)
+    if (fab_schedule_feed_at (self, i)->offset == 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* Writes one way for each lane, of all of its messages. */
+static void
+find_ways_of_round (FabSchedule *self)
+{
+  guint n = self->lanes->len;
+  g_autofree guint *lanes = g_new (guint, n);
+  g_autofree PortLoad *loads = g_new0 (PortLoad, fab_graph_n_links (self->cluster->graph) + 1);
+  Levels round = { .schedule = self, .lanes = lanes };
+
+  for (guint l = 0; l < n; l++)
+    lanes[l] = l;
+  self->ways = g_array_new (FALSE, TRUE, sizeof (MessageWay));
+  g_array_set_size (self->ways, n);
+  find_ways_of_level (&round, lanes, n, 1, loads);
+}
+
+/* Writes one way for each message. */
+static void
+find_ways (FabSchedule *self, const guint *firsts)
+{
+  guint n = firsts[self->lanes->len];
+  g_autofree guint *levels = g_new0 (guint, n + 1), *lanes = g_new (guint, n + 1);
+  Levels found = { self, firsts, levels, lanes, 0 };
+
+  visit_in_order (self, firsts, level_message, &found);
+  g_autofree guint *starts = g_new (guint, found.n_levels + 1);
+  g_autofree guint *order = sort_by_level (levels, n, found.n_levels, starts);
+  g_autofree PortLoad *loads = g_new0 (PortLoad, fab_graph_n_links (self->cluster->graph) + 1);
+
+  self->ways = g_array_new (FALSE, TRUE, sizeof (MessageWay));
+  g_array_set_size (self->ways, n);
+  for (guint level = 0; level < found.n_levels; level++)
+    find_ways_of_level (&found, order + starts[level], starts[level + 1] - starts[level], level + 1, loads);
+}
+
+/* --- the longest path --- */
+
+typedef struct {
+  const FabSchedule *schedule;
+  const guint *firsts;
+  FabBytes bytes;
+  FabMessageTime time;
+  gconstpointer data;
+  double *starts; /* of each message */
+  double end, longest;
+} Timing;
+
+static void
+delay (gpointer data, G_GNUC_UNUSED guint message, guint next)
+{
+  Timing *self = data;
+
+  self->starts[next] = MAX (self->starts[next], self->end);
+}
+
+/* Returns the time of a message of the lane that goes this way. */
+static double
+time_of (const Timing *self, guint index, guint way_index)
+{
+  const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
+  const MessageWay *way = &g_array_index (self->schedule->ways, MessageWay, way_index);
+  FabMessageStep step = { &lane->hop, lane->weight * (double) self->bytes,
+                          MAX (way->port_weight, lane->weight) * (double) self->bytes, way->is_both };
+
+  return self->time (self->data, &step);
+}
+
+static void
+time_message (gpointer data, guint index, guint message)
+{
+  Timing *self = data;
+
+  self->end = self->starts[message] + time_of (self, index, message);
+  self->longest = MAX (self->longest, self->end);
+  visit_next (self->schedule, self->firsts, index, message, delay, self);
+}
+
+/* Messages of one share of the bytes over links that were measured alike. */
+typedef struct {
+  const FabMessages *messages;
+  double weight;
+} MeasuredShare;
+
+static void
+add_share (GArray *shares, MeasuredShare share)
+{
+  for (guint i = shares->len; i-- > 0;) {
+    const MeasuredShare *known = &g_array_index (shares, MeasuredShare, i);
+
+    if (known->messages == share.messages && known->weight == share.weight)
+      return;
+  }
+  g_array_append_val (shares, share);
+}
+
+/* Lists those of all lanes. */
+static void
+find_measured (FabSchedule *self)
+{
+  self->measured = g_array_new (FALSE, FALSE, sizeof (MeasuredShare));
+  for (guint i = 0; i < self->lanes->len; i++) {
+    const FabScheduleLane *lane = fab_schedule_lane_at (self, i);
+
+    if (lane->hop.messages != NULL && lane->hop.messages->to_bytes > 0)
+      add_share (self->measured, (MeasuredShare){ lane->hop.messages, lane->weight });
+  }
+}
+
+/* No chain of messages takes longer than those of the slowest lane, which follow one another. */
+static double
+longest_of_rounds (FabSchedule *self, const Timing *timing)
+{
+  double slowest = 0;
+
+  if (self->ways == NULL)
+    find_ways_of_round (self);
+  for (guint l = 0; l < self->lanes->len; l++)
+    slowest = MAX (slowest, time_of (timing, l, l));
+  return self->lanes->len > 0 ? slowest * fab_schedule_lane_at (self, 0)->n_messages : 0;
+}
+
+double
+fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gconstpointer data)
+{
+  Timing timing = { .schedule = self, .bytes = bytes, .time = time, .data = data };
+
+  g_assert (self->total == NULL);
+  fab_schedule_freeze (self);
+  if (self->measured == NULL)
+    find_measured (self);
+  if (repeats_rounds (self))
+    return longest_of_rounds (self, &timing);
+  g_assert (self->n_messages < G_MAXUINT);
+  g_autofree guint *firsts = number_messages (self);
+  g_autofree double *starts = g_new0 (double, self->n_messages + 1);
+  if (self->ways == NULL)
+    find_ways (self, firsts);
+  timing.firsts = firsts;
+  timing.starts = starts;
+  visit_in_order (self, firsts, time_message, &timing);
+  return timing.longest;
+}
+
+/* --- sizes --- */
+
+static void
+add_size (GArray *sizes, const FabMessages *messages, double bytes)
+{
+  FabMessageSize size = { .bytes = (FabBytes) (bytes + 0.5) };
+
+  size.is_outside = size.bytes < messages->from_bytes || size.bytes > messages->to_bytes;
+  for (guint i = 0; i < sizes->len; i++) {
+    const FabMessageSize *known = &g_array_index (sizes, FabMessageSize, i);
+
+    if (known->bytes == size.bytes && known->is_outside == size.is_outside)
+      return;
+  }
+  g_array_append_val (sizes, size);
+}
+
+void
+fab_schedule_add_sizes (const FabSchedule *self, FabBytes bytes, GArray *sizes)
+{
+  g_assert (self->measured != NULL);
+  for (guint i = 0; i < self->measured->len; i++) {
+    const MeasuredShare *share = &g_array_index (self->measured, MeasuredShare, i);
+
+    add_size (sizes, share->messages, share->weight * (double) bytes);
+  }
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/collective/shape/multicast.h"
+
+static gboolean
+is_reducing (const FabGraph *graph, FabLinkId link)
+{
+  return fab_graph_link_class (graph, link)->has_reduction
+      && fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->kind == FAB_VERTEX_SWITCH;
+}
+
+static gboolean
+hangs_on (const FabGraph *graph, FabVertexId gpu, FabVertexId centre)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, gpu, &first);
+
+  for (FabLinkId link = first; link < first + n; link++)
+    if (is_reducing (graph, link) && fab_graph_link (graph, link)->dst == centre)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+fab_multicast_switch (const FabGroup *group, guint node, FabVertexId *centre)
+{
+  const FabGraph *graph = group->cluster->graph;
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, fab_group_gpu (group, node, 0), &first);
+
+  for (FabLinkId link = first; link < first + n; link++) {
+    guint n_hanging = 0;
+
+    if (!is_reducing (graph, link))
+      continue;
+    *centre = fab_graph_link (graph, link)->dst;
+    for (guint local = 0; local < group->gpus_per_node; local++)
+      n_hanging += hangs_on (graph, fab_group_gpu (group, node, local), *centre);
+    if (n_hanging == group->gpus_per_node)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Between a GPU and the switch, either way. */
+static gboolean
+add_wire (FabStages *stages, const FabGroup *group, FabVertexId from, FabVertexId to, double weight,
+          const GArray *after, guint *stage, GError **error)
+{
+  FabHop hop;
+
+  if (!fab_hop_wire (group->cluster, from, to, FAB_DRIVE_MULTIMEM, &hop, error))
+    return FALSE;
+  *stage = fab_stages_add (stages, &hop, weight, 1, after);
+  return TRUE;
+}
+
+gboolean
+fab_multicast_load (FabStages *stages, const FabGroup *group, guint node, const GPtrArray *sums,
+                    GError **error)
+{
+  g_autoptr (GArray) read = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint n = group->gpus_per_node, stage;
+  FabVertexId centre = 0;
+  gboolean has_switch = fab_multicast_switch (group, node, &centre);
+
+  g_assert (has_switch);
+  for (guint i = 0; i < n; i++) {
+    if (!add_wire (stages, group, fab_group_gpu (group, node, i), centre, 1, NULL, &stage, error))
+      return FALSE;
+    g_array_append_val (read, stage);
+  }
+  for (guint i = 0; i < n; i++) {
+    if (!add_wire (stages, group, centre, fab_group_gpu (group, node, i), 1.0 / n, read, &stage, error))
+      return FALSE;
+    g_array_append_vals (fab_stage_list (sums, i), &stage, 1);
+  }
+  return TRUE;
+}
+
+gboolean
+fab_multicast_store (FabStages *stages, const FabGroup *group, guint node, const GPtrArray *ready,
+                     GError **error)
+{
+  g_autoptr (GArray) sent = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint n = group->gpus_per_node, stage;
+  FabVertexId centre = 0;
+  gboolean has_switch = fab_multicast_switch (group, node, &centre);
+
+  g_assert (has_switch);
+  for (guint i = 0; i < n; i++) {
+    if (!add_wire (stages, group, fab_group_gpu (group, node, i), centre, 1.0 / n, fab_stage_list (ready, i),
+                   &stage, error))
+      return FALSE;
+    g_array_append_val (sent, stage);
+  }
+  for (guint i = 0; i < n; i++)
+    if (!add_wire (stages, group, centre, fab_group_gpu (group, node, i), 1, sent, &stage, error))
+      return FALSE;
+  return TRUE;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* multicast.h - loads and stores through a switch that adds and copies between the GPUs of a node (NVLink SHARP).
+ *
+ * Each of the n GPUs owns one n-th of the bytes. In a load each GPU reads its part from all GPUs at once, and the
+ * switch adds what they send: per byte of size 1 byte leaves each GPU, and 1/n, the sum of its part, arrives. In a
+ * store each GPU writes its part to all GPUs, and the switch copies it: 1/n leaves each GPU, and 1 arrives.
+ */
+#pragma once
+
+#include "sim/collective/shape/stages.h"
+
+/* Whether all GPUs of the group in this node are joined to one switch by links that can reduce; sets *centre to
+ * it. */
+gboolean fab_multicast_switch (const FabGroup *group, guint node, FabVertexId *centre);
+
+/* Adds the stages of a load in node `node`, which must have such a switch. Appends to list i of `sums` the stage that
+ * brings GPU i the sum of its part. FALSE and *error when there is no path. */
+gboolean fab_multicast_load (FabStages *stages, const FabGroup *group, guint node, const GPtrArray *sums,
+                             GError **error);
+
+/* Adds the stages of a store: GPU i stores when the stages in list i of `ready` have ended. */
+gboolean fab_multicast_store (FabStages *stages, const FabGroup *group, guint node, const GPtrArray *ready,
+                              GError **error);

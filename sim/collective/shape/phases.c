@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* phases.c - summarises phases as one stream: its footprint, its steps, and how much waiting slows it. */
+#include "sim/collective/shape/phases.h"
+
+#include "sim/collective/shape/wait_time.h"
+#include "sim/fabric/footprint.h"
+#include "sim/machine/nic_paths.h"
+
+typedef struct {
+  guint from, to;
+  double weight;
+  gboolean is_in_turn;
+} FabSend;
+
+struct _FabPhases {
+  const FabGroup *group;
+  FabNicPaths *ways;
+  gboolean is_pipeline;
+  GArray *sends;  /* FabSend, phase by phase */
+  GArray *starts; /* guint: index of the first send of each phase */
+  gboolean is_next;
+};
+
+/* Adds the messages of send `send`, which are consecutive. Returns the first and sets *n to their number. */
+typedef guint (*FabPhasesAdd) (gpointer owner, guint send, const GArray *after, guint *n);
+
+FabPhases *
+fab_phases_new (const FabGroup *group, gboolean is_pipeline)
+{
+  FabPhases *self = g_new0 (FabPhases, 1);
+
+  self->group = group;
+  self->ways = fab_nic_paths_new (group);
+  self->is_pipeline = is_pipeline;
+  self->sends = g_array_new (FALSE, FALSE, sizeof (FabSend));
+  self->starts = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->is_next = TRUE;
+  return self;
+}
+
+void
+fab_phases_free (FabPhases *self)
+{
+  if (self == NULL)
+    return;
+  fab_nic_paths_free (self->ways);
+  g_array_unref (self->sends);
+  g_array_unref (self->starts);
+  g_free (self);
+}
+
+void
+fab_phases_next (FabPhases *self)
+{
+  self->is_next = TRUE;
+}
+
+static void
+add_send (FabPhases *self, const FabSend *send)
+{
+  g_assert (send->from != send->to && send->weight > 0);
+  if (self->is_next)
+    g_array_append_val (self->starts, self->sends->len);
+  self->is_next = FALSE;
+  g_array_append_vals (self->sends, send, 1);
+}
+
+void
+fab_phases_send (FabPhases *self, guint from, guint to, double weight)
+{
+  add_send (self, &(FabSend){ from, to, weight, FALSE });
+}
+
+void
+fab_phases_send_in_turn (FabPhases *self, guint from, guint to, double weight)
+{
+  g_assert (!self->is_pipeline);
+  add_send (self, &(FabSend){ from, to, weight, TRUE });
+}
+
+/* Returns the first send of a phase; beyond the last phase, the number of sends. */
+static guint
+phases_start (const FabPhases *self, guint phase)
+{
+  return phase < self->starts->len ? g_array_index (self->starts, guint, phase) : self->sends->len;
+}
+
+/* Returns the hops that share a send. (transfer full) */
+static GArray *
+phases_hops (const FabPhases *self, guint send, GError **error)
+{
+  const FabSend *s = &g_array_index (self->sends, FabSend, send);
+  g_autoptr (GArray) hops = fab_nic_paths_hops ();
+
+  return fab_nic_paths_between (self->ways, s->from, s->to, hops, error) ? g_steal_pointer (&hops) : NULL;
+}
+
+/* --- who waits for whom --- */
+
+/* What each rank received in the last phase in which it received anything; for sends in turn, received or sent. */
+typedef struct {
+  GArray **got;  /* [n_ranks] of guint: messages */
+  guint *phases; /* [n_ranks] number of that phase */
+  guint n_ranks;
+} Inbox;
+
+static Inbox
+inbox_new (guint n_ranks)
+{
+  Inbox self = { g_new (GArray *, n_ranks), g_new0 (guint, n_ranks), n_ranks };
+
+  for (guint i = 0; i < n_ranks; i++)
+    self.got[i] = g_array_new (FALSE, FALSE, sizeof (guint));
+  return self;
+}
+
+static void
+inbox_clear (Inbox *self)
+{
+  for (guint i = 0; i < self->n_ranks; i++)
+    g_array_unref (self->got[i]);
+  g_free (self->got);
+  g_free (self->phases);
+}
+
+static void
+inbox_add (Inbox *self, guint rank, guint phase, guint message)
+{
+  if (self->phases[rank] != phase)
+    g_array_set_size (self->got[rank], 0);
+  self->phases[rank] = phase;
+  g_array_append_val (self->got[rank], message);
+}
+
+/* Lists the messages for which a send waits. */
+static void
+list_before (const Inbox *inbox, const FabSend *send, GArray *before)
+{
+  const GArray *from = inbox->got[send->from], *to = inbox->got[send->to];
+
+  g_array_set_size (before, 0);
+  g_array_append_vals (before, from->data, from->len);
+  if (send->is_in_turn)
+    g_array_append_vals (before, to->data, to->len);
+}
+
+static void
+note_messages (Inbox *inbox, const FabSend *send, guint phase, guint first, guint n)
+{
+  for (guint i = first; i < first + n; i++) {
+    inbox_add (inbox, send->to, phase, i);
+    if (send->is_in_turn)
+      inbox_add (inbox, send->from, phase, i);
+  }
+}
+
+/* Calls `add` for all sends, each with the messages for which it waits. */
+static void
+phases_wait_in_order (const FabPhases *self, FabPhasesAdd add, gpointer owner)
+{
+  Inbox inbox = inbox_new (fab_group_n_ranks (self->group));
+  g_autofree guint *firsts = g_new (guint, self->sends->len);
+  g_autofree guint *counts = g_new (guint, self->sends->len);
+  g_autoptr (GArray) before = g_array_new (FALSE, FALSE, sizeof (guint));
+  const FabSend *sends = (const FabSend *) (gpointer) self->sends->data;
+
+  for (guint phase = 0; phase < self->starts->len; phase++) {
+    guint start = phases_start (self, phase), end = phases_start (self, phase + 1);
+
+    for (guint i = start; i < end; i++) {
+      list_before (&inbox, &sends[i], before);
+      firsts[i] = add (owner, i, before, &counts[i]);
+    }
+    for (guint i = start; i < end; i++)
+      note_messages (&inbox, &sends[i], phase, firsts[i], counts[i]);
+  }
+  inbox_clear (&inbox);
+}
+
+/* --- messages --- */
+
+typedef struct {
+  const FabPhases *phases;
+  const FabAlgorithmEnv *env;
+  FabSchedule *schedule;
+  guint n_chunks;
+  GError **error;
+  gboolean has_failed;
+} Emitting;
+
+/* Adds one lane per hop. The numbers for which others wait are lanes. */
+static guint
+emit_send (gpointer owner, guint send, const GArray *after, guint *n)
+{
+  Emitting *self = owner;
+  guint first = fab_schedule_n_lanes (self->schedule);
+  double weight = g_array_index (self->phases->sends, FabSend, send).weight;
+  g_autoptr (GArray) hops = self->has_failed ? NULL : phases_hops (self->phases, send, self->error);
+
+  *n = 0;
+  self->has_failed |= hops == NULL;
+  if (self->has_failed)
+    return first;
+  *n = hops->len;
+  for (guint h = 0; h < hops->len; h++) {
+    guint lane = fab_schedule_lane (self->schedule, &g_array_index (hops, FabHop, h), self->env->net_stretch,
+                                    weight / hops->len / self->n_chunks, self->n_chunks);
+
+    for (guint i = 0; i < after->len; i++)
+      fab_schedule_feed (self->schedule, lane, g_array_index (after, guint, i), 0);
+  }
+  return first;
+}
+
+gboolean
+fab_phases_schedule (const FabPhases *self, const FabAlgorithmEnv *env, guint n_chunks, FabSchedule *schedule,
+                     GError **error)
+{
+  Emitting emitting = { self, env, schedule, self->is_pipeline ? n_chunks : 1, error, FALSE };
+
+  phases_wait_in_order (self, emit_send, &emitting);
+  return !emitting.has_failed;
+}
+
+/* Summarises phases as one stream: its footprint, its steps, and how much waiting slows it. */
+
+/* A sequence of steps that wait for one another. */
+typedef struct {
+  FabTimePs latency_ps;
+  guint n_intra, n_inter;
+} StepChain;
+
+typedef struct {
+  const FabPhases *phases;
+  const FabAlgorithmEnv *env;
+  FabFootprintBuilder *whole, *part; /* of all phases, and of the present phase */
+  StepChain *ways,
+      *next; /* [n_ranks] the longest sequence to what each rank received, before and after the present phase */
+  gboolean *has_next;
+  StepChain longest;
+  FabCollectiveForm *form;
+  double intra_bytes_per_s, inter_bytes_per_s; /* rates of the slowest hops so far */
+  double s_per_byte;                           /* sum over the phases so far, one after another */
+} Forming;
+
+static gboolean
+is_inter (const FabHop *hop)
+{
+  return fab_hop_kind_is_net (hop->kind);
+}
+
+static void
+note_hop (Forming *self, const FabHop *hop)
+{
+  FabCollectiveForm *form = self->form;
+  double *slowest = is_inter (hop) ? &self->inter_bytes_per_s : &self->intra_bytes_per_s;
+  FabTimePs *longest_ps = is_inter (hop) ? &form->inter_latency_ps : &form->intra_latency_ps;
+
+  *longest_ps = MAX (*longest_ps, hop->latency_ps);
+  form->inter_endpoint_ps = MAX (form->inter_endpoint_ps, hop->endpoint_ps);
+  if (hop->rate_bytes_per_s >= *slowest)
+    return;
+  *slowest = hop->rate_bytes_per_s;
+  *(is_inter (hop) ? &form->inter_kind : &form->intra_kind) = hop->kind;
+  if (!is_inter (hop))
+    form->intra_technology = hop->technology;
+}
+
+/* For a library a step between nodes costs more than any step inside a node, whatever the wires. */
+static gboolean
+is_longer (const StepChain *a, const StepChain *b)
+{
+  if (a->n_inter != b->n_inter)
+    return a->n_inter > b->n_inter;
+  return a->latency_ps > b->latency_ps || (a->latency_ps == b->latency_ps && a->n_intra > b->n_intra);
+}
+
+static void
+note_next (Forming *self, guint rank, const StepChain *way)
+{
+  if (!self->has_next[rank] || is_longer (way, &self->next[rank]))
+    self->next[rank] = *way;
+  self->has_next[rank] = TRUE;
+}
+
+/* The receiver waits for everything that it receives in a phase; for sends in turn, the sender waits too. */
+static void
+note_way (Forming *self, const FabSend *send, const FabHop *hop)
+{
+  StepChain way = self->ways[send->from];
+
+  if (send->is_in_turn && is_longer (&self->ways[send->to], &way))
+    way = self->ways[send->to];
+  way.latency_ps = fab_ps_add (way.latency_ps, hop->latency_ps);
+  *(is_inter (hop) ? &way.n_inter : &way.n_intra) += 1;
+  note_next (self, send->to, &way);
+  if (send->is_in_turn)
+    note_next (self, send->from, &way);
+  if (is_longer (&way, &self->longest))
+    self->longest = way;
+}
+
+static void
+end_phase (Forming *self)
+{
+  for (guint rank = 0; rank < fab_group_n_ranks (self->phases->group); rank++)
+    if (self->has_next[rank]) {
+      self->ways[rank] = self->next[rank];
+      self->has_next[rank] = FALSE;
+    }
+}
+
+static void
+use_hops (Forming *self, const FabSend *send, const GArray *hops)
+{
+  for (guint i = 0; i < hops->len; i++) {
+    const FabHop *hop = &g_array_index (hops, FabHop, i);
+
+    fab_hop_use (hop, send->weight / hops->len, self->env->net_stretch, self->whole);
+    fab_hop_use (hop, send->weight / hops->len, self->env->net_stretch, self->part);
+    note_hop (self, hop);
+    note_way (self, send, hop);
+  }
+}
+
+static gboolean
+form_phase (Forming *self, guint phase, GError **error)
+{
+  for (guint i = phases_start (self->phases, phase); i < phases_start (self->phases, phase + 1); i++) {
+    g_autoptr (GArray) hops = phases_hops (self->phases, i, error);
+
+    if (hops == NULL)
+      return FALSE;
+    use_hops (self, &g_array_index (self->phases->sends, FabSend, i), hops);
+  }
+  g_autoptr (FabFootprint) footprint = fab_footprint_builder_finish (self->part);
+  self->s_per_byte += 1 / footprint->rate_bytes_per_s;
+  end_phase (self);
+  return TRUE;
+}
+
+/* All messages, whose hops are already known, for timing them as they wait for one another. */
+typedef struct {
+  const FabPhases *phases;
+  const FabAlgorithmEnv *env;
+  FabFootprintBuilder *builder;
+  FabWaitTime *time;
+} Timing;
+
+static guint
+time_send (gpointer owner, guint send, const GArray *after, guint *n)
+{
+  Timing *self = owner;
+  double weight = g_array_index (self->phases->sends, FabSend, send).weight;
+  g_autoptr (GArray) hops = phases_hops (self->phases, send, NULL);
+  guint message = 0;
+
+  for (guint i = 0; i < hops->len; i++) {
+    fab_hop_use (&g_array_index (hops, FabHop, i), weight / hops->len, self->env->net_stretch, self->builder);
+    message = fab_wait_time_add (self->time, fab_footprint_builder_finish (self->builder),
+                                 (const guint *) (gpointer) after->data, after->len);
+  }
+  *n = hops->len;
+  return message + 1 - hops->len;
+}
+
+/* Ranks that need not wait in a phase are ahead in the next, so the result is less than the sum of the phases.
+ * `builder` knows which directions of links are used. */
+static double
+time_phases (const Forming *forming)
+{
+  g_autoptr (FabWaitTime) time = fab_wait_time_new (forming->phases->group->cluster->graph);
+  Timing timing = { forming->phases, forming->env, forming->part, time };
+
+  for (guint i = 0; i < forming->phases->sends->len; i++) {
+    g_autoptr (GArray) hops = phases_hops (forming->phases, i, NULL);
+
+    for (guint h = 0; h < hops->len; h++)
+      fab_hop_use (&g_array_index (hops, FabHop, h), 1, forming->env->net_stretch, forming->part);
+  }
+  fab_footprint_builder_keep_duplex (forming->part);
+  phases_wait_in_order (forming->phases, time_send, &timing);
+  return fab_wait_time_s_per_byte (time);
+}
+
+gboolean
+fab_phases_form (const FabPhases *self, const FabAlgorithmEnv *env, FabCollectiveForm *form, GError **error)
+{
+  g_autoptr (FabFootprintBuilder) whole = fab_footprint_builder_new (self->group->cluster->graph);
+  g_autoptr (FabFootprintBuilder) part = fab_footprint_builder_new (self->group->cluster->graph);
+  guint n = fab_group_n_ranks (self->group);
+  g_autofree StepChain *ways = g_new0 (StepChain, n);
+  g_autofree StepChain *next = g_new0 (StepChain, n);
+  g_autofree gboolean *has_next = g_new0 (gboolean, n);
+  Forming forming = { .phases = self,
+                      .env = env,
+                      .whole = whole,
+                      .part = part,
+                      .ways = ways,
+                      .next = next,
+                      .has_next = has_next,
+                      .form = form,
+                      .intra_bytes_per_s = G_MAXDOUBLE,
+                      .inter_bytes_per_s = G_MAXDOUBLE };
+  const double rounding = 1e-9;
+
+  *form = (FabCollectiveForm){ .n_channels = 1 };
+  for (guint phase = 0; phase < self->starts->len; phase++)
+    if (!form_phase (&forming, phase, error))
+      return FALSE;
+  form->n_intra_steps = forming.longest.n_intra;
+  form->n_inter_steps = forming.longest.n_inter;
+  form->footprint = fab_footprint_builder_finish (whole);
+  double rate_s_per_byte = 1 / form->footprint->rate_bytes_per_s;
+  if (forming.s_per_byte <= rate_s_per_byte * (1 + rounding))
+    return TRUE;
+  if (self->is_pipeline)
+    form->fill_s_per_byte = forming.s_per_byte - rate_s_per_byte;
+  else
+    form->phases_bytes_per_s = 1 / time_phases (&forming);
+  return TRUE;
+}

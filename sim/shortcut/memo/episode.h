@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* episode.h - one episode (episodes.h) that is under way: collectives on a network from idle to idle.
+ *
+ * An episode follows the tree as long as the tree knows what comes. After that it has a stage, and the network plays
+ * it: first again what was so far (a replay), unheard, then on. It may play further than the jobs' clock is. What it
+ * then hears waits until the clock is there; a collective that begins before makes it replay once more.
+ */
+#pragma once
+
+#include "sim/shortcut/memo/episode_books.h"
+
+/* A collective that has begun in the episode. */
+typedef struct {
+  guint32 plan;
+  FabPlay *play; /* NULL: a stream, or not begun on the network */
+  FabEpisodeEnd end;
+  GArray *carried; /* FabMeterEntry: what links carried until it ended, not told yet; NULL: nothing */
+  gboolean is_over, is_told; /* it has ended on the network; for the jobs */
+} FabEpisodeMember;
+
+/* An input or an output of the episode, in the order in which they came. */
+typedef struct {
+  guint64 number;       /* over all episodes */
+  FabTimePs at_ps;      /* on the jobs' clock */
+  FabEpisodeNode *node; /* NULL: it is not in the tree */
+  guint32 place;        /* of the member that begins or ends */
+  gboolean is_output;
+} FabEpisodeEvent;
+
+typedef struct {
+  FabEpisodeBooks *books;
+  FabEpisodeStage *stage; /* NULL: the network does not play it */
+  GArray *members;        /* FabEpisodeMember */
+  GArray *plans;          /* guint32: of the members */
+  GArray *active;         /* guint32: places of those that have not ended, in ascending order */
+  GArray *events;         /* FabEpisodeEvent */
+  GArray *heard;          /* guint32: places of those that the network has ended last, not told yet */
+  guint n_over;           /* members that have ended on the network since it has begun to play */
+  guint first;            /* the shape of the collective that began it */
+  guint folded_for;       /* the set of its collectives */
+  guint64 stream;         /* of random numbers */
+  FabEpisodeNode *at;     /* the last input or output; NULL: it is not in the tree */
+  FabTimePs at_ps;        /* when that was */
+  gboolean is_rehearsed;  /* the first use of a rehearsal counts as played */
+  gboolean is_new;        /* it has grown the tree, or is not in it */
+  gboolean is_played;     /* the network has played some of it */
+  gboolean is_dropped;    /* what the network ends now is of no interest */
+  gboolean is_jammed;     /* buffers of the network wait for each other: nothing more comes out of it */
+  FabTimePs start_ps, own_start_ps; /* on the two clocks */
+  FabTimePs ended_ps;   /* when its last collective ended on the network's clock, if it has run out */
+  gboolean has_run_out; /* the network has delivered what was on its way then */
+  guint n_skips_noted;  /* of the network's, that are in the tree */
+  guint64 n_drawn_before;
+  guint64 n_rehearsed_events; /* of the rehearsal in use */
+} FabEpisode;
+
+/* An empty one, which may be used again after fab_episode_clear (). */
+FabEpisode *fab_episode_new (FabEpisodeBooks *books);
+void fab_episode_free (gpointer self);
+
+/* Forgets everything. What is on its way on the stage runs out, unheard; then the stage is given back. */
+void fab_episode_clear (FabEpisode *self);
+
+/* Begins with this collective, which is still to be put in. */
+void fab_episode_begin (FabEpisode *self, guint32 plan, FabTimePs now_ps);
+
+static inline gboolean
+fab_episode_is_over (const FabEpisode *self)
+{
+  return self->active->len == 0;
+}
+
+/* Returns when the next collective ends, as far as that is known; FAB_TIME_NEVER: it is not. */
+FabTimePs fab_episode_known_ps (const FabEpisode *self);
+
+/* Plays on, if need be, until it is known when the next collective ends or that none does up to `until_ps`. */
+void fab_episode_look (FabEpisode *self, FabTimePs until_ps);
+
+/* Takes what ends next, all that does so in that ps, if that is known and not after `until_ps`. Returns whether it is.
+ * After the last collective the episode is over. */
+gboolean fab_episode_take (FabEpisode *self, FabTimePs until_ps);
+
+/* Makes the episode ready for a collective that begins now. What has ended by then is taken, and it may be over. */
+void fab_episode_prepare (FabEpisode *self, guint32 plan, FabTimePs now_ps);
+
+/* Puts a collective in, for which the episode has begun or is ready. */
+void fab_episode_put (FabEpisode *self, guint32 plan, FabEpisodeEnd end, FabTimePs now_ps);
+
+/* The queues of the links at this time, of the episode (FabLaneQueue). */
+void fab_episode_list_queues (FabEpisode *self, FabTimePs now_ps, GArray *queues);
+
+/* Goes on with several episodes, of which one collective is about to affect all, as one. `self` is empty. The others
+ * are empty afterwards. */
+void fab_episode_join (FabEpisode *self, FabEpisode *const *parts, guint n_parts);
+
+/* --- for episode_join.c --- */
+
+/* Returns the set of collectives with another one in it. */
+guint fab_episode_extend (const FabEpisode *self, guint32 plan);
+
+/* Goes on in the tree to an input with this key (fab_episode_books_key ()), which may have come so much sooner or later
+ * before. Grows the tree where it may. */
+void fab_episode_step_to_input (FabEpisode *self, guint32 key, FabTimePs at_ps, FabTimePs slack_ps);
+
+/* The first use of a rehearsal goes on otherwise: the tree is then what it would be if it had been played at once. */
+void fab_episode_forget_rehearsal (FabEpisode *self);
+
+/* Plays the episode so far, up to its last event; from there on the network plays it. */
+void fab_episode_replay (FabEpisode *self);
+
+/* --- episode_skips.c, while it has a stage --- */
+
+/* Notes at a node the skips that the network has made since its parent. */
+void fab_episode_note_skips (FabEpisode *self, FabEpisodeNode *node);
+
+/* Returns the skips of the episode so far, on the clock of the network; NULL: they are not known, or were made by
+ * packets of other lanes. (transfer full) */
+GArray *fab_episode_list_skips (const FabEpisode *self);

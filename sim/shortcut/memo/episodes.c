@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/shortcut/memo/episodes.h"
+
+#include "sim/shortcut/memo/episode.h"
+
+/* A collective that is played directly. */
+typedef struct _Direct Direct;
+
+struct _FabEpisodes {
+  FabEngine *engine; /* of the jobs */
+  FabNet *net;
+  gboolean is_direct;    /* the network is on the jobs' engine: it is played directly */
+  Direct *directly;      /* those that have not ended */
+  FabEpisodeBooks books; /* unless it is direct */
+  GPtrArray *active;     /* FabEpisode: under way */
+  GPtrArray *spare;      /* FabEpisode: empty */
+  FabTimePs pending_ps;  /* when what is pending has ended */
+  guint64 n_begun;       /* collectives */
+};
+
+struct _Direct {
+  FabEpisodes *episodes;
+  FabPlay *play;
+  FabDone done;
+  Direct *before, *after; /* in the list; NULL: there is none */
+};
+
+static FabTimePs advance (gpointer owner, FabTimePs until_ps);
+static void tell (gpointer owner);
+
+/* --- begin and end --- */
+
+/* There may be millions in a run. */
+static Direct *
+direct_new (FabEpisodes *episodes, FabDone done)
+{
+  Direct *self = g_new (Direct, 1);
+
+  *self = (Direct){ episodes, NULL, done, NULL, episodes->directly };
+  if (self->after != NULL)
+    self->after->before = self;
+  episodes->directly = self;
+  return self;
+}
+
+static void
+direct_free (Direct *self)
+{
+  if (self->after != NULL)
+    self->after->before = self->before;
+  if (self->before != NULL)
+    self->before->after = self->after;
+  else
+    self->episodes->directly = self->after;
+  fab_play_free (self->play);
+  g_free (self);
+}
+
+FabEpisodes *
+fab_episodes_new (FabEngine *engine, FabNet *net, gconstpointer params, gboolean remembers)
+{
+  FabEpisodes *self = g_new0 (FabEpisodes, 1);
+
+  self->engine = engine;
+  self->net = net;
+  self->is_direct = net->env.engine == engine;
+  self->active = g_ptr_array_new_with_free_func (fab_episode_free);
+  self->spare = g_ptr_array_new_with_free_func (fab_episode_free);
+  if (self->is_direct)
+    return self;
+  fab_episode_books_init (&self->books, engine, net, params, remembers);
+  fab_engine_set_companion (engine, &(FabCompanion){ advance, tell, self });
+  return self;
+}
+
+void
+fab_episodes_free (FabEpisodes *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->active);
+  g_ptr_array_unref (self->spare);
+  if (!self->is_direct)
+    fab_episode_books_clear (&self->books);
+  while (self->directly != NULL)
+    direct_free (self->directly);
+  g_free (self);
+}
+
+static FabEpisode *
+episode_at (const FabEpisodes *self, guint index)
+{
+  return g_ptr_array_index (self->active, index);
+}
+
+static FabEpisode *
+add_episode (FabEpisodes *self)
+{
+  FabEpisode *episode = self->spare->len > 0 ? g_ptr_array_steal_index (self->spare, self->spare->len - 1)
+                                             : fab_episode_new (&self->books);
+
+  g_ptr_array_add (self->active, episode);
+  return episode;
+}
+
+static void
+drop_those_over (FabEpisodes *self)
+{
+  for (guint i = self->active->len; i-- > 0;)
+    if (fab_episode_is_over (episode_at (self, i)))
+      g_ptr_array_add (self->spare, g_ptr_array_steal_index (self->active, i));
+}
+
+/* --- a network on the jobs' engine --- */
+
+static void
+direct_done (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Direct *direct = owner;
+  FabEpisodes *self = direct->episodes;
+  FabDone done = direct->done;
+
+  self->books.count.n_collectives++;
+  direct_free (direct);
+  done.fn (done.owner, done.arg);
+}
+
+static void
+begin_directly (FabEpisodes *self, const FabEpisodeInput *input, FabDone done)
+{
+  Direct *direct = direct_new (self, done);
+
+  direct->play = fab_episode_input_play (input, self->net, FAB_FOLDED_FOR_ALL,
+                                         (FabDone){ direct_done, direct, 0 });
+}
+
+/* --- in step with the jobs' clock --- */
+
+static int
+by_order (gconstpointer a, gconstpointer b)
+{
+  guint64 x = ((const FabEpisodeEnd *) a)->order, y = ((const FabEpisodeEnd *) b)->order;
+
+  return (x > y) - (x < y);
+}
+
+/* Returns when the next collective ends, up to `until_ps`; FAB_TIME_NEVER: none does. What is known bounds how far the
+ * others must be played. */
+static FabTimePs
+find_next_end (FabEpisodes *self, FabTimePs until_ps)
+{
+  FabTimePs next_ps = FAB_TIME_NEVER;
+
+  for (guint i = 0; i < self->active->len; i++)
+    next_ps = MIN (next_ps, fab_episode_known_ps (episode_at (self, i)));
+  for (guint i = 0; i < self->active->len; i++) {
+    fab_episode_look (episode_at (self, i), MIN (next_ps, until_ps));
+    next_ps = MIN (next_ps, fab_episode_known_ps (episode_at (self, i)));
+  }
+  return next_ps <= until_ps ? next_ps : FAB_TIME_NEVER;
+}
+
+/* Collectives that end in the same ps are told in the order in which they have begun. */
+static FabTimePs
+advance (gpointer owner, FabTimePs until_ps)
+{
+  FabEpisodes *self = owner;
+  GArray *pending = self->books.pending;
+
+  if (self->books.n_told == pending->len) {
+    FabTimePs next_ps = find_next_end (self, until_ps);
+
+    if (next_ps == FAB_TIME_NEVER)
+      return FAB_TIME_NEVER;
+    for (guint i = 0; i < self->active->len; i++)
+      fab_episode_take (episode_at (self, i), next_ps);
+    drop_those_over (self);
+    self->pending_ps = next_ps;
+    g_array_sort (pending, by_order);
+  }
+  return MAX (self->pending_ps, fab_engine_now (self->engine));
+}
+
+static void
+tell (gpointer owner)
+{
+  FabEpisodes *self = owner;
+  FabEpisodeBooks *books = &self->books;
+
+  while (books->n_told < books->pending->len && !fab_engine_is_stopped (self->engine)) {
+    FabDone done = g_array_index (books->pending, FabEpisodeEnd, books->n_told++).done;
+
+    done.fn (done.owner, done.arg);
+  }
+  if (books->n_told < books->pending->len)
+    return;
+  g_array_set_size (books->pending, 0);
+  books->n_told = 0;
+}
+
+/* --- inputs --- */
+
+static gboolean
+is_met (FabEpisodes *self, const FabEpisode *episode, guint32 plan)
+{
+  for (guint i = 0; i < episode->active->len; i++) {
+    guint32 place = g_array_index (episode->active, guint32, i);
+
+    if (fab_episode_books_meet (&self->books, g_array_index (episode->members, FabEpisodeMember, place).plan,
+                                plan))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Returns the episodes under way that the collective meets. (transfer container) */
+static GPtrArray *
+list_met (FabEpisodes *self, guint32 plan)
+{
+  GPtrArray *met = g_ptr_array_new ();
+
+  for (guint i = 0; i < self->active->len; i++)
+    if (is_met (self, episode_at (self, i), plan))
+      g_ptr_array_add (met, episode_at (self, i));
+  return met;
+}
+
+/* Makes one episode of several. */
+static void
+join (FabEpisodes *self, GPtrArray *parts)
+{
+  FabEpisode *joined = self->spare->len > 0 ? g_ptr_array_steal_index (self->spare, self->spare->len - 1)
+                                            : fab_episode_new (&self->books);
+
+  fab_episode_join (joined, (FabEpisode *const *) parts->pdata, parts->len);
+  drop_those_over (self);
+  g_ptr_array_add (self->active, joined);
+}
+
+/* Returns the episode that the collective is put into, which is ready for it. */
+static FabEpisode *
+find_episode (FabEpisodes *self, guint32 plan, FabTimePs now_ps)
+{
+  FabEpisode *fresh;
+
+  while (TRUE) {
+    g_autoptr (GPtrArray) met = list_met (self, plan);
+
+    if (met->len == 0)
+      break;
+    if (met->len > 1) {
+      join (self, met);
+      continue;
+    }
+    FabEpisode *episode = g_ptr_array_index (met, 0);
+    fab_episode_prepare (episode, plan, now_ps);
+    if (is_met (self, episode, plan))
+      return episode;
+    drop_those_over (self);
+  }
+  fab_episode_books_carried (&self->books, self->books.late);
+  g_array_set_size (self->books.late, 0);
+  fresh = add_episode (self);
+  fab_episode_begin (fresh, plan, now_ps);
+  return fresh;
+}
+
+void
+fab_episodes_begin (FabEpisodes *self, const FabEpisodeInput *input, FabDone done)
+{
+  FabTimePs now_ps = fab_engine_now (self->engine);
+
+  if (self->is_direct) {
+    begin_directly (self, input, done);
+    return;
+  }
+  guint32 plan = fab_episode_books_plan (&self->books, input);
+  FabEpisode *episode = find_episode (self, plan, now_ps);
+  fab_episode_put (episode, plan, (FabEpisodeEnd){ done, self->n_begun++ }, now_ps);
+  self->pending_ps = now_ps;
+}
+
+/* Returns one collective of each shape, FabEpisodeInput. (transfer full) */
+static GArray *
+list_shapes (FabEpisodes *self, const FabEpisodeInput *inputs, guint n)
+{
+  GArray *first = g_array_new (FALSE, FALSE, sizeof (FabEpisodeInput));
+
+  for (guint i = 0; i < n; i++) {
+    guint32 plan = fab_episode_books_plan (&self->books, &inputs[i]);
+
+    if (fab_episode_plan_at (&self->books, plan)->shape.shape == first->len)
+      g_array_append_val (first, inputs[i]);
+  }
+  return first;
+}
+
+void
+fab_episodes_rehearse (FabEpisodes *self, const FabRehearsalEnv *env, const FabEpisodeInput *inputs, guint n)
+{
+  enum { MOST_PLANS = 64 };
+  g_autoptr (GArray) results = NULL;
+
+  if (self->is_direct || !self->books.remembers)
+    return;
+  if (env->is_all)
+    fab_episode_books_try_apart (&self->books, inputs, n);
+  g_autoptr (GArray) alike = list_shapes (self, inputs, n);
+  if (n < 2 || (env->ops->tolerance != NULL ? alike->len : n) > MOST_PLANS)
+    return;
+  const FabEpisodeInput *first = (const FabEpisodeInput *) (gpointer) alike->data;
+  gboolean is_any_order = self->books.apart_by != NULL || env->ops->has_order == NULL;
+  results = fab_rehearse (env, self->engine, first, alike->len, is_any_order);
+  for (guint i = 0; results != NULL && i < alike->len; i++)
+    fab_episode_books_learn (&self->books, fab_episode_books_plan (&self->books, &first[i]),
+                             &g_array_index (results, FabRehearsal, i));
+}
+
+/* --- what was counted --- */
+
+FabMeter *
+fab_episodes_meter (const FabEpisodes *self)
+{
+  return self->is_direct ? self->net->meter : self->books.meter;
+}
+
+gboolean
+fab_episodes_is_still (const FabEpisodes *self)
+{
+  const FabNetOps *ops = self->net->ops;
+
+  if (ops->is_still == NULL)
+    return FALSE;
+  if (self->is_direct)
+    return ops->is_still (self->net);
+  for (guint i = 0; i < self->active->len; i++) {
+    const FabEpisodeStage *stage = episode_at (self, i)->stage;
+
+    if (stage == NULL || !ops->is_still (stage->net))
+      return FALSE;
+  }
+  return self->active->len > 0 && self->books.n_told == self->books.pending->len;
+}
+
+FabLinkId
+fab_episodes_find_jam (const FabEpisodes *self)
+{
+  const FabNetOps *ops = self->net->ops;
+  FabLinkId found = FAB_NO_LINK;
+
+  if (ops->find_jam == NULL || self->is_direct)
+    return ops->find_jam != NULL ? ops->find_jam (self->net) : FAB_NO_LINK;
+  for (guint i = 0; i < self->active->len && found == FAB_NO_LINK; i++)
+    if (episode_at (self, i)->stage != NULL)
+      found = ops->find_jam (episode_at (self, i)->stage->net);
+  return found;
+}
+
+FabLinkQueue *
+fab_episodes_link_queues (FabEpisodes *self)
+{
+  FabTimePs now_ps = fab_engine_now (self->engine);
+  guint n_links = fab_graph_n_links (self->net->env.graph);
+
+  if (self->net->ops->link_queue == NULL)
+    return NULL;
+  if (self->is_direct)
+    return fab_net_link_queues (self->net);
+  g_autoptr (GArray) open = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue));
+  g_autoptr (GArray) lanes = g_array_new (FALSE, TRUE, sizeof (FabLaneQueue));
+  for (guint i = 0; i < self->active->len; i++)
+    fab_episode_list_queues (episode_at (self, i), now_ps, open);
+  fab_lane_queues_add (lanes, (const FabLaneQueue *) (gpointer) self->books.lanes->data,
+                       self->books.lanes->len);
+  fab_lane_queues_add (lanes, (const FabLaneQueue *) (gpointer) open->data, open->len);
+  return fab_lane_queues_sum (lanes, n_links, now_ps);
+}
+
+gboolean
+fab_episodes_has_drawn (const FabEpisodes *self)
+{
+  return self->books.has_drawn
+      || (self->net->ops->n_drawn != NULL && self->net->ops->n_drawn (self->net) > 0);
+}
+
+guint64
+fab_episodes_events (const FabEpisodes *self)
+{
+  return self->is_direct ? 0 : self->books.n_events + fab_episode_stages_events (self->books.stages);
+}
+
+FabEpisodesCount
+fab_episodes_count (const FabEpisodes *self)
+{
+  FabEpisodesCount count = self->books.count;
+
+  count.n_skipped = self->is_direct ? self->net->n_skipped
+                                    : fab_episode_stages_n_skipped (self->books.stages);
+  return count;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/shortcut/memo/rehearsals.h"
+
+#include "sim/base/thread_pool.h"
+
+enum { MOST_AT_ONCE = 8 }; /* networks that exist at once */
+
+/* One collective on its own network. */
+typedef struct {
+  FabEngine *engine;
+  FabNet *net;
+  FabPlay *play;
+  FabTimePs end_ps; /* -1: not yet */
+  FabRehearsal *result;
+} Stage;
+
+FabPlay *
+fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, guint folded_for, FabDone done)
+{
+  FabPlay *messages = self->play != NULL ? self->play (self->owner, net, self, folded_for, done) : NULL;
+
+  if (messages == NULL) {
+    FabStream stream = fab_collective_plan_stream (self->plan);
+
+    stream.traffic = self->traffic;
+    stream.done = done;
+    fab_net_stream (net, &stream);
+  }
+  return messages;
+}
+
+static void
+note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Stage *stage = owner;
+
+  stage->end_ps = fab_engine_now (stage->engine);
+  fab_engine_stop (stage->engine);
+}
+
+static void
+stage_init (Stage *self, const FabRehearsalEnv *env, const FabEngine *like)
+{
+  FabNetEnv own = env->env;
+
+  *self = (Stage){ .engine = own.engine = fab_engine_new (), .end_ps = -1 };
+  fab_engine_share_cancel (self->engine, like);
+  self->net = env->ops->create (&own, env->params);
+}
+
+static void
+stage_clear (Stage *self)
+{
+  fab_play_free (self->play);
+  fab_net_destroy (self->net);
+  fab_engine_free (self->engine);
+}
+
+static void
+stage_play (gpointer data, guint item)
+{
+  Stage *self = (Stage *) data + item;
+  FabRehearsal *result = self->result;
+
+  fab_engine_run (self->engine);
+  if (self->end_ps < 0)
+    return;
+  fab_engine_run_until (self->engine, self->end_ps);
+  fab_meter_drain (self->net->meter, result->meter);
+  fab_engine_run (self->engine);
+  fab_meter_drain (self->net->meter, result->late);
+  if (self->net->ops->list_queues != NULL)
+    self->net->ops->list_queues (self->net, result->queues);
+  if (self->net->ops->n_drawn != NULL)
+    result->n_drawn = self->net->ops->n_drawn (self->net);
+  result->n_events = fab_engine_events (self->engine);
+  result->n_skipped = self->net->n_skipped;
+  g_array_append_vals (result->skips, self->net->skips->data, self->net->skips->len);
+  if (fab_engine_failure (self->engine) == NULL && !fab_engine_is_cancelled (self->engine))
+    result->duration_ps = self->end_ps;
+}
+
+static void
+rehearsal_clear (gpointer data)
+{
+  FabRehearsal *self = data;
+
+  g_array_unref (self->meter);
+  g_array_unref (self->late);
+  g_array_unref (self->queues);
+  g_array_unref (self->skips);
+}
+
+static GArray *
+rehearsals_new (guint n)
+{
+  GArray *results = g_array_sized_new (FALSE, TRUE, sizeof (FabRehearsal), n);
+
+  g_array_set_clear_func (results, rehearsal_clear);
+  for (guint i = 0; i < n; i++) {
+    FabRehearsal result = { .duration_ps = -1,
+                            .meter = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
+                            .late = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
+                            .queues = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue)),
+                            .skips = g_array_new (FALSE, FALSE, sizeof (FabSkip)) };
+
+    g_array_append_val (results, result);
+  }
+  return results;
+}
+
+/* Begins all on one network, which is not played: it knows whether their order matters. */
+static gboolean
+has_order (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n)
+{
+  g_autoptr (GPtrArray) plays = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_play_free);
+  Stage stage;
+  gboolean has;
+
+  stage_init (&stage, env, like);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (plays, fab_episode_input_play (&inputs[i], stage.net, FAB_FOLDED_FOR_ALL,
+                                                    (FabDone){ note_end, &stage, 0 }));
+  has = env->ops->has_order (stage.net);
+  stage_clear (&stage);
+  return has;
+}
+
+GArray *
+fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n,
+              gboolean is_any_order)
+{
+  guint n_threads = fab_thread_pool_size (env->n_threads);
+  guint n_at_once = MIN (3 * n_threads, MOST_AT_ONCE); /* so that a long one does not make all wait */
+  Stage stages[MOST_AT_ONCE];
+  GArray *results;
+
+  if (!is_any_order && has_order (env, like, inputs, n))
+    return NULL;
+  results = rehearsals_new (n);
+  for (guint first = 0; first < n; first += n_at_once) {
+    guint n_now = MIN (n_at_once, n - first);
+
+    for (guint i = 0; i < n_now; i++) {
+      stage_init (&stages[i], env, like);
+      stages[i].result = &g_array_index (results, FabRehearsal, first + i);
+      stages[i].result->folded_for = fab_episode_input_extend (&inputs[first + i], FAB_FOLDED_FOR_NONE);
+      stages[i].play = fab_episode_input_play (&inputs[first + i], stages[i].net,
+                                               stages[i].result->folded_for,
+                                               (FabDone){ note_end, &stages[i], 0 });
+    }
+    fab_thread_pool_run (n_threads, n_now, stage_play, stages);
+    for (guint i = 0; i < n_now; i++)
+      stage_clear (&stages[i]);
+  }
+  return results;
+}

@@ -1,0 +1,668 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* play_skips.c - rounds of rings that repeat are not played.
+ *
+ * Where all lanes of a play that is alone do the same in the same interval, to the ps, they go on by whole intervals
+ * (rhythm.h). Else every ring of a play goes on at a pace of its own, once that has settled (tempo.h): its lanes wait
+ * for one another, so the ring has the pace of its slowest lane. Rings that do the same have one pace. A network that
+ * can skip exactly plays a ring that is alone whole, unless it has very many messages.
+ *
+ * Paces hold until a lane comes near its last message, or until another event meets the network. A skip takes a time
+ * that is whole for the pace that ends last; the others go on by whole messages too, and what is missing or too much is
+ * owed to the next skip. Messages of plays that do not repeat go on beside them, if the network can tell at which rates
+ * (FabNetOps.lasts).
+ */
+#include <math.h>
+
+#include "sim/collective/play/play_parts.h"
+
+/* --- rounds that repeat to the ps --- */
+
+/* Returns how many messages the lane can send before it comes near its last one. */
+static guint
+count_left (const FabPlayLane *lane)
+{
+  const guint last = 3; /* the last messages are played */
+
+  return lane->n_messages > lane->next + last ? lane->n_messages - lane->next - last : 0;
+}
+
+/* Returns how many messages every lane can send before one of them comes near its last one. */
+static guint
+count_rounds_left (const FabPlay *self)
+{
+  guint n = G_MAXUINT;
+
+  for (guint l = 0; l < self->schedule->lanes->len; l++)
+    n = MIN (n, count_left (&self->lanes[l]));
+  return n;
+}
+
+static void
+skip_rounds (FabPlay *self, guint n_rounds, FabTimePs by_ps)
+{
+  guint n_lanes = self->schedule->lanes->len;
+
+  for (guint l = 0; l < n_lanes; l++) {
+    FabPlayLane *lane = &self->lanes[l];
+
+    lane->next += n_rounds;
+    lane->n_gone += n_rounds;
+    lane->n_skipped += n_rounds;
+    lane->ready_ps += by_ps;
+  }
+  for (guint i = 0; i < self->schedule->feeds->len; i++)
+    self->n_known[i] += n_rounds;
+  self->n_left -= (guint64) n_rounds * n_lanes;
+  self->last_ps += by_ps;
+}
+
+/* Returns how many intervals fit before the next event that is neither of this play nor of the network; a skip costs
+ * about one, and those just before the event are played. */
+static guint
+count_free (const FabPlay *self, double interval_ps)
+{
+  const guint worth = 4, margin = 2;
+  gconstpointer owners[] = { self, self->net };
+  FabTimePs others_ps = fab_engine_next_of_others_ps (self->net->env.engine, owners, G_N_ELEMENTS (owners));
+  double n_free = (double) (others_ps - fab_play_now_ps (self)) / interval_ps - margin;
+  guint n = (guint) CLAMP (n_free, 0, count_rounds_left (self));
+
+  return n < worth ? 0 : n;
+}
+
+static void
+delay_events (FabPlay *self, FabTimePs by_ps)
+{
+  gconstpointer owners[] = { self, self->net };
+
+  fab_engine_delay (self->net->env.engine, owners, G_N_ELEMENTS (owners), by_ps);
+}
+
+/* Every message has begun and arrived in the same interval after the one before it for longer than any has an effect.
+ * So the state is that of one interval ago, and will be that of now after the next one, as long as no other event
+ * meets the network and no lane comes to its end. */
+static void
+try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  FabPlay *self = owner;
+  FabNet *net = self->net;
+  guint n_lanes = self->schedule->lanes->len;
+
+  self->is_skip_due = FALSE;
+  if (self->n_changes != net->n_changes) {
+    self->n_changes = net->n_changes;
+    fab_rhythm_reset (&self->rhythm);
+    return;
+  }
+  if (!fab_rhythm_is_steady (&self->rhythm) || !net->ops->skip (net, n_lanes, 0))
+    return;
+  guint n_rounds = count_free (self, (double) self->rhythm.period_ps);
+  FabTimePs by_ps = (FabTimePs) n_rounds * self->rhythm.period_ps;
+  if (n_rounds == 0)
+    return;
+  delay_events (self, by_ps);
+  net->ops->skip (net, n_lanes, by_ps);
+  skip_rounds (self, n_rounds, by_ps);
+  fab_rhythm_skip (&self->rhythm, by_ps);
+}
+
+/* --- paces --- */
+
+static FabPlay *
+play_at (const FabNet *net, guint i)
+{
+  return g_ptr_array_index (net->plays, i);
+}
+
+static guint
+count_lanes (const FabNet *net)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < net->plays->len; i++)
+    n += play_at (net, i)->schedule->lanes->len;
+  return n;
+}
+
+/* Whether all lanes of the play go at one pace, as far as its last window says. */
+static gboolean
+is_one (const FabPlay *self)
+{
+  return self->tempo.is_one;
+}
+
+/* Whether the network does nothing but one play. */
+static gboolean
+is_single (const FabNet *net)
+{
+  return net->plays->len == 1 && net->n_plays_beside == 0;
+}
+
+/* Whether the play is all that the network does, and its lanes have one pace. */
+static gboolean
+is_alone (const FabPlay *self)
+{
+  return is_single (self->net) && is_one (self);
+}
+
+/* Returns the first group of those that have one pace with group `g`. */
+static guint
+first_of (FabPace *paces, guint g)
+{
+  while (paces[g].first != g)
+    g = paces[g].first = paces[paces[g].first].first;
+  return g;
+}
+
+static FabPace *
+pace_of (const FabPlay *self, guint lane)
+{
+  return &self->paces[first_of (self->paces, self->tempo.strokes[lane].group)];
+}
+
+static gboolean
+is_over (const FabPlay *self, guint lane)
+{
+  return self->tempo.strokes[lane].is_over;
+}
+
+/* Gives all rings one pace where the tempo says so. */
+static void
+join_groups (FabPlay *self)
+{
+  for (guint g = 0, first = G_MAXUINT; is_one (self) && g < self->tempo.n_groups; g++)
+    if (self->tempo.groups[g].n_items > 0)
+      self->paces[g].first = first = MIN (first, g);
+}
+
+/* Returns the interval of a group of lanes; 0: they are over. */
+static double
+pace_in_tempo_ps (const FabPlay *self, guint group)
+{
+  const FabTempo *tempo = &self->tempo;
+
+  if (tempo->groups[group].n_items == 0)
+    return 0;
+  return is_one (self) ? tempo->all.interval_ps : tempo->groups[group].interval_ps;
+}
+
+static void
+find_paces (FabPlay *self)
+{
+  guint n_groups = self->tempo.n_groups;
+
+  for (guint g = 0; g < n_groups; g++)
+    self->paces[g] = (FabPace){ .first = g, .owed = self->paces[g].owed, .n_left = G_MAXUINT };
+  join_groups (self);
+  for (guint g = 0; g < n_groups; g++) {
+    FabPace *pace = &self->paces[first_of (self->paces, g)];
+
+    pace->interval_ps = pace_in_tempo_ps (self, g);
+    pace->sum_owed += self->paces[g].owed;
+    pace->n++;
+  }
+  for (guint g = 0; g < n_groups; g++)
+    if (self->paces[g].n > 0)
+      self->paces[g].owed = self->paces[g].sum_owed / self->paces[g].n;
+}
+
+/* --- how far all can go on --- */
+
+/* Returns the messages of a pace in this time, with those that it is owed. */
+static double
+messages_in (const FabPace *pace, double by_ps)
+{
+  return by_ps / pace->interval_ps + pace->owed;
+}
+
+/* Whether a lane has sent its last message, and nothing more comes of it. */
+static gboolean
+has_passed_all (const FabPlay *self, guint index)
+{
+  const FabPlayLane *lane = &self->lanes[index];
+
+  return lane->n_gone == lane->n_messages && lane->passed_ps <= fab_play_now_ps (self);
+}
+
+/* Counts what every pace has left. Returns FALSE if a lane is about to end. */
+static gboolean
+count_all_left (FabPlay *self)
+{
+  for (guint l = 0; l < self->schedule->lanes->len; l++) {
+    FabPace *pace = pace_of (self, l);
+
+    if (is_over (self, l) && (pace->interval_ps > 0 || !has_passed_all (self, l)))
+      return FALSE;
+    if (!is_over (self, l))
+      pace->n_left = MIN (pace->n_left, count_left (&self->lanes[l]));
+  }
+  return TRUE;
+}
+
+/* Returns the time for which all lanes of a play can go on; 0: its paces have not settled. */
+static double
+play_lasts_ps (FabPlay *self)
+{
+  double lasts_ps = HUGE_VAL;
+
+  if (!is_one (self) && !self->tempo.is_settled)
+    return 0;
+  find_paces (self);
+  if (!count_all_left (self))
+    return 0;
+  for (guint g = 0; g < self->tempo.n_groups; g++) {
+    const FabPace *pace = &self->paces[g];
+
+    if (pace->n > 0 && pace->interval_ps > 0)
+      lasts_ps = MIN (lasts_ps, (pace->n_left - pace->owed) * pace->interval_ps);
+  }
+  return lasts_ps;
+}
+
+/* The plays and the network: whose events move together. (transfer full) */
+static GPtrArray *
+list_owners (FabNet *net)
+{
+  GPtrArray *owners = g_ptr_array_copy (net->plays, NULL, NULL);
+
+  g_ptr_array_add (owners, net);
+  return owners;
+}
+
+/* Returns for how long all plays go on, and what is beside them; 0: the tempo has not settled. */
+static double
+plays_last_ps (FabNet *net)
+{
+  double last_ps = net->n_plays_beside > 0 ? (double) net->ops->lasts (net) : HUGE_VAL;
+
+  for (guint i = 0; i < net->plays->len && last_ps > 0; i++)
+    last_ps = MIN (last_ps, play_lasts_ps (play_at (net, i)));
+  return last_ps;
+}
+
+/* Returns for how long no event but those of the plays and the network is due. */
+static double
+others_wait_ps (FabNet *net)
+{
+  g_autoptr (GPtrArray) owners = list_owners (net);
+
+  return (double) (fab_engine_next_of_others_ps (net->env.engine, (const gconstpointer *) owners->pdata,
+                                                 owners->len)
+                   - fab_engine_now (net->env.engine));
+}
+
+/* Returns the pace of the first play that ends last: skips are whole for it. */
+static const FabPace *
+find_main_pace (const FabNet *net)
+{
+  const FabPlay *play = play_at (net, 0);
+  const FabPace *found = NULL;
+
+  for (guint g = 0; g < play->tempo.n_groups; g++) {
+    const FabPace *pace = &play->paces[g];
+
+    if (pace->n > 0 && pace->interval_ps > 0
+        && (found == NULL || pace->n_left * pace->interval_ps > found->n_left * found->interval_ps))
+      found = pace;
+  }
+  return found;
+}
+
+/* Returns how far the messages of the paces in this time are from whole ones, at most. */
+static double
+find_misfit (const FabNet *net, double by_ps)
+{
+  double most = 0;
+
+  for (guint i = 0; i < net->plays->len; i++) {
+    const FabPlay *play = play_at (net, i);
+
+    for (guint g = 0; g < play->tempo.n_groups; g++) {
+      double n = play->paces[g].n > 0 && play->paces[g].interval_ps > 0 ? messages_in (&play->paces[g], by_ps)
+                                                                        : 0;
+
+      most = MAX (most, fabs (n - round (n)));
+    }
+  }
+  return most;
+}
+
+/* Returns the messages of the main pace that all can skip, at most `n_most`. Of the longest skips that one is taken in
+ * which all paces come closest to whole messages; of many paces some are always far from them. */
+static guint
+fit_messages (const FabNet *net, double interval_ps, guint n_most, guint worth)
+{
+  const guint share = 4, many = 64;
+  const double close = 0.01;
+  double least = 0.5;
+  guint n_found = 0, n_groups = 0;
+
+  for (guint i = 0; i < net->plays->len; i++)
+    n_groups += play_at (net, i)->tempo.n_groups;
+  if (n_groups > many)
+    return n_most;
+  for (guint n = n_most; n >= worth && n >= n_most - n_most / share && least > close; n--) {
+    double misfit = find_misfit (net, n * interval_ps);
+
+    if (misfit < least) {
+      least = misfit;
+      n_found = n;
+    }
+  }
+  return n_found;
+}
+
+/* Whether the pace of a ring is that of its slowest lanes alone. */
+static gboolean
+has_faster_lanes (const FabNet *net)
+{
+  for (guint i = 0; i < net->plays->len; i++) {
+    const FabPlay *play = play_at (net, i);
+
+    for (guint g = 0; !is_one (play) && g < play->tempo.n_groups; g++)
+      if (play->tempo.groups[g].is_of_slowest)
+        return TRUE;
+    if (is_one (play) && play->tempo.all.is_of_slowest)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Whether a play that is alone, in a network that can also skip exactly, is skipped with an error: lanes that are alike
+ * soon repeat to the ps, and few messages are soon played. */
+static gboolean
+is_worth_an_error (const FabNet *net)
+{
+  const guint64 many = 500000;
+  const FabPlay *play = play_at (net, 0);
+
+  return has_faster_lanes (net) && (guint64) play->schedule->lanes->len * play->lanes[0].n_messages >= many;
+}
+
+/* Returns the fewest messages that are worth a skip. A skip costs about one. Where some lanes are still faster, the end
+ * of a ring is less exact, which matters in a short one. */
+static guint
+find_worth (const FabNet *net)
+{
+  const guint many = 16, some = 4, few = 2;
+
+  if (net->ops->skip != NULL && is_single (net) && !is_worth_an_error (net))
+    return G_MAXUINT;
+  if (has_faster_lanes (net))
+    return many;
+  return is_single (net) ? some : few;
+}
+
+/* Returns the time that all can skip; 0: it is not worth it. The intervals just before another event are played. */
+static double
+find_time_ps (FabNet *net)
+{
+  const guint worth = find_worth (net), window = play_at (net, 0)->tempo.window;
+  const double margin = 2, rounding = 1e-9;
+  double free_ps = plays_last_ps (net);
+  const FabPace *main = free_ps > 0 ? find_main_pace (net) : NULL;
+
+  if (main == NULL)
+    return 0;
+  free_ps = MIN (free_ps, others_wait_ps (net) - margin * main->interval_ps);
+  guint n_most = free_ps > 0 ? (guint) (free_ps / main->interval_ps + rounding) : 0;
+  if (n_most < worth)
+    return 0;
+  guint n = is_alone (play_at (net, 0)) ? n_most / window * window
+                                        : fit_messages (net, main->interval_ps, n_most, worth);
+  return n * main->interval_ps;
+}
+
+/* Returns the time that is skipped now; 0: nothing is. */
+static FabTimePs
+find_skip (FabNet *net)
+{
+  FabTimePs now_ps = fab_engine_now (net->env.engine);
+
+  for (guint i = 0; net->skips_due != NULL && i < net->skips_due->len; i++) {
+    FabSkip due = g_array_index (net->skips_due, FabSkip, i);
+
+    if (due.at_ps == now_ps)
+      return plays_last_ps (net) > 0 ? due.by_ps : 0;
+  }
+  if (net->skips_due != NULL)
+    return 0;
+  return (FabTimePs) (find_time_ps (net) + 0.5);
+}
+
+/* --- skips --- */
+
+/* Returns the messages of a lane that are skipped now. */
+static guint
+count_skipped (const FabPlay *self, guint lane)
+{
+  return is_over (self, lane) ? 0 : pace_of (self, lane)->n_skip;
+}
+
+/* Moves all lanes of a play on, each at its pace. */
+static void
+skip_play (FabPlay *self, FabTimePs by_ps)
+{
+  for (guint g = 0; g < self->tempo.n_groups; g++) {
+    FabPace *pace = &self->paces[g];
+
+    if (pace->n == 0 || pace->interval_ps <= 0)
+      continue;
+    double n = messages_in (pace, (double) by_ps);
+    pace->n_skip = MIN ((guint) (MAX (n, 0) + 0.5), pace->n_left);
+    pace->owed = is_alone (self) ? 0 : n - pace->n_skip;
+  }
+  for (guint i = 0; i < self->schedule->feeds->len; i++)
+    self->n_known[i] += count_skipped (self, fab_schedule_feed_at (self->schedule, i)->from);
+  for (guint l = 0; l < self->schedule->lanes->len; l++) {
+    FabPlayLane *lane = &self->lanes[l];
+    guint n = count_skipped (self, l);
+
+    lane->next += n;
+    lane->n_gone += n;
+    lane->n_skipped += n;
+    lane->ready_ps += by_ps;
+    self->n_left -= n;
+    fab_tempo_skip (&self->tempo, l, n, by_ps);
+  }
+  for (guint g = 0; g < self->tempo.n_groups; g++)
+    self->paces[g].owed = self->paces[first_of (self->paces, g)].owed;
+  self->last_ps += by_ps;
+}
+
+static void
+skip_all (FabNet *net, FabTimePs by_ps)
+{
+  FabSkip made = { fab_engine_now (net->env.engine), by_ps };
+  g_autoptr (GPtrArray) owners = list_owners (net);
+
+  fab_engine_delay (net->env.engine, (const gconstpointer *) owners->pdata, owners->len, by_ps);
+  for (guint i = 0; i < net->plays->len; i++) {
+    FabPlay *play = play_at (net, i);
+
+    skip_play (play, by_ps);
+    if (is_single (net))
+      fab_tempo_restart (&play->tempo);
+  }
+  g_array_append_val (net->skips, made);
+}
+
+static void
+restart_all (FabNet *net)
+{
+  for (guint i = 0; i < net->plays->len; i++) {
+    FabPlay *play = play_at (net, i);
+
+    play->n_rate_changes = net->n_rate_changes;
+    fab_tempo_restart (&play->tempo);
+  }
+}
+
+/* Whether the window is long enough: it has a message of each lane, and two where other plays are under way. Nothing
+ * may keep the network from skipping. */
+static gboolean
+is_window_over (const FabNet *net)
+{
+  const guint least = is_single (net) ? 1 : 2;
+
+  for (guint i = 0; i < net->plays->len; i++)
+    if (fab_tempo_fewest (&play_at (net, i)->tempo) < least)
+      return FALSE;
+  return net->n_plays_beside == 0 || net->ops->lasts != NULL;
+}
+
+/* Returns how often the network does in this time what it has done since it was marked. */
+static double
+count_windows (const FabPlay *self, FabTimePs by_ps)
+{
+  if (is_alone (self))
+    return round ((double) by_ps / (self->tempo.window * self->paces[0].interval_ps));
+  return (double) by_ps / (double) (fab_play_now_ps (self) - self->net->marked_ps);
+}
+
+/* A window of the first play has ended. Where the tempo of all has settled, the messages to come take what they take
+ * now. */
+static void
+try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  FabPlay *self = owner;
+  FabNet *net = self->net;
+
+  self->is_skip_due = FALSE;
+  if (play_at (net, 0) != self || !is_window_over (net))
+    return;
+  if (self->n_rate_changes != net->n_rate_changes) {
+    restart_all (net);
+    return;
+  }
+  for (guint i = 0; i < net->plays->len; i++)
+    fab_tempo_measure (&play_at (net, i)->tempo, is_single (net));
+  FabTimePs by_ps = find_skip (net);
+  if (by_ps > 0 && net->ops->repeat (net, count_windows (self, by_ps), by_ps))
+    skip_all (net, by_ps);
+  net->marked_ps = fab_play_now_ps (self);
+  if (!net->ops->mark (net, count_lanes (net)))
+    restart_all (net);
+}
+
+/* Whether a message of this lane may end a window: one of the first lane does, as long as that has any. */
+static gboolean
+is_due (const FabPlay *self, guint index)
+{
+  if (!is_over (self, 0))
+    return index == 0 && fab_tempo_is_due (&self->tempo);
+  return fab_tempo_is_full (&self->tempo);
+}
+
+static void
+note_tempo (FabPlay *self, guint index, FabTimePs begin_ps)
+{
+  const FabPlayLane *lane = &self->lanes[index];
+
+  fab_tempo_note (&self->tempo, index, begin_ps);
+  if (lane->next == lane->n_messages) {
+    fab_tempo_end (&self->tempo, index);
+    self->net->n_rate_changes++;
+  }
+  if (self->is_skip_due || play_at (self->net, 0) != self || !is_due (self, index))
+    return;
+  self->is_skip_due = TRUE;
+  fab_engine_after (self->net->env.engine, 0, try_tempo, self, 0);
+}
+
+void
+fab_play_note_begin (FabPlay *self, guint index, FabTimePs begin_ps)
+{
+  if (self->tempo.n_items > 0)
+    note_tempo (self, index, begin_ps);
+  if (self->rhythm.n_items == 0)
+    return;
+  fab_rhythm_note (&self->rhythm, index, begin_ps);
+  if (index > 0 || self->is_skip_due || !fab_rhythm_is_steady (&self->rhythm))
+    return;
+  self->is_skip_due = TRUE;
+  fab_engine_after (self->net->env.engine, 0, try_skip, self, 0);
+}
+
+/* --- what is watched --- */
+
+/* Puts the lanes of every ring into a group. */
+static void
+watch_tempo (FabPlay *self, guint window)
+{
+  guint n_lanes = self->schedule->lanes->len, n_groups = 0;
+  g_autofree FabPace *rings = g_new (FabPace, n_lanes);
+  g_autofree guint *numbers = g_new0 (guint, n_lanes);
+
+  for (guint l = 0; l < n_lanes; l++)
+    rings[l].first = l;
+  for (guint i = 0; i < self->schedule->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (self->schedule, i);
+    guint a = first_of (rings, feed->from), b = first_of (rings, feed->lane);
+
+    rings[MAX (a, b)].first = MIN (a, b);
+  }
+  for (guint l = 0; l < n_lanes; l++)
+    if (rings[l].first == l)
+      numbers[l] = n_groups++;
+  fab_tempo_init (&self->tempo, n_lanes, n_groups, window);
+  for (guint l = 0; l < n_lanes; l++)
+    self->tempo.strokes[l].group = numbers[first_of (rings, l)];
+  self->paces = g_new0 (FabPace, n_groups);
+}
+
+/* Looks for rounds that repeat, where there can be enough of them: those of rings, which wait in a circle. A machine
+ * that is not folded is played message by message. */
+static void
+watch (FabPlay *self)
+{
+  const gboolean is_exact = self->net->ops->skip != NULL; /* where only one play is under way */
+  const guint many = 16, few = is_exact ? 64 : 10;        /* rounds */
+  const guint windows = 32, least_window = 2, most_window = 4;
+  guint n_lanes = self->schedule->lanes->len, n_left = count_rounds_left (self);
+  FabTimePs memory_ps = 0;
+
+  if (fab_graph_is_unfolded (self->net->env.graph))
+    return;
+  if (self->net->ops->mark != NULL && self->schedule->has_offsets && n_left >= few)
+    watch_tempo (self, is_exact ? CLAMP (n_left / windows, least_window, most_window) : least_window);
+  if (!is_exact || n_left < many)
+    return;
+  for (guint l = 0; l < n_lanes; l++)
+    memory_ps = MAX (memory_ps,
+                     fab_schedule_lane_at (self->schedule, l)->hop.latency_ps + self->lanes[l].extra_ps);
+  fab_rhythm_init (&self->rhythm, 2 * n_lanes, memory_ps + self->gap_ps);
+}
+
+void
+fab_play_watch (FabPlay *self)
+{
+  FabNet *net = self->net;
+
+  watch (self);
+  if (self->tempo.n_items > 0)
+    g_ptr_array_add (net->plays, self);
+  else
+    net->n_plays_beside++;
+  restart_all (net);
+}
+
+void
+fab_play_unwatch (FabPlay *self)
+{
+  FabNet *net = self->net;
+
+  if (self->tempo.n_items > 0)
+    g_ptr_array_remove (net->plays, self);
+  else
+    net->n_plays_beside--;
+  restart_all (net);
+}
+
+void
+fab_play_clear_watch (FabPlay *self)
+{
+  fab_rhythm_clear (&self->rhythm);
+  fab_tempo_clear (&self->tempo);
+  g_free (self->paces);
+}

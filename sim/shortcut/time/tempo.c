@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/shortcut/time/tempo.h"
+
+#include <math.h>
+#include <string.h>
+
+void
+fab_tempo_init (FabTempo *self, guint n_items, guint n_groups, guint window)
+{
+  *self = (FabTempo){ .n_items = n_items, .n_groups = n_groups, .window = window };
+  self->strokes = g_new0 (FabStroke, n_items);
+  self->groups = g_new0 (FabTempoGroup, n_groups);
+}
+
+void
+fab_tempo_clear (FabTempo *self)
+{
+  g_clear_pointer (&self->strokes, g_free);
+  g_clear_pointer (&self->groups, g_free);
+  self->n_items = self->n_groups = 0;
+}
+
+void
+fab_tempo_end (FabTempo *self, guint item)
+{
+  self->strokes[item].is_over = TRUE;
+  self->n_over++;
+}
+
+guint
+fab_tempo_fewest (const FabTempo *self)
+{
+  guint fewest = G_MAXUINT;
+
+  for (guint i = 0; i < self->n_items; i++)
+    if (!self->strokes[i].is_over)
+      fewest = MIN (fewest, self->strokes[i].n - self->strokes[i].n_at_mark);
+  return fewest;
+}
+
+static void
+mark_all (FabTempo *self)
+{
+  self->n_noted = 0;
+  for (guint i = 0; i < self->n_items; i++) {
+    FabStroke *stroke = &self->strokes[i];
+
+    stroke->old_mark_ps = stroke->mark_ps;
+    stroke->n_at_old_mark = stroke->n_at_mark;
+    stroke->mark_ps = stroke->last_ps;
+    stroke->n_at_mark = stroke->n;
+  }
+}
+
+/* How far windows of one group may differ, the paces of its slowest items, and items of one window. */
+typedef struct {
+  double same, same_pace, alike;
+} Tolerance;
+
+/* What a window says of a group. */
+typedef struct {
+  double most_ps, least_ps; /* mean intervals of its slowest and its fastest item */
+  double sum_ps;            /* of the mean intervals over two windows */
+  guint n;                  /* items */
+  gboolean is_broken;       /* an item has no interval */
+  double steady_ps;         /* the longest steady interval */
+} Window;
+
+static const Window no_window = { .least_ps = HUGE_VAL };
+
+/* Returns the mean interval of an item in the window; 0: it has none. */
+static double
+find_mean (const FabStroke *stroke)
+{
+  guint n = stroke->n - stroke->n_at_mark;
+
+  return stroke->n_at_mark > 0 && n > 0 ? (double) (stroke->last_ps - stroke->mark_ps) / n : 0;
+}
+
+/* Returns the steady interval of an item; 0: it has none yet. */
+static double
+find_steady (const FabStroke *stroke)
+{
+  double least_ps = HUGE_VAL;
+
+  for (guint i = 0; i < FAB_STROKE_WINDOWS; i++)
+    least_ps = MIN (least_ps, stroke->recent_ps[i]);
+  return least_ps;
+}
+
+static void
+window_add (Window *window, const FabStroke *stroke, double mean_ps)
+{
+  window->n++;
+  window->is_broken |= mean_ps <= 0;
+  window->most_ps = MAX (window->most_ps, mean_ps);
+  window->least_ps = MIN (window->least_ps, mean_ps);
+  window->steady_ps = MAX (window->steady_ps, find_steady (stroke));
+  if (stroke->n_at_old_mark > 0)
+    window->sum_ps += (double) (stroke->last_ps - stroke->old_mark_ps) / (stroke->n - stroke->n_at_old_mark);
+}
+
+/* Whether the slowest items go at a pace that does not change, whatever the others do. */
+static gboolean
+is_steady (const FabTempoGroup *before, const FabTempoGroup *now, const Tolerance *tolerance)
+{
+  return now->n_windows > FAB_STROKE_WINDOWS
+      && fabs (now->steady_ps - before->steady_ps) <= tolerance->same_pace * now->steady_ps;
+}
+
+/* Returns whether the group has settled; one that is over has. `is_circle`: the slowest items hold up all others. */
+static gboolean
+measure_group (FabTempoGroup *group, const Window *window, const Tolerance *tolerance, gboolean is_alone,
+               gboolean is_circle)
+{
+  FabTempoGroup before = *group;
+
+  *group = (FabTempoGroup){ .n_items = window->n };
+  if (window->n == 0)
+    return TRUE;
+  if (window->is_broken)
+    return FALSE;
+  group->slowest_ps = window->most_ps;
+  group->steady_ps = window->steady_ps;
+  group->n_windows = before.n_windows + 1;
+  if (before.n_windows == 0)
+    return FALSE;
+  group->interval_ps = is_alone ? window->most_ps : window->sum_ps / window->n;
+  if (fabs (window->most_ps - before.slowest_ps) <= tolerance->same * window->most_ps
+      && window->most_ps - window->least_ps <= tolerance->alike * window->most_ps)
+    return TRUE;
+  group->interval_ps = (window->steady_ps + before.steady_ps) / 2;
+  group->is_of_slowest = TRUE;
+  return is_circle && is_steady (&before, group, tolerance);
+}
+
+void
+fab_tempo_measure (FabTempo *self, gboolean is_alone)
+{
+  const Tolerance near = { .same = 1e-2, .same_pace = 5e-3, .alike = 2e-2 };
+  const Tolerance close = { .same = 1e-3, .same_pace = 1e-3, .alike = 1e-2 };
+  const Tolerance *tolerance = is_alone ? &close : &near;
+  g_autofree Window *windows = g_new (Window, self->n_groups);
+  Window all = no_window;
+
+  for (guint g = 0; g < self->n_groups; g++)
+    windows[g] = no_window;
+  for (guint i = 0; i < self->n_items; i++) {
+    FabStroke *stroke = &self->strokes[i];
+    double mean_ps = find_mean (stroke);
+
+    if (stroke->is_over)
+      continue;
+    stroke->recent_ps[self->n_windows % FAB_STROKE_WINDOWS] = mean_ps;
+    window_add (&all, stroke, mean_ps);
+    window_add (&windows[stroke->group], stroke, mean_ps);
+  }
+  self->n_windows++;
+  self->is_one = measure_group (&self->all, &all, tolerance, is_alone, self->n_groups == 1);
+  self->is_settled = TRUE;
+  for (guint g = 0; g < self->n_groups; g++)
+    if (!measure_group (&self->groups[g], &windows[g], tolerance, is_alone, TRUE))
+      self->is_settled = FALSE;
+  mark_all (self);
+}
+
+void
+fab_tempo_restart (FabTempo *self)
+{
+  for (guint g = 0; g < self->n_groups; g++)
+    self->groups[g] = (FabTempoGroup){ 0 };
+  self->all = (FabTempoGroup){ 0 };
+  for (guint i = 0; i < self->n_items; i++)
+    memset (self->strokes[i].recent_ps, 0, sizeof self->strokes[i].recent_ps);
+  self->is_one = self->is_settled = FALSE;
+  mark_all (self);
+}
+
+void
+fab_tempo_skip (FabTempo *self, guint item, guint n, FabTimePs by_ps)
+{
+  FabStroke *stroke = &self->strokes[item];
+
+  stroke->last_ps += by_ps;
+  stroke->mark_ps += by_ps;
+  stroke->old_mark_ps += by_ps;
+  stroke->n += n;
+  stroke->n_at_mark += n;
+  stroke->n_at_old_mark += n;
+}
