@@ -19,7 +19,7 @@ PARTS = {
         "sim/config/",
         "sim/registry.h",
         "sim/collective/collective.h",  # operations, by which files name collectives
-        "sim/collective/given.h",  # what a file with a schedule becomes
+        "sim/collective/plan/given.h",  # what a file with a schedule becomes
         "sim/scenario/catalog.h",  # entries that a machine's text names
         "sim/scenario/model_file.h",  # what a config.json becomes
         "sim/result/store.h",  # runs that are written as traces
@@ -53,10 +53,11 @@ SEES = {
     "machine": "base fabric net",
     "collective": "base fabric solve net machine",
     "execution": "base engine result net machine collective",
+    "shortcut": "base engine fabric net machine collective execution",
     "scenario": "base reliability sharing config fabric net",
-    "assembly": "base config fabric net machine collective scenario",
+    "assembly": "base config fabric net machine collective shortcut scenario",
     "cost": "base scenario assembly",
-    "run": "base engine fabric result config net collective execution scenario assembly",
+    "run": "base engine fabric result config net collective execution shortcut scenario assembly",
     "verdict": "base engine fabric result config net collective execution scenario assembly run",
     "decision": "base fabric config result net machine collective execution scenario assembly run verdict",
     "study": "base reliability sharing result scenario cost run verdict decision",

@@ -6,8 +6,9 @@
 #include "lib/private.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"
-#include "sim/collective/shape/flow_path.h"
 #include "sim/collective/play/play.h"
+#include "sim/collective/shape/flow_path.h"
+#include "sim/shortcut/time/skips.h"
 
 struct FabricastNetwork {
   FabricastContext *context;
@@ -157,7 +158,7 @@ build (FabricastNetwork *self, GError **error)
                                          (guint64) spec->seed },
                            spec->fidelity.params);
   self->library = library->create (fab_models.lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
-  self->library->book = self->plant->book;
+  self->library->memo = self->plant->book != NULL ? fab_form_book_memo (self->plant->book) : NULL;
   return TRUE;
 }
 
@@ -285,6 +286,7 @@ begin_plan (FabricastNetwork *self, const FabCollectivePlan *plan, Ticket *ticke
   }
   ticket->schedule = steps->make (steps->owner, plan);
   FabPlaySpec spec = fab_play_spec_of_plan (plan);
+  spec.watch = &fab_skips_watch;
   spec.done = done_of (ticket);
   ticket->play = fab_play_new (ticket->schedule, self->net, &spec);
 }

@@ -15,7 +15,7 @@ typedef struct {
   FabBytes size_bytes; /* of the operation that the messages add up to; 0: the file has shares */
 } FabScheduleFile;
 
-/* Reads and checks such files. What is read is a FabGiven (sim/collective/given.h). */
+/* Reads and checks such files. What is read is a FabGiven (sim/collective/plan/given.h). */
 typedef struct {
   gpointer (*read) (const FabScheduleFile *file, GError **error);
   GDestroyNotify free;

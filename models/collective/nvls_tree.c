@@ -8,7 +8,7 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/shortcut/memo/form_book.h"
+#include "sim/collective/plan/form_tape.h"
 #include "sim/collective/shape/multicast.h"
 #include "sim/collective/shape/trees.h"
 #include "sim/machine/nic_paths.h"

@@ -17,7 +17,7 @@
  *   broadcast, reduce            1, in n-1 steps, nodes-1 of them between nodes; a chain from rank 0, or to rank 0
  */
 #include "models/models.h"
-#include "sim/shortcut/memo/form_book.h"
+#include "sim/collective/plan/form_tape.h"
 #include "sim/collective/shape/rings.h"
 #include "sim/machine/rank_symmetry.h"
 

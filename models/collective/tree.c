@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tree.c - two binary trees over the nodes, and a chain through the GPUs of each node.
  *
- * Each rail has a pair of trees (sim/collective/trees.h), and each tree carries half of the rail's bytes. An all_reduce
- * reduces up to the root and broadcasts down again, both at once in a pipeline. Broadcast and reduce go one way only,
- * and node 0 is the root of both trees. Inside a node the bytes pass a chain of its GPUs. The chain ends at the GPU
- * beside the NIC (in the root node of broadcast and reduce at rank 0) and visits the other GPUs in the order of their
- * numbers from there on, so that chains of different NICs use different links. A group in one node has one chain.
+ * Each rail has a pair of trees (sim/collective/shape/trees.h), and each tree carries half of the rail's bytes. An
+ * all_reduce reduces up to the root and broadcasts down again, both at once in a pipeline. Broadcast and reduce go one
+ * way only, and node 0 is the root of both trees. Inside a node the bytes pass a chain of its GPUs. The chain ends at
+ * the GPU beside the NIC (in the root node of broadcast and reduce at rank 0) and visits the other GPUs in the order of
+ * their numbers from there on, so that chains of different NICs use different links. A group in one node has one
+ * chain.
  *
- * Every node is an inner node of at most one of the two trees. There it receives (or sends) 3 halves, in the other
- * tree one half. So a NIC carries twice its rail's bytes in each direction, however many nodes there are, in 2 log2
- * (nodes) steps.
+ * Every node is an inner node of at most one of the two trees. There it receives (or sends) 3 halves, in the other tree
+ * one half. So a NIC carries twice its rail's bytes in each direction, however many nodes there are, in 2 log2 (nodes)
+ * steps.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/shortcut/memo/form_book.h"
+#include "sim/collective/plan/form_tape.h"
 #include "sim/collective/shape/stages.h"
 #include "sim/collective/shape/trees.h"
 #include "sim/machine/nic_paths.h"

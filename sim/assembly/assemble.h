@@ -7,10 +7,10 @@
 #pragma once
 
 #include "sim/base/efficiency.h"
-#include "sim/shortcut/memo/form_book.h"
 #include "sim/machine/cluster.h"
 #include "sim/net/disturbances.h"
 #include "sim/scenario/scenario.h"
+#include "sim/shortcut/memo/form_book.h"
 
 /* A what-if question: every link of one class gets a multiple of its rate, and its times change by a fraction (0.1:
  * ten per cent longer). */

@@ -3,7 +3,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
-#include "sim/shortcut/memo/form_book.h"
+#include "sim/collective/plan/form_tape.h"
 #include "sim/collective/plan/given.h"
 
 const char *const fab_op_names[FAB_N_OPS + 1] = {
@@ -299,7 +299,7 @@ derive_form (const FabLibrary *self, KnownForm *made)
   return FALSE;
 }
 
-/* From the book, or by the algorithm, which then goes into the book. The book outlives algorithms that have an
+/* From the memo, or by the algorithm, which then goes into the memo. The memo outlives algorithms that have an
  * owner. */
 static gboolean
 make_form (const FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
@@ -307,14 +307,14 @@ make_form (const FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGr
 {
   FabAlgorithmEnv recording = *env;
 
-  if (self->book == NULL || env->owner != NULL)
+  if (self->memo == NULL || env->owner != NULL)
     return algorithm->form (group, op, env, form, error);
-  if (fab_form_book_find (self->book, algorithm, group, op, env->net_stretch, form))
+  if (self->memo->find (self->memo, algorithm, group, op, env->net_stretch, form))
     return TRUE;
   recording.tape = fab_form_tape_new (group->cluster->graph);
   gboolean is_made = algorithm->form (group, op, &recording, form, error);
   if (is_made)
-    fab_form_book_add (self->book, algorithm, group, op, env->net_stretch, form, recording.tape);
+    self->memo->add (self->memo, algorithm, group, op, env->net_stretch, form, recording.tape);
   else
     fab_form_tape_free (recording.tape);
   return is_made;

@@ -68,7 +68,7 @@ typedef struct {
 } FabCollectiveForm;
 
 typedef struct _FabFormTape FabFormTape;
-typedef struct _FabFormBook FabFormBook;
+typedef struct _FabFormMemo FabFormMemo;
 
 /* What a library tells the algorithm. */
 typedef struct {
@@ -76,7 +76,7 @@ typedef struct {
  * time per byte, as a multiple (>= 1) of the link's own. 0: NICs lose nothing, whatever their entries say. */
   double net_stretch;
   gconstpointer owner; /* of an algorithm that is not in the registry; NULL: none */
-  FabFormTape *tape;   /* records what a form is made of (sim/work/form_book.h); NULL: nobody asks */
+  FabFormTape *tape;   /* records what a form is made of (plan/form_tape.h); NULL: nobody asks */
 } FabAlgorithmEnv;
 
 /* Who adds up the buffers of the ranks. */
@@ -228,6 +228,17 @@ typedef struct {
   gboolean (*can_be_chosen) (const FabModelInfo *algorithm);
 } FabLibraryOps;
 
+/* Who keeps forms that were made before, also on graphs with other rates (sim/shortcut/memo/form_book.h). Any number of
+ * threads may use one at once. */
+struct _FabFormMemo {
+  /* The form for the rates of the group's graph; the caller owns its footprint. FALSE: it has none. */
+  gboolean (*find) (FabFormMemo *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
+                    double net_stretch, FabCollectiveForm *form);
+  /* Keeps a copy of a form, and its tape, which it takes. */
+  void (*add) (FabFormMemo *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
+               double net_stretch, const FabCollectiveForm *form, FabFormTape *tape);
+};
+
 /* Base struct: the first member of every library. It owns the forms that its plans point to. Groups are told apart by
  * the address of their cluster, so the clusters of all groups outlive the library. */
 struct _FabLibrary {
@@ -236,8 +247,8 @@ struct _FabLibrary {
   GPtrArray *given;                   /* FabGiven: algorithms of others, which it prefers to all of its own */
   GArray *forms;                /* for each (group, operation, algorithm) that was asked for; made once */
   GHashTable *plans;            /* for each (group, operation, bytes); made once */
-  GPtrArray *concurrent_groups; /* FabConcurrentGroups: sim/collective/concurrent_groups.h */
-  FabFormBook *book;            /* of others, which outlives the library; NULL: none */
+  GPtrArray *concurrent_groups; /* FabConcurrentGroups: plan/concurrent_groups.h */
+  FabFormMemo *memo;            /* of others, which outlives the library; NULL: every form is made */
   /* Read atomically: once it is not 0, no further form is made and planning fails with FAB_ERROR_CANCELLED. NULL:
    * nobody cancels. */
   const gint *cancel;

@@ -689,8 +689,7 @@ record_loads (FabAccount *self, guint iteration, FabTimePs now_ps, GArray *recor
   double seconds = fab_ps_to_seconds (now_ps - self->start_ps);
   guint n_links = fab_graph_n_links (graph);
   FabLinkLoad loads[AT_ONCE];
-  FabMeter *meter = self->env.episodes != NULL ? fab_episodes_meter (self->env.episodes)
-                                               : self->env.net->meter;
+  FabMeter *meter = self->env.watch->ops->meter (self->env.watch);
 
   for (FabLinkId id = 0; id < n_links; id++) {
     const FabLinkLoad *load = &loads[id % AT_ONCE];

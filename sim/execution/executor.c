@@ -6,10 +6,9 @@
 
 #include "sim/collective/collective.h"
 #include "sim/execution/account.h"
+#include "sim/execution/direct.h"
 #include "sim/execution/kernels.h"
 #include "sim/execution/least_time.h"
-#include "sim/shortcut/memo/plan_ids.h"
-#include "sim/shortcut/space/folded_plays.h"
 
 /* One active iteration. Arrays are per task unless stated otherwise. */
 typedef struct {
@@ -83,8 +82,8 @@ struct _FabExecutor {
   FabSlot slots[2];
   FabAccount *account;
   FabKernels *kernels;
-  FabPlays *plays;
-  FabEpisodes *own_episodes; /* NULL: the caller's */
+  FabPlayWatch *own_watch; /* NULL: the caller's */
+  FabWatchedJob *job;      /* of the watch */
   FabProbe probe;
   guint n_ended;
   guint n_busy;       /* tasks and collectives that have begun and not ended */
@@ -100,18 +99,19 @@ fab_executor_new (const FabExecutorEnv *env)
   FabExecutor *self = g_new0 (FabExecutor, 1);
 
   self->env = *env;
-  if (env->episodes == NULL)
-    self->env.episodes = self->own_episodes = fab_episodes_new (env->engine, env->net, NULL, FALSE);
+  if (env->watch == NULL)
+    self->env.watch = self->own_watch = fab_direct_watch_new (env->net);
   slot_init (&self->slots[0], env->dag);
   slot_init (&self->slots[1], env->dag);
   self->account = fab_account_new (&self->env);
   self->kernels = fab_kernels_new (env->engine, env->dag, env->n_sms);
-  self->plays = fab_plays_new (&(FabPlaysEnv){ .net = env->net,
-                                               .dag = env->dag,
-                                               .has_next = env->n_iterations > 1,
-                                               .is_alone = env->is_alone,
-                                               .apart = env->apart,
-                                               .n_apart = env->n_apart });
+  self->job = self->env.watch->ops->job_new (self->env.watch,
+                                             &(FabWatchedJobEnv){ .net = env->net,
+                                                                  .dag = env->dag,
+                                                                  .has_next = env->n_iterations > 1,
+                                                                  .is_alone = env->is_alone,
+                                                                  .apart = env->apart,
+                                                                  .n_apart = env->n_apart });
   fab_probe_init (&self->probe);
   return self;
 }
@@ -121,10 +121,11 @@ fab_executor_free (FabExecutor *self)
 {
   if (self == NULL)
     return;
+  const FabPlayWatchOps *ops = self->env.watch->ops;
   slot_clear (&self->slots[0]);
   slot_clear (&self->slots[1]);
-  fab_episodes_free (self->own_episodes);
-  fab_plays_free (self->plays);
+  fab_direct_watch_free (self->own_watch);
+  ops->job_free (self->job);
   fab_account_free (self->account);
   fab_kernels_free (self->kernels);
   fab_probe_clear (&self->probe);
@@ -278,7 +279,7 @@ bound_of (const FabExecutor *self, const FabDagCollective *collective)
   if (collective->plan.footprint == NULL || self->env.net->env.router->ops->balance != NULL)
     return 0;
   FabStream stream = fab_collective_plan_stream (&collective->plan);
-  gboolean has_messages = fab_plays_has_messages (self->plays, &collective->plan);
+  gboolean has_messages = fab_play_has_messages (self->env.net, &collective->plan);
   return fab_stream_bound_ps (&stream) - (has_messages ? stream.latency_ps : 0);
 }
 
@@ -357,12 +358,6 @@ traffic_of (const FabExecutor *self, const FabDagCollective *collective)
   return is_neighbour ? "neighbours" : fab_dimension_names[collective->dimension];
 }
 
-static FabEpisodeInput
-input_of (const FabExecutor *self, const FabDagCollective *collective)
-{
-  return fab_plays_input (self->plays, &collective->plan, traffic_of (self, collective));
-}
-
 /* The last rank has arrived. */
 static void
 collective_begin (FabExecutor *self, FabSlot *slot, guint index)
@@ -383,31 +378,31 @@ collective_begin (FabExecutor *self, FabSlot *slot, guint index)
     return;
   }
   fab_copy_kernels_hold (self->kernels, index);
-  const FabEpisodeInput input = input_of (self, collective);
-  fab_episodes_begin (self->env.episodes, &input,
-                      (FabDone){ collective_done, self, pack (self, slot, index) });
+  self->env.watch->ops->begin (self->env.watch, self->job,
+                               &(FabJobCollective){ &collective->plan, traffic_of (self, collective) },
+                               (FabDone){ collective_done, self, pack (self, slot, index) });
 }
 
-void
-fab_executor_rehearse (FabExecutor *self, const FabRehearsalEnv *env)
+FabWatchedJob *
+fab_executor_job (const FabExecutor *self)
+{
+  return self->job;
+}
+
+GArray *
+fab_executor_list_collectives (const FabExecutor *self)
 {
   const FabDag *dag = self->env.dag;
-  FabPlanIds *ids = fab_plan_ids_new ();
-  g_autoptr (GArray) inputs = g_array_new (FALSE, FALSE, sizeof (FabEpisodeInput));
+  GArray *all = g_array_new (FALSE, FALSE, sizeof (FabJobCollective));
 
   for (guint c = 0; c < dag->n_collectives; c++) {
     const FabDagCollective *collective = &dag->collectives[c];
+    FabJobCollective known = { &collective->plan, traffic_of (self, collective) };
 
-    if (collective->plan.footprint != NULL
-        && fab_plan_ids_find (ids, &collective->plan, traffic_of (self, collective)) == inputs->len) {
-      FabEpisodeInput input = input_of (self, collective);
-
-      g_array_append_val (inputs, input);
-    }
+    if (collective->plan.footprint != NULL)
+      g_array_append_val (all, known);
   }
-  fab_plan_ids_free (ids);
-  fab_episodes_rehearse (self->env.episodes, env, (const FabEpisodeInput *) (gpointer) inputs->data,
-                         inputs->len);
+  return all;
 }
 
 static void
@@ -512,7 +507,7 @@ least_collective_ps (gpointer owner, guint collective)
   const FabDagCollective *c = &self->env.dag->collectives[collective];
   FabTimePs bound_ps = bound_of (self, c);
 
-  if (bound_ps == 0 || self->env.n_apart > 0 || fab_plays_has_messages (self->plays, &c->plan))
+  if (bound_ps == 0 || self->env.n_apart > 0 || fab_play_has_messages (self->env.net, &c->plan))
     return bound_ps;
   return MAX (bound_ps, fab_collective_plan_idle_ps (&c->plan) - 1);
 }
@@ -540,13 +535,13 @@ fab_executor_find_hang (const FabExecutor *self, FabHang *hang)
   if (standing.n_hung == 0)
     return FALSE;
   return standing.n_hung == self->n_busy
-      || (standing.n_active == self->n_busy && fab_episodes_is_still (self->env.episodes));
+      || (standing.n_active == self->n_busy && self->env.watch->ops->is_still (self->env.watch));
 }
 
 FabLinkId
 fab_executor_find_jam (const FabExecutor *self)
 {
-  return self->has_ended ? FAB_NO_LINK : fab_episodes_find_jam (self->env.episodes);
+  return self->has_ended ? FAB_NO_LINK : self->env.watch->ops->find_jam (self->env.watch);
 }
 
 void

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "sim/shortcut/memo/episodes.h"
+#include "sim/execution/play_watch.h"
 #include "sim/execution/workload.h"
 #include "sim/result/probe.h"
 
@@ -24,7 +24,7 @@ typedef struct {
   FabNet *net;
   /* Of engine and network; NULL: the network is on the engine, and everything is played. Executors of one network share
    * one. */
-  FabEpisodes *episodes;
+  FabPlayWatch *watch;
   const FabDag *dag;
   FabJobTotals totals;     /* its arrays stay the caller's */
   double peak_flops_per_s; /* of one accelerator */
@@ -39,7 +39,7 @@ typedef struct {
    * engine and network with another executor, which owns the network's meter. */
   FabDone ended;
   /* Nothing but the DAG loads the network, and only the links in `apart` change their rate: messages that nothing
-   * tells apart are played as one (sim/collective/fold.h). */
+   * tells apart may be played as one. */
   gboolean is_alone;
   const FabLinkId *apart; /* [n_apart] */
   guint n_apart;
@@ -52,9 +52,11 @@ FabExecutor *fab_executor_new (const FabExecutorEnv *env);
 void fab_executor_free (FabExecutor *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExecutor, fab_executor_free)
 
-/* Plays the collectives that differ from idle, on threads, before the clock starts (rehearsals.h); none where there are
- * so many that most of them would be in vain. */
-void fab_executor_rehearse (FabExecutor *self, const FabRehearsalEnv *env);
+/* The job as the watch of the environment knows it. */
+FabWatchedJob *fab_executor_job (const FabExecutor *self);
+
+/* Returns the collectives of an iteration that move bytes, FabJobCollective. (transfer full) */
+GArray *fab_executor_list_collectives (const FabExecutor *self);
 
 /* Launches the next iteration, for a caller that runs the engine itself. */
 void fab_executor_begin_iteration (FabExecutor *self);

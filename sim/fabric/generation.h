@@ -80,7 +80,7 @@ typedef struct {
   const char *source;
 } FabChannelRate;
 
-/* A kernel that exchanges tokens between the ranks of experts (sim/collective/token_exchange.h). */
+/* A kernel that exchanges tokens between the ranks of experts (sim/collective/plan/token_exchange.h). */
 typedef struct {
   FabTimePs start_ps;  /* once; 0: nothing was measured */
   FabTimePs expert_ps; /* of the start, for each expert of the model */

@@ -208,7 +208,7 @@ typedef struct {
   FabLinkId (*find_jam) (const FabNet *net);
   /* Returns how many random numbers the network has drawn so far. NULL: it never draws. */
   guint64 (*n_drawn) (const FabNet *net);
-  /* Whether what happened before is worth remembering (sim/execution/episodes.h), by the parameters. NULL: a
+  /* Whether what happened before is worth remembering (sim/shortcut/memo/episodes.h), by the parameters. NULL: a
    * collective costs the network less than remembering it. */
   gboolean (*remembers) (gconstpointer params);
   /* By what share of the time that it takes alone the end of a collective may be off, where that saves playing it; by
@@ -238,7 +238,7 @@ typedef struct {
   FabTimePs since_ps;
 } FabDeadLink;
 
-/* Rounds that were skipped, all in the same time (sim/collective/play.c). */
+/* Rounds that were skipped, all in the same time (sim/collective/play/play.c). */
 typedef struct {
   FabTimePs at_ps, by_ps;
 } FabSkip;
@@ -258,7 +258,7 @@ struct _FabNet {
    * hold after that. */
   guint64 n_rate_changes;
   guint64 n_skipped; /* packets times links, or messages, that were not played, because they repeat others */
-  GPtrArray *plays;  /* FabPlay (sim/collective/play.h): that are under way and may repeat */
+  GPtrArray *plays;  /* FabPlay (sim/collective/play/play.h): that are under way and may repeat */
   guint n_plays_beside; /* that do not */
   FabTimePs marked_ps;  /* when a play has last called `mark` */
   GArray *skips;        /* FabSkip: that were made since the network rested */

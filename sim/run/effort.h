@@ -4,8 +4,8 @@
  *   effort = sum over the collectives of which no two are alike of what the network says one costs
  *
  * Two collectives are alike when they put the same bytes on the same links: the second reuses the result of the first
- * (sim/execution/episodes.h). Collectives that overlap differently each time are played more often, so the effort is a
- * hint: it tells seconds from hours. O(collectives).
+ * (sim/shortcut/memo/episodes.h). Collectives that overlap differently each time are played more often, so the
+ * effort is a hint: it tells seconds from hours. O(collectives).
  */
 #pragma once
 

@@ -88,7 +88,7 @@ find_site (const FabScenario *scenario, const FabRegistry *registry, const FabPl
   made->which = which;
   fab_cluster_view (&made->cluster, &plant->cluster, nodes, n);
   made->library = library->create (registry->lists[FAB_MODEL_ALGORITHM], spec->collectives.params);
-  made->library->book = plant->book;
+  made->library->memo = plant->book != NULL ? fab_form_book_memo (plant->book) : NULL;
   if (!give_schedules (made->library, spec, registry, error)) {
     site_free (made);
     return NULL;
@@ -229,7 +229,7 @@ launch (FabNeighbours *self, FabJob *job, const FabScenario *scenario)
   FabExecutorEnv env = {
     .engine = self->at.engine,
     .net = self->at.net,
-    .episodes = self->at.episodes,
+    .watch = self->at.watch,
     .dag = job->dag,
     .totals = job->totals,
     .peak_flops_per_s = fab_device_peak (&job->site->cluster.device, job->totals.precision),

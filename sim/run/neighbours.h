@@ -45,7 +45,7 @@ typedef struct _FabNeighbours FabNeighbours;
 typedef struct {
   FabEngine *engine;
   FabNet *net;
-  FabEpisodes *episodes;
+  FabPlayWatch *watch;
   const FabDisturbances *disturbances;
   const FabExecutor *first;
 } FabNeighbourhood;

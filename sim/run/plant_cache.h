@@ -7,7 +7,8 @@
  * equal in everything but name, summary, iterations, contention, fidelity, job, cost and reliability, and but the seed
  * where nothing of the plant is drawn from it. All scenarios of one cache come from the same catalogue.
  *
- * Where only cluster.nic_rate differs the plants are others, but they share a book of forms (sim/work/form_book.h).
+ * Where only cluster.nic_rate differs the plants are others, but they share a book of forms
+ * (sim/shortcut/memo/form_book.h).
  *
  * Owns: the plants that nobody has taken. Each keeps a copy of the scenario that it was built of.
  * Threads: any number may take and give at once. A plant belongs to one thread from when it is taken until it is

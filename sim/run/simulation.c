@@ -6,6 +6,7 @@
 #include "sim/base/version.h"
 #include "sim/collective/play/play.h"
 #include "sim/run/neighbours.h"
+#include "sim/shortcut/time/skips.h"
 
 struct _FabSimulation {
   const FabScenario *scenario;
@@ -18,7 +19,7 @@ struct _FabSimulation {
   FabEngine *engine;
   FabEngine *net_engine; /* of the network alone; NULL: it is on `engine` */
   FabNet *net;
-  FabEpisodes *episodes;
+  FabShortcuts *shortcuts;
   guint n_threads; /* to rehearse on; 0: one */
   gboolean has_begun;
   FabExecutor *executor;
@@ -125,8 +126,8 @@ build_net (FabSimulation *self)
   self->net = ops->create (&(FabNetEnv){ self->net_engine != NULL ? self->net_engine : self->engine,
                                          self->plant->graph, self->plant->router, (guint64) spec->seed },
                            spec->fidelity.params);
-  self->episodes = fab_episodes_new (self->engine, self->net, spec->fidelity.params,
-                                     self->net_engine != NULL && ops->remembers (spec->fidelity.params));
+  self->shortcuts = fab_shortcuts_new (self->engine, self->net, spec->fidelity.params,
+                                       self->net_engine != NULL && ops->remembers (spec->fidelity.params));
 }
 
 static void
@@ -140,7 +141,7 @@ build_executor (FabSimulation *self)
   self->executor = fab_executor_new (&(FabExecutorEnv){
       .engine = self->engine,
       .net = self->net,
-      .episodes = self->episodes,
+      .watch = fab_shortcuts_watch (self->shortcuts),
       .dag = self->job->dag,
       .totals = self->job->totals,
       .peak_flops_per_s = peak_flops_per_s (self),
@@ -161,7 +162,8 @@ build_executor (FabSimulation *self)
 static gboolean
 add_neighbours (FabSimulation *self, const FabRegistry *registry, GError **error)
 {
-  FabNeighbourhood at = { self->engine, self->net, self->episodes, self->disturbances, self->executor };
+  FabNeighbourhood at = { self->engine, self->net, fab_shortcuts_watch (self->shortcuts), self->disturbances,
+                          self->executor };
 
   if (fab_scenario_spec (self->scenario)->neighbours.n == 0)
     return TRUE;
@@ -383,7 +385,7 @@ fab_simulation_free (FabSimulation *self)
   fab_disturbances_free (self->disturbances);
   fab_neighbours_free (self->neighbours);
   fab_executor_free (self->executor);
-  fab_episodes_free (self->episodes);
+  fab_shortcuts_free (self->shortcuts);
   fab_net_destroy (self->net);
   fab_engine_free (self->net_engine);
   fab_engine_free (self->engine);
@@ -425,7 +427,9 @@ rehearse (FabSimulation *self)
                                 .n_threads = MAX (self->n_threads, 1),
                                 .is_all = fab_scenario_spec (self->scenario)->neighbours.n == 0 };
 
-  fab_executor_rehearse (self->executor, &env);
+  g_autoptr (GArray) collectives = fab_executor_list_collectives (self->executor);
+
+  fab_shortcuts_rehearse (self->shortcuts, &env, fab_executor_job (self->executor), collectives);
 }
 
 /* A network without exact skips (FabNetOps.skip) skips rounds of a collective by what comes next on its clock. A
@@ -564,16 +568,22 @@ fab_simulation_slowed_ps (const FabSimulation *self)
   return MAX (fab_simulation_probe (self)->step.times.compute_ps - (FabTimePs) work_ps, 0);
 }
 
+static FabEpisodes *
+episodes_of (const FabSimulation *self)
+{
+  return fab_shortcuts_episodes (self->shortcuts);
+}
+
 guint64
 fab_simulation_events (const FabSimulation *self)
 {
-  return fab_engine_events (self->engine) + fab_episodes_events (self->episodes);
+  return fab_engine_events (self->engine) + fab_episodes_events (episodes_of (self));
 }
 
 FabEpisodesCount
 fab_simulation_episodes (const FabSimulation *self)
 {
-  return self->net_engine != NULL ? fab_episodes_count (self->episodes) : (FabEpisodesCount){ 0 };
+  return self->net_engine != NULL ? fab_episodes_count (episodes_of (self)) : (FabEpisodesCount){ 0 };
 }
 
 FabMemoRecord
@@ -586,7 +596,7 @@ fab_simulation_memo_record (const FabSimulation *self)
                           .n_episodes = count.n_episodes,
                           .n_episodes_remembered = count.n_remembered,
                           .n_replays = count.n_replays,
-                          .n_events = fab_episodes_events (self->episodes),
+                          .n_events = fab_episodes_events (episodes_of (self)),
                           .n_skipped = count.n_skipped };
 }
 
@@ -594,7 +604,7 @@ GArray *
 fab_simulation_link_queues (const FabSimulation *self)
 {
   GArray *records = g_array_new (FALSE, FALSE, sizeof (FabLinkQueueRecord));
-  g_autofree FabLinkQueue *queues = fab_episodes_link_queues (self->episodes);
+  g_autofree FabLinkQueue *queues = fab_episodes_link_queues (episodes_of (self));
   guint n_links = queues != NULL ? fab_graph_n_links (self->plant->graph) : 0;
 
   for (FabLinkId link = 0; link < n_links; link++) {
@@ -634,6 +644,7 @@ fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks
                                            &(FabPlaySpec){ .bytes = plan->bytes,
                                                            .wire_factor = plan->wire_factor,
                                                            .share = 1,
+                                                           .watch = &fab_skips_watch,
                                                            .done = { stop_engine, engine, 0 } });
   fab_engine_run (engine);
   return fab_engine_now (engine) - start_ps;
@@ -644,7 +655,7 @@ fab_simulation_uses_seed (const FabSimulation *self)
 {
   return self->plant->uses_seed || self->job->totals.uses_seed
       || (self->neighbours != NULL && fab_neighbours_use_seed (self->neighbours))
-      || fab_episodes_has_drawn (self->episodes);
+      || fab_episodes_has_drawn (episodes_of (self));
 }
 
 FabRunRecord

@@ -10,6 +10,7 @@
 #include "sim/result/probe.h"
 #include "sim/run/neighbours.h"
 #include "sim/run/plant_cache.h"
+#include "sim/shortcut/shortcuts.h"
 
 typedef struct _FabSimulation FabSimulation;
 

@@ -6,6 +6,7 @@
 #include "tests/support/test.h"
 
 #include "sim/shortcut/space/fold.h"
+#include "sim/shortcut/time/skips.h"
 #include "tests/support/rig.h"
 #include "tests/support/seeds.h"
 
@@ -100,6 +101,7 @@ begin (gpointer owner, G_GNUC_UNUSED guint64 arg)
   Playing *self = owner;
   FabPlaySpec spec = self->of->specs[self->which];
 
+  spec.watch = &fab_skips_watch;
   spec.done = (FabDone){ note_end, self, 0 };
   self->play = fab_play_new (self->schedule, self->net->net, &spec);
 }

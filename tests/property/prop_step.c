@@ -3,6 +3,7 @@
  * real numbers, without lines, tight links or events. */
 #include "tests/support/test.h"
 
+#include "sim/shortcut/time/skips.h"
 #include "tests/support/load.h"
 #include "tests/support/ref_maxmin.h"
 #include "tests/support/seeds.h"
@@ -232,9 +233,12 @@ static FabTimePs
 play (const Case *self, FabLinkLoad *loads)
 {
   RigNet net = rig_net (self->rig, &fab_net_step);
-  g_autoptr (FabPlay) play = fab_play_new (
-      self->schedule, net.net,
-      &(FabPlaySpec){ .bytes = self->bytes, .wire_factor = 1, .share = 1, .done = { stop, net.engine, 0 } });
+  g_autoptr (FabPlay) play = fab_play_new (self->schedule, net.net,
+                                           &(FabPlaySpec){ .bytes = self->bytes,
+                                                           .wire_factor = 1,
+                                                           .share = 1,
+                                                           .watch = &fab_skips_watch,
+                                                           .done = { stop, net.engine, 0 } });
   FabTimePs end_ps;
 
   fab_engine_run (net.engine);
@@ -299,7 +303,11 @@ play_together (const Case *self, guint n_plays, RigNet *net)
 {
   FabTimePs start_ps = fab_engine_now (net->engine);
   Both both = { net->engine, n_plays };
-  FabPlaySpec spec = { .bytes = self->bytes, .wire_factor = 1, .share = 1, .done = { count_end, &both, 0 } };
+  FabPlaySpec spec = { .bytes = self->bytes,
+                       .wire_factor = 1,
+                       .share = 1,
+                       .watch = &fab_skips_watch,
+                       .done = { count_end, &both, 0 } };
   FabPlay *plays[2];
 
   for (guint i = 0; i < n_plays; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* experts.h - measured times of dispatch and combine beside predicted ones (sim/collective/token_exchange.h).
+/* experts.h - measured times of dispatch and combine beside predicted ones (sim/collective/plan/token_exchange.h).
  *
  * Tables are CSV files in a directory with an INDEX.yaml, with one row for each size:
  *

@@ -358,7 +358,7 @@ packet_remembers (gconstpointer params)
 static double
 packet_tolerance (gconstpointer params)
 {
-  const double tolerance = 1e-3; /* as the pace of rings that are skipped: sim/collective/tempo.c */
+  const double tolerance = 1e-3; /* as the pace of rings that are skipped: sim/shortcut/time/tempo.c */
   const PacketParams *packet = params;
 
   return packet->has_memo && packet->has_skip ? tolerance : 0;

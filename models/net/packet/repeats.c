@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* repeats.c - rounds of a collective that repeat are not played: the network goes on after the last of them.
  *
- * The caller (sim/collective/play.c) knows that its lines have done the same again and again. What is on the wires, in
- * queues and in buffers stays as it is and is due later. What links have counted since the mark is counted as often
- * again.
+ * The caller (sim/collective/play/play.c) knows that its lines have done the same again and again. What is on the
+ * wires, in queues and in buffers stays as it is and is due later. What links have counted since the mark
+ * is counted as often again.
  */
 #include "models/net/packet/parts.h"
 

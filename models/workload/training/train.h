@@ -351,7 +351,8 @@ guint stage_stream (Stage *stage, StreamKind stream);
 FabTaskId stage_compute (Stage *stage, double seconds, char *name);
 void stage_wait (Stage *stage, FabTaskId task);
 
-/* Concurrent groups (sim/collective/concurrent_groups.h), which live as long as the job. NULL: train->error is set. */
+/* Concurrent groups (sim/collective/plan/concurrent_groups.h), which live as long as the job. NULL: train->error is
+ * set. */
 FabConcurrentGroups *train_concurrent_groups (Train *train, const Selection *selection);
 FabConcurrentGroups *stage_pairs (Stage *stage,
                                   guint to); /* pairs of a rank of this stage and one of stage `to` */

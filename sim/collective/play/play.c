@@ -112,7 +112,8 @@ finish (gpointer owner, G_GNUC_UNUSED guint64 arg)
   FabPlay *self = owner;
   FabDone done = self->spec.done;
 
-  fab_play_unwatch (self);
+  if (self->watched != NULL)
+    self->spec.watch->ends (self->watched);
   for (guint i = 0; i < self->schedule->lanes->len; i++)
     if (self->lanes[i].line != NULL)
       fab_net_close (self->net, g_steal_pointer (&self->lanes[i].line));
@@ -147,8 +148,8 @@ lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
   FabPlayLane *lane = &self->lanes[index];
   guint number = lane->n_gone++;
 
-  if (self->rhythm.n_items > 0)
-    fab_rhythm_note (&self->rhythm, self->schedule->lanes->len + (guint) index, at_ps);
+  if (self->watched != NULL)
+    self->spec.watch->message_arrives (self->watched, (guint) index, at_ps);
   if (lane->is_acked)
     release_next (self, (guint) index,
                   at_ps - fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
@@ -206,7 +207,8 @@ lane_begin (FabPlay *self, guint index)
   FabTimePs begin_ps = MAX (lane->ready_ps, fab_play_now_ps (self));
 
   lane->next++;
-  fab_play_note_begin (self, index, begin_ps);
+  if (self->watched != NULL)
+    self->spec.watch->message_begins (self->watched, index, begin_ps);
   if (lane->next < lane->n_messages)
     lane_prepare (self, index);
   if (lane->line == NULL)
@@ -240,24 +242,25 @@ open_line (FabPlay *self, guint index)
 {
   const FabScheduleLane *lane = fab_schedule_lane_at (self->schedule, index);
 
-  return fab_net_open (self->net, &(FabConnection){
-                                      .footprint = lane->footprint,
-                                      .legs = lane->hop.legs,
-                                      .n_legs = lane->hop.n_legs,
-                                      .drive = lane->hop.drive,
-                                      .share = self->spec.share,
-                                      .latency_ps = lane->hop.latency_ps,
-                                      .wire_factor = self->spec.wire_factor,
-                                      .limit_bytes_per_s = lane_limit (self->schedule, &self->spec, index),
-                                      .traffic = self->spec.traffic,
-                                      .is_counted_apart = is_counted_apart (self),
-                                      .repeats = self->tempo.n_items > 0,
-                                      .rotation = self->schedule->rotation,
-                                      .owner = self,
-                                      .arg = index,
-                                      .left = lane_left,
-                                      .arrives = lane_arrives,
-                                  });
+  return fab_net_open (self->net,
+                       &(FabConnection){
+                           .footprint = lane->footprint,
+                           .legs = lane->hop.legs,
+                           .n_legs = lane->hop.n_legs,
+                           .drive = lane->hop.drive,
+                           .share = self->spec.share,
+                           .latency_ps = lane->hop.latency_ps,
+                           .wire_factor = self->spec.wire_factor,
+                           .limit_bytes_per_s = lane_limit (self->schedule, &self->spec, index),
+                           .traffic = self->spec.traffic,
+                           .is_counted_apart = is_counted_apart (self),
+                           .repeats = self->watched != NULL && self->spec.watch->repeats (self->watched),
+                           .rotation = self->schedule->rotation,
+                           .owner = self,
+                           .arg = index,
+                           .left = lane_left,
+                           .arrives = lane_arrives,
+                       });
 }
 
 static void
@@ -278,6 +281,12 @@ prepare_schedule (FabSchedule *schedule, const FabNet *net)
 {
   fab_schedule_freeze (schedule);
   fab_schedule_make_footprints (schedule, net->ops->message == NULL);
+}
+
+gboolean
+fab_play_has_messages (const FabNet *net, const FabCollectivePlan *plan)
+{
+  return net->ops->message != NULL && plan->steps.make != NULL && plan->bytes > 0;
 }
 
 FabPlaySpec
@@ -315,7 +324,8 @@ fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
   self->gap_ps = cost.gap_ps;
   for (guint i = 0; i < n; i++)
     lane_init (self, i, &cost);
-  fab_play_watch (self);
+  if (spec->watch != NULL)
+    self->watched = spec->watch->begins (self);
   for (guint i = 0; i < n && net->ops->message != NULL; i++)
     self->lanes[i].line = open_line (self, i);
   for (guint i = 0; i < n; i++)
@@ -333,8 +343,28 @@ fab_play_free (FabPlay *self)
     return;
   g_free (self->lanes);
   g_free (self->n_known);
-  fab_play_clear_watch (self);
+  if (self->watched != NULL)
+    self->spec.watch->clear (self->watched);
   g_free (self);
+}
+
+void
+fab_play_move_on (FabPlay *self, const guint *n_messages, FabTimePs by_ps)
+{
+  const FabSchedule *schedule = self->schedule;
+
+  for (guint i = 0; i < schedule->feeds->len; i++)
+    self->n_known[i] += n_messages[fab_schedule_feed_at (schedule, i)->from];
+  for (guint l = 0; l < schedule->lanes->len; l++) {
+    FabPlayLane *lane = &self->lanes[l];
+
+    lane->next += n_messages[l];
+    lane->n_gone += n_messages[l];
+    lane->n_skipped += n_messages[l];
+    lane->ready_ps += by_ps;
+    self->n_left -= n_messages[l];
+  }
+  self->last_ps += by_ps;
 }
 
 /* --- what a network is told --- */

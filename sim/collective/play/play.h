@@ -15,9 +15,8 @@
 #pragma once
 
 #include "sim/collective/collective.h"
+#include "sim/collective/play/play_watch.h"
 #include "sim/collective/play/schedule.h"
-
-typedef struct _FabPlay FabPlay;
 
 typedef struct {
   FabBytes bytes;           /* size of the collective */
@@ -32,10 +31,14 @@ typedef struct {
   double intra_cost,
       /* Ratio of the cost of a step inside a node to one between nodes; in rings all steps cost the same. */
       inter_cost;
-  FabDone done; /* called when the last message has arrived */
+  const FabMessageWatch *watch; /* hears of the messages; NULL: all of them are on the network */
+  FabDone done;                 /* called when the last message has arrived */
 } FabPlaySpec;
 
-/* How a plan that has messages and bytes is played. The caller fills in `traffic` and `done`. */
+/* Whether a plan is played as messages on a network; otherwise it is a stream. */
+gboolean fab_play_has_messages (const FabNet *net, const FabCollectivePlan *plan);
+
+/* How a plan that has messages is played. The caller fills in `traffic`, `watch` and `done`. */
 FabPlaySpec fab_play_spec_of_plan (const FabCollectivePlan *plan);
 
 /* Begins now. The schedule must outlive the play. (transfer full) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/shape/stages.h"
 
-#include "sim/shortcut/memo/form_book.h"
+#include "sim/collective/plan/form_tape.h"
 
 /* The longest sequence of stages up to here. */
 typedef struct {

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/shortcut/memo/episodes.h"
 
+#include "sim/execution/direct.h"
 #include "sim/shortcut/memo/episode.h"
-
-/* A collective that is played directly. */
-typedef struct _Direct Direct;
 
 struct _FabEpisodes {
   FabEngine *engine; /* of the jobs */
   FabNet *net;
   gboolean is_direct;    /* the network is on the jobs' engine: it is played directly */
-  Direct *directly;      /* those that have not ended */
+  FabDirects directly;   /* those that have not ended */
   FabEpisodeBooks books; /* unless it is direct */
   GPtrArray *active;     /* FabEpisode: under way */
   GPtrArray *spare;      /* FabEpisode: empty */
@@ -18,43 +16,10 @@ struct _FabEpisodes {
   guint64 n_begun;       /* collectives */
 };
 
-struct _Direct {
-  FabEpisodes *episodes;
-  FabPlay *play;
-  FabDone done;
-  Direct *before, *after; /* in the list; NULL: there is none */
-};
-
 static FabTimePs advance (gpointer owner, FabTimePs until_ps);
 static void tell (gpointer owner);
 
 /* --- begin and end --- */
-
-/* There may be millions in a run. */
-static Direct *
-direct_new (FabEpisodes *episodes, FabDone done)
-{
-  Direct *self = g_new (Direct, 1);
-
-  *self = (Direct){ episodes, NULL, done, NULL, episodes->directly };
-  if (self->after != NULL)
-    self->after->before = self;
-  episodes->directly = self;
-  return self;
-}
-
-static void
-direct_free (Direct *self)
-{
-  if (self->after != NULL)
-    self->after->before = self->before;
-  if (self->before != NULL)
-    self->before->after = self->after;
-  else
-    self->episodes->directly = self->after;
-  fab_play_free (self->play);
-  g_free (self);
-}
 
 FabEpisodes *
 fab_episodes_new (FabEngine *engine, FabNet *net, gconstpointer params, gboolean remembers)
@@ -82,8 +47,7 @@ fab_episodes_free (FabEpisodes *self)
   g_ptr_array_unref (self->spare);
   if (!self->is_direct)
     fab_episode_books_clear (&self->books);
-  while (self->directly != NULL)
-    direct_free (self->directly);
+  fab_directs_clear (&self->directly);
   g_free (self);
 }
 
@@ -114,24 +78,12 @@ drop_those_over (FabEpisodes *self)
 /* --- a network on the jobs' engine --- */
 
 static void
-direct_done (gpointer owner, G_GNUC_UNUSED guint64 arg)
-{
-  Direct *direct = owner;
-  FabEpisodes *self = direct->episodes;
-  FabDone done = direct->done;
-
-  self->books.count.n_collectives++;
-  direct_free (direct);
-  done.fn (done.owner, done.arg);
-}
-
-static void
 begin_directly (FabEpisodes *self, const FabEpisodeInput *input, FabDone done)
 {
-  Direct *direct = direct_new (self, done);
+  FabDirect *direct = fab_directs_add (&self->directly, done);
 
-  direct->play = fab_episode_input_play (input, self->net, FAB_FOLDED_FOR_ALL,
-                                         (FabDone){ direct_done, direct, 0 });
+  fab_direct_set_play (direct, fab_episode_input_play (input, self->net, FAB_FOLDED_FOR_ALL,
+                                                       fab_direct_end (direct)));
 }
 
 /* --- in step with the jobs' clock --- */
@@ -329,10 +281,8 @@ fab_episodes_is_still (const FabEpisodes *self)
 {
   const FabNetOps *ops = self->net->ops;
 
-  if (ops->is_still == NULL)
-    return FALSE;
-  if (self->is_direct)
-    return ops->is_still (self->net);
+  if (ops->is_still == NULL || self->is_direct)
+    return fab_direct_is_still (self->net);
   for (guint i = 0; i < self->active->len; i++) {
     const FabEpisodeStage *stage = episode_at (self, i)->stage;
 
@@ -349,7 +299,7 @@ fab_episodes_find_jam (const FabEpisodes *self)
   FabLinkId found = FAB_NO_LINK;
 
   if (ops->find_jam == NULL || self->is_direct)
-    return ops->find_jam != NULL ? ops->find_jam (self->net) : FAB_NO_LINK;
+    return fab_direct_find_jam (self->net);
   for (guint i = 0; i < self->active->len && found == FAB_NO_LINK; i++)
     if (episode_at (self, i)->stage != NULL)
       found = ops->find_jam (episode_at (self, i)->stage->net);
@@ -394,6 +344,7 @@ fab_episodes_count (const FabEpisodes *self)
 {
   FabEpisodesCount count = self->books.count;
 
+  count.n_collectives += self->directly.n_ended;
   count.n_skipped = self->is_direct ? self->net->n_skipped
                                     : fab_episode_stages_n_skipped (self->books.stages);
   return count;

@@ -2,6 +2,7 @@
 #include "sim/shortcut/memo/rehearsals.h"
 
 #include "sim/base/thread_pool.h"
+#include "sim/execution/direct.h"
 
 enum { MOST_AT_ONCE = 8 }; /* networks that exist at once */
 
@@ -19,13 +20,8 @@ fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, guint folded_f
 {
   FabPlay *messages = self->play != NULL ? self->play (self->owner, net, self, folded_for, done) : NULL;
 
-  if (messages == NULL) {
-    FabStream stream = fab_collective_plan_stream (self->plan);
-
-    stream.traffic = self->traffic;
-    stream.done = done;
-    fab_net_stream (net, &stream);
-  }
+  if (messages == NULL)
+    fab_direct_stream (net, &(FabJobCollective){ self->plan, self->traffic }, done);
   return messages;
 }
 

@@ -11,8 +11,8 @@
 #include "sim/collective/collective.h"
 #include "sim/collective/play/play.h"
 
-/* For which collectives schedules are folded (sim/execution/plays.h): for all of the job, or for no one yet. Other
- * numbers are sets of collectives. */
+/* For which collectives schedules are folded (sim/shortcut/space/folded_plays.h): for all of the job, or for no one
+ * yet. Other numbers are sets of collectives. */
 enum { FAB_FOLDED_FOR_ALL = 0 };
 #define FAB_FOLDED_FOR_NONE G_MAXUINT
 

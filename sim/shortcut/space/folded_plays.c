@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/shortcut/space/folded_plays.h"
 
-#include "sim/shortcut/space/fold.h"
+#include "sim/collective/play/plan_schedules.h"
 #include "sim/collective/play/play.h"
-#include "sim/shortcut/space/rotate.h"
 #include "sim/collective/play/step_cost.h"
 #include "sim/shortcut/space/concurrent_kinds.h"
-
-/* A schedule belongs to a footprint and a number of chunks. */
-typedef struct {
-  const FabFootprint *footprint;
-  guint n_chunks;
-  FabSchedule *schedule;
-  guint kind; /* in FabPlays.kinds */
-} Known;
+#include "sim/shortcut/space/fold.h"
+#include "sim/shortcut/space/rotate.h"
 
 /* What a kind of collectives is played as: one of the two. */
 typedef struct {
@@ -28,41 +21,18 @@ typedef struct {
   char *name;         /* "3 5 ": the kinds */
   GArray *kinds;      /* guint, ascending */
   GPtrArray *folded;  /* FabSchedule of each, NULL for streams; NULL until one is played */
-  GHashTable *chunks; /* of Known: pipelines whose bytes are cut otherwise */
+  GHashTable *chunks; /* of FabPlanSchedule: pipelines whose bytes are cut otherwise */
 } Version;
 
-struct _FabPlays {
-  FabPlaysEnv env;
-  GHashTable *known; /* of Known, which are keys and values */
+struct _FabFoldedPlays {
+  FabFoldedPlaysEnv env;
+  GHashTable *known; /* of FabPlanSchedule, which are keys and values */
   gboolean is_folded;
   GArray *kinds;       /* Kind, once it is folded */
   GHashTable *streams; /* from footprint to 1 + kind */
   GPtrArray *versions; /* Version; the first one is number 1 */
   GHashTable *by_name; /* from Version.name to its number */
 };
-
-static guint
-known_hash (gconstpointer data)
-{
-  const Known *known = data;
-
-  return g_direct_hash (known->footprint) ^ (known->n_chunks * 2654435761U);
-}
-
-static gboolean
-known_equal (gconstpointer a, gconstpointer b)
-{
-  const Known *x = a, *y = b;
-
-  return x->footprint == y->footprint && x->n_chunks == y->n_chunks;
-}
-
-static void
-known_free (gpointer data)
-{
-  fab_schedule_free (((Known *) data)->schedule);
-  g_free (data);
-}
 
 static void
 version_free (gpointer data)
@@ -76,13 +46,13 @@ version_free (gpointer data)
   g_free (self);
 }
 
-FabPlays *
-fab_plays_new (const FabPlaysEnv *env)
+FabFoldedPlays *
+fab_folded_plays_new (const FabFoldedPlaysEnv *env)
 {
-  FabPlays *self = g_new0 (FabPlays, 1);
+  FabFoldedPlays *self = g_new0 (FabFoldedPlays, 1);
 
   self->env = *env;
-  self->known = g_hash_table_new_full (known_hash, known_equal, known_free, NULL);
+  self->known = fab_plan_schedules_new ();
   self->kinds = g_array_new (FALSE, FALSE, sizeof (Kind));
   self->streams = g_hash_table_new (NULL, NULL);
   self->versions = g_ptr_array_new_with_free_func (version_free);
@@ -91,7 +61,7 @@ fab_plays_new (const FabPlaysEnv *env)
 }
 
 void
-fab_plays_free (FabPlays *self)
+fab_folded_plays_free (FabFoldedPlays *self)
 {
   if (self == NULL)
     return;
@@ -103,25 +73,6 @@ fab_plays_free (FabPlays *self)
   g_free (self);
 }
 
-static FabSchedule *
-find_schedule (FabPlays *self, const FabCollectivePlan *plan)
-{
-  Known wanted = { .footprint = plan->footprint, .n_chunks = plan->steps.n_chunks };
-  const Known *known = g_hash_table_lookup (self->known, &wanted);
-
-  if (known != NULL)
-    return known->schedule;
-  wanted.schedule = plan->steps.make (plan->steps.owner, plan);
-  g_hash_table_add (self->known, g_memdup2 (&wanted, sizeof wanted));
-  return wanted.schedule;
-}
-
-gboolean
-fab_plays_has_messages (const FabPlays *self, const FabCollectivePlan *plan)
-{
-  return self->env.net->ops->message != NULL && plan->steps.make != NULL && plan->bytes > 0;
-}
-
 /* A pipeline whose bytes are cut in two ways has the same classes of lanes twice. */
 typedef struct {
   const FabCollectivePlan *plan;
@@ -131,17 +82,17 @@ typedef struct {
 /* What is known while all is folded. */
 typedef struct {
   GArray *in_chunks;
-  GHashTable *pipelines; /* from footprint to Known */
+  GHashTable *pipelines; /* from footprint to FabPlanSchedule */
 } Everything;
 
 static Kind *
-kind_at (const FabPlays *self, guint kind)
+kind_at (const FabFoldedPlays *self, guint kind)
 {
   return &g_array_index (self->kinds, Kind, kind);
 }
 
 static guint
-add_kind (FabPlays *self, FabSchedule *schedule, guint n_chunks, const FabFootprint *stream)
+add_kind (FabFoldedPlays *self, FabSchedule *schedule, guint n_chunks, const FabFootprint *stream)
 {
   Kind kind = { { schedule, FALSE, 0, FAB_TIME_MAX }, stream, n_chunks, 0 };
 
@@ -150,7 +101,7 @@ add_kind (FabPlays *self, FabSchedule *schedule, guint n_chunks, const FabFootpr
 }
 
 static guint
-find_stream (FabPlays *self, const FabFootprint *footprint)
+find_stream (FabFoldedPlays *self, const FabFootprint *footprint)
 {
   gpointer known = g_hash_table_lookup (self->streams, footprint);
 
@@ -161,43 +112,40 @@ find_stream (FabPlays *self, const FabFootprint *footprint)
   return GPOINTER_TO_UINT (known) - 1;
 }
 
-static Known *
-make_known (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
+static FabPlanSchedule *
+make_known (FabFoldedPlays *self, const FabCollectivePlan *plan, Everything *all)
 {
-  Known wanted = { .footprint = plan->footprint, .n_chunks = plan->steps.n_chunks };
-  Known *known = g_hash_table_lookup (self->known, &wanted);
-  const Known *pipeline = g_hash_table_lookup (all->pipelines, plan->footprint);
+  FabPlanSchedule *known = fab_plan_schedules_find (self->known, plan);
+  const FabPlanSchedule *pipeline = g_hash_table_lookup (all->pipelines, plan->footprint);
 
   if (known != NULL)
     return known;
   if (pipeline != NULL) {
     InChunks again = { plan, pipeline->schedule };
 
-    wanted.kind = pipeline->kind;
-    known = g_memdup2 (&wanted, sizeof wanted);
-    g_hash_table_add (self->known, known);
+    known = fab_plan_schedules_add (self->known, plan, NULL);
+    known->kind = pipeline->kind;
     g_array_append_val (all->in_chunks, again);
     return known;
   }
-  find_schedule (self, plan);
-  known = g_hash_table_lookup (self->known, &wanted);
-  known->kind = add_kind (self, known->schedule, wanted.n_chunks, NULL);
-  if (fab_schedule_is_in_chunks (known->schedule, wanted.n_chunks))
+  known = fab_plan_schedules_make (self->known, plan);
+  known->kind = add_kind (self, known->schedule, known->n_chunks, NULL);
+  if (fab_schedule_is_in_chunks (known->schedule, known->n_chunks))
     g_hash_table_insert (all->pipelines, (gpointer) plan->footprint, known);
   return known;
 }
 
 /* The limit of a kind is the highest of its plans, where all have one. */
 static guint
-note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
+note_plan (FabFoldedPlays *self, const FabCollectivePlan *plan, Everything *all)
 {
   guint n_before = self->kinds->len;
 
   if (plan->footprint == NULL || plan->bytes == 0)
     return FAB_NO_KIND;
-  if (!fab_plays_has_messages (self, plan))
+  if (!fab_play_has_messages (self->env.job.net, plan))
     return find_stream (self, plan->footprint);
-  const Known *known = make_known (self, plan, all);
+  const FabPlanSchedule *known = make_known (self, plan, all);
   FabFoldUse *use = &kind_at (self, known->kind)->use;
   double limit = plan->steps.pace_bytes_per_s * plan->wire_factor;
   use->steps_ps = MIN (use->steps_ps, plan->steps.steps_ps);
@@ -212,30 +160,30 @@ note_plan (FabPlays *self, const FabCollectivePlan *plan, Everything *all)
 
 /* Whether the network plays lanes once that a rotation turns into each other. */
 static gboolean
-rotates (const FabPlays *self)
+rotates (const FabFoldedPlays *self)
 {
-  const FabNet *net = self->env.net;
+  const FabNet *net = self->env.job.net;
 
   return net->ops->plays_alike != NULL && net->ops->plays_alike (net, FAB_NO_LINK, 1);
 }
 
 /* Nothing is turned where a stream may be under way as well. */
 static gboolean
-rotate_kinds (const FabPlays *self, const GArray *kinds, const GPtrArray *copies)
+rotate_kinds (const FabFoldedPlays *self, const GArray *kinds, const GPtrArray *copies)
 {
   for (guint i = 0; i < kinds->len; i++)
     if (kind_at (self, g_array_index (kinds, guint, i))->stream != NULL)
       return FALSE;
-  return fab_schedules_rotate (&(FabRotateSpec){ .net = self->env.net,
+  return fab_schedules_rotate (&(FabRotateSpec){ .net = self->env.job.net,
                                                  .schedules = (FabSchedule *const *) copies->pdata,
                                                  .n = copies->len,
-                                                 .apart = self->env.apart,
-                                                 .n_apart = self->env.n_apart });
+                                                 .apart = self->env.job.apart,
+                                                 .n_apart = self->env.job.n_apart });
 }
 
 /* Folds kinds (guint) together; the schedules are theirs or, where given, `copies`. */
 static void
-fold_kinds (const FabPlays *self, const GArray *kinds, const GPtrArray *copies)
+fold_kinds (const FabFoldedPlays *self, const GArray *kinds, const GPtrArray *copies)
 {
   g_autoptr (GArray) uses = g_array_new (FALSE, FALSE, sizeof (FabFoldUse));
   g_autoptr (GPtrArray) streams = g_ptr_array_new ();
@@ -251,18 +199,18 @@ fold_kinds (const FabPlays *self, const GArray *kinds, const GPtrArray *copies)
     else
       g_array_append_val (uses, use);
   }
-  fab_schedules_fold (self->env.net->env.graph,
+  fab_schedules_fold (self->env.job.net->env.graph,
                       &(FabFoldSpec){ .uses = (const FabFoldUse *) (gpointer) uses->data,
                                       .n_uses = uses->len,
                                       .streams = (const FabFootprint *const *) streams->pdata,
                                       .n_streams = streams->len,
-                                      .apart = self->env.apart,
-                                      .n_apart = self->env.n_apart });
+                                      .apart = self->env.job.apart,
+                                      .n_apart = self->env.job.n_apart });
 }
 
 /* Folds the kinds of one part: those that may be under way with `first`, with others of those, and so on. */
 static void
-fold_part (FabPlays *self, const gboolean *may_meet, guint8 *is_done, guint first)
+fold_part (FabFoldedPlays *self, const gboolean *may_meet, guint8 *is_done, guint first)
 {
   g_autoptr (GArray) part = g_array_new (FALSE, FALSE, sizeof (guint));
   guint n = self->kinds->len;
@@ -285,9 +233,9 @@ fold_part (FabPlays *self, const gboolean *may_meet, guint8 *is_done, guint firs
 }
 
 static void
-fold_parts (FabPlays *self, const guint *kind_of)
+fold_parts (FabFoldedPlays *self, const guint *kind_of)
 {
-  g_autofree gboolean *may_meet = fab_concurrency_find (self->env.dag, self->env.has_next, kind_of,
+  g_autofree gboolean *may_meet = fab_concurrency_find (self->env.job.dag, self->env.job.has_next, kind_of,
                                                         self->kinds->len);
   g_autofree guint8 *is_done = g_new0 (guint8, self->kinds->len + 1);
 
@@ -298,9 +246,9 @@ fold_parts (FabPlays *self, const guint *kind_of)
 
 /* Schedules that may be played at the same time are folded together. */
 static void
-fold_all (FabPlays *self)
+fold_all (FabFoldedPlays *self)
 {
-  const FabDag *dag = self->env.dag;
+  const FabDag *dag = self->env.job.dag;
   g_autoptr (GArray) in_chunks = g_array_new (FALSE, FALSE, sizeof (InChunks));
   g_autoptr (GHashTable) pipelines = g_hash_table_new (NULL, NULL);
   g_autofree guint *kind_of = g_new (guint, dag->n_collectives + 1);
@@ -312,45 +260,42 @@ fold_all (FabPlays *self)
   fold_parts (self, kind_of);
   for (guint i = 0; i < in_chunks->len; i++) {
     const InChunks *again = &g_array_index (in_chunks, InChunks, i);
-    Known wanted = { .footprint = again->plan->footprint, .n_chunks = again->plan->steps.n_chunks };
-    Known *known = g_hash_table_lookup (self->known, &wanted);
+    FabPlanSchedule *known = fab_plan_schedules_find (self->known, again->plan);
 
-    known->schedule = fab_schedule_in_chunks (again->pipeline, wanted.n_chunks);
+    known->schedule = fab_schedule_in_chunks (again->pipeline, known->n_chunks);
   }
 }
 
 static gboolean
-may_fold (const FabPlays *self)
+may_fold (const FabFoldedPlays *self)
 {
-  return self->env.is_alone
-      && (self->env.net->ops->is_symmetric
-          || (rotates (self) && !fab_graph_is_unfolded (self->env.net->env.graph)));
+  return self->env.job.is_alone
+      && (self->env.job.net->ops->is_symmetric
+          || (rotates (self) && !fab_graph_is_unfolded (self->env.job.net->env.graph)));
 }
 
 /* --- fewer kinds at a time --- */
 
 /* Returns the kind of a plan; FAB_NO_KIND: it puts nothing on links. */
 static guint
-find_kind (FabPlays *self, const FabCollectivePlan *plan)
+find_kind (FabFoldedPlays *self, const FabCollectivePlan *plan)
 {
-  Known wanted = { .footprint = plan->footprint, .n_chunks = plan->steps.n_chunks };
-
   if (plan->footprint == NULL || plan->bytes == 0)
     return FAB_NO_KIND;
-  if (!fab_plays_has_messages (self, plan))
+  if (!fab_play_has_messages (self->env.job.net, plan))
     return find_stream (self, plan->footprint);
-  return ((const Known *) g_hash_table_lookup (self->known, &wanted))->kind;
+  return fab_plan_schedules_find (self->known, plan)->kind;
 }
 
 static Version *
-version_at (const FabPlays *self, guint version)
+version_at (const FabFoldedPlays *self, guint version)
 {
   return g_ptr_array_index (self->versions, version - 1);
 }
 
 /* Whether kinds (guint) are all of one part, so that they are folded together from the start. */
 static gboolean
-is_whole_part (const FabPlays *self, const GArray *kinds)
+is_whole_part (const FabFoldedPlays *self, const GArray *kinds)
 {
   guint part = kind_at (self, g_array_index (kinds, guint, 0))->part, n = 0;
 
@@ -364,7 +309,7 @@ is_whole_part (const FabPlays *self, const GArray *kinds)
 
 /* Copies the schedules of a version, which are folded then. */
 static void
-copy_schedules (const FabPlays *self, Version *version)
+copy_schedules (const FabFoldedPlays *self, Version *version)
 {
   version->folded = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_schedule_free);
   for (guint i = 0; i < version->kinds->len; i++) {
@@ -376,7 +321,7 @@ copy_schedules (const FabPlays *self, Version *version)
 
 /* What was folded with more kinds can be folded further. */
 static void
-fold_version (const FabPlays *self, Version *version)
+fold_version (const FabFoldedPlays *self, Version *version)
 {
   copy_schedules (self, version);
   fold_kinds (self, version->kinds, version->folded);
@@ -389,14 +334,14 @@ version_new (const GArray *kinds, char *name)
 
   version->name = name;
   version->kinds = g_array_copy ((GArray *) kinds);
-  version->chunks = g_hash_table_new_full (known_hash, known_equal, known_free, NULL);
+  version->chunks = fab_plan_schedules_new ();
   return version;
 }
 
 /* Returns the number of the version of these kinds (guint, ascending). Kinds that no rotation turns are played whole,
  * and so are more kinds with them. */
 static guint
-find_version (FabPlays *self, const GArray *kinds)
+find_version (FabFoldedPlays *self, const GArray *kinds)
 {
   g_autoptr (GString) name = g_string_new (NULL);
   gpointer known;
@@ -424,7 +369,7 @@ find_version (FabPlays *self, const GArray *kinds)
 static guint
 plays_extend (gpointer owner, guint version, const FabCollectivePlan *plan)
 {
-  FabPlays *self = owner;
+  FabFoldedPlays *self = owner;
   g_autoptr (GArray) kinds = NULL;
   guint at = 0;
 
@@ -446,43 +391,42 @@ plays_extend (gpointer owner, guint version, const FabCollectivePlan *plan)
 }
 
 static FabSchedule *
-find_in_version (FabPlays *self, Version *version, const FabCollectivePlan *plan)
+find_in_version (FabFoldedPlays *self, Version *version, const FabCollectivePlan *plan)
 {
-  Known wanted = { .footprint = plan->footprint, .n_chunks = plan->steps.n_chunks };
   guint kind = find_kind (self, plan), at = 0;
 
   if (version->folded == NULL)
     fold_version (self, version);
   while (g_array_index (version->kinds, guint, at) != kind)
     at++;
-  if (kind_at (self, kind)->n_chunks == wanted.n_chunks)
+  guint n_chunks = plan->steps.n_chunks;
+  if (kind_at (self, kind)->n_chunks == n_chunks)
     return g_ptr_array_index (version->folded, at);
-  const Known *known = g_hash_table_lookup (version->chunks, &wanted);
-  if (known != NULL)
-    return known->schedule;
-  wanted.schedule = fab_schedule_in_chunks (g_ptr_array_index (version->folded, at), wanted.n_chunks);
-  g_hash_table_add (version->chunks, g_memdup2 (&wanted, sizeof wanted));
-  return wanted.schedule;
+  const FabPlanSchedule *known = fab_plan_schedules_find (version->chunks, plan);
+  if (known == NULL)
+    known = fab_plan_schedules_add (
+        version->chunks, plan, fab_schedule_in_chunks (g_ptr_array_index (version->folded, at), n_chunks));
+  return known->schedule;
 }
 
 /* --- plays --- */
 
 static FabSchedule *
-fold_and_find (FabPlays *self, const FabCollectivePlan *plan, guint version)
+fold_and_find (FabFoldedPlays *self, const FabCollectivePlan *plan, guint version)
 {
   if (may_fold (self) && !self->is_folded)
     fold_all (self);
   if (version == FAB_FOLDED_FOR_ALL || version == FAB_FOLDED_FOR_NONE)
-    return find_schedule (self, plan);
+    return fab_plan_schedules_make (self->known, plan)->schedule;
   return find_in_version (self, version_at (self, version), plan);
 }
 
 static gboolean
 plays_describe (gpointer owner, FabNet *net, const FabCollectivePlan *plan, FabPlayTraits *traits)
 {
-  FabPlays *self = owner;
+  FabFoldedPlays *self = owner;
 
-  if (!fab_plays_has_messages (self, plan))
+  if (!fab_play_has_messages (self->env.job.net, plan))
     return FALSE;
   const FabPlaySpec spec = fab_play_spec_of_plan (plan);
   FabSchedule *schedule = fold_and_find (self, plan, FAB_FOLDED_FOR_ALL);
@@ -496,21 +440,22 @@ plays_describe (gpointer owner, FabNet *net, const FabCollectivePlan *plan, FabP
 static FabPlay *
 plays_begin (gpointer owner, FabNet *net, const FabEpisodeInput *input, guint version, FabDone done)
 {
-  FabPlays *self = owner;
+  FabFoldedPlays *self = owner;
 
-  if (!fab_plays_has_messages (self, input->plan))
+  if (!fab_play_has_messages (self->env.job.net, input->plan))
     return NULL;
   FabPlaySpec spec = fab_play_spec_of_plan (input->plan);
   spec.traffic = input->traffic;
+  spec.watch = self->env.messages;
   spec.done = done;
   return fab_play_new (fold_and_find (self, input->plan, version), net, &spec);
 }
 
 FabEpisodeInput
-fab_plays_input (FabPlays *self, const FabCollectivePlan *plan, const char *traffic)
+fab_folded_plays_input (FabFoldedPlays *self, const FabJobCollective *collective)
 {
-  return (FabEpisodeInput){ .plan = plan,
-                            .traffic = traffic,
+  return (FabEpisodeInput){ .plan = collective->plan,
+                            .traffic = collective->traffic,
                             .play = plays_begin,
                             .describe = plays_describe,
                             .extend = plays_extend,

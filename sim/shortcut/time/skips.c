@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* play_skips.c - rounds of rings that repeat are not played.
+/* skips.c - rounds of rings that repeat are not played.
  *
  * Where all lanes of a play that is alone do the same in the same interval, to the ps, they go on by whole intervals
  * (rhythm.h). Else every ring of a play goes on at a pace of its own, once that has settled (tempo.h): its lanes wait
@@ -11,9 +11,48 @@
  * owed to the next skip. Messages of plays that do not repeat go on beside them, if the network can tell at which rates
  * (FabNetOps.lasts).
  */
+#include "sim/shortcut/time/skips.h"
+
 #include <math.h>
 
 #include "sim/collective/play/play_parts.h"
+#include "sim/shortcut/time/rhythm.h"
+#include "sim/shortcut/time/tempo.h"
+
+/* Rings that go at one pace: a group of the tempo, or several. */
+typedef struct {
+  guint first;        /* the first group of them, which holds what follows */
+  double owed;        /* of a group: messages that skips have not moved on by, since only whole ones are */
+  double interval_ps; /* from one message of a lane to the next; 0: all lanes are over */
+  double sum_owed;    /* over the groups */
+  guint n;            /* groups */
+  guint n_left;       /* messages that each lane can skip before it comes near its last one */
+  guint n_skip;       /* messages that are skipped */
+} FabPace;
+
+/* A play that is watched. */
+typedef struct {
+  FabPlay *play;
+  FabRhythm rhythm; /* of the begins of all lanes, then of their arrivals; no items: nothing is skipped */
+  FabTempo tempo; /* where only intervals settle: of the begins of all lanes; no items: nothing is skipped */
+  FabPace *paces; /* [groups of the tempo] */
+  guint *n_skips; /* [lanes] messages that a skip leaves out */
+  gboolean is_skip_due;
+  guint64 n_changes;      /* of the network, for which the rhythm holds */
+  guint64 n_rate_changes; /* likewise, for which the tempo holds */
+} Watched;
+
+static FabNet *
+net_of (const Watched *self)
+{
+  return self->play->net;
+}
+
+static guint
+n_lanes_of (const Watched *self)
+{
+  return self->play->schedule->lanes->len;
+}
 
 /* --- rounds that repeat to the ps --- */
 
@@ -28,54 +67,36 @@ count_left (const FabPlayLane *lane)
 
 /* Returns how many messages every lane can send before one of them comes near its last one. */
 static guint
-count_rounds_left (const FabPlay *self)
+count_rounds_left (const Watched *self)
 {
   guint n = G_MAXUINT;
 
-  for (guint l = 0; l < self->schedule->lanes->len; l++)
-    n = MIN (n, count_left (&self->lanes[l]));
+  for (guint l = 0; l < n_lanes_of (self); l++)
+    n = MIN (n, count_left (&self->play->lanes[l]));
   return n;
-}
-
-static void
-skip_rounds (FabPlay *self, guint n_rounds, FabTimePs by_ps)
-{
-  guint n_lanes = self->schedule->lanes->len;
-
-  for (guint l = 0; l < n_lanes; l++) {
-    FabPlayLane *lane = &self->lanes[l];
-
-    lane->next += n_rounds;
-    lane->n_gone += n_rounds;
-    lane->n_skipped += n_rounds;
-    lane->ready_ps += by_ps;
-  }
-  for (guint i = 0; i < self->schedule->feeds->len; i++)
-    self->n_known[i] += n_rounds;
-  self->n_left -= (guint64) n_rounds * n_lanes;
-  self->last_ps += by_ps;
 }
 
 /* Returns how many intervals fit before the next event that is neither of this play nor of the network; a skip costs
  * about one, and those just before the event are played. */
 static guint
-count_free (const FabPlay *self, double interval_ps)
+count_free (const Watched *self, double interval_ps)
 {
   const guint worth = 4, margin = 2;
-  gconstpointer owners[] = { self, self->net };
-  FabTimePs others_ps = fab_engine_next_of_others_ps (self->net->env.engine, owners, G_N_ELEMENTS (owners));
-  double n_free = (double) (others_ps - fab_play_now_ps (self)) / interval_ps - margin;
+  gconstpointer owners[] = { self->play, self->play->net };
+  FabTimePs others_ps = fab_engine_next_of_others_ps (net_of (self)->env.engine, owners,
+                                                      G_N_ELEMENTS (owners));
+  double n_free = (double) (others_ps - fab_play_now_ps (self->play)) / interval_ps - margin;
   guint n = (guint) CLAMP (n_free, 0, count_rounds_left (self));
 
   return n < worth ? 0 : n;
 }
 
 static void
-delay_events (FabPlay *self, FabTimePs by_ps)
+delay_events (Watched *self, FabTimePs by_ps)
 {
-  gconstpointer owners[] = { self, self->net };
+  gconstpointer owners[] = { self->play, self->play->net };
 
-  fab_engine_delay (self->net->env.engine, owners, G_N_ELEMENTS (owners), by_ps);
+  fab_engine_delay (net_of (self)->env.engine, owners, G_N_ELEMENTS (owners), by_ps);
 }
 
 /* Every message has begun and arrived in the same interval after the one before it for longer than any has an effect.
@@ -84,9 +105,9 @@ delay_events (FabPlay *self, FabTimePs by_ps)
 static void
 try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
-  FabPlay *self = owner;
-  FabNet *net = self->net;
-  guint n_lanes = self->schedule->lanes->len;
+  Watched *self = ((FabPlay *) owner)->watched;
+  FabNet *net = net_of (self);
+  guint n_lanes = n_lanes_of (self);
 
   self->is_skip_due = FALSE;
   if (self->n_changes != net->n_changes) {
@@ -102,16 +123,18 @@ try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
     return;
   delay_events (self, by_ps);
   net->ops->skip (net, n_lanes, by_ps);
-  skip_rounds (self, n_rounds, by_ps);
+  for (guint l = 0; l < n_lanes; l++)
+    self->n_skips[l] = n_rounds;
+  fab_play_move_on (self->play, self->n_skips, by_ps);
   fab_rhythm_skip (&self->rhythm, by_ps);
 }
 
 /* --- paces --- */
 
-static FabPlay *
+static Watched *
 play_at (const FabNet *net, guint i)
 {
-  return g_ptr_array_index (net->plays, i);
+  return ((FabPlay *) g_ptr_array_index (net->plays, i))->watched;
 }
 
 static guint
@@ -120,13 +143,13 @@ count_lanes (const FabNet *net)
   guint n = 0;
 
   for (guint i = 0; i < net->plays->len; i++)
-    n += play_at (net, i)->schedule->lanes->len;
+    n += n_lanes_of (play_at (net, i));
   return n;
 }
 
 /* Whether all lanes of the play go at one pace, as far as its last window says. */
 static gboolean
-is_one (const FabPlay *self)
+is_one (const Watched *self)
 {
   return self->tempo.is_one;
 }
@@ -140,9 +163,9 @@ is_single (const FabNet *net)
 
 /* Whether the play is all that the network does, and its lanes have one pace. */
 static gboolean
-is_alone (const FabPlay *self)
+is_alone (const Watched *self)
 {
-  return is_single (self->net) && is_one (self);
+  return is_single (net_of (self)) && is_one (self);
 }
 
 /* Returns the first group of those that have one pace with group `g`. */
@@ -155,20 +178,20 @@ first_of (FabPace *paces, guint g)
 }
 
 static FabPace *
-pace_of (const FabPlay *self, guint lane)
+pace_of (const Watched *self, guint lane)
 {
   return &self->paces[first_of (self->paces, self->tempo.strokes[lane].group)];
 }
 
 static gboolean
-is_over (const FabPlay *self, guint lane)
+is_over (const Watched *self, guint lane)
 {
   return self->tempo.strokes[lane].is_over;
 }
 
 /* Gives all rings one pace where the tempo says so. */
 static void
-join_groups (FabPlay *self)
+join_groups (Watched *self)
 {
   for (guint g = 0, first = G_MAXUINT; is_one (self) && g < self->tempo.n_groups; g++)
     if (self->tempo.groups[g].n_items > 0)
@@ -177,7 +200,7 @@ join_groups (FabPlay *self)
 
 /* Returns the interval of a group of lanes; 0: they are over. */
 static double
-pace_in_tempo_ps (const FabPlay *self, guint group)
+pace_in_tempo_ps (const Watched *self, guint group)
 {
   const FabTempo *tempo = &self->tempo;
 
@@ -187,7 +210,7 @@ pace_in_tempo_ps (const FabPlay *self, guint group)
 }
 
 static void
-find_paces (FabPlay *self)
+find_paces (Watched *self)
 {
   guint n_groups = self->tempo.n_groups;
 
@@ -217,31 +240,31 @@ messages_in (const FabPace *pace, double by_ps)
 
 /* Whether a lane has sent its last message, and nothing more comes of it. */
 static gboolean
-has_passed_all (const FabPlay *self, guint index)
+has_passed_all (const Watched *self, guint index)
 {
-  const FabPlayLane *lane = &self->lanes[index];
+  const FabPlayLane *lane = &self->play->lanes[index];
 
-  return lane->n_gone == lane->n_messages && lane->passed_ps <= fab_play_now_ps (self);
+  return lane->n_gone == lane->n_messages && lane->passed_ps <= fab_play_now_ps (self->play);
 }
 
 /* Counts what every pace has left. Returns FALSE if a lane is about to end. */
 static gboolean
-count_all_left (FabPlay *self)
+count_all_left (Watched *self)
 {
-  for (guint l = 0; l < self->schedule->lanes->len; l++) {
+  for (guint l = 0; l < n_lanes_of (self); l++) {
     FabPace *pace = pace_of (self, l);
 
     if (is_over (self, l) && (pace->interval_ps > 0 || !has_passed_all (self, l)))
       return FALSE;
     if (!is_over (self, l))
-      pace->n_left = MIN (pace->n_left, count_left (&self->lanes[l]));
+      pace->n_left = MIN (pace->n_left, count_left (&self->play->lanes[l]));
   }
   return TRUE;
 }
 
 /* Returns the time for which all lanes of a play can go on; 0: its paces have not settled. */
 static double
-play_lasts_ps (FabPlay *self)
+play_lasts_ps (Watched *self)
 {
   double lasts_ps = HUGE_VAL;
 
@@ -295,7 +318,7 @@ others_wait_ps (FabNet *net)
 static const FabPace *
 find_main_pace (const FabNet *net)
 {
-  const FabPlay *play = play_at (net, 0);
+  const Watched *play = play_at (net, 0);
   const FabPace *found = NULL;
 
   for (guint g = 0; g < play->tempo.n_groups; g++) {
@@ -315,7 +338,7 @@ find_misfit (const FabNet *net, double by_ps)
   double most = 0;
 
   for (guint i = 0; i < net->plays->len; i++) {
-    const FabPlay *play = play_at (net, i);
+    const Watched *play = play_at (net, i);
 
     for (guint g = 0; g < play->tempo.n_groups; g++) {
       double n = play->paces[g].n > 0 && play->paces[g].interval_ps > 0 ? messages_in (&play->paces[g], by_ps)
@@ -357,7 +380,7 @@ static gboolean
 has_faster_lanes (const FabNet *net)
 {
   for (guint i = 0; i < net->plays->len; i++) {
-    const FabPlay *play = play_at (net, i);
+    const Watched *play = play_at (net, i);
 
     for (guint g = 0; !is_one (play) && g < play->tempo.n_groups; g++)
       if (play->tempo.groups[g].is_of_slowest)
@@ -374,9 +397,10 @@ static gboolean
 is_worth_an_error (const FabNet *net)
 {
   const guint64 many = 500000;
-  const FabPlay *play = play_at (net, 0);
+  const Watched *play = play_at (net, 0);
 
-  return has_faster_lanes (net) && (guint64) play->schedule->lanes->len * play->lanes[0].n_messages >= many;
+  return has_faster_lanes (net)
+      && (guint64) play->play->schedule->lanes->len * play->play->lanes[0].n_messages >= many;
 }
 
 /* Returns the fewest messages that are worth a skip. A skip costs about one. Where some lanes are still faster, the end
@@ -434,14 +458,14 @@ find_skip (FabNet *net)
 
 /* Returns the messages of a lane that are skipped now. */
 static guint
-count_skipped (const FabPlay *self, guint lane)
+count_skipped (const Watched *self, guint lane)
 {
   return is_over (self, lane) ? 0 : pace_of (self, lane)->n_skip;
 }
 
 /* Moves all lanes of a play on, each at its pace. */
 static void
-skip_play (FabPlay *self, FabTimePs by_ps)
+skip_play (Watched *self, FabTimePs by_ps)
 {
   for (guint g = 0; g < self->tempo.n_groups; g++) {
     FabPace *pace = &self->paces[g];
@@ -452,22 +476,13 @@ skip_play (FabPlay *self, FabTimePs by_ps)
     pace->n_skip = MIN ((guint) (MAX (n, 0) + 0.5), pace->n_left);
     pace->owed = is_alone (self) ? 0 : n - pace->n_skip;
   }
-  for (guint i = 0; i < self->schedule->feeds->len; i++)
-    self->n_known[i] += count_skipped (self, fab_schedule_feed_at (self->schedule, i)->from);
-  for (guint l = 0; l < self->schedule->lanes->len; l++) {
-    FabPlayLane *lane = &self->lanes[l];
-    guint n = count_skipped (self, l);
-
-    lane->next += n;
-    lane->n_gone += n;
-    lane->n_skipped += n;
-    lane->ready_ps += by_ps;
-    self->n_left -= n;
-    fab_tempo_skip (&self->tempo, l, n, by_ps);
+  for (guint l = 0; l < n_lanes_of (self); l++) {
+    self->n_skips[l] = count_skipped (self, l);
+    fab_tempo_skip (&self->tempo, l, self->n_skips[l], by_ps);
   }
+  fab_play_move_on (self->play, self->n_skips, by_ps);
   for (guint g = 0; g < self->tempo.n_groups; g++)
     self->paces[g].owed = self->paces[first_of (self->paces, g)].owed;
-  self->last_ps += by_ps;
 }
 
 static void
@@ -478,7 +493,7 @@ skip_all (FabNet *net, FabTimePs by_ps)
 
   fab_engine_delay (net->env.engine, (const gconstpointer *) owners->pdata, owners->len, by_ps);
   for (guint i = 0; i < net->plays->len; i++) {
-    FabPlay *play = play_at (net, i);
+    Watched *play = play_at (net, i);
 
     skip_play (play, by_ps);
     if (is_single (net))
@@ -491,7 +506,7 @@ static void
 restart_all (FabNet *net)
 {
   for (guint i = 0; i < net->plays->len; i++) {
-    FabPlay *play = play_at (net, i);
+    Watched *play = play_at (net, i);
 
     play->n_rate_changes = net->n_rate_changes;
     fab_tempo_restart (&play->tempo);
@@ -513,11 +528,11 @@ is_window_over (const FabNet *net)
 
 /* Returns how often the network does in this time what it has done since it was marked. */
 static double
-count_windows (const FabPlay *self, FabTimePs by_ps)
+count_windows (const Watched *self, FabTimePs by_ps)
 {
   if (is_alone (self))
     return round ((double) by_ps / (self->tempo.window * self->paces[0].interval_ps));
-  return (double) by_ps / (double) (fab_play_now_ps (self) - self->net->marked_ps);
+  return (double) by_ps / (double) (fab_play_now_ps (self->play) - net_of (self)->marked_ps);
 }
 
 /* A window of the first play has ended. Where the tempo of all has settled, the messages to come take what they take
@@ -525,8 +540,8 @@ count_windows (const FabPlay *self, FabTimePs by_ps)
 static void
 try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
-  FabPlay *self = owner;
-  FabNet *net = self->net;
+  Watched *self = ((FabPlay *) owner)->watched;
+  FabNet *net = net_of (self);
 
   self->is_skip_due = FALSE;
   if (play_at (net, 0) != self || !is_window_over (net))
@@ -540,14 +555,14 @@ try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
   FabTimePs by_ps = find_skip (net);
   if (by_ps > 0 && net->ops->repeat (net, count_windows (self, by_ps), by_ps))
     skip_all (net, by_ps);
-  net->marked_ps = fab_play_now_ps (self);
+  net->marked_ps = fab_play_now_ps (self->play);
   if (!net->ops->mark (net, count_lanes (net)))
     restart_all (net);
 }
 
 /* Whether a message of this lane may end a window: one of the first lane does, as long as that has any. */
 static gboolean
-is_due (const FabPlay *self, guint index)
+is_due (const Watched *self, guint index)
 {
   if (!is_over (self, 0))
     return index == 0 && fab_tempo_is_due (&self->tempo);
@@ -555,24 +570,26 @@ is_due (const FabPlay *self, guint index)
 }
 
 static void
-note_tempo (FabPlay *self, guint index, FabTimePs begin_ps)
+note_tempo (Watched *self, guint index, FabTimePs begin_ps)
 {
-  const FabPlayLane *lane = &self->lanes[index];
+  const FabPlayLane *lane = &self->play->lanes[index];
 
   fab_tempo_note (&self->tempo, index, begin_ps);
   if (lane->next == lane->n_messages) {
     fab_tempo_end (&self->tempo, index);
-    self->net->n_rate_changes++;
+    net_of (self)->n_rate_changes++;
   }
-  if (self->is_skip_due || play_at (self->net, 0) != self || !is_due (self, index))
+  if (self->is_skip_due || play_at (net_of (self), 0) != self || !is_due (self, index))
     return;
   self->is_skip_due = TRUE;
-  fab_engine_after (self->net->env.engine, 0, try_tempo, self, 0);
+  fab_engine_after (net_of (self)->env.engine, 0, try_tempo, self->play, 0);
 }
 
-void
-fab_play_note_begin (FabPlay *self, guint index, FabTimePs begin_ps)
+static void
+message_begins (gpointer watched, guint index, FabTimePs begin_ps)
 {
+  Watched *self = watched;
+
   if (self->tempo.n_items > 0)
     note_tempo (self, index, begin_ps);
   if (self->rhythm.n_items == 0)
@@ -581,23 +598,32 @@ fab_play_note_begin (FabPlay *self, guint index, FabTimePs begin_ps)
   if (index > 0 || self->is_skip_due || !fab_rhythm_is_steady (&self->rhythm))
     return;
   self->is_skip_due = TRUE;
-  fab_engine_after (self->net->env.engine, 0, try_skip, self, 0);
+  fab_engine_after (net_of (self)->env.engine, 0, try_skip, self->play, 0);
+}
+
+static void
+message_arrives (gpointer watched, guint index, FabTimePs at_ps)
+{
+  Watched *self = watched;
+
+  if (self->rhythm.n_items > 0)
+    fab_rhythm_note (&self->rhythm, n_lanes_of (self) + index, at_ps);
 }
 
 /* --- what is watched --- */
 
 /* Puts the lanes of every ring into a group. */
 static void
-watch_tempo (FabPlay *self, guint window)
+watch_tempo (Watched *self, guint window)
 {
-  guint n_lanes = self->schedule->lanes->len, n_groups = 0;
+  guint n_lanes = n_lanes_of (self), n_groups = 0;
   g_autofree FabPace *rings = g_new (FabPace, n_lanes);
   g_autofree guint *numbers = g_new0 (guint, n_lanes);
 
   for (guint l = 0; l < n_lanes; l++)
     rings[l].first = l;
-  for (guint i = 0; i < self->schedule->feeds->len; i++) {
-    const FabFeed *feed = fab_schedule_feed_at (self->schedule, i);
+  for (guint i = 0; i < self->play->schedule->feeds->len; i++) {
+    const FabFeed *feed = fab_schedule_feed_at (self->play->schedule, i);
     guint a = first_of (rings, feed->from), b = first_of (rings, feed->lane);
 
     rings[MAX (a, b)].first = MIN (a, b);
@@ -614,55 +640,81 @@ watch_tempo (FabPlay *self, guint window)
 /* Looks for rounds that repeat, where there can be enough of them: those of rings, which wait in a circle. A machine
  * that is not folded is played message by message. */
 static void
-watch (FabPlay *self)
+watch (Watched *self)
 {
-  const gboolean is_exact = self->net->ops->skip != NULL; /* where only one play is under way */
-  const guint many = 16, few = is_exact ? 64 : 10;        /* rounds */
+  const gboolean is_exact = net_of (self)->ops->skip != NULL; /* where only one play is under way */
+  const guint many = 16, few = is_exact ? 64 : 10;            /* rounds */
   const guint windows = 32, least_window = 2, most_window = 4;
-  guint n_lanes = self->schedule->lanes->len, n_left = count_rounds_left (self);
+  guint n_lanes = n_lanes_of (self), n_left = count_rounds_left (self);
   FabTimePs memory_ps = 0;
 
-  if (fab_graph_is_unfolded (self->net->env.graph))
+  if (fab_graph_is_unfolded (net_of (self)->env.graph))
     return;
-  if (self->net->ops->mark != NULL && self->schedule->has_offsets && n_left >= few)
+  if (net_of (self)->ops->mark != NULL && self->play->schedule->has_offsets && n_left >= few)
     watch_tempo (self, is_exact ? CLAMP (n_left / windows, least_window, most_window) : least_window);
   if (!is_exact || n_left < many)
     return;
   for (guint l = 0; l < n_lanes; l++)
-    memory_ps = MAX (memory_ps,
-                     fab_schedule_lane_at (self->schedule, l)->hop.latency_ps + self->lanes[l].extra_ps);
-  fab_rhythm_init (&self->rhythm, 2 * n_lanes, memory_ps + self->gap_ps);
+    memory_ps = MAX (memory_ps, fab_schedule_lane_at (self->play->schedule, l)->hop.latency_ps
+                                    + self->play->lanes[l].extra_ps);
+  fab_rhythm_init (&self->rhythm, 2 * n_lanes, memory_ps + self->play->gap_ps);
 }
 
-void
-fab_play_watch (FabPlay *self)
+static gpointer
+play_begins (FabPlay *play)
 {
-  FabNet *net = self->net;
+  FabNet *net = play->net;
+  Watched *self = g_new0 (Watched, 1);
 
+  self->play = play;
   watch (self);
+  if (self->tempo.n_items > 0 || self->rhythm.n_items > 0)
+    self->n_skips = g_new0 (guint, n_lanes_of (self));
   if (self->tempo.n_items > 0)
-    g_ptr_array_add (net->plays, self);
+    g_ptr_array_add (net->plays, play);
   else
     net->n_plays_beside++;
+  play->watched = self;
   restart_all (net);
+  return self;
 }
 
-void
-fab_play_unwatch (FabPlay *self)
+static gboolean
+play_repeats (gconstpointer watched)
 {
-  FabNet *net = self->net;
+  return ((const Watched *) watched)->tempo.n_items > 0;
+}
+
+static void
+play_ends (gpointer watched)
+{
+  Watched *self = watched;
+  FabNet *net = net_of (self);
 
   if (self->tempo.n_items > 0)
-    g_ptr_array_remove (net->plays, self);
+    g_ptr_array_remove (net->plays, self->play);
   else
     net->n_plays_beside--;
   restart_all (net);
 }
 
-void
-fab_play_clear_watch (FabPlay *self)
+static void
+play_clear (gpointer watched)
 {
+  Watched *self = watched;
+
   fab_rhythm_clear (&self->rhythm);
   fab_tempo_clear (&self->tempo);
   g_free (self->paces);
+  g_free (self->n_skips);
+  g_free (self);
 }
+
+const FabMessageWatch fab_skips_watch = {
+  .begins = play_begins,
+  .repeats = play_repeats,
+  .message_begins = message_begins,
+  .message_arrives = message_arrives,
+  .ends = play_ends,
+  .clear = play_clear,
+};

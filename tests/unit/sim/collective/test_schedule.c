@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "sim/collective/play/play.h"
+#include "sim/shortcut/time/skips.h"
 #include "tests/support/rig.h"
 
 /* 1 byte per ps; a hop is two links of 50 ps. */
@@ -292,9 +293,12 @@ play_long_ring (const Rig *rig, FabTimePs other_ps, guint64 *n_events)
                                             1, schedule, NULL));
   if (other_ps > 0)
     fab_engine_at (net.engine, other_ps, do_nothing, NULL, 0);
-  g_autoptr (FabPlay) play = fab_play_new (
-      schedule, net.net,
-      &(FabPlaySpec){ .bytes = 64000, .wire_factor = 1, .share = 1, .done = { note_end, net.engine, 0 } });
+  g_autoptr (FabPlay) play = fab_play_new (schedule, net.net,
+                                           &(FabPlaySpec){ .bytes = 64000,
+                                                           .wire_factor = 1,
+                                                           .share = 1,
+                                                           .watch = &fab_skips_watch,
+                                                           .done = { note_end, net.engine, 0 } });
   fab_engine_run (net.engine);
   end_ps = fab_engine_now (net.engine);
   *n_events = fab_engine_events (net.engine);

@@ -2,8 +2,8 @@
 /* test_dag.c - who waits for whom, in this iteration and across to the next. */
 #include "tests/support/test.h"
 
-#include "sim/shortcut/space/concurrent_kinds.h"
 #include "sim/execution/dag.h"
+#include "sim/shortcut/space/concurrent_kinds.h"
 #include "tests/support/aborts.h"
 
 static const FabCollectivePlan nothing = {

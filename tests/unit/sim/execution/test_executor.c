@@ -6,6 +6,7 @@
 #include "tests/support/test.h"
 
 #include "sim/execution/account.h"
+#include "sim/execution/direct.h"
 #include "tests/support/rig.h"
 
 typedef struct {
@@ -370,8 +371,9 @@ nobody_works_longer_than_an_iteration (G_GNUC_UNUSED void **state)
 
   work (job, stream, FAB_SPAN_COMPUTE, 25, "A");
   job_start (job, 1);
+  FabPlayWatch *watch = fab_direct_watch_new (job->net.net);
   FabAccount *account = fab_account_new (
-      &(FabExecutorEnv){ .engine = job->net.engine, .net = job->net.net, .dag = job->dag });
+      &(FabExecutorEnv){ .engine = job->net.engine, .net = job->net.net, .watch = watch, .dag = job->dag });
   fab_probe_init (&probe);
   fab_account_begin (account, 0, 0);
   fab_account_end (account, stream, 40);
@@ -380,6 +382,7 @@ nobody_works_longer_than_an_iteration (G_GNUC_UNUSED void **state)
                        "iteration 0, class 0: exposed 0 ps and idle -40 ps, which cannot be negative");
   fab_probe_clear (&probe);
   fab_account_free (account);
+  fab_direct_watch_free (watch);
 }
 
 /* B ran 10-30 and was released by nobody, so that nothing is known of 0-10. */

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/collective/plan/form_tape.h"
+
+#include <string.h>
+
+/* A form with hops of more kinds has no whole record. */
+enum { MOST_HOPS = 64, MOST_SAMPLES = 16 };
+
+/* A link of a hop that stands for all of the hop with the same rate and class. */
+typedef struct {
+  FabLinkId link;
+  FabBytesPerS rate_bytes_per_s;
+  guint32 class_index;
+} Sample;
+
+typedef struct {
+  FabHopKind kind;
+  FabDrive drive;
+  double stretch;
+  guint n;
+  Sample samples[MOST_SAMPLES];
+} TapeHop;
+
+typedef struct {
+  guint hop;
+  guint n_after; /* of the list of them all */
+  double factor;
+} TapeStage;
+
+struct _FabFormTape {
+  const FabGraph *graph; /* while it is recorded */
+  GArray *hops;          /* TapeHop, as they came up first */
+  GArray *stages;        /* TapeStage */
+  GArray *after;         /* guint: stages that a stage waits for, one list behind the other */
+  guint part;            /* the first stage of this part */
+  gboolean is_broken;    /* rates decided about more than a tape holds */
+  gboolean is_closed, is_pipeline;
+};
+
+FabFormTape *
+fab_form_tape_new (const FabGraph *graph)
+{
+  FabFormTape *self = g_new0 (FabFormTape, 1);
+
+  self->graph = graph;
+  self->hops = g_array_new (FALSE, FALSE, sizeof (TapeHop));
+  self->stages = g_array_new (FALSE, FALSE, sizeof (TapeStage));
+  self->after = g_array_new (FALSE, FALSE, sizeof (guint));
+  return self;
+}
+
+void
+fab_form_tape_free (FabFormTape *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->hops);
+  g_array_unref (self->stages);
+  g_array_unref (self->after);
+  g_free (self);
+}
+
+static gboolean
+add_sample (TapeHop *self, Sample sample)
+{
+  for (guint i = 0; i < self->n; i++)
+    if (self->samples[i].rate_bytes_per_s == sample.rate_bytes_per_s
+        && self->samples[i].class_index == sample.class_index)
+      return TRUE;
+  if (self->n == MOST_SAMPLES)
+    return FALSE;
+  self->samples[self->n++] = sample;
+  return TRUE;
+}
+
+/* FALSE: the hop spreads its bytes, and rates may have said how; or it has a limit that does not follow rates. */
+static gboolean
+look_at (const FabGraph *graph, const FabHop *hop, TapeHop *found)
+{
+  *found = (TapeHop){ .kind = hop->kind, .drive = hop->drive, .stretch = hop->stretch };
+  if (hop->device_stretch > 1)
+    return FALSE;
+  for (guint i = 0; i < hop->shares->len; i++) {
+    const FabShare *share = &g_array_index (hop->shares, FabShare, i);
+    const FabLink *link = fab_graph_link (graph, share->link);
+
+    if (share->fraction < 1
+        || !add_sample (found, (Sample){ share->link, link->rate_bytes_per_s, link->class_index }))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+is_same_hop (const TapeHop *a, const TapeHop *b)
+{
+  if (a->kind != b->kind || a->drive != b->drive || a->n != b->n
+      || memcmp (&a->stretch, &b->stretch, sizeof a->stretch) != 0)
+    return FALSE;
+  for (guint i = 0; i < a->n; i++)
+    if (a->samples[i].rate_bytes_per_s != b->samples[i].rate_bytes_per_s
+        || a->samples[i].class_index != b->samples[i].class_index)
+      return FALSE;
+  return TRUE;
+}
+
+guint
+fab_form_tape_hop (FabFormTape *self, const FabHop *hop)
+{
+  TapeHop found;
+
+  self->is_broken = self->is_broken || !look_at (self->graph, hop, &found);
+  if (self->is_broken)
+    return 0;
+  for (guint i = 0; i < self->hops->len; i++)
+    if (is_same_hop (&g_array_index (self->hops, TapeHop, i), &found))
+      return i;
+  self->is_broken = self->hops->len == MOST_HOPS;
+  g_array_append_val (self->hops, found);
+  return self->hops->len - 1;
+}
+
+void
+fab_form_tape_stage (FabFormTape *self, const FabHop *hop, double factor, const GArray *after)
+{
+  TapeStage stage = { fab_form_tape_hop (self, hop), after != NULL ? after->len : 0, factor };
+
+  if (self->is_broken)
+    return;
+  for (guint i = 0; i < stage.n_after; i++) {
+    guint index = self->part + g_array_index (after, guint, i);
+
+    g_array_append_val (self->after, index);
+  }
+  g_array_append_val (self->stages, stage);
+}
+
+void
+fab_form_tape_end_part (FabFormTape *self)
+{
+  self->part = self->stages->len;
+}
+
+void
+fab_form_tape_close (FabFormTape *self, gboolean is_pipeline)
+{
+  self->is_closed = TRUE;
+  self->is_pipeline = is_pipeline;
+}
+
+/* --- a form of other rates --- */
+
+/* As sim/work/hop.c has it. */
+static double
+rate_of (const TapeHop *self, const FabGraph *graph, const FabTechnology **technology)
+{
+  double slowest = G_MAXDOUBLE;
+
+  for (guint i = 0; i < self->n; i++) {
+    const FabLinkClass *link_class = fab_graph_link_class (graph, self->samples[i].link);
+    double rate = (double) fab_graph_link (graph, self->samples[i].link)->rate_bytes_per_s
+                / link_class->cost[self->drive];
+
+    if (rate < slowest) {
+      slowest = rate;
+      *technology = link_class->technology;
+    }
+  }
+  return self->stretch > 1 ? slowest / self->stretch : slowest;
+}
+
+/* The rates of all hops, and which hops are the slowest of the form. */
+static void
+take_rates (const FabFormTape *self, const FabGraph *graph, double *rates, FabCollectiveForm *form)
+{
+  double slowest[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
+
+  for (guint i = 0; i < self->hops->len; i++) {
+    const TapeHop *hop = &g_array_index (self->hops, TapeHop, i);
+    gboolean is_inter = fab_hop_kind_is_net (hop->kind);
+    const FabTechnology *technology = NULL;
+
+    rates[i] = rate_of (hop, graph, &technology);
+    if (rates[i] >= slowest[is_inter])
+      continue;
+    slowest[is_inter] = rates[i];
+    *(is_inter ? &form->inter_kind : &form->intra_kind) = hop->kind;
+    if (!is_inter)
+      form->intra_technology = technology;
+  }
+}
+
+/* Seconds per byte of the slowest sequence of stages. */
+static double
+slowest_s_per_byte (const FabFormTape *self, const double *rates)
+{
+  g_autofree double *seconds = g_new (double, self->stages->len + 1);
+  const guint *after = (const guint *) (gconstpointer) self->after->data;
+  TapeStage last = { .hop = G_MAXUINT };
+  double slowest = 0, own = 0;
+
+  for (guint i = 0; i < self->stages->len; i++) {
+    const TapeStage *stage = &g_array_index (self->stages, TapeStage, i);
+    double before = 0;
+
+    for (guint k = 0; k < stage->n_after; k++)
+      before = MAX (before, seconds[after[k]]);
+    after += stage->n_after;
+    if (stage->hop != last.hop || stage->factor > last.factor || stage->factor < last.factor) {
+      own = stage->factor / rates[stage->hop];
+      last = *stage;
+    }
+    seconds[i] = before + own;
+    slowest = MAX (slowest, seconds[i]);
+  }
+  return slowest;
+}
+
+gboolean
+fab_form_tape_is_whole (const FabFormTape *self)
+{
+  return self->is_closed && !self->is_broken;
+}
+
+guint
+fab_form_tape_n_stages (const FabFormTape *self)
+{
+  return self->stages->len;
+}
+
+void
+fab_form_tape_replay (const FabFormTape *self, const FabGraph *graph, const FabCollectiveForm *known,
+                      FabCollectiveForm *form)
+{
+  double rates[MOST_HOPS];
+
+  *form = *known;
+  form->footprint = fab_footprint_on (known->footprint, graph);
+  take_rates (self, graph, rates, form);
+  if (self->is_pipeline)
+    form->fill_s_per_byte = MAX (slowest_s_per_byte (self, rates) - 1 / form->footprint->rate_bytes_per_s, 0);
+}
