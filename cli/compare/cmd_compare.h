@@ -6,7 +6,7 @@
 #include "cli/study/spread_text.h"
 #include "sim/base/json.h"
 #include "sim/study/size.h"
-#include "validate/variants/variant.h"
+#include "answer/variants/side.h"
 
 typedef struct {
   char *format_name, *fidelity, *seeds, *vary, *against, *equal, *by, *hold; /* as given; NULL: not given */

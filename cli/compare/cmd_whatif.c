@@ -14,8 +14,8 @@
 #include "sim/base/json.h"
 #include "sim/base/units.h"
 #include "sim/study/change.h"
-#include "validate/variants/blast.h"
-#include "validate/variants/variant.h"
+#include "answer/variants/blast.h"
+#include "answer/variants/side.h"
 
 typedef struct {
   const char *title;

@@ -9,7 +9,7 @@
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
-#include "validate/variants/variant.h"
+#include "answer/variants/side.h"
 
 enum { MOST_ROWS = 8 };
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "sim/config/schema.h"
-#include "validate/variants/variant.h"
+#include "answer/variants/contrast.h"
 
 typedef struct {
   const char *fidelity, *against;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "validate/variants/blast.h"
+#include "answer/variants/blast.h"
 
 static FabVariant *
 variant (double step_s, const FabVariantClass *classes, guint n_classes,

@@ -8,7 +8,7 @@
 #include "models/models.h"
 #include "sim/verdict/doubts.h"
 #include "tests/support/play.h"
-#include "validate/variants/variant.h"
+#include "answer/variants/contrast.h"
 
 static FabCatalog *catalog;
 

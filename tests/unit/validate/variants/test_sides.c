@@ -6,7 +6,7 @@
 
 #include "models/models.h"
 #include "tests/support/play.h"
-#include "validate/variants/variant.h"
+#include "answer/variants/side.h"
 
 static FabCatalog *catalog;
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "validate/variants/variant.h"
+#include "answer/variants/contrast.h"
 
 static const double no_difference = 0.0005; /* of a step: less is not worth a sentence */
 

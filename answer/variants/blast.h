@@ -2,7 +2,7 @@
 /* blast.h - how far a change reaches: of two plays of one job, which collectives take another time, and who waits. */
 #pragma once
 
-#include "validate/variants/variant.h"
+#include "answer/variants/variant.h"
 
 typedef struct {
   guint n_collectives, n_slower, n_faster; /* slower, faster: by more than 1 % */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/variants/blast.h"
+#include "answer/variants/blast.h"
 
 #include <string.h>
 
