@@ -2,7 +2,6 @@
 /* cmd_topo.c - `fabricast topo`: what a machine looks like inside, and what its fabric carries. */
 #include "cli/hardware/cmd_topo.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -10,75 +9,6 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/version.h"
-
-/* The switches of the fabric that share a name: "leaf", "spine". */
-typedef struct {
-  char *name;
-  guint n;
-} FabTier;
-
-char *
-fab_topo_link_text (const FabGraph *graph, FabLinkId id)
-{
-  const FabLink *link = fab_graph_link (graph, id);
-  const char *name = fab_graph_link_class (graph, id)->name;
-  double GBps = (double) link->rate_bytes_per_s / 1e9;
-
-  return link->count > 1 ? g_strdup_printf ("%u x %s, %.4g GB/s", link->count, name, GBps)
-                         : g_strdup_printf ("%s, %.4g GB/s", name, GBps);
-}
-
-char *
-fab_topo_part (const char *path)
-{
-  const char *slash = strchr (path, '/');
-  const char *name = slash != NULL ? slash + 1 : path;
-  gsize length = strlen (name);
-
-  while (length > 1 && g_ascii_isdigit (name[length - 1]))
-    length--;
-  return g_strndup (name, length);
-}
-
-char *
-fab_topo_over_text (const FabTopoPicture *picture)
-{
-  double over = picture->bisection.oversubscription;
-
-  return isfinite (over) ? g_strdup_printf ("oversubscribed %.4g : 1", over)
-                         : g_strdup ("no link crosses from one half to the other");
-}
-
-static void
-clear_tier (gpointer data)
-{
-  g_free (((FabTier *) data)->name);
-}
-
-/* Returns the tiers in order of their first switch; the array frees what its rows own. (transfer full) */
-static GArray *
-topo_tiers (const FabGraph *graph)
-{
-  GArray *tiers = g_array_new (FALSE, FALSE, sizeof (FabTier));
-  guint32 part = G_MAXUINT32;
-
-  g_array_set_clear_func (tiers, clear_tier);
-  for (FabVertexId id = 0; id < fab_graph_n_vertices (graph); id++) {
-    const FabVertex *vertex = fab_graph_vertex (graph, id);
-
-    if (vertex->node != FAB_NO_NODE || fab_topology_is_shared (graph, id))
-      continue;
-    if (tiers->len == 0 || vertex->part != part) {
-      g_autofree char *name = fab_graph_vertex_name (graph, id);
-      FabTier tier = { fab_topo_part (name), 0 };
-
-      g_array_append_val (tiers, tier);
-      part = vertex->part;
-    }
-    g_array_index (tiers, FabTier, tiers->len - 1).n++;
-  }
-  return tiers;
-}
 
 /* A node as `nvidia-smi topo -m` prints it: tabs between columns, legend below. */
 
@@ -276,7 +206,7 @@ add_matrix (FabJson *json, const FabTopology *topology)
 static void
 add_fabric (FabJson *json, const FabTopoPicture *picture)
 {
-  g_autoptr (GArray) tiers = topo_tiers (picture->topology->cluster->graph);
+  const GArray *tiers = picture->tiers;
 
   fab_json_begin_object (json, "fabric");
   fab_json_add_text (json, "kind", picture->kind);
@@ -284,8 +214,8 @@ add_fabric (FabJson *json, const FabTopoPicture *picture)
   fab_json_begin_array (json, "tiers");
   for (guint i = 0; i < tiers->len; i++) {
     fab_json_begin_object (json, NULL);
-    fab_json_add_text (json, "name", g_array_index (tiers, FabTier, i).name);
-    fab_json_add_whole (json, "switches", g_array_index (tiers, FabTier, i).n);
+    fab_json_add_text (json, "name", g_array_index (tiers, FabTopoTier, i).name);
+    fab_json_add_whole (json, "switches", g_array_index (tiers, FabTopoTier, i).n);
     fab_json_end (json);
   }
   fab_json_end (json);
@@ -393,24 +323,9 @@ topo (const TopoOptions *o, const char *path, GError **error)
 
   if (machine == NULL || !find_parts (o, &machine->plant->cluster, &has_node, &has_fabric, error))
     return FALSE;
-  const FabCluster *cluster = &machine->plant->cluster;
-  const FabScenarioSpec *spec = fab_scenario_spec (machine->scenario);
-  g_autoptr (FabTopology) topology = fab_topology_new (cluster);
-  g_autoptr (FabTopoUnits) units = fab_topo_units_new (topology, o->all);
-  g_autoptr (FabTopoFabric) fabric = has_fabric
-                                       ? fab_topo_fabric_new (cluster, spec->cluster.fabric.info->name)
-                                       : NULL;
-  FabTopoPicture picture = {
-    .node = fab_catalog_node (fab_scenario_catalog (machine->scenario), spec->cluster.node),
-    .topology = topology,
-    .units = units,
-    .has_node = has_node,
-    .is_whole = o->all,
-    .kind = spec->cluster.fabric.info->name,
-    .fabric = fabric,
-    .bisection = fab_bisection_of (cluster->graph, cluster->nics, cluster->n_nodes, cluster->nics_per_node),
-  };
-  format->print (&picture);
+  const FabTopoParts parts = { has_node, has_fabric, o->all };
+  g_autoptr (FabTopoPicture) picture = fab_topo_picture_new (machine->scenario, machine->plant, &parts);
+  format->print (picture);
   return TRUE;
 }
 

@@ -140,7 +140,7 @@ print_fabric (const FabTopoPicture *picture)
   for (guint r = 0; r < n; r++) {
     const FabTopoRow *row = &g_array_index (fabric->rows, FabTopoRow, r);
 
-    shown[r] = fab_topo_shown (row, picture->is_whole ? G_MAXUINT : MOST_SHOWN);
+    shown[r] = fab_topo_shown (row, picture->parts.is_whole ? G_MAXUINT : MOST_SHOWN);
     print_row (row, shown[r]);
   }
   for (guint upper = 0; upper < n; upper++)
@@ -163,7 +163,7 @@ fab_topo_print_dot (const FabTopoPicture *picture)
   g_print (
       "graph \"%s\" {\n  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
       name);
-  if (picture->has_node)
+  if (picture->parts.has_node)
     print_node (picture);
   if (picture->fabric != NULL)
     print_fabric (picture);

@@ -259,8 +259,8 @@ fab_topo_print_svg (const FabTopoPicture *picture)
 
   svg.width = 2 * MARGIN + 7.2 * (double) g_utf8_strlen (text, -1);
   if (picture->fabric != NULL)
-    bottom = fab_topo_svg_fabric (picture, &svg, bottom) + (picture->has_node ? GAP : 0);
-  if (picture->has_node)
+    bottom = fab_topo_svg_fabric (picture, &svg, bottom) + (picture->parts.has_node ? GAP : 0);
+  if (picture->parts.has_node)
     bottom = draw_node (picture, &svg, bottom);
   draw_legend (&svg, bottom + GAP / 2.0);
   bottom += GAP / 2.0 + forms->len * LEGEND_LINE + MARGIN;

@@ -6,8 +6,6 @@
 
 #include "cli/hardware/cmd_topo.h"
 #include "sim/base/units.h"
-#include "sim/machine/hop.h"
-#include "sim/machine/nic_paths.h"
 
 enum { MAX_PAIRS = 16 };
 
@@ -28,110 +26,36 @@ print_place (const FabTopology *topology, const FabPlace *place)
 
 /* --- across --- */
 
-/* Links of the same form between the same two parts. */
-typedef struct {
-  char *head;
-  GString *pairs;
-  guint n, n_shown;
-} Group;
-
-static void
-clear_group (gpointer data)
-{
-  Group *group = data;
-
-  g_free (group->head);
-  g_string_free (group->pairs, TRUE);
-}
-
-static Group *
-group_of (GArray *groups, const char *head)
-{
-  Group fresh = { g_strdup (head), g_string_new (NULL), 0, 0 };
-
-  for (guint i = 0; i < groups->len; i++)
-    if (strcmp (g_array_index (groups, Group, i).head, head) == 0) {
-      clear_group (&fresh);
-      return &g_array_index (groups, Group, i);
-    }
-  g_array_append_val (groups, fresh);
-  return &g_array_index (groups, Group, groups->len - 1);
-}
-
-/* A switch that joins accelerators is named after them. */
-static gboolean
-is_switch (const FabGraph *graph, FabVertexId vertex)
-{
-  return fab_graph_vertex (graph, vertex)->kind == FAB_VERTEX_SWITCH;
-}
-
-static void
-add_link (const FabTopoPicture *picture, GArray *groups, FabLinkId id)
-{
-  const FabTopology *topology = picture->topology;
-  const FabGraph *graph = topology->cluster->graph;
-  const FabLink *link = fab_graph_link (graph, id);
-  gboolean is_swapped = is_switch (graph, link->src) && !is_switch (graph, link->dst);
-  g_autofree char *from = fab_topology_name (topology, is_swapped ? link->dst : link->src);
-  g_autofree char *to = fab_topology_name (topology, is_swapped ? link->src : link->dst);
-  g_autofree char *from_part = fab_topo_part (from), *to_part = fab_topo_part (to);
-  g_autofree char *text = fab_topo_link_text (graph, id);
-  g_autofree char *head = g_strdup_printf ("%s - %s: %s", from_part, to_part, text);
-  Group *group = group_of (groups, head);
-
-  group->n++;
-  if (!fab_topo_is_drawn (picture->units, link->src) || !fab_topo_is_drawn (picture->units, link->dst)
-      || group->n_shown == MAX_PAIRS)
-    return;
-  group->n_shown++;
-  g_string_append_printf (group->pairs, " %s-%s", from, to);
-}
-
 static void
 print_across (const FabTopoPicture *picture)
 {
-  const FabTopology *topology = picture->topology;
-  g_autoptr (GArray) groups = g_array_new (FALSE, FALSE, sizeof (Group));
+  const GArray *bundles = picture->across;
 
-  g_array_set_clear_func (groups, clear_group);
-  for (guint i = 0; i < topology->across->len; i++)
-    add_link (picture, groups, g_array_index (topology->across, FabLinkId, i));
-  if (groups->len > 0)
+  if (bundles->len > 0)
     g_print ("\nacross, each:\n");
-  for (guint i = 0; i < groups->len; i++) {
-    const Group *group = &g_array_index (groups, Group, i);
+  for (guint i = 0; i < bundles->len; i++) {
+    const FabTopoBundle *bundle = &g_array_index (bundles, FabTopoBundle, i);
+    guint n_shown = MIN (bundle->pairs->len, MAX_PAIRS);
 
-    g_print ("  %s\n   %s%s\n", group->head, group->pairs->str, group->n > group->n_shown ? " ..." : "");
-    if (group->n > group->n_shown)
-      g_print ("    %u in all\n", group->n);
+    g_print ("  %s\n   ", bundle->name);
+    for (guint k = 0; k < n_shown; k++)
+      g_print (" %s", (const char *) g_ptr_array_index (bundle->pairs, k));
+    g_print ("%s\n", bundle->n > n_shown ? " ..." : "");
+    if (bundle->n > n_shown)
+      g_print ("    %u in all\n", bundle->n);
   }
 }
 
-/* Whether what this GPU sends to its nearest NIC waits in host memory, as GPUDirect RDMA does not reach so far. */
-static gboolean
-is_beyond_gdr (const FabCluster *cluster, guint local)
-{
-  guint nic = fab_cluster_nic_of (cluster, local);
-  FabPath path;
-
-  if (nic >= cluster->nics_per_node)
-    return FALSE;
-  FabVertexId relay = fab_relay_to_nic (cluster, cluster->gpus[local], cluster->nics[nic]);
-  return fab_cluster_reach (cluster, relay, cluster->nics[nic], &path) > cluster->gdr;
-}
-
 static void
-print_gdr (const FabCluster *cluster)
+print_gdr (const FabTopoPicture *picture)
 {
-  guint n = 0;
+  const FabCluster *cluster = picture->topology->cluster;
 
-  for (guint local = 0; local < cluster->gpus_per_node; local++)
-    n += is_beyond_gdr (cluster, local);
-  if (n > 0)
+  if (picture->n_beyond_gdr > 0)
     g_print (
         "\nThe NIC of %u of %u GPUs is farther away than GPUDirect RDMA allows (cluster.gdr: %s), so their bytes to\n"
         "other nodes go through host memory.\n",
-        n, cluster->gpus_per_node, fab_reach_names[cluster->gdr]);
+        picture->n_beyond_gdr, cluster->gpus_per_node, fab_reach_names[cluster->gdr]);
 }
 
 static void
@@ -153,7 +77,7 @@ print_node (const FabTopoPicture *picture)
       print_place (topology, place);
   }
   print_across (picture);
-  print_gdr (cluster);
+  print_gdr (picture);
 }
 
 /* --- boxes --- */
@@ -347,7 +271,7 @@ fab_topo_print_text (const FabTopoPicture *picture)
 {
   g_print ("%s: %s\n", picture->node->name,
            picture->node->summary ? picture->node->summary : "a node of its own");
-  if (picture->has_node)
+  if (picture->parts.has_node)
     print_node (picture);
   if (picture->fabric != NULL)
     g_print ("\n");

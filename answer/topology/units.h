@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topo_units.h - what of a node is drawn: where it consists of many trays or machines that are all alike, only the
+/* units.h - what of a node is drawn: where it consists of many trays or machines that are all alike, only the
  * first. */
 #pragma once
 

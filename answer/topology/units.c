@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/hardware/topo_units.h"
+#include "answer/topology/units.h"
 
 #include <string.h>
 
-#include "cli/hardware/cmd_topo.h"
+#include "answer/topology/names.h"
 
 enum { LEAST_UNITS = 3 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topo_fabric.h - a fabric arranged for a picture: rows of what is alike, the farthest from the nodes on top, and the
+/* fabric.h - a fabric arranged for a picture: rows of what is alike, the farthest from the nodes on top, and the
  * nodes below. It is read off the graph, so that every fabric has a picture, a custom one too.
  */
 #pragma once

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/hardware/topo_fabric.h"
+#include "answer/topology/fabric.h"
 
 #include <string.h>
 
-#include "cli/hardware/cmd_topo.h"
+#include "answer/topology/names.h"
 #include "sim/base/units.h"
 
 static FabTopoRow *
