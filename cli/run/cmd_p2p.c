@@ -7,7 +7,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/version.h"
-#include "validate/compare/p2p.h"
+#include "answer/p2p.h"
 
 typedef struct {
   char *format_name, *node, *nic;

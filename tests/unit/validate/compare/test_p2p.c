@@ -4,7 +4,7 @@
 
 #include "models/models.h"
 #include "tests/support/play.h"
-#include "validate/compare/p2p.h"
+#include "answer/p2p.h"
 #include "validate/compare/testbed.h"
 
 static int

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "validate/compare/p2p.h"
+#include "answer/p2p.h"
 
 #include <string.h>
 
