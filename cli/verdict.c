@@ -85,19 +85,6 @@ fab_cli_append_findings (GString *page, const FabVerdict *verdict)
   append_some (page, verdict, FALSE);
 }
 
-char *
-fab_cli_stops (const FabVerdict *verdict)
-{
-  GString *text = g_string_new (NULL);
-
-  if (!fab_verdict_stops (verdict))
-    return g_string_free (text, TRUE);
-  for (guint i = 0; i < fab_verdict_n (verdict); i++)
-    if (fab_finding_kind (fab_verdict_at (verdict, i))->severity == FAB_FINDING_STOPS)
-      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "", fab_verdict_at (verdict, i)->text);
-  return g_string_free (text, FALSE);
-}
-
 void
 fab_cli_append_codes (GString *page, const char *name, const FabVerdict *verdict)
 {

@@ -12,8 +12,6 @@ void fab_cli_advise (const FabScenario *scenario, FabVerdict *verdict);
 /* Appends the findings that stop, each wrapped and followed by its advice, and a blank line; nothing where there are
  * none. */
 void fab_cli_append_stops (GString *page, const FabVerdict *verdict);
-/* What stops in one line, without its advice; NULL: nothing does. (transfer full) */
-char *fab_cli_stops (const FabVerdict *verdict);
 /* Appends all others below a blank line, or below a line that ends with a colon. */
 void fab_cli_append_findings (GString *page, const FabVerdict *verdict);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "answer/variants/side.h"
 #include "cli/cli.h"
 #include "cli/study/hold_text.h"
 #include "cli/study/spread_text.h"
 #include "sim/base/json.h"
-#include "sim/study/size.h"
-#include "answer/variants/side.h"
 
 typedef struct {
   char *format_name, *fidelity, *seeds, *vary, *against, *equal, *by, *hold; /* as given; NULL: not given */
@@ -64,26 +63,3 @@ void fab_compare_append_cells (FabComparePage *page, guint indent, const char *n
 
 /* Adds the variants' times and words as an array "variants". */
 void fab_compare_add_variants (FabJson *json, const FabContrast *contrast);
-
-/* --- pages of scenarios --- */
-
-/* What one of the other scenarios needs to equal the base. */
-typedef struct {
-  guint side;
-  FabSize *size; /* NULL: no value can run; `problem` says why */
-  char *problem;
-} FabCompareEqual;
-
-typedef struct {
-  GPtrArray *sides;            /* FabSide, all of which ran */
-  const FabContrast *contrast; /* of their variants, in the same order */
-  char **left_out;             /* what could not run and why, NULL-ended */
-  const FabFigure *figure;     /* the figure of --at-equal; NULL: not requested */
-  const FabAxis *axis;         /* the axis of --at-equal; NULL: not requested */
-  GArray *equals;              /* FabCompareEqual, one for each scenario but the base */
-  const FabAxis *variants;     /* whose values are the sides; NULL: they are scenarios */
-  gboolean is_oversized_allowed;
-} FabSidesView;
-
-/* Each variant beside the next one: FabChoicePair, none where the sides are scenarios. (transfer full) */
-GArray *fab_compare_choice_pairs (const FabSidesView *view);

@@ -3,133 +3,32 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/compare/whatif.h"
 #include "cli/cli.h"
 #include "cli/compare/cmd_compare.h"
-#include "cli/study/points.h"
+#include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"
 #include "cli/verdict.h"
-#include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/units.h"
 #include "sim/study/change.h"
-#include "answer/variants/blast.h"
-#include "answer/variants/side.h"
 
 typedef struct {
   const char *title;
-  GPtrArray *changes; /* FabChange */
-  /* FabSide: the scenario, each change, and all changes together where that is possible. A side without a point
-   * hangs. */
-  GPtrArray *sides;
-  const FabContrast *contrast; /* of the sides with points, the scenario first */
-  gboolean is_oversized_allowed;
-  const char *apart; /* a sentence why there is no "together"; NULL: there is, or there is one change only */
+  guint n_changes;
+  const FabWhatIfAnswer *answer;
 } FabWhatIfView;
 
 /* The page of `fabricast whatif`: a sentence for each change, a table, what algorithms changed. */
 
 enum { MOST_SWITCHES = 6 };
 
-/* Returns the column of a side in the contrast; -1: it hangs. */
-static gint
-whatif_column (const FabWhatIfView *view, guint side)
+static const FabWhatIfEffect *
+effect_at (const FabWhatIfView *view, guint side)
 {
-  gint column = -1;
-
-  for (guint i = 0; i <= side; i++)
-    column += fab_sides_at (view->sides, i)->point != NULL;
-  return fab_sides_at (view->sides, side)->point != NULL ? column : -1;
-}
-
-/* Returns the change of a side; NULL: the scenario itself, or all changes together. */
-static const FabChange *
-whatif_change (const FabWhatIfView *view, guint side)
-{
-  return side > 0 && side <= view->changes->len ? g_ptr_array_index (view->changes, side - 1) : NULL;
-}
-
-/* --- words --- */
-
-/* What limits the step, where it is something else than before. */
-static void
-append_limit (GString *out, const FabPoint *before, const FabPoint *after)
-{
-  const char *then = fab_bottleneck_name (before->bottleneck), *now = fab_bottleneck_name (after->bottleneck);
-
-  if (then != NULL && now != NULL && strcmp (then, now) != 0)
-    g_string_append_printf (out, " The step is then limited by %s in place of %s.", now, then);
-}
-
-static void
-append_count (GString *out, guint n, guint all, const char *noun)
-{
-  if (n == 0)
-    g_string_append_printf (out, "none of %u %s", all, noun);
-  else if (n == all)
-    g_string_append_printf (out, "all %u %s", all, noun);
-  else
-    g_string_append_printf (out, "%u of %u %s", n, all, noun);
-}
-
-/* How far a fault reaches. */
-static void
-append_reach (GString *out, const FabBlast *blast)
-{
-  g_string_append (out, " It slows ");
-  if (blast->n_collectives > 0)
-    append_count (out, blast->n_slower, blast->n_collectives, "collectives");
-  else
-    g_string_append (out, "other collectives than before");
-  g_string_append (out, "; ");
-  append_count (out, blast->n_waiting, blast->n_ranks, "GPUs");
-  g_string_append (out, blast->n_waiting == 0 ? " waits longer." : " wait longer.");
-}
-
-/* Why nothing can be said of a change; NULL: something can. (transfer full) */
-static char *
-stops_of (const FabWhatIfView *view, guint side)
-{
-  const FabSide *base = fab_sides_at (view->sides, 0), *one = fab_sides_at (view->sides, side);
-  g_autofree char *own = fab_cli_stops (one->point->verdict), *before = fab_cli_stops (base->point->verdict);
-
-  if (own != NULL)
-    return g_strdup_printf ("%s: %s", one->name, own);
-  return before != NULL ? g_strdup_printf ("%s: the job fits.", one->name) : NULL;
-}
-
-/* Says why the step differs, which link then binds, and for faults how far the effect reaches. (transfer full) */
-static char *
-whatif_words (const FabWhatIfView *view, guint side)
-{
-  const FabSide *one = fab_sides_at (view->sides, side);
-  const FabChange *change = whatif_change (view, side);
-  gint column = whatif_column (view, side);
-
-  if (column < 0) {
-    g_auto (GStrv) lines = g_strsplit (one->problem->message, "\n", 2);
-
-    return g_strdup_printf ("%s: %s", one->name, lines[0]);
-  }
-  g_autofree char *stops = view->is_oversized_allowed ? NULL : stops_of (view, side);
-  if (stops != NULL)
-    return g_steal_pointer (&stops);
-  const FabSide *base = fab_sides_at (view->sides, 0);
-  g_autofree char *why = fab_contrast_explain (view->contrast, (guint) column,
-                                               fab_spread_step_change (base->point, one->point));
-  g_autofree char *words = fab_spread_words (why, base->name, base->point, one->name, one->point);
-  g_autoptr (GString) out = g_string_new (words);
-  if (fab_spread_is_within (fab_figure_find ("step"), base->point, one->point))
-    return g_strdup (words);
-  append_limit (out, base->point, one->point);
-  if (change != NULL && change->kind == FAB_CHANGE_FAULT) {
-    FabBlast blast = fab_blast_of (fab_contrast_variant (view->contrast, 0),
-                                   fab_contrast_variant (view->contrast, (guint) column));
-
-    append_reach (out, &blast);
-  }
-  return g_strdup (out->str);
+  return &g_array_index (view->answer->effects, FabWhatIfEffect, side);
 }
 
 /* --- table --- */
@@ -139,8 +38,8 @@ name_width (const FabWhatIfView *view)
 {
   glong width = 0;
 
-  for (guint i = 0; i < view->sides->len; i++) {
-    g_autofree char *name = fab_cli_printable (fab_sides_at (view->sides, i)->name);
+  for (guint i = 0; i < view->answer->sides->len; i++) {
+    g_autofree char *name = fab_cli_printable (fab_sides_at (view->answer->sides, i)->name);
 
     width = MAX (width, g_utf8_strlen (name, -1));
   }
@@ -156,7 +55,7 @@ show_time (double seconds)
 static char *
 show_step_change (const FabPoint *base, const FabPoint *point)
 {
-  return base->step_s > 0 ? g_strdup_printf ("%+.1f %%", 100 * fab_spread_step_change (base, point))
+  return base->step_s > 0 ? g_strdup_printf ("%+.1f %%", 100 * fab_spread_step_change (base, point).median)
                           : g_strdup ("-");
 }
 
@@ -167,16 +66,6 @@ show_exposed_change (const FabPoint *base, const FabPoint *point)
   g_autofree char *size = show_time (fabs (change_s));
 
   return g_strconcat (change_s < 0 ? "-" : "+", size, NULL);
-}
-
-static guint
-most_seeds (const FabWhatIfView *view)
-{
-  guint most = 1;
-
-  for (guint i = 0; i < view->sides->len; i++)
-    most = MAX (most, fab_spread_most (&(const FabPoint *){ fab_sides_at (view->sides, i)->point }, 1));
-  return most;
 }
 
 /* Of the step, and of its change. */
@@ -192,8 +81,8 @@ append_ranges (GString *text, const FabPoint *base, const FabPoint *point, guint
 static void
 append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
 {
-  const FabSide *one = fab_sides_at (view->sides, side);
-  const FabPoint *base = fab_sides_at (view->sides, 0)->point, *point = one->point;
+  const FabSide *one = fab_sides_at (view->answer->sides, side);
+  const FabPoint *base = fab_sides_at (view->answer->sides, 0)->point, *point = one->point;
   g_autofree char *name = fab_cli_printable (one->name);
 
   g_string_append_printf (text, "  %s%*s", name, (int) (width - g_utf8_strlen (name, -1)), "");
@@ -206,7 +95,7 @@ append_row (GString *text, const FabWhatIfView *view, guint side, glong width)
   g_autofree char *more_step = side > 0 ? show_step_change (base, point) : g_strdup ("-");
   g_autofree char *more_exposed = side > 0 ? show_exposed_change (base, point) : g_strdup ("-");
   g_string_append_printf (text, "\v %7u\v %11s\v %10s", point->n_ranks, step, more_step);
-  if (most_seeds (view) > 1)
+  if (view->answer->n_seeds > 1)
     append_ranges (text, base, point, side);
   g_string_append_printf (text, "\v %11s\v %11s\v %6.1f %%\v %6.1f %%", exposed, more_exposed,
                           100 * fab_figure_find ("idle")->value (point),
@@ -223,11 +112,11 @@ append_table (GString *text, const FabWhatIfView *view)
   glong width = name_width (view);
 
   g_string_append_printf (text, "  %*s\v %7s\v %11s\v %10s", (int) width, "", "GPUs", "step", "change");
-  if (most_seeds (view) > 1)
+  if (view->answer->n_seeds > 1)
     g_string_append_printf (text, "\v  %-24s\v %-18s", "step, low to high", "seed by seed");
   g_string_append_printf (text, "\v %11s\v %11s\v %8s\v %8s\v %9s\v %12s\v  %s\n", "exposed", "change",
                           "idle", "waiting", "MFU", "tokens/s", fab_points_limit_heading (TRUE));
-  for (guint i = 0; i < view->sides->len; i++)
+  for (guint i = 0; i < view->answer->sides->len; i++)
     append_row (text, view, i, width);
 }
 
@@ -235,13 +124,11 @@ append_table (GString *text, const FabWhatIfView *view)
 static void
 append_switches (GString *text, const FabWhatIfView *view, guint side)
 {
-  gint column = whatif_column (view, side);
-  g_autofree char *name = fab_cli_printable (fab_sides_at (view->sides, side)->name);
+  const GArray *switches = effect_at (view, side)->switches;
+  g_autofree char *name = fab_cli_printable (fab_sides_at (view->answer->sides, side)->name);
 
-  if (column < 0)
+  if (switches == NULL)
     return;
-  g_autoptr (GArray) switches = fab_switches_of (fab_contrast_variant (view->contrast, 0),
-                                                 fab_contrast_variant (view->contrast, (guint) column));
   if (switches->len > 0)
     g_string_append_printf (text, "\n  collectives with another algorithm: %s\n", name);
   for (guint i = 0; i < MIN (switches->len, MOST_SWITCHES); i++) {
@@ -261,8 +148,8 @@ static void
 append_verdicts (GString *text, const FabWhatIfView *view)
 {
   g_string_append (text, "\n  verdicts\n");
-  for (guint i = 0; i < view->sides->len; i++) {
-    const FabSide *side = fab_sides_at (view->sides, i);
+  for (guint i = 0; i < view->answer->sides->len; i++) {
+    const FabSide *side = fab_sides_at (view->answer->sides, i);
 
     if (side->point != NULL)
       fab_cli_append_codes (text, side->name, side->point->verdict);
@@ -275,22 +162,21 @@ whatif_text (const FabWhatIfView *view)
 {
   GString *text = g_string_new (NULL);
 
-  fab_cli_append_stops (text, fab_sides_at (view->sides, 0)->point->verdict);
+  fab_cli_append_stops (text, fab_sides_at (view->answer->sides, 0)->point->verdict);
   g_string_append_printf (text, "%s\n\n", view->title);
-  fab_compare_append_hold (text, fab_sides_at (view->sides, 0)->study, view->sides);
-  for (guint i = 1; i < view->sides->len; i++) {
-    g_autofree char *words = whatif_words (view, i);
-    g_autofree char *printable = fab_cli_printable (words);
+  fab_compare_append_hold (text, fab_sides_at (view->answer->sides, 0)->study, view->answer->sides);
+  for (guint i = 1; i < view->answer->sides->len; i++) {
+    g_autofree char *printable = fab_cli_printable (effect_at (view, i)->words);
 
     g_string_append_printf (text, "  %s\n", printable);
   }
-  if (view->apart != NULL)
-    g_string_append_printf (text, "  %s\n", view->apart);
+  if (view->answer->apart != NULL)
+    g_string_append_printf (text, "  %s\n", view->answer->apart);
   g_string_append_c (text, '\n');
   append_table (text, view);
-  fab_spread_append_note (text, most_seeds (view));
-  fab_compare_append_bands (text, view->sides, 0);
-  for (guint i = 1; i <= view->changes->len; i++)
+  fab_spread_append_note (text, view->answer->n_seeds);
+  fab_compare_append_bands (text, view->answer->sides, 0);
+  for (guint i = 1; i <= view->n_changes; i++)
     append_switches (text, view, i);
   append_verdicts (text, view);
   return g_string_free (text, FALSE);
@@ -298,57 +184,17 @@ whatif_text (const FabWhatIfView *view)
 
 /* `fabricast whatif` for programs: a row of figures for each change, and one JSON object. */
 
-/* The sides as rows of a table of points. */
-typedef struct {
-  FabTry *tries;
-  FabPointsList list;
-} Rows;
-
-static void
-rows_init (Rows *self, const FabWhatIfView *view)
-{
-  static const char *const columns[] = { "change", "gpus", "nodes", NULL };
-  guint n = view->sides->len;
-
-  self->tries = g_new0 (FabTry, n);
-  fab_points_list_init (&self->list, columns, 3, 2, n);
-  self->list.points.hold = fab_hold_of (fab_sides_at (view->sides, 0)->study);
-  for (guint i = 0; i < n; i++) {
-    const FabSide *side = fab_sides_at (view->sides, i);
-    char *const labels[] = { g_strdup (side->name),
-                             g_strdup_printf ("%u", side->point ? side->point->n_ranks : 0),
-                             g_strdup_printf ("%u", side->point ? side->point->n_nodes : 0) };
-
-    self->tries[i] = (FabTry){ .point = side->point,
-                               .problem = side->problem ? side->problem->message : NULL };
-    fab_points_list_set (&self->list, i, labels, &self->tries[i]);
-  }
-}
-
-static void
-rows_clear (Rows *self)
-{
-  fab_points_list_clear (&self->list);
-  g_free (self->tries);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Rows, rows_clear)
-
 static char *
 whatif_csv (const FabWhatIfView *view)
 {
-  g_auto (Rows) rows;
+  g_autoptr (FabPoints) points = fab_whatif_points (view->answer);
 
-  rows_init (&rows, view);
-  g_autoptr (FabTable) table = fab_points_table (&rows.list.points);
-  return fab_table_to_csv (table);
+  return fab_points_csv (points);
 }
 
 static void
-add_switches (FabJson *json, const FabVariant *before, const FabVariant *after)
+add_switches (FabJson *json, const GArray *switches)
 {
-  g_autoptr (GArray) switches = fab_switches_of (before, after);
-
   fab_json_begin_array (json, "other_algorithms");
   for (guint i = 0; i < switches->len; i++) {
     const FabSwitch *one = &g_array_index (switches, FabSwitch, i);
@@ -369,25 +215,20 @@ add_switches (FabJson *json, const FabVariant *before, const FabVariant *after)
 static void
 add_effect (FabJson *json, const FabWhatIfView *view, guint side)
 {
-  gint column = whatif_column (view, side);
-  g_autofree char *words = whatif_words (view, side);
+  const FabWhatIfEffect *effect = effect_at (view, side);
+  const FabSide *base = fab_sides_at (view->answer->sides, 0),
+                *one = fab_sides_at (view->answer->sides, side);
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "change", fab_sides_at (view->sides, side)->name);
-  fab_json_add_text (json, "explanation", words);
-  if (column >= 0)
-    fab_spread_add_change (json, fab_sides_at (view->sides, 0)->point,
-                           fab_sides_at (view->sides, side)->point);
-  if (column >= 0) {
-    const FabVariant *before = fab_contrast_variant (view->contrast, 0);
-    const FabVariant *after = fab_contrast_variant (view->contrast, (guint) column);
-    FabBlast blast = fab_blast_of (before, after);
-
-    fab_json_add_whole (json, "collectives", blast.n_collectives);
-    fab_json_add_whole (json, "collectives_slower", blast.n_slower);
-    fab_json_add_whole (json, "collectives_faster", blast.n_faster);
-    fab_json_add_whole (json, "gpus_waiting_longer", blast.n_waiting);
-    add_switches (json, before, after);
+  fab_json_add_text (json, "change", one->name);
+  fab_json_add_text (json, "explanation", effect->words);
+  if (effect->is_played) {
+    fab_spread_add_change (json, base->point, one->point);
+    fab_json_add_whole (json, "collectives", effect->blast.n_collectives);
+    fab_json_add_whole (json, "collectives_slower", effect->blast.n_slower);
+    fab_json_add_whole (json, "collectives_faster", effect->blast.n_faster);
+    fab_json_add_whole (json, "gpus_waiting_longer", effect->blast.n_waiting);
+    add_switches (json, effect->switches);
   }
   fab_json_end (json);
 }
@@ -396,19 +237,18 @@ static char *
 whatif_json (const FabWhatIfView *view)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-  g_auto (Rows) rows;
+  g_autoptr (FabPoints) points = fab_whatif_points (view->answer);
 
-  rows_init (&rows, view);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
-  fab_json_add_text (json, "hold", fab_hold_of (fab_sides_at (view->sides, 0)->study));
-  fab_points_add_json (json, "points", &rows.list.points);
+  fab_json_add_text (json, "hold", points->hold);
+  fab_points_add_json (json, "points", points);
   fab_json_begin_array (json, "changes");
-  for (guint i = 1; i < view->sides->len; i++)
+  for (guint i = 1; i < view->answer->sides->len; i++)
     add_effect (json, view, i);
   fab_json_end (json);
-  fab_compare_add_bands (json, view->sides, 0);
-  fab_json_add_text (json, "apart", view->apart);
+  fab_compare_add_bands (json, view->answer->sides, 0);
+  fab_json_add_text (json, "apart", view->answer->apart);
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -461,87 +301,23 @@ read_changes (const WhatIfOptions *o, const FabScenario *scenario, GError **erro
   return g_steal_pointer (&changes);
 }
 
-/* Two that set the same key cannot be together. (transfer full): the sentence, NULL: they can. */
-static char *
-say_apart (const GPtrArray *changes)
-{
-  for (guint i = 0; i < changes->len; i++)
-    for (guint k = i + 1; k < changes->len; k++) {
-      const FabChange *a = g_ptr_array_index (changes, i), *b = g_ptr_array_index (changes, k);
-      g_autofree char *key = fab_change_clash (a, b);
-
-      if (key != NULL)
-        return g_strdup_printf ("Not all together: %s and %s both set %s.", a->name, b->name, key);
-    }
-  return NULL;
-}
-
-static FabSide *
-all_together (const GPtrArray *changes, const FabStudy *study)
-{
-  FabEdits *edits = fab_edits_new ();
-
-  for (guint i = 0; i < changes->len; i++)
-    fab_edits_append (edits, ((const FabChange *) g_ptr_array_index (changes, i))->edits);
-  return fab_side_new ("all together", study, edits);
-}
-
-static GPtrArray *
-sides_of (const GPtrArray *changes, const FabStudy *study, gboolean has_together)
-{
-  GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
-
-  g_ptr_array_add (sides, fab_side_new ("as it is", study, NULL));
-  for (guint i = 0; i < changes->len; i++) {
-    const FabChange *change = g_ptr_array_index (changes, i);
-
-    FabEdits *edits = fab_edits_new ();
-
-    fab_edits_append (edits, change->edits);
-    g_ptr_array_add (sides, fab_side_new (change->name, study, edits));
-  }
-  if (has_together)
-    g_ptr_array_add (sides, all_together (changes, study));
-  return sides;
-}
-
 /* --- mistakes --- */
 
-/* What the machine or the job says of an assignment that nobody wrote is said of the option that stands for it. */
+/* What the machine or the job says of an assignment that nobody wrote is said of the option that stands for it. NULL:
+ * it is said of the scenario. */
 static void
 rethrow (const FabChange *change, const GError *problem, GError **error)
 {
-  g_autofree char *own = g_strdup_printf ("--set: %s: ", fab_edits_at (change->edits, 0)->text);
   g_auto (GStrv) lines = g_strsplit (problem->message, "\n", 2);
 
-  if (change->kind == FAB_CHANGE_SET) {
+  if (change == NULL || change->kind == FAB_CHANGE_SET) {
     g_propagate_error (error, g_error_copy (problem));
     return;
   }
+  g_autofree char *own = g_strdup_printf ("--set: %s: ", fab_edits_at (change->edits, 0)->text);
   g_set_error (error, problem->domain, problem->code, "--%s %s: %s", fab_change_names[change->kind],
                change->kind == FAB_CHANGE_FAULT ? change->name : strchr (change->name, ' ') + 1,
                g_str_has_prefix (lines[0], own) ? lines[0] + strlen (own) : lines[0]);
-}
-
-/* A job that hangs is an answer; everything else that cannot be played is a mistake, but for all of them together. */
-static gboolean
-check_sides (const GPtrArray *changes, const GPtrArray *sides, GError **error)
-{
-  const FabSide *base = fab_sides_at (sides, 0);
-
-  if (base->problem != NULL) {
-    g_propagate_error (error, g_error_copy (base->problem));
-    return FALSE;
-  }
-  for (guint i = 0; i < changes->len; i++) {
-    const GError *problem = fab_sides_at (sides, i + 1)->problem;
-
-    if (problem == NULL || g_error_matches (problem, FAB_ERROR, FAB_ERROR_HUNG))
-      continue;
-    rethrow (g_ptr_array_index (changes, i), problem, error);
-    return FALSE;
-  }
-  return TRUE;
 }
 
 /* --- the command --- */
@@ -561,25 +337,21 @@ whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
   if (changes == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
       || !fab_hold_take (study, o->hold, NULL, 0, error))
     return FALSE;
-  g_autofree char *apart = say_apart (changes), *title = fab_cli_title (scenario);
+  g_autofree char *title = fab_cli_title (scenario);
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
-  g_autoptr (GPtrArray) sides = sides_of (changes, study, changes->len > 1 && apart == NULL);
-  fab_sides_play (sides);
-  if (!o->has_no_band)
-    fab_sides_find_bands (sides);
-  if (!o->has_no_band)
-    fab_sides_compare (sides, 0);
-  fab_sides_find_bottlenecks (sides);
+  const FabWhatIfRequest request = { changes, o->is_oversized_allowed, !o->has_no_band };
+  g_autoptr (GError) problem = NULL;
+  guint mistaken = 0;
+  g_autoptr (FabWhatIfAnswer) answer = fab_whatif_answer (study, &request, &mistaken, &problem);
   fab_progress_stop (progress);
-  if (!check_sides (changes, sides, error))
+  if (answer == NULL) {
+    rethrow (mistaken > 0 ? g_ptr_array_index (changes, mistaken - 1) : NULL, problem, error);
     return FALSE;
-  fab_cli_advise (scenario, fab_sides_at (sides, 0)->point->verdict);
-  g_autoptr (FabContrast) contrast = fab_sides_contrast (sides, 0);
-  g_autofree char *text = printers[o->format](
-      &(FabWhatIfView){ title, changes, sides, contrast, o->is_oversized_allowed, apart });
+  }
+  g_autofree char *text = printers[o->format](&(FabWhatIfView){ title, changes->len, answer });
   fab_cli_print (o->format, text);
-  *code = fab_cli_verdict_exit (fab_sides_at (sides, 0)->point->verdict, o->is_oversized_allowed);
+  *code = fab_cli_verdict_exit (fab_sides_at (answer->sides, 0)->point->verdict, o->is_oversized_allowed);
   return TRUE;
 }
 

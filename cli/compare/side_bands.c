@@ -2,6 +2,7 @@
 /* side_bands.c - how far steps that are held against each other may be off, as `compare` and `whatif` print it. */
 #include <math.h>
 
+#include "answer/study/cost.h"
 #include "cli/compare/cmd_compare.h"
 
 static char *
@@ -32,17 +33,6 @@ append_change (GString *out, const FabSide *side)
                           fab_paired_may_be_none (band) ? ", possibly none" : "");
 }
 
-/* An amount of the side and its range: of money, and of time within the band of the step. */
-static FabMoney
-range_of (const FabSide *side, double usd)
-{
-  const FabPoint *point = side->point;
-
-  return fab_spending_range (&point->spending, usd, point->step_s,
-                             side->band != NULL ? side->band->low[0] : point->step_s,
-                             side->band != NULL ? side->band->high[0] : point->step_s);
-}
-
 static void
 append_amount (GString *out, const char *what, const FabMoney *range)
 {
@@ -67,8 +57,8 @@ append_money (GString *out, const GPtrArray *sides)
     if (spending == NULL || spending->usd_per_hour <= 0)
       continue;
     FabMoney hour = { spending->usd_per_hour, spending->low_usd_per_hour, spending->high_usd_per_hour },
-             tokens = range_of (side, spending->usd_per_million_tokens),
-             train = range_of (side, spending->train_usd);
+             tokens = fab_cost_range (side->point, side->band, spending->usd_per_million_tokens),
+             train = fab_cost_range (side->point, side->band, spending->train_usd);
     if (n++ == 0)
       g_string_append (out, "\n  US dollars: prices and `cost` from low to high, times within their bands\n");
     g_string_append_printf (out, "    %s: ", name);
@@ -126,7 +116,8 @@ fab_compare_add_bands (FabJson *json, const GPtrArray *sides, guint base)
       fab_json_add_flag (json, "is_within_band", fab_paired_may_be_none (&side->change));
     }
     if (side->point->spending.usd_per_hour > 0) {
-      FabMoney tokens = range_of (side, side->point->spending.usd_per_million_tokens);
+      FabMoney tokens = fab_cost_range (side->point, side->band,
+                                        side->point->spending.usd_per_million_tokens);
 
       fab_json_add_real (json, "usd_per_hour_low", side->point->spending.low_usd_per_hour);
       fab_json_add_real (json, "usd_per_hour_high", side->point->spending.high_usd_per_hour);

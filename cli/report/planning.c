@@ -4,12 +4,13 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "answer/study/cost.h"
+#include "answer/variants/side.h"
 #include "cli/cli.h"
-#include "cli/study/upgrade_words.h"
+#include "cli/study/upgrade_text.h"
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
-#include "answer/variants/side.h"
 
 enum { MOST_ROWS = 8 };
 
@@ -65,14 +66,6 @@ show_range (const FabMoney *range)
                                           : g_strdup (usd);
 }
 
-static FabMoney
-range_of (const FabPoint *point, const FabBand *band, double usd)
-{
-  return fab_spending_range (&point->spending, usd, point->step_s,
-                             band != NULL ? band->low[0] : point->step_s,
-                             band != NULL ? band->high[0] : point->step_s);
-}
-
 static void
 append_cell (GString *html, const char *label, const char *text)
 {
@@ -119,7 +112,7 @@ append_time_cells (GString *html, const FabPoint *point, const FabBand *band)
 static void
 append_token_cell (GString *html, const FabPoint *point, const FabBand *band)
 {
-  FabMoney range = range_of (point, band, point->spending.usd_per_million_tokens);
+  FabMoney range = fab_cost_range (point, band, point->spending.usd_per_million_tokens);
   g_autofree char *text = show_range (&range);
 
   append_cell (html, "A million tokens", point->tokens_per_s > 0 ? text : "no tokens");
@@ -365,7 +358,7 @@ append_money_sentence (GString *html, const GPtrArray *sides, guint cheapest)
     return;
   }
   const FabSide *side = fab_sides_at (sides, cheapest);
-  FabMoney range = range_of (side->point, side->band, side->point->spending.usd_per_million_tokens);
+  FabMoney range = fab_cost_range (side->point, side->band, side->point->spending.usd_per_million_tokens);
   g_autofree char *text = show_range (&range);
   append (html, "<p>A million tokens cost least with %s: %s.</p>", side->name, text);
 }

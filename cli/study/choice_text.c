@@ -1,232 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/study/choice_text.h"
 
-#include <string.h>
-
 #include "sim/base/units.h"
 
 enum { MOST_LINES = 5 };
 
-static void
-pair_clear (gpointer data)
-{
-  g_free (((FabChoicePair *) data)->beside);
-}
-
-GArray *
-fab_choice_pairs_new (void)
-{
-  GArray *self = g_array_new (FALSE, FALSE, sizeof (FabChoicePair));
-
-  g_array_set_clear_func (self, pair_clear);
-  return self;
-}
-
-/* --- of a grid --- */
-
-static char *
-other_assignments (const FabGrid *grid, gint64 point, guint without)
-{
-  GString *text = g_string_new (NULL);
-
-  for (guint a = 0; a < grid->axes->len; a++) {
-    g_autofree char *key = fab_grid_axis_key (grid, a);
-    g_autofree char *value = fab_grid_axis_value (grid, a, fab_grid_item (grid, point, a));
-
-    if (a != without)
-      g_string_append_printf (text, "%s%s=%s", text->len > 0 ? ", " : "", key, value);
-  }
-  return g_string_free (text, text->len == 0);
-}
-
-/* How far apart in number are points that differ by one item of an axis. */
-static gint64
-stride_of (const FabGrid *grid, guint axis)
-{
-  gint64 stride = 1;
-
-  for (guint a = axis + 1; a < grid->axes->len; a++)
-    stride *= ((const FabGridAxis *) g_ptr_array_index (grid->axes, a))->n_items;
-  return stride;
-}
-
-static const char *
-value_at (const FabGridAxis *axis, guint item)
-{
-  const FabAxis *first = g_ptr_array_index (axis->keys, 0);
-
-  return g_ptr_array_index (first->values, item);
-}
-
-static gboolean
-differ (const FabPoint *before, const FabPoint *after)
-{
-  g_autoptr (GArray) changes = fab_choice_changes (before, after);
-
-  return changes->len > 0;
-}
-
 void
-fab_choice_pairs_of_grid (GArray *self, const FabGrid *grid, const FabPoint *const *points)
+fab_choice_append_text (GString *text, const GArray *pairs)
 {
-  for (guint a = 0; a < grid->axes->len; a++) {
-    const FabGridAxis *axis = g_ptr_array_index (grid->axes, a);
-    gint64 stride = stride_of (grid, a);
+  g_autoptr (GArray) lines = fab_choice_lines (pairs);
 
-    for (gint64 point = 0; point < grid->n_points; point++) {
-      guint item = fab_grid_item (grid, point, a);
-
-      if (item + 1 >= axis->n_items || points[point] == NULL || points[point + stride] == NULL
-          || !differ (points[point], points[point + stride]))
-        continue;
-      FabChoicePair one = { .key = ((const FabAxis *) g_ptr_array_index (axis->keys, 0))->key,
-                            .before_value = value_at (axis, item),
-                            .after_value = value_at (axis, item + 1),
-                            .beside = grid->axes->len > 1 ? other_assignments (grid, point, a) : NULL,
-                            .before = points[point],
-                            .after = points[point + stride] };
-      g_array_append_val (self, one);
-    }
-  }
-}
-
-/* --- what is said --- */
-
-/* Whether more of the key makes a better machine: 1; a worse one: -1; neither is known: 0. */
-static int
-direction_of (const char *key)
-{
-  static const char *const better[] = { "nic_rate", "nics_per_node", "rate" };
-  const char *name = strrchr (key, '.') != NULL ? strrchr (key, '.') + 1 : key;
-
-  for (guint i = 0; i < G_N_ELEMENTS (better); i++)
-    if (strcmp (name, better[i]) == 0)
-      return 1;
-  return strcmp (name, "latency") == 0 ? -1 : 0;
-}
-
-/* By how much the step is longer though the machine is better; 0: it is not, or is not better. */
-static double
-slowdown_of (const FabChoicePair *self)
-{
-  double before, after;
-  const char *unit;
-
-  if (!fab_axis_split_number (self->before_value, &before, &unit)
-      || !fab_axis_split_number (self->after_value, &after, &unit))
-    return 0;
-  return direction_of (self->key) * (after - before) > 0 ? fab_choice_slowdown (self->before, self->after)
-                                                         : 0;
-}
-
-static int
-compare_slowdown (gconstpointer a, gconstpointer b)
-{
-  double x = slowdown_of (*(const FabChoicePair *const *) a),
-         y = slowdown_of (*(const FabChoicePair *const *) b);
-
-  return (x < y) - (x > y);
-}
-
-/* A key of `collectives` is a choice itself. */
-static gboolean
-is_told (const FabChoicePair *self)
-{
-  return !g_str_has_prefix (self->key, "collectives") && differ (self->before, self->after);
-}
-
-/* Those with a change, the worst slowdown first. (transfer container) */
-static GPtrArray *
-changed (const GArray *neighbours)
-{
-  GPtrArray *list = g_ptr_array_new ();
-
-  for (guint i = 0; i < neighbours->len; i++) {
-    FabChoicePair *one = &g_array_index (neighbours, FabChoicePair, i);
-
-    if (is_told (one))
-      g_ptr_array_add (list, one);
-  }
-  g_ptr_array_sort (list, compare_slowdown); /* stable */
-  return list;
-}
-
-static gboolean
-is_number (const char *text)
-{
-  double number;
-  const char *unit;
-
-  return fab_axis_split_number (text, &number, &unit);
-}
-
-/* What is said of a pair, without its other assignments. (transfer full) */
-static char *
-words_of (const FabChoicePair *one)
-{
-  g_autoptr (GArray) changes = fab_choice_changes (one->before, one->after);
-  const FabChoiceChange *change = &g_array_index (changes, FabChoiceChange, 0);
-  g_autofree char *words = fab_choice_words (change);
-  GString *text = g_string_new (NULL);
-  double longer = slowdown_of (one);
-
-  if (!is_number (one->before_value) || !is_number (one->after_value))
-    g_string_append_printf (text, "%s in place of %s: %s", one->after_value, one->before_value, words);
-  else if (one->is_apart)
-    g_string_append_printf (text, "between %s and %s: %s", one->before_value, one->after_value, words);
-  else
-    g_string_append_printf (text, "from %s on: %s", one->after_value, words);
-  if (changes->len > 1)
-    g_string_append_printf (text, ", and %u more", changes->len - 1);
-  if (longer > 0) {
-    g_autofree char *reason = fab_choice_reason (one->before, one->after, change);
-
-    g_string_append_printf (text, ";\n    the step is %.1f %% longer, because %s", 100 * longer, reason);
-  }
-  return g_string_free (text, FALSE);
-}
-
-/* Counts pairs by their words. `order` has each of them once, as it came first. */
-static GHashTable *
-count_words (const GPtrArray *list, GPtrArray *order)
-{
-  GHashTable *counts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-
-  for (guint i = 0; i < list->len; i++) {
-    g_autofree char *words = words_of (g_ptr_array_index (list, i));
-    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, words));
-
-    if (n == 0)
-      g_ptr_array_add (order, g_ptr_array_index (list, i));
-    g_hash_table_insert (counts, g_steal_pointer (&words), GUINT_TO_POINTER (n + 1));
-  }
-  return counts;
-}
-
-void
-fab_choice_append_text (GString *text, const GArray *neighbours)
-{
-  g_autoptr (GPtrArray) list = changed (neighbours);
-  g_autoptr (GPtrArray) order = g_ptr_array_new ();
-  g_autoptr (GHashTable) counts = count_words (list, order);
-
-  if (list->len == 0)
+  if (lines->len == 0)
     return;
   g_string_append (text, "\n  what the library chooses changes\n");
-  for (guint i = 0; i < MIN (order->len, MOST_LINES); i++) {
-    const FabChoicePair *one = g_ptr_array_index (order, i);
-    g_autofree char *words = words_of (one);
-    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, words));
+  for (guint i = 0; i < MIN (lines->len, MOST_LINES); i++) {
+    const FabChoiceLine *line = &g_array_index (lines, FabChoiceLine, i);
 
-    if (n == 1 && one->beside != NULL)
-      g_string_append_printf (text, "  with %s, %s\n", one->beside, words);
-    else if (n > 1)
-      g_string_append_printf (text, "  %s; %u times\n", words, n);
+    if (line->n == 1 && line->beside != NULL)
+      g_string_append_printf (text, "  with %s, %s\n", line->beside, line->words);
+    else if (line->n > 1)
+      g_string_append_printf (text, "  %s; %u times\n", line->words, line->n);
     else
-      g_string_append_printf (text, "  %s\n", words);
+      g_string_append_printf (text, "  %s\n", line->words);
   }
-  if (order->len > MOST_LINES)
-    g_string_append_printf (text, "  and %u more; --format json lists them\n", order->len - MOST_LINES);
+  if (lines->len > MOST_LINES)
+    g_string_append_printf (text, "  and %u more; --format json lists them\n", lines->len - MOST_LINES);
 }
 
 static void
@@ -241,34 +39,30 @@ add_side (FabJson *json, const char *name, const FabChoice *choice)
 }
 
 static void
-add_change (FabJson *json, const FabChoicePair *one, const FabChoiceChange *change)
+add_effect (FabJson *json, const FabChoiceEffect *effect)
 {
-  double longer = slowdown_of (one);
-  g_autofree char *reason = longer > 0 ? fab_choice_reason (one->before, one->after, change) : NULL;
+  const FabChoiceChange *change = &effect->change;
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "key", one->key);
-  fab_json_add_text (json, "from", one->after_value);
-  fab_json_add_text (json, "beside", one->beside);
+  fab_json_add_text (json, "key", effect->pair->key);
+  fab_json_add_text (json, "from", effect->pair->after_value);
+  fab_json_add_text (json, "beside", effect->pair->beside);
   fab_json_add_text (json, "op", change->after->op);
   fab_json_add_whole (json, "bytes", (gint64) change->after->bytes);
   add_side (json, "before", change->before);
   add_side (json, "after", change->after);
-  fab_json_add_real (json, "slowdown_fraction", longer);
-  fab_json_add_text (json, "reason", reason);
+  fab_json_add_real (json, "slowdown_fraction", effect->slowdown);
+  fab_json_add_text (json, "reason", effect->reason);
   fab_json_end (json);
 }
 
 void
-fab_choice_add_json (FabJson *json, const GArray *neighbours)
+fab_choice_add_json (FabJson *json, const GArray *pairs)
 {
-  fab_json_begin_array (json, "choices");
-  for (guint i = 0; i < neighbours->len; i++) {
-    const FabChoicePair *one = &g_array_index (neighbours, FabChoicePair, i);
-    g_autoptr (GArray) changes = fab_choice_changes (one->before, one->after);
+  g_autoptr (GArray) effects = fab_choice_effects (pairs);
 
-    for (guint c = 0; is_told (one) && c < changes->len; c++)
-      add_change (json, one, &g_array_index (changes, FabChoiceChange, c));
-  }
+  fab_json_begin_array (json, "choices");
+  for (guint i = 0; i < effects->len; i++)
+    add_effect (json, &g_array_index (effects, FabChoiceEffect, i));
   fab_json_end (json);
 }

@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_cost.c - `fabricast cost SCENARIO`: what a machine is made of, what it costs and draws, and a job on it. */
-#include <string.h>
-
+#include "answer/study/cost.h"
 #include "cli/cli.h"
 #include "cli/run/goodput_text.h"
-#include "cli/study/points.h"
+#include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/verdict.h"
 #include "sim/base/json.h"
 #include "sim/study/better.h"
-#include "sim/study/study_band.h"
-#include "sim/study/study_bottleneck.h"
 
 typedef struct {
   const char *title; /* of the scenario */
-  const FabCostSpec *cost;
-  const char *failures; /* the set of rates; NULL: nothing fails */
-  const FabBill *bill;
-  const FabPoint *point;
-  const FabBand *band; /* of the step; NULL: none */
+  const FabCostAnswer *answer;
 } FabCostView;
-
-/* The figures with a range, of which the step has a band. */
-static const char *const ranged[] = { "step", "hour_cost", "step_cost", "token_cost", "train_cost" };
 
 static char *
 range_text (FabFigureKind kind, double low, double high)
@@ -30,17 +20,6 @@ range_text (FabFigureKind kind, double low, double high)
   g_autofree char *from = fab_figure_show (kind, low), *to = fab_figure_show (kind, high);
 
   return high > low ? g_strdup_printf (" (%s to %s)", from, to) : g_strdup ("");
-}
-
-/* The range of an amount of the job: of money and of time. */
-static FabMoney
-range_of (const FabCostView *view, double usd)
-{
-  const FabPoint *point = view->point;
-  double low_s = view->band != NULL ? view->band->low[0] : point->step_s,
-         high_s = view->band != NULL ? view->band->high[0] : point->step_s;
-
-  return fab_spending_range (&point->spending, usd, point->step_s, low_s, high_s);
 }
 
 static char *
@@ -71,9 +50,8 @@ append_row (GString *text, const FabBillRow *row)
   g_autofree char *each = price_of (row, row->usd_each), *all = price_of (row, row->usd_each * n);
   g_autofree char *low = money (row->low_usd_each * n), *high = money (row->high_usd_each * n);
   g_autofree char *spread = row->usd_each > 0 ? g_strconcat (low, " to ", high, NULL) : g_strdup ("-");
-  gboolean is_passive = row->kind == FAB_PRODUCT_CABLE && row->product != NULL;
   g_autofree char *power = row->watts_each > 0 ? watts (row->watts_each * n)
-                                               : g_strdup (is_passive ? "-" : "not known");
+                                               : g_strdup (fab_cost_is_passive (row) ? "-" : "not known");
 
   g_string_append_printf (text,
                           "  %-12s\v %-18s\v %-18s\v %9" G_GUINT64_FORMAT "\v %9s\v %9s\v  %-20s\v %10s\n",
@@ -92,26 +70,18 @@ append_bill (GString *text, const FabBill *bill)
 }
 
 static void
-append_missing (GString *text, const FabBill *bill, gboolean of_watts)
+append_missing (GString *text, const char *what, char **names)
 {
-  GString *names = g_string_new (NULL);
+  g_autofree char *list = g_strjoinv (", ", names);
 
-  for (guint i = 0; i < bill->rows->len; i++) {
-    const FabBillRow *row = &g_array_index (bill->rows, FabBillRow, i);
-    gboolean is_passive = row->kind == FAB_PRODUCT_CABLE && row->product != NULL;
-
-    if (of_watts ? row->watts_each <= 0 && !is_passive : !row->is_included && row->usd_each <= 0)
-      g_string_append_printf (names, "%s%s %s", names->len > 0 ? ", " : "", fab_product_kind_names[row->kind],
-                              row->what);
-  }
-  if (names->len > 0)
-    g_string_append_printf (text, "  %-14s%s\n", of_watts ? "no watts" : "no price", names->str);
-  g_string_free (names, TRUE);
+  if (names[0] != NULL)
+    g_string_append_printf (text, "  %-14s%s\n", what, list);
 }
 
 static void
-append_total (GString *text, const FabBill *bill)
+append_total (GString *text, const FabCostAnswer *answer)
 {
+  const FabBill *bill = answer->bill;
   g_autofree char *all = money (bill->total.usd), *low = money (bill->total.low_usd),
                   *high = money (bill->total.high_usd), *network = money (bill->network.usd);
 
@@ -121,7 +91,7 @@ append_total (GString *text, const FabBill *bill)
   if (bill->is_priced && bill->network.usd > 0)
     g_string_append_printf (text, "  %-14s%s, %.1f %%\n", "  network", network,
                             100 * bill->network.usd / bill->total.usd);
-  append_missing (text, bill, FALSE);
+  append_missing (text, "no price", answer->no_price);
 }
 
 /* --- the job --- */
@@ -129,16 +99,17 @@ append_total (GString *text, const FabBill *bill)
 static void
 append_power (GString *text, const FabCostView *view)
 {
-  const FabSpending *spending = &view->point->spending;
+  const FabSpending *spending = &view->answer->point->spending;
   g_autofree char *power = watts (spending->power_watts);
 
   if (spending->power_watts > 0)
     g_string_append_printf (text, "  %-14s%s at the meter (PUE %.4g), network %.1f %%\n", "power", power,
-                            view->cost->pue_factor, 100 * spending->network_watts / spending->power_watts);
-  if (view->bill->cap_fraction < 1)
+                            view->answer->cost->pue_factor,
+                            100 * spending->network_watts / spending->power_watts);
+  if (view->answer->bill->cap_fraction < 1)
     g_string_append_printf (text, "  %-14sGPUs may draw %.1f %% of their power\n", "  power cap",
-                            100 * view->bill->cap_fraction);
-  append_missing (text, view->bill, TRUE);
+                            100 * view->answer->bill->cap_fraction);
+  append_missing (text, "no watts", view->answer->no_watts);
 }
 
 static void
@@ -153,27 +124,28 @@ append_part (GString *text, double usd, const char *what)
 static void
 append_bought (GString *text, const FabCostView *view)
 {
-  const FabSpending *spending = &view->point->spending;
+  const FabSpending *spending = &view->answer->point->spending;
   g_autofree char *bought = money (spending->bought_usd_per_hour),
                   *energy = money (spending->energy_usd_per_hour);
 
   g_string_append_printf (text, ": %s over %.4g years, %s of electricity at $%.4g per kWh", bought,
-                          view->cost->years, energy, view->cost->usd_per_kwh);
+                          view->answer->cost->years, energy, view->answer->cost->usd_per_kwh);
   append_part (text, spending->maintenance_usd_per_hour, "maintenance");
   append_part (text, spending->staff_usd_per_hour, "staff");
   append_part (text, spending->site_usd_per_hour, "site");
-  if (view->cost->utilisation_fraction < 1)
-    g_string_append_printf (text, "; in use %.4g %% of the time", 100 * view->cost->utilisation_fraction);
+  if (view->answer->cost->utilisation_fraction < 1)
+    g_string_append_printf (text, "; in use %.4g %% of the time",
+                            100 * view->answer->cost->utilisation_fraction);
 }
 
 static void
 append_rented (GString *text, const FabCostView *view)
 {
-  const FabProductSpec *rent = view->bill->rent;
+  const FabProductSpec *rent = view->answer->bill->rent;
 
   if (rent == NULL)
-    g_string_append_printf (text, ", %u GPUs rented at $%.4g", view->point->n_ranks,
-                            view->cost->usd_per_gpu_hour);
+    g_string_append_printf (text, ", %u GPUs rented at $%.4g", view->answer->point->n_ranks,
+                            view->answer->cost->usd_per_gpu_hour);
   else
     g_string_append_printf (text, ", rented by %s, $%.4g an hour for each %s%s%s, price of %s", rent->name,
                             rent->price_usd, rent->node != NULL ? rent->node : rent->accelerator,
@@ -184,7 +156,7 @@ append_rented (GString *text, const FabCostView *view)
 static void
 append_hour (GString *text, const FabCostView *view)
 {
-  const FabSpending *spending = &view->point->spending;
+  const FabSpending *spending = &view->answer->point->spending;
   g_autofree char *hour = money (spending->usd_per_hour),
                   *range = range_text (FAB_FIGURE_MONEY, spending->low_usd_per_hour,
                                        spending->high_usd_per_hour);
@@ -192,58 +164,31 @@ append_hour (GString *text, const FabCostView *view)
   if (spending->usd_per_hour <= 0)
     return;
   g_string_append_printf (text, "  %-14s%s%s", "an hour", hour, range);
-  (view->bill->rent != NULL || view->cost->usd_per_gpu_hour > 0 ? append_rented : append_bought) (text, view);
+  (view->answer->bill->rent != NULL || view->answer->cost->usd_per_gpu_hour > 0 ? append_rented
+                                                                                : append_bought) (text, view);
   g_string_append_c (text, '\n');
 }
 
-/* What a bought machine costs beside price and electricity, as far as nobody said how much. */
+/* The first and the last date of the prices, and what they leave out. */
 static void
-append_not_counted (GString *text, const FabCostView *view)
+append_dates (GString *text, const FabCostAnswer *answer)
 {
-  const FabCostSpec *cost = view->cost;
-  const char *names[4];
-  guint n = 0;
+  gboolean is_one = g_strcmp0 (answer->first_date, answer->last_date) == 0;
+  g_autofree char *list = g_strjoinv (", ", answer->not_counted);
 
-  if (cost->maintenance_fraction <= 0)
-    names[n++] = "maintenance";
-  if (cost->staff_usd_per_year <= 0)
-    names[n++] = "staff";
-  if (cost->site_usd_per_kw_month <= 0)
-    names[n++] = "site";
-  names[n] = NULL;
-  if (view->bill->rent != NULL || cost->usd_per_gpu_hour > 0 || n == 0)
+  if (answer->first_date == NULL)
     return;
-  g_autofree char *list = g_strjoinv (", ", (char **) names);
-  g_string_append_printf (text, "; not counted: %s", list);
-}
-
-/* The first and the last date of the prices. */
-static void
-append_dates (GString *text, const FabCostView *view)
-{
-  const char *first = NULL, *last = NULL;
-
-  for (guint i = 0; i < view->bill->rows->len; i++) {
-    const FabProductSpec *product = g_array_index (view->bill->rows, FabBillRow, i).product;
-    const char *date = product != NULL && product->price_usd > 0 ? product->date : NULL;
-
-    if (date != NULL && (first == NULL || strcmp (date, first) < 0))
-      first = date;
-    if (date != NULL && (last == NULL || strcmp (date, last) > 0))
-      last = date;
-  }
-  if (first == NULL)
-    return;
-  g_string_append_printf (text, "  %-14sUS dollars of %s%s%s, without tax", "prices", first,
-                          strcmp (first, last) != 0 ? " to " : "", strcmp (first, last) != 0 ? last : "");
-  append_not_counted (text, view);
+  g_string_append_printf (text, "  %-14sUS dollars of %s%s%s, without tax", "prices", answer->first_date,
+                          is_one ? "" : " to ", is_one ? "" : answer->last_date);
+  if (answer->not_counted[0] != NULL)
+    g_string_append_printf (text, "; not counted: %s", list);
   g_string_append_c (text, '\n');
 }
 
 static void
 append_each (GString *text, const FabCostView *view, const char *name, double usd, double joules)
 {
-  FabMoney between = range_of (view, usd);
+  FabMoney between = fab_cost_range (view->answer->point, view->answer->band, usd);
   g_autofree char *price = money (usd), *energy = fab_figure_show (FAB_FIGURE_ENERGY, joules),
                   *range = range_text (FAB_FIGURE_MONEY, between.low_usd, between.high_usd);
 
@@ -257,19 +202,20 @@ static char *
 cost_text (const FabCostView *view)
 {
   GString *text = g_string_new (NULL);
-  const FabPoint *point = view->point;
+  const FabPoint *point = view->answer->point;
   const FabSpending *spending = &point->spending;
   g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, point->step_s);
 
   fab_cli_append_stops (text, point->verdict);
   g_string_append_printf (text, "%s\n\n", view->title);
-  append_bill (text, view->bill);
-  append_total (text, view->bill);
+  append_bill (text, view->answer->bill);
+  append_total (text, view->answer);
   append_power (text, view);
   append_hour (text, view);
   g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
-  g_autofree char *step_range = view->band != NULL
-                                  ? range_text (FAB_FIGURE_TIME, view->band->low[0], view->band->high[0])
+  g_autofree char *step_range = view->answer->band != NULL
+                                  ? range_text (FAB_FIGURE_TIME, view->answer->band->low[0],
+                                                view->answer->band->high[0])
                                   : g_strdup ("");
   g_string_append_printf (text, "  %-14s%s%s", "step time", step, step_range);
   if (point->draws != NULL)
@@ -278,64 +224,26 @@ cost_text (const FabCostView *view)
   append_each (text, view, "a step", spending->usd_per_step, spending->step_joules);
   append_each (text, view, "1M tokens", spending->usd_per_million_tokens,
                point->tokens_per_s > 0 ? spending->power_watts / point->tokens_per_s * 1e6 : 0);
-  fab_goodput_append (text, &point->goodput, view->failures, (FabGoodputBand){ 1, 1 });
+  fab_goodput_append (text, &point->goodput, fab_scenario_spec (view->answer->scenario)->reliability.failures,
+                      (FabGoodputBand){ 1, 1 });
   append_each (text, view, "the training", spending->train_usd, spending->train_joules);
-  if (view->band != NULL) {
-    g_autofree char *about = fab_band_about (view->band, 0);
+  if (view->answer->band != NULL) {
+    g_autofree char *about = fab_band_about (view->answer->band, 0);
 
     g_string_append_printf (text, "  %-14stimes: %s; money: that, and prices and `cost` from low to high\n",
                             "in brackets", about);
   }
-  append_dates (text, view);
+  append_dates (text, view->answer);
   fab_cli_append_findings (text, point->verdict);
   return g_string_free (text, FALSE);
 }
 
 /* --- for programs --- */
 
-static const char *const columns[] = {
-  "part", "of",         "product",     "count",      "usd_each", "low_usd_each", "high_usd_each",
-  "usd",  "watts_each", "is_included", "is_network", "source",   "date",         NULL
-};
-
-static void
-add_price (FabTable *table, double usd)
-{
-  if (usd > 0)
-    fab_table_add_real (table, usd);
-  else
-    fab_table_add_null (table);
-}
-
-static FabTable *
-table_of (const FabBill *bill)
-{
-  FabTable *table = fab_table_new (columns);
-
-  for (guint i = 0; i < bill->rows->len; i++) {
-    const FabBillRow *row = &g_array_index (bill->rows, FabBillRow, i);
-
-    fab_table_add_text (table, fab_product_kind_names[row->kind]);
-    fab_table_add_text (table, row->what);
-    fab_table_add_text (table, row->product ? row->product->name : NULL);
-    fab_table_add_integer (table, (gint64) row->count);
-    add_price (table, row->usd_each);
-    add_price (table, row->low_usd_each);
-    add_price (table, row->high_usd_each);
-    add_price (table, row->usd_each * (double) row->count);
-    add_price (table, row->watts_each);
-    fab_table_add_text (table, row->is_included ? "yes" : "no");
-    fab_table_add_text (table, fab_bill_row_is_network (row) ? "yes" : "no");
-    fab_table_add_text (table, row->product ? row->product->source : NULL);
-    fab_table_add_text (table, row->product ? row->product->date : NULL);
-  }
-  return table;
-}
-
 static char *
 cost_csv (const FabCostView *view)
 {
-  g_autoptr (FabTable) table = table_of (view->bill);
+  g_autoptr (FabTable) table = fab_cost_table (view->answer);
 
   return fab_table_to_csv (table);
 }
@@ -345,7 +253,7 @@ add_figures (FabJson *json, const FabPoint *point)
 {
   fab_json_begin_object (json, "figures");
   for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++) {
-    if (figure->is_known == NULL || figure->is_known (point))
+    if (fab_point_has (point, figure))
       fab_json_add_real (json, figure->column, figure->value (point));
     else
       fab_json_add_text (json, figure->column, NULL);
@@ -353,37 +261,24 @@ add_figures (FabJson *json, const FabPoint *point)
   fab_json_end (json);
 }
 
-static FabMoney
-range_of_figure (const FabCostView *view, const FabFigure *figure)
-{
-  const FabSpending *spending = &view->point->spending;
-
-  if (figure->kind == FAB_FIGURE_TIME)
-    return (FabMoney){ view->point->step_s, view->band != NULL ? view->band->low[0] : view->point->step_s,
-                       view->band != NULL ? view->band->high[0] : view->point->step_s };
-  return strcmp (figure->name, "hour_cost") == 0
-           ? (FabMoney){ spending->usd_per_hour, spending->low_usd_per_hour, spending->high_usd_per_hour }
-           : range_of (view, figure->value (view->point));
-}
-
 /* step_s_low, step_s_high and so on. */
 static void
 add_band (FabJson *json, const FabCostView *view)
 {
   fab_json_begin_object (json, "figures_band");
-  for (guint i = 0; i < G_N_ELEMENTS (ranged); i++) {
-    const FabFigure *figure = fab_figure_find (ranged[i]);
+  for (guint i = 0; fab_cost_ranged[i] != NULL; i++) {
+    const FabFigure *figure = fab_figure_find (fab_cost_ranged[i]);
     g_autofree char *low = g_strconcat (figure->column, "_low", NULL),
                     *high = g_strconcat (figure->column, "_high", NULL);
-    FabMoney range = range_of_figure (view, figure);
+    FabMoney range = fab_cost_figure_range (view->answer, figure);
 
-    if (!fab_figure_is_known (figure, view->point))
+    if (!fab_figure_is_known (figure, view->answer->point))
       continue;
     fab_json_add_real (json, low, range.low_usd);
     fab_json_add_real (json, high, range.high_usd);
   }
-  if (view->band != NULL)
-    fab_band_add_json (view->band, json);
+  if (view->answer->band != NULL)
+    fab_band_add_json (view->answer->band, json);
   fab_json_end (json);
 }
 
@@ -391,8 +286,8 @@ add_band (FabJson *json, const FabCostView *view)
 static void
 add_hour (FabJson *json, const FabCostView *view)
 {
-  const FabSpending *spending = &view->point->spending;
-  const FabProductSpec *rent = view->bill->rent;
+  const FabSpending *spending = &view->answer->point->spending;
+  const FabProductSpec *rent = view->answer->bill->rent;
 
   fab_json_add_text (json, "currency", "USD");
   fab_json_begin_object (json, "hour_usd");
@@ -410,18 +305,18 @@ add_hour (FabJson *json, const FabCostView *view)
 static char *
 cost_json (const FabCostView *view)
 {
-  g_autoptr (FabTable) table = table_of (view->bill);
+  g_autoptr (FabTable) table = fab_cost_table (view->answer);
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
-  fab_json_add_whole (json, "switches", (gint64) view->bill->n_switches);
+  fab_json_add_whole (json, "switches", (gint64) view->answer->bill->n_switches);
   fab_cli_add_json_rows (json, "parts", table);
-  add_figures (json, view->point);
+  add_figures (json, view->answer->point);
   add_hour (json, view);
   add_band (json, view);
-  fab_spread_add (json, view->point);
-  fab_verdict_add_json (view->point->verdict, json, "verdict");
+  fab_spread_add (json, view->answer->point);
+  fab_verdict_add_json (view->answer->point->verdict, json, "verdict");
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -450,14 +345,6 @@ static const FabUsage usage = {
 };
 
 static gboolean
-find_band (const FabStudy *study, const FabPoint *point, FabBand **band, GError **error)
-{
-  const FabFigure *step[] = { fab_figure_find ("step") };
-
-  return fab_study_band (study, NULL, point, &(FabBandFigures){ step, 1 }, band, error);
-}
-
-static gboolean
 cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
 {
   typedef char *(*ToTextFn) (const FabCostView *view);
@@ -466,27 +353,18 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
-  g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
 
-  if (scenario == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
+  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return FALSE;
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
-  g_autoptr (FabBill) bill = fab_bill_new (scenario, error);
-  g_autoptr (FabPoint) point = bill ? fab_study_point (study, error) : NULL;
-  if (point == NULL)
+  g_autoptr (FabCostAnswer) answer = fab_cost_answer (study, !o->has_no_band, error);
+  if (answer == NULL)
     return FALSE;
-  g_autoptr (FabBand) band = NULL;
-  fab_study_find_bottleneck (study, NULL, point);
-  fab_cli_advise (scenario, point->verdict);
-  if (!o->has_no_band && !find_band (study, point, &band, error))
-    return FALSE;
-  g_autofree char *shown = fab_cli_title (scenario);
-  g_autofree char *text = printers[o->format](
-      &(FabCostView){ shown, &spec->cost, spec->reliability.failures, bill, point, band });
+  g_autofree char *shown = fab_cli_title (answer->scenario);
+  g_autofree char *text = printers[o->format](&(FabCostView){ shown, answer });
   fab_cli_print (o->format, text);
   if (o->format != FAB_FORMAT_TEXT)
-    fab_cli_print_stops ("cost", point->verdict);
-  *code = fab_cli_verdict_exit (point->verdict, o->is_oversized_allowed);
+    fab_cli_print_stops ("cost", answer->point->verdict);
+  *code = fab_cli_verdict_exit (answer->point->verdict, o->is_oversized_allowed);
   return TRUE;
 }
 

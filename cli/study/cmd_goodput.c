@@ -5,7 +5,7 @@
 #include "answer/goodput.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
-#include "cli/study/points.h"
+#include "cli/study/points_text.h"
 #include "cli/terminal/progress.h"
 #include "cli/verdict.h"
 #include "models/models.h"

@@ -3,27 +3,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/study/scale.h"
 #include "cli/cli.h"
 #include "cli/study/choice_text.h"
 #include "cli/study/hold_text.h"
-#include "cli/study/points.h"
+#include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
-#include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/units.h"
-#include "sim/study/scaling.h"
-#include "sim/study/study_bottleneck.h"
 
 typedef struct {
   const char *title; /* of the scenario */
-  const FabScalingSpec *spec;
-  const FabScaling *scaling;
-  const FabStudy *study;
+  const FabScaleAnswer *answer;
 } FabScaleView;
 
 /* The page of `fabricast scale`: sentences, a table, a curve. */
@@ -33,7 +29,7 @@ enum { BEFORE_CURVE = 11, AFTER_CURVE = 35, FILE_COLUMNS = BEFORE_CURVE + 50 + A
 static const FabScalePoint *
 point_at (const FabScaleView *view, gint index)
 {
-  return &view->scaling->points[index];
+  return &view->answer->scaling->points[index];
 }
 
 /* --- words --- */
@@ -41,9 +37,9 @@ point_at (const FabScaleView *view, gint index)
 static void
 append_efficient (GString *text, const FabScaleView *view)
 {
-  const FabScaling *scaling = view->scaling;
+  const FabScaling *scaling = view->answer->scaling;
   const FabScalePoint *last = point_at (view, scaling->last);
-  double bound = 100 * view->spec->bound;
+  double bound = 100 * view->answer->spec.bound;
 
   if (scaling->efficient == scaling->last)
     g_string_append_printf (
@@ -67,7 +63,7 @@ points_of (double slope)
 static void
 append_bend (GString *text, const FabScaleView *view)
 {
-  const FabScaling *scaling = view->scaling;
+  const FabScaling *scaling = view->answer->scaling;
 
   if (scaling->bend < 0)
     return;
@@ -80,7 +76,7 @@ append_bend (GString *text, const FabScaleView *view)
 static void
 append_dominated (GString *text, const FabScaleView *view)
 {
-  const FabScaling *scaling = view->scaling;
+  const FabScaling *scaling = view->answer->scaling;
   const FabPoint *last = point_at (view, scaling->last)->trial.point;
 
   if (scaling->dominated >= 0) {
@@ -107,31 +103,6 @@ show_band (const FabScalePoint *point)
   g_autofree char *high = fab_units_show (FAB_UNIT_TIME, round (point->high_s * (double) FAB_PS_PER_S));
 
   return g_strdup_printf ("%s to %s", low, high);
-}
-
-/* Of the point whose band covers least; 0: no point has one. */
-static double
-coverage_of_bands (const FabScaleView *view)
-{
-  double least = 0;
-
-  for (guint i = 0; i < view->scaling->n; i++) {
-    double coverage = point_at (view, (gint) i)->coverage_fraction;
-
-    if (coverage > 0 && (least <= 0 || coverage < least))
-      least = coverage;
-  }
-  return least;
-}
-
-static guint
-most_seeds (const FabScaleView *view)
-{
-  guint most = 1;
-
-  for (guint i = 0; i < view->scaling->n; i++)
-    most = MAX (most, fab_spread_most (&(const FabPoint *){ point_at (view, (gint) i)->trial.point }, 1));
-  return most;
 }
 
 static void
@@ -169,8 +140,8 @@ append_row (GString *text, const FabScalePoint *point, gboolean has_band, gboole
 static void
 append_table (GString *text, const FabScaleView *view)
 {
-  double coverage = coverage_of_bands (view);
-  gboolean has_band = coverage > 0, has_ranges = most_seeds (view) > 1;
+  double coverage = view->answer->coverage_fraction;
+  gboolean has_band = coverage > 0, has_ranges = view->answer->n_seeds > 1;
 
   g_string_append_printf (text, "  %7s\v %11s", "GPUs", "step");
   if (has_ranges)
@@ -182,7 +153,7 @@ append_table (GString *text, const FabScaleView *view)
   }
   g_string_append_printf (text, "\v %11s\v %10s\v %8s\v %13s\v  %s\n", "efficiency", "exposed", "MFU",
                           "tokens/s", fab_points_limit_heading (TRUE));
-  for (guint i = 0; i < view->scaling->n; i++)
+  for (guint i = 0; i < view->answer->scaling->n; i++)
     append_row (text, point_at (view, (gint) i), has_band, has_ranges);
 }
 
@@ -196,13 +167,13 @@ append_curve (GString *text, const FabScaleView *view)
 
   columns = MAX (columns, BEFORE_CURVE + AFTER_CURVE + 20) - BEFORE_CURVE - AFTER_CURVE;
   g_string_append (text, "\n  efficiency\n");
-  for (guint i = 0; i < view->scaling->n; i++) {
+  for (guint i = 0; i < view->answer->scaling->n; i++) {
     const FabScalePoint *point = point_at (view, (gint) i);
     g_autofree char *bar = fab_bar_for_screen (columns * CLAMP (point->efficiency, 0, 1));
-    const char *mark = (gint) i == view->scaling->dominated ? "  the network dominates from here on"
-                     : (gint) i == view->scaling->efficient ? "  worth it up to here"
-                     : (gint) i == view->scaling->bend      ? "  bends"
-                                                            : "";
+    const char *mark = (gint) i == view->answer->scaling->dominated ? "  the network dominates from here on"
+                     : (gint) i == view->answer->scaling->efficient ? "  worth it up to here"
+                     : (gint) i == view->answer->scaling->bend      ? "  bends"
+                                                                    : "";
 
     if (point->efficiency <= 0)
       continue;
@@ -214,7 +185,8 @@ append_curve (GString *text, const FabScaleView *view)
 static void
 append_verdict (GString *text, const FabScaleView *view)
 {
-  const FabScalePoint *point = point_at (view, MAX (view->scaling->efficient, view->scaling->first));
+  const FabScalePoint *point = point_at (view, MAX (view->answer->scaling->efficient,
+                                                    view->answer->scaling->first));
 
   g_string_append_printf (text, "\n  on %u GPUs:\n", point->n_gpus);
   fab_cli_append_findings (text, point->trial.point->verdict);
@@ -224,51 +196,24 @@ append_verdict (GString *text, const FabScaleView *view)
 static void
 append_first_fit (GString *text, const FabScaleView *view)
 {
-  for (gint i = view->scaling->first; i-- > 0;)
-    if (point_at (view, i)->is_left_out) {
-      g_string_append_printf (text, "  The job fits from %u %s on; on %u it does not.\n",
-                              point_at (view, view->scaling->first)->n_gpus,
-                              fab_plural (point_at (view, view->scaling->first)->n_gpus, "GPU", "GPUs"),
-                              point_at (view, i)->n_gpus);
-      return;
-    }
+  const FabScalePoint *first = point_at (view, view->answer->scaling->first);
+
+  if (view->answer->too_few >= 0)
+    g_string_append_printf (text, "  The job fits from %u %s on; on %u it does not.\n", first->n_gpus,
+                            fab_plural (first->n_gpus, "GPU", "GPUs"),
+                            point_at (view, view->answer->too_few)->n_gpus);
 }
 
 /* Of the whole job: ", and the global batch is 64 to 4096 sequences". */
 static void
-append_batch (GString *text, const FabScaleView *view)
+append_batch (GString *text, const FabScaleAnswer *answer)
 {
-  FabHoldRange range = { 0 };
-
-  for (guint i = 0; i < view->scaling->n; i++)
-    fab_hold_range_add (&range, point_at (view, (gint) i)->trial.point);
-  if (range.most_sequences == 0)
+  if (answer->most_sequences == 0)
     return;
-  g_string_append_printf (text, ", and the global batch is %" G_GUINT64_FORMAT, range.least_sequences);
-  if (range.most_sequences > range.least_sequences)
-    g_string_append_printf (text, " to %" G_GUINT64_FORMAT, range.most_sequences);
+  g_string_append_printf (text, ", and the global batch is %" G_GUINT64_FORMAT, answer->least_sequences);
+  if (answer->most_sequences > answer->least_sequences)
+    g_string_append_printf (text, " to %" G_GUINT64_FORMAT, answer->most_sequences);
   g_string_append (text, " sequences");
-}
-
-/* Each number of GPUs beside the next; `values` keeps their texts. (transfer full) */
-static GArray *
-neighbours_of (const FabScaleView *view, GPtrArray *values)
-{
-  GArray *neighbours = fab_choice_pairs_new ();
-
-  for (guint i = 0; i < view->scaling->n; i++)
-    g_ptr_array_add (values, g_strdup_printf ("%u GPUs", point_at (view, (gint) i)->n_gpus));
-  for (guint i = 1; i < view->scaling->n; i++) {
-    FabChoicePair pair = { .key = "gpus",
-                           .before_value = g_ptr_array_index (values, i - 1),
-                           .after_value = g_ptr_array_index (values, i),
-                           .before = point_at (view, (gint) i - 1)->trial.point,
-                           .after = point_at (view, (gint) i)->trial.point };
-
-    if (pair.before != NULL && pair.after != NULL)
-      g_array_append_val (neighbours, pair);
-  }
-  return neighbours;
 }
 
 /* Format the view. (transfer full) */
@@ -276,9 +221,7 @@ static char *
 scale_text (const FabScaleView *view)
 {
   GString *text = g_string_new (NULL);
-  const FabScaling *scaling = view->scaling;
-  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GArray) neighbours = neighbours_of (view, values);
+  const FabScaling *scaling = view->answer->scaling;
 
   g_string_append_printf (text, "%s\n\n", view->title);
   append_first_fit (text, view);
@@ -286,54 +229,27 @@ scale_text (const FabScaleView *view)
   append_bend (text, view);
   append_dominated (text, view);
   g_string_append_printf (text, "  %s scaling: the batch of %s stays the same",
-                          view->spec->is_strong ? "Strong" : "Weak",
-                          view->spec->is_strong ? "the job" : "every GPU");
-  append_batch (text, view);
+                          view->answer->spec.is_strong ? "Strong" : "Weak",
+                          view->answer->spec.is_strong ? "the job" : "every GPU");
+  append_batch (text, view->answer);
   g_string_append_printf (text, "; efficiency is per GPU, relative to %u GPUs.\n\n",
                           point_at (view, scaling->first)->n_gpus);
   append_table (text, view);
   append_curve (text, view);
-  fab_spread_append_note (text, most_seeds (view));
-  fab_choice_append_text (text, neighbours);
+  fab_spread_append_note (text, view->answer->n_seeds);
+  fab_choice_append_text (text, view->answer->pairs);
   append_verdict (text, view);
   return g_string_free (text, FALSE);
 }
 
 /* --- for programs --- */
 
-/* A number as text; 0 is nothing. */
-static char *
-real (double value)
-{
-  char digits[G_ASCII_DTOSTR_BUF_SIZE];
-
-  return value > 0 ? g_strdup (g_ascii_formatd (digits, sizeof digits, "%.12g", value)) : NULL;
-}
-
-static void
-rows_init (FabPointsList *self, const FabScaleView *view)
-{
-  static const char *const columns[] = { "gpus", "efficiency", "low_s", "high_s", NULL };
-
-  fab_points_list_init (self, columns, 4, 4, view->scaling->n);
-  self->points.hold = fab_hold_of (view->study);
-  for (guint i = 0; i < view->scaling->n; i++) {
-    const FabScalePoint *point = point_at (view, (gint) i);
-    char *const labels[] = { g_strdup_printf ("%u", point->n_gpus), real (point->efficiency),
-                             real (point->low_s), real (point->high_s) };
-
-    fab_points_list_set (self, i, labels, &point->trial);
-  }
-}
-
 static char *
 scale_csv (const FabScaleView *view)
 {
-  g_auto (FabPointsList) rows;
+  g_autoptr (FabPoints) points = fab_scale_points (view->answer);
 
-  rows_init (&rows, view);
-  g_autoptr (FabTable) table = fab_points_table (&rows.points);
-  return fab_table_to_csv (table);
+  return fab_points_csv (points);
 }
 
 static void
@@ -349,21 +265,18 @@ static char *
 scale_json (const FabScaleView *view)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-  g_auto (FabPointsList) rows;
-  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GArray) neighbours = neighbours_of (view, values);
+  g_autoptr (FabPoints) points = fab_scale_points (view->answer);
 
-  rows_init (&rows, view);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
-  fab_json_add_text (json, "hold", rows.points.hold);
-  fab_json_add_text (json, "kept", view->spec->is_strong ? "batch of the job" : "batch of every GPU");
-  fab_json_add_real (json, "bound", view->spec->bound);
-  add_gpus (json, "efficient_up_to", view, view->scaling->efficient);
-  add_gpus (json, "bends_at", view, view->scaling->bend);
-  add_gpus (json, "network_dominates_from", view, view->scaling->dominated);
-  fab_points_add_json (json, "points", &rows.points);
-  fab_choice_add_json (json, neighbours);
+  fab_json_add_text (json, "hold", points->hold);
+  fab_json_add_text (json, "kept", view->answer->spec.is_strong ? "batch of the job" : "batch of every GPU");
+  fab_json_add_real (json, "bound", view->answer->spec.bound);
+  add_gpus (json, "efficient_up_to", view, view->answer->scaling->efficient);
+  add_gpus (json, "bends_at", view, view->answer->scaling->bend);
+  add_gpus (json, "network_dominates_from", view, view->answer->scaling->dominated);
+  fab_points_add_json (json, "points", points);
+  fab_choice_add_json (json, view->answer->pairs);
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -422,22 +335,6 @@ read_bound (const ScaleOptions *o, FabScalingSpec *spec, GError **error)
   return TRUE;
 }
 
-/* Of the last point, and of the first one that the network dominates, in any case; of the others where that is
- * quick. */
-static void
-find_bottlenecks (const FabStudy *study, FabScaling *scaling)
-{
-  g_autofree FabTry **tries = g_new (FabTry *, scaling->n + 1);
-  const gint asked[] = { scaling->last, scaling->dominated };
-
-  for (guint i = 0; i < scaling->n; i++)
-    tries[i] = &scaling->points[i].trial;
-  for (guint i = 0; i < G_N_ELEMENTS (asked); i++)
-    if (asked[i] >= 0)
-      fab_study_find_bottleneck (study, tries[asked[i]]->edits, tries[asked[i]]->point);
-  fab_study_find_bottlenecks (study, tries, scaling->n);
-}
-
 static gboolean
 take_hold (const ScaleOptions *o, FabStudy *study, GError **error)
 {
@@ -477,13 +374,12 @@ scale (const ScaleOptions *o, const char *path, GError **error)
   spec.gpus = gpus;
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
-  g_autoptr (FabScaling) scaling = fab_scaling_play (study, &spec, error);
-  if (scaling == NULL)
+  g_autoptr (FabScaleAnswer) answer = fab_scale_answer (study, &spec, error);
+  if (answer == NULL)
     return FALSE;
-  find_bottlenecks (study, scaling);
   fab_progress_stop (progress);
   g_autofree char *title = fab_cli_title (scenario);
-  g_autofree char *text = printers[o->format](&(FabScaleView){ title, &spec, scaling, study });
+  g_autofree char *text = printers[o->format](&(FabScaleView){ title, answer });
   fab_cli_print (o->format, text);
   return TRUE;
 }

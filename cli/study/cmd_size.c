@@ -3,21 +3,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/study/size.h"
 #include "cli/cli.h"
 #include "cli/study/choice_text.h"
 #include "cli/study/hold_text.h"
-#include "cli/study/points.h"
+#include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
-#include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/units.h"
-#include "sim/study/size.h"
-#include "sim/study/target.h"
 #include "sim/study/usual.h"
 
 typedef struct {
@@ -29,11 +27,7 @@ typedef struct {
 typedef struct {
   const char *title; /* of the scenario */
   const FabStudy *study;
-  const FabSizeSpec *spec;
-  const FabSize *size;
-  const FabUncertainty *uncertainty;
-  const FabVerdict *verdict;
-  const GPtrArray *ports; /* FabPort; NULL: the key is not a rate of ports, or no value meets the target */
+  const FabSizeAnswer *answer;
 } FabSizeView;
 
 enum { ROWS = 9, LABEL = 12, BEFORE = LABEL + 4, FILE_COLUMNS = BEFORE + 66 };
@@ -104,106 +98,6 @@ plot_append (GString *text, const FabTarget *target, const FabPlotPoint *points,
                           (int) MAX ((glong) plot.columns - (glong) strlen (from), 1), to);
 }
 
-/* The values that were tried, as rows; for a person with the targets' figures that the table has not. */
-typedef struct {
-  GPtrArray *columns; /* NULL-ended */
-  GPtrArray *labels;  /* GStrv per row */
-  GArray *rows;       /* FabPointsRow */
-  FabPoints points;
-} Tried;
-
-static gboolean
-has_column (const FabFigure *figure)
-{
-  static const char *const shown[] = { "step", "exposed", "idle", "waiting", "mfu", "tokens", NULL };
-
-  return g_strv_contains (shown, figure->name);
-}
-
-static gboolean
-is_known (const FabFigure *figure, const FabPoint *point)
-{
-  return point != NULL && (figure->is_known == NULL || figure->is_known (point));
-}
-
-/* "-" where it is not known. (transfer full) */
-static char *
-show (const FabFigure *figure, const FabPoint *point)
-{
-  return is_known (figure, point) ? fab_figure_show (figure->kind, figure->value (point)) : g_strdup ("-");
-}
-
-static char **
-labels_of (const FabSizeView *view, const FabSizePoint *one, gboolean is_text)
-{
-  const FabSizeSpec *spec = view->spec;
-  const FabPoint *point = one->trial.point;
-  GPtrArray *labels = g_ptr_array_new ();
-
-  g_ptr_array_add (labels, g_strdup (one->value));
-  for (guint t = 0; is_text && t < spec->n_targets; t++) {
-    const FabFigure *figure = spec->targets[t].figure;
-
-    if (!has_column (figure))
-      g_ptr_array_add (labels, show (figure, point));
-  }
-  if (!is_text)
-    g_ptr_array_add (labels,
-                     g_strdup (point && fab_targets_are_met (spec->targets, spec->n_targets, point) ? "yes"
-                                                                                                    : "no"));
-  g_ptr_array_add (labels, NULL);
-  return (char **) g_ptr_array_free (labels, FALSE);
-}
-
-static void
-add_columns (Tried *self, const FabSizeView *view, gboolean is_text)
-{
-  g_ptr_array_add (self->columns, (gpointer) "value");
-  for (guint t = 0; is_text && t < view->spec->n_targets; t++)
-    if (!has_column (view->spec->targets[t].figure))
-      g_ptr_array_add (self->columns, (gpointer) view->spec->targets[t].figure->name);
-  if (!is_text)
-    g_ptr_array_add (self->columns, (gpointer) "is_met");
-  g_ptr_array_add (self->columns, NULL);
-}
-
-static void
-tried_init (Tried *self, const FabSizeView *view, gboolean is_text)
-{
-  const FabSize *size = view->size;
-
-  self->columns = g_ptr_array_new ();
-  self->labels = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
-  self->rows = g_array_new (FALSE, FALSE, sizeof (FabPointsRow));
-  add_columns (self, view, is_text);
-  for (guint i = 0; i < size->n; i++) {
-    const FabSizePoint *one = &size->points[i];
-
-    if (one->trial.point == NULL && one->trial.problem == NULL)
-      continue;
-    char **labels = labels_of (view, one, is_text);
-    FabPointsRow row = { (const char *const *) labels, &one->trial, (gint64) i == size->answer ? "<" : NULL,
-                         NULL };
-    g_ptr_array_add (self->labels, labels);
-    g_array_append_val (self->rows, row);
-  }
-  self->points = (FabPoints){ .columns = (const char *const *) self->columns->pdata,
-                              .n_shown = self->columns->len - 1,
-                              .rows = (const FabPointsRow *) (gpointer) self->rows->data,
-                              .n_rows = self->rows->len,
-                              .hold = fab_hold_of (view->study) };
-}
-
-static void
-tried_clear (Tried *self)
-{
-  g_ptr_array_unref (self->columns);
-  g_ptr_array_unref (self->labels);
-  g_array_unref (self->rows);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Tried, tried_clear)
-
 /* --- text --- */
 
 static const char *
@@ -218,7 +112,7 @@ limit_of (const FabPoint *point)
 static char *
 say_seeds (const FabPoint *point)
 {
-  guint n = fab_spread_most (&point, 1);
+  guint n = fab_spread_n_seeds (point);
 
   return n > 1 ? g_strdup_printf (" with each of %u seeds", n) : g_strdup ("");
 }
@@ -250,23 +144,24 @@ append_limits (GString *text, const FabPoint *point)
 static void
 append_answer (GString *text, const FabSizeView *view)
 {
-  const FabSize *size = view->size;
+  const FabSize *size = view->answer->size;
   const FabSizePoint *points = size->points;
-  g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
+  g_autofree char *target = fab_targets_write (view->answer->spec.targets, view->answer->spec.n_targets);
 
   if (size->answer < 0) {
-    g_autofree char *stops = fab_cli_stops (view->verdict);
+    g_autofree char *stops = fab_verdict_stop_words (view->answer->verdict);
 
     g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest%s%s\n",
                             points[0].value, points[size->n - 1].value, target, points[size->best].value,
                             stops ? ". " : "", stops ? stops : "");
-    append_advice (text, view->verdict);
+    append_advice (text, view->answer->verdict);
     append_limits (text, points[size->best].trial.point);
     return;
   }
   g_autofree char *seeds = say_seeds (points[size->answer].trial.point);
   g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s%s.\n",
-                          view->spec->axis->key, points[size->answer].value, points[0].value, target, seeds);
+                          view->answer->spec.axis->key, points[size->answer].value, points[0].value, target,
+                          seeds);
   if (size->is_unsteady)
     g_string_append (text, "  Not all larger values meet it; see the table.\n");
   const char *now = limit_of (points[size->answer].trial.point);
@@ -283,12 +178,12 @@ append_answer (GString *text, const FabSizeView *view)
 static void
 append_ports (GString *text, const FabSizeView *view)
 {
-  const FabTarget *target = &view->spec->targets[0];
+  const FabTarget *target = &view->answer->spec.targets[0];
 
-  for (guint i = 0; view->ports != NULL && i < view->ports->len; i++) {
-    const FabPort *port = g_ptr_array_index (view->ports, i);
+  for (guint i = 0; view->answer->ports != NULL && i < view->answer->ports->len; i++) {
+    const FabPort *port = g_ptr_array_index (view->answer->ports, i);
     const FabPoint *point = port->trial.point;
-    g_autofree char *figure = point && is_known (target->figure, point)
+    g_autofree char *figure = fab_point_has (point, target->figure)
                                 ? fab_figure_write (target->figure, target->figure->value (point))
                                 : g_strdup ("-");
 
@@ -298,15 +193,15 @@ append_ports (GString *text, const FabSizeView *view)
                             point ? target->figure->name : "it cannot be simulated", point ? figure : "",
                             port->is_met || point == NULL ? "" : ", which is not enough");
   }
-  if (view->ports != NULL && view->ports->len == 0)
+  if (view->answer->ports != NULL && view->answer->ports->len == 0)
     g_string_append (text, "  nearest   no port of the catalogue is as fast\n");
 }
 
 static void
 append_sure_answer (GString *text, const FabSizeView *view)
 {
-  const FabSizePoint *points = view->size->points;
-  gint64 low = view->uncertainty->answer_low, high = view->uncertainty->answer_high;
+  const FabSizePoint *points = view->answer->size->points;
+  gint64 low = view->answer->uncertainty.answer_low, high = view->answer->uncertainty.answer_high;
 
   if (low >= 0 && low == high)
     g_string_append_printf (text,
@@ -322,20 +217,20 @@ append_sure_answer (GString *text, const FabSizeView *view)
 static void
 append_band (GString *text, const FabSizeView *view)
 {
-  const FabBand *band = view->uncertainty->band;
-  const FabSizePoint *points = view->size->points;
+  const FabBand *band = view->answer->uncertainty.band;
+  const FabSizePoint *points = view->answer->size->points;
 
   if (band == NULL) {
     g_string_append (text, "  band      none: nothing in the scenario has a known uncertainty\n");
     return;
   }
-  for (guint i = 0; i < view->spec->n_targets; i++) {
-    const FabFigure *figure = view->spec->targets[i].figure;
+  for (guint i = 0; i < view->answer->spec.n_targets; i++) {
+    const FabFigure *figure = view->answer->spec.targets[i].figure;
     g_autofree char *low = fab_figure_show (figure->kind, band->low[i]),
                     *high = fab_figure_write (figure, band->high[i]), *most = fab_band_about (band, i);
 
     g_string_append_printf (text, "  %-10s%s from %s to %s with %s; %s\n", i == 0 ? "band" : "", figure->name,
-                            low, high, points[view->size->best].value, most);
+                            low, high, points[view->answer->size->best].value, most);
   }
   append_sure_answer (text, view);
 }
@@ -352,14 +247,14 @@ show_figure (double value, gconstpointer of)
 static char *
 picture_of (const FabSizeView *view)
 {
-  const FabSize *size = view->size;
-  const FabTarget *target = &view->spec->targets[0];
+  const FabSize *size = view->answer->size;
+  const FabTarget *target = &view->answer->spec.targets[0];
   g_autofree double *values = g_new (double, MAX (size->n, 1));
 
   for (guint i = 0; i < size->n; i++) {
     const FabPoint *point = size->points[i].trial.point;
 
-    values[i] = point != NULL && is_known (target->figure, point) ? target->figure->value (point) : NAN;
+    values[i] = fab_point_has (point, target->figure) ? target->figure->value (point) : NAN;
   }
   FabCurve curve = {
     .title = target->figure->name,
@@ -382,13 +277,13 @@ picture_of (const FabSizeView *view)
 static void
 append_curve (GString *text, const FabSizeView *view)
 {
-  const FabSize *size = view->size;
-  const FabTarget *target = &view->spec->targets[0];
+  const FabSize *size = view->answer->size;
+  const FabTarget *target = &view->answer->spec.targets[0];
   g_autofree FabPlotPoint *points = g_new (FabPlotPoint, size->n);
   guint n = 0;
 
   for (guint i = 0; i < size->n; i++)
-    if (size->points[i].trial.point != NULL && is_known (target->figure, size->points[i].trial.point))
+    if (fab_point_has (size->points[i].trial.point, target->figure))
       points[n++] = (FabPlotPoint){ size->n > 1 ? (double) i / (size->n - 1) : 0,
                                     target->figure->value (size->points[i].trial.point),
                                     (gint64) i == size->answer };
@@ -403,54 +298,26 @@ append_curve (GString *text, const FabSizeView *view)
   plot_append (text, target, points, n, size->points[0].value, size->points[size->n - 1].value);
 }
 
-/* The points that were tried, each beside the next. (transfer full) */
-static GArray *
-neighbours_of (const FabSizeView *view)
-{
-  GArray *neighbours = fab_choice_pairs_new ();
-  const FabSizePoint *last = NULL;
-
-  for (guint i = 0; i < view->size->n; i++) {
-    const FabSizePoint *one = &view->size->points[i];
-
-    if (one->trial.point == NULL)
-      continue;
-    FabChoicePair pair = { .key = view->spec->axis->key,
-                           .after_value = one->value,
-                           .after = one->trial.point };
-    if (last != NULL) {
-      pair.before_value = last->value;
-      pair.before = last->trial.point;
-      pair.is_apart = one - last > 1;
-      g_array_append_val (neighbours, pair);
-    }
-    last = one;
-  }
-  return neighbours;
-}
-
 /* Format the view. (transfer full) */
 static char *
 size_text (const FabSizeView *view)
 {
   GString *text = g_string_new (NULL);
-  g_auto (Tried) tried;
-  g_autoptr (GArray) neighbours = neighbours_of (view);
+  g_autoptr (FabPoints) points = fab_size_points (view->answer, TRUE);
 
-  tried_init (&tried, view, TRUE);
   g_string_append_printf (text, "%s\n\n", view->title);
-  fab_hold_append_points (text, view->study, &tried.points);
+  fab_hold_append_points (text, view->study, points);
   append_answer (text, view);
   append_ports (text, view);
   append_band (text, view);
   append_curve (text, view);
   g_string_append_c (text, '\n');
-  fab_points_append_text (text, &tried.points);
-  fab_spread_append_note (text, fab_points_n_seeds (&tried.points));
-  g_string_append_printf (text, "\n  %u of %u %s tried\n", view->size->n_tried, view->size->n,
-                          fab_plural (view->size->n_tried, "values was", "values were"));
-  fab_choice_append_text (text, neighbours);
-  fab_cli_append_findings (text, view->verdict);
+  fab_points_append_text (text, points);
+  fab_spread_append_note (text, fab_points_n_seeds (points));
+  g_string_append_printf (text, "\n  %u of %u %s tried\n", view->answer->size->n_tried, view->answer->size->n,
+                          fab_plural (view->answer->size->n_tried, "values was", "values were"));
+  fab_choice_append_text (text, view->answer->pairs);
+  fab_cli_append_findings (text, view->answer->verdict);
   return g_string_free (text, FALSE);
 }
 
@@ -459,28 +326,26 @@ size_text (const FabSizeView *view)
 static char *
 size_csv (const FabSizeView *view)
 {
-  g_auto (Tried) tried;
+  g_autoptr (FabPoints) points = fab_size_points (view->answer, FALSE);
 
-  tried_init (&tried, view, FALSE);
-  g_autoptr (FabTable) table = fab_points_table (&tried.points);
-  return fab_table_to_csv (table);
+  return fab_points_csv (points);
 }
 
 static void
 add_ports (FabJson *json, const FabSizeView *view)
 {
   fab_json_begin_array (json, "ports");
-  for (guint i = 0; view->ports != NULL && i < view->ports->len; i++) {
-    const FabPort *port = g_ptr_array_index (view->ports, i);
+  for (guint i = 0; view->answer->ports != NULL && i < view->answer->ports->len; i++) {
+    const FabPort *port = g_ptr_array_index (view->answer->ports, i);
 
     fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "link", port->link->name);
     fab_json_add_text (json, "technology", port->technology->name);
     fab_json_add_real (json, "rate_bytes_per_s", (double) fab_link_spec_line_rate (port->link));
     fab_json_add_text (json, "is_met", port->is_met ? "yes" : "no");
-    for (guint t = 0; t < view->spec->n_targets && port->trial.point != NULL; t++)
-      fab_json_add_real (json, view->spec->targets[t].figure->column,
-                         view->spec->targets[t].figure->value (port->trial.point));
+    for (guint t = 0; t < view->answer->spec.n_targets && port->trial.point != NULL; t++)
+      fab_json_add_real (json, view->answer->spec.targets[t].figure->column,
+                         view->answer->spec.targets[t].figure->value (port->trial.point));
     fab_json_add_text (json, "problem", port->trial.problem);
     fab_json_end (json);
   }
@@ -490,15 +355,15 @@ add_ports (FabJson *json, const FabSizeView *view)
 static void
 add_band (FabJson *json, const FabSizeView *view)
 {
-  const FabUncertainty *uncertainty = view->uncertainty;
-  const FabSizePoint *points = view->size->points;
+  const FabUncertainty *uncertainty = &view->answer->uncertainty;
+  const FabSizePoint *points = view->answer->size->points;
 
   fab_json_begin_array (json, "band");
-  for (guint i = 0; uncertainty->band != NULL && i < view->spec->n_targets; i++) {
+  for (guint i = 0; uncertainty->band != NULL && i < view->answer->spec.n_targets; i++) {
     g_autofree char *most = fab_band_most (uncertainty->band, i);
 
     fab_json_begin_object (json, NULL);
-    fab_json_add_text (json, "figure", view->spec->targets[i].figure->column);
+    fab_json_add_text (json, "figure", view->answer->spec.targets[i].figure->column);
     fab_json_add_real (json, "low", uncertainty->band->low[i]);
     fab_json_add_real (json, "high", uncertainty->band->high[i]);
     fab_json_add_text (json, "most", most);
@@ -515,26 +380,24 @@ add_band (FabJson *json, const FabSizeView *view)
 static char *
 size_json (const FabSizeView *view)
 {
-  const FabSize *size = view->size;
+  const FabSize *size = view->answer->size;
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-  g_autofree char *target = fab_targets_write (view->spec->targets, view->spec->n_targets);
-  g_auto (Tried) tried;
-  g_autoptr (GArray) neighbours = neighbours_of (view);
+  g_autofree char *target = fab_targets_write (view->answer->spec.targets, view->answer->spec.n_targets);
+  g_autoptr (FabPoints) points = fab_size_points (view->answer, FALSE);
 
-  tried_init (&tried, view, FALSE);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
-  fab_json_add_text (json, "key", view->spec->axis->key);
+  fab_json_add_text (json, "key", view->answer->spec.axis->key);
   fab_json_add_text (json, "target", target);
-  fab_json_add_text (json, "hold", fab_hold_of (view->study));
+  fab_json_add_text (json, "hold", view->answer->hold);
   fab_json_add_text (json, "answer", size->answer >= 0 ? size->points[size->answer].value : NULL);
   fab_json_add_text (json, "closest", size->points[size->best].value);
   fab_json_add_whole (json, "is_unsteady", size->is_unsteady);
   add_ports (json, view);
   add_band (json, view);
-  fab_verdict_add_json (view->verdict, json, "verdict");
-  fab_points_add_json (json, "points", &tried.points);
-  fab_choice_add_json (json, neighbours);
+  fab_verdict_add_json (view->answer->verdict, json, "verdict");
+  fab_points_add_json (json, "points", points);
+  fab_choice_add_json (json, view->answer->pairs);
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -588,18 +451,6 @@ parse_targets (char **texts, GArray *targets, GError **error)
   return TRUE;
 }
 
-/* Of a rate of NIC ports that is enough, what can be bought. */
-static gboolean
-find_ports (const FabStudy *study, const FabSizeSpec *spec, const FabSize *size, GPtrArray **ports,
-            GError **error)
-{
-  *ports = NULL;
-  if (size->answer < 0 || strcmp (spec->axis->key, "cluster.nic_rate") != 0)
-    return TRUE;
-  *ports = fab_ports_near (study, size->points[size->answer].value, spec->targets, spec->n_targets, error);
-  return *ports != NULL;
-}
-
 /* -1: it failed; else whether a value meets the targets. */
 static int
 find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char *title, GError **error)
@@ -611,30 +462,13 @@ find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
 
   study->pulse = fab_progress_pulse (progress);
-  g_autoptr (FabSize) found = fab_size_find (study, spec, error);
-  FabUncertainty uncertainty = { NULL, -1, -1 };
-  GPtrArray *ports = NULL;
-  int answer = -1;
-
-  if (found == NULL)
+  g_autoptr (FabSizeAnswer) answer = fab_size_answer (study, spec, error);
+  if (answer == NULL)
     return -1;
-  if (fab_size_uncertainty (study, spec, found, &uncertainty, error)
-      && find_ports (study, spec, found, &ports, error)) {
-    fab_progress_stop (progress);
-    g_autoptr (FabVerdict) verdict = fab_size_verdict (found, spec);
-    g_autoptr (FabScenario) best = fab_study_scenario (study, found->points[found->best].trial.edits, NULL);
-
-    if (best != NULL)
-      fab_cli_advise (best, verdict);
-    g_autofree char *text = printers[o->format](
-        &(FabSizeView){ title, study, spec, found, &uncertainty, verdict, ports });
-
-    fab_cli_print (o->format, text);
-    answer = found->answer >= 0;
-  }
-  fab_uncertainty_clear (&uncertainty);
-  g_clear_pointer (&ports, g_ptr_array_unref);
-  return answer;
+  fab_progress_stop (progress);
+  g_autofree char *text = printers[o->format](&(FabSizeView){ title, study, answer });
+  fab_cli_print (o->format, text);
+  return answer->size->answer >= 0;
 }
 
 static gboolean

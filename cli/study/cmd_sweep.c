@@ -8,256 +8,60 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "answer/study/sweep.h"
 #include "cli/study/choice_text.h"
 #include "cli/study/hold_text.h"
-#include "cli/study/points.h"
+#include "cli/study/points_text.h"
 #include "cli/study/signals.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"
 #include "cli/verdict.h"
-#include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/thread_pool.h"
 #include "sim/base/units.h"
 #include "sim/base/version.h"
-#include "sim/study/sweep_record.h"
 
 typedef struct {
   const FabSweepPlan *plan;
-  const FabGrid *grid;
-  const FabStudy *study;
-  FabStore *store;
   const FabSweepOutcome *outcome;
+  const FabSweepAnswer *answer;
   const char *db;
-  gboolean has_band;
 } FabSweepView;
-
-/* A sweep's points, read back from the file: what is printed does not depend on which of them were
- * there already, nor on who played them. */
 
 /* More points than this are a table that nobody reads: then the best of them. */
 enum { MOST_ROWS = 100, BEST_ROWS = 20 };
-
-typedef struct {
-  const FabGrid *grid;
-  const FabStudy *study;
-  GPtrArray *columns; /* keys of the axes, NULL-ended */
-  GPtrArray *labels;  /* GStrv per row */
-  GPtrArray *tries;   /* FabTry */
-  GArray *numbers;    /* gint64: which point of the grid a row is */
-  FabBand **bands;    /* [rows] of the step, NULL where there is none; NULL: not asked for */
-  gint64 n_played, n_accepted;
-} Points;
-
-static void
-free_try (gpointer data)
-{
-  fab_try_clear (data);
-  g_free (data);
-}
-
-static void
-points_init (Points *self, const FabGrid *grid, const FabStudy *study)
-{
-  *self = (Points){ .grid = grid, .study = study };
-  self->columns = g_ptr_array_new_with_free_func (g_free);
-  self->labels = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
-  self->tries = g_ptr_array_new_with_free_func (free_try);
-  self->numbers = g_array_new (FALSE, FALSE, sizeof (gint64));
-  for (guint a = 0; a < grid->axes->len; a++)
-    g_ptr_array_add (self->columns, fab_grid_axis_key (grid, a));
-  g_ptr_array_add (self->columns, NULL);
-}
-
-static void
-points_clear (Points *self)
-{
-  for (guint i = 0; self->bands != NULL && i < self->tries->len; i++)
-    fab_band_free (self->bands[i]);
-  g_free (self->bands);
-  g_ptr_array_unref (self->columns);
-  g_ptr_array_unref (self->labels);
-  g_ptr_array_unref (self->tries);
-  g_array_unref (self->numbers);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Points, points_clear)
-
-/* FabSweepPointFunc */
-static void
-take_point (const FabSweepPointRecord *record, gpointer data)
-{
-  Points *self = data;
-  guint n_axes = self->grid->axes->len;
-  char **labels = g_new0 (char *, n_axes + 1);
-  FabTry *trial = g_new0 (FabTry, 1);
-
-  if (record->point < self->grid->n_points) {
-    for (guint a = 0; a < n_axes; a++)
-      labels[a] = fab_grid_axis_value (self->grid, a, fab_grid_item (self->grid, record->point, a));
-    fab_sweep_record_to_try (record, trial);
-    self->n_played += trial->point != NULL;
-    self->n_accepted += fab_study_accepts (self->study, trial->point);
-    g_ptr_array_add (self->labels, labels);
-    g_ptr_array_add (self->tries, trial);
-    gint64 number = (gint64) record->point;
-
-    g_array_append_val (self->numbers, number);
-  } else { /* the file was changed by hand */
-    g_free (labels);
-    g_free (trial);
-  }
-}
-
-/* --- bands --- */
-
-/* A band that cannot be had is none: the point itself was played. */
-static void
-find_band (gpointer data, guint row)
-{
-  const Points *self = data;
-  const FabTry *trial = g_ptr_array_index (self->tries, row);
-  const FabFigure *const figures[] = { fab_figure_find ("step") };
-  g_autoptr (FabEdits) edits = fab_grid_edits (self->grid, g_array_index (self->numbers, gint64, row));
-  g_autoptr (GError) problem = NULL;
-
-  if (trial->point != NULL)
-    fab_study_band (self->study, edits, trial->point, &(FabBandFigures){ figures, 1 }, &self->bands[row],
-                    &problem);
-}
-
-static void
-find_bands (Points *self, guint n_threads)
-{
-  self->bands = g_new0 (FabBand *, self->tries->len + 1);
-  fab_thread_pool_run (n_threads, self->tries->len, find_band, self);
-}
-
-/* --- rows --- */
-
-static const FabTry *
-try_of (const Points *self, guint row)
-{
-  return g_ptr_array_index (self->tries, row);
-}
-
-/* The most tokens, or where there are none the shortest step, is before; then what does not fit into memory, unless
- * that is allowed; what cannot be played is last. */
-static int
-compare_tries (const FabStudy *study, const FabTry *a, const FabTry *b)
-{
-  gboolean is_a_good = fab_study_accepts (study, a->point), is_b_good = fab_study_accepts (study, b->point);
-
-  if (is_a_good != is_b_good)
-    return is_a_good ? -1 : 1;
-  if (a->point == NULL || b->point == NULL)
-    return (a->point == NULL) - (b->point == NULL);
-  if (a->point->tokens_per_s != b->point->tokens_per_s)
-    return a->point->tokens_per_s > b->point->tokens_per_s ? -1 : 1;
-  return (a->point->step_s > b->point->step_s) - (a->point->step_s < b->point->step_s);
-}
-
-static int
-compare_rows (gconstpointer a, gconstpointer b, gpointer data)
-{
-  guint row_a = *(const guint *) a, row_b = *(const guint *) b;
-  const Points *self = data;
-  int order = compare_tries (self->study, try_of (self, row_a), try_of (self, row_b));
-
-  return order != 0 ? order : row_a < row_b ? -1 : 1;
-}
-
-static FabPointsRow *
-rows_of (const Points *self, const guint *order, guint n)
-{
-  FabPointsRow *rows = g_new0 (FabPointsRow, n);
-
-  for (guint i = 0; i < n; i++) {
-    guint row = order != NULL ? order[i] : i;
-
-    rows[i] = (FabPointsRow){ g_ptr_array_index (self->labels, row), try_of (self, row), NULL,
-                              self->bands != NULL ? self->bands[row] : NULL };
-  }
-  return rows;
-}
-
-static FabPoints
-table_of (const Points *self, const FabPointsRow *rows, guint n)
-{
-  return (FabPoints){ .columns = (const char *const *) self->columns->pdata,
-                      .n_shown = self->grid->axes->len,
-                      .rows = rows,
-                      .n_rows = n,
-                      .hold = fab_hold_of (self->study) };
-}
-
-/* All pairs of points that differ by one step of one axis. (transfer full) */
-static GArray *
-neighbours_of (const Points *self)
-{
-  GArray *neighbours = fab_choice_pairs_new ();
-  g_autofree const FabPoint **points = g_new0 (const FabPoint *, (gsize) self->grid->n_points);
-
-  for (guint i = 0; i < self->tries->len; i++)
-    points[g_array_index (self->numbers, gint64, i)] = try_of (self, i)->point;
-  fab_choice_pairs_of_grid (neighbours, self->grid, points);
-  return neighbours;
-}
 
 /* --- text --- */
 
 /* Of all points, also of those that the table leaves out. */
 static void
-append_hold (GString *text, const Points *points)
+append_hold (GString *text, const FabSweepAnswer *answer)
 {
   FabHoldRange range = { 0 };
 
-  for (guint i = 0; i < points->tries->len; i++)
-    fab_hold_range_add (&range, try_of (points, i)->point);
-  fab_hold_append (text, points->study, &range);
+  for (guint i = 0; i < answer->tries->len; i++)
+    fab_hold_range_add (&range, fab_sweep_try (answer, i)->point);
+  fab_hold_append (text, answer->study, &range);
 }
 
 static void
-append_head (GString *text, const FabSweepView *view, const Points *points)
+append_head (GString *text, const FabSweepView *view, const FabPoints *points)
 {
+  const FabSweepAnswer *answer = view->answer;
   g_autofree char *name = fab_cli_printable (view->plan->name);
   g_autofree char *summary = fab_cli_printable (view->plan->summary != NULL ? view->plan->summary : "");
-  g_autoptr (GPtrArray) keys = g_ptr_array_new ();
-  gint64 n_problems = (gint64) points->tries->len - points->n_played;
+  g_autofree char *crossed = g_strjoinv (" x ", points->columns);
+  gint64 n_problems = (gint64) answer->tries->len - answer->n_played;
 
-  for (guint a = 0; a < view->grid->axes->len; a++)
-    g_ptr_array_add (keys, g_ptr_array_index (points->columns, a));
-  g_ptr_array_add (keys, NULL);
-  g_autofree char *crossed = g_strjoinv (" x ", (char **) keys->pdata);
   g_string_append_printf (text, "%s%s%s\n\n", name, *summary != '\0' ? ": " : "", summary);
-  g_string_append_printf (text, "  %u %s of %s", points->tries->len,
-                          fab_plural (points->tries->len, "point", "points"), crossed);
+  g_string_append_printf (text, "  %u %s of %s", answer->tries->len,
+                          fab_plural (answer->tries->len, "point", "points"), crossed);
   if (n_problems > 0)
     g_string_append_printf (text, "; %" G_GINT64_FORMAT " cannot be simulated", n_problems);
   g_string_append_c (text, '\n');
-  append_hold (text, points);
+  append_hold (text, answer);
   g_string_append_c (text, '\n');
-}
-
-/* "<" of the best, and "=" of those whose steps do not differ from it beyond the spread. Returns whether there are
- * any. */
-static gboolean
-mark_best (const Points *self, FabPointsRow *rows, guint best)
-{
-  const FabPoint *first = try_of (self, best)->point;
-  gboolean is_any = FALSE;
-
-  for (guint i = 0; i < self->tries->len; i++) {
-    const FabPoint *point = try_of (self, i)->point;
-
-    if (i != best && point != NULL && fab_spread_is_within (fab_figure_find ("step"), first, point)) {
-      rows[i].mark = "=";
-      is_any = TRUE;
-    }
-  }
-  rows[best].mark = "<";
-  return is_any;
 }
 
 static char *
@@ -268,27 +72,26 @@ show_time (double seconds, G_GNUC_UNUSED gconstpointer of)
 
 /* Draws the step over the values of the only axis, for people on a terminal: all of them have to be played. */
 static void
-append_curve (GString *text, const Points *points)
+append_curve (GString *text, const FabSweepAnswer *answer)
 {
-  guint n = points->tries->len;
+  guint n = answer->tries->len;
   g_autofree double *steps = g_new (double, MAX (n, 1));
   g_autofree char *curve = NULL;
 
-  if (points->grid->axes->len != 1 || n < 3)
+  if (answer->grid->axes->len != 1 || n < 3)
     return;
   for (guint i = 0; i < n; i++) {
-    const FabPoint *point = try_of (points, i)->point;
+    const FabPoint *point = fab_sweep_try (answer, i)->point;
 
     if (point == NULL)
       return;
     steps[i] = point->step_s;
   }
-  const char *const *first = g_ptr_array_index (points->labels, 0);
-  const char *const *last = g_ptr_array_index (points->labels, n - 1);
+  g_autoptr (FabPoints) points = fab_sweep_points (answer);
   curve = fab_curve_for_screen (&(FabCurve){
       .title = "step",
-      .first = *first,
-      .last = *last,
+      .first = fab_points_row (points, 0)->labels[0],
+      .last = fab_points_row (points, n - 1)->labels[0],
       .prefix = "  ",
       .values = steps,
       .n = n,
@@ -299,40 +102,35 @@ append_curve (GString *text, const Points *points)
 }
 
 static char *
-print_text (const FabSweepView *view, const Points *points)
+print_text (const FabSweepView *view)
 {
+  const FabSweepAnswer *answer = view->answer;
   GString *text = g_string_new (NULL);
-  guint n = points->tries->len, n_shown = n > MOST_ROWS ? BEST_ROWS : n;
-  gboolean has_equals = FALSE;
-  g_autofree guint *order = g_new (guint, MAX (n, 1));
-
-  for (guint i = 0; i < n; i++)
-    order[i] = i;
-  g_qsort_with_data (order, (gint) n, sizeof *order, compare_rows, (gpointer) points);
-  g_autofree FabPointsRow *rows = rows_of (points, n_shown < n ? order : NULL, n_shown);
-  if (n_shown == n && points->n_accepted > 0 && n > 1)
-    has_equals = mark_best (points, rows, order[0]);
-  FabPoints table = table_of (points, rows, n_shown);
-  gboolean has_tokens = points->n_played > 0 && try_of (points, order[0])->point->tokens_per_s > 0;
-  g_autoptr (GArray) neighbours = neighbours_of (points);
+  guint n = answer->tries->len, n_shown = n > MOST_ROWS ? BEST_ROWS : n;
+  g_autoptr (FabPoints) points = n_shown < n ? fab_sweep_best_points (answer, n_shown)
+                                             : fab_sweep_points (answer);
+  gboolean has_best = n_shown == n && answer->n_accepted > 0 && n > 1;
+  gboolean has_equals = has_best && fab_sweep_mark_best (answer, points);
+  gboolean has_tokens = answer->n_played > 0
+                     && fab_sweep_try (answer, answer->order[0])->point->tokens_per_s > 0;
   const char *best = has_tokens ? "the most tokens per second" : "the shortest step";
 
   append_head (text, view, points);
-  append_curve (text, points);
-  fab_points_append_text (text, &table);
+  append_curve (text, answer);
+  fab_points_append_text (text, points);
   if (n_shown < n)
     g_string_append_printf (text, "\n  the %u %s with %s\n", n_shown, fab_plural (n_shown, "point", "points"),
                             best);
-  else if (points->n_accepted > 0 && n > 1)
+  else if (has_best)
     g_string_append_printf (text, "\n  < %s%s\n", best,
                             has_equals ? "; = no significant difference from it" : "");
-  fab_spread_append_note (text, fab_points_n_seeds (&table));
-  fab_choice_append_text (text, neighbours);
-  if (points->n_accepted < points->n_played)
+  fab_spread_append_note (text, fab_points_n_seeds (points));
+  fab_choice_append_text (text, answer->pairs);
+  if (answer->n_accepted < answer->n_played)
     g_string_append_printf (text, "\n  %" G_GINT64_FORMAT " of the points %s not fit into memory%s\n",
-                            points->n_played - points->n_accepted,
-                            fab_plural ((guint64) (points->n_played - points->n_accepted), "does", "do"),
-                            points->n_accepted == 0 ? ", so there is none to recommend"
+                            answer->n_played - answer->n_accepted,
+                            fab_plural ((guint64) (answer->n_played - answer->n_accepted), "does", "do"),
+                            answer->n_accepted == 0 ? ", so there is none to recommend"
                                                     : "; the sweep recommends no such point");
   g_string_append_printf (text,
                           "\n  sweep %" G_GINT64_FORMAT
@@ -344,48 +142,28 @@ print_text (const FabSweepView *view, const Points *points)
 /* --- for programs --- */
 
 static char *
-print_csv (const FabPoints *table)
+print_csv (const FabSweepView *view)
 {
-  g_autoptr (FabTable) cells = fab_points_table (table);
+  g_autoptr (FabPoints) points = fab_sweep_points (view->answer);
 
-  return fab_table_to_csv (cells);
+  return fab_points_csv (points);
 }
 
 static char *
-print_json (const FabSweepView *view, const Points *points, const FabPoints *table)
+print_json (const FabSweepView *view)
 {
-  g_autoptr (GArray) neighbours = neighbours_of (points);
+  g_autoptr (FabPoints) points = fab_sweep_points (view->answer);
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->plan->name);
   fab_json_add_text (json, "summary", view->plan->summary);
   fab_json_add_whole (json, "sweep_id", view->outcome->sweep_id);
-  fab_json_add_text (json, "hold", table->hold);
-  fab_points_add_json (json, "points", table);
-  fab_choice_add_json (json, neighbours);
+  fab_json_add_text (json, "hold", points->hold);
+  fab_points_add_json (json, "points", points);
+  fab_choice_add_json (json, view->answer->pairs);
   fab_json_end (json);
   return fab_json_finish (json);
-}
-
-/* Prints the points of the file; *n_played is how many could run. NULL and *error: the file cannot be read. (transfer
- * full) */
-static char *
-sweep_print (const FabSweepView *view, FabFormat format, gint64 *n_played, GError **error)
-{
-  g_auto (Points) points;
-
-  points_init (&points, view->grid, view->study);
-  if (!fab_store_each_point (view->store, view->outcome->sweep_id, take_point, &points, error))
-    return NULL;
-  *n_played = points.n_played;
-  if (view->has_band)
-    find_bands (&points, view->study->n_threads);
-  if (format == FAB_FORMAT_TEXT)
-    return print_text (view, &points);
-  g_autofree FabPointsRow *rows = rows_of (&points, NULL, points.tries->len);
-  FabPoints table = table_of (&points, rows, points.tries->len);
-  return format == FAB_FORMAT_CSV ? print_csv (&table) : print_json (view, &points, &table);
 }
 
 #define DEFAULT_DB "fabricast.db"
@@ -572,18 +350,23 @@ explain_end (const FabSweepOutcome *outcome, const char *db)
 
 /* Prints the points. FALSE without *error: the person was already told. */
 static gboolean
-print_points (Session *self, FabStore *store, const FabSweepOutcome *outcome, const char *db, GError **error)
+print_points (const Session *self, FabStore *store, const FabSweepOutcome *outcome, const char *db,
+              GError **error)
 {
-  FabSweepView view = { self->plan, self->grid, self->study, store, outcome, db, self->options->has_band };
-  gint64 n_played = 0;
-  g_autofree char *text = sweep_print (&view, self->options->format, &n_played, error);
+  typedef char *(*ToTextFn) (const FabSweepView *view);
+  static const ToTextFn printers[] = {
+    [FAB_FORMAT_TEXT] = print_text, [FAB_FORMAT_JSON] = print_json, [FAB_FORMAT_CSV] = print_csv
+  };
+  g_autoptr (FabSweepAnswer) answer = fab_sweep_answer (self->study, self->grid, store, outcome->sweep_id,
+                                                        self->options->has_band, error);
 
-  if (text == NULL)
+  if (answer == NULL)
     return FALSE;
+  g_autofree char *text = printers[self->options->format](&(FabSweepView){ self->plan, outcome, answer, db });
   fab_cli_print (self->options->format, text);
-  if (n_played == 0)
+  if (answer->n_played == 0)
     g_printerr ("fabricast sweep: none of the points can be simulated\n");
-  return n_played > 0;
+  return answer->n_played > 0;
 }
 
 static gboolean

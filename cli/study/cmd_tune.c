@@ -2,59 +2,29 @@
 /* cmd_tune.c - `fabricast tune SCENARIO [--knobs ...]`: bucket, prefetch, micro-batch for the best figure. */
 #include <math.h>
 
+#include "answer/study/tune.h"
 #include "cli/cli.h"
 #include "cli/study/best.h"
-#include "cli/study/points.h"
+#include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"
 #include "cli/terminal/progress.h"
 #include "cli/verdict.h"
-#include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
-#include "sim/study/study_band.h"
-#include "sim/study/study_bottleneck.h"
-#include "sim/study/tune.h"
 
 typedef struct {
   const char *title; /* of the scenario */
-  const FabTune *tune;
-  FabPairedBand gain; /* of the best point's step against the written one's; n 0: it is not known */
+  const FabTuneAnswer *answer;
 } FabTuneView;
 
 /* The answer of `fabricast tune`: the best point, what it gains, the curve of every knob around it. */
-
-/* Values this near to the best are as good. */
-static const double flat_fraction = 0.01;
 
 static const FabKnob *
 knob_of (const FabTune *self, guint knob)
 {
   return g_ptr_array_index (self->knobs, knob);
-}
-
-/* Returns "bucket 100MiB, micro_batch 4 x 2". (transfer full) */
-static char *
-tune_point_name (const FabTune *self, const FabTunePoint *point)
-{
-  GString *name = g_string_new (NULL);
-
-  for (guint k = 0; k < self->knobs->len; k++)
-    g_string_append_printf (name, "%s%s %s", k > 0 ? ", " : "", knob_of (self, k)->name,
-                            fab_knob_value (knob_of (self, k), point->values[k])->label);
-  return g_string_free (name, FALSE);
-}
-
-/* How much worse than the best, as a share of it; negative: it is better, and does not fit. */
-static double
-loss_of (const FabTune *self, const FabTunePoint *point)
-{
-  double best = self->by->value (self->best->trial.point), value = self->by->value (point->trial.point);
-
-  if (best == 0)
-    return 0;
-  return self->by->is_gain ? 1 - value / best : value / best - 1;
 }
 
 /* --- text --- */
@@ -63,7 +33,7 @@ static void
 append_point (GString *text, const FabTune *self, const char *what, const FabTunePoint *point)
 {
   const FabPoint *played = point->trial.point;
-  g_autofree char *name = tune_point_name (self, point);
+  g_autofree char *name = fab_tune_point_name (self, point);
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, played->step_s * FAB_PS_PER_S);
   g_autofree char *gb = fab_best_gb ((double) played->memory_bytes);
 
@@ -81,30 +51,30 @@ append_point (GString *text, const FabTune *self, const char *what, const FabTun
 }
 
 static void
-append_gain (GString *text, const FabTuneView *view)
+append_gain (GString *text, const FabTuneAnswer *answer)
 {
-  const FabTune *self = view->tune;
+  const FabTune *self = answer->tune;
+  const FabPairedBand *band = &answer->gain_band;
   const FabPoint *then = self->written->trial.point, *now = self->best->trial.point;
-  double loss = loss_of (self, self->written);
-  guint n_seeds = fab_spread_most (&now, 1);
+  guint n_seeds = fab_spread_n_seeds (now);
   g_autofree char *change = fab_spread_show_change (then, now);
 
-  if (self->best == self->written)
+  if (answer->gain == FAB_TUNE_IS_WRITTEN)
     g_string_append (text, "  gain        none, because the scenario already has the best values\n");
-  else if (!fab_tune_is_good (self, self->written))
+  else if (answer->gain == FAB_TUNE_NOW_FITS)
     g_string_append (text, "  gain        the job fits into memory\n");
-  else if (fab_spread_is_within (self->by, then, now))
+  else if (answer->gain == FAB_TUNE_WITHIN_SPREAD)
     g_string_append_printf (text, "  gain        not significant: step %s with %u seeds\n", change, n_seeds);
   else
     g_string_append_printf (text, "  gain        step %+.1f %%, tokens/s %+.1f %%%s\n",
-                            100 * fab_spread_step_change (then, now),
+                            100 * fab_spread_step_change (then, now).median,
                             then->tokens_per_s > 0 ? 100 * (now->tokens_per_s / then->tokens_per_s - 1) : 0,
-                            loss < flat_fraction ? ", less than 1 %, so it hardly matters" : "");
-  if (view->gain.change.n > 0)
+                            answer->gain == FAB_TUNE_HARDLY_MATTERS ? ", less than 1 %, so it hardly matters"
+                                                                    : "");
+  if (band->change.n > 0)
     g_string_append_printf (text, "  band        step %+.1f to %+.1f %%, most by %s%s\n",
-                            100 * view->gain.low_fraction, 100 * view->gain.high_fraction,
-                            fab_paired_most (&view->gain),
-                            fab_paired_may_be_none (&view->gain) ? ", possibly none" : "");
+                            100 * band->low_fraction, 100 * band->high_fraction, fab_paired_most (band),
+                            fab_paired_may_be_none (band) ? ", possibly none" : "");
   if (n_seeds > 1 && self->best != self->written && !fab_spread_is_within (self->by, then, now))
     g_string_append_printf (text, "              step %s over %u seeds\n", change, n_seeds);
 }
@@ -129,7 +99,7 @@ append_value (GString *text, const FabTune *self, guint k, guint v)
   g_string_append_printf (text, "\v%12s\v%12.0f\v%10.1f %%\v%9s GB", step, played->tokens_per_s,
                           100 * played->exposed_s / played->step_s, gb);
   if (fab_tune_is_good (self, point))
-    g_string_append_printf (text, "\v%9.1f %%%s", 100 * loss_of (self, point),
+    g_string_append_printf (text, "\v%9.1f %%%s", 100 * fab_tune_loss (self, point),
                             v != self->best->values[k]
                                     && fab_spread_is_within (self->by, self->best->trial.point, played)
                                 ? "  ="
@@ -139,31 +109,16 @@ append_value (GString *text, const FabTune *self, guint k, guint v)
   g_string_append_printf (text, "%s\n", v == knob->written ? "  (as written)" : "");
 }
 
-static gboolean
-is_flat (const FabTune *self, guint k, guint v)
-{
-  const FabTunePoint *point = fab_tune_curve (self, k, v);
-
-  return fab_tune_is_good (self, point) && loss_of (self, point) <= flat_fraction;
-}
-
 static void
-append_flatness (GString *text, const FabTune *self, guint k)
+append_flatness (GString *text, const FabKnob *knob, const FabTuneFlat *flat)
 {
-  const FabKnob *knob = knob_of (self, k);
-  guint first = self->best->values[k], last = first;
-
-  while (first > 0 && is_flat (self, k, first - 1))
-    first--;
-  while (last + 1 < knob->values->len && is_flat (self, k, last + 1))
-    last++;
-  if (first == last)
+  if (flat->first == flat->last)
     g_string_append_printf (text, "    sharp: the neighbouring values lose more than %.0f %%\n",
-                            100 * flat_fraction);
+                            100 * fab_tune_flat_fraction);
   else
     g_string_append_printf (text, "    flat from %s to %s: these values are within %.0f %% of the best\n",
-                            fab_knob_value (knob, first)->label, fab_knob_value (knob, last)->label,
-                            100 * flat_fraction);
+                            fab_knob_value (knob, flat->first)->label,
+                            fab_knob_value (knob, flat->last)->label, 100 * fab_tune_flat_fraction);
 }
 
 static char *
@@ -206,8 +161,9 @@ append_picture (GString *text, const FabTune *self, guint k)
 }
 
 static void
-append_curve (GString *text, const FabTune *self, guint k)
+append_curve (GString *text, const FabTuneAnswer *answer, guint k)
 {
+  const FabTune *self = answer->tune;
   const FabKnob *knob = knob_of (self, k);
 
   g_string_append_printf (text, "\n  %s: job.%s\n  %s\n", knob->name, knob->key, knob->source);
@@ -215,7 +171,7 @@ append_curve (GString *text, const FabTune *self, guint k)
                           "exposed", "memory", "worse by");
   for (guint v = 0; v < knob->values->len; v++)
     append_value (text, self, k, v);
-  append_flatness (text, self, k);
+  append_flatness (text, knob, &g_array_index (answer->flats, FabTuneFlat, k));
   append_picture (text, self, k);
 }
 
@@ -223,7 +179,7 @@ append_curve (GString *text, const FabTune *self, guint k)
 static char *
 tune_text (const FabTuneView *view)
 {
-  const FabTune *self = view->tune;
+  const FabTune *self = view->answer->tune;
   GString *text = g_string_new (NULL);
 
   g_string_append_printf (text, "%s\n\n", view->title);
@@ -234,16 +190,16 @@ tune_text (const FabTuneView *view)
     g_string_append_printf (text, "  best        none, because no tried value fits in %s GB\n", gb);
   } else {
     append_point (text, self, "best", self->best);
-    append_gain (text, view);
+    append_gain (text, view->answer);
     for (guint k = 0; k < self->knobs->len; k++)
-      append_curve (text, self, k);
+      append_curve (text, view->answer, k);
   }
   g_string_append_printf (text, "\n  by %s; %u of %.0f points were simulated%s\n", self->by->name,
                           self->points->len, self->n_all,
                           self->is_whole ? "" : ": one knob after the other, from three starting points");
   if (self->written->trial.point->draws != NULL)
     g_string_append (text, "\n  = no significant difference from the best");
-  fab_spread_append_note (text, fab_spread_most (&(const FabPoint *){ self->written->trial.point }, 1));
+  fab_spread_append_note (text, fab_spread_n_seeds (self->written->trial.point));
   if (self->best != NULL)
     fab_cli_append_findings (text, self->best->trial.point->verdict);
   return g_string_free (text, FALSE);
@@ -251,67 +207,12 @@ tune_text (const FabTuneView *view)
 
 /* --- for programs --- */
 
-/* Everything that was played, as rows. */
-typedef struct {
-  const char **columns;
-  const char **labels;
-  FabPointsRow *rows;
-  FabPoints points;
-} Played;
-
-static const char *
-state_of (const FabTune *self, const FabTunePoint *point)
-{
-  if (point == self->best)
-    return "best";
-  if (point->trial.point == NULL)
-    return "impossible";
-  return fab_tune_is_good (self, point) ? "fits" : "too large";
-}
-
-static void
-played_init (Played *self, const FabTune *tune)
-{
-  guint n_knobs = tune->knobs->len, n = n_knobs + 1;
-
-  self->columns = g_new0 (const char *, n + 1);
-  self->labels = g_new (const char *, (gsize) n * tune->points->len);
-  self->rows = g_new (FabPointsRow, tune->points->len);
-  for (guint k = 0; k < n_knobs; k++)
-    self->columns[k] = knob_of (tune, k)->name;
-  self->columns[n_knobs] = "state";
-  for (guint i = 0; i < tune->points->len; i++) {
-    const FabTunePoint *point = g_ptr_array_index (tune->points, i);
-    const char **labels = self->labels + (gsize) i * n;
-
-    for (guint k = 0; k < n_knobs; k++)
-      labels[k] = fab_knob_value (knob_of (tune, k), point->values[k])->label;
-    labels[n_knobs] = state_of (tune, point);
-    self->rows[i] = (FabPointsRow){ labels, &point->trial, NULL, NULL };
-  }
-  self->points = (FabPoints){
-    .columns = self->columns, .n_shown = n, .rows = self->rows, .n_rows = tune->points->len
-  };
-}
-
-static void
-played_clear (Played *self)
-{
-  g_free (self->columns);
-  g_free (self->labels);
-  g_free (self->rows);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Played, played_clear)
-
 static char *
 tune_csv (const FabTuneView *view)
 {
-  g_auto (Played) played;
+  g_autoptr (FabPoints) points = fab_tune_points (view->answer);
 
-  played_init (&played, view->tune);
-  g_autoptr (FabTable) table = fab_points_table (&played.points);
-  return fab_table_to_csv (table);
+  return fab_points_csv (points);
 }
 
 static void
@@ -331,11 +232,10 @@ add_knob (FabJson *json, const FabTune *self, guint k)
 static char *
 tune_json (const FabTuneView *view)
 {
-  const FabTune *self = view->tune;
+  const FabTune *self = view->answer->tune;
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-  g_auto (Played) played;
+  g_autoptr (FabPoints) points = fab_tune_points (view->answer);
 
-  played_init (&played, self);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "by", self->by->name);
@@ -349,7 +249,7 @@ tune_json (const FabTuneView *view)
   for (guint i = 0; self->best != NULL && i < fab_edits_count (self->best->edits); i++)
     fab_json_add_text (json, NULL, fab_edits_at (self->best->edits, i)->text);
   fab_json_end (json);
-  fab_points_add_json (json, "points", &played.points);
+  fab_points_add_json (json, "points", points);
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -386,29 +286,10 @@ write_best (const TuneOptions *o, const FabStudy *study, const FabTune *tune, GE
                       "--out %s is not written, because no tried value fits in "
                       "memory",
                       o->out);
-  g_autofree char *name = tune_point_name (tune, tune->best);
+  g_autofree char *name = fab_tune_point_name (tune, tune->best);
   g_autofree char *why = g_strdup_printf ("%s with %s, which fabricast tune found best by %s", study->path,
                                           name, tune->by->name);
   return fab_best_write (study, tune->best->edits, why, o->out, error);
-}
-
-/* How sure the gain is, and what limits the step as written and at its best. */
-static void
-look_closer (const FabStudy *study, const FabTune *found, FabPairedBand *gain)
-{
-  const FabTunePoint *written = found->written, *best = found->best;
-
-  if (written->trial.point != NULL)
-    fab_study_find_bottleneck (study, written->edits, written->trial.point);
-  if (best == NULL || best == written)
-    return;
-  fab_study_find_bottleneck (study, best->edits, best->trial.point);
-  if (!fab_tune_is_good (found, written))
-    return;
-  const FabVariantOf then = { study, written->edits, written->trial.point },
-                     now = { study, best->edits, best->trial.point };
-  if (!fab_study_compare (&then, &now, gain, NULL))
-    *gain = (FabPairedBand){ 0 };
 }
 
 static gboolean
@@ -434,16 +315,14 @@ tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
   study->allows_oversized = o->is_oversized_allowed;
-  g_autoptr (FabTune) found = fab_tune_find (study, knobs, by, most_bytes, error);
-  g_autofree char *title = found ? fab_best_title (study, error) : NULL;
-  if (title == NULL || !write_best (o, study, found, error))
+  g_autoptr (FabTuneAnswer) answer = fab_tune_answer (study, knobs, by, most_bytes, error);
+  g_autofree char *title = answer ? fab_best_title (study, error) : NULL;
+  if (title == NULL || !write_best (o, study, answer->tune, error))
     return FALSE;
-  FabTuneView view = { .title = title, .tune = found };
-  look_closer (study, found, &view.gain);
   fab_progress_stop (progress);
-  g_autofree char *text = printers[o->format](&view);
+  g_autofree char *text = printers[o->format](&(FabTuneView){ title, answer });
   fab_cli_print (o->format, text);
-  *code = found->best != NULL ? FAB_EXIT_DONE : FAB_EXIT_UNMET;
+  *code = answer->tune->best != NULL ? FAB_EXIT_DONE : FAB_EXIT_UNMET;
   return TRUE;
 }
 

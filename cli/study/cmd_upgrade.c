@@ -6,27 +6,21 @@
 #include "cli/study/best.h"
 #include "cli/study/growth_text.h"
 #include "cli/study/hold_text.h"
-#include "cli/study/points.h"
+#include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
-#include "cli/study/upgrade_words.h"
+#include "cli/study/upgrade_text.h"
 #include "cli/terminal/progress.h"
 #include "cli/verdict.h"
-#include "models/models.h"
-#include "models/workload/training/choices.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
 #include "sim/base/units.h"
-#include "sim/study/study_bottleneck.h"
 
 enum { USUAL_ROWS = 12 };
 
 typedef struct {
   const char *title;
-  const FabStudy *study;
-  const FabUpgrades *all;
-  double budget_usd; /* 0: none was given */
-  FabUpgradeChoice choice;
+  const FabUpgradeAnswer *answer;
   guint n_rows; /* most of each table in text */
   gboolean has_no_band;
 } FabUpgradeView;
@@ -66,21 +60,18 @@ append_recommendation (GString *text, const char *what, const FabUpgrade *one)
 }
 
 static void
-append_recommendations (GString *text, const FabUpgradeView *view)
+append_recommendations (GString *text, const FabUpgradeAnswer *answer)
 {
-  const FabUpgradeChoice *choice = &view->choice;
+  const FabUpgradeChoice *choice = &answer->choice;
 
   if (choice->setting != NULL)
     append_recommendation (text, "set first", choice->setting);
   if (choice->purchase != NULL)
     append_recommendation (text, "buy first", choice->purchase);
   else
-    g_string_append_printf (text, "  %-13snothing: %s.\n", "buy",
-                            fab_upgrade_why_no_purchase (view->all, view->budget_usd, view->has_no_band));
-  if (choice->most != NULL && choice->most != choice->purchase && choice->most != choice->setting
-      && fab_upgrade_is_better (view->all, choice->most,
-                                choice->purchase != NULL ? choice->purchase : choice->setting))
-    append_recommendation (text, view->budget_usd > 0 ? "most in it" : "most", choice->most);
+    g_string_append_printf (text, "  %-13snothing: %s.\n", "buy", answer->no_purchase);
+  if (fab_upgrade_is_most_apart (answer))
+    append_recommendation (text, answer->budget_usd > 0 ? "most in it" : "most", choice->most);
 }
 
 static glong
@@ -88,8 +79,8 @@ name_width (const FabUpgradeView *view)
 {
   glong width = 6;
 
-  for (guint i = 0; i < view->all->ranking->len; i++) {
-    g_autofree char *name = fab_cli_printable (at (view->all->ranking, i)->change.name);
+  for (guint i = 0; i < view->answer->all->ranking->len; i++) {
+    g_autofree char *name = fab_cli_printable (at (view->answer->all->ranking, i)->change.name);
 
     width = MAX (width, g_utf8_strlen (name, -1));
   }
@@ -99,14 +90,14 @@ name_width (const FabUpgradeView *view)
 static gboolean
 has_training (const FabUpgradeView *view)
 {
-  return view->all->base->train_s > 0;
+  return view->answer->all->base->train_s > 0;
 }
 
 /* Whether failures are counted, so that the training has days of the calendar too. */
 static gboolean
 has_calendar (const FabUpgradeView *view)
 {
-  return view->all->base->goodput.calendar_s > 0;
+  return view->answer->all->base->goodput.calendar_s > 0;
 }
 
 static void
@@ -130,7 +121,7 @@ append_row (GString *text, const FabUpgradeView *view, const FabUpgrade *one, gl
                   *train = fab_figure_show (FAB_FIGURE_TIME, point->train_s),
                   *calendar = fab_figure_show (FAB_FIGURE_TIME, point->goodput.calendar_s);
   g_autofree char *usd = fab_upgrade_show_price (fab_upgrade_price (one)), *each = per_percent (one);
-  gboolean is_dear = view->budget_usd > 0 && fab_upgrade_price (one) > view->budget_usd;
+  gboolean is_dear = view->answer->budget_usd > 0 && fab_upgrade_price (one) > view->answer->budget_usd;
 
   g_string_append_printf (text, "  %s%*s\v %10s", name, (int) (width - g_utf8_strlen (name, -1)), "", step);
   if (has_training (view))
@@ -147,8 +138,8 @@ append_table (GString *text, const FabUpgradeView *view, FabUpgradeState state, 
   glong width = name_width (view);
   guint n = 0;
 
-  for (guint i = 0; i < view->all->ranking->len; i++) {
-    const FabUpgrade *one = at (view->all->ranking, i);
+  for (guint i = 0; i < view->answer->all->ranking->len; i++) {
+    const FabUpgrade *one = at (view->answer->all->ranking, i);
 
     if (one->state != state)
       continue;
@@ -187,11 +178,11 @@ append_parts (GString *text, const FabUpgrade *one)
 static void
 append_purchases (GString *text, const FabUpgradeView *view)
 {
-  const FabUpgrade *cheapest = view->choice.purchase, *most = view->choice.most;
+  const FabUpgrade *cheapest = view->answer->choice.purchase, *most = view->answer->choice.most;
   guint n = 0;
 
-  for (guint i = 0; i < view->all->ranking->len && n < view->n_rows; i++) {
-    const FabUpgrade *one = at (view->all->ranking, i);
+  for (guint i = 0; i < view->answer->all->ranking->len && n < view->n_rows; i++) {
+    const FabUpgrade *one = at (view->answer->all->ranking, i);
 
     if ((one->n_parts > 1 && one != cheapest && one != most) || one->purchase == NULL
         || one->purchase->n_bought == 0)
@@ -208,8 +199,8 @@ append_others (GString *text, const FabUpgradeView *view, FabUpgradeState state,
 {
   guint n = 0;
 
-  for (guint i = 0; i < view->all->all->len; i++) {
-    const FabUpgrade *one = at (view->all->all, i);
+  for (guint i = 0; i < view->answer->all->all->len; i++) {
+    const FabUpgrade *one = at (view->answer->all->all, i);
     g_autofree char *name = fab_cli_printable (one->change.name);
 
     if (one->state == state && one->n_parts == 1)
@@ -222,7 +213,7 @@ append_others (GString *text, const FabUpgradeView *view, FabUpgradeState state,
 static void
 append_base (GString *text, const FabUpgradeView *view)
 {
-  const FabPoint *base = view->all->base;
+  const FabPoint *base = view->answer->all->base;
   g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, base->step_s),
                   *train = fab_figure_show (FAB_FIGURE_TIME, base->train_s),
                   *calendar = fab_figure_show (FAB_FIGURE_TIME, base->goodput.calendar_s);
@@ -234,22 +225,13 @@ append_base (GString *text, const FabUpgradeView *view)
   if (has_calendar (view))
     g_string_append_printf (text, " and %s with them", calendar);
   g_string_append_printf (text, "; limited by: %s\n", fab_upgrade_pace (base));
-  if (view->all->band != NULL) {
-    g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, view->all->band->low[0]),
-                    *high = fab_figure_show (FAB_FIGURE_TIME, view->all->band->high[0]),
-                    *about = fab_band_about (view->all->band, 0);
+  if (view->answer->all->band != NULL) {
+    g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, view->answer->all->band->low[0]),
+                    *high = fab_figure_show (FAB_FIGURE_TIME, view->answer->all->band->high[0]),
+                    *about = fab_band_about (view->answer->all->band, 0);
 
     g_string_append_printf (text, "  %-13sstep from %s to %s: %s\n", "band", low, high, about);
   }
-}
-
-/* Where nobody says what to hold, changes hold the global batch if they can. */
-static const char *
-hold_of (const FabUpgradeView *view)
-{
-  const char *hold = fab_hold_of (view->study);
-
-  return hold != NULL && view->study->hold == FAB_HOLD_WRITTEN ? "batch" : hold;
 }
 
 /* Where more nodes are among the gains. */
@@ -258,10 +240,10 @@ append_hold (GString *text, const FabUpgradeView *view)
 {
   FabHoldRange range = { 0 };
 
-  fab_hold_range_add (&range, view->all->base);
-  for (guint i = 0; i < view->all->ranking->len; i++)
-    fab_hold_range_add (&range, at (view->all->ranking, i)->trial.point);
-  fab_hold_append_as (text, hold_of (view), "", &range);
+  fab_hold_range_add (&range, view->answer->all->base);
+  for (guint i = 0; i < view->answer->all->ranking->len; i++)
+    fab_hold_range_add (&range, at (view->answer->all->ranking, i)->trial.point);
+  fab_hold_append_as (text, view->answer->hold, "", &range);
 }
 
 static char *
@@ -269,11 +251,11 @@ upgrade_text (const FabUpgradeView *view)
 {
   GString *text = g_string_new (NULL);
 
-  fab_cli_append_stops (text, view->all->base->verdict);
+  fab_cli_append_stops (text, view->answer->all->base->verdict);
   g_string_append_printf (text, "%s\n\n", view->title);
   append_hold (text, view);
   append_base (text, view);
-  append_recommendations (text, view);
+  append_recommendations (text, view->answer);
   append_table (text, view, FAB_UPGRADE_SURE, "Gains over the whole band, by dollars per percent");
   append_table (text, view, FAB_UPGRADE_UNSURE,
                 view->has_no_band ? "Gains; no bands were asked for, so that none of them is recommended"
@@ -283,97 +265,20 @@ upgrade_text (const FabUpgradeView *view)
   append_others (text, view, FAB_UPGRADE_NO_GAIN, "  no gain of 0.5 %, or another value gains more: ");
   append_others (text, view, FAB_UPGRADE_TOO_LARGE, "  does not fit into memory: ");
   append_others (text, view, FAB_UPGRADE_IMPOSSIBLE, "  cannot be simulated: ");
-  g_string_append_printf (text, "  %u %s played\n", view->all->all->len,
-                          fab_plural (view->all->all->len, "change was", "changes and combinations were"));
+  g_string_append_printf (text, "  %u %s played\n", view->answer->all->all->len,
+                          fab_plural (view->answer->all->all->len, "change was",
+                                      "changes and combinations were"));
   return g_string_free (text, FALSE);
 }
 
 /* --- for programs --- */
 
-static const char *const state_names[] = {
-  [FAB_UPGRADE_SURE] = "sure",
-  [FAB_UPGRADE_UNSURE] = "within band",
-  [FAB_UPGRADE_NO_GAIN] = "no gain",
-  [FAB_UPGRADE_TOO_LARGE] = "too large",
-  [FAB_UPGRADE_IMPOSSIBLE] = "impossible",
-};
-
-static char *
-number (double value)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  return g_strdup (g_ascii_dtostr (text, sizeof text, value));
-}
-
-static GPtrArray *
-rows_of (const FabUpgradeView *view)
-{
-  GPtrArray *rows = g_ptr_array_new ();
-
-  for (guint i = 0; i < view->all->ranking->len; i++)
-    g_ptr_array_add (rows, g_ptr_array_index (view->all->ranking, i));
-  for (guint i = 0; i < view->all->all->len; i++)
-    if (at (view->all->all, i)->state > FAB_UPGRADE_UNSURE)
-      g_ptr_array_add (rows, g_ptr_array_index (view->all->all, i));
-  return rows;
-}
-
-static void
-list_init (FabPointsList *list, const FabUpgradeView *view, const GPtrArray *rows)
-{
-  static const char *const columns[] = { "change",
-                                         "state",
-                                         "is_recommended",
-                                         "buys",
-                                         "keeps",
-                                         "leaves",
-                                         "then_limited_by",
-                                         "saved_fraction",
-                                         "saved_low_fraction",
-                                         "saved_high_fraction",
-                                         "price_usd",
-                                         "price_low_usd",
-                                         "price_high_usd",
-                                         "usd_per_percent",
-                                         NULL };
-
-  fab_points_list_init (list, columns, 1, 7, rows->len);
-  list->points.hold = hold_of (view);
-  for (guint i = 0; i < rows->len; i++) {
-    const FabUpgrade *one = at (rows, i);
-    gboolean is_played = one->trial.point != NULL && one->state != FAB_UPGRADE_TOO_LARGE,
-             has_band = fab_upgrade_has_band (one), has_price = fab_upgrade_price (one) >= 0;
-    const FabMoney *price = has_price ? &one->purchase->money : NULL;
-    double each = fab_upgrade_usd_per_percent (one);
-    char *const labels[] = { g_strdup (one->change.name),
-                             g_strdup (state_names[one->state]),
-                             g_strdup (fab_upgrade_is_recommendable (one, view->budget_usd) ? "yes" : "no"),
-                             fab_upgrade_parts (one->purchase, FAB_UPGRADE_BUYS),
-                             fab_upgrade_parts (one->purchase, FAB_UPGRADE_KEEPS),
-                             fab_upgrade_parts (one->purchase, FAB_UPGRADE_LEAVES),
-                             g_strdup (is_played ? fab_upgrade_pace (one->trial.point) : NULL),
-                             is_played ? number (one->saved_fraction) : NULL,
-                             has_band ? number (one->low_fraction) : NULL,
-                             has_band ? number (one->high_fraction) : NULL,
-                             price ? number (price->usd) : NULL,
-                             price ? number (price->low_usd) : NULL,
-                             price ? number (price->high_usd) : NULL,
-                             each >= 0 ? number (each) : NULL };
-
-    fab_points_list_set (list, i, labels, &one->trial);
-  }
-}
-
 static char *
 upgrade_csv (const FabUpgradeView *view)
 {
-  g_autoptr (GPtrArray) rows = rows_of (view);
-  g_auto (FabPointsList) list;
+  g_autoptr (FabPoints) points = fab_upgrade_points (view->answer);
 
-  list_init (&list, view, rows);
-  g_autoptr (FabTable) table = fab_points_table (&list.points);
-  return fab_table_to_csv (table);
+  return fab_points_csv (points);
 }
 
 static void
@@ -408,15 +313,13 @@ add_assignments (FabJson *json, const GPtrArray *rows)
 static char *
 upgrade_json (const FabUpgradeView *view)
 {
-  const FabUpgrades *all = view->all;
+  const FabUpgrades *all = view->answer->all;
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-  g_autoptr (GPtrArray) rows = rows_of (view);
-  g_auto (FabPointsList) list;
+  g_autoptr (FabPoints) points = fab_upgrade_points (view->answer);
 
-  list_init (&list, view, rows);
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "scenario", view->title);
-  fab_json_add_text (json, "hold", hold_of (view));
+  fab_json_add_text (json, "hold", view->answer->hold);
   fab_json_add_real (json, "step_s", all->base->step_s);
   fab_json_add_text (json, "limited_by", fab_upgrade_pace (all->base));
   if (all->band != NULL) {
@@ -424,13 +327,13 @@ upgrade_json (const FabUpgradeView *view)
     fab_json_add_real (json, "step_high_s", all->band->high[0]);
     fab_band_add_json (all->band, json);
   }
-  if (view->budget_usd > 0)
-    fab_json_add_real (json, "budget_usd", view->budget_usd);
-  add_name (json, "set_first", view->choice.setting);
-  add_name (json, "buy_first", view->choice.purchase);
-  add_name (json, "most", view->choice.most);
-  fab_points_add_json (json, "changes", &list.points);
-  add_assignments (json, rows);
+  if (view->answer->budget_usd > 0)
+    fab_json_add_real (json, "budget_usd", view->answer->budget_usd);
+  add_name (json, "set_first", view->answer->choice.setting);
+  add_name (json, "buy_first", view->answer->choice.purchase);
+  add_name (json, "most", view->answer->choice.most);
+  fab_points_add_json (json, "changes", points);
+  add_assignments (json, view->answer->rows);
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -498,9 +401,9 @@ read_budget (const char *text, double *usd, GError **error)
 }
 
 static gboolean
-write_best (const UpgradeOptions *o, const FabStudy *study, const FabUpgradeView *view, GError **error)
+write_best (const UpgradeOptions *o, const FabStudy *study, const FabUpgradeAnswer *answer, GError **error)
 {
-  const FabUpgrade *best = view->choice.most;
+  const FabUpgrade *best = answer->choice.most;
 
   if (o->out == NULL)
     return TRUE;
@@ -510,15 +413,6 @@ write_best (const UpgradeOptions *o, const FabStudy *study, const FabUpgradeView
       "%s with %s, the recommended change of `fabricast upgrade` that saves most", study->path,
       best->change.name);
   return fab_best_write (study, best->change.edits, why, o->out, error);
-}
-
-/* The knobs of a training job; another job has none. */
-static GPtrArray *
-knobs_of (const FabScenario *scenario)
-{
-  g_autoptr (GError) none = NULL;
-
-  return fab_job_knobs (scenario, NULL, &none);
 }
 
 /* The paths to a larger machine. */
@@ -546,17 +440,6 @@ grow (const UpgradeOptions *o, const char *path, GError **error)
   return TRUE;
 }
 
-/* What limits the step with each recommended change, on all seeds. */
-static void
-look_closer (const FabStudy *study, const FabUpgradeChoice *choice)
-{
-  const FabUpgrade *const all[] = { choice->setting, choice->purchase, choice->most };
-
-  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    if (all[i] != NULL)
-      fab_study_find_bottleneck (study, all[i]->change.edits, all[i]->trial.point);
-}
-
 static gboolean
 upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **error)
 {
@@ -577,31 +460,18 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   if (scenario == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
       || !fab_hold_take (study, o->hold, NULL, 0, error))
     return FALSE;
-  g_autoptr (GPtrArray) knobs = knobs_of (scenario);
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
   study->allows_oversized = o->is_oversized_allowed;
-  limits.knobs = knobs;
-  g_autoptr (FabUpgrades) found = fab_upgrades_find (study, &limits, error);
-  g_autofree char *title = found ? fab_cli_title (scenario) : NULL;
+  g_autoptr (FabUpgradeAnswer) answer = fab_upgrade_answer (study, &limits, budget_usd, error);
+  g_autofree char *title = answer ? fab_cli_title (scenario) : NULL;
   fab_progress_stop (progress);
-  if (found != NULL)
-    fab_cli_advise (scenario, found->base->verdict);
-  const FabUpgradeView view = {
-    .title = title,
-    .study = study,
-    .all = found,
-    .budget_usd = budget_usd,
-    .choice = found ? fab_upgrade_choose (found, budget_usd) : (FabUpgradeChoice){ NULL, NULL, NULL },
-    .n_rows = (guint) o->top,
-    .has_no_band = o->has_no_band,
-  };
-  if (title == NULL || !write_best (o, study, &view, error))
+  if (title == NULL || !write_best (o, study, answer, error))
     return FALSE;
-  look_closer (study, &view.choice);
+  const FabUpgradeView view = { title, answer, (guint) o->top, o->has_no_band };
   g_autofree char *text = printers[o->format](&view);
   fab_cli_print (o->format, text);
-  *code = fab_cli_verdict_exit (found->base->verdict, o->is_oversized_allowed);
+  *code = fab_cli_verdict_exit (answer->all->base->verdict, o->is_oversized_allowed);
   return TRUE;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/study/growth_text.h"
 
-#include "cli/study/points.h"
-#include "cli/study/upgrade_words.h"
+#include "answer/study/growth.h"
+#include "cli/study/points_text.h"
+#include "cli/study/upgrade_text.h"
 #include "sim/base/units.h"
-#include "sim/result/table.h"
 
 static const FabGrowthPath *
 at (const GPtrArray *paths, guint i)
@@ -64,51 +64,10 @@ growth_text (const char *title, const GPtrArray *paths, FabHold hold)
   return g_string_free (text, FALSE);
 }
 
-static void
-add_usd (FabTable *table, const FabGrowthPath *path, double usd)
-{
-  if (path->is_priced)
-    fab_table_add_real (table, usd);
-  else
-    fab_table_add_null (table);
-}
-
-static FabTable *
-growth_table (const GPtrArray *paths, FabHold hold)
-{
-  static const char *const columns[] = { "path",          "today_usd",      "later_usd", "total_usd",
-                                         "total_low_usd", "total_high_usd", "step_s",    "step_later_s",
-                                         "cables",        "cables_kept",    "left_over", "buys_later",
-                                         "leaves_over",   "hold",           NULL };
-  FabTable *table = fab_table_new (columns);
-
-  for (guint i = 0; i < paths->len; i++) {
-    const FabGrowthPath *path = at (paths, i);
-    g_autofree char *buys = fab_upgrade_parts (path->purchase, FAB_UPGRADE_BUYS),
-                    *leaves = fab_upgrade_parts (path->purchase, FAB_UPGRADE_LEAVES);
-
-    fab_table_add_text (table, path->name);
-    add_usd (table, path, path->today.bill->total.usd);
-    add_usd (table, path, path->purchase->money.usd);
-    add_usd (table, path, path->total.usd);
-    add_usd (table, path, path->total.low_usd);
-    add_usd (table, path, path->total.high_usd);
-    fab_table_add_real (table, path->today.trial.point->step_s);
-    fab_table_add_real (table, path->later.trial.point->step_s);
-    fab_table_add_integer (table, (gint64) path->n_links);
-    fab_table_add_integer (table, (gint64) path->n_kept);
-    fab_table_add_integer (table, (gint64) path->n_left);
-    fab_table_add_text (table, buys);
-    fab_table_add_text (table, leaves);
-    fab_table_add_text (table, hold == FAB_HOLD_BATCH ? "batch" : "micro_batch");
-  }
-  return table;
-}
-
 char *
 fab_growth_show (const char *title, const GPtrArray *paths, FabHold hold, FabFormat format)
 {
-  g_autoptr (FabTable) table = growth_table (paths, hold);
+  g_autoptr (FabTable) table = fab_growth_table (paths, hold);
   g_autoptr (FabJson) json = NULL;
 
   if (format == FAB_FORMAT_TEXT)

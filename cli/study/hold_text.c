@@ -1,35 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/study/hold_text.h"
 
-#include "sim/base/error.h"
-
-/* Whether the job is known, and has no batches. */
-static gboolean
-has_no_batch (const FabStudy *study)
-{
-  return study->batch.n_gpus > 0 && study->batch.micro_batch == 0;
-}
-
 gboolean
 fab_hold_take (FabStudy *study, const char *text, const FabFigure *const *figures, guint n, GError **error)
 {
+  FabHold hold;
+
   if (text == NULL) {
-    study->held_for = has_no_batch (study) ? NULL : fab_hold_asked_by (figures, n);
-    study->hold = study->held_for != NULL ? FAB_HOLD_BATCH : FAB_HOLD_WRITTEN;
+    fab_hold_decide (study, figures, n);
     return TRUE;
   }
-  if (!fab_hold_parse (text, &study->hold, error)) {
+  if (!fab_hold_parse (text, &hold, error)) {
     g_prefix_error (error, "--hold: ");
     return FALSE;
   }
-  return study->hold != FAB_HOLD_BATCH || !has_no_batch (study)
-      || fab_throw (error, FAB_ERROR_INPUT, "--hold batch: the job has no batch that could be held");
-}
-
-const char *
-fab_hold_of (const FabStudy *study)
-{
-  return study->batch.n_gpus > 0 ? fab_hold_name (study->hold, &study->batch) : NULL;
+  if (fab_hold_ask (study, hold, error))
+    return TRUE;
+  g_prefix_error (error, "--hold batch: ");
+  return FALSE;
 }
 
 /* Why the global batch is held; "" where a person asked for it. (transfer full) */
@@ -86,7 +74,7 @@ fab_hold_append_points (GString *text, const FabStudy *study, const FabPoints *p
 {
   FabHoldRange range = { 0 };
 
-  for (guint i = 0; i < points->n_rows; i++)
-    fab_hold_range_add (&range, points->rows[i].trial->point);
+  for (guint i = 0; i < points->rows->len; i++)
+    fab_hold_range_add (&range, fab_points_row (points, i)->point);
   fab_hold_append (text, study, &range);
 }

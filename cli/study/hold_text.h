@@ -2,7 +2,8 @@
 /* hold_text.h - the option --hold of studies, and the line that says which batch their points hold. */
 #pragma once
 
-#include "cli/study/points.h"
+#include "answer/study/hold.h"
+#include "cli/study/points_text.h"
 
 #define FAB_HOLD_ENTRY(text_)                                                                         \
   {                                                                                                   \
@@ -16,9 +17,6 @@
  * of the whole training, else what the job writes down. FALSE and *error when the job cannot hold it. */
 gboolean fab_hold_take (FabStudy *study, const char *text, const FabFigure *const *figures, guint n,
                         GError **error);
-
-/* "batch" or "micro_batch"; NULL: the job has no batches. */
-const char *fab_hold_of (const FabStudy *study);
 
 /* Appends a line about the batch of the points; nothing where all have as many ranks, or no batch. `study` is whose
  * variants they are; NULL: they are scenarios of their own. */

@@ -19,26 +19,10 @@ fab_spread_parse (const char *text, guint usual, guint *n_seeds, GError **error)
   return TRUE;
 }
 
-static guint
-n_seeds (const FabPoint *point)
-{
-  return point != NULL && point->draws != NULL ? point->draws->len : 1;
-}
-
-guint
-fab_spread_most (const FabPoint *const *points, guint n)
-{
-  guint most = 1;
-
-  for (guint i = 0; i < n; i++)
-    most = MAX (most, n_seeds (points[i]));
-  return most;
-}
-
 char *
 fab_spread_show (const FabFigure *figure, const FabPoint *point)
 {
-  if (n_seeds (point) == 1 || !fab_figure_is_known (figure, point))
+  if (fab_spread_n_seeds (point) == 1 || !fab_figure_is_known (figure, point))
     return g_strdup ("-");
   FabSpread spread = fab_spread_of (figure, point);
   if (spread.low >= spread.high)
@@ -48,53 +32,6 @@ fab_spread_show (const FabFigure *figure, const FabPoint *point)
   g_autofree char *low = fab_figure_show (figure->kind, spread.low),
                   *high = fab_figure_show (figure->kind, spread.high);
   return g_strconcat (low, " to ", high, NULL);
-}
-
-static FabDifference
-step_change (const FabPoint *base, const FabPoint *point)
-{
-  return fab_spread_change (fab_figure_find ("step"), base, point);
-}
-
-double
-fab_spread_step_change (const FabPoint *base, const FabPoint *point)
-{
-  return step_change (base, point).median;
-}
-
-char *
-fab_spread_show_change (const FabPoint *base, const FabPoint *point)
-{
-  FabDifference change = step_change (base, point);
-
-  return g_strdup_printf ("%+.1f to %+.1f %%", 100 * change.low, 100 * change.high);
-}
-
-gboolean
-fab_spread_is_within (const FabFigure *figure, const FabPoint *base, const FabPoint *point)
-{
-  return MAX (n_seeds (base), n_seeds (point)) > 1 && !fab_spread_difference (figure, base, point).counts;
-}
-
-char *
-fab_spread_words (const char *why, const char *base_name, const FabPoint *base, const char *name,
-                  const FabPoint *point)
-{
-  guint n = MAX (n_seeds (base), n_seeds (point));
-  FabDifference change = step_change (base, point);
-
-  if (n == 1)
-    return g_strdup (why);
-  g_autofree char *range = fab_spread_show_change (base, point),
-                  *counts = fab_difference_counts (&change, "faster", "slower");
-  if (change.n_equal == n)
-    return g_strdup_printf ("%s and %s have the same step with each of %u seeds.", name, base_name, n);
-  if (!change.counts)
-    return g_strdup_printf (
-        "The seeds do not decide between %s and %s: %s is %s. The step changes by %s, %+.1f %% in the "
-        "median.",
-        name, base_name, name, counts, range, 100 * change.median);
-  return g_strdup_printf ("%s It is %s: the step changes by %s.", why, counts, range);
 }
 
 void
@@ -128,10 +65,10 @@ is_time (const FabFigure *figure)
 void
 fab_spread_add (FabJson *json, const FabPoint *point)
 {
-  if (n_seeds (point) == 1)
+  if (fab_spread_n_seeds (point) == 1)
     return;
   fab_json_begin_object (json, "spread");
-  fab_json_add_whole (json, "seeds", n_seeds (point));
+  fab_json_add_whole (json, "seeds", fab_spread_n_seeds (point));
   for (const FabFigure *figure = fab_figures; figure->name != NULL; figure++) {
     FabSpread spread = fab_spread_of (figure, point);
 
@@ -144,7 +81,7 @@ fab_spread_add (FabJson *json, const FabPoint *point)
 void
 fab_spread_add_change (FabJson *json, const FabPoint *base, const FabPoint *point)
 {
-  FabDifference change = step_change (base, point);
+  FabDifference change = fab_spread_step_change (base, point);
 
   if (change.n == 1)
     return;

@@ -150,6 +150,19 @@ fab_verdict_stops (const FabVerdict *self)
   return FALSE;
 }
 
+char *
+fab_verdict_stop_words (const FabVerdict *self)
+{
+  GString *text = g_string_new (NULL);
+
+  if (!fab_verdict_stops (self))
+    return g_string_free (text, TRUE);
+  for (guint i = 0; i < fab_verdict_n (self); i++)
+    if (fab_finding_kind (fab_verdict_at (self, i))->severity == FAB_FINDING_STOPS)
+      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "", fab_verdict_at (self, i)->text);
+  return g_string_free (text, FALSE);
+}
+
 const FabFinding *
 fab_verdict_waits_for (const FabVerdict *self)
 {

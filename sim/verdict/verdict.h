@@ -80,6 +80,8 @@ guint fab_verdict_n (const FabVerdict *self);
 const FabFinding *fab_verdict_at (const FabVerdict *self, guint i);
 const FabFinding *fab_verdict_find (const FabVerdict *self, FabFindingCode code); /* NULL: not among them */
 gboolean fab_verdict_stops (const FabVerdict *self); /* a finding has FAB_FINDING_STOPS */
+/* What stops in one line, without its advice; NULL: nothing does. (transfer full) */
+char *fab_verdict_stop_words (const FabVerdict *self);
 /* The finding that says what the step waits for (sim/decision/waits.h); NULL: nobody asked. */
 const FabFinding *fab_verdict_waits_for (const FabVerdict *self);
 /* "does_not_fit;waits_for_network", each code once. (transfer full) */
