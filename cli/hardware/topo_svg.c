@@ -149,59 +149,74 @@ meeting_x (const Spot *box, const Spot *other)
 static void
 draw_link (Drawing *drawing, FabLinkId id)
 {
-  const FabLink *link = fab_graph_link (drawing->topology->cluster->graph, id);
+  const FabGraph *graph = drawing->topology->cluster->graph;
+  const FabLink *link = fab_graph_link (graph, id);
   const Spot *from = &drawing->spots[link->src], *to = &drawing->spots[link->dst];
 
   if (!fab_topo_is_drawn (drawing->units, link->src) || !fab_topo_is_drawn (drawing->units, link->dst))
     return;
-  const char *colour = fab_topo_svg_colour (drawing->svg, drawing->topology->cluster->graph, id);
+  const char *colour = fab_topo_svg_colour (drawing->svg, graph, id);
+  FabSvgPoint start = { meeting_x (from, to), from->y }, end = { meeting_x (to, from), to->y };
+  gboolean is_arc = (int) from->y == (int) to->y;
+  double apart = ABS (from->x - to->x), way = from->y < drawing->top + ROW ? -1 : 1;
+  FabSvgPoint bend = { (from->x + to->x) / 2, from->y + way * MIN (30 + apart / 6, 0.9 * ROW) };
 
-  g_string_append_printf (drawing->svg->body, "<path d=\"M%.1f %.1f ", meeting_x (from, to), from->y);
-  if ((int) from->y == (int) to->y) {
-    double apart = ABS (from->x - to->x), way = from->y < drawing->top + ROW ? -1 : 1;
-
-    g_string_append_printf (drawing->svg->body, "Q%.1f %.1f ", (from->x + to->x) / 2,
-                            from->y + way * MIN (30 + apart / 6, 0.9 * ROW));
-  } else {
-    g_string_append_printf (drawing->svg->body, "L");
-  }
-  g_string_append_printf (drawing->svg->body,
-                          "%.1f %.1f\" fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"/>\n",
-                          meeting_x (to, from), to->y, colour, link->count > 1 ? "2.5" : "1.5");
+  fab_svg_curve (drawing->svg->body, start, is_arc ? &bend : NULL, end, colour, link->count > 1 ? 2.5 : 1.5);
 }
 
 static void
 draw_vertex (const Drawing *drawing, const FabPlace *place)
 {
   const Spot *spot = &drawing->spots[place->vertex];
+  GString *svg = drawing->svg->body;
   g_autofree char *plain = fab_topology_name (drawing->topology, place->vertex);
   gboolean is_hub = drawing->units->n > 1 && spot->half_width > BOX_WIDTH;
   g_autofree char *name = is_hub ? g_strdup_printf ("%s, which joins all %u GPUs", plain,
                                                     drawing->topology->cluster->gpus_per_node)
                                  : g_strdup (plain);
-  g_autofree char *text = g_markup_escape_text (name, -1);
   guint kind = fab_graph_vertex (drawing->topology->cluster->graph, place->vertex)->kind;
 
-  g_string_append_printf (
-      drawing->svg->body,
-      "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"4\" fill=\"%s\" stroke=\"#333\"/>\n",
-      spot->x - spot->half_width, spot->y - BOX_HEIGHT / 2.0, 2 * spot->half_width, BOX_HEIGHT, fills[kind]);
-  g_string_append_printf (drawing->svg->body,
-                          "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\"%s>%s</text>\n", spot->x,
-                          spot->y + 4, !is_hub && strlen (name) > 10 ? " font-size=\"9\"" : "", text);
+  fab_svg_open (svg, "rect");
+  fab_svg_real (svg, "x", spot->x - spot->half_width);
+  fab_svg_real (svg, "y", spot->y - BOX_HEIGHT / 2.0);
+  fab_svg_real (svg, "width", 2 * spot->half_width);
+  fab_svg_whole (svg, "height", BOX_HEIGHT);
+  fab_topo_svg_end_box (svg, fills[kind]);
+  fab_svg_open (svg, "text");
+  fab_svg_real (svg, "x", spot->x);
+  fab_svg_real (svg, "y", spot->y + 4);
+  fab_svg_word (svg, "text-anchor", "middle");
+  if (!is_hub && strlen (name) > 10)
+    fab_svg_whole (svg, "font-size", 9);
+  fab_svg_end_text (svg, name);
+}
+
+void
+fab_topo_svg_end_box (GString *svg, const char *fill)
+{
+  fab_svg_whole (svg, "rx", 4);
+  fab_svg_word (svg, "fill", fill);
+  fab_svg_word (svg, "stroke", "#333");
+  fab_svg_end (svg);
 }
 
 static void
-draw_legend (FabTopoSvg *svg, double top)
+draw_legend (const FabTopoSvg *svg, double top)
 {
   for (guint i = 0; i < svg->forms->len; i++) {
     double y = top + (i + 0.5) * LEGEND_LINE;
-    g_autofree char *text = g_markup_escape_text (g_ptr_array_index (svg->forms, i), -1);
+    g_autofree char *text = g_strdup_printf ("%s, one direction", (char *) g_ptr_array_index (svg->forms, i));
+    g_autofree char *line = g_strdup_printf ("M%d %.1f h40", MARGIN, y);
 
-    g_string_append_printf (svg->body, "<path d=\"M%d %.1f h40\" stroke=\"%s\" stroke-width=\"3\"/>\n",
-                            MARGIN, y, colours[i % G_N_ELEMENTS (colours)]);
-    g_string_append_printf (svg->body, "<text x=\"%d\" y=\"%.1f\">%s, one direction</text>\n", MARGIN + 50,
-                            y + 4, text);
+    fab_svg_open (svg->body, "path");
+    fab_svg_word (svg->body, "d", line);
+    fab_svg_word (svg->body, "stroke", colours[i % G_N_ELEMENTS (colours)]);
+    fab_svg_whole (svg->body, "stroke-width", 3);
+    fab_svg_end (svg->body);
+    fab_svg_open (svg->body, "text");
+    fab_svg_whole (svg->body, "x", MARGIN + 50);
+    fab_svg_real (svg->body, "y", y + 4);
+    fab_svg_end_text (svg->body, text);
   }
 }
 
@@ -210,14 +225,20 @@ static void
 draw_units (const Drawing *drawing, double y)
 {
   const FabCluster *cluster = drawing->topology->cluster;
+  GString *svg = drawing->svg->body;
+  g_autofree char *text = g_strdup_printf ("one of %u identical %s: %u GPUs and %u NICs in all",
+                                           drawing->units->n,
+                                           drawing->topology->n_machines > 1 ? "machines" : "trays",
+                                           cluster->gpus_per_node, cluster->nics_per_node);
 
-  if (drawing->units->n > 1)
-    g_string_append_printf (
-        drawing->svg->body,
-        "<text x=\"%d\" y=\"%.1f\" font-size=\"13\" font-weight=\"bold\">one of %u identical %s: "
-        "%u GPUs and %u NICs in all</text>\n",
-        MARGIN, y, drawing->units->n, drawing->topology->n_machines > 1 ? "machines" : "trays",
-        cluster->gpus_per_node, cluster->nics_per_node);
+  if (drawing->units->n == 1)
+    return;
+  fab_svg_open (svg, "text");
+  fab_svg_whole (svg, "x", MARGIN);
+  fab_svg_real (svg, "y", y);
+  fab_svg_whole (svg, "font-size", 13);
+  fab_svg_word (svg, "font-weight", "bold");
+  fab_svg_end_text (svg, text);
 }
 
 /* Draws the node below `top`; returns where it ends. */
@@ -248,27 +269,28 @@ draw_node (const FabTopoPicture *picture, FabTopoSvg *svg, double top)
 void
 fab_topo_print_svg (const FabTopoPicture *picture)
 {
-  g_autoptr (GString) body = g_string_new (NULL);
+  g_autoptr (GString) body = g_string_new (NULL), page = g_string_new (NULL);
   g_autoptr (GPtrArray) forms = g_ptr_array_new_with_free_func (g_free);
   FabTopoSvg svg = { body, 0, forms };
-  g_autofree char *text = g_strdup_printf ("%s: %s", picture->node->name,
-                                           picture->node->summary ? picture->node->summary
-                                                                  : "a node of its own");
-  g_autofree char *title = g_markup_escape_text (text, -1);
+  g_autofree char *title = g_strdup_printf ("%s: %s", picture->node->name,
+                                            picture->node->summary ? picture->node->summary
+                                                                   : "a node of its own");
   double bottom = TITLE;
 
-  svg.width = 2 * MARGIN + 7.2 * (double) g_utf8_strlen (text, -1);
+  svg.width = 2 * MARGIN + 7.2 * (double) g_utf8_strlen (title, -1);
   if (picture->fabric != NULL)
     bottom = fab_topo_svg_fabric (picture, &svg, bottom) + (picture->parts.has_node ? GAP : 0);
   if (picture->parts.has_node)
     bottom = draw_node (picture, &svg, bottom);
   draw_legend (&svg, bottom + GAP / 2.0);
   bottom += GAP / 2.0 + forms->len * LEGEND_LINE + MARGIN;
-  g_print (
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-      "font-family=\"sans-serif\" font-size=\"12\">\n",
-      svg.width, bottom, svg.width, bottom);
-  g_print ("<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-           "<text x=\"%d\" y=\"20\" font-size=\"14\">%s</text>\n%s</svg>\n",
-           MARGIN, title, body->str);
+  fab_svg_begin (page, svg.width, bottom, 12, NULL, "white");
+  fab_svg_open (page, "text");
+  fab_svg_whole (page, "x", MARGIN);
+  fab_svg_whole (page, "y", 20);
+  fab_svg_whole (page, "font-size", 14);
+  fab_svg_end_text (page, title);
+  g_string_append (page, body->str);
+  fab_svg_finish (page);
+  g_print ("%s", page->str);
 }

@@ -52,26 +52,42 @@ x_of (const Panel *self, guint r, guint i)
   return FAB_TOPO_SVG_MARGIN + BOX_WIDTH / 2.0 + i * STEP + (is_after ? STEP / 2.0 : 0);
 }
 
-static void
-draw_text (const Panel *self, double x, double y, const char *text, const char *attributes)
-{
-  g_autofree char *escaped = g_markup_escape_text (text, -1);
+typedef enum { PLAIN, CENTRED, SMALL, GREY, HEADING } Style;
 
-  g_string_append_printf (self->svg->body, "<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", x, y, attributes,
-                          escaped);
+static void
+draw_text (const Panel *self, double x, double y, const char *text, Style style)
+{
+  GString *svg = self->svg->body;
+
+  fab_svg_open (svg, "text");
+  fab_svg_real (svg, "x", x);
+  fab_svg_real (svg, "y", y);
+  if (style == CENTRED)
+    fab_svg_word (svg, "text-anchor", "middle");
+  if (style == SMALL || style == GREY)
+    fab_svg_whole (svg, "font-size", 11);
+  if (style == GREY)
+    fab_svg_word (svg, "fill", "#555");
+  if (style == HEADING) {
+    fab_svg_whole (svg, "font-size", 13);
+    fab_svg_word (svg, "font-weight", "bold");
+  }
+  fab_svg_end_text (svg, text);
 }
 
 static void
 draw_box (Panel *self, double x, double y, const FabTopoRow *row, guint member)
 {
   g_autofree char *name = row->n == 1 ? g_strdup (row->name) : g_strdup_printf ("%s%u", row->name, member);
+  GString *svg = self->svg->body;
 
-  g_string_append_printf (self->svg->body,
-                          "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" "
-                          "stroke=\"#333\"/>\n",
-                          x - BOX_WIDTH / 2.0, y - BOX_HEIGHT / 2.0, BOX_WIDTH, BOX_HEIGHT,
-                          row->level > 0 ? "#fdeeda" : "#dff2df");
-  draw_text (self, x, y + 4, name, " text-anchor=\"middle\"");
+  fab_svg_open (svg, "rect");
+  fab_svg_real (svg, "x", x - BOX_WIDTH / 2.0);
+  fab_svg_real (svg, "y", y - BOX_HEIGHT / 2.0);
+  fab_svg_whole (svg, "width", BOX_WIDTH);
+  fab_svg_whole (svg, "height", BOX_HEIGHT);
+  fab_topo_svg_end_box (svg, row->level > 0 ? "#fdeeda" : "#dff2df");
+  draw_text (self, x, y + 4, name, CENTRED);
   self->right = MAX (self->right, x + BOX_WIDTH / 2.0);
 }
 
@@ -81,12 +97,10 @@ draw_line (const Panel *self, FabLinkId id, double x1, double y1, double x2, dou
   const FabGraph *graph = self->picture->topology->cluster->graph;
   const char *colour = fab_topo_svg_colour (self->svg, graph, id);
   double bow = y1 == y2 ? MIN (20 + ABS (x1 - x2) / 8, 60) : 0;
+  FabSvgPoint bend = { (x1 + x2) / 2, (y1 + y2) / 2 + bow };
 
-  g_string_append_printf (self->svg->body,
-                          "<path d=\"M%.1f %.1f Q%.1f %.1f %.1f %.1f\" fill=\"none\" stroke=\"%s\" "
-                          "stroke-width=\"%s\"/>\n",
-                          x1, y1, (x1 + x2) / 2, (y1 + y2) / 2 + bow, x2, y2, colour,
-                          fab_graph_link (graph, id)->count > 1 ? "2.5" : "1.5");
+  fab_svg_curve (self->svg->body, (FabSvgPoint){ x1, y1 }, &bend, (FabSvgPoint){ x2, y2 }, colour,
+                 fab_graph_link (graph, id)->count > 1 ? 2.5 : 1.5);
 }
 
 /* Lines between the members of two rows, or of one, that have boxes. */
@@ -115,7 +129,7 @@ draw_row (Panel *self, guint r)
   for (guint i = 0; i < n; i++)
     draw_box (self, x_of (self, r, i), self->y[r], row, g_array_index (self->shown[r], guint, i));
   if (has_dots (self, r))
-    draw_text (self, x_of (self, r, n - 1) - 0.72 * STEP, self->y[r] + 4, "...", "");
+    draw_text (self, x_of (self, r, n - 1) - 0.72 * STEP, self->y[r] + 4, "...", PLAIN);
 }
 
 /* --- a torus --- */
@@ -155,7 +169,7 @@ draw_torus (Panel *self)
       draw_box (self, grid_x (i, n_x, fabric->sizes[0]), self->y[0] + j * GRID, row,
                 grid_at (j, n_y, fabric->sizes[1]) * fabric->sizes[0] + grid_at (i, n_x, fabric->sizes[0]));
   draw_text (self, FAB_TOPO_SVG_MARGIN, self->y[0] + (n_y - 1) * GRID + 34,
-             "the last of every axis is joined to the first", " font-size=\"11\" fill=\"#555\"");
+             "the last of every axis is joined to the first", GREY);
 }
 
 /* --- words, to the right of the boxes --- */
@@ -165,7 +179,7 @@ draw_words (Panel *self, double y, const char *text)
 {
   double x = self->words + FAB_TOPO_SVG_MARGIN;
 
-  draw_text (self, x, y, text, " font-size=\"11\"");
+  draw_text (self, x, y, text, SMALL);
   self->right = MAX (self->right, x + FAB_TOPO_SVG_LETTER * (double) g_utf8_strlen (text, -1));
 }
 
@@ -226,7 +240,7 @@ fab_topo_svg_fabric (const FabTopoPicture *picture, FabTopoSvg *svg, double top)
       fab_plural (picture->topology->cluster->nics_per_node, "NIC", "NICs"), over);
 
   place_rows (&self);
-  draw_text (&self, FAB_TOPO_SVG_MARGIN, top + 16, title, " font-size=\"13\" font-weight=\"bold\"");
+  draw_text (&self, FAB_TOPO_SVG_MARGIN, top + 16, title, HEADING);
   for (guint upper = 0; upper < n; upper++)
     for (guint lower = upper; lower < n; lower++)
       if (!is_torus (&self, upper))

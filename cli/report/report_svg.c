@@ -11,8 +11,6 @@
 #include "sim/base/nearest.h"
 #include "sim/base/units.h"
 
-static void svg_rect (GString *svg, double x, double y, double width, double height, const char *fill);
-
 /* Where the time of a step goes, as bars: of several runs their last iterations, of one run
  * all of its iterations. */
 
@@ -87,15 +85,15 @@ draw_bar (GString *svg, const Bar *bar, double y, double most)
   g_autofree char *note = g_strdup_printf ("%s, exposed %.1f %%", step,
                                            bar->step > 0 ? 100 * bar->exposed / bar->step : 0);
 
-  fab_svg_text (svg, LEFT - 8, y + BAR - 4, "end", bar->name);
+  fab_report_svg_text (svg, LEFT - 8, y + BAR - 4, "end", bar->name);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
     double width = most > 0 ? parts[i].s / most * room : 0;
 
     if (width > 0)
-      svg_rect (svg, x, y, MAX (width - 0.6, 0.3), BAR, fab_svg_fill (parts[i].style));
+      fab_svg_rect (svg, x, y, MAX (width - 0.6, 0.3), BAR, fab_report_svg_fill (parts[i].style));
     x += width;
   }
-  fab_svg_text (svg, x + 8, y + BAR - 4, "start", note);
+  fab_report_svg_text (svg, x + 8, y + BAR - 4, "start", note);
 }
 
 static char *
@@ -114,11 +112,11 @@ svg_exposed (JsonObject *data, GError **error)
   }
   for (guint i = 0; i < bars->len; i++)
     most = MAX (most, g_array_index (bars, Bar, i).step);
-  GString *svg = fab_svg_begin (TOP + ROW * bars->len + 36, "Where the time of a step goes");
+  GString *svg = fab_report_svg_begin (TOP + ROW * bars->len + 36, "Where the time of a step goes");
   for (guint i = 0; i < bars->len; i++)
     draw_bar (svg, &g_array_index (bars, Bar, i), TOP + ROW * i, most);
-  fab_svg_key (svg, TOP + ROW * bars->len + 10, styles, names, G_N_ELEMENTS (styles));
-  return fab_svg_end (svg);
+  fab_report_svg_key (svg, TOP + ROW * bars->len + 10, styles, names, G_N_ELEMENTS (styles));
+  return fab_report_svg_end (svg);
 }
 
 /* The exposed share of the step over a sweep's axis as a curve, over two axes as a map. Of more
@@ -226,7 +224,7 @@ percent (double fraction)
 static void
 name_axis (GString *svg, const Map *map, guint axis, double x, double y, const char *anchor)
 {
-  fab_svg_text (svg, x, y, anchor,
+  fab_report_svg_text (svg, x, y, anchor,
                 json_object_get_string_member (json_array_get_object_element (map->axes, axis), "key"));
 }
 
@@ -241,7 +239,7 @@ name_columns (GString *svg, const Map *map, double left, double each, double y)
     g_autofree char *cut = g_utf8_strlen (value, -1) > 10 ? g_utf8_substring (value, 0, 10)
                                                           : g_strdup (value);
 
-    fab_svg_text (svg, left + (i + 0.5) * each, y, "middle", cut);
+    fab_report_svg_text (svg, left + (i + 0.5) * each, y, "middle", cut);
   }
 }
 
@@ -253,14 +251,14 @@ draw_curve (const Map *map, const char *title)
   double most = MAX (largest (map), 1e-6), room = HEIGHT - REPORT_SVG_SWEEP_TOP - BOTTOM,
          each = (FAB_SVG_WIDTH - REPORT_SVG_SWEEP_LEFT - REPORT_SVG_SWEEP_RIGHT) / (double) map->n_across;
   double last_x = NAN, last_y = 0;
-  GString *svg = fab_svg_begin (HEIGHT, title);
+  GString *svg = fab_report_svg_begin (HEIGHT, title);
 
   for (guint i = 0; i <= 4; i++) {
     double y = REPORT_SVG_SWEEP_TOP + room * (1 - i / 4.0);
     g_autofree char *text = percent (most * i / 4);
 
     fab_svg_line (svg, REPORT_SVG_SWEEP_LEFT, y, FAB_SVG_WIDTH - REPORT_SVG_SWEEP_RIGHT, y, "#d8dde4");
-    fab_svg_text (svg, REPORT_SVG_SWEEP_LEFT - 8, y + 4, "end", text);
+    fab_report_svg_text (svg, REPORT_SVG_SWEEP_LEFT - 8, y + 4, "end", text);
   }
   for (guint i = 0; i < map->n_across; i++) {
     double x = REPORT_SVG_SWEEP_LEFT + (i + 0.5) * each,
@@ -272,13 +270,13 @@ draw_curve (const Map *map, const char *title)
     }
     if (!isnan (last_x))
       fab_svg_line (svg, last_x, last_y, x, y, "#2f78b7");
-    svg_rect (svg, x - 3, y - 3, 6, 6, "#174e80");
+    fab_svg_rect (svg, x - 3, y - 3, 6, 6, "#174e80");
     last_x = x;
     last_y = y;
   }
   name_columns (svg, map, REPORT_SVG_SWEEP_LEFT, each, HEIGHT - BOTTOM + 16);
   name_axis (svg, map, map->across, FAB_SVG_WIDTH / 2.0, HEIGHT - 10, "middle");
-  return fab_svg_end (svg);
+  return fab_report_svg_end (svg);
 }
 
 /* --- map --- */
@@ -304,11 +302,11 @@ draw_cell (GString *svg, double share, double most, double x, double y, double w
   g_autofree char *text = isnan (share) ? g_strdup ("\u00d7") : percent (share);
   gboolean is_dark = !isnan (share) && share < 0.55 * most;
 
-  svg_rect (svg, x, y, width - 1, CELL - 1, colour ? colour : "#f0f2f4");
+  fab_svg_rect (svg, x, y, width - 1, CELL - 1, colour ? colour : "#f0f2f4");
   if (width < 44 && !isnan (share))
     return;
   g_string_append_printf (svg, "<g fill=\"%s\">", is_dark ? "#ffffff" : "#1b2330");
-  fab_svg_text (svg, x + width / 2, y + TEXT, "middle", text);
+  fab_report_svg_text (svg, x + width / 2, y + TEXT, "middle", text);
   g_string_append (svg, "</g>\n");
 }
 
@@ -318,11 +316,11 @@ draw_map (const Map *map, const char *title)
   double most = largest (map),
          each = (FAB_SVG_WIDTH - REPORT_SVG_SWEEP_LEFT - REPORT_SVG_SWEEP_RIGHT) / (double) map->n_across,
          bottom = REPORT_SVG_SWEEP_TOP + 16 + map->n_down * CELL;
-  GString *svg = fab_svg_begin (bottom + BOTTOM, title);
+  GString *svg = fab_report_svg_begin (bottom + BOTTOM, title);
 
   name_axis (svg, map, map->down, 12, REPORT_SVG_SWEEP_TOP + 4, "start");
   for (guint y = 0; y < map->n_down; y++) {
-    fab_svg_text (svg, REPORT_SVG_SWEEP_LEFT - 8, REPORT_SVG_SWEEP_TOP + 16 + y * CELL + TEXT, "end",
+    fab_report_svg_text (svg, REPORT_SVG_SWEEP_LEFT - 8, REPORT_SVG_SWEEP_TOP + 16 + y * CELL + TEXT, "end",
                   json_array_get_string_element (values_of (map, map->down), y));
     for (guint x = 0; x < map->n_across; x++)
       draw_cell (svg, map->share[y * map->n_across + x], most, REPORT_SVG_SWEEP_LEFT + x * each,
@@ -330,7 +328,7 @@ draw_map (const Map *map, const char *title)
   }
   name_columns (svg, map, REPORT_SVG_SWEEP_LEFT, each, bottom + 14);
   name_axis (svg, map, map->across, FAB_SVG_WIDTH / 2.0, bottom + 34, "middle");
-  return fab_svg_end (svg);
+  return fab_report_svg_end (svg);
 }
 
 static char *
@@ -380,7 +378,7 @@ static const char patterns[] =
     "</defs>\n";
 
 const char *
-fab_svg_fill (const char *style)
+fab_report_svg_fill (const char *style)
 {
   for (guint i = 0; i < G_N_ELEMENTS (fills); i++)
     if (strcmp (fills[i].style, style) == 0)
@@ -388,80 +386,48 @@ fab_svg_fill (const char *style)
   return style;
 }
 
-/* (transfer full) */
+/* What anybody wrote, in one line of a figure. (transfer full) */
 static char *
-escaped (const char *text)
+shortened (const char *text)
 {
   g_autofree char *head = g_utf8_strlen (text, -1) > MAX_TEXT ? g_utf8_substring (text, 0, MAX_TEXT - 1)
                                                               : NULL;
   g_autofree char *cut = head ? g_strconcat (head, "\u2026", NULL) : g_strdup (text);
-  g_autofree char *plain = fab_cli_printable (cut);
 
-  return g_markup_escape_text (plain, -1);
+  return fab_cli_printable (cut);
 }
 
 GString *
-fab_svg_begin (double height, const char *title)
+fab_report_svg_begin (double height, const char *title)
 {
   GString *svg = g_string_new (NULL);
-  g_autofree char *name = escaped (title);
+  g_autofree char *name = shortened (title);
 
-  g_string_append_printf (
-      svg,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" "
-      "font-family=\"sans-serif\" font-size=\"11\" role=\"img\">\n<title>%s</title>\n"
-      "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-      FAB_SVG_WIDTH, height, FAB_SVG_WIDTH, height, name);
+  fab_svg_begin (svg, FAB_SVG_WIDTH, height, 11, name, "#ffffff");
   g_string_append (svg, patterns);
-  g_string_append_printf (svg, "<text x=\"12\" y=\"22\" font-size=\"14\" font-weight=\"600\">%s</text>\n",
-                          name);
+  fab_svg_open (svg, "text");
+  fab_svg_whole (svg, "x", 12);
+  fab_svg_whole (svg, "y", 22);
+  fab_svg_whole (svg, "font-size", 14);
+  fab_svg_whole (svg, "font-weight", 600);
+  fab_svg_end_text (svg, name);
   return svg;
 }
 
-/* Writes a coordinate to a tenth, whatever the locale. */
-static void
-append_number (GString *svg, const char *name, double value)
+void
+fab_report_svg_text (GString *svg, double x, double y, const char *anchor, const char *text)
 {
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *shown = shortened (text);
 
-  g_string_append_printf (svg, " %s=\"%s\"", name, g_ascii_formatd (text, sizeof text, "%.1f", value));
-}
-
-static void
-svg_rect (GString *svg, double x, double y, double width, double height, const char *fill)
-{
-  g_string_append (svg, "<rect");
-  append_number (svg, "x", x);
-  append_number (svg, "y", y);
-  append_number (svg, "width", width);
-  append_number (svg, "height", height);
-  g_string_append_printf (svg, " fill=\"%s\"/>\n", fill);
+  fab_svg_open (svg, "text");
+  fab_svg_real (svg, "x", x);
+  fab_svg_real (svg, "y", y);
+  fab_svg_word (svg, "text-anchor", anchor);
+  fab_svg_end_text (svg, shown);
 }
 
 void
-fab_svg_line (GString *svg, double x0, double y0, double x1, double y1, const char *stroke)
-{
-  g_string_append (svg, "<line");
-  append_number (svg, "x1", x0);
-  append_number (svg, "y1", y0);
-  append_number (svg, "x2", x1);
-  append_number (svg, "y2", y1);
-  g_string_append_printf (svg, " stroke=\"%s\"/>\n", stroke);
-}
-
-void
-fab_svg_text (GString *svg, double x, double y, const char *anchor, const char *text)
-{
-  g_autofree char *shown = escaped (text);
-
-  g_string_append (svg, "<text");
-  append_number (svg, "x", x);
-  append_number (svg, "y", y);
-  g_string_append_printf (svg, " text-anchor=\"%s\">%s</text>\n", anchor, shown);
-}
-
-void
-fab_svg_key (GString *svg, double y, const char *const *styles, const char *const *names, guint n)
+fab_report_svg_key (GString *svg, double y, const char *const *styles, const char *const *names, guint n)
 {
   double x = 12;
 
@@ -472,16 +438,16 @@ fab_svg_key (GString *svg, double y, const char *const *styles, const char *cons
       x = 12;
       y += KEY_ROW;
     }
-    svg_rect (svg, x, y, 16, 11, fab_svg_fill (styles[i]));
-    fab_svg_text (svg, x + 21, y + 10, "start", names[i]);
+    fab_svg_rect (svg, x, y, 16, 11, fab_report_svg_fill (styles[i]));
+    fab_report_svg_text (svg, x + 21, y + 10, "start", names[i]);
     x += width;
   }
 }
 
 char *
-fab_svg_end (GString *svg)
+fab_report_svg_end (GString *svg)
 {
-  g_string_append (svg, "</svg>\n");
+  fab_svg_finish (svg);
   return g_string_free (svg, FALSE);
 }
 
@@ -491,7 +457,7 @@ fab_report_svg (const char *data, const char *figure, GError **error)
   static const struct {
     const char *name;
     char *(*draw) (JsonObject *data, GError **error);
-  } figures[] = { { "timeline", fab_svg_timeline }, { "exposed", svg_exposed }, { "sweep", svg_sweep } };
+  } figures[] = { { "timeline", fab_report_svg_timeline }, { "exposed", svg_exposed }, { "sweep", svg_sweep } };
   static const char *const names[] = { "timeline", "exposed", "sweep", NULL };
   g_autoptr (JsonParser) parser = json_parser_new ();
 

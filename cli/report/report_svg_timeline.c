@@ -112,8 +112,10 @@ end_row (Painter *self)
     }
   for (guint s = 0; s < N_STYLES; s++)
     if (self->paths[s] != NULL) {
-      g_string_append_printf (self->svg, "<path fill=\"%s\" d=\"%s\"/>\n", fab_svg_fill (styles[s]),
-                              self->paths[s]->str);
+      fab_svg_open (self->svg, "path");
+      fab_svg_word (self->svg, "fill", fab_report_svg_fill (styles[s]));
+      fab_svg_word (self->svg, "d", self->paths[s]->str);
+      fab_svg_end (self->svg);
       g_string_free (self->paths[s], TRUE);
       self->paths[s] = NULL;
     }
@@ -262,7 +264,7 @@ name_row (Painter *painter, const char *name)
 {
   g_autofree char *cut = g_utf8_strlen (name, -1) > 18 ? g_utf8_substring (name, 0, 18) : g_strdup (name);
 
-  fab_svg_text (painter->svg, LEFT - 8, painter->y + BAR - 4, "end", cut);
+  fab_report_svg_text (painter->svg, LEFT - 8, painter->y + BAR - 4, "end", cut);
 }
 
 static gboolean
@@ -320,7 +322,7 @@ draw_axis (Painter *painter, double duration_ns)
 
     fab_svg_line (painter->svg, LEFT + WIDTH * i / 4.0, TOP - 2, LEFT + WIDTH * i / 4.0, painter->y,
                   "#d8dde4");
-    fab_svg_text (painter->svg, LEFT + WIDTH * i / 4.0, painter->y + 14,
+    fab_report_svg_text (painter->svg, LEFT + WIDTH * i / 4.0, painter->y + 14,
                   i == 0   ? "start"
                   : i == 4 ? "end"
                            : "middle",
@@ -339,11 +341,11 @@ draw_key (const Painter *painter, gboolean is_folded)
       used[n] = styles[s];
       names[n++] = is_folded && s == BACKWARD ? "compute" : style_names[s];
     }
-  fab_svg_key (painter->svg, painter->y + 26, used, names, n);
+  fab_report_svg_key (painter->svg, painter->y + 26, used, names, n);
 }
 
 char *
-fab_svg_timeline (JsonObject *data, GError **error)
+fab_report_svg_timeline (JsonObject *data, GError **error)
 {
   JsonArray *runs = json_object_get_array_member (data, "runs");
   JsonObject *run = json_array_get_length (runs) > 0 ? json_array_get_object_element (runs, 0) : NULL;
@@ -362,12 +364,12 @@ fab_svg_timeline (JsonObject *data, GError **error)
   g_autofree char *title = g_strdup_printf ("%s, iteration %" G_GINT64_FORMAT,
                                             json_object_get_string_member (run, "name"),
                                             json_object_get_int_member (timeline, "iteration") + 1);
-  painter->svg = fab_svg_begin (TOP + n_rows * ROW + 72, title);
+  painter->svg = fab_report_svg_begin (TOP + n_rows * ROW + 72, title);
   painter->y = TOP;
   painter->scale = WIDTH / MAX (duration_ns, 1);
   for (guint lane = 0, c = 0; lane < n_lanes && c < MAX_CLASSES; c++)
     lane = draw_class (painter, run, lane, is_folded);
   draw_axis (painter, duration_ns);
   draw_key (painter, is_folded);
-  return fab_svg_end (painter->svg);
+  return fab_report_svg_end (painter->svg);
 }
