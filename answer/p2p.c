@@ -233,8 +233,8 @@ fab_p2p_free (FabP2pTable *self)
 
 /* --- band --- */
 
-static const double *
-p2p_matrix (const FabP2pTable *self, guint i)
+const double *
+fab_p2p_matrix (const FabP2pTable *self, guint i)
 {
   double *const *const kinds[] = { self->one_way_GBps, self->both_ways_GBps, self->latency_us };
 
@@ -247,7 +247,7 @@ copy_values (const FabP2pTable *self, double *values)
   gsize n_pairs = (gsize) self->n * self->n;
 
   for (guint i = 0; i < FAB_P2P_N_MATRICES; i++)
-    memcpy (values + i * n_pairs, p2p_matrix (self, i), n_pairs * sizeof *values);
+    memcpy (values + i * n_pairs, fab_p2p_matrix (self, i), n_pairs * sizeof *values);
 }
 
 static gboolean
@@ -287,4 +287,73 @@ fab_p2p_storage (const FabCluster *cluster, GError **error)
       fab_hop_clear (&hop);
     }
   return g_steal_pointer (&rates);
+}
+
+/* --- the answer --- */
+
+/* The value whose band is widest, as a share of it. */
+static gint
+widest_of (const FabP2pMatrix *self)
+{
+  double widest = 0;
+  gint at = -1;
+
+  for (guint i = 0; self->low != NULL && i < self->n_rows * self->n_columns; i++)
+    if ((self->high[i] - self->low[i]) / self->values[i] > widest) {
+      widest = (self->high[i] - self->low[i]) / self->values[i];
+      at = (gint) i;
+    }
+  return at;
+}
+
+static void
+fill_matrix (FabP2pAnswer *self, guint i)
+{
+  guint n = self->table->n, first = i * n * n;
+  FabP2pMatrix *matrix = &self->matrices[i];
+
+  *matrix = (FabP2pMatrix){ .n_rows = n, .n_columns = n, .values = fab_p2p_matrix (self->table, i) };
+  if (self->band != NULL) {
+    matrix->low = self->band->low + first;
+    matrix->high = self->band->high + first;
+  }
+  matrix->widest = widest_of (matrix);
+  if (matrix->widest >= 0)
+    matrix->most = fab_band_most (self->band, first + (guint) matrix->widest);
+}
+
+FabP2pAnswer *
+fab_p2p_answer (const FabScenario *scenario, const FabPlant *plant, gboolean has_storage, gboolean has_band,
+                GError **error)
+{
+  const FabCluster *cluster = &plant->cluster;
+  g_autoptr (FabP2pAnswer) self = g_new0 (FabP2pAnswer, 1);
+
+  self->table = fab_p2p_new (cluster, error);
+  if (self->table == NULL || (has_storage && (self->storage_GBps = fab_p2p_storage (cluster, error)) == NULL)
+      || (has_band && !fab_p2p_band (scenario, plant, self->table, &self->band, error)))
+    return NULL;
+  for (guint i = 0; i < FAB_P2P_N_MATRICES; i++)
+    fill_matrix (self, i);
+  if (has_storage)
+    self->storage = (FabP2pMatrix){ .n_rows = cluster->drives_per_node,
+                                    .n_columns = cluster->gpus_per_node,
+                                    .values = self->storage_GBps,
+                                    .widest = -1 };
+  for (guint i = 0; i < self->table->n * self->table->n; i++)
+    self->n_outside += self->table->is_outside[i] ? 1 : 0;
+  return g_steal_pointer (&self);
+}
+
+void
+fab_p2p_answer_free (FabP2pAnswer *self)
+{
+  if (self == NULL)
+    return;
+  for (guint i = 0; i < FAB_P2P_N_MATRICES; i++)
+    g_free (self->matrices[i].most);
+  fab_p2p_free (self->table);
+  fab_band_free (self->band);
+  g_free (self->storage_GBps);
+  g_free (self);
 }

@@ -31,9 +31,36 @@ FabP2pTable *fab_p2p_new (const FabCluster *cluster, GError **error);
 void fab_p2p_free (FabP2pTable *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabP2pTable, fab_p2p_free)
 
+/* Matrix `i` of them: one way, both ways, latency, each disabled and then enabled. [n * n] */
+const double *fab_p2p_matrix (const FabP2pTable *self, guint i);
+
 /* Of all matrices one after another, as fab_p2p_matrix () counts them; *band NULL: nothing is uncertain. */
 gboolean fab_p2p_band (const FabScenario *scenario, const FabPlant *plant, const FabP2pTable *self,
                        FabBand **band, GError **error);
 
 /* From every drive of the first node to every GPU of it, GB/s: [drives_per_node * gpus_per_node], row by row. */
 double *fab_p2p_storage (const FabCluster *cluster, GError **error);
+
+/* A matrix with its band. */
+typedef struct {
+  guint n_rows, n_columns;
+  const double *values;     /* row by row */
+  const double *low, *high; /* NULL: nothing is uncertain */
+  gint widest;              /* the value whose band is widest, relative to it; -1: there is none */
+  char *most;               /* where most of that band comes from; NULL: there is none */
+} FabP2pMatrix;
+
+typedef struct {
+  FabP2pTable *table;
+  FabP2pMatrix matrices[FAB_P2P_N_MATRICES]; /* as fab_p2p_matrix () counts them */
+  FabP2pMatrix storage;                      /* from drives to GPUs; no rows: not asked for */
+  FabBand *band;                             /* NULL: not asked for, or nothing is uncertain */
+  double *storage_GBps;
+  guint n_outside; /* pairs of which a size lies outside what was measured */
+} FabP2pAnswer;
+
+/* Of a scenario and what was built of it. NULL and *error: see the functions above. (transfer full) */
+FabP2pAnswer *fab_p2p_answer (const FabScenario *scenario, const FabPlant *plant, gboolean has_storage,
+                              gboolean has_band, GError **error);
+void fab_p2p_answer_free (FabP2pAnswer *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabP2pAnswer, fab_p2p_answer_free)
