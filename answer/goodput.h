@@ -29,3 +29,11 @@ FabGoodputAnswer *fab_goodput_answer (const FabScenario *scenario, const FabRunR
                                       const FabRegistry *registry, guint n_trials, GError **error);
 void fab_goodput_answer_free (FabGoodputAnswer *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabGoodputAnswer, fab_goodput_answer_free)
+
+/* By which factor the step may be shorter or longer than it was played; both 1: nothing is uncertain. */
+typedef struct {
+  double low, high;
+} FabGoodputBand;
+
+/* Of the step of the last iteration. */
+FabGoodputBand fab_run_goodput_band (const FabRunResult *result);

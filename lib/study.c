@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "answer/predict.h"
+#include "answer/study/hold.h"
 #include "lib/private.h"
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
@@ -304,10 +305,12 @@ add_tried (Points *points, const FabSize *size, const FabSizeSpec *spec)
 static void
 hold_for (Work *self, const GArray *targets)
 {
-  for (guint i = 0; self->options->hold == NULL && self->study->batch.micro_batch > 0 && i < targets->len;
-       i++)
-    if (g_array_index (targets, FabTarget, i).figure->is_of_training)
-      self->study->hold = FAB_HOLD_BATCH;
+  g_autofree const FabFigure **figures = g_new (const FabFigure *, targets->len);
+
+  for (guint i = 0; i < targets->len; i++)
+    figures[i] = g_array_index (targets, FabTarget, i).figure;
+  if (self->options->hold == NULL)
+    fab_hold_decide (self->study, figures, targets->len);
 }
 
 static gboolean

@@ -2,13 +2,8 @@
 /* goodput_text.h - what failures leave of a training, as lines of a page and as a member of JSON. */
 #pragma once
 
+#include "answer/goodput.h"
 #include "sim/base/json.h"
-#include "sim/study/goodput.h"
-
-/* By which factor the step may be shorter or longer than it was played; both 1: nothing is uncertain. */
-typedef struct {
-  double low, high;
-} FabGoodputBand;
 
 /* "4.2 min", "3.1 hours", "77 days". (transfer full) */
 char *fab_goodput_time (double seconds);

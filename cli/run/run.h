@@ -25,9 +25,6 @@ enum { FAB_RUN_MOST_QUEUES = 3 /* links with queues that are shown, the longest 
 /* "13.5", "118": gigabytes (10^9). (transfer full) */
 char *fab_run_gb (FabBytes bytes);
 
-/* Of the step of the last iteration. */
-FabGoodputBand fab_run_goodput_band (const FabRunResult *result);
-
 /* Members of the JSON. */
 void fab_run_add_reasons (FabJson *json, const FabRunResult *result);
 

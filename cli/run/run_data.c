@@ -158,17 +158,6 @@ add_episodes (FabJson *json, const FabSimulation *simulation)
   fab_json_end (json);
 }
 
-FabGoodputBand
-fab_run_goodput_band (const FabRunResult *result)
-{
-  guint last = result->steps->len - 1;
-  double step_s = fab_ps_to_seconds (fab_run_last_step (result)->times.duration_ps);
-
-  if (result->band == NULL || step_s <= 0)
-    return (FabGoodputBand){ 1, 1 };
-  return (FabGoodputBand){ result->band->low[last] / step_s, result->band->high[last] / step_s };
-}
-
 static void
 add_goodput (FabJson *json, const FabScenario *scenario, const FabRunResult *result)
 {
