@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
+#include "sim/scenario/title.h"
 
 static const char suffix[] = ".yaml";
 static const char prefix[] = "scenarios/";
@@ -128,26 +130,16 @@ fab_cli_shipped_scenarios (void)
 }
 
 char *
-fab_cli_shipped_summary (const char *name)
+fab_cli_shipped_summary (const char *name, const FabCatalog *catalog)
 {
   g_autofree char *path = find_shipped (name);
-  g_autofree char *text = NULL;
-  g_autoptr (GString) summary = g_string_new (NULL);
+  g_autoptr (FabScenario) scenario = path != NULL ? fab_scenario_load (path, NULL, &fab_models, catalog, NULL)
+                                                  : NULL;
 
-  if (path == NULL || !g_file_get_contents (path, &text, NULL, NULL))
+  if (scenario == NULL)
     return g_strdup ("");
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  for (guint i = 0; lines[i] != NULL && g_str_has_prefix (lines[i], "# "); i++) {
-    gsize number = i == 0 ? strspn (lines[i] + 2, "0123456789. ") : 0; /* "2. What a ring costs" */
-    const char *end = strstr (lines[i] + 2 + number, ". ");            /* the first sentence is enough */
-    gsize length = end != NULL ? (gsize) (end - lines[i]) + 1 : strlen (lines[i]);
-
-    g_string_append (summary, summary->len > 0 ? " " : "");
-    g_string_append_len (summary, lines[i] + 2, (gssize) length - 2);
-    if (length < strlen (lines[i]) || g_str_has_suffix (lines[i], "."))
-      break;
-  }
-  return g_string_free (g_steal_pointer (&summary), FALSE);
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  return spec->summary != NULL ? g_strdup (spec->summary) : fab_scenario_title (spec);
 }
 
 /* Returns the name of the shipped scenario that is nearest to a word, or NULL. (transfer full) */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "sim/scenario/catalog.h"
 
 /* Finds a shipped data file or directory, by its path below share/fabricast ("measured", "scenarios"): below
  * $FABRICAST_DATA, beside the program, in the source tree if the program was not installed, and where it was configured
@@ -25,5 +25,6 @@ void fab_cli_name_shipped (const char *name, GError **error);
 /* Names of the shipped scenarios, in order. (transfer full) */
 GPtrArray *fab_cli_shipped_scenarios (void);
 
-/* Returns the first paragraph of the comment that a shipped scenario begins with, as one line. (transfer full) */
-char *fab_cli_shipped_summary (const char *name);
+/* Returns the `summary:` of a shipped scenario, or, where it has none, what its job and its machine are. "": it cannot
+ * be read. (transfer full) */
+char *fab_cli_shipped_summary (const char *name, const FabCatalog *catalog);

@@ -625,7 +625,7 @@ list_scenarios (const Describe *d)
   g_autoptr (GPtrArray) names = fab_cli_shipped_scenarios ();
 
   for (guint i = 0; i < names->len; i++) {
-    g_autofree char *summary = d->only_names ? NULL : fab_cli_shipped_summary (names->pdata[i]);
+    g_autofree char *summary = d->only_names ? NULL : fab_cli_shipped_summary (names->pdata[i], d->catalog);
 
     g_print (d->only_names ? "%s\n" : "%-28s %s\n", (const char *) names->pdata[i], summary);
   }

@@ -176,14 +176,15 @@ check_cluster (Reading *self)
 static void
 retell (Reading *self, const FabScenario *scenario)
 {
-  g_autofree char *title = NULL;
+  g_autofree char *title = NULL, *edited = NULL;
   char *kept;
 
   if (!scenario->is_edited || scenario->has_own_summary || self->spec.summary == NULL)
     return;
   title = fab_scenario_title (&self->spec);
-  kept = fab_schema_reader_alloc (self->reader, strlen (title) + 1);
-  memcpy (kept, title, strlen (title));
+  edited = g_strconcat (title, " (edited)", NULL);
+  kept = fab_schema_reader_alloc (self->reader, strlen (edited) + 1);
+  memcpy (kept, edited, strlen (edited));
   self->spec.summary = kept;
 }
 

@@ -150,7 +150,6 @@ fab_scenario_title (const FabScenarioSpec *spec)
   append_model (text, &spec->job, "");
   append_cluster (text, &spec->cluster);
   append_others (text, spec);
-  g_string_append (text, " (edited)");
   return g_string_free (text, FALSE);
 }
 

@@ -8,7 +8,7 @@
 
 #include "sim/scenario/scenario.h"
 
-/* "megatron, mixtral-8x7b, tensor 2, expert 8, pipeline 4 on 32 x dgx-h100, rail fabric (edited)". Every model of the
+/* "megatron, mixtral-8x7b, tensor 2, expert 8, pipeline 4 on 32 x dgx-h100, rail fabric". Every model of the
  * spec must have been found. (transfer full) */
 char *fab_scenario_title (const FabScenarioSpec *spec);
 
