@@ -126,6 +126,20 @@ fab_upgrade_why_no_purchase (const FabUpgrades *all, double budget_usd, gboolean
                       : "no change saves half a percent";
 }
 
+const FabUpgrade *
+fab_upgrade_break_even (const FabUpgrades *all, const FabUpgradeChoice *choice, double *usd)
+{
+  for (guint i = 0; choice->purchase != NULL && i < all->ranking->len; i++) {
+    const FabUpgrade *one = at (all->ranking, i);
+
+    if (one == choice->purchase || !fab_upgrade_is_recommendable (one, 0) || fab_upgrade_price (one) <= 0)
+      continue;
+    *usd = fab_upgrade_usd_per_percent (one) * 100 * choice->purchase->saved_fraction;
+    return one;
+  }
+  return NULL;
+}
+
 const char *
 fab_upgrade_pace (const FabPoint *point)
 {

@@ -52,6 +52,11 @@ double fab_upgrade_price (const FabUpgrade *self);
 /* Why no purchase is recommended: "every gain lies within the spread of the forecast". */
 const char *fab_upgrade_why_no_purchase (const FabUpgrades *all, double budget_usd, gboolean has_no_band);
 
+/* The next best purchase, and the price of the recommended one above which it saves more per dollar. NULL: there is
+ * none, or no purchase is recommended. */
+const FabUpgrade *fab_upgrade_break_even (const FabUpgrades *all, const FabUpgradeChoice *choice,
+                                          double *usd);
+
 /* What limits the step (sim/decision/bottleneck.h); "-": it is not known. */
 const char *fab_upgrade_pace (const FabPoint *point);
 

@@ -4,8 +4,8 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "answer/compare/offers.h"
 #include "answer/study/cost.h"
-#include "answer/variants/side.h"
 #include "cli/cli.h"
 #include "cli/study/upgrade_text.h"
 #include "models/models.h"
@@ -209,18 +209,12 @@ append_upgrade_table (GString *html, const FabUpgrades *all, const FabUpgradeCho
 static void
 append_break_even (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
 {
-  const FabUpgrade *next = NULL;
+  double usd;
+  const FabUpgrade *next = fab_upgrade_break_even (all, choice, &usd);
 
-  for (guint i = 0; choice->purchase != NULL && i < all->ranking->len && next == NULL; i++) {
-    const FabUpgrade *one = g_ptr_array_index (all->ranking, i);
-
-    if (one != choice->purchase && fab_upgrade_is_recommendable (one, 0) && fab_upgrade_price (one) > 0)
-      next = one;
-  }
   if (next == NULL)
     return;
-  g_autofree char *price = show (FAB_FIGURE_MONEY,
-                                 fab_upgrade_usd_per_percent (next) * 100 * choice->purchase->saved_fraction);
+  g_autofree char *price = show (FAB_FIGURE_MONEY, usd);
   append (html, "<li>Its price: above %s, %s is the better purchase per percent saved.</li>", price,
           next->change.name);
 }
@@ -285,71 +279,6 @@ upgrade_html (FabStudy *study, GError **error)
 
 /* --- several runs --- */
 
-/* Time for the same work: per token where there are tokens, else of a step. */
-static double
-pace_of (const FabSide *side)
-{
-  return side->point->tokens_per_s > 0 ? 1 / side->point->tokens_per_s : side->point->step_s;
-}
-
-/* How much less time a side takes than the base for the same work, and within which band. */
-static void
-saving_of (const FabSide *base, const FabSide *side, double *saved, double *low, double *high)
-{
-  double ratio = pace_of (side) / pace_of (base) * base->point->step_s / side->point->step_s;
-  const FabVariantOf before = { base->study, base->edits, base->point },
-                     after = { side->study, side->edits, side->point };
-  FabPairedBand band;
-
-  *saved = *low = *high = 1 - pace_of (side) / pace_of (base);
-  if (side != base && fab_study_compare (&before, &after, &band, NULL)) {
-    *saved = 1 - (1 + band.change.median) * ratio;
-    *low = 1 - (1 + band.high_fraction) * ratio;
-    *high = 1 - (1 + band.low_fraction) * ratio;
-  }
-}
-
-static guint
-fastest_of (const GPtrArray *sides)
-{
-  guint best = 0;
-
-  for (guint i = 1; i < sides->len; i++)
-    if (pace_of (fab_sides_at (sides, i)) < pace_of (fab_sides_at (sides, best)))
-      best = i;
-  return best;
-}
-
-/* Of which a million tokens, or an hour, cost least; G_MAXUINT: a price is not known. */
-static guint
-cheapest_of (const GPtrArray *sides)
-{
-  guint best = 0;
-
-  for (guint i = 0; i < sides->len; i++) {
-    const FabSpending *spending = &fab_sides_at (sides, i)->point->spending,
-                      *least = &fab_sides_at (sides, best)->point->spending;
-
-    if (spending->usd_per_million_tokens <= 0)
-      return G_MAXUINT;
-    if (spending->usd_per_million_tokens < least->usd_per_million_tokens)
-      best = i;
-  }
-  return best;
-}
-
-/* The side that comes second. */
-static guint
-second_of (const GPtrArray *sides, guint first)
-{
-  guint best = first == 0 ? 1 : 0;
-
-  for (guint i = 0; i < sides->len; i++)
-    if (i != first && pace_of (fab_sides_at (sides, i)) < pace_of (fab_sides_at (sides, best)))
-      best = i;
-  return best;
-}
-
 static void
 append_money_sentence (GString *html, const GPtrArray *sides, guint cheapest)
 {
@@ -363,37 +292,36 @@ append_money_sentence (GString *html, const GPtrArray *sides, guint cheapest)
   append (html, "<p>A million tokens cost least with %s: %s.</p>", side->name, text);
 }
 
-static guint
-append_runs_decision (GString *html, const GPtrArray *sides)
+static void
+append_runs_decision (GString *html, const FabOffersAnswer *answer)
 {
-  guint first = fastest_of (sides), second = second_of (sides, first), cheapest = cheapest_of (sides);
-  const FabSide *best = fab_sides_at (sides, first), *other = fab_sides_at (sides, second);
-  double saved, low, high;
+  const FabSide *best = fab_sides_at (answer->sides, answer->fastest),
+                *other = fab_sides_at (answer->sides, answer->second);
+  guint cheapest = answer->cheapest;
 
-  saving_of (other, best, &saved, &low, &high);
   append (
       html,
       "<div class=\"decision\"><p>%s takes %.1f %% less time for the same work than %s (%.1f to %.1f %%).</p>",
-      best->name, 100 * saved, other->name, 100 * low, 100 * high);
-  append_money_sentence (html, sides, cheapest);
-  if (low <= 0)
+      best->name, 100 * answer->lead.saved, other->name, 100 * answer->lead.low, 100 * answer->lead.high);
+  append_money_sentence (html, answer->sides, cheapest);
+  if (!answer->is_decided)
     append (
         html,
         "<p><b>The forecast does not decide between %s and %s:</b> within the band there may be no difference."
         "</p></div>",
         best->name, other->name);
-  else if (cheapest == first || cheapest == G_MAXUINT)
+  else if (cheapest == answer->fastest || cheapest == G_MAXUINT)
     append (html, "<p><b>Take %s</b>%s.</p></div>", best->name,
-            cheapest == first ? ": it is faster and cheaper" : ", if its price is right");
+            cheapest == answer->fastest ? ": it is faster and cheaper" : ", if its price is right");
   else
     append (html, "<p><b>Take %s for speed, %s for money.</b></p></div>", best->name,
-            fab_sides_at (sides, cheapest)->name);
-  return low > 0 ? first : G_MAXUINT;
+            fab_sides_at (answer->sides, cheapest)->name);
 }
 
 static void
-append_runs_table (GString *html, const GPtrArray *sides, guint chosen)
+append_runs_table (GString *html, const FabOffersAnswer *answer)
 {
+  const GPtrArray *sides = answer->sides;
   static const char *const columns[] = {
     "Alternative",   "Less time than the first", "To buy",     "Step", "Training",
     "With failures", "A million tokens",         "Limited by", NULL
@@ -403,13 +331,13 @@ append_runs_table (GString *html, const GPtrArray *sides, guint chosen)
   append_columns (html, columns, fab_sides_at (sides, 0)->point);
   for (guint i = 0; i < sides->len; i++) {
     const FabSide *side = fab_sides_at (sides, i);
-    g_autofree char *capex = show (FAB_FIGURE_MONEY, side->point->spending.capex_usd), *saves = NULL;
-    double saved, low, high;
+    g_autofree char *capex = show (FAB_FIGURE_MONEY, side->point->spending.capex_usd);
+    const FabOfferSaving *one = &g_array_index (answer->savings, FabOfferSaving, i);
+    g_autofree char *saves = i == 0 ? g_strdup ("-")
+                                    : g_strdup_printf ("%.1f %% (%.1f to %.1f)", 100 * one->saved,
+                                                       100 * one->low, 100 * one->high);
 
-    saving_of (fab_sides_at (sides, 0), side, &saved, &low, &high);
-    saves = i == 0 ? g_strdup ("-")
-                   : g_strdup_printf ("%.1f %% (%.1f to %.1f)", 100 * saved, 100 * low, 100 * high);
-    append_row_head (html, side->name, i == chosen);
+    append_row_head (html, side->name, answer->is_decided && i == answer->fastest);
     append_cell (html, "Less time than the first", saves);
     append_cell (html, "To buy", side->point->spending.capex_usd > 0 ? capex : "not known");
     append_time_cells (html, side->point, side->band);
@@ -442,15 +370,13 @@ append_runs_changes (GString *html, const GPtrArray *sides)
 static char *
 runs_html (GPtrArray *sides, GError **error)
 {
-  GString *html;
+  g_autoptr (FabOffersAnswer) answer = fab_offers_answer (sides, error);
 
-  fab_sides_play (sides);
-  if (!fab_sides_check (sides, error))
+  if (answer == NULL)
     return NULL;
-  fab_sides_find_bands (sides);
-  fab_sides_find_bottlenecks (sides);
-  html = g_string_new ("<section class=\"plan\" id=\"plan\"><h1>Which of them</h1>");
-  append_runs_table (html, sides, append_runs_decision (html, sides));
+  GString *html = g_string_new ("<section class=\"plan\" id=\"plan\"><h1>Which of them</h1>");
+  append_runs_decision (html, answer);
+  append_runs_table (html, answer);
   append_runs_changes (html, sides);
   g_string_append (html, "<h2>Evidence</h2><p>The runs as they are, in figures and pictures.</p></section>");
   return g_string_free (html, FALSE);
