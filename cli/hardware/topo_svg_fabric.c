@@ -218,7 +218,8 @@ place_rows (Panel *self)
   double y = self->top + HEAD;
 
   for (guint r = 0; r < fabric->rows->len; r++) {
-    self->shown[r] = fab_topo_shown (row_at (self, r), self->picture->parts.is_whole ? G_MAXUINT : MOST_SHOWN);
+    self->shown[r] = fab_topo_shown (row_at (self, r),
+                                     self->picture->parts.is_whole ? G_MAXUINT : MOST_SHOWN);
     self->y[r] = y;
     y += ROW + (is_torus (self, r) ? (MIN (fabric->sizes[1], MOST_TORUS) - 1) * GRID : 0);
   }

@@ -225,7 +225,8 @@ static void
 name_axis (GString *svg, const Map *map, guint axis, double x, double y, const char *anchor)
 {
   fab_report_svg_text (svg, x, y, anchor,
-                json_object_get_string_member (json_array_get_object_element (map->axes, axis), "key"));
+                       json_object_get_string_member (json_array_get_object_element (map->axes, axis),
+                                                      "key"));
 }
 
 /* As many values as fit. */
@@ -321,7 +322,7 @@ draw_map (const Map *map, const char *title)
   name_axis (svg, map, map->down, 12, REPORT_SVG_SWEEP_TOP + 4, "start");
   for (guint y = 0; y < map->n_down; y++) {
     fab_report_svg_text (svg, REPORT_SVG_SWEEP_LEFT - 8, REPORT_SVG_SWEEP_TOP + 16 + y * CELL + TEXT, "end",
-                  json_array_get_string_element (values_of (map, map->down), y));
+                         json_array_get_string_element (values_of (map, map->down), y));
     for (guint x = 0; x < map->n_across; x++)
       draw_cell (svg, map->share[y * map->n_across + x], most, REPORT_SVG_SWEEP_LEFT + x * each,
                  REPORT_SVG_SWEEP_TOP + 16 + y * CELL, each);
@@ -457,7 +458,9 @@ fab_report_svg (const char *data, const char *figure, GError **error)
   static const struct {
     const char *name;
     char *(*draw) (JsonObject *data, GError **error);
-  } figures[] = { { "timeline", fab_report_svg_timeline }, { "exposed", svg_exposed }, { "sweep", svg_sweep } };
+  } figures[] = { { "timeline", fab_report_svg_timeline },
+                  { "exposed", svg_exposed },
+                  { "sweep", svg_sweep } };
   static const char *const names[] = { "timeline", "exposed", "sweep", NULL };
   g_autoptr (JsonParser) parser = json_parser_new ();
 

@@ -15,7 +15,8 @@ void fab_report_svg_text (GString *svg, double x, double y, const char *anchor, 
 char *fab_report_svg_end (GString *svg); /* (transfer full); frees `svg` */
 
 /* Draws a row of small squares with names. */
-void fab_report_svg_key (GString *svg, double y, const char *const *styles, const char *const *names, guint n);
+void fab_report_svg_key (GString *svg, double y, const char *const *styles, const char *const *names,
+                         guint n);
 
 /* Returns a fill colour of the page by its style: "hidden", "exposed", "idle", ... */
 const char *fab_report_svg_fill (const char *style);

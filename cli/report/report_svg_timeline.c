@@ -323,10 +323,10 @@ draw_axis (Painter *painter, double duration_ns)
     fab_svg_line (painter->svg, LEFT + WIDTH * i / 4.0, TOP - 2, LEFT + WIDTH * i / 4.0, painter->y,
                   "#d8dde4");
     fab_report_svg_text (painter->svg, LEFT + WIDTH * i / 4.0, painter->y + 14,
-                  i == 0   ? "start"
-                  : i == 4 ? "end"
-                           : "middle",
-                  text);
+                         i == 0   ? "start"
+                         : i == 4 ? "end"
+                                  : "middle",
+                         text);
   }
 }
 

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "sim/config/schema.h"
 #include "answer/variants/contrast.h"
+#include "sim/config/schema.h"
 
 typedef struct {
   const char *fidelity, *against;

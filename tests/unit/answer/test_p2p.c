@@ -2,9 +2,9 @@
 /* test_p2p.c - matrices of p2pBandwidthLatencyTest against what machines printed. */
 #include "tests/support/test.h"
 
+#include "answer/p2p.h"
 #include "models/models.h"
 #include "tests/support/play.h"
-#include "answer/p2p.h"
 #include "validate/compare/testbed.h"
 
 static int

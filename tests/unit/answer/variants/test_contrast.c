@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/variants/contrast.h"
 #include "models/models.h"
 #include "sim/verdict/doubts.h"
 #include "tests/support/play.h"
-#include "answer/variants/contrast.h"
 
 static FabCatalog *catalog;
 

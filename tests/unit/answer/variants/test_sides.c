@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "answer/variants/side.h"
 #include "models/models.h"
 #include "tests/support/play.h"
-#include "answer/variants/side.h"
 
 static FabCatalog *catalog;
 
