@@ -41,7 +41,7 @@ enum { SWF_FIELDS = 18, MOST_FIELDS = 256 };
 static const double most_s = 1e11, most_nodes = 1e9; /* what a sane log holds: 3000 years */
 
 typedef struct {
-  FabTraceBytes *bytes;
+  FabFileBytes *bytes;
   FabJobLog *log;
   guint gpus_per_node;
   guint line;
@@ -52,7 +52,7 @@ typedef struct {
 static gboolean
 fail (const Reading *self, GError **error, const char *message, const char *text)
 {
-  return fab_throw (error, FAB_ERROR_INPUT, "%s:%u: %s%s%s%s", fab_trace_bytes_name (self->bytes), self->line,
+  return fab_throw (error, FAB_ERROR_INPUT, "%s:%u: %s%s%s%s", fab_file_bytes_name (self->bytes), self->line,
                     message, text ? " '" : "", text ? text : "", text ? "'" : "");
 }
 
@@ -360,13 +360,13 @@ read_lines (Reading *self, GError **error)
   g_autoptr (GError) problem = NULL;
   gboolean has_header = FALSE;
 
-  if (!fab_trace_bytes_next (self->bytes, &problem)) {
+  if (!fab_file_bytes_next (self->bytes, &problem)) {
     if (problem == NULL)
       return fail (self, error, "the file is empty", NULL);
     g_propagate_error (error, g_steal_pointer (&problem));
     return FALSE;
   }
-  while (fab_trace_bytes_line (self->bytes, line, &problem)) {
+  while (fab_file_bytes_line (self->bytes, line, &problem)) {
     self->line++;
     const char *text = g_strchomp (line->str);
     if (!g_utf8_validate (text, -1, NULL))
@@ -386,9 +386,9 @@ read_lines (Reading *self, GError **error)
 }
 
 static FabJobLog *
-read_all (FabTraceBytes *bytes, guint gpus_per_node, GError **error)
+read_all (FabFileBytes *bytes, guint gpus_per_node, GError **error)
 {
-  g_autoptr (FabTraceBytes) owned = bytes;
+  g_autoptr (FabFileBytes) owned = bytes;
   g_autoptr (FabJobLog) log = NULL;
 
   if (bytes == NULL)
@@ -406,13 +406,13 @@ read_all (FabTraceBytes *bytes, guint gpus_per_node, GError **error)
 FabJobLog *
 fab_job_log_read (const char *path, guint gpus_per_node, GError **error)
 {
-  return read_all (fab_trace_bytes_open (path, error), gpus_per_node, error);
+  return read_all (fab_file_bytes_open (path, error), gpus_per_node, error);
 }
 
 FabJobLog *
 fab_job_log_parse (const char *name, const void *data, gsize size, guint gpus_per_node, GError **error)
 {
-  return read_all (fab_trace_bytes_new (name, data, size), gpus_per_node, error);
+  return read_all (fab_file_bytes_new (name, data, size), gpus_per_node, error);
 }
 
 void

@@ -16,25 +16,24 @@ typedef struct {
   const FabYamlNode *config;
   FabModelFile *out;
   const char *type; /* model_type, for messages */
-} FabConfig;
+} Config;
 
 typedef struct {
   const char *type;
-  void (*read) (const FabConfig *config);
-} FabConcurrentGroups;
+  void (*read) (const Config *config);
+} Family;
 
-static const FabConcurrentGroups fab_huggingface_experts[];
-static const FabConcurrentGroups fab_huggingface_llamas[];
-static const FabConcurrentGroups fab_huggingface_others[];
+static const Family experts[];
+static const Family llamas[];
+static const Family others[];
 
 #define MAX_WHOLE 100000000
 
-static const FabConcurrentGroups *const families[] = { fab_huggingface_llamas, fab_huggingface_experts,
-                                                       fab_huggingface_others };
+static const Family *const families[] = { llamas, experts, others };
 
 /* Returns the value of a key; NULL when it is absent or null. */
 static const FabYamlNode *
-config_get (const FabConfig *self, const char *key)
+config_get (const Config *self, const char *key)
 {
   const FabYamlNode *node = fab_yaml_get (self->config, key);
 
@@ -44,7 +43,7 @@ config_get (const FabConfig *self, const char *key)
 /* Returns a whole number from 0 to 1e8; `fallback` when it is absent. Any other value is a diagnostic, and returns
  * `fallback`. */
 static gint64
-config_whole (const FabConfig *self, const char *key, gint64 fallback)
+config_whole (const Config *self, const char *key, gint64 fallback)
 {
   const FabYamlNode *node = config_get (self, key);
   guint64 value;
@@ -59,7 +58,7 @@ config_whole (const FabConfig *self, const char *key, gint64 fallback)
 }
 
 static gboolean
-config_flag (const FabConfig *self, const char *key, gboolean fallback)
+config_flag (const Config *self, const char *key, gboolean fallback)
 {
   const FabYamlNode *node = config_get (self, key);
 
@@ -74,7 +73,7 @@ config_flag (const FabConfig *self, const char *key, gboolean fallback)
 
 /* Returns NULL when the key is absent or not a text. */
 static const char *
-config_text (const FabConfig *self, const char *key)
+config_text (const Config *self, const char *key)
 {
   const FabYamlNode *node = config_get (self, key);
 
@@ -82,7 +81,7 @@ config_text (const FabConfig *self, const char *key)
 }
 
 static gboolean
-config_pass (const FabConfig *self, const char *key, const char *to)
+config_pass (const Config *self, const char *key, const char *to)
 {
   const FabYamlNode *node = config_get (self, key);
 
@@ -94,7 +93,7 @@ config_pass (const FabConfig *self, const char *key, const char *to)
 /* Copy a number to the key `to` of the shape. config_require reports an absent key; config_pass returns FALSE
  * for it. */
 static void
-config_require (const FabConfig *self, const char *key, const char *to)
+config_require (const Config *self, const char *key, const char *to)
 {
   if (!config_pass (self, key, to))
     fab_model_file_fail (self->out, self->config, "'%s' is missing; the config.json of a '%s' has it", key,
@@ -103,20 +102,20 @@ config_require (const FabConfig *self, const char *key, const char *to)
 
 /* Set a key of the shape to a value that the family fixes. */
 static void
-config_set (const FabConfig *self, const char *to, const char *text)
+config_set (const Config *self, const char *to, const char *text)
 {
   fab_model_file_set (self->out, to, text, self->config);
 }
 
 static void
-config_set_flag (const FabConfig *self, const char *to, gboolean value)
+config_set_flag (const Config *self, const char *to, gboolean value)
 {
   config_set (self, to, value ? "true" : "false");
 }
 
 /* Reads tie_word_embeddings. */
 static void
-config_tie (const FabConfig *self, gboolean fallback)
+config_tie (const Config *self, gboolean fallback)
 {
   config_set_flag (self, "tied", config_flag (self, "tie_word_embeddings", fallback));
 }
@@ -124,7 +123,7 @@ config_tie (const FabConfig *self, gboolean fallback)
 /* Reads windows of attention. `layer_types` or a pattern says which blocks see all tokens: every n-th; else the family
  * does, or none. */
 static void
-read_windows (const FabConfig *self)
+read_windows (const Config *self)
 {
   const FabYamlNode *types = config_get (self, "layer_types"), *window = config_get (self, "sliding_window");
   gboolean is_alternate = g_str_equal (self->type, "gemma2") || g_str_equal (self->type, "gpt_oss");
@@ -148,14 +147,14 @@ read_windows (const FabConfig *self)
 
 /* Notes properties that change cost or size and are left out. */
 static void
-note_rest (const FabConfig *self)
+note_rest (const Config *self)
 {
   if (config_whole (self, "num_nextn_predict_layers", 0) > 0)
     fab_model_file_note (self->out, "The layers for multi-token prediction are left out; mtp: 1 adds one.");
 }
 
 static void
-read_dropout (const FabConfig *self)
+read_dropout (const Config *self)
 {
   static const char *const keys[] = { "resid_pdrop", "hidden_dropout_prob", "hidden_dropout", "dropout" };
 
@@ -167,25 +166,25 @@ read_dropout (const FabConfig *self)
   }
 }
 
-static const FabConcurrentGroups *
+static const Family *
 find_family (const char *type)
 {
   for (guint i = 0; i < G_N_ELEMENTS (families); i++)
-    for (const FabConcurrentGroups *family = families[i]; family->type != NULL; family++)
+    for (const Family *family = families[i]; family->type != NULL; family++)
       if (g_str_equal (family->type, type))
         return family;
   return NULL;
 }
 
 static void
-fail_unknown (const FabConfig *self, const FabYamlNode *at)
+fail_unknown (const Config *self, const FabYamlNode *at)
 {
   g_autoptr (GPtrArray) types = g_ptr_array_new ();
   g_autofree char *all = NULL;
   const char *nearest;
 
   for (guint i = 0; i < G_N_ELEMENTS (families); i++)
-    for (const FabConcurrentGroups *family = families[i]; family->type != NULL; family++)
+    for (const Family *family = families[i]; family->type != NULL; family++)
       g_ptr_array_add (types, (gpointer) family->type);
   g_ptr_array_add (types, NULL);
   all = g_strjoinv (", ", (char **) types->pdata);
@@ -197,8 +196,8 @@ fail_unknown (const FabConfig *self, const FabYamlNode *at)
 static void
 huggingface_read (const FabYamlNode *root, FabModelFile *file)
 {
-  FabConfig config = { .config = root, .out = file };
-  const FabConcurrentGroups *family;
+  Config config = { .config = root, .out = file };
+  const Family *family;
 
   config.type = config_text (&config, "model_type");
   if (config.type == NULL) {
@@ -234,7 +233,7 @@ const FabModelFileFormat fab_format_huggingface = {
 
 /* Reads the keys of Llama: widths, heads, vocabulary; RMSNorm, a gated MLP, no biases. */
 static void
-config_read_llama (const FabConfig *self)
+config_read_llama (const Config *self)
 {
   config_require (self, "num_hidden_layers", "layers");
   config_require (self, "hidden_size", "hidden");
@@ -250,7 +249,7 @@ config_read_llama (const FabConfig *self)
 }
 
 static void
-set_attention_biases (const FabConfig *self, gboolean fallback, const char *key)
+set_attention_biases (const Config *self, gboolean fallback, const char *key)
 {
   const char *choice = config_flag (self, key, fallback) ? "yes" : "no";
 
@@ -259,7 +258,7 @@ set_attention_biases (const FabConfig *self, gboolean fallback, const char *key)
 }
 
 static void
-read_llama (const FabConfig *self)
+read_llama (const Config *self)
 {
   config_read_llama (self);
   set_attention_biases (self, FALSE, "attention_bias");
@@ -268,21 +267,21 @@ read_llama (const FabConfig *self)
 }
 
 static void
-read_internlm (const FabConfig *self)
+read_internlm (const Config *self)
 {
   config_read_llama (self);
   set_attention_biases (self, g_str_equal (self->type, "internlm"), "bias");
 }
 
 static void
-read_qwen2 (const FabConfig *self)
+read_qwen2 (const Config *self)
 {
   config_read_llama (self);
   config_set (self, "qkv_biases", "yes");
 }
 
 static void
-read_qwen3 (const FabConfig *self)
+read_qwen3 (const Config *self)
 {
   read_llama (self);
   if (config_get (self, "head_dim") == NULL)
@@ -291,7 +290,7 @@ read_qwen3 (const FabConfig *self)
 }
 
 static void
-read_gemma (const FabConfig *self)
+read_gemma (const Config *self)
 {
   read_llama (self);
   config_tie (self, TRUE);
@@ -300,20 +299,20 @@ read_gemma (const FabConfig *self)
 }
 
 static void
-read_gemma2 (const FabConfig *self)
+read_gemma2 (const Config *self)
 {
   read_gemma (self);
   config_set (self, "norms", "4");
 }
 
 static void
-read_gemma3 (const FabConfig *self)
+read_gemma3 (const Config *self)
 {
   read_gemma2 (self);
   config_set (self, "qk_norm", "true");
 }
 
-static const FabConcurrentGroups fab_huggingface_llamas[] = {
+static const Family llamas[] = {
   { "llama", read_llama },
   { "mistral", read_llama },
   { "qwen2", read_qwen2 },
@@ -334,7 +333,7 @@ static const FabConcurrentGroups fab_huggingface_llamas[] = {
  */
 
 static void
-read_mixtral (const FabConfig *self)
+read_mixtral (const Config *self)
 {
   config_read_llama (self);
   config_require (self, "num_local_experts", "experts.count");
@@ -342,7 +341,7 @@ read_mixtral (const FabConfig *self)
 }
 
 static void
-read_qwen_experts (const FabConfig *self)
+read_qwen_experts (const Config *self)
 {
   const FabYamlNode *dense = config_get (self, "mlp_only_layers");
 
@@ -357,7 +356,7 @@ read_qwen_experts (const FabConfig *self)
 }
 
 static void
-read_qwen2_moe (const FabConfig *self)
+read_qwen2_moe (const Config *self)
 {
   const FabYamlNode *node = config_get (self, "shared_expert_intermediate_size");
   gint64 shared = config_whole (self, "shared_expert_intermediate_size", 0);
@@ -376,7 +375,7 @@ read_qwen2_moe (const FabConfig *self)
 }
 
 static void
-read_qwen3_moe (const FabConfig *self)
+read_qwen3_moe (const Config *self)
 {
   const char *biases = config_flag (self, "attention_bias", FALSE) ? "yes" : "no";
 
@@ -387,7 +386,7 @@ read_qwen3_moe (const FabConfig *self)
 }
 
 static void
-read_deepseek_experts (const FabConfig *self)
+read_deepseek_experts (const Config *self)
 {
   config_pass (self, "n_routed_experts", "experts.count");
   config_require (self, "num_experts_per_tok", "experts.per_token");
@@ -400,7 +399,7 @@ read_deepseek_experts (const FabConfig *self)
 }
 
 static void
-read_deepseek (const FabConfig *self)
+read_deepseek (const Config *self)
 {
   config_read_llama (self);
   config_pass (self, "q_lora_rank", "latent.q_lora_rank");
@@ -413,7 +412,7 @@ read_deepseek (const FabConfig *self)
 }
 
 static void
-read_deepseek_v3 (const FabConfig *self)
+read_deepseek_v3 (const Config *self)
 {
   read_deepseek (self);
   if (config_get (self, "n_routed_experts") != NULL)
@@ -422,7 +421,7 @@ read_deepseek_v3 (const FabConfig *self)
 
 /* Biases everywhere, sinks, and windows in every other block, of which the first has one. */
 static void
-read_gpt_oss (const FabConfig *self)
+read_gpt_oss (const Config *self)
 {
   config_read_llama (self);
   config_set (self, "biases", "true");
@@ -437,7 +436,7 @@ read_gpt_oss (const FabConfig *self)
 
 /* Mamba-2, attention, MLP and experts, a block each, by the letters of `hybrid_override_pattern`; no MLP has a gate. */
 static void
-read_nemotron_h (const FabConfig *self)
+read_nemotron_h (const Config *self)
 {
   const FabYamlNode *pattern = config_get (self, "hybrid_override_pattern");
   const FabYamlNode *node = config_get (self, "moe_shared_expert_intermediate_size");
@@ -471,7 +470,7 @@ read_nemotron_h (const FabConfig *self)
     fab_model_file_set_count (self->out, "experts.shared", shared / width, node);
 }
 
-static const FabConcurrentGroups fab_huggingface_experts[] = {
+static const Family experts[] = {
   { "gpt_oss", read_gpt_oss },         { "nemotron_h", read_nemotron_h }, { "mixtral", read_mixtral },
   { "qwen2_moe", read_qwen2_moe },     { "qwen3_moe", read_qwen3_moe },   { "deepseek_v2", read_deepseek },
   { "deepseek_v3", read_deepseek_v3 }, { "kimi_k2", read_deepseek_v3 },   { NULL, NULL },
@@ -486,7 +485,7 @@ static const FabConcurrentGroups fab_huggingface_experts[] = {
  */
 
 static void
-read_gpt2 (const FabConfig *self)
+read_gpt2 (const Config *self)
 {
   config_require (self, "n_layer", "layers");
   config_require (self, "n_embd", "hidden");
@@ -498,7 +497,7 @@ read_gpt2 (const FabConfig *self)
 }
 
 static void
-read_plain (const FabConfig *self)
+read_plain (const Config *self)
 {
   config_require (self, "num_hidden_layers", "layers");
   config_require (self, "hidden_size", "hidden");
@@ -507,7 +506,7 @@ read_plain (const FabConfig *self)
 }
 
 static void
-read_gpt_neox (const FabConfig *self)
+read_gpt_neox (const Config *self)
 {
   read_plain (self);
   config_require (self, "intermediate_size", "feed_forward");
@@ -519,7 +518,7 @@ read_gpt_neox (const FabConfig *self)
 }
 
 static void
-read_phi (const FabConfig *self)
+read_phi (const Config *self)
 {
   read_plain (self);
   config_pass (self, "num_key_value_heads", "kv_heads");
@@ -530,7 +529,7 @@ read_phi (const FabConfig *self)
 }
 
 static void
-read_opt (const FabConfig *self)
+read_opt (const Config *self)
 {
   const FabYamlNode *projected = config_get (self, "word_embed_proj_dim");
   const FabYamlNode *positions = config_get (self, "max_position_embeddings");
@@ -551,7 +550,7 @@ read_opt (const FabConfig *self)
 }
 
 static void
-read_bloom (const FabConfig *self)
+read_bloom (const Config *self)
 {
   config_require (self, "n_layer", "layers");
   config_require (self, config_get (self, "n_embed") != NULL ? "n_embed" : "hidden_size", "hidden");
@@ -563,9 +562,9 @@ read_bloom (const FabConfig *self)
 }
 
 static void
-read_mpt (const FabConfig *self)
+read_mpt (const Config *self)
 {
-  FabConfig attention = { config_get (self, "attn_config"), self->out, self->type };
+  Config attention = { config_get (self, "attn_config"), self->out, self->type };
   gboolean has_positions = config_flag (self, "learned_pos_emb", TRUE);
   gint64 ratio = config_whole (self, "expansion_ratio", 4), width = config_whole (self, "d_model", 0);
 
@@ -583,7 +582,7 @@ read_mpt (const FabConfig *self)
 }
 
 static void
-read_falcon (const FabConfig *self)
+read_falcon (const Config *self)
 {
   gboolean is_new = config_flag (self, "new_decoder_architecture", FALSE);
   gboolean is_parallel = config_flag (self, "parallel_attn", TRUE);
@@ -602,7 +601,7 @@ read_falcon (const FabConfig *self)
 }
 
 static gboolean
-has_architecture (const FabConfig *self, const char *name)
+has_architecture (const Config *self, const char *name)
 {
   const FabYamlNode *list = config_get (self, "architectures");
 
@@ -613,7 +612,7 @@ has_architecture (const FabConfig *self, const char *name)
 }
 
 static void
-read_bert (const FabConfig *self)
+read_bert (const Config *self)
 {
   gboolean is_whole = has_architecture (self, "BertForPreTraining"),
            is_masked = has_architecture (self, "BertForMaskedLM");
@@ -635,7 +634,7 @@ read_bert (const FabConfig *self)
                                     "nevertheless.");
 }
 
-static const FabConcurrentGroups fab_huggingface_others[] = {
+static const Family others[] = {
   { "gpt2", read_gpt2 },   { "gpt_neox", read_gpt_neox }, { "opt", read_opt },
   { "bloom", read_bloom }, { "mpt", read_mpt },           { "falcon", read_falcon },
   { "phi", read_phi },     { "bert", read_bert },         { NULL, NULL },

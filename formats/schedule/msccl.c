@@ -22,7 +22,7 @@
 #define MOST_STEPS 4194304
 
 typedef struct {
-  FabTraceBytes *bytes;
+  FabFileBytes *bytes;
   const char *source;
   const GByteArray *text;
   gsize line_start; /* of the line that was looked at last */
@@ -350,20 +350,20 @@ end_element (G_GNUC_UNUSED GMarkupParseContext *context, G_GNUC_UNUSED const cha
 /* --- the file --- */
 
 static GByteArray *
-read_text (FabTraceBytes *bytes, GError **error)
+read_text (FabFileBytes *bytes, GError **error)
 {
   g_autoptr (GByteArray) text = g_byte_array_new ();
   const char *data;
   gsize size;
 
-  while (fab_trace_bytes_peek (bytes, &data, &size, error) && size > 0) {
+  while (fab_file_bytes_peek (bytes, &data, &size, error) && size > 0) {
     if (text->len + size > MOST_FILE_BYTES) {
       fab_throw (error, FAB_ERROR_INPUT, "%s: larger than %d MiB, the limit of a schedule",
-                 fab_trace_bytes_name (bytes), MOST_FILE_BYTES / 1048576);
+                 fab_file_bytes_name (bytes), MOST_FILE_BYTES / 1048576);
       return NULL;
     }
     g_byte_array_append (text, (const guint8 *) data, (guint) size);
-    fab_trace_bytes_take (bytes, size);
+    fab_file_bytes_take (bytes, size);
   }
   return error != NULL && *error != NULL ? NULL : g_steal_pointer (&text);
 }
@@ -428,9 +428,9 @@ count_senders (const FabBlocks *self)
 }
 
 FabGiven *
-fab_given_read_msccl (FabTraceBytes *bytes, const FabGivenHint *hint, GError **error)
+fab_given_read_msccl (FabFileBytes *bytes, const FabGivenHint *hint, GError **error)
 {
-  const char *source = fab_trace_bytes_name (bytes);
+  const char *source = fab_file_bytes_name (bytes);
   g_autoptr (GError) problem = NULL;
   g_autoptr (GByteArray) text = read_text (bytes, &problem);
   g_autoptr (FabGiven) given = fab_given_new (hint->name, source);

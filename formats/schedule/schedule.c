@@ -102,16 +102,16 @@ read_schedule (const FabScheduleFile *file, GError **error)
 {
   g_autofree char *name = g_path_get_basename (file->path);
   FabGivenHint hint = { .name = name, .bytes = file->size_bytes };
-  g_autoptr (FabTraceBytes) bytes = NULL;
+  g_autoptr (FabFileBytes) bytes = NULL;
   g_autoptr (FabGiven) given = NULL;
   const char *head;
   gsize size = 0;
 
   if (!find_op (file->op, &hint.op, error))
     return NULL;
-  bytes = fab_trace_bytes_open (file->path, error);
-  if (bytes == NULL || !fab_trace_bytes_next (bytes, error)
-      || !fab_trace_bytes_peek (bytes, &head, &size, error))
+  bytes = fab_file_bytes_open (file->path, error);
+  if (bytes == NULL || !fab_file_bytes_next (bytes, error)
+      || !fab_file_bytes_peek (bytes, &head, &size, error))
     return NULL;
   if (is_xml (head, size))
     given = fab_given_read_msccl (bytes, &hint, error);

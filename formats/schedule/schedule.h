@@ -21,4 +21,4 @@ typedef struct {
 } FabGivenHint;
 
 /* Reads the whole file that `bytes` is at. (transfer full) */
-FabGiven *fab_given_read_msccl (FabTraceBytes *bytes, const FabGivenHint *hint, GError **error);
+FabGiven *fab_given_read_msccl (FabFileBytes *bytes, const FabGivenHint *hint, GError **error);

@@ -31,10 +31,10 @@ struct _FabTraceBytes {
   guint64 at;
 };
 
-static FabTraceBytes *
+static FabFileBytes *
 bytes_new (const char *path)
 {
-  FabTraceBytes *self = g_new0 (FabTraceBytes, 1);
+  FabFileBytes *self = g_new0 (FabFileBytes, 1);
 
   self->path = g_strdup (path);
   self->name = g_strdup (path);
@@ -43,11 +43,11 @@ bytes_new (const char *path)
   return self;
 }
 
-FabTraceBytes *
-fab_trace_bytes_open (const char *path, GError **error)
+FabFileBytes *
+fab_file_bytes_open (const char *path, GError **error)
 {
   FILE *file = fopen (path, "rb");
-  FabTraceBytes *self;
+  FabFileBytes *self;
 
   if (file == NULL) {
     fab_throw (error, FAB_ERROR_IO, "%s: %s", path, g_strerror (errno));
@@ -58,10 +58,10 @@ fab_trace_bytes_open (const char *path, GError **error)
   return self;
 }
 
-FabTraceBytes *
-fab_trace_bytes_new (const char *name, const void *data, gsize size)
+FabFileBytes *
+fab_file_bytes_new (const char *name, const void *data, gsize size)
 {
-  FabTraceBytes *self = bytes_new (name);
+  FabFileBytes *self = bytes_new (name);
 
   self->memory = data;
   self->memory_size = size;
@@ -69,7 +69,7 @@ fab_trace_bytes_new (const char *name, const void *data, gsize size)
 }
 
 void
-fab_trace_bytes_free (FabTraceBytes *self)
+fab_file_bytes_free (FabFileBytes *self)
 {
   if (self == NULL)
     return;
@@ -85,26 +85,26 @@ fab_trace_bytes_free (FabTraceBytes *self)
 }
 
 const char *
-fab_trace_bytes_name (const FabTraceBytes *self)
+fab_file_bytes_name (const FabFileBytes *self)
 {
   return self->name;
 }
 
 const char *
-fab_trace_bytes_path (const FabTraceBytes *self)
+fab_file_bytes_path (const FabFileBytes *self)
 {
   return self->file == NULL || self->is_zip || self->is_tar ? NULL : self->path;
 }
 
 guint64
-fab_trace_bytes_at (const FabTraceBytes *self)
+fab_file_bytes_at (const FabFileBytes *self)
 {
   return self->at;
 }
 
 /* Reads from the file or the memory. */
 static gboolean
-read_input (FabTraceBytes *self, void *to, gsize size, gsize *n_read, GError **error)
+read_input (FabFileBytes *self, void *to, gsize size, gsize *n_read, GError **error)
 {
   if (self->file == NULL) {
     *n_read = MIN (size, self->memory_size);
@@ -123,7 +123,7 @@ read_input (FabTraceBytes *self, void *to, gsize size, gsize *n_read, GError **e
 }
 
 static gboolean
-check_zip (FabTraceBytes *self, int code, GError **error)
+check_zip (FabFileBytes *self, int code, GError **error)
 {
   guint64 at = self->packed_read - self->zip.avail_in;
 
@@ -134,17 +134,17 @@ check_zip (FabTraceBytes *self, int code, GError **error)
   if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
     return fab_throw (error, FAB_ERROR_IO, "%s: byte %" G_GUINT64_FORMAT ": zlib fails with code %d",
                       self->path, at, code);
-  if (self->unpacked > BOMB_MIN_BYTES && self->unpacked / FAB_TRACE_MAX_EXPANSION > MAX (at, 1))
+  if (self->unpacked > BOMB_MIN_BYTES && self->unpacked / FAB_FILE_MAX_EXPANSION > MAX (at, 1))
     return fab_throw (error, FAB_ERROR_INPUT,
                       "%s: byte %" G_GUINT64_FORMAT ": the gzip stream expands more than %d times, which no "
                       "trace does",
-                      self->path, at, FAB_TRACE_MAX_EXPANSION);
+                      self->path, at, FAB_FILE_MAX_EXPANSION);
   return TRUE;
 }
 
 /* A gzip file may be several streams one after the other; zeros may follow. */
 static void
-end_zip (FabTraceBytes *self)
+end_zip (FabFileBytes *self)
 {
   if (self->zip.avail_in >= 2 && self->zip.next_in[0] == 0x1f && self->zip.next_in[1] == 0x8b)
     inflateReset (&self->zip);
@@ -153,7 +153,7 @@ end_zip (FabTraceBytes *self)
 }
 
 static gboolean
-unpack (FabTraceBytes *self, GError **error)
+unpack (FabFileBytes *self, GError **error)
 {
   gsize room = CHUNK_BYTES - self->last, n_read = 0;
   int code;
@@ -181,14 +181,14 @@ unpack (FabTraceBytes *self, GError **error)
 }
 
 static gboolean
-is_at_end (const FabTraceBytes *self)
+is_at_end (const FabFileBytes *self)
 {
   return self->is_zip ? self->is_zip_done : self->is_input_done;
 }
 
 /* Makes `least` bytes or all that are left lie in the chunk. */
 static gboolean
-fill (FabTraceBytes *self, gsize least, GError **error)
+fill (FabFileBytes *self, gsize least, GError **error)
 {
   gsize n_read = 0;
 
@@ -212,7 +212,7 @@ fill (FabTraceBytes *self, gsize least, GError **error)
 
 /* Finds out what the file is by its first bytes. */
 static gboolean
-begin (FabTraceBytes *self, GError **error)
+begin (FabFileBytes *self, GError **error)
 {
   self->is_begun = TRUE;
   if (!fill (self, 2, error))
@@ -235,7 +235,7 @@ begin (FabTraceBytes *self, GError **error)
 /* Tar: https://www.gnu.org/software/tar/manual/html_node/Standard.html */
 
 static gboolean
-skip (FabTraceBytes *self, guint64 size, GError **error)
+skip (FabFileBytes *self, guint64 size, GError **error)
 {
   while (size > 0) {
     gsize part;
@@ -252,7 +252,7 @@ skip (FabTraceBytes *self, guint64 size, GError **error)
 }
 
 static gboolean
-read_header (FabTraceBytes *self, char *name, char *type, GError **error)
+read_header (FabFileBytes *self, char *name, char *type, GError **error)
 {
   const char *block = self->chunk + self->first;
   guint64 size = 0;
@@ -272,7 +272,7 @@ read_header (FabTraceBytes *self, char *name, char *type, GError **error)
 }
 
 static gboolean
-next_member (FabTraceBytes *self, GError **error)
+next_member (FabFileBytes *self, GError **error)
 {
   char name[TAR_NAME + 1] = "", type = 0;
 
@@ -297,7 +297,7 @@ next_member (FabTraceBytes *self, GError **error)
 }
 
 gboolean
-fab_trace_bytes_next (FabTraceBytes *self, GError **error)
+fab_file_bytes_next (FabFileBytes *self, GError **error)
 {
   gboolean is_first = !self->is_begun;
 
@@ -307,7 +307,7 @@ fab_trace_bytes_next (FabTraceBytes *self, GError **error)
 }
 
 gboolean
-fab_trace_bytes_peek (FabTraceBytes *self, const char **data, gsize *size, GError **error)
+fab_file_bytes_peek (FabFileBytes *self, const char **data, gsize *size, GError **error)
 {
   gsize least = self->is_tar ? (gsize) MIN (HEAD_BYTES, self->member_left) : HEAD_BYTES;
 
@@ -327,7 +327,7 @@ fab_trace_bytes_peek (FabTraceBytes *self, const char **data, gsize *size, GErro
 }
 
 void
-fab_trace_bytes_take (FabTraceBytes *self, gsize size)
+fab_file_bytes_take (FabFileBytes *self, gsize size)
 {
   self->first += size;
   self->at += size;
@@ -336,14 +336,14 @@ fab_trace_bytes_take (FabTraceBytes *self, gsize size)
 }
 
 gboolean
-fab_trace_bytes_line (FabTraceBytes *self, GString *line, GError **error)
+fab_file_bytes_line (FabFileBytes *self, GString *line, GError **error)
 {
   const char *data, *end;
   gsize size;
 
   g_string_truncate (line, 0);
   while (TRUE) {
-    if (!fab_trace_bytes_peek (self, &data, &size, error))
+    if (!fab_file_bytes_peek (self, &data, &size, error))
       return FALSE;
     if (size == 0)
       return line->len > 0;
@@ -352,7 +352,7 @@ fab_trace_bytes_line (FabTraceBytes *self, GString *line, GError **error)
     if (line->len > MAX_LINE_BYTES)
       return fab_throw (error, FAB_ERROR_INPUT,
                         "%s: byte %" G_GUINT64_FORMAT ": a line is longer than 64 KiB", self->name, self->at);
-    fab_trace_bytes_take (self, end != NULL ? (gsize) (end - data) + 1 : size);
+    fab_file_bytes_take (self, end != NULL ? (gsize) (end - data) + 1 : size);
     if (end != NULL)
       break;
   }

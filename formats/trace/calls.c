@@ -26,18 +26,18 @@ take_text (FabTraceGraphCall *call, const char *text, gint64 last)
 
 /* Passes over a list of values that may hold lists. */
 static gboolean
-read_values (FabTraceJson *json, FabTraceGraphCall *call, double *bytes)
+read_values (FabFileJson *json, FabTraceGraphCall *call, double *bytes)
 {
   guint base = json->depth, n_numbers = 0;
   double numbers[TENSOR_NUMBERS];
   gint64 last = -1;
 
   while (json->depth >= base) {
-    FabTraceJsonToken token = fab_trace_json_next (json);
+    FabFileJsonToken token = fab_file_json_next (json);
 
-    if (token == FAB_TRACE_JSON_ERROR || token == FAB_TRACE_JSON_END)
+    if (token == FAB_FILE_JSON_ERROR || token == FAB_FILE_JSON_END)
       return FALSE;
-    if (token == FAB_TRACE_JSON_NUMBER) {
+    if (token == FAB_FILE_JSON_NUMBER) {
       if (json->depth == base && !fab_trace_parse_whole (json->text, &last))
         last = -1;
       if (n_numbers < TENSOR_NUMBERS)
@@ -45,9 +45,9 @@ read_values (FabTraceJson *json, FabTraceGraphCall *call, double *bytes)
       n_numbers++;
       continue;
     }
-    if (token == FAB_TRACE_JSON_TEXT && json->depth == base)
+    if (token == FAB_FILE_JSON_TEXT && json->depth == base)
       take_text (call, json->text, last);
-    else if (token == FAB_TRACE_JSON_TEXT && n_numbers == TENSOR_NUMBERS)
+    else if (token == FAB_FILE_JSON_TEXT && n_numbers == TENSOR_NUMBERS)
       *bytes += MAX (numbers[TENSOR_ELEMENTS], 0) * MAX (numbers[TENSOR_ITEM_BYTES], 0);
     n_numbers = 0;
   }
@@ -55,21 +55,21 @@ read_values (FabTraceJson *json, FabTraceGraphCall *call, double *bytes)
 }
 
 gboolean
-fab_trace_graph_values (FabTraceJson *json, FabTraceGraphCall *call, double *bytes)
+fab_trace_graph_values (FabFileJson *json, FabTraceGraphCall *call, double *bytes)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
 
-  if (token == FAB_TRACE_JSON_ARRAY) /* schema 1.0 */
+  if (token == FAB_FILE_JSON_ARRAY) /* schema 1.0 */
     return read_values (json, call, bytes);
-  if (token != FAB_TRACE_JSON_OBJECT)
-    return fab_trace_json_skip_from (json, token);
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY) {
+  if (token != FAB_FILE_JSON_OBJECT)
+    return fab_file_json_skip_from (json, token);
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY) {
     gboolean is_values = strcmp (json->text, "values") == 0;
 
-    if (!is_values ? !fab_trace_json_skip (json) : !fab_trace_graph_values (json, call, bytes))
+    if (!is_values ? !fab_file_json_skip (json) : !fab_trace_graph_values (json, call, bytes))
       return FALSE;
   }
-  return token == FAB_TRACE_JSON_OBJECT_END;
+  return token == FAB_FILE_JSON_OBJECT_END;
 }
 
 static void
@@ -96,28 +96,28 @@ take_attribute (FabTraceGraphCall *call, const char *name, const char *value)
 
 /* [{"name": "pg_size", "type": "uint64", "value": 2}, ...] */
 gboolean
-fab_trace_graph_attributes (FabTraceJson *json, FabTraceGraphCall *call)
+fab_trace_graph_attributes (FabFileJson *json, FabTraceGraphCall *call)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
 
-  if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_skip_from (json, token);
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
+  if (token != FAB_FILE_JSON_ARRAY)
+    return fab_file_json_skip_from (json, token);
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_OBJECT) {
     char name[64] = "", value[128] = "";
 
-    while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY) {
+    while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY) {
       gboolean is_name = strcmp (json->text, "name") == 0, is_value = strcmp (json->text, "value") == 0;
 
-      if (is_name    ? !fab_trace_json_copy (json, name, sizeof name)
-          : is_value ? !fab_trace_json_copy (json, value, sizeof value)
-                     : !fab_trace_json_skip (json))
+      if (is_name    ? !fab_file_json_copy (json, name, sizeof name)
+          : is_value ? !fab_file_json_copy (json, value, sizeof value)
+                     : !fab_file_json_skip (json))
         return FALSE;
     }
-    if (token != FAB_TRACE_JSON_OBJECT_END)
+    if (token != FAB_FILE_JSON_OBJECT_END)
       return FALSE;
     take_attribute (call, name, value);
   }
-  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "an attribute is not an object");
+  return token == FAB_FILE_JSON_ARRAY_END || fab_file_json_fail (json, "an attribute is not an object");
 }
 
 gboolean

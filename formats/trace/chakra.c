@@ -221,7 +221,7 @@ read_node (FabTrace *trace, FabTracedRank *rank, Wire wire)
 
 /* Reads the length of the next message and the message into `message`. FALSE without *error: the file has ended. */
 static gboolean
-read_message (FabTraceBytes *bytes, GByteArray *message, GError **error)
+read_message (FabFileBytes *bytes, GByteArray *message, GError **error)
 {
   const char *data;
   gsize size;
@@ -229,34 +229,34 @@ read_message (FabTraceBytes *bytes, GByteArray *message, GError **error)
   Wire wire;
 
   g_byte_array_set_size (message, 0);
-  if (!fab_trace_bytes_peek (bytes, &data, &size, error) || size == 0)
+  if (!fab_file_bytes_peek (bytes, &data, &size, error) || size == 0)
     return FALSE;
   wire = (Wire){ (const guint8 *) data, (const guint8 *) data + MIN (size, 10) };
   if (!read_varint (&wire, &length) || length > MAX_MESSAGE_BYTES)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "%s: byte %" G_GUINT64_FORMAT ": the length of a Chakra message is missing here",
-                      fab_trace_bytes_name (bytes), fab_trace_bytes_at (bytes));
-  fab_trace_bytes_take (bytes, (gsize) (wire.at - (const guint8 *) data));
+                      fab_file_bytes_name (bytes), fab_file_bytes_at (bytes));
+  fab_file_bytes_take (bytes, (gsize) (wire.at - (const guint8 *) data));
   while (message->len < length) {
     gsize part;
 
-    if (!fab_trace_bytes_peek (bytes, &data, &size, error))
+    if (!fab_file_bytes_peek (bytes, &data, &size, error))
       return FALSE;
     part = (gsize) MIN (size, length - message->len);
     if (part == 0)
       return fab_throw (error, FAB_ERROR_INPUT,
                         "%s: byte %" G_GUINT64_FORMAT ": the file ends within a Chakra message; it is cut",
-                        fab_trace_bytes_name (bytes), fab_trace_bytes_at (bytes));
+                        fab_file_bytes_name (bytes), fab_file_bytes_at (bytes));
     g_byte_array_append (message, (const guint8 *) data, (guint) part);
-    fab_trace_bytes_take (bytes, part);
+    fab_file_bytes_take (bytes, part);
   }
   return TRUE;
 }
 
 gboolean
-fab_trace_read_chakra (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_chakra (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
-  FabTracedRank *rank = fab_trace_add_rank (trace, fab_trace_bytes_name (bytes));
+  FabTracedRank *rank = fab_trace_add_rank (trace, fab_file_bytes_name (bytes));
   g_autoptr (GByteArray) message = g_byte_array_new ();
   g_autoptr (GError) problem = NULL;
   gboolean is_metadata = TRUE;
@@ -267,7 +267,7 @@ fab_trace_read_chakra (FabTrace *trace, FabTraceBytes *bytes, GError **error)
     if (!is_metadata && !read_node (trace, rank, wire))
       return fab_throw (error, FAB_ERROR_INPUT,
                         "%s: byte %" G_GUINT64_FORMAT ": the message that ends here is not a node of Chakra",
-                        fab_trace_bytes_name (bytes), fab_trace_bytes_at (bytes));
+                        fab_file_bytes_name (bytes), fab_file_bytes_at (bytes));
     is_metadata = FALSE;
   }
   if (problem != NULL) {

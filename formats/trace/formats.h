@@ -6,11 +6,11 @@
 #include "formats/trace/trace.h"
 
 /* JSON: the profiler of PyTorch (Kineto), PyTorch's execution trace, Chakra. */
-gboolean fab_trace_read_json (FabTrace *trace, FabTraceBytes *bytes, GError **error);
+gboolean fab_trace_read_json (FabTrace *trace, FabFileBytes *bytes, GError **error);
 /* Reads the value of `traceEvents`, whose bracket is next. `name` and `value` of the rest of the file. */
-gboolean fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json);
-gboolean fab_trace_kineto_ranks (FabTracedRank *rank, FabTraceJson *json);
-gboolean fab_trace_kineto_devices (FabTracedRank *rank, FabTraceJson *json);
+gboolean fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabFileJson *json);
+gboolean fab_trace_kineto_ranks (FabTracedRank *rank, FabFileJson *json);
+gboolean fab_trace_kineto_devices (FabTracedRank *rank, FabFileJson *json);
 /* What a node of PyTorch's execution trace says of a collective. */
 typedef struct {
   char name[64]; /* "allreduce", "wait"; "": it is no collective */
@@ -23,8 +23,8 @@ typedef struct {
 } FabTraceGraphCall;
 
 /* Reads the value of `inputs` or `outputs`, and adds the bytes of its tensors. */
-gboolean fab_trace_graph_values (FabTraceJson *json, FabTraceGraphCall *call, double *bytes);
-gboolean fab_trace_graph_attributes (FabTraceJson *json, FabTraceGraphCall *call);
+gboolean fab_trace_graph_values (FabFileJson *json, FabTraceGraphCall *call, double *bytes);
+gboolean fab_trace_graph_attributes (FabFileJson *json, FabTraceGraphCall *call);
 /* FALSE: the call moves nothing, such as "wait". */
 gboolean fab_trace_graph_comm (FabTrace *trace, const FabTraceGraphCall *call, FabTraceComm *comm);
 /* FALSE: the launch is not in the trace. */
@@ -32,11 +32,11 @@ gboolean fab_trace_launch_of (const FabTracedRank *rank, const FabTraceOp *op, F
 /* Gives timed ranks the sizes of their collectives from execution traces of the same ranks, and drops these. */
 void fab_trace_join (FabTrace *trace);
 /* Reads the nodes of a graph in JSON. */
-gboolean fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json);
+gboolean fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabFileJson *json);
 
 /* Plugins of NCCL's profiler interface: the inspector, and the example profiler. */
-gboolean fab_trace_read_inspector (FabTrace *trace, FabTraceBytes *bytes, GError **error);
-gboolean fab_trace_read_nccl_profile (FabTrace *trace, FabTraceBytes *bytes, GError **error);
+gboolean fab_trace_read_inspector (FabTrace *trace, FabFileBytes *bytes, GError **error);
+gboolean fab_trace_read_nccl_profile (FabTrace *trace, FabFileBytes *bytes, GError **error);
 /* Gives collectives of the example profiler the number of ranks, and gathers and scatters the size of all. */
 void fab_trace_count_communicators (FabTrace *trace);
 
@@ -44,9 +44,9 @@ void fab_trace_count_communicators (FabTrace *trace);
 gboolean fab_trace_is_communication (const char *kernel);
 /* Names of C++ kernels have hundreds of characters: those of NCCL lose their arguments, others all after the 160th. */
 const char *fab_trace_kernel_name (FabTrace *trace, const char *full);
-gboolean fab_trace_read_nsys (FabTrace *trace, FabTraceBytes *bytes, GError **error);
-gboolean fab_trace_read_chakra (FabTrace *trace, FabTraceBytes *bytes, GError **error);
-gboolean fab_trace_read_simai (FabTrace *trace, FabTraceBytes *bytes, GError **error);
-gboolean fab_trace_read_aicb (FabTrace *trace, FabTraceBytes *bytes, GError **error);
-gboolean fab_trace_read_goal (FabTrace *trace, FabTraceBytes *bytes, GError **error);
-gboolean fab_trace_read_nccl_log (FabTrace *trace, FabTraceBytes *bytes, GError **error);
+gboolean fab_trace_read_nsys (FabTrace *trace, FabFileBytes *bytes, GError **error);
+gboolean fab_trace_read_chakra (FabTrace *trace, FabFileBytes *bytes, GError **error);
+gboolean fab_trace_read_simai (FabTrace *trace, FabFileBytes *bytes, GError **error);
+gboolean fab_trace_read_aicb (FabTrace *trace, FabFileBytes *bytes, GError **error);
+gboolean fab_trace_read_goal (FabTrace *trace, FabFileBytes *bytes, GError **error);
+gboolean fab_trace_read_nccl_log (FabTrace *trace, FabFileBytes *bytes, GError **error);

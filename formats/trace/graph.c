@@ -9,60 +9,60 @@
 enum { TYPE_MEM_LOAD = 2, TYPE_MEM_STORE, TYPE_COMP, TYPE_SEND, TYPE_RECV, TYPE_COLL };
 
 static gboolean
-read_deps (FabTracedRank *rank, FabTraceNode *node, FabTraceJson *json)
+read_deps (FabTracedRank *rank, FabTraceNode *node, FabFileJson *json)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
   gint64 id;
 
-  if (token == FAB_TRACE_JSON_NUMBER) { /* PyTorch's execution trace: the one parent */
+  if (token == FAB_FILE_JSON_NUMBER) { /* PyTorch's execution trace: the one parent */
     if (fab_trace_parse_whole (json->text, &id) && id >= 0) {
       g_array_append_val (rank->deps, id);
       node->n_deps++;
     }
     return TRUE;
   }
-  if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_skip_from (json, token);
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_NUMBER) {
+  if (token != FAB_FILE_JSON_ARRAY)
+    return fab_file_json_skip_from (json, token);
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_NUMBER) {
     if (!fab_trace_parse_whole (json->text, &id) || id < 0)
-      return fab_trace_json_fail (json, "a dependency is not the id of a node");
+      return fab_file_json_fail (json, "a dependency is not the id of a node");
     g_array_append_val (rank->deps, id);
     node->n_deps++;
   }
-  return token == FAB_TRACE_JSON_ARRAY_END
-      || fab_trace_json_fail (json, "a dependency is not the id of a node");
+  return token == FAB_FILE_JSON_ARRAY_END
+      || fab_file_json_fail (json, "a dependency is not the id of a node");
 }
 
 static gboolean
-read_whole (FabTraceJson *json, gint64 *value)
+read_whole (FabFileJson *json, gint64 *value)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
   gint64 read;
 
-  if ((token == FAB_TRACE_JSON_NUMBER || token == FAB_TRACE_JSON_TEXT)
+  if ((token == FAB_FILE_JSON_NUMBER || token == FAB_FILE_JSON_TEXT)
       && fab_trace_parse_whole (json->text, &read))
     *value = read;
-  return fab_trace_json_skip_from (json, token);
+  return fab_file_json_skip_from (json, token);
 }
 
 static gboolean
-read_name (FabTraceJson *json, char *to, gsize size)
+read_name (FabFileJson *json, char *to, gsize size)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
 
-  if (token == FAB_TRACE_JSON_TEXT)
+  if (token == FAB_FILE_JSON_TEXT)
     g_strlcpy (to, json->text, size);
-  return fab_trace_json_skip_from (json, token);
+  return fab_file_json_skip_from (json, token);
 }
 
 typedef struct {
   gint64 id, type, runtime_us, comm_bytes;
-  char name[FAB_TRACE_TEXT_BYTES + 1];
+  char name[FAB_FILE_TEXT_BYTES + 1];
   FabTraceGraphCall call;
 } Fields;
 
 static gboolean
-read_field (FabTracedRank *rank, FabTraceNode *node, FabTraceJson *json, Fields *fields)
+read_field (FabTracedRank *rank, FabTraceNode *node, FabFileJson *json, Fields *fields)
 {
   const char *key = json->text;
 
@@ -85,7 +85,7 @@ read_field (FabTracedRank *rank, FabTraceNode *node, FabTraceJson *json, Fields 
     return fab_trace_graph_values (json, &fields->call, &fields->call.out_bytes);
   if (strcmp (key, "attrs") == 0)
     return fab_trace_graph_attributes (json, &fields->call);
-  return fab_trace_json_skip (json);
+  return fab_file_json_skip (json);
 }
 
 static void
@@ -126,26 +126,26 @@ add_node (FabTrace *trace, FabTracedRank *rank, FabTraceNode *node, const Fields
 }
 
 gboolean
-fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json)
+fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabFileJson *json)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
 
-  if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_fail (json, "`nodes` is not a list");
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
+  if (token != FAB_FILE_JSON_ARRAY)
+    return fab_file_json_fail (json, "`nodes` is not a list");
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_OBJECT) {
     FabTraceNode node = { .comm = -1, .peer = -1, .first_dep = rank->deps->len };
     Fields fields = { .id = -1, .call.rank = -1 };
 
-    while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+    while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY)
       if (!read_field (rank, &node, json, &fields))
         return FALSE;
-    if (token != FAB_TRACE_JSON_OBJECT_END)
+    if (token != FAB_FILE_JSON_OBJECT_END)
       return FALSE;
     if (fields.id < 0)
-      return fab_trace_json_fail (json, "a node has no id");
+      return fab_file_json_fail (json, "a node has no id");
     add_node (trace, rank, &node, &fields);
   }
-  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "a node is not an object");
+  return token == FAB_FILE_JSON_ARRAY_END || fab_file_json_fail (json, "a node is not an object");
 }
 
 /* --- which JSON it is --- */
@@ -156,7 +156,7 @@ typedef struct {
 } Found;
 
 static gboolean
-read_part (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, Found *found)
+read_part (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, Found *found)
 {
   const char *key = json->text;
 
@@ -174,38 +174,38 @@ read_part (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, Found *foun
     return fab_trace_kineto_devices (rank, json);
   if (strcmp (key, "baseTimeNanoseconds") == 0)
     return read_whole (json, &found->base_ns);
-  return fab_trace_json_skip (json);
+  return fab_file_json_skip (json);
 }
 
 static gboolean
-read_document (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, Found *found)
+read_document (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, Found *found)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
 
-  if (token != FAB_TRACE_JSON_OBJECT)
-    return fab_trace_json_fail (json, "a trace is a JSON object");
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+  if (token != FAB_FILE_JSON_OBJECT)
+    return fab_file_json_fail (json, "a trace is a JSON object");
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY)
     if (!read_part (trace, rank, json, found))
       return FALSE;
-  return token == FAB_TRACE_JSON_OBJECT_END && fab_trace_json_next (json) == FAB_TRACE_JSON_END;
+  return token == FAB_FILE_JSON_OBJECT_END && fab_file_json_next (json) == FAB_FILE_JSON_END;
 }
 
 gboolean
-fab_trace_read_json (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_json (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
-  FabTracedRank *rank = fab_trace_add_rank (trace, fab_trace_bytes_name (bytes));
-  g_autofree FabTraceJson *json = g_new (FabTraceJson, 1);
+  FabTracedRank *rank = fab_trace_add_rank (trace, fab_file_bytes_name (bytes));
+  g_autofree FabFileJson *json = g_new (FabFileJson, 1);
   Found found = { 0 };
   gboolean is_read;
 
   rank->epoch_us = G_MININT64;
-  fab_trace_json_init (json, bytes);
+  fab_file_json_init (json, bytes);
   is_read = read_document (trace, rank, json, &found);
   if (!is_read)
-    fab_trace_json_fail (json, "a bracket is missing");
+    fab_file_json_fail (json, "a bracket is missing");
   if (!is_read)
     g_propagate_error (error, g_steal_pointer (&json->error));
-  fab_trace_json_clear (json);
+  fab_file_json_clear (json);
   if (!is_read)
     return FALSE;
   if (rank->epoch_us == G_MININT64)

@@ -15,19 +15,19 @@
 typedef struct {
   char phase;
   char category[32], ts[40], dur[40];
-  char name[FAB_TRACE_TEXT_BYTES + 1];
+  char name[FAB_FILE_TEXT_BYTES + 1];
   gint64 correlation, stream, tid, device, in_elements, out_elements, group_size;
   double elements, first_elements, second_elements; /* of a call's tensors: all, the first, the second one */
-  char collective[64], dtype[32], group[FAB_TRACE_TEXT_BYTES + 1], group_name[64], group_description[128];
+  char collective[64], dtype[32], group[FAB_FILE_TEXT_BYTES + 1], group_name[64], group_description[128];
 } Event;
 
 static gboolean
-read_whole (FabTraceJson *json, gint64 *value)
+read_whole (FabFileJson *json, gint64 *value)
 {
   char text[32] = "";
   gint64 read;
 
-  if (!fab_trace_json_copy (json, text, sizeof text))
+  if (!fab_file_json_copy (json, text, sizeof text))
     return FALSE;
   if (fab_trace_parse_whole (text, &read))
     *value = read;
@@ -46,21 +46,21 @@ add_tensor (Event *event, guint n_tensors, double elements)
 
 /* [[8, 1024], [3]]: the products. */
 static gboolean
-read_dims (FabTraceJson *json, Event *event)
+read_dims (FabFileJson *json, Event *event)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
   guint depth = json->depth, n_numbers = 0, n_tensors = 0;
   double product = 1;
 
-  if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_skip_from (json, token);
+  if (token != FAB_FILE_JSON_ARRAY)
+    return fab_file_json_skip_from (json, token);
   while (json->depth >= depth) {
     gint64 value;
 
-    token = fab_trace_json_next (json);
-    if (token == FAB_TRACE_JSON_ERROR || token == FAB_TRACE_JSON_END)
+    token = fab_file_json_next (json);
+    if (token == FAB_FILE_JSON_ERROR || token == FAB_FILE_JSON_END)
       return FALSE;
-    if (token == FAB_TRACE_JSON_NUMBER && fab_trace_parse_whole (json->text, &value) && value >= 0) {
+    if (token == FAB_FILE_JSON_NUMBER && fab_trace_parse_whole (json->text, &value) && value >= 0) {
       product *= (double) value;
       n_numbers++;
       continue;
@@ -75,18 +75,18 @@ read_dims (FabTraceJson *json, Event *event)
 
 /* Of a list of texts, the first one. */
 static gboolean
-read_first (FabTraceJson *json, char *to, gsize size)
+read_first (FabFileJson *json, char *to, gsize size)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
   guint depth = json->depth;
 
-  if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_skip_from (json, token);
+  if (token != FAB_FILE_JSON_ARRAY)
+    return fab_file_json_skip_from (json, token);
   while (json->depth >= depth) {
-    token = fab_trace_json_next (json);
-    if (token == FAB_TRACE_JSON_ERROR || token == FAB_TRACE_JSON_END)
+    token = fab_file_json_next (json);
+    if (token == FAB_FILE_JSON_ERROR || token == FAB_FILE_JSON_END)
       return FALSE;
-    if (token == FAB_TRACE_JSON_TEXT && to[0] == '\0')
+    if (token == FAB_FILE_JSON_TEXT && to[0] == '\0')
       g_strlcpy (to, json->text, size);
   }
   return TRUE;
@@ -107,7 +107,7 @@ is_operator (const char *name)
 }
 
 static gboolean
-read_arg (FabTraceJson *json, Event *event)
+read_arg (FabFileJson *json, Event *event)
 {
   const char *key = json->text;
 
@@ -124,66 +124,66 @@ read_arg (FabTraceJson *json, Event *event)
   if (strcmp (key, "Group size") == 0)
     return read_whole (json, &event->group_size);
   if (strcmp (key, "Collective name") == 0)
-    return fab_trace_json_copy (json, event->collective, sizeof event->collective);
+    return fab_file_json_copy (json, event->collective, sizeof event->collective);
   if (strcmp (key, "dtype") == 0)
-    return fab_trace_json_copy (json, event->dtype, sizeof event->dtype);
+    return fab_file_json_copy (json, event->dtype, sizeof event->dtype);
   if (strcmp (key, "Process Group Ranks") == 0)
-    return fab_trace_json_copy (json, event->group, sizeof event->group);
+    return fab_file_json_copy (json, event->group, sizeof event->group);
   if (strcmp (key, "Process Group Name") == 0)
-    return fab_trace_json_copy (json, event->group_name, sizeof event->group_name);
+    return fab_file_json_copy (json, event->group_name, sizeof event->group_name);
   if (strcmp (key, "Process Group Description") == 0)
-    return fab_trace_json_copy (json, event->group_description, sizeof event->group_description);
+    return fab_file_json_copy (json, event->group_description, sizeof event->group_description);
   if (strcmp (key, "Input Dims") == 0 && (is_call (event->name) || is_operator (event->name)))
     return read_dims (json, event);
   if (strcmp (key, "Input type") == 0 && (is_call (event->name) || is_operator (event->name)))
     return read_first (json, event->dtype, sizeof event->dtype);
-  return fab_trace_json_skip (json);
+  return fab_file_json_skip (json);
 }
 
 static gboolean
-read_args (FabTraceJson *json, Event *event)
+read_args (FabFileJson *json, Event *event)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
 
-  if (token != FAB_TRACE_JSON_OBJECT)
-    return fab_trace_json_skip_from (json, token);
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+  if (token != FAB_FILE_JSON_OBJECT)
+    return fab_file_json_skip_from (json, token);
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY)
     if (!read_arg (json, event))
       return FALSE;
-  return token == FAB_TRACE_JSON_OBJECT_END;
+  return token == FAB_FILE_JSON_OBJECT_END;
 }
 
 static gboolean
-read_phase (FabTraceJson *json, Event *event)
+read_phase (FabFileJson *json, Event *event)
 {
   char text[2] = "";
 
-  if (!fab_trace_json_copy (json, text, sizeof text))
+  if (!fab_file_json_copy (json, text, sizeof text))
     return FALSE;
   event->phase = text[0];
   return TRUE;
 }
 
 static gboolean
-read_field (FabTraceJson *json, Event *event)
+read_field (FabFileJson *json, Event *event)
 {
   const char *key = json->text;
 
   if (strcmp (key, "ph") == 0)
     return read_phase (json, event);
   if (strcmp (key, "cat") == 0)
-    return fab_trace_json_copy (json, event->category, sizeof event->category);
+    return fab_file_json_copy (json, event->category, sizeof event->category);
   if (strcmp (key, "name") == 0)
-    return fab_trace_json_copy (json, event->name, sizeof event->name);
+    return fab_file_json_copy (json, event->name, sizeof event->name);
   if (strcmp (key, "ts") == 0)
-    return fab_trace_json_copy (json, event->ts, sizeof event->ts);
+    return fab_file_json_copy (json, event->ts, sizeof event->ts);
   if (strcmp (key, "dur") == 0)
-    return fab_trace_json_copy (json, event->dur, sizeof event->dur);
+    return fab_file_json_copy (json, event->dur, sizeof event->dur);
   if (strcmp (key, "tid") == 0)
     return read_whole (json, &event->tid);
   if (strcmp (key, "args") == 0)
     return read_args (json, event);
-  return fab_trace_json_skip (json);
+  return fab_file_json_skip (json);
 }
 
 static void
@@ -199,20 +199,20 @@ event_reset (Event *event)
 
 /* The first time of a file is where its times begin. */
 static gboolean
-event_times (FabTraceJson *json, FabTracedRank *rank, const Event *event, FabTimePs *start_ps,
+event_times (FabFileJson *json, FabTracedRank *rank, const Event *event, FabTimePs *start_ps,
              FabTimePs *end_ps)
 {
   gint64 whole_us, length_us;
   FabTimePs rest_ps, length_ps;
 
   if (!fab_trace_parse_us (event->ts, &whole_us, &rest_ps))
-    return fab_trace_json_fail (json, "an event has no ts in microseconds");
+    return fab_file_json_fail (json, "an event has no ts in microseconds");
   if (!fab_trace_parse_us (event->dur, &length_us, &length_ps))
-    return fab_trace_json_fail (json, "an event has no dur in microseconds");
+    return fab_file_json_fail (json, "an event has no dur in microseconds");
   if (rank->epoch_us == G_MININT64)
     rank->epoch_us = whole_us;
   if (ABS (whole_us - rank->epoch_us) > 1000000000000 || length_us > 1000000000000)
-    return fab_trace_json_fail (json, "the times of two events are more than 11 days apart");
+    return fab_file_json_fail (json, "the times of two events are more than 11 days apart");
   *start_ps = (whole_us - rank->epoch_us) * 1000000 + rest_ps;
   *end_ps = *start_ps + length_us * 1000000 + length_ps;
   return TRUE;
@@ -246,7 +246,7 @@ add_comm (FabTrace *trace, FabTracedRank *rank, const Event *event)
 }
 
 static gboolean
-add_kernel (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Event *event, gboolean is_copy)
+add_kernel (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, const Event *event, gboolean is_copy)
 {
   FabTraceOp op = { .launch = event->correlation, .comm = -1, .step = -1 };
 
@@ -266,7 +266,7 @@ add_kernel (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Even
 }
 
 static gboolean
-add_step (FabTracedRank *rank, FabTraceJson *json, const Event *event)
+add_step (FabTracedRank *rank, FabFileJson *json, const Event *event)
 {
   FabTraceStep step = { 0 };
 
@@ -294,7 +294,7 @@ size_operator (const Event *event, FabTraceCall *call, guint type_bytes)
 }
 
 static gboolean
-add_call (FabTracedRank *rank, FabTraceJson *json, const Event *event)
+add_call (FabTracedRank *rank, FabFileJson *json, const Event *event)
 {
   guint type_bytes = fab_trace_type_bytes (event->dtype);
   FabTraceCall call = { .op = fab_trace_op_name (strchr (event->name, ':')) };
@@ -312,7 +312,7 @@ add_call (FabTracedRank *rank, FabTraceJson *json, const Event *event)
 }
 
 static gboolean
-add_launch (FabTracedRank *rank, FabTraceJson *json, const Event *event)
+add_launch (FabTracedRank *rank, FabFileJson *json, const Event *event)
 {
   FabTraceLaunch launch = { .launch = event->correlation };
   FabTimePs end_ps;
@@ -324,7 +324,7 @@ add_launch (FabTracedRank *rank, FabTraceJson *json, const Event *event)
 }
 
 static gboolean
-add_event (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Event *event)
+add_event (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, const Event *event)
 {
   const char *category = event->category;
   gboolean is_copy = g_ascii_strcasecmp (category, "gpu_memcpy") == 0
@@ -349,75 +349,75 @@ add_event (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json, const Event
 }
 
 gboolean
-fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabTraceJson *json)
+fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabFileJson *json)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
   g_autofree Event *event = g_new0 (Event, 1);
 
-  if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_fail (json, "`traceEvents` is not a list");
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
+  if (token != FAB_FILE_JSON_ARRAY)
+    return fab_file_json_fail (json, "`traceEvents` is not a list");
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_OBJECT) {
     event_reset (event);
-    while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+    while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY)
       if (!read_field (json, event))
         return FALSE;
-    if (token != FAB_TRACE_JSON_OBJECT_END || !add_event (trace, rank, json, event))
+    if (token != FAB_FILE_JSON_OBJECT_END || !add_event (trace, rank, json, event))
       return FALSE;
   }
-  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_fail (json, "an event is not an object");
+  return token == FAB_FILE_JSON_ARRAY_END || fab_file_json_fail (json, "an event is not an object");
 }
 
 /* {"backend": "nccl", "rank": 1, "world_size": 2} */
 gboolean
-fab_trace_kineto_ranks (FabTracedRank *rank, FabTraceJson *json)
+fab_trace_kineto_ranks (FabTracedRank *rank, FabFileJson *json)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
   gint64 value;
 
-  if (token != FAB_TRACE_JSON_OBJECT)
-    return fab_trace_json_skip_from (json, token);
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY) {
+  if (token != FAB_FILE_JSON_OBJECT)
+    return fab_file_json_skip_from (json, token);
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY) {
     gboolean is_rank = strcmp (json->text, "rank") == 0;
 
     value = -1;
     if (!is_rank && strcmp (json->text, "world_size") != 0) {
-      if (!fab_trace_json_skip (json))
+      if (!fab_file_json_skip (json))
         return FALSE;
       continue;
     }
     if (!read_whole (json, &value))
       return FALSE;
     if (value < 0 || value > G_MAXINT / 2)
-      return fab_trace_json_fail (json, "distributedInfo has an impossible rank");
+      return fab_file_json_fail (json, "distributedInfo has an impossible rank");
     if (is_rank)
       rank->rank = value;
     else
       rank->n_world = (guint) value;
   }
-  return token == FAB_TRACE_JSON_OBJECT_END;
+  return token == FAB_FILE_JSON_OBJECT_END;
 }
 
 /* The devices of the node: [{"id": 0, "name": "Tesla V100"}, ...] */
 gboolean
-fab_trace_kineto_devices (FabTracedRank *rank, FabTraceJson *json)
+fab_trace_kineto_devices (FabTracedRank *rank, FabFileJson *json)
 {
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJsonToken token = fab_file_json_next (json);
 
-  if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_skip_from (json, token);
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
+  if (token != FAB_FILE_JSON_ARRAY)
+    return fab_file_json_skip_from (json, token);
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_OBJECT) {
     rank->n_devices++;
-    while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY) {
+    while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY) {
       char name[128] = "";
       gboolean is_name = strcmp (json->text, "name") == 0;
 
-      if (is_name ? !fab_trace_json_copy (json, name, sizeof name) : !fab_trace_json_skip (json))
+      if (is_name ? !fab_file_json_copy (json, name, sizeof name) : !fab_file_json_skip (json))
         return FALSE;
       if (is_name && rank->device == NULL)
         rank->device = fab_printable (name);
     }
-    if (token != FAB_TRACE_JSON_OBJECT_END)
+    if (token != FAB_FILE_JSON_OBJECT_END)
       return FALSE;
   }
-  return token == FAB_TRACE_JSON_ARRAY_END || fab_trace_json_skip_from (json, token);
+  return token == FAB_FILE_JSON_ARRAY_END || fab_file_json_skip_from (json, token);
 }

@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
   FabTrace *trace;
-  FabTraceJson *json;
+  FabFileJson *json;
   FabTracedRank *rank; /* of the last call; NULL: there was none */
   Call call;
   FabTimePs start_ps, end_ps; /* of the collective that is open */
@@ -41,12 +41,12 @@ typedef struct {
 } Reader;
 
 static gboolean
-read_whole (FabTraceJson *json, gint64 *value)
+read_whole (FabFileJson *json, gint64 *value)
 {
   char text[32] = "";
   gint64 read;
 
-  if (!fab_trace_json_copy (json, text, sizeof text))
+  if (!fab_file_json_copy (json, text, sizeof text))
     return FALSE;
   if (fab_trace_parse_whole (text, &read) && read >= 0)
     *value = read;
@@ -97,7 +97,7 @@ find_rank (Reader *self)
     if (is_of (rank, process, &self->call))
       return rank;
   }
-  rank = fab_trace_add_rank (self->trace, fab_trace_bytes_name (self->json->bytes));
+  rank = fab_trace_add_rank (self->trace, fab_file_bytes_name (self->json->bytes));
   rank->process = g_steal_pointer (&process);
   rank->communicators = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   rank->epoch_us = 0;
@@ -116,10 +116,10 @@ add_call (Reader *self, const char *group, FabTimePs start_ps, FabTimePs end_ps)
   FabTraceComm comm = { .op = op, .dimension = "other", .n_ranks = (guint) call->n_ranks };
 
   if (call->rank < 0 || call->rank > G_MAXINT / 2 || call->n_ranks > G_MAXINT / 2)
-    return fab_trace_json_fail (self->json, "the rank of a collective is missing or impossible");
+    return fab_file_json_fail (self->json, "the rank of a collective is missing or impossible");
   if (op == NULL || call->bytes < 0)
-    return fab_trace_json_fail (self->json,
-                                "the operation of a collective is not known, or its size is missing");
+    return fab_file_json_fail (self->json,
+                               "the operation of a collective is not known, or its size is missing");
   self->rank = find_rank (self);
   g_hash_table_insert (self->rank->communicators, g_strdup (call->communicator),
                        GINT_TO_POINTER ((gint) call->rank + 1));
@@ -139,54 +139,54 @@ add_call (Reader *self, const char *group, FabTimePs start_ps, FabTimePs end_ps)
 /* --- the inspector --- */
 
 static gboolean
-read_record_field (Reader *self, FabTraceJson *json)
+read_record_field (Reader *self, FabFileJson *json)
 {
   const char *key = json->text;
   Call *call = &self->call;
 
   if (strcmp (key, "id") == 0)
-    return fab_trace_json_copy (json, call->communicator, sizeof call->communicator);
+    return fab_file_json_copy (json, call->communicator, sizeof call->communicator);
   if (strcmp (key, "hostname") == 0)
-    return fab_trace_json_copy (json, call->host, sizeof call->host);
+    return fab_file_json_copy (json, call->host, sizeof call->host);
   if (strcmp (key, "pid") == 0)
-    return fab_trace_json_copy (json, call->process, sizeof call->process);
+    return fab_file_json_copy (json, call->process, sizeof call->process);
   if (strcmp (key, "rank") == 0)
     return read_whole (json, &call->rank);
   if (strcmp (key, "n_ranks") == 0)
     return read_whole (json, &call->n_ranks);
   if (strcmp (key, "coll") == 0)
-    return fab_trace_json_copy (json, call->op, sizeof call->op);
+    return fab_file_json_copy (json, call->op, sizeof call->op);
   if (strcmp (key, "coll_sn") == 0)
     return read_whole (json, &call->number);
   if (strcmp (key, "coll_msg_size_bytes") == 0)
     return read_whole (json, &call->bytes);
   if (strcmp (key, "coll_exec_time_us") == 0)
     return read_whole (json, &call->length_us);
-  return fab_trace_json_skip (json);
+  return fab_file_json_skip (json);
 }
 
 /* {"header": {...}, "metadata": {...}, "coll_perf": {...}} */
 static gboolean
 read_record (Reader *self)
 {
-  FabTraceJson *json = self->json;
-  FabTraceJsonToken token;
+  FabFileJson *json = self->json;
+  FabFileJsonToken token;
 
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY) {
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY) {
     self->is_message = self->is_message || strcmp (json->text, "p2p_perf") == 0;
-    token = fab_trace_json_next (json);
-    if (token != FAB_TRACE_JSON_OBJECT) {
-      if (!fab_trace_json_skip_from (json, token))
+    token = fab_file_json_next (json);
+    if (token != FAB_FILE_JSON_OBJECT) {
+      if (!fab_file_json_skip_from (json, token))
         return FALSE;
       continue;
     }
-    while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+    while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY)
       if (!read_record_field (self, json))
         return FALSE;
-    if (token != FAB_TRACE_JSON_OBJECT_END)
+    if (token != FAB_FILE_JSON_OBJECT_END)
       return FALSE;
   }
-  return token == FAB_TRACE_JSON_OBJECT_END;
+  return token == FAB_FILE_JSON_OBJECT_END;
 }
 
 static gboolean
@@ -197,18 +197,18 @@ add_record (Reader *self)
   FabTimePs end_ps = (call->number % MAX_SLOTS + 1) * SLOT_PS;
 
   if (call->number < 0 || call->length_us < 0 || call->length_us > MAX_LENGTH_US)
-    return fab_trace_json_fail (self->json, "the number of a collective is missing, or its length in us");
+    return fab_file_json_fail (self->json, "the number of a collective is missing, or its length in us");
   return add_call (self, group, end_ps - call->length_us * 1000000, end_ps);
 }
 
 static gboolean
 read_records (Reader *self)
 {
-  while (fab_trace_json_more (self->json)) {
+  while (fab_file_json_more (self->json)) {
     self->call = no_call ();
     self->is_message = FALSE;
-    if (fab_trace_json_next (self->json) != FAB_TRACE_JSON_OBJECT)
-      return fab_trace_json_fail (self->json, "a collective is not an object");
+    if (fab_file_json_next (self->json) != FAB_FILE_JSON_OBJECT)
+      return fab_file_json_fail (self->json, "a collective is not an object");
     if (!read_record (self) || (!self->is_message && !add_record (self)))
       return FALSE;
     self->n_messages += self->is_message;
@@ -223,47 +223,47 @@ typedef struct {
 } Event;
 
 static gboolean
-read_argument (FabTraceJson *json, Call *call)
+read_argument (FabFileJson *json, Call *call)
 {
   const char *key = json->text;
 
   if (strcmp (key, "CommHash") == 0)
-    return fab_trace_json_copy (json, call->communicator, sizeof call->communicator);
+    return fab_file_json_copy (json, call->communicator, sizeof call->communicator);
   if (strcmp (key, "Rank") == 0)
     return read_whole (json, &call->rank);
   if (strcmp (key, "Count") == 0)
     return read_whole (json, &call->bytes);
   if (strcmp (key, "Datatype") == 0)
-    return fab_trace_json_copy (json, call->dtype, sizeof call->dtype);
-  return fab_trace_json_skip (json);
+    return fab_file_json_copy (json, call->dtype, sizeof call->dtype);
+  return fab_file_json_skip (json);
 }
 
 static gboolean
 read_event_field (Reader *self, Event *event, Call *call)
 {
-  FabTraceJson *json = self->json;
+  FabFileJson *json = self->json;
   const char *key = json->text;
-  FabTraceJsonToken token;
+  FabFileJsonToken token;
 
   if (strcmp (key, "ph") == 0)
-    return fab_trace_json_copy (json, event->phase, sizeof event->phase);
+    return fab_file_json_copy (json, event->phase, sizeof event->phase);
   if (strcmp (key, "cat") == 0)
-    return fab_trace_json_copy (json, event->category, sizeof event->category);
+    return fab_file_json_copy (json, event->category, sizeof event->category);
   if (strcmp (key, "name") == 0)
-    return fab_trace_json_copy (json, event->name, sizeof event->name);
+    return fab_file_json_copy (json, event->name, sizeof event->name);
   if (strcmp (key, "ts") == 0)
-    return fab_trace_json_copy (json, event->ts, sizeof event->ts);
+    return fab_file_json_copy (json, event->ts, sizeof event->ts);
   if (strcmp (key, "pid") == 0)
-    return fab_trace_json_copy (json, event->process, sizeof event->process);
+    return fab_file_json_copy (json, event->process, sizeof event->process);
   if (strcmp (key, "args") != 0)
-    return fab_trace_json_skip (json);
-  token = fab_trace_json_next (json);
-  if (token != FAB_TRACE_JSON_OBJECT)
-    return fab_trace_json_skip_from (json, token);
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+    return fab_file_json_skip (json);
+  token = fab_file_json_next (json);
+  if (token != FAB_FILE_JSON_OBJECT)
+    return fab_file_json_skip_from (json, token);
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY)
     if (!read_argument (json, call))
       return FALSE;
-  return token == FAB_TRACE_JSON_OBJECT_END;
+  return token == FAB_FILE_JSON_OBJECT_END;
 }
 
 static gboolean
@@ -273,7 +273,7 @@ time_of (Reader *self, const Event *event, FabTimePs *at_ps)
   FabTimePs rest_ps;
 
   if (!fab_trace_parse_us (event->ts, &whole_us, &rest_ps) || whole_us > MAX_LENGTH_US)
-    return fab_trace_json_fail (self->json, "an event has no ts in microseconds");
+    return fab_file_json_fail (self->json, "an event has no ts in microseconds");
   *at_ps = whole_us * 1000000 + rest_ps;
   return TRUE;
 }
@@ -306,7 +306,7 @@ close_collective (Reader *self, const Event *event)
   if (!self->has_kernel)
     self->end_ps = end_ps;
   if (self->end_ps < self->start_ps)
-    return fab_trace_json_fail (self->json, "a collective ends before it begins");
+    return fab_file_json_fail (self->json, "a collective ends before it begins");
   return add_call (self, self->call.communicator, self->start_ps, self->end_ps);
 }
 
@@ -341,58 +341,58 @@ take_event (Reader *self, const Event *event, const Call *call)
 static gboolean
 read_events (Reader *self)
 {
-  FabTraceJson *json = self->json;
-  FabTraceJsonToken token = fab_trace_json_next (json);
+  FabFileJson *json = self->json;
+  FabFileJsonToken token = fab_file_json_next (json);
 
-  if (token != FAB_TRACE_JSON_ARRAY)
-    return fab_trace_json_fail (json, "the events are not a list");
-  while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_OBJECT) {
+  if (token != FAB_FILE_JSON_ARRAY)
+    return fab_file_json_fail (json, "the events are not a list");
+  while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_OBJECT) {
     Event event = { 0 };
     Call call = no_call ();
 
-    while ((token = fab_trace_json_next (json)) == FAB_TRACE_JSON_KEY)
+    while ((token = fab_file_json_next (json)) == FAB_FILE_JSON_KEY)
       if (!read_event_field (self, &event, &call))
         return FALSE;
-    if (token != FAB_TRACE_JSON_OBJECT_END || !take_event (self, &event, &call))
+    if (token != FAB_FILE_JSON_OBJECT_END || !take_event (self, &event, &call))
       return FALSE;
   }
-  return token == FAB_TRACE_JSON_ARRAY_END;
+  return token == FAB_FILE_JSON_ARRAY_END;
 }
 
 /* --- both --- */
 
 static gboolean
-read_with (FabTrace *trace, FabTraceBytes *bytes, gboolean (*read) (Reader *self), GError **error)
+read_with (FabTrace *trace, FabFileBytes *bytes, gboolean (*read) (Reader *self), GError **error)
 {
-  g_autofree FabTraceJson *json = g_new (FabTraceJson, 1);
+  g_autofree FabFileJson *json = g_new (FabFileJson, 1);
   Reader self = { .trace = trace, .json = json };
   gboolean is_read;
 
-  fab_trace_json_init (json, bytes);
+  fab_file_json_init (json, bytes);
   is_read = read (&self);
   if (!is_read)
-    fab_trace_json_fail (json, "a bracket is missing");
+    fab_file_json_fail (json, "a bracket is missing");
   if (!is_read)
     g_propagate_error (error, g_steal_pointer (&json->error));
-  fab_trace_json_clear (json);
+  fab_file_json_clear (json);
   if (is_read && self.n_messages > 0)
-    fab_trace_note (trace, "%s: %u messages between two ranks were left out", fab_trace_bytes_name (bytes),
+    fab_trace_note (trace, "%s: %u messages between two ranks were left out", fab_file_bytes_name (bytes),
                     self.n_messages);
   if (is_read && self.rank == NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "%s: has no collective that NCCL's profiler recorded",
-                      fab_trace_bytes_name (bytes));
+                      fab_file_bytes_name (bytes));
   return is_read;
 }
 
 gboolean
-fab_trace_read_inspector (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_inspector (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   trace->has_only_lengths = TRUE;
   return read_with (trace, bytes, read_records, error);
 }
 
 gboolean
-fab_trace_read_nccl_profile (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_nccl_profile (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_with (trace, bytes, read_events, error);
 }

@@ -184,10 +184,10 @@ take_rank (Report *self, sqlite3_stmt *row, GError **error)
 }
 
 gboolean
-fab_trace_read_nsys (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_nsys (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
-  Report self = { .name = fab_trace_bytes_name (bytes), .trace = trace };
-  const char *path = fab_trace_bytes_path (bytes);
+  Report self = { .name = fab_file_bytes_name (bytes), .trace = trace };
+  const char *path = fab_file_bytes_path (bytes);
   guint before = trace->ranks->len;
   gboolean is_good;
 

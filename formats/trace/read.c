@@ -11,7 +11,7 @@
 typedef struct {
   const char *name;
   gboolean (*recognises) (const char *head, gsize size);
-  gboolean (*read) (FabTrace *trace, FabTraceBytes *bytes, GError **error); /* NULL: `why` */
+  gboolean (*read) (FabTrace *trace, FabFileBytes *bytes, GError **error); /* NULL: `why` */
   const char *why;
 } Format;
 
@@ -136,23 +136,23 @@ rank_of_name (FabTrace *self, guint first)
 }
 
 gboolean
-fab_trace_read_bytes (FabTrace *self, FabTraceBytes *bytes, GError **error)
+fab_trace_read_bytes (FabTrace *self, FabFileBytes *bytes, GError **error)
 {
   const char *head;
   gsize size;
   guint first = self->ranks->len;
 
-  if (!fab_trace_bytes_peek (bytes, &head, &size, error))
+  if (!fab_file_bytes_peek (bytes, &head, &size, error))
     return FALSE;
   if (size == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: is empty", fab_trace_bytes_name (bytes));
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: is empty", fab_file_bytes_name (bytes));
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     const Format *format = &formats[i];
 
     if (!format->recognises (head, MIN (size, 4096)))
       continue;
     if (format->read == NULL)
-      return fab_throw (error, FAB_ERROR_INPUT, "%s: %s", fab_trace_bytes_name (bytes), format->why);
+      return fab_throw (error, FAB_ERROR_INPUT, "%s: %s", fab_file_bytes_name (bytes), format->why);
     if (strcmp (format->name, "json") != 0)
       g_ptr_array_add (self->formats, (gpointer) format->name);
     if (!format->read (self, bytes, error))
@@ -164,7 +164,7 @@ fab_trace_read_bytes (FabTrace *self, FabTraceBytes *bytes, GError **error)
       error, FAB_ERROR_INPUT,
       "%s: byte 0: the file has none of the formats that can be read: Kineto, Nsight Systems, Chakra, GOAL, SimAI, "
       "AICB, a log of NCCL or the output of its profiler",
-      fab_trace_bytes_name (bytes));
+      fab_file_bytes_name (bytes));
 }
 
 /* --- folders --- */
@@ -224,11 +224,11 @@ static void
 read_file (FabTrace *self, const char *path, FabTraceProgress progress, gpointer data, GString *mistakes)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (FabTraceBytes) bytes = fab_trace_bytes_open (path, &error);
+  g_autoptr (FabFileBytes) bytes = fab_file_bytes_open (path, &error);
 
-  while (bytes != NULL && fab_trace_bytes_next (bytes, &error)) {
+  while (bytes != NULL && fab_file_bytes_next (bytes, &error)) {
     if (progress != NULL)
-      progress (fab_trace_bytes_name (bytes), data);
+      progress (fab_file_bytes_name (bytes), data);
     if (!fab_trace_read_bytes (self, bytes, &error))
       break;
   }

@@ -15,7 +15,7 @@
 /* Where a reader of lines is. */
 typedef struct {
   FabTrace *trace;
-  FabTraceBytes *bytes;
+  FabFileBytes *bytes;
   GString *line;
   guint64 line_at; /* the byte at which the line begins */
   GError *error;
@@ -24,8 +24,8 @@ typedef struct {
 static gboolean
 next_line (Lines *self)
 {
-  self->line_at = fab_trace_bytes_at (self->bytes);
-  return self->error == NULL && fab_trace_bytes_line (self->bytes, self->line, &self->error);
+  self->line_at = fab_file_bytes_at (self->bytes);
+  return self->error == NULL && fab_file_bytes_line (self->bytes, self->line, &self->error);
 }
 
 static gboolean G_GNUC_PRINTF (2, 3) fail (Lines *self, const char *format, ...)
@@ -38,12 +38,12 @@ static gboolean G_GNUC_PRINTF (2, 3) fail (Lines *self, const char *format, ...)
   va_end (list);
   plain = fab_printable (what);
   return fab_throw (&self->error, FAB_ERROR_INPUT, "%s: byte %" G_GUINT64_FORMAT ": %s",
-                    fab_trace_bytes_name (self->bytes), self->line_at, plain);
+                    fab_file_bytes_name (self->bytes), self->line_at, plain);
 }
 
 /* Runs a reader over lines. */
 static gboolean
-read_lines (FabTrace *trace, FabTraceBytes *bytes, gboolean (*reader) (Lines *self), GError **error)
+read_lines (FabTrace *trace, FabFileBytes *bytes, gboolean (*reader) (Lines *self), GError **error)
 {
   g_autoptr (GString) line = g_string_new (NULL);
   Lines self = { .trace = trace, .bytes = bytes, .line = line };
@@ -171,7 +171,7 @@ simai_layers (Lines *self, GPtrArray *layers)
 static gboolean
 simai_reader (Lines *self)
 {
-  FabTracedRank *rank = fab_trace_add_rank (self->trace, fab_trace_bytes_name (self->bytes));
+  FabTracedRank *rank = fab_trace_add_rank (self->trace, fab_file_bytes_name (self->bytes));
   g_autoptr (GPtrArray) layers = g_ptr_array_new_with_free_func ((GDestroyNotify) g_strfreev);
   gint64 n_layers = 0;
 
@@ -190,7 +190,7 @@ simai_reader (Lines *self)
 }
 
 gboolean
-fab_trace_read_simai (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_simai (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_lines (trace, bytes, simai_reader, error);
 }
@@ -267,7 +267,7 @@ aicb_row (Lines *self, FabTracedRank *rank, const AicbColumns *columns, char **c
 static gboolean
 aicb_reader (Lines *self)
 {
-  FabTracedRank *rank = fab_trace_add_rank (self->trace, fab_trace_bytes_name (self->bytes));
+  FabTracedRank *rank = fab_trace_add_rank (self->trace, fab_file_bytes_name (self->bytes));
   AicbColumns columns;
 
   if (!aicb_head (self, &columns))
@@ -286,7 +286,7 @@ aicb_reader (Lines *self)
 }
 
 gboolean
-fab_trace_read_aicb (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_aicb (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_lines (trace, bytes, aicb_reader, error);
 }
@@ -389,7 +389,7 @@ goal_rank (Lines *self, Goal *goal, char **words)
   if (words[1] == NULL || !fab_trace_parse_whole (words[1], &rank) || rank < 0 || rank >= goal->n_ranks)
     return fail (self, "a rank is a number below num_ranks");
   g_hash_table_remove_all (goal->labels);
-  goal->rank = fab_trace_add_rank (self->trace, fab_trace_bytes_name (self->bytes));
+  goal->rank = fab_trace_add_rank (self->trace, fab_file_bytes_name (self->bytes));
   goal->rank->rank = rank;
   goal->rank->n_world = (guint) goal->n_ranks;
   return TRUE;
@@ -439,7 +439,7 @@ goal_reader (Lines *self)
 }
 
 gboolean
-fab_trace_read_goal (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_goal (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_lines (trace, bytes, goal_reader, error);
 }
@@ -474,7 +474,7 @@ log_rank (Lines *self, GHashTable *ranks, const char *line)
   who = g_strdup_printf ("%s %s", key, device ? device : "");
   rank = g_hash_table_lookup (ranks, who);
   if (rank == NULL) {
-    rank = fab_trace_add_rank (self->trace, fab_trace_bytes_name (self->bytes));
+    rank = fab_trace_add_rank (self->trace, fab_file_bytes_name (self->bytes));
     g_hash_table_insert (ranks, g_steal_pointer (&who), rank);
   }
   return rank;
@@ -640,7 +640,7 @@ log_reader (Lines *self)
 }
 
 gboolean
-fab_trace_read_nccl_log (FabTrace *trace, FabTraceBytes *bytes, GError **error)
+fab_trace_read_nccl_log (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_lines (trace, bytes, log_reader, error);
 }

@@ -138,6 +138,6 @@ gboolean fab_trace_parse_whole (const char *text, gint64 *value);
 typedef void (*FabTraceProgress) (const char *file, gpointer data);
 FabTrace *fab_trace_read (char *const *paths, FabTraceProgress progress, gpointer data, GError **error);
 /* Reads the file that `bytes` is at. */
-gboolean fab_trace_read_bytes (FabTrace *self, FabTraceBytes *bytes, GError **error);
+gboolean fab_trace_read_bytes (FabTrace *self, FabFileBytes *bytes, GError **error);
 /* Sorts, finds the step of every operation and aligns the clocks of ranks by the ends of their collectives. */
 gboolean fab_trace_finish (FabTrace *self, GError **error);

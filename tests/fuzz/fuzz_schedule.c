@@ -30,7 +30,7 @@ check_given (const FabGiven *given)
 }
 
 static FabGiven *
-read_graphs (FabTraceBytes *bytes, GError **error)
+read_graphs (FabFileBytes *bytes, GError **error)
 {
   FabGivenHint hint = { .name = "fuzz", .op = FAB_OP_ALL_REDUCE, .bytes = 16 };
   g_autoptr (FabTrace) trace = fab_trace_new ();
@@ -44,12 +44,12 @@ read_graphs (FabTraceBytes *bytes, GError **error)
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
-  g_autoptr (FabTraceBytes) bytes = fab_trace_bytes_new ("fuzz", data, size);
+  g_autoptr (FabFileBytes) bytes = fab_file_bytes_new ("fuzz", data, size);
   gboolean is_goal = size > 3 && memcmp (data, "num", 3) == 0;
   g_autoptr (GError) error = NULL;
   g_autoptr (FabGiven) given = NULL;
 
-  if (!fab_trace_bytes_next (bytes, &error))
+  if (!fab_file_bytes_next (bytes, &error))
     return 0;
   given = is_goal ? read_graphs (bytes, &error)
                   : fab_given_read_msccl (bytes, &(FabGivenHint){ .name = "fuzz", .op = -1 }, &error);

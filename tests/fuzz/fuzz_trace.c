@@ -34,11 +34,11 @@ int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
   g_autoptr (FabTrace) trace = fab_trace_new ();
-  g_autoptr (FabTraceBytes) bytes = fab_trace_bytes_new ("fuzz", data, size);
+  g_autoptr (FabFileBytes) bytes = fab_file_bytes_new ("fuzz", data, size);
   g_autoptr (GError) error = NULL;
   gboolean is_good = TRUE;
 
-  while (is_good && fab_trace_bytes_next (bytes, &error))
+  while (is_good && fab_file_bytes_next (bytes, &error))
     is_good = fab_trace_read_bytes (trace, bytes, &error);
   is_good = is_good && error == NULL && trace->ranks->len > 0 && fab_trace_finish (trace, &error);
   if (error != NULL && (error->message[0] == '\0' || !g_utf8_validate (error->message, -1, NULL)))

@@ -48,12 +48,12 @@ trace_of (guint n_world, const char *const *events)
 
   for (guint rank = 0; rank < n_world; rank++) {
     g_autofree char *text = events[rank] != NULL ? text_of (rank, n_world, events[rank]) : NULL;
-    g_autoptr (FabTraceBytes) bytes = NULL;
+    g_autoptr (FabFileBytes) bytes = NULL;
 
     if (text == NULL)
       continue;
-    bytes = fab_trace_bytes_new ("t", text, strlen (text));
-    assert_true (fab_trace_bytes_next (bytes, &error));
+    bytes = fab_file_bytes_new ("t", text, strlen (text));
+    assert_true (fab_file_bytes_next (bytes, &error));
     assert_true (fab_trace_read_bytes (trace, bytes, &error));
   }
   assert_true (fab_trace_finish (trace, &error));
@@ -297,14 +297,14 @@ what_cannot_be_played_is_refused (G_GNUC_UNUSED void **state)
   const char *events[] = { STEP (3, 0, 35) "," GROUP (0, 5, 2, "[0, 1]"), NULL, NULL, NULL };
   const char *graph = "{\"nodes\":[{\"id\":1,\"name\":\"a\"}]}";
   g_autoptr (FabTrace) trace = trace_of (4, events), untimed = fab_trace_new ();
-  g_autoptr (FabTraceBytes) bytes = fab_trace_bytes_new ("g.json", graph, strlen (graph));
+  g_autoptr (FabFileBytes) bytes = fab_file_bytes_new ("g.json", graph, strlen (graph));
 
   assert_refused (trace, 1, 4, "job: there is no step 1; the traced ranks have 1 in common, from 0");
   assert_refused (
       trace, 0, 3,
       "job: the trace has groups of 2 ranks that are 1 apart, and the 3 ranks of this machine cannot be "
       "divided into such groups");
-  assert_true (fab_trace_bytes_next (bytes, NULL) && fab_trace_read_bytes (untimed, bytes, NULL));
+  assert_true (fab_file_bytes_next (bytes, NULL) && fab_trace_read_bytes (untimed, bytes, NULL));
   assert_true (fab_trace_finish (untimed, NULL));
   assert_refused (untimed, 0, 1, "job: g.json: the step has no operation with a time");
 }
