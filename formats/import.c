@@ -4,71 +4,40 @@
 
 #include <string.h>
 
-#include "formats/machine/format.h"
 #include "formats/machine/known.h"
-#include "formats/measurement/measurements.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 
-enum { MAX_NODES = 200000 };
-
-static const FabImportFormat *const formats[] = { &fab_import_nvidia_smi,    &fab_import_nccl_xml,
-                                                  &fab_import_rocm_smi,      &fab_import_hwloc_xml,
-                                                  &fab_import_ibnetdiscover, &fab_import_huggingface };
-
-const char *const fab_import_formats[] = { "nvidia-smi",    "nccl-xml",    "rocm-smi", "hwloc",
-                                           "ibnetdiscover", "huggingface", NULL };
-
-const char *
-fab_import_format (const char *text)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (formats[i]->recognises (text))
-      return formats[i]->name;
-  return NULL;
-}
-
-gboolean
-fab_import_fail (const FabImportRequest *request, guint line, GError **error, const char *format, ...)
-{
-  va_list args;
-
-  va_start (args, format);
-  g_autofree char *message = g_strdup_vprintf (format, args);
-  va_end (args);
-  g_autofree char *valid = g_utf8_make_valid (message, -1);
-  if (line == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: %s", request->file, valid);
-  return fab_throw (error, FAB_ERROR_INPUT, "%s:%u: %s", request->file, line, valid);
-}
+enum { MAX_NODES = 200000, IMPORTED = FAB_FILE_MACHINE | FAB_FILE_MODEL };
 
 /* Names all formats, of machines and of measurements; the help says what prints each. */
 static char *
 list_formats (void)
 {
-  g_autofree char *machines = g_strjoinv (", ", (char **) fab_import_formats);
-  g_autofree char *measurements = g_strjoinv (", ", (char **) fab_measurement_formats);
+  g_autofree const char **names = fab_file_format_names (IMPORTED | FAB_FILE_MEASUREMENT);
+  g_autofree char *all = g_strjoinv (", ", (char **) names);
 
-  return g_strdup_printf ("the formats are %s, %s; `fabricast import --help` describes them", machines,
-                          measurements);
+  return g_strdup_printf ("the formats are %s; `fabricast import --help` describes them", all);
 }
 
-static const FabImportFormat *
+static const FabFileFormat *
 find_format (const FabImportRequest *request, GError **error)
 {
-  g_autofree char *known = list_formats ();
+  const FabFileFormat *format = request->format ? fab_file_format_named (IMPORTED, request->format)
+                                                : fab_file_format_of (IMPORTED, &request->file);
+  g_autofree char *known = format == NULL ? list_formats () : NULL;
 
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (request->format ? strcmp (formats[i]->name, request->format) == 0
-                        : formats[i]->recognises (request->text))
-      return formats[i];
+  if (format != NULL)
+    return format;
   if (request->format) {
-    const char *machine = fab_nearest (request->format, fab_import_formats);
-    const char *nearest = machine ? machine : fab_nearest (request->format, fab_measurement_formats);
+    g_autofree const char **names = fab_file_format_names (IMPORTED),
+                          **measured = fab_file_format_names (FAB_FILE_MEASUREMENT);
+    const char *machine = fab_nearest (request->format, names);
+    const char *nearest = machine ? machine : fab_nearest (request->format, measured);
     fab_throw (error, FAB_ERROR_INPUT, "--from %s: unknown format%s%s; %s", request->format,
                nearest ? "; nearest is " : "", nearest ? nearest : "", known);
   } else
-    fab_import_fail (request, 0, error, "this text has none of the known formats; %s", known);
+    fab_file_text_fail (&request->file, 0, error, "this text has none of the known formats; %s", known);
   return NULL;
 }
 
@@ -97,12 +66,12 @@ is_name (const char *name)
 static gboolean
 check_request (const FabImportRequest *request, const FabCatalog *catalog, GError **error)
 {
-  if (request->size > FAB_IMPORT_MAX_BYTES)
-    return fab_import_fail (request, 0, error,
-                            "the text is larger than %u MiB, and no machine prints as much",
-                            (guint) (FAB_IMPORT_MAX_BYTES >> 20));
-  if (strlen (request->text) != request->size)
-    return fab_import_fail (request, 0, error, "this is not a text, because it holds a byte 0");
+  if (request->file.size > FAB_IMPORT_MAX_BYTES)
+    return fab_file_text_fail (&request->file, 0, error,
+                               "the text is larger than %u MiB, and no machine prints as much",
+                               (guint) (FAB_IMPORT_MAX_BYTES >> 20));
+  if (strlen (request->file.text) != request->file.size)
+    return fab_file_text_fail (&request->file, 0, error, "this is not a text, because it holds a byte 0");
   if (request->name && !is_name (request->name))
     return fab_throw (error, FAB_ERROR_INPUT,
                       "--name %s: a name begins with a letter and holds letters, digits, - _ .",
@@ -136,7 +105,7 @@ add_missing_nics (FabImportedMachine *machine, const FabImportRequest *request)
 }
 
 static char *
-import_machine (const FabImportFormat *format, const FabImportRequest *request, GError **error)
+import_machine (const FabFileFormat *format, const FabImportRequest *request, GError **error)
 {
   g_autoptr (FabImportedMachine) machine = fab_imported_machine_new (format->tool);
 
@@ -146,18 +115,19 @@ import_machine (const FabImportFormat *format, const FabImportRequest *request, 
     fab_imported_machine_infer (machine, "accelerator: %s, as --accelerator says", request->accelerator);
   if (request->nic)
     fab_imported_machine_infer (machine, "NIC ports: %s, as --nic says", request->nic);
-  if (!format->read (machine, request, error))
+  if (!format->read.machine (machine, request, error))
     return NULL;
   add_missing_nics (machine, request);
   if (request->n_nodes > 0)
     machine->n_nodes = request->n_nodes;
   else if (machine->fabric->len == 0)
     fab_imported_machine_infer (machine, "nodes: 1; --nodes asks for more of the same, behind one switch");
-  return fab_imported_machine_scenario (machine, request->name ? request->name : "imported", request->file);
+  return fab_imported_machine_scenario (machine, request->name ? request->name : "imported",
+                                        request->file.name);
 }
 
 static char *
-import_fragment (const FabImportFormat *format, const FabImportRequest *request, GError **error)
+import_fragment (const FabFileFormat *format, const FabImportRequest *request, GError **error)
 {
   const char *option = request->accelerator != NULL ? "--accelerator"
                      : request->nic != NULL         ? "--nic"
@@ -165,21 +135,21 @@ import_fragment (const FabImportFormat *format, const FabImportRequest *request,
                                                     : NULL;
 
   if (option == NULL)
-    return format->fragment (request, error);
-  fab_throw (error, FAB_ERROR_INPUT, "%s: %s is a %s and not a machine", option, request->file, format->tool);
+    return format->read.model (request, error);
+  fab_throw (error, FAB_ERROR_INPUT, "%s: %s is a %s and not a machine", option, request->file.name,
+             format->tool);
   return NULL;
 }
 
 char *
 fab_import (const FabImportRequest *request, const FabCatalog *catalog, gboolean *is_fragment, GError **error)
 {
-  const FabImportFormat *format = check_request (request, catalog, error) ? find_format (request, error)
-                                                                          : NULL;
+  const FabFileFormat *format = check_request (request, catalog, error) ? find_format (request, error) : NULL;
 
   if (format == NULL)
     return NULL;
   if (is_fragment != NULL)
-    *is_fragment = format->fragment != NULL;
-  return format->fragment != NULL ? import_fragment (format, request, error)
-                                  : import_machine (format, request, error);
+    *is_fragment = format->kind == FAB_FILE_MODEL;
+  return format->kind == FAB_FILE_MODEL ? import_fragment (format, request, error)
+                                        : import_machine (format, request, error);
 }

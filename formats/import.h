@@ -4,28 +4,18 @@
  * docs/how-to/import.md says what is read and what is inferred. */
 #pragma once
 
+#include "formats/format.h"
 #include "sim/scenario/catalog.h"
 
-/* Larger texts are refused. */
-#define FAB_IMPORT_MAX_BYTES ((gsize) 8 << 20)
-
-typedef struct {
-  const char *file; /* its name in messages */
-  const char *text;
-  gsize size;
+struct _FabImportRequest {
+  FabFileText file;
   const char *format;      /* NULL: recognised from the text */
   const char *accelerator; /* catalogue entries, where the text does not name them; NULL: inferred */
   const char *nic;
   const char *name;            /* of the scenario; NULL: "imported" */
   guint n_nodes;               /* 0: the number in the text, or 1 */
   const FabRegistry *registry; /* whose keys an entry of `models` has */
-} FabImportRequest;
-
-/* The names of the formats, NULL-ended. */
-extern const char *const fab_import_formats[];
-
-/* Recognises the format of the text and returns its name; NULL: it is none of these. */
-const char *fab_import_format (const char *text);
+};
 
 /* Returns commented YAML: a scenario, or sections of one for `include` (then *is_fragment, which may be NULL, is
  * TRUE). (transfer full) */

@@ -37,14 +37,15 @@ typedef struct {
   GString *mistakes;
 } Reading;
 
-/* Says whether `text` holds measurements, by --from or by its content. A text that is a machine too counts as a
+/* Says whether the file holds measurements, by --from or by its content. A text that is a machine too counts as a
  * machine. */
 static gboolean
-import_is_measured (const ImportOptions *o, const char *text)
+import_is_measured (const ImportOptions *o, const FabFileText *file)
 {
   if (o->format != NULL)
-    return g_strv_contains (fab_measurement_formats, o->format);
-  return fab_import_format (text) == NULL && fab_measurement_format (text) != NULL;
+    return fab_file_format_named (FAB_FILE_MEASUREMENT, o->format) != NULL;
+  return fab_file_format_of (FAB_FILE_MACHINE | FAB_FILE_MODEL, file) == NULL
+      && fab_measurements_recognise (file);
 }
 
 static gboolean
@@ -86,8 +87,8 @@ read_text (Reading *self, FabMeasurementRequest *request, const char *text, gsiz
   g_autoptr (GError) error = NULL;
   FabMeasurements *measurements;
 
-  request->text = text;
-  request->size = size;
+  request->file.text = text;
+  request->file.size = size;
   measurements = fab_measurements_read (request, &error);
   if (measurements != NULL)
     g_ptr_array_add (self->files, measurements);
@@ -203,7 +204,7 @@ import_measurements (const ImportOptions *o, char **paths, char *first_text, gsi
   if (!check_options (o, paths[0], &request, &format, error))
     return FALSE;
   for (guint i = 0; paths[i] != NULL; i++) {
-    request.file = strcmp (paths[i], "-") == 0 ? "standard input" : paths[i];
+    request.file.name = strcmp (paths[i], "-") == 0 ? "standard input" : paths[i];
     if (i == 0)
       read_text (&self, &request, first_text, first_size);
     else
@@ -268,9 +269,7 @@ import_machine (const ImportOptions *o, const char *path, const char *text, gsiz
 {
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autofree char *scenario = NULL;
-  FabImportRequest request = { .file = strcmp (path, "-") == 0 ? "standard input" : path,
-                               .text = text,
-                               .size = size,
+  FabImportRequest request = { .file = { strcmp (path, "-") == 0 ? "standard input" : path, text, size },
                                .format = o->format,
                                .accelerator = o->accelerator,
                                .nic = o->nic,
@@ -294,7 +293,7 @@ import_machine (const ImportOptions *o, const char *path, const char *text, gsiz
     return FALSE;
   if (option != NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "%s is for measurements, but %s holds none", option,
-                      request.file);
+                      request.file.name);
   if (!is_fragment && !check_scenario (scenario, catalog, error))
     return FALSE;
   return fab_cli_write_file (o->out ? o->out : "-", scenario, error);
@@ -309,7 +308,7 @@ import_files (const ImportOptions *o, char **paths, GError **error)
   if (!fab_cli_check_out (o->out, paths, error)
       || !fab_cli_read_file (paths[0], FAB_IMPORT_MAX_BYTES, &text, &size, error))
     return FALSE;
-  if (import_is_measured (o, text))
+  if (import_is_measured (o, &(FabFileText){ paths[0], text, size }))
     return import_measurements (o, paths, text, size, error);
   if (paths[1] != NULL)
     return fab_throw (error, FAB_ERROR_INPUT,

@@ -73,13 +73,13 @@ load_samples (const char *path, GError **error)
 static GPtrArray *
 load_text (const char *path, GError **error)
 {
-  FabMeasurementRequest request = { .file = strcmp (path, "-") == 0 ? "standard input" : path };
+  FabMeasurementRequest request = { .file.name = strcmp (path, "-") == 0 ? "standard input" : path };
   g_autofree char *text = NULL;
   g_autoptr (FabMeasurements) measurements = NULL;
 
-  if (!fab_cli_read_file (path, FAB_IMPORT_MAX_BYTES, &text, &request.size, error))
+  if (!fab_cli_read_file (path, FAB_IMPORT_MAX_BYTES, &text, &request.file.size, error))
     return NULL;
-  request.text = text;
+  request.file.text = text;
   measurements = fab_measurements_read (&request, error);
   return measurements ? g_ptr_array_ref (measurements->series) : NULL;
 }

@@ -12,7 +12,7 @@
 
 typedef struct {
   FabImportedMachine *machine;
-  const FabImportRequest *request;
+  const FabFileText *file;
   GPtrArray *gpus;   /* FabXml */
   GArray *gpu_parts; /* guint, as gpus */
 } Reader;
@@ -283,26 +283,26 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
   const FabXml *root = find_type (topology, "Machine");
 
   if (!fab_xml_is (topology, "topology"))
-    return fab_import_fail (reader->request, topology->line, error,
-                            "the first element is <%s>, not <topology>", topology->name);
+    return fab_file_text_fail (reader->file, topology->line, error,
+                               "the first element is <%s>, not <topology>", topology->name);
   if (root == NULL)
-    return fab_import_fail (reader->request, topology->line, error, "an object of type Machine is missing");
+    return fab_file_text_fail (reader->file, topology->line, error, "an object of type Machine is missing");
   collect_gpus (reader, root);
   if (reader->gpus->len == 0)
-    return fab_import_fail (
-        reader->request, root->line, error,
+    return fab_file_text_fail (
+        reader->file, root->line, error,
         "there is no GPU, that is no PCIDev of NVIDIA or AMD; was lstopo run with --no-io?");
   choose_accelerator (reader);
   add_packages (reader, root);
   add_outside (reader, root);
   if (reader->gpu_parts->len != reader->gpus->len)
-    return fab_import_fail (reader->request, root->line, error,
-                            "there are %u GPUs, but only %u of them are below a host bridge",
-                            reader->gpus->len, reader->gpu_parts->len);
+    return fab_file_text_fail (reader->file, root->line, error,
+                               "there are %u GPUs, but only %u of them are below a host bridge",
+                               reader->gpus->len, reader->gpu_parts->len);
   if (reader->gpus->len > FAB_IMPORT_MAX_GPUS || reader->machine->parts->len > FAB_IMPORT_MAX_PARTS)
-    return fab_import_fail (reader->request, root->line, error,
-                            "the machine has more than %d GPUs or %d parts", FAB_IMPORT_MAX_GPUS,
-                            FAB_IMPORT_MAX_PARTS);
+    return fab_file_text_fail (reader->file, root->line, error,
+                               "the machine has more than %d GPUs or %d parts", FAB_IMPORT_MAX_GPUS,
+                               FAB_IMPORT_MAX_PARTS);
   fab_imported_machine_read (reader->machine, "%u GPUs below %u packages, with the PCIe bridges between",
                              reader->gpus->len,
                              fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST));
@@ -314,16 +314,17 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
 }
 
 static gboolean
-hwloc_xml_recognises (const char *text)
+hwloc_xml_recognises (const FabFileText *text)
 {
-  return fab_xml_begins_with (text, "topology");
+  return fab_xml_begins_with (text->text, "topology");
 }
 
 static gboolean
 hwloc_xml_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
 {
-  g_autoptr (FabXml) topology = fab_xml_parse (request, error);
-  Reader reader = { .machine = machine, .request = request };
+  const FabFileText *file = &request->file;
+  g_autoptr (FabXml) topology = fab_xml_parse (file, error);
+  Reader reader = { .machine = machine, .file = file };
 
   if (topology == NULL)
     return FALSE;
@@ -335,9 +336,10 @@ hwloc_xml_read (FabImportedMachine *machine, const FabImportRequest *request, GE
   return is_good;
 }
 
-const FabImportFormat fab_import_hwloc_xml = {
+const FabFileFormat fab_file_hwloc = {
   .name = "hwloc",
   .tool = "lstopo --of xml",
+  .kind = FAB_FILE_MACHINE,
   .recognises = hwloc_xml_recognises,
-  .read = hwloc_xml_read,
+  .read.machine = hwloc_xml_read,
 };

@@ -9,7 +9,6 @@
  */
 #include <string.h>
 
-#include "formats/machine/format.h"
 #include "formats/machine/known.h"
 
 typedef struct {
@@ -212,7 +211,7 @@ add_cable (FabIbNet *self, guint a, guint port_a, guint b, guint port_b, const c
 
 /* Reads the line of a port of `device`, whose own line stands above. */
 static gboolean
-read_port (FabIbNet *self, const FabImportRequest *request, const char *line, guint number, guint device,
+read_port (FabIbNet *self, const FabFileText *file, const char *line, guint number, guint device,
            GError **error)
 {
   const char *rest = line, *comment = strchr (line, '#');
@@ -223,16 +222,16 @@ read_port (FabIbNet *self, const FabImportRequest *request, const char *line, gu
   g_autofree char *description = comment ? next_quoted (&comment) : NULL;
 
   if (!is_guid (guid) || *rest != '[')
-    return fab_import_fail (request, number, error,
-                            "a port must have the form [1] \"S-guid\"[2] # \"name\" lid 3 4xHDR");
+    return fab_file_text_fail (file, number, error,
+                               "a port must have the form [1] \"S-guid\"[2] # \"name\" lid 3 4xHDR");
   if (speed == NULL || ibnet_gbps (speed + 1) <= 0)
-    return fab_import_fail (
-        request, number, error,
+    return fab_file_text_fail (
+        file, number, error,
         "'%s' is not a width and speed; lines must end with 4xEDR, 4xHDR, 2xNDR (older versions of "
         "ibnetdiscover left it out)",
         speed ? speed + 1 : plain);
   if (self->cables->len >= MAX_CABLES)
-    return fab_import_fail (request, number, error, "the network has more than %d cables", MAX_CABLES);
+    return fab_file_text_fail (file, number, error, "the network has more than %d cables", MAX_CABLES);
   add_cable (self, device, (guint) (port & 0xffff),
              add_device (self, guid, guid[0] == 'H' ? description : NULL), (guint) (peer_port & 0xffff),
              speed + 1);
@@ -247,7 +246,7 @@ is_device_line (const char *line)
 }
 
 static gboolean
-read_lines (FabIbNet *self, const FabImportRequest *request, char **lines, GError **error)
+read_lines (FabIbNet *self, const FabFileText *file, char **lines, GError **error)
 {
   guint device = G_MAXUINT;
 
@@ -258,29 +257,29 @@ read_lines (FabIbNet *self, const FabImportRequest *request, char **lines, GErro
       g_autofree char *guid = next_quoted (&rest), *description = guid ? next_quoted (&rest) : NULL;
 
       if (!is_guid (guid) || guid[0] != (line[0] == 'S' ? 'S' : 'H'))
-        return fab_import_fail (request, i + 1, error,
-                                "a device must have the form Switch 36 \"S-guid\" or Ca 2 \"H-guid\"");
+        return fab_file_text_fail (file, i + 1, error,
+                                   "a device must have the form Switch 36 \"S-guid\" or Ca 2 \"H-guid\"");
       device = add_device (self, guid, description);
     } else if (*line == '[' && device == G_MAXUINT)
-      return fab_import_fail (request, i + 1, error, "this port comes before any Switch or Ca");
-    else if (*line == '[' && !read_port (self, request, line, i + 1, device, error))
+      return fab_file_text_fail (file, i + 1, error, "this port comes before any Switch or Ca");
+    else if (*line == '[' && !read_port (self, file, line, i + 1, device, error))
       return FALSE;
   }
   return TRUE;
 }
 
 static FabIbNet *
-ibnet_parse (const FabImportRequest *request, GError **error)
+ibnet_parse (const FabFileText *file, GError **error)
 {
   g_autoptr (FabIbNet) self = g_new0 (FabIbNet, 1);
-  g_auto (GStrv) lines = g_strsplit (request->text, "\n", -1);
+  g_auto (GStrv) lines = g_strsplit (file->text, "\n", -1);
 
   self->devices = g_array_new (FALSE, FALSE, sizeof (FabIbDevice));
   self->cables = g_array_new (FALSE, FALSE, sizeof (FabIbCable));
   self->by_guid = g_hash_table_new (g_str_hash, g_str_equal);
   self->seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->texts = g_string_chunk_new (256);
-  return read_lines (self, request, lines, error) ? g_steal_pointer (&self) : NULL;
+  return read_lines (self, file, lines, error) ? g_steal_pointer (&self) : NULL;
 }
 
 static void
@@ -625,16 +624,18 @@ add_node (Reader *reader)
 static gboolean
 fill (Reader *reader, const FabImportRequest *request, GError **error)
 {
+  const FabFileText *file = &request->file;
+
   collect_hosts (reader);
   if (reader->hosts->len == 0)
-    return fab_import_fail (request, 0, error, "no host has a port on a switch");
+    return fab_file_text_fail (file, 0, error, "no host has a port on a switch");
   drop_odd_hosts (reader);
   if (reader->n_ports > FAB_IMPORT_MAX_GPUS)
-    return fab_import_fail (request, 0, error, "one host has %u ports; at most %d are possible",
-                            reader->n_ports, FAB_IMPORT_MAX_GPUS);
+    return fab_file_text_fail (file, 0, error, "one host has %u ports; at most %d are possible",
+                               reader->n_ports, FAB_IMPORT_MAX_GPUS);
   if (request->n_nodes > reader->hosts->len)
-    return fab_import_fail (request, 0, error, "--nodes %u, but there are %u hosts", request->n_nodes,
-                            reader->hosts->len);
+    return fab_file_text_fail (file, 0, error, "--nodes %u, but there are %u hosts", request->n_nodes,
+                               reader->hosts->len);
   mark_switches (reader);
   write_switches (reader);
   write_trunks (reader);
@@ -646,16 +647,17 @@ fill (Reader *reader, const FabImportRequest *request, GError **error)
 }
 
 static gboolean
-ibnetdiscover_recognises (const char *text)
+ibnetdiscover_recognises (const FabFileText *text)
 {
-  return strstr (text, "switchguid=") != NULL || strstr (text, "caguid=") != NULL
-      || strstr (text, "\"S-") != NULL;
+  return fab_file_text_has (text, "switchguid=") || fab_file_text_has (text, "caguid=")
+      || fab_file_text_has (text, "\"S-");
 }
 
 static gboolean
 ibnetdiscover_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
 {
-  g_autoptr (FabIbNet) net = ibnet_parse (request, error);
+  const FabFileText *file = &request->file;
+  g_autoptr (FabIbNet) net = ibnet_parse (file, error);
   Reader reader = { .machine = machine, .net = net };
 
   if (net == NULL)
@@ -670,9 +672,10 @@ ibnetdiscover_read (FabImportedMachine *machine, const FabImportRequest *request
   return is_good;
 }
 
-const FabImportFormat fab_import_ibnetdiscover = {
+const FabFileFormat fab_file_ibnetdiscover = {
   .name = "ibnetdiscover",
   .tool = "ibnetdiscover",
+  .kind = FAB_FILE_MACHINE,
   .recognises = ibnetdiscover_recognises,
-  .read = ibnetdiscover_read,
+  .read.machine = ibnetdiscover_read,
 };

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "formats/import.h"
 
 typedef enum {
   FAB_IMPORTED_MACHINE_HOST,
@@ -21,6 +21,9 @@ typedef enum {
 
 #define FAB_IMPORTED_MACHINE_NO_PARENT G_MAXUINT
 
+/* What readers take at most. */
+enum { FAB_IMPORT_MAX_GPUS = 256, FAB_IMPORT_MAX_PARTS = 2048 };
+
 typedef struct {
   FabImportedMachineKind kind;
   guint parent;
@@ -29,7 +32,7 @@ typedef struct {
   guint order;      /* number among its kind: GPU 3 is gpu3 wherever it was found */
 } FabImportedMachinePart;
 
-typedef struct {
+struct _FabImportedMachine {
   const char *tool;        /* "nvidia-smi topo -m" */
   const char *accelerator; /* catalogue entry */
   const char *nic;         /* catalogue entry of the NIC ports; NULL: no NICs */
@@ -42,7 +45,7 @@ typedef struct {
   GString *own_links;  /* YAML of link entries that the catalogue lacks */
   GString *fabric;     /* YAML of the `fabric:` section; empty: the default */
   GStringChunk *texts;
-} FabImportedMachine;
+};
 
 FabImportedMachine *fab_imported_machine_new (const char *tool);
 void fab_imported_machine_free (FabImportedMachine *self);

@@ -73,23 +73,23 @@ read_labels (FabMatrix *self, const char *line)
 }
 
 static gboolean
-read_row (FabMatrix *self, const FabImportRequest *request, const char *line, guint number, GError **error)
+read_row (FabMatrix *self, const FabFileText *file, const char *line, guint number, GError **error)
 {
   g_auto (GStrv) words = matrix_words (line);
   const char *label = g_ptr_array_index (self->labels, self->rows->len);
 
   if (words[0] == NULL || strcmp (words[0], label) != 0)
-    return fab_import_fail (request, number, error, "the row of %s is expected here", label);
+    return fab_file_text_fail (file, number, error, "the row of %s is expected here", label);
   if (g_strv_length (words) <= self->labels->len)
-    return fab_import_fail (request, number, error, "the row has %u cells, and the matrix has %u names",
-                            g_strv_length (words) - 1, self->labels->len);
+    return fab_file_text_fail (file, number, error, "the row has %u cells, and the matrix has %u names",
+                               g_strv_length (words) - 1, self->labels->len);
   g_ptr_array_add (self->rows, g_strdupv (words + 1));
   g_array_append_val (self->lines, number);
   return TRUE;
 }
 
 FabMatrix *
-fab_matrix_read (const FabImportRequest *request, char **lines, guint head, GError **error)
+fab_matrix_read (const FabFileText *file, char **lines, guint head, GError **error)
 {
   g_autoptr (FabMatrix) self = g_new0 (FabMatrix, 1);
   guint i = head + 1;
@@ -99,18 +99,18 @@ fab_matrix_read (const FabImportRequest *request, char **lines, guint head, GErr
   self->lines = g_array_new (FALSE, FALSE, sizeof (guint));
   read_labels (self, lines[head]);
   if (self->labels->len > MAX_LABELS) {
-    fab_import_fail (request, head + 1, error, "the matrix has more than %d names", MAX_LABELS);
+    fab_file_text_fail (file, head + 1, error, "the matrix has more than %d names", MAX_LABELS);
     return NULL;
   }
   for (; self->rows->len < self->labels->len; i++) {
     if (lines[i] == NULL) {
-      fab_import_fail (request, i, error, "the text ends before the row of %s",
-                       (const char *) g_ptr_array_index (self->labels, self->rows->len));
+      fab_file_text_fail (file, i, error, "the text ends before the row of %s",
+                          (const char *) g_ptr_array_index (self->labels, self->rows->len));
       return NULL;
     }
     if (strspn (lines[i], " \t") == strlen (lines[i]) && self->rows->len == 0)
       continue;
-    if (!read_row (self, request, lines[i], i + 1, error))
+    if (!read_row (self, file, lines[i], i + 1, error))
       return NULL;
   }
   self->next_line = i;

@@ -2,7 +2,7 @@
 /* matrix.h - reads the square tables of nvidia-smi and rocm-smi: a line of names, then a line for each name. */
 #pragma once
 
-#include "formats/machine/format.h"
+#include "formats/text/text.h"
 
 typedef struct {
   GPtrArray *labels; /* char: "GPU0", "mlx5_0" */
@@ -19,7 +19,7 @@ gboolean fab_matrix_is_gpu (const char *word); /* "GPU12" */
 gboolean fab_matrix_is_head (const char *line);
 
 /* Reads the matrix that begins at lines[head]. (transfer full) */
-FabMatrix *fab_matrix_read (const FabImportRequest *request, char **lines, guint head, GError **error);
+FabMatrix *fab_matrix_read (const FabFileText *file, char **lines, guint head, GError **error);
 void fab_matrix_free (FabMatrix *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMatrix, fab_matrix_free)
 

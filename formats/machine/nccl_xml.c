@@ -14,7 +14,7 @@ enum { CLASS_BRIDGE = 0x0604, CLASS_NVSWITCH = 0x0680, CLASS_ETHERNET = 0x0200, 
 
 typedef struct {
   FabImportedMachine *machine;
-  const FabImportRequest *request;
+  const FabFileText *file;
   GHashTable *parts; /* lower-case busid -> part + 1 */
   GPtrArray *gpus;   /* FabXml: the GPUs' pci elements, in the order of the file */
   GPtrArray *nics;   /* FabXml: net elements, or pci elements of NICs without one */
@@ -52,13 +52,13 @@ add_peer (FabNcclReader *reader, guint part, const FabXml *link, guint count, GE
   guint peer = GPOINTER_TO_UINT (g_hash_table_lookup (reader->parts, busid));
 
   if (peer == 0 || peer - 1 == part)
-    return fab_import_fail (reader->request, link->line, error,
-                            "<%s target=\"%s\">: no other GPU has this busid", link->name,
-                            target ? target : "");
+    return fab_file_text_fail (reader->file, link->line, error,
+                               "<%s target=\"%s\">: no other GPU has this busid", link->name,
+                               target ? target : "");
   if (entry == NULL)
-    return fab_import_fail (reader->request, link->line, error,
-                            "<%s>, but %s has none; --accelerator names another", link->name,
-                            reader->machine->accelerator);
+    return fab_file_text_fail (reader->file, link->line, error,
+                               "<%s>, but %s has none; --accelerator names another", link->name,
+                               reader->machine->accelerator);
   if (part < peer - 1)
     fab_imported_machine_join (reader->machine, part, peer - 1, entry, count);
   return TRUE;
@@ -78,8 +78,8 @@ add_scale_up (FabNcclReader *reader, guint part, const FabXml *link, guint *to_s
   if (!is_nvlink && !fab_xml_is (link, "xgmi"))
     return TRUE;
   if (count < 1 || count > 64)
-    return fab_import_fail (reader->request, link->line, error, "<%s count=\"%s\">: from 1 to 64", link->name,
-                            fab_xml_get (link, "count"));
+    return fab_file_text_fail (reader->file, link->line, error, "<%s count=\"%s\">: from 1 to 64", link->name,
+                               fab_xml_get (link, "count"));
   if (is_nvlink && fab_xml_number (link, "tclass", 0) == 0x068001) /* the other end is a CPU of POWER */
     fab_imported_machine_join (reader->machine, part, host_of (reader->machine, part), "nvlink2-power9",
                                count);
@@ -355,26 +355,26 @@ read_system (FabNcclReader *reader, const FabXml *system, GError **error)
   guint n_hosts = 0;
 
   if (!fab_xml_is (system, "system"))
-    return fab_import_fail (reader->request, system->line, error, "the first element is <%s>, not <system>",
-                            system->name);
+    return fab_file_text_fail (reader->file, system->line, error, "the first element is <%s>, not <system>",
+                               system->name);
   collect (reader, system);
   if (reader->gpus->len == 0)
-    return fab_import_fail (reader->request, system->line, error,
-                            "there is no GPU, that is no <pci> of class 0x03.... or 0x12....");
+    return fab_file_text_fail (reader->file, system->line, error,
+                               "there is no GPU, that is no <pci> of class 0x03.... or 0x12....");
   if (reader->gpus->len > FAB_IMPORT_MAX_GPUS || reader->nics->len > FAB_IMPORT_MAX_GPUS)
-    return fab_import_fail (reader->request, system->line, error, "the machine has more than %d GPUs or NICs",
-                            FAB_IMPORT_MAX_GPUS);
+    return fab_file_text_fail (reader->file, system->line, error, "the machine has more than %d GPUs or NICs",
+                               FAB_IMPORT_MAX_GPUS);
   choose_accelerator (reader);
   for (guint i = 0; i < system->children->len; i++)
     n_hosts += add_cpu (reader, g_ptr_array_index (system->children, i));
   if (reader->gpu_parts->len != reader->gpus->len)
-    return fab_import_fail (
-        reader->request, system->line, error,
+    return fab_file_text_fail (
+        reader->file, system->line, error,
         "there are %u GPUs, but only %u of them are below a <cpu>; all must be, and none below another GPU",
         reader->gpus->len, reader->gpu_parts->len);
   if (reader->machine->parts->len > FAB_IMPORT_MAX_PARTS)
-    return fab_import_fail (reader->request, system->line, error, "the machine has more than %d parts",
-                            FAB_IMPORT_MAX_PARTS);
+    return fab_file_text_fail (reader->file, system->line, error, "the machine has more than %d parts",
+                               FAB_IMPORT_MAX_PARTS);
   fab_imported_machine_read (reader->machine,
                              "%u GPUs below %u hosts (NUMA nodes), with the PCIe switches between",
                              reader->gpus->len, n_hosts);
@@ -386,16 +386,17 @@ read_system (FabNcclReader *reader, const FabXml *system, GError **error)
 }
 
 static gboolean
-nccl_xml_recognises (const char *text)
+nccl_xml_recognises (const FabFileText *text)
 {
-  return fab_xml_begins_with (text, "system");
+  return fab_xml_begins_with (text->text, "system");
 }
 
 static gboolean
 nccl_xml_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
 {
-  g_autoptr (FabXml) system = fab_xml_parse (request, error);
-  FabNcclReader reader = { .machine = machine, .request = request };
+  const FabFileText *file = &request->file;
+  g_autoptr (FabXml) system = fab_xml_parse (file, error);
+  FabNcclReader reader = { .machine = machine, .file = file };
 
   if (system == NULL)
     return FALSE;
@@ -411,9 +412,10 @@ nccl_xml_read (FabImportedMachine *machine, const FabImportRequest *request, GEr
   return is_good;
 }
 
-const FabImportFormat fab_import_nccl_xml = {
+const FabFileFormat fab_file_nccl_xml = {
   .name = "nccl-xml",
   .tool = "NCCL_TOPO_DUMP_FILE",
+  .kind = FAB_FILE_MACHINE,
   .recognises = nccl_xml_recognises,
-  .read = nccl_xml_read,
+  .read.machine = nccl_xml_read,
 };

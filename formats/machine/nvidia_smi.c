@@ -160,7 +160,7 @@ pcie_tree_add (FabImportedMachine *machine, const FabPcieDevices *devices, guint
 
 typedef struct {
   FabImportedMachine *machine;
-  const FabImportRequest *request;
+  const FabFileText *file;
   const FabMatrix *matrix;
   char **lines;
   guint n;                       /* number of devices */
@@ -207,13 +207,14 @@ read_cell (Reader *reader, guint i, guint j, GError **error)
 
   if (i == j)
     return strcmp (cell, "X") == 0
-        || fab_import_fail (reader->request, line, error, "%s to itself must be 'X', not '%s'", row, cell);
+        || fab_file_text_fail (reader->file, line, error, "%s to itself must be 'X', not '%s'", row, cell);
   if (!parse_cell (cell, &reader->apart[i * reader->n + j], &reader->n_links[i * reader->n + j]))
-    return fab_import_fail (reader->request, line, error,
-                            "%s to %s: '%s' is none of X, NV#, PIX, PXB, PHB, NODE, SYS", row, column, cell);
+    return fab_file_text_fail (reader->file, line, error,
+                               "%s to %s: '%s' is none of X, NV#, PIX, PXB, PHB, NODE, SYS", row, column,
+                               cell);
   if (j < i && strcmp (cell, fab_matrix_cell (reader->matrix, j, i)) != 0)
-    return fab_import_fail (reader->request, line, error, "%s to %s is '%s', but %s to %s '%s'", row, column,
-                            cell, column, row, fab_matrix_cell (reader->matrix, j, i));
+    return fab_file_text_fail (reader->file, line, error, "%s to %s is '%s', but %s to %s '%s'", row, column,
+                               cell, column, row, fab_matrix_cell (reader->matrix, j, i));
   return TRUE;
 }
 
@@ -390,8 +391,8 @@ read_matrix (Reader *reader, GError **error)
   for (guint i = 0; i < reader->n; i++)
     n_gpus += fab_matrix_is_gpu (g_ptr_array_index (reader->matrix->labels, i));
   if (n_gpus > FAB_IMPORT_MAX_GPUS || reader->n > FAB_IMPORT_MAX_PARTS / 4)
-    return fab_import_fail (reader->request, 0, error, "the machine has more than %d GPUs or %d devices",
-                            FAB_IMPORT_MAX_GPUS, FAB_IMPORT_MAX_PARTS / 4);
+    return fab_file_text_fail (reader->file, 0, error, "the machine has more than %d GPUs or %d devices",
+                               FAB_IMPORT_MAX_GPUS, FAB_IMPORT_MAX_PARTS / 4);
   reader->kinds = g_new0 (FabImportedMachineKind, reader->n + 1);
   reader->apart = g_new0 (FabApart, reader->n * reader->n + 1);
   reader->n_links = g_new0 (guint, reader->n * reader->n + 1);
@@ -416,34 +417,36 @@ find_head (char **lines)
 }
 
 static gboolean
-nvidia_smi_recognises (const char *text)
+nvidia_smi_recognises (const FabFileText *text)
 {
-  g_auto (GStrv) lines = fab_matrix_lines (text);
+  g_auto (GStrv) lines = fab_matrix_lines (text->text);
 
-  return strstr (text, "ROCm") == NULL && strstr (text, "Link Type between") == NULL
+  return !fab_file_text_has (text, "ROCm") && !fab_file_text_has (text, "Link Type between")
       && find_head (lines) >= 0;
 }
 
 static gboolean
 nvidia_smi_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
 {
-  g_auto (GStrv) lines = fab_matrix_lines (request->text);
+  const FabFileText *file = &request->file;
+  g_auto (GStrv) lines = fab_matrix_lines (file->text);
   gint head = find_head (lines);
-  g_autoptr (FabMatrix) matrix = head >= 0 ? fab_matrix_read (request, lines, (guint) head, error) : NULL;
-  Reader reader = { .machine = machine, .request = request, .matrix = matrix, .lines = lines };
+  g_autoptr (FabMatrix) matrix = head >= 0 ? fab_matrix_read (file, lines, (guint) head, error) : NULL;
+  Reader reader = { .machine = machine, .file = file, .matrix = matrix, .lines = lines };
 
   if (head < 0)
-    return fab_import_fail (request, 0, error,
-                            "there is no matrix, because a line with GPU0 GPU1 ... is missing");
+    return fab_file_text_fail (file, 0, error,
+                               "there is no matrix, because a line with GPU0 GPU1 ... is missing");
   if (matrix == NULL)
     return FALSE;
   reader.n = matrix->labels->len;
   return read_matrix (&reader, error);
 }
 
-const FabImportFormat fab_import_nvidia_smi = {
+const FabFileFormat fab_file_nvidia_smi = {
   .name = "nvidia-smi",
   .tool = "nvidia-smi topo -m",
+  .kind = FAB_FILE_MACHINE,
   .recognises = nvidia_smi_recognises,
-  .read = nvidia_smi_read,
+  .read.machine = nvidia_smi_read,
 };

@@ -7,7 +7,7 @@
 
 typedef struct {
   FabImportedMachine *machine;
-  const FabImportRequest *request;
+  const FabFileText *file;
   char **lines;
   guint n;
   guint *parts; /* [n] */
@@ -21,8 +21,8 @@ find_matrix (const Reader *reader, const char *title, GError **error)
     if (strstr (reader->lines[i], title)) {
       for (guint head = i + 1; head < i + 4 && reader->lines[head]; head++)
         if (fab_matrix_is_head (reader->lines[head]))
-          return fab_matrix_read (reader->request, reader->lines, head, error);
-      fab_import_fail (reader->request, i + 1, error, "there is no matrix below '%s'", title);
+          return fab_matrix_read (reader->file, reader->lines, head, error);
+      fab_file_text_fail (reader->file, i + 1, error, "there is no matrix below '%s'", title);
       return NULL;
     }
   return NULL;
@@ -139,9 +139,9 @@ check_types (const Reader *reader, const FabMatrix *types, GError **error)
   for (guint i = 0; i < reader->n; i++)
     for (guint j = 0; j < reader->n; j++)
       if (!g_strv_contains (known, fab_matrix_cell (types, i, j)))
-        return fab_import_fail (reader->request, g_array_index (types->lines, guint, i), error,
-                                "GPU%u to GPU%u: '%s' is neither XGMI nor PCIE", i, j,
-                                fab_matrix_cell (types, i, j));
+        return fab_file_text_fail (reader->file, g_array_index (types->lines, guint, i), error,
+                                   "GPU%u to GPU%u: '%s' is neither XGMI nor PCIE", i, j,
+                                   fab_matrix_cell (types, i, j));
   return TRUE;
 }
 
@@ -149,11 +149,11 @@ static gboolean
 fill (Reader *reader, const FabMatrix *types, const FabMatrix *hops, GError **error)
 {
   if (hops && hops->labels->len != reader->n)
-    return fab_import_fail (reader->request, 0, error, "the text has hops of %u GPUs and link types of %u",
-                            hops->labels->len, reader->n);
+    return fab_file_text_fail (reader->file, 0, error, "the text has hops of %u GPUs and link types of %u",
+                               hops->labels->len, reader->n);
   if (reader->n > FAB_IMPORT_MAX_GPUS)
-    return fab_import_fail (reader->request, 0, error, "the machine has more than %d GPUs",
-                            FAB_IMPORT_MAX_GPUS);
+    return fab_file_text_fail (reader->file, 0, error, "the machine has more than %d GPUs",
+                               FAB_IMPORT_MAX_GPUS);
   if (!check_types (reader, types, error))
     return FALSE;
   choose_accelerator (reader, count_wired (reader, types, hops));
@@ -168,16 +168,17 @@ fill (Reader *reader, const FabMatrix *types, const FabMatrix *hops, GError **er
 }
 
 static gboolean
-rocm_smi_recognises (const char *text)
+rocm_smi_recognises (const FabFileText *text)
 {
-  return strstr (text, "Link Type between two GPUs") != NULL;
+  return fab_file_text_has (text, "Link Type between two GPUs");
 }
 
 static gboolean
 rocm_smi_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
 {
-  g_auto (GStrv) lines = fab_matrix_lines (request->text);
-  Reader reader = { .machine = machine, .request = request, .lines = lines };
+  const FabFileText *file = &request->file;
+  g_auto (GStrv) lines = fab_matrix_lines (file->text);
+  Reader reader = { .machine = machine, .file = file, .lines = lines };
   g_autoptr (GError) cause = NULL;
   g_autoptr (FabMatrix) types = find_matrix (&reader, "Link Type between two GPUs", &cause);
   g_autoptr (FabMatrix) hops = types ? find_matrix (&reader, "Hops between two GPUs", &cause) : NULL;
@@ -187,14 +188,15 @@ rocm_smi_read (FabImportedMachine *machine, const FabImportRequest *request, GEr
     return FALSE;
   }
   if (types == NULL)
-    return fab_import_fail (request, 0, error, "the line 'Link Type between two GPUs' is missing");
+    return fab_file_text_fail (file, 0, error, "the line 'Link Type between two GPUs' is missing");
   reader.n = types->labels->len;
   return fill (&reader, types, hops, error);
 }
 
-const FabImportFormat fab_import_rocm_smi = {
+const FabFileFormat fab_file_rocm_smi = {
   .name = "rocm-smi",
   .tool = "rocm-smi --showtopo",
+  .kind = FAB_FILE_MACHINE,
   .recognises = rocm_smi_recognises,
-  .read = rocm_smi_read,
+  .read.machine = rocm_smi_read,
 };

@@ -304,18 +304,20 @@ read_text (FabReadings *readings)
 
 /* The first line that is not a comment must be a header with size_bytes. */
 static gboolean
-recognises (const char *text)
+recognises (const FabFileText *text)
 {
+  const char *at = text->text;
   FabLine line;
 
-  while (fab_line_next (&text, &line))
+  while (fab_line_next (&at, &line))
     if (line.whole.length > 0 && *line.whole.at != '#')
       return fab_word_has (&line.whole, "size_bytes") && fab_word_has (&line.whole, ",");
   return FALSE;
 }
 
-const FabMeasurementFormat fab_measurement_csv = {
+const FabFileFormat fab_file_csv = {
   .name = "csv",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
-  .read = read_text,
+  .read.measurement = read_text,
 };

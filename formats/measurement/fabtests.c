@@ -166,13 +166,14 @@ read_text (FabReadings *readings)
 }
 
 static gboolean
-recognises (const char *text)
+recognises (const FabFileText *text)
 {
-  return strstr (text, "MB/sec") != NULL && strstr (text, "usec/xfer") != NULL;
+  return fab_file_text_has (text, "MB/sec") && fab_file_text_has (text, "usec/xfer");
 }
 
-const FabMeasurementFormat fab_measurement_fabtests = {
+const FabFileFormat fab_file_fabtests = {
   .name = "fabtests",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
-  .read = read_text,
+  .read.measurement = read_text,
 };

@@ -4,80 +4,61 @@
 
 #include <string.h>
 
-#include "formats/import.h"
+#include "formats/format.h"
 #include "formats/measurement/readings.h"
 #include "sim/base/error.h"
 #include "sim/config/diagnostics.h"
 
-static const FabMeasurementFormat *const formats[] = {
-  &fab_measurement_perftest,    &fab_measurement_perftest_json,    &fab_measurement_p2p,
-  &fab_measurement_nvbandwidth, &fab_measurement_nvbandwidth_json, &fab_measurement_nccl_tests,
-  &fab_measurement_osu,         &fab_measurement_fabtests,         &fab_measurement_csv,
-};
-
-const char *const fab_measurement_formats[] = {
-  "perftest",    "perftest-json",    "p2pBandwidthLatencyTest",
-  "nvbandwidth", "nvbandwidth-json", "nccl-tests",
-  "osu",         "fabtests",         "csv",
-  NULL,
-};
-
-static const FabMeasurementFormat *
-find_format (const char *name, const char *text)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++)
-    if (name ? strcmp (formats[i]->name, name) == 0 : formats[i]->recognises (text))
-      return formats[i];
-  return NULL;
-}
-
 /* Skips UTF-8's byte order mark, with which some spreadsheets begin an export. */
-static const char *
-skip_mark (const char *text)
+static FabFileText
+skip_mark (const FabFileText *file)
 {
-  return g_str_has_prefix (text, "\xEF\xBB\xBF") ? text + 3 : text;
+  gsize n = g_str_has_prefix (file->text, "\xEF\xBB\xBF") ? 3 : 0;
+
+  return (FabFileText){ file->name, file->text + n, file->size - n };
 }
 
-const char *
-fab_measurement_format (const char *text)
+gboolean
+fab_measurements_recognise (const FabFileText *text)
 {
-  const FabMeasurementFormat *format = find_format (NULL, skip_mark (text));
+  FabFileText behind_mark = skip_mark (text);
 
-  return format ? format->name : NULL;
+  return fab_file_format_of (FAB_FILE_MEASUREMENT, &behind_mark) != NULL;
 }
 
 static gboolean
-check_text (const FabMeasurementRequest *request, GError **error)
+check_text (const FabFileText *file, GError **error)
 {
-  if (request->size > FAB_IMPORT_MAX_BYTES)
+  if (file->size > FAB_IMPORT_MAX_BYTES)
     return fab_throw (error, FAB_ERROR_INPUT, "%s: is larger than %u MiB, and no benchmark prints as much",
-                      request->file, (guint) (FAB_IMPORT_MAX_BYTES >> 20));
-  if (strlen (request->text) != request->size)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: is not a text, because it holds a byte 0", request->file);
-  return g_utf8_validate (request->text, (gssize) request->size, NULL)
-      || fab_throw (error, FAB_ERROR_INPUT, "%s: is not a text in UTF-8", request->file);
+                      file->name, (guint) (FAB_IMPORT_MAX_BYTES >> 20));
+  if (strlen (file->text) != file->size)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: is not a text, because it holds a byte 0", file->name);
+  return g_utf8_validate (file->text, (gssize) file->size, NULL)
+      || fab_throw (error, FAB_ERROR_INPUT, "%s: is not a text in UTF-8", file->name);
 }
 
 FabMeasurements *
 fab_measurements_read (const FabMeasurementRequest *whole, GError **error)
 {
-  const FabMeasurementFormat *format = NULL;
+  FabMeasurementRequest request = *whole;
+  const FabFileFormat *format;
   g_autoptr (FabReadings) readings = NULL;
-  FabMeasurementRequest behind_mark = *whole, *request = &behind_mark;
 
-  if (!check_text (whole, error))
+  if (!check_text (&whole->file, error))
     return NULL;
-  request->text = skip_mark (whole->text);
-  request->size -= (gsize) (request->text - whole->text);
-  format = find_format (request->format, request->text);
+  request.file = skip_mark (&whole->file);
+  format = request.format ? fab_file_format_named (FAB_FILE_MEASUREMENT, request.format)
+                          : fab_file_format_of (FAB_FILE_MEASUREMENT, &request.file);
   if (format == NULL) {
-    g_autofree char *known = g_strjoinv (", ", (char **) fab_measurement_formats);
+    g_autofree const char **names = fab_file_format_names (FAB_FILE_MEASUREMENT);
+    g_autofree char *known = g_strjoinv (", ", (char **) names);
 
     fab_throw (error, FAB_ERROR_INPUT, "%s: this text has none of the formats of measurements, which are %s",
-               request->file, known);
+               request.file.name, known);
     return NULL;
   }
-  readings = fab_readings_new (request);
-  format->read (readings);
+  readings = fab_readings_new (&request);
+  format->read.measurement (readings);
   return fab_readings_finish (readings, format->name, error);
 }

@@ -5,11 +5,10 @@
 #pragma once
 
 #include "formats/measurement/series.h"
+#include "formats/text/text.h"
 
 typedef struct {
-  const char *file; /* its name in messages */
-  const char *text;
-  gsize size;
+  FabFileText file;
   const char *format;  /* NULL: recognised from the text */
   const char *system;  /* for all series; NULL: the system in the text, or unknown */
   const char *source;  /* NULL: the file */
@@ -23,11 +22,8 @@ typedef struct {
   GPtrArray *left_out; /* char: a sentence for each thing that the text has and the series lack */
 } FabMeasurements;
 
-/* The names of the formats, NULL-ended. */
-extern const char *const fab_measurement_formats[];
-
-/* Recognises the format of the text and returns its name; NULL: it is no measurement. */
-const char *fab_measurement_format (const char *text);
+/* Whether the text is of a format of measurements. */
+gboolean fab_measurements_recognise (const FabFileText *text);
 
 /* Reads the text. Returns NULL and sets *error (FAB_ERROR_INPUT), which lists every mistake with its line. (transfer
  * full) */

@@ -55,7 +55,8 @@ read_tests (FabReadings *readings)
 {
   const FabMeasurementRequest *request = fab_readings_request (readings);
   g_autoptr (GError) error = NULL;
-  g_autoptr (FabNcclTests) tests = fab_nccl_tests_parse (request->file, request->text, request->size, &error);
+  g_autoptr (FabNcclTests) tests = fab_nccl_tests_parse (request->file.name, request->file.text,
+                                                         request->file.size, &error);
   guint n_ranks = request->n_ranks > 0 ? request->n_ranks : tests != NULL ? tests->n_ranks : 0;
   FabOp op = FAB_N_OPS;
 
@@ -80,15 +81,16 @@ read_tests (FabReadings *readings)
 }
 
 static gboolean
-recognises (const char *text)
+recognises (const FabFileText *text)
 {
-  return text[strspn (text, " \t\r\n")] == '{'
-           ? strstr (text, "\"out_of_place\"") != NULL
-           : strstr (text, "algbw") != NULL && strstr (text, "busbw") != NULL;
+  return fab_file_text_first (text) == '{'
+           ? fab_file_text_has (text, "\"out_of_place\"")
+           : fab_file_text_has (text, "algbw") && fab_file_text_has (text, "busbw");
 }
 
-const FabMeasurementFormat fab_measurement_nccl_tests = {
+const FabFileFormat fab_file_nccl_tests = {
   .name = "nccl-tests",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
-  .read = read_tests,
+  .read.measurement = read_tests,
 };

@@ -407,7 +407,7 @@ note_mark (Reader *self, char mark)
 static void
 read_json (FabReadings *readings)
 {
-  Reader self = { .test = { .readings = readings }, .at = fab_readings_request (readings)->text };
+  Reader self = { .test = { .readings = readings }, .at = fab_readings_request (readings)->file.text };
   FabWord token;
   gboolean is_mark;
 
@@ -425,15 +425,16 @@ read_json (FabReadings *readings)
 }
 
 static gboolean
-recognises (const char *text)
+recognises (const FabFileText *text)
 {
-  return text[strspn (text, " \t\r\n")] == '{' && strstr (text, "\"nvbandwidth\"") != NULL;
+  return fab_file_text_first (text) == '{' && fab_file_text_has (text, "\"nvbandwidth\"");
 }
 
-const FabMeasurementFormat fab_measurement_nvbandwidth_json = {
+const FabFileFormat fab_file_nvbandwidth_json = {
   .name = "nvbandwidth-json",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
-  .read = read_json,
+  .read.measurement = read_json,
 };
 
 /* "Running NAME.", a description, a line of column numbers, a line for each row, "SUM NAME X". */
@@ -585,15 +586,16 @@ read_text (FabReadings *readings)
 }
 
 static gboolean
-nvbandwidth_text_recognises (const char *text)
+nvbandwidth_text_recognises (const FabFileText *text)
 {
-  return text[strspn (text, " \t\r\n")] != '{'
-      && (strstr (text, "nvbandwidth Version") != NULL
-          || (strstr (text, "(row)") != NULL && strstr (text, "(column)") != NULL));
+  return fab_file_text_first (text) != '{'
+      && (fab_file_text_has (text, "nvbandwidth Version")
+          || (fab_file_text_has (text, "(row)") && fab_file_text_has (text, "(column)")));
 }
 
-const FabMeasurementFormat fab_measurement_nvbandwidth = {
+const FabFileFormat fab_file_nvbandwidth = {
   .name = "nvbandwidth",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = nvbandwidth_text_recognises,
-  .read = read_text,
+  .read.measurement = read_text,
 };

@@ -286,13 +286,14 @@ read_text (FabReadings *readings)
 }
 
 static gboolean
-recognises (const char *text)
+recognises (const FabFileText *text)
 {
-  return strstr (text, "# OSU MPI") != NULL && strstr (text, " Test") != NULL;
+  return fab_file_text_has (text, "# OSU MPI") && fab_file_text_has (text, " Test");
 }
 
-const FabMeasurementFormat fab_measurement_osu = {
+const FabFileFormat fab_file_osu = {
   .name = "osu",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
-  .read = read_text,
+  .read.measurement = read_text,
 };

@@ -215,13 +215,14 @@ read_text (FabReadings *readings)
 }
 
 static gboolean
-recognises (const char *text)
+recognises (const FabFileText *text)
 {
-  return strstr (text, "directional P2P=") != NULL && strstr (text, "D\\D") != NULL;
+  return fab_file_text_has (text, "directional P2P=") && fab_file_text_has (text, "D\\D");
 }
 
-const FabMeasurementFormat fab_measurement_p2p = {
+const FabFileFormat fab_file_p2p = {
   .name = "p2pBandwidthLatencyTest",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
-  .read = read_text,
+  .read.measurement = read_text,
 };

@@ -292,7 +292,7 @@ read_json (FabReadings *readings)
   FabPerftestRow row = { .bytes_per_s = 0 };
   FabWord title;
 
-  collect (request->text, facts);
+  collect (request->file.text, facts);
   title = fact (facts, "test");
   row.size = fact (facts, "MsgSize");
   row.iterations = fact (facts, "n_iterations");
@@ -320,16 +320,17 @@ read_json (FabReadings *readings)
 }
 
 static gboolean
-recognises (const char *text)
+recognises (const FabFileText *text)
 {
-  return text[strspn (text, " \t\r\n")] == '{' && strstr (text, "test_info") != NULL
-      && strstr (text, "results") != NULL;
+  return fab_file_text_first (text) == '{' && fab_file_text_has (text, "test_info")
+      && fab_file_text_has (text, "results");
 }
 
-const FabMeasurementFormat fab_measurement_perftest_json = {
+const FabFileFormat fab_file_perftest_json = {
   .name = "perftest-json",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
-  .read = read_json,
+  .read.measurement = read_json,
 };
 
 /* What ib_write_bw, ib_read_lat, ... print: a title, facts, a table between lines of dashes.
@@ -547,15 +548,16 @@ read_text (FabReadings *readings)
 }
 
 static gboolean
-perftest_text_recognises (const char *text)
+perftest_text_recognises (const FabFileText *text)
 {
-  return strstr (text, "#bytes") != NULL
-      && (strstr (text, "BW average[") != NULL || strstr (text, "t_avg[usec]") != NULL
-          || strstr (text, "t_typical[usec]") != NULL);
+  return fab_file_text_has (text, "#bytes")
+      && (fab_file_text_has (text, "BW average[") || fab_file_text_has (text, "t_avg[usec]")
+          || fab_file_text_has (text, "t_typical[usec]"));
 }
 
-const FabMeasurementFormat fab_measurement_perftest = {
+const FabFileFormat fab_file_perftest = {
   .name = "perftest",
+  .kind = FAB_FILE_MEASUREMENT,
   .recognises = perftest_text_recognises,
-  .read = read_text,
+  .read.measurement = read_text,
 };

@@ -32,7 +32,7 @@ fab_readings_new (const FabMeasurementRequest *request)
   self->series = g_ptr_array_new_with_free_func (fab_measured_series_free);
   self->left_out = g_ptr_array_new_with_free_func (g_free);
   self->by_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  self->next = request->text;
+  self->next = request->file.text;
   return self;
 }
 
@@ -65,8 +65,8 @@ fab_readings_has_mistakes (const FabReadings *self)
 static FabMark
 mark_word (const FabReadings *self, const FabWord *word)
 {
-  FabMark mark = { .file = self->request->file, .line = 1, .length = 1 };
-  const char *start = self->request->text, *end;
+  FabMark mark = { .file = self->request->file.name, .line = 1, .length = 1 };
+  const char *start = self->request->file.text, *end;
 
   for (const char *at = start; at < word->at; at++)
     if (*at == '\n') {
@@ -94,7 +94,7 @@ fab_readings_mistake (FabReadings *self, const FabWord *at, const char *format, 
 
     fab_diagnostics_add (self->mistakes, &mark, "%s", message);
   } else
-    fab_diagnostics_add (self->mistakes, NULL, "%s: %s", self->request->file, message);
+    fab_diagnostics_add (self->mistakes, NULL, "%s: %s", self->request->file.name, message);
 }
 
 void
@@ -152,7 +152,8 @@ fab_readings_series (FabReadings *self, const FabSeries *like)
   if (self->request->system != NULL)
     fab_reading_set (&series.system, self->request->system);
   if (self->request->source != NULL || series.source == NULL)
-    fab_reading_set (&series.source, self->request->source ? self->request->source : self->request->file);
+    fab_reading_set (&series.source,
+                     self->request->source ? self->request->source : self->request->file.name);
   series.n_ranks = series.n_ranks > 0 || series.kind == FAB_MEASURE_COLLECTIVE ? series.n_ranks : 2;
   series.n_pairs = series.n_pairs > 0 || series.kind == FAB_MEASURE_COLLECTIVE ? series.n_pairs : 1;
   key = fab_series_key (&series);

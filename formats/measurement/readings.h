@@ -6,8 +6,7 @@
  */
 #pragma once
 
-#include <glib.h>
-
+#include "formats/format.h"
 #include "formats/measurement/measurements.h"
 
 enum { FAB_LINE_MAX_WORDS = 320 };
@@ -41,25 +40,6 @@ guint64 fab_word_count (const FabWord *word); /* value of the leading digits; 0:
 
 /* Finds what follows "key" and a colon: "Mtu             : 4096[B]". */
 gboolean fab_line_value (const FabLine *line, const char *key, FabWord *value);
-
-typedef struct _FabReadings FabReadings;
-
-/* A format. Each has a file of its own and a row in measurements.c. */
-typedef struct {
-  const char *name; /* as --from takes it */
-  gboolean (*recognises) (const char *text);
-  void (*read) (FabReadings *readings);
-} FabMeasurementFormat;
-
-extern const FabMeasurementFormat fab_measurement_csv;
-extern const FabMeasurementFormat fab_measurement_fabtests;
-extern const FabMeasurementFormat fab_measurement_nccl_tests;
-extern const FabMeasurementFormat fab_measurement_nvbandwidth;
-extern const FabMeasurementFormat fab_measurement_nvbandwidth_json;
-extern const FabMeasurementFormat fab_measurement_osu;
-extern const FabMeasurementFormat fab_measurement_p2p;
-extern const FabMeasurementFormat fab_measurement_perftest;
-extern const FabMeasurementFormat fab_measurement_perftest_json;
 
 FabReadings *fab_readings_new (const FabMeasurementRequest *request);
 void fab_readings_free (FabReadings *self);

@@ -8,7 +8,8 @@
  */
 #include <string.h>
 
-#include "formats/machine/format.h"
+#include "formats/format.h"
+#include "formats/import.h"
 #include "formats/model/huggingface.h"
 #include "sim/scenario/model_file.h"
 
@@ -643,22 +644,23 @@ static const Family others[] = {
 /* --- as a file that `import` reads --- */
 
 static gboolean
-recognises (const char *text)
+recognises (const FabFileText *text)
 {
-  return text[strspn (text, " \t\r\n")] == '{'
-      && (strstr (text, "\"model_type\"") != NULL || strstr (text, "\"architectures\"") != NULL);
+  return fab_file_text_first (text) == '{'
+      && (fab_file_text_has (text, "\"model_type\"") || fab_file_text_has (text, "\"architectures\""));
 }
 
 static char *
 fragment (const FabImportRequest *request, GError **error)
 {
-  return fab_model_file_fragment (request->file, request->name, request->text, request->size,
+  return fab_model_file_fragment (request->file.name, request->name, request->file.text, request->file.size,
                                   request->registry, error);
 }
 
-const FabImportFormat fab_import_huggingface = {
+const FabFileFormat fab_file_huggingface = {
   .name = "huggingface",
   .tool = "config.json of a model",
+  .kind = FAB_FILE_MODEL,
   .recognises = recognises,
-  .fragment = fragment,
+  .read.model = fragment,
 };

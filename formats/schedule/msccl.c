@@ -427,8 +427,8 @@ count_senders (const FabBlocks *self)
   return most;
 }
 
-FabGiven *
-fab_given_read_msccl (FabFileBytes *bytes, const FabGivenHint *hint, GError **error)
+static FabGiven *
+read_msccl (FabFileBytes *bytes, const FabGivenHint *hint, GError **error)
 {
   const char *source = fab_file_bytes_name (bytes);
   g_autoptr (GError) problem = NULL;
@@ -458,3 +458,16 @@ fab_given_read_msccl (FabFileBytes *bytes, const FabGivenHint *hint, GError **er
   fab_given_finish (given);
   return g_steal_pointer (&given);
 }
+
+static gboolean
+is_xml (const FabFileText *text)
+{
+  return fab_file_text_first (text) == '<';
+}
+
+const FabFileFormat fab_file_msccl = {
+  .name = "MSCCL",
+  .kind = FAB_FILE_SCHEDULE,
+  .recognises = is_xml,
+  .read.schedule = read_msccl,
+};

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "formats/schedule/messages.h"
 #include "sim/base/error.h"
 
 static gboolean
@@ -23,17 +22,6 @@ find_op (const char *name, gint *op, GError **error)
   return fab_throw (error, FAB_ERROR_INPUT, "op: '%s' is not an operation; choose one of %s", name, names);
 }
 
-/* Whether the first character that is no space is that of XML. */
-static gboolean
-is_xml (const char *head, gsize size)
-{
-  gsize at = 0;
-
-  while (at < size && g_ascii_isspace (head[at]))
-    at++;
-  return at < size && head[at] == '<';
-}
-
 /* A schedule says itself what a user says of others; both must agree. */
 static gboolean
 check_hint (const FabGiven *given, const FabGivenHint *hint, GError **error)
@@ -42,38 +30,6 @@ check_hint (const FabGiven *given, const FabGivenHint *hint, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT, "op is %s, but %s is made for %s", fab_op_names[hint->op],
                       given->name, fab_op_names[given->op]);
   return TRUE;
-}
-
-/* Chakra has a file for each rank, of which the first is named. */
-static char **
-list_files (const char *path)
-{
-  g_autoptr (GPtrArray) files = g_ptr_array_new ();
-  const char *first = ".0.et";
-
-  g_ptr_array_add (files, g_strdup (path));
-  if (g_str_has_suffix (path, first)) {
-    g_autofree char *stem = g_strndup (path, strlen (path) - strlen (first));
-
-    for (guint rank = 1;; rank++) {
-      g_autofree char *next = g_strdup_printf ("%s.%u.et", stem, rank);
-
-      if (!g_file_test (next, G_FILE_TEST_IS_REGULAR))
-        break;
-      g_ptr_array_add (files, g_steal_pointer (&next));
-    }
-  }
-  g_ptr_array_add (files, NULL);
-  return (char **) g_ptr_array_free (g_steal_pointer (&files), FALSE);
-}
-
-static FabGiven *
-read_graphs (const char *path, const FabGivenHint *hint, GError **error)
-{
-  g_auto (GStrv) files = list_files (path);
-  g_autoptr (FabTrace) trace = fab_trace_read (files, NULL, NULL, error);
-
-  return trace != NULL ? fab_given_of_messages (trace, hint, error) : NULL;
 }
 
 /* A file of MSCCL may say its protocol; others never do. */
@@ -101,9 +57,10 @@ static gpointer
 read_schedule (const FabScheduleFile *file, GError **error)
 {
   g_autofree char *name = g_path_get_basename (file->path);
-  FabGivenHint hint = { .name = name, .bytes = file->size_bytes };
+  FabGivenHint hint = { .path = file->path, .name = name, .bytes = file->size_bytes };
   g_autoptr (FabFileBytes) bytes = NULL;
   g_autoptr (FabGiven) given = NULL;
+  const FabFileFormat *format;
   const char *head;
   gsize size = 0;
 
@@ -113,15 +70,15 @@ read_schedule (const FabScheduleFile *file, GError **error)
   if (bytes == NULL || !fab_file_bytes_next (bytes, error)
       || !fab_file_bytes_peek (bytes, &head, &size, error))
     return NULL;
-  if (is_xml (head, size))
-    given = fab_given_read_msccl (bytes, &hint, error);
-  else if (g_str_has_suffix (file->path, ".et") || g_strstr_len (head, (gssize) size, "num_ranks") != NULL)
-    given = read_graphs (file->path, &hint, error);
-  else
+  format = fab_file_format_of_bytes (FAB_FILE_SCHEDULE, file->path, head, size);
+  if (format == NULL) {
     fab_throw (error, FAB_ERROR_INPUT,
                "%s is no schedule: it is neither XML of MSCCL (<algo ...>), nor one of Chakra's files "
                "(NAME.0.et), nor GOAL (num_ranks ...)",
                file->path);
+    return NULL;
+  }
+  given = format->read.schedule (bytes, &hint, error);
   if (given == NULL || !check_hint (given, &hint, error))
     return NULL;
   return set_protocol (given, file->protocol, error) ? g_steal_pointer (&given) : NULL;

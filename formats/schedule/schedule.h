@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "formats/format.h"
 #include "formats/text/bytes.h"
 #include "sim/collective/plan/given.h"
 #include "sim/registry.h"
@@ -14,11 +15,9 @@
 extern const FabScheduleFileFormat fab_format_schedule;
 
 /* What the user says about a file that does not say it itself. */
-typedef struct {
+struct _FabGivenHint {
+  const char *path; /* of the file, beside which others of the same graph may be */
   const char *name;
   gint op;        /* FabOp; -1: the file says it */
   FabBytes bytes; /* size of the operation that the messages add up to; 0: the file has shares */
-} FabGivenHint;
-
-/* Reads the whole file that `bytes` is at. (transfer full) */
-FabGiven *fab_given_read_msccl (FabFileBytes *bytes, const FabGivenHint *hint, GError **error);
+};

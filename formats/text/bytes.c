@@ -15,7 +15,7 @@
 #define TAR_BLOCK 512
 #define TAR_NAME 100 /* bytes of a member's name, with a 0 behind it only where it is shorter */
 
-struct _FabTraceBytes {
+struct _FabFileBytes {
   char *path, *name;
   FILE *file; /* NULL: the bytes of `memory` */
   const char *memory;

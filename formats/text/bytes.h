@@ -10,7 +10,7 @@
 
 #define FAB_FILE_MAX_EXPANSION 200
 
-typedef struct _FabTraceBytes FabFileBytes;
+typedef struct _FabFileBytes FabFileBytes;
 
 FabFileBytes *fab_file_bytes_open (const char *path, GError **error);
 /* Reads `size` bytes that stay the caller's; `name` stands for the path in messages. */

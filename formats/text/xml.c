@@ -6,7 +6,7 @@
 enum { MAX_DEPTH = 100, MAX_ELEMENTS = 100000 };
 
 typedef struct {
-  const FabImportRequest *request;
+  const FabFileText *file;
   FabXml *root, *open;
   guint depth, n_elements;
 } Parser;
@@ -21,9 +21,9 @@ start_element (GMarkupParseContext *context, const char *name, const char **keys
 
   g_markup_parse_context_get_position (context, &line, NULL);
   if (++parser->depth > MAX_DEPTH || ++parser->n_elements > MAX_ELEMENTS) {
-    fab_import_fail (parser->request, (guint) line, error,
-                     "the XML has more than %d elements, or is nested deeper than %d", MAX_ELEMENTS,
-                     MAX_DEPTH);
+    fab_file_text_fail (parser->file, (guint) line, error,
+                        "the XML has more than %d elements, or is nested deeper than %d", MAX_ELEMENTS,
+                        MAX_DEPTH);
     return;
   }
   element = g_new0 (FabXml, 1);
@@ -61,22 +61,22 @@ without_position (const char *message)
 }
 
 FabXml *
-fab_xml_parse (const FabImportRequest *request, GError **error)
+fab_xml_parse (const FabFileText *file, GError **error)
 {
   static const GMarkupParser callbacks = { .start_element = start_element, .end_element = end_element };
-  Parser parser = { .request = request };
+  Parser parser = { .file = file };
   g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&callbacks, 0, &parser, NULL);
   g_autoptr (GError) cause = NULL;
   gint line;
 
-  if (g_markup_parse_context_parse (context, request->text, (gssize) request->size, &cause)
+  if (g_markup_parse_context_parse (context, file->text, (gssize) file->size, &cause)
       && g_markup_parse_context_end_parse (context, &cause))
     return parser.root;
   g_markup_parse_context_get_position (context, &line, NULL);
   fab_xml_free (parser.root);
   if (cause->domain == G_MARKUP_ERROR)
-    fab_import_fail (request, (guint) MAX (line, 1), error, "the XML is not well-formed: %s",
-                     without_position (cause->message));
+    fab_file_text_fail (file, (guint) MAX (line, 1), error, "the XML is not well-formed: %s",
+                        without_position (cause->message));
   else
     g_propagate_error (error, g_steal_pointer (&cause));
   return NULL;

@@ -4,7 +4,7 @@
  * An element owns its children; only the root is freed. */
 #pragma once
 
-#include "formats/machine/format.h"
+#include "formats/text/text.h"
 
 typedef struct _FabXml FabXml;
 
@@ -16,7 +16,7 @@ struct _FabXml {
   GPtrArray *children; /* FabXml */
 };
 
-FabXml *fab_xml_parse (const FabImportRequest *request, GError **error);
+FabXml *fab_xml_parse (const FabFileText *file, GError **error);
 void fab_xml_free (FabXml *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabXml, fab_xml_free)
 

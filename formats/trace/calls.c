@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 
 enum { TENSOR_ELEMENTS = 3, TENSOR_ITEM_BYTES = 4, TENSOR_NUMBERS = 5 };
 

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 #include "sim/base/error.h"
 #include "sim/collective/collective.h"
 
@@ -253,8 +253,8 @@ read_message (FabFileBytes *bytes, GByteArray *message, GError **error)
   return TRUE;
 }
 
-gboolean
-fab_trace_read_chakra (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+read_graph (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   FabTracedRank *rank = fab_trace_add_rank (trace, fab_file_bytes_name (bytes));
   g_autoptr (GByteArray) message = g_byte_array_new ();
@@ -276,3 +276,22 @@ fab_trace_read_chakra (FabTrace *trace, FabFileBytes *bytes, GError **error)
   }
   return TRUE;
 }
+
+/* The length of the first message, then a field of GlobalMetadata. */
+static gboolean
+is_chakra (const FabFileText *text)
+{
+  gsize at = 0;
+
+  while (at < text->size && at < 5 && (text->text[at] & 0x80) != 0)
+    at++;
+  at++;
+  return at < text->size && (text->text[at - 1] == 0 || text->text[at] == 0x0a || text->text[at] == 0x12);
+}
+
+const FabFileFormat fab_file_chakra = {
+  .name = "Chakra",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_chakra,
+  .read.trace = read_graph,
+};

@@ -3,7 +3,7 @@
  * (torch.profiler.ExecutionTraceObserver; param's et_replay reads it). */
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 #include "sim/base/error.h"
 
 enum { TYPE_MEM_LOAD = 2, TYPE_MEM_STORE, TYPE_COMP, TYPE_SEND, TYPE_RECV, TYPE_COLL };
@@ -190,8 +190,8 @@ read_document (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, Found *f
   return token == FAB_FILE_JSON_OBJECT_END && fab_file_json_next (json) == FAB_FILE_JSON_END;
 }
 
-gboolean
-fab_trace_read_json (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+read_json (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   FabTracedRank *rank = fab_trace_add_rank (trace, fab_file_bytes_name (bytes));
   g_autofree FabFileJson *json = g_new (FabFileJson, 1);
@@ -223,3 +223,11 @@ fab_trace_read_json (FabTrace *trace, FabFileBytes *bytes, GError **error)
                       rank->source);
   return TRUE;
 }
+
+/* It says itself which of them a file is: `formats` of the trace. */
+const FabFileFormat fab_file_json_trace = {
+  .name = "json",
+  .kind = FAB_FILE_TRACE,
+  .recognises = fab_file_text_is_json,
+  .read.trace = read_json,
+};

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 
 typedef struct {
   FabTimePs at_ps;

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 #include "sim/base/error.h"
 
 /* One event. Texts point into the trace. */

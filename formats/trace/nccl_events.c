@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 #include "sim/base/error.h"
 
 /* Collectives of the inspector end whole seconds apart; their numbers wrap before the time overflows. */
@@ -384,18 +384,46 @@ read_with (FabTrace *trace, FabFileBytes *bytes, gboolean (*read) (Reader *self)
   return is_read;
 }
 
-gboolean
-fab_trace_read_inspector (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+read_inspector (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   trace->has_only_lengths = TRUE;
   return read_with (trace, bytes, read_records, error);
 }
 
-gboolean
-fab_trace_read_nccl_profile (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+is_inspector (const FabFileText *text)
+{
+  return fab_file_text_is_json (text) && fab_file_text_has (text, "inspector_output_format_version");
+}
+
+const FabFileFormat fab_file_nccl_inspector = {
+  .name = "NCCL inspector",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_inspector,
+  .read.trace = read_inspector,
+};
+
+static gboolean
+read_profile (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_with (trace, bytes, read_events, error);
 }
+
+static gboolean
+is_profile (const FabFileText *text)
+{
+  return fab_file_text_begins (text, "[")
+      && (fab_file_text_has (text, "\"GROUP") || fab_file_text_has (text, "\"PROXY\"")
+          || fab_file_text_has (text, "\"COLL"));
+}
+
+const FabFileFormat fab_file_nccl_profiler = {
+  .name = "NCCL profiler",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_profile,
+  .read.trace = read_profile,
+};
 
 /* The profile does not say how many ranks a communicator has: as many as were seen, if they are the first ones. */
 static guint

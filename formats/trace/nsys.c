@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 #include "sim/base/error.h"
 
 #define PID_MASK G_GINT64_CONSTANT (-16777216) /* clears the 24 bits of the thread */
@@ -183,8 +183,8 @@ take_rank (Report *self, sqlite3_stmt *row, GError **error)
   return !has_table (self, "NVTX_EVENTS") || query (self, STEPS, process, PID_MASK, take_range, error);
 }
 
-gboolean
-fab_trace_read_nsys (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+read_database (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   Report self = { .name = fab_file_bytes_name (bytes), .trace = trace };
   const char *path = fab_file_bytes_path (bytes);
@@ -212,3 +212,16 @@ fab_trace_read_nsys (FabTrace *trace, FabFileBytes *bytes, GError **error)
                     self.name, trace->ranks->len - before);
   return is_good;
 }
+
+static gboolean
+is_sqlite (const FabFileText *text)
+{
+  return fab_file_text_begins (text, "SQLite format 3");
+}
+
+const FabFileFormat fab_file_nsys = {
+  .name = "Nsight Systems",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_sqlite,
+  .read.trace = read_database,
+};

@@ -2,121 +2,24 @@
 /* read.c - finds out which format a file has, and reads all files of folders and archives. */
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 #include "sim/base/error.h"
 
 #define MAX_FILES 65536
 #define MAX_DEPTH 4 /* of folders in folders */
 
-typedef struct {
-  const char *name;
-  gboolean (*recognises) (const char *head, gsize size);
-  gboolean (*read) (FabTrace *trace, FabFileBytes *bytes, GError **error); /* NULL: `why` */
-  const char *why;
-} Format;
-
 static gboolean
-has (const char *head, gsize size, const char *text)
+is_xml (const FabFileText *text)
 {
-  return g_strstr_len (head, (gssize) size, text) != NULL;
+  return fab_file_text_begins (text, "<algo ") || fab_file_text_begins (text, "<?xml")
+      || fab_file_text_begins (text, "<!--");
 }
 
-static gboolean
-begins (const char *head, gsize size, const char *text)
-{
-  return size >= strlen (text) && memcmp (head, text, strlen (text)) == 0;
-}
-
-static gboolean
-is_json (const char *head, gsize size)
-{
-  gsize i = 0;
-
-  while (i < size && g_ascii_isspace (head[i]))
-    i++;
-  return i < size && (head[i] == '{' || head[i] == '[');
-}
-
-static gboolean
-is_inspector (const char *head, gsize size)
-{
-  return is_json (head, size) && has (head, size, "inspector_output_format_version");
-}
-
-static gboolean
-is_nccl_profile (const char *head, gsize size)
-{
-  return begins (head, size, "[")
-      && (has (head, size, "\"GROUP") || has (head, size, "\"PROXY\"") || has (head, size, "\"COLL"));
-}
-
-static gboolean
-is_simai (const char *head, gsize size)
-{
-  return begins (head, size, "HYBRID_") || begins (head, size, "DATA") || begins (head, size, "MODEL")
-      || begins (head, size, "MICRO");
-}
-
-static gboolean
-is_aicb (const char *head, gsize size)
-{
-  return begins (head, size, "comm_type,");
-}
-
-static gboolean
-is_goal (const char *head, gsize size)
-{
-  return has (head, size, "num_ranks");
-}
-
-static gboolean
-is_nccl_log (const char *head, gsize size)
-{
-  return has (head, size, " NCCL INFO ");
-}
-
-static gboolean
-is_xml (const char *head, gsize size)
-{
-  return begins (head, size, "<algo ") || begins (head, size, "<?xml") || begins (head, size, "<!--");
-}
-
-static gboolean
-is_aiob (const char *head, gsize size)
-{
-  return begins (head, size, "train_iter:");
-}
-
-static gboolean
-is_sqlite (const char *head, gsize size)
-{
-  return begins (head, size, "SQLite format 3");
-}
-
-/* The length of the first message, then a field of GlobalMetadata. */
-static gboolean
-is_chakra (const char *head, gsize size)
-{
-  gsize at = 0;
-
-  while (at < size && at < 5 && (head[at] & 0x80) != 0)
-    at++;
-  at++;
-  return at < size && (head[at - 1] == 0 || head[at] == 0x0a || head[at] == 0x12);
-}
-
-static const Format formats[] = {
-  { "NCCL inspector", is_inspector, fab_trace_read_inspector, NULL },
-  { "NCCL profiler", is_nccl_profile, fab_trace_read_nccl_profile, NULL },
-  { "json", is_json, fab_trace_read_json, NULL },
-  { "AICB's table of a run", is_aicb, fab_trace_read_aicb, NULL },
-  { "SimAI workload", is_simai, fab_trace_read_simai, NULL },
-  { "AIOB", is_aiob, NULL, "holds times of kernels that AICB puts into a workload; import the workload" },
-  { "MSCCL", is_xml, NULL, "is XML and no trace; a schedule of MSCCL says how one collective runs" },
-  { "Nsight Systems", is_sqlite, fab_trace_read_nsys, NULL },
-  { "NCCL log", is_nccl_log, fab_trace_read_nccl_log, NULL },
-  { "GOAL", is_goal, fab_trace_read_goal, NULL },
-  { "Chakra", is_chakra, fab_trace_read_chakra, NULL },
+const FabFileFormat fab_file_xml_trace = {
+  .name = "MSCCL",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_xml,
+  .why_not = "is XML and no trace; a schedule of MSCCL says how one collective runs",
 };
 
 /* NAME.3.et is of rank 3. */
@@ -138,33 +41,30 @@ rank_of_name (FabTrace *self, guint first)
 gboolean
 fab_trace_read_bytes (FabTrace *self, FabFileBytes *bytes, GError **error)
 {
-  const char *head;
+  const char *name = fab_file_bytes_name (bytes), *head;
+  const FabFileFormat *format;
   gsize size;
   guint first = self->ranks->len;
 
   if (!fab_file_bytes_peek (bytes, &head, &size, error))
     return FALSE;
   if (size == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: is empty", fab_file_bytes_name (bytes));
-  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
-    const Format *format = &formats[i];
-
-    if (!format->recognises (head, MIN (size, 4096)))
-      continue;
-    if (format->read == NULL)
-      return fab_throw (error, FAB_ERROR_INPUT, "%s: %s", fab_file_bytes_name (bytes), format->why);
-    if (strcmp (format->name, "json") != 0)
-      g_ptr_array_add (self->formats, (gpointer) format->name);
-    if (!format->read (self, bytes, error))
-      return FALSE;
-    rank_of_name (self, first);
-    return TRUE;
-  }
-  return fab_throw (
-      error, FAB_ERROR_INPUT,
-      "%s: byte 0: the file has none of the formats that can be read: Kineto, Nsight Systems, Chakra, GOAL, SimAI, "
-      "AICB, a log of NCCL or the output of its profiler",
-      fab_file_bytes_name (bytes));
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: is empty", name);
+  format = fab_file_format_of_bytes (FAB_FILE_TRACE, name, head, MIN (size, 4096));
+  if (format == NULL)
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "%s: byte 0: the file has none of the formats that can be read: Kineto, Nsight Systems, Chakra, GOAL, SimAI, "
+        "AICB, a log of NCCL or the output of its profiler",
+        name);
+  if (format->why_not != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: %s", name, format->why_not);
+  if (strcmp (format->name, "json") != 0)
+    g_ptr_array_add (self->formats, (gpointer) format->name);
+  if (!format->read.trace (self, bytes, error))
+    return FALSE;
+  rank_of_name (self, first);
+  return TRUE;
 }
 
 /* --- folders --- */

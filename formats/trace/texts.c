@@ -2,7 +2,7 @@
 /* texts.c - traces that are lines: SimAI's workload, AICB's table of a run, GOAL, and the log of NCCL. */
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 #include "sim/base/error.h"
 #include "sim/collective/collective.h"
 
@@ -189,11 +189,25 @@ simai_reader (Lines *self)
   return TRUE;
 }
 
-gboolean
-fab_trace_read_simai (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+read_simai (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_lines (trace, bytes, simai_reader, error);
 }
+
+static gboolean
+is_simai (const FabFileText *text)
+{
+  return fab_file_text_begins (text, "HYBRID_") || fab_file_text_begins (text, "DATA")
+      || fab_file_text_begins (text, "MODEL") || fab_file_text_begins (text, "MICRO");
+}
+
+const FabFileFormat fab_file_simai = {
+  .name = "SimAI workload",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_simai,
+  .read.trace = read_simai,
+};
 
 /* --- AICB's table of a run: a row per collective with its time in ms (aliyun/aicb, log_analyzer/log.py) --- */
 
@@ -285,11 +299,37 @@ aicb_reader (Lines *self)
   return self->error == NULL;
 }
 
-gboolean
-fab_trace_read_aicb (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+read_aicb (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_lines (trace, bytes, aicb_reader, error);
 }
+
+static gboolean
+is_aicb (const FabFileText *text)
+{
+  return fab_file_text_begins (text, "comm_type,");
+}
+
+const FabFileFormat fab_file_aicb = {
+  .name = "AICB's table of a run",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_aicb,
+  .read.trace = read_aicb,
+};
+
+static gboolean
+is_aiob (const FabFileText *text)
+{
+  return fab_file_text_begins (text, "train_iter:");
+}
+
+const FabFileFormat fab_file_aiob = {
+  .name = "AIOB",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_aiob,
+  .why_not = "holds times of kernels that AICB puts into a workload; import the workload",
+};
 
 /* --- GOAL: `num_ranks 2`, then `rank 0 { l1: calc 100  l2: send 8b to 1 tag 0  l2 requires l1 }`; times in ns
  * (spcl/LogGOPSim, README) --- */
@@ -438,11 +478,24 @@ goal_reader (Lines *self)
   return self->error == NULL && (goal.rank != NULL || fail (self, "the file has no rank"));
 }
 
-gboolean
-fab_trace_read_goal (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+read_goal (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_lines (trace, bytes, goal_reader, error);
 }
+
+static gboolean
+is_goal (const FabFileText *text)
+{
+  return fab_file_text_has (text, "num_ranks");
+}
+
+const FabFileFormat fab_file_goal = {
+  .name = "GOAL",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_goal,
+  .read.trace = read_goal,
+};
 
 /* --- NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,COLL,GRAPH: "host:12:34 [0] NCCL INFO AllReduce: opCount 0 sendbuff ..
  * count 1024 datatype 7 op 0 root 0 comm 0x55 [nranks=8] stream .." (NCCL, src/enqueue.cc and src/init.cc) --- */
@@ -639,8 +692,21 @@ log_reader (Lines *self)
   return self->error == NULL && (g_hash_table_size (ranks) > 0 || fail (self, "no line is of NCCL"));
 }
 
-gboolean
-fab_trace_read_nccl_log (FabTrace *trace, FabFileBytes *bytes, GError **error)
+static gboolean
+read_log (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   return read_lines (trace, bytes, log_reader, error);
 }
+
+static gboolean
+is_log (const FabFileText *text)
+{
+  return fab_file_text_has (text, " NCCL INFO ");
+}
+
+const FabFileFormat fab_file_nccl_log = {
+  .name = "NCCL log",
+  .kind = FAB_FILE_TRACE,
+  .recognises = is_log,
+  .read.trace = read_log,
+};

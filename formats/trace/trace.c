@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "formats/trace/formats.h"
+#include "formats/trace/reading.h"
 #include "sim/base/error.h"
 
 #define MAX_TEXT_BYTES (64 * 1048576)

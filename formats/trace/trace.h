@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "formats/format.h"
 #include "formats/text/bytes.h"
 #include "sim/base/units.h"
 
@@ -96,7 +97,7 @@ typedef struct {
   guint n_times;
 } FabTraceChoice;
 
-typedef struct {
+struct _FabTrace {
   GPtrArray *ranks;   /* FabTracedRank, by rank */
   GArray *choices;    /* FabTraceChoice, each once, in the order of the log */
   GPtrArray *notes;   /* char: what was read, left out or inferred, a sentence each */
@@ -105,7 +106,7 @@ typedef struct {
   gsize n_text_bytes;
   gboolean
       has_only_lengths; /* operations have true lengths and made times: steps and idle time mean nothing */
-} FabTrace;
+};
 
 FabTrace *fab_trace_new (void);
 void fab_trace_free (FabTrace *self);

@@ -24,9 +24,9 @@ static gboolean
 check_input (const FabCatalog *catalog, const char *data, gsize size)
 {
   g_autofree char *text = g_strndup (data, size);
-  FabImportRequest request = {
-    .file = "fuzz", .text = text, .size = strlen (text), .name = "made", .registry = &fab_models
-  };
+  FabImportRequest request = { .file = { "fuzz", text, strlen (text) },
+                               .name = "made",
+                               .registry = &fab_models };
   g_autoptr (GError) error = NULL, second = NULL;
   gboolean is_fragment = FALSE;
   g_autofree char *made = fab_import (&request, catalog, &is_fragment, &error), *whole = NULL;
@@ -64,7 +64,7 @@ static gboolean
 check_benchmark (G_GNUC_UNUSED const FabCatalog *catalog, const char *data, gsize size)
 {
   g_autofree char *text = g_strndup (data, size);
-  FabMeasurementRequest request = { .file = "fuzz", .text = text, .size = strlen (text) };
+  FabMeasurementRequest request = { .file = { "fuzz", text, strlen (text) } };
   g_autoptr (GError) error = NULL;
   g_autoptr (FabMeasurements) made = fab_measurements_read (&request, &error);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "formats/schedule/messages.h"
-#include "formats/trace/formats.h"
+#include "formats/trace/trace.h"
 #include "tests/support/random.h"
 
 enum { N_ROUNDS = 20000 };
@@ -35,7 +35,8 @@ read_graphs (FabFileBytes *bytes, GError **error)
   FabGivenHint hint = { .name = "fuzz", .op = FAB_OP_ALL_REDUCE, .bytes = 16 };
   g_autoptr (FabTrace) trace = fab_trace_new ();
 
-  if (!fab_trace_read_goal (trace, bytes, error) || !fab_trace_finish (trace, error))
+  if (!fab_file_format_named (FAB_FILE_TRACE, "GOAL")->read.trace (trace, bytes, error)
+      || !fab_trace_finish (trace, error))
     return NULL;
   return fab_given_of_messages (trace, &hint, error);
 }
@@ -52,7 +53,8 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   if (!fab_file_bytes_next (bytes, &error))
     return 0;
   given = is_goal ? read_graphs (bytes, &error)
-                  : fab_given_read_msccl (bytes, &(FabGivenHint){ .name = "fuzz", .op = -1 }, &error);
+                  : fab_file_format_named (FAB_FILE_SCHEDULE, "MSCCL")
+                        ->read.schedule (bytes, &(FabGivenHint){ .name = "fuzz", .op = -1 }, &error);
   if ((given == NULL) != (error != NULL))
     g_error ("neither a schedule nor a message");
   if (error != NULL && (error->message[0] == '\0' || !g_utf8_validate (error->message, -1, NULL)))

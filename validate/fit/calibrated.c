@@ -179,13 +179,13 @@ static GPtrArray *
 published_series (const FabPublished *self, const FabPublishedLink *link, GError **error)
 {
   g_autofree char *path = g_build_filename (self->directory, link->file, NULL);
-  FabMeasurementRequest request = { .file = path };
+  FabMeasurementRequest request = { .file.name = path };
   g_autofree char *text = NULL;
   g_autoptr (FabMeasurements) measurements = NULL;
 
-  if (!g_file_get_contents (path, &text, &request.size, error))
+  if (!g_file_get_contents (path, &text, &request.file.size, error))
     return NULL;
-  request.text = text;
+  request.file.text = text;
   measurements = fab_measurements_read (&request, error);
   return measurements ? g_ptr_array_ref (measurements->series) : NULL;
 }

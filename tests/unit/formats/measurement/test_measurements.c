@@ -14,7 +14,7 @@
 static FabMeasurements *
 read_text (const char *text, guint n_ranks, GError **error)
 {
-  FabMeasurementRequest request = { .file = "t", .text = text, .size = strlen (text), .n_ranks = n_ranks };
+  FabMeasurementRequest request = { .file = { "t", text, strlen (text) }, .n_ranks = n_ranks };
 
   return fab_measurements_read (&request, error);
 }
@@ -262,14 +262,15 @@ static void
 requests_complete_what_is_not_printed (void **state)
 {
   FabMeasurementRequest request = {
-    .file = "t", .system = "my box", .source = "page 3", .size_bytes = 10000000
+    .file.name = "t", .system = "my box", .source = "page 3", .size_bytes = 10000000
   };
   g_autofree char *text = NULL;
   g_autoptr (FabMeasurements) self = NULL;
 
   (void) state;
-  assert_true (g_file_get_contents (FIXTURES "benchmarks/p2p-v100-pairs.txt", &text, &request.size, NULL));
-  request.text = text;
+  assert_true (
+      g_file_get_contents (FIXTURES "benchmarks/p2p-v100-pairs.txt", &text, &request.file.size, NULL));
+  request.file.text = text;
   self = fab_measurements_read (&request, NULL);
   assert_non_null (self);
   assert_string_equal (series_at (self, 0)->series.system, "my box");

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* formats.h - the readers, one per format. Each reads the file that `bytes` is at into ranks of the trace. */
+/* reading.h - what readers of traces share. Each reads the file that `bytes` is at into ranks of the trace. */
 #pragma once
 
+#include "formats/format.h"
 #include "formats/text/json.h"
 #include "formats/trace/trace.h"
 
-/* JSON: the profiler of PyTorch (Kineto), PyTorch's execution trace, Chakra. */
-gboolean fab_trace_read_json (FabTrace *trace, FabFileBytes *bytes, GError **error);
 /* Reads the value of `traceEvents`, whose bracket is next. `name` and `value` of the rest of the file. */
 gboolean fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabFileJson *json);
 gboolean fab_trace_kineto_ranks (FabTracedRank *rank, FabFileJson *json);
@@ -34,9 +33,6 @@ void fab_trace_join (FabTrace *trace);
 /* Reads the nodes of a graph in JSON. */
 gboolean fab_trace_graph_nodes (FabTrace *trace, FabTracedRank *rank, FabFileJson *json);
 
-/* Plugins of NCCL's profiler interface: the inspector, and the example profiler. */
-gboolean fab_trace_read_inspector (FabTrace *trace, FabFileBytes *bytes, GError **error);
-gboolean fab_trace_read_nccl_profile (FabTrace *trace, FabFileBytes *bytes, GError **error);
 /* Gives collectives of the example profiler the number of ranks, and gathers and scatters the size of all. */
 void fab_trace_count_communicators (FabTrace *trace);
 
@@ -44,9 +40,3 @@ void fab_trace_count_communicators (FabTrace *trace);
 gboolean fab_trace_is_communication (const char *kernel);
 /* Names of C++ kernels have hundreds of characters: those of NCCL lose their arguments, others all after the 160th. */
 const char *fab_trace_kernel_name (FabTrace *trace, const char *full);
-gboolean fab_trace_read_nsys (FabTrace *trace, FabFileBytes *bytes, GError **error);
-gboolean fab_trace_read_chakra (FabTrace *trace, FabFileBytes *bytes, GError **error);
-gboolean fab_trace_read_simai (FabTrace *trace, FabFileBytes *bytes, GError **error);
-gboolean fab_trace_read_aicb (FabTrace *trace, FabFileBytes *bytes, GError **error);
-gboolean fab_trace_read_goal (FabTrace *trace, FabFileBytes *bytes, GError **error);
-gboolean fab_trace_read_nccl_log (FabTrace *trace, FabFileBytes *bytes, GError **error);
