@@ -17,9 +17,11 @@ start_element (GMarkupParseContext *context, const char *name, const char **keys
 {
   Parser *parser = user_data;
   FabXml *element;
-  gint line;
+  gint line, column;
 
-  g_markup_parse_context_get_position (context, &line, NULL);
+  /* GMarkup is behind the tag here, and counts a line end that follows as read: its first column. */
+  g_markup_parse_context_get_position (context, &line, &column);
+  line -= column == 1;
   if (++parser->depth > MAX_DEPTH || ++parser->n_elements > MAX_ELEMENTS) {
     fab_file_text_fail (parser->file, (guint) line, error,
                         "the XML has more than %d elements, or is nested deeper than %d", MAX_ELEMENTS,
