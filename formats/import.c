@@ -99,8 +99,8 @@ add_missing_nics (FabImportedMachine *machine, const FabImportRequest *request)
     if (gpu.kind == FAB_IMPORTED_MACHINE_GPU)
       fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, gpu.parent, gpu.link, gpu.order);
   }
-  machine->nic = request->nic ? request->nic : fab_known_port (machine, FAB_PORT_UNKNOWN, NULL, 0);
-  fab_imported_machine_infer (machine, "a NIC beside each GPU, since the text shows none and %s",
+  machine->nic = request->nic ? request->nic : fab_known_port (machine, 0, FAB_PORT_UNKNOWN, NULL, 0);
+  fab_imported_machine_infer (machine, 0, "a NIC beside each GPU, since the text shows none and %s",
                               request->nic ? "--nic was given" : "there are several nodes");
 }
 
@@ -112,16 +112,16 @@ import_machine (const FabFileFormat *format, const FabImportRequest *request, GE
   machine->accelerator = request->accelerator;
   machine->nic = request->nic;
   if (request->accelerator)
-    fab_imported_machine_infer (machine, "accelerator: %s, as --accelerator says", request->accelerator);
+    fab_imported_machine_infer (machine, 0, "accelerator: %s, as --accelerator says", request->accelerator);
   if (request->nic)
-    fab_imported_machine_infer (machine, "NIC ports: %s, as --nic says", request->nic);
+    fab_imported_machine_infer (machine, 0, "NIC ports: %s, as --nic says", request->nic);
   if (!format->read.machine (machine, request, error))
     return NULL;
   add_missing_nics (machine, request);
   if (request->n_nodes > 0)
     machine->n_nodes = request->n_nodes;
   else if (machine->fabric->len == 0)
-    fab_imported_machine_infer (machine, "nodes: 1; --nodes asks for more of the same, behind one switch");
+    fab_imported_machine_infer (machine, 0, "nodes: 1; --nodes asks for more of the same, behind one switch");
   return fab_imported_machine_scenario (machine, request->name ? request->name : "imported",
                                         request->file.name);
 }

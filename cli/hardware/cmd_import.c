@@ -137,9 +137,9 @@ list_left_out (char **paths, const GPtrArray *files)
   for (guint i = 0; i < files->len; i++) {
     const FabMeasurements *file = g_ptr_array_index (files, i);
 
-    for (guint k = 0; k < file->left_out->len; k++)
-      g_ptr_array_add (list, g_strdup_printf ("%s: left out: %s", paths[i],
-                                              (const char *) g_ptr_array_index (file->left_out, k)));
+    for (guint k = 0; k < file->notes->len; k++)
+      g_ptr_array_add (list,
+                       g_strdup_printf ("%s: left out: %s", paths[i], fab_file_note (file->notes, k)->text));
   }
   g_ptr_array_add (list, NULL);
   return (char **) g_ptr_array_free (list, FALSE);

@@ -299,7 +299,7 @@ import_trace (const ImportTraceOptions *o, char *const *paths, GError **error)
   if (trace == NULL)
     return FALSE;
   for (guint i = 0; i < trace->notes->len; i++)
-    g_print ("%s.\n", (const char *) g_ptr_array_index (trace->notes, i));
+    g_print ("%s.\n", fab_file_note (trace->notes, i)->text);
   if (!is_timed (trace)) {
     const FabTracedRank *first = g_ptr_array_index (trace->ranks, 0);
 

@@ -93,15 +93,16 @@ link_of (Reader *reader, const FabXml *device)
     for (guint generation = 1; generation <= G_N_ELEMENTS (lane_GBps); generation++) {
       double expected = lane_GBps[generation - 1] * lanes;
       if (rate > 0.99 * expected && rate < 1.01 * expected) {
-        fab_imported_machine_infer (reader->machine, "PCIe: the widest link that gives the printed GB/s");
-        return fab_known_pcie (reader->machine, generation, lanes);
+        fab_imported_machine_infer (reader->machine, device->line,
+                                    "PCIe: the widest link that gives the printed GB/s");
+        return fab_known_pcie (reader->machine, device->line, generation, lanes);
       }
     }
   guint generation = fab_known_accelerator (reader->machine->accelerator)->pcie_generation;
-  fab_imported_machine_infer (reader->machine,
+  fab_imported_machine_infer (reader->machine, device->line,
                               "PCIe: generation %u x16 where the file has no known pci_link_speed",
                               generation);
-  return fab_known_pcie (reader->machine, generation, 16);
+  return fab_known_pcie (reader->machine, device->line, generation, 16);
 }
 
 static void add_below (Reader *reader, const FabXml *object, guint parent, guint n_bridges);
@@ -161,10 +162,10 @@ add_host_bridges (Reader *reader, const FabXml *object, guint host, gboolean are
 
     if (is_host_bridge (child) && holds_device (child)) {
       guint generation = fab_known_accelerator (reader->machine->accelerator)->pcie_generation;
-      guint above = are_vertices
-                      ? fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_BRIDGE, host,
-                                                  fab_known_pcie (reader->machine, generation, 16), G_MAXUINT)
-                      : host;
+      guint above = are_vertices ? fab_imported_machine_add (
+                        reader->machine, FAB_IMPORTED_MACHINE_BRIDGE, host,
+                        fab_known_pcie (reader->machine, child->line, generation, 16), G_MAXUINT)
+                                 : host;
       add_below (reader, child, above, 0);
     } else if (!is_type (child, "Package"))
       add_host_bridges (reader, child, host, are_vertices);
@@ -237,10 +238,11 @@ choose_accelerator (Reader *reader)
   if (machine->accelerator)
     return;
   if (name)
-    fab_imported_machine_read (machine, "accelerator: %s, by its PCI id %04x:%04x", name, vendor, device);
+    fab_imported_machine_read (machine, gpu->line, "accelerator: %s, by its PCI id %04x:%04x", name, vendor,
+                               device);
   else {
     name = vendor == 0x1002 ? "mi50" : "l40s";
-    fab_imported_machine_infer (machine,
+    fab_imported_machine_infer (machine, gpu->line,
                                 "accelerator: %s stands in for PCI id %04x:%04x, which is not in the table; "
                                 "--accelerator names another",
                                 name, vendor, device);
@@ -257,10 +259,10 @@ choose_port (Reader *reader)
     reader->machine->nic = NULL;
     return;
   }
-  fab_imported_machine_read (reader->machine,
+  fab_imported_machine_read (reader->machine, 0,
                              "%u NICs with an OpenFabrics device; other network cards are left out", n);
   if (reader->machine->nic == NULL)
-    reader->machine->nic = fab_known_port (reader->machine, FAB_PORT_UNKNOWN, NULL, 0);
+    reader->machine->nic = fab_known_port (reader->machine, 0, FAB_PORT_UNKNOWN, NULL, 0);
 }
 
 static void
@@ -274,7 +276,7 @@ choose_sockets (Reader *reader, const FabXml *topology)
   if (vendor && family && model && g_ascii_string_to_unsigned (family, 10, 0, 999, &family_number, NULL)
       && g_ascii_string_to_unsigned (model, 10, 0, 999, &model_number, NULL))
     found = fab_known_socket (vendor, (guint) family_number, (guint) model_number);
-  fab_nvlink_sockets (reader->machine, found);
+  fab_nvlink_sockets (reader->machine, package ? package->line : 0, found);
 }
 
 static gboolean
@@ -303,10 +305,10 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
     return fab_file_text_fail (reader->file, root->line, error,
                                "the machine has more than %d GPUs or %d parts", FAB_IMPORT_MAX_GPUS,
                                FAB_IMPORT_MAX_PARTS);
-  fab_imported_machine_read (reader->machine, "%u GPUs below %u packages, with the PCIe bridges between",
-                             reader->gpus->len,
+  fab_imported_machine_read (reader->machine, root->line,
+                             "%u GPUs below %u packages, with the PCIe bridges between", reader->gpus->len,
                              fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST));
-  fab_nvlink_assume (reader->machine, reader->gpu_parts->len,
+  fab_nvlink_assume (reader->machine, root->line, reader->gpu_parts->len,
                      (const guint *) (gpointer) reader->gpu_parts->data);
   choose_port (reader);
   choose_sockets (reader, topology);

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
   guint a, b; /* indices of devices; a < b */
   guint port_a, port_b;
+  guint line;        /* at which it is first listed */
   const char *speed; /* "4xEDR"; owned by `texts` */
 } FabIbCable;
 
@@ -84,7 +85,7 @@ ibnet_gbps (const char *speed)
 }
 
 static const char *
-own_link (FabImportedMachine *machine, guint index, guint lanes)
+own_link (FabImportedMachine *machine, guint line_at, guint index, guint lanes)
 {
   g_autofree char *lower = g_ascii_strdown (speeds[index].name, -1);
   const char *name = fab_imported_machine_text (machine, "ib-%s-%ux", lower, lanes);
@@ -97,18 +98,19 @@ own_link (FabImportedMachine *machine, guint index, guint lanes)
         "    technology: InfiniBand\n    lanes: %u\n    signalling: %gGb/s\n    coding: %.12g\n",
         line, speeds[index].name, lanes, lanes, speeds[index].lane_gbps, speeds[index].coding);
     fab_imported_machine_infer (
-        machine, "%s: the catalogue has no such link, so line rate only, without packets and latency", name);
+        machine, line_at,
+        "%s: the catalogue has no such link, so line rate only, without packets and latency", name);
   }
   return name;
 }
 
-/* Returns the catalogue's entry of a speed, "4xEDR". Adds an own entry to the machine for speeds before EDR, which
+/* Returns the catalogue's entry of a cable's speed, "4xEDR". Adds an own entry to the machine for speeds before EDR, which
  * the catalogue lacks. NULL: no such speed. */
 static const char *
-ibnet_link (FabImportedMachine *machine, const char *speed)
+ibnet_link (FabImportedMachine *machine, const FabIbCable *cable)
 {
   guint lanes;
-  gint index = parse_speed (speed, &lanes);
+  gint index = parse_speed (cable->speed, &lanes);
 
   if (index < 0)
     return NULL;
@@ -120,7 +122,7 @@ ibnet_link (FabImportedMachine *machine, const char *speed)
     return "ib-ndr200";
   if (speeds[index].link && lanes != 2)
     return fab_imported_machine_text (machine, "%s-%ux", speeds[index].link, lanes);
-  return own_link (machine, (guint) index, lanes);
+  return own_link (machine, cable->line, (guint) index, lanes);
 }
 
 static FabIbDevice *
@@ -197,10 +199,10 @@ add_device (FabIbNet *self, const char *guid, const char *description)
 }
 
 static void
-add_cable (FabIbNet *self, guint a, guint port_a, guint b, guint port_b, const char *speed)
+add_cable (FabIbNet *self, guint line, guint a, guint port_a, guint b, guint port_b, const char *speed)
 {
-  FabIbCable cable = a < b ? (FabIbCable){ a, b, port_a, port_b, NULL }
-                           : (FabIbCable){ b, a, port_b, port_a, NULL };
+  FabIbCable cable = a < b ? (FabIbCable){ a, b, port_a, port_b, line, NULL }
+                           : (FabIbCable){ b, a, port_b, port_a, line, NULL };
   g_autofree char *key = g_strdup_printf ("%u.%u-%u.%u", cable.a, cable.port_a, cable.b, cable.port_b);
 
   if (a == b || !g_hash_table_add (self->seen, g_steal_pointer (&key)))
@@ -232,7 +234,7 @@ read_port (FabIbNet *self, const FabFileText *file, const char *line, guint numb
         speed ? speed + 1 : plain);
   if (self->cables->len >= MAX_CABLES)
     return fab_file_text_fail (file, number, error, "the network has more than %d cables", MAX_CABLES);
-  add_cable (self, device, (guint) (port & 0xffff),
+  add_cable (self, number, device, (guint) (port & 0xffff),
              add_device (self, guid, guid[0] == 'H' ? description : NULL), (guint) (peer_port & 0xffff),
              speed + 1);
   return TRUE;
@@ -399,24 +401,31 @@ compare_hosts (gconstpointer a, gconstpointer b)
 static void
 drop_odd_hosts (Reader *reader)
 {
-  guint n = reader->hosts->len, n_more = 0;
+  guint n = reader->hosts->len, n_more = 0, fewer_line = 0, more_line = 0;
 
   reader->n_ports = usual_ports (reader);
   for (guint i = reader->hosts->len; i > 0; i--) {
     const Host *host = g_ptr_array_index (reader->hosts, i - 1);
 
+    guint line = ibnet_cable (reader->net, g_array_index (host->ports, guint, 0))->line;
+
     n_more += host->ports->len > reader->n_ports;
-    if (host->ports->len < reader->n_ports)
+    if (host->ports->len > reader->n_ports)
+      more_line = line;
+    if (host->ports->len < reader->n_ports) {
+      fewer_line = line;
       g_ptr_array_remove_index (reader->hosts, i - 1);
+    }
   }
   g_ptr_array_sort (reader->hosts, compare_hosts);
   if (n > reader->hosts->len)
-    fab_imported_machine_infer (reader->machine,
-                                "left out: %u hosts with fewer ports than the %u that most have",
-                                n - reader->hosts->len, reader->n_ports);
+    fab_imported_machine_leave_out (reader->machine, fewer_line,
+                                    "left out: %u hosts with fewer ports than the %u that most have",
+                                    n - reader->hosts->len, reader->n_ports);
   if (n_more > 0)
-    fab_imported_machine_infer (reader->machine, "left out: further ports of %u hosts that have more than %u",
-                                n_more, reader->n_ports);
+    fab_imported_machine_leave_out (reader->machine, more_line,
+                                    "left out: further ports of %u hosts that have more than %u", n_more,
+                                    reader->n_ports);
 }
 
 /* Removes switches that lead to no hosts (their hosts are not in the text), until every switch leads to some. */
@@ -470,7 +479,7 @@ write_switches (Reader *reader)
                           "    kind: custom\n    switches:\n      - {name: leaf, count: %u}\n", n[1]);
   if (n[0] > 0)
     g_string_append_printf (reader->machine->fabric, "      - {name: spine, count: %u}\n", n[0]);
-  fab_imported_machine_read (reader->machine, "%u switches with hosts (leaf), %u without (spine)", n[1],
+  fab_imported_machine_read (reader->machine, 0, "%u switches with hosts (leaf), %u without (spine)", n[1],
                              n[0]);
   /* a switch that is alone in its tier has no number in its name */
   for (guint i = 0; i < 2; i++)
@@ -493,7 +502,7 @@ static void
 write_trunk (Reader *reader, guint first)
 {
   const FabIbCable *cable = ibnet_cable (reader->net, first), *best = cable;
-  guint count = 0, n_slower = 0;
+  guint count = 0, n_slower = 0, slower_line = 0;
   g_autofree char *from = switch_name (reader, cable->a), *to = switch_name (reader, cable->b);
 
   for (guint pass = 0; pass < 2; pass++)
@@ -507,14 +516,16 @@ write_trunk (Reader *reader, guint first)
       if (pass == 0 && i < first)
         return; /* the pair is already written */
       count += pass == 1 && strcmp (other->speed, best->speed) == 0;
-      n_slower += pass == 1 && strcmp (other->speed, best->speed) != 0;
+      if (pass == 1 && strcmp (other->speed, best->speed) != 0 && n_slower++ == 0)
+        slower_line = other->line;
     }
   if (n_slower > 0)
-    fab_imported_machine_infer (reader->machine,
-                                "left out: %u cables from %s to %s that are slower than the %s beside them",
-                                n_slower, from, to, best->speed);
+    fab_imported_machine_leave_out (
+        reader->machine, slower_line,
+        "left out: %u cables from %s to %s that are slower than the %s beside them", n_slower, from, to,
+        best->speed);
   g_string_append_printf (reader->machine->fabric, "      - {from: %s, to: %s, link: %s, count: %u}\n", from,
-                          to, ibnet_link (reader->machine, best->speed), count);
+                          to, ibnet_link (reader->machine, best), count);
 }
 
 static void
@@ -561,25 +572,26 @@ write_ports (Reader *reader)
     }
 }
 
-/* Returns the speed of most ports, which decides the NIC. */
-static const char *
-usual_speed (const Reader *reader)
+/* Returns a cable with the speed of most ports, which decides the NIC. */
+static const FabIbCable *
+usual_cable (const Reader *reader)
 {
-  const char *best = NULL;
+  const FabIbCable *best = NULL;
   guint most = 0;
 
   for (guint i = 0; i < reader->hosts->len && i < 1000; i++) {
     const Host *host = g_ptr_array_index (reader->hosts, i);
-    const char *speed = ibnet_cable (reader->net, g_array_index (host->ports, guint, 0))->speed;
+    const FabIbCable *cable = ibnet_cable (reader->net, g_array_index (host->ports, guint, 0));
     guint n = 0;
 
     for (guint j = 0; j < reader->hosts->len; j++) {
       const Host *other = g_ptr_array_index (reader->hosts, j);
-      n += strcmp (ibnet_cable (reader->net, g_array_index (other->ports, guint, 0))->speed, speed) == 0;
+      n += strcmp (ibnet_cable (reader->net, g_array_index (other->ports, guint, 0))->speed, cable->speed)
+        == 0;
     }
     if (n > most) {
       most = n;
-      best = speed;
+      best = cable;
     }
   }
   return best;
@@ -589,13 +601,14 @@ static void
 add_node (Reader *reader)
 {
   FabImportedMachine *machine = reader->machine;
-  const char *speed = usual_speed (reader);
+  const FabIbCable *cable = usual_cable (reader);
+  const char *speed = cable->speed;
   double gbps = ibnet_gbps (speed);
 
   if (machine->nic == NULL) {
-    machine->nic = ibnet_link (machine, speed);
-    fab_imported_machine_read (machine, "%u hosts with %u ports each, most of them %s", reader->hosts->len,
-                               reader->n_ports, speed);
+    machine->nic = ibnet_link (machine, cable);
+    fab_imported_machine_read (machine, cable->line, "%u hosts with %u ports each, most of them %s",
+                               reader->hosts->len, reader->n_ports, speed);
   }
   if (machine->accelerator == NULL) {
     machine->accelerator = gbps > 400 ? "b200-sxm"
@@ -603,11 +616,12 @@ add_node (Reader *reader)
                          : gbps > 100 ? "a100-sxm4-80gb"
                                       : "v100-sxm2-16gb";
     fab_imported_machine_infer (
-        machine, "accelerator: %s stands in, of the time of %s; --accelerator names the real one",
+        machine, cable->line,
+        "accelerator: %s stands in, of the time of %s; --accelerator names the real one",
         machine->accelerator, speed);
   }
-  const char *link = fab_known_pcie (machine, fab_known_accelerator (machine->accelerator)->pcie_generation,
-                                     16);
+  const char *link = fab_known_pcie (machine, 0,
+                                     fab_known_accelerator (machine->accelerator)->pcie_generation, 16);
   guint host = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_HOST, FAB_IMPORTED_MACHINE_NO_PARENT,
                                          NULL, 0);
   for (guint i = 0; i < reader->n_ports; i++) {
@@ -615,7 +629,7 @@ add_node (Reader *reader)
     fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, host, link, i);
   }
   fab_imported_machine_infer (
-      machine,
+      machine, 0,
       "inside a node: one GPU for each port, both on %s; the network does not see further. Take "
       "the node from an import of one of the hosts",
       link);
@@ -641,7 +655,7 @@ fill (Reader *reader, const FabImportRequest *request, GError **error)
   write_trunks (reader);
   write_ports (reader);
   add_node (reader);
-  fab_nvlink_sockets (reader->machine, NULL);
+  fab_nvlink_sockets (reader->machine, 0, NULL);
   reader->machine->n_nodes = reader->hosts->len;
   return TRUE;
 }

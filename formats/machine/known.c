@@ -150,14 +150,14 @@ fab_known_socket (const char *vendor, guint family, guint model)
 }
 
 const char *
-fab_known_pcie (FabImportedMachine *machine, guint generation, guint lanes)
+fab_known_pcie (FabImportedMachine *machine, guint line, guint generation, guint lanes)
 {
   static const guint widths[] = { 16, 8, 4, 2, 1 };
   guint shift = generation < 3 ? 3 - generation : 0, wanted = MAX (lanes >> shift, 1), i = 0;
 
   if (shift > 0)
     fab_imported_machine_infer (
-        machine,
+        machine, line,
         "PCIe generation %u is not in the catalogue: pcie3 with fewer lanes is as fast. Cards that "
         "idle fall back to it, so look at one that works",
         generation);
@@ -190,51 +190,51 @@ round_down (const guint *speeds, guint gbps)
 }
 
 static const char *
-infiniband (FabImportedMachine *machine, guint gbps)
+infiniband (FabImportedMachine *machine, guint line, guint gbps)
 {
   static const guint speeds[] = { 100, 200, 400, 800, 0 };
   guint found = round_down (speeds, gbps);
 
   if (found != gbps)
     fab_imported_machine_infer (
-        machine, "InfiniBand at %u Gb/s is not in the catalogue: the entry of %u Gb/s stands for it", gbps,
-        found);
+        machine, line, "InfiniBand at %u Gb/s is not in the catalogue: the entry of %u Gb/s stands for it",
+        gbps, found);
   return found == 100 ? "ib-edr" : found == 200 ? "ib-hdr" : found == 400 ? "ib-ndr" : "ib-xdr";
 }
 
 static const char *
-ethernet (FabImportedMachine *machine, guint gbps)
+ethernet (FabImportedMachine *machine, guint line, guint gbps)
 {
   static const guint speeds[] = { 25, 50, 100, 200, 400, 800, 0 };
   guint found = round_down (speeds, gbps);
 
   if (found != gbps)
     fab_imported_machine_infer (
-        machine, "Ethernet at %u Gb/s is not in the catalogue: the entry of %u Gb/s stands for it", gbps,
-        found);
+        machine, line, "Ethernet at %u Gb/s is not in the catalogue: the entry of %u Gb/s stands for it",
+        gbps, found);
   return fab_imported_machine_text (machine, "roce-%u", found);
 }
 
 const char *
-fab_known_port (FabImportedMachine *machine, FabPortKind kind, const char *name, guint speed_mbps)
+fab_known_port (FabImportedMachine *machine, guint line, FabPortKind kind, const char *name, guint speed_mbps)
 {
   const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
 
   if (name && (g_str_has_prefix (name, "rdmap") || g_str_has_prefix (name, "efa"))) {
     fab_imported_machine_infer (
-        machine,
+        machine, line,
         "NIC ports: %s, as '%s' is a name of EFA and %s usually stands beside %s; --nic names "
         "another",
         known->efa, name, known->efa, machine->accelerator);
     return known->efa;
   }
   if (speed_mbps == 0 || kind == FAB_PORT_UNKNOWN) {
-    fab_imported_machine_infer (machine, "NIC ports: %s, the usual ones beside %s; --nic names others",
+    fab_imported_machine_infer (machine, line, "NIC ports: %s, the usual ones beside %s; --nic names others",
                                 known->nic, machine->accelerator);
     return known->nic;
   }
-  return kind == FAB_PORT_INFINIBAND ? infiniband (machine, speed_mbps / 1000)
-                                     : ethernet (machine, speed_mbps / 1000);
+  return kind == FAB_PORT_INFINIBAND ? infiniband (machine, line, speed_mbps / 1000)
+                                     : ethernet (machine, line, speed_mbps / 1000);
 }
 
 /* Holds all rules for numbers of links; docs/how-to/import.md explains them. */
@@ -280,7 +280,7 @@ links_of_gpu (guint n, const guint *n_links)
 }
 
 const char *
-fab_nvlink_accelerator (FabImportedMachine *machine, guint n, const guint *n_links)
+fab_nvlink_accelerator (FabImportedMachine *machine, guint line, guint n, const guint *n_links)
 {
   guint total = links_of_gpu (n, n_links);
   const char *name = total == 0  ? "l40s"
@@ -292,10 +292,11 @@ fab_nvlink_accelerator (FabImportedMachine *machine, guint n, const guint *n_lin
 
   if (total == 0)
     fab_imported_machine_infer (
-        machine, "accelerator: %s stands in, as there is no NVLink; --accelerator names the real one", name);
+        machine, line, "accelerator: %s stands in, as there is no NVLink; --accelerator names the real one",
+        name);
   else
     fab_imported_machine_infer (
-        machine,
+        machine, line,
         "accelerator: %s, and so the NVLink generation, from %u NVLinks per GPU (2 Turing, 4 RTX 3090 or P100, "
         "6 V100, 12 A100, 18 H100 or B200); --accelerator names another",
         name, total);
@@ -313,17 +314,18 @@ add_switch (FabImportedMachine *machine, guint n, const guint *parts, const char
 }
 
 void
-fab_nvlink_add (FabImportedMachine *machine, guint n, const guint *n_links, const guint *parts)
+fab_nvlink_add (FabImportedMachine *machine, guint line, guint n, const guint *n_links, const guint *parts)
 {
   const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
   const char *link = known->link && g_str_has_prefix (known->link, "nvlink") ? known->link : "nvlink3";
   guint count = common_count (n, n_links);
 
   if (is_switched (n, n_links, known->n_links)) {
-    fab_imported_machine_read (machine, "all %u GPUs are NV%u to each other", n, count);
+    fab_imported_machine_read (machine, line, "all %u GPUs are NV%u to each other", n, count);
     fab_imported_machine_infer (
-        machine, "one NVSwitch with %u %s to each GPU: more than %u direct links for %u peers cannot be",
-        count, link, known->n_links ? known->n_links : MOST_LINKS, n - 1);
+        machine, line,
+        "one NVSwitch with %u %s to each GPU: more than %u direct links for %u peers cannot be", count, link,
+        known->n_links ? known->n_links : MOST_LINKS, n - 1);
     add_switch (machine, n, parts, link, count);
     return;
   }
@@ -332,33 +334,34 @@ fab_nvlink_add (FabImportedMachine *machine, guint n, const guint *n_links, cons
       if (n_links[i * n + j] > 0)
         fab_imported_machine_join (machine, parts[i], parts[j], link, n_links[i * n + j]);
   if (machine->links->len > 0)
-    fab_imported_machine_read (machine, "%u of the pairs of %u GPUs are joined by NVLink, directly",
+    fab_imported_machine_read (machine, line, "%u of the pairs of %u GPUs are joined by NVLink, directly",
                                machine->links->len, n);
 }
 
 void
-fab_nvlink_assume (FabImportedMachine *machine, guint n, const guint *parts)
+fab_nvlink_assume (FabImportedMachine *machine, guint line, guint n, const guint *parts)
 {
   const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
 
   if (n > 1 && known->has_switch) {
     fab_imported_machine_infer (
-        machine,
+        machine, line,
         "one NVSwitch with %u %s to each GPU: the text shows PCIe only, and machines with %s "
         "have it",
         known->n_links, known->link, machine->accelerator);
     add_switch (machine, n, parts, known->link, known->n_links);
   } else if (n > 1 && known->link)
-    fab_imported_machine_infer (machine,
+    fab_imported_machine_infer (machine, line,
                                 "PCIe only: the text shows no %s, and how it would be wired is not known",
                                 known->link);
 }
 
 void
-fab_nvlink_sockets (FabImportedMachine *machine, const char *found)
+fab_nvlink_sockets (FabImportedMachine *machine, guint line, const char *found)
 {
   machine->socket_link = found ? found : fab_known_accelerator (machine->accelerator)->socket;
   if (found == NULL && fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST) > 1)
-    fab_imported_machine_infer (machine, "between hosts: %s, often seen beside %s; the text names no CPU",
+    fab_imported_machine_infer (machine, line,
+                                "between hosts: %s, often seen beside %s; the text names no CPU",
                                 machine->socket_link, machine->accelerator);
 }

@@ -31,9 +31,11 @@ const char *fab_known_gfx (const char *gfx);
 /* Returns the link between sockets of a CPU model (from CPUID); NULL: not known. */
 const char *fab_known_socket (const char *vendor, guint family, guint model);
 
+/* Functions that add a note to the machine take the line of the text that it is about; 0: it is about all of it. */
+
 /* Returns the catalogue's PCIe entry of a generation and width. Generations 1 and 2 have none: it returns the
  * narrower entry of generation 3 with the same rate, and adds a note to the machine. */
-const char *fab_known_pcie (FabImportedMachine *machine, guint generation, guint lanes);
+const char *fab_known_pcie (FabImportedMachine *machine, guint line, guint generation, guint lanes);
 
 /* Returns the PCIe generation of a rate, "16.0 GT/s PCIe" or "8 GT/s"; 0: none. */
 guint fab_known_pcie_generation (const char *speed);
@@ -42,20 +44,21 @@ typedef enum { FAB_PORT_UNKNOWN, FAB_PORT_INFINIBAND, FAB_PORT_ETHERNET } FabPor
 
 /* Returns the entry of a NIC port. With `speed_mbps` 0 or an unknown `kind` it returns the port that usually
  * accompanies the accelerator, and adds a note. */
-const char *fab_known_port (FabImportedMachine *machine, FabPortKind kind, const char *name,
+const char *fab_known_port (FabImportedMachine *machine, guint line, FabPortKind kind, const char *name,
                             guint speed_mbps);
 
 /* Infers from numbers of NVLinks which accelerator it is and whether a switch connects them. */
 
 /* Returns the accelerator by the largest number of links of a GPU, and adds a note. n_links is [n * n], symmetric. */
-const char *fab_nvlink_accelerator (FabImportedMachine *machine, guint n, const guint *n_links);
+const char *fab_nvlink_accelerator (FabImportedMachine *machine, guint line, guint n, const guint *n_links);
 
 /* Adds the NVLinks: to one switch when every pair shows a GPU's total number of links, else directly between pairs.
  * parts[i] is GPU i. */
-void fab_nvlink_add (FabImportedMachine *machine, guint n, const guint *n_links, const guint *parts);
+void fab_nvlink_add (FabImportedMachine *machine, guint line, guint n, const guint *n_links,
+                     const guint *parts);
 
 /* Adds the NVLinks for texts that do not show any: all GPUs at one switch, where machines with them have one. */
-void fab_nvlink_assume (FabImportedMachine *machine, guint n, const guint *parts);
+void fab_nvlink_assume (FabImportedMachine *machine, guint line, guint n, const guint *parts);
 
 /* Sets socket_link to `found`, or to the link that usually connects sockets beside that accelerator, with a note. */
-void fab_nvlink_sockets (FabImportedMachine *machine, const char *found);
+void fab_nvlink_sockets (FabImportedMachine *machine, guint line, const char *found);

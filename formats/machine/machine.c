@@ -25,8 +25,7 @@ fab_imported_machine_new (const char *tool)
   self->n_nodes = 1;
   self->parts = g_array_new (FALSE, FALSE, sizeof (FabImportedMachinePart));
   self->links = g_array_new (FALSE, FALSE, sizeof (FabImportedMachineLink));
-  self->read = g_ptr_array_new_with_free_func (g_free);
-  self->inferred = g_ptr_array_new_with_free_func (g_free);
+  self->notes = fab_file_notes_new ();
   self->own_links = g_string_new (NULL);
   self->fabric = g_string_new (NULL);
   self->texts = g_string_chunk_new (1024);
@@ -40,8 +39,7 @@ fab_imported_machine_free (FabImportedMachine *self)
     return;
   g_array_unref (self->parts);
   g_array_unref (self->links);
-  g_ptr_array_unref (self->read);
-  g_ptr_array_unref (self->inferred);
+  g_ptr_array_unref (self->notes);
   g_string_free (self->own_links, TRUE);
   g_string_free (self->fabric, TRUE);
   g_string_chunk_free (self->texts);
@@ -102,31 +100,40 @@ fab_imported_machine_join (FabImportedMachine *self, guint a, guint b, const cha
 }
 
 static void
-add_note (GPtrArray *notes, const char *format, va_list args)
+add_note (FabImportedMachine *self, FabFileNoteKind kind, guint line, const char *format, va_list args)
 {
-  g_autofree char *note = g_strdup_vprintf (format, args);
+  g_autofree char *text = g_strdup_vprintf (format, args);
 
-  if (!g_ptr_array_find_with_equal_func (notes, note, g_str_equal, NULL))
-    g_ptr_array_add (notes, g_steal_pointer (&note));
+  fab_file_notes_add (self->notes, kind, NULL, line, text);
 }
 
 void
-fab_imported_machine_read (FabImportedMachine *self, const char *format, ...)
+fab_imported_machine_read (FabImportedMachine *self, guint line, const char *format, ...)
 {
   va_list args;
 
   va_start (args, format);
-  add_note (self->read, format, args);
+  add_note (self, FAB_NOTE_READ, line, format, args);
   va_end (args);
 }
 
 void
-fab_imported_machine_infer (FabImportedMachine *self, const char *format, ...)
+fab_imported_machine_infer (FabImportedMachine *self, guint line, const char *format, ...)
 {
   va_list args;
 
   va_start (args, format);
-  add_note (self->inferred, format, args);
+  add_note (self, FAB_NOTE_INFERRED, line, format, args);
+  va_end (args);
+}
+
+void
+fab_imported_machine_leave_out (FabImportedMachine *self, guint line, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  add_note (self, FAB_NOTE_LEFT_OUT, line, format, args);
   va_end (args);
 }
 
@@ -393,6 +400,17 @@ write_note (GString *out, const char *note)
   g_string_append_c (out, '\n');
 }
 
+/* Writes the notes on what was read, or all others. */
+static void
+write_notes (const Writer *writer, gboolean are_read)
+{
+  const GPtrArray *notes = writer->machine->notes;
+
+  for (guint i = 0; i < notes->len; i++)
+    if ((fab_file_note (notes, i)->kind == FAB_NOTE_READ) == are_read)
+      write_note (writer->out, fab_file_note (notes, i)->text);
+}
+
 static void
 write_head (const Writer *writer, const char *file)
 {
@@ -401,11 +419,9 @@ write_head (const Writer *writer, const char *file)
 
   g_string_append_printf (writer->out, "# A machine, from what `%s` prints: %s\n#\n# Read:\n", machine->tool,
                           g_strdelimit (valid, "\t\r\n\v\f\x1b", ' '));
-  for (guint i = 0; i < machine->read->len; i++)
-    write_note (writer->out, g_ptr_array_index (machine->read, i));
+  write_notes (writer, TRUE);
   g_string_append (writer->out, "#\n# Not in that text, so inferred; change it where you know better:\n");
-  for (guint i = 0; i < machine->inferred->len; i++)
-    write_note (writer->out, g_ptr_array_index (machine->inferred, i));
+  write_notes (writer, FALSE);
   g_string_append_c (writer->out, '\n');
 }
 

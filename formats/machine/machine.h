@@ -8,6 +8,7 @@
 #pragma once
 
 #include "formats/import.h"
+#include "formats/text/notes.h"
 
 typedef enum {
   FAB_IMPORTED_MACHINE_HOST,
@@ -38,12 +39,11 @@ struct _FabImportedMachine {
   const char *nic;         /* catalogue entry of the NIC ports; NULL: no NICs */
   const char *socket_link; /* catalogue entry of the link between hosts */
   guint n_nodes;
-  GArray *parts;       /* FabMachinePart */
-  GArray *links;       /* FabMachineLink */
-  GPtrArray *read;     /* char: notes on what the text says */
-  GPtrArray *inferred; /* char: notes on what was inferred because the text does not say it */
-  GString *own_links;  /* YAML of link entries that the catalogue lacks */
-  GString *fabric;     /* YAML of the `fabric:` section; empty: the default */
+  GArray *parts;      /* FabMachinePart */
+  GArray *links;      /* FabMachineLink */
+  GPtrArray *notes;   /* FabFileNote */
+  GString *own_links; /* YAML of link entries that the catalogue lacks */
+  GString *fabric;    /* YAML of the `fabric:` section; empty: the default */
   GStringChunk *texts;
 };
 
@@ -62,9 +62,14 @@ FabImportedMachinePart *fab_imported_machine_part (const FabImportedMachine *sel
 guint fab_imported_machine_count (const FabImportedMachine *self, FabImportedMachineKind kind);
 void fab_imported_machine_join (FabImportedMachine *self, guint a, guint b, const char *link, guint count);
 
-/* Add a note to `read` or `inferred`, unless it is already there. */
-void fab_imported_machine_read (FabImportedMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
-void fab_imported_machine_infer (FabImportedMachine *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* Add a note, unless it is already there: what the text says, what it does not say, and what it says that the machine
+ * does not have. `line` is where in the text; 0: it is about all of it. */
+void fab_imported_machine_read (FabImportedMachine *self, guint line, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+void fab_imported_machine_infer (FabImportedMachine *self, guint line, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+void fab_imported_machine_leave_out (FabImportedMachine *self, guint line, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
 
 /* Writes the scenario: comments, cluster, an all-reduce, the node. `file` names what was read. (transfer full) */
 char *fab_imported_machine_scenario (const FabImportedMachine *self, const char *name, const char *file);

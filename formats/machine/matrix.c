@@ -128,6 +128,12 @@ fab_matrix_free (FabMatrix *self)
   g_free (self);
 }
 
+guint
+fab_matrix_line (const FabMatrix *self)
+{
+  return self->lines->len > 0 ? g_array_index (self->lines, guint, 0) : 0;
+}
+
 const char *
 fab_matrix_cell (const FabMatrix *self, guint row, guint column)
 {

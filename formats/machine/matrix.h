@@ -23,4 +23,7 @@ FabMatrix *fab_matrix_read (const FabFileText *file, char **lines, guint head, G
 void fab_matrix_free (FabMatrix *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMatrix, fab_matrix_free)
 
+/* The line of the text at which its first row stands. */
+guint fab_matrix_line (const FabMatrix *self);
+
 const char *fab_matrix_cell (const FabMatrix *self, guint row, guint column);

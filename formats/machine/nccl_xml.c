@@ -111,17 +111,18 @@ nccl_add_links (FabNcclReader *reader, GError **error)
       const char *entry = fab_known_accelerator (machine->accelerator)->link;
       centre = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_SCALE_UP,
                                          FAB_IMPORTED_MACHINE_NO_PARENT, NULL, 0);
-      fab_imported_machine_infer (machine, "the NVSwitches are one switch%s",
+      fab_imported_machine_infer (machine, gpu->line, "the NVSwitches are one switch%s",
                                   entry ? "" : ", and the links nvlink3");
     }
     const char *entry = fab_known_accelerator (machine->accelerator)->link;
     fab_imported_machine_join (machine, part, centre, entry ? entry : "nvlink3", to_switch);
   }
   if (machine->links->len > 0)
-    fab_imported_machine_read (machine, "%u wires between GPUs, or of GPUs and their switch",
+    fab_imported_machine_read (machine, 0, "%u wires between GPUs, or of GPUs and their switch",
                                machine->links->len);
   else
-    fab_nvlink_assume (machine, reader->gpu_parts->len, (const guint *) (gpointer) reader->gpu_parts->data);
+    fab_nvlink_assume (machine, 0, reader->gpu_parts->len,
+                       (const guint *) (gpointer) reader->gpu_parts->data);
   return TRUE;
 }
 
@@ -201,19 +202,20 @@ choose_accelerator (FabNcclReader *reader)
   if (machine->accelerator)
     return;
   if (name)
-    fab_imported_machine_read (machine, "accelerator: %s, by its PCI id %s:%s", name,
+    fab_imported_machine_read (machine, pci->line, "accelerator: %s, by its PCI id %s:%s", name,
                                fab_xml_get (pci, "vendor"), fab_xml_get (pci, "device"));
   else if (gpu && (name = gfx ? fab_known_gfx (gfx) : fab_known_sm (fab_xml_number (gpu, "sm", 0))) != NULL)
     fab_imported_machine_infer (
-        machine, "accelerator: %s, the usual one of its architecture (%s %s); --accelerator names another",
-        name, gfx ? "gcn" : "sm", gfx ? gfx : fab_xml_get (gpu, "sm"));
+        machine, pci->line,
+        "accelerator: %s, the usual one of its architecture (%s %s); --accelerator names another", name,
+        gfx ? "gcn" : "sm", gfx ? gfx : fab_xml_get (gpu, "sm"));
   else {
     name = gfx             ? "mi250x-gcd"
          : generation >= 5 ? "h100-sxm5-80gb"
          : generation == 4 ? "a100-sxm4-80gb"
                            : "v100-sxm2-16gb";
     fab_imported_machine_infer (
-        machine,
+        machine, pci->line,
         "accelerator: %s stands in: the file does not name one, and its PCIe is generation %u; "
         "--accelerator names the real one",
         name, generation);
@@ -229,12 +231,12 @@ link_of (FabNcclReader *reader, const FabXml *pci)
   const FabKnownAccelerator *known = fab_known_accelerator (reader->machine->accelerator);
 
   if (generation == 0 || lanes == 0) {
-    fab_imported_machine_infer (reader->machine,
+    fab_imported_machine_infer (reader->machine, pci->line,
                                 "PCIe: generation %u x16 where the file has no link_speed and link_width",
                                 known->pcie_generation);
-    return fab_known_pcie (reader->machine, known->pcie_generation, 16);
+    return fab_known_pcie (reader->machine, pci->line, known->pcie_generation, 16);
   }
-  return fab_known_pcie (reader->machine, generation, lanes);
+  return fab_known_pcie (reader->machine, pci->line, generation, lanes);
 }
 
 static gboolean
@@ -307,25 +309,29 @@ static void
 choose_port (FabNcclReader *reader)
 {
   FabImportedMachine *machine = reader->machine;
-  const FabXml *first = NULL;
+  const FabXml *first = NULL, *slower = NULL;
   guint n = fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_NIC);
 
-  for (guint i = 0; i < reader->nics->len && first == NULL; i++)
-    if (is_wanted_nic (reader, g_ptr_array_index (reader->nics, i)))
-      first = g_ptr_array_index (reader->nics, i);
+  for (guint i = reader->nics->len; i-- > 0;) {
+    const FabXml *nic = g_ptr_array_index (reader->nics, i);
+    *(is_wanted_nic (reader, nic) ? &first : &slower) = nic;
+  }
   if (n == 0) {
     machine->nic = NULL;
     return;
   }
-  fab_imported_machine_read (machine, "%u NICs", n);
+  fab_imported_machine_read (machine, first->line, "%u NICs", n);
   if (n < reader->nics->len)
-    fab_imported_machine_infer (machine, "left out: %u NICs that are slower than the others",
-                                reader->nics->len - n);
+    fab_imported_machine_leave_out (machine, slower ? slower->line : 0,
+                                    "left out: %u NICs that are slower than the others",
+                                    reader->nics->len - n);
   const char *name = NULL;
   guint speed = port_speed (first, &name);
   if (machine->nic == NULL)
-    machine->nic = fab_known_port (
-        machine, class_of (first) == CLASS_INFINIBAND ? FAB_PORT_INFINIBAND : FAB_PORT_ETHERNET, name, speed);
+    machine->nic = fab_known_port (machine, first->line,
+                                   class_of (first) == CLASS_INFINIBAND ? FAB_PORT_INFINIBAND
+                                                                        : FAB_PORT_ETHERNET,
+                                   name, speed);
 }
 
 static void
@@ -342,11 +348,11 @@ choose_sockets (FabNcclReader *reader, const FabXml *system)
     found = fab_known_socket (vendor, fab_xml_number (cpu, "familyid", 0),
                               fab_xml_number (cpu, "modelid", 0));
   if (found)
-    fab_imported_machine_read (reader->machine, "CPU %s family %s model %s, so %s between hosts",
+    fab_imported_machine_read (reader->machine, cpu->line, "CPU %s family %s model %s, so %s between hosts",
                                vendor ? vendor : "",
                                fab_xml_get (cpu, "familyid") ? fab_xml_get (cpu, "familyid") : "-",
                                fab_xml_get (cpu, "modelid") ? fab_xml_get (cpu, "modelid") : "-", found);
-  fab_nvlink_sockets (reader->machine, found);
+  fab_nvlink_sockets (reader->machine, cpu ? cpu->line : 0, found);
 }
 
 static gboolean
@@ -375,7 +381,7 @@ read_system (FabNcclReader *reader, const FabXml *system, GError **error)
   if (reader->machine->parts->len > FAB_IMPORT_MAX_PARTS)
     return fab_file_text_fail (reader->file, system->line, error, "the machine has more than %d parts",
                                FAB_IMPORT_MAX_PARTS);
-  fab_imported_machine_read (reader->machine,
+  fab_imported_machine_read (reader->machine, system->line,
                              "%u GPUs below %u hosts (NUMA nodes), with the PCIe switches between",
                              reader->gpus->len, n_hosts);
   if (!nccl_add_links (reader, error))

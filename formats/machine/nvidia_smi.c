@@ -267,12 +267,15 @@ keep_devices (const Reader *reader, guint *kept)
 {
   gboolean has_near = FALSE;
   guint n = 0, n_nics = 0;
+  guint first_out = 0; /* line */
   g_autoptr (GString) left_out = g_string_new (NULL);
 
   for (guint i = 0; i < reader->n; i++)
     has_near = has_near || (reader->kinds[i] == FAB_IMPORTED_MACHINE_NIC && is_near_gpu (reader, i));
   for (guint i = 0; i < reader->n; i++) {
     if (reader->kinds[i] == FAB_IMPORTED_MACHINE_NIC && has_near && !is_near_gpu (reader, i)) {
+      if (left_out->len == 0)
+        first_out = g_array_index (reader->matrix->lines, guint, i);
       g_string_append_printf (left_out, "%s%s", left_out->len ? ", " : "", nic_name (reader, i));
       continue;
     }
@@ -280,11 +283,12 @@ keep_devices (const Reader *reader, guint *kept)
     kept[n++] = i;
   }
   if (left_out->len > 0)
-    fab_imported_machine_infer (reader->machine,
-                                "left out as storage or management, since no GPU is within PXB of them: %s",
-                                left_out->str);
+    fab_imported_machine_leave_out (
+        reader->machine, first_out,
+        "left out as storage or management, since no GPU is within PXB of them: %s", left_out->str);
   if (n_nics > 0)
-    fab_imported_machine_read (reader->machine, "%u NICs beside them", n_nics);
+    fab_imported_machine_read (reader->machine, fab_matrix_line (reader->matrix), "%u NICs beside them",
+                               n_nics);
   return n;
 }
 
@@ -305,8 +309,9 @@ add_tree (Reader *reader, guint generation, guint *parts)
       apart[i * n + j] = reader->apart[kept[i] * reader->n + kept[j]];
   }
   pcie_tree_add (reader->machine,
-                 &(FabPcieDevices){ n, kinds, apart, affinity,
-                                    fab_known_pcie (reader->machine, generation, 16) },
+                 &(FabPcieDevices){
+                     n, kinds, apart, affinity,
+                     fab_known_pcie (reader->machine, fab_matrix_line (reader->matrix), generation, 16) },
                  found);
   for (guint i = 0; i < n; i++)
     parts[kept[i]] = found[i];
@@ -326,7 +331,8 @@ add_ports (Reader *reader)
   if (first == NULL)
     reader->machine->nic = NULL;
   else if (reader->machine->nic == NULL)
-    reader->machine->nic = fab_known_port (reader->machine, FAB_PORT_UNKNOWN, first, 0);
+    reader->machine->nic = fab_known_port (reader->machine, fab_matrix_line (reader->matrix),
+                                           FAB_PORT_UNKNOWN, first, 0);
 }
 
 static void
@@ -341,19 +347,22 @@ note_tree (Reader *reader, guint n_gpus)
              || (part->kind == FAB_IMPORTED_MACHINE_GPU && machine->links->len > 0
                  && fab_imported_machine_part (machine, part->parent)->kind == FAB_IMPORTED_MACHINE_HOST);
   }
-  fab_imported_machine_read (machine, "%u GPUs on %u hosts (NUMA nodes)%s", n_gpus,
-                             fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST),
+  fab_imported_machine_read (machine, fab_matrix_line (reader->matrix), "%u GPUs on %u hosts (NUMA nodes)%s",
+                             n_gpus, fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST),
                              fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_SWITCH) > 0
                                  ? ", and the PCIe switches that their distances tell"
                                  : "");
-  fab_imported_machine_infer (
-      machine, "PCIe: %s everywhere, what %s has; the matrix knows no generations and widths",
-      fab_known_pcie (machine, fab_known_accelerator (machine->accelerator)->pcie_generation, 16),
-      machine->accelerator);
+  fab_imported_machine_infer (machine, fab_matrix_line (reader->matrix),
+                              "PCIe: %s everywhere, what %s has; the matrix knows no generations and widths",
+                              fab_known_pcie (machine, fab_matrix_line (reader->matrix),
+                                              fab_known_accelerator (machine->accelerator)->pcie_generation,
+                                              16),
+                              machine->accelerator);
   if (is_hidden)
     fab_imported_machine_infer (
-        machine, "each GPU at a PCIe port of its host: where NVLink joins two GPUs, their PCIe distance "
-                 "is not printed");
+        machine, fab_matrix_line (reader->matrix),
+        "each GPU at a PCIe port of its host: where NVLink joins two GPUs, their PCIe distance "
+        "is not printed");
 }
 
 static void
@@ -372,15 +381,15 @@ fill (Reader *reader)
     for (guint j = 0; j < n; j++)
       n_links[i * n + j] = reader->n_links[gpus[i] * reader->n + gpus[j]];
   if (machine->accelerator == NULL)
-    machine->accelerator = fab_nvlink_accelerator (machine, n, n_links);
+    machine->accelerator = fab_nvlink_accelerator (machine, fab_matrix_line (reader->matrix), n, n_links);
   const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
   add_tree (reader, known->pcie_generation, parts);
   for (guint i = 0; i < n; i++)
     gpu_parts[i] = parts[gpus[i]];
-  fab_nvlink_add (machine, n, n_links, gpu_parts);
+  fab_nvlink_add (machine, fab_matrix_line (reader->matrix), n, n_links, gpu_parts);
   add_ports (reader);
   note_tree (reader, n);
-  fab_nvlink_sockets (machine, NULL);
+  fab_nvlink_sockets (machine, fab_matrix_line (reader->matrix), NULL);
 }
 
 static gboolean

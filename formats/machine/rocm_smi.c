@@ -53,8 +53,8 @@ static void
 add_gpus (Reader *reader)
 {
   FabImportedMachine *machine = reader->machine;
-  const char *link = fab_known_pcie (machine, fab_known_accelerator (machine->accelerator)->pcie_generation,
-                                     16);
+  const char *link = fab_known_pcie (machine, 0,
+                                     fab_known_accelerator (machine->accelerator)->pcie_generation, 16);
   g_autoptr (GHashTable) hosts = g_hash_table_new (NULL, NULL);
 
   for (guint i = 0; i < reader->n; i++) {
@@ -72,10 +72,11 @@ add_gpus (Reader *reader)
                                                  GPOINTER_TO_UINT (g_hash_table_lookup (hosts, node)), link,
                                                  i);
   }
-  fab_imported_machine_read (machine, "%u GPUs on %u hosts (NUMA nodes)", reader->n,
+  fab_imported_machine_read (machine, 0, "%u GPUs on %u hosts (NUMA nodes)", reader->n,
                              g_hash_table_size (hosts));
   fab_imported_machine_infer (
-      machine, "PCIe: %s from each GPU to its host; the text knows no generations, widths, switches", link);
+      machine, 0, "PCIe: %s from each GPU to its host; the text knows no generations, widths, switches",
+      link);
 }
 
 /* Says whether one XGMI wire joins the pair; two hops lead over another GPU. */
@@ -98,7 +99,7 @@ count_wired (const Reader *reader, const FabMatrix *types, const FabMatrix *hops
 }
 
 static void
-choose_accelerator (Reader *reader, guint n_wired)
+choose_accelerator (Reader *reader, const FabMatrix *types, guint n_wired)
 {
   guint n_pairs = reader->n * (reader->n - 1) / 2;
   const char *name = n_wired == 0 ? "mi50" : n_wired == n_pairs && reader->n == 8 ? "mi300x" : "mi250x-gcd";
@@ -106,7 +107,7 @@ choose_accelerator (Reader *reader, guint n_wired)
   if (reader->machine->accelerator)
     return;
   fab_imported_machine_infer (
-      reader->machine,
+      reader->machine, fab_matrix_line (types),
       "accelerator: %s, as %u of %u pairs have xGMI (all of 8 GPUs MI300X, some MI250X, none an older "
       "card); --accelerator names another",
       name, n_wired, n_pairs);
@@ -125,10 +126,11 @@ add_wires (Reader *reader, const FabMatrix *types, const FabMatrix *hops)
     for (guint j = i + 1; j < reader->n; j++)
       if (is_wired (types, hops, i, j))
         fab_imported_machine_join (machine, reader->parts[i], reader->parts[j], link, 1);
-  fab_imported_machine_read (machine, "%u pairs with an xGMI wire between them", machine->links->len);
+  fab_imported_machine_read (machine, fab_matrix_line (types), "%u pairs with an xGMI wire between them",
+                             machine->links->len);
   fab_imported_machine_infer (
-      machine, "one %s on each such pair: the text does not count links (MI250X has up to four on some)",
-      link);
+      machine, fab_matrix_line (types),
+      "one %s on each such pair: the text does not count links (MI250X has up to four on some)", link);
 }
 
 static gboolean
@@ -156,14 +158,14 @@ fill (Reader *reader, const FabMatrix *types, const FabMatrix *hops, GError **er
                                FAB_IMPORT_MAX_GPUS);
   if (!check_types (reader, types, error))
     return FALSE;
-  choose_accelerator (reader, count_wired (reader, types, hops));
+  choose_accelerator (reader, types, count_wired (reader, types, hops));
   reader->parts = g_new (guint, reader->n + 1);
   add_gpus (reader);
   if (count_wired (reader, types, hops) > 0)
     add_wires (reader, types, hops);
   g_free (reader->parts);
   reader->machine->nic = NULL;
-  fab_nvlink_sockets (reader->machine, NULL);
+  fab_nvlink_sockets (reader->machine, 0, NULL);
   return TRUE;
 }
 

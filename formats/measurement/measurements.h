@@ -5,6 +5,7 @@
 #pragma once
 
 #include "formats/measurement/series.h"
+#include "formats/text/notes.h"
 #include "formats/text/text.h"
 
 typedef struct {
@@ -18,8 +19,8 @@ typedef struct {
 
 typedef struct {
   const char *format;
-  GPtrArray *series;   /* FabMeasuredSeries, at least one; each has points, sizes ascending */
-  GPtrArray *left_out; /* char: a sentence for each thing that the text has and the series lack */
+  GPtrArray *series; /* FabMeasuredSeries, at least one; each has points, sizes ascending */
+  GPtrArray *notes;  /* FabFileNote: what the text has and the series lack */
 } FabMeasurements;
 
 /* Whether the text is of a format of measurements. */

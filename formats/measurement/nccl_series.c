@@ -75,7 +75,7 @@ read_tests (FabReadings *readings)
                           "how many ranks took part is not in the text: leave its lines `#  Rank  0 ...`, "
                           "or give --ranks N");
   if (tests->n_tables > 1)
-    fab_readings_leave_out (readings, "the other %u tables of the text", tests->n_tables - 1);
+    fab_readings_leave_out (readings, NULL, "the other %u tables of the text", tests->n_tables - 1);
   if (!fab_readings_has_mistakes (readings))
     add_rows (readings, tests, op, n_ranks);
 }

@@ -215,12 +215,13 @@ nvbandwidth_add (FabNvbandwidth *self, const FabWord *place)
     return;
   }
   if (testcase.shape == SHAPE_NONE)
-    fab_readings_leave_out (self->readings, "%s: not a copy between host and GPUs that is known", self->name);
+    fab_readings_leave_out (self->readings, place, "%s: not a copy between host and GPUs that is known",
+                            self->name);
   else if (testcase.shape == SHAPE_PAIRS && self->n_rows != self->n_columns)
     fab_readings_mistake (self->readings, place, "%s: %u rows for %u GPUs: the matrix was cut off",
                           self->name, self->n_rows, self->n_columns);
   else if (is_half (self))
-    fab_readings_leave_out (self->readings,
+    fab_readings_leave_out (self->readings, place,
                             "Read1, Read2, Write1, Write2: the two directions that Total adds");
   else
     for (guint i = 0; i < self->cells->len; i++)
@@ -323,7 +324,7 @@ keep_last (Reader *self)
   if (!g_str_has_prefix (self->test.name, "device_to_device_") || n == 0 || self->test.n_rows <= n
       || self->test.n_rows % n != 0)
     return;
-  fab_readings_leave_out (self->test.readings,
+  fab_readings_leave_out (self->test.readings, &g_array_index (self->test.cells, FabWord, 0),
                           "Read1, Read2, Write1, Write2: the two directions that Total adds");
   g_array_remove_range (self->test.cells, 0, self->test.cells->len - n * n);
   self->test.n_rows = n;
@@ -352,7 +353,7 @@ end_test (Reader *self)
 {
   self->test.name = fab_word_dup (&self->name);
   if (fab_word_is (&self->status, "Waived"))
-    fab_readings_leave_out (self->test.readings, "testcases that nvbandwidth waived");
+    fab_readings_leave_out (self->test.readings, &self->status, "testcases that nvbandwidth waived");
   else if (self->status.length > 0 && !fab_word_is (&self->status, "Passed"))
     fab_readings_mistake (self->test.readings, &self->status, "%s did not pass; nothing of it is taken over",
                           self->test.name);
@@ -554,7 +555,7 @@ read_line (NvbandwidthTextReader *self, const FabLine *line)
   else if (line->n > 0 && fab_word_is (&line->words[0], "SUM"))
     nvbandwidth_text_check_sum (self, line);
   else if (line->n > 0 && fab_word_is (&line->words[0], "Waived:")) {
-    fab_readings_leave_out (self->test.readings, "testcases that nvbandwidth waived");
+    fab_readings_leave_out (self->test.readings, &line->words[0], "testcases that nvbandwidth waived");
     self->running.length = 0;
   } else if (g_str_has_prefix (line->whole.at, "ERROR") || g_str_has_prefix (line->whole.at, "[CUDA_ERROR"))
     fab_readings_mistake (self->test.readings, &line->whole, "nvbandwidth failed here");

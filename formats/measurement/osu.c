@@ -79,7 +79,7 @@ start_test (Reader *self, const FabLine *line)
     if (strcmp (title + 1, tests[i].title) == 0)
       self->test = &tests[i];
   if (self->test == NULL)
-    fab_readings_leave_out (self->readings, "`%s`: not a test of OSU that is read", self->note);
+    fab_readings_leave_out (self->readings, &line->whole, "`%s`: not a test of OSU that is read", self->note);
 }
 
 static const char *
@@ -244,7 +244,7 @@ read_row (Reader *self, const FabLine *line)
     fab_readings_mistake (self->readings, &line->words[line->n - 1],
                           "the data did not arrive as it was sent; nothing of it is taken over");
   else if (fab_word_is (&line->words[0], "0"))
-    fab_readings_leave_out (self->readings, "messages of 0 B");
+    fab_readings_leave_out (self->readings, &line->words[0], "messages of 0 B");
   else if (fab_readings_size (self->readings, &line->words[0], &size_bytes)
            && fab_readings_number (self->readings, &line->words[1], &value))
     add_row (self, line, size_bytes, value);

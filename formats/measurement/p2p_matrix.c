@@ -61,7 +61,8 @@ read_head (Reader *self, const FabLine *line)
       return;
     }
   if (self->is_cpu)
-    fab_readings_leave_out (self->readings, "the CPU latencies: what queueing a copy takes, no transfer");
+    fab_readings_leave_out (self->readings, &line->words[0],
+                            "the CPU latencies: what queueing a copy takes, no transfer");
 }
 
 static void
@@ -112,12 +113,13 @@ add_cell (Reader *self, const FabWord *word, guint row, guint column)
   if (self->is_access)
     return;
   if (row == column && (self->is_p2p || self->is_both)) {
-    fab_readings_leave_out (self->readings,
+    fab_readings_leave_out (self->readings, word,
                             "copies inside a GPU, but for those of the P2P=Disabled matrices");
     return;
   }
   if (self->is_p2p && g_hash_table_contains (self->no_access, GUINT_TO_POINTER (row * MAX_GPUS + column))) {
-    fab_readings_leave_out (self->readings, "pairs without P2P, but for those of the P2P=Disabled matrices");
+    fab_readings_leave_out (self->readings, word,
+                            "pairs without P2P, but for those of the P2P=Disabled matrices");
     return;
   }
   describe (self, &series, row, column);
@@ -207,7 +209,7 @@ read_text (FabReadings *readings)
   }
   check_whole (&self);
   if (!has_end)
-    fab_readings_leave_out (readings,
+    fab_readings_leave_out (readings, NULL,
                             "the sample's closing NOTE is missing: it may have been cut off behind a matrix");
   g_hash_table_unref (self.devices);
   g_hash_table_unref (self.no_access);

@@ -518,7 +518,7 @@ read_line (Reader *self, const FabLine *line)
     start_test (self, line);
   else if (fab_word_has (&line->whole, "Local results") || fab_word_has (&line->whole, "Remote results")) {
     self->is_side = TRUE;
-    fab_readings_leave_out (self->readings,
+    fab_readings_leave_out (self->readings, &line->whole,
                             "local and remote results of --report-both, which the first table adds");
   } else if (line->n > 0 && fab_word_is (&line->words[0], "#bytes"))
     read_header (self, line);

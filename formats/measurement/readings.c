@@ -16,10 +16,12 @@ struct _FabReadings {
   const FabMeasurementRequest *request;
   FabDiagnostics *mistakes;
   GError *failure; /* of another parser; NULL: none */
-  GPtrArray *series, *left_out;
-  GHashTable *by_key; /* char * -> FabMeasuredSeries */
-  const char *next;   /* the line that is read next */
-  guint n_zero;       /* rows whose printed value is 0 */
+  GPtrArray *series, *notes;
+  GHashTable *by_key;  /* char * -> FabMeasuredSeries */
+  const char *next;    /* the line that is read next */
+  const char *counted; /* up to where line ends were counted; NULL: nowhere yet */
+  guint counted_line;  /* the line there */
+  guint n_zero;        /* rows whose printed value is 0 */
 };
 
 FabReadings *
@@ -30,7 +32,7 @@ fab_readings_new (const FabMeasurementRequest *request)
   self->request = request;
   self->mistakes = fab_diagnostics_new ();
   self->series = g_ptr_array_new_with_free_func (fab_measured_series_free);
-  self->left_out = g_ptr_array_new_with_free_func (g_free);
+  self->notes = fab_file_notes_new ();
   self->by_key = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->next = request->file.text;
   return self;
@@ -44,7 +46,7 @@ fab_readings_free (FabReadings *self)
   fab_diagnostics_free (self->mistakes);
   g_clear_error (&self->failure);
   g_ptr_array_unref (self->series);
-  g_ptr_array_unref (self->left_out);
+  g_ptr_array_unref (self->notes);
   g_hash_table_unref (self->by_key);
   g_free (self);
 }
@@ -104,16 +106,29 @@ fab_readings_fail (FabReadings *self, const GError *error)
   self->failure = g_error_copy (error);
 }
 
+/* The line at which a word stands, from 1. Words are asked for mostly in the order of the text. */
+static guint
+line_of (FabReadings *self, const FabWord *word)
+{
+  if (self->counted == NULL || word->at < self->counted) {
+    self->counted = self->request->file.text;
+    self->counted_line = 1;
+  }
+  for (; self->counted < word->at; self->counted++)
+    self->counted_line += *self->counted == '\n';
+  return self->counted_line;
+}
+
 void
-fab_readings_leave_out (FabReadings *self, const char *format, ...)
+fab_readings_leave_out (FabReadings *self, const FabWord *at, const char *format, ...)
 {
   va_list args;
 
   va_start (args, format);
   g_autofree char *sentence = g_strdup_vprintf (format, args);
   va_end (args);
-  if (!g_ptr_array_find_with_equal_func (self->left_out, sentence, g_str_equal, NULL))
-    g_ptr_array_add (self->left_out, g_steal_pointer (&sentence));
+  fab_file_notes_add (self->notes, FAB_NOTE_LEFT_OUT, NULL,
+                      at != NULL && at->at != NULL ? line_of (self, at) : 0, sentence);
 }
 
 gboolean
@@ -248,11 +263,11 @@ fab_readings_finish (FabReadings *self, const char *format, GError **error)
   if (!fab_diagnostics_check (self->mistakes, error))
     return NULL;
   if (self->n_zero > 0)
-    fab_readings_leave_out (self, "%u rows whose printed value is 0: too few digits", self->n_zero);
+    fab_readings_leave_out (self, NULL, "%u rows whose printed value is 0: too few digits", self->n_zero);
   result = g_new0 (FabMeasurements, 1);
   result->format = format;
   result->series = g_ptr_array_ref (self->series);
-  result->left_out = g_ptr_array_ref (self->left_out);
+  result->notes = g_ptr_array_ref (self->notes);
   return result;
 }
 
@@ -262,7 +277,7 @@ fab_measurements_free (FabMeasurements *self)
   if (self == NULL)
     return;
   g_ptr_array_unref (self->series);
-  g_ptr_array_unref (self->left_out);
+  g_ptr_array_unref (self->notes);
   g_free (self);
 }
 

@@ -61,8 +61,10 @@ void fab_readings_mistake (FabReadings *self, const FabWord *at, const char *for
 /* Reports the error of another parser, which names its place. Nothing is read after it. */
 void fab_readings_fail (FabReadings *self, const GError *error);
 
-/* Notes what is not imported, a sentence without a full stop. The same sentence counts once. */
-void fab_readings_leave_out (FabReadings *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* Notes what is not imported, a sentence without a full stop, at the first word that it is about; `at` NULL: it is
+ * about the text as a whole. The same sentence counts once. */
+void fab_readings_leave_out (FabReadings *self, const FabWord *at, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
 
 /* Read a word; they report a mistake and return FALSE if it is wrong. A number is finite and not negative; a size is
  * whole and above 0. */

@@ -199,10 +199,11 @@ fab_trace_join (FabTrace *trace)
     n_sizes += n;
     g_ptr_array_remove_index (trace->ranks, i);
   }
-  fab_trace_note (trace, "Execution traces gave sizes to %u collectives of %u ranks", n_sizes, n_joined);
+  fab_trace_note (trace, FAB_NOTE_READ, NULL, 0, "Execution traces gave sizes to %u collectives of %u ranks",
+                  n_sizes, n_joined);
   if (n_joined < n_graphs)
     fab_trace_note (
-        trace,
+        trace, FAB_NOTE_LEFT_OUT, NULL, 0,
         "%u execution traces gave none: there is no profile of their rank, its collectives have sizes, or "
         "they are other ones than those of a step",
         n_graphs - n_joined);

@@ -376,7 +376,8 @@ read_with (FabTrace *trace, FabFileBytes *bytes, gboolean (*read) (Reader *self)
     g_propagate_error (error, g_steal_pointer (&json->error));
   fab_file_json_clear (json);
   if (is_read && self.n_messages > 0)
-    fab_trace_note (trace, "%s: %u messages between two ranks were left out", fab_file_bytes_name (bytes),
+    fab_trace_note (trace, FAB_NOTE_LEFT_OUT, fab_file_bytes_name (bytes), 0,
+                    "%s: %u messages between two ranks were left out", fab_file_bytes_name (bytes),
                     self.n_messages);
   if (is_read && self.rank == NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "%s: has no collective that NCCL's profiler recorded",

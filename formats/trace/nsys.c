@@ -208,8 +208,9 @@ read_database (FabTrace *trace, FabFileBytes *bytes, GError **error)
   if (is_good && trace->ranks->len == before)
     return fab_throw (error, FAB_ERROR_INPUT, "%s: has no kernel of a GPU", self.name);
   if (is_good && trace->ranks->len > before + 1)
-    fab_trace_note (trace, "%s: its %u processes and devices count as ranks in the order of devices",
-                    self.name, trace->ranks->len - before);
+    fab_trace_note (trace, FAB_NOTE_INFERRED, self.name, 0,
+                    "%s: its %u processes and devices count as ranks in the order of devices", self.name,
+                    trace->ranks->len - before);
   return is_good;
 }
 

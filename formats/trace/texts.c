@@ -18,6 +18,7 @@ typedef struct {
   FabFileBytes *bytes;
   GString *line;
   guint64 line_at; /* the byte at which the line begins */
+  guint number;    /* of the line, from 1 */
   GError *error;
 } Lines;
 
@@ -25,6 +26,7 @@ static gboolean
 next_line (Lines *self)
 {
   self->line_at = fab_file_bytes_at (self->bytes);
+  self->number++;
   return self->error == NULL && fab_file_bytes_line (self->bytes, self->line, &self->error);
 }
 
@@ -619,9 +621,15 @@ log_choice (Lines *self, const FabTracedRank *rank, const char *line)
   keep_choice (self->trace, &choice);
 }
 
+/* The ring of a channel. */
+typedef struct {
+  char *ranks; /* " 0 1 3 2"; NULL: the log does not say it */
+  guint line;  /* that says it last */
+} Ring;
+
 /* "Channel 00/02 :    0   1   2   3": the ring of a channel. */
 static void
-log_ring (GPtrArray *rings, const char *line, guint64 channel)
+log_ring (Lines *self, Ring *rings, const char *line, guint64 channel)
 {
   const char *list = strstr (line, " : ");
   g_auto (GStrv) words = g_strsplit_set (list + 3, " \t", -1);
@@ -632,34 +640,35 @@ log_ring (GPtrArray *rings, const char *line, guint64 channel)
   for (char **word = words; *word != NULL && ring->len < MAX_RING_TEXT; word++)
     if (**word != '\0')
       g_string_append_printf (ring, " %s", *word);
-  while (rings->len <= channel)
-    g_ptr_array_add (rings, NULL);
-  g_free (rings->pdata[channel]);
-  rings->pdata[channel] = g_string_free (g_steal_pointer (&ring), FALSE);
+  g_free (rings[channel].ranks);
+  rings[channel] = (Ring){ g_string_free (g_steal_pointer (&ring), FALSE), self->number };
 }
 
 /* Channels in a row with the same ring are told together. */
 static void
-note_rings (Lines *self, const GPtrArray *rings)
+note_rings (Lines *self, const Ring *rings)
 {
-  for (guint first = 0, end; first < rings->len; first = end) {
-    for (end = first + 1; end < rings->len && g_strcmp0 (rings->pdata[end], rings->pdata[first]) == 0;)
+  const char *file = fab_file_bytes_name (self->bytes);
+
+  for (guint first = 0, end; first < MAX_CHANNELS; first = end) {
+    for (end = first + 1; end < MAX_CHANNELS && g_strcmp0 (rings[end].ranks, rings[first].ranks) == 0;)
       end++;
-    const char *ring = rings->pdata[first],
+    const char *ring = rings[first].ranks,
                *rest = ring != NULL && strlen (ring) >= MAX_RING_TEXT ? " ..." : "";
 
     if (ring != NULL && end - first > 1)
-      fab_trace_note (self->trace, "The ring of channels %u to %u goes through the ranks%s%s", first, end - 1,
-                      ring, rest);
+      fab_trace_note (self->trace, FAB_NOTE_READ, file, rings[first].line,
+                      "The ring of channels %u to %u goes through the ranks%s%s", first, end - 1, ring, rest);
     else if (ring != NULL)
-      fab_trace_note (self->trace, "The ring of channel %u goes through the ranks%s%s", first, ring, rest);
+      fab_trace_note (self->trace, FAB_NOTE_READ, file, rings[first].line,
+                      "The ring of channel %u goes through the ranks%s%s", first, ring, rest);
   }
 }
 
 static gboolean
 log_reader (Lines *self)
 {
-  g_autoptr (GPtrArray) rings = g_ptr_array_new_with_free_func (g_free);
+  Ring rings[MAX_CHANNELS] = { 0 };
   g_autoptr (GHashTable) ranks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   guint64 n_rings = 0, channel, value;
 
@@ -669,8 +678,10 @@ log_reader (Lines *self)
 
     if (strstr (line, " NCCL INFO ") == NULL)
       continue;
-    if (g_hash_table_size (ranks) > MAX_RANKS)
-      return fail (self, "more than %d ranks", MAX_RANKS);
+    if (g_hash_table_size (ranks) > MAX_RANKS) {
+      (void) fail (self, "more than %d ranks", MAX_RANKS);
+      break;
+    }
     rank = log_rank (self, ranks, line);
     if (strstr (line, " opCount ") != NULL)
       log_collective (self, rank, line);
@@ -683,12 +694,15 @@ log_reader (Lines *self)
         rank->n_world = MAX (rank->n_world, (guint) MIN (value, MAX_RANKS));
     } else if (value_after (line, "Channel ", &channel) && strstr (line, " : ") != NULL) {
       n_rings = MAX (n_rings, channel + 1);
-      log_ring (rings, line, channel);
+      log_ring (self, rings, line, channel);
     }
   }
   note_rings (self, rings);
+  for (guint i = 0; i < MAX_CHANNELS; i++)
+    g_free (rings[i].ranks);
   if (n_rings > 0)
-    fab_trace_note (self->trace, "NCCL has %" G_GUINT64_FORMAT " channels", n_rings);
+    fab_trace_note (self->trace, FAB_NOTE_READ, fab_file_bytes_name (self->bytes), 0,
+                    "NCCL has %" G_GUINT64_FORMAT " channels", n_rings);
   return self->error == NULL && (g_hash_table_size (ranks) > 0 || fail (self, "no line is of NCCL"));
 }
 

@@ -34,7 +34,7 @@ fab_trace_new (void)
 
   self->ranks = g_ptr_array_new_with_free_func (rank_free);
   self->choices = g_array_new (FALSE, FALSE, sizeof (FabTraceChoice));
-  self->notes = g_ptr_array_new_with_free_func (g_free);
+  self->notes = fab_file_notes_new ();
   self->formats = g_ptr_array_new ();
   self->texts = g_string_chunk_new (4096);
   return self;
@@ -87,13 +87,14 @@ fab_trace_intern (FabTrace *self, const char *text)
 }
 
 void
-fab_trace_note (FabTrace *self, const char *format, ...)
+fab_trace_note (FabTrace *self, FabFileNoteKind kind, const char *file, guint line, const char *format, ...)
 {
   va_list list;
 
   va_start (list, format);
-  g_ptr_array_add (self->notes, g_strdup_vprintf (format, list));
+  g_autofree char *text = g_strdup_vprintf (format, list);
   va_end (list);
+  fab_file_notes_add (self->notes, kind, file, line, text);
 }
 
 /* Names are compared without case, "_", "-" and blanks. PyTorch: torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp;
@@ -498,7 +499,7 @@ align (FabTrace *self, GHashTable *first_ends, const FabTracedRank *first, FabTr
     rank->shift_ps = g_array_index (shifts, FabTimePs, shifts->len / 2);
   } else if (ABS (apart_us) < 86400 * G_GINT64_CONSTANT (1000000)) {
     rank->shift_ps = apart_us * 1000000;
-    fab_trace_note (self,
+    fab_trace_note (self, FAB_NOTE_INFERRED, rank->source, 0,
                     "rank %" G_GINT64_FORMAT " has no collective in common with rank %" G_GINT64_FORMAT
                     ", so their clocks count as equal",
                     rank->rank, first->rank);

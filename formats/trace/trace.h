@@ -8,6 +8,7 @@
 
 #include "formats/format.h"
 #include "formats/text/bytes.h"
+#include "formats/text/notes.h"
 #include "sim/base/units.h"
 
 typedef enum {
@@ -100,7 +101,7 @@ typedef struct {
 struct _FabTrace {
   GPtrArray *ranks;   /* FabTracedRank, by rank */
   GArray *choices;    /* FabTraceChoice, each once, in the order of the log */
-  GPtrArray *notes;   /* char: what was read, left out or inferred, a sentence each */
+  GPtrArray *notes;   /* FabFileNote, a sentence each */
   GPtrArray *formats; /* const char: of each file */
   GStringChunk *texts;
   gsize n_text_bytes;
@@ -117,7 +118,9 @@ FabTracedRank *fab_trace_add_rank (FabTrace *self, const char *source);
 /* Returns a copy of the text that lives as long as the trace, made valid UTF-8 without control characters. Equal
  * texts are kept once. */
 const char *fab_trace_intern (FabTrace *self, const char *text);
-void fab_trace_note (FabTrace *self, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* Adds a note on a file, in which it is about `line`, or about all of it (0). */
+void fab_trace_note (FabTrace *self, FabFileNoteKind kind, const char *file, guint line, const char *format,
+                     ...) G_GNUC_PRINTF (5, 6);
 
 /* Returns the catalogue's name of an operation that PyTorch, NCCL, Chakra or SimAI calls `name`; NULL: none. */
 const char *fab_trace_op_name (const char *name);

@@ -166,7 +166,7 @@ p2p_matrices (void **state)
   /* 2 x 4 (staged to each other, with itself) + 2 x 2 with P2P, one direction; 2 x 2 both: 0 and 2 have no P2P. */
   assert_int_equal (pairs->series->len, 16 + 4 + 4);
   assert_int_equal (point_of (latency, 16)->time_ps, 12840000);
-  assert_int_equal (staged->left_out->len, 3);
+  assert_int_equal (staged->notes->len, 3);
 }
 
 static void
@@ -371,7 +371,7 @@ halves_of_both_directions_are_left_out (void **state)
 
   (void) state;
   assert_int_equal (self->series->len, 2);
-  assert_int_equal (self->left_out->len, 1);
+  assert_int_equal (self->notes->len, 1);
   assert_rate (series_at (self, 0), (FabBytes) 512 << 20, 1521.22e9 / 2);
 }
 
