@@ -104,8 +104,8 @@ own_link (FabImportedMachine *machine, guint line_at, guint index, guint lanes)
   return name;
 }
 
-/* Returns the catalogue's entry of a cable's speed, "4xEDR". Adds an own entry to the machine for speeds before EDR, which
- * the catalogue lacks. NULL: no such speed. */
+/* Returns the catalogue's entry of a cable's speed, "4xEDR". Adds an own entry to the machine for speeds before EDR,
+ * which the catalogue lacks. NULL: no such speed. */
 static const char *
 ibnet_link (FabImportedMachine *machine, const FabIbCable *cable)
 {

@@ -11,7 +11,7 @@ typedef struct _FabXml FabXml;
 struct _FabXml {
   char *name;
   char **keys, **values; /* NULL-ended */
-  guint line; /* at which its tag ends */
+  guint line;            /* at which its tag ends */
   FabXml *parent;
   GPtrArray *children; /* FabXml */
 };
