@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export_chakra.c - Chakra execution traces as protobuf, each message after its length.
+/* chakra.c - Chakra execution traces as protobuf, each message after its length.
  *
  * Fields of Node: 1 id, 2 name, 3 type, 5 data_deps, 7 duration_micros, 10 attr. An attribute has its name in field 1
  * and its value in the field of its type: 7 int32, 9 int64, 27 bool, 29 string. Work is in whole microseconds; what
@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "formats/export/file.h"
 #include "formats/export/graphs.h"
 #include "sim/base/error.h"
 
@@ -153,7 +154,7 @@ put_node (Writer *self, guint index, const FabJobNode *node, const GArray *deps)
 /* --- files --- */
 
 static void
-flush_message (FabTraceFile *file, const GByteArray *message)
+flush_message (FabExportFile *file, const GByteArray *message)
 {
   g_autoptr (GByteArray) length = g_byte_array_new ();
 
@@ -165,9 +166,9 @@ flush_message (FabTraceFile *file, const GByteArray *message)
 static gboolean
 write_rank (Writer *self, const char *path, const GArray *nodes, const GArray *deps, GError **error)
 {
-  g_auto (FabTraceFile) file = { 0 };
+  g_auto (FabExportFile) file = { 0 };
 
-  if (!fab_trace_file_open (&file, path, error))
+  if (!fab_export_file_open (&file, path, error))
     return FALSE;
   g_array_set_size (self->rests, 0);
   g_byte_array_set_size (self->node, 0);
@@ -177,13 +178,13 @@ write_rank (Writer *self, const char *path, const GArray *nodes, const GArray *d
     put_node (self, i, &g_array_index (nodes, FabJobNode, i), deps);
     flush_message (&file, self->node);
   }
-  return fab_trace_file_close (&file, error);
+  return fab_export_file_close (&file, error);
 }
 
 static gboolean
 write_groups (const FabJobGraph *graph, const char *prefix, GError **error)
 {
-  g_auto (FabTraceFile) file = { 0 };
+  g_auto (FabExportFile) file = { 0 };
   g_autofree char *path = g_strdup_printf ("%s.groups.json", prefix);
   g_autoptr (GString) text = g_string_new ("{");
 
@@ -196,10 +197,10 @@ write_groups (const FabJobGraph *graph, const char *prefix, GError **error)
     g_string_append_c (text, ']');
   }
   g_string_append (text, "\n}\n");
-  if (!fab_trace_file_open (&file, path, error))
+  if (!fab_export_file_open (&file, path, error))
     return FALSE;
-  fab_trace_raw (&file, text->str);
-  return fab_trace_file_close (&file, error);
+  fab_export_file_write (&file, text->str);
+  return fab_export_file_close (&file, error);
 }
 
 static void

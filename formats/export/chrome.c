@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace_chrome.c - a run as Chrome Trace Event JSON, for chrome://tracing and ui.perfetto.dev.
+/* chrome.c - a run as Chrome Trace Event JSON, for chrome://tracing and ui.perfetto.dev.
  *
  * A process per class of ranks and a thread per stream; thread 1 of each shows the iterations. The last process is
  * the fabric, with a counter per busy link. An arrow leads from the compute that ends at the very ps at which a
  * collective is reached: that compute released it (a collective that queued behind another has no arrow).
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "formats/export/events.h"
 #include "formats/export/trace.h"
-#include "sim/base/error.h"
 #include "sim/base/json.h"
 
 enum { ITERATION_THREAD = 1 };
@@ -27,14 +21,14 @@ typedef struct {
 
 typedef struct {
   const FabTraceSource *source;
-  FabTraceFile file;
+  FabTraceEvents file;
   GHashTable *threads;  /* "class/stream" -> thread */
   GHashTable *releases; /* of the iteration being written: Release -> itself */
   guint iteration;
   gint64 n_arrows;
 } Chrome;
 
-static gboolean trace_write_counters (const FabTraceSource *source, FabTraceFile *file, gint64 process,
+static gboolean trace_write_counters (const FabTraceSource *source, FabTraceEvents *file, gint64 process,
                                       GError **error);
 
 static guint
@@ -62,21 +56,21 @@ process_of (guint rank_class)
 /* Names */
 
 static void
-name_thing (FabTraceFile *file, const char *what, gint64 process, gint64 thread, const char *name)
+name_thing (FabTraceEvents *file, const char *what, gint64 process, gint64 thread, const char *name)
 {
-  fab_trace_begin (file, 'M', NULL, what, process, thread, 0);
-  fab_trace_args (file);
-  fab_trace_text (file, "name", name);
-  fab_trace_end (file);
+  fab_event_begin (file, 'M', NULL, what, process, thread, 0);
+  fab_event_args (file);
+  fab_event_text (file, "name", name);
+  fab_event_end (file);
 }
 
 static void
-place_thing (FabTraceFile *file, const char *what, gint64 process, gint64 thread)
+place_thing (FabTraceEvents *file, const char *what, gint64 process, gint64 thread)
 {
-  fab_trace_begin (file, 'M', NULL, what, process, thread, 0);
-  fab_trace_args (file);
-  fab_trace_whole (file, "sort_index", strcmp (what, "process_sort_index") == 0 ? process : thread);
-  fab_trace_end (file);
+  fab_event_begin (file, 'M', NULL, what, process, thread, 0);
+  fab_event_args (file);
+  fab_event_whole (file, "sort_index", strcmp (what, "process_sort_index") == 0 ? process : thread);
+  fab_event_end (file);
 }
 
 static void
@@ -119,45 +113,45 @@ static void
 write_iteration (const FabIterationRecord *times, gpointer data)
 {
   Chrome *chrome = data;
-  FabTraceFile *file = &chrome->file;
+  FabTraceEvents *file = &chrome->file;
   FabTimePs end_ps = times->start_ps + times->duration_ps;
   g_autofree char *name = g_strdup_printf ("iteration %u", times->iteration);
 
-  fab_trace_begin (file, 'X', "iteration", name, process_of (times->rank_class), ITERATION_THREAD,
+  fab_event_begin (file, 'X', "iteration", name, process_of (times->rank_class), ITERATION_THREAD,
                    times->start_ps);
-  fab_trace_lasts (file, times->start_ps, end_ps);
-  fab_trace_args (file);
-  fab_trace_real (file, "compute_us", (double) times->compute_ps / 1e6);
-  fab_trace_real (file, "comm_us", (double) times->comm_ps / 1e6);
-  fab_trace_real (file, "overlapped_us", (double) times->overlapped_ps / 1e6);
-  fab_trace_real (file, "exposed_us", (double) times->exposed_ps / 1e6);
-  fab_trace_real (file, "idle_us", (double) times->idle_ps / 1e6);
-  fab_trace_end (file);
+  fab_event_lasts (file, times->start_ps, end_ps);
+  fab_event_args (file);
+  fab_event_real (file, "compute_us", (double) times->compute_ps / 1e6);
+  fab_event_real (file, "comm_us", (double) times->comm_ps / 1e6);
+  fab_event_real (file, "overlapped_us", (double) times->overlapped_ps / 1e6);
+  fab_event_real (file, "exposed_us", (double) times->exposed_ps / 1e6);
+  fab_event_real (file, "idle_us", (double) times->idle_ps / 1e6);
+  fab_event_end (file);
   if (times->rank_class != 0)
     return;
-  fab_trace_begin (file, 'i', "iteration", name, process_of (0), ITERATION_THREAD, times->start_ps);
-  fab_trace_text (file, "s", "g");
-  fab_trace_end (file);
+  fab_event_begin (file, 'i', "iteration", name, process_of (0), ITERATION_THREAD, times->start_ps);
+  fab_event_text (file, "s", "g");
+  fab_event_end (file);
 }
 
 /* Spans */
 
 static void
-write_collective_args (FabTraceFile *file, const FabTraceSpan *span)
+write_collective_args (FabTraceEvents *file, const FabTraceSpan *span)
 {
-  fab_trace_whole (file, "collective", span->collective);
-  fab_trace_text (file, "op", span->op);
-  fab_trace_text (file, "algorithm", span->algorithm);
-  fab_trace_text (file, "protocol", span->protocol);
-  fab_trace_text (file, "dimension", span->dimension);
-  fab_trace_whole (file, "channels", span->n_channels);
-  fab_trace_whole (file, "ranks", span->n_ranks);
-  fab_trace_whole (file, "bytes", span->bytes);
-  fab_trace_real (file, "algbw_GB_per_s", span->algbw_bytes_per_s / 1e9);
-  fab_trace_real (file, "busbw_GB_per_s", span->busbw_bytes_per_s / 1e9);
-  fab_trace_real (file, "wait_us", (double) span->wait_ps / 1e6);
-  fab_trace_real (file, "exposed_us", (double) span->exposed_ps / 1e6);
-  fab_trace_text (file, "binding_link", span->binding_link);
+  fab_event_whole (file, "collective", span->collective);
+  fab_event_text (file, "op", span->op);
+  fab_event_text (file, "algorithm", span->algorithm);
+  fab_event_text (file, "protocol", span->protocol);
+  fab_event_text (file, "dimension", span->dimension);
+  fab_event_whole (file, "channels", span->n_channels);
+  fab_event_whole (file, "ranks", span->n_ranks);
+  fab_event_whole (file, "bytes", span->bytes);
+  fab_event_real (file, "algbw_GB_per_s", span->algbw_bytes_per_s / 1e9);
+  fab_event_real (file, "busbw_GB_per_s", span->busbw_bytes_per_s / 1e9);
+  fab_event_real (file, "wait_us", (double) span->wait_ps / 1e6);
+  fab_event_real (file, "exposed_us", (double) span->exposed_ps / 1e6);
+  fab_event_text (file, "binding_link", span->binding_link);
 }
 
 static void
@@ -170,14 +164,14 @@ write_arrow (Chrome *chrome, const FabTraceSpan *span, gint64 thread)
   if (release == NULL || release->end_ps - release->start_ps < 2000)
     return;
   /* An arrow begins inside of its slice: 1 ns before the end. */
-  fab_trace_begin (&chrome->file, 's', "release", "releases", process, release->thread,
+  fab_event_begin (&chrome->file, 's', "release", "releases", process, release->thread,
                    release->end_ps - 1000);
-  fab_trace_whole (&chrome->file, "id", ++chrome->n_arrows);
-  fab_trace_end (&chrome->file);
-  fab_trace_begin (&chrome->file, 'f', "release", "releases", process, thread, span->start_ps);
-  fab_trace_text (&chrome->file, "bp", "e");
-  fab_trace_whole (&chrome->file, "id", chrome->n_arrows);
-  fab_trace_end (&chrome->file);
+  fab_event_whole (&chrome->file, "id", ++chrome->n_arrows);
+  fab_event_end (&chrome->file);
+  fab_event_begin (&chrome->file, 'f', "release", "releases", process, thread, span->start_ps);
+  fab_event_text (&chrome->file, "bp", "e");
+  fab_event_whole (&chrome->file, "id", chrome->n_arrows);
+  fab_event_end (&chrome->file);
 }
 
 static void
@@ -196,19 +190,19 @@ static void
 write_span (const FabTraceSpan *span, gpointer data)
 {
   Chrome *chrome = data;
-  FabTraceFile *file = &chrome->file;
+  FabTraceEvents *file = &chrome->file;
   gint64 thread = thread_of (chrome, span);
   gboolean is_wait = strcmp (span->kind, "wait") == 0;
   g_autofree char *name = is_wait ? g_strdup_printf ("wait for %s", span->name) : NULL;
 
-  fab_trace_begin (file, 'X', span->kind, name ? name : span->name, process_of (span->rank_class), thread,
+  fab_event_begin (file, 'X', span->kind, name ? name : span->name, process_of (span->rank_class), thread,
                    span->start_ps);
-  fab_trace_lasts (file, span->start_ps, span->end_ps);
-  fab_trace_args (file);
-  fab_trace_whole (file, "iteration", span->iteration);
+  fab_event_lasts (file, span->start_ps, span->end_ps);
+  fab_event_args (file);
+  fab_event_whole (file, "iteration", span->iteration);
   if (span->collective >= 0)
     write_collective_args (file, span);
-  fab_trace_end (file);
+  fab_event_end (file);
   if (span->collective >= 0)
     write_arrow (chrome, span, thread);
   else if (strcmp (span->kind, "compute") == 0)
@@ -238,7 +232,7 @@ write_tail (Chrome *chrome)
   fab_json_append_text (tail, chrome->source->version);
   g_string_append_printf (tail, ",\"run\":%" G_GINT64_FORMAT ",\"ranks\":%u}}\n", chrome->source->run_id,
                           chrome->source->n_ranks);
-  fab_trace_raw (&chrome->file, tail->str);
+  fab_trace_events_raw (&chrome->file, tail->str);
 }
 
 gboolean
@@ -248,203 +242,17 @@ fab_trace_write_chrome (const FabTraceSource *source, const char *path, GError *
   g_autoptr (GHashTable) releases = g_hash_table_new_full (release_hash, release_equal, g_free, NULL);
   Chrome chrome = { .source = source, .threads = threads, .releases = releases };
 
-  if (!fab_trace_file_open (&chrome.file, path, error)) {
-    fab_trace_file_abandon (&chrome.file);
+  if (!fab_trace_events_open (&chrome.file, path, error)) {
+    fab_trace_events_abandon (&chrome.file);
     return FALSE;
   }
-  fab_trace_raw (&chrome.file, "{\"traceEvents\":[\n");
+  fab_trace_events_raw (&chrome.file, "{\"traceEvents\":[\n");
   if (!write_events (&chrome, error)) {
-    fab_trace_file_abandon (&chrome.file);
+    fab_trace_events_abandon (&chrome.file);
     return FALSE;
   }
   write_tail (&chrome);
-  return fab_trace_file_close (&chrome.file, error);
-}
-
-/* A stream of trace events into a file.
- *
- * The format is "Trace Event Format" (Google Docs, document 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU): objects
- * with ph, pid, tid, ts and dur in microseconds. One event per line. A FabJson would build the whole document in
- * memory, and its doubles take 17 digits.
- */
-
-static gboolean
-fail (const char *path, int code, GError **error)
-{
-  return fab_throw (error, FAB_ERROR_IO, "%s: %s", path, g_strerror (code));
-}
-
-/* A plain file, or one that is not there yet: beside it, under another name, until all is written. */
-static gboolean
-open_part (FabTraceFile *self, GError **error)
-{
-  int descriptor;
-
-  self->part = g_strconcat (self->path, ".XXXXXX", NULL);
-  descriptor = g_mkstemp_full (self->part, O_WRONLY, 0666);
-  if (descriptor < 0)
-    return fail (self->path, errno, error);
-  self->stream = fdopen (descriptor, "wb");
-  return TRUE;
-}
-
-gboolean
-fab_trace_file_open (FabTraceFile *self, const char *path, GError **error)
-{
-  gboolean is_link = g_file_test (path, G_FILE_TEST_IS_SYMLINK);
-
-  *self = (FabTraceFile){ .path = is_link ? realpath (path, NULL) : NULL, .event = g_string_new (NULL) };
-  if (self->path == NULL)
-    self->path = g_strdup (path);
-  if (strcmp (path, "-") == 0) {
-    self->stream = stdout;
-    return TRUE;
-  }
-  if (g_file_test (self->path, G_FILE_TEST_IS_DIR))
-    return fail (path, EISDIR, error);
-  if (!g_file_test (self->path, G_FILE_TEST_EXISTS) || g_file_test (self->path, G_FILE_TEST_IS_REGULAR))
-    return open_part (self, error);
-  self->stream = fopen (self->path, "wb"); /* a device or a pipe */
-  return self->stream != NULL || fail (path, errno, error);
-}
-
-static void
-clear (FabTraceFile *self)
-{
-  if (self->event)
-    g_string_free (self->event, TRUE);
-  g_free (self->path);
-  g_free (self->part);
-  *self = (FabTraceFile){ 0 };
-}
-
-void
-fab_trace_file_abandon (FabTraceFile *self)
-{
-  if (self->stream && self->stream != stdout)
-    fclose (self->stream);
-  if (self->part)
-    g_unlink (self->part);
-  clear (self);
-}
-
-gboolean
-fab_trace_file_close (FabTraceFile *self, GError **error)
-{
-  int code = ferror (self->stream) ? EIO : 0;
-
-  errno = 0;
-  if (fflush (self->stream) != 0)
-    code = errno;
-  if (self->stream != stdout && fclose (self->stream) != 0)
-    code = errno;
-  self->stream = NULL;
-  if (code == 0 && self->part && g_rename (self->part, self->path) != 0)
-    code = errno;
-  if (code != 0) {
-    fail (self->path, code, error);
-    fab_trace_file_abandon (self);
-    return FALSE;
-  }
-  clear (self);
-  return TRUE;
-}
-
-void
-fab_trace_raw (FabTraceFile *self, const char *text)
-{
-  self->n_bytes += strlen (text);
-  fputs (text, self->stream);
-}
-
-static void
-key (FabTraceFile *self, const char *name)
-{
-  if (self->has_member)
-    g_string_append_c (self->event, ',');
-  self->has_member = TRUE;
-  g_string_append_c (self->event, '"');
-  g_string_append (self->event, name); /* of ours: nothing to escape */
-  g_string_append (self->event, "\":");
-}
-
-static gint64
-whole_ns (FabTimePs time_ps)
-{
-  return (time_ps + 500) / 1000;
-}
-
-static void
-append_us (FabTraceFile *self, const char *name, gint64 ns)
-{
-  key (self, name);
-  g_string_append_printf (self->event, "%" G_GINT64_FORMAT ".%03d", ns / 1000, (int) (ns % 1000));
-}
-
-void
-fab_trace_begin (FabTraceFile *self, char phase, const char *category, const char *name, gint64 process,
-                 gint64 thread, FabTimePs time_ps)
-{
-  g_string_assign (self->event, "{\"ph\":\"");
-  g_string_append_c (self->event, phase);
-  g_string_append_c (self->event, '"');
-  self->has_member = TRUE;
-  fab_trace_text (self, "cat", category);
-  fab_trace_text (self, "name", name);
-  fab_trace_whole (self, "pid", process);
-  fab_trace_whole (self, "tid", thread);
-  append_us (self, "ts", whole_ns (time_ps));
-}
-
-void
-fab_trace_lasts (FabTraceFile *self, FabTimePs start_ps, FabTimePs end_ps)
-{
-  append_us (self, "dur", whole_ns (end_ps) - whole_ns (start_ps));
-}
-
-void
-fab_trace_args (FabTraceFile *self)
-{
-  key (self, "args");
-  g_string_append_c (self->event, '{');
-  self->has_member = FALSE;
-  self->in_args = TRUE;
-}
-
-void
-fab_trace_text (FabTraceFile *self, const char *name, const char *value)
-{
-  if (value == NULL)
-    return;
-  key (self, name);
-  fab_json_append_text (self->event, value);
-}
-
-void
-fab_trace_whole (FabTraceFile *self, const char *name, gint64 value)
-{
-  key (self, name);
-  g_string_append_printf (self->event, "%" G_GINT64_FORMAT, value);
-}
-
-void
-fab_trace_real (FabTraceFile *self, const char *name, double value)
-{
-  char digits[G_ASCII_DTOSTR_BUF_SIZE];
-
-  key (self, name);
-  g_string_append (self->event,
-                   isfinite (value) ? g_ascii_formatd (digits, sizeof digits, "%.9g", value) : "null");
-}
-
-void
-fab_trace_end (FabTraceFile *self)
-{
-  g_string_append (self->event, self->in_args ? "}}" : "}");
-  self->in_args = FALSE;
-  if (self->n_events++ > 0)
-    fab_trace_raw (self, ",\n");
-  fab_trace_raw (self, self->event->str);
+  return fab_trace_events_close (&chrome.file, error);
 }
 
 /* What links carry over time, as counters in GB/s.
@@ -465,7 +273,7 @@ typedef struct {
 } Step;
 
 typedef struct {
-  FabTraceFile *file;
+  FabTraceEvents *file;
   gint64 process;
   gint64 link; /* -1: none yet */
   char *name;
@@ -483,10 +291,10 @@ compare_steps (gconstpointer a, gconstpointer b)
 static void
 write_value (const Counters *counters, FabTimePs time_ps, double bytes_per_s)
 {
-  fab_trace_begin (counters->file, 'C', "fabric", counters->name, counters->process, 0, time_ps);
-  fab_trace_args (counters->file);
-  fab_trace_real (counters->file, "GB/s", bytes_per_s / 1e9);
-  fab_trace_end (counters->file);
+  fab_event_begin (counters->file, 'C', "fabric", counters->name, counters->process, 0, time_ps);
+  fab_event_args (counters->file);
+  fab_event_real (counters->file, "GB/s", bytes_per_s / 1e9);
+  fab_event_end (counters->file);
 }
 
 /* Writes what has been gathered of a link: one value per time at which its load changes. */
@@ -553,7 +361,7 @@ static const char derived_sql[] =
     "ORDER BY l.link, c.start_ps";
 
 static gboolean
-trace_write_counters (const FabTraceSource *source, FabTraceFile *file, gint64 process, GError **error)
+trace_write_counters (const FabTraceSource *source, FabTraceEvents *file, gint64 process, GError **error)
 {
   g_autofree char *sql = fab_trace_has (source, "link_sample", NULL)
                            ? g_strdup_printf (sampled_sql, source->first, source->last, source->first,

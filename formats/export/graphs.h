@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export.h - writers of a job as graphs of other simulators. */
+/* graphs.h - writers of a job as graphs of other simulators. */
 #pragma once
 
-#include "formats/export/trace.h"
 #include "sim/run/job_graph.h"
 
 /* Chakra, one file for each rank, PREFIX.0.et and so on, as ASTRA-sim reads them (mlcommons/chakra,

@@ -15,6 +15,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#include "formats/export/events.h"
 #include "formats/export/trace.h"
 #include "sim/base/error.h"
 
@@ -31,7 +32,7 @@ typedef struct {
   const FabKinetoOptions *options;
   guint rank, rank_class;
   gint64 device;
-  FabTraceFile file;
+  FabTraceEvents file;
   GHashTable *streams; /* name -> number */
   GHashTable *waits;   /* stream -> FabTimePs at which its waiting began */
   gint64 n_launches;
@@ -39,7 +40,7 @@ typedef struct {
 
 static char *trace_nccl_kernel (const Kineto *kineto, const FabTraceSpan *span);
 
-static void trace_param_comms (FabTraceFile *file, const FabTraceSpan *span);
+static void trace_param_comms (FabTraceEvents *file, const FabTraceSpan *span);
 
 static gint64
 cpu_of (const Kineto *kineto)
@@ -68,61 +69,61 @@ static void
 begin_kernel (Kineto *kineto, const char *category, const char *name, const char *call, gint64 stream,
               FabTimePs launch_ps, FabTimePs start_ps, FabTimePs end_ps)
 {
-  FabTraceFile *file = &kineto->file;
+  FabTraceEvents *file = &kineto->file;
   gint64 correlation = ++kineto->n_launches;
 
-  fab_trace_begin (file, 'X', "cuda_runtime", call, cpu_of (kineto), PYTHON_THREAD, launch_ps);
-  fab_trace_lasts (file, launch_ps, launch_ps);
-  fab_trace_args (file);
-  fab_trace_whole (file, "External id", correlation);
-  fab_trace_whole (file, "correlation", correlation);
-  fab_trace_end (file);
-  fab_trace_begin (file, 's', "ac2g", "ac2g", cpu_of (kineto), PYTHON_THREAD, launch_ps);
-  fab_trace_whole (file, "id", correlation);
-  fab_trace_end (file);
-  fab_trace_begin (file, 'f', "ac2g", "ac2g", kineto->device, stream, start_ps);
-  fab_trace_whole (file, "id", correlation);
-  fab_trace_text (file, "bp", "e");
-  fab_trace_end (file);
-  fab_trace_begin (file, 'X', category, name, kineto->device, stream, start_ps);
-  fab_trace_lasts (file, start_ps, end_ps);
-  fab_trace_args (file);
-  fab_trace_whole (file, "External id", correlation);
-  fab_trace_whole (file, "device", kineto->device);
-  fab_trace_whole (file, "context", 1);
-  fab_trace_whole (file, "stream", stream);
-  fab_trace_whole (file, "correlation", correlation);
+  fab_event_begin (file, 'X', "cuda_runtime", call, cpu_of (kineto), PYTHON_THREAD, launch_ps);
+  fab_event_lasts (file, launch_ps, launch_ps);
+  fab_event_args (file);
+  fab_event_whole (file, "External id", correlation);
+  fab_event_whole (file, "correlation", correlation);
+  fab_event_end (file);
+  fab_event_begin (file, 's', "ac2g", "ac2g", cpu_of (kineto), PYTHON_THREAD, launch_ps);
+  fab_event_whole (file, "id", correlation);
+  fab_event_end (file);
+  fab_event_begin (file, 'f', "ac2g", "ac2g", kineto->device, stream, start_ps);
+  fab_event_whole (file, "id", correlation);
+  fab_event_text (file, "bp", "e");
+  fab_event_end (file);
+  fab_event_begin (file, 'X', category, name, kineto->device, stream, start_ps);
+  fab_event_lasts (file, start_ps, end_ps);
+  fab_event_args (file);
+  fab_event_whole (file, "External id", correlation);
+  fab_event_whole (file, "device", kineto->device);
+  fab_event_whole (file, "context", 1);
+  fab_event_whole (file, "stream", stream);
+  fab_event_whole (file, "correlation", correlation);
 }
 
 /* PyTorch's operator around a collective's launch. */
 static void
 write_param_comms (Kineto *kineto, const FabTraceSpan *span, FabTimePs time_ps)
 {
-  FabTraceFile *file = &kineto->file;
+  FabTraceEvents *file = &kineto->file;
 
-  fab_trace_begin (file, 'X', "cpu_op", "record_param_comms", cpu_of (kineto), PYTHON_THREAD, time_ps);
-  fab_trace_lasts (file, time_ps, time_ps);
-  fab_trace_args (file);
-  fab_trace_whole (file, "External id", kineto->n_launches + 1);
+  fab_event_begin (file, 'X', "cpu_op", "record_param_comms", cpu_of (kineto), PYTHON_THREAD, time_ps);
+  fab_event_lasts (file, time_ps, time_ps);
+  fab_event_args (file);
+  fab_event_whole (file, "External id", kineto->n_launches + 1);
   trace_param_comms (file, span);
-  fab_trace_end (file);
+  fab_event_end (file);
 }
 
 static void
 write_collective (Kineto *kineto, const FabTraceSpan *span, FabTimePs start_ps, FabTimePs end_ps)
 {
   g_autofree char *kernel = trace_nccl_kernel (kineto, span);
-  FabTraceFile *file = &kineto->file;
+  FabTraceEvents *file = &kineto->file;
 
   write_param_comms (kineto, span, start_ps);
   begin_kernel (kineto, "kernel", kernel, "cudaLaunchKernelExC", stream_of (kineto, span), start_ps, start_ps,
                 end_ps);
   trace_param_comms (file, span);
-  fab_trace_text (file, "fabricast name", span->name);
-  fab_trace_text (file, "algorithm", span->algorithm);
-  fab_trace_text (file, "protocol", span->protocol);
-  fab_trace_real (file, "wait (us)", (double) span->wait_ps / 1e6);
-  fab_trace_end (file);
+  fab_event_text (file, "fabricast name", span->name);
+  fab_event_text (file, "algorithm", span->algorithm);
+  fab_event_text (file, "protocol", span->protocol);
+  fab_event_real (file, "wait (us)", (double) span->wait_ps / 1e6);
+  fab_event_end (file);
 }
 
 /* "fabricast::forward_block0": begins with nothing that HTA takes for communication. */
@@ -134,16 +135,16 @@ write_compute (Kineto *kineto, const FabTraceSpan *span, FabTimePs start_ps, Fab
   g_strdelimit (name, " ", '_');
   begin_kernel (kineto, "kernel", name, "cudaLaunchKernel", stream_of (kineto, span), start_ps, start_ps,
                 end_ps);
-  fab_trace_end (&kineto->file);
+  fab_event_end (&kineto->file);
 }
 
 static void
 write_load (Kineto *kineto, const FabTraceSpan *span, FabTimePs start_ps, FabTimePs end_ps)
 {
-  fab_trace_begin (&kineto->file, 'X', "user_annotation", span->name, cpu_of (kineto), LOADER_THREAD,
+  fab_event_begin (&kineto->file, 'X', "user_annotation", span->name, cpu_of (kineto), LOADER_THREAD,
                    start_ps);
-  fab_trace_lasts (&kineto->file, start_ps, end_ps);
-  fab_trace_end (&kineto->file);
+  fab_event_lasts (&kineto->file, start_ps, end_ps);
+  fab_event_end (&kineto->file);
 }
 
 /* When this rank arrived, if it had to wait and that is to be shown; else when the collective started. */
@@ -192,24 +193,24 @@ write_mark (Kineto *kineto, FabTimePs launch_ps, FabTimePs time_ps)
 {
   begin_kernel (kineto, "gpu_memset", "Memset (Device)", "cudaMemsetAsync", COMPUTE_STREAM, launch_ps,
                 time_ps, time_ps);
-  fab_trace_whole (&kineto->file, "bytes", 0);
-  fab_trace_end (&kineto->file);
+  fab_event_whole (&kineto->file, "bytes", 0);
+  fab_event_end (&kineto->file);
 }
 
 static void
 write_iteration (const FabIterationRecord *times, gpointer data)
 {
   Kineto *kineto = data;
-  FabTraceFile *file = &kineto->file;
+  FabTraceEvents *file = &kineto->file;
   FabTimePs end_ps = times->start_ps + times->duration_ps;
   g_autofree char *name = g_strdup_printf ("ProfilerStep#%u", times->iteration);
 
-  fab_trace_begin (file, 'X', "user_annotation", name, cpu_of (kineto), PYTHON_THREAD, times->start_ps);
-  fab_trace_lasts (file, times->start_ps, end_ps);
-  fab_trace_end (file);
-  fab_trace_begin (file, 'X', "gpu_user_annotation", name, kineto->device, COMPUTE_STREAM, times->start_ps);
-  fab_trace_lasts (file, times->start_ps, end_ps);
-  fab_trace_end (file);
+  fab_event_begin (file, 'X', "user_annotation", name, cpu_of (kineto), PYTHON_THREAD, times->start_ps);
+  fab_event_lasts (file, times->start_ps, end_ps);
+  fab_event_end (file);
+  fab_event_begin (file, 'X', "gpu_user_annotation", name, kineto->device, COMPUTE_STREAM, times->start_ps);
+  fab_event_lasts (file, times->start_ps, end_ps);
+  fab_event_end (file);
   write_mark (kineto, times->start_ps, times->start_ps);
   /* launched within the step, 1 us before its end: HTA rounds to whole us */
   write_mark (kineto, MAX (times->start_ps, end_ps - 1000000), end_ps);
@@ -218,12 +219,12 @@ write_iteration (const FabIterationRecord *times, gpointer data)
 /* Files */
 
 static void
-name_thing (FabTraceFile *file, const char *what, gint64 process, gint64 thread, const char *name)
+name_thing (FabTraceEvents *file, const char *what, gint64 process, gint64 thread, const char *name)
 {
-  fab_trace_begin (file, 'M', NULL, what, process, thread, 0);
-  fab_trace_args (file);
-  fab_trace_text (file, strcmp (what, "process_labels") == 0 ? "labels" : "name", name);
-  fab_trace_end (file);
+  fab_event_begin (file, 'M', NULL, what, process, thread, 0);
+  fab_event_args (file);
+  fab_event_text (file, strcmp (what, "process_labels") == 0 ? "labels" : "name", name);
+  fab_event_end (file);
 }
 
 static void
@@ -239,7 +240,7 @@ write_head (Kineto *kineto)
       "\"traceEvents\": [\n",
       kineto->rank, source->n_ranks, kineto->device, source->version, kineto->rank);
 
-  fab_trace_raw (&kineto->file, head);
+  fab_trace_events_raw (&kineto->file, head);
   name_thing (&kineto->file, "process_name", cpu_of (kineto), 0, "fabricast");
   name_thing (&kineto->file, "process_labels", cpu_of (kineto), 0, "CPU");
   name_thing (&kineto->file, "thread_name", cpu_of (kineto), PYTHON_THREAD, "launches");
@@ -260,20 +261,20 @@ write_tail (Kineto *kineto)
 
     name_thing (&kineto->file, "thread_name", kineto->device, GPOINTER_TO_INT (number), shown);
   }
-  fab_trace_raw (&kineto->file, "\n]}\n");
+  fab_trace_events_raw (&kineto->file, "\n]}\n");
 }
 
 static gboolean
 write_events (Kineto *kineto, const char *path, GError **error)
 {
-  if (!fab_trace_file_open (&kineto->file, path, error))
+  if (!fab_trace_events_open (&kineto->file, path, error))
     return FALSE;
   write_head (kineto);
   if (!fab_trace_each_iteration (kineto->source, kineto->rank_class, write_iteration, kineto, error)
       || !fab_trace_each_span (kineto->source, kineto->rank_class, write_span, kineto, error))
     return FALSE;
   write_tail (kineto);
-  return fab_trace_file_close (&kineto->file, error);
+  return fab_trace_events_close (&kineto->file, error);
 }
 
 static gboolean
@@ -295,7 +296,7 @@ write_rank (const FabTraceSource *source, const FabKinetoOptions *options, const
 
   if (write_events (&kineto, path, error))
     return TRUE;
-  fab_trace_file_abandon (&kineto.file);
+  fab_trace_events_abandon (&kineto.file);
   return FALSE;
 }
 
@@ -404,16 +405,16 @@ trace_nccl_kernel (const Kineto *kineto, const FabTraceSpan *span)
 
 /* Writes the args that PyTorch's record_param_comms has. */
 static void
-trace_param_comms (FabTraceFile *file, const FabTraceSpan *span)
+trace_param_comms (FabTraceEvents *file, const FabTraceSpan *span)
 {
   const Names *row = names_of (span->op);
   const Type *type = type_of (span);
   gint64 n_elements = span->bytes / type->bytes, n_ranks = MAX (span->n_ranks, 1);
 
-  fab_trace_text (file, "Collective name", row->collective);
-  fab_trace_whole (file, "In msg nelems", row->splits_in ? n_elements / n_ranks : n_elements);
-  fab_trace_whole (file, "Out msg nelems", row->splits_out ? n_elements / n_ranks : n_elements);
-  fab_trace_whole (file, "Group size", span->n_ranks);
-  fab_trace_text (file, "dtype", type->torch);
-  fab_trace_text (file, "Process Group Description", span->dimension);
+  fab_event_text (file, "Collective name", row->collective);
+  fab_event_whole (file, "In msg nelems", row->splits_in ? n_elements / n_ranks : n_elements);
+  fab_event_whole (file, "Out msg nelems", row->splits_out ? n_elements / n_ranks : n_elements);
+  fab_event_whole (file, "Group size", span->n_ranks);
+  fab_event_text (file, "dtype", type->torch);
+  fab_event_text (file, "Process Group Description", span->dimension);
 }

@@ -3,43 +3,7 @@
  * writes it (Kineto). */
 #pragma once
 
-#include <stdio.h>
-
 #include "sim/result/store.h"
-
-/* The output of a trace. A plain file is replaced whole or not at all; "-" is standard output. */
-typedef struct {
-  FILE *stream;
-  char *path, *part; /* `part` is renamed to `path` at the end; NULL: written directly */
-  GString *event;    /* the event that is being built */
-  guint64 n_events, n_bytes;
-  gboolean has_member, in_args;
-} FabTraceFile;
-
-gboolean fab_trace_file_open (FabTraceFile *self, const char *path, GError **error);
-
-/* Ends the file. FALSE when not all of it could be written: `path` then stays as it was. */
-gboolean fab_trace_file_close (FabTraceFile *self, GError **error);
-
-/* Gives up: `path` stays as it was. Does nothing after fab_trace_file_close. */
-void fab_trace_file_abandon (FabTraceFile *self);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabTraceFile, fab_trace_file_abandon)
-
-/* Writes text between events: heads and tails. */
-void fab_trace_raw (FabTraceFile *self, const char *text);
-
-/* These write an event: begin, members, optionally args and their members, end. `phase` is a letter of the Trace
- * Event Format; `category` may be NULL. */
-void fab_trace_begin (FabTraceFile *self, char phase, const char *category, const char *name, gint64 process,
-                      gint64 thread, FabTimePs time_ps);
-void fab_trace_args (FabTraceFile *self);
-void fab_trace_text (FabTraceFile *self, const char *key, const char *value); /* NULL: left out */
-void fab_trace_whole (FabTraceFile *self, const char *key, gint64 value);
-void fab_trace_real (FabTraceFile *self, const char *key, double value);
-
-/* Writes the duration in microseconds with three decimals, as the difference of the two rounded ends. */
-void fab_trace_lasts (FabTraceFile *self, FabTimePs start_ps, FabTimePs end_ps);
-void fab_trace_end (FabTraceFile *self);
 
 /* The run that is exported. */
 typedef struct {

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/export/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/error.h"
+
+static gboolean
+fail (const char *path, int code, GError **error)
+{
+  return fab_throw (error, FAB_ERROR_IO, "%s: %s", path, g_strerror (code));
+}
+
+/* A plain file, or one that is not there yet: beside it, under another name, until all is written. */
+static gboolean
+open_part (FabExportFile *self, GError **error)
+{
+  int descriptor;
+
+  self->part = g_strconcat (self->path, ".XXXXXX", NULL);
+  descriptor = g_mkstemp_full (self->part, O_WRONLY, 0666);
+  if (descriptor < 0)
+    return fail (self->path, errno, error);
+  self->stream = fdopen (descriptor, "wb");
+  return TRUE;
+}
+
+gboolean
+fab_export_file_open (FabExportFile *self, const char *path, GError **error)
+{
+  gboolean is_link = g_file_test (path, G_FILE_TEST_IS_SYMLINK);
+
+  *self = (FabExportFile){ .path = is_link ? realpath (path, NULL) : NULL };
+  if (self->path == NULL)
+    self->path = g_strdup (path);
+  if (strcmp (path, "-") == 0) {
+    self->stream = stdout;
+    return TRUE;
+  }
+  if (g_file_test (self->path, G_FILE_TEST_IS_DIR))
+    return fail (path, EISDIR, error);
+  if (!g_file_test (self->path, G_FILE_TEST_EXISTS) || g_file_test (self->path, G_FILE_TEST_IS_REGULAR))
+    return open_part (self, error);
+  self->stream = fopen (self->path, "wb"); /* a device or a pipe */
+  return self->stream != NULL || fail (path, errno, error);
+}
+
+static void
+clear (FabExportFile *self)
+{
+  g_free (self->path);
+  g_free (self->part);
+  *self = (FabExportFile){ 0 };
+}
+
+void
+fab_export_file_abandon (FabExportFile *self)
+{
+  if (self->stream && self->stream != stdout)
+    fclose (self->stream);
+  if (self->part)
+    g_unlink (self->part);
+  clear (self);
+}
+
+gboolean
+fab_export_file_close (FabExportFile *self, GError **error)
+{
+  int code = ferror (self->stream) ? EIO : 0;
+
+  errno = 0;
+  if (fflush (self->stream) != 0)
+    code = errno;
+  if (self->stream != stdout && fclose (self->stream) != 0)
+    code = errno;
+  self->stream = NULL;
+  if (code == 0 && self->part && g_rename (self->part, self->path) != 0)
+    code = errno;
+  if (code != 0) {
+    fail (self->path, code, error);
+    fab_export_file_abandon (self);
+    return FALSE;
+  }
+  clear (self);
+  return TRUE;
+}
+
+void
+fab_export_file_write (FabExportFile *self, const char *text)
+{
+  fputs (text, self->stream);
+}
