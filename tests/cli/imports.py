@@ -47,6 +47,15 @@ class Imports(CliTest):
             name = {"nccl": "nccl-xml", "rccl": "nccl-xml", "ibnet": "ibnetdiscover"}.get(kind, kind)
             self.assertEqual(self.good("import", path), self.good("import", path, "--from", name))
 
+    def test_help_and_page_name_every_format(self):
+        done = self.fabricast("import", sample("nvidia-smi-dgx1-v100.txt"), "--from", "none")
+        known = re.search(r"the formats are (.*);", done.stderr)
+        usage = self.good("import", "--help")
+        page = read(os.path.join(SOURCE, "docs", "how-to", "import.md"))
+        for name in known[1].split(", "):
+            self.assertRegex(usage, rf"\b{re.escape(name)}\b")
+            self.assertRegex(page, rf"`(--from )?{re.escape(name)}`")
+
     def test_standard_input(self):
         path = sample("nvidia-smi-dgx1-v100.txt")
         with open(path, encoding="utf-8") as file:
