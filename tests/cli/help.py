@@ -127,8 +127,8 @@ class Help(CliTest):
         names = self.good("describe", "scenarios", "--names").split()
         self.assertEqual(names, sorted(os.path.basename(path).removesuffix(".yaml") for path in support.SCENARIOS + support.LEARN))
         lines = self.good("describe", "scenarios").splitlines()
-        self.assertRegex(lines[names.index("hello")], r"^hello +This is the smallest scenario: .*\.$")
-        self.assertRegex(lines[names.index("02-ring")], r"^02-ring +2\. What a ring all-reduce costs$")
+        self.assertRegex(lines[names.index("hello")], r"^hello +ddp, gpt2-xl on 1 x dgx-a100$")  # it has no summary
+        self.assertRegex(lines[names.index("02-ring")], r"^02-ring +An all-reduce of 1 GB over two nodes with one GPU each$")
         self.assertTrue(all(re.fullmatch(r"\S+ +\S.{10,}", line) for line in lines))
         self.assertNotIn("Every token", lines[names.index("moe-mixtral-128-gpus")])
 
