@@ -7,6 +7,8 @@
  */
 #include "answer/predict.h"
 
+#include <string.h>
+
 #include "sim/base/error.h"
 #include "sim/run/band.h"
 #include "sim/run/run.h"
@@ -26,6 +28,17 @@ const char *const fab_form_names[] = {
   NULL,
 };
 
+gboolean
+fab_form_find (const char *name, FabForm *form)
+{
+  for (guint i = 0; fab_form_names[i] != NULL; i++)
+    if (strcmp (fab_form_names[i], name) == 0) {
+      *form = (FabForm) i;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 /* One operation for each size. */
 static FabValue *
 job_of (const FabPredictionRequest *request)
@@ -44,13 +57,6 @@ job_of (const FabPredictionRequest *request)
   return job;
 }
 
-static void
-set_text (FabEdits *edits, const char *key, const char *text)
-{
-  if (text != NULL)
-    fab_edits_set (edits, key, fab_value_text (text));
-}
-
 static FabScenario *
 scenario_of (const FabPredictionRequest *request, const FabCatalog *catalog, const FabRegistry *registry,
              GError **error)
@@ -60,13 +66,12 @@ scenario_of (const FabPredictionRequest *request, const FabCatalog *catalog, con
   g_autoptr (FabEdits) edits = fab_edits_new ();
 
   if (request->base == NULL) {
-    set_text (edits, "name", "collective");
+    fab_edits_set (edits, "name", fab_value_text ("collective"));
     fab_edits_set (edits, "iterations", fab_value_count (1));
-    set_text (edits, "cluster.node", request->node);
+    if (request->node != NULL)
+      fab_edits_set (edits, "cluster.node", fab_value_text (request->node));
     fab_edits_set (edits, "cluster.nodes", fab_value_count (request->nodes));
     fab_edits_set (edits, "cluster.gpus_per_node", fab_value_count (request->gpus_per_node));
-    set_text (edits, "cluster.nic", request->nic);
-    set_text (edits, "cluster.fabric", request->fabric);
   }
   fab_edits_set (edits, "job", job_of (request));
   fab_edits_append (edits, request->edits);

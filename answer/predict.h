@@ -17,13 +17,14 @@ typedef enum { FAB_FORM_STREAM, FAB_FORM_CLOSED, FAB_FORM_STEP } FabForm;
 
 extern const char *const fab_form_names[]; /* "stream", "closed", "step"; NULL-ended */
 
+/* FALSE: there is no form of this name. */
+gboolean fab_form_find (const char *name, FabForm *form);
+
 typedef struct {
-  const FabScenario *base; /* a scenario, whose job alone is replaced; NULL: made of the next five */
+  const FabScenario *base; /* a scenario, whose job alone is replaced; NULL: made of the next three */
   const char *node;        /* node entry of the catalogue */
   gint64 nodes;
   gint64 gpus_per_node; /* 0: all that the node has */
-  const char *nic;      /* link entry of the NIC ports; NULL: the node's own */
-  const char *fabric;   /* NULL: the scenario's default */
   FabOp op;
   const FabBytes
       *sizes_bytes;      /* as nccl-tests counts them (sim/collective/collective.h); at least 1 byte each */

@@ -170,6 +170,30 @@ fab_cli_page_format (const char *name, FabFormat *format, GError **error)
   return find_format (name, FAB_FORMAT_MARKDOWN + 1, format, error);
 }
 
+/* nccl-tests writes 32K, 8M, 16G for binary multiples; 32KiB and 1GB are what they say. */
+gboolean
+fab_cli_size (const char *option, const char *text, FabBytes *bytes, GError **error)
+{
+  gsize length = strlen (text);
+  gint64 value;
+  g_autofree char *spelt = NULL;
+  g_autoptr (GError) cause = NULL;
+
+  if (length > 1 && strchr ("KMGTkmgt", text[length - 1])) {
+    spelt = g_strconcat (text, "iB", NULL);
+    spelt[length - 1] = g_ascii_toupper (spelt[length - 1]);
+  } else if (length > 0 && strspn (text, "0123456789") == length) {
+    spelt = g_strconcat (text, "B", NULL);
+  }
+  if (!fab_units_parse_whole (FAB_UNIT_BYTES, spelt ? spelt : text, &value, &cause) || value < 1)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "%s %s: this is not a size; write for example 32K, 8MiB or "
+                      "1GB",
+                      option, text);
+  *bytes = (FabBytes) value;
+  return TRUE;
+}
+
 void
 fab_cli_print (FabFormat format, const char *text)
 {

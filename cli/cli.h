@@ -75,6 +75,9 @@ gboolean fab_cli_format (const char *name, FabFormat *format, GError **error);
 /* Parses these and "markdown", for commands whose answers become pages of docs. */
 gboolean fab_cli_page_format (const char *name, FabFormat *format, GError **error);
 
+/* Parses the size of an option: 32K, 8M and 16G are binary, as nccl-tests has them; 32KiB and 1GB are what they say. */
+gboolean fab_cli_size (const char *option, const char *text, FabBytes *bytes, GError **error);
+
 /* Prints an answer in this format. Text is a page, whose tables fit the terminal (terminal/page.h). */
 void fab_cli_print (FabFormat format, const char *text);
 void fab_cli_print_table (FabFormat format, const FabTable *table);

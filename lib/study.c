@@ -63,11 +63,12 @@ predict (const FabricastScenario *scenario, const FabricastPredictOptions *optio
          FabricastError **error)
 {
   int op = index_of (fab_op_names, options->op);
-  int form = options->form != NULL ? index_of (fab_form_names, options->form) : FAB_FORM_STREAM;
+  FabForm form = FAB_FORM_STREAM;
+  gboolean has_form = options->form == NULL || fab_form_find (options->form, &form);
   g_autofree FabBytes *sizes = g_new (FabBytes, options->n_sizes);
   GError *problem = NULL;
 
-  if (op < 0 || form < 0) {
+  if (op < 0 || !has_form) {
     g_autofree char *known = g_strjoinv (", ", (char **) (op < 0 ? fab_op_names : fab_form_names));
 
     return lib_fail (error, FABRICAST_INPUT, "there is no %s '%s'; there are %s",
@@ -86,7 +87,7 @@ predict (const FabricastScenario *scenario, const FabricastPredictOptions *optio
                                          .op = (FabOp) op,
                                          .sizes_bytes = sizes,
                                          .n_sizes = (guint) options->n_sizes,
-                                         .form = (FabForm) form,
+                                         .form = form,
                                          .has_band = options->has_band != 0 };
   g_autoptr (GArray) rows = fab_predict_collective (&request, scenario->context->catalog, &fab_models,
                                                     &problem);

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/files.h"
-#include "cli/run/collective.h"
 #include "cli/study/signals.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
@@ -71,8 +71,7 @@ add_range (GArray *sizes_bytes, const char *from, const char *to, GError **error
 {
   FabBytes first, last;
 
-  if (!collective_parse_size ("--sizes", from, &first, error)
-      || !collective_parse_size ("--sizes", to, &last, error))
+  if (!fab_cli_size ("--sizes", from, &first, error) || !fab_cli_size ("--sizes", to, &last, error))
     return FALSE;
   if (last < first)
     return fab_throw (error, FAB_ERROR_INPUT, "--sizes %s..%s: the second must not be smaller", from, to);

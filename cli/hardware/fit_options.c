@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/files.h"
-#include "cli/run/collective.h"
 #include "formats/import.h"
 #include "formats/measurement/measurements.h"
 #include "models/models.h"
@@ -46,9 +45,9 @@ fab_fit_options_read (const FabFitOptions *self, FabFitChoice *choice, GError **
     return fab_throw (error, FAB_ERROR_INPUT,
                       "--count must be from 1 to 4096 links, and --hops from 1 to 64");
   return (self->min_size == NULL
-          || collective_parse_size ("--min-size", self->min_size, &choice->sizes.min_bytes, error))
+          || fab_cli_size ("--min-size", self->min_size, &choice->sizes.min_bytes, error))
       && (self->max_size == NULL
-          || collective_parse_size ("--max-size", self->max_size, &choice->sizes.max_bytes, error))
+          || fab_cli_size ("--max-size", self->max_size, &choice->sizes.max_bytes, error))
       && (self->hold_out == NULL || read_part (self->hold_out, &choice->sizes.hold_out, error));
 }
 

@@ -12,7 +12,7 @@
 #include "sim/base/units.h"
 
 typedef struct {
-  const CollectiveRequest *request;
+  const CollectiveView *view;
   double tolerance;
   FabBytes from_bytes;
   guint n_judged, n_slow, n_fast, n_wrong;
@@ -30,12 +30,12 @@ ratio_of (const FabNcclTestsRow *measured, const FabPrediction *row)
 
 /* Does busbw / algbw belong to this operation over so many ranks? Only large rates have the digits to tell. */
 static gboolean
-check_factor (const CollectiveRequest *request, guint n_ranks, GError **error)
+check_factor (const CollectiveView *view, guint n_ranks, GError **error)
 {
-  double expected = fab_op_bus_factor (request->op, n_ranks);
+  double expected = fab_op_bus_factor (view->asked->op, n_ranks);
 
-  for (guint i = 0; i < request->file->rows->len; i++) {
-    const FabNcclTestsRow *row = &g_array_index (request->file->rows, FabNcclTestsRow, i);
+  for (guint i = 0; i < view->asked->measured->rows->len; i++) {
+    const FabNcclTestsRow *row = &g_array_index (view->asked->measured->rows, FabNcclTestsRow, i);
     double factor = row->busbw_GBps / row->algbw_GBps;
 
     if (row->algbw_GBps >= 2 && fabs (factor / expected - 1) > 0.02)
@@ -43,7 +43,7 @@ check_factor (const CollectiveRequest *request, guint n_ranks, GError **error)
           error, FAB_ERROR_INPUT,
           "--check %s: its busbw is %.3f x algbw, but %s over %u ranks has %.3f; give --op, --nodes and "
           "--gpus-per-node as they were measured",
-          request->options->check_path, factor, fab_op_names[request->op], n_ranks, expected);
+          view->options->check_path, factor, fab_op_names[view->asked->op], n_ranks, expected);
   }
   return TRUE;
 }
@@ -96,7 +96,7 @@ print_verdict (const Check *self)
     g_print ("# fast: %u %s more than %.0f%% above the prediction; check that --node %s and --nic "
              "are those of the machine\n",
              self->n_fast, fab_plural (self->n_fast, "size is", "sizes are"), self->tolerance * 100,
-             self->request->options->node);
+             self->view->asked->node);
   if (self->at == NULL) {
     g_print ("# no size is %" G_GUINT64_FORMAT " bytes or more, so none is judged; see --check-from\n",
              self->from_bytes);
@@ -116,15 +116,16 @@ print_verdict (const Check *self)
 static void
 append_check_head (GString *page, const Check *self, guint n_ranks)
 {
-  const CollectiveRequest *request = self->request;
+  const CollectiveView *view = self->view;
 
   g_string_append_printf (page,
                           "# %s: %s, %u ranks, beside the prediction for %" G_GINT64_FORMAT
                           " x %s; form: %s\n",
-                          request->options->check_path, fab_nccl_program (request->op), n_ranks,
-                          request->nodes, request->options->node, fab_form_names[request->form]);
-  if (request->file->n_tables > 1)
-    g_string_append_printf (page, "# the file has %u tables; this is the first\n", request->file->n_tables);
+                          view->options->check_path, fab_nccl_program (view->asked->op), n_ranks,
+                          view->run->nodes, view->asked->node, fab_form_names[view->asked->form]);
+  if (view->asked->measured->n_tables > 1)
+    g_string_append_printf (page, "# the file has %u tables; this is the first\n",
+                            view->asked->measured->n_tables);
   g_string_append_printf (page,
                           "#%13s\v  %9s\v %9s\v  %8s\v %8s\v  %6s\v  %-10s\v  %-14s\v %-6s\v  %s\n"
                           "#%13s\v  %9s\v %9s\v  %8s\v %8s\n"
@@ -135,20 +136,19 @@ append_check_head (GString *page, const Check *self, guint n_ranks)
 }
 
 gboolean
-collective_check (const CollectiveRequest *request, const GArray *rows, GError **error)
+collective_check (const CollectiveView *view, const GArray *rows, GError **error)
 {
-  Check self = { .request = request, .from_bytes = 64 << 20 };
-  const char *from = request->options->check_from;
+  Check self = { .view = view,
+                 .tolerance = view->options->tolerance_fraction,
+                 .from_bytes = view->options->judged_bytes };
   guint n_ranks = g_array_index (rows, FabPrediction, 0).n_ranks;
   g_autoptr (GString) page = g_string_new (NULL);
 
-  if (!collective_read_tolerance (request->options->tolerance, &self.tolerance, error)
-      || (from && !collective_parse_size ("--check-from", from, &self.from_bytes, error))
-      || !check_factor (request, n_ranks, error))
+  if (!check_factor (view, n_ranks, error))
     return FALSE;
   append_check_head (page, &self, n_ranks);
   for (guint i = 0; i < rows->len; i++)
-    append_check_row (page, &self, &g_array_index (request->file->rows, FabNcclTestsRow, i),
+    append_check_row (page, &self, &g_array_index (view->asked->measured->rows, FabNcclTestsRow, i),
                       &g_array_index (rows, FabPrediction, i));
   fab_terminal_print_page (page->str);
   print_verdict (&self);

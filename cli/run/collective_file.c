@@ -13,41 +13,41 @@
 #include "sim/base/version.h"
 
 static void
-add_devices (FabJson *json, const CollectiveRequest *request)
+add_devices (FabJson *json, const CollectiveView *view)
 {
-  guint ranks_per_process = (guint) (request->gpus_per_process * MAX (request->options->threads, 1));
+  guint ranks_per_process = (guint) (view->run->gpus_per_process * MAX (view->asked->threads, 1));
 
   fab_json_begin_array (json, "devices");
-  for (guint rank = 0; rank < request->n_ranks; rank += MAX (ranks_per_process, 1)) {
-    g_autofree char *host = g_strdup_printf ("node%" G_GINT64_FORMAT, rank / request->gpus_per_node);
+  for (guint rank = 0; rank < view->run->n_ranks; rank += MAX (ranks_per_process, 1)) {
+    g_autofree char *host = g_strdup_printf ("node%" G_GINT64_FORMAT, rank / view->run->gpus_per_node);
 
     fab_json_begin_object (json, NULL);
     fab_json_add_whole (json, "rank", rank);
     fab_json_add_whole (json, "group", 0);
     fab_json_add_whole (json, "pid", 0);
     fab_json_add_text (json, "hostname", host);
-    fab_json_add_whole (json, "device", rank % request->gpus_per_node);
+    fab_json_add_whole (json, "device", rank % view->run->gpus_per_node);
     fab_json_add_text (json, "device_hex", "");
-    fab_json_add_text (json, "device_info", request->options->node);
+    fab_json_add_text (json, "device_info", view->asked->node);
     fab_json_end (json);
   }
   fab_json_end (json);
 }
 
 static void
-add_config (FabJson *json, const CollectiveRequest *request)
+add_config (FabJson *json, const CollectiveView *view)
 {
-  const CollectiveOptions *o = request->options;
+  const CollectiveOptions *o = view->options;
 
   fab_json_begin_object (json, "config");
-  fab_json_add_whole (json, "nthreads", MAX (o->threads, 1));
-  fab_json_add_whole (json, "ngpus", request->gpus_per_process);
-  fab_json_add_whole (json, "minimum_bytes", (gint64) request->first_bytes);
-  fab_json_add_whole (json, "maximum_bytes", (gint64) request->last_bytes);
-  if (request->step_bytes)
-    fab_json_add_whole (json, "step_bytes", (gint64) request->step_bytes);
+  fab_json_add_whole (json, "nthreads", MAX (view->asked->threads, 1));
+  fab_json_add_whole (json, "ngpus", view->run->gpus_per_process);
+  fab_json_add_whole (json, "minimum_bytes", (gint64) view->run->first_bytes);
+  fab_json_add_whole (json, "maximum_bytes", (gint64) view->run->last_bytes);
+  if (view->asked->range.step_bytes)
+    fab_json_add_whole (json, "step_bytes", (gint64) view->asked->range.step_bytes);
   else
-    fab_json_add_real (json, "step_factor", collective_factor (o));
+    fab_json_add_real (json, "step_factor", view->asked->range.factor);
   fab_json_add_whole (json, "warmup_iters", o->warmup);
   fab_json_add_whole (json, "iterations", o->iterations);
   fab_json_add_whole (json, "aggregated_iterations", 1);
@@ -55,7 +55,7 @@ add_config (FabJson *json, const CollectiveRequest *request)
   fab_json_add_whole (json, "graph", 0);
   fab_json_add_text (json, "blocking_collectives", "false");
   fab_json_add_text (json, "parallel_init", "false");
-  add_devices (json, request);
+  add_devices (json, view);
   fab_json_end (json);
 }
 
@@ -71,15 +71,15 @@ add_block (FabJson *json, const char *name, const FabPrediction *row)
 }
 
 static void
-add_result (FabJson *json, const CollectiveRequest *request, const FabPrediction *row, guint64 count)
+add_result (FabJson *json, const CollectiveView *view, const FabPrediction *row, guint64 count)
 {
-  g_autofree char *root = g_strdup_printf ("%6d", fab_nccl_root (request->op));
+  g_autofree char *root = g_strdup_printf ("%6d", fab_nccl_root (view->asked->op));
 
   fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "size", (gint64) row->size_bytes);
   fab_json_add_whole (json, "count", (gint64) count);
-  fab_json_add_text (json, "type", request->type->name);
-  fab_json_add_text (json, "redop", fab_nccl_redop (request->op));
+  fab_json_add_text (json, "type", view->asked->type->name);
+  fab_json_add_text (json, "redop", fab_nccl_redop (view->asked->op));
   fab_json_add_text (json, "root", root);
   add_block (json, "out_of_place", row);
   add_block (json, "in_place", row);
@@ -87,7 +87,7 @@ add_result (FabJson *json, const CollectiveRequest *request, const FabPrediction
 }
 
 static void
-add_results (FabJson *json, const CollectiveRequest *request, const GArray *rows)
+add_results (FabJson *json, const CollectiveView *view, const GArray *rows)
 {
   double sum = 0;
 
@@ -95,7 +95,7 @@ add_results (FabJson *json, const CollectiveRequest *request, const GArray *rows
   for (guint i = 0; i < rows->len; i++) {
     const FabPrediction *row = &g_array_index (rows, FabPrediction, i);
 
-    add_result (json, request, row, g_array_index (request->counts, guint64, i));
+    add_result (json, view, row, g_array_index (view->run->counts, guint64, i));
     sum += row->busbw_GBps;
   }
   fab_json_end (json);
@@ -106,11 +106,11 @@ add_results (FabJson *json, const CollectiveRequest *request, const GArray *rows
 }
 
 gboolean
-collective_write_json (const CollectiveRequest *request, const GArray *rows, GError **error)
+collective_write_json (const CollectiveView *view, const GArray *rows, GError **error)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_autofree char *program = g_strconcat ("fabricast ", fab_version (), NULL);
-  const char *path = request->options->json_path;
+  const char *path = view->options->json_path;
 
   fab_cli_keep_stdout (path);
   if (strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_EXISTS))
@@ -122,10 +122,10 @@ collective_write_json (const CollectiveRequest *request, const GArray *rows, GEr
   fab_json_add_whole (json, "version", 2);
   fab_json_add_text (json, "predicted_by", program);
   fab_json_begin_array (json, "args");
-  fab_json_add_text (json, NULL, fab_nccl_program (request->op));
+  fab_json_add_text (json, NULL, fab_nccl_program (view->asked->op));
   fab_json_end (json);
-  add_config (json, request);
-  add_results (json, request, rows);
+  add_config (json, view);
+  add_results (json, view, rows);
   fab_json_end (json);
   g_autofree char *text = fab_json_finish (json);
   return fab_cli_write_file (path, text, error);

@@ -85,33 +85,36 @@ print_band_notes (const GArray *rows)
 }
 
 static void
-append_head (GString *page, const CollectiveRequest *request, const GArray *rows)
+append_head (GString *page, const CollectiveView *view, const GArray *rows)
 {
-  const CollectiveOptions *o = request->options;
+  const CollectiveOptions *o = view->options;
   const FabPrediction *first = &g_array_index (rows, FabPrediction, 0);
   const char *ends = has_band (rows) ? "\v      low\v     high" : "",
              *unit = *ends ? "\v     (us)\v     (us)" : "";
-  guint64 step = request->step_bytes ? request->step_bytes : (guint64) collective_factor (o);
+  guint64 step = view->asked->range.step_bytes ? view->asked->range.step_bytes
+                                               : (guint64) view->asked->range.factor;
 
   g_string_append_printf (page, "# predicted %s, %u ranks: %" G_GINT64_FORMAT " x %s; form: %s\n",
-                          fab_nccl_program (request->op), first->n_ranks, request->nodes, o->node,
-                          fab_form_names[request->form]);
-  if (request->form == FAB_FORM_STEP)
+                          fab_nccl_program (view->asked->op), first->n_ranks, view->run->nodes,
+                          view->asked->node, fab_form_names[view->asked->form]);
+  if (view->asked->form == FAB_FORM_STEP)
     g_string_append_printf (
         page, "# the time of the wires, message by message, plus the startup beyond their latency once. It "
               "excludes the\n"
               "# software in each step and the rate limit of the protocol.\n");
-  g_string_append_printf (
-      page,
-      "# nThread %" G_GINT64_FORMAT " nGpus %" G_GINT64_FORMAT " minBytes %" G_GUINT64_FORMAT
-      " maxBytes %" G_GUINT64_FORMAT " step: %" G_GUINT64_FORMAT "(%s) warmup iters: %" G_GINT64_FORMAT
-      " iters: %" G_GINT64_FORMAT " agg iters: 1 validation: %" G_GINT64_FORMAT " graph: 0\n",
-      MAX (o->threads, 1), request->gpus_per_process, request->first_bytes, request->last_bytes, step,
-      request->step_bytes ? "bytes" : "factor", o->warmup, o->iterations, o->check);
-  if (o->nic != NULL)
+  g_string_append_printf (page,
+                          "# nThread %" G_GINT64_FORMAT " nGpus %" G_GINT64_FORMAT
+                          " minBytes %" G_GUINT64_FORMAT " maxBytes %" G_GUINT64_FORMAT
+                          " step: %" G_GUINT64_FORMAT "(%s) warmup iters: %" G_GINT64_FORMAT
+                          " iters: %" G_GINT64_FORMAT " agg iters: 1 validation: %" G_GINT64_FORMAT
+                          " graph: 0\n",
+                          MAX (view->asked->threads, 1), view->run->gpus_per_process, view->run->first_bytes,
+                          view->run->last_bytes, step, view->asked->range.step_bytes ? "bytes" : "factor",
+                          o->warmup, o->iterations, o->check);
+  if (view->asked->nic != NULL)
     g_string_append_printf (page,
                             "# link of NIC ports, and of switch ports where the fabric names no link: %s\n",
-                            o->nic);
+                            view->asked->nic);
   for (guint i = 0; o->environment && o->environment[i]; i++)
     g_string_append_printf (page, "# -x %s\n", o->environment[i]);
   g_string_append_printf (
@@ -125,7 +128,7 @@ append_head (GString *page, const CollectiveRequest *request, const GArray *rows
 }
 
 static void
-append_row (GString *page, const CollectiveRequest *request, const FabPrediction *row, guint64 count)
+append_row (GString *page, const CollectiveView *view, const FabPrediction *row, guint64 count)
 {
   g_autofree char *time = collective_fit (row->time_us, 7), *algbw = collective_fit (row->algbw_GBps, 6);
   g_autofree char *busbw = collective_fit (row->busbw_GBps, 6), *wire = collective_fit (row->wire_GBps, 7);
@@ -134,8 +137,8 @@ append_row (GString *page, const CollectiveRequest *request, const FabPrediction
                           "%12" G_GUINT64_FORMAT "\v  %12" G_GUINT64_FORMAT
                           "\v  %8s\v  %6s\v  %6d\v  %7s\v  %6s\v  %6s\v  %6s"
                           "\v  %-14s\v  %-6s\v  %8u\v  %7s",
-                          row->size_bytes, count, request->type->name, fab_nccl_redop (request->op),
-                          fab_nccl_root (request->op), time, algbw, busbw, "N/A", row->algorithm,
+                          row->size_bytes, count, view->asked->type->name, fab_nccl_redop (view->asked->op),
+                          fab_nccl_root (view->asked->op), time, algbw, busbw, "N/A", row->algorithm,
                           row->protocol, row->n_channels, wire);
   if (row->most != NULL)
     append_row_band (page, row);
@@ -167,10 +170,10 @@ say_once (GHashTable *said, char *text)
 
 /* The ways in which wire is not busbw. */
 static void
-print_note (const CollectiveRequest *request, const FabPrediction *row, GHashTable *said)
+print_note (const CollectiveView *view, const FabPrediction *row, GHashTable *said)
 {
   double per_byte = row->wire_GBps / row->algbw_GBps / row->flags_factor;
-  double counted = fab_op_bus_factor (request->op, row->n_ranks);
+  double counted = fab_op_bus_factor (view->asked->op, row->n_ranks);
 
   if (row->flags_factor > 1.001)
     say_once (said, g_strdup_printf ("%s: 1 byte of data takes %.3g, the rest are flags", row->protocol,
@@ -181,13 +184,13 @@ print_note (const CollectiveRequest *request, const FabPrediction *row, GHashTab
 }
 
 static void
-print_notes (const CollectiveRequest *request, const GArray *rows)
+print_notes (const CollectiveView *view, const GArray *rows)
 {
   g_autoptr (GHashTable) said = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   for (guint i = 0; i < rows->len; i++)
     if (g_array_index (rows, FabPrediction, i).algbw_GBps > 0)
-      print_note (request, &g_array_index (rows, FabPrediction, i), said);
+      print_note (view, &g_array_index (rows, FabPrediction, i), said);
 }
 
 /* How many times the time of the fastest way the library's own choice takes; 1: it is the fastest. */
@@ -251,22 +254,22 @@ average_busbw (const GArray *rows)
 }
 
 static void
-print_text (const CollectiveRequest *request, const GArray *rows)
+print_text (const CollectiveView *view, const GArray *rows)
 {
   g_autoptr (GString) page = g_string_new (NULL);
 
-  append_head (page, request, rows);
+  append_head (page, view, rows);
   for (guint i = 0; i < rows->len; i++)
-    append_row (page, request, &g_array_index (rows, FabPrediction, i),
-                g_array_index (request->counts, guint64, i));
+    append_row (page, view, &g_array_index (rows, FabPrediction, i),
+                g_array_index (view->run->counts, guint64, i));
   fab_terminal_print_page (page->str);
   g_print ("# %-20s : %g \n#\n", "Avg bus bandwidth", average_busbw (rows));
-  print_notes (request, rows);
+  print_notes (view, rows);
   print_choices (rows);
   print_band_notes (rows);
-  if (request->n_too_small)
+  if (view->run->n_too_small)
     g_print ("# left out: %u %s with less than one element for each rank, which nccl-tests runs empty\n",
-             request->n_too_small, fab_plural (request->n_too_small, "size", "sizes"));
+             view->run->n_too_small, fab_plural (view->run->n_too_small, "size", "sizes"));
   collective_print_curve (rows);
 }
 
@@ -337,16 +340,16 @@ add_row (FabJson *json, const FabPrediction *row)
 }
 
 static void
-print_json (const CollectiveRequest *request, const GArray *rows)
+print_json (const CollectiveView *view, const GArray *rows)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
 
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "version", fab_version ());
-  fab_json_add_text (json, "node", request->options->node);
-  fab_json_add_text (json, "op", fab_op_names[request->op]);
-  fab_json_add_text (json, "type", request->type->name);
-  fab_json_add_text (json, "form", fab_form_names[request->form]);
+  fab_json_add_text (json, "node", view->asked->node);
+  fab_json_add_text (json, "op", fab_op_names[view->asked->op]);
+  fab_json_add_text (json, "type", view->asked->type->name);
+  fab_json_add_text (json, "form", fab_form_names[view->asked->form]);
   fab_json_add_whole (json, "ranks", g_array_index (rows, FabPrediction, 0).n_ranks);
   fab_json_begin_array (json, "results");
   for (guint i = 0; i < rows->len; i++)
@@ -358,12 +361,12 @@ print_json (const CollectiveRequest *request, const GArray *rows)
 }
 
 void
-collective_print (const CollectiveRequest *request, const GArray *rows)
+collective_print (const CollectiveView *view, const GArray *rows)
 {
-  if (request->format == FAB_FORMAT_TEXT)
-    print_text (request, rows);
-  else if (request->format == FAB_FORMAT_CSV)
+  if (view->options->format == FAB_FORMAT_TEXT)
+    print_text (view, rows);
+  else if (view->options->format == FAB_FORMAT_CSV)
     print_csv (rows);
   else
-    print_json (request, rows);
+    print_json (view, rows);
 }

@@ -171,14 +171,14 @@ static void
 test_refused (void **state)
 {
   g_autoptr (FabEdits) job = fab_edits_of ((const char *[]){ "job.operations.0.size=2KiB", NULL });
+  g_autoptr (FabEdits) swich = fab_edits_of ((const char *[]){ "cluster.fabric=swich", NULL });
   FabPredictionRequest unknown = request ("dgx-a10", 1, NULL), none = request ("dgx-a100", 0, NULL);
-  FabPredictionRequest other = request ("dgx-a100", 1, job), fabric = request ("dgx-a100", 2, NULL);
+  FabPredictionRequest other = request ("dgx-a100", 1, job), fabric = request ("dgx-a100", 2, swich);
   FabBytes zero = 0;
   FabPredictionRequest empty = request ("dgx-a100", 1, NULL);
 
   empty.sizes_bytes = &zero;
   empty.n_sizes = 1;
-  fabric.fabric = "swich";
   assert_refused (&unknown, *state, "unknown node 'dgx-a10'; nearest is 'dgx-a100'");
   assert_refused (&none, *state, "'nodes' is 0");
   assert_refused (&other, *state, "--set: the job is the collective itself");

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nccl_env.c - NCCL's environment variables (-x NAME=VALUE, as mpirun takes them) as keys of the scenario.
+/* nccl_env.c - NCCL's environment variables as keys of the scenario.
  *
  * A variable that changes what NCCL does and has no key here is refused: a prediction must not look as if it knew.
- * Names and values: NCCL user guide, "Environment Variables".
+ * Names and values: NCCL user guide, "Environment Variables". Messages name a variable as mpirun -x takes it.
  */
+#include "answer/nccl_env.h"
+
 #include <string.h>
 
-#include "cli/run/collective.h"
 #include "models/library/nccl/names.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
@@ -20,15 +21,6 @@ typedef struct {
   const char *may_be;    /* what the value may be; %s stands for the names of the algorithms */
   const char *otherwise; /* why it is refused, and what to do; NULL: it changes nothing that is predicted */
 } Variable;
-
-char *
-collective_nccl_name (const char *name)
-{
-  g_autofree char *message = NULL;
-  char *list = fab_nccl_list (TRUE, name, &message);
-
-  return list != NULL ? list : g_ascii_strdown (name, -1);
-}
 
 static gboolean
 is_one_of (const char *name, const char *const *names)
@@ -190,12 +182,8 @@ find_variable (const char *name, GError **error)
 }
 
 gboolean
-collective_add_nccl_env (const char *assignment, FabEdits *edits, GError **error)
+fab_nccl_env_add (FabEdits *edits, const char *name, const char *value, GError **error)
 {
-  const char *equals = strchr (assignment, '=');
-  g_autofree char *name = equals ? g_strndup (assignment, (gsize) (equals - assignment))
-                                 : g_strdup (assignment);
-  const char *value = equals ? equals + 1 : g_getenv (name);
   const Variable *variable = find_variable (name, error);
 
   if (variable == NULL)
