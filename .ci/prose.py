@@ -1,17 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""prose.py - the texts for people in YAML files of scenarios and of the catalogue."""
+"""prose.py - the texts for people in YAML files of scenarios, of the catalogue and of `fabricast help`."""
 import re
 
-# `summary`, `note` and `..._note`, also behind an anchor; a reference to an anchor was read where the anchor stands.
-_KEY = re.compile(r"^( *(?:- )?)(?:\S.*[{,] *)?(summary|note|\w+_note): +(?:&[\w-]+ +)?(?!\*)(.*)$")
+# `summary`, `note` and `..._note`, also behind an anchor; a reference to an anchor was read where the anchor stands. `text` and
+# `shows` of the help.
+_KEY = re.compile(r"^( *(?:- )?)(?:\S.*[{,] *)?(summary|note|text|shows|\w+_note): +(?:&[\w-]+ +)?(?!\*)(.*)$")
+
+
+def _literal(lines, number):
+    """(line, text) of the paragraphs of a block whose lines stay; indented lines are commands and rows."""
+    margin = len(lines[number]) - len(lines[number].lstrip())
+    start, paragraph = number, []
+    for at in range(number, len(lines) + 1):
+        line = lines[at] if at < len(lines) else ""
+        if line.strip() and len(line) - len(line.lstrip()) == margin:
+            start = start if paragraph else at
+            paragraph.append(line.strip())
+            continue
+        if paragraph:
+            yield start, " ".join(paragraph)
+        paragraph = []
+        if line.strip() and len(line) - len(line.lstrip()) < margin:
+            return
 
 
 def values(text):
-    """(line, key, text) of the summaries and notes, in one line each."""
+    """(line, key, text) of the summaries, notes and texts, in one line each."""
     lines = text.split("\n")
     for number, line in enumerate(lines):
         match = _KEY.match(line)
         if not match:
+            continue
+        if match.group(3).strip() == "|":
+            for at, said in _literal(lines, number + 1):
+                yield at + 1, match.group(2), said
             continue
         indent, value = len(match.group(1)), [match.group(3)]
         for more in lines[number + 1:]:

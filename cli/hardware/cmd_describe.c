@@ -608,13 +608,14 @@ list_verdicts (const Describe *d)
 static void
 list_glossary (const Describe *d)
 {
-  g_autoptr (GPtrArray) terms = d->only_names ? fab_glossary_sorted () : NULL;
-  g_autofree char *list = d->format == FAB_FORMAT_JSON     ? fab_glossary_json ()
-                        : d->format == FAB_FORMAT_MARKDOWN ? fab_glossary_markdown ()
-                                                           : fab_glossary_list ();
+  g_autoptr (FabGlossary) glossary = fab_glossary_new ();
+  g_autoptr (GPtrArray) terms = d->only_names ? fab_glossary_sorted (glossary) : NULL;
+  g_autofree char *list = d->format == FAB_FORMAT_JSON     ? fab_glossary_json (glossary)
+                        : d->format == FAB_FORMAT_MARKDOWN ? fab_glossary_markdown (glossary)
+                                                           : fab_glossary_list (glossary);
 
   for (guint i = 0; terms != NULL && i < terms->len; i++)
-    g_print ("%s\n", ((const FabTerm *) terms->pdata[i])->name);
+    g_print ("%s\n", ((const FabGlossaryTerm *) terms->pdata[i])->name);
   if (terms == NULL)
     g_print ("%s", list);
 }

@@ -26,9 +26,11 @@ static const FabUsage usage = {
 static void
 list_topics (void)
 {
+  g_autoptr (FabTopics) topics = fab_topics_new ();
+
   g_print ("Topics:\n");
-  for (const FabTopic *topic = fab_topics; topic->name != NULL; topic++)
-    g_print ("  %-12s %s\n", topic->name, topic->summary);
+  for (guint i = 0; i < fab_topics_count (topics); i++)
+    g_print ("  %-12s %s\n", fab_topics_at (topics, i)->name, fab_topics_at (topics, i)->summary);
   g_print (
       "\n`fabricast help TOPIC` explains one. `fabricast help COMMAND` explains a command, and `fabricast --help`\n"
       "lists the commands.\n");
@@ -37,36 +39,27 @@ list_topics (void)
 static void
 print_topic (const FabTopic *topic)
 {
-  g_autofree char *rows = topic->rows != NULL ? topic->rows () : NULL;
+  g_autofree char *rows = fab_topic_rows (topic);
 
   g_print ("%s: %s\n\n", topic->name, topic->summary);
   fab_help_print (topic->text);
   if (rows != NULL)
-    g_print ("%s", rows);
-}
-
-static const FabTopic *
-find_topic (const char *name)
-{
-  for (const FabTopic *topic = fab_topics; topic->name != NULL; topic++)
-    if (strcmp (topic->name, name) == 0)
-      return topic;
-  return NULL;
+    g_print ("\n%s", rows);
 }
 
 static gboolean
-unknown_topic (const char *name, GError **error)
+unknown_topic (const FabTopics *topics, const FabGlossary *glossary, const char *name, GError **error)
 {
   g_autoptr (GPtrArray) names = fab_command_names ();
   const char *nearest;
 
   g_ptr_array_remove_index (names, names->len - 1);
-  for (const FabTopic *topic = fab_topics; topic->name != NULL; topic++)
-    g_ptr_array_add (names, (gpointer) topic->name);
+  for (guint i = 0; i < fab_topics_count (topics); i++)
+    g_ptr_array_add (names, (gpointer) fab_topics_at (topics, i)->name);
   g_ptr_array_add (names, NULL);
   nearest = fab_nearest (name, (const char *const *) names->pdata);
   if (nearest == NULL)
-    nearest = fab_glossary_nearest (name);
+    nearest = fab_glossary_nearest (glossary, name);
   return fab_throw (error, FAB_ERROR_INPUT,
                     "there is no command, topic or term '%s'%s%s; `fabricast help` lists the topics", name,
                     nearest != NULL ? "; nearest is " : "", nearest != NULL ? nearest : "");
@@ -76,7 +69,9 @@ unknown_topic (const char *name, GError **error)
 static gboolean
 explain (char **words, GError **error)
 {
-  const FabTopic *topic = find_topic (words[0]);
+  g_autoptr (FabTopics) topics = fab_topics_new ();
+  g_autoptr (FabGlossary) glossary = fab_glossary_new ();
+  const FabTopic *topic = fab_topics_find (topics, words[0]);
   g_autofree char *term = g_strjoinv (" ", words);
 
   if (topic != NULL && words[1] == NULL) {
@@ -87,7 +82,8 @@ explain (char **words, GError **error)
     return fab_form_completion (words[1], error);
   if (strcmp (words[0], "glossary") == 0)
     return fab_help_term (term + strlen ("glossary "), error);
-  return fab_glossary_find (term) != NULL ? fab_help_term (term, error) : unknown_topic (term, error);
+  return fab_glossary_find (glossary, term) != NULL ? fab_help_term (term, error)
+                                                    : unknown_topic (topics, glossary, term, error);
 }
 
 static FabExit

@@ -164,8 +164,9 @@ names_of (const char *command)
     return NULL;
   names = fab_command_names ();
   g_ptr_array_remove_index (names, names->len - 1);
-  for (const FabTopic *topic = fab_topics; topic->name != NULL; topic++)
-    g_ptr_array_add (names, (gpointer) topic->name);
+  g_autoptr (FabTopics) topics = fab_topics_new ();
+  for (guint i = 0; i < fab_topics_count (topics); i++)
+    g_ptr_array_add (names, (gpointer) fab_topics_at (topics, i)->name);
   g_ptr_array_add (names, NULL);
   return g_strjoinv (" ", (char **) names->pdata);
 }

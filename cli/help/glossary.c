@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/help/data.h"
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
 
@@ -10,19 +11,59 @@
 
 enum { LIST_COLUMNS = 100 };
 
-static const FabTerm *const tables[] = { fab_terms_jobs, fab_terms_machines, fab_terms_networks };
+struct _FabGlossary {
+  FabYamlDoc *doc;
+  GPtrArray *groups; /* char, not owned */
+  GArray *terms;     /* FabGlossaryTerm, group by group */
+};
 
-const char *
-fab_term_group_name (FabTermGroup group)
+static FabGlossaryTerm
+read_term (const FabYamlNode *item, const char *group)
 {
-  static const char *const names[FAB_N_TERM_GROUPS] = {
-    [FAB_TERMS_TRAINING] = "Training",       [FAB_TERMS_PARALLELISM] = "Parallelism",
-    [FAB_TERMS_COLLECTIVES] = "Collectives", [FAB_TERMS_MACHINE] = "Machine",
-    [FAB_TERMS_NETWORK] = "Network",         [FAB_TERMS_CONGESTION] = "Congestion",
-    [FAB_TERMS_FIGURES] = "Figures",         [FAB_TERMS_SIMULATION] = "Simulation",
-  };
+  return (FabGlossaryTerm){ .name = fab_help_text (item, "name"),
+                            .also = fab_help_text (item, "also"),
+                            .text = fab_help_text (item, "text"),
+                            .shows = fab_help_text (item, "shows"),
+                            .see = fab_help_text (item, "see"),
+                            .page = fab_help_text (item, "page"),
+                            .group = group };
+}
 
-  return names[group];
+FabGlossary *
+fab_glossary_new (void)
+{
+  FabGlossary *self = g_new0 (FabGlossary, 1);
+
+  self->doc = fab_help_data ("glossary.yaml");
+  self->groups = g_ptr_array_new ();
+  self->terms = g_array_new (FALSE, FALSE, sizeof (FabGlossaryTerm));
+  const FabYamlNode *root = fab_yaml_doc_root (self->doc);
+  for (guint g = 0; g < root->n; g++) {
+    g_ptr_array_add (self->groups, (gpointer) root->keys[g]->text);
+    for (guint i = 0; i < root->values[g]->n; i++) {
+      FabGlossaryTerm term = read_term (root->values[g]->values[i], root->keys[g]->text);
+
+      g_array_append_val (self->terms, term);
+    }
+  }
+  return self;
+}
+
+void
+fab_glossary_free (FabGlossary *self)
+{
+  if (self == NULL)
+    return;
+  fab_yaml_doc_free (self->doc);
+  g_ptr_array_unref (self->groups);
+  g_array_unref (self->terms);
+  g_free (self);
+}
+
+static const FabGlossaryTerm *
+term_at (const FabGlossary *self, guint i)
+{
+  return &g_array_index (self->terms, FabGlossaryTerm, i);
 }
 
 /* Lower case, with every separator as one dash: "all_reduce" and "All reduce" are "all-reduce". (transfer full) */
@@ -33,7 +74,7 @@ key_of (const char *name)
 }
 
 static gboolean
-is_named (const FabTerm *term, const char *key)
+is_named (const FabGlossaryTerm *term, const char *key)
 {
   g_auto (GStrv) others = g_strsplit (term->also != NULL ? term->also : "", ", ", -1);
   g_autofree char *own = key_of (term->name);
@@ -49,45 +90,43 @@ is_named (const FabTerm *term, const char *key)
 static int
 compare_terms (gconstpointer a, gconstpointer b)
 {
-  const FabTerm *const *left = a, *const *right = b;
+  const FabGlossaryTerm *const *left = a, *const *right = b;
   int order = g_ascii_strcasecmp ((*left)->name, (*right)->name);
 
   return order != 0 ? order : strcmp ((*left)->name, (*right)->name);
 }
 
 GPtrArray *
-fab_glossary_sorted (void)
+fab_glossary_sorted (const FabGlossary *self)
 {
   GPtrArray *terms = g_ptr_array_new ();
 
-  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
-    for (const FabTerm *term = tables[i]; term->name != NULL; term++)
-      g_ptr_array_add (terms, (gpointer) term);
+  for (guint i = 0; i < self->terms->len; i++)
+    g_ptr_array_add (terms, (gpointer) term_at (self, i));
   g_ptr_array_sort (terms, compare_terms);
   return terms;
 }
 
-const FabTerm *
-fab_glossary_find (const char *name)
+const FabGlossaryTerm *
+fab_glossary_find (const FabGlossary *self, const char *name)
 {
   g_autofree char *key = key_of (name);
 
-  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
-    for (const FabTerm *term = tables[i]; term->name != NULL; term++)
-      if (is_named (term, key))
-        return term;
+  for (guint i = 0; i < self->terms->len; i++)
+    if (is_named (term_at (self, i), key))
+      return term_at (self, i);
   return NULL;
 }
 
 const char *
-fab_glossary_nearest (const char *name)
+fab_glossary_nearest (const FabGlossary *self, const char *name)
 {
-  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted (self);
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   g_autofree char *small = g_utf8_strdown (name, -1);
 
   for (guint i = 0; i < terms->len; i++) {
-    const FabTerm *term = terms->pdata[i];
+    const FabGlossaryTerm *term = terms->pdata[i];
     g_auto (GStrv) others = g_strsplit (term->also != NULL ? term->also : "", ", ", -1);
 
     g_ptr_array_add (names, g_utf8_strdown (term->name, -1));
@@ -96,13 +135,13 @@ fab_glossary_nearest (const char *name)
   }
   g_ptr_array_add (names, NULL);
   const char *nearest = fab_nearest (small, (const char *const *) names->pdata);
-  return nearest != NULL ? fab_glossary_find (nearest)->name : NULL;
+  return nearest != NULL ? fab_glossary_find (self, nearest)->name : NULL;
 }
 
 /* --- for a person --- */
 
 char *
-fab_glossary_entry (const FabTerm *term)
+fab_glossary_entry (const FabGlossaryTerm *term)
 {
   GString *out = g_string_new (term->name);
 
@@ -118,15 +157,15 @@ fab_glossary_entry (const FabTerm *term)
 
 /* Appends the names of a group below its heading, in lines of a readable length. */
 static void
-append_group (GString *out, FabTermGroup group, const GPtrArray *terms)
+append_group (GString *out, const char *group, const GPtrArray *terms)
 {
   gsize line = out->len;
 
-  g_string_append_printf (out, "  %-12s ", fab_term_group_name (group));
+  g_string_append_printf (out, "  %-12s ", group);
   for (guint i = 0, n = 0; i < terms->len; i++) {
-    const FabTerm *term = terms->pdata[i];
+    const FabGlossaryTerm *term = terms->pdata[i];
 
-    if (term->group != group)
+    if (strcmp (term->group, group) != 0)
       continue;
     if (n++ > 0)
       g_string_append (out, ", ");
@@ -141,13 +180,13 @@ append_group (GString *out, FabTermGroup group, const GPtrArray *terms)
 }
 
 char *
-fab_glossary_list (void)
+fab_glossary_list (const FabGlossary *self)
 {
-  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted (self);
   GString *out = g_string_new (NULL);
 
-  for (guint group = 0; group < FAB_N_TERM_GROUPS; group++)
-    append_group (out, (FabTermGroup) group, terms);
+  for (guint g = 0; g < self->groups->len; g++)
+    append_group (out, g_ptr_array_index (self->groups, g), terms);
   return g_string_free (out, FALSE);
 }
 
@@ -162,19 +201,19 @@ add_texts (FabJson *json, const char *key, const char *joined)
 }
 
 char *
-fab_glossary_json (void)
+fab_glossary_json (const FabGlossary *self)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted (self);
 
   fab_json_begin_array (json, NULL);
   for (guint i = 0; i < terms->len; i++) {
-    const FabTerm *term = terms->pdata[i];
+    const FabGlossaryTerm *term = terms->pdata[i];
 
     fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "name", term->name);
     add_texts (json, "also", term->also);
-    fab_json_add_text (json, "group", fab_term_group_name (term->group));
+    fab_json_add_text (json, "group", term->group);
     fab_json_add_text (json, "text", term->text);
     fab_json_add_text (json, "shows", term->shows);
     add_texts (json, "see", term->see);
@@ -227,7 +266,7 @@ append_links (GString *out, const char *see)
 }
 
 static void
-append_markdown (GString *out, const FabTerm *term)
+append_markdown (GString *out, const FabGlossaryTerm *term)
 {
   g_string_append_printf (out, "### %s\n\n", term->name);
   if (term->also != NULL)
@@ -242,19 +281,21 @@ append_markdown (GString *out, const FabTerm *term)
 }
 
 char *
-fab_glossary_markdown (void)
+fab_glossary_markdown (const FabGlossary *self)
 {
-  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted (self);
   GString *out = g_string_new (
       "# Glossary\n\n"
       "For everyone: what the words of Fabricast and of the field mean, and where each shows. Rates are those of one\n"
       "direction; GB is 1e9 bytes, GiB is 2^30 bytes. `fabricast help glossary TERM` prints an entry, and\n"
       "`fabricast describe glossary --format markdown` writes this page.\n\n");
 
-  for (guint group = 0; group < FAB_N_TERM_GROUPS; group++) {
-    g_string_append_printf (out, "## %s\n\n", fab_term_group_name ((FabTermGroup) group));
+  for (guint g = 0; g < self->groups->len; g++) {
+    const char *group = g_ptr_array_index (self->groups, g);
+
+    g_string_append_printf (out, "## %s\n\n", group);
     for (guint i = 0; i < terms->len; i++)
-      if (((const FabTerm *) terms->pdata[i])->group == group)
+      if (strcmp (((const FabGlossaryTerm *) terms->pdata[i])->group, group) == 0)
         append_markdown (out, terms->pdata[i]);
   }
   g_string_truncate (out, out->len - 1);

@@ -19,8 +19,9 @@ fab_help_print (const char *text)
 gboolean
 fab_help_term (const char *name, GError **error)
 {
-  const FabTerm *term = fab_glossary_find (name);
-  const char *nearest = term == NULL ? fab_glossary_nearest (name) : NULL;
+  g_autoptr (FabGlossary) glossary = fab_glossary_new ();
+  const FabGlossaryTerm *term = fab_glossary_find (glossary, name);
+  const char *nearest = term == NULL ? fab_glossary_nearest (glossary, name) : NULL;
   g_autofree char *text = term != NULL ? fab_glossary_entry (term) : NULL;
 
   if (term == NULL)

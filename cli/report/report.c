@@ -550,11 +550,12 @@ static char *
 glossary_json (void)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
-  g_autoptr (GPtrArray) terms = fab_glossary_sorted ();
+  g_autoptr (FabGlossary) glossary = fab_glossary_new ();
+  g_autoptr (GPtrArray) terms = fab_glossary_sorted (glossary);
 
   fab_json_begin_array (json, NULL);
   for (guint i = 0; i < terms->len; i++) {
-    const FabTerm *term = g_ptr_array_index (terms, i);
+    const FabGlossaryTerm *term = g_ptr_array_index (terms, i);
     g_auto (GStrv) also = g_strsplit (term->also ? term->also : "", ", ", -1);
 
     fab_json_begin_object (json, NULL);
