@@ -228,6 +228,7 @@ sweep (Work *self, Points *points, GError **error)
   const gint64 at_once = 4 * (gint64) fab_thread_pool_size (self->study->n_threads),
                all = self->grid->n_points;
 
+  points_init (points, self->grid, FALSE);
   for (gint64 done = 0; done < all;) {
     guint n = (guint) MIN (at_once, all - done);
 
@@ -238,37 +239,6 @@ sweep (Work *self, Points *points, GError **error)
       return fab_throw (error, FAB_ERROR_CANCELLED, "the sweep was cancelled");
   }
   return TRUE;
-}
-
-int
-fabricast_sweep (const FabricastScenario *scenario, const FabricastStudyOptions *options,
-                 FabricastTable **points, FabricastError **error)
-{
-  FabricastStudyOptions own;
-  GError *problem = NULL;
-  Points rows = { 0 };
-  LibDoor door;
-  int status = FABRICAST_OK;
-
-  LIB_NEED (scenario, error);
-  LIB_NEED (options, error);
-  LIB_NEED (points, error);
-  if (!lib_take (&own, sizeof own, options, error))
-    return FABRICAST_MISUSE;
-  lib_door_enter (&door);
-  Work work = { .options = &own, .door = &door };
-  gboolean is_begun = work_begin (&work, scenario, &problem);
-  if (is_begun)
-    points_init (&rows, work.grid, FALSE);
-  if (is_begun && sweep (&work, &rows, &problem)) {
-    *points = rows.table;
-  } else {
-    fabricast_table_free (rows.table);
-    status = lib_fail_with (error, problem);
-  }
-  work_end (&work);
-  lib_door_leave (&door);
-  return status;
 }
 
 /* --- what is enough --- */
@@ -336,9 +306,14 @@ find_size (Work *self, Points *points, GError **error)
   return TRUE;
 }
 
-int
-fabricast_size (const FabricastScenario *scenario, const FabricastStudyOptions *options,
-                FabricastTable **tried, FabricastError **error)
+/* --- the calls --- */
+
+/* Plays a study into the rows of `points`. Where it fails, what it made of them is freed. */
+typedef gboolean (*PlayFn) (Work *self, Points *points, GError **error);
+
+static int
+play_study (const FabricastScenario *scenario, const FabricastStudyOptions *options, PlayFn play,
+            FabricastTable **table, FabricastError **error)
 {
   FabricastStudyOptions own;
   GError *problem = NULL;
@@ -346,18 +321,37 @@ fabricast_size (const FabricastScenario *scenario, const FabricastStudyOptions *
   LibDoor door;
   int status = FABRICAST_OK;
 
-  LIB_NEED (scenario, error);
-  LIB_NEED (options, error);
-  LIB_NEED (tried, error);
   if (!lib_take (&own, sizeof own, options, error))
     return FABRICAST_MISUSE;
   lib_door_enter (&door);
   Work work = { .options = &own, .door = &door };
-  if (work_begin (&work, scenario, &problem) && find_size (&work, &rows, &problem))
-    *tried = rows.table;
-  else
+  if (work_begin (&work, scenario, &problem) && play (&work, &rows, &problem)) {
+    *table = rows.table;
+  } else {
+    fabricast_table_free (rows.table);
     status = lib_fail_with (error, problem);
+  }
   work_end (&work);
   lib_door_leave (&door);
   return status;
+}
+
+int
+fabricast_sweep (const FabricastScenario *scenario, const FabricastStudyOptions *options,
+                 FabricastTable **points, FabricastError **error)
+{
+  LIB_NEED (scenario, error);
+  LIB_NEED (options, error);
+  LIB_NEED (points, error);
+  return play_study (scenario, options, sweep, points, error);
+}
+
+int
+fabricast_size (const FabricastScenario *scenario, const FabricastStudyOptions *options,
+                FabricastTable **tried, FabricastError **error)
+{
+  LIB_NEED (scenario, error);
+  LIB_NEED (options, error);
+  LIB_NEED (tried, error);
+  return play_study (scenario, options, find_size, tried, error);
 }
