@@ -65,6 +65,17 @@ typedef struct {
   guint min_rest, max_rest; /* the number of arguments that are not options */
 } FabUsage;
 
+/* Options that many commands have. */
+#define FAB_SET_ENTRY(texts_)                                                                       \
+  {                                                                                                 \
+    "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, texts_, "Override any key of the scenario; repeatable", \
+        "KEY=VALUE"                                                                                 \
+  }
+#define FAB_FORMAT_ENTRY(text_)                                                         \
+  {                                                                                     \
+    "format", 0, 0, G_OPTION_ARG_STRING, text_, "text (default), json or csv", "FORMAT" \
+  }
+
 /* Parses options into `entries` and leaves the other arguments in argv[1..*argc - 1]. Returns FALSE with *error for a
  * wrong option (naming the nearest) or a wrong number of arguments; FALSE without *error when it printed --help. */
 gboolean fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, char ***argv,

@@ -375,11 +375,11 @@ run (int argc, char **argv)
     { "base", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.base, "Override a key before all changes; repeatable",
       "KEY=VALUE" },
     FAB_HOLD_ENTRY (&o.hold),
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_SEEDS_ENTRY (&o.seeds),
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Print no bands of steps and changes; saves further simulations", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };
 #undef CHANGE

@@ -96,8 +96,7 @@ run (int argc, char **argv)
                                    { "seeds", 0, 0, G_OPTION_ARG_INT, &o.seeds,
                                      "Seeds that the page plays to say how far steps spread (default 1)",
                                      "N" },
-                                   { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
-                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+                                   FAB_SET_ENTRY (&o.sets),
                                    G_OPTION_ENTRY_NULL };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && check_port (o.port, &error)

@@ -657,7 +657,7 @@ run (int argc, char **argv)
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
       "Parameter of the backend (`fabricast describe measure BACKEND`); may be repeated", "KEY=VALUE" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "File of measurements (default fabricast.meas)", "FILE" },
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;

@@ -101,7 +101,7 @@ run (int argc, char **argv)
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
     { "run", 0, 0, G_OPTION_ARG_INT64, &o.run_id, "Run id (default: the last)", "N" },
     { "sweep", 0, 0, G_OPTION_ARG_INT64, &o.sweep_id, "Sweep id (default: the last)", "N" },
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o.format_name),
     { "sql", 0, 0, G_OPTION_ARG_STRING, &o.sql,
       "One SELECT of your own; :run is the run, :sweep the sweep (docs/reference/results-schema.md)", "SQL" },
     { "max-rows", 0, 0, G_OPTION_ARG_INT64, &o.max_rows,

@@ -83,8 +83,7 @@ run (int argc, char **argv)
 {
   char **sets = NULL;
   gboolean is_quiet = FALSE;
-  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &sets,
-                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+  const GOptionEntry entries[] = { FAB_SET_ENTRY (&sets),
                                    { "quiet", 'q', 0, G_OPTION_ARG_NONE, &is_quiet,
                                      "Do not print the resolved scenario", NULL },
                                    G_OPTION_ENTRY_NULL };

@@ -249,15 +249,13 @@ static FabExit
 run (int argc, char **argv)
 {
   ExplainOptions o = { 0 };
-  const GOptionEntry entries[] = {
-    { "collective", 0, 0, G_OPTION_ARG_STRING, &o.collective,
-      "Explain one collective of the last iteration, by its name or `largest`", "NAME" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
-    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
-    G_OPTION_ENTRY_NULL
-  };
+  const GOptionEntry entries[] = { { "collective", 0, 0, G_OPTION_ARG_STRING, &o.collective,
+                                     "Explain one collective of the last iteration, by its name or `largest`",
+                                     "NAME" },
+                                   FAB_SET_ENTRY (&o.sets),
+                                   FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+                                   FAB_FORMAT_ENTRY (&o.format_name),
+                                   G_OPTION_ENTRY_NULL };
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)

@@ -288,7 +288,7 @@ run (int argc, char **argv)
       "Also predict transfers from every drive of a node to its GPUs", NULL },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of the scenario behind it; repeatable",
       "KEY=VALUE" },
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;

@@ -205,7 +205,7 @@ static gboolean
 parse (RunOptions *o, int *argc, char ***argv, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o->format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o->format_name),
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o->db,
       "Results file; created if missing, otherwise the run is added (default " DEFAULT_DB ")", "FILE" },
     { "no-db", 0, 0, G_OPTION_ARG_NONE, &o->has_no_db, "Write no results file", NULL },
@@ -227,8 +227,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
       "Simulate N seeds, from the scenario's on, and print percentiles over all iterations", "N" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &o->trace,
       "Also write the run as a Chrome trace (see `fabricast trace`)", "FILE" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
+    FAB_SET_ENTRY (&o->sets),
     G_OPTION_ENTRY_NULL
   };
 

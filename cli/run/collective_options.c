@@ -121,7 +121,7 @@ parse (Given *given, int *argc, char ***argv, GError **error)
           "PERCENT"),
     TEXT ("check-from", 0, check_from, "Print sizes below this without judging them (default 64M)", "SIZE"),
     TEXT ("json", 'J', json_path, "Also write a file as nccl-tests -J does", "FILE"),
-    TEXT ("format", 0, format_name, "text (default), json or csv", "FORMAT"),
+    FAB_FORMAT_ENTRY (&given->format_name),
     G_OPTION_ENTRY_NULL
   };
 

@@ -372,14 +372,12 @@ static FabExit
 run (int argc, char **argv)
 {
   CostOptions o = { 0 };
-  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
-                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
-                                   { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+  const GOptionEntry entries[] = { FAB_SET_ENTRY (&o.sets),
+                                   FAB_SEEDS_ENTRY (&o.seeds),
                                    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
                                      "Print no bands of times and costs; saves further simulations", NULL },
                                    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-                                   { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
-                                     "text (default), json or csv", "FORMAT" },
+                                   FAB_FORMAT_ENTRY (&o.format_name),
                                    G_OPTION_ENTRY_NULL };
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;

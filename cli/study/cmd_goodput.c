@@ -376,15 +376,13 @@ static FabExit
 run (int argc, char **argv)
 {
   GoodputOptions o = { 0 };
-  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
-                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+  const GOptionEntry entries[] = { FAB_SET_ENTRY (&o.sets),
                                    { "trials", 0, 0, G_OPTION_ARG_STRING, &o.trials,
                                      "Number of simulated lives of the job (default 200; 0: none)", "N" },
                                    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
                                      "Print no band of the step; saves further simulations", NULL },
                                    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-                                   { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
-                                     "text (default), json or csv", "FORMAT" },
+                                   FAB_FORMAT_ENTRY (&o.format_name),
                                    G_OPTION_ENTRY_NULL };
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;

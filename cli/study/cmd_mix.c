@@ -488,8 +488,7 @@ static FabExit
 run (int argc, char **argv)
 {
   MixOptions o = { 0 };
-  const GOptionEntry entries[] = { { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
-                                     "Override any key of the scenario; repeatable", "KEY=VALUE" },
+  const GOptionEntry entries[] = { FAB_SET_ENTRY (&o.sets),
                                    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
                                    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
                                      "text (default), json, or csv with a row per job", "FORMAT" },

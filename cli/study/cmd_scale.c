@@ -396,11 +396,10 @@ run (int argc, char **argv)
     { "efficiency", 0, 0, G_OPTION_ARG_STRING, &o.bound, "Efficiency that more GPUs must keep (default: 90%)",
       "FRACTION" },
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band, "Print no bands; saves further simulations", NULL },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_SET_ENTRY (&o.sets),
+    FAB_SEEDS_ENTRY (&o.seeds),
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;

@@ -511,19 +511,17 @@ static FabExit
 run (int argc, char **argv)
 {
   SizeOptions o = { 0 };
-  const GOptionEntry entries[] = {
-    { "vary", 0, 0, G_OPTION_ARG_STRING, &o.vary,
-      "Key and its values (default: the usual values of this key)", "KEY[=VALUES]" },
-    { "target", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.targets,
-      "Target to meet; repeatable, and all must be met", "FIGURE<=BOUND" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
-    FAB_HOLD_ENTRY (&o.hold),
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
-    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
-    G_OPTION_ENTRY_NULL
-  };
+  const GOptionEntry entries[] = { { "vary", 0, 0, G_OPTION_ARG_STRING, &o.vary,
+                                     "Key and its values (default: the usual values of this key)",
+                                     "KEY[=VALUES]" },
+                                   { "target", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.targets,
+                                     "Target to meet; repeatable, and all must be met", "FIGURE<=BOUND" },
+                                   FAB_SET_ENTRY (&o.sets),
+                                   FAB_HOLD_ENTRY (&o.hold),
+                                   FAB_SEEDS_ENTRY (&o.seeds),
+                                   FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+                                   FAB_FORMAT_ENTRY (&o.format_name),
+                                   G_OPTION_ENTRY_NULL };
   g_autoptr (GError) error = NULL;
   int met = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                  && fab_cli_format (o.format_name, &o.format, &error)

@@ -455,18 +455,17 @@ run (int argc, char **argv)
       "Key and its values; repeatable, and several keys make a grid", "KEY=VALUES" },
     { "zip", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.zip,
       "Keys that move together, \"KEY=VALUES KEY2=VALUES2\"; repeatable", "KEYS" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
+    FAB_SET_ENTRY (&o.sets),
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db,
       "Results file; created if missing, otherwise points are added (default " DEFAULT_DB ")", "FILE" },
     FAB_HOLD_ENTRY (&o.hold),
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_SEEDS_ENTRY (&o.seeds),
     { "band", 0, 0, G_OPTION_ARG_NONE, &o.has_band,
       "Print the band of each step, by two further simulations of each point", NULL },
     { "jobs", 0, 0, G_OPTION_ARG_INT, &o.jobs,
       "Number of points simulated at once (default: one per processor)", "N" },
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;

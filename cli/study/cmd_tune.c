@@ -339,11 +339,10 @@ run (int argc, char **argv)
     { "memory", 0, 0, G_OPTION_ARG_STRING, &o.memory, "Memory that a GPU may use (default: all of it)",
       "BYTES" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the best one as a scenario", "FILE" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_SET_ENTRY (&o.sets),
+    FAB_SEEDS_ENTRY (&o.seeds),
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };
   FabExit code = FAB_EXIT_DONE;

@@ -490,14 +490,13 @@ run (int argc, char **argv)
     { "top", 0, 0, G_OPTION_ARG_INT, &o.top, "Rows of each table of text (default: 12)", "N" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Write the scenario with the recommended change that saves most", "FILE" },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
-    { "seeds", 0, 0, G_OPTION_ARG_STRING, &o.seeds, FAB_SEEDS_AUTO_HELP, "N" },
+    FAB_SET_ENTRY (&o.sets),
+    FAB_SEEDS_ENTRY (&o.seeds),
     FAB_HOLD_ENTRY (&o.hold),
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Print no bands, which saves further simulations; nothing is recommended then", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), json or csv", "FORMAT" },
+    FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };
   FabExit code = FAB_EXIT_DONE;

@@ -5,8 +5,11 @@
 #include "answer/study/spread.h"
 #include "sim/base/json.h"
 
-#define FAB_SEEDS_AUTO_HELP \
-  "Number of seeds, from the scenario's on (default: 8 where figures depend on the seed, else 1)"
+#define FAB_SEEDS_ENTRY(text_)                                                                               \
+  {                                                                                                          \
+    "seeds", 0, 0, G_OPTION_ARG_STRING, text_,                                                               \
+        "Number of seeds, from the scenario's on (default: 8 where figures depend on the seed, else 1)", "N" \
+  }
 
 /* Parses the value of --seeds; NULL gives `usual`. FALSE and *error when it is no number of seeds. */
 gboolean fab_spread_parse (const char *text, guint usual, guint *n_seeds, GError **error);

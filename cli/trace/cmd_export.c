@@ -39,8 +39,7 @@ parse (ExportOptions *o, int *argc, char ***argv, GError **error)
       "goal: the file, - for standard output; chakra: what the files' names begin with", "PATH" },
     { "messages", 0, 0, G_OPTION_ARG_NONE, &o->has_messages,
       "chakra: collectives as sends and receives of the algorithm that the library chooses", NULL },
-    { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->sets, "Override any key of the scenario; repeatable",
-      "KEY=VALUE" },
+    FAB_SET_ENTRY (&o->sets),
     G_OPTION_ENTRY_NULL
   };
 
