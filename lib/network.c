@@ -435,15 +435,6 @@ collective (FabricastNetwork *self, FabOp op, const FabCluster *cluster, FabByte
   return FABRICAST_OK;
 }
 
-static int
-find_op (const char *name)
-{
-  for (int op = 0; op < FAB_N_OPS; op++)
-    if (strcmp (fab_op_names[op], name) == 0)
-      return op;
-  return -1;
-}
-
 static gboolean
 are_ranks (const FabricastNetwork *self, const guint32 *ranks, gsize n)
 {
@@ -459,11 +450,12 @@ fabricast_network_collective (FabricastNetwork *network, const char *op, const u
                               FabricastError **error)
 {
   LibDoor door;
+  FabOp kind = FAB_OP_ALL_REDUCE;
   int status;
 
   LIB_NEED (network, error);
   LIB_NEED (op, error);
-  if (find_op (op) < 0)
+  if (!fab_op_find (op, &kind))
     return lib_fail (error, FABRICAST_INPUT, "there is no operation '%s'", op);
   if (ranks != NULL && !are_ranks (network, ranks, n_ranks))
     return lib_fail (error, FABRICAST_MISUSE, "the ranks must be in ascending order, from 0 to %u",
@@ -471,7 +463,7 @@ fabricast_network_collective (FabricastNetwork *network, const char *op, const u
   if (bytes > G_MAXINT64)
     return lib_fail (error, FABRICAST_MISUSE, "2^63 - 1 bytes are the most");
   lib_door_enter (&door);
-  status = collective (network, (FabOp) find_op (op),
+  status = collective (network, kind,
                        ranks != NULL ? find_view (network, ranks, n_ranks) : &network->plant->cluster, bytes,
                        done, user, error);
   lib_door_leave (&door);

@@ -12,15 +12,6 @@
 
 /* --- one collective --- */
 
-static int
-index_of (const char *const *names, const char *name)
-{
-  for (int i = 0; names[i] != NULL; i++)
-    if (strcmp (names[i], name) == 0)
-      return i;
-  return -1;
-}
-
 static FabricastTable *
 table_of_predictions (const GArray *rows)
 {
@@ -62,17 +53,18 @@ static int
 predict (const FabricastScenario *scenario, const FabricastPredictOptions *options, FabricastTable **table,
          FabricastError **error)
 {
-  int op = index_of (fab_op_names, options->op);
+  FabOp op = FAB_OP_ALL_REDUCE;
+  gboolean has_op = fab_op_find (options->op, &op);
   FabForm form = FAB_FORM_STREAM;
   gboolean has_form = options->form == NULL || fab_form_find (options->form, &form);
   g_autofree FabBytes *sizes = g_new (FabBytes, options->n_sizes);
   GError *problem = NULL;
 
-  if (op < 0 || !has_form) {
-    g_autofree char *known = g_strjoinv (", ", (char **) (op < 0 ? fab_op_names : fab_form_names));
+  if (!has_op || !has_form) {
+    g_autofree char *known = g_strjoinv (", ", (char **) (has_op ? fab_form_names : fab_op_names));
 
     return lib_fail (error, FABRICAST_INPUT, "there is no %s '%s'; there are %s",
-                     op < 0 ? "operation" : "form", op < 0 ? options->op : options->form, known);
+                     has_op ? "form" : "operation", has_op ? options->form : options->op, known);
   }
   for (gsize i = 0; i < options->n_sizes; i++) {
     if (options->sizes_bytes[i] < 1 || options->sizes_bytes[i] > G_MAXINT64)
@@ -84,7 +76,7 @@ predict (const FabricastScenario *scenario, const FabricastPredictOptions *optio
   g_autoptr (FabScenario) base = fab_scenario_copy (scenario->inner);
   g_mutex_unlock ((GMutex *) &scenario->lock);
   const FabPredictionRequest request = { .base = base,
-                                         .op = (FabOp) op,
+                                         .op = op,
                                          .sizes_bytes = sizes,
                                          .n_sizes = (guint) options->n_sizes,
                                          .form = form,

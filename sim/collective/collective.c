@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/collective.h"
 
+#include <string.h>
+
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
 #include "sim/collective/plan/form_tape.h"
@@ -17,6 +19,17 @@ const char *const fab_op_names[FAB_N_OPS + 1] = {
   [FAB_OP_GATHER] = "gather",
   [FAB_OP_SCATTER] = "scatter",
 };
+
+gboolean
+fab_op_find (const char *name, FabOp *op)
+{
+  for (guint i = 0; i < FAB_N_OPS; i++)
+    if (strcmp (fab_op_names[i], name) == 0) {
+      *op = (FabOp) i;
+      return TRUE;
+    }
+  return FALSE;
+}
 
 double
 fab_op_bus_factor (FabOp op, guint n_ranks)

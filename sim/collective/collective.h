@@ -34,6 +34,9 @@ typedef enum {
 
 extern const char *const fab_op_names[FAB_N_OPS + 1]; /* "all_reduce", ...; NULL-ended */
 
+/* FALSE: there is no operation of this name, and *op stays as it is. */
+gboolean fab_op_find (const char *name, FabOp *op);
+
 /* The factor between the two rates that nccl-tests prints: busbw = algbw x factor, with algbw = size / time
  * (nccl-tests, doc/PERFORMANCE.md). With n ranks: all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather
  * and scatter (n-1)/n; broadcast, reduce and send_recv 1. */

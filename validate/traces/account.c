@@ -539,9 +539,7 @@ end_collectives (Account *self)
       FabOp op = FAB_OP_SEND_RECV;
       FabTimePs length_ps;
 
-      for (guint o = 0; o < FAB_N_OPS; o++)
-        if (strcmp (fab_op_names[o], record->op) == 0)
-          op = o;
+      fab_op_find (record->op, &op);
       self->out->n_inseparable += !is_whole (self, meeting);
       self->out->n_without_size += record->bytes == 0;
       self->out->n_without_group += record->n_ranks == 0;

@@ -39,17 +39,6 @@ compare_rows (gconstpointer a, gconstpointer b)
   return left->bytes < right->bytes ? -1 : left->bytes > right->bytes;
 }
 
-static gboolean
-find_op (const char *name, FabOp *op)
-{
-  for (guint i = 0; i < FAB_N_OPS; i++)
-    if (strcmp (fab_op_names[i], name) == 0) {
-      *op = (FabOp) i;
-      return TRUE;
-    }
-  return FALSE;
-}
-
 /* The row that the collective counts in. `machine` may be NULL. FALSE: it has no size. */
 static gboolean
 row_of (const FabTraceAccount *account, guint i, const FabScenario *machine, FabTracePrediction *row)
@@ -62,7 +51,7 @@ row_of (const FabTraceAccount *account, guint i, const FabScenario *machine, Fab
              : g_array_index (account->strides, guint, i) >= fab_machine_gpus_per_node (machine)
                  ? FAB_TRACE_ACROSS
                  : FAB_TRACE_PACKED;
-  return record->bytes > 0 && find_op (record->op, &row->op);
+  return record->bytes > 0 && fab_op_find (record->op, &row->op);
 }
 
 /* A row for each operation, group and size, sorted, with the number of times. */
@@ -178,7 +167,7 @@ fab_trace_choose (const FabTraceChoice *choice, const FabScenario *machine, cons
   FabPredictionRequest request = { .base = machine, .sizes_bytes = &choice->bytes, .n_sizes = 1 };
   g_autoptr (GArray) found = NULL;
 
-  if (choice->bytes == 0 || !find_op (choice->op, &request.op))
+  if (choice->bytes == 0 || !fab_op_find (choice->op, &request.op))
     return FALSE;
   found = fab_predict_collective (&request, catalog, registry, error);
   if (found == NULL)
