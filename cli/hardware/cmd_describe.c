@@ -165,22 +165,6 @@ print_flops (const char *label, double flops, const char *note)
 }
 
 static double
-scores_flops (const FabLayerStack *stack)
-{
-  double flops = 0;
-
-  for (guint l = 0; l < stack->layers->len; l++)
-    for (guint s = 0; s < fab_layer_stack_layer (stack, l)->segments->len; s++) {
-      const FabSegment *segment = fab_layer_segment (fab_layer_stack_layer (stack, l), s);
-
-      for (guint i = 0; i < segment->operators->len; i++)
-        if (g_array_index (segment->operators, FabOperator, i).kind == FAB_OPERATOR_ATTENTION)
-          flops += g_array_index (segment->operators, FabOperator, i).flops;
-    }
-  return flops;
-}
-
-static double
 kept_bytes (const FabLayer *layer)
 {
   double bytes = 0;
@@ -197,7 +181,7 @@ print_totals (const FabLayerStack *stack, guint sequence)
 {
   g_autofree char *state = fab_units_show (FAB_UNIT_BYTES, STATE_BYTES * (double) stack->parameters);
   g_autofree char *kept = NULL, *bounds = NULL;
-  double kept_all = 0, bounds_all = 0, scores = scores_flops (stack);
+  double kept_all = 0, bounds_all = 0, scores = fab_layer_stack_score_flops (stack);
 
   for (guint i = 0; i < stack->layers->len; i++) {
     kept_all += kept_bytes (fab_layer_stack_layer (stack, i));

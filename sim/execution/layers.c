@@ -148,3 +148,19 @@ fab_compute_check_layers (const FabModelChoice *compute, const FabLayerStack *st
 
   return ops->check_layers == NULL || ops->check_layers (compute->params, stack, error);
 }
+
+double
+fab_layer_stack_score_flops (const FabLayerStack *self)
+{
+  double flops = 0;
+
+  for (guint l = 0; l < self->layers->len; l++)
+    for (guint s = 0; s < fab_layer_stack_layer (self, l)->segments->len; s++) {
+      const FabSegment *segment = fab_layer_segment (fab_layer_stack_layer (self, l), s);
+
+      for (guint i = 0; i < segment->operators->len; i++)
+        if (g_array_index (segment->operators, FabOperator, i).kind == FAB_OPERATOR_ATTENTION)
+          flops += g_array_index (segment->operators, FabOperator, i).flops;
+    }
+  return flops;
+}

@@ -120,6 +120,9 @@ fab_layer_tensor (const FabLayer *self, guint index)
   return &g_array_index (self->tensors, FabTensor, index);
 }
 
+/* FLOPs of the scores of attention and of what is multiplied with them, in a forward pass of one sequence. */
+double fab_layer_stack_score_flops (const FabLayerStack *self);
+
 typedef struct {
   FabModelInfo info;
   /* Appends the network's layers to the stack, for sequences of `sequence` tokens. */

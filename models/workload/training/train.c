@@ -280,28 +280,12 @@ run_stage (Stage *stage)
 /* --- totals --- */
 
 static double
-score_flops (const FabLayerStack *stack)
-{
-  double flops = 0;
-
-  for (guint l = 0; l < stack->layers->len; l++)
-    for (guint s = 0; s < fab_layer_stack_layer (stack, l)->segments->len; s++) {
-      const FabSegment *segment = fab_layer_segment (fab_layer_stack_layer (stack, l), s);
-
-      for (guint i = 0; i < segment->operators->len; i++)
-        if (g_array_index (segment->operators, FabOperator, i).kind == FAB_OPERATOR_ATTENTION)
-          flops += g_array_index (segment->operators, FabOperator, i).flops;
-    }
-  return flops;
-}
-
-static double
 recomputed_flops (const Train *train)
 {
   double flops = 0;
 
   if (train->params->recompute == RECOMPUTE_SELECTIVE)
-    return score_flops (train->stack);
+    return fab_layer_stack_score_flops (train->stack);
   for (guint l = 0; train->params->recompute == RECOMPUTE_FULL && l < train->stack->layers->len; l++)
     if (fab_layer_stack_layer (train->stack, l)->is_block)
       flops += fab_layer_stack_layer (train->stack, l)->forward_flops_per_token;
