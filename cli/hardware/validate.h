@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/hardware/fit_options.h"
+#include "validate/compare/left_out.h"
 
 typedef struct {
   FabFormat format;
@@ -48,6 +49,14 @@ extern const FabValidateKind fab_validate_collectives, fab_validate_training, fa
 
 /* `path`, or else the shipped file or directory. (transfer full) */
 char *fab_validate_path (const char *path, const char *shipped, GError **error);
+
+/* The measured tables of --measured, or the shipped ones. (transfer full) */
+FabMeasured *fab_validate_measured (const FabValidateOptions *o, const FabCatalog *catalog, GError **error);
+
+/* Predicts all measured tables as they are, and with bands that were made without each family. FALSE and *error: one of
+ * them cannot be predicted. */
+gboolean fab_validate_predict (const FabCatalog *catalog, const FabMeasured *measured, FabReport **report,
+                               FabReport **left_out, GError **error);
 
 /* Whether limits count: they do, but for somebody's own measurements without --accept. */
 gboolean fab_validate_has_limits (const FabValidateOptions *o);

@@ -4,22 +4,31 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "validate/bands/bands.h"
-#include "validate/compare/left_out.h"
 
-static FabMeasured *
-load_measured (const FabValidateOptions *o, const FabCatalog *catalog, GError **error)
+FabMeasured *
+fab_validate_measured (const FabValidateOptions *o, const FabCatalog *catalog, GError **error)
 {
   g_autofree char *path = fab_validate_path (o->data_path, "measured", error);
 
   return path ? fab_measured_load (path, catalog, &fab_models, error) : NULL;
 }
 
-static FabLeftOut *
-load_families (const FabCatalog *catalog, const FabMeasured *measured, GError **error)
+gboolean
+fab_validate_predict (const FabCatalog *catalog, const FabMeasured *measured, FabReport **report,
+                      FabReport **left_out, GError **error)
 {
+  g_autoptr (GPtrArray) tables = g_ptr_array_new ();
   g_autofree char *path = fab_validate_path (NULL, "left-out.yaml", error);
+  g_autoptr (FabLeftOut) families = path ? fab_left_out_load (path, catalog, measured, &fab_models, error)
+                                         : NULL;
 
-  return path ? fab_left_out_load (path, catalog, measured, &fab_models, error) : NULL;
+  if (families == NULL)
+    return FALSE;
+  for (guint i = 0; i < fab_measured_n_tables (measured); i++)
+    g_ptr_array_add (tables, (gpointer) fab_measured_table (measured, i));
+  *report = fab_report_new (tables, NULL, catalog, &fab_models, error);
+  *left_out = *report ? fab_left_out_report (families, tables, &fab_models, error) : NULL;
+  return *left_out != NULL;
 }
 
 /* Everything that the two kinds below need: predictions as they are, and each family left out. */
@@ -45,19 +54,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Known, known_clear)
 static gboolean
 find (Known *self, const FabValidateOptions *o, GError **error)
 {
-  g_autoptr (GPtrArray) tables = g_ptr_array_new ();
-  g_autoptr (FabLeftOut) families = NULL;
-
   self->catalog = fab_cli_catalog (error);
-  self->measured = self->catalog ? load_measured (o, self->catalog, error) : NULL;
-  families = self->measured ? load_families (self->catalog, self->measured, error) : NULL;
-  if (families == NULL)
-    return FALSE;
-  for (guint i = 0; i < fab_measured_n_tables (self->measured); i++)
-    g_ptr_array_add (tables, (gpointer) fab_measured_table (self->measured, i));
-  self->report = fab_report_new (tables, NULL, self->catalog, &fab_models, error);
-  self->left_out = self->report ? fab_left_out_report (families, tables, &fab_models, error) : NULL;
-  if (self->left_out == NULL)
+  self->measured = self->catalog ? fab_validate_measured (o, self->catalog, error) : NULL;
+  if (self->measured == NULL
+      || !fab_validate_predict (self->catalog, self->measured, &self->report, &self->left_out, error))
     return FALSE;
   self->bands = fab_bands_new (self->report, self->left_out);
   return TRUE;

@@ -19,14 +19,6 @@ find_table (gconstpointer measured, const char *name, GError **error)
   return fab_measured_find (measured, name, error);
 }
 
-static FabMeasured *
-load_measured (const FabValidateOptions *o, const FabCatalog *catalog, GError **error)
-{
-  g_autofree char *path = fab_validate_path (o->data_path, "measured", error);
-
-  return path ? fab_measured_load (path, catalog, &fab_models, error) : NULL;
-}
-
 static FabLimits *
 load_limits (const FabValidateOptions *o, const FabMeasured *measured, GError **error)
 {
@@ -55,7 +47,7 @@ play (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *ans
                                        [FAB_FORMAT_CSV] = fab_report_to_csv,
                                        [FAB_FORMAT_MARKDOWN] = fab_report_to_markdown };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabMeasured) measured = catalog ? load_measured (o, catalog, error) : NULL;
+  g_autoptr (FabMeasured) measured = catalog ? fab_validate_measured (o, catalog, error) : NULL;
   g_autoptr (FabLimits) limits = NULL;
   g_autoptr (FabScenario) overlay = NULL;
   g_autoptr (GPtrArray) tables = NULL;

@@ -3,7 +3,6 @@
 #include "cli/hardware/validate.h"
 #include "models/models.h"
 #include "validate/bands/pairs.h"
-#include "validate/compare/left_out.h"
 
 typedef char *(*ToTextFn) (const FabPairs *self);
 
@@ -46,24 +45,6 @@ load (Known *self, const FabValidateOptions *o, GError **error)
 }
 
 static gboolean
-predict_tables (Known *self, GError **error)
-{
-  g_autoptr (GPtrArray) tables = g_ptr_array_new ();
-  g_autofree char *path = fab_validate_path (NULL, "left-out.yaml", error);
-  g_autoptr (FabLeftOut) families = path ? fab_left_out_load (path, self->catalog, self->measured,
-                                                              &fab_models, error)
-                                         : NULL;
-
-  if (families == NULL)
-    return FALSE;
-  for (guint i = 0; i < fab_measured_n_tables (self->measured); i++)
-    g_ptr_array_add (tables, (gpointer) fab_measured_table (self->measured, i));
-  self->report = fab_report_new (tables, NULL, self->catalog, &fab_models, error);
-  self->left_out = self->report ? fab_left_out_report (families, tables, &fab_models, error) : NULL;
-  return self->left_out != NULL;
-}
-
-static gboolean
 predict_runs (Known *self, GError **error)
 {
   g_autoptr (GPtrArray) sources = g_ptr_array_new ();
@@ -85,7 +66,9 @@ play (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED gui
                                        [FAB_FORMAT_MARKDOWN] = fab_pairs_to_markdown };
   g_auto (Known) known = { NULL };
 
-  if (!load (&known, o, error) || !predict_tables (&known, error) || !predict_runs (&known, error))
+  if (!load (&known, o, error)
+      || !fab_validate_predict (known.catalog, known.measured, &known.report, &known.left_out, error)
+      || !predict_runs (&known, error))
     return FALSE;
   known.pairs = fab_pairs_new (known.report, known.left_out, known.training, known.catalog);
   g_autofree char *file = fab_pairs_to_yaml (known.pairs);
