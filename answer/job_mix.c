@@ -2,7 +2,6 @@
 #include "answer/job_mix.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "answer/memory_advice.h"
@@ -11,6 +10,8 @@
 #include "sim/assembly/assemble.h"
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
 #include "sim/base/thread_pool.h"
 #include "sim/run/run.h"
 #include "sim/scenario/placement.h"
@@ -508,21 +509,11 @@ gather_jobs (FabMixAnswer *self, const FabScenario *scenario, GError **error)
 
 /* --- figures --- */
 
-static gint
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  double left = *(const double *) a, right = *(const double *) b;
-
-  return left < right ? -1 : left > right;
-}
-
-/* So many values are at most this: the nearest rank. `values` is sorted. */
+/* `values` is sorted; 0: there are none. */
 static double
 percentile (const GArray *values, double fraction)
 {
-  guint rank = (guint) ceil (fraction * values->len);
-
-  return values->len > 0 ? g_array_index (values, double, MAX (rank, 1) - 1) : 0;
+  return values->len > 0 ? g_array_index (values, double, fab_nearest_rank (values->len, fraction)) : 0;
 }
 
 /* Of the jobs of a kind; G_MAXUINT: of all. */
@@ -558,8 +549,8 @@ sum_up (const FabMixAnswer *self, const FabMixPlay *play, guint which)
     g_array_append_val (waits, wait_s);
     g_array_append_val (slowdowns, slowdown);
   }
-  g_array_sort (waits, compare_doubles);
-  g_array_sort (slowdowns, compare_doubles);
+  g_array_sort (waits, fab_order_doubles);
+  g_array_sort (slowdowns, fab_order_doubles);
   sum.mean_wait_s /= MAX (sum.n_jobs, 1);
   sum.mean_slowdown /= MAX (sum.n_jobs, 1);
   sum.mean_groups /= MAX (sum.n_jobs, 1);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer/reasons.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
 
 /* --- exposed time by dimension --- */
 
@@ -145,24 +147,15 @@ find_path (const FabSimulation *simulation)
 
 /* --- iterations --- */
 
-static gint
-compare_times (gconstpointer a, gconstpointer b)
-{
-  const FabTimePs *x = a, *y = b;
-
-  return *x < *y ? -1 : *x > *y;
-}
-
 FabTimePs
 fab_run_quantile_ps (const GArray *steps, double fraction)
 {
   g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (FabTimePs));
-  guint place = (guint) ceil (fraction * steps->len);
 
   for (guint i = 0; i < steps->len; i++)
     g_array_append_val (times, g_array_index (steps, FabStepRecord, i).times.duration_ps);
-  g_array_sort (times, compare_times);
-  return g_array_index (times, FabTimePs, MAX (place, 1) - 1);
+  g_array_sort (times, fab_order_int64s);
+  return g_array_index (times, FabTimePs, fab_nearest_rank (times->len, fraction));
 }
 
 static double

@@ -2,6 +2,8 @@
 #include "answer/seeds.h"
 
 #include "sim/base/error.h"
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
 #include "sim/base/thread_pool.h"
 
 const char *const fab_percentile_names[FAB_N_PERCENTILES] = { "p50", "p95", "p99", "max" };
@@ -28,14 +30,6 @@ fab_seed_time_ps (const FabSeedSample *sample, guint time)
 
 /* --- percentiles --- */
 
-static gint
-compare_times (gconstpointer a, gconstpointer b)
-{
-  FabTimePs x = *(const FabTimePs *) a, y = *(const FabTimePs *) b;
-
-  return x < y ? -1 : x > y;
-}
-
 /* Ascending. (transfer full) */
 static GArray *
 sorted_times (const GArray *samples, guint time)
@@ -46,19 +40,8 @@ sorted_times (const GArray *samples, guint time)
     FabTimePs one = fab_seed_time_ps (&g_array_index (samples, FabSeedSample, i), time);
     g_array_append_val (times, one);
   }
-  g_array_sort (times, compare_times);
+  g_array_sort (times, fab_order_int64s);
   return times;
-}
-
-static FabTimePs
-percentile (const GArray *times, double rank)
-{
-  double n = rank * times->len;
-  guint place = (guint) n;
-
-  if ((double) place < n)
-    place++;
-  return g_array_index (times, FabTimePs, MAX (place, 1) - 1);
 }
 
 static void
@@ -70,7 +53,8 @@ find_percentiles (FabSeeds *self)
     self->times[t].name = time_names[t].name;
     self->times[t].key = time_names[t].key;
     for (guint p = 0; p < FAB_N_PERCENTILES; p++)
-      self->times[t].percentiles_ps[p] = percentile (times, ranks[p]);
+      self->times[t].percentiles_ps[p] = g_array_index (times, FabTimePs,
+                                                        fab_nearest_rank (times->len, ranks[p]));
   }
 }
 

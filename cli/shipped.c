@@ -6,6 +6,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
+#include "sim/base/order.h"
 #include "sim/scenario/title.h"
 
 static const char suffix[] = ".yaml";
@@ -96,12 +97,6 @@ fab_cli_scenario_path (const char *name)
   return found != NULL ? found : g_strdup (name);
 }
 
-static gint
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 /* Adds the names of the scenarios of a folder, without their suffix. */
 static void
 add_names (GPtrArray *names, const char *folder)
@@ -125,7 +120,7 @@ fab_cli_shipped_scenarios (void)
 
     add_names (names, folder);
   }
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, fab_order_texts);
   return names;
 }
 

@@ -7,18 +7,14 @@
 #include "lib/catalogue.h" /* of the build */
 #include "lib/private.h"
 
+#include "sim/base/order.h"
+
 #define FOLDER "/fabricast/catalogue"
 
 static void
 bytes_clear (gpointer bytes)
 {
   g_bytes_unref (*(GBytes **) bytes);
-}
-
-static int
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
 /* The files that the build put into the library, in the order of their names. */
@@ -35,7 +31,7 @@ built_in (GError **error)
   if (names == NULL)
     return NULL;
   g_array_set_clear_func (held, bytes_clear);
-  qsort (names, n, sizeof *names, compare_names);
+  qsort (names, n, sizeof *names, fab_order_texts);
   for (guint i = 0; i < n; i++) {
     g_autofree char *path = g_strconcat (FOLDER "/", names[i], NULL);
     GBytes *bytes = g_resource_lookup_data (resource, path, G_RESOURCE_LOOKUP_FLAGS_NONE, error);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "answer/topology/names.h"
+#include "sim/base/order.h"
 
 enum { LEAST_UNITS = 3 };
 
@@ -164,17 +165,11 @@ portray (gpointer data, const FabLink *link, FabLinkId id)
                              text));
 }
 
-static int
-compare_lines (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(char *const *) a, *(char *const *) b);
-}
-
 /* The lines of a unit's links in order. (transfer full) */
 static char *
 portrait_of (GPtrArray *lines)
 {
-  g_ptr_array_sort (lines, compare_lines);
+  g_ptr_array_sort (lines, fab_order_texts);
   g_ptr_array_add (lines, NULL);
   return g_strjoinv ("\n", (char **) lines->pdata);
 }

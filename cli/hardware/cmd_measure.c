@@ -16,6 +16,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
+#include "sim/base/order.h"
 #include "sim/config/schema.h"
 #include "validate/measure/secret.h"
 #include "validate/measure/stats.h"
@@ -57,14 +58,6 @@ enum {
 
 /* --- sizes --- */
 
-static int
-compare_sizes (gconstpointer a, gconstpointer b)
-{
-  FabBytes x = *(const FabBytes *) a, y = *(const FabBytes *) b;
-
-  return (x > y) - (x < y);
-}
-
 /* FROM, twice that and so on, and TO. */
 static gboolean
 add_range (GArray *sizes_bytes, const char *from, const char *to, GError **error)
@@ -97,7 +90,7 @@ sort_sizes (GArray *sizes_bytes)
 {
   guint n = 0;
 
-  g_array_sort (sizes_bytes, compare_sizes);
+  g_array_sort (sizes_bytes, fab_order_uint64s);
   for (guint i = 0; i < sizes_bytes->len; i++) {
     FabBytes size = g_array_index (sizes_bytes, FabBytes, i);
 

@@ -7,6 +7,8 @@
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
 #include "sim/base/units.h"
 #include "sim/result/store.h"
 #include "validate/traces/predict.h"
@@ -96,14 +98,6 @@ static const struct {
   { 65536, "up to 64 KiB" }, { 1048576, "up to 1 MiB" }, { 16777216, "up to 16 MiB" }, { G_MAXDOUBLE, "more" }
 };
 
-static gint
-compare_ratios (gconstpointer a, gconstpointer b)
-{
-  double left = *(const double *) a, right = *(const double *) b;
-
-  return left < right ? -1 : left > right;
-}
-
 static void
 print_classes (const GArray *rows, gboolean is_whole)
 {
@@ -125,9 +119,10 @@ print_classes (const GArray *rows, gboolean is_whole)
     }
     if (ratios->len == 0)
       continue;
-    g_array_sort (ratios, compare_ratios);
+    g_array_sort (ratios, fab_order_doubles);
     g_print ("%-12s %3u %s, median of predicted / measured %.2f, %u in the band\n", size_classes[c].name,
-             ratios->len, fab_plural (ratios->len, "size", "sizes"), fab_trace_median (ratios), n_inside);
+             ratios->len, fab_plural (ratios->len, "size", "sizes"),
+             fab_median ((const double *) (gpointer) ratios->data, ratios->len), n_inside);
   }
 }
 

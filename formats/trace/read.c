@@ -4,6 +4,7 @@
 
 #include "formats/trace/reading.h"
 #include "sim/base/error.h"
+#include "sim/base/order.h"
 
 #define MAX_FILES 65536
 #define MAX_DEPTH 4 /* of folders in folders */
@@ -68,12 +69,6 @@ fab_trace_read_bytes (FabTrace *self, FabFileBytes *bytes, GError **error)
 }
 
 /* --- folders --- */
-
-static gint
-compare_paths (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(char *const *) a, *(char *const *) b);
-}
 
 /* Adds the files of a folder and of the folders in it. */
 static gboolean
@@ -146,7 +141,7 @@ fab_trace_read (char *const *paths, FabTraceProgress progress, gpointer data, GE
   for (; *paths != NULL; paths++)
     if (!list_files (*paths, files, error))
       return NULL;
-  g_ptr_array_sort (files, compare_paths);
+  g_ptr_array_sort (files, fab_order_texts);
   for (guint i = 0; i < files->len; i++)
     read_file (self, g_ptr_array_index (files, i), progress, data, mistakes);
   if (mistakes->len > 0) {

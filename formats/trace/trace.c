@@ -5,6 +5,8 @@
 
 #include "formats/trace/reading.h"
 #include "sim/base/error.h"
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
 
 #define MAX_TEXT_BYTES (64 * 1048576)
 
@@ -442,14 +444,6 @@ compare_ranks (gconstpointer a, gconstpointer b)
   return left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
-static gint
-compare_times (gconstpointer a, gconstpointer b)
-{
-  FabTimePs left = *(const FabTimePs *) a, right = *(const FabTimePs *) b;
-
-  return left < right ? -1 : left > right;
-}
-
 /* The n-th communication of a rank under one name with one group is the n-th of every rank of the group. */
 static GHashTable *
 ends_of (const FabTracedRank *rank)
@@ -495,8 +489,8 @@ align (FabTrace *self, GHashTable *first_ends, const FabTracedRank *first, FabTr
     }
   }
   if (shifts->len > 0) {
-    g_array_sort (shifts, compare_times);
-    rank->shift_ps = g_array_index (shifts, FabTimePs, shifts->len / 2);
+    g_array_sort (shifts, fab_order_int64s);
+    rank->shift_ps = g_array_index (shifts, FabTimePs, fab_upper_median (shifts->len));
   } else if (ABS (apart_us) < 86400 * G_GINT64_CONSTANT (1000000)) {
     rank->shift_ps = apart_us * 1000000;
     fab_trace_note (self, FAB_NOTE_INFERRED, rank->source, 0,

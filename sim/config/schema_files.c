@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/order.h"
+
 /* Chakra's files are one for each rank. A key names that of rank 0, and means all. */
 #define FIRST_RANK ".0.et"
 
@@ -48,12 +50,6 @@ add_content (GChecksum *sum, const char *path)
   return is_good;
 }
 
-static gint
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(char *const *) a, *(char *const *) b);
-}
-
 /* A folder holds its files, in the order of their names. */
 static gboolean
 add_folder (GChecksum *sum, const char *path)
@@ -64,7 +60,7 @@ add_folder (GChecksum *sum, const char *path)
 
   for (const char *name = NULL; folder != NULL && (name = g_dir_read_name (folder)) != NULL;)
     g_ptr_array_add (names, g_strdup (name));
-  g_ptr_array_sort (names, compare_names);
+  g_ptr_array_sort (names, fab_order_texts);
   for (guint i = 0; i < names->len; i++) {
     const char *name = g_ptr_array_index (names, i);
     g_autofree char *file = g_build_filename (path, name, NULL);

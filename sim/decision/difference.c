@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/decision/difference.h"
 
-#include <math.h>
-
-static gint
-ascending (gconstpointer a, gconstpointer b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
-/* Sorts the values. */
-static double
-middle_of (GArray *values)
-{
-  guint n = values->len;
-
-  g_array_sort (values, ascending);
-  return (g_array_index (values, double, (n - 1) / 2) + g_array_index (values, double, n / 2)) / 2;
-}
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
 
 static void
 count (FabDifference *self, double base, double change, gboolean is_relative)
@@ -46,7 +29,8 @@ fab_difference_of (const double *base, guint n_base, const double *other, guint 
     g_array_append_val (values, change);
   }
   self.n_equal = self.n - self.n_less - self.n_more;
-  self.median = middle_of (values);
+  g_array_sort (values, fab_order_doubles);
+  self.median = fab_median ((const double *) (gpointer) values->data, values->len);
   self.low = g_array_index (values, double, 0);
   self.high = g_array_index (values, double, values->len - 1);
   self.counts = (self.n_less == 0 && 2 * self.n_more >= self.n)

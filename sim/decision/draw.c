@@ -2,6 +2,7 @@
 #include "sim/decision/draw.h"
 
 #include "sim/base/error.h"
+#include "sim/base/stats.h"
 #include "sim/run/run.h"
 
 FabScenario *
@@ -37,7 +38,7 @@ fab_draw_median (const double *steps_s, guint n)
 
     for (guint k = 0; k < n; k++)
       n_before += steps_s[k] < steps_s[i] || (k < i && steps_s[k] <= steps_s[i]);
-    if (n_before == (n - 1) / 2)
+    if (n_before == fab_nearest_rank (n, 0.5))
       return i;
   }
   g_assert_not_reached ();

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/order.h"
+
 /* `task` waits for `before`, a task of this iteration or of the previous one. */
 typedef struct {
   FabTaskId task, before;
@@ -202,21 +204,13 @@ index_edges (const GArray *edges, guint n_tasks, guint **n_waits, guint **starts
     (*next)[fill[g_array_index (edges, Edge, i).before]++] = g_array_index (edges, Edge, i).task;
 }
 
-static gint
-compare_guint (gconstpointer a, gconstpointer b)
-{
-  const guint *x = a, *y = b;
-
-  return *x < *y ? -1 : *x > *y;
-}
-
 /* Sorts `n` numbers and removes duplicates; returns how many are left. */
 static guint
 keep_distinct (guint *numbers, guint n)
 {
   guint n_kept = 0;
 
-  qsort (numbers, n, sizeof (guint), compare_guint);
+  qsort (numbers, n, sizeof (guint), fab_order_guints);
   for (guint i = 0; i < n; i++)
     if (n_kept == 0 || numbers[n_kept - 1] != numbers[i])
       numbers[n_kept++] = numbers[i];

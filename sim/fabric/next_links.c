@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/mix.h"
+#include "sim/base/order.h"
 
 #define NONE G_MAXUINT32
 #define FAR G_MAXUINT8 /* more links than a path has */
@@ -169,14 +170,6 @@ near_equal (gconstpointer a, gconstpointer b)
   return x->n == y->n && (x->n == 0 || memcmp (x->places, y->places, x->n * sizeof *x->places) == 0);
 }
 
-static gint
-compare_places (gconstpointer a, gconstpointer b)
-{
-  guint x = *(const guint *) a, y = *(const guint *) b;
-
-  return x < y ? -1 : x > y;
-}
-
 /* Writes them behind one another at `at`. */
 static Near
 near_of (const FabWays *self, guint place, guint *at)
@@ -185,7 +178,7 @@ near_of (const FabWays *self, guint place, guint *at)
 
   for (guint i = 0; i < n_outs; i++)
     at[i] = self->places[self->outs[self->starts[place] + i].on.next];
-  qsort (at, n_outs, sizeof *at, compare_places);
+  qsort (at, n_outs, sizeof *at, fab_order_guints);
   for (guint i = 0; i < n_outs; i++)
     if (n == 0 || at[n - 1] != at[i])
       at[n++] = at[i];
@@ -218,7 +211,7 @@ classes_near (const FabWays *self, const Near *near, guint *classes)
 
   for (guint i = 0; i < near->n; i++)
     classes[i] = self->classes[near->places[i]];
-  qsort (classes, near->n, sizeof *classes, compare_places);
+  qsort (classes, near->n, sizeof *classes, fab_order_guints);
   for (guint i = 0; i < near->n; i++)
     if (n == 0 || classes[n - 1] != classes[i])
       classes[n++] = classes[i];

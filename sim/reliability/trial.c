@@ -17,6 +17,8 @@
 #include <stdlib.h>
 
 #include "sim/base/mix.h"
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
 #include "sim/engine/engine.h"
 
 typedef enum { RUNNING, DOWN, PLANNED, WAITING } State;
@@ -370,23 +372,6 @@ fab_failure_trial_play (const FabReliability *self, double interval_s, double wo
   return life.trial;
 }
 
-static int
-compare_walls (gconstpointer a, gconstpointer b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
-/* Of n values in ascending order, the one at place ceil (fraction x n), from 1. */
-static double
-percentile (const double *sorted, guint n, double fraction)
-{
-  guint place = (guint) ceil (fraction * n);
-
-  return sorted[CLAMP (place, 1, n) - 1];
-}
-
 FabFailureTrials
 fab_failure_trials_play (const FabReliability *self, double interval_s, double work_s, guint64 seed,
                          guint n_trials)
@@ -412,9 +397,9 @@ fab_failure_trials_play (const FabReliability *self, double interval_s, double w
     squares += (walls[i] - all.mean_wall_s) * (walls[i] - all.mean_wall_s);
   if (n_trials > 1)
     all.error_fraction = sqrt (squares / (n_trials - 1) / n_trials) / all.mean_wall_s;
-  qsort (walls, n_trials, sizeof *walls, compare_walls);
-  all.low_wall_s = percentile (walls, n_trials, 0.05);
-  all.median_wall_s = percentile (walls, n_trials, 0.5);
-  all.high_wall_s = percentile (walls, n_trials, 0.95);
+  qsort (walls, n_trials, sizeof *walls, fab_order_doubles);
+  all.low_wall_s = walls[fab_nearest_rank (n_trials, 0.05)];
+  all.median_wall_s = walls[fab_nearest_rank (n_trials, 0.5)];
+  all.high_wall_s = walls[fab_nearest_rank (n_trials, 0.95)];
   return all;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/order.h"
 #include "sim/config/schema_reader.h"
 #include "sim/scenario/catalog_params.h"
 
@@ -138,12 +139,6 @@ load_file (FabCatalog *self, const char *path, GError **error)
   return problem == NULL;
 }
 
-static int
-compare_paths (gconstpointer a, gconstpointer b)
-{
-  return g_strcmp0 (*(const char *const *) a, *(const char *const *) b);
-}
-
 static GPtrArray *
 list_files (const char *directory, GError **error)
 {
@@ -159,7 +154,7 @@ list_files (const char *directory, GError **error)
   while ((name = g_dir_read_name (dir)) != NULL)
     if (g_str_has_suffix (name, ".yaml") && name[0] != '.')
       g_ptr_array_add (paths, g_build_filename (directory, name, NULL));
-  g_ptr_array_sort (paths, compare_paths);
+  g_ptr_array_sort (paths, fab_order_texts);
   return g_steal_pointer (&paths);
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/spread.h"
 
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
+
 static guint
 n_draws (const FabPoint *point)
 {
@@ -14,21 +17,13 @@ draw_at (const FabPoint *point, guint index)
   return point->draws != NULL ? g_ptr_array_index (point->draws, MIN (index, point->draws->len - 1)) : point;
 }
 
-static gint
-ascending (gconstpointer a, gconstpointer b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
 /* Sorts the values. */
 static FabSpread
 summarise (GArray *values)
 {
-  g_array_sort (values, ascending);
+  g_array_sort (values, fab_order_doubles);
   return (FabSpread){ values->len, g_array_index (values, double, 0),
-                      g_array_index (values, double, (values->len - 1) / 2),
+                      g_array_index (values, double, fab_nearest_rank (values->len, 0.5)),
                       g_array_index (values, double, values->len - 1) };
 }
 

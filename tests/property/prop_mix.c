@@ -12,6 +12,7 @@
 
 #include "answer/job_mix.h"
 #include "models/models.h"
+#include "sim/base/order.h"
 #include "sim/run/run.h"
 #include "tests/support/play.h"
 
@@ -54,14 +55,6 @@ scenario_of (const Pair *pair, const char *rest, guint seed)
   return scenario;
 }
 
-static gint
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  double left = *(const double *) a, right = *(const double *) b;
-
-  return left < right ? -1 : left > right;
-}
-
 static double
 play_together (const Pair *pair)
 {
@@ -76,7 +69,7 @@ play_together (const Pair *pair)
     assert_non_null (simulation);
     steps_s[seed] = fab_ps_to_seconds (fab_simulation_probe (simulation)->step.times.duration_ps);
   }
-  qsort (steps_s, N_SEEDS, sizeof *steps_s, compare_doubles);
+  qsort (steps_s, N_SEEDS, sizeof *steps_s, fab_order_doubles);
   return steps_s[N_SEEDS / 2];
 }
 

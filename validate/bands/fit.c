@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/stats.h"
+
 enum { LEAST_OWN_TABLES = 2 };
 
 static const double drawn_by = 2;                      /* families that all operations count as */
@@ -15,18 +17,6 @@ static const double least_reach = 0.5, most_reach = 3; /* where the search begin
 static const double reach_step = 0.01;
 
 /* --- the mixture --- */
-
-typedef struct {
-  double log, weight;
-} Point;
-
-static gint
-compare_points (gconstpointer a, gconstpointer b)
-{
-  double first = ((const Point *) a)->log, second = ((const Point *) b)->log;
-
-  return first < second ? -1 : first > second;
-}
 
 /* What belongs to a cell, and what is left out of it; negative or NULL: any. */
 typedef struct {
@@ -47,7 +37,7 @@ holds (const Scope *self, const FabResiduals *one)
 
 /* The sorted points of a cell; weights sum up to 1. */
 typedef struct {
-  GArray *points; /* Point */
+  GArray *points; /* FabWeighted: logarithms */
   guint n_tables, n_families;
 } Mixture;
 
@@ -61,7 +51,7 @@ static Mixture
 mixture_of (const FabResiduals *all, guint n, const Scope *scope)
 {
   g_autoptr (GHashTable) n_tables = g_hash_table_new (g_str_hash, g_str_equal);
-  Mixture self = { .points = g_array_new (FALSE, FALSE, sizeof (Point)) };
+  Mixture self = { .points = g_array_new (FALSE, FALSE, sizeof (FabWeighted)) };
 
   for (guint i = 0; i < n; i++)
     if (holds (scope, &all[i])) {
@@ -72,29 +62,20 @@ mixture_of (const FabResiduals *all, guint n, const Scope *scope)
   self.n_families = g_hash_table_size (n_tables);
   for (guint i = 0; i < n; i++)
     for (guint k = 0; holds (scope, &all[i]) && k < all[i].n; k++) {
-      Point point = { all[i].logs[k], 1.0 / self.n_families / count_of (n_tables, all[i].family) / all[i].n };
+      FabWeighted point = { all[i].logs[k],
+                            1.0 / self.n_families / count_of (n_tables, all[i].family) / all[i].n };
 
       g_array_append_val (self.points, point);
     }
-  g_array_sort (self.points, compare_points);
+  g_array_sort (self.points, fab_order_weighted);
   return self;
 }
 
-/* The smallest residual with at least `share` of the weight at it or below. */
 static double
 quantile (const Mixture *self, double share)
 {
-  const double rounding = 1e-9;
-  double sum = 0;
-
-  for (guint i = 0; i < self->points->len; i++) {
-    const Point *point = &g_array_index (self->points, Point, i);
-
-    sum += point->weight;
-    if (sum >= share - rounding)
-      return point->log;
-  }
-  return self->points->len > 0 ? g_array_index (self->points, Point, self->points->len - 1).log : 0;
+  return fab_weighted_nearest_rank ((const FabWeighted *) (gpointer) self->points->data, self->points->len,
+                                    share);
 }
 
 /* Share `p` of the weight lies below the low end, and as much above the high one. A prediction is in its own band. */

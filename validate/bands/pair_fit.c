@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "validate/efficiencies/fit.h"
+#include "sim/base/stats.h"
 
 static const double least_reach = 0.5, most_reach = 3; /* where the search begins and gives up */
 static const double reach_step = 0.01;
@@ -76,13 +76,9 @@ set_of (const FabPair *pairs, guint n)
 
 /* --- the mixture --- */
 
-typedef struct {
-  double log, weight;
-} Point;
-
 /* Sorted points; weights sum up to 1. */
 typedef struct {
-  GArray *points; /* Point */
+  GArray *points; /* FabWeighted: logarithms */
   guint n_pairs, n_tables, n_families;
 } Mixture;
 
@@ -97,14 +93,6 @@ holds (const Scope *self, const FabPair *pair)
 {
   return self->place == pair->place && self->size_class == pair->size_class && pair->n > 0
       && !has_family (pair, self->without[0]) && !has_family (pair, self->without[1]);
-}
-
-static gint
-compare_points (gconstpointer a, gconstpointer b)
-{
-  double first = ((const Point *) a)->log, second = ((const Point *) b)->log;
-
-  return first < second ? -1 : first > second;
 }
 
 /* How many groups there are, kinds of each group, and pairs of each kind. */
@@ -144,7 +132,7 @@ count_names (Mixture *self, const Set *set, const Scope *scope)
 static Mixture
 mixture_of (const Set *set, const Scope *scope)
 {
-  Mixture self = { .points = g_array_new (FALSE, FALSE, sizeof (Point)) };
+  Mixture self = { .points = g_array_new (FALSE, FALSE, sizeof (FabWeighted)) };
   Counts counts = count (set, scope);
 
   count_names (&self, set, scope);
@@ -152,32 +140,23 @@ mixture_of (const Set *set, const Scope *scope)
     const FabPair *pair = &set->pairs[i];
 
     for (guint k = 0; holds (scope, pair) && k < pair->n; k++) {
-      Point point = { pair->logs[k], 1.0 / counts.n_groups / counts.kinds[set->group[i]]
-                                         / counts.pairs[set->kind[i]] / pair->n };
+      FabWeighted point = { pair->logs[k], 1.0 / counts.n_groups / counts.kinds[set->group[i]]
+                                               / counts.pairs[set->kind[i]] / pair->n };
 
       g_array_append_val (self.points, point);
     }
   }
-  g_array_sort (self.points, compare_points);
+  g_array_sort (self.points, fab_order_weighted);
   g_free (counts.kinds);
   g_free (counts.pairs);
   return self;
 }
 
-/* The smallest difference with at least `share` of the weight at it or below. */
 static double
 quantile (const Mixture *self, double share)
 {
-  double sum = 0;
-
-  for (guint i = 0; i < self->points->len; i++) {
-    const Point *point = &g_array_index (self->points, Point, i);
-
-    sum += point->weight;
-    if (sum >= share - rounding)
-      return point->log;
-  }
-  return self->points->len > 0 ? g_array_index (self->points, Point, self->points->len - 1).log : 0;
+  return fab_weighted_nearest_rank ((const FabWeighted *) (gpointer) self->points->data, self->points->len,
+                                    share);
 }
 
 static double

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "sim/base/order.h"
+#include "sim/base/stats.h"
 
 static const FabBytes middle_bytes = 256 * 1024, large_bytes = 64 * 1024 * 1024;
 
@@ -20,16 +21,12 @@ fab_size_class (FabBytes size_bytes)
                                    : FAB_SIZE_LARGE;
 }
 
-/* The mean of the two in the middle when their number is even. */
+/* Sorts the values. */
 static double
 median (GArray *values)
 {
-  guint half = values->len / 2;
-
   g_array_sort (values, fab_order_doubles);
-  if (values->len % 2 == 1)
-    return g_array_index (values, double, half);
-  return (g_array_index (values, double, half - 1) + g_array_index (values, double, half)) / 2;
+  return fab_median ((const double *) (gpointer) values->data, values->len);
 }
 
 FabErrors

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/stats.h"
+
 static const double robust_log = 0.3;  /* a third more or a quarter less */
 static const double ridge = 1;         /* groups that say that an effect is none */
 static const double drawn_by = 1;      /* groups that the effects count as in a cell */
@@ -25,46 +27,6 @@ is_same_cell (const FabEfficiencyPoint *a, const FabEfficiencyPoint *b)
     if (g_strcmp0 (axis_of (a, axis), axis_of (b, axis)) != 0)
       return FALSE;
   return TRUE;
-}
-
-/* --- quantiles --- */
-
-typedef struct {
-  double value, weight;
-} Weighted;
-
-static gint
-compare_weighted (gconstpointer a, gconstpointer b)
-{
-  double first = ((const Weighted *) a)->value, second = ((const Weighted *) b)->value;
-
-  return first < second ? -1 : first > second;
-}
-
-/* Each value stands in the middle of its weight; between two of them the quantile is a straight line. */
-double
-fab_weighted_quantile (const double *values, const double *weights, guint n, double fraction)
-{
-  g_autofree Weighted *sorted = g_new (Weighted, n + 1);
-  double sum = 0, before = 0, last = 0, at = 0;
-
-  for (guint i = 0; i < n; i++) {
-    sorted[i] = (Weighted){ values[i], weights != NULL ? weights[i] : 1 };
-    sum += sorted[i].weight;
-  }
-  if (n == 0 || sum <= 0)
-    return 0;
-  qsort (sorted, n, sizeof (Weighted), compare_weighted);
-  for (guint i = 0; i < n; i++) {
-    double middle = (before + sorted[i].weight / 2) / sum;
-
-    if (middle >= fraction)
-      return i == 0 ? sorted[0].value : at + (sorted[i].value - at) * (fraction - last) / (middle - last);
-    before += sorted[i].weight;
-    last = middle;
-    at = sorted[i].value;
-  }
-  return sorted[n - 1].value;
 }
 
 /* --- groups --- */

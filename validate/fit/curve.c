@@ -7,6 +7,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/order.h"
+#include "sim/base/stats.h"
 
 typedef struct {
   double scale_fraction;  /* standard deviation of the residuals without outliers; > 0 */
@@ -158,7 +159,7 @@ fit_scale (const FabFitPoint *points, guint n)
   if (count == 0)
     return straight_fraction;
   qsort (bends, count, sizeof *bends, fab_order_doubles);
-  return MAX (normal * bends[count / 2], straight_fraction);
+  return MAX (normal * bends[fab_upper_median (count)], straight_fraction);
 }
 
 /* Returns the cost of a run fitted as one regime. */
@@ -355,7 +356,7 @@ widen_scale (const FabFitPoint *points, const FabFitCuts *cuts, const FabFitRegi
     for (guint i = regimes[k].first; i < regimes[k].end; i++)
       residuals[i] = fabs (fit_line_residual (&regimes[k].line, &points[i]));
   qsort (residuals, n, sizeof *residuals, fab_order_doubles);
-  return MAX (scale_fraction, normal * residuals[n / 2]);
+  return MAX (scale_fraction, normal * residuals[fab_upper_median (n)]);
 }
 
 /* Returns half of the 95 % interval of a point. It comes from the regime's own points where they are enough, because
@@ -450,7 +451,7 @@ median_time (const FabFitPoint *points, guint n)
   for (guint i = 0; i < n; i++)
     times[i] = points[i].time_ps;
   qsort (times, n, sizeof *times, fab_order_doubles);
-  return times[n / 2];
+  return times[fab_upper_median (n)];
 }
 
 /* Fails when many sizes are faster than messages of a tenth of their size: such times are not those of messages. A

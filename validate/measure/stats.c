@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
+
 #define TAIL_FRACTION 0.025
 #define SCALED_MAD \
   1.4826 /* scales the median absolute deviation of a normal distribution to its standard deviation */
@@ -23,52 +26,26 @@ fab_stats_median_rank (guint n)
   return n / 2;
 }
 
-/* Returns the median of sorted samples, n > 0. Of an even number it is the mean of the middle two, rounded down. */
-static FabTimePs
-stats_median (const FabTimePs *sorted_ps, guint n)
-{
-  FabTimePs low_ps = sorted_ps[(n - 1) / 2], high_ps = sorted_ps[n / 2];
-
-  return low_ps + (high_ps - low_ps) / 2;
-}
-
-/* Returns the smallest sample that at least `percent` of all do not exceed (nearest rank); percent 1 to 100. */
-static FabTimePs
-stats_percentile (const FabTimePs *sorted_ps, guint n, guint percent)
-{
-  guint64 rank = ((guint64) n * percent + 99) / 100;
-
-  return sorted_ps[MAX (rank, 1) - 1];
-}
-
-static int
-compare_times (gconstpointer a, gconstpointer b)
-{
-  FabTimePs x = *(const FabTimePs *) a, y = *(const FabTimePs *) b;
-
-  return (x > y) - (x < y);
-}
-
 static FabTimePs *
 sorted_copy (const FabTimePs *times_ps, guint n)
 {
   FabTimePs *copy = g_memdup2 (times_ps, n * sizeof *times_ps);
 
-  qsort (copy, n, sizeof *copy, compare_times);
+  qsort (copy, n, sizeof *copy, fab_order_int64s);
   return copy;
 }
 
 guint
 fab_stats_outliers (const FabTimePs *sorted_ps, guint n)
 {
-  FabTimePs median_ps = stats_median (sorted_ps, n);
+  FabTimePs median_ps = fab_median_time (sorted_ps, n);
   g_autofree FabTimePs *distances_ps = g_new (FabTimePs, n);
   guint n_outliers = 0;
 
   for (guint i = 0; i < n; i++)
     distances_ps[i] = ABS (sorted_ps[i] - median_ps);
-  qsort (distances_ps, n, sizeof *distances_ps, compare_times);
-  double limit_ps = OUTLIER_DEVIATIONS * SCALED_MAD * (double) stats_median (distances_ps, n);
+  qsort (distances_ps, n, sizeof *distances_ps, fab_order_int64s);
+  double limit_ps = OUTLIER_DEVIATIONS * SCALED_MAD * (double) fab_median_time (distances_ps, n);
   for (guint i = 0; i < n; i++)
     n_outliers += (double) distances_ps[i] > limit_ps;
   return n_outliers;
@@ -80,12 +57,12 @@ fab_stats_point (const FabTimePs *samples_ps, guint n, FabMeasuredPoint *point)
   g_autofree FabTimePs *sorted_ps = sorted_copy (samples_ps, n);
   guint rank = fab_stats_median_rank (n);
 
-  point->time_ps = stats_median (sorted_ps, n);
+  point->time_ps = fab_median_time (sorted_ps, n);
   point->low_ps = rank > 0 ? sorted_ps[rank - 1] : 0;
   point->high_ps = rank > 0 ? sorted_ps[n - rank] : 0;
   point->min_ps = sorted_ps[0];
-  point->p05_ps = stats_percentile (sorted_ps, n, 5);
-  point->p95_ps = stats_percentile (sorted_ps, n, 95);
+  point->p05_ps = sorted_ps[fab_nearest_rank (n, 0.05)];
+  point->p95_ps = sorted_ps[fab_nearest_rank (n, 0.95)];
   point->max_ps = sorted_ps[n - 1];
   point->n_samples = n;
   point->n_outliers = fab_stats_outliers (sorted_ps, n);

@@ -4,26 +4,11 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/order.h"
+#include "sim/base/stats.h"
 #include "sim/study/machine.h"
 
 const char *const fab_trace_place_names[] = { "all", "packed", "across", NULL };
-
-static gint
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  double left = *(const double *) a, right = *(const double *) b;
-
-  return left < right ? -1 : left > right;
-}
-
-/* The two in the middle of an even number count half each. */
-double
-fab_trace_median (const GArray *sorted)
-{
-  guint n = sorted->len;
-
-  return (g_array_index (sorted, double, (n - 1) / 2) + g_array_index (sorted, double, n / 2)) / 2;
-}
 
 static gint
 compare_rows (gconstpointer a, gconstpointer b)
@@ -96,9 +81,9 @@ measure_row (const FabTraceAccount *account, const FabScenario *machine, FabTrac
     if (row_of (account, i, machine, &other) && compare_rows (row, &other) == 0)
       g_array_append_val (times_us, time_us);
   }
-  g_array_sort (times_us, compare_doubles);
+  g_array_sort (times_us, fab_order_doubles);
   row->shortest_us = g_array_index (times_us, double, 0);
-  row->median_us = fab_trace_median (times_us);
+  row->median_us = fab_median ((const double *) (gpointer) times_us->data, times_us->len);
 }
 
 /* The part of the machine that the group has. NULL: it does not fit. */

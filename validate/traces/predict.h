@@ -47,8 +47,5 @@ gboolean fab_trace_choose (const FabTraceChoice *choice, const FabScenario *mach
 /* The same rows without predictions; groups count as packed. */
 GArray *fab_trace_list (const FabTraceAccount *account, guint *n_left_out);
 
-/* The median of doubles that are sorted; `sorted` is not empty. */
-double fab_trace_median (const GArray *sorted);
-
 /* The measured time that a prediction is held against. */
 double fab_trace_prediction_measured_us (const FabTracePrediction *self, gboolean is_whole);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "sim/base/order.h"
 #include "sim/base/thread_pool.h"
 #include "validate/training/report_parts.h"
 
@@ -66,12 +67,6 @@ fab_training_group_rows (FabTrainingResult *self)
 
 /* --- the sample of a large source --- */
 
-static gint
-compare_keys (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
 /* Plays every k-th of the sorted groups; returns how many rows that are. */
 static guint
 play_every (FabTrainingResult *self, char *const *keys, const GPtrArray *groups, guint k)
@@ -79,7 +74,7 @@ play_every (FabTrainingResult *self, char *const *keys, const GPtrArray *groups,
   guint n = 0;
 
   for (guint i = 0; i < self->rows->len; i++) {
-    gpointer *found = bsearch (&keys[i], groups->pdata, groups->len, sizeof (gpointer), compare_keys);
+    gpointer *found = bsearch (&keys[i], groups->pdata, groups->len, sizeof (gpointer), fab_order_texts);
     gboolean is_played = (guint) (found - groups->pdata) % k == 0;
 
     fab_training_row_of (self, i)->role = is_played ? FAB_RUN_ANCHOR : FAB_RUN_NOT_PLAYED;
@@ -101,7 +96,7 @@ fab_training_sample (FabTrainingResult *self)
     if (g_hash_table_add (seen, keys[i]))
       g_ptr_array_add (groups, keys[i]);
   }
-  g_ptr_array_sort (groups, compare_keys);
+  g_ptr_array_sort (groups, fab_order_texts);
   for (guint k = 1;
        play_every (self, keys, groups, k) > (guint) self->source->spec->n_sample && k < groups->len; k++)
     ;

@@ -14,14 +14,7 @@
 
 #include "models/workload/replay/replay.h"
 #include "sim/base/error.h"
-
-static gint
-compare_ranks (gconstpointer a, gconstpointer b)
-{
-  guint left = *(const guint *) a, right = *(const guint *) b;
-
-  return left < right ? -1 : left > right;
-}
+#include "sim/base/order.h"
 
 /* "pg [0, 8, 16]"; NULL: the list is not there, is cut, or names other than ranks of the trace. */
 static GArray *
@@ -46,7 +39,7 @@ read_list (const char *text, guint n_world)
     g_array_append_val (list, value);
     at = end + strspn (end, " ");
   }
-  g_array_sort (list, compare_ranks);
+  g_array_sort (list, fab_order_guints);
   for (guint i = 1; i < list->len; i++)
     if (g_array_index (list, guint, i) == g_array_index (list, guint, i - 1))
       return NULL;
@@ -127,5 +120,5 @@ replay_shape_group (const ReplayShape *shape, guint n_ranks, guint n, guint *ran
   for (guint i = 0; i < shape->n_ranks; i++)
     ranks[i] = shape->list != NULL ? g_array_index (shape->list, guint, i)
                                    : (first + i * shape->stride) % n_ranks;
-  qsort (ranks, shape->n_ranks, sizeof (guint), compare_ranks);
+  qsort (ranks, shape->n_ranks, sizeof (guint), fab_order_guints);
 }

@@ -5,6 +5,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/order.h"
 
 static gboolean
 is_training (const FabModelInfo *info)
@@ -99,14 +100,6 @@ job_facts_init (JobFacts *self, const FabScenario *scenario, GError **error)
                     self->n_ranks);
 }
 
-static gint
-ascending (gconstpointer a, gconstpointer b)
-{
-  gint64 x = *(const gint64 *) a, y = *(const gint64 *) b;
-
-  return (x > y) - (x < y);
-}
-
 GArray *
 job_facts_micro_batches (const JobFacts *self, gint64 per_rank, gint64 most, gint64 round)
 {
@@ -118,7 +111,7 @@ job_facts_micro_batches (const JobFacts *self, gint64 per_rank, gint64 most, gin
       g_array_append_val (sizes, size);
   if (per_rank % (written * round) == 0 && ((written & (written - 1)) != 0 || written > most))
     g_array_append_val (sizes, written);
-  g_array_sort (sizes, ascending);
+  g_array_sort (sizes, fab_order_int64s);
   return sizes;
 }
 

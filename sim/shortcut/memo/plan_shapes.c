@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/shortcut/memo/plan_shapes.h"
 
-#include <string.h>
+#include "sim/base/order.h"
 
 /* Numbers of byte strings, by their SHA-256. */
 typedef struct {
@@ -89,14 +89,6 @@ fab_plan_shapes_free (FabPlanShapes *self)
 
 /* --- sets of links --- */
 
-static int
-by_id (gconstpointer a, gconstpointer b)
-{
-  FabLinkId x = *(const FabLinkId *) a, y = *(const FabLinkId *) b;
-
-  return (x > y) - (x < y);
-}
-
 /* (transfer full) */
 static LinkSet *
 set_new (const GArray *links)
@@ -107,7 +99,7 @@ set_new (const GArray *links)
   set->ids = g_memdup2 (links->data, n * sizeof (FabLinkId));
   set->n = MIN (n, 1);
   if (n > 1)
-    qsort (set->ids, n, sizeof *set->ids, by_id);
+    qsort (set->ids, n, sizeof *set->ids, fab_order_guints);
   for (guint i = 1; i < n; i++)
     if (set->ids[i] != set->ids[i - 1])
       set->ids[set->n++] = set->ids[i];
@@ -132,7 +124,7 @@ number_of_set (FabPlanShapes *self, LinkSet *set)
 static guint32
 find_rank (const LinkSet *set, FabLinkId link)
 {
-  const FabLinkId *found = bsearch (&link, set->ids, set->n, sizeof link, by_id);
+  const FabLinkId *found = bsearch (&link, set->ids, set->n, sizeof link, fab_order_guints);
 
   return (guint32) (found - set->ids);
 }

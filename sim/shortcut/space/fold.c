@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/base/mix.h"
+#include "sim/base/order.h"
 #include "sim/shortcut/space/schedule_classes.h"
 
 /* Rounds until lanes whose differences still spread are played one by one; the shipped scenarios need up to 11. */
@@ -362,14 +363,6 @@ find_firsts (Refinement *self, const guint64 *colours, guint n, guint *firsts)
   }
 }
 
-static gint
-compare_links (gconstpointer a, gconstpointer b)
-{
-  FabLinkId x = *(const FabLinkId *) a, y = *(const FabLinkId *) b;
-
-  return x < y ? -1 : x > y;
-}
-
 /* The links that stand for those of a footprint, with nothing on them yet. */
 static FabFootprint *
 folded_footprint_new (const Classes *self, const FabFootprint *footprint)
@@ -383,7 +376,7 @@ folded_footprint_new (const Classes *self, const FabFootprint *footprint)
   for (guint i = 0; i < footprint->n; i++)
     if (!self->refinement->is_left_out[footprint->links[i]])
       folded->links[n++] = self->links[footprint->links[i]];
-  qsort (folded->links, n, sizeof (FabLinkId), compare_links);
+  qsort (folded->links, n, sizeof (FabLinkId), fab_order_guints);
   for (guint i = 0; i < n; i++)
     if (i == 0 || folded->links[i] != folded->links[i - 1])
       folded->links[folded->n++] = folded->links[i];

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "sim/base/order.h"
 #include "sim/collective/collective.h"
 #include "validate/measure/cuda/driver.h"
 #include "validate/measure/cuda/gpus.h"
@@ -437,12 +438,6 @@ parse_ops (const char *text, GError **error)
   return g_steal_pointer (&ops);
 }
 
-static int
-compare_texts (gconstpointer a, gconstpointer b)
-{
-  return g_strcmp0 (*(const char *const *) a, *(const char *const *) b);
-}
-
 /* Returns "NCCL_ALGO=Ring NCCL_PROTO=Simple"; NULL: no variable is set. (transfer full) */
 static char *
 environment (void)
@@ -455,7 +450,7 @@ environment (void)
       g_ptr_array_add (set, all[i]);
   if (set->len == 0)
     return NULL;
-  g_ptr_array_sort (set, compare_texts);
+  g_ptr_array_sort (set, fab_order_texts);
   g_ptr_array_add (set, NULL);
   return g_strjoinv (" ", (char **) set->pdata);
 }

@@ -15,19 +15,6 @@ entry_at (const FabEfficienciesFit *fit, guint index)
   return &g_array_index (fit->entries, FabEfficiencyEntry, index);
 }
 
-/* Each value stands in the middle of its weight: of 1, 1 and 2 at 1/8, 3/8 and 3/4. Half way between the last two is
- * 9/16. */
-static void
-quantiles (G_GNUC_UNUSED void **state)
-{
-  const double values[] = { 4, 1, 2 }, weights[] = { 2, 1, 1 };
-
-  assert_near (fab_weighted_quantile (values, weights, 3, 9.0 / 16), 3, 1e-12);
-  assert_near (fab_weighted_quantile (values, weights, 3, 0.01), 1, 1e-12);
-  assert_near (fab_weighted_quantile (values, weights, 3, 0.99), 4, 1e-12);
-  assert_near (fab_weighted_quantile (values, NULL, 3, 0.5), 2, 1e-12);
-}
-
 /* One cell of two groups, 0 and the median of 0.1, 0.2 and 0.9: the mean is 0.1, and there are no effects. */
 static void
 groups_weigh_the_same (G_GNUC_UNUSED void **state)
@@ -111,11 +98,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (quantiles),
-    cmocka_unit_test (groups_weigh_the_same),
-    cmocka_unit_test (sources_do_not_rule),
-    cmocka_unit_test (effects_and_cells),
-    cmocka_unit_test (judged_rows_are_only_compared),
+    cmocka_unit_test (groups_weigh_the_same), cmocka_unit_test (sources_do_not_rule),
+    cmocka_unit_test (effects_and_cells),     cmocka_unit_test (judged_rows_are_only_compared),
     cmocka_unit_test (ends_are_stretched),
   };
 
