@@ -6,21 +6,14 @@
 A test says why it skips, or skips a part of itself, in lines that begin with "skipped: ". Of a test that speaks the Test
 Anything Protocol every case counts. Exit code 1 when a test failed or none ran.
 """
-import glob
-import json
 import os
 import re
 import sys
 
+from introspect import results
+
 PASSED = ("OK", "EXPECTEDFAIL")
 SKIPPED = ("SKIP", "IGNORED")
-
-
-def results(directory):
-    for path in glob.glob(os.path.join(glob.escape(directory), "meson-logs", "testlog*.json")):
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                yield json.loads(line)
 
 
 def reasons(test):

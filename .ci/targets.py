@@ -1,30 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""targets.py DIR [SUITE] prints, as names for ninja, what must be built before the tests of DIR run: everything that is
-built by default, and what the tests depend on. Tests of SUITE are left out.
+"""targets.py DIR [--only SUITE | --without SUITE] prints, as names for ninja, what must be built before the tests of DIR
+run: what the tests depend on, and everything that is built by default unless only one suite is asked for.
 
 Without names ninja builds the programs of all tests and benchmarks, even those that are not built by default."""
-import json
 import os
-import subprocess
 import sys
 
-
-def introspected(directory, what):
-    done = subprocess.run(["meson", "introspect", what, directory], stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    return json.loads(done.stdout)
-
-
-def is_of(test, suite):
-    return any(name.split(":")[-1] == suite for name in test["suite"])
-
+from introspect import introspected, is_of
 
 directory = os.path.realpath(sys.argv[1])
-left_out = sys.argv[2] if len(sys.argv) > 2 else None
+how, suite = sys.argv[2:4] if len(sys.argv) > 2 else ("--without", None)
 targets = introspected(directory, "--targets")
-wanted = {target["id"] for target in targets if target["build_by_default"]}
+wanted = {target["id"] for target in targets if target["build_by_default"] and how == "--without"}
 for one in introspected(directory, "--tests"):
-    if not is_of(one, left_out):
+    if is_of(one, suite) == (how == "--only"):
         wanted |= set(one["depends"])
 for target in targets:
     if target["id"] in wanted:

@@ -20,7 +20,8 @@ checks/GROUP.txt: everything else. A case is
                     of CSV: a row and a column
     out LINE        all of stdout, unless there are lines of the two kinds above
     err LINE        all of stderr; without such a line it is empty
-    plain           the case takes seconds and runs no code that others do not: it is left out under sanitizers
+    plain           the case takes seconds and runs no code that others do not: it is left out under sanitizers, and
+                    of `./dev test --quick` (FAB_QUICK=1)
 
 Under sanitizers, which make a case take four times as long, every fifth case is run, and every one called bad-..., which
 is refused: commands play scenarios with the same code, and errors are where memory slips.
@@ -45,6 +46,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCENARIOS = os.path.join(HERE, "..", "..", "scenarios")
 FIXTURES = os.path.join(HERE, "..", "fixtures")
 IS_UPDATE = os.environ.get("FAB_UPDATE_GOLDEN") == "1"
+IS_QUICK = os.environ.get("FAB_QUICK") == "1"
 IS_SANITIZED = os.environ.get("FAB_SANITIZED") == "1"
 WORDS = ("exit", "has", "out", "err")  # of a line in a case; anything else is the path of a value
 
@@ -213,9 +215,13 @@ def group_of(page):
     return page.name.split("-")[0]
 
 
+def without_plain(cases):
+    return [case for case in cases if not (isinstance(case, Check) and case.is_plain)]
+
+
 def sanitized(cases):
     """Those that are worth their time under sanitizers."""
-    cases = [case for case in cases if not (isinstance(case, Check) and case.is_plain)]
+    cases = without_plain(cases)
     chosen = cases[::5]
     return [case for case in cases if case in chosen or case.name.startswith("bad-")]
 
@@ -227,6 +233,8 @@ def run_group(program, group):
     cases = [case for case in cases if os.environ.get("FAB_GOLDEN") in (None, case.name)]
     if IS_SANITIZED:
         cases = sanitized(cases)
+    elif IS_QUICK:
+        cases = without_plain(cases)
     print(f"1..{len(cases)}")
     n_bad = 0
     for number, case in enumerate(cases, 1):
