@@ -7,7 +7,8 @@
 #
 #   tests/fresh/fresh.sh [COMMAND...]   each COMMAND is run with bash in the checkout
 #                                       (default: './dev run' './dev test')
-#   SUITE=bookworm                      another Debian release
+#   SUITE=bookworm                      another release
+#   MIRROR=ADDRESS                      an archive that has it, where the one of this machine's apt has not
 #   WITH=DIR                            files of DIR are copied to /srv/with
 #   KEEP=1                              leave the folder there
 # SPDX-License-Identifier: Apache-2.0
@@ -23,11 +24,12 @@ if ! command -v debootstrap >/dev/null; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends debootstrap
 fi
 
-# The first archive of that release in the lists of this machine's apt.
+# The first archive of that release in the lists of this machine's apt, or else the first of all: one archive has all
+# releases of a distribution.
 # shellcheck disable=SC2016 # apt's own variables
-mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
-  awk -v suite="$suite" '$1 == suite { print $2; exit }')
-[ -n "$mirror" ] || { echo "fresh.sh: this machine's apt knows no $suite; try SUITE=..." >&2; exit 3; }
+mirror=${MIRROR:-$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
+  awk -v suite="$suite" '$1 == suite && !found { print $2; found = 1 } NR == 1 { first = $2 } END { if (!found) print first }')}
+[ -n "$mirror" ] || { echo "fresh.sh: this machine's apt knows no archive; name one with MIRROR=" >&2; exit 3; }
 
 machine=$(mktemp -d)
 chmod 755 "$machine" # tests drop to another user inside
