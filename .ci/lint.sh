@@ -30,6 +30,7 @@ if [ "${1:-}" != --text ]; then
   check scripts .ci/scripts.sh
   check meson .ci/meson.sh
   check cppcheck .ci/cppcheck.sh
+  check clang .ci/clang.sh
 fi
 
 wait

@@ -245,7 +245,7 @@ link_to (const char *page)
 
   for (gsize i = 0; PAGE_FOLDER[i] != '\0' && page[i] == PAGE_FOLDER[i]; i++)
     shared = page[i] == '/' ? i + 1 : shared;
-  for (const char *p = PAGE_FOLDER + shared; *p != '\0'; p++)
+  for (const char *p = &PAGE_FOLDER[shared]; *p != '\0'; p++)
     if (*p == '/')
       g_string_append (out, "../");
   g_string_append (out, page + shared);

@@ -50,7 +50,8 @@ warn_of_memory (const FabScenario *scenario, const FabSimulation *simulation)
 {
   const FabMemoryTrying trying = { &fab_models, fab_cli_threads (), NULL };
   g_autoptr (FabVerdict) verdict = fab_verdict_of_built (simulation);
-  g_autoptr (FabMemoryAdvice) advice = fab_advise_memory (scenario, simulation, &trying, verdict);
+  G_GNUC_UNUSED g_autoptr (FabMemoryAdvice) advice = fab_advise_memory (scenario, simulation, &trying,
+                                                                        verdict);
   const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_DOES_NOT_FIT);
 
   if (finding == NULL)

@@ -168,7 +168,7 @@ append_answers (GString *text, const FabMixAnswer *answer)
     for (guint l = 0; l < kind->table.n_levels; l++) {
       const double *row = kind->table.slowdown + l * kind->table.n_loads;
 
-      if (kind->table.nodes_per_group[l] >= kind->spec->nodes)
+      if (kind->table.nodes_per_group[l] >= (double) kind->spec->nodes)
         continue;
       if (!has_title) {
         g_string_append_printf (text, "\n  %-20s\v %11s\v %10s", "slower by places", "nodes/leaf",

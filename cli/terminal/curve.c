@@ -193,7 +193,7 @@ fab_curve_append (GString *out, const FabCurve *curve, guint columns, gboolean h
     return;
   Range range = find_range (curve);
   Canvas canvas = { cells * (has_braille ? DOTS_ACROSS : 1), ROWS * (has_braille ? DOTS_DOWN : 1), NULL };
-  g_autofree guint8 *dots = canvas.dots = g_new0 (guint8, canvas.across * canvas.down);
+  G_GNUC_UNUSED g_autofree guint8 *dots = canvas.dots = g_new0 (guint8, canvas.across * canvas.down);
   if (curve->level != NULL)
     draw_level (&canvas, *curve->level, &range);
   draw (&canvas, curve, &range);

@@ -87,7 +87,7 @@ read_lines (FabJobLogReading *self, GError **error)
 static FabJobLog *
 read_all (FabFileBytes *bytes, guint gpus_per_node, GError **error)
 {
-  g_autoptr (FabFileBytes) owned = bytes;
+  G_GNUC_UNUSED g_autoptr (FabFileBytes) owned = bytes;
   g_autoptr (FabJobLog) log = NULL;
   g_autoptr (GString) line = g_string_new (NULL);
 

@@ -99,8 +99,8 @@ fab_imported_machine_join (FabImportedMachine *self, guint a, guint b, const cha
   g_array_append_val (self->links, joined);
 }
 
-static void
-add_note (FabImportedMachine *self, FabFileNoteKind kind, guint line, const char *format, va_list args)
+static void G_GNUC_PRINTF (4, 0)
+    add_note (FabImportedMachine *self, FabFileNoteKind kind, guint line, const char *format, va_list args)
 {
   g_autofree char *text = g_strdup_vprintf (format, args);
 

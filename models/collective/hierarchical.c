@@ -136,7 +136,7 @@ hierarchical_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, 
 
   if (!fab_phases_form (phases, env, form, error))
     return FALSE;
-  g_autofree guint *rails = fab_rails_list (group, &form->n_channels);
+  g_free (fab_rails_list (group, &form->n_channels));
   return TRUE;
 }
 

@@ -771,8 +771,7 @@ fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *clus
   g_autofree FabVertexId *nics = g_memdup2 (cluster->nics, sizeof (FabVertexId) * (n_machines * n_ports + 1));
   Site site = { scenario, names, nics, n_machines, n_ports };
   g_autofree FabLinkChange *changes = list_changes (&site, graph, diagnostics);
-  g_autoptr (FabDisturbancesPlan) before = plan_disturbances (&site, graph,
-                                                              diagnostics); /* only for its diagnostics */
+  fab_disturbances_plan_free (plan_disturbances (&site, graph, diagnostics)); /* only for its diagnostics */
   if (!fab_diagnostics_check (diagnostics, error))
     return FALSE;
   fab_graph_change (graph, changes);

@@ -640,12 +640,13 @@ fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks
   if (plan->footprint == NULL)
     return 0;
   g_autoptr (FabSchedule) schedule = fab_library_schedule (self->job->site->library, plan, n_chunks);
-  g_autoptr (FabPlay) play = fab_play_new (schedule, self->net,
-                                           &(FabPlaySpec){ .bytes = plan->bytes,
-                                                           .wire_factor = plan->wire_factor,
-                                                           .share = 1,
-                                                           .watch = &fab_skips_watch,
-                                                           .done = { stop_engine, engine, 0 } });
+  G_GNUC_UNUSED g_autoptr (FabPlay) play = fab_play_new (schedule, self->net,
+                                                         &(FabPlaySpec){
+                                                             .bytes = plan->bytes,
+                                                             .wire_factor = plan->wire_factor,
+                                                             .share = 1,
+                                                             .watch = &fab_skips_watch,
+                                                             .done = { stop_engine, engine, 0 } });
   fab_engine_run (engine);
   return fab_engine_now (engine) - start_ps;
 }

@@ -105,8 +105,7 @@ tidy (double value)
   return step >= 1 ? round (value / step) * step : round (value / step) / round (1 / step);
 }
 
-static void
-note (FabFragment *self, const char *format, ...)
+static void G_GNUC_PRINTF (2, 3) note (FabFragment *self, const char *format, ...)
 {
   va_list arguments;
 

@@ -135,8 +135,7 @@ fit_largest (FabFitKind *kind, const GArray *points)
                     * sqrt (MAX (squares / n - kind->rate * kind->rate, 0) / (n - 1));
 }
 
-static void
-note (FabLinkFit *self, const char *format, ...)
+static void G_GNUC_PRINTF (2, 3) note (FabLinkFit *self, const char *format, ...)
 {
   va_list arguments;
 

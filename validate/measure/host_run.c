@@ -336,8 +336,7 @@ host_machine (FabMeasureHost *base, const char *key, const char *value)
     fab_samples_set_machine (self->samples, key, value, NULL);
 }
 
-static void
-host_note (FabMeasureHost *base, const char *format, ...)
+static void G_GNUC_PRINTF (2, 3) host_note (FabMeasureHost *base, const char *format, ...)
 {
   Host *self = (Host *) base;
   g_autofree char *note = NULL;
