@@ -31,6 +31,17 @@ PARTS = {
         "formats/measurement/series.h",
     ),
 }
+# What each room inside formats may include, beside the heads of formats/ itself.
+FORMATS = {
+    "text": "",
+    "machine": "text",
+    "measurement": "text",
+    "model": "text",
+    "trace": "text",
+    "schedule": "text trace",  # Chakra and GOAL are read as traces
+    "job_log": "text",
+    "export": "",
+}
 # Who sees which heads of a satellite; the first row that fits decides, and without one all of it is seen. `validate`
 # judges the model by what measure recorded, and measures nothing itself.
 FACES = (
@@ -104,6 +115,16 @@ def between_models(source, target):
     return "no model includes another; only models/models.h"
 
 
+def inside_formats(source, target):
+    """Why `source` may not include `target`, both below formats/; None when it may."""
+    if source.count("/") == 1 or target.count("/") == 1:
+        return None
+    here, to = source.split("/")[1], target.split("/")[1]
+    if here not in FORMATS or to not in FORMATS:
+        return f"a room that the plan does not name: {here if here not in FORMATS else to}"
+    return None if to in (here, *FORMATS[here].split()) else f"formats/{here} does not see formats/{to}"
+
+
 def of_satellites(source, target):
     """Why `source` may not include `target`, where one of them is a satellite; None when it may."""
     for home, parts in PARTS.items():
@@ -126,6 +147,8 @@ def why_not(source, target):
     reason = of_satellites(source, target)
     if reason:
         return reason
+    if here == to == "formats":
+        return inside_formats(source, target)
     if here == to == "sim":
         return inside_sim(source, target)
     if here == to == "models":
