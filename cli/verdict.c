@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/verdict.h"
 
-#include "answer/memory_advice.h"
 #include "cli/terminal/terminal.h"
-#include "models/models.h"
 
 enum { LABEL_COLUMNS = 16, INDENT = 2 + LABEL_COLUMNS };
-
-void
-fab_cli_advise (const FabScenario *scenario, FabVerdict *verdict)
-{
-  fab_advise_memory_of (scenario, &(FabMemoryTrying){ &fab_models, fab_cli_threads (), NULL }, verdict);
-}
 
 /* "  label           text", in lines that fit the terminal, or 80 columns, where words allow it; a unit stays with its
  * number. */

@@ -5,10 +5,6 @@
 #include "cli/cli.h"
 #include "sim/verdict/verdict.h"
 
-/* Where the verdict on the scenario says that its job does not fit into memory, tries what would make it fit, and says
- * so there. Takes about as long as building the scenario thirty times. */
-void fab_cli_advise (const FabScenario *scenario, FabVerdict *verdict);
-
 /* Appends the findings that stop, each wrapped and followed by its advice, and a blank line; nothing where there are
  * none. */
 void fab_cli_append_stops (GString *page, const FabVerdict *verdict);
