@@ -51,6 +51,54 @@ count_failures (const Watch *self, const FabSimulation *simulation, FabStore *st
   return store == NULL || fab_store_add_goodput (store, &row, error);
 }
 
+/* --- what sets the pace --- */
+
+static double
+busy_fraction (const FabProbe *probe, FabLinkId link)
+{
+  for (guint i = 0; i < probe->link_loads->len; i++)
+    if (g_array_index (probe->link_loads, FabLinkLoadRecord, i).link == link)
+      return g_array_index (probe->link_loads, FabLinkLoadRecord, i).busy_fraction;
+  return 0;
+}
+
+static double
+startup_fraction (const FabSimulation *simulation)
+{
+  const FabDag *dag = fab_simulation_dag (simulation);
+  const GArray *records = fab_simulation_probe (simulation)->collectives;
+  double startup_ps = 0, all_ps = 0;
+
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
+
+    startup_ps += (double) dag->collectives[record->index].plan.startup_ps;
+    all_ps += (double) (record->end_ps - record->start_ps);
+  }
+  return all_ps > 0 ? startup_ps / all_ps : 0;
+}
+
+static FabPaceRecord
+pace_of (const FabSimulation *simulation)
+{
+  const FabProbe *probe = fab_simulation_probe (simulation);
+  FabBinding binding = fab_binding_find (probe, fab_simulation_cluster (simulation)->graph);
+
+  return (FabPaceRecord){ .binding_link = binding.link,
+                          .binding_fraction = binding.fraction,
+                          .binding_busy_fraction = busy_fraction (probe, binding.link),
+                          .startup_fraction = startup_fraction (simulation),
+                          .ends_fraction = binding.ends_fraction };
+}
+
+static gboolean
+store_pace (const FabSimulation *simulation, FabStore *store, GError **error)
+{
+  FabPaceRecord row = pace_of (simulation);
+
+  return row.binding_link == FAB_NO_LINK || fab_store_add_pace (store, &row, error);
+}
+
 static gboolean
 judge (gpointer owner, const FabSimulation *simulation, FabStore *store, GError **error)
 {
@@ -64,7 +112,9 @@ judge (gpointer owner, const FabSimulation *simulation, FabStore *store, GError 
                                                                   self->request->cancel },
                                               self->result->verdict);
   return self->result->verdict != NULL
-      && (store == NULL || fab_verdict_store (self->result->verdict, store, error))
+      && (store == NULL
+          || (fab_verdict_store (self->result->verdict, store, error)
+              && store_pace (simulation, store, error)))
       && count_failures (self, simulation, store, error);
 }
 
@@ -168,42 +218,10 @@ fab_run_result_clear (FabRunResult *result)
 
 /* --- figures --- */
 
-static double
-busy_fraction (const FabProbe *probe, FabLinkId link)
-{
-  for (guint i = 0; i < probe->link_loads->len; i++)
-    if (g_array_index (probe->link_loads, FabLinkLoadRecord, i).link == link)
-      return g_array_index (probe->link_loads, FabLinkLoadRecord, i).busy_fraction;
-  return 0;
-}
-
-static double
-startup_fraction (const FabSimulation *simulation)
-{
-  const FabDag *dag = fab_simulation_dag (simulation);
-  const GArray *records = fab_simulation_probe (simulation)->collectives;
-  double startup_ps = 0, all_ps = 0;
-
-  for (guint i = 0; i < records->len; i++) {
-    const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
-
-    startup_ps += (double) dag->collectives[record->index].plan.startup_ps;
-    all_ps += (double) (record->end_ps - record->start_ps);
-  }
-  return all_ps > 0 ? startup_ps / all_ps : 0;
-}
-
 void
 fab_run_finish (FabRunResult *result)
 {
-  const FabProbe *probe = fab_simulation_probe (result->simulation);
-  FabBinding binding = fab_binding_find (probe, fab_simulation_cluster (result->simulation)->graph);
-
-  result->binding_link = binding.link;
-  result->binding_fraction = binding.fraction;
-  result->ends_fraction = binding.ends_fraction;
-  result->binding_busy_fraction = busy_fraction (probe, binding.link);
-  result->startup_fraction = startup_fraction (result->simulation);
+  result->pace = pace_of (result->simulation);
   fab_run_reasons_find (&result->reasons, result->simulation, result->steps);
 }
 

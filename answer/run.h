@@ -44,14 +44,7 @@ typedef struct {
 typedef struct {
   FabSimulation *simulation; /* its probe holds the last iteration */
   GArray *steps;             /* FabStepRecord, one per iteration */
-  /* Held back most of the last iteration's exposed communication; FAB_NO_LINK: none. */
-  FabLinkId binding_link;
-  double binding_fraction; /* of that iteration's exposed (or else of all) collective time */
-  double ends_fraction;    /* share of that time in which the ends of collectives set the pace, and no link */
-  double binding_busy_fraction; /* share of the last iteration in which the binding link was busy */
-  /* Share of the last iteration's communication that is latency before bytes flow: no link's fault, and no faster
- * link cures it. */
-  double startup_fraction;
+  FabPaceRecord pace;        /* of the last iteration */
   FabRunReasons reasons;
   FabVerdict *verdict;     /* NULL: nobody asked */
   FabMemoryAdvice *advice; /* NULL: the job fits, or nobody asked */

@@ -5,6 +5,7 @@
 
 #include "lib/private.h"
 #include "sim/base/error.h"
+#include "sim/result/record_data.h"
 
 typedef struct {
   const FabricastRunOptions *options;
@@ -62,9 +63,9 @@ play (FabricastResult *self, const FabricastRunOptions *options, const FabRunReq
 static void
 name_link (FabricastResult *self)
 {
-  self->link = fab_run_link_name (&self->run, self->run.binding_link);
+  self->link = fab_run_link_name (&self->run, self->run.pace.binding_link);
   if (self->link != NULL)
-    self->link_entry = g_strdup (fab_run_link_entry (&self->run, self->run.binding_link));
+    self->link_entry = g_strdup (fab_run_link_entry (&self->run, self->run.pace.binding_link));
   if (self->run.band != NULL)
     self->most = fab_band_most (self->run.band, self->run.steps->len - 1);
   self->codes = fab_verdict_codes (self->run.verdict);
@@ -141,40 +142,43 @@ text (const char *value)
   };
 }
 
-static const struct {
-  const char *name;
-  gsize offset;
-} times[] = {
-  { "duration", offsetof (FabIterationRecord, duration_ps) },
-  { "compute", offsetof (FabIterationRecord, compute_ps) },
-  { "comm", offsetof (FabIterationRecord, comm_ps) },
-  { "overlapped", offsetof (FabIterationRecord, overlapped_ps) },
-  { "exposed", offsetof (FabIterationRecord, exposed_ps) },
-  { "idle", offsetof (FabIterationRecord, idle_ps) },
-  { "waiting", offsetof (FabIterationRecord, waiting_ps) },
-  { "exposed_inter_node", offsetof (FabIterationRecord, exposed_inter_node_ps) },
-};
-
-/* "duration_ps", and the same in seconds as "duration_s". */
-static gboolean
-find_time (const FabricastResult *self, const char *name, FabricastValue *value)
+static FabricastValue
+value_of (const FabField *field, const char *unit)
 {
-  const char *end = strrchr (name, '_');
-  gboolean is_ps = end != NULL && strcmp (end, "_ps") == 0;
+  return field->kind == FAB_CELL_INTEGER ? whole (field->integer, unit)
+       : field->kind == FAB_CELL_REAL    ? real (field->real, unit)
+                                         : text (field->text);
+}
 
-  if (end == NULL || (!is_ps && strcmp (end, "_s") != 0))
-    return FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (times); i++) {
-    if (strlen (times[i].name) != (gsize) (end - name)
-        || strncmp (times[i].name, name, (gsize) (end - name)) != 0)
+/* The figures of a record, by the names of the columns and, times in seconds, by those of JSON: "duration_ps" and
+ * "duration_s". `record` NULL: none of them is known. */
+static gboolean
+find_column (FabTableKind kind, gconstpointer record, const char *name, FabricastValue *value)
+{
+  const FabRecordTable *table = &fab_record_tables[kind];
+
+  for (const FabColumn *column = table->columns; column < table->columns + table->n_columns; column++) {
+    g_autofree char *key = fab_column_key (column);
+    gboolean is_named = strcmp (column->name, name) == 0;
+
+    if (column->is_place || (!is_named && strcmp (key, name) != 0))
       continue;
-    const FabIterationRecord *record = &fab_run_last_step (&self->run)->times;
-    FabTimePs time_ps = *(const FabTimePs *) (gconstpointer) ((const char *) record + times[i].offset);
-
-    *value = is_ps ? whole (time_ps, "ps") : real (fab_ps_to_seconds (time_ps), "s");
+    FabField field = record == NULL ? (FabField){ FAB_CELL_NULL }
+                   : is_named       ? fab_column_read (column, record, 0)
+                                    : fab_column_value (column, record);
+    *value = value_of (&field, is_named ? fab_column_unit (column) : "s");
     return TRUE;
   }
   return FALSE;
+}
+
+static gboolean
+find_record (const FabricastResult *self, const char *name, FabricastValue *value)
+{
+  const FabRunResult *run = &self->run;
+
+  return find_column (FAB_TABLE_STEP, fab_run_last_step (run), name, value)
+      || find_column (FAB_TABLE_PACE, self->link != NULL ? &run->pace : NULL, name, value);
 }
 
 static gboolean
@@ -261,19 +265,11 @@ static gboolean
 find_number (const FabricastResult *self, const char *name, FabricastValue *value)
 {
   const FabRunResult *run = &self->run;
-  const FabStepRecord *step = fab_run_last_step (run);
-  gboolean binds = self->link != NULL;
   const struct {
     const char *name;
     gboolean is_known;
     FabricastValue value;
   } all[] = {
-    { "mfu_fraction", TRUE, real (step->mfu_fraction, NULL) },
-    { "hfu_fraction", TRUE, real (step->hfu_fraction, NULL) },
-    { "tokens_per_s", TRUE, real (step->tokens_per_s, "1/s") },
-    { "binding_fraction", binds, real (run->binding_fraction, NULL) },
-    { "binding_busy_fraction", binds, real (run->binding_busy_fraction, NULL) },
-    { "startup_fraction", binds, real (run->startup_fraction, NULL) },
     { "ranks", TRUE, whole (fab_cluster_n_ranks (fab_simulation_cluster (run->simulation)), NULL) },
     { "nodes", TRUE, whole (fab_simulation_cluster (run->simulation)->n_nodes, NULL) },
     { "iterations", TRUE, whole (run->steps->len, NULL) },
@@ -313,7 +309,7 @@ find (const FabricastResult *self, const char *name, FabricastValue *value, Fabr
 {
   FabricastValue own;
 
-  if (!find_time (self, name, &own) && !find_band (self, name, &own) && !find_text (self, name, &own)
+  if (!find_record (self, name, &own) && !find_band (self, name, &own) && !find_text (self, name, &own)
       && !find_limit ((FabricastResult *) self, name, &own) && !find_number (self, name, &own)
       && !find_figure (self, name, &own)) {
     g_autofree char *known = fab_figure_names ();

@@ -109,55 +109,15 @@ lib_table_add_records (FabricastTable *self, const FabRecordTable *table)
 static void
 append_cell (FabricastTable *self, guint to, const FabColumn *column, const guint8 *record, gsize row)
 {
-  static const char *const spans[] = { [FAB_SPAN_COMPUTE] = "compute",
-                                       [FAB_SPAN_COMM] = "comm",
-                                       [FAB_SPAN_LOAD] = "load",
-                                       [FAB_SPAN_WAIT] = "wait" };
-  const void *field = record + column->offset;
-  union {
-    double real;
-    gint64 whole;
-    guint64 large;
-    guint count;
-    gint32 index;
-    const char *text;
-    FabSpanKind span;
-  } value = { 0 };
+  FabField field = fab_column_read (column, record, (gint64) row);
+  int kind = kind_of (column);
 
-#define READ(member) memcpy (&value.member, field, sizeof value.member)
-  switch (column->kind) {
-  case FAB_COLUMN_REAL:
-    READ (real);
-    lib_table_real (self, to, value.real);
-    break;
-  case FAB_COLUMN_WHOLE:
-    READ (whole);
-    lib_table_whole (self, to, value.whole);
-    break;
-  case FAB_COLUMN_UNSIGNED:
-    READ (large);
-    lib_table_whole (self, to, (gint64) MIN (value.large, G_MAXINT64));
-    break;
-  case FAB_COLUMN_COUNT:
-    READ (count);
-    lib_table_whole (self, to, value.count == FAB_RECORD_NO_LINK ? G_MININT64 : (gint64) value.count);
-    break;
-  case FAB_COLUMN_INDEX:
-    READ (index);
-    lib_table_whole (self, to, value.index < 0 ? G_MININT64 : value.index);
-    break;
-  case FAB_COLUMN_TEXT:
-    READ (text);
-    lib_table_text (self, to, value.text);
-    break;
-  case FAB_COLUMN_SPAN:
-    READ (span);
-    lib_table_text (self, to, spans[value.span]);
-    break;
-  case FAB_COLUMN_SERIAL:
-  default: lib_table_whole (self, to, (gint64) row); break;
-  }
-#undef READ
+  if (kind == FABRICAST_REAL)
+    lib_table_real (self, to, field.kind == FAB_CELL_NULL ? NAN : field.real);
+  else if (kind == FABRICAST_TEXT)
+    lib_table_text (self, to, field.text);
+  else
+    lib_table_whole (self, to, field.kind == FAB_CELL_NULL ? G_MININT64 : field.integer);
 }
 
 void

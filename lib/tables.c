@@ -6,34 +6,30 @@
 #include "answer/explain/explain.h"
 #include "lib/private.h"
 
-#define ROWS(array) (array)->data, (array)->len
-
-/* The tables that are an array of records. NULL: there is no such table. */
+/* `rows` may be NULL: none. */
 static FabricastTable *
-of_probe (const FabricastResult *self, const char *name)
+of_array (FabTableKind kind, const GArray *rows)
 {
-  const FabProbe *probe = fab_simulation_probe (self->run.simulation);
-  const struct {
-    FabTableKind kind;
-    const GArray *rows;
-  } all[] = {
-    { FAB_TABLE_STEP, self->run.steps },
-    { FAB_TABLE_ITERATION, probe->iterations },
-    { FAB_TABLE_COLLECTIVE, probe->collectives },
-    { FAB_TABLE_SPAN, probe->spans },
-    { FAB_TABLE_LINK_LOAD, probe->link_loads },
-    { FAB_TABLE_EXPOSURE, probe->exposures },
-    { FAB_TABLE_PATH, probe->path },
-    { FAB_TABLE_LINK_SAMPLE, probe->samples },
-    { FAB_TABLE_LINK_QUEUE, self->run.reasons.queues },
-    { FAB_TABLE_MEMORY, fab_simulation_totals (self->run.simulation)->memory },
-  };
+  return rows != NULL ? lib_table_of_records (kind, rows->data, rows->len)
+                      : lib_table_of_records (kind, NULL, 0);
+}
 
-  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    if (strcmp (fab_record_tables[all[i].kind].name, name) == 0)
-      return all[i].rows != NULL ? lib_table_of_records (all[i].kind, ROWS (all[i].rows))
-                                 : lib_table_of_records (all[i].kind, NULL, 0);
-  return NULL;
+static FabricastTable *
+iterations (const FabricastResult *self)
+{
+  return of_array (FAB_TABLE_STEP, self->run.steps);
+}
+
+static FabricastTable *
+queues (const FabricastResult *self)
+{
+  return of_array (FAB_TABLE_LINK_QUEUE, self->run.reasons.queues);
+}
+
+static FabricastTable *
+memory (const FabricastResult *self)
+{
+  return of_array (FAB_TABLE_MEMORY, fab_simulation_totals (self->run.simulation)->memory);
 }
 
 static FabricastTable *
@@ -105,6 +101,31 @@ bands (const FabricastResult *self)
   return table;
 }
 
+/* One row, or none where no link is crossed. */
+static FabricastTable *
+pace (const FabricastResult *self)
+{
+  return lib_table_of_records (FAB_TABLE_PACE, &self->run.pace,
+                               self->run.pace.binding_link != FAB_NO_LINK ? 1 : 0);
+}
+
+static FabricastTable *
+memo (const FabricastResult *self)
+{
+  FabMemoRecord record = fab_simulation_memo_record (self->run.simulation);
+
+  return lib_table_of_records (FAB_TABLE_MEMO, &record, record.n_collectives > 0 ? 1 : 0);
+}
+
+static FabricastTable *
+goodput (const FabricastResult *self)
+{
+  FabGoodputRecord record = fab_goodput_record (&self->run.goodput,
+                                                fab_scenario_spec (self->scenario)->reliability.failures);
+
+  return lib_table_of_records (FAB_TABLE_GOODPUT, &record, self->run.goodput.is_known ? 1 : 0);
+}
+
 static FabricastTable *
 jobs (const FabricastResult *self)
 {
@@ -127,20 +148,61 @@ jobs (const FabricastResult *self)
   return table;
 }
 
+/* The tables that are an array of the probe have no function. */
+#define OF_PROBE(kind_, rows_) NULL, FAB_TABLE_##kind_, G_STRUCT_OFFSET (FabProbe, rows_)
+#define MADE(function) function, FAB_N_TABLES, 0
 static const struct {
   const char *name;
   FabricastTable *(*make) (const FabricastResult *self);
-} made[] = {
-  { "rank_class", classes }, { "link", links }, { "finding", findings }, { "band", bands }, { "job", jobs }
+  FabTableKind kind;
+  gsize offset;
+} tables[] = {
+  { "iteration", MADE (iterations) },
+  { "iteration_class", OF_PROBE (ITERATION, iterations) },
+  { "collective", OF_PROBE (COLLECTIVE, collectives) },
+  { "span", OF_PROBE (SPAN, spans) },
+  { "link", MADE (links) },
+  { "link_load", OF_PROBE (LINK_LOAD, link_loads) },
+  { "link_queue", MADE (queues) },
+  { "link_sample", OF_PROBE (LINK_SAMPLE, samples) },
+  { "exposure", OF_PROBE (EXPOSURE, exposures) },
+  { "critical_path", OF_PROBE (PATH, path) },
+  { "memory", MADE (memory) },
+  { "rank_class", MADE (classes) },
+  { "finding", MADE (findings) },
+  { "band", MADE (bands) },
+  { "pace", MADE (pace) },
+  { "memo", MADE (memo) },
+  { "goodput", MADE (goodput) },
+  { "job", MADE (jobs) },
 };
 
 static FabricastTable *
 find (const FabricastResult *self, const char *name)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (made); i++)
-    if (strcmp (made[i].name, name) == 0)
-      return made[i].make (self);
-  return of_probe (self, name);
+  const FabProbe *probe = fab_simulation_probe (self->run.simulation);
+
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
+    if (strcmp (tables[i].name, name) == 0)
+      return tables[i].make != NULL
+               ? tables[i].make (self)
+               : of_array (tables[i].kind, G_STRUCT_MEMBER (const GArray *, probe, tables[i].offset));
+  return NULL;
+}
+
+/* "iteration, ..., goodput and job". (transfer full) */
+static char *
+table_names (void)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++)
+    g_string_append_printf (names, "%s%s",
+                            i == 0                          ? ""
+                            : i + 1 < G_N_ELEMENTS (tables) ? ", "
+                                                            : " and ",
+                            tables[i].name);
+  return g_string_free (names, FALSE);
 }
 
 int
@@ -158,13 +220,11 @@ fabricast_result_table (const FabricastResult *result, const char *name, Fabrica
   found = find (result, name);
   g_mutex_unlock ((GMutex *) &result->lock);
   lib_door_leave (&door);
-  if (found == NULL)
-    return lib_fail (
-        error, FABRICAST_INPUT,
-        "there is no table '%s'; there are iteration, iteration_class, collective, span, link, "
-        "link_load, link_queue, link_sample, exposure, critical_path, memory, rank_class, finding, "
-        "band and job",
-        name);
+  if (found == NULL) {
+    g_autofree char *known = table_names ();
+
+    return lib_fail (error, FABRICAST_INPUT, "there is no table '%s'; there are %s", name, known);
+  }
   *table = found;
   return FABRICAST_OK;
 }

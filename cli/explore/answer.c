@@ -47,7 +47,7 @@ add_collectives (FabJson *json, const FabRunResult *result)
     bytes += (double) g_array_index (records, FabCollectiveRecord, i).bytes;
   fab_json_add_whole (json, "collectives", records->len);
   fab_json_add_real (json, "collective_bytes", bytes);
-  fab_json_add_real (json, "startup_fraction", result->startup_fraction);
+  fab_json_add_real (json, "startup_fraction", result->pace.startup_fraction);
 }
 
 static void
@@ -63,7 +63,7 @@ add_figures (FabJson *json, const FabRunResult *result)
 {
   const FabStepRecord *step = fab_run_last_step (result);
   const FabCluster *cluster = fab_simulation_cluster (result->simulation);
-  g_autofree char *link = fab_run_link_name (result, result->binding_link);
+  g_autofree char *link = fab_run_link_name (result, result->pace.binding_link);
 
   fab_json_begin_object (json, "figures");
   fab_json_add_whole (json, "gpus", fab_cluster_n_ranks (cluster));
@@ -79,7 +79,7 @@ add_figures (FabJson *json, const FabRunResult *result)
   add_collectives (json, result);
   fab_json_add_text (json, "binding", link);
   fab_json_add_text (json, "binding_spec",
-                     link ? fab_graph_link_class (cluster->graph, result->binding_link)->name : NULL);
+                     link ? fab_graph_link_class (cluster->graph, result->pace.binding_link)->name : NULL);
   fab_json_end (json);
 }
 

@@ -53,7 +53,8 @@ fail_unknown (const char *what, GError **error)
 static char *
 csv_of (const FabReportRequest *request, const FabQuery *query, gint64 run_id, GError **error)
 {
-  g_autoptr (FabTable) table = fab_store_query (request->store, query->sql, run_id, error);
+  g_autofree char *sql = fab_query_sql (query);
+  g_autoptr (FabTable) table = fab_store_query (request->store, sql, run_id, error);
 
   return table != NULL ? fab_table_to_csv (table) : NULL;
 }

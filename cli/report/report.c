@@ -35,7 +35,7 @@ static gboolean
 write_table (FabStore *store, gint64 run_id, const FabQuery *query, FabTable *table, guint max_rows,
              FabJson *json, GError **error)
 {
-  g_autofree char *sql = g_strdup_printf ("SELECT count (*) FROM (%s)", query->sql);
+  g_autofree char *all = fab_query_sql (query), *sql = g_strdup_printf ("SELECT count (*) FROM (%s)", all);
   guint n_rows = table->n_rows;
   gint64 n = n_rows;
 
@@ -63,15 +63,14 @@ report_add_tables (const FabReportRequest *request, gboolean of_sweep, gint64 ru
 
   fab_json_begin_array (json, "tables");
   for (const FabQuery *query = fab_queries; query->name != NULL; query++) {
-    g_autofree char *sql = NULL;
+    g_autofree char *all = fab_query_sql (query), *sql = NULL;
     g_autoptr (FabTable) table = NULL;
     g_autoptr (GError) cause = NULL;
 
     if (!fab_report_is_table (query, of_sweep))
       continue;
     /* Only "sweep-best" says itself how many it wants. */
-    sql = strstr (query->sql, " LIMIT ") ? g_strdup (query->sql)
-                                         : g_strdup_printf ("%s LIMIT %u", query->sql, max_rows + 1);
+    sql = strstr (all, " LIMIT ") ? g_strdup (all) : g_strdup_printf ("%s LIMIT %u", all, max_rows + 1);
     table = fab_store_query (request->store, sql, run_id, &cause);
     if (table == NULL && cause->code == FAB_ERROR_INPUT) /* an older file does not know what it asks for */
       continue;

@@ -37,7 +37,7 @@ list_questions (void)
     g_print ("%-18s %s\n", query->name, query->summary);
 }
 
-static const char *
+static char *
 find_sql (const char *question, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
@@ -45,7 +45,7 @@ find_sql (const char *question, GError **error)
 
   for (const FabQuery *query = fab_queries; query->name; query++) {
     if (strcmp (query->name, question) == 0)
-      return query->sql;
+      return fab_query_sql (query);
     g_ptr_array_add (names, (gpointer) query->name);
   }
   g_ptr_array_add (names, NULL);
@@ -58,7 +58,7 @@ find_sql (const char *question, GError **error)
 static gboolean
 answer (const QueryOptions *o, const char *question, GError **error)
 {
-  const char *sql = o->sql ? o->sql : find_sql (question, error);
+  g_autofree char *sql = o->sql ? g_strdup (o->sql) : find_sql (question, error);
   g_autoptr (FabStore) store = sql ? fab_store_open (o->db ? o->db : "fabricast.db", FAB_STORE_READ, error)
                                    : NULL;
   if (store != NULL) {

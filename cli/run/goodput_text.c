@@ -2,6 +2,9 @@
 #include "cli/run/goodput_text.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "sim/result/record_data.h"
 
 char *
 fab_goodput_time (double seconds)
@@ -101,27 +104,14 @@ fab_goodput_append (GString *page, const FabGoodput *goodput, const char *failur
 void
 fab_goodput_add_members (FabJson *json, const FabGoodput *goodput, const char *failures, FabGoodputBand band)
 {
+  const FabRecordTable *table = &fab_record_tables[FAB_TABLE_GOODPUT];
   FabGoodputRecord row = fab_goodput_record (goodput, failures);
 
-  fab_json_add_text (json, "failures", failures);
-  fab_json_add_real (json, "ettr_fraction", row.ettr_fraction);
-  fab_json_add_real (json, "goodput_fraction", row.goodput_fraction);
-  fab_json_add_real (json, "goodput_tokens_per_s", row.goodput_tokens_per_s);
-  fab_json_add_real (json, "calendar_s", row.calendar_s);
-  if (band.high > band.low) {
+  for (const FabColumn *column = table->columns; column < table->columns + table->n_columns; column++) {
+    fab_column_add_json (json, column, &row);
+    if (strcmp (column->name, "calendar_s") != 0 || band.high <= band.low)
+      continue;
     fab_json_add_real (json, "calendar_low_s", row.calendar_s * band.low);
     fab_json_add_real (json, "calendar_high_s", row.calendar_s * band.high);
   }
-  fab_json_add_real (json, "lost_gpu_hours", row.lost_gpu_hours);
-  fab_json_add_real (json, "stops_per_day", row.stops_per_day);
-  fab_json_add_real (json, "planned_per_day", row.planned_per_day);
-  fab_json_add_real (json, "interval_s", row.interval_s);
-  fab_json_add_real (json, "blocking_s", row.blocking_s);
-  fab_json_add_real (json, "background_s", row.background_s);
-  fab_json_add_real (json, "slowed_fraction", row.slowed_fraction);
-  fab_json_add_real (json, "checkpoint_fraction", row.checkpoint_fraction);
-  fab_json_add_real (json, "lost_fraction", row.lost_fraction);
-  fab_json_add_real (json, "down_fraction", row.down_fraction);
-  fab_json_add_real (json, "planned_fraction", row.planned_fraction);
-  fab_json_add_real (json, "waiting_fraction", row.waiting_fraction);
 }

@@ -5,12 +5,7 @@
 #include "cli/run/run.h"
 #include "sim/base/json.h"
 #include "sim/base/version.h"
-
-static double
-seconds (FabTimePs time_ps)
-{
-  return fab_ps_to_seconds (time_ps);
-}
+#include "sim/result/record_data.h"
 
 static void
 add_step (FabJson *json, const FabRunResult *result, guint i)
@@ -18,17 +13,7 @@ add_step (FabJson *json, const FabRunResult *result, guint i)
   const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
 
   fab_json_begin_object (json, NULL);
-  fab_json_add_real (json, "duration_s", seconds (step->times.duration_ps));
-  fab_json_add_real (json, "compute_s", seconds (step->times.compute_ps));
-  fab_json_add_real (json, "comm_s", seconds (step->times.comm_ps));
-  fab_json_add_real (json, "overlapped_s", seconds (step->times.overlapped_ps));
-  fab_json_add_real (json, "exposed_s", seconds (step->times.exposed_ps));
-  fab_json_add_real (json, "idle_s", seconds (step->times.idle_ps));
-  fab_json_add_real (json, "waiting_s", seconds (step->times.waiting_ps));
-  fab_json_add_real (json, "exposed_inter_node_s", seconds (step->times.exposed_inter_node_ps));
-  fab_json_add_real (json, "mfu_fraction", step->mfu_fraction);
-  fab_json_add_real (json, "hfu_fraction", step->hfu_fraction);
-  fab_json_add_real (json, "tokens_per_s", step->tokens_per_s);
+  fab_record_add_json (json, FAB_TABLE_STEP, step);
   if (result->band != NULL) {
     g_autofree char *most = fab_band_most (result->band, i);
 
@@ -63,16 +48,14 @@ add_measured (FabJson *json, const FabRunResult *result)
 static void
 add_binding (FabJson *json, const FabRunResult *result)
 {
-  g_autofree char *name = fab_run_link_name (result, result->binding_link);
+  const FabPaceRecord *pace = &result->pace;
+  g_autofree char *name = fab_run_link_name (result, pace->binding_link);
 
   fab_json_add_text (json, "binding_link", name);
   fab_json_add_text (json, "binding_link_spec",
-                     name ? fab_run_link_entry (result, result->binding_link) : NULL);
-  if (name) {
-    fab_json_add_real (json, "binding_busy_fraction", result->binding_busy_fraction);
-    fab_json_add_real (json, "startup_fraction", result->startup_fraction);
-    fab_json_add_real (json, "ends_fraction", result->ends_fraction);
-  }
+                     name ? fab_run_link_entry (result, pace->binding_link) : NULL);
+  if (name)
+    fab_record_add_json (json, FAB_TABLE_PACE, pace);
 }
 
 static void
@@ -92,10 +75,7 @@ add_queue (FabJson *json, const FabRunResult *result, const FabLinkQueueRecord *
   fab_json_begin_object (json, NULL);
   fab_json_add_text (json, "link", name);
   fab_json_add_text (json, "link_spec", fab_run_link_entry (result, queue->link));
-  fab_json_add_whole (json, "carried_bytes", (gint64) queue->carried_bytes);
-  fab_json_add_whole (json, "most_queue_bytes", (gint64) queue->most_bytes);
-  fab_json_add_real (json, "mean_queue_bytes", queue->mean_bytes);
-  add_counts (json, queue);
+  fab_record_add_json (json, FAB_TABLE_LINK_QUEUE, queue);
   fab_json_end (json);
 }
 
@@ -148,13 +128,7 @@ add_episodes (FabJson *json, const FabSimulation *simulation)
   if (count.n_collectives == 0)
     return;
   fab_json_begin_object (json, "memo");
-  fab_json_add_whole (json, "collectives", (gint64) count.n_collectives);
-  fab_json_add_whole (json, "collectives_remembered", (gint64) count.n_collectives_remembered);
-  fab_json_add_whole (json, "episodes", (gint64) count.n_episodes);
-  fab_json_add_whole (json, "episodes_remembered", (gint64) count.n_episodes_remembered);
-  fab_json_add_whole (json, "replays", (gint64) count.n_replays);
-  fab_json_add_whole (json, "events", (gint64) count.n_events);
-  fab_json_add_whole (json, "skipped", (gint64) count.n_skipped);
+  fab_record_add_json (json, FAB_TABLE_MEMO, &count);
   fab_json_end (json);
 }
 
@@ -223,33 +197,35 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result)
   return fab_json_finish (json);
 }
 
+/* It is known of the last iteration only. */
+static const FabPaceRecord *
+pace_in_row (const FabRunResult *result, guint i)
+{
+  return i + 1 == result->steps->len && result->pace.binding_link != FAB_NO_LINK ? &result->pace : NULL;
+}
+
 char *
 fab_run_csv (const FabRunResult *result)
 {
-  GString *csv = g_string_new (
-      "iteration,duration_s,compute_s,comm_s,overlapped_s,exposed_s,idle_s,waiting_s,exposed_inter_node_s,"
-      "mfu_fraction,hfu_fraction,tokens_per_s");
+  GString *csv = g_string_new ("iteration");
   FabRunSizes sizes = result->reasons.sizes;
   g_autofree char *codes = fab_verdict_codes (result->verdict);
 
+  fab_record_append_keys (csv, FAB_TABLE_STEP);
   g_string_append (
       csv,
       result->band != NULL
           ? ",duration_low_s,duration_high_s,exposed_low_s,exposed_high_s,band_coverage_fraction,band_most"
           : "");
   g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside" : "");
+  fab_record_append_keys (csv, FAB_TABLE_PACE);
   g_string_append (csv, ",verdict\n");
 
   for (guint i = 0; i < result->steps->len; i++) {
     const FabStepRecord *step = &g_array_index (result->steps, FabStepRecord, i);
-    const FabIterationRecord *times = &step->times;
 
-    g_string_append_printf (csv, "%u,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.9g,%.9g,%.9g",
-                            times->iteration, seconds (times->duration_ps), seconds (times->compute_ps),
-                            seconds (times->comm_ps), seconds (times->overlapped_ps),
-                            seconds (times->exposed_ps), seconds (times->idle_ps),
-                            seconds (times->waiting_ps), seconds (times->exposed_inter_node_ps),
-                            step->mfu_fraction, step->hfu_fraction, step->tokens_per_s);
+    g_string_append_printf (csv, "%u", step->times.iteration);
+    fab_record_append_values (csv, FAB_TABLE_STEP, step);
     if (result->band != NULL) {
       g_autofree char *most = fab_band_most (result->band, i);
 
@@ -260,6 +236,7 @@ fab_run_csv (const FabRunResult *result)
     }
     if (sizes.n > 0)
       g_string_append_printf (csv, ",%u,%u", sizes.n, sizes.n_outside);
+    fab_record_append_values (csv, FAB_TABLE_PACE, pace_in_row (result, i));
     g_string_append_printf (csv, ",%s\n", codes);
   }
   return g_string_free (csv, FALSE);

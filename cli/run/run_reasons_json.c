@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run/run.h"
 #include "sim/base/json.h"
+#include "sim/result/record_data.h"
 
 static void
 add_iterations (FabJson *json, const FabRunResult *result)
@@ -46,13 +47,7 @@ add_classes (FabJson *json, const FabRunResult *result)
     fab_json_add_text (json, "name", dag->classes[c].name);
     fab_json_add_whole (json, "first_rank", dag->classes[c].first_rank);
     fab_json_add_whole (json, "ranks", dag->classes[c].n_ranks);
-    fab_json_add_real (json, "compute_s", fab_ps_to_seconds (times->compute_ps));
-    fab_json_add_real (json, "comm_s", fab_ps_to_seconds (times->comm_ps));
-    fab_json_add_real (json, "overlapped_s", fab_ps_to_seconds (times->overlapped_ps));
-    fab_json_add_real (json, "exposed_s", fab_ps_to_seconds (times->exposed_ps));
-    fab_json_add_real (json, "idle_s", fab_ps_to_seconds (times->idle_ps));
-    fab_json_add_real (json, "waiting_s", fab_ps_to_seconds (times->waiting_ps));
-    fab_json_add_real (json, "exposed_inter_node_s", fab_ps_to_seconds (times->exposed_inter_node_ps));
+    fab_record_add_json (json, FAB_TABLE_ITERATION, times);
     fab_json_end (json);
   }
   fab_json_end (json);

@@ -221,13 +221,13 @@ append_step (GString *page, const FabScenario *scenario, const FabRunResult *res
 static void
 append_link (GString *page, const FabRunResult *result)
 {
-  g_autofree char *name = fab_run_link_name (result, result->binding_link);
+  g_autofree char *name = fab_run_link_name (result, result->pace.binding_link);
   const FabGraph *graph = fab_simulation_cluster (result->simulation)->graph;
-  const FabLink *link = fab_graph_link (graph, result->binding_link);
+  const FabLink *link = fab_graph_link (graph, result->pace.binding_link);
   g_autofree char *rate = fab_units_show (FAB_UNIT_RATE, (double) link->rate_bytes_per_s);
 
   g_string_append_printf (page, "%s, %u x %s, %.4g Gb/s (%s) one way\n", name, link->count,
-                          fab_run_link_entry (result, result->binding_link),
+                          fab_run_link_entry (result, result->pace.binding_link),
                           (double) link->rate_bytes_per_s * 8e-9, rate);
 }
 
@@ -237,7 +237,7 @@ append_slowest (GString *page, const FabRunResult *result)
   const char *communication = fab_run_last_step (result)->times.exposed_ps > 0 ? "exposed communication"
                                                                                : "communication";
 
-  if (result->binding_link == FAB_NO_LINK) {
+  if (result->pace.binding_link == FAB_NO_LINK) {
     g_string_append_printf (page, "  %-16snone, because no bytes cross a link\n\n", "slowest link");
     return;
   }
@@ -245,9 +245,10 @@ append_slowest (GString *page, const FabRunResult *result)
   append_link (page, result);
   g_string_append_printf (page,
                           "  %-16sof the collectives with %.0f %% of the %s; busy %.1f %% of the step\n", "",
-                          100 * result->binding_fraction, communication, 100 * result->binding_busy_fraction);
+                          100 * result->pace.binding_fraction, communication,
+                          100 * result->pace.binding_busy_fraction);
   g_string_append_printf (page, "  %-16s%.1f %% of the communication is latency before bytes flow\n\n",
-                          "start-up", 100 * result->startup_fraction);
+                          "start-up", 100 * result->pace.startup_fraction);
 }
 
 /* The step with each lever, and beside it how much shorter it is. */

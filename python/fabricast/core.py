@@ -4,6 +4,7 @@ import ctypes
 import html
 import math
 import os
+import re
 import threading
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
@@ -189,8 +190,9 @@ class Result:
 
     def to_dict(self) -> Dict[str, Any]:
         """The main figures."""
-        names = ("name", "fidelity", "ranks", "nodes", "iterations", "duration_s", "compute_s", "comm_s", "overlapped_s", "exposed_s",
-                 "idle_s", "waiting_s", "duration_low_s", "duration_high_s", "mfu_fraction", "tokens_per_s", "binding_link",
+        of_table = [re.sub("_ps$", "_s", name) for table in ("iteration", "pace") for name in self.table(table).columns
+                    if name not in ("iteration", "start_ps", "binding_link")]
+        names = ("name", "fidelity", "ranks", "nodes", "iterations", *of_table, "duration_low_s", "duration_high_s", "binding_link",
                  "binding_link_spec", "limited_by", "verdict")
         return {name: self[name] for name in names}
 

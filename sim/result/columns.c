@@ -6,6 +6,8 @@
  */
 #include "sim/result/columns.h"
 
+#include <math.h>
+
 /* What the compiler compares a field with: a field of another type is a warning. */
 #define FAB_FIELD_REAL double
 #define FAB_FIELD_WHOLE gint64
@@ -21,11 +23,13 @@
   .name = #name_, .kind = FAB_COLUMN_##kind_, .offset = OFFSET (Record, field, FAB_FIELD_##kind_)
 #define COLUMN(Record, field, kind_) RENAMED (Record, field, field, kind_)
 
-/* Where the time of an iteration goes; `in`: the path of these fields in the record, with its point. */
-#define TIMES(Record, in)                                                                               \
-  { RENAMED (Record, start_ps, in start_ps, WHOLE), .meaning = "Start of the iteration." },             \
+/* Where the time of an iteration goes; `in`: the path of these fields in the record, with its point. `is_same`: its
+ * length is that of every row of the iteration. */
+#define TIMES(Record, in, is_same)                                                                      \
+  { RENAMED (Record, start_ps, in start_ps, WHOLE), .is_place = TRUE,                                   \
+    .meaning = "Start of the iteration." },                                                             \
       { RENAMED (Record, duration_ps, in duration_ps, WHOLE), .check = "duration_ps >= 0",              \
-        .meaning = "Length of the iteration." },                                                        \
+        .is_place = is_same, .meaning = "Length of the iteration." },                                   \
       { RENAMED (Record, compute_ps, in compute_ps, WHOLE), .meaning = "Time in which a kernel ran." }, \
       { RENAMED (Record, comm_ps, in comm_ps, WHOLE),                                                   \
         .meaning = "Time in which a collective or a message was under way." },                          \
@@ -87,17 +91,17 @@ static const FabColumn link_columns[] = {
 };
 
 static const FabColumn iteration_columns[] = {
-  { RENAMED (FabStepRecord, iteration, times.iteration, COUNT) },
-  TIMES (FabStepRecord, times.),
+  { RENAMED (FabStepRecord, iteration, times.iteration, COUNT), .is_place = TRUE },
+  TIMES (FabStepRecord, times., FALSE),
   { COLUMN (FabStepRecord, mfu_fraction, REAL), .meaning = "Model FLOPs divided by peak x duration." },
   { COLUMN (FabStepRecord, hfu_fraction, REAL), .meaning = "Executed FLOPs divided by peak x duration." },
   { COLUMN (FabStepRecord, tokens_per_s, REAL), .meaning = "Tokens per second of the whole job." },
 };
 
 static const FabColumn iteration_class_columns[] = {
-  { COLUMN (FabIterationRecord, iteration, COUNT) },
-  { COLUMN (FabIterationRecord, rank_class, COUNT) },
-  TIMES (FabIterationRecord, ),
+  { COLUMN (FabIterationRecord, iteration, COUNT), .is_place = TRUE },
+  { COLUMN (FabIterationRecord, rank_class, COUNT), .is_place = TRUE },
+  TIMES (FabIterationRecord, , TRUE),
 };
 
 static const FabColumn collective_columns[] = {
@@ -161,7 +165,7 @@ static const FabColumn link_load_columns[] = {
 };
 
 static const FabColumn link_queue_columns[] = {
-  { COLUMN (FabLinkQueueRecord, link, COUNT) },
+  { COLUMN (FabLinkQueueRecord, link, COUNT), .is_place = TRUE },
   { COLUMN (FabLinkQueueRecord, carried_bytes, UNSIGNED),
     .meaning = "Payload that the link carried. Packets that were lost further on and sent again count "
                "each time." },
@@ -317,6 +321,20 @@ static const FabColumn goodput_columns[] = {
   { COLUMN (FabGoodputRecord, waiting_fraction, REAL), .meaning = "Waiting for a node to be repaired." },
 };
 
+static const FabColumn pace_columns[] = {
+  { COLUMN (FabPaceRecord, binding_link, COUNT), .is_place = TRUE,
+    .meaning = "The link that holds back most of the exposed communication." },
+  { COLUMN (FabPaceRecord, binding_busy_fraction, REAL),
+    .meaning = "Share of the iteration in which it was busy." },
+  { COLUMN (FabPaceRecord, startup_fraction, REAL),
+    .meaning = "Share of the communication that is latency before bytes flow." },
+  { COLUMN (FabPaceRecord, ends_fraction, REAL),
+    .meaning =
+        "Share of the exposed communication in which the ends of collectives set the pace, and no link." },
+  { COLUMN (FabPaceRecord, binding_fraction, REAL),
+    .meaning = "Share of the exposed communication of which `binding_link` is the slowest link." },
+};
+
 static const FabColumn sweep_columns[] = {
   { COLUMN (FabSweepRecord, name, TEXT), .meaning = "The name of the scenario." },
   { COLUMN (FabSweepRecord, summary, TEXT), .may_be_null = TRUE,
@@ -356,11 +374,11 @@ static const FabColumn sweep_point_columns[] = {
   { COLUMN (FabSweepPointRecord, overlapped_s, REAL), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, exposed_s, REAL), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, idle_s, REAL), .may_be_null = TRUE },
-  { COLUMN (FabSweepPointRecord, mfu_fraction, REAL), .may_be_null = TRUE,
+  { COLUMN (FabSweepPointRecord, mfu_fraction, REAL), .may_be_null = TRUE, .zero_is_null = TRUE,
     .meaning = "NULL: the job computes nothing." },
-  { COLUMN (FabSweepPointRecord, tokens_per_s, REAL), .may_be_null = TRUE,
+  { COLUMN (FabSweepPointRecord, tokens_per_s, REAL), .may_be_null = TRUE, .zero_is_null = TRUE,
     .meaning = "NULL: the job has no tokens." },
-  { COLUMN (FabSweepPointRecord, train_s, REAL), .may_be_null = TRUE,
+  { COLUMN (FabSweepPointRecord, train_s, REAL), .may_be_null = TRUE, .zero_is_null = TRUE,
     .meaning = "Time of the whole training; NULL: the job does not say how many tokens it has." },
   { COLUMN (FabSweepPointRecord, memory_bytes, WHOLE), .may_be_null = TRUE,
     .meaning = "Memory that the fullest rank needs; NULL: not known." },
@@ -372,7 +390,7 @@ static const FabColumn sweep_point_columns[] = {
     .meaning = "The slowest link of most communication; NULL: no link is." },
   { COLUMN (FabSweepPointRecord, binding_spec, TEXT), .may_be_null = TRUE,
     .meaning = "The catalogue entry of that link." },
-  { COLUMN (FabSweepPointRecord, binding_fraction, REAL), .may_be_null = TRUE,
+  { COLUMN (FabSweepPointRecord, binding_fraction, REAL), .may_be_null = TRUE, .zero_is_null = TRUE,
     .meaning = "Share of communication of which that link is the slowest." },
   { COLUMN (FabSweepPointRecord, capex_usd, REAL), .may_be_null = TRUE,
     .meaning = "Price of the whole machine; NULL: a part has no price ([cost](../how-to/cost.md))." },
@@ -532,6 +550,13 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                               "One row for a run of a training whose scenario has `reliability.failures`; "
                               "the shares and `goodput_fraction` add up to 1.",
                           .keys = { "PRIMARY KEY (run_id)" } },
+  [FAB_TABLE_PACE] = { TABLE (pace, FabPaceRecord, pace_columns), .what = "the pace", .since = 9,
+                       .owner = OF_A_PART,
+                       .about = "what sets the pace of the last iteration's communication",
+                       .note = "A run whose collectives cross no link has no row here. Where nothing is "
+                               "exposed, the shares are those of all communication.",
+                       .keys = { "PRIMARY KEY (run_id)",
+                                 "FOREIGN KEY (run_id, binding_link) REFERENCES link ON DELETE CASCADE" } },
   [FAB_TABLE_SWEEP] = { TABLE (sweep, FabSweepRecord, sweep_columns), .what = "the sweep", .since = 4,
                         .owner = "sweep_id INTEGER PRIMARY KEY CHECK (sweep_id >= 1)",
                         .about = "one row per sweep. Deleting the row deletes the rest of the sweep, with "
@@ -569,6 +594,76 @@ append_column (GString *sql, const FabColumn *column, gboolean is_last)
   if (column->meaning)
     g_string_append_printf (sql, " -- %s", column->meaning);
   g_string_append_c (sql, '\n');
+}
+
+static const char *const span_names[] = {
+  [FAB_SPAN_COMPUTE] = "compute", [FAB_SPAN_COMM] = "comm", [FAB_SPAN_LOAD] = "load", [FAB_SPAN_WAIT] = "wait"
+};
+
+static FabField
+whole_field (gint64 value, gboolean is_known)
+{
+  return is_known ? (FabField){ FAB_CELL_INTEGER, value, (double) value, NULL } : (FabField){ FAB_CELL_NULL };
+}
+
+static FabField
+text_field (const char *text)
+{
+  return text != NULL ? (FabField){ .kind = FAB_CELL_TEXT, .text = text } : (FabField){ FAB_CELL_NULL };
+}
+
+static FabField
+unsigned_field (guint64 value)
+{
+  g_assert (value <= G_MAXINT64);
+  return whole_field ((gint64) value, TRUE);
+}
+
+static FabField
+real_field (double value)
+{
+  return isnan (value) ? (FabField){ FAB_CELL_NULL } : (FabField){ .kind = FAB_CELL_REAL, .real = value };
+}
+
+FabField
+fab_column_read (const FabColumn *column, gconstpointer record, gint64 row)
+{
+  gconstpointer field = (const char *) record + column->offset;
+
+  switch (column->kind) {
+  case FAB_COLUMN_REAL: return real_field (*(const double *) field);
+  case FAB_COLUMN_WHOLE:
+    return whole_field (*(const gint64 *) field, *(const gint64 *) field != FAB_RECORD_UNKNOWN);
+  case FAB_COLUMN_UNSIGNED: return unsigned_field (*(const guint64 *) field);
+  case FAB_COLUMN_COUNT:
+    return whole_field (*(const guint *) field, *(const guint *) field != FAB_RECORD_NO_LINK);
+  case FAB_COLUMN_INDEX: return whole_field (*(const gint32 *) field, *(const gint32 *) field >= 0);
+  case FAB_COLUMN_TEXT: return text_field (*(const char *const *) field);
+  case FAB_COLUMN_SPAN: return text_field (span_names[*(const FabSpanKind *) field]);
+  case FAB_COLUMN_SERIAL: return whole_field (row, TRUE);
+  }
+  g_assert_not_reached ();
+}
+
+gboolean
+fab_column_is_time (const FabColumn *column)
+{
+  return column->kind == FAB_COLUMN_WHOLE && g_str_has_suffix (column->name, "_ps");
+}
+
+const char *
+fab_column_unit (const FabColumn *column)
+{
+  static const struct {
+    const char *end, *unit;
+  } units[] = {
+    { "bytes_per_s", "B/s" }, { "_per_s", "1/s" }, { "_bytes", "B" }, { "_ps", "ps" }, { "_s", "s" }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (units); i++)
+    if (g_str_has_suffix (column->name, units[i].end))
+      return units[i].unit;
+  return NULL;
 }
 
 const char *

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* columns.h - the tables of a results file, column by column.
  *
- * A column says where its value stands in a record and how SQLite stores it. CREATE TABLE, INSERT, SELECT and the
- * section "Tables" of docs/reference/results-schema.md are made from these rows, so that a new column is one row here
- * and one field in record.h. The first column of each table is the number of the run or sweep that owns the row; it is
- * in no record and not among the columns.
+ * A column says where its value stands in a record and how SQLite stores it. What follows is made from these rows, so
+ * that a new column is one row here and one field in record.h: CREATE TABLE, INSERT and the migration of older files;
+ * the views and questions that show the table; JSON and CSV of `fabricast run`; the tables and figures of the library;
+ * the section "Tables" of docs/reference/results-schema.md. The first column of each table is the number of the run or
+ * sweep that owns the row; it is in no record and not among the columns.
  *
  * Threads: all of this is constant.
  */
 #pragma once
 
 #include "sim/result/record.h"
+#include "sim/result/table.h"
 
 /* What varies in a sweep, as its two tables have it. */
 typedef struct {
@@ -41,8 +43,10 @@ typedef struct {
   gsize offset; /* of the field in the record */
   gboolean may_be_null;
   gboolean is_unique;
-  const char *check;  /* what must be true of the row; NULL: anything goes */
-  guint since;        /* the version of the schema that brought it; 0: the first */
+  gboolean zero_is_null; /* of FAB_POINT_FIGURES */
+  gboolean is_place;     /* says which row it is, or when: no figure of it */
+  const char *check;     /* what must be true of the row; NULL: anything goes */
+  guint since;           /* the version of the schema that brought it; 0: the first */
   const char *before; /* as SQL, what rows of older files get; NULL: NULL, or 0 or '' where that may not be */
   const char *meaning; /* a sentence for the table and its page; NULL: the name says it */
 } FabColumn;
@@ -66,6 +70,7 @@ typedef enum {
   FAB_TABLE_BAND,
   FAB_TABLE_LEVER,
   FAB_TABLE_GOODPUT,
+  FAB_TABLE_PACE,
   FAB_N_RUN_TABLES, /* those above have the rows of runs */
   FAB_TABLE_SWEEP = FAB_N_RUN_TABLES,
   FAB_TABLE_SWEEP_AXIS,
@@ -89,6 +94,15 @@ typedef struct {
 
 /* In an order in which every table stands behind those that its keys name. */
 extern const FabRecordTable fab_record_tables[FAB_N_TABLES];
+
+/* Reads the value of a column from a record; `row` is what a column that counts rows has. A text belongs to the
+ * record. */
+FabField fab_column_read (const FabColumn *column, gconstpointer record, gint64 row);
+
+gboolean fab_column_is_time (const FabColumn *column); /* in whole picoseconds, "start_ps" */
+
+/* The unit at the end of its name: "ps", "s", "B", "1/s", "B/s"; NULL: none. */
+const char *fab_column_unit (const FabColumn *column);
 
 /* The type that SQLite has for it: "INTEGER", "REAL" or "TEXT". */
 const char *fab_column_type (const FabColumn *column);

@@ -88,18 +88,15 @@ drop_views (FabStore *self, const char *views, GError **error)
 static gboolean
 renew_all (FabStore *self, GError **error)
 {
-  g_autofree char *version = g_strdup_printf ("PRAGMA user_version = %d", FAB_STORE_SCHEMA_VERSION);
+  g_autofree char *version = g_strdup_printf ("PRAGMA user_version = %u", fab_store_schema_version ());
+  g_autofree char *views = fab_store_views ();
 
-  for (guint i = 0; fab_store_views[i] != NULL; i++)
-    if (!drop_views (self, fab_store_views[i], error))
-      return FALSE;
+  if (!drop_views (self, views, error))
+    return FALSE;
   for (guint i = 0; i < FAB_N_TABLES; i++)
     if (!renew_table (self, &fab_record_tables[i], error))
       return FALSE;
-  for (guint i = 0; fab_store_views[i] != NULL; i++)
-    if (!fab_store_exec (self, fab_store_views[i], doing, error))
-      return FALSE;
-  return fab_store_exec (self, version, doing, error);
+  return fab_store_exec (self, views, doing, error) && fab_store_exec (self, version, doing, error);
 }
 
 /* References between tables are by name and must stay as they are while tables change theirs. */
@@ -115,7 +112,7 @@ fab_store_migrate (FabStore *self, GError **error)
   if (!fab_store_read_integer (self, "PRAGMA user_version", &version))
     is_done = fab_store_fail (self, doing, error);
   else /* another process may have done it meanwhile */
-    is_done = version == FAB_STORE_SCHEMA_VERSION || renew_all (self, error);
+    is_done = version == fab_store_schema_version () || renew_all (self, error);
   is_done = is_done && fab_store_exec (self, "COMMIT", doing, error);
   if (!is_done)
     sqlite3_exec (self->db, "ROLLBACK", NULL, NULL, NULL);

@@ -40,19 +40,36 @@ typedef struct {
   gint64 n_points; /* product of the numbers of values of all axes */
 } FabSweepRecord;
 
+/* Figures of a point, of its last iteration and as means over ranks. A point in memory (sim/study/point.h) and its row
+ * in a file have them alike, but for one thing: in memory 0 means that a figure does not apply, and the row then says
+ * NULL where its column allows it (zero_is_null of columns.h). */
+#define FAB_POINT_FIGURES                                                              \
+  double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;                   \
+  double waiting_s;            /* part of idle_s: for the last rank of a collective */ \
+  double exposed_inter_node_s; /* part of exposed_s */                                 \
+  double mfu_fraction, tokens_per_s;                                                   \
+  double train_s;          /* of the whole training */                                 \
+  double binding_fraction; /* share of the communication of which the binding link is the slowest */
+
+typedef struct {
+  FAB_POINT_FIGURES
+} FabPointFigures;
+
 /* One point of a sweep. An unknown value is NAN, FAB_RECORD_UNKNOWN or NULL here, and NULL in the table. */
 #define FAB_RECORD_UNKNOWN G_MININT64
 typedef struct {
   gint64 point;         /* mixed-radix index of the axes' values; the last axis changes fastest */
   const char *settings; /* "cluster.nodes=4 job.micro_batch=2" */
-  double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
-  double mfu_fraction, tokens_per_s, train_s;
+  union {
+    FabPointFigures figures;
+    struct {
+      FAB_POINT_FIGURES
+    };
+  };
   gint64 memory_bytes, memory_max_bytes, n_ranks, n_nodes;
   const char *binding, *binding_spec;
-  double binding_fraction;
   double capex_usd, network_usd, power_watts, network_watts;
   double usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd, step_joules, train_joules;
-  double waiting_s, exposed_inter_node_s;
   /* By dimension of parallelism. */
   double exposed_data_s, exposed_tensor_s, exposed_context_s, exposed_expert_s, exposed_pipeline_s,
       exposed_offload_s, exposed_other_s;
@@ -142,6 +159,17 @@ typedef struct {
   FabBytesPerS line_rate_bytes_per_s; /* one direction, after coding */
   FabTimePs latency_ps;
 } FabLinkRecord;
+
+/* What sets the pace of the last iteration's communication: the link that holds back most of its exposed time, or of
+ * all its time where nothing is exposed. */
+typedef struct {
+  guint binding_link;           /* FAB_RECORD_NO_LINK: no link is crossed, and all else is 0 */
+  double binding_fraction;      /* share of that time in which it is the slowest link */
+  double binding_busy_fraction; /* share of the iteration in which it was busy */
+  /* Share of the communication that is latency before bytes flow: no link's fault, and no faster link cures it. */
+  double startup_fraction;
+  double ends_fraction; /* share of that time in which the ends of collectives set the pace, and no link */
+} FabPaceRecord;
 
 /* Communication of one rank class in one dimension by one operation. The exposed_ps of all rows add up to that of the
  * class, and so do the exposed_inter_node_ps and the waiting_ps. */

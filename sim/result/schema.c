@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schema.c - the views of schema version 7 over the tables of columns.c. What they mean:
+/* schema.c - the version of the schema and the views over the tables of columns.c. What they mean:
  * docs/reference/results-schema.md.
  *
- * A change of a table or a view that a reader can notice is a new FAB_STORE_SCHEMA_VERSION.
+ * "{ALIAS.TABLE UNIT}" in a view stands for the figures of the table that the view does not name: a column that is
+ * added to columns.c comes into the view by itself, at its end, with times in s or us.
+ *
+ * A change of a table or a view that a reader can notice is a new version. Columns that are added say theirs in
+ * columns.c; any other change sets VIEWS_SINCE to it.
  */
+#include <string.h>
+
 #include "sim/result/store_private.h"
+
+#define VIEWS_SINCE 9
 
 static const char step_views[] =
     "CREATE VIEW v_step AS\n"
@@ -21,7 +29,7 @@ static const char step_views[] =
     "  i.exposed_inter_node_ps / 1e12 AS exposed_inter_node_s,\n"
     "  CASE WHEN r.peak_flops_per_s > 0 THEN 100.0 * i.mfu_fraction END AS mfu_pct,\n"
     "  CASE WHEN r.peak_flops_per_s > 0 THEN 100.0 * i.hfu_fraction END AS hfu_pct,\n"
-    "  i.tokens_per_s\n"
+    "  i.tokens_per_s{i.iteration s}\n"
     "FROM iteration AS i JOIN run AS r USING (run_id);\n"
     "CREATE VIEW v_exposed AS\n"
     "SELECT run_id, iteration, duration_ps / 1e12 AS step_s, comm_ps / 1e12 AS comm_s,\n"
@@ -45,7 +53,8 @@ static const char collective_views[] =
     "  c.n_channels, c.n_ranks, c.bytes, c.start_ps / 1e6 AS start_us, (c.start_ps - c.ready_ps) / 1e6 AS wait_us,\n"
     "  (c.end_ps - c.start_ps) / 1e6 AS time_us, c.exposed_ps / 1e6 AS exposed_us,\n"
     "  c.algbw_bytes_per_s / 1e9 AS algbw_gb_per_s, c.busbw_bytes_per_s / 1e9 AS busbw_gb_per_s,\n"
-    "  c.binding_link, l.from_vertex AS binding_from, l.to_vertex AS binding_to, l.spec AS binding_spec\n"
+    "  c.binding_link, l.from_vertex AS binding_from, l.to_vertex AS binding_to,\n"
+    "  l.spec AS binding_spec{c.collective us}\n"
     "FROM collective AS c LEFT JOIN link AS l ON l.run_id = c.run_id AND l.link = c.binding_link;\n"
     "CREATE VIEW v_collective_total AS\n"
     "SELECT run_id, op, name, count (*) AS n_collectives, sum (bytes) AS bytes,\n"
@@ -66,6 +75,12 @@ static const char collective_views[] =
     "  USING (run_id)\n"
     "LEFT JOIN link AS l ON l.run_id = c.run_id AND l.link = c.binding_link\n"
     "GROUP BY c.run_id, c.binding_link;\n";
+
+static const char pace_view[] =
+    "CREATE VIEW v_pace AS\n"
+    "SELECT p.run_id, p.binding_link, l.from_vertex AS binding_from, l.to_vertex AS binding_to,\n"
+    "  l.spec AS binding_spec{p.pace s}\n"
+    "FROM pace AS p JOIN link AS l ON l.run_id = p.run_id AND l.link = p.binding_link;\n";
 
 static const char link_views[] =
     "CREATE VIEW v_link_busy AS -- busy_place 1: the busiest of its iteration\n"
@@ -89,7 +104,7 @@ static const char why_views[] =
     "  e.n_collectives, e.bytes, e.comm_ps / 1e6 AS comm_us, e.exposed_ps / 1e6 AS exposed_us,\n"
     "  100.0 * e.exposed_ps / nullif (i.duration_ps, 0) AS exposed_pct_of_step,\n"
     "  100.0 * e.exposed_ps / nullif (e.comm_ps, 0) AS exposed_pct_of_comm,\n"
-    "  e.exposed_inter_node_ps / 1e6 AS exposed_inter_node_us, e.waiting_ps / 1e6 AS waiting_us\n"
+    "  e.exposed_inter_node_ps / 1e6 AS exposed_inter_node_us, e.waiting_ps / 1e6 AS waiting_us{e.exposure us}\n"
     "FROM exposure AS e JOIN rank_class AS k USING (run_id, rank_class)\n"
     "JOIN iteration AS i USING (run_id, iteration);\n"
     "CREATE VIEW v_critical_path AS -- what the step consists of: adds up to it\n"
@@ -122,9 +137,149 @@ static const char sweep_views[] =
     "  step_joules / 3.6e6 AS step_kwh, train_joules / 3.6e6 AS train_kwh, waiting_s,\n"
     "  exposed_inter_node_s, exposed_data_s, exposed_tensor_s, exposed_context_s, exposed_expert_s,\n"
     "  exposed_pipeline_s, exposed_offload_s, exposed_other_s, n_seeds, seed_steps, seed_exposed,\n"
-    "  global_batch, problem, verdict\n"
-    "FROM sweep_point;\n";
+    "  global_batch, problem, verdict{p.sweep_point s}\n"
+    "FROM sweep_point AS p;\n";
 
-const char *const fab_store_views[] = {
-  step_views, collective_views, link_views, why_views, sweep_views, NULL
-};
+static const char *const views[] = { step_views, collective_views, pace_view, link_views,
+                                     why_views,  sweep_views,      NULL };
+
+/* --- what a view shows by itself --- */
+
+/* "{i.iteration s}" */
+typedef struct {
+  char *alias, *unit;
+  const FabRecordTable *table;
+} Rest;
+
+static const FabRecordTable *
+find_table (const char *name)
+{
+  for (guint i = 0; i < FAB_N_TABLES; i++)
+    if (strcmp (fab_record_tables[i].name, name) == 0)
+      return &fab_record_tables[i];
+  g_assert_not_reached ();
+}
+
+/* Reads what stands between the braces. */
+static void
+rest_init (Rest *self, const char *text, gsize size)
+{
+  g_autofree char *copy = g_strndup (text, size);
+  g_auto (GStrv) words = g_strsplit_set (copy, ". ", 3);
+
+  *self = (Rest){ g_strdup (words[0]), g_strdup (words[2]), find_table (words[1]) };
+}
+
+static void
+rest_clear (Rest *self)
+{
+  g_free (self->alias);
+  g_free (self->unit);
+}
+
+/* The name of a column in the view: "waiting_ps" is "waiting_us". (transfer full) */
+static char *
+name_in_view (const Rest *self, const FabColumn *column)
+{
+  return fab_column_is_time (column)
+           ? g_strdup_printf ("%.*s%s", (gint) (strlen (column->name) - strlen ("ps")), column->name,
+                              self->unit)
+           : g_strdup (column->name);
+}
+
+static gboolean
+does_name (const char *view, const char *column)
+{
+  g_autofree char *pattern = g_strdup_printf ("\\b%s\\b", column);
+
+  return g_regex_match_simple (pattern, view, 0, 0);
+}
+
+/* Appends the columns as the view defines them, or the names in it of those that are numbers. */
+static void
+append_rest (GString *sql, const char *view, const Rest *self, gboolean only_names)
+{
+  const FabColumn *end = self->table->columns + self->table->n_columns;
+  const char *divisor = strcmp (self->unit, "s") == 0 ? "1e12" : "1e6";
+
+  for (const FabColumn *column = self->table->columns; column < end; column++) {
+    g_autofree char *name = name_in_view (self, column);
+
+    if (column->is_place || does_name (view, column->name) || (only_names && column->kind == FAB_COLUMN_TEXT))
+      continue;
+    if (only_names)
+      g_string_append_printf (sql, ", %s", name);
+    else if (fab_column_is_time (column))
+      g_string_append_printf (sql, ",\n  %s.%s / %s AS %s", self->alias, column->name, divisor, name);
+    else
+      g_string_append_printf (sql, ",\n  %s.%s", self->alias, name);
+  }
+}
+
+/* Appends one view with its place filled in, or only what is filled in. */
+static void
+append_view (GString *sql, const char *view, gboolean only_rest)
+{
+  const char *begin = strchr (view, '{'), *end = begin != NULL ? strchr (begin, '}') : NULL;
+  Rest rest;
+
+  if (!only_rest)
+    g_string_append_len (sql, view, begin != NULL ? begin - view : -1);
+  if (begin == NULL)
+    return;
+  rest_init (&rest, begin + 1, (gsize) (end - begin - 1));
+  append_rest (sql, view, &rest, only_rest);
+  rest_clear (&rest);
+  if (!only_rest)
+    g_string_append (sql, end + 1);
+}
+
+static const char create[] = "CREATE VIEW ";
+
+/* Calls append_view () for the view of this name; NULL: for all. */
+static char *
+collect (const char *name, gboolean only_rest)
+{
+  GString *sql = g_string_new (NULL);
+
+  for (guint i = 0; views[i] != NULL; i++) {
+    g_auto (GStrv) each = g_strsplit (views[i], create, -1);
+
+    for (guint k = 1; each[k] != NULL; k++) {
+      g_autofree char *view = g_strconcat (create, each[k], NULL);
+
+      if (name == NULL || (g_str_has_prefix (each[k], name) && each[k][strlen (name)] == ' '))
+        append_view (sql, view, only_rest);
+    }
+  }
+  return g_string_free (sql, FALSE);
+}
+
+char *
+fab_store_views (void)
+{
+  return collect (NULL, FALSE);
+}
+
+char *
+fab_store_view_rest (const char *view)
+{
+  return collect (view, TRUE);
+}
+
+/* --- the version --- */
+
+guint
+fab_store_schema_version (void)
+{
+  guint version = VIEWS_SINCE;
+
+  for (guint i = 0; i < FAB_N_TABLES; i++) {
+    const FabRecordTable *table = &fab_record_tables[i];
+
+    version = MAX (version, table->since);
+    for (guint k = 0; k < table->n_columns; k++)
+      version = MAX (version, table->columns[k].since);
+  }
+  return version;
+}

@@ -9,7 +9,6 @@
 #include "sim/result/store.h"
 
 #include <errno.h>
-#include <math.h>
 #include <sqlite3.h>
 #include <string.h>
 #include <unistd.h>
@@ -139,11 +138,11 @@ check_owner (FabStore *self, gint64 application_id, gint64 version, GError **err
   if (application_id != FAB_STORE_APPLICATION_ID)
     return fab_throw (error, FAB_ERROR_IO, "%s: is a database of another program; choose another file",
                       self->path);
-  if (version > FAB_STORE_SCHEMA_VERSION)
+  if (version > fab_store_schema_version ())
     return fab_throw (error, FAB_ERROR_IO,
                       "%s: was written by a newer Fabricast (schema %" G_GINT64_FORMAT
-                      ", this one knows %d); upgrade Fabricast or choose another file",
-                      self->path, version, FAB_STORE_SCHEMA_VERSION);
+                      ", this one knows %u); upgrade Fabricast or choose another file",
+                      self->path, version, fab_store_schema_version ());
   if (version < 1)
     return fab_throw (error, FAB_ERROR_IO, "%s: has no schema version; it is damaged, choose another file",
                       self->path);
@@ -163,7 +162,7 @@ identify (FabStore *self, GError **error)
   if (n_objects == 0 && application_id == 0 && version == 0)
     return TRUE;
   self->has_schema = check_owner (self, application_id, version, error);
-  self->is_old = version < FAB_STORE_SCHEMA_VERSION;
+  self->is_old = version < fab_store_schema_version ();
   return self->has_schema;
 }
 
@@ -233,16 +232,16 @@ static char *
 schema_sql (void)
 {
   GString *sql = g_string_new (NULL);
+  g_autofree char *views = fab_store_views ();
 
-  g_string_printf (sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;\n", FAB_STORE_APPLICATION_ID,
-                   FAB_STORE_SCHEMA_VERSION);
+  g_string_printf (sql, "PRAGMA application_id = %d; PRAGMA user_version = %u;\n", FAB_STORE_APPLICATION_ID,
+                   fab_store_schema_version ());
   for (guint i = 0; i < FAB_N_TABLES; i++) {
     g_autofree char *table = fab_record_table_sql (&fab_record_tables[i]);
 
     g_string_append (sql, table);
   }
-  for (guint i = 0; fab_store_views[i]; i++)
-    g_string_append (sql, fab_store_views[i]);
+  g_string_append (sql, views);
   g_string_append (sql, "COMMIT");
   return g_string_free (sql, FALSE);
 }
@@ -405,72 +404,15 @@ fab_store_insert_sql (const FabRecordTable *table, guint n_rows)
 }
 
 static void
-bind_real (sqlite3_stmt *stmt, gint place, double value)
-{
-  if (isnan (value))
-    sqlite3_bind_null (stmt, place);
-  else
-    sqlite3_bind_double (stmt, place, value);
-}
-
-static void
-bind_whole (sqlite3_stmt *stmt, gint place, gint64 value, gboolean is_null)
-{
-  if (is_null)
-    sqlite3_bind_null (stmt, place);
-  else
-    sqlite3_bind_int64 (stmt, place, value);
-}
-
-static void
-bind_unsigned (sqlite3_stmt *stmt, gint place, guint64 value)
-{
-  g_assert (value <= G_MAXINT64);
-  sqlite3_bind_int64 (stmt, place, (gint64) value);
-}
-
-static void
-bind_count (sqlite3_stmt *stmt, gint place, guint value)
-{
-  bind_whole (stmt, place, value, value == FAB_RECORD_NO_LINK);
-}
-
-static void
-bind_text (sqlite3_stmt *stmt, gint place, const char *text)
-{
-  sqlite3_bind_text (stmt, place, text, -1, SQLITE_STATIC);
-}
-
-static const char *
-span_kind_name (FabSpanKind kind)
-{
-  switch (kind) {
-  case FAB_SPAN_COMPUTE: return "compute";
-  case FAB_SPAN_COMM: return "comm";
-  case FAB_SPAN_LOAD: return "load";
-  case FAB_SPAN_WAIT: return "wait";
-  }
-  g_assert_not_reached ();
-}
-
-static void
 bind_column (sqlite3_stmt *stmt, gint place, const FabColumn *column, gint64 serial, gconstpointer row)
 {
-  gconstpointer field = (const char *) row + column->offset;
+  FabField field = fab_column_read (column, row, serial);
 
-  switch (column->kind) {
-  case FAB_COLUMN_REAL: bind_real (stmt, place, *(const double *) field); return;
-  case FAB_COLUMN_WHOLE:
-    bind_whole (stmt, place, *(const gint64 *) field, *(const gint64 *) field == FAB_RECORD_UNKNOWN);
-    return;
-  case FAB_COLUMN_UNSIGNED: bind_unsigned (stmt, place, *(const guint64 *) field); return;
-  case FAB_COLUMN_COUNT: bind_count (stmt, place, *(const guint *) field); return;
-  case FAB_COLUMN_INDEX:
-    bind_whole (stmt, place, *(const gint32 *) field, *(const gint32 *) field < 0);
-    return;
-  case FAB_COLUMN_TEXT: bind_text (stmt, place, *(const char *const *) field); return;
-  case FAB_COLUMN_SPAN: bind_text (stmt, place, span_kind_name (*(const FabSpanKind *) field)); return;
-  case FAB_COLUMN_SERIAL: sqlite3_bind_int64 (stmt, place, serial); return;
+  switch (field.kind) {
+  case FAB_CELL_NULL: sqlite3_bind_null (stmt, place); return;
+  case FAB_CELL_INTEGER: sqlite3_bind_int64 (stmt, place, field.integer); return;
+  case FAB_CELL_REAL: sqlite3_bind_double (stmt, place, field.real); return;
+  case FAB_CELL_TEXT: sqlite3_bind_text (stmt, place, field.text, -1, SQLITE_STATIC); return;
   }
   g_assert_not_reached ();
 }
@@ -479,7 +421,10 @@ gint
 fab_store_bind (sqlite3_stmt *stmt, gint place, const FabRecordTable *table, gint64 owner, gint64 serial,
                 gconstpointer row)
 {
-  bind_whole (stmt, place++, owner, owner == 0);
+  if (owner == 0)
+    sqlite3_bind_null (stmt, place++);
+  else
+    sqlite3_bind_int64 (stmt, place++, owner);
   for (guint i = 0; i < table->n_columns; i++)
     bind_column (stmt, place++, &table->columns[i], serial, row);
   return place;
@@ -640,6 +585,12 @@ gboolean
 fab_store_add_memo (FabStore *self, const FabMemoRecord *row, GError **error)
 {
   return add_rows (self, FAB_TABLE_MEMO, row, 1, error);
+}
+
+gboolean
+fab_store_add_pace (FabStore *self, const FabPaceRecord *row, GError **error)
+{
+  return add_rows (self, FAB_TABLE_PACE, row, 1, error);
 }
 
 gboolean

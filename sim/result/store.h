@@ -49,6 +49,7 @@ gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *
 gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error);
 gboolean fab_store_add_findings (FabStore *self, const FabFindingRecord *rows, guint n, GError **error);
 gboolean fab_store_add_memo (FabStore *self, const FabMemoRecord *row, GError **error);
+gboolean fab_store_add_pace (FabStore *self, const FabPaceRecord *row, GError **error);
 gboolean fab_store_add_goodput (FabStore *self, const FabGoodputRecord *row, GError **error);
 gboolean fab_store_commit_run (FabStore *self, GError **error);
 
@@ -100,10 +101,14 @@ void fab_store_choose_sweep (FabStore *self, gint64 sweep_id);
 typedef struct {
   const char *name;    /* "exposed" */
   const char *summary; /* "Exposed communication per iteration." */
-  const char *sql;     /* one statement, with :run bound to the run and :sweep to the sweep */
+  const char
+      *sql; /* one statement, with :run bound to the run and :sweep to the sweep; see fab_query_sql () */
 } FabQuery;
 
 extern const FabQuery fab_queries[]; /* ended by a row without name */
+
+/* The statement with all columns that its view shows. (transfer full) */
+char *fab_query_sql (const FabQuery *query);
 
 const FabQuery *fab_query_find (const char *name); /* NULL: there is no such query */
 
@@ -111,14 +116,6 @@ const FabQuery *fab_query_find (const char *name); /* NULL: there is no such que
  * one is refused. It is an error to use :run in a file without runs or for a run that is missing, and likewise for
  * :sweep, and to query a file that has neither. (transfer full) */
 FabTable *fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error);
-
-/* One value of a row while it is read. Nothing is copied. */
-typedef struct {
-  FabCellKind kind;
-  gint64 integer;   /* value of an INTEGER */
-  double real;      /* value of a REAL or INTEGER */
-  const char *text; /* value of a TEXT, valid until the function returns; otherwise NULL */
-} FabField;
 
 /* Returning FALSE with *error set ends the reading. */
 typedef gboolean (*FabStoreRowFunc) (const FabField *fields, gpointer data, GError **error);

@@ -10,10 +10,12 @@
 #include "sim/result/store.h"
 
 #define FAB_STORE_APPLICATION_ID 0x46414243 /* "FABC", at byte 68 of the file */
-#define FAB_STORE_SCHEMA_VERSION 8          /* user_version, at byte 60 */
 #define FAB_STORE_PATIENCE_MS 300000        /* how long to wait while another process writes */
 
 struct sqlite3_stmt;
+
+/* The version of the schema: user_version, at byte 60. The latest that a table, a column or the views name. */
+guint fab_store_schema_version (void);
 
 struct _FabStore {
   char *path; /* as the user wrote it */
@@ -59,4 +61,8 @@ char *fab_store_insert_sql (const FabRecordTable *table, guint n_rows);
 gint fab_store_bind (struct sqlite3_stmt *stmt, gint place, const FabRecordTable *table, gint64 owner,
                      gint64 serial, gconstpointer row);
 
-extern const char *const fab_store_views[]; /* as SQL, NULL-ended */
+/* The views, as SQL. (transfer full) */
+char *fab_store_views (void);
+
+/* The numbers that a view shows beside the columns that schema.c names: ", x_s, y". (transfer full) */
+char *fab_store_view_rest (const char *view);

@@ -19,6 +19,14 @@ typedef struct {
   char *text;  /* of every kind but NULL; a real has the fewest digits that read back to it */
 } FabCell;
 
+/* One value of a row while it is read. Nothing is copied. */
+typedef struct {
+  FabCellKind kind;
+  gint64 integer;   /* value of an INTEGER */
+  double real;      /* value of a REAL or INTEGER */
+  const char *text; /* value of a TEXT, which belongs to the row; otherwise NULL */
+} FabField;
+
 typedef struct {
   guint n_columns, n_rows;
   char **columns; /* NULL-ended */

@@ -4,6 +4,7 @@
 
 #include "sim/cost/bill.h"
 #include "sim/decision/bottleneck.h"
+#include "sim/result/record.h"
 #include "sim/run/simulation.h"
 #include "sim/study/goodput.h"
 #include "sim/verdict/verdict.h"
@@ -12,18 +13,18 @@
 typedef struct {
   guint n_ranks, n_nodes;
   guint64 global_batch; /* sequences of a step */
-  double step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s;
-  double waiting_s;                      /* part of idle_s: for the last rank of a collective */
-  double exposed_inter_node_s;           /* part of exposed_s */
+  union {
+    FabPointFigures figures;
+    struct {
+      FAB_POINT_FIGURES /* step_s, exposed_s, mfu_fraction, ... */
+    };
+  };
   double exposed_by_s[FAB_N_DIMENSIONS]; /* by dimension of parallelism, exposed_s in sum */
   guint dimensions;                      /* 1 << FabDimension: those in which the job communicates */
-  double mfu_fraction, tokens_per_s;
-  double train_s;            /* of the whole training */
-  FabBytes memory_bytes;     /* of the rank that needs most */
-  FabBytes memory_max_bytes; /* memory that a rank has */
+  FabBytes memory_bytes;                 /* of the rank that needs most */
+  FabBytes memory_max_bytes;             /* memory that a rank has */
   /* What a rank sends in a step at least: sizes x the busbw factors of nccl-tests. */
   double sent_bytes;
-  double binding_fraction; /* share of the communication of which that link is the slowest */
   char *binding,
       *binding_spec; /* the slowest link: "node0/nic0 -> leaf0", "ib-ndr"; NULL: nothing crosses a link */
   FabBottleneck *bottleneck; /* what limits the step; NULL: it was not asked for (study_bottleneck.h) */

@@ -80,6 +80,35 @@ whole_or_0 (gint64 value)
   return value == FAB_RECORD_UNKNOWN ? 0 : value;
 }
 
+static gboolean
+is_figure (const FabColumn *column)
+{
+  const gsize begin = G_STRUCT_OFFSET (FabSweepPointRecord, figures);
+
+  return column->kind == FAB_COLUMN_REAL && column->offset >= begin
+      && column->offset < begin + sizeof (FabPointFigures);
+}
+
+static void
+take_figures (FabSweepPointRecord *self, const FabPoint *point)
+{
+  self->figures = point->figures;
+  for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
+    if (is_figure (column) && column->zero_is_null)
+      *real_of (self, column) = known_real (*real_of (self, column));
+}
+
+static void
+give_figures (const FabSweepPointRecord *self, FabPoint *point)
+{
+  FabSweepPointRecord known = *self;
+
+  for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
+    if (is_figure (column))
+      *real_of (&known, column) = real_or_0 (*real_of (&known, column));
+  point->figures = known.figures;
+}
+
 static void
 take_spending (FabSweepPointRecord *self, const FabSpending *spending)
 {
@@ -167,8 +196,6 @@ exposed_by (const FabPoint *point, FabDimension dimension)
 static void
 take_parts (FabSweepPointRecord *self, const FabPoint *point)
 {
-  self->waiting_s = point->waiting_s;
-  self->exposed_inter_node_s = point->exposed_inter_node_s;
   self->exposed_data_s = exposed_by (point, FAB_DIMENSION_DATA);
   self->exposed_tensor_s = exposed_by (point, FAB_DIMENSION_TENSOR);
   self->exposed_context_s = exposed_by (point, FAB_DIMENSION_CONTEXT);
@@ -188,8 +215,6 @@ give_exposed (FabPoint *point, FabDimension dimension, double seconds)
 static void
 give_parts (const FabSweepPointRecord *self, FabPoint *point)
 {
-  point->waiting_s = real_or_0 (self->waiting_s);
-  point->exposed_inter_node_s = real_or_0 (self->exposed_inter_node_s);
   give_exposed (point, FAB_DIMENSION_DATA, self->exposed_data_s);
   give_exposed (point, FAB_DIMENSION_TENSOR, self->exposed_tensor_s);
   give_exposed (point, FAB_DIMENSION_CONTEXT, self->exposed_context_s);
@@ -223,15 +248,7 @@ give_goodput (const FabSweepPointRecord *self, FabGoodput *goodput)
 static void
 take_point (FabSweepPointRecord *self, const FabPoint *point)
 {
-  self->step_s = point->step_s;
-  self->compute_s = point->compute_s;
-  self->comm_s = point->comm_s;
-  self->overlapped_s = point->overlapped_s;
-  self->exposed_s = point->exposed_s;
-  self->idle_s = point->idle_s;
-  self->mfu_fraction = known_real (point->mfu_fraction);
-  self->tokens_per_s = known_real (point->tokens_per_s);
-  self->train_s = known_real (point->train_s);
+  take_figures (self, point);
   self->memory_bytes = known_whole (point->memory_bytes);
   self->memory_max_bytes = known_whole (point->memory_max_bytes);
   self->n_ranks = point->n_ranks;
@@ -239,7 +256,6 @@ take_point (FabSweepPointRecord *self, const FabPoint *point)
   self->global_batch = known_whole ((gint64) point->global_batch);
   self->binding = g_strdup (point->binding);
   self->binding_spec = g_strdup (point->binding_spec);
-  self->binding_fraction = point->binding != NULL ? point->binding_fraction : NAN;
   self->verdict = fab_verdict_codes (point->verdict);
   self->choices = point->choices != NULL ? fab_choices_write (point->choices) : NULL;
   take_spending (self, &point->spending);
@@ -273,23 +289,14 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
   *trial->point = (FabPoint){ .n_ranks = (guint) self->n_ranks,
                               .n_nodes = (guint) self->n_nodes,
                               .global_batch = (guint64) whole_or_0 (self->global_batch),
-                              .step_s = self->step_s,
-                              .compute_s = self->compute_s,
-                              .comm_s = self->comm_s,
-                              .overlapped_s = self->overlapped_s,
-                              .exposed_s = self->exposed_s,
-                              .idle_s = self->idle_s,
-                              .mfu_fraction = real_or_0 (self->mfu_fraction),
-                              .tokens_per_s = real_or_0 (self->tokens_per_s),
-                              .train_s = real_or_0 (self->train_s),
                               .memory_bytes = whole_or_0 (self->memory_bytes),
                               .memory_max_bytes = whole_or_0 (self->memory_max_bytes),
-                              .binding_fraction = real_or_0 (self->binding_fraction),
                               .binding = g_strdup (self->binding),
                               .binding_spec = g_strdup (self->binding_spec),
                               .spending = spending_of (self),
                               .verdict = fab_verdict_of_codes (self->verdict),
                               .choices = fab_choices_read (self->choices) };
+  give_figures (self, trial->point);
   give_parts (self, trial->point);
   give_goodput (self, &trial->point->goodput);
   trial->point->has_only_times = TRUE;

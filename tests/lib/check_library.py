@@ -75,7 +75,7 @@ def check_figures(name):
     if len(rows) != len(told["iterations"]):
         problems.append(f"{name}: {len(rows)} iterations, and the program has {len(told['iterations'])}")
     for i, iteration in enumerate(told["iterations"]):
-        for key in ("duration", "compute", "comm", "overlapped", "exposed", "idle", "waiting", "exposed_inter_node"):
+        for key in sorted(name.removesuffix("_s") for name in iteration if name.endswith("_s") and not name.endswith("_per_s")):
             seconds = rows[i][key + "_ps"] / 1e12
             if abs(seconds - iteration[key + "_s"]) > 1e-12 * max(1, abs(seconds)) * 1e-3:
                 problems.append(f"{name}: {key} of iteration {i}: {seconds}, and the program says {iteration[key + '_s']}")

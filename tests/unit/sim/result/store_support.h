@@ -85,7 +85,8 @@ add_head (FabStore *store, gint64 *run_id, GError **error)
   return fab_store_begin_run (store, &run, run_id, error) && fab_store_add_classes (store, classes, 2, error)
       && fab_store_add_memory (store, memory, 3, error) && fab_store_add_links (store, links, 3, error)
       && fab_store_add_findings (store, findings, 2, error)
-      && fab_store_add_memo (store, &(FabMemoRecord){ 40, 30, 8, 5, 1, 9000, 700 }, error);
+      && fab_store_add_memo (store, &(FabMemoRecord){ 40, 30, 8, 5, 1, 9000, 700 }, error)
+      && fab_store_add_pace (store, &(FabPaceRecord){ 1, 0.75, 0.5, 0.25, 0.125 }, error);
 }
 
 static inline gboolean

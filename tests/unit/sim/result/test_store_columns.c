@@ -10,13 +10,17 @@
 static const char page_path[] = FAB_SOURCE_DIR "/docs/reference/results-schema.md";
 static const char from[] = "\n**`run`**", to[] = "\n## Views\n";
 
-static const char *
+/* "¹²" of a version above the first. (transfer full) */
+static char *
 mark_of (guint since)
 {
-  static const char *const marks[] = { "", "", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸" };
+  static const char *const digits[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
+  g_autofree char *number = g_strdup_printf ("%u", since);
+  GString *mark = g_string_new (NULL);
 
-  assert_true (since < G_N_ELEMENTS (marks));
-  return marks[since];
+  for (const char *digit = number; since > 1 && *digit != '\0'; digit++)
+    g_string_append (mark, digits[*digit - '0']);
+  return g_string_free (mark, FALSE);
 }
 
 static void
@@ -39,14 +43,17 @@ append_key (GString *out, const FabRecordTable *table)
 static void
 append_table (GString *out, const FabRecordTable *table)
 {
-  g_string_append_printf (out, "\n**`%s`**%s", table->name, mark_of (table->since));
+  g_autofree char *since = mark_of (table->since);
+
+  g_string_append_printf (out, "\n**`%s`**%s", table->name, since);
   append_key (out, table);
   g_string_append_printf (out, ": %s.\n\n| column | type | meaning |\n|---|---|---|\n", table->about);
   for (guint i = 0; i < table->n_columns; i++) {
     const FabColumn *column = &table->columns[i];
+    g_autofree char *mark = mark_of (column->since);
 
-    g_string_append_printf (out, "| `%s`%s | %s | %s |\n", column->name, mark_of (column->since),
-                            fab_column_type (column), column->meaning ? column->meaning : "");
+    g_string_append_printf (out, "| `%s`%s | %s | %s |\n", column->name, mark, fab_column_type (column),
+                            column->meaning ? column->meaning : "");
   }
   if (table->note)
     g_string_append_printf (out, "\n%s\n", table->note);

@@ -9,10 +9,13 @@ reasons_that_go_in_come_out (void **state)
   g_autofree char *path = file_in (state, "a.db");
 
   assert_true (write_run (path, 3, NULL));
-  assert_answer (path, "SELECT * FROM exposure WHERE iteration = 1 AND dimension = 'tensor'",
-                 "run_id,iteration,rank_class,dimension,op,n_collectives,bytes,comm_ps,exposed_ps,"
-                 "exposed_inter_node_ps,waiting_ps\n"
-                 "1,1,0,tensor,all_reduce,1,1000000000,200000000000,50000000000,0,10000000000\n");
+  assert_answer (
+      path,
+      "SELECT run_id, iteration, rank_class, dimension, op, n_collectives, bytes, comm_ps, exposed_ps,"
+      " exposed_inter_node_ps, waiting_ps FROM exposure WHERE iteration = 1 AND dimension = 'tensor'",
+      "run_id,iteration,rank_class,dimension,op,n_collectives,bytes,comm_ps,exposed_ps,"
+      "exposed_inter_node_ps,waiting_ps\n"
+      "1,1,0,tensor,all_reduce,1,1000000000,200000000000,50000000000,0,10000000000\n");
   assert_answer (
       path, "SELECT * FROM critical_path WHERE iteration = 1 AND place > 0",
       "run_id,iteration,place,rank_class,stream,kind,name,start_ps,end_ps,collective,binding_link\n"
@@ -39,11 +42,15 @@ views_say_which_part_of_what (void **state)
   g_autofree char *path = file_in (state, "a.db");
 
   assert_true (write_run (path, 3, NULL));
-  assert_answer (path, "SELECT * FROM v_exposure WHERE iteration = 0 AND rank_class = 0",
-                 "run_id,iteration,rank_class,class_name,n_ranks,dimension,op,n_collectives,bytes,comm_us,"
-                 "exposed_us,exposed_pct_of_step,exposed_pct_of_comm,exposed_inter_node_us,waiting_us\n"
-                 "1,0,0,most,3,data,all_reduce,1,1000000000,300000,150000,15,50,150000,40000\n"
-                 "1,0,0,most,3,tensor,all_reduce,1,1000000000,200000,50000,5,25,0,10000\n");
+  assert_answer (
+      path,
+      "SELECT run_id, iteration, rank_class, class_name, n_ranks, dimension, op, n_collectives, bytes,"
+      " comm_us, exposed_us, exposed_pct_of_step, exposed_pct_of_comm, exposed_inter_node_us, waiting_us"
+      " FROM v_exposure WHERE iteration = 0 AND rank_class = 0",
+      "run_id,iteration,rank_class,class_name,n_ranks,dimension,op,n_collectives,bytes,comm_us,"
+      "exposed_us,exposed_pct_of_step,exposed_pct_of_comm,exposed_inter_node_us,waiting_us\n"
+      "1,0,0,most,3,data,all_reduce,1,1000000000,300000,150000,15,50,150000,40000\n"
+      "1,0,0,most,3,tensor,all_reduce,1,1000000000,200000,50000,5,25,0,10000\n");
   assert_answer (
       path, "SELECT * FROM v_critical_path WHERE iteration = 0",
       "run_id,iteration,kind,dimension,link,from_vertex,to_vertex,spec,n_spans,time_us,pct_of_step\n"
@@ -52,6 +59,22 @@ views_say_which_part_of_what (void **state)
   assert_answer (path, "SELECT * FROM v_memory WHERE rank_class = 0",
                  "run_id,rank_class,class_name,n_ranks,part,gb,pct_of_memory\n"
                  "1,0,most,3,optimizer,40,50\n1,0,most,3,parameters,20,25\n");
+}
+
+/* Figures that no view names come into it by themselves. */
+static void
+views_end_with_every_other_figure (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db"), *pace = fab_query_sql (fab_query_find ("pace"));
+
+  assert_true (write_run (path, 3, NULL));
+  assert_answer (path, pace,
+                 "binding_from,binding_to,binding_spec,binding_busy_fraction,startup_fraction,ends_fraction,"
+                 "binding_fraction\nleaf0,node1/gpu0,ib_ndr,0.5,0.25,0.125,0.75\n");
+  assert_answer (path, "SELECT waits_for_ends FROM v_collective WHERE iteration = 0",
+                 "waits_for_ends\n0\n0\n");
+  assert_answer (path, "SELECT ettr_fraction, goodput_tokens_per_s, choices FROM v_sweep_point",
+                 "ettr_fraction,goodput_tokens_per_s,choices\n");
 }
 
 /* Of one run, the longest first. */
@@ -171,6 +194,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     store_test (reasons_that_go_in_come_out),
+    store_test (views_end_with_every_other_figure),
     store_test (views_say_which_part_of_what),
     store_test (queues_are_asked_of_one_run),
     store_test (an_outlook_is_added_to_a_run_that_is_stored),

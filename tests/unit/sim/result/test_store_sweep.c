@@ -194,7 +194,8 @@ questions_are_about_the_chosen_sweep (void **state)
   assert_true (fab_store_add_points (store, second, &point, 1, NULL, NULL));
   for (gint64 chosen = 0; chosen <= second; chosen++) {
     fab_store_choose_sweep (store, chosen);
-    g_autoptr (FabTable) table = fab_store_query (store, fab_query_find ("sweep")->sql, 0, NULL);
+    g_autofree char *sql = fab_query_sql (fab_query_find ("sweep"));
+    g_autoptr (FabTable) table = fab_store_query (store, sql, 0, NULL);
     assert_int_equal (table->n_rows, chosen == first ? 0 : 1);
   }
   fab_store_choose_sweep (store, 7);
