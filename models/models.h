@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* models.h - every model, and the registry that lists them. A model is a file and a row in models.c. */
+/* models.h - every model, and the registry that lists them. A model is a file and a row here. */
 #pragma once
 
 #include "sim/execution/workload.h"
@@ -8,71 +8,71 @@
 #include "sim/registry.h"
 #include "sim/scenario/model_file.h"
 
-extern const FabFabricOps fab_fabric_custom;
-extern const FabFabricOps fab_fabric_dragonfly;
-extern const FabFabricOps fab_fabric_dragonfly_plus;
-extern const FabFabricOps fab_fabric_fat_tree;
-extern const FabFabricOps fab_fabric_hyperx;
-extern const FabFabricOps fab_fabric_leaf_spine;
-extern const FabFabricOps fab_fabric_rail;
-extern const FabFabricOps fab_fabric_rail_only;
-extern const FabFabricOps fab_fabric_slim_fly;
-extern const FabFabricOps fab_fabric_switch;
-extern const FabFabricOps fab_fabric_torus;
+/* --- the lists ---
+ *
+ * One row for each model, in the order in which `fabricast describe` shows them. What else names all models is made
+ * from these lists or held against them: the declarations below, the registry (models.c), and pages (.ci/lists.py). */
 
-extern const FabRouterOps fab_route_adaptive;
-extern const FabRouterOps fab_route_flowlet;
-extern const FabRouterOps fab_route_reps;
-extern const FabRouterOps fab_route_reactive;
-extern const FabRouterOps fab_route_ecmp;
-extern const FabRouterOps fab_route_shortest;
-extern const FabRouterOps fab_route_spray;
+/* clang-format off */
+/* How NICs are joined. */
+#define FAB_FABRICS(M) \
+  M (switch) M (rail) M (rail_only) M (leaf_spine) M (fat_tree) M (dragonfly) M (dragonfly_plus) \
+  M (hyperx) M (slim_fly) M (torus) M (custom)
 
-extern const FabNetOps fab_net_analytic;
-extern const FabNetOps fab_net_fluid;
-extern const FabNetOps fab_net_packet;
-extern const FabNetOps fab_net_step;
+/* Which paths a transfer takes. */
+#define FAB_ROUTES(M) \
+  M (shortest) M (ecmp) M (spray) M (adaptive) M (flowlet) M (reps) M (reactive)
 
-extern const FabCongestionOps fab_congestion_credit;
-extern const FabCongestionOps fab_congestion_dcqcn;
-extern const FabCongestionOps fab_congestion_hpcc;
-extern const FabCongestionOps fab_congestion_none;
-extern const FabCongestionOps fab_congestion_nscc;
-extern const FabCongestionOps fab_congestion_swift;
+/* Fidelities. */
+#define FAB_NETS(M) \
+  M (fluid) M (step) M (analytic) M (packet)
 
-extern const FabAlgorithmOps fab_algorithm_binomial;
-extern const FabAlgorithmOps fab_algorithm_bucket;
-extern const FabAlgorithmOps fab_algorithm_collnet_chain;
-extern const FabAlgorithmOps fab_algorithm_collnet_direct;
-extern const FabAlgorithmOps fab_algorithm_nvls;
-extern const FabAlgorithmOps fab_algorithm_nvls_tree;
-extern const FabAlgorithmOps fab_algorithm_pat;
-extern const FabAlgorithmOps fab_algorithm_direct;
-extern const FabAlgorithmOps fab_algorithm_halving_doubling;
-extern const FabAlgorithmOps fab_algorithm_hierarchical;
-extern const FabAlgorithmOps fab_algorithm_ring;
-extern const FabAlgorithmOps fab_algorithm_tree;
+/* How senders react to congestion. */
+#define FAB_CONGESTIONS(M) \
+  M (none) M (dcqcn) M (swift) M (hpcc) M (nscc) M (credit)
 
-extern const FabLibraryOps fab_library_mpi;
-extern const FabLibraryOps fab_library_nccl;
-extern const FabLibraryOps fab_library_plain;
+/* Of collectives. */
+#define FAB_ALGORITHMS(M) \
+  M (ring) M (tree) M (nvls) M (nvls_tree) M (collnet_direct) M (collnet_chain) M (pat) \
+  M (halving_doubling) M (direct) M (hierarchical) M (binomial) M (bucket)
 
-extern const FabComputeOps fab_compute_auto;
-extern const FabComputeOps fab_compute_measured;
-extern const FabComputeOps fab_compute_mfu;
-extern const FabComputeOps fab_compute_roofline;
+/* Collective libraries. */
+#define FAB_LIBRARIES(M) \
+  M (nccl) M (plain) M (mpi)
 
-extern const FabShapeOps fab_shape_layers;
-extern const FabShapeOps fab_shape_transformer;
+/* FLOPs to time. */
+#define FAB_COMPUTES(M) \
+  M (mfu) M (auto) M (roofline) M (measured)
 
-extern const FabWorkloadOps fab_workload_collective;
-extern const FabWorkloadOps fab_workload_ddp;
-extern const FabWorkloadOps fab_workload_fsdp;
-extern const FabWorkloadOps fab_workload_kv;
-extern const FabWorkloadOps fab_workload_megatron;
-extern const FabWorkloadOps fab_workload_rl;
-extern const FabWorkloadOps fab_workload_traffic;
-extern const FabWorkloadOps fab_workload_trace;
-extern const FabWorkloadOps fab_workload_zero;
+/* Neural networks to layers. */
+#define FAB_SHAPES(M) \
+  M (transformer) M (layers)
+
+/* Jobs. */
+#define FAB_WORKLOADS(M) \
+  M (ddp) M (zero) M (fsdp) M (megatron) M (collective) M (traffic) M (trace) M (kv) M (rl)
+
+/* clang-format on */
+
+/* --- what they declare: fab_fabric_switch, fab_route_ecmp, ... --- */
+
+#define FAB_DECLARE_FABRIC(name) extern const FabFabricOps fab_fabric_##name;
+FAB_FABRICS (FAB_DECLARE_FABRIC)
+#define FAB_DECLARE_ROUTE(name) extern const FabRouterOps fab_route_##name;
+FAB_ROUTES (FAB_DECLARE_ROUTE)
+#define FAB_DECLARE_NET(name) extern const FabNetOps fab_net_##name;
+FAB_NETS (FAB_DECLARE_NET)
+#define FAB_DECLARE_CONGESTION(name) extern const FabCongestionOps fab_congestion_##name;
+FAB_CONGESTIONS (FAB_DECLARE_CONGESTION)
+#define FAB_DECLARE_ALGORITHM(name) extern const FabAlgorithmOps fab_algorithm_##name;
+FAB_ALGORITHMS (FAB_DECLARE_ALGORITHM)
+#define FAB_DECLARE_LIBRARY(name) extern const FabLibraryOps fab_library_##name;
+FAB_LIBRARIES (FAB_DECLARE_LIBRARY)
+#define FAB_DECLARE_COMPUTE(name) extern const FabComputeOps fab_compute_##name;
+FAB_COMPUTES (FAB_DECLARE_COMPUTE)
+#define FAB_DECLARE_SHAPE(name) extern const FabShapeOps fab_shape_##name;
+FAB_SHAPES (FAB_DECLARE_SHAPE)
+#define FAB_DECLARE_WORKLOAD(name) extern const FabWorkloadOps fab_workload_##name;
+FAB_WORKLOADS (FAB_DECLARE_WORKLOAD)
 
 extern const FabRegistry fab_models;

@@ -12,6 +12,9 @@ from support import SOURCE, CliTest, child, commands, environment, main, read
 import support
 
 MAN = os.path.join(SOURCE, "docs", "fabricast.1")
+MODELS = os.path.join(SOURCE, "models", "models.h")
+KINDS = {"fabric": "FABRICS", "route": "ROUTES", "fidelity": "NETS", "congestion": "CONGESTIONS", "algorithm": "ALGORITHMS",
+         "collectives": "LIBRARIES", "compute": "COMPUTES", "shape": "SHAPES", "job": "WORKLOADS"}
 COMPLETION = os.path.join(SOURCE, "cli", "completion", "fabricast.bash")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
@@ -156,10 +159,19 @@ class Completion(CliTest):
         self.assertEqual(self.complete("compare", "--fidelity", "analytic,fl"), ["analytic,fluid"])
         self.assertEqual(self.complete("compare", "--against", "ana"), ["analytic"])
         self.assertEqual(self.complete("describe", "no"), ["nodes"])
-        self.assertEqual(self.complete("describe", "job", ""), ["ddp", "zero", "fsdp", "megatron", "collective",
-                                                                 "traffic", "trace", "kv", "rl"])
         self.assertEqual(self.complete("query", "expo"), ["exposed", "exposure"])
         self.assertEqual(self.complete("run", "hel"), ["hello"])
+
+    def test_models(self):
+        """What describe and completion list of models are the rows of models/models.h, in their order."""
+        rows = {name: re.findall(r"\bM \((\w+)\)", body)
+                for name, body in re.findall(r"^#define FAB_(\w+)\(M\)((?:.*\\\n)*.*)\n", read(MODELS), re.M)}
+        overview = dict(line.split(maxsplit=1) for line in self.good("describe").splitlines())
+        self.assertEqual(set(rows), set(KINDS.values()))
+        for section, kind in KINDS.items():
+            with self.subTest(section):
+                self.assertEqual(self.complete("describe", section, ""), rows[kind])
+                self.assertEqual(overview[section], ", ".join(rows[kind]))
 
     def test_flags_take_no_value(self):
         self.assertIn("exposed", self.complete("query", "--format", "csv", ""))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_algorithms.c - the order in which models.c lists the algorithms means nothing to a library. */
+/* test_algorithms.c - the order in which models.h lists the algorithms means nothing to a library. */
 #include "models/models.h"
 #include "tests/support/params.h"
 #include "tests/support/rig.h"

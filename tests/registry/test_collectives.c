@@ -164,7 +164,7 @@ check_library (const FabLibraryOps *ops, const FabGroup *group, const FabAlgorit
   fab_library_destroy (library);
 }
 
-/* The list of models.c from its end. (transfer container) */
+/* The list of models.h from its end. (transfer container) */
 static const FabModelInfo **
 reversed_algorithms (void)
 {
@@ -177,7 +177,7 @@ reversed_algorithms (void)
   return reversed;
 }
 
-/* What NCCL chooses does not depend on the order in which models.c lists the algorithms. */
+/* What NCCL chooses does not depend on the order in which models.h lists the algorithms. */
 static void
 check_order (FabLibrary *library, FabLibrary *reversed, const FabGroup *group, FabOp op, FabBytes bytes)
 {

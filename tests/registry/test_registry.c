@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_registry.c - what every row of models/models.c and every catalogue entry must be: described, with defaults
+/* test_registry.c - what every row of models/models.h and every catalogue entry must be: described, with defaults
  * that parse, and joined together. What models do: test_contracts.c. */
 #include "tests/support/test.h"
 
