@@ -218,9 +218,10 @@ check_bytes (Random *random)
 
     assert_true (sum == play_random (rig, seed, yamls[y]));
   }
-  for (const FabModelInfo *const *control = fab_models.lists[FAB_MODEL_CONGESTION]; *control != NULL; control++) {
-    g_autofree char *yaml = g_strdup_printf ("{flow_control: drop, queue: 16KiB, timeout: 20us, congestion: %s}",
-                                             (*control)->name);
+  for (const FabModelInfo *const *control = fab_models.lists[FAB_MODEL_CONGESTION]; *control != NULL;
+       control++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "{flow_control: drop, queue: 16KiB, timeout: 20us, congestion: %s}", (*control)->name);
 
     assert_true (play_random (rig, seed, yaml) == play_random (rig, seed, yaml));
   }
