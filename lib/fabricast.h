@@ -278,8 +278,8 @@ FABRICAST_API int fabricast_result_figure (const FabricastResult *result, const 
 FABRICAST_API int fabricast_result_table (const FabricastResult *result, const char *name,
                                           FabricastTable **table, FabricastError **error);
 
-/* Explains a figure of studies ("exposed"), or one collective of the last iteration by its name ("bucket3"): a row
- * per statement with depth, title, name, value, formula, the formula with numbers, source and notes. The scenario
+/* Explains a figure of studies ("exposed"), what of the run was simulated ("run"), or one collective of the last
+ * iteration by its name ("bucket3"): a row per statement with depth, title, name, value, formula, the formula with numbers, source and notes. The scenario
  * is simulated again. Statuses as fabricast_run (). Since 0.2. */
 FABRICAST_API int fabricast_result_explain (const FabricastResult *result, const char *figure,
                                             FabricastTable **statements, FabricastError **error);

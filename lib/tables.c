@@ -283,7 +283,8 @@ fabricast_result_explain (const FabricastResult *result, const char *figure, Fab
   const FabFigure *known = fab_figure_find (figure);
   FabStudy *study = fab_study_of (fab_scenario_spec (result->scenario)->name, result->scenario,
                                   result->context->catalog, &fab_models);
-  FabExplanation *explanation = known != NULL ? fab_explain_figure (study, known, &problem)
+  FabExplanation *explanation = strcmp (figure, "run") == 0 ? fab_explain_run (study, &problem)
+                              : known != NULL               ? fab_explain_figure (study, known, &problem)
                                               : fab_explain_collective (study, figure, &problem);
   if (explanation != NULL)
     *statements = statements_of (explanation);

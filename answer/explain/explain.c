@@ -364,6 +364,17 @@ fab_explain_figure (const FabStudy *study, const FabFigure *figure, GError **err
   return g_steal_pointer (&self.out);
 }
 
+FabExplanation *
+fab_explain_run (const FabStudy *study, GError **error)
+{
+  g_auto (Explain) self = { NULL };
+
+  if (!explain_init (&self, study, error))
+    return NULL;
+  explain_shortcuts (&self);
+  return g_steal_pointer (&self.out);
+}
+
 /* --- one collective --- */
 
 static gboolean

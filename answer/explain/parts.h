@@ -36,5 +36,8 @@ GArray *explain_alike (const Explain *self,
                        const char *dimension); /* of a dimension, the most exposed first, then the longest */
 void explain_collective (const Explain *self, guint depth, const AlikeCollectives *alike);
 
+/* shortcuts.c: what of the run was not simulated. */
+void explain_shortcuts (const Explain *self);
+
 /* choice.c: why this algorithm and protocol: what others would take. */
 void explain_choice (const Explain *self, FabStatement *statement, guint collective);

@@ -196,7 +196,7 @@ static const FabUsage usage = {
       "link. Every line can be checked with a pocket calculator.\n\n"
       "FIGURE: step (default), exposed, exposed_time, exposed.data (or another dimension),\n"
       "exposed.inter_node, exposed.intra_node, idle, waiting, mfu, tokens, train, memory, hour_cost,\n"
-      "step_cost, token_cost.",
+      "step_cost, token_cost; or run: what of the run was simulated, and what was not.",
   .examples = "  fabricast explain scenarios/hello.yaml\n"
               "  fabricast explain scenarios/ddp-2b-4nodes-200g.yaml memory\n"
               "  fabricast explain scenarios/zero3-13b-slow-fabric.yaml --collective largest\n",
@@ -215,6 +215,8 @@ find (const ExplainOptions *o, const FabStudy *study, const char *name, GError *
   }
   if (o->collective != NULL)
     return fab_explain_collective (study, o->collective, error);
+  if (name != NULL && strcmp (name, "run") == 0)
+    return fab_explain_run (study, error);
   if (figure != NULL)
     return fab_explain_figure (study, figure, error);
   g_autofree char *names = fab_figure_names ();

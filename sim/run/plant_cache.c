@@ -176,6 +176,8 @@ take_book (FabPlantCache *self, FabPlant *plant)
 {
   gboolean is_known;
 
+  if (!fab_scenario_spec (plant->scenario)->is_folded)
+    return;
   plant->book = find_book (self, plant, &is_known);
   if (plant->book != NULL)
     return;

@@ -586,6 +586,12 @@ fab_simulation_episodes (const FabSimulation *self)
   return self->net_engine != NULL ? fab_episodes_count (episodes_of (self)) : (FabEpisodesCount){ 0 };
 }
 
+FabLanesCount
+fab_simulation_lanes (const FabSimulation *self)
+{
+  return fab_shortcuts_lanes (self->shortcuts);
+}
+
 FabMemoRecord
 fab_simulation_memo_record (const FabSimulation *self)
 {

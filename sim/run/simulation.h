@@ -104,6 +104,8 @@ guint64 fab_simulation_events (const FabSimulation *self);
 
 /* How much of the network's work was played, and how much remembered; 0 where everything is played. */
 FabEpisodesCount fab_simulation_episodes (const FabSimulation *self);
+/* How many lanes of messages were played, and for how many others stood. */
+FabLanesCount fab_simulation_lanes (const FabSimulation *self);
 
 /* The same with the events of the network, as it is stored. */
 FabMemoRecord fab_simulation_memo_record (const FabSimulation *self);

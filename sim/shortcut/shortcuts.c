@@ -2,12 +2,12 @@
 #include "sim/shortcut/shortcuts.h"
 
 #include "sim/shortcut/memo/plan_ids.h"
-#include "sim/shortcut/space/folded_plays.h"
 #include "sim/shortcut/time/skips.h"
 
 struct _FabShortcuts {
   FabPlayWatch watch;
   FabEpisodes *episodes;
+  FabLanesCount lanes;
 };
 
 static FabFoldedPlays *
@@ -23,10 +23,12 @@ of_watch (const FabPlayWatch *watch)
 }
 
 static FabWatchedJob *
-job_new (G_GNUC_UNUSED FabPlayWatch *watch, const FabWatchedJobEnv *env)
+job_new (FabPlayWatch *watch, const FabWatchedJobEnv *env)
 {
+  FabShortcuts *self = (FabShortcuts *) watch;
+
   return (FabWatchedJob *) fab_folded_plays_new (
-      &(FabFoldedPlaysEnv){ .job = *env, .messages = &fab_skips_watch });
+      &(FabFoldedPlaysEnv){ .job = *env, .messages = &fab_skips_watch, .lanes = &self->lanes });
 }
 
 static void
@@ -91,6 +93,12 @@ FabEpisodes *
 fab_shortcuts_episodes (const FabShortcuts *self)
 {
   return self->episodes;
+}
+
+FabLanesCount
+fab_shortcuts_lanes (const FabShortcuts *self)
+{
+  return self->lanes;
 }
 
 void

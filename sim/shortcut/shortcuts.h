@@ -15,6 +15,7 @@
 
 #include "sim/execution/play_watch.h"
 #include "sim/shortcut/memo/episodes.h"
+#include "sim/shortcut/space/folded_plays.h"
 
 typedef struct _FabShortcuts FabShortcuts;
 
@@ -32,3 +33,4 @@ void fab_shortcuts_rehearse (FabShortcuts *self, const FabRehearsalEnv *env, Fab
 
 /* Those of the network, and what was counted. */
 FabEpisodes *fab_shortcuts_episodes (const FabShortcuts *self);
+FabLanesCount fab_shortcuts_lanes (const FabShortcuts *self);

@@ -61,6 +61,12 @@ fab_schedule_free (FabSchedule *self)
 }
 
 guint
+fab_schedule_n_alike (const FabSchedule *self)
+{
+  return self->n_alike;
+}
+
+guint
 fab_schedule_n_lanes (const FabSchedule *self)
 {
   return self->lanes->len;
@@ -200,6 +206,7 @@ fab_schedule_copy (const FabSchedule *self)
     lane->whole_footprint = NULL;
   }
   made->total = self->total ? fab_footprint_doubled (self->total, 0) : NULL;
+  made->n_alike = self->n_alike;
   made->rotation = self->rotation ? fab_rotation_ref (self->rotation) : NULL;
   fab_schedule_freeze (made);
   return made;

@@ -40,6 +40,8 @@ FabSchedule *fab_schedule_copy (const FabSchedule *self);
 FabSchedule *fab_schedule_in_chunks (const FabSchedule *self, guint n_chunks);
 
 guint fab_schedule_n_lanes (const FabSchedule *self);
+/* Lanes that are not among them, because others stand for them (sim/shortcut/space). */
+guint fab_schedule_n_alike (const FabSchedule *self);
 guint64 fab_schedule_n_messages (const FabSchedule *self);
 
 /* One message, and what other messages of the same step do to its two ports. */

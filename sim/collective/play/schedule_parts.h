@@ -41,6 +41,7 @@ struct _FabSchedule {
   /* What all lanes put on the links per byte of the collective, where some lanes stand for others (fold.h); else
    * NULL. */
   FabFootprint *total;
+  guint n_alike;         /* lanes that were left out, because others stand for them */
   FabRotation *rotation; /* which links the lanes cross for others (rotate.h); NULL: all lanes are there */
 };
 

@@ -448,7 +448,12 @@ plays_begin (gpointer owner, FabNet *net, const FabEpisodeInput *input, guint ve
   spec.traffic = input->traffic;
   spec.watch = self->env.messages;
   spec.done = done;
-  return fab_play_new (fold_and_find (self, input->plan, version), net, &spec);
+  FabSchedule *schedule = fold_and_find (self, input->plan, version);
+  if (self->env.lanes != NULL) {
+    self->env.lanes->n_lanes += fab_schedule_n_lanes (schedule);
+    self->env.lanes->n_alike += fab_schedule_n_alike (schedule);
+  }
+  return fab_play_new (schedule, net, &spec);
 }
 
 FabEpisodeInput

@@ -13,9 +13,16 @@
 
 typedef struct _FabFoldedPlays FabFoldedPlays;
 
+/* Lanes of collectives that were begun as messages, one or more times. */
+typedef struct {
+  guint64 n_lanes; /* that were simulated */
+  guint64 n_alike; /* for which others were */
+} FabLanesCount;
+
 typedef struct {
   FabWatchedJobEnv job;
   const FabMessageWatch *messages; /* who hears of all messages; NULL: nobody */
+  FabLanesCount *lanes;            /* to which lanes are added; NULL: nobody counts */
 } FabFoldedPlaysEnv;
 
 /* What the environment points to must outlive the plays. */

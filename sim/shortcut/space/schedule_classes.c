@@ -93,7 +93,9 @@ fab_schedule_keep (FabSchedule *self, const guint *lanes, FabFootprint **footpri
 
   if (self->total == NULL)
     self->total = count_total (self);
+  guint n_before = self->lanes->len;
   keep_lanes (self, lanes, footprints, kept);
+  self->n_alike += n_before - self->lanes->len;
   keep_feeds (self, lanes, kept);
   fab_schedule_freeze_again (self);
 }
