@@ -279,8 +279,8 @@ FABRICAST_API int fabricast_result_table (const FabricastResult *result, const c
                                           FabricastTable **table, FabricastError **error);
 
 /* Explains a figure of studies ("exposed"), what of the run was simulated ("run"), or one collective of the last
- * iteration by its name ("bucket3"): a row per statement with depth, title, name, value, formula, the formula with numbers, source and notes. The scenario
- * is simulated again. Statuses as fabricast_run (). Since 0.2. */
+ * iteration by its name ("bucket3"): a row per statement with depth, title, name, value, formula, the formula with
+ * numbers, source and notes. The scenario is simulated again. Statuses as fabricast_run (). Since 0.2. */
 FABRICAST_API int fabricast_result_explain (const FabricastResult *result, const char *figure,
                                             FabricastTable **statements, FabricastError **error);
 

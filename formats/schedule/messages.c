@@ -282,15 +282,15 @@ match_messages (Graph *self)
 /* --- messages in order --- */
 
 static void
-add_wait (GArray *waits, guint message, gboolean is_left)
+add_wait (GArray *waits, guint message, gboolean is_departure)
 {
-  FabGivenWait wait = { message, is_left };
+  FabGivenWait wait = { message, is_departure };
 
   for (guint i = 0; i < waits->len; i++) {
     FabGivenWait *known = &g_array_index (waits, FabGivenWait, i);
 
     if (known->message == message) {
-      known->is_left = known->is_left && is_left;
+      known->is_departure = known->is_departure && is_departure;
       return;
     }
   }
@@ -310,7 +310,7 @@ pass_on (const Graph *self, guint before, GArray *waits)
   for (guint i = 0; self->waits[before] != NULL && i < self->waits[before]->len; i++) {
     const FabGivenWait *wait = &g_array_index (self->waits[before], FabGivenWait, i);
 
-    add_wait (waits, wait->message, wait->is_left);
+    add_wait (waits, wait->message, wait->is_departure);
   }
   if (is_message (node))
     add_wait (waits, self->messages[self->partners[before]], FALSE);

@@ -432,7 +432,8 @@ add_step (const Emitting *self, guint axis, guint before, gboolean is_back, doub
       return FALSE;
     guint lane = fab_schedule_lane (self->schedule, &hop, self->env->net_stretch, weight, 1);
     if (*first != G_MAXUINT)
-      fab_schedule_feed (self->schedule, lane, *first + place_after (self->box, place, before, !is_back), 0);
+      fab_schedule_depend (self->schedule, lane, *first + place_after (self->box, place, before, !is_back),
+                           0);
   }
   *first = start;
   return TRUE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* halving_doubling.c - recursive halving, recursive doubling, and both together (Rabenseifner's all-reduce).
  *
- * reduce_scatter For distances d = 1, 2, 4, ...: each rank exchanges half of what it still has to reduce with the
- * rank at
- *                 distance d, so that the largest part goes to the nearest rank.
- * all_gather      The same backwards.
- * all_reduce      A reduce_scatter, then an all_gather.
- * reduce_scatter and all_gather take log2 n steps each, in which each rank sends (n-1)/n of the size.
+ *   reduce_scatter   for distances d = 1, 2, 4, ...: each rank exchanges half of what it still has to reduce with the
+ *                    rank at distance d, so that the largest part goes to the nearest rank
+ *   all_gather       the same backwards
+ *   all_reduce       a reduce_scatter, then an all_gather
+ *
+ * A reduce_scatter and an all_gather take log2 n steps each. In all of its steps a rank sends (n-1)/n of the size.
  *
  * Where n is no power of two, p is the largest power of two below n, and the first n - p pairs of neighbours act as
  * one rank each. The lower rank of a pair hands its data to the upper one before, and receives its result afterwards.

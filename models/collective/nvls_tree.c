@@ -8,7 +8,7 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/collective/plan/form_tape.h"
+#include "sim/collective/plan/form_recipe.h"
 #include "sim/collective/shape/multicast.h"
 #include "sim/collective/shape/trees.h"
 #include "sim/machine/nic_paths.h"
@@ -153,8 +153,8 @@ nvls_tree_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorith
   if (!add_all (group, stages, &n_channels, error))
     return FALSE;
   fab_stages_form (stages, TRUE, form);
-  if (env->tape != NULL)
-    fab_form_tape_close (env->tape, TRUE);
+  if (env->recipe != NULL)
+    fab_form_recipe_close (env->recipe, TRUE);
   form->n_channels = n_channels;
   return TRUE;
 }

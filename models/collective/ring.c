@@ -17,7 +17,7 @@
  *   broadcast, reduce            1, in n-1 steps, nodes-1 of them between nodes; a chain from rank 0, or to rank 0
  */
 #include "models/models.h"
-#include "sim/collective/plan/form_tape.h"
+#include "sim/collective/plan/form_recipe.h"
 #include "sim/collective/shape/rings.h"
 #include "sim/machine/rank_symmetry.h"
 
@@ -113,7 +113,7 @@ typedef struct {
   double weight, net_stretch;
   FabFootprintBuilder *builder;
   FabCollectiveForm *form;
-  FabFormTape *tape; /* NULL: nobody asks */
+  FabFormRecipe *recipe; /* NULL: nobody asks */
   double slowest_bytes_per_s[2];
   FabRankSymmetry *alike; /* nodes that are symmetric to the first two, one even and one odd; NULL: none */
   /* [rings * ranks of these two nodes] hops that have been counted for all symmetric nodes. */
@@ -143,8 +143,8 @@ add_hop (Growth *self, guint ring, guint stop, GError **error)
   if (!fab_rings_hop (self->rings, ring, stop, &hop, error))
     return FALSE;
   note_hop (self->form, &hop, self->slowest_bytes_per_s);
-  if (self->tape != NULL)
-    fab_form_tape_hop (self->tape, &hop);
+  if (self->recipe != NULL)
+    fab_form_recipe_hop (self->recipe, &hop);
   if (told != NULL && fab_rank_symmetry_takes (&hop)) {
     *told = TRUE;
     fab_rank_symmetry_use (self->alike, stop / self->rings->group->gpus_per_node, &hop, self->weight,
@@ -169,7 +169,7 @@ add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootpr
                     .net_stretch = env->net_stretch,
                     .builder = builder,
                     .form = form,
-                    .tape = env->tape,
+                    .recipe = env->recipe,
                     .slowest_bytes_per_s = { G_MAXDOUBLE, G_MAXDOUBLE },
                     .alike = alike,
                     .is_told = told };
@@ -243,8 +243,8 @@ ring_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
   count_steps (group, op, form);
   form->footprint = fab_footprint_builder_finish (builder);
   if (!is_chain (op)) {
-    if (env->tape != NULL)
-      fab_form_tape_close (env->tape, FALSE);
+    if (env->recipe != NULL)
+      fab_form_recipe_close (env->recipe, FALSE);
     return TRUE;
   }
   if (!find_hops (group, op, &hops, error))
@@ -282,7 +282,7 @@ add_ring (const Hops *hops, guint ring, const FabAlgorithmEnv *env, guint n_chun
   for (guint i = 0; i < n; i++)
     fab_schedule_lane (schedule, hop_at (hops, ring, i), env->net_stretch, weight, n_messages);
   for (guint i = is_round ? 0 : 1; i < n; i++)
-    fab_schedule_feed (schedule, first + i, first + (i + n - 1) % n, is_round ? 1 : 0);
+    fab_schedule_depend (schedule, first + i, first + (i + n - 1) % n, is_round ? 1 : 0);
 }
 
 static gboolean

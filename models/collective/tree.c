@@ -14,7 +14,7 @@
  */
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/collective/plan/form_tape.h"
+#include "sim/collective/plan/form_recipe.h"
 #include "sim/collective/shape/stages.h"
 #include "sim/collective/shape/trees.h"
 #include "sim/machine/nic_paths.h"
@@ -437,8 +437,8 @@ tree_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabColle
     return FALSE;
   fab_rank_symmetry_add (alike, fab_stages_builder (stages));
   fab_stages_form (stages, TRUE, form);
-  if (env->tape != NULL)
-    fab_form_tape_close (env->tape, TRUE);
+  if (env->recipe != NULL)
+    fab_form_recipe_close (env->recipe, TRUE);
   form->n_channels = n_channels;
   return TRUE;
 }

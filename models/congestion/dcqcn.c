@@ -173,6 +173,6 @@ const FabCongestionOps fab_congestion_dcqcn = {
   .start = dcqcn_start,
   .sent = dcqcn_sent,
   .marked = dcqcn_marked,
-  .told = dcqcn_told,
+  .notified = dcqcn_told,
   .timer = dcqcn_timer,
 };

@@ -4,11 +4,11 @@
  *   startup = steps inside nodes x latency of the longest hop inside a node
  *           + steps between nodes x latency of the longest hop between nodes
  *
- * It takes the algorithm that the scenario asks for, or the one that is made for the fabric (bucket on a torus,
- * hierarchical for an all-to-all over rails that no switch joins), or the preferred one of those that can do the
- * operation. A ring
- * over n ranks takes 2(n-1)/n x S/B plus latency for an all-reduce of S bytes at B bytes per second. It shows what
- * the wires alone allow; `nccl` says what a library makes of them.
+ * It takes the algorithm that the scenario asks for. Where the scenario asks for none, it takes the one that is made
+ * for the fabric (bucket on a torus, hierarchical for an all-to-all over rails that no switch joins), and else the
+ * preferred one of those that can do the operation. An all-reduce of S bytes by a ring over n ranks takes 2(n-1)/n x
+ * S/B plus latency at B bytes per second. So it shows what the wires alone allow, and `nccl` what a library makes of
+ * them.
  */
 #include <string.h>
 

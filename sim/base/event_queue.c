@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* event_queue.c - asserts the invariants of an event queue, for tests. */
+/* event_queue.c - the radix heap that event_queue.h describes. */
 #include "sim/base/event_queue.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
-#include "sim/collective/plan/form_tape.h"
+#include "sim/collective/plan/form_recipe.h"
 #include "sim/collective/plan/given.h"
 
 const char *const fab_op_names[FAB_N_OPS + 1] = {
@@ -324,12 +324,12 @@ make_form (const FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGr
     return algorithm->form (group, op, env, form, error);
   if (self->memo->find (self->memo, algorithm, group, op, env->net_stretch, form))
     return TRUE;
-  recording.tape = fab_form_tape_new (group->cluster->graph);
+  recording.recipe = fab_form_recipe_new (group->cluster->graph);
   gboolean is_made = algorithm->form (group, op, &recording, form, error);
   if (is_made)
-    self->memo->add (self->memo, algorithm, group, op, env->net_stretch, form, recording.tape);
+    self->memo->add (self->memo, algorithm, group, op, env->net_stretch, form, recording.recipe);
   else
-    fab_form_tape_free (recording.tape);
+    fab_form_recipe_free (recording.recipe);
   return is_made;
 }
 

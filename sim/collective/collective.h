@@ -70,7 +70,7 @@ typedef struct {
   double phases_bytes_per_s;
 } FabCollectiveForm;
 
-typedef struct _FabFormTape FabFormTape;
+typedef struct _FabFormRecipe FabFormRecipe;
 typedef struct _FabFormMemo FabFormMemo;
 
 /* What a library tells the algorithm. */
@@ -78,8 +78,8 @@ typedef struct {
   /* Loss on the library's way through a NIC whose catalogue entry does not say how much collectives lose: line
  * time per byte, as a multiple (>= 1) of the link's own. 0: NICs lose nothing, whatever their entries say. */
   double net_stretch;
-  gconstpointer owner; /* of an algorithm that is not in the registry; NULL: none */
-  FabFormTape *tape;   /* records what a form is made of (plan/form_tape.h); NULL: nobody asks */
+  gconstpointer owner;   /* of an algorithm that is not in the registry; NULL: none */
+  FabFormRecipe *recipe; /* records what a form is made of (plan/form_recipe.h); NULL: nobody asks */
 } FabAlgorithmEnv;
 
 /* Who adds up the buffers of the ranks. */
@@ -237,9 +237,9 @@ struct _FabFormMemo {
   /* The form for the rates of the group's graph; the caller owns its footprint. FALSE: it has none. */
   gboolean (*find) (FabFormMemo *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
                     double net_stretch, FabCollectiveForm *form);
-  /* Keeps a copy of a form, and its tape, which it takes. */
+  /* Keeps a copy of a form, and its recipe, which it takes. */
   void (*add) (FabFormMemo *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
-               double net_stretch, const FabCollectiveForm *form, FabFormTape *tape);
+               double net_stretch, const FabCollectiveForm *form, FabFormRecipe *recipe);
 };
 
 /* Base struct: the first member of every library. It owns the forms that its plans point to. Groups are told apart by

@@ -60,7 +60,7 @@ typedef struct {
   /* At the receiver: a marked packet has come. Returns whether the sender is to be told. */
   gboolean (*marked) (FabCongestion *self, FabTimePs now_ps);
   /* At the sender: the receiver's word of marked packets has come. */
-  void (*told) (FabCongestion *self, FabTimePs now_ps);
+  void (*notified) (FabCongestion *self, FabTimePs now_ps);
   /* At the sender: a packet has arrived, or was lost. NULL: such reports are not made. */
   void (*reported) (FabCongestion *self, const FabPacketReport *report);
   void (*timer) (FabCongestion *self, FabTimePs now_ps);

@@ -437,7 +437,7 @@ stream_of (const Rank *self, guint task)
   return stream - self->graph->first_stream[dag->streams[stream].rank_class];
 }
 
-/* What a lane of this rank sends waits for the message before it, and for what feeds the lane. */
+/* What a lane of this rank sends waits for the message before it, and for what the lane depends on. */
 static void
 wait_for_lanes (Rank *self, const Kind *kind, guint lane, guint message, guint begin)
 {
@@ -447,13 +447,14 @@ wait_for_lanes (Rank *self, const Kind *kind, guint lane, guint message, guint b
 
   if (message > 0)
     add_dep (self, graph->sends[lane] + message - 1);
-  for (guint f = schedule->feed_starts[lane]; f < schedule->feed_starts[lane + 1]; f++) {
-    const FabFeed *feed = fab_schedule_feed_at (schedule, f);
+  for (guint f = schedule->dependency_starts[lane]; f < schedule->dependency_starts[lane + 1]; f++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (schedule, f);
 
-    if (feed->is_left && kind->froms[feed->from] == self->rank)
-      add_dep (self, graph->sends[feed->from]);
-    else if (!feed->is_left && message >= feed->offset && kind->tos[feed->from] == self->rank)
-      add_dep (self, graph->receives[feed->from] + message - feed->offset);
+    if (dependency->is_departure && kind->froms[dependency->from] == self->rank)
+      add_dep (self, graph->sends[dependency->from]);
+    else if (!dependency->is_departure && message >= dependency->offset
+             && kind->tos[dependency->from] == self->rank)
+      add_dep (self, graph->receives[dependency->from] + message - dependency->offset);
   }
   if (self->deps->len == n_before)
     add_dep (self, begin);

@@ -20,7 +20,7 @@ struct _FabSimulation {
   FabEngine *net_engine; /* of the network alone; NULL: it is on `engine` */
   FabNet *net;
   FabShortcuts *shortcuts;
-  guint n_threads; /* to rehearse on; 0: one */
+  guint n_threads; /* to warm up on; 0: one */
   gboolean has_begun;
   FabExecutor *executor;
   FabDisturbances *disturbances; /* NULL: no disturbances */
@@ -418,24 +418,24 @@ fab_simulation_least_ps (const FabSimulation *self)
 }
 
 static void
-rehearse (FabSimulation *self)
+warm_up (FabSimulation *self)
 {
   const FabModelChoice *fidelity = &fab_scenario_spec (self->scenario)->fidelity;
-  const FabRehearsalEnv env = { .ops = (const FabNetOps *) fidelity->info,
-                                .params = fidelity->params,
-                                .env = self->net->env,
-                                .n_threads = MAX (self->n_threads, 1),
-                                .is_all = fab_scenario_spec (self->scenario)->neighbours.n == 0 };
+  const FabWarmUpEnv env = { .ops = (const FabNetOps *) fidelity->info,
+                             .params = fidelity->params,
+                             .env = self->net->env,
+                             .n_threads = MAX (self->n_threads, 1),
+                             .is_all = fab_scenario_spec (self->scenario)->neighbours.n == 0 };
 
   g_autoptr (GArray) collectives = fab_executor_list_collectives (self->executor);
 
-  fab_shortcuts_rehearse (self->shortcuts, &env, fab_executor_job (self->executor), collectives);
+  fab_shortcuts_warm_up (self->shortcuts, &env, fab_executor_job (self->executor), collectives);
 }
 
 /* A network without exact skips (FabNetOps.skip) skips rounds of a collective by what comes next on its clock. A
- * rehearsal has nothing else on its clock, so it must be made on one thread as well, for the same figures. */
+ * warm-up has nothing else on its clock, so it must be made on one thread as well, for the same figures. */
 static gboolean
-is_rehearsed (const FabSimulation *self)
+is_warmed_up (const FabSimulation *self)
 {
   return !self->has_begun && self->net_engine != NULL
       && (self->n_threads > 1 || (self->net->ops->mark != NULL && self->net->ops->skip == NULL));
@@ -444,8 +444,8 @@ is_rehearsed (const FabSimulation *self)
 gboolean
 fab_simulation_step (FabSimulation *self)
 {
-  if (is_rehearsed (self))
-    rehearse (self);
+  if (is_warmed_up (self))
+    warm_up (self);
   self->has_begun = TRUE;
   return fab_executor_run_iteration (self->executor);
 }

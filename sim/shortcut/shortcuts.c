@@ -102,8 +102,8 @@ fab_shortcuts_lanes (const FabShortcuts *self)
 }
 
 void
-fab_shortcuts_rehearse (FabShortcuts *self, const FabRehearsalEnv *env, FabWatchedJob *job,
-                        const GArray *collectives)
+fab_shortcuts_warm_up (FabShortcuts *self, const FabWarmUpEnv *env, FabWatchedJob *job,
+                       const GArray *collectives)
 {
   FabPlanIds *ids = fab_plan_ids_new ();
   g_autoptr (GArray) inputs = g_array_new (FALSE, FALSE, sizeof (FabEpisodeInput));
@@ -118,5 +118,5 @@ fab_shortcuts_rehearse (FabShortcuts *self, const FabRehearsalEnv *env, FabWatch
     }
   }
   fab_plan_ids_free (ids);
-  fab_episodes_rehearse (self->episodes, env, (const FabEpisodeInput *) (gpointer) inputs->data, inputs->len);
+  fab_episodes_warm_up (self->episodes, env, (const FabEpisodeInput *) (gpointer) inputs->data, inputs->len);
 }

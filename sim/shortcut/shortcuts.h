@@ -5,7 +5,7 @@
  *           rotate.h)
  *   time/   rounds that repeat are not simulated again (skips.h)
  *   memo/   what was simulated before is remembered: traffic from idle to idle (episodes.h), collectives that were
- *           simulated alone beforehand on threads (rehearsals.h), forms of a machine with other rates (form_book.h)
+ *           simulated alone beforehand on threads (warm_up.h), forms of a machine with other rates (form_book.h)
  *
  * docs/explanation/shortcuts.md has a section for each: what it assumes, when it holds, how far off it can be, and the
  * key that switches it off. No other room knows how they work: a run makes one watch for its network and hands it to
@@ -27,9 +27,9 @@ void fab_shortcuts_free (FabShortcuts *self); /* accepts NULL; after the executo
 FabPlayWatch *fab_shortcuts_watch (FabShortcuts *self);
 
 /* Simulates collectives of the job (FabJobCollective) that differ from each other, before the clock starts, on threads
- * (fab_episodes_rehearse ()). */
-void fab_shortcuts_rehearse (FabShortcuts *self, const FabRehearsalEnv *env, FabWatchedJob *job,
-                             const GArray *collectives);
+ * (fab_episodes_warm_up ()). */
+void fab_shortcuts_warm_up (FabShortcuts *self, const FabWarmUpEnv *env, FabWatchedJob *job,
+                            const GArray *collectives);
 
 /* Those of the network, and what was counted. */
 FabEpisodes *fab_shortcuts_episodes (const FabShortcuts *self);

@@ -260,7 +260,7 @@ count_folded (const Rig *rig, FabOp op, FabLinkId apart)
 }
 
 /* Eight ranks on one switch do the same; so do the eight nodes of a ring, each with three lanes inside and one out.
- * A chain has a first lane, which nothing feeds, and each lane is one further from it. */
+ * A chain has a first lane, which depends on none, and each lane is one further from it. */
 static void
 lanes_that_nothing_tells_apart_are_one (G_GNUC_UNUSED void **state)
 {

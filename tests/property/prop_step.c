@@ -63,7 +63,7 @@ add_feed (Case *self, Random *random)
   if (self->lanes[feed.lane].n_messages > self->lanes[feed.from].n_messages + feed.offset)
     return;
   self->feeds[self->n_feeds++] = feed;
-  fab_schedule_feed (self->schedule, feed.lane, feed.from, feed.offset);
+  fab_schedule_depend (self->schedule, feed.lane, feed.from, feed.offset);
 }
 
 static Case *

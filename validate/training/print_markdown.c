@@ -234,11 +234,11 @@ append_told (GString *out, const FabTrainingResult *result)
 {
   const guint most = 3;
 
-  for (guint i = 0; i < MIN (result->told->len, most); i++)
+  for (guint i = 0; i < MIN (result->remarks->len, most); i++)
     g_string_append_printf (out, "%s- left out: %s\n", i == 0 ? "\n" : "",
-                            (const char *) g_ptr_array_index (result->told, i));
-  if (result->told->len > most)
-    g_string_append_printf (out, "- and %u more\n", result->told->len - most);
+                            (const char *) g_ptr_array_index (result->remarks, i));
+  if (result->remarks->len > most)
+    g_string_append_printf (out, "- and %u more\n", result->remarks->len - most);
 }
 
 static void

@@ -78,12 +78,12 @@ append_told (GString *out, const FabTrainingResult *result)
 {
   const guint most = 5;
 
-  if (result->told->len > 0)
-    g_string_append_printf (out, "  %-24s %3u rows\n", "skipped or no anchor", result->told->len);
-  for (guint i = 0; i < MIN (result->told->len, most); i++)
-    g_string_append_printf (out, "    %s\n", (const char *) g_ptr_array_index (result->told, i));
-  if (result->told->len > most)
-    g_string_append_printf (out, "    and %u more\n", result->told->len - most);
+  if (result->remarks->len > 0)
+    g_string_append_printf (out, "  %-24s %3u rows\n", "skipped or no anchor", result->remarks->len);
+  for (guint i = 0; i < MIN (result->remarks->len, most); i++)
+    g_string_append_printf (out, "    %s\n", (const char *) g_ptr_array_index (result->remarks, i));
+  if (result->remarks->len > most)
+    g_string_append_printf (out, "    and %u more\n", result->remarks->len - most);
 }
 
 static void

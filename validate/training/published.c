@@ -102,8 +102,8 @@ append_source (GString *out, const FabTrainingResult *result)
   else if (sums.ours->len > 0)
     g_string_append (out, " | |");
   g_string_append_c (out, '\n');
-  for (guint i = 0; i < result->told->len; i++)
-    g_string_append_printf (out, "\nleft out: %s\n", (const char *) g_ptr_array_index (result->told, i));
+  for (guint i = 0; i < result->remarks->len; i++)
+    g_string_append_printf (out, "\nleft out: %s\n", (const char *) g_ptr_array_index (result->remarks, i));
   g_array_unref (sums.ours);
   g_array_unref (sums.theirs);
 }

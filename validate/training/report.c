@@ -110,7 +110,7 @@ new_result (const FabTrainingSource *source)
   FabTrainingResult *self = g_new0 (FabTrainingResult, 1);
 
   self->source = source;
-  self->told = g_ptr_array_new_with_free_func (g_free);
+  self->remarks = g_ptr_array_new_with_free_func (g_free);
   self->rows = g_array_new (FALSE, TRUE, sizeof (FabTrainingComparison));
   g_array_set_clear_func (self->rows, clear_row);
   g_array_set_size (self->rows, source->table->rows->len);
@@ -127,7 +127,7 @@ free_result (gpointer data)
   FabTrainingResult *self = data;
 
   g_array_unref (self->rows);
-  g_ptr_array_unref (self->told);
+  g_ptr_array_unref (self->remarks);
   g_free (self);
 }
 
@@ -136,14 +136,14 @@ tell (FabTrainingResult *self)
 {
   self->n_skipped = self->source->table->skipped->len;
   for (guint i = 0; i < self->n_skipped; i++)
-    g_ptr_array_add (self->told, g_strdup (g_ptr_array_index (self->source->table->skipped, i)));
+    g_ptr_array_add (self->remarks, g_strdup (g_ptr_array_index (self->source->table->skipped, i)));
   for (guint i = 0; i < self->rows->len; i++) {
     const FabTrainingComparison *row = fab_training_row_of (self, i);
 
     self->n_skipped += row->role == FAB_RUN_SKIPPED;
     self->n_played += row->role != FAB_RUN_NOT_PLAYED;
     if (row->problem != NULL)
-      g_ptr_array_add (self->told, g_strdup (row->problem));
+      g_ptr_array_add (self->remarks, g_strdup (row->problem));
   }
 }
 
@@ -186,8 +186,8 @@ has_any (const FabTrainingReport *self, GError **error)
     for (guint i = 0; i < result->rows->len; i++)
       if (fab_training_row_of (result, i)->role < FAB_RUN_SKIPPED)
         return TRUE;
-    if (first == NULL && result->told->len > 0)
-      first = g_ptr_array_index (result->told, 0);
+    if (first == NULL && result->remarks->len > 0)
+      first = g_ptr_array_index (result->remarks, 0);
   }
   return fab_throw (error, FAB_ERROR_INPUT, "%s", first ? first : "there is no row");
 }

@@ -101,10 +101,10 @@ typedef struct {
 
 typedef struct {
   const FabTrainingSource *source;
-  GArray *rows;    /* FabTrainingComparison, in the order of the table */
-  guint n_played;  /* rows in its sample */
-  guint n_skipped; /* rows that could not be read or simulated */
-  GPtrArray *told; /* char: why, of each row that is skipped or has no anchor */
+  GArray *rows;       /* FabTrainingComparison, in the order of the table */
+  guint n_played;     /* rows in its sample */
+  guint n_skipped;    /* rows that could not be read or simulated */
+  GPtrArray *remarks; /* char: why, of each row that is skipped or has no anchor */
   FabErrors errors, one_node_errors, across_errors;
   FabBlindErrors blind_calibration, blind_judged;
   FabDirections directions;

@@ -281,10 +281,10 @@ packet_sender_marked (PacketNet *self, guint32 number)
 }
 
 void
-packet_sender_told (PacketNet *self, guint32 number)
+packet_sender_notified (PacketNet *self, guint32 number)
 {
   if (self->senders[number].n_entries > 1) {
-    self->congestion->told (packet_sender_state (self, number), self->now_ps);
+    self->congestion->notified (packet_sender_state (self, number), self->now_ps);
     set_timer (self, number);
   }
   packet_sender_release (self, number);

@@ -37,7 +37,7 @@ packet_open (FabNet *net, const FabConnection *connection)
   line->sender = packet_sender_new (self, line->way);
   line->head = line->tail = NONE;
   self->n_lines++;
-  self->singles.n_lines += !connection->repeats;
+  self->lone.n_lines += !connection->repeats;
   return (FabNetLine *) line;
 }
 
@@ -46,7 +46,7 @@ message_left (gpointer owner, guint64 number)
 {
   Line *line = owner;
 
-  line->net->singles.n_changes += !line->connection.repeats;
+  line->net->lone.n_changes += !line->connection.repeats;
   line->next_ps = line->net->flows[number].next_ps;
   line->connection.left (line->connection.owner, line->connection.arg);
 }
@@ -93,7 +93,7 @@ packet_message (FabNet *net, FabNetLine *net_line, double bytes, FabTimePs begin
   flow->arrived = (FabDone){ message_arrived, line, number };
   flow->drive = line->connection.drive;
   flow->is_single = !line->connection.repeats;
-  self->singles.n_changes += flow->is_single;
+  self->lone.n_changes += flow->is_single;
   flow->line_next = NONE;
   flow->n_entries++; /* kept until its arrival is reported */
   if (limit > 0)
@@ -121,6 +121,6 @@ packet_close (FabNet *net, FabNetLine *net_line)
     fab_meter_add_line (net->meter, line->connection.footprint, line->bytes, line->connection.wire_factor);
   packet_sender_release (self, line->sender);
   self->n_lines--;
-  self->singles.n_lines -= !line->connection.repeats;
+  self->lone.n_lines -= !line->connection.repeats;
   fab_pool_give (&self->lines, line);
 }

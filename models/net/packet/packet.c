@@ -191,7 +191,7 @@ handle_first (PacketNet *self)
   case KIND_LEFT: packet_flow_left (self, number); break;
   case KIND_PAUSE: packet_port_paused (self, number, TRUE); break;
   case KIND_UNPAUSE: packet_port_paused (self, number, FALSE); break;
-  case KIND_TOLD: packet_sender_told (self, number); break;
+  case KIND_TOLD: packet_sender_notified (self, number); break;
   case KIND_TIMER: packet_sender_timer (self, number); break;
   case KIND_NACK: packet_loss_nacked (self, number); break;
   case KIND_REPORT: packet_reported (self, number); break;
@@ -343,7 +343,7 @@ packet_reset (FabNet *net)
   fab_pool_clear (&self->streams);
   fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
   fab_pool_init (&self->lines, PACKET_LINE_SIZE);
-  self->n_lines = self->n_others = self->singles.n_lines = 0;
+  self->n_lines = self->n_others = self->lone.n_lines = 0;
   g_ptr_array_set_size (net->plays, 0);
   net->n_plays_beside = 0;
   return TRUE;
@@ -358,7 +358,7 @@ packet_remembers (gconstpointer params)
 static double
 packet_tolerance (gconstpointer params)
 {
-  const double tolerance = 1e-3; /* as the pace of rings that are skipped: sim/shortcut/time/tempo.c */
+  const double tolerance = 1e-3; /* as the pace of rings that are skipped: sim/shortcut/time/steady_pace.c */
   const PacketParams *packet = params;
 
   return packet->has_memo && packet->has_skip ? tolerance : 0;
@@ -376,7 +376,7 @@ packet_rest (FabNet *net, guint64 stream)
   g_array_set_size (self->lane_marks, 0);
   packet_ports_turn (self, NULL);
   packet_cruise_rest (self);
-  packet_singles_rest (self);
+  packet_lone_messages_rest (self);
   if (self->params.message_gap_ps > 0)
     memset (self->message_ps, 0, sizeof (FabTimePs) * self->n_links);
   self->n_drawn_before += self->n_random - self->first_random;
@@ -521,7 +521,7 @@ packet_create (const FabNetEnv *env, gconstpointer params)
   packet_path_sets_init (self);
   packet_repeats_init (self);
   packet_cruise_init (self);
-  packet_singles_init (self);
+  packet_lone_messages_init (self);
   return &self->base;
 }
 
@@ -532,7 +532,7 @@ packet_destroy (FabNet *net)
 
   packet_repeats_clear (self);
   packet_cruise_clear (self);
-  packet_singles_clear (self);
+  packet_lone_messages_clear (self);
   packet_path_sets_clear (self);
   packet_deadlock_free_clear (self);
   packet_ports_clear (self);

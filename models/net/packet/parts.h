@@ -211,15 +211,15 @@ typedef struct {
   FabDone left, arrived;   /* fn NULL: no callback */
 } Flow;
 
-/* Messages that go on beside rounds that repeat (singles.c). */
+/* Messages that go on beside rounds that repeat (lone_messages.c). */
 typedef struct {
   guint n_lines;       /* of such messages that are open */
   guint64 n_changes;   /* how many have begun or ended */
   guint64 n_at_mark;   /* how many had, when the list was made */
   guint n_windows;     /* since then */
   FabTimePs marked_ps; /* when the last window ended */
-  GArray *marks;       /* struct _SingleMark */
-} Singles;
+  GArray *marks;       /* struct _LoneMark */
+} LoneMessages;
 
 /* What is known of how fast all flows are (cruise.c). */
 typedef struct {
@@ -280,7 +280,7 @@ typedef struct {
   const FabRotation *rotation; /* of the lines since the network rested; NULL: they cross their own links */
   guint64 n_flow_changes;      /* flows that have begun and ended, and rates that were set */
   Cruise cruise;
-  Singles singles;
+  LoneMessages lone;
   GArray *lane_marks; /* per used lane: what it had counted at the mark of repeats.c */
   FabTimer timer;     /* engine event for the first entry of the agenda */
   FabTimePs timer_ps;
@@ -445,7 +445,7 @@ void packet_notes_grow (PacketNet *self);
 void packet_finish (PacketNet *self, guint32 packet, guint8 end, FabTimePs later_ps);
 void packet_reported (PacketNet *self, guint32 packet);
 void packet_sender_marked (PacketNet *self, guint32 sender); /* accepts NONE */
-void packet_sender_told (PacketNet *self, guint32 sender);
+void packet_sender_notified (PacketNet *self, guint32 sender);
 void packet_sender_timer (PacketNet *self, guint32 sender);
 
 /* --- deadlock_free_lanes.c --- */
@@ -560,16 +560,16 @@ enum { PACKET_STREAM_SIZE = 80 };
 
 void packet_stream (FabNet *net, const FabStream *stream);
 
-/* --- singles.c --- */
+/* --- lone_messages.c --- */
 
-void packet_singles_init (PacketNet *self);
-void packet_singles_clear (PacketNet *self);
-void packet_singles_rest (PacketNet *self);
+void packet_lone_messages_init (PacketNet *self);
+void packet_lone_messages_clear (PacketNet *self);
+void packet_lone_messages_rest (PacketNet *self);
 /* A window ends here. */
-void packet_singles_mark (PacketNet *self);
+void packet_lone_messages_mark (PacketNet *self);
 FabTimePs packet_lasts (FabNet *net);
 /* All go on for this time, at most what packet_lasts () has just returned. */
-void packet_singles_skip (PacketNet *self, FabTimePs by_ps);
+void packet_lone_messages_skip (PacketNet *self, FabTimePs by_ps);
 
 /* --- repeats.c --- */
 

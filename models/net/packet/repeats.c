@@ -48,7 +48,7 @@ queued_byte_ps (const PacketNet *self, const VirtualLane *lane)
 static gboolean
 may_repeat (const PacketNet *self, guint n_lines)
 {
-  return self->params.has_memo && self->params.has_skip && self->n_lines - self->singles.n_lines == n_lines
+  return self->params.has_memo && self->params.has_skip && self->n_lines - self->lone.n_lines == n_lines
       && self->n_others == 0
       && (self->n_senders == 0 || (self->congestion->reported == NULL && !self->congestion->takes_credit));
 }
@@ -82,7 +82,7 @@ packet_mark (FabNet *net, guint n_lines)
   if (!may_repeat (self, n_lines))
     return FALSE;
   packet_lane_marks_take (self, self->lane_marks);
-  packet_singles_mark (self);
+  packet_lone_messages_mark (self);
   return TRUE;
 }
 
@@ -242,7 +242,7 @@ packet_repeat (FabNet *net, double n_times, FabTimePs by_ps)
   packet_net_enter (self);
   if (!packet_lane_marks_repeat (self, self->lane_marks, n_times, by_ps))
     return FALSE;
-  packet_singles_skip (self, by_ps);
+  packet_lone_messages_skip (self, by_ps);
   packet_delay (self, self->now_ps, by_ps);
   self->timer_ps += by_ps;
   return TRUE;

@@ -102,7 +102,8 @@ start_of (const Forming *self, const FabGivenMessage *message)
   Chain start = { 0 };
 
   for (guint i = 0; i < message->n_waits; i++) {
-    const Chain *before = waits[i].is_left ? &self->starts[waits[i].message] : &self->ends[waits[i].message];
+    const Chain *before = waits[i].is_departure ? &self->starts[waits[i].message]
+                                                : &self->ends[waits[i].message];
 
     if (is_longer (before, &start))
       start = *before;
@@ -228,10 +229,10 @@ feed_lane (FabSchedule *schedule, guint lane, const Parts *parts, const FabGiven
 
   for (guint i = 0; i < message->n_waits; i++)
     for (guint from = parts->firsts[waits[i].message]; from < parts->firsts[waits[i].message + 1]; from++) {
-      if (waits[i].is_left)
-        fab_schedule_feed_left (schedule, lane, from);
+      if (waits[i].is_departure)
+        fab_schedule_depend_on_departure (schedule, lane, from);
       else
-        fab_schedule_feed (schedule, lane, from, 0);
+        fab_schedule_depend (schedule, lane, from, 0);
     }
 }
 
@@ -344,7 +345,7 @@ compare_waits (gconstpointer a, gconstpointer b)
 {
   const FabGivenWait *x = a, *y = b;
 
-  return x->message != y->message ? compare (x->message, y->message) : !y->is_left - !x->is_left;
+  return x->message != y->message ? compare (x->message, y->message) : !y->is_departure - !x->is_departure;
 }
 
 /* A message is one level above the highest for which it waits. */

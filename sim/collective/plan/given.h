@@ -17,8 +17,8 @@
 #define FAB_GIVEN_MOST_WAITS 4194304
 
 typedef struct {
-  guint message;    /* added before the one that waits */
-  gboolean is_left; /* until it has left its sender, not until it has arrived */
+  guint message;         /* added before the one that waits */
+  gboolean is_departure; /* until it has left its sender, not until it has arrived */
 } FabGivenWait;
 
 typedef struct {

@@ -18,8 +18,8 @@ lane_prepare (FabPlay *self, guint index)
   FabPlayLane *lane = &self->lanes[index];
 
   lane->n_missing = lane->next > 0;
-  for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
-    lane->n_missing += self->n_known[i] + fab_schedule_feed_at (schedule, i)->offset <= lane->next;
+  for (guint i = schedule->dependency_starts[index]; i < schedule->dependency_starts[index + 1]; i++)
+    lane->n_missing += self->n_known[i] + fab_schedule_dependency_at (schedule, i)->offset <= lane->next;
 }
 
 /* The next message of a lane waits for one thing less. */
@@ -47,34 +47,34 @@ is_counted_apart (const FabPlay *self)
 /* --- arriving messages --- */
 
 static void
-feed_came (gpointer owner, guint64 arg)
+dependency_is_met (gpointer owner, guint64 arg)
 {
   FabPlay *self = owner;
-  const FabFeed *feed = fab_schedule_feed_at (self->schedule, (guint) arg);
-  guint wanted = self->n_known[arg]++ + feed->offset;
+  const FabDependency *dependency = fab_schedule_dependency_at (self->schedule, (guint) arg);
+  guint wanted = self->n_known[arg]++ + dependency->offset;
 
-  if (self->lanes[feed->lane].next == wanted)
-    lane_release (self, feed->lane, fab_play_now_ps (self));
+  if (self->lanes[dependency->lane].next == wanted)
+    lane_release (self, dependency->lane, fab_play_now_ps (self));
 }
 
-/* Message `number` of a lane that feeds another will be passed on at `at_ps`. The waiting lane may be told at
+/* Message `number` of a lane on which another depends will be passed on at `at_ps`. The waiting lane may be told at
  * once, so that it can schedule its begin. */
 static void
-feed_comes (FabPlay *self, guint index, guint number, FabTimePs at_ps)
+dependency_will_be_met (FabPlay *self, guint index, guint number, FabTimePs at_ps)
 {
-  const FabFeed *feed = fab_schedule_feed_at (self->schedule, index);
-  const FabPlayLane *lane = &self->lanes[feed->lane];
-  gboolean is_wanted = lane->next == number + feed->offset;
+  const FabDependency *dependency = fab_schedule_dependency_at (self->schedule, index);
+  const FabPlayLane *lane = &self->lanes[dependency->lane];
+  gboolean is_wanted = lane->next == number + dependency->offset;
 
-  if (number + feed->offset >= lane->n_messages)
+  if (number + dependency->offset >= lane->n_messages)
     return;
   if (!is_wanted && at_ps > fab_play_now_ps (self)) {
-    fab_engine_at (self->net->env.engine, at_ps, feed_came, self, index);
+    fab_engine_at (self->net->env.engine, at_ps, dependency_is_met, self, index);
     return;
   }
   self->n_known[index]++;
   if (is_wanted)
-    lane_release (self, feed->lane, at_ps);
+    lane_release (self, dependency->lane, at_ps);
 }
 
 /* Counts all that the links carry. */
@@ -132,13 +132,13 @@ release_next (FabPlay *self, guint index, FabTimePs left_ps)
 
 /* Tells the lanes that wait for a message of this one, until it leaves or until it has arrived. */
 static void
-tell_fed (FabPlay *self, guint index, guint number, gboolean has_left, FabTimePs at_ps)
+tell_dependents (FabPlay *self, guint index, guint number, gboolean has_left, FabTimePs at_ps)
 {
   const FabSchedule *schedule = self->schedule;
 
-  for (guint i = schedule->fed_starts[index]; i < schedule->fed_starts[index + 1]; i++)
-    if (!fab_schedule_feed_at (schedule, schedule->fed[i])->is_left == !has_left)
-      feed_comes (self, schedule->fed[i], number, at_ps);
+  for (guint i = schedule->dependent_starts[index]; i < schedule->dependent_starts[index + 1]; i++)
+    if (!fab_schedule_dependency_at (schedule, schedule->dependents[i])->is_departure == !has_left)
+      dependency_will_be_met (self, schedule->dependents[i], number, at_ps);
 }
 
 static void
@@ -146,7 +146,7 @@ lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
 {
   FabPlay *self = owner;
   FabPlayLane *lane = &self->lanes[index];
-  guint number = lane->n_gone++;
+  guint number = lane->n_departed++;
 
   if (self->watched != NULL)
     self->spec.watch->message_arrives (self->watched, (guint) index, at_ps);
@@ -155,7 +155,7 @@ lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
                   at_ps - fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
   lane->passed_ps = at_ps += lane->extra_ps;
   self->last_ps = MAX (self->last_ps, at_ps);
-  tell_fed (self, (guint) index, number, FALSE, at_ps);
+  tell_dependents (self, (guint) index, number, FALSE, at_ps);
   if (--self->n_left == 0)
     fab_engine_at (self->net->env.engine, self->last_ps, finish, self, 0);
 }
@@ -163,22 +163,22 @@ lane_arrives (gpointer owner, guint64 index, FabTimePs at_ps)
 /* --- departing messages --- */
 
 static void
-lane_left (gpointer owner, guint64 index)
+lane_departed (gpointer owner, guint64 index)
 {
   FabPlay *self = owner;
 
   if (!self->lanes[index].is_acked)
     release_next (self, (guint) index, fab_play_now_ps (self));
-  if (self->schedule->has_lefts)
-    tell_fed (self, (guint) index, 0, TRUE, fab_play_now_ps (self));
+  if (self->schedule->has_departures)
+    tell_dependents (self, (guint) index, 0, TRUE, fab_play_now_ps (self));
 }
 
 static void
-stream_left (gpointer owner, guint64 index)
+stream_departed (gpointer owner, guint64 index)
 {
   FabPlay *self = owner;
 
-  lane_left (owner, index);
+  lane_departed (owner, index);
   lane_arrives (owner, index,
                 fab_play_now_ps (self)
                     + fab_schedule_lane_at (self->schedule, (guint) index)->hop.latency_ps);
@@ -194,7 +194,7 @@ stream_begin (FabPlay *self, guint index, FabTimePs begin_ps)
     .wire_factor = self->spec.wire_factor,
     .share = self->spec.share,
     .traffic = self->spec.traffic,
-    .done = { stream_left, self, index },
+    .done = { stream_departed, self, index },
   };
 
   fab_net_stream (self->net, &stream);
@@ -229,11 +229,11 @@ lane_limit (const FabSchedule *schedule, const FabPlaySpec *spec, guint index)
 
   if (spec->limit_bytes_per_s <= 0)
     return 0;
-  if (!spec->is_pipeline && schedule->feeds->len > 0 && !schedule->has_offsets)
+  if (!spec->is_pipeline && schedule->dependencies->len > 0 && !schedule->has_offsets)
     return lane->footprint->rate_bytes_per_s / spec->wire_factor
          * MIN (spec->limit_bytes_per_s / spec->free_bytes_per_s, 1);
-  for (guint i = schedule->feed_starts[index]; i < schedule->feed_starts[index + 1]; i++)
-    hands_on |= fab_schedule_feed_at (schedule, i)->offset == 0;
+  for (guint i = schedule->dependency_starts[index]; i < schedule->dependency_starts[index + 1]; i++)
+    hands_on |= fab_schedule_dependency_at (schedule, i)->offset == 0;
   return hands_on ? 0 : lane->weight * lane->n_messages * spec->limit_bytes_per_s;
 }
 
@@ -258,7 +258,7 @@ open_line (FabPlay *self, guint index)
                            .rotation = self->schedule->rotation,
                            .owner = self,
                            .arg = index,
-                           .left = lane_left,
+                           .left = lane_departed,
                            .arrives = lane_arrives,
                        });
 }
@@ -319,7 +319,7 @@ fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
   *self = (FabPlay){ .schedule = schedule, .net = net, .spec = *spec };
   self->n_left = schedule->n_messages;
   self->lanes = g_new0 (FabPlayLane, n);
-  self->n_known = g_new0 (guint, schedule->feeds->len + 1);
+  self->n_known = g_new0 (guint, schedule->dependencies->len + 1);
   FabStepCost cost = fab_step_cost_find (schedule, spec);
   self->gap_ps = cost.gap_ps;
   for (guint i = 0; i < n; i++)
@@ -353,13 +353,13 @@ fab_play_move_on (FabPlay *self, const guint *n_messages, FabTimePs by_ps)
 {
   const FabSchedule *schedule = self->schedule;
 
-  for (guint i = 0; i < schedule->feeds->len; i++)
-    self->n_known[i] += n_messages[fab_schedule_feed_at (schedule, i)->from];
+  for (guint i = 0; i < schedule->dependencies->len; i++)
+    self->n_known[i] += n_messages[fab_schedule_dependency_at (schedule, i)->from];
   for (guint l = 0; l < schedule->lanes->len; l++) {
     FabPlayLane *lane = &self->lanes[l];
 
     lane->next += n_messages[l];
-    lane->n_gone += n_messages[l];
+    lane->n_departed += n_messages[l];
     lane->n_skipped += n_messages[l];
     lane->ready_ps += by_ps;
     self->n_left -= n_messages[l];
@@ -415,13 +415,13 @@ describe_lane (const FabSchedule *schedule, const FabPlaySpec *spec, const FabSt
 }
 
 static void
-describe_feeds (const FabSchedule *schedule, GArray *words)
+describe_dependencies (const FabSchedule *schedule, GArray *words)
 {
-  for (guint i = 0; i < schedule->feeds->len; i++) {
-    const FabFeed *feed = fab_schedule_feed_at (schedule, i);
+  for (guint i = 0; i < schedule->dependencies->len; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
 
-    add_word (words, (guint64) feed->lane << 32 | feed->from);
-    add_word (words, (guint64) feed->offset << 1 | (feed->is_left != FALSE));
+    add_word (words, (guint64) dependency->lane << 32 | dependency->from);
+    add_word (words, (guint64) dependency->offset << 1 | (dependency->is_departure != FALSE));
   }
 }
 
@@ -445,5 +445,5 @@ fab_play_describe (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec, 
     if (net->ops->trace != NULL)
       describe_path (net, fab_schedule_lane_at (schedule, l), traits);
   }
-  describe_feeds (schedule, traits->words);
+  describe_dependencies (schedule, traits->words);
 }

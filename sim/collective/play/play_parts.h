@@ -7,14 +7,14 @@
 #include "sim/collective/play/schedule_parts.h"
 
 typedef struct {
-  FabNetLine *line;    /* NULL: each message is a stream */
-  double bytes;        /* of one message */
-  FabTimePs ready_ps;  /* earliest begin of the next message, as far as known */
-  FabTimePs extra_ps;  /* time from the arrival of a message until it is passed on */
-  FabTimePs passed_ps; /* when the last message that has arrived is passed on */
-  guint next, n_gone;  /* the next message to begin; number of messages that have left */
-  guint n_missing;     /* what it still waits for: feeds, and the message before */
-  guint n_skipped;     /* messages that were not played */
+  FabNetLine *line;       /* NULL: each message is a stream */
+  double bytes;           /* of one message */
+  FabTimePs ready_ps;     /* earliest begin of the next message, as far as known */
+  FabTimePs extra_ps;     /* time from the arrival of a message until it is passed on */
+  FabTimePs passed_ps;    /* when the last message that has arrived is passed on */
+  guint next, n_departed; /* the next message to begin; number of messages that have left */
+  guint n_missing;        /* what it still waits for: dependencies, and the message before */
+  guint n_skipped;        /* messages that were not played */
   /* the step's cost counts from the arrival, less the wires: buffers on the path do not hide it */
   gboolean is_acked;
   guint n_messages;
@@ -28,7 +28,7 @@ struct _FabPlay {
   FabTimePs last_ps;
   guint64 n_left; /* messages whose arrival is not yet known */
   FabPlayLane *lanes;
-  guint *n_known;   /* per feed: messages that have come */
+  guint *n_known;   /* per dependency: messages that have come */
   gpointer watched; /* of spec.watch */
 };
 

@@ -38,7 +38,7 @@ fab_schedule_new (const FabCluster *cluster)
 
   self->cluster = cluster;
   self->lanes = fab_schedule_lanes_new ();
-  self->feeds = g_array_new (FALSE, FALSE, sizeof (FabFeed));
+  self->dependencies = g_array_new (FALSE, FALSE, sizeof (FabDependency));
   return self;
 }
 
@@ -48,13 +48,13 @@ fab_schedule_free (FabSchedule *self)
   if (self == NULL)
     return;
   g_array_unref (self->lanes);
-  g_array_unref (self->feeds);
+  g_array_unref (self->dependencies);
   g_clear_pointer (&self->ways, g_array_unref);
   g_clear_pointer (&self->measured, g_array_unref);
   g_clear_pointer (&self->step_costs, g_array_unref);
-  g_free (self->feed_starts);
-  g_free (self->fed_starts);
-  g_free (self->fed);
+  g_free (self->dependency_starts);
+  g_free (self->dependent_starts);
+  g_free (self->dependents);
   fab_footprint_free (self->total);
   fab_rotation_unref (self->rotation);
   g_free (self);
@@ -93,26 +93,26 @@ fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double we
 }
 
 void
-fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset)
+fab_schedule_depend (FabSchedule *self, guint lane, guint from, guint offset)
 {
-  FabFeed feed = { lane, from, offset, FALSE };
+  FabDependency dependency = { lane, from, offset, FALSE };
 
   g_assert (!self->is_frozen && offset <= 1 && (offset == 1 || from < lane));
   g_assert (fab_schedule_lane_at (self, lane)->n_messages
             <= fab_schedule_lane_at (self, from)->n_messages + offset);
-  g_array_append_val (self->feeds, feed);
+  g_array_append_val (self->dependencies, dependency);
   self->has_offsets |= offset > 0;
 }
 
 void
-fab_schedule_feed_left (FabSchedule *self, guint lane, guint from)
+fab_schedule_depend_on_departure (FabSchedule *self, guint lane, guint from)
 {
-  FabFeed feed = { lane, from, 0, TRUE };
+  FabDependency dependency = { lane, from, 0, TRUE };
 
   g_assert (!self->is_frozen && from < lane && fab_schedule_lane_at (self, lane)->n_messages == 1
             && fab_schedule_lane_at (self, from)->n_messages == 1);
-  g_array_append_val (self->feeds, feed);
-  self->has_lefts = TRUE;
+  g_array_append_val (self->dependencies, dependency);
+  self->has_departures = TRUE;
 }
 
 /* --- indices --- */
@@ -124,10 +124,10 @@ count_starts (const FabSchedule *self, gboolean is_by_lane)
   guint n = self->lanes->len;
   guint *starts = g_new0 (guint, n + 1);
 
-  for (guint i = 0; i < self->feeds->len; i++) {
-    const FabFeed *feed = fab_schedule_feed_at (self, i);
+  for (guint i = 0; i < self->dependencies->len; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (self, i);
 
-    starts[(is_by_lane ? feed->lane : feed->from) + 1]++;
+    starts[(is_by_lane ? dependency->lane : dependency->from) + 1]++;
   }
   for (guint i = 0; i < n; i++)
     starts[i + 1] += starts[i];
@@ -135,21 +135,22 @@ count_starts (const FabSchedule *self, gboolean is_by_lane)
 }
 
 static void
-sort_feeds (FabSchedule *self)
+sort_dependencies (FabSchedule *self)
 {
   g_autofree guint *next = NULL;
-  g_autoptr (GArray) sorted = g_array_sized_new (FALSE, FALSE, sizeof (FabFeed), self->feeds->len);
+  g_autoptr (GArray) sorted = g_array_sized_new (FALSE, FALSE, sizeof (FabDependency),
+                                                 self->dependencies->len);
 
-  self->feed_starts = count_starts (self, TRUE);
-  next = g_memdup2 (self->feed_starts, (self->lanes->len + 1) * sizeof (guint));
-  g_array_set_size (sorted, self->feeds->len);
-  for (guint i = 0; i < self->feeds->len; i++) {
-    const FabFeed *feed = fab_schedule_feed_at (self, i);
+  self->dependency_starts = count_starts (self, TRUE);
+  next = g_memdup2 (self->dependency_starts, (self->lanes->len + 1) * sizeof (guint));
+  g_array_set_size (sorted, self->dependencies->len);
+  for (guint i = 0; i < self->dependencies->len; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (self, i);
 
-    g_array_index (sorted, FabFeed, next[feed->lane]++) = *feed;
+    g_array_index (sorted, FabDependency, next[dependency->lane]++) = *dependency;
   }
-  g_array_unref (self->feeds);
-  self->feeds = g_steal_pointer (&sorted);
+  g_array_unref (self->dependencies);
+  self->dependencies = g_steal_pointer (&sorted);
 }
 
 void
@@ -159,21 +160,21 @@ fab_schedule_freeze (FabSchedule *self)
 
   if (self->is_frozen)
     return;
-  sort_feeds (self);
-  self->fed_starts = count_starts (self, FALSE);
-  next = g_memdup2 (self->fed_starts, (self->lanes->len + 1) * sizeof (guint));
-  self->fed = g_new (guint, self->feeds->len + 1);
-  for (guint i = 0; i < self->feeds->len; i++)
-    self->fed[next[fab_schedule_feed_at (self, i)->from]++] = i;
+  sort_dependencies (self);
+  self->dependent_starts = count_starts (self, FALSE);
+  next = g_memdup2 (self->dependent_starts, (self->lanes->len + 1) * sizeof (guint));
+  self->dependents = g_new (guint, self->dependencies->len + 1);
+  for (guint i = 0; i < self->dependencies->len; i++)
+    self->dependents[next[fab_schedule_dependency_at (self, i)->from]++] = i;
   self->is_frozen = TRUE;
 }
 
 void
 fab_schedule_freeze_again (FabSchedule *self)
 {
-  g_clear_pointer (&self->feed_starts, g_free);
-  g_clear_pointer (&self->fed_starts, g_free);
-  g_clear_pointer (&self->fed, g_free);
+  g_clear_pointer (&self->dependency_starts, g_free);
+  g_clear_pointer (&self->dependent_starts, g_free);
+  g_clear_pointer (&self->dependents, g_free);
   self->is_frozen = FALSE;
   fab_schedule_freeze (self);
 }
@@ -194,9 +195,9 @@ fab_schedule_copy (const FabSchedule *self)
 
   g_assert (self->ways == NULL);
   g_array_append_vals (made->lanes, self->lanes->data, self->lanes->len);
-  g_array_append_vals (made->feeds, self->feeds->data, self->feeds->len);
+  g_array_append_vals (made->dependencies, self->dependencies->data, self->dependencies->len);
   made->has_offsets = self->has_offsets;
-  made->has_lefts = self->has_lefts;
+  made->has_departures = self->has_departures;
   made->n_messages = self->n_messages;
   for (guint i = 0; i < made->lanes->len; i++) {
     FabScheduleLane *lane = fab_schedule_lane_at (made, i);
@@ -294,11 +295,11 @@ visit_next (const FabSchedule *self, const guint *firsts, guint lane, guint mess
 
   if (message + 1 < firsts[lane + 1])
     visit (data, message, message + 1);
-  for (guint i = self->fed_starts[lane]; i < self->fed_starts[lane + 1]; i++) {
-    const FabFeed *feed = fab_schedule_feed_at (self, self->fed[i]);
+  for (guint i = self->dependent_starts[lane]; i < self->dependent_starts[lane + 1]; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (self, self->dependents[i]);
 
-    if (firsts[feed->lane] + number + feed->offset < firsts[feed->lane + 1])
-      visit (data, message, firsts[feed->lane] + number + feed->offset);
+    if (firsts[dependency->lane] + number + dependency->offset < firsts[dependency->lane + 1])
+      visit (data, message, firsts[dependency->lane] + number + dependency->offset);
   }
 }
 
@@ -411,8 +412,8 @@ repeats_rounds (const FabSchedule *self)
   for (guint l = 0; l < self->lanes->len; l++)
     if (fab_schedule_lane_at (self, l)->n_messages != n_rounds)
       return FALSE;
-  for (guint i = 0; i < self->feeds->len; i++)
-    if (fab_schedule_feed_at (self, i)->offset == 0)
+  for (guint i = 0; i < self->dependencies->len; i++)
+    if (fab_schedule_dependency_at (self, i)->offset == 0)
       return FALSE;
   return TRUE;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.h - a collective as messages, and which message waits for which.
  *
- * A lane is a hop together with the messages that follow one another on it; all messages of a lane have the same
- * share of the bytes. Message i of a lane starts when message i - 1 of the same lane has left, and, for each lane that
- * feeds this one, when a message of that lane has arrived: message i (`offset` 0: a chunk is handed on), or message i -
+ * A lane is a hop together with the messages that follow one another on it; all messages of a lane have the same share
+ * of the bytes. Message i of a lane starts when message i - 1 of the same lane has left, and, for each lane that this
+ * one depends on, when a message of that lane has arrived: message i (`offset` 0: a chunk is handed on), or message i -
  * 1 (`offset` 1: the rank passes on what it received in the step before). So a ring over n ranks is n lanes, and not
  * n^2 messages that are described one by one.
  *
@@ -24,10 +24,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSchedule, fab_schedule_free)
 guint fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double weight, guint n_messages);
 
 /* Makes messages of `lane` wait for those of lane `from`. With offset 0 `from` must have been added before `lane`. */
-void fab_schedule_feed (FabSchedule *self, guint lane, guint from, guint offset);
+void fab_schedule_depend (FabSchedule *self, guint lane, guint from, guint offset);
 
 /* Makes the one message of `lane` wait until the one message of `from`, which was added before it, has left. */
-void fab_schedule_feed_left (FabSchedule *self, guint lane, guint from);
+void fab_schedule_depend_on_departure (FabSchedule *self, guint lane, guint from);
 
 /* Whether every lane carries `n_chunks` messages that follow one another, as in a pipeline. */
 gboolean fab_schedule_is_in_chunks (const FabSchedule *self, guint n_chunks);

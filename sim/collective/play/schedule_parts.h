@@ -15,8 +15,8 @@ typedef struct {
 
 typedef struct {
   guint lane, from, offset;
-  gboolean is_left; /* it waits until the message has left, not until it has arrived; offset 0 */
-} FabFeed;
+  gboolean is_departure; /* it waits until the message has left, not until it has arrived; offset 0 */
+} FabDependency;
 
 /* What a step costs in a play, by what was asked (FabPlaySpec). */
 typedef struct {
@@ -28,16 +28,16 @@ typedef struct {
 
 struct _FabSchedule {
   const FabCluster *cluster;
-  GArray *lanes; /* FabLane */
-  GArray *feeds; /* FabFeed; sorted by lane once frozen */
-  gboolean is_frozen, has_offsets, has_lefts;
+  GArray *lanes;        /* FabLane */
+  GArray *dependencies; /* FabDependency; sorted by lane once frozen */
+  gboolean is_frozen, has_offsets, has_departures;
   guint64 n_messages;
-  guint *feed_starts; /* [n_lanes + 1] into `feeds`, once frozen */
-  guint *fed_starts;  /* [n_lanes + 1] into `fed` */
-  guint *fed;         /* feeds sorted by the lane from which they come */
-  GArray *step_costs; /* FabStepCost that were asked for; NULL: none */
-  GArray *ways;       /* MessageWay of every message, or of every lane of a ring; NULL: not computed yet */
-  GArray *measured;   /* which messages of all lanes were measured, found with the ways */
+  guint *dependency_starts; /* [n_lanes + 1] into `dependencies`, once frozen */
+  guint *dependent_starts;  /* [n_lanes + 1] into `dependents` */
+  guint *dependents;        /* dependencies sorted by the lane from which they come */
+  GArray *step_costs;       /* FabStepCost that were asked for; NULL: none */
+  GArray *ways;     /* MessageWay of every message, or of every lane of a ring; NULL: not computed yet */
+  GArray *measured; /* which messages of all lanes were measured, found with the ways */
   /* What all lanes put on the links per byte of the collective, where some lanes stand for others (fold.h); else
    * NULL. */
   FabFootprint *total;
@@ -51,16 +51,16 @@ fab_schedule_lane_at (const FabSchedule *self, guint index)
   return &g_array_index (self->lanes, FabScheduleLane, index);
 }
 
-static inline const FabFeed *
-fab_schedule_feed_at (const FabSchedule *self, guint index)
+static inline const FabDependency *
+fab_schedule_dependency_at (const FabSchedule *self, guint index)
 {
-  return &g_array_index (self->feeds, FabFeed, index);
+  return &g_array_index (self->dependencies, FabDependency, index);
 }
 
-/* Builds the index of feeds; nothing can be added afterwards. */
+/* Builds the index of dependencies; nothing can be added afterwards. */
 void fab_schedule_freeze (FabSchedule *self);
 
-/* The same once more, after lanes and feeds were replaced. Feeds must be sorted by lane. */
+/* The same once more, after lanes and dependencies were replaced. Dependencies must be sorted by lane. */
 void fab_schedule_freeze_again (FabSchedule *self);
 
 /* Of FabScheduleLane, which it clears. (transfer full) */

@@ -58,14 +58,14 @@ walk_round (Search *self, guint round)
       continue;
     if (round > 0)
       way = go_on (self->before[l], self->inter, self->scale, 0);
-    for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++) {
-      const FabFeed *feed = fab_schedule_feed_at (schedule, i);
+    for (guint i = schedule->dependency_starts[l]; i < schedule->dependency_starts[l + 1]; i++) {
+      const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
 
-      if (feed->is_left)
-        way = longer (way, self->now[feed->from]);
-      else if (round >= feed->offset)
-        way = longer (way,
-                      pass_on (self, feed->from, (feed->offset > 0 ? self->before : self->now)[feed->from]));
+      if (dependency->is_departure)
+        way = longer (way, self->now[dependency->from]);
+      else if (round >= dependency->offset)
+        way = longer (way, pass_on (self, dependency->from,
+                                    (dependency->offset > 0 ? self->before : self->now)[dependency->from]));
     }
     self->now[l] = way;
     longest = longer (longest, pass_on (self, l, way));
@@ -126,7 +126,7 @@ is_even (const FabSchedule *schedule, double step_ps)
 }
 
 /* Finds the costs with which the longest sequence of messages takes `spec->steps_ps` without bytes, and steps inside
- * and between nodes are in the ratio intra_cost : inter_cost. O(lanes + feeds); for rings O(messages) where the
+ * and between nodes are in the ratio intra_cost : inter_cost. O(lanes + dependencies); for rings O(messages) where the
  * latency of a wire is longer than a step. */
 static FabStepCost
 find_cost (const FabSchedule *schedule, const FabPlaySpec *spec)

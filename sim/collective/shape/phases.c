@@ -207,7 +207,7 @@ emit_send (gpointer owner, guint send, const GArray *after, guint *n)
                                     weight / hops->len / self->n_chunks, self->n_chunks);
 
     for (guint i = 0; i < after->len; i++)
-      fab_schedule_feed (self->schedule, lane, g_array_index (after, guint, i), 0);
+      fab_schedule_depend (self->schedule, lane, g_array_index (after, guint, i), 0);
   }
   return first;
 }

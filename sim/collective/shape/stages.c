@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/collective/shape/stages.h"
 
-#include "sim/collective/plan/form_tape.h"
+#include "sim/collective/plan/form_recipe.h"
 
 /* The longest sequence of stages up to here. */
 typedef struct {
@@ -156,9 +156,9 @@ note_slowest (FabStages *self, const FabHop *hop)
 static void
 record (const FabStages *self, const FabHop *hop, double weight, guint n_beside, const GArray *after)
 {
-  if (self->env->tape != NULL)
-    fab_form_tape_stage (self->env->tape, hop,
-                         weight * n_beside * fab_hop_stretch (hop, self->env->net_stretch), after);
+  if (self->env->recipe != NULL)
+    fab_form_recipe_stage (self->env->recipe, hop,
+                           weight * n_beside * fab_hop_stretch (hop, self->env->net_stretch), after);
 }
 
 void
@@ -173,8 +173,8 @@ fab_stages_end_part (FabStages *self)
     if (is_longer (way, &self->longest))
       self->longest = *way;
   }
-  if (self->env->tape != NULL)
-    fab_form_tape_end_part (self->env->tape);
+  if (self->env->recipe != NULL)
+    fab_form_recipe_end_part (self->env->recipe);
   g_array_set_size (self->stages, 0);
 }
 
@@ -185,8 +185,8 @@ add_lane (FabStages *self, FabHop *hop, double weight, const GArray *after)
                                   self->n_chunks);
 
   for (guint i = 0; after && i < after->len; i++)
-    fab_schedule_feed (self->schedule, lane,
-                       g_array_index (self->stages, Stage, g_array_index (after, guint, i)).lane, 0);
+    fab_schedule_depend (self->schedule, lane,
+                         g_array_index (self->stages, Stage, g_array_index (after, guint, i)).lane, 0);
   return lane;
 }
 

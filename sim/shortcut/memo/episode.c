@@ -61,13 +61,13 @@ shape_of (const FabEpisode *self)
 static FabEngine *
 engine_of (const FabEpisode *self)
 {
-  return self->stage->engine;
+  return self->replica->engine;
 }
 
 static FabNet *
 net_of (const FabEpisode *self)
 {
-  return self->stage->net;
+  return self->replica->net;
 }
 
 /* --- the clock of the network --- */
@@ -126,7 +126,7 @@ has_versions (const FabEpisode *self)
 static gboolean
 may_differ (const FabEpisode *self)
 {
-  return has_versions (self) || fab_episode_stages_n_skipped (self->books->stages) > 0;
+  return has_versions (self) || fab_net_replicas_n_skipped (self->books->replicas) > 0;
 }
 
 /* --- collectives on the network --- */
@@ -148,7 +148,7 @@ hear (gpointer owner, guint64 number)
     return;
   member->is_over = TRUE;
   self->n_over++;
-  if (!member->is_told)
+  if (!member->is_reported)
     member->carried = drain (self);
   g_array_append_val (self->heard, place);
   fab_engine_stop (engine_of (self));
@@ -167,7 +167,7 @@ put_on_net (FabEpisode *self, guint32 place)
                                          (FabDone){ hear, self, place });
 }
 
-/* What is on its way on the stage is forgotten, or runs out unheard. Where buffers wait for each other it never runs
+/* What is on its way on the replica is forgotten, or runs out unheard. Where buffers wait for each other it never runs
  * out: then nothing more comes out of the network, which says why when it is asked (FabNetOps.find_jam). */
 static void
 drop_play (FabEpisode *self)
@@ -186,12 +186,12 @@ drop_play (FabEpisode *self)
     g_clear_pointer (&member_at (self, i)->play, fab_play_free);
 }
 
-/* Takes a stage on which nothing is on its way. */
+/* Takes a replica on which nothing is on its way. */
 static void
 net_rest (FabEpisode *self)
 {
-  if (self->stage == NULL)
-    self->stage = fab_episode_stages_take (self->books->stages);
+  if (self->replica == NULL)
+    self->replica = fab_net_replicas_take (self->books->replicas);
   FabNet *net = net_of (self);
   if (net->ops->rest != NULL)
     net->ops->rest (net, self->stream);
@@ -207,8 +207,8 @@ net_rest (FabEpisode *self)
 static void
 forget (FabEpisode *self)
 {
-  if (self->stage != NULL)
-    fab_episode_stages_give (self->books->stages, g_steal_pointer (&self->stage));
+  if (self->replica != NULL)
+    fab_net_replicas_give (self->books->replicas, g_steal_pointer (&self->replica));
   g_array_set_size (self->members, 0);
   g_array_set_size (self->plans, 0);
   g_array_set_size (self->active, 0);
@@ -221,7 +221,7 @@ forget (FabEpisode *self)
 void
 fab_episode_clear (FabEpisode *self)
 {
-  if (self->stage != NULL)
+  if (self->replica != NULL)
     drop_play (self);
   forget (self);
 }
@@ -279,7 +279,7 @@ fab_episode_step_to_input (FabEpisode *self, guint32 key, FabTimePs at_ps, FabTi
     known = node_new (self, self->at, FALSE, key, at_ps - self->at_ps);
     known->sibling = self->at->inputs;
     self->at->inputs = known;
-    if (self->stage != NULL)
+    if (self->replica != NULL)
       fab_episode_note_skips (self, known);
   }
   self->is_new |= known == NULL;
@@ -293,7 +293,7 @@ static void
 episode_end (FabEpisode *self)
 {
   self->books->count.n_episodes++;
-  self->books->count.n_remembered += !self->is_played && !self->is_rehearsed;
+  self->books->count.n_remembered += !self->is_played && !self->is_warmed_up;
   if (!self->is_new)
     shape_of (self)->n_misses = 0;
   forget (self);
@@ -310,23 +310,23 @@ take_output (FabEpisode *self, guint32 place)
   while (g_array_index (self->active, guint32, i) != place)
     i++;
   g_array_remove_index (self->active, i);
-  member->is_told = TRUE;
+  member->is_reported = TRUE;
   if (books->apart_by != NULL)
     fab_episode_books_count (books, member->plan);
   log_event (self, TRUE, place, self->at_ps);
   g_array_append_val (books->pending, member->end);
   books->count.n_collectives++;
-  books->count.n_collectives_remembered += self->stage == NULL && !self->is_rehearsed;
+  books->count.n_collectives_remembered += self->replica == NULL && !self->is_warmed_up;
 }
 
-/* The rehearsal counts as played from now on. */
+/* The warm-up counts as played from now on. */
 static void
-use_rehearsal (FabEpisode *self)
+use_warm_up (FabEpisode *self)
 {
   FabEpisodeBooks *books = self->books;
   FabEpisodeShape *shape = shape_of (self);
 
-  books->n_events += self->n_rehearsed_events;
+  books->n_events += self->n_warm_up_events;
   shape->has_drawn |= shape->will_have_drawn;
   books->has_drawn |= shape->will_have_drawn;
 }
@@ -346,8 +346,8 @@ take_known (FabEpisode *self)
   take_output (self, node->what);
   if (self->active->len > 0)
     return;
-  if (self->is_rehearsed)
-    use_rehearsal (self);
+  if (self->is_warmed_up)
+    use_warm_up (self);
   if (node->queues != NULL) {
     fab_episode_books_add_queues (books, self->plans, node->queues);
     gconstpointer late = g_bytes_get_data (node->late, &size);
@@ -408,7 +408,7 @@ fail_otherwise (FabEpisode *self)
 static guint32
 find_untold (const FabEpisode *self, guint32 place)
 {
-  if (!member_at (self, place)->is_told)
+  if (!member_at (self, place)->is_reported)
     return place;
   for (guint i = 0; i < self->active->len; i++)
     if (member_at (self, g_array_index (self->active, guint32, i))->is_over)
@@ -489,9 +489,9 @@ replay_event (FabEpisode *self, const Event *event, FabTimePs *own_ps, guint *n_
 }
 
 void
-fab_episode_forget_rehearsal (FabEpisode *self)
+fab_episode_forget_warm_up (FabEpisode *self)
 {
-  self->is_rehearsed = FALSE;
+  self->is_warmed_up = FALSE;
   if (self->at->parent == NULL) /* after that it has followed episodes that were played */
     fab_episode_tree_cut (&self->books->tree, g_steal_pointer (&self->at->output));
   self->is_new = TRUE;
@@ -535,7 +535,7 @@ replay_events (FabEpisode *self)
 void
 fab_episode_replay (FabEpisode *self)
 {
-  gboolean was_played = self->stage != NULL;
+  gboolean was_played = self->replica != NULL;
 
   if (was_played)
     drop_play (self);
@@ -545,8 +545,8 @@ fab_episode_replay (FabEpisode *self)
     member_at (self, i)->is_over = FALSE;
     g_clear_pointer (&member_at (self, i)->carried, g_array_unref);
   }
-  if (self->is_rehearsed) {
-    fab_episode_forget_rehearsal (self);
+  if (self->is_warmed_up) {
+    fab_episode_forget_warm_up (self);
   } else if (!was_played) {
     self->books->count.n_replays++;
     shape_of (self)->n_misses++;
@@ -562,7 +562,7 @@ fab_episode_known_ps (const FabEpisode *self)
 {
   if (self->heard->len > 0)
     return net_now (self);
-  if (self->stage == NULL && self->at->output != NULL)
+  if (self->replica == NULL && self->at->output != NULL)
     return self->at_ps + self->at->output->after_ps;
   return FAB_TIME_NEVER;
 }
@@ -580,7 +580,7 @@ learn_heard (FabEpisode *self)
   for (guint i = 0; i < self->heard->len; i++) {
     guint32 place = g_array_index (self->heard, guint32, i);
 
-    if (member_at (self, place)->is_told)
+    if (member_at (self, place)->is_reported)
       return;
     node = node->output = node_new (self, node, TRUE, place, i == 0 ? after_ps : 0);
     fab_episode_note_skips (self, node);
@@ -598,7 +598,7 @@ fab_episode_look (FabEpisode *self, FabTimePs until_ps)
 {
   if (fab_episode_known_ps (self) != FAB_TIME_NEVER)
     return;
-  if (self->stage == NULL) {
+  if (self->replica == NULL) {
     if (until_ps != FAB_TIME_NEVER && self->at->quiet_ps >= until_ps - self->at_ps)
       return;
     fab_episode_replay (self);
@@ -633,7 +633,7 @@ fab_episode_take (FabEpisode *self, FabTimePs until_ps)
 
   if (next_ps == FAB_TIME_NEVER || next_ps > until_ps)
     return FALSE;
-  if (self->stage != NULL) {
+  if (self->replica != NULL) {
     record_heard (self);
     return TRUE;
   }
@@ -683,8 +683,8 @@ fab_episode_begin (FabEpisode *self, guint32 plan, FabTimePs now_ps)
   self->is_new = self->is_played = FALSE;
   self->start_ps = self->at_ps = now_ps;
   self->at = find_episode (self);
-  self->n_rehearsed_events = shape->n_events;
-  self->is_rehearsed = self->n_rehearsed_events > 0;
+  self->n_warm_up_events = shape->n_events;
+  self->is_warmed_up = self->n_warm_up_events > 0;
   shape->n_events = 0;
   if (self->at != NULL && !self->is_new && shape->n_misses < MOST_MISSES)
     return;
@@ -713,7 +713,7 @@ is_known (const FabEpisode *self, guint32 plan, FabTimePs now_ps)
 {
   g_autoptr (GArray) others = NULL;
 
-  if (self->stage != NULL)
+  if (self->replica != NULL)
     return FALSE;
   others = list_others (self);
   return fab_episode_node_find (self->at, fab_episode_books_key (self->books, plan, others),
@@ -727,13 +727,13 @@ fab_episode_prepare (FabEpisode *self, guint32 plan, FabTimePs now_ps)
   guint folded_before = self->folded_for;
 
   self->folded_for = fab_episode_extend (self, plan);
-  if (self->stage != NULL && (net_now (self) > now_ps || self->folded_for != folded_before)) {
+  if (self->replica != NULL && (net_now (self) > now_ps || self->folded_for != folded_before)) {
     if (self->heard->len > 0)
       note_quiet (self, net_now (self) - 1);
     fab_episode_replay (self);
   }
   while (self->active->len > 0 && !is_known (self, plan, now_ps)) {
-    if (self->stage == NULL && fab_episode_known_ps (self) > now_ps)
+    if (self->replica == NULL && fab_episode_known_ps (self) > now_ps)
       fab_episode_replay (self);
     fab_episode_look (self, now_ps);
     if (!fab_episode_take (self, now_ps))
@@ -757,14 +757,14 @@ fab_episode_put (FabEpisode *self, guint32 plan, FabEpisodeEnd end, FabTimePs no
   g_array_append_val (self->plans, plan);
   g_array_append_val (self->active, place);
   log_event (self, FALSE, place, now_ps);
-  if (self->stage != NULL)
+  if (self->replica != NULL)
     put_on_net (self, place);
 }
 
 void
 fab_episode_list_queues (FabEpisode *self, FabTimePs now_ps, GArray *queues)
 {
-  if (self->stage == NULL || net_now (self) > now_ps)
+  if (self->replica == NULL || net_now (self) > now_ps)
     fab_episode_replay (self);
   if (self->heard->len == 0)
     play_until (self, MAX (own_time (self, now_ps), fab_engine_now (engine_of (self))));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* episode.h - one episode (episodes.h) that is under way: collectives on a network from idle to idle.
  *
- * An episode follows the tree as long as the tree knows what comes. After that it has a stage, and the network plays
- * it: first again what was so far (a replay), unheard, then on. It may play further than the jobs' clock is. What it
- * then hears waits until the clock is there; a collective that begins before makes it replay once more.
+ * As long as the tree of known episodes has what happens next, nothing is simulated. At the first event that the tree
+ * does not have, the episode takes a replica of the network (net_replicas.h) and simulates all that has begun in it so
+ * far once more (a replay), without reporting ends a second time, and then what is new. The replica may run ahead of
+ * the clock of the jobs. The ends that it finds are reported when that clock is there. When a collective begins before,
+ * they are void, and the episode is replayed with that collective.
  */
 #pragma once
 
@@ -14,8 +16,8 @@ typedef struct {
   guint32 plan;
   FabPlay *play; /* NULL: a stream, or not begun on the network */
   FabEpisodeEnd end;
-  GArray *carried; /* FabMeterEntry: what links carried until it ended, not told yet; NULL: nothing */
-  gboolean is_over, is_told; /* it has ended on the network; for the jobs */
+  GArray *carried; /* FabMeterEntry: what links carried until it ended, not reported yet; NULL: nothing */
+  gboolean is_over, is_reported; /* it has ended on the network; for the jobs */
 } FabEpisodeMember;
 
 /* An input or an output of the episode, in the order in which they came. */
@@ -29,19 +31,19 @@ typedef struct {
 
 typedef struct {
   FabEpisodeBooks *books;
-  FabEpisodeStage *stage; /* NULL: the network does not play it */
+  FabNetReplica *replica; /* NULL: the network does not play it */
   GArray *members;        /* FabEpisodeMember */
   GArray *plans;          /* guint32: of the members */
   GArray *active;         /* guint32: places of those that have not ended, in ascending order */
   GArray *events;         /* FabEpisodeEvent */
-  GArray *heard;          /* guint32: places of those that the network has ended last, not told yet */
+  GArray *heard;          /* guint32: places of those that the network has ended last, not reported yet */
   guint n_over;           /* members that have ended on the network since it has begun to play */
   guint first;            /* the shape of the collective that began it */
   guint folded_for;       /* the set of its collectives */
   guint64 stream;         /* of random numbers */
   FabEpisodeNode *at;     /* the last input or output; NULL: it is not in the tree */
   FabTimePs at_ps;        /* when that was */
-  gboolean is_rehearsed;  /* the first use of a rehearsal counts as played */
+  gboolean is_warmed_up;  /* the first use of a warm-up counts as played */
   gboolean is_new;        /* it has grown the tree, or is not in it */
   gboolean is_played;     /* the network has played some of it */
   gboolean is_dropped;    /* what the network ends now is of no interest */
@@ -51,14 +53,14 @@ typedef struct {
   gboolean has_run_out; /* the network has delivered what was on its way then */
   guint n_skips_noted;  /* of the network's, that are in the tree */
   guint64 n_drawn_before;
-  guint64 n_rehearsed_events; /* of the rehearsal in use */
+  guint64 n_warm_up_events; /* of the warm-up in use */
 } FabEpisode;
 
 /* An empty one, which may be used again after fab_episode_clear (). */
 FabEpisode *fab_episode_new (FabEpisodeBooks *books);
 void fab_episode_free (gpointer self);
 
-/* Forgets everything. What is on its way on the stage runs out, unheard; then the stage is given back. */
+/* Forgets everything. What is on its way on the replica runs out, unheard; then the replica is given back. */
 void fab_episode_clear (FabEpisode *self);
 
 /* Begins with this collective, which is still to be put in. */
@@ -102,13 +104,13 @@ guint fab_episode_extend (const FabEpisode *self, guint32 plan);
  * before. Grows the tree where it may. */
 void fab_episode_step_to_input (FabEpisode *self, guint32 key, FabTimePs at_ps, FabTimePs slack_ps);
 
-/* The first use of a rehearsal goes on otherwise: the tree is then what it would be if it had been played at once. */
-void fab_episode_forget_rehearsal (FabEpisode *self);
+/* The first use of a warm-up goes on otherwise: the tree is then what it would be if it had been played at once. */
+void fab_episode_forget_warm_up (FabEpisode *self);
 
 /* Plays the episode so far, up to its last event; from there on the network plays it. */
 void fab_episode_replay (FabEpisode *self);
 
-/* --- episode_skips.c, while it has a stage --- */
+/* --- episode_skips.c, while it has a replica --- */
 
 /* Notes at a node the skips that the network has made since its parent. */
 void fab_episode_note_skips (FabEpisode *self, FabEpisodeNode *node);

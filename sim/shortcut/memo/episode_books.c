@@ -8,7 +8,7 @@ fab_episode_books_init (FabEpisodeBooks *self, FabEngine *engine, FabNet *net, g
   *self = (FabEpisodeBooks){
     .engine = engine,
     .net = net,
-    .stages = fab_episode_stages_new (net, params),
+    .replicas = fab_net_replicas_new (net, params),
     .meter = fab_meter_new (net->env.graph),
     .of_a_plan = fab_meter_new (net->env.graph),
     .remembers = remembers,
@@ -42,7 +42,7 @@ fab_episode_books_clear (FabEpisodeBooks *self)
   g_array_unref (self->lanes);
   fab_meter_free (self->meter);
   fab_meter_free (self->of_a_plan);
-  fab_episode_stages_free (self->stages);
+  fab_net_replicas_free (self->replicas);
 }
 
 /* --- collectives --- */
@@ -297,30 +297,30 @@ fab_episode_books_note_skips (FabEpisodeBooks *self, FabEpisodeNode *node, const
 }
 
 void
-fab_episode_books_learn (FabEpisodeBooks *self, guint32 id, const FabRehearsal *rehearsal)
+fab_episode_books_learn (FabEpisodeBooks *self, guint32 id, const FabWarmUp *warm_up)
 {
   guint number = fab_episode_plan_at (self, id)->shape.shape;
   FabEpisodeShape *shape = fab_episode_shape_at (self, number);
   FabEpisodeTree *tree = &self->tree;
   FabEpisodeNode *node;
 
-  if (rehearsal->duration_ps < 0 || shape->samples[0] != NULL || !fab_episode_tree_has_room (tree))
+  if (warm_up->duration_ps < 0 || shape->samples[0] != NULL || !fab_episode_tree_has_room (tree))
     return;
   node = shape->samples[0] = fab_episode_tree_add (tree, NULL, FALSE, number, 0);
   node->is_played = TRUE;
-  node = node->output = fab_episode_tree_add (tree, node, TRUE, 0, rehearsal->duration_ps);
+  node = node->output = fab_episode_tree_add (tree, node, TRUE, 0, warm_up->duration_ps);
   node->quiet_ps = 0;
-  fab_episode_books_note_skips (self, node, rehearsal->skips, 0, 0, rehearsal->folded_for);
+  fab_episode_books_note_skips (self, node, warm_up->skips, 0, 0, warm_up->folded_for);
   if (self->apart_by == NULL)
-    node->meter = fab_episode_tree_keep (tree, rehearsal->meter);
+    node->meter = fab_episode_tree_keep (tree, warm_up->meter);
   if (self->apart_by != NULL)
-    g_array_set_size (rehearsal->late, 0); /* it is counted with the collective */
+    g_array_set_size (warm_up->late, 0); /* it is counted with the collective */
   g_autoptr (GArray) plans = g_array_new (FALSE, FALSE, sizeof (guint32));
   g_array_append_val (plans, id);
-  node->queues = fab_episode_books_keep_queues (self, plans, rehearsal->queues);
-  node->late = fab_episode_tree_keep (tree, rehearsal->late);
-  shape->n_events = MAX (rehearsal->n_events, 1);
-  shape->alone_ps = rehearsal->duration_ps;
-  self->net->n_skipped += rehearsal->n_skipped;
-  shape->will_have_drawn = rehearsal->n_drawn > 0;
+  node->queues = fab_episode_books_keep_queues (self, plans, warm_up->queues);
+  node->late = fab_episode_tree_keep (tree, warm_up->late);
+  shape->n_events = MAX (warm_up->n_events, 1);
+  shape->alone_ps = warm_up->duration_ps;
+  self->net->n_skipped += warm_up->n_skipped;
+  shape->will_have_drawn = warm_up->n_drawn > 0;
 }

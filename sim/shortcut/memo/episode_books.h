@@ -4,9 +4,9 @@
  */
 #pragma once
 
-#include "sim/shortcut/memo/episode_stages.h"
 #include "sim/shortcut/memo/episode_tree.h"
 #include "sim/shortcut/memo/episodes.h"
+#include "sim/shortcut/memo/net_replicas.h"
 #include "sim/shortcut/memo/plan_ids.h"
 #include "sim/shortcut/memo/plan_shapes.h"
 
@@ -15,10 +15,10 @@ typedef struct {
   /* The episodes that they begin; without random numbers the first only. */
   FabEpisodeNode *samples[FAB_SAMPLES];
   guint64 n_begun;                     /* such episodes so far */
-  guint64 n_events;                    /* of a rehearsal that has not been used; 0: there is none */
-  FabTimePs alone_ps;                  /* what a rehearsal took; 0: there was none */
+  guint64 n_events;                    /* of a warm-up that has not been used; 0: there is none */
+  FabTimePs alone_ps;                  /* what a warm-up took; 0: there was none */
   guint n_misses;                      /* replays since such an episode was known to its end */
-  gboolean has_drawn, will_have_drawn; /* once a rehearsal has been used */
+  gboolean has_drawn, will_have_drawn; /* once a warm-up has been used */
 } FabEpisodeShape;
 
 /* A collective. */
@@ -28,7 +28,7 @@ typedef struct {
   GBytes *meter;      /* FabMeterEntry: what links carry until it ends; in the tree; NULL: it is not kept */
 } FabEpisodePlan;
 
-/* A collective that has ended, to be told. */
+/* A collective that has ended, to be reported. */
 typedef struct {
   FabDone done;
   guint64 order; /* in which collectives have begun */
@@ -36,8 +36,8 @@ typedef struct {
 
 typedef struct {
   FabEngine *engine; /* of the jobs */
-  FabNet *net;       /* of the first stage */
-  FabEpisodeStages *stages;
+  FabNet *net;       /* of the first replica */
+  FabNetReplicas *replicas;
   FabMeter *meter;     /* of the jobs */
   FabMeter *of_a_plan; /* empty but while a plan is counted */
   gboolean remembers;
@@ -48,12 +48,12 @@ typedef struct {
   gboolean may_be_apart; /* nothing is known yet by which collectives that share no link affect each other */
   FabPlanShapes *apart_by; /* NULL: collectives that share no link are in one episode all the same */
   FabEpisodeTree tree;
-  GArray *pending;  /* FabEpisodeEnd: to be told now */
-  guint n_told;     /* of them */
+  GArray *pending;  /* FabEpisodeEnd: to be reported now */
+  guint n_reported; /* of them */
   guint64 n_logged; /* inputs and outputs of all episodes so far */
   GArray *late;     /* FabMeterEntry: what links carried after the last output of an episode */
   GArray *lanes;    /* FabLaneQueue of all episodes that have ended, by lane */
-  guint64 n_events; /* of rehearsals that were used */
+  guint64 n_events; /* of warm-ups that were used */
   gboolean has_drawn;
   FabEpisodesCount count;
 } FabEpisodeBooks;
@@ -106,8 +106,8 @@ GBytes *fab_episode_books_keep_queues (FabEpisodeBooks *self, const GArray *plan
 /* Counts it, for an episode in which these plans began. */
 void fab_episode_books_add_queues (FabEpisodeBooks *self, const GArray *plans, GBytes *queues);
 
-/* Puts what was rehearsed into the tree, as if it had been played. */
-void fab_episode_books_learn (FabEpisodeBooks *self, guint32 plan, const FabRehearsal *rehearsal);
+/* Puts what was warmed up into the tree, as if it had been played. */
+void fab_episode_books_learn (FabEpisodeBooks *self, guint32 plan, const FabWarmUp *warm_up);
 
 /* Notes at a node that the network has been there, and the skips that it has made since the parent: those from
  * `first` on, on a clock that begins at `start_ps`, by this version of the schedules. */

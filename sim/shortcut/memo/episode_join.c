@@ -2,7 +2,7 @@
 /* episode_join.c - several episodes that were apart go on as one.
  *
  * What was so far becomes a path in the tree that begins with the collective that began first. When it is new, the
- * network plays all of it once on one stage; later the tree knows it like any other path.
+ * network plays all of it once on one replica; later the tree knows it like any other path.
  */
 #include "sim/shortcut/memo/episode.h"
 
@@ -47,11 +47,11 @@ copy_members (FabEpisode *self, const GArray *origins)
 {
   for (guint32 place = 0; place < origins->len; place++) {
     const FabEpisodeMember *from = member_of (&g_array_index (origins, Origin, place));
-    FabEpisodeMember member = { .plan = from->plan, .end = from->end, .is_told = from->is_told };
+    FabEpisodeMember member = { .plan = from->plan, .end = from->end, .is_reported = from->is_reported };
 
     g_array_append_val (self->members, member);
     g_array_append_val (self->plans, member.plan);
-    if (!member.is_told)
+    if (!member.is_reported)
       g_array_append_val (self->active, place);
   }
 }
@@ -174,12 +174,12 @@ fab_episode_join (FabEpisode *self, FabEpisode *const *parts, guint n_parts)
                     ->shape.shape;
   self->stream = 0;
   self->start_ps = self->at_ps = g_array_index (self->events, FabEpisodeEvent, 0).at_ps;
-  self->is_rehearsed = FALSE;
-  self->n_rehearsed_events = 0;
+  self->is_warmed_up = FALSE;
+  self->n_warm_up_events = 0;
   self->is_new = self->is_played = FALSE;
   for (guint p = 0; p < n_parts; p++) {
-    if (parts[p]->is_rehearsed)
-      fab_episode_forget_rehearsal (parts[p]);
+    if (parts[p]->is_warmed_up)
+      fab_episode_forget_warm_up (parts[p]);
     self->is_new |= parts[p]->is_new;
     self->is_played |= parts[p]->is_played;
     fab_episode_clear (parts[p]);

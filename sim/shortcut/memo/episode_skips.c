@@ -7,7 +7,7 @@
 void
 fab_episode_note_skips (FabEpisode *self, FabEpisodeNode *node)
 {
-  const GArray *made = self->stage->net->skips;
+  const GArray *made = self->replica->net->skips;
 
   fab_episode_books_note_skips (self->books, node, made, self->n_skips_noted, self->own_start_ps,
                                 self->folded_for);
@@ -34,12 +34,12 @@ fab_episode_list_skips (const FabEpisode *self)
     if (node == NULL || !node->is_played || (i > 0 && node->after_ps != since_last (self, i)))
       return NULL;
     const FabSkip *of_node = node->skips != NULL ? g_bytes_get_data (node->skips, &size) : NULL;
-    if (size > 0 && self->stage->net->ops->plays_alike != NULL && node->folded_for != self->folded_for)
+    if (size > 0 && self->replica->net->ops->plays_alike != NULL && node->folded_for != self->folded_for)
       return NULL;
     if (size > 0)
       g_array_append_vals (skips, of_node, (guint) (size / sizeof *of_node));
   }
   for (guint i = 0; i < skips->len; i++)
-    g_array_index (skips, FabSkip, i).at_ps += fab_engine_now (self->stage->engine);
+    g_array_index (skips, FabSkip, i).at_ps += fab_engine_now (self->replica->engine);
   return g_steal_pointer (&skips);
 }

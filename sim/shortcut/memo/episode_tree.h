@@ -23,7 +23,7 @@ struct _FabEpisodeNode {
   GBytes *queues;         /* last output: of FabLaneQueue, of the episode */
   GBytes *late;           /* last output: of FabMeterEntry, what links carried after it */
   GBytes *skips;          /* of FabSkip, since the parent and on the clock of the episode; NULL: none */
-  guint32 folded_for;     /* of `skips`: the version of the schedules (rehearsals.h) that made them */
+  guint32 folded_for;     /* of `skips`: the version of the schedules (warm_up.h) that made them */
   guint32 what;           /* input: the plan; output: the place of the input that has ended */
   gboolean is_output;
   gboolean is_played; /* by the network, so that all of `skips` are known */

@@ -119,7 +119,7 @@ advance (gpointer owner, FabTimePs until_ps)
   FabEpisodes *self = owner;
   GArray *pending = self->books.pending;
 
-  if (self->books.n_told == pending->len) {
+  if (self->books.n_reported == pending->len) {
     FabTimePs next_ps = find_next_end (self, until_ps);
 
     if (next_ps == FAB_TIME_NEVER)
@@ -139,15 +139,15 @@ tell (gpointer owner)
   FabEpisodes *self = owner;
   FabEpisodeBooks *books = &self->books;
 
-  while (books->n_told < books->pending->len && !fab_engine_is_stopped (self->engine)) {
-    FabDone done = g_array_index (books->pending, FabEpisodeEnd, books->n_told++).done;
+  while (books->n_reported < books->pending->len && !fab_engine_is_stopped (self->engine)) {
+    FabDone done = g_array_index (books->pending, FabEpisodeEnd, books->n_reported++).done;
 
     done.fn (done.owner, done.arg);
   }
-  if (books->n_told < books->pending->len)
+  if (books->n_reported < books->pending->len)
     return;
   g_array_set_size (books->pending, 0);
-  books->n_told = 0;
+  books->n_reported = 0;
 }
 
 /* --- inputs --- */
@@ -248,7 +248,7 @@ list_shapes (FabEpisodes *self, const FabEpisodeInput *inputs, guint n)
 }
 
 void
-fab_episodes_rehearse (FabEpisodes *self, const FabRehearsalEnv *env, const FabEpisodeInput *inputs, guint n)
+fab_episodes_warm_up (FabEpisodes *self, const FabWarmUpEnv *env, const FabEpisodeInput *inputs, guint n)
 {
   enum { MOST_PLANS = 64 };
   g_autoptr (GArray) results = NULL;
@@ -262,10 +262,10 @@ fab_episodes_rehearse (FabEpisodes *self, const FabRehearsalEnv *env, const FabE
     return;
   const FabEpisodeInput *first = (const FabEpisodeInput *) (gpointer) alike->data;
   gboolean is_any_order = self->books.apart_by != NULL || env->ops->has_order == NULL;
-  results = fab_rehearse (env, self->engine, first, alike->len, is_any_order);
+  results = fab_warm_up (env, self->engine, first, alike->len, is_any_order);
   for (guint i = 0; results != NULL && i < alike->len; i++)
     fab_episode_books_learn (&self->books, fab_episode_books_plan (&self->books, &first[i]),
-                             &g_array_index (results, FabRehearsal, i));
+                             &g_array_index (results, FabWarmUp, i));
 }
 
 /* --- what was counted --- */
@@ -284,12 +284,12 @@ fab_episodes_is_still (const FabEpisodes *self)
   if (ops->is_still == NULL || self->is_direct)
     return fab_direct_is_still (self->net);
   for (guint i = 0; i < self->active->len; i++) {
-    const FabEpisodeStage *stage = episode_at (self, i)->stage;
+    const FabNetReplica *replica = episode_at (self, i)->replica;
 
-    if (stage == NULL || !ops->is_still (stage->net))
+    if (replica == NULL || !ops->is_still (replica->net))
       return FALSE;
   }
-  return self->active->len > 0 && self->books.n_told == self->books.pending->len;
+  return self->active->len > 0 && self->books.n_reported == self->books.pending->len;
 }
 
 FabLinkId
@@ -301,8 +301,8 @@ fab_episodes_find_jam (const FabEpisodes *self)
   if (ops->find_jam == NULL || self->is_direct)
     return fab_direct_find_jam (self->net);
   for (guint i = 0; i < self->active->len && found == FAB_NO_LINK; i++)
-    if (episode_at (self, i)->stage != NULL)
-      found = ops->find_jam (episode_at (self, i)->stage->net);
+    if (episode_at (self, i)->replica != NULL)
+      found = ops->find_jam (episode_at (self, i)->replica->net);
   return found;
 }
 
@@ -336,7 +336,7 @@ fab_episodes_has_drawn (const FabEpisodes *self)
 guint64
 fab_episodes_events (const FabEpisodes *self)
 {
-  return self->is_direct ? 0 : self->books.n_events + fab_episode_stages_events (self->books.stages);
+  return self->is_direct ? 0 : self->books.n_events + fab_net_replicas_events (self->books.replicas);
 }
 
 FabEpisodesCount
@@ -346,6 +346,6 @@ fab_episodes_count (const FabEpisodes *self)
 
   count.n_collectives += self->directly.n_ended;
   count.n_skipped = self->is_direct ? self->net->n_skipped
-                                    : fab_episode_stages_n_skipped (self->books.stages);
+                                    : fab_net_replicas_n_skipped (self->books.replicas);
   return count;
 }

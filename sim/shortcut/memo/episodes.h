@@ -28,7 +28,7 @@
  */
 #pragma once
 
-#include "sim/shortcut/memo/rehearsals.h"
+#include "sim/shortcut/memo/warm_up.h"
 
 enum { FAB_SAMPLES = 4 };
 
@@ -55,8 +55,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEpisodes, fab_episodes_free)
 /* Plays collectives from idle before the clock starts, on threads, so that their episodes are known, unless they are
  * very many. The figures, and what is counted, are the same without. On a network that traces lines, episodes are
  * apart only after this call, with all collectives that will begin (`env->is_all`). */
-void fab_episodes_rehearse (FabEpisodes *self, const FabRehearsalEnv *env, const FabEpisodeInput *inputs,
-                            guint n);
+void fab_episodes_warm_up (FabEpisodes *self, const FabWarmUpEnv *env, const FabEpisodeInput *inputs,
+                           guint n);
 
 /* Begins a collective now. `done` is called when it has ended. */
 void fab_episodes_begin (FabEpisodes *self, const FabEpisodeInput *input, FabDone done);
@@ -76,7 +76,7 @@ FabLinkQueue *fab_episodes_link_queues (FabEpisodes *self);
 /* Whether a network has drawn random numbers. */
 gboolean fab_episodes_has_drawn (const FabEpisodes *self);
 
-/* Returns the events of the network that were played, those of rehearsals included. */
+/* Returns the events of the network that were played, those of warm-ups included. */
 guint64 fab_episodes_events (const FabEpisodes *self);
 
 FabEpisodesCount fab_episodes_count (const FabEpisodes *self);

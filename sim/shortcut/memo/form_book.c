@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "sim/collective/plan/form_tape.h"
+#include "sim/collective/plan/form_recipe.h"
 
-/* A form that makes all forms together larger, in links and stages of about 24 bytes each, is not kept. Graphs with
+/* A form that makes all forms together larger, in links and replicas of about 24 bytes each, is not kept. Graphs with
  * more rates do not fit. */
 enum { MOST_ITEMS = 1 << 22, MOST_RATES = 32 };
 
@@ -16,7 +16,7 @@ typedef struct {
   guint n_nodes, gpus_per_node;
   FabCluster cluster; /* its places alone */
   FabCollectiveForm form;
-  FabFormTape *tape;
+  FabFormRecipe *recipe;
 } Record;
 
 struct _FabFormBook {
@@ -35,7 +35,7 @@ record_free (gpointer data)
   Record *self = data;
 
   fab_footprint_free (self->form.footprint);
-  fab_form_tape_free (self->tape);
+  fab_form_recipe_free (self->recipe);
   fab_cluster_clear (&self->cluster);
   g_free (self);
 }
@@ -170,7 +170,7 @@ book_find (FabFormMemo *memo, const FabAlgorithmOps *algorithm, const FabGroup *
                            : NULL;
 
   if (record != NULL)
-    fab_form_tape_replay (record->tape, group->cluster->graph, &record->form, form);
+    fab_form_recipe_replay (record->recipe, group->cluster->graph, &record->form, form);
   return record != NULL;
 }
 
@@ -192,20 +192,20 @@ copy_places (const FabCluster *cluster)
 
 static void
 book_add (FabFormMemo *memo, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
-          double net_stretch, const FabCollectiveForm *form, FabFormTape *tape)
+          double net_stretch, const FabCollectiveForm *form, FabFormRecipe *recipe)
 {
   FabFormBook *self = (FabFormBook *) memo;
-  guint64 n_items = (guint64) form->footprint->n + fab_form_tape_n_stages (tape);
+  guint64 n_items = (guint64) form->footprint->n + fab_form_recipe_n_stages (recipe);
   Record *record;
 
-  if (!fab_form_tape_is_whole (tape) || group->cluster->uneven != NULL) {
-    fab_form_tape_free (tape);
+  if (!fab_form_recipe_is_whole (recipe) || group->cluster->uneven != NULL) {
+    fab_form_recipe_free (recipe);
     return;
   }
   record = g_new0 (Record, 1);
   *record = (Record){
-    algorithm, op,  net_stretch, group->n_nodes, group->gpus_per_node, copy_places (group->cluster),
-    *form,     tape
+    algorithm, op,    net_stretch, group->n_nodes, group->gpus_per_node, copy_places (group->cluster),
+    *form,     recipe
   };
   record->form.footprint = fab_footprint_on (form->footprint, group->cluster->graph);
   g_mutex_lock (&self->lock);

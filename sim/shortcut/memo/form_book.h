@@ -5,7 +5,7 @@
  * them changes its place in the order of rates: a path search compares the least rates of paths with each other and
  * does nothing else with them. So a form for other rates has the same links with the same weights. What follows from
  * rates is computed again, in the same order and to the same last bit: what binds, which hop is the slowest, and what a
- * pipeline takes to fill. The tape of a form (form_tape.h) says what that takes.
+ * pipeline takes to fill. The recipe of a form (form_recipe.h) says what that takes.
  *
  * Threads: any number may use one book at once.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold.c - colour refinement with colours of 64 bits: the colour of a lane is mixed with the sums over its feeds and
- * links, that of a link with the sum over its lanes, until the number of colours grows no more. Two different classes
- * get the same colour with a probability of about (lanes + links)^2 / 2^64.
+/* fold.c - colour refinement with colours of 64 bits: the colour of a lane is mixed with the sums over its dependencies
+ * and links, that of a link with the sum over its lanes, until the number of colours grows no more. Two different
+ * classes get the same colour with a probability of about (lanes + links)^2 / 2^64.
  */
 #include "sim/shortcut/space/fold.h"
 
@@ -14,8 +14,8 @@
 /* Rounds until lanes whose differences still spread are played one by one; the shipped scenarios need up to 11. */
 enum { MOST_ROUNDS = 40 };
 
-/* Stands for the offset of a feed that waits until a message has left. */
-enum { FEED_LEFT = 2 };
+/* Stands for the offset of a dependency that waits until a message has left. */
+enum { AFTER_DEPARTURE = 2 };
 
 typedef struct {
   const FabGraph *graph;
@@ -25,7 +25,7 @@ typedef struct {
   gboolean *is_left_out;   /* [links] it never holds back a lane */
   guint64 *links, *sums;   /* [links] colours, 0: nothing crosses it; what its lanes add in this round */
   guint *ahead,
-      *farther;   /* [lanes] the lane that feeds this one over 2^round others in a ring; itself: no ring */
+      *farther; /* [lanes] the lane that this one depends on over 2^round others in a ring; itself: no ring */
   guint64 *table; /* [n_slots, a power of 2] for counting colours */
   guint n_slots;
 } Refinement;
@@ -42,8 +42,8 @@ most_of_lane (const FabFoldUse *use, guint l)
 
   if (!use->is_once)
     return G_MAXDOUBLE;
-  for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++)
-    has_limit &= fab_schedule_feed_at (schedule, i)->offset > 0;
+  for (guint i = schedule->dependency_starts[l]; i < schedule->dependency_starts[l + 1]; i++)
+    has_limit &= fab_schedule_dependency_at (schedule, i)->offset > 0;
   if (!has_limit)
     return lane->footprint->rate_bytes_per_s;
   return MIN (lane->footprint->rate_bytes_per_s, use->limit_bytes_per_s * lane->weight * lane->n_messages);
@@ -236,25 +236,25 @@ colour_first (Refinement *self)
     self->links[spec->apart[i]] = fab_mix (self->links[spec->apart[i]], i + 1);
 }
 
-/* A feed without offset comes from a lane whose new colour is known. */
+/* A dependency without offset comes from a lane whose new colour is known. */
 static void
 colour_lane (Refinement *self, guint s, guint l)
 {
   const FabSchedule *schedule = schedule_at (self, s);
   const FabFootprint *footprint = fab_schedule_lane_at (schedule, l)->footprint;
   guint first = self->firsts[s];
-  guint64 feeds = 0, links = 0, colour;
+  guint64 dependencies = 0, links = 0, colour;
 
-  for (guint i = schedule->feed_starts[l]; i < schedule->feed_starts[l + 1]; i++) {
-    const FabFeed *feed = fab_schedule_feed_at (schedule, i);
+  for (guint i = schedule->dependency_starts[l]; i < schedule->dependency_starts[l + 1]; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
 
-    feeds += fab_mix (feed->is_left ? FEED_LEFT : feed->offset,
-                      (feed->offset > 0 ? self->before : self->lanes)[first + feed->from]);
+    dependencies += fab_mix (dependency->is_departure ? AFTER_DEPARTURE : dependency->offset,
+                             (dependency->offset > 0 ? self->before : self->lanes)[first + dependency->from]);
   }
   for (guint i = 0; i < footprint->n; i++)
     if (!self->is_left_out[footprint->links[i]])
       links += mix_real (self->links[footprint->links[i]], footprint->line_weights[i]);
-  colour = fab_mix (fab_mix (self->before[first + l], feeds), links);
+  colour = fab_mix (fab_mix (self->before[first + l], dependencies), links);
   colour = fab_mix (colour, self->before[self->ahead[first + l]]);
   self->lanes[first + l] = colour;
   for (guint i = 0; i < footprint->n; i++)
@@ -440,12 +440,12 @@ find_ahead (Refinement *self)
   for (guint s = 0; s < self->spec->n_uses; s++)
     for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++) {
       const FabSchedule *schedule = schedule_at (self, s);
-      guint start = schedule->feed_starts[l];
-      gboolean is_ring = schedule->feed_starts[l + 1] == start + 1
-                      && fab_schedule_feed_at (schedule, start)->offset > 0;
+      guint start = schedule->dependency_starts[l];
+      gboolean is_ring = schedule->dependency_starts[l + 1] == start + 1
+                      && fab_schedule_dependency_at (schedule, start)->offset > 0;
 
       self->ahead[self->firsts[s] + l] = self->firsts[s]
-                                       + (is_ring ? fab_schedule_feed_at (schedule, start)->from : l);
+                                       + (is_ring ? fab_schedule_dependency_at (schedule, start)->from : l);
     }
 }
 

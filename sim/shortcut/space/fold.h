@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fold.h - lanes that nothing tells apart fare alike, so that one of them is played for all.
  *
- * Two lanes of a schedule are of one class when they have the same messages, are fed by lanes of the same classes, and
+ * Two lanes of a schedule are of one class when they have the same messages, depend on lanes of the same classes, and
  * cross links of the same classes with the same weights; two links are of one class when they have the same rate and
  * are crossed by lanes of the same classes with the same weights. This is the coarsest equitable partition, which
  * colour refinement finds. Max-min sharing treats equal lines equally, so on a network that shares links in this way
@@ -40,6 +40,6 @@ typedef struct {
 } FabFoldSpec;
 
 /* Folds the schedules in place. They stay as they are where no two lanes are alike, and where it is not settled after
- * some rounds which are. O((lanes + feeds + uses of links) x rounds): a round carries what tells lanes apart one link
- * further, and in the n-th round 2^n lanes further along a ring. */
+ * some rounds which are. O((lanes + dependencies + uses of links) x rounds): a round carries what tells lanes apart one
+ * link further, and in the n-th round 2^n lanes further along a ring. */
 void fab_schedules_fold (const FabGraph *graph, const FabFoldSpec *spec);

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "sim/execution/play_watch.h"
-#include "sim/shortcut/memo/rehearsals.h"
+#include "sim/shortcut/memo/warm_up.h"
 
 typedef struct _FabFoldedPlays FabFoldedPlays;
 

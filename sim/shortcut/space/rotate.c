@@ -162,34 +162,34 @@ first_colour (const Finder *self, guint s, guint l)
 }
 
 static inline guint64
-feed_colour (const FabFeed *feed, guint64 other)
+dependency_colour (const FabDependency *dependency, guint64 other)
 {
-  return fab_mix (feed->offset * 2 + (feed->is_left != FALSE), other);
+  return fab_mix (dependency->offset * 2 + (dependency->is_departure != FALSE), other);
 }
 
-/* What feeds a lane, and what it feeds, tells it apart from others. */
+/* What a lane depends on, and what depends on it, tells it apart from others. */
 static void
 colour_lanes (Finder *self)
 {
   guint n = n_lanes (self);
-  g_autofree guint64 *feeds = g_new (guint64, n + 1), *fed = g_new (guint64, n + 1);
+  g_autofree guint64 *dependencies = g_new (guint64, n + 1), *dependents = g_new (guint64, n + 1);
 
   for (guint s = 0; s < self->spec->n; s++)
     for (guint l = 0; l < self->firsts[s + 1] - self->firsts[s]; l++)
       self->colours[self->firsts[s] + l] = first_colour (self, s, l);
   for (guint round = 0; round < N_ROUNDS; round++) {
-    memset (feeds, 0, n * sizeof *feeds);
-    memset (fed, 0, n * sizeof *fed);
+    memset (dependencies, 0, n * sizeof *dependencies);
+    memset (dependents, 0, n * sizeof *dependents);
     for (guint s = 0; s < self->spec->n; s++)
-      for (guint i = 0; i < self->spec->schedules[s]->feeds->len; i++) {
-        const FabFeed *feed = fab_schedule_feed_at (self->spec->schedules[s], i);
-        guint lane = self->firsts[s] + feed->lane, from = self->firsts[s] + feed->from;
+      for (guint i = 0; i < self->spec->schedules[s]->dependencies->len; i++) {
+        const FabDependency *dependency = fab_schedule_dependency_at (self->spec->schedules[s], i);
+        guint lane = self->firsts[s] + dependency->lane, from = self->firsts[s] + dependency->from;
 
-        feeds[lane] += feed_colour (feed, self->colours[from]);
-        fed[from] += feed_colour (feed, self->colours[lane]);
+        dependencies[lane] += dependency_colour (dependency, self->colours[from]);
+        dependents[from] += dependency_colour (dependency, self->colours[lane]);
       }
     for (guint l = 0; l < n; l++)
-      self->colours[l] = fab_mix (fab_mix (self->colours[l], feeds[l]), fed[l]);
+      self->colours[l] = fab_mix (fab_mix (self->colours[l], dependencies[l]), dependents[l]);
   }
 }
 
@@ -286,17 +286,17 @@ turn_links (const Finder *self, const guint32 *lanes, FabLinkId *links)
 }
 
 static gboolean
-turns_feeds (const Finder *self, const guint32 *lanes)
+turns_dependencies (const Finder *self, const guint32 *lanes)
 {
   g_autofree guint64 *sums = g_new0 (guint64, n_lanes (self) + 1);
 
   for (guint s = 0; s < self->spec->n; s++)
-    for (guint i = 0; i < self->spec->schedules[s]->feeds->len; i++) {
-      const FabFeed *feed = fab_schedule_feed_at (self->spec->schedules[s], i);
-      guint lane = self->firsts[s] + feed->lane, from = self->firsts[s] + feed->from;
+    for (guint i = 0; i < self->spec->schedules[s]->dependencies->len; i++) {
+      const FabDependency *dependency = fab_schedule_dependency_at (self->spec->schedules[s], i);
+      guint lane = self->firsts[s] + dependency->lane, from = self->firsts[s] + dependency->from;
 
-      sums[lane] -= feed_colour (feed, from);
-      sums[lanes[lane]] += feed_colour (feed, lanes[from]);
+      sums[lane] -= dependency_colour (dependency, from);
+      sums[lanes[lane]] += dependency_colour (dependency, lanes[from]);
     }
   for (guint l = 0; l < n_lanes (self); l++)
     if (sums[l] != 0)
@@ -366,7 +366,7 @@ try_turn (const Finder *self, const Candidate *by, Turn *turn)
   guint n_links = fab_graph_n_links (self->graph);
 
   *turn = (Turn){ by->order, g_new (guint32, n_lanes (self) + 1), g_new (FabLinkId, n_links + 1) };
-  if (turn_lanes (self, by, turn->lanes) && turns_feeds (self, turn->lanes)
+  if (turn_lanes (self, by, turn->lanes) && turns_dependencies (self, turn->lanes)
       && turn_links (self, turn->lanes, turn->links) && all_lanes_turn (self, turn)
       && all_links_turn (self, turn))
     return TRUE;

@@ -11,8 +11,8 @@
  *   of nodes   in blocks of B nodes, node n takes the place of node n + t: rings turn
  *
  * A rotation is verified, not assumed: the path of every lane must turn into that of another lane, link by link, links
- * into links of the same rate and latency, and what feeds a lane into what feeds the other one. The largest rotation of
- * each kind that holds is taken. Both are used where they can be applied in any order.
+ * into links of the same rate and latency, and what a lane depends on into what the other one depends on. The largest
+ * rotation of each kind that holds is taken. Both are used where they can be applied in any order.
  *
  * A port decides by its number who is first where everything else is equal. Such ties may be decided otherwise in a
  * folded network, by up to a packet per port and message.
@@ -31,6 +31,6 @@ typedef struct {
 } FabRotateSpec;
 
 /* Keeps one lane of those that turn into each other. FALSE: the schedules stay as they are, because no rotation holds,
- * a lane is spread over several paths, or the network does not play equal packets alike. O((lanes + feeds + links) x
- * rotations to look at). */
+ * a lane is spread over several paths, or the network does not play equal packets alike. O((lanes + dependencies +
+ * links) x rotations to look at). */
 gboolean fab_schedules_rotate (const FabRotateSpec *spec);

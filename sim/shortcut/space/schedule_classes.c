@@ -58,32 +58,34 @@ keep_lanes (FabSchedule *self, const guint *played, FabFootprint **footprints, g
   self->lanes = lanes;
 }
 
-/* Lanes of one class feed at the same times: one feed of each class and offset is enough. Feeds are sorted by lane. */
+/* Lanes of one class send at the same times: one dependency of each class and offset is enough. Dependencies are sorted
+ * by lane. */
 static void
-keep_feeds (FabSchedule *self, const guint *played, const guint *kept)
+keep_dependencies (FabSchedule *self, const guint *played, const guint *kept)
 {
-  GArray *feeds = g_array_new (FALSE, FALSE, sizeof (FabFeed));
+  GArray *dependencies = g_array_new (FALSE, FALSE, sizeof (FabDependency));
   guint start = 0;
 
-  for (guint i = 0; i < self->feeds->len; i++) {
-    FabFeed feed = *fab_schedule_feed_at (self, i);
+  for (guint i = 0; i < self->dependencies->len; i++) {
+    FabDependency dependency = *fab_schedule_dependency_at (self, i);
     gboolean is_known = FALSE;
 
-    if (played[feed.lane] != feed.lane)
+    if (played[dependency.lane] != dependency.lane)
       continue;
-    feed.lane = kept[feed.lane];
-    feed.from = kept[played[feed.from]];
-    if (start < feeds->len && g_array_index (feeds, FabFeed, start).lane != feed.lane)
-      start = feeds->len;
-    for (guint k = start; k < feeds->len && !is_known; k++)
-      is_known = g_array_index (feeds, FabFeed, k).from == feed.from
-              && g_array_index (feeds, FabFeed, k).offset == feed.offset
-              && g_array_index (feeds, FabFeed, k).is_left == feed.is_left;
+    dependency.lane = kept[dependency.lane];
+    dependency.from = kept[played[dependency.from]];
+    if (start < dependencies->len
+        && g_array_index (dependencies, FabDependency, start).lane != dependency.lane)
+      start = dependencies->len;
+    for (guint k = start; k < dependencies->len && !is_known; k++)
+      is_known = g_array_index (dependencies, FabDependency, k).from == dependency.from
+              && g_array_index (dependencies, FabDependency, k).offset == dependency.offset
+              && g_array_index (dependencies, FabDependency, k).is_departure == dependency.is_departure;
     if (!is_known)
-      g_array_append_val (feeds, feed);
+      g_array_append_val (dependencies, dependency);
   }
-  g_array_unref (self->feeds);
-  self->feeds = feeds;
+  g_array_unref (self->dependencies);
+  self->dependencies = dependencies;
 }
 
 void
@@ -96,6 +98,6 @@ fab_schedule_keep (FabSchedule *self, const guint *lanes, FabFootprint **footpri
   guint n_before = self->lanes->len;
   keep_lanes (self, lanes, footprints, kept);
   self->n_alike += n_before - self->lanes->len;
-  keep_feeds (self, lanes, kept);
+  keep_dependencies (self, lanes, kept);
   fab_schedule_freeze_again (self);
 }

@@ -2,9 +2,9 @@
 /* skips.c - rounds of rings that repeat are not played.
  *
  * Where all lanes of a play that is alone do the same in the same interval, to the ps, they go on by whole intervals
- * (rhythm.h). Else every ring of a play goes on at a pace of its own, once that has settled (tempo.h): its lanes wait
- * for one another, so the ring has the pace of its slowest lane. Rings that do the same have one pace. A network that
- * can skip exactly plays a ring that is alone whole, unless it has very many messages.
+ * (steady_period.h). Else every ring of a play goes on at a pace of its own, once that has settled (steady_pace.h): its
+ * lanes wait for one another, so the ring has the pace of its slowest lane. Rings that do the same have one pace. A
+ * network that can skip exactly plays a ring that is alone whole, unless it has very many messages.
  *
  * Paces hold until a lane comes near its last message, or until another event meets the network. A skip takes a time
  * that is whole for the pace that ends last; the others go on by whole messages too, and what is missing or too much is
@@ -16,10 +16,10 @@
 #include <math.h>
 
 #include "sim/collective/play/play_parts.h"
-#include "sim/shortcut/time/rhythm.h"
-#include "sim/shortcut/time/tempo.h"
+#include "sim/shortcut/time/steady_pace.h"
+#include "sim/shortcut/time/steady_period.h"
 
-/* Rings that go at one pace: a group of the tempo, or several. */
+/* Rings that go at one pace: a group of the pace, or several. */
 typedef struct {
   guint first;        /* the first group of them, which holds what follows */
   double owed;        /* of a group: messages that skips have not moved on by, since only whole ones are */
@@ -28,18 +28,20 @@ typedef struct {
   guint n;            /* groups */
   guint n_left;       /* messages that each lane can skip before it comes near its last one */
   guint n_skip;       /* messages that are skipped */
-} FabPace;
+} RingPace;
 
 /* A play that is watched. */
 typedef struct {
   FabPlay *play;
-  FabRhythm rhythm; /* of the begins of all lanes, then of their arrivals; no items: nothing is skipped */
-  FabTempo tempo; /* where only intervals settle: of the begins of all lanes; no items: nothing is skipped */
-  FabPace *paces; /* [groups of the tempo] */
-  guint *n_skips; /* [lanes] messages that a skip leaves out */
+  FabSteadyPeriod
+      exact; /* of the begins of all lanes, then of their arrivals; no items: nothing is skipped */
+  FabSteadyPace
+      steady;      /* where only intervals settle: of the begins of all lanes; no items: nothing is skipped */
+  RingPace *paces; /* [groups of the pace] */
+  guint *n_skips;  /* [lanes] messages that a skip leaves out */
   gboolean is_skip_due;
-  guint64 n_changes;      /* of the network, for which the rhythm holds */
-  guint64 n_rate_changes; /* likewise, for which the tempo holds */
+  guint64 n_changes;      /* of the network, for which the period holds */
+  guint64 n_rate_changes; /* likewise, for which the pace holds */
 } Watched;
 
 static FabNet *
@@ -112,13 +114,13 @@ try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
   self->is_skip_due = FALSE;
   if (self->n_changes != net->n_changes) {
     self->n_changes = net->n_changes;
-    fab_rhythm_reset (&self->rhythm);
+    fab_steady_period_reset (&self->exact);
     return;
   }
-  if (!fab_rhythm_is_steady (&self->rhythm) || !net->ops->skip (net, n_lanes, 0))
+  if (!fab_steady_period_is_steady (&self->exact) || !net->ops->skip (net, n_lanes, 0))
     return;
-  guint n_rounds = count_free (self, (double) self->rhythm.period_ps);
-  FabTimePs by_ps = (FabTimePs) n_rounds * self->rhythm.period_ps;
+  guint n_rounds = count_free (self, (double) self->exact.period_ps);
+  FabTimePs by_ps = (FabTimePs) n_rounds * self->exact.period_ps;
   if (n_rounds == 0)
     return;
   delay_events (self, by_ps);
@@ -126,7 +128,7 @@ try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
   for (guint l = 0; l < n_lanes; l++)
     self->n_skips[l] = n_rounds;
   fab_play_move_on (self->play, self->n_skips, by_ps);
-  fab_rhythm_skip (&self->rhythm, by_ps);
+  fab_steady_period_skip (&self->exact, by_ps);
 }
 
 /* --- paces --- */
@@ -151,7 +153,7 @@ count_lanes (const FabNet *net)
 static gboolean
 is_one (const Watched *self)
 {
-  return self->tempo.is_one;
+  return self->steady.is_one;
 }
 
 /* Whether the network does nothing but one play. */
@@ -170,57 +172,57 @@ is_alone (const Watched *self)
 
 /* Returns the first group of those that have one pace with group `g`. */
 static guint
-first_of (FabPace *paces, guint g)
+first_of (RingPace *paces, guint g)
 {
   while (paces[g].first != g)
     g = paces[g].first = paces[paces[g].first].first;
   return g;
 }
 
-static FabPace *
+static RingPace *
 pace_of (const Watched *self, guint lane)
 {
-  return &self->paces[first_of (self->paces, self->tempo.strokes[lane].group)];
+  return &self->paces[first_of (self->paces, self->steady.items[lane].group)];
 }
 
 static gboolean
 is_over (const Watched *self, guint lane)
 {
-  return self->tempo.strokes[lane].is_over;
+  return self->steady.items[lane].is_over;
 }
 
-/* Gives all rings one pace where the tempo says so. */
+/* Gives all rings one pace where the pace says so. */
 static void
 join_groups (Watched *self)
 {
-  for (guint g = 0, first = G_MAXUINT; is_one (self) && g < self->tempo.n_groups; g++)
-    if (self->tempo.groups[g].n_items > 0)
+  for (guint g = 0, first = G_MAXUINT; is_one (self) && g < self->steady.n_groups; g++)
+    if (self->steady.groups[g].n_items > 0)
       self->paces[g].first = first = MIN (first, g);
 }
 
 /* Returns the interval of a group of lanes; 0: they are over. */
 static double
-pace_in_tempo_ps (const Watched *self, guint group)
+steady_pace_ps (const Watched *self, guint group)
 {
-  const FabTempo *tempo = &self->tempo;
+  const FabSteadyPace *steady = &self->steady;
 
-  if (tempo->groups[group].n_items == 0)
+  if (steady->groups[group].n_items == 0)
     return 0;
-  return is_one (self) ? tempo->all.interval_ps : tempo->groups[group].interval_ps;
+  return is_one (self) ? steady->all.interval_ps : steady->groups[group].interval_ps;
 }
 
 static void
 find_paces (Watched *self)
 {
-  guint n_groups = self->tempo.n_groups;
+  guint n_groups = self->steady.n_groups;
 
   for (guint g = 0; g < n_groups; g++)
-    self->paces[g] = (FabPace){ .first = g, .owed = self->paces[g].owed, .n_left = G_MAXUINT };
+    self->paces[g] = (RingPace){ .first = g, .owed = self->paces[g].owed, .n_left = G_MAXUINT };
   join_groups (self);
   for (guint g = 0; g < n_groups; g++) {
-    FabPace *pace = &self->paces[first_of (self->paces, g)];
+    RingPace *pace = &self->paces[first_of (self->paces, g)];
 
-    pace->interval_ps = pace_in_tempo_ps (self, g);
+    pace->interval_ps = steady_pace_ps (self, g);
     pace->sum_owed += self->paces[g].owed;
     pace->n++;
   }
@@ -233,7 +235,7 @@ find_paces (Watched *self)
 
 /* Returns the messages of a pace in this time, with those that it is owed. */
 static double
-messages_in (const FabPace *pace, double by_ps)
+messages_in (const RingPace *pace, double by_ps)
 {
   return by_ps / pace->interval_ps + pace->owed;
 }
@@ -244,7 +246,7 @@ has_passed_all (const Watched *self, guint index)
 {
   const FabPlayLane *lane = &self->play->lanes[index];
 
-  return lane->n_gone == lane->n_messages && lane->passed_ps <= fab_play_now_ps (self->play);
+  return lane->n_departed == lane->n_messages && lane->passed_ps <= fab_play_now_ps (self->play);
 }
 
 /* Counts what every pace has left. Returns FALSE if a lane is about to end. */
@@ -252,7 +254,7 @@ static gboolean
 count_all_left (Watched *self)
 {
   for (guint l = 0; l < n_lanes_of (self); l++) {
-    FabPace *pace = pace_of (self, l);
+    RingPace *pace = pace_of (self, l);
 
     if (is_over (self, l) && (pace->interval_ps > 0 || !has_passed_all (self, l)))
       return FALSE;
@@ -268,13 +270,13 @@ play_lasts_ps (Watched *self)
 {
   double lasts_ps = HUGE_VAL;
 
-  if (!is_one (self) && !self->tempo.is_settled)
+  if (!is_one (self) && !self->steady.is_settled)
     return 0;
   find_paces (self);
   if (!count_all_left (self))
     return 0;
-  for (guint g = 0; g < self->tempo.n_groups; g++) {
-    const FabPace *pace = &self->paces[g];
+  for (guint g = 0; g < self->steady.n_groups; g++) {
+    const RingPace *pace = &self->paces[g];
 
     if (pace->n > 0 && pace->interval_ps > 0)
       lasts_ps = MIN (lasts_ps, (pace->n_left - pace->owed) * pace->interval_ps);
@@ -292,7 +294,7 @@ list_owners (FabNet *net)
   return owners;
 }
 
-/* Returns for how long all plays go on, and what is beside them; 0: the tempo has not settled. */
+/* Returns for how long all plays go on, and what is beside them; 0: the pace has not settled. */
 static double
 plays_last_ps (FabNet *net)
 {
@@ -315,14 +317,14 @@ others_wait_ps (FabNet *net)
 }
 
 /* Returns the pace of the first play that ends last: skips are whole for it. */
-static const FabPace *
+static const RingPace *
 find_main_pace (const FabNet *net)
 {
   const Watched *play = play_at (net, 0);
-  const FabPace *found = NULL;
+  const RingPace *found = NULL;
 
-  for (guint g = 0; g < play->tempo.n_groups; g++) {
-    const FabPace *pace = &play->paces[g];
+  for (guint g = 0; g < play->steady.n_groups; g++) {
+    const RingPace *pace = &play->paces[g];
 
     if (pace->n > 0 && pace->interval_ps > 0
         && (found == NULL || pace->n_left * pace->interval_ps > found->n_left * found->interval_ps))
@@ -340,7 +342,7 @@ find_misfit (const FabNet *net, double by_ps)
   for (guint i = 0; i < net->plays->len; i++) {
     const Watched *play = play_at (net, i);
 
-    for (guint g = 0; g < play->tempo.n_groups; g++) {
+    for (guint g = 0; g < play->steady.n_groups; g++) {
       double n = play->paces[g].n > 0 && play->paces[g].interval_ps > 0 ? messages_in (&play->paces[g], by_ps)
                                                                         : 0;
 
@@ -361,7 +363,7 @@ fit_messages (const FabNet *net, double interval_ps, guint n_most, guint worth)
   guint n_found = 0, n_groups = 0;
 
   for (guint i = 0; i < net->plays->len; i++)
-    n_groups += play_at (net, i)->tempo.n_groups;
+    n_groups += play_at (net, i)->steady.n_groups;
   if (n_groups > many)
     return n_most;
   for (guint n = n_most; n >= worth && n >= n_most - n_most / share && least > close; n--) {
@@ -382,10 +384,10 @@ has_faster_lanes (const FabNet *net)
   for (guint i = 0; i < net->plays->len; i++) {
     const Watched *play = play_at (net, i);
 
-    for (guint g = 0; !is_one (play) && g < play->tempo.n_groups; g++)
-      if (play->tempo.groups[g].is_of_slowest)
+    for (guint g = 0; !is_one (play) && g < play->steady.n_groups; g++)
+      if (play->steady.groups[g].is_of_slowest)
         return TRUE;
-    if (is_one (play) && play->tempo.all.is_of_slowest)
+    if (is_one (play) && play->steady.all.is_of_slowest)
       return TRUE;
   }
   return FALSE;
@@ -421,10 +423,10 @@ find_worth (const FabNet *net)
 static double
 find_time_ps (FabNet *net)
 {
-  const guint worth = find_worth (net), window = play_at (net, 0)->tempo.window;
+  const guint worth = find_worth (net), window = play_at (net, 0)->steady.window;
   const double margin = 2, rounding = 1e-9;
   double free_ps = plays_last_ps (net);
-  const FabPace *main = free_ps > 0 ? find_main_pace (net) : NULL;
+  const RingPace *main = free_ps > 0 ? find_main_pace (net) : NULL;
 
   if (main == NULL)
     return 0;
@@ -467,8 +469,8 @@ count_skipped (const Watched *self, guint lane)
 static void
 skip_play (Watched *self, FabTimePs by_ps)
 {
-  for (guint g = 0; g < self->tempo.n_groups; g++) {
-    FabPace *pace = &self->paces[g];
+  for (guint g = 0; g < self->steady.n_groups; g++) {
+    RingPace *pace = &self->paces[g];
 
     if (pace->n == 0 || pace->interval_ps <= 0)
       continue;
@@ -478,10 +480,10 @@ skip_play (Watched *self, FabTimePs by_ps)
   }
   for (guint l = 0; l < n_lanes_of (self); l++) {
     self->n_skips[l] = count_skipped (self, l);
-    fab_tempo_skip (&self->tempo, l, self->n_skips[l], by_ps);
+    fab_steady_pace_skip (&self->steady, l, self->n_skips[l], by_ps);
   }
   fab_play_move_on (self->play, self->n_skips, by_ps);
-  for (guint g = 0; g < self->tempo.n_groups; g++)
+  for (guint g = 0; g < self->steady.n_groups; g++)
     self->paces[g].owed = self->paces[first_of (self->paces, g)].owed;
 }
 
@@ -497,7 +499,7 @@ skip_all (FabNet *net, FabTimePs by_ps)
 
     skip_play (play, by_ps);
     if (is_single (net))
-      fab_tempo_restart (&play->tempo);
+      fab_steady_pace_restart (&play->steady);
   }
   g_array_append_val (net->skips, made);
 }
@@ -509,7 +511,7 @@ restart_all (FabNet *net)
     Watched *play = play_at (net, i);
 
     play->n_rate_changes = net->n_rate_changes;
-    fab_tempo_restart (&play->tempo);
+    fab_steady_pace_restart (&play->steady);
   }
 }
 
@@ -521,7 +523,7 @@ is_window_over (const FabNet *net)
   const guint least = is_single (net) ? 1 : 2;
 
   for (guint i = 0; i < net->plays->len; i++)
-    if (fab_tempo_fewest (&play_at (net, i)->tempo) < least)
+    if (fab_steady_pace_fewest (&play_at (net, i)->steady) < least)
       return FALSE;
   return net->n_plays_beside == 0 || net->ops->lasts != NULL;
 }
@@ -531,14 +533,14 @@ static double
 count_windows (const Watched *self, FabTimePs by_ps)
 {
   if (is_alone (self))
-    return round ((double) by_ps / (self->tempo.window * self->paces[0].interval_ps));
+    return round ((double) by_ps / (self->steady.window * self->paces[0].interval_ps));
   return (double) by_ps / (double) (fab_play_now_ps (self->play) - net_of (self)->marked_ps);
 }
 
-/* A window of the first play has ended. Where the tempo of all has settled, the messages to come take what they take
+/* A window of the first play has ended. Where the pace of all has settled, the messages to come take what they take
  * now. */
 static void
-try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
+try_steady (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
   Watched *self = ((FabPlay *) owner)->watched;
   FabNet *net = net_of (self);
@@ -551,7 +553,7 @@ try_tempo (gpointer owner, G_GNUC_UNUSED guint64 arg)
     return;
   }
   for (guint i = 0; i < net->plays->len; i++)
-    fab_tempo_measure (&play_at (net, i)->tempo, is_single (net));
+    fab_steady_pace_measure (&play_at (net, i)->steady, is_single (net));
   FabTimePs by_ps = find_skip (net);
   if (by_ps > 0 && net->ops->repeat (net, count_windows (self, by_ps), by_ps))
     skip_all (net, by_ps);
@@ -565,24 +567,24 @@ static gboolean
 is_due (const Watched *self, guint index)
 {
   if (!is_over (self, 0))
-    return index == 0 && fab_tempo_is_due (&self->tempo);
-  return fab_tempo_is_full (&self->tempo);
+    return index == 0 && fab_steady_pace_is_due (&self->steady);
+  return fab_steady_pace_is_full (&self->steady);
 }
 
 static void
-note_tempo (Watched *self, guint index, FabTimePs begin_ps)
+note_begin (Watched *self, guint index, FabTimePs begin_ps)
 {
   const FabPlayLane *lane = &self->play->lanes[index];
 
-  fab_tempo_note (&self->tempo, index, begin_ps);
+  fab_steady_pace_note (&self->steady, index, begin_ps);
   if (lane->next == lane->n_messages) {
-    fab_tempo_end (&self->tempo, index);
+    fab_steady_pace_end (&self->steady, index);
     net_of (self)->n_rate_changes++;
   }
   if (self->is_skip_due || play_at (net_of (self), 0) != self || !is_due (self, index))
     return;
   self->is_skip_due = TRUE;
-  fab_engine_after (net_of (self)->env.engine, 0, try_tempo, self->play, 0);
+  fab_engine_after (net_of (self)->env.engine, 0, try_steady, self->play, 0);
 }
 
 static void
@@ -590,12 +592,12 @@ message_begins (gpointer watched, guint index, FabTimePs begin_ps)
 {
   Watched *self = watched;
 
-  if (self->tempo.n_items > 0)
-    note_tempo (self, index, begin_ps);
-  if (self->rhythm.n_items == 0)
+  if (self->steady.n_items > 0)
+    note_begin (self, index, begin_ps);
+  if (self->exact.n_items == 0)
     return;
-  fab_rhythm_note (&self->rhythm, index, begin_ps);
-  if (index > 0 || self->is_skip_due || !fab_rhythm_is_steady (&self->rhythm))
+  fab_steady_period_note (&self->exact, index, begin_ps);
+  if (index > 0 || self->is_skip_due || !fab_steady_period_is_steady (&self->exact))
     return;
   self->is_skip_due = TRUE;
   fab_engine_after (net_of (self)->env.engine, 0, try_skip, self->play, 0);
@@ -606,35 +608,35 @@ message_arrives (gpointer watched, guint index, FabTimePs at_ps)
 {
   Watched *self = watched;
 
-  if (self->rhythm.n_items > 0)
-    fab_rhythm_note (&self->rhythm, n_lanes_of (self) + index, at_ps);
+  if (self->exact.n_items > 0)
+    fab_steady_period_note (&self->exact, n_lanes_of (self) + index, at_ps);
 }
 
 /* --- what is watched --- */
 
 /* Puts the lanes of every ring into a group. */
 static void
-watch_tempo (Watched *self, guint window)
+watch_paces (Watched *self, guint window)
 {
   guint n_lanes = n_lanes_of (self), n_groups = 0;
-  g_autofree FabPace *rings = g_new (FabPace, n_lanes);
+  g_autofree RingPace *rings = g_new (RingPace, n_lanes);
   g_autofree guint *numbers = g_new0 (guint, n_lanes);
 
   for (guint l = 0; l < n_lanes; l++)
     rings[l].first = l;
-  for (guint i = 0; i < self->play->schedule->feeds->len; i++) {
-    const FabFeed *feed = fab_schedule_feed_at (self->play->schedule, i);
-    guint a = first_of (rings, feed->from), b = first_of (rings, feed->lane);
+  for (guint i = 0; i < self->play->schedule->dependencies->len; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (self->play->schedule, i);
+    guint a = first_of (rings, dependency->from), b = first_of (rings, dependency->lane);
 
     rings[MAX (a, b)].first = MIN (a, b);
   }
   for (guint l = 0; l < n_lanes; l++)
     if (rings[l].first == l)
       numbers[l] = n_groups++;
-  fab_tempo_init (&self->tempo, n_lanes, n_groups, window);
+  fab_steady_pace_init (&self->steady, n_lanes, n_groups, window);
   for (guint l = 0; l < n_lanes; l++)
-    self->tempo.strokes[l].group = numbers[first_of (rings, l)];
-  self->paces = g_new0 (FabPace, n_groups);
+    self->steady.items[l].group = numbers[first_of (rings, l)];
+  self->paces = g_new0 (RingPace, n_groups);
 }
 
 /* Looks for rounds that repeat, where there can be enough of them: those of rings, which wait in a circle. A machine
@@ -651,13 +653,13 @@ watch (Watched *self)
   if (fab_graph_is_unfolded (net_of (self)->env.graph))
     return;
   if (net_of (self)->ops->mark != NULL && self->play->schedule->has_offsets && n_left >= few)
-    watch_tempo (self, is_exact ? CLAMP (n_left / windows, least_window, most_window) : least_window);
+    watch_paces (self, is_exact ? CLAMP (n_left / windows, least_window, most_window) : least_window);
   if (!is_exact || n_left < many)
     return;
   for (guint l = 0; l < n_lanes; l++)
     memory_ps = MAX (memory_ps, fab_schedule_lane_at (self->play->schedule, l)->hop.latency_ps
                                     + self->play->lanes[l].extra_ps);
-  fab_rhythm_init (&self->rhythm, 2 * n_lanes, memory_ps + self->play->gap_ps);
+  fab_steady_period_init (&self->exact, 2 * n_lanes, memory_ps + self->play->gap_ps);
 }
 
 static gpointer
@@ -668,9 +670,9 @@ play_begins (FabPlay *play)
 
   self->play = play;
   watch (self);
-  if (self->tempo.n_items > 0 || self->rhythm.n_items > 0)
+  if (self->steady.n_items > 0 || self->exact.n_items > 0)
     self->n_skips = g_new0 (guint, n_lanes_of (self));
-  if (self->tempo.n_items > 0)
+  if (self->steady.n_items > 0)
     g_ptr_array_add (net->plays, play);
   else
     net->n_plays_beside++;
@@ -682,7 +684,7 @@ play_begins (FabPlay *play)
 static gboolean
 play_repeats (gconstpointer watched)
 {
-  return ((const Watched *) watched)->tempo.n_items > 0;
+  return ((const Watched *) watched)->steady.n_items > 0;
 }
 
 static void
@@ -691,7 +693,7 @@ play_ends (gpointer watched)
   Watched *self = watched;
   FabNet *net = net_of (self);
 
-  if (self->tempo.n_items > 0)
+  if (self->steady.n_items > 0)
     g_ptr_array_remove (net->plays, self->play);
   else
     net->n_plays_beside--;
@@ -703,8 +705,8 @@ play_clear (gpointer watched)
 {
   Watched *self = watched;
 
-  fab_rhythm_clear (&self->rhythm);
-  fab_tempo_clear (&self->tempo);
+  fab_steady_period_clear (&self->exact);
+  fab_steady_pace_clear (&self->steady);
   g_free (self->paces);
   g_free (self->n_skips);
   g_free (self);

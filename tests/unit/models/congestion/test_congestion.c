@@ -63,9 +63,9 @@ dcqcn_falls_by_words_and_rises_by_time (G_GNUC_UNUSED void **state)
   assert_false (ops->marked (alone.state, 50 * US));
   assert_true (ops->marked (alone.state, 51 * US));
   assert_near (alone.state->rate_bytes_per_s, 0, 0); /* as fast as the line */
-  ops->told (alone.state, 10 * US);
+  ops->notified (alone.state, 10 * US);
   assert_near (alone.state->rate_bytes_per_s, rate, 1e-12);
-  ops->told (alone.state, 74 * US);
+  ops->notified (alone.state, 74 * US);
   rate *= 1 - pow (255.0 / 256, 64) / 2;
   assert_near (alone.state->rate_bytes_per_s, rate, 1e-12);
   assert_int_equal (alone.state->timer_ps, 374 * US);

@@ -250,8 +250,8 @@ test_bad_rows (void **state)
   assert_int_equal (row_at (report, 3)->role, FAB_RUN_SKIPPED);
   assert_int_equal (report->n_skipped, 2);
   assert_int_equal (report->n_unanchored, 1);
-  assert_int_equal (result->told->len, 3);
-  assert_non_null (strstr (g_ptr_array_index (result->told, 0), "s.csv:7: step_s is 'NA'"));
+  assert_int_equal (result->remarks->len, 3);
+  assert_non_null (strstr (g_ptr_array_index (result->remarks, 0), "s.csv:7: step_s is 'NA'"));
 }
 
 /* The group's anchor divides the model least among the smallest runs; a layout with two rows has an anchor of its

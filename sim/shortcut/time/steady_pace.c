@@ -1,54 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/shortcut/time/tempo.h"
+#include "sim/shortcut/time/steady_pace.h"
 
 #include <math.h>
 #include <string.h>
 
 void
-fab_tempo_init (FabTempo *self, guint n_items, guint n_groups, guint window)
+fab_steady_pace_init (FabSteadyPace *self, guint n_items, guint n_groups, guint window)
 {
-  *self = (FabTempo){ .n_items = n_items, .n_groups = n_groups, .window = window };
-  self->strokes = g_new0 (FabStroke, n_items);
-  self->groups = g_new0 (FabTempoGroup, n_groups);
+  *self = (FabSteadyPace){ .n_items = n_items, .n_groups = n_groups, .window = window };
+  self->items = g_new0 (FabPaceItem, n_items);
+  self->groups = g_new0 (FabPaceGroup, n_groups);
 }
 
 void
-fab_tempo_clear (FabTempo *self)
+fab_steady_pace_clear (FabSteadyPace *self)
 {
-  g_clear_pointer (&self->strokes, g_free);
+  g_clear_pointer (&self->items, g_free);
   g_clear_pointer (&self->groups, g_free);
   self->n_items = self->n_groups = 0;
 }
 
 void
-fab_tempo_end (FabTempo *self, guint item)
+fab_steady_pace_end (FabSteadyPace *self, guint item)
 {
-  self->strokes[item].is_over = TRUE;
+  self->items[item].is_over = TRUE;
   self->n_over++;
 }
 
 guint
-fab_tempo_fewest (const FabTempo *self)
+fab_steady_pace_fewest (const FabSteadyPace *self)
 {
   guint fewest = G_MAXUINT;
 
   for (guint i = 0; i < self->n_items; i++)
-    if (!self->strokes[i].is_over)
-      fewest = MIN (fewest, self->strokes[i].n - self->strokes[i].n_at_mark);
+    if (!self->items[i].is_over)
+      fewest = MIN (fewest, self->items[i].n - self->items[i].n_at_mark);
   return fewest;
 }
 
 static void
-mark_all (FabTempo *self)
+mark_all (FabSteadyPace *self)
 {
   self->n_noted = 0;
   for (guint i = 0; i < self->n_items; i++) {
-    FabStroke *stroke = &self->strokes[i];
+    FabPaceItem *one = &self->items[i];
 
-    stroke->old_mark_ps = stroke->mark_ps;
-    stroke->n_at_old_mark = stroke->n_at_mark;
-    stroke->mark_ps = stroke->last_ps;
-    stroke->n_at_mark = stroke->n;
+    one->old_mark_ps = one->mark_ps;
+    one->n_at_old_mark = one->n_at_mark;
+    one->mark_ps = one->last_ps;
+    one->n_at_mark = one->n;
   }
 }
 
@@ -70,52 +70,52 @@ static const Window no_window = { .least_ps = HUGE_VAL };
 
 /* Returns the mean interval of an item in the window; 0: it has none. */
 static double
-find_mean (const FabStroke *stroke)
+find_mean (const FabPaceItem *one)
 {
-  guint n = stroke->n - stroke->n_at_mark;
+  guint n = one->n - one->n_at_mark;
 
-  return stroke->n_at_mark > 0 && n > 0 ? (double) (stroke->last_ps - stroke->mark_ps) / n : 0;
+  return one->n_at_mark > 0 && n > 0 ? (double) (one->last_ps - one->mark_ps) / n : 0;
 }
 
 /* Returns the steady interval of an item; 0: it has none yet. */
 static double
-find_steady (const FabStroke *stroke)
+find_steady (const FabPaceItem *one)
 {
   double least_ps = HUGE_VAL;
 
-  for (guint i = 0; i < FAB_STROKE_WINDOWS; i++)
-    least_ps = MIN (least_ps, stroke->recent_ps[i]);
+  for (guint i = 0; i < FAB_PACE_WINDOWS; i++)
+    least_ps = MIN (least_ps, one->recent_ps[i]);
   return least_ps;
 }
 
 static void
-window_add (Window *window, const FabStroke *stroke, double mean_ps)
+window_add (Window *window, const FabPaceItem *one, double mean_ps)
 {
   window->n++;
   window->is_broken |= mean_ps <= 0;
   window->most_ps = MAX (window->most_ps, mean_ps);
   window->least_ps = MIN (window->least_ps, mean_ps);
-  window->steady_ps = MAX (window->steady_ps, find_steady (stroke));
-  if (stroke->n_at_old_mark > 0)
-    window->sum_ps += (double) (stroke->last_ps - stroke->old_mark_ps) / (stroke->n - stroke->n_at_old_mark);
+  window->steady_ps = MAX (window->steady_ps, find_steady (one));
+  if (one->n_at_old_mark > 0)
+    window->sum_ps += (double) (one->last_ps - one->old_mark_ps) / (one->n - one->n_at_old_mark);
 }
 
 /* Whether the slowest items go at a pace that does not change, whatever the others do. */
 static gboolean
-is_steady (const FabTempoGroup *before, const FabTempoGroup *now, const Tolerance *tolerance)
+is_steady (const FabPaceGroup *before, const FabPaceGroup *now, const Tolerance *tolerance)
 {
-  return now->n_windows > FAB_STROKE_WINDOWS
+  return now->n_windows > FAB_PACE_WINDOWS
       && fabs (now->steady_ps - before->steady_ps) <= tolerance->same_pace * now->steady_ps;
 }
 
 /* Returns whether the group has settled; one that is over has. `is_circle`: the slowest items hold up all others. */
 static gboolean
-measure_group (FabTempoGroup *group, const Window *window, const Tolerance *tolerance, gboolean is_alone,
+measure_group (FabPaceGroup *group, const Window *window, const Tolerance *tolerance, gboolean is_alone,
                gboolean is_circle)
 {
-  FabTempoGroup before = *group;
+  FabPaceGroup before = *group;
 
-  *group = (FabTempoGroup){ .n_items = window->n };
+  *group = (FabPaceGroup){ .n_items = window->n };
   if (window->n == 0)
     return TRUE;
   if (window->is_broken)
@@ -135,7 +135,7 @@ measure_group (FabTempoGroup *group, const Window *window, const Tolerance *tole
 }
 
 void
-fab_tempo_measure (FabTempo *self, gboolean is_alone)
+fab_steady_pace_measure (FabSteadyPace *self, gboolean is_alone)
 {
   const Tolerance near = { .same = 1e-2, .same_pace = 5e-3, .alike = 2e-2 };
   const Tolerance close = { .same = 1e-3, .same_pace = 1e-3, .alike = 1e-2 };
@@ -146,14 +146,14 @@ fab_tempo_measure (FabTempo *self, gboolean is_alone)
   for (guint g = 0; g < self->n_groups; g++)
     windows[g] = no_window;
   for (guint i = 0; i < self->n_items; i++) {
-    FabStroke *stroke = &self->strokes[i];
-    double mean_ps = find_mean (stroke);
+    FabPaceItem *one = &self->items[i];
+    double mean_ps = find_mean (one);
 
-    if (stroke->is_over)
+    if (one->is_over)
       continue;
-    stroke->recent_ps[self->n_windows % FAB_STROKE_WINDOWS] = mean_ps;
-    window_add (&all, stroke, mean_ps);
-    window_add (&windows[stroke->group], stroke, mean_ps);
+    one->recent_ps[self->n_windows % FAB_PACE_WINDOWS] = mean_ps;
+    window_add (&all, one, mean_ps);
+    window_add (&windows[one->group], one, mean_ps);
   }
   self->n_windows++;
   self->is_one = measure_group (&self->all, &all, tolerance, is_alone, self->n_groups == 1);
@@ -165,26 +165,26 @@ fab_tempo_measure (FabTempo *self, gboolean is_alone)
 }
 
 void
-fab_tempo_restart (FabTempo *self)
+fab_steady_pace_restart (FabSteadyPace *self)
 {
   for (guint g = 0; g < self->n_groups; g++)
-    self->groups[g] = (FabTempoGroup){ 0 };
-  self->all = (FabTempoGroup){ 0 };
+    self->groups[g] = (FabPaceGroup){ 0 };
+  self->all = (FabPaceGroup){ 0 };
   for (guint i = 0; i < self->n_items; i++)
-    memset (self->strokes[i].recent_ps, 0, sizeof self->strokes[i].recent_ps);
+    memset (self->items[i].recent_ps, 0, sizeof self->items[i].recent_ps);
   self->is_one = self->is_settled = FALSE;
   mark_all (self);
 }
 
 void
-fab_tempo_skip (FabTempo *self, guint item, guint n, FabTimePs by_ps)
+fab_steady_pace_skip (FabSteadyPace *self, guint item, guint n, FabTimePs by_ps)
 {
-  FabStroke *stroke = &self->strokes[item];
+  FabPaceItem *one = &self->items[item];
 
-  stroke->last_ps += by_ps;
-  stroke->mark_ps += by_ps;
-  stroke->old_mark_ps += by_ps;
-  stroke->n += n;
-  stroke->n_at_mark += n;
-  stroke->n_at_old_mark += n;
+  one->last_ps += by_ps;
+  one->mark_ps += by_ps;
+  one->old_mark_ps += by_ps;
+  one->n += n;
+  one->n_at_mark += n;
+  one->n_at_old_mark += n;
 }

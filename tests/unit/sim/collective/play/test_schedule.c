@@ -86,7 +86,7 @@ a_message_waits_for_arrival (G_GNUC_UNUSED void **state)
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
   guint first = add_lane (schedule, rig, 0, 1, 1, 1);
 
-  fab_schedule_feed (schedule, add_lane (schedule, rig, 1, 2, 1, 1), first, 0);
+  fab_schedule_depend (schedule, add_lane (schedule, rig, 1, 2, 1, 1), first, 0);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), 2200);
 }
 
@@ -98,7 +98,7 @@ chunks_follow_one_another (G_GNUC_UNUSED void **state)
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
   guint first = add_lane (schedule, rig, 0, 1, 1, 2);
 
-  fab_schedule_feed (schedule, add_lane (schedule, rig, 1, 2, 1, 2), first, 0);
+  fab_schedule_depend (schedule, add_lane (schedule, rig, 1, 2, 1, 2), first, 0);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), 3200);
 }
 
@@ -111,8 +111,8 @@ messages_share_links (G_GNUC_UNUSED void **state)
   guint both[] = { add_lane (schedule, rig, 0, 2, 1, 1), add_lane (schedule, rig, 1, 2, 1, 1) };
   guint last = add_lane (schedule, rig, 2, 0, 1, 1);
 
-  fab_schedule_feed (schedule, last, both[0], 0);
-  fab_schedule_feed (schedule, last, both[1], 0);
+  fab_schedule_depend (schedule, last, both[0], 0);
+  fab_schedule_depend (schedule, last, both[1], 0);
   assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), 2100 + 1100);
 }
 
@@ -145,7 +145,7 @@ ring_of (const Rig *rig, guint n)
   for (guint i = 0; i < n; i++)
     assert_int_equal (add_lane (schedule, rig, i, (i + 1) % n, 1.0 / n, 2 * (n - 1)), i);
   for (guint i = 0; i < n; i++)
-    fab_schedule_feed (schedule, i, (i + n - 1) % n, 1);
+    fab_schedule_depend (schedule, i, (i + n - 1) % n, 1);
   return schedule;
 }
 
@@ -179,7 +179,7 @@ messages_are_no_streams_in_disguise (G_GNUC_UNUSED void **state)
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
   guint first = add_lane (schedule, rig, 0, 1, 1, 2), second = add_lane (schedule, rig, 1, 2, 1, 2);
 
-  fab_schedule_feed (schedule, second, first, 0);
+  fab_schedule_depend (schedule, second, first, 0);
   assert_int_equal (play (schedule, rig, &fab_net_step, 1000, 1), 3200);
   assert_int_equal (play (schedule, rig, &fab_net_step, 1000, 2), 6200);
 }
@@ -196,7 +196,7 @@ steps_cost_what_the_library_says (G_GNUC_UNUSED void **state)
     .bytes = 1000, .wire_factor = 1, .once_ps = 7, .steps_ps = 1000, .intra_cost = 1, .inter_cost = 3
   };
 
-  fab_schedule_feed (schedule, second, first, 0);
+  fab_schedule_depend (schedule, second, first, 0);
   assert_int_equal (play_spec (schedule, rig, &fab_net_step, spec), 7 + 3000);
   spec.steps_ps = 150; /* less than the wires */
   assert_int_equal (play_spec (schedule, rig, &fab_net_step, spec), 7 + 2200);
@@ -227,7 +227,7 @@ ends_limit_where_bytes_come_from (G_GNUC_UNUSED void **state)
 
   spec.limit_bytes_per_s = spec.free_bytes_per_s / 2;
   assert_int_equal (play_spec (ring, rig, &fab_net_step, spec), 6 * 2100);
-  fab_schedule_feed (chain, second, first, 0);
+  fab_schedule_depend (chain, second, first, 0);
   spec = (FabPlaySpec){
     .bytes = 1000, .wire_factor = 1, .is_pipeline = TRUE, .free_bytes_per_s = FAB_PS_PER_S / 3.0
   };
@@ -352,8 +352,8 @@ two_rings (const Rig *rig, guint n, guint n_rounds, const double *weights)
   for (guint i = 0; i < 2 * n; i++)
     add_lane (schedule, rig, i % n, (i % n + (i < n ? 1 : n - 1)) % n, weights[i], n_rounds);
   for (guint i = 0; i < n; i++) {
-    fab_schedule_feed (schedule, (i + 1) % n, i, 1);
-    fab_schedule_feed (schedule, n + i, n + (i + 1) % n, 1);
+    fab_schedule_depend (schedule, (i + 1) % n, i, 1);
+    fab_schedule_depend (schedule, n + i, n + (i + 1) % n, 1);
   }
   return schedule;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rehearsals.h - collectives played from idle before the jobs' clock starts, each on a network and an engine of its
+/* warm_up.h - collectives played from idle before the jobs' clock starts, each on a network and an engine of its
  * own, several at once on threads.
  *
- * A rehearsal gives what the jobs' network gives when the collective begins on it at rest, to the last digit: the
+ * A warm-up gives what the jobs' network gives when the collective begins on it at rest, to the last digit: the
  * number of threads changes nothing. Collectives begin one after another on the calling thread, since routers and
  * schedules are made then; only the playing is on threads.
  */
@@ -50,7 +50,7 @@ typedef struct {
   FabNetEnv env; /* as the jobs' network has it, but for the engine */
   guint n_threads;
   gboolean is_all; /* no other collectives will begin */
-} FabRehearsalEnv;
+} FabWarmUpEnv;
 
 typedef struct {
   FabTimePs duration_ps; /* -1: it did not end, or not alone */
@@ -61,9 +61,9 @@ typedef struct {
   guint64 n_events;
   guint64 n_skipped; /* packets times links, as in FabNet */
   guint folded_for;  /* the version of the schedule */
-} FabRehearsal;
+} FabWarmUp;
 
-/* Plays each input alone. Returns a FabRehearsal for each; NULL where a network could play them otherwise than they
+/* Plays each input alone. Returns a FabWarmUp for each; NULL where a network could play them otherwise than they
  * would be played one after another on one, unless it is known that the order does not matter. (transfer full) */
-GArray *fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs,
-                      guint n, gboolean is_any_order);
+GArray *fab_warm_up (const FabWarmUpEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n,
+                     gboolean is_any_order);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/shortcut/time/rhythm.h"
+#include "sim/shortcut/time/steady_period.h"
 
 void
-fab_rhythm_init (FabRhythm *self, guint n_items, FabTimePs memory_ps)
+fab_steady_period_init (FabSteadyPeriod *self, guint n_items, FabTimePs memory_ps)
 {
-  *self = (FabRhythm){ .memory_ps = memory_ps, .n_items = n_items, .beats = g_new0 (FabBeat, n_items) };
+  *self = (FabSteadyPeriod){ .memory_ps = memory_ps,
+                             .n_items = n_items,
+                             .items = g_new0 (FabPeriodItem, n_items) };
 }
 
 void
-fab_rhythm_clear (FabRhythm *self)
+fab_steady_period_clear (FabSteadyPeriod *self)
 {
-  g_clear_pointer (&self->beats, g_free);
+  g_clear_pointer (&self->items, g_free);
   self->n_items = 0;
 }
 
 static void
-set_period (FabRhythm *self, FabTimePs period_ps)
+set_period (FabSteadyPeriod *self, FabTimePs period_ps)
 {
   self->period_ps = period_ps;
   self->version++;
@@ -24,9 +26,9 @@ set_period (FabRhythm *self, FabTimePs period_ps)
 }
 
 void
-fab_rhythm_note (FabRhythm *self, guint item, FabTimePs at_ps)
+fab_steady_period_note (FabSteadyPeriod *self, guint item, FabTimePs at_ps)
 {
-  FabBeat *beat = &self->beats[item];
+  FabPeriodItem *beat = &self->items[item];
   FabTimePs interval_ps = at_ps - beat->last_ps;
 
   beat->last_ps = at_ps;
@@ -45,14 +47,14 @@ fab_rhythm_note (FabRhythm *self, guint item, FabTimePs at_ps)
 }
 
 void
-fab_rhythm_reset (FabRhythm *self)
+fab_steady_period_reset (FabSteadyPeriod *self)
 {
   set_period (self, 0);
 }
 
 void
-fab_rhythm_skip (FabRhythm *self, FabTimePs by_ps)
+fab_steady_period_skip (FabSteadyPeriod *self, FabTimePs by_ps)
 {
   for (guint i = 0; i < self->n_items; i++)
-    self->beats[i].last_ps += by_ps;
+    self->items[i].last_ps += by_ps;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/shortcut/memo/rehearsals.h"
+#include "sim/shortcut/memo/warm_up.h"
 
 #include "sim/base/thread_pool.h"
 #include "sim/execution/direct.h"
@@ -12,8 +12,8 @@ typedef struct {
   FabNet *net;
   FabPlay *play;
   FabTimePs end_ps; /* -1: not yet */
-  FabRehearsal *result;
-} Stage;
+  FabWarmUp *result;
+} Replica;
 
 FabPlay *
 fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, guint folded_for, FabDone done)
@@ -28,24 +28,24 @@ fab_episode_input_play (const FabEpisodeInput *self, FabNet *net, guint folded_f
 static void
 note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
-  Stage *stage = owner;
+  Replica *replica = owner;
 
-  stage->end_ps = fab_engine_now (stage->engine);
-  fab_engine_stop (stage->engine);
+  replica->end_ps = fab_engine_now (replica->engine);
+  fab_engine_stop (replica->engine);
 }
 
 static void
-stage_init (Stage *self, const FabRehearsalEnv *env, const FabEngine *like)
+replica_init (Replica *self, const FabWarmUpEnv *env, const FabEngine *like)
 {
   FabNetEnv own = env->env;
 
-  *self = (Stage){ .engine = own.engine = fab_engine_new (), .end_ps = -1 };
+  *self = (Replica){ .engine = own.engine = fab_engine_new (), .end_ps = -1 };
   fab_engine_share_cancel (self->engine, like);
   self->net = env->ops->create (&own, env->params);
 }
 
 static void
-stage_clear (Stage *self)
+replica_clear (Replica *self)
 {
   fab_play_free (self->play);
   fab_net_destroy (self->net);
@@ -53,10 +53,10 @@ stage_clear (Stage *self)
 }
 
 static void
-stage_play (gpointer data, guint item)
+replica_play (gpointer data, guint item)
 {
-  Stage *self = (Stage *) data + item;
-  FabRehearsal *result = self->result;
+  Replica *self = (Replica *) data + item;
+  FabWarmUp *result = self->result;
 
   fab_engine_run (self->engine);
   if (self->end_ps < 0)
@@ -77,9 +77,9 @@ stage_play (gpointer data, guint item)
 }
 
 static void
-rehearsal_clear (gpointer data)
+warm_up_clear (gpointer data)
 {
-  FabRehearsal *self = data;
+  FabWarmUp *self = data;
 
   g_array_unref (self->meter);
   g_array_unref (self->late);
@@ -88,17 +88,17 @@ rehearsal_clear (gpointer data)
 }
 
 static GArray *
-rehearsals_new (guint n)
+warm_ups_new (guint n)
 {
-  GArray *results = g_array_sized_new (FALSE, TRUE, sizeof (FabRehearsal), n);
+  GArray *results = g_array_sized_new (FALSE, TRUE, sizeof (FabWarmUp), n);
 
-  g_array_set_clear_func (results, rehearsal_clear);
+  g_array_set_clear_func (results, warm_up_clear);
   for (guint i = 0; i < n; i++) {
-    FabRehearsal result = { .duration_ps = -1,
-                            .meter = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
-                            .late = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
-                            .queues = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue)),
-                            .skips = g_array_new (FALSE, FALSE, sizeof (FabSkip)) };
+    FabWarmUp result = { .duration_ps = -1,
+                         .meter = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
+                         .late = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry)),
+                         .queues = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue)),
+                         .skips = g_array_new (FALSE, FALSE, sizeof (FabSkip)) };
 
     g_array_append_val (results, result);
   }
@@ -107,47 +107,47 @@ rehearsals_new (guint n)
 
 /* Begins all on one network, which is not played: it knows whether their order matters. */
 static gboolean
-has_order (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n)
+has_order (const FabWarmUpEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n)
 {
   g_autoptr (GPtrArray) plays = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_play_free);
-  Stage stage;
+  Replica replica;
   gboolean has;
 
-  stage_init (&stage, env, like);
+  replica_init (&replica, env, like);
   for (guint i = 0; i < n; i++)
-    g_ptr_array_add (plays, fab_episode_input_play (&inputs[i], stage.net, FAB_FOLDED_FOR_ALL,
-                                                    (FabDone){ note_end, &stage, 0 }));
-  has = env->ops->has_order (stage.net);
-  stage_clear (&stage);
+    g_ptr_array_add (plays, fab_episode_input_play (&inputs[i], replica.net, FAB_FOLDED_FOR_ALL,
+                                                    (FabDone){ note_end, &replica, 0 }));
+  has = env->ops->has_order (replica.net);
+  replica_clear (&replica);
   return has;
 }
 
 GArray *
-fab_rehearse (const FabRehearsalEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n,
-              gboolean is_any_order)
+fab_warm_up (const FabWarmUpEnv *env, const FabEngine *like, const FabEpisodeInput *inputs, guint n,
+             gboolean is_any_order)
 {
   guint n_threads = fab_thread_pool_size (env->n_threads);
   guint n_at_once = MIN (3 * n_threads, MOST_AT_ONCE); /* so that a long one does not make all wait */
-  Stage stages[MOST_AT_ONCE];
+  Replica replicas[MOST_AT_ONCE];
   GArray *results;
 
   if (!is_any_order && has_order (env, like, inputs, n))
     return NULL;
-  results = rehearsals_new (n);
+  results = warm_ups_new (n);
   for (guint first = 0; first < n; first += n_at_once) {
     guint n_now = MIN (n_at_once, n - first);
 
     for (guint i = 0; i < n_now; i++) {
-      stage_init (&stages[i], env, like);
-      stages[i].result = &g_array_index (results, FabRehearsal, first + i);
-      stages[i].result->folded_for = fab_episode_input_extend (&inputs[first + i], FAB_FOLDED_FOR_NONE);
-      stages[i].play = fab_episode_input_play (&inputs[first + i], stages[i].net,
-                                               stages[i].result->folded_for,
-                                               (FabDone){ note_end, &stages[i], 0 });
+      replica_init (&replicas[i], env, like);
+      replicas[i].result = &g_array_index (results, FabWarmUp, first + i);
+      replicas[i].result->folded_for = fab_episode_input_extend (&inputs[first + i], FAB_FOLDED_FOR_NONE);
+      replicas[i].play = fab_episode_input_play (&inputs[first + i], replicas[i].net,
+                                                 replicas[i].result->folded_for,
+                                                 (FabDone){ note_end, &replicas[i], 0 });
     }
-    fab_thread_pool_run (n_threads, n_now, stage_play, stages);
+    fab_thread_pool_run (n_threads, n_now, replica_play, replicas);
     for (guint i = 0; i < n_now; i++)
-      stage_clear (&stages[i]);
+      replica_clear (&replicas[i]);
   }
   return results;
 }

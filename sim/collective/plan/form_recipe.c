@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/collective/plan/form_tape.h"
+#include "sim/collective/plan/form_recipe.h"
 
 #include <string.h>
 
@@ -19,38 +19,38 @@ typedef struct {
   double stretch;
   guint n;
   Sample samples[MOST_SAMPLES];
-} TapeHop;
+} RecipeHop;
 
 typedef struct {
   guint hop;
   guint n_after; /* of the list of them all */
   double factor;
-} TapeStage;
+} RecipeStage;
 
-struct _FabFormTape {
+struct _FabFormRecipe {
   const FabGraph *graph; /* while it is recorded */
-  GArray *hops;          /* TapeHop, as they came up first */
-  GArray *stages;        /* TapeStage */
+  GArray *hops;          /* RecipeHop, as they came up first */
+  GArray *stages;        /* RecipeStage */
   GArray *after;         /* guint: stages that a stage waits for, one list behind the other */
   guint part;            /* the first stage of this part */
-  gboolean is_broken;    /* rates decided about more than a tape holds */
+  gboolean is_broken;    /* rates decided about more than a recipe holds */
   gboolean is_closed, is_pipeline;
 };
 
-FabFormTape *
-fab_form_tape_new (const FabGraph *graph)
+FabFormRecipe *
+fab_form_recipe_new (const FabGraph *graph)
 {
-  FabFormTape *self = g_new0 (FabFormTape, 1);
+  FabFormRecipe *self = g_new0 (FabFormRecipe, 1);
 
   self->graph = graph;
-  self->hops = g_array_new (FALSE, FALSE, sizeof (TapeHop));
-  self->stages = g_array_new (FALSE, FALSE, sizeof (TapeStage));
+  self->hops = g_array_new (FALSE, FALSE, sizeof (RecipeHop));
+  self->stages = g_array_new (FALSE, FALSE, sizeof (RecipeStage));
   self->after = g_array_new (FALSE, FALSE, sizeof (guint));
   return self;
 }
 
 void
-fab_form_tape_free (FabFormTape *self)
+fab_form_recipe_free (FabFormRecipe *self)
 {
   if (self == NULL)
     return;
@@ -61,7 +61,7 @@ fab_form_tape_free (FabFormTape *self)
 }
 
 static gboolean
-add_sample (TapeHop *self, Sample sample)
+add_sample (RecipeHop *self, Sample sample)
 {
   for (guint i = 0; i < self->n; i++)
     if (self->samples[i].rate_bytes_per_s == sample.rate_bytes_per_s
@@ -75,9 +75,9 @@ add_sample (TapeHop *self, Sample sample)
 
 /* FALSE: the hop spreads its bytes, and rates may have said how; or it has a limit that does not follow rates. */
 static gboolean
-look_at (const FabGraph *graph, const FabHop *hop, TapeHop *found)
+look_at (const FabGraph *graph, const FabHop *hop, RecipeHop *found)
 {
-  *found = (TapeHop){ .kind = hop->kind, .drive = hop->drive, .stretch = hop->stretch };
+  *found = (RecipeHop){ .kind = hop->kind, .drive = hop->drive, .stretch = hop->stretch };
   if (hop->device_stretch > 1)
     return FALSE;
   for (guint i = 0; i < hop->shares->len; i++) {
@@ -92,7 +92,7 @@ look_at (const FabGraph *graph, const FabHop *hop, TapeHop *found)
 }
 
 static gboolean
-is_same_hop (const TapeHop *a, const TapeHop *b)
+is_same_hop (const RecipeHop *a, const RecipeHop *b)
 {
   if (a->kind != b->kind || a->drive != b->drive || a->n != b->n
       || memcmp (&a->stretch, &b->stretch, sizeof a->stretch) != 0)
@@ -105,15 +105,15 @@ is_same_hop (const TapeHop *a, const TapeHop *b)
 }
 
 guint
-fab_form_tape_hop (FabFormTape *self, const FabHop *hop)
+fab_form_recipe_hop (FabFormRecipe *self, const FabHop *hop)
 {
-  TapeHop found;
+  RecipeHop found;
 
   self->is_broken = self->is_broken || !look_at (self->graph, hop, &found);
   if (self->is_broken)
     return 0;
   for (guint i = 0; i < self->hops->len; i++)
-    if (is_same_hop (&g_array_index (self->hops, TapeHop, i), &found))
+    if (is_same_hop (&g_array_index (self->hops, RecipeHop, i), &found))
       return i;
   self->is_broken = self->hops->len == MOST_HOPS;
   g_array_append_val (self->hops, found);
@@ -121,9 +121,9 @@ fab_form_tape_hop (FabFormTape *self, const FabHop *hop)
 }
 
 void
-fab_form_tape_stage (FabFormTape *self, const FabHop *hop, double factor, const GArray *after)
+fab_form_recipe_stage (FabFormRecipe *self, const FabHop *hop, double factor, const GArray *after)
 {
-  TapeStage stage = { fab_form_tape_hop (self, hop), after != NULL ? after->len : 0, factor };
+  RecipeStage stage = { fab_form_recipe_hop (self, hop), after != NULL ? after->len : 0, factor };
 
   if (self->is_broken)
     return;
@@ -136,13 +136,13 @@ fab_form_tape_stage (FabFormTape *self, const FabHop *hop, double factor, const 
 }
 
 void
-fab_form_tape_end_part (FabFormTape *self)
+fab_form_recipe_end_part (FabFormRecipe *self)
 {
   self->part = self->stages->len;
 }
 
 void
-fab_form_tape_close (FabFormTape *self, gboolean is_pipeline)
+fab_form_recipe_close (FabFormRecipe *self, gboolean is_pipeline)
 {
   self->is_closed = TRUE;
   self->is_pipeline = is_pipeline;
@@ -150,9 +150,9 @@ fab_form_tape_close (FabFormTape *self, gboolean is_pipeline)
 
 /* --- a form of other rates --- */
 
-/* As sim/work/hop.c has it. */
+/* As sim/machine/hop.c has it. */
 static double
-rate_of (const TapeHop *self, const FabGraph *graph, const FabTechnology **technology)
+rate_of (const RecipeHop *self, const FabGraph *graph, const FabTechnology **technology)
 {
   double slowest = G_MAXDOUBLE;
 
@@ -171,12 +171,12 @@ rate_of (const TapeHop *self, const FabGraph *graph, const FabTechnology **techn
 
 /* The rates of all hops, and which hops are the slowest of the form. */
 static void
-take_rates (const FabFormTape *self, const FabGraph *graph, double *rates, FabCollectiveForm *form)
+take_rates (const FabFormRecipe *self, const FabGraph *graph, double *rates, FabCollectiveForm *form)
 {
   double slowest[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
 
   for (guint i = 0; i < self->hops->len; i++) {
-    const TapeHop *hop = &g_array_index (self->hops, TapeHop, i);
+    const RecipeHop *hop = &g_array_index (self->hops, RecipeHop, i);
     gboolean is_inter = fab_hop_kind_is_net (hop->kind);
     const FabTechnology *technology = NULL;
 
@@ -192,15 +192,15 @@ take_rates (const FabFormTape *self, const FabGraph *graph, double *rates, FabCo
 
 /* Seconds per byte of the slowest sequence of stages. */
 static double
-slowest_s_per_byte (const FabFormTape *self, const double *rates)
+slowest_s_per_byte (const FabFormRecipe *self, const double *rates)
 {
   g_autofree double *seconds = g_new (double, self->stages->len + 1);
   const guint *after = (const guint *) (gconstpointer) self->after->data;
-  TapeStage last = { .hop = G_MAXUINT };
+  RecipeStage last = { .hop = G_MAXUINT };
   double slowest = 0, own = 0;
 
   for (guint i = 0; i < self->stages->len; i++) {
-    const TapeStage *stage = &g_array_index (self->stages, TapeStage, i);
+    const RecipeStage *stage = &g_array_index (self->stages, RecipeStage, i);
     double before = 0;
 
     for (guint k = 0; k < stage->n_after; k++)
@@ -217,20 +217,20 @@ slowest_s_per_byte (const FabFormTape *self, const double *rates)
 }
 
 gboolean
-fab_form_tape_is_whole (const FabFormTape *self)
+fab_form_recipe_is_whole (const FabFormRecipe *self)
 {
   return self->is_closed && !self->is_broken;
 }
 
 guint
-fab_form_tape_n_stages (const FabFormTape *self)
+fab_form_recipe_n_stages (const FabFormRecipe *self)
 {
   return self->stages->len;
 }
 
 void
-fab_form_tape_replay (const FabFormTape *self, const FabGraph *graph, const FabCollectiveForm *known,
-                      FabCollectiveForm *form)
+fab_form_recipe_replay (const FabFormRecipe *self, const FabGraph *graph, const FabCollectiveForm *known,
+                        FabCollectiveForm *form)
 {
   double rates[MOST_HOPS];
 

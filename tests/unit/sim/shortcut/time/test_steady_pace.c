@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_steady_pace.c - two items by hand: one comes every 100 ps, the other one every `other_ps`. */
+#include "tests/support/test.h"
+
+#include "sim/shortcut/time/steady_pace.h"
+
+/* Notes the times up to and including the `last`-th of item 0, and measures where windows of 2 end. */
+static void
+play (FabSteadyPace *pace, guint last, FabTimePs other_ps)
+{
+  for (guint n = pace->items[0].n; n < last; n++) {
+    fab_steady_pace_note (pace, 1, n * other_ps);
+    fab_steady_pace_note (pace, 0, 1000 + 100 * (FabTimePs) n);
+    if (fab_steady_pace_is_due (pace))
+      fab_steady_pace_measure (pace, TRUE);
+  }
+}
+
+/* The first window begins at the second time and ends at the fourth, the next one ends at the sixth. */
+static void
+two_windows_alike_settle (G_GNUC_UNUSED void **state)
+{
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 2, 1, 2);
+  play (&pace, 5, 100);
+  assert_true (pace.all.slowest_ps == 100);
+  assert_false (pace.is_one);
+  play (&pace, 6, 100);
+  assert_true (pace.is_one);
+  assert_false (pace.all.is_of_slowest);
+  fab_steady_pace_clear (&pace);
+}
+
+/* The slowest one counts, and 1 % is as much as the others may be ahead. */
+static void
+the_slowest_sets_the_tempo (G_GNUC_UNUSED void **state)
+{
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 2, 1, 2);
+  play (&pace, 6, 101);
+  assert_true (pace.all.interval_ps == 101);
+  assert_true (pace.is_one);
+  fab_steady_pace_clear (&pace);
+  fab_steady_pace_init (&pace, 2, 1, 2);
+  play (&pace, 6, 102);
+  assert_false (pace.is_one);
+  fab_steady_pace_clear (&pace);
+}
+
+/* After a skip, two whole windows decide again where the pace begins anew. */
+static void
+a_tempo_begins_anew (G_GNUC_UNUSED void **state)
+{
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 2, 1, 2);
+  play (&pace, 6, 100);
+  for (guint i = 0; i < 2; i++)
+    fab_steady_pace_skip (&pace, i, 10, 1000);
+  fab_steady_pace_restart (&pace);
+  assert_int_equal (pace.items[0].n, 16);
+  assert_int_equal (pace.items[0].last_ps, 2500);
+  assert_false (pace.is_one);
+  play (&pace, 19, 100);
+  assert_false (pace.is_one);
+  play (&pace, 20, 100);
+  assert_true (pace.is_one);
+  fab_steady_pace_clear (&pace);
+}
+
+/* One item comes after 99 and 101 ps in turn, the other after 101 and 99. A window of three takes 299 or 301, two
+ * windows take 600. */
+static void
+beside_another_ring_two_windows_are_one (G_GNUC_UNUSED void **state)
+{
+  FabTimePs at_ps[] = { 1000, 1000 };
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 2, 1, 3);
+  for (guint n = 1; n <= 8; n++) {
+    for (guint i = 0; i < 2; i++)
+      fab_steady_pace_note (&pace, i, at_ps[i] += (n + i) % 2 == 0 ? 101 : 99);
+    if (fab_steady_pace_is_due (&pace))
+      fab_steady_pace_measure (&pace, FALSE);
+  }
+  assert_true (pace.is_one);
+  assert_near (pace.all.interval_ps, 100, 1e-12);
+  fab_steady_pace_clear (&pace);
+}
+
+/* A skip leaves the windows as they are, but later. */
+static void
+a_skip_moves_the_windows (G_GNUC_UNUSED void **state)
+{
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 2, 1, 2);
+  play (&pace, 6, 100);
+  for (guint i = 0; i < 2; i++)
+    fab_steady_pace_skip (&pace, i, 10, 1000);
+  assert_int_equal (fab_steady_pace_fewest (&pace), 0);
+  play (&pace, 18, 100);
+  assert_true (pace.is_one);
+  assert_near (pace.all.interval_ps, 100, 1e-12);
+  fab_steady_pace_clear (&pace);
+}
+
+/* Notes windows of two of all items, each with its interval, and measures. */
+static void
+play_windows (FabSteadyPace *pace, guint n_windows, FabTimePs *at_ps, const FabTimePs *interval_ps,
+              gboolean is_alone)
+{
+  for (guint w = 0; w < n_windows; w++) {
+    for (guint n = 0; n < 2; n++)
+      for (guint i = 0; i < pace->n_items; i++)
+        fab_steady_pace_note (pace, i, at_ps[i] += interval_ps[i]);
+    fab_steady_pace_measure (pace, is_alone);
+  }
+}
+
+/* A delay of 20 ps meets one item after another. None of them has it for long, so it is not of the pace. */
+static void
+a_delay_that_passes_through_does_not_count (G_GNUC_UNUSED void **state)
+{
+  enum { N = 24 };
+  FabTimePs at_ps[N] = { 0 }, interval_ps[N];
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, N, 1, 2);
+  for (guint w = 0; w < FAB_PACE_WINDOWS + 2; w++) {
+    assert_false (pace.is_one);
+    for (guint i = 0; i < N; i++)
+      interval_ps[i] = i == w || i == w + N / 2 ? 110 : 100;
+    play_windows (&pace, 1, at_ps, interval_ps, TRUE);
+  }
+  assert_true (pace.is_one);
+  assert_near (pace.all.interval_ps, 100, 1e-12);
+  assert_true (pace.all.is_of_slowest);
+  fab_steady_pace_clear (&pace);
+}
+
+/* One item is slow for good, and those behind it are not yet. The ring ends when it does. */
+static void
+what_is_slow_for_good_sets_the_tempo (G_GNUC_UNUSED void **state)
+{
+  const FabTimePs interval_ps[] = { 100, 100, 130, 100, 100, 100 };
+  FabTimePs at_ps[6] = { 0 };
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 6, 1, 2);
+  play_windows (&pace, FAB_PACE_WINDOWS + 1, at_ps, interval_ps, TRUE);
+  assert_false (pace.is_one);
+  play_windows (&pace, 1, at_ps, interval_ps, TRUE);
+  assert_true (pace.is_one);
+  assert_near (pace.all.interval_ps, 130, 1e-12);
+  fab_steady_pace_clear (&pace);
+}
+
+/* Two rings go at paces of their own; when all items of one are over, the other one is measured without them. */
+static void
+groups_have_paces_of_their_own (G_GNUC_UNUSED void **state)
+{
+  const FabTimePs interval_ps[] = { 100, 100, 130, 130 };
+  FabTimePs at_ps[4] = { 0 };
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 4, 2, 2);
+  pace.items[2].group = pace.items[3].group = 1;
+  play_windows (&pace, 3, at_ps, interval_ps, TRUE);
+  assert_true (pace.is_settled);
+  assert_false (pace.is_one);
+  assert_near (pace.groups[0].interval_ps, 100, 1e-12);
+  assert_near (pace.groups[1].interval_ps, 130, 1e-12);
+  fab_steady_pace_end (&pace, 0);
+  fab_steady_pace_end (&pace, 1);
+  fab_steady_pace_note (&pace, 2, at_ps[2] += 130);
+  assert_false (fab_steady_pace_is_full (&pace));
+  fab_steady_pace_note (&pace, 3, at_ps[3] += 130);
+  fab_steady_pace_note (&pace, 2, at_ps[2] += 130);
+  fab_steady_pace_note (&pace, 3, at_ps[3] += 130);
+  assert_true (fab_steady_pace_is_full (&pace));
+  fab_steady_pace_measure (&pace, TRUE);
+  assert_int_equal (pace.groups[0].n_items, 0);
+  assert_true (pace.groups[0].interval_ps == 0);
+  assert_near (pace.groups[1].interval_ps, 130, 1e-12);
+  fab_steady_pace_clear (&pace);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (two_windows_alike_settle),
+    cmocka_unit_test (the_slowest_sets_the_tempo),
+    cmocka_unit_test (a_tempo_begins_anew),
+    cmocka_unit_test (beside_another_ring_two_windows_are_one),
+    cmocka_unit_test (a_skip_moves_the_windows),
+    cmocka_unit_test (a_delay_that_passes_through_does_not_count),
+    cmocka_unit_test (what_is_slow_for_good_sets_the_tempo),
+    cmocka_unit_test (groups_have_paces_of_their_own),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
