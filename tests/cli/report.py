@@ -79,8 +79,10 @@ class Report(CliTest):
         self.assertEqual(self.good("report", "--csv", "links"), self.good("query", "links", "--format", "csv"))
         self.assertEqual(self.good("report", "--csv", "links", "-o", "links.csv"), "")
         self.assertEqual(read(self.path("links.csv")), self.good("query", "links", "--format", "csv"))
-        self.assertEqual(self.good("report", "--csv", "tables/", "--run", "1", "--run", "2"), "tables/: 34 tables\n")
-        self.assertEqual(len(os.listdir(self.path("tables"))), 34)
+        said = self.good("report", "--csv", "tables/", "--run", "1", "--run", "2")
+        written = os.listdir(self.path("tables"))
+        self.assertEqual(said, f"tables/: {len(written)} tables\n")
+        self.assertEqual(sum(name.startswith("run-1-") for name in written), len(written) // 2)
         for run in ("1", "2"):
             self.assertEqual(read(self.path("tables", f"run-{run}-iterations.csv")),
                              self.good("query", "iterations", "--run", run, "--format", "csv"))

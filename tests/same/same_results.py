@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """same_results.py - whether two builds of Fabricast give the same results, to the byte.
 
-    tests/same/same_results.py OLD NEW [--limit-s 20] [--jobs 2] [--only TEXT] [--fidelity NAME]...
+    tests/same/same_results.py OLD NEW [--limit-s 20] [--jobs 2] [--only TEXT] [--fidelity NAME]... [--without KEY]...
 
 OLD and NEW are two programs, each in the build folder of its own checkout. Every shipped scenario of NEW's checkout is
 run at every fidelity, one iteration of it, and a few questions are asked of each; what the programs print, what they
@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 FIDELITIES = ["fluid", "step", "packet", "analytic"]
-CLOCK = re.compile(rb'"(version|wall_s|peak_rss_bytes)" : [^\n]*')
+CLOCK = ["version", "wall_s", "peak_rss_bytes"]
 QUESTIONS = [["check"], ["explain", "step"], ["explain", "exposed"]]
 
 
@@ -41,8 +41,9 @@ def cases(root, only, fidelities):
                 yield [question[0], path] if len(question) == 1 else [question[0], question[1], path]
 
 
-def play(program, arguments, limit_s):
-    """What the program prints, with its checkout's path its version, and what a clock says left out; None when it takes too long."""
+def play(program, arguments, limit_s, without):
+    """What the program prints, with its checkout's path, its version, what a clock says and these keys left out; None when
+    it takes too long."""
     root = root_of(program)
     environment = dict(os.environ, FABRICAST_THREADS="1", NO_COLOR="1", COLUMNS="120")
     try:
@@ -50,15 +51,15 @@ def play(program, arguments, limit_s):
                               capture_output=True, check=False)
     except subprocess.TimeoutExpired:
         return None
-    printed = (CLOCK.sub(b"", text).replace(root.encode(), b"") for text in (done.stdout, done.stderr))
+    printed = (without.sub(b"", text).replace(root.encode(), b"") for text in (done.stdout, done.stderr))
     return done.returncode, *printed
 
 
-def compare(old, new, arguments, limit_s):
-    before = play(old, arguments, limit_s)
+def compare(old, new, arguments, limit_s, without):
+    before = play(old, arguments, limit_s, without)
     if before is None:
         return arguments, "slow"
-    after = play(new, arguments, 4 * limit_s)
+    after = play(new, arguments, 4 * limit_s, without)
     return arguments, "same" if after == before else "slower" if after is None else "different"
 
 
@@ -70,11 +71,15 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="", help="scenarios whose path has this text")
     parser.add_argument("--fidelity", action="append", choices=FIDELITIES)
+    parser.add_argument("--without", action="append", default=[], metavar="KEY", help="a key of JSON that came or went")
     options = parser.parse_args()
+    keys = "|".join(map(re.escape, CLOCK + options.without))
+    without = re.compile(rf'\n? *"({keys})" : [^\n]*'.encode())
     counts = {"same": 0, "different": 0, "slow": 0, "slower": 0}
     todo = list(cases(root_of(options.new), options.only, options.fidelity or FIDELITIES))
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for arguments, verdict in pool.map(lambda case: compare(options.old, options.new, case, options.limit_s), todo):
+        for arguments, verdict in pool.map(lambda case: compare(options.old, options.new, case, options.limit_s, without),
+                                          todo):
             counts[verdict] += 1
             if verdict in ("different", "slower"):
                 print(f"{verdict}: fabricast {' '.join(arguments)}", flush=True)
