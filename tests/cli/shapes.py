@@ -5,7 +5,7 @@ scenario."""
 import csv
 import io
 
-from heads import ITERATION, is_number
+from heads import is_number
 from support import HELLO, CliTest, main
 
 RESULT = {"size_bytes": int, "time_us": float, "algbw_GBps": float, "busbw_GBps": float, "wire_GBps": float,
@@ -27,7 +27,7 @@ class Run(CliTest):
         rows = list(csv.DictReader(io.StringIO(self.good("run", HELLO, "--no-db", "--format", "csv"))))
         self.assertEqual(len(rows), len(result["iterations"]))
         for row, expected in zip(rows, result["iterations"]):
-            for key in ITERATION:
+            for key in filter(lambda name: is_number(expected[name]), expected):
                 self.assertAlmostEqual(float(row[key]), expected[key], delta=1e-8 * max(1, expected[key]), msg=key)
 
     def test_tokens_per_second(self):
