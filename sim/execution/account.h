@@ -21,8 +21,9 @@
 #pragma once
 
 #include "sim/execution/dag.h"
-#include "sim/execution/executor.h"
+#include "sim/execution/executor_env.h"
 #include "sim/execution/overlap.h"
+#include "sim/result/probe.h"
 
 typedef struct _FabAccount FabAccount;
 

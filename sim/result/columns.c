@@ -622,7 +622,9 @@ unsigned_field (guint64 value)
 static FabField
 real_field (double value)
 {
-  return isnan (value) ? (FabField){ FAB_CELL_NULL } : (FabField){ .kind = FAB_CELL_REAL, .real = value };
+  if (isnan (value))
+    return (FabField){ .kind = FAB_CELL_NULL };
+  return (FabField){ .kind = FAB_CELL_REAL, .real = value };
 }
 
 FabField

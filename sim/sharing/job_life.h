@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "sim/sharing/job_mix.h"
+#include "sim/sharing/job_mix_spec.h"
 
 typedef struct {
   const FabMixFailures *failures;

@@ -2,7 +2,7 @@
 /* job_places.h - which nodes a job is given: how many of each group. */
 #pragma once
 
-#include "sim/sharing/job_mix.h"
+#include "sim/sharing/job_mix_spec.h"
 
 /* Nodes of one job in one group. */
 typedef struct {

@@ -2,7 +2,7 @@
 /* step_cost.h - what a step of a schedule costs, so that all consecutive steps take what the library says. */
 #pragma once
 
-#include "sim/collective/play/play.h"
+#include "sim/collective/play/play_spec.h"
 #include "sim/collective/play/schedule_parts.h"
 
 /* Finds the costs for `steps_ps`, `intra_cost` and `inter_cost` of the spec. The schedule must be frozen; it remembers

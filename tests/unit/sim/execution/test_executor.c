@@ -7,6 +7,7 @@
 
 #include "sim/execution/account.h"
 #include "sim/execution/direct.h"
+#include "sim/execution/executor.h"
 #include "tests/support/rig.h"
 
 typedef struct {
