@@ -4,7 +4,8 @@
 
     cli -> validate -> answer -> models -> formats -> sim
                lib -> answer
-    inside sim: what SEES says; formats and validate/measure see the parts of what is below that PARTS lists
+    inside sim: what SEES says; inside the others: what INSIDE says
+    formats and validate/measure see the parts of what is below that PARTS lists
 """
 import os
 import re
@@ -31,16 +32,49 @@ PARTS = {
         "formats/measurement/series.h",
     ),
 }
-# What each room inside formats may include, beside the heads of formats/ itself.
-FORMATS = {
-    "text": "",
-    "machine": "text",
-    "measurement": "text",
-    "model": "text",
-    "trace": "text",
-    "schedule": "text trace",  # Chakra and GOAL are read as traces
-    "job_log": "text",
-    "export": "",
+# What the rooms inside these may include, beside the heads that lie in none of them.
+INSIDE = {
+    "formats": {
+        "text": "",
+        "machine": "text",
+        "measurement": "text",
+        "model": "text",
+        "trace": "text",
+        "schedule": "text trace",  # Chakra and GOAL are read as traces
+        "job_log": "text",
+        "export": "",
+    },
+    "answer": {
+        "explain": "",
+        "study": "",
+        "topology": "",
+        "variants": "",
+        "compare": "variants study",
+    },
+    "validate": {
+        "check": "",
+        "measure": "",
+        "traces": "",
+        "variants": "check",
+        "compare": "check",
+        "training": "check",
+        "efficiencies": "training",
+        "fit": "check compare measure",
+        "bands": "check compare training efficiencies",
+    },
+    "cli": {
+        "terminal": "",
+        "help": "terminal",
+        "mpi": "",
+        "trace": "",
+        "results": "",
+        "run": "terminal",
+        "study": "terminal run",
+        "compare": "terminal study",
+        "hardware": "terminal help compare",  # validate fidelity prints as compare does
+        "report": "terminal help study",
+        "explore": "report run",
+    },
 }
 # Who sees which heads of a satellite; the first row that fits decides, and without one all of it is seen. `validate`
 # judges the model by what measure recorded, and measures nothing itself.
@@ -115,14 +149,15 @@ def between_models(source, target):
     return "no model includes another; only models/models.h"
 
 
-def inside_formats(source, target):
-    """Why `source` may not include `target`, both below formats/; None when it may."""
+def inside(top, source, target):
+    """Why `source` may not include `target`, both below `top`; None when it may."""
     if source.count("/") == 1 or target.count("/") == 1:
         return None
     here, to = source.split("/")[1], target.split("/")[1]
-    if here not in FORMATS or to not in FORMATS:
-        return f"a room that the plan does not name: {here if here not in FORMATS else to}"
-    return None if to in (here, *FORMATS[here].split()) else f"formats/{here} does not see formats/{to}"
+    sees = INSIDE[top]
+    if here not in sees or to not in sees:
+        return f"a room that the plan does not name: {here if here not in sees else to}"
+    return None if to in (here, *sees[here].split()) else f"{top}/{here} does not see {top}/{to}"
 
 
 def of_satellites(source, target):
@@ -142,13 +177,13 @@ def why_not(source, target):
         return "project includes are written from the root: sim/base/units.h"
     if here not in ROOMS:
         return None
-    if ROOMS[to] > ROOMS[here]:
+    if ROOMS[to] > ROOMS[here] or (ROOMS[to] == ROOMS[here] and to != here):
         return f"{here} does not see {to}"
     reason = of_satellites(source, target)
     if reason:
         return reason
-    if here == to == "formats":
-        return inside_formats(source, target)
+    if here == to and here in INSIDE:
+        return inside(here, source, target)
     if here == to == "sim":
         return inside_sim(source, target)
     if here == to == "models":

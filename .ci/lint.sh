@@ -15,6 +15,7 @@ check() { # NAME COMMAND...: at once with the others
 }
 
 check layers python3 .ci/layers.py
+check circles python3 .ci/circles.py
 check words python3 .ci/words.py
 check shape python3 .ci/shape.py
 check text python3 .ci/text.py

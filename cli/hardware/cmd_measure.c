@@ -10,7 +10,7 @@
 
 #include "cli/cli.h"
 #include "cli/files.h"
-#include "cli/study/signals.h"
+#include "cli/signals.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"

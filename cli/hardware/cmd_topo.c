@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/hardware/testbed.h"
+#include "cli/testbed.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/version.h"

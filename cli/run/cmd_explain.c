@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "answer/explain/explain.h"
+#include "cli/best.h"
 #include "cli/cli.h"
-#include "cli/study/best.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"

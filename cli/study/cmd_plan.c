@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "answer/study/plan.h"
+#include "cli/best.h"
 #include "cli/cli.h"
-#include "cli/study/best.h"
 #include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"

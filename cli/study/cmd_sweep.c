@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "answer/study/sweep.h"
+#include "cli/signals.h"
 #include "cli/study/choice_text.h"
 #include "cli/study/hold_text.h"
 #include "cli/study/points_text.h"
-#include "cli/study/signals.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"
 #include "cli/verdict.h"

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "answer/study/tune.h"
+#include "cli/best.h"
 #include "cli/cli.h"
-#include "cli/study/best.h"
 #include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"

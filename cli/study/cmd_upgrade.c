@@ -2,8 +2,8 @@
 /* cmd_upgrade.c - `fabricast upgrade SCENARIO`: what to change of a machine first, what it gains and what it costs. */
 #include <string.h>
 
+#include "cli/best.h"
 #include "cli/cli.h"
-#include "cli/study/best.h"
 #include "cli/study/growth_text.h"
 #include "cli/study/hold_text.h"
 #include "cli/study/points_text.h"

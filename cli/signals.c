@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/study/signals.h"
+#include "cli/signals.h"
 
 #include <signal.h>
 

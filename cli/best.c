@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/study/best.h"
+#include "cli/best.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/hardware/testbed.h"
+#include "cli/testbed.h"
 
 #include "cli/cli.h"
 #include "cli/shipped.h"
