@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_shortcuts.c - off equals on: random jobs with each shortcut of docs/explanation/shortcuts.md, and without it, at
- * every fidelity where it acts. The ends of all collectives and of the iteration may differ by its bound and no more,
+ * fidelities where it acts. The ends of all collectives and of the iteration may differ by its bound and no more,
  * and over all seeds it must have saved something. Each is tried deeper in a file of its own: prop_lane_fold.c,
  * prop_rotation.c, prop_step.c, prop_episodes.c; forms of other rates, which need a study, in prop_plants.c.
  */
@@ -93,8 +93,9 @@ static const Shortcut shortcuts[] = {
   { "episodes at step", "kind: step, skip: false", "kind: step, memo: false", "", training, 0, 0, 0 },
   { "episodes at packet", "kind: packet, skip: false, fold: false, mtu: 64KiB",
     "kind: packet, memo: false, mtu: 64KiB", "", training, 0, 0, 0 },
-  { "warm-ups", "kind: packet, skip: false, fold: false, mtu: 64KiB", "kind: packet, memo: false, mtu: 64KiB",
-    "", training, 0, 0, 2 },
+  { "warm-ups at step", "kind: step, skip: false", "kind: step, memo: false", "", training, 0, 0, 2 },
+  { "warm-ups at packet", "kind: packet, skip: false, fold: false, mtu: 64KiB",
+    "kind: packet, memo: false, mtu: 64KiB", "", training, 0, 0, 2 },
 };
 
 static const Shortcut *tried;
