@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/buckets.h"
 
+#include "models/workload/training/streams.h"
+
 enum { DENSE, EXPERTS, N_SORTS };
 
 /* The buckets of one sort of tensors: experts, or all others. */

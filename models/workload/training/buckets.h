@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "models/workload/training/train.h"
+#include "models/workload/training/job.h"
 
 typedef struct {
   FabOp op;                     /* ALL_REDUCE or REDUCE_SCATTER */

@@ -15,6 +15,8 @@
 #include "models/models.h"
 #include "models/workload/training/buckets.h"
 #include "models/workload/training/memory.h"
+#include "models/workload/training/streams.h"
+#include "models/workload/training/train.h"
 
 typedef struct {
   TrainParams train;

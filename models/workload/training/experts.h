@@ -1,52 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* experts.h - how tokens get to experts on other ranks and back: dispatch and combine of expert parallelism.
- *
- *   nccl                   an all-to-all of the collective library, in which a token has a copy for each of its
- *                          experts (Megatron-LM: --moe-token-dispatcher-type alltoall)
- *   allgather              every rank gathers the tokens of all ranks and reduces and scatters the results (allgather)
- *   deepep                 kernels that send a token once to each node and rank (flex, DeepEP)
- *   hybridep               the same with copy engines (flex, HybridEP)
- *   deepep_low_latency     kernels that send a message for each token and expert
+/* experts.h - how tokens get to experts on other ranks and back: dispatch and combine of expert parallelism, with
+ * what `parallel.moe` says (moe.h).
  *
  * The backward pass of a dispatch is a combine of gradients, and that of a combine is a dispatch.
  */
 #pragma once
 
-#include "sim/base/param.h"
-#include "sim/execution/dag.h"
-#include "sim/execution/layers.h"
+#include "models/workload/training/job.h"
 
-typedef enum {
-  EXPERTS_NCCL,
-  EXPERTS_ALLGATHER,
-  EXPERTS_DEEPEP,
-  EXPERTS_DEEPEP_LOW_LATENCY,
-  EXPERTS_HYBRIDEP,
-} ExpertsDispatch;
-
-/* What computes while tokens are on their way. */
-typedef enum { OVERLAP_NONE, OVERLAP_SHARED, OVERLAP_BATCHES } ExpertsOverlap;
-
-/* The keys of `parallel.moe`. */
-typedef struct {
-  gint dispatch;                              /* ExpertsDispatch */
-  gint dispatch_precision, combine_precision; /* index of exchange_precisions, experts.c */
-  gint64 groups, groups_per_token, sms;
-  gint overlap;                  /* ExpertsOverlap */
-  double capacity, imbalance_cv; /* capacity 0: no token is dropped */
-} MoeParams;
-
-extern const FabParam moe_params[];
-
-void moe_check (const MoeParams *params, FabCheck *check);
-
-typedef struct Stage Stage;
-typedef struct _Train Train;
-
-/* What a job keeps for its exchanges. The libraries are handed to the builder of the DAG, whose plans point into
+/* Makes what a job keeps for its exchanges. The libraries are handed to the builder of the DAG, whose plans point into
  * them. */
-typedef struct _Experts Experts;
-
 Experts *experts_new (Train *train);
 void experts_free (Experts *self); /* accepts NULL */
 

@@ -2,7 +2,7 @@
 /* facts.h - facts about a training job on which its choices (choices.h) depend. */
 #pragma once
 
-#include "models/workload/training/train.h"
+#include "models/workload/training/keys.h"
 #include "sim/scenario/scenario.h"
 
 typedef struct {

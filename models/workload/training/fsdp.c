@@ -22,6 +22,8 @@
 #include "models/workload/training/memory.h"
 #include "models/workload/training/offload.h"
 #include "models/workload/training/pipeline.h"
+#include "models/workload/training/streams.h"
+#include "models/workload/training/train.h"
 
 typedef enum { SHARDING_FULL, SHARDING_GRAD_OP, SHARDING_HYBRID, SHARDING_HYBRID_GRAD_OP } Sharding;
 typedef enum { PREFETCH_PRE, PREFETCH_POST, PREFETCH_NONE } Prefetch;

@@ -11,7 +11,7 @@
 #include "models/workload/training/choices.h"
 #include "models/workload/training/facts.h"
 #include "models/workload/training/pipeline.h"
-#include "models/workload/training/zero.h"
+#include "models/workload/training/zero_keys.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 

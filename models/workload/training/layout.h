@@ -11,32 +11,8 @@
  */
 #pragma once
 
-#include "models/workload/training/experts.h"
+#include "models/workload/training/parallel.h"
 #include "sim/collective/plan/concurrent_groups.h"
-
-typedef enum { AXIS_TENSOR, AXIS_CONTEXT, AXIS_DATA, AXIS_PIPELINE, N_AXES } Axis;
-
-typedef struct {
-  gint64 tensor, context, expert, pipeline, virtual_stages;
-  gint64 expert_tensor; /* ranks that share one expert; 0: as many as share a layer, inside the data axis */
-  /* Sequence parallelism: between segments each tensor-parallel rank has some tokens only. */
-  gboolean is_sequence;
-  gint context_kind; /* ContextKind, passes.h */
-  gint schedule;     /* index of pipeline_schedules, pipeline.h */
-  gboolean overlaps_p2p;
-  gboolean
-      overlaps_tensor; /* gathers and scatters of tensor-parallel ranks run beside the matrices next to them */
-  gint64 round;        /* micro-batches that go through one part of a stage at a time; 0: as many as stages */
-  const char *layers;  /* blocks of each part of the model, "4,4,3"; NULL: as `balance` says */
-  gint balance;        /* Balance, parts.h */
-  const char *order;
-  MoeParams moe;
-} ParallelParams;
-
-extern const FabParam parallel_params[];
-
-/* Reports keys that do not fit together on any cluster. */
-void parallel_check (const ParallelParams *params, FabCheck *check);
 
 typedef struct {
   const FabCluster *cluster;

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "models/workload/training/train.h"
+#include "models/workload/training/job.h"
 
 typedef struct {
   double parameters;           /* share of the stage's parameters that the rank keeps, 0 to 1 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/offload.h"
 
+#include "models/workload/training/streams.h"
 #include "sim/machine/hop.h"
 #include "sim/machine/nic_paths.h"
 

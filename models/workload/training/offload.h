@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "models/workload/training/train.h"
+#include "models/workload/training/job.h"
 
 typedef enum { OFFLOAD_NONE, OFFLOAD_CPU, OFFLOAD_NVME } OffloadTo;
 

@@ -8,14 +8,11 @@
  *
  * The simulator plays one step, the average one: it has 1 / every of that communication. With `overlap` the sums of
  * fragments of the model are spread over the steps and go on beside the compute: Streaming DiLoCo (Douillard et al.
- * 2025, arXiv 2501.18512).
+ * 2025, arXiv 2501.18512). outer_step.h adds them to a stage.
  */
 #pragma once
 
-#include "sim/execution/workload.h"
-
-typedef struct Stage Stage;
-typedef struct _Train Train;
+#include "sim/base/param.h"
 
 typedef struct {
   gint64 sites;      /* 1: there is no outer step */
@@ -29,12 +26,3 @@ extern const FabParam outer_params[];
 
 /* Whether the job can be divided into sites. `n_experts` ranks share the experts. */
 gboolean outer_check_layout (const OuterParams *self, guint n_data, guint n_experts, GError **error);
-
-/* Starts the sums that overlap, before the first pass of the step. */
-void outer_begin (Stage *stage);
-
-/* Adds the sums that do not overlap, and makes the next compute task wait for all of them. */
-void outer_end (Stage *stage);
-
-/* Adds the memory of the outer optimizer. */
-void outer_memory (const Stage *stage, FabJobTotals *totals);

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "models/workload/training/train.h"
+#include "models/workload/training/job.h"
 
 /* The share of a segment's forward pass that runs beside the gather (`is_first`) or beside the sum. */
 double overlap_share (const Stage *stage, const FabSegment *segment, gboolean is_first);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/parts.h"
 
-#include "models/workload/training/passes.h"
+#include "models/workload/training/prices.h"
 #include "sim/base/error.h"
-
-const char *const balance_kinds[] = { "even", "cost", NULL };
 
 /* The blocks stand side by side. What comes behind them, the head and what predicts further tokens, is the last
  * part's. */
@@ -25,24 +23,6 @@ count_blocks (const FabLayerStack *stack, guint *first)
 }
 
 /* --- as written --- */
-
-GArray *
-parts_parse (const char *text)
-{
-  g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (guint));
-  g_auto (GStrv) words = g_strsplit (text, ",", -1);
-
-  for (guint i = 0; words[i] != NULL; i++) {
-    guint64 count;
-    guint n;
-
-    if (!g_ascii_string_to_unsigned (g_strstrip (words[i]), 10, 0, 1000000, &count, NULL))
-      return NULL;
-    n = (guint) count;
-    g_array_append_val (counts, n);
-  }
-  return g_steal_pointer (&counts);
-}
 
 /* Whether the counts fit the model; a part without any layer computes nothing, and cannot send on. */
 static gboolean
@@ -170,7 +150,7 @@ parts_divide (const Train *train, guint n_parts, GError **error)
     return NULL;
   }
   if (p->layers != NULL)
-    counts = parts_parse (p->layers);
+    counts = parallel_layers (p->layers);
   else if (p->balance == BALANCE_COST && n_parts > 1)
     counts = count_by_cost (train, n_parts, first_block, n_blocks);
   else

@@ -9,14 +9,7 @@
  */
 #pragma once
 
-#include "models/workload/training/train.h"
-
-typedef enum { BALANCE_EVEN, BALANCE_COST } Balance;
-
-extern const char *const balance_kinds[]; /* "even", "cost"; NULL-ended */
-
-/* Reads "4,4,3": blocks of each part (guint). (transfer full) NULL: something is no whole number. */
-GArray *parts_parse (const char *text);
+#include "models/workload/training/job.h"
 
 /* The parts of the model (Chunk) in model order: part p belongs to stage p % n_stages. (transfer full) NULL and *error:
  * the model cannot be divided so. */

@@ -3,19 +3,16 @@
 
 #include <string.h>
 
+#include "models/workload/training/experts.h"
 #include "models/workload/training/overlap.h"
 #include "models/workload/training/prices.h"
-#include "models/workload/training/train.h"
-
-typedef enum { CONTEXT_RING, CONTEXT_GATHER } ContextKind;
+#include "models/workload/training/streams.h"
 
 typedef struct {
   Stage *stage;
   const FabLayer *layer;
   const FabSegment *segment;
 } Exchange;
-
-const char *const context_kinds[] = { "ring", "gather", NULL };
 
 /* The groups that share the matrices of a segment; NULL: groups of one rank. */
 static FabConcurrentGroups *
@@ -280,16 +277,6 @@ piece_seconds (const Train *train, const FabLayer *layer, const Piece *piece, Pa
   for (guint i = 0; i < piece->n; i++)
     seconds += train_segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i), kind);
   return seconds;
-}
-
-double
-train_layer_seconds (const Train *train, guint index)
-{
-  const FabLayer *layer = fab_layer_stack_layer (train->stack, index);
-  const Piece whole = { 0, layer->segments->len };
-
-  return piece_seconds (train, layer, &whole, PASS_FORWARD)
-       + piece_seconds (train, layer, &whole, PASS_BACKWARD);
 }
 
 /* There are millions of names, and joining texts takes a third of the time of printing them.

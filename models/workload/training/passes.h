@@ -15,9 +15,7 @@
  */
 #pragma once
 
-#include "models/workload/training/train.h"
-
-extern const char *const context_kinds[];
+#include "models/workload/training/job.h"
 
 void stage_forward (Stage *stage, guint chunk, guint micro);
 
@@ -26,6 +24,3 @@ void stage_backward (Stage *stage, guint chunk, guint micro, gboolean has_weight
 
 /* The rest of such a backward pass: the gradients of the weights. */
 void stage_weights (Stage *stage, guint chunk, guint micro);
-
-/* Time that a rank computes in the forward and the backward pass of one micro-batch through a layer. */
-double train_layer_seconds (const Train *train, guint layer);

@@ -71,3 +71,21 @@ train_part_seconds (const Train *train, const FabLayer *layer, const FabSegment 
 {
   return slowed (train, layer, segment, find_price (train, layer, segment, kind));
 }
+
+static double
+whole_pass_seconds (const Train *train, const FabLayer *layer, PassKind kind)
+{
+  double seconds = 0;
+
+  for (guint s = 0; s < layer->segments->len; s++)
+    seconds += train_segment_seconds (train, layer, fab_layer_segment (layer, s), kind);
+  return seconds;
+}
+
+double
+train_layer_seconds (const Train *train, guint index)
+{
+  const FabLayer *layer = fab_layer_stack_layer (train->stack, index);
+
+  return whole_pass_seconds (train, layer, PASS_FORWARD) + whole_pass_seconds (train, layer, PASS_BACKWARD);
+}

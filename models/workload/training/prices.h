@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "models/workload/training/train.h"
+#include "models/workload/training/job.h"
 
 typedef enum {
   PASS_FORWARD,
@@ -24,3 +24,6 @@ double train_segment_seconds (const Train *train, const FabLayer *layer, const F
 /* The same of a segment that the caller has made of a part of one. */
 double train_part_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment,
                            PassKind kind);
+
+/* Time that a rank computes in the forward and the backward pass of one micro-batch through a layer. */
+double train_layer_seconds (const Train *train, guint layer);

@@ -3,6 +3,8 @@
 
 #include "models/workload/training/parts.h"
 #include "models/workload/training/pipeline.h"
+#include "models/workload/training/streams.h"
+#include "models/workload/training/transfers.h"
 #include "sim/base/error.h"
 
 void

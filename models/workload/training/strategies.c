@@ -11,8 +11,6 @@
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "models/workload/training/facts.h"
-#include "models/workload/training/parts.h"
-#include "models/workload/training/passes.h"
 #include "models/workload/training/pipeline.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* streams.c - the functions with which strategies make streams, tasks and collectives of a pipeline stage. */
-#include "models/workload/training/train.h"
+#include "models/workload/training/streams.h"
+
 #include "sim/base/error.h"
 
 static const char *const stream_names[N_STREAM_KINDS] = {

@@ -2,14 +2,16 @@
 #include "models/workload/training/train.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "models/workload/training/adapters.h"
-#include "models/workload/training/choices.h"
+#include "models/workload/training/experts.h"
 #include "models/workload/training/memory.h"
+#include "models/workload/training/outer_step.h"
 #include "models/workload/training/passes.h"
 #include "models/workload/training/pipeline.h"
 #include "models/workload/training/stages.h"
+#include "models/workload/training/streams.h"
+#include "models/workload/training/transfers.h"
 #include "sim/base/error.h"
 
 enum { MAX_MICRO_BATCHES = 100000 };
@@ -540,29 +542,4 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   totals->waiting = train.waiting;
   slow_down (&train, totals);
   return count_checkpoint (&train, totals, error);
-}
-
-const char *const trained_kinds[] = { "all", "lora", NULL };
-const char *const adapter_targets[] = { "all", "attention", NULL };
-const char *const recompute_kinds[] = { "none", "selective", "full", NULL };
-const char *const gradient_types[] = { "fp32", "bf16", "fp16", NULL };
-const FabBytes gradient_bytes[] = { 4, 2, 2 };
-
-void
-train_check (const TrainParams *params, FabCheck *check)
-{
-  parallel_check (&params->parallel, check);
-  fab_loader_check (&params->data_loader, check);
-  if (params->global_batch > 0 && params->accumulation > 1)
-    fab_check_fail (check, &params->accumulation,
-                    "accumulation follows from global_batch; give only one of them");
-}
-
-guint
-fab_gradient_bytes (const char *type)
-{
-  for (guint i = 0; gradient_types[i] != NULL; i++)
-    if (strcmp (gradient_types[i], type) == 0)
-      return (guint) gradient_bytes[i];
-  g_assert_not_reached ();
 }

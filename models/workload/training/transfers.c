@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* transfers.c - what goes from one part of the model to the next: activations forward, their gradients backward. */
-#include "models/workload/training/parts.h"
-#include "models/workload/training/stages.h"
+#include "models/workload/training/transfers.h"
 
-/* --- between stages --- */
+#include "models/workload/training/parts.h"
+#include "models/workload/training/streams.h"
 
 /* A transfer between two consecutive parts of the model. */
 typedef struct {

@@ -5,7 +5,7 @@
 
 #include "models/models.h"
 #include "models/workload/training/choices.h"
-#include "models/workload/training/train.h"
+#include "models/workload/training/keys.h"
 
 #define CATALOG FAB_SOURCE_DIR "/models/catalog"
 #define HEAD "name: c\ncluster: {node: dgx-a100, nodes: 4}\njob: {model: gpt2-xl, sequence: 512, "

@@ -2,7 +2,7 @@
 /* test_parts.c - which layers pipeline stages have: as written, evenly, or by what the layers cost. */
 #include "tests/support/test.h"
 
-#include "models/workload/training/parts.h"
+#include "models/workload/training/parallel.h"
 #include "tests/support/play.h"
 
 /* 10 blocks of 12 x 64 x 64 parameters of matrices and 2 x 64 of norms. With mfu, time is FLOPs: a block has
@@ -93,13 +93,13 @@ a_division_by_cost_counts_the_head (G_GNUC_UNUSED void **state)
 static void
 numbers_are_read (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (GArray) counts = parts_parse ("4, 0,12");
+  g_autoptr (GArray) counts = parallel_layers ("4, 0,12");
 
   assert_int_equal (counts->len, 3);
   assert_int_equal (g_array_index (counts, guint, 2), 12);
-  assert_null (parts_parse ("4,-1"));
-  assert_null (parts_parse ("4,,1"));
-  assert_null (parts_parse ("4,x"));
+  assert_null (parallel_layers ("4,-1"));
+  assert_null (parallel_layers ("4,,1"));
+  assert_null (parallel_layers ("4,x"));
 }
 
 int

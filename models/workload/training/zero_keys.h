@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zero.h - what the three stages of ZeRO share. */
+/* zero_keys.h - the keys of a job that DeepSpeed's ZeRO schedules. Their names are its options. */
 #pragma once
 
+#include "models/workload/training/keys.h"
 #include "models/workload/training/offload.h"
+
+typedef enum { ZERO_OVERLAP_AUTO, ZERO_OVERLAP_NO, ZERO_OVERLAP_YES } ZeroOverlap;
 
 typedef struct {
   TrainParams train;
@@ -15,3 +18,8 @@ typedef struct {
   OffloadParams offload;
   gboolean prefetch_overlaps, is_multi_rank, has_quantized_weights, has_quantized_gradients;
 } ZeroParams;
+
+extern const FabParam zero_params[];
+
+/* Reports keys that do not fit together. `params` is a ZeroParams. */
+void zero_check (gconstpointer params, FabCheck *check);
