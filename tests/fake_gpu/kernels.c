@@ -114,11 +114,38 @@ launch_copy (FakeStream *stream, void **arguments)
   return CU_OK;
 }
 
+/* From the host to the GPU, and at the same time from the GPU to the host. */
+static CuResult
+launch_both (FakeStream *stream, void **arguments)
+{
+  FakeCopy copy = { .stream = stream,
+                    .to = *(gpointer *) arguments[0],
+                    .from = *(gpointer *) arguments[1],
+                    .back_to = *(gpointer *) arguments[2],
+                    .back_from = *(gpointer *) arguments[3],
+                    .size = *(guint64 *) arguments[4],
+                    .way = FAKE_TO_GPU,
+                    .link = stream->gpu / 2,
+                    .is_kernel = TRUE };
+  gconstpointer ends[] = { copy.to, copy.from, copy.back_to, copy.back_from };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
+    const FakeBlock *block = fake_block_find (ends[i], copy.size);
+
+    if (!block || !reaches (stream->gpu, block))
+      return ILLEGAL_ADDRESS;
+  }
+  fake_queue_copy (&copy);
+  return CU_OK;
+}
+
 static CuResult
 launch_named (const char *kernel, FakeStream *stream, void **arguments)
 {
   if (strcmp (kernel, "fab_copy") == 0)
     return launch_copy (stream, arguments);
+  if (strcmp (kernel, "fab_copy_both") == 0)
+    return launch_both (stream, arguments);
   if (strcmp (kernel, "fab_ping") == 0)
     return launch_ping (stream, arguments);
   if (strcmp (kernel, "fab_hold") == 0) {

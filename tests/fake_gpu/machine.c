@@ -182,18 +182,34 @@ fake_queue_collective (FakeStream *const *streams, guint n_streams, gsize size)
 
 /* --- running --- */
 
+/* How long a copy takes, and when what it needs is free. */
+static double
+copy_ns (const FakeCopy *copy)
+{
+  double bytes_per_ns = copy->back_to ? MIN (ways[FAKE_TO_GPU].bytes_per_ns, ways[FAKE_TO_HOST].bytes_per_ns)
+                                      : ways[copy->way].bytes_per_ns;
+
+  if (copy->is_pageable)
+    return 5000 + (double) copy->size / 5;
+  return (copy->is_kernel ? 3000 : ways[copy->way].start_ns) + (double) copy->size / bytes_per_ns;
+}
+
 static void
 copy (const Work *work)
 {
   const FakeCopy *copy = &work->copy;
   double *free_ns = &machine.free_ns[copy->way][copy->link];
-  double ns = (copy->is_kernel ? 3000 : ways[copy->way].start_ns)
-            + (double) copy->size / ways[copy->way].bytes_per_ns;
+  double *multiprocessors_free_ns = &machine.multiprocessors_free_ns[copy->stream->gpu];
+  double begin_ns = MAX (work->stream->now_ns, *free_ns);
 
-  if (copy->is_pageable)
-    ns = 5000 + (double) copy->size / 5;
+  if (copy->is_kernel)
+    begin_ns = MAX (begin_ns, *multiprocessors_free_ns);
   memcpy (copy->to, copy->from, copy->size);
-  work->stream->now_ns = *free_ns = MAX (work->stream->now_ns, *free_ns) + ns;
+  if (copy->back_to)
+    memcpy (copy->back_to, copy->back_from, copy->size);
+  work->stream->now_ns = *free_ns = begin_ns + copy_ns (copy);
+  if (copy->is_kernel)
+    *multiprocessors_free_ns = *free_ns;
 }
 
 /* What the machine waits for must be there: nobody else would bring it. */

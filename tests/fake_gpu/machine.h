@@ -11,7 +11,9 @@
  *   inside a GPU                     500 ns + size at 1000 GB/s
  *   GPU to GPU, direct               800 ns + size at 100 GB/s
  *   GPU to GPU, through the host   10000 ns + size at 10 GB/s
- *   the same by a kernel           3000 ns in place of the first number
+ *   the same by a kernel           3000 ns in place of the first number; kernels fill all multiprocessors of a GPU, and
+ *                                  so two of them take turns
+ *   both ways by one kernel        3000 ns + size at the rate of the slower way
  *   ping-pong, one way               700 ns + size at 50 GB/s
  *   a collective                   20000 ns + size at 100 GB/s
  *
@@ -50,6 +52,7 @@ typedef struct {
   FakeWay way;
   guint link; /* which of its kind */
   gboolean is_kernel, is_pageable;
+  gpointer back_to, back_from; /* both ways by one kernel; NULL: one way */
 } FakeCopy;
 
 typedef struct {
@@ -61,6 +64,7 @@ typedef struct {
   FakeStream defaults[FAKE_MAX_GPUS];
   double host_ns;
   double free_ns[FAKE_N_WAYS][FAKE_MAX_GPUS];
+  double multiprocessors_free_ns[FAKE_MAX_GPUS];
   GPtrArray *blocks; /* FakeBlock */
   GArray *work;
   int n_live; /* streams, events and modules */

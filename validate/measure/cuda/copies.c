@@ -206,9 +206,36 @@ cuda_lanes (FabCudaRun *run, const FabSeries *series, FabCopyStreams *lanes, Fab
   return is_ok;
 }
 
+/* The GPU whose multiprocessors would copy both ways; NULL: two GPUs, or a copy engine. */
+static const FabGpu *
+copies_both_ways (const FabCopies *copies)
+{
+  const FabCopyRoute *a = &copies->there, *b = &copies->back;
+  const FabCopyRoute *down = a->how == FAB_COPY_LOAD ? a : b, *up = a->how == FAB_COPY_LOAD ? b : a;
+  gboolean is_host_link = down->how == FAB_COPY_LOAD && up->how == FAB_COPY_STORE && !down->from && !up->to;
+
+  return is_host_link && down->to == up->from ? down->to : NULL;
+}
+
+/* Both ways by one kernel: two that fill all multiprocessors would take turns. */
+static gboolean
+measure_both_ways (FabCudaRun *run, const FabCopies *copies, const FabGpu *gpu, GError **error)
+{
+  g_autoptr (FabCopyStreams) lanes = fab_copy_streams_new (run->gpus, 1, 1, run->window);
+  gboolean is_down = copies->there.how == FAB_COPY_LOAD;
+  FabSeries series = copies->series;
+
+  series.kind = FAB_MEASURE_BIDIRECTIONAL;
+  return fab_copy_streams_set_both (lanes, 0, gpu, is_down ? copies->there.host : copies->back.host,
+                                    is_down ? copies->back.host : copies->there.host, error)
+      && cuda_lanes (run, &series, lanes, 0, fab_copy_streams_stream, error);
+}
+
 static gboolean
 measure_kind (FabCudaRun *run, const FabCopies *copies, const Method *method, GError **error)
 {
+  if (method->kind == FAB_MEASURE_BIDIRECTIONAL && copies_both_ways (copies))
+    return measure_both_ways (run, copies, copies_both_ways (copies), error);
   g_autoptr (FabCopyStreams) lanes = fab_copy_streams_new (run->gpus, method->n_lanes, 1, run->window);
   FabSeries series = copies->series;
 

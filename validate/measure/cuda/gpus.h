@@ -8,7 +8,7 @@
 
 #define FAB_CUDA_MAX_GPUS 64
 
-enum { FAB_KERNEL_COPY, FAB_KERNEL_HOLD, FAB_KERNEL_PING, FAB_N_KERNELS };
+enum { FAB_KERNEL_COPY, FAB_KERNEL_COPY_BOTH, FAB_KERNEL_HOLD, FAB_KERNEL_PING, FAB_N_KERNELS };
 
 typedef struct {
   guint index;
@@ -63,9 +63,13 @@ gboolean fab_gpu_has_kernels (const FabGpu *gpu);
 /* Loads the kernels into all GPUs that can run them; does nothing when the program has none. */
 gboolean fab_copy_kernels_load (FabGpus *self, GError **error);
 
-/* All three queue work on the stream and return at once. */
+/* All of these queue work on the stream and return at once. */
 gboolean fab_copy_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
                                 FabBytes size_bytes, CuStream stream, GError **error);
+/* Copies size_bytes from `from` to `to` and as many from `back_from` to `back_to`, at the same time. */
+gboolean fab_copy_kernels_both (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
+                                CuPointer back_to, CuPointer back_from, FabBytes size_bytes, CuStream stream,
+                                GError **error);
 gboolean fab_copy_kernels_hold (const FabGpus *self, const FabGpu *gpu, guint32 epoch, CuStream stream,
                                 GError **error);
 

@@ -9,7 +9,7 @@
 /* How long a kernel waits for the other end, in ns. */
 static const guint64 patience_ns = G_GUINT64_CONSTANT (10000000000);
 
-static const char *const names[FAB_N_KERNELS] = { "fab_copy", "fab_hold", "fab_ping" };
+static const char *const names[FAB_N_KERNELS] = { "fab_copy", "fab_copy_both", "fab_hold", "fab_ping" };
 
 gboolean
 fab_gpu_has_kernels (const FabGpu *gpu)
@@ -39,12 +39,14 @@ warm_up (const FabGpus *self, const FabGpu *gpu, GError **error)
   guint begins = 1;
   CuPointer flag = gpu->flag, hold = (CuPointer) (gsize) &self->shared->hold;
   void *copy[] = { &flag, &flag, &nothing };
+  void *both[] = { &flag, &flag, &flag, &flag, &nothing };
   void *wait[] = { &hold, &now, &nothing };
   CuPointer outcome = (CuPointer) (gsize) &self->shared->outcome[0];
   /* the ping kernel answers itself here */
   void *ping[] = { &flag, &flag, &flag, &nothing, &nothing, &nothing, &nothing, &begins, &outcome };
 
   return launch (self, gpu, FAB_KERNEL_COPY, 1, 1, copy, NULL, error)
+      && launch (self, gpu, FAB_KERNEL_COPY_BOTH, 2, 1, both, NULL, error)
       && launch (self, gpu, FAB_KERNEL_HOLD, 1, 1, wait, NULL, error)
       && launch (self, gpu, FAB_KERNEL_PING, 1, 1, ping, NULL, error)
       && fab_cuda_check (self->cuda, self->cuda->stream_synchronize (NULL), "run the first kernels", error)
@@ -84,15 +86,34 @@ fab_copy_kernels_load (FabGpus *self, GError **error)
   return TRUE;
 }
 
+/* Enough blocks for the size, at most as many as run at the same time. */
+static guint
+count_blocks (const FabGpu *gpu, FabBytes size_bytes, guint per_multiprocessor)
+{
+  FabBytes n_blocks = (size_bytes + COPY_THREADS * 16 - 1) / (COPY_THREADS * 16);
+
+  return (guint) CLAMP (n_blocks, 1, (FabBytes) per_multiprocessor * gpu->n_multiprocessors);
+}
+
 gboolean
 fab_copy_kernels_copy (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
                        FabBytes size_bytes, CuStream stream, GError **error)
 {
-  FabBytes n_blocks = (size_bytes + COPY_THREADS * 16 - 1) / (COPY_THREADS * 16);
   void *arguments[] = { &to, &from, &size_bytes };
 
-  n_blocks = CLAMP (n_blocks, 1, 4 * (FabBytes) gpu->n_multiprocessors);
-  return launch (self, gpu, FAB_KERNEL_COPY, (guint) n_blocks, COPY_THREADS, arguments, stream, error);
+  return launch (self, gpu, FAB_KERNEL_COPY, count_blocks (gpu, size_bytes, 4), COPY_THREADS, arguments,
+                 stream, error);
+}
+
+gboolean
+fab_copy_kernels_both (const FabGpus *self, const FabGpu *gpu, CuPointer to, CuPointer from,
+                       CuPointer back_to, CuPointer back_from, FabBytes size_bytes, CuStream stream,
+                       GError **error)
+{
+  void *arguments[] = { &to, &from, &back_to, &back_from, &size_bytes };
+
+  return launch (self, gpu, FAB_KERNEL_COPY_BOTH, 2 * count_blocks (gpu, size_bytes, 2), COPY_THREADS,
+                 arguments, stream, error);
 }
 
 gboolean

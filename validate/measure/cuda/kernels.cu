@@ -15,12 +15,12 @@ now_ns (void)
   return ns;
 }
 
-/* Copies with loads and stores of 16 bytes, four in flight in each thread. Either memory may be a peer's. Both
- * pointers are multiples of 16; the size need not be. */
-extern "C" __global__ void __launch_bounds__ (512) fab_copy (uint4 *to, const uint4 *from, Word n_bytes)
+/* Copies with loads and stores of 16 bytes, four in flight in each thread; `me` of `stride` threads. Either memory may be
+ * a peer's. Both pointers are multiples of 16; the size need not be. */
+static __device__ void
+copy_part (uint4 *to, const uint4 *from, Word n_bytes, Word me, Word stride)
 {
-  const Word n = n_bytes / 16, stride = (Word) gridDim.x * blockDim.x;
-  const Word me = (Word) blockIdx.x * blockDim.x + threadIdx.x;
+  const Word n = n_bytes / 16;
   Word i = me;
 
   for (; i + 3 * stride < n; i += 4 * stride) {
@@ -35,6 +35,22 @@ extern "C" __global__ void __launch_bounds__ (512) fab_copy (uint4 *to, const ui
     to[i] = from[i];
   if (me < n_bytes % 16)
     ((char *) to)[n * 16 + me] = ((const char *) from)[n * 16 + me];
+}
+
+extern "C" __global__ void __launch_bounds__ (512) fab_copy (uint4 *to, const uint4 *from, Word n_bytes)
+{
+  copy_part (to, from, n_bytes, (Word) blockIdx.x * blockDim.x + threadIdx.x, (Word) gridDim.x * blockDim.x);
+}
+
+/* Copies both ways at once: even blocks one way, odd blocks the other, so that every multiprocessor works on both. Two
+ * kernels of fab_copy would take turns, since each fills all multiprocessors. The number of blocks is even. */
+extern "C" __global__ void __launch_bounds__ (512)
+    fab_copy_both (uint4 *to, const uint4 *from, uint4 *back_to, const uint4 *back_from, Word n_bytes)
+{
+  const bool is_back = blockIdx.x % 2 != 0;
+  const Word me = (Word) (blockIdx.x / 2) * blockDim.x + threadIdx.x;
+
+  copy_part (is_back ? back_to : to, is_back ? back_from : from, n_bytes, me, (Word) (gridDim.x / 2) * blockDim.x);
 }
 
 /* Blocks its stream until the host writes `epoch` or a later one, or limit_ns have passed. */

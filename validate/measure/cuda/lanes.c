@@ -53,22 +53,43 @@ fab_copy_streams_free (FabCopyStreams *self)
   g_free (self);
 }
 
-gboolean
-fab_copy_streams_set (FabCopyStreams *self, guint index, FabCopyHow how, const FabGpu *from, const FabGpu *to,
-                      void *host, GError **error)
+static gboolean
+open_lane (const FabCopyStreams *self, FabCopyStream *lane, GError **error)
 {
   const FabCuda *cuda = self->gpus->cuda;
-  FabCopyStream *lane = &self->lanes[index];
 
-  *lane = (FabCopyStream){ .how = how, .from = from, .to = to, .host = host };
-  lane->source = from ? from->out : (CuPointer) (gsize) host;
-  lane->target = to ? to->in : (CuPointer) (gsize) host;
   return fab_gpu_use (self->gpus, worker (lane), error)
       && fab_cuda_check (cuda, cuda->stream_create (&lane->stream, CU_STREAM_NON_BLOCKING), "make a stream",
                          error)
       && fab_cuda_check (cuda, cuda->event_create (&lane->start, 0), "make an event", error)
       && fab_cuda_check (cuda, cuda->event_create (&lane->end, 0), "make an event", error)
       && fab_cuda_check (cuda, cuda->event_create (&lane->round, 0), "make an event", error);
+}
+
+gboolean
+fab_copy_streams_set (FabCopyStreams *self, guint index, FabCopyHow how, const FabGpu *from, const FabGpu *to,
+                      void *host, GError **error)
+{
+  FabCopyStream *lane = &self->lanes[index];
+
+  *lane = (FabCopyStream){ .how = how, .from = from, .to = to, .host = host };
+  lane->source = from ? from->out : (CuPointer) (gsize) host;
+  lane->target = to ? to->in : (CuPointer) (gsize) host;
+  return open_lane (self, lane, error);
+}
+
+gboolean
+fab_copy_streams_set_both (FabCopyStreams *self, guint index, const FabGpu *gpu, void *host_out,
+                           void *host_in, GError **error)
+{
+  FabCopyStream *lane = &self->lanes[index];
+
+  *lane = (FabCopyStream){ .how = FAB_COPY_BOTH, .to = gpu };
+  lane->source = (CuPointer) (gsize) host_out;
+  lane->target = gpu->in;
+  lane->back_source = gpu->out;
+  lane->back_target = (CuPointer) (gsize) host_in;
+  return open_lane (self, lane, error);
 }
 
 /* Fails with a message that begins with the lane, "gpu0 to gpu1: copy". */
@@ -104,6 +125,9 @@ queue_copy (const FabCopyStreams *self, const FabCopyStream *lane, FabBytes size
   case FAB_COPY_LOAD:
     return fab_copy_kernels_copy (self->gpus, worker (lane), lane->target, lane->source, size_bytes,
                                   lane->stream, error);
+  case FAB_COPY_BOTH:
+    return fab_copy_kernels_both (self->gpus, worker (lane), lane->target, lane->source, lane->back_target,
+                                  lane->back_source, size_bytes, lane->stream, error);
   default: g_assert_not_reached ();
   }
   return check (self, lane, result, "copy", error);

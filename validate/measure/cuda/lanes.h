@@ -20,6 +20,7 @@ typedef enum {
   FAB_COPY_PEER, /* by a copy engine; the driver copies through the host when peers cannot reach each other */
   FAB_COPY_STORE, /* by a kernel on the sending GPU */
   FAB_COPY_LOAD,  /* by a kernel on the receiving GPU */
+  FAB_COPY_BOTH,  /* by one kernel, both ways between a GPU and the host */
 } FabCopyHow;
 
 typedef struct {
@@ -27,6 +28,7 @@ typedef struct {
   const FabGpu *from, *to; /* NULL: the host */
   void *host;              /* host memory for TO_GPU and TO_HOST */
   CuPointer source, target;
+  CuPointer back_source, back_target; /* of BOTH */
   CuStream stream;
   CuEvent start, end, round;
 } FabCopyStream;
@@ -47,6 +49,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabCopyStreams, fab_copy_streams_free)
 /* Sets lane `index`. `from` or `to` NULL is the host, whose memory is `host`. */
 gboolean fab_copy_streams_set (FabCopyStreams *self, guint index, FabCopyHow how, const FabGpu *from,
                                const FabGpu *to, void *host, GError **error);
+
+/* Sets lane `index` to one kernel on `gpu` that copies from `host_out` to the GPU and from the GPU to `host_in`. */
+gboolean fab_copy_streams_set_both (FabCopyStreams *self, guint index, const FabGpu *gpu, void *host_out,
+                                    void *host_in, GError **error);
 
 /* The functions below are FabTimedFuncs over FabLanes. */
 

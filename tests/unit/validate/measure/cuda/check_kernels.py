@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 # As in validate/measure/cuda/kernels.c: sizes of the arguments in bits.
-EXPECTED = {"fab_copy": [64] * 3, "fab_hold": [64, 32, 64], "fab_ping": [64] * 7 + [32, 64]}
+EXPECTED = {"fab_copy": [64] * 3, "fab_copy_both": [64] * 5, "fab_hold": [64, 32, 64], "fab_ping": [64] * 7 + [32, 64]}
 
 source, *nvcc = sys.argv[1:]
 ptx = subprocess.run([*nvcc, "-ptx", "-o", "/dev/stdout", source], check=True, capture_output=True, text=True).stdout

@@ -100,7 +100,11 @@ a_host_link_is_timed_without_the_cost_of_queueing (G_GNUC_UNUSED void **state)
   assert_time (r, "cuda exchange, host to gpu0, copy, host to gpu memory", BIG, 1000 + BIG / 20.0);
   assert_time (r, "cuda bandwidth, host to gpu0, kernel, host to gpu memory, window 64", BIG,
                3000 + BIG / 25.0);
-  assert_time (r, "cuda bidirectional, gpu0 to host, kernel, gpu to host memory, window 64", 8, 3000.4);
+  /* Two kernels would take turns; the first GPU that was measured showed half the rate for that reason. */
+  assert_time (r, "cuda bidirectional, gpu0 to host, kernel, gpu to host memory, window 64", BIG,
+               3000 + BIG / 20.0);
+  assert_time (r, "cuda bidirectional, host to gpu0, kernel, host to gpu memory, window 64", BIG,
+               3000 + BIG / 20.0);
   assert_true (recorder_time (r, "cuda latency, host to gpu0, copy, host to gpu memory", 8) > 0);
   assert_true (recorder_time (r, "cuda latency, gpu0 to host, copy, gpu to host memory", BIG) > 0);
 }

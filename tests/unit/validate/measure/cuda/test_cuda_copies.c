@@ -69,6 +69,32 @@ every_way_of_copying_moves_the_bytes (G_GNUC_UNUSED void **state)
 }
 
 static void
+one_kernel_copies_both_ways (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGpus) gpus = fab_gpus_open (1, 4 * KIB, NULL);
+  g_autoptr (FabCopyStreams) lanes = NULL;
+  const FabGpu *gpu = &gpus->gpus[0];
+  const FabCuda *cuda = gpus->cuda;
+  FabTimePs elapsed_ps = 0;
+  void *out = NULL, *in = NULL;
+
+  assert_true (fab_copy_kernels_load (gpus, NULL));
+  lanes = fab_copy_streams_new (gpus, 1, 1, 0);
+  assert_int_equal (cuda->host_alloc (&out, 4 * KIB, CU_HOST_PORTABLE | CU_HOST_MAPPED), CU_OK);
+  assert_int_equal (cuda->host_alloc (&in, 4 * KIB, CU_HOST_PORTABLE | CU_HOST_MAPPED), CU_OK);
+  memset (out, 0x5a, 100);
+  assert_int_equal (cuda->fill (gpu->out, 0x33, 100), CU_OK);
+  assert_true (fab_copy_streams_set_both (lanes, 0, gpu, out, in, NULL));
+  assert_true (fab_copy_streams_stream (lanes, 100, 3, &elapsed_ps, NULL));
+  for (guint i = 0; i < 101; i++) {
+    assert_int_equal (((const guint8 *) (gsize) gpu->in)[i], i < 100 ? 0x5a : 0);
+    assert_int_equal (((const guint8 *) in)[i], i < 100 ? 0x33 : 0);
+  }
+  cuda->host_free (out);
+  cuda->host_free (in);
+}
+
+static void
 lists_of_processors_are_read (G_GNUC_UNUSED void **state)
 {
   g_autofree gboolean *some = fab_near_parse ("0-2,5,7-99", 9);
@@ -107,6 +133,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_way_of_copying_moves_the_bytes),
+    cmocka_unit_test (one_kernel_copies_both_ways),
     cmocka_unit_test (lists_of_processors_are_read),
     cmocka_unit_test (the_thread_runs_near_a_gpu),
   };
