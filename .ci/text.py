@@ -8,7 +8,7 @@ from csource import ROOT, files, read, report
 MACHINE = re.compile(r"(?<![\w.$}])/(?:home|root|work|Users)/\w")
 REGISTRY = re.compile(r"\w+://[^\s\"'<>)]*(?:pypi|pythonhosted|npmjs|crates\.io|rubygems|conda|docker\.io|ghcr|quay"
                       r"|proxy\.golang|archive\.ubuntu|ports\.ubuntu|(?:deb|ftp|snapshot|security)\.debian)")
-BINARY = (".png", ".jpg", ".gz", ".zst", ".bin", ".enc", ".pdf", ".db")
+BINARY = (".png", ".jpg", ".gz", ".zst", ".bin", ".enc", ".pdf", ".db", ".meas")
 # Kept as their authors wrote them: the licence, tables from elsewhere, inputs and outputs of tests.
 AS_IS = ("LICENSE", "validate/measured/", "tests/fixtures/", "tests/golden/", "tests/fuzz/")
 COLUMNS = 120  # clang-format breaks code at 110 and leaves comments and texts alone

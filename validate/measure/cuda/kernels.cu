@@ -15,8 +15,8 @@ now_ns (void)
   return ns;
 }
 
-/* Copies with loads and stores of 16 bytes, four in flight in each thread; `me` of `stride` threads. Either memory may be
- * a peer's. Both pointers are multiples of 16; the size need not be. */
+/* Copies with loads and stores of 16 bytes, four in flight in each thread; `me` of `stride` threads. Either memory may
+ * be a peer's. Both pointers are multiples of 16; the size need not be. */
 static __device__ void
 copy_part (uint4 *to, const uint4 *from, Word n_bytes, Word me, Word stride)
 {
