@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "sim/decision/bottleneck_find.h"
 #include "sim/run/run.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/neighbour_params.h"

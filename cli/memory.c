@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"

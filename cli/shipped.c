@@ -7,6 +7,7 @@
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "sim/base/order.h"
+#include "sim/scenario/scenario.h"
 #include "sim/scenario/title.h"
 
 static const char suffix[] = ".yaml";

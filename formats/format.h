@@ -12,7 +12,7 @@
 
 typedef struct _FabFileBytes FabFileBytes;             /* text/bytes.h */
 typedef struct _FabImportedMachine FabImportedMachine; /* machine/machine.h */
-typedef struct _FabImportRequest FabImportRequest;     /* import.h */
+typedef struct _FabImportRequest FabImportRequest;     /* import_request.h */
 typedef struct _FabReadings FabReadings;               /* measurement/readings.h */
 typedef struct _FabTrace FabTrace;                     /* trace/trace.h */
 typedef struct _FabGiven FabGiven;                     /* sim/collective/given.h */

@@ -8,6 +8,7 @@
 #include "lib/private.h"
 
 #include "sim/base/order.h"
+#include "sim/scenario/catalog_params.h"
 
 #define FOLDER "/fabricast/catalogue"
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "sim/study/axis.h"
-#include "sim/study/choices.h"
+#include "sim/study/choice_changes.h"
 
 /* Two neighbours: only the value of `key` differs. */
 typedef struct {

@@ -6,7 +6,7 @@
 
 #include "answer/topology/names.h"
 #include "sim/machine/hop.h"
-#include "sim/machine/nic_paths.h"
+#include "sim/machine/rails.h"
 
 /* --- tiers of switches --- */
 

@@ -15,6 +15,7 @@
 #include "sim/execution/layers.h"
 #include "sim/result/store.h"
 #include "sim/scenario/catalog.h"
+#include "sim/scenario/catalog_params.h"
 #include "sim/verdict/verdict.h"
 
 /* Links as a table by technology, technologies as one, and the rates that one link's

@@ -10,6 +10,7 @@
 #include "cli/hardware/import_trace.h"
 #include "formats/import.h"
 #include "formats/measurement/measurements.h"
+#include "formats/text/notes.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"

@@ -2,7 +2,7 @@
 /* commands.h - the commands, in the groups in which help lists them. */
 #pragma once
 
-#include "cli/cli.h"
+#include "cli/command.h"
 
 enum { FAB_MOST_OF_GROUP = 8 }; /* commands, with the NULL behind them */
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cli/cli.h"
+#include "cli/command.h"
 
 /* Prints the help of a command in a form: "man", "zsh" or "fish". FALSE and *error: there is no such form. */
 gboolean fab_form_print (const char *form, const char *command, const FabUsage *usage,

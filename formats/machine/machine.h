@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "formats/import.h"
+#include "formats/import_request.h"
 #include "formats/text/notes.h"
 
 typedef enum {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/text/notes.h"
 #include "sim/config/diagnostics.h"
 
 enum { MAX_MISTAKES = 200, MAX_POINTS = 4096 };
@@ -269,16 +270,6 @@ fab_readings_finish (FabReadings *self, const char *format, GError **error)
   result->series = g_ptr_array_ref (self->series);
   result->notes = g_ptr_array_ref (self->notes);
   return result;
-}
-
-void
-fab_measurements_free (FabMeasurements *self)
-{
-  if (self == NULL)
-    return;
-  g_ptr_array_unref (self->series);
-  g_ptr_array_unref (self->notes);
-  g_free (self);
 }
 
 void

@@ -7,7 +7,8 @@
 #pragma once
 
 #include "formats/format.h"
-#include "formats/measurement/measurements.h"
+#include "formats/measurement/request.h"
+#include "formats/measurement/series.h"
 
 enum { FAB_LINE_MAX_WORDS = 320 };
 

@@ -154,3 +154,13 @@ fab_point_rate (const FabMeasuredPoint *point)
 {
   return point->time_ps > 0 ? (double) point->size_bytes / fab_ps_to_seconds (point->time_ps) : 0;
 }
+
+void
+fab_measurements_free (FabMeasurements *self)
+{
+  if (self == NULL)
+    return;
+  g_ptr_array_unref (self->series);
+  g_ptr_array_unref (self->notes);
+  g_free (self);
+}

@@ -86,3 +86,13 @@ void fab_series_clear (FabSeries *series);
 
 /* Returns the payload rate of one direction in bytes per second: size / time. */
 double fab_point_rate (const FabMeasuredPoint *point);
+
+/* What a text with measurements becomes. */
+typedef struct {
+  const char *format;
+  GPtrArray *series; /* FabMeasuredSeries, at least one; each has points, sizes ascending */
+  GPtrArray *notes;  /* FabFileNote: what the text has and the series lack */
+} FabMeasurements;
+
+void fab_measurements_free (FabMeasurements *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMeasurements, fab_measurements_free)

@@ -20,7 +20,7 @@
 #include "sim/base/error.h"
 #include "sim/collective/collective.h"
 #include "sim/collective/shape/trees.h"
-#include "sim/machine/nic_paths.h"
+#include "sim/machine/rails.h"
 
 typedef struct {
   const FabGroup *group;

@@ -18,7 +18,7 @@
  */
 #include "models/models.h"
 #include "sim/collective/shape/phases.h"
-#include "sim/machine/nic_paths.h"
+#include "sim/machine/rails.h"
 
 typedef struct {
   const FabGroup *group;

@@ -17,7 +17,7 @@
 #include "sim/collective/plan/form_recipe.h"
 #include "sim/collective/shape/stages.h"
 #include "sim/collective/shape/trees.h"
-#include "sim/machine/nic_paths.h"
+#include "sim/machine/rails.h"
 #include "sim/machine/rank_symmetry.h"
 
 /* The chain of nodes of one shape. */

@@ -4,6 +4,7 @@
  * All flows between two ends take the same path. O(neighbourhoods of both ends).
  */
 #include "models/models.h"
+#include "sim/fabric/path_finder.h"
 #include "sim/fabric/router.h"
 
 typedef struct {

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/decision/bottleneck.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "sim/base/error.h"
-#include "sim/base/thread_pool.h"
-#include "sim/decision/waits.h"
-#include "sim/run/run.h"
 
 const char *const fab_lever_names[FAB_N_LEVERS + 1] = {
   [FAB_LEVER_LINK] = "link",       [FAB_LEVER_LINKS] = "links",       [FAB_LEVER_PAIR] = "pair",
@@ -16,423 +10,54 @@ const char *const fab_lever_names[FAB_N_LEVERS + 1] = {
   [FAB_LEVER_RANKS] = "ranks",     [FAB_LEVER_DRAWS] = "draws",
 };
 
-/* --- the list --- */
-
-static void
-lever_clear (gpointer data)
+void
+fab_lever_clear (gpointer lever)
 {
-  FabLever *self = data;
+  FabLever *self = lever;
 
   g_free (self->name);
   g_free (self->change);
 }
 
-/* One lever while it is played: what is changed, and its times with each draw. */
-typedef struct {
-  FabLever lever;
-  FabWhatIf what_if;
-  char *link_class, *second_class; /* of what_if; owned */
-  const char *key;                 /* set to `value` in the scenario; NULL: nothing is set */
-  gint64 value;
-  FabDrawTimes *times; /* [n_draws] */
-  gboolean *is_played; /* [n_draws] */
-} Playing;
-
-typedef struct {
-  const FabDecisionEnv *env;
-  GPtrArray *draws;   /* FabScenario of each draw */
-  GPtrArray *list;    /* Playing */
-  FabDrawTimes *base; /* [draws->len] */
-  GError **errors;    /* [draws->len] of the base */
-  guint first_item;   /* of the draws of the base that are still to play: 1, as draw 0 was */
-} Plays;
-
-static void
-playing_free (gpointer data)
-{
-  Playing *self = data;
-
-  lever_clear (&self->lever);
-  g_free (self->link_class);
-  g_free (self->second_class);
-  g_free (self->times);
-  g_free (self->is_played);
-  g_free (self);
-}
-
-/* Takes the texts. */
-static Playing *
-add (GPtrArray *list, FabLeverKind kind, char *name, char *change)
-{
-  Playing *self = g_new0 (Playing, 1);
-
-  self->lever = (FabLever){ .kind = kind, .name = name, .change = change };
-  self->what_if.rate_factor = 1;
-  g_ptr_array_add (list, self);
-  return self;
-}
-
-/* --- links --- */
-
-/* The classes of links that carry collectives: the entry's name, and whether such a link leaves a node. */
-typedef struct {
-  const char *name;
-  gboolean is_port;
-} Carrier;
-
-static void
-note_carrier (GArray *carriers, const FabGraph *graph, FabLinkId id)
-{
-  const char *name = fab_graph_link_class (graph, id)->name;
-  const FabLink *link = fab_graph_link (graph, id);
-  Carrier made = { name, fab_graph_vertex (graph, link->src)->node == FAB_NO_NODE
-                             || fab_graph_vertex (graph, link->dst)->node == FAB_NO_NODE };
-
-  for (guint i = 0; i < carriers->len; i++) {
-    Carrier *one = &g_array_index (carriers, Carrier, i);
-
-    if (strcmp (one->name, name) != 0)
-      continue;
-    one->is_port |= made.is_port;
-    return;
-  }
-  g_array_append_val (carriers, made);
-}
-
-static GArray *
-find_carriers (const FabSimulation *simulation)
-{
-  const FabDag *dag = fab_simulation_dag (simulation);
-  const FabGraph *graph = fab_simulation_cluster (simulation)->graph;
-  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL); /* footprints */
-  GArray *carriers = g_array_new (FALSE, FALSE, sizeof (Carrier));
-
-  for (guint i = 0; i < dag->n_collectives; i++) {
-    const FabFootprint *footprint = dag->collectives[i].plan.footprint;
-
-    if (footprint == NULL || !g_hash_table_add (seen, (gpointer) footprint))
-      continue;
-    for (guint k = 0; k < footprint->n; k++)
-      note_carrier (carriers, graph, footprint->links[k]);
-  }
-  return carriers;
-}
-
-static void
-add_links (GPtrArray *list, const FabSimulation *simulation)
-{
-  g_autoptr (GArray) carriers = find_carriers (simulation);
-
-  for (guint i = 0; i < carriers->len; i++) {
-    const Carrier *one = &g_array_index (carriers, Carrier, i);
-    Playing *made = add (list, FAB_LEVER_LINK, g_strdup (one->name),
-                         g_strdup_printf ("every %s twice as fast", one->name));
-
-    made->lever.is_port = one->is_port;
-    made->link_class = g_strdup (one->name);
-    made->what_if.link_class = made->link_class;
-    made->what_if.rate_factor = FAB_LEVER_FACTOR;
-  }
-  if (carriers->len < 2)
-    return;
-  Playing *all = add (list, FAB_LEVER_LINKS, g_strdup ("all links"), g_strdup ("every link twice as fast"));
-  all->what_if.is_every_link = TRUE;
-  all->what_if.rate_factor = FAB_LEVER_FACTOR;
-}
-
-/* --- NICs and channels --- */
-
-static void
-add_nics (GPtrArray *list, const FabScenario *scenario, const FabSimulation *simulation)
-{
-  const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
-  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), cluster->node);
-  guint all = fab_node_spec_n_parts (node, FAB_PART_NIC);
-  guint has = cluster->nics_per_node > 0 ? (guint) cluster->nics_per_node : all, n = MIN (2 * has, all);
-
-  if (fab_simulation_cluster (simulation)->n_nodes < 2 || n <= has)
-    return;
-  Playing *made = add (list, FAB_LEVER_NICS, g_strdup ("NICs"),
-                       g_strdup_printf ("%u NICs a node in place of %u", n, has));
-  made->key = "cluster.nics_per_node";
-  made->value = n;
-}
-
-static const FabParam *
-find_key (const FabModelInfo *model, const char *key)
-{
-  for (const FabParam *row = model->params; row != NULL && row->key != NULL; row++)
-    if (strcmp (row->key, key) == 0)
-      return row;
-  return NULL;
-}
-
-/* The collectives that are exposed most, or take most time where nothing is exposed: the plan of one of them. */
-static const FabCollectivePlan *
-find_main (const FabSimulation *simulation)
-{
-  const FabDag *dag = fab_simulation_dag (simulation);
-  const GArray *records = fab_simulation_probe (simulation)->collectives;
-  const FabCollectivePlan *main_plan = NULL;
-  FabTimePs most_ps = 0;
-
-  for (guint pass = 0; pass < 2 && main_plan == NULL; pass++)
-    for (guint i = 0; i < records->len; i++) {
-      const FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
-      FabTimePs ps = pass == 0 ? record->exposed_ps : record->end_ps - record->start_ps;
-
-      if (ps > most_ps && dag->collectives[record->index].plan.footprint != NULL) {
-        most_ps = ps;
-        main_plan = &dag->collectives[record->index].plan;
-      }
-    }
-  return main_plan;
-}
-
-static FabBottleneckChannels
-channels_of (const FabCollectivePlan *plan)
-{
-  FabBottleneckChannels self = { 0 };
-
-  if (plan == NULL || plan->n_channels == 0)
-    return self;
-  self.n_channels = plan->n_channels;
-  if (fab_collective_plan_waits_for_ends (plan) && plan->ends_bytes_per_s > 0)
-    self.channel_GBps = plan->ends_bytes_per_s * fab_op_bus_factor (plan->op, plan->n_ranks)
-                      / plan->n_channels / 1e9;
-  return self;
-}
-
-/* Libraries that have channels have a key for the least number of them. */
-static void
-add_channels (GPtrArray *list, const FabScenario *scenario, const FabBottleneckChannels *channels)
-{
-  const FabModelInfo *library = fab_scenario_spec (scenario)->collectives.info;
-  const FabParam *row = find_key (library, "min_channels");
-  gint64 n = 2 * (gint64) channels->n_channels;
-
-  if (row == NULL || channels->n_channels == 0 || (row->max > 0 && (double) n > (double) row->max))
-    return;
-  Playing *made = add (list, FAB_LEVER_CHANNELS, g_strdup ("channels"),
-                       g_strdup_printf ("at least %" G_GINT64_FORMAT " channels in place of %u", n,
-                                        channels->n_channels));
-  made->key = "collectives.min_channels";
-  made->value = n;
-}
-
-/* --- the job --- */
-
-static gboolean
-has_tasks (const FabDag *dag, FabSpanKind kind)
-{
-  for (guint i = 0; i < dag->n_tasks; i++)
-    if (dag->tasks[i].collective < 0 && dag->tasks[i].kind == kind && dag->tasks[i].duration_ps > 0)
-      return TRUE;
-  return FALSE;
-}
-
-static void
-add_job (GPtrArray *list, const FabSimulation *simulation)
-{
-  const FabDag *dag = fab_simulation_dag (simulation);
-
-  if (dag->n_collectives > 0)
-    add (list, FAB_LEVER_LATENCY, g_strdup ("latency"), g_strdup ("no latency of software and wires"))
-        ->what_if.has_no_latency = TRUE;
-  if (has_tasks (dag, FAB_SPAN_COMPUTE)) {
-    add (list, FAB_LEVER_COMPUTE, g_strdup ("compute"), g_strdup ("compute twice as fast"))
-        ->what_if.compute_factor = 1 / FAB_LEVER_FACTOR;
-    add (list, FAB_LEVER_MEMORY, g_strdup ("memory rate"),
-         g_strdup ("memory of the accelerators twice as fast"))
-        ->what_if.memory_factor = FAB_LEVER_FACTOR;
-  }
-  if (has_tasks (dag, FAB_SPAN_LOAD))
-    add (list, FAB_LEVER_HOST, g_strdup ("host"), g_strdup ("work on the host twice as fast"))
-        ->what_if.host_factor = 1 / FAB_LEVER_FACTOR;
-  if (fab_simulation_totals (simulation)->slowness != NULL)
-    add (list, FAB_LEVER_RANKS, g_strdup ("slow ranks"), g_strdup ("no rank slower than the others"))
-        ->what_if.is_even = TRUE;
-}
-
-/* --- playing --- */
-
-static FabScenario *
-scenario_of (const Playing *self, const FabScenario *draw)
-{
-  FabScenario *copy = fab_scenario_copy (draw);
-
-  if (fab_scenario_set (copy, self->key, fab_value_count (self->value), NULL)
-      && fab_scenario_check (copy, NULL))
-    return copy;
-  fab_scenario_free (copy);
-  return NULL;
-}
-
-static void
-play_lever (const Plays *plays, Playing *self, guint draw)
-{
-  const FabScenario *scenario = g_ptr_array_index (plays->draws, draw);
-  g_autoptr (FabScenario) changed = self->key != NULL ? scenario_of (self, scenario) : NULL;
-
-  if (self->key == NULL || changed != NULL)
-    self->is_played[draw] = fab_draw_play (plays->env, changed != NULL ? changed : scenario, &self->what_if,
-                                           &self->times[draw], NULL);
-}
-
-/* Items: the draws of the base, then every lever with every draw. */
-static void
-play_item (gpointer data, guint item)
-{
-  const Plays *self = data;
-  guint n_base = self->draws->len - self->first_item;
-
-  if (item < n_base) {
-    guint draw = item + self->first_item;
-
-    fab_draw_play (self->env, g_ptr_array_index (self->draws, draw), NULL, &self->base[draw],
-                   &self->errors[draw]);
-    return;
-  }
-  guint which = (item - n_base) / self->draws->len, draw = (item - n_base) % self->draws->len;
-  play_lever (self, g_ptr_array_index (self->list, which), draw);
-}
-
-static void
-play_all (Plays *self)
-{
-  guint n_draws = self->draws->len, n = n_draws - self->first_item + self->list->len * n_draws;
-
-  for (guint i = 0; i < self->list->len; i++) {
-    Playing *one = g_ptr_array_index (self->list, i);
-
-    one->times = g_new0 (FabDrawTimes, n_draws);
-    one->is_played = g_new0 (gboolean, n_draws);
-  }
-  fab_pulse_expect (self->env->pulse, n);
-  fab_thread_pool_run (self->env->n_threads, n, play_item, self);
-}
-
-/* --- what came out --- */
-
-static double *
-steps_of (const FabDrawTimes *times, guint n)
-{
-  double *steps_s = g_new (double, n);
-
-  for (guint i = 0; i < n; i++)
-    steps_s[i] = times[i].step_s;
-  return steps_s;
-}
-
-static void
-take_lever (FabBottleneck *self, const Plays *plays, Playing *one)
-{
-  guint n = plays->draws->len;
-  g_autofree double *base = steps_of (plays->base, n), *steps = steps_of (one->times, n);
-
-  for (guint i = 0; i < n; i++)
-    if (!one->is_played[i])
-      return;
-  const FabDrawTimes *median = &one->times[fab_draw_median (steps, n)];
-  one->lever.step_s = median->step_s;
-  one->lever.exposed_s = median->exposed_s;
-  one->lever.step = fab_difference_of (base, n, steps, n, TRUE);
-  g_array_append_val (self->levers, one->lever);
-  one->lever.name = one->lever.change = NULL;
-}
-
-/* By how much the draw with the shortest step is shorter than the one with the median step. */
-static void
-take_luck (FabBottleneck *self, const Plays *plays)
-{
-  guint n = plays->draws->len, best = 0;
-  double median_s = self->base.step_s;
-
-  if (n < 2)
-    return;
-  for (guint i = 1; i < n; i++)
-    if (plays->base[i].step_s < plays->base[best].step_s)
-      best = i;
-  double best_s = plays->base[best].step_s;
-  FabLever lever = { .kind = FAB_LEVER_DRAWS,
-                     .name = g_strdup ("bad luck"),
-                     .change = g_strdup_printf ("the luckiest of %u seeds", n),
-                     .step_s = best_s,
-                     .exposed_s = plays->base[best].exposed_s,
-                     .step = fab_difference_of (&median_s, 1, &best_s, 1, TRUE) };
-  g_array_append_val (self->levers, lever);
-}
-
-/* Of two that save the same, to half a percent, the one whose kind comes first. */
-static gint
-by_saving (gconstpointer a, gconstpointer b)
-{
-  const double same = 0.005;
-  const FabLever *x = a, *y = b;
-  long saves_x = lround (fab_lever_saved (x) / same), saves_y = lround (fab_lever_saved (y) / same);
-
-  if (saves_x != saves_y)
-    return saves_x > saves_y ? -1 : 1;
-  return x->kind != y->kind ? (gint) x->kind - (gint) y->kind : strcmp (x->name, y->name);
-}
-
-static gint
-find_first (const FabBottleneck *self)
-{
-  double single = 0; /* most that one kind of link, or more NICs, save */
-
-  for (guint i = 0; i < self->levers->len; i++) {
-    const FabLever *lever = fab_bottleneck_lever (self, i);
-
-    if (lever->kind == FAB_LEVER_LINK || lever->kind == FAB_LEVER_NICS)
-      single = MAX (single, fab_lever_saved (lever));
-  }
-  for (guint i = 0; i < self->levers->len; i++) {
-    const FabLever *lever = fab_bottleneck_lever (self, i);
-
-    if (fab_lever_saved (lever) < FAB_BOTTLENECK_LEAST)
-      return -1;
-    if (lever->kind != FAB_LEVER_PAIR
-        && (lever->kind != FAB_LEVER_LINKS || single < fab_lever_saved (lever) / 2))
-      return (gint) i;
-  }
-  return -1;
-}
-
-static FabBottleneck *
-limits_new (void)
+FabBottleneck *
+fab_bottleneck_new (void)
 {
   FabBottleneck *self = g_new0 (FabBottleneck, 1);
 
   self->levers = g_array_new (FALSE, FALSE, sizeof (FabLever));
-  g_array_set_clear_func (self->levers, lever_clear);
+  g_array_set_clear_func (self->levers, fab_lever_clear);
   self->first = -1;
   return self;
 }
 
-static void
-take_base (FabBottleneck *self, const Plays *plays)
+FabBottleneck *
+fab_bottleneck_copy (const FabBottleneck *self)
 {
-  guint n = plays->draws->len;
-  g_autofree double *steps = steps_of (plays->base, n);
+  FabBottleneck *copy = fab_bottleneck_new ();
+  GArray *levers = copy->levers;
 
-  self->n_draws = n;
-  self->base = plays->base[fab_draw_median (steps, n)];
-  self->low_s = self->high_s = steps[0];
-  for (guint i = 1; i < n; i++) {
-    self->low_s = MIN (self->low_s, steps[i]);
-    self->high_s = MAX (self->high_s, steps[i]);
+  *copy = *self;
+  copy->levers = levers;
+  copy->waits = fab_verdict_copy (self->waits);
+  for (guint i = 0; i < self->levers->len; i++) {
+    FabLever lever = *fab_bottleneck_lever (self, i);
+
+    lever.name = g_strdup (lever.name);
+    lever.change = g_strdup (lever.change);
+    g_array_append_val (levers, lever);
   }
+  return copy;
 }
 
-static void
-take_levers (FabBottleneck *self, const Plays *plays)
+void
+fab_bottleneck_free (FabBottleneck *self)
 {
-  for (guint i = 0; i < plays->list->len; i++)
-    take_lever (self, plays, g_ptr_array_index (plays->list, i));
+  if (self == NULL)
+    return;
+  g_array_unref (self->levers);
+  fab_verdict_free (self->waits);
+  g_free (self);
 }
-
-/* --- pairs --- */
 
 const FabLever *
 fab_bottleneck_of_kind (const FabBottleneck *self, FabLeverKind kind)
@@ -460,216 +85,108 @@ fab_bottleneck_useless_port (const FabBottleneck *self)
   return NULL;
 }
 
-/* Faster ports with every other kind of link, and with more channels. */
-static void
-add_pairs (GPtrArray *list, const GPtrArray *singles, const FabLever *port)
+const FabLever *
+fab_bottleneck_first (const FabBottleneck *self)
 {
-  for (guint i = 0; i < singles->len; i++) {
-    const Playing *other = g_ptr_array_index (singles, i);
-    gboolean is_link = other->lever.kind == FAB_LEVER_LINK && strcmp (other->link_class, port->name) != 0;
-
-    if (!is_link && other->lever.kind != FAB_LEVER_CHANNELS)
-      continue;
-    Playing *made = add (list, FAB_LEVER_PAIR,
-                         is_link ? g_strdup (other->link_class)
-                                 : g_strdup_printf ("%" G_GINT64_FORMAT " channels", other->value),
-                         is_link ? g_strdup_printf ("%s and %s twice as fast", port->name, other->link_class)
-                                 : g_strdup_printf ("%s twice as fast, %" G_GINT64_FORMAT " channels",
-                                                    port->name, other->value));
-    made->link_class = g_strdup (port->name);
-    made->what_if.link_class = made->link_class;
-    made->second_class = is_link ? g_strdup (other->link_class) : NULL;
-    made->what_if.second_class = made->second_class;
-    made->what_if.rate_factor = FAB_LEVER_FACTOR;
-    made->key = other->key;
-    made->value = other->value;
-  }
+  return self != NULL && self->first >= 0 ? fab_bottleneck_lever (self, (guint) self->first) : NULL;
 }
 
-static double
-saved_by (const FabBottleneck *self, FabLeverKind kind, const char *name)
+const char *
+fab_bottleneck_name (const FabBottleneck *self)
 {
-  for (guint i = 0; i < self->levers->len; i++) {
+  const FabLever *first = fab_bottleneck_first (self);
+
+  return self == NULL ? NULL : first != NULL ? first->name : "nothing alone";
+}
+
+/* Other changes that save something, at most two of them. */
+static void
+append_others (GString *out, const FabBottleneck *self)
+{
+  enum { MOST = 2 };
+  const FabLever *first = fab_bottleneck_first (self);
+  guint n = 0;
+
+  for (guint i = 0; i < self->levers->len && n < MOST; i++) {
     const FabLever *lever = fab_bottleneck_lever (self, i);
+    gboolean is_more = lever->kind != FAB_LEVER_LINKS || first == NULL
+                    || fab_lever_saved (lever) > fab_lever_saved (first) + FAB_BOTTLENECK_LEAST;
 
-    if (lever->kind == kind && (name == NULL || strcmp (lever->name, name) == 0))
-      return MAX (fab_lever_saved (lever), 0);
-  }
-  return 0;
-}
-
-/* What a pair saves beyond what both of its changes save by themselves. */
-static double
-gain_of (const FabBottleneck *self, const FabLever *pair, const FabLever *port)
-{
-  FabLeverKind kind = strstr (pair->name, " channels") != NULL ? FAB_LEVER_CHANNELS : FAB_LEVER_LINK;
-
-  return fab_lever_saved (pair) - MAX (fab_lever_saved (port), 0)
-       - saved_by (self, kind, kind == FAB_LEVER_LINK ? pair->name : NULL);
-}
-
-/* Only the pair that gains most is kept, if it gains more than nothing. */
-static void
-keep_best_pair (FabBottleneck *self, const FabLever *port)
-{
-  double most = FAB_BOTTLENECK_LEAST;
-  gint best = -1;
-
-  for (guint i = 0; i < self->levers->len; i++) {
-    const FabLever *lever = fab_bottleneck_lever (self, i);
-
-    if (lever->kind != FAB_LEVER_PAIR || gain_of (self, lever, port) < most)
+    if ((gint) i == self->first || lever->kind == FAB_LEVER_PAIR || !is_more
+        || fab_lever_saved (lever) < FAB_BOTTLENECK_LEAST)
       continue;
-    most = gain_of (self, lever, port);
-    best = (gint) i;
+    g_string_append_printf (out, "%s %s: %.1f %%", n++ == 0 ? " Other changes save:" : ";", lever->change,
+                            100 * fab_lever_saved (lever));
   }
-  for (guint i = self->levers->len; i-- > 0;)
-    if (fab_bottleneck_lever (self, i)->kind == FAB_LEVER_PAIR && (gint) i != best)
-      g_array_remove_index (self->levers, i);
+  if (n > 0)
+    g_string_append_c (out, '.');
 }
 
+/* Why faster links between nodes do not help, where one would think so: what else is as slow. */
 static void
-play_pairs (FabBottleneck *self, Plays *plays)
+append_reason (GString *out, const FabBottleneck *self)
 {
-  const GPtrArray *singles = plays->list;
-  const FabLever *port = fab_bottleneck_useless_port (self);
-  g_autoptr (GPtrArray) pairs = g_ptr_array_new_with_free_func (playing_free);
+  const FabLever *pair = fab_bottleneck_of_kind (self, FAB_LEVER_PAIR),
+                 *port = fab_bottleneck_useless_port (self);
 
-  if (port == NULL)
+  if (port == NULL || pair == NULL)
     return;
-  add_pairs (pairs, singles, port);
-  plays->list = pairs;
-  plays->first_item = plays->draws->len;
-  play_all (plays);
-  take_levers (self, plays);
-  keep_best_pair (self, fab_bottleneck_useless_port (self));
+  g_string_append_printf (out, " Faster %s alone saves %.1f %%: ", port->name,
+                          100 * MAX (fab_lever_saved (port), 0));
+  if (strstr (pair->name, " channels") != NULL)
+    g_string_append_printf (out, "the library drives %u %s, and with %s both save %.1f %%.",
+                            self->channels.n_channels,
+                            self->channels.n_channels == 1 ? "channel" : "channels", pair->name,
+                            100 * fab_lever_saved (pair));
+  else
+    g_string_append_printf (out, "%s is as slow on the same way, and both together save %.1f %%.", pair->name,
+                            100 * fab_lever_saved (pair));
 }
 
-/* --- all --- */
-
-static void
-list_levers (FabBottleneck *self, GPtrArray *list, const FabScenario *scenario,
-             const FabSimulation *simulation)
+char *
+fab_bottleneck_words (const FabBottleneck *self)
 {
-  self->channels = channels_of (find_main (simulation));
-  add_links (list, simulation);
-  add_nics (list, scenario, simulation);
-  add_channels (list, scenario, &self->channels);
-  add_job (list, simulation);
-}
+  const FabLever *first = fab_bottleneck_first (self);
+  GString *out = g_string_new (NULL);
 
-/* The draws of a scenario of which the first was played. FALSE and *error: there are not so many seeds. */
-static gboolean
-make_draws (GPtrArray *draws, const FabScenario *scenario, guint n, GError **error)
-{
-  for (guint i = 0; i < n; i++) {
-    FabScenario *draw = fab_draw_of (scenario, i, error);
-
-    if (draw == NULL)
-      return FALSE;
-    g_ptr_array_add (draws, draw);
-  }
-  return TRUE;
-}
-
-/* Says what came of the draws of the base: FALSE and *error when one of them could not be played. */
-static gboolean
-check_base (const Plays *self, GError **error)
-{
-  gboolean is_played = TRUE;
-
-  for (guint i = 0; i < self->draws->len; i++) {
-    if (self->errors[i] == NULL)
-      continue;
-    if (is_played)
-      g_propagate_error (error, self->errors[i]);
-    else
-      g_error_free (self->errors[i]);
-    is_played = FALSE;
-  }
-  if (!is_played || self->env->cancel == NULL || g_atomic_int_get (self->env->cancel) == 0)
-    return is_played;
-  return fab_throw (error, FAB_ERROR_CANCELLED, "the run was cancelled");
-}
-
-static gboolean
-play_levers (FabBottleneck *self, const FabDecisionEnv *env, const FabScenario *scenario, FabDrawTimes first,
-             GPtrArray *list, guint n_draws, GError **error)
-{
-  g_autoptr (GPtrArray) draws = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_scenario_free);
-  g_autofree FabDrawTimes *base = g_new0 (FabDrawTimes, n_draws);
-  g_autofree GError **errors = g_new0 (GError *, n_draws);
-  Plays plays = { env, draws, list, base, errors, 1 };
-
-  if (!make_draws (draws, scenario, n_draws, error))
-    return FALSE;
-  base[0] = first;
-  play_all (&plays);
-  if (!check_base (&plays, error))
-    return FALSE;
-  take_base (self, &plays);
-  take_levers (self, &plays);
-  play_pairs (self, &plays);
-  take_luck (self, &plays);
-  g_array_sort (self->levers, by_saving);
-  self->first = find_first (self);
-  return TRUE;
-}
-
-FabBottleneck *
-fab_bottleneck_find (const FabDecisionEnv *env, const FabScenario *scenario, guint n_draws, GError **error)
-{
-  const FabRunOptions options = { .cancel = env->cancel };
-  g_autoptr (FabScenario) fast = fab_draw_fast (scenario, env->registry);
-  const FabScenario *played = fast != NULL ? fast : scenario;
-  g_autoptr (FabSimulation) simulation = fab_simulation_build (played, env->registry, NULL, env->cancel,
-                                                               error);
-  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (playing_free);
-  g_autoptr (FabBottleneck) self = limits_new ();
-
-  if (simulation == NULL || !fab_simulation_run (simulation, &options, error))
-    return NULL;
-  const FabIterationRecord *times = &fab_simulation_probe (simulation)->step.times;
-  const FabDrawTimes first = { fab_ps_to_seconds (times->duration_ps), fab_ps_to_seconds (times->exposed_ps),
-                               0 };
-  if (n_draws == 0)
-    n_draws = fab_draw_count (fab_simulation_uses_seed (simulation), fab_simulation_events (simulation));
-  list_levers (self, list, played, simulation);
-  self->fidelity = fast != NULL ? fab_scenario_spec (fast)->fidelity.info->name : NULL;
-  if (!play_levers (self, env, played, first, list, n_draws, error))
-    return NULL;
-  self->waits = fab_verdict_new ();
-  fab_verdict_add_finding (self->waits, fab_waits_find (self, simulation));
-  return g_steal_pointer (&self);
-}
-
-FabBottleneck *
-fab_bottleneck_copy (const FabBottleneck *self)
-{
-  FabBottleneck *copy = limits_new ();
-  GArray *levers = copy->levers;
-
-  *copy = *self;
-  copy->levers = levers;
-  copy->waits = fab_verdict_copy (self->waits);
-  for (guint i = 0; i < self->levers->len; i++) {
-    FabLever lever = *fab_bottleneck_lever (self, i);
-
-    lever.name = g_strdup (lever.name);
-    lever.change = g_strdup (lever.change);
-    g_array_append_val (levers, lever);
-  }
-  return copy;
+  if (first == NULL)
+    g_string_append (out, "No single change shortens the step by 1 %.");
+  else
+    g_string_append_printf (out, "The step is limited by %s: %s shortens it by %.1f %%.", first->name,
+                            first->change, 100 * fab_lever_saved (first));
+  append_others (out, self);
+  append_reason (out, self);
+  return g_string_free (out, FALSE);
 }
 
 void
-fab_bottleneck_free (FabBottleneck *self)
+fab_bottleneck_add_json (const FabBottleneck *self, FabJson *json)
 {
-  if (self == NULL)
-    return;
-  g_array_unref (self->levers);
-  fab_verdict_free (self->waits);
-  g_free (self);
+  g_autofree char *words = fab_bottleneck_words (self);
+
+  fab_json_begin_object (json, "bottleneck");
+  fab_json_add_text (json, "limited_by", fab_bottleneck_name (self));
+  fab_json_add_text (json, "explanation", words);
+  fab_json_add_whole (json, "seeds", self->n_draws);
+  fab_json_add_real (json, "step_s", self->base.step_s);
+  fab_json_add_real (json, "step_low_s", self->low_s);
+  fab_json_add_real (json, "step_high_s", self->high_s);
+  fab_json_add_text (json, "fidelity", self->fidelity);
+  fab_json_begin_array (json, "levers");
+  for (guint i = 0; i < self->levers->len; i++) {
+    const FabLever *lever = fab_bottleneck_lever (self, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "kind", fab_lever_names[lever->kind]);
+    fab_json_add_text (json, "name", lever->name);
+    fab_json_add_text (json, "change", lever->change);
+    fab_json_add_real (json, "step_s", lever->step_s);
+    fab_json_add_real (json, "exposed_s", lever->exposed_s);
+    fab_json_add_real (json, "saved_fraction", fab_lever_saved (lever));
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+  fab_json_end (json);
 }
 
 static void

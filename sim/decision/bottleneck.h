@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bottleneck.h - what limits a step: which change of the machine or of the software shortens it most, found by
- * playing it.
+/* bottleneck.h - what limits a step: which change of the machine or of the software shortens it most.
  *
  * A lever is one change: every link of an entry twice as fast, as many NICs again, twice the library's channels, no
- * latency, compute twice as fast, ... The scenario is played with each lever by itself, on the same draws. The library
- * chooses its algorithms again, as it would on that machine.
+ * latency, compute twice as fast, ... bottleneck_find.h plays them.
  *
  *   saved   1 - step with the lever / step without, the median over the draws (difference.h)
  *
  * Levers are ranked by what they save. The first one limits the step, if it saves FAB_BOTTLENECK_LEAST or more. "Every
- * link" only counts as the first one where no single kind of link saves half as much. Where faster links between nodes
- * do not help and faster links everywhere do, they are played with one other lever each, and the best pair says why.
- *
- * A scenario whose network sends messages is played on a network of flows for this, the step without a lever too.
+ * link" only counts as the first one where no single kind of link saves half as much.
  */
 #pragma once
 
@@ -68,11 +63,9 @@ typedef struct {
   FabVerdict *waits;    /* with one finding: what the step waits for (waits.h) */
 } FabBottleneck;
 
-/* Plays the scenario, which was checked, with every lever that it has. A lever that cannot be built, or does not
- * end, is left out. `n_draws` 0: as many as the scenario has (fab_draw_count ()). NULL and *error: the scenario
- * itself cannot be played, or it was cancelled. (transfer full) */
-FabBottleneck *fab_bottleneck_find (const FabDecisionEnv *env, const FabScenario *scenario, guint n_draws,
-                                    GError **error);
+/* One without levers. (transfer full) */
+FabBottleneck *fab_bottleneck_new (void);
+void fab_lever_clear (gpointer lever); /* frees the texts of a FabLever */
 FabBottleneck *fab_bottleneck_copy (const FabBottleneck *self);
 void fab_bottleneck_free (FabBottleneck *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBottleneck, fab_bottleneck_free)

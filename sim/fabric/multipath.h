@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "sim/fabric/path.h"
+#include "sim/fabric/path_finder.h"
 
 /* The share of a transfer's bytes that crosses one link. */
 typedef struct {

@@ -6,8 +6,8 @@
  * by a breadth-first search over classes. Afterwards a path of h links costs h times the links of a switch. A search
  * from both ends (search.h) visits every core of a fat tree instead.
  *
- * It finds what the rules of path.h say, for NICs of different nodes. It owns its tables; one thread at a time may use
- * it.
+ * It finds what the rules of path_finder.h say, for NICs of different nodes. It owns its tables; one thread at a time
+ * may use it.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* search.h - a breadth-first search from both ends at once, by the rules of path.h. path.c and multipath.c share it.
+/* search.h - a breadth-first search from both ends at once, by the rules of path_finder.h. path_finder.c and
+ * multipath.c share it.
  *
  * It ends as soon as the two sides meet. Both sides then know the neighbourhood of their end level by level, and
  * every vertex of a shortest path lies on one side or on the meeting line between them. A search owns its memory; one

@@ -79,7 +79,7 @@ typedef struct {
   FabReach p2p,
       gdr; /* the farthest pair of GPUs, and of GPU and NIC, that communicates without host memory */
   FabReach pair_p2p; /* as p2p, where it is farther, and at most two GPUs of a node take part */
-  /* Bytes may go by the GPU near the right NIC (PXN): sim/machine/nic_paths.h. */
+  /* Bytes may go by the GPU near the right NIC (PXN): sim/machine/rails.h. */
   gboolean has_relays;
   gboolean has_gds; /* drives write directly into GPU memory (GPUDirect Storage) */
   /* NULL: every node has gpus_per_node ranks, at the same places. Otherwise the cluster stands for a group of ranks;

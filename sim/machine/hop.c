@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/machine/nic_paths.h"
+#include "sim/machine/rails.h"
+#include "sim/machine/staging.h"
 
 /* Links of a hop between nodes with a GPU, a switch and a NIC at each end and a leaf between. */
 static const guint usual_shares = 8;

@@ -12,7 +12,6 @@
 
 #include "sim/base/error.h"
 #include "sim/base/json.h"
-#include "sim/result/store.h"
 
 #define TEXT_DIGITS 6 /* significant digits of the largest value in a column of reals */
 #define TEXT_GAP "\v  "

@@ -1,231 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog.h - links, accelerators, nodes, models, products, technologies and processors, each number with its source.
+/* catalog.h - the entries (entries.h) of all files of a catalogue, by name.
  *
  * The shipped entries are the YAML files of models/catalog. A scenario may hold sections of the same form; its
- * entries replace shipped ones of the same name. Rates are for one direction. Line rate, the share that packet headers
- * leave, and the measured share are three separate numbers. A loaded catalogue is read-only: any thread may use it.
+ * entries replace shipped ones of the same name. A loaded catalogue is read-only: any thread may use it.
  */
 #pragma once
 
-#include "sim/base/clock.h"
-#include "sim/base/efficiency.h"
-#include "sim/base/units.h"
-#include "sim/config/schema.h"
-#include "sim/fabric/generation.h"
-#include "sim/fabric/graph.h"
-#include "sim/fabric/processor.h"
-#include "sim/scenario/pair_params.h"
-#include "sim/scenario/reliability_params.h"
-
-/* rate (drive) = lanes x signalling x coding x payload / (payload + overhead) x achievable */
-typedef struct {
-  gint64 payload_bytes;       /* payload of one packet; 0 with overhead 0: no packets */
-  gint64 overhead_bytes;      /* header, CRC and framing of one packet */
-  double achievable_fraction; /* measured: best observed rate over the payload rate */
-  const char *source;         /* source of these three numbers */
-} FabLinkDriveSpec;
-
-/* What a link's numbers were measured with; to_bytes 0: they were not measured. */
-typedef struct {
-  FabBytes from_bytes, to_bytes;  /* message sizes */
-  double held_out_error_fraction; /* median error over the rows that were not used for fitting */
-  gint64 n_rows, n_held_out;
-} FabLinkMeasured;
-
-/* 95 % half-widths as a fraction of the number; 0: unknown. */
-typedef struct {
-  double rate_fraction, latency_fraction, endpoint_fraction, messages_fraction;
-} FabLinkUncertainty;
-
-/* What those numbers of a link rest on that only collectives show. */
-typedef enum {
-  FAB_EVIDENCE_TABLES,    /* several measured tables, or nothing was fitted */
-  FAB_EVIDENCE_ONE_TABLE, /* a single one */
-  FAB_EVIDENCE_ASSUMED,   /* none: taken over from another link */
-} FabEvidence;
-
-typedef struct {
-  const char *name; /* "nvlink3", "ib-hdr" */
-  const char *summary;
-  const char *technology; /* entry of `technologies`; NULL: none, fab_technology_unnamed */
-  gint64 lanes;
-  FabBytesPerS signalling_bytes_per_s; /* per lane, one direction, written in Gb/s (GT/s x bits) */
-  double coding_fraction;              /* line coding and FEC: 0.98461538 for 128b/130b */
-  FabTimePs latency_ps;                /* of one traversal: wire and the port behind it */
-  int flow_control;                    /* 0: the technology's; else 1 + FabFlowControl */
-  const char *flow_control_note;
-  FabLinkDriveSpec copy, kernel;
-  FabLinkDriveSpec multimem; /* payload_bytes 0: no switch reduces on this link */
-  /* NIC ports: what both adapters and their driver add to a small message, beyond the wires. */
-  FabTimePs endpoint_ps;
-  /* NIC ports: share of `copy` that a collective library reaches; 0: unknown. */
-  double collective_fraction;
-  const char *collective_source;
-  FabRendezvous rendezvous; /* NIC ports: how longer messages go; from_bytes 0: as short ones */
-  const char *rendezvous_source;
-  gboolean can_reduce;   /* NIC ports: the switches of this network can reduce in-network */
-  FabParamList messages; /* FabMessageRegime: time of one message from end to end; empty: not measured */
-  FabInlined inlined;    /* NIC ports: short messages that a processor copies; most_bytes 0: none */
-  const char *inlined_source;
-  FabLinkMeasured measured;
-  FabLinkUncertainty uncertainty;
-  int evidence; /* FabEvidence */
-  const char *source, *date;
-} FabLinkSpec;
-
-/* Returns the capacity of a link: the line rate after coding, packet headers included. */
-FabBytesPerS fab_link_spec_line_rate (const FabLinkSpec *spec);
-
-/* Returns the line bytes that one payload byte costs, >= 1. */
-double fab_link_spec_cost (const FabLinkSpec *spec, FabDrive drive);
-
-typedef struct {
-  const char *name, *summary;
-  const char
-      *architecture; /* "ampere", "hopper": entry of `generations`, where it has one, and key of constants */
-  double peak_fp16_flops_per_s; /* dense matrix rate, BF16/FP16 */
-  double peak_fp32_flops_per_s; /* dense FP32 rate */
-  double peak_tf32_flops_per_s; /* dense matrix rate, TF32; 0: not supported */
-  double peak_fp8_flops_per_s;  /* dense matrix rate, FP8; 0: not supported */
-  double peak_fp4_flops_per_s;  /* dense matrix rate, FP4 with FP32 sums; 0: not supported */
-  double matmul_fraction;       /* best measured matrix multiplication over peak_fp16; 0: unknown */
-  gint64 n_sms;                 /* streaming multiprocessors or compute units; 0: unknown */
-  FabBytes memory_bytes;
-  FabBytesPerS memory_bytes_per_s;
-  gint64 power_watts;
-  FabClockCurve clock; /* under a power cap */
-  const char *source, *date;
-} FabAcceleratorSpec;
-
-/* Vertices of a node: `count` of each part, called part0, part1, ... (or `part` when there is one). */
-typedef enum {
-  FAB_PART_ACCELERATOR,
-  FAB_PART_SWITCH,
-  FAB_PART_NIC,
-  FAB_PART_HOST,    /* a CPU socket */
-  FAB_PART_BRIDGE,  /* a host bridge, for nodes that distinguish several in one socket */
-  FAB_PART_MEMORY,  /* memory of a socket: data staged through the host crosses its link */
-  FAB_PART_STORAGE, /* a drive */
-} FabPartKind;
-
-typedef struct {
-  const char *name; /* "gpu", "nvswitch", "plx", "cpu", "nic" */
-  int kind;         /* FabPartKind */
-  gint64 count;
-  /* How many consecutive nodes share these members (a rack's NVLink switches); 1: not shared. */
-  gint64 shared;
-} FabPartSpec;
-
-/* How the members of two parts are connected. */
-typedef enum {
-  FAB_WIRE_BLOCK, /* trees: member i of the larger part to member floor (i * n / m) of the smaller part */
-  FAB_WIRE_ALL,   /* every member of `from` to every member of `to`; each pair once when from = to */
-  FAB_WIRE_RING,  /* within one part: each member to the next one, and the last to the first */
-  FAB_WIRE_PAIRS, /* within one part: member 0 to 1, 2 to 3, ... */
-} FabWireMap;
-
-typedef struct {
-  const char *from, *to; /* a part ("gpu") or one member of it ("gpu3") */
-  const char *link;      /* link entry */
-  gint64 count;          /* parallel links in one edge */
-  int map;               /* FabWireMap */
-} FabWireSpec;
-
-typedef struct {
-  const char *name, *summary;
-  const char *accelerator; /* accelerator entry */
-  const char *nic;         /* link entry of a NIC's network port; NULL: no NICs */
-  const char *cpu;         /* processor entry */
-  const char *plugin;      /* network plug-in of its collective library; NULL: none */
-  int p2p, gdr;            /* FabReach: the farthest pair that communicates without host memory */
-  FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the fabric that these nodes usually have */
-  FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing */
-  FabParamList parts;      /* FabPartSpec */
-  FabParamList wires;      /* FabWireSpec */
-  const char *source, *date;
-} FabNodeSpec;
-
-/* Returns how many consecutive nodes share parts and so form one domain for collectives; 1: none do. */
-guint fab_node_spec_sharers (const FabNodeSpec *spec);
-
-/* Returns how many parts of this kind the node has. */
-guint fab_node_spec_n_parts (const FabNodeSpec *spec, FabPartKind kind);
-
-typedef struct {
-  const char *name, *summary;
-  FabModelChoice shape; /* FAB_MODEL_SHAPE */
-  const char *source, *date;
-} FabModelSpec;
-
-/* By how much measured times of collectives differ from predicted ones (sim/run/band.h), below a size. */
-typedef struct {
-  int place, operations;          /* FabPlanPlace, FabPlanOperations: sim/run/plan_kind.h */
-  FabBytes up_to_bytes;           /* first size that it does not hold for; 0: no end */
-  double low_factor, high_factor; /* measured over predicted time */
-  gint64 n_tables, n_families;    /* measured, that it rests on */
-} FabBandCellSpec;
-
-typedef struct {
-  const char *name; /* a family, "any", "unmeasured" or "unknown" */
-  const char *summary;
-  const char *library;      /* that ran the measured collectives; NULL: any */
-  double coverage_fraction; /* of all cases are between low and high */
-  FabParamList cells;       /* FabBandCellSpec, in the order of their sizes */
-  const char *source, *date;
-} FabBandSpec;
-
-typedef enum {
-  FAB_PRODUCT_ACCELERATOR,
-  FAB_PRODUCT_NODE, /* a machine; its price may include accelerators and NICs */
-  FAB_PRODUCT_NIC,
-  FAB_PRODUCT_SWITCH,
-  FAB_PRODUCT_CABLE,
-  FAB_PRODUCT_OPTIC, /* a transceiver at one end of a cable */
-  FAB_PRODUCT_RENT,  /* an hour of a node or of an accelerator in somebody's cloud */
-  FAB_N_PRODUCT_KINDS,
-} FabProductKind;
-
-extern const char *const fab_product_kind_names[]; /* "accelerator", "node", ...; NULL-ended */
-
-enum { FAB_SWITCH_LEAST_PORTS = 4 }; /* a tree needs at least this many */
-
-/* A product with its price and watts per piece. */
-typedef struct {
-  const char *name, *summary;
-  int kind; /* FabProductKind */
-  /* The entry that the product is, for ACCELERATOR and NODE; one of them for RENT; for other kinds, the link of its
-   * port or wire. NULL: none. */
-  const char *accelerator, *node, *link;
-  gint64 n_ports;        /* SWITCH */
-  gint64 links_per_port; /* SWITCH: most slower links into which a port can be split */
-  gint64 reach_mm;       /* CABLE: largest length */
-  gint64 n_optics;       /* CABLE: transceivers that it needs; 0: they are part of it */
-  /* Of one piece, or of one hour of a RENT; 0: the price is unknown; low and high 0: the spread is unknown. */
-  double price_usd, low_usd, high_usd;
-  const char *region;                  /* RENT: where the price holds; NULL: everywhere */
-  double power_watts;                  /* for cables 0 means none; for others, unknown */
-  gboolean has_accelerators, has_nics; /* NODE: its price includes them */
-  const char *source, *date;
-} FabProductSpec;
-
-/* The twelve sections of a catalogue file or a scenario. */
-typedef struct {
-  FabParamList links;        /* FabLinkSpec */
-  FabParamList accelerators; /* FabAcceleratorSpec */
-  FabParamList nodes;        /* FabNodeSpec */
-  FabParamList models;       /* FabModelSpec */
-  FabParamList products;     /* FabProductSpec */
-  FabParamList technologies; /* FabTechnology */
-  FabParamList processors;   /* FabProcessor */
-  FabParamList generations;  /* FabGeneration */
-  FabParamList bands;        /* FabBandSpec */
-  FabParamList efficiencies; /* FabEfficiency */
-  FabParamList failures;     /* FabFailureSetSpec */
-  FabParamList pairs;        /* FabPairSpec */
-} FabCatalogSections;
-
-extern const FabParam fab_catalog_params[];    /* describes FabCatalogSections */
-extern const FabParam fab_generation_params[]; /* describes FabGeneration */
+#include "sim/scenario/entries.h"
 
 typedef struct _FabCatalog FabCatalog;
 
@@ -273,25 +54,15 @@ const FabTechnology *fab_catalog_link_technology (const FabCatalog *self, const 
 /* What all links of the entry have in common; points into the entry and its technology's. */
 FabLinkClass fab_catalog_link_class (const FabCatalog *self, const FabLinkSpec *spec);
 
-/* Sections, for `describe` and for messages with the nearest name. fab_catalog_names returns a NULL-ended list, own
- * entries first. (transfer container) */
-typedef enum {
-  FAB_SECTION_LINKS,
-  FAB_SECTION_ACCELERATORS,
-  FAB_SECTION_NODES,
-  FAB_SECTION_MODELS,
-  FAB_SECTION_PRODUCTS,
-  FAB_SECTION_TECHNOLOGIES,
-  FAB_SECTION_PROCESSORS,
-  FAB_SECTION_GENERATIONS,
-  FAB_SECTION_BANDS,
-  FAB_SECTION_EFFICIENCIES,
-  FAB_SECTION_FAILURES,
-  FAB_SECTION_PAIRS,
-} FabCatalogSection;
+/* Names of a section, for `describe` and for messages with the nearest name: a NULL-ended list, own entries first.
+ * (transfer container) */
 const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection section);
 
-/* An entry of any section, which is what its table in fab_catalog_params describes; NULL: there is none. */
+/* A FabSchemaNamesFn for a FabCatalog. */
+const char **fab_catalog_reference_names (gpointer catalog, FabRefers refers);
+
+/* An entry of any section, which is what its table in fab_catalog_params (catalog_params.h) describes; NULL: there is
+ * none. */
 gconstpointer fab_catalog_entry (const FabCatalog *self, FabCatalogSection section, const char *name);
 
 /* Whether the scenario itself defines an entry with this name. */

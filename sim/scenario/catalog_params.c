@@ -335,17 +335,6 @@ const FabParam fab_model_params[] = {
   { .key = NULL },
 };
 
-const char *const fab_product_kind_names[] = {
-  [FAB_PRODUCT_ACCELERATOR] = "accelerator",
-  [FAB_PRODUCT_NODE] = "node",
-  [FAB_PRODUCT_NIC] = "nic",
-  [FAB_PRODUCT_SWITCH] = "switch",
-  [FAB_PRODUCT_CABLE] = "cable",
-  [FAB_PRODUCT_OPTIC] = "optic",
-  [FAB_PRODUCT_RENT] = "rent",
-  NULL,
-};
-
 const FabParam fab_product_params[] = {
   NAME_ROWS (FabProductSpec),
   { ROW ("kind", CHOICE, FabProductSpec, kind, NULL,

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalog_params.h - the rows of the catalogue sections, private to sim/scenario.
+/* catalog_params.h - the rows of the catalogue sections.
  *
  * A catalogue file holds the sections at its root, a scenario beside its own keys. `struct_` and `prefix_` say where
  * they are in the struct: FAB_CATALOG_ROWS (FabScenarioSpec, own.).
  */
 #pragma once
 
-#include "sim/scenario/catalog.h"
-#include "sim/scenario/reliability_params.h"
+#include "sim/scenario/entries.h"
 
 #define FAB_N_SECTIONS 12
+
+extern const FabParam fab_catalog_params[];    /* describes FabCatalogSections */
+extern const FabParam fab_generation_params[]; /* describes FabGeneration */
 
 extern const FabParam fab_link_params[];
 extern const FabParam fab_accelerator_params[];
@@ -93,22 +95,6 @@ extern const FabParam fab_efficiency_params[];
     .table = fab_pair_params, .table_size = sizeof (FabPairSpec),                                          \
     .help = "Bands of ratios of two times, measured over predicted, by what the two have in common."       \
   }
-
-/* Checks what no table can express, over the sections of several files at once (NULL-ended): a name is unique within
- * its section, wires end at parts of their node, packet sizes are consistent. `is_shipped`: every entry must have a
- * source and a date. */
-void fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *const *all,
-                                 gboolean is_shipped);
-
-/* Checks one entry of `efficiencies` (efficiency.c). */
-void fab_catalog_check_efficiency (FabSchemaReader *reader, const FabEfficiency *self, gboolean is_shipped);
-
-/* Reports each of these links (FabLinkSpec) that is a wire inside the node and names no technology: what the node can
- * do depends on whether a wire is PCIe, or connects accelerators or sockets. */
-void fab_catalog_check_wires (FabSchemaReader *reader, const FabParamList *links, const FabNodeSpec *node);
-
-/* A FabSchemaNamesFn for a FabCatalog. */
-const char **fab_catalog_reference_names (gpointer catalog, FabRefers refers);
 
 /* Returns the entries of one section; `entry_size` may be NULL. */
 const FabParamList *fab_catalog_section (const FabCatalogSections *sections, guint section,

@@ -2,8 +2,6 @@
 /* efficiency.c - cells and effects of the catalogue's `efficiencies`. A look-up is linear in the entries. */
 #include "sim/scenario/efficiency.h"
 
-#include "sim/scenario/catalog_params.h"
-
 static gboolean
 is_same (const char *a, const char *b)
 {
@@ -72,15 +70,4 @@ fab_efficiency_find (const FabCatalog *catalog, const FabEfficiencyKey *key)
     found.values.issue_ps = issue_ps;
   }
   return found;
-}
-
-void
-fab_catalog_check_efficiency (FabSchemaReader *reader, const FabEfficiency *self, gboolean is_shipped)
-{
-  if (!is_shipped || self->name == NULL)
-    return;
-  if (self->source == NULL)
-    fab_schema_report (reader, &self->name, "'%s' has no source", self->name);
-  if (self->date == NULL)
-    fab_schema_report (reader, &self->name, "'%s' has no date", self->name);
 }

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "sim/scenario/catalog_params.h"
-
 static const FabPartSpec *
 part_at (const FabNodeSpec *node, guint index)
 {
@@ -102,30 +100,4 @@ fab_node_spec_n_systems (const FabNodeSpec *node)
   for (guint w = 0; w < node->wires.n; w++)
     unite_ends (&sockets, node, (const FabWireSpec *) node->wires.data + w);
   return MAX (sockets.n_sets, 1);
-}
-
-/* --- technologies of wires --- */
-
-static gboolean
-has_wire (const FabNodeSpec *node, const char *link)
-{
-  const FabWireSpec *wires = node->wires.data;
-
-  for (guint i = 0; i < node->wires.n; i++)
-    if (g_strcmp0 (wires[i].link, link) == 0)
-      return TRUE;
-  return FALSE;
-}
-
-void
-fab_catalog_check_wires (FabSchemaReader *reader, const FabParamList *links, const FabNodeSpec *node)
-{
-  const FabLinkSpec *all = links->data;
-
-  for (guint i = 0; i < links->n; i++)
-    if (all[i].technology == NULL && all[i].name != NULL && has_wire (node, all[i].name))
-      fab_schema_report (reader, &all[i].name,
-                         "link '%s' is a wire inside node '%s', so it must say its technology; "
-                         "'fabricast describe technologies' lists them",
-                         all[i].name, node->name);
 }

@@ -2,7 +2,7 @@
 /* node_wires.h - which members of a node's parts its wires connect, and what follows from that. */
 #pragma once
 
-#include "sim/scenario/catalog.h"
+#include "sim/scenario/entries.h"
 
 /* Ends of a wire: the part's index in `parts`, the first of its members that the name means, and how many they are:
  * "gpu" means all members, "gpu3" one of them. The catalogue has checked that there is such a part. */

@@ -8,81 +8,9 @@
  */
 #pragma once
 
-#include "sim/base/param.h"
 #include "sim/scenario/catalog.h"
 #include "sim/scenario/edits.h"
-#include "sim/scenario/mix_params.h"
-
-/* The numbers of `cost` that are not known exactly, at the end where machines are cheap or where they are dear. */
-typedef struct {
-  double usd_per_kwh, pue_factor, years, usd_per_gpu_hour, maintenance_fraction, staff_usd_per_year,
-      site_usd_per_kw_month, utilisation_fraction; /* 0: as in `cost` itself */
-} FabCostEndSpec;
-
-typedef struct {
-  double usd_per_kwh;
-  /* power drawn by the site over power drawn by its machines (power usage effectiveness) */
-  double pue_factor;
-  double years;                 /* time for which the purchase is used */
-  double usd_per_gpu_hour;      /* price of rented machines, which includes everything; 0: bought */
-  const char *rent;             /* product of kind RENT; NULL: none */
-  double maintenance_fraction;  /* of the purchase price, for each year */
-  double staff_usd_per_year;    /* of the whole machine */
-  double site_usd_per_kw_month; /* of what the machines draw at most */
-  double utilisation_fraction;  /* hours in which the machine works over all hours; 0: all */
-  FabCostEndSpec low, high;
-  double busy_fraction,
-      /* Share of an accelerator's watts while a kernel computes, and while none does. */
-      waiting_fraction;
-  gint64 nic_cable_mm, switch_cable_mm; /* lengths of the cables */
-} FabCostSpec;
-
-typedef struct {
-  const char *node; /* node entry */
-  gint64 nodes;
-  gint64 gpus_per_node;              /* 0: all of the node's accelerators */
-  gint64 nics_per_node;              /* 0: all of the node's NICs */
-  gint64 domain_nodes;               /* nodes used of each domain of nodes that share a switch; 0: all */
-  const char *nic;                   /* link entry of the NIC ports; NULL: the node's own */
-  FabBytesPerS nic_rate_bytes_per_s; /* of those ports; 0: the entry's line rate */
-  FabPower power_cap;                /* of one accelerator; a share of 1: none */
-  FabModelChoice fabric; /* FAB_MODEL_FABRIC; the node's usual one where the scenario says nothing */
-  FabModelChoice route;  /* FAB_MODEL_ROUTE; likewise */
-  gint64 places;         /* that the fabric has room for; 0: as many as nodes */
-  int placement;         /* FabPlacement */
-  gint64 place_stride;   /* for FAB_PLACEMENT_STRIDED */
-  const char *p2p, *gdr; /* a name of fab_reach_names; NULL: what the node can */
-  gboolean has_relays;   /* as in FabCluster */
-  gboolean has_gds;
-} FabClusterSpec;
-
-typedef struct {
-  const char *name;
-  const char *summary; /* as written, or the title of an edited scenario (title.h) */
-  const char *include; /* always NULL: what the files hold has been laid under the rest */
-  gint64 seed;
-  gint64 iterations;
-  gboolean has_contention; /* collectives take multiprocessors from kernels */
-  gboolean is_folded;      /* what is alike is looked at once */
-  FabClusterSpec cluster;
-  FabModelChoice fidelity;    /* FAB_MODEL_NET */
-  FabModelChoice collectives; /* FAB_MODEL_LIBRARY */
-  FabParamList schedules;     /* FabScheduleSpec */
-  FabModelChoice job;         /* FAB_MODEL_WORKLOAD */
-  FabParamList faults;        /* FabFaultSpec */
-  FabParamList circuits;      /* FabCircuitSpec */
-  FabParamList background;    /* FabBackgroundSpec */
-  FabParamList neighbours;    /* FabNeighbourSpec */
-  FabMixSpec mix;
-  FabCostSpec cost;
-  FabReliabilitySpec reliability;
-  FabCatalogSections own; /* links, accelerators, nodes, models, products of this scenario */
-} FabScenarioSpec;
-
-/* Returns how many nodes that follow one another share switches and are one domain for collectives; 1: none do. */
-guint fab_cluster_spec_sharers (const FabClusterSpec *self, const FabNodeSpec *node);
-
-extern const FabParam fab_scenario_params[]; /* of FabScenarioSpec */
+#include "sim/scenario/scenario_params.h"
 
 typedef struct _FabScenario FabScenario;
 

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "sim/scenario/scenario.h"
+#include "sim/scenario/scenario_params.h"
 
 /* "megatron, mixtral-8x7b, tensor 2, expert 8, pipeline 4 on 32 x dgx-h100, rail fabric". Every model of the
  * spec must have been found. (transfer full) */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choices.h - what the library chose for the collectives of a point, and where two points differ in it.
+/* choices.h - what the library chose for the collectives of a simulation.
  *
  * The algorithm, the protocol and the number of channels are the library's. They change by steps where a rate or a
  * number of GPUs changes smoothly, and a step of training may then take longer with a better machine.
  */
 #pragma once
 
-#include "sim/study/point.h"
+#include "sim/run/simulation.h"
 
 /* All collectives of one operation, dimension of parallelism and size, rounded to two digits. The texts are static. */
 typedef struct {
@@ -16,6 +16,10 @@ typedef struct {
   double seconds; /* in sum, of the last iteration */
 } FabChoice;
 
+/* Whether two are for the same collectives; whether the library chose the same for them. */
+gboolean fab_choice_is_same_work (const FabChoice *a, const FabChoice *b);
+gboolean fab_choice_is_same (const FabChoice *a, const FabChoice *b);
+
 /* FabChoice of the collectives of the last iteration, those that take longest first. (transfer full) */
 GArray *fab_choices_of (const FabSimulation *simulation);
 
@@ -23,22 +27,3 @@ GArray *fab_choices_of (const FabSimulation *simulation);
  * NULL, is NULL: nothing is known. (transfer full) */
 char *fab_choices_write (const GArray *self);
 GArray *fab_choices_read (const char *text);
-
-/* Two choices for the same collectives. */
-typedef struct {
-  const FabChoice *before, *after;
-} FabChoiceChange;
-
-/* FabChoiceChange of collectives that take a part of the time in both points, the largest first; empty where a list is
- * not known. It points into the lists. (transfer full) */
-GArray *fab_choice_changes (const FabPoint *before, const FabPoint *after);
-
-/* By what fraction the step of `after` is longer; 0 where it is no more than 1 %. */
-double fab_choice_slowdown (const FabPoint *before, const FabPoint *after);
-
-/* Why it is, in words: "64 channels occupy multiprocessors in place of 16, and compute takes 31 ms longer". `change`
- * is the largest. (transfer full) */
-char *fab_choice_reason (const FabPoint *before, const FabPoint *after, const FabChoiceChange *change);
-
-/* "all_reduce of 41 MB by ring simple with 64 channels in place of nvls_tree simple with 16". (transfer full) */
-char *fab_choice_words (const FabChoiceChange *change);

@@ -2,6 +2,7 @@
 #include "sim/study/study_bottleneck.h"
 
 #include "sim/base/thread_pool.h"
+#include "sim/decision/bottleneck_find.h"
 
 /* As many as the point has; 0, as many as the scenario has, where the study leaves that open. */
 static guint

@@ -19,7 +19,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/run/run.h"
-#include "sim/study/choices.h"
+#include "sim/study/choice_changes.h"
 #include "sim/verdict/verdict.h"
 #include "tests/support/play.h"
 #include "tests/support/seeds.h"

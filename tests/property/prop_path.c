@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include "sim/fabric/multipath.h"
+#include "sim/fabric/path_finder.h"
 #include "tests/support/seeds.h"
 
 enum { MOST = 9 };

@@ -5,6 +5,7 @@
 
 #include "models/models.h"
 #include "sim/assembly/nic_subset.h"
+#include "sim/fabric/path_finder.h"
 #include "sim/fabric/search.h"
 #include "sim/machine/hop.h"
 #include "sim/scenario/node_wires.h"

@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
+#include "sim/scenario/catalog_params.h"
 #include "sim/verdict/verdict.h"
 #include "tests/support/params.h"
 #include "tests/support/play.h"

@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 
 #include "models/models.h"
+#include "sim/scenario/catalog_params.h"
 #include "tests/support/test.h"
 
 #define CATALOG FAB_SOURCE_DIR "/models/catalog"

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "sim/scenario/catalog_params.h"
+
 #define ROW(struct_, key_, type_, field_, fallback_, help_)                            \
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
   .fallback = fallback_, .help = help_

@@ -8,6 +8,7 @@
 
 #include "models/library/nccl/parts.h"
 #include "sim/base/error.h"
+#include "sim/scenario/catalog_params.h"
 
 /* Compares measured rates with those that the base's line and packets allow. O(sizes). */
 

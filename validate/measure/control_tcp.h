@@ -4,7 +4,7 @@
 
 #include <gio/gio.h>
 
-#include "validate/measure/pair.h"
+#include "validate/measure/control.h"
 
 /* Every wait looks this often whether `canceller` (may be NULL) says that the person wants to end. */
 #define FAB_MEASURE_SLICE_MS 100
@@ -36,3 +36,21 @@ gboolean fab_socket_fail (const char *who, int code, GError **error);
 
 /* Sets *error: the other end closed the connection. Returns FALSE. */
 gboolean fab_socket_ended (const char *who, GError **error);
+
+/* Connects by TCP (IPv4, IPv6 or a host name). `peer` is HOST[:PORT]. Here and below, `canceller` (may be NULL) ends
+ * the wait with G_IO_ERROR_CANCELLED when the person wants to end. (transfer full) */
+FabControl *fab_control_connect (const char *peer, guint timeout_s, FabMeasureHost *canceller,
+                                 GError **error);
+
+/* Listens at [HOST]:PORT; without HOST at the loopback address, which only this machine reaches. */
+typedef struct _FabListener FabListener;
+FabListener *fab_listener_new (const char *listen, guint timeout_s, FabMeasureHost *canceller,
+                               GError **error);
+guint fab_listener_port (const FabListener *self);        /* useful when the port was ":0" */
+gboolean fab_listener_is_local (const FabListener *self); /* only this machine reaches it */
+
+/* Waits for the next asking end; `timeout_s` 0: without limit. Of several connections, the first that has introduced
+ * itself is next: silent ones hold nobody up, and one that says nothing for 5 s is an error. (transfer full) */
+FabControl *fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *canceller,
+                                 GError **error);
+void fab_listener_free (FabListener *self);

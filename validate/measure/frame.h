@@ -19,7 +19,7 @@
  */
 #pragma once
 
-#include "validate/measure/pair.h"
+#include "validate/measure/control.h"
 
 #define FAB_FRAME_VERSION 2u
 

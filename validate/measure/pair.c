@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "validate/measure/control_tcp.h"
 #include "validate/measure/frame.h"
 #include "validate/measure/secret.h"
 #include "validate/measure/stats.h"
@@ -36,19 +37,6 @@ typedef struct {
   FabMeasureKind kind;     /* the kind that is being measured */
   FabTimePs round_trip_ps; /* of PROBE_BYTES; 0: unknown */
 } Asker;
-
-gboolean
-fab_control_check (const FabControl *self, GError **error)
-{
-  if (self->canceller && self->canceller->is_cancelled (self->canceller)) {
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "interrupted");
-    return FALSE;
-  }
-  return self->end_us == 0 || g_get_monotonic_time () < self->end_us
-      || fab_throw (error, FAB_ERROR_IO,
-                    "%s has had its time: the listening end gives no more to one that asks (--session-limit)",
-                    self->there);
-}
 
 static FabBytes
 largest_size (const FabMeasurePlan *plan)

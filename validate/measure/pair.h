@@ -8,48 +8,12 @@
  */
 #pragma once
 
+#include "validate/measure/control.h"
 #include "validate/measure/host.h"
 
 /* The largest message that a serving end takes, 16 GiB: backends make buffers of a few times this size, and no product
  * of it leaves 64 bits. */
 #define FAB_PAIR_MAX_BYTES ((FabBytes) 1 << 34)
-
-/* A channel for ordered bytes between the two ends, apart from what is measured. */
-typedef struct _FabControl FabControl;
-
-struct _FabControl {
-  gboolean (*send) (FabControl *self, gconstpointer data, gsize size, GError **error);
-  /* receives exactly `size` bytes, or fails */
-  gboolean (*receive) (FabControl *self, gpointer data, gsize size, GError **error);
-  void (*close) (FabControl *self); /* frees the channel too */
-  char *here, *there;               /* names of the two ends for series: addresses */
-  guint timeout_s;                  /* limit of each send and receive, where there is one */
-  gint64 end_us;                    /* when all must be over, as of g_get_monotonic_time; 0: no limit */
-  FabMeasureHost *canceller;        /* says when the person wants to end; NULL: never */
-  gboolean is_known;                /* the end that asks has said who it is, and proved that it may */
-};
-
-/* Fails with G_IO_ERROR_CANCELLED when the person wants to end, and with FAB_ERROR_IO when the conversation has reached
- * `end_us`. Whatever waits without the control channel calls it several times a second. */
-gboolean fab_control_check (const FabControl *self, GError **error);
-
-/* Connects by TCP (IPv4, IPv6 or a host name). `peer` is HOST[:PORT]. Here and below, `canceller` (may be NULL) ends
- * the wait with G_IO_ERROR_CANCELLED when the person wants to end. (transfer full) */
-FabControl *fab_control_connect (const char *peer, guint timeout_s, FabMeasureHost *canceller,
-                                 GError **error);
-
-/* Listens at [HOST]:PORT; without HOST at the loopback address, which only this machine reaches. */
-typedef struct _FabListener FabListener;
-FabListener *fab_listener_new (const char *listen, guint timeout_s, FabMeasureHost *canceller,
-                               GError **error);
-guint fab_listener_port (const FabListener *self);        /* useful when the port was ":0" */
-gboolean fab_listener_is_local (const FabListener *self); /* only this machine reaches it */
-
-/* Waits for the next asking end; `timeout_s` 0: without limit. Of several connections, the first that has introduced
- * itself is next: silent ones hold nobody up, and one that says nothing for 5 s is an error. (transfer full) */
-FabControl *fab_listener_accept (FabListener *self, guint timeout_s, FabMeasureHost *canceller,
-                                 GError **error);
-void fab_listener_free (FabListener *self);
 
 /* One end of a connection that moves messages. */
 typedef struct _FabPair FabPair;

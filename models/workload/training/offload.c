@@ -3,7 +3,7 @@
 
 #include "models/workload/training/streams.h"
 #include "sim/machine/hop.h"
-#include "sim/machine/nic_paths.h"
+#include "sim/machine/staging.h"
 
 static const double adam_bytes = 30; /* memory traffic of Adam for one parameter; see offload.h */
 

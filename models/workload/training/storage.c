@@ -23,7 +23,7 @@
 
 #include "sim/base/error.h"
 #include "sim/machine/hop.h"
-#include "sim/machine/nic_paths.h"
+#include "sim/machine/staging.h"
 
 static const char *const places[] = { "nvme", "network", NULL };
 

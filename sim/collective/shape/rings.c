@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-#include "sim/machine/nic_paths.h"
+#include "sim/machine/rails.h"
 #include "sim/solve/ring_search.h"
 
 /* How rings may pass through a node. */

@@ -5,10 +5,13 @@
 #pragma once
 
 #include "sim/shortcut/memo/episode_tree.h"
-#include "sim/shortcut/memo/episodes.h"
+#include "sim/shortcut/memo/episodes_count.h"
 #include "sim/shortcut/memo/net_replicas.h"
 #include "sim/shortcut/memo/plan_ids.h"
 #include "sim/shortcut/memo/plan_shapes.h"
+#include "sim/shortcut/memo/warm_up.h"
+
+enum { FAB_SAMPLES = 4 };
 
 /* Collectives that are alike, which may begin episodes. */
 typedef struct {

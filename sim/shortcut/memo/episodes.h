@@ -21,29 +21,17 @@
  * events at the same ps the network's come first, the network has finished a ps before a collective begins in it, and
  * collectives that end in the same ps do so in the order in which they have begun. So both give the same figures to the
  * last digit (to within rounding to a ps where fewer collectives fold further, plays.h), except where the network draws
- * random numbers: then FAB_SAMPLES episodes that begin with the same collective are played, each with numbers of its
- * own, and stand for all in turn.
+ * random numbers: then FAB_SAMPLES (episode_books.h) episodes that begin with the same collective are played, each with
+ * numbers of its own, and stand for all in turn.
  *
  * A network on the jobs' engine is played directly: nothing is remembered.
  */
 #pragma once
 
+#include "sim/shortcut/memo/episodes_count.h"
 #include "sim/shortcut/memo/warm_up.h"
 
-enum { FAB_SAMPLES = 4 };
-
 typedef struct _FabEpisodes FabEpisodes;
-
-/* How much was played. The tree's memory is bounded: what does not fit is played each time. */
-typedef struct {
-  guint64 n_episodes;    /* that have ended */
-  guint64 n_remembered;  /* of them, played no event of the network */
-  guint64 n_replays;     /* times that an episode was played from its begin to where it was new */
-  guint64 n_collectives; /* that have ended */
-  guint64 n_collectives_remembered;
-  guint64 n_joins;   /* times that two episodes became one */
-  guint64 n_skipped; /* packets times links that were not played, because rounds repeat */
-} FabEpisodesCount;
 
 /* `engine` is the jobs'. With an engine of its own the network must be new; it becomes a companion of `engine`. Both
  * outlive the episodes, and so do `params`, with which the network was made; with NULL all that overlaps is one

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/decision/bottleneck.h"
+#include "sim/decision/bottleneck_find.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;

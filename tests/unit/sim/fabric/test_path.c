@@ -2,7 +2,7 @@
 /* test_path.c - fewest links, then the widest, never through an accelerator. Random: prop_path.c. */
 #include "tests/support/test.h"
 
-#include "sim/fabric/path.h"
+#include "sim/fabric/path_finder.h"
 #include "sim/fabric/search.h"
 
 /* Vertices are numbered in the order of `kinds`: a accelerator, s switch. Joins are pairs of digits and a rate. */

@@ -2,6 +2,7 @@
 /* test_reach.c - distances inside a node, in the words of nvidia-smi. */
 #include "tests/support/test.h"
 
+#include "sim/fabric/path_finder.h"
 #include "sim/fabric/reach.h"
 #include "tests/support/technologies.h"
 

@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 
 #include "sim/base/error.h"
+#include "sim/scenario/catalog_params.h"
 #include "tests/support/small_models.h"
 #include "tests/support/test.h"
 

@@ -2,7 +2,7 @@
 /* test_library_choices.c - what the library chose for two points, as a text of a file and in words. */
 #include "tests/support/test.h"
 
-#include "sim/study/choices.h"
+#include "sim/study/choice_changes.h"
 
 static const char
     before_text[] = "all_reduce data 41000000 nvls_tree simple 16 1.5;all_gather data 1000 ring ll 2 0.001",

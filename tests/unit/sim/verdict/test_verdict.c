@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "sim/decision/bottleneck.h"
+#include "sim/decision/bottleneck_find.h"
 #include "sim/verdict/verdict.h"
 #include "tests/support/play.h"
 

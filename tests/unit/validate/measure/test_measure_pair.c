@@ -8,6 +8,7 @@
 #include "validate/measure/control_tcp.h"
 #include "validate/measure/frame.h"
 #include "validate/measure/host_run.h"
+#include "validate/measure/pair.h"
 
 #define MS_PS (G_GINT64_CONSTANT (1000000000))
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* request.h - a text with measurements, and what its reader is told beside it. */
+#pragma once
+
+#include "formats/text/text.h"
+#include "sim/base/units.h"
+
+typedef struct {
+  FabFileText file;
+  const char *format;  /* NULL: recognised from the text */
+  const char *system;  /* for all series; NULL: the system in the text, or unknown */
+  const char *source;  /* NULL: the file */
+  FabBytes size_bytes; /* message size, for tools that do not print it; 0: their default */
+  guint n_ranks;       /* ranks of collectives, for tools that do not print it; 0: the number in the text */
+} FabMeasurementRequest;

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catalog_check.c - names are unique, wires end at parts of their node, packets have a payload, every shipped entry has
+ * a source and a date. Each violation is a diagnostic at its field. */
+#include "sim/scenario/catalog_check.h"
+
+#include <string.h>
+
+#include "sim/scenario/catalog_params.h"
+
+static const char *const section_words[FAB_N_SECTIONS] = { "link",       "accelerator",     "node",
+                                                           "model",      "product",         "technology",
+                                                           "processor",  "generation",      "band",
+                                                           "efficiency", "set of failures", "pair" };
+
+static void
+check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
+{
+  const char *word = section_words[section];
+
+  if (*name != NULL && !g_hash_table_add (seen, (gpointer) *name))
+    fab_schema_report (reader, name, "%s '%s' is defined twice", word, *name);
+}
+
+static void
+check_origin (FabSchemaReader *reader, const char *const *name, const char *source, const char *date)
+{
+  if (*name != NULL && source == NULL)
+    fab_schema_report (reader, name, "'%s' has no source", *name);
+  if (*name != NULL && date == NULL)
+    fab_schema_report (reader, name, "'%s' has no date", *name);
+}
+
+/* Links ---------------------------------------------------------------------------------------------- */
+
+static void
+check_drive (FabSchemaReader *reader, const FabLinkDriveSpec *drive, gboolean is_shipped)
+{
+  gboolean is_stated = drive->payload_bytes > 0 || drive->achievable_fraction < 1.0;
+
+  if (drive->payload_bytes == 0 && drive->overhead_bytes > 0)
+    fab_schema_report (reader, &drive->overhead_bytes, "a packet with `overhead` needs a `payload`");
+  if (is_shipped && is_stated && drive->source == NULL)
+    fab_schema_report (reader, &drive->payload_bytes, "these packets have no source");
+}
+
+/* Short messages may be faster than the wire for a while (caches, the buckets of a rate limit); long messages may
+ * not. */
+static void
+check_last_regime (FabSchemaReader *reader, const FabLinkSpec *link, const FabMessageRegime *last)
+{
+  const double rounding = 1.02;
+  double packets = link->copy.payload_bytes > 0
+                     ? (double) (link->copy.payload_bytes + link->copy.overhead_bytes)
+                           / (double) link->copy.payload_bytes
+                     : 1;
+  double most = (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction
+              / packets;
+
+  if (link->signalling_bytes_per_s > 0 && (double) last->rate_bytes_per_s > most * rounding)
+    fab_schema_report (reader, &last->rate_bytes_per_s,
+                       "long messages have %.6g GB/s; packets leave only %.6g GB/s of link '%s'",
+                       (double) last->rate_bytes_per_s / 1e9, most / 1e9, link->name);
+}
+
+static void
+check_messages (FabSchemaReader *reader, const FabLinkSpec *link)
+{
+  const FabMessageRegime *regimes = link->messages.data;
+  const FabMessageRegime *last[FAB_N_WAYS] = { NULL };
+
+  for (guint i = 0; i < link->messages.n; i++) {
+    const FabMessageRegime *before = last[regimes[i].way];
+
+    if (before != NULL && before->up_to_bytes == 0)
+      fab_schema_report (
+          reader, &regimes[i].way,
+          "the row before it has no up_to, so this row is never used; only the last row of a way has none");
+    else if (before != NULL && regimes[i].up_to_bytes > 0 && regimes[i].up_to_bytes <= before->up_to_bytes)
+      fab_schema_report (reader, &regimes[i].up_to_bytes,
+                         "rows of a way go from small to large; this row ends at or below the row before");
+    last[regimes[i].way] = &regimes[i];
+  }
+  if (link->messages.n > 0 && last[FAB_WAY_ONE] == NULL)
+    fab_schema_report (reader, &regimes[0].rate_bytes_per_s,
+                       "no row has way: one, which is for a message without traffic in the other direction");
+  for (guint way = 0; way < FAB_N_WAYS; way++)
+    if (last[way] != NULL)
+      check_last_regime (reader, link, last[way]);
+}
+
+static void
+check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shipped)
+{
+  const double most = 1e15; /* so that 4096 times twice this rate still fits 64 bits */
+  double rate = (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction;
+  check_drive (reader, &link->copy, is_shipped);
+  check_drive (reader, &link->kernel, is_shipped);
+  check_drive (reader, &link->multimem, is_shipped);
+  if (is_shipped && link->collective_fraction > 0 && link->collective_source == NULL)
+    fab_schema_report (reader, &link->collective_fraction, "this share has no collective_source");
+  if (link->signalling_bytes_per_s > 0 && !(rate >= 1 && rate <= most))
+    fab_schema_report (reader, &link->signalling_bytes_per_s,
+                       "link '%s': lanes x signalling x coding is %.3g B/s; it must be from 1 to %.0e",
+                       link->name, rate, most);
+  check_messages (reader, link);
+  if (link->measured.from_bytes > link->measured.to_bytes)
+    fab_schema_report (reader, &link->measured.from_bytes,
+                       "`from` is larger than `to`; write the smaller size first");
+  if (is_shipped)
+    check_origin (reader, &link->name, link->source, link->date);
+}
+
+/* Nodes ---------------------------------------------------------------------------------------------- */
+
+/* Whether `end` names a part, or one of its members: "gpu", or "gpu3" of a part with more than 3. */
+static gboolean
+names_part (GHashTable *parts, const char *end)
+{
+  gsize length = strlen (end);
+
+  if (g_hash_table_contains (parts, end))
+    return TRUE;
+  while (length > 1 && g_ascii_isdigit (end[length - 1])) {
+    g_autofree char *name = g_strndup (end, --length);
+    const FabPartSpec *part = g_hash_table_lookup (parts, name);
+    guint64 member;
+
+    if (part != NULL
+        && g_ascii_string_to_unsigned (end + length, 10, 0, (guint64) part->count - 1, &member, NULL))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+check_wire_end (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *parts, const char *const *end)
+{
+  g_autofree const char **names = NULL;
+  const char *nearest;
+
+  if (*end == NULL || names_part (parts, *end))
+    return;
+  names = (const char **) g_hash_table_get_keys_as_array (parts, NULL);
+  nearest = fab_diagnostics_nearest (reader->diagnostics, *end, names);
+  if (nearest != NULL)
+    fab_schema_report (reader, end, "node '%s' has no part '%s'; nearest is '%s'", node->name, *end, nearest);
+  else
+    fab_schema_report (reader, end, "node '%s' has no part '%s'", node->name, *end);
+}
+
+/* Whether `name` looks like a member of the part: "gpu1" beside a part "gpu" of more than one. */
+static gboolean
+is_member_name (const char *name, const FabPartSpec *part)
+{
+  guint64 member;
+
+  return name && part->name && g_str_has_prefix (name, part->name) && strlen (name) > strlen (part->name)
+      && g_ascii_string_to_unsigned (name + strlen (part->name), 10, 0, (guint64) MAX (part->count, 1) - 1,
+                                     &member, NULL);
+}
+
+/* Fills `by_name`: name -> FabPartSpec. */
+static void
+check_parts (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *by_name)
+{
+  const FabPartSpec *parts = node->parts.data;
+  gboolean has_accelerator = FALSE, has_nic = FALSE;
+
+  for (guint i = 0; i < node->parts.n; i++) {
+    has_accelerator |= parts[i].kind == FAB_PART_ACCELERATOR;
+    has_nic |= parts[i].kind == FAB_PART_NIC;
+    if (parts[i].name != NULL
+        && !g_hash_table_insert (by_name, (gpointer) parts[i].name, (gpointer) &parts[i]))
+      fab_schema_report (reader, &parts[i].name, "part '%s' is defined twice", parts[i].name);
+  }
+  for (guint i = 0; i < node->parts.n; i++)
+    for (guint j = 0; j < node->parts.n; j++)
+      if (is_member_name (parts[i].name, &parts[j]))
+        fab_schema_report (reader, &parts[i].name, "part '%s' has the name of a member of part '%s'",
+                           parts[i].name, parts[j].name);
+  if (!has_accelerator)
+    fab_schema_report (reader, &node->name, "node '%s' has no part of kind accelerator", node->name);
+  if (node->nic != NULL && !has_nic)
+    fab_schema_report (reader, &node->nic, "node '%s' names a NIC link and has no part of kind nic",
+                       node->name);
+}
+
+/* Nodes that share parts form one domain, so all shared parts must give the same number. */
+static void
+check_sharing (FabSchemaReader *reader, const FabNodeSpec *node)
+{
+  const FabPartSpec *parts = node->parts.data;
+  gint64 most = fab_node_spec_sharers (node);
+
+  for (guint i = 0; i < node->parts.n; i++) {
+    if (parts[i].shared <= 1)
+      continue;
+    if (parts[i].shared != most)
+      fab_schema_report (reader, &parts[i].shared,
+                         "part '%s' is shared by %" G_GINT64_FORMAT " nodes and another by %" G_GINT64_FORMAT
+                         "; shared parts of a node must agree",
+                         parts[i].name, parts[i].shared, most);
+    if (parts[i].kind != FAB_PART_SWITCH)
+      fab_schema_report (reader, &parts[i].shared, "part '%s' is not a switch; nodes can share only switches",
+                         parts[i].name);
+  }
+}
+
+static void
+check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shipped)
+{
+  g_autoptr (GHashTable) parts = g_hash_table_new (g_str_hash, g_str_equal);
+  const FabWireSpec *wires = node->wires.data;
+
+  if (node->name == NULL) /* the missing name is already reported */
+    return;
+  check_parts (reader, node, parts);
+  check_sharing (reader, node);
+  for (guint i = 0; i < node->wires.n; i++) {
+    check_wire_end (reader, node, parts, &wires[i].from);
+    check_wire_end (reader, node, parts, &wires[i].to);
+    if (wires[i].map == FAB_WIRE_BLOCK && wires[i].from && g_strcmp0 (wires[i].from, wires[i].to) == 0)
+      fab_schema_report (reader, &wires[i].to,
+                         "'%s' to itself joins nothing; write map: all to connect every pair", wires[i].to);
+    if ((wires[i].map == FAB_WIRE_RING || wires[i].map == FAB_WIRE_PAIRS)
+        && g_strcmp0 (wires[i].from, wires[i].to) != 0)
+      fab_schema_report (reader, &wires[i].to,
+                         "ring and pairs connect the members of one part; '%s' and '%s' are two parts",
+                         wires[i].from, wires[i].to);
+  }
+  if (is_shipped)
+    check_origin (reader, &node->name, node->source, node->date);
+}
+
+/* Products ------------------------------------------------------------------------------------------- */
+
+static gboolean
+names_its_entry (const FabProductSpec *self)
+{
+  gboolean is_rent = self->kind == FAB_PRODUCT_RENT, has_link = !is_rent && self->kind > FAB_PRODUCT_NODE;
+  return (self->accelerator != NULL) + (self->node != NULL) + (self->link != NULL) == 1
+      && has_link == (self->link != NULL)
+      && (is_rent || (self->kind == FAB_PRODUCT_NODE) == (self->node != NULL));
+}
+
+static void
+check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean is_shipped)
+{
+  static const char *const wanted[] = { "an `accelerator`", "a `node`", "a `link`",
+                                        "a `node` or accelerator" };
+  guint entry = product->kind == FAB_PRODUCT_RENT ? 3 : (guint) MIN (product->kind, FAB_PRODUCT_NIC);
+
+  if (product->name == NULL) /* the missing name is already reported */
+    return;
+  if (!names_its_entry (product))
+    fab_schema_report (reader, &product->kind,
+                       "product '%s' is of kind %s, so it must name %s and nothing else", product->name,
+                       fab_product_kind_names[product->kind], wanted[entry]);
+  else if (product->kind == FAB_PRODUCT_SWITCH && product->n_ports < FAB_SWITCH_LEAST_PORTS)
+    fab_schema_report (reader, &product->n_ports, "switch '%s' needs at least %d `ports`", product->name,
+                       FAB_SWITCH_LEAST_PORTS);
+  if (product->low_usd > product->price_usd
+      || (product->high_usd > 0 && product->high_usd < product->price_usd))
+    fab_schema_report (reader, &product->price_usd, "the price of '%s' is not from low_usd to high_usd",
+                       product->name);
+  if (is_shipped)
+    check_origin (reader, &product->name, product->source, product->date);
+}
+
+/* Processors ----------------------------------------------------------------------------------------- */
+
+static void
+check_slowdown (FabSchemaReader *reader, const FabSlowdown *slowdown, gboolean is_shipped)
+{
+  if (slowdown->reached_bytes_per_s > slowdown->plain_bytes_per_s
+      || (slowdown->reached_bytes_per_s == 0 && slowdown->plain_bytes_per_s > 0))
+    fab_schema_report (reader, &slowdown->reached_bytes_per_s, "`reached` must be from 1 B/s to `plain`");
+  if (is_shipped && slowdown->plain_bytes_per_s > 0 && slowdown->source == NULL)
+    fab_schema_report (reader, &slowdown->plain_bytes_per_s, "these rates have no source");
+}
+
+static void
+check_processor (FabSchemaReader *reader, const FabProcessor *processor, gboolean is_shipped)
+{
+  check_slowdown (reader, &processor->staged_copy, is_shipped);
+  check_slowdown (reader, &processor->staged_kernel, is_shipped);
+  check_slowdown (reader, &processor->staged_both_ways, is_shipped);
+  check_slowdown (reader, &processor->bridge_read, is_shipped);
+  if (is_shipped)
+    check_origin (reader, &processor->name, processor->source, processor->date);
+}
+
+/* Generations and bands ------------------------------------------------------------------------------ */
+
+static void
+check_measured (FabSchemaReader *reader, gconstpointer field, gboolean is_measured, const char *source)
+{
+  if (is_measured && source == NULL)
+    fab_schema_report (reader, field, "these numbers have no source");
+}
+
+static void
+check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean is_shipped)
+{
+  const FabStartup *startups[] = { &self->startups.ll, &self->startups.ll128, &self->startups.simple };
+  const FabRingCost *rings[] = { &self->rings.ll, &self->rings.ll128, &self->rings.simple };
+  const FabTokenCost *tokens[] = { &self->tokens.dispatch,      &self->tokens.combine,
+                                   &self->hybrid.dispatch,      &self->hybrid.combine,
+                                   &self->low_latency.dispatch, &self->low_latency.combine };
+
+  if (!is_shipped)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (startups); i++)
+    check_measured (reader, &startups[i]->base_ps, startups[i]->base_ps + startups[i]->step_ps > 0,
+                    startups[i]->source);
+  for (guint i = 0; i < G_N_ELEMENTS (rings); i++)
+    check_measured (reader, &rings[i]->base_ps, rings[i]->base_ps > 0, rings[i]->source);
+  for (guint i = 0; i < G_N_ELEMENTS (tokens); i++)
+    check_measured (reader, &tokens[i]->start_ps, tokens[i]->start_ps > 0, tokens[i]->source);
+  check_measured (reader, &self->node_switch.base_ps, self->node_switch.base_ps > 0,
+                  self->node_switch.source);
+  check_measured (reader, &self->sends.both_bytes_per_s, self->sends.both_bytes_per_s > 0,
+                  self->sends.source);
+  check_measured (reader, &self->all_pairs.bytes_per_s, self->all_pairs.bytes_per_s > 0,
+                  self->all_pairs.source);
+  check_origin (reader, &self->name, self->source, self->date);
+}
+
+static void
+check_band (FabSchemaReader *reader, const FabBandSpec *self, gboolean is_shipped)
+{
+  const FabBandCellSpec *cells = self->cells.data;
+
+  for (guint i = 0; i < self->cells.n; i++)
+    if (cells[i].low_factor > 1 || cells[i].high_factor < 1)
+      fab_schema_report (reader, &cells[i].low_factor, "`low` must be at most 1, and `high` at least 1");
+  if (is_shipped)
+    check_origin (reader, &self->name, self->source, self->date);
+}
+
+/* Sections ------------------------------------------------------------------------------------------- */
+
+static void
+check_efficiency (FabSchemaReader *reader, const FabEfficiency *self, gboolean is_shipped)
+{
+  if (!is_shipped || self->name == NULL)
+    return;
+  if (self->source == NULL)
+    fab_schema_report (reader, &self->name, "'%s' has no source", self->name);
+  if (self->date == NULL)
+    fab_schema_report (reader, &self->name, "'%s' has no date", self->name);
+}
+
+static void
+check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboolean is_shipped)
+{
+  const FabAcceleratorSpec *accelerator = entry;
+  const FabModelSpec *model = entry;
+  const FabTechnology *technology = entry;
+
+  if (section == FAB_SECTION_LINKS)
+    check_link (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_NODES)
+    check_node (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_PRODUCTS)
+    check_product (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_PROCESSORS)
+    check_processor (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_GENERATIONS)
+    check_generation (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_BANDS)
+    check_band (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_EFFICIENCIES)
+    check_efficiency (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_FAILURES)
+    fab_failure_set_check (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_PAIRS)
+    fab_pair_check (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
+    check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
+  else if (section == FAB_SECTION_MODELS && is_shipped)
+    check_origin (reader, &model->name, model->source, model->date);
+  else if (section == FAB_SECTION_TECHNOLOGIES && is_shipped)
+    check_origin (reader, &technology->name, technology->source, technology->date);
+}
+
+void
+fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *const *all,
+                            gboolean is_shipped)
+{
+  for (guint section = 0; section < FAB_N_SECTIONS; section++) {
+    g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+    for (guint file = 0; all[file] != NULL; file++) {
+      gsize size;
+      const FabParamList *list = fab_catalog_section (all[file], section, &size);
+
+      for (guint i = 0; i < list->n; i++) {
+        const char *entry = (const char *) list->data + i * size;
+
+        /* `name` is the first member of all structs */
+        check_name (reader, seen, section, (const char *const *) entry);
+        check_entry (reader, section, entry, is_shipped);
+      }
+    }
+  }
+}
+
+static gboolean
+has_wire (const FabNodeSpec *node, const char *link)
+{
+  const FabWireSpec *wires = node->wires.data;
+
+  for (guint i = 0; i < node->wires.n; i++)
+    if (g_strcmp0 (wires[i].link, link) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+void
+fab_catalog_check_wires (FabSchemaReader *reader, const FabParamList *links, const FabNodeSpec *node)
+{
+  const FabLinkSpec *all = links->data;
+
+  for (guint i = 0; i < links->n; i++)
+    if (all[i].technology == NULL && all[i].name != NULL && has_wire (node, all[i].name))
+      fab_schema_report (reader, &all[i].name,
+                         "link '%s' is a wire inside node '%s', so it must say its technology; "
+                         "'fabricast describe technologies' lists them",
+                         all[i].name, node->name);
+}
