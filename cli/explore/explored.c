@@ -5,6 +5,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/shell.h"
 #include "sim/net/net.h"
 
 /* Two iterations: one needs the iteration before it, and further ones repeat it or differ by chance. */
@@ -175,8 +176,7 @@ fab_explored_yaml (const FabExplored *self, const FabKnobSetting *setting)
 static void
 append_word (GString *command, const char *word)
 {
-  static const char plain[] = G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "./_=+-:,%@";
-  g_autofree char *quoted = strspn (word, plain) == strlen (word) ? g_strdup (word) : g_shell_quote (word);
+  g_autofree char *quoted = fab_shell_word (word);
 
   g_string_append_printf (command, " %s", quoted);
 }

@@ -17,6 +17,7 @@
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
 #include "sim/base/order.h"
+#include "sim/base/shell.h"
 #include "sim/config/schema.h"
 #include "validate/measure/secret.h"
 #include "validate/measure/stats.h"
@@ -184,9 +185,12 @@ read_secret (MeasureRequest *self, const char *path, GError **error)
     return TRUE;
   if (!fab_cli_read_file (path, FAB_SECRET_MAX_BYTES, &text, &size, error))
     return FALSE;
-  if (g_stat (path, &state) == 0 && S_ISREG (state.st_mode) && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+  if (g_stat (path, &state) == 0 && S_ISREG (state.st_mode) && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    g_autofree char *word = fab_shell_word (path);
+
     return fab_throw (error, FAB_ERROR_INPUT, "--secret-file %s: others may open it; use `chmod 600 %s`",
-                      path, path);
+                      path, word);
+  }
   while (size > 0 && g_ascii_isspace (text[size - 1]))
     size--;
   if (size < FAB_SECRET_MIN_BYTES)

@@ -3,6 +3,7 @@
 #include "answer/memory_advice.h"
 #include "cli/cli.h"
 #include "models/models.h"
+#include "sim/base/shell.h"
 #include "sim/run/simulation.h"
 #include "sim/verdict/doubts.h"
 
@@ -32,12 +33,13 @@ warn_of_fidelity (const char *path, const FabScenario *scenario, const FabSimula
   for (guint i = 0; doubts && i < doubts->len; i++) {
     const FabDoubt *doubt = &g_array_index (doubts, FabDoubt, i);
     g_autofree char *slow = fab_doubt_warning (doubt);
+    g_autofree char *word = fab_shell_word (path);
 
     g_printerr ("fabricast check: warning: %s does not simulate %s; ", fidelity, doubt->text);
     if (slow)
       g_printerr ("%s does, but %s\n", doubt->better, slow);
     else if (doubt->better)
-      g_printerr ("`fabricast compare %s --fidelity %s,%s` shows it\n", path, fidelity, doubt->better);
+      g_printerr ("`fabricast compare %s --fidelity %s,%s` shows it\n", word, fidelity, doubt->better);
     else
       g_printerr ("no fidelity of this build does\n");
   }

@@ -10,6 +10,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/shell.h"
 #include "sim/base/thread_pool.h"
 #include "sim/base/units.h"
 #include "sim/base/version.h"
@@ -48,12 +49,15 @@ text_page (const FabSeeds *seeds, const char *db)
   }
   g_string_append_c (page, '\n');
   fab_cli_append_findings (page, seeds->verdict);
-  if (db != NULL)
+  if (db != NULL) {
+    g_autofree char *word = fab_shell_word (db);
+
     g_string_append_printf (page,
                             "\n  runs %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
                             " in %s; `fabricast query runs --db %s` lists them\n",
                             g_array_index (samples, FabSeedSample, 0).run_id,
-                            g_array_index (samples, FabSeedSample, samples->len - 1).run_id, db, db);
+                            g_array_index (samples, FabSeedSample, samples->len - 1).run_id, db, word);
+  }
   return g_string_free (page, FALSE);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/run/timeline.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
+#include "sim/base/shell.h"
 #include "sim/base/units.h"
 
 enum { TIMELINE_COLUMNS = 66 };
@@ -137,10 +138,8 @@ is_undone (const char *set, const FabEdits *edits)
 static void
 append_word (GString *text, const char *word)
 {
-  static const char *const plain = G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_./+%=-,:@";
   g_autofree char *printable = fab_cli_printable (word);
-  g_autofree char *quoted = strspn (word, plain) == strlen (word) ? g_strdup (printable)
-                                                                  : g_shell_quote (printable);
+  g_autofree char *quoted = fab_shell_word (printable);
 
   g_string_append_printf (text, " %s", quoted);
 }
@@ -353,6 +352,17 @@ append_jobs (GString *text, const GArray *jobs)
   }
 }
 
+static void
+append_stored (GString *page, gint64 run_id, const char *db)
+{
+  g_autofree char *word = fab_shell_word (db);
+
+  g_string_append_printf (page,
+                          "\n  run %" G_GINT64_FORMAT
+                          " in %s; `fabricast query iterations --db %s` reads it back\n",
+                          run_id, db, word);
+}
+
 char *
 fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command)
 {
@@ -376,9 +386,6 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
   g_string_append (page, timeline);
   append_jobs (page, result->jobs);
   if (result->run_id > 0)
-    g_string_append_printf (page,
-                            "\n  run %" G_GINT64_FORMAT
-                            " in %s; `fabricast query iterations --db %s` reads it back\n",
-                            result->run_id, command->db, command->db);
+    append_stored (page, result->run_id, command->db);
   return g_string_free (page, FALSE);
 }

@@ -18,6 +18,7 @@
 #include "cli/verdict.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/shell.h"
 #include "sim/base/thread_pool.h"
 #include "sim/base/units.h"
 #include "sim/base/version.h"
@@ -132,10 +133,11 @@ print_text (const FabSweepView *view)
                             fab_plural ((guint64) (answer->n_played - answer->n_accepted), "does", "do"),
                             answer->n_accepted == 0 ? ", so there is none to recommend"
                                                     : "; the sweep recommends no such point");
+  g_autofree char *word = fab_shell_word (view->db);
   g_string_append_printf (text,
                           "\n  sweep %" G_GINT64_FORMAT
                           " in %s; `fabricast query sweep --db %s` reads it back\n",
-                          view->outcome->sweep_id, view->db, view->db);
+                          view->outcome->sweep_id, view->db, word);
   return g_string_free (text, FALSE);
 }
 

@@ -2,13 +2,8 @@
 /* memory_words.c - advice on memory as sentences. */
 #include <string.h>
 
+#include "sim/base/shell.h"
 #include "sim/study/memory_advice.h"
-
-static gboolean
-is_plain (const char *text)
-{
-  return strspn (text, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_./+%=-,:@") == strlen (text);
-}
 
 char *
 fab_memory_fit_words (const FabMemoryFit *self)
@@ -17,7 +12,7 @@ fab_memory_fit_words (const FabMemoryFit *self)
   GString *words = g_string_new (NULL);
 
   for (guint i = 0; texts[i] != NULL; i++) {
-    g_autofree char *quoted = is_plain (texts[i]) ? g_strdup (texts[i]) : g_shell_quote (texts[i]);
+    g_autofree char *quoted = fab_shell_word (texts[i]);
 
     g_string_append_printf (words, "%s%s", i > 0 ? " " : "", quoted);
   }

@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import os
-import unittest
 
 from support import SOURCE, CliTest, environment, main
 
@@ -80,14 +79,6 @@ class Check(CliTest):
         again = self.write("again.yaml", done.stdout)
         self.assertEqual(self.fabricast("check", again).stdout, done.stdout)
         self.assertEqual(self.fabricast("check", path, "--set", "fidelity=analytic").stderr, "")
-
-    def test_the_command_of_a_warning_works(self):
-        path = os.path.join(SOURCE, "validate", "variants", "cases", "incast-8.yaml")
-        line = self.fabricast("check", path, "--quiet", "--set", "fidelity=fluid").stderr
-        if "`" not in line:
-            self.assertIn("no fidelity of this build does", line)
-            raise unittest.SkipTest("no fidelity here sees queues")
-        self.good(*line.split("`")[1].split()[1:])
 
     def figures_of(self, *arguments):
         return json.loads(self.good("compare", *arguments, "--format", "json"))
