@@ -4,6 +4,7 @@
 #include "answer/study/choices.h"
 #include "answer/study/hold.h"
 #include "answer/study/spread.h"
+#include "sim/base/order.h"
 #include "sim/base/thread_pool.h"
 #include "sim/study/sweep_record.h"
 
@@ -91,7 +92,7 @@ sort (FabSweepAnswer *self)
   self->order = g_new (guint, MAX (n, 1));
   for (guint i = 0; i < n; i++)
     self->order[i] = i;
-  g_qsort_with_data (self->order, (gint) n, sizeof *self->order, compare_rows, self);
+  fab_order_numbers (self->order, n, compare_rows, self);
 }
 
 static void

@@ -255,7 +255,7 @@ sort_ops (GArray *ops)
 
   for (guint i = 0; i < ops->len; i++)
     order[i] = i;
-  g_qsort_with_data (order, (gint) ops->len, sizeof *order, compare_ops, all);
+  fab_order_numbers (order, ops->len, compare_ops, all);
   for (guint i = 0; i < ops->len; i++) {
     FabTraceOp moved = all[i];
     guint at = i;

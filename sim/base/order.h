@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* order.h - comparison functions for ascending orders, for qsort, g_array_sort and g_ptr_array_sort. */
+/* order.h - comparison functions for ascending orders, for qsort, g_array_sort and g_ptr_array_sort; sorting of
+ * numbers that stand for something else. */
 #pragma once
 
 #include <glib.h>
+#include <string.h>
 
 /* Neither may be NAN. */
 static inline int
@@ -45,4 +47,18 @@ static inline int
 fab_order_texts (const void *a, const void *b)
 {
   return g_strcmp0 (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Sorts numbers of rows, lanes or the like by what they stand for; `compare` gets pointers to two of them. Equal ones
+ * keep their order. */
+static inline void
+fab_order_numbers (guint *numbers, guint n, GCompareDataFunc compare, gpointer data)
+{
+  g_autoptr (GArray) array = g_array_sized_new (FALSE, FALSE, sizeof *numbers, n);
+
+  if (n < 2)
+    return;
+  g_array_append_vals (array, numbers, n);
+  g_array_sort_with_data (array, compare, data);
+  memcpy (numbers, array->data, n * sizeof *numbers);
 }

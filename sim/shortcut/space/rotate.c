@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/mix.h"
+#include "sim/base/order.h"
 #include "sim/shortcut/space/schedule_classes.h"
 
 enum {
@@ -218,7 +219,7 @@ group_lanes (Finder *self)
     self->keys[l] = group_key (self->colours[l], self->from[l], self->to[l]);
     self->order[l] = l;
   }
-  g_qsort_with_data (self->order, (gint) n, sizeof *self->order, compare_lanes, self->keys);
+  fab_order_numbers (self->order, n, compare_lanes, self->keys);
   for (guint i = 0; i < n; i++) {
     guint lane = self->order[i];
 
