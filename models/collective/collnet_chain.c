@@ -13,7 +13,7 @@
 
 typedef struct {
   const FabGroup *group;
-  FabStages *stages;
+  FabSendGraph *sends;
   guint *order; /* local ranks: the GPU beside the NIC first, then the others in the order of their numbers */
   guint n_beside; /* rails whose chains begin at that GPU */
   guint n_rails;
@@ -24,15 +24,15 @@ static gboolean
 add_hop (RailBuild *build, guint node, guint from, guint to, GArray *list)
 {
   const FabGroup *group = build->group;
-  guint stage;
+  guint send;
   FabHop hop;
 
   if (!fab_hop_inside (group->cluster, fab_group_gpu (group, node, build->order[from]),
                        fab_group_gpu (group, node, build->order[to]), &hop, build->error))
     return FALSE;
-  stage = fab_stages_add (build->stages, &hop, 1.0 / build->n_rails, build->n_beside, list);
+  send = fab_send_graph_add (build->sends, &hop, 1.0 / build->n_rails, build->n_beside, list);
   g_array_set_size (list, 0);
-  g_array_append_val (list, stage);
+  g_array_append_val (list, send);
   return TRUE;
 }
 
@@ -45,7 +45,7 @@ add_chains (RailBuild *build, gboolean is_to_nic, const GPtrArray *lists)
     for (guint i = 0; i + 1 < n; i++) {
       guint from = is_to_nic ? n - 1 - i : i, to = is_to_nic ? from - 1 : from + 1;
 
-      if (!add_hop (build, node, from, to, fab_stage_list (lists, node)))
+      if (!add_hop (build, node, from, to, fab_send_list (lists, node)))
         return FALSE;
     }
   return TRUE;
@@ -56,12 +56,12 @@ add_rail (RailBuild *build, guint nic)
 {
   const FabGroup *group = build->group;
   g_autoptr (FabSwitchTree) tree = fab_switch_tree_new (group, nic, build->error);
-  g_autoptr (GPtrArray) lists = fab_stage_lists_new (group->n_nodes);
+  g_autoptr (GPtrArray) lists = fab_send_lists_new (group->n_nodes);
   double share = 1.0 / build->n_rails;
   FabSwitchPass pass = { .up = share, .down = share, .is_summed_up = TRUE, .is_copied_down = TRUE };
 
   return tree != NULL && add_chains (build, TRUE, lists)
-      && fab_switch_tree_pass (tree, build->stages, group, build->order[0], &pass, lists, build->error)
+      && fab_switch_tree_pass (tree, build->sends, group, build->order[0], &pass, lists, build->error)
       && add_chains (build, FALSE, lists);
 }
 
@@ -81,7 +81,7 @@ find_heads (const FabGroup *group, const guint *rails, guint n_rails, guint *cou
 }
 
 static gboolean
-add_rails (const FabGroup *group, FabStages *stages, guint *n_rails, GError **error)
+add_rails (const FabGroup *group, FabSendGraph *sends, guint *n_rails, GError **error)
 {
   g_autofree guint *rails = fab_rails_list (group, n_rails);
   guint n = group->gpus_per_node;
@@ -90,7 +90,7 @@ add_rails (const FabGroup *group, FabStages *stages, guint *n_rails, GError **er
   g_autofree guint *heads = find_heads (group, rails, *n_rails, counts);
 
   for (guint i = 0; i < *n_rails; i++) {
-    RailBuild build = { group, stages, order, counts[heads[i]], *n_rails, error };
+    RailBuild build = { group, sends, order, counts[heads[i]], *n_rails, error };
 
     for (guint k = 0; k < n; k++)
       order[k] = (heads[i] + k) % n;
@@ -104,12 +104,12 @@ static gboolean
 collnet_chain_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
                     FabCollectiveForm *form, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, NULL, 1);
   guint n_rails;
 
-  if (!add_rails (group, stages, &n_rails, error))
+  if (!add_rails (group, sends, &n_rails, error))
     return FALSE;
-  fab_stages_form (stages, TRUE, form);
+  fab_send_graph_form (sends, TRUE, form);
   form->n_channels = n_rails;
   return TRUE;
 }
@@ -118,10 +118,10 @@ static gboolean
 collnet_chain_schedule (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
                         guint n_chunks, FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, schedule, n_chunks);
   guint n_rails;
 
-  if (!add_rails (group, stages, &n_rails, error))
+  if (!add_rails (group, sends, &n_rails, error))
     return FALSE;
   return TRUE;
 }

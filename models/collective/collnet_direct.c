@@ -25,13 +25,13 @@
 typedef struct {
   const FabGroup *group;
   FabOp op;
-  FabStages *stages;
+  FabSendGraph *sends;
   guint head, nic;
   double share; /* part of the size that this rail carries */
   GError **error;
 } RailBuild;
 
-/* Adds the stages between the head of a node and each of the node's other GPUs. */
+/* Adds the sends between the head of a node and each of the node's other GPUs. */
 static gboolean
 add_inside (RailBuild *build, guint node, gboolean is_to_head, GArray *list)
 {
@@ -42,16 +42,16 @@ add_inside (RailBuild *build, guint node, gboolean is_to_head, GArray *list)
   for (guint i = 0; i < group->gpus_per_node; i++) {
     FabVertexId gpu = fab_group_gpu (group, node, i);
     FabHop hop;
-    guint stage;
+    guint send;
 
     if (i == build->head)
       continue;
     if (!fab_hop_inside (group->cluster, is_to_head ? gpu : head, is_to_head ? head : gpu, &hop,
                          build->error))
       return FALSE;
-    stage = fab_stages_add (build->stages, &hop, build->share, group->gpus_per_node - 1,
-                            is_to_head ? NULL : list);
-    g_array_append_val (arrived, stage);
+    send = fab_send_graph_add (build->sends, &hop, build->share, group->gpus_per_node - 1,
+                               is_to_head ? NULL : list);
+    g_array_append_val (arrived, send);
   }
   g_array_set_size (list, 0);
   g_array_append_vals (list, arrived->data, arrived->len);
@@ -62,7 +62,7 @@ static gboolean
 add_in_nodes (RailBuild *build, gboolean is_to_head, const GPtrArray *lists)
 {
   for (guint node = 0; node < build->group->n_nodes; node++)
-    if (!add_inside (build, node, is_to_head, fab_stage_list (lists, node)))
+    if (!add_inside (build, node, is_to_head, fab_send_list (lists, node)))
       return FALSE;
   return TRUE;
 }
@@ -72,7 +72,7 @@ add_rail (RailBuild *build)
 {
   const FabGroup *group = build->group;
   g_autoptr (FabSwitchTree) tree = fab_switch_tree_new (group, build->nic, build->error);
-  g_autoptr (GPtrArray) lists = fab_stage_lists_new (group->n_nodes);
+  g_autoptr (GPtrArray) lists = fab_send_lists_new (group->n_nodes);
   double own = build->share / group->n_nodes; /* what one node has of the rail's part */
   gboolean is_gather = build->op == FAB_OP_ALL_GATHER, is_scatter = build->op == FAB_OP_REDUCE_SCATTER;
   FabSwitchPass pass = { .up = is_gather ? own : build->share,
@@ -81,18 +81,18 @@ add_rail (RailBuild *build)
                          .is_copied_down = !is_scatter };
 
   return tree != NULL && (is_gather || add_in_nodes (build, TRUE, lists))
-      && fab_switch_tree_pass (tree, build->stages, group, build->head, &pass, lists, build->error)
+      && fab_switch_tree_pass (tree, build->sends, group, build->head, &pass, lists, build->error)
       && (is_scatter || add_in_nodes (build, FALSE, lists));
 }
 
 static gboolean
-add_rails (const FabGroup *group, FabOp op, FabStages *stages, guint *n_rails, GError **error)
+add_rails (const FabGroup *group, FabOp op, FabSendGraph *sends, guint *n_rails, GError **error)
 {
   g_autofree guint *rails = fab_rails_list (group, n_rails);
 
   for (guint i = 0; i < *n_rails; i++) {
     guint hops, head = fab_rails_gpu (group, rails[i], G_MAXUINT, &hops);
-    RailBuild build = { group, op, stages, head, rails[i], 1.0 / *n_rails, error };
+    RailBuild build = { group, op, sends, head, rails[i], 1.0 / *n_rails, error };
 
     if (!add_rail (&build))
       return FALSE;
@@ -104,12 +104,12 @@ static gboolean
 collnet_direct_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
                      GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, NULL, 1);
   guint n_rails;
 
-  if (!add_rails (group, op, stages, &n_rails, error))
+  if (!add_rails (group, op, sends, &n_rails, error))
     return FALSE;
-  fab_stages_form (stages, TRUE, form);
+  fab_send_graph_form (sends, TRUE, form);
   form->n_channels = n_rails;
   return TRUE;
 }
@@ -118,10 +118,10 @@ static gboolean
 collnet_direct_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                          FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, schedule, n_chunks);
   guint n_rails;
 
-  if (!add_rails (group, op, stages, &n_rails, error))
+  if (!add_rails (group, op, sends, &n_rails, error))
     return FALSE;
   return TRUE;
 }

@@ -9,27 +9,27 @@
 #include "models/models.h"
 #include "sim/collective/collective.h"
 #include "sim/collective/shape/multicast.h"
-#include "sim/collective/shape/stages.h"
+#include "sim/collective/shape/send_graph.h"
 
 static gboolean
-add_node (const FabGroup *group, FabOp op, FabStages *stages, GError **error)
+add_node (const FabGroup *group, FabOp op, FabSendGraph *sends, GError **error)
 {
-  g_autoptr (GPtrArray) sums = fab_stage_lists_new (group->gpus_per_node);
+  g_autoptr (GPtrArray) sums = fab_send_lists_new (group->gpus_per_node);
 
-  if (op != FAB_OP_ALL_GATHER && !fab_multicast_load (stages, group, 0, sums, error))
+  if (op != FAB_OP_ALL_GATHER && !fab_multicast_load (sends, group, 0, sums, error))
     return FALSE;
-  return op == FAB_OP_REDUCE_SCATTER || fab_multicast_store (stages, group, 0, sums, error);
+  return op == FAB_OP_REDUCE_SCATTER || fab_multicast_store (sends, group, 0, sums, error);
 }
 
 static gboolean
 nvls_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
            GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, NULL, 1);
 
-  if (!add_node (group, op, stages, error))
+  if (!add_node (group, op, sends, error))
     return FALSE;
-  fab_stages_form (stages, TRUE, form);
+  fab_send_graph_form (sends, TRUE, form);
   form->n_channels = 1;
   return TRUE;
 }
@@ -38,9 +38,9 @@ static gboolean
 nvls_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, schedule, n_chunks);
 
-  if (!add_node (group, op, stages, error))
+  if (!add_node (group, op, sends, error))
     return FALSE;
   return TRUE;
 }

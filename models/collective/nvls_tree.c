@@ -15,7 +15,7 @@
 
 typedef struct {
   const FabGroup *group;
-  FabStages *stages;
+  FabSendGraph *sends;
   guint local, nic; /* the GPU of each node whose part it is, and its NIC */
   double weight;    /* bytes per byte of size that one tree carries */
   guint n_sharing;  /* GPUs that share the NIC */
@@ -23,7 +23,7 @@ typedef struct {
 } PartBuild;
 
 static gboolean
-add_between (PartBuild *build, guint from, guint to, guint n_children, const GArray *after, guint *stage)
+add_between (PartBuild *build, guint from, guint to, guint n_children, const GArray *after, guint *send)
 {
   const FabGroup *group = build->group;
   FabHop hop;
@@ -32,65 +32,65 @@ add_between (PartBuild *build, guint from, guint to, guint n_children, const GAr
                      fab_group_nic (group, from, build->nic), fab_group_nic (group, to, build->nic),
                      fab_group_gpu (group, to, build->local), build->local, &hop, build->error))
     return FALSE;
-  *stage = fab_stages_add (build->stages, &hop, build->weight, n_children * build->n_sharing, after);
+  *send = fab_send_graph_add (build->sends, &hop, build->weight, n_children * build->n_sharing, after);
   return TRUE;
 }
 
-/* Adds one tree. List i of `ready` says for which stages the part of node i waits; on return it has the stages that
+/* Adds one tree. List i of `ready` says for which sends the part of node i waits; on return it has the sends that
  * bring node i the sum over all nodes. */
 static gboolean
 add_tree (PartBuild *build, guint which, const GPtrArray *ready)
 {
   g_autoptr (FabTree) tree = fab_tree_new (build->group->n_nodes, which, FAB_TREE_ROOTS_APART);
-  guint stage;
+  guint send;
 
   for (guint i = tree->n - 1; i > 0; i--) {
     guint node = tree->order[i], parent = tree->parents[node];
 
-    if (!add_between (build, node, parent, tree->n_children[parent], fab_stage_list (ready, node), &stage))
+    if (!add_between (build, node, parent, tree->n_children[parent], fab_send_list (ready, node), &send))
       return FALSE;
-    g_array_append_vals (fab_stage_list (ready, parent), &stage, 1);
+    g_array_append_vals (fab_send_list (ready, parent), &send, 1);
   }
   for (guint i = 1; i < tree->n; i++) {
     guint node = tree->order[i], parent = tree->parents[node];
 
-    if (!add_between (build, parent, node, tree->n_children[parent], fab_stage_list (ready, parent), &stage))
+    if (!add_between (build, parent, node, tree->n_children[parent], fab_send_list (ready, parent), &send))
       return FALSE;
-    g_array_set_size (fab_stage_list (ready, node), 0);
-    g_array_append_vals (fab_stage_list (ready, node), &stage, 1);
+    g_array_set_size (fab_send_list (ready, node), 0);
+    g_array_append_vals (fab_send_list (ready, node), &send, 1);
   }
   return TRUE;
 }
 
 /* Adds one tree over one NIC. It starts with the sums that the GPU has loaded (`sums`, for each node a list for each
- * GPU). Appends to list i of `arrived` the stages for which the store in node i has to wait. */
+ * GPU). Appends to list i of `arrived` the sends for which the store in node i has to wait. */
 static gboolean
 add_share (PartBuild *build, guint which, const GPtrArray *sums, const GPtrArray *arrived)
 {
   guint n = build->group->n_nodes;
-  g_autoptr (GPtrArray) ready = fab_stage_lists_new (n);
+  g_autoptr (GPtrArray) ready = fab_send_lists_new (n);
 
   for (guint node = 0; node < n; node++) {
-    const GArray *sum = fab_stage_list (g_ptr_array_index (sums, node), build->local);
+    const GArray *sum = fab_send_list (g_ptr_array_index (sums, node), build->local);
 
-    g_array_append_vals (fab_stage_list (ready, node), sum->data, sum->len);
+    g_array_append_vals (fab_send_list (ready, node), sum->data, sum->len);
   }
   if (!add_tree (build, which, ready))
     return FALSE;
   for (guint node = 0; node < n; node++) {
-    const GArray *last = fab_stage_list (ready, node);
+    const GArray *last = fab_send_list (ready, node);
 
-    g_array_append_vals (fab_stage_list (arrived, node), last->data, last->len);
+    g_array_append_vals (fab_send_list (arrived, node), last->data, last->len);
   }
   return TRUE;
 }
 
-/* Adds all trees of one GPU's part. `sums` has for each node a list for each GPU: at first the stages that load its
- * sum, on return the stages for which its store has to wait. */
+/* Adds all trees of one GPU's part. `sums` has for each node a list for each GPU: at first the sends that load its
+ * sum, on return the sends for which its store has to wait. */
 static gboolean
 add_part (PartBuild *build, const GArray *nics, const GPtrArray *sums)
 {
-  g_autoptr (GPtrArray) arrived = fab_stage_lists_new (build->group->n_nodes);
+  g_autoptr (GPtrArray) arrived = fab_send_lists_new (build->group->n_nodes);
 
   build->weight = 0.5 / build->group->gpus_per_node / nics->len;
   for (guint i = 0; i < 2 * nics->len; i++) {
@@ -99,8 +99,8 @@ add_part (PartBuild *build, const GArray *nics, const GPtrArray *sums)
       return FALSE;
   }
   for (guint node = 0; node < build->group->n_nodes; node++) {
-    GArray *ready = fab_stage_list (g_ptr_array_index (sums, node), build->local);
-    const GArray *last = fab_stage_list (arrived, node);
+    GArray *ready = fab_send_list (g_ptr_array_index (sums, node), build->local);
+    const GArray *last = fab_send_list (arrived, node);
 
     g_array_set_size (ready, 0);
     g_array_append_vals (ready, last->data, last->len);
@@ -115,16 +115,16 @@ free_lists (gpointer lists)
 }
 
 static gboolean
-add_all (const FabGroup *group, FabStages *stages, guint *n_channels, GError **error)
+add_all (const FabGroup *group, FabSendGraph *sends, guint *n_channels, GError **error)
 {
   g_autoptr (FabNicPaths) ways = fab_nic_paths_new (group);
   guint n = group->gpus_per_node;
-  PartBuild build = { .group = group, .stages = stages, .error = error };
+  PartBuild build = { .group = group, .sends = sends, .error = error };
   g_autoptr (GPtrArray) sums = g_ptr_array_new_with_free_func (free_lists);
 
   for (guint node = 0; node < group->n_nodes; node++) {
-    g_ptr_array_add (sums, fab_stage_lists_new (group->gpus_per_node));
-    if (!fab_multicast_load (stages, group, node, g_ptr_array_index (sums, node), error))
+    g_ptr_array_add (sums, fab_send_lists_new (group->gpus_per_node));
+    if (!fab_multicast_load (sends, group, node, g_ptr_array_index (sums, node), error))
       return FALSE;
   }
   *n_channels = ways->n_nics;
@@ -138,7 +138,7 @@ add_all (const FabGroup *group, FabStages *stages, guint *n_channels, GError **e
       return FALSE;
   }
   for (guint node = 0; node < group->n_nodes; node++)
-    if (!fab_multicast_store (stages, group, node, g_ptr_array_index (sums, node), error))
+    if (!fab_multicast_store (sends, group, node, g_ptr_array_index (sums, node), error))
       return FALSE;
   return TRUE;
 }
@@ -147,12 +147,12 @@ static gboolean
 nvls_tree_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env,
                 FabCollectiveForm *form, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, NULL, 1);
   guint n_channels;
 
-  if (!add_all (group, stages, &n_channels, error))
+  if (!add_all (group, sends, &n_channels, error))
     return FALSE;
-  fab_stages_form (stages, TRUE, form);
+  fab_send_graph_form (sends, TRUE, form);
   if (env->recipe != NULL)
     fab_form_recipe_close (env->recipe, TRUE);
   form->n_channels = n_channels;
@@ -163,10 +163,10 @@ static gboolean
 nvls_tree_schedule (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                     FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, schedule, n_chunks);
   guint n_channels;
 
-  if (!add_all (group, stages, &n_channels, error))
+  if (!add_all (group, sends, &n_channels, error))
     return FALSE;
   return TRUE;
 }

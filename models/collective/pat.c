@@ -10,13 +10,13 @@
  */
 #include "models/models.h"
 #include "sim/collective/collective.h"
-#include "sim/collective/shape/stages.h"
+#include "sim/collective/shape/send_graph.h"
 #include "sim/machine/nic_paths.h"
 
 /* Adds one message, spread over all NICs of the two ranks. */
 static gboolean
 add_send (const FabNicPaths *ways, guint from, guint to, double weight, const GPtrArray *arrived,
-          FabStages *stages, GArray *sent, GError **error)
+          FabSendGraph *sends, GArray *sent, GError **error)
 {
   g_autoptr (GArray) hops = fab_nic_paths_hops ();
 
@@ -24,47 +24,47 @@ add_send (const FabNicPaths *ways, guint from, guint to, double weight, const GP
     return FALSE;
   for (guint i = 0; i < hops->len; i++) {
     FabHop *hop = &g_array_index (hops, FabHop, i);
-    guint stage = fab_stages_add (stages, hop, weight / hops->len, 1, fab_stage_list (arrived, from));
+    guint send = fab_send_graph_add (sends, hop, weight / hops->len, 1, fab_send_list (arrived, from));
 
-    g_array_append_val (sent, stage);
+    g_array_append_val (sent, send);
   }
   return TRUE;
 }
 
 /* Adds the step of distance d, in which every rank sends. */
 static gboolean
-add_step (const FabNicPaths *ways, FabOp op, guint distance, const GPtrArray *arrived, FabStages *stages,
+add_step (const FabNicPaths *ways, FabOp op, guint distance, const GPtrArray *arrived, FabSendGraph *sends,
           GError **error)
 {
   guint n = fab_group_n_ranks (ways->group), n_parts = ((n - 1) / distance + 1) / 2;
-  g_autoptr (GPtrArray) sent = fab_stage_lists_new (n);
+  g_autoptr (GPtrArray) sent = fab_send_lists_new (n);
 
   for (guint rank = 0; rank < n; rank++) {
     guint to = op == FAB_OP_ALL_GATHER ? (rank + distance) % n : (rank + n - distance) % n;
 
-    if (!add_send (ways, rank, to, (double) n_parts / n, arrived, stages, fab_stage_list (sent, to), error))
+    if (!add_send (ways, rank, to, (double) n_parts / n, arrived, sends, fab_send_list (sent, to), error))
       return FALSE;
   }
   for (guint rank = 0; rank < n; rank++) {
-    const GArray *got = fab_stage_list (sent, rank);
+    const GArray *got = fab_send_list (sent, rank);
 
-    g_array_append_vals (fab_stage_list (arrived, rank), got->data, got->len);
+    g_array_append_vals (fab_send_list (arrived, rank), got->data, got->len);
   }
   return TRUE;
 }
 
 /* An all_gather begins with the longest distance, so that the many parts of its last steps go to near ranks. */
 static gboolean
-add_steps (const FabGroup *group, FabOp op, FabStages *stages, GError **error)
+add_steps (const FabGroup *group, FabOp op, FabSendGraph *sends, GError **error)
 {
   guint n = fab_group_n_ranks (group), n_steps = g_bit_storage (n - 1);
-  g_autoptr (GPtrArray) arrived = fab_stage_lists_new (n);
+  g_autoptr (GPtrArray) arrived = fab_send_lists_new (n);
   g_autoptr (FabNicPaths) ways = fab_nic_paths_new (group);
 
   for (guint step = 0; step < n_steps; step++) {
     guint distance = 1u << (op == FAB_OP_ALL_GATHER ? n_steps - 1 - step : step);
 
-    if (!add_step (ways, op, distance, arrived, stages, error))
+    if (!add_step (ways, op, distance, arrived, sends, error))
       return FALSE;
   }
   return TRUE;
@@ -74,11 +74,11 @@ static gboolean
 pat_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
           GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, NULL, 1);
 
-  if (!add_steps (group, op, stages, error))
+  if (!add_steps (group, op, sends, error))
     return FALSE;
-  fab_stages_form (stages, FALSE, form);
+  fab_send_graph_form (sends, FALSE, form);
   form->n_channels = 1;
   return TRUE;
 }
@@ -87,9 +87,9 @@ static gboolean
 pat_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, G_GNUC_UNUSED guint n_chunks,
               FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, 1);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, schedule, 1);
 
-  if (!add_steps (group, op, stages, error))
+  if (!add_steps (group, op, sends, error))
     return FALSE;
   return TRUE;
 }

@@ -15,7 +15,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/collective/plan/form_recipe.h"
-#include "sim/collective/shape/stages.h"
+#include "sim/collective/shape/send_graph.h"
 #include "sim/collective/shape/trees.h"
 #include "sim/machine/rails.h"
 #include "sim/machine/rank_symmetry.h"
@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct {
   const FabGroup *group;
-  FabStages *stages;
+  FabSendGraph *sends;
   const FabTree *tree;
   guint n_trees;
   double weight, net_stretch;
@@ -45,9 +45,9 @@ typedef struct {
   /* [gpus_per_node] hops of symmetric chains: up to the place before, and down from it. A hop without shares has not
    * been found yet. */
   FabHop *hops[2];
-  /* [n_nodes] stages that end at the GPU beside the NIC; in a broadcast the one that brings the bytes. */
+  /* [n_nodes] sends that end at the GPU beside the NIC; in a broadcast the one that brings the bytes. */
   GArray **arrived;
-  GArray *summed; /* stages after which the first GPU of the root has the sum of all nodes */
+  GArray *summed; /* sends after which the first GPU of the root has the sum of all nodes */
   GError **error;
 } TreeBuild;
 
@@ -114,7 +114,7 @@ find_alike (TreeBuild *build, guint from, guint to)
 
 /* From one GPU of a chain to its neighbour. */
 static gboolean
-add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, guint *stage)
+add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, guint *send)
 {
   gboolean is_at_rank_0 = build->is_rooted && is_root (build, node) && MIN (from, to) == 0;
   FabHop hop;
@@ -125,16 +125,16 @@ add_inside (TreeBuild *build, guint node, guint from, guint to, GArray *after, g
     if (found == NULL)
       return FALSE;
     if (fab_rank_symmetry_takes (found)) {
-      *stage = fab_stages_add_like (build->stages, found, build->weight, in_node (build, node)->n_beside,
-                                    after);
+      *send = fab_send_graph_add_like (build->sends, found, build->weight, in_node (build, node)->n_beside,
+                                       after);
       return TRUE;
     }
   }
   if (!fab_hop_inside (build->group->cluster, gpu_at (build, node, from), gpu_at (build, node, to), &hop,
                        build->error))
     return FALSE;
-  *stage = fab_stages_add (build->stages, &hop, build->weight,
-                           is_at_rank_0 ? build->n_trees : in_node (build, node)->n_beside, after);
+  *send = fab_send_graph_add (build->sends, &hop, build->weight,
+                              is_at_rank_0 ? build->n_trees : in_node (build, node)->n_beside, after);
   return TRUE;
 }
 
@@ -150,7 +150,7 @@ count_beside (const TreeBuild *build, guint parent)
 
 /* From the GPU beside the NIC of a node to the one of its parent or child. */
 static gboolean
-add_between (TreeBuild *build, guint from, guint to, GArray *after, guint *stage)
+add_between (TreeBuild *build, guint from, guint to, GArray *after, guint *send)
 {
   const FabGroup *group = build->group;
   guint parent = build->tree->parents[from] == to ? to : from;
@@ -162,17 +162,17 @@ add_between (TreeBuild *build, guint from, guint to, GArray *after, guint *stage
                      gpu_at (build, to, chain_of (build, to)->door), in_node (build, from)->nic, &hop,
                      build->error))
     return FALSE;
-  *stage = fab_stages_add (build->stages, &hop, build->weight, count_beside (build, parent), after);
+  *send = fab_send_graph_add (build->sends, &hop, build->weight, count_beside (build, parent), after);
   return TRUE;
 }
 
-/* Adds the stages of a reduction along the node's chain to its first GPU. What the node's children have sent comes in
- * at the GPU beside the NIC. On return `ready` has the stages after which the sum is complete. */
+/* Adds the sends of a reduction along the node's chain to its first GPU. What the node's children have sent comes in
+ * at the GPU beside the NIC. On return `ready` has the sends after which the sum is complete. */
 static gboolean
 reduce_in_node (TreeBuild *build, guint node, GArray *ready)
 {
   const GArray *children = build->arrived[node];
-  guint door = chain_of (build, node)->door, stage;
+  guint door = chain_of (build, node)->door, send;
 
   g_array_set_size (ready, 0);
   for (guint i = fab_group_n_locals (build->group, node); i-- > 0;) {
@@ -180,10 +180,10 @@ reduce_in_node (TreeBuild *build, guint node, GArray *ready)
       g_array_append_vals (ready, children->data, children->len);
     if (i == 0)
       return TRUE;
-    if (!add_inside (build, node, i, i - 1, ready, &stage))
+    if (!add_inside (build, node, i, i - 1, ready, &send))
       return FALSE;
     g_array_set_size (ready, 0);
-    g_array_append_val (ready, stage);
+    g_array_append_val (ready, send);
   }
   return TRUE;
 }
@@ -194,7 +194,7 @@ reduce_up (TreeBuild *build)
   g_autoptr (GArray) ready = g_array_new (FALSE, FALSE, sizeof (guint));
 
   for (guint i = build->tree->n; i-- > 0;) {
-    guint node = build->tree->order[i], parent = build->tree->parents[node], stage;
+    guint node = build->tree->order[i], parent = build->tree->parents[node], send;
 
     if (!reduce_in_node (build, node, ready))
       return FALSE;
@@ -202,27 +202,27 @@ reduce_up (TreeBuild *build)
       g_array_append_vals (build->summed, ready->data, ready->len);
       continue;
     }
-    if (!add_between (build, node, parent, ready, &stage))
+    if (!add_between (build, node, parent, ready, &send))
       return FALSE;
-    g_array_append_val (build->arrived[parent], stage);
+    g_array_append_val (build->arrived[parent], send);
   }
   return TRUE;
 }
 
-/* Adds the stages of a broadcast from the node's first GPU, which has the bytes after `ready`, along its chain. */
+/* Adds the sends of a broadcast from the node's first GPU, which has the bytes after `ready`, along its chain. */
 static gboolean
 broadcast_in_node (TreeBuild *build, guint node, GArray *ready)
 {
   GArray *at_door = build->arrived[node];
-  guint door = chain_of (build, node)->door, stage;
+  guint door = chain_of (build, node)->door, send;
 
   g_array_set_size (at_door, 0);
   for (guint i = 0; i < fab_group_n_locals (build->group, node); i++) {
     if (i > 0) {
-      if (!add_inside (build, node, i - 1, i, ready, &stage))
+      if (!add_inside (build, node, i - 1, i, ready, &send))
         return FALSE;
       g_array_set_size (ready, 0);
-      g_array_append_val (ready, stage);
+      g_array_append_val (ready, send);
     }
     if (i == door)
       g_array_append_vals (at_door, ready->data, ready->len);
@@ -236,15 +236,15 @@ broadcast_down (TreeBuild *build)
   g_autoptr (GArray) ready = g_array_new (FALSE, FALSE, sizeof (guint));
 
   for (guint i = 0; i < build->tree->n; i++) {
-    guint node = build->tree->order[i], parent = build->tree->parents[node], stage;
+    guint node = build->tree->order[i], parent = build->tree->parents[node], send;
 
     g_array_set_size (ready, 0);
     if (is_root (build, node)) {
       g_array_append_vals (ready, build->summed->data, build->summed->len);
     } else {
-      if (!add_between (build, parent, node, build->arrived[parent], &stage))
+      if (!add_between (build, parent, node, build->arrived[parent], &send))
         return FALSE;
-      g_array_append_val (ready, stage);
+      g_array_append_val (ready, send);
     }
     if (!broadcast_in_node (build, node, ready))
       return FALSE;
@@ -325,14 +325,14 @@ hops_free (FabHop *hops, guint n)
 }
 
 static gboolean
-add_tree (const FabGroup *group, FabOp op, const AllRails *rails, guint index, FabStages *stages,
+add_tree (const FabGroup *group, FabOp op, const AllRails *rails, guint index, FabSendGraph *sends,
           const Folding *folding, GError **error)
 {
   gboolean is_rooted = op != FAB_OP_ALL_REDUCE;
   g_autoptr (FabTree) tree = fab_tree_new (group->n_nodes, index % 2,
                                            is_rooted ? FAB_TREE_ROOTS_AT_0 : FAB_TREE_ROOTS_APART);
   TreeBuild build = { .group = group,
-                      .stages = stages,
+                      .sends = sends,
                       .tree = tree,
                       .n_trees = rails->n_trees,
                       .weight = 1.0 / rails->n_trees,
@@ -353,7 +353,7 @@ add_tree (const FabGroup *group, FabOp op, const AllRails *rails, guint index, F
   for (guint node = 0; node < group->n_nodes; node++)
     g_array_unref (build.arrived[node]);
   g_array_unref (build.summed);
-  fab_stages_end_part (stages);
+  fab_send_graph_end_part (sends);
   g_free (build.arrived);
   for (guint way = 0; way < 2; way++)
     hops_free (build.hops[way], group->gpus_per_node);
@@ -408,7 +408,7 @@ all_rails_clear (AllRails *self)
 }
 
 static gboolean
-add_trees (const FabGroup *group, FabOp op, FabStages *stages, const Folding *folding, guint *n_channels,
+add_trees (const FabGroup *group, FabOp op, FabSendGraph *sends, const Folding *folding, guint *n_channels,
            GError **error)
 {
   AllRails rails = find_all_rails (group);
@@ -420,7 +420,7 @@ add_trees (const FabGroup *group, FabOp op, FabStages *stages, const Folding *fo
 
   *n_channels = rails.n_rails;
   for (guint i = 0; i < rails.n_trees && is_added; i++)
-    is_added = add_tree (group, op, &rails, i, stages, folding, error);
+    is_added = add_tree (group, op, &rails, i, sends, folding, error);
   all_rails_clear (&rails);
   return is_added;
 }
@@ -429,14 +429,14 @@ static gboolean
 tree_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
            GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, NULL, 1);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, NULL, 1);
   g_autoptr (FabRankSymmetry) alike = op == FAB_OP_ALL_REDUCE ? fab_rank_symmetry_new (group, 1) : NULL;
   guint n_channels;
 
-  if (!add_trees (group, op, stages, &(Folding){ alike, env->net_stretch }, &n_channels, error))
+  if (!add_trees (group, op, sends, &(Folding){ alike, env->net_stretch }, &n_channels, error))
     return FALSE;
-  fab_rank_symmetry_add (alike, fab_stages_builder (stages));
-  fab_stages_form (stages, TRUE, form);
+  fab_rank_symmetry_add (alike, fab_send_graph_builder (sends));
+  fab_send_graph_form (sends, TRUE, form);
   if (env->recipe != NULL)
     fab_form_recipe_close (env->recipe, TRUE);
   form->n_channels = n_channels;
@@ -447,10 +447,10 @@ static gboolean
 tree_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guint n_chunks,
                FabSchedule *schedule, GError **error)
 {
-  g_autoptr (FabStages) stages = fab_stages_new (group, env, schedule, n_chunks);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, schedule, n_chunks);
   guint n_channels;
 
-  if (!add_trees (group, op, stages, &(Folding){ NULL, env->net_stretch }, &n_channels, error))
+  if (!add_trees (group, op, sends, &(Folding){ NULL, env->net_stretch }, &n_channels, error))
     return FALSE;
   return TRUE;
 }

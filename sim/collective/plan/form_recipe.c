@@ -25,14 +25,14 @@ typedef struct {
   guint hop;
   guint n_after; /* of the list of them all */
   double factor;
-} RecipeStage;
+} RecipeSend;
 
 struct _FabFormRecipe {
   const FabGraph *graph; /* while it is recorded */
   GArray *hops;          /* RecipeHop, as they came up first */
-  GArray *stages;        /* RecipeStage */
-  GArray *after;         /* guint: stages that a stage waits for, one list behind the other */
-  guint part;            /* the first stage of this part */
+  GArray *sends;         /* RecipeSend */
+  GArray *after;         /* guint: sends that a send waits for, one list behind the other */
+  guint part;            /* the first send of this part */
   gboolean is_broken;    /* rates decided about more than a recipe holds */
   gboolean is_closed, is_pipeline;
 };
@@ -44,7 +44,7 @@ fab_form_recipe_new (const FabGraph *graph)
 
   self->graph = graph;
   self->hops = g_array_new (FALSE, FALSE, sizeof (RecipeHop));
-  self->stages = g_array_new (FALSE, FALSE, sizeof (RecipeStage));
+  self->sends = g_array_new (FALSE, FALSE, sizeof (RecipeSend));
   self->after = g_array_new (FALSE, FALSE, sizeof (guint));
   return self;
 }
@@ -55,7 +55,7 @@ fab_form_recipe_free (FabFormRecipe *self)
   if (self == NULL)
     return;
   g_array_unref (self->hops);
-  g_array_unref (self->stages);
+  g_array_unref (self->sends);
   g_array_unref (self->after);
   g_free (self);
 }
@@ -121,24 +121,24 @@ fab_form_recipe_hop (FabFormRecipe *self, const FabHop *hop)
 }
 
 void
-fab_form_recipe_stage (FabFormRecipe *self, const FabHop *hop, double factor, const GArray *after)
+fab_form_recipe_send (FabFormRecipe *self, const FabHop *hop, double factor, const GArray *after)
 {
-  RecipeStage stage = { fab_form_recipe_hop (self, hop), after != NULL ? after->len : 0, factor };
+  RecipeSend send = { fab_form_recipe_hop (self, hop), after != NULL ? after->len : 0, factor };
 
   if (self->is_broken)
     return;
-  for (guint i = 0; i < stage.n_after; i++) {
+  for (guint i = 0; i < send.n_after; i++) {
     guint index = self->part + g_array_index (after, guint, i);
 
     g_array_append_val (self->after, index);
   }
-  g_array_append_val (self->stages, stage);
+  g_array_append_val (self->sends, send);
 }
 
 void
 fab_form_recipe_end_part (FabFormRecipe *self)
 {
-  self->part = self->stages->len;
+  self->part = self->sends->len;
 }
 
 void
@@ -190,25 +190,25 @@ take_rates (const FabFormRecipe *self, const FabGraph *graph, double *rates, Fab
   }
 }
 
-/* Seconds per byte of the slowest sequence of stages. */
+/* Seconds per byte of the slowest sequence of sends. */
 static double
 slowest_s_per_byte (const FabFormRecipe *self, const double *rates)
 {
-  g_autofree double *seconds = g_new (double, self->stages->len + 1);
+  g_autofree double *seconds = g_new (double, self->sends->len + 1);
   const guint *after = (const guint *) (gconstpointer) self->after->data;
-  RecipeStage last = { .hop = G_MAXUINT };
+  RecipeSend last = { .hop = G_MAXUINT };
   double slowest = 0, own = 0;
 
-  for (guint i = 0; i < self->stages->len; i++) {
-    const RecipeStage *stage = &g_array_index (self->stages, RecipeStage, i);
+  for (guint i = 0; i < self->sends->len; i++) {
+    const RecipeSend *send = &g_array_index (self->sends, RecipeSend, i);
     double before = 0;
 
-    for (guint k = 0; k < stage->n_after; k++)
+    for (guint k = 0; k < send->n_after; k++)
       before = MAX (before, seconds[after[k]]);
-    after += stage->n_after;
-    if (stage->hop != last.hop || stage->factor > last.factor || stage->factor < last.factor) {
-      own = stage->factor / rates[stage->hop];
-      last = *stage;
+    after += send->n_after;
+    if (send->hop != last.hop || send->factor > last.factor || send->factor < last.factor) {
+      own = send->factor / rates[send->hop];
+      last = *send;
     }
     seconds[i] = before + own;
     slowest = MAX (slowest, seconds[i]);
@@ -223,9 +223,9 @@ fab_form_recipe_is_whole (const FabFormRecipe *self)
 }
 
 guint
-fab_form_recipe_n_stages (const FabFormRecipe *self)
+fab_form_recipe_n_sends (const FabFormRecipe *self)
 {
-  return self->stages->len;
+  return self->sends->len;
 }
 
 void

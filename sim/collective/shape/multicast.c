@@ -43,58 +43,58 @@ fab_multicast_switch (const FabGroup *group, guint node, FabVertexId *centre)
 
 /* Between a GPU and the switch, either way. */
 static gboolean
-add_wire (FabStages *stages, const FabGroup *group, FabVertexId from, FabVertexId to, double weight,
-          const GArray *after, guint *stage, GError **error)
+add_wire (FabSendGraph *sends, const FabGroup *group, FabVertexId from, FabVertexId to, double weight,
+          const GArray *after, guint *send, GError **error)
 {
   FabHop hop;
 
   if (!fab_hop_wire (group->cluster, from, to, FAB_DRIVE_MULTIMEM, &hop, error))
     return FALSE;
-  *stage = fab_stages_add (stages, &hop, weight, 1, after);
+  *send = fab_send_graph_add (sends, &hop, weight, 1, after);
   return TRUE;
 }
 
 gboolean
-fab_multicast_load (FabStages *stages, const FabGroup *group, guint node, const GPtrArray *sums,
+fab_multicast_load (FabSendGraph *sends, const FabGroup *group, guint node, const GPtrArray *sums,
                     GError **error)
 {
   g_autoptr (GArray) read = g_array_new (FALSE, FALSE, sizeof (guint));
-  guint n = group->gpus_per_node, stage;
+  guint n = group->gpus_per_node, send;
   FabVertexId centre = 0;
   gboolean has_switch = fab_multicast_switch (group, node, &centre);
 
   g_assert (has_switch);
   for (guint i = 0; i < n; i++) {
-    if (!add_wire (stages, group, fab_group_gpu (group, node, i), centre, 1, NULL, &stage, error))
+    if (!add_wire (sends, group, fab_group_gpu (group, node, i), centre, 1, NULL, &send, error))
       return FALSE;
-    g_array_append_val (read, stage);
+    g_array_append_val (read, send);
   }
   for (guint i = 0; i < n; i++) {
-    if (!add_wire (stages, group, centre, fab_group_gpu (group, node, i), 1.0 / n, read, &stage, error))
+    if (!add_wire (sends, group, centre, fab_group_gpu (group, node, i), 1.0 / n, read, &send, error))
       return FALSE;
-    g_array_append_vals (fab_stage_list (sums, i), &stage, 1);
+    g_array_append_vals (fab_send_list (sums, i), &send, 1);
   }
   return TRUE;
 }
 
 gboolean
-fab_multicast_store (FabStages *stages, const FabGroup *group, guint node, const GPtrArray *ready,
+fab_multicast_store (FabSendGraph *sends, const FabGroup *group, guint node, const GPtrArray *ready,
                      GError **error)
 {
   g_autoptr (GArray) sent = g_array_new (FALSE, FALSE, sizeof (guint));
-  guint n = group->gpus_per_node, stage;
+  guint n = group->gpus_per_node, send;
   FabVertexId centre = 0;
   gboolean has_switch = fab_multicast_switch (group, node, &centre);
 
   g_assert (has_switch);
   for (guint i = 0; i < n; i++) {
-    if (!add_wire (stages, group, fab_group_gpu (group, node, i), centre, 1.0 / n, fab_stage_list (ready, i),
-                   &stage, error))
+    if (!add_wire (sends, group, fab_group_gpu (group, node, i), centre, 1.0 / n, fab_send_list (ready, i),
+                   &send, error))
       return FALSE;
-    g_array_append_val (sent, stage);
+    g_array_append_val (sent, send);
   }
   for (guint i = 0; i < n; i++)
-    if (!add_wire (stages, group, centre, fab_group_gpu (group, node, i), 1, sent, &stage, error))
+    if (!add_wire (sends, group, centre, fab_group_gpu (group, node, i), 1, sent, &send, error))
       return FALSE;
   return TRUE;
 }

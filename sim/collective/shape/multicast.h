@@ -7,17 +7,17 @@
  */
 #pragma once
 
-#include "sim/collective/shape/stages.h"
+#include "sim/collective/shape/send_graph.h"
 
 /* Whether all GPUs of the group in this node are joined to one switch by links that can reduce; sets *centre to
  * it. */
 gboolean fab_multicast_switch (const FabGroup *group, guint node, FabVertexId *centre);
 
-/* Adds the stages of a load in node `node`, which must have such a switch. Appends to list i of `sums` the stage that
+/* Adds the sends of a load in node `node`, which must have such a switch. Appends to list i of `sums` the send that
  * brings GPU i the sum of its part. FALSE and *error when there is no path. */
-gboolean fab_multicast_load (FabStages *stages, const FabGroup *group, guint node, const GPtrArray *sums,
+gboolean fab_multicast_load (FabSendGraph *sends, const FabGroup *group, guint node, const GPtrArray *sums,
                              GError **error);
 
-/* Adds the stages of a store: GPU i stores when the stages in list i of `ready` have ended. */
-gboolean fab_multicast_store (FabStages *stages, const FabGroup *group, guint node, const GPtrArray *ready,
+/* Adds the sends of a store: GPU i stores when the sends in list i of `ready` have ended. */
+gboolean fab_multicast_store (FabSendGraph *sends, const FabGroup *group, guint node, const GPtrArray *ready,
                               GError **error);

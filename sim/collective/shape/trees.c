@@ -167,7 +167,7 @@ fab_switch_tree_free (FabSwitchTree *self)
 
 typedef struct {
   const FabSwitchTree *tree;
-  FabStages *stages;
+  FabSendGraph *sends;
   const FabGroup *group;
   guint local;
   const FabSwitchPass *pass;
@@ -186,12 +186,12 @@ index_of (const FabSwitchTree *self, FabVertexId vertex)
   return i;
 }
 
-/* A list becomes that one stage. */
+/* A list becomes that one send. */
 static void
-set_list (GArray *list, guint stage)
+set_list (GArray *list, guint send)
 {
   g_array_set_size (list, 0);
-  g_array_append_val (list, stage);
+  g_array_append_val (list, send);
 }
 
 /* Between a node's GPU and the leaf, over the NIC. */
@@ -201,20 +201,20 @@ add_port (PassBuild *build, guint node, gboolean is_up)
   const FabCluster *cluster = build->group->cluster;
   FabVertexId gpu = fab_group_gpu (build->group, node, build->local);
   FabVertexId nic = fab_group_nic (build->group, node, build->tree->nic), leaf = build->tree->leaves[node];
-  GArray *at_leaf = fab_stage_list (build->switches, index_of (build->tree, leaf));
-  GArray *at_node = fab_stage_list (build->nodes, node);
+  GArray *at_leaf = fab_send_list (build->switches, index_of (build->tree, leaf));
+  GArray *at_node = fab_send_list (build->nodes, node);
   FabHop hop;
-  guint stage;
+  guint send;
 
   if (!(is_up ? fab_hop_over (cluster, gpu, nic, leaf, leaf, build->tree->nic, &hop, build->error)
               : fab_hop_over (cluster, leaf, leaf, nic, gpu, build->tree->nic, &hop, build->error)))
     return FALSE;
-  stage = fab_stages_add (build->stages, &hop, is_up ? build->pass->up : build->pass->down, 1,
-                          is_up ? at_node : at_leaf);
+  send = fab_send_graph_add (build->sends, &hop, is_up ? build->pass->up : build->pass->down, 1,
+                             is_up ? at_node : at_leaf);
   if (is_up)
-    g_array_append_val (at_leaf, stage);
+    g_array_append_val (at_leaf, send);
   else
-    set_list (at_node, stage);
+    set_list (at_node, send);
   return TRUE;
 }
 
@@ -225,9 +225,9 @@ add_trunk (PassBuild *build, guint index, gboolean is_up)
   const FabSwitchTree *tree = build->tree;
   const FabSwitchPass *pass = build->pass;
   FabVertexId below = tree->switches[index], above = tree->switches[tree->parents[index]];
-  GArray *at_below = fab_stage_list (build->switches, index);
-  GArray *at_above = fab_stage_list (build->switches, tree->parents[index]);
-  guint n_below = tree->n_below[index], stage;
+  GArray *at_below = fab_send_list (build->switches, index);
+  GArray *at_above = fab_send_list (build->switches, tree->parents[index]);
+  guint n_below = tree->n_below[index], send;
   double weight = is_up ? pass->up * (pass->is_summed_up ? 1 : n_below)
                         : pass->down * (pass->is_copied_down ? 1 : n_below);
   FabHop hop;
@@ -236,11 +236,11 @@ add_trunk (PassBuild *build, guint index, gboolean is_up)
                      &hop, build->error))
     return FALSE;
   hop.kind = FAB_HOP_NET;
-  stage = fab_stages_add (build->stages, &hop, weight, 1, is_up ? at_below : at_above);
+  send = fab_send_graph_add (build->sends, &hop, weight, 1, is_up ? at_below : at_above);
   if (is_up)
-    g_array_append_val (at_above, stage);
+    g_array_append_val (at_above, send);
   else
-    set_list (at_below, stage);
+    set_list (at_below, send);
   return TRUE;
 }
 
@@ -265,11 +265,11 @@ go_up_and_down (PassBuild *build)
 }
 
 gboolean
-fab_switch_tree_pass (const FabSwitchTree *self, FabStages *stages, const FabGroup *group, guint local,
+fab_switch_tree_pass (const FabSwitchTree *self, FabSendGraph *sends, const FabGroup *group, guint local,
                       const FabSwitchPass *pass, const GPtrArray *lists, GError **error)
 {
-  g_autoptr (GPtrArray) switches = fab_stage_lists_new (self->n_switches);
-  PassBuild build = { self, stages, group, local, pass, lists, switches, error };
+  g_autoptr (GPtrArray) switches = fab_send_lists_new (self->n_switches);
+  PassBuild build = { self, sends, group, local, pass, lists, switches, error };
 
   return go_up_and_down (&build);
 }

@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#include "sim/collective/shape/stages.h"
+#include "sim/collective/shape/send_graph.h"
 
 typedef struct {
   guint nic; /* of the rail: the number of the NIC in each node */
@@ -38,10 +38,10 @@ typedef struct {
   gboolean is_copied_down;
 } FabSwitchPass;
 
-/* Adds the stages from GPU `local` of every node over its NIC up to the root, and down to the GPUs again. List i of
- * `lists` says for which stages node i waits before it sends; on return it holds the stage that brings node i the
+/* Adds the sends from GPU `local` of every node over its NIC up to the root, and down to the GPUs again. List i of
+ * `lists` says for which sends node i waits before it sends; on return it holds the send that brings node i the
  * result. FALSE and *error when there is no path. */
-gboolean fab_switch_tree_pass (const FabSwitchTree *self, FabStages *stages, const FabGroup *group,
+gboolean fab_switch_tree_pass (const FabSwitchTree *self, FabSendGraph *sends, const FabGroup *group,
                                guint local, const FabSwitchPass *pass, const GPtrArray *lists,
                                GError **error);
 

@@ -195,7 +195,7 @@ book_add (FabFormMemo *memo, const FabAlgorithmOps *algorithm, const FabGroup *g
           double net_stretch, const FabCollectiveForm *form, FabFormRecipe *recipe)
 {
   FabFormBook *self = (FabFormBook *) memo;
-  guint64 n_items = (guint64) form->footprint->n + fab_form_recipe_n_stages (recipe);
+  guint64 n_items = (guint64) form->footprint->n + fab_form_recipe_n_sends (recipe);
   Record *record;
 
   if (!fab_form_recipe_is_whole (recipe) || group->cluster->uneven != NULL) {
