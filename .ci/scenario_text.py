@@ -24,7 +24,7 @@ ALLOWED = {
     "fragment.c": "entries of links for people",
     "play.c": "a published source's scenario, with the places of its table filled in",
     "nccl_tests.c": "JSON of another program",
-    "best.c": "a scenario for people",
+    "search_options.c": "a scenario for people",
     "cmd_check.c": "a scenario for people",
     "context.c": "an entry of the catalogue for people",
     "cmd_describe.c": "an entry for people",

@@ -276,6 +276,14 @@ fab_cli_title (const FabScenario *scenario)
   return fab_cli_printable (title);
 }
 
+char *
+fab_cli_study_title (const FabStudy *study, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
+
+  return scenario ? fab_cli_title (scenario) : NULL;
+}
+
 guint
 fab_cli_threads (void)
 {

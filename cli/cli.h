@@ -57,6 +57,8 @@ FabScenario *fab_cli_scenario (const char *name, char **sets, const FabCatalog *
 FabStudy *fab_cli_study (const char *name, char **sets, const FabCatalog *catalog, GError **error);
 /* "name: summary" of a scenario, or its name, for a terminal. (transfer full) */
 char *fab_cli_title (const FabScenario *scenario);
+/* The same of the scenario of a study. NULL and *error on failure. (transfer full) */
+char *fab_cli_study_title (const FabStudy *study, GError **error);
 
 /* Makes a scenario's text safe for a terminal: control characters and line ends become \\x1b and the like. (transfer
  * full) */

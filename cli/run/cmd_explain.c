@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "answer/explain/explain.h"
-#include "cli/best.h"
 #include "cli/cli.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
@@ -236,7 +235,7 @@ explain (const ExplainOptions *o, const char *path, const char *name, FabExit *c
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   g_autoptr (FabExplanation) found = study ? find (o, study, name, error) : NULL;
-  g_autofree char *title = found ? fab_best_title (study, error) : NULL;
+  g_autofree char *title = found ? fab_cli_study_title (study, error) : NULL;
 
   if (title == NULL)
     return FALSE;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "answer/study/plan.h"
-#include "cli/best.h"
 #include "cli/cli.h"
+#include "cli/search_options.h"
 #include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/progress.h"
@@ -41,7 +41,8 @@ append_row (GString *text, const FabPlanAnswer *answer, guint place, guint width
   const FabCandidate *candidate = rank->candidate;
   const FabPoint *point = candidate->trial.point;
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, point->step_s * FAB_PS_PER_S);
-  g_autofree char *gb = fab_best_gb ((double) point->memory_bytes), *sent = fab_best_gb (point->sent_bytes);
+  g_autofree char *gb = fab_search_gigabytes ((double) point->memory_bytes),
+                  *sent = fab_search_gigabytes (point->sent_bytes);
   g_autofree char *range = fab_spread_show (fab_figure_find ("step"), point);
 
   g_string_append_printf (text, "  %3u\v  %-13s\v %-*s\v  %-9s\v %-9s\v %10s", place + 1, candidate->strategy,
@@ -84,14 +85,15 @@ append_ranking (GString *text, const FabPlanView *view)
 static void
 append_too_large (GString *text, const FabPlanAnswer *answer)
 {
-  g_autofree char *limit = fab_best_gb ((double) answer->most_bytes);
+  g_autofree char *limit = fab_search_gigabytes ((double) answer->most_bytes);
 
   if (answer->misfits->len > 0)
     g_string_append_printf (text, "\n  does not fit in %s GB\n", limit);
   for (guint i = 0; i < answer->misfits->len; i++) {
     const FabPlanMisfit *one = &g_array_index (answer->misfits, FabPlanMisfit, i);
     double bytes = (double) one->nearest->trial.point->memory_bytes;
-    g_autofree char *needs = fab_best_gb (bytes), *over = fab_best_gb (bytes - (double) answer->most_bytes);
+    g_autofree char *needs = fab_search_gigabytes (bytes),
+                    *over = fab_search_gigabytes (bytes - (double) answer->most_bytes);
     g_autofree char *ways = one->n_divisions > 1 ? g_strdup_printf (" (%u divisions; the nearest is %s)",
                                                                     one->n_divisions, one->nearest->division)
                                                  : g_strdup ("");
@@ -162,7 +164,7 @@ static char *
 plan_text (const FabPlanView *view)
 {
   const FabPlanAnswer *answer = view->answer;
-  g_autofree char *limit = fab_best_gb ((double) answer->most_bytes);
+  g_autofree char *limit = fab_search_gigabytes ((double) answer->most_bytes);
   GString *text = g_string_new (NULL);
 
   g_string_append_printf (text, "%s\n\n  %s, %s GB each; %.0f sequences per step; ranked by %s\n\n",
@@ -256,7 +258,7 @@ write_best (const PlanOptions *o, const FabStudy *study, const FabPlanAnswer *an
   const FabCandidate *best = fab_plan_rank (answer, 0)->candidate;
   g_autofree char *name = fab_plan_name (best);
   g_autofree char *why = g_strdup_printf ("%s as %s, which fabricast plan found best", study->path, name);
-  return fab_best_write (study, best->edits, why, o->out, error);
+  return fab_search_option_out (study, best->edits, why, o->out, error);
 }
 
 /* -1: it failed; else whether something fits. */
@@ -270,8 +272,8 @@ plan (const PlanOptions *o, const char *path, GError **error)
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   FabPlanRequest request = { .strategies = o->strategies, .n_limits = (guint) MAX (o->top, 0) };
 
-  request.by = catalog ? fab_best_figure (o->by, error) : NULL;
-  if (request.by == NULL || !fab_best_memory (o->memory, &request.most_bytes, error))
+  request.by = catalog ? fab_search_option_by (o->by, error) : NULL;
+  if (request.by == NULL || !fab_search_option_memory (o->memory, &request.most_bytes, error))
     return -1;
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
   if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
@@ -280,7 +282,7 @@ plan (const PlanOptions *o, const char *path, GError **error)
   study->pulse = fab_progress_pulse (progress);
   study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabPlanAnswer) answer = fab_plan_answer (study, &request, error);
-  g_autofree char *title = answer ? fab_best_title (study, error) : NULL;
+  g_autofree char *title = answer ? fab_cli_study_title (study, error) : NULL;
   if (title == NULL || !write_best (o, study, answer, error))
     return -1;
   fab_progress_stop (progress);

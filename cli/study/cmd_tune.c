@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "answer/study/tune.h"
-#include "cli/best.h"
 #include "cli/cli.h"
+#include "cli/search_options.h"
 #include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
 #include "cli/terminal/curve.h"
@@ -35,7 +35,7 @@ append_point (GString *text, const FabTune *self, const char *what, const FabTun
   const FabPoint *played = point->trial.point;
   g_autofree char *name = fab_tune_point_name (self, point);
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, played->step_s * FAB_PS_PER_S);
-  g_autofree char *gb = fab_best_gb ((double) played->memory_bytes);
+  g_autofree char *gb = fab_search_gigabytes ((double) played->memory_bytes);
 
   g_autofree char *range = fab_spread_show (fab_figure_find ("step"), played);
   g_autofree char *seeds = played->draws != NULL ? g_strdup_printf (" (%s over seeds)", range)
@@ -95,7 +95,7 @@ append_value (GString *text, const FabTune *self, guint k, guint v)
     return;
   }
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, played->step_s * FAB_PS_PER_S);
-  g_autofree char *gb = fab_best_gb ((double) played->memory_bytes);
+  g_autofree char *gb = fab_search_gigabytes ((double) played->memory_bytes);
   g_string_append_printf (text, "\v%12s\v%12.0f\v%10.1f %%\v%9s GB", step, played->tokens_per_s,
                           100 * played->exposed_s / played->step_s, gb);
   if (fab_tune_is_good (self, point))
@@ -185,7 +185,7 @@ tune_text (const FabTuneView *view)
   g_string_append_printf (text, "%s\n\n", view->title);
   append_point (text, self, "as written", self->written);
   if (self->best == NULL) {
-    g_autofree char *gb = fab_best_gb ((double) self->most_bytes);
+    g_autofree char *gb = fab_search_gigabytes ((double) self->most_bytes);
 
     g_string_append_printf (text, "  best        none, because no tried value fits in %s GB\n", gb);
   } else {
@@ -289,7 +289,7 @@ write_best (const TuneOptions *o, const FabStudy *study, const FabTune *tune, GE
   g_autofree char *name = fab_tune_point_name (tune, tune->best);
   g_autofree char *why = g_strdup_printf ("%s with %s, which fabricast tune found best by %s", study->path,
                                           name, tune->by->name);
-  return fab_best_write (study, tune->best->edits, why, o->out, error);
+  return fab_search_option_out (study, tune->best->edits, why, o->out, error);
 }
 
 static gboolean
@@ -300,10 +300,10 @@ tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
     [FAB_FORMAT_TEXT] = tune_text, [FAB_FORMAT_JSON] = tune_json, [FAB_FORMAT_CSV] = tune_csv
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  const FabFigure *by = catalog ? fab_best_figure (o->by, error) : NULL;
+  const FabFigure *by = catalog ? fab_search_option_by (o->by, error) : NULL;
   FabBytes most_bytes;
 
-  if (by == NULL || !fab_best_memory (o->memory, &most_bytes, error))
+  if (by == NULL || !fab_search_option_memory (o->memory, &most_bytes, error))
     return FALSE;
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
   if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
@@ -316,7 +316,7 @@ tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
   study->pulse = fab_progress_pulse (progress);
   study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabTuneAnswer) answer = fab_tune_answer (study, knobs, by, most_bytes, error);
-  g_autofree char *title = answer ? fab_best_title (study, error) : NULL;
+  g_autofree char *title = answer ? fab_cli_study_title (study, error) : NULL;
   if (title == NULL || !write_best (o, study, answer->tune, error))
     return FALSE;
   fab_progress_stop (progress);

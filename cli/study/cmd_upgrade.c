@@ -2,8 +2,8 @@
 /* cmd_upgrade.c - `fabricast upgrade SCENARIO`: what to change of a machine first, what it gains and what it costs. */
 #include <string.h>
 
-#include "cli/best.h"
 #include "cli/cli.h"
+#include "cli/search_options.h"
 #include "cli/study/growth_text.h"
 #include "cli/study/hold_text.h"
 #include "cli/study/points_text.h"
@@ -412,7 +412,7 @@ write_best (const UpgradeOptions *o, const FabStudy *study, const FabUpgradeAnsw
   g_autofree char *why = g_strdup_printf (
       "%s with %s, the recommended change of `fabricast upgrade` that saves most", study->path,
       best->change.name);
-  return fab_best_write (study, best->change.edits, why, o->out, error);
+  return fab_search_option_out (study, best->change.edits, why, o->out, error);
 }
 
 /* The paths to a larger machine. */
@@ -421,7 +421,7 @@ grow (const UpgradeOptions *o, const char *path, GError **error)
 {
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
-  g_autofree char *title = study ? fab_best_title (study, error) : NULL;
+  g_autofree char *title = study ? fab_cli_study_title (study, error) : NULL;
 
   if (title == NULL || !fab_hold_take (study, o->hold, NULL, 0, error))
     return FALSE;
