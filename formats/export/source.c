@@ -134,15 +134,17 @@ fab_trace_source_clear (FabTraceSource *self)
 
 /* Spans */
 
+/* Whom rows are handed to: one of the two is set. */
 typedef struct {
   FabTraceSpanFunc on_span;
+  FabTraceIterationFunc on_iteration;
   gpointer data;
-} SpanReader;
+} RowReader;
 
 static gboolean
 take_span (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 {
-  const SpanReader *reader = data;
+  const RowReader *reader = data;
   FabTraceSpan span = {
     .iteration = (guint) fields[0].integer,
     .rank_class = (guint) fields[1].integer,
@@ -190,7 +192,7 @@ gboolean
 fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, FabTraceSpanFunc on_span, gpointer data,
                      GError **error)
 {
-  SpanReader reader = { on_span, data };
+  RowReader reader = { .on_span = on_span, .data = data };
   g_autofree char *sql = g_strdup_printf (
       span_sql, fab_trace_has (self, "collective", "dimension") ? "c.dimension" : "NULL",
       fab_trace_has (self, "collective", "data_type") ? "c.data_type" : "NULL", self->end_ps, self->start_ps,
@@ -201,15 +203,10 @@ fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, FabTraceSpan
 
 /* Iterations */
 
-typedef struct {
-  FabTraceIterationFunc on_iteration;
-  gpointer data;
-} IterationReader;
-
 static gboolean
 take_iteration (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 {
-  const IterationReader *reader = data;
+  const RowReader *reader = data;
   FabIterationRecord times = {
     .iteration = (guint) fields[0].integer,
     .rank_class = (guint) fields[1].integer,
@@ -230,7 +227,7 @@ gboolean
 fab_trace_each_iteration (const FabTraceSource *self, gint64 rank_class, FabTraceIterationFunc on_iteration,
                           gpointer data, GError **error)
 {
-  IterationReader reader = { on_iteration, data };
+  RowReader reader = { .on_iteration = on_iteration, .data = data };
   g_autofree char *sql = g_strdup_printf (
       "SELECT iteration, rank_class, start_ps, duration_ps, compute_ps, comm_ps, overlapped_ps, exposed_ps, idle_ps"
       " FROM iteration_class WHERE run_id = :run AND iteration BETWEEN %" G_GINT64_FORMAT

@@ -34,18 +34,6 @@ read_deps (FabTracedRank *rank, FabTraceNode *node, FabFileJson *json)
 }
 
 static gboolean
-read_whole (FabFileJson *json, gint64 *value)
-{
-  FabFileJsonToken token = fab_file_json_next (json);
-  gint64 read;
-
-  if ((token == FAB_FILE_JSON_NUMBER || token == FAB_FILE_JSON_TEXT)
-      && fab_trace_parse_whole (json->text, &read))
-    *value = read;
-  return fab_file_json_skip_from (json, token);
-}
-
-static gboolean
 read_name (FabFileJson *json, char *to, gsize size)
 {
   FabFileJsonToken token = fab_file_json_next (json);
@@ -67,15 +55,15 @@ read_field (FabTracedRank *rank, FabTraceNode *node, FabFileJson *json, Fields *
   const char *key = json->text;
 
   if (g_ascii_strcasecmp (key, "id") == 0)
-    return read_whole (json, &fields->id);
+    return fab_trace_read_whole (json, G_MININT64, &fields->id);
   if (g_ascii_strcasecmp (key, "name") == 0)
     return read_name (json, fields->name, sizeof fields->name);
   if (strcmp (key, "NodeType") == 0)
-    return read_whole (json, &fields->type);
+    return fab_trace_read_whole (json, G_MININT64, &fields->type);
   if (strcmp (key, "runtime") == 0)
-    return read_whole (json, &fields->runtime_us);
+    return fab_trace_read_whole (json, G_MININT64, &fields->runtime_us);
   if (strcmp (key, "comm_size") == 0)
-    return read_whole (json, &fields->comm_bytes);
+    return fab_trace_read_whole (json, G_MININT64, &fields->comm_bytes);
   if (strcmp (key, "ctrlDeps") == 0 || strcmp (key, "ctrl_deps") == 0 || strcmp (key, "data_deps") == 0
       || strcmp (key, "parent") == 0)
     return read_deps (rank, node, json);
@@ -173,7 +161,7 @@ read_part (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, Found *found
   if (strcmp (key, "deviceProperties") == 0)
     return fab_trace_kineto_devices (rank, json);
   if (strcmp (key, "baseTimeNanoseconds") == 0)
-    return read_whole (json, &found->base_ns);
+    return fab_trace_read_whole (json, G_MININT64, &found->base_ns);
   return fab_file_json_skip (json);
 }
 

@@ -21,19 +21,6 @@ typedef struct {
   char collective[64], dtype[32], group[FAB_FILE_TEXT_BYTES + 1], group_name[64], group_description[128];
 } Event;
 
-static gboolean
-read_whole (FabFileJson *json, gint64 *value)
-{
-  char text[32] = "";
-  gint64 read;
-
-  if (!fab_file_json_copy (json, text, sizeof text))
-    return FALSE;
-  if (fab_trace_parse_whole (text, &read))
-    *value = read;
-  return TRUE;
-}
-
 static void
 add_tensor (Event *event, guint n_tensors, double elements)
 {
@@ -112,17 +99,17 @@ read_arg (FabFileJson *json, Event *event)
   const char *key = json->text;
 
   if (strcmp (key, "correlation") == 0)
-    return read_whole (json, &event->correlation);
+    return fab_trace_read_whole (json, G_MININT64, &event->correlation);
   if (strcmp (key, "stream") == 0)
-    return read_whole (json, &event->stream);
+    return fab_trace_read_whole (json, G_MININT64, &event->stream);
   if (strcmp (key, "device") == 0)
-    return read_whole (json, &event->device);
+    return fab_trace_read_whole (json, G_MININT64, &event->device);
   if (strcmp (key, "In msg nelems") == 0)
-    return read_whole (json, &event->in_elements);
+    return fab_trace_read_whole (json, G_MININT64, &event->in_elements);
   if (strcmp (key, "Out msg nelems") == 0)
-    return read_whole (json, &event->out_elements);
+    return fab_trace_read_whole (json, G_MININT64, &event->out_elements);
   if (strcmp (key, "Group size") == 0)
-    return read_whole (json, &event->group_size);
+    return fab_trace_read_whole (json, G_MININT64, &event->group_size);
   if (strcmp (key, "Collective name") == 0)
     return fab_file_json_copy (json, event->collective, sizeof event->collective);
   if (strcmp (key, "dtype") == 0)
@@ -180,7 +167,7 @@ read_field (FabFileJson *json, Event *event)
   if (strcmp (key, "dur") == 0)
     return fab_file_json_copy (json, event->dur, sizeof event->dur);
   if (strcmp (key, "tid") == 0)
-    return read_whole (json, &event->tid);
+    return fab_trace_read_whole (json, G_MININT64, &event->tid);
   if (strcmp (key, "args") == 0)
     return read_args (json, event);
   return fab_file_json_skip (json);
@@ -385,7 +372,7 @@ fab_trace_kineto_ranks (FabTracedRank *rank, FabFileJson *json)
         return FALSE;
       continue;
     }
-    if (!read_whole (json, &value))
+    if (!fab_trace_read_whole (json, G_MININT64, &value))
       return FALSE;
     if (value < 0 || value > G_MAXINT / 2)
       return fab_file_json_fail (json, "distributedInfo has an impossible rank");

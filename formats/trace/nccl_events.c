@@ -40,19 +40,6 @@ typedef struct {
   guint n_messages;
 } Reader;
 
-static gboolean
-read_whole (FabFileJson *json, gint64 *value)
-{
-  char text[32] = "";
-  gint64 read;
-
-  if (!fab_file_json_copy (json, text, sizeof text))
-    return FALSE;
-  if (fab_trace_parse_whole (text, &read) && read >= 0)
-    *value = read;
-  return TRUE;
-}
-
 /* Operations whose size a rank counts by what it has for one other rank, or of one. */
 static gboolean
 is_by_share (const char *op)
@@ -151,17 +138,17 @@ read_record_field (Reader *self, FabFileJson *json)
   if (strcmp (key, "pid") == 0)
     return fab_file_json_copy (json, call->process, sizeof call->process);
   if (strcmp (key, "rank") == 0)
-    return read_whole (json, &call->rank);
+    return fab_trace_read_whole (json, 0, &call->rank);
   if (strcmp (key, "n_ranks") == 0)
-    return read_whole (json, &call->n_ranks);
+    return fab_trace_read_whole (json, 0, &call->n_ranks);
   if (strcmp (key, "coll") == 0)
     return fab_file_json_copy (json, call->op, sizeof call->op);
   if (strcmp (key, "coll_sn") == 0)
-    return read_whole (json, &call->number);
+    return fab_trace_read_whole (json, 0, &call->number);
   if (strcmp (key, "coll_msg_size_bytes") == 0)
-    return read_whole (json, &call->bytes);
+    return fab_trace_read_whole (json, 0, &call->bytes);
   if (strcmp (key, "coll_exec_time_us") == 0)
-    return read_whole (json, &call->length_us);
+    return fab_trace_read_whole (json, 0, &call->length_us);
   return fab_file_json_skip (json);
 }
 
@@ -230,9 +217,9 @@ read_argument (FabFileJson *json, Call *call)
   if (strcmp (key, "CommHash") == 0)
     return fab_file_json_copy (json, call->communicator, sizeof call->communicator);
   if (strcmp (key, "Rank") == 0)
-    return read_whole (json, &call->rank);
+    return fab_trace_read_whole (json, 0, &call->rank);
   if (strcmp (key, "Count") == 0)
-    return read_whole (json, &call->bytes);
+    return fab_trace_read_whole (json, 0, &call->bytes);
   if (strcmp (key, "Datatype") == 0)
     return fab_file_json_copy (json, call->dtype, sizeof call->dtype);
   return fab_file_json_skip (json);

@@ -40,6 +40,19 @@ rank_of_name (FabTrace *self, guint first)
 }
 
 gboolean
+fab_trace_read_whole (FabFileJson *json, gint64 least, gint64 *value)
+{
+  char text[32] = "";
+  gint64 read;
+
+  if (!fab_file_json_copy (json, text, sizeof text))
+    return FALSE;
+  if (fab_trace_parse_whole (text, &read) && read >= least)
+    *value = read;
+  return TRUE;
+}
+
+gboolean
 fab_trace_read_bytes (FabTrace *self, FabFileBytes *bytes, GError **error)
 {
   const char *name = fab_file_bytes_name (bytes), *head;

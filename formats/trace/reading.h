@@ -6,6 +6,10 @@
 #include "formats/text/json.h"
 #include "formats/trace/trace.h"
 
+/* Reads a value: a whole number of `least` or more, which is written as a number or as a text. Another value leaves
+ * *value as it is. FALSE: the file is broken here. */
+gboolean fab_trace_read_whole (FabFileJson *json, gint64 least, gint64 *value);
+
 /* Reads the value of `traceEvents`, whose bracket is next. `name` and `value` of the rest of the file. */
 gboolean fab_trace_kineto_events (FabTrace *trace, FabTracedRank *rank, FabFileJson *json);
 gboolean fab_trace_kineto_ranks (FabTracedRank *rank, FabFileJson *json);
