@@ -35,6 +35,7 @@ typedef enum {
 typedef struct {
   const char *name; /* as --from takes it, and as messages call it */
   const char *tool; /* what prints or writes such files; NULL: `name` says it */
+  const char *help; /* what prints such files or is in them, for a list; NULL: `tool` says it */
   FabFileKind kind;
   /* Of a machine, a model and measurements it is given the whole text, of a trace the first 4096 bytes, of a schedule
    * as much as was read at once, of a log of jobs its first line that is no comment. */

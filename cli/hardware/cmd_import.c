@@ -216,42 +216,47 @@ import_measurements (const ImportOptions *o, char **paths, char *first_text, gsi
   return put_out (o, format, paths, files, error);
 }
 
-static const FabUsage usage = {
-  .arguments = "FILE...",
-  .summary =
-      "Makes a scenario of the description that a machine prints of itself. FILE - is standard input. The format\n"
-      "is recognised:\n"
-      "  nvidia-smi     nvidia-smi topo -m\n"
-      "  nccl-xml       the file that NCCL_TOPO_DUMP_FILE names (NCCL, RCCL)\n"
-      "  rocm-smi       rocm-smi --showtopo\n"
-      "  hwloc          lstopo --of xml\n"
-      "  ibnetdiscover  a network and its hosts\n"
-      "  huggingface    config.json of a model; becomes an entry of `models`, for `include` of a scenario\n\n"
-      "Comments at the top list the values that were read and those that had to be inferred.\n\n"
-      "The output of benchmarks, in one file or several, becomes measurements for `fabricast calibrate`. Without\n"
-      "-o they are printed. The formats are:\n"
-      "  perftest, perftest-json       ib_write_bw, ib_read_lat, ib_send_bw, ...; --out_json\n"
-      "  nvbandwidth, nvbandwidth-json\n"
-      "  p2pBandwidthLatencyTest       of the CUDA samples\n"
-      "  nccl-tests                    of NCCL and RCCL, text or -J\n"
-      "  osu                           osu_latency, osu_bw, osu_bibw, osu_allreduce, ...\n"
-      "  fabtests                      fi_pingpong, fi_rdm_tagged_bw, ...\n"
-      "  csv                           size_bytes with time_us or rate_GBps\n\n"
-      "`import trace` reads what a profiler recorded: files, archives and folders of Kineto, one file per rank, or\n"
-      "reports of Nsight Systems (SQLite) and output of NCCL's profiler plugins. Each step of each rank becomes\n"
-      "rows of a results file, as those of a simulated run.\n\n"
-      "It also reads Chakra, PyTorch's execution traces, GOAL, SimAI, AICB and logs of NCCL, and prints what they\n"
-      "hold.",
-  .examples = "  fabricast import docs/examples/topo-a100.txt\n"
-              "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
-              "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
-              "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n"
-              "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n"
-              "  fabricast import trace profile --db results.db\n"
-              "  fabricast import trace profile --on hello\n",
-  .min_rest = 1,
-  .max_rest = 1000,
-};
+static const char summary[] =
+    "Makes a scenario of the description that a machine prints of itself. FILE - is standard input. The format\n"
+    "is recognised:\n"
+    "%s\n"
+    "Comments at the top list the values that were read and those that had to be inferred.\n\n"
+    "The output of benchmarks, in one file or several, becomes measurements for `fabricast calibrate`. Without\n"
+    "-o they are printed. The formats are:\n"
+    "%s\n"
+    "`import trace` reads what a profiler recorded: files, archives and folders of Kineto, one file per rank, or\n"
+    "reports of Nsight Systems (SQLite) and output of NCCL's profiler plugins. Each step of each rank becomes\n"
+    "rows of a results file, as those of a simulated run.\n\n"
+    "It also reads Chakra, PyTorch's execution traces, GOAL, SimAI, AICB and logs of NCCL, and prints what they\n"
+    "hold.";
+
+static const char examples[] =
+    "  fabricast import docs/examples/topo-a100.txt\n"
+    "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
+    "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
+    "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n"
+    "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n"
+    "  fabricast import trace profile --db results.db\n"
+    "  fabricast import trace profile --on hello\n";
+
+/* An indented line for each format of these kinds: its name, and what prints it. (transfer full) */
+static char *
+list_formats (guint kinds)
+{
+  g_autofree const char **names = fab_file_format_names (kinds);
+  GString *lines = g_string_new (NULL);
+  gint width = 0;
+
+  for (guint i = 0; names[i] != NULL; i++)
+    width = MAX (width, (gint) strlen (names[i]));
+  for (guint i = 0; names[i] != NULL; i++) {
+    const FabFileFormat *format = fab_file_format_named (kinds, names[i]);
+
+    g_string_append_printf (lines, "  %-*s  %s\n", width, names[i],
+                            format->help != NULL ? format->help : format->tool);
+  }
+  return g_string_free (lines, FALSE);
+}
 
 /* What cannot be simulated is not handed out. */
 static gboolean
@@ -407,6 +412,12 @@ run (int argc, char **argv)
     { "with-waiting", 0, 0, G_OPTION_ARG_NONE, &o.with_waiting,
       "Traces: count waiting for the last rank as communication, as profilers do", NULL },
     G_OPTION_ENTRY_NULL
+  };
+  g_autofree char *machines = list_formats (FAB_FILE_MACHINE | FAB_FILE_MODEL);
+  g_autofree char *measurements = list_formats (FAB_FILE_MEASUREMENT);
+  g_autofree char *text = g_strdup_printf (summary, machines, measurements);
+  const FabUsage usage = {
+    .arguments = "FILE...", .summary = text, .examples = examples, .min_rest = 1, .max_rest = 1000
   };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)

@@ -689,6 +689,7 @@ ibnetdiscover_read (FabImportedMachine *machine, const FabImportRequest *request
 const FabFileFormat fab_file_ibnetdiscover = {
   .name = "ibnetdiscover",
   .tool = "ibnetdiscover",
+  .help = "a network and its hosts",
   .kind = FAB_FILE_MACHINE,
   .recognises = ibnetdiscover_recognises,
   .read.machine = ibnetdiscover_read,

@@ -421,6 +421,7 @@ nccl_xml_read (FabImportedMachine *machine, const FabImportRequest *request, GEr
 const FabFileFormat fab_file_nccl_xml = {
   .name = "nccl-xml",
   .tool = "NCCL_TOPO_DUMP_FILE",
+  .help = "the file that NCCL_TOPO_DUMP_FILE names (NCCL, RCCL)",
   .kind = FAB_FILE_MACHINE,
   .recognises = nccl_xml_recognises,
   .read.machine = nccl_xml_read,

@@ -317,6 +317,7 @@ recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_csv = {
   .name = "csv",
+  .help = "size_bytes with time_us or rate_GBps",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
   .read.measurement = read_text,

@@ -173,6 +173,7 @@ recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_fabtests = {
   .name = "fabtests",
+  .help = "fi_pingpong, fi_rdm_tagged_bw, ...",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
   .read.measurement = read_text,

@@ -90,6 +90,7 @@ recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_nccl_tests = {
   .name = "nccl-tests",
+  .help = "of NCCL and RCCL, text or -J",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
   .read.measurement = read_tests,

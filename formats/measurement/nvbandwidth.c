@@ -433,6 +433,7 @@ recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_nvbandwidth_json = {
   .name = "nvbandwidth-json",
+  .help = "the same with -j",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
   .read.measurement = read_json,
@@ -596,6 +597,7 @@ nvbandwidth_text_recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_nvbandwidth = {
   .name = "nvbandwidth",
+  .help = "copies between GPUs and host memory",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = nvbandwidth_text_recognises,
   .read.measurement = read_text,

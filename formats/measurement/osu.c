@@ -293,6 +293,7 @@ recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_osu = {
   .name = "osu",
+  .help = "osu_latency, osu_bw, osu_bibw, osu_allreduce, ...",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
   .read.measurement = read_text,

@@ -224,6 +224,7 @@ recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_p2p = {
   .name = "p2pBandwidthLatencyTest",
+  .help = "of the CUDA samples",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
   .read.measurement = read_text,

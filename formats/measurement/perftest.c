@@ -328,6 +328,7 @@ recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_perftest_json = {
   .name = "perftest-json",
+  .help = "the same with --out_json",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = recognises,
   .read.measurement = read_json,
@@ -557,6 +558,7 @@ perftest_text_recognises (const FabFileText *text)
 
 const FabFileFormat fab_file_perftest = {
   .name = "perftest",
+  .help = "ib_write_bw, ib_read_lat, ib_send_bw, ...",
   .kind = FAB_FILE_MEASUREMENT,
   .recognises = perftest_text_recognises,
   .read.measurement = read_text,

@@ -660,6 +660,7 @@ fragment (const FabImportRequest *request, GError **error)
 const FabFileFormat fab_file_huggingface = {
   .name = "huggingface",
   .tool = "config.json of a model",
+  .help = "config.json of a model; becomes an entry of `models`, for `include` of a scenario",
   .kind = FAB_FILE_MODEL,
   .recognises = recognises,
   .read.model = fragment,

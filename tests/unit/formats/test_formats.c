@@ -51,6 +51,8 @@ every_row_is_found_by_its_name (G_GNUC_UNUSED void **state)
       assert_int_equal (row->kind, kinds[k]);
       assert_non_null (row->recognises);
       assert_true ((row->why_not == NULL) == (row->read.machine != NULL));
+      if ((row->kind & (FAB_FILE_MACHINE | FAB_FILE_MODEL | FAB_FILE_MEASUREMENT)) != 0)
+        assert_true (row->help != NULL || row->tool != NULL); /* `import --help` lists them */
     }
   }
   assert_null (fab_file_format_named (FAB_FILE_MACHINE, "csv"));
