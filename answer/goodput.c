@@ -113,6 +113,18 @@ try_set (FabGoodputAnswer *self, const FabScenario *scenario, const FabRunResult
   return TRUE;
 }
 
+static void
+find_intervals (FabGoodputAnswer *self, const FabRunResult *result)
+{
+  FabReliability rules = result->failures->rules;
+  double per_s = result->goodput.form.stops_per_s;
+
+  rules.interval_s = 0;
+  self->best_interval_s = fab_goodput_form (&rules).interval_s;
+  self->young_interval_s = fab_goodput_young_interval (per_s, rules.blocking_s);
+  self->daly_interval_s = fab_goodput_daly_interval (per_s, rules.blocking_s);
+}
+
 FabGoodputAnswer *
 fab_goodput_answer (const FabScenario *scenario, const FabRunResult *result, const FabRegistry *registry,
                     guint n_trials, GError **error)
@@ -129,6 +141,7 @@ fab_goodput_answer (const FabScenario *scenario, const FabRunResult *result, con
   for (guint i = 0; names[i] != NULL; i++)
     if (!try_set (self, scenario, result, registry, names[i], error))
       return NULL;
+  find_intervals (self, result);
   self->fewest_spares = fab_goodput_spares (&base->rules, little, result->failures->n_ranks);
   if (n_trials > 0 && result->goodput.form.goodput_fraction > hopeless)
     self->trials = fab_failure_trials_play (&base->rules, interval_s, fab_goodput_case_work_s (base),

@@ -18,7 +18,9 @@ typedef struct {
   GArray *changes;         /* FabGoodputChange of the rules */
   GArray *sets;            /* FabGoodputChange: every set of rates of the catalogue; `name` is the set's */
   FabFailureTrials trials; /* n_trials 0: none were played */
-  guint fewest_spares;     /* with which waiting takes a thousandth of the time at most */
+  /* Of checkpoints: the best, Young's first order and Daly's higher order. */
+  double best_interval_s, young_interval_s, daly_interval_s;
+  guint fewest_spares; /* with which waiting takes a thousandth of the time at most */
 } FabGoodputAnswer;
 
 enum { FAB_GOODPUT_TRIALS = 200, FAB_GOODPUT_MOST_TRIALS = 100000 };

@@ -3,6 +3,7 @@
  * them. */
 #include <string.h>
 
+#include "answer/model.h"
 #include "cli/cli.h"
 #include "cli/hardware/cmd_measure.h"
 #include "cli/help/glossary.h"
@@ -12,7 +13,6 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
-#include "sim/execution/layers.h"
 #include "sim/result/store.h"
 #include "sim/scenario/catalog.h"
 #include "sim/scenario/catalog_params.h"
@@ -135,14 +135,7 @@ describe_technologies (const FabCatalog *catalog)
   fab_terminal_print_page (page->str);
 }
 
-/* What a model's shape makes: parameters, FLOPs and kept activations, by layer and operator.
- *
- * State: 16 B per parameter, mixed precision with Adam (Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1: 2
- * weight, 2 gradient, 4 + 4 + 4 master weight and moments). 6 N: Kaplan et al. 2020, arXiv 2001.08361. Equal layers
- * that follow one another are shown once.
- */
-
-#define STATE_BYTES 16.0
+/* What a model takes: parameters, FLOPs and kept activations, by layer and operator. */
 
 static void
 print_count (const char *label, guint64 count)
@@ -165,42 +158,25 @@ print_flops (const char *label, double flops, const char *note)
   g_print ("# %-13s %s GFLOP%s\n", label, text, note);
 }
 
-static double
-kept_bytes (const FabLayer *layer)
-{
-  double bytes = 0;
-
-  for (guint i = 0; i < layer->segments->len; i++) {
-    const FabSegment *segment = fab_layer_segment (layer, i);
-    bytes += segment->saved_whole_bytes + segment->saved_split_bytes + segment->saved_score_bytes;
-  }
-  return bytes;
-}
-
 static void
-print_totals (const FabLayerStack *stack, guint sequence)
+print_totals (const FabModelAnswer *answer, guint sequence)
 {
-  g_autofree char *state = fab_units_show (FAB_UNIT_BYTES, STATE_BYTES * (double) stack->parameters);
-  g_autofree char *kept = NULL, *bounds = NULL;
-  double kept_all = 0, bounds_all = 0, scores = fab_layer_stack_score_flops (stack);
+  const FabLayerStack *stack = answer->stack;
+  g_autofree char *state = fab_units_show (FAB_UNIT_BYTES, answer->state_bytes),
+                  *kept = fab_units_show (FAB_UNIT_BYTES, answer->kept_bytes),
+                  *bounds = fab_units_show (FAB_UNIT_BYTES, answer->boundary_bytes);
 
-  for (guint i = 0; i < stack->layers->len; i++) {
-    kept_all += kept_bytes (fab_layer_stack_layer (stack, i));
-    bounds_all += fab_layer_stack_layer (stack, i)->hidden_bytes;
-  }
-  kept = fab_units_show (FAB_UNIT_BYTES, kept_all);
-  bounds = fab_units_show (FAB_UNIT_BYTES, bounds_all);
   g_print ("#\n# per token, sequences of %u tokens (--sequence)\n", sequence);
   print_count ("parameters", stack->parameters);
   if (stack->active_parameters != stack->parameters)
     print_count ("of a token", stack->active_parameters);
   print_flops ("forward", stack->forward_flops_per_token, "");
-  print_flops ("and backward", 3 * stack->forward_flops_per_token, "");
-  if (scores > 0)
-    print_flops ("  causal", 3 * (stack->forward_flops_per_token - scores / 2),
-                 ", half of the scores not done");
-  print_flops ("  6 N", 6 * (double) stack->active_parameters, ", N the parameters of a token");
-  g_print ("# %-13s %s, %g B for each parameter: mixed precision with Adam\n", "state", state, STATE_BYTES);
+  print_flops ("and backward", answer->both_flops, "");
+  if (answer->causal_flops > 0)
+    print_flops ("  causal", answer->causal_flops, ", half of the scores not done");
+  print_flops ("  6 N", answer->six_n_flops, ", N the parameters of a token");
+  g_print ("# %-13s %s, %g B for each parameter: mixed precision with Adam\n", "state", state,
+           FAB_MODEL_STATE_BYTES);
   g_print ("# %-13s %s of 16-bit activations for the backward pass; %s with every layer recomputed\n", "kept",
            kept, bounds);
 }
@@ -222,17 +198,6 @@ print_operator (GString *page, const FabOperator *op)
   g_string_append_printf (page, "#     %-12s\v %-22s\v %12s\n", op->name, size ? size : "", flops);
 }
 
-static guint64
-segment_parameters (const FabLayer *layer, guint index)
-{
-  guint64 n = 0;
-
-  for (guint i = 0; i < layer->tensors->len; i++)
-    if (fab_layer_tensor (layer, i)->segment == index)
-      n += fab_layer_tensor (layer, i)->parameters;
-  return n;
-}
-
 static void
 print_segment (GString *page, const FabLayer *layer, guint index)
 {
@@ -240,66 +205,42 @@ print_segment (GString *page, const FabLayer *layer, guint index)
   g_autofree char *flops = gflop (segment->forward_flops);
 
   g_string_append_printf (page, "#   %-12s\v %24" G_GUINT64_FORMAT "\v %12s\v %10.0f\v %10.0f\v %10.0f\n",
-                          segment->name, segment_parameters (layer, index), flops, segment->saved_whole_bytes,
-                          segment->saved_split_bytes, segment->saved_score_bytes);
+                          segment->name, fab_model_segment_parameters (layer, index), flops,
+                          segment->saved_whole_bytes, segment->saved_split_bytes, segment->saved_score_bytes);
   for (guint i = 0; i < segment->operators->len; i++)
     print_operator (page, &g_array_index (segment->operators, FabOperator, i));
 }
 
-static gsize
-stem_length (const char *name)
+/* Equal layers that follow one another are shown once. */
+static void
+print_layers (GString *page, const FabLayerStack *stack, const FabModelLayers *layers)
 {
-  gsize length = strlen (name);
+  const FabLayer *layer = fab_layer_stack_layer (stack, layers->first);
 
-  while (length > 0 && g_ascii_isdigit (name[length - 1]))
-    length--;
-  return length;
-}
-
-/* Called the same but for a number at the end, and made the same. */
-static gboolean
-is_equal (const FabLayer *a, const FabLayer *b)
-{
-  gsize length = stem_length (a->name);
-
-  return length == stem_length (b->name) && strncmp (a->name, b->name, length) == 0
-      && a->parameters == b->parameters && a->segments->len == b->segments->len
-      && a->forward_flops_per_token == b->forward_flops_per_token && kept_bytes (a) == kept_bytes (b);
-}
-
-static guint
-print_layers (GString *page, const FabLayerStack *stack, guint first)
-{
-  const FabLayer *layer = fab_layer_stack_layer (stack, first);
-  guint n = 1;
-
-  while (first + n < stack->layers->len && is_equal (layer, fab_layer_stack_layer (stack, first + n)))
-    n++;
-  if (n > 1)
-    g_string_append_printf (page, "# %u x %s to %s, %" G_GUINT64_FORMAT " parameters each\n", n, layer->name,
-                            fab_layer_stack_layer (stack, first + n - 1)->name, layer->parameters);
+  if (layers->n > 1)
+    g_string_append_printf (page, "# %u x %s to %s, %" G_GUINT64_FORMAT " parameters each\n", layers->n,
+                            layer->name, fab_layer_stack_layer (stack, layers->first + layers->n - 1)->name,
+                            layer->parameters);
   else
     g_string_append_printf (page, "# %s, %" G_GUINT64_FORMAT " parameters\n", layer->name, layer->parameters);
   for (guint i = 0; i < layer->segments->len; i++)
     print_segment (page, layer, i);
-  return n;
 }
 
 /* Prints parameters, FLOPs, memory and operators of a model at this sequence length, as comments below its entry. */
 static void
 describe_model (const FabModelSpec *model, guint sequence)
 {
-  g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+  g_autoptr (FabModelAnswer) answer = fab_model_answer (model, sequence);
   g_autoptr (GString) page = g_string_new (NULL);
 
-  ((const FabShapeOps *) model->shape.info)->expand (model->shape.params, sequence, stack);
-  print_totals (stack, sequence);
+  print_totals (answer, sequence);
   g_string_append_printf (page, "#\n# %-14s\v %24s\v %12s\v   kept in B: %s\n", "", "", "forward",
                           "divided by");
   g_string_append_printf (page, "# %-14s\v %24s\v %12s\v %10s\v %10s\v %10s\n", "layers", "parameters",
                           "GFLOP", "whole", "tensor p.", "scores");
-  for (guint i = 0; i < stack->layers->len;)
-    i += print_layers (page, stack, i);
+  for (guint i = 0; i < answer->layers->len; i++)
+    print_layers (page, answer->stack, &g_array_index (answer->layers, FabModelLayers, i));
   fab_terminal_print_page (page->str);
 }
 

@@ -47,25 +47,23 @@ append_rates (GString *text, const FabGoodputCase *found)
 }
 
 static void
-append_checkpoint (GString *text, const FabGoodputCase *found, const FabGoodputForm *form)
+append_checkpoint (GString *text, const GoodputView *view)
 {
-  FabReliability rules = found->rules;
-  double per_s = form->stops_per_s;
-
-  rules.interval_s = 0;
+  const FabGoodputCase *found = view->result->failures;
+  const FabGoodputAnswer *answer = view->answer;
   g_autofree char *bytes = fab_units_show (FAB_UNIT_BYTES, found->checkpoint.bytes),
                   *read = fab_goodput_time (found->checkpoint.read_s),
-                  *best = fab_goodput_time (fab_goodput_form (&rules).interval_s),
-                  *young = fab_goodput_time (fab_goodput_young_interval (per_s, rules.blocking_s)),
-                  *daly = fab_goodput_time (fab_goodput_daly_interval (per_s, rules.blocking_s));
+                  *best = fab_goodput_time (answer->best_interval_s),
+                  *young = fab_goodput_time (answer->young_interval_s),
+                  *daly = fab_goodput_time (answer->daly_interval_s);
 
   g_string_append_printf (text, "\n  %-16s%s, read again in %s\n", "checkpoint", bytes, read);
-  if (per_s > 0)
+  if (view->result->goodput.form.stops_per_s > 0)
     g_string_append_printf (text, "  %-16s%s; Young's first order %s, Daly's higher order %s\n",
                             "best interval", best, young, daly);
-  if (rules.background_slowdown > 0)
+  if (found->rules.background_slowdown > 0)
     g_string_append_printf (text, "  %-16ssteps take %.2f %% longer while a checkpoint is written\n", "",
-                            100 * rules.background_slowdown);
+                            100 * found->rules.background_slowdown);
 }
 
 static void
@@ -135,7 +133,7 @@ goodput_text (const GoodputView *view)
   fab_goodput_append (text, goodput, fab_scenario_spec (view->scenario)->reliability.failures,
                       fab_run_goodput_band (result));
   append_rates (text, result->failures);
-  append_checkpoint (text, result->failures, &goodput->form);
+  append_checkpoint (text, view);
   append_spares (text, view);
   append_trials (text, &view->answer->trials, goodput);
   append_changes (text, "what would change it", view->answer->changes, goodput);

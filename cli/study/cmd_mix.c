@@ -2,7 +2,7 @@
 /* cmd_mix.c - `fabricast mix SCENARIO`: many jobs that arrive on one machine, wait, and share its uplinks. */
 #include <string.h>
 
-#include "answer/job_mix.h"
+#include "answer/mix_losses.h"
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "cli/study/points_text.h"
@@ -17,22 +17,13 @@ static const double hour_s = 3600;
 
 /* --- text --- */
 
-static double
-lost_fraction (const FabMixAnswer *answer, double lost_s)
-{
-  return lost_s / (answer->n_nodes * answer->span_s);
-}
-
 static void
 append_machine (GString *text, const FabMixAnswer *answer, const FabMixSpec *mix)
 {
   g_autofree char *span = fab_goodput_time (answer->span_s);
-  guint smallest = G_MAXUINT, largest = 0;
+  guint smallest, largest;
 
-  for (guint g = 0; g < answer->machine.n_groups; g++) {
-    smallest = MIN (smallest, answer->machine.group_nodes[g]);
-    largest = MAX (largest, answer->machine.group_nodes[g]);
-  }
+  fab_mix_group_sizes (answer, &smallest, &largest);
   g_string_append_printf (text, "  %-16s%u %s, ", "machine", answer->n_nodes,
                           fab_plural (answer->n_nodes, "node", "nodes"));
   if (answer->machine.n_groups == 1)
@@ -72,24 +63,23 @@ append_machine (GString *text, const FabMixAnswer *answer, const FabMixSpec *mix
 
 /* A share of all node hours, where there is any. */
 static void
-append_share (GString *text, const FabMixAnswer *answer, const char *name, double lost_s, const char *words)
+append_share (GString *text, const char *name, double fraction, const char *words)
 {
-  if (lost_fraction (answer, lost_s) > 5e-5)
-    g_string_append_printf (text, "    %-14s%6.2f %%   %s\n", name, 100 * lost_fraction (answer, lost_s),
-                            words);
+  if (fraction > 5e-5)
+    g_string_append_printf (text, "    %-14s%6.2f %%   %s\n", name, 100 * fraction, words);
 }
 
 static void
-append_failures (GString *text, const FabMixAnswer *answer)
+append_failures (GString *text, const FabMixAnswer *answer, const FabMixLosses *losses)
 {
   const FabMixFigures *all = &answer->all;
 
-  append_share (text, answer, "undone", all->undone_s,
+  append_share (text, "undone", losses->undone_fraction,
                 "lost because a failure or a stop for another job undoes work");
-  append_share (text, answer, "down", all->down_s, "lost in detection, restarts and planned stops");
-  append_share (text, answer, "checkpoints", all->checkpoint_s,
+  append_share (text, "down", losses->down_fraction, "lost in detection, restarts and planned stops");
+  append_share (text, "checkpoints", losses->checkpoint_fraction,
                 "lost because jobs stand still for checkpoints");
-  append_share (text, answer, "slow parts", all->slowed_s, "lost because a part is slow until it is found");
+  append_share (text, "slow parts", losses->slowed_fraction, "lost because a part is slow until it is found");
   if (answer->away_fraction > 0)
     g_string_append_printf (text,
                             "  %-16s%6.2f %%   of all node hours are away for repair, without a spare\n",
@@ -100,11 +90,11 @@ append_failures (GString *text, const FabMixAnswer *answer)
                             " %s gave way to others; %.4g GPU hours lost\n",
                             "stops", all->n_failures, fab_plural (all->n_failures, "failure", "failures"),
                             all->n_preempted, fab_plural (all->n_preempted, "job", "jobs"),
-                            (all->undone_s + all->down_s) / hour_s * answer->gpus_per_node);
+                            losses->stopped_gpu_hours);
 }
 
 static void
-append_figures (GString *text, const FabMixAnswer *answer)
+append_figures (GString *text, const FabMixAnswer *answer, const FabMixLosses *losses)
 {
   const FabMixFigures *all = &answer->all;
   g_autofree char *mean = fab_goodput_time (all->mean_wait_s),
@@ -118,13 +108,12 @@ append_figures (GString *text, const FabMixAnswer *answer)
                           "useful", 100 * answer->useful_fraction);
   g_string_append_printf (text,
                           "    %-14s%6.2f %%   lost because a job has nodes under several leaf switches\n",
-                          "places", 100 * lost_fraction (answer, all->places_lost_s));
+                          "places", 100 * losses->places_fraction);
   g_string_append_printf (
       text,
       "    %-14s%6.2f %%   lost because jobs share uplinks; %.2f %% if all that send take the same ones\n",
-      "sharing", 100 * lost_fraction (answer, all->sharing_lost_s),
-      100 * answer->worst.sharing_lost_s / (answer->n_nodes * answer->worst_span_s));
-  append_failures (text, answer);
+      "sharing", 100 * losses->sharing_fraction, 100 * losses->worst_sharing_fraction);
+  append_failures (text, answer, losses);
   g_string_append_printf (text, "  %-16smean %s, median %s, 95 %% at most %s, longest %s; at most %u %s\n",
                           "wait", mean, median, p95, most, answer->play->longest_queue,
                           fab_plural (answer->play->longest_queue, "job waits", "jobs wait"));
@@ -209,36 +198,21 @@ append_changes (GString *text, const FabMixAnswer *answer)
 
 /* The sentences that a planner takes along. */
 static void
-append_sentence (GString *text, const FabMixAnswer *answer)
+append_sentence (GString *text, const FabMixAnswer *answer, const FabMixLosses *losses)
 {
-  double lost = answer->all.places_lost_s + answer->all.sharing_lost_s;
-  double share = lost / answer->all.busy_s;
-  double most = (answer->worst.places_lost_s + answer->worst.sharing_lost_s) / answer->worst.busy_s;
-
   if (answer->machine.n_groups == 1)
     return;
   g_string_append_printf (
       text,
       "\n  Jobs lose %.1f %% of their node hours between leaf switches, %.4g node hours; %.1f %% if all "
       "that send take the same uplinks.",
-      100 * share, lost / hour_s, 100 * most);
-  if (most < 0.01)
+      100 * losses->uplink_busy_fraction, losses->uplink_node_hours,
+      100 * losses->worst_uplink_busy_fraction);
+  if (!losses->has_uplink_gain)
     g_string_append (text, " Wider uplinks gain less than 1 %.\n");
   else
     g_string_append_printf (text, " Wider uplinks gain no more; the busiest are those of %s.\n",
                             answer->group_names[answer->busiest]);
-}
-
-static const FabVerdict *
-find_stop (const FabMixAnswer *answer)
-{
-  for (guint i = 0; i < answer->kinds->len; i++) {
-    const FabPoint *point = g_array_index (answer->kinds, FabMixedKind, i).point;
-
-    if (!fab_point_fits (point))
-      return point->verdict;
-  }
-  return g_array_index (answer->kinds, FabMixedKind, 0).point->verdict;
 }
 
 static char *
@@ -246,6 +220,7 @@ mix_text (const FabScenario *scenario, const FabMixAnswer *answer)
 {
   GString *text = g_string_new (NULL);
   g_autofree char *title = fab_cli_title (scenario);
+  const FabMixLosses losses = fab_mix_losses (answer);
 
   for (guint i = 0; i < answer->kinds->len; i++) {
     const FabMixedKind *kind = &g_array_index (answer->kinds, FabMixedKind, i);
@@ -257,11 +232,11 @@ mix_text (const FabScenario *scenario, const FabMixAnswer *answer)
   }
   g_string_append_printf (text, "%s\n\n", title);
   append_machine (text, answer, &fab_scenario_spec (scenario)->mix);
-  append_figures (text, answer);
+  append_figures (text, answer, &losses);
   append_kinds (text, answer);
   append_answers (text, answer);
   append_changes (text, answer);
-  append_sentence (text, answer);
+  append_sentence (text, answer, &losses);
   return g_string_free (text, FALSE);
 }
 
@@ -427,7 +402,7 @@ mix_json (const FabScenario *scenario, const FabMixAnswer *answer)
   add_kinds (json, answer);
   add_groups (json, answer);
   add_changes (json, answer);
-  fab_verdict_add_json (find_stop (answer), json, "verdict");
+  fab_verdict_add_json (fab_mix_verdict (answer), json, "verdict");
   fab_json_end (json);
   return fab_json_finish (json);
 }
@@ -479,8 +454,8 @@ mix (const MixOptions *o, const char *path, FabExit *code, GError **error)
   g_autofree char *text = printers[o->format](scenario, answer);
   fab_cli_print (o->format, text);
   if (o->format != FAB_FORMAT_TEXT)
-    fab_cli_print_stops ("mix", find_stop (answer));
-  *code = fab_cli_verdict_exit (find_stop (answer), o->is_oversized_allowed);
+    fab_cli_print_stops ("mix", fab_mix_verdict (answer));
+  *code = fab_cli_verdict_exit (fab_mix_verdict (answer), o->is_oversized_allowed);
   return TRUE;
 }
 
