@@ -62,6 +62,49 @@ explain_skipped (const Explain *self, guint depth)
                  "up to 0.5 %% sooner or later.");
 }
 
+static void
+explain_warm_ups (const Explain *self, guint depth)
+{
+  const FabEpisodesCount count = fab_simulation_episodes (self->simulation);
+  FabStatement *statement;
+
+  if (count.n_warm_ups == 0)
+    return;
+  statement = explain_add (self, depth, "collectives simulated before the run began", "warm_ups",
+                           FAB_TERM_NUMBER, (double) count.n_warm_ups);
+  fab_statement_formula (statement, "used + unused");
+  fab_statement_term (statement, "used", FAB_TERM_NUMBER, (double) count.n_warm_ups_used);
+  fab_statement_term (statement, "unused", FAB_TERM_NUMBER,
+                      (double) (count.n_warm_ups - count.n_warm_ups_used));
+  fab_statement_note (statement,
+                      "Each collective that differs is simulated by itself on an idle network, several at "
+                      "once. used: it then began on an idle network in the run too, and ended as before. "
+                      "`fidelity.memo: false` leaves this out.");
+}
+
+static void
+explain_forms (const Explain *self, guint depth)
+{
+  const FabFormsCount forms = fab_simulation_forms (self->simulation);
+  FabStatement *statement;
+
+  if (forms.n_all == 0)
+    return;
+  statement = explain_add (self, depth, "forms of collectives that were worked out", "forms", FAB_TERM_NUMBER,
+                           (double) (forms.n_all - forms.n_derived - forms.n_known));
+  fab_statement_formula (statement, "all - derived - known");
+  fab_statement_term (statement, "all", FAB_TERM_NUMBER, (double) forms.n_all);
+  fab_statement_term (statement, "derived", FAB_TERM_NUMBER, (double) forms.n_derived);
+  fab_statement_term (statement, "known", FAB_TERM_NUMBER, (double) forms.n_known);
+  fab_statement_note (statement,
+                      "A form is what an algorithm makes of an operation in one group of ranks: its "
+                      "links, their shares and its steps. derived: it follows from another "
+                      "operation of the same group.");
+  fab_statement_note (statement,
+                      "known: the same machine with other rates of its ports had it. A single scenario has "
+                      "none of these; a study over `cluster.nic_rate` has, unless `fold: false`.");
+}
+
 void
 explain_shortcuts (const Explain *self)
 {
@@ -78,4 +121,6 @@ explain_shortcuts (const Explain *self)
   explain_lanes (self, 1);
   explain_remembered (self, 1);
   explain_skipped (self, 1);
+  explain_warm_ups (self, 1);
+  explain_forms (self, 1);
 }

@@ -248,10 +248,11 @@ struct _FabLibrary {
   const FabLibraryOps *ops;
   const FabAlgorithmOps **algorithms; /* NULL-ended, in the order of their `preference` */
   GPtrArray *given;                   /* FabGiven: algorithms of others, which it prefers to all of its own */
-  GArray *forms;                /* for each (group, operation, algorithm) that was asked for; made once */
-  GHashTable *plans;            /* for each (group, operation, bytes); made once */
-  GPtrArray *concurrent_groups; /* FabConcurrentGroups: plan/concurrent_groups.h */
-  FabFormMemo *memo;            /* of others, which outlives the library; NULL: every form is made */
+  GArray *forms; /* for each (group, operation, algorithm) that was asked for; made once */
+  guint n_forms_derived, n_forms_known; /* of these: from forms of the same group; from `memo` */
+  GHashTable *plans;                    /* for each (group, operation, bytes); made once */
+  GPtrArray *concurrent_groups;         /* FabConcurrentGroups: plan/concurrent_groups.h */
+  FabFormMemo *memo;                    /* of others, which outlives the library; NULL: every form is made */
   /* Read atomically: once it is not 0, no further form is made and planning fails with FAB_ERROR_CANCELLED. NULL:
    * nobody cancels. */
   const gint *cancel;

@@ -592,6 +592,14 @@ fab_simulation_lanes (const FabSimulation *self)
   return fab_shortcuts_lanes (self->shortcuts);
 }
 
+FabFormsCount
+fab_simulation_forms (const FabSimulation *self)
+{
+  const FabLibrary *library = self->job->site->library;
+
+  return (FabFormsCount){ library->forms->len, library->n_forms_derived, library->n_forms_known };
+}
+
 FabMemoRecord
 fab_simulation_memo_record (const FabSimulation *self)
 {

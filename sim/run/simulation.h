@@ -107,6 +107,14 @@ FabEpisodesCount fab_simulation_episodes (const FabSimulation *self);
 /* How many lanes of messages were played, and for how many others stood. */
 FabLanesCount fab_simulation_lanes (const FabSimulation *self);
 
+/* How many forms of collectives the job's library has, and how many of them no algorithm worked out: those that follow
+ * from others of the same group, and those that the same machine with other rates had already. */
+typedef struct {
+  guint n_all, n_derived, n_known;
+} FabFormsCount;
+
+FabFormsCount fab_simulation_forms (const FabSimulation *self);
+
 /* The same with the events of the network, as it is stored. */
 FabMemoRecord fab_simulation_memo_record (const FabSimulation *self);
 

@@ -108,14 +108,16 @@ derive_form (const FabLibrary *self, KnownForm *made)
  * owner. */
 static gboolean
 make_form (const FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, FabOp op,
-           const FabAlgorithmEnv *env, FabCollectiveForm *form, GError **error)
+           const FabAlgorithmEnv *env, FabCollectiveForm *form, gboolean *is_known, GError **error)
 {
   FabAlgorithmEnv recording = *env;
 
+  *is_known = self->memo != NULL && env->owner == NULL
+           && self->memo->find (self->memo, algorithm, group, op, env->net_stretch, form);
+  if (*is_known)
+    return TRUE;
   if (self->memo == NULL || env->owner != NULL)
     return algorithm->form (group, op, env, form, error);
-  if (self->memo->find (self->memo, algorithm, group, op, env->net_stretch, form))
-    return TRUE;
   recording.recipe = fab_form_recipe_new (group->cluster->graph);
   gboolean is_made = algorithm->form (group, op, &recording, form, error);
   if (is_made)
@@ -141,8 +143,11 @@ fab_library_form (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabG
   }
   g_autofree KnownForm *made = g_new0 (KnownForm, 1);
   *made = (KnownForm){ .algorithm = algorithm, .group = *group, .op = op, .env = *env };
-  if (!derive_form (self, made) && !make_form (self, algorithm, group, op, env, &made->form, error))
+  gboolean is_derived = derive_form (self, made), is_known = FALSE;
+  if (!is_derived && !make_form (self, algorithm, group, op, env, &made->form, &is_known, error))
     return NULL;
+  self->n_forms_derived += is_derived;
+  self->n_forms_known += is_known;
   g_array_append_val (self->forms, made);
   return &g_steal_pointer (&made)->form;
 }
@@ -187,8 +192,10 @@ fab_library_footprint (const FabLibrary *self, const FabCollectivePlan *plan, Fa
 {
   const KnownForm *known = form_of_plan (self, plan);
   FabCollectiveForm form;
+  gboolean is_known;
 
-  return make_form (self, algorithm_for (self, known, group, op), group, op, &known->env, &form, error)
+  return make_form (self, algorithm_for (self, known, group, op), group, op, &known->env, &form, &is_known,
+                    error)
            ? form.footprint
            : NULL;
 }

@@ -327,6 +327,7 @@ use_warm_up (FabEpisode *self)
   FabEpisodeShape *shape = shape_of (self);
 
   books->n_events += self->n_warm_up_events;
+  books->count.n_warm_ups_used++;
   shape->has_drawn |= shape->will_have_drawn;
   books->has_drawn |= shape->will_have_drawn;
 }

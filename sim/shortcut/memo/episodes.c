@@ -263,6 +263,7 @@ fab_episodes_warm_up (FabEpisodes *self, const FabWarmUpEnv *env, const FabEpiso
   const FabEpisodeInput *first = (const FabEpisodeInput *) (gpointer) alike->data;
   gboolean is_any_order = self->books.apart_by != NULL || env->ops->has_order == NULL;
   results = fab_warm_up (env, self->engine, first, alike->len, is_any_order);
+  self->books.count.n_warm_ups += results != NULL ? alike->len : 0;
   for (guint i = 0; results != NULL && i < alike->len; i++)
     fab_episode_books_learn (&self->books, fab_episode_books_plan (&self->books, &first[i]),
                              &g_array_index (results, FabWarmUp, i));

@@ -11,6 +11,8 @@ typedef struct {
   guint64 n_replays;     /* times that an episode was played from its begin to where it was new */
   guint64 n_collectives; /* that have ended */
   guint64 n_collectives_remembered;
-  guint64 n_joins;   /* times that two episodes became one */
-  guint64 n_skipped; /* packets times links that were not played, because rounds repeat */
+  guint64 n_warm_ups;      /* collectives that were played before the clock started */
+  guint64 n_warm_ups_used; /* of them, from which the first such collective of the run took its times */
+  guint64 n_joins;         /* times that two episodes became one */
+  guint64 n_skipped;       /* packets times links that were not played, because rounds repeat */
 } FabEpisodesCount;

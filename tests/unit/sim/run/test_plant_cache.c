@@ -132,6 +132,25 @@ a_plant_in_use_is_taken_by_nobody_else (void **state)
   fab_plant_cache_give (plants, second);
 }
 
+/* The first machine shows what it is like, the second one's forms are kept, and the third has them all. */
+static void
+forms_of_other_rates_are_known_from_the_third_rate_on (void **state)
+{
+  static const char *const rates[] = { "cluster.nic_rate=100Gb/s", "cluster.nic_rate=150Gb/s",
+                                       "cluster.nic_rate=160Gb/s" };
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (G_N_ELEMENTS (rates));
+
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++) {
+    g_autoptr (FabScenario) scenario = load (*state, rates[i]);
+    g_autoptr (FabSimulation) simulation = fab_simulation_build_on (plants, scenario, &fab_models, NULL, NULL,
+                                                                    NULL);
+    FabFormsCount forms = fab_simulation_forms (simulation);
+
+    assert_true (forms.n_all > forms.n_derived);
+    assert_int_equal (forms.n_known, i < 2 ? 0 : forms.n_all - forms.n_derived);
+  }
+}
+
 /* Twice as long as predicted. */
 static double
 twice (G_GNUC_UNUSED gpointer owner, G_GNUC_UNUSED const FabCluster *cluster,
@@ -195,6 +214,7 @@ main (void)
     cmocka_unit_test (the_latest_are_kept),
     cmocka_unit_test (the_seed_makes_another_plant_where_it_is_used),
     cmocka_unit_test (a_plant_in_use_is_taken_by_nobody_else),
+    cmocka_unit_test (forms_of_other_rates_are_known_from_the_third_rate_on),
     cmocka_unit_test (a_simulation_beside_another_shares_its_plant),
   };
 

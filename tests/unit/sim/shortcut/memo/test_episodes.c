@@ -405,6 +405,35 @@ what_is_drawn_is_played_four_times (G_GNUC_UNUSED void **state)
   assert_true (without.n_remembered > 0);
 }
 
+static FabEpisodesCount
+count_of_two (const char *memo)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 2\ncollectives: plain\nfidelity: {kind: packet, memo: %s}\n"
+      "cluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, fabric: switch}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 200kB}, {op: all_reduce, size: 400kB}]}\n",
+      memo);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  while (fab_simulation_step (play->simulation))
+    ;
+  return fab_simulation_episodes (play->simulation);
+}
+
+/* One collective after the other: each begins on an idle network, and takes its times from its warm-up once. */
+static void
+warm_ups_are_counted (G_GNUC_UNUSED void **state)
+{
+  FabEpisodesCount with = count_of_two ("true"), without = count_of_two ("false");
+
+  assert_int_equal (with.n_warm_ups, 2);
+  assert_int_equal (with.n_warm_ups_used, 2);
+  assert_int_equal (with.n_collectives, 4);
+  assert_int_equal (with.n_collectives_remembered, 2);
+  assert_int_equal (without.n_warm_ups, 0);
+  assert_int_equal (without.n_warm_ups_used, 0);
+}
+
 /* Messages between all pairs of a ring of 12 x 2 wait for each other in a circle where a link has one lane. The
  * all-reduces before end: the second one is known, and nothing is kept of what jams. */
 static void
@@ -453,6 +482,7 @@ main (void)
     cmocka_unit_test (apart_or_not_all_end_at_the_same_times),
     cmocka_unit_test (faults_at_times_leave_nothing_to_remember),
     cmocka_unit_test (what_is_drawn_is_played_four_times),
+    cmocka_unit_test (warm_ups_are_counted),
     cmocka_unit_test (a_job_that_jams_says_the_same_remembered),
   };
 
