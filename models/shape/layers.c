@@ -139,7 +139,11 @@ add_layer (const LayerParams *layer, gint64 copy, FabLayerStack *stack)
   };
 
   fab_layer_stack_add_layer (stack, name, (double) layer->output_bytes)->is_block = TRUE;
-  fab_layer_stack_add_segment (stack, "layer")->saved_whole_bytes = (double) layer->saved_bytes;
+  fab_layer_stack_add_segment (stack, "layer");
+  fab_layer_stack_add_saved (stack, &(FabSaved){ .name = "saved",
+                                                 .kind = FAB_SAVED_ACTIVATED,
+                                                 .bytes = (double) layer->saved_bytes,
+                                                 .kernels = FAB_KEPT_ALWAYS });
   fab_layer_stack_add_operator (stack, &work);
   for (guint i = 0; i < layer->tensors.n; i++) {
     const TensorParams *tensor = (const TensorParams *) layer->tensors.data + i;

@@ -4,7 +4,10 @@
 static void
 segment_clear (gpointer data)
 {
-  g_array_unref (((FabSegment *) data)->operators);
+  FabSegment *segment = data;
+
+  g_array_unref (segment->operators);
+  g_array_unref (segment->saved);
 }
 
 static void
@@ -67,7 +70,9 @@ fab_layer_stack_add_layer (FabLayerStack *self, char *name, double hidden_bytes)
 FabSegment *
 fab_layer_stack_add_segment (FabLayerStack *self, const char *name)
 {
-  FabSegment segment = { .name = name, .operators = g_array_new (FALSE, FALSE, sizeof (FabOperator)) };
+  FabSegment segment = { .name = name,
+                         .operators = g_array_new (FALSE, FALSE, sizeof (FabOperator)),
+                         .saved = g_array_new (FALSE, FALSE, sizeof (FabSaved)) };
 
   g_array_append_val (last_layer (self)->segments, segment);
   return last_segment (self);
@@ -82,6 +87,24 @@ fab_layer_stack_add_operator (FabLayerStack *self, const FabOperator *op)
   segment->forward_flops += op->flops;
   last_layer (self)->forward_flops_per_token += op->flops;
   self->forward_flops_per_token += op->flops;
+}
+
+void
+fab_layer_stack_add_saved (FabLayerStack *self, const FabSaved *saved)
+{
+  FabSegment *segment = last_segment (self);
+
+  if (saved->bytes <= 0)
+    return;
+  g_array_append_val (segment->saved, *saved);
+  if ((saved->kernels & FAB_KEPT_FUSED) == 0)
+    return;
+  if (saved->kind == FAB_SAVED_SCORES)
+    segment->saved_score_bytes += saved->bytes;
+  else if (saved->is_split)
+    segment->saved_split_bytes += saved->bytes;
+  else
+    segment->saved_whole_bytes += saved->bytes;
 }
 
 void

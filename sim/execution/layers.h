@@ -14,6 +14,7 @@
 
 #include "sim/base/efficiency.h"
 #include "sim/base/param.h"
+#include "sim/execution/saved.h"
 #include "sim/machine/cluster.h"
 
 typedef enum {
@@ -64,7 +65,8 @@ typedef struct {
    * of the hidden width, or of a narrower one that the experts work on; 0: none. */
   double expert_bytes;
   guint expert_copies;
-  /* Activations that are kept for the backward pass, per token. */
+  GArray *saved; /* FabSaved: activations for the backward pass, in the order in which they are made */
+  /* Their sums with fused kernels, per token. */
   double saved_whole_bytes; /* those that tensor parallelism does not divide among its ranks */
   double saved_split_bytes; /* those that it divides */
   double saved_score_bytes; /* attention scores: divided too, and not kept with selective recomputation */
@@ -94,10 +96,11 @@ FabLayerStack *fab_layer_stack_new (void);
 void fab_layer_stack_free (FabLayerStack *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLayerStack, fab_layer_stack_free)
 
-/* A segment or tensor is added to the last layer, an operator to the last segment of the last layer. */
+/* A segment or tensor is added to the last layer; an operator and what it saves to the last segment of the last layer. */
 FabLayer *fab_layer_stack_add_layer (FabLayerStack *self, char *name, double hidden_bytes); /* takes `name` */
 FabSegment *fab_layer_stack_add_segment (FabLayerStack *self, const char *name);
 void fab_layer_stack_add_operator (FabLayerStack *self, const FabOperator *op);
+void fab_layer_stack_add_saved (FabLayerStack *self, const FabSaved *saved);
 /* `active_parameters`: the part of the parameters that a token is multiplied with. */
 void fab_layer_stack_add_tensor (FabLayerStack *self, FabTensorKind kind, guint64 parameters,
                                  guint64 active_parameters);
@@ -112,6 +115,12 @@ static inline const FabSegment *
 fab_layer_segment (const FabLayer *self, guint index)
 {
   return &g_array_index (self->segments, FabSegment, index);
+}
+
+static inline const FabSaved *
+fab_segment_saved (const FabSegment *self, guint index)
+{
+  return &g_array_index (self->saved, FabSaved, index);
 }
 
 static inline const FabTensor *

@@ -21,7 +21,7 @@ has_biases (const FabTransformerParams *p, gint choice)
 }
 
 static void
-add_grouped (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+add_grouped (const FabTransformerParams *p, FabLayerStack *stack)
 {
   gint64 q = transformer_query_width (p), k = transformer_key_width (p);
   gint64 head_dim = q / p->heads;
@@ -29,44 +29,58 @@ add_grouped (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *
                     .n = q + 2 * k,
                     .k = p->hidden,
                     .split = FAB_MATRIX_COLUMN,
-                    .has_biases = has_biases (p, p->qkv_biases) };
+                    .has_biases = has_biases (p, p->qkv_biases),
+                    .input = FAB_SAVED_NORM };
 
-  transformer_add_matrix (&qkv, segment, stack);
+  if (p->positions == 0) {
+    qkv.n_readers = 3;
+    qkv.parts[0] = q;
+    qkv.parts[1] = qkv.parts[2] = k;
+  }
+  transformer_add_matrix (&qkv, stack);
   if (!p->has_qk_norm)
     return;
   transformer_add_memory ("qk_norm", 2.0 * (double) (q + k), TRUE, stack);
   transformer_add_tensor (stack, FAB_TENSOR_WHOLE, head_dim);
   transformer_add_tensor (stack, FAB_TENSOR_WHOLE, head_dim);
-  segment->saved_split_bytes += 2.0 * (double) (q + k);
+  transformer_keep (stack, "qk norm input", FAB_SAVED_ROTATED, 2.0 * (double) (q + k), TRUE);
 }
 
 static void
-add_queries (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+add_queries (const FabTransformerParams *p, FabLayerStack *stack)
 {
   gint64 rank = p->latent.q_lora_rank;
   FabMatrix direct = { .name = "q",
                        .n = transformer_query_width (p),
                        .k = p->hidden,
                        .split = FAB_MATRIX_COLUMN,
-                       .has_biases = has_biases (p, p->qkv_biases) };
+                       .has_biases = has_biases (p, p->qkv_biases),
+                       .input = FAB_SAVED_NORM,
+                       .n_readers = 2 };
   FabMatrix down = { .name = "q_down",
                      .n = rank,
                      .k = p->hidden,
                      .split = FAB_MATRIX_WHOLE,
-                     .has_biases = has_biases (p, p->qkv_biases) };
-  FabMatrix up = { .name = "q_up", .n = transformer_query_width (p), .k = rank, .split = FAB_MATRIX_COLUMN };
+                     .has_biases = has_biases (p, p->qkv_biases),
+                     .input = FAB_SAVED_NORM,
+                     .n_readers = 2 };
+  FabMatrix up = { .name = "q_up",
+                   .n = transformer_query_width (p),
+                   .k = rank,
+                   .split = FAB_MATRIX_COLUMN,
+                   .input = FAB_SAVED_NORM };
 
   if (rank == 0) {
-    transformer_add_matrix (&direct, segment, stack);
+    transformer_add_matrix (&direct, stack);
     return;
   }
-  transformer_add_matrix (&down, segment, stack);
-  transformer_add_norm (p, rank, segment, stack);
-  transformer_add_matrix (&up, segment, stack);
+  transformer_add_matrix (&down, stack);
+  transformer_add_norm (p, rank, stack);
+  transformer_add_matrix (&up, stack);
 }
 
 static void
-add_latent (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+add_latent (const FabTransformerParams *p, FabLayerStack *stack)
 {
   const FabLatentParams *latent = &p->latent;
   FabMatrix down = { .name = "kv_down",
@@ -78,12 +92,13 @@ add_latent (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *s
   FabMatrix up = { .name = "kv_up",
                    .n = p->heads * (latent->qk_nope_head_dim + latent->v_head_dim),
                    .k = latent->kv_lora_rank,
-                   .split = FAB_MATRIX_COLUMN };
+                   .split = FAB_MATRIX_COLUMN,
+                   .input = FAB_SAVED_NORM };
 
-  add_queries (p, segment, stack);
-  transformer_add_matrix (&down, segment, stack);
-  transformer_add_norm (p, latent->kv_lora_rank, segment, stack);
-  transformer_add_matrix (&up, segment, stack);
+  add_queries (p, stack);
+  transformer_add_matrix (&down, stack);
+  transformer_add_norm (p, latent->kv_lora_rank, stack);
+  transformer_add_matrix (&up, stack);
 }
 
 /* Twice the number of tokens that a token sees on the average: of the whole sequence without a window. With a window
@@ -96,6 +111,22 @@ seen_tokens (const FabTransformerParams *p, gint64 block, guint sequence)
                   || (p->window.full_every > 0 && (block + 1) % p->window.full_every == 0);
 
   return is_full ? sequence : w * (2 - w / sequence);
+}
+
+/* Log-sums of the softmax in FP32. Plain code that rotates pairs of numbers hands contiguous queries to attention, heads
+ * before tokens; a kernel that writes its output in their order makes the tokens' order a copy, which the projection
+ * keeps beside the output (measured: validate/measured/memory). */
+static void
+keep_flash (const FabTransformerParams *p, double out, FabLayerStack *stack)
+{
+  fab_layer_stack_add_saved (stack, &(FabSaved){ .name = "log-sums",
+                                                 .kind = FAB_SAVED_ATTENTION,
+                                                 .bytes = 4.0 * (double) p->heads,
+                                                 .kernels = FAB_KEPT_ALWAYS,
+                                                 .is_split = TRUE,
+                                                 .is_exact = TRUE });
+  if (p->positions == 0)
+    transformer_keep_eager (stack, "attended, by heads", FAB_SAVED_ATTENTION, 2.0 * out, TRUE);
 }
 
 static void
@@ -123,11 +154,11 @@ add_scores (const FabTransformerParams *p, double seen, FabSegment *segment, Fab
     segment->cache_heads = (guint) (p->kv_heads > 0 ? p->kv_heads : p->heads);
     segment->cache_pieces = 2;
   }
-  segment->saved_split_bytes += 2.0 * (q + k + v);
+  transformer_keep (stack, "queries, keys and values", FAB_SAVED_ROTATED, 2.0 * (q + k + v), TRUE);
   if (p->attention == FAB_ATTENTION_FLASH) {
-    segment->saved_split_bytes += 4.0 * (double) p->heads;
+    keep_flash (p, out, stack);
   } else {
-    segment->saved_score_bytes += (p->has_dropout ? 5.0 : 2.0) * scores;
+    transformer_keep (stack, "scores", FAB_SAVED_SCORES, (p->has_dropout ? 5.0 : 2.0) * scores, TRUE);
     /* write scores, read and write softmax, read values; dropout reads, writes and stores its mask */
     op.bytes += (p->has_dropout ? 13.0 : 8.0) * scores;
   }
@@ -145,17 +176,18 @@ transformer_add_attention (const FabTransformerParams *p, gint64 block, guint se
                            .n = p->hidden,
                            .k = transformer_attended_width (p),
                            .split = FAB_MATRIX_ROW,
-                           .has_biases = has_biases (p, p->projection_biases) };
+                           .has_biases = has_biases (p, p->projection_biases),
+                           .input = FAB_SAVED_ATTENTION };
 
   segment->is_split = TRUE;
-  transformer_add_norm (p, p->hidden, segment, stack);
+  transformer_add_norm (p, p->hidden, stack);
   if (p->latent.kv_lora_rank > 0)
-    add_latent (p, segment, stack);
+    add_latent (p, stack);
   else
-    add_grouped (p, segment, stack);
+    add_grouped (p, stack);
   add_scores (p, seen_tokens (p, block, sequence), segment, stack);
-  transformer_add_matrix (&projection, segment, stack);
+  transformer_add_matrix (&projection, stack);
   if (p->norms == 4)
-    transformer_add_norm (p, p->hidden, segment, stack);
-  transformer_add_residual (p, segment, stack);
+    transformer_add_norm (p, p->hidden, stack);
+  transformer_add_residual (p, stack);
 }

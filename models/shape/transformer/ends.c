@@ -29,30 +29,31 @@ transformer_add_embedding (const FabTransformerParams *p, FabLayerStack *stack)
   if (p->ends.token_types > 0)
     transformer_add_tensor (stack, FAB_TENSOR_WHOLE, p->ends.token_types * p->hidden);
   if (p->ends.has_embedding_norm)
-    transformer_add_norm (p, p->hidden, segment, stack);
+    transformer_add_norm (p, p->hidden, stack);
   if (p->has_dropout)
-    segment->saved_whole_bytes += (double) p->hidden;
+    transformer_keep (stack, "dropout mask", FAB_SAVED_STATISTIC, (double) p->hidden, FALSE);
 }
 
 /* The head of a masked language model: a matrix, an activation and a norm. */
 static void
-add_transform (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+add_transform (const FabTransformerParams *p, FabLayerStack *stack)
 {
   FabMatrix transform = { .name = "transform",
                           .n = p->hidden,
                           .k = p->hidden,
                           .split = FAB_MATRIX_WHOLE,
-                          .has_biases = p->has_biases };
+                          .has_biases = p->has_biases,
+                          .input = FAB_SAVED_NORM,
+                          .keeps_output = TRUE };
 
-  transformer_add_matrix (&transform, segment, stack);
+  transformer_add_matrix (&transform, stack);
   transformer_add_memory ("activation", 2.0 * (double) p->hidden, FALSE, stack);
-  segment->saved_whole_bytes += 2.0 * (double) p->hidden;
-  transformer_add_norm (p, p->hidden, segment, stack);
+  transformer_add_norm (p, p->hidden, stack);
 }
 
 /* With `is_shared` the matrix is that of the head. */
 static void
-add_output (const FabTransformerParams *p, gboolean is_shared, FabSegment *segment, FabLayerStack *stack)
+add_output (const FabTransformerParams *p, gboolean is_shared, FabLayerStack *stack)
 {
   double h = (double) p->hidden, v = (double) p->vocabulary;
   FabOperator output = { .name = "output",
@@ -64,10 +65,14 @@ add_output (const FabTransformerParams *p, gboolean is_shared, FabSegment *segme
                          .n_matrices = 1,
                          .is_split = TRUE };
 
+  fab_layer_stack_add_saved (stack, &(FabSaved){ .name = "output",
+                                                 .kind = FAB_SAVED_NORM,
+                                                 .bytes = 2.0 * h,
+                                                 .kernels = FAB_KEPT_ALWAYS,
+                                                 .is_input = TRUE });
   fab_layer_stack_add_operator (stack, &output);
   transformer_add_memory ("loss", 4.0 * v, TRUE, stack);
-  segment->saved_whole_bytes += 2.0 * h;
-  segment->saved_split_bytes += 4.0 * v;
+  transformer_keep (stack, "logits", FAB_SAVED_LOGITS, 4.0 * v, TRUE);
   if (!p->is_tied && !is_shared)
     transformer_add_tensor (stack, FAB_TENSOR_SPLIT, p->vocabulary * p->hidden);
   if (p->ends.has_output_biases)
@@ -99,17 +104,15 @@ add_pooler (const FabTransformerParams *p, guint sequence, FabLayerStack *stack)
 void
 transformer_add_head (const FabTransformerParams *p, guint sequence, FabLayerStack *stack)
 {
-  FabSegment *segment;
-
   fab_layer_stack_add_layer (stack, g_strdup ("head"), 2 * (double) p->hidden);
-  segment = fab_layer_stack_add_segment (stack, "head");
+  fab_layer_stack_add_segment (stack, "head");
   if (p->ends.has_final_norm)
-    transformer_add_norm (p, p->hidden, segment, stack);
+    transformer_add_norm (p, p->hidden, stack);
   if (p->ends.has_pooler)
     add_pooler (p, sequence, stack);
   if (p->ends.has_head_transform)
-    add_transform (p, segment, stack);
-  add_output (p, FALSE, segment, stack);
+    add_transform (p, stack);
+  add_output (p, FALSE, stack);
 }
 
 /* Multi-token prediction (DeepSeek-V3, arXiv 2412.19437, section 2.2): the hidden state and the embedding of the token
@@ -119,7 +122,11 @@ void
 transformer_add_prediction (const FabTransformerParams *p, gint64 index, guint sequence, FabLayerStack *stack)
 {
   FabMatrix projection = {
-    .name = "projection", .n = p->hidden, .k = 2 * p->hidden, .split = FAB_MATRIX_COLUMN
+    .name = "projection",
+    .n = p->hidden,
+    .k = 2 * p->hidden,
+    .split = FAB_MATRIX_COLUMN,
+    .input = FAB_SAVED_NORM,
   };
   FabSegment *segment;
 
@@ -128,9 +135,9 @@ transformer_add_prediction (const FabTransformerParams *p, gint64 index, guint s
   segment = fab_layer_stack_add_segment (stack, "projection");
   segment->is_split = TRUE;
   transformer_add_memory ("lookup", 2.0 * (double) p->hidden, FALSE, stack);
-  transformer_add_norm (p, p->hidden, segment, stack);
-  transformer_add_norm (p, p->hidden, segment, stack);
-  transformer_add_matrix (&projection, segment, stack);
+  transformer_add_norm (p, p->hidden, stack);
+  transformer_add_norm (p, p->hidden, stack);
+  transformer_add_matrix (&projection, stack);
   transformer_add_attention (p, p->layers + index, sequence, stack);
   if (p->experts.count > 0)
     transformer_add_experts (p, stack);
@@ -138,7 +145,7 @@ transformer_add_prediction (const FabTransformerParams *p, gint64 index, guint s
     transformer_add_mlp (p, stack);
   fab_layer_stack_add_layer (stack, g_strdup_printf ("head.mtp%" G_GINT64_FORMAT, index),
                              2 * (double) p->hidden);
-  segment = fab_layer_stack_add_segment (stack, "head");
-  transformer_add_norm (p, p->hidden, segment, stack);
-  add_output (p, TRUE, segment, stack);
+  fab_layer_stack_add_segment (stack, "head");
+  transformer_add_norm (p, p->hidden, stack);
+  add_output (p, TRUE, stack);
 }

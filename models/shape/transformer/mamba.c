@@ -17,7 +17,7 @@
 #include "models/shape/transformer/transformer.h"
 
 static void
-add_scan (const FabMambaParams *m, double channels, FabSegment *segment, FabLayerStack *stack)
+add_scan (const FabMambaParams *m, double channels, FabLayerStack *stack)
 {
   double d = (double) (m->heads * m->head_dim), state = (double) m->state;
   FabOperator scan = {
@@ -28,7 +28,7 @@ add_scan (const FabMambaParams *m, double channels, FabSegment *segment, FabLaye
   transformer_add_memory ("states", 2 * channels + d + 8.0 * state * d / (double) m->chunk, TRUE, stack);
   for (guint i = 0; i < 3; i++) /* decay, the way around, biases of time steps */
     transformer_add_tensor (stack, FAB_TENSOR_SPLIT, m->heads);
-  segment->saved_split_bytes += 2.0 * d;
+  transformer_keep (stack, "output of the scan", FAB_SAVED_ATTENTION, 2.0 * d, TRUE);
 }
 
 void
@@ -41,21 +41,25 @@ transformer_add_mamba (const FabTransformerParams *p, FabLayerStack *stack)
                    .n = d + channels + m->heads,
                    .k = p->hidden,
                    .split = FAB_MATRIX_COLUMN,
-                   .has_biases = p->has_biases };
-  FabMatrix out = {
-    .name = "out", .n = p->hidden, .k = d, .split = FAB_MATRIX_ROW, .has_biases = p->has_biases
-  };
+                   .has_biases = p->has_biases,
+                   .input = FAB_SAVED_NORM,
+                   .keeps_output = TRUE };
+  FabMatrix out = { .name = "out",
+                    .n = p->hidden,
+                    .k = d,
+                    .split = FAB_MATRIX_ROW,
+                    .has_biases = p->has_biases,
+                    .input = FAB_SAVED_ACTIVATED };
 
   segment->is_split = TRUE;
-  transformer_add_norm (p, p->hidden, segment, stack);
-  transformer_add_matrix (&in, segment, stack);
-  segment->saved_split_bytes += 2.0 * (double) in.n;
+  transformer_add_norm (p, p->hidden, stack);
+  transformer_add_matrix (&in, stack);
   transformer_add_memory ("convolution", 2.0 * (double) channels, TRUE, stack);
   transformer_add_tensor (stack, FAB_TENSOR_SPLIT, channels * m->convolution);
   transformer_add_tensor (stack, FAB_TENSOR_SPLIT, channels);
-  add_scan (m, (double) channels, segment, stack);
+  add_scan (m, (double) channels, stack);
   transformer_add_memory ("gated_norm", 3.0 * (double) d, TRUE, stack);
   transformer_add_tensor (stack, FAB_TENSOR_SPLIT, d);
-  transformer_add_matrix (&out, segment, stack);
-  transformer_add_residual (p, segment, stack);
+  transformer_add_matrix (&out, stack);
+  transformer_add_residual (p, stack);
 }

@@ -27,7 +27,7 @@ typedef struct {
 } Mlp;
 
 static void
-add_matrices (const FabTransformerParams *p, const Mlp *mlp, FabSegment *segment, FabLayerStack *stack)
+add_matrices (const FabTransformerParams *p, const Mlp *mlp, FabLayerStack *stack)
 {
   double n_used = mlp->experts > 0 ? (double) mlp->per_token : 1;
   double inner = n_used * (double) mlp->width * (p->is_gated ? 2 : 1);
@@ -37,24 +37,30 @@ add_matrices (const FabTransformerParams *p, const Mlp *mlp, FabSegment *segment
                    .split = FAB_MATRIX_COLUMN,
                    .has_biases = p->has_biases,
                    .has_shared_input = mlp->has_shared_input,
+                   .input = FAB_SAVED_NORM,
+                   .n_readers = p->is_gated ? 2 : 1,
+                   .keeps_output = TRUE,
                    .experts = mlp->experts,
                    .per_token = mlp->per_token };
   FabMatrix down = up;
 
-  transformer_add_matrix (&up, segment, stack);
+  transformer_add_matrix (&up, stack);
   up.name = "up";
   up.has_shared_input = TRUE;
   if (p->is_gated)
-    transformer_add_matrix (&up, segment, stack);
+    transformer_add_matrix (&up, stack);
   transformer_add_memory (p->is_gated ? "gated_activation" : "activation",
                           inner + n_used * (double) mlp->width, TRUE, stack);
-  segment->saved_split_bytes += 2.0 * inner;
+  if (p->is_gated)
+    transformer_keep_eager (stack, "activated gate", FAB_SAVED_ACTIVATED, 2.0 * n_used * (double) mlp->width, TRUE);
   down.name = "down";
   down.n = up.k;
   down.k = mlp->width;
   down.split = FAB_MATRIX_ROW;
-  down.has_shared_input = FALSE;
-  transformer_add_matrix (&down, segment, stack);
+  down.has_shared_input = down.keeps_output = FALSE;
+  down.input = FAB_SAVED_ACTIVATED;
+  down.n_readers = 1;
+  transformer_add_matrix (&down, stack);
 }
 
 void
@@ -65,34 +71,35 @@ transformer_add_mlp (const FabTransformerParams *p, FabLayerStack *stack)
 
   segment->is_split = TRUE;
   if (p->norms > 1)
-    transformer_add_norm (p, p->hidden, segment, stack);
-  add_matrices (p, &mlp, segment, stack);
+    transformer_add_norm (p, p->hidden, stack);
+  add_matrices (p, &mlp, stack);
   if (p->norms == 4)
-    transformer_add_norm (p, p->hidden, segment, stack);
-  transformer_add_residual (p, segment, stack);
+    transformer_add_norm (p, p->hidden, stack);
+  transformer_add_residual (p, stack);
 }
 
 static void
 add_router (const FabTransformerParams *p, FabLayerStack *stack)
 {
-  FabSegment *segment = fab_layer_stack_add_segment (stack, "router");
   FabMatrix router = { .name = "router",
                        .n = p->experts.count,
                        .k = p->hidden,
                        .split = FAB_MATRIX_WHOLE,
-                       .has_biases = p->experts.has_router_biases };
+                       .has_biases = p->experts.has_router_biases,
+                       .input = FAB_SAVED_NORM };
   FabMatrix latent = { .name = "latent_down",
                        .n = p->experts.latent,
                        .k = p->hidden,
                        .split = FAB_MATRIX_WHOLE,
                        .has_shared_input = TRUE };
 
+  fab_layer_stack_add_segment (stack, "router");
   if (p->norms > 1)
-    transformer_add_norm (p, p->hidden, segment, stack);
-  transformer_add_matrix (&router, segment, stack);
+    transformer_add_norm (p, p->hidden, stack);
+  transformer_add_matrix (&router, stack);
   if (p->experts.latent > 0)
-    transformer_add_matrix (&latent, segment, stack);
-  segment->saved_whole_bytes += 4.0 * (double) p->experts.count; /* probabilities, fp32 */
+    transformer_add_matrix (&latent, stack);
+  transformer_keep (stack, "probabilities in fp32", FAB_SAVED_STATISTIC, 4.0 * (double) p->experts.count, FALSE);
 }
 
 static void
@@ -105,9 +112,9 @@ add_shared (const FabTransformerParams *p, FabLayerStack *stack)
   };
 
   segment->is_split = TRUE;
-  add_matrices (p, &mlp, segment, stack);
+  add_matrices (p, &mlp, stack);
   if (p->experts.has_shared_gate)
-    transformer_add_matrix (&gate, segment, stack);
+    transformer_add_matrix (&gate, stack);
 }
 
 void
@@ -116,7 +123,11 @@ transformer_add_experts (const FabTransformerParams *p, FabLayerStack *stack)
   gint64 outer = p->experts.latent > 0 ? p->experts.latent : p->hidden;
   double sent = (double) p->experts.per_token * (double) outer;
   FabMatrix latent = {
-    .name = "latent_up", .n = p->hidden, .k = p->experts.latent, .split = FAB_MATRIX_WHOLE
+    .name = "latent_up",
+    .n = p->hidden,
+    .k = p->experts.latent,
+    .split = FAB_MATRIX_WHOLE,
+    .input = FAB_SAVED_EXCHANGE,
   };
   Mlp mlp = { .width = transformer_expert_width (p),
               .outer = outer,
@@ -132,15 +143,20 @@ transformer_add_experts (const FabTransformerParams *p, FabLayerStack *stack)
   segment->is_split = TRUE;
   segment->expert_bytes = 2.0 * sent;
   segment->expert_copies = (guint) p->experts.per_token;
-  segment->saved_whole_bytes = 2.0 * 2.0 * sent;
+  fab_layer_stack_add_saved (stack, &(FabSaved){ .name = "tokens of experts",
+                                                 .kind = FAB_SAVED_EXCHANGE,
+                                                 .bytes = 2.0 * sent,
+                                                 .kernels = FAB_KEPT_ALWAYS,
+                                                 .is_input = TRUE });
+  transformer_keep (stack, "outputs of experts", FAB_SAVED_EXCHANGE, 2.0 * sent, FALSE);
   transformer_add_memory ("dispatch", sent + (double) outer, FALSE, stack);
-  add_matrices (p, &mlp, segment, stack);
+  add_matrices (p, &mlp, stack);
   transformer_add_memory ("combine", sent + (double) outer, FALSE, stack);
   if (p->experts.latent > 0) {
-    segment = fab_layer_stack_add_segment (stack, "latent");
-    transformer_add_matrix (&latent, segment, stack);
+    fab_layer_stack_add_segment (stack, "latent");
+    transformer_add_matrix (&latent, stack);
   }
   if (p->norms == 4)
-    transformer_add_norm (p, p->hidden, segment, stack);
-  transformer_add_residual (p, segment, stack);
+    transformer_add_norm (p, p->hidden, stack);
+  transformer_add_residual (p, stack);
 }

@@ -83,11 +83,53 @@ add_matrix_tensors (const FabMatrix *matrix, FabLayerStack *stack)
                             matrix->n);
 }
 
+static double
+count_used (const FabMatrix *matrix)
+{
+  return matrix->experts > 0 ? (double) matrix->per_token : 1;
+}
+
+/* torch.compile computes norms and activations again, and keeps what attention or another matrix made. */
+static void
+keep_input (const FabMatrix *matrix, FabLayerStack *stack)
+{
+  gboolean is_cheap = matrix->input == FAB_SAVED_NORM || matrix->input == FAB_SAVED_ACTIVATED;
+
+  if (matrix->has_shared_input)
+    return;
+  fab_layer_stack_add_saved (
+      stack, &(FabSaved){ .name = matrix->name,
+                          .kind = matrix->input,
+                          .bytes = 2.0 * count_used (matrix) * (double) matrix->k,
+                          .kernels = FAB_KEPT_ALWAYS & (is_cheap ? ~(guint) FAB_KEPT_COMPILED : ~0U),
+                          .is_split = matrix->split == FAB_MATRIX_ROW,
+                          .is_input = TRUE,
+                          .n_readers = matrix->n_readers });
+}
+
+/* Of the first `n` columns, or of a matrix of so many. */
+static void
+keep_output (const FabMatrix *matrix, gint64 n, FabLayerStack *stack)
+{
+  double used = count_used (matrix);
+
+  fab_layer_stack_add_saved (stack,
+                             &(FabSaved){ .name = matrix->name,
+                                          .kind = FAB_SAVED_MATRIX,
+                                          .bytes = 2.0 * used * (double) n,
+                                          .kernels = matrix->keeps_output ? FAB_KEPT_ALWAYS : FAB_KEPT_NEVER,
+                                          .is_split = matrix->split == FAB_MATRIX_COLUMN,
+                                          .n = n,
+                                          .k = matrix->k,
+                                          .n_matrices = MAX (1, matrix->experts),
+                                          .flops = 2.0 * used * (double) n * (double) matrix->k });
+}
+
 void
-transformer_add_matrix (const FabMatrix *matrix, FabSegment *segment, FabLayerStack *stack)
+transformer_add_matrix (const FabMatrix *matrix, FabLayerStack *stack)
 {
   double n = (double) matrix->n, k = (double) matrix->k;
-  double used = matrix->experts > 0 ? (double) matrix->per_token : 1;
+  double used = count_used (matrix);
   FabOperator op = { .name = matrix->name,
                      .kind = FAB_OPERATOR_MATMUL,
                      .flops = 2.0 * used * n * k,
@@ -97,14 +139,36 @@ transformer_add_matrix (const FabMatrix *matrix, FabSegment *segment, FabLayerSt
                      .n_matrices = MAX (1, matrix->experts),
                      .is_split = matrix->split != FAB_MATRIX_WHOLE };
 
+  keep_input (matrix, stack);
   fab_layer_stack_add_operator (stack, &op);
   add_matrix_tensors (matrix, stack);
-  if (matrix->has_shared_input)
-    return;
-  if (matrix->split == FAB_MATRIX_ROW)
-    segment->saved_split_bytes += 2.0 * used * k;
-  else
-    segment->saved_whole_bytes += 2.0 * used * k;
+  if (matrix->parts[0] == 0)
+    keep_output (matrix, matrix->n, stack);
+  for (guint i = 0; i < G_N_ELEMENTS (matrix->parts) && matrix->parts[i] > 0; i++)
+    keep_output (matrix, matrix->parts[i], stack);
+}
+
+void
+transformer_keep (FabLayerStack *stack, const char *name, FabSavedKind kind, double bytes, gboolean is_split)
+{
+  fab_layer_stack_add_saved (stack, &(FabSaved){ .name = name,
+                                                 .kind = kind,
+                                                 .bytes = bytes,
+                                                 .kernels = FAB_KEPT_ALWAYS,
+                                                 .is_split = is_split,
+                                                 .is_exact = kind == FAB_SAVED_STATISTIC });
+}
+
+void
+transformer_keep_eager (FabLayerStack *stack, const char *name, FabSavedKind kind, double bytes,
+                        gboolean is_split)
+{
+  fab_layer_stack_add_saved (stack, &(FabSaved){ .name = name,
+                                                 .kind = kind,
+                                                 .bytes = bytes,
+                                                 .kernels = FAB_KEPT_EAGER,
+                                                 .is_split = is_split,
+                                                 .is_exact = kind == FAB_SAVED_STATISTIC });
 }
 
 /* Adds an operator that is bound by memory and moves this many numbers of 2 bytes per token. */
@@ -120,12 +184,13 @@ transformer_add_memory (const char *name, double numbers, gboolean is_split, Fab
 
 /* `width` is the width of the normalised vector; with `is_split` FALSE every rank normalises all of it. */
 void
-transformer_add_norm (const FabTransformerParams *p, gint64 width, FabSegment *segment, FabLayerStack *stack)
+transformer_add_norm (const FabTransformerParams *p, gint64 width, FabLayerStack *stack)
 {
   gboolean is_layer = p->norm == FAB_NORM_LAYER || (p->norm == FAB_NORM_AUTO && p->has_biases);
 
   transformer_add_memory (is_layer ? "norm" : "rms_norm", 2.0 * (double) width, FALSE, stack);
-  segment->saved_whole_bytes += 2.0 * (double) width;
+  transformer_keep (stack, "norm input", FAB_SAVED_STREAM, 2.0 * (double) width, FALSE);
+  transformer_keep_eager (stack, "norm statistics", FAB_SAVED_STATISTIC, is_layer ? 8 : 4, FALSE);
   if (p->norm == FAB_NORM_NONE)
     return;
   transformer_add_tensor (stack, FAB_TENSOR_WHOLE, width);
@@ -135,10 +200,10 @@ transformer_add_norm (const FabTransformerParams *p, gint64 width, FabSegment *s
 
 /* Adds the input of the block to the output of a segment, after dropout. */
 void
-transformer_add_residual (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack)
+transformer_add_residual (const FabTransformerParams *p, FabLayerStack *stack)
 {
   transformer_add_memory (p->has_dropout ? "dropout_residual" : "residual",
                           (p->has_dropout ? 3.5 : 3.0) * (double) p->hidden, FALSE, stack);
   if (p->has_dropout)
-    segment->saved_whole_bytes += (double) p->hidden; /* the mask takes one byte per number */
+    transformer_keep (stack, "dropout mask", FAB_SAVED_STATISTIC, (double) p->hidden, FALSE);
 }

@@ -59,6 +59,10 @@ typedef struct {
   FabMatrixSplit split;
   gboolean has_biases;
   gboolean has_shared_input; /* another matrix already keeps the input for the backward pass */
+  FabSavedKind input;        /* what made its input */
+  gint64 n_readers;          /* matrices that read this input; 0: it alone */
+  gboolean keeps_output;     /* what comes after it needs its output in the backward pass */
+  gint64 parts[3]; /* columns of the matrices that plain code has in its place; zeroes: it is one there too */
   /* Number of such matrices, and how many of them a token uses; 0: one matrix. */
   gint64 experts, per_token;
 } FabMatrix;
@@ -88,15 +92,21 @@ void transformer_add_prediction (const FabTransformerParams *p, gint64 index, gu
                                  FabLayerStack *stack);
 
 /* Operators of the last segment, with their tensors. */
-void transformer_add_matrix (const FabMatrix *matrix, FabSegment *segment, FabLayerStack *stack);
+void transformer_add_matrix (const FabMatrix *matrix, FabLayerStack *stack);
+
+/* What the last segment keeps. */
+void transformer_keep (FabLayerStack *stack, const char *name, FabSavedKind kind, double bytes, gboolean is_split);
+
+/* The same of plain PyTorch alone. */
+void transformer_keep_eager (FabLayerStack *stack, const char *name, FabSavedKind kind, double bytes,
+                             gboolean is_split);
 
 /* `width` is the width of the normalised vector, all of which every rank normalises. */
-void transformer_add_norm (const FabTransformerParams *p, gint64 width, FabSegment *segment,
-                           FabLayerStack *stack);
+void transformer_add_norm (const FabTransformerParams *p, gint64 width, FabLayerStack *stack);
 
 /* An operator that is bound by memory and moves this many numbers of 2 bytes per token. */
 void transformer_add_memory (const char *name, double numbers, gboolean is_split, FabLayerStack *stack);
 
 /* Adds the input of the block to the output of a segment, after dropout. */
-void transformer_add_residual (const FabTransformerParams *p, FabSegment *segment, FabLayerStack *stack);
+void transformer_add_residual (const FabTransformerParams *p, FabLayerStack *stack);
 void transformer_add_tensor (FabLayerStack *stack, FabTensorKind kind, gint64 parameters);

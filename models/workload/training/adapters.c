@@ -64,6 +64,8 @@ add_segment (FabLayerStack *stack, const FabLayer *layer, guint index, const Ada
   const FabSegment *old = fab_layer_segment (layer, index);
   FabSegment *segment = fab_layer_stack_add_segment (stack, old->name);
 
+  for (guint i = 0; i < old->saved->len; i++)
+    fab_layer_stack_add_saved (stack, fab_segment_saved (old, i));
   segment->is_split = old->is_split;
   segment->context_bytes = old->context_bytes;
   segment->cache_bytes = old->cache_bytes;
@@ -71,9 +73,6 @@ add_segment (FabLayerStack *stack, const FabLayer *layer, guint index, const Ada
   segment->cache_pieces = old->cache_pieces;
   segment->expert_bytes = old->expert_bytes;
   segment->expert_copies = old->expert_copies;
-  segment->saved_whole_bytes = old->saved_whole_bytes;
-  segment->saved_split_bytes = old->saved_split_bytes;
-  segment->saved_score_bytes = old->saved_score_bytes;
   for (guint t = 0; t < layer->tensors->len; t++) {
     const FabTensor *tensor = fab_layer_tensor (layer, t);
 
