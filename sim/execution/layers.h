@@ -96,7 +96,8 @@ FabLayerStack *fab_layer_stack_new (void);
 void fab_layer_stack_free (FabLayerStack *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabLayerStack, fab_layer_stack_free)
 
-/* A segment or tensor is added to the last layer; an operator and what it saves to the last segment of the last layer. */
+/* A segment or tensor is added to the last layer; an operator and what it saves are added to the last segment of the
+ * last layer. */
 FabLayer *fab_layer_stack_add_layer (FabLayerStack *self, char *name, double hidden_bytes); /* takes `name` */
 FabSegment *fab_layer_stack_add_segment (FabLayerStack *self, const char *name);
 void fab_layer_stack_add_operator (FabLayerStack *self, const FabOperator *op);

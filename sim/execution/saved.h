@@ -42,13 +42,13 @@ typedef enum {
 typedef struct {
   const char *name; /* static: "queries" */
   FabSavedKind kind;
-  double bytes;       /* per token, numbers of 2 bytes unless `is_exact` */
-  guint kernels;      /* FAB_KEPT_...: in which software the backward pass needs it */
-  gboolean is_split;  /* tensor parallelism divides it */
-  gboolean is_exact;  /* its bytes do not depend on the precision: statistics in FP32, masks */
-  gboolean is_input;  /* a matrix multiplies it, so that the gradient of the matrix needs it */
-  gint64 n_readers;   /* matrices that read it: under autocast each keeps a cast of its own; 0: one */
-  gint64 n, k;        /* MATRIX: columns and rows of the matrix that made it, of one expert's */
-  gint64 n_matrices;  /* MATRIX: experts among which the tokens are divided, else 1 */
-  double flops;       /* MATRIX: of making it, forward, per token */
+  double bytes;      /* per token, numbers of 2 bytes unless `is_exact` */
+  guint kernels;     /* FAB_KEPT_...: in which software the backward pass needs it */
+  gboolean is_split; /* tensor parallelism divides it */
+  gboolean is_exact; /* its bytes do not depend on the precision: statistics in FP32, masks */
+  gboolean is_input; /* a matrix multiplies it, so that the gradient of the matrix needs it */
+  gint64 n_readers;  /* matrices that read it: under autocast each keeps a cast of its own; 0: one */
+  gint64 n, k;       /* MATRIX: columns and rows of the matrix that made it, of one expert's */
+  gint64 n_matrices; /* MATRIX: experts among which the tokens are divided, else 1 */
+  double flops;      /* MATRIX: of making it, forward, per token */
 } FabSaved;

@@ -43,7 +43,7 @@ add_grouped (const FabTransformerParams *p, FabLayerStack *stack)
   transformer_add_memory ("qk_norm", 2.0 * (double) (q + k), TRUE, stack);
   transformer_add_tensor (stack, FAB_TENSOR_WHOLE, head_dim);
   transformer_add_tensor (stack, FAB_TENSOR_WHOLE, head_dim);
-  transformer_keep (stack, "qk norm input", FAB_SAVED_ROTATED, 2.0 * (double) (q + k), TRUE);
+  transformer_keep (stack, FAB_KEPT_ALWAYS, "qk norm input", FAB_SAVED_ROTATED, 2.0 * (double) (q + k), TRUE);
 }
 
 static void
@@ -113,9 +113,9 @@ seen_tokens (const FabTransformerParams *p, gint64 block, guint sequence)
   return is_full ? sequence : w * (2 - w / sequence);
 }
 
-/* Log-sums of the softmax in FP32. Plain code that rotates pairs of numbers hands contiguous queries to attention, heads
- * before tokens; a kernel that writes its output in their order makes the tokens' order a copy, which the projection
- * keeps beside the output (measured: validate/measured/memory). */
+/* Log-sums of the softmax in FP32. Plain code that rotates pairs of numbers hands contiguous queries to attention,
+ * heads before tokens. A kernel that writes its output in their order makes the tokens' order a copy, which the
+ * projection keeps beside the output. */
 static void
 keep_flash (const FabTransformerParams *p, double out, FabLayerStack *stack)
 {
@@ -126,7 +126,7 @@ keep_flash (const FabTransformerParams *p, double out, FabLayerStack *stack)
                                                  .is_split = TRUE,
                                                  .is_exact = TRUE });
   if (p->positions == 0)
-    transformer_keep_eager (stack, "attended, by heads", FAB_SAVED_ATTENTION, 2.0 * out, TRUE);
+    transformer_keep (stack, FAB_KEPT_EAGER, "attended, by heads", FAB_SAVED_ATTENTION, 2.0 * out, TRUE);
 }
 
 static void
@@ -154,11 +154,13 @@ add_scores (const FabTransformerParams *p, double seen, FabSegment *segment, Fab
     segment->cache_heads = (guint) (p->kv_heads > 0 ? p->kv_heads : p->heads);
     segment->cache_pieces = 2;
   }
-  transformer_keep (stack, "queries, keys and values", FAB_SAVED_ROTATED, 2.0 * (q + k + v), TRUE);
+  transformer_keep (stack, FAB_KEPT_ALWAYS, "queries, keys and values", FAB_SAVED_ROTATED, 2.0 * (q + k + v),
+                    TRUE);
   if (p->attention == FAB_ATTENTION_FLASH) {
     keep_flash (p, out, stack);
   } else {
-    transformer_keep (stack, "scores", FAB_SAVED_SCORES, (p->has_dropout ? 5.0 : 2.0) * scores, TRUE);
+    transformer_keep (stack, FAB_KEPT_ALWAYS, "scores", FAB_SAVED_SCORES,
+                      (p->has_dropout ? 5.0 : 2.0) * scores, TRUE);
     /* write scores, read and write softmax, read values; dropout reads, writes and stores its mask */
     op.bytes += (p->has_dropout ? 13.0 : 8.0) * scores;
   }

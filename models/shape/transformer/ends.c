@@ -31,7 +31,7 @@ transformer_add_embedding (const FabTransformerParams *p, FabLayerStack *stack)
   if (p->ends.has_embedding_norm)
     transformer_add_norm (p, p->hidden, stack);
   if (p->has_dropout)
-    transformer_keep (stack, "dropout mask", FAB_SAVED_STATISTIC, (double) p->hidden, FALSE);
+    transformer_keep (stack, FAB_KEPT_ALWAYS, "dropout mask", FAB_SAVED_STATISTIC, (double) p->hidden, FALSE);
 }
 
 /* The head of a masked language model: a matrix, an activation and a norm. */
@@ -72,7 +72,7 @@ add_output (const FabTransformerParams *p, gboolean is_shared, FabLayerStack *st
                                                  .is_input = TRUE });
   fab_layer_stack_add_operator (stack, &output);
   transformer_add_memory ("loss", 4.0 * v, TRUE, stack);
-  transformer_keep (stack, "logits", FAB_SAVED_LOGITS, 4.0 * v, TRUE);
+  transformer_keep (stack, FAB_KEPT_ALWAYS, "logits", FAB_SAVED_LOGITS, 4.0 * v, TRUE);
   if (!p->is_tied && !is_shared)
     transformer_add_tensor (stack, FAB_TENSOR_SPLIT, p->vocabulary * p->hidden);
   if (p->ends.has_output_biases)

@@ -28,7 +28,7 @@ add_scan (const FabMambaParams *m, double channels, FabLayerStack *stack)
   transformer_add_memory ("states", 2 * channels + d + 8.0 * state * d / (double) m->chunk, TRUE, stack);
   for (guint i = 0; i < 3; i++) /* decay, the way around, biases of time steps */
     transformer_add_tensor (stack, FAB_TENSOR_SPLIT, m->heads);
-  transformer_keep (stack, "output of the scan", FAB_SAVED_ATTENTION, 2.0 * d, TRUE);
+  transformer_keep (stack, FAB_KEPT_ALWAYS, "output of the scan", FAB_SAVED_ATTENTION, 2.0 * d, TRUE);
 }
 
 void

@@ -52,7 +52,8 @@ add_matrices (const FabTransformerParams *p, const Mlp *mlp, FabLayerStack *stac
   transformer_add_memory (p->is_gated ? "gated_activation" : "activation",
                           inner + n_used * (double) mlp->width, TRUE, stack);
   if (p->is_gated)
-    transformer_keep_eager (stack, "activated gate", FAB_SAVED_ACTIVATED, 2.0 * n_used * (double) mlp->width, TRUE);
+    transformer_keep (stack, FAB_KEPT_EAGER, "activated gate", FAB_SAVED_ACTIVATED,
+                      2.0 * n_used * (double) mlp->width, TRUE);
   down.name = "down";
   down.n = up.k;
   down.k = mlp->width;
@@ -99,7 +100,8 @@ add_router (const FabTransformerParams *p, FabLayerStack *stack)
   transformer_add_matrix (&router, stack);
   if (p->experts.latent > 0)
     transformer_add_matrix (&latent, stack);
-  transformer_keep (stack, "probabilities in fp32", FAB_SAVED_STATISTIC, 4.0 * (double) p->experts.count, FALSE);
+  transformer_keep (stack, FAB_KEPT_ALWAYS, "probabilities in fp32", FAB_SAVED_STATISTIC,
+                    4.0 * (double) p->experts.count, FALSE);
 }
 
 static void
@@ -148,7 +150,7 @@ transformer_add_experts (const FabTransformerParams *p, FabLayerStack *stack)
                                                  .bytes = 2.0 * sent,
                                                  .kernels = FAB_KEPT_ALWAYS,
                                                  .is_input = TRUE });
-  transformer_keep (stack, "outputs of experts", FAB_SAVED_EXCHANGE, 2.0 * sent, FALSE);
+  transformer_keep (stack, FAB_KEPT_ALWAYS, "outputs of experts", FAB_SAVED_EXCHANGE, 2.0 * sent, FALSE);
   transformer_add_memory ("dispatch", sent + (double) outer, FALSE, stack);
   add_matrices (p, &mlp, stack);
   transformer_add_memory ("combine", sent + (double) outer, FALSE, stack);

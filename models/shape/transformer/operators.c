@@ -97,14 +97,14 @@ keep_input (const FabMatrix *matrix, FabLayerStack *stack)
 
   if (matrix->has_shared_input)
     return;
-  fab_layer_stack_add_saved (
-      stack, &(FabSaved){ .name = matrix->name,
-                          .kind = matrix->input,
-                          .bytes = 2.0 * count_used (matrix) * (double) matrix->k,
-                          .kernels = FAB_KEPT_ALWAYS & (is_cheap ? ~(guint) FAB_KEPT_COMPILED : ~0U),
-                          .is_split = matrix->split == FAB_MATRIX_ROW,
-                          .is_input = TRUE,
-                          .n_readers = matrix->n_readers });
+  fab_layer_stack_add_saved (stack, &(FabSaved){ .name = matrix->name,
+                                                 .kind = matrix->input,
+                                                 .bytes = 2.0 * count_used (matrix) * (double) matrix->k,
+                                                 .kernels = FAB_KEPT_ALWAYS
+                                                          & (is_cheap ? ~(guint) FAB_KEPT_COMPILED : ~0U),
+                                                 .is_split = matrix->split == FAB_MATRIX_ROW,
+                                                 .is_input = TRUE,
+                                                 .n_readers = matrix->n_readers });
 }
 
 /* Of the first `n` columns, or of a matrix of so many. */
@@ -149,24 +149,13 @@ transformer_add_matrix (const FabMatrix *matrix, FabLayerStack *stack)
 }
 
 void
-transformer_keep (FabLayerStack *stack, const char *name, FabSavedKind kind, double bytes, gboolean is_split)
+transformer_keep (FabLayerStack *stack, guint kernels, const char *name, FabSavedKind kind, double bytes,
+                  gboolean is_split)
 {
   fab_layer_stack_add_saved (stack, &(FabSaved){ .name = name,
                                                  .kind = kind,
                                                  .bytes = bytes,
-                                                 .kernels = FAB_KEPT_ALWAYS,
-                                                 .is_split = is_split,
-                                                 .is_exact = kind == FAB_SAVED_STATISTIC });
-}
-
-void
-transformer_keep_eager (FabLayerStack *stack, const char *name, FabSavedKind kind, double bytes,
-                        gboolean is_split)
-{
-  fab_layer_stack_add_saved (stack, &(FabSaved){ .name = name,
-                                                 .kind = kind,
-                                                 .bytes = bytes,
-                                                 .kernels = FAB_KEPT_EAGER,
+                                                 .kernels = kernels,
                                                  .is_split = is_split,
                                                  .is_exact = kind == FAB_SAVED_STATISTIC });
 }
@@ -189,8 +178,9 @@ transformer_add_norm (const FabTransformerParams *p, gint64 width, FabLayerStack
   gboolean is_layer = p->norm == FAB_NORM_LAYER || (p->norm == FAB_NORM_AUTO && p->has_biases);
 
   transformer_add_memory (is_layer ? "norm" : "rms_norm", 2.0 * (double) width, FALSE, stack);
-  transformer_keep (stack, "norm input", FAB_SAVED_STREAM, 2.0 * (double) width, FALSE);
-  transformer_keep_eager (stack, "norm statistics", FAB_SAVED_STATISTIC, is_layer ? 8 : 4, FALSE);
+  transformer_keep (stack, FAB_KEPT_ALWAYS, "norm input", FAB_SAVED_STREAM, 2.0 * (double) width, FALSE);
+  transformer_keep (stack, FAB_KEPT_EAGER | FAB_KEPT_COMPILED, "norm statistics", FAB_SAVED_STATISTIC,
+                    is_layer ? 8 : 4, FALSE);
   if (p->norm == FAB_NORM_NONE)
     return;
   transformer_add_tensor (stack, FAB_TENSOR_WHOLE, width);
@@ -205,5 +195,5 @@ transformer_add_residual (const FabTransformerParams *p, FabLayerStack *stack)
   transformer_add_memory (p->has_dropout ? "dropout_residual" : "residual",
                           (p->has_dropout ? 3.5 : 3.0) * (double) p->hidden, FALSE, stack);
   if (p->has_dropout)
-    transformer_keep (stack, "dropout mask", FAB_SAVED_STATISTIC, (double) p->hidden, FALSE);
+    transformer_keep (stack, FAB_KEPT_ALWAYS, "dropout mask", FAB_SAVED_STATISTIC, (double) p->hidden, FALSE);
 }

@@ -94,12 +94,9 @@ void transformer_add_prediction (const FabTransformerParams *p, gint64 index, gu
 /* Operators of the last segment, with their tensors. */
 void transformer_add_matrix (const FabMatrix *matrix, FabLayerStack *stack);
 
-/* What the last segment keeps. */
-void transformer_keep (FabLayerStack *stack, const char *name, FabSavedKind kind, double bytes, gboolean is_split);
-
-/* The same of plain PyTorch alone. */
-void transformer_keep_eager (FabLayerStack *stack, const char *name, FabSavedKind kind, double bytes,
-                             gboolean is_split);
+/* What the last segment keeps in the software of `kernels` (FAB_KEPT_...). */
+void transformer_keep (FabLayerStack *stack, guint kernels, const char *name, FabSavedKind kind, double bytes,
+                       gboolean is_split);
 
 /* `width` is the width of the normalised vector, all of which every rank normalises. */
 void transformer_add_norm (const FabTransformerParams *p, gint64 width, FabLayerStack *stack);

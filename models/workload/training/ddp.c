@@ -116,8 +116,15 @@ ddp_memory (const Stage *stage, FabJobTotals *totals)
   const DdpParams *p = params_of (stage);
   FabBytes gradients = stage->parameters * gradient_bytes[p->gradient];
 
-  memory_add_state (stage, totals, &(MemoryShares){ 1, (double) gradient_bytes[p->gradient], 1, 1 });
-  memory_add (stage, totals, "buckets", p->is_bucket_view ? 0 : (double) gradients);
+  gboolean is_alone = stage_n_replicas (stage) == 1; /* then there is no reducer */
+
+  memory_add_state (stage, totals,
+                    &(MemoryShares){ .parameters = 1,
+                                     .gradient_bytes = (double) gradient_bytes[p->gradient],
+                                     .gradients = 1,
+                                     .optimizer = 1,
+                                     .grows = is_alone || !p->is_bucket_view,
+                                     .always = p->is_bucket_view || is_alone ? 0 : (double) gradients });
 }
 
 static const Strategy ddp_strategy = {

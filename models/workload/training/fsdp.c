@@ -450,13 +450,17 @@ memory (const Stage *stage, FabJobTotals *totals)
             : MIN ((double) fsdp_unit (self, 0)->parameters + (double) (p->in_flight + 1) * largest,
                    (double) (stage->parameters + stage->frozen));
   memory_add_state (stage, totals,
-                    &(MemoryShares){ p->is_offloaded ? 0 : share, (double) gradient_bytes[p->gradient],
-                                     p->has_no_sync    ? 1
-                                     : p->is_offloaded ? 0
-                                                       : share,
-                                     p->is_offloaded ? 0 : share });
-  memory_add (stage, totals, "gathered", whole * (double) stage_weight_bytes (stage));
-  memory_add (stage, totals, "buckets", 2 * largest * (double) gradient_bytes[p->gradient]);
+                    &(MemoryShares){ .parameters = p->is_offloaded ? 0 : share,
+                                     .gradient_bytes = (double) gradient_bytes[p->gradient],
+                                     .gradients = p->has_no_sync  ? 1
+                                                : p->is_offloaded ? 0
+                                                                  : share,
+                                     .optimizer = p->is_offloaded ? 0 : share,
+                                     .is_sharded = TRUE,
+                                     .is_fp32 = TRUE,
+                                     .grows = TRUE,
+                                     .gathered = whole * (double) stage_weight_bytes (stage),
+                                     .buckets = 2 * largest * (double) gradient_bytes[p->gradient] });
 }
 
 static const Strategy fsdp_strategy = {

@@ -2,6 +2,7 @@
 /* keys.h - the keys that all training jobs share: their rows in a parameter table, and their values. */
 #pragma once
 
+#include "models/workload/training/memory_keys.h"
 #include "models/workload/training/outer.h"
 #include "models/workload/training/parallel.h"
 #include "models/workload/training/slow.h"
@@ -13,6 +14,10 @@ typedef struct {
   gint64 micro_batch, sequence, accumulation, global_batch;
   gint precision; /* FabPrecision */
   gint recompute; /* Recompute */
+  gint64 recompute_layers, recompute_every;
+  gint recompute_method;         /* RecomputeMethod */
+  const char *recompute_modules; /* NULL: none */
+  MemoryParams memory;
   FabModelChoice compute;
   FabBytes optimizer_bytes_per_parameter;
   FabBytes state_bytes_per_parameter;
@@ -30,9 +35,19 @@ typedef struct {
 } TrainParams;
 
 typedef enum { TRAINS_ALL, TRAINS_LORA } Trains;
-typedef enum { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL } Recompute;
+/* The first three are those that studies try. */
+typedef enum {
+  RECOMPUTE_NONE,
+  RECOMPUTE_SELECTIVE,
+  RECOMPUTE_FULL,
+  RECOMPUTE_OPERATORS,
+  RECOMPUTE_MODULES,
+} Recompute;
+enum { N_TRIED_RECOMPUTES = RECOMPUTE_FULL + 1 };
+typedef enum { RECOMPUTE_UNIFORM, RECOMPUTE_BLOCK } RecomputeMethod;
 
 extern const char *const recompute_kinds[];
+extern const char *const recompute_methods[];
 extern const char *const trained_kinds[];   /* "all", "lora"; NULL-ended */
 extern const char *const adapter_targets[]; /* "all", "attention"; NULL-ended */
 extern const char *const gradient_types[];  /* "fp32", "bf16", "fp16"; NULL-ended */
@@ -85,8 +100,41 @@ extern const FabBytes gradient_bytes[];     /* of one number of each of these ty
         .offset = TRAIN_ROW (type_, field_, recompute),                                                      \
         .fallback = "none",                                                                                  \
         .choices = recompute_kinds,                                                                          \
+        .help = "What backward computes again: attention scores (selective), every block (full), all but "   \
+                "products and attention (operators: torchtitan), or recompute_modules (modules)." },         \
+      { .key = "recompute_layers",                                                                           \
+        .type = FAB_PARAM_COUNT,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, recompute_layers),                                               \
+        .fallback = "0",                                                                                     \
+        .max = 1e5,                                                                                          \
+        .help = "With recompute: full, the n of recompute_method; 0: every block by itself." },              \
+      { .key = "recompute_method",                                                                           \
+        .type = FAB_PARAM_CHOICE,                                                                            \
+        .offset = TRAIN_ROW (type_, field_, recompute_method),                                               \
+        .fallback = "uniform",                                                                               \
+        .choices = recompute_methods,                                                                        \
+        .help = "With recompute_layers n. uniform: every n blocks keep one input. block: only the first n "  \
+                "blocks of each part of the model are recomputed (Megatron-LM)." },                          \
+      { .key = "recompute_modules",                                                                          \
+        .type = FAB_PARAM_TEXT,                                                                              \
+        .offset = TRAIN_ROW (type_, field_, recompute_modules),                                              \
+        .fallback = "",                                                                                      \
+        .help = "With recompute: modules, names of Megatron-LM's --recompute-modules, divided by commas: "   \
+                "core_attn, layernorm, mlp, moe_act, mla_up_proj, moe, shared_experts." },                   \
+      { .key = "recompute_every",                                                                            \
+        .type = FAB_PARAM_COUNT,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, recompute_every),                                                \
+        .fallback = "2",                                                                                     \
+        .min = 1,                                                                                            \
+        .max = 1000,                                                                                         \
         .help =                                                                                              \
-            "Activation recomputation: of attention scores only (selective) or of every block (full)." },    \
+            "With recompute: operators, every n-th matrix product of a block is kept (torchtitan: 2)." },    \
+      { .key = "memory",                                                                                     \
+        .type = FAB_PARAM_TABLE,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, memory),                                                         \
+        .table = memory_params,                                                                              \
+        .table_size = sizeof (MemoryParams),                                                                 \
+        .help = "What the job's software keeps in memory." },                                                \
       { .key = "compute",                                                                                    \
         .type = FAB_PARAM_MODEL,                                                                             \
         .offset = TRAIN_ROW (type_, field_, compute),                                                        \

@@ -227,7 +227,11 @@ memory (const Stage *stage, FabJobTotals *totals)
   const MegatronParams *p = params_of (stage);
   double share = optimizer_parameters (stage) / MAX ((double) stage->parameters, 1);
 
-  memory_add_state (stage, totals, &(MemoryShares){ 1, (double) gradient_bytes[p->gradient], 1, share });
+  memory_add_state (stage, totals,
+                    &(MemoryShares){ .parameters = 1,
+                                     .gradient_bytes = (double) gradient_bytes[p->gradient],
+                                     .gradients = 1,
+                                     .optimizer = share });
 }
 
 static const Strategy megatron_strategy = {

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/memory.h"
 
+#include <string.h>
+
+#include "models/workload/training/kept.h"
 #include "models/workload/training/pipeline.h"
+#include "models/workload/training/stages.h"
+#include "models/workload/training/streams.h"
+
+/* Of mixed precision, where the optimizer keeps FP32 weights among its states. */
+static const double master_bytes = 4;
 
 void
 memory_add (const Stage *stage, FabJobTotals *totals, const char *name, double bytes)
@@ -10,97 +18,235 @@ memory_add (const Stage *stage, FabJobTotals *totals, const char *name, double b
     fab_job_totals_add_memory (totals, stage->rank_class, name, (FabBytes) (bytes + 0.5));
 }
 
-/* Bytes per token of one micro-batch that a layer keeps for its backward pass. */
-static double
-kept_bytes (const Train *train, const FabLayer *layer, Recompute recompute)
+/* --- states --- */
+
+/* Bytes of one parameter. */
+typedef struct {
+  double weight, gradient, optimizer;
+} StateBytes;
+
+/* `optimizer_state` counts moments in FP32 and the master weight of mixed precision, which FP32 weights do not have;
+ * pure 16-bit training has neither. */
+static StateBytes
+state_bytes (const Stage *stage, const MemoryShares *shares)
 {
-  guint n_tensor = train->layout.size[AXIS_TENSOR];
-  double whole = 0, split = 0, scores = 0;
+  const TrainParams *p = stage->train->params;
+  double wide = (double) MAX (fab_precision_bytes ((FabPrecision) p->precision), 2);
+  double states = (double) p->state_bytes_per_parameter, moments = MAX (states - master_bytes, 0);
+  gint kind = p->memory.states;
 
-  for (guint s = 0; s < layer->segments->len; s++) {
-    const FabSegment *segment = fab_layer_segment (layer, s);
-
-    whole += segment->saved_whole_bytes;
-    split += segment->saved_split_bytes;
-    scores += segment->saved_score_bytes;
+  if (kind == STATES_AUTO)
+    kind = shares->is_fp32 ? STATES_FP32 : STATES_MIXED;
+  switch (kind) {
+  case STATES_FP32: return (StateBytes){ 4, 4, moments };
+  case STATES_PURE: return (StateBytes){ wide, wide, moments * wide / 4 };
+  default: return (StateBytes){ wide, shares->gradient_bytes, states };
   }
-  if (recompute != RECOMPUTE_NONE)
-    scores = 0;
-  if (train->params->parallel.is_sequence)
-    whole /= n_tensor;
-  return whole + (split + scores) / n_tensor;
+}
+
+/* --- moments of a step --- */
+
+/* What a moment has beside parameters and states. */
+typedef struct {
+  double gradients, activations, logits, temporaries, casts, gathered, buckets;
+} Moment;
+
+static double
+moment_bytes (const Moment *self)
+{
+  return self->gradients + self->activations + self->logits + self->temporaries + self->casts + self->gathered
+       + self->buckets;
+}
+
+static void
+keep_larger (Moment *most, const Moment *other)
+{
+  if (moment_bytes (other) > moment_bytes (most))
+    *most = *other;
+}
+
+/* One part of the model that the stage has. */
+typedef struct {
+  Moment kept;    /* activations, logits and casts of a micro-batch that waits for its backward pass */
+  Moment weights; /* the same of one that waits for the pass of its weights */
+  Moment most;    /* what its backward pass has at most, with its own micro-batch and no other */
+} Part;
+
+typedef struct {
+  const Stage *stage;
+  const MemoryShares *shares;
+  StateBytes state;
+  gboolean casts_weights, grows;
+} Walk;
+
+static double
+all_gradients (const Walk *self)
+{
+  return (double) self->stage->parameters * self->shares->gradients * self->state.gradient;
+}
+
+/* Blocks that are whole at once because they share one input. */
+static guint
+group_size (const Train *train)
+{
+  const TrainParams *p = train->params;
+
+  return p->recompute == RECOMPUTE_FULL && p->recompute_method == RECOMPUTE_UNIFORM && p->recompute_layers > 1
+           ? (guint) p->recompute_layers
+           : 1;
+}
+
+/* What is recomputed of the layers [first, last]. */
+static double
+recomputed (const KeptLayer *layers, guint first, guint last)
+{
+  double bytes = 0;
+
+  for (guint l = first; l <= last; l++)
+    bytes += layers[l].whole - layers[l].kept;
+  return bytes;
+}
+
+/* The first layer of the group that is recomputed together with layer `l` of a part. */
+static guint
+group_begin (const Walk *self, const Chunk *chunk, const KeptLayer *layers, guint l)
+{
+  guint n = group_size (self->stage->train), first = l;
+
+  while (n > 1 && first > 0 && layers[first].kept <= 0
+         && recompute_is_whole (self->stage->train, chunk->first_layer + first))
+    first--;
+  return first;
 }
 
 static double
-boundary_bytes (const Train *train, const FabLayer *layer)
+layer_gradients (const Walk *self, guint layer)
 {
-  return layer->hidden_bytes / (train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1);
+  ParameterCount count = train_layer_count (self->stage->train, layer);
+
+  return (double) (count.dense + count.experts) * self->shares->gradients * self->state.gradient;
 }
 
-/* The largest number of micro-batches of one part of the model whose activations are alive at once. */
-static guint
-count_alive (const Stage *stage, guint chunk)
+/* The moments of a part, from its last layer to its first. */
+static Part
+walk_part (const Walk *self, const Chunk *chunk)
 {
+  g_autofree KeptLayer *layers = g_new (KeptLayer, chunk->n_layers);
+  Part part = { .most = { 0 } };
+  Moment now = { .gradients = self->grows ? 0 : all_gradients (self), .gathered = self->shares->gathered };
+  guint begin = chunk->n_layers;
+
+  for (guint l = 0; l < chunk->n_layers; l++) {
+    layers[l] = kept_layer (self->stage->train, chunk->first_layer + l, self->casts_weights);
+    part.kept.activations += layers[l].kept;
+    part.kept.logits += layers[l].logits_kept;
+    part.weights.activations += MIN (layers[l].inputs, layers[l].whole);
+    now.casts += layers[l].casts;
+  }
+  now.activations = part.kept.activations;
+  now.logits = part.kept.logits;
+  for (guint l = chunk->n_layers; l-- > 0;) {
+    Moment at = now;
+
+    if (l < begin) {
+      begin = group_begin (self, chunk, layers, l);
+      now.activations += recomputed (layers, begin, l);
+    }
+    at.activations = now.activations;
+    at.logits += layers[l].logits_most - layers[l].logits_kept;
+    at.temporaries = layers[l].logits_most > 0 ? 0 : layers[l].temporary;
+    at.buckets = layers[l].logits_most > 0 ? 0 : self->shares->buckets;
+    keep_larger (&part.most, &at);
+    now.gradients += self->grows ? layer_gradients (self, chunk->first_layer + l) : 0;
+    now.activations -= layers[l].whole;
+    now.logits -= layers[l].logits_kept;
+    now.casts -= layers[l].casts;
+  }
+  return part;
+}
+
+/* --- micro-batches --- */
+
+static void
+add_times (Moment *self, const Moment *other, gint n)
+{
+  self->activations += n * other->activations;
+  self->logits += n * other->logits;
+}
+
+/* The largest moment of all backward passes, with the micro-batches that wait beside them. */
+static Moment
+walk_actions (const Walk *self, const Part *parts)
+{
+  const Stage *stage = self->stage;
   const PipelineSchedule *schedule = pipeline_schedule (stage->train->params->parallel.schedule);
-  ActionKind last = schedule->splits_backward
-                      ? ACTION_WEIGHTS
-                      : ACTION_BACKWARD; /* the last pass that needs the activations */
-  guint alive = 0, most = 0;
+  Moment most = { .gradients = all_gradients (self) }, alive = { 0 }; /* the optimizer */
 
   for (guint i = 0; i < stage->actions->len; i++) {
     const Action *action = &g_array_index (stage->actions, Action, i);
+    const Part *part = &parts[action->chunk];
 
-    if (action->chunk != chunk)
-      continue;
-    if (action->kind == ACTION_FORWARD) {
-      alive++;
-      most = MAX (most, alive);
-    } else if (action->kind == last)
-      alive--;
+    if (action->kind == ACTION_FORWARD)
+      add_times (&alive, &part->kept, 1);
+    if (action->kind == ACTION_BACKWARD) {
+      Moment now = part->most;
+
+      add_times (&alive, &part->kept, -1);
+      add_times (&now, &alive, 1);
+      keep_larger (&most, &now);
+      if (schedule->splits_backward)
+        add_times (&alive, &part->weights, 1);
+    }
+    if (action->kind == ACTION_WEIGHTS)
+      add_times (&alive, &part->weights, -1);
   }
   return most;
 }
 
-static double
-chunk_bytes (const Stage *stage, guint index, Recompute recompute)
+static Moment
+find_most (const Walk *self)
 {
-  const Train *train = stage->train;
-  const Chunk *chunk = &g_array_index (stage->chunks, Chunk, index);
-  double kept = 0, largest = 0;
-
-  for (guint l = chunk->first_layer; l < chunk->first_layer + chunk->n_layers; l++) {
-    const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
-    gboolean is_recomputed = recompute == RECOMPUTE_FULL && layer->is_block;
-
-    kept += is_recomputed ? boundary_bytes (train, layer) : kept_bytes (train, layer, recompute);
-    if (is_recomputed)
-      largest = MAX (largest, kept_bytes (train, layer, recompute));
-  }
-  return (kept * count_alive (stage, index) + largest) * train->tokens;
-}
-
-/* Bytes of the activations of all parts of the model that the stage has. */
-static double
-activation_bytes (const Stage *stage, Recompute recompute)
-{
-  FabPrecision precision = (FabPrecision) stage->train->params->precision;
-  double bytes = 0;
+  const Stage *stage = self->stage;
+  g_autofree Part *parts = g_new0 (Part, stage->chunks->len);
 
   for (guint c = 0; c < stage->chunks->len; c++)
-    bytes += chunk_bytes (stage, c, recompute);
-  return bytes / 2 * (double) MAX (fab_precision_bytes (precision), 2);
+    parts[c] = walk_part (self, &g_array_index (stage->chunks, Chunk, c));
+  return walk_actions (self, parts);
+}
+
+/* --- all --- */
+
+/* PyTorch takes 32 MiB for every handle of cuBLAS on Hopper and later, and 8 x 1 MiB and 16 x 8 KiB before
+ * (aten/src/ATen/cuda/CublasHandlePool.cpp, getChosenWorkspaceSize). There are two handles: that of the thread of the
+ * forward pass and that of autograd. */
+static double
+workspace_bytes (const Train *train)
+{
+  const char *architecture = train->env->cluster->device.architecture;
+  gboolean is_old = architecture != NULL
+                 && (g_str_equal (architecture, "ampere") || g_str_equal (architecture, "volta")
+                     || g_str_equal (architecture, "ada") || g_str_equal (architecture, "turing"));
+
+  return 2.0 * (is_old ? 8519680 : 33554432);
 }
 
 void
 memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *shares)
 {
-  const TrainParams *p = stage->train->params;
   double parameters = (double) stage->parameters, all = parameters + (double) stage->frozen;
-  double weight_bytes = (double) MAX (fab_precision_bytes ((FabPrecision) p->precision), 2);
+  Walk walk = { .stage = stage, .shares = shares, .state = state_bytes (stage, shares) };
 
-  memory_add (stage, totals, "parameters", all * shares->parameters * weight_bytes);
-  memory_add (stage, totals, "gradients", parameters * shares->gradients * shares->gradient_bytes);
-  memory_add (stage, totals, "optimizer",
-              parameters * shares->optimizer * (double) p->state_bytes_per_parameter);
-  memory_add (stage, totals, "activations", activation_bytes (stage, (Recompute) p->recompute));
+  walk.casts_weights = walk.state.weight > (double) stage_weight_bytes (stage) && !shares->is_sharded;
+  walk.grows = shares->grows && stage->train->n_micro == 1;
+  Moment most = find_most (&walk);
+  memory_add (stage, totals, "parameters", all * shares->parameters * walk.state.weight);
+  memory_add (stage, totals, "gradients", most.gradients);
+  memory_add (stage, totals, "optimizer", parameters * shares->optimizer * walk.state.optimizer);
+  memory_add (stage, totals, "activations", most.activations);
+  memory_add (stage, totals, "logits", most.logits);
+  memory_add (stage, totals, "temporaries", most.temporaries);
+  memory_add (stage, totals, "casts", most.casts);
+  memory_add (stage, totals, "gathered", most.gathered);
+  memory_add (stage, totals, "buckets", most.buckets + shares->always);
+  memory_add (stage, totals, "workspace", workspace_bytes (stage->train));
 }

@@ -1,24 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memory.h - what a rank of a pipeline stage keeps in the memory of its accelerator.
+/* memory.h - the largest memory that a rank of a pipeline stage has in use at once, and what it is made of then.
  *
- *   parameters   2 bytes each, or what the precision takes if that is more (FP32: 4)
- *   gradients    as many bytes for each parameter as the strategy keeps
- *   optimizer    `optimizer_state` bytes for each parameter (Adam in mixed precision: 12)
- *   activations  what the layers keep for the backward pass (Korthikanti et al. 2022, arXiv 2205.05198), times the
- *                number of micro-batches that are alive at once. A block that is recomputed keeps its input only; one
- *                block at a time is whole.
+ * Parameters and optimizer states are always there. Everything else comes and goes, so the walk looks at each moment
+ * at which a step may need most: the beginning of the backward pass, when the loss has its copies of the logits; the
+ * backward pass of every layer, when what was recomputed is whole, and when the gradients of the layers behind are
+ * there; and the optimizer. Of the activations of other micro-batches, as many are alive as the pipeline schedule has
+ * begun and not finished.
+ *
+ * Parts, each of the moment that needs most:
+ *   parameters   weights in the types of `memory.states`
+ *   optimizer    moments, and the master weight of mixed precision
+ *   gradients    those that are kept from micro-batch to micro-batch or until the optimizer
+ *   activations  kept.h, of all micro-batches that are alive
+ *   logits       copies that the loss makes of them
+ *   temporaries  gradients of activations in the layer at hand
+ *   casts        16-bit copies of FP32 weights (autocast)
+ *   gathered     parameters that sharding has put together
+ *   buckets      gradients on their way to other ranks
+ *   workspace    of cuBLAS, which PyTorch takes from its own allocator
  */
 #pragma once
 
 #include "models/workload/training/job.h"
 
+/* How a strategy spreads the states, and what it needs beside them. */
 typedef struct {
   double parameters;           /* share of the stage's parameters that the rank keeps, 0 to 1 */
   double gradient_bytes;       /* bytes of the gradient of one parameter */
   double gradients, optimizer; /* shares of the stage's gradients and optimizer states, 0 to 1 */
+  gboolean is_sharded;         /* parameters are gathered for use, in the type of the products */
+  gboolean is_fp32;            /* what `memory.states: auto` means: FP32 weights, else mixed precision */
+  gboolean grows;              /* gradients come one by one in the backward pass of the first micro-batch */
+  double gathered;             /* bytes, but while the optimizer runs */
+  double buckets;              /* bytes, in the backward pass of layers */
+  double always;               /* bytes of buckets that are always there */
 } MemoryShares;
 
-/* Adds parameters, gradients, optimizer states and activations to the totals of the job. */
+/* Adds all parts to the totals of the job. */
 void memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *shares);
 
 /* Adds another part, if it is not 0. `name` is static. */

@@ -6,6 +6,7 @@
 #include "models/workload/training/experts.h"
 #include "models/workload/training/overlap.h"
 #include "models/workload/training/prices.h"
+#include "models/workload/training/recompute.h"
 #include "models/workload/training/streams.h"
 
 typedef struct {
@@ -654,23 +655,19 @@ turn_backward (const Turn *self, guint half)
     stage_wait (stage, sum);
 }
 
-/* Time of computing the attention scores a second time, where they are not kept. */
+/* Time of what is computed again of a block that is not recomputed as a whole. */
 static double
-score_seconds (const Train *train, const FabLayer *layer)
+recomputed_seconds (const Train *train, const FabLayer *layer)
 {
   double seconds = 0;
 
   for (guint s = 0; s < layer->segments->len; s++) {
-    const FabSegment *whole = fab_layer_segment (layer, s);
-    FabSegment scores = *whole;
-    g_autoptr (GArray) operators = g_array_new (FALSE, FALSE, sizeof (FabOperator));
+    FabSegment part = *fab_layer_segment (layer, s);
+    g_autoptr (GArray) operators = recompute_operators (train, layer, s);
 
-    for (guint i = 0; i < whole->operators->len; i++)
-      if (g_array_index (whole->operators, FabOperator, i).kind == FAB_OPERATOR_ATTENTION)
-        g_array_append_val (operators, g_array_index (whole->operators, FabOperator, i));
-    scores.operators = operators;
+    part.operators = operators;
     if (operators->len > 0)
-      seconds += train_part_seconds (train, layer, &scores, PASS_FORWARD);
+      seconds += train_part_seconds (train, layer, &part, PASS_FORWARD);
   }
   return seconds;
 }
@@ -681,11 +678,13 @@ recompute (Stage *stage, const PassAt *at)
   const Train *train = stage->train;
   const FabLayer *layer = fab_layer_stack_layer (train->stack, at->layer);
 
-  if (train->params->recompute == RECOMPUTE_FULL && layer->is_block)
+  if (recompute_is_whole (train, at->layer)) {
     forward_layer (stage, at, "backward", ".recompute");
-  if (train->params->recompute == RECOMPUTE_SELECTIVE && score_seconds (train, layer) > 0)
-    stage_compute (stage, score_seconds (train, layer),
-                   g_strconcat ("backward ", layer->name, ".recompute", NULL));
+    return;
+  }
+  double seconds = recomputed_seconds (train, layer);
+  if (seconds > 0)
+    stage_compute (stage, seconds, g_strconcat ("backward ", layer->name, ".recompute", NULL));
 }
 
 static void

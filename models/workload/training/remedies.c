@@ -251,7 +251,7 @@ add_recompute (Remedies *self)
     [RECOMPUTE_NONE] = 0, [RECOMPUTE_SELECTIVE] = COST_SELECTIVE, [RECOMPUTE_FULL] = COST_FULL
   };
 
-  for (guint kind = (guint) self->facts->params->recompute + 1; kind < G_N_ELEMENTS (costs); kind++) {
+  for (guint kind = (guint) self->facts->params->recompute + 1; kind < N_TRIED_RECOMPUTES; kind++) {
     FabEdits *edits = fab_edits_new ();
 
     fab_edits_set (edits, "job.recompute", fab_value_text (recompute_kinds[kind]));

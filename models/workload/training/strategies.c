@@ -334,7 +334,7 @@ add_batches (Space *self, const FabStrategy *strategy, const Division *division,
     return;
   }
   for (guint s = 0; s < sizes->len; s++)
-    for (guint r = 0; recompute_kinds[r] != NULL; r++) {
+    for (guint r = 0; r < N_TRIED_RECOMPUTES; r++) {
       FabCandidate *candidate = fab_candidate_new (strategy->name, self->n_families, s);
       gint64 size = g_array_index (sizes, gint64, s);
 

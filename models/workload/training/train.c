@@ -9,6 +9,7 @@
 #include "models/workload/training/outer_step.h"
 #include "models/workload/training/passes.h"
 #include "models/workload/training/pipeline.h"
+#include "models/workload/training/recompute.h"
 #include "models/workload/training/stages.h"
 #include "models/workload/training/streams.h"
 #include "models/workload/training/transfers.h"
@@ -281,19 +282,6 @@ run_stage (Stage *stage)
 
 /* --- totals --- */
 
-static double
-recomputed_flops (const Train *train)
-{
-  double flops = 0;
-
-  if (train->params->recompute == RECOMPUTE_SELECTIVE)
-    return fab_layer_stack_score_flops (train->stack);
-  for (guint l = 0; train->params->recompute == RECOMPUTE_FULL && l < train->stack->layers->len; l++)
-    if (fab_layer_stack_layer (train->stack, l)->is_block)
-      flops += fab_layer_stack_layer (train->stack, l)->forward_flops_per_token;
-  return flops;
-}
-
 /* FLOPs per token that backward does not execute, because matrices are frozen. */
 static double
 frozen_flops (const FabLayerStack *stack)
@@ -324,7 +312,7 @@ count_totals (const Train *train, FabJobTotals *totals)
   totals->precision = (FabPrecision) p->precision;
   totals->model_flops_per_rank = (3 * train->stack->forward_flops_per_token - frozen_flops (train->stack))
                                * per_rank;
-  totals->executed_flops_per_rank = totals->model_flops_per_rank + recomputed_flops (train) * per_rank;
+  totals->executed_flops_per_rank = totals->model_flops_per_rank + recompute_flops (train) * per_rank;
   totals->tokens = tokens;
   totals->parameters = train->stack->parameters;
   for (guint l = 0; l < train->stack->layers->len; l++)

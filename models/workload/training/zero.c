@@ -13,6 +13,7 @@
 #include "models/models.h"
 #include "models/workload/training/buckets.h"
 #include "models/workload/training/memory.h"
+#include "models/workload/training/recompute.h"
 #include "models/workload/training/streams.h"
 #include "models/workload/training/train.h"
 #include "models/workload/training/zero_keys.h"
@@ -188,10 +189,12 @@ memory (const Stage *stage, FabJobTotals *totals)
   double bucket = MIN ((double) p->reduce_bucket, parameters);
 
   memory_add_state (stage, totals,
-                    &(MemoryShares){ 1, (double) gradient_bytes[p->gradient], p->stage == 2 ? share : 1,
-                                     p->offload.optimizer == OFFLOAD_NONE ? share : 0 });
-  memory_add (stage, totals, "buckets",
-              bucket * (double) gradient_bytes[p->gradient] * (zero_overlaps (p) ? 2 : 1));
+                    &(MemoryShares){ .parameters = 1,
+                                     .gradient_bytes = (double) gradient_bytes[p->gradient],
+                                     .gradients = p->stage == 2 ? share : 1,
+                                     .optimizer = p->offload.optimizer == OFFLOAD_NONE ? share : 0,
+                                     .always = bucket * (double) gradient_bytes[p->gradient]
+                                             * (zero_overlaps (p) ? 2 : 1) });
 }
 
 static const Strategy zero12_strategy = {
@@ -291,7 +294,7 @@ zero3_add_trace (Zero3 *self)
     zero3_add_uses (self, l, FALSE, FALSE);
   self->n_forward = self->uses->len;
   for (guint l = train->stack->layers->len; l-- > 0;) {
-    if (train->params->recompute == RECOMPUTE_FULL && fab_layer_stack_layer (train->stack, l)->is_block)
+    if (recompute_is_whole (train, l))
       zero3_add_uses (self, l, TRUE, FALSE);
     zero3_add_uses (self, l, TRUE, TRUE);
   }
@@ -666,17 +669,18 @@ zero3_memory (const Stage *stage, FabJobTotals *totals)
   double live = MIN ((double) p->max_live, parameters);
 
   memory_add_state (stage, totals,
-                    &(MemoryShares){ p->offload.parameters == OFFLOAD_NONE ? share : 0,
-                                     (double) gradient_bytes[p->gradient],
-                                     p->offload.optimizer == OFFLOAD_NONE ? share : 0,
-                                     p->offload.optimizer == OFFLOAD_NONE ? share : 0 });
-  memory_add (stage, totals, "gathered", live * (double) stage_weight_bytes (stage));
+                    &(MemoryShares){ .parameters = p->offload.parameters == OFFLOAD_NONE ? share : 0,
+                                     .gradient_bytes = (double) gradient_bytes[p->gradient],
+                                     .gradients = p->offload.optimizer == OFFLOAD_NONE ? share : 0,
+                                     .optimizer = p->offload.optimizer == OFFLOAD_NONE ? share : 0,
+                                     .is_sharded = TRUE,
+                                     .gathered = live * (double) stage_weight_bytes (stage),
+                                     .always = MIN ((double) p->reduce_bucket, parameters)
+                                             * (double) gradient_bytes[p->gradient]
+                                             * (zero_overlaps (p) ? 2 : 1) });
   if (p->secondary > 1)
     memory_add (stage, totals, "secondary",
                 parameters * (double) stage_weight_bytes (stage) / (double) p->secondary);
-  memory_add (stage, totals, "buckets",
-              MIN ((double) p->reduce_bucket, parameters) * (double) gradient_bytes[p->gradient]
-                  * (zero_overlaps (p) ? 2 : 1));
 }
 
 static const Strategy zero3_strategy = {

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_memory.c - the memory of a rank against what its tensors add up to by hand.
+ *
+ * A small Llama of width h, query width h, key width g, feed-forward width f and n heads keeps for each token of a
+ * block, in plain PyTorch with 16-bit numbers: the inputs of two norms (4 h) with a deviation each in FP32 (8), their
+ * outputs (4 h), rotated queries and keys and the values (2 h + 4 g), attention's output and its copy in the order of
+ * tokens (4 h), a log-sum for each head in FP32 (4 n), and of the MLP gate, up, activated gate and product (8 f).
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "tests/support/play.h"
+
+#define HEAD                                                                                           \
+  "name: memory\niterations: 1\ncluster: {node: dgx-h100, nodes: 1, gpus_per_node: %u}\n"              \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-28\", shape: {kind: transformer, %s}}]\n" \
+  "job: {model: m, micro_batch: 2, sequence: 512, clip_gradients: false, compute: {kind: roofline}, %s}\n"
+#define LLAMA                                                                                             \
+  "layers: 4, hidden: 1024, heads: 16, kv_heads: 4, feed_forward: 2816, vocabulary: 32000, gated: true, " \
+  "tied: false, biases: false"
+#define GPT "layers: 4, hidden: 1024, heads: 16, vocabulary: 32000, positions: 512"
+
+static FabCatalog *catalog;
+static const double h = 1024, g = 256, f = 2816, heads = 16, v = 32000, n_layers = 4, tokens = 1024;
+
+static Play *
+job (guint gpus, const char *shape, const char *keys)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD, gpus, shape, keys);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+static double
+part_of (const Play *play, guint rank_class, const char *name)
+{
+  const GArray *memory = fab_simulation_totals (play->simulation)->memory;
+
+  for (guint i = 0; i < memory->len; i++) {
+    const FabMemoryPart *part = &g_array_index (memory, FabMemoryPart, i);
+
+    if (part->rank_class == rank_class && strcmp (part->part, name) == 0)
+      return (double) part->bytes;
+  }
+  return 0;
+}
+
+static double
+part (guint gpus, const char *shape, const char *keys, const char *name)
+{
+  g_autoptr (Play) play = job (gpus, shape, keys);
+
+  return part_of (play, 0, name);
+}
+
+static double
+llama_parameters (void)
+{
+  return n_layers * (2 * h * h + 2 * g * h + 3 * f * h + 2 * h) + 2 * v * h + h;
+}
+
+/* Per token of the last norm and the output, which every job here keeps. */
+static double
+head_bytes (void)
+{
+  return 4 * h;
+}
+
+/* --- plain PyTorch --- */
+
+static void
+plain_steps_keep_what_autograd_keeps (G_GNUC_UNUSED void **state)
+{
+  const char *pure = "kind: ddp, memory: {states: pure, kernels: eager}";
+  double block = 14 * h + 4 * g + 8 * f + 4 * heads + 8;
+
+  assert_near (part (1, LLAMA, pure, "parameters"), 2 * llama_parameters (), 0);
+  assert_near (part (1, LLAMA, pure, "optimizer"), 4 * llama_parameters (), 0);
+  assert_near (part (1, LLAMA, pure, "gradients"), 0, 0); /* they come after the peak */
+  assert_near (part (1, LLAMA, pure, "activations"), tokens * (n_layers * block + head_bytes () + 4), 0);
+  assert_near (part (1, LLAMA, pure, "logits"), tokens * 6 * v, 0);
+  assert_near (part (1, LLAMA, pure, "workspace"), 2 * 32 * 1024 * 1024, 0);
+}
+
+/* FP32 weights: the residual stream is FP32 (two norms' inputs: 8 h), and each of q, k, v, gate and up casts its input
+ * (10 h). Log-softmax is FP32, and gradients of the logits are 16-bit. */
+static void
+autocast_casts_for_every_matrix (G_GNUC_UNUSED void **state)
+{
+  const char *autocast = "kind: ddp, memory: {states: fp32, kernels: eager}";
+  double block = 8 * h + 10 * h + 2 * h + 4 * g + 4 * h + 8 * f + 4 * heads + 8;
+  double matrices = n_layers * (2 * h * h + 2 * g * h + 3 * f * h) + v * h;
+
+  assert_near (part (1, LLAMA, autocast, "parameters"), 4 * llama_parameters (), 0);
+  assert_near (part (1, LLAMA, autocast, "optimizer"), 8 * llama_parameters (), 0);
+  assert_near (part (1, LLAMA, autocast, "casts"), 2 * matrices, 0);
+  assert_near (part (1, LLAMA, autocast, "activations"), tokens * (n_layers * block + 6 * h + 4), 0);
+  assert_near (part (1, LLAMA, autocast, "logits"), tokens * 10 * v, 0);
+}
+
+/* GPT: one matrix for queries, keys and values, whose output attention reads in place; layer norms with mean and
+ * deviation; the input and the output of GELU. */
+static void
+plain_gpt_has_one_matrix_for_attention (G_GNUC_UNUSED void **state)
+{
+  const char *pure = "kind: ddp, memory: {states: pure, kernels: eager}";
+  double block = 4 * h + 4 * h + 6 * h + 2 * h + 4 * heads + 16 * h + 16;
+
+  assert_near (part (1, GPT, pure, "activations"), tokens * (n_layers * block + 4 * h + 8), 0);
+}
+
+/* --- other software --- */
+
+static void
+kernels_say_what_is_left (G_GNUC_UNUSED void **state)
+{
+  double fused = 12 * h + 4 * g + 6 * f + 4 * heads, compiled = 8 * h + 4 * g + 4 * f + 4 * heads + 8;
+
+  assert_near (part (1, LLAMA, "kind: megatron", "activations"), tokens * (n_layers * fused + head_bytes ()),
+               0);
+  assert_near (part (1, LLAMA, "kind: ddp, memory: {states: pure, kernels: compiled, loss: fp32}",
+                     "activations"),
+               tokens * (n_layers * compiled + head_bytes () + 4), 0);
+  assert_near (part (1, LLAMA, "kind: megatron", "logits"), tokens * 6 * v, 0);
+  assert_near (part (1, LLAMA, "kind: megatron, memory: {loss: in_place}", "logits"), tokens * 2 * v, 0);
+  assert_near (part (1, LLAMA, "kind: megatron, memory: {loss: fused, loss_chunks: 8}", "logits"),
+               tokens * 4 * v / 8, 0);
+}
+
+/* Every rank of two has half of what is divided; with sequence parallelism half of everything. */
+static void
+tensor_parallelism_divides (G_GNUC_UNUSED void **state)
+{
+  double whole = 8 * h, split = 4 * h + 4 * g + 6 * f + 4 * heads;
+
+  assert_near (part (2, LLAMA, "kind: megatron, parallel: {tensor: 2}", "activations"),
+               tokens * (n_layers * (whole + split / 2) + head_bytes ()), 0);
+  assert_near (part (2, LLAMA, "kind: megatron, parallel: {tensor: 2, sequence: true}", "activations"),
+               tokens * (n_layers * (whole + split) + head_bytes ()) / 2, 0);
+  assert_near (part (2, LLAMA, "kind: megatron, parallel: {tensor: 2, sequence: true}", "logits"),
+               tokens * 6 * v / 2, 0);
+}
+
+/* Transformer Engine keeps inputs of FP8 products in FP8: those of two norms, attention's output and the product. */
+static void
+fp8_inputs_take_a_byte (G_GNUC_UNUSED void **state)
+{
+  double bf16 = part (1, LLAMA, "kind: megatron, memory: {loss: in_place}", "activations");
+  double fp8 = part (1, LLAMA, "kind: megatron, precision: fp8, memory: {loss: in_place}", "activations");
+
+  assert_near (bf16 - fp8, tokens * (n_layers * (2 * h + h + f) + h), 0);
+}
+
+/* --- recomputation --- */
+
+#define MEGATRON "kind: megatron, memory: {loss: in_place}, "
+
+static double
+kept (const char *recompute)
+{
+  g_autofree char *keys = g_strconcat (MEGATRON, recompute, NULL);
+
+  return part (1, LLAMA, keys, "activations");
+}
+
+/* With a small loss the peak is in the backward pass of the last block, which is whole then. */
+static void
+every_policy_keeps_what_it_says (G_GNUC_UNUSED void **state)
+{
+  const char *titan = "kind: megatron, memory: {loss: fp32, kernels: compiled}, recompute: operators";
+  const char *all =
+      "kind: megatron, memory: {loss: fp32, kernels: compiled}, recompute: operators, recompute_every: 1";
+  double end = head_bytes () + 4, half = 2 * h + 2 * h + 2 * g + 2 * h + 4 * heads + 2 * f + 2 * h;
+
+  assert_near (part (1, LLAMA, titan, "activations"), tokens * (n_layers * half + end), 0);
+  assert_near (part (1, LLAMA, all, "activations"),
+               tokens * (n_layers * (half + 2 * g + 2 * h + 2 * f) + end), 0);
+  assert_near (kept ("recompute: modules, recompute_modules: layernorm") - kept ("recompute: none"),
+               -tokens * n_layers * 4 * h, 0);
+  assert_near (kept ("recompute: modules, recompute_modules: mlp") - kept ("recompute: none"),
+               -tokens * n_layers * 6 * f, 0);
+}
+
+static void
+blocks_share_inputs (G_GNUC_UNUSED void **state)
+{
+  const char *one = "kind: megatron, memory: {loss: fp32}, recompute: full";
+  const char *two = "kind: megatron, memory: {loss: fp32}, recompute: full, recompute_layers: 2";
+  const char *block =
+      "kind: megatron, memory: {loss: fp32}, recompute: full, recompute_method: block, recompute_layers: 1";
+  double fused = 12 * h + 4 * g + 6 * f + 4 * heads;
+
+  assert_near (part (1, LLAMA, one, "activations"), tokens * (4 * 2 * h + head_bytes ()), 0);
+  assert_near (part (1, LLAMA, two, "activations"), tokens * (2 * 2 * h + head_bytes ()), 0);
+  assert_near (part (1, LLAMA, block, "activations"), tokens * (2 * h + 3 * fused + head_bytes ()), 0);
+}
+
+static double
+step_s (const char *recompute)
+{
+  g_autofree char *keys = g_strconcat (MEGATRON, recompute, NULL);
+  g_autoptr (Play) play = job (1, LLAMA, keys);
+
+  return fab_simulation_totals (play->simulation)->executed_flops_per_rank / tokens;
+}
+
+/* What is not kept is computed again. */
+static void
+what_is_not_kept_is_computed_again (G_GNUC_UNUSED void **state)
+{
+  double none = step_s ("recompute: none"), mlp = 6 * f * h;
+  double block = 2 * h * (2 * h + 2 * g) + mlp + 4 * 512 * h;
+
+  assert_near (step_s ("recompute: full") - none, n_layers * block, 1e-9);
+  assert_near (step_s ("recompute: full, recompute_method: block, recompute_layers: 3") - none, 3 * block,
+               1e-9);
+  assert_near (step_s ("recompute: modules, recompute_modules: mlp") - none, n_layers * mlp, 1e-9);
+  assert_near (step_s ("recompute: modules, recompute_modules: core_attn") - none, n_layers * 4 * 512 * h,
+               1e-9);
+  assert_near (step_s ("recompute: operators") - none, n_layers * 2 * h * (g + h + f),
+               1e-9); /* k, o and up */
+  assert_near (step_s ("recompute: operators, recompute_every: 1") - none, 0, 1e-9);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (plain_steps_keep_what_autograd_keeps),
+    cmocka_unit_test (autocast_casts_for_every_matrix),
+    cmocka_unit_test (plain_gpt_has_one_matrix_for_attention),
+    cmocka_unit_test (kernels_say_what_is_left),
+    cmocka_unit_test (tensor_parallelism_divides),
+    cmocka_unit_test (fp8_inputs_take_a_byte),
+    cmocka_unit_test (every_policy_keeps_what_it_says),
+    cmocka_unit_test (blocks_share_inputs),
+    cmocka_unit_test (what_is_not_kept_is_computed_again),
+  };
+
+  return play_run_tests ("memory", tests, &catalog);
+}
