@@ -751,12 +751,3 @@ fab_mix_answer_free (FabMixAnswer *self)
   g_free (self->by_kind);
   g_free (self);
 }
-
-gboolean
-fab_mix_answer_fits (const FabMixAnswer *self)
-{
-  for (guint i = 0; i < self->kinds->len; i++)
-    if (!fab_point_fits (g_array_index (self->kinds, FabMixedKind, i).point))
-      return FALSE;
-  return TRUE;
-}

@@ -83,6 +83,3 @@ typedef struct {
 FabMixAnswer *fab_mix_answer (const FabScenario *scenario, const FabMixRequest *request, GError **error);
 void fab_mix_answer_free (FabMixAnswer *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabMixAnswer, fab_mix_answer_free)
-
-/* Whether every kind fits into memory. */
-gboolean fab_mix_answer_fits (const FabMixAnswer *self);

@@ -292,16 +292,6 @@ fab_units_parse_real (FabUnit unit, const char *text, double *value, GError **er
 }
 
 FabTimePs
-fab_wire_ps (FabBytes bytes, FabBytesPerS rate_bytes_per_s)
-{
-  FabU128 time_ps;
-
-  g_assert (rate_bytes_per_s > 0);
-  time_ps = ((FabU128) bytes * (FabU128) FAB_PS_PER_S + rate_bytes_per_s - 1) / rate_bytes_per_s;
-  return time_ps > FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) time_ps;
-}
-
-FabTimePs
 fab_seconds_to_ps (double seconds)
 {
   double time_ps = ceil (seconds * (double) FAB_PS_PER_S);

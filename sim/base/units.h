@@ -64,10 +64,6 @@ fab_plural (guint64 n, const char *one, const char *many)
  * full) */
 char *fab_units_pattern (FabUnit unit);
 
-/* Returns the time for `bytes` at `rate_bytes_per_s`, which must not be 0. It is rounded up so that nothing is faster
- * than the line rate, computed with 128 bits, and FAB_TIME_MAX when it does not fit. */
-FabTimePs fab_wire_ps (FabBytes bytes, FabBytesPerS rate_bytes_per_s);
-
 /* Converts a non-negative duration in seconds to ps, rounded up; FAB_TIME_MAX when it does not fit. */
 FabTimePs fab_seconds_to_ps (double seconds);
 

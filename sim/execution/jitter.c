@@ -123,20 +123,6 @@ fab_jitter_factor (guint64 seed, guint iteration, guint rank, double sigma)
   return natural_exp (sigma * normal_quantile (p) - sigma * sigma / 2);
 }
 
-static gint
-slower_first (gconstpointer a, gconstpointer b)
-{
-  const double *x = a, *y = b;
-
-  return *x > *y ? -1 : *x < *y;
-}
-
-void
-fab_jitter_sort (double *factors, guint n)
-{
-  qsort (factors, n, sizeof (double), slower_first);
-}
-
 guint
 fab_jitter_sizes (guint n, guint n_classes, guint *sizes)
 {
@@ -150,21 +136,5 @@ fab_jitter_sizes (guint n, guint n_classes, guint *sizes)
   sizes[0] = 1;
   for (guint i = 0; i < n_parts; i++)
     sizes[1 + i] = (n - 1) / n_parts + (i < (n - 1) % n_parts);
-  return n_made;
-}
-
-guint
-fab_jitter_means (const double *sorted, guint n, guint n_classes, double *means)
-{
-  g_autofree guint *sizes = g_new (guint, MAX (n_classes, 1));
-  guint n_made = fab_jitter_sizes (n, n_classes, sizes), next = 0;
-
-  for (guint c = 0; c < n_made; c++) {
-    double sum = 0;
-
-    for (guint i = 0; i < sizes[c]; i++)
-      sum += sorted[next++];
-    means[c] = sum / sizes[c];
-  }
   return n_made;
 }

@@ -29,14 +29,7 @@ double fab_jitter_slowest (guint n, double deviation);
 /* Returns the factor of one rank in one iteration, > 0. */
 double fab_jitter_factor (guint64 seed, guint iteration, guint rank, double sigma);
 
-/* Sorts factors[n], the slowest first. */
-void fab_jitter_sort (double *factors, guint n);
-
 /* Divides n ranks into classes: one rank, then the rest in n_classes - 1 parts whose sizes differ by at most one, the
  * larger parts first. Returns their number: n_classes, but at least one and at most the number of ranks.
  * sizes[n_classes]. */
 guint fab_jitter_sizes (guint n, guint n_classes, guint *sizes);
-
-/* Computes the means of sorted factors over the classes of fab_jitter_sizes (), whose return value it returns too.
- * means[n_classes]. */
-guint fab_jitter_means (const double *sorted, guint n, guint n_classes, double *means);

@@ -270,7 +270,8 @@ hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, F
   return TRUE;
 }
 
-/* fab_cluster_way_out (), and the path from there. FALSE: there is none. */
+/* Replaces `out_nic`, where no path leads from it, by the next NIC of the same node from which a path leads, because
+ * rails that no switch joins have to be changed inside the node; appends that path. FALSE: there is none. */
 static gboolean
 find_way_out (const FabCluster *cluster, FabVertexId *out_nic, FabVertexId in_nic, guint64 flow,
               FabPath *path)
@@ -291,15 +292,6 @@ find_way_out (const FabCluster *cluster, FabVertexId *out_nic, FabVertexId in_ni
       return TRUE;
     }
   return FALSE;
-}
-
-FabVertexId
-fab_cluster_way_out (const FabCluster *cluster, FabVertexId out_nic, FabVertexId in_nic)
-{
-  FabPath path;
-
-  find_way_out (cluster, &out_nic, in_nic, 0, &path);
-  return out_nic;
 }
 
 gboolean

@@ -90,11 +90,6 @@ gboolean fab_hop_storage (const FabCluster *cluster, FabVertexId drive, FabVerte
  * common, they take one each in turn. G_MAXUINT: the node has no NIC. */
 guint fab_cluster_nic_of (const FabCluster *cluster, guint local);
 
-/* The NIC through which to leave a node towards `in_nic`: `out_nic` where a path leads from it; else the next NIC of
- * the same node from which a path leads, because rails that no switch joins have to be changed inside the node;
- * `out_nic` again where there is none. */
-FabVertexId fab_cluster_way_out (const FabCluster *cluster, FabVertexId out_nic, FabVertexId in_nic);
-
 /* All stretches of the hop together. `net_stretch` stands for the loss of NICs whose own loss is not known; 0: NICs
  * lose nothing, even where the loss is known. */
 double fab_hop_stretch (const FabHop *hop, double net_stretch);

@@ -42,15 +42,6 @@ fab_table_cell (const FabTable *self, guint row, guint column)
   return &self->cells[(gsize) row * self->n_columns + column];
 }
 
-gint
-fab_table_find_column (const FabTable *self, const char *name)
-{
-  for (guint i = 0; i < self->n_columns; i++)
-    if (strcmp (self->columns[i], name) == 0)
-      return (gint) i;
-  return -1;
-}
-
 /* Text */
 
 static gboolean

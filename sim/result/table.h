@@ -48,9 +48,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTable, fab_table_free)
 
 const FabCell *fab_table_cell (const FabTable *self, guint row, guint column);
 
-/* Returns the column with this name, or -1. */
-gint fab_table_find_column (const FabTable *self, const char *name);
-
 /* Returns aligned columns under a line of names, for a page: a vertical tab ("\v") begins every cell but the first, so
  * that who prints them can fit the columns. A table with one cell of several lines (a stored scenario) becomes
  * those lines unchanged. (transfer full) */

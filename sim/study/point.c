@@ -204,12 +204,6 @@ fab_point_of (const FabScenario *scenario, const FabSimulation *simulation, cons
 }
 
 FabPoint *
-fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error)
-{
-  return fab_point_play_within (scenario, registry, NULL, error);
-}
-
-FabPoint *
 fab_point_weigh (const FabScenario *scenario, const FabRegistry *registry, const FabPointLimits *limits,
                  GError **error)
 {

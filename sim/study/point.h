@@ -44,16 +44,14 @@ typedef struct {
 FabPoint *fab_point_of (const FabScenario *scenario, const FabSimulation *simulation,
                         const FabRegistry *registry, GError **error);
 
-/* Simulates a scenario. Returns NULL and *error when it cannot be built, or hangs. (transfer full) */
-FabPoint *fab_point_play (const FabScenario *scenario, const FabRegistry *registry, GError **error);
-
 typedef struct {
   double most_step_s;    /* what must take longer is not played to its end: it has no times; 0: any */
   FabPlantCache *plants; /* plays on one of these; NULL: on a plant of its own */
   const gint *cancel;    /* the play ends soon once it is not 0 (sim/run/run.h); NULL: nobody cancels */
 } FabPointLimits;
 
-/* The same within limits; `limits` may be NULL. */
+/* Simulates a scenario, within limits; `limits` may be NULL. Returns NULL and *error when it cannot be built, or hangs.
+ * (transfer full) */
 FabPoint *fab_point_play_within (const FabScenario *scenario, const FabRegistry *registry,
                                  const FabPointLimits *limits, GError **error);
 /* Does not simulate it: the point has its memory alone. `limits` has plants. */

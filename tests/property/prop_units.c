@@ -11,8 +11,6 @@
 #define N_SEEDS 100
 #define N_VALUES 100
 
-__extension__ typedef unsigned __int128 U128;
-
 static guint64
 random_bits (Random *random)
 {
@@ -102,27 +100,6 @@ test_real_round_trip (G_GNUC_UNUSED void **state)
   seeds_run (N_SEEDS, check_reals);
 }
 
-/* t is the least whole number with t x rate >= bytes x 1e12. */
-static void
-check_wire (Random *random)
-{
-  for (guint i = 0; i < N_VALUES; i++) {
-    guint64 bytes = random_bits (random), rate = random_bits (random) + 1;
-    FabTimePs t = fab_wire_ps (bytes, rate);
-    U128 needed = (U128) bytes * (U128) FAB_PS_PER_S;
-
-    assert_true (t >= 0);
-    assert_true (t == FAB_TIME_MAX || (U128) t * rate >= needed);
-    assert_true (t == 0 || (U128) (t - 1) * rate < needed);
-  }
-}
-
-static void
-test_wire_is_the_least (G_GNUC_UNUSED void **state)
-{
-  seeds_run (N_SEEDS, check_wire);
-}
-
 /* A decimal text against the same number put together from its digits. */
 static void
 check_decimals (Random *random)
@@ -149,7 +126,6 @@ main (void)
   const struct CMUnitTest tests[] = {
     seeds_test (test_whole_round_trip),
     seeds_test (test_real_round_trip),
-    seeds_test (test_wire_is_the_least),
     seeds_test (test_decimals_are_exact),
   };
 

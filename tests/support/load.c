@@ -121,6 +121,15 @@ load_random (Random *random, const Rig *rig, FabFootprint *const *footprints, gu
   }
 }
 
+/* Rounded up, so that nothing is faster than the line. */
+static FabTimePs
+wire_ps (FabBytes bytes, FabBytesPerS rate_bytes_per_s)
+{
+  __extension__ typedef unsigned __int128 U128;
+
+  return (FabTimePs) (((U128) bytes * (U128) FAB_PS_PER_S + rate_bytes_per_s - 1) / rate_bytes_per_s);
+}
+
 FabTimePs
 load_bound_ps (const Rig *rig, const LoadItem *item)
 {
@@ -132,6 +141,5 @@ load_bound_ps (const Rig *rig, const LoadItem *item)
   fab_router_append (rig->router, item->transfer.src, item->transfer.dst, 0, &path);
   for (guint i = 0; i < path.n; i++)
     slowest = MIN (slowest, fab_graph_link (rig->graph, path.links[i])->rate_bytes_per_s);
-  return fab_path_latency_ps (rig->graph, &path)
-       + (path.n > 0 ? fab_wire_ps (item->transfer.bytes, slowest) : 0);
+  return fab_path_latency_ps (rig->graph, &path) + (path.n > 0 ? wire_ps (item->transfer.bytes, slowest) : 0);
 }

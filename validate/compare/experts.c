@@ -68,12 +68,6 @@ fab_experts_report_free (FabExpertsReport *self)
   g_free (self);
 }
 
-guint
-fab_experts_report_n_tables (const FabExpertsReport *self)
-{
-  return self->tables->len;
-}
-
 const FabExpertsTable *
 fab_experts_report_table (const FabExpertsReport *self, guint index)
 {

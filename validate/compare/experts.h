@@ -44,7 +44,6 @@ FabExpertsReport *fab_experts_report_new (const char *directory, const FabCatalo
 void fab_experts_report_free (FabExpertsReport *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabExpertsReport, fab_experts_report_free)
 
-guint fab_experts_report_n_tables (const FabExpertsReport *self);
 const FabExpertsTable *fab_experts_report_table (const FabExpertsReport *self, guint index);
 
 /* Median and largest error of each table and of each role; every row. (transfer full) */

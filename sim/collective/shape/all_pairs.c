@@ -276,7 +276,7 @@ find_parts (const AllPairs *self)
 }
 
 /* Whether two NICs are joined or not alike in all nodes, so that every pair of nodes changes NICs inside a node where
- * the first two do (fab_cluster_way_out). */
+ * the first two do (find_way_out in sim/machine/hop.c). */
 static gboolean
 has_same_ways (const AllPairs *self)
 {

@@ -346,7 +346,7 @@ point_of (const char *cap, const char *compute)
   g_autoptr (GError) error = NULL;
   g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models,
                                                          catalog, &error);
-  FabPoint *point = scenario != NULL ? fab_point_play (scenario, &fab_models, &error) : NULL;
+  FabPoint *point = scenario != NULL ? fab_point_play_within (scenario, &fab_models, NULL, &error) : NULL;
 
   if (point == NULL)
     fail_msg ("%s", error->message);
