@@ -293,6 +293,24 @@ cap_device (FabDevice *device, const FabAcceleratorSpec *accelerator, const FabS
   device->cap_band = fab_clock_band (&accelerator->clock, share);
 }
 
+FabDevice
+fab_accelerator_device (const FabAcceleratorSpec *accelerator)
+{
+  return (FabDevice){
+    .architecture = accelerator->architecture,
+    .peak_flops_per_s = { [FAB_PRECISION_BF16] = accelerator->peak_fp16_flops_per_s,
+                          [FAB_PRECISION_FP16] = accelerator->peak_fp16_flops_per_s,
+                          [FAB_PRECISION_FP32] = accelerator->peak_fp32_flops_per_s,
+                          [FAB_PRECISION_TF32] = accelerator->peak_tf32_flops_per_s,
+                          [FAB_PRECISION_FP8] = accelerator->peak_fp8_flops_per_s,
+                          [FAB_PRECISION_NVFP4] = accelerator->peak_fp4_flops_per_s },
+    .matmul_fraction = accelerator->matmul_fraction,
+    .n_sms = (guint) accelerator->n_sms,
+    .memory_bytes = accelerator->memory_bytes,
+    .memory_bytes_per_s = accelerator->memory_bytes_per_s,
+  };
+}
+
 static void
 fill_cluster (const Build *build, FabCluster *cluster)
 {
@@ -307,19 +325,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->has_gds = build->cluster->has_gds;
   cluster->architecture = accelerator->architecture;
   cluster->plugin = build->node->plugin;
-  cluster->device = (FabDevice){
-    .architecture = accelerator->architecture,
-    .peak_flops_per_s = { [FAB_PRECISION_BF16] = accelerator->peak_fp16_flops_per_s,
-                          [FAB_PRECISION_FP16] = accelerator->peak_fp16_flops_per_s,
-                          [FAB_PRECISION_FP32] = accelerator->peak_fp32_flops_per_s,
-                          [FAB_PRECISION_TF32] = accelerator->peak_tf32_flops_per_s,
-                          [FAB_PRECISION_FP8] = accelerator->peak_fp8_flops_per_s,
-                          [FAB_PRECISION_NVFP4] = accelerator->peak_fp4_flops_per_s },
-    .matmul_fraction = accelerator->matmul_fraction,
-    .n_sms = (guint) accelerator->n_sms,
-    .memory_bytes = accelerator->memory_bytes,
-    .memory_bytes_per_s = accelerator->memory_bytes_per_s,
-  };
+  cluster->device = fab_accelerator_device (accelerator);
   if (build->what_if != NULL && build->what_if->memory_factor > 0)
     cluster->device.memory_bytes_per_s = (FabBytesPerS) ((double) accelerator->memory_bytes_per_s
                                                          * build->what_if->memory_factor);

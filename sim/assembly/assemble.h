@@ -48,6 +48,9 @@ typedef struct {
   GPtrArray *sites; /* FabJobSite of the jobs that were built on it: sim/scenario/neighbours.h */
 } FabPlant;
 
+/* Returns what an entry says of a device, at the clock without a power cap. Its texts belong to the entry. */
+FabDevice fab_accelerator_device (const FabAcceleratorSpec *accelerator);
+
 /* Builds the graph. Returns NULL with *error when the scenario cannot be built: for example when the graph falls
  * apart, or a fault names a missing part. what_if may be NULL. The plant owns its members; its graph may be read from
  * any thread, its router used by one at a time. (transfer full) */
