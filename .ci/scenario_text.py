@@ -22,6 +22,7 @@ ALLOWED = {
     "simulation.c": "the stored scenario",
     "sweep.c": "the stored scenario, and the checksum of a sweep",
     "fragment.c": "entries of links for people",
+    "print_accelerator.c": "entries of accelerators for people",
     "play.c": "a published source's scenario, with the places of its table filled in",
     "nccl_tests.c": "JSON of another program",
     "search_options.c": "a scenario for people",

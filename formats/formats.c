@@ -16,6 +16,7 @@ extern const FabFileFormat fab_file_p2p;
 extern const FabFileFormat fab_file_nvbandwidth;
 extern const FabFileFormat fab_file_nvbandwidth_json;
 extern const FabFileFormat fab_file_nccl_tests;
+extern const FabFileFormat fab_file_kernels;
 extern const FabFileFormat fab_file_osu;
 extern const FabFileFormat fab_file_fabtests;
 extern const FabFileFormat fab_file_csv;
@@ -50,6 +51,7 @@ static const FabFileFormat *const formats[] = {
   &fab_file_nvbandwidth,
   &fab_file_nvbandwidth_json,
   &fab_file_nccl_tests,
+  &fab_file_kernels,
   &fab_file_osu,
   &fab_file_fabtests,
   &fab_file_csv,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_calibrate.c - `fabricast calibrate FILE...`: turns measurements into a link entry. */
+/* cmd_calibrate.c - `fabricast calibrate FILE...`: turns measurements into entries of links or of an accelerator. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "cli/hardware/fit_options.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
+#include "validate/fit/accelerator.h"
 #include "validate/fit/print.h"
 
 typedef struct {
@@ -21,9 +22,13 @@ static const FabUsage usage = {
       "others, or plain CSV. It prints an entry for each link, as YAML that a scenario can include. With -o it\n"
       "writes the entries to a file and prints the fit.\n\n"
       "Every third size is held out. The numbers are fitted to the other sizes, and the error is that of the\n"
-      "sizes held out.",
-  .examples = "  fabricast calibrate docs/examples/link.csv --base efa-v1 --name lab-efa -o lab-efa.yaml\n"
-              "  fabricast calibrate docs/examples/link.csv --holdout 20% > lab-efa.yaml\n",
+      "sizes held out.\n\n"
+      "With --base ACCELERATOR the kernels of the files become an entry of that accelerator: products and\n"
+      "kernels that move memory, of `fabricast measure compute` or of a table. Every second kernel is held out.",
+  .examples =
+      "  fabricast calibrate validate/measured/kernels/h100_gemm.csv --base h100-sxm5-80gb --format text\n"
+      "  fabricast calibrate docs/examples/link.csv --base efa-v1 --name lab-efa -o lab-efa.yaml\n"
+      "  fabricast calibrate docs/examples/link.csv --holdout 20% > lab-efa.yaml\n",
   .min_rest = 1,
   .max_rest = 1000,
 };
@@ -37,9 +42,11 @@ find_base (const FabCatalog *catalog, const char *name, GError **error)
     g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
     const char *nearest = fab_nearest (name, names);
 
-    fab_throw (error, FAB_ERROR_INPUT,
-               "--base: no link is called '%s'%s%s; `fabricast describe links` lists them", name,
-               nearest ? "; nearest is " : "", nearest ? nearest : "");
+    fab_throw (
+        error, FAB_ERROR_INPUT,
+        "--base: no link and no accelerator is called '%s'%s%s; `fabricast describe links` and `fabricast describe "
+        "accelerators` list them",
+        name, nearest ? "; nearest is " : "", nearest ? nearest : "");
   }
   return link;
 }
@@ -154,6 +161,49 @@ find_links (const CalibrateOptions *o, const GPtrArray *series, const FabFitChoi
   return NULL;
 }
 
+/* The entry of an accelerator, from the kernels of the files. */
+static gboolean
+calibrate_accelerator (const CalibrateOptions *o, const GPtrArray *series, FabFormat format,
+                       const FabAcceleratorRequest *request, GError **error)
+{
+  g_autoptr (FabAcceleratorFit) fit = NULL;
+  g_autofree char *yaml = NULL, *text = NULL;
+
+  if (!fab_accelerator_has_kernels (series))
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "--base %s is an accelerator, but no kernel was measured; `fabricast measure compute` measures them",
+        request->base->name);
+  fit = fab_accelerator_fit_new (series, request, error);
+  if (fit == NULL)
+    return FALSE;
+  yaml = fab_accelerator_fit_yaml (fit, request);
+  fab_cli_keep_stdout (o->out);
+  if (o->out && !fab_cli_write_file (o->out, yaml, error))
+    return FALSE;
+  text = !o->out && !o->format_name ? g_steal_pointer (&yaml)
+       : format == FAB_FORMAT_JSON  ? fab_accelerator_fit_to_json (fit)
+       : format == FAB_FORMAT_CSV   ? fab_accelerator_fit_to_csv (fit)
+                                    : fab_accelerator_fit_to_text (fit);
+  g_print ("%s", text);
+  return TRUE;
+}
+
+/* Fails when only kernels were measured: no link can be made of them. */
+static gboolean
+check_links (const GPtrArray *series, GError **error)
+{
+  for (guint i = 0; i < series->len; i++)
+    if (!fab_measure_kind_is_kernel (
+            ((const FabMeasuredSeries *) g_ptr_array_index (series, i))->series.kind))
+      return TRUE;
+  return !fab_accelerator_has_kernels (series)
+      || fab_throw (
+          error, FAB_ERROR_INPUT,
+          "the files hold kernels of an accelerator and no link; name the accelerator with --base, such as --base "
+          "h100-sxm5-80gb");
+}
+
 static gboolean
 calibrate (const CalibrateOptions *o, char **files, GError **error)
 {
@@ -179,12 +229,23 @@ calibrate (const CalibrateOptions *o, char **files, GError **error)
                       fab_unprintable (o->name, ""));
   if (!fab_cli_check_out (o->out, files, error) || !fab_cli_format (o->format_name, &format, error)
       || !fab_fit_options_read (&o->fit, &choice, error) || !check_date (request.date, error)
-      || (catalog = fab_cli_catalog (error)) == NULL
-      || (o->base && (request.base = find_base (catalog, o->base, error)) == NULL))
+      || (catalog = fab_cli_catalog (error)) == NULL)
+    return FALSE;
+  if (o->base && fab_catalog_accelerator (catalog, o->base)) {
+    FabAcceleratorRequest accelerator = { .base = fab_catalog_accelerator (catalog, o->base),
+                                          .name = o->name,
+                                          .date = request.date,
+                                          .version = FAB_VERSION,
+                                          .files = request.files };
+
+    return (series = fab_cli_series (files, error)) != NULL
+        && calibrate_accelerator (o, series, format, &accelerator, error);
+  }
+  if (o->base && (request.base = find_base (catalog, o->base, error)) == NULL)
     return FALSE;
   request.count = choice.count;
   request.hops = choice.hops;
-  return (series = fab_cli_series (files, error)) != NULL
+  return (series = fab_cli_series (files, error)) != NULL && check_links (series, error)
       && (groups = find_links (o, series, &choice, error)) != NULL
       && fit_links (groups, &choice, &request, fits, fragments, error)
       && hand_out (o, format, fragments, &request, error);
@@ -207,9 +268,9 @@ run (int argc, char **argv)
   CalibrateOptions o = { .fit = FAB_FIT_OPTIONS_DEFAULT };
   const GOptionEntry entries[] = {
     { "base", 0, 0, G_OPTION_ARG_STRING, &o.base,
-      "Link entry for the numbers that were not measured (default: none)", "LINK" },
-    { "name", 0, 0, G_OPTION_ARG_STRING, &o.name, "Name of the entry (default: the base's with -measured)",
-      "NAME" },
+      "Link or accelerator entry for the numbers that were not measured (default: none)", "ENTRY" },
+    { "name", 0, 0, G_OPTION_ARG_STRING, &o.name,
+      "Name of the entry (default: a link base's with -measured, an accelerator base's own)", "NAME" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "Write the entry here and print the fit", "FILE" },
     { "date", 0, 0, G_OPTION_ARG_STRING, &o.date, "Date of the entry (default: today)", "DAY" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "Print the fit as text, json or csv", "FORMAT" },
@@ -226,7 +287,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_calibrate = {
   .name = "calibrate",
-  .summary = "Fit a link to its measurements",
+  .summary = "Fit a link or an accelerator to its measurements",
   .run = run,
   .prints_data = TRUE,
 };

@@ -14,7 +14,6 @@
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "sim/base/json.h"
 #include "sim/base/nearest.h"
 #include "sim/base/order.h"
 #include "sim/base/shell.h"
@@ -25,6 +24,7 @@
 /* The options as given; NULL: not given. */
 typedef struct {
   char *listen, *peer, *sizes, *kinds, *precision, *time, *out, *format_name, *secret_file;
+  char *gpu, *shapes; /* of `compute`: --set gpu=, --set shapes= */
   char **sets;
   gint64 min_samples, max_samples, window, timeout_s, session_s;
   gboolean once;
@@ -205,9 +205,14 @@ read_secret (MeasureRequest *self, const char *path, GError **error)
 
 /* Checks the options; `o` must outlive the request. */
 static gboolean
-measure_request_read (MeasureRequest *self, const MeasureOptions *o, GError **error)
+measure_request_read (MeasureRequest *self, const MeasureOptions *o, const char *usual_sizes, GError **error)
 {
-  if (!read_sizes (self, o->sizes ? o->sizes : DEFAULT_SIZES, error) || !read_kinds (self, o->kinds, error)
+  if (!read_sizes (self,
+                   o->sizes      ? o->sizes
+                   : usual_sizes ? usual_sizes
+                                 : DEFAULT_SIZES,
+                   error)
+      || !read_kinds (self, o->kinds, error)
       || !read_precision (self, o->precision ? o->precision : DEFAULT_PRECISION, error)
       || !read_time (self, o->time ? o->time : DEFAULT_TIME, error)
       || !check_count ("--min-samples", o->min_samples, 1, MAX_SAMPLES, error)
@@ -422,6 +427,16 @@ show_progress (gpointer data, const FabHostProgress *progress)
 
 /* --- one end --- */
 
+/* --gpu 1 is --set gpu=1. */
+static void
+set_short (Session *self, const char *key, const char *value)
+{
+  g_autofree char *set = value ? g_strdup_printf ("%s=%s", key, value) : NULL;
+
+  if (set)
+    fab_yaml_doc_set (self->doc, set, self->diagnostics);
+}
+
 static gboolean
 read_params (Session *self, GError **error)
 {
@@ -432,6 +447,8 @@ read_params (Session *self, GError **error)
   self->diagnostics = fab_diagnostics_new ();
   self->reader = fab_schema_reader_new (&fab_models, self->diagnostics);
   self->doc = fab_yaml_doc_new ("--set");
+  set_short (self, "gpu", self->options->gpu);
+  set_short (self, "shapes", self->options->shapes);
   for (char **set = self->options->sets; set && *set; set++)
     fab_yaml_doc_set (self->doc, *set, self->diagnostics);
   fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), info->params ? info->params : none,
@@ -511,8 +528,8 @@ run_session (Session *self, GError **error)
   const FabMeasureBackend *backend = self->backend;
 
   if (!check_ends (self->options, backend, error)
-      || !measure_request_read (&self->request, self->options, error) || !read_params (self, error)
-      || (backend->probe && !backend->probe (error)))
+      || !measure_request_read (&self->request, self->options, backend->usual_sizes, error)
+      || !read_params (self, error) || (backend->probe && !backend->probe (error)))
     return FALSE;
   fab_cli_hold_signals ();
   return self->options->listen || (backend->is_helper && backend->is_helper ()) ? serve (self, error)
@@ -569,15 +586,16 @@ measure_backends (void)
 static const FabUsage usage = {
   .arguments = "[BACKEND | show FILE]",
   .summary =
-      "Measures links: the times of messages by size, each until its median is precise. Every sample is kept in\n"
-      "a file, from which `fabricast calibrate` makes a link entry. The same command continues an interrupted\n"
-      "measurement.\n\n"
+      "Measures links: the times of messages by size, each until its median is precise. Backend `compute` measures\n"
+      "kernels of a GPU. Every sample is kept in a file, from which `fabricast calibrate` makes entries of links and\n"
+      "of the accelerator. The same command continues an interrupted measurement.\n\n"
       "Without a BACKEND, it lists the backends and those that work on this machine. `show` prints a file.",
   .examples =
       "  fabricast measure\n"
       "  fabricast measure tcp --listen :7471 --once & fabricast measure tcp --peer localhost --sizes 8,64,1K "
       "--time 0.1 -o lab.meas\n"
-      "  fabricast measure show lab.meas --format csv\n",
+      "  fabricast measure show lab.meas --format csv\n"
+      "  fabricast measure compute --gpu 0 --shapes 4096x14336x4096,8192x8192x8192 -o gpu.meas\n",
   .max_rest = 2,
 };
 
@@ -614,8 +632,8 @@ measure (MeasureOptions *o, int argc, char **argv, GError **error)
 static void
 options_clear (MeasureOptions *o)
 {
-  char *texts[] = { o->listen, o->peer, o->sizes,       o->kinds,      o->precision,
-                    o->time,   o->out,  o->format_name, o->secret_file };
+  char *texts[] = { o->listen, o->peer,        o->sizes,       o->kinds, o->precision, o->time,
+                    o->out,    o->format_name, o->secret_file, o->gpu,   o->shapes };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     g_free (texts[i]);
@@ -635,9 +653,11 @@ run (int argc, char **argv)
     { "peer", 0, 0, G_OPTION_ARG_STRING, &o.peer, "Address of the listening end (default port: 7471)",
       "HOST[:PORT]" },
     { "sizes", 0, 0, G_OPTION_ARG_STRING, &o.sizes,
-      "Sizes, doubling from one to the other, or a list (8..64M)", "FROM..TO,..." },
+      "Sizes, doubling from one to the other, or a list (8..64M; of compute 64K..1G)", "FROM..TO,..." },
     { "kinds", 0, 0, G_OPTION_ARG_STRING, &o.kinds,
-      "latency, exchange, bandwidth, bidirectional, collective (default: all of the backend)", "KIND,..." },
+      "latency, exchange, bandwidth, bidirectional, collective; of compute product, memory_bound, copy, launch "
+      "(default: all of the backend)",
+      "KIND,..." },
     { "precision", 0, 0, G_OPTION_ARG_STRING, &o.precision,
       "Half the 95 % confidence interval of a median at which a size is done (2%)", "PERCENT" },
     { "min-samples", 0, 0, G_OPTION_ARG_INT64, &o.min_samples, "Fewest samples of a size (10)", "N" },
@@ -651,6 +671,9 @@ run (int argc, char **argv)
     { "secret-file", 0, 0, G_OPTION_ARG_FILENAME, &o.secret_file,
       "File with a secret that both ends must know to measure", "FILE" },
     { "once", 0, 0, G_OPTION_ARG_NONE, &o.once, "With --listen: stop after the first asking end", NULL },
+    { "gpu", 0, 0, G_OPTION_ARG_STRING, &o.gpu, "compute: number of the GPU (0)", "N" },
+    { "shapes", 0, 0, G_OPTION_ARG_STRING, &o.shapes,
+      "compute: products to measure, rows x columns x depth (layers of GPT-2 XL and Llama 3)", "MxNxK,..." },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets,
       "Parameter of the backend (`fabricast describe measure BACKEND`); may be repeated", "KEY=VALUE" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out, "File of measurements (default fabricast.meas)", "FILE" },
@@ -674,123 +697,3 @@ const FabCommand fab_command_measure = {
   .summary = "Measure the links of this machine, and those between two machines",
   .run = run,
 };
-
-/* A file of measurements for programs: CSV with a row per point, JSON as it is. */
-
-/* The numbers of a point by name; times in ps. */
-static const struct {
-  const char *name;
-  gsize offset;
-  gsize size; /* of the member: signed 8 bytes or unsigned 4 */
-} point_numbers[] = {
-#define NUMBER(member)                                                                            \
-  {                                                                                               \
-#member, G_STRUCT_OFFSET(FabMeasuredPoint, member), sizeof((FabMeasuredPoint *) NULL)->member \
-  }
-  NUMBER (size_bytes), NUMBER (time_ps),    NUMBER (low_ps),      NUMBER (high_ps),
-  NUMBER (min_ps),     NUMBER (p05_ps),     NUMBER (p95_ps),      NUMBER (max_ps),
-  NUMBER (n_samples),  NUMBER (n_outliers), NUMBER (is_complete),
-#undef NUMBER
-};
-
-static gint64
-point_number (const FabMeasuredPoint *point, guint i)
-{
-  return point_numbers[i].size == sizeof (gint64) ? G_STRUCT_MEMBER (gint64, point, point_numbers[i].offset)
-                                                  : G_STRUCT_MEMBER (gint32, point, point_numbers[i].offset);
-}
-
-/* --- CSV --- */
-
-static char **
-column_names (void)
-{
-  GPtrArray *names = g_ptr_array_new ();
-
-  g_ptr_array_add (names, g_strdup ("kind"));
-  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
-    g_ptr_array_add (names, g_strdup (field->name));
-  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
-    g_ptr_array_add (names, g_strdup (field->name));
-  for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
-    g_ptr_array_add (names, g_strdup (point_numbers[i].name));
-  g_ptr_array_add (names, NULL);
-  return (char **) g_ptr_array_free (names, FALSE);
-}
-
-static void
-add_row (FabTable *table, const FabSeries *series, const FabMeasuredPoint *point)
-{
-  fab_table_add_text (table, fab_measure_kind_names[series->kind]);
-  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
-    fab_table_add_text (table, G_STRUCT_MEMBER (char *, series, field->offset));
-  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
-    fab_table_add_integer (table, G_STRUCT_MEMBER (guint, series, field->offset));
-  for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
-    fab_table_add_integer (table, point_number (point, i));
-}
-
-char *
-measure_csv (const GPtrArray *all)
-{
-  g_auto (GStrv) names = column_names ();
-  g_autoptr (FabTable) table = fab_table_new ((const char *const *) names);
-
-  for (guint i = 0; i < all->len; i++) {
-    const FabMeasuredSeries *series = g_ptr_array_index (all, i);
-
-    for (guint j = 0; j < series->points->len; j++)
-      add_row (table, &series->series, &g_array_index (series->points, FabMeasuredPoint, j));
-  }
-  return fab_table_to_csv (table);
-}
-
-/* --- JSON --- */
-
-static void
-add_point (FabJson *json, const FabMeasuredPoint *point)
-{
-  fab_json_begin_object (json, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (point_numbers); i++)
-    fab_json_add_whole (json, point_numbers[i].name, point_number (point, i));
-  fab_json_end (json);
-}
-
-static void
-add_series (FabJson *json, const FabMeasuredSeries *series)
-{
-  fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "kind", fab_measure_kind_names[series->series.kind]);
-  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
-    fab_json_add_text (json, field->name, G_STRUCT_MEMBER (char *, &series->series, field->offset));
-  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
-    fab_json_add_whole (json, field->name, G_STRUCT_MEMBER (guint, &series->series, field->offset));
-  fab_json_begin_array (json, "points");
-  for (guint i = 0; i < series->points->len; i++)
-    add_point (json, &g_array_index (series->points, FabMeasuredPoint, i));
-  fab_json_end (json);
-  fab_json_end (json);
-}
-
-char *
-measure_json (const char *path, char **machine, char **notes, const GPtrArray *all)
-{
-  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
-
-  fab_json_begin_object (json, NULL);
-  fab_json_add_text (json, "file", path);
-  fab_json_begin_object (json, "machine");
-  for (char **row = machine; row[0] && row[1]; row += 2)
-    fab_json_add_text (json, row[0], row[1]);
-  fab_json_end (json);
-  fab_json_begin_array (json, "notes");
-  for (char **note = notes; *note; note++)
-    fab_json_add_text (json, NULL, *note);
-  fab_json_end (json);
-  fab_json_begin_array (json, "series");
-  for (guint i = 0; i < all->len; i++)
-    add_series (json, g_ptr_array_index (all, i));
-  fab_json_end (json);
-  fab_json_end (json);
-  return fab_json_finish (json);
-}

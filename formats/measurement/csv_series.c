@@ -244,6 +244,21 @@ add_point (Reader *self, FabSeries *series, FabBytes size_bytes, guint value_col
     fab_readings_rate (self->readings, word, measured, size_bytes, value * column->bytes_per_s);
 }
 
+/* What a series of this kind must say and this one does not; NULL: nothing. */
+static const char *
+missing_of (const FabSeries *series)
+{
+  double sides[5];
+
+  if (series->kind == FAB_MEASURE_COLLECTIVE && (series->op == NULL || series->n_ranks < 2))
+    return "a collective needs `op` and `n_ranks`, at least 2";
+  if (series->kind == FAB_MEASURE_PRODUCT && !fab_series_read_shape (series->shape, 3, sides))
+    return "a product needs a `shape` of rows x columns x depth, such as 4096x14336x4096";
+  if (series->kind == FAB_MEASURE_ATTENTION && !fab_series_read_shape (series->shape, 5, sides))
+    return "attention needs a `shape` of batch x heads x heads of keys x sequence x head size, such as 2x32x8x4096x128";
+  return NULL;
+}
+
 static void
 read_row (Reader *self)
 {
@@ -273,13 +288,12 @@ read_row (Reader *self)
     else
       read_point (self, column, &self->fields[i], &spread);
   }
-  if (!has_kind)
-    fab_readings_mistake (
-        self->readings, &self->line.whole,
-        "latency, bandwidth, ...? A line `# kind: latency` above the header or a column `kind` says it");
-  else if (series.kind == FAB_MEASURE_COLLECTIVE && (series.op == NULL || series.n_ranks < 2))
-    fab_readings_mistake (self->readings, &self->line.whole,
-                          "a collective needs `op` and `n_ranks`, at least 2");
+  const char *missing = has_kind
+                          ? missing_of (&series)
+                          : "latency, bandwidth, ...? A line `# kind: latency` above the header or a column "
+                            "`kind` says it";
+  if (missing)
+    fab_readings_mistake (self->readings, &self->line.whole, "%s", missing);
   else if (size_bytes > 0 && !fab_readings_has_mistakes (self->readings))
     add_point (self, &series, size_bytes, value, &spread);
   fab_series_clear (&series);

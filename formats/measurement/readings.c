@@ -170,8 +170,8 @@ fab_readings_series (FabReadings *self, const FabSeries *like)
   if (self->request->source != NULL || series.source == NULL)
     fab_reading_set (&series.source,
                      self->request->source ? self->request->source : self->request->file.name);
-  series.n_ranks = series.n_ranks > 0 || series.kind == FAB_MEASURE_COLLECTIVE ? series.n_ranks : 2;
-  series.n_pairs = series.n_pairs > 0 || series.kind == FAB_MEASURE_COLLECTIVE ? series.n_pairs : 1;
+  series.n_ranks = series.n_ranks > 0 || series.kind >= FAB_MEASURE_COLLECTIVE ? series.n_ranks : 2;
+  series.n_pairs = series.n_pairs > 0 || series.kind >= FAB_MEASURE_COLLECTIVE ? series.n_pairs : 1;
   key = fab_series_key (&series);
   found = g_hash_table_lookup (self->by_key, key);
   if (found == NULL) {

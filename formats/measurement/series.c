@@ -5,7 +5,9 @@
 #include <string.h>
 
 const char *const fab_measure_kind_names[] = { "latency",       "bandwidth",  "exchange",
-                                               "bidirectional", "collective", NULL };
+                                               "bidirectional", "collective", "product",
+                                               "memory_bound",  "copy",       "launch",
+                                               "attention",     NULL };
 
 #define FIELD(member, name)                   \
   {                                           \
@@ -22,6 +24,8 @@ const FabSeriesField fab_series_texts[] = {
   FIELD (method, "method"),
   FIELD (op, "op"),
   FIELD (algorithm, "algorithm"),
+  FIELD (precision, "precision"),
+  FIELD (shape, "shape"),
   FIELD (source, "source"),
   FIELD (note, "note"),
   { NULL, 0 },
@@ -32,6 +36,23 @@ const FabSeriesField fab_series_counts[] = {
   FIELD (window, "window"),       FIELD (n_queue_pairs, "n_queue_pairs"),
   FIELD (mtu_bytes, "mtu_bytes"), { NULL, 0 },
 };
+
+gboolean
+fab_series_read_shape (const char *shape, guint n, double numbers[])
+{
+  static const guint64 largest = G_GUINT64_CONSTANT (1) << 40;
+  g_auto (GStrv) words = shape ? g_strsplit (shape, "x", (gint) n + 1) : NULL;
+
+  for (guint i = 0; i < n; i++) {
+    guint64 number;
+
+    if (words == NULL || words[i] == NULL
+        || !g_ascii_string_to_unsigned (words[i], 10, 1, largest, &number, NULL))
+      return FALSE;
+    numbers[i] = (double) number;
+  }
+  return words != NULL && words[n] == NULL;
+}
 
 gboolean
 fab_measure_kind_find (const char *name, FabMeasureKind *kind)
@@ -119,7 +140,8 @@ append_memory (GString *title, const FabSeries *series)
 {
   if (series->from_memory && series->to_memory && strcmp (series->from_memory, series->to_memory) != 0)
     g_string_append_printf (title, ", %s to %s memory", series->from_memory, series->to_memory);
-  else if (series->from_memory && strcmp (series->from_memory, "host") != 0)
+  else if (series->from_memory && strcmp (series->from_memory, "host") != 0
+           && !fab_measure_kind_is_kernel (series->kind))
     g_string_append_printf (title, ", %s memory", series->from_memory);
 }
 
@@ -133,7 +155,16 @@ fab_series_title (const FabSeries *series)
                           is_collective && series->op ? series->op : fab_measure_kind_names[series->kind]);
   if (is_collective && series->n_ranks > 0)
     g_string_append_printf (title, ", %u ranks", series->n_ranks);
-  if (series->from && series->to)
+  if (fab_measure_kind_is_kernel (series->kind) && series->op)
+    g_string_append_printf (title, " %s", series->op);
+  if (series->precision)
+    g_string_append_printf (title, " %s", series->precision);
+  if (series->shape)
+    g_string_append_printf (title, " %s", series->shape);
+  if (series->from && series->to && g_strcmp0 (series->from, series->to) == 0
+      && fab_measure_kind_is_kernel (series->kind))
+    g_string_append_printf (title, ", %s", series->from);
+  else if (series->from && series->to)
     g_string_append_printf (title, ", %s to %s", series->from, series->to);
   if (series->algorithm)
     g_string_append_printf (title, ", %s", series->algorithm);

@@ -17,6 +17,12 @@ typedef enum {
   FAB_MEASURE_EXCHANGE,  /* both ends send one message and wait for the other's: time until both have it */
   FAB_MEASURE_BIDIRECTIONAL, /* `window` messages in flight each way: time between two of one direction */
   FAB_MEASURE_COLLECTIVE, /* `op` over n_ranks, size as in sim/collective/collective.h: time of the slowest rank */
+  /* Kernels of a GPU; points have no meaning for a link. Time of one of those that are queued back to back. */
+  FAB_MEASURE_PRODUCT,      /* `shape` m x n x k in `precision`; size: bytes of its matrices */
+  FAB_MEASURE_MEMORY_BOUND, /* `op` that only moves memory; size: bytes read and written */
+  FAB_MEASURE_COPY,         /* by a copy engine; size: bytes copied */
+  FAB_MEASURE_LAUNCH, /* of a kernel that does nothing; `method` held: on the GPU, issued: by the host; size 1 */
+  FAB_MEASURE_ATTENTION, /* `op` forward or backward, `shape`, `precision`; size: bytes of its tensors */
   FAB_N_MEASURE_KINDS,
 } FabMeasureKind;
 
@@ -31,9 +37,13 @@ typedef struct {
   char *from_memory; /* "host", "pageable", "gpu" */
   char *to_memory;
   char *method;    /* "copy", "kernel", "write", "read", "send", "sockets", "tagged" */
-  char *op;        /* for COLLECTIVE: a name of fab_op_names */
+  char *op;        /* for COLLECTIVE: a name of fab_op_names; of a kernel, what it does */
   char *algorithm; /* for COLLECTIVE: "ring", "binomial", as requested; NULL: the library's choice */
-  char *source;    /* of imports: file, repository; NULL: measured here */
+  char *precision; /* of PRODUCT and ATTENTION: "bf16", "fp16", "tf32", "fp8" */
+  /* Of PRODUCT: m, n and k, "4096x14336x4096"; of ATTENTION: batch, heads, heads of keys, sequence and head size,
+   * "2x32x8x4096x128". */
+  char *shape;
+  char *source; /* of imports: file, repository; NULL: measured here */
   char *note;
   guint n_ranks;       /* number of ends: 2, or those of a collective */
   guint n_pairs;       /* pairs of ends that run at the same time: usually 1 */
@@ -77,6 +87,16 @@ char *fab_series_key (const FabSeries *series);
 
 /* Returns a title for people: "tcp latency, 10.9.0.1 to 10.9.0.2, sockets". (transfer full) */
 char *fab_series_title (const FabSeries *series);
+
+/* Says whether it is a kind of kernels, which no link is fitted to. */
+static inline gboolean
+fab_measure_kind_is_kernel (FabMeasureKind kind)
+{
+  return kind >= FAB_MEASURE_PRODUCT;
+}
+
+/* Reads "4096x14336x4096" into `n` numbers, each from 1 to 2^40; FALSE: it has another form. */
+gboolean fab_series_read_shape (const char *shape, guint n, double numbers[]);
 
 /* Finds `name` in fab_measure_kind_names; FALSE: no such kind. */
 gboolean fab_measure_kind_find (const char *name, FabMeasureKind *kind);

@@ -139,8 +139,37 @@ launch_both (FakeStream *stream, void **arguments)
   return CU_OK;
 }
 
+/* Kernels of `measure compute`: n words of 16 bytes each, `per_word` times read or written. */
 static CuResult
-launch_named (const char *kernel, FakeStream *stream, void **arguments)
+launch_words (FakeStream *stream, guint64 n_words, guint per_word, gpointer to, gpointer from)
+{
+  if (!fake_block_find (to, n_words * 16) || !fake_block_find (from, n_words * 16 * (per_word - 1)))
+    return ILLEGAL_ADDRESS;
+  fake_queue_kernel (stream, 3000 + (double) n_words * 16 * per_word / 2000);
+  return CU_OK;
+}
+
+static CuResult
+launch_compute (const char *kernel, FakeStream *stream, guint n_blocks, void **arguments)
+{
+  if (strcmp (kernel, "fab_empty") == 0) {
+    fake_queue_kernel (stream, 1500);
+    return arguments ? INVALID_VALUE : CU_OK;
+  }
+  if (strcmp (kernel, "fab_copy_words") == 0)
+    return launch_words (stream, *(guint64 *) arguments[2], 2, *(gpointer *) arguments[0],
+                         *(gpointer *) arguments[1]);
+  if (strcmp (kernel, "fab_add_words") == 0)
+    return launch_words (stream, *(guint64 *) arguments[3], 3, *(gpointer *) arguments[0],
+                         *(gpointer *) arguments[1]);
+  if (strcmp (kernel, "fab_norm_rows") == 0)
+    return launch_words (stream, (guint64) n_blocks * *(guint32 *) arguments[2], 2,
+                         *(gpointer *) arguments[0], *(gpointer *) arguments[1]);
+  return INVALID_VALUE;
+}
+
+static CuResult
+launch_named (const char *kernel, FakeStream *stream, guint n_blocks, void **arguments)
 {
   if (strcmp (kernel, "fab_copy") == 0)
     return launch_copy (stream, arguments);
@@ -152,7 +181,7 @@ launch_named (const char *kernel, FakeStream *stream, void **arguments)
     fake_queue_wait_word (stream, *(const guint32 **) arguments[0], *(guint *) arguments[1]);
     return CU_OK;
   }
-  return INVALID_VALUE;
+  return launch_compute (kernel, stream, n_blocks, arguments);
 }
 
 /* --- the driver's functions --- */
@@ -188,5 +217,5 @@ cuLaunchKernel (CuFunction function, guint grid_x, guint grid_y, guint grid_z, g
   if (grid_x == 0 || grid_y * grid_z * block_y * block_z != 1 || block_x == 0 || block_x > 1024
       || shared_bytes || extra)
     return INVALID_VALUE;
-  return launch_named ((const char *) function, fake_stream (stream), params);
+  return launch_named ((const char *) function, fake_stream (stream), grid_x, params);
 }

@@ -7,7 +7,7 @@
 #define LAUNCH_TIMEOUT 702
 #define INVALID_VALUE 1
 
-typedef enum { COPY, RECORD, WAIT_EVENT, WAIT_WORD, COLLECTIVE } WorkKind;
+typedef enum { COPY, RECORD, WAIT_EVENT, WAIT_WORD, COLLECTIVE, KERNEL } WorkKind;
 
 typedef struct {
   WorkKind kind;
@@ -20,6 +20,7 @@ typedef struct {
   FakeStream *streams[FAKE_MAX_GPUS];
   guint n_streams;
   gsize size;
+  double ns;
 } Work;
 
 static const struct {
@@ -172,6 +173,12 @@ fake_queue_wait_word (FakeStream *stream, const guint32 *word, guint32 value)
 }
 
 void
+fake_queue_kernel (FakeStream *stream, double ns)
+{
+  queue ((Work){ .kind = KERNEL, .stream = stream, .ns = ns });
+}
+
+void
 fake_queue_collective (FakeStream *const *streams, guint n_streams, gsize size)
 {
   Work work = { .kind = COLLECTIVE, .stream = streams[0], .n_streams = n_streams, .size = size };
@@ -245,6 +252,7 @@ run (const Work *work)
   case WAIT_EVENT: stream->now_ns = MAX (stream->now_ns, work->event->ns); break;
   case WAIT_WORD: return wait_word (work);
   case COLLECTIVE: collect (work); break;
+  case KERNEL: stream->now_ns += work->ns; break;
   default: g_assert_not_reached ();
   }
   return TRUE;

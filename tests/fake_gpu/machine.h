@@ -16,6 +16,9 @@
  *   both ways by one kernel        3000 ns + size at the rate of the slower way
  *   ping-pong, one way               700 ns + size at 50 GB/s
  *   a collective                   20000 ns + size at 100 GB/s
+ *   a kernel that moves memory      3000 ns + what it reads and writes at 2000 GB/s; one that does nothing 1500 ns
+ *   a product                       4000 ns + 2 m n k at 100 TFLOP/s (BF16, FP16), 50 (TF32) or 200 (FP8); the first of
+ *                                   cuBLASLt's three algorithms takes twice as long, the last three times
  *
  * Environment: FAKE_GPUS (1), FAKE_GPU_MEMORY in bytes, FAKE_GPU_FAIL: what goes wrong, a word for fake_fails.
  */
@@ -85,6 +88,7 @@ void fake_queue_copy (const FakeCopy *copy);
 void fake_queue_record (FakeStream *stream, FakeEvent *event);
 void fake_queue_wait_event (FakeStream *stream, FakeEvent *event);
 void fake_queue_wait_word (FakeStream *stream, const guint32 *word, guint32 value);
+void fake_queue_kernel (FakeStream *stream, double ns);
 void fake_queue_collective (FakeStream *const *streams, guint n_streams, gsize size);
 
 /* Runs everything that is queued, and waits for this stream. */

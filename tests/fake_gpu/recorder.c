@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const gboolean all_kinds[FAB_N_MEASURE_KINDS] = { TRUE, TRUE, TRUE, TRUE, TRUE };
+static const gboolean all_kinds[FAB_N_MEASURE_KINDS] = { TRUE, TRUE, TRUE, TRUE, TRUE,
+                                                         TRUE, TRUE, TRUE, TRUE, TRUE };
 
 static char *
 point_name (const char *title, FabBytes size_bytes)
@@ -12,24 +13,31 @@ point_name (const char *title, FabBytes size_bytes)
 }
 
 static gboolean
-record (FabMeasureHost *base, const FabSeries *series, FabBytes max_bytes, FabTimedFunc func, gpointer data,
-        GError **error)
+record_one (FabMeasureHost *base, const FabSeries *series, FabBytes size_bytes, FabTimedFunc func,
+            gpointer data, GError **error)
 {
   Recorder *self = (Recorder *) base;
   g_autofree char *title = fab_series_title (series);
+  FabTimePs *time_ps = g_new0 (FabTimePs, 1);
 
+  if (!g_hash_table_insert (self->times_ps, point_name (title, size_bytes), time_ps))
+    g_error ("%s: measured twice", title);
+  if (!func (data, size_bytes, RECORDER_MESSAGES, time_ps, error))
+    return FALSE;
+  *time_ps /= RECORDER_MESSAGES;
+  return TRUE;
+}
+
+static gboolean
+record (FabMeasureHost *base, const FabSeries *series, FabBytes max_bytes, FabTimedFunc func, gpointer data,
+        GError **error)
+{
   for (guint i = 0; i < base->plan->n_sizes; i++) {
     FabBytes size_bytes = base->plan->sizes_bytes[i];
-    FabTimePs *time_ps;
 
-    if (max_bytes > 0 && size_bytes > max_bytes)
-      continue;
-    time_ps = g_new0 (FabTimePs, 1);
-    if (!g_hash_table_insert (self->times_ps, point_name (title, size_bytes), time_ps))
-      g_error ("%s: measured twice", title);
-    if (!func (data, size_bytes, RECORDER_MESSAGES, time_ps, error))
+    if ((max_bytes == 0 || size_bytes <= max_bytes)
+        && !record_one (base, series, size_bytes, func, data, error))
       return FALSE;
-    *time_ps /= RECORDER_MESSAGES;
   }
   return TRUE;
 }
@@ -64,6 +72,7 @@ recorder_new (const FabBytes *sizes_bytes, guint n_sizes)
   self->plan = (FabMeasurePlan){ .sizes_bytes = sizes_bytes, .n_sizes = n_sizes, .kinds = all_kinds };
   self->base = (FabMeasureHost){ .plan = &self->plan,
                                  .measure = record,
+                                 .measure_one = record_one,
                                  .machine = machine,
                                  .note = note,
                                  .is_cancelled = is_cancelled,

@@ -13,6 +13,7 @@
 #include "models/models.h"
 #include "sim/scenario/scenario.h"
 #include "tests/support/random.h"
+#include "validate/fit/accelerator.h"
 
 #define N_ROUNDS 3000
 #define SAMPLES FAB_SOURCE_DIR "/tests/fixtures/"
@@ -60,8 +61,27 @@ check_series (const FabMeasuredSeries *measured, const char *text)
   }
 }
 
+/* Kernels are fitted, or refused with a message. */
+static void
+check_kernels (const FabCatalog *catalog, const GPtrArray *series, const char *text)
+{
+  static const char *const files[] = { "fuzz", NULL };
+  FabAcceleratorRequest request = { .base = fab_catalog_accelerator (catalog, "h100-sxm5-80gb"),
+                                    .date = "2026-11-28",
+                                    .version = "0",
+                                    .files = files };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabAcceleratorFit) fit = fab_accelerator_fit_new (series, &request, &error);
+  g_autofree char *page = fit ? fab_accelerator_fit_to_text (fit) : NULL;
+
+  if (fit == NULL && (error == NULL || !g_utf8_validate (error->message, -1, NULL)))
+    g_error ("not fitted without a message:\n%s", text);
+  if (page && !g_utf8_validate (page, -1, NULL))
+    g_error ("not UTF-8:\n%s\nof\n%s", page, text);
+}
+
 static gboolean
-check_benchmark (G_GNUC_UNUSED const FabCatalog *catalog, const char *data, gsize size)
+check_benchmark (const FabCatalog *catalog, const char *data, gsize size)
 {
   g_autofree char *text = g_strndup (data, size);
   FabMeasurementRequest request = { .file = { "fuzz", text, strlen (text) } };
@@ -77,6 +97,7 @@ check_benchmark (G_GNUC_UNUSED const FabCatalog *catalog, const char *data, gsiz
     g_error ("accepted without a series:\n%s", text);
   for (guint i = 0; i < made->series->len; i++)
     check_series (g_ptr_array_index (made->series, i), text);
+  check_kernels (catalog, made->series, text);
   return TRUE;
 }
 

@@ -19,7 +19,7 @@ is_equal_or_free (const char *wanted, const char *text)
 static gboolean
 is_wanted (const FabSeries *series, const FabGroupFilter *filter)
 {
-  return series->kind != FAB_MEASURE_COLLECTIVE && is_equal_or_free (filter->system, series->system)
+  return series->kind < FAB_MEASURE_COLLECTIVE && is_equal_or_free (filter->system, series->system)
       && is_equal_or_free (filter->from, series->from) && is_equal_or_free (filter->to, series->to)
       && is_equal_or_free (filter->method, series->method)
       && (filter->memory == NULL || g_strcmp0 (filter->memory, series->from_memory) == 0

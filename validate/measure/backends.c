@@ -13,6 +13,8 @@ const FabBackendRow fab_backend_rows[] = {
   { "tcp", "TCP sockets between two hosts", NULL, NULL },
   { "cuda", "GPU memory and PCIe/NVLink: host to device, device to device, one and both directions", "",
     "nvidia-driver" },
+  { "compute", "kernels of a GPU: matrix products, memory-bound kernels, copies, launches", "",
+    "nvidia-driver" },
   { "nccl", "NCCL collectives on the GPUs of this machine", "", "libnccl2" },
   { "verbs", "InfiniBand and RoCE: RC write, read and send between two hosts", "libibverbs-dev",
     "libibverbs1 ibverbs-providers" },

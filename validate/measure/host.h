@@ -13,7 +13,7 @@
 #include "formats/measurement/series.h"
 #include "sim/base/param.h"
 
-#define FAB_MEASURE_ABI 2u
+#define FAB_MEASURE_ABI 3u
 
 /* What the person asked for, the same for all backends. */
 typedef struct {
@@ -52,6 +52,10 @@ struct _FabMeasureHost {
   gboolean (*measure) (FabMeasureHost *self, const FabSeries *series, FabBytes max_bytes, FabTimedFunc func,
                        gpointer data, GError **error);
 
+  /* The same for one size, which need not be in the plan: a kernel whose shape says more than its size. */
+  gboolean (*measure_one) (FabMeasureHost *self, const FabSeries *series, FabBytes size_bytes,
+                           FabTimedFunc func, gpointer data, GError **error);
+
   /* A fact of the machine: "gpu0" = "NVIDIA H200, 132 SMs". */
   void (*machine) (FabMeasureHost *self, const char *key, const char *value);
 
@@ -66,9 +70,10 @@ struct _FabMeasureHost {
 };
 
 typedef struct {
-  guint abi;         /* FAB_MEASURE_ABI */
-  FabModelInfo info; /* name, one line, page, parameters: `--set key=value`, `describe measure NAME` */
-  const char *needs; /* "libibverbs (rdma-core) and an RDMA device on both hosts" */
+  guint abi;               /* FAB_MEASURE_ABI */
+  FabModelInfo info;       /* name, one line, page, parameters: `--set key=value`, `describe measure NAME` */
+  const char *needs;       /* "libibverbs (rdma-core) and an RDMA device on both hosts" */
+  const char *usual_sizes; /* of the plan when none are given; NULL: those of messages */
   /* The side that asks: runs the plan. */
   gboolean (*measure) (FabMeasureHost *host, gconstpointer params, GError **error);
   /* The side that listens: serves one asker after the other until interrupted. NULL: one-sided. */

@@ -289,19 +289,16 @@ count_sizes (const FabMeasurePlan *plan, FabBytes max_bytes)
 }
 
 static gboolean
-measure_series (Host *self, const FabSeries *series, FabBytes max_bytes, FabTimedFunc func, gpointer data,
-                GError **error)
+measure_series (Host *self, const FabSeries *series, const FabBytes *sizes_bytes, guint n_sizes,
+                FabTimedFunc func, gpointer data, GError **error)
 {
-  const FabMeasurePlan *plan = self->base.plan;
-  Work work = {
-    .host = self, .series = series, .func = func, .data = data, .n_sizes = count_sizes (plan, max_bytes)
-  };
+  Work work = { .host = self, .series = series, .func = func, .data = data, .n_sizes = n_sizes };
 
   g_hash_table_add (self->series, fab_series_key (series));
   if (!fab_samples_begin_series (self->samples, series, &work.series_id, error))
     return FALSE;
   for (; work.n_done < work.n_sizes; work.n_done++) {
-    work.point = (FabMeasuredPoint){ .size_bytes = plan->sizes_bytes[work.n_done] };
+    work.point = (FabMeasuredPoint){ .size_bytes = sizes_bytes[work.n_done] };
     if (!check_cancelled (self, error) || !measure_size (&work, error))
       return FALSE;
   }
@@ -310,10 +307,9 @@ measure_series (Host *self, const FabSeries *series, FabBytes max_bytes, FabTime
 }
 
 static gboolean
-host_measure (FabMeasureHost *base, const FabSeries *series, FabBytes max_bytes, FabTimedFunc func,
-              gpointer data, GError **error)
+measure_sizes (Host *self, const FabSeries *series, const FabBytes *sizes_bytes, guint n_sizes,
+               FabTimedFunc func, gpointer data, GError **error)
 {
-  Host *self = (Host *) base;
   FabSeries own;
   gboolean is_measured;
 
@@ -321,9 +317,26 @@ host_measure (FabMeasureHost *base, const FabSeries *series, FabBytes max_bytes,
   fab_series_copy (&own, series);
   if (own.system == NULL)
     own.system = g_strdup (self->system);
-  is_measured = measure_series (self, &own, max_bytes, func, data, error);
+  is_measured = measure_series (self, &own, sizes_bytes, n_sizes, func, data, error);
   fab_series_clear (&own);
   return is_measured;
+}
+
+static gboolean
+host_measure (FabMeasureHost *base, const FabSeries *series, FabBytes max_bytes, FabTimedFunc func,
+              gpointer data, GError **error)
+{
+  const FabMeasurePlan *plan = base->plan;
+
+  return measure_sizes ((Host *) base, series, plan->sizes_bytes, count_sizes (plan, max_bytes), func, data,
+                        error);
+}
+
+static gboolean
+host_measure_one (FabMeasureHost *base, const FabSeries *series, FabBytes size_bytes, FabTimedFunc func,
+                  gpointer data, GError **error)
+{
+  return measure_sizes ((Host *) base, series, &size_bytes, 1, func, data, error);
 }
 
 static void
@@ -360,6 +373,7 @@ fab_host_new (const FabMeasurePlan *plan, const FabHostLimits *limits, FabSample
   self->system = machine_name ();
   self->base = (FabMeasureHost){ .plan = plan,
                                  .measure = host_measure,
+                                 .measure_one = host_measure_one,
                                  .machine = host_machine,
                                  .note = host_note,
                                  .is_cancelled = host_is_cancelled,

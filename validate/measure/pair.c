@@ -231,7 +231,7 @@ measure_kinds (Asker *self, const char *backend, GError **error)
     if (!kinds[i])
       continue;
     if (!self->ops->can[i]) {
-      if (i != FAB_MEASURE_COLLECTIVE)
+      if (i < FAB_MEASURE_COLLECTIVE)
         self->host->note (self->host, "%s does not measure %s.", backend, fab_measure_kind_names[i]);
       continue;
     }

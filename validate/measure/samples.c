@@ -14,7 +14,7 @@
 #include "sim/base/error.h"
 
 #define FAB_SAMPLES_APPLICATION_ID 0x4641424d /* "FABM", at byte 68 of the file */
-#define FAB_SAMPLES_SCHEMA_VERSION 1          /* user_version, at byte 60 */
+#define FAB_SAMPLES_SCHEMA_VERSION 2          /* user_version, at byte 60; 1: without kernels */
 
 struct sqlite3_stmt;
 
@@ -22,7 +22,8 @@ struct _FabSamples {
   char *path; /* as the user wrote it */
   struct sqlite3 *db;
   FabSamplesMode mode;
-  gboolean has_schema;
+  gboolean has_schema,
+      has_kernels;             /* has_kernels FALSE: schema 1, whose series have no precision and no shape */
   struct sqlite3_stmt *insert; /* prepared statement that adds a sample; NULL until first used */
 };
 
@@ -40,7 +41,8 @@ static const char schema[] =
     "CREATE TABLE series (\n"
     "  series_id INTEGER PRIMARY KEY,\n"
     "  key TEXT NOT NULL UNIQUE,      -- all that tells it from another, but the note\n"
-    "  kind TEXT NOT NULL CHECK (kind IN ('latency', 'bandwidth', 'exchange', 'bidirectional', 'collective')),\n"
+    "  kind TEXT NOT NULL CHECK (kind IN ('latency', 'bandwidth', 'exchange', 'bidirectional', 'collective',\n"
+    "    'product', 'memory_bound', 'copy', 'launch', 'attention')),\n"
     "  backend TEXT,                  -- texts: NULL when not known or not applicable\n"
     "  system TEXT,\n"
     "  from_end TEXT,\n"
@@ -50,6 +52,8 @@ static const char schema[] =
     "  method TEXT,\n"
     "  op TEXT,\n"
     "  algorithm TEXT,\n"
+    "  precision TEXT,                -- kernels\n"
+    "  shape TEXT,\n"
     "  source TEXT,                   -- imports: where it was published\n"
     "  note TEXT,\n"
     "  n_ranks INTEGER NOT NULL,      -- counts: 0 when not known or not applicable\n"
@@ -80,7 +84,7 @@ static const char schema[] =
     "  time_ps INTEGER NOT NULL       -- of one message\n"
     ") STRICT;\n"
     "CREATE INDEX sample_of_point ON sample (series_id, size_bytes);\n"
-    "CREATE VIEW v_point AS SELECT kind, backend, from_end, to_end, method, op, size_bytes,\n"
+    "CREATE VIEW v_point AS SELECT kind, backend, from_end, to_end, method, op, precision, shape, size_bytes,\n"
     "  time_ps / 1e6 AS time_us, low_ps / 1e6 AS low_us, high_ps / 1e6 AS high_us,\n"
     "  p05_ps / 1e6 AS p05_us, p95_ps / 1e6 AS p95_us, size_bytes * 1e3 / nullif (time_ps, 0) AS gb_per_s,\n"
     "  n_samples, n_outliers, is_complete\n"
@@ -169,12 +173,13 @@ identify (FabSamples *self, GError **error)
   if (application_id != FAB_SAMPLES_APPLICATION_ID)
     return fab_throw (error, FAB_ERROR_IO,
                       "%s: is a database, but not of measurements; choose another file for them", self->path);
-  if (version != FAB_SAMPLES_SCHEMA_VERSION)
+  if (version != FAB_SAMPLES_SCHEMA_VERSION && version != 1)
     return fab_throw (error, FAB_ERROR_IO,
                       "%s: was written by another Fabricast (schema %" G_GINT64_FORMAT
                       ", this one knows %d); choose another file",
                       self->path, version, FAB_SAMPLES_SCHEMA_VERSION);
   self->has_schema = TRUE;
+  self->has_kernels = version > 1;
   return TRUE;
 }
 
@@ -188,7 +193,7 @@ create_schema (FabSamples *self, GError **error)
     return FALSE;
   if (self->has_schema) /* another process has made the schema meanwhile */
     return samples_exec (self, "ROLLBACK", "open", error);
-  self->has_schema = samples_exec (self, sql, "create the tables", error);
+  self->has_schema = self->has_kernels = samples_exec (self, sql, "create the tables", error);
   return self->has_schema;
 }
 
@@ -401,6 +406,28 @@ fab_samples_find_point (FabSamples *self, gint64 series_id, FabBytes size_bytes,
 /* --- everything --- */
 
 static gboolean
+has_column (const FabSamples *self, const FabSeriesField *field)
+{
+  return self->has_kernels
+      || (field->offset != G_STRUCT_OFFSET (FabSeries, precision)
+          && field->offset != G_STRUCT_OFFSET (FabSeries, shape));
+}
+
+/* Lists a series' columns from `kind` on, with `separator` between them. (transfer full) */
+static char *
+series_columns (const FabSamples *self, const char *separator)
+{
+  GString *columns = g_string_new ("kind");
+
+  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
+    if (has_column (self, field))
+      g_string_append_printf (columns, "%s%s", separator, field->name);
+  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
+    g_string_append_printf (columns, "%s%s", separator, field->name);
+  return g_string_free (columns, FALSE);
+}
+
+static gboolean
 read_series (FabSamples *self, sqlite3_stmt *stmt, FabSeries *series, GError **error)
 {
   gint column = 1;
@@ -408,7 +435,8 @@ read_series (FabSamples *self, sqlite3_stmt *stmt, FabSeries *series, GError **e
   if (!fab_measure_kind_find ((const char *) sqlite3_column_text (stmt, column++), &series->kind))
     return fab_throw (error, FAB_ERROR_IO, "%s: a series of an unknown kind", self->path);
   for (const FabSeriesField *field = fab_series_texts; field->name; field++)
-    G_STRUCT_MEMBER (char *, series, field->offset) = column_text (stmt, column++);
+    if (has_column (self, field))
+      G_STRUCT_MEMBER (char *, series, field->offset) = column_text (stmt, column++);
   for (const FabSeriesField *field = fab_series_counts; field->name; field++)
     G_STRUCT_MEMBER (guint, series, field->offset) = (guint) sqlite3_column_int64 (stmt, column++);
   return TRUE;
@@ -438,12 +466,12 @@ fab_samples_load (FabSamples *self, GError **error)
 {
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
   g_autoptr (GError) cause = NULL;
-  sqlite3_stmt *stmt = samples_prepare (
-      self,
-      "SELECT series_id, kind, backend, system, from_end, to_end, from_memory, to_memory, method, op, algorithm,"
-      " source, note, n_ranks, n_pairs, window, n_queue_pairs, mtu_bytes FROM series"
-      " WHERE series_id IN (SELECT series_id FROM point) ORDER BY series_id",
-      &cause);
+  g_autofree char *columns = series_columns (self, ", ");
+  g_autofree char *sql = g_strdup_printf (
+      "SELECT series_id, %s FROM series WHERE series_id IN (SELECT series_id FROM point)"
+      " ORDER BY series_id",
+      columns);
+  sqlite3_stmt *stmt = samples_prepare (self, sql, &cause);
 
   while (cause == NULL && next_row (self, &stmt, &cause)) {
     FabMeasuredSeries *series = fab_measured_series_new (&(FabSeries){ 0 });
@@ -497,34 +525,28 @@ bind_text (sqlite3_stmt *stmt, gint column, const char *text)
   sqlite3_bind_text (stmt, column, text, -1, SQLITE_STATIC);
 }
 
-/* Lists a series' columns from `kind` on, with `separator` between them. (transfer full) */
-static char *
-series_columns (const char *separator)
-{
-  GString *columns = g_string_new ("kind");
-
-  for (const FabSeriesField *field = fab_series_texts; field->name; field++)
-    g_string_append_printf (columns, "%s%s", separator, field->name);
-  for (const FabSeriesField *field = fab_series_counts; field->name; field++)
-    g_string_append_printf (columns, "%s%s", separator, field->name);
-  return g_string_free (columns, FALSE);
-}
-
 static gboolean
 insert_series (FabSamples *self, const FabSeries *series, GError **error)
 {
   g_autofree char *key = fab_series_key (series);
-  g_autofree char *columns = series_columns (", "), *values = series_columns (", :");
+  g_autofree char *columns = series_columns (self, ", "), *values = series_columns (self, ", :");
   g_autofree char *sql = g_strdup_printf ("INSERT INTO series (key, %s) VALUES (:key, :%s)", columns, values);
-  sqlite3_stmt *stmt = samples_prepare (self, sql, error);
+  sqlite3_stmt *stmt;
   gint column = 1;
 
+  if (!self->has_kernels && fab_measure_kind_is_kernel (series->kind))
+    return fab_throw (
+        error, FAB_ERROR_IO,
+        "%s: was begun by an older Fabricast, which knew no kernels; choose another file for them",
+        self->path);
+  stmt = samples_prepare (self, sql, error);
   if (stmt == NULL)
     return FALSE;
   bind_text (stmt, column++, key);
   bind_text (stmt, column++, fab_measure_kind_names[series->kind]);
   for (const FabSeriesField *field = fab_series_texts; field->name; field++)
-    bind_text (stmt, column++, G_STRUCT_MEMBER (char *, series, field->offset));
+    if (has_column (self, field))
+      bind_text (stmt, column++, G_STRUCT_MEMBER (char *, series, field->offset));
   for (const FabSeriesField *field = fab_series_counts; field->name; field++)
     sqlite3_bind_int64 (stmt, column++, G_STRUCT_MEMBER (guint, series, field->offset));
   return samples_finish (self, stmt, "store a series", error);

@@ -404,6 +404,11 @@ move_kind (FabTcpPair *self, FabMeasureKind kind, FabBytes size_bytes, guint n_m
                      TRUE, error);
   case FAB_MEASURE_BIDIRECTIONAL: return transfer (self, size_bytes, n_messages, n_messages, TRUE, error);
   case FAB_MEASURE_COLLECTIVE:
+  case FAB_MEASURE_PRODUCT:
+  case FAB_MEASURE_MEMORY_BOUND:
+  case FAB_MEASURE_COPY:
+  case FAB_MEASURE_LAUNCH:
+  case FAB_MEASURE_ATTENTION:
   case FAB_N_MEASURE_KINDS:
   default: g_assert_not_reached ();
   }

@@ -119,8 +119,9 @@ probe_wait_value (const FabGpus *self)
       && self->cuda->stream_synchronize (NULL) == CU_OK;
 }
 
+/* How many GPUs there are. */
 static gboolean
-count (FabGpus *self, guint n_wanted, GError **error)
+count (FabGpus *self, guint *n_there, GError **error)
 {
   int n = 0, version = 0;
 
@@ -132,31 +133,65 @@ count (FabGpus *self, guint n_wanted, GError **error)
     return fab_throw (
         error, FAB_ERROR_UNSUPPORTED,
         "the CUDA driver shows no GPU: is CUDA_VISIBLE_DEVICES empty, or the container without one?");
-  if ((guint) n < n_wanted)
-    return fab_throw (error, FAB_ERROR_INPUT, "gpus is %u, but this machine shows %d", n_wanted, n);
-  self->n_gpus = n_wanted > 0 ? n_wanted : (guint) n;
+  *n_there = (guint) n;
   self->driver = g_strdup_printf ("CUDA %d.%d", version / 1000, version % 1000 / 10);
-  self->gpus = g_new0 (FabGpu, self->n_gpus);
   return TRUE;
 }
 
-FabGpus *
-fab_gpus_open (guint n_wanted, FabBytes max_bytes, GError **error)
+static gboolean
+open_gpus (FabGpus *self, guint first, guint n, GError **error)
+{
+  self->n_gpus = n;
+  self->gpus = g_new0 (FabGpu, n);
+  for (guint i = 0; i < n; i++) {
+    self->gpus[i].index = first + i;
+    if (!open_gpu (self, &self->gpus[i], error) || (i == 0 && !share (self, error))
+        || !fab_cuda_check (self->cuda, self->cuda->stream_synchronize (NULL), "clear the buffers", error))
+      return FALSE;
+  }
+  self->can_wait_value = probe_wait_value (self);
+  return TRUE;
+}
+
+static FabGpus *
+open_driver (FabBytes max_bytes, guint *n_there, GError **error)
 {
   g_autoptr (FabGpus) self = g_new0 (FabGpus, 1);
 
   self->max_bytes = max_bytes;
   self->cuda = fab_cuda_open (error);
-  if (!self->cuda || !count (self, n_wanted, error))
+  return self->cuda && count (self, n_there, error) ? g_steal_pointer (&self) : NULL;
+}
+
+FabGpus *
+fab_gpus_open (guint n_wanted, FabBytes max_bytes, GError **error)
+{
+  guint n_there = 0;
+  g_autoptr (FabGpus) self = open_driver (max_bytes, &n_there, error);
+
+  if (!self)
     return NULL;
-  for (guint i = 0; i < self->n_gpus; i++) {
-    self->gpus[i].index = i;
-    if (!open_gpu (self, &self->gpus[i], error) || (i == 0 && !share (self, error))
-        || !fab_cuda_check (self->cuda, self->cuda->stream_synchronize (NULL), "clear the buffers", error))
-      return NULL;
+  if (n_there < n_wanted) {
+    fab_throw (error, FAB_ERROR_INPUT, "gpus is %u, but this machine shows %u", n_wanted, n_there);
+    return NULL;
   }
-  self->can_wait_value = probe_wait_value (self);
-  return g_steal_pointer (&self);
+  return open_gpus (self, 0, n_wanted > 0 ? n_wanted : n_there, error) ? g_steal_pointer (&self) : NULL;
+}
+
+FabGpus *
+fab_gpus_open_one (guint index, FabBytes max_bytes, GError **error)
+{
+  guint n_there = 0;
+  g_autoptr (FabGpus) self = open_driver (max_bytes, &n_there, error);
+
+  if (!self)
+    return NULL;
+  if (index >= n_there) {
+    fab_throw (error, FAB_ERROR_INPUT, "gpu is %u, but this machine shows %u, counted from 0", index,
+               n_there);
+    return NULL;
+  }
+  return open_gpus (self, index, 1, error) ? g_steal_pointer (&self) : NULL;
 }
 
 static void

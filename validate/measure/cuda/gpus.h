@@ -49,6 +49,8 @@ typedef struct {
 
 /* Opens the first `n_wanted` GPUs (0: all), with two buffers of max_bytes each. (transfer full) */
 FabGpus *fab_gpus_open (guint n_wanted, FabBytes max_bytes, GError **error);
+/* Opens only the GPU `index`, as gpus[0], with the same buffers. (transfer full) */
+FabGpus *fab_gpus_open_one (guint index, FabBytes max_bytes, GError **error);
 void fab_gpus_close (FabGpus *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabGpus, fab_gpus_close)
 
