@@ -177,7 +177,7 @@ fab_sides_play (GPtrArray *sides)
 
     while (at + n < others->len && g_array_index (others, Draw, at + n).side == draw->side)
       n++;
-    settle (draw->side, draw, (Draw *) (gpointer) others->data + at, n);
+    settle (draw->side, draw, n > 0 ? &g_array_index (others, Draw, at) : NULL, n);
     at += n;
   }
 }

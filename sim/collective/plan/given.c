@@ -18,10 +18,11 @@ message_at (const FabGiven *self, guint index)
   return &g_array_index (self->messages, FabGivenMessage, index);
 }
 
+/* NULL: it waits for nothing. */
 static const FabGivenWait *
 waits_of (const FabGiven *self, const FabGivenMessage *message)
 {
-  return &g_array_index (self->waits, FabGivenWait, message->first_wait);
+  return message->n_waits > 0 ? &g_array_index (self->waits, FabGivenWait, message->first_wait) : NULL;
 }
 
 /* --- hops --- */
