@@ -24,6 +24,8 @@ typedef struct {
   char *format, *out;
   char *accelerator, *nic, *name; /* for machines */
   gint64 n_nodes;
+  gint64 n_steps; /* of a profile */
+  gboolean calibrates;
   char *system, *source, *size, *print_format; /* for measurements */
   gint64 n_ranks;
   char *db, *on; /* for traces */
@@ -237,7 +239,8 @@ static const char examples[] =
     "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n"
     "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n"
     "  fabricast import trace profile --db results.db\n"
-    "  fabricast import trace profile --on hello\n";
+    "  fabricast import trace profile --on hello\n"
+    "  fabricast import trace profile --calibrate --accelerator h100-sxm5-80gb -o my-h100.yaml\n";
 
 /* An indented line for each format of these kinds: its name, and what prints it. (transfer full) */
 static char *
@@ -327,22 +330,33 @@ import_files (const ImportOptions *o, char **paths, GError **error)
 static gboolean
 import_traces (const ImportOptions *o, char **paths, GError **error)
 {
-  const ImportTraceOptions options = {
-    .db = o->db, .name = o->name, .with_waiting = o->with_waiting, .on = o->on, .format = o->print_format
-  };
-  const char *option = o->format                     ? "--from"
-                     : o->out                        ? "--out"
-                     : o->accelerator                ? "--accelerator"
-                     : o->nic                        ? "--nic"
-                     : o->n_nodes != IMPORT_NOT_SAID ? "--nodes"
-                     : o->system                     ? "--system"
-                     : o->source                     ? "--source"
-                     : o->size                       ? "--size"
-                     : o->n_ranks != IMPORT_NOT_SAID ? "--ranks"
-                                                     : NULL;
+  const ImportTraceOptions options = { .db = o->db,
+                                       .name = o->name,
+                                       .with_waiting = o->with_waiting,
+                                       .on = o->on,
+                                       .format = o->print_format,
+                                       .calibrates = o->calibrates,
+                                       .accelerator = o->accelerator,
+                                       .out = o->out,
+                                       .n_steps = o->n_steps == IMPORT_NOT_SAID ? 0 : (guint) o->n_steps };
+  const char *option = o->format                        ? "--from"
+                     : o->out && !o->calibrates         ? "--out"
+                     : o->accelerator && !o->calibrates ? "--accelerator"
+                     : o->calibrates && o->db           ? "--calibrate with --db"
+                     : o->nic                           ? "--nic"
+                     : o->n_nodes != IMPORT_NOT_SAID    ? "--nodes"
+                     : o->system                        ? "--system"
+                     : o->source                        ? "--source"
+                     : o->size                          ? "--size"
+                     : o->n_ranks != IMPORT_NOT_SAID    ? "--ranks"
+                                                        : NULL;
 
   if (option != NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "%s does not go with `import trace`", option);
+  if (o->n_steps != IMPORT_NOT_SAID && (!o->calibrates || o->n_steps < 1 || o->n_steps > 1000000))
+    return fab_throw (error, FAB_ERROR_INPUT, "--steps is for --calibrate, and from 1 to 1000000");
+  if (o->print_format != NULL && o->calibrates)
+    return fab_throw (error, FAB_ERROR_INPUT, "--format does not go with --calibrate, which prints text");
   if (o->print_format != NULL && o->on == NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "--format of a trace needs --on SCENARIO");
   if (paths[0] == NULL)
@@ -355,6 +369,9 @@ import_all (const ImportOptions *o, char **paths, GError **error)
 {
   if (strcmp (paths[0], "trace") == 0)
     return import_traces (o, paths + 1, error);
+  if (o->calibrates || o->n_steps != IMPORT_NOT_SAID)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s is for `fabricast import trace`",
+                      o->calibrates ? "--calibrate" : "--steps");
   if (o->db != NULL || o->on != NULL || o->with_waiting)
     return fab_throw (error, FAB_ERROR_INPUT, "%s is for `fabricast import trace`",
                       o->db   ? "--db"
@@ -382,7 +399,7 @@ options_clear (ImportOptions *o)
 static FabExit
 run (int argc, char **argv)
 {
-  ImportOptions o = { .n_nodes = IMPORT_NOT_SAID, .n_ranks = IMPORT_NOT_SAID };
+  ImportOptions o = { .n_nodes = IMPORT_NOT_SAID, .n_ranks = IMPORT_NOT_SAID, .n_steps = IMPORT_NOT_SAID };
   const GOptionEntry entries[] = {
     { "from", 0, 0, G_OPTION_ARG_STRING, &o.format, "Format (default: recognised from the text)", "FORMAT" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
@@ -409,6 +426,11 @@ run (int argc, char **argv)
       "FILE" },
     { "on", 0, 0, G_OPTION_ARG_FILENAME, &o.on,
       "Traces: hold each collective against what the machine of this scenario takes", "SCENARIO" },
+    { "calibrate", 0, 0, G_OPTION_ARG_NONE, &o.calibrates,
+      "Traces: fit the --accelerator to the kernels; with --on say how far off that step is before and after",
+      NULL },
+    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.n_steps,
+      "Traces with --calibrate: steps in the profile (default: as its marks say)", "N" },
     { "with-waiting", 0, 0, G_OPTION_ARG_NONE, &o.with_waiting,
       "Traces: count waiting for the last rank as communication, as profilers do", NULL },
     G_OPTION_ENTRY_NULL

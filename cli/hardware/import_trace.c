@@ -295,6 +295,8 @@ import_trace (const ImportTraceOptions *o, char *const *paths, GError **error)
     return FALSE;
   for (guint i = 0; i < trace->notes->len; i++)
     g_print ("%s.\n", fab_file_note (trace->notes, i)->text);
+  if (o->calibrates)
+    return import_trace_calibrate (o, trace, paths, error);
   if (!is_timed (trace)) {
     const FabTracedRank *first = g_ptr_array_index (trace->ranks, 0);
 

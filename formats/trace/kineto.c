@@ -11,12 +11,16 @@
 #include "formats/trace/reading.h"
 #include "sim/base/error.h"
 
+enum { MAX_TENSORS = 4, MAX_SIDES = 4 };
+
 /* One event. Texts point into the trace. */
 typedef struct {
   char phase;
   char category[32], ts[40], dur[40];
   char name[FAB_FILE_TEXT_BYTES + 1];
   gint64 correlation, stream, tid, device, in_elements, out_elements, group_size;
+  gint64 external;
+  gint64 sides[MAX_TENSORS][MAX_SIDES]; /* of the first tensors of an operator; 0 behind the last side */
   double elements, first_elements, second_elements; /* of a call's tensors: all, the first, the second one */
   char collective[64], dtype[32], group[FAB_FILE_TEXT_BYTES + 1], group_name[64], group_description[128];
 } Event;
@@ -48,6 +52,8 @@ read_dims (FabFileJson *json, Event *event)
     if (token == FAB_FILE_JSON_ERROR || token == FAB_FILE_JSON_END)
       return FALSE;
     if (token == FAB_FILE_JSON_NUMBER && fab_trace_parse_whole (json->text, &value) && value >= 0) {
+      if (n_tensors < MAX_TENSORS && n_numbers < MAX_SIDES)
+        event->sides[n_tensors][n_numbers] = value;
       product *= (double) value;
       n_numbers++;
       continue;
@@ -93,11 +99,45 @@ is_operator (const char *name)
   return g_str_has_prefix (name, "c10d::") && strstr (name, "base") != NULL;
 }
 
+/* Operators whose kernels are products or attention, and where their matrices are among their tensors. */
+typedef struct {
+  const char *name;
+  gboolean is_attention, is_backward;
+  gboolean has_sequence_first; /* batch, sequence, heads, size; else batch, heads, sequence, size */
+  guint first;                 /* tensor: the left matrix; of attention the queries */
+} Work;
+
+static const Work works[] = {
+  { "aten::mm", FALSE, FALSE, FALSE, 0 },
+  { "aten::addmm", FALSE, FALSE, FALSE, 1 },
+  { "aten::bmm", FALSE, FALSE, FALSE, 0 },
+  { "aten::_scaled_mm", FALSE, FALSE, FALSE, 0 },
+  { "aten::_cudnn_attention_forward", TRUE, FALSE, FALSE, 0 },
+  { "aten::_cudnn_attention_backward", TRUE, TRUE, FALSE, 1 },
+  { "aten::_scaled_dot_product_cudnn_attention", TRUE, FALSE, FALSE, 0 },
+  { "aten::_scaled_dot_product_cudnn_attention_backward", TRUE, TRUE, FALSE, 1 },
+  { "aten::_flash_attention_forward", TRUE, FALSE, TRUE, 0 },
+  { "aten::_flash_attention_backward", TRUE, TRUE, TRUE, 1 },
+};
+
+/* NULL: none of these. */
+static const Work *
+work_of (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (works); i++)
+    if (strcmp (works[i].name, name) == 0)
+      return &works[i];
+  return NULL;
+}
+
 static gboolean
 read_arg (FabFileJson *json, Event *event)
 {
   const char *key = json->text;
+  gboolean has_shape = is_call (event->name) || is_operator (event->name) || work_of (event->name) != NULL;
 
+  if (strcmp (key, "External id") == 0)
+    return fab_trace_read_whole (json, G_MININT64, &event->external);
   if (strcmp (key, "correlation") == 0)
     return fab_trace_read_whole (json, G_MININT64, &event->correlation);
   if (strcmp (key, "stream") == 0)
@@ -120,9 +160,9 @@ read_arg (FabFileJson *json, Event *event)
     return fab_file_json_copy (json, event->group_name, sizeof event->group_name);
   if (strcmp (key, "Process Group Description") == 0)
     return fab_file_json_copy (json, event->group_description, sizeof event->group_description);
-  if (strcmp (key, "Input Dims") == 0 && (is_call (event->name) || is_operator (event->name)))
+  if (strcmp (key, "Input Dims") == 0 && has_shape)
     return read_dims (json, event);
-  if (strcmp (key, "Input type") == 0 && (is_call (event->name) || is_operator (event->name)))
+  if (strcmp (key, "Input type") == 0 && has_shape)
     return read_first (json, event->dtype, sizeof event->dtype);
   return fab_file_json_skip (json);
 }
@@ -181,6 +221,8 @@ event_reset (Event *event)
   event->group_description[0] = '\0';
   event->correlation = event->stream = event->tid = event->device = -1;
   event->in_elements = event->out_elements = event->group_size = 0;
+  event->external = -1;
+  memset (event->sides, 0, sizeof event->sides);
   event->elements = event->first_elements = event->second_elements = 0;
 }
 
@@ -235,7 +277,7 @@ add_comm (FabTrace *trace, FabTracedRank *rank, const Event *event)
 static gboolean
 add_kernel (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, const Event *event, gboolean is_copy)
 {
-  FabTraceOp op = { .launch = event->correlation, .comm = -1, .step = -1 };
+  FabTraceOp op = { .launch = event->correlation, .comm = -1, .step = -1, .external = event->external };
 
   if (!event_times (json, rank, event, &op.start_ps, &op.end_ps))
     return FALSE;
@@ -298,6 +340,58 @@ add_call (FabTracedRank *rank, FabFileJson *json, const Event *event)
   return TRUE;
 }
 
+/* m x k times k x n, in one or several copies; FALSE: the sides do not fit. */
+static gboolean
+set_product (FabTraceWork *work, const gint64 *left, const gint64 *right)
+{
+  gboolean has_copies = left[2] > 0;
+  const gint64 *a = left + has_copies, *b = right + has_copies;
+
+  work->n_copies = has_copies ? left[0] : 1;
+  work->sides[0] = a[0], work->sides[1] = b[1], work->sides[2] = a[1];
+  return a[0] > 0 && a[1] > 0 && b[1] > 0 && a[1] == b[0] && (!has_copies || left[0] == right[0]);
+}
+
+static gboolean
+set_attention (FabTraceWork *work, const gint64 *queries, const gint64 *keys, gboolean has_sequence_first)
+{
+  guint heads = has_sequence_first ? 2 : 1, sequence = has_sequence_first ? 1 : 2;
+
+  work->n_copies = 1;
+  work->sides[0] = queries[0], work->sides[1] = queries[heads], work->sides[2] = keys[heads];
+  work->sides[3] = queries[sequence], work->sides[4] = queries[3];
+  for (guint i = 0; i < G_N_ELEMENTS (work->sides); i++)
+    if (work->sides[i] <= 0)
+      return FALSE;
+  return queries[sequence] == keys[sequence] && queries[3] == keys[3];
+}
+
+static gboolean
+is_small (const FabTraceWork *work)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (work->sides); i++)
+    if (work->sides[i] > 1 << 24)
+      return FALSE;
+  return work->n_copies <= 1 << 24;
+}
+
+static void
+add_work (FabTrace *trace, FabTracedRank *rank, const Event *event, const Work *its)
+{
+  FabTraceWork work = { .external = event->external,
+                        .is_attention = its->is_attention,
+                        .is_backward = its->is_backward };
+  const gint64 *first = event->sides[its->first], *second = event->sides[its->first + 1];
+
+  if (event->external < 0
+      || !(its->is_attention ? set_attention (&work, first, second, its->has_sequence_first)
+                             : set_product (&work, first, second))
+      || !is_small (&work))
+    return;
+  work.dtype = fab_trace_intern (trace, event->dtype);
+  g_array_append_val (rank->works, work);
+}
+
 static gboolean
 add_launch (FabTracedRank *rank, FabFileJson *json, const Event *event)
 {
@@ -326,6 +420,13 @@ add_event (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, const Event 
   if (g_str_has_prefix (event->name, "ProfilerStep#")
       && g_ascii_strcasecmp (category, "gpu_user_annotation") != 0)
     return add_step (rank, json, event);
+  if (work_of (event->name) != NULL) {
+    add_work (trace, rank, event, work_of (event->name));
+    return TRUE;
+  }
+  if (g_str_has_prefix (event->name, "Optimizer.step#")
+      && g_ascii_strcasecmp (category, "user_annotation") == 0)
+    rank->n_optimizer_steps++;
   if ((is_call (event->name) || is_operator (event->name)) && event->elements > 0)
     return g_ascii_strcasecmp (category, "gpu_user_annotation") == 0 || add_call (rank, json, event);
   if (event->correlation >= 0

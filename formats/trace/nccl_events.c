@@ -98,7 +98,7 @@ add_call (Reader *self, const char *group, FabTimePs start_ps, FabTimePs end_ps)
   const Call *call = &self->call;
   const char *op = fab_trace_op_name (call->op);
   FabTraceOp one = {
-    .launch = -1, .step = -1, .kind = FAB_TRACE_COMM, .start_ps = start_ps, .end_ps = end_ps
+    .external = -1, .launch = -1, .step = -1, .kind = FAB_TRACE_COMM, .start_ps = start_ps, .end_ps = end_ps
   };
   FabTraceComm comm = { .op = op, .dimension = "other", .n_ranks = (guint) call->n_ranks };
 

@@ -94,7 +94,9 @@ times_of (const Report *self, sqlite3_stmt *row, FabTimePs *start_ps, FabTimePs 
 static gboolean
 take_operation (Report *self, sqlite3_stmt *row, const char *name, FabTraceKind kind, GError **error)
 {
-  FabTraceOp op = { .launch = sqlite3_column_int64 (row, 3), .comm = -1, .step = -1, .kind = kind };
+  FabTraceOp op = {
+    .external = -1, .launch = sqlite3_column_int64 (row, 3), .comm = -1, .step = -1, .kind = kind
+  };
 
   if (!times_of (self, row, &op.start_ps, &op.end_ps, error))
     return FALSE;

@@ -21,6 +21,7 @@ rank_free (gpointer data)
   g_clear_pointer (&self->communicators, g_hash_table_unref);
   g_array_unref (self->ops);
   g_array_unref (self->launches);
+  g_array_unref (self->works);
   g_array_unref (self->calls);
   g_array_unref (self->steps);
   g_array_unref (self->comms);
@@ -64,6 +65,7 @@ fab_trace_add_rank (FabTrace *self, const char *source)
   rank->rank = rank->said_rank = -1;
   rank->ops = g_array_new (FALSE, FALSE, sizeof (FabTraceOp));
   rank->launches = g_array_new (FALSE, FALSE, sizeof (FabTraceLaunch));
+  rank->works = g_array_new (FALSE, FALSE, sizeof (FabTraceWork));
   rank->calls = g_array_new (FALSE, FALSE, sizeof (FabTraceCall));
   rank->steps = g_array_new (FALSE, FALSE, sizeof (FabTraceStep));
   rank->comms = g_array_new (FALSE, FALSE, sizeof (FabTraceComm));
@@ -427,11 +429,32 @@ finish_rank (gpointer data, gpointer unused G_GNUC_UNUSED)
   find_sizes (rank);
 }
 
+/* The host's pace: median time from one launch to the next. */
+static void
+set_issue (FabTracedRank *rank)
+{
+  g_autoptr (GArray) at_ps = g_array_new (FALSE, FALSE, sizeof (FabTimePs));
+  guint n = rank->launches->len;
+
+  for (guint i = 0; i < n; i++)
+    g_array_append_val (at_ps, g_array_index (rank->launches, FabTraceLaunch, i).at_ps);
+  g_array_sort (at_ps, fab_order_int64s);
+  for (guint i = 0; i + 1 < n; i++)
+    g_array_index (at_ps, FabTimePs, i) = g_array_index (at_ps, FabTimePs, i + 1)
+                                        - g_array_index (at_ps, FabTimePs, i);
+  if (n < 2)
+    return;
+  g_array_set_size (at_ps, n - 1);
+  g_array_sort (at_ps, fab_order_int64s);
+  rank->issue_ps = fab_median_time ((const FabTimePs *) (gpointer) at_ps->data, at_ps->len);
+}
+
 static void
 forget_launches (gpointer data, gpointer unused G_GNUC_UNUSED)
 {
   FabTracedRank *rank = data;
 
+  set_issue (rank);
   g_array_set_size (rank->launches, 0);
   g_array_set_size (rank->calls, 0);
 }

@@ -35,7 +35,18 @@ typedef struct {
   guint32 kind; /* FabTraceKind */
   gint32 comm;  /* index in `comms`; -1: no communication */
   gint32 step;  /* index in `steps` of the one that launched it; -1: none did */
+  gint64
+      external; /* number of the operator that launched it, as in FabTraceWork; -1: the trace does not say */
 } FabTraceOp;
+
+/* A product or an attention that an operator computed, where the profiler recorded shapes. */
+typedef struct {
+  gint64 external; /* number of the operator */
+  gboolean is_attention, is_backward;
+  gint64 n_copies; /* of a product: independent ones of this shape */
+  gint64 sides[5]; /* of a product m, n, k; of attention batch, heads, heads of keys, sequence, head size */
+  const char *dtype;
+} FabTraceWork;
 
 typedef struct {
   gint64 launch;
@@ -78,14 +89,17 @@ typedef struct {
   char *process;             /* that wrote it, where it is not the file that tells ranks apart; NULL */
   GHashTable *communicators; /* with `process`: name to the rank in it, plus 1; or NULL */
   gint64 epoch_us;
-  FabTimePs shift_ps; /* added to make its clock that of the first rank */
-  GArray *ops;        /* FabTraceOp, by start once the reading has ended */
-  GArray *launches;   /* FabTraceLaunch, by number then; freed when they are no longer needed */
-  GArray *calls;      /* FabTraceCall, by start then; freed likewise */
-  GArray *steps;      /* FabTraceStep, by start then */
-  GArray *comms;      /* FabTraceComm */
-  GArray *nodes;      /* FabTraceNode */
-  GArray *deps;       /* guint64: ids of nodes */
+  FabTimePs shift_ps;      /* added to make its clock that of the first rank */
+  GArray *ops;             /* FabTraceOp, by start once the reading has ended */
+  GArray *launches;        /* FabTraceLaunch, by number then; freed when they are no longer needed */
+  GArray *calls;           /* FabTraceCall, by start then; freed likewise */
+  GArray *steps;           /* FabTraceStep, by start then */
+  GArray *works;           /* FabTraceWork, as they are read */
+  guint n_optimizer_steps; /* that the profiler marked; they end steps where there are no marks of steps */
+  FabTimePs issue_ps;      /* median time between two launches of the host; 0: not known */
+  GArray *comms;           /* FabTraceComm */
+  GArray *nodes;           /* FabTraceNode */
+  GArray *deps;            /* guint64: ids of nodes */
 } FabTracedRank;
 
 /* What NCCL wrote that it chose for a collective. */

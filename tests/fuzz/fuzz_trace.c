@@ -8,6 +8,7 @@
 
 #include "tests/support/random.h"
 #include "validate/traces/account.h"
+#include "validate/traces/kernels.h"
 
 enum { N_ROUNDS = 20000 };
 
@@ -30,6 +31,30 @@ check_times (const FabTrace *trace)
   }
 }
 
+/* Kernels have a class each, and shapes only where they are whole. */
+static void
+check_kernels (const FabTrace *trace)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabTraceKernels) kernels = fab_trace_kernels_new (trace, 0, &error);
+  guint n = 0;
+
+  if (kernels == NULL && (error == NULL || error->message[0] == '\0'))
+    g_error ("no kernels and no message");
+  for (guint i = 0; kernels != NULL && i < FAB_N_TRACE_CLASSES; i++)
+    n += kernels->n_of[i];
+  if (kernels != NULL && n != kernels->n_kernels)
+    g_error ("%u of %u kernels have a class", n, kernels->n_kernels);
+  for (guint i = 0; kernels != NULL && i < kernels->series->len; i++) {
+    const FabMeasuredSeries *measured = g_ptr_array_index (kernels->series, i);
+    double sides[3];
+
+    if (measured->series.kind == FAB_MEASURE_PRODUCT
+        && !fab_series_read_shape (measured->series.shape, 3, sides))
+      g_error ("a product of the shape %s", measured->series.shape);
+  }
+}
+
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
@@ -41,6 +66,8 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   while (is_good && fab_file_bytes_next (bytes, &error))
     is_good = fab_trace_read_bytes (trace, bytes, &error);
   is_good = is_good && error == NULL && trace->ranks->len > 0 && fab_trace_finish (trace, &error);
+  if (is_good)
+    check_kernels (trace);
   if (error != NULL && (error->message[0] == '\0' || !g_utf8_validate (error->message, -1, NULL)))
     g_error ("refused without a message");
   if (is_good)
@@ -66,6 +93,14 @@ static const struct {
       "\"dtype\": \"Float\", \"Group size\": 2}}, {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"ts\": 20, "
       "\"dur\": 30, \"args\": {\"stream\": 9}}, {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"launch\", "
       "\"ts\": 2, \"dur\": 1, \"args\": {\"correlation\": 5}}], \"more\": [1, {\"a\": null}, \"\\u0041\"]}"),
+  SAMPLE (
+      "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"ts\": 1, \"dur\": 1, \"args\": "
+      "{\"External id\": 4, \"Input Dims\": [[64, 32], [32, 16]], \"Input type\": [\"c10::BFloat16\"]}}, {\"ph\": \"X\", "
+      "\"cat\": \"kernel\", \"name\": \"nvjet\", \"ts\": 2, \"dur\": 3, \"args\": {\"External id\": 4, \"stream\": 7}}, "
+      "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::_flash_attention_backward\", \"ts\": 6, \"dur\": 1, "
+      "\"args\": {\"External id\": 5, \"Input Dims\": [[1, 8, 2, 4], [1, 8, 2, 4], [1, 8, 2, 4]], \"Input type\": "
+      "[\"c10::Half\"]}}, {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"flash_bwd\", \"ts\": 7, \"dur\": 2, \"args\": "
+      "{\"External id\": 5, \"stream\": 7}}]}"),
   SAMPLE (
       "{\"workload_graph\": [{\"Id\": 1, \"Name\": \"a\", \"NodeType\": 4, \"ctrlDeps\": [3], \"runtime\": 5},"
       "{\"Id\": 2, \"Name\": \"allreduce\", \"NodeType\": 7, \"data_deps\": [1], \"runtime\": 5}]}"),
