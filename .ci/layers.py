@@ -59,6 +59,7 @@ INSIDE = {
         "compare": "check",
         "training": "check",
         "efficiencies": "training",
+        "memory": "check training",
         "fit": "check compare measure",
         "bands": "check compare training efficiencies",
     },

@@ -24,6 +24,7 @@ ALLOWED = {
     "fragment.c": "entries of links for people",
     "print_accelerator.c": "entries of accelerators for people",
     "play.c": "a published source's scenario, with the places of its table filled in",
+    "report.c": "a published source's scenario, with the places of its table filled in",
     "nccl_tests.c": "JSON of another program",
     "search_options.c": "a scenario for people",
     "cmd_check.c": "a scenario for people",

@@ -34,6 +34,7 @@ typedef struct {
   gboolean uses_seed;         /* another seed makes another job: other flows, other slow ranks */
   double waiting; /* factor that times of kernels have because a step waits for the slowest GPU; 0: unknown */
   GArray *memory; /* FabMemoryPart, each name once per class; NULL: unknown */
+  double memory_low_factor, memory_high_factor; /* band of all of it, measured over predicted; 0: none */
   /* Slowness of the rank classes, as FabExecutorEnv.slowness; NULL: none. The totals own slowness_owner. */
   double (*slowness) (gpointer owner, guint rank_class, guint iteration);
   double most_slowness; /* largest value that it returns; 0: no slowness */

@@ -13,7 +13,9 @@ FabFit
 fab_fit_of (const FabSimulation *simulation)
 {
   const FabJobTotals *totals = fab_simulation_totals (simulation);
-  FabFit self = { .device_bytes = fab_simulation_cluster (simulation)->device.memory_bytes };
+  FabFit self = { .device_bytes = fab_simulation_cluster (simulation)->device.memory_bytes,
+                  .low_factor = totals->memory_low_factor > 0 ? totals->memory_low_factor : 1,
+                  .high_factor = totals->memory_high_factor > 0 ? totals->memory_high_factor : 1 };
 
   for (guint c = 0; c < fab_simulation_dag (simulation)->n_classes; c++) {
     FabBytes bytes = fab_job_totals_memory (totals, c);
@@ -47,25 +49,62 @@ fab_verdict_gigabytes (FabBytes bytes, FabBytes other)
   }
 }
 
+/* "Measured jobs needed 0.9 to 1.3 times what was predicted, so 152 to 219 GB." (transfer full) */
+static char *
+band_words (const FabFit *fit)
+{
+  g_autofree char *low = fab_verdict_gigabytes ((FabBytes) ((double) fit->needed_bytes * fit->low_factor), 0);
+  g_autofree char *high = fab_verdict_gigabytes ((FabBytes) ((double) fit->needed_bytes * fit->high_factor),
+                                                 0);
+
+  return g_strdup_printf ("Measured jobs needed %.2g to %.3g times what was predicted: %s to %s.",
+                          fit->low_factor, fit->high_factor, low, high);
+}
+
+static void
+add_missed (FabVerdict *self, const FabFit *fit, guint rank)
+{
+  g_autofree char *needed = fab_verdict_gigabytes (fit->needed_bytes, fit->device_bytes);
+  g_autofree char *has = fab_verdict_gigabytes (fit->device_bytes, fit->needed_bytes);
+  g_autofree char *missing = fab_verdict_gigabytes (fit->needed_bytes - fit->device_bytes, 0);
+  g_autofree char *band = fit->low_factor < 1 ? band_words (fit) : g_strdup ("");
+  FabFinding finding = {
+    .code = FAB_FINDING_DOES_NOT_FIT,
+    .text = g_strdup_printf ("The job does not fit: rank %u needs %s of the %s of its accelerator, "
+                             "%s too much.%s%s",
+                             rank, needed, has, missing, *band != '\0' ? " " : "", band),
+    .rank = rank,
+  };
+  fab_verdict_add_finding (self, finding);
+}
+
+static void
+add_doubtful (FabVerdict *self, const FabFit *fit, guint rank)
+{
+  g_autofree char *needed = fab_verdict_gigabytes (fit->needed_bytes, fit->device_bytes);
+  g_autofree char *has = fab_verdict_gigabytes (fit->device_bytes, fit->needed_bytes);
+  g_autofree char *band = band_words (fit);
+  FabFinding finding = {
+    .code = FAB_FINDING_MAY_NOT_FIT,
+    .text = g_strdup_printf ("Memory may not suffice: rank %u needs %s, and its accelerator has %s. %s", rank,
+                             needed, has, band),
+    .advice = g_strdup (
+        "Measure the peak on one node, or make a change that saves memory (recompute, micro_batch)."),
+    .rank = rank,
+  };
+  fab_verdict_add_finding (self, finding);
+}
+
 static void
 find_fit (FabVerdict *self, const FabSimulation *simulation)
 {
   FabFit fit = fab_fit_of (simulation);
-  const FabRankClassRecord *rank_class = &fab_simulation_dag (simulation)->classes[fit.rank_class];
+  guint rank = fab_simulation_dag (simulation)->classes[fit.rank_class].first_rank;
 
-  if (!fab_fit_is_missed (&fit))
-    return;
-  g_autofree char *needed = fab_verdict_gigabytes (fit.needed_bytes, fit.device_bytes);
-  g_autofree char *has = fab_verdict_gigabytes (fit.device_bytes, fit.needed_bytes);
-  g_autofree char *missing = fab_verdict_gigabytes (fit.needed_bytes - fit.device_bytes, 0);
-  FabFinding finding = {
-    .code = FAB_FINDING_DOES_NOT_FIT,
-    .text = g_strdup_printf ("The job does not fit: rank %u needs %s of the %s of its accelerator, "
-                             "%s too much.",
-                             rank_class->first_rank, needed, has, missing),
-    .rank = rank_class->first_rank,
-  };
-  fab_verdict_add_finding (self, finding);
+  if (fab_fit_is_missed (&fit))
+    add_missed (self, &fit, rank);
+  else if (fab_fit_is_doubtful (&fit))
+    add_doubtful (self, &fit, rank);
 }
 
 FabVerdict *

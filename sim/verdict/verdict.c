@@ -9,7 +9,9 @@ const char *const fab_severity_names[FAB_N_SEVERITIES + 1] = {
 
 const FabFindingKind fab_finding_kinds[FAB_N_FINDING_CODES] = {
   [FAB_FINDING_DOES_NOT_FIT] = { "does_not_fit", FAB_FINDING_STOPS,
-                                 "A rank needs more memory than its accelerator has." },
+                                 "A rank needs more memory than its accelerator has, at any end of the band." },
+  [FAB_FINDING_MAY_NOT_FIT] = { "may_not_fit", FAB_FINDING_WARNS,
+                                "The memory of an accelerator is within the band of what a rank needs." },
   [FAB_FINDING_UNREACHABLE_TARGET] = { "unreachable_target", FAB_FINDING_STOPS,
                                        "No tried value meets the targets; the text gives the reason." },
   [FAB_FINDING_SPREAD] = { "spread", FAB_FINDING_WARNS,

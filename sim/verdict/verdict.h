@@ -24,6 +24,7 @@ extern const char *const fab_severity_names[FAB_N_SEVERITIES + 1]; /* "stops", "
 /* In the order in which a reader meets them. docs/reference/verdict.md explains each. */
 typedef enum {
   FAB_FINDING_DOES_NOT_FIT,
+  FAB_FINDING_MAY_NOT_FIT,
   FAB_FINDING_UNREACHABLE_TARGET,
   FAB_FINDING_SPREAD,
   FAB_FINDING_CHOICE,
@@ -121,13 +122,24 @@ FabVerdict *fab_verdict_of_built (const FabSimulation *simulation);
 typedef struct {
   FabBytes needed_bytes, device_bytes; /* 0: not known */
   guint rank_class;                    /* which needs most */
+  double low_factor, high_factor;      /* band of what is needed; 1: there is none */
 } FabFit;
 
 FabFit fab_fit_of (const FabSimulation *simulation);
 /* "219 GB", with enough digits to tell it from `other`. (transfer full) */
 char *fab_verdict_gigabytes (FabBytes bytes, FabBytes other);
+/* It needs more than there is even at the low end of its band: the job is refused. */
 static inline gboolean
 fab_fit_is_missed (const FabFit *self)
 {
-  return self->device_bytes > 0 && self->needed_bytes > self->device_bytes;
+  return self->device_bytes > 0
+      && (double) self->needed_bytes * self->low_factor > (double) self->device_bytes;
+}
+
+/* It may need more than there is: a warning. */
+static inline gboolean
+fab_fit_is_doubtful (const FabFit *self)
+{
+  return self->device_bytes > 0 && !fab_fit_is_missed (self)
+      && (double) self->needed_bytes * self->high_factor > (double) self->device_bytes;
 }

@@ -100,6 +100,39 @@ efficiencies_of() {
   has err "nearest is 'internevo'"
 }
 
+# Peaks of memory within the accepted limits, the page that lists them, and the band that refusals rest on: the limits of
+# the header are those of the report, rounded outwards to whole percents.
+memory_page() {
+  expect 0 memory --format markdown
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/docs/reference/validation-memory.md"
+  fi
+  diff -u "$source/docs/reference/validation-memory.md" "$work/out"
+  expect 0 memory --summary --format json
+  python3 - "$work/out" "$source/models/workload/training/memory_band.h" <<'END'
+import json, math, re, sys
+band = json.load(open(sys.argv[1]))["band"]
+header = open(sys.argv[2]).read()
+said = [float(re.search(rf"MEMORY_{end}_FACTOR ([\d.]+)", header)[1]) for end in ("LOW", "HIGH")]
+right = [math.floor(100 * band["low_factor"]) / 100, math.ceil(100 * band["high_factor"]) / 100]
+sys.exit(0 if said == right else f"memory_band.h has {said}, the report {right}")
+END
+}
+
+# A limit that is too low, and what is wrong with a table, at its place.
+memory_mistakes() {
+  printf 'all: {median: 0.01%%}\nsources: [{source: torchtune, median: 1%%}]\n' >"$work/accept"
+  expect 1 memory torchtune --accept "$work/accept"
+  has err 'torchtune: median |error|'
+  expect 2 memory torchtun
+  has err "nearest is 'torchtune'"
+  mkdir -p "$work/tables"
+  cp "$source"/validate/measured/memory/* "$work/tables"
+  sed -i 's/,allocated,60.0,/,allocated,much,/' "$work/tables/torchtune.csv"
+  expect 2 memory --measured "$work/tables"
+  has err "peak_gib is 'much', not a number above 0"
+}
+
 # Our blind error beside what others projected.
 published_page() {
   expect 0 published --format markdown

@@ -295,9 +295,8 @@ is_known_id (const FabTrainingTable *table, const char *id)
   return FALSE;
 }
 
-/* Cells between commas; one in double quotes may have commas itself, which lists of numbers do. (transfer full) */
-static char **
-split_cells (const char *line)
+char **
+fab_training_split_cells (const char *line)
 {
   g_autoptr (GStrvBuilder) cells = g_strv_builder_new ();
   g_autoptr (GString) cell = g_string_new (NULL);
@@ -319,7 +318,7 @@ split_cells (const char *line)
 static gboolean
 read_row (const Reader *reader, const char *line, GError **error)
 {
-  g_auto (GStrv) cells = split_cells (line);
+  g_auto (GStrv) cells = fab_training_split_cells (line);
   const FabTrainingTable *table = reader->table;
   FabTrainingRow row = { 0 };
 

@@ -88,6 +88,9 @@ const FabTrainingSource *fab_training_sources_find (const FabTrainingSources *se
 char *fab_training_source_scenario (const FabTrainingSource *self, guint row, double mfu_fraction,
                                     gboolean *has_mfu, GError **error);
 
+/* Cells between commas; one in double quotes may have commas itself, which lists of numbers do. (transfer full) */
+char **fab_training_split_cells (const char *line);
+
 /* Text with places that a table fills: `nodes: ${nodes}`. */
 typedef struct {
   const char *name;

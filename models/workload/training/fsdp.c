@@ -459,6 +459,7 @@ memory (const Stage *stage, FabJobTotals *totals)
                                      .is_sharded = TRUE,
                                      .is_fp32 = TRUE,
                                      .grows = TRUE,
+                                     .has_streams = TRUE,
                                      .gathered = whole * (double) stage_weight_bytes (stage),
                                      .buckets = 2 * largest * (double) gradient_bytes[p->gradient] });
 }

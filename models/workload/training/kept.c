@@ -40,10 +40,19 @@ divided (const Kept *self, gboolean is_split, double bytes)
   return is_split || self->train->params->parallel.is_sequence ? bytes / self->n_tensor : bytes;
 }
 
+/* What plain code has gathered for a matrix stays whole. */
+static double
+rank_bytes (const Kept *self, const FabSaved *saved)
+{
+  if (saved->kind == FAB_SAVED_NORM && saved->is_input && self->kernels != FAB_KERNELS_FUSED)
+    return saved->bytes;
+  return divided (self, saved->is_split, saved->bytes);
+}
+
 static double
 saved_bytes (const Kept *self, const FabSaved *saved)
 {
-  double bytes = divided (self, saved->is_split, saved->bytes) * (saved->is_exact ? 1 : self->number);
+  double bytes = rank_bytes (self, saved) * (saved->is_exact ? 1 : self->number);
 
   if (self->is_autocast && saved->kind == FAB_SAVED_STREAM)
     return 2 * bytes;

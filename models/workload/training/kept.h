@@ -4,6 +4,10 @@
  * A tensor that a segment saves counts if the job's kernels need it (sim/execution/saved.h) and recomputation leaves it
  * (recompute.h). Tensor parallelism divides it, or with sequence parallelism all of it.
  *
+ * With sequence parallelism a matrix reads tokens that were gathered. Megatron-LM keeps its own part and gathers again
+ * in the backward pass (megatron/core/tensor_parallel/layers.py); PyTorch's DTensor and nanotron keep what was
+ * gathered.
+ *
  * Types. A number takes 2 bytes, or 4 with FP32. Under autocast the residual stream is FP32, because embeddings and
  * norms are, and each matrix that reads a norm keeps a 16-bit cast of its own: autocast caches casts of weights alone
  * (torch/csrc/autograd, aten/src/ATen/autocast_mode.cpp: cached_cast). Transformer Engine keeps the input of an FP8

@@ -11,6 +11,7 @@
 #include "models/models.h"
 #include "models/workload/training/buckets.h"
 #include "models/workload/training/memory.h"
+#include "models/workload/training/recompute.h"
 #include "models/workload/training/streams.h"
 #include "models/workload/training/train.h"
 
@@ -231,7 +232,8 @@ memory (const Stage *stage, FabJobTotals *totals)
                     &(MemoryShares){ .parameters = 1,
                                      .gradient_bytes = (double) gradient_bytes[p->gradient],
                                      .gradients = 1,
-                                     .optimizer = share });
+                                     .optimizer = share,
+                                     .has_dummies = train_kernels (stage->train) == FAB_KERNELS_FUSED });
 }
 
 static const Strategy megatron_strategy = {

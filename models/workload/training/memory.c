@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/training/kept.h"
+#include "models/workload/training/memory_band.h"
 #include "models/workload/training/pipeline.h"
 #include "models/workload/training/stages.h"
 #include "models/workload/training/streams.h"
@@ -230,6 +231,47 @@ workspace_bytes (const Train *train)
   return 2.0 * (is_old ? 8519680 : 33554432);
 }
 
+/* Whether a layer of the stage before has a matrix of the same place and size. */
+static gboolean
+has_before (const Stage *stage, guint layer, const FabSegment *segment, const FabOperator *op)
+{
+  for (guint l = 0; l < layer; l++)
+    for (guint s = 0;
+         stage_has_layer (stage, l) && s < fab_layer_stack_layer (stage->train->stack, l)->segments->len;
+         s++) {
+      const FabSegment *other = fab_layer_segment (fab_layer_stack_layer (stage->train->stack, l), s);
+
+      for (guint i = 0; strcmp (other->name, segment->name) == 0 && i < other->operators->len; i++) {
+        const FabOperator *same = &g_array_index (other->operators, FabOperator, i);
+
+        if (strcmp (same->name, op->name) == 0 && same->n == op->n && same->k == op->k)
+          return TRUE;
+      }
+    }
+  return FALSE;
+}
+
+static double
+dummy_bytes (const Stage *stage)
+{
+  const Train *train = stage->train;
+  double numbers = 0;
+
+  for (guint l = 0; l < train->stack->layers->len; l++)
+    for (guint s = 0;
+         stage_has_layer (stage, l) && s < fab_layer_stack_layer (train->stack, l)->segments->len; s++) {
+      const FabSegment *segment = fab_layer_segment (fab_layer_stack_layer (train->stack, l), s);
+
+      for (guint i = 0; i < segment->operators->len; i++) {
+        const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);
+
+        if (op->kind == FAB_OPERATOR_MATMUL && !op->is_frozen && !has_before (stage, l, segment, op))
+          numbers += (double) op->n * (double) op->k / (op->is_split ? train->layout.size[AXIS_TENSOR] : 1);
+      }
+    }
+  return numbers * (double) stage_weight_bytes (stage);
+}
+
 void
 memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *shares)
 {
@@ -248,5 +290,9 @@ memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *
   memory_add (stage, totals, "casts", most.casts);
   memory_add (stage, totals, "gathered", most.gathered);
   memory_add (stage, totals, "buckets", most.buckets + shares->always);
+  if (shares->has_streams)
+    memory_add (stage, totals, MEMORY_OF_STREAMS,
+                all_gradients (&walk) - most.gradients + shares->buckets - most.buckets);
+  memory_add (stage, totals, "dummies", shares->has_dummies ? dummy_bytes (stage) : 0);
   memory_add (stage, totals, "workspace", workspace_bytes (stage->train));
 }

@@ -17,7 +17,12 @@
  *   casts        16-bit copies of FP32 weights (autocast)
  *   gathered     parameters that sharding has put together
  *   buckets      gradients on their way to other ranks
+ *   dummies      gradients that Transformer Engine hands to autograd in place of those that it added to a buffer: one
+ *                of each size, kept for all (transformer_engine/pytorch/module/base.py, get_dummy_wgrad)
  *   workspace    of cuBLAS, which PyTorch takes from its own allocator
+ *   streams      gradients and buckets that are not there at that moment, of strategies that allocate them on a stream
+ *                of their own: PyTorch's allocator has a pool for each stream, and does not give the memory of one to
+ *                another (c10/cuda/CUDACachingAllocator.cpp). It is reserved, not allocated
  */
 #pragma once
 
@@ -33,7 +38,9 @@ typedef struct {
   gboolean grows;              /* gradients come one by one in the backward pass of the first micro-batch */
   double gathered;             /* bytes, but while the optimizer runs */
   double buckets;              /* bytes, in the backward pass of layers */
+  gboolean has_streams;        /* gradients and buckets are allocated on a stream of their own */
   double always;               /* bytes of buckets that are always there */
+  gboolean has_dummies;        /* gradients go straight into buffers, and autograd gets a dummy for each */
 } MemoryShares;
 
 /* Adds all parts to the totals of the job. */

@@ -6,6 +6,7 @@
 #include "models/workload/training/adapters.h"
 #include "models/workload/training/experts.h"
 #include "models/workload/training/memory.h"
+#include "models/workload/training/memory_band.h"
 #include "models/workload/training/outer_step.h"
 #include "models/workload/training/passes.h"
 #include "models/workload/training/pipeline.h"
@@ -520,6 +521,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
     return FALSE;
   }
   count_totals (&train, totals);
+  totals->memory_low_factor = MEMORY_LOW_FACTOR;
+  totals->memory_high_factor = MEMORY_HIGH_FACTOR;
   for (guint s = 0; s < train.n_stages * train.n_bins && strategy->memory; s++)
     add_memory (&train.stages[s], totals);
   for (guint s = 0; s < train.n_alone && strategy->memory; s++)

@@ -63,6 +63,23 @@ a_job_that_does_not_fit_stops (G_GNUC_UNUSED void **state)
   assert_null (finding->advice); /* it is tried where somebody reads it */
 }
 
+/* Predicted with a band: refused only where its low end does not fit, and a warning where its high end does not. */
+static void
+a_band_of_memory_warns_before_it_stops (G_GNUC_UNUSED void **state)
+{
+  const FabFit refused = { .needed_bytes = 120, .device_bytes = 100, .low_factor = 0.9, .high_factor = 1.3 };
+  const FabFit doubtful = { .needed_bytes = 105, .device_bytes = 100, .low_factor = 0.9, .high_factor = 1.3 };
+  const FabFit close = { .needed_bytes = 80, .device_bytes = 100, .low_factor = 0.9, .high_factor = 1.3 };
+  const FabFit fits = { .needed_bytes = 70, .device_bytes = 100, .low_factor = 0.9, .high_factor = 1.3 };
+
+  assert_true (fab_fit_is_missed (&refused));
+  assert_false (fab_fit_is_doubtful (&refused));
+  assert_false (fab_fit_is_missed (&doubtful));
+  assert_true (fab_fit_is_doubtful (&doubtful));
+  assert_true (fab_fit_is_doubtful (&close));
+  assert_false (fab_fit_is_missed (&fits) || fab_fit_is_doubtful (&fits));
+}
+
 static void
 a_step_waits_for_one_thing (G_GNUC_UNUSED void **state)
 {
@@ -241,6 +258,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_job_that_does_not_fit_stops),
+    cmocka_unit_test (a_band_of_memory_warns_before_it_stops),
     cmocka_unit_test (a_step_waits_for_one_thing),
     cmocka_unit_test (a_straggler_is_named),
     cmocka_unit_test (a_link_that_binds_is_named),

@@ -153,6 +153,30 @@ fp8_inputs_take_a_byte (G_GNUC_UNUSED void **state)
   assert_near (bf16 - fp8, tokens * (n_layers * (2 * h + h + f) + h), 0);
 }
 
+/* One dummy of each place and size, in 16 bits; FSDP's gradients and buckets wait in a pool of their own. */
+static void
+allocators_hold_more_than_tensors (G_GNUC_UNUSED void **state)
+{
+  double matrices = h * (h + 2 * g) + h * h + 3 * f * h + v * h;
+
+  assert_near (part (1, LLAMA, "kind: megatron", "dummies"), 2 * matrices, 0);
+  assert_near (part (1, LLAMA, "kind: ddp, memory: {kernels: fused}", "dummies"), 0, 0);
+  assert_near (part (2, LLAMA, "kind: fsdp", "streams"),
+               4 * llama_parameters () / 2 + 2 * 2 * (2 * h * h + 2 * g * h + 3 * f * h + 2 * h), 1);
+}
+
+/* DTensor keeps what was gathered for q, k, v, gate, up and the output. */
+static void
+plain_code_keeps_what_it_gathered (G_GNUC_UNUSED void **state)
+{
+  const char
+      *keys = "kind: megatron, memory: {kernels: eager, loss: fp32}, parallel: {tensor: 2, sequence: true}";
+  double split = 10 * h + 4 * g + 8 * f + 4 * heads + 8;
+
+  assert_near (part (2, LLAMA, keys, "activations"),
+               tokens * (n_layers * (4 * h + split / 2) + 2 * h + (2 * h + 4) / 2), 0);
+}
+
 /* --- recomputation --- */
 
 #define MEGATRON "kind: megatron, memory: {loss: in_place}, "
@@ -234,6 +258,8 @@ main (void)
     cmocka_unit_test (kernels_say_what_is_left),
     cmocka_unit_test (tensor_parallelism_divides),
     cmocka_unit_test (fp8_inputs_take_a_byte),
+    cmocka_unit_test (allocators_hold_more_than_tensors),
+    cmocka_unit_test (plain_code_keeps_what_it_gathered),
     cmocka_unit_test (every_policy_keeps_what_it_says),
     cmocka_unit_test (blocks_share_inputs),
     cmocka_unit_test (what_is_not_kept_is_computed_again),
