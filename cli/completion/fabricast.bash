@@ -60,12 +60,12 @@ _fabricast_options() { # COMMAND
     topo) echo --node --nodes --only --all --set --format --help ;;
     validate) echo --format --summary --accept --measured --set --with --help ;;
     measure)
-      echo --listen --peer --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \
+      echo --listen --peer --gpu --shapes --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \
         --session-limit --secret-file --set --out --format --help
       ;;
     import)
-      echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --format --db --on \
-        --with-waiting --help
+      echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --steps --format --db --on \
+        --calibrate --with-waiting --help
       ;;
     report) echo --db --run --sweep --for --csv --svg --out --help ;;
     explore) echo --port --listen --seeds --set --help ;;

@@ -97,7 +97,7 @@ class Examples(CliTest):
             subprocess.run(["bash", "-c", "fabricast " + line], cwd=self.directory, env=env, capture_output=True, check=True)
 
     def test_examples_of_help_work(self):
-        for name in ("scenarios", "docs"):
+        for name in ("scenarios", "docs", "validate"):
             os.symlink(os.path.join(SOURCE, name), self.path(name))
         os.mkdir(self.path("bin"))
         os.symlink(support.PROGRAM, self.path("bin", "fabricast"))
@@ -120,6 +120,12 @@ class Examples(CliTest):
                         self.make_profile(env)
                     done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True,
                                           text=True, check=False)
+                    if "measure compute" in line and done.returncode == 3:  # there is no GPU here
+                        self.assertIn("libcuda", done.stderr)
+                        continue
+                    if "--calibrate" in line:  # a simulated job has no shapes of kernels
+                        self.assertEqual((done.returncode, "record_shapes=True" in done.stderr), (2, True), done.stderr)
+                        continue
                     self.assertIn(done.returncode, (0, 1) if command == "validate" else (0,), done.stderr)
 
 

@@ -57,7 +57,7 @@ class Measurements(CliTest):
 
     def test_the_format_is_found_out(self):
         names = {"perftest": "perftest", "nvbandwidth": "nvbandwidth", "p2p": "p2pBandwidthLatencyTest", "osu": "osu",
-                 "fi": "fabtests", "series": "csv"}
+                 "fi": "fabtests", "series": "csv", "kernels": "kernels"}
         for path in SAMPLES:
             base = os.path.basename(path)
             name = names[base.replace(".", "-").split("-")[0]] + ("-json" if base.endswith(".json") else "")
