@@ -2,6 +2,7 @@
 /* models.h - every model, and the registry that lists them. A model is a file and a row here. */
 #pragma once
 
+#include "sim/execution/software.h"
 #include "sim/execution/workload.h"
 #include "sim/fabric/fabric.h"
 #include "sim/net/congestion.h"
@@ -76,3 +77,24 @@ FAB_SHAPES (FAB_DECLARE_SHAPE)
 FAB_WORKLOADS (FAB_DECLARE_WORKLOAD)
 
 extern const FabRegistry fab_models;
+
+/* What changed with releases of PyTorch (compute/pytorch.c). */
+
+/* A release is major x 100 + minor: 2.11 is 211. */
+#define FAB_PYTORCH(major_, minor_) ((major_) *100 + (minor_))
+
+/* Returns the release of a text such as "2.11", or the newest one that was out in a month such as "2024-06"; 0: it is
+ * neither. */
+guint fab_pytorch_release (const char *text);
+
+/* "2.11". (transfer full) */
+char *fab_pytorch_name (guint release);
+
+/* The newest release whose builds run on such an accelerator. */
+guint fab_pytorch_usual (const char *architecture);
+
+/* The kernel that scaled_dot_product_attention takes for causal attention in 16 bits. */
+FabAttentionKernel fab_pytorch_attention (guint release, const char *architecture);
+
+/* Whether an RMS norm is one kernel in eager mode. */
+gboolean fab_pytorch_has_fused_norm (guint release);

@@ -36,6 +36,10 @@ GArray *explain_alike (const Explain *self,
                        const char *dimension); /* of a dimension, the most exposed first, then the longest */
 void explain_collective (const Explain *self, guint depth, const AlikeCollectives *alike);
 
+/* compute.c: the compute of a step, and the peak rate of one accelerator in FLOP/s. */
+void explain_compute (const Explain *self, guint depth);
+double explain_peak (const Explain *self);
+
 /* shortcuts.c: what of the run was not simulated. */
 void explain_shortcuts (const Explain *self);
 

@@ -271,7 +271,7 @@ typedef struct {
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
 static const char *const catalog_sections[] = { "links",    "accelerators", "nodes",      "models",
                                                 "products", "technologies", "processors", "generations",
-                                                "bands",    "efficiencies", "failures",   "pairs",
+                                                "bands",    "setups",       "failures",   "pairs",
                                                 NULL };
 
 /* --- parameter tables --- */
@@ -379,7 +379,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabProcessor *processor;
   const FabGeneration *generation;
   const FabBandSpec *band;
-  const FabEfficiency *efficiency;
+  const FabSetup *setup;
   const FabFailureSetSpec *failures;
   const FabPairSpec *pair;
 
@@ -416,10 +416,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     band = fab_catalog_band (catalog, name);
     *summary = band ? band->summary : NULL;
     return band;
-  case FAB_SECTION_EFFICIENCIES:
-    efficiency = fab_catalog_efficiency (catalog, name);
-    *summary = efficiency ? efficiency->summary : NULL;
-    return efficiency;
+  case FAB_SECTION_SETUPS:
+    setup = fab_catalog_setup (catalog, name);
+    *summary = setup ? setup->summary : NULL;
+    return setup;
   case FAB_SECTION_FAILURES:
     failures = fab_catalog_entry (catalog, section, name);
     *summary = failures ? failures->summary : NULL;

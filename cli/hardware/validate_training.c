@@ -3,7 +3,7 @@
 #include "cli/hardware/validate.h"
 #include "models/models.h"
 #include "sim/base/error.h"
-#include "validate/efficiencies/efficiencies.h"
+#include "validate/setups/setups.h"
 #include "validate/training/print.h"
 
 typedef char *(*ToTextFn) (const FabTrainingView *view);
@@ -128,7 +128,7 @@ whole_play (Whole *self, const FabValidateOptions *o, const char *shipped, char 
   return self->report != NULL;
 }
 
-/* --- efficiencies --- */
+/* --- setups --- */
 
 /* The page of the predictions that the fit begins with, and which of their errors are too large. */
 static gboolean
@@ -146,8 +146,7 @@ write_training_page (const Whole *whole, const FabValidateOptions *o, FabValidat
 }
 
 static gboolean
-play_efficiencies (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer,
-                   GError **error)
+play_setups (const FabValidateOptions *o, char **names, guint n, FabValidateAnswer *answer, GError **error)
 {
   if (o->format == FAB_FORMAT_JSON || o->format == FAB_FORMAT_CSV)
     return fab_throw (error, FAB_ERROR_INPUT,
@@ -158,33 +157,32 @@ play_efficiencies (const FabValidateOptions *o, char **names, guint n, FabValida
     return FALSE;
   if (o->training_path != NULL && !write_training_page (&whole, o, answer, error))
     return FALSE;
-  g_autoptr (FabEfficiencies) efficiencies = fab_efficiencies_new (whole.report, &whole.env);
-  g_autofree char *file = fab_efficiencies_to_yaml (efficiencies);
+  g_autoptr (FabSetups) setups = fab_setups_new (whole.report, &whole.env);
+  g_autofree char *file = fab_setups_to_yaml (setups);
   if (o->entries_path != NULL && !g_file_set_contents (o->entries_path, file, -1, error))
     return FALSE;
-  answer->page = o->format == FAB_FORMAT_MARKDOWN ? fab_efficiencies_to_markdown (efficiencies)
-                                                  : g_steal_pointer (&file);
+  answer->page = o->format == FAB_FORMAT_MARKDOWN ? fab_setups_to_markdown (setups) : g_steal_pointer (&file);
   return TRUE;
 }
 
-const FabValidateKind fab_validate_efficiencies = {
-  .name = "efficiencies",
+const FabValidateKind fab_validate_setups = {
+  .name = "setups",
   .usage = {
   .arguments = "[SOURCE...]",
   .max_rest = 1000,
   .summary =
-      "Writes the catalogue file of efficiencies: how fast kernels of whole models are, by generation of\n"
-      "accelerators, precision and software stack, with bands. They are fitted to the measured training runs that\n"
-      "calibrate, of the named sources or of all.",
-  .examples = "  fabricast validate efficiencies > models/catalog/efficiencies.yaml\n"
-              "  fabricast validate efficiencies --format markdown\n",
+      "Writes the catalogue file of setups: what published runs take beyond what is priced by name, and the bands\n"
+      "of all and of each software stack. They are fitted to the measured training runs that calibrate, of the\n"
+      "named sources or of all.",
+  .examples = "  fabricast validate setups > models/catalog/setups.yaml\n"
+              "  fabricast validate setups --format markdown\n",
 },
   .options = { { "format",
                  "text (default): the file; markdown: errors of sources that are left out of the fit" },
                { "entries", "Also write the catalogue file here" },
                { "training", "Also write the page of 'fabricast validate training' here; exits as it does" },
                { "measured", "Directory with INDEX.yaml, tables and scenarios (default: the shipped ones)" } },
-  .play = play_efficiencies,
+  .play = play_setups,
 };
 
 /* --- published projections --- */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "sim/base/efficiency.h"
+#include "sim/base/setup.h"
 #include "sim/machine/cluster.h"
 #include "sim/net/disturbances.h"
 #include "sim/scenario/scenario.h"

@@ -8,7 +8,7 @@
  *   type 2   the mean of the two in the middle, f = 1/2. fab_median: errors, differences between seeds, times of
  *            traces; fab_median_time: samples of a measurement, in whole picoseconds
  *   type 5   x[i] stands in the middle of its weight, and a straight line joins it to the next. fab_weighted_quantile:
- *            efficiencies, half-widths of pairs
+ *            factors of published runs, half-widths of pairs
  *   upper    x[n / 2 + 1]: of an even number the upper of the two in the middle. fab_upper_median: scales of
  *            residuals, clocks of traced ranks
  */

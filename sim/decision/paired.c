@@ -240,16 +240,15 @@ typedef struct {
 } ComputeScaler;
 
 static double
-scale_compute (gpointer owner, const FabEfficiency *known)
+scale_compute (gpointer owner, const FabSetup *known)
 {
   ComputeScaler *self = owner;
 
   self->known = (Compute){ TRUE, known->low_factor, known->high_factor, "" };
-  if (known->name != NULL)
-    g_strlcpy (self->known.entry, known->name, sizeof self->known.entry);
-  else
-    g_snprintf (self->known.entry, sizeof self->known.entry, "%s-%s-%s",
-                known->generation != NULL ? known->generation : "unknown", known->precision, known->stack);
+  g_snprintf (self->known.entry, sizeof self->known.entry, "%s-%s-%s",
+              known->generation != NULL ? known->generation : "unknown",
+              known->precision != NULL ? known->precision : "unknown",
+              known->name != NULL ? known->name : "unknown");
   const Compute *ends = self->ends != NULL ? self->ends : &self->known;
   return self->is_high ? ends->high_factor : ends->low_factor;
 }

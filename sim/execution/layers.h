@@ -12,9 +12,10 @@
  */
 #pragma once
 
-#include "sim/base/efficiency.h"
 #include "sim/base/param.h"
+#include "sim/base/setup.h"
 #include "sim/execution/saved.h"
+#include "sim/execution/software.h"
 #include "sim/machine/cluster.h"
 
 typedef enum {
@@ -155,9 +156,8 @@ typedef struct {
   guint n_split;        /* ranks of the tensor-parallel group */
   guint n_expert;       /* ranks of the expert-parallel group */
   FabPrecision precision;
-  gboolean is_accumulating; /* gradients are added to those of other micro-batches */
-  /* How fast the job's software is on this device; NULL: the compute model asked for none. */
-  const FabEfficiency *efficiency;
+  gboolean is_accumulating;    /* gradients are added to those of other micro-batches */
+  const FabSoftware *software; /* of the job; NULL: not known */
   /* Tokens on which operators work that the ranks of the tensor-parallel group do not divide: with sequence
    * parallelism each of them has its part of the tokens there. 0: all tokens. */
   double shared_tokens;
@@ -176,11 +176,19 @@ double fab_pass_tokens (const FabPass *self, const FabOperator *op);
  * the gradients of the activations, one for those of the weights. */
 double fab_pass_flops (const FabPass *self);
 
+/* What the price of a pass is made of, in seconds. */
+typedef struct {
+  double products_s, attention_s;
+  double memory_bound_s; /* kernels that only move bytes: norms, activations, casts, sums of gradients */
+  double launches_s;     /* gaps between kernels */
+  double host_s; /* that the accelerator waits for the host, which issues kernels more slowly than they run */
+} FabComputeParts;
+
 /* What the times of compute rest on, which says how far off they may be. */
 typedef enum {
-  FAB_COMPUTE_ANCHORED,   /* a measured run, or what a person says */
-  FAB_COMPUTE_EFFICIENCY, /* the efficiency of a pass */
-  FAB_COMPUTE_OPERATORS,  /* what operators do, and nothing that was measured of whole models */
+  FAB_COMPUTE_ANCHORED,  /* a measured run, or what a person says */
+  FAB_COMPUTE_PUBLISHED, /* kernels, and what published runs take beyond them */
+  FAB_COMPUTE_OPERATORS, /* what operators do, and nothing that was measured of whole models */
 } FabComputeBasis;
 
 typedef struct {
@@ -190,12 +198,18 @@ typedef struct {
   /* Whether the model has a time for every layer of the stack; the error names all layers that it has none for.
  * Must be called before the first `seconds`. NULL: it has a time for every layer. */
   gboolean (*check_layers) (gconstpointer params, const FabLayerStack *stack, GError **error);
-  /* Returns the software stack whose efficiency `seconds` needs in the pass; "auto": the usual one of the kind of job.
+  /* Returns the software stack that a job runs; "auto": the usual one of the kind of job.
  * NULL: it needs none. */
   const char *(*stack) (gconstpointer params);
   /* Times are those of an average GPU that waits for no other. A job whose ranks compute in step then takes the time
  * of its slowest GPU (docs/models/parallel.md, "Slow ranks"). FALSE: the times are those of a whole job. */
   gboolean is_of_average_gpu;
+  /* Adds the parts of what `seconds` returns to *sum. NULL: it has none. */
+  void (*parts) (gconstpointer params, const FabDevice *device, const FabPass *pass, FabComputeParts *sum);
+  /* The attention kernel that it takes for the pass, static. NULL: it takes none. */
+  const char *(*attention) (gconstpointer params, const FabDevice *device, const FabPass *pass);
+  /* Whether kernels of such accelerators were measured. NULL: it does not matter. */
+  gboolean (*knows) (const FabDevice *device);
   /* Returns what its times rest on. NULL: a person fixed them. */
   FabComputeBasis (*basis) (gconstpointer params);
 } FabComputeOps;

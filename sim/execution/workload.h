@@ -40,9 +40,14 @@ typedef struct {
   double most_slowness; /* largest value that it returns; 0: no slowness */
   gpointer slowness_owner;
   GDestroyNotify slowness_free;
-  FabEfficiencyFound efficiency; /* of the kernels, where has_efficiency */
-  gboolean has_efficiency;       /* the compute model took it from the catalogue */
-  FabEfficiency compute_known;   /* how far off compute may be, where has_compute_known */
+  const char *stack;     /* software of the job, where has_setup */
+  FabSoftware software;  /* where has_setup */
+  FabSetup setup;        /* what such runs take beyond the priced time, where has_setup */
+  gboolean has_setup;    /* the compute model took it from the catalogue */
+  FabComputeParts parts; /* of one micro-batch in the first stage, forward and backward, nothing recomputed */
+  const char *attention; /* the kernel of attention, static; NULL: not known */
+  gboolean has_measured_kernels; /* the compute model has kernels that were measured on such accelerators */
+  FabSetup compute_known;        /* how far off compute may be, where has_compute_known */
   gboolean has_compute_known;
   FabCheckpointTotals checkpoint;
 } FabJobTotals;
@@ -57,8 +62,8 @@ typedef struct {
   /* Returns the layers of a catalogued model, by the name that a parameter of the job gives. The name was checked
  * when the scenario was read. (transfer full) */
   FabLayerStack *(*expand_model) (gconstpointer catalog, const char *name, guint sequence);
-  /* Returns the efficiency of a software stack, from the same catalogue; NULL: there are no efficiencies. */
-  FabEfficiencyFound (*find_efficiency) (gconstpointer catalog, const FabEfficiencyKey *key);
+  /* Returns the set-up entry of a software stack, from the same catalogue; NULL: there are none. */
+  FabSetup (*find_setup) (gconstpointer catalog, const FabSetupKey *key);
   /* Returns what the same catalogue says of an accelerator: its FP16 rate and its memory rate, both above 0. */
   FabDevice (*find_device) (gconstpointer catalog, const char *name);
   gconstpointer catalog;

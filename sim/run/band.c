@@ -347,28 +347,19 @@ typedef struct {
   FabComputeBand *known; /* coverage 0: nothing computes, or nothing is known of it */
 } ComputeScaler;
 
-static char *
-compute_entry (const FabEfficiency *known)
-{
-  if (known->name != NULL)
-    return g_strdup (known->name);
-  return g_strdup_printf ("%s-%s-%s", known->generation != NULL ? known->generation : "unknown",
-                          known->precision, known->stack);
-}
-
 static double
-scale_compute (gpointer owner, const FabEfficiency *known)
+scale_compute (gpointer owner, const FabSetup *known)
 {
   ComputeScaler *self = owner;
 
   g_free (self->known->entry);
-  *self->known = (FabComputeBand){ .coverage_fraction = FAB_EFFICIENCY_COVERAGE,
+  *self->known = (FabComputeBand){ .coverage_fraction = FAB_SETUP_COVERAGE,
                                    .low_factor = known->low_factor,
                                    .high_factor = known->high_factor,
                                    .n_rows = (guint) known->n_rows,
                                    .n_groups = (guint) known->n_groups,
                                    .n_sources = (guint) known->n_sources,
-                                   .entry = compute_entry (known) };
+                                   .entry = g_strdup (known->name != NULL ? known->name : "unknown") };
   return self->is_high ? known->high_factor : known->low_factor;
 }
 
@@ -400,15 +391,15 @@ has_bands (const FabCatalog *catalog)
   return fab_catalog_band (catalog, any_family) != NULL;
 }
 
-/* Of collectives where the catalogue has bands, and of compute where it has efficiencies. */
+/* Of collectives where the catalogue has bands, and of compute where it has setups. */
 static gboolean
 play_models (Maker *self, const FabScenario *scenario, GError **error)
 {
   const FabCatalog *catalog = fab_scenario_catalog (scenario);
-  g_autofree const char **efficiencies = fab_catalog_names (catalog, FAB_SECTION_EFFICIENCIES);
+  g_autofree const char **setups = fab_catalog_names (catalog, FAB_SECTION_SETUPS);
 
   return (!has_bands (catalog) || play_both_ends (self, scenario, error))
-      && (efficiencies[0] == NULL || play_compute_ends (self, error));
+      && (setups[0] == NULL || play_compute_ends (self, error));
 }
 
 /* A scenario whose collectives or kernels, longer or shorter, meet a link that is dead by then has no band of them: it
@@ -591,7 +582,7 @@ fab_band_add_json (const FabBand *self, FabJson *json)
   }
   if (self->compute.coverage_fraction > 0) {
     fab_json_begin_object (json, "compute");
-    fab_json_add_text (json, "efficiency", self->compute.entry);
+    fab_json_add_text (json, "setup", self->compute.entry);
     fab_json_add_real (json, "low_factor", self->compute.low_factor);
     fab_json_add_real (json, "high_factor", self->compute.high_factor);
     fab_json_add_whole (json, "runs", self->compute.n_rows);

@@ -5,7 +5,7 @@
  * set to each end of its 95 % interval, one at a time. Collectives over other links are as far off as measured ones
  * like them were (entries `bands` of the catalogue, plan_kind.h): all of them are played at the low end of what was
  * measured, and all at the high end, because errors of one model go the same way. Compute is as far off as that of
- * measured runs like the job was (entries `efficiencies` of the catalogue): all kernels are played at the low end, and
+ * measured runs like the job was (entries `setups` of the catalogue): all kernels are played at the low end, and
  * all at the high end. The simulation is repeated for each end, and the changes are added in quadrature, separately
  * above and below:
  *
@@ -50,7 +50,7 @@ typedef struct {
   double coverage_fraction;          /* of all cases; 0: nothing is known, or nothing computes */
   double low_factor, high_factor;    /* measured over predicted time; low <= 1 <= high */
   guint n_rows, n_groups, n_sources; /* that it rests on */
-  char *entry; /* of the catalogue's `efficiencies`, or the effects that stand for one */
+  char *entry;                       /* of the catalogue's `setups`, or the effects that stand for one */
 } FabComputeBand;
 
 /* What is known of collectives like one that was planned. */

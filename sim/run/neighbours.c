@@ -2,9 +2,9 @@
 #include "sim/run/neighbours.h"
 
 #include "sim/collective/plan/given.h"
-#include "sim/scenario/efficiency.h"
 #include "sim/scenario/neighbour_params.h"
 #include "sim/scenario/schedule_params.h"
+#include "sim/scenario/setup.h"
 
 /* --- a job --- */
 
@@ -19,10 +19,10 @@ expand_model (gconstpointer catalog, const char *name, guint sequence)
   return stack;
 }
 
-static FabEfficiencyFound
-find_efficiency (gconstpointer catalog, const FabEfficiencyKey *key)
+static FabSetup
+find_setup (gconstpointer catalog, const FabSetupKey *key)
 {
-  return fab_efficiency_find (catalog, key);
+  return fab_setup_find (catalog, key);
 }
 
 static FabDevice
@@ -113,7 +113,7 @@ make_job (const FabScenario *scenario, const FabRegistry *registry, const FabPla
   FabWorkloadEnv env = { &self->site->cluster,
                          self->site->library,
                          expand_model,
-                         find_efficiency,
+                         find_setup,
                          find_device,
                          fab_scenario_catalog (scenario),
                          (guint64) fab_scenario_spec (scenario)->seed,

@@ -13,7 +13,7 @@
 
 typedef enum {
   /* The very same collective: family, operation, size, ranks, algorithm, protocol and channels. Of compute: the same
-   * entry of `efficiencies`, model, batch and parallelism. All errors cancel. */
+   * entry of `setups`, model, batch and parallelism. All errors cancel. */
   FAB_PAIR_SAME,
   /* The same family of links, but another number of nodes or ranks, algorithm, protocol, operation of the kind, or
    * size. Of compute: the same accelerator, precision and stack, but another model, batch or parallelism, or another

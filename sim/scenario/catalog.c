@@ -269,10 +269,10 @@ fab_catalog_band (const FabCatalog *self, const char *name)
   return find (self, FAB_SECTION_BANDS, name);
 }
 
-const FabEfficiency *
-fab_catalog_efficiency (const FabCatalog *self, const char *name)
+const FabSetup *
+fab_catalog_setup (const FabCatalog *self, const char *name)
 {
-  return find (self, FAB_SECTION_EFFICIENCIES, name);
+  return find (self, FAB_SECTION_SETUPS, name);
 }
 
 const FabTechnology *

@@ -45,7 +45,7 @@ const FabProcessor *fab_catalog_processor (const FabCatalog *self, const char *n
 /* NULL where no entry has this name. */
 const FabGeneration *fab_catalog_generation (const FabCatalog *self, const char *name);
 const FabBandSpec *fab_catalog_band (const FabCatalog *self, const char *name);
-const FabEfficiency *fab_catalog_efficiency (const FabCatalog *self, const char *name);
+const FabSetup *fab_catalog_setup (const FabCatalog *self, const char *name);
 const FabTechnology *fab_catalog_technology (const FabCatalog *self, const char *name);
 
 /* The technology of a link; fab_technology_unnamed where it names none. Never NULL of a checked catalogue. */

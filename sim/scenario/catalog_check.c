@@ -7,10 +7,10 @@
 
 #include "sim/scenario/catalog_params.h"
 
-static const char *const section_words[FAB_N_SECTIONS] = { "link",       "accelerator",     "node",
-                                                           "model",      "product",         "technology",
-                                                           "processor",  "generation",      "band",
-                                                           "efficiency", "set of failures", "pair" };
+static const char *const section_words[FAB_N_SECTIONS] = { "link",      "accelerator",     "node",
+                                                           "model",     "product",         "technology",
+                                                           "processor", "generation",      "band",
+                                                           "set-up",    "set of failures", "pair" };
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -341,7 +341,7 @@ check_band (FabSchemaReader *reader, const FabBandSpec *self, gboolean is_shippe
 /* Sections ------------------------------------------------------------------------------------------- */
 
 static void
-check_efficiency (FabSchemaReader *reader, const FabEfficiency *self, gboolean is_shipped)
+check_setup (FabSchemaReader *reader, const FabSetup *self, gboolean is_shipped)
 {
   if (!is_shipped || self->name == NULL)
     return;
@@ -370,8 +370,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     check_generation (reader, entry, is_shipped);
   else if (section == FAB_SECTION_BANDS)
     check_band (reader, entry, is_shipped);
-  else if (section == FAB_SECTION_EFFICIENCIES)
-    check_efficiency (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_SETUPS)
+    check_setup (reader, entry, is_shipped);
   else if (section == FAB_SECTION_FAILURES)
     fab_failure_set_check (reader, entry, is_shipped);
   else if (section == FAB_SECTION_PAIRS)

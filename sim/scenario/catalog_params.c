@@ -674,43 +674,33 @@ const FabParam fab_band_params[] = {
   { .key = NULL },
 };
 
-/* In the order of FabEfficiencyEvidence. */
-static const char *const efficiency_evidence[] = { "sources", "one_source", "assumed", NULL };
+/* In the order of FabSetupEvidence. */
+static const char *const setup_evidence[] = { "sources", "one_source", "assumed", NULL };
 
-const FabParam fab_efficiency_params[] = {
-  NAME_ROWS (FabEfficiency),
-  { ROW ("generation", TEXT, FabEfficiency, generation, "",
-         "`architecture` of the accelerator; left out: the entry is an effect for all of them.") },
-  { ROW ("precision", TEXT, FabEfficiency, precision, "",
-         "`precision` of the job; left out: the entry is an effect for all of them.") },
-  { ROW ("stack", TEXT, FabEfficiency, stack, "",
-         "Training software: eager, compiled, megatron, ...; left out: the entry is an effect for all of "
-         "them.") },
-  { ROW ("scale", FACTOR, FabEfficiency, scale_factor, "1",
-         "Factor on the roofline's rates of kernels. For an effect: the factor by which it differs from "
-         "the mean."),
-    .min = 0.01, .max = 10 },
-  { ROW ("issue", TIME, FabEfficiency, issue_ps, "0us",
-         "Host time to issue a kernel; 0: the value of the stack."),
-    .max = 1e12 },
-  { ROW ("low", FACTOR, FabEfficiency, low_factor, "1",
-         "Low end of the 90 % band of measured over predicted step time."),
+const FabParam fab_setup_params[] = {
+  NAME_ROWS (FabSetup),
+  { ROW ("stack", TEXT, FabSetup, stack, "",
+         "Training software: eager, compiled, megatron, ...; left out: all that have no entry.") },
+  { ROW ("factor", FACTOR, FabSetup, time_factor, "1",
+         "Factor on the priced time of the computation of jobs with several ranks."),
+    .min = 0.01, .max = 100 },
+  { ROW ("low", FACTOR, FabSetup, low_factor, "1",
+         "Low end of the 90 % band of measured over predicted time of the computation."),
     .min = 0.01, .max = 1 },
-  { ROW ("high", FACTOR, FabEfficiency, high_factor, "1",
-         "High end of the 90 % band of measured over predicted step time."),
+  { ROW ("high", FACTOR, FabSetup, high_factor, "1",
+         "High end of the 90 % band of measured over predicted time of the computation."),
     .min = 1, .max = 100 },
-  { ROW ("rows", COUNT, FabEfficiency, n_rows, "0", "Number of measured runs that the numbers rest on."),
+  { ROW ("rows", COUNT, FabSetup, n_rows, "0", "Number of measured runs that the numbers rest on."),
     .max = 1e6 },
-  { ROW ("groups", COUNT, FabEfficiency, n_groups, "0",
+  { ROW ("groups", COUNT, FabSetup, n_groups, "0",
          "Number of different models and machines among these runs."),
     .max = 1e6 },
-  { ROW ("sources", COUNT, FabEfficiency, n_sources, "0", "Number of publications of these runs."),
-    .max = 1e6 },
-  { ROW ("evidence", CHOICE, FabEfficiency, evidence, "sources",
+  { ROW ("sources", COUNT, FabSetup, n_sources, "0", "Number of publications of these runs."), .max = 1e6 },
+  { ROW ("evidence", CHOICE, FabSetup, evidence, "sources",
          "Evidence. sources: several publications; one_source: one; assumed: no measurement, a statement "
          "of the source."),
-    .choices = efficiency_evidence },
-  SOURCE_ROWS (FabEfficiency),
+    .choices = setup_evidence },
+  SOURCE_ROWS (FabSetup),
   { .key = NULL },
 };
 

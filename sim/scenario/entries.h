@@ -8,7 +8,7 @@
 #pragma once
 
 #include "sim/base/clock.h"
-#include "sim/base/efficiency.h"
+#include "sim/base/setup.h"
 #include "sim/base/units.h"
 #include "sim/config/schema.h"
 #include "sim/fabric/generation.h"
@@ -219,7 +219,7 @@ typedef struct {
   FabParamList processors;   /* FabProcessor */
   FabParamList generations;  /* FabGeneration */
   FabParamList bands;        /* FabBandSpec */
-  FabParamList efficiencies; /* FabEfficiency */
+  FabParamList setups;       /* FabSetup */
   FabParamList failures;     /* FabFailureSetSpec */
   FabParamList pairs;        /* FabPairSpec */
 } FabCatalogSections;
@@ -235,7 +235,7 @@ typedef enum {
   FAB_SECTION_PROCESSORS,
   FAB_SECTION_GENERATIONS,
   FAB_SECTION_BANDS,
-  FAB_SECTION_EFFICIENCIES,
+  FAB_SECTION_SETUPS,
   FAB_SECTION_FAILURES,
   FAB_SECTION_PAIRS,
 } FabCatalogSection;

@@ -175,21 +175,22 @@ find_uncalibrated (FabVerdict *self, const FabScenario *scenario, const FabSimul
         g_strdup ("Measure them, or set `achievable` from a source."));
 }
 
-/* The efficiency of kernels is a guess where no step of such accelerators was measured. */
+/* Products on an accelerator that was never measured shape by shape have the constants of another. */
 static void
 find_unmeasured_compute (FabVerdict *self, const FabSimulation *simulation)
 {
   const FabJobTotals *totals = fab_simulation_totals (simulation);
-  const FabEfficiency *values = &totals->efficiency.values;
+  const char *architecture = fab_simulation_cluster (simulation)->device.architecture;
 
-  if (!totals->has_efficiency || totals->efficiency.knows_generation)
+  if (!totals->has_setup || totals->has_measured_kernels)
     return;
   fab_verdict_add (
       self, FAB_FINDING_UNCALIBRATED,
-      g_strdup_printf ("No training step on accelerators of this generation (%s) was measured, so kernels "
-                       "have the mean efficiency of the other generations: %.3g of the roofline's rates.",
-                       values->generation != NULL ? values->generation : "not named", values->scale_factor),
-      g_strdup ("Measure a step on one node, and set `job.compute.scale` so that the prediction equals it."));
+      g_strdup_printf ("No kernels were measured on accelerators of this generation (%s), so products and "
+                       "attention have the constants of others.",
+                       architecture != NULL ? architecture : "not named"),
+      g_strdup ("Measure a step on one node, and set `job.compute.scale` so that the prediction "
+                "equals it."));
 }
 
 /* The clock under a power cap is a guess where no such board, or no such cap, was measured. */

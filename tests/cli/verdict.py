@@ -85,19 +85,19 @@ class Verdict(support.CliTest):
             self.assertEqual(self.fabricast(*words).returncode, 1, command)
             self.assertEqual(self.fabricast(*words, "--allow-oversized").returncode, 0, command)
         page = self.fabricast("run", HELLO, "--no-db", *large).stdout
-        self.assertRegex(page, r"\A  stop +The job does not fit: rank 0 needs 219 GB of the 80 GB")
+        self.assertRegex(page, r"\A  stop +The job does not fit: rank 0 needs 220 GB of the 80 GB")
 
     def test_no_study_recommends_it(self):
         compared = self.fabricast("compare", HELLO, "--vary", "job.micro_batch=4,64")
         self.assertEqual(compared.returncode, 0)
-        self.assertIn("micro_batch=64: The job does not fit: rank 0 needs 219 GB of the 80 GB", compared.stdout)
+        self.assertIn("micro_batch=64: The job does not fit: rank 0 needs 220 GB of the 80 GB", compared.stdout)
         self.assertNotIn("a dollar buys", compared.stdout)
         sized = ("size", HELLO, "--vary", "job.micro_batch=4,64", "--target", "mfu>=39%")
         self.assertEqual(self.fabricast(*sized).returncode, 1)
         self.assertEqual(self.json(*sized, "--allow-oversized")["answer"], "64")
         swept = self.good("sweep", HELLO, "--vary", "job.micro_batch=4,64", "--db", "c.db")
         self.assertRegex(swept, r"(?m)^  4 .*<$")
-        self.assertRegex(swept, r"(?m)^  64 .*does not fit: 219 of 80 GB$")
+        self.assertRegex(swept, r"(?m)^  64 .*does not fit: 220 of 80 GB$")
         large = ("--set", "job.micro_batch=64")
         self.assertEqual(self.fabricast("tune", HELLO, "--knobs", "bucket", *large).returncode, 1)
         scaled = self.fabricast("scale", HELLO, "--gpus", "8,16", *large)

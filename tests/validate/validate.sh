@@ -66,37 +66,37 @@ bands() {
   diff -u "$source/models/catalog/bands.yaml" "$work/out"
 }
 
-# All training runs, within the accepted limits. The catalogue's efficiencies are those of the rows that calibrate, as they
+# All training runs, within the accepted limits. The catalogue's setups are those of the rows that calibrate, as they
 # are priced now, and its pairs those of published rows; and how often bands hold families and sources that are left out,
 # the end of docs/reference/coverage.md.
-efficiencies() {
+setups() {
   local page=$source/docs/reference/coverage.md
-  local mark='<!-- from here on: validate bands, validate efficiencies and validate pairs -->'
+  local mark='<!-- from here on: validate bands, validate setups and validate pairs -->'
   sed "/^$mark\$/q" "$page" >"$work/page"
   expect 0 bands --format markdown
   { echo; cat "$work/out"; } >>"$work/page"
-  expect 0 efficiencies --format markdown --entries "$work/entries" --training "$work/training"
+  expect 0 setups --format markdown --entries "$work/entries" --training "$work/training"
   { echo; cat "$work/out"; } >>"$work/page"
   expect 0 pairs --format markdown --entries "$work/pairs"
   cat "$work/out" >>"$work/page"
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
-    cp "$work/entries" "$source/models/catalog/efficiencies.yaml"
+    cp "$work/entries" "$source/models/catalog/setups.yaml"
     cp "$work/pairs" "$source/models/catalog/pairs.yaml"
     cp "$work/page" "$page"
     cp "$work/training" "$source/docs/reference/validation-training.md"
   fi
   diff -u "$source/docs/reference/validation-training.md" "$work/training"
-  diff -u "$source/models/catalog/efficiencies.yaml" "$work/entries"
+  diff -u "$source/models/catalog/setups.yaml" "$work/entries"
   diff -u "$source/models/catalog/pairs.yaml" "$work/pairs"
   diff -u "$page" "$work/page"
 }
 
 # Those of one source alone.
-efficiencies_of() {
-  expect 0 efficiencies internevo --entries "$work/entries"
-  has out 'efficiencies:'
+setups_of() {
+  expect 0 setups internevo --entries "$work/entries"
+  has out 'setups:'
   cmp "$work/out" "$work/entries"
-  expect 2 efficiencies internvo
+  expect 2 setups internvo
   has err "nearest is 'internevo'"
 }
 
@@ -140,6 +140,46 @@ published_page() {
     cp "$work/out" "$source/docs/reference/published.md"
   fi
   diff -u "$source/docs/reference/published.md" "$work/out"
+}
+
+kernels_exceeded() {
+  echo 'tables: [{table: h100_gemm, median: 0.1%}]' >"$work/accept.yaml"
+  expect 1 kernels h100_gemm --accept "$work/accept.yaml"
+  has err 'h100_gemm: median |error|'
+  has err 'exceeds the accepted 0.1 %'
+  expect 1 kernels h100_attention --accept "$work/accept.yaml"
+  has err 'and no limit is accepted'
+}
+
+kernels_mistakes() {
+  expect 2 kernels h100_gem
+  has err "nearest is 'h100_gemm'"
+  cp "$source"/validate/measured/kernels/* "$work"
+  sed -i '1s/,k,/,depth,/' "$work/h100_gemm.csv"
+  expect 2 kernels --measured "$work"
+  has err "h100_gemm.csv:1: the head has no column 'k'"
+  sed -i '1s/,depth,/,k,/; 3s/^bf16,[0-9]*/bf16,many/' "$work/h100_gemm.csv"
+  expect 2 kernels --measured "$work"
+  has err "h100_gemm.csv:3: 'bf16,many"
+  sed -i '3s/many/1024/; 3s/^bf16/int4/' "$work/h100_gemm.csv"
+  expect 2 kernels --measured "$work"
+  has err "h100_gemm.csv:3: no kernel model is called 'int4'"
+}
+
+# Rows of one kind calibrate and are judged in turn, the first calibrating; whole tables are left out.
+kernels_roles() {
+  expect 0 kernels h100_attention aic_h200_gemm --format csv
+  grep '^h100_attention,.*,forward_CUDNN' "$work/out" | cut -d, -f5 | head -3 | tr '\n' ' ' >"$work/roles"
+  [ "$(cat "$work/roles")" = 'calibrating judged calibrating ' ] || { cat "$work/roles"; exit 1; }
+  [ "$(grep '^aic_h200_gemm,' "$work/out" | cut -d, -f5 | sort -u | tr '\n' ' ')" = 'left out with casts ' ]
+}
+
+kernels_page() {
+  expect 0 kernels --format markdown
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/docs/reference/validation-kernels.md"
+  fi
+  diff -u "$source/docs/reference/validation-kernels.md" "$work/out"
 }
 
 accuracy() {

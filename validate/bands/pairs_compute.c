@@ -2,7 +2,7 @@
 /* pairs_compute.c - pairs of runs, by the time that they compute. O(rows^2 x columns) of every source.
  *
  * A residual is that of the blind prediction (validate/training/report.h). Of two accelerators it is that of
- * efficiencies which are fitted without the source. Left out are rows that `validate efficiencies` leaves out: doubtful
+ * setups which are fitted without the source. Left out are rows that `validate setups` leaves out: doubtful
  * ones, experts that are divided, rows that expose over a quarter of the step, and runs at less than a fifth of the
  * roofline.
  */
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "validate/bands/pairs.h"
-#include "validate/efficiencies/fit.h"
+#include "validate/setups/fit.h"
 
 static const double most_exposed_fraction = 0.25;
 
@@ -47,9 +47,9 @@ source_clear (gpointer data)
 
 /* What the row's own compute would have as its scale. */
 static double
-own_log_scale (const FabTrainingComparison *row)
+own_log_factor (const FabTrainingComparison *row)
 {
-  return log (row->blind.step.cell.scale_factor) - row->blind.residual;
+  return log (row->blind.step.cell.time_factor) + row->blind.residual;
 }
 
 static gboolean
@@ -60,7 +60,7 @@ is_taken (const FabTrainingComparison *row)
   return row->blind.is_predicted && row->role != FAB_RUN_FULL_MEMORY && !row->measured->doubtful
       && row->traits.expert == 1 && step->cell.stack != NULL
       && step->exposed_s <= most_exposed_fraction * step->step_s
-      && own_log_scale (row) >= log (FAB_TRAINING_LEAST_SCALE);
+      && own_log_factor (row) <= -log (FAB_TRAINING_LEAST_SCALE);
 }
 
 static Source
@@ -129,13 +129,13 @@ what_differs (const Source *self, const FabTrainingComparison *a, const FabTrain
   return column != NULL ? kind_of (column) : by_nothing;
 }
 
-/* --- efficiencies without a source --- */
+/* --- setups without a source --- */
 
-/* (transfer full: FabEfficiencyPoint) */
+/* (transfer full: FabSetupPoint) */
 static GArray *
 points_without (const GArray *sources, const Source *without)
 {
-  GArray *points = g_array_new (FALSE, FALSE, sizeof (FabEfficiencyPoint));
+  GArray *points = g_array_new (FALSE, FALSE, sizeof (FabSetupPoint));
 
   for (guint s = 0; s < sources->len; s++) {
     const Source *source = &g_array_index (sources, Source, s);
@@ -143,13 +143,8 @@ points_without (const GArray *sources, const Source *without)
     for (guint i = 0; i < source->rows->len && source != without; i++) {
       const FabTrainingComparison *row = row_at (source, i);
       const FabTrainingCell *cell = &row->blind.step.cell;
-      FabEfficiencyPoint point = { source->result->source->spec->name,
-                                   cell_of (source, row, "model"),
-                                   cell->generation,
-                                   cell->precision,
-                                   cell->stack,
-                                   own_log_scale (row),
-                                   row->is_calibration };
+      FabSetupPoint point = { source->result->source->spec->name, cell_of (source, row, "model"), cell->stack,
+                              own_log_factor (row), row->is_calibration };
 
       g_array_append_val (points, point);
     }
@@ -158,14 +153,9 @@ points_without (const GArray *sources, const Source *without)
 }
 
 static double
-residual_without (const FabEfficienciesFit *fit, const FabTrainingComparison *row)
+residual_without (const FabSetupsFit *fit, const FabTrainingComparison *row)
 {
-  const FabTrainingCell *cell = &row->blind.step.cell;
-  const FabEfficiencyPoint point = { .generation = cell->generation,
-                                     .precision = cell->precision,
-                                     .stack = cell->stack };
-
-  return fab_efficiencies_of (fit, &point).log_scale - own_log_scale (row);
+  return own_log_factor (row) - fit->log_factor;
 }
 
 /* --- pairs --- */
@@ -180,7 +170,7 @@ side_of (const FabTrainingComparison *row, double residual)
 
 static void
 add_pair (FabPairs *self, const Source *source, const char *kind, FabPairRelation relation,
-          const FabTrainingComparison *a, const FabTrainingComparison *b, const FabEfficienciesFit *fit)
+          const FabTrainingComparison *a, const FabTrainingComparison *b, const FabSetupsFit *fit)
 {
   FabPairMaker maker = fab_pair_maker (self, 1);
 
@@ -199,7 +189,7 @@ is_text_equal (const char *a, const char *b)
   return g_strcmp0 (a, b) == 0;
 }
 
-/* Of one cell of `efficiencies`. */
+/* Of one cell of `setups`. */
 static gboolean
 is_one_cell (const FabTrainingCell *a, const FabTrainingCell *b)
 {
@@ -221,7 +211,7 @@ is_other_accelerator (const Source *self, const FabTrainingComparison *a, const 
 static void
 add_source (FabPairs *self, const GArray *sources, const Source *source)
 {
-  g_autoptr (FabEfficienciesFit) fit = NULL;
+  g_autoptr (FabSetupsFit) fit = NULL;
 
   for (guint i = 0; i < source->rows->len; i++)
     for (guint k = i + 1; k < source->rows->len; k++) {
@@ -235,8 +225,8 @@ add_source (FabPairs *self, const GArray *sources, const Source *source)
       if (fit == NULL) {
         g_autoptr (GArray) points = points_without (sources, source);
 
-        fit = fab_efficiencies_fit ((const FabEfficiencyPoint *) (gpointer) points->data, points->len,
-                                    FAB_PAIRS_COVERAGE);
+        fit = fab_setups_fit ((const FabSetupPoint *) (gpointer) points->data, points->len,
+                              FAB_PAIRS_COVERAGE);
       }
       add_pair (self, source, by_accelerator, FAB_PAIR_OTHER, a, b, fit);
     }

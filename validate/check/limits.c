@@ -63,6 +63,12 @@ static const FabParam source_params[] = {
 
 static const FabParam sources_params[] = { TRAINING_MEDIAN, WRONG, { .key = NULL } };
 
+static const FabParam kernels_params[] = {
+  NAME ("table", "A measured table: its file without .csv."),
+  MEDIAN ("median", 0, "Allowed median |error| of the rows that set no constant."),
+  { .key = NULL }
+};
+
 static const FabParam content_params[][3] = {
   [FAB_LIMITS_OF_COLLECTIVES] = {
     ALL ("judged", judged_params, "Over all judged tables together; absent: no limit."),
@@ -72,6 +78,10 @@ static const FabParam content_params[][3] = {
   [FAB_LIMITS_OF_TRAINING] = {
     ALL ("all", sources_params, "Over all sources together; absent: no limit."),
     ROWS ("sources", source_params, "One entry per source."),
+    { .key = NULL },
+  },
+  [FAB_LIMITS_OF_KERNELS] = {
+    ROWS ("tables", kernels_params, "One entry per table of which rows are judged."),
     { .key = NULL },
   },
 };

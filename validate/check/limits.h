@@ -11,6 +11,9 @@
  *   sources:
  *     - {source: modalities-leonardo, median: 12%, wrong: 1, skipped: 0}
  *
+ *   tables:                                                           single kernels: accept-kernels.yaml
+ *     - {table: h100_gemm, median: 4%}
+ *
  * What was measured and has no limit exceeds it: nothing passes because nobody wrote it down.
  */
 #pragma once
@@ -41,13 +44,14 @@ gpointer fab_check_throw_unknown (GError **error, const char *what, const char *
                                   const char *const *names);
 
 typedef struct {
-  const char *name;                   /* NULL: over all */
-  double medians[FAB_N_SIZE_CLASSES]; /* 0: no limit. Training has no classes: the first is its limit */
-  gint64 n_wrong;                     /* changes that may be predicted in the wrong direction */
-  gint64 n_skipped;                   /* rows that may be left out because they cannot be read or simulated */
+  const char *name; /* NULL: over all */
+  double medians
+      [FAB_N_SIZE_CLASSES]; /* 0: no limit. Only collectives have classes; the first is the others' limit */
+  gint64 n_wrong;           /* changes that may be predicted in the wrong direction */
+  gint64 n_skipped;         /* rows that may be left out because they cannot be read or simulated */
 } FabLimit;
 
-typedef enum { FAB_LIMITS_OF_COLLECTIVES, FAB_LIMITS_OF_TRAINING } FabLimitsKind;
+typedef enum { FAB_LIMITS_OF_COLLECTIVES, FAB_LIMITS_OF_TRAINING, FAB_LIMITS_OF_KERNELS } FabLimitsKind;
 
 /* The full name of what `known` calls by this one; NULL and *error: it knows none. */
 typedef const char *(*FabLimitsFindFn) (gconstpointer known, const char *name, GError **error);

@@ -11,9 +11,8 @@
 #include "sim/base/order.h"
 #include "sim/base/stats.h"
 
-/* What `roofline` takes where nothing was measured: its defaults, and the share of `matmul` that usual shapes reach. */
-static const double default_memory_fraction = 0.85, default_matmul_fraction = 0.8,
-                    usual_shape_fraction = 0.88;
+/* What `roofline` takes where nothing was measured: its defaults. */
+static const double default_memory_fraction = 0.85;
 static const double default_launch_s = 1e-6;
 
 /* Smaller amounts may stay in a cache: the largest L2 is that of a B200, 126 MB. */
@@ -247,8 +246,7 @@ fit_precision (FabAcceleratorFit *self, const FabDevice *device, FabPrecision pr
   FabFractionFit *fit = &self->achievable[precision];
   double memory_fraction = self->memory.fraction > 0 ? self->memory.fraction : default_memory_fraction;
   double launch_s = self->launch_ps > 0 ? fab_ps_to_seconds (self->launch_ps) : default_launch_s;
-  double before = device->matmul_fraction > 0 ? device->matmul_fraction * usual_shape_fraction
-                                              : default_matmul_fraction * usual_shape_fraction;
+  double before = fab_tiles_share (device, precision);
 
   for (guint i = 0; i < self->rows->len; i++) {
     const FabKernelRow *row = row_at (self, i);

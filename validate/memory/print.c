@@ -161,12 +161,12 @@ fab_memory_to_json (const FabMemoryView *view)
 
 /* --- Markdown --- */
 
-static const char page_head[]
-    = "# How far predicted memory is from measured peaks\n\n"
-      "Written by `fabricast validate memory --format markdown`; a test keeps it in date.\n"
-      "[Memory](../models/memory.md) says what is counted. The tables are in `validate/measured/memory/`.\n\n"
-      "`allocated` is the largest memory in use (`torch.cuda.max_memory_allocated`), which is what is predicted.\n"
-      "`reserved` is what the allocator had taken of the device, with what lay unused between blocks.\n\n";
+static const char page_head[] =
+    "# How far predicted memory is from measured peaks\n\n"
+    "Written by `fabricast validate memory --format markdown`; a test keeps it in date.\n"
+    "[Memory](../models/memory.md) says what is counted. The tables are in `validate/measured/memory/`.\n\n"
+    "`allocated` is the largest memory in use (`torch.cuda.max_memory_allocated`), which is what is predicted.\n"
+    "`reserved` is what the allocator had taken of the device, with what lay unused between blocks.\n\n";
 
 static const guint most_rows = 40;
 
@@ -208,9 +208,9 @@ append_summary (GString *out, const FabMemoryReport *report)
   g_string_append_printf (
       out,
       "\nMeasured memory is %.3f to %.3f of what is predicted in 90 %% of a mixture in which every\n"
-                          "source weighs the same. Such a band holds %.0f %% of the rows of sources that it was made\n"
-                          "without. A job is refused where even the low end does not fit.\n",
-                          report->low_factor, report->high_factor, 100 * report->held_fraction);
+      "source weighs the same. Such a band holds %.0f %% of the rows of sources that it was made\n"
+      "without. A job is refused where even the low end does not fit.\n",
+      report->low_factor, report->high_factor, 100 * report->held_fraction);
 }
 
 static void

@@ -28,11 +28,11 @@ typedef struct {
 
 static const Range ranges[] = {
   [FAB_TRAINING_MFU] = { "mfu", 0.001, 1, 0.4 }, /* 40 % is a usual one */
-  [FAB_TRAINING_SCALE] = { "scale", 0.02, 4, 1 },
+  [FAB_TRAINING_SCALE] = { "scale", 0.02, 4,
+                           0.9 }, /* at 1 nothing is anchored, and a step has what setups add */
 };
 
 /* Kernels of a whole model that ran at less than a fifth of the roofline's rates did something else as well. */
-static const Range cell_range = { "efficiency", FAB_TRAINING_LEAST_SCALE, 4, 0.8 };
 
 struct _FabTrainingRun {
   char *name;
@@ -66,26 +66,8 @@ nine_digits (double fraction)
 typedef struct {
   FabTrainingKnob knob;
   double efficiency; /* 0: nothing is set, and the template's counts */
-  const FabTrainingCell
-      *cell;     /* whose scale the efficiency is, in place of the knob's; NULL: the knob counts */
-  guint n_micro; /* micro-batches of a step; 0: as many as the row has */
+  guint n_micro;     /* micro-batches of a step; 0: as many as the row has */
 } Setting;
-
-/* An entry that wins over the catalogue's of the same name, or over a product. (transfer full) */
-static FabValue *
-cell_value (const FabTrainingCell *cell, double scale)
-{
-  FabValue *entry = fab_value_mapping (), *list = fab_value_list ();
-
-  fab_value_put (entry, "name", fab_value_text (cell->name != NULL ? cell->name : "fitted"));
-  fab_value_put (entry, "generation", fab_value_text (cell->generation));
-  fab_value_put (entry, "precision", fab_value_text (cell->precision));
-  fab_value_put (entry, "stack", fab_value_text (cell->stack));
-  fab_value_put (entry, "scale", fab_value_real (FAB_UNIT_FACTOR, scale));
-  fab_value_put (entry, "issue", fab_value_whole (FAB_UNIT_TIME, cell->issue_ps));
-  fab_value_append (list, entry);
-  return list;
-}
 
 static void
 add_setting (FabEdits *edits, const Setting *setting)
@@ -94,9 +76,7 @@ add_setting (FabEdits *edits, const Setting *setting)
 
   if (setting->efficiency <= 0)
     return;
-  if (setting->cell != NULL)
-    fab_edits_set (edits, "efficiencies", cell_value (setting->cell, efficiency));
-  else if (setting->knob == FAB_TRAINING_MFU)
+  if (setting->knob == FAB_TRAINING_MFU)
     fab_edits_set (edits, "job.compute.mfu", fab_value_real (FAB_UNIT_FRACTION, efficiency));
   else if (setting->efficiency < 1 || setting->efficiency > 1)
     fab_edits_set (edits, "job.compute.scale", fab_value_real (FAB_UNIT_FACTOR, efficiency));
@@ -171,21 +151,19 @@ fab_training_run_traits (const FabTrainingRun *self)
 }
 
 static FabTrainingCell
-cell_of (const FabSimulation *simulation)
+cell_of (const FabTrainingRun *self, const FabSimulation *simulation)
 {
   const FabJobTotals *totals = fab_simulation_totals (simulation);
-  const FabEfficiency *values = &totals->efficiency.values;
+  const FabSetup *setup = &totals->setup;
 
-  if (!totals->has_efficiency)
-    return (FabTrainingCell){ .scale_factor = 1, .low_factor = 1, .high_factor = 1 };
-  return (FabTrainingCell){ totals->efficiency.is_cell ? g_intern_string (values->name) : NULL,
-                            g_intern_string (values->generation ? values->generation : ""),
-                            g_intern_string (values->precision),
-                            g_intern_string (values->stack),
-                            values->scale_factor,
-                            values->low_factor,
-                            values->high_factor,
-                            values->issue_ps };
+  if (!totals->has_setup)
+    return (FabTrainingCell){ .time_factor = 1, .low_factor = 1, .high_factor = 1 };
+  return (FabTrainingCell){ self->traits.generation,
+                            fab_precision_names[totals->precision],
+                            g_intern_string (totals->stack),
+                            setup->time_factor,
+                            setup->low_factor,
+                            setup->high_factor };
 }
 
 static gboolean
@@ -205,7 +183,7 @@ play_once (const FabTrainingRun *self, const Setting *setting, FabTrainingStep *
                              .compute_s = fab_ps_to_seconds (times->compute_ps),
                              .comm_s = fab_ps_to_seconds (times->comm_ps),
                              .exposed_s = fab_ps_to_seconds (times->exposed_ps),
-                             .cell = cell_of (simulation) };
+                             .cell = cell_of (self, simulation) };
   return TRUE;
 }
 
@@ -241,7 +219,7 @@ play (const FabTrainingRun *self, const Setting *setting, FabTrainingStep *step,
 gboolean
 fab_training_run_play (const FabTrainingRun *self, double efficiency, FabTrainingStep *step, GError **error)
 {
-  return play (self, &(Setting){ self->traits.knob, efficiency, NULL, 0 }, step, error);
+  return play (self, &(Setting){ self->traits.knob, efficiency, 0 }, step, error);
 }
 
 /* How far a fitted step may be from the measured one: a tenth of what runs of one job differ by. */
@@ -302,23 +280,14 @@ gboolean
 fab_training_run_fit (const FabTrainingRun *self, double wanted_s, double *efficiency, FabTrainingStep *step,
                       GError **error)
 {
-  Setting setting = { self->traits.knob, 1, NULL, 0 };
+  Setting setting = { self->traits.knob, 1, 0 };
+
+  if (step->cell.time_factor > 1
+      || step->cell.time_factor < 1) /* what a scale leaves out is in the step without one */
+    *step = (FabTrainingStep){ .step_s = 0 };
   gboolean is_found = fit (self, &ranges[self->traits.knob], wanted_s, &setting, step, error);
 
   *efficiency = setting.efficiency;
-  return is_found;
-}
-
-gboolean
-fab_training_run_fit_cell (const FabTrainingRun *self, const FabTrainingStep *blind, double wanted_s,
-                           double *scale, FabTrainingStep *step, GError **error)
-{
-  Setting setting = { self->traits.knob, 0, &blind->cell, 0 };
-  gboolean is_found = FALSE;
-
-  *step = (FabTrainingStep){ .step_s = 0 };
-  is_found = fit (self, &cell_range, wanted_s, &setting, step, error);
-  *scale = setting.efficiency;
   return is_found;
 }
 

@@ -11,12 +11,11 @@
 #include "sim/scenario/catalog.h"
 #include "validate/training/sources.h"
 
-/* The efficiency of the catalogue that a step was priced with. Texts are interned. */
+/* What a step was predicted with beyond its kernels. Texts are interned. */
 typedef struct {
-  const char *name;                           /* of its entry; NULL: a product of effects */
-  const char *generation, *precision, *stack; /* NULL: the step was priced without one */
-  double scale_factor, low_factor, high_factor;
-  FabTimePs issue_ps;
+  const char *generation, *precision;
+  const char *stack; /* NULL: no software of the catalogue */
+  double time_factor, low_factor, high_factor;
 } FabTrainingCell;
 
 typedef struct {
@@ -68,13 +67,8 @@ gboolean fab_training_run_play (const FabTrainingRun *self, double efficiency, F
 gboolean fab_training_run_fit (const FabTrainingRun *self, double wanted_s, double *efficiency,
                                FabTrainingStep *step, GError **error);
 
-/* The least scale of a cell that is looked for. */
+/* The least factor on rates that is looked for. */
 #define FAB_TRAINING_LEAST_SCALE 0.2
-
-/* The same of the catalogue's scale of the cell, which is that of `blind`, a step at a scale of 1: what
- * `fabricast validate efficiencies` writes. *step is the step at that scale, whatever the catalogue says. */
-gboolean fab_training_run_fit_cell (const FabTrainingRun *self, const FabTrainingStep *blind, double wanted_s,
-                                    double *scale, FabTrainingStep *step, GError **error);
 
 /* ln of the compute time at which the step would take `wanted_s` over that of the step, when all else stays. Of one
  * whose communication alone takes longer, that of a hundredth of its compute. */

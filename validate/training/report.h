@@ -20,7 +20,7 @@
  *      rows have that of the slowest of theirs.
  * Judged are rows on several nodes that are no anchors and not doubtful; rows inside a node are shown beside them.
  *
- * Blind, as a planner stands before anyone has measured: every row at a scale of 1, with the catalogue's efficiencies.
+ * Blind, as a planner stands before anyone has measured: every row at a scale of 1, with the catalogue's set-up factor.
  * Only rows whose template prices operators have a blind prediction. A row calibrates or is judged by a rule on names
  * that knows no prediction: of a source that `alternates`, the groups of equal model and GPU (columns `model` and
  * `gpu`, those that there are), in alphabetical order, calibrate and are judged in turn, the first calibrating; of one

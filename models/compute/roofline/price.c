@@ -2,41 +2,23 @@
 /* price.c - time of a pass from its operators: what they multiply, what they move, what starting them costs.
  *
  *   pass  = max(sum over kernels (kernel + launch), kernels x issue)
- *   kernel, matrix     tiles.c with rate = peak x achievable; backward is two of them, by the input and by the weight
- *   kernel, attention  max(FLOPs x causal / (peak x fraction of the kernel), bytes / memory rate)
- *   kernel, memory     bytes / memory rate; backward twice the bytes
+ *   kernel, matrix     tiles.c; backward is two of them, by the input and by the weight
+ *   kernel, attention  max(attention.c, bytes / memory rate)
+ *   kernel, memory     memory_bound.c says how many kernels an operator is, what they move and how fast
  *   memory rate        = accelerator's x `memory`; all rates are multiplied by the scale
  *   peak               at the clock that a power cap leaves; the rate of memory does not depend on it
  *
  * Starting: the host issues kernels ahead of the GPU and is behind only when kernels are shorter than its issue
  * interval on the average of a pass; `launch` is the gap that stays between two kernels of a stream.
  *
- * Attention, share of peak on the FLOPs that a kernel executes (backward executes 2.5 x forward: five products for
- * two, the scores being computed again):
- *   flash1  A100 50 % forward, 35 % backward (FlashAttention-2, arXiv 2307.08691: see there:
- *           "30 to 50 %", "25 to 35 %"), others slower than flash2 in the same proportion (assumed)
- *   flash2  A100 73 % forward, 63 % backward (FlashAttention-2, arXiv 2307.08691: "50 to 73 %"; backward:
- *           see there); H100 368 and 310 of 989 TFLOP/s (FlashAttention-3, arXiv 2407.08608, charts of head size
- *           128, sequence 4096); all others as H100 (assumed)
- *   flash3  H100 638 and 542 (same charts), else as flash2
- *   cudnn   H100 609 and 499 (same charts); Blackwell the same shares (assumed), else as flash2
- * Sequences and heads: attention_share. Precisions below 16 bits: precision_of.
- * Where the shape keeps scores for backward, they go through memory: two products at the rate of matrices, and after
- * them the traffic that the shape counts; no score is skipped.
+ * Precisions below 16 bits: precision_of. Where the shape keeps scores for backward, or no kernel fuses them, they go
+ * through memory: two products at the rate of matrices, and after them the traffic of the scores; no score is skipped.
  */
 #include "models/compute/roofline/price.h"
 
 #include <math.h>
 
 #include "models/compute/roofline/tiles.h"
-
-/* What no table has: the middle of the measured ones (73 to 87 % on NVIDIA). */
-static const double unknown_matmul_fraction = 0.8;
-
-/* `matmul` is the best of thousands of shapes. A large product of a usual one reaches 0.85 to 0.90 of it: 8192 x 8192
- * x 8192 gave 215.3 TFLOP/s on an A800 PCIe (mli/transformers-benchmarks issue 4), where the best of an A100 PCIe is
- * 252.9, and 716 on an H100 (see a blog on beating cuBLAS), where the best is 794.5. */
-static const double usual_shape_fraction = 0.88;
 
 typedef struct {
   const FabPricing *params;
@@ -45,14 +27,14 @@ typedef struct {
   FabReachedRates rates;
   double peak_flops_per_s;      /* at the clock that a power cap leaves */
   double wide_peak_flops_per_s; /* of what stays in BF16 where the precision is low */
-  double seconds;               /* of all kernels so far */
+  FabComputeParts parts;        /* of all kernels so far */
   guint n_kernels;
 } Sum;
 
 static void
-add_kernel (Sum *sum, double seconds)
+add_kernel (Sum *sum, double *part, double seconds)
 {
-  sum->seconds += seconds;
+  *part += seconds;
   sum->n_kernels++;
 }
 
@@ -108,14 +90,29 @@ precision_of (const Sum *sum, const FabOperator *op)
   return fab_precision_is_low (pass->precision) && !is_linear ? FAB_PRECISION_BF16 : pass->precision;
 }
 
+/* Share of the peak that a tile of a product reaches, in the precision. */
+static double
+achievable (const FabPricing *params, const FabDevice *device, FabPrecision precision)
+{
+  return params->achievable_fraction > 0 ? params->achievable_fraction : fab_tiles_share (device, precision);
+}
+
+static double
+reached_flops_per_s (const Sum *sum, FabPrecision precision)
+{
+  return fab_device_rate (sum->device, precision)
+       * fmin (1, achievable (sum->params, sum->device, precision) * sum->params->scale_factor);
+}
+
 static void
 add_product (Sum *sum, FabPrecision precision, const FabMatmul *matmul, double result_bytes)
 {
   FabReachedRates rates = sum->rates;
 
-  rates.flops_per_s *= fab_device_rate (sum->device, precision) / sum->peak_flops_per_s;
-  add_kernel (sum, fab_tiles_seconds (sum->device, &rates, matmul, fab_precision_operand_bytes (precision),
-                                      result_bytes));
+  rates.flops_per_s = reached_flops_per_s (sum, precision);
+  add_kernel (sum, &sum->parts.products_s,
+              fab_tiles_seconds (sum->device, &rates, matmul, fab_precision_operand_bytes (precision),
+                                 result_bytes));
 }
 
 /* A tensor of `numbers` becomes one of a low precision: read in 16 bits, and written twice, since the product by the
@@ -126,15 +123,24 @@ add_cast (Sum *sum, FabPrecision precision, double numbers)
   double reads = precision == FAB_PRECISION_NVFP4 ? 2 : 1;
 
   if (fab_precision_is_low (precision))
-    add_kernel (sum, numbers * (2 * reads + 2 * fab_precision_operand_bytes (precision))
-                         / sum->rates.memory_bytes_per_s);
+    add_kernel (sum, &sum->parts.memory_bound_s,
+                numbers * (2 * reads + 2 * fab_precision_operand_bytes (precision))
+                    / sum->rates.memory_bytes_per_s);
+}
+
+/* Autocast casts a weight from 4 to 2 bytes once in a forward pass, and its gradient back. */
+static void
+add_weight_cast (Sum *sum, double parameters)
+{
+  if (sum->params->has_autocast)
+    add_kernel (sum, &sum->parts.memory_bound_s, parameters * 6 / sum->rates.memory_bytes_per_s);
 }
 
 static void
 add_accumulation (Sum *sum, double parameters)
 {
   if (sum->pass->is_accumulating)
-    sum->seconds += parameters * sum->params->accumulation_bytes / sum->rates.memory_bytes_per_s;
+    sum->parts.memory_bound_s += parameters * sum->params->accumulation_bytes / sum->rates.memory_bytes_per_s;
 }
 
 static void
@@ -148,15 +154,16 @@ add_matrix (Sum *sum, guint index)
     double flops = op->flops * fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1);
 
     if (!sum->pass->is_backward || fab_pass_has_input_product (sum->pass))
-      add_kernel (sum, flops / sum->rates.flops_per_s);
+      add_kernel (sum, &sum->parts.products_s, flops / sum->rates.flops_per_s);
     if (sum->pass->is_backward && fab_pass_has_weight_product (sum->pass, op))
-      add_kernel (sum, flops / sum->rates.flops_per_s);
+      add_kernel (sum, &sum->parts.products_s, flops / sum->rates.flops_per_s);
     return;
   }
   FabMatmul m = forward_matmul (sum, index);
   if (!sum->pass->is_backward) {
     add_cast (sum, precision, m.rows * m.depth * m.n_copies);
     add_product (sum, precision, &m, result_bytes);
+    add_weight_cast (sum, m.columns * m.depth * m.n_copies);
     return;
   }
   FabMatmul by_input = { m.rows, m.depth, m.columns, m.n_copies };
@@ -167,53 +174,11 @@ add_matrix (Sum *sum, guint index)
   if (!fab_pass_has_weight_product (sum->pass, op))
     return;
   add_product (sum, precision, &by_weight, result_bytes); /* for that of the weights */
+  add_weight_cast (sum, m.columns * m.depth * m.n_copies);
   add_accumulation (sum, m.columns * m.depth * m.n_copies);
 }
 
 /* --- attention --- */
-
-typedef struct {
-  FabAttentionKernel kernel;
-  const char *architecture;
-  double forward_fraction, backward_fraction;
-} AttentionRate;
-
-/* Of peak, at long sequences and heads of 128; the first that fits. Sources at the head of this file. */
-static const AttentionRate attention_rates[] = {
-  { FAB_ATTENTION_FLASH1, "ampere", 0.5, 0.35 },
-  { FAB_ATTENTION_FLASH1, NULL, 0.5 / 0.73 * 368 / 989, 0.35 / 0.63 * 310 / 989 },
-  { FAB_ATTENTION_FLASH3, "hopper", 638.0 / 989, 542.0 / 989 },
-  { FAB_ATTENTION_CUDNN, "hopper", 609.0 / 989, 499.0 / 989 },
-  { FAB_ATTENTION_CUDNN, "blackwell", 609.0 / 989, 499.0 / 989 },
-  { FAB_ATTENTION_FLASH2, "ampere", 0.73, 0.63 },
-  { FAB_ATTENTION_FLASH2, NULL, 368.0 / 989, 310.0 / 989 },
-};
-
-static const AttentionRate *
-attention_rate (FabAttentionKernel kernel, const char *architecture)
-{
-  for (guint i = 0; i + 1 < G_N_ELEMENTS (attention_rates); i++) {
-    const AttentionRate *rate = &attention_rates[i];
-    gboolean is_kernel = rate->kernel == kernel || rate->kernel == FAB_ATTENTION_FLASH2;
-
-    if (is_kernel && (rate->architecture == NULL || g_strcmp0 (rate->architecture, architecture) == 0))
-      return rate;
-  }
-  return &attention_rates[G_N_ELEMENTS (attention_rates) - 1];
-}
-
-/* Share of a kernel's rate that it reaches with sequences of `tokens` and heads of `width`, 0: unknown. A causal kernel
- * computes whole tiles along the diagonal, 128 tokens wide, and the work of its blocks is uneven: 1 + 256 / tokens.
- * Heads of 64 do half the products for as many exponentials: 0.8 of the rate (FlashAttention-3, arXiv 2407.08608,
- * charts of head size 64 beside 128). */
-static double
-attention_share (const Sum *sum, const FabOperator *op)
-{
-  const double diagonal = 256, narrow_share = 0.8;
-  double share = sum->params->is_causal && op->n > 0 ? 1 / (1 + diagonal / (double) op->n) : 1;
-
-  return op->k > 0 && op->k <= 64 ? share * narrow_share : share;
-}
 
 static void
 add_plain_attention (Sum *sum, double flops, double bytes)
@@ -222,79 +187,98 @@ add_plain_attention (Sum *sum, double flops, double bytes)
   double seconds = flops / sum->rates.flops_per_s + bytes / sum->rates.memory_bytes_per_s;
 
   for (guint i = 0; i < n_kernels; i++)
-    add_kernel (sum, seconds / 4);
+    add_kernel (sum, &sum->parts.attention_s, seconds / 4);
+}
+
+/* Traffic of the forward pass for scores that are not kept, where attention is not fused: they are written, read and
+ * written by the softmax, and read. Eager software scales and masks them in two kernels more, each of which reads and
+ * writes them. A score executes 4 FLOPs for each number of a head. */
+static double
+score_bytes (const Sum *sum, const FabOperator *op, double flops)
+{
+  double per_score = sum->params->kernels.is_fused ? 8 : 16;
+
+  return op->k > 0 ? flops / (4.0 * (double) op->k) * per_score : 0;
 }
 
 static void
 add_attention (Sum *sum, const FabOperator *op)
 {
-  const AttentionRate *rate = attention_rate ((FabAttentionKernel) sum->params->attention,
-                                              sum->device->architecture);
+  const FabPricing *p = sum->params;
   double share = fab_pass_tokens (sum->pass, op) / (op->is_split ? sum->pass->n_split : 1);
   double flops = op->flops * share, bytes = activation_bytes (sum, op) * share;
-  double scale = sum->params->scale_factor * attention_share (sum, op);
+  FabAttention attention = { .forward_flops = flops * (p->is_causal ? 0.5 : 1),
+                             .tokens = (double) op->n,
+                             .head_width = (double) op->k,
+                             .is_causal = p->is_causal,
+                             .is_backward = sum->pass->is_backward };
 
   if (sum->pass->segment->saved_score_bytes > 0) {
     add_plain_attention (sum, flops, bytes);
     return;
   }
-  flops *= sum->params->is_causal ? 0.5 : 1;
-  if (sum->pass->is_backward)
-    add_kernel (sum,
-                fmax (2.5 * flops / (sum->wide_peak_flops_per_s * fmin (1, rate->backward_fraction * scale)),
-                      2 * bytes / sum->rates.memory_bytes_per_s));
-  else
-    add_kernel (sum, fmax (flops / (sum->wide_peak_flops_per_s * fmin (1, rate->forward_fraction * scale)),
-                           bytes / sum->rates.memory_bytes_per_s));
+  if (p->attention == FAB_ATTENTION_UNFUSED) {
+    add_plain_attention (sum, flops, bytes + score_bytes (sum, op, flops));
+    return;
+  }
+  add_kernel (sum, &sum->parts.attention_s,
+              fmax (fab_attention_seconds (sum->device, (FabAttentionKernel) p->attention, &attention,
+                                           sum->wide_peak_flops_per_s, p->scale_factor),
+                    bytes * (sum->pass->is_backward ? 2 : 1) / sum->rates.memory_bytes_per_s));
 }
 
 /* --- the pass --- */
 
-/* Kernels that eager software runs for an operator, each of which moves about as much as the fused one. PyTorch
- * 2.x: a layer norm is one kernel; an RMS norm written in Python casts, squares, takes the mean, multiplies, casts and
- * multiplies by the weight; rotary positions are two products, a rotation, a concatenation and a sum. */
-typedef struct {
-  const char *name;
-  guint n_kernels;
-} Unfused;
-
-static const Unfused unfused[] = {
-  { "norm", 1 },       { "rms_norm", 8 }, { "qk_norm", 8 },          { "rotary", 5 },
-  { "activation", 1 }, { "residual", 1 }, { "gated_activation", 2 }, { "lookup", 1 },
-};
-enum { USUAL_UNFUSED = 2 }; /* a result is written and read between two */
-
-static guint
-unfused_kernels (const char *name)
+/* Matrices that read what a norm of the segment writes. */
+static double
+norm_readers (const Sum *sum)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (unfused); i++)
-    if (g_strcmp0 (unfused[i].name, name) == 0)
-      return unfused[i].n_kernels;
-  return USUAL_UNFUSED;
+  const GArray *saved = sum->pass->segment->saved;
+
+  for (guint i = 0; saved != NULL && i < saved->len; i++) {
+    const FabSaved *one = &g_array_index (saved, FabSaved, i);
+
+    if (one->kind == FAB_SAVED_NORM && one->is_input)
+      return (double) MAX (one->n_readers, 1);
+  }
+  return 1;
+}
+
+/* Under autocast norms read and write 4 bytes, and every matrix that reads one has a cast of its own: 6 B a number,
+ * where the shape counts 4 for the norm. The residual stream is in 4 bytes, what is added to it in 2: 10 B for 6, and
+ * in the backward pass 12. */
+static double
+autocast_factor (const Sum *sum, const FabOperator *op, double *casts)
+{
+  *casts = 0;
+  if (!sum->params->has_autocast)
+    return 1;
+  if (g_str_has_suffix (op->name, "norm")) {
+    *casts = norm_readers (sum);
+    return 2;
+  }
+  if (g_str_equal (op->name, "residual"))
+    return sum->pass->is_backward ? 2 : 10.0 / 6;
+  return g_str_equal (op->name, "lookup") ? 2 : 1;
 }
 
 static void
 add_memory (Sum *sum, const FabOperator *op)
 {
+  FabKernels kernels = fab_memory_kernels (op->name, &sum->params->kernels, sum->pass->is_backward);
   double bytes = activation_bytes (sum, op) * fab_pass_tokens (sum->pass, op)
-               / (op->is_split ? sum->pass->n_split : 1) * (sum->pass->is_backward ? 2 : 1);
-  guint n_kernels = sum->params->is_fused ? 1 : unfused_kernels (op->name);
+               / (op->is_split ? sum->pass->n_split : 1);
 
-  for (guint i = 0; i < n_kernels; i++)
-    add_kernel (sum, bytes / sum->rates.memory_bytes_per_s);
+  double casts, factor = autocast_factor (sum, op, &casts);
+
+  sum->parts.memory_bound_s += bytes * kernels.bytes_factor * factor
+                             / (sum->rates.memory_bytes_per_s * kernels.rate_factor);
+  sum->parts.memory_bound_s += bytes * casts * 6 / 4 / sum->rates.memory_bytes_per_s;
+  sum->n_kernels += kernels.n_kernels + (guint) casts;
 }
 
-static double
-achievable (const FabPricing *params, const FabDevice *device)
-{
-  if (params->achievable_fraction > 0)
-    return params->achievable_fraction;
-  return usual_shape_fraction
-       * (device->matmul_fraction > 0 ? device->matmul_fraction : unknown_matmul_fraction);
-}
-
-double
-fab_price_pass (const FabPricing *p, const FabDevice *device, const FabPass *pass)
+FabComputeParts
+fab_price_parts (const FabPricing *p, const FabDevice *device, const FabPass *pass)
 {
   Sum sum = { .params = p, .device = device, .pass = pass };
 
@@ -302,7 +286,7 @@ fab_price_pass (const FabPricing *p, const FabDevice *device, const FabPass *pas
   sum.wide_peak_flops_per_s = fab_precision_is_low (pass->precision)
                                 ? fab_device_rate (device, FAB_PRECISION_BF16)
                                 : sum.peak_flops_per_s;
-  sum.rates.flops_per_s = sum.peak_flops_per_s * fmin (1, achievable (p, device) * p->scale_factor);
+  sum.rates.flops_per_s = reached_flops_per_s (&sum, pass->precision);
   sum.rates.memory_bytes_per_s = (double) device->memory_bytes_per_s
                                * fmin (1, p->memory_fraction * p->scale_factor);
   for (guint i = 0; i < pass->segment->operators->len; i++) {
@@ -317,6 +301,17 @@ fab_price_pass (const FabPricing *p, const FabDevice *device, const FabPass *pas
     default: g_assert_not_reached ();
     }
   }
-  return fmax (sum.seconds + sum.n_kernels * fab_ps_to_seconds (p->launch_ps),
-               sum.n_kernels * fab_ps_to_seconds (p->issue_ps));
+  double kernels_s = sum.parts.products_s + sum.parts.attention_s + sum.parts.memory_bound_s;
+  sum.parts.launches_s = sum.n_kernels * fab_ps_to_seconds (p->launch_ps);
+  sum.parts.host_s = fmax (0, sum.n_kernels * fab_ps_to_seconds (p->issue_ps) - kernels_s
+                                  - sum.parts.launches_s);
+  return sum.parts;
+}
+
+double
+fab_price_pass (const FabPricing *pricing, const FabDevice *device, const FabPass *pass)
+{
+  FabComputeParts parts = fab_price_parts (pricing, device, pass);
+
+  return parts.products_s + parts.attention_s + parts.memory_bound_s + parts.launches_s + parts.host_s;
 }

@@ -6,7 +6,7 @@
 #include "models/compute/roofline/price.h"
 #include "models/models.h"
 
-static const char *const attention_names[] = { "flash1", "flash2", "flash3", "cudnn", NULL };
+static const char *const attention_names[] = { "flash1", "flash2", "flash3", "cudnn", "unfused", NULL };
 
 typedef struct {
   FabPricing pricing;
@@ -43,7 +43,7 @@ static const FabParam roofline_params[] = {
             "scores." },
   { .key = "fused",
     .type = FAB_PARAM_BOOL,
-    .offset = G_STRUCT_OFFSET (RooflineParams, pricing.is_fused),
+    .offset = G_STRUCT_OFFSET (RooflineParams, pricing.kernels.is_fused),
     .fallback = "true",
     .help =
         "Each memory-bound operator is one kernel (compiled or hand-written). false: PyTorch without a compiler "

@@ -3,79 +3,108 @@
  *
  *   tiles     = ceil(rows / tm) x ceil(columns / tn) x splits x copies
  *   waves     = ceil(tiles / SMs)
- *   tile time = 2 tm tn x ceil(depth / splits / 32) x 32 / (rate of one SM x s) + overhead
- *   time      = max(waves x tile time, bytes / memory rate),   the least over tiles and splits
+ *   tile time = 2 tm tn x ceil(depth / splits / 64) x 64 / (rate of one SM x s) + overhead
+ *   time      = max(waves x tile time, bytes / memory rate) + start,   the least over tiles and splits
  *
  * A multiprocessor works on one tile at a time, and the last wave takes as long as a full one: tile and wave
  * quantisation (NVIDIA, Matrix Multiplication Background User's Guide). The library chooses tile and number of splits
  * of the depth. Splits add up their parts in memory, in FP32: a write and a read of the result each.
  *
  * s <= 1 is what a tile loses by its size. Per step of the depth it loads tm + tn numbers for tm x tn multiply-adds,
- * and the L2 cache gives all multiprocessors so many bytes a clock. To keep one fed, a number loaded must serve
- *   n = MACs per clock x 2 B / (L2 bytes per clock / SMs)
- *   V100 512 x 2 / (2048 / 80) = 40,  A100 1024 x 2 / (5120 / 108) = 43,  H100 2048 x 2 / (5120 / 132) = 106
+ * and the L2 cache gives all multiprocessors so many bytes a clock. To keep one fed, a number loaded must serve n
  * multiply-adds: s = min(1, tm tn / (tm + tn) / n). On Hopper and Blackwell two multiprocessors of a cluster share
- * the longer side of what they load: tm tn / (shorter + longer / 2). So 64 x 64 runs at 0.74 on an A100 and 128 x 128
- * at 0.81 on an H100. n is the same for all types: FP8 has twice the MACs on half the bytes, TF32 the reverse.
+ * the longer side of what they load: tm tn / (shorter + longer / 2). The fit finds n there at what the smallest tile
+ * has or next to it: no tile of theirs loses anything.
  *
- * Sources: MACs per clock = peak / (2 x SMs x clock): A100 312e12 / (2 x 108 x 1.41e9) = 1024. L2: NVIDIA A100 white
- * paper (see there: 5120 B a clock, V100 2048); H100 as A100 and Blackwell's n as Hopper's are assumed;
- * MI300X: inferred, 16 channels of 128 B a clock for the 38 units of a die. Largest tiles: 256 x 128 to Blackwell
- * (the names of cuBLAS kernels), 256 x 256 on CDNA 3 and 4 (the macro tiles of hipBLASLt).
+ * Four constants of an architecture are fitted to measured products (validate/measured/kernels, `fabricast validate
+ * kernels`), on every second shape, and judged on the others: the share of the accelerator's best product (`matmul`)
+ * that a tile runs at, its overhead (the pipeline is filled, the result is written), n, and what starts a kernel. No
+ * run of a model had a part in them. Largest tiles: 256 x 128 to Blackwell (the names of cuBLAS kernels), 256 x 256 on
+ * CDNA 3 and 4 (the macro tiles of hipBLASLt).
  */
 #include "models/compute/roofline/tiles.h"
 
 #include <math.h>
 
-/* Pipeline filled, result written: two trips to memory of about half a microsecond (inferred: published
- * microbenchmarks show 0.4 to 0.8 us on V100 to H100). The depth counts in steps of 32, the amount that a software
- * pipeline loads at a time. */
-static const double tile_overhead_s = 1e-6;
-enum { DEPTH_STEP = 32, MAX_SPLITS = 16, N_TILES = 6 };
+/* The depth counts in steps of 64, the amount that a software pipeline loads at a time. */
+enum { DEPTH_STEP = 64, MAX_SPLITS = 16, N_TILES = 6 };
 
 typedef struct {
   double rows, columns;
 } Tile;
 
-typedef struct {
-  const char *architecture;
-  double needed;      /* multiply-adds per number that keep a multiprocessor fed: n above */
-  gboolean is_shared; /* by the two multiprocessors of a cluster */
-  gboolean has_huge;  /* tiles of 256 x 256 */
-} Feed;
-
 static const Tile tiles[N_TILES] = { { 64, 64 },   { 64, 128 },  { 128, 64 },
                                      { 128, 128 }, { 128, 256 }, { 256, 128 } };
 static const Tile huge = { 256, 256 };
 
-static const Feed feeds[] = {
-  { "volta", 40, FALSE, FALSE }, { "hopper", 106, TRUE, FALSE }, { "blackwell", 106, TRUE, FALSE },
-  { "cdna3", 38, FALSE, TRUE },  { "cdna4", 76, FALSE, TRUE },   { NULL, 43, FALSE, FALSE },
+/* Fitted by validate/kernels/fit.py, which prints these rows: a share of peak over that of the best product of the same
+ * table, or of the accelerator. FP8 on
+ * Ada and Blackwell: assumed as on Hopper, since their tables have the time of quantising in them; FP4: assumed as FP8.
+ *
+ * What was never measured shape by shape has 0.88 of its best product (products of 8192 cubed,
+ * docs/models/roofline.md), an assumed overhead of 1 us, and the n of its L2 cache, MACs per clock x 2 B / (L2 bytes
+ * per clock / SMs): V100 512 x 2 / (2048 / 80) = 40; MI300X: inferred, 16 channels of 128 B a clock for the 38 units
+ * of a die. */
+static const FabTilesConstants constants[] = {
+  { "hopper", 0.750 / 0.803, 1.41e-6, 0.10e-6, 42.7, 0.94, 0.94, TRUE, FALSE, "h100_gemm" },
+  { "blackwell", 0.698 / 0.763, 0.10e-6, 2.20e-6, 43.5, 0.94, 0.94, TRUE, FALSE, "aic_b200_gemm" },
+  { "ada", 0.595 / 0.768, 0.52e-6, 1.36e-6, 32.0, 0.94, 0.94, FALSE, FALSE, "aic_l40s_gemm" },
+  { "ampere", 0.913 / 0.930, 4.69e-6, 0.10e-6, 54.8, 1, 1, FALSE, FALSE, "aic_a100_gemm" },
+  { "volta", 0.88, 1e-6, 0, 40, 1, 1, FALSE, FALSE, NULL },
+  { "cdna3", 0.88, 1e-6, 0, 38, 1, 1, FALSE, TRUE, NULL },
+  { "cdna4", 0.88, 1e-6, 0, 76, 1, 1, FALSE, TRUE, NULL },
+  { NULL, 0.88, 1e-6, 0, 43, 1, 1, FALSE, FALSE, NULL },
 };
 
-static const Feed *
-feed_of (const char *architecture)
+/* What no table has: the middle of the measured ones. */
+static const double unknown_matmul_fraction = 0.8;
+
+const FabTilesConstants *
+fab_tiles_constants (guint *n)
+{
+  *n = G_N_ELEMENTS (constants);
+  return constants;
+}
+
+static const FabTilesConstants *
+constants_of (const char *architecture)
 {
   guint i = 0;
 
-  while (feeds[i].architecture != NULL && g_strcmp0 (feeds[i].architecture, architecture) != 0)
+  while (constants[i].architecture != NULL && g_strcmp0 (constants[i].architecture, architecture) != 0)
     i++;
-  return &feeds[i];
+  return &constants[i];
+}
+
+gboolean
+fab_tiles_are_measured (const FabDevice *device)
+{
+  return constants_of (device->architecture)->fitted_to != NULL;
+}
+
+double
+fab_tiles_share (const FabDevice *device, FabPrecision precision)
+{
+  const FabTilesConstants *c = constants_of (device->architecture);
+  double best = device->matmul_fraction > 0 ? device->matmul_fraction : unknown_matmul_fraction;
+  double bytes = fab_precision_operand_bytes (precision);
+
+  return best * c->best_share * (bytes < 1 ? c->fp4_share : bytes < 2 ? c->fp8_share : 1);
 }
 
 /* More multiply-adds per number than needed win nothing. */
 static double
-tile_speed (const Tile *tile, const Feed *feed)
+tile_speed (const Tile *tile, const FabTilesConstants *c)
 {
   double shorter = fmin (tile->rows, tile->columns), longer = fmax (tile->rows, tile->columns);
-  double loads = shorter + longer / (feed->is_shared ? 2 : 1);
+  double loads = shorter + longer / (c->is_shared ? 2 : 1);
 
-  return fmin (1, shorter * longer / loads / feed->needed);
+  return fmin (1, shorter * longer / loads / c->needed);
 }
 
 static double
 compute_seconds (const FabMatmul *matmul, const Tile *tile, double splits, double n_sms,
-                 double sm_flops_per_s)
+                 double sm_flops_per_s, double tile_overhead_s)
 {
   double n_tiles = ceil (matmul->rows / tile->rows) * ceil (matmul->columns / tile->columns) * splits
                  * matmul->n_copies;
@@ -87,7 +116,7 @@ compute_seconds (const FabMatmul *matmul, const Tile *tile, double splits, doubl
 
 static double
 least_over_splits (const FabMatmul *matmul, const Tile *tile, double n_sms, double sm_flops_per_s,
-                   double memory_bytes_per_s)
+                   double tile_overhead_s, double memory_bytes_per_s)
 {
   double results = matmul->rows * matmul->columns * matmul->n_copies;
   double least = INFINITY;
@@ -95,7 +124,8 @@ least_over_splits (const FabMatmul *matmul, const Tile *tile, double n_sms, doub
   for (guint splits = 1; splits <= MAX_SPLITS; splits *= 2) {
     double sums_s = splits > 1 ? 2.0 * 4 * splits * results / memory_bytes_per_s : 0;
 
-    least = fmin (least, compute_seconds (matmul, tile, splits, n_sms, sm_flops_per_s) + sums_s);
+    least = fmin (least,
+                  compute_seconds (matmul, tile, splits, n_sms, sm_flops_per_s, tile_overhead_s) + sums_s);
   }
   return least;
 }
@@ -104,7 +134,7 @@ double
 fab_tiles_seconds (const FabDevice *device, const FabReachedRates *rates, const FabMatmul *matmul,
                    double operand_bytes, double result_bytes)
 {
-  const Feed *feed = feed_of (device->architecture);
+  const FabTilesConstants *c = constants_of (device->architecture);
   double bytes = ((matmul->rows + matmul->columns) * matmul->depth * operand_bytes
                   + matmul->rows * matmul->columns * result_bytes)
                * matmul->n_copies;
@@ -115,12 +145,12 @@ fab_tiles_seconds (const FabDevice *device, const FabReachedRates *rates, const 
     return fmax (flops / rates->flops_per_s, memory_s);
   for (guint i = 0; i <= N_TILES; i++) {
     const Tile *tile = i < N_TILES ? &tiles[i] : &huge;
-    double sm_flops_per_s = rates->flops_per_s / device->n_sms * tile_speed (tile, feed);
+    double sm_flops_per_s = rates->flops_per_s / device->n_sms * tile_speed (tile, c);
 
-    if (i == N_TILES && !feed->has_huge)
+    if (i == N_TILES && !c->has_huge)
       continue;
-    least = fmin (least,
-                  least_over_splits (matmul, tile, device->n_sms, sm_flops_per_s, rates->memory_bytes_per_s));
+    least = fmin (least, least_over_splits (matmul, tile, device->n_sms, sm_flops_per_s, c->tile_s,
+                                            rates->memory_bytes_per_s));
   }
-  return fmax (least, memory_s);
+  return fmax (least, memory_s) + c->kernel_s;
 }

@@ -5,7 +5,7 @@
 #include "models/models.h"
 #include "sim/execution/layers.h"
 
-typedef enum { FAB_ATTENTION_FLASH, FAB_ATTENTION_FULL } FabAttentionKernel;
+typedef enum { FAB_ATTENTION_FLASH, FAB_ATTENTION_FULL } FabAttentionShape;
 typedef enum { FAB_NORM_AUTO, FAB_NORM_LAYER, FAB_NORM_RMS, FAB_NORM_NONE } FabNormKind;
 typedef enum { FAB_BIASES_AUTO, FAB_BIASES_YES, FAB_BIASES_NO } FabBiases;
 
@@ -38,7 +38,7 @@ typedef struct {
   gboolean is_gated, is_tied, has_biases, has_qk_norm, has_sinks, has_dropout;
   gint qkv_biases, projection_biases; /* FabBiases */
   gint norm;                          /* FabNormKind */
-  gint attention;                     /* FabAttentionKernel */
+  gint attention;                     /* FabAttentionShape */
   FabLatentParams latent;
   FabWindowParams window;
   FabMambaParams mamba;

@@ -114,11 +114,11 @@ scale_by_rates (Job *self, FabJobTotals *totals)
   low = MIN (memory, matrices);
   high = MAX (memory, matrices);
   self->compute_scale *= sqrt (low * high);
-  totals->compute_known = (FabEfficiency){ .name = "ratio of rates",
-                                           .scale_factor = 1,
-                                           .low_factor = sqrt (low / high),
-                                           .high_factor = sqrt (high / low),
-                                           .evidence = FAB_EFFICIENCY_ASSUMED };
+  totals->compute_known = (FabSetup){ .name = "ratio of rates",
+                                      .time_factor = 1,
+                                      .low_factor = sqrt (low / high),
+                                      .high_factor = sqrt (high / low),
+                                      .evidence = FAB_SETUP_ASSUMED };
   totals->has_compute_known = high > low;
 }
 

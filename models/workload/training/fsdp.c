@@ -155,14 +155,51 @@ fsdp_gather (Fsdp *self, guint index, const FabTaskId *after)
   unit->is_coming = TRUE;
 }
 
+/* FSDP2 (fully_shard, public from PyTorch 2.6). */
+static gboolean
+fsdp_is_second (const Fsdp *self)
+{
+  return self->stage->train->software.pytorch >= 206;
+}
+
+/* FSDP2 gathers into one buffer, from which each parameter is copied (foreach_all_gather_copy_out): read and written
+ * in 2 bytes, on the stream of the computation. FSDP1 gathers flat parameters, of which weights are views. */
+static void
+fsdp_copy_out (Fsdp *self, const Unit *unit)
+{
+  double parameters = (double) (unit->parameters + unit->experts);
+
+  if (fsdp_is_second (self) && self->n_shards > 1)
+    stage_move (self->stage, parameters * 2 * (double) stage_weight_bytes (self->stage),
+                g_strdup_printf ("%s.copy_out", unit->name));
+}
+
+/* Before gradients are reduced they are copied into one buffer, on the stream of the computation: read in the type of
+ * the weights, and written in that of the reduction (FSDP2, chunk_cat) or first put together in their own (FSDP1, the
+ * backward pass of the views). */
+static void
+fsdp_copy_in (Fsdp *self, const Unit *unit)
+{
+  double parameters = (double) (unit->trained + unit->trained_experts);
+  double weight = (double) stage_weight_bytes (self->stage);
+  double gradient = (double) gradient_bytes[fsdp_units_params_of (self)->gradient];
+  double cast = fsdp_is_second (self) || gradient <= weight ? 0 : weight + gradient;
+
+  if (self->n_shards > 1)
+    stage_move (self->stage, parameters * (weight + (fsdp_is_second (self) ? gradient : weight) + cast),
+                g_strdup_printf ("%s.copy_in", unit->name));
+}
+
 /* Makes the next compute task wait until the unit is whole. */
 static void
 fsdp_await (Fsdp *self, guint index)
 {
   Unit *unit = fsdp_unit (self, index);
 
-  if (unit->is_coming)
+  if (unit->is_coming) {
     stage_wait_all (self->stage, unit->gathers);
+    fsdp_copy_out (self, unit);
+  }
   unit->is_coming = FALSE;
   unit->is_whole = TRUE;
 }
@@ -366,8 +403,11 @@ reduce (Fsdp *self, guint index)
   FabBytes bytes = fsdp_unit (self, index)->trained * gradient_bytes[p->gradient]
                  / count_shards (self->stage);
   Comm replicas = { STREAM_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
-  FabTaskId sum = self->stage->last_compute, whole;
+  FabTaskId sum, whole;
   guint n_before = self->sums->len;
+
+  fsdp_copy_in (self, fsdp_unit (self, index));
+  sum = self->stage->last_compute;
 
   fsdp_model_parallel (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
                        &self->stage->last_compute, self->sums);
@@ -466,6 +506,7 @@ memory (const Stage *stage, FabJobTotals *totals)
 
 static const Strategy fsdp_strategy = {
   .stack = "eager",
+  .hands_over_weights = TRUE,
   .begin = begin,
   .before_forward = before_forward,
   .after_forward = after_forward,

@@ -99,7 +99,9 @@ typedef struct {
 
 /* Hooks of a strategy, which are called while the tasks of a stage are being made. NULL: nothing to do. */
 typedef struct {
-  const char *stack; /* software whose efficiency kernels have, where the job does not say another one */
+  /* Weights reach products in 16 bits, whatever the type is in which ranks keep them. */
+  gboolean hands_over_weights;
+  const char *stack; /* usual software of such jobs, where the job does not say another one */
   void (*begin) (Stage *stage);
   void (*before_forward) (Stage *stage, const PassAt *at);
   void (*after_forward) (Stage *stage, const PassAt *at);
@@ -151,9 +153,10 @@ struct _Train {
   /* [n_stages] guint: collectives that all bins of a stage join, in the order in which they were made. */
   GArray **shared;
   Slow *slow;
-  double tokens;                 /* of one rank in one micro-batch */
-  FabEfficiencyFound efficiency; /* of the software stack; zeroes: the compute model needs none */
-  gboolean has_efficiency;
+  double tokens;  /* of one rank in one micro-batch */
+  FabSetup setup; /* what such runs take beyond the priced time */
+  gboolean has_setup;
+  FabSoftware software;
   double checkpoint_s; /* what checkpoints add to a step, of the stage that pays most */
   double waiting;      /* factor on the time of every kernel: slow_waiting () */
   gint64 *transfers;   /* [n_transfers] collective of each transfer between stages; -1: not made yet */

@@ -68,20 +68,30 @@ typedef struct {
   double kept, most; /* bytes of a number of the logits */
 } LossBytes;
 
-static Loss
-loss_of (const Kept *self)
+/* Plain PyTorch computes the loss on logits as they are; trainers with FSDP and DeepSpeed cast them (torchtitan's and
+ * transformers' losses call float ()). */
+static gboolean
+is_plain_eager (const Train *train)
 {
-  Loss loss = (Loss) self->train->params->memory.loss;
+  return train->params->memory.states == STATES_PURE
+      || (g_str_equal (train->software.stack, "eager") && !train->strategy->hands_over_weights);
+}
+
+Loss
+kept_loss (const Train *train, gboolean is_autocast)
+{
+  Loss loss = (Loss) train->params->memory.loss;
+  FabKernelStyle kernels = train_kernels (train);
 
   if (loss != LOSS_AUTO)
     return loss;
-  if (self->kernels == FAB_KERNELS_COMPILED)
+  if (kernels == FAB_KERNELS_COMPILED)
     return LOSS_FUSED;
-  if (self->kernels == FAB_KERNELS_FUSED)
+  if (kernels == FAB_KERNELS_FUSED)
     return LOSS_FP32;
-  if (self->train->params->memory.states == STATES_PURE)
-    return LOSS_PLAIN;
-  return self->is_autocast ? LOSS_AUTOCAST : LOSS_FP32;
+  if (is_autocast)
+    return LOSS_AUTOCAST;
+  return is_plain_eager (train) ? LOSS_PLAIN : LOSS_FP32;
 }
 
 /* PyTorch's log-softmax keeps its output. Its backward pass reads that and the gradient of it, and writes the gradient
@@ -92,7 +102,7 @@ loss_bytes (const Kept *self)
 {
   double b = 2 * self->number;
 
-  switch (loss_of (self)) {
+  switch (kept_loss (self->train, self->is_autocast)) {
   case LOSS_PLAIN: return (LossBytes){ b, 3 * b };
   case LOSS_AUTOCAST: return (LossBytes){ 4, 8 + b };
   case LOSS_FP32: return self->kernels == FAB_KERNELS_FUSED ? (LossBytes){ 4, 4 + b } : (LossBytes){ 4, 12 };

@@ -30,5 +30,8 @@ typedef struct {
  * products read casts. */
 KeptLayer kept_layer (const Train *train, guint index, gboolean casts_weights);
 
+/* What the loss makes of the logits, where the keys leave it to the software. */
+Loss kept_loss (const Train *train, gboolean is_autocast);
+
 /* Whether products run under autocast: weights are FP32, and no strategy hands them over in 16 bits. */
 gboolean kept_is_autocast (const Train *train, gboolean casts_weights);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/keys.h"
 
+#include "models/models.h"
+
 #include <string.h>
 
 #include "models/workload/training/choices.h"
@@ -36,6 +38,10 @@ void
 train_check (const TrainParams *params, FabCheck *check)
 {
   parallel_check (&params->parallel, check);
+  if (software_has_release (&params->software) && fab_pytorch_release (params->software.pytorch) == 0)
+    fab_check_fail (
+        check, &params->software.pytorch,
+        "there is no such release of PyTorch; give one from 1.8 to 2.11, or a month such as 2024-06");
   fab_loader_check (&params->data_loader, check);
   check_recompute (params, check);
   if (params->global_batch > 0 && params->accumulation > 1)

@@ -6,6 +6,7 @@
 #include "models/workload/training/outer.h"
 #include "models/workload/training/parallel.h"
 #include "models/workload/training/slow.h"
+#include "models/workload/training/software.h"
 #include "models/workload/training/storage.h"
 #include "sim/execution/workload.h"
 
@@ -19,6 +20,7 @@ typedef struct {
   const char *recompute_modules; /* NULL: none */
   MemoryParams memory;
   FabModelChoice compute;
+  SoftwareParams software;
   FabBytes optimizer_bytes_per_parameter;
   FabBytes state_bytes_per_parameter;
   gboolean clips;
@@ -141,6 +143,12 @@ extern const FabBytes gradient_bytes[];     /* of one number of each of these ty
         .fallback = "auto",                                                                                  \
         .models = FAB_MODEL_COMPUTE,                                                                         \
         .help = "Model that turns FLOPs into time." },                                                       \
+      { .key = "software",                                                                                   \
+        .type = FAB_PARAM_TABLE,                                                                             \
+        .offset = TRAIN_ROW (type_, field_, software),                                                       \
+        .table = software_params,                                                                            \
+        .table_size = sizeof (SoftwareParams),                                                               \
+        .help = "Releases of the software that the job runs, and kernels that it chose." },                  \
       { .key = "trains",                                                                                     \
         .type = FAB_PARAM_CHOICE,                                                                            \
         .offset = TRAIN_ROW (type_, field_, trains),                                                         \

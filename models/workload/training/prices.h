@@ -27,3 +27,6 @@ double train_part_seconds (const Train *train, const FabLayer *layer, const FabS
 
 /* Time that a rank computes in the forward and the backward pass of one micro-batch through a layer. */
 double train_layer_seconds (const Train *train, guint layer);
+
+/* Adds what a micro-batch of the first stage is made of, forward and backward, to the totals of the job. */
+void train_add_parts (const Train *train, FabJobTotals *totals);

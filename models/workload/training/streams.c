@@ -56,6 +56,20 @@ stage_compute (Stage *stage, double seconds, char *name)
   return task;
 }
 
+void
+stage_move (Stage *stage, double bytes, char *name)
+{
+  const double elementwise_share =
+      0.85; /* of the memory rate: h100_memory_bound (validate/measured/kernels) */
+  const Train *train = stage->train;
+
+  if (train->has_setup && bytes > 0)
+    stage_compute (stage, bytes / elementwise_share / (double) train->env->cluster->device.memory_bytes_per_s,
+                   name);
+  else
+    g_free (name);
+}
+
 gboolean
 stage_follow (Stage *stage, guint *collective)
 {

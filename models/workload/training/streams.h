@@ -10,6 +10,10 @@ guint stage_stream (Stage *stage, StreamKind stream);
 
 /* Adds a compute task, which waits for all tasks of stage_wait (). Takes `name`. */
 FabTaskId stage_compute (Stage *stage, double seconds, char *name);
+
+/* Adds a compute task that moves so many bytes through memory as fast as elementwise kernels do, where the compute
+ * model has software of its own (takes `name`). */
+void stage_move (Stage *stage, double bytes, char *name);
 void stage_wait (Stage *stage, FabTaskId task);
 
 /* Concurrent groups (sim/collective/plan/concurrent_groups.h), which live as long as the job. NULL: train->error is

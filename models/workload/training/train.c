@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/train.h"
+#include "models/workload/training/kept.h"
+#include "models/workload/training/prices.h"
+
+#include "models/models.h"
 
 #include <math.h>
 
@@ -228,15 +232,29 @@ agree_on_norm (Stage *stage)
   stage_wait (stage, task);
 }
 
-/* What Adam moves in mixed precision (the help of optimizer_traffic), where kernels are as fast as they were measured:
+/* A gradient in FP32 is read for the norm, and read and written when it is scaled (clip_grad_norm_). */
+static const double clip_bytes = 12;
+
+/* Rates of one H100 with 402e6 parameters in FP32, which move 28 B each (h100_memory_bound, validate/measured/kernels):
+ * a fused kernel moves 2.44 TB/s of 3.35; foreach needs 2.79 times as long. */
+static const double fused_adam_rate = 0.73, foreach_adam_factor = 2.79;
+
+/* What Adam moves: gradient and two moments are read, and moments and weights written; mixed precision has a master
+ * weight beside a 16-bit one (the help of optimizer_traffic). Where kernels are as fast as they were measured:
  * such a time is one of whole steps. */
 static double
 optimizer_traffic (const Train *train)
 {
-  const double adam_bytes = 30;
+  const double adam_bytes = train->params->memory.states == STATES_PURE ? 14
+                          : train->params->memory.states == STATES_FP32 ? 28
+                                                                        : 30;
   FabBytes said = train->params->optimizer_bytes_per_parameter;
 
-  return said > 0 ? (double) said : train->has_efficiency ? adam_bytes : 0;
+  double bytes = said > 0 ? (double) said : train->has_setup ? adam_bytes : 0;
+
+  if (!train->has_setup)
+    return bytes;
+  return bytes / fused_adam_rate * (train->software.adam == FAB_ADAM_FOREACH ? foreach_adam_factor : 1);
 }
 
 static void
@@ -251,6 +269,8 @@ optimize (Stage *stage)
   if (strategy->before_optimizer)
     strategy->before_optimizer (stage);
   agree_on_norm (stage);
+  if (train->params->clips)
+    stage_move (stage, parameters * clip_bytes, g_strdup ("clip"));
   if (strategy->optimizes && strategy->optimizes (stage))
     bytes = 0;
   stage_compute (stage, bytes / (double) train->env->cluster->device.memory_bytes_per_s,
@@ -396,22 +416,72 @@ slow_down (Train *train, FabJobTotals *totals)
   totals->slowness_free = slow_classes_free;
 }
 
-/* Finds the efficiency of the job's software, where the compute model needs one. */
-static void
-find_efficiency (Train *train)
+static FabLoss
+loss_kernels (Loss loss)
 {
-  const TrainParams *params = train->params;
-  const FabComputeOps *ops = (const FabComputeOps *) params->compute.info;
+  switch (loss) {
+  case LOSS_FP32:
+  case LOSS_AUTOCAST: return FAB_LOSS_FP32;
+  case LOSS_FUSED:
+  case LOSS_IN_PLACE: return FAB_LOSS_FUSED;
+  case LOSS_AUTO:
+  case LOSS_PLAIN: break;
+  }
+  return FAB_LOSS_LOGITS;
+}
 
-  if (ops->stack == NULL || train->env->find_efficiency == NULL)
+/* The software that runs the job: what the compute model says, or the usual one of the kind of job. */
+static void
+find_software (Train *train)
+{
+  const SoftwareParams *said = &train->params->software;
+  const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
+  const char *stack = ops->stack != NULL ? ops->stack (train->params->compute.params) : "auto";
+
+  train->software = (FabSoftware){
+    .stack = g_str_equal (stack, "auto") ? train->strategy->stack : stack,
+    .pytorch = software_has_release (said) ? fab_pytorch_release (said->pytorch)
+                                           : fab_pytorch_usual (train->env->cluster->device.architecture),
+    .is_pytorch_said = software_has_release (said),
+    .adam = (FabAdam) said->optimizer
+  };
+  train->software.has_autocast = train->params->memory.states == STATES_FP32
+                              && !train->strategy->hands_over_weights && kept_is_autocast (train, TRUE)
+                              && train_kernels (train) != FAB_KERNELS_FUSED;
+  train->software.loss = loss_kernels (kept_loss (train, train->software.has_autocast));
+}
+
+static gboolean
+knows_kernels (const Train *train)
+{
+  const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
+
+  return ops->knows == NULL || ops->knows (&train->env->cluster->device);
+}
+
+static FabComputeBasis
+compute_basis (const Train *train)
+{
+  const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
+
+  return ops->basis != NULL ? ops->basis (train->params->compute.params) : FAB_COMPUTE_ANCHORED;
+}
+
+/* What such runs take beyond what is priced. A single rank waits for no other, and a measured run that the compute was
+ * scaled to has it already. */
+static void
+find_setup (Train *train)
+{
+  const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
+  FabSetupKey key = { .stack = train->software.stack };
+
+  train->setup = (FabSetup){ .time_factor = 1, .low_factor = 1, .high_factor = 1 };
+  train->has_setup = ops->stack != NULL && train->env->find_setup != NULL;
+  if (!train->has_setup)
     return;
-  const char *stack = ops->stack (params->compute.params);
-  FabEfficiencyKey key = { .generation = train->env->cluster->device.architecture,
-                           .precision = fab_precision_names[params->precision],
-                           .stack = g_str_equal (stack, "auto") ? train->strategy->stack : stack };
-
-  train->efficiency = train->env->find_efficiency (train->env->catalog, &key);
-  train->has_efficiency = TRUE;
+  train->setup = train->env->find_setup (train->env->catalog, &key);
+  if (train->layout.n_ranks == 1 || compute_basis (train) == FAB_COMPUTE_ANCHORED)
+    train->setup.time_factor = 1;
 }
 
 static void
@@ -433,7 +503,7 @@ expand (const FabWorkloadEnv *env, const TrainParams *params)
 
 /* A capped clock is uncertain too: both errors together, in quadrature of their logarithms. */
 static void
-add_power_cap (const FabDevice *device, FabEfficiency *known)
+add_power_cap (const FabDevice *device, FabSetup *known)
 {
   const FabClockBand *band = &device->cap_band;
 
@@ -443,27 +513,24 @@ add_power_cap (const FabDevice *device, FabEfficiency *known)
   known->high_factor = exp (hypot (log (known->high_factor), log (band->high_factor)));
 }
 
-/* How far off the times of compute may be. A time that rests on operators alone lacks the efficiency of its cell, by
- * which whole models were slower when they were measured; one that a person fixed is as far off as anchored ones. */
+/* How far off the times of compute may be. A time that rests on operators alone lacks what published runs take beyond
+ * them; one that a person fixed is as far off as anchored ones. */
 static void
 find_compute_known (const Train *train, FabJobTotals *totals)
 {
   const TrainParams *params = train->params;
-  const FabComputeOps *ops = (const FabComputeOps *) params->compute.info;
-  FabComputeBasis basis = ops->basis != NULL ? ops->basis (params->compute.params) : FAB_COMPUTE_ANCHORED;
-  FabEfficiencyKey key = { .generation = train->env->cluster->device.architecture,
-                           .precision = fab_precision_names[params->precision],
-                           .stack = train->strategy->stack,
-                           .is_anchored = basis == FAB_COMPUTE_ANCHORED };
-  FabEfficiency *known = &totals->compute_known;
+  FabComputeBasis basis = compute_basis (train);
+  FabSetupKey key = { .stack = train->software.stack, .is_anchored = basis == FAB_COMPUTE_ANCHORED };
+  FabSetup *known = &totals->compute_known;
 
-  if (train->env->find_efficiency == NULL)
+  if (train->env->find_setup == NULL)
     return;
-  *known = basis == FAB_COMPUTE_EFFICIENCY ? train->efficiency.values
-                                           : train->env->find_efficiency (train->env->catalog, &key).values;
-  if (basis == FAB_COMPUTE_OPERATORS) {
-    known->low_factor = MIN (known->low_factor / known->scale_factor, 1);
-    known->high_factor = MAX (known->high_factor / known->scale_factor, 1);
+  *known = train->env->find_setup (train->env->catalog, &key);
+  known->generation = train->env->cluster->device.architecture;
+  known->precision = fab_precision_names[params->precision];
+  if (basis == FAB_COMPUTE_OPERATORS && train->layout.n_ranks > 1) {
+    known->low_factor = MIN (known->low_factor * known->time_factor, 1);
+    known->high_factor = MAX (known->high_factor * known->time_factor, 1);
   }
   add_power_cap (&train->env->cluster->device, known);
   totals->has_compute_known = known->high_factor > known->low_factor;
@@ -502,7 +569,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
                                 ((const FabComputeOps *) params->compute.info)->is_of_average_gpu);
   train.stack = expand (env, params);
   train.tokens = (double) params->micro_batch * (double) params->sequence / train.layout.size[AXIS_CONTEXT];
-  find_efficiency (&train);
+  find_software (&train);
+  find_setup (&train);
   find_compute_known (&train, totals);
   train.concurrent_groups = g_array_new (FALSE, FALSE, sizeof (KnownFamily));
   train.prices = g_hash_table_new_full (NULL, NULL, NULL, g_free);
@@ -528,8 +596,12 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
   for (guint s = 0; s < train.n_alone && strategy->memory; s++)
     add_memory (&train.alone[s], totals);
   totals->uses_seed = params->jitter.cv > 0 || params->parallel.moe.imbalance_cv > 0;
-  totals->efficiency = train.efficiency;
-  totals->has_efficiency = train.has_efficiency;
+  totals->setup = train.setup;
+  train_add_parts (&train, totals);
+  totals->stack = train.software.stack;
+  totals->has_measured_kernels = knows_kernels (&train);
+  totals->software = train.software;
+  totals->has_setup = train.has_setup;
   totals->waiting = train.waiting;
   slow_down (&train, totals);
   return count_checkpoint (&train, totals, error);

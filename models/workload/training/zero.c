@@ -199,6 +199,7 @@ memory (const Stage *stage, FabJobTotals *totals)
 
 static const Strategy zero12_strategy = {
   .stack = "deepspeed",
+  .hands_over_weights = TRUE,
   .begin = begin,
   .gradient = gradient,
   .splits_backward = reduces,
@@ -685,6 +686,7 @@ zero3_memory (const Stage *stage, FabJobTotals *totals)
 
 static const Strategy zero3_strategy = {
   .stack = "deepspeed",
+  .hands_over_weights = TRUE,
   .begin = zero3_begin,
   .before_forward = before_forward,
   .before_backward = before_backward,

@@ -164,7 +164,7 @@ faster_messages (void **state)
   "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n" \
   "job: {kind: ddp, model: gpt2-xl, sequence: 1024, compute: {kind: mfu}}\n"
 #define EFFICIENCIES \
-  "efficiencies: [{name: anchored, stack: anchored, low: 0.8, high: 1.5, rows: 6, groups: 2, sources: 1}]\n"
+  "setups: [{name: anchored, stack: anchored, low: 0.8, high: 1.5, rows: 6, groups: 2, sources: 1}]\n"
 
 /* One GPU only computes: its step is as far off as compute that a person fixed, from 0.8 to 1.5 times as long. */
 static void

@@ -190,7 +190,7 @@ add_run (GArray *rows, FabTrainingRow *measured, char **cells, const Run *run)
   row.blind.step.cell = (FabTrainingCell){ .generation = run->generation,
                                            .precision = "bf16",
                                            .stack = "eager",
-                                           .scale_factor = 1,
+                                           .time_factor = 1,
                                            .low_factor = 0.5,
                                            .high_factor = 2 };
   g_array_append_val (rows, row);
@@ -198,7 +198,7 @@ add_run (GArray *rows, FabTrainingRow *measured, char **cells, const Run *run)
 
 /* The first two runs differ in GPUs, the first and the third in the model, the first and the fourth in NICs, of which
  * compute knows nothing; the fifth is the first measured again. All others differ in two things. The last is on another
- * accelerator, whatever else differs; no other source has efficiencies, and so the two of that model have one scale. */
+ * accelerator, whatever else differs; the two have one factor. */
 static void
 runs_make_pairs (G_GNUC_UNUSED void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* efficiencies.c - points from rows; the file; the tables of what is left out. */
-#include "validate/efficiencies/efficiencies.h"
+/* setups.c - points from rows; the file; the tables of what is left out. */
+#include "validate/setups/setups.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,19 +17,19 @@ typedef struct {
   const FabTrainingComparison *row;
   const char *group;
   gboolean is_exact; /* to be played until it takes the measured time */
-  double log_scale;
+  double log_factor;
   gboolean is_passed_over;       /* its group has enough others */
   gboolean is_found, is_waiting; /* waiting: it has a scale, at which too much communication is exposed */
 } Row;
 
-struct _FabEfficiencies {
+struct _FabSetups {
   const FabTrainingEnv *env;
   GStringChunk *texts;
   GArray *rows;     /* Row, of all that have a blind prediction */
-  GArray *points;   /* FabEfficiencyPoint: of rows whose compute is what the step waits for */
-  GArray *anchored; /* FabEfficiencyPoint: residuals of anchored predictions */
+  GArray *points;   /* FabSetupPoint: of rows whose compute is what the step waits for */
+  GArray *anchored; /* FabSetupPoint: residuals of anchored predictions */
   guint n_exposed, n_unfitted;
-  FabEfficienciesFit *fit;
+  FabSetupsFit *fit;
 };
 
 static const char *
@@ -42,7 +42,7 @@ cell_text (const FabTrainingResult *result, const FabTrainingComparison *row, co
 
 /* Model and GPU, as those that calibrate are chosen by. */
 static const char *
-group_of (FabEfficiencies *self, const FabTrainingResult *result, const FabTrainingComparison *row)
+group_of (FabSetups *self, const FabTrainingResult *result, const FabTrainingComparison *row)
 {
   g_autofree char *group = g_strdup_printf ("%s %s", cell_text (result, row, "model"),
                                             cell_text (result, row, "gpu"));
@@ -73,7 +73,7 @@ is_exposed (const FabTrainingStep *step)
 }
 
 static void
-collect (FabEfficiencies *self, const FabTrainingResult *result)
+collect (FabSetups *self, const FabTrainingResult *result)
 {
   for (guint i = 0; i < result->rows->len; i++) {
     const FabTrainingComparison *row = &g_array_index (result->rows, FabTrainingComparison, i);
@@ -83,16 +83,16 @@ collect (FabEfficiencies *self, const FabTrainingResult *result)
       continue;
     made.group = group_of (self, result, row);
     /* to first order, which is enough for what is only compared with */
-    made.log_scale = log (row->blind.step.cell.scale_factor) - row->blind.residual;
+    made.log_factor = log (row->blind.step.cell.time_factor) + row->blind.residual;
     made.is_found = row->is_calibration
-                 || (!is_exposed (&row->blind.step) && made.log_scale >= log (FAB_TRAINING_LEAST_SCALE));
+                 || (!is_exposed (&row->blind.step) && made.log_factor <= -log (FAB_TRAINING_LEAST_SCALE));
     g_array_append_val (self->rows, made);
   }
 }
 
 /* Which rows of each group that calibrates are played: evenly, at most so many. */
 static void
-choose_exact (FabEfficiencies *self)
+choose_exact (FabSetups *self)
 {
   for (guint i = 0; i < self->rows->len; i++) {
     const Row *first = &g_array_index (self->rows, Row, i);
@@ -122,7 +122,7 @@ choose_exact (FabEfficiencies *self)
 static void
 fit_row (gpointer data, guint item)
 {
-  FabEfficiencies *self = data;
+  FabSetups *self = data;
   Row *row = &g_array_index (self->rows, Row, item);
   FabTrainingStep step;
   double scale;
@@ -131,29 +131,23 @@ fit_row (gpointer data, guint item)
     return;
   g_autoptr (FabTrainingRun) run = fab_training_run_open (row->result->source, row->row->row, self->env,
                                                           NULL);
-  row->is_found = run != NULL
-               && fab_training_run_fit_cell (run, &row->row->blind.step, row->row->measured->step_s, &scale,
-                                             &step, NULL);
+  step = row->row->blind.step;
+  row->is_found = run != NULL && fab_training_run_fit (run, row->row->measured->step_s, &scale, &step, NULL);
   if (!row->is_found)
     return;
-  row->log_scale = log (scale);
+  row->log_factor = -log (scale);
   row->is_waiting = is_exposed (&step);
   row->is_found = !row->is_waiting;
 }
 
 static void
-make_points (FabEfficiencies *self)
+make_points (FabSetups *self)
 {
   for (guint i = 0; i < self->rows->len; i++) {
     const Row *row = &g_array_index (self->rows, Row, i);
     const FabTrainingCell *cell = &row->row->blind.step.cell;
-    FabEfficiencyPoint point = { row->result->source->spec->name,
-                                 row->group,
-                                 cell->generation,
-                                 cell->precision,
-                                 cell->stack,
-                                 row->log_scale,
-                                 row->row->is_calibration };
+    FabSetupPoint point = { row->result->source->spec->name, row->group, cell->stack, row->log_factor,
+                            row->row->is_calibration };
 
     if (row->is_found)
       g_array_append_val (self->points, point);
@@ -162,36 +156,34 @@ make_points (FabEfficiencies *self)
 
 /* Of rows that were predicted with an anchor, and of which some group calibrates. */
 static void
-collect_anchored (FabEfficiencies *self, const FabTrainingResult *result)
+collect_anchored (FabSetups *self, const FabTrainingResult *result)
 {
   for (guint i = 0; i < result->rows->len; i++) {
     const FabTrainingComparison *row = &g_array_index (result->rows, FabTrainingComparison, i);
-    FabEfficiencyPoint point = { .source = result->source->spec->name,
-                                 .generation = "",
-                                 .precision = "",
-                                 .stack = "",
-                                 .is_calibration = row->is_calibration };
+    FabSetupPoint point = { .source = result->source->spec->name,
+                            .stack = "",
+                            .is_calibration = row->is_calibration };
 
     if (row->role != FAB_RUN_JUDGED && row->role != FAB_RUN_ONE_NODE && row->role != FAB_RUN_LAYOUT_ANCHOR)
       continue;
     if (is_exposed (&row->predicted))
       continue;
     point.group = group_of (self, result, row);
-    point.log_scale = fab_training_residual (&row->predicted, row->measured->step_s);
+    point.log_factor = fab_training_residual (&row->predicted, row->measured->step_s);
     g_array_append_val (self->anchored, point);
   }
 }
 
-FabEfficiencies *
-fab_efficiencies_new (const FabTrainingReport *report, const FabTrainingEnv *env)
+FabSetups *
+fab_setups_new (const FabTrainingReport *report, const FabTrainingEnv *env)
 {
-  FabEfficiencies *self = g_new0 (FabEfficiencies, 1);
+  FabSetups *self = g_new0 (FabSetups, 1);
 
   self->env = env;
   self->texts = g_string_chunk_new (1024);
   self->rows = g_array_new (FALSE, FALSE, sizeof (Row));
-  self->points = g_array_new (FALSE, FALSE, sizeof (FabEfficiencyPoint));
-  self->anchored = g_array_new (FALSE, FALSE, sizeof (FabEfficiencyPoint));
+  self->points = g_array_new (FALSE, FALSE, sizeof (FabSetupPoint));
+  self->anchored = g_array_new (FALSE, FALSE, sizeof (FabSetupPoint));
   for (guint i = 0; i < report->results->len; i++) {
     collect (self, g_ptr_array_index (report->results, i));
     collect_anchored (self, g_ptr_array_index (report->results, i));
@@ -205,17 +197,17 @@ fab_efficiencies_new (const FabTrainingReport *report, const FabTrainingEnv *env
     self->n_unfitted += row->is_exact && !row->is_found && !row->is_waiting && !row->is_passed_over;
   }
   make_points (self);
-  self->fit = fab_efficiencies_fit ((const FabEfficiencyPoint *) (gpointer) self->points->data,
-                                    self->points->len, FAB_EFFICIENCIES_COVERAGE);
+  self->fit = fab_setups_fit ((const FabSetupPoint *) (gpointer) self->points->data, self->points->len,
+                              FAB_SETUPS_COVERAGE);
   return self;
 }
 
 void
-fab_efficiencies_free (FabEfficiencies *self)
+fab_setups_free (FabSetups *self)
 {
   if (self == NULL)
     return;
-  fab_efficiencies_fit_free (self->fit);
+  fab_setups_fit_free (self->fit);
   g_array_unref (self->rows);
   g_array_unref (self->points);
   g_array_unref (self->anchored);
@@ -226,19 +218,19 @@ fab_efficiencies_free (FabEfficiencies *self)
 /* --- file --- */
 
 static const char file_head[] =
-    "# How fast kernels of whole models are beside the roofline's, by generation of accelerators, precision and\n"
-    "# software stack. Written by `fabricast validate efficiencies` from measured training runs; a test keeps it in\n"
-    "# date. docs/models/auto.md says how they are used, docs/explanation/uncertainty.md how they are fitted.\n"
+    "# What published runs take beyond what is priced by name: kernels, copies and communication. Written by\n"
+    "# `fabricast validate setups` from measured training runs; a test keeps it in date. docs/models/auto.md says how\n"
+    "# it is used, docs/explanation/uncertainty.md how it is fitted.\n"
     "#\n"
-    "# A cell names all three. An entry that leaves some out is an effect, and a cell without an entry has the\n"
-    "# product of the effects that fit. `scale` multiplies the roofline's rates, `issue` is host time for each\n"
-    "# kernel, `low` and `high` are the 90 % band of the time of compute, measured over predicted.\n";
+    "# `factor` is one number, the median over sources, on the computation of jobs with several ranks. `low` and\n"
+    "# `high` are the 90 % band of the time of compute, measured over predicted, of all sources and of those of a\n"
+    "# stack.\n";
 
 /* What a catalogue entry may say. */
 static const double least_factor = 0.01, most_factor = 100;
 
 static void
-append_ends (GString *out, const FabEfficiencyEnds *ends, guint n_rows, guint n_groups, guint n_sources)
+append_ends (GString *out, const FabSetupEnds *ends, guint n_rows, guint n_groups, guint n_sources)
 {
   g_string_append_printf (out, "    low: %.3f\n    high: %.3f\n", CLAMP (exp (ends->low), least_factor, 1),
                           CLAMP (exp (ends->high), 1, most_factor));
@@ -249,46 +241,20 @@ append_ends (GString *out, const FabEfficiencyEnds *ends, guint n_rows, guint n_
                                            : "sources");
   g_string_append (out, "    source: rows of validate/measured/training that calibrate, "
                         "docs/explanation/uncertainty.md\n"
-                        "    date: \"2026-11-22\"\n");
-}
-
-static char *
-entry_name (const FabEfficiencyEntry *entry)
-{
-  GString *name = g_string_new (NULL);
-  const char *const parts[] = { entry->generation, entry->precision, entry->stack };
-
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
-    if (parts[i] != NULL)
-      g_string_append_printf (name, "%s%s", name->len > 0 ? "-" : "", parts[i]);
-  return name->len > 0 ? g_string_free (name, FALSE) : (g_string_free (name, TRUE), g_strdup ("any"));
+                        "    date: \"2026-11-28\"\n");
 }
 
 static void
-append_key (GString *out, const char *key, const char *value)
+append_entry (GString *out, const FabSetupsFit *fit, const FabSetupEntry *entry)
 {
-  if (value != NULL)
-    g_string_append_printf (out, "    %s: %s\n", key, value);
-}
-
-static void
-append_entry (GString *out, const FabEfficiencies *self, const FabEfficiencyEntry *entry)
-{
-  g_autofree char *name = entry_name (entry);
-  const FabEfficiency *was = fab_catalog_efficiency (self->env->catalog, name);
-  gboolean is_cell = entry->generation != NULL && entry->precision != NULL && entry->stack != NULL;
-
-  g_string_append_printf (out, "\n  - name: %s\n    summary: %s\n", name,
-                          strcmp (name, "any") == 0
-                              ? "Mean over all combinations of generation, precision and software"
-                          : is_cell ? "Combination of one generation, precision and software"
-                                    : "Factor by which its combinations differ from the mean");
-  append_key (out, "generation", entry->generation);
-  append_key (out, "precision", entry->precision);
-  append_key (out, "stack", entry->stack);
-  g_string_append_printf (out, "    scale: %.3f\n", CLAMP (exp (entry->log_scale), least_factor, 10));
-  if (was != NULL && was->issue_ps > 0) /* not fitted: it stays what it was */
-    g_string_append_printf (out, "    issue: %gus\n", fab_ps_to_seconds (was->issue_ps) * 1e6);
+  g_string_append_printf (out, "\n  - name: %s\n    summary: Published runs %s%s\n",
+                          entry->stack != NULL ? entry->stack : "any",
+                          entry->stack != NULL ? "under " : "of all software",
+                          entry->stack != NULL ? entry->stack : "");
+  if (entry->stack != NULL)
+    g_string_append_printf (out, "    stack: %s\n", entry->stack);
+  g_string_append_printf (out, "    factor: %.3f\n",
+                          CLAMP (exp (fit->log_factor), least_factor, most_factor));
   append_ends (out, &entry->ends, entry->n_rows, entry->n_groups, entry->n_sources);
 }
 
@@ -298,7 +264,7 @@ count_groups (const GArray *points, gboolean of_sources)
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   for (guint i = 0; i < points->len; i++) {
-    const FabEfficiencyPoint *point = &g_array_index (points, FabEfficiencyPoint, i);
+    const FabSetupPoint *point = &g_array_index (points, FabSetupPoint, i);
 
     if (point->is_calibration)
       g_hash_table_add (seen, g_strdup_printf ("%s\n%s", point->source, of_sources ? "" : point->group));
@@ -312,27 +278,27 @@ count_rows (const GArray *points)
   guint n = 0;
 
   for (guint i = 0; i < points->len; i++)
-    n += g_array_index (points, FabEfficiencyPoint, i).is_calibration;
+    n += g_array_index (points, FabSetupPoint, i).is_calibration;
   return n;
 }
 
 /* It names a stack that no job has, so that it is no effect of any cell. */
 static void
-append_anchored (GString *out, const FabEfficiencies *self)
+append_anchored (GString *out, const FabSetups *self)
 {
-  FabEfficiencyEnds ends = fab_residual_ends ((const FabEfficiencyPoint *) (gpointer) self->anchored->data,
-                                              self->anchored->len, FAB_EFFICIENCIES_COVERAGE);
+  FabSetupEnds ends = fab_residual_ends ((const FabSetupPoint *) (gpointer) self->anchored->data,
+                                         self->anchored->len, FAB_SETUPS_COVERAGE);
 
   g_string_append (out,
                    "\n  - name: anchored\n"
                    "    summary: Compute that was scaled to a measured run of the same model and software\n"
-                   "    stack: anchored\n    scale: 1.000\n");
+                   "    stack: anchored\n    factor: 1.000\n");
   append_ends (out, &ends, count_rows (self->anchored), count_groups (self->anchored, FALSE),
                count_groups (self->anchored, TRUE));
 }
 
 char *
-fab_efficiencies_to_yaml (const FabEfficiencies *self)
+fab_setups_to_yaml (const FabSetups *self)
 {
   GString *out = g_string_new (file_head);
 
@@ -340,10 +306,10 @@ fab_efficiencies_to_yaml (const FabEfficiencies *self)
       out,
       "#\n# Left out: %u rows that expose over a quarter of the step, %u that no scale takes to "
       "what was measured.\n"
-      "# Reach %.2f.\n\nefficiencies:",
+      "# Reach %.2f.\n\nsetups:",
       self->n_exposed, self->n_unfitted, self->fit->reach);
   for (guint i = 0; i < self->fit->entries->len; i++)
-    append_entry (out, self, &g_array_index (self->fit->entries, FabEfficiencyEntry, i));
+    append_entry (out, self->fit, &g_array_index (self->fit->entries, FabSetupEntry, i));
   append_anchored (out, self);
   return g_string_free (out, FALSE);
 }
@@ -356,7 +322,7 @@ append_left_out (GString *out, const GArray *left_out, const char *title)
   double covered = 0, bias = 0, error = 0;
 
   for (guint i = 0; i < left_out->len; i++) {
-    const FabEfficiencyLeftOut *one = &g_array_index (left_out, FabEfficiencyLeftOut, i);
+    const FabSetupLeftOut *one = &g_array_index (left_out, FabSetupLeftOut, i);
 
     covered += one->covered_fraction / left_out->len;
     bias += one->median_log / left_out->len;
@@ -368,7 +334,7 @@ append_left_out (GString *out, const GArray *left_out, const char *title)
       "|---|---:|---:|---:|---:|\n| **mean of %u sources** | | %.0f %% | %+.1f %% | %.1f %% |\n",
       title, left_out->len, covered * 100, expm1 (bias) * 100, error * 100);
   for (guint i = 0; i < left_out->len; i++) {
-    const FabEfficiencyLeftOut *one = &g_array_index (left_out, FabEfficiencyLeftOut, i);
+    const FabSetupLeftOut *one = &g_array_index (left_out, FabSetupLeftOut, i);
 
     g_string_append_printf (out, "| %s | %u | %.0f %% | %+.1f %% | %.1f %% |\n", one->source, one->n_rows,
                             one->covered_fraction * 100, expm1 (one->median_log) * 100,
@@ -378,15 +344,13 @@ append_left_out (GString *out, const GArray *left_out, const char *title)
 }
 
 char *
-fab_efficiencies_to_markdown (const FabEfficiencies *self)
+fab_setups_to_markdown (const FabSetups *self)
 {
   GString *out = g_string_new (NULL);
-  g_autoptr (GArray) blind = fab_efficiencies_left_out (
-      (const FabEfficiencyPoint *) (gpointer) self->points->data, self->points->len,
-      FAB_EFFICIENCIES_COVERAGE);
+  g_autoptr (GArray) blind = fab_setups_left_out ((const FabSetupPoint *) (gpointer) self->points->data,
+                                                  self->points->len, FAB_SETUPS_COVERAGE);
   g_autoptr (GArray) anchored = fab_residuals_left_out (
-      (const FabEfficiencyPoint *) (gpointer) self->anchored->data, self->anchored->len,
-      FAB_EFFICIENCIES_COVERAGE);
+      (const FabSetupPoint *) (gpointer) self->anchored->data, self->anchored->len, FAB_SETUPS_COVERAGE);
 
   append_left_out (out, blind, "Compute of sources left out, blind");
   append_left_out (out, anchored, "Compute of sources left out, anchored on a run of their own");
