@@ -127,6 +127,12 @@ note_setup (const Explain *self, FabStatement *statement)
 
   if (!totals->has_setup)
     return;
+  if (totals->compute_known.name != NULL && g_str_equal (totals->compute_known.name, FAB_SETUP_ANCHORED)) {
+    fab_statement_note (
+        statement, "A measured run fixed how fast kernels are (job.compute.scale), so that nothing is added "
+                   "for what published runs take beyond them.");
+    return;
+  }
   if (explain_n_ranks (self) == 1) {
     fab_statement_note (statement,
                         "No kernel time rests on runs of models. A single rank waits for no other, so that "

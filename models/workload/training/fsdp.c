@@ -159,7 +159,7 @@ fsdp_gather (Fsdp *self, guint index, const FabTaskId *after)
 static gboolean
 fsdp_is_second (const Fsdp *self)
 {
-  return self->stage->train->software.pytorch >= 206;
+  return self->stage->train->software.pytorch >= FAB_PYTORCH (2, 6);
 }
 
 /* FSDP2 gathers into one buffer, from which each parameter is copied (foreach_all_gather_copy_out): read and written
