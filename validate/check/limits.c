@@ -14,10 +14,11 @@ typedef struct {
   {                                                                                                \
     .key = key_, .type = FAB_PARAM_TEXT, .offset = G_STRUCT_OFFSET (FabLimit, name), .help = help_ \
   }
-#define MEDIAN(key_, class_, help_)                                                                 \
-  {                                                                                                 \
-    .key = key_, .type = FAB_PARAM_FRACTION, .offset = G_STRUCT_OFFSET (FabLimit, medians[class_]), \
-    .fallback = "0", .max = 1, .help = help_                                                        \
+/* An error is predicted over measured less 1, so it can be more than 100 %. */
+#define MEDIAN(key_, class_, help_)                                                               \
+  {                                                                                               \
+    .key = key_, .type = FAB_PARAM_FACTOR, .offset = G_STRUCT_OFFSET (FabLimit, medians[class_]), \
+    .fallback = "0", .min = 0, .max = 10, .help = help_                                           \
   }
 #define WRONG                                                                                                \
   {                                                                                                          \

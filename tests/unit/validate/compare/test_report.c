@@ -247,7 +247,8 @@ test_accept_refused (void **state)
   static const struct {
     const char *text, *part;
   } cases[] = {
-    { "tables:\n  - {table: h100x8_nvswitch_allgather_8, large: 101%}\n", "'large'" },
+    { "tables:\n  - {table: h100x8_nvswitch_allgather_8, large: 1001%}\n", "'large'" },
+    { "tables:\n  - {table: h100x8_nvswitch_allgather_8, large: -1%}\n", "'large'" },
     { "tables:\n  - {table: h100x8_nvswitch_allgather_9, large: 1%}\n",
       "nearest is 'h100x8_nvswitch_allgather_8'" },
     { "tables:\n  - {table: dgxa100_allreduce_32}\n  - {table: dgxa100_allreduce_32.csv}\n",
