@@ -184,6 +184,7 @@ random_job (Random *random)
     "kind: fsdp, sharding: grad_op, in_flight: 3",
     "kind: megatron, parallel: {tensor: 2, sequence: true}",
     "kind: megatron, parallel: {tensor: 2, pipeline: 2}, accumulation: 3",
+    "kind: megatron, parallel: {tensor: 2, pipeline: 2}, accumulation: 3, memory: {offload: cpu}",
     "kind: megatron, distributed_optimizer: true, overlap_grad_reduce: true, parallel: {context: 2}",
   };
   g_autofree char *jitter = random_chance (random, 40)

@@ -37,6 +37,8 @@ random_strategy (Random *random)
     "kind: fsdp, sharding: grad_op, in_flight: 3",
     "kind: fsdp, backward_prefetch: none, limit_all_gathers: false",
     "kind: megatron",
+    "kind: megatron, memory: {offload: cpu}",
+    "kind: fsdp, memory: {offload: cpu, offload_layers: 1}",
     "kind: megatron, distributed_optimizer: true, overlap_grad_reduce: true, overlap_param_gather: true, "
     "bucket: 100000",
   };

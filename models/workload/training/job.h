@@ -44,6 +44,15 @@ typedef struct {
   FabTimePs latency_ps;
 } CopyPath;
 
+/* Activations of blocks on their way to and from host memory or drives (away.h). */
+typedef struct {
+  GHashTable *out;     /* from micro-batch and layer to Departure; NULL: nothing has left yet */
+  guint n_out;         /* copies that have left */
+  FabTaskId before[2]; /* the last two of them */
+  gboolean has_back;   /* `back` brings what the next backward pass of a block needs */
+  FabTaskId back;
+} Away;
+
 /* Numbers of parameters of one rank. `experts` are those that not all data-parallel ranks have. */
 typedef struct {
   guint64 dense, experts;
@@ -82,10 +91,11 @@ struct Stage {
   GArray *received;          /* inputs that are being received */
   gpointer state;            /* owned by the strategy */
   guint n_shared;            /* number of collectives with other bins of the stage that it has joined */
-  struct Stage *first;  /* the first rank of its class, whose collectives it joins; NULL: it makes its own */
-  GArray *made;         /* guint: its collectives, in the order in which they were joined */
-  guint n_followed;     /* number of collectives of `first` that it has joined */
-  CopyPath ways[2][2];  /* [0 host memory, 1 drives][0 from the GPU, 1 to the GPU] */
+  struct Stage *first; /* the first rank of its class, whose collectives it joins; NULL: it makes its own */
+  GArray *made;        /* guint: its collectives, in the order in which they were joined */
+  guint n_followed;    /* number of collectives of `first` that it has joined */
+  CopyPath ways[2][2]; /* [0 host memory, 1 drives][0 from the GPU, 1 to the GPU] */
+  Away away;
   ParameterCount count; /* trained parameters of all layers of the stage */
   guint64 parameters;   /* both sorts together */
   guint64 frozen;       /* parameters that are not trained */

@@ -2,7 +2,6 @@
 #include "models/workload/training/kept.h"
 
 #include "models/workload/training/prices.h"
-#include "models/workload/training/stages.h"
 
 /* What all layers of a job share. */
 typedef struct {

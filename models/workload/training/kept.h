@@ -24,6 +24,7 @@ typedef struct {
   double inputs;    /* of what is kept, what a later pass for the weights needs, and gradients for it */
   double logits_kept, logits_most; /* copies of the logits: until the backward pass, and when it begins */
   double casts;                    /* 16-bit copies of FP32 weights, from the forward to the backward pass */
+  gboolean is_away; /* what is kept is not on the accelerator (away.h); kept_layer () leaves it FALSE */
 } KeptLayer;
 
 /* Bytes of a micro-batch in layer `index` of the model. `casts_weights`: a rank has FP32 weights itself, of which

@@ -34,6 +34,19 @@ check_recompute (const TrainParams *params, FabCheck *check)
     fab_check_fail (check, &params->recompute_layers, "recompute_layers needs recompute: full");
 }
 
+static void
+check_offload (const TrainParams *params, FabCheck *check)
+{
+  if (params->memory.offload_layers > 0 && params->memory.offload == OFFLOAD_NONE)
+    fab_check_fail (check, &params->memory.offload_layers,
+                    "offload_layers needs offload: cpu or offload: nvme");
+  if (params->memory.offload != OFFLOAD_NONE && params->recompute_method == RECOMPUTE_UNIFORM
+      && params->recompute_layers > 1)
+    fab_check_fail (check, &params->memory.offload,
+                    "blocks that share one input (recompute_layers) cannot be offloaded one by one; leave "
+                    "recompute_layers out");
+}
+
 void
 train_check (const TrainParams *params, FabCheck *check)
 {
@@ -44,6 +57,7 @@ train_check (const TrainParams *params, FabCheck *check)
         "there is no such release of PyTorch; give one from 1.8 to 2.11, or a month such as 2024-06");
   fab_loader_check (&params->data_loader, check);
   check_recompute (params, check);
+  check_offload (params, check);
   if (params->global_batch > 0 && params->accumulation > 1)
     fab_check_fail (check, &params->accumulation,
                     "accumulation follows from global_batch; give only one of them");

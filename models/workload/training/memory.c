@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/workload/training/away.h"
 #include "models/workload/training/kept.h"
 #include "models/workload/training/memory_band.h"
 #include "models/workload/training/pipeline.h"
@@ -128,6 +129,19 @@ layer_gradients (const Walk *self, guint layer)
   return (double) (count.dense + count.experts) * self->shares->gradients * self->state.gradient;
 }
 
+/* What comes back from host memory for a layer and the one before it (away.h); it is there from then on. */
+static double
+come_back (KeptLayer *layers, guint l)
+{
+  double bytes = 0;
+
+  for (guint i = l > 0 ? l - 1 : 0; i <= l; i++) {
+    bytes += layers[i].is_away ? layers[i].kept : 0;
+    layers[i].is_away = FALSE;
+  }
+  return bytes;
+}
+
 /* The moments of a part, from its last layer to its first. */
 static Part
 walk_part (const Walk *self, const Chunk *chunk)
@@ -139,7 +153,8 @@ walk_part (const Walk *self, const Chunk *chunk)
 
   for (guint l = 0; l < chunk->n_layers; l++) {
     layers[l] = kept_layer (self->stage->train, chunk->first_layer + l, self->casts_weights);
-    part.kept.activations += layers[l].kept;
+    layers[l].is_away = away_is_used (self->stage->train, chunk->first_layer + l);
+    part.kept.activations += layers[l].is_away ? 0 : layers[l].kept;
     part.kept.logits += layers[l].logits_kept;
     part.weights.activations += MIN (layers[l].inputs, layers[l].whole);
     now.casts += layers[l].casts;
@@ -147,6 +162,7 @@ walk_part (const Walk *self, const Chunk *chunk)
   now.activations = part.kept.activations;
   now.logits = part.kept.logits;
   for (guint l = chunk->n_layers; l-- > 0;) {
+    now.activations += come_back (layers, l);
     Moment at = now;
 
     if (l < begin) {

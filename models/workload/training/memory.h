@@ -11,7 +11,8 @@
  *   parameters   weights in the types of `memory.states`
  *   optimizer    moments, and the master weight of mixed precision
  *   gradients    those that are kept from micro-batch to micro-batch or until the optimizer
- *   activations  kept.h, of all micro-batches that are alive
+ *   activations  kept.h, of all micro-batches that are alive. Of blocks whose activations wait in host memory: those
+ *                of the block at hand, and of the next one, which come back meanwhile (away.h)
  *   logits       copies that the loss makes of them
  *   temporaries  gradients of activations in the layer at hand
  *   casts        16-bit copies of FP32 weights (autocast)

@@ -5,6 +5,8 @@ static const char *const state_kinds[] = { "auto", "mixed", "fp32", "pure", NULL
 static const char *const kernel_styles[] = { "auto", "fused", "eager", "compiled", NULL };
 static const char *const loss_kinds[] = { "auto", "plain", "autocast", "fp32", "fused", "in_place", NULL };
 
+const char *const offload_places[] = { "none", "cpu", "nvme", NULL };
+
 const FabParam memory_params[] = {
   { .key = "states",
     .type = FAB_PARAM_CHOICE,
@@ -40,5 +42,19 @@ const FabParam memory_params[] = {
     .max = 1e5,
     .help =
         "Parts of a micro-batch whose logits are computed one after another; each gives its gradients at once." },
+  { .key = "offload",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (MemoryParams, offload),
+    .fallback = "none",
+    .choices = offload_places,
+    .help = "Where the activations of blocks wait for the backward pass: on the accelerator, in host memory "
+            "(offload_activations of torchtune, cpu_offloading of Megatron-LM), or on drives." },
+  { .key = "offload_layers",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (MemoryParams, offload_layers),
+    .fallback = "0",
+    .max = 1e5,
+    .help =
+        "With offload: the first n blocks of each part of the model (cpu_offloading_num_layers); 0: all." },
   { .key = NULL },
 };

@@ -9,7 +9,14 @@ typedef struct {
   gint kernels; /* 0: auto; else FabKernelStyle + 1 */
   gint loss;    /* Loss */
   gint64 loss_chunks;
+  gint offload; /* OffloadTo: where activations of blocks wait for their backward pass */
+  gint64 offload_layers;
 } MemoryParams;
+
+/* Where bytes are kept that are not in use. */
+typedef enum { OFFLOAD_NONE, OFFLOAD_CPU, OFFLOAD_NVME } OffloadTo;
+
+extern const char *const offload_places[];
 
 /* In which types a parameter, its gradient and the states of its optimizer are kept. */
 typedef enum {

@@ -7,21 +7,19 @@
 
 static const double adam_bytes = 30; /* memory traffic of Adam for one parameter; see offload.h */
 
-static const char *const places[] = { "none", "cpu", "nvme", NULL };
-
 const FabParam offload_params[] = {
   { .key = "optimizer",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (OffloadParams, optimizer),
     .fallback = "none",
-    .choices = places,
+    .choices = offload_places,
     .help =
         "Where optimizer states are kept and updated: on the accelerator, in host memory, or on drives." },
   { .key = "parameters",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (OffloadParams, parameters),
     .fallback = "none",
-    .choices = places,
+    .choices = offload_places,
     .help = "Where sharded parameters are kept while they are not in use." },
   { .key = NULL },
 };

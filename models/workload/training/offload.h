@@ -15,8 +15,6 @@
 
 #include "models/workload/training/job.h"
 
-typedef enum { OFFLOAD_NONE, OFFLOAD_CPU, OFFLOAD_NVME } OffloadTo;
-
 typedef struct {
   gint optimizer, parameters; /* OffloadTo */
 } OffloadParams;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "models/workload/training/away.h"
 #include "models/workload/training/experts.h"
 #include "models/workload/training/overlap.h"
 #include "models/workload/training/prices.h"
@@ -538,7 +539,9 @@ stage_forward (Stage *stage, guint chunk_index, guint micro)
 
     if (strategy->before_forward)
       strategy->before_forward (stage, &at);
+    away_before_forward (stage, &at);
     forward_layer (stage, &at, "forward", "");
+    away_after_forward (stage, &at);
     if (strategy->after_forward)
       strategy->after_forward (stage, &at);
   }
@@ -709,6 +712,7 @@ stage_backward (Stage *stage, guint chunk_index, guint micro, gboolean has_weigh
 
     if (strategy->before_backward)
       strategy->before_backward (stage, &at);
+    away_before_backward (stage, chunk, &at);
     recompute (stage, &at);
     backward_pieces (stage, &at, layer, has_weights);
     if (strategy->after_backward && has_weights)

@@ -141,9 +141,8 @@ train_kernels (const Train *train)
   return g_str_equal (stack, "compiled") ? FAB_KERNELS_COMPILED : FAB_KERNELS_FUSED;
 }
 
-/* Where in its part of the model a block is, counted in blocks. */
-static guint
-block_index (const Train *train, guint layer)
+guint
+train_block_index (const Train *train, guint layer)
 {
   guint n = 0;
 
@@ -167,7 +166,7 @@ recompute_is_whole (const Train *train, guint layer)
   if (p->recompute != RECOMPUTE_FULL || !fab_layer_stack_layer (train->stack, layer)->is_block)
     return FALSE;
   return p->recompute_method == RECOMPUTE_UNIFORM || p->recompute_layers == 0
-      || block_index (train, layer) < (guint64) p->recompute_layers;
+      || train_block_index (train, layer) < (guint64) p->recompute_layers;
 }
 
 gboolean
@@ -176,7 +175,7 @@ recompute_keeps_input (const Train *train, guint layer)
   const TrainParams *p = train->params;
 
   return p->recompute_method != RECOMPUTE_UNIFORM || p->recompute_layers <= 1
-      || block_index (train, layer) % (guint64) p->recompute_layers == 0;
+      || train_block_index (train, layer) % (guint64) p->recompute_layers == 0;
 }
 
 /* The input of the block and what products and attention made. */

@@ -32,6 +32,9 @@ gboolean recompute_keeps (const Train *train, const FabLayer *layer, const FabSe
  * full) FabOperator. */
 GArray *recompute_operators (const Train *train, const FabLayer *layer, guint segment);
 
+/* Where in its part of the model a block is, counted in blocks. */
+guint train_block_index (const Train *train, guint layer);
+
 /* FLOPs per token that are executed again, in all layers of the model. */
 double recompute_flops (const Train *train);
 

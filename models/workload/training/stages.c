@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/stages.h"
 
+#include "models/workload/training/away.h"
 #include "models/workload/training/parts.h"
 #include "models/workload/training/pipeline.h"
 #include "models/workload/training/streams.h"
@@ -19,6 +20,7 @@ stage_clear (Stage *stage)
   g_clear_pointer (&stage->actions, g_array_unref);
   g_clear_pointer (&stage->received, g_array_unref);
   g_clear_pointer (&stage->made, g_array_unref);
+  away_clear (&stage->away);
 }
 
 /* --- groups --- */
@@ -172,6 +174,7 @@ add_alone (Stage *stage, Stage *first, guint rank)
   *stage = *first;
   stage->first = first;
   stage->made = NULL;
+  stage->away = (Away){ 0 };
   stage->state = NULL;
   stage->has_compute = stage->has_load = FALSE;
   stage->compute_s = 0;

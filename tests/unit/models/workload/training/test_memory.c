@@ -248,6 +248,82 @@ what_is_not_kept_is_computed_again (G_GNUC_UNUSED void **state)
   assert_near (step_s ("recompute: operators, recompute_every: 1") - none, 0, 1e-9);
 }
 
+/* --- offload --- */
+
+/* With copies of the logits in FP32 the peak is the loss: the block that left last is still there. With a small loss
+ * it is the backward pass of the last block, while what the one before it keeps has come back. */
+static void
+activations_wait_in_host_memory (G_GNUC_UNUSED void **state)
+{
+  double fused = 12 * h + 4 * g + 6 * f + 4 * heads;
+  const char *all = "kind: megatron, memory: {offload: cpu}";
+  const char *two = "kind: megatron, memory: {offload: cpu, offload_layers: 2}";
+  const char *inputs = "kind: megatron, memory: {offload: cpu}, recompute: full";
+  const char *backward = "kind: megatron, memory: {loss: in_place, loss_chunks: 8, offload: cpu}";
+
+  assert_near (part (1, LLAMA, all, "activations"), tokens * (fused + head_bytes ()), 0);
+  assert_near (part (1, LLAMA, two, "activations"), tokens * (2 * fused + head_bytes ()), 0);
+  assert_near (part (1, LLAMA, inputs, "activations"), tokens * (2 * h + head_bytes ()), 0);
+  assert_near (part (1, LLAMA, backward, "activations"), tokens * 2 * fused, 0);
+}
+
+/* Copies of activations and their bytes, of all collectives of a job. */
+static guint
+count_copies (const Play *play, double *bytes)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  guint n = 0;
+
+  *bytes = 0;
+  for (guint i = 0; i < dag->n_collectives; i++)
+    if (dag->collectives[i].dimension == FAB_DIMENSION_OFFLOAD) {
+      *bytes += (double) dag->collectives[i].plan.bytes;
+      n++;
+    }
+  return n;
+}
+
+/* Every block leaves in the forward pass, and all but the last come back in the backward pass. With two micro-batches
+ * the same again. */
+static void
+every_block_leaves_and_comes_back (G_GNUC_UNUSED void **state)
+{
+  double fused = 12 * h + 4 * g + 6 * f + 4 * heads, bytes;
+  g_autoptr (Play) one = job (1, LLAMA, "kind: megatron, memory: {offload: cpu}");
+  g_autoptr (Play) two = job (1, LLAMA,
+                              "kind: megatron, accumulation: 2, memory: {offload: cpu, offload_layers: 3}");
+
+  assert_int_equal (count_copies (one, &bytes), 4 + 3);
+  assert_near (bytes, 7 * tokens * fused, 0);
+  assert_int_equal (count_copies (two, &bytes), 2 * (3 + 2));
+  assert_near (bytes, 10 * tokens * fused, 0);
+}
+
+static FabIterationRecord
+played (const char *keys)
+{
+  g_autoptr (Play) play = job (1, LLAMA, keys);
+
+  assert_true (fab_simulation_step (play->simulation));
+  return g_array_index (fab_simulation_probe (play->simulation)->iterations, FabIterationRecord, 0);
+}
+
+/* What recomputation leaves of a block is small enough to go beside its kernels, and what it keeps without is not: the
+ * step is at least as long as the copies of one direction. */
+static void
+copies_that_take_longer_than_kernels_are_exposed (G_GNUC_UNUSED void **state)
+{
+  double fused = 12 * h + 4 * g + 6 * f + 4 * heads;
+  FabIterationRecord here = played ("kind: megatron"),
+                     away = played ("kind: megatron, memory: {offload: cpu}");
+  FabIterationRecord full = played ("kind: megatron, recompute: full");
+  FabIterationRecord inputs = played ("kind: megatron, recompute: full, memory: {offload: cpu}");
+
+  assert_true (fab_ps_to_seconds (away.duration_ps) > 4 * tokens * fused / 64e9); /* PCIe 5.0 x16 */
+  assert_true (away.exposed_ps > here.exposed_ps);
+  assert_near ((double) inputs.exposed_ps, (double) full.exposed_ps, 0);
+}
+
 int
 main (void)
 {
@@ -263,6 +339,9 @@ main (void)
     cmocka_unit_test (every_policy_keeps_what_it_says),
     cmocka_unit_test (blocks_share_inputs),
     cmocka_unit_test (what_is_not_kept_is_computed_again),
+    cmocka_unit_test (activations_wait_in_host_memory),
+    cmocka_unit_test (every_block_leaves_and_comes_back),
+    cmocka_unit_test (copies_that_take_longer_than_kernels_are_exposed),
   };
 
   return play_run_tests ("memory", tests, &catalog);
