@@ -22,7 +22,7 @@
 
 /* Which paths a transfer takes. */
 #define FAB_ROUTES(M) \
-  M (shortest) M (ecmp) M (spray) M (adaptive) M (flowlet) M (reps) M (reactive)
+  M (shortest) M (static) M (ecmp) M (spray) M (adaptive) M (flowlet) M (reps) M (reactive)
 
 /* Fidelities. */
 #define FAB_NETS(M) \

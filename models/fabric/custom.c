@@ -338,4 +338,5 @@ const FabFabricOps fab_fabric_custom = {
             .params_size = sizeof (CustomParams),
             .check = custom_check },
   .build = custom_build,
+  .has_choice = fab_fabric_always_has_choice,
 };

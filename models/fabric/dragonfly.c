@@ -125,4 +125,5 @@ const FabFabricOps fab_fabric_dragonfly = {
             .params = dragonfly_params,
             .params_size = sizeof (DragonflyParams) },
   .build = dragonfly_build,
+  .has_choice = fab_fabric_always_has_choice,
 };

@@ -105,4 +105,5 @@ const FabFabricOps fab_fabric_dragonfly_plus = {
             .params = dragonfly_plus_params,
             .params_size = sizeof (DragonflyPlusParams) },
   .build = dragonfly_plus_build,
+  .has_choice = fab_fabric_always_has_choice,
 };

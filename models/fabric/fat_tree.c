@@ -190,4 +190,5 @@ const FabFabricOps fab_fabric_fat_tree = {
             .params_size = sizeof (FatTreeParams),
             .check = fat_tree_check },
   .build = fat_tree_build,
+  .has_choice = fab_fabric_always_has_choice,
 };

@@ -193,4 +193,5 @@ const FabFabricOps fab_fabric_hyperx = {
             .params_size = sizeof (HyperxParams),
             .check = hyperx_check },
   .build = hyperx_build,
+  .has_choice = fab_fabric_always_has_choice,
 };

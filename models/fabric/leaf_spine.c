@@ -68,4 +68,5 @@ const FabFabricOps fab_fabric_leaf_spine = {
             .params = leaf_spine_params,
             .params_size = sizeof (LeafSpineParams) },
   .build = leaf_spine_build,
+  .has_choice = fab_fabric_always_has_choice,
 };

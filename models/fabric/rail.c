@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rail.c - a rail-optimised leaf-spine network: leaf r of a unit connects NIC r of each node of the unit.
  *
- * A unit has nodes_per_leaf nodes. Every leaf has nodes_per_leaf / oversubscription links to the spine layer. That
- * layer is one vertex: it never blocks, because even spreading over the spines is assumed. One unit needs no spine,
- * unless it has several rails, which would otherwise be disconnected.
+ * A unit has nodes_per_leaf nodes. Every leaf has nodes_per_leaf / oversubscription links to the spine layer. Without
+ * `spines` that layer is one vertex: it never blocks, because even spreading over the spines is assumed. With them
+ * uplink i of a leaf goes to spine i mod spines, and each uplink is a link of its own, on which flows can collide. One
+ * unit needs no spine, unless it has several rails, which would otherwise be disconnected.
  */
 #include <math.h>
 
@@ -13,6 +14,7 @@
 typedef struct {
   gint64 nodes_per_leaf;
   double oversubscription_factor;
+  gint64 n_spines;
 } RailParams;
 
 static const FabParam rail_params[] = {
@@ -32,8 +34,43 @@ static const FabParam rail_params[] = {
     .is_in_title = TRUE,
     .help = "Oversubscription of a leaf: its downlinks over its uplinks. The number of uplinks is rounded "
             "up." },
+  { .key = "spines",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (RailParams, n_spines),
+    .fallback = "0",
+    .min = 0,
+    .max = 1e5,
+    .help = "Number of spines; 0: one spine layer that never blocks." },
   { .key = NULL },
 };
+
+/* The vertices of the spine layer: one without a number, or as many as there are spines. (transfer full) */
+static FabVertexId *
+add_spines (const FabFabricEnv *env, guint n_spines)
+{
+  FabVertexId *spines = g_new (FabVertexId, MAX (n_spines, 1));
+
+  if (n_spines == 0)
+    spines[0] = fab_fabric_add_switch (env, "spine", FALSE, 0);
+  for (guint i = 0; i < n_spines; i++)
+    spines[i] = fab_fabric_add_switch (env, "spine", TRUE, i);
+  return spines;
+}
+
+/* One bundle to the layer, or every uplink by itself. */
+static void
+join_spines (const FabFabricEnv *env, FabVertexId leaf, const FabVertexId *spines, guint n_spines, guint n_up)
+{
+  FabLinkForm up = env->port;
+
+  if (n_spines == 0) {
+    up.count = n_up;
+    fab_graph_builder_join (env->builder, leaf, spines[0], &up);
+    return;
+  }
+  for (guint i = 0; i < n_up; i++)
+    fab_graph_builder_join (env->builder, leaf, spines[i % n_spines], &up);
+}
 
 static gboolean
 rail_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError **error)
@@ -42,12 +79,10 @@ rail_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError 
   guint per_leaf = (guint) p->nodes_per_leaf;
   guint n_units = (env->n_places + per_leaf - 1) / per_leaf;
   guint n_leaves = n_units * env->nics_per_node;
-  FabLinkForm up = env->port;
-  FabVertexId spine = 0;
+  guint n_up = (guint) ceil ((double) per_leaf / p->oversubscription_factor);
+  guint n_spines = MIN ((guint) p->n_spines, n_up);
+  g_autofree FabVertexId *spines = n_leaves > 1 ? add_spines (env, n_spines) : NULL;
 
-  up.count = (guint) ceil ((double) per_leaf / p->oversubscription_factor);
-  if (n_leaves > 1)
-    spine = fab_fabric_add_switch (env, "spine", FALSE, 0);
   for (guint leaf = 0; leaf < n_leaves; leaf++) {
     guint unit = leaf / env->nics_per_node, rail = leaf % env->nics_per_node;
     FabVertexId vertex = fab_fabric_add_switch (env, "leaf", TRUE, leaf);
@@ -55,9 +90,15 @@ rail_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError 
     for (guint place = unit * per_leaf; place < MIN ((unit + 1) * per_leaf, env->n_places); place++)
       fab_fabric_attach (env, place, rail, vertex, &env->port);
     if (n_leaves > 1)
-      fab_graph_builder_join (env->builder, vertex, spine, &up);
+      join_spines (env, vertex, spines, n_spines, n_up);
   }
   return TRUE;
+}
+
+static gboolean
+rail_has_choice (gconstpointer params)
+{
+  return ((const RailParams *) params)->n_spines > 0;
 }
 
 const FabFabricOps fab_fabric_rail = {
@@ -67,4 +108,5 @@ const FabFabricOps fab_fabric_rail = {
             .params = rail_params,
             .params_size = sizeof (RailParams) },
   .build = rail_build,
+  .has_choice = rail_has_choice,
 };

@@ -278,4 +278,5 @@ const FabFabricOps fab_fabric_slim_fly = {
             .params_size = sizeof (SlimFlyParams),
             .check = slim_fly_check },
   .build = slim_fly_build,
+  .has_choice = fab_fabric_always_has_choice,
 };

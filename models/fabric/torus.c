@@ -241,4 +241,5 @@ const FabFabricOps fab_fabric_torus = {
             .params_size = sizeof (TorusParams),
             .check = torus_check },
   .build = torus_build,
+  .has_choice = fab_fabric_always_has_choice,
 };

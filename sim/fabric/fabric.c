@@ -34,3 +34,9 @@ fab_fabric_attach (const FabFabricEnv *env, guint place, guint nic, FabVertexId 
   if (id != FAB_NO_VERTEX)
     fab_graph_builder_join (env->builder, id, vertex, form);
 }
+
+gboolean
+fab_fabric_always_has_choice (G_GNUC_UNUSED gconstpointer params)
+{
+  return TRUE;
+}

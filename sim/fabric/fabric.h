@@ -24,7 +24,12 @@ typedef struct {
   FabModelInfo info;
   /* Adds switches and connects every NIC to them. It is called only when there are NICs. */
   gboolean (*build) (const FabFabricEnv *env, gconstpointer params, GError **error);
+  /* Whether there may be several shortest paths between two NICs, so that a route has a choice. NULL: never. */
+  gboolean (*has_choice) (gconstpointer params);
 } FabFabricOps;
+
+/* For `has_choice` of fabrics that have one whatever their parameters. */
+gboolean fab_fabric_always_has_choice (gconstpointer params);
 
 /* Returns the form of link entry `name` (NULL: of the ports' kind) with a cable that is `cable_mm` longer than the
  * length which the entry's latency already includes. */

@@ -237,15 +237,32 @@ spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit s
   return TRUE;
 }
 
-/* Returns the link that a hash chooses; each is chosen in proportion to its count. */
+/* What chooses among the links that lead on: a hash of a key, or a number that is divided hop by hop. */
+typedef struct {
+  gboolean is_hash;
+  guint64 key;
+} Chooser;
+
+static guint64
+next_number (Chooser *self, FabVertexId vertex, guint64 n)
+{
+  guint64 number = self->key;
+
+  if (self->is_hash)
+    return fab_mix (self->key, vertex) % n;
+  self->key /= n;
+  return number % n;
+}
+
+/* Returns the link that is chosen; of a hash each is chosen in proportion to its count. */
 static const FabWayOn *
-choose (const FabWaysOn *on, FabVertexId vertex, guint64 key)
+choose (const FabWaysOn *on, FabVertexId vertex, Chooser *chooser)
 {
   guint64 drawn;
   guint i = 0;
 
   g_assert (on->n_parallel > 0);
-  drawn = fab_mix (key, vertex) % on->n_parallel;
+  drawn = next_number (chooser, vertex, on->n_parallel);
   if (on->n == on->n_parallel)
     return &on->links[drawn];
   for (; drawn >= on->links[i].count; i++)
@@ -297,7 +314,7 @@ fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId dst, FabPat
 
 /* Between NICs of two nodes, whose path lies outside nodes as a whole. */
 static gboolean
-pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
+pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, Chooser chooser, FabPath *path)
 {
   guint n_left = fab_ways_begin (ways, src, dst);
   FabVertexId at = src;
@@ -306,7 +323,7 @@ pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, guint64 key, FabPath
     return FALSE;
   for (; n_left > 0; n_left--) {
     FabWaysOn on = fab_ways_on (ways, at, n_left);
-    const FabWayOn *chosen = choose (&on, at, key);
+    const FabWayOn *chosen = choose (&on, at, &chooser);
 
     path->links[path->n++] = chosen->link;
     at = chosen->next;
@@ -317,7 +334,7 @@ pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, guint64 key, FabPath
 
 /* With a search for this pair. */
 static gboolean
-pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
+pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser chooser, FabPath *path)
 {
   const FabGraph *graph = self->search.graph;
   FabPath best = { 0 };
@@ -333,7 +350,7 @@ pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 ke
     g_assert (is_found && n_steps (self) == end - first);
     for (guint i = first; i < end; i++) {
       FabWaysOn on = list_next (self, at, i - first);
-      const FabWayOn *chosen = choose (&on, at, key);
+      const FabWayOn *chosen = choose (&on, at, &chooser);
 
       best.links[i] = chosen->link;
       at = chosen->next;
@@ -344,13 +361,26 @@ pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 ke
   return TRUE;
 }
 
-gboolean
-fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
+static gboolean
+pick (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser chooser, FabPath *path)
 {
   FabWays *ways = find_ways (self);
 
-  return ways != NULL && fab_ways_have (ways, src, dst) ? pick_over (ways, src, dst, key, path)
-                                                        : pick_by_search (self, src, dst, key, path);
+  return ways != NULL && fab_ways_have (ways, src, dst) ? pick_over (ways, src, dst, chooser, path)
+                                                        : pick_by_search (self, src, dst, chooser, path);
+}
+
+gboolean
+fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
+{
+  return pick (self, src, dst, (Chooser){ TRUE, key }, path);
+}
+
+gboolean
+fab_multipath_pick_number (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 number,
+                           FabPath *path)
+{
+  return pick (self, src, dst, (Chooser){ FALSE, number }, path);
 }
 
 gboolean

@@ -40,7 +40,11 @@ gboolean fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId ds
 gboolean fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key,
                              FabPath *path);
 
-/* The same for packets of one flow that an entropy tells apart. src = dst appends nothing. */
+/* The same, where `number` chooses: of n links that lead on number mod n, and number / n at the next vertex. */
+gboolean fab_multipath_pick_number (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 number,
+                                    FabPath *path);
+
+/* As fab_multipath_pick for packets of one flow that an entropy tells apart. src = dst appends nothing. */
 gboolean fab_multipath_pick_entropy (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key,
                                      guint64 entropy, FabPath *path);
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "sim/base/param.h"
 
 /* What links of a technology join in the first place. */
 typedef enum {
@@ -39,6 +39,7 @@ typedef struct {
       *matrix_label; /* in `topo --matrix`, followed by the number of links; NULL: the name in capitals */
   gboolean sums_directions; /* its datasheets print both directions as one number */
   gboolean is_for_any_node; /* NIC ports of it can be bought for any machine */
+  FabModelChoice route;     /* FAB_MODEL_ROUTE: the usual routing between switches of it; no info: shortest */
   double
       host_stretch; /* >= 1: line time of what kernels send through a socket that such a link joins to another */
   const char *source, *date;

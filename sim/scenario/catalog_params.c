@@ -317,8 +317,14 @@ const FabParam fab_node_params[] = {
     .choices = fab_reach_names },
   { ROW ("fabric", MODEL, FabNodeSpec, fabric, "switch", "Usual fabric between such nodes."),
     .models = FAB_MODEL_FABRIC },
-  { ROW ("route", MODEL, FabNodeSpec, route, "shortest", "Usual routing between such nodes."),
+  { ROW ("route", MODEL, FabNodeSpec, route, "",
+         "Usual routing between such nodes; left out: that of the technology of their ports."),
     .models = FAB_MODEL_ROUTE },
+  { ROW (
+        "scatter", COUNT, FabNodeSpec, scatter, "1",
+        "Places of the fabric for each node of a job. Above 1 the nodes usually stand at random, as in a cloud "
+        "that places a job wherever there is room."),
+    .min = 1, .max = 1000 },
   { ROW ("parts", LIST, FabNodeSpec, parts, NULL, "Parts inside the node."), .table = part_params,
     .table_size = sizeof (FabPartSpec) },
   { ROW ("wires", LIST, FabNodeSpec, wires, NULL, "Wires between the parts, each with both directions."),
@@ -410,6 +416,9 @@ const FabParam fab_technology_params[] = {
   { ROW ("for_any_node", BOOL, FabTechnology, is_for_any_node, "false",
          "Whether NICs with such ports can be bought for any machine; `size` then offers them beside the "
          "machine's own.") },
+  { ROW ("route", MODEL, FabTechnology, route, "shortest",
+         "Usual routing of its networks, where a fabric has several shortest paths."),
+    .models = FAB_MODEL_ROUTE },
   { ROW ("host_stretch", FACTOR, FabTechnology, host_stretch, "1",
          "For links between sockets: factor on the line time of bytes that kernels send through such a "
          "socket."),
@@ -660,6 +669,23 @@ static const FabParam band_cell_params[] = {
   { .key = NULL },
 };
 
+static const FabParam untuned_params[] = {
+  { ROW ("operations", CHOICE, FabUntunedSpec, operations, NULL, "As in a cell."),
+    .choices = band_operations },
+  { ROW ("up_to", BYTES, FabUntunedSpec, up_to_bytes, "0B",
+         "First size that the entry no longer covers; 0B: no limit.") },
+  { ROW ("tables", COUNT, FabUntunedSpec, n_tables, NULL, "Number of measured tables that were not well."),
+    .min = 1, .max = 1e6 },
+  { ROW ("of", COUNT, FabUntunedSpec, n_of, NULL, "Number of all measured tables of this kind."), .min = 1,
+    .max = 1e6 },
+  { ROW ("low", FACTOR, FabUntunedSpec, low_factor, NULL,
+         "Measured time over predicted time of the fastest of them, in the median over its sizes."),
+    .min = 0.001, .max = 1000 },
+  { ROW ("high", FACTOR, FabUntunedSpec, high_factor, NULL, "The same of the slowest."), .min = 0.001,
+    .max = 1000 },
+  { .key = NULL },
+};
+
 const FabParam fab_band_params[] = {
   NAME_ROWS (FabBandSpec),
   { ROW ("library", TEXT, FabBandSpec, library, "",
@@ -670,6 +696,9 @@ const FabParam fab_band_params[] = {
   { ROW ("cells", LIST, FabBandSpec, cells, NULL,
          "Cells by place, operations and size. Where a cell is missing, that of `any` applies."),
     .table = band_cell_params, .table_size = sizeof (FabBandCellSpec) },
+  { ROW ("untuned", LIST, FabBandSpec, untuned, NULL,
+         "Published networks that were not well, which no cell rests on. `any` alone has them."),
+    .table = untuned_params, .table_size = sizeof (FabUntunedSpec) },
   SOURCE_ROWS (FabBandSpec),
   { .key = NULL },
 };

@@ -139,7 +139,8 @@ typedef struct {
   const char *plugin;      /* network plug-in of its collective library; NULL: none */
   int p2p, gdr;            /* FabReach: the farthest pair that communicates without host memory */
   FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the fabric that these nodes usually have */
-  FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing */
+  FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing; no info: that of the ports' technology */
+  gint64 scatter;          /* places for each node of a job, which stand at random; 1: side by side */
   FabParamList parts;      /* FabPartSpec */
   FabParamList wires;      /* FabWireSpec */
   const char *source, *date;
@@ -165,12 +166,23 @@ typedef struct {
   gint64 n_tables, n_families;    /* measured, that it rests on */
 } FabBandCellSpec;
 
+/* Published networks that were not well (validate/compare/health.h), which no cell rests on, and how far off they
+ * were. */
+typedef struct {
+  int operations;        /* as in a cell */
+  FabBytes up_to_bytes;  /* first size that it does not hold for; 0: no end */
+  gint64 n_tables, n_of; /* tables that were not well, and all tables of this kind */
+  double low_factor,
+      high_factor; /* measured over predicted time: the medians of the least and of the most slow */
+} FabUntunedSpec;
+
 typedef struct {
   const char *name; /* a family, "any", "unmeasured" or "unknown" */
   const char *summary;
   const char *library;      /* that ran the measured collectives; NULL: any */
   double coverage_fraction; /* of all cases are between low and high */
   FabParamList cells;       /* FabBandCellSpec, in the order of their sizes */
+  FabParamList untuned;     /* FabUntunedSpec, likewise */
   const char *source, *date;
 } FabBandSpec;
 

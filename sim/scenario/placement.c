@@ -3,7 +3,7 @@
 
 #include "sim/base/mix.h"
 
-const char *const fab_placement_names[] = { "packed", "strided", "spread", "random", NULL };
+const char *const fab_placement_names[] = { "usual", "packed", "strided", "spread", "random", NULL };
 
 static void
 fill_strided (guint *places, guint n_nodes, guint n_places, guint stride)
@@ -45,6 +45,7 @@ fab_placement_map (FabPlacement placement, guint n_nodes, guint n_places, guint 
 
   g_assert (n_nodes <= n_places && stride >= 1);
   switch (placement) {
+  case FAB_PLACEMENT_USUAL:
   case FAB_PLACEMENT_PACKED: fill_strided (places, n_nodes, n_places, 1); break;
   case FAB_PLACEMENT_STRIDED: fill_strided (places, n_nodes, n_places, stride); break;
   case FAB_PLACEMENT_SPREAD: fill_spread (places, n_nodes, n_places); break;

@@ -6,6 +6,7 @@
 #include <glib.h>
 
 typedef enum {
+  FAB_PLACEMENT_USUAL,   /* as the node's entry says; no scenario that was checked has it */
   FAB_PLACEMENT_PACKED,  /* consecutive places: the fewest leaves, then the fewest pods */
   FAB_PLACEMENT_STRIDED, /* every stride-th place; when these are taken, the places one further */
   FAB_PLACEMENT_SPREAD,  /* evenly over all places: as many leaves and pods as possible */

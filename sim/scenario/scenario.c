@@ -12,18 +12,21 @@
 
 #include "sim/base/error.h"
 #include "sim/config/schema_reader.h"
+#include "sim/fabric/fabric.h"
 #include "sim/fabric/reach.h"
 #include "sim/net/net.h"
 #include "sim/scenario/catalog_check.h"
 #include "sim/scenario/fault_params.h"
 #include "sim/scenario/model_file.h"
 #include "sim/scenario/neighbour_params.h"
+#include "sim/scenario/placement.h"
 #include "sim/scenario/power_cap.h"
 #include "sim/scenario/schedule_params.h"
 #include "sim/scenario/title.h"
 
 /* What the tables made of a tree. Read-only once it is made, so that copies share it. */
 typedef struct {
+  const FabRegistry *registry;
   FabYamlDoc *doc; /* with included files and model files read */
   FabDiagnostics *diagnostics;
   FabSchemaReader *reader;
@@ -134,6 +137,35 @@ check_domains (Reading *self, const FabNodeSpec *node)
                        used, node->name);
 }
 
+/* A fabric with one path between any two NICs leaves no route a choice. */
+static FabModelChoice
+usual_route (const Reading *self, const FabNodeSpec *node)
+{
+  const FabClusterSpec *cluster = &self->spec.cluster;
+  const FabFabricOps *fabric = (const FabFabricOps *) cluster->fabric.info;
+  const char *nic = cluster->nic != NULL ? cluster->nic : node->nic;
+  const FabLinkSpec *port = nic != NULL ? fab_catalog_link (self->catalog, nic) : NULL;
+  FabModelChoice shortest = { .info = fab_registry_find (self->registry, FAB_MODEL_ROUTE, "shortest") };
+
+  if (node->route.info != NULL)
+    return node->route;
+  if (port == NULL || fabric == NULL || fabric->has_choice == NULL
+      || !fabric->has_choice (cluster->fabric.params))
+    return shortest;
+  const FabTechnology *technology = fab_catalog_link_technology (self->catalog, port);
+  return technology->route.info != NULL ? technology->route : shortest;
+}
+
+static void
+place_as_usual (FabClusterSpec *cluster, const FabNodeSpec *node)
+{
+  gboolean is_scattered = node->scatter > 1 && cluster->nodes > 1;
+
+  cluster->placement = is_scattered ? FAB_PLACEMENT_RANDOM : FAB_PLACEMENT_PACKED;
+  if (is_scattered && cluster->places == 0)
+    cluster->places = cluster->nodes * node->scatter;
+}
+
 static void
 check_cluster (Reading *self)
 {
@@ -145,7 +177,9 @@ check_cluster (Reading *self)
   if (cluster->fabric.info == NULL)
     self->spec.cluster.fabric = node->fabric;
   if (cluster->route.info == NULL)
-    self->spec.cluster.route = node->route;
+    self->spec.cluster.route = usual_route (self, node);
+  if (cluster->placement == FAB_PLACEMENT_USUAL)
+    place_as_usual (&self->spec.cluster, node);
   if (cluster->places > 0 && cluster->places < cluster->nodes)
     fab_schema_report (self->reader, &cluster->places,
                        "%" G_GINT64_FORMAT " places are too few for %" G_GINT64_FORMAT " nodes",
@@ -200,6 +234,7 @@ read_spec (const FabScenario *scenario)
 
   self->doc = fab_yaml_doc_copy (scenario->doc);
   self->diagnostics = fab_diagnostics_copy (scenario->problems);
+  self->registry = scenario->registry;
   self->reader = fab_schema_reader_new (scenario->registry, self->diagnostics);
   include_files (self->doc, self->diagnostics); /* --set include=... */
   fab_model_files_read (self->doc, scenario->registry, self->diagnostics);

@@ -45,10 +45,12 @@ static const FabParam cluster_params[] = {
          "Routing, which chooses the path of a transfer; left out: the usual one of such nodes."),
     .models = FAB_MODEL_ROUTE },
   { ROW ("places", COUNT, FabClusterSpec, places, "0",
-         "Number of machines that the fabric has room for; 0: as many as there are nodes."),
+         "Number of machines that the fabric has room for; 0: as many as there are nodes, or as are usual."),
     .min = 0, .max = 200000 },
-  { ROW ("placement", CHOICE, FabClusterSpec, placement, "packed",
-         "Places of the nodes in the fabric: packed side by side, strided, spread evenly, or random."),
+  { ROW (
+        "placement", CHOICE, FabClusterSpec, placement, "usual",
+        "Places of the nodes in the fabric: packed side by side, strided, spread evenly, or random; usual: as the "
+        "node entry says, which is packed except in some clouds."),
     .choices = fab_placement_names },
   { ROW ("place_stride", COUNT, FabClusterSpec, place_stride, "1",
          "Number of places from one node to the next, for placement: strided."),

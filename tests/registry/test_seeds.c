@@ -72,12 +72,12 @@ what_is_random_follows_the_seed (G_GNUC_UNUSED void **state)
     "cluster: {node: host, nodes: 72, nic: ib-ndr, route: {kind: adaptive, nonminimal: 50%, vias: 2}, "
     "fabric: {kind: dragonfly, routers_per_group: 4, nics_per_router: 2, global_ports: 2}}\n"
     "job: {kind: traffic, pattern: shift, distance: 8, size: 1MiB}\n",
-    "cluster: {node: dgx-h100, nodes: 4, " LEAF_SPINE "}\n"
+    "cluster: {node: dgx-h100, nodes: 4, route: shortest, " LEAF_SPINE "}\n"
     "background: [{kind: bursts, load: 30%, burst: 20us}]\n"
     "job: {kind: collective, operations: [{op: all_reduce, size: 64MB}]}\n",
-    "cluster: {node: dgx-h100, nodes: 4, " LEAF_SPINE
+    "cluster: {node: dgx-h100, nodes: 4, route: shortest, " LEAF_SPINE
     "}\njob: {kind: traffic, pattern: permutation, size: 1MiB}\n",
-    "cluster: {node: dgx-h100, nodes: 4, " LEAF_SPINE
+    "cluster: {node: dgx-h100, nodes: 4, route: shortest, " LEAF_SPINE
     "}\njob: {kind: traffic, pattern: random, size: 1MiB}\n",
     "cluster: {node: dgx-h100, nodes: 1}\njob: {kind: ddp, model: gpt2, micro_batch: 1, jitter: {cv: 5%}}\n",
     "cluster: {node: host, nodes: 5, nic: roce-400, fabric: switch}\nfidelity: {kind: packet, flow_control: pfc}\n"

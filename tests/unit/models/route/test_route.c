@@ -4,6 +4,7 @@
 
 #include "models/models.h"
 #include "sim/net/net.h"
+#include "sim/scenario/placement.h"
 #include "tests/support/play.h"
 
 static int
@@ -132,6 +133,138 @@ queue_pairs_are_hashed_one_by_one (void **state)
   assert_in_range (n_used, 16 * 9, 16 * 12);
 }
 
+/* The spine of the path from one NIC to another, by its number. */
+static guint
+spine_of (const FabPlant *plant, guint from, guint to)
+{
+  FabPath path = { 0 };
+
+  assert_true (
+      fab_router_append (plant->router, plant->cluster.nics[from], plant->cluster.nics[to], 0, &path));
+  assert_int_equal (path.n, 4);
+  g_autofree char *name = fab_graph_vertex_name (plant->graph,
+                                                 fab_graph_link (plant->graph, path.links[1])->dst);
+  assert_true (g_str_has_prefix (name, "spine"));
+  return (guint) g_ascii_strtoull (name + strlen ("spine"), NULL, 10);
+}
+
+/* Destination d is by way of spine d mod 16, whoever sends; so the NICs of a leaf have an uplink each. */
+static void
+the_destination_picks_the_path (void **state)
+{
+  g_autoptr (FabPlant) plant = plant_of (*state, 32, 16, "static");
+
+  assert_false (fab_router_uses_seed (plant->router));
+  for (guint to = 16; to < 32; to++)
+    for (guint from = 0; from < 16; from += 5) {
+      assert_int_equal (spine_of (plant, from, to), to % 16);
+      assert_int_equal (spine_of (plant, to, from), from % 16);
+    }
+}
+
+/* Two tiers above the leaves: pods of 4 leaves with 4 nodes, 4 uplinks of a leaf and of a spine. A leaf divides a
+ * destination's number by 4, and its spine takes the rest: 16 destinations of another pod use 16 links to cores. */
+static void
+the_next_switch_takes_the_rest (void **state)
+{
+  static const char yaml[] = "name: t\ncluster: {node: dgx-h100, nodes: 32, nics_per_node: 1, route: static,"
+                             " fabric: {kind: fat_tree, tiers: 3, radix: 8, nodes_per_leaf: 4}}\n"
+                             "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
+  g_autoptr (Play) play = play_new (*state, yaml, NULL);
+  g_autoptr (FabPlant) plant = fab_plant_new (play->scenario, NULL, NULL);
+  g_autoptr (GHashTable) up = g_hash_table_new (NULL, NULL);
+
+  for (guint to = 16; to < 32; to++) {
+    FabPath path = { 0 };
+
+    assert_true (
+        fab_router_append (plant->router, plant->cluster.nics[0], plant->cluster.nics[to], 0, &path));
+    assert_int_equal (path.n, 6);
+    g_hash_table_add (up, GUINT_TO_POINTER (path.links[2]));
+  }
+  assert_int_equal (g_hash_table_size (up), 16);
+}
+
+static const char *
+route_of (FabCatalog *catalog, const char *cluster)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {%s}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      cluster);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  return fab_scenario_spec (play->scenario)->cluster.route.info->name;
+}
+
+/* What the ports' technology does, where the fabric leaves a choice, unless the scenario says otherwise. */
+static void
+default_is_that_of_the_ports (void **state)
+{
+  assert_string_equal (route_of (*state, "node: dgx-h100, nodes: 8, fabric: leaf_spine"), "static");
+  assert_string_equal (route_of (*state, "node: dgx-h100, nodes: 8, fabric: rail"), "shortest");
+  assert_string_equal (route_of (*state, "node: dgx-h100, nodes: 8, fabric: {kind: rail, spines: 32}"),
+                       "static");
+  assert_string_equal (route_of (*state, "node: dgx-h100, nodes: 8, nic: roce-400, fabric: leaf_spine"),
+                       "ecmp");
+  assert_string_equal (route_of (*state, "node: p5, nodes: 8, fabric: leaf_spine"), "spray");
+  assert_string_equal (route_of (*state, "node: gh200-x4, nodes: 8, fabric: leaf_spine"), "adaptive");
+  assert_string_equal (route_of (*state, "node: dgx-h100, nodes: 8, fabric: leaf_spine, route: spray"),
+                       "spray");
+}
+
+/* Nodes of a cloud that scatters them stand at random among more places; a placement that is given counts. */
+static void
+a_cloud_scatters_its_nodes (void **state)
+{
+  static const char *const clusters[] = { "node: ndv5, nodes: 4", "node: ndv5, nodes: 4, placement: packed",
+                                          "node: ndv5, nodes: 4, places: 6", "node: dgx-h100, nodes: 4",
+                                          "node: ndv5, nodes: 1" };
+  static const struct {
+    int placement;
+    gint64 places;
+  } expected[] = { { FAB_PLACEMENT_RANDOM, 32 },
+                   { FAB_PLACEMENT_PACKED, 0 },
+                   { FAB_PLACEMENT_RANDOM, 6 },
+                   { FAB_PLACEMENT_PACKED, 0 },
+                   { FAB_PLACEMENT_PACKED, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (clusters); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {%s}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+        clusters[i]);
+    g_autoptr (Play) play = play_new (*state, yaml, NULL);
+    const FabClusterSpec *cluster = &fab_scenario_spec (play->scenario)->cluster;
+
+    assert_int_equal (cluster->placement, expected[i].placement);
+    assert_int_equal (cluster->places, expected[i].places);
+  }
+}
+
+/* Rails with spines have every uplink by itself: 4 of each leaf, to 4 spines. */
+static void
+rails_may_have_spines (void **state)
+{
+  static const char yaml[] =
+      "name: t\ncluster: {node: dgx-h100, nodes: 8, nics_per_node: 2, fabric: {kind: rail, nodes_per_leaf: 4,"
+      " spines: 4}}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
+  g_autoptr (Play) play = play_new (*state, yaml, NULL);
+  g_autoptr (FabPlant) plant = fab_plant_new (play->scenario, NULL, NULL);
+  guint n_spines = 0, n_up = 0;
+
+  for (FabLinkId link = 0; link < fab_graph_n_links (plant->graph); link++) {
+    g_autofree char *to = fab_graph_vertex_name (plant->graph, fab_graph_link (plant->graph, link)->dst);
+
+    n_up += g_str_has_prefix (to, "spine");
+  }
+  for (FabVertexId v = 0; v < fab_graph_n_vertices (plant->graph); v++) {
+    g_autofree char *name = fab_graph_vertex_name (plant->graph, v);
+
+    n_spines += g_str_has_prefix (name, "spine");
+  }
+  assert_int_equal (n_spines, 4);
+  assert_int_equal (n_up, 2 * 2 * 4);
+}
+
 static void
 another_seed_is_another_choice (void **state)
 {
@@ -232,6 +365,11 @@ main (void)
     cmocka_unit_test (a_spray_uses_all_spines_alike),
     cmocka_unit_test (a_hash_spreads_flows_over_all_spines),
     cmocka_unit_test (queue_pairs_are_hashed_one_by_one),
+    cmocka_unit_test (the_destination_picks_the_path),
+    cmocka_unit_test (the_next_switch_takes_the_rest),
+    cmocka_unit_test (default_is_that_of_the_ports),
+    cmocka_unit_test (a_cloud_scatters_its_nodes),
+    cmocka_unit_test (rails_may_have_spines),
     cmocka_unit_test (another_seed_is_another_choice),
     cmocka_unit_test (a_share_goes_the_long_way),
     cmocka_unit_test (spread_messages_share_the_spines),
