@@ -270,6 +270,7 @@ add_band_of_kind (const FabScenario *scenario, const FabCollectivePlan *plan, Fa
   row->coverage_fraction = band.coverage_fraction;
   row->n_tables = band.n_tables;
   row->n_families = band.n_families;
+  row->untuned = band.untuned;
   row->most = fab_plan_band_basis (&band);
 }
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sim/run/plan_kind.h"
+#include "sim/run/band.h"
 
 /* How the time is found: the plan played on the scenario's network, as in a run; its formula for an idle fabric;
  * or the algorithm's messages played one by one, in up to 64 chunks of a MiB or more. Messages know wires, not
@@ -60,6 +60,7 @@ typedef struct {
   double low_us, high_us, coverage_fraction;
   double busbw_low_GBps, busbw_high_GBps; /* at the high and at the low end of the time */
   guint n_tables, n_families;             /* measured, that the band rests on; 0: it is that of links */
+  FabUntuned untuned;                     /* published networks that the band does not hold */
   char *
       most; /* where most of it comes from: "messages of lab-eth (1.5 %)", "9 tables of efa-100"; NULL: no band */
   guint n_sizes, n_outside; /* of messages over links whose measured sizes are known; of them not measured */

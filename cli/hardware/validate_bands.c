@@ -59,7 +59,7 @@ find (Known *self, const FabValidateOptions *o, GError **error)
   if (self->measured == NULL
       || !fab_validate_predict (self->catalog, self->measured, &self->report, &self->left_out, error))
     return FALSE;
-  self->bands = fab_bands_new (self->report, self->left_out);
+  self->bands = fab_bands_new (self->report, self->left_out, self->catalog);
   return TRUE;
 }
 

@@ -60,12 +60,15 @@ print_band_note (const GArray *rows)
 {
   const FabPrediction *last = &g_array_index (rows, FabPrediction, rows->len - 1);
   g_autofree char *bases = fab_predictions_basis (rows);
+  g_autofree char *untuned = fab_untuned_words (&last->untuned);
 
   if (last->n_tables > 0)
     g_print (
         "# low, high: %.0f %% of such collectives lie between, by %s (docs/explanation/uncertainty.md)\n",
         100 * last->coverage_fraction, bases);
-  else if (has_band (rows))
+  if (untuned != NULL)
+    g_print ("# beyond them: %s; check yours with --check FILE\n", untuned);
+  if (last->n_tables == 0 && has_band (rows))
     g_print (
         "# low, high: %.0f %% band of the time from the uncertainty of the links; in the last row mostly from %s\n",
         100 * last->coverage_fraction, last->most);

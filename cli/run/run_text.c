@@ -106,6 +106,19 @@ append_band (GString *page, const FabRunResult *result)
   g_string_append_printf (page, "  %-16s%10s to %s   %s\n", "  band", low, high, about);
 }
 
+/* Below the bands, where collectives over NICs count in: what the band does not hold. */
+static void
+append_untuned (GString *page, const FabRunResult *result)
+{
+  g_autofree char *words = result->band != NULL ? fab_untuned_words (&result->band->collectives.untuned)
+                                                : NULL;
+
+  if (words == NULL)
+    return;
+  g_string_append_printf (page, "  %-16s%s; check yours: fabricast collective --check FILE\n",
+                          "    beyond it", words);
+}
+
 static void
 append_power_cap (GString *page, const FabRunResult *result)
 {
@@ -197,6 +210,7 @@ append_step (GString *page, const FabScenario *scenario, const FabRunResult *res
   append_time (page, "  overlapped", times->overlapped_ps, times->duration_ps, "hidden under compute");
   append_time (page, "  exposed", times->exposed_ps, times->duration_ps, "compute waits for it");
   append_exposed_band (page, result);
+  append_untuned (page, result);
   fab_run_append_shares (page, result);
   append_time (page, "idle", times->idle_ps, times->duration_ps, "");
   if (times->waiting_ps > times->duration_ps / 1000)

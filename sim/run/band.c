@@ -138,6 +138,21 @@ stand_in (const FabScenario *scenario, const FabPlanKind *kind)
            : unmeasured_family;
 }
 
+/* Any links of the library: few families have set-ups that were not well. */
+static FabUntuned
+find_untuned (const FabCatalog *catalog, const FabCollectivePlan *plan, const FabPlanKind *kind)
+{
+  const FabBandSpec *any = fab_catalog_band (catalog, any_family);
+  const FabUntunedSpec *untuned = any != NULL ? any->untuned.data : NULL;
+
+  for (guint i = 0; is_of_library (any, kind) && i < any->untuned.n; i++)
+    if (kind->place == FAB_PLAN_BETWEEN && untuned[i].operations == (int) kind->operations
+        && (untuned[i].up_to_bytes == 0 || plan->bytes < untuned[i].up_to_bytes))
+      return (FabUntuned){ (guint) untuned[i].n_tables, (guint) untuned[i].n_of, untuned[i].low_factor,
+                           untuned[i].high_factor };
+  return (FabUntuned){ 0 };
+}
+
 FabPlanBand
 fab_plan_band (const FabScenario *scenario, const FabCollectivePlan *plan, const FabPlanKind *kind)
 {
@@ -156,7 +171,8 @@ fab_plan_band (const FabScenario *scenario, const FabCollectivePlan *plan, const
                         .coverage_fraction = band->coverage_fraction,
                         .n_tables = (guint) cell->n_tables,
                         .n_families = (guint) cell->n_families,
-                        .entry = band->name };
+                        .entry = band->name,
+                        .untuned = find_untuned (catalog, plan, kind) };
 }
 
 /* Plays all collectives at one end of their bands. Kinds are found once per footprint. */
@@ -511,6 +527,20 @@ fab_band_add_draws (FabBand **band, const double *values, const double *low, con
 }
 
 char *
+fab_untuned_words (const FabUntuned *self)
+{
+  const double noticed_factor = 1.05;
+
+  if (self->n_tables == 0 || self->high_factor < noticed_factor)
+    return NULL;
+  if (self->n_tables == 1)
+    return g_strdup_printf ("1 of %u published networks took %.2g times as long as predicted", self->n_of,
+                            self->high_factor);
+  return g_strdup_printf ("%u of %u published networks took %.2g to %.2g times as long as predicted",
+                          self->n_tables, self->n_of, MAX (self->low_factor, 1), self->high_factor);
+}
+
+char *
 fab_plan_band_basis (const FabPlanBand *self)
 {
   if (self->n_families == 1)
@@ -566,6 +596,19 @@ fab_band_about (const FabBand *self, guint i)
   return g_strdup_printf ("%.0f %%, most by %s", 100 * self->coverage_fraction, most);
 }
 
+static void
+add_untuned_json (const FabUntuned *self, FabJson *json)
+{
+  if (self->n_tables == 0)
+    return;
+  fab_json_begin_object (json, "untuned");
+  fab_json_add_whole (json, "tables", self->n_tables);
+  fab_json_add_whole (json, "of", self->n_of);
+  fab_json_add_real (json, "low_factor", self->low_factor);
+  fab_json_add_real (json, "high_factor", self->high_factor);
+  fab_json_end (json);
+}
+
 void
 fab_band_add_json (const FabBand *self, FabJson *json)
 {
@@ -579,6 +622,7 @@ fab_band_add_json (const FabBand *self, FabJson *json)
     fab_json_add_text (json, "family", self->collectives.entry);
     fab_json_add_whole (json, "tables", self->collectives.n_tables);
     fab_json_add_whole (json, "families", self->collectives.n_families);
+    add_untuned_json (&self->collectives.untuned, json);
   }
   if (self->compute.coverage_fraction > 0) {
     fab_json_begin_object (json, "compute");

@@ -53,17 +53,28 @@ typedef struct {
   char *entry;                       /* of the catalogue's `setups`, or the effects that stand for one */
 } FabComputeBand;
 
-/* What is known of collectives like one that was planned. */
+/* Published networks that were not well: so many tables of so many, with times so far from their predictions. */
+typedef struct {
+  guint n_tables, n_of; /* 0: none is known */
+  double low_factor, high_factor;
+} FabUntuned;
+
+/* What is known of collectives like one that was planned, on machines that are well. */
 typedef struct {
   double low_factor, high_factor; /* measured over predicted time; low <= 1 <= high */
   double coverage_fraction;       /* of all cases are between; 0: nothing is known, and the factors are 1 */
   guint n_tables, n_families;     /* that it rests on */
   const char *entry;              /* of the catalogue's `bands` */
+  FabUntuned untuned;             /* of this place, operations and size, over any links */
 } FabPlanBand;
 
 /* Of a plan with a footprint whose links are not uncertain. */
 FabPlanBand fab_plan_band (const FabScenario *scenario, const FabCollectivePlan *plan,
                            const FabPlanKind *kind);
+
+/* "4 of 13 published networks took 1.4 to 11 times as long as predicted", when there are any that took
+ * longer; else NULL. (transfer full) */
+char *fab_untuned_words (const FabUntuned *self);
 
 typedef struct {
   GArray *unsure; /* FabUnsure in the order of the catalogue; then collectives, then compute */

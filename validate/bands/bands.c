@@ -4,20 +4,54 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/base/stats.h"
+
 /* --- residuals --- */
+
+/* Which sizes of which tables a list is of. */
+typedef struct {
+  const FabReport *report;
+  const FabCatalog *catalog;
+  gboolean only_judged, is_well;
+  GPtrArray *tables; /* FabMeasuredTable, all of the report */
+} Wanted;
+
+static GPtrArray *
+tables_of (const FabReport *report)
+{
+  GPtrArray *tables = g_ptr_array_new ();
+
+  for (guint i = 0; i < report->comparisons->len; i++)
+    g_ptr_array_add (tables,
+                     (gpointer) ((const FabComparison *) g_ptr_array_index (report->comparisons, i))->table);
+  return tables;
+}
+
+static gboolean
+is_wanted (const Wanted *wanted, const FabComparison *comparison, const FabMeasuredRow *row,
+           FabSizeClass size_class)
+{
+  return fab_size_class (row->size_bytes) == size_class
+      && (fab_health (comparison->table, row, wanted->tables, wanted->catalog) == FAB_HEALTH_WELL)
+             == wanted->is_well;
+}
 
 /* The sizes of one class of a comparison. A table's family is that of its first size in the class. */
 static void
-add_class (FabResidualList *self, const FabComparison *comparison, FabSizeClass size_class)
+add_class (FabResidualList *self, const Wanted *wanted, const FabComparison *comparison,
+           FabSizeClass size_class)
 {
   double *logs = g_new (double, comparison->rows->len + 1);
-  FabResiduals one = { .table = comparison->table->name, .size_class = size_class, .logs = logs };
+  FabResiduals one = { .table = comparison->table->name,
+                       .publication = comparison->table->publication,
+                       .size_class = size_class,
+                       .logs = logs };
 
   g_ptr_array_add (self->owned, logs);
   for (guint i = 0; i < comparison->rows->len; i++) {
     const FabComparisonRow *row = &g_array_index (comparison->rows, FabComparisonRow, i);
 
-    if (fab_size_class (row->measured->size_bytes) != size_class)
+    if (!is_wanted (wanted, comparison, row->measured, size_class))
       continue;
     if (one.n == 0) {
       one.family = row->predicted->kind.family;
@@ -31,18 +65,19 @@ add_class (FabResidualList *self, const FabComparison *comparison, FabSizeClass 
 }
 
 static FabResidualList
-residuals_of (const FabReport *report, gboolean only_judged)
+residuals_of (Wanted wanted)
 {
   FabResidualList self = { g_array_new (FALSE, FALSE, sizeof (FabResiduals)),
                            g_ptr_array_new_with_free_func (g_free) };
+  g_autoptr (GPtrArray) tables = tables_of (wanted.report);
 
-  for (guint i = 0; i < report->comparisons->len; i++) {
-    const FabComparison *comparison = g_ptr_array_index (report->comparisons, i);
-    const FabMeasuredSpec *spec = comparison->table->spec;
+  wanted.tables = tables;
+  for (guint i = 0; i < tables->len; i++) {
+    const FabComparison *comparison = g_ptr_array_index (wanted.report->comparisons, i);
 
     for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
-      if (!spec->is_doubtful && (!only_judged || spec->role == FAB_ROLE_JUDGED))
-        add_class (&self, comparison, (FabSizeClass) c);
+      if (!wanted.only_judged || comparison->table->spec->role == FAB_ROLE_JUDGED)
+        add_class (&self, &wanted, comparison, (FabSizeClass) c);
   }
   return self;
 }
@@ -70,12 +105,13 @@ library_of (const FabReport *report)
 }
 
 FabBands *
-fab_bands_new (const FabReport *report, const FabReport *left_out)
+fab_bands_new (const FabReport *report, const FabReport *left_out, const FabCatalog *catalog)
 {
   FabBands *self = g_new0 (FabBands, 1);
 
-  self->judged = residuals_of (report, TRUE);
-  self->left_out = residuals_of (left_out, FALSE);
+  self->judged = residuals_of ((Wanted){ report, catalog, .only_judged = TRUE, .is_well = TRUE });
+  self->untuned = residuals_of ((Wanted){ report, catalog, .only_judged = TRUE, .is_well = FALSE });
+  self->left_out = residuals_of ((Wanted){ left_out, catalog, .only_judged = FALSE, .is_well = TRUE });
   self->library = library_of (report);
   self->fit = fab_bands_fit (residuals (&self->judged), self->judged.all->len, FAB_BANDS_COVERAGE);
   self->unmeasured = fab_bands_fit (residuals (&self->left_out), self->left_out.all->len, FAB_BANDS_COVERAGE);
@@ -90,6 +126,7 @@ fab_bands_free (FabBands *self)
   fab_bands_fit_free (self->fit);
   fab_bands_fit_free (self->unmeasured);
   residuals_clear (&self->judged);
+  residuals_clear (&self->untuned);
   residuals_clear (&self->left_out);
   g_free (self);
 }
@@ -130,6 +167,74 @@ append_cells (GString *out, const FabFamilyBands *bands, double stretch)
       }
 }
 
+/* --- set-ups that were not well --- */
+
+/* Tables of a kind and class, and of these the least and the most slow in the median over their sizes. */
+typedef struct {
+  guint n_tables;
+  double low, high; /* logarithms */
+} Medians;
+
+static gboolean
+is_of_kind (const FabResiduals *one, const FabResiduals *kind)
+{
+  return one->place == kind->place && one->operations == kind->operations
+      && one->size_class == kind->size_class;
+}
+
+static Medians
+medians_of (const FabResidualList *list, const FabResiduals *kind)
+{
+  Medians self = { 0, INFINITY, -INFINITY };
+
+  for (guint i = 0; i < list->all->len; i++) {
+    const FabResiduals *one = &residuals (list)[i];
+    double median = fab_weighted_quantile (one->logs, NULL, one->n, 0.5);
+
+    if (!is_of_kind (one, kind))
+      continue;
+    self.n_tables++;
+    self.low = MIN (self.low, median);
+    self.high = MAX (self.high, median);
+  }
+  return self;
+}
+
+/* Tables that are well at some sizes of the class, at none, or both. */
+static guint
+n_tables_of (const FabBands *self, const FabResiduals *kind)
+{
+  const FabResidualList *lists[] = { &self->judged, &self->untuned };
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint l = 0; l < G_N_ELEMENTS (lists); l++)
+    for (guint i = 0; i < lists[l]->all->len; i++)
+      if (is_of_kind (&residuals (lists[l])[i], kind))
+        g_hash_table_add (names, (gpointer) residuals (lists[l])[i].table);
+  return g_hash_table_size (names);
+}
+
+/* Of networks alone: inside nodes it was seen of one kind of links, which says nothing of others. */
+static void
+append_untuned (GString *out, const FabBands *self)
+{
+  if (self->untuned.all->len > 0)
+    g_string_append (out, "    untuned:\n");
+  for (guint operations = 0; operations < FAB_N_PLAN_OPERATIONS; operations++)
+    for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+      const FabResiduals kind = { .place = FAB_PLAN_BETWEEN,
+                                  .operations = (FabPlanOperations) operations,
+                                  .size_class = (FabSizeClass) c };
+      Medians untuned = medians_of (&self->untuned, &kind);
+
+      if (untuned.n_tables > 0)
+        g_string_append_printf (
+            out, "      - {operations: %s, up_to: %s, tables: %u, of: %u, low: %.3f, high: %.3f}\n",
+            fab_plan_operations_names[operations], cell_limits[c], untuned.n_tables,
+            n_tables_of (self, &kind), exp (untuned.low), exp (untuned.high));
+    }
+}
+
 static gboolean
 has_cells (const FabFamilyBands *bands)
 {
@@ -155,6 +260,8 @@ append_entry (GString *out, const FabBands *self, const FabFamilyBands *bands, c
   if (has_cells (bands))
     g_string_append (out, "    cells:\n");
   append_cells (out, bands, stretch);
+  if (strcmp (name, "any") == 0)
+    append_untuned (out, self);
   g_string_append (out, "    source: judged tables of validate/measured, docs/explanation/uncertainty.md\n"
                         "    date: \"2026-11-22\"\n");
 }
@@ -177,6 +284,13 @@ wider (const FabFamilyBands *a, const FabFamilyBands *b)
   return wide;
 }
 
+static void
+append_reaches (GString *out, const char *words, const double reaches[FAB_N_SIZE_CLASSES], const char *end)
+{
+  g_string_append_printf (out, " %s %.2f, %.2f, %.2f%s", words, reaches[FAB_SIZE_SMALL],
+                          reaches[FAB_SIZE_MIDDLE], reaches[FAB_SIZE_LARGE], end);
+}
+
 char *
 fab_bands_to_yaml (const FabBands *self)
 {
@@ -184,8 +298,10 @@ fab_bands_to_yaml (const FabBands *self)
   const FabFamilyBands *any = &g_array_index (self->fit->families, FabFamilyBands, 0);
   FabFamilyBands unmeasured = wider (any, &g_array_index (self->unmeasured->families, FabFamilyBands, 0));
 
-  g_string_append_printf (out, "# Reach of families %.2f, of tables %.2f, of families left out %.2f.\n",
-                          self->fit->reach, self->fit->own_reach, self->unmeasured->reach);
+  g_string_append (out, "# Reach at small, middle and large sizes:");
+  append_reaches (out, "of families", self->fit->reach, ";");
+  append_reaches (out, "of publications", self->fit->own_reach, ";");
+  append_reaches (out, "of families left out", self->unmeasured->reach, ".\n");
   g_string_append (out, "\nbands:\n");
   append_entry (out, self, any, "any",
                 "Band of all families, for those with too few measured tables of their own", 1);
@@ -216,11 +332,11 @@ append_covered (GString *out, double covered_fraction, guint n)
     g_string_append (out, " |");
 }
 
-/* Families weigh the same; of those that have the class. */
+/* Each weighs the same, of those that have the class. */
 static void
-append_all (GString *out, const GArray *coverage)
+append_all (GString *out, const GArray *coverage, const char *plural)
 {
-  g_string_append_printf (out, "| **all %u families** | |", coverage->len);
+  g_string_append_printf (out, "| **all %u %s** | |", coverage->len, plural);
   for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
     double sum = 0;
     guint n = 0;
@@ -237,17 +353,17 @@ append_all (GString *out, const GArray *coverage)
 }
 
 static void
-append_coverage (GString *out, const FabResidualList *list)
+append_coverage (GString *out, const GArray *coverage, const char *one_name, const char *plural)
 {
-  g_autoptr (GArray) coverage = fab_bands_left_out (residuals (list), list->all->len, FAB_BANDS_COVERAGE);
-
-  g_string_append (out, "| family left out | tables | small < 256 KiB | middle < 64 MiB | large >= 64 MiB |\n"
-                        "|---|---:|---|---|---|\n");
-  append_all (out, coverage);
+  g_string_append_printf (out,
+                          "| %s left out | tables | small < 256 KiB | middle < 64 MiB | large >= 64 MiB |\n"
+                          "|---|---:|---|---|---|\n",
+                          one_name);
+  append_all (out, coverage, plural);
   for (guint i = 0; i < coverage->len; i++) {
     const FabLeftOutCoverage *one = &g_array_index (coverage, FabLeftOutCoverage, i);
 
-    g_string_append_printf (out, "| %s | %u |", one->family, one->n_tables);
+    g_string_append_printf (out, "| %s | %u |", one->name, one->n_tables);
     for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
       append_covered (out, one->covered_fraction[c], one->n[c]);
     g_string_append_c (out, '\n');
@@ -273,14 +389,31 @@ append_bands (GString *out, const FabFamilyBands *bands, const char *name)
     }
 }
 
+static GArray *
+families_left_out (const FabResidualList *list)
+{
+  return fab_bands_left_out (residuals (list), list->all->len, FAB_BANDS_COVERAGE);
+}
+
+static GArray *
+publications_left_out (const FabResidualList *list)
+{
+  return fab_bands_publications_left_out (residuals (list), list->all->len, FAB_BANDS_COVERAGE);
+}
+
 char *
 fab_bands_to_markdown (const FabBands *self)
 {
-  GString *out = g_string_new ("### Families left out, predicted without what was learned of them\n\n");
+  GString *out = g_string_new ("### Publications left out, each against what all others say\n\n");
+  g_autoptr (GArray) publications = publications_left_out (&self->judged);
+  g_autoptr (GArray) unmeasured = families_left_out (&self->left_out);
+  g_autoptr (GArray) families = families_left_out (&self->judged);
 
-  append_coverage (out, &self->left_out);
+  append_coverage (out, publications, "publication", "publications");
+  g_string_append (out, "\n### Families left out, predicted without what was learned of them\n\n");
+  append_coverage (out, unmeasured, "family", "families");
   g_string_append (out, "\n### Families whose residuals alone are left out\n\n");
-  append_coverage (out, &self->judged);
+  append_coverage (out, families, "family", "families");
   g_string_append (out,
                    "\n### Measured over predicted time, 90 % (tables, families)\n\n"
                    "| entry | place | operations | small | middle | large |\n|---|---|---|---|---|---|\n");
@@ -313,13 +446,11 @@ is_shown (const FabAccount *account)
       && fab_account_has_role (account, FAB_ROLE_JUDGED);
 }
 
-/* Of families left out, each of the same weight. */
+/* Each of the same weight. */
 static void
-append_covered_all (GString *out, const FabResidualList *list)
+append_covered_all (GString *out, const GArray *coverage, const char *words)
 {
-  g_autoptr (GArray) coverage = fab_bands_left_out (residuals (list), list->all->len, FAB_BANDS_COVERAGE);
-
-  g_string_append (out, "| within the band of 90 %, families left out |");
+  g_string_append_printf (out, "| within the band of 90 %%, %s |", words);
   for (gint c = FAB_N_SIZE_CLASSES - 1; c >= 0; c--) {
     double sum = 0;
     guint n = 0;
@@ -341,6 +472,8 @@ fab_bands_accuracy (const FabBands *self, const FabReport *report, const FabRepo
   GString *out = g_string_new (
       "| judged tables (their number) | large >= 64 MiB | middle < 64 MiB | small < 256 KiB |\n"
       "|---|---|---|---|\n");
+  g_autoptr (GArray) publications = publications_left_out (&self->judged);
+  g_autoptr (GArray) families = families_left_out (&self->left_out);
 
   append_account (out, &g_array_index (report->accounts, FabAccount, 0), "**all**");
   for (guint i = 1; i < report->accounts->len; i++) {
@@ -351,6 +484,7 @@ fab_bands_accuracy (const FabBands *self, const FabReport *report, const FabRepo
   }
   append_account (out, &g_array_index (left_out->accounts, FabAccount, 0),
                   "all tables, each family left out (its constants put back)");
-  append_covered_all (out, &self->left_out);
+  append_covered_all (out, publications, "publications left out");
+  append_covered_all (out, families, "families left out");
   return g_string_free (out, FALSE);
 }

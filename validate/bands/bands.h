@@ -5,6 +5,7 @@
 #pragma once
 
 #include "validate/bands/fit.h"
+#include "validate/compare/health.h"
 #include "validate/compare/report.h"
 
 #define FAB_BANDS_COVERAGE 0.9
@@ -16,16 +17,16 @@ typedef struct {
 } FabResidualList;
 
 typedef struct {
-  FabResidualList judged; /* of judged tables that are not doubtful, as predicted */
-  FabResidualList
-      left_out; /* of all tables that are not doubtful, each predicted as if its family was not measured */
+  /* Of sizes at which tables are well (validate/compare/health.h): of judged tables as predicted; of all tables, each
+   * predicted as if its family was not measured; and of judged tables that are not well. */
+  FabResidualList judged, left_out, untuned;
   const char *library;     /* that the tables were predicted with */
   FabBandsFit *fit;        /* of `judged` */
   FabBandsFit *unmeasured; /* of `left_out` */
 } FabBands;
 
-/* The reports outlive it. (transfer full) */
-FabBands *fab_bands_new (const FabReport *report, const FabReport *left_out);
+/* The reports, which are of the same tables, and the catalogue outlive it. (transfer full) */
+FabBands *fab_bands_new (const FabReport *report, const FabReport *left_out, const FabCatalog *catalog);
 void fab_bands_free (FabBands *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBands, fab_bands_free)
 

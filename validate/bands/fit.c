@@ -9,11 +9,9 @@
 
 #include "sim/base/stats.h"
 
-enum { LEAST_OWN_TABLES = 2 };
-
 static const double drawn_by = 2;                      /* families that all operations count as */
-static const double own_drawn_by = 1;                  /* tables that all families count as */
-static const double least_reach = 0.5, most_reach = 3; /* where the search begins and gives up */
+static const double own_drawn_by = 1;                  /* publications that all families count as */
+static const double least_reach = 0.5, most_reach = 3; /* where the search for families begins and gives up */
 static const double reach_step = 0.01;
 
 /* --- the mixture --- */
@@ -21,7 +19,7 @@ static const double reach_step = 0.01;
 /* What belongs to a cell, and what is left out of it; negative or NULL: any. */
 typedef struct {
   int place, operations, size_class;
-  const char *family, *without_family, *without_table;
+  const char *family, *without_family, *without_publication;
 } Scope;
 
 static gboolean
@@ -32,42 +30,88 @@ holds (const Scope *self, const FabResiduals *one)
       && (self->size_class < 0 || self->size_class == (int) one->size_class)
       && (self->family == NULL || strcmp (self->family, one->family) == 0)
       && (self->without_family == NULL || strcmp (self->without_family, one->family) != 0)
-      && (self->without_table == NULL || strcmp (self->without_table, one->table) != 0) && one->n > 0;
+      && (self->without_publication == NULL || strcmp (self->without_publication, one->publication) != 0)
+      && one->n > 0;
 }
 
 /* The sorted points of a cell; weights sum up to 1. */
 typedef struct {
   GArray *points; /* FabWeighted: logarithms */
-  guint n_tables, n_families;
+  guint n_tables, n_publications, n_families;
 } Mixture;
 
+/* How many tables a publication has of a family, and how many publications a family has. */
+typedef struct {
+  GHashTable *tables;       /* "family\npublication" -> number of tables */
+  GHashTable *publications; /* family -> number of publications */
+} Counts;
+
 static guint
-count_of (GHashTable *counts, const char *family)
+count_of (GHashTable *counts, const char *key)
 {
-  return GPOINTER_TO_UINT (g_hash_table_lookup (counts, family));
+  return GPOINTER_TO_UINT (g_hash_table_lookup (counts, key));
+}
+
+static guint
+count_up (GHashTable *counts, const char *key)
+{
+  guint n = count_of (counts, key) + 1;
+
+  g_hash_table_insert (counts, g_strdup (key), GUINT_TO_POINTER (n));
+  return n;
+}
+
+static char *
+publication_key (const FabResiduals *one)
+{
+  return g_strdup_printf ("%s\n%s", one->family, one->publication);
+}
+
+static Counts
+counts_new (const FabResiduals *all, guint n, const Scope *scope)
+{
+  Counts self = { g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
+                  g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL) };
+
+  for (guint i = 0; i < n; i++) {
+    g_autofree char *key = publication_key (&all[i]);
+
+    if (holds (scope, &all[i]) && count_up (self.tables, key) == 1)
+      count_up (self.publications, all[i].family);
+  }
+  return self;
+}
+
+static void
+add_points (Mixture *self, const FabResiduals *one, const Counts *counts)
+{
+  g_autofree char *key = publication_key (one);
+  double weight = 1.0 / self->n_families / count_of (counts->publications, one->family)
+                / count_of (counts->tables, key) / one->n;
+
+  for (guint k = 0; k < one->n; k++) {
+    FabWeighted point = { one->logs[k], weight };
+
+    g_array_append_val (self->points, point);
+  }
 }
 
 static Mixture
 mixture_of (const FabResiduals *all, guint n, const Scope *scope)
 {
-  g_autoptr (GHashTable) n_tables = g_hash_table_new (g_str_hash, g_str_equal);
-  Mixture self = { .points = g_array_new (FALSE, FALSE, sizeof (FabWeighted)) };
+  Counts counts = counts_new (all, n, scope);
+  Mixture self = { .points = g_array_new (FALSE, FALSE, sizeof (FabWeighted)),
+                   .n_publications = g_hash_table_size (counts.tables),
+                   .n_families = g_hash_table_size (counts.publications) };
 
   for (guint i = 0; i < n; i++)
     if (holds (scope, &all[i])) {
-      g_hash_table_insert (n_tables, (gpointer) all[i].family,
-                           GUINT_TO_POINTER (count_of (n_tables, all[i].family) + 1));
       self.n_tables++;
-    }
-  self.n_families = g_hash_table_size (n_tables);
-  for (guint i = 0; i < n; i++)
-    for (guint k = 0; holds (scope, &all[i]) && k < all[i].n; k++) {
-      FabWeighted point = { all[i].logs[k],
-                            1.0 / self.n_families / count_of (n_tables, all[i].family) / all[i].n };
-
-      g_array_append_val (self.points, point);
+      add_points (&self, &all[i], &counts);
     }
   g_array_sort (self.points, fab_order_weighted);
+  g_hash_table_unref (counts.tables);
+  g_hash_table_unref (counts.publications);
   return self;
 }
 
@@ -85,7 +129,8 @@ ends_of (const Mixture *self, double reach)
   double share = MIN (reach, 1), outside = (1 - share) / 2, stretch = MAX (reach, 1);
 
   return (FabBandEnds){ MIN (quantile (self, outside), 0) * stretch,
-                        MAX (quantile (self, 1 - outside), 0) * stretch, self->n_tables, self->n_families };
+                        MAX (quantile (self, 1 - outside), 0) * stretch, self->n_tables, self->n_publications,
+                        self->n_families };
 }
 
 static FabBandEnds
@@ -186,48 +231,62 @@ trial_ends (const Trial *self, double reach)
   if (self->fixed == NULL)
     return cell_ends (&self->cell, reach);
   own = ends_of (&self->cell.own, reach);
-  return draw (own, own.n_tables, own_drawn_by, self->fixed);
+  return draw (own, own.n_publications, own_drawn_by, self->fixed);
 }
 
+/* Of the trials of a size class. */
 static double
-covered_by (const GArray *trials, double reach)
+covered_by (const GArray *trials, FabSizeClass size_class, double reach)
 {
   double sum = 0, weights = 0;
 
   for (guint i = 0; i < trials->len; i++) {
     const Trial *trial = &g_array_index (trials, Trial, i);
-    FabBandEnds ends = trial_ends (trial, reach);
+    FabBandEnds ends;
 
+    if (trial->residuals->size_class != size_class)
+      continue;
+    ends = trial_ends (trial, reach);
     sum += trial->weight * fab_bands_covered (trial->residuals, &ends);
     weights += trial->weight;
   }
   return weights > 0 ? sum / weights : 1;
 }
 
-/* The least reach that covers enough: wider ends never cover less. */
+/* The least reach from `least` on that covers enough: wider ends never cover less. */
 static double
-find_reach (const GArray *trials, double coverage_fraction)
+find_reach (const GArray *trials, FabSizeClass size_class, double coverage_fraction, double least)
 {
-  guint low = 0, high = (guint) lround ((most_reach - least_reach) / reach_step);
+  guint low = 0, high = (guint) lround ((most_reach - least) / reach_step);
 
   while (low < high) {
     guint middle = (low + high) / 2;
 
-    if (covered_by (trials, least_reach + middle * reach_step) >= coverage_fraction)
+    if (covered_by (trials, size_class, least + middle * reach_step) >= coverage_fraction)
       high = middle;
     else
       low = middle + 1;
   }
-  return least_reach + low * reach_step;
+  return least + low * reach_step;
 }
 
+static void
+find_reaches (const GArray *trials, double coverage_fraction, double least,
+              double reaches[FAB_N_SIZE_CLASSES])
+{
+  for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++)
+    reaches[c] = find_reach (trials, (FabSizeClass) c, coverage_fraction, least);
+}
+
+/* Tables of a size class that its family has, or one publication of its family. */
 static guint
-n_of_family (const FabResiduals *all, guint n, const char *family)
+n_like (const FabResiduals *all, guint n, const FabResiduals *one, gboolean of_publication)
 {
   guint n_of = 0;
 
   for (guint i = 0; i < n; i++)
-    n_of += strcmp (all[i].family, family) == 0;
+    n_of += all[i].size_class == one->size_class && strcmp (all[i].family, one->family) == 0
+         && (!of_publication || strcmp (all[i].publication, one->publication) == 0);
   return n_of;
 }
 
@@ -240,7 +299,7 @@ try_families (const FabResiduals *all, guint n)
   g_array_set_clear_func (trials, clear_trial);
   for (guint i = 0; i < n; i++) {
     Scope scope = scope_of (&all[i]);
-    Trial trial = { .residuals = &all[i], .weight = 1.0 / n_of_family (all, n, all[i].family) };
+    Trial trial = { .residuals = &all[i], .weight = 1.0 / n_like (all, n, &all[i], FALSE) };
 
     scope.without_family = all[i].family;
     trial.cell = cell_of (all, n, scope);
@@ -249,12 +308,13 @@ try_families (const FabResiduals *all, guint n)
   return trials;
 }
 
-static double
-reach_of_families (const FabResiduals *all, guint n, double coverage_fraction)
+static void
+reaches_of_families (const FabResiduals *all, guint n, double coverage_fraction,
+                     double reaches[FAB_N_SIZE_CLASSES])
 {
   g_autoptr (GArray) trials = try_families (all, n);
 
-  return find_reach (trials, coverage_fraction);
+  find_reaches (trials, coverage_fraction, least_reach, reaches);
 }
 
 /* --- fit --- */
@@ -269,7 +329,7 @@ fit_all (FabBandsFit *self, const FabResiduals *all, guint n)
       for (int c = 0; c < FAB_N_SIZE_CLASSES; c++) {
         Cell cell = cell_of (all, n, (Scope){ place, operations, c, NULL, NULL, NULL });
 
-        bands.cells[place][operations][c] = cell_ends (&cell, self->reach);
+        bands.cells[place][operations][c] = cell_ends (&cell, self->reach[c]);
         cell_clear (&cell);
       }
   g_array_append_val (self->families, bands);
@@ -282,21 +342,23 @@ cell_at (const FabBandsFit *self, guint family, const FabResiduals *one)
               .cells[one->place][one->operations][one->size_class];
 }
 
-/* Every table left out of its family's own cell, where that has enough. */
+/* Every publication left out of its family's own cell, where others are left. Each weighs the same. */
 static GArray *
-try_tables (const FabBandsFit *self, const FabResiduals *all, guint n)
+try_publications (const FabBandsFit *self, const FabResiduals *all, guint n)
 {
   GArray *trials = g_array_new (FALSE, FALSE, sizeof (Trial));
 
   g_array_set_clear_func (trials, clear_trial);
   for (guint i = 0; i < n; i++) {
     Scope scope = scope_of (&all[i]);
-    Trial trial = { .residuals = &all[i], .weight = 1, .fixed = cell_at (self, 0, &all[i]) };
+    Trial trial = { .residuals = &all[i],
+                    .weight = 1.0 / n_like (all, n, &all[i], TRUE),
+                    .fixed = cell_at (self, 0, &all[i]) };
 
     scope.family = all[i].family;
-    scope.without_table = all[i].table;
+    scope.without_publication = all[i].publication;
     trial.cell = cell_of (all, n, scope);
-    if (trial.cell.own.n_tables + 1 >= LEAST_OWN_TABLES)
+    if (trial.cell.own.n_tables > 0)
       g_array_append_val (trials, trial);
     else
       cell_clear (&trial.cell);
@@ -316,21 +378,17 @@ bands_of_family (FabBandsFit *self, const char *family)
   return &g_array_index (self->families, FabFamilyBands, self->families->len - 1);
 }
 
-/* Also of a family without a cell of its own: that it was measured is worth knowing. */
 static void
 fit_families (FabBandsFit *self, const FabResiduals *all, guint n)
 {
   for (guint i = 0; i < n; i++) {
     Scope scope = scope_of (&all[i]);
+    FabBandEnds own;
 
     scope.family = all[i].family;
-    FabBandEnds own = ends_in (all, n, &scope, self->own_reach);
-    FabFamilyBands *bands = bands_of_family (self, all[i].family);
-
-    if (own.n_tables >= LEAST_OWN_TABLES)
-      bands->cells[all[i].place][all[i].operations][all[i].size_class] = draw (own, own.n_tables,
-                                                                               own_drawn_by,
-                                                                               cell_at (self, 0, &all[i]));
+    own = ends_in (all, n, &scope, self->own_reach[all[i].size_class]);
+    bands_of_family (self, all[i].family)->cells[all[i].place][all[i].operations][all[i].size_class] = draw (
+        own, own.n_publications, own_drawn_by, cell_at (self, 0, &all[i]));
   }
 }
 
@@ -342,10 +400,11 @@ fab_bands_fit (const FabResiduals *all, guint n, double coverage_fraction)
 
   self->coverage_fraction = coverage_fraction;
   self->families = g_array_new (FALSE, FALSE, sizeof (FabFamilyBands));
-  self->reach = reach_of_families (all, n, coverage_fraction);
+  reaches_of_families (all, n, coverage_fraction, self->reach);
   fit_all (self, all, n);
-  trials = try_tables (self, all, n);
-  self->own_reach = find_reach (trials, coverage_fraction);
+  trials = try_publications (self, all, n);
+  /* few families were measured by several, so what one of them measured is never left out */
+  find_reaches (trials, coverage_fraction, coverage_fraction, self->own_reach);
   fit_families (self, all, n);
   return self;
 }
@@ -359,59 +418,95 @@ fab_bands_fit_free (FabBandsFit *self)
   g_free (self);
 }
 
-/* --- coverage of families that were left out --- */
+/* --- coverage of what was left out --- */
+
+static const char *
+family_of (const FabResiduals *one)
+{
+  return one->family;
+}
+
+static const char *
+publication_of (const FabResiduals *one)
+{
+  return one->publication;
+}
+
+/* What is left out together. */
+typedef const char *(*NameOf) (const FabResiduals *);
 
 /* (transfer full) */
 static FabResiduals *
-without_family (const FabResiduals *all, guint n, const char *family, guint *n_left)
+without (const FabResiduals *all, guint n, NameOf name_of, const char *name, guint *n_left)
 {
   FabResiduals *left = g_new (FabResiduals, n + 1);
 
   *n_left = 0;
   for (guint i = 0; i < n; i++)
-    if (strcmp (all[i].family, family) != 0)
+    if (strcmp (name_of (&all[i]), name) != 0)
       left[(*n_left)++] = all[i];
   return left;
 }
 
+/* Of a family that others have measured its own, else of all. */
+static FabBandEnds
+ends_for (const FabBandsFit *self, const FabResiduals *one)
+{
+  for (guint i = 1; i < self->families->len; i++)
+    if (strcmp (g_array_index (self->families, FabFamilyBands, i).family, one->family) == 0
+        && cell_at (self, i, one)->n_tables > 0)
+      return *cell_at (self, i, one);
+  return *cell_at (self, 0, one);
+}
+
 static FabLeftOutCoverage
-leave_out (const FabResiduals *all, guint n, const char *family, double coverage_fraction)
+leave_out (const FabResiduals *all, guint n, NameOf name_of, const char *name, double coverage_fraction)
 {
   g_autoptr (GHashTable) tables = g_hash_table_new (g_str_hash, g_str_equal);
   guint n_left;
-  g_autofree FabResiduals *left = without_family (all, n, family, &n_left);
-  double reach = reach_of_families (left, n_left, coverage_fraction);
-  FabLeftOutCoverage self = { .family = family };
+  g_autofree FabResiduals *left = without (all, n, name_of, name, &n_left);
+  g_autoptr (FabBandsFit) fit = fab_bands_fit (left, n_left, coverage_fraction);
+  FabLeftOutCoverage self = { .name = name };
 
   for (guint i = 0; i < n; i++) {
     FabSizeClass c = all[i].size_class;
+    FabBandEnds ends;
 
-    if (strcmp (all[i].family, family) != 0 || all[i].n == 0)
+    if (strcmp (name_of (&all[i]), name) != 0 || all[i].n == 0)
       continue;
-    Cell cell = cell_of (left, n_left, scope_of (&all[i]));
-    FabBandEnds ends = cell_ends (&cell, reach);
-
+    ends = ends_for (fit, &all[i]);
     self.covered_fraction[c] = (self.covered_fraction[c] * self.n[c] + fab_bands_covered (&all[i], &ends))
                              / (self.n[c] + 1);
     self.n[c]++;
     g_hash_table_add (tables, (gpointer) all[i].table);
-    cell_clear (&cell);
   }
   self.n_tables = g_hash_table_size (tables);
   return self;
 }
 
-GArray *
-fab_bands_left_out (const FabResiduals *all, guint n, double coverage_fraction)
+static GArray *
+leave_each_out (const FabResiduals *all, guint n, NameOf name_of, double coverage_fraction)
 {
   GArray *coverage = g_array_new (FALSE, FALSE, sizeof (FabLeftOutCoverage));
   g_autoptr (GHashTable) done = g_hash_table_new (g_str_hash, g_str_equal);
 
   for (guint i = 0; i < n; i++)
-    if (g_hash_table_add (done, (gpointer) all[i].family)) {
-      FabLeftOutCoverage one = leave_out (all, n, all[i].family, coverage_fraction);
+    if (g_hash_table_add (done, (gpointer) name_of (&all[i]))) {
+      FabLeftOutCoverage one = leave_out (all, n, name_of, name_of (&all[i]), coverage_fraction);
 
       g_array_append_val (coverage, one);
     }
   return coverage;
+}
+
+GArray *
+fab_bands_left_out (const FabResiduals *all, guint n, double coverage_fraction)
+{
+  return leave_each_out (all, n, family_of, coverage_fraction);
+}
+
+GArray *
+fab_bands_publications_left_out (const FabResiduals *all, guint n, double coverage_fraction)
+{
+  return leave_each_out (all, n, publication_of, coverage_fraction);
 }

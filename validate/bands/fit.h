@@ -3,22 +3,24 @@
  *
  *   residual = ln (measured time / predicted time)      of one size of one table
  *
- * Sizes of one table are not independent, and neither are tables of one family. So a cell (place, operations, size
- * class) is summed up as a mixture in which every family weighs the same, in a family every table, in a table every
- * size. The ends of a cell are quantiles of that mixture, below and above apart. A cell with few families is drawn
- * towards all operations of its place:
+ * Sizes of one table are not independent, and neither are tables of one publication, which are of one machine, or
+ * publications of one family. So a cell (place, operations, size class) is summed up as a mixture in which every family
+ * weighs the same, in a family every publication, in a publication every table, in a table every size. The ends of a
+ * cell are quantiles of that mixture, below and above apart. A cell with few families is drawn towards all operations
+ * of its place:
  *
  *   end = (k x own end + 2 x end of all operations) / (k + 2)      k families
  *
  * Which quantiles: as far out as it takes that families which were left out are covered as often as asked for. That is
- * `reach`, one number for all cells. Up to 1 it is the share of the mixture between the ends; beyond, the ends of the
- * whole mixture are stretched by it. The search for it leaves out one family after the other, and weighs each the same.
+ * `reach`, one number for all cells of a size class. Up to 1 it is the share of the mixture between the ends; beyond,
+ * the ends of the whole mixture are stretched by it. The search for it leaves out one family after the other, and
+ * weighs each the same.
  *
- * A family with two tables or more of a cell has ends of its own, drawn towards those of all families,
+ * A family with tables of a cell has ends of its own, drawn towards those of all families,
  *
- *   end = (k x own end + end of all families) / (k + 1)                k tables
+ *   end = (k x own end + end of all families) / (k + 1)                k publications
  *
- * at a reach that is found by leaving out one table after the other.
+ * at a reach that is found by leaving out one publication after the other, of the families that several have measured.
  */
 #pragma once
 
@@ -27,7 +29,7 @@
 
 /* Of one size class of one table. */
 typedef struct {
-  const char *table, *family;
+  const char *table, *publication, *family;
   FabPlanPlace place;
   FabPlanOperations operations;
   FabSizeClass size_class;
@@ -38,7 +40,7 @@ typedef struct {
 /* The ends of a band as residuals, low <= 0 <= high, and what they rest on. */
 typedef struct {
   double low, high;
-  guint n_tables, n_families;
+  guint n_tables, n_publications, n_families;
 } FabBandEnds;
 
 /* Of one family, or of all. */
@@ -49,10 +51,10 @@ typedef struct {
 } FabFamilyBands;
 
 typedef struct {
-  double coverage_fraction; /* asked for */
-  double reach;             /* of families that were left out */
-  double own_reach;         /* of tables that were left out of families with ends of their own */
-  GArray *families;         /* FabFamilyBands; the first is of all */
+  double coverage_fraction;             /* asked for */
+  double reach[FAB_N_SIZE_CLASSES];     /* of families that were left out */
+  double own_reach[FAB_N_SIZE_CLASSES]; /* of publications that were left out of families with others */
+  GArray *families;                     /* FabFamilyBands; the first is of all */
 } FabBandsFit;
 
 /* Of `n` residuals, all of `coverage_fraction` of the cases. The texts are not copied. (transfer full) */
@@ -63,14 +65,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBandsFit, fab_bands_fit_free)
 /* The share of a table's residuals between these ends. */
 double fab_bands_covered (const FabResiduals *residuals, const FabBandEnds *ends);
 
-/* How often a band of the others holds each family: its reach and its ends are found without the family's residuals. */
+/* How often a band of the others holds what is left out: its reach and its ends are found without those residuals. */
 typedef struct {
-  const char *family;
+  const char *name; /* of the family, or of the publication */
   guint n_tables;
   /* of tables; n_cells[]: how many of each class */
   double covered_fraction[FAB_N_SIZE_CLASSES];
   guint n[FAB_N_SIZE_CLASSES];
 } FabLeftOutCoverage;
 
-/* (transfer full: FabLeftOutCoverage) */
+/* Every family left out in turn. (transfer full: FabLeftOutCoverage) */
 GArray *fab_bands_left_out (const FabResiduals *all, guint n, double coverage_fraction);
+
+/* Every publication left out in turn, against what its families have then: ends of their own where others have measured
+ * them, else those of all families. (transfer full: FabLeftOutCoverage) */
+GArray *fab_bands_publications_left_out (const FabResiduals *all, guint n, double coverage_fraction);

@@ -17,28 +17,10 @@ static const char by_nothing[] = "measured again", by_nodes[] = "number of nodes
 
 /* --- two tables --- */
 
-static const char *
-source_of (const FabMeasuredTable *table)
-{
-  const char *text = g_hash_table_lookup (table->csv->header, "source");
-
-  return text != NULL ? text : "";
-}
-
-/* Whether two sources are of one repository ("github:owner/name file ..."), or one text. */
-static gboolean
-is_one_source (const char *a, const char *b)
-{
-  gsize length = strcspn (a, " ");
-
-  return memchr (a, '/', length) != NULL ? strncmp (a, b, length) == 0 && strcspn (b, " ") == length
-                                         : strcmp (a, b) == 0;
-}
-
 static gboolean
 is_one_machine (const FabMeasuredTable *a, const FabMeasuredTable *b)
 {
-  return strcmp (a->spec->node, b->spec->node) == 0 && is_one_source (source_of (a), source_of (b));
+  return strcmp (a->spec->node, b->spec->node) == 0 && strcmp (a->publication, b->publication) == 0;
 }
 
 /* Over NICs the same number of nodes or about as many ranks; inside a node the same GPUs. */

@@ -37,6 +37,10 @@ static const FabParam table_params[] = {
   { ROW ("doubtful", BOOL, is_doubtful, "false",
          "The source doubts that the machine was healthy. The table is listed and counted in "
          "no summary.") },
+  { ROW (
+      "untuned", BOOL, is_untuned, "false",
+      "Its header finds small messages slow. The table counts in every summary, but what starts slowly counts in "
+      "no band.") },
   { ROW ("note", TEXT, note, "", "What to know before trusting it.") },
   { .key = NULL },
 };
@@ -68,6 +72,7 @@ clear_table (gpointer data)
 
   fab_measured_csv_free (table->csv);
   g_free (table->name);
+  g_free (table->publication);
 }
 
 void
@@ -113,6 +118,16 @@ check_gpus (FabMeasured *self, const FabMeasuredCsv *csv, const FabMeasuredSpec 
     check_header (self, csv, "gpus_per_node", &spec->gpus_per_node);
 }
 
+char *
+fab_measured_publication (const char *source)
+{
+  gsize first_word = source != NULL ? strcspn (source, " ") : 0;
+
+  if (source == NULL)
+    return g_strdup ("");
+  return memchr (source, '/', first_word) != NULL ? g_strndup (source, first_word) : g_strdup (source);
+}
+
 static void
 load_table (FabMeasured *self, const char *directory, const FabMeasuredSpec *spec)
 {
@@ -140,6 +155,7 @@ load_table (FabMeasured *self, const char *directory, const FabMeasuredSpec *spe
   check_gpus (self, table.csv, spec);
   table.name = g_str_has_suffix (spec->file, ".csv") ? g_strndup (spec->file, strlen (spec->file) - 4)
                                                      : g_strdup (spec->file);
+  table.publication = fab_measured_publication (g_hash_table_lookup (table.csv->header, "source"));
   g_array_append_val (self->tables, table);
 }
 

@@ -45,14 +45,21 @@ typedef struct {
   const char *sets;         /* assignments of what is known of its software, between blanks; NULL: none */
   int role;                 /* FabMeasuredRole */
   gboolean is_doubtful;     /* its source doubts that the machine was well: listed, counted in no summary */
+  gboolean is_untuned;      /* its header finds small messages slow (validate/compare/health.h) */
   const char *note;         /* NULL: none */
 } FabMeasuredSpec;
 
 typedef struct {
   const FabMeasuredSpec *spec;
   char *name; /* file without ".csv" */
+  char *
+      publication; /* who measured it: "github:owner/name", or all that its header says of its source; "": nothing */
   FabMeasuredCsv *csv;
 } FabMeasuredTable;
+
+/* Who published a table of this source: files of one repository are one publication, "github:owner/name". NULL: nobody
+ * is known, "". (transfer full) */
+char *fab_measured_publication (const char *source);
 
 typedef struct _FabMeasured FabMeasured;
 

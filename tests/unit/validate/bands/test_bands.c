@@ -2,18 +2,20 @@
 /* test_bands.c - bands of residuals by hand. */
 #include "validate/bands/fit.h"
 
+#include <string.h>
+
 #include "tests/support/test.h"
 
-/* Four families. One has two tables of one size, the others a table of four; so each size of the first weighs 1/8, as
- * much as half a table, and those of the others 1/16 each. */
+/* Four families. One has two tables of one size by two publications, the others a table of four; so each size of the
+ * first weighs 1/8, as much as half a table, and those of the others 1/16 each. */
 static const double a[] = { 0.4 }, b[] = { -0.2 }, c[] = { 0.1, 0.2, 0.3, 0.8 }, d[] = { 0, 0, 0, 0 },
                     e[] = { -0.1, -0.3, 0.1, 0.5 };
 static const FabResiduals all[] = {
-  { "a1", "a", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 1, a },
-  { "a2", "a", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 1, b },
-  { "c", "c", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, c },
-  { "d", "d", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, d },
-  { "e", "e", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, e },
+  { "a1", "p", "a", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 1, a },
+  { "a2", "q", "a", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 1, b },
+  { "c", "p", "c", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, c },
+  { "d", "r", "d", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, d },
+  { "e", "s", "e", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, e },
 };
 
 static const FabBandEnds *
@@ -34,27 +36,86 @@ ends (G_GNUC_UNUSED void **state)
   g_autoptr (FabBandsFit) whole = fab_bands_fit (all, G_N_ELEMENTS (all), 1);
   const FabBandEnds *ends = cell_of (whole, 0);
 
-  assert_true (most->reach <= 1);
-  assert_near (whole->reach, 1.6, 1e-9);
+  assert_true (most->reach[FAB_SIZE_SMALL] <= 1);
+  assert_near (whole->reach[FAB_SIZE_SMALL], 1.6, 1e-9);
   assert_near (ends->low, -0.3 * 1.6, 1e-9);
   assert_near (ends->high, 0.8 * 1.6, 1e-9);
   assert_int_equal (ends->n_tables, 5);
+  assert_int_equal (ends->n_publications, 5); /* p has tables of two families */
   assert_int_equal (ends->n_families, 4);
-  assert_near (fab_bands_covered (&all[2], &(FabBandEnds){ -1, 0.25, 0, 0 }), 0.5, 1e-12);
+  assert_near (fab_bands_covered (&all[2], &(FabBandEnds){ .low = -1, .high = 0.25 }), 0.5, 1e-12);
 }
 
-/* All families are listed; only the first has two tables, and so ends of its own: its 0.4 counts as
- * two tables, the high end of all families as one. */
+/* All families have ends of their own, drawn towards those of all by as many publications as they have. Only the first
+ * was measured by two, so the reach of publications is found with it: without q its low end is 0, drawn half-way to
+ * that of all, and without p its high end likewise. */
 static void
-families_are_listed (G_GNUC_UNUSED void **state)
+families_have_their_own (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabBandsFit) fit = fab_bands_fit (all, G_N_ELEMENTS (all), 0.9);
+  double stretch = MAX (fit->own_reach[FAB_SIZE_SMALL], 1);
+  const FabBandEnds *of_all = cell_of (fit, 0), *of_a = cell_of (fit, 1), *of_d = cell_of (fit, 3);
 
   assert_int_equal (fit->families->len, 5);
-  for (guint i = 1; i < fit->families->len; i++)
-    assert_int_equal (cell_of (fit, i)->n_tables, i == 1 ? 2 : 0);
-  assert_true (fit->own_reach <= 1); /* left out, 0.4 is within (0 + 0.8) / 2: nothing is stretched */
-  assert_near (cell_of (fit, 1)->high, (2 * 0.4 + cell_of (fit, 0)->high) / 3, 1e-9);
+  assert_int_equal (of_a->n_tables, 2);
+  assert_int_equal (of_a->n_publications, 2);
+  assert_true (of_all->high / 2 >= 0.4 && of_all->low / 2 <= -0.2 && fit->own_reach[FAB_SIZE_SMALL] <= 1);
+  assert_near (of_a->high, (2 * 0.4 * stretch + of_all->high) / 3, 1e-9);
+  assert_near (of_a->low, (2 * -0.2 * stretch + of_all->low) / 3, 1e-9);
+  assert_near (of_d->high, (0 + of_all->high) / 2, 1e-9); /* one publication, which is never off */
+}
+
+/* Two tables of one publication say as much as one: they are of one machine. */
+static void
+tables_of_a_publication_are_one (G_GNUC_UNUSED void **state)
+{
+  FabResiduals twice[G_N_ELEMENTS (all)];
+
+  memcpy (twice, all, sizeof all);
+  twice[1].publication = "p";
+  g_autoptr (FabBandsFit) fit = fab_bands_fit (twice, G_N_ELEMENTS (twice), 0.9);
+  const FabBandEnds *of_all = cell_of (fit, 0), *of_a = cell_of (fit, 1);
+
+  assert_int_equal (of_a->n_tables, 2);
+  assert_int_equal (of_a->n_publications, 1);
+  assert_near (fit->own_reach[FAB_SIZE_SMALL], 0.9, 1e-9); /* none can be left out */
+  assert_near (of_a->high, (0.4 + of_all->high) / 2, 1e-9);
+}
+
+/* A reach of one class says nothing of another: small sizes that are far off stretch no band of large ones. */
+static void
+classes_have_their_own_reach (G_GNUC_UNUSED void **state)
+{
+  static const double far[] = { 2 }, near[] = { 0.01 };
+  FabResiduals both[G_N_ELEMENTS (all) * 2];
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++) {
+    both[2 * i] = both[2 * i + 1] = all[i];
+    both[2 * i].n = both[2 * i + 1].n = 1;
+    both[2 * i].logs = i == 2 ? far : near;
+    both[2 * i + 1].logs = near;
+    both[2 * i + 1].size_class = FAB_SIZE_LARGE;
+  }
+  g_autoptr (FabBandsFit) fit = fab_bands_fit (both, G_N_ELEMENTS (both), 1);
+
+  assert_true (fit->reach[FAB_SIZE_SMALL] > 2);
+  assert_true (fit->reach[FAB_SIZE_LARGE] <= 1);
+}
+
+/* Left out, a publication is held by its family's other publications, or else by all families. */
+static void
+publications_left_out (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GArray) left = fab_bands_publications_left_out (all, G_N_ELEMENTS (all), 0.9);
+  const FabLeftOutCoverage *p = &g_array_index (left, FabLeftOutCoverage, 0),
+                           *r = &g_array_index (left, FabLeftOutCoverage, 2);
+
+  assert_int_equal (left->len, 4);
+  assert_string_equal (p->name, "p");
+  assert_int_equal (p->n_tables, 2);
+  assert_int_equal (p->n[FAB_SIZE_SMALL], 2);
+  assert_string_equal (r->name, "r");
+  assert_near (r->covered_fraction[FAB_SIZE_SMALL], 1, 1e-12);
 }
 
 /* What is left out has no say: without c the widest is a's 0.4 and e's 0.5, so the reach found there is not c's. */
@@ -65,7 +126,7 @@ left_out (G_GNUC_UNUSED void **state)
 
   assert_int_equal (left->len, 4);
   assert_int_equal (g_array_index (left, FabLeftOutCoverage, 0).n_tables, 2);
-  assert_string_equal (g_array_index (left, FabLeftOutCoverage, 1).family, "c");
+  assert_string_equal (g_array_index (left, FabLeftOutCoverage, 1).name, "c");
   assert_true (g_array_index (left, FabLeftOutCoverage, 1).covered_fraction[FAB_SIZE_SMALL] < 1);
   assert_near (g_array_index (left, FabLeftOutCoverage, 2).covered_fraction[FAB_SIZE_SMALL], 1, 1e-12);
 }
@@ -75,7 +136,10 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ends),
-    cmocka_unit_test (families_are_listed),
+    cmocka_unit_test (families_have_their_own),
+    cmocka_unit_test (tables_of_a_publication_are_one),
+    cmocka_unit_test (classes_have_their_own_reach),
+    cmocka_unit_test (publications_left_out),
     cmocka_unit_test (left_out),
   };
 

@@ -37,6 +37,7 @@ world_free (World *self)
   for (guint i = 0; i < self->n; i++) {
     g_hash_table_unref (self->tables[i].csv->header);
     g_free (self->tables[i].csv);
+    g_free (self->tables[i].publication);
     g_array_unref (self->comparisons[i].rows);
   }
   g_ptr_array_unref (self->report.comparisons);
@@ -55,6 +56,7 @@ add_table (World *self, const char *source, const char *family, double ratio)
   self->specs[i] = (FabMeasuredSpec){ .node = "box", .nodes = 2, .gpus_per_node = 8, .interconnect = family };
   self->tables[i].spec = &self->specs[i];
   self->tables[i].name = (char *) family;
+  self->tables[i].publication = fab_measured_publication (source);
   self->tables[i].csv = g_new0 (FabMeasuredCsv, 1);
   self->tables[i].csv->header = g_hash_table_new (g_str_hash, g_str_equal);
   g_hash_table_insert (self->tables[i].csv->header, (gpointer) "source", (gpointer) source);
