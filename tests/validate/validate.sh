@@ -117,6 +117,13 @@ said = [float(re.search(rf"MEMORY_{end}_FACTOR ([\d.]+)", header)[1]) for end in
 right = [math.floor(100 * band["low_factor"]) / 100, math.ceil(100 * band["high_factor"]) / 100]
 sys.exit(0 if said == right else f"memory_band.h has {said}, the report {right}")
 END
+  cp "$work/out" "$work/all.json"
+  expect 0 memory h100-pytorch torchtitan simumax-b200 hf-playbook torchtune meta-llama3 --summary --format json
+  python3 - "$work/all.json" "$work/out" <<'END'
+import json, sys
+every, inside = (json.load(open(path))["band"] for path in sys.argv[1:])
+sys.exit(0 if every == inside else f"with hf-playbook-tensor, band: false, the band is {every}, without it {inside}")
+END
 }
 
 # A limit that is too low, and what is wrong with a table, at its place.

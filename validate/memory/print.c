@@ -188,6 +188,17 @@ append_summary_row (GString *out, const char *name, const char *role, const FabE
 }
 
 static void
+append_outside_band (GString *out, const FabMemoryReport *report)
+{
+  for (guint i = 0; i < report->results->len; i++) {
+    const FabMemorySourceSpec *spec = result_at (report, i)->source->spec;
+
+    if (!spec->in_band)
+      g_string_append_printf (out, "%s is no part of the band; its note says why.\n", spec->name);
+  }
+}
+
+static void
 append_summary (GString *out, const FabMemoryReport *report)
 {
   g_string_append (
@@ -211,6 +222,7 @@ append_summary (GString *out, const FabMemoryReport *report)
       "source weighs the same. Such a band holds %.0f %% of the rows of sources that it was made\n"
       "without. A job is refused where even the low end does not fit.\n",
       report->low_factor, report->high_factor, 100 * report->held_fraction);
+  append_outside_band (out, report);
 }
 
 static void

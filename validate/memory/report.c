@@ -159,7 +159,7 @@ make_band (const FabMemoryReport *self, gint without, double *low, double *high)
   for (guint s = 0; s < self->results->len; s++) {
     const FabMemoryResult *result = &g_array_index (self->results, FabMemoryResult, s);
 
-    if ((gint) s == without || result->errors.n == 0)
+    if ((gint) s == without || result->errors.n == 0 || !result->source->spec->in_band)
       continue;
     total += 1;
     for (guint i = 0; i < result->source->rows->len; i++) {
@@ -201,8 +201,8 @@ find_band (FabMemoryReport *self)
 
     make_band (self, (gint) s, &low, &high);
     result->held_fraction = held (result, low, high);
-    sum += result->held_fraction;
-    n += result->errors.n > 0;
+    sum += result->source->spec->in_band ? result->held_fraction : 0;
+    n += result->errors.n > 0 && result->source->spec->in_band;
   }
   self->held_fraction = n > 0 ? sum / n : 0;
 }

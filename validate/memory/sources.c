@@ -28,6 +28,11 @@ static const FabParam source_params[] = {
     .offset = G_STRUCT_OFFSET (FabMemorySourceSpec, role),
     .choices = role_keys,
     .help = "Whether its rows were in sight when it was decided what is counted." },
+  { .key = "band",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (FabMemorySourceSpec, in_band),
+    .fallback = "true",
+    .help = "Whether it is part of the band that refusals rest on." },
   ROW ("note", note, "", "What to know before trusting it."),
   { .key = NULL },
 };

@@ -28,6 +28,7 @@ typedef struct {
   const char *name, *title;
   const char *file, *scenario; /* beside INDEX.yaml */
   int role;                    /* FabMemoryRole */
+  gboolean in_band;            /* it is part of the band that refusals rest on */
   const char *note;            /* NULL: none */
 } FabMemorySourceSpec;
 
