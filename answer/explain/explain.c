@@ -427,42 +427,30 @@ fullest_class (const Explain *self)
   return fullest;
 }
 
-/* A number of bytes of the job by its key; 0: it has no such key. */
-static double
-job_bytes (const Explain *self, const char *key)
-{
-  const FabModelChoice *job = &fab_scenario_spec (self->scenario)->job;
-
-  for (const FabParam *row = job->info->params; row != NULL && row->key != NULL; row++)
-    if (row->type == FAB_PARAM_BYTES && strcmp (row->key, key) == 0)
-      return (double) *(const FabBytes *) (gconstpointer) ((const char *) job->params + row->offset);
-  return 0;
-}
-
-/* Bytes per parameter of a whole copy; 0: the part is not one of parameters. */
-static double
-bytes_per_parameter (const Explain *self, const char *part)
-{
-  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
-
-  if (strcmp (part, "parameters") == 0)
-    return (double) MAX (fab_precision_bytes (totals->precision), 2);
-  if (strcmp (part, "gradients") == 0)
-    return (double) totals->gradient_bytes / (double) totals->trained_parameters;
-  return strcmp (part, "optimizer") == 0 ? job_bytes (self, "optimizer_state") : 0;
-}
-
 static const char *
 words_for (const char *part)
 {
   static const struct {
     const char *part, *words;
   } all[] = {
+    { "parameters",
+      "count: of its pipeline stage, divided by tensor and expert parallelism; share: what sharding leaves." },
+    { "optimizer", "count: parameters that are trained; share: what sharding leaves." },
+    { "gradients", "Those that are there when the rank needs most." },
     { "activations",
-      "Activations that layers keep for backward (Korthikanti et al. 2022, arXiv 2205.05198), times tokens "
-      "per micro-batch, times micro-batches alive at once. Recomputation keeps less." },
+      "What forward passes leave for backward (docs/models/memory.md). waiting: of other micro-batches that have "
+      "begun; bytes_per_token: of the one whose backward pass runs, with what was recomputed." },
+    { "logits",
+      "The logits, and what the loss makes of them. count: tokens times vocabulary, of this rank." },
+    { "temporaries", "These are gradients of activations in the layer at hand." },
+    { "casts", "Casts of FP32 weights to 16 bits that autocast keeps until the backward pass." },
     { "buckets", "Gradients are copied into buckets before they are reduced." },
     { "gathered", "Parameters of other ranks, gathered for as long as they are needed." },
+    { "dummies",
+      "Transformer Engine adds gradients of weights to buffers itself, and hands a dummy of each size to autograd." },
+    { "workspace", "What cuBLAS takes of PyTorch's memory for each of its handles." },
+    { "streams",
+      "Gradients and buckets that come later, in a pool of their own; what activations free cannot serve them." },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
@@ -474,25 +462,19 @@ words_for (const char *part)
 static void
 explain_part (const Explain *self, guint depth, const FabMemoryPart *part)
 {
-  const FabJobTotals *totals = fab_simulation_totals (self->simulation);
-  double each = bytes_per_parameter (self, part->part), bytes = (double) part->bytes;
-  FabStatement *statement = explain_add (self, depth, part->part, part->part, FAB_TERM_BYTES, bytes);
+  const FabMemoryFormula *formula = fab_job_totals_formula (fab_simulation_totals (self->simulation), part);
+  FabStatement *statement = explain_add (self, depth, part->part, part->part, FAB_TERM_BYTES,
+                                         (double) part->bytes);
 
   if (words_for (part->part) != NULL)
     fab_statement_note (statement, "%s", words_for (part->part));
-  if (each <= 0 || bytes <= 0 || totals->parameters == 0)
+  if (formula == NULL)
     return;
-  double divided = each * (double) totals->parameters / bytes;
-  fab_statement_formula (statement, "count * bytes_each / divided");
-  fab_statement_term (statement, "count", FAB_TERM_NUMBER, (double) totals->parameters);
-  fab_statement_term (statement, "bytes_each", FAB_TERM_BYTES, each);
-  fab_statement_term (statement, "divided", FAB_TERM_NUMBER, divided);
-  if (divided < 1.001)
-    fab_statement_note (statement, "Every GPU keeps the whole.");
-  else
-    fab_statement_note (statement,
-                        "divided: each GPU keeps one part in %.5g, by sharding and by dividing the model.",
-                        divided);
+  fab_statement_formula (statement, formula->formula);
+  for (guint i = 0; i < FAB_MEMORY_TERMS && formula->terms[i].name != NULL; i++)
+    fab_statement_term (statement, formula->terms[i].name,
+                        formula->terms[i].is_bytes ? FAB_TERM_BYTES : FAB_TERM_NUMBER,
+                        formula->terms[i].value);
 }
 
 /* memory.c */

@@ -9,6 +9,22 @@
 /* One part of the memory of a rank: rank class, a static name ("optimizer"), bytes of one rank. */
 typedef FabMemoryRecord FabMemoryPart;
 
+/* How the bytes of one such part follow from numbers of the job. */
+typedef struct {
+  const char *name; /* static: "bytes_each" */
+  gboolean is_bytes;
+  double value;
+} FabMemoryTerm;
+
+enum { FAB_MEMORY_TERMS = 3 };
+
+typedef struct {
+  guint rank_class;
+  const char *part,
+      *formula; /* static: "optimizer"; "count * share * bytes_each", with all names in `terms` */
+  FabMemoryTerm terms[FAB_MEMORY_TERMS]; /* those that are not used have no name */
+} FabMemoryFormula;
+
 /* What one checkpoint of the whole job takes, and how often the job writes one. */
 typedef struct {
   gboolean is_known;   /* FALSE: the job writes none, and nobody asked what one would take */
@@ -34,6 +50,7 @@ typedef struct {
   gboolean uses_seed;         /* another seed makes another job: other flows, other slow ranks */
   double waiting; /* factor that times of kernels have because a step waits for the slowest GPU; 0: unknown */
   GArray *memory; /* FabMemoryPart, each name once per class; NULL: unknown */
+  GArray *memory_formulas;                      /* FabMemoryFormula, of some parts; NULL: none */
   double memory_low_factor, memory_high_factor; /* band of all of it, measured over predicted; 0: none */
   /* Slowness of the rank classes, as FabExecutorEnv.slowness; NULL: none. The totals own slowness_owner. */
   double (*slowness) (gpointer owner, guint rank_class, guint iteration);
@@ -53,6 +70,9 @@ typedef struct {
 } FabJobTotals;
 
 void fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes);
+void fab_job_totals_add_formula (FabJobTotals *self, const FabMemoryFormula *formula);
+/* The formula of a part; NULL: it has none. */
+const FabMemoryFormula *fab_job_totals_formula (const FabJobTotals *self, const FabMemoryPart *part);
 FabBytes fab_job_totals_memory (const FabJobTotals *self, guint rank_class);
 void fab_job_totals_clear (FabJobTotals *self);
 

@@ -121,6 +121,7 @@ add_logits (const Kept *self, const FabSaved *saved, KeptLayer *layer)
   double n_chunks = (double) self->train->params->memory.loss_chunks;
 
   layer->logits_kept += n_chunks > 1 ? 0 : numbers * loss.kept;
+  layer->logit_numbers += numbers / n_chunks;
   layer->logits_most += numbers * loss.most / n_chunks;
 }
 
@@ -199,6 +200,7 @@ scale (KeptLayer *layer, double tokens)
   layer->inputs *= tokens;
   layer->logits_kept *= tokens;
   layer->logits_most *= tokens;
+  layer->logit_numbers *= tokens;
 }
 
 KeptLayer

@@ -23,6 +23,7 @@ typedef struct {
   double temporary; /* gradients of activations while its backward pass runs, at most */
   double inputs;    /* of what is kept, what a later pass for the weights needs, and gradients for it */
   double logits_kept, logits_most; /* copies of the logits: until the backward pass, and when it begins */
+  double logit_numbers;            /* numbers of the logits that the loss has at once */
   double casts;                    /* 16-bit copies of FP32 weights, from the forward to the backward pass */
   gboolean is_away; /* what is kept is not on the accelerator (away.h); kept_layer () leaves it FALSE */
 } KeptLayer;

@@ -13,6 +13,9 @@
 /* Of mixed precision, where the optimizer keeps FP32 weights among its states. */
 static const double master_bytes = 4;
 
+static const double cast_bytes_each = 2; /* of a weight under autocast */
+static const double n_handles = 2;       /* of cuBLAS: workspace_bytes () */
+
 void
 memory_add (const Stage *stage, FabJobTotals *totals, const char *name, double bytes)
 {
@@ -51,6 +54,8 @@ state_bytes (const Stage *stage, const MemoryShares *shares)
 /* What a moment has beside parameters and states. */
 typedef struct {
   double gradients, activations, logits, temporaries, casts, gathered, buckets;
+  double waiting, waiting_logits; /* of activations and logits: those of micro-batches that wait */
+  double logit_numbers;
 } Moment;
 
 static double
@@ -171,6 +176,7 @@ walk_part (const Walk *self, const Chunk *chunk)
     }
     at.activations = now.activations;
     at.logits += layers[l].logits_most - layers[l].logits_kept;
+    at.logit_numbers = layers[l].logit_numbers;
     at.temporaries = layers[l].logits_most > 0 ? 0 : layers[l].temporary;
     at.buckets = layers[l].logits_most > 0 ? 0 : self->shares->buckets;
     keep_larger (&part.most, &at);
@@ -210,6 +216,8 @@ walk_actions (const Walk *self, const Part *parts)
 
       add_times (&alive, &part->kept, -1);
       add_times (&now, &alive, 1);
+      now.waiting = alive.activations;
+      now.waiting_logits = alive.logits;
       keep_larger (&most, &now);
       if (schedule->splits_backward)
         add_times (&alive, &part->weights, 1);
@@ -244,7 +252,7 @@ workspace_bytes (const Train *train)
                  && (g_str_equal (architecture, "ampere") || g_str_equal (architecture, "volta")
                      || g_str_equal (architecture, "ada") || g_str_equal (architecture, "turing"));
 
-  return 2.0 * (is_old ? 8519680 : 33554432);
+  return n_handles * (is_old ? 8519680 : 33554432);
 }
 
 /* Whether a layer of the stage before has a matrix of the same place and size. */
@@ -288,6 +296,104 @@ dummy_bytes (const Stage *stage)
   return numbers * (double) stage_weight_bytes (stage);
 }
 
+/* --- formulas --- */
+
+static void
+explain_product (const Stage *stage, FabJobTotals *totals, const char *part, double count, double share,
+                 double each)
+{
+  fab_job_totals_add_formula (totals, &(FabMemoryFormula){ .rank_class = stage->rank_class,
+                                                           .part = part,
+                                                           .formula = "count * share * bytes_each",
+                                                           .terms = { { "count", FALSE, count },
+                                                                      { "share", FALSE, share },
+                                                                      { "bytes_each", TRUE, each } } });
+}
+
+static void
+explain_copies (const Stage *stage, FabJobTotals *totals, const char *part, double count, double each)
+{
+  fab_job_totals_add_formula (totals, &(FabMemoryFormula){ .rank_class = stage->rank_class,
+                                                           .part = part,
+                                                           .formula = "count * bytes_each",
+                                                           .terms = { { "count", FALSE, count },
+                                                                      { "bytes_each", TRUE, each } } });
+}
+
+/* `formula` has two names, in this order. */
+static void
+explain_two (const Stage *stage, FabJobTotals *totals, const char *part, const char *formula, FabMemoryTerm a,
+             FabMemoryTerm b)
+{
+  fab_job_totals_add_formula (totals, &(FabMemoryFormula){ .rank_class = stage->rank_class,
+                                                           .part = part,
+                                                           .formula = formula,
+                                                           .terms = { a, b } });
+}
+
+static void
+explain_waiting (const Stage *stage, FabJobTotals *totals, const char *part, const char *formula,
+                 double waiting, FabMemoryTerm count, FabMemoryTerm each)
+{
+  fab_job_totals_add_formula (totals,
+                              &(FabMemoryFormula){ .rank_class = stage->rank_class,
+                                                   .part = part,
+                                                   .formula = formula,
+                                                   .terms = { { "waiting", TRUE, waiting }, count, each } });
+}
+
+static void
+explain_gradients (const Walk *self, FabJobTotals *totals, const Moment *most)
+{
+  const Stage *stage = self->stage;
+  double all = all_gradients (self);
+
+  if (most->gradients < all)
+    explain_two (stage, totals, "gradients", "all - to_come", (FabMemoryTerm){ "all", TRUE, all },
+                 (FabMemoryTerm){ "to_come", TRUE, all - most->gradients });
+  else
+    explain_product (stage, totals, "gradients", (double) stage->parameters, self->shares->gradients,
+                     self->state.gradient);
+  if (self->shares->has_streams)
+    explain_two (stage, totals, MEMORY_OF_STREAMS, "gradients_later + buckets_later",
+                 (FabMemoryTerm){ "gradients_later", TRUE, all - most->gradients },
+                 (FabMemoryTerm){ "buckets_later", TRUE, self->shares->buckets - most->buckets });
+}
+
+static void
+explain_moment (const Walk *self, FabJobTotals *totals, const Moment *most)
+{
+  const Stage *stage = self->stage;
+  double tokens = stage->train->tokens, numbers = MAX (most->logit_numbers, 1);
+  FabMemoryTerm of_tokens = { "tokens", FALSE, tokens };
+
+  explain_gradients (self, totals, most);
+  explain_waiting (stage, totals, "activations", "waiting + tokens * bytes_per_token", most->waiting,
+                   of_tokens,
+                   (FabMemoryTerm){ "bytes_per_token", TRUE, (most->activations - most->waiting) / tokens });
+  explain_two (stage, totals, "temporaries", "tokens * bytes_per_token", of_tokens,
+               (FabMemoryTerm){ "bytes_per_token", TRUE, most->temporaries / tokens });
+  explain_waiting (stage, totals, "logits", "waiting + count * bytes_each", most->waiting_logits,
+                   (FabMemoryTerm){ "count", FALSE, numbers },
+                   (FabMemoryTerm){ "bytes_each", TRUE, (most->logits - most->waiting_logits) / numbers });
+}
+
+static void
+explain_parts (const Walk *self, FabJobTotals *totals, const Moment *most)
+{
+  const Stage *stage = self->stage;
+
+  explain_product (stage, totals, "parameters", (double) (stage->parameters + stage->frozen),
+                   self->shares->parameters, self->state.weight);
+  explain_product (stage, totals, "optimizer", (double) stage->parameters, self->shares->optimizer,
+                   self->state.optimizer);
+  explain_copies (stage, totals, "casts", most->casts / cast_bytes_each, cast_bytes_each);
+  explain_copies (stage, totals, "dummies", dummy_bytes (stage) / (double) stage_weight_bytes (stage),
+                  (double) stage_weight_bytes (stage));
+  explain_copies (stage, totals, "workspace", n_handles, workspace_bytes (stage->train) / n_handles);
+  explain_moment (self, totals, most);
+}
+
 void
 memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *shares)
 {
@@ -311,4 +417,5 @@ memory_add_state (const Stage *stage, FabJobTotals *totals, const MemoryShares *
                 all_gradients (&walk) - most.gradients + shares->buckets - most.buckets);
   memory_add (stage, totals, "dummies", shares->has_dummies ? dummy_bytes (stage) : 0);
   memory_add (stage, totals, "workspace", workspace_bytes (stage->train));
+  explain_parts (&walk, totals, &most);
 }

@@ -248,6 +248,77 @@ what_is_not_kept_is_computed_again (G_GNUC_UNUSED void **state)
   assert_near (step_s ("recompute: operators, recompute_every: 1") - none, 0, 1e-9);
 }
 
+/* --- formulas --- */
+
+static double
+term (const FabMemoryFormula *formula, const char *name)
+{
+  for (guint i = 0; i < FAB_MEMORY_TERMS && formula->terms[i].name != NULL; i++)
+    if (strcmp (formula->terms[i].name, name) == 0)
+      return formula->terms[i].value;
+  fail_msg ("the formula of %s has no %s", formula->part, name);
+  return 0;
+}
+
+static double
+result_of (const FabMemoryFormula *f_)
+{
+  if (strcmp (f_->formula, "count * share * bytes_each") == 0)
+    return term (f_, "count") * term (f_, "share") * term (f_, "bytes_each");
+  if (strcmp (f_->formula, "count * bytes_each") == 0)
+    return term (f_, "count") * term (f_, "bytes_each");
+  if (strcmp (f_->formula, "tokens * bytes_per_token") == 0)
+    return term (f_, "tokens") * term (f_, "bytes_per_token");
+  if (strcmp (f_->formula, "waiting + tokens * bytes_per_token") == 0)
+    return term (f_, "waiting") + term (f_, "tokens") * term (f_, "bytes_per_token");
+  if (strcmp (f_->formula, "waiting + count * bytes_each") == 0)
+    return term (f_, "waiting") + term (f_, "count") * term (f_, "bytes_each");
+  if (strcmp (f_->formula, "all - to_come") == 0)
+    return term (f_, "all") - term (f_, "to_come");
+  return term (f_, "gradients_later") + term (f_, "buckets_later");
+}
+
+/* Every part but those of the strategy (gathered, buckets) has a formula, and its numbers give the bytes. */
+static void
+formulas_give_the_bytes (G_GNUC_UNUSED void **state)
+{
+  static const char *const jobs[] = {
+    "kind: ddp, memory: {states: fp32, kernels: eager}",
+    "kind: fsdp",
+    "kind: zero, stage: 2",
+    "kind: megatron, parallel: {pipeline: 2}, accumulation: 3",
+    "kind: megatron, memory: {loss: in_place, loss_chunks: 8, offload: cpu}",
+  };
+
+  for (guint j = 0; j < G_N_ELEMENTS (jobs); j++) {
+    g_autoptr (Play) play = job (2, LLAMA, jobs[j]);
+    const FabJobTotals *totals = fab_simulation_totals (play->simulation);
+
+    for (guint i = 0; i < totals->memory->len; i++) {
+      const FabMemoryPart *one = &g_array_index (totals->memory, FabMemoryPart, i);
+      const FabMemoryFormula *formula = fab_job_totals_formula (totals, one);
+
+      if (strcmp (one->part, "gathered") == 0 || strcmp (one->part, "buckets") == 0)
+        continue;
+      assert_non_null (formula);
+      assert_near (result_of (formula), (double) one->bytes, 1e-6);
+    }
+  }
+}
+
+/* The first of two stages has two micro-batches alive when the last but one begins its backward pass: one waits, with
+ * the two blocks of the stage. */
+static void
+formulas_say_what_there_is (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = job (2, LLAMA, "kind: megatron, parallel: {pipeline: 2}, accumulation: 3");
+  const FabJobTotals *totals = fab_simulation_totals (play->simulation);
+  double fused = 12 * h + 4 * g + 6 * f + 4 * heads;
+  FabMemoryPart activations = { .rank_class = 0, .part = "activations" };
+
+  assert_near (term (fab_job_totals_formula (totals, &activations), "waiting"), tokens * 2 * fused, 0);
+}
+
 /* --- offload --- */
 
 /* With copies of the logits in FP32 the peak is the loss: the block that left last is still there. With a small loss
@@ -339,6 +410,8 @@ main (void)
     cmocka_unit_test (every_policy_keeps_what_it_says),
     cmocka_unit_test (blocks_share_inputs),
     cmocka_unit_test (what_is_not_kept_is_computed_again),
+    cmocka_unit_test (formulas_give_the_bytes),
+    cmocka_unit_test (formulas_say_what_there_is),
     cmocka_unit_test (activations_wait_in_host_memory),
     cmocka_unit_test (every_block_leaves_and_comes_back),
     cmocka_unit_test (copies_that_take_longer_than_kernels_are_exposed),
