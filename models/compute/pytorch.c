@@ -4,6 +4,7 @@
  * Dates are those of the releases on github.com/pytorch/pytorch. What changed:
  *
  *   2.0   scaled_dot_product_attention, with FlashAttention 1 (release notes of 2.0)
+ *   2.1   checkpoints that are not re-entrant stop early (pytorch/pytorch#96866; recompute.h)
  *   2.2   FlashAttention 2 (release notes of 2.2)
  *   2.5   cuDNN's attention by default on Hopper, taken back in 2.5.1 (pytorch/pytorch#138522): nearly nobody ran 2.5.0
  *   2.9   cuDNN's attention by default on Hopper and Blackwell (pytorch/pytorch#162073); an RMS norm is one kernel

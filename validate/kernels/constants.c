@@ -32,13 +32,13 @@ append_products (GString *out)
       "`models/compute/roofline/tiles.c` says how they enter the time. The share is of the accelerator's\n"
       "best product. Of a table of short runs it is of the best product of that table, which is faster than\n"
       "a long run.\n\n"
-      "| architecture | share | overhead of a tile | start of a kernel | multiply-adds per number | FP8, of 16 "
-      "bits | fitted to |\n|---|---:|---:|---:|---:|---:|---|\n");
+      "| architecture | share | overhead of a tile | start of a kernel | multiply-adds per number | not hidden | "
+      "FP8, of 16 bits | fitted to |\n|---|---:|---:|---:|---:|---:|---:|---|\n");
   for (guint i = 0; i < n; i++)
-    g_string_append_printf (out, "| %s | %.3f | %.2f us | %.2f us | %.1f | %.3f | %s |\n",
+    g_string_append_printf (out, "| %s | %.3f | %.2f us | %.2f us | %.1f | %.1f MB | %.3f | %s |\n",
                             c[i].architecture ? c[i].architecture : "others", c[i].best_share,
-                            c[i].tile_s * 1e6, c[i].kernel_s * 1e6, c[i].needed, c[i].fp8_share,
-                            origin (c[i].fitted_to));
+                            c[i].tile_s * 1e6, c[i].kernel_s * 1e6, c[i].needed, c[i].fill_bytes * 1e-6,
+                            c[i].fp8_share, origin (c[i].fitted_to));
   g_string_append (
       out, "\nFP8's share is fitted to the FP8 rows of h100_gemm on Hopper, and assumed elsewhere.\n");
 }
@@ -111,6 +111,7 @@ add_product (FabJson *json, const FabTilesConstants *c)
   fab_json_add_real (json, "tile_s", c->tile_s);
   fab_json_add_real (json, "kernel_s", c->kernel_s);
   fab_json_add_real (json, "needed", c->needed);
+  fab_json_add_real (json, "fill_bytes", c->fill_bytes);
   fab_json_add_real (json, "fp8_share", c->fp8_share);
   fab_json_add_flag (json, "is_shared", c->is_shared);
   fab_json_add_text (json, "fitted_to", c->fitted_to);

@@ -29,6 +29,7 @@ MOST_NEEDED = 60  # the most that n may be
 ATTENTION_S, BLOCK_QUERIES = 3e-6, 128
 
 # What each table calibrates.
+WHOLE_PRODUCTS = (("tpu", "tpu7x_gemm"),)  # of what has no multiprocessors
 PRODUCTS = (("hopper", "h100_gemm"), ("blackwell", "aic_b200_gemm"), ("ada", "aic_l40s_gemm"), ("ampere", "aic_a100_gemm"))
 ATTENTION = (
     ("cudnn", "hopper", "forward", "h100_attention", "forward_CUDNN_ATTENTION"),
@@ -125,12 +126,29 @@ class Product:
         return max(least, self.memory_s) + kernel_s + self.cast_s
 
 
+class WholeProduct:
+    """A product on what has no multiprocessors."""
+
+    def __init__(self, row, table, memory_fraction):
+        m, n, k, kind = row["m"], row["n"], row["k"], row["kind"]
+        device = table["accelerator"]
+        self.memory = device["memory_bytes_per_s"] * memory_fraction
+        self.bytes = (m + n) * k * OPERAND_BYTES[kind] + m * n * RESULT_BYTES[kind]
+        self.flops, self.peak = 2 * m * n * k, device["peak_flops_per_s"][kind]
+        self.measured_s = row["measured_us"] * 1e-6
+
+    def seconds(self, share, kernel_s, fill_bytes):
+        busy_s = self.flops / (self.peak * min(1, share)) + min(self.bytes, fill_bytes) / self.memory
+        return max(busy_s, self.bytes / self.memory) + kernel_s
+
+
 def is_shared(architecture):
     return architecture in ("hopper", "blackwell")
 
 
 def product_rows(table, memory_fraction, kind, role="calibrating"):
-    return [Product(row, table, memory_fraction) for row in table["rows"]
+    product = Product if table["accelerator"]["sms"] > 0 else WholeProduct
+    return [product(row, table, memory_fraction) for row in table["rows"]
             if row["kind"] == kind and (role is None or row["role"] == role)]
 
 
@@ -152,6 +170,15 @@ def fit_product(products):
         return mean_error([p.seconds(*constants) for p in products], measured)
 
     return bounded(search(cost, ((0.7, 1e-6, 45, 1e-6), (0.8, 3e-7, 50, 3e-6))))
+
+
+def fit_whole_product(products):
+    measured = [p.measured_s for p in products]
+
+    def cost(logs):
+        return mean_error([p.seconds(*(math.exp(x) for x in logs)) for p in products], measured)
+
+    return search(cost, ((0.8, 1e-6, 1e7), (0.9, 3e-6, 1e6)))
 
 
 def fit_factor(error_of, low, high):
@@ -222,7 +249,7 @@ def median(values):
 
 
 def rounded(value, digits):
-    return float(f"{value:.{digits}f}")
+    return round(value, digits)
 
 
 def best_of(table):
@@ -242,6 +269,13 @@ def fit_all(answer):
         error = median([abs(e) for e in errors_of(rows, constants)])
         products[architecture] = {"constants": constants, "table": name, "rows": len(rows), "error": error,
                                   "best": best_of(tables[name])}
+    for architecture, name in WHOLE_PRODUCTS:
+        rows = product_rows(tables[name], fraction, "bf16")
+        share, kernel_s, fill_bytes = fit_whole_product(rows)
+        constants = rounded(share, 3), rounded(kernel_s, 8), rounded(fill_bytes, -5)
+        error = median([abs(e) for e in errors_of(rows, constants)])
+        products[architecture] = {"constants": constants, "table": name, "rows": len(rows), "error": error,
+                                  "best": best_of(tables[name]), "is_whole": True}
     share, *others = products["hopper"]["constants"]
     fp8 = product_rows(tables["h100_gemm"], fraction, "fp8")
     fp8_share = rounded(fit_factor(lambda f: errors_of(fp8, (share * f, *others)), 0.5, 1.3), 2)
@@ -259,6 +293,12 @@ def fit_all(answer):
 
 def show(products, fp8_share, attention, memory):
     for architecture, fit in products.items():
+        if fit.get("is_whole"):
+            share, kernel_s, fill_bytes = fit["constants"]
+            print(f'"{architecture}", {share:.3f} / {fit["best"]:.3f}, 0, {kernel_s * 1e6:.2f}e-6, 0, '
+                  f'{fill_bytes * 1e-6:.1f}e6 /* {fit["table"]}: {fit["rows"]} rows, '
+                  f'median {fit["error"] * 100:.1f} % */')
+            continue
         share, tile_s, needed, kernel_s = fit["constants"]
         print(f'"{architecture}", {share:.3f} / {fit["best"]:.3f}, {tile_s * 1e6:.2f}e-6, '
               f'{kernel_s * 1e6:.2f}e-6, {needed:.1f} /* {fit["table"]}: {fit["rows"]} rows, '
@@ -289,6 +329,12 @@ def compare_constants(answer, products, fp8_share, attention, memory):
 
     for architecture, fit in products.items():
         row = find(held["products"], architecture=architecture)
+        if fit.get("is_whole"):
+            share, kernel_s, fill_bytes = fit["constants"]
+            compare(f"{architecture}: share", row["best_share"], share / fit["best"])
+            compare(f"{architecture}: start", row["kernel_s"], kernel_s)
+            compare(f"{architecture}: bytes that are not hidden", row["fill_bytes"], fill_bytes)
+            continue
         share, tile_s, needed, kernel_s = fit["constants"]
         compare(f"{architecture}: share", row["best_share"], share / fit["best"])
         compare(f"{architecture}: overhead of a tile", row["tile_s"], tile_s)
@@ -316,8 +362,12 @@ def compare_prices(answer):
                 c = find(held["products"], architecture=device["architecture"])
                 share = c["best_share"] * best_of(table)
                 share *= c["fp8_share"] if row["kind"] == "fp8" else 1
-                seconds = Product(row, table, held["memory_fraction"]).seconds(share, c["tile_s"], c["needed"],
-                                                                               c["kernel_s"])
+                if device["sms"] > 0:
+                    seconds = Product(row, table, held["memory_fraction"]).seconds(share, c["tile_s"], c["needed"],
+                                                                                   c["kernel_s"])
+                else:
+                    seconds = WholeProduct(row, table, held["memory_fraction"]).seconds(share, c["kernel_s"],
+                                                                                        c["fill_bytes"])
             elif (table["table"], row["kind"]) in fitted:
                 kernel, architecture, which = fitted[table["table"], row["kind"]]
                 c = find(held["attention"], kernel=kernel, architecture=architecture, **{"pass": which})

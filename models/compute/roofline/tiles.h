@@ -34,6 +34,7 @@ typedef struct {
   double best_share;           /* of the best product of the accelerator, that a tile runs at */
   double tile_s, kernel_s;     /* overhead of a tile; of a kernel */
   double needed;               /* multiply-adds per number loaded that keep a multiprocessor fed */
+  double fill_bytes;           /* without multiprocessors: bytes that move while nothing is multiplied */
   double fp8_share, fp4_share; /* of the share of peak that 16 bits reach */
   gboolean is_shared;          /* a cluster of two multiprocessors loads the longer side once */
   gboolean has_huge;           /* tiles of 256 x 256 */

@@ -507,6 +507,7 @@ memory (const Stage *stage, FabJobTotals *totals)
 static const Strategy fsdp_strategy = {
   .stack = "eager",
   .hands_over_weights = TRUE,
+  .has_plain_checkpoints = TRUE,
   .begin = begin,
   .before_forward = before_forward,
   .after_forward = after_forward,

@@ -111,6 +111,8 @@ typedef struct {
 typedef struct {
   /* Weights reach products in 16 bits, whatever the type is in which ranks keep them. */
   gboolean hands_over_weights;
+  /* Its software wraps blocks by PyTorch's checkpoints that are not re-entrant (recompute.h). */
+  gboolean has_plain_checkpoints;
   const char *stack; /* usual software of such jobs, where the job does not say another one */
   void (*begin) (Stage *stage);
   void (*before_forward) (Stage *stage, const PassAt *at);

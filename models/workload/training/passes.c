@@ -424,11 +424,34 @@ turn_before (Turn *self, guint half)
   stage->last_compute = last;
 }
 
+/* Of a piece that is computed again. */
+static double
+again_seconds (const Train *train, const FabLayer *layer, const Piece *piece)
+{
+  double seconds = 0;
+
+  for (guint i = 0; i < piece->n; i++) {
+    FabSegment part = *fab_layer_segment (layer, piece->first + i);
+    g_autoptr (GArray) operators = recompute_until (train, layer, piece->first + i);
+
+    if (operators == NULL) {
+      seconds += train_segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i),
+                                        PASS_FORWARD);
+    } else if (operators->len > 0) {
+      part.operators = operators;
+      seconds += train_part_seconds (train, layer, &part, PASS_FORWARD);
+    }
+  }
+  return seconds;
+}
+
 static double
 turn_seconds (const Turn *self)
 {
   const Stage *stage = self->exchange.stage;
 
+  if (!self->is_backward && *self->suffix != '\0')
+    return again_seconds (stage->train, self->exchange.layer, self->piece) * stage->share;
   return piece_seconds (stage->train, self->exchange.layer, self->piece,
                         !self->is_backward  ? PASS_FORWARD
                         : self->has_weights ? PASS_BACKWARD

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "models/models.h"
+
 /* --- modules by Megatron-LM's names --- */
 
 typedef enum {
@@ -276,6 +278,63 @@ recompute_operators (const Train *train, const FabLayer *layer, guint index)
   return operators;
 }
 
+static gboolean
+stops_early (const Train *train)
+{
+  const char *stack = train->software.stack;
+  gboolean is_plain = g_str_equal (stack, "eager") || g_str_equal (stack, "compiled");
+
+  return g_str_equal (stack, "xla")
+      || (is_plain && train->strategy->has_plain_checkpoints
+          && train->software.pytorch >= FAB_PYTORCH (2, 1));
+}
+
+/* The operators of the segment up to the last that keeps something: dropout and norms keep what comes before them. */
+static guint
+count_needed (const FabSegment *segment)
+{
+  for (guint i = segment->operators->len; i-- > 0;) {
+    const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);
+
+    if (op->kind == FAB_OPERATOR_MATMUL)
+      return i;
+    if (strcmp (op->name, "residual") != 0)
+      break;
+  }
+  return segment->operators->len;
+}
+
+GArray *
+recompute_until (const Train *train, const FabLayer *layer, guint index)
+{
+  const FabSegment *segment = fab_layer_segment (layer, index);
+  gboolean is_end = index + 1 == layer->segments->len && strcmp (segment->name, "mlp") == 0;
+  guint n = is_end && stops_early (train) ? count_needed (segment) : segment->operators->len;
+
+  if (n == segment->operators->len)
+    return NULL;
+  GArray *operators = g_array_new (FALSE, FALSE, sizeof (FabOperator));
+  g_array_append_vals (operators, segment->operators->data, n);
+  return operators;
+}
+
+/* FLOPs of a block that is recomputed as a whole. */
+static double
+whole_flops (const Train *train, const FabLayer *layer)
+{
+  double flops = layer->forward_flops_per_token;
+
+  for (guint s = 0; s < layer->segments->len; s++) {
+    const FabSegment *segment = fab_layer_segment (layer, s);
+    g_autoptr (GArray) operators = recompute_until (train, layer, s);
+
+    for (guint i = operators != NULL ? operators->len : segment->operators->len; i < segment->operators->len;
+         i++)
+      flops -= g_array_index (segment->operators, FabOperator, i).flops;
+  }
+  return flops;
+}
+
 double
 recompute_flops (const Train *train)
 {
@@ -285,7 +344,7 @@ recompute_flops (const Train *train)
     const FabLayer *layer = fab_layer_stack_layer (train->stack, l);
 
     if (recompute_is_whole (train, l))
-      flops += layer->forward_flops_per_token;
+      flops += whole_flops (train, layer);
     for (guint s = 0; s < layer->segments->len; s++) {
       g_autoptr (GArray) operators = recompute_operators (train, layer, s);
 

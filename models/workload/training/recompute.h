@@ -9,6 +9,11 @@
  *   operators   all but matrix products and attention; of the products every `recompute_every`-th is kept, counted
  *               from the first of the block (torchtitan's selective activation checkpointing: 2)
  *   modules     what `recompute_modules` lists, by Megatron-LM's names (--recompute-modules)
+ *
+ * A whole block ends with a product whose result no gradient needs. Software that stops early does not compute it
+ * again: PyTorch's checkpoints that are not re-entrant, from 2.1 on (pytorch/pytorch#96866; a linear layer keeps its
+ * input before it multiplies), which FSDP's checkpoint_wrapper is by default, and XLA, which removes what nothing
+ * reads. Megatron-LM's and DeepSpeed's own checkpoints are re-entrant and compute all of it.
  */
 #pragma once
 
@@ -19,6 +24,10 @@ gboolean recompute_modules_check (const char *text, char **wrong);
 
 /* Whether the block is recomputed as a whole. */
 gboolean recompute_is_whole (const Train *train, guint layer);
+
+/* What is computed again of a segment of a block that is recomputed as a whole, where that is less than all of it:
+ * (transfer full) FabOperator, a beginning of the segment's own; else NULL. */
+GArray *recompute_until (const Train *train, const FabLayer *layer, guint segment);
 
 /* Whether the input of a block that is recomputed as a whole is kept: uniform groups keep that of their first. */
 gboolean recompute_keeps_input (const Train *train, guint layer);

@@ -10,8 +10,8 @@ const FabParam software_params[] = {
     .offset = G_STRUCT_OFFSET (SoftwareParams, pytorch),
     .help =
         "Release of PyTorch, such as 2.9, or a month such as 2024-06: the newest release of that time. It "
-        "decides which kernels attention and norms have. auto: the newest release that runs on the "
-        "accelerator." },
+        "decides which kernels attention and norms have, and where recomputing a block stops. auto: the newest "
+        "release that runs on the accelerator." },
   { .key = "optimizer",
     .type = FAB_PARAM_CHOICE,
     .offset = G_STRUCT_OFFSET (SoftwareParams, optimizer),

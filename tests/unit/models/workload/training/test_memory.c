@@ -16,7 +16,7 @@
 #define HEAD                                                                                           \
   "name: memory\niterations: 1\ncluster: {node: dgx-h100, nodes: 1, gpus_per_node: %u}\n"              \
   "models: [{name: m, summary: s, source: s, date: \"2026-11-28\", shape: {kind: transformer, %s}}]\n" \
-  "job: {model: m, micro_batch: 2, sequence: 512, clip_gradients: false, compute: {kind: roofline}, %s}\n"
+  "job: {model: m, micro_batch: 2, sequence: 512, clip_gradients: false, %s%s}\n"
 #define LLAMA                                                                                             \
   "layers: 4, hidden: 1024, heads: 16, kv_heads: 4, feed_forward: 2816, vocabulary: 32000, gated: true, " \
   "tied: false, biases: false"
@@ -28,7 +28,8 @@ static const double h = 1024, g = 256, f = 2816, heads = 16, v = 32000, n_layers
 static Play *
 job (guint gpus, const char *shape, const char *keys)
 {
-  g_autofree char *yaml = g_strdup_printf (HEAD, gpus, shape, keys);
+  const char *compute = strstr (keys, "compute:") != NULL ? "" : "compute: {kind: roofline}, ";
+  g_autofree char *yaml = g_strdup_printf (HEAD, gpus, shape, compute, keys);
 
   return play_new (catalog, yaml, NULL);
 }
@@ -395,6 +396,35 @@ copies_that_take_longer_than_kernels_are_exposed (G_GNUC_UNUSED void **state)
   assert_near ((double) inputs.exposed_ps, (double) full.exposed_ps, 0);
 }
 
+static double
+again (const char *shape, const char *keys)
+{
+  g_autofree char *none = g_strconcat (keys, ", recompute: none", NULL);
+  g_autofree char *full = g_strconcat (keys, ", recompute: full", NULL);
+  g_autoptr (Play) without = job (2, shape, none), with = job (2, shape, full);
+
+  return (fab_simulation_totals (with->simulation)->executed_flops_per_rank
+          - fab_simulation_totals (without->simulation)->executed_flops_per_rank)
+       / tokens;
+}
+
+/* The last product of a block keeps its input, and nothing needs its result: checkpoints of PyTorch 2.1 and later stop
+ * before it. Those of 2.0 compute it, and so does software with re-entrant ones; dropout's mask comes after it. */
+static void
+recomputing_stops_early (G_GNUC_UNUSED void **state)
+{
+  const char *old = "kind: fsdp, software: {pytorch: \"2.0\"}, compute: {kind: auto}";
+  const char *now = "kind: fsdp, software: {pytorch: \"2.1\"}, compute: {kind: auto}";
+  const char *xla = "kind: fsdp, software: {pytorch: \"2.0\"}, compute: {kind: auto, stack: xla}";
+  double block = 2 * h * (2 * h + 2 * g) + 6 * f * h + 4 * 512 * h, last = 2 * f * h;
+
+  assert_near (again (LLAMA, old), n_layers * block, 1e-9);
+  assert_near (again (LLAMA, now), n_layers * (block - last), 1e-9);
+  assert_near (again (LLAMA, xla), n_layers * (block - last), 1e-9);
+  assert_near (again (LLAMA, "kind: zero, stage: 3, compute: {kind: auto}"), n_layers * block, 1e-9);
+  assert_near (again (LLAMA ", dropout: true", now), n_layers * block, 1e-9);
+}
+
 int
 main (void)
 {
@@ -415,6 +445,7 @@ main (void)
     cmocka_unit_test (activations_wait_in_host_memory),
     cmocka_unit_test (every_block_leaves_and_comes_back),
     cmocka_unit_test (copies_that_take_longer_than_kernels_are_exposed),
+    cmocka_unit_test (recomputing_stops_early),
   };
 
   return play_run_tests ("memory", tests, &catalog);
