@@ -5,8 +5,9 @@
  * all_reduce reduces up to the root and broadcasts down again, both at once in a pipeline. Broadcast and reduce go one
  * way only, and node 0 is the root of both trees. Inside a node the bytes pass a chain of its GPUs. The chain ends at
  * the GPU beside the NIC (in the root node of broadcast and reduce at rank 0) and visits the other GPUs in the order of
- * their numbers from there on, so that chains of different NICs use different links. A group in one node has one
- * chain.
+ * their numbers from there on, so that chains of different NICs use different links. Where GPUs are wired to each
+ * other, it takes the way of the ring that enters at the NIC, because rings share the wires evenly. A group in one node
+ * has one chain.
  *
  * Every node is an inner node of at most one of the two trees. There it receives (or sends) 3 halves, in the other tree
  * one half. So a NIC carries twice its rail's bytes in each direction, however many nodes there are, in 2 log2 (nodes)
@@ -15,6 +16,7 @@
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/collective/plan/form_recipe.h"
+#include "sim/collective/shape/rings.h"
 #include "sim/collective/shape/send_graph.h"
 #include "sim/collective/shape/trees.h"
 #include "sim/machine/rails.h"
@@ -51,8 +53,9 @@ typedef struct {
   GError **error;
 } TreeBuild;
 
+/* `way` is an order of all GPUs that begins at the door; NULL: that of their numbers. */
 static Chain
-chain_new (const FabGroup *group, guint first, guint door)
+chain_new (const FabGroup *group, guint first, guint door, const guint *way)
 {
   Chain chain = { g_new (guint, group->gpus_per_node), door == first ? 0 : 1 };
   guint n = 0;
@@ -61,7 +64,7 @@ chain_new (const FabGroup *group, guint first, guint door)
   if (door != first)
     chain.order[n++] = door;
   for (guint i = 1; i < group->gpus_per_node; i++) {
-    guint local = (door + i) % group->gpus_per_node;
+    guint local = way != NULL ? way[i] : (door + i) % group->gpus_per_node;
 
     if (local != first)
       chain.order[n++] = local;
@@ -263,6 +266,7 @@ typedef struct {
  * channels of any rank (src/init.cc, initTransportsRank). */
 typedef struct {
   Rails *shapes;
+  FabRings rings; /* whose ways the chains take; empty: GPUs are not wired to each other */
   guint n_shapes, n_rails, n_trees;
 } AllRails;
 
@@ -276,26 +280,37 @@ count_at_door (const Rails *rails, guint n_trees, guint door)
   return n;
 }
 
-static InNode
-in_node_new (const FabGroup *shape, const Rails *rails, guint n_trees, guint rail, gboolean is_rooted)
+/* The way of a ring from the door; NULL: there is none. */
+static const guint *
+way_from (const AllRails *all, guint shape, guint nic, guint door, guint tree)
 {
-  guint door = rails->doors[rail];
+  const guint *way = all->rings.n_rings > 0 ? fab_rings_order_from (&all->rings, shape, nic, tree % 2) : NULL;
 
-  return (InNode){ .nic = rails->nics[rail],
-                   .n_beside = count_at_door (rails, n_trees, door),
-                   .chain = chain_new (shape, door, door),
-                   .root_chain = chain_new (shape, is_rooted ? 0 : door, door) };
+  return way != NULL && way[0] == door ? way : NULL;
+}
+
+static InNode
+in_node_new (const FabGroup *group, const AllRails *all, guint shape, guint tree, gboolean is_rooted)
+{
+  const Rails *rails = &all->shapes[shape];
+  guint door = rails->doors[tree / 2], nic = rails->nics[tree / 2];
+  const guint *way = way_from (all, shape, nic, door, tree);
+
+  return (InNode){ .nic = nic,
+                   .n_beside = count_at_door (rails, all->n_trees, door),
+                   .chain = chain_new (group, door, door, way),
+                   .root_chain = chain_new (group, is_rooted ? 0 : door, door, way) };
 }
 
 static InNode *
-in_nodes_new (const FabGroup *group, const AllRails *rails, guint rail, gboolean is_rooted)
+in_nodes_new (const FabGroup *group, const AllRails *rails, guint tree, gboolean is_rooted)
 {
   InNode *in_nodes = g_new (InNode, rails->n_shapes);
 
   for (guint shape = 0; shape < rails->n_shapes; shape++) {
     FabGroup one = fab_group_of_shape (group, shape);
 
-    in_nodes[shape] = in_node_new (&one, &rails->shapes[shape], rails->n_trees, rail, is_rooted);
+    in_nodes[shape] = in_node_new (&one, rails, shape, tree, is_rooted);
   }
   return in_nodes;
 }
@@ -341,7 +356,7 @@ add_tree (const FabGroup *group, FabOp op, const AllRails *rails, guint index, F
                       .hops = { g_new0 (FabHop, group->gpus_per_node),
                                 g_new0 (FabHop, group->gpus_per_node) },
                       .is_rooted = is_rooted,
-                      .in_nodes = in_nodes_new (group, rails, index / 2, is_rooted),
+                      .in_nodes = in_nodes_new (group, rails, index, is_rooted),
                       .arrived = g_new (GArray *, group->n_nodes),
                       .summed = g_array_new (FALSE, FALSE, sizeof (guint)),
                       .error = error };
@@ -405,6 +420,8 @@ all_rails_clear (AllRails *self)
     g_free (self->shapes[shape].doors);
   }
   g_free (self->shapes);
+  if (self->rings.n_rings > 0)
+    fab_rings_clear (&self->rings);
 }
 
 static gboolean
@@ -418,6 +435,8 @@ add_trees (const FabGroup *group, FabOp op, FabSendGraph *sends, const Folding *
                                  "has no NIC",
                                  group->n_nodes);
 
+  if (is_added && group->n_nodes > 1 && fab_rings_are_wired (group))
+    is_added = fab_rings_find (group, &rails.rings, error);
   *n_channels = rails.n_rails;
   for (guint i = 0; i < rails.n_trees && is_added; i++)
     is_added = add_tree (group, op, &rails, i, sends, folding, error);

@@ -115,12 +115,12 @@ tree_correction (const NcclCandidate *self)
   return share_at_size (self, 23);
 }
 
-/* Accelerators other than NVIDIA's have no trees between nodes here: the chain through the GPUs of a node would
- * use one way through their mesh for all bytes, which RCCL's trees do not do. */
+/* Accelerators other than NVIDIA's have trees between nodes where RCCL's tuner for them is known. */
 static gboolean
 tree_is_considered (G_GNUC_UNUSED const NcclParams *params, const NcclCandidate *candidate)
 {
-  return candidate->architecture->generation > 0 || candidate->group->n_nodes == 1;
+  return candidate->architecture->generation > 0 || candidate->group->n_nodes == 1
+      || rccl_has_tuner (candidate);
 }
 
 /* Each channel has one chunk on its way. A chunk of Simple is one step of the channel's buffer; one of LL or LL128 is
@@ -131,6 +131,8 @@ tree_fill_bytes (const NcclCandidate *self)
 {
   static const guint chunk_bytes[NCCL_N_PROTOCOLS] = { 16 * 1024, 0, 512 * 1024 };
 
+  if (rccl_has_tuner (self))
+    return rccl_tree_fill_bytes (self);
   if (self->protocol == NCCL_LL128)
     return self->n_channels * nccl_tree_ll128_chunk_bytes (self);
   return (FabBytes) self->n_channels * chunk_bytes[self->protocol];
@@ -145,13 +147,16 @@ limit_of_tuner_bytes_per_s (const NcclCandidate *self)
 
 /* A thread block of a tree with LL128 reduces up and broadcasts down at once, each with a part of its warps: between
  * nodes it moves a fifth of what the tuner believes of a channel inside a node. 7.3 of 36.7 GB/s: what each doubling
- * from 1 to 8 MiB adds in p5_h100x16_efa_allreduce_16_nccl2203 (one table). */
+ * from 1 to 8 MiB adds in p5_h100x16_efa_allreduce_16_nccl2203 (one table). RCCL has no caps of channels, and nothing
+ * was measured of its thread blocks between nodes: links limit them. */
 static double
 tree_limit_bytes_per_s (const NcclCandidate *self)
 {
   const double fraction = 0.2;
   double limit = limit_of_tuner_bytes_per_s (self);
 
+  if (rccl_has_tuner (self))
+    return 0;
   if (self->protocol != NCCL_LL128 || self->group->n_nodes == 1)
     return limit;
   return MIN (limit, fraction * self->n_channels * self->architecture->caps.tree_ll128_GBps[0] * 1e9);
@@ -416,6 +421,7 @@ static const NcclAlgorithm rows[] = {
     .nccl_name = "Ring",
     .nccl = TUNING ({ 6.6, 14.0, 8.4 }, { 0.6, 1.9, 3.4 }, { 1.0, 2.5, 5.7 }, { 2.7, 4.0, 14.0 }),
     .rccl = TUNING ({ 6.6, 14.0, 8.4 }, { 0.8, 2.2, 3.6 }, { 1.0, 2.5, 5.7 }, { 9.5, 19.8, 15.1 }),
+    .cdna = TUNING ({ 6.6, 12.0, 8.4 }, { 0.8, 0.8, 2.1 }, { 1.0, 2.5, 5.7 }, { 9.5, 9.5, 15.1 }),
     .protocols = PROTOCOL (LL) | PROTOCOL (LL128) | PROTOCOL (SIMPLE),
     .ops = OP (ALL_REDUCE) | OP (ALL_GATHER) | OP (REDUCE_SCATTER) | OP (BROADCAST) | OP (REDUCE),
     .bandwidth_GBps = ring_GBps,
@@ -431,6 +437,7 @@ static const NcclAlgorithm rows[] = {
     .kernel = "TREE",
     .nccl = TUNING ({ 6.8, 14.0, 8.4 }, { 0.6, 1.25, 4.0 }, { 1.0, 1.9, 4.0 }, { 5.0, 8.5, 14.0 }),
     .rccl = TUNING ({ 6.8, 14.0, 8.4 }, { 0.8, 1.4, 2.5 }, { 1.0, 1.9, 4.0 }, { 11.8, 18.2, 20.8 }),
+    .cdna = TUNING ({ 6.8, 12.0, 8.4 }, { 0.9, 0.9, 2.3 }, { 1.0, 1.9, 4.0 }, { 10.5, 10.5, 25.0 }),
     .protocols = PROTOCOL (LL) | PROTOCOL (LL128) | PROTOCOL (SIMPLE),
     .ops = OP (ALL_REDUCE),
     .is_considered = tree_is_considered,

@@ -155,8 +155,8 @@ blocks_fill_us (const NcclCandidate *self)
   FabBytes part = MIN (self->bytes / self->n_channels, (FabBytes) block->threads * block->grain_bytes);
 
   if (!self->algorithm->posts_in_turn || self->protocol != NCCL_LL || !is_over_nodes (self)
-      || bytes_per_s <= 0)
-    return 0;
+      || self->group->cluster->generation->sends.ll_ps <= 0)
+    return 0; /* nothing was measured */
   return (self->form->n_intra_steps + self->form->n_inter_steps) * (double) part / bytes_per_s * 1e6;
 }
 

@@ -226,6 +226,20 @@ is_told (const Choice *choice, const NcclAlgorithm *algorithm)
   return choice->is_told && strcmp (choice->told_model, algorithm->model) == 0;
 }
 
+/* What the library believes that the candidate takes. Where the size sets RCCL's protocol, any of them may win for its
+ * algorithm before. */
+static double
+believed_us (const Choice *choice, const NcclCandidate *candidate)
+{
+  NcclProtocol set;
+
+  if (is_told (choice, candidate->algorithm) && candidate->protocol == choice->told_protocol)
+    return 0;
+  if (rccl_tunes (candidate))
+    return rccl_tuner_us (candidate, choice->protocols == 0 && rccl_sets_protocol (candidate, &set));
+  return nccl_tuner_us (candidate);
+}
+
 static void
 try_protocols (Choice *choice, const FabCollectiveForm *form)
 {
@@ -239,9 +253,7 @@ try_protocols (Choice *choice, const FabCollectiveForm *form)
     if (!is_possible (choice, &candidate))
       continue;
     note_time (choice, &candidate);
-    double us = is_told (choice, candidate.algorithm) && protocol == choice->told_protocol
-                  ? 0
-                  : nccl_tuner_us (&candidate);
+    double us = believed_us (choice, &candidate);
     if (choice->best_us >= 0 && us >= choice->best_us)
       continue;
     choice->best_us = us;
@@ -301,7 +313,9 @@ measure_rings (Choice *choice, GError **error)
 static const NcclTuning *
 tuning_of (const NcclAlgorithm *algorithm, const NcclArchitecture *architecture)
 {
-  return architecture->is_rccl ? algorithm->rccl : algorithm->nccl;
+  if (!architecture->is_rccl)
+    return algorithm->nccl;
+  return algorithm->cdna != NULL && rccl_has_limits (architecture) ? algorithm->cdna : algorithm->rccl;
 }
 
 /* Whether the tuner's estimate cannot be below the best one so far. */

@@ -14,6 +14,7 @@
  * plugin.c      what network plug-ins tell NCCL, and what they choose in its place
  * versions.c    releases of NCCL
  * rccl.c        what RCCL does in its own way
+ * rccl_tuner.c  how RCCL chooses between a ring and trees over nodes
  * measured.c    bus bandwidths of the cluster that a user has measured
  * lists.c       algorithms and protocols that a user asks for
  * system.c      a group as NCCL's search sees it
@@ -160,6 +161,7 @@ struct NcclAlgorithm {
   const char *kernel;     /* in names of kernels: "TREE"; NULL: "RING", whose kernels run it too */
   const NcclTuning *nccl; /* NCCL's constants */
   const NcclTuning *rccl; /* RCCL's; NULL: RCCL does not have it */
+  const NcclTuning *cdna; /* RCCL's for CDNA 3 and 4; NULL: `rccl` */
   guint protocols;        /* bits: 1 << NcclProtocol */
   guint ops; /* bits: 1 << FabOp; operations that it can run, where the model supports them too */
 
@@ -282,14 +284,31 @@ gboolean rccl_plays_all_pairs (const NcclParams *params, const NcclCandidate *co
 NcclProtocol rccl_plan_all_pairs (const NcclCandidate *common, const FabCollectiveForm *form,
                                   FabCollectivePlan *plan);
 
+/* Whether it is CDNA 3 or 4, for which RCCL has constants and limits of their own. */
+gboolean rccl_has_limits (const NcclArchitecture *architecture);
+
 /* Whether LL128 works on these GPUs of AMD in that release. */
 gboolean rccl_has_ll128 (const NcclCandidate *self);
+
+/* Bytes of size that are on their way in RCCL's trees between nodes before the end moves. */
+FabBytes rccl_tree_fill_bytes (const NcclCandidate *self);
 
 /* Whether RCCL does not run this algorithm with this protocol. */
 gboolean rccl_leaves_out (const NcclCandidate *self);
 
 /* Whether the size alone says which protocol RCCL takes; if so, which. */
 gboolean rccl_sets_protocol (const NcclCandidate *self, NcclProtocol *protocol);
+
+/* --- rccl_tuner.c --- */
+
+/* Whether RCCL has constants of its own for such a group: over several nodes of CDNA 3 and 4. */
+gboolean rccl_has_tuner (const NcclCandidate *common);
+
+/* Whether rccl_tuner_us () knows the candidate: it is a ring or a tree of such a group. */
+gboolean rccl_tunes (const NcclCandidate *self);
+
+/* RCCL's estimate in us: of the candidate's protocol, or the least of any. */
+double rccl_tuner_us (const NcclCandidate *self, gboolean any_protocol);
 
 /* --- system.c --- */
 

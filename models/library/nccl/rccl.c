@@ -8,6 +8,9 @@
  *               all_gather and reduce_scatter (src/rccl_wrap.cc, rcclUpdateCollectiveProtocol; src/graph/tuning.cc,
  *               llProtoRanges of tuning models 5 and 6). LL128 works on these GPUs since 2.25.1 (ROCm 7.0).
  *
+ *   chunks      those of a tree with Simple are halved until there are enough for its depth (src/enqueue.cc,
+ *               calcCollChunking, which NCCL has no longer).
+ *
  * Sizes are those of the whole buffer for all_reduce, and those of one rank for the others (src/include/rccl_common.h,
  * rcclGetSizePerRank).
  */
@@ -98,6 +101,12 @@ counted_bytes (const NcclCandidate *self)
 }
 
 gboolean
+rccl_has_limits (const NcclArchitecture *architecture)
+{
+  return g_str_equal (architecture->name, "cdna3") || g_str_equal (architecture->name, "cdna4");
+}
+
+gboolean
 rccl_has_ll128 (const NcclCandidate *self)
 {
   return self->version >= LIMITS_VERSION
@@ -130,4 +139,44 @@ rccl_sets_protocol (const NcclCandidate *self, NcclProtocol *protocol)
             : (double) bytes <= (double) limits->ll128 * many_nodes ? NCCL_LL128
                                                                     : NCCL_SIMPLE;
   return TRUE;
+}
+
+/* --- trees --- */
+
+static FabBytes
+tree_simple_chunk_bytes (const NcclCandidate *self)
+{
+  static const struct {
+    guint chunks_per_level;
+    FabBytes least;
+  } halve[] = { { 8, 128 * KIB }, { 4, 64 * KIB }, { 1, 32 * KIB } };
+  guint depth = self->group->gpus_per_node - 1 + g_bit_storage (self->group->n_nodes) - 1;
+  FabBytes chunk = 512 * KIB;
+
+  for (guint i = 0; i < G_N_ELEMENTS (halve); i++)
+    while (self->bytes / self->n_channels / chunk < depth * halve[i].chunks_per_level
+           && chunk > halve[i].least)
+      chunk /= 2;
+  return chunk;
+}
+
+/* With flags a GPU passes on what its threads have read at once; only the network waits for a chunk. Links between GPUs
+ * and adapters are alike fast, so that each hop counts as much as any other. */
+static FabBytes
+tree_flags_chunk_bytes (const NcclCandidate *self)
+{
+  const NcclBlock *block = &nccl_blocks[self->protocol];
+  FabBytes part = MAX (self->bytes / self->n_channels, 1);
+  FabBytes chunk = self->protocol == NCCL_LL ? 16 * KIB : nccl_tree_ll128_chunk_bytes (self);
+  FabBytes at_once = MIN ((FabBytes) block->threads * block->grain_bytes, part);
+  guint n_intra = self->form->n_intra_steps, n_inter = self->form->n_inter_steps;
+
+  return (n_inter * MIN (chunk, part) + n_intra * at_once) / (n_inter + n_intra);
+}
+
+FabBytes
+rccl_tree_fill_bytes (const NcclCandidate *self)
+{
+  return self->n_channels
+       * (self->protocol == NCCL_SIMPLE ? tree_simple_chunk_bytes (self) : tree_flags_chunk_bytes (self));
 }

@@ -527,6 +527,26 @@ local_at (const FabRings *self, guint ring, guint node, guint index)
   return ring_in (self, ring, node)->orders[node % 2][index];
 }
 
+gboolean
+fab_rings_are_wired (const FabGroup *group)
+{
+  return group->gpus_per_node > 1 && has_direct_link (group, 0);
+}
+
+const guint *
+fab_rings_order_from (const FabRings *self, guint shape, guint nic, guint nth)
+{
+  const GArray *rings = self->shapes[shape];
+  guint n = 0;
+
+  for (guint i = 0; i < rings->len; i++)
+    n += g_array_index (rings, FabRing, i).in_nic == nic;
+  for (guint i = 0, k = n > 0 ? nth % n : 0; i < rings->len; i++)
+    if (g_array_index (rings, FabRing, i).in_nic == nic && k-- == 0)
+      return g_array_index (rings, FabRing, i).orders[0];
+  return NULL;
+}
+
 guint
 fab_rings_root (const FabRings *self, guint ring)
 {

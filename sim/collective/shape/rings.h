@@ -33,6 +33,13 @@ gboolean fab_rings_find (const FabGroup *group, FabRings *rings, GError **error)
 void fab_rings_clear (FabRings *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabRings, fab_rings_clear)
 
+/* Whether GPUs of the first node are wired to each other, so that ways through them load different links. */
+gboolean fab_rings_are_wired (const FabGroup *group);
+
+/* The order in which a ring that enters nodes of a shape at a NIC visits their GPUs, on even nodes; NULL: no ring
+ * enters there. Of several such rings it is the one with number `nth`, counted round. */
+const guint *fab_rings_order_from (const FabRings *self, guint shape, guint nic, guint nth);
+
 /* The stop at which a ring visits rank 0. */
 guint fab_rings_root (const FabRings *self, guint ring);
 

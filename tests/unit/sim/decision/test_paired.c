@@ -59,7 +59,7 @@ other_links_are_as_far_off_as_measured_pairs (G_GNUC_UNUSED void **state)
 
   assert_true (ends.low_factor < 1 && ends.high_factor > 1);
   assert_near (band.low_fraction, (1 + band.change.median) * ends.low_factor - 1, 2e-3);
-  assert_near (band.high_fraction, MIN ((1 + band.change.median) * ends.high_factor - 1, 0), 2e-3);
+  assert_near (1 + band.high_fraction, MIN ((1 + band.change.median) * ends.high_factor, 1), 2e-3);
   assert_int_equal (band.most, FAB_PAIRED_OTHER_COLLECTIVES);
 }
 

@@ -75,7 +75,7 @@ others_take_rings (void **state)
   assert_plan (*state, 1, "{algorithm: ring}", FAB_OP_ALL_REDUCE, 1 << 20, "ring");
   assert_plan (*state, 1, "{protocol: simple}", FAB_OP_ALL_REDUCE, 1 << 20, "ring simple");
   assert_plan (*state, 1, "{}", FAB_OP_ALL_GATHER, 1 << 20, "ring");
-  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 1 << 20, "ring");
+  assert_plan (*state, 2, "{algorithm: ring}", FAB_OP_ALL_REDUCE, 1 << 20, "ring");
 }
 
 /* All-reduce by the whole size: LL to 1 MiB, LL128 to 9 MiB; all-gather by that of a rank, 96 KiB and 4.8 MiB, of
@@ -85,17 +85,62 @@ sizes_decide_protocols_between_nodes (void **state)
 {
   const FabBytes kib = 1024, mib = 1024 * kib;
 
-  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, mib, "ring ll ");
-  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 8 * mib, "ring ll128 ");
-  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 16 * mib, "ring simple ");
-  assert_plan (*state, 3, "{}", FAB_OP_ALL_REDUCE, 32 * mib, "ring ll128 ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, mib, "tree ll ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 8 * mib, "tree ll128 ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 16 * mib, "tree simple ");
+  assert_plan (*state, 3, "{}", FAB_OP_ALL_REDUCE, 32 * mib, "tree ll128 ");
   assert_plan (*state, 2, "{}", FAB_OP_ALL_GATHER, 16 * 96 * kib, "ring ll ");
   assert_plan (*state, 2, "{}", FAB_OP_ALL_GATHER, 16 * 128 * kib, "ring ll128 ");
   assert_plan (*state, 2, "{}", FAB_OP_ALL_GATHER, 128 * mib, "ring simple ");
   assert_plan (*state, 2, "{}", FAB_OP_REDUCE_SCATTER, 16 * 128 * kib, "ring ll ");
   assert_plan (*state, 2, "{}", FAB_OP_REDUCE_SCATTER, 16 * 256 * kib, "ring ll128 ");
-  assert_plan (*state, 2, "{nccl_version: 2.22.3}", FAB_OP_ALL_REDUCE, 8 * mib, "ring simple ");
-  assert_plan (*state, 2, "{protocol: simple}", FAB_OP_ALL_REDUCE, mib, "ring simple ");
+  assert_plan (*state, 2, "{nccl_version: 2.22.3}", FAB_OP_ALL_REDUCE, 8 * mib, "tree simple ");
+  assert_plan (*state, 2, "{protocol: simple}", FAB_OP_ALL_REDUCE, mib, "tree simple ");
+}
+
+/* RCCL's estimates for 16 GPUs whose rings carry 384 GB/s. 512 KiB, ring with LL: 12 + 28 x 1 + 2 x 9.5 us, and the
+ * bytes at 384 x 0.08 x 16/30 = 16.4 GB/s: 91 us; trees with LL: 12 + 2 (7 x 0.9 + 10.5), and 384 x 0.06 / 2 x 0.9:
+ * 96 us. 64 MiB: trees with Simple 99 us and 21.1 GB/s x 1, rings a tenth of 205 GB/s. 128 MiB: rings with Simple have
+ * 742 us and 205 GB/s x 1 from there on, trees 0.7 of 21.1 GB/s. A tree takes 6.8 + 14 x 0.51 + 2 x 10.5 us for 8 B. */
+static void
+trees_carry_middle_sizes_between_nodes (void **state)
+{
+  const FabBytes kib = 1024, mib = 1024 * kib;
+
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 8, "tree ll 1 34.94us");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 256 * kib, "tree ll ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 512 * kib, "ring ll ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 64 * mib, "tree simple ");
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 256 * mib, "ring simple ");
+  assert_plan (*state, 16, "{}", FAB_OP_ALL_REDUCE, 256 * mib, "tree simple ");
+}
+
+/* Eight chains, one for each NIC, take ways through the mesh of 56 links that share it evenly: 8 x 7 hops, each with an
+ * eighth of the bytes, up and down. In the order of their numbers, eight links would carry all of it. */
+static void
+chains_share_the_mesh (void **state)
+{
+  g_autoptr (Play) play = play_new (*state,
+                                    "name: t\ncluster: {node: mi300x, nodes: 2}\ncollectives: plain\n"
+                                    "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
+                                    NULL);
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  FabGroup group = { cluster, 2, 8 };
+  Params *parsed = params_new (&fab_library_nccl.info, "{algorithm: tree}");
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], parsed->params);
+  FabCollectivePlan plan = { 0 };
+  double most = 0;
+
+  assert_true (fab_library_plan (library, &group, FAB_OP_ALL_REDUCE, 64 << 20, &plan, NULL));
+  for (guint i = 0; i < plan.footprint->n; i++) {
+    const FabLinkClass *link_class = fab_graph_link_class (cluster->graph, plan.footprint->links[i]);
+
+    if (link_class->technology->joins == FAB_JOINS_ACCELERATORS)
+      most = MAX (most, plan.footprint->line_weights[i]);
+  }
+  assert_true (most > 0.24 && most < 0.4);
+  fab_library_destroy (library);
+  params_free (parsed);
 }
 
 /* On one node reduce-scatter has LL to 343 KiB of a rank. */
@@ -112,6 +157,8 @@ main (void)
     cmocka_unit_test (eight_of_a_node_go_to_all_at_once),
     cmocka_unit_test (others_take_rings),
     cmocka_unit_test (sizes_decide_protocols_between_nodes),
+    cmocka_unit_test (trees_carry_middle_sizes_between_nodes),
+    cmocka_unit_test (chains_share_the_mesh),
     cmocka_unit_test (reduce_scatter_keeps_flags_longer_on_one_node),
   };
 
