@@ -157,6 +157,8 @@ tree_limit_bytes_per_s (const NcclCandidate *self)
 
   if (rccl_has_tuner (self))
     return 0;
+  if (self->group->gpus_per_node == 1 && self->protocol == NCCL_SIMPLE && self->group->n_nodes > 1)
+    return 0.5 * self->search->tree.n * self->caps->tree_simple_GBps[nccl_column (self->group)] * 1e9;
   if (self->protocol != NCCL_LL128 || self->group->n_nodes == 1)
     return limit;
   return MIN (limit, fraction * self->n_channels * self->architecture->caps.tree_ll128_GBps[0] * 1e9);
@@ -321,6 +323,17 @@ nvls_tree_fill_bytes (const NcclCandidate *self)
     if (self->bytes < most[i].rounds * heads * chunk_bytes)
       chunk_bytes = MIN (chunk_bytes, most[i].chunk_bytes);
   return 2 * heads * chunk_bytes;
+}
+
+/* What the tree takes of the links between GPUs and their switch, beside a reduction inside one node: 478, 494 and 502
+ * GB/s of busbw were expected and 467, 480 and 487 measured at 4, 8 and 16 GiB
+ * (p5_h100x16_efa_allreduce_16_nccl2203, one table). With more nodes adapters carry twice as much and limit it. */
+static double
+nvls_tree_limit_bytes_per_s (const NcclCandidate *self)
+{
+  const double fraction = 0.97;
+
+  return self->group->n_nodes == 2 ? fraction * self->wires->every_bytes_per_s : 0;
 }
 
 static gboolean
@@ -488,6 +501,7 @@ static const NcclAlgorithm rows[] = {
     .least_us = nvls_tree_least_us,
     .steps_us = nvls_steps_us,
     .fill_bytes = nvls_tree_fill_bytes,
+    .limit_bytes_per_s = nvls_tree_limit_bytes_per_s,
     .switch_reduces = TRUE },
   { .model = "pat",
     .nccl_name = "PAT",

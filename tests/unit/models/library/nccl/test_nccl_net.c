@@ -50,6 +50,22 @@ case_make (Case *self, const char *model, NcclProtocol protocol, guint n_nodes, 
                                      .busbw_GBps = 360 };
 }
 
+/* A tree over switches of two nodes takes 0.97 of what links between GPUs and switches carry. With one GPU per node a
+ * tree with Simple has half of 16 channels x 41.4 GB/s, the tuner's cap on two nodes of Hopper. */
+static void
+trees_are_limited_by_what_is_measured (G_GNUC_UNUSED void **state)
+{
+  Case c;
+
+  case_make (&c, "nvls_tree", NCCL_SIMPLE, 2, 8);
+  c.wires.every_bytes_per_s = 272.5e9;
+  assert_near (c.candidate.algorithm->limit_bytes_per_s (&c.candidate), 264.325e9, 1e-9);
+  case_make (&c, "nvls_tree", NCCL_SIMPLE, 3, 8);
+  assert_true (c.candidate.algorithm->limit_bytes_per_s (&c.candidate) <= 0);
+  case_make (&c, "tree", NCCL_SIMPLE, 2, 1);
+  assert_near (c.candidate.algorithm->limit_bytes_per_s (&c.candidate), 331.2e9, 1e-9);
+}
+
 /* Two nodes of 8: depth 1 + 1 + 0.8 = 2.8, so that a channel wants 22.4 chunks above 128 KiB and 5.6 above 32 KiB.
  * 2 MiB over 16 channels are 128 KiB each: 576000 is halved to 72000 (1 of it), then to 36000 (3) and 18000. 8 MiB are
  * 512 KiB each: 72000 fit 7 times, which is enough. */
@@ -272,6 +288,7 @@ main (void)
     cmocka_unit_test (chunks_of_ll128_trees_are_halved),
     cmocka_unit_test (messages_of_rings_are_parts_of_ranks),
     cmocka_unit_test (rounds_of_nvls_trees_follow_the_size),
+    cmocka_unit_test (trees_are_limited_by_what_is_measured),
     cmocka_unit_test (longer_messages_wait_for_a_handshake),
     cmocka_unit_test (ports_pass_messages_one_after_another),
     cmocka_unit_test (plugins_choose_by_regions),
