@@ -197,8 +197,8 @@ explain_parts (const Explain *self, guint depth)
 {
   const FabJobTotals *totals = fab_simulation_totals (self->simulation);
   const FabComputeParts *priced = &totals->parts;
-  double sum_s = priced->products_s + priced->attention_s + priced->memory_bound_s + priced->launches_s
-               + priced->host_s;
+  gboolean has_experts = priced->copies_s + priced->readback_s > 0;
+  double sum_s = fab_compute_parts_sum (priced);
   g_autofree char *release = NULL;
   FabStatement *statement;
 
@@ -207,11 +207,18 @@ explain_parts (const Explain *self, guint depth)
   release = g_strdup_printf ("%u.%u", totals->software.pytorch / 100, totals->software.pytorch % 100);
   statement = explain_add (self, depth, "kernels of one micro-batch in the first stage, forward and backward",
                            "priced", FAB_TERM_TIME, sum_s);
-  fab_statement_formula (statement, "products + attention + memory_bound + launches + host");
+  fab_statement_formula (statement,
+                         has_experts
+                             ? "products + attention + memory_bound + copies + launches + readback + host"
+                             : "products + attention + memory_bound + launches + host");
   fab_statement_term (statement, "products", FAB_TERM_TIME, priced->products_s);
   fab_statement_term (statement, "attention", FAB_TERM_TIME, priced->attention_s);
   fab_statement_term (statement, "memory_bound", FAB_TERM_TIME, priced->memory_bound_s);
+  if (has_experts)
+    fab_statement_term (statement, "copies", FAB_TERM_TIME, priced->copies_s);
   fab_statement_term (statement, "launches", FAB_TERM_TIME, priced->launches_s);
+  if (has_experts)
+    fab_statement_term (statement, "readback", FAB_TERM_TIME, priced->readback_s);
   fab_statement_term (statement, "host", FAB_TERM_TIME, priced->host_s);
   fab_statement_note (
       statement,
@@ -220,6 +227,12 @@ explain_parts (const Explain *self, guint depth)
       "kernels more slowly than they run. Recomputation is not in it.",
       totals->stack, release, totals->software.is_pytorch_said ? "" : " (the newest that runs on such a GPU)",
       totals->attention != NULL ? totals->attention : "unknown");
+  if (has_experts)
+    fab_statement_note (
+        statement,
+        "copies: tokens are put into the order of a rank's experts and padded. readback: the GPU waits "
+        "until the host has read how many tokens each expert has. host: a product of each expert is "
+        "issued by itself.");
 }
 
 static void

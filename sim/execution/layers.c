@@ -164,6 +164,13 @@ fab_pass_flops (const FabPass *self)
   return flops;
 }
 
+double
+fab_compute_parts_sum (const FabComputeParts *self)
+{
+  return self->products_s + self->attention_s + self->memory_bound_s + self->copies_s + self->launches_s
+       + self->readback_s + self->host_s;
+}
+
 gboolean
 fab_compute_check_layers (const FabModelChoice *compute, const FabLayerStack *stack, GError **error)
 {

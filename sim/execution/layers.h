@@ -147,6 +147,13 @@ typedef enum {
   FAB_GRADIENTS_WEIGHTS, /* of the matrices: the rest of such a pass */
 } FabGradients;
 
+/* How tokens come to the experts of a rank. */
+typedef struct {
+  gboolean is_sorted;  /* by rank, so that a rank with several experts puts them into the order of these */
+  gboolean is_padded;  /* as many as there are; products of a low precision need them padded, in a copy */
+  gboolean is_counted; /* no expert drops any, so that the host has to learn how many each has */
+} FabRoutedTokens;
+
 /* One pass (forward or backward) of one rank through one segment. */
 typedef struct {
   const FabLayer *layer;
@@ -161,7 +168,8 @@ typedef struct {
   /* Tokens on which operators work that the ranks of the tensor-parallel group do not divide: with sequence
    * parallelism each of them has its part of the tokens there. 0: all tokens. */
   double shared_tokens;
-  FabGradients gradients; /* of a backward pass */
+  FabGradients gradients;  /* of a backward pass */
+  FabRoutedTokens routing; /* of a segment of experts */
 } FabPass;
 
 /* Whether a backward pass multiplies with a matrix, for the gradient of its input, and whether for that of the
@@ -180,9 +188,13 @@ double fab_pass_flops (const FabPass *self);
 typedef struct {
   double products_s, attention_s;
   double memory_bound_s; /* kernels that only move bytes: norms, activations, casts, sums of gradients */
+  double copies_s;       /* tokens put into the order of experts, and padded */
   double launches_s;     /* gaps between kernels */
+  double readback_s;     /* the host reads how many tokens each expert has */
   double host_s; /* that the accelerator waits for the host, which issues kernels more slowly than they run */
 } FabComputeParts;
+
+double fab_compute_parts_sum (const FabComputeParts *self);
 
 /* What the times of compute rest on, which says how far off they may be. */
 typedef enum {

@@ -6,6 +6,8 @@
  * What kernels a software runs is a row of `stacks`, and what its release of PyTorch has (sim/execution/pytorch.h).
  * What published runs take beyond it is no matter of kernels: `setups` of the catalogue (sim/base/setup.h).
  */
+#include <string.h>
+
 #include "models/compute/roofline/price.h"
 #include "models/compute/roofline/tiles.h"
 #include "models/models.h"
@@ -13,7 +15,8 @@
 typedef struct {
   gint stack;     /* index into stack_names */
   gint attention; /* 0: by the stack; else 1 + FabAttentionKernel */
-  gboolean is_causal, has_graphs;
+  gboolean is_causal;
+  const char *graphs; /* names of graph_parts, divided by commas; NULL: none */
   double scale_factor;
 } AutoParams;
 
@@ -44,10 +47,13 @@ static const FabParam auto_params[] = {
     .help = "Each token attends to earlier tokens only, so a fused attention kernel skips half of the "
             "scores." },
   { .key = "graphs",
-    .type = FAB_PARAM_BOOL,
-    .offset = G_STRUCT_OFFSET (AutoParams, has_graphs),
-    .fallback = "false",
-    .help = "The host starts kernels from a captured CUDA graph, which takes 1us per kernel." },
+    .type = FAB_PARAM_TEXT,
+    .offset = G_STRUCT_OFFSET (AutoParams, graphs),
+    .fallback = "",
+    .takes_list = TRUE,
+    .help =
+        "What the host starts from captured CUDA graphs, which takes 1us per kernel: all, or Megatron-LM's "
+        "attn, mamba, mlp, moe, moe_router, moe_preprocess, divided by commas." },
   { .key = "scale",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (AutoParams, scale_factor),
@@ -65,6 +71,7 @@ typedef struct {
   gboolean is_fused;         /* operators bound by memory are one kernel each */
   double accumulation_bytes; /* that adding a gradient to earlier ones moves, per parameter */
   FabTimePs issue_ps;        /* host time to issue a kernel */
+  FabTimePs expert_ps;       /* host time to issue the product of one expert; 0: all are one kernel */
 } Stack;
 
 #define US(us_) ((us_) *G_GINT64_CONSTANT (1000000))
@@ -72,10 +79,22 @@ typedef struct {
 /* Gradients: eager software reads two of 2 B and writes one; DeepSpeed and nanotron read 2 and 4, write 4; Megatron's
  * product reads and writes 4 B in place of writing 2 (gradient_accumulation_fusion). */
 static const Stack stacks[] = {
-  { "eager", FALSE, 6, US (10) }, { "compiled", TRUE, 6, US (5) },    { "megatron", TRUE, 6, US (60) },
-  { "nemo", TRUE, 6, US (60) },   { "nanotron", TRUE, 10, US (130) }, { "deepspeed", FALSE, 10, US (20) },
-  { "xla", TRUE, 6, US (1) },
+  { "eager", FALSE, 6, US (10), 0 },
+  { "compiled", TRUE, 6, US (5), 0 },
+  { "megatron", TRUE, 6, US (60), US (33) },
+  { "nemo", TRUE, 6, US (60), US (33) },
+  { "nanotron", TRUE, 10, US (130), 0 },
+  { "deepspeed", FALSE, 10, US (20), US (20) },
+  { "xla", TRUE, 6, US (1), 0 },
 };
+
+/* Megatron-LM's host: 33 us for each expert and product are 0.267 ms of TransformerEngine's loop over eight products of
+ * 128 tokens by 2048 x 2048 on a Blackwell GPU, whose kernels take a few us (NVIDIA/TransformerEngine#3134; fused
+ * kernels for 64 experts take 19 us forward and 33 us backward of the host for each, #2897). PyTorch's grouped product
+ * is one kernel. DeepSpeed calls expert after expert as modules, at its usual time for a kernel. A kernel of PyTorch
+ * without more takes 10 us (launch in h100_memory_bound), and reading one tensor back 18 us (L20,
+ * NVIDIA/TransformerEngine#3554). */
+static const FabTimePs bias_ps = US (10), readback_ps = US (18);
 
 static const Stack *
 stack_of (const char *name)
@@ -85,6 +104,73 @@ stack_of (const char *name)
       return &stacks[i];
   return &stacks[0];
 }
+
+/* --- graphs --- */
+
+/* Parts of a layer by Megatron-LM's names (--cuda-graph-scope), and the segments that they capture. What moe_preprocess
+ * captures, the counts of tokens per expert, is in the segment of the router. */
+static const struct {
+  const char *name, *segment;
+} graph_parts[] = {
+  { "all", NULL },
+  { "attn", "attention" },
+  { "mamba", "mamba" },
+  { "mlp", "mlp" },
+  { "moe", "experts" },
+  { "moe", "shared" },
+  { "moe", "router" },
+  { "moe", "latent" },
+  { "moe_router", "router" },
+  { "moe_preprocess", NULL },
+};
+
+static gboolean
+is_part (const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (graph_parts); i++)
+    if (strcmp (graph_parts[i].name, name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+captures (const char *part, const char *segment)
+{
+  if (strcmp (part, "all") == 0)
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (graph_parts); i++)
+    if (strcmp (graph_parts[i].name, part) == 0 && g_strcmp0 (graph_parts[i].segment, segment) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+is_captured (const AutoParams *params, const char *segment)
+{
+  g_auto (GStrv) parts = params->graphs != NULL ? g_strsplit_set (params->graphs, ", ", -1) : NULL;
+
+  for (guint i = 0; parts != NULL && parts[i] != NULL; i++)
+    if (captures (parts[i], segment))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+auto_check (gconstpointer data, FabCheck *check)
+{
+  const AutoParams *params = data;
+  g_auto (GStrv) parts = params->graphs != NULL ? g_strsplit_set (params->graphs, ", ", -1) : NULL;
+
+  for (guint i = 0; parts != NULL && parts[i] != NULL; i++)
+    if (*parts[i] != '\0' && !is_part (parts[i]))
+      fab_check_fail (
+          check, &params->graphs,
+          "'%s' is no part of a layer that a graph captures; the parts are all, attn, mamba, mlp, moe, "
+          "moe_router and moe_preprocess",
+          parts[i]);
+}
+
+/* --- software --- */
 
 /* The release of PyTorch that stands for the time of the software. */
 static guint
@@ -125,23 +211,40 @@ auto_basis (gconstpointer params)
   return scale_factor < 1 || scale_factor > 1 ? FAB_COMPUTE_ANCHORED : FAB_COMPUTE_PUBLISHED;
 }
 
-static FabPricing
-pricing_of (gconstpointer params, const FabDevice *device, const FabPass *pass)
+/* A captured graph knows no counts of tokens: its kernels take them from the device. */
+static FabGrouped
+grouped_of (const Stack *stack, gboolean is_in_graph)
 {
+  if (stack->expert_ps == 0)
+    return (FabGrouped){ .readback_ps = 0 };
+  if (is_in_graph)
+    return (FabGrouped){ .product_ps = US (1), .bias_ps = US (1) };
+  return (FabGrouped){ .product_ps = stack->expert_ps,
+                       .bias_ps = bias_ps,
+                       .readback_ps = readback_ps,
+                       .has_padding = stack->is_fused };
+}
+
+static FabPricing
+pricing_of (gconstpointer data, const FabDevice *device, const FabPass *pass)
+{
+  const AutoParams *params = data;
   const Stack *stack = stack_of (pass->software != NULL ? pass->software->stack : auto_stack (params));
   guint release = release_of (pass, device);
+  gboolean is_in_graph = is_captured (params, pass->segment->name);
 
   return (FabPricing){ .memory_fraction = 0.85,
                        .scale_factor = 1,
                        .attention = attention_of (params, stack, device, release),
-                       .is_causal = ((const AutoParams *) params)->is_causal,
+                       .is_causal = params->is_causal,
                        .kernels = { .is_fused = stack->is_fused,
                                     .has_fused_norm = fab_pytorch_has_fused_norm (release),
                                     .loss = pass->software != NULL ? pass->software->loss : FAB_LOSS_LOGITS },
                        .has_autocast = pass->software != NULL && pass->software->has_autocast,
                        .accumulation_bytes = stack->accumulation_bytes,
                        .launch_ps = US (1),
-                       .issue_ps = ((const AutoParams *) params)->has_graphs ? US (1) : stack->issue_ps };
+                       .issue_ps = is_in_graph ? US (1) : stack->issue_ps,
+                       .grouped = grouped_of (stack, is_in_graph) };
 }
 
 static double
@@ -162,7 +265,9 @@ auto_parts (gconstpointer params, const FabDevice *device, const FabPass *pass, 
   sum->products_s += parts.products_s / scale_factor;
   sum->attention_s += parts.attention_s / scale_factor;
   sum->memory_bound_s += parts.memory_bound_s / scale_factor;
+  sum->copies_s += parts.copies_s / scale_factor;
   sum->launches_s += parts.launches_s / scale_factor;
+  sum->readback_s += parts.readback_s / scale_factor;
   sum->host_s += parts.host_s / scale_factor;
 }
 
@@ -177,7 +282,8 @@ const FabComputeOps fab_compute_auto = {
             .summary = "Times each operator by the kernels that the job's software runs.",
             .doc = "docs/models/auto.md",
             .params = auto_params,
-            .params_size = sizeof (AutoParams) },
+            .params_size = sizeof (AutoParams),
+            .check = auto_check },
   .seconds = auto_seconds,
   .stack = auto_stack,
   .knows = fab_tiles_are_measured,

@@ -14,6 +14,9 @@
  *   SwiGLU, eager        SiLU (2 w) and product (3 w); backward two products (6 w) and SiLU (3 w). Fused: 3 w, 5 w
  *   GELU                 2 w; backward 3 w
  *   residual             3 w; backward the two gradients are added: 3 w. Fused: the next kernel adds them
+ *   routing, eager       softmax or sigmoid, top k, scatters and sums of the loss are kernels of their own: about ten, of
+ *                        three times the bytes. Fused (moe_router_fusion): scores and top k, the loss, the counts
+ *   dispatch, combine    fused (moe_permute_fusion): one kernel in either direction
  *   loss, as the logits  log-softmax 2 V; backward 3 V. In FP32: a cast (3 V) and 4 V; backward 6 V and 3 V. Fused: the
  *                        logits are read twice and a gradient is written
  *
@@ -43,8 +46,13 @@ static const Row eager[] = {
   { "residual", { 1, 1, 1 }, { 1, 1, 1 } },
   { "dropout_residual", { 2, 2, DROPOUT_RATE }, { 2, 2, DROPOUT_RATE } },
   { "lookup", { 1, 1, 1 }, { 3, 2, NORM_RATE } },
+  { "routing", { 10, 3, 1 }, { 10, 3, 1 } },
 };
 static const Row fused[] = {
+  { "routing", { 3, 1, 1 }, { 2, 1, 1 } },
+  { "dispatch", { 1, 1, 1 }, { 1, 1, 1 } },
+  { "combine", { 1, 1, 1 }, { 1, 1, 1 } },
+  { "expert_bias", { 3, 1, 1 }, { 3, 1, 1 } },
   { "norm", { 1, 1, NORM_RATE }, { 1, 1.75, NORM_RATE } },
   { "rms_norm", { 1, 1, NORM_RATE }, { 1, 1.75, NORM_RATE } },
   { "qk_norm", { 1, 1, NORM_RATE }, { 1, 1.75, NORM_RATE } },

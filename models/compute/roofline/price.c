@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* price.c - time of a pass from its operators: what they multiply, what they move, what starting them costs.
  *
- *   pass  = max(sum over kernels (kernel + launch), kernels x issue)
+ *   pass  = max(sum over kernels (kernel + launch), kernels x issue + experts) + readback
+ *   experts, readback  grouped.c
  *   kernel, matrix     tiles.c; backward is two of them, by the input and by the weight
  *   kernel, attention  max(attention.c, bytes / memory rate)
  *   kernel, memory     memory_bound.c says how many kernels an operator is, what they move and how fast
@@ -274,7 +275,24 @@ add_memory (Sum *sum, const FabOperator *op)
   sum->parts.memory_bound_s += bytes * kernels.bytes_factor * factor
                              / (sum->rates.memory_bytes_per_s * kernels.rate_factor);
   sum->parts.memory_bound_s += bytes * casts * 6 / 4 / sum->rates.memory_bytes_per_s;
+  sum->parts.copies_s += fab_grouped_copied_bytes (&sum->params->grouped, sum->pass, op)
+                       / (op->is_split ? sum->pass->n_split : 1) / sum->rates.memory_bytes_per_s;
   sum->n_kernels += kernels.n_kernels + (guint) casts;
+}
+
+/* The gaps between kernels, and how far the host is behind them. */
+static void
+add_host (Sum *sum)
+{
+  const FabPricing *p = sum->params;
+  FabComputeParts *parts = &sum->parts;
+  double kernels_s = parts->products_s + parts->attention_s + parts->memory_bound_s + parts->copies_s;
+  double issue_s = sum->n_kernels * fab_ps_to_seconds (p->issue_ps)
+                 + fab_grouped_host_seconds (&p->grouped, sum->pass);
+
+  parts->launches_s = sum->n_kernels * fab_ps_to_seconds (p->launch_ps);
+  parts->host_s = fmax (0, issue_s - kernels_s - parts->launches_s);
+  parts->readback_s = fab_grouped_readback_seconds (&p->grouped, sum->pass);
 }
 
 FabComputeParts
@@ -301,10 +319,7 @@ fab_price_parts (const FabPricing *p, const FabDevice *device, const FabPass *pa
     default: g_assert_not_reached ();
     }
   }
-  double kernels_s = sum.parts.products_s + sum.parts.attention_s + sum.parts.memory_bound_s;
-  sum.parts.launches_s = sum.n_kernels * fab_ps_to_seconds (p->launch_ps);
-  sum.parts.host_s = fmax (0, sum.n_kernels * fab_ps_to_seconds (p->issue_ps) - kernels_s
-                                  - sum.parts.launches_s);
+  add_host (&sum);
   return sum.parts;
 }
 
@@ -313,5 +328,5 @@ fab_price_pass (const FabPricing *pricing, const FabDevice *device, const FabPas
 {
   FabComputeParts parts = fab_price_parts (pricing, device, pass);
 
-  return parts.products_s + parts.attention_s + parts.memory_bound_s + parts.launches_s + parts.host_s;
+  return fab_compute_parts_sum (&parts);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/compute/roofline/attention.h"
+#include "models/compute/roofline/grouped.h"
 #include "models/compute/roofline/memory_bound.h"
 #include "sim/execution/layers.h"
 
@@ -19,6 +20,7 @@ typedef struct {
   /* What adding a weight's gradient to that of earlier micro-batches moves, beyond the result of the product. */
   double accumulation_bytes;
   FabTimePs launch_ps, issue_ps; /* gap between two kernels; host time to issue a kernel */
+  FabGrouped grouped;
 } FabPricing;
 
 /* What the pass is made of; `fab_price_pass` is the sum. */

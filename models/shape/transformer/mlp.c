@@ -79,6 +79,10 @@ transformer_add_mlp (const FabTransformerParams *p, FabLayerStack *stack)
   transformer_add_residual (p, stack);
 }
 
+/* Of a token and expert: the logit is read and the probability written in FP32, and whether the token goes there in a
+ * byte; the auxiliary loss and the counts of tokens per expert read the last two. */
+static const double routing_bytes = 4 + 4 + 1 + 4 + 1;
+
 static void
 add_router (const FabTransformerParams *p, FabLayerStack *stack)
 {
@@ -98,6 +102,7 @@ add_router (const FabTransformerParams *p, FabLayerStack *stack)
   if (p->norms > 1)
     transformer_add_norm (p, p->hidden, stack);
   transformer_add_matrix (&router, stack);
+  transformer_add_memory ("routing", routing_bytes * (double) p->experts.count / 2, FALSE, stack);
   if (p->experts.latent > 0)
     transformer_add_matrix (&latent, stack);
   transformer_keep (stack, FAB_KEPT_ALWAYS, "probabilities in fp32", FAB_SAVED_STATISTIC,
@@ -153,6 +158,8 @@ transformer_add_experts (const FabTransformerParams *p, FabLayerStack *stack)
   transformer_keep (stack, FAB_KEPT_ALWAYS, "outputs of experts", FAB_SAVED_EXCHANGE, 2.0 * sent, FALSE);
   transformer_add_memory ("dispatch", sent + (double) outer, FALSE, stack);
   add_matrices (p, &mlp, stack);
+  if (p->has_biases) /* of the last matrix, times the probability: a product, a sum and a concatenation */
+    transformer_add_memory ("expert_bias", 6 * sent, FALSE, stack);
   transformer_add_memory ("combine", sent + (double) outer, FALSE, stack);
   if (p->experts.latent > 0) {
     fab_layer_stack_add_segment (stack, "latent");

@@ -61,6 +61,16 @@ experts_beside (const Stage *stage, const FabLayer *layer, const FabSegment *seg
   return NULL;
 }
 
+FabRoutedTokens
+experts_routed_tokens (const Train *train)
+{
+  const MoeParams *params = &train->params->parallel.moe;
+
+  return (FabRoutedTokens){ .is_sorted = train->layout.n_expert > 1 && params->dispatch == EXPERTS_NCCL,
+                            .is_padded = params->dispatch != EXPERTS_HYBRIDEP && params->capacity <= 0,
+                            .is_counted = params->capacity <= 0 };
+}
+
 static guint
 count_experts (const FabSegment *segment)
 {

@@ -18,6 +18,9 @@ void experts_free (Experts *self); /* accepts NULL */
  * other segments. */
 double experts_load (const Train *train, const FabLayer *layer, const FabSegment *segment);
 
+/* How tokens come to the experts of a rank, by the dispatcher of the job. */
+FabRoutedTokens experts_routed_tokens (const Train *train);
+
 /* The segment whose experts wait for tokens while the shared experts of `segment` compute; NULL: none, for the job
  * does not overlap them. */
 const FabSegment *experts_beside (const Stage *stage, const FabLayer *layer, const FabSegment *segment);

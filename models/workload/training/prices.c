@@ -30,7 +30,8 @@ pass_of (const Train *train, const FabLayer *layer, const FabSegment *segment, P
                     .precision = (FabPrecision) train->params->precision,
                     .is_accumulating = train->n_micro > 1,
                     .software = &train->software,
-                    .shared_tokens = apart };
+                    .shared_tokens = apart,
+                    .routing = experts_routed_tokens (train) };
 }
 
 /* Of the compute model, without what slows kernels down. */

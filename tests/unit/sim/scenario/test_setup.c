@@ -116,7 +116,7 @@ auto_knows_what_software_does (G_GNUC_UNUSED void **state)
                              .memory_bytes_per_s = 10000000000000 };
   const FabSoftware megatron = { .stack = "megatron", .pytorch = 211 };
   g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
-  g_autoptr (Params) params = params_new (&fab_compute_auto.info, "{graphs: true}");
+  g_autoptr (Params) params = params_new (&fab_compute_auto.info, "{graphs: all}");
   g_autoptr (Params) slow = params_new (&fab_compute_auto.info, "{}");
 
   fab_layer_stack_add_layer (stack, g_strdup ("layer"), 0);
