@@ -30,10 +30,13 @@ typedef struct {
 typedef struct {
   const char *stack;
   gboolean is_anchored; /* in place of it: of compute that a measured run fixed, the entry `anchored` */
+  gboolean has_experts; /* in place of the stack's: of jobs whose ranks divide experts, the entry `experts` */
 } FabSetupKey;
 
 /* Of compute whose time somebody measured. It names a stack that no job has. */
 #define FAB_SETUP_ANCHORED "anchored"
+/* Of jobs whose ranks divide the experts of a model. */
+#define FAB_SETUP_EXPERTS "experts"
 
 /* Share of all cases between `low` and `high` of an entry. */
 #define FAB_SETUP_COVERAGE 0.9

@@ -143,8 +143,12 @@ points_without (const GArray *sources, const Source *without)
     for (guint i = 0; i < source->rows->len && source != without; i++) {
       const FabTrainingComparison *row = row_at (source, i);
       const FabTrainingCell *cell = &row->blind.step.cell;
-      FabSetupPoint point = { source->result->source->spec->name, cell_of (source, row, "model"), cell->stack,
-                              own_log_factor (row), row->is_calibration };
+      FabSetupPoint point = { source->result->source->spec->name,
+                              cell_of (source, row, "model"),
+                              cell->stack,
+                              own_log_factor (row),
+                              row->is_calibration,
+                              FALSE };
 
       g_array_append_val (points, point);
     }

@@ -19,7 +19,8 @@ typedef struct {
 static gboolean
 is_in (const Part *part, const FabSetupPoint *point)
 {
-  return point->is_calibration && (part->stack == NULL || g_strcmp0 (part->stack, point->stack) == 0)
+  return point->is_calibration
+      && (part->stack == NULL ? !point->is_apart : g_strcmp0 (part->stack, point->stack) == 0)
       && (part->without == NULL || strcmp (part->without, point->source) != 0);
 }
 
@@ -221,16 +222,21 @@ left_out_ends (const Known *known)
   return ends;
 }
 
-/* Of the rows of a source; -1: it has none. Calibrating ones alone, or all. */
+/* Which rows of a source are counted: calibrating ones alone, or all; those that are apart, or the others. */
+typedef struct {
+  gboolean only_calibration, is_apart;
+} Counted;
+
+/* Share of the rows of a source that the ends hold; -1: it has none. */
 static double
 covered (const Known *known, const FabSetupEnds *ends, const char *source, double reach,
-         gboolean only_calibration)
+         const Counted *counted)
 {
   guint n = 0, n_covered = 0;
 
   for (guint i = 0; i < known->n; i++) {
-    if (strcmp (known->points[i].source, source) != 0
-        || (only_calibration && !known->points[i].is_calibration))
+    if (strcmp (known->points[i].source, source) != 0 || known->points[i].is_apart != counted->is_apart
+        || (counted->only_calibration && !known->points[i].is_calibration))
       continue;
     n++;
     n_covered += known->residuals[i] >= reach * ends[i].low && known->residuals[i] <= reach * ends[i].high;
@@ -240,8 +246,9 @@ covered (const Known *known, const FabSetupEnds *ends, const char *source, doubl
 
 /* The least at which sources that are left out are covered as often as asked for, on the mean; `without` one. */
 static double
-find_reach (const Known *known, const FabSetupEnds *ends, const char *without)
+find_reach (const Known *known, const FabSetupEnds *ends, const char *without, gboolean is_apart)
 {
+  const Counted counted = { TRUE, is_apart };
   g_autoptr (GPtrArray) sources = sources_of (known->points, known->n);
 
   for (double reach = least_reach; reach < most_reach; reach += reach_step) {
@@ -250,7 +257,7 @@ find_reach (const Known *known, const FabSetupEnds *ends, const char *without)
 
     for (guint s = 0; s < sources->len; s++) {
       const char *source = g_ptr_array_index (sources, s);
-      double share = g_strcmp0 (source, without) != 0 ? covered (known, ends, source, reach, TRUE) : -1;
+      double share = g_strcmp0 (source, without) != 0 ? covered (known, ends, source, reach, &counted) : -1;
 
       sum += MAX (share, 0);
       n += share >= 0;
@@ -265,6 +272,16 @@ find_reach (const Known *known, const FabSetupEnds *ends, const char *without)
 
 /* --- entries --- */
 
+/* Whether a stack is one of points that are apart. */
+static gboolean
+is_apart (const Known *known, const char *stack)
+{
+  for (guint i = 0; stack != NULL && i < known->n; i++)
+    if (strcmp (known->points[i].stack, stack) == 0)
+      return known->points[i].is_apart;
+  return FALSE;
+}
+
 static FabSetupEnds
 stretched (FabSetupEnds ends, double reach)
 {
@@ -276,7 +293,8 @@ add_entry (FabSetupsFit *self, const Known *known, const char *stack)
 {
   const Part part = { stack, NULL };
   g_auto (Counts) counts = count_part (known->points, known->n, &part);
-  FabSetupEntry entry = { stack, stretched (ends_of (known, &part), self->reach), counts.n_rows,
+  double reach = is_apart (known, stack) ? self->apart_reach : self->reach;
+  FabSetupEntry entry = { stack, stretched (ends_of (known, &part), reach), counts.n_rows,
                           g_hash_table_size (counts.rows), g_hash_table_size (counts.groups) };
 
   g_array_append_val (self->entries, entry);
@@ -313,7 +331,8 @@ fab_setups_fit (const FabSetupPoint *points, guint n, double coverage_fraction)
 
   self->coverage_fraction = coverage_fraction;
   self->entries = g_array_new (FALSE, FALSE, sizeof (FabSetupEntry));
-  self->reach = find_reach (&known, ends, NULL);
+  self->reach = find_reach (&known, ends, NULL, FALSE);
+  self->apart_reach = find_reach (&known, ends, NULL, TRUE);
   self->log_factor = median_without (points, n, NULL);
   add_entry (self, &known, NULL);
   for (guint i = 0; i < stacks->len; i++)
@@ -333,25 +352,27 @@ fab_setups_fit_free (FabSetupsFit *self)
 /* --- sources that are left out --- */
 
 static FabSetupLeftOut
-left_out_of (const Known *known, const FabSetupEnds *ends, const char *source)
+left_out_of (const Known *known, const FabSetupEnds *ends, const char *source, gboolean is_apart)
 {
+  const Counted counted = { FALSE, is_apart };
   g_autofree double *logs = g_new (double, known->n + 1), *errors = g_new (double, known->n + 1);
   FabSetupLeftOut self = { .source = source };
 
   for (guint i = 0; i < known->n; i++)
-    if (strcmp (known->points[i].source, source) == 0) {
+    if (strcmp (known->points[i].source, source) == 0 && known->points[i].is_apart == is_apart) {
       logs[self.n_rows] = -known->residuals[i];
       errors[self.n_rows++] = fabs (expm1 (-known->residuals[i]));
     }
-  self.covered_fraction = covered (known, ends, source, find_reach (known, ends, source), FALSE);
+  self.covered_fraction = covered (known, ends, source, find_reach (known, ends, source, is_apart), &counted);
   self.median_log = fab_weighted_quantile (logs, NULL, self.n_rows, 0.5);
   self.error_fraction = fab_weighted_quantile (errors, NULL, self.n_rows, 0.5);
   return self;
 }
 
-/* Of every source, with the residuals that are known. */
+/* Of every source that has such points, with the residuals that are known. */
 static GArray *
-left_out_of_all (const FabSetupPoint *points, guint n, const double *residuals, double coverage_fraction)
+left_out_of_all (const FabSetupPoint *points, guint n, const double *residuals, double coverage_fraction,
+                 gboolean is_apart)
 {
   GArray *left_out = g_array_new (FALSE, FALSE, sizeof (FabSetupLeftOut));
   const Known known = { points, n, residuals, (1 - coverage_fraction) / 2 };
@@ -359,19 +380,20 @@ left_out_of_all (const FabSetupPoint *points, guint n, const double *residuals, 
   g_autoptr (GPtrArray) sources = sources_of (points, n);
 
   for (guint s = 0; s < sources->len; s++) {
-    FabSetupLeftOut one = left_out_of (&known, ends, g_ptr_array_index (sources, s));
+    FabSetupLeftOut one = left_out_of (&known, ends, g_ptr_array_index (sources, s), is_apart);
 
-    g_array_append_val (left_out, one);
+    if (one.n_rows > 0)
+      g_array_append_val (left_out, one);
   }
   return left_out;
 }
 
 GArray *
-fab_setups_left_out (const FabSetupPoint *points, guint n, double coverage_fraction)
+fab_setups_left_out (const FabSetupPoint *points, guint n, double coverage_fraction, gboolean is_apart)
 {
   g_autofree double *residuals = left_out_residuals (points, n);
 
-  return left_out_of_all (points, n, residuals, coverage_fraction);
+  return left_out_of_all (points, n, residuals, coverage_fraction, is_apart);
 }
 
 /* --- residuals that are given --- */
@@ -383,7 +405,7 @@ fab_residual_ends (const FabSetupPoint *points, guint n, double coverage_fractio
   const Known known = { points, n, residuals, (1 - coverage_fraction) / 2 };
   g_autofree FabSetupEnds *ends = left_out_ends (&known);
 
-  return stretched (ends_of (&known, &(Part){ .without = NULL }), find_reach (&known, ends, NULL));
+  return stretched (ends_of (&known, &(Part){ .without = NULL }), find_reach (&known, ends, NULL, FALSE));
 }
 
 GArray *
@@ -391,5 +413,5 @@ fab_residuals_left_out (const FabSetupPoint *points, guint n, double coverage_fr
 {
   g_autofree double *residuals = log_factors (points, n);
 
-  return left_out_of_all (points, n, residuals, coverage_fraction);
+  return left_out_of_all (points, n, residuals, coverage_fraction, FALSE);
 }

@@ -12,7 +12,8 @@
  *   end = (k x own end + 2 x end of all) / (k + 2)         k sources
  *
  * and stretched by `reach`: as far as it takes to hold 90 % of the rows of a source that is left out of all of it, on
- * the mean over sources.
+ * the mean over sources. Points that are apart have no part in the factor, in the ends of all or in their reach; what
+ * they say is in the band of their own stack, which is drawn and stretched likewise.
  */
 #pragma once
 
@@ -24,6 +25,7 @@ typedef struct {
   const char *stack;
   double log_factor;
   gboolean is_calibration; /* else it is only compared with */
+  gboolean is_apart;       /* it counts in the band of its stack alone, with a reach of their own */
 } FabSetupPoint;
 
 /* low <= 0 <= high, logarithms of measured over predicted time */
@@ -40,7 +42,7 @@ typedef struct {
 
 typedef struct {
   double coverage_fraction; /* asked for */
-  double reach;
+  double reach, apart_reach;
   double log_factor;
   GArray *entries; /* FabSetupEntry: all, then the stacks in order of names */
 } FabSetupsFit;
@@ -59,8 +61,10 @@ typedef struct {
   double error_fraction;   /* median |predicted / measured - 1| of compute */
 } FabSetupLeftOut;
 
-/* Of every source, in the order in which they stand; rows that calibrate and rows that do not. (transfer full) */
-GArray *fab_setups_left_out (const FabSetupPoint *points, guint n, double coverage_fraction);
+/* Of every source, in the order in which they stand; rows that calibrate and rows that do not: those that are apart, or
+ * the others. (transfer full) */
+GArray *fab_setups_left_out (const FabSetupPoint *points, guint n, double coverage_fraction,
+                             gboolean is_apart);
 
 /* For predictions that no factor was fitted for: `log_factor` of each point is its residual, ln (measured / predicted
  * time). The ends of all that calibrate, stretched likewise. */

@@ -57,12 +57,10 @@ is_smallest (const FabTrainingComparison *row)
   return row->role == FAB_RUN_ANCHOR || row->role == FAB_RUN_LAYOUT_ANCHOR || row->role == FAB_RUN_ONE_NODE;
 }
 
-/* Mixtures of experts take host time that is not priced (docs/models/experts.md), and would slow down all other models
- * of their cell. */
 static gboolean
 has_blind (const FabTrainingComparison *row)
 {
-  return row->blind.is_predicted && is_smallest (row) && !row->measured->doubtful && row->traits.expert == 1
+  return row->blind.is_predicted && is_smallest (row) && !row->measured->doubtful
       && row->blind.step.cell.stack != NULL;
 }
 
@@ -146,8 +144,13 @@ make_points (FabSetups *self)
   for (guint i = 0; i < self->rows->len; i++) {
     const Row *row = &g_array_index (self->rows, Row, i);
     const FabTrainingCell *cell = &row->row->blind.step.cell;
-    FabSetupPoint point = { row->result->source->spec->name, row->group, cell->stack, row->log_factor,
-                            row->row->is_calibration };
+    gboolean is_apart = row->row->traits.expert > 1;
+    FabSetupPoint point = { row->result->source->spec->name,
+                            row->group,
+                            is_apart ? FAB_SETUP_EXPERTS : cell->stack,
+                            row->log_factor,
+                            row->row->is_calibration,
+                            is_apart };
 
     if (row->is_found)
       g_array_append_val (self->points, point);
@@ -247,9 +250,13 @@ append_ends (GString *out, const FabSetupEnds *ends, guint n_rows, guint n_group
 static void
 append_entry (GString *out, const FabSetupsFit *fit, const FabSetupEntry *entry)
 {
+  gboolean is_experts = g_strcmp0 (entry->stack, FAB_SETUP_EXPERTS) == 0;
+
   g_string_append_printf (out, "\n  - name: %s\n    summary: Published runs %s%s\n",
                           entry->stack != NULL ? entry->stack : "any",
-                          entry->stack != NULL ? "under " : "of all software",
+                          entry->stack == NULL ? "of all software"
+                          : is_experts         ? "that divide "
+                                               : "under ",
                           entry->stack != NULL ? entry->stack : "");
   if (entry->stack != NULL)
     g_string_append_printf (out, "    stack: %s\n", entry->stack);
@@ -306,8 +313,8 @@ fab_setups_to_yaml (const FabSetups *self)
       out,
       "#\n# Left out: %u rows that expose over a quarter of the step, %u that no scale takes to "
       "what was measured.\n"
-      "# Reach %.2f.\n\nsetups:",
-      self->n_exposed, self->n_unfitted, self->fit->reach);
+      "# Reach %.2f, of experts %.2f.\n\nsetups:",
+      self->n_exposed, self->n_unfitted, self->fit->reach, self->fit->apart_reach);
   for (guint i = 0; i < self->fit->entries->len; i++)
     append_entry (out, self->fit, &g_array_index (self->fit->entries, FabSetupEntry, i));
   append_anchored (out, self);
@@ -347,12 +354,14 @@ char *
 fab_setups_to_markdown (const FabSetups *self)
 {
   GString *out = g_string_new (NULL);
-  g_autoptr (GArray) blind = fab_setups_left_out ((const FabSetupPoint *) (gpointer) self->points->data,
-                                                  self->points->len, FAB_SETUPS_COVERAGE);
+  const FabSetupPoint *points = (const FabSetupPoint *) (gpointer) self->points->data;
+  g_autoptr (GArray) blind = fab_setups_left_out (points, self->points->len, FAB_SETUPS_COVERAGE, FALSE);
+  g_autoptr (GArray) experts = fab_setups_left_out (points, self->points->len, FAB_SETUPS_COVERAGE, TRUE);
   g_autoptr (GArray) anchored = fab_residuals_left_out (
       (const FabSetupPoint *) (gpointer) self->anchored->data, self->anchored->len, FAB_SETUPS_COVERAGE);
 
   append_left_out (out, blind, "Compute of sources left out, blind");
+  append_left_out (out, experts, "Compute of sources left out, blind: jobs that divide experts");
   append_left_out (out, anchored, "Compute of sources left out, anchored on a run of their own");
   return g_string_free (out, FALSE);
 }

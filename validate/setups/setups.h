@@ -3,8 +3,8 @@
  *
  * Each of them is played until its computation takes the measured time; of a group of many rows, a dozen evenly from
  * its table. Only the smallest runs of a model and layout are taken: those that anchor others, and those inside one
- * node. Rows whose experts are divided among ranks are left out, for what their exchange costs the host is not priced.
- * So are rows whose communication would be exposed for over a quarter of the step, which say little of what computes,
+ * node. Rows whose experts are divided among ranks have a band of their own, `experts`, and no part in the factor. Left
+ * out are rows whose communication would be exposed for over a quarter of the step, which say little of what computes,
  * rows that no factor takes to their time, and doubtful ones.
  *
  * The entry `anchored` is the band of a step whose compute was fixed by a measured run of the same group, on rows that

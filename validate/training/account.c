@@ -131,6 +131,27 @@ is_divided (const FabTrainingComparison *row, gconstpointer name)
   return traits->tensor <= 1 && traits->pipeline <= 1 && traits->expert <= 1 && traits->context <= 1;
 }
 
+/* Cases that are hard to predict: shards so small that latency and the host matter, low precisions, experts. */
+static gboolean
+is_case (const FabTrainingComparison *row, gconstpointer name)
+{
+  enum { MANY_RANKS = 8, FEW_SEQUENCES = 2 };
+  const FabTrainingTraits *traits = &row->traits;
+  gboolean is_few = traits->micro_batch <= FEW_SEQUENCES;
+
+  if (strcmp (name, "TP 8 and more") == 0)
+    return traits->tensor >= MANY_RANKS;
+  if (strcmp (name, "TP 8 and more, 1-2 seqs") == 0)
+    return traits->tensor >= MANY_RANKS && is_few;
+  if (strcmp (name, "TP whole seqs, 1-2 seqs") == 0)
+    return traits->tensor > 1 && !traits->is_sequence && is_few;
+  if (strcmp (name, "FP8") == 0)
+    return g_strcmp0 (traits->precision, "fp8") == 0 || g_strcmp0 (traits->precision, "mxfp8") == 0;
+  if (strcmp (name, "FP4") == 0)
+    return g_strcmp0 (traits->precision, "nvfp4") == 0;
+  return traits->expert > 1;
+}
+
 static gboolean
 has_account (const GArray *accounts, const char *name)
 {
@@ -159,6 +180,9 @@ static void
 add_accounts (FabTrainingReport *self, const Scope *all)
 {
   static const char *const divisions[] = { "DP", "TP", "PP", "EP", "CP" };
+  static const char *const cases[] = {
+    "TP 8 and more", "TP 8 and more, 1-2 seqs", "TP whole seqs, 1-2 seqs", "FP8", "FP4", "experts divided"
+  };
 
   for (guint r = 0; r < all->n_results; r++)
     for (guint i = 0; i < all->results[r]->rows->len; i++) {
@@ -171,6 +195,8 @@ add_accounts (FabTrainingReport *self, const Scope *all)
     }
   for (guint i = 0; i < G_N_ELEMENTS (divisions); i++)
     add_account (self->divisions, *all, is_divided, divisions[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    add_account (self->cases, *all, is_case, cases[i]);
   g_array_sort (self->generations, compare_accounts);
 }
 

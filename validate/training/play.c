@@ -107,6 +107,26 @@ generation_of (const FabScenario *scenario)
   return spec && spec->architecture ? g_intern_string (spec->architecture) : "";
 }
 
+static gboolean
+flag_of (const FabScenario *scenario, const char *key)
+{
+  g_autoptr (FabValue) value = NULL;
+
+  return fab_scenario_get (scenario, key, &value, NULL) && value != NULL && value->kind == FAB_VALUE_FLAG
+      && value->flag;
+}
+
+/* (interned) */
+static const char *
+text_of (const FabScenario *scenario, const char *key)
+{
+  g_autoptr (FabValue) value = NULL;
+
+  return fab_scenario_get (scenario, key, &value, NULL) && value != NULL && value->text != NULL
+           ? g_intern_string (value->text)
+           : "";
+}
+
 static void
 take_traits (FabTrainingTraits *traits, const FabScenario *scenario)
 {
@@ -114,6 +134,9 @@ take_traits (FabTrainingTraits *traits, const FabScenario *scenario)
   traits->context = (guint) fab_scenario_get_whole (scenario, "job.parallel.context", 1);
   traits->expert = (guint) fab_scenario_get_whole (scenario, "job.parallel.expert", 1);
   traits->pipeline = (guint) fab_scenario_get_whole (scenario, "job.parallel.pipeline", 1);
+  traits->is_sequence = flag_of (scenario, "job.parallel.sequence");
+  traits->micro_batch = (guint) fab_scenario_get_whole (scenario, "job.micro_batch", 1);
+  traits->precision = text_of (scenario, "job.precision");
   traits->generation = generation_of (scenario);
   traits->n_micro = (guint) fab_scenario_get_whole (scenario, "job.accumulation", 1);
 }

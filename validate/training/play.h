@@ -43,7 +43,10 @@ extern const char *const fab_training_knob_names[]; /* "mfu", "scale"; NULL-ende
 typedef struct {
   FabTrainingKnob knob;
   guint tensor, context, expert, pipeline; /* ranks; 1: not divided so */
+  gboolean is_sequence;                    /* with sequence parallelism */
+  guint micro_batch;                       /* sequences */
   guint n_micro;                           /* micro-batches of a step */
+  const char *precision;                   /* of products, as the scenario writes it, interned */
   const char *generation;                  /* of its accelerators, interned; "": they have none */
 } FabTrainingTraits;
 

@@ -20,7 +20,7 @@ char *fab_training_to_markdown (const FabTrainingView *view);
 char *fab_training_to_csv (const FabTrainingView *view); /* a row per measured row */
 char *fab_training_to_json (
     const FabTrainingView
-        *view); /* "sources" with "rows", "strategies", "divisions", "generations", "all", "wrong" */
+        *view); /* "sources" with "rows", "strategies", "divisions", "cases", "generations", "all", "wrong" */
 
 /* Blind predictions beside the column `peer_s`, what others projected: docs/reference/published.md. (transfer full) */
 char *fab_training_published_to_markdown (const FabTrainingReport *report);

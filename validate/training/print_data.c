@@ -166,6 +166,7 @@ fab_training_to_json (const FabTrainingView *view)
   fab_json_end (json);
   add_accounts (json, "strategies", view->report->strategies);
   add_accounts (json, "divisions", view->report->divisions);
+  add_accounts (json, "cases", view->report->cases);
   add_accounts (json, "generations", view->report->generations);
   add_errors (json, "all", &view->report->errors);
   add_errors (json, "over_256_gpus", &view->report->large_errors);

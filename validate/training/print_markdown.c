@@ -133,6 +133,7 @@ append_blind_summary (GString *out, const FabTrainingReport *report)
   append_blind_row (out, "**all**", &report->blind_judged, &report->blind_calibration);
   append_blind_accounts (out, report->generations, "generation ");
   append_blind_accounts (out, report->divisions, "divided by ");
+  append_blind_accounts (out, report->cases, "");
   for (guint i = 0; i < report->results->len; i++) {
     const FabTrainingResult *result = g_ptr_array_index (report->results, i);
 
@@ -270,6 +271,7 @@ fab_training_to_markdown (const FabTrainingView *view)
   append_summary (out, view);
   append_accounts (out, "Strategies, as sources call them", view->report->strategies);
   append_accounts (out, "How the model is divided", view->report->divisions);
+  append_accounts (out, "What is hard to predict", view->report->cases);
   append_accounts (out, "Generations", view->report->generations);
   append_blind_summary (out, view->report);
   append_wrong (out, view->report);

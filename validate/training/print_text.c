@@ -143,6 +143,7 @@ fab_training_to_text (const FabTrainingView *view)
     append_result (out, view, g_ptr_array_index (report->results, i));
   append_accounts (out, "strategies as sources call them (judged rows)", report->strategies);
   append_accounts (out, "how the model is divided", report->divisions);
+  append_accounts (out, "what is hard to predict", report->cases);
   append_accounts (out, "generations", report->generations);
   g_string_append (out, "all sources\n");
   append_errors (out, "judged", &report->errors, "");

@@ -200,6 +200,7 @@ fab_training_report_new (const GPtrArray *sources, const FabTrainingEnv *env, GE
   self->results = g_ptr_array_new_with_free_func (free_result);
   self->strategies = g_array_new (FALSE, FALSE, sizeof (FabTrainingAccount));
   self->divisions = g_array_new (FALSE, FALSE, sizeof (FabTrainingAccount));
+  self->cases = g_array_new (FALSE, FALSE, sizeof (FabTrainingAccount));
   self->generations = g_array_new (FALSE, FALSE, sizeof (FabTrainingAccount));
   self->wrong = g_array_new (FALSE, FALSE, sizeof (FabWrongDirection));
   for (guint i = 0; i < sources->len; i++) {
@@ -223,6 +224,7 @@ fab_training_report_free (FabTrainingReport *self)
   g_ptr_array_unref (self->results);
   g_array_unref (self->strategies);
   g_array_unref (self->divisions);
+  g_array_unref (self->cases);
   g_array_unref (self->generations);
   g_array_unref (self->wrong);
   g_free (self);

@@ -110,7 +110,7 @@ typedef struct {
   FabDirections directions;
 } FabTrainingResult;
 
-/* Judged rows of a kind: a strategy as the source calls it, how the model is divided, a generation. */
+/* Judged rows of a kind: a strategy as the source calls it, how the model is divided, a case, a generation. */
 typedef struct {
   const char *name;
   FabErrors errors;
@@ -118,11 +118,12 @@ typedef struct {
 } FabTrainingAccount;
 
 typedef struct {
-  GPtrArray *results;  /* FabTrainingResult */
-  GArray *strategies;  /* FabTrainingAccount, in the order in which they first stand */
-  GArray *divisions;   /* FabTrainingAccount: DP, TP, PP, EP, CP; a row may count in several but DP */
-  GArray *generations; /* FabTrainingAccount, in alphabetical order */
-  GArray *wrong;       /* FabWrongDirection */
+  GPtrArray *results; /* FabTrainingResult */
+  GArray *strategies; /* FabTrainingAccount, in the order in which they first stand */
+  GArray *divisions;  /* FabTrainingAccount: DP, TP, PP, EP, CP; a row may count in several but DP */
+  GArray *cases; /* FabTrainingAccount: what is hard to predict; a row may count in several, or in none */
+  GArray *generations;             /* FabTrainingAccount, in alphabetical order */
+  GArray *wrong;                   /* FabWrongDirection */
   FabErrors errors, across_errors; /* of all judged rows, and of layouts' anchors */
   FabErrors large_errors;          /* of judged rows on more than 256 GPUs */
   FabBlindErrors blind_calibration, blind_judged;

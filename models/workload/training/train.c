@@ -473,7 +473,7 @@ static void
 find_setup (Train *train)
 {
   const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
-  FabSetupKey key = { .stack = train->software.stack };
+  FabSetupKey key = { .stack = train->software.stack, .has_experts = train->layout.n_expert > 1 };
 
   train->setup = (FabSetup){ .time_factor = 1, .low_factor = 1, .high_factor = 1 };
   train->has_setup = ops->stack != NULL && train->env->find_setup != NULL;
@@ -520,7 +520,9 @@ find_compute_known (const Train *train, FabJobTotals *totals)
 {
   const TrainParams *params = train->params;
   FabComputeBasis basis = compute_basis (train);
-  FabSetupKey key = { .stack = train->software.stack, .is_anchored = basis == FAB_COMPUTE_ANCHORED };
+  FabSetupKey key = { .stack = train->software.stack,
+                      .is_anchored = basis == FAB_COMPUTE_ANCHORED,
+                      .has_experts = train->layout.n_expert > 1 };
   FabSetup *known = &totals->compute_known;
 
   if (train->env->find_setup == NULL)

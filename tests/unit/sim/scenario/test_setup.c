@@ -11,6 +11,7 @@
 static const FabSetup entries[] = {
   { .name = "any", .time_factor = 1.1, .low_factor = 0.7, .high_factor = 1.5 },
   { .name = "eager", .stack = "eager", .time_factor = 1.1, .low_factor = 0.9, .high_factor = 1.2 },
+  { .name = "experts", .stack = "experts", .time_factor = 1.1, .low_factor = 0.6, .high_factor = 2 },
   { .name = "anchored", .stack = "anchored", .time_factor = 1, .low_factor = 0.95, .high_factor = 1.05 },
 };
 
@@ -30,6 +31,16 @@ the_stack_has_its_own_entry (G_GNUC_UNUSED void **state)
 
   assert_string_equal (found.name, "eager");
   assert_near (found.high_factor, 1.2, 0);
+}
+
+/* Experts have theirs whatever the stack, and where there is none that of the stack. */
+static void
+divided_experts_have_an_entry (G_GNUC_UNUSED void **state)
+{
+  const FabSetupKey key = { .stack = "eager", .has_experts = TRUE };
+
+  assert_string_equal (find (G_N_ELEMENTS (entries), &key).name, "experts");
+  assert_string_equal (find (2, &key).name, "eager");
 }
 
 static void
@@ -143,9 +154,10 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (the_stack_has_its_own_entry),    cmocka_unit_test (others_have_that_of_all),
-    cmocka_unit_test (anchored_compute_has_no_factor), cmocka_unit_test (without_entries_nothing_is_known),
-    cmocka_unit_test (a_scale_divides_the_time),       cmocka_unit_test (auto_knows_what_software_does),
+    cmocka_unit_test (the_stack_has_its_own_entry),      cmocka_unit_test (divided_experts_have_an_entry),
+    cmocka_unit_test (others_have_that_of_all),          cmocka_unit_test (anchored_compute_has_no_factor),
+    cmocka_unit_test (without_entries_nothing_is_known), cmocka_unit_test (a_scale_divides_the_time),
+    cmocka_unit_test (auto_knows_what_software_does),
   };
 
   return cmocka_run_group_tests_name ("setup", tests, NULL, NULL);

@@ -4,9 +4,9 @@
 
 #include "tests/support/test.h"
 
-#define POINT(source_, group_, stack_, log_) \
-  {                                          \
-    source_, group_, stack_, log_, TRUE      \
+#define POINT(source_, group_, stack_, log_)   \
+  {                                            \
+    source_, group_, stack_, log_, TRUE, FALSE \
   }
 
 static const FabSetupEntry *
@@ -56,6 +56,30 @@ stacks_have_bands_of_their_own (G_GNUC_UNUSED void **state)
   assert_true (entry_at (fit, 1)->ends.low > entry_at (fit, 2)->ends.low);
 }
 
+/* Those of b and c say 0.5 and 0.7 beside a factor of 0: their band reaches up and is drawn towards that of the others,
+ * which they leave as it is. */
+static void
+points_apart_move_no_others (G_GNUC_UNUSED void **state)
+{
+  const FabSetupPoint points[] = { POINT ("a", "m", "x", -0.1),
+                                   POINT ("b", "m", "x", 0),
+                                   POINT ("c", "m", "x", 0.1),
+                                   { "b", "e", "y", 0.5, TRUE, TRUE },
+                                   { "c", "e", "y", 0.7, TRUE, TRUE } };
+  g_autoptr (FabSetupsFit) with = fab_setups_fit (points, 5, 0.9), without = fab_setups_fit (points, 3, 0.9);
+  g_autoptr (GArray) left_out = fab_setups_left_out (points, 5, 0.9, TRUE);
+
+  assert_near (with->log_factor, without->log_factor, 0);
+  assert_near (with->reach, without->reach, 0);
+  assert_near (entry_at (with, 0)->ends.high, entry_at (without, 0)->ends.high, 0);
+  assert_near (entry_at (with, 1)->ends.high, entry_at (without, 1)->ends.high, 0);
+  assert_string_equal (entry_at (with, 2)->stack, "y");
+  assert_int_equal (entry_at (with, 2)->n_sources, 2);
+  assert_true (entry_at (with, 2)->ends.high > entry_at (with, 0)->ends.high);
+  assert_int_equal (left_out->len, 2);
+  assert_int_equal (g_array_index (left_out, FabSetupLeftOut, 0).n_rows, 1);
+}
+
 /* What does not calibrate sets nothing, and is held against what the others say: ln of its own factor is 0.4, theirs
  * 0.1, so its step is predicted exp (0.3) times too short, by 26 %. */
 static void
@@ -66,7 +90,7 @@ judged_rows_are_only_compared (G_GNUC_UNUSED void **state)
 
   points[2].is_calibration = FALSE;
   g_autoptr (FabSetupsFit) fit = fab_setups_fit (points, G_N_ELEMENTS (points), 0.9);
-  g_autoptr (GArray) left_out = fab_setups_left_out (points, G_N_ELEMENTS (points), 0.9);
+  g_autoptr (GArray) left_out = fab_setups_left_out (points, G_N_ELEMENTS (points), 0.9, FALSE);
   const FabSetupLeftOut *third = &g_array_index (left_out, FabSetupLeftOut, 2);
 
   assert_near (fit->log_factor, 0.1, 1e-9);
@@ -94,11 +118,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (sources_weigh_the_same),
-    cmocka_unit_test (groups_weigh_the_same),
-    cmocka_unit_test (stacks_have_bands_of_their_own),
-    cmocka_unit_test (judged_rows_are_only_compared),
-    cmocka_unit_test (ends_are_stretched),
+    cmocka_unit_test (sources_weigh_the_same),         cmocka_unit_test (groups_weigh_the_same),
+    cmocka_unit_test (stacks_have_bands_of_their_own), cmocka_unit_test (points_apart_move_no_others),
+    cmocka_unit_test (judged_rows_are_only_compared),  cmocka_unit_test (ends_are_stretched),
   };
 
   return cmocka_run_group_tests_name ("setups", tests, NULL, NULL);

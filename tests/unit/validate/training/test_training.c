@@ -280,6 +280,9 @@ test_layouts (void **state)
   assert_int_equal (report->across_errors.n, 1);
   assert_int_equal (report->errors.n, 3);
   assert_int_equal (g_array_index (report->divisions, FabTrainingAccount, 1).errors.n, 2); /* TP: c and d */
+  assert_string_equal (g_array_index (report->cases, FabTrainingAccount, 2).name, "TP whole seqs, 1-2 seqs");
+  assert_int_equal (g_array_index (report->cases, FabTrainingAccount, 0).errors.n, 0); /* none divides by 8 */
+  assert_int_equal (g_array_index (report->cases, FabTrainingAccount, 2).errors.n, 2); /* c and d */
 }
 
 static double
