@@ -52,8 +52,8 @@ static const FabParam auto_params[] = {
     .fallback = "",
     .takes_list = TRUE,
     .help =
-        "What the host starts from captured CUDA graphs, which takes 1us per kernel: all, or Megatron-LM's "
-        "attn, mamba, mlp, moe, moe_router, moe_preprocess, divided by commas." },
+        "Parts of a layer that start from captured CUDA graphs, at 1us of the host per kernel: all, or names of "
+        "Megatron-LM's --cuda-graph-scope, divided by commas: attn, mamba, mlp, moe, moe_router, moe_preprocess." },
   { .key = "scale",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (AutoParams, scale_factor),

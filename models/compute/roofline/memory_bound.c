@@ -14,8 +14,8 @@
  *   SwiGLU, eager        SiLU (2 w) and product (3 w); backward two products (6 w) and SiLU (3 w). Fused: 3 w, 5 w
  *   GELU                 2 w; backward 3 w
  *   residual             3 w; backward the two gradients are added: 3 w. Fused: the next kernel adds them
- *   routing, eager       softmax or sigmoid, top k, scatters and sums of the loss are kernels of their own: about ten, of
- *                        three times the bytes. Fused (moe_router_fusion): scores and top k, the loss, the counts
+ *   routing, eager       softmax or sigmoid, top k, scatters and sums of the loss are kernels of their own: about ten,
+ *                        of three times the bytes. Fused (moe_router_fusion): scores and top k, the loss, the counts
  *   dispatch, combine    fused (moe_permute_fusion): one kernel in either direction
  *   loss, as the logits  log-softmax 2 V; backward 3 V. In FP32: a cast (3 V) and 4 V; backward 6 V and 3 V. Fused: the
  *                        logits are read twice and a gradient is written
