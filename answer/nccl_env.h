@@ -4,6 +4,8 @@
 
 #include "sim/scenario/edits.h"
 
-/* Adds what the variable sets, as asked for by a person; nothing for one that changes no prediction. `value` is NULL
- * where it has none. FALSE and *error for a variable or a value that is not known or not modelled. */
-gboolean fab_nccl_env_add (FabEdits *edits, const char *name, const char *value, GError **error);
+/* Adds what the variable sets, as asked for by a person. `value` is NULL where it has none. *note says why a variable
+ * that was taken changes no prediction; NULL: it changes one, or has its default. FALSE and *error for a name that is not
+ * known, and for a value that cannot be or contradicts the model: the message says what would be right. */
+gboolean fab_nccl_env_add (FabEdits *edits, const char *name, const char *value, const char **note,
+                           GError **error);

@@ -12,7 +12,9 @@ typedef struct {
   double tolerance_fraction;        /* --check: shortfall that is not slow */
   FabBytes judged_bytes;            /* --check: smaller sizes are not judged */
   char *json_path, *check_path;
-  char **environment; /* as given, to be shown */
+  char **expanded;          /* the arguments, where a launch line was among them */
+  char **environment;       /* as given, to be shown */
+  char **environment_notes; /* for each, why it changes nothing; empty: it changes something */
   char *node, *nic, *fabric, *library, *algorithm, *protocol;
   FabScenario *scenario;
   FabNcclTests *measured;

@@ -5,6 +5,7 @@
 #include "answer/nccl_env.h"
 #include "cli/files.h"
 #include "cli/run/collective.h"
+#include "cli/run/launch_line.h"
 #include "models/library/nccl/names.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
@@ -15,7 +16,7 @@ enum { MAX_FILE_BYTES = 64 << 20 };
 #define NO_FACTOR (-G_MAXDOUBLE)
 
 static const FabUsage usage = {
-  .arguments = "[SCENARIO]",
+  .arguments = "[SCENARIO] [LINE]",
   .summary =
       "Predicts the output of nccl-tests on a machine of the catalogue, or on that of a scenario: time, algbw,\n"
       "busbw, and the rate on the binding link, with the algorithm and protocol that run. Options and sizes mean\n"
@@ -23,6 +24,9 @@ static const FabUsage usage = {
       "A prediction is one operation on an idle machine in its steady state, so -n, -w and -c are printed and\n"
       "have no effect. On one node, a single thread drives all GPUs (nccl-tests -g N). Over several nodes, and\n"
       "in a rack of trays, each GPU has its own process; -t, or -g with --gpus-per-node, changes that.\n\n"
+      "A LINE that starts nccl-tests may follow as it is: mpirun or srun with its options and -x, or the program\n"
+      "alone. Ranks, nodes, variables, operation and sizes are read; what places processes is passed over. A\n"
+      "variable that changes nothing is printed with its reason, and one that contradicts the machine is refused.\n\n"
       "--check compares a measured output (all_reduce_perf ... | tee FILE, or its -J FILE) with the\n"
       "prediction, and exits with 1 when the machine is slower.\n\n"
       "Times have a band of 90 %, from the errors of predictions of measured collectives of the same kind. The\n"
@@ -32,6 +36,7 @@ static const FabUsage usage = {
       "  fabricast collective --node dgx-a100 --nodes 4 -b 1M -e 4G --format csv\n"
       "  fabricast collective --node dgx-h100 --nodes 2 --nic ib-hdr --protocol simple\n"
       "  fabricast collective --node dgx-a100 -b 8 -e 1G -f 4 -x NCCL_ALGO=Ring -x NCCL_PROTO=Simple -J ring.json\n"
+      "  fabricast collective --node dgx-h100 mpirun -np 16 -N 8 -x NCCL_DEBUG=INFO ./all_reduce_perf -b 1M -e 8G -f 2\n"
       "  fabricast collective --node dgx-a100 --check ring.json\n"
       "  fabricast collective --node host --nodes 4 --library mpi -b 64K -e 4M -f 4\n"
       "  fabricast collective scenarios/own-node.yaml -b 1M -e 1G -f 32\n",
@@ -105,7 +110,7 @@ parse (Given *given, int *argc, char ***argv, GError **error)
     TEXT ("algorithm", 0, algorithm, "Use only this algorithm (default: the tuner's choice)", "NAME"),
     TEXT ("protocol", 0, protocol, "Use only this protocol: ll, ll128, simple", "NAME"),
     { "env", 'x', 0, G_OPTION_ARG_STRING_ARRAY, &given->environment,
-      "Environment variable, as with mpirun -x: NCCL_ALGO=Ring; repeatable", "NCCL_NAME=VALUE" },
+      "Environment variable, as with mpirun -x: NCCL_ALGO=Ring; repeatable", "NAME=VALUE" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &given->sets,
       "Override a key of the scenario behind it; repeatable", "KEY=VALUE" },
     TEXT ("form", 0, form_name,
@@ -274,9 +279,10 @@ algorithm_name (const char *name)
   return list != NULL || name == NULL ? list : g_ascii_strdown (name, -1);
 }
 
-/* "NCCL_ALGO=Ring", or the name of a variable of the environment. */
+/* "NCCL_ALGO=Ring", or the name of a variable of the environment. `notes` gets a text for each: why it changes nothing,
+ * or an empty one. */
 static FabEdits *
-parse_variables (char **assignments, FabDiagnostics *problems)
+parse_variables (char **assignments, GStrvBuilder *notes, FabDiagnostics *problems)
 {
   FabEdits *edits = fab_edits_new ();
 
@@ -285,9 +291,11 @@ parse_variables (char **assignments, FabDiagnostics *problems)
     g_autofree char *name = equals ? g_strndup (assignments[i], (gsize) (equals - assignments[i]))
                                    : g_strdup (assignments[i]);
     g_autoptr (GError) error = NULL;
+    const char *note = NULL;
 
-    if (!fab_nccl_env_add (edits, name, equals ? equals + 1 : g_getenv (name), &error))
+    if (!fab_nccl_env_add (edits, name, equals ? equals + 1 : g_getenv (name), &note, &error))
       add_error (problems, &error);
+    g_strv_builder_add (notes, note != NULL ? note : "");
   }
   return edits;
 }
@@ -398,7 +406,9 @@ fill (CollectiveOptions *self, Given *given, FabDiagnostics *problems)
                          "give either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
   if (given->with != NULL && (self->include = fab_cli_with (given->with, &error)) == NULL)
     add_error (problems, &error);
-  self->variables = parse_variables (self->environment, problems);
+  g_autoptr (GStrvBuilder) notes = g_strv_builder_new ();
+  self->variables = parse_variables (self->environment, notes, problems);
+  self->environment_notes = g_strv_builder_end (notes);
   self->sets = fab_edits_of ((const char *const *) given->sets);
   fill_request (self, given, problems);
   if (self->check_path != NULL && self->format != FAB_FORMAT_TEXT)
@@ -414,7 +424,8 @@ collective_options_new (int *argc, char ***argv, FabCatalog **catalog, FabDiagno
 
   self->tolerance_fraction = 0.2;
   self->judged_bytes = 64 << 20;
-  if (!parse (&given, argc, argv, error) || (*catalog = fab_cli_catalog (error)) == NULL
+  if (!launch_line_expand (argc, argv, &self->expanded, error) || !parse (&given, argc, argv, error)
+      || (*catalog = fab_cli_catalog (error)) == NULL
       || (*argc > 1 && !take_scenario (self, &given, (*argv)[1], *catalog, error)))
     return NULL;
   fill (self, &given, problems);
@@ -431,6 +442,8 @@ collective_options_free (CollectiveOptions *self)
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     g_free (texts[i]);
   g_strfreev (self->environment);
+  g_strfreev (self->environment_notes);
+  g_strfreev (self->expanded);
   fab_scenario_free (self->scenario);
   fab_nccl_tests_free (self->measured);
   fab_value_unref (self->include);

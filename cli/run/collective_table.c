@@ -119,7 +119,8 @@ append_head (GString *page, const CollectiveView *view, const GArray *rows)
                             "# link of NIC ports, and of switch ports where the fabric names no link: %s\n",
                             view->asked->nic);
   for (guint i = 0; o->environment && o->environment[i]; i++)
-    g_string_append_printf (page, "# -x %s\n", o->environment[i]);
+    g_string_append_printf (page, *o->environment_notes[i] ? "# -x %s: no effect, since %s\n" : "# -x %s\n",
+                            o->environment[i], o->environment_notes[i]);
   g_string_append_printf (
       page,
       "# in-place is the same; wire: what crosses the binding link, one direction, protocol flags included\n#\n"

@@ -86,8 +86,12 @@ test_edits (void **state)
   g_autoptr (FabEdits) variables = fab_edits_new ();
   g_autoptr (FabEdits) sets = fab_edits_of ((const char *[]){ "cluster.pxn=true", NULL });
 
-  assert_true (fab_nccl_env_add (variables, "NCCL_MAX_CTAS", "4", NULL));
-  assert_true (fab_nccl_env_add (variables, "NCCL_DEBUG", "INFO", NULL));
+  const char *note;
+
+  assert_true (fab_nccl_env_add (variables, "NCCL_MAX_CTAS", "4", &note, NULL));
+  assert_null (note);
+  assert_true (fab_nccl_env_add (variables, "NCCL_DEBUG", "INFO", &note, NULL));
+  assert_string_equal (note, "it only sets what is logged");
   asked.nic = "ib-ndr";
   asked.protocol = "simple";
   asked.environment = variables;
@@ -111,15 +115,69 @@ test_all_mistakes_at_once (void **state)
   assert_int_equal (fab_diagnostics_count (problems), 3);
 }
 
-static void
-test_variables_that_are_refused (G_GNUC_UNUSED void **state)
-{
-  g_autoptr (FabEdits) edits = fab_edits_new ();
+typedef struct {
+  const char *name, *value, *expected; /* edits; NULL: it is refused */
+} Given;
 
-  assert_false (fab_nccl_env_add (edits, "NCCL_MAX_CTAS", "0", NULL));
-  assert_false (fab_nccl_env_add (edits, "NCCL_MAX_CTAS", NULL, NULL));
-  assert_false (fab_nccl_env_add (edits, "NCCL_NET", "IB", NULL));
-  assert_int_equal (fab_edits_count (edits), 0);
+static void
+test_variables (G_GNUC_UNUSED void **state)
+{
+  static const Given given[] = {
+    { "NCCL_IB_HCA", "mlx5_0:1,mlx5_3:1", "cluster.nics_per_node=2" },
+    { "NCCL_IB_HCA", "=mlx5_0,mlx5_1,mlx5_2,mlx5_3", "cluster.nics_per_node=4" },
+    { "NCCL_IB_HCA", "mlx5", "" },    /* all that begin so */
+    { "NCCL_IB_HCA", "^mlx5_2", "" }, /* all but one */
+    { "NCCL_IB_HCA", ",", NULL },
+    { "NCCL_P2P_NET_CHUNKSIZE", "524288", "collectives.p2p_chunk=524288B" },
+    { "NCCL_P2P_NET_CHUNKSIZE", "512K", NULL },
+    { "NCCL_NCHANNELS_PER_NET_PEER", "4", "collectives.net_peer_channels=4" },
+    { "NCCL_GDR_FLUSH_DISABLE", "1", "collectives.flush=false" },
+    { "NCCL_MIN_NCHANNELS", "16", "collectives.min_channels=16" },
+    { "NCCL_NET_GDR_LEVEL", "PHB", "cluster.gdr=phb" },
+    { "NCCL_P2P_LEVEL", "NVL", "cluster.p2p=nvl" },
+    { "NCCL_NET_PLUGIN", "none", "collectives.plugin=none" },
+    { "NCCL_IB_HCA", "bnxt_re0,bnxt_re1", "cluster.nics_per_node=2" },
+    { "NCCL_NET_PLUGIN", "libnccl-net-ofi.so", "" },
+    { "NCCL_NET", "IB", "" },
+    { "NCCL_NET", "Socket", NULL },
+    { "NCCL_IB_DISABLE", "0", "" },
+    { "NCCL_IB_DISABLE", "1", NULL },
+    { "NCCL_MNNVL_ENABLE", "0", NULL },
+    { "NCCL_CROSS_NIC", "0", "" },
+    { "NCCL_SHM_DISABLE", "1", "" },
+    { "NCCL_IB_QPS_PER_CONNECTION", "4", "" },
+    { "NCCL_IB_SL", "1", "" },
+    { "NCCL_IB_TC", "106", "" },
+    { "NCCL_IB_GID_INDEX", "3", "" },
+    { "NCCL_IB_PCI_RELAXED_ORDERING", "1", "" },
+    { "NCCL_BUFFSIZE", "8388608", "" },
+    { "NCCL_NTHREADS", "512", "" },
+    { "NCCL_TOPO_FILE", "/opt/topo.xml", "" },
+    { "NCCL_SOCKET_IFNAME", "eth0", "" },
+    { "UCX_NET_DEVICES", "mlx5_0:1", "" },
+    { "FI_PROVIDER", "efa", "" },
+    { "CUDA_VISIBLE_DEVICES", "0,1", "" },
+    { "LD_LIBRARY_PATH", NULL, "" },
+    { "RCCL_MSCCL_ENABLE", "0", "" },
+    { "MY_OWN_VARIABLE", "1", "" },
+    { "NCLL_DEBUG", "INFO", NULL },
+    { "NCCL_UNHEARD_OF", "1", NULL },
+    { "NCCL_MAX_CTAS", "0", NULL },
+    { "NCCL_MAX_CTAS", NULL, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (given); i++) {
+    g_autoptr (FabEdits) edits = fab_edits_new ();
+    const char *note = NULL;
+    gboolean is_taken = fab_nccl_env_add (edits, given[i].name, given[i].value, &note, NULL);
+    g_autofree char *texts = g_strjoinv (" ", (char **) fab_edits_texts (edits));
+
+    assert_int_equal (is_taken, given[i].expected != NULL);
+    if (!is_taken)
+      continue;
+    assert_string_equal (texts, given[i].expected);
+    assert_true ((note != NULL) == (*texts == '\0'));
+  }
 }
 
 int
@@ -128,7 +186,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_sizes_by_a_factor),    cmocka_unit_test (test_sizes_by_a_step),
     cmocka_unit_test (test_threads_share_a_node), cmocka_unit_test (test_edits),
-    cmocka_unit_test (test_all_mistakes_at_once), cmocka_unit_test (test_variables_that_are_refused),
+    cmocka_unit_test (test_all_mistakes_at_once), cmocka_unit_test (test_variables),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);
