@@ -102,6 +102,8 @@ typedef struct {
   FabMessages messages;   /* measured time of one message between two such ports */
   gboolean has_reduction; /* a switch at its end can reduce and multicast data */
   FabInlined inlined;
+  FabTimePs
+      match_ps; /* what each other peer adds to a message that the adapter matches by its tag; 0: it does not */
 } FabLinkClass;
 
 typedef struct {

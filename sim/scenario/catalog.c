@@ -303,7 +303,8 @@ fab_catalog_link_class (const FabCatalog *catalog, const FabLinkSpec *spec)
                                       .from_bytes = spec->measured.from_bytes,
                                       .to_bytes = spec->measured.to_bytes },
                         .has_reduction = spec->can_reduce || spec->multimem.payload_bytes > 0,
-                        .inlined = spec->inlined };
+                        .inlined = spec->inlined,
+                        .match_ps = spec->match_ps };
 
   for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
     self.cost[drive] = fab_link_spec_cost (spec, drive);

@@ -159,6 +159,11 @@ const FabParam fab_link_params[] = {
          "adapter."),
     .table = inlined_params, .table_size = sizeof (FabInlined) },
   { ROW ("inlined_source", TEXT, FabLinkSpec, inlined_source, "", "Source of these numbers.") },
+  { ROW (
+      "match", TIME, FabLinkSpec, match_ps, "0us",
+      "NIC ports: what each other peer adds to a message, where the adapter matches messages by their tags. It looks "
+      "through a list.") },
+  { ROW ("match_source", TEXT, FabLinkSpec, match_source, "", "Source of this number.") },
   { ROW ("measured", TABLE, FabLinkSpec, measured, NULL,
          "Measurements that `fabricast calibrate` fitted the numbers to."),
     .table = measured_params, .table_size = sizeof (FabLinkMeasured) },

@@ -67,6 +67,8 @@ typedef struct {
   FabParamList messages; /* FabMessageRegime: time of one message from end to end; empty: not measured */
   FabInlined inlined;    /* NIC ports: short messages that a processor copies; most_bytes 0: none */
   const char *inlined_source;
+  FabTimePs match_ps; /* NIC ports: what each other peer adds to a message that is matched by its tag */
+  const char *match_source;
   FabLinkMeasured measured;
   FabLinkUncertainty uncertainty;
   int evidence; /* FabEvidence */

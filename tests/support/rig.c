@@ -5,14 +5,15 @@
 
 static FabLinkForm
 link_form (FabGraphBuilder *builder, const char *name, FabBytesPerS rate_bytes_per_s, FabTimePs latency_ps,
-           double cost, gboolean has_reduction, FabInlined inlined)
+           double cost, gboolean has_reduction, FabInlined inlined, FabTimePs match_ps)
 {
   double used = cost > 0 ? cost : 1;
   FabLinkClass link_class = { .name = name,
                               .technology = &test_nvlink,
                               .cost = { used, used, used },
                               .has_reduction = has_reduction,
-                              .inlined = inlined };
+                              .inlined = inlined,
+                              .match_ps = match_ps };
 
   return (FabLinkForm){ rate_bytes_per_s, latency_ps, fab_graph_builder_class (builder, &link_class), 1 };
 }
@@ -26,9 +27,9 @@ add_node (Rig *self, FabGraphBuilder *builder, guint node)
   guint part = fab_graph_builder_part (builder, "switch", FALSE);
   FabVertexId centre = fab_graph_builder_vertex (builder, FAB_VERTEX_SWITCH, node, part, 0);
   FabLinkForm form = link_form (builder, "gpu", spec->gpu_bytes_per_s, spec->gpu_latency_ps, spec->gpu_cost,
-                                spec->gpus_reduce, (FabInlined){ 0 });
+                                spec->gpus_reduce, (FabInlined){ 0 }, 0);
   FabLinkForm plain_form = link_form (builder, "nic-host", spec->gpu_bytes_per_s, spec->gpu_latency_ps,
-                                      spec->gpu_cost, FALSE, (FabInlined){ 0 });
+                                      spec->gpu_cost, FALSE, (FabInlined){ 0 }, 0);
 
   for (guint i = 0; i < spec->gpus_per_node; i++) {
     FabVertexId id = fab_graph_builder_vertex (builder, FAB_VERTEX_ACCELERATOR, node, gpu, i);
@@ -56,7 +57,7 @@ add_fabric (const Rig *self, FabGraphBuilder *builder)
   if (spec->nics_per_node == 0)
     return;
   env.port = link_form (builder, "nic", spec->nic_bytes_per_s, spec->nic_latency_ps, spec->nic_cost,
-                        spec->nics_reduce, spec->nic_inlined);
+                        spec->nics_reduce, spec->nic_inlined, spec->nic_match_ps);
   if (spec->nodes_per_leaf == 0) {
     fab_fabric_switch.build (&env, NULL, NULL);
     return;

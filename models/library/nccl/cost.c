@@ -32,11 +32,21 @@ is_over_nodes (const NcclCandidate *self)
   return self->group->n_nodes > 1;
 }
 
+/* Time of a message from one node to the next with nothing that hides a part of it: the tuner's step of a tree. */
+static double
+crossing_us (const NcclCandidate *self)
+{
+  const NcclAlgorithm *tree = nccl_algorithm ("tree");
+
+  return (self->architecture->is_rccl ? tree->rccl : tree->nccl)->net_us[self->protocol]
+       + nccl_adapters_us (self);
+}
+
 /* Time of a step in a ring between nodes, where every step waits for the slowest pair of proxy threads: in us. The
- * longest of N delays of mean t that vary as those of a queue do is t x (1 + 1/2 + ... + 1/N). LL: the tuner's own 1.0.
- * LL128: t = 2.4, from 3.5 with 2 nodes (dgxa100_hdr_allreduce_16_ring) and 7.4 with 10
- * (h100_10nodes_4gpu_reducescatter_40, h100_10nodes_allgather_80). Simple, which waits for a receiver's buffer too: 5.0
- * (the same tables: 5 and 6). */
+ * longest of N delays of mean t that vary as those of a queue do is t x (1 + 1/2 + ... + 1/N). A step contains one
+ * crossing of the network at most, so that it is never longer than that. LL: the tuner's own 1.0. LL128: t = 2.4, from
+ * 3.5 with 2 nodes (dgxa100_hdr_allreduce_16_ring) and 7.4 with 10 (h100_10nodes_4gpu_reducescatter_40,
+ * h100_10nodes_allgather_80). Simple, which waits for a receiver's buffer too: 5.0 (the same tables: 5 and 6). */
 static double
 ring_step_us (const NcclCandidate *self)
 {
@@ -47,7 +57,7 @@ ring_step_us (const NcclCandidate *self)
     return us[self->protocol];
   for (guint i = 1; i <= self->group->n_nodes; i++)
     sum += 1.0 / i;
-  return us[NCCL_LL128] * sum;
+  return MIN (us[NCCL_LL128] * sum, crossing_us (self));
 }
 
 /* What was measured of LL inside a node: the kernel's start, which between nodes takes at least as long, and a step.

@@ -89,6 +89,26 @@ static const FabParam nccl_params[] = {
     .min = 1,
     .max = 64,
     .help = "Largest number of channels (NCCL_MAX_NCHANNELS)." },
+  { .key = "p2p_chunk",
+    .type = FAB_PARAM_BYTES,
+    .offset = G_STRUCT_OFFSET (NcclParams, p2p_chunk_bytes),
+    .fallback = "0B",
+    .help =
+        "Chunk of sends and receives between nodes (NCCL_P2P_NET_CHUNKSIZE). 0B: NCCL's own, 128KiB or 256KiB." },
+  { .key = "net_peer_channels",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (NcclParams, net_peer_channels),
+    .fallback = "0",
+    .max = 64,
+    .help =
+        "Channels of a send between nodes (NCCL_NCHANNELS_PER_NET_PEER); 0: by the rules of the release." },
+  { .key = "flush",
+    .type = FAB_PARAM_BOOL,
+    .offset = G_STRUCT_OFFSET (NcclParams, has_flush),
+    .fallback = "true",
+    .help =
+        "A read flushes what arrives from the network where the accelerator needs it; false: never (RCCL: "
+        "NCCL_GDR_FLUSH_DISABLE=1)." },
   { .key = "plugin",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, plugin),
@@ -455,6 +475,7 @@ begin_choice (NcclLibrary *self, const FabGroup *group, const FabCollectivePlan 
                       .common = { .group = group,
                                   .architecture = architecture,
                                   .version = version,
+                                  .params = &self->params,
                                   .plugin = plugin_of (&self->params, group),
                                   .op = plan->op,
                                   .bytes = plan->bytes,
@@ -509,6 +530,13 @@ nccl_plan_by (FabLibrary *library, const FabGroup *group, const FabGiven *given,
   return TRUE;
 }
 
+/* Operations that NCCL makes of sends and receives, which NCCL_ALGO and NCCL_PROTO do not reach. */
+static gboolean
+is_of_sends (FabOp op)
+{
+  return op == FAB_OP_ALL_TO_ALL || op == FAB_OP_SEND_RECV || op == FAB_OP_GATHER || op == FAB_OP_SCATTER;
+}
+
 static gboolean
 nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes, FabCollectivePlan *plan,
            GError **error)
@@ -518,8 +546,8 @@ nccl_plan (FabLibrary *library, const FabGroup *group, FabOp op, FabBytes bytes,
 
   if (!begin_choice (self, group, plan, &choice, error))
     return FALSE;
-  choice.algorithms = self->asked.algorithms[op];
-  choice.protocols = self->asked.protocols[op];
+  choice.algorithms = is_of_sends (op) ? 0 : self->asked.algorithms[op];
+  choice.protocols = is_of_sends (op) ? 0 : self->asked.protocols[op];
   choice.is_told = nccl_plugin_chooses (choice.common.plugin, group, op, bytes, &choice.told_model,
                                         &choice.told_protocol);
   if (choice.algorithms == 0 && choice.protocols == 0

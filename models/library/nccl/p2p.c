@@ -7,7 +7,9 @@
  *                   Simple  startup and a time for each channel in use. The first chunk is sent, then copied out of
  *                           the buffer, and from the second chunk on both happen at once: a channel has one rate
  *                           alone, and another one for both; many channels share the links (soft_least)
- *   between domains startup = base + one network step, or NET_PEER_US for each remote peer, if that is more
+ *   between domains startup = the kernel's start + one network step, and then the longer of two waits: the proxy thread
+ *                             handles a message of each further remote peer, and a channel takes its batches of
+ *                             peers one after another, each of which is a network step (net_startup_us)
  *                   rate    = remote peers x the rate of their connections, at most what the channels in use can copy
  *
  * The rates are those of the generation (FabGeneration.sends). A generation without them has no limit but its links,
@@ -55,6 +57,8 @@ net_channels (const NcclP2pComm *comm, guint n_channels)
   const double channel_GBps = 14;
   guint n = 2, n_batches = (comm->n_ranks + BATCH - 1) / BATCH;
 
+  if (comm->net_channels > 0)
+    return power_of_two_from (comm->net_channels);
   if (comm->version >= 22900) {
     n = power_of_two_from (MAX (comm->n_nics, (guint) ceil (floor (comm->nics_GBps) / channel_GBps)));
     while (n > 1 && n * n_batches > n_channels)
@@ -87,6 +91,8 @@ greatest_common_divisor (guint a, guint b)
 static FabBytes
 chunk_bytes (const NcclP2pComm *comm)
 {
+  if (is_over_net (comm) && comm->net_chunk_bytes > 0)
+    return comm->net_chunk_bytes;
   if (is_over_net (comm))
     return (comm->has_small_hosts && comm->version >= 22900 ? 256 : 128) * KIB;
   return (comm->n_links > 0 ? 512 : 128) * KIB;
@@ -264,6 +270,8 @@ comm_of (const NcclCandidate *self)
     .n_links = count_links (self),
     .n_nics = n_nics,
     .nics_GBps = n_nics * self->busbw_GBps / self->n_rails,
+    .net_chunk_bytes = self->params->p2p_chunk_bytes,
+    .net_channels = (guint) self->params->net_peer_channels,
     .has_small_hosts = self->architecture->generation >= 10 && strcmp (cluster->processor->name, "arm") == 0,
   };
 }
@@ -325,16 +333,16 @@ GBps_of (FabBytesPerS bytes_per_s)
   return (double) bytes_per_s / 1e9;
 }
 
-/* Time that every remote peer costs the proxy thread of a GPU: it posts a receive and a send, tests both, and passes on
- * a credit. polaris_a100_ss11_alltoall_1024_nccl221_v5: 10.38 ms from 256 to 512 B for each of 1020 peers. One table,
- * of Slingshot; for other networks it is assumed. */
-static const double NET_PEER_US = 10.2;
-
 /* Time of a chunk between the copy into a buffer and the next one, and the time by which each channel of a connection
  * delays the others', because one thread posts them all: 15.23 GB/s with one channel (h100_10nodes_sendrecv_80), 24.88
  * with two (h100_10nodes_1gpu_sendrecv_10), 40.3 and 43.8 with four (h100_cnode3_pair_4gpu_sendrecv_8 and
  * h100_cnode3_pair_1gpu_sendrecv_2). */
 static const double NET_FLAG_US = 1.0, NET_POST_US = 1.22;
+
+/* What the thread hands to the adapter for a message (src/transport/net_ib): a send, a receive, and the word that the
+ * receive is ready. GPUs up to Ampere, and those of AMD, also need a read that flushes what has arrived
+ * (ncclTopoNeedFlush in src/graph/paths.cc since 2.19.1; before, all GPUs). */
+enum { POSTS = 3, POSTS_WITH_FLUSH = 4, NO_FLUSH_FROM_VERSION = 21901 };
 
 /* Time by which each further send that shares a channel delays a chunk to another domain whose hosts have four GPUs.
  * NCCL names these few GPUs, which share a connection by way of one adapter, as a loss (computeBuffSizes in
@@ -435,6 +443,18 @@ channels_GBps (const NcclCandidate *self, const Sends *sends, guint n_sends)
   return n_busy * GBps_of (costs_of (self)->both_bytes_per_s) * MIN (warps, 1);
 }
 
+/* Time in us of the proxy thread for a message. NCCL counts more of it with processors of AMD (FabProcessor.proxy_ps), and
+ * NET_POST_US was measured without flushes. */
+static double
+post_us (const NcclCandidate *self)
+{
+  gboolean has_flush = self->architecture->is_rccl || self->architecture->generation < 9
+                    || self->version < NO_FLUSH_FROM_VERSION;
+  double n_posts = has_flush && self->params->has_flush ? POSTS_WITH_FLUSH : POSTS;
+
+  return NET_POST_US * us_of (self->group->cluster->processor->proxy_ps) * n_posts / POSTS;
+}
+
 /* Rate in GB/s of one connection to another domain, on channels that each serve `n_at_once` of them. */
 static double
 connection_GBps (const NcclCandidate *self, const Sends *sends, guint n_at_once)
@@ -442,7 +462,7 @@ connection_GBps (const NcclCandidate *self, const Sends *sends, guint n_at_once)
   double chunk_KB = (double) nccl_p2p_net_chunk (&sends->channels, sends->bytes) / 1e3;
   double warps = MIN (nccl_p2p_send_warps (n_at_once) * WARP_SHARE, 1);
   double chunk_us = chunk_KB / GBps_of (costs_of (self)->both_bytes_per_s) / warps + NET_FLAG_US
-                  + NET_POST_US * sends->n;
+                  + post_us (self) * sends->n;
 
   if (sends->has_small_hosts)
     chunk_us += SMALL_HOST_US * (n_at_once - 1);
@@ -460,12 +480,31 @@ remote_GBps (const NcclCandidate *self, const Sends *sends)
               channels_GBps (self, sends, sends->n_remote));
 }
 
-/* Time in us in which the ranks send their bytes to other domains, and those to their own. */
+/* Rate in GB/s at which the proxy thread of a GPU hands on chunks of all connections. */
+static double
+thread_GBps (const NcclCandidate *self, const Sends *sends)
+{
+  return (double) nccl_p2p_net_chunk (&sends->channels, sends->bytes) / 1e3 / post_us (self);
+}
+
+/* Rate in GB/s at which the links of a rank carry what it sends to other domains. */
+static double
+links_GBps (const NcclCandidate *self, const Sends *sends)
+{
+  double share = (double) sends->bytes * sends->n_remote / (double) MAX (self->bytes, 1);
+
+  return share * self->form->footprint->rate_bytes_per_s / 1e9;
+}
+
+/* Time in us in which the ranks send their bytes to other domains, and those to their own. Thread and adapter wait for
+ * each other where they are nearly equal. That they do so as much as thread blocks and links do is assumed. */
 static double
 net_us (const NcclCandidate *self, const Sends *sends)
 {
   double KB = (double) sends->bytes / 1e3;
-  double remote_us = KB * sends->n_remote / remote_GBps (self, sends);
+  double handed_GBps = soft_least (thread_GBps (self, sends), links_GBps (self, sends),
+                                   costs_of (self)->sharpness);
+  double remote_us = KB * sends->n_remote / MIN (handed_GBps, remote_GBps (self, sends));
 
   return sends->n_locals == 0
            ? remote_us
@@ -478,16 +517,56 @@ has_rates (const NcclCandidate *self)
   return costs_of (self)->both_bytes_per_s > 0;
 }
 
-/* Time in us that a remote peer costs. Short messages may have to be copied out of the GPU first (FabInlined). */
+/* Time in us that a remote peer's message costs beside the thread's own time (post_us). Short messages may have to be
+ * copied out of the GPU first (FabInlined), and an adapter that matches messages looks through those of the other peers
+ * (FabLinkClass.match_ps). */
 static double
-peer_us (const NcclCandidate *self, const Sends *sends)
+port_us (const NcclCandidate *self, const Sends *sends)
 {
   const FabLinkId port = self->form->inter_kind != FAB_HOP_NET_STAGED ? port_of (self) : FAB_NO_LINK;
 
   if (port == FAB_NO_LINK)
-    return NET_PEER_US;
-  const FabInlined *inlined = &fab_graph_link_class (self->group->cluster->graph, port)->inlined;
-  return NET_PEER_US + (sends->bytes <= inlined->most_bytes ? us_of (inlined->copy_ps) : 0);
+    return 0;
+  const FabLinkClass *class = fab_graph_link_class (self->group->cluster->graph, port);
+  return sends->n_remote * us_of (class->match_ps)
+       + (sends->bytes <= class->inlined.most_bytes ? us_of (class->inlined.copy_ps) : 0);
+}
+
+/* Batches that a channel takes one after another. RCCL had one peer in each before 2.27.7. */
+static guint
+count_batches (const NcclCandidate *self, const Sends *sends)
+{
+  enum { RCCL_BATCHES_FROM_VERSION = 22707 };
+  gboolean is_single = self->architecture->is_rccl && self->version < RCCL_BATCHES_FROM_VERSION;
+  double at_once = is_single ? 1 : nccl_p2p_at_once (&sends->channels, sends->n_sends, sends->n);
+
+  return (guint) ceil ((double) sends->n_sends * sends->n / (sends->channels.n_channels * at_once));
+}
+
+/* Time in us until the kernel works: short sends to the own domain use LL. */
+static double
+kernel_us (const NcclCandidate *self, const Sends *sends)
+{
+  const FabSends *rates = costs_of (self);
+  double growth = 1 + STARTUP_PER_DOUBLING * log2 (sends->n_locals + 1);
+  double us = sends->n_locals > 0 ? us_of (rates->ll_ps) * growth : us_of (rates->simple_ps);
+
+  return MAX (us, self->tuning->base_us[self->protocol]);
+}
+
+/* All channels work at once, and so does the network: only the proxy thread of a GPU handles one message after another
+ * (progressOps in src/proxy.cc), of all channels, and a channel takes the next batch of up to 8 peers when the last one
+ * is done (nextPeer in the same file, src/device/common.h). The thread's first round over all connections fills the pipeline; of
+ * it, the first message is a part of the network step. */
+static double
+net_startup_us (const NcclCandidate *self, const Sends *sends)
+{
+  double step_us = self->tuning->net_us[self->protocol] + nccl_adapters_us (self);
+  double round_us = (double) (sends->n_remote * sends->n - 1) * post_us (self);
+  double batches_us = (count_batches (self, sends) - 1) * step_us;
+
+  return kernel_us (self, sends) + step_us + MAX (round_us, batches_us)
+       + sends->n_remote * port_us (self, sends);
 }
 
 double
@@ -497,7 +576,7 @@ nccl_p2p_base_us (const NcclCandidate *self, double steps_us)
   Sends sends = sends_of (self);
 
   if (sends.n_remote > 0)
-    return MAX (base_us, sends.n_remote * peer_us (self, &sends) - steps_us);
+    return MAX (net_startup_us (self, &sends) - steps_us, 0);
   return has_rates (self) ? MAX (domain_times (self, &sends).startup_us - steps_us, 0) : base_us;
 }
 

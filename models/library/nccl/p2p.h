@@ -17,6 +17,8 @@ typedef struct {
   guint n_links;            /* of NVLink between two GPUs of a domain, the least of any pair; 0: a PCIe bus */
   guint n_nics;             /* that a GPU uses */
   double nics_GBps;         /* what these NICs carry together */
+  FabBytes net_chunk_bytes; /* that somebody chose; 0: NCCL's own */
+  guint net_channels;       /* of a send over the network that somebody chose; 0: NCCL's own */
   gboolean has_small_hosts; /* Blackwell GPUs on hosts with ARM processors, four on each */
 } NcclP2pComm;
 

@@ -46,7 +46,9 @@ typedef struct {
   FabTimePs issue_ps, issue_channel_ps;
   gint64 gpus_per_process;
   gint64 min_channels, max_channels;
-  gboolean has_whole_chunks, has_nvls, has_collnet, is_symmetric;
+  gboolean has_whole_chunks, has_nvls, has_collnet, is_symmetric, has_flush;
+  FabBytes p2p_chunk_bytes; /* of sends between nodes; 0: by NCCL's rules (p2p.h) */
+  gint64 net_peer_channels; /* of a send between nodes; 0: by NCCL's rules */
   double net_fraction;
   const char *nccl_version; /* NULL: by the generation of the GPUs (versions.c) */
   const char *plugin;       /* NULL: what the nodes say */
@@ -144,6 +146,7 @@ typedef struct {
   NcclProtocol protocol;
   guint version;            /* of NCCL: 22902 is 2.29.2 */
   const NcclPlugin *plugin; /* of the network; never NULL */
+  const NcclParams *params; /* as they are written */
   FabOp op;
   FabBytes bytes;
   guint n_ranks;

@@ -54,6 +54,29 @@ idle_us (const RigSpec *spec, const char *yaml, FabOp op, FabBytes bytes)
   return us;
 }
 
+/* Time of 8 B over n nodes of two GPUs, for each of 4 n - 2 steps. */
+static double
+ll128_step_us (guint n_nodes)
+{
+  const RigSpec spec = { .n_nodes = n_nodes,
+                         .gpus_per_node = 2,
+                         .nics_per_node = 2,
+                         .gpu_bytes_per_s = 300 * G,
+                         .nic_bytes_per_s = 25 * G };
+
+  return idle_us (&spec, "{algorithm: ring, protocol: ll128}", FAB_OP_ALL_REDUCE, 8) / (4 * n_nodes - 2);
+}
+
+/* Half of the steps stay in a node and wait for the slowest pair: 2.4 us x (1 + 1/2 + 1/3 + 1/4) = 5 us, and from 19 nodes
+ * on the 8.5 us that the tuner gives a crossing of the network. The others take 4 us. All of it follows a base of 14 us. */
+static void
+steps_of_ll128_end_at_a_crossing_of_the_network (G_GNUC_UNUSED void **state)
+{
+  assert_near (ll128_step_us (4), (5 + 4) / 2.0 + 14 / 14.0, 0.05);
+  assert_near (ll128_step_us (64), (8.5 + 4) / 2 + 14 / 254.0, 0.05);
+  assert_near (ll128_step_us (128), (8.5 + 4) / 2 + 14 / 510.0, 0.05);
+}
+
 static guint
 channels (const char *yaml, FabBytes bytes)
 {
@@ -433,6 +456,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (steps_of_ll128_end_at_a_crossing_of_the_network),
     cmocka_unit_test (releases_are_numbers),
     cmocka_unit_test (a_release_must_drive_the_gpus),
     cmocka_unit_test (a_release_implies_what_its_host_did),

@@ -206,7 +206,7 @@ channels_limit_a_pair (G_GNUC_UNUSED void **state)
   assert_near (whole_us - half_us, 4 * 1048.576 / 13.9, 1.0);
 }
 
-/* LL: 9.7 us x (1 + 0.1 log2 n), and 4 KiB at 4.9 GB/s. NCCL_PROTO does not reach sends. */
+/* LL: 9.7 us x (1 + 0.1 log2 n), and 4 KiB at 4.9 GB/s. NCCL_ALGO and NCCL_PROTO do not reach sends. */
 static void
 small_sends_start_with_the_number_of_peers (G_GNUC_UNUSED void **state)
 {
@@ -214,7 +214,7 @@ small_sends_start_with_the_number_of_peers (G_GNUC_UNUSED void **state)
   double us, simple_us;
 
   FabCollectivePlan plan = plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 32 * KIB, &us);
-  plan_of (&spec, "{protocol: simple}", FAB_OP_ALL_TO_ALL, 32 * KIB, &simple_us);
+  plan_of (&spec, "{algorithm: ring, protocol: simple}", FAB_OP_ALL_TO_ALL, 32 * KIB, &simple_us);
   assert_string_equal (plan.protocol, "ll");
   assert_near (us, 9.7 * 1.3 + 4.096 / 4.9, 0.1);
   assert_near (simple_us, us, 1e-9);
@@ -233,41 +233,129 @@ channels_in_use_cost_their_start (G_GNUC_UNUSED void **state)
   assert_near (us, 7.8 + 7 * 0.77 + 2 * 65.536 / 21.2, 0.1);
 }
 
-/* 10.2 us for each of 8 remote peers are more than one step of Simple. */
-static void
-every_remote_peer_costs_its_time (G_GNUC_UNUSED void **state)
+/* A100 with a processor whose proxy thread takes 1.22 us for a message, a third more with the flush that GPUs up to Ampere
+ * need. */
+#define AMPERE_POST_US (1.22 * 4 / 3)
+
+static RigSpec
+pods (guint n_nodes, guint gpus_per_node)
 {
-  const RigSpec spec = { .n_nodes = 2,
-                         .gpus_per_node = 8,
-                         .nics_per_node = 8,
-                         .gpu_bytes_per_s = 200 * G,
-                         .nic_bytes_per_s = 25 * G };
+  return (RigSpec){ .n_nodes = n_nodes,
+                    .gpus_per_node = gpus_per_node,
+                    .nics_per_node = gpus_per_node,
+                    .gpu_bytes_per_s = 200 * G,
+                    .nic_bytes_per_s = 25 * G };
+}
+
+static double
+startup_us (const RigSpec *spec, const char *yaml)
+{
   double us;
 
-  plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 16, &us);
-  assert_near (us, 8 * 10.2, 0.1);
+  plan_of (spec, yaml, FAB_OP_ALL_TO_ALL, 16, &us);
+  return us;
+}
+
+/* The kernel starts in 9.7 us x (1 + 0.1 log2 8), a network step takes 14 us, and the thread handles 7 further messages. */
+static void
+a_thread_handles_the_messages_of_remote_peers (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = pods (2, 8);
+
+  assert_near (startup_us (&spec, "{}"), 9.7 * 1.3 + 14 + 7 * AMPERE_POST_US, 0.1);
+}
+
+/* Nodes add messages, not network steps, as long as channels have room for their batches of 8 peers: 16 channels. */
+static void
+connections_do_not_wait_for_each_other (G_GNUC_UNUSED void **state)
+{
+  const RigSpec two = pods (2, 8), four = pods (4, 8), sixteen = pods (16, 8);
+  double base_us = startup_us (&two, "{min_channels: 16, max_channels: 16}");
+
+  assert_near (startup_us (&four, "{min_channels: 16, max_channels: 16}") - base_us, 16 * AMPERE_POST_US,
+               0.1);
+  assert_near (startup_us (&sixteen, "{min_channels: 16, max_channels: 16}") - base_us, 112 * AMPERE_POST_US,
+               0.1);
+}
+
+/* One GPU in each of 64 nodes, on one channel: batches of 8 peers take a network step each, 8 of them. */
+static void
+a_channel_takes_its_batches_in_turn (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = pods (64, 1);
+
+  assert_near (startup_us (&spec, "{max_channels: 1}"), 8.4 + 14 + MAX (7 * 14, 62 * AMPERE_POST_US), 0.1);
+}
+
+/* Hopper does not flush, and did before 2.19.1. */
+static void
+hopper_needs_no_flush (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = pods (2, 8);
+  g_autoptr (Rig) rig = rig_new (&spec);
+  double us, flushed_us;
+
+  rig->cluster.architecture = "hopper";
+  plan_on (rig, "{}", FAB_OP_ALL_TO_ALL, 16, &us);
+  plan_on (rig, "{nccl_version: 2.18.5}", FAB_OP_ALL_TO_ALL, 16, &flushed_us);
+  assert_near (flushed_us - us, 7 * 1.22 / 3, 0.01);
+}
+
+/* A message costs the thread twice the time with a processor of AMD, as NCCL counts it. */
+static void
+the_processor_decides_the_time_of_a_message (G_GNUC_UNUSED void **state)
+{
+  const FabProcessor amd = { .name = "amd", .proxy_ps = 2000000 };
+  const RigSpec spec = pods (2, 8);
+  g_autoptr (Rig) rig = rig_new (&spec);
+  double us;
+
+  rig->cluster.processor = &amd;
+  plan_on (rig, "{}", FAB_OP_ALL_TO_ALL, 16, &us);
+  assert_near (us - startup_us (&spec, "{}"), 7 * AMPERE_POST_US, 0.01);
+}
+
+/* 8 peers look through 8 messages each: 64 x 10 ns. */
+static void
+an_adapter_that_matches_looks_through_a_list (G_GNUC_UNUSED void **state)
+{
+  RigSpec spec = pods (2, 8);
+  double plain_us = startup_us (&spec, "{}");
+
+  spec.nic_match_ps = 10000;
+  assert_near (startup_us (&spec, "{}") - plain_us, 0.64, 0.001);
+}
+
+/* 16 KiB more for each of 15 remote peers, each on a channel of its own: the thread hands on a chunk of 32 KiB in 1.63 us,
+ * which are 20 GB/s. The connections together carry more, and the NIC carries 20000. */
+static void
+the_thread_limits_many_connections (G_GNUC_UNUSED void **state)
+{
+  const char *yaml = "{min_channels: 16, max_channels: 16}";
+  RigSpec spec = pods (16, 1);
+  double short_us, long_us;
+
+  spec.gpu_bytes_per_s = spec.nic_bytes_per_s = 20000 * G;
+  plan_of (&spec, yaml, FAB_OP_ALL_TO_ALL, 16 * 32 * KIB, &short_us);
+  plan_of (&spec, yaml, FAB_OP_ALL_TO_ALL, 16 * 48 * KIB, &long_us);
+  assert_near (long_us - short_us, 15 * 0.5 * AMPERE_POST_US, 0.05);
 }
 
 /* 16 ranks: 192 B for each of 8 remote peers are copied into the commands to the adapter, 12 us each; 208 B are not. */
 static void
 short_messages_are_copied_out_of_the_gpu (G_GNUC_UNUSED void **state)
 {
-  const RigSpec spec = { .n_nodes = 2,
-                         .gpus_per_node = 8,
-                         .nics_per_node = 8,
-                         .gpu_bytes_per_s = 200 * G,
-                         .nic_bytes_per_s = 25 * G,
-                         .nic_inlined = { 192, 12000000 } };
-  double us;
+  RigSpec spec = pods (2, 8);
+  double copied_us, us;
 
-  plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 16 * 192, &us);
-  assert_near (us, 8 * (10.2 + 12), 0.5);
+  spec.nic_inlined = (FabInlined){ 192, 12000000 };
+  plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 16 * 192, &copied_us);
   plan_of (&spec, "{}", FAB_OP_ALL_TO_ALL, 16 * 208, &us);
-  assert_near (us, 8 * 10.2, 0.5);
+  assert_near (copied_us - us, 8 * 12, 0.1);
 }
 
 /* One node sends to the next over 2 channels, which 25 GB/s / 14 are: 131.072 KB in 9.43 us of copying, 1.0 of flags
- * and 2 x 1.22 of posting. */
+ * and 2 x 1.63 of posting. */
 static void
 channels_limit_a_connection (G_GNUC_UNUSED void **state)
 {
@@ -281,8 +369,8 @@ channels_limit_a_connection (G_GNUC_UNUSED void **state)
   FabCollectivePlan plan = plan_of (&spec, "{net_fraction: 1}", FAB_OP_SEND_RECV, 512 * MIB, &half_us);
   plan_of (&spec, "{net_fraction: 1}", FAB_OP_SEND_RECV, 1024 * MIB, &whole_us);
   assert_int_equal (plan.n_channels, 2);
-  assert_near ((whole_us - half_us) / 1e3, 512 * 1.048576 / (2 * 131.072 / (131.072 / 13.9 + 1.0 + 2 * 1.22)),
-               0.01);
+  assert_near ((whole_us - half_us) / 1e3,
+               512 * 1.048576 / (2 * 131.072 / (131.072 / 13.9 + 1.0 + 2 * AMPERE_POST_US)), 0.01);
 }
 
 /* Two domains of 8 Blackwell GPUs on hosts with ARM processors, NCCL 2.28: 8 sends share 2 channels. A warp of each
@@ -340,7 +428,13 @@ main (void)
     cmocka_unit_test (channels_limit_a_pair),
     cmocka_unit_test (small_sends_start_with_the_number_of_peers),
     cmocka_unit_test (channels_in_use_cost_their_start),
-    cmocka_unit_test (every_remote_peer_costs_its_time),
+    cmocka_unit_test (a_thread_handles_the_messages_of_remote_peers),
+    cmocka_unit_test (connections_do_not_wait_for_each_other),
+    cmocka_unit_test (a_channel_takes_its_batches_in_turn),
+    cmocka_unit_test (hopper_needs_no_flush),
+    cmocka_unit_test (the_processor_decides_the_time_of_a_message),
+    cmocka_unit_test (an_adapter_that_matches_looks_through_a_list),
+    cmocka_unit_test (the_thread_limits_many_connections),
     cmocka_unit_test (short_messages_are_copied_out_of_the_gpu),
     cmocka_unit_test (channels_limit_a_connection),
     cmocka_unit_test (sends_of_small_hosts_delay_each_other),
