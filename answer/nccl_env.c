@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nccl_env.c - environment variables that people give a job, as keys of the scenario.
  *
- * Each row of the table is one of three. A variable with a key changes the prediction. One with a note is taken, and the
- * note says why the prediction stays as it is. A value that contradicts the model is refused, and the message says what
- * would be right. Names and values: NCCL user guide, "Environment Variables"; RCCL and aws-ofi-nccl, their own pages;
- * src/misc/param.cc and the NCCL_PARAM lines of NCCL 2.30.7. Messages name a variable as mpirun -x takes it.
+ * Each row of the table is one of three. A variable with a key changes the prediction. One with a note is taken, and
+ * the note says why the prediction stays as it is. A value that contradicts the model is refused, and the message
+ * says what would be right. Names and values: NCCL user guide, "Environment Variables"; RCCL and aws-ofi-nccl, their
+ * own pages; src/misc/param.cc and the NCCL_PARAM lines of NCCL 2.30.7. Messages name a variable as mpirun -x takes
+ * it.
  */
 #include "answer/nccl_env.h"
 
@@ -150,8 +151,8 @@ is_family (const char *name)
   return is_one_of (name, drivers) || !g_ascii_isdigit (name[strlen (name) - 1]);
 }
 
-/* "mlx5_0:1,mlx5_3:1" or "=mlx5_0,mlx5_3": as many NICs. The name of a family stands for many, and ^ leaves some out, so
- * that both say nothing of their number. */
+/* "mlx5_0:1,mlx5_3:1" or "=mlx5_0,mlx5_3": as many NICs. The name of a family stands for many, and ^ leaves some out,
+ * so that both say nothing of their number. */
 static gboolean
 convert_nics (const char *value, const char *key, FabEdits *edits)
 {

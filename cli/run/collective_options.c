@@ -36,7 +36,7 @@ static const FabUsage usage = {
       "  fabricast collective --node dgx-a100 --nodes 4 -b 1M -e 4G --format csv\n"
       "  fabricast collective --node dgx-h100 --nodes 2 --nic ib-hdr --protocol simple\n"
       "  fabricast collective --node dgx-a100 -b 8 -e 1G -f 4 -x NCCL_ALGO=Ring -x NCCL_PROTO=Simple -J ring.json\n"
-      "  fabricast collective --node dgx-h100 mpirun -np 16 -N 8 -x NCCL_DEBUG=INFO ./all_reduce_perf -b 1M -e 8G -f 2\n"
+      "  fabricast collective --node dgx-h100 mpirun -np 16 -N 8 -x NCCL_DEBUG=INFO ./all_reduce_perf -b 1M -e 8G\n"
       "  fabricast collective --node dgx-a100 --check ring.json\n"
       "  fabricast collective --node host --nodes 4 --library mpi -b 64K -e 4M -f 4\n"
       "  fabricast collective scenarios/own-node.yaml -b 1M -e 1G -f 32\n",

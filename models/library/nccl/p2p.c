@@ -443,8 +443,8 @@ channels_GBps (const NcclCandidate *self, const Sends *sends, guint n_sends)
   return n_busy * GBps_of (costs_of (self)->both_bytes_per_s) * MIN (warps, 1);
 }
 
-/* Time in us of the proxy thread for a message. NCCL counts more of it with processors of AMD (FabProcessor.proxy_ps), and
- * NET_POST_US was measured without flushes. */
+/* Time in us of the proxy thread for a message. NCCL counts more of it with processors of AMD (FabProcessor.proxy_ps),
+ * and NET_POST_US was measured without flushes. */
 static double
 post_us (const NcclCandidate *self)
 {
@@ -555,9 +555,9 @@ kernel_us (const NcclCandidate *self, const Sends *sends)
 }
 
 /* All channels work at once, and so does the network: only the proxy thread of a GPU handles one message after another
- * (progressOps in src/proxy.cc), of all channels, and a channel takes the next batch of up to 8 peers when the last one
- * is done (nextPeer in the same file, src/device/common.h). The thread's first round over all connections fills the pipeline; of
- * it, the first message is a part of the network step. */
+ * (progressOps in src/proxy.cc), of all channels, and a channel takes the next batch of up to 8 peers when the last
+ * one is done (nextPeer in the same file, src/device/common.h). The thread's first round over all connections fills
+ * the pipeline; of it, the first message is a part of the network step. */
 static double
 net_startup_us (const NcclCandidate *self, const Sends *sends)
 {

@@ -67,8 +67,9 @@ ll128_step_us (guint n_nodes)
   return idle_us (&spec, "{algorithm: ring, protocol: ll128}", FAB_OP_ALL_REDUCE, 8) / (4 * n_nodes - 2);
 }
 
-/* Half of the steps stay in a node and wait for the slowest pair: 2.4 us x (1 + 1/2 + 1/3 + 1/4) = 5 us, and from 19 nodes
- * on the 8.5 us that the tuner gives a crossing of the network. The others take 4 us. All of it follows a base of 14 us. */
+/* Half of the steps stay in a node and wait for the slowest pair: 2.4 us x (1 + 1/2 + 1/3 + 1/4) = 5 us, and from 19
+ * nodes on the 8.5 us that the tuner gives a crossing of the network. The others take 4 us. All of it follows a base
+ * of 14 us. */
 static void
 steps_of_ll128_end_at_a_crossing_of_the_network (G_GNUC_UNUSED void **state)
 {

@@ -233,8 +233,8 @@ channels_in_use_cost_their_start (G_GNUC_UNUSED void **state)
   assert_near (us, 7.8 + 7 * 0.77 + 2 * 65.536 / 21.2, 0.1);
 }
 
-/* A100 with a processor whose proxy thread takes 1.22 us for a message, a third more with the flush that GPUs up to Ampere
- * need. */
+/* A100 with a processor whose proxy thread takes 1.22 us for a message, a third more with the flush that GPUs up to
+ * Ampere need. */
 #define AMPERE_POST_US (1.22 * 4 / 3)
 
 static RigSpec
@@ -256,7 +256,8 @@ startup_us (const RigSpec *spec, const char *yaml)
   return us;
 }
 
-/* The kernel starts in 9.7 us x (1 + 0.1 log2 8), a network step takes 14 us, and the thread handles 7 further messages. */
+/* The kernel starts in 9.7 us x (1 + 0.1 log2 8), a network step takes 14 us, and the thread handles 7 further
+ * messages. */
 static void
 a_thread_handles_the_messages_of_remote_peers (G_GNUC_UNUSED void **state)
 {
@@ -326,8 +327,8 @@ an_adapter_that_matches_looks_through_a_list (G_GNUC_UNUSED void **state)
   assert_near (startup_us (&spec, "{}") - plain_us, 0.64, 0.001);
 }
 
-/* 16 KiB more for each of 15 remote peers, each on a channel of its own: the thread hands on a chunk of 32 KiB in 1.63 us,
- * which are 20 GB/s. The connections together carry more, and the NIC carries 20000. */
+/* 16 KiB more for each of 15 remote peers, each on a channel of its own: the thread hands on a chunk of 32 KiB in 1.63
+ * us, which are 20 GB/s. The connections together carry more, and the NIC carries 20000. */
 static void
 the_thread_limits_many_connections (G_GNUC_UNUSED void **state)
 {
