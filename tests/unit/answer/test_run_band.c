@@ -82,7 +82,7 @@ packets_play_their_own_ends (G_GNUC_UNUSED void **state)
       "{kind: packet, mtu: 64KiB}", NULL, 1e-9,
       "cluster: {node: dgx-a100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, nic: roce-100, route: ecmp, "
       "fabric: {kind: leaf_spine, nodes_per_leaf: 4, oversubscription: 1}}\n"
-      "job: {kind: collective, operations: [{op: all_to_all, size: 8MB}]}\n");
+      "job: {kind: collective, operations: [{op: all_to_all, size: 1MB}]}\n");
   assert_same_bands ("{kind: packet, mtu: 64KiB}", NULL, 1e-9,
                      "cluster: {node: dgx-a100, nodes: 2, gpus_per_node: 2, nics_per_node: 1}\n"
                      "background: [{kind: transfer, from: node0, to: node1, rate: 20Gb/s}]\n"
