@@ -185,16 +185,28 @@ typedef struct {
 
 /* What is uncertain by one entry: idle time x width of the band, in sum. */
 typedef struct {
-  FabPlanBand band; /* of its collectives that rest on the fewest tables */
-  double weight;
+  FabPlanBand
+      band; /* of its collectives that rest on the fewest tables; `untuned` of the kind that takes longest */
+  double weight, longest_s;
 } Share;
+
+static void
+take_band (Share *share, const FabPlanBand *band, double idle_s)
+{
+  FabUntuned untuned = idle_s > share->longest_s ? band->untuned : share->band.untuned;
+
+  if (band->n_tables < share->band.n_tables)
+    share->band = *band;
+  share->band.untuned = untuned;
+  share->longest_s = MAX (share->longest_s, idle_s);
+}
 
 static void
 add_share (Scaler *self, const FabCollectivePlan *plan, const FabPlanBand *band)
 {
-  double weight = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan))
-                * (band->high_factor - band->low_factor);
-  Share made = { *band, weight };
+  double idle_s = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan)),
+         weight = idle_s * (band->high_factor - band->low_factor);
+  Share made = { *band, weight, idle_s };
 
   for (guint i = 0; i < self->shares->len; i++) {
     Share *share = &g_array_index (self->shares, Share, i);
@@ -202,8 +214,7 @@ add_share (Scaler *self, const FabCollectivePlan *plan, const FabPlanBand *band)
     if (strcmp (share->band.entry, band->entry) != 0)
       continue;
     share->weight += weight;
-    if (band->n_tables < share->band.n_tables)
-      share->band = *band;
+    take_band (share, band, idle_s);
     return;
   }
   g_array_append_val (self->shares, made);
