@@ -157,7 +157,7 @@ class Screen(CliTest):
         left = r"ms simulated, \d+:\d\d, about \d+:\d\d left"
         for size in (32, 64, 128):  # a fast or a busy machine may say it seldom: then more is asked of it
             slow = self.write("slow.yaml", "name: slow\niterations: 1\nfidelity: packet\n"
-                              "cluster: {node: dgx-h100, nodes: 32, fabric: {kind: leaf_spine, nodes_per_leaf: 4}}\n"
+                              "cluster: {node: dgx-h100, nodes: 32, route: shortest, fabric: {kind: leaf_spine, nodes_per_leaf: 4}}\n"
                               f"job: {{kind: traffic, pattern: permutation, size: {size // support.SLOWNESS}MiB}}\n")
             text = self.screen(80, "run", "--no-db", "--no-band", slow)
             self.assertRegex(text, rf"\A({line})+\r\x1b\[K\x1b\[1mslow")
