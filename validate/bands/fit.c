@@ -13,6 +13,7 @@ static const double drawn_by = 2;                      /* families that all oper
 static const double own_drawn_by = 1;                  /* publications that all families count as */
 static const double least_reach = 0.5, most_reach = 3; /* where the search for families begins and gives up */
 static const double reach_step = 0.01;
+static const double rounding = 1e-9; /* of shares, which are sums of weights in any order */
 
 /* --- the mixture --- */
 
@@ -200,7 +201,6 @@ scope_of (const FabResiduals *one)
 double
 fab_bands_covered (const FabResiduals *residuals, const FabBandEnds *ends)
 {
-  const double rounding = 1e-9;
   guint n = 0;
 
   for (guint i = 0; i < residuals->n; i++)
@@ -262,7 +262,7 @@ find_reach (const GArray *trials, FabSizeClass size_class, double coverage_fract
   while (low < high) {
     guint middle = (low + high) / 2;
 
-    if (covered_by (trials, size_class, least + middle * reach_step) >= coverage_fraction)
+    if (covered_by (trials, size_class, least + middle * reach_step) >= coverage_fraction - rounding)
       high = middle;
     else
       low = middle + 1;
@@ -382,13 +382,15 @@ static void
 fit_families (FabBandsFit *self, const FabResiduals *all, guint n)
 {
   for (guint i = 0; i < n; i++) {
+    FabFamilyBands *bands = bands_of_family (self, all[i].family); /* which may move those of all */
     Scope scope = scope_of (&all[i]);
     FabBandEnds own;
 
     scope.family = all[i].family;
     own = ends_in (all, n, &scope, self->own_reach[all[i].size_class]);
-    bands_of_family (self, all[i].family)->cells[all[i].place][all[i].operations][all[i].size_class] = draw (
-        own, own.n_publications, own_drawn_by, cell_at (self, 0, &all[i]));
+    bands->cells[all[i].place][all[i].operations][all[i].size_class] = draw (own, own.n_publications,
+                                                                             own_drawn_by,
+                                                                             cell_at (self, 0, &all[i]));
   }
 }
 
