@@ -262,7 +262,7 @@ upgrade_text (const FabUpgradeView *view)
                                   : "Not recommended: within the band of the forecast there may be no gain");
   append_purchases (text, view);
   g_string_append_c (text, '\n');
-  append_others (text, view, FAB_UPGRADE_NO_GAIN, "  no gain of 0.5 %, or another value gains more: ");
+  append_others (text, view, FAB_UPGRADE_NO_GAIN, "  gain below 0.5 %, or below another value's: ");
   append_others (text, view, FAB_UPGRADE_TOO_LARGE, "  does not fit into memory: ");
   append_others (text, view, FAB_UPGRADE_IMPOSSIBLE, "  cannot be simulated: ");
   g_string_append_printf (text, "  %u %s played\n", view->answer->all->all->len,

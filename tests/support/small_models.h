@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "sim/fabric/fabric.h"
 #include "sim/net/net.h"
 #include "sim/registry.h"
 
@@ -225,7 +226,10 @@ static const FabParam small_ddp_params[] = {
 #define SMALL_BARE_MODEL(variable_, name_) \
   static const FabModelInfo variable_ = { .name = name_, .summary = "A toy." }
 
-SMALL_MODEL (small_switch, "switch", small_switch_params, SmallSwitch);
+static const FabFabricOps small_switch = { .info = { .name = "switch",
+                                                     .summary = "A toy.",
+                                                     .params = small_switch_params,
+                                                     .params_size = sizeof (SmallSwitch) } };
 SMALL_BARE_MODEL (small_shortest, "shortest");
 static const FabNetOps small_fluid = { .info = { .name = "fluid", .summary = "A toy." } };
 static const FabNetOps small_packet = { .info = { .name = "packet",
@@ -244,7 +248,7 @@ static const FabModelInfo small_mlp = { .name = "mlp",
                                         .params_size = sizeof (SmallMlp),
                                         .check = small_mlp_check };
 
-static const FabModelInfo *const small_fabrics[] = { &small_switch, NULL };
+static const FabModelInfo *const small_fabrics[] = { &small_switch.info, NULL };
 static const FabModelInfo *const small_routes[] = { &small_shortest, NULL };
 static const FabModelInfo *const small_nets[] = { &small_fluid.info, &small_packet.info, NULL };
 static const FabModelInfo *const small_algorithms[] = { &small_ring, &small_tree, &small_hierarchical, NULL };
