@@ -358,7 +358,7 @@ note_band (const Explain *self, FabStatement *statement, const FabCollectivePlan
   FabPlanBand band = fab_plan_band (self->scenario, plan, &kind);
   g_autofree char *low = fab_term_show (FAB_TERM_TIME, seconds * band.low_factor),
                   *high = fab_term_show (FAB_TERM_TIME, seconds * band.high_factor),
-                  *basis = fab_plan_band_basis (&band);
+                  *basis = fab_plan_band_basis (&band), *spread = fab_publications_words (&band);
 
   if (kind.is_calibrated || band.coverage_fraction <= 0)
     return;
@@ -367,6 +367,8 @@ note_band (const Explain *self, FabStatement *statement, const FabCollectivePlan
       "Measured collectives of this kind took %.3g to %.3g times what is predicted, in %.0f %% of "
       "cases (%s): here %s to %s.",
       band.low_factor, band.high_factor, 100 * band.coverage_fraction, basis, low, high);
+  if (spread != NULL)
+    fab_statement_note (statement, "The band contains what is the health of real systems: %s.", spread);
 }
 
 void

@@ -67,10 +67,15 @@ typedef struct {
  * sqrt (t^2 + latency^2), where t is the time of its bytes on a link, and so many are under way before the first one
  * ends:
  *
- *   base + (bytes / round + rounds) x sqrt (t^2 + latency^2) */
+ *   base + (bytes / round + rounds) x sqrt (t^2 + latency^2)
+ *
+ * Many GPUs on one switch get less of their links than eight do: `many_share` of what the links' `multimem` gives, at
+ * `many_gpus` GPUs. In between the share falls with the logarithm of their number; beyond, it stays. */
 typedef struct {
   FabTimePs base_ps, latency_ps;
   double n_rounds;
+  gint64 many_gpus;  /* 0: not measured, so the share is 1 */
+  double many_share; /* at most 1 */
   const char *source;
 } FabSwitchCost;
 

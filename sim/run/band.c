@@ -171,6 +171,9 @@ fab_plan_band (const FabScenario *scenario, const FabCollectivePlan *plan, const
                         .coverage_fraction = band->coverage_fraction,
                         .n_tables = (guint) cell->n_tables,
                         .n_families = (guint) cell->n_families,
+                        .n_publications = (guint) cell->n_publications,
+                        .n_machines = (guint) cell->n_machines,
+                        .spread_factor = cell->spread_factor,
                         .entry = band->name,
                         .untuned = find_untuned (catalog, plan, kind) };
 }
@@ -185,19 +188,15 @@ typedef struct {
 
 /* What is uncertain by one entry: idle time x width of the band, in sum. */
 typedef struct {
-  FabPlanBand
-      band; /* of its collectives that rest on the fewest tables; `untuned` of the kind that takes longest */
+  FabPlanBand band; /* of the collectives that take longest */
   double weight, longest_s;
 } Share;
 
 static void
 take_band (Share *share, const FabPlanBand *band, double idle_s)
 {
-  FabUntuned untuned = idle_s > share->longest_s ? band->untuned : share->band.untuned;
-
-  if (band->n_tables < share->band.n_tables)
+  if (idle_s > share->longest_s)
     share->band = *band;
-  share->band.untuned = untuned;
   share->longest_s = MAX (share->longest_s, idle_s);
 }
 
@@ -549,6 +548,18 @@ fab_untuned_words (const FabUntuned *self)
                             self->high_factor);
   return g_strdup_printf ("%u of %u published networks took %.2g to %.2g times as long as predicted",
                           self->n_tables, self->n_of, MAX (self->low_factor, 1), self->high_factor);
+}
+
+char *
+fab_publications_words (const FabPlanBand *self)
+{
+  if (self->n_machines == 0)
+    return NULL;
+  return g_strdup_printf (
+      "%u %s of these machines %s measured by several of %u publications, which differ by up to "
+      "%.3g times on the same kind",
+      self->n_machines, fab_plural (self->n_machines, "kind", "kinds"),
+      fab_plural (self->n_machines, "was", "were"), self->n_publications, self->spread_factor);
 }
 
 char *

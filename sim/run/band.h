@@ -64,13 +64,21 @@ typedef struct {
   double low_factor, high_factor; /* measured over predicted time; low <= 1 <= high */
   double coverage_fraction;       /* of all cases are between; 0: nothing is known, and the factors are 1 */
   guint n_tables, n_families;     /* that it rests on */
-  const char *entry;              /* of the catalogue's `bands` */
-  FabUntuned untuned;             /* of this place, operations and size, over any links */
+  guint n_publications;           /* of these tables; 0: not told */
+  guint n_machines;               /* kinds of machines that several of them measured */
+  double
+      spread_factor;  /* the slowest over the fastest publication of one such kind, at the most; at least 1 */
+  const char *entry;  /* of the catalogue's `bands` */
+  FabUntuned untuned; /* of this place, operations and size, over any links */
 } FabPlanBand;
 
 /* Of a plan with a footprint whose links are not uncertain. */
 FabPlanBand fab_plan_band (const FabScenario *scenario, const FabCollectivePlan *plan,
                            const FabPlanKind *kind);
+
+/* "5 kinds of these machines were measured by several of 12 publications, which differ by up to 1.4 times", where that
+ * is known; else NULL. (transfer full) */
+char *fab_publications_words (const FabPlanBand *self);
 
 /* "4 of 13 published networks took 1.4 to 11 times as long as predicted", when there are any that took
  * longer; else NULL. (transfer full) */

@@ -548,6 +548,11 @@ static const FabParam switch_params[] = {
          "Latency of a round, which its bytes can hide.") },
   { ROW ("rounds", FACTOR, FabSwitchCost, n_rounds, "0",
          "Number of rounds that are under way before the first one ends.") },
+  { ROW ("many_gpus", COUNT, FabSwitchCost, many_gpus, "0",
+         "Number of GPUs on one switch at which `many_share` was measured; 0: not measured.") },
+  { ROW (
+      "many_share", FRACTION, FabSwitchCost, many_share, "1",
+      "Share of the rate of 8 GPUs that each of so many gets. It falls with the logarithm of their number.") },
   { ROW ("source", TEXT, FabSwitchCost, source, "", "Measured tables to which these numbers were fitted.") },
   { .key = NULL },
 };
@@ -671,6 +676,16 @@ static const FabParam band_cell_params[] = {
   { ROW ("families", COUNT, FabBandCellSpec, n_families, "0",
          "Number of families of links among these tables."),
     .max = 1e6 },
+  { ROW ("publications", COUNT, FabBandCellSpec, n_publications, "0",
+         "Number of publications that these tables come from; 0: not told."),
+    .max = 1e6 },
+  { ROW ("machines", COUNT, FabBandCellSpec, n_machines, "0",
+         "Number of kinds of machines that several of these publications measured."),
+    .max = 1e6 },
+  { ROW (
+        "spread", FACTOR, FabBandCellSpec, spread_factor, "1",
+        "How many times as long the slowest publication took as the fastest on one kind of machine, at the most."),
+    .min = 1, .max = 1000 },
   { .key = NULL },
 };
 

@@ -166,6 +166,9 @@ typedef struct {
   FabBytes up_to_bytes;           /* first size that it does not hold for; 0: no end */
   double low_factor, high_factor; /* measured over predicted time */
   gint64 n_tables, n_families;    /* measured, that it rests on */
+  gint64 n_publications;          /* that measured these tables; 0: not told */
+  gint64 n_machines;              /* kinds of machines that several of them measured */
+  double spread_factor; /* the slowest over the fastest publication of one kind of machine, at the most */
 } FabBandCellSpec;
 
 /* Published networks that were not well (validate/compare/health.h), which no cell rests on, and how far off they

@@ -45,6 +45,7 @@ add_class (FabResidualList *self, const Wanted *wanted, const FabComparison *com
   FabResiduals one = { .table = comparison->table->name,
                        .publication = comparison->table->publication,
                        .size_class = size_class,
+                       .machine = comparison->table->spec->node,
                        .logs = logs };
 
   g_ptr_array_add (self->owned, logs);
@@ -138,7 +139,9 @@ static const char file_head[] =
     "# keeps it in date. docs/explanation/uncertainty.md says how.\n"
     "#\n"
     "# An entry is a family of links, or `any` for one that was not measured. A cell holds for sizes below `up_to`;\n"
-    "# `low` and `high` are measured time over predicted time, with the share `coverage` of all cases between them.\n";
+    "# `low` and `high` are measured time over predicted time, with the share `coverage` of all cases between them.\n"
+    "# `spread`: the slowest over the fastest publication of one kind of machine, at the most, of `machines` that\n"
+    "# several measured.\n";
 
 /* Of a library or a technology that no table has, nothing says how far its predictions are off. Assumed: half as far
  * again, as logarithms, as those of a family of which none was measured. */
@@ -157,13 +160,18 @@ append_cells (GString *out, const FabFamilyBands *bands, double stretch)
       for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
         const FabBandEnds *ends = &bands->cells[place][operations][c];
 
-        if (ends->n_tables > 0)
-          g_string_append_printf (
-              out,
-              "      - {place: %s, operations: %s, up_to: %s, low: %.3f, high: %.3f, tables: %u, families: %u}\n",
-              fab_plan_place_names[place], fab_plan_operations_names[operations], cell_limits[c],
-              MAX (exp (ends->low * stretch), least_factor), MIN (exp (ends->high * stretch), most_factor),
-              ends->n_tables, ends->n_families);
+        if (ends->n_tables == 0)
+          continue;
+        g_string_append_printf (
+            out,
+            "      - {place: %s, operations: %s, up_to: %s, low: %.3f, high: %.3f, tables: %u, families: %u",
+            fab_plan_place_names[place], fab_plan_operations_names[operations], cell_limits[c],
+            MAX (exp (ends->low * stretch), least_factor), MIN (exp (ends->high * stretch), most_factor),
+            ends->n_tables, ends->n_families);
+        g_string_append_printf (out, ", publications: %u", ends->n_publications);
+        if (ends->n_machines > 0)
+          g_string_append_printf (out, ", machines: %u, spread: %.3f", ends->n_machines, exp (ends->spread));
+        g_string_append (out, "}\n");
       }
 }
 
@@ -442,7 +450,8 @@ static gboolean
 is_shown (const FabAccount *account)
 {
   return (account->kind == FAB_ACCOUNT_PLACE || account->kind == FAB_ACCOUNT_PLACE_AND_OPERATIONS
-          || account->kind == FAB_ACCOUNT_OPERATIONS || account->kind == FAB_ACCOUNT_DOUBTFUL)
+          || account->kind == FAB_ACCOUNT_OPERATIONS || account->kind == FAB_ACCOUNT_AMD
+          || account->kind == FAB_ACCOUNT_DOUBTFUL)
       && fab_account_has_role (account, FAB_ROLE_JUDGED);
 }
 

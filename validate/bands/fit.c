@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/base/stats.h"
+#include "validate/bands/spread.h"
 
 static const double drawn_by = 2;                      /* families that all operations count as */
 static const double own_drawn_by = 1;                  /* publications that all families count as */
@@ -39,6 +40,7 @@ holds (const Scope *self, const FabResiduals *one)
 typedef struct {
   GArray *points; /* FabWeighted: logarithms */
   guint n_tables, n_publications, n_families;
+  FabMachinesSpread spread;
 } Mixture;
 
 /* How many tables a publication has of a family, and how many publications a family has. */
@@ -100,6 +102,7 @@ add_points (Mixture *self, const FabResiduals *one, const Counts *counts)
 static Mixture
 mixture_of (const FabResiduals *all, guint n, const Scope *scope)
 {
+  g_autoptr (GPtrArray) own = g_ptr_array_new ();
   Counts counts = counts_new (all, n, scope);
   Mixture self = { .points = g_array_new (FALSE, FALSE, sizeof (FabWeighted)),
                    .n_publications = g_hash_table_size (counts.tables),
@@ -109,7 +112,9 @@ mixture_of (const FabResiduals *all, guint n, const Scope *scope)
     if (holds (scope, &all[i])) {
       self.n_tables++;
       add_points (&self, &all[i], &counts);
+      g_ptr_array_add (own, (gpointer) &all[i]);
     }
+  self.spread = fab_machines_spread (own);
   g_array_sort (self.points, fab_order_weighted);
   g_hash_table_unref (counts.tables);
   g_hash_table_unref (counts.publications);
@@ -130,8 +135,12 @@ ends_of (const Mixture *self, double reach)
   double share = MIN (reach, 1), outside = (1 - share) / 2, stretch = MAX (reach, 1);
 
   return (FabBandEnds){ MIN (quantile (self, outside), 0) * stretch,
-                        MAX (quantile (self, 1 - outside), 0) * stretch, self->n_tables, self->n_publications,
-                        self->n_families };
+                        MAX (quantile (self, 1 - outside), 0) * stretch,
+                        self->n_tables,
+                        self->n_publications,
+                        self->n_families,
+                        self->spread.n_machines,
+                        self->spread.log_ratio };
 }
 
 static FabBandEnds

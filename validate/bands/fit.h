@@ -24,23 +24,14 @@
  */
 #pragma once
 
-#include "sim/run/plan_kind.h"
-#include "validate/check/errors.h"
-
-/* Of one size class of one table. */
-typedef struct {
-  const char *table, *publication, *family;
-  FabPlanPlace place;
-  FabPlanOperations operations;
-  FabSizeClass size_class;
-  guint n;
-  const double *logs; /* [n] residuals */
-} FabResiduals;
+#include "validate/bands/residuals.h"
 
 /* The ends of a band as residuals, low <= 0 <= high, and what they rest on. */
 typedef struct {
   double low, high;
   guint n_tables, n_publications, n_families;
+  guint n_machines; /* that several publications measured (validate/bands/spread.h) */
+  double spread;    /* the largest of theirs, as a logarithm; 0: none was measured twice */
 } FabBandEnds;
 
 /* Of one family, or of all. */

@@ -13,6 +13,7 @@ const char *const fab_account_kind_names[FAB_N_ACCOUNT_KINDS + 1] = {
   [FAB_ACCOUNT_PLACE] = "place",
   [FAB_ACCOUNT_OPERATIONS] = "operations",
   [FAB_ACCOUNT_PLACE_AND_OPERATIONS] = "place and operations",
+  [FAB_ACCOUNT_AMD] = "AMD",
   [FAB_ACCOUNT_INTERCONNECT] = "interconnect",
   [FAB_ACCOUNT_DOUBTFUL] = "doubtful",
 };
@@ -31,6 +32,7 @@ fab_operations_of (FabOp op)
 
 typedef struct {
   gboolean is_doubtful;
+  gboolean is_amd;          /* of these alone */
   int place, operations;    /* -1: any */
   const char *interconnect; /* NULL: any */
 } Scope;
@@ -40,7 +42,7 @@ static const Scope any = { .place = -1, .operations = -1 };
 static gboolean
 holds (const Scope *self, const FabAccountTable *table)
 {
-  return table->spec->is_doubtful == self->is_doubtful
+  return table->spec->is_doubtful == self->is_doubtful && (!self->is_amd || table->is_amd)
       && (self->place < 0 || (int) table->place == self->place)
       && (self->operations < 0 || (int) fab_operations_of ((FabOp) table->spec->op) == self->operations)
       && (self->interconnect == NULL || strcmp (self->interconnect, table->spec->interconnect) == 0);
@@ -197,6 +199,11 @@ fab_accounts_of (const FabAccountTable *tables, guint n)
       add_account (&self, FAB_ACCOUNT_PLACE_AND_OPERATIONS,
                    (Scope){ .place = place, .operations = operations },
                    g_strdup_printf ("%s, %s", place_names[place], fab_operations_names[operations]));
+  add_account (&self, FAB_ACCOUNT_AMD, (Scope){ .is_amd = TRUE, .place = -1, .operations = -1 },
+               g_strdup ("AMD GPUs"));
+  for (int place = 0; place < FAB_N_PLACES; place++)
+    add_account (&self, FAB_ACCOUNT_AMD, (Scope){ .is_amd = TRUE, .place = place, .operations = -1 },
+                 g_strdup_printf ("AMD GPUs, %s", place_names[place]));
   add_account (&self, FAB_ACCOUNT_DOUBTFUL, (Scope){ .is_doubtful = TRUE, .place = -1, .operations = -1 },
                g_strdup ("doubtful"));
   add_interconnects (&self);

@@ -36,6 +36,7 @@ typedef struct {
   const FabMeasuredSpec *spec;
   FabMeasuredRole role; /* that it counts as */
   FabPlace place;
+  gboolean is_amd;             /* of AMD accelerators, whose collectives are RCCL's */
   guint n;                     /* sizes */
   const double *errors;        /* [n] signed */
   const FabBytes *sizes_bytes; /* [n] */
@@ -55,6 +56,7 @@ typedef enum {
   FAB_ACCOUNT_PLACE,
   FAB_ACCOUNT_OPERATIONS,
   FAB_ACCOUNT_PLACE_AND_OPERATIONS,
+  FAB_ACCOUNT_AMD,
   FAB_ACCOUNT_DOUBTFUL,
   FAB_ACCOUNT_INTERCONNECT,
   FAB_N_ACCOUNT_KINDS,

@@ -7,7 +7,7 @@
 #include "sim/fabric/reach.h"
 #include "sim/run/plan_kind.h"
 
-static const double least_plateau_fraction = 0.5; /* of what the NICs carry */
+static const double least_plateau_fraction = 0.5; /* of what the slowest links carry */
 static const double untuned_fraction = 0.5; /* of the table's own plateau, up to which its start-up counts */
 static const double slow_factor = 2;        /* against another table of the machine */
 
@@ -24,6 +24,46 @@ has_own_links (const FabNodeSpec *node, const FabCatalog *catalog)
       return TRUE;
   }
   return FALSE;
+}
+
+static gboolean
+is_accelerator (const FabNodeSpec *node, const char *name)
+{
+  const FabPartSpec *parts = node->parts.data;
+
+  for (guint i = 0; i < node->parts.n; i++)
+    if (strcmp (parts[i].name, name) == 0)
+      return parts[i].kind == FAB_PART_ACCELERATOR;
+  return FALSE;
+}
+
+/* GB/s of all links of an accelerator to others of its node or domain, one direction. */
+static double
+own_links_GBps (const FabNodeSpec *node, const FabCatalog *catalog)
+{
+  const FabWireSpec *wires = node->wires.data;
+  double GBps = 0;
+
+  for (guint i = 0; i < node->wires.n; i++) {
+    const FabLinkSpec *link = fab_catalog_link (catalog, wires[i].link);
+
+    if (link != NULL && fab_catalog_link_technology (catalog, link)->joins == FAB_JOINS_ACCELERATORS
+        && is_accelerator (node, wires[i].from))
+      GBps += (double) fab_link_spec_line_rate (link) / 1e9 * (double) wires[i].count;
+  }
+  return GBps;
+}
+
+double
+fab_health_slowest_GBps (const FabMeasuredSpec *spec, const FabCatalog *catalog)
+{
+  const FabNodeSpec *node = fab_catalog_node (catalog, spec->node);
+  double nics_GBps = fab_health_nics_GBps (spec, catalog);
+  guint sharers = node != NULL ? fab_node_spec_sharers (node) : 1;
+
+  if (sharers <= 1 || nics_GBps <= 0)
+    return nics_GBps;
+  return MIN (nics_GBps * sharers, own_links_GBps (node, catalog));
 }
 
 double
@@ -75,7 +115,7 @@ has_low_plateau (const FabMeasuredTable *table, const FabCatalog *catalog)
   double plateau = plateau_GBps (table->csv, TRUE);
 
   return fab_plan_operations ((FabOp) table->spec->op) == FAB_PLAN_RINGS && is_between (table->spec, catalog)
-      && plateau > 0 && plateau < least_plateau_fraction * fab_health_nics_GBps (table->spec, catalog);
+      && plateau > 0 && plateau < least_plateau_fraction * fab_health_slowest_GBps (table->spec, catalog);
 }
 
 static gboolean

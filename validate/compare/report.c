@@ -94,6 +94,15 @@ place_of (const FabMeasuredSpec *spec, const FabCatalog *catalog)
                                                                                        : FAB_PLACE_NODES;
 }
 
+static gboolean
+is_amd (const FabMeasuredSpec *spec, const FabCatalog *catalog)
+{
+  const FabNodeSpec *node = fab_catalog_node (catalog, spec->node);
+  const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (catalog, node->accelerator);
+
+  return accelerator != NULL && g_str_has_prefix (accelerator->architecture, "cdna");
+}
+
 static GArray *
 find_accounts (const FabReport *self, const FabCatalog *catalog, gboolean has_roles)
 {
@@ -110,10 +119,13 @@ find_accounts (const FabReport *self, const FabCatalog *catalog, gboolean has_ro
     g_ptr_array_add (owned, sizes);
     copy_rows (comparison, errors, sizes);
     const FabMeasuredSpec *spec = comparison->table->spec;
-    tables[i] = (FabAccountTable){
-      spec, has_roles ? (FabMeasuredRole) spec->role : FAB_ROLE_JUDGED, place_of (spec, catalog), n, errors,
-      sizes
-    };
+    tables[i] = (FabAccountTable){ spec,
+                                   has_roles ? (FabMeasuredRole) spec->role : FAB_ROLE_JUDGED,
+                                   place_of (spec, catalog),
+                                   is_amd (spec, catalog),
+                                   n,
+                                   errors,
+                                   sizes };
   }
   return fab_accounts_of (tables, self->comparisons->len);
 }

@@ -274,7 +274,15 @@ nvls_fill_bytes (const NcclCandidate *self)
 {
   enum { CHANNELS = 16, CHUNK_BYTES = 128 * 1024 };
 
-  return (FabBytes) CHANNELS * CHUNK_BYTES * self->group->gpus_per_node;
+  return (FabBytes) CHANNELS * CHUNK_BYTES * nccl_nvls_heads (self);
+}
+
+static double
+nvls_limit_bytes_per_s (const NcclCandidate *self)
+{
+  double share = nccl_many_share (self);
+
+  return share < 1 ? share * self->wires->every_bytes_per_s : 0;
 }
 
 /* GB/s of network for each GPU of a node. */
@@ -317,7 +325,7 @@ nvls_tree_fill_bytes (const NcclCandidate *self)
     FabBytes chunk_bytes;
   } most[] = { { 32, 256 * 1024 }, { 16, 128 * 1024 }, { 4, 64 * 1024 }, { 1, 32 * 1024 } };
   FabBytes chunk_bytes = nvls_tree_most_chunk_bytes (self);
-  FabBytes heads = (FabBytes) nccl_nvls_channels (self) * self->group->gpus_per_node;
+  FabBytes heads = (FabBytes) nccl_nvls_channels (self) * nccl_nvls_heads (self);
 
   for (guint i = 0; i < G_N_ELEMENTS (most); i++)
     if (self->bytes < most[i].rounds * heads * chunk_bytes)
@@ -332,27 +340,22 @@ static double
 nvls_tree_limit_bytes_per_s (const NcclCandidate *self)
 {
   const double fraction = 0.97;
+  double share = nccl_many_share (self);
 
+  if (share < 1)
+    return share * self->wires->every_bytes_per_s;
   return self->group->n_nodes == 2 ? fraction * self->wires->every_bytes_per_s : 0;
 }
 
+/* All-gather and reduce-scatter need a head for every GPU (v2.29.2, src/enqueue.cc:1909). */
 static gboolean
 nvls_is_considered (const NcclParams *params, const NcclCandidate *candidate)
 {
+  enum { MOST_HEADS = 32 };
   gboolean reduces = candidate->op == FAB_OP_ALL_REDUCE;
 
   return params->has_nvls && candidate->group->cluster->p2p >= FAB_REACH_NVL && candidate->search->nvls.n >= 2
-      && (reduces || candidate->version >= 21900);
-}
-
-/* A channel's kernel knows up to 32 heads of its switch (v2.30.7, src/include/device.h, NCCL_MAX_NVLS_ARITY).
- * Domains of more GPUs have trees of chains between them: 2 x 63 steps inside each of two racks of 64. */
-static gboolean
-nvls_tree_is_considered (const NcclParams *params, const NcclCandidate *candidate)
-{
-  enum { MOST_HEADS = 32 };
-
-  return nvls_is_considered (params, candidate) && candidate->group->gpus_per_node <= MOST_HEADS;
+      && (reduces || (candidate->version >= 21900 && candidate->group->gpus_per_node <= MOST_HEADS));
 }
 
 /* --- CollNet: switches of the network reduce --- */
@@ -488,13 +491,14 @@ static const NcclAlgorithm rows[] = {
     .bandwidth_GBps = nvls_GBps,
     .steps_us = nvls_steps_us,
     .fill_bytes = nvls_fill_bytes,
+    .limit_bytes_per_s = nvls_limit_bytes_per_s,
     .switch_reduces = TRUE },
   { .model = "nvls_tree",
     .nccl_name = "NVLSTree",
     .nccl = TUNING ({ 0, 0, 0 }, { 0, 0, 25 }, { 0, 0, 0 }, { 0, 0, 20.9 }),
     .protocols = PROTOCOL (SIMPLE),
     .ops = OP (ALL_REDUCE),
-    .is_considered = nvls_tree_is_considered,
+    .is_considered = nvls_is_considered,
     .latency_us = nvls_tree_latency_us,
     .bandwidth_GBps = nvls_tree_GBps,
     .size_correction = nvls_tree_correction,

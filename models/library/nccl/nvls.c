@@ -16,6 +16,27 @@
 
 enum { KIB = 1024, MOST_CHUNK = 128 * KIB, KNOWN_GPUS = 8 };
 
+guint
+nccl_nvls_heads (const NcclCandidate *self)
+{
+  enum { MOST_HEADS = 32 }; /* NCCL_MAX_NVLS_ARITY, v2.21.5 to v2.30.7, src/include/device.h */
+
+  return MIN (self->group->gpus_per_node, MOST_HEADS);
+}
+
+double
+nccl_many_share (const NcclCandidate *self)
+{
+  const FabSwitchCost *cost = &self->group->cluster->generation->node_switch;
+  gint64 n = MIN (self->group->gpus_per_node, cost->many_gpus);
+
+  if (n <= KNOWN_GPUS)
+    return 1;
+  return 1
+       - (1 - cost->many_share) * log2 ((double) n / KNOWN_GPUS)
+             / log2 ((double) cost->many_gpus / KNOWN_GPUS);
+}
+
 const FabSwitchCost *
 nccl_switch_cost (const NcclCandidate *self)
 {
@@ -47,7 +68,7 @@ n_nvls_channels (const NcclCandidate *self)
 static FabBytes
 round_of (const NcclCandidate *self, FabBytes chunk_bytes)
 {
-  return (FabBytes) n_nvls_channels (self) * MIN (self->n_ranks, 32) * chunk_bytes;
+  return (FabBytes) n_nvls_channels (self) * nccl_nvls_heads (self) * chunk_bytes;
 }
 
 FabBytes
@@ -67,7 +88,7 @@ nccl_nvls_round_bytes (const NcclCandidate *self)
 double
 nccl_switch_startup_us (const NcclCandidate *self, const FabSwitchCost *cost)
 {
-  double us_per_byte = 1e6 / self->form->footprint->rate_bytes_per_s,
+  double us_per_byte = 1e6 / (self->form->footprint->rate_bytes_per_s * nccl_many_share (self)),
          latency_us = (double) cost->latency_ps / 1e6;
   double known_us = (double) n_nvls_channels (self) * KNOWN_GPUS * MOST_CHUNK * us_per_byte;
   double share = latency_us < known_us ? sqrt (1 - latency_us * latency_us / (known_us * known_us)) : 0;

@@ -382,6 +382,12 @@ double nccl_ring_limit_bytes_per_s (const NcclCandidate *self, const FabRingCost
 /* What was measured of such a candidate; NULL: no switch of one node reduces, or nothing was measured. */
 const FabSwitchCost *nccl_switch_cost (const NcclCandidate *self);
 
+/* GPUs of one switch that ask it for sums. */
+guint nccl_nvls_heads (const NcclCandidate *self);
+
+/* What the links to a switch give of the rate that was measured with eight GPUs (FabSwitchCost, many_share). */
+double nccl_many_share (const NcclCandidate *self);
+
 /* Channels of NVLS and of trees over switches (v2.30.7, src/transport/nvls.cc:164-200). Hopper has 16, one node of
  * Blackwell 24 since 2.27.3, three and more nodes 24 since 2.30.3, and Blackwell 32 otherwise. */
 guint nccl_nvls_channels (const NcclCandidate *self);

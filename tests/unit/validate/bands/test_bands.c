@@ -11,11 +11,11 @@
 static const double a[] = { 0.4 }, b[] = { -0.2 }, c[] = { 0.1, 0.2, 0.3, 0.8 }, d[] = { 0, 0, 0, 0 },
                     e[] = { -0.1, -0.3, 0.1, 0.5 };
 static const FabResiduals all[] = {
-  { "a1", "p", "a", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 1, a },
-  { "a2", "q", "a", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 1, b },
-  { "c", "p", "c", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, c },
-  { "d", "r", "d", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, d },
-  { "e", "s", "e", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, e },
+  { "a1", "p", "a", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 1, a, NULL },
+  { "a2", "q", "a", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 1, b, NULL },
+  { "c", "p", "c", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, c, NULL },
+  { "d", "r", "d", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, d, NULL },
+  { "e", "s", "e", FAB_PLAN_INSIDE, FAB_PLAN_RINGS, FAB_SIZE_SMALL, 4, e, NULL },
 };
 
 static const FabBandEnds *
@@ -63,6 +63,24 @@ families_have_their_own (G_GNUC_UNUSED void **state)
   assert_near (of_a->high, (2 * 0.4 * stretch + of_all->high) / 3, 1e-9);
   assert_near (of_a->low, (2 * -0.2 * stretch + of_all->low) / 3, 1e-9);
   assert_near (of_d->high, (0 + of_all->high) / 2, 1e-9); /* one publication, which is never off */
+}
+
+/* p and q measured the same kind of machine and differ by 0.4 + 0.2; r measured another alone. */
+static void
+publications_of_a_machine_spread (G_GNUC_UNUSED void **state)
+{
+  FabResiduals known[G_N_ELEMENTS (all)];
+
+  memcpy (known, all, sizeof all);
+  known[0].machine = known[1].machine = "one";
+  known[3].machine = "other";
+  g_autoptr (FabBandsFit) fit = fab_bands_fit (known, G_N_ELEMENTS (known), 0.9);
+  const FabBandEnds *of_all = cell_of (fit, 0), *of_d = cell_of (fit, 3);
+
+  assert_int_equal (of_all->n_machines, 1);
+  assert_near (of_all->spread, 0.6, 1e-12);
+  assert_int_equal (of_d->n_machines, 0);
+  assert_near (of_d->spread, 0, 1e-12);
 }
 
 /* Two tables of one publication say as much as one: they are of one machine. */
@@ -137,6 +155,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ends),
     cmocka_unit_test (families_have_their_own),
+    cmocka_unit_test (publications_of_a_machine_spread),
     cmocka_unit_test (tables_of_a_publication_are_one),
     cmocka_unit_test (classes_have_their_own_reach),
     cmocka_unit_test (publications_left_out),

@@ -91,6 +91,18 @@ nics (void **state)
   assert_near (fab_health_nics_GBps (&bus, world->catalog), 0, 0);
 }
 
+/* Eighteen trays of four NDR ports carry 3600 GB/s, 18 NVLinks of a GPU 900: of two racks the links are the slower. In
+ * a node of eight the NICs are, which carry 400 GB/s. */
+static void
+slowest (void **state)
+{
+  const World *world = *state;
+  FabMeasuredSpec racks = spec_of ("gb200-tray", 36, 4), nodes = spec_of ("dgx-h100", 2, 8);
+
+  assert_near (fab_health_slowest_GBps (&racks, world->catalog), 900, 1e-6);
+  assert_near (fab_health_slowest_GBps (&nodes, world->catalog), 400, 1e-6);
+}
+
 /* 180 of 400 GB/s is below half, 220 is not; small sizes are not judged by it, nor is a single node. */
 static void
 plateau (void **state)
@@ -152,10 +164,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (nics),
-    cmocka_unit_test (plateau),
-    cmocka_unit_test (said),
-    cmocka_unit_test (outdone),
+    cmocka_unit_test (nics), cmocka_unit_test (slowest), cmocka_unit_test (plateau),
+    cmocka_unit_test (said), cmocka_unit_test (outdone),
   };
 
   return cmocka_run_group_tests_name ("health", tests, setup, teardown);

@@ -133,10 +133,10 @@ test_accounts (G_GNUC_UNUSED void **state)
   const FabMeasuredSpec a = { .op = FAB_OP_ALL_REDUCE, .interconnect = "A", .role = FAB_ROLE_JUDGED },
                         b = { .op = FAB_OP_SEND_RECV, .interconnect = "B", .role = FAB_ROLE_JUDGED },
                         c = { .interconnect = "A", .role = FAB_ROLE_JUDGED, .is_doubtful = TRUE };
-  const FabAccountTable tables[] = { { &a, FAB_ROLE_JUDGED, FAB_PLACE_NODE, 2, first, sizes },
-                                     { &a, FAB_ROLE_JUDGED, FAB_PLACE_NODES, 1, second, sizes },
-                                     { &b, FAB_ROLE_JUDGED, FAB_PLACE_NODES, 4, third, sizes },
-                                     { &c, FAB_ROLE_JUDGED, FAB_PLACE_NODE, 1, ill, sizes } };
+  const FabAccountTable tables[] = { { &a, FAB_ROLE_JUDGED, FAB_PLACE_NODE, FALSE, 2, first, sizes },
+                                     { &a, FAB_ROLE_JUDGED, FAB_PLACE_NODES, TRUE, 1, second, sizes },
+                                     { &b, FAB_ROLE_JUDGED, FAB_PLACE_NODES, FALSE, 4, third, sizes },
+                                     { &c, FAB_ROLE_JUDGED, FAB_PLACE_NODE, TRUE, 1, ill, sizes } };
   g_autoptr (GArray) accounts = fab_accounts_of (tables, G_N_ELEMENTS (tables));
   const FabAccount *all = &g_array_index (accounts, FabAccount, 0);
   const FabTally *tally = &all->tallies[FAB_ROLE_JUDGED][FAB_SIZE_SMALL];
@@ -158,12 +158,15 @@ test_accounts (G_GNUC_UNUSED void **state)
       assert_near (tally->tables_fraction, 0.9, 1e-12);
     if (strcmp (account->name, "several nodes, all-to-all and send-receive") == 0)
       assert_near (tally->tables_fraction, 0.6, 1e-12);
+    if (account->kind == FAB_ACCOUNT_AMD)
+      assert_near (tally->tables_fraction, 0.2, 1e-12); /* the doubtful one is not among them */
     if (strcmp (account->name, "A") == 0)
       assert_near (tally->tables_fraction, 0.15, 1e-12);
   }
   assert_int_equal (n_of_kind[FAB_ACCOUNT_PLACE], 2);
   assert_int_equal (n_of_kind[FAB_ACCOUNT_OPERATIONS], 2);
   assert_int_equal (n_of_kind[FAB_ACCOUNT_PLACE_AND_OPERATIONS], 3);
+  assert_int_equal (n_of_kind[FAB_ACCOUNT_AMD], 2);
   assert_int_equal (n_of_kind[FAB_ACCOUNT_INTERCONNECT], 2);
   assert_int_equal (n_of_kind[FAB_ACCOUNT_DOUBTFUL], 1);
 }

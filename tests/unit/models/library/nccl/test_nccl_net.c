@@ -161,9 +161,9 @@ trees_of_ll128_are_limited_by_their_blocks (G_GNUC_UNUSED void **state)
   assert_near (c.candidate.algorithm->limit_bytes_per_s (&c.candidate), 128.8e9, 1e-6);
 }
 
-/* 32 heads are the most of a switch's kernel. */
+/* 32 GPUs of a switch ask it for sums, of however many there are: an all-reduce needs no more, an all-gather does. */
 static void
-domains_of_many_gpus_have_chains_between_them (G_GNUC_UNUSED void **state)
+switches_of_many_gpus_have_32_heads (G_GNUC_UNUSED void **state)
 {
   const NcclParams params = { .has_nvls = TRUE };
   Case c;
@@ -171,8 +171,30 @@ domains_of_many_gpus_have_chains_between_them (G_GNUC_UNUSED void **state)
   case_make (&c, "nvls_tree", NCCL_SIMPLE, 2, 32);
   c.cluster.p2p = FAB_REACH_NVL;
   assert_true (c.candidate.algorithm->is_considered (&params, &c.candidate));
+  assert_int_equal (nccl_nvls_heads (&c.candidate), 32);
   c.group.gpus_per_node = 64;
+  assert_true (c.candidate.algorithm->is_considered (&params, &c.candidate));
+  assert_int_equal (nccl_nvls_heads (&c.candidate), 32);
+  c.candidate.op = FAB_OP_ALL_GATHER;
   assert_false (c.candidate.algorithm->is_considered (&params, &c.candidate));
+}
+
+/* Measured with 72 GPUs: the share falls with the logarithm of their number from 8 on, and no further. */
+static void
+many_gpus_get_a_share_of_their_links (G_GNUC_UNUSED void **state)
+{
+  const FabGeneration generation = { .node_switch = { .many_gpus = 72, .many_share = 0.8 } };
+  Case c;
+
+  case_make (&c, "nvls_tree", NCCL_SIMPLE, 2, 8);
+  c.cluster.generation = &generation;
+  assert_near (nccl_many_share (&c.candidate), 1, 0);
+  c.group.gpus_per_node = 24;
+  assert_near (nccl_many_share (&c.candidate), 0.9, 1e-9);
+  c.group.gpus_per_node = 72;
+  assert_near (nccl_many_share (&c.candidate), 0.8, 1e-9);
+  c.group.gpus_per_node = 144;
+  assert_near (nccl_many_share (&c.candidate), 0.8, 1e-9);
 }
 
 static double
@@ -295,7 +317,8 @@ main (void)
     cmocka_unit_test (plugins_tell_latency),
     cmocka_unit_test (trees_of_ll128_are_limited_by_their_blocks),
     cmocka_unit_test (every_plugin_of_the_catalogue_is_known),
-    cmocka_unit_test (domains_of_many_gpus_have_chains_between_them),
+    cmocka_unit_test (switches_of_many_gpus_have_32_heads),
+    cmocka_unit_test (many_gpus_get_a_share_of_their_links),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
