@@ -379,11 +379,13 @@ find_rails (FabTopoFabric *self, const Index *index)
   guint n = fab_graph_n_vertices (cluster->graph);
   g_autofree guint *nics = g_new0 (guint, n + 1); /* of a switch: 1 + the index of its NICs */
 
-  self->has_rails = cluster->nics_per_node > 1;
+  guint per_board = cluster->nics_per_board > 0 ? cluster->nics_per_board : cluster->nics_per_node;
+
+  self->has_rails = per_board > 1;
   for (guint i = 0; i < cluster->n_nodes * cluster->nics_per_node; i++) {
     FabLinkId first;
     guint n_links = fab_graph_out_links (cluster->graph, cluster->nics[i], &first);
-    guint nic = 1 + i % cluster->nics_per_node;
+    guint nic = 1 + i % cluster->nics_per_node % per_board;
 
     for (FabLinkId id = first; id < first + n_links; id++) {
       FabVertexId at = fab_graph_link (cluster->graph, id)->dst;

@@ -29,11 +29,12 @@ typedef struct {
 
 typedef struct {
   const FabCluster *cluster;
-  GArray *rows;       /* FabTopoRow, the highest first; the last are the nodes */
-  GArray *joins;      /* FabTopoJoin, by rows */
-  guint sizes[3];     /* of a torus; 0: it is none */
-  guint n_networks;   /* networks that are joined by nodes only */
-  gboolean has_rails; /* every switch beside the nodes takes one NIC of each, the same of all */
+  GArray *rows;     /* FabTopoRow, the highest first; the last are the nodes */
+  GArray *joins;    /* FabTopoJoin, by rows */
+  guint sizes[3];   /* of a torus; 0: it is none */
+  guint n_networks; /* networks that are joined by nodes only */
+  gboolean
+      has_rails; /* every switch beside the nodes takes one NIC of each board of a node, the same of all */
 } FabTopoFabric;
 
 /* `kind` is the name of the fabric's model. (transfer full) */

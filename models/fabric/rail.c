@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rail.c - a rail-optimised leaf-spine network: leaf r of a unit connects NIC r of each node of the unit.
  *
- * A unit has nodes_per_leaf nodes. Every leaf has nodes_per_leaf / oversubscription links to the spine layer. Without
+ * A unit has nodes_per_leaf nodes. A node of several boards, such as a rack of trays, counts as so many nodes, and
+ * NIC r of each board is on leaf r. Every leaf has nodes_per_leaf / oversubscription links to the spine layer. Without
  * `spines` that layer is one vertex: it never blocks, because even spreading over the spines is assumed. With them
  * uplink i of a leaf goes to spine i mod spines, and each uplink is a link of its own, on which flows can collide. One
  * unit needs no spine, unless it has several rails, which would otherwise be disconnected.
@@ -24,7 +25,9 @@ static const FabParam rail_params[] = {
     .fallback = "32",
     .min = 1,
     .max = 1e5,
-    .help = "Nodes per unit; each has one NIC on every leaf of the unit." },
+    .help =
+        "Nodes per unit; each has one NIC on every leaf of the unit. Of nodes that consist of several boards "
+        "(trays of a rack), each board counts." },
   { .key = "oversubscription",
     .type = FAB_PARAM_FACTOR,
     .offset = G_STRUCT_OFFSET (RailParams, oversubscription_factor),
@@ -72,23 +75,33 @@ join_spines (const FabFabricEnv *env, FabVertexId leaf, const FabVertexId *spine
     fab_graph_builder_join (env->builder, leaf, spines[i % n_spines], &up);
 }
 
+/* Connects the NICs of one rail that the boards of a unit have. Boards are counted over all places. */
+static void
+attach_unit (const FabFabricEnv *env, guint per_leaf, guint unit, guint rail, FabVertexId leaf)
+{
+  guint end = MIN ((unit + 1) * per_leaf, env->n_places * env->n_boards);
+
+  for (guint at = unit * per_leaf; at < end; at++)
+    for (guint nic = 0; nic < env->nics_per_node; nic++)
+      if (env->seats[nic].rail == rail && env->seats[nic].board == at % env->n_boards)
+        fab_fabric_attach (env, at / env->n_boards, nic, leaf, &env->port);
+}
+
 static gboolean
 rail_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError **error)
 {
   const RailParams *p = params;
   guint per_leaf = (guint) p->nodes_per_leaf;
-  guint n_units = (env->n_places + per_leaf - 1) / per_leaf;
-  guint n_leaves = n_units * env->nics_per_node;
+  guint n_units = (env->n_places * env->n_boards + per_leaf - 1) / per_leaf;
+  guint n_leaves = n_units * env->n_rails;
   guint n_up = (guint) ceil ((double) per_leaf / p->oversubscription_factor);
   guint n_spines = MIN ((guint) p->n_spines, n_up);
   g_autofree FabVertexId *spines = n_leaves > 1 ? add_spines (env, n_spines) : NULL;
 
   for (guint leaf = 0; leaf < n_leaves; leaf++) {
-    guint unit = leaf / env->nics_per_node, rail = leaf % env->nics_per_node;
     FabVertexId vertex = fab_fabric_add_switch (env, "leaf", TRUE, leaf);
 
-    for (guint place = unit * per_leaf; place < MIN ((unit + 1) * per_leaf, env->n_places); place++)
-      fab_fabric_attach (env, place, rail, vertex, &env->port);
+    attach_unit (env, per_leaf, leaf / env->n_rails, leaf % env->n_rails, vertex);
     if (n_leaves > 1)
       join_spines (env, vertex, spines, n_spines, n_up);
   }

@@ -20,8 +20,10 @@ typedef struct {
   .fallback = fallback_, .help = help_
 
 static const FabParam rail_only_params[] = {
-  { ROW ("nodes_per_leaf", COUNT, nodes_per_leaf, "32",
-         "Nodes per unit; each has one NIC on every leaf of the unit."),
+  { ROW (
+        "nodes_per_leaf", COUNT, nodes_per_leaf, "32",
+        "Nodes per unit; each has one NIC on every leaf of the unit. Of nodes that consist of several boards "
+        "(trays of a rack), each board counts."),
     .min = 1, .max = 1e5 },
   { ROW ("spines", COUNT, spines, "0",
          "Spines per rail when there are several units; 0: one for each uplink."),
@@ -46,7 +48,8 @@ rail_only_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GE
   const RailOnlyParams *p = params;
   guint leaf_down = (guint) p->nodes_per_leaf;
 
-  fab_clos_build_two_tiers (env, &(FabTwoTiers){ .n_planes = env->nics_per_node,
+  fab_clos_build_two_tiers (env, &(FabTwoTiers){ .n_planes = env->n_rails,
+                                                 .by_rail = TRUE,
                                                  .leaf_down = leaf_down,
                                                  .oversubscription_factor = p->oversubscription_factor,
                                                  .n_spines = p->spines,

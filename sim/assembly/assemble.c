@@ -258,6 +258,40 @@ place_nics (const Build *build, const FabCluster *cluster, guint n_places, guint
   return nics;
 }
 
+/* The rails and boards of the NICs that are kept. Rails of which no NIC is kept do not count. */
+typedef struct {
+  FabNicSeat *seats; /* [kept NICs] */
+  guint n_rails, n_boards;
+} Seats;
+
+static Seats
+seat_nics (const Build *build)
+{
+  guint n_all = count_kind (build->node, FAB_PART_NIC),
+        n = kept_of_kind (build->cluster, build->node, FAB_PART_NIC);
+  guint n_gpus = kept_of_kind (build->cluster, build->node, FAB_PART_ACCELERATOR);
+  guint per_board = build->node->rails > 0 ? (guint) build->node->rails : n;
+  g_autofree guint *kept = fab_nic_subset (build->node, n_gpus, n);
+  g_autofree guint *rails = g_new0 (guint,
+                                    n_all + 1); /* 1 + number among those that are used; 0: it is not */
+  Seats self = { g_new (FabNicSeat, n + 1), 0, MAX (build->node->rails > 0 ? n_all / per_board : 1, 1) };
+
+  if (build->node->rails == 0) {
+    self.n_rails = n;
+    for (guint i = 0; i < n; i++)
+      self.seats[i] = (FabNicSeat){ i, 0 };
+    return self;
+  }
+  for (guint i = 0; i < n; i++)
+    rails[kept[i] % per_board] = 1;
+  for (guint rail = 0; rail < per_board; rail++)
+    if (rails[rail] > 0)
+      rails[rail] = ++self.n_rails;
+  for (guint i = 0; i < n; i++)
+    self.seats[i] = (FabNicSeat){ rails[kept[i] % per_board] - 1, kept[i] / per_board };
+  return self;
+}
+
 static gboolean
 add_fabric (Build *build, const FabCluster *cluster, GError **error)
 {
@@ -276,9 +310,19 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
                                 FAB_PART_NIC); /* counted per machine, not per domain */
   guint n_places = MAX ((guint) build->cluster->nodes, (guint) build->cluster->places);
   g_autofree FabVertexId *nics = place_nics (build, cluster, n_places, n_ports);
+  Seats seats = seat_nics (build);
+  g_autofree FabNicSeat *owned = seats.seats;
   FabFabricEnv env = {
-    build->builder, n_places, n_ports, nics, link_form (build, nic, 1, build->cluster->nic_rate_bytes_per_s),
-    find_link_form, build
+    .builder = build->builder,
+    .n_places = n_places,
+    .nics_per_node = n_ports,
+    .n_rails = seats.n_rails,
+    .n_boards = seats.n_boards,
+    .seats = owned,
+    .nics = nics,
+    .port = link_form (build, nic, 1, build->cluster->nic_rate_bytes_per_s),
+    .find_link = find_link_form,
+    .links = build,
   };
   return ops->build (&env, build->cluster->fabric.params, error);
 }
@@ -311,6 +355,24 @@ fab_accelerator_device (const FabAcceleratorSpec *accelerator)
   };
 }
 
+/* Boards that share switches are machines; others are what the entry of the node says. Where NICs are left out, boards
+ * may have different ones, and then a node counts as one board. */
+static void
+fill_boards (const Build *build, FabCluster *cluster)
+{
+  guint n_nics = count_kind (build->node, FAB_PART_NIC),
+        n = kept_of_kind (build->cluster, build->node, FAB_PART_NIC);
+
+  if (build->sharers > 1) {
+    cluster->gpus_per_board = kept_of_kind (build->cluster, build->node, FAB_PART_ACCELERATOR);
+    cluster->nics_per_board = n;
+  } else if (build->node->rails > 0 && n == n_nics) {
+    cluster->nics_per_board = (guint) build->node->rails;
+    cluster->gpus_per_board = count_kind (build->node, FAB_PART_ACCELERATOR) * cluster->nics_per_board
+                            / n_nics;
+  }
+}
+
 static void
 fill_cluster (const Build *build, FabCluster *cluster)
 {
@@ -322,6 +384,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->nics = collect_kind (build, FAB_PART_NIC, &cluster->nics_per_node);
   cluster->drives = collect_kind (build, FAB_PART_STORAGE, &cluster->drives_per_node);
   cluster->has_relays = build->cluster->has_relays;
+  fill_boards (build, cluster);
   cluster->has_gds = build->cluster->has_gds;
   cluster->architecture = accelerator->architecture;
   cluster->plugin = build->node->plugin;

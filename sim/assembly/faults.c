@@ -401,6 +401,7 @@ typedef struct {
   const FabNames *names;     /* of the graph */
   const FabVertexId *nics;   /* NICs, machine by machine */
   guint n_machines, n_ports; /* n_ports: NICs of one machine */
+  guint n_rails; /* of one machine: NICs that stand at the same place of their boards are on one */
 } Site;
 
 typedef struct {
@@ -505,15 +506,17 @@ append_rail (const Search *self, const FabFaultSpec *fault, GArray *links)
 {
   const Site *site = self->site;
 
-  if (fault->rail >= site->n_ports) {
+  if (fault->rail >= site->n_rails) {
     fab_diagnostics_add (self->diagnostics, fab_scenario_mark (site->scenario, &fault->rail),
-                         "rail does not exist: nodes have %u NICs, so rails are 0 to %d", site->n_ports,
-                         (int) site->n_ports - 1);
+                         site->n_rails < site->n_ports
+                             ? "rail does not exist: boards of the nodes have %u NICs, so rails are 0 to %d"
+                             : "rail does not exist: nodes have %u NICs, so rails are 0 to %d",
+                         site->n_rails, (int) site->n_rails - 1);
     return;
   }
-  for (guint machine = 0; machine < site->n_machines; machine++)
-    append_all_of (self->graph, site->nics[machine * site->n_ports + (guint) fault->rail],
-                   hits_ports_only (fault), links);
+  for (guint nic = (guint) fault->rail; nic < site->n_machines * site->n_ports; nic++)
+    if (nic % site->n_ports % site->n_rails == fault->rail)
+      append_all_of (self->graph, site->nics[nic], hits_ports_only (fault), links);
 }
 
 /* Returns the links of a fault; a link may appear twice. (transfer full) */
@@ -769,7 +772,8 @@ fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *clus
   g_autoptr (FabNames) names = names_new (graph);
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
   g_autofree FabVertexId *nics = g_memdup2 (cluster->nics, sizeof (FabVertexId) * (n_machines * n_ports + 1));
-  Site site = { scenario, names, nics, n_machines, n_ports };
+  guint n_rails = MIN (n_ports, cluster->nics_per_board > 0 ? cluster->nics_per_board : n_ports);
+  Site site = { scenario, names, nics, n_machines, n_ports, n_rails };
   g_autofree FabLinkChange *changes = list_changes (&site, graph, diagnostics);
   fab_disturbances_plan_free (plan_disturbances (&site, graph, diagnostics)); /* only for its diagnostics */
   if (!fab_diagnostics_check (diagnostics, error))

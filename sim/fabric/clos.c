@@ -42,6 +42,12 @@ add_leaf (Plane *self)
   g_array_append_val (self->leaves, leaf);
 }
 
+static guint
+plane_of (const Plane *self, guint nic)
+{
+  return self->clos->by_rail ? self->env->seats[nic].rail : nic % self->clos->n_planes;
+}
+
 /* Connects the NICs of this plane in the order of places, one leaf for every leaf_down of them. */
 static void
 add_leaves (Plane *self, guint plane)
@@ -50,7 +56,9 @@ add_leaves (Plane *self, guint plane)
 
   g_array_set_size (self->leaves, 0);
   for (guint place = 0; place < self->env->n_places; place++)
-    for (guint nic = plane; nic < self->env->nics_per_node; nic += self->clos->n_planes) {
+    for (guint nic = 0; nic < self->env->nics_per_node; nic++) {
+      if (plane_of (self, nic) != plane)
+        continue;
       if (n_filled++ % self->clos->leaf_down == 0)
         add_leaf (self);
       fab_fabric_attach (self->env, place, nic,
@@ -121,6 +129,7 @@ fab_clos_build_two_tiers (const FabFabricEnv *env, const FabTwoTiers *tiers)
   guint leaf_up = fab_clos_ports_up (tiers->leaf_down, tiers->oversubscription_factor, rate_ratio);
 
   fab_clos_build (env, &(FabClos){ .n_planes = tiers->n_planes,
+                                   .by_rail = tiers->by_rail,
                                    .leaf_down = tiers->leaf_down,
                                    .leaf_up = leaf_up,
                                    .leaves_per_pod = G_MAXUINT,

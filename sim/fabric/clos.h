@@ -11,6 +11,7 @@
 
 typedef struct {
   guint n_planes;       /* copies of the whole network; NIC k of a node is in plane k mod n_planes */
+  gboolean by_rail;     /* a NIC is in the plane of its rail instead; n_planes is that of the rails */
   guint leaf_down;      /* NICs per leaf */
   guint leaf_up;        /* uplinks per leaf */
   guint leaves_per_pod; /* G_MAXUINT: one pod holds all leaves, and there is no core */
@@ -35,6 +36,7 @@ void fab_clos_build (const FabFabricEnv *env, const FabClos *clos);
 /* Leaves and spines that are said by a ratio: a leaf has as many uplinks as its oversubscription leaves it. */
 typedef struct {
   guint n_planes, leaf_down;        /* as in FabClos */
+  gboolean by_rail;                 /* likewise */
   double oversubscription_factor;   /* rate of a leaf's ports down over that of its ports up */
   gint64 n_spines;                  /* of a plane; 0: one for every uplink of a leaf */
   const char *uplink;               /* link entry; NULL or empty: that of the NICs */

@@ -10,9 +10,17 @@
 #include "sim/base/param.h"
 #include "sim/fabric/graph.h"
 
+/* Where a NIC is in its node. A node may consist of several boards (the trays of a rack); the NICs that stand at the
+ * same place of their boards are on one rail. */
+typedef struct {
+  guint rail, board;
+} FabNicSeat;
+
 typedef struct {
   FabGraphBuilder *builder;
   guint n_places, nics_per_node;
+  guint n_rails, n_boards; /* of a node, at least 1 each */
+  const FabNicSeat *seats; /* [nics_per_node] */
   const FabVertexId *nics; /* [n_places * nics_per_node], FAB_NO_VERTEX for an empty place */
   FabLinkForm port;        /* one link of the kind that the NICs have, count 1 */
   /* returns the form of a link entry that exists, count 1 */

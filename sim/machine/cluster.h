@@ -81,6 +81,9 @@ typedef struct {
   FabReach pair_p2p; /* as p2p, where it is farther, and at most two GPUs of a node take part */
   /* Bytes may go by the GPU near the right NIC (PXN): sim/machine/rails.h. */
   gboolean has_relays;
+  /* A node may consist of boards, such as the trays of a rack: accelerators and NICs of one board, which are numbered
+   * board by board. The k-th NICs of all boards are on one rail. 0: a node is one board. */
+  guint gpus_per_board, nics_per_board;
   gboolean has_gds; /* drives write directly into GPU memory (GPUDirect Storage) */
   /* NULL: every node has gpus_per_node ranks, at the same places. Otherwise the cluster stands for a group of ranks;
    * gpus_per_node is the most of any node, and nic_hops is NULL: the shapes have them. */

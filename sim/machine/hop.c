@@ -344,12 +344,13 @@ hop_between_nodes (const FabGroup *group, guint from, guint to, FabHop *hop, GEr
 
   if (out_nic == G_MAXUINT || in_nic == G_MAXUINT)
     return no_path (cluster, src, dst, error);
-  relay = out_nic != in_nic ? fab_relay_towards (group, from, to, in_nic) : src;
+  relay = fab_rails_are_same (cluster, out_nic, in_nic)
+            ? src
+            : fab_relay_towards (group, from, to, in_nic, &out_nic);
   if (relay != src) {
     if (!hop_go (cluster, src, relay, 0, hop, error))
       return FALSE;
     leaves = relay;
-    out_nic = in_nic;
   }
   nic = fab_group_nic (group, from_node, out_nic);
   far_nic = fab_group_nic (group, to_node, in_nic);

@@ -90,10 +90,12 @@ find_hop (const FabNicPaths *self, guint from, guint to, guint out_nic, guint in
         to_node = fab_group_node_of (group, to, &to_local);
   FabVertexId src = fab_group_gpu (group, from_node, from_local),
               dst = fab_group_gpu (group, to_node, to_local);
-  FabVertexId relay = out_nic != in_nic ? fab_relay_towards (group, from, to, in_nic) : src;
+  FabVertexId relay = fab_rails_are_same (group->cluster, out_nic, in_nic)
+                        ? src
+                        : fab_relay_towards (group, from, to, in_nic, &out_nic);
   FabHop first;
 
-  if (!fab_hop_over (group->cluster, relay, fab_group_nic (group, from_node, relay != src ? in_nic : out_nic),
+  if (!fab_hop_over (group->cluster, relay, fab_group_nic (group, from_node, out_nic),
                      fab_group_nic (group, to_node, in_nic), dst, from, hop, error))
     return FALSE;
   if (relay == src)

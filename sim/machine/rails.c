@@ -83,19 +83,78 @@ counterpart (const FabGroup *group, guint from_node, guint to_node, guint to_loc
   return hops <= fab_cluster_nic_hops (receivers.cluster, to_local, in_nic) ? local : G_MAXUINT;
 }
 
-FabVertexId
-fab_relay_towards (const FabGroup *group, guint from, guint to, guint in_nic)
+/* Whether two vertices are on one board, which has `per_board` and `other_per_board` of their kinds. */
+static gboolean
+is_on_board (const FabGraph *graph, FabVertexId id, guint per_board, FabVertexId other, guint other_per_board)
 {
+  const FabVertex *a = fab_graph_vertex (graph, id), *b = fab_graph_vertex (graph, other);
+
+  return a->node == b->node && a->member / per_board == b->member / other_per_board;
+}
+
+/* The member of a list of `n` vertices that stands on the board of `src` where `dst` stands on its own; G_MAXUINT:
+ * there is none. */
+static guint
+find_on_board (const FabCluster *cluster, const FabVertexId *all, guint n, guint per_board, FabVertexId src,
+               FabVertexId dst)
+{
+  guint place = fab_graph_vertex (cluster->graph, dst)->member % per_board;
+
+  for (guint i = 0; i < n; i++)
+    if (fab_graph_vertex (cluster->graph, all[i])->member % per_board == place
+        && is_on_board (cluster->graph, all[i], per_board, src, cluster->gpus_per_board))
+      return i;
+  return G_MAXUINT;
+}
+
+static gboolean
+has_boards (const FabCluster *cluster)
+{
+  return cluster->gpus_per_board > 0 && cluster->nics_per_board > 0;
+}
+
+gboolean
+fab_rails_are_same (const FabCluster *cluster, guint out_nic, guint in_nic)
+{
+  return has_boards (cluster) ? out_nic % cluster->nics_per_board == in_nic % cluster->nics_per_board
+                              : out_nic == in_nic;
+}
+
+/* The GPU of the sender's board that stands where the receiver does on its own. */
+static guint
+counterpart_on_board (const FabGroup *group, guint from_node, FabVertexId src, FabVertexId dst)
+{
+  FabGroup senders = fab_group_of_shape (group, fab_group_shape (group, from_node));
+  guint n = fab_group_n_locals (group, from_node);
+  g_autofree FabVertexId *gpus = g_new (FabVertexId, n + 1);
+
+  for (guint local = 0; local < n; local++)
+    gpus[local] = fab_group_gpu (group, from_node, local);
+  return find_on_board (senders.cluster, gpus, n, group->cluster->gpus_per_board, src, dst);
+}
+
+FabVertexId
+fab_relay_towards (const FabGroup *group, guint from, guint to, guint in_nic, guint *out_nic)
+{
+  const FabCluster *cluster = group->cluster;
   guint from_local, to_local;
   guint from_node = fab_group_node_of (group, from, &from_local),
-        to_node = fab_group_node_of (group, to, &to_local);
-  guint local = counterpart (group, from_node, to_node, to_local, in_nic);
-
-  if (local == G_MAXUINT || local == from_local)
-    return fab_group_gpu (group, from_node, from_local);
+        to_node = fab_group_node_of (group, to, &to_local), nic = in_nic;
   FabVertexId src = fab_group_gpu (group, from_node, from_local),
-              relay = fab_group_gpu (group, from_node, local);
-  return fab_relay_can (group->cluster, src, relay) ? relay : src;
+              dst = fab_group_gpu (group, to_node, to_local);
+  guint local = has_boards (cluster) ? counterpart_on_board (group, from_node, src, dst)
+                                     : counterpart (group, from_node, to_node, to_local, in_nic);
+
+  if (local != G_MAXUINT && has_boards (cluster))
+    nic = find_on_board (cluster, &cluster->nics[from_node * cluster->nics_per_node], cluster->nics_per_node,
+                         cluster->nics_per_board, src, fab_group_nic (group, to_node, in_nic));
+  if (local == G_MAXUINT || nic == G_MAXUINT || local == from_local)
+    return src;
+  FabVertexId relay = fab_group_gpu (group, from_node, local);
+  if (!fab_relay_can (cluster, src, relay))
+    return src;
+  *out_nic = nic;
+  return relay;
 }
 
 FabVertexId

@@ -206,6 +206,18 @@ check_sharing (FabSchemaReader *reader, const FabNodeSpec *node)
   }
 }
 
+/* All boards of a node have as many NICs. */
+static void
+check_rails (FabSchemaReader *reader, const FabNodeSpec *node)
+{
+  guint n_nics = fab_node_spec_n_parts (node, FAB_PART_NIC);
+
+  if (node->rails > 0 && (n_nics == 0 || n_nics % node->rails != 0))
+    fab_schema_report (reader, &node->rails,
+                       "the %u NICs of node '%s' cannot be divided into boards of %" G_GINT64_FORMAT, n_nics,
+                       node->name, node->rails);
+}
+
 static void
 check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shipped)
 {
@@ -216,6 +228,7 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
     return;
   check_parts (reader, node, parts);
   check_sharing (reader, node);
+  check_rails (reader, node);
   for (guint i = 0; i < node->wires.n; i++) {
     check_wire_end (reader, node, parts, &wires[i].from);
     check_wire_end (reader, node, parts, &wires[i].to);

@@ -326,6 +326,11 @@ const FabParam fab_node_params[] = {
          "Usual routing between such nodes; left out: that of the technology of their ports."),
     .models = FAB_MODEL_ROUTE },
   { ROW (
+        "rails", COUNT, FabNodeSpec, rails, "0",
+        "Rails of a node that consists of several boards, such as the trays of a rack: NICs of one board. NIC k "
+        "is on rail k mod rails; 0: every NIC has a rail of its own."),
+    .max = 4096 },
+  { ROW (
         "scatter", COUNT, FabNodeSpec, scatter, "1",
         "Places of the fabric for each node of a job. Above 1 the nodes usually stand at random, as in a cloud "
         "that places a job wherever there is room."),

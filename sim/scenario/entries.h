@@ -142,9 +142,11 @@ typedef struct {
   int p2p, gdr;            /* FabReach: the farthest pair that communicates without host memory */
   FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the fabric that these nodes usually have */
   FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing; no info: that of the ports' technology */
-  gint64 scatter;          /* places for each node of a job, which stand at random; 1: side by side */
-  FabParamList parts;      /* FabPartSpec */
-  FabParamList wires;      /* FabWireSpec */
+  gint64
+      rails; /* NICs of one board of the node; NIC k is on rail k mod rails; 0: every NIC has a rail of its own */
+  gint64 scatter;     /* places for each node of a job, which stand at random; 1: side by side */
+  FabParamList parts; /* FabPartSpec */
+  FabParamList wires; /* FabWireSpec */
   const char *source, *date;
 } FabNodeSpec;
 

@@ -13,15 +13,18 @@ static const char *const fault_kinds[] = { [FAB_FAULT_LINK] = "link",
                                            NULL };
 
 const FabParam fab_fault_params[] = {
-  { ROW ("what", CHOICE, FabFaultSpec, what, NULL,
-         "Kind of part that is faulty: a link, a NIC, a rail (one NIC of every node) or a switch."),
+  { ROW (
+        "what", CHOICE, FabFaultSpec, what, NULL,
+        "Kind of part that is faulty: a link, a NIC, a rail (one NIC of every node, or of every board of a rack) "
+        "or a switch."),
     .choices = fault_kinds },
   { ROW ("from", TEXT, FabFaultSpec, from, "",
          "link: name of one end, as `fabricast topo` prints it: node3/nic2.") },
   { ROW ("to", TEXT, FabFaultSpec, to, "",
          "link: name of the other end: leaf5. The fault is in both directions.") },
   { ROW ("name", TEXT, FabFaultSpec, name, "", "nic, switch: name of the part: node3/nic2, spine1.") },
-  { ROW ("rail", COUNT, FabFaultSpec, rail, "0", "rail: number of the NIC in every node."), .max = 4096 },
+  { ROW ("rail", COUNT, FabFaultSpec, rail, "0", "rail: number of the NIC in every node, or on every board."),
+    .max = 4096 },
   { ROW ("rate", FRACTION, FabFaultSpec, rate_fraction, "100%", "Share of the line rate that is left."),
     .min = 0.001, .max = 1 },
   { ROW ("dead", BOOL, FabFaultSpec, is_dead, "false", "The part carries nothing.") },

@@ -183,8 +183,20 @@ build_fabric (const FabFabricOps *ops, guint n_nodes, guint nics_per_node)
   g_autofree FabVertexId *nics = g_new (FabVertexId, n_nodes * nics_per_node);
   guint part = fab_graph_builder_part (builder, "nic", TRUE);
   FabLinkForm port = { 25000000000, 600000, fab_graph_builder_class (builder, &port_class), 1 };
-  FabFabricEnv env = { builder, n_nodes, nics_per_node, nics, port, find_port, &port };
+  g_autofree FabNicSeat *seats = g_new0 (FabNicSeat, nics_per_node);
+  FabFabricEnv env = { .builder = builder,
+                       .n_places = n_nodes,
+                       .nics_per_node = nics_per_node,
+                       .n_rails = nics_per_node,
+                       .n_boards = 1,
+                       .seats = seats,
+                       .nics = nics,
+                       .port = port,
+                       .find_link = find_port,
+                       .links = &port };
 
+  for (guint i = 0; i < nics_per_node; i++)
+    seats[i].rail = i;
   for (guint i = 0; i < n_nodes * nics_per_node; i++)
     nics[i] = fab_graph_builder_vertex (builder, FAB_VERTEX_NIC, i / nics_per_node, part, i % nics_per_node);
   for (guint node = 0; node < n_nodes; node++) {

@@ -49,13 +49,19 @@ static void
 add_fabric (const Rig *self, FabGraphBuilder *builder)
 {
   const RigSpec *spec = &self->spec;
+  g_autofree FabNicSeat *seats = g_new0 (FabNicSeat, spec->nics_per_node + 1);
   FabFabricEnv env = { .builder = builder,
                        .n_places = spec->n_nodes,
                        .nics_per_node = spec->nics_per_node,
+                       .n_rails = spec->nics_per_node,
+                       .n_boards = 1,
+                       .seats = seats,
                        .nics = self->cluster.nics };
 
   if (spec->nics_per_node == 0)
     return;
+  for (guint i = 0; i < spec->nics_per_node; i++)
+    seats[i].rail = i;
   env.port = link_form (builder, "nic", spec->nic_bytes_per_s, spec->nic_latency_ps, spec->nic_cost,
                         spec->nics_reduce, spec->nic_inlined, spec->nic_match_ps);
   if (spec->nodes_per_leaf == 0) {

@@ -72,6 +72,63 @@ bisection (const FabCatalog *catalog, const char *cluster)
                            plant->cluster.nics_per_node);
 }
 
+/* --- rails of racks --- */
+
+/* Switches called "leafN", and the most NICs on one of them. */
+static guint
+leaves_of (const FabCatalog *catalog, const char *cluster, guint *most_nics)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {%s}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      cluster);
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                         NULL);
+  g_autoptr (FabPlant) plant = fab_plant_new (scenario, NULL, NULL);
+  guint n_leaves = 0;
+
+  *most_nics = 0;
+  for (FabVertexId id = 0; id < fab_graph_n_vertices (plant->graph); id++) {
+    g_autofree char *name = fab_graph_vertex_name (plant->graph, id);
+    FabLinkId first;
+    guint n = fab_graph_out_links (plant->graph, id, &first), n_nics = 0;
+
+    for (FabLinkId link = first; link < first + n; link++)
+      n_nics += fab_graph_vertex (plant->graph, fab_graph_link (plant->graph, link)->dst)->kind
+             == FAB_VERTEX_NIC;
+    *most_nics = MAX (*most_nics, n_nics);
+    n_leaves += g_str_has_prefix (name, "leaf");
+  }
+  return n_leaves;
+}
+
+/* Four racks have 72 trays of four NICs. A leaf takes one NIC of each of 32 trays: three leaves for each of four rails.
+ * The same trays as machines of their own have the same network. Half of the NICs are on half of the rails. */
+static void
+rails_of_a_rack_are_those_of_its_trays (void **state)
+{
+  static const struct {
+    const char *cluster;
+    guint n_leaves, most_nics;
+  } rows[] = {
+    { "node: gb200-nvl72, nodes: 4", 12, 32 },
+    { "node: gb200-tray, nodes: 72", 12, 32 },
+    { "node: gb200-nvl72, nodes: 2", 8, 32 },
+    { "node: gb200-nvl72, nodes: 4, nics_per_node: 36", 6, 32 },
+    { "node: gb200-nvl72, nodes: 4, fabric: {kind: rail, nodes_per_leaf: 72}", 4, 72 },
+    { "node: gb200-nvl72, nodes: 4, fabric: {kind: rail_only, nodes_per_leaf: 72}", 4, 72 },
+    { "node: gb300-nvl72, nodes: 1", 4, 18 },
+    { "node: superpod-h100-256, nodes: 2", 16, 32 },
+    { "node: dgx-h100, nodes: 32", 8, 32 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    guint most_nics;
+
+    assert_int_equal (leaves_of (*state, rows[i].cluster, &most_nics), rows[i].n_leaves);
+    assert_int_equal (most_nics, rows[i].most_nics);
+  }
+}
+
 /* --- proximity --- */
 
 /* Two servers per leaf, four leaves per pod, 32 places. Same leaf: NIC, leaf, NIC; same pod: and a spine, a leaf;
@@ -417,6 +474,7 @@ main (void)
     cmocka_unit_test (pods_are_oversubscribed_one_to_seven),
     cmocka_unit_test (rails_meet_inside_nodes_only),
     cmocka_unit_test (forwarding_over_nvlink_takes_its_time),
+    cmocka_unit_test (rails_of_a_rack_are_those_of_its_trays),
     cmocka_unit_test (relays_of_nccl_cost_what_nvlink_carries),
     cmocka_unit_test (planes_are_apart),
     cmocka_unit_test (a_dragonfly_has_one_global_hop),

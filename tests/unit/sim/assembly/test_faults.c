@@ -273,6 +273,8 @@ keys_that_do_not_fit_are_refused (G_GNUC_UNUSED void **state)
 {
   assert_message (MACHINE, "faults: [{what: link, dead: true}]\n", "a link needs `from` and `to`");
   assert_message (MACHINE, "faults: [{what: nic, dead: true}]\n", "a nic needs a `name`");
+  assert_message ("cluster: {node: gb200-nvl72, nodes: 2}\n", "faults: [{what: rail, rail: 4, dead: true}]\n",
+                  "rail does not exist: boards of the nodes have 4 NICs, so rails are 0 to 3");
   assert_message (MACHINE, "faults: [{what: rail, dead: true}]\n", "a rail needs its number");
   assert_message (MACHINE, "faults: [{what: rail, rail: 0}]\n", "give rate, dead or latency");
   assert_message (MACHINE, "faults: [{what: rail, rail: 0, rate: 50%, dead: true}]\n",

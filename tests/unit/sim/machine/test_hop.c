@@ -301,6 +301,33 @@ other_rails_are_reached_by_nvlink (void **state)
   fab_hop_clear (&same);
 }
 
+/* GPU 5 is the second of tray 1. Bytes for the third GPU of another tray leave by the third NIC of tray 1: NCCL looks
+ * for the device number of the receiver on its own host. Those for a second GPU leave by its own NIC. As one node or as
+ * trays, a rack does the same. */
+static void
+other_rails_of_a_rack_are_reached_inside_the_tray (void **state)
+{
+  static const struct {
+    const char *cluster;
+    guint to;
+    const char *way;
+  } cases[] = {
+    { "node: gb200-nvl72, nodes: 2", 8 + 2, "gpu5>nvswitch nvswitch>gpu6 gpu6>cpu3 cpu3>nic6" },
+    { "node: gb200-nvl72, nodes: 2", 8 + 1, "gpu5>cpu2 cpu2>nic5" },
+    { "node: gb200-tray, nodes: 36", 8 + 2, "gpu1>nvswitch0 nvswitch0>gpu2 gpu2>cpu1 cpu1>nic2" },
+    { "node: gb200-tray, nodes: 36", 8 + 1, "gpu1>cpu0 cpu0>nic1" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabHop hop;
+    g_autofree char *text = ranks_text (*state, cases[i].cluster, 5, cases[i].to, &hop);
+
+    if (!g_str_has_prefix (text, cases[i].way))
+      fail_msg ("%s: %s", cases[i].cluster, text);
+    fab_hop_clear (&hop);
+  }
+}
+
 /* A GPU and a NIC per PCIe switch: with NIC 0 alone, GPU 1 has a host bridge between. */
 static void
 far_nics_are_reached_by_nvlink (void **state)
@@ -369,6 +396,7 @@ main (void)
     cmocka_unit_test (a_bridge_is_a_ceiling_for_reads),
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
     cmocka_unit_test (other_rails_are_reached_by_nvlink),
+    cmocka_unit_test (other_rails_of_a_rack_are_reached_inside_the_tray),
     cmocka_unit_test (far_nics_are_reached_by_nvlink),
     cmocka_unit_test (nics_that_cannot_read_gpus_are_staged),
     cmocka_unit_test (a_node_without_a_host_cannot_stage),
