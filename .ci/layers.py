@@ -105,7 +105,7 @@ SEES = {
     "assembly": "base config fabric net machine collective shortcut scenario",
     "cost": "base scenario assembly",
     "run": "base engine fabric result config net collective execution shortcut scenario assembly",
-    "verdict": "base engine fabric result config net collective execution scenario assembly run",
+    "verdict": "base cost engine fabric result config net collective execution scenario assembly run",
     "decision": "base fabric config result net machine collective execution scenario assembly run verdict",
     "study": "base reliability sharing result scenario cost run verdict decision",
 }

@@ -38,10 +38,16 @@ append_finding (GString *page, const char *label, const FabFinding *finding)
     append_wrapped (page, "", finding->advice);
 }
 
+/* What the step waits for is the verdict proper. */
 static const char *
-label_of (FabSeverity severity)
+label_of (const FabFinding *finding)
 {
-  return severity == FAB_FINDING_STOPS ? "stop" : severity == FAB_FINDING_WARNS ? "warning" : "verdict";
+  static const char *const labels[] = {
+    [FAB_FINDING_STOPS] = "stop", [FAB_FINDING_WARNS] = "warning", [FAB_FINDING_NOTES] = "note"
+  };
+
+  return finding->code >= FAB_FINDING_WAITS_FOR_COMPUTE ? "verdict"
+                                                        : labels[fab_finding_kind (finding)->severity];
 }
 
 /* Returns whether there was one. */
@@ -56,7 +62,7 @@ append_some (GString *page, const FabVerdict *verdict, gboolean is_stops)
 
     if ((severity == FAB_FINDING_STOPS) != is_stops)
       continue;
-    append_finding (page, label_of (severity), finding);
+    append_finding (page, label_of (finding), finding);
     is_any = TRUE;
   }
   return is_any;

@@ -138,6 +138,9 @@ fab_topo_picture_new (const FabScenario *scenario, const FabPlant *plant, const 
   self->tiers = tiers_of (cluster->graph);
   self->bisection = fab_bisection_of (cluster->graph, cluster->nics, cluster->n_nodes,
                                       cluster->nics_per_node);
+  self->verdict = fab_verdict_new ();
+  if (self->fabric != NULL)
+    fab_verdict_note_ports (self->verdict, scenario, cluster->graph);
   return self;
 }
 
@@ -149,6 +152,7 @@ fab_topo_picture_free (FabTopoPicture *self)
   fab_topo_fabric_free (self->fabric);
   fab_topo_units_free (self->units);
   fab_topology_free (self->topology);
+  fab_verdict_free (self->verdict);
   g_array_unref (self->across);
   g_array_unref (self->tiers);
   g_free (self);

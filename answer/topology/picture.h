@@ -10,6 +10,7 @@
 #include "sim/fabric/bisection.h"
 #include "sim/machine/topology.h"
 #include "sim/scenario/scenario.h"
+#include "sim/verdict/verdict.h"
 
 /* The switches of the fabric that share a name: "leaf", "spine". */
 typedef struct {
@@ -42,6 +43,7 @@ typedef struct {
   FabTopoFabric *fabric;  /* NULL: one node, or it is not to be shown */
   GArray *tiers;          /* FabTopoTier of the fabric, in order of their first switch */
   FabBisection bisection; /* of the fabric, when there are several nodes */
+  FabVerdict *verdict;    /* findings about the switches of the fabric, where it is shown */
 } FabTopoPicture;
 
 /* Of a scenario and what was built of it; both outlive the picture. (transfer full) */

@@ -245,6 +245,8 @@ topo_print_json (const FabTopoPicture *picture)
   add_matrix (json, topology);
   if (topology->cluster->n_nodes > 1)
     add_fabric (json, picture);
+  if (picture->fabric != NULL)
+    fab_verdict_add_json (picture->verdict, json, "verdict");
   fab_json_end (json);
   g_autofree char *text = fab_json_finish (json);
   g_print ("%s", text);

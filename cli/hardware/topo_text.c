@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/hardware/cmd_topo.h"
+#include "cli/verdict.h"
 #include "sim/base/units.h"
 
 enum { MAX_PAIRS = 16 };
@@ -245,7 +246,10 @@ print_fabric (const FabTopoPicture *picture)
            fab_plural (cluster->nics_per_node, "NIC", "NICs"));
   if (fabric->n_networks > 1)
     g_print ("%u networks that are connected only through nodes\n", fabric->n_networks);
-  if (fabric->has_rails)
+  if (fabric->has_rails && cluster->nics_per_board > 0)
+    g_print ("rails: NIC k of each board of %u NICs connects to a switch of rail k\n",
+             cluster->nics_per_board);
+  else if (fabric->has_rails)
     g_print ("rails: NIC k of a node connects to a switch of rail k\n");
   g_print ("\n");
   for (guint r = 0; r < fabric->rows->len; r++) {
@@ -275,6 +279,12 @@ fab_topo_print_text (const FabTopoPicture *picture)
     print_node (picture);
   if (picture->fabric != NULL)
     g_print ("\n");
-  if (picture->fabric != NULL)
+  if (picture->fabric != NULL) {
+    g_autoptr (GString) findings = g_string_new (NULL);
+
     print_fabric (picture);
+    if (fab_verdict_n (picture->verdict) > 0)
+      fab_cli_append_findings (findings, picture->verdict);
+    g_print ("%s", findings->str);
+  }
 }

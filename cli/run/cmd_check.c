@@ -14,7 +14,8 @@ static const FabUsage usage = {
       "built. It prints the scenario with every default and unit written out. If there are mistakes, it prints\n"
       "all of them and exits with 2.\n\n"
       "It warns where the fidelity is known to be wrong: colliding paths, incast, congestion that spreads. It\n"
-      "also warns where the job does not fit into memory, and says with which changes it does.",
+      "also warns where the job does not fit into memory, and says with which changes it does. Notes say which\n"
+      "fabric the node usually has, where none is given, and which switches are hardly used.",
   .examples = "  fabricast check scenarios/hello.yaml\n"
               "  fabricast check scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8\n",
   .min_rest = 1,
@@ -46,21 +47,48 @@ warn_of_fidelity (const char *path, const FabScenario *scenario, const FabSimula
   return doubts != NULL;
 }
 
-/* Warns of a job that needs more memory than its accelerators have, with what was tried and fits. */
 static void
-warn_of_memory (const FabScenario *scenario, const FabSimulation *simulation)
+print_finding (const FabFinding *finding)
 {
-  const FabMemoryTrying trying = { &fab_models, fab_cli_threads (), NULL };
-  g_autoptr (FabVerdict) verdict = fab_verdict_of_built (simulation);
-  G_GNUC_UNUSED g_autoptr (FabMemoryAdvice) advice = fab_advise_memory (scenario, simulation, &trying,
-                                                                        verdict);
-  const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_DOES_NOT_FIT);
-
-  if (finding == NULL)
-    return;
   g_autofree char *text = fab_cli_printable (finding->text);
   g_autofree char *what = fab_cli_printable (finding->advice != NULL ? finding->advice : "");
-  g_printerr ("fabricast check: warning: %s%s%s\n", text, *what != '\0' ? " " : "", what);
+
+  g_printerr ("fabricast check: %s: %s%s%s\n",
+              fab_finding_kind (finding)->severity == FAB_FINDING_NOTES ? "note" : "warning", text,
+              *what != '\0' ? " " : "", what);
+}
+
+/* Warns of a job that needs more memory than its accelerators have, with what was tried and fits, and of switches that
+ * are hardly used. */
+static void
+warn_of_machine (const FabScenario *scenario, const FabSimulation *simulation)
+{
+  static const FabFindingCode shown[] = { FAB_FINDING_DOES_NOT_FIT, FAB_FINDING_HALF_USED_SWITCHES,
+                                          FAB_FINDING_LONE_RAILS };
+  const FabMemoryTrying trying = { &fab_models, fab_cli_threads (), NULL };
+  g_autoptr (FabVerdict) verdict = fab_verdict_of_built (scenario, simulation);
+  G_GNUC_UNUSED g_autoptr (FabMemoryAdvice) advice = fab_advise_memory (scenario, simulation, &trying,
+                                                                        verdict);
+
+  for (guint i = 0; i < G_N_ELEMENTS (shown); i++)
+    if (fab_verdict_find (verdict, shown[i]) != NULL)
+      print_finding (fab_verdict_find (verdict, shown[i]));
+}
+
+/* What was left out and comes from the entry of the node. One node needs no fabric. */
+static void
+tell_of_usual_fabric (const FabScenario *scenario)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
+  const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), cluster->node);
+
+  if (MAX (cluster->nodes, cluster->places) < 2 || !cluster->has_usual_fabric)
+    return;
+  g_printerr ("fabricast check: note: cluster.fabric is left out, so it is %s, the usual fabric of %s",
+              cluster->fabric.info->name, node->name);
+  if (node->rails > 0)
+    g_printerr (" (%" G_GINT64_FORMAT " rails)", node->rails);
+  g_printerr ("\n");
 }
 
 static gboolean
@@ -73,8 +101,9 @@ check_scenario (const char *path, char **sets, gboolean is_quiet, GError **error
 
   if (simulation == NULL || !warn_of_fidelity (path, scenario, simulation, error))
     return FALSE;
-  warn_of_memory (scenario, simulation);
+  warn_of_machine (scenario, simulation);
   if (!is_quiet) {
+    tell_of_usual_fabric (scenario);
     g_autofree char *resolved = fab_scenario_resolved (scenario);
     g_print ("%s", resolved);
   }

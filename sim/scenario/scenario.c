@@ -174,6 +174,7 @@ check_cluster (Reading *self)
 
   if (node == NULL) /* reported as an unknown reference */
     return;
+  self->spec.cluster.has_usual_fabric = cluster->fabric.info == NULL;
   if (cluster->fabric.info == NULL)
     self->spec.cluster.fabric = node->fabric;
   if (cluster->route.info == NULL)

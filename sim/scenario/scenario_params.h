@@ -16,13 +16,14 @@ typedef struct {
   const char *nic;                   /* link entry of the NIC ports; NULL: the node's own */
   FabBytesPerS nic_rate_bytes_per_s; /* of those ports; 0: the entry's line rate */
   FabPower power_cap;                /* of one accelerator; a share of 1: none */
-  FabModelChoice fabric; /* FAB_MODEL_FABRIC; the node's usual one where the scenario says nothing */
-  FabModelChoice route;  /* FAB_MODEL_ROUTE; likewise */
-  gint64 places;         /* that the fabric has room for; 0: as many as nodes */
-  int placement;         /* FabPlacement */
-  gint64 place_stride;   /* for FAB_PLACEMENT_STRIDED */
-  const char *p2p, *gdr; /* a name of fab_reach_names; NULL: what the node can */
-  gboolean has_relays;   /* as in FabCluster */
+  FabModelChoice fabric;     /* FAB_MODEL_FABRIC; the node's usual one where the scenario says nothing */
+  gboolean has_usual_fabric; /* the scenario says nothing of it */
+  FabModelChoice route;      /* FAB_MODEL_ROUTE; as the fabric */
+  gint64 places;             /* that the fabric has room for; 0: as many as nodes */
+  int placement;             /* FabPlacement */
+  gint64 place_stride;       /* for FAB_PLACEMENT_STRIDED */
+  const char *p2p, *gdr;     /* a name of fab_reach_names; NULL: what the node can */
+  gboolean has_relays;       /* as in FabCluster */
   gboolean has_gds;
 } FabClusterSpec;
 

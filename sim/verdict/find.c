@@ -108,11 +108,12 @@ find_fit (FabVerdict *self, const FabSimulation *simulation)
 }
 
 FabVerdict *
-fab_verdict_of_built (const FabSimulation *simulation)
+fab_verdict_of_built (const FabScenario *scenario, const FabSimulation *simulation)
 {
   FabVerdict *self = fab_verdict_new ();
 
   find_fit (self, simulation);
+  fab_verdict_note_ports (self, scenario, fab_simulation_cluster (simulation)->graph);
   return self;
 }
 
@@ -285,7 +286,7 @@ FabVerdict *
 fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, const FabRegistry *registry,
                 GError **error)
 {
-  g_autoptr (FabVerdict) self = fab_verdict_of_built (simulation);
+  g_autoptr (FabVerdict) self = fab_verdict_of_built (scenario, simulation);
 
   fab_choice_find (self, simulation);
   find_sizes (self, fab_simulation_dag (simulation));

@@ -35,6 +35,11 @@ const FabFindingKind fab_finding_kinds[FAB_N_FINDING_CODES] = {
   [FAB_FINDING_FIDELITY_CHANNELS] = { "fidelity_channels", FAB_FINDING_WARNS,
                                       "Collectives with different numbers of channels share a link, and "
                                       "the fidelity does not simulate messages." },
+  [FAB_FINDING_HALF_USED_SWITCHES] = { "half_used_switches", FAB_FINDING_NOTES,
+                                       "Switches of the fabric use less than half of their ports, and fewer "
+                                       "switches would do." },
+  [FAB_FINDING_LONE_RAILS] = { "lone_rails", FAB_FINDING_NOTES,
+                               "Leaves of the fabric have one NIC each, so they join nothing." },
   [FAB_FINDING_WAITS_FOR_COMPUTE] = { "waits_for_compute", FAB_FINDING_NOTES,
                                       "Of all that was tried, faster computation shortens the step most." },
   [FAB_FINDING_WAITS_FOR_NETWORK] = { "waits_for_network", FAB_FINDING_NOTES,

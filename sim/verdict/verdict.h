@@ -35,6 +35,8 @@ typedef enum {
   FAB_FINDING_FIDELITY_INCAST,
   FAB_FINDING_FIDELITY_SPREADING,
   FAB_FINDING_FIDELITY_CHANNELS,
+  FAB_FINDING_HALF_USED_SWITCHES,
+  FAB_FINDING_LONE_RAILS,
   FAB_FINDING_WAITS_FOR_COMPUTE,
   FAB_FINDING_WAITS_FOR_NETWORK,
   FAB_FINDING_WAITS_FOR_STRAGGLER,
@@ -115,8 +117,12 @@ fab_finding_kind (const FabFinding *finding)
 FabVerdict *fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation,
                             const FabRegistry *registry, GError **error);
 
-/* The same for one that was only built: whether the job fits. (transfer full) */
-FabVerdict *fab_verdict_of_built (const FabSimulation *simulation);
+/* The same for one that was only built: whether the job fits, and how full the switches are. (transfer full) */
+FabVerdict *fab_verdict_of_built (const FabScenario *scenario, const FabSimulation *simulation);
+
+/* Adds FAB_FINDING_HALF_USED_SWITCHES and FAB_FINDING_LONE_RAILS, as far as this graph of the scenario's machine shows
+ * them (sim/cost/ports.h). */
+void fab_verdict_note_ports (FabVerdict *self, const FabScenario *scenario, const FabGraph *graph);
 
 /* What a job needs of the memory of the rank that needs most. */
 typedef struct {

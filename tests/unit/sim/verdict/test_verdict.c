@@ -216,6 +216,52 @@ a_slower_choice_is_named (G_GNUC_UNUSED void **state)
   assert_null (fab_verdict_find (asked, FAB_FINDING_CHOICE));
 }
 
+/* Of the machine alone: what was built, and not played. */
+static char *
+built_codes (const char *cluster, char **text)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD "cluster: {%s}\n" REDUCE ("1MB"), cluster);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  g_autoptr (FabVerdict) verdict = fab_verdict_of_built (play->scenario, play->simulation);
+
+  *text = g_strdup (fab_verdict_n (verdict) > 0 ? fab_verdict_at (verdict, 0)->text : "");
+  return fab_verdict_codes (verdict);
+}
+
+/* Nine nodes on eight leaves: 9 ports down and 9 up of 64. Their 72 NICs fit on three leaves and two spines. Eight
+ * nodes fit on one switch, whatever is drawn, and 32 fill the leaves. Of adapters whose switches have no known ports,
+ * and of fabrics with empty places, nothing is said. */
+static void
+leaves_that_are_half_empty_are_told (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cluster, *codes, *text;
+  } rows[] = {
+    { "node: dgx-h100, nodes: 9", "half_used_switches",
+      "8 leaves use 18 of 64 ports. The fabric has 10 switches, and 5 would join its 72 NICs without blocking." },
+    { "node: dgx-h100, nodes: 8", "", "" },
+    { "node: dgx-h100, nodes: 32", "", "" },
+    { "node: dgx-h100, nodes: 33", "half_used_switches;lone_rails",
+      "8 of 16 leaves use 2 of 64 ports. The fabric has 30 switches, and 14 would join its 264 NICs without "
+      "blocking." },
+    { "node: dgx-h100, nodes: 9, fabric: switch", "", "" },
+    { "node: gb200-nvl72, nodes: 4", "half_used_switches",
+      "4 of 12 leaves use 16 of 64 ports. The fabric has 17 switches, and 14 would join its 288 NICs without "
+      "blocking." },
+    { "node: dgx-h100, nodes: 9, fabric: {kind: rail, nodes_per_leaf: 1}", "half_used_switches;lone_rails",
+      "72 leaves use 2 of 64 ports. The fabric has 77 switches, and 5 would join its 72 NICs without blocking." },
+    { "node: dgx-h100, nodes: 9, places: 64", "", "" },
+    { "node: tpu-v5p-4, nodes: 9, fabric: rail", "", "" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = NULL, *codes = built_codes (rows[i].cluster, &text);
+
+    assert_string_equal (codes, rows[i].codes);
+    assert_string_equal (text, rows[i].text);
+  }
+}
+
 /* --- the list --- */
 
 static void
@@ -268,6 +314,7 @@ main (void)
     cmocka_unit_test (sizes_outside_the_measured_ones_are_extrapolated),
     cmocka_unit_test (a_fidelity_says_what_it_does_not_know),
     cmocka_unit_test (different_channels_on_a_link_are_told),
+    cmocka_unit_test (leaves_that_are_half_empty_are_told),
     cmocka_unit_test (findings_are_ordered_by_code),
   };
 
