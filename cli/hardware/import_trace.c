@@ -52,8 +52,8 @@ print_account (const FabTrace *trace, const FabTraceAccount *account)
     g_string_append_printf (page, "The trace does not give the size of %u %s.\n", account->n_without_size,
                             fab_plural (account->n_without_size, "collective", "collectives"));
   if (account->n_left_out > 0)
-    g_string_append_printf (page, "Left out: %u %s that no step of the profiler launched.\n",
-                            account->n_left_out, fab_plural (account->n_left_out, "operation", "operations"));
+    g_string_append_printf (page, "Left out: %u %s that no step launched.\n", account->n_left_out,
+                            fab_plural (account->n_left_out, "operation", "operations"));
   fab_terminal_print_page (page->str);
 }
 

@@ -247,6 +247,17 @@ event_times (FabFileJson *json, FabTracedRank *rank, const Event *event, FabTime
   return TRUE;
 }
 
+static gboolean
+add_optimizer_step (FabTracedRank *rank, FabFileJson *json, const Event *event)
+{
+  FabTraceStep step = { 0 };
+
+  if (!event_times (json, rank, event, &step.start_ps, &step.end_ps))
+    return FALSE;
+  g_array_append_val (rank->optimizer_steps, step);
+  return TRUE;
+}
+
 static gint32
 add_comm (FabTrace *trace, FabTracedRank *rank, const Event *event)
 {
@@ -404,6 +415,16 @@ add_launch (FabTracedRank *rank, FabFileJson *json, const Event *event)
   return TRUE;
 }
 
+/* Calls of a runtime or a driver: "cuda_runtime", "cuda_driver", "hip_runtime", "xpu_runtime"; "Runtime" in old
+ * files. */
+static gboolean
+is_launch (const char *category)
+{
+  return g_ascii_strncasecmp (category, "cuda", 4) == 0 || g_ascii_strncasecmp (category, "hip", 3) == 0
+      || g_ascii_strcasecmp (category, "Runtime") == 0 || g_str_has_suffix (category, "_runtime")
+      || g_str_has_suffix (category, "_driver");
+}
+
 static gboolean
 add_event (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, const Event *event)
 {
@@ -426,12 +447,10 @@ add_event (FabTrace *trace, FabTracedRank *rank, FabFileJson *json, const Event 
   }
   if (g_str_has_prefix (event->name, "Optimizer.step#")
       && g_ascii_strcasecmp (category, "user_annotation") == 0)
-    rank->n_optimizer_steps++;
+    return add_optimizer_step (rank, json, event);
   if ((is_call (event->name) || is_operator (event->name)) && event->elements > 0)
     return g_ascii_strcasecmp (category, "gpu_user_annotation") == 0 || add_call (rank, json, event);
-  if (event->correlation >= 0
-      && (g_ascii_strncasecmp (category, "cuda", 4) == 0 || g_ascii_strcasecmp (category, "Runtime") == 0
-          || g_ascii_strncasecmp (category, "hip", 3) == 0))
+  if (event->correlation >= 0 && is_launch (category))
     return add_launch (rank, json, event);
   return TRUE;
 }

@@ -32,6 +32,8 @@ gboolean fab_trace_graph_attributes (FabFileJson *json, FabTraceGraphCall *call)
 gboolean fab_trace_graph_comm (FabTrace *trace, const FabTraceGraphCall *call, FabTraceComm *comm);
 /* FALSE: the launch is not in the trace. */
 gboolean fab_trace_launch_of (const FabTracedRank *rank, const FabTraceOp *op, FabTimePs *at_ps);
+/* Gives every operation of a rank its step, and sorts the steps. Operations and launches are sorted already. */
+void fab_trace_find_steps (FabTrace *trace, FabTracedRank *rank);
 /* Gives timed ranks the sizes of their collectives from execution traces of the same ranks, and drops these. */
 void fab_trace_join (FabTrace *trace);
 /* Reads the nodes of a graph in JSON. */

@@ -24,6 +24,7 @@ rank_free (gpointer data)
   g_array_unref (self->works);
   g_array_unref (self->calls);
   g_array_unref (self->steps);
+  g_array_unref (self->optimizer_steps);
   g_array_unref (self->comms);
   g_array_unref (self->nodes);
   g_array_unref (self->deps);
@@ -68,6 +69,7 @@ fab_trace_add_rank (FabTrace *self, const char *source)
   rank->works = g_array_new (FALSE, FALSE, sizeof (FabTraceWork));
   rank->calls = g_array_new (FALSE, FALSE, sizeof (FabTraceCall));
   rank->steps = g_array_new (FALSE, FALSE, sizeof (FabTraceStep));
+  rank->optimizer_steps = g_array_new (FALSE, FALSE, sizeof (FabTraceStep));
   rank->comms = g_array_new (FALSE, FALSE, sizeof (FabTraceComm));
   rank->nodes = g_array_new (FALSE, FALSE, sizeof (FabTraceNode));
   rank->deps = g_array_new (FALSE, FALSE, sizeof (guint64));
@@ -283,33 +285,6 @@ compare_launches (gconstpointer a, gconstpointer b)
 }
 
 static gint
-compare_steps (gconstpointer a, gconstpointer b)
-{
-  const FabTraceStep *left = a, *right = b;
-
-  return left->start_ps < right->start_ps ? -1 : left->start_ps > right->start_ps;
-}
-
-/* Index of the step in which `at_ps` lies, or -1. */
-static gint32
-step_at (const FabTracedRank *rank, FabTimePs at_ps)
-{
-  guint low = 0, high = rank->steps->len;
-
-  while (low < high) {
-    guint middle = (low + high) / 2;
-
-    if (g_array_index (rank->steps, FabTraceStep, middle).start_ps <= at_ps)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == 0 || at_ps >= g_array_index (rank->steps, FabTraceStep, low - 1).end_ps)
-    return -1;
-  return (gint32) low - 1;
-}
-
-static gint
 compare_calls (gconstpointer a, gconstpointer b)
 {
   const FabTraceCall *left = a, *right = b;
@@ -403,28 +378,14 @@ find_sizes (FabTracedRank *rank)
   }
 }
 
-/* A kernel is of the step that launched it; without its launch, of the step in whose time it starts. */
 static void
-find_steps (FabTracedRank *rank)
-{
-  for (guint i = 0; i < rank->ops->len; i++) {
-    FabTraceOp *op = &g_array_index (rank->ops, FabTraceOp, i);
-    FabTimePs at_ps;
-
-    op->step = step_at (rank, fab_trace_launch_of (rank, op, &at_ps) ? at_ps : op->start_ps);
-  }
-}
-
-static void
-finish_rank (gpointer data, gpointer unused G_GNUC_UNUSED)
+finish_rank (gpointer data, gpointer trace)
 {
   FabTracedRank *rank = data;
 
   sort_ops (rank->ops);
   g_array_sort (rank->launches, compare_launches);
-  g_array_sort (rank->steps, compare_steps);
-  if (rank->steps->len > 0)
-    find_steps (rank);
+  fab_trace_find_steps (trace, rank);
   g_array_sort (rank->calls, compare_calls);
   find_sizes (rank);
 }
@@ -457,6 +418,7 @@ forget_launches (gpointer data, gpointer unused G_GNUC_UNUSED)
   set_issue (rank);
   g_array_set_size (rank->launches, 0);
   g_array_set_size (rank->calls, 0);
+  g_array_set_size (rank->optimizer_steps, 0);
 }
 
 static gint
@@ -538,7 +500,7 @@ fab_trace_finish (FabTrace *self, GError **error)
 {
   gint64 next = 0;
 
-  g_ptr_array_foreach (self->ranks, finish_rank, NULL);
+  g_ptr_array_foreach (self->ranks, finish_rank, self);
   fab_trace_join (self);
   fab_trace_count_communicators (self);
   g_ptr_array_foreach (self->ranks, forget_launches, NULL);

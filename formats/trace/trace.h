@@ -34,7 +34,7 @@ typedef struct {
   guint32 stream;
   guint32 kind; /* FabTraceKind */
   gint32 comm;  /* index in `comms`; -1: no communication */
-  gint32 step;  /* index in `steps` of the one that launched it; -1: none did */
+  gint32 step;  /* index in `steps` of the one that launched it; -1: none did, or there are no steps */
   gint64
       external; /* number of the operator that launched it, as in FabTraceWork; -1: the trace does not say */
 } FabTraceOp;
@@ -95,7 +95,7 @@ typedef struct {
   GArray *calls;           /* FabTraceCall, by start then; freed likewise */
   GArray *steps;           /* FabTraceStep, by start then */
   GArray *works;           /* FabTraceWork, as they are read */
-  guint n_optimizer_steps; /* that the profiler marked; they end steps where there are no marks of steps */
+  GArray *optimizer_steps; /* FabTraceStep that the profiler marked, without numbers; freed likewise */
   FabTimePs issue_ps;      /* median time between two launches of the host; 0: not known */
   GArray *comms;           /* FabTraceComm */
   GArray *nodes;           /* FabTraceNode */

@@ -50,6 +50,58 @@ class Measured(CliTest):
         self.assertEqual(us, {"duration_ps": 100, "compute_ps": 60, "comm_ps": 30, "overlapped_ps": 10, "exposed_ps": 20,
                               "idle_ps": 20})
 
+    @staticmethod
+    def lagging(n_steps, us, before=0):
+        """Steps of two kernels of `us` each, which the host gives in 20 us each; `before` kernels were given earlier. The launches
+        of kernels on stream 20 are not recorded."""
+        events, now_us, number = [], 0, 100
+        for _ in range(before):
+            events.append(event("gemm", now_us, us, correlation=number))
+            now_us, number = now_us + us, number + 1
+        for step in range(n_steps):
+            for stream in (7, 20):
+                if stream == 7:
+                    events.append(event("cudaLaunchKernel", 20 * step + 5, 1, 1, "cuda_runtime", correlation=number))
+                events.append(event("gemm", now_us, us, stream, correlation=number))
+                now_us, number = now_us + us, number + 1
+        return events
+
+    def steps_us(self, name):
+        return [row["duration_ps"] / 10 ** 6 for row in self.times(name)]
+
+    def test_gpu_runs_behind_the_host(self):
+        """A step is what its launches caused: the GPU runs steps behind the host, and three kernels are left from before."""
+        marks = [event(f"ProfilerStep#{5 + step}", 20 * step, 19, 1, "user_annotation") for step in range(4)]
+        self.put("lag.json", marks + self.lagging(4, 10000, before=3))
+        text = self.good("import", "trace", "lag.json")
+        self.assertIn("lag.json: 3 operations ran before the first one of their stream whose launch was recorded", text)
+        self.assertIn("Left out: 3 operations that no step launched", text)
+        self.assertEqual(self.steps_us("lag.json"), [20000] * 4)
+
+    def test_what_was_left_from_before_without_marks(self):
+        self.put("lag.json", self.lagging(2, 10000, before=3))
+        self.assertEqual(self.steps_us("lag.json"), [40000])
+        self.put("all.json", self.lagging(2, 10000))
+        self.assertEqual(self.steps_us("all.json"), [40000])
+
+    def test_the_optimizer_ends_steps(self):
+        """Two optimizers end each step; the recording began within a step, and what follows the last mark is no step."""
+        marks = [event("Optimizer.step#AdamW.step", 20 * step + first, 1, 1, "user_annotation")
+                 for step in range(3) for first in (14, 16)]
+        self.put("opt.json", marks + self.lagging(4, 100))
+        text = self.good("import", "trace", "opt.json")
+        self.assertIn("opt.json: the profiler marked no steps, so that the optimizer's 3 steps end them", text)
+        self.assertEqual(self.steps_us("opt.json"), [200] * 3)
+        late = [event("gemm", 0, 100, correlation=1), event("cudaLaunchKernel", 0, 1, 1, "cuda_runtime", correlation=1)]
+        begun = [event("Optimizer.step#AdamW.step", 2, 1, 1, "user_annotation")]
+        for k in range(20):
+            late += [event("gemm", 200 + 100 * k, 100, correlation=10 + k),
+                     event("cudaLaunchKernel", 10 + k, 1, 1, "cuda_runtime", correlation=10 + k)]
+        begun += [event("Optimizer.step#AdamW.step", at, 1, 1, "user_annotation") for at in (19, 29)]
+        self.put("part.json", late + begun)
+        self.assertIn("the first one began before the recording and is left out", self.good("import", "trace", "part.json"))
+        self.assertEqual(self.steps_us("part.json"), [1000, 1000])
+
     def test_two_ranks_by_hand(self):
         """Rank 1 comes 15 us later, and its clock is 1000 us ahead."""
         os.mkdir(self.path("two"))

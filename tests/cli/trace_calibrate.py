@@ -30,7 +30,7 @@ class Profile:
         self.now_us += us + SHORT_GAP_US
 
     def optimizer_step(self):
-        self.events.append({"ph": "X", "cat": "user_annotation", "name": "Optimizer.step#AdamW.step", "ts": self.now_us, "dur": 1,
+        self.events.append({"ph": "X", "cat": "user_annotation", "name": "Optimizer.step#AdamW.step", "ts": self.host_us - 1, "dur": 1,
                             "tid": 1, "args": {}})
 
     def text(self):

@@ -68,17 +68,27 @@ median_ps (GArray *times_ps)
                            : 0;
 }
 
+/* Kernels of no step are left out, as in all that is said of steps. */
+static gboolean
+is_of_a_step (const FabTracedRank *rank, const FabTraceOp *op)
+{
+  return rank->steps->len == 0 || op->step >= 0;
+}
+
 static void
 add_gaps (FabTraceKernels *self, const FabTracedRank *rank)
 {
   g_autoptr (GArray) short_ps = g_array_new (FALSE, FALSE, sizeof (FabTimePs));
   FabTimePs first_ps = 0, end_ps = 0;
+  gboolean is_first = TRUE;
 
   for (guint i = 0; i < rank->ops->len; i++) {
     const FabTraceOp *op = &g_array_index (rank->ops, FabTraceOp, i);
     FabTimePs gap_ps = op->start_ps - end_ps;
 
-    if (i == 0)
+    if (!is_of_a_step (rank, op))
+      continue;
+    if (is_first)
       first_ps = end_ps = op->start_ps;
     else if (gap_ps > 0) {
       self->gaps_s += fab_ps_to_seconds (gap_ps);
@@ -87,6 +97,7 @@ add_gaps (FabTraceKernels *self, const FabTracedRank *rank)
       else
         g_array_append_val (short_ps, gap_ps);
     }
+    is_first = FALSE;
     end_ps = MAX (end_ps, op->end_ps);
   }
   self->span_s = fab_ps_to_seconds (end_ps - first_ps);
@@ -203,7 +214,8 @@ add_shapes (FabTraceKernels *self, const FabTracedRank *rank)
     FabTraceWork wanted = { .external = op->external };
     guint at;
 
-    if (op->external < 0 || !g_array_binary_search (works, &wanted, compare_works, &at))
+    if (!is_of_a_step (rank, op) || op->external < 0
+        || !g_array_binary_search (works, &wanted, compare_works, &at))
       continue;
     gboolean is_attention = g_array_index (works, FabTraceWork, at).is_attention;
     if (class_of (op) != (is_attention ? FAB_TRACE_ATTENTION : FAB_TRACE_PRODUCT))
@@ -255,14 +267,14 @@ fab_trace_kernels_new (const FabTrace *trace, guint n_steps, GError **error)
     return NULL;
   }
   self->series = g_ptr_array_new_with_free_func (fab_measured_series_free);
-  self->n_steps = n_steps > 0          ? n_steps
-                : rank->steps->len > 0 ? rank->steps->len
-                                       : MAX (rank->n_optimizer_steps, 1);
-  self->n_kernels = rank->ops->len;
+  self->n_steps = n_steps > 0 ? n_steps : MAX (rank->steps->len, 1);
   for (guint i = 0; i < rank->ops->len; i++) {
     const FabTraceOp *op = &g_array_index (rank->ops, FabTraceOp, i);
     FabTraceClass its_class = class_of (op);
 
+    if (!is_of_a_step (rank, op))
+      continue;
+    self->n_kernels++;
     self->n_of[its_class]++;
     self->seconds_of[its_class] += fab_ps_to_seconds (op->end_ps - op->start_ps);
   }
