@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hwloc_xml.c - hwloc's XML (`lstopo --of xml`), version 2 and later.
+/* hwloc_xml.c - hwloc's XML (`lstopo --of xml`), version 1 and later.
  *
- * Packages hold host bridges (Bridge of bridge_type 0-1), these hold PCI bridges (1-1) and devices. hwloc shows
- * every port, so going down from a host bridge it is root port, upstream port, downstream port, ...: every second one
- * is a switch, as NCCL counts too. A device that hangs above all packages belongs to the first.
+ * Host bridges (Bridge of bridge_type 0-1) hold PCI bridges (1-1) and devices. hwloc shows every port, so going down
+ * from a host bridge it is root port, upstream port, downstream port, ...: every second one is a switch, as NCCL counts
+ * too. With --no-bridges devices are there alone. From version 2 on packages hold host bridges; version 1 has them
+ * beside the package, below the NUMA node or the group that holds both. What hangs above several packages belongs to
+ * the first.
  */
 #include <string.h>
 
@@ -13,8 +15,10 @@
 typedef struct {
   FabImportedMachine *machine;
   const FabFileText *file;
-  GPtrArray *gpus;   /* FabXml */
-  GArray *gpu_parts; /* guint, as gpus */
+  GPtrArray *gpus;     /* FabXml, in the order of the file */
+  GArray *gpu_parts;   /* guint: index in `machine` of each of `gpus` */
+  GHashTable *hosts;   /* package (FabXml; the root where there is none): part + 1 */
+  gboolean is_any_amd; /* AMD's graphics cards count, since there is no other GPU */
 } Reader;
 
 static gboolean
@@ -34,14 +38,33 @@ hex_after (const FabXml *device, char mark, guint length)
   return digits && g_ascii_string_to_unsigned (digits, 16, 0, G_MAXUINT, &value, NULL) ? (guint) value : 0;
 }
 
-/* Accepts display and compute cards of NVIDIA and AMD, not the graphics of a management controller. */
-static gboolean
-is_gpu (const FabXml *object)
+/* Returns the operating system's device below a PCI device whose name is `prefix` and a number, or NULL. */
+static const FabXml *
+os_device (const FabXml *object, const char *prefix)
 {
-  guint class = hex_after (object, '\0', 4) >> 8, vendor = hex_after (object, '[', 4);
+  for (guint i = 0; i < object->children->len; i++) {
+    const FabXml *child = g_ptr_array_index (object->children, i);
+    const char *name = is_type (child, "OSDev") ? fab_xml_get (child, "name") : NULL;
 
-  return is_type (object, "PCIDev") && (class == 0x03 || class == 0x12)
-      && (vendor == 0x10de || (vendor == 0x1002 && (class == 0x12 || hex_after (object, '\0', 4) == 0x0380)));
+    if (name && g_str_has_prefix (name, prefix) && g_ascii_isdigit (name[strlen (prefix)]))
+      return child;
+  }
+  return NULL;
+}
+
+/* Display and compute cards of NVIDIA and AMD, not the graphics of a management controller or of a processor: AMD's
+ * display class counts where the id is in the table or ROCm knows the card. */
+static gboolean
+is_gpu (const Reader *reader, const FabXml *object)
+{
+  guint type = hex_after (object, '\0', 4), class = type >> 8, vendor = hex_after (object, '[', 4);
+
+  if (!is_type (object, "PCIDev") || (class != 0x03 && class != 0x12))
+    return FALSE;
+  if (vendor != 0x1002)
+    return vendor == 0x10de;
+  return class == 0x12 || type == 0x0380 || reader->is_any_amd
+      || fab_known_device (vendor, hex_after (object, ':', 4)) != NULL || os_device (object, "rsmi") != NULL;
 }
 
 /* Returns the OpenFabrics device of a NIC ("mlx5_0"); NULL for a plain network card. From hwloc 3 on osdev_type is a
@@ -61,12 +84,12 @@ fabrics_device (const FabXml *object)
 }
 
 static gboolean
-holds_device (const FabXml *object)
+holds_device (const Reader *reader, const FabXml *object)
 {
-  if (is_gpu (object) || fabrics_device (object))
+  if (is_gpu (reader, object) || fabrics_device (object))
     return TRUE;
   for (guint i = 0; i < object->children->len; i++)
-    if (holds_device (g_ptr_array_index (object->children, i)))
+    if (holds_device (reader, g_ptr_array_index (object->children, i)))
       return TRUE;
   return FALSE;
 }
@@ -74,7 +97,7 @@ holds_device (const FabXml *object)
 static void
 collect_gpus (Reader *reader, const FabXml *object)
 {
-  if (is_gpu (object))
+  if (is_gpu (reader, object))
     g_ptr_array_add (reader->gpus, (gpointer) object);
   for (guint i = 0; i < object->children->len; i++)
     collect_gpus (reader, g_ptr_array_index (object->children, i));
@@ -105,6 +128,16 @@ link_of (Reader *reader, const FabXml *device)
   return fab_known_pcie (reader->machine, device->line, generation, 16);
 }
 
+/* ROCm's number of a GPU, by which the file names its peers. */
+static guint
+gpu_order (const FabXml *gpu)
+{
+  const FabXml *device = os_device (gpu, "rsmi");
+
+  return device ? (guint) g_ascii_strtoull (fab_xml_get (device, "name") + strlen ("rsmi"), NULL, 10)
+                : G_MAXUINT;
+}
+
 static void add_below (Reader *reader, const FabXml *object, guint parent, guint n_bridges);
 
 static void
@@ -113,11 +146,11 @@ add_object (Reader *reader, const FabXml *object, guint parent, guint n_bridges)
   FabImportedMachine *machine = reader->machine;
   guint part;
 
-  if (!holds_device (object))
+  if (!holds_device (reader, object))
     return;
-  if (is_gpu (object)) {
+  if (is_gpu (reader, object)) {
     part = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_GPU, parent, link_of (reader, object),
-                                     G_MAXUINT);
+                                     gpu_order (object));
     g_array_append_val (reader->gpu_parts, part);
   } else if (fabrics_device (object)) {
     fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, parent, link_of (reader, object), G_MAXUINT);
@@ -143,33 +176,121 @@ is_host_bridge (const FabXml *object)
   return is_type (object, "Bridge") && g_strcmp0 (fab_xml_get (object, "bridge_type"), "0-1") == 0;
 }
 
-static guint
-count_host_bridges (const FabXml *object)
+/* Before version 1.11 a package was called Socket. */
+static gboolean
+is_package (const FabXml *object)
 {
-  guint n = is_host_bridge (object) && holds_device (object);
-
-  for (guint i = 0; i < object->children->len; i++)
-    n += count_host_bridges (g_ptr_array_index (object->children, i));
-  return n;
+  return is_type (object, "Package") || is_type (object, "Socket");
 }
 
-/* Adds host bridges as vertices only where a host has several: their devices are then NODE apart. */
+/* Returns the first object below, or itself, that is a package; NULL: none. *n counts all. */
+static const FabXml *
+find_package (const FabXml *object, guint *n)
+{
+  const FabXml *first = is_package (object) ? object : NULL;
+
+  *n += first != NULL;
+  for (guint i = 0; i < object->children->len; i++) {
+    const FabXml *found = find_package (g_ptr_array_index (object->children, i), n);
+    first = first ? first : found;
+  }
+  return first;
+}
+
+/* The package to which what hangs at `object` belongs: the one that holds it, or the first one of the smallest object
+ * that holds both. NULL: the file has no packages. */
+static const FabXml *
+package_of (const FabXml *object)
+{
+  const FabXml *package = NULL;
+  guint n = 0;
+
+  for (const FabXml *above = object->parent; above != NULL && package == NULL; above = above->parent)
+    package = is_package (above) ? above : find_package (above, &n);
+  return package;
+}
+
+/* Calls `take` with the uppermost bridges and devices that hold GPUs or NICs, in the order of the file. */
 static void
-add_host_bridges (Reader *reader, const FabXml *object, guint host, gboolean are_vertices)
+walk_trees (Reader *reader, const FabXml *object,
+            void (*take) (Reader *reader, const FabXml *tree, gpointer data), gpointer data)
 {
   for (guint i = 0; i < object->children->len; i++) {
     const FabXml *child = g_ptr_array_index (object->children, i);
 
-    if (is_host_bridge (child) && holds_device (child)) {
-      guint generation = fab_known_accelerator (reader->machine->accelerator)->pcie_generation;
-      guint above = are_vertices ? fab_imported_machine_add (
-                        reader->machine, FAB_IMPORTED_MACHINE_BRIDGE, host,
-                        fab_known_pcie (reader->machine, child->line, generation, 16), G_MAXUINT)
-                                 : host;
-      add_below (reader, child, above, 0);
-    } else if (!is_type (child, "Package"))
-      add_host_bridges (reader, child, host, are_vertices);
+    if (!is_type (child, "Bridge") && !is_type (child, "PCIDev"))
+      walk_trees (reader, child, take, data);
+    else if (holds_device (reader, child))
+      take (reader, child, data);
   }
+}
+
+/* Hosts are numbered in the order of their packages. */
+static void
+add_hosts (Reader *reader, const FabXml *object, GHashTable *wanted)
+{
+  if (g_hash_table_contains (wanted, object)) {
+    guint host = fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_HOST,
+                                           FAB_IMPORTED_MACHINE_NO_PARENT, NULL, G_MAXUINT);
+    g_hash_table_insert (reader->hosts, (gpointer) object, GUINT_TO_POINTER (host + 1));
+  }
+  for (guint i = 0; i < object->children->len; i++)
+    add_hosts (reader, g_ptr_array_index (object->children, i), wanted);
+}
+
+typedef struct {
+  const FabXml *root;
+  GHashTable *n_bridges; /* package, or root: how many host bridges with devices it has */
+} Trees;
+
+static const FabXml *
+owner_of (const Trees *trees, const FabXml *tree)
+{
+  const FabXml *package = package_of (tree);
+
+  return package ? package : trees->root;
+}
+
+static void
+count_tree (Reader *reader G_GNUC_UNUSED, const FabXml *tree, gpointer data)
+{
+  Trees *trees = data;
+  gpointer owner = (gpointer) owner_of (trees, tree);
+  guint n = GPOINTER_TO_UINT (g_hash_table_lookup (trees->n_bridges, owner));
+
+  g_hash_table_insert (trees->n_bridges, owner, GUINT_TO_POINTER (n + is_host_bridge (tree)));
+}
+
+/* Host bridges are vertices only where a host has several: their devices are then NODE apart. */
+static void
+add_tree (Reader *reader, const FabXml *tree, gpointer data)
+{
+  Trees *trees = data;
+  gconstpointer owner = owner_of (trees, tree);
+  guint host = GPOINTER_TO_UINT (g_hash_table_lookup (reader->hosts, owner)) - 1;
+
+  if (!is_host_bridge (tree)) {
+    add_object (reader, tree, host, 0);
+    return;
+  }
+  if (GPOINTER_TO_UINT (g_hash_table_lookup (trees->n_bridges, owner)) > 1) {
+    guint generation = fab_known_accelerator (reader->machine->accelerator)->pcie_generation;
+
+    host = fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_BRIDGE, host,
+                                     fab_known_pcie (reader->machine, tree->line, generation, 16), G_MAXUINT);
+  }
+  add_below (reader, tree, host, 0);
+}
+
+static void
+add_trees (Reader *reader, const FabXml *root)
+{
+  g_autoptr (GHashTable) n_bridges = g_hash_table_new (NULL, NULL);
+  Trees trees = { .root = root, .n_bridges = n_bridges };
+
+  walk_trees (reader, root, count_tree, &trees);
+  add_hosts (reader, root, n_bridges);
+  walk_trees (reader, root, add_tree, &trees);
 }
 
 static const FabXml *
@@ -183,37 +304,6 @@ find_type (const FabXml *object, const char *type)
       return found;
   }
   return NULL;
-}
-
-static void
-add_packages (Reader *reader, const FabXml *object)
-{
-  if (is_type (object, "Package") && holds_device (object)) {
-    guint host = fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_HOST,
-                                           FAB_IMPORTED_MACHINE_NO_PARENT, NULL, G_MAXUINT);
-    add_host_bridges (reader, object, host, count_host_bridges (object) > 1);
-    return;
-  }
-  for (guint i = 0; i < object->children->len; i++)
-    add_packages (reader, g_ptr_array_index (object->children, i));
-}
-
-/* Adds the bridges beside the packages: the machine has one package, or does not say which package they belong to. */
-static void
-add_outside (Reader *reader, const FabXml *machine)
-{
-  guint n_inside = 0, n = count_host_bridges (machine);
-
-  for (guint i = 0; i < machine->children->len; i++)
-    if (find_type (g_ptr_array_index (machine->children, i), "Package"))
-      n_inside += count_host_bridges (g_ptr_array_index (machine->children, i));
-  if (n == n_inside)
-    return;
-  guint host = fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST) > 0
-                 ? 0
-                 : fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_HOST,
-                                             FAB_IMPORTED_MACHINE_NO_PARENT, NULL, G_MAXUINT);
-  add_host_bridges (reader, machine, host, n - n_inside > 1);
 }
 
 static const char *
@@ -233,25 +323,171 @@ choose_accelerator (Reader *reader)
   FabImportedMachine *machine = reader->machine;
   const FabXml *gpu = g_ptr_array_index (reader->gpus, 0);
   guint vendor = hex_after (gpu, '[', 4), device = hex_after (gpu, ':', 4);
-  const char *name = fab_known_pci (vendor, device);
 
-  if (machine->accelerator)
+  if (machine->accelerator || fab_known_accelerator_by_pci (machine, gpu->line, vendor, device))
     return;
-  if (name)
-    fab_imported_machine_read (machine, gpu->line, "accelerator: %s, by its PCI id %04x:%04x", name, vendor,
-                               device);
-  else {
-    name = vendor == 0x1002 ? "mi50" : "l40s";
-    fab_imported_machine_infer (machine, gpu->line,
-                                "accelerator: %s stands in for PCI id %04x:%04x, which is not in the table; "
-                                "--accelerator names another",
-                                name, vendor, device);
+  machine->accelerator = vendor == 0x1002 ? "mi50" : "l40s";
+  fab_imported_machine_infer (machine, gpu->line,
+                              "accelerator: %s stands in for PCI id %04x:%04x, which is not in the table; "
+                              "--accelerator names another",
+                              machine->accelerator, vendor, device);
+}
+
+/* --- xGMI: "XGMIPeers" of a GPU names those of its hive; the matrix "XGMIHops" says which of them are beside it --- */
+
+/* Reads the numbers of all elements `name` of a matrix, in order. (transfer full) */
+static GArray *
+numbers_of (const FabXml *matrix, const char *name)
+{
+  GArray *numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+
+  for (guint i = 0; i < matrix->children->len; i++) {
+    const FabXml *child = g_ptr_array_index (matrix->children, i);
+    g_auto (GStrv) words = fab_xml_is (child, name) ? g_strsplit_set (fab_xml_text (child), " \t\r\n", -1)
+                                                    : NULL;
+
+    for (guint k = 0; words && words[k]; k++)
+      if (words[k][0] != '\0') {
+        guint64 value = g_ascii_strtoull (words[k], NULL, 10);
+        g_array_append_val (numbers, value);
+      }
   }
-  machine->accelerator = name;
+  return numbers;
+}
+
+static const FabXml *
+find_matrix (const FabXml *topology, const char *name)
+{
+  for (guint i = 0; i < topology->children->len; i++) {
+    const FabXml *child = g_ptr_array_index (topology->children, i);
+
+    if (fab_xml_is (child, "distances2") && g_strcmp0 (fab_xml_get (child, "name"), name) == 0)
+      return child;
+  }
+  return NULL;
+}
+
+/* Index among `gpus` of the one with this ROCm device; G_MAXUINT: none. */
+static guint
+gpu_with (const Reader *reader, const char *key, const char *value)
+{
+  for (guint i = 0; i < reader->gpus->len; i++) {
+    const FabXml *device = os_device (g_ptr_array_index (reader->gpus, i), "rsmi");
+
+    if (device && g_strcmp0 (fab_xml_get (device, key), value) == 0)
+      return i;
+  }
+  return G_MAXUINT;
 }
 
 static void
-choose_port (Reader *reader)
+wire (gboolean *wired, guint n, guint i, guint j, gboolean is_wired)
+{
+  if (i < n && j < n && i != j)
+    wired[i * n + j] = wired[j * n + i] = is_wired;
+}
+
+static gboolean
+read_peers (const Reader *reader, gboolean *wired)
+{
+  gboolean has_peers = FALSE;
+  guint n = reader->gpus->len;
+
+  for (guint i = 0; i < n; i++) {
+    const char *peers = info (os_device (g_ptr_array_index (reader->gpus, i), "rsmi"), "XGMIPeers");
+    g_auto (GStrv) names = peers ? g_strsplit (peers, " ", -1) : NULL;
+
+    for (guint k = 0; names && names[k]; k++) {
+      guint j = names[k][0] ? gpu_with (reader, "name", names[k]) : G_MAXUINT;
+
+      wire (wired, n, i, j, TRUE);
+      has_peers |= j < n && i != j;
+    }
+  }
+  return has_peers;
+}
+
+/* Keeps the peers that are one hop apart. */
+static void
+read_hops (const Reader *reader, const FabXml *topology, gboolean *wired)
+{
+  const FabXml *matrix = find_matrix (topology, "XGMIHops");
+  g_autoptr (GArray) indexes = matrix ? numbers_of (matrix, "indexes") : NULL;
+  g_autoptr (GArray) hops = matrix ? numbers_of (matrix, "u64values") : NULL;
+  guint n = indexes ? indexes->len : 0;
+
+  if (hops == NULL || hops->len != n * n || n > FAB_IMPORT_MAX_GPUS)
+    return;
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < n; j++) {
+      g_autofree char *from = g_strdup_printf ("%" G_GUINT64_FORMAT, g_array_index (indexes, guint64, i));
+      g_autofree char *to = g_strdup_printf ("%" G_GUINT64_FORMAT, g_array_index (indexes, guint64, j));
+
+      if (g_array_index (hops, guint64, i * n + j) > 1)
+        wire (wired, reader->gpus->len, gpu_with (reader, "gp_index", from),
+              gpu_with (reader, "gp_index", to), FALSE);
+    }
+}
+
+/* Sorts wires and parts by ROCm's numbers, which follow the packages. */
+static void
+add_xgmi (const Reader *reader, const gboolean *wired)
+{
+  guint n = reader->gpus->len, n_placed = 0;
+  g_autofree guint *at = g_new0 (guint, n + 1), *parts = g_new0 (guint, n + 1);
+  g_autofree gboolean *sorted = g_new0 (gboolean, n * n + 1);
+  const FabXml *first = os_device (g_ptr_array_index (reader->gpus, 0), "rsmi");
+
+  for (guint order = 0; n_placed < n && order < G_MAXUINT16; order++)
+    for (guint i = 0; i < n && n_placed < n; i++)
+      if (gpu_order (g_ptr_array_index (reader->gpus, i)) == order)
+        at[n_placed++] = i;
+  if (n_placed < n) /* some have no ROCm device: the order of the file */
+    for (guint i = 0; i < n; i++)
+      at[i] = i;
+  for (guint i = 0; i < n; i++) {
+    parts[i] = g_array_index (reader->gpu_parts, guint, at[i]);
+    for (guint j = 0; j < n; j++)
+      sorted[i * n + j] = wired[at[i] * n + at[j]];
+  }
+  fab_xgmi_add (reader->machine, first ? first->line : 0, n, sorted, parts);
+}
+
+static void
+add_scale_up (Reader *reader, const FabXml *topology)
+{
+  guint n = reader->gpus->len;
+  const guint *parts = (const guint *) (gpointer) reader->gpu_parts->data;
+  g_autofree gboolean *wired = g_new0 (gboolean, n * n);
+
+  if (read_peers (reader, wired)) {
+    read_hops (reader, topology, wired);
+    fab_imported_machine_read (reader->machine, 0, "GPUs that are peers by xGMI (XGMIPeers)");
+    add_xgmi (reader, wired);
+  } else if (!fab_nvlink_power9 (reader->machine, 0, n, parts))
+    fab_nvlink_assume (reader->machine, 0, n, parts);
+}
+
+/* The PCI class of a NIC says whether its port is InfiniBand or Ethernet. */
+static const char *
+port_by_pci (Reader *reader, const FabXml *object)
+{
+  guint class = hex_after (object, '\0', 4);
+  const char *found = NULL;
+
+  if (fabrics_device (object))
+    return fab_known_port_by_pci (reader->machine, object->line, hex_after (object, '[', 4),
+                                  hex_after (object, ':', 4),
+                                  class == 0x0207   ? FAB_PORT_INFINIBAND
+                                  : class == 0x0200 ? FAB_PORT_ETHERNET
+                                                    : FAB_PORT_UNKNOWN);
+  for (guint i = 0; i < object->children->len && found == NULL; i++)
+    found = port_by_pci (reader, g_ptr_array_index (object->children, i));
+  return found;
+}
+
+static void
+choose_port (Reader *reader, const FabXml *root)
 {
   guint n = fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_NIC);
 
@@ -262,21 +498,34 @@ choose_port (Reader *reader)
   fab_imported_machine_read (reader->machine, 0,
                              "%u NICs with an OpenFabrics device; other network cards are left out", n);
   if (reader->machine->nic == NULL)
+    reader->machine->nic = port_by_pci (reader, root);
+  if (reader->machine->nic == NULL)
     reader->machine->nic = fab_known_port (reader->machine, 0, FAB_PORT_UNKNOWN, NULL, 0);
 }
 
 static void
 choose_sockets (Reader *reader, const FabXml *topology)
 {
-  const FabXml *package = find_type (topology, "Package");
-  const char *vendor = info (package, "CPUVendor"), *family = info (package, "CPUFamilyNumber"),
-             *model = info (package, "CPUModelNumber"), *found = NULL;
+  guint n = 0;
+  const FabXml *root = find_type (topology, "Machine"), *package = find_package (topology, &n);
+  const FabXml *says = info (package, "CPUModel") || info (package, "CPUVendor") ? package : root;
+  const char *vendor = info (says, "CPUVendor"), *family = info (says, "CPUFamilyNumber"),
+             *number = info (says, "CPUModelNumber"), *model = info (says, "CPUModel"),
+             *platform = info (root, "PlatformModel"), *found = NULL;
   guint64 family_number, model_number;
 
-  if (vendor && family && model && g_ascii_string_to_unsigned (family, 10, 0, 999, &family_number, NULL)
-      && g_ascii_string_to_unsigned (model, 10, 0, 999, &model_number, NULL))
+  if (vendor && family && number && g_ascii_string_to_unsigned (family, 10, 0, 999, &family_number, NULL)
+      && g_ascii_string_to_unsigned (number, 10, 0, 999, &model_number, NULL))
     found = fab_known_socket (vendor, (guint) family_number, (guint) model_number);
-  fab_nvlink_sockets (reader->machine, package ? package->line : 0, found);
+  if (found == NULL && model)
+    found = fab_known_socket_named (model);
+  if (found == NULL && platform)
+    found = fab_known_socket_named (platform);
+  if (found && (model || vendor)
+      && fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST) > 1)
+    fab_imported_machine_read (reader->machine, says->line, "CPU %s, so %s between hosts",
+                               model ? model : vendor, found);
+  fab_nvlink_sockets (reader->machine, package ? package->line : 0, model ? model : vendor, found);
 }
 
 static gboolean
@@ -290,17 +539,20 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
   if (root == NULL)
     return fab_file_text_fail (reader->file, topology->line, error, "an object of type Machine is missing");
   collect_gpus (reader, root);
+  if (reader->gpus->len == 0) {
+    reader->is_any_amd = TRUE;
+    collect_gpus (reader, root);
+  }
   if (reader->gpus->len == 0)
     return fab_file_text_fail (
         reader->file, root->line, error,
         "there is no GPU, that is no PCIDev of NVIDIA or AMD; was lstopo run with --no-io?");
   choose_accelerator (reader);
-  add_packages (reader, root);
-  add_outside (reader, root);
+  add_trees (reader, root);
   if (reader->gpu_parts->len != reader->gpus->len)
     return fab_file_text_fail (reader->file, root->line, error,
-                               "there are %u GPUs, but only %u of them are below a host bridge",
-                               reader->gpus->len, reader->gpu_parts->len);
+                               "there are %u GPUs, but %u of them are below another device",
+                               reader->gpus->len, reader->gpus->len - reader->gpu_parts->len);
   if (reader->gpus->len > FAB_IMPORT_MAX_GPUS || reader->machine->parts->len > FAB_IMPORT_MAX_PARTS)
     return fab_file_text_fail (reader->file, root->line, error,
                                "the machine has more than %d GPUs or %d parts", FAB_IMPORT_MAX_GPUS,
@@ -308,10 +560,9 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
   fab_imported_machine_read (reader->machine, root->line,
                              "%u GPUs below %u packages, with the PCIe bridges between", reader->gpus->len,
                              fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST));
-  fab_nvlink_assume (reader->machine, root->line, reader->gpu_parts->len,
-                     (const guint *) (gpointer) reader->gpu_parts->data);
-  choose_port (reader);
+  choose_port (reader, root);
   choose_sockets (reader, topology);
+  add_scale_up (reader, topology);
   return TRUE;
 }
 
@@ -332,7 +583,9 @@ hwloc_xml_read (FabImportedMachine *machine, const FabImportRequest *request, GE
     return FALSE;
   reader.gpus = g_ptr_array_new ();
   reader.gpu_parts = g_array_new (FALSE, FALSE, sizeof (guint));
+  reader.hosts = g_hash_table_new (NULL, NULL);
   gboolean is_good = read_topology (&reader, topology, error);
+  g_hash_table_unref (reader.hosts);
   g_ptr_array_unref (reader.gpus);
   g_array_unref (reader.gpu_parts);
   return is_good;

@@ -655,7 +655,7 @@ fill (Reader *reader, const FabImportRequest *request, GError **error)
   write_trunks (reader);
   write_ports (reader);
   add_node (reader);
-  fab_nvlink_sockets (reader->machine, 0, NULL);
+  fab_nvlink_sockets (reader->machine, 0, NULL, NULL);
   reader->machine->n_nodes = reader->hosts->len;
   return TRUE;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* known.c - tables only; docs/how-to/import.md says the rules in words.
  *
- * PCI ids: the public pci.ids list. CPUID models: NVIDIA/nccl src/graph/topo.cc and Linux intel-family.h.
+ * PCI ids: the public pci.ids list; of AMD since MI200 also amd/MxGPU-Virtualization, amdgv_marketing_name.c. CPUID
+ * models: NVIDIA/nccl src/graph/topo.cc and Linux intel-family.h. xGMI links of a card: AMD's data sheets (MI50 and
+ * MI60 two, MI100 and MI210 three, a die of MI250 eight of which one leads to the processor, MI300 and later seven).
  */
 #include "formats/machine/known.h"
 
@@ -27,9 +29,13 @@ static const FabKnownAccelerator accelerators[] = {
   { "b300", 18, "nvlink5", TRUE, 6, "ib-xdr", "efa-v4", "upi-socket-emerald-rapids" },
   { "gb200", 18, "nvlink5", TRUE, 5, "ib-ndr", "efa-v4", "nv-grace-socket" },
   { "gb300", 18, "nvlink5", TRUE, 6, "ib-xdr", "efa-v4", "nv-grace-socket" },
-  { "mi250x", 8, "xgmi-mi250x", FALSE, 4, "ib-hdr", "efa-v1", "xgmi-socket-rome" },
+  { "mi50", 2, "xgmi-mi100", FALSE, 4, "ib-hdr", "efa-v1", "xgmi-socket-rome" },
+  { "mi100", 3, "xgmi-mi100", FALSE, 4, "ib-hdr", "efa-v1", "xgmi-socket-rome" },
+  { "mi250", 8, "xgmi-mi250x", FALSE, 4, "ib-hdr", "efa-v1", "xgmi-socket-rome" },
   { "mi300x", 7, "xgmi-mi300x", FALSE, 5, "ib-ndr", "efa-v2", "upi-socket-sapphire-rapids" },
   { "mi325x", 7, "xgmi-mi325x", FALSE, 5, "ib-ndr", "efa-v2", "xgmi-socket-genoa" },
+  { "mi308x", 7, "xgmi-mi300x", FALSE, 5, "ib-ndr", "efa-v2", "xgmi-socket-genoa" },
+  { "mi350x", 7, "xgmi-mi355x", FALSE, 5, "ib-ndr", "efa-v2", "xgmi-socket-genoa" },
   { "mi355x", 7, "xgmi-mi355x", FALSE, 5, "ib-ndr", "efa-v2", "xgmi-socket-genoa" },
   { "rtx5090", 0, NULL, FALSE, 5, "ib-ndr", "efa-v2", "xgmi-socket-genoa" },
   { "", 0, NULL, FALSE, 4, "ib-hdr", "efa-v1", "xgmi-socket-rome" }, /* any other */
@@ -45,49 +51,90 @@ fab_known_accelerator (const char *name)
   return &accelerators[i];
 }
 
-static const struct {
-  guint vendor, device;
-  const char *accelerator;
-} pci_ids[] = {
-  { 0x10de, 0x15f9, "p100-sxm2" },
-  { 0x10de, 0x1db1, "v100-sxm2-16gb" },
-  { 0x10de, 0x1db5, "v100-sxm2-32gb" },
-  { 0x10de, 0x1db8, "v100-sxm3-32gb" },
-  { 0x10de, 0x1e04, "rtx2080ti" },
-  { 0x10de, 0x1e07, "rtx2080ti" },
-  { 0x10de, 0x1eb8, "t4" },
-  { 0x10de, 0x20b0, "a100-sxm4-40gb" },
-  { 0x10de, 0x20b2, "a100-sxm4-80gb" },
-  { 0x10de, 0x20f1, "a100-pcie-40gb" },
-  { 0x10de, 0x20b5, "a100-pcie-80gb" },
-  { 0x10de, 0x2204, "rtx3090" },
-  { 0x10de, 0x2230, "rtx-a6000" },
-  { 0x10de, 0x2237, "a10g" },
-  { 0x10de, 0x27b8, "l4" },
-  { 0x10de, 0x26b1, "rtx6000-ada" },
-  { 0x10de, 0x26b9, "l40s" },
-  { 0x10de, 0x2684, "rtx4090" },
-  { 0x10de, 0x2330, "h100-sxm5-80gb" },
-  { 0x10de, 0x2331, "h100-pcie-80gb" },
-  { 0x10de, 0x2324, "h800-sxm5" },
-  { 0x10de, 0x2335, "h200-sxm5" },
-  { 0x10de, 0x2342, "gh200-96gb" },
-  { 0x10de, 0x2901, "b200-sxm" },
-  { 0x1002, 0x66a1, "mi50" },
-  { 0x1002, 0x738c, "mi100" },
-  { 0x1002, 0x7408, "mi250x-gcd" },
-  { 0x1002, 0x74a1, "mi300x" },
-  { 0x1002, 0x74a5, "mi325x" },
-  { 0x1002, 0x75a3, "mi355x" },
+static const FabKnownDevice devices[] = {
+  { 0x10de, 0x15f9, "p100-sxm2", NULL },
+  { 0x10de, 0x1db1, "v100-sxm2-16gb", NULL },
+  { 0x10de, 0x1db5, "v100-sxm2-32gb", NULL },
+  { 0x10de, 0x1db8, "v100-sxm3-32gb", NULL },
+  { 0x10de, 0x1e04, "rtx2080ti", NULL },
+  { 0x10de, 0x1e07, "rtx2080ti", NULL },
+  { 0x10de, 0x1eb8, "t4", NULL },
+  { 0x10de, 0x20b0, "a100-sxm4-40gb", NULL },
+  { 0x10de, 0x20b2, "a100-sxm4-80gb", NULL },
+  { 0x10de, 0x20b3, "a100-sxm4-64gb", NULL },
+  { 0x10de, 0x20f1, "a100-pcie-40gb", NULL },
+  { 0x10de, 0x20b5, "a100-pcie-80gb", NULL },
+  { 0x10de, 0x20b7, "a30", NULL },
+  { 0x10de, 0x20f3, "a800-sxm4-80gb", NULL },
+  { 0x10de, 0x2204, "rtx3090", NULL },
+  { 0x10de, 0x2230, "rtx-a6000", NULL },
+  { 0x10de, 0x2231, "rtx-a5000", NULL },
+  { 0x10de, 0x2237, "a10g", NULL },
+  { 0x10de, 0x27b8, "l4", NULL },
+  { 0x10de, 0x26b1, "rtx6000-ada", NULL },
+  { 0x10de, 0x26b5, "l40", NULL },
+  { 0x10de, 0x26b9, "l40s", NULL },
+  { 0x10de, 0x2684, "rtx4090", NULL },
+  { 0x10de, 0x2330, "h100-sxm5-80gb", NULL },
+  { 0x10de, 0x2331, "h100-pcie-80gb", NULL },
+  { 0x10de, 0x2321, "h100-nvl-94gb", NULL },
+  { 0x10de, 0x2324, "h800-sxm5", NULL },
+  { 0x10de, 0x2329, "h20-sxm5", NULL },
+  { 0x10de, 0x2335, "h200-sxm5", NULL },
+  { 0x10de, 0x2342, "gh200-96gb", NULL },
+  { 0x10de, 0x2901, "b200-sxm", NULL },
+  { 0x10de, 0x2941, "gb200", NULL },
+  { 0x10de, 0x2b85, "rtx5090", NULL },
+  { 0x1002, 0x66a0, "mi50", "MI60" },
+  { 0x1002, 0x66a1, "mi50", NULL },
+  { 0x1002, 0x738c, "mi100", NULL },
+  { 0x1002, 0x738e, "mi100", NULL },
+  { 0x1002, 0x7408, "mi250x-gcd", NULL },
+  { 0x1002, 0x740c, "mi250x-gcd", NULL },
+  { 0x1002, 0x740f, "mi250-gcd", "MI210" }, /* one die as in MI250, with three links */
+  { 0x1002, 0x74a0, "mi300x", "MI300A" },
+  { 0x1002, 0x74a1, "mi300x", NULL },
+  { 0x1002, 0x74a9, "mi300x", NULL },
+  { 0x1002, 0x74b5, "mi300x", NULL },
+  { 0x1002, 0x74bd, "mi300x", NULL },
+  { 0x1002, 0x74a2, "mi308x", NULL },
+  { 0x1002, 0x74a8, "mi308x", NULL },
+  { 0x1002, 0x74b6, "mi308x", NULL },
+  { 0x1002, 0x74bc, "mi308x", NULL },
+  { 0x1002, 0x74a5, "mi325x", NULL },
+  { 0x1002, 0x74b9, "mi325x", NULL },
+  { 0x1002, 0x75a0, "mi350x", NULL },
+  { 0x1002, 0x75b0, "mi350x", NULL },
+  { 0x1002, 0x75a3, "mi355x", NULL },
+  { 0x1002, 0x75b3, "mi355x", NULL },
 };
 
-const char *
-fab_known_pci (guint vendor, guint device)
+const FabKnownDevice *
+fab_known_device (guint vendor, guint device)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (pci_ids); i++)
-    if (pci_ids[i].vendor == vendor && pci_ids[i].device == device)
-      return pci_ids[i].accelerator;
+  for (guint i = 0; i < G_N_ELEMENTS (devices); i++)
+    if (devices[i].vendor == vendor && devices[i].device == device)
+      return &devices[i];
   return NULL;
+}
+
+gboolean
+fab_known_accelerator_by_pci (FabImportedMachine *machine, guint line, guint vendor, guint device)
+{
+  const FabKnownDevice *known = fab_known_device (vendor, device);
+
+  if (known == NULL)
+    return FALSE;
+  if (known->stands_for == NULL)
+    fab_imported_machine_read (machine, line, "accelerator: %s, by its PCI id %04x:%04x", known->accelerator,
+                               vendor, device);
+  else
+    fab_imported_machine_infer (machine, line,
+                                "accelerator: %s stands in for %s (PCI id %04x:%04x), which the catalogue "
+                                "lacks; --accelerator names another",
+                                known->accelerator, known->stands_for, vendor, device);
+  machine->accelerator = known->accelerator;
+  return TRUE;
 }
 
 const char *
@@ -109,15 +156,18 @@ fab_known_sm (guint sm)
 const char *
 fab_known_gfx (const char *gfx)
 {
-  if (strcmp (gfx, "gfx906") == 0)
-    return "mi50";
-  if (strcmp (gfx, "gfx908") == 0)
-    return "mi100";
-  if (g_str_has_prefix (gfx, "gfx90a"))
-    return "mi250x-gcd";
-  if (g_str_has_prefix (gfx, "gfx94"))
-    return "mi300x";
-  return g_str_has_prefix (gfx, "gfx950") ? "mi355x" : NULL;
+  static const char *const rows[][2] = {
+    { "906", "mi50" },       { "908", "mi100" },
+    { "90a", "mi250x-gcd" }, { "910", "mi250x-gcd" }, /* as older versions of RCCL write 90a */
+    { "94", "mi300x" },      { "950", "mi355x" },
+  };
+
+  if (g_str_has_prefix (gfx, "gfx"))
+    gfx += strlen ("gfx");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (g_str_has_prefix (gfx, rows[i][0]))
+      return rows[i][1];
+  return NULL;
 }
 
 static const struct {
@@ -147,6 +197,82 @@ fab_known_socket (const char *vendor, guint family, guint model)
         && model <= sockets[i].last)
       return sockets[i].link;
   return NULL;
+}
+
+/* Names that a processor has, where CPUID says nothing: POWER and Arm. */
+const char *
+fab_known_socket_named (const char *name)
+{
+  static const char *const rows[][2] = {
+    { "POWER8", "xbus-power8" },
+    { "POWER9", "xbus-power9" },
+    { "Grace", "nv-grace-socket" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (strstr (name, rows[i][0]) != NULL)
+      return rows[i][1];
+  return NULL;
+}
+
+/* Adapters whose device id says their kind and rate. Mellanox and NVIDIA: pci.ids; HPE Slingshot 11 is 17db:0501. */
+static const FabKnownAdapter adapters[] = {
+  { 0x15b3, 0x1013, "ConnectX-4", 100, NULL },
+  { 0x15b3, 0x1017, "ConnectX-5", 100, NULL },
+  { 0x15b3, 0x1019, "ConnectX-5 Ex", 100, NULL },
+  { 0x15b3, 0x101b, "ConnectX-6", 200, NULL },
+  { 0x15b3, 0x101d, "ConnectX-6 Dx", 100, NULL },
+  { 0x15b3, 0x1021, "ConnectX-7", 400, NULL },
+  { 0x15b3, 0x1023, "ConnectX-8", 800, NULL },
+  { 0x15b3, 0xa2d6, "BlueField-2", 200, NULL },
+  { 0x15b3, 0xa2dc, "BlueField-3", 400, NULL },
+  { 0x17db, 0x0501, "Slingshot 11", 200, "slingshot-11" },
+  { 0x8086, 0x24f0, "Omni-Path 100", 100, "opa-100" },
+  { 0x8086, 0x24f1, "Omni-Path 100", 100, "opa-100" },
+};
+
+const FabKnownAdapter *
+fab_known_adapter (guint vendor, guint device)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (adapters); i++)
+    if (adapters[i].vendor == vendor && adapters[i].device == device)
+      return &adapters[i];
+  return NULL;
+}
+
+/* Amazon's adapters: 0xefa0 and on. */
+static gboolean
+is_efa (guint vendor, guint device)
+{
+  return vendor == 0x1d0f && device >> 4 == 0xefa;
+}
+
+const char *
+fab_known_port_by_pci (FabImportedMachine *machine, guint line, guint vendor, guint device, FabPortKind kind)
+{
+  const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
+  const FabKnownAdapter *adapter = fab_known_adapter (vendor, device);
+  const char *entry;
+
+  if (is_efa (vendor, device)) {
+    fab_imported_machine_infer (machine, line,
+                                "NIC ports: %s, as the PCI id %04x:%04x is one of EFA and %s usually stands "
+                                "beside %s; --nic names another",
+                                known->efa, vendor, device, known->efa, machine->accelerator);
+    return known->efa;
+  }
+  if (adapter == NULL)
+    return NULL;
+  entry = adapter->entry ? adapter->entry
+        : kind == FAB_PORT_ETHERNET
+            ? fab_known_port (machine, line, kind, NULL, adapter->gbps * 1000)
+            : fab_known_port (machine, line, FAB_PORT_INFINIBAND, NULL, adapter->gbps * 1000);
+  fab_imported_machine_infer (
+      machine, line,
+      "NIC ports: %s, as the PCI id %04x:%04x is a %s, at its full rate%s; --nic names another", entry,
+      vendor, device, adapter->product,
+      adapter->entry || kind != FAB_PORT_UNKNOWN ? "" : " and with InfiniBand, which the text does not say");
+  return entry;
 }
 
 const char *
@@ -215,6 +341,9 @@ ethernet (FabImportedMachine *machine, guint line, guint gbps)
   return fab_imported_machine_text (machine, "roce-%u", found);
 }
 
+/* The fastest port today has 1.6 Tb/s. */
+enum { MOST_MBPS = 1600000 };
+
 const char *
 fab_known_port (FabImportedMachine *machine, guint line, FabPortKind kind, const char *name, guint speed_mbps)
 {
@@ -227,6 +356,14 @@ fab_known_port (FabImportedMachine *machine, guint line, FabPortKind kind, const
         "another",
         known->efa, name, known->efa, machine->accelerator);
     return known->efa;
+  }
+  if (speed_mbps > MOST_MBPS) {
+    fab_imported_machine_infer (
+        machine, line,
+        "NIC ports: a speed of %u Mb/s, that is %u Gb/s, is more than any port has, so "
+        "it does not count; what unit was meant?",
+        speed_mbps, speed_mbps / 1000);
+    speed_mbps = 0;
   }
   if (speed_mbps == 0 || kind == FAB_PORT_UNKNOWN) {
     fab_imported_machine_infer (machine, line, "NIC ports: %s, the usual ones beside %s; --nic names others",
@@ -279,10 +416,36 @@ links_of_gpu (guint n, const guint *n_links)
   return most;
 }
 
+/* Whether NVLinks join pairs only, of more than two GPUs: bridges between PCIe cards do. */
+static gboolean
+is_paired (guint n, const guint *n_links)
+{
+  guint n_joined = 0;
+
+  for (guint i = 0; i < n; i++) {
+    guint n_peers = 0;
+
+    for (guint j = 0; j < n; j++)
+      n_peers += n_links[i * n + j] > 0;
+    if (n_peers > 1)
+      return FALSE;
+    n_joined += n_peers;
+  }
+  return n > 2 && n_joined > 0;
+}
+
+/* The PCIe card with bridges of that many links; NULL: none has them. */
+static const char *
+bridged_card (guint total)
+{
+  return total == 4 ? "rtx-a6000" : total == 12 ? "a100-pcie-80gb" : total == 18 ? "h100-nvl-94gb" : NULL;
+}
+
 const char *
 fab_nvlink_accelerator (FabImportedMachine *machine, guint line, guint n, const guint *n_links)
 {
   guint total = links_of_gpu (n, n_links);
+  const char *card = is_paired (n, n_links) ? bridged_card (total) : NULL;
   const char *name = total == 0  ? "l40s"
                    : total <= 2  ? "rtx2080ti"
                    : total == 4  ? (n == 2 ? "rtx3090" : "p100-sxm2")
@@ -290,6 +453,14 @@ fab_nvlink_accelerator (FabImportedMachine *machine, guint line, guint n, const 
                    : total <= 12 ? "a100-sxm4-80gb"
                                  : "h100-sxm5-80gb";
 
+  if (card != NULL) {
+    fab_imported_machine_infer (machine, line,
+                                "accelerator: %s, as %u NVLinks join pairs only, which bridges between PCIe "
+                                "cards do (4 RTX A6000, 12 A100 or H100 PCIe, 18 H100 NVL); --accelerator "
+                                "names another",
+                                card, total);
+    return card;
+  }
   if (total == 0)
     fab_imported_machine_infer (
         machine, line, "accelerator: %s stands in, as there is no NVLink; --accelerator names the real one",
@@ -357,11 +528,151 @@ fab_nvlink_assume (FabImportedMachine *machine, guint line, guint n, const guint
 }
 
 void
-fab_nvlink_sockets (FabImportedMachine *machine, guint line, const char *found)
+fab_nvlink_sockets (FabImportedMachine *machine, guint line, const char *cpu, const char *found)
 {
+  gboolean is_joined = fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST) > 1;
+
   machine->socket_link = found ? found : fab_known_accelerator (machine->accelerator)->socket;
-  if (found == NULL && fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST) > 1)
+  if (found == NULL && is_joined && cpu != NULL)
+    fab_imported_machine_infer (
+        machine, line,
+        "between hosts: %s, often seen beside %s; the links of the CPU '%s' are not in the table",
+        machine->socket_link, machine->accelerator, cpu);
+  else if (found == NULL && is_joined)
     fab_imported_machine_infer (machine, line,
                                 "between hosts: %s, often seen beside %s; the text names no CPU",
                                 machine->socket_link, machine->accelerator);
+}
+
+/* --- xGMI --- */
+
+const char *
+fab_xgmi_link (const char *accelerator)
+{
+  const char *link = fab_known_accelerator (accelerator)->link;
+
+  return link && g_str_has_prefix (link, "xgmi") ? link : NULL;
+}
+
+/* Links between the eight dies of four MI250X, as in the catalogue's node mi250x (models/catalog/nodes-amd.yaml says
+ * what is known of them). */
+static const struct {
+  guint a, b, count;
+} mi250x_wires[] = {
+  { 0, 1, 4 }, { 2, 3, 4 }, { 4, 5, 4 }, { 6, 7, 4 }, { 0, 6, 2 }, { 2, 4, 2 },
+  { 0, 2, 1 }, { 4, 6, 1 }, { 1, 3, 1 }, { 1, 5, 1 }, { 3, 7, 1 }, { 5, 7, 1 },
+};
+
+static guint
+most_peers (guint n, const gboolean *is_wired)
+{
+  guint most = 0;
+
+  for (guint i = 0; i < n; i++) {
+    guint n_peers = 0;
+
+    for (guint j = 0; j < n; j++)
+      n_peers += i != j && is_wired[i * n + j];
+    most = MAX (most, n_peers);
+  }
+  return most;
+}
+
+/* Links of a die of MI250X: more peers than that are reached over other dies, since four links stay in the package. */
+enum { MI250X_DIES = 8, MI250X_PEERS = 4 };
+
+static gboolean
+is_mesh_of_dies (const FabImportedMachine *machine, guint n, guint n_peers)
+{
+  return g_str_has_prefix (machine->accelerator, "mi250") && n == MI250X_DIES && n_peers > MI250X_PEERS;
+}
+
+static void
+add_ring (FabImportedMachine *machine, guint n, const gboolean *is_wired, const guint *parts,
+          const char *link)
+{
+  for (guint i = 0; i < n; i++) {
+    guint j = i + 1;
+
+    while (j % n != i && !is_wired[i * n + j % n])
+      j++;
+    if (j % n != i && (j < n || n > 2))
+      fab_imported_machine_join (machine, parts[MIN (i, j % n)], parts[MAX (i, j % n)], link, 1);
+  }
+}
+
+void
+fab_xgmi_add (FabImportedMachine *machine, guint line, guint n, const gboolean *is_wired, const guint *parts)
+{
+  guint n_links = fab_known_accelerator (machine->accelerator)->n_links, n_peers = most_peers (n, is_wired);
+  const char *link = fab_xgmi_link (machine->accelerator);
+
+  if (link == NULL) {
+    fab_imported_machine_leave_out (
+        machine, line,
+        "left out: xGMI, as the catalogue knows no xGMI links of %s; --accelerator "
+        "names another",
+        machine->accelerator);
+    return;
+  }
+  if (is_mesh_of_dies (machine, n, n_peers)) {
+    for (guint i = 0; i < G_N_ELEMENTS (mi250x_wires); i++)
+      fab_imported_machine_join (machine, parts[mi250x_wires[i].a], parts[mi250x_wires[i].b], link,
+                                 mi250x_wires[i].count);
+    fab_imported_machine_infer (
+        machine, line,
+        "xGMI: the text says that %u dies are peers and not which links join them; they "
+        "are wired as in the catalogue's node mi250x",
+        n);
+    return;
+  }
+  if (n_peers > n_links) {
+    add_ring (machine, n, is_wired, parts, link);
+    fab_imported_machine_infer (
+        machine, line,
+        "xGMI: %s has %u links for %u peers, so that the GPUs of a hive are a ring in "
+        "their order",
+        machine->accelerator, n_links, n_peers);
+    return;
+  }
+  for (guint i = 0; i < n; i++)
+    for (guint j = i + 1; j < n; j++)
+      if (is_wired[i * n + j])
+        fab_imported_machine_join (machine, parts[i], parts[j], link, 1);
+  fab_imported_machine_infer (
+      machine, line, "one %s on each of the %u pairs with xGMI: the text does not count links%s", link,
+      machine->links->len,
+      g_str_has_prefix (machine->accelerator, "mi250") ? " (MI250X has up to four on some)" : "");
+}
+
+/* --- NVLinks of POWER9 --- */
+
+enum { V100_LINKS = 6 };
+
+gboolean
+fab_nvlink_power9 (FabImportedMachine *machine, guint line, guint n, const guint *parts)
+{
+  guint n_hosts = fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST), n_beside, count;
+
+  if (g_strcmp0 (machine->socket_link, "xbus-power9") != 0
+      || !g_str_has_prefix (machine->accelerator, "v100-sxm2") || n_hosts == 0 || n % n_hosts != 0)
+    return FALSE;
+  n_beside = n / n_hosts;
+  count = V100_LINKS / n_beside;
+  if (n_beside < 1 || n_beside > 3)
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    guint host = fab_imported_machine_host (machine, parts[i]);
+
+    fab_imported_machine_join (machine, parts[i], host, "nvlink2-power9", count);
+    for (guint j = i + 1; j < n; j++)
+      if (fab_imported_machine_host (machine, parts[j]) == host)
+        fab_imported_machine_join (machine, parts[i], parts[j], "nvlink2", count);
+  }
+  fab_imported_machine_infer (
+      machine, line,
+      "NVLink: %u links of each V100 to its POWER9 and to each other V100 beside it, as "
+      "in IBM's AC922, the only machine that joins the two; the text does not show them",
+      count);
+  return TRUE;
 }

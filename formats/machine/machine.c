@@ -91,6 +91,14 @@ fab_imported_machine_part (const FabImportedMachine *self, guint index)
   return &g_array_index (self->parts, FabImportedMachinePart, index);
 }
 
+guint
+fab_imported_machine_host (const FabImportedMachine *self, guint part)
+{
+  while (fab_imported_machine_part (self, part)->parent != FAB_IMPORTED_MACHINE_NO_PARENT)
+    part = fab_imported_machine_part (self, part)->parent;
+  return part;
+}
+
 void
 fab_imported_machine_join (FabImportedMachine *self, guint a, guint b, const char *link, guint count)
 {

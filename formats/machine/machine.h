@@ -60,6 +60,8 @@ guint fab_imported_machine_add (FabImportedMachine *self, FabImportedMachineKind
                                 const char *link, guint order);
 FabImportedMachinePart *fab_imported_machine_part (const FabImportedMachine *self, guint index);
 guint fab_imported_machine_count (const FabImportedMachine *self, FabImportedMachineKind kind);
+/* Returns the host at the root of the tree in which a part is. */
+guint fab_imported_machine_host (const FabImportedMachine *self, guint part);
 void fab_imported_machine_join (FabImportedMachine *self, guint a, guint b, const char *link, guint count);
 
 /* Add a note, unless it is already there: what the text says, what it does not say, and what it says that the machine

@@ -11,6 +11,7 @@
 #include "formats/text/xml.h"
 
 enum { CLASS_BRIDGE = 0x0604, CLASS_NVSWITCH = 0x0680, CLASS_ETHERNET = 0x0200, CLASS_INFINIBAND = 0x0207 };
+enum { VENDOR_AMAZON = 0x1d0f };
 
 typedef struct {
   FabImportedMachine *machine;
@@ -34,20 +35,13 @@ nccl_child (const FabXml *element, const char *name)
   return NULL;
 }
 
-static guint
-host_of (const FabImportedMachine *machine, guint part)
-{
-  while (fab_imported_machine_part (machine, part)->parent != FAB_IMPORTED_MACHINE_NO_PARENT)
-    part = fab_imported_machine_part (machine, part)->parent;
-  return part;
-}
-
 /* Adds a link to another accelerator once: the file lists it at both ends, and the first counts. */
 static gboolean
 add_peer (FabNcclReader *reader, guint part, const FabXml *link, guint count, GError **error)
 {
   const char *target = fab_xml_get (link, "target"),
-             *entry = fab_known_accelerator (reader->machine->accelerator)->link;
+             *entry = fab_xml_is (link, "xgmi") ? fab_xgmi_link (reader->machine->accelerator)
+                                                : fab_known_accelerator (reader->machine->accelerator)->link;
   g_autofree char *busid = g_ascii_strdown (target ? target : "", -1);
   guint peer = GPOINTER_TO_UINT (g_hash_table_lookup (reader->parts, busid));
 
@@ -56,9 +50,10 @@ add_peer (FabNcclReader *reader, guint part, const FabXml *link, guint count, GE
                                "<%s target=\"%s\">: no other GPU has this busid", link->name,
                                target ? target : "");
   if (entry == NULL)
-    return fab_file_text_fail (reader->file, link->line, error,
-                               "<%s>, but %s has none; --accelerator names another", link->name,
-                               reader->machine->accelerator);
+    return fab_file_text_fail (
+        reader->file, link->line, error,
+        "<%s>, but the catalogue knows no such links of %s; --accelerator names another", link->name,
+        reader->machine->accelerator);
   if (part < peer - 1)
     fab_imported_machine_join (reader->machine, part, peer - 1, entry, count);
   return TRUE;
@@ -72,7 +67,8 @@ add_scale_up (FabNcclReader *reader, guint part, const FabXml *link, guint *to_s
   gboolean is_nvlink = fab_xml_is (link, "nvlink");
 
   if (fab_xml_is (link, "c2c")) {
-    fab_imported_machine_join (reader->machine, part, host_of (reader->machine, part), "nvlink-c2c", 1);
+    fab_imported_machine_join (reader->machine, part, fab_imported_machine_host (reader->machine, part),
+                               "nvlink-c2c", 1);
     return TRUE;
   }
   if (!is_nvlink && !fab_xml_is (link, "xgmi"))
@@ -81,8 +77,8 @@ add_scale_up (FabNcclReader *reader, guint part, const FabXml *link, guint *to_s
     return fab_file_text_fail (reader->file, link->line, error, "<%s count=\"%s\">: from 1 to 64", link->name,
                                fab_xml_get (link, "count"));
   if (is_nvlink && fab_xml_number (link, "tclass", 0) == 0x068001) /* the other end is a CPU of POWER */
-    fab_imported_machine_join (reader->machine, part, host_of (reader->machine, part), "nvlink2-power9",
-                               count);
+    fab_imported_machine_join (reader->machine, part, fab_imported_machine_host (reader->machine, part),
+                               "nvlink2-power9", count);
   else if (is_nvlink && class == CLASS_NVSWITCH)
     *to_switch += count;
   else
@@ -189,6 +185,15 @@ is_wanted_nic (const FabNcclReader *reader, const FabXml *pci)
   return speed == 0 || speed == reader->top_speed;
 }
 
+/* What the file says of a GPU that is not in the table. */
+static const char *
+unknown_id (FabImportedMachine *machine, guint vendor, guint device)
+{
+  if (device == 0)
+    return " and the file gives no PCI id";
+  return fab_imported_machine_text (machine, " and its PCI id %04x:%04x is not in the table", vendor, device);
+}
+
 /* Chooses the accelerator by the first GPU: by its PCI id, else its architecture, else its PCIe rate. */
 static void
 choose_accelerator (FabNcclReader *reader)
@@ -196,19 +201,17 @@ choose_accelerator (FabNcclReader *reader)
   FabImportedMachine *machine = reader->machine;
   const FabXml *pci = g_ptr_array_index (reader->gpus, 0), *gpu = nccl_child (pci, "gpu");
   const char *gfx = gpu ? fab_xml_get (gpu, "gcn") : NULL;
-  const char *name = fab_known_pci (fab_xml_number (pci, "vendor", 0), fab_xml_number (pci, "device", 0));
+  guint vendor = fab_xml_number (pci, "vendor", 0), device = fab_xml_number (pci, "device", 0);
+  const char *name;
   guint generation = fab_known_pcie_generation (fab_xml_get (pci, "link_speed"));
 
-  if (machine->accelerator)
+  if (machine->accelerator || fab_known_accelerator_by_pci (machine, pci->line, vendor, device))
     return;
-  if (name)
-    fab_imported_machine_read (machine, pci->line, "accelerator: %s, by its PCI id %s:%s", name,
-                               fab_xml_get (pci, "vendor"), fab_xml_get (pci, "device"));
-  else if (gpu && (name = gfx ? fab_known_gfx (gfx) : fab_known_sm (fab_xml_number (gpu, "sm", 0))) != NULL)
+  if (gpu && (name = gfx ? fab_known_gfx (gfx) : fab_known_sm (fab_xml_number (gpu, "sm", 0))) != NULL)
     fab_imported_machine_infer (
         machine, pci->line,
-        "accelerator: %s, the usual one of its architecture (%s %s); --accelerator names another", name,
-        gfx ? "gcn" : "sm", gfx ? gfx : fab_xml_get (gpu, "sm"));
+        "accelerator: %s, the usual one of its architecture (%s %s)%s; --accelerator names another", name,
+        gfx ? "gcn" : "sm", gfx ? gfx : fab_xml_get (gpu, "sm"), unknown_id (machine, vendor, device));
   else {
     name = gfx             ? "mi250x-gcd"
          : generation >= 5 ? "h100-sxm5-80gb"
@@ -216,9 +219,8 @@ choose_accelerator (FabNcclReader *reader)
                            : "v100-sxm2-16gb";
     fab_imported_machine_infer (
         machine, pci->line,
-        "accelerator: %s stands in: the file does not name one, and its PCIe is generation %u; "
-        "--accelerator names the real one",
-        name, generation);
+        "accelerator: %s stands in, as its PCIe is generation %u%s; --accelerator names the real one", name,
+        generation, unknown_id (machine, vendor, device));
   }
   machine->accelerator = name;
 }
@@ -327,18 +329,20 @@ choose_port (FabNcclReader *reader)
                                     reader->nics->len - n);
   const char *name = NULL;
   guint speed = port_speed (first, &name);
+  FabPortKind kind = class_of (first) == CLASS_INFINIBAND ? FAB_PORT_INFINIBAND : FAB_PORT_ETHERNET;
+
+  if (machine->nic == NULL && (speed == 0 || fab_xml_number (first, "vendor", 0) == VENDOR_AMAZON))
+    machine->nic = fab_known_port_by_pci (machine, first->line, fab_xml_number (first, "vendor", 0),
+                                          fab_xml_number (first, "device", 0), kind);
   if (machine->nic == NULL)
-    machine->nic = fab_known_port (machine, first->line,
-                                   class_of (first) == CLASS_INFINIBAND ? FAB_PORT_INFINIBAND
-                                                                        : FAB_PORT_ETHERNET,
-                                   name, speed);
+    machine->nic = fab_known_port (machine, first->line, kind, name, speed);
 }
 
 static void
 choose_sockets (FabNcclReader *reader, const FabXml *system)
 {
   const FabXml *cpu = nccl_child (system, "cpu");
-  const char *vendor = cpu ? fab_xml_get (cpu, "vendor") : NULL, *found = NULL;
+  const char *vendor = cpu ? fab_xml_get (cpu, "vendor") : NULL, *found = NULL, *called = NULL;
 
   if (cpu && g_strcmp0 (fab_xml_get (cpu, "arch"), "arm64") == 0)
     found = "nv-grace-socket";
@@ -352,7 +356,12 @@ choose_sockets (FabNcclReader *reader, const FabXml *system)
                                vendor ? vendor : "",
                                fab_xml_get (cpu, "familyid") ? fab_xml_get (cpu, "familyid") : "-",
                                fab_xml_get (cpu, "modelid") ? fab_xml_get (cpu, "modelid") : "-", found);
-  fab_nvlink_sockets (reader->machine, cpu ? cpu->line : 0, found);
+  if (cpu && (vendor || fab_xml_get (cpu, "arch")))
+    called = fab_imported_machine_text (reader->machine, "%s family %u model %u",
+                                        vendor ? vendor : fab_xml_get (cpu, "arch"),
+                                        fab_xml_number (cpu, "familyid", 0),
+                                        fab_xml_number (cpu, "modelid", 0));
+  fab_nvlink_sockets (reader->machine, cpu ? cpu->line : 0, called, found);
 }
 
 static gboolean

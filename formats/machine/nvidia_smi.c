@@ -389,7 +389,7 @@ fill (Reader *reader)
   fab_nvlink_add (machine, fab_matrix_line (reader->matrix), n, n_links, gpu_parts);
   add_ports (reader);
   note_tree (reader, n);
-  fab_nvlink_sockets (machine, fab_matrix_line (reader->matrix), NULL);
+  fab_nvlink_sockets (machine, fab_matrix_line (reader->matrix), NULL, NULL);
 }
 
 static gboolean

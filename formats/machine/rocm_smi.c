@@ -117,20 +117,14 @@ choose_accelerator (Reader *reader, const FabMatrix *types, guint n_wired)
 static void
 add_wires (Reader *reader, const FabMatrix *types, const FabMatrix *hops)
 {
-  FabImportedMachine *machine = reader->machine;
-  const char *link = fab_known_accelerator (machine->accelerator)->link;
+  g_autofree gboolean *wired = g_new0 (gboolean, reader->n * reader->n);
 
-  if (link == NULL || !g_str_has_prefix (link, "xgmi"))
-    link = "xgmi-mi250x";
   for (guint i = 0; i < reader->n; i++)
     for (guint j = i + 1; j < reader->n; j++)
-      if (is_wired (types, hops, i, j))
-        fab_imported_machine_join (machine, reader->parts[i], reader->parts[j], link, 1);
-  fab_imported_machine_read (machine, fab_matrix_line (types), "%u pairs with an xGMI wire between them",
-                             machine->links->len);
-  fab_imported_machine_infer (
-      machine, fab_matrix_line (types),
-      "one %s on each such pair: the text does not count links (MI250X has up to four on some)", link);
+      wired[i * reader->n + j] = wired[j * reader->n + i] = is_wired (types, hops, i, j);
+  fab_imported_machine_read (reader->machine, fab_matrix_line (types),
+                             "%u pairs with an xGMI wire between them", count_wired (reader, types, hops));
+  fab_xgmi_add (reader->machine, fab_matrix_line (types), reader->n, wired, reader->parts);
 }
 
 static gboolean
@@ -165,7 +159,7 @@ fill (Reader *reader, const FabMatrix *types, const FabMatrix *hops, GError **er
     add_wires (reader, types, hops);
   g_free (reader->parts);
   reader->machine->nic = NULL;
-  fab_nvlink_sockets (reader->machine, 0, NULL);
+  fab_nvlink_sockets (reader->machine, 0, NULL, NULL);
   return TRUE;
 }
 

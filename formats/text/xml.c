@@ -53,6 +53,20 @@ end_element (G_GNUC_UNUSED GMarkupParseContext *context, G_GNUC_UNUSED const cha
   parser->open = parser->open->parent;
 }
 
+/* Appends, because GMarkup hands texts out in pieces. */
+static void
+take_text (G_GNUC_UNUSED GMarkupParseContext *context, const char *text, gsize length, gpointer user_data,
+           G_GNUC_UNUSED GError **error)
+{
+  Parser *parser = user_data;
+
+  if (parser->open && parser->open->children->len == 0 && length > 0) {
+    if (parser->open->text == NULL)
+      parser->open->text = g_string_new (NULL);
+    g_string_append_len (parser->open->text, text, (gssize) length);
+  }
+}
+
 /* Returns the message without "Error on line 3 char 2: "; our message begins with the line. */
 static const char *
 without_position (const char *message)
@@ -65,7 +79,9 @@ without_position (const char *message)
 FabXml *
 fab_xml_parse (const FabFileText *file, GError **error)
 {
-  static const GMarkupParser callbacks = { .start_element = start_element, .end_element = end_element };
+  static const GMarkupParser callbacks = { .start_element = start_element,
+                                           .end_element = end_element,
+                                           .text = take_text };
   Parser parser = { .file = file };
   g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&callbacks, 0, &parser, NULL);
   g_autoptr (GError) cause = NULL;
@@ -93,6 +109,8 @@ fab_xml_free (FabXml *self)
   g_strfreev (self->keys);
   g_strfreev (self->values);
   g_ptr_array_unref (self->children);
+  if (self->text)
+    g_string_free (self->text, TRUE);
   g_free (self);
 }
 
@@ -103,6 +121,12 @@ fab_xml_get (const FabXml *self, const char *key)
     if (strcmp (self->keys[i], key) == 0)
       return self->values[i];
   return NULL;
+}
+
+const char *
+fab_xml_text (const FabXml *self)
+{
+  return self->text ? self->text->str : "";
 }
 
 guint

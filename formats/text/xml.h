@@ -14,6 +14,7 @@ struct _FabXml {
   guint line;            /* at which its tag ends */
   FabXml *parent;
   GPtrArray *children; /* FabXml */
+  GString *text;       /* before its first child; NULL: none */
 };
 
 FabXml *fab_xml_parse (const FabFileText *file, GError **error);
@@ -22,6 +23,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabXml, fab_xml_free)
 
 /* Returns the attribute's value; NULL: there is no such attribute. */
 const char *fab_xml_get (const FabXml *self, const char *key);
+/* Returns the text of an element without children, "" where there is none. */
+const char *fab_xml_text (const FabXml *self);
 /* Returns a decimal or 0x... attribute; `fallback` when it is missing or no number. */
 guint fab_xml_number (const FabXml *self, const char *key, guint fallback);
 gboolean fab_xml_is (const FabXml *self, const char *name);
