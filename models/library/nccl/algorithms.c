@@ -416,7 +416,7 @@ pat_steps_us (const NcclCandidate *self, G_GNUC_UNUSED double intra_us, double i
 static double
 direct_GBps (const NcclCandidate *self)
 {
-  return self->form->footprint->rate_bytes_per_s / nccl_wire_factors[self->protocol] / 1e9;
+  return self->form->footprint->rate_bytes_per_s / nccl_wire_factor (self, self->protocol) / 1e9;
 }
 
 /* NCCL uses it only for operations that no other algorithm can do. */

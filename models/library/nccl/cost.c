@@ -98,7 +98,8 @@ intra_us (const NcclCandidate *self)
  * contain one message that a processor posts in 1 us; some take longer (FabProcessor.proxy_ps). A GPU whose NICs carry
  * several channels posts one message for each of them in turn: 2 us for each further one, between 16 KiB and 8 MiB of
  * p5_h100x16_efa_allreduce_16_nccl2203 (4 channels for a GPU) and of alps_gh200_ss11_allreduce_16. Rings wait in every
- * step for the slowest pair of proxy threads (ring_step_us). */
+ * step for the slowest pair of proxy threads (ring_step_us). RCCL's network step was measured by AMD with all of its
+ * channels (tuning models 5 and 6 of src/graph/tuning.cc), eight for a GPU, and contains their messages. */
 static double
 posting_us (const NcclCandidate *self)
 {
@@ -108,7 +109,7 @@ posting_us (const NcclCandidate *self)
   if (!self->algorithm->posts_in_turn || self->protocol == NCCL_SIMPLE)
     return 0;
   return (double) self->group->cluster->processor->proxy_ps / 1e6 - usual_us
-       + MAX (n_messages - 1, 0) * further_us;
+       + (self->architecture->is_rccl ? 0 : MAX (n_messages - 1, 0) * further_us);
 }
 
 /* Where every node has one GPU, NCCL counts steps of rings as those of trees (v2.30.7, src/graph/tuning.cc:387): a ring
@@ -160,7 +161,7 @@ fill_bytes (const NcclCandidate *self)
 static double
 blocks_fill_us (const NcclCandidate *self)
 {
-  const NcclBlock *block = &nccl_blocks[NCCL_LL];
+  const NcclBlock *block = nccl_block (self);
   double bytes_per_s = (double) self->group->cluster->generation->sends.ll_bytes_per_s;
   FabBytes part = MIN (self->bytes / self->n_channels, (FabBytes) block->threads * block->grain_bytes);
 
@@ -176,7 +177,7 @@ links_fill_us (const NcclCandidate *self)
 {
   double seconds = (double) MIN (self->bytes, fill_bytes (self)) * self->form->fill_s_per_byte;
 
-  return seconds * nccl_wire_factors[self->protocol] * 1e6;
+  return seconds * nccl_wire_factor (self, self->protocol) * 1e6;
 }
 
 static double
@@ -274,7 +275,7 @@ few_channels_bytes_per_s (const NcclCandidate *self)
 
     least = MIN (least, wires->shared[i].bytes_per_s * used * n_rails / ceil (used * n_rails));
   }
-  return least / nccl_wire_factors[self->protocol];
+  return least / nccl_wire_factor (self, self->protocol);
 }
 
 static void
@@ -413,7 +414,7 @@ plan_steps (const NcclCandidate *self, FabCollectivePlanSteps *steps)
   if (chunk_bytes > 0) {
     steps->n_chunks = count_messages (self, chunk_bytes);
     steps->fill_ps = fab_seconds_to_ps ((double) self->bytes / steps->n_chunks * self->form->fill_s_per_byte
-                                        * nccl_wire_factors[self->protocol]);
+                                        * nccl_wire_factor (self, self->protocol));
   }
   steps->steps_ps = fab_seconds_to_ps (steps_us (self) * 1e-6);
   steps->intra_cost = intra > 0 ? intra : MAX (inter, 1);
@@ -466,7 +467,7 @@ void
 nccl_cost (const NcclCandidate *self, FabCollectivePlan *plan)
 {
   plan->footprint = self->form->footprint;
-  plan->wire_factor = nccl_wire_factors[self->protocol];
+  plan->wire_factor = nccl_wire_factor (self, self->protocol);
   plan_steps (self, &plan->steps);
   plan->most_bytes_per_s = plan->steps.pace_bytes_per_s;
   plan->ends_bytes_per_s = ends_bytes_per_s (self);
@@ -507,7 +508,7 @@ steps_seconds_per_byte (const FabGroup *group, const FabCollectiveForm *form)
 void
 nccl_round_chunks (const NcclCandidate *candidate, FabCollectivePlan *plan)
 {
-  const NcclBlock *block = &nccl_blocks[candidate->protocol];
+  const NcclBlock *block = nccl_block (candidate);
   FabBytes unit = (FabBytes) plan->n_ranks * plan->n_channels * block->threads * block->grain_bytes;
   FabBytes rounded = (plan->bytes + unit - 1) / unit * unit;
   double steps_s = (double) rounded * plan->wire_factor

@@ -15,7 +15,16 @@ enum { KIB = 1024 };
 
 /* One step of a channel's buffer, in bytes of the collective (src/include/device.h): LL has 8 lines of 16 bytes for
  * each of 512 threads, LL128 120 elements of 8 bytes for each of 640 threads, Simple 4 MiB / 8 steps. */
-static const FabBytes step_bytes[NCCL_N_PROTOCOLS] = { 32 * KIB, 576000, 512 * KIB };
+static const FabBytes nccl_step_bytes[NCCL_N_PROTOCOLS] = { 32 * KIB, 576000, 512 * KIB };
+
+/* RCCL's have 256 threads, and LL128 28 words of 8 bytes for each, 7 of 8 of them data. */
+static const FabBytes rccl_step_bytes[NCCL_N_PROTOCOLS] = { 16 * KIB, 50176, 512 * KIB };
+
+static const FabBytes *
+step_bytes (const NcclCandidate *self)
+{
+  return self->architecture->is_rccl ? rccl_step_bytes : nccl_step_bytes;
+}
 
 gboolean
 nccl_is_round (const NcclCandidate *self)
@@ -29,7 +38,7 @@ nccl_tree_ll128_chunk_bytes (const NcclCandidate *self)
 {
   guint gpus = self->group->gpus_per_node;
   double depth = 1 + floor (log2 (self->group->n_nodes)) + 0.1 * gpus;
-  FabBytes part = self->bytes / self->n_channels, chunk = step_bytes[NCCL_LL128];
+  FabBytes part = self->bytes / self->n_channels, chunk = step_bytes (self)[NCCL_LL128];
 
   while ((double) (part / chunk) < depth * 64 / gpus && chunk > 128 * KIB)
     chunk /= 2;
@@ -47,9 +56,9 @@ ring_message_bytes (const NcclCandidate *self, guint *n_per_step)
   FabBytes part = MAX (self->bytes / ((FabBytes) self->n_ranks * self->n_channels), 1), most, bytes = part;
 
   if (self->protocol != NCCL_SIMPLE) {
-    most = step_bytes[self->protocol];
+    most = step_bytes (self)[self->protocol];
   } else {
-    most = STEPS_PER_SLICE * step_bytes[NCCL_SIMPLE];
+    most = STEPS_PER_SLICE * step_bytes (self)[NCCL_SIMPLE];
     bytes = MAX (part / SLICES, MIN (part, LEAST_SLICE_BYTES));
   }
   bytes = MIN (bytes, most);
@@ -68,8 +77,8 @@ nccl_message_bytes (const NcclCandidate *self, guint *n_per_step)
   else if (self->protocol == NCCL_LL128)
     bytes = MIN (self->bytes / self->n_channels, nccl_tree_ll128_chunk_bytes (self));
   else
-    bytes = MIN (self->bytes / self->n_channels, step_bytes[self->protocol]);
-  return (FabBytes) ((double) bytes * nccl_wire_factors[self->protocol]);
+    bytes = MIN (self->bytes / self->n_channels, step_bytes (self)[self->protocol]);
+  return (FabBytes) ((double) bytes * nccl_wire_factor (self, self->protocol));
 }
 
 const FabRendezvous *

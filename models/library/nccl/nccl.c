@@ -170,7 +170,7 @@ typedef struct {
 static guint
 count_channels (const NcclCandidate *candidate)
 {
-  const NcclBlock *block = &nccl_blocks[candidate->protocol];
+  const NcclBlock *block = nccl_block (candidate);
 
   if (candidate->algorithm->count_channels != NULL)
     return candidate->algorithm->count_channels (candidate);

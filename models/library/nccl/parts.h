@@ -31,16 +31,12 @@
  * bytes. LL128: a flag of 8 bytes in every 128. Simple: none in the data, the sender sets a counter after a chunk. */
 typedef enum { NCCL_LL, NCCL_LL128, NCCL_SIMPLE, NCCL_N_PROTOCOLS } NcclProtocol;
 
-extern const double nccl_wire_factors[NCCL_N_PROTOCOLS]; /* bytes sent per payload byte */
-
 /* The thread block that runs one channel (src/enqueue.cc, src/collectives/device). A channel is used when each thread
  * has `threshold_bytes` of the collective's bytes to move; for LL, that many times the number of ranks. Before NCCL
  * 2.22 a channel moved whole multiples of threads x `grain_bytes`. */
 typedef struct {
   guint threads, threshold_bytes, grain_bytes;
 } NcclBlock;
-
-extern const NcclBlock nccl_blocks[NCCL_N_PROTOCOLS];
 
 typedef struct {
   FabTimePs issue_ps, issue_channel_ps;
@@ -278,6 +274,9 @@ void nccl_version_apply (guint version, NcclParams *params);
 
 /* --- rccl.c --- */
 
+/* From here on CDNA 4 has limits and a tuner as in RCCL 2.30.4 (ROCm 7.14). ROCm's releases before it had 2.27.7. */
+enum { RCCL_LATER_VERSION = 22708 };
+
 /* Whether RCCL plays a collective by a schedule of its own, in which every GPU writes to all others. Nobody has asked
  * for an algorithm or a protocol. */
 gboolean rccl_plays_all_pairs (const NcclParams *params, const NcclCandidate *common);
@@ -292,6 +291,9 @@ gboolean rccl_has_limits (const NcclArchitecture *architecture);
 
 /* Whether LL128 works on these GPUs of AMD in that release. */
 gboolean rccl_has_ll128 (const NcclCandidate *self);
+
+/* Channels that RCCL sets up between nodes with eight GPUs and as many rails; 0: as NCCL does. */
+guint rccl_net_channels (const NcclCandidate *common, guint n_rails);
 
 /* Bytes of size that are on their way in RCCL's trees between nodes before the end moves. */
 FabBytes rccl_tree_fill_bytes (const NcclCandidate *self);
@@ -324,6 +326,12 @@ void nccl_search_group (const NcclCandidate *common, const FabCollectiveForm *ri
 /* The largest bus bandwidth of LL in GB/s, all channels together. On one node it is that of the GPUs. Between nodes
  * NCCL takes that of the processors, AMD's or others', whose threads read the flags. */
 double nccl_ll_GBps (const NcclCandidate *self);
+
+/* Bytes sent for each byte of payload. */
+double nccl_wire_factor (const NcclCandidate *self, NcclProtocol protocol);
+
+/* The thread block that runs a channel of the candidate. */
+const NcclBlock *nccl_block (const NcclCandidate *self);
 
 /* What was measured of the base and of the steps over NVLink, in place of the tuner's; NULL: nothing. */
 const FabStartup *nccl_measured_startup (const NcclCandidate *self);

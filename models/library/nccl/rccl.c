@@ -7,7 +7,7 @@
  *   protocols   between nodes limits on the size replace the tuner's choice of the protocol, and on one node limits for
  *               all_gather and reduce_scatter (src/rccl_wrap.cc, rcclUpdateCollectiveProtocol; src/graph/tuning.cc,
  *               llProtoRanges of tuning models 5 and 6). LL128 works on these GPUs since 2.25.1 (ROCm 7.0).
- *
+ *   channels    between nodes 32 of MI300X and 64 of CDNA 4, whose blocks have 256 threads.
  *   chunks      those of a tree with Simple are halved until there are enough for its depth (src/enqueue.cc,
  *               calcCollChunking, which NCCL has no longer).
  *
@@ -48,7 +48,7 @@ rccl_plan_all_pairs (const NcclCandidate *common, const FabCollectiveForm *form,
   NcclProtocol protocol = is_ll ? NCCL_LL : NCCL_SIMPLE;
 
   plan->footprint = form->footprint;
-  plan->wire_factor = nccl_wire_factors[protocol];
+  plan->wire_factor = nccl_wire_factor (common, protocol);
   plan->n_channels = common->bytes <= all_pairs_few_bytes ? all_pairs_least_channels : all_pairs_channels;
   plan->n_connections = 1;
   plan->latency_ps = fab_form_latency_ps (form);
@@ -61,37 +61,64 @@ rccl_plan_all_pairs (const NcclCandidate *common, const FabCollectiveForm *form,
   return protocol;
 }
 
+/* --- channels --- */
+
+/* Between nodes RCCL plays ready-made rings of the board and doubles them. MI300X: 16 rings (rome_model_84 in
+ * src/graph/rome_models.cc) times two (`nc` in src/init.cc of 2.21.5). CDNA 4: 64, the most between nodes
+ * (src/graph/connect.cc); ROCm/rocm-systems pull request 9406 prints them. Up to 48 for some sizes from 2.30.4 on is
+ * not modelled. */
+guint
+rccl_net_channels (const NcclCandidate *common, guint n_rails)
+{
+  enum { GPUS = 8 };
+  const char *name = common->architecture->name;
+
+  if (common->group->gpus_per_node != GPUS || n_rails != GPUS)
+    return 0;
+  return g_str_equal (name, "cdna4") ? 64 : g_str_equal (name, "cdna3") ? 32 : 0;
+}
+
 /* --- protocols --- */
 
-/* Sizes up to which a protocol is taken, in the order LL, LL128; Simple above. */
+/* Sizes up to which a protocol is taken, in the order LL, LL128; Simple above. Later rows are for later releases. */
 typedef struct {
   const char *architecture;
   FabOp op;
   FabBytes ll, ll128;
+  guint from_version; /* 0: the first with limits */
 } Limits;
 
 static const Limits between_nodes[] = {
-  { "cdna3", FAB_OP_REDUCE_SCATTER, 131072, 3211264 }, /* LL to 655360 where LL128 is off */
-  { "cdna3", FAB_OP_ALL_GATHER, 98304, 5046272 },      { "cdna3", FAB_OP_ALL_REDUCE, 1048576, 9437184 },
-  { "cdna4", FAB_OP_REDUCE_SCATTER, 131071, 4194304 }, { "cdna4", FAB_OP_ALL_GATHER, 7, 8388608 },
-  { "cdna4", FAB_OP_ALL_REDUCE, 131071, 17660227 },    { "cdna4", FAB_OP_REDUCE, 16383, 16777216 },
-  { "cdna4", FAB_OP_BROADCAST, 2048, 16777216 },
+  { "cdna3", FAB_OP_REDUCE_SCATTER, 131072, 3211264, 0 }, /* LL to 655360 where LL128 is off */
+  { "cdna3", FAB_OP_ALL_GATHER, 98304, 5046272, 0 },
+  { "cdna3", FAB_OP_ALL_REDUCE, 1048576, 9437184, 0 },
+  { "cdna4", FAB_OP_REDUCE_SCATTER, 131071, 4194304, 0 },
+  { "cdna4", FAB_OP_ALL_GATHER, 7, 8388608, 0 },
+  { "cdna4", FAB_OP_ALL_REDUCE, 131071, 17660227, 0 },
+  { "cdna4", FAB_OP_REDUCE, 16383, 16777216, 0 },
+  { "cdna4", FAB_OP_BROADCAST, 2048, 16777216, 0 },
+  { "cdna4", FAB_OP_REDUCE_SCATTER, 65536, 8388608, RCCL_LATER_VERSION },
+  { "cdna4", FAB_OP_ALL_GATHER, 65536, 8388608, RCCL_LATER_VERSION },
+  { "cdna4", FAB_OP_ALL_REDUCE, 262144, 70640910, RCCL_LATER_VERSION },
 };
 
 /* On one node LL up to `ll`; above, the tuner chooses. */
 static const Limits inside_node[] = {
-  { "cdna3", FAB_OP_REDUCE_SCATTER, 352128, 0 },
-  { "cdna4", FAB_OP_REDUCE_SCATTER, 175488, 0 },
-  { "cdna4", FAB_OP_ALL_GATHER, 88448, 0 },
+  { "cdna3", FAB_OP_REDUCE_SCATTER, 352128, 0, 0 },
+  { "cdna4", FAB_OP_REDUCE_SCATTER, 175488, 0, 0 },
+  { "cdna4", FAB_OP_ALL_GATHER, 88448, 0, 0 },
 };
 
 static const Limits *
 find_limits (const NcclCandidate *self, const Limits *rows, guint n)
 {
+  const Limits *found = NULL;
+
   for (guint i = 0; i < n; i++)
-    if (rows[i].op == self->op && strcmp (rows[i].architecture, self->architecture->name) == 0)
-      return &rows[i];
-  return NULL;
+    if (rows[i].op == self->op && strcmp (rows[i].architecture, self->architecture->name) == 0
+        && self->version >= rows[i].from_version)
+      found = &rows[i];
+  return found;
 }
 
 static FabBytes
@@ -165,7 +192,7 @@ tree_simple_chunk_bytes (const NcclCandidate *self)
 static FabBytes
 tree_flags_chunk_bytes (const NcclCandidate *self)
 {
-  const NcclBlock *block = &nccl_blocks[self->protocol];
+  const NcclBlock *block = nccl_block (self);
   FabBytes part = MAX (self->bytes / self->n_channels, 1);
   FabBytes chunk = self->protocol == NCCL_LL ? 16 * KIB : nccl_tree_ll128_chunk_bytes (self);
   FabBytes at_once = MIN ((FabBytes) block->threads * block->grain_bytes, part);

@@ -4,7 +4,8 @@
  *   time = latency + bytes / (bus bandwidth x share x correction for the size x 1/2 (tree) or n / 2(n - 1) (ring))
  *
  * The constants are those of ROCm/rccl, src/graph/tuning.cc: tuning models 5 (gfx942) and 6 (gfx950) of 2.25.1 to
- * 2.27.7, and model 5 before it had LL128 (2.18 to 2.22). The best time of any protocol says which algorithm runs; the
+ * 2.27.7, model 6 of 2.30.4 (before pull request 9406 of ROCm/rocm-systems, which prints what it chooses), and model 5
+ * before it had LL128 (2.18 to 2.22). The best time of any protocol says which algorithm runs; the
  * size says then which protocol (rccl.c, rcclUpdateCollectiveProtocol comes after topoGetAlgoInfo in src/enqueue.cc).
  * The network step of 320 us keeps Simple rings for long messages; it is no time that a step takes.
  */
@@ -73,11 +74,23 @@ static const Corrections cdna4_ring = {
   { TENTHS_16, .1, .1, .1, .1, .1, .1, 1, .8, .8, 1, 1 },
 };
 
+static const Corrections later_cdna4_tree = {
+  { SHORT_TREE, TENTHS_11 },
+  { SHORT_TREE, 1, 1, 1, 2, 2, 1, .1, .9, .9, .1, .1 },
+  { TENTHS_11, .1, .1, .1, .1, .7, 1, .1, .1, .1, .1, .1, .7, .15, .6, .7, .6 },
+};
+static const Corrections later_cdna4_ring = {
+  { SHORT_RING, .2, TENTHS_8 },
+  { SHORT_RING, .1, .1, .1, .1, 5.5, .1, .1, 1, 1 },
+  { TENTHS_16, .1, .1, .1, .1, .9, .1, 1, .1, .6, 1, 1 },
+};
+
 /* Later rows of an architecture are for later releases. */
 static const Tuner tuners[] = {
   { "cdna3", 0, { &old_tree, &old_ring } },
   { "cdna3", LL128_VERSION, { &cdna3_tree, &cdna3_ring } },
   { "cdna4", 0, { &cdna4_tree, &cdna4_ring } },
+  { "cdna4", RCCL_LATER_VERSION, { &later_cdna4_tree, &later_cdna4_ring } },
 };
 
 static const Tuner *

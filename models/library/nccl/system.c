@@ -121,6 +121,8 @@ follow_links (const NcclCandidate *common, guint n_rails, NcclSearch *search)
     if (architecture->generation >= 9 && n < 16)
       n *= 2;
     n = MIN (n, 32);
+    if (rccl_net_channels (common, n_rails) > 0)
+      n = rccl_net_channels (common, n_rails);
   } else {
     n = CLAMP (n, 2, architecture->most_channels);
   }

@@ -9,10 +9,15 @@
 
 #include <string.h>
 
-/* A line of LL has 16 bytes, 8 of them data. A line of LL128 has 128 bytes, 120 of them data. */
-const double nccl_wire_factors[NCCL_N_PROTOCOLS] = { 16.0 / 8, 128.0 / 120, 1 };
+/* A line of LL has 16 bytes, 8 of them data. A line of LL128 has 128 bytes, 120 of them data. RCCL's has 64 bytes, 56
+ * of them data (NCCL_LL128_LINESIZE in src/include/device.h, 2.18 to 2.30). */
+static const double wire_factors[NCCL_N_PROTOCOLS] = { 16.0 / 8, 128.0 / 120, 1 },
+                    rccl_ll128_factor = 64.0 / 56;
 
-const NcclBlock nccl_blocks[NCCL_N_PROTOCOLS] = { { 512, 8, 8 }, { 640, 8, 30 }, { 512, 64, 8 } };
+/* RCCL's have 256 threads in all protocols, and LL128 works on half of 4 words for each thread (NCCL_MAX_NTHREADS,
+ * NCCL_LL128_SHMEM_ELEMS_PER_THREAD in src/include/device.h; NCCL has 8 words). */
+static const NcclBlock blocks[NCCL_N_PROTOCOLS] = { { 512, 8, 8 }, { 640, 8, 30 }, { 512, 64, 8 } };
+static const NcclBlock rccl_blocks[NCCL_N_PROTOCOLS] = { { 256, 8, 8 }, { 256, 8, 14 }, { 256, 64, 8 } };
 
 #define VOLTA_CAPS                             \
   .caps = { .ll_GBps = { 39.0, 39.0, 20.4 },   \
@@ -118,6 +123,18 @@ nccl_architecture (const char *name)
     if (strcmp (architectures[i].name, name) == 0)
       return &architectures[i];
   return &unknown;
+}
+
+double
+nccl_wire_factor (const NcclCandidate *self, NcclProtocol protocol)
+{
+  return self->architecture->is_rccl && protocol == NCCL_LL128 ? rccl_ll128_factor : wire_factors[protocol];
+}
+
+const NcclBlock *
+nccl_block (const NcclCandidate *self)
+{
+  return self->architecture->is_rccl ? &rccl_blocks[self->protocol] : &blocks[self->protocol];
 }
 
 const FabStartup *

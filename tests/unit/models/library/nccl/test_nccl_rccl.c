@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_nccl_rccl.c - what RCCL does in its own way on the MI300X of the catalogue: an all-reduce over eight of them in
  * two steps, and protocols that the size alone decides between nodes. */
+#include <string.h>
+
 #include "models/library/nccl/parts.h"
 #include "models/models.h"
 #include "tests/support/params.h"
@@ -21,14 +23,15 @@ free_catalog (void **state)
   return 0;
 }
 
-/* "direct ll 4 13.5us" */
+/* "direct ll 4 13.5us wire 2.0000" */
 static char *
-plan_text (const FabCatalog *catalog, guint n_nodes, const char *params, FabOp op, FabBytes bytes)
+plan_text (const FabCatalog *catalog, const char *node, guint n_nodes, const char *params, FabOp op,
+           FabBytes bytes)
 {
   g_autofree char *yaml = g_strdup_printf (
-      "name: t\ncluster: {node: mi300x, nodes: %u}\ncollectives: plain\n"
+      "name: t\ncluster: {node: %s, nodes: %u}\ncollectives: plain\n"
       "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
-      n_nodes);
+      node, n_nodes);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   FabGroup group = { fab_simulation_cluster (play->simulation), n_nodes, 8 };
   Params *parsed = params_new (&fab_library_nccl.info, params);
@@ -36,21 +39,28 @@ plan_text (const FabCatalog *catalog, guint n_nodes, const char *params, FabOp o
   FabCollectivePlan plan = { 0 };
 
   assert_true (fab_library_plan (library, &group, op, bytes, &plan, NULL));
-  char *text = g_strdup_printf ("%s %s %u %.2fus", plan.algorithm, plan.protocol, plan.n_channels,
-                                (double) fab_collective_plan_idle_ps (&plan) / 1e6);
+  char *text = g_strdup_printf ("%s %s %u %.2fus wire %.4f", plan.algorithm, plan.protocol, plan.n_channels,
+                                (double) fab_collective_plan_idle_ps (&plan) / 1e6, plan.wire_factor);
   fab_library_destroy (library);
   params_free (parsed);
   return text;
 }
 
 static void
-assert_plan (const FabCatalog *catalog, guint n_nodes, const char *params, FabOp op, FabBytes bytes,
-             const char *expected)
+assert_plan_of (const FabCatalog *catalog, const char *node, guint n_nodes, const char *params, FabOp op,
+                FabBytes bytes, const char *expected)
 {
-  g_autofree char *text = plan_text (catalog, n_nodes, params, op, bytes);
+  g_autofree char *text = plan_text (catalog, node, n_nodes, params, op, bytes);
 
   if (!g_str_has_prefix (text, expected))
     fail_msg ("%s, not %s", text, expected);
+}
+
+static void
+assert_plan (const FabCatalog *catalog, guint n_nodes, const char *params, FabOp op, FabBytes bytes,
+             const char *expected)
+{
+  assert_plan_of (catalog, "mi300x", n_nodes, params, op, bytes, expected);
 }
 
 /* 13.5 us + 64 KiB / 44 GB/s = 14.99; 20.5 us + 16 MiB / 128.6 GB/s = 150.96. */
@@ -115,6 +125,43 @@ trees_carry_middle_sizes_between_nodes (void **state)
   assert_plan (*state, 16, "{}", FAB_OP_ALL_REDUCE, 256 * mib, "tree simple ");
 }
 
+/* 2 x 16 rings of MI300X, 64 channels of CDNA 4. A block has 256 threads, so that 32 KiB fill 16 channels of LL, each
+ * thread with 8 bytes; the rings of LL need that much for each of 16 ranks. */
+static void
+channels_between_nodes_are_those_of_the_board (void **state)
+{
+  const FabBytes kib = 1024, mib = 1024 * kib;
+
+  assert_plan (*state, 2, "{}", FAB_OP_ALL_REDUCE, 256 * mib, "ring simple 32 ");
+  assert_plan_of (*state, "mi355x", 2, "{}", FAB_OP_ALL_REDUCE, 32 * kib, "tree ll 16 ");
+  assert_plan_of (*state, "mi355x", 2, "{}", FAB_OP_ALL_REDUCE, 16 * mib, "tree ll128 64 ");
+  assert_plan_of (*state, "mi355x", 2, "{protocol: ll, algorithm: ring}", FAB_OP_ALL_REDUCE, 512 * kib,
+                  "ring ll 16 ");
+}
+
+/* What 2.30.4 prints of two MI350X nodes before pull request 9406 of ROCm/rocm-systems. */
+static void
+later_releases_keep_flags_longer (void **state)
+{
+  const FabBytes mib = 1 << 20;
+  const char *later = "{nccl_version: 2.30.4}";
+
+  assert_plan_of (*state, "mi350x", 2, later, FAB_OP_ALL_REDUCE, 32 * mib, "tree ll128 64 ");
+  assert_plan_of (*state, "mi350x", 2, later, FAB_OP_ALL_REDUCE, 64 * mib, "ring ll128 64 ");
+  assert_plan_of (*state, "mi350x", 2, later, FAB_OP_ALL_REDUCE, 128 * mib, "ring simple 64 ");
+  assert_plan_of (*state, "mi350x", 2, later, FAB_OP_ALL_GATHER, 16 * 64 * 1024, "ring ll ");
+  assert_plan_of (*state, "mi350x", 2, "{}", FAB_OP_ALL_REDUCE, 32 * mib, "tree simple 64 ");
+}
+
+/* A line of LL128 has 56 of 64 bytes of data, where NCCL has 120 of 128. */
+static void
+lines_with_flags_have_64_bytes (void **state)
+{
+  g_autofree char *text = plan_text (*state, "mi355x", 2, "{}", FAB_OP_ALL_REDUCE, 8 << 20);
+
+  assert_non_null (strstr (text, "wire 1.1429"));
+}
+
 /* Eight chains, one for each NIC, take ways through the mesh of 56 links that share it evenly: 8 x 7 hops, each with an
  * eighth of the bytes, up and down. In the order of their numbers, eight links would carry all of it. */
 static void
@@ -158,6 +205,9 @@ main (void)
     cmocka_unit_test (others_take_rings),
     cmocka_unit_test (sizes_decide_protocols_between_nodes),
     cmocka_unit_test (trees_carry_middle_sizes_between_nodes),
+    cmocka_unit_test (channels_between_nodes_are_those_of_the_board),
+    cmocka_unit_test (later_releases_keep_flags_longer),
+    cmocka_unit_test (lines_with_flags_have_64_bytes),
     cmocka_unit_test (chains_share_the_mesh),
     cmocka_unit_test (reduce_scatter_keeps_flags_longer_on_one_node),
   };
