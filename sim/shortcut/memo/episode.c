@@ -214,7 +214,7 @@ forget (FabEpisode *self)
   g_array_set_size (self->active, 0);
   g_array_set_size (self->events, 0);
   g_array_set_size (self->heard, 0);
-  self->has_run_out = FALSE;
+  self->has_run_out = self->is_large = FALSE;
   self->at = NULL;
 }
 
@@ -669,7 +669,7 @@ find_episode (FabEpisode *self)
 guint
 fab_episode_extend (const FabEpisode *self, guint32 plan)
 {
-  return has_versions (self)
+  return has_versions (self) && !self->is_large
            ? fab_episode_input_extend (&fab_episode_plan_at (self->books, plan)->input, self->folded_for)
            : FAB_FOLDED_FOR_ALL;
 }
@@ -722,11 +722,39 @@ is_known (const FabEpisode *self, guint32 plan, FabTimePs now_ps)
       != NULL;
 }
 
+/* From now on the network plays it, and nothing of it is remembered. */
+static void
+become_large (FabEpisode *self)
+{
+  if (self->is_warmed_up)
+    fab_episode_forget_warm_up (self);
+  self->is_large = self->is_new = TRUE;
+  self->folded_for = FAB_FOLDED_FOR_ALL;
+  self->at = NULL;
+  fab_episode_replay (self);
+}
+
+/* Whether a collective has begun in this ps on the network, which was there then. Others that begin in it need not wait
+ * until the network has found what that one changes. */
+static gboolean
+is_beginning (const FabEpisode *self, FabTimePs now_ps)
+{
+  const Event *last = self->events->len > 0 ? &g_array_index (self->events, Event, self->events->len - 1)
+                                            : NULL;
+
+  return self->is_large && self->heard->len == 0 && last != NULL && !last->is_output && last->at_ps == now_ps
+      && net_now (self) == now_ps;
+}
+
 void
 fab_episode_prepare (FabEpisode *self, guint32 plan, FabTimePs now_ps)
 {
   guint folded_before = self->folded_for;
 
+  if (!self->is_large && self->members->len >= FAB_MOST_REMEMBERED)
+    become_large (self);
+  if (is_beginning (self, now_ps))
+    return;
   self->folded_for = fab_episode_extend (self, plan);
   if (self->replica != NULL && (net_now (self) > now_ps || self->folded_for != folded_before)) {
     if (self->heard->len > 0)
@@ -748,7 +776,10 @@ fab_episode_put (FabEpisode *self, guint32 plan, FabEpisodeEnd end, FabTimePs no
   Member added = { .plan = plan, .end = end };
   guint32 place = self->members->len;
 
-  if (place > 0) {
+  if (place > 0 && self->at == NULL) {
+    self->is_new = TRUE;
+    self->at_ps = now_ps;
+  } else if (place > 0) {
     g_autoptr (GArray) others = list_others (self);
 
     fab_episode_step_to_input (self, fab_episode_books_key (self->books, plan, others), now_ps,

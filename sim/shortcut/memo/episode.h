@@ -6,10 +6,15 @@
  * far once more (a replay), without reporting ends a second time, and then what is new. The replica may run ahead of
  * the clock of the jobs. The ends that it finds are reported when that clock is there. When a collective begins before,
  * they are void, and the episode is replayed with that collective.
+ *
+ * What is remembered of an episode costs the square of its collectives: each one that begins is held against all others.
+ * An episode of more than FAB_MOST_REMEMBERED is large: it leaves the tree, and the network plays it as it comes.
  */
 #pragma once
 
 #include "sim/shortcut/memo/episode_books.h"
+
+enum { FAB_MOST_REMEMBERED = 64 };
 
 /* A collective that has begun in the episode. */
 typedef struct {
@@ -47,6 +52,7 @@ typedef struct {
   gboolean is_new;        /* it has grown the tree, or is not in it */
   gboolean is_played;     /* the network has played some of it */
   gboolean is_dropped;    /* what the network ends now is of no interest */
+  gboolean is_large;      /* not in the tree, and folded as all collectives of the jobs are */
   gboolean is_jammed;     /* buffers of the network wait for each other: nothing more comes out of it */
   FabTimePs start_ps, own_start_ps; /* on the two clocks */
   FabTimePs ended_ps;   /* when its last collective ended on the network's clock, if it has run out */

@@ -145,7 +145,9 @@ find_relation (FabEpisodeBooks *self, guint32 earlier, guint32 later)
 gboolean
 fab_episode_books_meet (FabEpisodeBooks *self, guint32 earlier, guint32 later)
 {
-  return self->apart_by == NULL || find_relation (self, earlier, later) > 0;
+  return self->apart_by == NULL
+      || fab_plan_shapes_meet (self->apart_by, fab_episode_plan_at (self, earlier)->shape.links,
+                               fab_episode_plan_at (self, later)->shape.links);
 }
 
 guint32

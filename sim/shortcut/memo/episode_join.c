@@ -163,6 +163,31 @@ walk (FabEpisode *self)
   }
 }
 
+/* So many are not in the tree. */
+static void
+leave_tree (FabEpisode *self)
+{
+  self->is_large = self->is_new = TRUE;
+  self->folded_for = FAB_FOLDED_FOR_ALL;
+  self->at = NULL;
+  for (guint i = 0; i < self->events->len; i++) {
+    FabEpisodeEvent *event = &g_array_index (self->events, FabEpisodeEvent, i);
+
+    event->node = NULL;
+    self->at_ps = event->at_ps;
+  }
+}
+
+/* The set that schedules fold for, and the place in the tree. */
+static void
+find_place (FabEpisode *self)
+{
+  self->folded_for = FAB_FOLDED_FOR_NONE;
+  for (guint i = 0; i < self->members->len; i++)
+    self->folded_for = fab_episode_extend (self, g_array_index (self->members, FabEpisodeMember, i).plan);
+  walk (self);
+}
+
 void
 fab_episode_join (FabEpisode *self, FabEpisode *const *parts, guint n_parts)
 {
@@ -185,10 +210,10 @@ fab_episode_join (FabEpisode *self, FabEpisode *const *parts, guint n_parts)
     fab_episode_clear (parts[p]);
   }
   self->books->count.n_joins += n_parts - 1;
-  self->folded_for = FAB_FOLDED_FOR_NONE;
-  for (guint i = 0; i < self->members->len; i++)
-    self->folded_for = fab_episode_extend (self, g_array_index (self->members, FabEpisodeMember, i).plan);
-  walk (self);
+  if (self->members->len > FAB_MOST_REMEMBERED)
+    leave_tree (self);
+  else
+    find_place (self);
   if (self->at == NULL)
     fab_episode_replay (self);
 }

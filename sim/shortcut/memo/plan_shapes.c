@@ -228,6 +228,25 @@ fab_plan_shapes_relation (FabPlanShapes *self, guint earlier, guint later)
   return found;
 }
 
+gboolean
+fab_plan_shapes_meet (FabPlanShapes *self, guint earlier, guint later)
+{
+  enum { SHORT = 64 }; /* links that are compared as fast as a relation is looked up */
+  const LinkSet *a = g_ptr_array_index (self->sets, earlier), *b = g_ptr_array_index (self->sets, later);
+
+  if (a->n + b->n > SHORT)
+    return fab_plan_shapes_relation (self, earlier, later) > 0;
+  for (guint i = 0, k = 0; i < a->n && k < b->n;) {
+    if (a->ids[i] == b->ids[k])
+      return TRUE;
+    if (a->ids[i] < b->ids[k])
+      i++;
+    else
+      k++;
+  }
+  return a == b;
+}
+
 guint32
 fab_plan_shapes_key (FabPlanShapes *self, guint shape, const guint *relations, guint n)
 {

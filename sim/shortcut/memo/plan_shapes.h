@@ -33,6 +33,9 @@ const FabLinkId *fab_plan_shapes_links (const FabPlanShapes *self, guint links, 
  * no link in common, and do not meet. A set meets itself, also without links. */
 guint fab_plan_shapes_relation (FabPlanShapes *self, guint earlier, guint later);
 
+/* Whether their relation is not 0. The relation itself takes much longer to find the first time. */
+gboolean fab_plan_shapes_meet (FabPlanShapes *self, guint earlier, guint later);
+
 /* Returns a number for a collective of a shape that begins while others are under way, of the relations to which there
  * are `n`, in the order in which they began. */
 guint32 fab_plan_shapes_key (FabPlanShapes *self, guint shape, const guint *relations, guint n);

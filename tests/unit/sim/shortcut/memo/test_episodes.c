@@ -327,6 +327,34 @@ what_was_played_too_far_is_played_again (G_GNUC_UNUSED void **state)
   }
 }
 
+/* So many between 8 GPUs that each pair of them shares links with others, two in each ps. */
+static void
+crowd (Scene *self, FabTimePs from_ps)
+{
+  enum { N = 200, GPUS = 8 };
+
+  for (guint i = 0; i < N; i++)
+    begin_at (self, from_ps + i / 2,
+              transfer (self, i % GPUS, (i % GPUS + 1 + i / GPUS % (GPUS - 1)) % GPUS, 1000 + i));
+}
+
+/* Remembering them would cost the square of their number, so the second crowd is played like the first. */
+static void
+many_that_meet_are_not_remembered (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new_with (8, TRUE, TRUE), plain = scene_new_with (8, FALSE, FALSE);
+
+  for (guint i = 0; i < 2; i++) {
+    crowd (scene, 1000000 * i);
+    crowd (plain, 1000000 * i);
+  }
+  fab_engine_run (plain->engine);
+  FabEpisodesCount count = scene_play (scene, plain->ends->str);
+  assert_int_equal (count.n_collectives, 400);
+  assert_int_equal (count.n_episodes, 2);
+  assert_int_equal (count.n_collectives_remembered, 0);
+}
+
 /* Random transfers between four GPUs, some again and again: apart or not, they end at the same times, and links count
  * the same. */
 static void
@@ -479,6 +507,7 @@ main (void)
     cmocka_unit_test (those_that_share_no_link_are_apart),
     cmocka_unit_test (one_that_meets_two_makes_them_one),
     cmocka_unit_test (what_was_played_too_far_is_played_again),
+    cmocka_unit_test (many_that_meet_are_not_remembered),
     cmocka_unit_test (apart_or_not_all_end_at_the_same_times),
     cmocka_unit_test (faults_at_times_leave_nothing_to_remember),
     cmocka_unit_test (what_is_drawn_is_played_four_times),
