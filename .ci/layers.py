@@ -114,7 +114,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 # A library stays behind one door; tests may look behind SQLite's.
 DOORS = {
     "yaml.h": ("sim/config/yaml_doc.c",),
-    "sqlite3.h": ("sim/result/", "validate/measure/", "formats/trace/nsys.c", "tests/"),
+    "sqlite3.h": ("sim/base/foreign_db", "sim/result/", "validate/measure/", "formats/trace/nsys.c", "tests/"),
     "zlib.h": ("formats/text/bytes.c",),
     "libsoup/": ("cli/explore/server.c",),
     "json-glib/": ("cli/report/report_svg", "tests/"),

@@ -462,6 +462,9 @@ on_request (G_GNUC_UNUSED SoupServer *soup, SoupServerMessage *message, const ch
   const char *query = g_uri_get_query (soup_server_message_get_uri (message)), *problem = NULL;
   guint status = why_not (self, message, &problem);
 
+  /* libsoup would answer one request for thousands of ranges with as many copies of the page */
+  soup_message_headers_remove (soup_server_message_get_request_headers (message), "Range");
+
   if (status != 0)
     answer_problem (message, status, problem);
   else if (query != NULL && strlen (query) > MAX_QUERY)

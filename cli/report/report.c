@@ -441,8 +441,10 @@ add_run (const FabReportRequest *request, gint64 id, FabJson *json, GError **err
           && fab_report_add_timeline (&run, max_spans, error) && fab_report_add_links (&run, error)
           && fab_report_add_sources (&run, error)
           && (!request->has_tables || report_add_tables (request, FALSE, run.id, json, error));
-  fab_json_add_text (json, "scenario", run.scenario);
-  fab_json_end (json);
+  if (is_added) { /* else some part of the text is open, and nobody reads it */
+    fab_json_add_text (json, "scenario", run.scenario);
+    fab_json_end (json);
+  }
   g_free (run.scenario);
   return is_added;
 }

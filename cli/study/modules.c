@@ -2,8 +2,8 @@
 /* modules.c - where the shared modules of the program are. */
 #include "cli/cli.h"
 
-/* $FABRICAST_PLUGINS, the build of a program that was only built, beside the program, where it was configured to
- * be. */
+/* The absolute paths of $FABRICAST_PLUGINS, the build of a program that was only built, beside the program, where it
+ * was configured to be. */
 GPtrArray *
 fab_cli_module_directories (const char *built)
 {
@@ -14,7 +14,7 @@ fab_cli_module_directories (const char *built)
   g_autofree char *directory = program ? g_path_get_dirname (program) : g_strdup (".");
 
   for (guint i = 0; named[i]; i++)
-    if (*named[i])
+    if (g_path_is_absolute (named[i])) /* "." would be wherever the program is started */
       g_ptr_array_add (directories, g_strdup (named[i]));
   if (g_str_has_prefix (directory, FAB_BUILD_DIR))
     g_ptr_array_add (directories, g_build_filename (FAB_BUILD_DIR, built, NULL));

@@ -10,6 +10,7 @@
 
 #include "formats/trace/reading.h"
 #include "sim/base/error.h"
+#include "sim/base/foreign_db.h"
 
 #define PID_MASK G_GINT64_CONSTANT (-16777216) /* clears the 24 bits of the thread */
 
@@ -190,6 +191,14 @@ read_database (FabTrace *trace, FabFileBytes *bytes, GError **error)
 {
   Report self = { .name = fab_file_bytes_name (bytes), .trace = trace };
   const char *path = fab_file_bytes_path (bytes);
+  static const char *const tables[] = { "CUPTI_ACTIVITY_KIND_KERNEL",
+                                        "CUPTI_ACTIVITY_KIND_MEMCPY",
+                                        "CUPTI_ACTIVITY_KIND_MEMSET",
+                                        "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                        "NVTX_EVENTS",
+                                        "StringIds",
+                                        NULL };
+  const char *table = NULL, *kind;
   guint before = trace->ranks->len;
   gboolean is_good;
 
@@ -199,6 +208,12 @@ read_database (FabTrace *trace, FabFileBytes *bytes, GError **error)
   is_good = sqlite3_open_v2 (path, &self.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK;
   if (!is_good)
     fail (&self, error);
+  fab_foreign_db_guard (self.db, FAB_VIEWS_NONE);
+  kind = is_good ? fab_foreign_db_not_a_table (self.db, tables, &table) : NULL;
+  if (kind != NULL)
+    is_good = fab_throw (error, FAB_ERROR_INPUT,
+                         "%s: has %s in place of the table %s; Nsight Systems did not write it", self.name,
+                         kind, table);
   if (is_good && !has_table (&self, "CUPTI_ACTIVITY_KIND_KERNEL"))
     is_good = fab_throw (
         error, FAB_ERROR_INPUT,

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/base/foreign_db.h"
 #include "sim/result/store_private.h"
 
 #define CACHE_KIB 16384
@@ -149,6 +150,29 @@ check_owner (FabStore *self, gint64 application_id, gint64 version, GError **err
   return TRUE;
 }
 
+/* A view in place of a table, or of other text than ours, may never come to an end. An older file gets our views when
+ * it is migrated. */
+static gboolean
+check_schema (FabStore *self, gint64 version, GError **error)
+{
+  const char *names[FAB_N_TABLES + 1] = { NULL }, *name = NULL;
+  g_autofree char *views = fab_store_views (), *other = NULL;
+
+  for (guint i = 0; i < FAB_N_TABLES; i++)
+    names[i] = fab_record_tables[i].name;
+  const char *kind = fab_foreign_db_not_a_table (self->db, names, &name);
+  if (kind != NULL)
+    return fab_throw (error, FAB_ERROR_IO,
+                      "%s: has %s in place of its table %s; Fabricast did not write it, choose another file",
+                      self->path, kind, name);
+  if (version == fab_store_schema_version ())
+    other = fab_foreign_db_other_view (self->db, views);
+  return other == NULL
+      || fab_throw (error, FAB_ERROR_IO,
+                    "%s: its view %s is not that of Fabricast; remove it (DROP VIEW) or choose another file",
+                    self->path, other);
+}
+
 /* Sets has_schema. A file without any content has no schema, and that is no error. */
 static gboolean
 identify (FabStore *self, GError **error)
@@ -161,7 +185,8 @@ identify (FabStore *self, GError **error)
     return fab_store_fail (self, "open", error);
   if (n_objects == 0 && application_id == 0 && version == 0)
     return TRUE;
-  self->has_schema = check_owner (self, application_id, version, error);
+  self->has_schema = check_owner (self, application_id, version, error)
+                  && check_schema (self, version, error);
   self->is_old = version < fab_store_schema_version ();
   return self->has_schema;
 }
@@ -179,8 +204,7 @@ connect_file (FabStore *self, const char *file, gint flags)
   fab_store_set_patience (self, self->patience_ms);
   if (code != SQLITE_OK)
     return code;
-  /* views of a file from others must not call functions with side effects */
-  sqlite3_db_config (self->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+  fab_foreign_db_guard (self->db, FAB_VIEWS_OWN);
   return sqlite3_exec (self->db, "SELECT count (*) FROM sqlite_schema", NULL, NULL,
                        NULL); /* opens the file in fact */
 }

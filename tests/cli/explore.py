@@ -221,6 +221,15 @@ class Hostile(Serving):
         self.assertEqual(server.send(one * 20).count(b"HTTP/1.1 "), 1)
         self.is_alive(server)
 
+    def test_many_ranges(self):
+        """The page comes once, however often a request asks for it."""
+        server = shared(SCENARIO)
+        whole = server.get("/")
+        many = server.get("/", "Range: bytes=" + ",".join(["0-"] * 2000))
+        self.assertEqual((status(whole), status(many)), (200, 200))
+        self.assertEqual(len(many), len(whole))
+        self.is_alive(server)
+
     def test_half_closed(self):
         server = shared(SCENARIO)
         request = f"GET {RUN}?gpus=8 HTTP/1.1\r\n{HOST}:{server.port}\r\n\r\n".encode()

@@ -5,6 +5,7 @@ terminal nothing that it would obey."""
 import json
 import os
 import resource
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -140,6 +141,60 @@ class Query(CliTest):
                     "SELECT fts3_tokenizer ('simple')", "VACUUM INTO 'x.db'"):
             self.refused("query", "--sql", sql, names="the query")
         self.assertEqual(sorted(os.listdir(self.directory)), ["fabricast.db"])
+
+
+class Foreign(CliTest):
+    """A database that somebody else made: a view that never ends where a table is expected, other views, damaged pages."""
+
+    def change(self, sql, name="fabricast.db"):
+        with sqlite3.connect(self.path(name)) as db:
+            db.executescript("PRAGMA legacy_alter_table = 1;" + sql)
+        db.close()
+
+    def refused_soon(self, says, *args):
+        begun_s = time.monotonic()
+        done = self.fabricast(*args, timeout=60)
+        self.assertLess(time.monotonic() - begun_s, 10 * SLOWNESS)
+        self.assertIn(done.returncode, (2, 3), done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_views_of_a_results_file(self):
+        self.good("run", HELLO)
+        self.change(f"DROP VIEW v_step; CREATE VIEW v_step AS {Query.ENDLESS} i AS step_s FROM n")
+        for command in (("query", "runs"), ("report", "-o", "r.html"), ("run", HELLO)):
+            self.refused_soon("its view v_step is not that of Fabricast", *command)
+        self.change(f"ALTER TABLE iteration RENAME TO old; CREATE VIEW iteration AS {Query.ENDLESS} i FROM n")
+        for command in (("query", "runs"), ("report", "-o", "r.html"), ("run", HELLO)):
+            self.refused_soon("has a view in place of its table iteration", *command)
+        self.assertFalse(os.path.exists(self.path("r.html")))
+
+    def test_views_of_somebodys_own(self):
+        self.good("run", HELLO)
+        self.change("CREATE VIEW mine AS SELECT count (*) AS n FROM run")
+        self.assertIn("1", self.good("query", "--sql", "SELECT n FROM mine"))
+
+    def test_views_of_a_profile(self):
+        self.change(f"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,"
+                    f" correlationId INTEGER, globalPid INTEGER, shortName INTEGER, demangledName INTEGER);"
+                    f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 7, 1, 0, 1, 1);"
+                    f"CREATE VIEW StringIds AS {Query.ENDLESS} i AS id, 'x' AS value FROM n", "profile.sqlite")
+        self.refused_soon("a view in place of the table StringIds", "import", "trace", "profile.sqlite")
+
+    def test_damaged_pages(self):
+        """Wherever the file is damaged, there is a report or a sentence."""
+        self.good("run", HELLO)
+        self.change("PRAGMA journal_mode = DELETE; VACUUM")
+        with open(self.path("fabricast.db"), "rb") as file:
+            whole = file.read()
+        codes = set()
+        for at in range(4096, len(whole), 4096):
+            with open(self.path("fabricast.db"), "wb") as file:
+                file.write(whole[:at] + b"\xa5" * 4096 + whole[at + 4096:])
+            done = self.fabricast("report", "-o", "r.html", timeout=60)
+            self.assertIn(done.returncode, (0, 2, 3), (at, done.stderr))
+            self.assertEqual(done.returncode != 0, bool(done.stderr), at)
+            codes.add(done.returncode)
+        self.assertGreater(len(codes), 1)
 
 
 class Scarce(CliTest):

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/base/error.h"
+#include "sim/base/foreign_db.h"
 
 #define FAB_SAMPLES_APPLICATION_ID 0x4641424d /* "FABM", at byte 68 of the file */
 #define FAB_SAMPLES_SCHEMA_VERSION 2          /* user_version, at byte 60; 1: without kernels */
@@ -225,6 +226,7 @@ connect_file (FabSamples *self, gint flags)
   if (sqlite3_open_v2 (file, &self->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL)
       != SQLITE_OK)
     return sqlite3_errcode (self->db) & 0xff;
+  fab_foreign_db_guard (self->db, FAB_VIEWS_NONE);
   sqlite3_busy_timeout (self->db, PATIENCE_MS);
   return sqlite3_exec (self->db, "SELECT count (*) FROM sqlite_schema", NULL, NULL, NULL) & 0xff;
 }

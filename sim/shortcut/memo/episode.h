@@ -8,7 +8,8 @@
  * they are void, and the episode is replayed with that collective.
  *
  * What is remembered of an episode costs the square of its collectives: each one that begins is held against all
- * others. An episode of more than FAB_MOST_REMEMBERED is large: it leaves the tree, and the network plays it as it comes.
+ * others. An episode of more than FAB_MOST_REMEMBERED is large: it leaves the tree, and the network plays it as it
+ * comes.
  */
 #pragma once
 
