@@ -722,18 +722,6 @@ is_known (const FabEpisode *self, guint32 plan, FabTimePs now_ps)
       != NULL;
 }
 
-/* From now on the network plays it, and nothing of it is remembered. */
-static void
-become_large (FabEpisode *self)
-{
-  if (self->is_warmed_up)
-    fab_episode_forget_warm_up (self);
-  self->is_large = self->is_new = TRUE;
-  self->folded_for = FAB_FOLDED_FOR_ALL;
-  self->at = NULL;
-  fab_episode_replay (self);
-}
-
 /* Whether a collective has begun in this ps on the network, which was there then. Others that begin in it need not wait
  * until the network has found what that one changes. */
 static gboolean
@@ -752,7 +740,7 @@ fab_episode_prepare (FabEpisode *self, guint32 plan, FabTimePs now_ps)
   guint folded_before = self->folded_for;
 
   if (!self->is_large && self->members->len >= FAB_MOST_REMEMBERED)
-    become_large (self);
+    fab_episode_become_large (self);
   if (is_beginning (self, now_ps))
     return;
   self->folded_for = fab_episode_extend (self, plan);

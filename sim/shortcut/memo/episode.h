@@ -102,6 +102,9 @@ void fab_episode_list_queues (FabEpisode *self, FabTimePs now_ps, GArray *queues
  * are empty afterwards. */
 void fab_episode_join (FabEpisode *self, FabEpisode *const *parts, guint n_parts);
 
+/* Leaves the tree: from now on the network plays it, and nothing of it is remembered. */
+void fab_episode_become_large (FabEpisode *self);
+
 /* --- for episode_join.c --- */
 
 /* Returns the set of collectives with another one in it. */

@@ -178,6 +178,15 @@ leave_tree (FabEpisode *self)
   }
 }
 
+void
+fab_episode_become_large (FabEpisode *self)
+{
+  if (self->is_warmed_up)
+    fab_episode_forget_warm_up (self);
+  leave_tree (self);
+  fab_episode_replay (self);
+}
+
 /* The set that schedules fold for, and the place in the tree. */
 static void
 find_place (FabEpisode *self)
