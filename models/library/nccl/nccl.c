@@ -196,6 +196,8 @@ is_possible (const Choice *choice, const NcclCandidate *candidate)
     return FALSE;
   if (asked != 0)
     return (asked >> candidate->protocol & 1) != 0;
+  if (candidate->plugin->is_simple_only && candidate->group->n_nodes > 1)
+    return candidate->protocol == NCCL_SIMPLE;
   if (rccl_sets_protocol (candidate, &set))
     return candidate->protocol == set;
   if (candidate->protocol != NCCL_LL128)

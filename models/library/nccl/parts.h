@@ -127,6 +127,7 @@ typedef struct {
   FabBytes nvls_chunk_bytes; /* NCCL_NVLS_CHUNKSIZE, NCCL_NVLSTREE_MAX_CHUNKSIZE; 0: NCCL's own */
   const NcclRegion *regions; /* its own tuner's choices; NULL: NCCL's tuner */
   guint n_regions;
+  gboolean is_simple_only; /* it sets NCCL_PROTO=simple */
 } NcclPlugin;
 
 /* One way to run a collective: an algorithm with a protocol. */

@@ -8,6 +8,10 @@
  * last one, the end is a straight line in that plane. The first region that holds the point is chosen. On two nodes, on
  * other shapes than eight GPUs per node (the plug-in knows one and two too, these are not here) and where no region
  * holds the point, NCCL's tuner chooses.
+ *
+ * Where messages go by sends (p3dn, p4d, p4de), whose bytes EFA may deliver out of order within 128, or without
+ * GPUDirect, the plug-in sets NCCL_PROTO=simple where nobody has set it (src/nccl_ofi_net.cpp,
+ * nccl_net_ofi_configure_nccl_proto_simple; logs of p4d with 1.11 and 1.14: issues 715 and 889 of aws-ofi-nccl).
  */
 #include <math.h>
 #include <string.h>
@@ -221,8 +225,8 @@ enum { CHUNK_BYTES = 512 * 1024 }; /* that the plug-in sets for the switches' al
 
 static const NcclPlugin plugins[] = {
   { .name = "none" },
-  { .name = "efa", .told_us = 75 },
-  { .name = "efa-p3dn", .told_us = 150 },
+  { .name = "efa", .told_us = 75, .is_simple_only = TRUE },
+  { .name = "efa-p3dn", .told_us = 150, .is_simple_only = TRUE },
   { .name = "efa-p5", .told_us = 75, .nvls_chunk_bytes = CHUNK_BYTES, REGIONS (p5_regions) },
   { .name = "efa-p5en", .told_us = 35, .nvls_chunk_bytes = CHUNK_BYTES, REGIONS (p5en_regions) },
   { .name = "efa-p6-b200", .told_us = 35, .nvls_chunk_bytes = CHUNK_BYTES, REGIONS (p6_b200_regions) },

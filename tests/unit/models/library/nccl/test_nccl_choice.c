@@ -146,6 +146,38 @@ symmetric_kernels_take_what_the_source_says (G_GNUC_UNUSED void **state)
   assert_string_equal (large, "nvls");
 }
 
+/* The protocol of 8 B on two nodes of eight A100. */
+static const char *
+protocol_between_nodes (const char *text)
+{
+  const RigSpec spec = { .n_nodes = 2,
+                         .gpus_per_node = 8,
+                         .nics_per_node = 8,
+                         .gpu_bytes_per_s = 300 * G,
+                         .nic_bytes_per_s = 25 * G };
+  g_autoptr (Rig) rig = rig_new (&spec);
+  g_autoptr (Params) params = params_new (&fab_library_nccl.info, text);
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+  FabCollectivePlan plan;
+
+  rig->cluster.architecture = "ampere";
+  FabGroup group = rig_group (rig);
+  assert_true (fab_library_plan (library, &group, FAB_OP_ALL_REDUCE, 8, &plan, NULL));
+  const char *protocol = plan.protocol;
+  fab_library_destroy (library);
+  return protocol;
+}
+
+/* aws-ofi-nccl sets NCCL_PROTO=simple on p4d, unless somebody has set it. */
+static void
+sends_of_efa_take_simple_alone (G_GNUC_UNUSED void **state)
+{
+  assert_string_equal (protocol_between_nodes ("{}"), "ll");
+  assert_string_equal (protocol_between_nodes ("{plugin: efa}"), "simple");
+  assert_string_equal (protocol_between_nodes ("{plugin: efa, protocol: ll}"), "ll");
+  assert_string_equal (protocol_between_nodes ("{plugin: efa-p5}"), "ll");
+}
+
 int
 main (void)
 {
@@ -153,6 +185,7 @@ main (void)
     cmocka_unit_test (protocols_change_where_nccl_changes_them),
     cmocka_unit_test (nvls_or_ring_goes_by_the_release),
     cmocka_unit_test (symmetric_kernels_take_what_the_source_says),
+    cmocka_unit_test (sends_of_efa_take_simple_alone),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
