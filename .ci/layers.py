@@ -41,6 +41,7 @@ INSIDE = {
         "model": "text",
         "trace": "text",
         "schedule": "text trace",  # Chakra and GOAL are read as traces
+        "job": "text",
         "job_log": "text",
         "export": "",
     },

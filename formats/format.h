@@ -18,6 +18,7 @@ typedef struct _FabTrace FabTrace;                     /* trace/trace.h */
 typedef struct _FabGiven FabGiven;                     /* sim/collective/given.h */
 typedef struct _FabGivenHint FabGivenHint;             /* schedule/schedule.h */
 typedef struct _FabJobLogReading FabJobLogReading;     /* job_log/reading.h */
+typedef struct _FabJobReading FabJobReading;           /* job/rows.h */
 
 /* What a file becomes. */
 typedef enum {
@@ -27,6 +28,7 @@ typedef enum {
   FAB_FILE_TRACE = 1 << 3,       /* ranks of a trace */
   FAB_FILE_SCHEDULE = 1 << 4,    /* a collective as messages */
   FAB_FILE_JOB_LOG = 1 << 5,     /* jobs of a scheduler */
+  FAB_FILE_JOB = 1 << 6,         /* what a training program is to do, as keys of a section `job` */
 } FabFileKind;
 
 /* Larger texts of machines, models and measurements are refused. */
@@ -37,8 +39,8 @@ typedef struct {
   const char *tool; /* what prints or writes such files; NULL: `name` says it */
   const char *help; /* what prints such files or is in them, for a list; NULL: `tool` says it */
   FabFileKind kind;
-  /* Of a machine, a model and measurements it is given the whole text, of a trace the first 4096 bytes, of a schedule
-   * as much as was read at once, of a log of jobs its first line that is no comment. */
+  /* Of a machine, a model, measurements and the configuration of a job it is given the whole text, of a trace the first
+   * 4096 bytes, of a schedule as much as was read at once, of a log of jobs its first line that is no comment. */
   gboolean (*recognises) (const FabFileText *text);
   const char *why_not; /* why a file that is recognised cannot be read; NULL: `read` reads it */
   /* The member of `kind`. Each reads the whole file and returns FALSE or NULL with *error when it refuses it. */
@@ -50,6 +52,7 @@ typedef struct {
     FabGiven *(*schedule) (FabFileBytes *bytes, const FabGivenHint *hint,
                            GError **error);                          /* (transfer full) */
     gboolean (*job_log) (FabJobLogReading *reading, GError **error); /* its first line is read already */
+    gboolean (*job) (FabJobReading *reading);                        /* the error goes to `reading` */
   } read;
 } FabFileFormat;
 

@@ -35,6 +35,12 @@ extern const FabFileFormat fab_file_msccl;
 extern const FabFileFormat fab_file_message_graphs;
 extern const FabFileFormat fab_file_swf;
 extern const FabFileFormat fab_file_job_table;
+extern const FabFileFormat fab_file_torchtitan;
+extern const FabFileFormat fab_file_nanotron;
+extern const FabFileFormat fab_file_deepspeed;
+extern const FabFileFormat fab_file_training_arguments;
+extern const FabFileFormat fab_file_accelerate;
+extern const FabFileFormat fab_file_megatron;
 
 static const FabFileFormat *const formats[] = {
   /* machines and models */
@@ -73,6 +79,13 @@ static const FabFileFormat *const formats[] = {
   /* logs of jobs; a table with a header takes all that is not the other */
   &fab_file_swf,
   &fab_file_job_table,
+  /* configurations of jobs; those with the most particular marks first */
+  &fab_file_torchtitan,
+  &fab_file_nanotron,
+  &fab_file_deepspeed,
+  &fab_file_training_arguments,
+  &fab_file_accelerate,
+  &fab_file_megatron,
 };
 
 const FabFileFormat *

@@ -29,6 +29,12 @@ find_format (const FabImportRequest *request, GError **error)
 
   if (format != NULL)
     return format;
+  if (request->format == NULL && fab_file_format_of (FAB_FILE_JOB, &request->file) != NULL) {
+    fab_file_text_fail (&request->file, 0, error,
+                        "this is a job's configuration (%s) and no machine: `fabricast import job %s`",
+                        fab_file_format_of (FAB_FILE_JOB, &request->file)->tool, request->file.name);
+    return NULL;
+  }
   if (request->format) {
     g_autofree const char **names = fab_file_format_names (IMPORTED),
                           **measured = fab_file_format_names (FAB_FILE_MEASUREMENT);

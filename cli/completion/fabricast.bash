@@ -65,7 +65,7 @@ _fabricast_options() { # COMMAND
       ;;
     import)
       echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --steps --format --db --on \
-        --calibrate --with-waiting --help
+        --model --calibrate --with-waiting --help
       ;;
     report) echo --db --run --sweep --for --csv --svg --out --help ;;
     explore) echo --port --listen --seeds --set --help ;;
@@ -109,7 +109,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
     import:--from)
       _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface perftest perftest-json nvbandwidth
-        nvbandwidth-json p2pBandwidthLatencyTest nccl-tests osu fabtests csv'
+        nvbandwidth-json p2pBandwidthLatencyTest nccl-tests osu fabtests csv torchtitan nanotron deepspeed training-arguments accelerate megatron'
       ;;
     report:--for) _fabricast_words 'planning' ;;
     report:--svg) _fabricast_words 'timeline exposed sweep' ;;

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/hardware/cmd_measure.h"
+#include "cli/hardware/import_job.h"
 #include "cli/hardware/import_trace.h"
 #include "formats/import.h"
 #include "formats/measurement/measurements.h"
@@ -28,7 +29,8 @@ typedef struct {
   gboolean calibrates;
   char *system, *source, *size, *print_format; /* for measurements */
   gint64 n_ranks;
-  char *db, *on; /* for traces */
+  char *db, *on; /* for traces; --on for jobs too */
+  char *model;   /* for jobs */
   gboolean with_waiting;
 } ImportOptions;
 
@@ -229,8 +231,12 @@ static const char summary[] =
     "`import trace` reads what a profiler recorded: files, archives and folders of Kineto, one file per rank, or\n"
     "reports of Nsight Systems (SQLite) and output of NCCL's profiler plugins. Each step of each rank becomes\n"
     "rows of a results file, as those of a simulated run.\n\n"
-    "It also reads Chakra, PyTorch's execution traces, GOAL, SimAI, AICB and logs of NCCL, and prints what they\n"
-    "hold.";
+    "`import job` reads what a training program is given, in one file or several, and makes a section `job:`\n"
+    "of it, or with --on SCENARIO a scenario on that machine. Comments list what was read, what was inferred,\n"
+    "and what changes communication and has no key. The formats are:\n"
+    "%s\n"
+    "`import trace` also reads Chakra, PyTorch's execution traces, GOAL, SimAI, AICB and logs of NCCL, and\n"
+    "prints what they hold.";
 
 static const char examples[] =
     "  fabricast import docs/examples/topo-a100.txt\n"
@@ -238,6 +244,7 @@ static const char examples[] =
     "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
     "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n"
     "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n"
+    "  fabricast import job docs/examples/ds_config.json --model docs/examples/config.json --on hello\n"
     "  fabricast import trace profile --db results.db\n"
     "  fabricast import trace profile --on hello\n"
     "  fabricast import trace profile --calibrate --accelerator h100-sxm5-80gb -o my-h100.yaml\n";
@@ -364,11 +371,44 @@ import_traces (const ImportOptions *o, char **paths, GError **error)
   return import_trace (&options, paths, error);
 }
 
+/* The files after the word `job`. */
+static gboolean
+import_jobs (const ImportOptions *o, char **paths, GError **error)
+{
+  const ImportJobOptions options = {
+    .from = o->format, .model = o->model, .on = o->on, .name = o->name, .out = o->out
+  };
+  const char *option = o->accelerator                   ? "--accelerator"
+                     : o->nic                           ? "--nic"
+                     : o->n_nodes != IMPORT_NOT_SAID    ? "--nodes"
+                     : o->n_steps != IMPORT_NOT_SAID    ? "--steps"
+                     : o->system                        ? "--system"
+                     : o->source                        ? "--source"
+                     : o->size                          ? "--size"
+                     : o->n_ranks != IMPORT_NOT_SAID    ? "--ranks"
+                     : o->print_format                  ? "--format"
+                     : o->db                            ? "--db"
+                     : o->with_waiting                  ? "--with-waiting"
+                     : o->calibrates                    ? "--calibrate"
+                     : o->name != NULL && o->on == NULL ? "--name without --on"
+                                                        : NULL;
+
+  if (option != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s does not go with `import job`", option);
+  if (paths[0] == NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "name the files of the job's configuration");
+  return import_job (&options, paths, error);
+}
+
 static gboolean
 import_all (const ImportOptions *o, char **paths, GError **error)
 {
   if (strcmp (paths[0], "trace") == 0)
     return import_traces (o, paths + 1, error);
+  if (strcmp (paths[0], "job") == 0)
+    return import_jobs (o, paths + 1, error);
+  if (o->model != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--model is for `fabricast import job`");
   if (o->calibrates || o->n_steps != IMPORT_NOT_SAID)
     return fab_throw (error, FAB_ERROR_INPUT, "%s is for `fabricast import trace`",
                       o->calibrates ? "--calibrate" : "--steps");
@@ -394,6 +434,7 @@ options_clear (ImportOptions *o)
   g_free (o->print_format);
   g_free (o->db);
   g_free (o->on);
+  g_free (o->model);
 }
 
 static FabExit
@@ -425,7 +466,10 @@ run (int argc, char **argv)
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Traces: store the measured run in this results file",
       "FILE" },
     { "on", 0, 0, G_OPTION_ARG_FILENAME, &o.on,
-      "Traces: hold each collective against what the machine of this scenario takes", "SCENARIO" },
+      "Traces: hold each collective against what the machine of this scenario takes; jobs: put the job on it",
+      "SCENARIO" },
+    { "model", 0, 0, G_OPTION_ARG_FILENAME, &o.model,
+      "Jobs: config.json of the model, or its name in the catalogue", "MODEL" },
     { "calibrate", 0, 0, G_OPTION_ARG_NONE, &o.calibrates,
       "Traces: fit the --accelerator to the kernels; with --on say how far off that step is before and after",
       NULL },
@@ -437,7 +481,8 @@ run (int argc, char **argv)
   };
   g_autofree char *machines = list_formats (FAB_FILE_MACHINE | FAB_FILE_MODEL);
   g_autofree char *measurements = list_formats (FAB_FILE_MEASUREMENT);
-  g_autofree char *text = g_strdup_printf (summary, machines, measurements);
+  g_autofree char *jobs = list_formats (FAB_FILE_JOB);
+  g_autofree char *text = g_strdup_printf (summary, machines, measurements, jobs);
   const FabUsage usage = {
     .arguments = "FILE...", .summary = text, .examples = examples, .min_rest = 1, .max_rest = 1000
   };
@@ -451,7 +496,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_import = {
   .name = "import",
-  .summary = "Make a scenario from the output of a machine or a model's config.json",
+  .summary = "Make a scenario from what a machine prints, a model's config.json or a job's configuration",
   .run = run,
   .prints_data = TRUE,
 };

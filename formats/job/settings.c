@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "formats/job/settings.h"
+
+#include <string.h>
+
+#include "sim/config/yaml_doc.h"
+
+enum { MAX_SETTINGS = 20000 };
+
+void
+fab_job_settings_add (FabJobSettings *self, const char *key, const char *value, guint line,
+                      gboolean is_argument)
+{
+  FabJobSetting setting = { .key = g_string_chunk_insert_const (self->texts, key),
+                            .value = value ? g_string_chunk_insert_const (self->texts, value) : NULL,
+                            .line = line,
+                            .is_argument = is_argument };
+
+  if (self->all->len < MAX_SETTINGS)
+    g_array_append_val (self->all, setting);
+}
+
+void
+fab_job_settings_free (FabJobSettings *self)
+{
+  if (self == NULL)
+    return;
+  g_array_unref (self->all);
+  g_string_chunk_free (self->texts);
+  g_free (self);
+}
+
+static gboolean
+has_key (const FabJobSetting *setting, const char *key)
+{
+  const char *last = strrchr (setting->key, '.');
+
+  if (!g_str_has_prefix (key, "*."))
+    return strcmp (setting->key, key) == 0;
+  return strcmp (last ? last + 1 : setting->key, key + 2) == 0;
+}
+
+FabJobSetting *
+fab_job_settings_find (FabJobSettings *self, const char *key)
+{
+  FabJobSetting *found = NULL;
+
+  for (guint i = 0; i < self->all->len; i++) {
+    FabJobSetting *setting = &g_array_index (self->all, FabJobSetting, i);
+
+    if (has_key (setting, key)) {
+      setting->is_used = TRUE;
+      found = setting;
+    }
+  }
+  return found;
+}
+
+/* --- JSON and YAML --- */
+
+static gboolean
+is_plain_list (const FabYamlNode *node)
+{
+  for (guint i = 0; i < node->n; i++)
+    if (node->values[i]->kind != FAB_YAML_SCALAR)
+      return FALSE;
+  return node->kind == FAB_YAML_SEQUENCE;
+}
+
+static void
+add_list (FabJobSettings *self, const char *key, const FabYamlNode *list)
+{
+  g_autoptr (GString) text = g_string_new ("[");
+
+  for (guint i = 0; i < list->n; i++)
+    g_string_append_printf (text, "%s%s", i ? ", " : "",
+                            list->values[i]->text ? list->values[i]->text : "null");
+  g_string_append_c (text, ']');
+  fab_job_settings_add (self, key, text->str, list->mark.line, FALSE);
+}
+
+static void
+add_node (FabJobSettings *self, const char *key, const FabYamlNode *node)
+{
+  if (node->kind == FAB_YAML_SCALAR) {
+    fab_job_settings_add (self, key, node->text, node->mark.line, FALSE);
+    return;
+  }
+  if (is_plain_list (node)) {
+    add_list (self, key, node);
+    return;
+  }
+  for (guint i = 0; i < node->n; i++) {
+    g_autofree char *name = node->kind == FAB_YAML_MAPPING ? g_strdup (node->keys[i]->text)
+                                                           : g_strdup_printf ("%u", i);
+    g_autofree char *inner = key[0] ? g_strdup_printf ("%s.%s", key, name) : g_strdup (name);
+
+    add_node (self, inner, node->values[i]);
+  }
+}
+
+static gboolean
+read_yaml (FabJobSettings *self, GError **error)
+{
+  const FabFileText *file = self->file;
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse (file->name, file->text, file->size, diagnostics);
+
+  if (!fab_diagnostics_check (diagnostics, error))
+    return FALSE;
+  if (doc == NULL)
+    return fab_file_text_fail (file, 0, error, "the file is neither JSON, YAML, TOML nor a shell script");
+  add_node (self, "", fab_yaml_doc_root (doc));
+  return TRUE;
+}
+
+/* --- which form it is --- */
+
+/* Whether a line begins like this, after blanks. */
+static gboolean
+has_line (const FabFileText *file, gboolean (*test) (const char *line))
+{
+  for (const char *line = file->text; line != NULL; line = strchr (line, '\n')) {
+    line += *line == '\n';
+    if (test (line + strspn (line, " \t")))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* "[training]", "[[a.b]]"; a bracket that is missing at the end of the line is told as a mistake of TOML. */
+static gboolean
+is_table (const char *line)
+{
+  gsize n = strspn (line, "[");
+  gsize word = strspn (line + n, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_-.\"' ");
+
+  return n > 0 && n < 3 && word > 0 && strchr ("]\r\n", line[n + word]) != NULL && line[n + word] != '\0';
+}
+
+/* "--tensor-model-parallel-size 8", "torchrun --nnodes ...", "ARGS="  */
+static gboolean
+is_arguments (const char *line)
+{
+  return g_str_has_prefix (line, "--") && g_ascii_isalpha (line[2]);
+}
+
+static gboolean
+is_shell (const FabFileText *file)
+{
+  return fab_file_text_begins (file, "#!") || has_line (file, is_arguments)
+      || (fab_file_text_has (file, " --") && fab_file_text_first (file) != '{'
+          && (fab_file_text_has (file, "torchrun") || fab_file_text_has (file, "python")
+              || fab_file_text_has (file, "deepspeed ") || fab_file_text_has (file, "accelerate ")));
+}
+
+FabJobSettings *
+fab_job_settings_read (const FabFileText *file, GError **error)
+{
+  g_autoptr (FabJobSettings) self = g_new0 (FabJobSettings, 1);
+  gboolean is_good;
+
+  self->file = file;
+  self->all = g_array_new (FALSE, FALSE, sizeof (FabJobSetting));
+  self->texts = g_string_chunk_new (4096);
+  is_good = is_shell (file) ? fab_job_settings_shell (self, error)
+          : fab_file_text_first (file) != '{' && has_line (file, is_table)
+              ? fab_job_settings_toml (self, error)
+              : read_yaml (self, error);
+  return is_good ? g_steal_pointer (&self) : NULL;
+}
