@@ -387,6 +387,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
   fill_boards (build, cluster);
   cluster->has_gds = build->cluster->has_gds;
   cluster->architecture = accelerator->architecture;
+  cluster->node_name = build->node->name;
   cluster->plugin = build->node->plugin;
   cluster->device = fab_accelerator_device (accelerator);
   if (build->what_if != NULL && build->what_if->memory_factor > 0)

@@ -71,6 +71,7 @@ typedef struct {
   FabVertexId *drives; /* [n_nodes * drives_per_node] */
   /* [gpus_per_node * nics_per_node] links from GPU to NIC in any node; G_MAXUINT: there is no path. */
   guint *nic_hops;
+  const char *node_name;           /* its entry in the catalogue; NULL: it has none */
   const char *architecture;        /* of the accelerators: the key of library constants */
   const char *plugin;              /* network plug-in of the collective library; NULL: none */
   FabDevice device;                /* one accelerator */

@@ -218,6 +218,26 @@ check_rails (FabSchemaReader *reader, const FabNodeSpec *node)
                        node->name, node->rails);
 }
 
+/* What is said to be unknown has a name, and is not given all the same. */
+static void
+check_unknown (FabSchemaReader *reader, const FabNodeSpec *node)
+{
+  g_auto (GStrv) names = g_strsplit (node->unknown != NULL ? node->unknown : "", ",", -1);
+  g_autofree char *all = g_strjoinv (", ", (char **) fab_node_fact_names);
+
+  for (guint i = 0; names[i] != NULL; i++)
+    if (!g_strv_contains (fab_node_fact_names, g_strstrip (names[i])))
+      fab_schema_report (reader, &node->unknown, "'%s' is none of %s", names[i], all);
+  if (fab_node_spec_is_unknown (node, FAB_NODE_DRIVES) && fab_node_spec_n_parts (node, FAB_PART_STORAGE) > 0)
+    fab_schema_report (reader, &node->unknown, "node '%s' has parts of kind storage, so its drives are known",
+                       node->name);
+  if (fab_node_spec_is_unknown (node, FAB_NODE_FRONTEND) && node->frontend_nics > 0)
+    fab_schema_report (reader, &node->unknown, "node '%s' has frontend_nics, so they are known", node->name);
+  if ((node->frontend != NULL) != (node->frontend_nics > 0))
+    fab_schema_report (reader, &node->name, "node '%s' needs both `frontend` and `frontend_nics`, or neither",
+                       node->name);
+}
+
 static void
 check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shipped)
 {
@@ -229,6 +249,7 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
   check_parts (reader, node, parts);
   check_sharing (reader, node);
   check_rails (reader, node);
+  check_unknown (reader, node);
   for (guint i = 0; i < node->wires.n; i++) {
     check_wire_end (reader, node, parts, &wires[i].from);
     check_wire_end (reader, node, parts, &wires[i].to);

@@ -330,6 +330,16 @@ const FabParam fab_node_params[] = {
         "Rails of a node that consists of several boards, such as the trays of a rack: NICs of one board. NIC k "
         "is on rail k mod rails; 0: every NIC has a rail of its own."),
     .max = 4096 },
+  { ROW ("frontend", TEXT, FabNodeSpec, frontend, "",
+         "Link entry of its ports to the front-end and storage network; empty: unknown, or none."),
+    .refers = FAB_REFERS_LINK },
+  { ROW ("frontend_nics", COUNT, FabNodeSpec, frontend_nics, "0",
+         "Ports to the front-end and storage network."),
+    .max = 4096 },
+  { ROW (
+      "unknown", TEXT, FabNodeSpec, unknown, "",
+      "Facts of this node that no source gives, with commas between: drives (parts of kind storage), frontend, power "
+      "and price (products of kind node or rent).") },
   { ROW (
         "scatter", COUNT, FabNodeSpec, scatter, "1",
         "Places of the fabric for each node of a job. Above 1 the nodes usually stand at random, as in a cloud "

@@ -22,6 +22,24 @@ fab_link_spec_line_rate (const FabLinkSpec *spec)
   return (FabBytesPerS) floorl (lanes_bytes_per_s * (long double) spec->coding_fraction);
 }
 
+const char *const fab_node_fact_names[FAB_N_NODE_FACTS + 1] = {
+  [FAB_NODE_DRIVES] = "drives",
+  [FAB_NODE_FRONTEND] = "frontend",
+  [FAB_NODE_POWER] = "power",
+  [FAB_NODE_PRICE] = "price",
+};
+
+gboolean
+fab_node_spec_is_unknown (const FabNodeSpec *spec, FabNodeFact fact)
+{
+  g_auto (GStrv) names = g_strsplit (spec->unknown != NULL ? spec->unknown : "", ",", -1);
+
+  for (guint i = 0; names[i] != NULL; i++)
+    if (g_str_equal (g_strstrip (names[i]), fab_node_fact_names[fact]))
+      return TRUE;
+  return FALSE;
+}
+
 guint
 fab_node_spec_n_parts (const FabNodeSpec *spec, FabPartKind kind)
 {

@@ -144,11 +144,30 @@ typedef struct {
   FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing; no info: that of the ports' technology */
   gint64
       rails; /* NICs of one board of the node; NIC k is on rail k mod rails; 0: every NIC has a rail of its own */
+  const char
+      *frontend; /* link entry of its ports to the front-end and storage network; NULL: unknown, or none */
+  gint64 frontend_nics; /* ports of that kind; 0: unknown, or none */
+  const char
+      *unknown;       /* names of fab_node_fact_names that no source gives, with commas between; NULL: none */
   gint64 scatter;     /* places for each node of a job, which stand at random; 1: side by side */
   FabParamList parts; /* FabPartSpec */
   FabParamList wires; /* FabWireSpec */
   const char *source, *date;
 } FabNodeSpec;
+
+/* What is to be known of every node beside its parts for accelerators and their network. */
+typedef enum {
+  FAB_NODE_DRIVES,   /* parts of kind storage */
+  FAB_NODE_FRONTEND, /* ports to the front-end and storage network */
+  FAB_NODE_POWER,    /* power_watts of a product of kind node */
+  FAB_NODE_PRICE,    /* price_usd of a product of kind node, or of kind rent */
+  FAB_N_NODE_FACTS,
+} FabNodeFact;
+
+extern const char *const fab_node_fact_names[FAB_N_NODE_FACTS + 1]; /* "drives", ...; NULL-ended */
+
+/* Whether the entry says that no source gives the fact. */
+gboolean fab_node_spec_is_unknown (const FabNodeSpec *spec, FabNodeFact fact);
 
 /* Returns how many consecutive nodes share parts and so form one domain for collectives; 1: none do. */
 guint fab_node_spec_sharers (const FabNodeSpec *spec);

@@ -148,6 +148,48 @@ every_socket_has_memory (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- what is known of every node --- */
+
+static gboolean
+has_product (const FabNodeSpec *node, FabNodeFact fact)
+{
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_PRODUCTS);
+
+  for (guint i = 0; names[i]; i++) {
+    const FabProductSpec *product = fab_catalog_product (catalog, names[i]);
+    gboolean is_node = product->kind == FAB_PRODUCT_NODE,
+             is_rent = product->kind == FAB_PRODUCT_RENT && product->node != NULL;
+
+    if (g_strcmp0 (product->node, node->name) == 0
+        && ((fact == FAB_NODE_POWER && is_node && product->power_watts > 0)
+            || (fact == FAB_NODE_PRICE && (is_node || is_rent) && product->price_usd > 0)))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* An entry gives each fact, or says that no source gives it; never both. Sockets are parts, which every node has. */
+static void
+every_node_says_what_is_unknown (G_GNUC_UNUSED void **state)
+{
+  g_autofree const char **nodes = fab_catalog_names (catalog, FAB_SECTION_NODES);
+
+  for (guint i = 0; nodes[i]; i++) {
+    const FabNodeSpec *node = fab_catalog_node (catalog, nodes[i]);
+
+    for (guint fact = 0; fact < FAB_N_NODE_FACTS; fact++) {
+      gboolean is_known = fact == FAB_NODE_DRIVES   ? fab_node_spec_n_parts (node, FAB_PART_STORAGE) > 0
+                        : fact == FAB_NODE_FRONTEND ? node->frontend_nics > 0
+                                                    : has_product (node, fact);
+
+      if (is_known == fab_node_spec_is_unknown (node, fact))
+        fail_msg ("node %s: '%s' is %s", nodes[i], fab_node_fact_names[fact],
+                  is_known ? "given, and named in `unknown`" : "neither given nor named in `unknown`");
+    }
+    assert_true (fab_node_spec_n_parts (node, FAB_PART_HOST) > 0);
+  }
+}
+
 /* --- links per GPU --- */
 
 static guint
@@ -583,6 +625,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_node_assembles_alone_and_in_twos),
+    cmocka_unit_test (every_node_says_what_is_unknown),
     cmocka_unit_test (every_socket_has_memory),
     cmocka_unit_test (every_gpu_has_the_links_of_its_data_sheet),
     cmocka_unit_test (dies_of_mi250x_have_as_many_links_as_they_can),

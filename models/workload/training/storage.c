@@ -178,9 +178,12 @@ links_rate (StoragePath *way, guint n_gpus, double *rate, GError **error)
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (way->cluster->graph);
 
   if (way->place == FAB_STORAGE_NVME && way->cluster->drives_per_node == 0)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "storage is on drives, but the node has none; write `network`, or add a part of kind "
-                      "storage to the node");
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "storage is on drives, but node '%s' has none; write job.checkpoint.to: network (and "
+        "job.data_loader.from: network), or in `nodes` an entry with drives: a part {name: drive, kind: storage, "
+        "count: 8} and a wire {from: drive, to: cpu, link: nvme-gen4-x4}",
+        way->cluster->node_name != NULL ? way->cluster->node_name : "of this cluster");
   way->builder = builder;
   for (guint local = 0; local < n_gpus; local++)
     if (!add_gpu (way, local, error))
