@@ -359,6 +359,60 @@ hop_between_nodes (const FabGroup *group, guint from, guint to, FabHop *hop, GEr
            : no_path (cluster, nic, far_nic, error);
 }
 
+/* The NIC next to a GPU behind its own switch. FALSE: a socket is between them, or there is none. */
+static gboolean
+find_near_nic (const FabGroup *group, guint node, guint local, FabVertexId *nic)
+{
+  FabGroup shape = fab_group_of_shape (group, fab_group_shape (group, node));
+  guint nearest = fab_cluster_nic_of (shape.cluster, local);
+  FabPath path;
+
+  if (nearest == G_MAXUINT)
+    return FALSE;
+  *nic = fab_group_nic (group, node, nearest);
+  return fab_cluster_reach (group->cluster, fab_group_gpu (group, node, local), *nic, &path) < FAB_REACH_PHB;
+}
+
+static gboolean
+is_joined_to_accelerators (const FabGraph *graph, FabVertexId gpu)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, gpu, &first);
+
+  for (FabLinkId link = first; link < first + n; link++)
+    if (fab_graph_link_class (graph, link)->technology->joins == FAB_JOINS_ACCELERATORS)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+fab_hop_inside_or_over (const FabGroup *group, guint node, guint from, guint to, FabHop *hop, GError **error)
+{
+  const FabCluster *cluster = group->cluster;
+  FabVertexId src = fab_group_gpu (group, node, from), dst = fab_group_gpu (group, node, to), out_nic, in_nic;
+  FabHop over;
+  FabPath path;
+
+  if (!fab_hop_inside (cluster, src, dst, hop, error))
+    return FALSE;
+  if (is_joined_to_accelerators (cluster->graph, src)
+      || fab_cluster_reach (cluster, src, dst, &path) < FAB_REACH_PHB
+      || !find_near_nic (group, node, from, &out_nic) || !find_near_nic (group, node, to, &in_nic)
+      || out_nic == in_nic)
+    return TRUE;
+  path.n = 0;
+  if (!fab_router_append (cluster->router, out_nic, in_nic, 0, &path)
+      || !fab_hop_over (cluster, src, out_nic, in_nic, dst, 0, &over, NULL))
+    return TRUE;
+  if (over.rate_bytes_per_s <= hop->rate_bytes_per_s) {
+    fab_hop_clear (&over);
+    return TRUE;
+  }
+  fab_hop_clear (hop);
+  *hop = over;
+  return TRUE;
+}
+
 gboolean
 fab_hop_ranks (const FabGroup *group, guint from, guint to, FabHop *hop, GError **error)
 {

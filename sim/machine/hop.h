@@ -77,6 +77,13 @@ gboolean fab_hop_inside (const FabCluster *cluster, FabVertexId from, FabVertexI
 gboolean fab_hop_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, FabVertexId in_nic,
                        FabVertexId to, guint64 flow, FabHop *hop, GError **error);
 
+/* Between two GPUs of one node of a group over several nodes: over the network where a socket is between them, each
+ * has a NIC behind its own PCIe switch, and these are faster than the way through the socket; else inside the node
+ * (NCCL v2.30.7, ncclTopoCheckNet in src/graph/paths.cc). GPUs with links to some others stay inside, for which no
+ * table is known. */
+gboolean fab_hop_inside_or_over (const FabGroup *group, guint node, guint from, guint to, FabHop *hop,
+                                 GError **error);
+
 /* Between two ranks, in the way of the above that fits. The NICs are those nearest to each GPU. Where the two NICs
  * are of different rails and cluster.pxn is on, the bytes first go over links of GPUs to the GPU whose NIC is of the
  * receiver's rail, so that they stay on one rail between the nodes (NCCL's PXN, src/graph/paths.cc). */

@@ -567,8 +567,11 @@ fab_rings_hop (const FabRings *self, guint ring, guint stop, FabHop *hop, GError
   FabVertexId from = fab_group_gpu (group, node, local_at (self, ring, node, index));
   FabVertexId to = fab_group_gpu (group, next_node, local_at (self, ring, next_node, next_index));
 
-  if (group->n_nodes == 1 || (next_index > 0 && node == next_node))
+  if (group->n_nodes == 1)
     return fab_hop_inside (group->cluster, from, to, hop, error);
+  if (next_index > 0 && node == next_node)
+    return fab_hop_inside_or_over (group, node, local_at (self, ring, node, index),
+                                   local_at (self, ring, next_node, next_index), hop, error);
   const FabRing *here = ring_in (self, ring, node), *there = ring_in (self, ring, next_node);
   guint out_nic = node % 2 == 0 ? here->out_nic : here->in_nic;
   guint in_nic = next_node % 2 == 0 ? there->in_nic : there->out_nic;

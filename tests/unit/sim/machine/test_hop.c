@@ -385,6 +385,32 @@ a_node_without_a_host_cannot_stage (void **state)
   assert_null (hop.shares);
 }
 
+static FabHopKind
+kind_of_neighbours (const FabCluster *cluster, guint from, guint to)
+{
+  FabGroup group = { cluster, 2, 8 };
+  FabHop hop;
+
+  assert_true (fab_hop_inside_or_over (&group, 1, from, to, &hop, NULL));
+  FabHopKind kind = hop.kind;
+  fab_hop_clear (&hop);
+  return kind;
+}
+
+/* Two GPUs and two ports of 400 Gb/s are behind each switch. Between two switches of a socket 64-byte packets carry 40
+ * GB/s, between sockets 26; NICs carry 48. Ports of 100 Gb/s are slower than either. */
+static void
+a_socket_between_gpus_is_gone_round_by_faster_nics (void **state)
+{
+  g_autoptr (Play) fast = play_cluster (*state, "node: rtx-pro-6000-cx8, nodes: 2, p2p: sys", "");
+  g_autoptr (Play) slow = play_cluster (*state, "node: rtx-pro-6000-cx8, nodes: 2, p2p: sys, nic: roce-100",
+                                        "");
+
+  assert_int_equal (kind_of_neighbours (cluster_of (fast), 0, 1), FAB_HOP_DIRECT);
+  assert_int_equal (kind_of_neighbours (cluster_of (fast), 3, 4), FAB_HOP_NET);
+  assert_int_equal (kind_of_neighbours (cluster_of (slow), 3, 4), FAB_HOP_DIRECT);
+}
+
 int
 main (void)
 {
@@ -400,6 +426,7 @@ main (void)
     cmocka_unit_test (far_nics_are_reached_by_nvlink),
     cmocka_unit_test (nics_that_cannot_read_gpus_are_staged),
     cmocka_unit_test (a_node_without_a_host_cannot_stage),
+    cmocka_unit_test (a_socket_between_gpus_is_gone_round_by_faster_nics),
   };
 
   return cmocka_run_group_tests (tests, load_catalog, free_catalog);
