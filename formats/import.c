@@ -20,6 +20,24 @@ list_formats (void)
   return g_strdup_printf ("the formats are %s; `fabricast import --help` describes them", all);
 }
 
+/* Graphs of Chakra have no mark but the end of their name, and not all JSON is a trace. */
+static gboolean
+is_trace (const FabFileText *file)
+{
+  const FabFileFormat *format = fab_file_format_of (FAB_FILE_TRACE, file);
+
+  return g_str_has_suffix (file->name, ".et")
+      || (format != NULL && format->why_not == NULL && strcmp (format->name, "Chakra") != 0
+          && (strcmp (format->name, "json") != 0 || fab_file_text_has (file, "\"traceEvents\"")));
+}
+
+static gboolean
+fail_trace (const FabFileText *file, GError **error)
+{
+  return fab_file_text_fail (file, 0, error, "this is a trace and no machine: `fabricast import trace %s`",
+                             file->name);
+}
+
 static const FabFileFormat *
 find_format (const FabImportRequest *request, GError **error)
 {
@@ -29,6 +47,10 @@ find_format (const FabImportRequest *request, GError **error)
 
   if (format != NULL)
     return format;
+  if (request->format == NULL && is_trace (&request->file)) {
+    fail_trace (&request->file, error);
+    return NULL;
+  }
   if (request->format == NULL && fab_file_format_of (FAB_FILE_JOB, &request->file) != NULL) {
     fab_file_text_fail (&request->file, 0, error,
                         "this is a job's configuration (%s) and no machine: `fabricast import job %s`",
@@ -76,6 +98,8 @@ check_request (const FabImportRequest *request, const FabCatalog *catalog, GErro
     return fab_file_text_fail (&request->file, 0, error,
                                "the text is larger than %u MiB, and no machine prints as much",
                                (guint) (FAB_IMPORT_MAX_BYTES >> 20));
+  if (strlen (request->file.text) != request->file.size && g_str_has_suffix (request->file.name, ".et"))
+    return fail_trace (&request->file, error);
   if (strlen (request->file.text) != request->file.size)
     return fab_file_text_fail (&request->file, 0, error, "this is not a text, because it holds a byte 0");
   if (request->name && !is_name (request->name))

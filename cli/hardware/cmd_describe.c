@@ -628,9 +628,10 @@ static gboolean
 describe_name (const Describe *d, const char *section, const char *name, GError **error)
 {
   int kind = find_kind (section);
+  g_autofree char *plural = g_strconcat (section, "s", NULL); /* `describe model llama3-8b` is meant so */
 
   for (guint i = 0; catalog_sections[i]; i++)
-    if (strcmp (catalog_sections[i], section) == 0)
+    if (strcmp (catalog_sections[i], section) == 0 || (kind < 0 && strcmp (catalog_sections[i], plural) == 0))
       return describe_entry (d, (FabCatalogSection) i, name, error);
   if (strcmp (section, "measure") == 0)
     return describe_backend (name, error);

@@ -5,10 +5,12 @@
 
 /* Finds the known name that a mistyped one was meant to be.
  *
- * The distance is optimal string alignment: insertions, deletions, replacements and swaps of neighbours cost 1 each,
- * case costs nothing. A name is near when it differs in at most a third of its letters, or when it begins or ends
- * with the word. Of equally near names, the one closest in length wins, then the first. O(n m) per candidate, with
- * three rows on the stack. Words over MAX_WORD bytes have no near names.
+ * The distance is optimal string alignment: insertions, deletions, replacements and swaps of neighbours cost 1 each, a
+ * digit for another digit 2, since it is another product, and case costs nothing. A name that is the word and a further
+ * part (h100: dgx-h100, h100-sxm5-80gb) is nearest, unless one is a single letter away. Other names are near when they
+ * differ in at most a third of their letters, or begin or end with the word. Of equally near names, the one closest in
+ * length wins, then the first. O(n m) per candidate, with three rows on the stack. Words over MAX_WORD bytes have no
+ * near names.
  *
  * Where no name is near, letters and digits decide: the shortest name that contains those of the word (hdr: ib-hdr),
  * or else the longest name that the word contains (meta-llama/Llama-2-7b-hf: llama2-7b).
@@ -21,6 +23,12 @@ static guint
 minimum (guint a, guint b, guint c)
 {
   return MIN (a, MIN (b, c));
+}
+
+static guint
+replacement (char x, char y)
+{
+  return x == y ? 0 : g_ascii_isdigit (x) && g_ascii_isdigit (y) ? 2 : 1;
 }
 
 static guint
@@ -39,7 +47,7 @@ distance (const char *a, const char *b)
     for (guint j = 1; j <= n_b; j++) {
       char x = g_ascii_tolower (a[i - 1]), y = g_ascii_tolower (b[j - 1]);
 
-      row[j] = minimum (above[j] + 1, row[j - 1] + 1, above[j - 1] + (x != y));
+      row[j] = minimum (above[j] + 1, row[j - 1] + 1, above[j - 1] + replacement (x, y));
       if (i > 1 && j > 1 && x == g_ascii_tolower (b[j - 2]) && g_ascii_tolower (a[i - 2]) == y)
         row[j] = MIN (row[j], before[j - 2] + 1);
     }
@@ -94,10 +102,40 @@ containing (const char *word, const char *const *candidates)
   return around != NULL ? around : within;
 }
 
+static gboolean
+is_parted (char c)
+{
+  return c == '-' || c == '_' || c == '.';
+}
+
+/* The shortest candidate that is a further part and the word, or else the first that is the word and a further part;
+ * NULL: none. */
+static const char *
+with_a_further_part (const char *word, const char *const *candidates)
+{
+  const char *before = NULL, *behind = NULL;
+  gsize n = strlen (word);
+
+  for (guint i = 0; n >= LEAST_CONTAINED && candidates != NULL && candidates[i] != NULL; i++) {
+    const char *name = candidates[i];
+    gsize n_name = strlen (name);
+
+    if (n_name <= n)
+      continue;
+    if (is_parted (name[n_name - n - 1]) && g_ascii_strcasecmp (word, name + n_name - n) == 0
+        && (before == NULL || n_name < strlen (before)))
+      before = name;
+    if (behind == NULL && is_parted (name[n]) && g_ascii_strncasecmp (word, name, n) == 0)
+      behind = name;
+  }
+  return before != NULL ? before : behind;
+}
+
 const char *
 fab_nearest (const char *word, const char *const *candidates)
 {
   const char *best = NULL;
+  const char *longer = with_a_further_part (word, candidates);
   guint best_score = G_MAXUINT, length = (guint) strlen (word);
 
   if (length > MAX_WORD)
@@ -116,6 +154,8 @@ fab_nearest (const char *word, const char *const *candidates)
     best = candidates[i];
     best_score = score;
   }
+  if (longer != NULL && best_score >= 2 * (MAX_WORD + 1))
+    return longer;
   return best != NULL ? best : containing (word, candidates);
 }
 

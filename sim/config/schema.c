@@ -391,6 +391,24 @@ is_namesake (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row
   return namesake != NULL;
 }
 
+/* Whether nothing stands behind the key of a number, a word or a text: a value was forgotten. A key that says null, and
+ * a section without keys, mean the default. */
+static gboolean
+is_empty (const FabYamlNode *node, const FabParam *row)
+{
+  const FabMark *mark = &node->mark;
+  gboolean is_tilde = FALSE;
+
+  if (mark->text != NULL && mark->column > 0) {
+    g_autofree char *line = g_strndup (mark->text, mark->text_length);
+    glong n = g_utf8_validate (line, -1, NULL) ? g_utf8_strlen (line, -1) : 0;
+
+    is_tilde = n >= (glong) mark->column && *g_utf8_offset_to_pointer (line, mark->column - 1) == '~';
+  }
+  return mark->text != NULL && mark->length <= 1 && !is_tilde && row->type != FAB_PARAM_TABLE
+      && row->type != FAB_PARAM_LIST && row->type != FAB_PARAM_MODEL;
+}
+
 static void
 read_mapping (FabSchemaReader *self, const FabYamlNode *mapping, Shape shape, gpointer out)
 {
@@ -403,6 +421,11 @@ read_mapping (FabSchemaReader *self, const FabYamlNode *mapping, Shape shape, gp
     const FabYamlNode *node = fab_yaml_get (mapping, row->key);
     gboolean is_null = node != NULL && node->kind == FAB_YAML_SCALAR && node->text == NULL;
 
+    if (is_null && !is_required (row) && is_empty (node, row)) {
+      fab_diagnostics_add (self->diagnostics, &node->mark,
+                           "'%s' has no value; give it one, or leave the key out for the default", row->key);
+      continue;
+    }
     if (node != NULL && !is_null && is_namesake (self, node, row, shape.table))
       continue;
     if (node != NULL && !is_null)

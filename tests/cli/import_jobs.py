@@ -172,6 +172,18 @@ class Jobs(CliTest):
         done = self.fabricast("import", "ds.json")
         self.assertIn("this is a job's configuration (DeepSpeed's JSON) and no machine: `fabricast import job ds.json`", done.stderr)
 
+    def test_traces_are_named(self):
+        """A trace that is given to `import` without the word `trace`."""
+        self.write("t.json", '{"schemaVersion": 1, "traceEvents": []}')
+        self.write("g.et", "\x01")
+        self.write("g.goal", "num_ranks 1\nrank 0 {\na: calc 1\n}\n")
+        for name in ("t.json", "g.et", "g.goal"):
+            done = self.fabricast("import", name)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"this is a trace and no machine: `fabricast import trace {name}`", done.stderr)
+        self.write("c.json", '{"hello": 1}')
+        self.assertIn("none of the known formats", self.fabricast("import", "c.json").stderr)
+
     def test_models_by_name(self):
         """A name of a size that the catalogue lacks is not taken for another one."""
         for said, wanted in (("meta-llama/Llama-3.1-70B-Instruct", "llama3-70b"), ("mistralai/Mistral-7B-v0.3", "mistral-7b"),

@@ -166,6 +166,8 @@ test_nearest (G_GNUC_UNUSED void **state)
   static const char *const entries[] = { "x-hdr-100", "x-hdr-1", "llama2-7b", "llama", NULL };
   static const char *const words[] = { "nodes", "gpus_per_node", "fabric", "nic", NULL };
   static const char *const none[] = { NULL };
+  static const char *const gpus[] = { "h20", "a10g", "h100-sxm5-80gb", "h100-nvl-94gb", NULL };
+  static const char *const machines[] = { "dgx-h100", "hgx-h200", NULL };
 
   assert_string_equal (fab_nearest ("nodez", words), "nodes");
   assert_string_equal (fab_nearest ("ndoes", words), "nodes"); /* a swap is one edit */
@@ -179,6 +181,9 @@ test_nearest (G_GNUC_UNUSED void **state)
   assert_string_equal (fab_nearest ("meta-llama/Llama-2-7b-hf", entries), "llama2-7b");
   assert_string_equal (fab_nearest ("a100", nodes), "dgx-a100"); /* its end, and it is closer in length */
   assert_null (fab_nearest ("dr", entries));
+  assert_string_equal (fab_nearest ("h100", gpus),
+                       "h100-sxm5-80gb"); /* the first that is the word and a part */
+  assert_string_equal (fab_nearest ("dgx-h200", machines), "hgx-h200"); /* another digit is another product */
 }
 
 int

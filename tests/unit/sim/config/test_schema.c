@@ -91,7 +91,7 @@ test_null (G_GNUC_UNUSED void **state)
 {
   g_auto (Fixture) fixture = { 0 };
 
-  assert_true (read_ddp (&fixture, "model: x\nbucket:\nstages: ~\ncompute: null\n"));
+  assert_true (read_ddp (&fixture, "model: x\nbucket: ~\nstages:\ncompute: null\n"));
   assert_int_equal (fixture.ddp.bucket_bytes, 25 * 1048576);
   assert_non_null (fixture.ddp.compute.params);
 }
@@ -107,6 +107,9 @@ test_unknown_and_missing_keys (G_GNUC_UNUSED void **state)
       "    2 | zzz: 1\n      | ^~~");
   assert_wrong ("model:\n",
                 "t.yaml:1:7: missing key 'model' (text): A model entry.\n    1 | model:\n      |       ^");
+  assert_wrong ("model: x\nbucket:\n",
+                "t.yaml:2:8: 'bucket' has no value; give it one, or leave the key out for the default\n"
+                "    2 | bucket:\n      |        ^");
   assert_wrong ("model: ''\n", "t.yaml:1:8: 'model' is empty\n    1 | model: ''\n      |        ^~");
 }
 
