@@ -105,6 +105,20 @@ rate_hint (const Scanned *scanned)
                           scanned->digits, prefix, scanned->n_digits_text, scanned->digits, prefix);
 }
 
+/* 4k tokens are 4096 to most who write it, and 4000 to others. NULL: it is no such number. */
+static char *
+thousands_hint (const Scanned *scanned)
+{
+  g_autofree char *digits = g_strndup (scanned->digits, (gsize) scanned->n_digits_text);
+  guint64 value;
+
+  if (g_ascii_strcasecmp (scanned->suffix, "k") != 0 || scanned->exponent != 0
+      || !g_ascii_string_to_unsigned (digits, 10, 1, 1000000, &value, NULL))
+    return NULL;
+  return g_strdup_printf ("write %" G_GUINT64_FORMAT " for %s x 1024, or %" G_GUINT64_FORMAT, value * 1024,
+                          digits, value * 1000);
+}
+
 /* Returns a hint for the most frequent mistakes; NULL: none applies and the list of units has to do. */
 static char *
 suffix_hint (FabUnit unit, const Scanned *scanned)
@@ -116,7 +130,10 @@ suffix_hint (FabUnit unit, const Scanned *scanned)
     { "k", "e3" }, { "K", "e3" }, { "M", "e6" }, { "B", "e9" }, { "G", "e9" }, { "T", "e12" },
   };
   gboolean is_plain = unit == FAB_UNIT_COUNT || unit == FAB_UNIT_FACTOR;
+  char *thousands = unit == FAB_UNIT_COUNT ? thousands_hint (scanned) : NULL;
 
+  if (thousands != NULL)
+    return thousands;
   for (gsize i = 0; is_plain && i < G_N_ELEMENTS (shorts); i++)
     if (g_str_equal (scanned->suffix, shorts[i].suffix) && scanned->exponent == 0)
       return g_strdup_printf ("write %.*s%s", scanned->n_digits_text, scanned->digits, shorts[i].power);

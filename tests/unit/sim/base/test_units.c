@@ -88,6 +88,7 @@ static const Refused refused_wholes[] = {
   { FAB_UNIT_RATE, "1b/s", "'1b/s' is not a whole number of bytes per second; nearest is 1B/s" },
   { FAB_UNIT_COUNT, "2B", "'2B' is not a whole number; write 2e9" },
   { FAB_UNIT_COUNT, "7M", "'7M' is not a whole number; write 7e6" },
+  { FAB_UNIT_COUNT, "4k", "'4k' is not a whole number; write 4096 for 4 x 1024, or 4000" },
   { FAB_UNIT_COUNT, "50_000", "'50_000' is not a whole number; write the digits together" },
   { FAB_UNIT_COUNT, "50,000", "'50,000' is not a whole number; write the digits together" },
   { FAB_UNIT_COUNT, "2.5", "'2.5' is not a whole number; nearest is 3" },
