@@ -7,6 +7,7 @@
 extern const FabFileFormat fab_file_nvidia_smi;
 extern const FabFileFormat fab_file_nccl_xml;
 extern const FabFileFormat fab_file_rocm_smi;
+extern const FabFileFormat fab_file_amd_smi;
 extern const FabFileFormat fab_file_hwloc;
 extern const FabFileFormat fab_file_ibnetdiscover;
 extern const FabFileFormat fab_file_huggingface;
@@ -47,6 +48,7 @@ static const FabFileFormat *const formats[] = {
   &fab_file_nvidia_smi,
   &fab_file_nccl_xml,
   &fab_file_rocm_smi,
+  &fab_file_amd_smi,
   &fab_file_hwloc,
   &fab_file_ibnetdiscover,
   &fab_file_huggingface,

@@ -108,7 +108,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--node) _fabricast_words "$(_fabricast_names "$1" nodes)" ;;
     *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
     import:--from)
-      _fabricast_words 'nvidia-smi nccl-xml rocm-smi hwloc ibnetdiscover huggingface perftest perftest-json nvbandwidth
+      _fabricast_words 'nvidia-smi nccl-xml rocm-smi amd-smi hwloc ibnetdiscover huggingface perftest perftest-json nvbandwidth
         nvbandwidth-json p2pBandwidthLatencyTest nccl-tests osu fabtests csv torchtitan nanotron deepspeed training-arguments accelerate megatron'
       ;;
     report:--for) _fabricast_words 'planning' ;;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rocm_smi.c - reads `rocm-smi --showtopo`: matrices of weights, hops and link types, and each GPU's NUMA node. */
+/* rocm_smi.c - reads `rocm-smi --showtopo` and `amd-smi topology`: matrices of weights, hops and link types; the former
+ * says each GPU's NUMA node too. The former calls GPUs GPU0, the latter 0000:c1:00.0. */
 #include <string.h>
 
 #include "formats/machine/known.h"
@@ -13,6 +14,16 @@ typedef struct {
   guint *parts; /* [n] */
 } Reader;
 
+static gboolean
+is_head (const char *line)
+{
+  gsize blanks = strspn (line, " \t"), n = strcspn (line + blanks, " \t");
+  g_autofree char *word = g_strndup (line + blanks, n);
+  const char *colon = strchr (word, ':');
+
+  return fab_matrix_is_head (line) || (colon != NULL && strchr (colon + 1, ':') != NULL);
+}
+
 /* Reads the matrix below a title. NULL with *error unset: there is none. */
 static FabMatrix *
 find_matrix (const Reader *reader, const char *title, GError **error)
@@ -20,7 +31,7 @@ find_matrix (const Reader *reader, const char *title, GError **error)
   for (guint i = 0; reader->lines[i]; i++)
     if (strstr (reader->lines[i], title)) {
       for (guint head = i + 1; head < i + 4 && reader->lines[head]; head++)
-        if (fab_matrix_is_head (reader->lines[head]))
+        if (is_head (reader->lines[head]))
           return fab_matrix_read (reader->file, reader->lines, head, error);
       fab_file_text_fail (reader->file, i + 1, error, "there is no matrix below '%s'", title);
       return NULL;
@@ -130,7 +141,7 @@ add_wires (Reader *reader, const FabMatrix *types, const FabMatrix *hops)
 static gboolean
 check_types (const Reader *reader, const FabMatrix *types, GError **error)
 {
-  static const char *const known[] = { "XGMI", "PCIE", "PCIe", "0", "X", "N/A", "UNKNOWN", NULL };
+  static const char *const known[] = { "XGMI", "PCIE", "PCIe", "0", "X", "SELF", "N/A", "UNKNOWN", NULL };
 
   for (guint i = 0; i < reader->n; i++)
     for (guint j = 0; j < reader->n; j++)
@@ -170,23 +181,42 @@ rocm_smi_recognises (const FabFileText *text)
 }
 
 static gboolean
-rocm_smi_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
+read_matrices (FabImportedMachine *machine, const FabImportRequest *request, const char *types_title,
+               const char *hops_title, GError **error)
 {
   const FabFileText *file = &request->file;
   g_auto (GStrv) lines = fab_matrix_lines (file->text);
   Reader reader = { .machine = machine, .file = file, .lines = lines };
   g_autoptr (GError) cause = NULL;
-  g_autoptr (FabMatrix) types = find_matrix (&reader, "Link Type between two GPUs", &cause);
-  g_autoptr (FabMatrix) hops = types ? find_matrix (&reader, "Hops between two GPUs", &cause) : NULL;
+  g_autoptr (FabMatrix) types = find_matrix (&reader, types_title, &cause);
+  g_autoptr (FabMatrix) hops = types ? find_matrix (&reader, hops_title, &cause) : NULL;
 
   if (cause) {
     g_propagate_error (error, g_steal_pointer (&cause));
     return FALSE;
   }
   if (types == NULL)
-    return fab_file_text_fail (file, 0, error, "the line 'Link Type between two GPUs' is missing");
+    return fab_file_text_fail (file, 0, error, "the line '%s' is missing", types_title);
   reader.n = types->labels->len;
   return fill (&reader, types, hops, error);
+}
+
+static gboolean
+rocm_smi_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
+{
+  return read_matrices (machine, request, "Link Type between two GPUs", "Hops between two GPUs", error);
+}
+
+static gboolean
+amd_smi_recognises (const FabFileText *text)
+{
+  return fab_file_text_has (text, "LINK TYPE TABLE");
+}
+
+static gboolean
+amd_smi_read (FabImportedMachine *machine, const FabImportRequest *request, GError **error)
+{
+  return read_matrices (machine, request, "LINK TYPE TABLE", "HOPS TABLE", error);
 }
 
 const FabFileFormat fab_file_rocm_smi = {
@@ -195,4 +225,12 @@ const FabFileFormat fab_file_rocm_smi = {
   .kind = FAB_FILE_MACHINE,
   .recognises = rocm_smi_recognises,
   .read.machine = rocm_smi_read,
+};
+
+const FabFileFormat fab_file_amd_smi = {
+  .name = "amd-smi",
+  .tool = "amd-smi topology",
+  .kind = FAB_FILE_MACHINE,
+  .recognises = amd_smi_recognises,
+  .read.machine = amd_smi_read,
 };

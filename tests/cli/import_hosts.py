@@ -200,6 +200,18 @@ class Hosts(CliTest):
             self.assertEqual(node["accelerator"], name)
             self.assertIn("its PCI id 1002:9999 is not in the table", re.sub(r"\n#  ", "", made))
 
+    def test_amd_smi(self):
+        """`amd-smi topology` names GPUs by their PCI address; it is the machine that rocm-smi shows."""
+        names = [f"0000:{bus}:00.0" for bus in ("c1", "c6", "c9")]
+        tables = {"ACCESS": lambda i, j: "ENABLED", "HOPS": lambda i, j: "0" if i == j else "2" if i + j == 2 else "1",
+                  "LINK TYPE": lambda i, j: "SELF" if i == j else "XGMI"}
+        text = "\n".join(f"{title} TABLE:\n             " + " ".join(names) + "\n" + "".join(
+            f"{name} " + " ".join(cell(i, j) for j in range(3)) + "\n" for i, name in enumerate(names)) for title, cell in tables.items())
+        node, made = self.node(text, "--accelerator", "mi100")
+        self.assertEqual(self.wires(node, "xgmi"), [("gpu0", "gpu1", "xgmi-mi100", 1), ("gpu1", "gpu2", "xgmi-mi100", 1)])
+        self.assertIn("from what `amd-smi topology` prints", made)
+        self.assertEqual(made, self.good("import", "host.txt", "--accelerator", "mi100", "--from", "amd-smi"))
+
     def test_speeds_that_no_port_has(self):
         ports = ('<pci busid="0000:90:00.0" class="0x020700" vendor="0x15b3" device="0x101b" link_speed="16 GT/s" link_width="16">\n'
                  '<nic><net name="mlx5_0" speed="200000000" port="1"/></nic></pci>\n')
