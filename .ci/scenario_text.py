@@ -30,6 +30,7 @@ ALLOWED = {
     "cmd_check.c": "a scenario for people",
     "context.c": "an entry of the catalogue for people",
     "cmd_describe.c": "an entry for people",
+    "cmd_cost.c": "products for people",
     "cmd_import.c": "reads what was written for people, so that it is right",
     "import_job.c": "a scenario for people, whose machine a file of theirs has",
     "job.c": "a section for people",

@@ -97,6 +97,39 @@ find_dates (FabCostAnswer *self)
   }
 }
 
+/* --- beside the compute network --- */
+
+double
+fab_cost_part_usd (const FabCostAnswer *self, const FabDesignPart *part)
+{
+  const FabProductSpec *product = fab_catalog_product (fab_scenario_catalog (self->scenario), part->product);
+
+  return product != NULL ? product->price_usd * (double) part->count : 0;
+}
+
+/* The document counts parts for some numbers of units only; others would be invented. */
+static void
+find_beside (FabCostAnswer *self)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (self->scenario)->cluster;
+
+  self->beside = g_ptr_array_new ();
+  self->design = fab_catalog_entry (fab_scenario_catalog (self->scenario), FAB_SECTION_DESIGNS,
+                                    cluster->design);
+  for (guint i = 0; self->design != NULL && i < self->design->parts.n; i++) {
+    FabDesignPart *part = (FabDesignPart *) self->design->parts.data + i;
+
+    if (part->units == cluster->scalable_units)
+      g_ptr_array_add (self->beside, part);
+  }
+  if (self->bill->rent != NULL || self->cost->usd_per_gpu_hour > 0)
+    return;
+  self->left_out =
+      self->beside->len > 0
+          ? "storage itself, cooling, spares, software, support"
+          : "racks, networks for storage and management, storage, cooling, spares, software, support";
+}
+
 /* --- the answer --- */
 
 static gboolean
@@ -127,6 +160,7 @@ fab_cost_answer (const FabStudy *study, gboolean has_band, GError **error)
   self->no_watts = names_of (self->bill, has_no_watts);
   self->not_counted = not_counted (self->bill, self->cost);
   find_dates (self);
+  find_beside (self);
   return g_steal_pointer (&self);
 }
 
@@ -136,6 +170,7 @@ fab_cost_answer_free (FabCostAnswer *self)
   if (self == NULL)
     return;
   fab_bill_free (self->bill);
+  g_clear_pointer (&self->beside, g_ptr_array_unref);
   fab_point_free (self->point);
   fab_band_free (self->band);
   g_strfreev (self->no_price);

@@ -14,6 +14,11 @@ typedef struct {
   char **no_price;    /* "nic connectx-7", parts without a price, NULL-ended */
   char **no_watts;    /* parts without watts, as above; cables draw none */
   char **not_counted; /* what a bought machine costs beside, and nobody said how much: "staff"; NULL-ended */
+  const FabDesignSpec *design; /* of the cluster; NULL: none */
+  GPtrArray *
+      beside; /* FabDesignPart that the design's document counts beside the compute network for as many units */
+  const char
+      *left_out; /* of what was bought, no row counts it: "racks, cooling"; NULL: the machine is rented */
   const char *first_date, *last_date; /* of the prices; NULL: there is none */
 } FabCostAnswer;
 
@@ -31,6 +36,9 @@ FabMoney fab_cost_figure_range (const FabCostAnswer *self, const FabFigure *figu
 
 /* Whether the part is a cable with a product: it draws no power. */
 gboolean fab_cost_is_passive (const FabBillRow *row);
+
+/* The price of all parts of a kind; 0: there is none. */
+double fab_cost_part_usd (const FabCostAnswer *self, const FabDesignPart *part);
 
 /* The parts as rows. (transfer full) */
 FabTable *fab_cost_table (const FabCostAnswer *self);

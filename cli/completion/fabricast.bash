@@ -44,7 +44,7 @@ _fabricast_options() { # COMMAND
     sweep) echo --vary --zip --set --hold --db --jobs --seeds --format --allow-oversized --band --help ;;
     mix) echo --set --allow-oversized --format --help ;;
     goodput) echo --set --trials --format --allow-oversized --no-band --help ;;
-    cost) echo --set --seeds --format --allow-oversized --no-band --help ;;
+    cost) echo --prices --write-prices --set --seeds --format --allow-oversized --no-band --help ;;
     help) echo --help ;;
     describe) echo --names --schema --sequence --format --help ;;
     collective)

@@ -269,10 +269,10 @@ typedef struct {
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
-static const char *const catalog_sections[] = { "links",    "accelerators", "nodes",      "models",
-                                                "products", "technologies", "processors", "generations",
-                                                "bands",    "setups",       "failures",   "pairs",
-                                                NULL };
+static const char *const catalog_sections[] = {
+  "links",       "accelerators", "nodes",  "models",   "products", "technologies", "processors",
+  "generations", "bands",        "setups", "failures", "pairs",    "designs",      NULL
+};
 
 /* --- parameter tables --- */
 
@@ -382,6 +382,7 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
   const FabSetup *setup;
   const FabFailureSetSpec *failures;
   const FabPairSpec *pair;
+  const FabDesignSpec *design;
 
   switch (section) {
   case FAB_SECTION_LINKS:
@@ -428,6 +429,10 @@ find_entry (const FabCatalog *catalog, FabCatalogSection section, const char *na
     pair = fab_catalog_entry (catalog, section, name);
     *summary = pair ? pair->summary : NULL;
     return pair;
+  case FAB_SECTION_DESIGNS:
+    design = fab_catalog_entry (catalog, section, name);
+    *summary = design ? design->summary : NULL;
+    return design;
   case FAB_SECTION_MODELS:
   default:
     model = fab_catalog_model (catalog, name);

@@ -7,6 +7,8 @@
 #include "cli/study/spread_text.h"
 #include "cli/verdict.h"
 #include "sim/base/json.h"
+#include "sim/config/schema.h"
+#include "sim/scenario/catalog_params.h"
 #include "sim/study/better.h"
 
 typedef struct {
@@ -92,6 +94,35 @@ append_total (GString *text, const FabCostAnswer *answer)
     g_string_append_printf (text, "  %-14s%s, %.1f %%\n", "  network", network,
                             100 * bill->network.usd / bill->total.usd);
   append_missing (text, "no price", answer->no_price);
+}
+
+/* What the document of a design counts beside the compute network. Few of these parts have a price. */
+static void
+append_beside (GString *text, const FabCostAnswer *answer)
+{
+  double sum = 0;
+  guint n_priced = 0;
+
+  for (guint i = 0; i < answer->beside->len; i++) {
+    const FabDesignPart *part = g_ptr_array_index (answer->beside, i);
+    double usd = fab_cost_part_usd (answer, part);
+    g_autofree char *all = usd > 0 ? money (usd) : g_strdup ("no price");
+
+    if (i == 0)
+      g_string_append_printf (
+          text, "  beside the compute network, as the document of %s counts it; not in the sums below\n",
+          answer->design->name);
+    sum += usd;
+    n_priced += usd > 0;
+    g_string_append_printf (text, "  %-12s\v %-12s\v %9" G_GINT64_FORMAT "\v %9s\v  %s\n", part->network,
+                            fab_design_part_names[part->kind], part->count, all, part->what);
+  }
+  g_autofree char *shown = money (sum);
+  if (n_priced > 0)
+    g_string_append_printf (text, "  %u of %u of them have a price, together %s\n", n_priced,
+                            answer->beside->len, shown);
+  if (answer->beside->len > 0)
+    g_string_append_c (text, '\n');
 }
 
 /* --- the job --- */
@@ -209,6 +240,7 @@ cost_text (const FabCostView *view)
   fab_cli_append_stops (text, point->verdict);
   g_string_append_printf (text, "%s\n\n", view->title);
   append_bill (text, view->answer->bill);
+  append_beside (text, view->answer);
   append_total (text, view->answer);
   append_power (text, view);
   append_hour (text, view);
@@ -234,6 +266,8 @@ cost_text (const FabCostView *view)
                             "in brackets", about);
   }
   append_dates (text, view->answer);
+  if (view->answer->left_out != NULL)
+    g_string_append_printf (text, "  %-14s%s\n", "not in it", view->answer->left_out);
   fab_cli_append_findings (text, point->verdict);
   return g_string_free (text, FALSE);
 }
@@ -302,6 +336,26 @@ add_hour (FabJson *json, const FabCostView *view)
   fab_json_end (json);
 }
 
+/* Parts beside the compute network, and what no row counts. */
+static void
+add_beside (FabJson *json, const FabCostAnswer *answer)
+{
+  fab_json_begin_array (json, "beside");
+  for (guint i = 0; i < answer->beside->len; i++) {
+    const FabDesignPart *part = g_ptr_array_index (answer->beside, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "network", part->network);
+    fab_json_add_text (json, "part", fab_design_part_names[part->kind]);
+    fab_json_add_text (json, "what", part->what);
+    fab_json_add_whole (json, "count", part->count);
+    fab_json_add_real (json, "usd", fab_cost_part_usd (answer, part));
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+  fab_json_add_text (json, "not_in_it", answer->left_out);
+}
+
 static char *
 cost_json (const FabCostView *view)
 {
@@ -312,6 +366,7 @@ cost_json (const FabCostView *view)
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_whole (json, "switches", (gint64) view->answer->bill->n_switches);
   fab_cli_add_json_rows (json, "parts", table);
+  add_beside (json, view->answer);
   add_figures (json, view->answer->point);
   add_hour (json, view);
   add_band (json, view);
@@ -321,10 +376,51 @@ cost_json (const FabCostView *view)
   return fab_json_finish (json);
 }
 
+/* --- price lists --- */
+
+/* One product as an item of a list. */
+static void
+append_product (GString *text, const FabProductSpec *product)
+{
+  g_autofree char *yaml = fab_schema_write (fab_product_params, product);
+  g_auto (GStrv) lines = g_strsplit (yaml, "\n", -1);
+
+  for (guint i = 0; lines[i] != NULL && *lines[i] != '\0'; i++)
+    g_string_append_printf (text, "  %s %s\n", i == 0 ? "-" : " ", lines[i]);
+}
+
+/* A file for --prices with every product of the bill. (transfer full) */
+static char *
+prices_text (const FabBill *bill)
+{
+  GString *text = g_string_new (
+      "# A price list for `fabricast cost --prices FILE`: the products of one bill. Write your own prices, the range\n"
+      "# that they lie in, and their date. An entry replaces the one of the catalogue with the same name. Prices are\n"
+      "# in US dollars for one piece.\n\nproducts:\n");
+
+  for (guint i = 0; i < bill->rows->len; i++) {
+    const FabBillRow *row = &g_array_index (bill->rows, FabBillRow, i);
+
+    if (row->product != NULL)
+      append_product (text, row->product);
+    else
+      g_string_append_printf (text,
+                              "  # No product is known for %s %s; this is one without price:\n"
+                              "  # - {name: our-%s, kind: %s, %s: %s, price_usd: 0}\n",
+                              fab_product_kind_names[row->kind], row->what, row->what,
+                              fab_product_kind_names[row->kind],
+                              row->kind == FAB_PRODUCT_NODE          ? "node"
+                              : row->kind == FAB_PRODUCT_ACCELERATOR ? "accelerator"
+                                                                     : "link",
+                              row->what);
+  }
+  return g_string_free (text, FALSE);
+}
+
 typedef struct {
-  char *format_name, *seeds;
+  char *format_name, *seeds, *prices_path;
   char **sets;
-  gboolean is_oversized_allowed, has_no_band;
+  gboolean is_oversized_allowed, has_no_band, writes_prices;
   FabFormat format;
 } CostOptions;
 
@@ -338,11 +434,43 @@ static const FabUsage usage = {
       "those of the catalogue, and its key `cost` sets the price of electricity and the years of use.",
   .examples =
       "  fabricast cost scenarios/ddp-llama2-7b-16-dgx-h100.yaml\n"
+      "  fabricast cost scenarios/design-superpod-h100.yaml --set cluster.scalable_units=4 --set cluster.nodes=127\n"
+      "  fabricast cost scenarios/ddp-2b-4nodes-200g.yaml --write-prices\n"
       "  fabricast cost scenarios/zero3-70b-16384.yaml --set cost.usd_per_kwh=0.12 --set cost.years=4\n"
       "  fabricast cost scenarios/ddp-2b-4nodes-200g.yaml --set cost.usd_per_gpu_hour=1.8 --format json\n",
   .min_rest = 1,
   .max_rest = 1,
 };
+
+/* The price list of --prices is a file that the scenario includes. (transfer full) */
+static char **
+sets_of (const CostOptions *o)
+{
+  g_autoptr (GStrvBuilder) sets = g_strv_builder_new ();
+
+  if (o->prices_path != NULL) {
+    g_autofree char *escaped = g_strescape (o->prices_path, NULL);
+    g_autofree char *include = g_strdup_printf ("include=\"%s\"", escaped);
+
+    g_strv_builder_add (sets, include);
+  }
+  if (o->sets != NULL)
+    g_strv_builder_addv (sets, (const char **) o->sets);
+  return g_strv_builder_end (sets);
+}
+
+static gboolean
+write_prices (const FabStudy *study, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
+  g_autoptr (FabBill) bill = scenario != NULL ? fab_bill_new (scenario, error) : NULL;
+
+  if (bill == NULL)
+    return FALSE;
+  g_autofree char *text = prices_text (bill);
+  g_print ("%s", text);
+  return TRUE;
+}
 
 static gboolean
 cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
@@ -352,8 +480,11 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
     [FAB_FORMAT_TEXT] = cost_text, [FAB_FORMAT_JSON] = cost_json, [FAB_FORMAT_CSV] = cost_csv
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
-  g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
+  g_auto (GStrv) sets = sets_of (o);
+  g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, sets, catalog, error) : NULL;
 
+  if (study != NULL && o->writes_prices)
+    return write_prices (study, error);
   if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
     return FALSE;
   g_autoptr (FabCostAnswer) answer = fab_cost_answer (study, !o->has_no_band, error);
@@ -372,13 +503,21 @@ static FabExit
 run (int argc, char **argv)
 {
   CostOptions o = { 0 };
-  const GOptionEntry entries[] = { FAB_SET_ENTRY (&o.sets),
-                                   FAB_SEEDS_ENTRY (&o.seeds),
-                                   { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
-                                     "Print no bands of times and costs; saves further simulations", NULL },
-                                   FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-                                   FAB_FORMAT_ENTRY (&o.format_name),
-                                   G_OPTION_ENTRY_NULL };
+  const GOptionEntry entries[] = {
+    FAB_SET_ENTRY (&o.sets),
+    FAB_SEEDS_ENTRY (&o.seeds),
+    { "prices", 0, 0, G_OPTION_ARG_FILENAME, &o.prices_path,
+      "Take the products of this file, in place of those of the catalogue with the "
+      "same names",
+      "FILE" },
+    { "write-prices", 0, 0, G_OPTION_ARG_NONE, &o.writes_prices,
+      "Print the products of the bill as a file for --prices, and simulate nothing", NULL },
+    { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
+      "Print no bands of times and costs; saves further simulations", NULL },
+    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+    FAB_FORMAT_ENTRY (&o.format_name),
+    G_OPTION_ENTRY_NULL
+  };
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
@@ -386,6 +525,7 @@ run (int argc, char **argv)
 
   g_free (o.format_name);
   g_free (o.seeds);
+  g_free (o.prices_path);
   g_strfreev (o.sets);
   return is_done ? code : fab_cli_fail ("cost", error);
 }

@@ -6,16 +6,20 @@
  * `spines` that layer is one vertex: it never blocks, because even spreading over the spines is assumed. With them
  * uplink i of a leaf goes to spine i mod spines, and each uplink is a link of its own, on which flows can collide. One
  * unit needs no spine, unless it has several rails, which would otherwise be disconnected.
+ *
+ * With units_per_pod a pod is so many units with spines of its own, and cores join the pods: spine s of every pod has
+ * as many uplinks as downlinks, which go in turn to the cores / spines cores of its number.
  */
 #include <math.h>
 
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "sim/fabric/fabric.h"
 
 typedef struct {
   gint64 nodes_per_leaf;
   double oversubscription_factor;
-  gint64 n_spines;
+  gint64 n_spines, units_per_pod, n_cores;
 } RailParams;
 
 static const FabParam rail_params[] = {
@@ -43,7 +47,21 @@ static const FabParam rail_params[] = {
     .fallback = "0",
     .min = 0,
     .max = 1e5,
-    .help = "Number of spines; 0: one spine layer that never blocks." },
+    .help = "Number of spines, or of spines of each pod; 0: one spine layer that never blocks." },
+  { .key = "units_per_pod",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (RailParams, units_per_pod),
+    .fallback = "0",
+    .min = 0,
+    .max = 1e5,
+    .help = "Units of a pod, which has spines of its own; 0: all units are one pod." },
+  { .key = "cores",
+    .type = FAB_PARAM_COUNT,
+    .offset = G_STRUCT_OFFSET (RailParams, n_cores),
+    .fallback = "0",
+    .min = 0,
+    .max = 1e5,
+    .help = "Number of cores, which join the pods: a multiple of `spines`; 0: there is one pod." },
   { .key = NULL },
 };
 
@@ -87,24 +105,69 @@ attach_unit (const FabFabricEnv *env, guint per_leaf, guint unit, guint rail, Fa
         fab_fabric_attach (env, at / env->n_boards, nic, leaf, &env->port);
 }
 
+/* The sizes that follow from the parameters. */
+typedef struct {
+  guint per_leaf, n_units, units_per_pod, n_pods;
+  guint n_up, n_spines, spine_up; /* uplinks of a leaf; spines of a pod, and uplinks of each */
+} Rails;
+
+static Rails
+plan (const FabFabricEnv *env, const RailParams *p)
+{
+  Rails self = { .per_leaf = (guint) p->nodes_per_leaf };
+
+  self.n_units = (env->n_places * env->n_boards + self.per_leaf - 1) / self.per_leaf;
+  self.units_per_pod = p->units_per_pod > 0 ? (guint) p->units_per_pod : MAX (self.n_units, 1);
+  self.n_pods = (self.n_units + self.units_per_pod - 1) / self.units_per_pod;
+  self.n_up = (guint) ceil ((double) self.per_leaf / p->oversubscription_factor);
+  self.n_spines = MIN ((guint) p->n_spines, self.n_up);
+  if (self.n_spines > 0)
+    self.spine_up = (self.units_per_pod * env->n_rails * self.n_up + self.n_spines - 1) / self.n_spines;
+  return self;
+}
+
+/* Joins spine s of every pod with its cores. */
+static void
+join_cores (const FabFabricEnv *env, const Rails *rails, const FabVertexId *spines, guint n_cores)
+{
+  guint n_each = n_cores / rails->n_spines; /* cores of one spine's number */
+  g_autofree FabVertexId *cores = g_new (FabVertexId, n_cores);
+
+  for (guint i = 0; i < n_cores; i++)
+    cores[i] = fab_fabric_add_switch (env, "core", TRUE, i);
+  for (guint s = 0; s < rails->n_pods * rails->n_spines; s++)
+    for (guint i = 0; i < rails->spine_up; i++)
+      fab_graph_builder_join (env->builder, spines[s], cores[s % rails->n_spines * n_each + i % n_each],
+                              &env->port);
+}
+
 static gboolean
-rail_build (const FabFabricEnv *env, gconstpointer params, G_GNUC_UNUSED GError **error)
+rail_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 {
   const RailParams *p = params;
-  guint per_leaf = (guint) p->nodes_per_leaf;
-  guint n_units = (env->n_places * env->n_boards + per_leaf - 1) / per_leaf;
-  guint n_leaves = n_units * env->n_rails;
-  guint n_up = (guint) ceil ((double) per_leaf / p->oversubscription_factor);
-  guint n_spines = MIN ((guint) p->n_spines, n_up);
-  g_autofree FabVertexId *spines = n_leaves > 1 ? add_spines (env, n_spines) : NULL;
+  const Rails rails = plan (env, p);
+  guint n_leaves = rails.n_units * env->n_rails, n_in_pod = MAX (rails.n_spines, 1);
+  gboolean has_cores = rails.n_pods > 1 && n_leaves > 1;
+
+  if (has_cores && (p->n_cores == 0 || p->n_cores % (gint64) n_in_pod != 0 || rails.n_spines == 0))
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "a rail fabric of %u pods needs `spines`, and `cores` that are a multiple of the %u spines of "
+        "a pod; it has %" G_GINT64_FORMAT " cores",
+        rails.n_pods, n_in_pod, p->n_cores);
+  g_autofree FabVertexId *spines = n_leaves > 1 ? add_spines (env, rails.n_pods * rails.n_spines) : NULL;
 
   for (guint leaf = 0; leaf < n_leaves; leaf++) {
+    guint unit = leaf / env->n_rails, pod = unit / rails.units_per_pod;
     FabVertexId vertex = fab_fabric_add_switch (env, "leaf", TRUE, leaf);
 
-    attach_unit (env, per_leaf, leaf / env->n_rails, leaf % env->n_rails, vertex);
+    attach_unit (env, rails.per_leaf, unit, leaf % env->n_rails, vertex);
     if (n_leaves > 1)
-      join_spines (env, vertex, spines, n_spines, n_up);
+      join_spines (env, vertex, spines + (rails.n_spines > 0 ? pod * rails.n_spines : 0), rails.n_spines,
+                   rails.n_up);
   }
+  if (has_cores)
+    join_cores (env, &rails, spines, (guint) p->n_cores);
   return TRUE;
 }
 

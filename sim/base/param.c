@@ -73,6 +73,7 @@ fab_refers_name (FabRefers refers)
     [FAB_REFERS_TECHNOLOGY] = "technology",
     [FAB_REFERS_PROCESSOR] = "processor",
     [FAB_REFERS_FAILURES] = "set of failures",
+    [FAB_REFERS_DESIGN] = "design",
   };
 
   g_assert (refers > FAB_REFERS_NOTHING && refers < G_N_ELEMENTS (names));

@@ -54,6 +54,7 @@ typedef enum {
   FAB_REFERS_TECHNOLOGY,
   FAB_REFERS_PROCESSOR,
   FAB_REFERS_FAILURES,
+  FAB_REFERS_DESIGN,
   FAB_REFERS_ALGORITHM, /* a row of the registry's list, not an entry of the catalogue */
   FAB_REFERS_FILE,      /* a path, relative to the file that says it; the struct has the absolute one */
   /* A path or a list of paths. The reader takes it out before it reads the table, so the struct never holds it. */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "sim/assembly/assemble.h"
+#include "sim/cost/tiers.h"
 #include "sim/scenario/catalog.h"
 #include "sim/scenario/power_cap.h"
 
@@ -15,6 +16,7 @@ typedef struct {
   const FabGraph *graph;
   const FabProductSpec *node; /* NULL: the catalogue has none */
   gboolean is_as_built;       /* a single switch never stands for several */
+  gboolean is_design;         /* so many switches were drawn, and are bought */
   FabBill *bill;
 } FabBillCount;
 
@@ -66,26 +68,6 @@ add_cables (Network *self, const FabNeed *need, guint64 count)
   bill_add (self->count, need, cable, count);
   if (cable != NULL && cable->n_optics > 0)
     bill_add_found (self->count, &optic, count * (guint64) cable->n_optics);
-}
-
-/* Whether a vertex lies outside all machines and has only NICs and switches as neighbours: a rack's own switches are
- * not part of the fabric. */
-static gboolean
-is_fabric_switch (const FabGraph *graph, FabVertexId id)
-{
-  FabLinkId first;
-  guint n = fab_graph_out_links (graph, id, &first);
-
-  if (fab_graph_vertex (graph, id)->kind != FAB_VERTEX_SWITCH
-      || fab_graph_vertex (graph, id)->node != FAB_NO_NODE)
-    return FALSE;
-  for (FabLinkId link = first; link < first + n; link++) {
-    const FabVertex *other = fab_graph_vertex (graph, fab_graph_link (graph, link)->dst);
-
-    if (other->kind != FAB_VERTEX_NIC && (other->kind != FAB_VERTEX_SWITCH || other->node != FAB_NO_NODE))
-      return FALSE;
-  }
-  return TRUE;
 }
 
 /* Whether a link leads from a machine to the fabric or to another machine, or lies within the fabric. */
@@ -300,7 +282,7 @@ add_all_switches (Network *self)
       continue;
     *rank_symmetry = (RankSymmetry){ self->graph, id, 1 };
     g_ptr_array_add (all, rank_symmetry);
-    if (has_nics (self, id))
+    if (self->count->is_design || has_nics (self, id))
       continue;
     other = g_hash_table_lookup (known, rank_symmetry);
     if (other != NULL) {
@@ -362,7 +344,9 @@ fill_of (const Network *self)
 
       *(self->is_switch[link->dst] ? &up : &down) += (double) link->rate_bytes_per_s;
     }
-    fill[id] = down > 0 && up > down && cluster->places <= cluster->nodes ? down / up : 1;
+    fill[id] = down > 0 && up > down && cluster->places <= cluster->nodes && !self->count->is_design
+                 ? down / up
+                 : 1;
   }
   return fill;
 }
@@ -377,7 +361,7 @@ bill_add_network (FabBillCount *count)
   Network self = { count, count->graph, is_switch, NULL, kinds };
 
   for (FabVertexId id = 0; id < n; id++)
-    is_switch[id] = is_fabric_switch (count->graph, id);
+    is_switch[id] = fab_tiers_is_switch (count->graph, id);
   g_autofree double *fill = fill_of (&self);
   self.fill = fill;
   tally_links (&self);
@@ -552,7 +536,8 @@ count_bill (const FabScenario *scenario, const FabGraph *graph, gboolean is_as_b
                          .catalog = fab_scenario_catalog (scenario),
                          .cost = &spec->cost,
                          .graph = graph,
-                         .is_as_built = is_as_built,
+                         .is_as_built = is_as_built || spec->cluster.design != NULL,
+                         .is_design = spec->cluster.design != NULL,
                          .bill = self };
 
   self->rows = g_array_new (FALSE, FALSE, sizeof (FabBillRow));

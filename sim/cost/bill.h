@@ -59,7 +59,9 @@ typedef struct {
   FabMoney rent_per_hour; /* of the whole machine by that product */
 } FabBill;
 
-/* Returns NULL with *error when the machine cannot be built. The bill points into the scenario and its catalogue,
+/* The switches of a design (cluster.design) are those that it draws: none is shared, left out or thinned.
+ *
+ * Returns NULL with *error when the machine cannot be built. The bill points into the scenario and its catalogue,
  * which must outlive it. (transfer full) */
 FabBill *fab_bill_new (const FabScenario *scenario, GError **error);
 

@@ -346,6 +346,7 @@ fab_catalog_reference_names (gpointer catalog, FabRefers refers)
     [FAB_REFERS_TECHNOLOGY] = FAB_SECTION_TECHNOLOGIES,
     [FAB_REFERS_PROCESSOR] = FAB_SECTION_PROCESSORS,
     [FAB_REFERS_FAILURES] = FAB_SECTION_FAILURES,
+    [FAB_REFERS_DESIGN] = FAB_SECTION_DESIGNS,
   };
 
   return fab_catalog_names (catalog, sections[refers]);

@@ -7,10 +7,10 @@
 
 #include "sim/scenario/catalog_params.h"
 
-static const char *const section_words[FAB_N_SECTIONS] = { "link",      "accelerator",     "node",
-                                                           "model",     "product",         "technology",
-                                                           "processor", "generation",      "band",
-                                                           "set-up",    "set of failures", "pair" };
+static const char *const section_words[FAB_N_SECTIONS] = {
+  "link",       "accelerator", "node",   "model",           "product", "technology", "processor",
+  "generation", "band",        "set-up", "set of failures", "pair",    "design"
+};
 
 static void
 check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char *const *name)
@@ -410,6 +410,8 @@ check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboole
     fab_failure_set_check (reader, entry, is_shipped);
   else if (section == FAB_SECTION_PAIRS)
     fab_pair_check (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_DESIGNS)
+    fab_design_check (reader, entry, is_shipped);
   else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
     check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
   else if (section == FAB_SECTION_MODELS && is_shipped)

@@ -14,6 +14,7 @@
 #include "sim/fabric/generation.h"
 #include "sim/fabric/graph.h"
 #include "sim/fabric/processor.h"
+#include "sim/scenario/design_params.h"
 #include "sim/scenario/pair_params.h"
 #include "sim/scenario/reliability_params.h"
 
@@ -246,7 +247,7 @@ typedef struct {
   const char *source, *date;
 } FabProductSpec;
 
-/* The twelve sections of a catalogue file or a scenario. */
+/* The thirteen sections of a catalogue file or a scenario. */
 typedef struct {
   FabParamList links;        /* FabLinkSpec */
   FabParamList accelerators; /* FabAcceleratorSpec */
@@ -260,6 +261,7 @@ typedef struct {
   FabParamList setups;       /* FabSetup */
   FabParamList failures;     /* FabFailureSetSpec */
   FabParamList pairs;        /* FabPairSpec */
+  FabParamList designs;      /* FabDesignSpec */
 } FabCatalogSections;
 
 /* In the order of FabCatalogSections. */
@@ -276,4 +278,5 @@ typedef enum {
   FAB_SECTION_SETUPS,
   FAB_SECTION_FAILURES,
   FAB_SECTION_PAIRS,
+  FAB_SECTION_DESIGNS,
 } FabCatalogSection;

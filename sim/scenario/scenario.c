@@ -16,6 +16,7 @@
 #include "sim/fabric/reach.h"
 #include "sim/net/net.h"
 #include "sim/scenario/catalog_check.h"
+#include "sim/scenario/design.h"
 #include "sim/scenario/fault_params.h"
 #include "sim/scenario/model_file.h"
 #include "sim/scenario/neighbour_params.h"
@@ -166,12 +167,30 @@ place_as_usual (FabClusterSpec *cluster, const FabNodeSpec *node)
     cluster->places = cluster->nodes * node->scatter;
 }
 
+/* A cluster says its node, or a design does. */
+static void
+check_design (Reading *self)
+{
+  const FabClusterSpec *cluster = &self->spec.cluster;
+  const FabYamlNode *root = fab_yaml_doc_root (self->doc), *written = fab_yaml_get (root, "cluster");
+  gboolean is_readable = written == NULL || written->kind == FAB_YAML_MAPPING || written->text == NULL;
+
+  if (cluster->node == NULL && cluster->design == NULL && is_readable)
+    fab_diagnostics_add (
+        self->diagnostics, written != NULL ? &written->mark : &root->mark,
+        "'cluster' lacks the key 'node' (text): Node entry of every machine. A 'design' says it too");
+  if (cluster->design == NULL && cluster->scalable_units > 0)
+    fab_schema_report (self->reader, &cluster->scalable_units,
+                       "`scalable_units` are those of a design; write `design` beside it, or `nodes`");
+}
+
 static void
 check_cluster (Reading *self)
 {
   const FabClusterSpec *cluster = &self->spec.cluster;
   const FabNodeSpec *node = fab_catalog_node (self->catalog, cluster->node);
 
+  check_design (self);
   if (node == NULL) /* reported as an unknown reference */
     return;
   self->spec.cluster.has_usual_fabric = cluster->fabric.info == NULL;
@@ -239,6 +258,7 @@ read_spec (const FabScenario *scenario)
   self->reader = fab_schema_reader_new (scenario->registry, self->diagnostics);
   include_files (self->doc, self->diagnostics); /* --set include=... */
   fab_model_files_read (self->doc, scenario->registry, self->diagnostics);
+  fab_design_lay (self->doc, scenario->registry, scenario->shipped, self->diagnostics);
   fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), fab_scenario_params, &self->spec);
   self->catalog = fab_catalog_overlay (scenario->shipped, &self->spec.own);
   fab_catalog_check_sections (self->reader, own, FALSE);

@@ -15,7 +15,7 @@
   .fallback = fallback_, .help = help_
 
 static const FabParam cluster_params[] = {
-  { ROW ("node", TEXT, FabClusterSpec, node, NULL, "Node entry of every machine."),
+  { ROW ("node", TEXT, FabClusterSpec, node, "", "Node entry of every machine; required without a design."),
     .refers = FAB_REFERS_NODE },
   { ROW ("nodes", COUNT, FabClusterSpec, nodes, "1", "Number of machines."), .min = 1, .max = 200000 },
   { ROW ("gpus_per_node", COUNT, FabClusterSpec, gpus_per_node, "0",
@@ -34,6 +34,14 @@ static const FabParam cluster_params[] = {
          "Line rate of those ports, and of switch ports where the fabric names no link; 0: that of the "
          "link entry."),
     .max = 1e15 },
+  { ROW (
+        "design", TEXT, FabClusterSpec, design, "",
+        "Design entry that fills in the node, the number of nodes, the fabric and the routing. Keys that are "
+        "written beside it win."),
+    .refers = FAB_REFERS_DESIGN },
+  { ROW ("scalable_units", COUNT, FabClusterSpec, scalable_units, "0",
+         "Scalable units of the design; 0: as many as `nodes` need."),
+    .max = 1e6 },
   { ROW ("power_cap", POWER, FabClusterSpec, power_cap, "100%",
          "Power that a GPU may draw, in watts or as a share of the board's power. A lower cap lowers its "
          "clock."),

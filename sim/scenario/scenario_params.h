@@ -8,7 +8,7 @@
 #include "sim/scenario/mix_params.h"
 
 typedef struct {
-  const char *node; /* node entry */
+  const char *node; /* node entry; NULL only in a scenario that is wrong */
   gint64 nodes;
   gint64 gpus_per_node;              /* 0: all of the node's accelerators */
   gint64 nics_per_node;              /* 0: all of the node's NICs */
@@ -16,6 +16,8 @@ typedef struct {
   const char *nic;                   /* link entry of the NIC ports; NULL: the node's own */
   FabBytesPerS nic_rate_bytes_per_s; /* of those ports; 0: the entry's line rate */
   FabPower power_cap;                /* of one accelerator; a share of 1: none */
+  const char *design;                /* design entry that filled in the other keys; NULL: none */
+  gint64 scalable_units;             /* of the design; 0: without a design */
   FabModelChoice fabric;     /* FAB_MODEL_FABRIC; the node's usual one where the scenario says nothing */
   gboolean has_usual_fabric; /* the scenario says nothing of it */
   FabModelChoice route;      /* FAB_MODEL_ROUTE; as the fabric */

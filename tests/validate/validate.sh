@@ -181,6 +181,19 @@ kernels_roles() {
   [ "$(grep '^aic_h200_gemm,' "$work/out" | cut -d, -f5 | sort -u | tr '\n' ' ')" = 'left out with casts ' ]
 }
 
+bills_page() {
+  expect 0 bills --format markdown
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/docs/reference/validation-bills.md"
+  fi
+  diff -u "$source/docs/reference/validation-bills.md" "$work/out"
+}
+
+bills_mistakes() {
+  expect 2 bills superpod-h10
+  has err "unknown design 'superpod-h10'; nearest is 'superpod-h100'"
+}
+
 kernels_page() {
   expect 0 kernels --format markdown
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then

@@ -16,6 +16,7 @@ except ImportError:
 
 LEAST = {"name": "x", "cluster": {"node": "box"}, "job": {"kind": "ddp", "model": "m"}}
 GOOD = [
+    {"cluster": {"design": "pod", "scalable_units": 4}},
     {"fidelity": "packet"},
     {"fidelity": {"kind": "packet", "mtu": "1KiB"}},
     {"collectives": {"channels": 2}},
@@ -27,7 +28,7 @@ BAD = [
     {"fidelity": {"kind": "packet", "mtv": "1KiB"}},
     {"fidelity": {"kind": "packet", "mtu": 1024}},
     {"cluster": {"node": "box", "nodes": 0}},
-    {"cluster": {"nodes": 2}},
+    {"links": [{"signalling": "25Gb/s"}]},
     {"job": "ddp"},
     {"links": [{"name": "l", "signalling": "25Gbps"}]},
     {"linkz": []},

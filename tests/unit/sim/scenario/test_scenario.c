@@ -86,16 +86,18 @@ test_everything (void **state)
 static void
 test_missing (void **state)
 {
-  assert_refused (*state, "iterations: 1\n", NULL,
-                  "t.yaml:1:1: missing key 'name' (text): Name of the scenario in reports.\n"
-                  "    1 | iterations: 1\n"
-                  "      | ^~~~~~~~~~\n"
-                  "t.yaml:1:1: 'cluster' lacks the key 'node' (text): Node entry of every machine.\n"
-                  "    1 | iterations: 1\n"
-                  "      | ^~~~~~~~~~\n"
-                  "t.yaml:1:1: missing key 'job' (model): Work of the GPUs.\n"
-                  "    1 | iterations: 1\n"
-                  "      | ^~~~~~~~~~");
+  assert_refused (
+      *state, "iterations: 1\n", NULL,
+      "t.yaml:1:1: missing key 'name' (text): Name of the scenario in reports.\n"
+      "    1 | iterations: 1\n"
+      "      | ^~~~~~~~~~\n"
+      "t.yaml:1:1: missing key 'job' (model): Work of the GPUs.\n"
+      "    1 | iterations: 1\n"
+      "      | ^~~~~~~~~~\n"
+      "t.yaml:1:1: 'cluster' lacks the key 'node' (text): Node entry of every machine. A 'design' says it "
+      "too\n"
+      "    1 | iterations: 1\n"
+      "      | ^~~~~~~~~~");
 }
 
 /* Mistakes of every layer are reported together, in line order. */
