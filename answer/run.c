@@ -128,7 +128,8 @@ guess_step (const FabScenario *scenario, const FabRunRequest *request)
   const gint64 ps_per_us = 1000000;
   g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
   const FabRunOptions options = { .steps = steps, .cancel = request->cancel };
-  g_autoptr (FabScenario) copy = request->pulse != NULL ? fab_draw_fast (scenario, request->registry) : NULL;
+  gboolean is_wanted = request->pulse != NULL && request->pulse->wants_guess;
+  g_autoptr (FabScenario) copy = is_wanted ? fab_draw_fast (scenario, request->registry) : NULL;
 
   if (copy == NULL || !fab_scenario_set (copy, "iterations", fab_value_count (1), NULL)
       || !fab_scenario_check (copy, NULL))

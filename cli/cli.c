@@ -232,7 +232,9 @@ fab_cli_scenario (const char *name, char **sets, const FabCatalog *catalog, GErr
 
   if (scenario == NULL)
     fab_cli_name_shipped (path, error);
-  return scenario != NULL && fab_cli_check_memory (scenario, error) ? g_steal_pointer (&scenario) : NULL;
+  return scenario != NULL && fab_cli_check_memory (scenario, fab_cli_threads (), error)
+           ? g_steal_pointer (&scenario)
+           : NULL;
 }
 
 /* The scenario of a study need not be whole: a variant may complete it. */
@@ -241,7 +243,7 @@ check_study (const FabStudy *study, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, NULL);
 
-  return scenario == NULL || fab_cli_check_memory (scenario, error);
+  return scenario == NULL || fab_cli_check_memory (scenario, fab_cli_threads (), error);
 }
 
 FabStudy *

@@ -8,17 +8,52 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/thread_pool.h"
 #include "sim/base/units.h"
 #include "sim/run/run.h"
 
-/* From so many nodes on, a run may take more than 1 GB (50 kB per node when alike nodes are built once, 2 to 5 MB when
- * every rank is built by itself; measured with scenarios/hello.yaml, zero3-70b-16384.yaml and megatron-405b.yaml). The
- * sample runs take a few per cent of its time. */
-enum { MANY_NODES = 16384, MANY_NODES_UNFOLDED = 512 };
+/* What makes a run large. From `many` on it may take more than 1 GB: nodes 50 kB each when alike nodes are built once,
+ * 2 to 5 MB when every rank is built by itself (measured with scenarios/hello.yaml, zero3-70b-16384.yaml and
+ * megatron-405b.yaml), micro-batches about 10 kB each and thread (GPT-2 on two nodes). The sample runs take a few per
+ * cent of its time.
+ *
+ * Samples are the smallest of three runs, of n, 2n and 4n. The first that can be played is taken: the ranks must divide
+ * as the job asks. */
+typedef struct {
+  const char *key, *singular, *plural;
+  gint64 many;
+  guint samples[5];
+  const char *instead;
+  gboolean is_of_jobs; /* what-ifs on other threads share the machine, and have these of their own */
+} Growth;
 
-/* The smallest of three runs, of n, 2n and 4n nodes. The first that can be played is taken: the ranks must divide as
- * the job asks. */
-static const guint sample_nodes[] = { 256, 384, 320, 0 }, sample_nodes_unfolded[] = { 8, 12, 10, 16, 0 };
+static const Growth folded_nodes = {
+  .key = "cluster.nodes",
+  .singular = "node takes",
+  .plural = "nodes take",
+  .many = 16384,
+  .samples = { 256, 384, 320 },
+  .instead = "simulate fewer nodes",
+};
+
+static const Growth nodes = {
+  .key = "cluster.nodes",
+  .singular = "node takes",
+  .plural = "nodes take",
+  .many = 512,
+  .samples = { 8, 12, 10, 16 },
+  .instead = "fold them (leave --no-fold out), simulate fewer nodes",
+};
+
+static const Growth micro_batches = {
+  .key = "job.accumulation",
+  .singular = "micro-batch takes",
+  .plural = "micro-batches take",
+  .many = 4096,
+  .samples = { 64, 96, 80 },
+  .instead = "simulate fewer (their time repeats)",
+  .is_of_jobs = TRUE,
+};
 
 /* Growth by more than this from one sample to the next is a cost per pair of nodes. */
 #define QUADRATIC 1.3
@@ -92,77 +127,88 @@ peak_bytes (void)
   return (double) usage.ru_maxrss * 1024;
 }
 
-/* Plays one iteration on so many nodes, and again beside it, as `run` does for its what-if. FALSE: that cannot be. */
+/* Plays one iteration of so many, and again beside it, as `run` does for its what-if. FALSE: that cannot be. */
 static gboolean
-play_on (const FabScenario *scenario, guint n_nodes)
+play_with (const FabScenario *scenario, const char *key, guint n)
 {
   g_autoptr (FabScenario) copy = fab_scenario_copy (scenario);
   g_autoptr (FabSimulation) first = NULL, second = NULL;
   const FabRunOptions options = { .n_iterations = 1 };
 
-  if (!fab_scenario_set (copy, "cluster.nodes", fab_value_count (n_nodes), NULL)
-      || !fab_scenario_check (copy, NULL))
+  if (!fab_scenario_set (copy, key, fab_value_count (n), NULL) || !fab_scenario_check (copy, NULL))
     return FALSE;
   first = fab_scenario_run (copy, &fab_models, NULL, &options, NULL);
   second = first != NULL ? fab_scenario_run (copy, &fab_models, NULL, &options, NULL) : NULL;
   return second != NULL;
 }
 
-/* Returns the peak that a run on n_nodes will have; 0: not known. */
+/* Returns the peak that a run of `wanted` will have; 0: not known. */
 static double
-estimate_bytes (const FabScenario *scenario, const guint *tries, double n_nodes)
+estimate_bytes (const FabScenario *scenario, const Growth *growth, double wanted, guint n_threads)
 {
   double peaks[3] = { 0 }, n = 0;
   guint n_played = 0;
 
-  for (; *tries != 0 && n_played < G_N_ELEMENTS (peaks); tries++) {
+  for (const guint *tries = growth->samples; *tries != 0 && n_played < G_N_ELEMENTS (peaks); tries++) {
     n = *tries;
-    for (n_played = 0; n_played < G_N_ELEMENTS (peaks) && play_on (scenario, *tries << n_played); n_played++)
+    for (n_played = 0;
+         n_played < G_N_ELEMENTS (peaks) && play_with (scenario, growth->key, *tries << n_played); n_played++)
       peaks[n_played] = peak_bytes ();
   }
   if (n_played < G_N_ELEMENTS (peaks))
     return 0;
   double first = (peaks[1] - peaks[0]) / n, second = (peaks[2] - peaks[1]) / (2 * n);
   double per_pair = first > 0 && second > QUADRATIC * first ? (second - first) / (3 * n) : 0;
-  double per_node = MAX (second - 6 * n * per_pair, 0);
-  return peaks[2] + per_node * (n_nodes - 4 * n) + per_pair * (n_nodes * n_nodes - 16 * n * n);
+  double per_item = MAX (second - 6 * n * per_pair, 0);
+  if (growth->is_of_jobs) /* the samples were two at a time */
+    per_item *= (1 + fab_thread_pool_size (n_threads)) / 2.0;
+  return peaks[2] + per_item * (wanted - 4 * n) + per_pair * (wanted * wanted - 16 * n * n);
 }
 
 static void
-show_estimate (double bytes, gint64 n_nodes)
+show_estimate (const Growth *growth, double bytes, gint64 n)
 {
   g_autofree char *text = fab_units_show (FAB_UNIT_BYTES, bytes);
 
   if (isatty (STDERR_FILENO) == 1)
-    g_printerr ("\r\033[K%" G_GINT64_FORMAT " %s about %s of memory\n", n_nodes,
-                fab_plural ((guint64) n_nodes, "node takes", "nodes take"), text);
+    g_printerr ("\r\033[K%" G_GINT64_FORMAT " %s about %s of memory\n", n,
+                fab_plural ((guint64) n, growth->singular, growth->plural), text);
 }
 
-gboolean
-fab_cli_check_memory (const FabScenario *scenario, GError **error)
+static gboolean
+check_growth (const FabScenario *scenario, const Growth *growth, gint64 n, guint n_threads, GError **error)
 {
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
-  gint64 n_nodes = spec->cluster.nodes;
   guint64 limit;
 
-  if (n_nodes < (spec->is_folded ? MANY_NODES : MANY_NODES_UNFOLDED))
-    return TRUE;
   if (!read_limit (&limit, error))
     return FALSE;
   if (isatty (STDERR_FILENO) == 1)
-    g_printerr ("\r\033[Kestimating the memory of %" G_GINT64_FORMAT " %s", n_nodes,
-                fab_plural ((guint64) n_nodes, "node", "nodes"));
-  double needed = estimate_bytes (scenario, spec->is_folded ? sample_nodes : sample_nodes_unfolded,
-                                  (double) n_nodes);
-  show_estimate (needed, n_nodes);
+    g_printerr ("\r\033[Kestimating the memory of %s=%" G_GINT64_FORMAT, growth->key, n);
+  double needed = estimate_bytes (scenario, growth, (double) n, n_threads);
+  show_estimate (growth, needed, n);
   if (needed <= (double) limit)
     return TRUE;
   g_autofree char *needs = fab_units_show (FAB_UNIT_BYTES, needed),
                   *has = fab_units_show (FAB_UNIT_BYTES, (double) limit);
-  return fab_throw (error, FAB_ERROR_UNSUPPORTED,
-                    "%" G_GINT64_FORMAT
-                    " nodes take about %s of memory, and %s are free here: %ssimulate fewer "
-                    "nodes, or say with FABRICAST_MEMORY=%.0fGB that there is enough",
-                    n_nodes, needs, has, spec->is_folded ? "" : "fold them (leave --no-fold out), ",
-                    needed / 1e9 + 1);
+  return fab_throw (
+      error, FAB_ERROR_UNSUPPORTED,
+      "%" G_GINT64_FORMAT
+      " %s about %s of memory, and %s are free here: %s, or say with FABRICAST_MEMORY=%.0fGB that there is "
+      "enough",
+      n, growth->plural, needs, has, growth->instead, needed / 1e9 + 1);
+}
+
+gboolean
+fab_cli_check_memory (const FabScenario *scenario, guint n_threads, GError **error)
+{
+  const Growth *const grown[] = { &micro_batches,
+                                  fab_scenario_spec (scenario)->is_folded ? &folded_nodes : &nodes };
+
+  for (guint i = 0; i < G_N_ELEMENTS (grown); i++) {
+    gint64 n = fab_scenario_get_whole (scenario, grown[i]->key, 0);
+
+    if (n >= grown[i]->many && !check_growth (scenario, grown[i], n, n_threads, error))
+      return FALSE;
+  }
+  return TRUE;
 }

@@ -8,7 +8,8 @@
  * than is free: the least of what the kernel says, the limit of a control group, and `ulimit -v`. FABRICAST_MEMORY of
  * the environment ("64GB") says otherwise.
  *
- * The estimate comes from runs of the same scenario on a few nodes in this process: how the peak of its memory grows
- * with the nodes, per node and, where that grows too, per pair of nodes. Small scenarios, and those that cannot be
- * played on a few nodes, pass. Call it on the main thread while no other one works. */
-gboolean fab_cli_check_memory (const FabScenario *scenario, GError **error);
+ * The estimate comes from runs of the same scenario with few nodes, and with few micro-batches, in this process: how
+ * the peak of its memory grows with them, per node and, where that grows too, per pair of nodes. Small scenarios, and
+ * those that cannot be played with a few, pass. On `n_threads` threads (0: as many as there are processors) what-ifs
+ * run beside each other. Call it on the main thread while no other one works. */
+gboolean fab_cli_check_memory (const FabScenario *scenario, guint n_threads, GError **error);

@@ -8,6 +8,10 @@
 
 enum { LOOK_US = 250 * 1000, PATIENCE_US = 1000 * 1000 };
 
+/* Where no terminal looks on, a line after ten seconds, and the next ones after twice as long each: a log shows that
+ * something goes on, and stays short. */
+enum { LOG_PATIENCE_US = 10 * 1000 * 1000 };
+
 struct _FabProgress {
   const char *what;
   FabPulse pulse;
@@ -15,7 +19,8 @@ struct _FabProgress {
   GThread *thread;
   GMutex lock;
   GCond ended;
-  gboolean is_ended, is_shown;
+  gboolean is_ended, is_shown, is_terminal;
+  gint64 next_us; /* of the next line, since it has begun */
 };
 
 static void
@@ -64,6 +69,20 @@ line_of (FabProgress *self, gint64 passed_us)
   return g_string_free (line, FALSE);
 }
 
+static void
+show (FabProgress *self, gint64 passed_us)
+{
+  g_autofree char *line = line_of (self, passed_us);
+
+  if (self->is_terminal) {
+    g_printerr (CLEAR_LINE "%s", line);
+    self->is_shown = TRUE;
+    return;
+  }
+  g_printerr ("%s: %s\n", g_get_prgname () != NULL ? g_get_prgname () : "fabricast", line);
+  self->next_us *= 2;
+}
+
 static gpointer
 look (gpointer data)
 {
@@ -73,12 +92,8 @@ look (gpointer data)
   while (!self->is_ended) {
     gint64 now_us = g_get_monotonic_time ();
 
-    if (now_us - self->begun_us >= PATIENCE_US) {
-      g_autofree char *line = line_of (self, now_us - self->begun_us);
-
-      g_printerr (CLEAR_LINE "%s", line);
-      self->is_shown = TRUE;
-    }
+    if (now_us - self->begun_us >= self->next_us)
+      show (self, now_us - self->begun_us);
     g_cond_wait_until (&self->ended, &self->lock, now_us + LOOK_US);
   }
   g_mutex_unlock (&self->lock);
@@ -90,10 +105,13 @@ fab_progress_start (const char *what)
 {
   FabProgress *self;
 
-  if (isatty (STDERR_FILENO) != 1)
+  if (g_strcmp0 (g_getenv ("FABRICAST_PROGRESS"), "never") == 0)
     return NULL;
   self = g_new0 (FabProgress, 1);
   self->what = what;
+  self->is_terminal = isatty (STDERR_FILENO) == 1;
+  self->pulse.wants_guess = self->is_terminal;
+  self->next_us = self->is_terminal ? PATIENCE_US : LOG_PATIENCE_US;
   self->begun_us = g_get_monotonic_time ();
   g_mutex_init (&self->lock);
   g_cond_init (&self->ended);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* progress.h - a line on stderr that says how far a long command is. It is there on terminals only, after a second, and
- * is gone before the answer is printed.
+/* progress.h - a line on stderr that says how far a long command is. On a terminal it is there after a second, and gone
+ * before the answer is printed. Elsewhere a line of its own comes after 10 s, 20 s, 40 s and so on.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 typedef struct _FabProgress FabProgress;
 
 /* Begins to show what the command sets in fab_progress_pulse (). `what` are its plays: "points"; it outlives them. NULL
- * where stderr is no terminal. (transfer full) */
+ * where FABRICAST_PROGRESS of the environment is "never". (transfer full) */
 FabProgress *fab_progress_start (const char *what);
 /* Returns what the command sets; NULL: nobody looks. */
 FabPulse *fab_progress_pulse (FabProgress *self);

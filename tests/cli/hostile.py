@@ -225,6 +225,23 @@ class Scarce(CliTest):
             done = self.fabricast(*some, env={**environment(), "FABRICAST_MEMORY": limit})
             self.assertEqual(done.returncode, code, done.stderr)
 
+    def test_many_micro_batches(self):
+        long = ("run", HELLO, "--no-db", "--no-band", "--no-bottleneck", "--set", "job.accumulation=100000")
+        done = self.fabricast(*long, env={**environment(), "FABRICAST_MEMORY": "500MB"}, timeout=100)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertRegex(done.stderr, r"^fabricast run: 100000 micro-batches take about [\d.]+ GB of memory, and 500 MB are free here: ")
+
+    def test_a_log_shows_that_something_goes_on(self):
+        """Ten seconds without an answer end the silence, on a stream too, unless the person wants none."""
+        env = {name: value for name, value in environment().items() if name != "FABRICAST_PROGRESS"}
+        long = ("run", HELLO, "--no-db", "--no-band", "--set", "iterations=1000000")
+        with subprocess.Popen([support.PROGRAM, *long], cwd=self.directory, env=env, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as child:
+            line = child.stderr.readline()
+            child.terminate()
+            child.wait()
+        self.assertRegex(line, r"^fabricast run: .*0:1\d")
+
     def test_numbers(self):
         for args in (("--tolerance", "nan%"), ("--tolerance", "nan"), ("--tolerance", "inf"), ("--tolerance", "20%"),
                      ("--check-from", "1M"), ("-f", "inf"), ("-f", "nan")):

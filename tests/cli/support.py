@@ -49,7 +49,7 @@ def read(*path):
 
 def environment():
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FABRICAST_", "LC_", "LANG"))}
-    return {**kept, "LC_ALL": "C.UTF-8"}
+    return {**kept, "LC_ALL": "C.UTF-8", "FABRICAST_PROGRESS": "never"}
 
 
 def new_directory():

@@ -65,7 +65,7 @@ def environment(directory):
     names = [name for name in os.environ if name.startswith(("FABRICAST_", "LC_", "LANG"))]
     kept = {name: value for name, value in os.environ.items() if name not in names}
     path = directory + "/bin:" + os.environ.get("PATH", "/usr/bin:/bin")
-    return {**kept, "LC_ALL": "C.UTF-8", "PATH": path, "SCENARIOS": "scenarios"}
+    return {**kept, "LC_ALL": "C.UTF-8", "PATH": path, "SCENARIOS": "scenarios", "FABRICAST_PROGRESS": "never"}
 
 
 def section(text):
