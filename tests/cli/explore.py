@@ -186,6 +186,7 @@ class Refusals(Serving):
                             (403, ["GET / HTTP/1.1", f"Host: evil.example:{server.port}"]),
                             (403, ["GET / HTTP/1.1", "Host: 127.0.0.1"]),
                             (403, ["GET / HTTP/1.1", here, "Sec-Fetch-Site: cross-site"]),
+                            (403, ["GET / HTTP/1.1", here, "Sec-Fetch-Site: same-site"]),
                             (400, ["GET / HTTP/1.1"]), (0, ["GET"]), (0, ["\x00\x01\x02"]),
                             (200, ["GET / HTTP/1.1", f"Host: localhost:{server.port}"]),
                             (200, ["GET / HTTP/1.1", here, "Sec-Fetch-Site: same-origin"])):

@@ -11,6 +11,7 @@ import time
 import unittest
 
 from support import HELLO, SLOWNESS, SOURCE, CliTest, environment, main
+import child
 import support
 
 EVIL = "a\u202eb\u2066c\u200bd\x1b[31m"
@@ -235,12 +236,9 @@ class Scarce(CliTest):
         """Ten seconds without an answer end the silence, on a stream too, unless the person wants none."""
         env = {name: value for name, value in environment().items() if name != "FABRICAST_PROGRESS"}
         long = ("run", HELLO, "--no-db", "--no-band", "--set", "iterations=1000000")
-        with subprocess.Popen([support.PROGRAM, *long], cwd=self.directory, env=env, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True) as child:
-            line = child.stderr.readline()
-            child.terminate()
-            child.wait()
-        self.assertRegex(line, r"^fabricast run: .*0:1\d")
+        running = child.start(self, [support.PROGRAM, *long], cwd=self.directory, env=env)
+        line = child.until(lambda: running.err, "a line after ten seconds")
+        self.assertRegex(line, r"^fabricast run: .*0:\d\d")
 
     def test_numbers(self):
         for args in (("--tolerance", "nan%"), ("--tolerance", "nan"), ("--tolerance", "inf"), ("--tolerance", "20%"),

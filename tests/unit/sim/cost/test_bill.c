@@ -282,6 +282,12 @@ what_an_hour_consists_of (G_GNUC_UNUSED void **state)
                    + all.site_usd_per_hour,
                1e-12);
 
+  /* A site need not provide what a power cap takes from the GPUs. */
+  bill->cap_fraction = 0.5;
+  FabSpending capped = fab_spending_of (bill, &fab_scenario_spec (scenario)->cost, &work);
+  assert_near (capped.site_usd_per_hour, (kw - 16 * 350 / 1000.0) * 120 / hours, 1e-12);
+  bill->cap_fraction = 1;
+
   /* Two years instead of one halve the purchase, and $400 less for the nodes save 1.1 x 400; $800 more for the GPUs. */
   double longer = capex / hours / 2, cheaper = 1.1 * 400 / hours, dearer = 1.1 * 800 / hours;
   assert_near (all.low_usd_per_hour, all.usd_per_hour - sqrt (longer * longer + cheaper * cheaper), 1e-12);
