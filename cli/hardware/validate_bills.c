@@ -27,7 +27,7 @@ find_design (gconstpointer designs, const char *name, GError **error)
   const Designs *self = designs;
   const FabDesignSpec *spec = fab_catalog_entry (self->catalog, FAB_SECTION_DESIGNS, name);
 
-  return spec != NULL ? spec : fab_check_throw_unknown (error, "design", name, self->names);
+  return spec != NULL ? spec : fab_check_throw_unknown (error, "unknown design", name, self->names);
 }
 
 static gboolean
