@@ -496,7 +496,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_import = {
   .name = "import",
-  .summary = "Make a scenario from what a machine prints, a model's config.json or a job's configuration",
+  .summary = "Make a scenario from what a machine prints, or from files of a model or a job",
   .run = run,
   .prints_data = TRUE,
 };

@@ -27,7 +27,7 @@ import child  # noqa: E402
 
 # Marks of a program that broke, whatever its exit code says.
 BREAKAGE = re.compile(r"Sanitizer|runtime error|Traceback|CRITICAL|WARNING \*\*|Assertion|core dumped")
-EXPECTED_COMPLAINT = re.compile(r"The job does not fit|warning: fluid does not simulate")
+EXPECTED_COMPLAINT = re.compile(r"The job does not fit|warning: fluid does not simulate|^fabricast check: note: ")
 COMMIT = re.compile(r"\b(\d+\.\d+\.\d+)\+g[0-9a-f]{7,40}(?:-dirty)?")  # of a version
 VOLATILE = re.compile(r'("(?:wall_s|peak_rss_bytes)" : )[0-9.e+-]+')
 
