@@ -343,10 +343,15 @@ fab_scenario_set (FabScenario *self, const char *key, FabValue *value, GError **
   g_autoptr (FabValue) taken = value;
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
   g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (self->registry, diagnostics);
+  g_autoptr (FabDiagnostics) unheard = fab_diagnostics_new (); /* reading says what is wrong with a design */
+  g_autoptr (FabYamlDoc) laid = NULL;
   FabYamlDoc *doc = fab_yaml_doc_copy (self->doc);
 
-  if (fab_yaml_doc_put (doc, self->origin, key, taken, diagnostics))
-    fab_schema_check_key (reader, fab_scenario_params, fab_yaml_doc_root (doc), key);
+  if (fab_yaml_doc_put (doc, self->origin, key, taken, diagnostics)) {
+    laid = fab_yaml_doc_copy (doc);
+    fab_design_lay (laid, self->registry, self->shipped, unheard);
+    fab_schema_check_key (reader, fab_scenario_params, fab_yaml_doc_root (laid), key);
+  }
   return end_edit (self, key, doc, diagnostics, error);
 }
 
