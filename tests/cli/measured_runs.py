@@ -240,7 +240,7 @@ class Measured(CliTest):
         self.assertAlmostEqual(band["low_factor"], (matrix / memory) ** 0.5, delta=1e-6)
         self.assertAlmostEqual(band["high_factor"], (memory / matrix) ** 0.5, delta=1e-6)
         self.assertIn("315.5 us to 608.7 us", self.good("run", "j.yaml", "--no-db"))
-        self.assertEqual(self.json("run", "j.yaml", "--no-db", "--set", "job.recorded_on=", "--set", "job.compute_scale=0.5")
+        self.assertEqual(self.json("run", "j.yaml", "--no-db", "--set", "job.recorded_on=''", "--set", "job.compute_scale=0.5")
                          ["iterations"][0]["duration_s"], 5e-4)
 
     def test_what_nccl_chose(self):
