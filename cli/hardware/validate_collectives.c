@@ -80,7 +80,8 @@ const FabValidateKind fab_validate_collectives = {
   .name = "",
   .usage = {
   .arguments = "[TABLE...] | training [SOURCE...] | kernels [TABLE...] | memory [SOURCE...] | experts | "
-               "fidelity [CASE...] | links FILE... | calibrated | bills [DESIGN...] | bands | pairs | setups | accuracy",
+               "fidelity [CASE...] | links FILE... | calibrated | bills [DESIGN...] | bands | pairs | setups | "
+               "accuracy",
   .summary =
       "Predicts published measurements of collectives, size by size, and shows the errors of the predictions.\n"
       "Exits with 1 when the median error of a table's small, middle or large sizes exceeds its limit.\n\n"
