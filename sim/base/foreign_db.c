@@ -61,7 +61,7 @@ fab_foreign_db_other_view (sqlite3 *db, const char *views)
   while (found == NULL && sqlite3_step (row) == SQLITE_ROW) {
     const char *name = (const char *) sqlite3_column_text (row, 0),
                *sql = (const char *) sqlite3_column_text (row, 1);
-    g_autofree char *begin = g_strdup_printf ("CREATE VIEW %s AS", name);
+    g_autofree char *begin = g_strdup_printf ("CREATE VIEW %s AS", name != NULL ? name : "");
 
     if (name != NULL && strstr (views, begin) != NULL && (sql == NULL || strstr (views, sql) == NULL))
       found = g_strdup (name);

@@ -55,7 +55,7 @@ rate_of_one (const FabLink *link)
 static gboolean
 look_at_links (const FabGraph *graph, FabVertexId id, Links *links)
 {
-  FabLinkId first;
+  FabLinkId first = 0;
   guint n = is_free_switch (graph, id) ? fab_graph_out_links (graph, id, &first) : 0;
 
   *links = (Links){ .fastest = FAB_NO_LINK };

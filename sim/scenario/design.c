@@ -67,8 +67,8 @@ lay (const Laying *self, const char *key, FabValue *value)
   g_autoptr (FabValue) taken = value;
   g_autofree char *path = g_strconcat ("cluster.", key, NULL);
 
-  if (value != NULL && (cluster_of (self->doc) == NULL || fab_yaml_get (cluster_of (self->doc), key) == NULL))
-    fab_yaml_doc_put (self->doc, self->origin, path, value, self->diagnostics);
+  if (taken != NULL && (cluster_of (self->doc) == NULL || fab_yaml_get (cluster_of (self->doc), key) == NULL))
+    fab_yaml_doc_put (self->doc, self->origin, path, taken, self->diagnostics);
 }
 
 /* Whether the document chooses no model of its own here: it may set keys of the design's. */
