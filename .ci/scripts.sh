@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
-# scripts.sh - shellcheck over every shell script, known by its name or its first line. Files that tests read as they
-# were published (tests/fixtures) are somebody else's.
+# scripts.sh - shellcheck over every shell script, known by its name or its first line.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts=()
 while IFS= read -r -d '' file; do
-  [[ $file != tests/fixtures/* ]] || continue
   if [[ $file == *.sh || $file == *.bash ]] || head -n 1 "$file" | grep -qE '^#!.*\b(ba|da)?sh\b'; then
     scripts+=("$file")
   fi

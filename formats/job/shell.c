@@ -125,7 +125,21 @@ expand (const Script *self, const char *word)
   return g_string_free (out, FALSE);
 }
 
-/* Reads the word at *c, within which quotes join. */
+/* Returns the end of "$(command)" or "$((sum))" at c, behind its last parenthesis; NULL: it has none. */
+static const char *
+end_of_substitution (const char *c)
+{
+  guint depth = 0;
+
+  for (c++; *c != '\0'; c++) {
+    depth += *c == '(';
+    if (*c == ')' && --depth == 0)
+      return c + 1;
+  }
+  return NULL;
+}
+
+/* Reads the word at *c, within which quotes join. A parenthesis ends it: those of an array stand for themselves. */
 static void
 read_word (const char **c, guint *line, Word *word)
 {
@@ -134,7 +148,7 @@ read_word (const char **c, guint *line, Word *word)
 
   word->line = *line;
   for (; **c != '\0'; (*c)++) {
-    if (quote == '\0' && (g_ascii_isspace (**c) || strchr (";|&", **c)))
+    if (quote == '\0' && (g_ascii_isspace (**c) || strchr (";|&()", **c)))
       break;
     if (**c == '\n')
       (*line)++;
@@ -152,8 +166,8 @@ read_word (const char **c, guint *line, Word *word)
       word->is_quoted = TRUE;
     } else if (**c == quote)
       quote = '\0';
-    else if (quote == '\0' && g_str_has_prefix (*c, "$((") && strstr (*c, "))")) {
-      const char *end = strstr (*c, "))") + 2;
+    else if (quote == '\0' && g_str_has_prefix (*c, "$(") && end_of_substitution (*c) != NULL) {
+      const char *end = end_of_substitution (*c);
 
       g_string_append_len (text, *c, end - *c);
       *c = end - 1;
@@ -194,7 +208,7 @@ split (const char *text, guint line)
   return words;
 }
 
-/* "NAME=VALUE", also behind `export`; FALSE: it is none. "NAME=(" opens an array, whose words follow. */
+/* "NAME=VALUE", also behind `export`; FALSE: it is none. The words of an array NAME=(...) follow by themselves. */
 static gboolean
 assign (Script *self, const Word *word)
 {
@@ -271,8 +285,6 @@ take_words (Script *self, const GArray *words, guint depth)
       const char *assigned = strchr (word->text, '=') + 1;
       if (holds_arguments (assigned))
         take_text (self, assigned, word->line, depth);
-      else if (*assigned == '(')
-        take_text (self, assigned + 1, word->line, depth);
       continue;
     }
     text = expand (self, word->text);
@@ -291,8 +303,6 @@ take_words (Script *self, const GArray *words, guint depth)
         value = expand (self, next->text);
       i += value != NULL;
     }
-    if (value != NULL && g_str_has_suffix (value, ")") && strchr (value, '(') == NULL)
-      value[strlen (value) - 1] = '\0';
     fab_job_settings_add (self->settings, key, equals ? equals + 1 : value ? value : "", word->line, TRUE);
   }
 }

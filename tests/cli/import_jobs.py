@@ -103,6 +103,13 @@ class Jobs(CliTest):
         self.assertEqual(job, dict(kind="zero", model="qwen2.5-7b", stage=2, reduce_bucket=10 ** 8, micro_batch=4, precision="bf16",
                                    clip_gradients=False))
 
+    def test_arrays_of_a_script(self):
+        """On one line or several: what stands beside a parenthesis counts as well, and commands are no arguments."""
+        job = self.made("A=(--tensor-model-parallel-size 2 --micro-batch-size 3)\nB=$(dirname $(pwd) --seq-length 1)\n"
+                        "A+=(\"--bf16\" --use-distributed-optimizer)\ntorchrun x.py \"${A[@]}\" --seq-length $((1024*4))\n", "j.sh")["job"]
+        self.assertEqual((job["parallel"]["tensor"], job["micro_batch"], job["sequence"]), (2, 3, 4096))
+        self.assertEqual((job["precision"], job["distributed_optimizer"]), ("bf16", True))
+
     def test_what_has_no_counterpart_is_told(self):
         for text, name, said in (
                 ('{"zero_optimization": {"stage": 1, "reduce_scatter": false}, "train_batch_size": 8}', "a.json",
