@@ -8,8 +8,6 @@
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 
-enum { COLUMNS = 118 };
-
 /* --- models by name --- */
 
 /* Letters and digits, in lower case; versions 3.1 of Llama have the shapes of 3. */
@@ -85,31 +83,6 @@ choose_model (FabImportedJob *self)
 /* --- the text --- */
 
 static void
-write_note (GString *out, const char *note)
-{
-  g_autofree char *plain = g_utf8_make_valid (note, -1);
-  g_auto (GStrv) words = NULL;
-  glong column = 3;
-
-  for (char *c = plain; *c != '\0'; c++)
-    if ((guchar) *c < ' ' || *c == 0x7f)
-      *c = ' ';
-  words = g_strsplit (plain, " ", -1);
-  g_string_append (out, "# -");
-  for (guint i = 0; words[i]; i++) {
-    glong width = g_utf8_strlen (words[i], -1);
-
-    if (column + 1 + width > COLUMNS && column > 3) {
-      g_string_append (out, "\n#  ");
-      column = 4;
-    }
-    g_string_append_printf (out, " %s", words[i]);
-    column += 1 + width;
-  }
-  g_string_append_c (out, '\n');
-}
-
-static void
 write_notes (const FabImportedJob *self, GString *out, FabFileNoteKind kind, const char *title)
 {
   gboolean is_first = TRUE;
@@ -122,7 +95,7 @@ write_notes (const FabImportedJob *self, GString *out, FabFileNoteKind kind, con
     if (is_first)
       g_string_append_printf (out, "#\n# %s\n", title);
     is_first = FALSE;
-    write_note (out, note->text);
+    fab_file_note_write (out, note->text);
   }
 }
 
@@ -133,7 +106,7 @@ write_list (GString *out, const GPtrArray *list, const char *title)
     return;
   g_string_append_printf (out, "#\n# %s\n", title);
   for (guint i = 0; i < list->len; i++)
-    write_note (out, g_ptr_array_index (list, i));
+    fab_file_note_write (out, g_ptr_array_index (list, i));
 }
 
 static void
@@ -147,7 +120,7 @@ write_unread (const FabImportedJob *self, GString *out)
     g_string_append_printf (names, "%s%s", i ? ", " : "", (char *) g_ptr_array_index (self->unread, i));
   g_string_append (out,
                    "#\n# Not looked at, because nothing here depends on them or they are not known here:\n");
-  write_note (out, names->str);
+  fab_file_note_write (out, names->str);
 }
 
 static void

@@ -152,7 +152,7 @@ fab_imported_machine_leave_out (FabImportedMachine *self, guint line, const char
  * O(parts + wires x wires of the same group).
  */
 
-enum { MAX_LEVELS = 26, COLUMNS = 118 };
+enum { MAX_LEVELS = 26 };
 
 /* One line of `parts`. */
 typedef struct {
@@ -386,28 +386,6 @@ write_node (Writer *writer, const char *name)
   g_string_append_printf (writer->out, "    source: %s\n", machine->tool);
 }
 
-/* Writes a note as comment lines, broken before the margin. Control characters become blanks. */
-static void
-write_note (GString *out, const char *note)
-{
-  g_autofree char *plain = g_utf8_make_valid (note, -1);
-  g_auto (GStrv) words = g_strsplit_set (g_strdelimit (plain, "\t\r\n\v\f\x1b", ' '), " ", -1);
-  glong column = 3;
-
-  g_string_append (out, "# -");
-  for (guint i = 0; words[i]; i++) {
-    glong width = g_utf8_strlen (words[i], -1);
-
-    if (column + 1 + width > COLUMNS && column > 3) {
-      g_string_append (out, "\n#  ");
-      column = 4;
-    }
-    g_string_append_printf (out, " %s", words[i]);
-    column += 1 + width;
-  }
-  g_string_append_c (out, '\n');
-}
-
 /* Writes the notes on what was read, or all others. */
 static void
 write_notes (const Writer *writer, gboolean are_read)
@@ -416,7 +394,7 @@ write_notes (const Writer *writer, gboolean are_read)
 
   for (guint i = 0; i < notes->len; i++)
     if ((fab_file_note (notes, i)->kind == FAB_NOTE_READ) == are_read)
-      write_note (writer->out, fab_file_note (notes, i)->text);
+      fab_file_note_write (writer->out, fab_file_note (notes, i)->text);
 }
 
 static void

@@ -31,3 +31,29 @@ fab_file_notes_add (GPtrArray *self, FabFileNoteKind kind, const char *file, gui
   *note = (FabFileNote){ kind, g_strdup (text), g_strdup (file), line };
   g_ptr_array_add (self, note);
 }
+
+void
+fab_file_note_write (GString *out, const char *note)
+{
+  enum { COLUMNS = 118 };
+  g_autofree char *plain = g_utf8_make_valid (note, -1);
+  g_auto (GStrv) words = NULL;
+  glong column = 3;
+
+  for (char *c = plain; *c != '\0'; c++)
+    if ((guchar) *c < ' ' || *c == 0x7f)
+      *c = ' ';
+  words = g_strsplit (plain, " ", -1);
+  g_string_append (out, "# -");
+  for (guint i = 0; words[i]; i++) {
+    glong width = g_utf8_strlen (words[i], -1);
+
+    if (column + 1 + width > COLUMNS && column > 3) {
+      g_string_append (out, "\n#  ");
+      column = 4;
+    }
+    g_string_append_printf (out, " %s", words[i]);
+    column += 1 + width;
+  }
+  g_string_append_c (out, '\n');
+}

@@ -30,3 +30,6 @@ fab_file_note (const GPtrArray *self, guint index)
 {
   return g_ptr_array_index (self, index);
 }
+
+/* Writes a note as comments of a YAML text, "# - ...", broken between words. What would end a comment is a space. */
+void fab_file_note_write (GString *out, const char *note);

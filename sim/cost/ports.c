@@ -33,18 +33,6 @@ is_free_switch (const FabGraph *graph, FabVertexId id)
   return vertex->kind == FAB_VERTEX_SWITCH && vertex->node == FAB_NO_NODE;
 }
 
-static gboolean
-has_nic (const FabGraph *graph, FabVertexId id)
-{
-  FabLinkId first;
-  guint n = fab_graph_out_links (graph, id, &first);
-
-  for (FabLinkId link = first; link < first + n; link++)
-    if (fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->kind == FAB_VERTEX_NIC)
-      return TRUE;
-  return FALSE;
-}
-
 static double
 rate_of_one (const FabLink *link)
 {
@@ -67,7 +55,7 @@ look_at_links (const FabGraph *graph, FabVertexId id, Links *links)
       return FALSE;
     *(is_nic ? &links->n_nics : &links->n_switches) += 1;
     *(is_nic ? &links->down : &links->up) += (double) link->rate_bytes_per_s;
-    links->has_nic_uphill |= !is_nic && has_nic (graph, link->dst);
+    links->has_nic_uphill |= !is_nic && fab_graph_has_nic (graph, link->dst);
     if (links->fastest == FAB_NO_LINK
         || rate_of_one (link) > rate_of_one (fab_graph_link (graph, links->fastest)))
       links->fastest = at;

@@ -223,6 +223,18 @@ fab_graph_lattice (const FabGraph *self)
   return self->lattice.sizes[0] > 0 ? &self->lattice : NULL;
 }
 
+gboolean
+fab_graph_has_nic (const FabGraph *self, FabVertexId vertex)
+{
+  FabLinkId first;
+  guint n = fab_graph_out_links (self, vertex, &first);
+
+  for (FabLinkId link = first; link < first + n; link++)
+    if (fab_graph_vertex (self, fab_graph_link (self, link)->dst)->kind == FAB_VERTEX_NIC)
+      return TRUE;
+  return FALSE;
+}
+
 char *
 fab_graph_vertex_name (const FabGraph *self, FabVertexId id)
 {

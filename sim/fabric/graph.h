@@ -192,6 +192,9 @@ fab_graph_out_links (const FabGraph *self, FabVertexId vertex, FabLinkId *first)
   return self->starts[vertex + 1] - self->starts[vertex];
 }
 
+/* Whether a link leads from the vertex to a NIC. O(links of the vertex). */
+gboolean fab_graph_has_nic (const FabGraph *self, FabVertexId vertex);
+
 /* Returns a name like "node0/gpu3" or "leaf2". (transfer full) */
 char *fab_graph_vertex_name (const FabGraph *self, FabVertexId vertex);
 

@@ -429,25 +429,13 @@ fab_multipath_spread (FabMultipath *self, FabVertexId src, FabVertexId dst, FabV
   return is_found;
 }
 
-static gboolean
-has_nic (const FabGraph *graph, FabVertexId vertex)
-{
-  FabLinkId first;
-  guint n = fab_graph_out_links (graph, vertex, &first);
-
-  for (FabLinkId link = first; link < first + n; link++)
-    if (fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->kind == FAB_VERTEX_NIC)
-      return TRUE;
-  return FALSE;
-}
-
 GArray *
 fab_multipath_vias (const FabGraph *graph)
 {
   GArray *vias = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
 
   for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++)
-    if (fab_graph_vertex (graph, v)->node == FAB_NO_NODE && has_nic (graph, v))
+    if (fab_graph_vertex (graph, v)->node == FAB_NO_NODE && fab_graph_has_nic (graph, v))
       g_array_append_val (vias, v);
   return vias;
 }
