@@ -71,6 +71,13 @@ append_bill (GString *text, const FabBill *bill)
   g_string_append_c (text, '\n');
 }
 
+/* Whether the entry of the design fills in what its document leaves open. */
+static gboolean
+has_assumptions (const FabCostAnswer *answer)
+{
+  return answer->design != NULL && answer->design->assumed[0] != '\0';
+}
+
 static void
 append_missing (GString *text, const char *what, char **names)
 {
@@ -268,6 +275,9 @@ cost_text (const FabCostView *view)
   append_dates (text, view->answer);
   if (view->answer->left_out != NULL)
     g_string_append_printf (text, "  %-14s%s\n", "not in it", view->answer->left_out);
+  if (has_assumptions (view->answer))
+    g_string_append_printf (text, "  %-14sof %s: %s\n", "assumed", view->answer->design->name,
+                            view->answer->design->assumed);
   fab_cli_append_findings (text, point->verdict);
   return g_string_free (text, FALSE);
 }
@@ -354,6 +364,7 @@ add_beside (FabJson *json, const FabCostAnswer *answer)
   }
   fab_json_end (json);
   fab_json_add_text (json, "not_in_it", answer->left_out);
+  fab_json_add_text (json, "assumed", has_assumptions (answer) ? answer->design->assumed : NULL);
 }
 
 static char *
