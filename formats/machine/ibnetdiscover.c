@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "formats/machine/machine.h"
 #include "formats/machine/network.h"
 
 /* Returns the text between the next two quotes and moves *text behind them; NULL: none. (transfer full) */
@@ -59,8 +60,8 @@ read_port (FabImportedNetwork *self, const FabFileText *file, const char *line, 
         "ibnetdiscover left it out)",
         speed ? speed + 1 : plain);
   return fab_imported_network_join (self, file, number, device, (guint) (port & 0xffff),
-                                    add_device (self, guid, guid[0] == 'H' ? description : NULL),
-                                    (guint) (peer_port & 0xffff), speed + 1, error);
+                                    add_device (self, guid, description), (guint) (peer_port & 0xffff),
+                                    speed + 1, error);
 }
 
 static gboolean
@@ -70,13 +71,25 @@ is_device_line (const char *line)
       || (g_str_has_prefix (line, "Ca") && strchr (" \t", line[2]) && line[2]);
 }
 
+/* "sysimgguid=0xec0d9a0300ec8480" stands above the line of the device; 0: the line is none. */
+static guint64
+system_guid_of (const char *line)
+{
+  const char *prefix = "sysimgguid=0x";
+
+  return g_str_has_prefix (line, prefix) ? g_ascii_strtoull (line + strlen (prefix), NULL, 16) : 0;
+}
+
 static gboolean
 read_lines (FabImportedNetwork *self, const FabFileText *file, char **lines, GError **error)
 {
   guint device = G_MAXUINT;
+  guint64 system_guid = 0;
 
   for (guint i = 0; lines[i]; i++) {
     const char *line = lines[i] + strspn (lines[i], " \t"), *rest = line;
+
+    system_guid = system_guid_of (line) > 0 ? system_guid_of (line) : system_guid;
 
     if (is_device_line (line)) {
       g_autofree char *guid = next_quoted (&rest), *description = guid ? next_quoted (&rest) : NULL;
@@ -85,6 +98,8 @@ read_lines (FabImportedNetwork *self, const FabFileText *file, char **lines, GEr
         return fab_file_text_fail (file, i + 1, error,
                                    "a device must have the form Switch 36 \"S-guid\" or Ca 2 \"H-guid\"");
       device = add_device (self, guid, description);
+      fab_imported_network_device (self, device)->system_guid = system_guid;
+      system_guid = 0;
     } else if (*line == '[' && device == G_MAXUINT)
       return fab_file_text_fail (file, i + 1, error, "this port comes before any Switch or Ca");
     else if (*line == '[' && !read_port (self, file, line, i + 1, device, error))

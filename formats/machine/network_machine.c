@@ -7,19 +7,15 @@
 #include <string.h>
 
 #include "formats/machine/known.h"
-#include "formats/machine/network.h"
+#include "formats/machine/network_hosts.h"
 
-typedef struct {
-  const char *name;
-  GArray *ports; /* guint: cables */
-  guint leaf;    /* switch of the first port; hosts are numbered leaf by leaf */
-} Host;
+typedef FabNetworkHost Host;
 
 typedef struct {
   FabImportedMachine *machine;
   const FabImportedNetwork *net;
-  GPtrArray *hosts; /* Host */
-  guint n_ports;    /* of each host that is kept */
+  GPtrArray *hosts; /* Host: those that become nodes */
+  guint n_ports;    /* of each of them */
   guint *number;    /* [devices]: a switch's number within its tier */
   gboolean *is_leaf;
 } Reader;
@@ -27,61 +23,32 @@ typedef struct {
 static guint
 switch_end (const Reader *reader, const FabImportedCable *cable)
 {
-  return fab_imported_network_is_switch (reader->net, cable->a) ? cable->a : cable->b;
+  return fab_imported_network_switch_of (reader->net, cable);
 }
 
-static gboolean
-is_port (const Reader *reader, const FabImportedCable *cable)
+static const Host *
+host_at (const Reader *reader, guint i)
 {
-  return fab_imported_network_is_switch (reader->net, cable->a)
-      != fab_imported_network_is_switch (reader->net, cable->b);
+  return g_ptr_array_index (reader->hosts, i);
 }
 
-static void
-host_free (gpointer data)
-{
-  Host *host = data;
-
-  g_array_unref (host->ports);
-  g_free (host);
-}
-
-static void
-collect_hosts (Reader *reader)
-{
-  g_autoptr (GHashTable) by_name = g_hash_table_new (g_str_hash, g_str_equal);
-
-  for (guint i = 0; i < reader->net->cables->len; i++) {
-    const FabImportedCable *cable = fab_imported_network_cable (reader->net, i);
-
-    if (!is_port (reader, cable))
-      continue;
-    guint leaf = switch_end (reader, cable), adapter = leaf == cable->a ? cable->b : cable->a;
-    const char *name = fab_imported_network_device (reader->net, adapter)->host;
-    Host *host = g_hash_table_lookup (by_name, name);
-    if (host == NULL) {
-      host = g_new0 (Host, 1);
-      host->name = name;
-      host->ports = g_array_new (FALSE, FALSE, sizeof (guint));
-      host->leaf = leaf;
-      g_hash_table_insert (by_name, (gpointer) name, host);
-      g_ptr_array_add (reader->hosts, host);
-    }
-    g_array_append_val (host->ports, i);
-  }
-}
-
-/* Returns the number of ports that most hosts have; of equally frequent numbers the larger. */
+/* Returns the number of ports that most hosts have; of equally frequent numbers the larger. Adapters without the name
+ * of a host count where there are no others. */
 static guint
 usual_ports (const Reader *reader)
 {
   guint best = 0, most = 0;
+  gboolean has_names = FALSE;
 
+  for (guint i = 0; i < reader->hosts->len; i++)
+    has_names = has_names || host_at (reader, i)->is_named;
   for (guint i = 0; i < reader->hosts->len; i++) {
-    guint n_ports = ((const Host *) g_ptr_array_index (reader->hosts, i))->ports->len, n = 0;
+    guint n_ports = host_at (reader, i)->ports->len, n = 0;
 
+    if (host_at (reader, i)->is_named != has_names)
+      continue;
     for (guint j = 0; j < reader->hosts->len; j++)
-      n += ((const Host *) g_ptr_array_index (reader->hosts, j))->ports->len == n_ports;
+      n += host_at (reader, j)->is_named == has_names && host_at (reader, j)->ports->len == n_ports;
     if (n > most || (n == most && n_ports > best)) {
       most = n;
       best = n_ports;
@@ -100,34 +67,120 @@ compare_hosts (gconstpointer a, gconstpointer b)
   return g_array_index (x->ports, guint, 0) < g_array_index (y->ports, guint, 0) ? -1 : 1;
 }
 
+/* Removes ports of a host until it has as many as most hosts; those go first whose adapters most hosts do not have. */
+static void
+drop_ports (const Reader *reader, Host *host, const guint *n_hosts)
+{
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = host->ports->len; i > 0 && host->ports->len > reader->n_ports; i--) {
+      guint number = fab_network_adapter_number (
+          fab_network_host_adapter (reader->net, host, i - 1)->adapter);
+
+      if (pass == 1 || (number <= G_MAXUINT16 && 2 * n_hosts[number] <= reader->hosts->len))
+        g_array_remove_index (host->ports, i - 1);
+    }
+}
+
+static void
+drop_further_ports (Reader *reader)
+{
+  g_autofree guint *n_hosts = g_new0 (guint, G_MAXUINT16 + 1); /* [number of an adapter] */
+  guint n_more = 0, line = 0;
+
+  for (guint i = 0; i < reader->hosts->len; i++) {
+    const Host *host = g_ptr_array_index (reader->hosts, i);
+
+    for (guint k = 0; k < host->ports->len; k++) {
+      guint number = fab_network_adapter_number (fab_network_host_adapter (reader->net, host, k)->adapter);
+
+      if (number <= G_MAXUINT16)
+        n_hosts[number]++;
+    }
+  }
+  for (guint i = 0; i < reader->hosts->len; i++) {
+    Host *host = g_ptr_array_index (reader->hosts, i);
+
+    if (host->ports->len <= reader->n_ports)
+      continue;
+    line = fab_imported_network_cable (reader->net, g_array_index (host->ports, guint, 0))->line;
+    n_more++;
+    drop_ports (reader, host, n_hosts);
+    host->leaf = switch_end (reader,
+                             fab_imported_network_cable (reader->net, g_array_index (host->ports, guint, 0)));
+  }
+  if (n_more > 0)
+    fab_imported_machine_leave_out (reader->machine, line,
+                                    "left out: further ports of %u hosts that have more than %u", n_more,
+                                    reader->n_ports);
+}
+
 static void
 drop_odd_hosts (Reader *reader)
 {
-  guint n = reader->hosts->len, n_more = 0, fewer_line = 0, more_line = 0;
+  guint n_fewer = 0, n_unnamed = 0, fewer_line = 0, unnamed_line = 0;
 
   reader->n_ports = usual_ports (reader);
   for (guint i = reader->hosts->len; i > 0; i--) {
     const Host *host = g_ptr_array_index (reader->hosts, i - 1);
-
     guint line = fab_imported_network_cable (reader->net, g_array_index (host->ports, guint, 0))->line;
 
-    n_more += host->ports->len > reader->n_ports;
-    if (host->ports->len > reader->n_ports)
-      more_line = line;
-    if (host->ports->len < reader->n_ports) {
-      fewer_line = line;
-      g_ptr_array_remove_index (reader->hosts, i - 1);
-    }
+    if (host->ports->len >= reader->n_ports)
+      continue;
+    *(host->is_named ? &n_fewer : &n_unnamed) += 1;
+    *(host->is_named ? &fewer_line : &unnamed_line) = line;
+    g_ptr_array_remove_index (reader->hosts, i - 1);
   }
+  drop_further_ports (reader);
   g_ptr_array_sort (reader->hosts, compare_hosts);
-  if (n > reader->hosts->len)
+  if (n_fewer > 0)
     fab_imported_machine_leave_out (reader->machine, fewer_line,
-                                    "left out: %u hosts with fewer ports than the %u that most have",
-                                    n - reader->hosts->len, reader->n_ports);
-  if (n_more > 0)
-    fab_imported_machine_leave_out (reader->machine, more_line,
-                                    "left out: further ports of %u hosts that have more than %u", n_more,
+                                    "left out: %u hosts with fewer ports than the %u that most have", n_fewer,
                                     reader->n_ports);
+  if (n_unnamed > 0)
+    fab_imported_machine_leave_out (reader->machine, unnamed_line,
+                                    "left out: %u adapters whose description names no host", n_unnamed);
+}
+
+static void
+note_aggregation (Reader *reader)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < reader->net->devices->len; i++)
+    n += fab_imported_network_device (reader->net, i)->is_aggregation;
+  if (n > 0)
+    fab_imported_machine_leave_out (reader->machine, 0,
+                                    "left out: %u aggregation nodes, which are the SHARP units of switches",
+                                    n);
+}
+
+/* Drops switches that have hosts, of which none is kept, and that no other switch with kept hosts is joined to. */
+static void
+drop_empty_leaves (Reader *reader)
+{
+  g_autofree gboolean *has_hosts = g_new0 (gboolean, reader->net->devices->len + 1);
+  g_autofree gboolean *is_joined = g_new0 (gboolean, reader->net->devices->len + 1);
+  guint n = 0;
+
+  for (guint c = 0; c < reader->net->cables->len; c++) {
+    const FabImportedCable *cable = fab_imported_network_cable (reader->net, c);
+
+    if (fab_imported_network_is_port (reader->net, cable))
+      has_hosts[switch_end (reader, cable)] = TRUE;
+    is_joined[cable->a] = is_joined[cable->a] || reader->is_leaf[cable->b];
+    is_joined[cable->b] = is_joined[cable->b] || reader->is_leaf[cable->a];
+  }
+  for (guint i = 0; i < reader->net->devices->len; i++) {
+    FabImportedDevice *device = fab_imported_network_device (reader->net, i);
+
+    if (!device->is_used || !has_hosts[i] || reader->is_leaf[i] || is_joined[i])
+      continue;
+    device->is_used = FALSE;
+    n++;
+  }
+  if (n > 0)
+    fab_imported_machine_leave_out (reader->machine, 0, "left out: %u switches whose hosts are all left out",
+                                    n);
 }
 
 /* Removes switches that lead to no hosts (their hosts are not in the text), until every switch leads to some. */
@@ -144,6 +197,7 @@ mark_switches (Reader *reader)
   }
   for (guint i = 0; i < reader->net->devices->len; i++)
     fab_imported_network_device (reader->net, i)->is_used = fab_imported_network_is_switch (reader->net, i);
+  drop_empty_leaves (reader);
   while (is_changed) {
     is_changed = FALSE;
     for (guint i = 0; i < reader->net->devices->len; i++) {
@@ -200,6 +254,21 @@ switch_name (const Reader *reader, guint index)
                                             : g_strdup_printf ("%s%u", tier, reader->number[index]);
 }
 
+/* Says in comments what the text calls the switches. */
+static void
+write_switch_names (const Reader *reader)
+{
+  g_auto (GStrv) labels = fab_imported_network_labels (reader->net);
+
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < reader->net->devices->len; i++)
+      if (fab_imported_network_device (reader->net, i)->is_used && reader->is_leaf[i] == (pass == 0)) {
+        g_autofree char *name = switch_name (reader, i);
+
+        g_string_append_printf (reader->machine->fabric, "      # %s: %s\n", name, labels[i]);
+      }
+}
+
 /* Writes the cables between two switches as one link, and leaves out the slower ones among them. */
 static void
 write_trunk (Reader *reader, guint first)
@@ -248,13 +317,16 @@ write_trunks (Reader *reader)
   }
 }
 
+static const FabImportedCable *
+cable_of (const Reader *reader, guint host, guint port)
+{
+  return fab_imported_network_cable (reader->net, g_array_index (host_at (reader, host)->ports, guint, port));
+}
+
 static guint
 leaf_of (const Reader *reader, guint host, guint port)
 {
-  const Host *of = g_ptr_array_index (reader->hosts, host);
-
-  return switch_end (reader,
-                     fab_imported_network_cable (reader->net, g_array_index (of->ports, guint, port)));
+  return switch_end (reader, cable_of (reader, host, port));
 }
 
 static void
@@ -275,6 +347,40 @@ write_ports (Reader *reader)
                               ((const Host *) g_ptr_array_index (reader->hosts, first))->name,
                               ((const Host *) g_ptr_array_index (reader->hosts, end - 1))->name);
     }
+}
+
+/* The part of the port of a host: NICs have numbers where a node has several. */
+static char *
+nic_name (const Reader *reader, guint host, guint port)
+{
+  return reader->n_ports == 1 ? g_strdup_printf ("node%u/nic", host)
+                              : g_strdup_printf ("node%u/nic%u", host, port);
+}
+
+/* Writes ports that are slower than those of most hosts as faults. */
+static void
+write_slow_ports (Reader *reader, guint n_nodes, double usual_gbps)
+{
+  GString *out = reader->machine->faults;
+  guint n = 0, line = 0;
+
+  for (guint h = 0; h < n_nodes && n_nodes > 1; h++)
+    for (guint port = 0; port < reader->n_ports; port++) {
+      const FabImportedCable *cable = cable_of (reader, h, port);
+      double share = fab_imported_network_gbps (cable->speed) / usual_gbps;
+
+      if (share >= 1)
+        continue;
+      g_autofree char *leaf = switch_name (reader, switch_end (reader, cable)),
+                      *nic = nic_name (reader, h, port);
+      g_string_append_printf (out, "  - {what: link, from: %s, to: %s, rate: %.6g%%}", nic, leaf,
+                              100 * MAX (share, 0.001));
+      g_string_append_printf (out, " # %s: %s\n", host_at (reader, h)->name, cable->speed);
+      line = n++ == 0 ? cable->line : line;
+    }
+  if (n > 0)
+    fab_imported_machine_read (reader->machine, line,
+                               "%u ports that are slower than most, which are `faults` here", n);
 }
 
 /* Returns a cable with the speed of most ports, which decides the NIC. */
@@ -347,9 +453,9 @@ fill (Reader *reader, const FabImportRequest *request, GError **error)
 {
   const FabFileText *file = &request->file;
 
-  collect_hosts (reader);
   if (reader->hosts->len == 0)
     return fab_file_text_fail (file, 0, error, "no host has a port on a switch");
+  note_aggregation (reader);
   drop_odd_hosts (reader);
   if (reader->n_ports > FAB_IMPORT_MAX_GPUS)
     return fab_file_text_fail (file, 0, error, "one host has %u ports; at most %d are possible",
@@ -359,8 +465,11 @@ fill (Reader *reader, const FabImportRequest *request, GError **error)
                                reader->hosts->len);
   mark_switches (reader);
   write_switches (reader);
+  write_switch_names (reader);
   write_trunks (reader);
   write_ports (reader);
+  write_slow_ports (reader, request->n_nodes > 0 ? request->n_nodes : reader->hosts->len,
+                    fab_imported_network_gbps (usual_cable (reader)->speed));
   add_node (reader);
   fab_nvlink_sockets (reader->machine, 0, NULL, NULL);
   reader->machine->n_nodes = reader->hosts->len;
@@ -373,9 +482,10 @@ fab_imported_network_fill (FabImportedNetwork *self, FabImportedMachine *machine
 {
   Reader reader = { .machine = machine,
                     .net = self,
-                    .hosts = g_ptr_array_new_with_free_func (host_free),
+                    .hosts = fab_network_hosts_of (self),
                     .number = g_new0 (guint, self->devices->len + 1),
                     .is_leaf = g_new0 (gboolean, self->devices->len + 1) };
+  machine->network = fab_imported_network_ref (self);
   gboolean is_good = fill (&reader, request, error);
 
   g_ptr_array_unref (reader.hosts);
