@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """docs.py: every room is on the map (docs/architecture.md), every page that a model names exists, so does every
-page that another page links to; every table begins with its head."""
+page that another page links to; every table begins with its head; no command of a page cuts its answer with grep."""
 import os
 import re
 
@@ -35,6 +35,13 @@ def headless_tables(text):
                 yield i + 1
 
 
+def greps(text):
+    """Lines of console blocks that give an answer to grep: what a reader sees should be what the reader would get."""
+    for block in re.finditer(r"^```\w*\n(.*?)^```", text, flags=re.M | re.S):
+        for match in re.finditer(r"\|\s*(?:e|f)?grep\b", block.group(1)):
+            yield text.count("\n", 0, block.start(1) + match.start()) + 1
+
+
 problems = []
 if os.path.exists(os.path.join(ROOT, MAP)):
     known = rooms_on_map(read(MAP))
@@ -49,6 +56,8 @@ for path in files("*.c"):
 
 for path in files("*.md"):
     problems += [f"{path}:{line}: a table begins without its head" for line in headless_tables(read(path))]
+    if path == "README.md" or path.startswith("docs/"):
+        problems += [f"{path}:{line}: a command cuts its answer with grep; use --brief or --rows" for line in greps(read(path))]
     for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(path)):
         target = os.path.join(ROOT, os.path.dirname(path), link)
         if "://" not in link and not link.startswith("mailto:") and not os.path.exists(target):

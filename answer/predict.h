@@ -61,8 +61,9 @@ typedef struct {
   double busbw_low_GBps, busbw_high_GBps; /* at the high and at the low end of the time */
   guint n_tables, n_families;             /* measured, that the band rests on; 0: it is that of links */
   FabUntuned untuned;                     /* published networks that the band does not hold */
-  char *
-      most; /* where most of it comes from: "messages of lab-eth (1.5 %)", "9 tables of efa-100"; NULL: no band */
+  /* where most of it comes from: "messages of lab-eth (1.5 %)", "9 published measurements of efa-100"; NULL: no
+   * band */
+  char *most;
   guint n_sizes, n_outside; /* of messages over links whose measured sizes are known; of them not measured */
   FabPlanKind kind;         /* which measured collectives it is like */
   FabBound bound;
@@ -75,6 +76,6 @@ typedef struct {
 GArray *fab_predict_collective (const FabPredictionRequest *request, const FabCatalog *catalog,
                                 const FabRegistry *registry, GError **error);
 
-/* What the bands of rows by measured collectives rest on, each once: "8 tables of efa-100, 40 tables of 11 families".
- * (transfer full) */
+/* What the bands of rows by measured collectives rest on, each once: "8 published measurements of efa-100, 40
+ * published measurements of 11 kinds". (transfer full) */
 char *fab_predictions_basis (const GArray *rows);

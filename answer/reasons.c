@@ -116,7 +116,7 @@ part_name (const FabSimulation *simulation, const FabRunPathPart *part)
 {
   const FabGraph *graph = fab_simulation_cluster (simulation)->graph;
   const char *what = part->dimension && part->dimension != fab_dimension_names[FAB_DIMENSION_OTHER]
-                       ? part->dimension
+                       ? fab_dimension_say (part->dimension)
                        : kind_name (part->kind);
 
   if (part->link == FAB_NO_LINK)

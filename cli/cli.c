@@ -7,6 +7,7 @@
 #include "cli/memory.h"
 #include "cli/shipped.h"
 #include "cli/terminal/fold.h"
+#include "cli/terminal/rows.h"
 #include "cli/terminal/terminal.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -201,6 +202,28 @@ fab_cli_print (FabFormat format, const char *text)
     fab_terminal_print_page (text);
   else
     g_print ("%s", text);
+}
+
+gboolean
+fab_cli_check_rows (FabFormat format, const char *rows, GError **error)
+{
+  return rows == NULL || format == FAB_FORMAT_TEXT
+      || fab_throw (error, FAB_ERROR_INPUT, "--rows %s: only a page of text has rows; leave --format out",
+                    rows);
+}
+
+gboolean
+fab_cli_print_rows (FabFormat format, const char *text, const char *rows, GError **error)
+{
+  g_autofree char *chosen = NULL;
+
+  if (rows != NULL) {
+    chosen = fab_rows_choose (text, NULL, 0, rows, error);
+    if (chosen == NULL)
+      return FALSE;
+  }
+  fab_cli_print (format, chosen != NULL ? chosen : text);
+  return TRUE;
 }
 
 void

@@ -19,6 +19,11 @@ typedef enum { FAB_FORMAT_TEXT, FAB_FORMAT_JSON, FAB_FORMAT_CSV, FAB_FORMAT_MARK
     "format", 0, 0, G_OPTION_ARG_STRING, text_, "text (default), json or csv", "FORMAT" \
   }
 
+#define FAB_BRIEF_ENTRY(flag_, text_)                    \
+  {                                                      \
+    "brief", 0, 0, G_OPTION_ARG_NONE, flag_, text_, NULL \
+  }
+
 /* Parses options into `entries` and leaves the other arguments in argv[1..*argc - 1]. Returns FALSE with *error for a
  * wrong option (naming the nearest) or a wrong number of arguments; FALSE without *error when it printed --help. */
 gboolean fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, char ***argv,
@@ -34,6 +39,11 @@ gboolean fab_cli_size (const char *option, const char *text, FabBytes *bytes, GE
 
 /* Prints an answer in this format. Text is a page, whose tables fit the terminal (terminal/page.h). */
 void fab_cli_print (FabFormat format, const char *text);
+/* Checks that an answer in this format has rows to choose from, where `rows` (--rows, terminal/rows.h) is not NULL. */
+gboolean fab_cli_check_rows (FabFormat format, const char *rows, GError **error);
+/* Prints the rows that a person chose of a page; all of them with `rows` NULL. FALSE and *error: there is no such
+ * row. */
+gboolean fab_cli_print_rows (FabFormat format, const char *text, const char *rows, GError **error);
 void fab_cli_print_table (FabFormat format, const FabTable *table);
 
 /* Loads the shipped catalogue: $FABRICAST_CATALOG, else the one beside the installed program, else the source tree's.

@@ -237,8 +237,7 @@ note_gaps (const Explain *self, FabStatement *statement)
 void
 explain_dimension (const Explain *self, guint depth, const char *dimension)
 {
-  g_autofree char *title = g_strdup_printf ("communication of dimension %s", dimension);
-  FabStatement *statement = explain_add (self, depth, title, dimension, FAB_TERM_TIME,
+  FabStatement *statement = explain_add (self, depth, fab_dimension_say (dimension), dimension, FAB_TERM_TIME,
                                          exposed_by (self, dimension));
   g_autoptr (GArray) alike = explain_alike (self, dimension);
 

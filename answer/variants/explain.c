@@ -94,8 +94,8 @@ append_part (GString *out, const Case *self, const FabContrastRow *part)
     if (g_str_equal (part->name, fab_dimension_names[FAB_DIMENSION_OTHER]))
       g_string_append_printf (out, ": %s %s of communication is exposed", time, more);
     else
-      g_string_append_printf (out, ": %s %s of the communication of dimension %s is exposed", time, more,
-                              part->name);
+      g_string_append_printf (out, ": %s %s of the %s is exposed", time, more,
+                              fab_dimension_say (part->name));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "answer/compare/fidelities.h"
 #include "cli/cli.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/rows.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
 #include "models/models.h"
@@ -514,7 +515,8 @@ compare_at_fidelities (const FabCompareOptions *o, const char *path, FabExit *co
   const FabContrast *contrast = answer->contrast;
   g_autofree char *title = fab_cli_title (scenario);
   g_autofree char *text = printers[o->format](&(FabCompareView){ contrast, title, answer->left_out });
-  fab_cli_print (o->format, text);
+  if (!fab_cli_print_rows (o->format, text, o->rows, error))
+    return FALSE;
   *code = fab_cli_verdict_exit (fab_contrast_variant (contrast, contrast->base)->verdict,
                                 o->is_oversized_allowed);
   return TRUE;
@@ -585,6 +587,7 @@ run (int argc, char **argv)
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Print no bands of steps and differences; saves further simulations", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
+    FAB_ROWS_ENTRY (&o.rows),
     FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };
@@ -592,6 +595,7 @@ run (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                   && fab_cli_format (o.format_name, &o.format, &error)
+                  && fab_cli_check_rows (o.format, o.rows, &error)
                   && compare (&o, argv + 1, (guint) argc - 1, &code, &error);
 
   g_free (o.format_name);
@@ -602,6 +606,7 @@ run (int argc, char **argv)
   g_free (o.against);
   g_free (o.equal);
   g_free (o.by);
+  g_free (o.rows);
   g_strfreev (o.sets);
   return is_done ? code : fab_cli_fail ("compare", error);
 }

@@ -8,7 +8,8 @@
 #include "sim/base/json.h"
 
 typedef struct {
-  char *format_name, *fidelity, *seeds, *vary, *against, *equal, *by, *hold; /* as given; NULL: not given */
+  char *format_name, *rows, *fidelity, *seeds, *vary, *against, *equal, *by,
+      *hold; /* as given; NULL: not given */
   char **sets;
   gboolean is_oversized_allowed, has_no_band;
   FabFormat format;

@@ -132,7 +132,8 @@ print_sides (const FabCompareOptions *o, GPtrArray *sides, const FabAxis *varian
   request.axis = axis;
   g_autoptr (FabSidesAnswer) answer = fab_sides_answer (sides, &request);
   g_autofree char *text = printers[o->format](&(SidesView){ answer, left_out });
-  fab_cli_print (o->format, text);
+  if (!fab_cli_print_rows (o->format, text, o->rows, error))
+    return FALSE;
   *code = fab_cli_verdict_exit (base->point->verdict, o->is_oversized_allowed);
   return TRUE;
 }

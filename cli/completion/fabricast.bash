@@ -31,20 +31,20 @@ _fabricast_scenarios() { # PROGRAM: files like it, folders, and the names of tho
 
 _fabricast_options() { # COMMAND
   case $1 in
-    run) echo --format --db --no-db --no-band --no-bottleneck --no-fold --no-memo --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
+    run) echo --brief --full --rows --format --db --no-db --no-band --no-bottleneck --no-fold --no-memo --allow-oversized --iterations --fidelity --seed --seeds --trace --set --help ;;
     check) echo --set --quiet --help ;;
-    compare) echo --fidelity --vary --against --at-equal --by --set --hold --seeds --format --allow-oversized --no-band --help ;;
+    compare) echo --rows --fidelity --vary --against --at-equal --by --set --hold --seeds --format --allow-oversized --no-band --help ;;
     plan) echo --strategies --memory --by --top --out --set --seeds --format --allow-oversized --help ;;
     explain) echo --collective --set --format --allow-oversized --help ;;
     tune) echo --knobs --by --memory --out --set --seeds --format --allow-oversized --help ;;
-    upgrade) echo --budget --only --grow --top --out --set --seeds --hold --format --allow-oversized --no-band --help ;;
+    upgrade) echo --brief --budget --only --grow --top --out --set --seeds --hold --format --allow-oversized --no-band --help ;;
     whatif) echo --fault --sharp --nvls --nic --domain --gpus --nodes --set --base --hold --seeds --format --allow-oversized --no-band --help ;;
     scale) echo --gpus --strong --hold --efficiency --no-band --set --seeds --format --allow-oversized --help ;;
-    size) echo --vary --target --set --hold --seeds --format --allow-oversized --help ;;
+    size) echo --brief --vary --target --set --hold --seeds --format --allow-oversized --help ;;
     sweep) echo --vary --zip --set --hold --db --jobs --seeds --format --allow-oversized --band --help ;;
-    mix) echo --set --allow-oversized --format --help ;;
+    mix) echo --rows --set --allow-oversized --format --help ;;
     goodput) echo --set --trials --format --allow-oversized --no-band --help ;;
-    cost) echo --prices --write-prices --set --seeds --format --allow-oversized --no-band --help ;;
+    cost) echo --rows --prices --write-prices --set --seeds --format --allow-oversized --no-band --help ;;
     help) echo --help ;;
     describe) echo --names --schema --sequence --format --help ;;
     collective)

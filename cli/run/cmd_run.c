@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_run.c - `fabricast run SCENARIO`: one page of answer, and the results database. */
+#include <unistd.h>
+
 #include "answer/seeds.h"
 #include "cli/cli.h"
 #include "cli/files.h"
 #include "cli/run/run.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/rows.h"
+#include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
 #include "formats/export/trace.h"
 #include "models/models.h"
@@ -178,9 +182,10 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code,
 #define DEFAULT_DB "fabricast.db"
 
 typedef struct {
-  char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace;
+  char *format_name, *db, *fidelity, *iterations, *seed, *seeds, *trace, *rows;
   char **sets;
-  gboolean has_no_db, has_no_band, has_no_bottleneck, has_no_fold, has_no_memo, is_oversized_allowed;
+  gboolean is_brief, is_full, has_no_db, has_no_band, has_no_bottleneck, has_no_fold, has_no_memo,
+      is_oversized_allowed;
   FabFormat format;
 } RunOptions;
 
@@ -188,7 +193,8 @@ static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
       "Simulates a scenario. It prints the time of a step, how much communication is exposed, what limits\n"
-      "the step, and how sure that is. Every iteration is stored in an SQLite file (see `fabricast query`).\n\n"
+      "the step, and how sure that is. On a terminal it prints the twelve lines of --brief; --full prints every\n"
+      "figure, and --rows some of them. Every iteration is stored in an SQLite file (see `fabricast query`).\n\n"
       "SCENARIO is a file, or the name of a scenario that comes with Fabricast, such as hello (see\n"
       "`fabricast describe scenarios`).\n\n"
       "The step has a band that holds in 90 % of cases. For it, the job is simulated again with all\n"
@@ -199,16 +205,35 @@ static const FabUsage usage = {
       "kind of link twice as fast, as many NICs again, twice the library's channels, no latency, compute\n"
       "twice as fast, and more. Where another seed can give other figures, eight seeds are compared.",
   .examples = "  fabricast run hello\n"
+              "  fabricast run hello --full\n"
+              "  fabricast run hello --rows step,exposed,timeline\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set job.bucket=100MiB --no-db\n"
               "  fabricast run scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8 --format json\n",
   .min_rest = 1,
   .max_rest = 1,
 };
 
+/* Options that choose what of the page is printed. */
+static gboolean
+check_page (const RunOptions *o, GError **error)
+{
+  if (o->is_brief + o->is_full + (o->rows != NULL) > 1)
+    return fab_throw (error, FAB_ERROR_INPUT, "--brief, --full and --rows are three pages; give one of them");
+  if (o->is_brief && o->format != FAB_FORMAT_TEXT)
+    return fab_throw (error, FAB_ERROR_INPUT, "--brief is a page of text; leave --format out");
+  if ((o->is_brief || o->rows != NULL) && o->seeds != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--seeds has a page of its own; leave --brief and --rows out");
+  return fab_cli_check_rows (o->format, o->rows, error);
+}
+
 static gboolean
 parse (RunOptions *o, int *argc, char ***argv, GError **error)
 {
   const GOptionEntry entries[] = {
+    { "brief", 0, 0, G_OPTION_ARG_NONE, &o->is_brief,
+      "Print at most twelve lines; the default where stdout is a terminal", NULL },
+    { "full", 0, 0, G_OPTION_ARG_NONE, &o->is_full, "Print the whole page; the default elsewhere", NULL },
+    FAB_ROWS_ENTRY (&o->rows),
     FAB_FORMAT_ENTRY (&o->format_name),
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o->db,
       "Results file; created if missing, otherwise the run is added (default " DEFAULT_DB ")", "FILE" },
@@ -236,7 +261,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
   };
 
   if (!fab_cli_parse (&usage, entries, argc, argv, error)
-      || !fab_cli_format (o->format_name, &o->format, error))
+      || !fab_cli_format (o->format_name, &o->format, error) || !check_page (o, error))
     return FALSE;
   if (o->db && o->has_no_db)
     return fab_throw (error, FAB_ERROR_INPUT, "give either --db FILE or --no-db, not both");
@@ -290,19 +315,33 @@ all_sets (const RunOptions *o)
   return (char **) g_ptr_array_free (sets, FALSE);
 }
 
+/* A page of text: the chosen rows, the first screen or all of it. NULL and *error: there is no such row. */
+static char *
+text_of_run (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command,
+             const RunOptions *o, GError **error)
+{
+  if (o->rows != NULL)
+    return fab_run_rows (scenario, result, command, o->rows, error);
+  if (o->is_brief || (!o->is_full && fab_terminal_columns (STDOUT_FILENO) > 0))
+    return fab_run_brief (scenario, result, command);
+  return fab_run_page (scenario, result, command);
+}
+
 static gboolean
 print_result (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
-              const FabRunCommand *command, FabFormat format, GError **error)
+              const FabRunCommand *command, const RunOptions *o, GError **error)
 {
   if (!fab_run_store_outlook (request->db, result, error))
     return FALSE;
-  g_autofree char *text = format == FAB_FORMAT_CSV  ? fab_run_csv (result)
-                        : format == FAB_FORMAT_JSON ? fab_run_json (scenario, result)
-                                                    : fab_run_page (scenario, result, command);
+  g_autofree char *text = o->format == FAB_FORMAT_CSV  ? fab_run_csv (result)
+                        : o->format == FAB_FORMAT_JSON ? fab_run_json (scenario, result)
+                                                       : text_of_run (scenario, result, command, o, error);
   fab_progress_stop (request->owner);
-  if (format != FAB_FORMAT_TEXT)
+  if (text == NULL)
+    return FALSE;
+  if (o->format != FAB_FORMAT_TEXT || o->rows != NULL)
     fab_cli_print_stops ("run", result->verdict);
-  fab_cli_print (format, text);
+  fab_cli_print (o->format, text);
   return TRUE;
 }
 
@@ -346,7 +385,7 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
                   && fab_run_find_jobs (scenario, &request, &result, error)
                   && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
                   && (o->has_no_bottleneck || fab_run_find_bottleneck (scenario, &request, &result, error))
-                  && print_result (scenario, &request, &result, &command, o->format, error);
+                  && print_result (scenario, &request, &result, &command, o, error);
   if (is_done)
     *code = fab_cli_verdict_exit (result.verdict, o->is_oversized_allowed);
   fab_run_result_clear (&result);
@@ -367,6 +406,7 @@ run (int argc, char **argv)
   g_free (o.iterations);
   g_free (o.seed);
   g_free (o.trace);
+  g_free (o.rows);
   g_free (o.seeds);
   g_strfreev (o.sets);
   return is_done ? code : fab_cli_fail ("run", error);

@@ -15,6 +15,12 @@ typedef struct {
 
 /* Each returns a new text. */
 char *fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command);
+/* The first screen: at most twelve lines in plain words. */
+char *fab_run_brief (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command);
+/* The rows of the page that a person chose, and its "timeline" (terminal/rows.h). NULL and *error: it has no such
+ * row. */
+char *fab_run_rows (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command,
+                    const char *rows, GError **error);
 char *fab_run_json (const FabScenario *scenario, const FabRunResult *result);
 char *fab_run_csv (const FabRunResult *result);
 
@@ -27,6 +33,9 @@ char *fab_run_gb (FabBytes bytes);
 
 /* Members of the JSON. */
 void fab_run_add_reasons (FabJson *json, const FabRunResult *result);
+
+/* Appends the command of the run, with these edits too; NULL: none. */
+void fab_run_append_command (GString *page, const FabRunCommand *command, const FabEdits *edits);
 
 /* Lines of the page. */
 void fab_run_append_shares (GString *page, const FabRunResult *result);

@@ -72,6 +72,13 @@ append_used (GString *page, const FabRunResult *result, FabBytes bytes)
     g_string_append_printf (page, "%s of %s GB", used, has);
 }
 
+/* A part's name, which keys of JSON and formulas have, for a person. */
+static const char *
+part_words (const char *part)
+{
+  return g_str_equal (part, "gathered") ? "gathered parameters" : part;
+}
+
 void
 fab_run_append_memory (GString *page, const FabRunResult *result)
 {
@@ -90,7 +97,7 @@ fab_run_append_memory (GString *page, const FabRunResult *result)
     g_autofree char *gb = fab_run_gb (part->bytes);
 
     if (part->rank_class == rank_class && part->bytes > 0)
-      g_string_append_printf (page, "%s%s %s", n_shown++ > 0 ? ", " : ": ", part->part, gb);
+      g_string_append_printf (page, "%s%s %s", n_shown++ > 0 ? ", " : ": ", part_words (part->part), gb);
   }
   g_string_append_c (page, '\n');
 }

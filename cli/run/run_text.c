@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/run/run.h"
 #include "cli/run/timeline.h"
+#include "cli/terminal/rows.h"
 #include "cli/terminal/terminal.h"
 #include "cli/verdict.h"
 #include "sim/base/shell.h"
@@ -157,24 +158,32 @@ append_word (GString *text, const char *word)
   g_string_append_printf (text, " %s", quoted);
 }
 
-/* The command that runs the same with these edits too, as a shell reads it. (transfer full) */
+/* The command that runs the same with these edits too (NULL: none), as a shell reads it. (transfer full) */
 static char *
 command_with (const FabRunCommand *self, const FabEdits *edits)
 {
   GString *text = g_string_new ("fabricast run");
-  const char *const *texts = fab_edits_texts (edits);
+  const char *const *texts = edits != NULL ? fab_edits_texts (edits) : NULL;
 
   append_word (text, self->path);
   for (guint i = 0; self->sets != NULL && self->sets[i] != NULL; i++)
-    if (!is_undone (self->sets[i], edits)) {
+    if (edits == NULL || !is_undone (self->sets[i], edits)) {
       g_string_append (text, " --set");
       append_word (text, self->sets[i]);
     }
-  for (guint i = 0; texts[i] != NULL; i++) {
+  for (guint i = 0; texts != NULL && texts[i] != NULL; i++) {
     g_string_append (text, " --set");
     append_word (text, texts[i]);
   }
   return g_string_free (text, FALSE);
+}
+
+void
+fab_run_append_command (GString *page, const FabRunCommand *command, const FabEdits *edits)
+{
+  g_autofree char *words = command_with (command, edits);
+
+  g_string_append (page, words);
 }
 
 /* The commands of jobs that fit, where this one does not. */
@@ -185,10 +194,11 @@ append_fits (GString *page, const FabRunResult *result, const FabRunCommand *com
 
   for (guint i = 0; advice != NULL && i < advice->fits->len; i++) {
     const FabMemoryFit *fit = g_ptr_array_index (advice->fits, i);
-    g_autofree char *words = command_with (command, fit->edits);
     g_autofree char *bytes = fab_verdict_gigabytes (fit->bytes, advice->device_bytes);
 
-    g_string_append_printf (page, "  %-16s%-10s%s\n", i == 0 ? "it fits with" : "", bytes, words);
+    g_string_append_printf (page, "  %-16s%-10s", i == 0 ? "it fits with" : "", bytes);
+    fab_run_append_command (page, command, fit->edits);
+    g_string_append_c (page, '\n');
   }
 }
 
@@ -377,16 +387,11 @@ append_stored (GString *page, gint64 run_id, const char *db)
                           run_id, db, word);
 }
 
-char *
-fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command)
+/* All but the timeline and what stands below it. */
+static void
+append_rows (GString *page, const FabScenario *scenario, const FabRunResult *result,
+             const FabRunCommand *command)
 {
-  GString *page = g_string_new (NULL);
-  const FabDag *dag = fab_simulation_dag (result->simulation);
-  g_autofree char *timeline = fab_timeline_draw (fab_simulation_probe (result->simulation), dag->classes,
-                                                 dag->n_classes, TIMELINE_COLUMNS,
-                                                 fab_terminal_page_columns (0));
-
-  fab_cli_append_stops (page, result->verdict);
   append_head (page, scenario, result);
   append_step (page, scenario, result, command);
   fab_run_append_classes (page, result);
@@ -396,10 +401,41 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
     append_bottleneck (page, result->bottleneck);
   append_queues (page, result);
   fab_cli_append_findings (page, result->verdict);
-  g_string_append_c (page, '\n');
-  g_string_append (page, timeline);
+}
+
+static char *
+draw_timeline (const FabRunResult *result)
+{
+  const FabDag *dag = fab_simulation_dag (result->simulation);
+
+  return fab_timeline_draw (fab_simulation_probe (result->simulation), dag->classes, dag->n_classes,
+                            TIMELINE_COLUMNS, fab_terminal_page_columns (0));
+}
+
+char *
+fab_run_page (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command)
+{
+  GString *page = g_string_new (NULL);
+  g_autofree char *timeline = draw_timeline (result);
+
+  fab_cli_append_stops (page, result->verdict);
+  append_rows (page, scenario, result, command);
+  g_string_append_printf (page, "\n%s", timeline);
   append_jobs (page, result->jobs);
   if (result->run_id > 0)
     append_stored (page, result->run_id, command->db);
   return g_string_free (page, FALSE);
+}
+
+char *
+fab_run_rows (const FabScenario *scenario, const FabRunResult *result, const FabRunCommand *command,
+              const char *rows, GError **error)
+{
+  g_autoptr (GString) page = g_string_new (NULL);
+  g_autofree char *timeline = draw_timeline (result);
+  const FabRowsPart part = { "timeline", timeline };
+
+  append_rows (page, scenario, result, command);
+  append_jobs (page, result->jobs);
+  return fab_rows_choose (page->str, &part, 1, rows, error);
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_cost.c - `fabricast cost SCENARIO`: what a machine is made of, what it costs and draws, and a job on it. */
-#include <errno.h>
-#include <unistd.h>
-
 #include "answer/study/cost.h"
 #include "cli/cli.h"
 #include "cli/run/goodput_text.h"
 #include "cli/study/points_text.h"
 #include "cli/study/spread_text.h"
+#include "cli/terminal/rows.h"
 #include "cli/verdict.h"
-#include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/config/schema.h"
 #include "sim/scenario/catalog_params.h"
@@ -73,6 +70,13 @@ append_bill (GString *text, const FabBill *bill)
   for (guint i = 0; i < bill->rows->len; i++)
     append_row (text, &g_array_index (bill->rows, FabBillRow, i));
   g_string_append_c (text, '\n');
+}
+
+/* Whether the entry of the design fills in what its document leaves open. */
+static gboolean
+has_assumptions (const FabCostAnswer *answer)
+{
+  return answer->design != NULL && answer->design->assumed[0] != '\0';
 }
 
 static void
@@ -272,6 +276,9 @@ cost_text (const FabCostView *view)
   append_dates (text, view->answer);
   if (view->answer->left_out != NULL)
     g_string_append_printf (text, "  %-14s%s\n", "not in it", view->answer->left_out);
+  if (has_assumptions (view->answer))
+    g_string_append_printf (text, "  %-14sof %s: %s\n", "assumed", view->answer->design->name,
+                            view->answer->design->assumed);
   fab_cli_append_findings (text, point->verdict);
   return g_string_free (text, FALSE);
 }
@@ -358,6 +365,7 @@ add_beside (FabJson *json, const FabCostAnswer *answer)
   }
   fab_json_end (json);
   fab_json_add_text (json, "not_in_it", answer->left_out);
+  fab_json_add_text (json, "assumed", has_assumptions (answer) ? answer->design->assumed : NULL);
 }
 
 static char *
@@ -422,7 +430,7 @@ prices_text (const FabBill *bill)
 }
 
 typedef struct {
-  char *format_name, *seeds, *prices_path;
+  char *format_name, *seeds, *prices_path, *rows;
   char **sets;
   gboolean is_oversized_allowed, has_no_band, writes_prices;
   FabFormat format;
@@ -463,18 +471,6 @@ sets_of (const CostOptions *o)
   return g_strv_builder_end (sets);
 }
 
-/* A missing price list is told by the option that names it, and not by the include that it becomes. */
-static gboolean
-is_price_list_there (const CostOptions *o, GError **error)
-{
-  if (o->prices_path == NULL || access (o->prices_path, R_OK) == 0)
-    return TRUE;
-  return fab_throw (
-      error, FAB_ERROR_INPUT,
-      "--prices: cannot open %s: %s; `fabricast cost SCENARIO --write-prices` prints a list to begin with",
-      o->prices_path, g_strerror (errno));
-}
-
 static gboolean
 write_prices (const FabStudy *study, GError **error)
 {
@@ -497,9 +493,7 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_auto (GStrv) sets = sets_of (o);
-  g_autoptr (FabStudy) study = catalog && is_price_list_there (o, error)
-                                 ? fab_cli_study (path, sets, catalog, error)
-                                 : NULL;
+  g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, sets, catalog, error) : NULL;
 
   if (study != NULL && o->writes_prices)
     return write_prices (study, error);
@@ -510,7 +504,8 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
     return FALSE;
   g_autofree char *shown = fab_cli_title (answer->scenario);
   g_autofree char *text = printers[o->format](&(FabCostView){ shown, answer });
-  fab_cli_print (o->format, text);
+  if (!fab_cli_print_rows (o->format, text, o->rows, error))
+    return FALSE;
   if (o->format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("cost", answer->point->verdict);
   *code = fab_cli_verdict_exit (answer->point->verdict, o->is_oversized_allowed);
@@ -523,6 +518,7 @@ run (int argc, char **argv)
   CostOptions o = { 0 };
   const GOptionEntry entries[] = {
     FAB_SET_ENTRY (&o.sets),
+    FAB_ROWS_ENTRY (&o.rows),
     FAB_SEEDS_ENTRY (&o.seeds),
     { "prices", 0, 0, G_OPTION_ARG_FILENAME, &o.prices_path,
       "Take the products of this file, in place of those of the catalogue with the "
@@ -539,11 +535,13 @@ run (int argc, char **argv)
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && fab_cli_format (o.format_name, &o.format, &error) && cost (&o, argv[1], &code, &error);
+                  && fab_cli_format (o.format_name, &o.format, &error)
+                  && fab_cli_check_rows (o.format, o.rows, &error) && cost (&o, argv[1], &code, &error);
 
   g_free (o.format_name);
   g_free (o.seeds);
   g_free (o.prices_path);
+  g_free (o.rows);
   g_strfreev (o.sets);
   return is_done ? code : fab_cli_fail ("cost", error);
 }

@@ -7,6 +7,7 @@
 #include "cli/run/run.h"
 #include "cli/study/points_text.h"
 #include "cli/terminal/progress.h"
+#include "cli/terminal/rows.h"
 #include "cli/verdict.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -410,7 +411,7 @@ mix_json (const FabScenario *scenario, const FabMixAnswer *answer)
 /* --- the command --- */
 
 typedef struct {
-  char *format_name;
+  char *format_name, *rows;
   char **sets;
   gboolean is_oversized_allowed;
   FabFormat format;
@@ -452,7 +453,8 @@ mix (const MixOptions *o, const char *path, FabExit *code, GError **error)
   if (answer == NULL)
     return FALSE;
   g_autofree char *text = printers[o->format](scenario, answer);
-  fab_cli_print (o->format, text);
+  if (!fab_cli_print_rows (o->format, text, o->rows, error))
+    return FALSE;
   if (o->format != FAB_FORMAT_TEXT)
     fab_cli_print_stops ("mix", fab_mix_verdict (answer));
   *code = fab_cli_verdict_exit (fab_mix_verdict (answer), o->is_oversized_allowed);
@@ -464,6 +466,7 @@ run (int argc, char **argv)
 {
   MixOptions o = { 0 };
   const GOptionEntry entries[] = { FAB_SET_ENTRY (&o.sets),
+                                   FAB_ROWS_ENTRY (&o.rows),
                                    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
                                    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
                                      "text (default), json, or csv with a row per job", "FORMAT" },
@@ -471,9 +474,11 @@ run (int argc, char **argv)
   FabExit code = FAB_EXIT_DONE;
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && fab_cli_format (o.format_name, &o.format, &error) && mix (&o, argv[1], &code, &error);
+                  && fab_cli_format (o.format_name, &o.format, &error)
+                  && fab_cli_check_rows (o.format, o.rows, &error) && mix (&o, argv[1], &code, &error);
 
   g_free (o.format_name);
+  g_free (o.rows);
   g_strfreev (o.sets);
   return is_done ? code : fab_cli_fail ("mix", error);
 }

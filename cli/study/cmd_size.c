@@ -28,6 +28,7 @@ typedef struct {
   const char *title; /* of the scenario */
   const FabStudy *study;
   const FabSizeAnswer *answer;
+  gboolean is_brief;
 } FabSizeView;
 
 enum { ROWS = 9, LABEL = 12, BEFORE = LABEL + 4, FILE_COLUMNS = BEFORE + 66 };
@@ -167,9 +168,9 @@ append_answer (GString *text, const FabSizeView *view)
   const char *now = limit_of (points[size->answer].trial.point);
   const char *then = size->before >= 0 ? limit_of (points[size->before].trial.point) : NULL;
   if (then != NULL)
-    g_string_append_printf (text, "  The step is limited by %s with %s, and by %s with %s.\n", then,
-                            points[size->before].value, g_str_equal (then, now) ? "the same" : now,
-                            points[size->answer].value);
+    g_string_append_printf (text, "  The step is limited by %s with %s, and %s%s with %s.\n", then,
+                            points[size->before].value, g_str_equal (then, now) ? "still" : "by ",
+                            g_str_equal (then, now) ? "" : now, points[size->answer].value);
   else
     g_string_append_printf (text, "  The step is limited by %s with this value.\n", now);
 }
@@ -310,10 +311,13 @@ size_text (const FabSizeView *view)
   append_answer (text, view);
   append_ports (text, view);
   append_band (text, view);
-  append_curve (text, view);
+  if (!view->is_brief)
+    append_curve (text, view);
   g_string_append_c (text, '\n');
   fab_points_append_text (text, points);
   fab_spread_append_note (text, fab_points_n_seeds (points));
+  if (view->is_brief)
+    return g_string_free (text, FALSE);
   g_string_append_printf (text, "\n  %u of %u %s tried\n", view->answer->size->n_tried, view->answer->size->n,
                           fab_plural (view->answer->size->n_tried, "values was", "values were"));
   fab_choice_append_text (text, view->answer->pairs);
@@ -405,7 +409,7 @@ size_json (const FabSizeView *view)
 typedef struct {
   char *format_name, *seeds, *vary, *hold;
   char **targets, **sets;
-  gboolean is_oversized_allowed;
+  gboolean is_brief, is_oversized_allowed;
   FabFormat format;
 } SizeOptions;
 
@@ -466,7 +470,7 @@ find (const SizeOptions *o, FabStudy *study, const FabSizeSpec *spec, const char
   if (answer == NULL)
     return -1;
   fab_progress_stop (progress);
-  g_autofree char *text = printers[o->format](&(FabSizeView){ title, study, answer });
+  g_autofree char *text = printers[o->format](&(FabSizeView){ title, study, answer, o->is_brief });
   fab_cli_print (o->format, text);
   return answer->size->answer >= 0;
 }
@@ -517,6 +521,7 @@ run (int argc, char **argv)
                                    { "target", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.targets,
                                      "Target to meet; repeatable, and all must be met", "FIGURE<=BOUND" },
                                    FAB_SET_ENTRY (&o.sets),
+                                   FAB_BRIEF_ENTRY (&o.is_brief, "Print the answer and its table alone"),
                                    FAB_HOLD_ENTRY (&o.hold),
                                    FAB_SEEDS_ENTRY (&o.seeds),
                                    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),

@@ -22,7 +22,7 @@ typedef struct {
   const char *title;
   const FabUpgradeAnswer *answer;
   guint n_rows; /* most of each table in text */
-  gboolean has_no_band;
+  gboolean has_no_band, is_brief;
 } FabUpgradeView;
 
 static const FabUpgrade *
@@ -48,7 +48,7 @@ append_recommendation (GString *text, const char *what, const FabUpgrade *one)
                   *usd = fab_upgrade_show_price (fab_upgrade_price (one)), *each = per_percent (one);
   g_autofree char *name = fab_cli_printable (one->change.name);
   g_autofree char *price = fab_upgrade_price (one) > 0
-                             ? g_strdup_printf ("costs %s, %s for each percent", usd, each)
+                             ? g_strdup_printf ("costs %s, which is %s for each percent saved", usd, each)
                              : g_strdup ("costs nothing");
 
   g_string_append_printf (text, "  %-13s%s: saves %.1f %% of the time for the same work%s%s%s and %s.\n",
@@ -256,6 +256,8 @@ upgrade_text (const FabUpgradeView *view)
   append_hold (text, view);
   append_base (text, view);
   append_recommendations (text, view->answer);
+  if (view->is_brief)
+    return g_string_free (text, FALSE);
   append_table (text, view, FAB_UPGRADE_SURE, "Gains over the whole band, by dollars per percent");
   append_table (text, view, FAB_UPGRADE_UNSURE,
                 view->has_no_band ? "Gains; no bands were asked for, so that none of them is recommended"
@@ -344,7 +346,7 @@ typedef struct {
   char *format_name, *budget, *only, *out, *seeds, *hold;
   char **sets;
   gint top, grow;
-  gboolean has_no_band, is_oversized_allowed;
+  gboolean is_brief, has_no_band, is_oversized_allowed;
   FabFormat format;
 } UpgradeOptions;
 
@@ -468,7 +470,7 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   fab_progress_stop (progress);
   if (title == NULL || !write_best (o, study, answer, error))
     return FALSE;
-  const FabUpgradeView view = { title, answer, (guint) o->top, o->has_no_band };
+  const FabUpgradeView view = { title, answer, (guint) o->top, o->has_no_band, o->is_brief };
   g_autofree char *text = printers[o->format](&view);
   fab_cli_print (o->format, text);
   *code = fab_cli_verdict_exit (answer->all->base->verdict, o->is_oversized_allowed);
@@ -491,6 +493,7 @@ run (int argc, char **argv)
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Write the scenario with the recommended change that saves most", "FILE" },
     FAB_SET_ENTRY (&o.sets),
+    FAB_BRIEF_ENTRY (&o.is_brief, "Print the recommendations alone"),
     FAB_SEEDS_ENTRY (&o.seeds),
     FAB_HOLD_ENTRY (&o.hold),
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,

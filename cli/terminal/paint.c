@@ -130,6 +130,8 @@ style_line (Line *line, guint i, guint n, gboolean is_first)
   style_timeline (line);
   if (starts_with (line, "stop"))
     style_bytes (line, cell_at (line, 0)->start, strlen (line->text), FAB_STYLE_BAD);
+  if (starts_with (line, "caution"))
+    style_bytes (line, cell_at (line, 0)->start, cell_at (line, 0)->end, FAB_STYLE_WARNING);
   style_message (line);
   style_phrase (line, "warning:", FAB_STYLE_WARNING);
   style_phrase (line, "does not fit", FAB_STYLE_BAD);

@@ -18,6 +18,25 @@ const char *const fab_dimension_names[FAB_N_DIMENSIONS + 1] = {
   [FAB_DIMENSION_OTHER] = "other",
 };
 
+static const char *const dimension_words[FAB_N_DIMENSIONS] = {
+  [FAB_DIMENSION_DATA] = "data-parallel communication",
+  [FAB_DIMENSION_TENSOR] = "tensor-parallel communication",
+  [FAB_DIMENSION_CONTEXT] = "context-parallel communication",
+  [FAB_DIMENSION_EXPERT] = "expert-parallel communication",
+  [FAB_DIMENSION_PIPELINE] = "pipeline-parallel communication",
+  [FAB_DIMENSION_OFFLOAD] = "offloading",
+  [FAB_DIMENSION_OTHER] = "other communication",
+};
+
+const char *
+fab_dimension_say (const char *name)
+{
+  for (guint i = 0; i < FAB_N_DIMENSIONS; i++)
+    if (strcmp (fab_dimension_names[i], name) == 0)
+      return dimension_words[i];
+  return name;
+}
+
 typedef struct {
   gpointer data;
   GDestroyNotify free_fn;

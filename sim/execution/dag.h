@@ -42,6 +42,8 @@ typedef enum {
 } FabDimension;
 
 extern const char *const fab_dimension_names[FAB_N_DIMENSIONS + 1]; /* "data", ...; NULL-ended */
+/* Returns what is communicated along the dimension of this name: "data-parallel communication" of "data". */
+const char *fab_dimension_say (const char *name);
 
 typedef struct {
   char *name;

@@ -270,7 +270,7 @@ static const FabColumn band_columns[] = {
   { COLUMN (FabBandRecord, coverage_fraction, REAL),
     .meaning = "Share of cases that lie between the bounds, 0.9 or 0.95." },
   { COLUMN (FabBandRecord, reason, TEXT), .may_be_null = TRUE,
-    .meaning = "The largest source of the width: `collectives (2 tables of port-200)`." },
+    .meaning = "The largest source of the width: `collectives (2 published measurements of port-200)`." },
 };
 
 static const FabColumn lever_columns[] = {

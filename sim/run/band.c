@@ -566,20 +566,21 @@ char *
 fab_plan_band_basis (const FabPlanBand *self)
 {
   if (self->n_families == 1)
-    return g_strdup_printf ("%u %s of %s", self->n_tables, fab_plural (self->n_tables, "table", "tables"),
-                            self->entry);
-  return g_strdup_printf ("%u tables of %u families", self->n_tables, self->n_families);
+    return g_strdup_printf ("%u published %s of %s", self->n_tables,
+                            fab_plural (self->n_tables, "measurement", "measurements"), self->entry);
+  return g_strdup_printf ("%u published measurements of %u kinds", self->n_tables, self->n_families);
 }
 
-/* "46 runs of 5 sources"; effects alone rest on those of all cells. */
+/* "46 published runs of 5 sources"; effects alone rest on those of all cells. */
 static char *
 compute_basis (const FabComputeBand *self)
 {
   if (self->n_rows == 0)
     return g_strdup ("no similar run");
   if (self->n_sources == 1)
-    return g_strdup_printf ("%u %s of one source", self->n_rows, fab_plural (self->n_rows, "run", "runs"));
-  return g_strdup_printf ("%u runs of %u sources", self->n_rows, self->n_sources);
+    return g_strdup_printf ("%u published %s of one source", self->n_rows,
+                            fab_plural (self->n_rows, "run", "runs"));
+  return g_strdup_printf ("%u published runs of %u sources", self->n_rows, self->n_sources);
 }
 
 char *

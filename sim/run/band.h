@@ -117,16 +117,17 @@ void fab_band_add_draws (FabBand **band, const double *values, const double *low
 void fab_band_free (FabBand *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBand, fab_band_free)
 
-/* Returns what changes value `i` most: "messages of lab-eth (1.5 %)", "collectives (40 tables of 11 families)",
- * "compute (46 runs of 5 sources)". (transfer full) */
+/* Returns what changes value `i` most: "messages of lab-eth (1.5 %)", "collectives (40 published measurements of 11
+ * kinds)", "compute (46 published runs of 5 sources)". (transfer full) */
 char *fab_band_most (const FabBand *self, guint i);
 
-/* Returns what a figure's band is: "95 %, most by messages of lab-eth (1.5 %)", "90 %, by collectives alone (8 tables
- * of nvlink-ampere-switch)". (transfer full) */
+/* Returns what a figure's band is: "95 %, most by messages of lab-eth (1.5 %)", "90 %, by collectives alone (8
+ * published measurements of nvlink-ampere-switch)". (transfer full) */
 char *fab_band_about (const FabBand *self, guint i);
 
 /* Adds to the open object an object `band`: what is covered, and what collectives and compute rest on. */
 void fab_band_add_json (const FabBand *self, FabJson *json);
 
-/* Returns what it rests on: "40 tables of 11 families", "9 tables of nvlink-hopper-switch". (transfer full) */
+/* Returns what it rests on: "40 published measurements of 11 kinds", "9 published measurements of
+ * nvlink-hopper-switch". (transfer full) */
 char *fab_plan_band_basis (const FabPlanBand *self);

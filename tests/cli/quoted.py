@@ -28,12 +28,12 @@ def job(quoted, row):
 
 
 QUOTES = (
-    (README, rf"^\| {ROWS} judged tables of collectives, 64 MiB and more \| {ERROR}", TABLES,
+    (README, rf"^\| {ROWS} published tables of collectives, 64 MiB and more \| {ERROR}", TABLES,
      rf"{OF_TABLES}\|[^|]*\|[^|]*\| {ERROR} \({ROWS}\)"),
-    (README, rf"^\| {ROWS} judged tables of collectives, 256 KiB to 64 MiB \| {ERROR}", TABLES,
+    (README, rf"^\| {ROWS} published tables of collectives, 256 KiB to 64 MiB \| {ERROR}", TABLES,
      rf"{OF_TABLES}\|[^|]*\| {ERROR} \({ROWS}\)"),
-    (README, rf"^\| {ROWS} training steps, anchored by one small run \| {ERROR}", TRAINING, ANCHORED),
-    (README, rf"^\| {ROWS} training steps, predicted blind \| {ERROR}", TRAINING, JUDGED),
+    (README, rf"^\| {ROWS} training steps, with the compute of one small measured run given \| {ERROR}", TRAINING, ANCHORED),
+    (README, rf"^\| {ROWS} training steps, with nothing measured given \| {ERROR}", TRAINING, JUDGED),
     (ACCURACY, rf"^  judged +{ROWS} rows +median \|error\| +{ERROR}", TRAINING, ANCHORED),
     (ACCURACY, rf"^  blind, judged +{ROWS} rows +median \|error\| +{ERROR}", TRAINING, JUDGED),
     (ACCURACY, rf"^  blind, calibrating +{ROWS} rows +median \|error\| +{ERROR}", TRAINING, CALIBRATING),

@@ -69,7 +69,7 @@ class Screen(CliTest):
                 self.assertEqual([line for line in wide if len(line.split()) > 2], [], args)
 
     def test_pages_fit(self):
-        for args in (["run", "--no-db", HELLO], ["explain", HELLO], ["cost", HYBRID], ["scale", HYBRID],
+        for args in (["run", "--no-db", HELLO], ["run", "--full", "--no-db", HELLO], ["explain", HELLO], ["cost", HYBRID], ["scale", HYBRID],
                      ["compare", HELLO, "--vary", "job.micro_batch=1,2,3,4,8,16"],
                      ["tune", HELLO], ["describe", "links"], ["describe", "job", "ddp"],
                      ["whatif", HYBRID, "--set", "cluster.nics_per_node=4"],
@@ -79,8 +79,40 @@ class Screen(CliTest):
 
     def test_the_timeline_takes_the_columns(self):
         for columns in (80, 160):
-            widest = max(self.plain(columns, "run", "--no-db", HELLO).split("\n"), key=len)
+            widest = max(self.plain(columns, "run", "--full", "--no-db", HELLO).split("\n"), key=len)
             self.assertTrue(columns - 1 <= len(widest) <= columns, widest)
+
+    def test_the_first_screen_is_short(self):
+        """On a terminal; a pipe gets the whole page, and --full and --brief give either in both."""
+        whole, brief = self.good("run", "--no-db", FOUR_NODES), self.good("run", "--no-db", "--brief", FOUR_NODES)
+        self.assertEqual(self.plain(200, "run", "--no-db", FOUR_NODES), brief)
+        self.assertEqual(self.good("run", "--no-db", "--full", FOUR_NODES), whole)
+        self.assertIn("limited by", self.plain(200, "run", "--no-db", "--full", FOUR_NODES))
+        self.assertRegex(brief, r"(?m)^  step +611\.7 ms, ")
+        self.assertRegex(brief, r"(?m)^  band +549\.2 ms to 832\.7 ms holds the real step in 90 % of cases$")
+        self.assertRegex(brief, r"(?m)^  limited by +ib-hdr, the network port of each NIC$")
+        self.assertRegex(brief, r"(?m)^  helps most +every ib-hdr twice as fast: step 357\.9 ms, -41\.5 %$")
+        more = re.search(r"(?m)^  more +fabricast (run .* --full)$", brief).group(1)
+        self.assertEqual(self.good(*more.split(), "--no-db"), whole)
+        data = ["run", "--no-db", "--format", "csv", FOUR_NODES]
+        self.assertEqual(self.screen(60, *data), self.good(*data))
+
+    def test_the_first_screen_of_many_jobs_has_twelve_lines(self):
+        names = ["hello", "learn/02-ring", "learn/09-straggler", "ddp-2b-4nodes-200g", "plan-70b-1024-h100", "zero3-13b-slow-fabric",
+                 "mpi-rig-100m", "moe-mixtral-128-gpus"]
+        paths = [os.path.join(SOURCE, "scenarios", name + ".yaml") for name in names]
+        for args in [[path] for path in paths] + [["hello", "--set", "job.micro_batch=64", "--allow-oversized"]]:
+            lines = self.plain(80, "run", "--no-db", *args).rstrip("\n").split("\n")
+            self.assertLessEqual(len(lines), 12, args)
+            self.assertTrue(any(line.startswith("  step ") for line in lines), args)
+
+    def test_pages_are_chosen_one_at_a_time(self):
+        for words, names in ((["--brief", "--full"], "--brief, --full and --rows"), (["--rows", "step", "--full"], "three pages"),
+                             (["--rows", "step", "--format", "csv"], "leave --format out"),
+                             (["--brief", "--format", "json"], "leave --format out"), (["--rows", "no"], "its rows are machine, job, step"),
+                             (["--brief", "--seeds", "2"], "--seeds has a page of its own")):
+            self.refused("run", "--no-db", HELLO, *words, names=names)
+        self.assertEqual(self.good("run", "--no-db", HELLO, "--rows", "step,timeline").split("\n")[0].split()[0], "step")
 
     def test_curves_are_for_screens(self):
         """Braille where the locale is UTF-8, ASCII elsewhere, and nothing in pipes and for programs."""
@@ -123,7 +155,7 @@ class Screen(CliTest):
         return lines[end - 6:end + 1]
 
     def test_columns_of_the_environment_win(self):
-        text = self.screen(200, "run", "--no-db", HELLO, COLUMNS="70", NO_COLOR="1")
+        text = self.screen(200, "run", "--full", "--no-db", HELLO, COLUMNS="70", NO_COLOR="1")
         self.assertLessEqual(max(map(len, text.split("\n"))), 70)
 
     def test_an_error_is_folded_at_words(self):

@@ -25,7 +25,7 @@ apt-get install -qq -y --no-install-recommends "$dir"/*.deb >/tmp/install.log 2>
 
 cd /tmp
 fabricast --version
-fabricast run hello --no-db | grep '^  step '
+fabricast run hello --no-db --rows step
 fabricast describe scenarios --names | grep -qx hello
 fabricast report --help >/dev/null
 for file in /usr/share/bash-completion/completions/fabricast /usr/share/zsh/vendor-completions/_fabricast \

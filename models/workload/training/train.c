@@ -223,9 +223,10 @@ agree_on_norm (Stage *stage)
         || !fab_concurrent_groups_plan (concurrent_groups, train->env->library, FAB_OP_ALL_REDUCE, 4, &plan,
                                         &train->error))
       return;
-    train->norm = fab_dag_builder_collective (train->builder, &plan, FAB_DIMENSION_OTHER, g_strdup ("norm"));
+    train->norm = fab_dag_builder_collective (train->builder, &plan, FAB_DIMENSION_OTHER,
+                                              g_strdup ("gradient norm"));
   }
-  stage_compute (stage, 0, g_strdup ("norm"));
+  stage_compute (stage, 0, g_strdup ("gradient norm"));
   FabTaskId task = fab_dag_builder_join (train->builder, stage_stream (stage, STREAM_NORM),
                                          (guint) train->norm);
   fab_dag_builder_after (train->builder, task, stage->last_compute);

@@ -92,7 +92,7 @@ words_name_the_largest_part (G_GNUC_UNUSED void **state)
   g_autofree char *words = fab_contrast_explain (both, 1, NAN);
 
   assert_string_equal (
-      words, "fine is 20.0 % slower than coarse: 1 s more of the communication of dimension data is "
+      words, "fine is 20.0 % slower than coarse: 1 s more of the data-parallel communication is "
              "exposed. Its 4 x data all_reduce ring take 3 s more in total, all of it beyond what they "
              "take on an idle network; data all_reduce ring waits 500 ms longer for its last rank.");
 }

@@ -113,7 +113,7 @@ collectives_as_measured (void **state)
 
     assert_near (played.band->low[0], 0.5 * 6 * 25017, 1e-3);
     assert_near (played.band->high[0], 3.0 * 6 * 25017, 1e-3);
-    assert_string_equal (about, "80 %, by collectives alone (7 tables of 2 families)");
+    assert_string_equal (about, "80 %, by collectives alone (7 published measurements of 2 kinds)");
     fab_band_free (played.band);
   }
 }
@@ -177,7 +177,7 @@ compute_as_measured (void **state)
   assert_near (played.band->high[0], 1.5 * played.value_us, 1e-3);
   assert_near (played.band->coverage_fraction, 0.9, 0);
   assert_string_equal (played.band->compute.entry, "anchored");
-  assert_string_equal (about, "90 %, by compute alone (6 runs of one source)");
+  assert_string_equal (about, "90 %, by compute alone (6 published runs of one source)");
   fab_band_free (played.band);
 }
 
