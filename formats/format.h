@@ -12,6 +12,7 @@
 
 typedef struct _FabFileBytes FabFileBytes;             /* text/bytes.h */
 typedef struct _FabImportedMachine FabImportedMachine; /* machine/machine.h */
+typedef struct _FabImportedNetwork FabImportedNetwork; /* machine/network.h */
 typedef struct _FabImportRequest FabImportRequest;     /* import_request.h */
 typedef struct _FabReadings FabReadings;               /* measurement/readings.h */
 typedef struct _FabTrace FabTrace;                     /* trace/trace.h */

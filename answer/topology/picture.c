@@ -139,8 +139,10 @@ fab_topo_picture_new (const FabScenario *scenario, const FabPlant *plant, const 
   self->bisection = fab_bisection_of (cluster->graph, cluster->nics, cluster->n_nodes,
                                       cluster->nics_per_node);
   self->verdict = fab_verdict_new ();
-  if (self->fabric != NULL)
+  if (self->fabric != NULL) {
+    fab_verdict_note_design (self->verdict, scenario);
     fab_verdict_note_ports (self->verdict, scenario, cluster->graph);
+  }
   return self;
 }
 

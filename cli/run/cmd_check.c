@@ -58,13 +58,13 @@ print_finding (const FabFinding *finding)
               *what != '\0' ? " " : "", what);
 }
 
-/* Warns of a job that needs more memory than its accelerators have, with what was tried and fits, and of switches that
- * are hardly used. */
+/* Warns of a job that needs more memory than its accelerators have, with what was tried and fits, of designs that are
+ * partly assumed, and of switches that are hardly used. */
 static void
 warn_of_machine (const FabScenario *scenario, const FabSimulation *simulation)
 {
-  static const FabFindingCode shown[] = { FAB_FINDING_DOES_NOT_FIT, FAB_FINDING_HALF_USED_SWITCHES,
-                                          FAB_FINDING_LONE_RAILS };
+  static const FabFindingCode shown[] = { FAB_FINDING_DOES_NOT_FIT, FAB_FINDING_ASSUMED_DESIGN,
+                                          FAB_FINDING_HALF_USED_SWITCHES, FAB_FINDING_LONE_RAILS };
   const FabMemoryTrying trying = { &fab_models, fab_cli_threads (), NULL };
   g_autoptr (FabVerdict) verdict = fab_verdict_of_built (scenario, simulation);
   G_GNUC_UNUSED g_autoptr (FabMemoryAdvice) advice = fab_advise_memory (scenario, simulation, &trying,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_cost.c - `fabricast cost SCENARIO`: what a machine is made of, what it costs and draws, and a job on it. */
+#include <errno.h>
+#include <unistd.h>
+
 #include "answer/study/cost.h"
 #include "cli/cli.h"
 #include "cli/run/goodput_text.h"
@@ -7,6 +10,7 @@
 #include "cli/study/spread_text.h"
 #include "cli/terminal/rows.h"
 #include "cli/verdict.h"
+#include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/config/schema.h"
 #include "sim/scenario/catalog_params.h"
@@ -70,13 +74,6 @@ append_bill (GString *text, const FabBill *bill)
   for (guint i = 0; i < bill->rows->len; i++)
     append_row (text, &g_array_index (bill->rows, FabBillRow, i));
   g_string_append_c (text, '\n');
-}
-
-/* Whether the entry of the design fills in what its document leaves open. */
-static gboolean
-has_assumptions (const FabCostAnswer *answer)
-{
-  return answer->design != NULL && answer->design->assumed[0] != '\0';
 }
 
 static void
@@ -276,9 +273,6 @@ cost_text (const FabCostView *view)
   append_dates (text, view->answer);
   if (view->answer->left_out != NULL)
     g_string_append_printf (text, "  %-14s%s\n", "not in it", view->answer->left_out);
-  if (has_assumptions (view->answer))
-    g_string_append_printf (text, "  %-14sof %s: %s\n", "assumed", view->answer->design->name,
-                            view->answer->design->assumed);
   fab_cli_append_findings (text, point->verdict);
   return g_string_free (text, FALSE);
 }
@@ -365,7 +359,6 @@ add_beside (FabJson *json, const FabCostAnswer *answer)
   }
   fab_json_end (json);
   fab_json_add_text (json, "not_in_it", answer->left_out);
-  fab_json_add_text (json, "assumed", has_assumptions (answer) ? answer->design->assumed : NULL);
 }
 
 static char *
@@ -471,6 +464,18 @@ sets_of (const CostOptions *o)
   return g_strv_builder_end (sets);
 }
 
+/* A missing price list is told by the option that names it, and not by the include that it becomes. */
+static gboolean
+is_price_list_there (const CostOptions *o, GError **error)
+{
+  if (o->prices_path == NULL || access (o->prices_path, R_OK) == 0)
+    return TRUE;
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "--prices: cannot open %s: %s; `fabricast cost SCENARIO --write-prices` prints a list to begin with",
+      o->prices_path, g_strerror (errno));
+}
+
 static gboolean
 write_prices (const FabStudy *study, GError **error)
 {
@@ -493,7 +498,9 @@ cost (const CostOptions *o, const char *path, FabExit *code, GError **error)
   };
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_auto (GStrv) sets = sets_of (o);
-  g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, sets, catalog, error) : NULL;
+  g_autoptr (FabStudy) study = catalog && is_price_list_there (o, error)
+                                 ? fab_cli_study (path, sets, catalog, error)
+                                 : NULL;
 
   if (study != NULL && o->writes_prices)
     return write_prices (study, error);

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "formats/machine/network.h"
+
 /* Links between two parts that are not parent and child: NVLink, xGMI. */
 typedef struct {
   guint a, b;
@@ -28,6 +30,7 @@ fab_imported_machine_new (const char *tool)
   self->notes = fab_file_notes_new ();
   self->own_links = g_string_new (NULL);
   self->fabric = g_string_new (NULL);
+  self->faults = g_string_new (NULL);
   self->texts = g_string_chunk_new (1024);
   return self;
 }
@@ -42,7 +45,9 @@ fab_imported_machine_free (FabImportedMachine *self)
   g_ptr_array_unref (self->notes);
   g_string_free (self->own_links, TRUE);
   g_string_free (self->fabric, TRUE);
+  g_string_free (self->faults, TRUE);
   g_string_chunk_free (self->texts);
+  fab_imported_network_free (self->network);
   g_free (self);
 }
 
@@ -425,6 +430,8 @@ write_job (const Writer *writer, const char *name)
     g_string_append_printf (writer->out, "  fabric:\n%s", machine->fabric->str);
   g_string_append (writer->out, "\njob:\n  kind: collective\n  operations:\n"
                                 "    - {op: all_reduce, size: 1GB}\n\n");
+  if (machine->faults->len > 0)
+    g_string_append_printf (writer->out, "faults:\n%s\n", machine->faults->str);
   if (machine->own_links->len > 0)
     g_string_append_printf (writer->out, "links:\n%s\n", machine->own_links->str);
 }

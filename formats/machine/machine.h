@@ -39,11 +39,13 @@ struct _FabImportedMachine {
   const char *nic;         /* catalogue entry of the NIC ports; NULL: no NICs */
   const char *socket_link; /* catalogue entry of the link between hosts */
   guint n_nodes;
-  GArray *parts;      /* FabMachinePart */
-  GArray *links;      /* FabMachineLink */
-  GPtrArray *notes;   /* FabFileNote */
-  GString *own_links; /* YAML of link entries that the catalogue lacks */
-  GString *fabric;    /* YAML of the `fabric:` section; empty: the default */
+  GArray *parts;               /* FabMachinePart */
+  GArray *links;               /* FabMachineLink */
+  GPtrArray *notes;            /* FabFileNote */
+  GString *own_links;          /* YAML of link entries that the catalogue lacks */
+  GString *fabric;             /* YAML of the `fabric:` section; empty: the default */
+  GString *faults;             /* YAML of the items of `faults`; empty: none */
+  FabImportedNetwork *network; /* that the text lists; NULL: none */
   GStringChunk *texts;
 };
 

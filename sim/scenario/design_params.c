@@ -16,6 +16,8 @@ static const FabParam size_params[] = {
   { ROW ("fabric", MODEL, FabDesignSize, fabric, "",
          "Fabric of up to that many units; left out: the usual one of such nodes."),
     .models = FAB_MODEL_FABRIC },
+  { ROW ("assumed", TEXT, FabDesignSize, assumed, "",
+         "Assumptions about this size, as sentences; empty: none.") },
   { .key = NULL },
 };
 
@@ -89,7 +91,7 @@ const FabParam fab_design_params[] = {
     .max = 1e7 },
   { ROW ("transport", TEXT, FabDesignSpec, transport, "", "Routing and congestion control, in words.") },
   { ROW ("assumed", TEXT, FabDesignSpec, assumed, "",
-         "Assumptions of the entry where the document leaves something open.") },
+         "Assumptions about every size, as sentences; empty: none.") },
   { ROW ("source", TEXT, FabDesignSpec, source, "", "Source of the numbers.") },
   { ROW ("date", TEXT, FabDesignSpec, date, "", "Date on which the source was read: 2026-11-20.") },
   { .key = NULL },

@@ -13,6 +13,7 @@
 typedef struct {
   gint64 units;
   FabModelChoice fabric; /* FAB_MODEL_FABRIC; no info: the usual one of the node */
+  const char *assumed;   /* sentences: what the document leaves open of this size; NULL: nothing */
 } FabDesignSize;
 
 /* A row of a published table of counts of the compute network. 0 means that the table does not say it; a table that
@@ -62,7 +63,7 @@ typedef struct {
   gint64 links_per_node_optic; /* likewise of a node */
   gint64 rack_watts;           /* of a full rack of nodes; 0: the document does not say */
   const char *transport;       /* routing and congestion control, in words */
-  const char *assumed;         /* what the document leaves open and this entry fills in; NULL: nothing */
+  const char *assumed;         /* sentences: what the document leaves open of every size; NULL: nothing */
   const char *source, *date;
 } FabDesignSpec;
 

@@ -113,6 +113,7 @@ fab_verdict_of_built (const FabScenario *scenario, const FabSimulation *simulati
   FabVerdict *self = fab_verdict_new ();
 
   find_fit (self, simulation);
+  fab_verdict_note_design (self, scenario);
   fab_verdict_note_ports (self, scenario, fab_simulation_cluster (simulation)->graph);
   return self;
 }

@@ -23,6 +23,8 @@ const FabFindingKind fab_finding_kinds[FAB_N_FINDING_CODES] = {
                                  "Some message sizes lie outside those at which the links were measured." },
   [FAB_FINDING_UNCALIBRATED] = { "uncalibrated", FAB_FINDING_WARNS,
                                  "The step depends on a part of which no measurement is known." },
+  [FAB_FINDING_ASSUMED_DESIGN] = { "assumed_design", FAB_FINDING_WARNS,
+                                   "Parts of the machine's design were published nowhere and are assumed." },
   [FAB_FINDING_FIDELITY_NO_SHARING] = { "fidelity_no_sharing", FAB_FINDING_WARNS,
                                         "The fidelity gives every transfer its links alone." },
   [FAB_FINDING_FIDELITY_COLLISION] = { "fidelity_collision", FAB_FINDING_WARNS,

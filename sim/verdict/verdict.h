@@ -30,6 +30,7 @@ typedef enum {
   FAB_FINDING_CHOICE,
   FAB_FINDING_EXTRAPOLATED,
   FAB_FINDING_UNCALIBRATED,
+  FAB_FINDING_ASSUMED_DESIGN,
   FAB_FINDING_FIDELITY_NO_SHARING,
   FAB_FINDING_FIDELITY_COLLISION,
   FAB_FINDING_FIDELITY_INCAST,
@@ -123,6 +124,9 @@ FabVerdict *fab_verdict_of_built (const FabScenario *scenario, const FabSimulati
 /* Adds FAB_FINDING_HALF_USED_SWITCHES and FAB_FINDING_LONE_RAILS, as far as this graph of the scenario's machine shows
  * them (sim/cost/ports.h). */
 void fab_verdict_note_ports (FabVerdict *self, const FabScenario *scenario, const FabGraph *graph);
+
+/* Adds FAB_FINDING_ASSUMED_DESIGN where the design of the cluster fills in what its document leaves open. */
+void fab_verdict_note_design (FabVerdict *self, const FabScenario *scenario);
 
 /* What a job needs of the memory of the rank that needs most. */
 typedef struct {

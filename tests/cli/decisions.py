@@ -45,6 +45,14 @@ def drawn(seed):
     return {"name": f"drawn-{seed}", "iterations": 2, "seed": seed, "cluster": cluster, "job": job}
 
 
+def found(value):
+    """Every object inside a JSON value."""
+    if isinstance(value, dict):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from found(one)
+
+
 class Decisions(CliTest):
     def ask(self, *arguments):
         done = self.fabricast(*arguments, "--allow-oversized", "--format", "json")
@@ -154,6 +162,37 @@ class Decisions(CliTest):
         for seed in range(20):
             paths.append(self.write(f"drawn-{seed}.yaml", yaml.safe_dump(drawn(seed))))
         self.each(paths)
+
+    def finding(self, answer, code="assumed_design"):
+        """The text of a finding anywhere in an answer, the same each time."""
+        texts = {one["text"] for one in found(answer) if one.get("code") == code}
+        self.assertEqual(len(texts), 1, f"{code}: {sorted(texts)}")
+        return texts.pop()
+
+    def test_a_design_that_is_not_wholly_published(self):
+        """Every command gives one step of a design, and each says what the design assumes."""
+        path = self.write("design.yaml", "name: design\niterations: 2\ncluster: {design: superpod-gb200, nodes: 2}\n"
+                          "job: {kind: zero, stage: 1, model: llama2-7b, sequence: 4096, micro_batch: 1}\n")
+        other = self.write("other.yaml", "name: other\niterations: 2\ncluster: {node: gb200-nvl72, nodes: 2}\n"
+                           "job: {kind: zero, stage: 1, model: llama2-7b, sequence: 4096, micro_batch: 1}\n")
+        self.check(path)
+        self.run_into("run.db", path)
+        texts = {self.finding(self.ask(*asked)) for asked in (
+            ("run", path, "--no-db"), ("compare", path, other), ("cost", path), ("explain", path),
+            ("size", path, "--vary", "cluster.nodes=1,2", "--target", "step<=100d"))}
+        self.assertEqual(len(texts), 1, texts)
+        text = texts.pop()
+        self.assertIn("superpod-gb200", text)
+        self.assertIn("assumed_design", self.rows("sweep", path, "--vary", "cluster.nodes=1,2", "--db", self.path("s.db"))[0]["verdict"])
+        report = self.fabricast("report", "--db", self.path("run.db"), "-o", "-")
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertIn("Not all of the design superpod-gb200 was published.", report.stdout)
+        checked = self.fabricast("check", path)
+        self.assertIn(text, checked.stderr)
+
+    def run_into(self, name, path):
+        done = self.fabricast("run", path, "--db", self.path(name))
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_purchase_does_not_change_with_a_seed(self):
         path = self.write("hdr.yaml", "name: hdr\niterations: 2\n"

@@ -81,6 +81,31 @@ every_design_builds_its_first_unit (G_GNUC_UNUSED void **state)
   }
 }
 
+static void
+assert_sentences (const FabDesignSpec *design, const char *assumed)
+{
+  if (assumed != NULL && *assumed != '\0' && !g_str_has_suffix (assumed, "."))
+    fail_msg ("%s: `assumed` is printed as sentences, and '%s' ends without a full stop", design->name,
+              assumed);
+}
+
+/* The verdict prints them behind a sentence of its own. A design without counts of a document assumes something. */
+static void
+assumptions_are_sentences (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) designs = all_designs ();
+
+  for (guint i = 0; i < designs->len; i++) {
+    const FabDesignSpec *design = g_ptr_array_index (designs, i);
+
+    assert_sentences (design, design->assumed);
+    for (guint k = 0; k < design->sizes.n; k++)
+      assert_sentences (design, ((const FabDesignSize *) design->sizes.data)[k].assumed);
+    if (design->counts.n == 0 && *design->assumed == '\0')
+      fail_msg ("%s has no counts of a document, so `assumed` must say what it rests on", design->name);
+  }
+}
+
 static guint
 most_ports (const FabGraph *graph)
 {
@@ -236,6 +261,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_count_is_that_of_the_document),
+    cmocka_unit_test (assumptions_are_sentences),
     cmocka_unit_test (every_design_builds_its_first_unit),
     cmocka_unit_test (no_switch_has_more_ports_than_its_product),
     cmocka_unit_test (a_bill_has_the_switches_that_the_design_draws),

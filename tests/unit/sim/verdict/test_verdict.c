@@ -262,6 +262,40 @@ leaves_that_are_half_empty_are_told (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Sentences of every size come before those of the size that is built, and keys that a scenario adds change neither. A
+ * design that leaves nothing open, and a machine without one, are not told. */
+static void
+what_a_design_assumes_is_told (G_GNUC_UNUSED void **state)
+{
+  static const char designs[] =
+      "designs: [{name: d, node: dgx-h100, unit_nodes: 4, sizes: [{units: 1, fabric: switch},\n"
+      "  {units: 2, fabric: switch, assumed: Cores are drawn as one.}]%s}]\n"
+      "cluster: {design: d, scalable_units: %d}\n" REDUCE ("1MB");
+  static const struct {
+    const char *of_all;
+    int units;
+    const char *text;
+  } rows[] = {
+    { "", 1, NULL },
+    { "", 2, "Not all of the design d was published. Cores are drawn as one." },
+    { ", assumed: Racks are guessed.", 1, "Not all of the design d was published. Racks are guessed." },
+    { ", assumed: Racks are guessed.", 2,
+      "Not all of the design d was published. Racks are guessed. Cores are drawn as one." },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *machine = g_strdup_printf (designs, rows[i].of_all, rows[i].units);
+    g_autofree char *yaml = g_strconcat (HEAD, machine, NULL);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    g_autoptr (FabVerdict) verdict = fab_verdict_of_built (play->scenario, play->simulation);
+    const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_ASSUMED_DESIGN);
+
+    assert_int_equal (finding != NULL, rows[i].text != NULL);
+    if (finding != NULL)
+      assert_string_equal (finding->text, rows[i].text);
+  }
+}
+
 /* --- the list --- */
 
 static void
@@ -315,6 +349,7 @@ main (void)
     cmocka_unit_test (a_fidelity_says_what_it_does_not_know),
     cmocka_unit_test (different_channels_on_a_link_are_told),
     cmocka_unit_test (leaves_that_are_half_empty_are_told),
+    cmocka_unit_test (what_a_design_assumes_is_told),
     cmocka_unit_test (findings_are_ordered_by_code),
   };
 

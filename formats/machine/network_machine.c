@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* network_machine.c - hosts become nodes, switches and cables the edge list of a custom fabric.
+ *
+ * Adapters of the same host are one node. Nodes of a scenario are alike, so the number of ports that most hosts have is
+ * what a node has; hosts with fewer are left out, further ports of the others too.
+ */
+#include <string.h>
+
+#include "formats/machine/known.h"
+#include "formats/machine/network_hosts.h"
+
+typedef FabNetworkHost Host;
+
+typedef struct {
+  FabImportedMachine *machine;
+  const FabImportedNetwork *net;
+  GPtrArray *hosts; /* Host: those that become nodes */
+  guint n_ports;    /* of each of them */
+  guint *number;    /* [devices]: a switch's number within its tier */
+  gboolean *is_leaf;
+} Reader;
+
+static guint
+switch_end (const Reader *reader, const FabImportedCable *cable)
+{
+  return fab_imported_network_switch_of (reader->net, cable);
+}
+
+static const Host *
+host_at (const Reader *reader, guint i)
+{
+  return g_ptr_array_index (reader->hosts, i);
+}
+
+/* Returns the number of ports that most hosts have; of equally frequent numbers the larger. Adapters without the name
+ * of a host count where there are no others. */
+static guint
+usual_ports (const Reader *reader)
+{
+  guint best = 0, most = 0;
+  gboolean has_names = FALSE;
+
+  for (guint i = 0; i < reader->hosts->len; i++)
+    has_names = has_names || host_at (reader, i)->is_named;
+  for (guint i = 0; i < reader->hosts->len; i++) {
+    guint n_ports = host_at (reader, i)->ports->len, n = 0;
+
+    if (host_at (reader, i)->is_named != has_names)
+      continue;
+    for (guint j = 0; j < reader->hosts->len; j++)
+      n += host_at (reader, j)->is_named == has_names && host_at (reader, j)->ports->len == n_ports;
+    if (n > most || (n == most && n_ports > best)) {
+      most = n;
+      best = n_ports;
+    }
+  }
+  return best;
+}
+
+static gint
+compare_hosts (gconstpointer a, gconstpointer b)
+{
+  const Host *x = *(const Host *const *) a, *y = *(const Host *const *) b;
+
+  if (x->leaf != y->leaf)
+    return x->leaf < y->leaf ? -1 : 1;
+  return g_array_index (x->ports, guint, 0) < g_array_index (y->ports, guint, 0) ? -1 : 1;
+}
+
+/* Removes ports of a host until it has as many as most hosts; those go first whose adapters most hosts do not have. */
+static void
+drop_ports (const Reader *reader, Host *host, const guint *n_hosts)
+{
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = host->ports->len; i > 0 && host->ports->len > reader->n_ports; i--) {
+      guint number = fab_network_adapter_number (
+          fab_network_host_adapter (reader->net, host, i - 1)->adapter);
+
+      if (pass == 1 || (number <= G_MAXUINT16 && 2 * n_hosts[number] <= reader->hosts->len))
+        g_array_remove_index (host->ports, i - 1);
+    }
+}
+
+static void
+drop_further_ports (Reader *reader)
+{
+  g_autofree guint *n_hosts = g_new0 (guint, G_MAXUINT16 + 1); /* [number of an adapter] */
+  guint n_more = 0, line = 0;
+
+  for (guint i = 0; i < reader->hosts->len; i++) {
+    const Host *host = g_ptr_array_index (reader->hosts, i);
+
+    for (guint k = 0; k < host->ports->len; k++) {
+      guint number = fab_network_adapter_number (fab_network_host_adapter (reader->net, host, k)->adapter);
+
+      if (number <= G_MAXUINT16)
+        n_hosts[number]++;
+    }
+  }
+  for (guint i = 0; i < reader->hosts->len; i++) {
+    Host *host = g_ptr_array_index (reader->hosts, i);
+
+    if (host->ports->len <= reader->n_ports)
+      continue;
+    line = fab_imported_network_cable (reader->net, g_array_index (host->ports, guint, 0))->line;
+    n_more++;
+    drop_ports (reader, host, n_hosts);
+    host->leaf = switch_end (reader,
+                             fab_imported_network_cable (reader->net, g_array_index (host->ports, guint, 0)));
+  }
+  if (n_more > 0)
+    fab_imported_machine_leave_out (reader->machine, line,
+                                    "left out: further ports of %u hosts that have more than %u", n_more,
+                                    reader->n_ports);
+}
+
+static void
+drop_odd_hosts (Reader *reader)
+{
+  guint n_fewer = 0, n_unnamed = 0, fewer_line = 0, unnamed_line = 0;
+
+  reader->n_ports = usual_ports (reader);
+  for (guint i = reader->hosts->len; i > 0; i--) {
+    const Host *host = g_ptr_array_index (reader->hosts, i - 1);
+    guint line = fab_imported_network_cable (reader->net, g_array_index (host->ports, guint, 0))->line;
+
+    if (host->ports->len >= reader->n_ports)
+      continue;
+    *(host->is_named ? &n_fewer : &n_unnamed) += 1;
+    *(host->is_named ? &fewer_line : &unnamed_line) = line;
+    g_ptr_array_remove_index (reader->hosts, i - 1);
+  }
+  drop_further_ports (reader);
+  g_ptr_array_sort (reader->hosts, compare_hosts);
+  if (n_fewer > 0)
+    fab_imported_machine_leave_out (reader->machine, fewer_line,
+                                    "left out: %u hosts with fewer ports than the %u that most have", n_fewer,
+                                    reader->n_ports);
+  if (n_unnamed > 0)
+    fab_imported_machine_leave_out (reader->machine, unnamed_line,
+                                    "left out: %u adapters whose description names no host", n_unnamed);
+}
+
+static void
+note_aggregation (Reader *reader)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < reader->net->devices->len; i++)
+    n += fab_imported_network_device (reader->net, i)->is_aggregation;
+  if (n > 0)
+    fab_imported_machine_leave_out (reader->machine, 0,
+                                    "left out: %u aggregation nodes, which are the SHARP units of switches",
+                                    n);
+}
+
+/* Drops switches that have hosts, of which none is kept, and that no other switch with kept hosts is joined to. */
+static void
+drop_empty_leaves (Reader *reader)
+{
+  g_autofree gboolean *has_hosts = g_new0 (gboolean, reader->net->devices->len + 1);
+  g_autofree gboolean *is_joined = g_new0 (gboolean, reader->net->devices->len + 1);
+  guint n = 0;
+
+  for (guint c = 0; c < reader->net->cables->len; c++) {
+    const FabImportedCable *cable = fab_imported_network_cable (reader->net, c);
+
+    if (fab_imported_network_is_port (reader->net, cable))
+      has_hosts[switch_end (reader, cable)] = TRUE;
+    is_joined[cable->a] = is_joined[cable->a] || reader->is_leaf[cable->b];
+    is_joined[cable->b] = is_joined[cable->b] || reader->is_leaf[cable->a];
+  }
+  for (guint i = 0; i < reader->net->devices->len; i++) {
+    FabImportedDevice *device = fab_imported_network_device (reader->net, i);
+
+    if (!device->is_used || !has_hosts[i] || reader->is_leaf[i] || is_joined[i])
+      continue;
+    device->is_used = FALSE;
+    n++;
+  }
+  if (n > 0)
+    fab_imported_machine_leave_out (reader->machine, 0, "left out: %u switches whose hosts are all left out",
+                                    n);
+}
+
+/* Removes switches that lead to no hosts (their hosts are not in the text), until every switch leads to some. */
+static void
+mark_switches (Reader *reader)
+{
+  gboolean is_changed = TRUE;
+
+  for (guint i = 0; i < reader->hosts->len; i++) {
+    const Host *host = g_ptr_array_index (reader->hosts, i);
+    for (guint k = 0; k < reader->n_ports; k++)
+      reader->is_leaf[switch_end (
+          reader, fab_imported_network_cable (reader->net, g_array_index (host->ports, guint, k)))] = TRUE;
+  }
+  for (guint i = 0; i < reader->net->devices->len; i++)
+    fab_imported_network_device (reader->net, i)->is_used = fab_imported_network_is_switch (reader->net, i);
+  drop_empty_leaves (reader);
+  while (is_changed) {
+    is_changed = FALSE;
+    for (guint i = 0; i < reader->net->devices->len; i++) {
+      FabImportedDevice *device = fab_imported_network_device (reader->net, i);
+      guint first = G_MAXUINT, n_neighbours = 0;
+
+      if (!device->is_used || reader->is_leaf[i])
+        continue;
+      for (guint c = 0; c < reader->net->cables->len; c++) {
+        const FabImportedCable *cable = fab_imported_network_cable (reader->net, c);
+        guint other = cable->a == i ? cable->b : cable->b == i ? cable->a : G_MAXUINT;
+
+        if (other == G_MAXUINT || !fab_imported_network_device (reader->net, other)->is_used
+            || other == first)
+          continue;
+        first = other;
+        n_neighbours++;
+      }
+      if (n_neighbours < 2) {
+        device->is_used = FALSE;
+        is_changed = TRUE;
+      }
+    }
+  }
+}
+
+static void
+write_switches (Reader *reader)
+{
+  guint n[2] = { 0, 0 };
+
+  for (guint i = 0; i < reader->net->devices->len; i++)
+    if (fab_imported_network_device (reader->net, i)->is_used)
+      reader->number[i] = n[reader->is_leaf[i]]++;
+  g_string_append_printf (reader->machine->fabric,
+                          "    kind: custom\n    switches:\n      - {name: leaf, count: %u}\n", n[1]);
+  if (n[0] > 0)
+    g_string_append_printf (reader->machine->fabric, "      - {name: spine, count: %u}\n", n[0]);
+  fab_imported_machine_read (reader->machine, 0, "%u switches with hosts (leaf), %u without (spine)", n[1],
+                             n[0]);
+  /* a switch that is alone in its tier has no number in its name */
+  for (guint i = 0; i < 2; i++)
+    for (guint d = 0; n[i] == 1 && d < reader->net->devices->len; d++)
+      if (reader->is_leaf[d] == (gboolean) i)
+        reader->number[d] = G_MAXUINT;
+}
+
+static char *
+switch_name (const Reader *reader, guint index)
+{
+  const char *tier = reader->is_leaf[index] ? "leaf" : "spine";
+
+  return reader->number[index] == G_MAXUINT ? g_strdup (tier)
+                                            : g_strdup_printf ("%s%u", tier, reader->number[index]);
+}
+
+/* Says in comments what the text calls the switches. */
+static void
+write_switch_names (const Reader *reader)
+{
+  g_auto (GStrv) labels = fab_imported_network_labels (reader->net);
+
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < reader->net->devices->len; i++)
+      if (fab_imported_network_device (reader->net, i)->is_used && reader->is_leaf[i] == (pass == 0)) {
+        g_autofree char *name = switch_name (reader, i);
+
+        g_string_append_printf (reader->machine->fabric, "      # %s: %s\n", name, labels[i]);
+      }
+}
+
+/* Writes the cables between two switches as one link, and leaves out the slower ones among them. */
+static void
+write_trunk (Reader *reader, guint first)
+{
+  const FabImportedCable *cable = fab_imported_network_cable (reader->net, first), *best = cable;
+  guint count = 0, n_slower = 0, slower_line = 0;
+  g_autofree char *from = switch_name (reader, cable->a), *to = switch_name (reader, cable->b);
+
+  for (guint pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < reader->net->cables->len; i++) {
+      const FabImportedCable *other = fab_imported_network_cable (reader->net, i);
+
+      if (other->a != cable->a || other->b != cable->b)
+        continue;
+      if (pass == 0 && fab_imported_network_gbps (other->speed) > fab_imported_network_gbps (best->speed))
+        best = other;
+      if (pass == 0 && i < first)
+        return; /* the pair is already written */
+      count += pass == 1 && strcmp (other->speed, best->speed) == 0;
+      if (pass == 1 && strcmp (other->speed, best->speed) != 0 && n_slower++ == 0)
+        slower_line = other->line;
+    }
+  if (n_slower > 0)
+    fab_imported_machine_leave_out (
+        reader->machine, slower_line,
+        "left out: %u cables from %s to %s that are slower than the %s beside them", n_slower, from, to,
+        best->speed);
+  g_string_append_printf (reader->machine->fabric, "      - {from: %s, to: %s, link: %s, count: %u}\n", from,
+                          to, fab_imported_network_link (reader->machine, best), count);
+}
+
+static void
+write_trunks (Reader *reader)
+{
+  gsize before = reader->machine->fabric->len;
+
+  for (guint i = 0; i < reader->net->cables->len; i++) {
+    const FabImportedCable *cable = fab_imported_network_cable (reader->net, i);
+
+    if (!fab_imported_network_device (reader->net, cable->a)->is_used
+        || !fab_imported_network_device (reader->net, cable->b)->is_used)
+      continue;
+    if (reader->machine->fabric->len == before)
+      g_string_append (reader->machine->fabric, "    links:\n");
+    write_trunk (reader, i);
+  }
+}
+
+static const FabImportedCable *
+cable_of (const Reader *reader, guint host, guint port)
+{
+  return fab_imported_network_cable (reader->net, g_array_index (host_at (reader, host)->ports, guint, port));
+}
+
+static guint
+leaf_of (const Reader *reader, guint host, guint port)
+{
+  return switch_end (reader, cable_of (reader, host, port));
+}
+
+static void
+write_ports (Reader *reader)
+{
+  GString *out = reader->machine->fabric;
+
+  g_string_append (out, "    attach:\n");
+  for (guint port = 0; port < reader->n_ports; port++)
+    for (guint first = 0, end; first < reader->hosts->len; first = end) {
+      g_autofree char *leaf = switch_name (reader, leaf_of (reader, first, port));
+
+      for (end = first;
+           end < reader->hosts->len && leaf_of (reader, end, port) == leaf_of (reader, first, port);)
+        end++;
+      g_string_append_printf (out, "      - {to: %s, nodes: %u-%u, nics: %u}", leaf, first, end - 1, port);
+      g_string_append_printf (out, " # %s ... %s\n",
+                              ((const Host *) g_ptr_array_index (reader->hosts, first))->name,
+                              ((const Host *) g_ptr_array_index (reader->hosts, end - 1))->name);
+    }
+}
+
+/* The part of the port of a host: NICs have numbers where a node has several. */
+static char *
+nic_name (const Reader *reader, guint host, guint port)
+{
+  return reader->n_ports == 1 ? g_strdup_printf ("node%u/nic", host)
+                              : g_strdup_printf ("node%u/nic%u", host, port);
+}
+
+/* Writes ports that are slower than those of most hosts as faults. */
+static void
+write_slow_ports (Reader *reader, guint n_nodes, double usual_gbps)
+{
+  GString *out = reader->machine->faults;
+  guint n = 0, line = 0;
+
+  for (guint h = 0; h < n_nodes && n_nodes > 1; h++)
+    for (guint port = 0; port < reader->n_ports; port++) {
+      const FabImportedCable *cable = cable_of (reader, h, port);
+      double share = fab_imported_network_gbps (cable->speed) / usual_gbps;
+
+      if (share >= 1)
+        continue;
+      g_autofree char *leaf = switch_name (reader, switch_end (reader, cable)),
+                      *nic = nic_name (reader, h, port);
+      g_string_append_printf (out, "  - {what: link, from: %s, to: %s, rate: %.6g%%}", nic, leaf,
+                              100 * MAX (share, 0.001));
+      g_string_append_printf (out, " # %s: %s\n", host_at (reader, h)->name, cable->speed);
+      line = n++ == 0 ? cable->line : line;
+    }
+  if (n > 0)
+    fab_imported_machine_read (reader->machine, line,
+                               "%u ports that are slower than most, which are `faults` here", n);
+}
+
+/* Returns a cable with the speed of most ports, which decides the NIC. */
+static const FabImportedCable *
+usual_cable (const Reader *reader)
+{
+  const FabImportedCable *best = NULL;
+  guint most = 0;
+
+  for (guint i = 0; i < reader->hosts->len && i < 1000; i++) {
+    const Host *host = g_ptr_array_index (reader->hosts, i);
+    const FabImportedCable *cable = fab_imported_network_cable (reader->net,
+                                                                g_array_index (host->ports, guint, 0));
+    guint n = 0;
+
+    for (guint j = 0; j < reader->hosts->len; j++) {
+      const Host *other = g_ptr_array_index (reader->hosts, j);
+      n += strcmp (fab_imported_network_cable (reader->net, g_array_index (other->ports, guint, 0))->speed,
+                   cable->speed)
+        == 0;
+    }
+    if (n > most) {
+      most = n;
+      best = cable;
+    }
+  }
+  return best;
+}
+
+static void
+add_node (Reader *reader)
+{
+  FabImportedMachine *machine = reader->machine;
+  const FabImportedCable *cable = usual_cable (reader);
+  const char *speed = cable->speed;
+  double gbps = fab_imported_network_gbps (speed);
+
+  if (machine->nic == NULL) {
+    machine->nic = fab_imported_network_link (machine, cable);
+    fab_imported_machine_read (machine, cable->line, "%u hosts with %u ports each, most of them %s",
+                               reader->hosts->len, reader->n_ports, speed);
+  }
+  if (machine->accelerator == NULL) {
+    machine->accelerator = gbps > 400 ? "b200-sxm"
+                         : gbps > 200 ? "h100-sxm5-80gb"
+                         : gbps > 100 ? "a100-sxm4-80gb"
+                                      : "v100-sxm2-16gb";
+    fab_imported_machine_infer (
+        machine, cable->line,
+        "accelerator: %s stands in, of the time of %s; --accelerator names the real one",
+        machine->accelerator, speed);
+  }
+  const char *link = fab_known_pcie (machine, 0,
+                                     fab_known_accelerator (machine->accelerator)->pcie_generation, 16);
+  guint host = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_HOST, FAB_IMPORTED_MACHINE_NO_PARENT,
+                                         NULL, 0);
+  for (guint i = 0; i < reader->n_ports; i++) {
+    fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_GPU, host, link, i);
+    fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, host, link, i);
+  }
+  fab_imported_machine_infer (
+      machine, 0,
+      "inside a node: one GPU for each port, both on %s; the network does not see further. Take "
+      "the node from an import of one of the hosts",
+      link);
+}
+
+static gboolean
+fill (Reader *reader, const FabImportRequest *request, GError **error)
+{
+  const FabFileText *file = &request->file;
+
+  if (reader->hosts->len == 0)
+    return fab_file_text_fail (file, 0, error, "no host has a port on a switch");
+  note_aggregation (reader);
+  drop_odd_hosts (reader);
+  if (reader->n_ports > FAB_IMPORT_MAX_GPUS)
+    return fab_file_text_fail (file, 0, error, "one host has %u ports; at most %d are possible",
+                               reader->n_ports, FAB_IMPORT_MAX_GPUS);
+  if (request->n_nodes > reader->hosts->len)
+    return fab_file_text_fail (file, 0, error, "--nodes %u, but there are %u hosts", request->n_nodes,
+                               reader->hosts->len);
+  mark_switches (reader);
+  write_switches (reader);
+  write_switch_names (reader);
+  write_trunks (reader);
+  write_ports (reader);
+  write_slow_ports (reader, request->n_nodes > 0 ? request->n_nodes : reader->hosts->len,
+                    fab_imported_network_gbps (usual_cable (reader)->speed));
+  add_node (reader);
+  fab_nvlink_sockets (reader->machine, 0, NULL, NULL);
+  reader->machine->n_nodes = reader->hosts->len;
+  return TRUE;
+}
+
+gboolean
+fab_imported_network_fill (FabImportedNetwork *self, FabImportedMachine *machine,
+                           const FabImportRequest *request, GError **error)
+{
+  Reader reader = { .machine = machine,
+                    .net = self,
+                    .hosts = fab_network_hosts_of (self),
+                    .number = g_new0 (guint, self->devices->len + 1),
+                    .is_leaf = g_new0 (gboolean, self->devices->len + 1) };
+  machine->network = fab_imported_network_ref (self);
+  gboolean is_good = fill (&reader, request, error);
+
+  g_ptr_array_unref (reader.hosts);
+  g_free (reader.number);
+  g_free (reader.is_leaf);
+  return is_good;
+}
