@@ -257,38 +257,94 @@ bundle_of (const FabTopoFabric *self, const Index *index, guint row, guint membe
   return bundle;
 }
 
-/* "each leaf to all 4 spines: 2 links of 8 x ib-ndr, 400 GB/s each". (transfer full) */
+/* "all 4 spines", "one spine", "3 of 4 spines", "2 to 3 of 4 spines". (transfer full) */
 static char *
-join_text (const FabTopoFabric *self, const Bundle *bundle, guint lower, guint upper)
+peers_text (const FabTopoRow *to, guint least, guint most)
 {
-  const FabTopoRow *from = row_at (self, lower), *to = row_at (self, upper);
-  g_autofree char *link = fab_topo_link_text (self->cluster->graph, bundle->example);
   g_autofree char *all = counted (to->n, to->name);
-  g_autofree char *peers = to->n == 1               ? g_strdup_printf ("the %s", to->name)
-                         : bundle->n_peers == 1     ? g_strdup_printf ("one %s", to->name)
-                         : bundle->n_peers == to->n ? g_strdup_printf ("all %s", all)
-                                                    : g_strdup_printf ("%u of %s", bundle->n_peers, all);
+
+  if (to->n == 1)
+    return g_strdup_printf ("the %s", to->name);
+  if (least < most)
+    return g_strdup_printf ("%u to %u of %s", least, most, all);
+  return most == 1     ? g_strdup_printf ("one %s", to->name)
+       : most == to->n ? g_strdup_printf ("all %s", all)
+                       : g_strdup_printf ("%u of %s", most, all);
+}
+
+/* "to all 4 spines: 2 links of 8 x ib-ndr, 400 GB/s each". (transfer full) */
+static char *
+bundle_text (const FabTopoFabric *self, const Bundle *bundle, guint upper)
+{
+  g_autofree char *link = fab_topo_link_text (self->cluster->graph, bundle->example);
+  g_autofree char *peers = peers_text (row_at (self, upper), bundle->n_peers, bundle->n_peers);
   guint each = bundle->n_links / MAX (bundle->n_peers, 1);
   g_autofree char *several = each > 1 ? g_strdup_printf ("%u links of ", each) : g_strdup ("");
 
-  return g_strdup_printf ("each %s to %s: %s%s%s", from->name, peers, several, link,
-                          bundle->n_links > 1 ? " each" : "");
+  return g_strdup_printf ("to %s: %s%s%s", peers, several, link, bundle->n_links > 1 ? " each" : "");
+}
+
+/* What members have that are not joined as most bundles are: the fewest and the most. */
+typedef struct {
+  guint n; /* such members */
+  guint peers_least, peers_most, ports_least, ports_most;
+} Others;
+
+static void
+others_add (Others *self, const Bundle *bundle)
+{
+  self->peers_least = self->n == 0 ? bundle->n_peers : MIN (self->peers_least, bundle->n_peers);
+  self->ports_least = self->n == 0 ? bundle->n_ports : MIN (self->ports_least, bundle->n_ports);
+  self->peers_most = MAX (self->peers_most, bundle->n_peers);
+  self->ports_most = MAX (self->ports_most, bundle->n_ports);
+  self->n++;
+}
+
+/* "; 11 others to 7 to 9 of 9 spines by 14 to 17 ports". (transfer full) */
+static char *
+others_text (const FabTopoFabric *self, const Others *others, guint upper)
+{
+  if (others->n == 0)
+    return g_strdup ("");
+  if (others->ports_most == 0)
+    return g_strdup_printf ("; %u %s to none", others->n, fab_plural (others->n, "other", "others"));
+  g_autofree char *peers = peers_text (row_at (self, upper), others->peers_least, others->peers_most);
+  g_autofree char *ports = others->ports_least == others->ports_most
+                             ? g_strdup_printf ("%u", others->ports_most)
+                             : g_strdup_printf ("%u to %u", others->ports_least, others->ports_most);
+  return g_strdup_printf ("; %u %s to %s by %s %s", others->n, fab_plural (others->n, "other", "others"),
+                          peers, ports, fab_plural (others->ports_most, "port", "ports"));
+}
+
+static gboolean
+is_like (const Bundle *one, const Bundle *other)
+{
+  return one->n_links == other->n_links && one->n_ports == other->n_ports && one->n_peers == other->n_peers;
 }
 
 static void
 add_join (FabTopoFabric *self, const Index *index, guint upper, guint lower)
 {
   Bundle most = { .example = FAB_NO_LINK };
+  Others others = { 0 };
+  guint n = row_at (self, lower)->n;
+  g_autofree Bundle *bundles = g_new (Bundle, n + 1);
 
-  for (guint i = 0; i < row_at (self, lower)->n; i++) {
-    Bundle one = bundle_of (self, index, lower, i, upper);
-
-    if (one.n_links > most.n_links)
-      most = one;
+  for (guint i = 0; i < n; i++) {
+    bundles[i] = bundle_of (self, index, lower, i, upper);
+    if (bundles[i].n_ports > most.n_ports)
+      most = bundles[i];
   }
   if (most.n_links == 0)
     return;
-  FabTopoJoin join = { upper, lower, join_text (self, &most, lower, upper), most.n_peers > 1 };
+  for (guint i = 0; i < n; i++)
+    if (!is_like (&bundles[i], &most))
+      others_add (&others, &bundles[i]);
+  g_autofree char *all = counted (n, row_at (self, lower)->name);
+  g_autofree char *who = others.n == 0 ? g_strdup_printf ("each %s", row_at (self, lower)->name)
+                                       : g_strdup_printf ("%u of %s", n - others.n, all);
+  g_autofree char *to = bundle_text (self, &most, upper), *rest = others_text (self, &others, upper);
+  FabTopoJoin join = { upper, lower, g_strdup_printf ("%s %s%s", who, to, rest), most.n_peers > 1 };
   g_array_append_val (self->joins, join);
 }
 
@@ -314,8 +370,16 @@ count_ports (FabTopoFabric *self, const Index *index, guint r)
         up += bundle.bytes_per_s;
       }
     }
+    row->n_down_least = member == 0 ? n_down : MIN (row->n_down_least, n_down);
+    row->n_up_least = member == 0 ? n_up : MIN (row->n_up_least, n_up);
+    if (n_up > row->n_up && member > 0)
+      row->n_up_fewer = row->n_up;
+    else if (n_up < row->n_up)
+      row->n_up_fewer = MAX (row->n_up_fewer, n_up);
+    row->n_with_all_up = n_up > row->n_up ? 1 : row->n_with_all_up + (n_up == row->n_up);
     row->n_down = MAX (row->n_down, n_down);
     row->n_up = MAX (row->n_up, n_up);
+    row->oversubscription = up > 0 ? MAX (row->oversubscription, down / up) : row->oversubscription;
     row->down_bytes_per_s = MAX (row->down_bytes_per_s, down);
     row->up_bytes_per_s = MAX (row->up_bytes_per_s, up);
   }
@@ -473,30 +537,59 @@ fab_topo_link_between (const FabTopoFabric *self, guint row, guint member, guint
   return FAB_NO_LINK;
 }
 
+/* Members of the row differ in ports up, or in those down. */
+static gboolean
+is_irregular (const FabTopoRow *row)
+{
+  return row->n_down_least < row->n_down || row->n_up_least < row->n_up;
+}
+
 char *
 fab_topo_oversubscription (const FabTopoRow *row)
 {
-  if (row->down_bytes_per_s <= 0 || row->up_bytes_per_s <= 0 || row->level == 0)
+  if (row->oversubscription <= 0 || row->level == 0)
     return NULL;
-  return g_strdup_printf ("%.4g : 1", row->down_bytes_per_s / row->up_bytes_per_s);
+  return g_strdup_printf ("%.4g : 1%s", row->oversubscription,
+                          is_irregular (row) && row->n > 1 ? " at worst" : "");
+}
+
+/* "18" and "14 to 18". (transfer full) */
+static char *
+range (guint least, guint most)
+{
+  return least < most ? g_strdup_printf ("%u to %u", least, most) : g_strdup_printf ("%u", most);
 }
 
 char *
 fab_topo_row_text (const FabTopoRow *row)
 {
-  g_autofree char *over = fab_topo_oversubscription (row);
+  g_autofree char *over = fab_topo_oversubscription (row), *all = counted (row->n, row->name);
+  g_autofree char *down = range (row->n_down_least, row->n_down), *up = range (row->n_up_least, row->n_up);
   GString *text = g_string_new (NULL);
-
-  g_autofree char *all = counted (row->n, row->name);
 
   g_string_append (text, all);
   if (row->level == 0)
     return g_string_free (text, FALSE);
-  g_string_append_printf (text, ", %u %s down (%.6g GB/s)", row->n_down,
-                          fab_plural (row->n_down, "port", "ports"), row->down_bytes_per_s / 1e9);
+  g_string_append_printf (text, ", %s %s down (%s%.6g GB/s)", down, fab_plural (row->n_down, "port", "ports"),
+                          row->n_down_least < row->n_down ? "up to " : "", row->down_bytes_per_s / 1e9);
   if (row->n_up > 0)
-    g_string_append_printf (text, ", %u up (%.6g GB/s)", row->n_up, row->up_bytes_per_s / 1e9);
+    g_string_append_printf (text, ", %s up (%s%.6g GB/s)", up, row->n_up_least < row->n_up ? "up to " : "",
+                            row->up_bytes_per_s / 1e9);
   if (over != NULL)
     g_string_append_printf (text, ", %s", over);
   return g_string_free (text, FALSE);
+}
+
+char *
+fab_topo_uplinks_text (const FabTopoRow *row)
+{
+  guint n_others = row->n - row->n_with_all_up;
+  g_autofree char *all = counted (row->n, row->name);
+
+  if (row->level == 0 || row->n_up == 0 || row->n_up_least == row->n_up)
+    return NULL;
+  g_autofree char *fewer = range (row->n_up_least, row->n_up_fewer);
+  return g_strdup_printf ("%u of %s %s all %u uplinks, %u %s %s", row->n_with_all_up, all,
+                          fab_plural (row->n_with_all_up, "has", "have"), row->n_up, n_others,
+                          fab_plural (n_others, "has", "have"), fewer);
 }

@@ -114,8 +114,9 @@ print_fabric_edges (const FabTopoPicture *picture, guint upper, guint lower, GAr
 static void
 print_row (const FabTopoRow *row, const GArray *shown)
 {
-  g_autofree char *text = fab_topo_row_text (row);
-  g_autofree char *label = escaped (text);
+  g_autofree char *text = fab_topo_row_text (row), *uplinks = fab_topo_uplinks_text (row);
+  g_autofree char *whole = uplinks ? g_strdup_printf ("%s; %s", text, uplinks) : g_strdup (text);
+  g_autofree char *label = escaped (whole);
 
   g_print ("    { rank=same;\n      \"row %s\" [shape=plaintext, label=\"%s\"];\n", row->name, label);
   for (guint i = 0; i < shown->len; i++) {

@@ -187,10 +187,12 @@ static void
 draw_row_words (Panel *self, guint r)
 {
   const FabTopoRow *row = row_at (self, r);
-  g_autofree char *text = fab_topo_row_text (row);
+  g_autofree char *text = fab_topo_row_text (row), *uplinks = fab_topo_uplinks_text (row);
   double y = self->y[r] + 4;
 
   draw_words (self, y, text);
+  if (uplinks != NULL)
+    draw_words (self, y += LINE, uplinks);
   if (row->inside != NULL)
     draw_words (self, y += LINE, row->inside);
   if (row->across != NULL)

@@ -161,9 +161,11 @@ print_bars (const Boxes *boxes, gboolean is_joined)
 static void
 print_row_text (const FabTopoRow *row)
 {
-  g_autofree char *text = fab_topo_row_text (row);
+  g_autofree char *text = fab_topo_row_text (row), *uplinks = fab_topo_uplinks_text (row);
 
   g_print ("  %s\n", text);
+  if (uplinks != NULL)
+    g_print ("  %s\n", uplinks);
   if (row->inside != NULL)
     g_print ("  %s\n", row->inside);
   if (row->across != NULL)
