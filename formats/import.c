@@ -92,16 +92,24 @@ is_name (const char *name)
 }
 
 static gboolean
-check_request (const FabImportRequest *request, const FabCatalog *catalog, GError **error)
+check_text (const FabFileText *file, GError **error)
 {
-  if (request->file.size > FAB_IMPORT_MAX_BYTES)
-    return fab_file_text_fail (&request->file, 0, error,
+  if (file->size > FAB_IMPORT_MAX_BYTES)
+    return fab_file_text_fail (file, 0, error,
                                "the text is larger than %u MiB, and no machine prints as much",
                                (guint) (FAB_IMPORT_MAX_BYTES >> 20));
-  if (strlen (request->file.text) != request->file.size && g_str_has_suffix (request->file.name, ".et"))
-    return fail_trace (&request->file, error);
-  if (strlen (request->file.text) != request->file.size)
-    return fab_file_text_fail (&request->file, 0, error, "this is not a text, because it holds a byte 0");
+  if (strlen (file->text) != file->size && g_str_has_suffix (file->name, ".et"))
+    return fail_trace (file, error);
+  if (strlen (file->text) != file->size)
+    return fab_file_text_fail (file, 0, error, "this is not a text, because it holds a byte 0");
+  return TRUE;
+}
+
+static gboolean
+check_request (const FabImportRequest *request, const FabCatalog *catalog, GError **error)
+{
+  if (!check_text (&request->file, error))
+    return FALSE;
   if (request->name && !is_name (request->name))
     return fab_throw (error, FAB_ERROR_INPUT,
                       "--name %s: a name begins with a letter and holds letters, digits, - _ .",
@@ -182,4 +190,25 @@ fab_import (const FabImportRequest *request, const FabCatalog *catalog, gboolean
     *is_fragment = format->kind == FAB_FILE_MODEL;
   return format->kind == FAB_FILE_MODEL ? import_fragment (format, request, error)
                                         : import_machine (format, request, error);
+}
+
+FabImportedNetwork *
+fab_import_network (const FabImportRequest *request, GError **error)
+{
+  const FabFileFormat *format = check_text (&request->file, error) ? find_format (request, error) : NULL;
+  g_autoptr (GError) failure = NULL;
+
+  if (format == NULL)
+    return NULL;
+  g_autoptr (FabImportedMachine) machine = fab_imported_machine_new (format->tool);
+  gboolean is_read = format->kind == FAB_FILE_MACHINE && format->read.machine (machine, request, &failure);
+  if (machine->network != NULL) /* a network without hosts is no scenario, but it has cables */
+    return fab_imported_network_ref (machine->network);
+  if (format->kind == FAB_FILE_MACHINE && !is_read)
+    g_propagate_error (error, g_steal_pointer (&failure));
+  else
+    fab_file_text_fail (&request->file, 0, error,
+                        "this is %s, which lists no network; give what `ibnetdiscover` prints, or a scenario",
+                        format->tool);
+  return NULL;
 }

@@ -4,10 +4,13 @@
  * docs/how-to/import.md says what is read and what is inferred. */
 #pragma once
 
-#include "formats/import_request.h"
+#include "formats/machine/network.h"
 #include "sim/scenario/catalog.h"
 
 /* Returns commented YAML: a scenario, or sections of one for `include` (then *is_fragment, which may be NULL, is
  * TRUE). (transfer full) */
 char *fab_import (const FabImportRequest *request, const FabCatalog *catalog, gboolean *is_fragment,
                   GError **error);
+
+/* Returns the network that a text lists; NULL and *error where it lists none, or has a mistake. (transfer full) */
+FabImportedNetwork *fab_import_network (const FabImportRequest *request, GError **error);

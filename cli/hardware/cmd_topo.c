@@ -256,7 +256,7 @@ typedef struct {
   char *format_name, *node, *only;
   char **sets;
   gint64 nodes;
-  gboolean all;
+  gboolean all, check;
 } TopoOptions;
 
 typedef struct {
@@ -275,6 +275,9 @@ static const FabUsage usage = {
       "Shows a node of the catalogue or of a scenario: the tree below each socket, and the links across. For\n"
       "several nodes it also shows the fabric: its leaves, spines, rails or groups of routers, their number,\n"
       "their links and their rates. Identical parts are drawn once or a few times.\n\n"
+      "--check names the cables that are missing, slow, crossed or in the wrong place, the worst first: what most\n"
+      "of their peers have is usual. SCENARIO may then be what ibnetdiscover prints, with names and ports as the\n"
+      "text has them; - is standard input. It ends with 1 where it finds any.\n\n"
       "The output is text, the matrix that `nvidia-smi topo -m` would print on the machine, a graph for\n"
       "Graphviz, a drawing (SVG), or JSON.",
   .examples = "  fabricast topo --node dgx-a100\n"
@@ -282,7 +285,8 @@ static const FabUsage usage = {
               "  fabricast topo --node dgx-a100 --nodes 16 --format json\n"
               "  fabricast topo --node dgx-a100 --format svg > dgx-a100.svg\n"
               "  fabricast topo --node gb200-nvl72\n"
-              "  fabricast topo scenarios/fabric-ddp-ecmp.yaml --only fabric\n",
+              "  fabricast topo scenarios/fabric-ddp-ecmp.yaml --only fabric\n"
+              "  fabricast topo scenarios/fabric-ddp-ecmp.yaml --check\n",
   .max_rest = 1,
 };
 
@@ -310,17 +314,76 @@ find_parts (const TopoOptions *o, const FabCluster *cluster, gboolean *has_node,
                     "--only fabric: one node has no fabric; give --nodes or a scenario of several nodes");
 }
 
-static gboolean
-topo (const TopoOptions *o, const char *path, GError **error)
+static FabTestbed *
+make_machine (const TopoOptions *o, const char *path, const FabCatalog *catalog, GError **error)
 {
-  const TopoFormat *format = find_format (o->format_name, error);
-  g_autoptr (FabCatalog) catalog = format != NULL ? fab_cli_catalog (error) : NULL;
   g_autoptr (FabEdits) edits = fab_edits_of ((const char *const *) o->sets);
 
   if (o->nodes != 0)
     fab_edits_ask (edits, "cluster.nodes", fab_value_count (o->nodes));
   FabTestbedRequest request = { o->node, o->nodes, 0, edits };
-  g_autoptr (FabTestbed) machine = catalog != NULL ? fab_cli_testbed (&request, path, catalog, error) : NULL;
+  return fab_cli_testbed (&request, path, catalog, error);
+}
+
+/* The cables of a network that a tool listed, or those of the machine. (transfer full) */
+static FabCabling *
+find_cables (const TopoOptions *o, const char *path, GError **error)
+{
+  gboolean is_network = o->node == NULL && fab_topo_is_network (path);
+  g_autoptr (FabCatalog) catalog = is_network ? NULL : fab_cli_catalog (error);
+
+  if (is_network && (o->sets != NULL || o->nodes != 0)) {
+    fab_throw (error, FAB_ERROR_INPUT, "%s does not go with the text of a network, because it is no scenario",
+               o->sets != NULL ? "--set" : "--nodes");
+    return NULL;
+  }
+  if (is_network)
+    return fab_topo_read_network (path, error);
+  g_autoptr (FabTestbed) machine = catalog != NULL ? make_machine (o, path, catalog, error) : NULL;
+  if (machine == NULL)
+    return NULL;
+  if (machine->plant->cluster.n_nodes < 2 || machine->plant->cluster.nics_per_node == 0) {
+    fab_throw (
+        error, FAB_ERROR_INPUT,
+        "--check: one node has no fabric; give --nodes, a scenario of several nodes, or the text of a network");
+    return NULL;
+  }
+  return fab_cabling_of_cluster (&machine->plant->cluster, path != NULL ? path : o->node);
+}
+
+static FabExit
+check (const TopoOptions *o, const char *path, GError **error)
+{
+  gboolean is_json = g_strcmp0 (o->format_name, "json") == 0;
+
+  if (o->format_name != NULL && !is_json && strcmp (o->format_name, "text") != 0) {
+    fab_throw (error, FAB_ERROR_INPUT, "--format %s: with --check the formats are text and json",
+               o->format_name);
+    return FAB_EXIT_INPUT;
+  }
+  if (o->only != NULL) {
+    fab_throw (error, FAB_ERROR_INPUT, "--only does not go with --check, which looks at the fabric");
+    return FAB_EXIT_INPUT;
+  }
+  g_autoptr (FabCabling) cabling = find_cables (o, path, error);
+  if (cabling == NULL)
+    return FAB_EXIT_INPUT;
+  fab_topo_print_check (cabling, is_json, o->all);
+  return cabling->findings->len > 0 ? FAB_EXIT_UNMET : FAB_EXIT_DONE;
+}
+
+static gboolean
+topo (const TopoOptions *o, const char *path, GError **error)
+{
+  if (o->node == NULL && path != NULL && strcmp (path, "-") != 0 && fab_topo_is_network (path))
+    return fab_throw (
+        error, FAB_ERROR_INPUT,
+        "%s is what a tool printed and no scenario; `fabricast topo %s --check` looks at its cables, and "
+        "`fabricast import %s -o FILE` makes a scenario of it",
+        path, path, path);
+  const TopoFormat *format = find_format (o->format_name, error);
+  g_autoptr (FabCatalog) catalog = format != NULL ? fab_cli_catalog (error) : NULL;
+  g_autoptr (FabTestbed) machine = catalog != NULL ? make_machine (o, path, catalog, error) : NULL;
   gboolean has_node, has_fabric;
 
   if (machine == NULL || !find_parts (o, &machine->plant->cluster, &has_node, &has_fabric, error))
@@ -342,19 +405,25 @@ run (int argc, char **argv)
       "KEY=VALUE" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &o.only, "node or fabric (default both)", "PART" },
     { "all", 0, 0, G_OPTION_ARG_NONE, &o.all, "Draw every part, also identical ones", NULL },
+    { "check", 0, 0, G_OPTION_ARG_NONE, &o.check,
+      "Name the cables that are unlike their peers; end with 1 where there are any", NULL },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name, "text (default), matrix, dot, svg or json",
       "FORMAT" },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
-  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
-                  && topo (&o, argc > 1 ? argv[1] : NULL, &error);
+  gboolean is_parsed = fab_cli_parse (&usage, entries, &argc, &argv, &error);
+  const char *path = is_parsed && argc > 1 ? argv[1] : NULL;
+  FabExit code = !is_parsed              ? FAB_EXIT_INPUT
+               : o.check                 ? check (&o, path, &error)
+               : topo (&o, path, &error) ? FAB_EXIT_DONE
+                                         : FAB_EXIT_INPUT;
 
   g_free (o.format_name);
   g_free (o.node);
   g_free (o.only);
   g_strfreev (o.sets);
-  return is_done ? FAB_EXIT_DONE : fab_cli_fail ("topo", error);
+  return code != FAB_EXIT_INPUT ? code : fab_cli_fail ("topo", error);
 }
 
 const FabCommand fab_command_topo = {

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "answer/topology/cabling.h"
 #include "formats/import.h"
 #include "formats/measurement/measurements.h"
 #include "models/models.h"
@@ -21,6 +22,23 @@
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
+/* A text that lists a network has cables that can be compared. */
+static void
+check_network (const FabImportRequest *request)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabImportedNetwork) network = fab_import_network (request, &error);
+  g_autoptr (FabCabling) cabling = network ? fab_cabling_of_network (network, "fuzz") : NULL;
+
+  if (network == NULL && (error == NULL || !g_utf8_validate (error->message, -1, NULL)))
+    g_error ("no network and no message:\n%s", request->file.text);
+  if (cabling != NULL)
+    fab_cabling_check (cabling);
+  for (guint i = 0; cabling != NULL && i < cabling->findings->len; i++)
+    if (!g_utf8_validate (g_array_index (cabling->findings, FabCablingFinding, i).text, -1, NULL))
+      g_error ("a finding is no UTF-8:\n%s", request->file.text);
+}
+
 static gboolean
 check_input (const FabCatalog *catalog, const char *data, gsize size)
 {
@@ -33,6 +51,7 @@ check_input (const FabCatalog *catalog, const char *data, gsize size)
   g_autofree char *made = fab_import (&request, catalog, &is_fragment, &error), *whole = NULL;
   g_autoptr (FabScenario) scenario = NULL;
 
+  check_network (&request);
   if (made == NULL) {
     if (error == NULL || error->message[0] == '\0' || !g_utf8_validate (error->message, -1, NULL))
       g_error ("refused without a message:\n%s", text);
