@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/machine/known.h"
+#include "formats/machine/network_join.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 
@@ -142,10 +143,11 @@ add_missing_nics (FabImportedMachine *machine, const FabImportRequest *request)
                               request->nic ? "--nic was given" : "there are several nodes");
 }
 
-static char *
-import_machine (const FabFileFormat *format, const FabImportRequest *request, GError **error)
+/* A machine with what the user said of it. (transfer full) */
+static FabImportedMachine *
+machine_new (const FabFileFormat *format, const FabImportRequest *request)
 {
-  g_autoptr (FabImportedMachine) machine = fab_imported_machine_new (format->tool);
+  FabImportedMachine *machine = fab_imported_machine_new (format->tool);
 
   machine->accelerator = request->accelerator;
   machine->nic = request->nic;
@@ -153,6 +155,14 @@ import_machine (const FabFileFormat *format, const FabImportRequest *request, GE
     fab_imported_machine_infer (machine, 0, "accelerator: %s, as --accelerator says", request->accelerator);
   if (request->nic)
     fab_imported_machine_infer (machine, 0, "NIC ports: %s, as --nic says", request->nic);
+  return machine;
+}
+
+static char *
+import_machine (const FabFileFormat *format, const FabImportRequest *request, GError **error)
+{
+  g_autoptr (FabImportedMachine) machine = machine_new (format, request);
+
   if (!format->read.machine (machine, request, error))
     return NULL;
   add_missing_nics (machine, request);
@@ -190,6 +200,107 @@ fab_import (const FabImportRequest *request, const FabCatalog *catalog, gboolean
     *is_fragment = format->kind == FAB_FILE_MODEL;
   return format->kind == FAB_FILE_MODEL ? import_fragment (format, request, error)
                                         : import_machine (format, request, error);
+}
+
+/* --- a network and its hosts --- */
+
+/* What several files hold. */
+typedef struct {
+  GPtrArray *hosts;            /* FabImportedHost */
+  const FabFileFormat *format; /* of the network; NULL: none was read yet */
+  FabFileText network;
+  GString *names; /* of all files */
+} Files;
+
+/* A host that shows no NICs gets one beside each GPU. */
+static void
+add_host (Files *self, FabImportedMachine *machine, const FabImportRequest *request)
+{
+  FabImportedHost *host = g_new0 (FabImportedHost, 1);
+  FabImportRequest several = *request;
+
+  several.n_nodes = 2;
+  add_missing_nics (machine, &several);
+  host->machine = machine;
+  host->file = g_utf8_make_valid (request->file.name, -1);
+  g_ptr_array_add (self->hosts, host);
+}
+
+/* Reads one file: a host, or the network, which may be refused until its hosts are known. */
+static gboolean
+add_file (Files *self, const FabImportRequest *request, GError **error)
+{
+  const FabFileFormat *format = check_text (&request->file, error) ? find_format (request, error) : NULL;
+  g_autoptr (GError) failure = NULL;
+
+  if (format == NULL)
+    return FALSE;
+  if (format->kind != FAB_FILE_MACHINE)
+    return fab_file_text_fail (&request->file, 0, error, "%s is neither a network nor a host of one",
+                               format->tool ? format->tool : format->name);
+  g_autoptr (FabImportedMachine) machine = machine_new (format, request);
+  gboolean is_read = format->read.machine (machine, request, &failure);
+  if (machine->network == NULL && !is_read) {
+    g_propagate_error (error, g_steal_pointer (&failure));
+    return FALSE;
+  }
+  if (machine->network != NULL && self->format != NULL)
+    return fab_file_text_fail (&request->file, 0, error,
+                               "this is a second network, after %s; import each by itself",
+                               self->network.name);
+  g_string_append_printf (self->names, "%s%s", self->names->len > 0 ? ", " : "", request->file.name);
+  if (machine->network == NULL) {
+    add_host (self, g_steal_pointer (&machine), request);
+    return TRUE;
+  }
+  self->format = format;
+  self->network = request->file;
+  return TRUE;
+}
+
+static char *
+join_files (const Files *self, const FabImportRequest *request, GError **error)
+{
+  FabImportRequest whole = *request;
+
+  whole.file = self->network;
+  whole.hosts = self->hosts;
+  g_autoptr (FabImportedMachine) machine = fab_imported_machine_new (self->format->tool);
+  machine->nic = request->nic;
+  if (!self->format->read.machine (machine, &whole, error))
+    return NULL;
+  if (request->n_nodes > 0)
+    machine->n_nodes = request->n_nodes;
+  return fab_imported_machine_scenario (machine, request->name ? request->name : "imported",
+                                        self->names->str);
+}
+
+char *
+fab_import_joined (const FabImportRequest *request, const FabFileText *files, guint n_files,
+                   const FabCatalog *catalog, GError **error)
+{
+  Files self = { .hosts = g_ptr_array_new_with_free_func (fab_imported_host_free),
+                 .names = g_string_new (NULL) };
+  FabImportRequest one = *request;
+  gboolean is_good = TRUE;
+  char *scenario = NULL;
+
+  for (guint i = 0; i < n_files && is_good; i++) {
+    one.file = files[i];
+    one.n_nodes = 0;
+    is_good = (i > 0 || check_request (&one, catalog, error)) && add_file (&self, &one, error);
+  }
+  if (is_good && self.format == NULL)
+    is_good = fab_throw (
+        error, FAB_ERROR_INPUT,
+        "several files of machines need one that lists their network, as ibnetdiscover prints it; %s "
+        "do not",
+        self.names->str);
+  if (is_good)
+    scenario = join_files (&self, request, error);
+  g_ptr_array_unref (self.hosts);
+  g_string_free (self.names, TRUE);
+  return scenario;
 }
 
 FabImportedNetwork *

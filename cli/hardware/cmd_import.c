@@ -225,6 +225,8 @@ static const char summary[] =
     "is recognised:\n"
     "%s\n"
     "Comments at the top list the values that were read and those that had to be inferred.\n\n"
+    "A network and files of its hosts, in any order, become one scenario: hosts are found by the GUIDs of their\n"
+    "NICs or by their names, and each NIC reaches its switch.\n\n"
     "The output of benchmarks, in one file or several, becomes measurements for `fabricast calibrate`. Without\n"
     "-o they are printed. The formats are:\n"
     "%s\n"
@@ -242,6 +244,7 @@ static const char examples[] =
     "  fabricast import docs/examples/topo-a100.txt\n"
     "  fabricast import docs/examples/topo-a100.txt --accelerator a100-sxm4-40gb -o my-node.yaml\n"
     "  fabricast import - --nodes 4 --nic ib-hdr < docs/examples/topo-a100.txt\n"
+    "  fabricast import docs/examples/ibnetdiscover.txt docs/examples/gpu01.xml docs/examples/gpu02.xml\n"
     "  fabricast import docs/examples/config.json --name my-model -o my-model.yaml\n"
     "  fabricast import docs/examples/ib_write_bw.txt --system \"two nodes, HDR\" -o lab.meas\n"
     "  fabricast import job docs/examples/ds_config.json --model docs/examples/config.json --on hello\n"
@@ -280,12 +283,40 @@ check_scenario (const char *text, const FabCatalog *catalog, GError **error)
   return simulation != NULL;
 }
 
+static const char *
+name_of (const char *path)
+{
+  return strcmp (path, "-") == 0 ? "standard input" : path;
+}
+
+/* Reads the files (NULL-ended), of which the first was already read, as a network and its hosts. (transfer full) */
+static char *
+import_joined (const FabImportRequest *request, char **paths, const FabCatalog *catalog, GError **error)
+{
+  g_autoptr (GArray) files = g_array_new (FALSE, FALSE, sizeof (FabFileText));
+  g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
+
+  g_array_append_val (files, request->file);
+  for (guint i = 1; paths[i] != NULL; i++) {
+    FabFileText file = { .name = name_of (paths[i]) };
+    char *text;
+
+    if (!fab_cli_read_file (paths[i], FAB_IMPORT_MAX_BYTES, &text, &file.size, error))
+      return NULL;
+    g_ptr_array_add (texts, text);
+    file.text = text;
+    g_array_append_val (files, file);
+  }
+  return fab_import_joined (request, (const FabFileText *) (gpointer) files->data, files->len, catalog,
+                            error);
+}
+
 static gboolean
-import_machine (const ImportOptions *o, const char *path, const char *text, gsize size, GError **error)
+import_machine (const ImportOptions *o, char **paths, const char *text, gsize size, GError **error)
 {
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autofree char *scenario = NULL;
-  FabImportRequest request = { .file = { strcmp (path, "-") == 0 ? "standard input" : path, text, size },
+  FabImportRequest request = { .file = { name_of (paths[0]), text, size },
                                .format = o->format,
                                .accelerator = o->accelerator,
                                .nic = o->nic,
@@ -304,7 +335,8 @@ import_machine (const ImportOptions *o, const char *path, const char *text, gsiz
     return fab_throw (error, FAB_ERROR_INPUT, "--nodes must be at least 1");
   if (catalog == NULL)
     return FALSE;
-  scenario = fab_import (&request, catalog, &is_fragment, error);
+  scenario = paths[1] == NULL ? fab_import (&request, catalog, &is_fragment, error)
+                              : import_joined (&request, paths, catalog, error);
   if (scenario == NULL)
     return FALSE;
   if (option != NULL)
@@ -326,11 +358,9 @@ import_files (const ImportOptions *o, char **paths, GError **error)
     return FALSE;
   if (import_is_measured (o, &(FabFileText){ paths[0], text, size }))
     return import_measurements (o, paths, text, size, error);
-  if (paths[1] != NULL)
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "only measurements can be imported from several files at once, but %s holds none",
-                      paths[0]);
-  return import_machine (o, paths[0], text, size, error);
+  if (paths[1] != NULL && o->format != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "--from does not go with a network and files of its hosts");
+  return import_machine (o, paths, text, size, error);
 }
 
 /* The files after the word `trace`. */

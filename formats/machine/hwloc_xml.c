@@ -67,9 +67,20 @@ is_gpu (const Reader *reader, const FabXml *object)
       || fab_known_device (vendor, hex_after (object, ':', 4)) != NULL || os_device (object, "rsmi") != NULL;
 }
 
-/* Returns the OpenFabrics device of a NIC ("mlx5_0"); NULL for a plain network card. From hwloc 3 on osdev_type is a
- * set of bits. */
 static const char *
+info (const FabXml *object, const char *name)
+{
+  for (guint i = 0; object && i < object->children->len; i++) {
+    const FabXml *child = g_ptr_array_index (object->children, i);
+    if (fab_xml_is (child, "info") && g_strcmp0 (fab_xml_get (child, "name"), name) == 0)
+      return fab_xml_get (child, "value");
+  }
+  return NULL;
+}
+
+/* Returns the OpenFabrics device of a NIC, whose name is "mlx5_0"; NULL for a plain network card. From hwloc 3 on
+ * osdev_type is a set of bits. */
+static const FabXml *
 fabrics_device (const FabXml *object)
 {
   for (guint i = 0; is_type (object, "PCIDev") && i < object->children->len; i++) {
@@ -78,7 +89,7 @@ fabrics_device (const FabXml *object)
 
     if (type == 3 || type == 32
         || (type != 0 && g_strcmp0 (fab_xml_get (child, "subtype"), "OpenFabrics") == 0))
-      return fab_xml_get (child, "name") ? fab_xml_get (child, "name") : "";
+      return child;
   }
   return NULL;
 }
@@ -138,6 +149,35 @@ gpu_order (const FabXml *gpu)
                 : G_MAXUINT;
 }
 
+/* Reads "506b:4b03:003f:a9b6", as hwloc writes GUIDs; 0: it is none. */
+static guint64
+guid_of (const char *text)
+{
+  GString *plain = g_string_new (NULL);
+  guint64 guid = 0;
+
+  for (const char *at = text; at && *at; at++)
+    if (*at != ':')
+      g_string_append_c (plain, *at);
+  if (!g_ascii_string_to_unsigned (plain->str, 16, 0, G_MAXUINT64, &guid, NULL))
+    guid = 0;
+  g_string_free (plain, TRUE);
+  return guid;
+}
+
+static void
+add_nic (Reader *reader, const FabXml *object, guint parent)
+{
+  guint part = fab_imported_machine_add (reader->machine, FAB_IMPORTED_MACHINE_NIC, parent,
+                                         link_of (reader, object), G_MAXUINT);
+  FabImportedMachinePart *nic = fab_imported_machine_part (reader->machine, part);
+  const FabXml *device = fabrics_device (object);
+
+  if (fab_xml_get (device, "name") != NULL)
+    nic->name = fab_imported_machine_text (reader->machine, "%s", fab_xml_get (device, "name"));
+  nic->guid = guid_of (info (device, "NodeGUID"));
+}
+
 static void add_below (Reader *reader, const FabXml *object, guint parent, guint n_bridges);
 
 static void
@@ -153,7 +193,7 @@ add_object (Reader *reader, const FabXml *object, guint parent, guint n_bridges)
                                      gpu_order (object));
     g_array_append_val (reader->gpu_parts, part);
   } else if (fabrics_device (object)) {
-    fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, parent, link_of (reader, object), G_MAXUINT);
+    add_nic (reader, object, parent);
   } else if (is_type (object, "Bridge") && g_strcmp0 (fab_xml_get (object, "bridge_type"), "1-1") == 0) {
     part = n_bridges % 2 == 0 ? parent
                               : fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_SWITCH, parent,
@@ -302,17 +342,6 @@ find_type (const FabXml *object, const char *type)
     const FabXml *found = find_type (g_ptr_array_index (object->children, i), type);
     if (found)
       return found;
-  }
-  return NULL;
-}
-
-static const char *
-info (const FabXml *object, const char *name)
-{
-  for (guint i = 0; object && i < object->children->len; i++) {
-    const FabXml *child = g_ptr_array_index (object->children, i);
-    if (fab_xml_is (child, "info") && g_strcmp0 (fab_xml_get (child, "name"), name) == 0)
-      return fab_xml_get (child, "value");
   }
   return NULL;
 }
@@ -560,6 +589,8 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
   fab_imported_machine_read (reader->machine, root->line,
                              "%u GPUs below %u packages, with the PCIe bridges between", reader->gpus->len,
                              fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST));
+  if (info (root, "HostName") != NULL)
+    reader->machine->host_name = fab_imported_machine_text (reader->machine, "%s", info (root, "HostName"));
   choose_port (reader, root);
   choose_sockets (reader, topology);
   add_scale_up (reader, topology);

@@ -31,6 +31,7 @@ fab_imported_machine_new (const char *tool)
   self->own_links = g_string_new (NULL);
   self->fabric = g_string_new (NULL);
   self->faults = g_string_new (NULL);
+  self->other_nodes = g_string_new (NULL);
   self->texts = g_string_chunk_new (1024);
   return self;
 }
@@ -46,6 +47,7 @@ fab_imported_machine_free (FabImportedMachine *self)
   g_string_free (self->own_links, TRUE);
   g_string_free (self->fabric, TRUE);
   g_string_free (self->faults, TRUE);
+  g_string_free (self->other_nodes, TRUE);
   g_string_chunk_free (self->texts);
   fab_imported_network_free (self->network);
   g_free (self);
@@ -110,6 +112,61 @@ fab_imported_machine_join (FabImportedMachine *self, guint a, guint b, const cha
   FabImportedMachineLink joined = { a, b, g_string_chunk_insert_const (self->texts, link), count };
 
   g_array_append_val (self->links, joined);
+}
+
+void
+fab_imported_machine_drop (FabImportedMachine *self, guint part)
+{
+  guint parent = fab_imported_machine_part (self, part)->parent;
+
+  if (parent != FAB_IMPORTED_MACHINE_NO_PARENT
+      && fab_imported_machine_part (self, parent)->kind == FAB_IMPORTED_MACHINE_BRIDGE)
+    fab_imported_machine_part (self, parent)->count--;
+  g_array_remove_index (self->parts, part);
+  for (guint i = 0; i < self->parts->len; i++) {
+    FabImportedMachinePart *other = fab_imported_machine_part (self, i);
+
+    other->parent -= other->parent != FAB_IMPORTED_MACHINE_NO_PARENT && other->parent > part;
+  }
+  for (guint i = 0; i < self->links->len; i++) {
+    FabImportedMachineLink *link = &g_array_index (self->links, FabImportedMachineLink, i);
+
+    link->a -= link->a > part;
+    link->b -= link->b > part;
+  }
+}
+
+static const char *
+copy_text (FabImportedMachine *self, const char *text)
+{
+  return text ? g_string_chunk_insert_const (self->texts, text) : NULL;
+}
+
+void
+fab_imported_machine_take_node (FabImportedMachine *self, const FabImportedMachine *other, const char *file)
+{
+  for (guint i = 0; i < other->parts->len; i++) {
+    FabImportedMachinePart part = *fab_imported_machine_part (other, i);
+
+    part.link = copy_text (self, part.link);
+    part.name = copy_text (self, part.name);
+    g_array_append_val (self->parts, part);
+  }
+  for (guint i = 0; i < other->links->len; i++) {
+    const FabImportedMachineLink *link = &g_array_index (other->links, FabImportedMachineLink, i);
+
+    fab_imported_machine_join (self, link->a, link->b, link->link, link->count);
+  }
+  for (guint i = 0; i < other->notes->len; i++) {
+    const FabFileNote *note = fab_file_note (other->notes, i);
+    g_autofree char *text = g_strdup_printf ("%s: %s", file, note->text);
+
+    fab_file_notes_add (self->notes, note->kind, file, note->line, text);
+  }
+  self->node_tool = other->tool;
+  self->accelerator = copy_text (self, other->accelerator);
+  self->socket_link = copy_text (self, other->socket_link);
+  g_string_append (self->own_links, other->own_links->str);
 }
 
 static void G_GNUC_PRINTF (4, 0)
@@ -376,8 +433,7 @@ write_node (Writer *writer, const char *name)
 {
   const FabImportedMachine *machine = writer->machine;
 
-  g_string_append_printf (writer->out, "nodes:\n  - name: %s-node\n    accelerator: %s\n", name,
-                          machine->accelerator);
+  g_string_append_printf (writer->out, "  - name: %s\n    accelerator: %s\n", name, machine->accelerator);
   if (machine->nic)
     g_string_append_printf (writer->out, "    nic: %s\n", machine->nic);
   g_string_append (writer->out, "    parts:\n");
@@ -388,7 +444,8 @@ write_node (Writer *writer, const char *name)
   }
   g_string_append (writer->out, "    wires:\n");
   write_wires (writer);
-  g_string_append_printf (writer->out, "    source: %s\n", machine->tool);
+  g_string_append_printf (writer->out, "    source: %s\n",
+                          machine->node_tool ? machine->node_tool : machine->tool);
 }
 
 /* Writes the notes on what was read, or all others. */
@@ -436,26 +493,142 @@ write_job (const Writer *writer, const char *name)
     g_string_append_printf (writer->out, "links:\n%s\n", machine->own_links->str);
 }
 
+static void
+writer_init (Writer *self, const FabImportedMachine *machine)
+{
+  self->machine = machine;
+  self->groups = g_array_new (FALSE, FALSE, sizeof (Group));
+  self->group = g_new0 (guint, machine->parts->len + 1);
+  self->member = g_new0 (guint, machine->parts->len + 1);
+  self->wires = g_array_new (FALSE, FALSE, sizeof (Wire));
+  self->out = g_string_new (NULL);
+  add_groups (self);
+  add_wires (self);
+}
+
+/* Returns what was written. (transfer full) */
+static char *
+writer_finish (Writer *self)
+{
+  for (guint i = 0; i < self->groups->len; i++)
+    g_free (g_array_index (self->groups, Group, i).name);
+  g_array_unref (self->groups);
+  g_array_unref (self->wires);
+  g_free (self->group);
+  g_free (self->member);
+  return g_string_free (self->out, FALSE);
+}
+
+/* --- wires that are slower than those of another machine --- */
+
+void
+fab_imported_slow_wire_clear (gpointer data)
+{
+  FabImportedSlowWire *wire = data;
+
+  g_free (wire->from);
+  g_free (wire->to);
+}
+
+/* The rate of "pcie5-x16" over that of one lane of generation 1; 0: it is no PCIe link. Each generation has about
+ * twice the rate of the one before. */
+static double
+pcie_lanes (const char *link)
+{
+  guint64 generation, lanes;
+  g_auto (GStrv) words = g_str_has_prefix (link, "pcie") ? g_strsplit (link + strlen ("pcie"), "-x", 2)
+                                                         : NULL;
+
+  if (words == NULL || g_strv_length (words) != 2
+      || !g_ascii_string_to_unsigned (words[0], 10, 1, 9, &generation, NULL)
+      || !g_ascii_string_to_unsigned (words[1], 10, 1, 64, &lanes, NULL))
+    return 0;
+  return (double) (lanes << generation);
+}
+
+static char *
+member_name (const Writer *writer, guint group, guint member)
+{
+  const Group *of = &g_array_index (writer->groups, Group, group);
+
+  return of->n == 1 ? g_strdup (of->name) : g_strdup_printf ("%s%u", of->name, member);
+}
+
+static gboolean
+have_same_groups (const Writer *one, const Writer *other)
+{
+  for (guint i = 0; i < one->groups->len && i < other->groups->len; i++) {
+    const Group *a = &g_array_index (one->groups, Group, i), *b = &g_array_index (other->groups, Group, i);
+
+    if (a->kind != b->kind || a->level != b->level || a->n != b->n)
+      return FALSE;
+  }
+  return one->groups->len == other->groups->len && one->wires->len == other->wires->len;
+}
+
+/* Adds a wire to `slow` where it is slower than `usual`. FALSE: they differ otherwise. */
+static gboolean
+compare_wire (const Writer *writer, const Wire *wire, const Wire *usual, GArray *slow)
+{
+  double lanes = pcie_lanes (wire->link), usual_lanes = pcie_lanes (usual->link);
+
+  if (wire->from != usual->from || wire->to != usual->to || wire->from_member != usual->from_member
+      || wire->to_member != usual->to_member || wire->count != usual->count)
+    return FALSE;
+  if (strcmp (wire->link, usual->link) == 0)
+    return TRUE;
+  if (lanes > 0 && lanes < usual_lanes) {
+    FabImportedSlowWire found = { member_name (writer, wire->from, wire->from_member),
+                                  member_name (writer, wire->to, wire->to_member), lanes / usual_lanes };
+
+    g_array_append_val (slow, found);
+  }
+  return lanes > 0 && usual_lanes > 0;
+}
+
+GArray *
+fab_imported_machine_slow_wires (const FabImportedMachine *self, const FabImportedMachine *usual)
+{
+  GArray *slow = g_array_new (FALSE, FALSE, sizeof (FabImportedSlowWire));
+  Writer one, other;
+
+  g_array_set_clear_func (slow, fab_imported_slow_wire_clear);
+  writer_init (&one, self);
+  writer_init (&other, usual);
+  gboolean is_alike = g_strcmp0 (self->accelerator, usual->accelerator) == 0
+                   && have_same_groups (&one, &other);
+  for (guint i = 0; is_alike && i < one.wires->len; i++)
+    is_alike = compare_wire (&one, &g_array_index (one.wires, Wire, i), &g_array_index (other.wires, Wire, i),
+                             slow);
+  g_free (writer_finish (&one));
+  g_free (writer_finish (&other));
+  if (is_alike)
+    return slow;
+  g_array_unref (slow);
+  return NULL;
+}
+
+char *
+fab_imported_machine_node (const FabImportedMachine *self, const char *name)
+{
+  Writer writer;
+
+  writer_init (&writer, self);
+  write_node (&writer, name);
+  return writer_finish (&writer);
+}
+
 char *
 fab_imported_machine_scenario (const FabImportedMachine *self, const char *name, const char *file)
 {
-  Writer writer = { .machine = self,
-                    .groups = g_array_new (FALSE, FALSE, sizeof (Group)),
-                    .group = g_new0 (guint, self->parts->len + 1),
-                    .member = g_new0 (guint, self->parts->len + 1),
-                    .wires = g_array_new (FALSE, FALSE, sizeof (Wire)),
-                    .out = g_string_new (NULL) };
+  g_autofree char *node = g_strdup_printf ("%s-node", name);
+  Writer writer;
 
-  add_groups (&writer);
-  add_wires (&writer);
+  writer_init (&writer, self);
   write_head (&writer, file);
   write_job (&writer, name);
-  write_node (&writer, name);
-  for (guint i = 0; i < writer.groups->len; i++)
-    g_free (g_array_index (writer.groups, Group, i).name);
-  g_array_unref (writer.groups);
-  g_array_unref (writer.wires);
-  g_free (writer.group);
-  g_free (writer.member);
-  return g_string_free (writer.out, FALSE);
+  g_string_append (writer.out, "nodes:\n");
+  write_node (&writer, node);
+  g_string_append (writer.out, self->other_nodes->str);
+  return writer_finish (&writer);
 }

@@ -31,10 +31,16 @@ typedef struct {
   const char *link; /* catalogue entry of the link to the parent */
   guint count;      /* number of those links; a host bridge has as many as there are trees below it */
   guint order;      /* number among its kind: GPU 3 is gpu3 wherever it was found */
+  /* Of a NIC, as far as the text has them: */
+  const char *name; /* "mlx5_0"; NULL: not stated */
+  guint64 guid;     /* of the card or the device; 0: not stated */
+  guint port;       /* of the device, from 1; 0: not stated */
 } FabImportedMachinePart;
 
 struct _FabImportedMachine {
   const char *tool;        /* "nvidia-smi topo -m" */
+  const char *node_tool;   /* what printed the node, where that is another one; NULL: `tool` */
+  const char *host_name;   /* what the text calls the machine; NULL: it does not */
   const char *accelerator; /* catalogue entry */
   const char *nic;         /* catalogue entry of the NIC ports; NULL: no NICs */
   const char *socket_link; /* catalogue entry of the link between hosts */
@@ -44,6 +50,7 @@ struct _FabImportedMachine {
   GPtrArray *notes;            /* FabFileNote */
   GString *own_links;          /* YAML of link entries that the catalogue lacks */
   GString *fabric;             /* YAML of the `fabric:` section; empty: the default */
+  GString *other_nodes;        /* YAML of further entries of `nodes` */
   GString *faults;             /* YAML of the items of `faults`; empty: none */
   FabImportedNetwork *network; /* that the text lists; NULL: none */
   GStringChunk *texts;
@@ -64,6 +71,12 @@ FabImportedMachinePart *fab_imported_machine_part (const FabImportedMachine *sel
 guint fab_imported_machine_count (const FabImportedMachine *self, FabImportedMachineKind kind);
 /* Returns the host at the root of the tree in which a part is. */
 guint fab_imported_machine_host (const FabImportedMachine *self, guint part);
+/* Takes a part, below which is nothing, out of the machine. Indices of later parts change. */
+void fab_imported_machine_drop (FabImportedMachine *self, guint part);
+/* Copies the parts and links of another machine into this one, which has none, with its notes, whose places are in
+ * `file`, but without its NIC entry. */
+void fab_imported_machine_take_node (FabImportedMachine *self, const FabImportedMachine *other,
+                                     const char *file);
 void fab_imported_machine_join (FabImportedMachine *self, guint a, guint b, const char *link, guint count);
 
 /* Add a note, unless it is already there: what the text says, what it does not say, and what it says that the machine
@@ -74,6 +87,22 @@ void fab_imported_machine_infer (FabImportedMachine *self, guint line, const cha
     G_GNUC_PRINTF (3, 4);
 void fab_imported_machine_leave_out (FabImportedMachine *self, guint line, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
+
+/* A wire of a node that is slower than that of others. */
+typedef struct {
+  char *from, *to; /* parts: "nic2", "pcie_switch2" */
+  double share;    /* of the rate of the others */
+} FabImportedSlowWire;
+
+void fab_imported_slow_wire_clear (gpointer wire);
+
+/* Returns the wires that are slower in a machine than in `usual`, which may be none, where both have the same parts
+ * and wires, and differ in PCIe links alone; NULL: they differ otherwise. (transfer full) (element-type
+ * FabImportedSlowWire) */
+GArray *fab_imported_machine_slow_wires (const FabImportedMachine *self, const FabImportedMachine *usual);
+
+/* Writes the entry of `nodes`. (transfer full) */
+char *fab_imported_machine_node (const FabImportedMachine *self, const char *name);
 
 /* Writes the scenario: comments, cluster, an all-reduce, the node. `file` names what was read. (transfer full) */
 char *fab_imported_machine_scenario (const FabImportedMachine *self, const char *name, const char *file);

@@ -156,6 +156,26 @@ collect (FabNcclReader *reader, const FabXml *element)
     collect (reader, g_ptr_array_index (element->children, i));
 }
 
+/* Returns a NIC's fastest port; NULL: the file lists none. */
+static const FabXml *
+fastest_net (const FabXml *pci)
+{
+  const FabXml *best = NULL;
+
+  for (guint i = 0; i < pci->children->len; i++) {
+    const FabXml *nic = g_ptr_array_index (pci->children, i);
+
+    for (guint j = 0; fab_xml_is (nic, "nic") && j < nic->children->len; j++) {
+      const FabXml *net = g_ptr_array_index (nic->children, j);
+
+      if (fab_xml_is (net, "net")
+          && (best == NULL || fab_xml_number (net, "speed", 0) > fab_xml_number (best, "speed", 0)))
+        best = net;
+    }
+  }
+  return best;
+}
+
 /* Returns the speed in Mb/s of a NIC's fastest port; 0: the file does not say. */
 static guint
 port_speed (const FabXml *pci, const char **name)
@@ -261,6 +281,21 @@ remember (FabNcclReader *reader, const FabXml *pci, guint part)
     g_hash_table_insert (reader->parts, g_ascii_strdown (busid, -1), GUINT_TO_POINTER (part + 1));
 }
 
+/* NCCL's guid is that of the whole card (sys_image_guid). */
+static void
+add_nic (FabImportedMachine *machine, guint parent, const char *link, const FabXml *net)
+{
+  guint part = fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, parent, link, G_MAXUINT);
+  FabImportedMachinePart *nic = fab_imported_machine_part (machine, part);
+  const char *name = net ? fab_xml_get (net, "name") : NULL, *guid = net ? fab_xml_get (net, "guid") : NULL;
+
+  if (name != NULL)
+    nic->name = fab_imported_machine_text (machine, "%s", name);
+  if (guid != NULL && g_str_has_prefix (guid, "0x"))
+    nic->guid = g_ascii_strtoull (guid + 2, NULL, 16);
+  nic->port = net ? fab_xml_number (net, "port", 0) : 0;
+}
+
 static void
 add_pci (FabNcclReader *reader, const FabXml *pci, guint parent)
 {
@@ -279,7 +314,7 @@ add_pci (FabNcclReader *reader, const FabXml *pci, guint parent)
     return;
   }
   if (is_nic (pci)) {
-    fab_imported_machine_add (machine, FAB_IMPORTED_MACHINE_NIC, parent, link_of (reader, pci), G_MAXUINT);
+    add_nic (machine, parent, link_of (reader, pci), fastest_net (pci));
     return;
   }
   if (class_of (pci) == CLASS_BRIDGE)

@@ -9,6 +9,8 @@ host_free (gpointer data)
   FabNetworkHost *host = data;
 
   g_array_unref (host->ports);
+  if (host->slow != NULL)
+    g_array_unref (host->slow);
   g_free (host);
 }
 

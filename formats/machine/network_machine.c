@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "formats/machine/known.h"
-#include "formats/machine/network_hosts.h"
+#include "formats/machine/network_join.h"
 
 typedef FabNetworkHost Host;
 
@@ -357,6 +357,27 @@ nic_name (const Reader *reader, guint host, guint port)
                               : g_strdup_printf ("node%u/nic%u", host, port);
 }
 
+/* Writes wires of a node that are slower than those of the others as faults. */
+static void
+write_slow_wires (Reader *reader, guint host)
+{
+  const GArray *slow = host_at (reader, host)->slow;
+
+  for (guint i = 0; slow != NULL && i < slow->len; i++) {
+    const FabImportedSlowWire *wire = &g_array_index (slow, FabImportedSlowWire, i);
+
+    g_string_append_printf (reader->machine->faults,
+                            "  - {what: link, from: node%u/%s, to: node%u/%s, rate: %.6g%%}", host,
+                            wire->from, host, wire->to, 100 * wire->share);
+    g_string_append_printf (reader->machine->faults, " # %s\n", host_at (reader, host)->name);
+  }
+  if (slow != NULL && slow->len > 0)
+    fab_imported_machine_read (reader->machine, 0,
+                               "%s has %u PCIe links that are slower than those of the others, which "
+                               "are `faults` here",
+                               host_at (reader, host)->name, slow->len);
+}
+
 /* Writes ports that are slower than those of most hosts as faults. */
 static void
 write_slow_ports (Reader *reader, guint n_nodes, double usual_gbps)
@@ -378,6 +399,8 @@ write_slow_ports (Reader *reader, guint n_nodes, double usual_gbps)
       g_string_append_printf (out, " # %s: %s\n", host_at (reader, h)->name, cable->speed);
       line = n++ == 0 ? cable->line : line;
     }
+  for (guint h = 0; h < n_nodes; h++)
+    write_slow_wires (reader, h);
   if (n > 0)
     fab_imported_machine_read (reader->machine, line,
                                "%u ports that are slower than most, which are `faults` here", n);
@@ -448,6 +471,28 @@ add_node (Reader *reader)
       link);
 }
 
+/* The node is that of files of hosts. */
+static gboolean
+join_hosts (Reader *reader, const FabImportRequest *request, GError **error)
+{
+  reader->n_ports = fab_network_join (reader->machine, reader->net, reader->hosts, request->hosts,
+                                      request->name ? request->name : "imported", &request->file, error);
+  g_ptr_array_sort (reader->hosts, compare_hosts);
+  return reader->n_ports > 0;
+}
+
+/* The NIC port of such a node is what the network says of its cables. */
+static void
+take_nic (Reader *reader)
+{
+  const FabImportedCable *cable = usual_cable (reader);
+
+  if (reader->machine->nic == NULL)
+    reader->machine->nic = fab_imported_network_link (reader->machine, cable);
+  fab_imported_machine_read (reader->machine, cable->line, "%u hosts with %u ports each, most of them %s",
+                             reader->hosts->len, reader->n_ports, cable->speed);
+}
+
 static gboolean
 fill (Reader *reader, const FabImportRequest *request, GError **error)
 {
@@ -456,7 +501,10 @@ fill (Reader *reader, const FabImportRequest *request, GError **error)
   if (reader->hosts->len == 0)
     return fab_file_text_fail (file, 0, error, "no host has a port on a switch");
   note_aggregation (reader);
-  drop_odd_hosts (reader);
+  if (request->hosts == NULL)
+    drop_odd_hosts (reader);
+  else if (!join_hosts (reader, request, error))
+    return FALSE;
   if (reader->n_ports > FAB_IMPORT_MAX_GPUS)
     return fab_file_text_fail (file, 0, error, "one host has %u ports; at most %d are possible",
                                reader->n_ports, FAB_IMPORT_MAX_GPUS);
@@ -470,8 +518,12 @@ fill (Reader *reader, const FabImportRequest *request, GError **error)
   write_ports (reader);
   write_slow_ports (reader, request->n_nodes > 0 ? request->n_nodes : reader->hosts->len,
                     fab_imported_network_gbps (usual_cable (reader)->speed));
-  add_node (reader);
-  fab_nvlink_sockets (reader->machine, 0, NULL, NULL);
+  if (request->hosts != NULL)
+    take_nic (reader);
+  else
+    add_node (reader);
+  if (request->hosts == NULL)
+    fab_nvlink_sockets (reader->machine, 0, NULL, NULL);
   reader->machine->n_nodes = reader->hosts->len;
   return TRUE;
 }

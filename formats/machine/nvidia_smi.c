@@ -313,8 +313,12 @@ add_tree (Reader *reader, guint generation, guint *parts)
                      n, kinds, apart, affinity,
                      fab_known_pcie (reader->machine, fab_matrix_line (reader->matrix), generation, 16) },
                  found);
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < n; i++) {
     parts[kept[i]] = found[i];
+    if (kinds[i] == FAB_IMPORTED_MACHINE_NIC)
+      fab_imported_machine_part (reader->machine, found[i])->name = fab_imported_machine_text (
+          reader->machine, "%s", nic_name (reader, kept[i]));
+  }
   return n;
 }
 

@@ -39,6 +39,37 @@ check_network (const FabImportRequest *request)
       g_error ("a finding is no UTF-8:\n%s", request->file.text);
 }
 
+static const char fabric[] = "Switch 8 \"S-0a\" # \"leaf\"\n"
+                             "[1] \"H-11\"[1] # \"n1 mlx5_0\" lid 5 4xNDR\n"
+                             "[2] \"H-21\"[1] # \"n2 mlx5_0\" lid 6 4xNDR\n";
+static const char host[] =
+    "<system version=\"1\"><cpu numaid=\"0\" arch=\"x86_64\">"
+    "<pci busid=\"0000:11:00.0\" class=\"0x030200\"><gpu dev=\"0\" sm=\"90\" rank=\"0\"/></pci>"
+    "<pci busid=\"0000:12:00.0\" class=\"0x020700\"><nic>"
+    "<net name=\"mlx5_0\" speed=\"400000\" port=\"1\" guid=\"0x11\"/></nic></pci>"
+    "</cpu></system>";
+
+/* The text as a network of a host, and as a host of a network: it is refused, or it makes a good scenario. */
+static void
+check_joined (const FabCatalog *catalog, const FabImportRequest *request)
+{
+  const FabFileText pairs[][2] = { { request->file, { "host", host, strlen (host) } },
+                                   { { "fabric", fabric, strlen (fabric) }, request->file } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++) {
+    g_autoptr (GError) error = NULL, second = NULL;
+    g_autofree char *made = fab_import_joined (request, pairs[i], 2, catalog, &error);
+    g_autoptr (FabScenario) scenario = NULL;
+
+    if (made == NULL && (error == NULL || !g_utf8_validate (error->message, -1, NULL)))
+      g_error ("not joined and no message:\n%s", request->file.text);
+    if (made != NULL)
+      scenario = fab_scenario_parse ("made", made, strlen (made), NULL, &fab_models, catalog, &second);
+    if (made != NULL && scenario == NULL)
+      g_error ("no good scenario: %s\n%s\nof\n%s", second->message, made, request->file.text);
+  }
+}
+
 static gboolean
 check_input (const FabCatalog *catalog, const char *data, gsize size)
 {
@@ -52,6 +83,7 @@ check_input (const FabCatalog *catalog, const char *data, gsize size)
   g_autoptr (FabScenario) scenario = NULL;
 
   check_network (&request);
+  check_joined (catalog, &request);
   if (made == NULL) {
     if (error == NULL || error->message[0] == '\0' || !g_utf8_validate (error->message, -1, NULL))
       g_error ("refused without a message:\n%s", text);
