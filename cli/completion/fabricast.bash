@@ -57,7 +57,7 @@ _fabricast_options() { # COMMAND
       echo --base --name --out --date --format --series --system --from --to --method --memory --min-size --max-size \
         --holdout --count --hops --help
       ;;
-    topo) echo --node --nodes --only --all --set --format --help ;;
+    topo) echo --node --nodes --only --all --check --set --format --help ;;
     validate) echo --format --summary --accept --measured --set --with --help ;;
     measure)
       echo --listen --peer --gpu --shapes --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \

@@ -203,6 +203,29 @@ add_matrix (FabJson *json, const FabTopology *topology)
   fab_json_end (json);
 }
 
+/* Rows of what is alike, the highest first, with the fewest and the most ports of a member. */
+static void
+add_rows (FabJson *json, const FabTopoFabric *fabric)
+{
+  fab_json_begin_array (json, "rows");
+  for (guint i = 0; i < fabric->rows->len; i++) {
+    const FabTopoRow *row = &g_array_index (fabric->rows, FabTopoRow, i);
+
+    fab_json_begin_object (json, NULL);
+    fab_json_add_text (json, "name", row->name);
+    fab_json_add_whole (json, "members", row->n);
+    if (row->level > 0) {
+      fab_json_add_whole (json, "ports_down_least", row->n_down_least);
+      fab_json_add_whole (json, "ports_down", row->n_down);
+      fab_json_add_whole (json, "ports_up_least", row->n_up_least);
+      fab_json_add_whole (json, "ports_up", row->n_up);
+      fab_json_add_whole (json, "with_all_ports_up", row->n_with_all_up);
+    }
+    fab_json_end (json);
+  }
+  fab_json_end (json);
+}
+
 static void
 add_fabric (FabJson *json, const FabTopoPicture *picture)
 {
@@ -219,6 +242,8 @@ add_fabric (FabJson *json, const FabTopoPicture *picture)
     fab_json_end (json);
   }
   fab_json_end (json);
+  if (picture->fabric != NULL)
+    add_rows (json, picture->fabric);
   fab_json_add_real (json, "injection_GBps", picture->bisection.injection_bytes_per_s / 1e9);
   fab_json_add_real (json, "bisection_GBps", picture->bisection.bisection_bytes_per_s / 1e9);
   fab_json_add_real (json, "halves_GBps", picture->bisection.first_half_bytes_per_s / 1e9);

@@ -441,9 +441,13 @@ keep_hosts (Join *self, const File *usual)
   Pattern pattern;
   Left left = { g_string_new (NULL), g_string_new (NULL), 0, 0, 0, 0 };
 
+  g_autofree gboolean *is_kept = g_new (gboolean, self->hosts->len + 1);
+
   pattern_init (&pattern, self, usual);
+  for (guint i = 0; i < self->hosts->len; i++)
+    is_kept[i] = keep_host (self, g_ptr_array_index (self->hosts, i), usual, &pattern, &left);
   for (guint i = self->hosts->len; i > 0; i--)
-    if (!keep_host (self, g_ptr_array_index (self->hosts, i - 1), usual, &pattern, &left))
+    if (!is_kept[i - 1])
       g_ptr_array_remove_index (self->hosts, i - 1);
   end_list (left.unlike, left.n_unlike);
   end_list (left.fewer, left.n_fewer);
