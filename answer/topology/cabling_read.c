@@ -178,8 +178,9 @@ add_hosts (FabCabling *self, const FabImportedNetwork *network, const guint *par
   if (n_unnamed > 0)
     g_ptr_array_add (
         self->notes,
-        g_strdup_printf ("The descriptions of %u adapters name no host, so their ports were not compared.",
-                         n_unnamed));
+        g_strdup_printf (
+            "The descriptions of %u adapters name no host of their own, so their ports were not compared.",
+            n_unnamed));
 }
 
 FabCabling *

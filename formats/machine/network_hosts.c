@@ -75,6 +75,48 @@ host_new (const FabImportedDevice *adapter)
   return host;
 }
 
+static guint
+switch_of_port (const FabImportedNetwork *network, const FabNetworkHost *host, guint port)
+{
+  return fab_imported_network_switch_of (
+      network, fab_imported_network_cable (network, g_array_index (host->ports, guint, port)));
+}
+
+/* Several machines are called "localhost": two adapters of such a host have the same name. Ports are sorted. */
+static gboolean
+is_several (const FabImportedNetwork *network, const FabNetworkHost *host)
+{
+  for (guint i = 0; i + 1 < host->ports->len && host->is_named; i++) {
+    const FabImportedDevice *one = fab_network_host_adapter (network, host, i),
+                            *other = fab_network_host_adapter (network, host, i + 1);
+
+    if (one != other && g_strcmp0 (one->adapter, other->adapter) == 0)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Makes a host of each port of hosts that are several, as of adapters whose descriptions name none. */
+static void
+split_hosts (const FabImportedNetwork *network, GPtrArray *hosts)
+{
+  for (guint i = hosts->len; i > 0; i--) {
+    const FabNetworkHost *several = g_ptr_array_index (hosts, i - 1);
+
+    if (!is_several (network, several))
+      continue;
+    for (guint k = 0; k < several->ports->len; k++) {
+      FabNetworkHost *host = host_new (fab_network_host_adapter (network, several, k));
+
+      host->is_named = FALSE;
+      host->name = fab_network_host_adapter (network, several, k)->id;
+      g_array_append_val (host->ports, g_array_index (several->ports, guint, k));
+      g_ptr_array_add (hosts, host);
+    }
+    g_ptr_array_remove_index (hosts, i - 1);
+  }
+}
+
 GPtrArray *
 fab_network_hosts_of (const FabImportedNetwork *network)
 {
@@ -97,11 +139,15 @@ fab_network_hosts_of (const FabImportedNetwork *network)
     g_array_append_val (host->ports, i);
   }
   for (guint i = 0; i < hosts->len; i++) {
-    FabNetworkHost *host = g_ptr_array_index (hosts, i);
+    const FabNetworkHost *host = g_ptr_array_index (hosts, i);
 
     g_array_sort_with_data (host->ports, compare_ports, (gpointer) network);
-    host->leaf = fab_imported_network_switch_of (
-        network, fab_imported_network_cable (network, g_array_index (host->ports, guint, 0)));
+  }
+  split_hosts (network, hosts);
+  for (guint i = 0; i < hosts->len; i++) {
+    FabNetworkHost *host = g_ptr_array_index (hosts, i);
+
+    host->leaf = switch_of_port (network, host, 0);
   }
   return hosts;
 }

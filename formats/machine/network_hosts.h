@@ -5,8 +5,8 @@
 #include "formats/machine/network.h"
 
 typedef struct {
-  const char *name;  /* owned by the network; the id of the adapter where no description names a machine */
-  gboolean is_named; /* FALSE: it is one adapter, and it may be a part of any machine */
+  const char *name;  /* owned by the network; the id of the adapter where no description names one machine */
+  gboolean is_named; /* FALSE: it is one port, and it may be a part of any machine */
   GArray *ports;     /* guint: cables, by the number of the adapter in its machine, then by its port */
   GArray *slow;      /* FabImportedSlowWire of its node, where a file of the host says so; NULL: none */
   guint leaf;        /* device: the switch of the first port */

@@ -463,7 +463,8 @@ keep_hosts (Join *self, const File *usual)
     fab_imported_machine_leave_out (self->out, 0, "left out: %u hosts without a port for each NIC of %s: %s",
                                     left.n_fewer, usual->file, left.fewer->str);
   if (left.n_unnamed > 0)
-    fab_imported_machine_leave_out (self->out, 0, "left out: %u adapters whose description names no host",
+    fab_imported_machine_leave_out (self->out, 0,
+                                    "left out: %u adapters whose description names no host of their own",
                                     left.n_unnamed);
   g_string_free (left.unlike, TRUE);
   g_string_free (left.fewer, TRUE);

@@ -138,7 +138,8 @@ drop_odd_hosts (Reader *reader)
                                     reader->n_ports);
   if (n_unnamed > 0)
     fab_imported_machine_leave_out (reader->machine, unnamed_line,
-                                    "left out: %u adapters whose description names no host", n_unnamed);
+                                    "left out: %u adapters whose description names no host of their own",
+                                    n_unnamed);
 }
 
 static void

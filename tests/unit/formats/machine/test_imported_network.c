@@ -21,6 +21,8 @@ static const char text[] = "sysimgguid=0x51\n"
                            "[1] \"H-11\"[1](11) # \"n1 HCA-1\" lid 7 4xNDR\n"
                            "[2] \"H-21\"[1](21) # \"n2 HCA-1\" lid 8 2xNDR\n"
                            "[3] \"H-31\"[1](31) # \"MT4129 ConnectX7   Mellanox Technologies\" lid 10 4xNDR\n"
+                           "[4] \"H-41\"[1](41) # \"localhost mlx5_0\" lid 11 4xNDR\n"
+                           "[5] \"H-42\"[1](42) # \"localhost mlx5_0\" lid 12 4xNDR\n"
                            "[7] \"S-51\"[7] # \"MF0;leaf1:MQM9700/U1\" lid 1 4xNDR\n"
                            "sysimgguid=0x10\n"
                            "Ca 1 \"H-11\" # \"n1 HCA-1\"\n"
@@ -64,7 +66,8 @@ devices_keep_their_names (G_GNUC_UNUSED void **state)
   assert_int_equal (n1->system_guid, 0x10);
 }
 
-/* Neither the SHARP unit nor the adapter without a name is a host. HCA-1 is the driver's first device, mlx5_0. */
+/* Neither the SHARP unit nor the adapter without a name is a host, and two machines are called localhost. HCA-1 is the
+ * driver's first device, mlx5_0. */
 static void
 hosts_have_their_ports_in_order (G_GNUC_UNUSED void **state)
 {
@@ -72,12 +75,13 @@ hosts_have_their_ports_in_order (G_GNUC_UNUSED void **state)
   g_autoptr (GPtrArray) hosts = fab_network_hosts_of (machine->network);
   const FabNetworkHost *n1 = g_ptr_array_index (hosts, 0);
 
-  assert_int_equal (hosts->len, 3);
+  assert_int_equal (hosts->len, 5);
   assert_string_equal (n1->name, "n1");
   assert_int_equal (n1->ports->len, 2);
   assert_string_equal (fab_network_host_adapter (machine->network, n1, 0)->adapter, "HCA-1");
   assert_string_equal (fab_network_host_adapter (machine->network, n1, 1)->adapter, "mlx5_1");
-  assert_false (((const FabNetworkHost *) g_ptr_array_index (hosts, 2))->is_named);
+  for (guint i = 2; i < hosts->len; i++)
+    assert_false (((const FabNetworkHost *) g_ptr_array_index (hosts, i))->is_named);
   assert_int_equal (fab_network_adapter_number ("HCA-6"), 5);
   assert_int_equal (fab_network_adapter_number ("mlx5_5"), 5);
   assert_int_equal (fab_network_adapter_number ("ibp"), G_MAXUINT);
@@ -111,7 +115,7 @@ what_is_no_host_is_left_out (G_GNUC_UNUSED void **state)
   g_autoptr (FabImportedMachine) machine = read_text ();
 
   assert_non_null (find_note (machine, "1 aggregation nodes"));
-  assert_non_null (find_note (machine, "1 adapters whose description names no host"));
+  assert_non_null (find_note (machine, "3 adapters whose description names no host of their own"));
   assert_null (find_note (machine, "with fewer ports"));
 }
 
