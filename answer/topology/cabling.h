@@ -49,12 +49,11 @@ typedef struct {
 } FabCablingFinding;
 
 typedef struct {
-  char *source;           /* what was looked at: a file, a scenario */
-  GArray *parts;          /* FabCablingPart */
-  GArray *cables;         /* FabCable */
-  GPtrArray *notes;       /* char: sentences about what was not compared */
-  GArray *findings;       /* FabCablingFinding, the worst first; empty until the check */
-  guint n_hosts_of_peers; /* hosts that have been compared with others */
+  char *source;     /* what was looked at: a file, a scenario */
+  GArray *parts;    /* FabCablingPart */
+  GArray *cables;   /* FabCable */
+  GPtrArray *notes; /* char: sentences about what was not compared */
+  GArray *findings; /* FabCablingFinding, the worst first; empty until the check */
 } FabCabling;
 
 /* (transfer full) */

@@ -340,8 +340,6 @@ note_alone (Hosts *self)
 
     if (kind->whole == group->kind && kind->n_hosts < 3)
       g_array_append_vals (alone, group->hosts->data, group->hosts->len);
-    else
-      self->cabling->n_hosts_of_peers += group->hosts->len;
   }
   if (alone->len == 0)
     return;
