@@ -89,30 +89,77 @@ rate_of (const char *speed)
   return fab_imported_network_gbps (speed) * 1e9 / 8;
 }
 
-/* The port of an adapter: the adapter's name, with the number of its port where it is not the first. (transfer full)
- * */
-static char *
-port_name (const FabImportedDevice *adapter, guint port)
+/* What is known of adapters' names: in how many adapters each is, and its number among them. */
+typedef struct {
+  GHashTable *counts, *numbers; /* name to how many adapters, to 1 + number */
+} Names;
+
+/* Numbers of adapters that have none in their names: of names that several hosts have, and of switches. */
+enum { FIRST_NAME = 1 << 16, FIRST_SWITCH = 1 << 17 };
+
+static void
+names_init (Names *self, const FabImportedNetwork *network)
 {
-  const char *name = adapter->adapter ? adapter->adapter : "port";
+  self->counts = g_hash_table_new (g_str_hash, g_str_equal);
+  self->numbers = g_hash_table_new (g_str_hash, g_str_equal);
+  for (guint i = 0; i < network->devices->len; i++) {
+    char *name = fab_imported_network_device (network, i)->adapter;
+    guint n = name ? GPOINTER_TO_UINT (g_hash_table_lookup (self->counts, name)) : 0;
 
-  return port > 1 ? g_strdup_printf ("%s port %u", name, port) : g_strdup (name);
-}
-
-/* Numbers of ports for comparison: by the number of the adapter, and where it has none by the place in its host. */
-static guint
-nic_number (const FabImportedDevice *adapter, guint place, guint port)
-{
-  guint number = fab_network_adapter_number (adapter->adapter);
-
-  return (number == G_MAXUINT ? place : number) * MAX_PORTS + MIN (port > 0 ? port - 1 : 0, MAX_PORTS - 1);
+    if (name == NULL)
+      continue;
+    g_hash_table_insert (self->counts, name, GUINT_TO_POINTER (n + 1));
+    if (n == 0)
+      g_hash_table_insert (self->numbers, name, GUINT_TO_POINTER (g_hash_table_size (self->numbers) + 1));
+  }
 }
 
 static void
-add_host (FabCabling *self, const FabImportedNetwork *network, const FabNetworkHost *host, const guint *parts)
+names_clear (Names *self)
 {
-  g_autofree char *valid = g_utf8_make_valid (host->name, -1);
-  guint part = fab_cabling_add_part (self, g_strdup (valid), TRUE), before = G_MAXUINT, number = 0;
+  g_hash_table_unref (self->counts);
+  g_hash_table_unref (self->numbers);
+}
+
+/* Says whether a name tells which adapter of its host it is: it has a number, or other hosts have it too. */
+static gboolean
+is_telling (const Names *self, const char *name)
+{
+  return name != NULL
+      && (fab_network_adapter_number (name) != G_MAXUINT
+          || GPOINTER_TO_UINT (g_hash_table_lookup (self->counts, name)) > 1);
+}
+
+/* The port of an adapter: the adapter's name, with the number of its port where it is not the first; else the switch to
+ * which it goes. (transfer full) */
+static char *
+port_name (const Names *names, const FabImportedDevice *adapter, guint port, const char *leaf)
+{
+  if (!is_telling (names, adapter->adapter))
+    return g_strdup_printf ("port to %s", leaf);
+  return port > 1 ? g_strdup_printf ("%s port %u", adapter->adapter, port) : g_strdup (adapter->adapter);
+}
+
+/* A number that corresponding ports of other hosts have, too: by the adapter's number, else by its name, else by the
+ * switch. */
+static guint
+nic_number (const Names *names, const FabImportedDevice *adapter, guint port, guint leaf)
+{
+  guint number = fab_network_adapter_number (adapter->adapter);
+
+  if (!is_telling (names, adapter->adapter))
+    number = FIRST_SWITCH + leaf;
+  else if (number == G_MAXUINT)
+    number = FIRST_NAME + GPOINTER_TO_UINT (g_hash_table_lookup (names->numbers, adapter->adapter));
+  return number * MAX_PORTS + MIN (port > 0 ? port - 1 : 0, MAX_PORTS - 1);
+}
+
+static void
+add_host (FabCabling *self, const FabImportedNetwork *network, const FabNetworkHost *host, const Names *names,
+          const guint *parts)
+{
+  guint part = fab_cabling_add_part (self, g_utf8_make_valid (host->name, -1), TRUE);
+  g_autoptr (GHashTable) taken = g_hash_table_new (NULL, NULL);
 
   for (guint i = 0; i < host->ports->len; i++) {
     const FabImportedCable *cable = fab_imported_network_cable (network,
@@ -120,22 +167,22 @@ add_host (FabCabling *self, const FabImportedNetwork *network, const FabNetworkH
     const FabImportedDevice *adapter = fab_network_host_adapter (network, host, i);
     guint leaf = fab_imported_network_switch_of (network, cable),
           port = fab_network_host_port (network, host, i);
+    guint nic = nic_number (names, adapter, port, leaf);
 
-    number = nic_number (adapter, i, port);
-    number = before != G_MAXUINT && number <= before ? before + 1
-                                                     : number; /* two adapters with the same number */
-    before = number;
+    while (!g_hash_table_add (taken, GUINT_TO_POINTER (nic + 1))) /* several that nothing tells apart */
+      nic++;
     fab_cabling_add_cable (
-        self, (FabCable){ .a = part,
-                          .b = parts[leaf],
-                          .port_a = port_name (adapter, port),
-                          .port_b = g_strdup_printf ("%u", leaf == cable->a ? cable->port_a : cable->port_b),
-                          .speed = g_strdup (cable->speed),
-                          .possible = g_strdup (cable->possible),
-                          .count = 1,
-                          .nic = number,
-                          .bytes_per_s = rate_of (cable->speed),
-                          .possible_bytes_per_s = cable->possible ? rate_of (cable->possible) : 0 });
+        self,
+        (FabCable){ .a = part,
+                    .b = parts[leaf],
+                    .port_a = port_name (names, adapter, port, fab_cabling_part (self, parts[leaf])->name),
+                    .port_b = g_strdup_printf ("%u", leaf == cable->a ? cable->port_a : cable->port_b),
+                    .speed = g_strdup (cable->speed),
+                    .possible = g_strdup (cable->possible),
+                    .count = 1,
+                    .nic = nic,
+                    .bytes_per_s = rate_of (cable->speed),
+                    .possible_bytes_per_s = cable->possible ? rate_of (cable->possible) : 0 });
   }
 }
 
@@ -160,12 +207,14 @@ add_hosts (FabCabling *self, const FabImportedNetwork *network, const guint *par
 {
   g_autoptr (GPtrArray) hosts = fab_network_hosts_of (network);
   guint n_unnamed = 0;
+  Names names;
 
+  names_init (&names, network);
   for (guint i = 0; i < hosts->len; i++) {
     const FabNetworkHost *host = g_ptr_array_index (hosts, i);
 
     if (host->is_named)
-      add_host (self, network, host, parts);
+      add_host (self, network, host, &names, parts);
     else
       n_unnamed++;
     for (guint k = 0; !host->is_named && k < host->ports->len; k++) {
@@ -175,6 +224,7 @@ add_hosts (FabCabling *self, const FabImportedNetwork *network, const guint *par
       fab_cabling_part (self, parts[fab_imported_network_switch_of (network, cable)])->n_unnamed++;
     }
   }
+  names_clear (&names);
   if (n_unnamed > 0)
     g_ptr_array_add (
         self->notes,

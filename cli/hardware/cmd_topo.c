@@ -301,8 +301,9 @@ static const FabUsage usage = {
       "several nodes it also shows the fabric: its leaves, spines, rails or groups of routers, their number,\n"
       "their links and their rates. Identical parts are drawn once or a few times.\n\n"
       "--check names the cables that are missing, slow, crossed or in the wrong place, the worst first: what most\n"
-      "of their peers have is usual. SCENARIO may then be what ibnetdiscover prints, with names and ports as the\n"
-      "text has them; - is standard input. It ends with 1 where it finds any.\n\n"
+      "of their peers have is usual. SCENARIO may then be a text of a network that `import` reads, such as that of\n"
+      "ibnetdiscover, with names and ports as the text has them; - is standard input. It ends with 1 where it\n"
+      "finds any.\n\n"
       "The output is text, the matrix that `nvidia-smi topo -m` would print on the machine, a graph for\n"
       "Graphviz, a drawing (SVG), or JSON.",
   .examples = "  fabricast topo --node dgx-a100\n"

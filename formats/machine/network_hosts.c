@@ -22,7 +22,10 @@ fab_network_adapter_number (const char *adapter)
 
   while (digits > adapter && g_ascii_isdigit (digits[-1]))
     digits--;
-  if (digits == NULL || !g_ascii_string_to_unsigned (digits, 10, 0, G_MAXUINT16, &number, NULL))
+  /* Addresses and interfaces end with digits, too: "0c:42:a1:88:00:01", "ens1f0np0". */
+  if (digits == NULL || digits == adapter || (digits[-1] != '_' && digits[-1] != '-'))
+    return G_MAXUINT;
+  if (!g_ascii_string_to_unsigned (digits, 10, 0, G_MAXUINT16, &number, NULL))
     return G_MAXUINT;
   return g_str_has_prefix (adapter, "HCA-") && number > 0 ? (guint) number - 1 : (guint) number;
 }

@@ -15,8 +15,8 @@ typedef struct {
 /* In the order in which the text first lists them. (transfer full) (element-type FabNetworkHost) */
 GPtrArray *fab_network_hosts_of (const FabImportedNetwork *network);
 
-/* The number of an adapter in its machine: 5 of "mlx5_5" and of "HCA-6", since the driver counts "HCA-1" for its first
- * device; G_MAXUINT: its name has none, or it has no name. */
+/* The number behind the last "_" or "-" of an adapter's name in its machine: 5 of "mlx5_5" and of "HCA-6", since the
+ * driver counts "HCA-1" for its first device; G_MAXUINT: its name has none, or it has no name. */
 guint fab_network_adapter_number (const char *adapter);
 
 /* The adapter at the end of a port of a host. */

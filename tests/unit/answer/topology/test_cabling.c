@@ -187,6 +187,39 @@ a_host_at_a_spine_is_no_leaf (G_GNUC_UNUSED void **state)
   fab_cabling_free (self.cabling);
 }
 
+/* LLDP knows cards by addresses, which tell nothing of their place: a port is like others at its switch. */
+static void
+ports_without_numbers_go_by_their_switch (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabImportedNetwork) network = fab_imported_network_new ();
+  FabFileText file = { "test", "", 0 };
+  guint leaves[2];
+
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *name = g_strdup_printf ("leaf%u", i);
+
+    leaves[i] = fab_imported_network_add (network, name, TRUE, name);
+  }
+  for (guint port = 0; port < 8; port++) {
+    guint host = port / 2;
+    g_autofree char *id = g_strdup_printf ("card%u", port);
+    guint card = fab_imported_network_add (network, id, FALSE, NULL);
+
+    fab_imported_network_device (network, card)->host = g_strdup_printf ("host%u", host);
+    fab_imported_network_device (network, card)->adapter = g_strdup_printf ("0c:42:a1:88:00:%02u",
+                                                                            97 * port % 90);
+    if (port != 4) /* the first port of host2 has no cable */
+      assert_true (
+          fab_imported_network_join (network, &file, 1, leaves[port % 2], 1 + host, card, 1, "4xNDR", NULL));
+  }
+  g_autoptr (FabCabling) cabling = fab_cabling_of_network (network, "test");
+  fab_cabling_check (cabling);
+  assert_int_equal (cabling->findings->len,
+                    0); /* one of two ports is no more than half' */
+  assert_int_equal (cabling->notes->len, 1);
+  assert_non_null (strstr (g_ptr_array_index (cabling->notes, 0), "host2"));
+}
+
 int
 main (void)
 {
@@ -196,6 +229,7 @@ main (void)
     cmocka_unit_test (slow_cables_come_by_what_they_lack),
     cmocka_unit_test (crossed_rails_are_told_from_missing_ports),
     cmocka_unit_test (a_host_at_a_spine_is_no_leaf),
+    cmocka_unit_test (ports_without_numbers_go_by_their_switch),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -85,6 +85,9 @@ hosts_have_their_ports_in_order (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_network_adapter_number ("HCA-6"), 5);
   assert_int_equal (fab_network_adapter_number ("mlx5_5"), 5);
   assert_int_equal (fab_network_adapter_number ("ibp"), G_MAXUINT);
+  assert_int_equal (fab_network_adapter_number ("ens1f0np0"), G_MAXUINT);
+  assert_int_equal (fab_network_adapter_number ("0c:42:a1:88:00:01"), G_MAXUINT);
+  assert_int_equal (fab_network_adapter_number ("7"), G_MAXUINT);
   assert_int_equal (fab_network_adapter_number (NULL), G_MAXUINT);
 }
 
