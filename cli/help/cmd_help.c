@@ -7,19 +7,23 @@
 #include "cli/help/forms.h"
 #include "cli/help/glossary.h"
 #include "cli/help/help.h"
+#include "cli/help/questions.h"
 #include "cli/help/topics.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 
-enum { MOST_WORDS = 6 }; /* of a topic with a term */
+enum { MOST_WORDS = 30 }; /* of a question */
 
 static const FabUsage usage = {
   .arguments = "[TOPIC [NAME]]",
-  .summary = "Explains a topic, a command or a term of the field. Without a TOPIC, lists the topics.",
+  .summary =
+      "Explains a topic, a command or a term of the field, or answers a question with commands that work as they\n"
+      "stand. Without a TOPIC, lists the topics.",
   .examples = "  fabricast help\n"
               "  fabricast help run\n"
               "  fabricast help scenario\n"
-              "  fabricast help glossary reduce-scatter\n",
+              "  fabricast help glossary reduce-scatter\n"
+              "  fabricast help how many nics\n",
   .max_rest = MOST_WORDS,
 };
 
@@ -33,7 +37,7 @@ list_topics (void)
     g_print ("  %-12s %s\n", fab_topics_at (topics, i)->name, fab_topics_at (topics, i)->summary);
   g_print (
       "\n`fabricast help TOPIC` explains one. `fabricast help COMMAND` explains a command, and `fabricast --help`\n"
-      "lists the commands.\n");
+      "lists the commands. `fabricast help how many nics` answers a question with commands.\n");
 }
 
 static void
@@ -82,8 +86,13 @@ explain (char **words, GError **error)
     return fab_form_completion (words[1], error);
   if (strcmp (words[0], "glossary") == 0)
     return fab_help_term (term + strlen ("glossary "), error);
-  return fab_glossary_find (glossary, term) != NULL ? fab_help_term (term, error)
-                                                    : unknown_topic (topics, glossary, term, error);
+  if (fab_glossary_find (glossary, term) != NULL)
+    return fab_help_term (term, error);
+  g_autofree char *answers = fab_is_question (term) ? fab_question_answers (term) : NULL;
+  if (answers == NULL)
+    return unknown_topic (topics, glossary, term, error);
+  g_print ("%s", answers);
+  return TRUE;
 }
 
 static FabExit

@@ -21,6 +21,17 @@ DGX NVL72 TPU UPI NUMA DMA FEC GID DSCP CNP HPCC NSCC Swift REPS UGAL Clos ETTR 
 MOST_WORDS = 60  # of a paragraph
 
 
+ANSWERED = {  # what is asked, and what the first answer runs
+    "how many nics": "fabricast size hello --set cluster.nodes=4 --vary cluster.nics_per_node=",
+    "why is my training slow?": "fabricast run four-nodes --no-db --rows step,limited-by,verdict",
+    "what does it cost": "fabricast cost ",
+    "how accurate is it?": "fabricast validate accuracy",
+    "does it fit into memory": "fabricast run hello --no-db --rows memory",
+    "Which oversubscription is fine": "fabricast compare ",
+    "what if a link is broken": "fabricast whatif fabric-ddp-rail --fault ",
+}
+
+
 NEAREST = [  # what is written, and what is meant
     (["rum", HELLO], "run"),
     (["--hlp"], "--help"),
@@ -84,6 +95,29 @@ class Help(CliTest):
                                       check=False)
                 self.assertIn(done.returncode, (0, 1) if " validate " in line else (0,), done.stderr)
                 self.assertNotIn("cannot be simulated:", done.stdout)
+
+    def test_questions_are_answered_with_commands(self):
+        for question, command in ANSWERED.items():
+            for words in (question.split(), [question]):
+                found = re.findall(r"^  (fabricast .*)$", self.good("help", *words), re.M)
+                self.assertTrue(found[0].startswith(command), (question, found))
+                self.assertLessEqual(len(found), 3)
+        self.refused("help", "how", "xyzzy", names="there is no command, topic or term 'how xyzzy'")
+
+    def test_commands_of_answers_work(self):
+        listed = read(SOURCE, "cli", "help", "questions.yaml")
+        lines = re.findall(r"^    command: (fabricast .*)$", listed, re.M)
+        self.assertGreater(len(lines), 20)
+        self.assertEqual(len(lines), listed.count("- question: "))
+        os.mkdir(self.path("bin"))
+        os.symlink(support.PROGRAM, self.path("bin", "fabricast"))
+        env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
+        for line in lines:
+            with self.subTest(line):
+                done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+        for page in re.findall(r"^    page: (.*)$", listed, re.M):
+            self.assertTrue(os.path.exists(os.path.join(SOURCE, page)), page)
 
     def test_help_of_a_command_and_of_a_term(self):
         self.assertEqual(self.good("help", "run"), self.good("run", "--help"))
