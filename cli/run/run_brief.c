@@ -159,6 +159,7 @@ caution_of (const FabFinding *finding)
   case FAB_FINDING_SPREAD: return "other seeds give other steps";
   case FAB_FINDING_CHOICE: return "the library could choose faster algorithms than it does";
   case FAB_FINDING_EXTRAPOLATED: return "messages have sizes that were not measured";
+  case FAB_FINDING_ASSUMED_DESIGN: return "parts of the design of the machine were published nowhere";
   case FAB_FINDING_UNCALIBRATED: return "a link, GPU or clock was not measured";
   case FAB_FINDING_FIDELITY_NO_SHARING: return "this fidelity does not share links";
   case FAB_FINDING_FIDELITY_COLLISION: return "colliding paths, whose queues this fidelity leaves out";
