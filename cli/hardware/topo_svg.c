@@ -6,12 +6,12 @@
 #include "cli/hardware/topo_svg.h"
 
 enum {
-  COLUMN = 78,
+  COLUMN = 96,
   ROW = 92,
   MARGIN = FAB_TOPO_SVG_MARGIN,
   TITLE = 40,
   GAP = 30,
-  BOX_WIDTH = 68,
+  BOX_WIDTH = 86,
   BOX_HEIGHT = 34,
   LEGEND_LINE = 20
 };
@@ -187,7 +187,7 @@ draw_vertex (const Drawing *drawing, const FabPlace *place)
   fab_svg_real (svg, "y", spot->y + 4);
   fab_svg_word (svg, "text-anchor", "middle");
   if (!is_hub && strlen (name) > 10)
-    fab_svg_whole (svg, "font-size", 9);
+    fab_svg_whole (svg, "font-size", 11);
   fab_svg_end_text (svg, name);
 }
 
