@@ -24,6 +24,7 @@ check sentences python3 .ci/sentences.py
 check scenarios python3 .ci/scenario_text.py
 check docs python3 .ci/docs.py
 check lists python3 .ci/lists.py
+check terms python3 .ci/terms.py
 check commits .ci/commits.sh
 if [ "${1:-}" != --text ]; then
   check layout .ci/format.sh

@@ -9,7 +9,9 @@
    two clicks from the first.
 """
 import collections
+import html
 import html.parser
+import json
 import os
 import re
 import shutil
@@ -24,6 +26,8 @@ FOLDERS = ("tutorials", "how-to", "reference", "explanation", "models", "decisio
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 ROW = re.compile(r"^\| *\[[^]]*\]\(([\w.-]+\.md)\)[^|]*\| *([^|]*?) *\|", re.M)
 CODE = re.compile(r"^```.*?^```", re.M | re.S)
+# A command of a console block with the lines that go on after a backslash, in the theme's HTML.
+COMMAND = re.compile(r'(<span class="gp">\$ </span>[^\n]*(?:(?:\\|\\</span>)\n[^\n]*)*)')
 
 
 def read(path):
@@ -224,6 +228,7 @@ class Site:
                     page = page.replace('role="heading">', 'role="heading" aria-level="2">')
                     page = page.replace("<body>", '<body>\n<a class="skip" href="#the-page">Skip to the page</a>', 1)
                     page = page.replace('<article role="main">', '<article role="main" id="the-page" tabindex="-1">', 1)
+                    page = COMMAND.sub(r'<span class="command">\1</span>', page)
                     page = page.replace("<pre>", '<pre tabindex="0">')
                     page = page.replace('<th class="head"><p></p></th>', "<td></td>")  # the corner of a table
                     page = page.replace('<label class="overlay', '<label aria-hidden="true" class="overlay')
@@ -231,6 +236,25 @@ class Site:
                     page = page.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Pages">')
                     page = page.replace('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer')
                     write(os.path.join(where, name), page)
+
+    def give_search_texts(self):
+        """A page on a disk cannot fetch others to show what was found in them: their texts are a script of search.html."""
+        texts = {}
+        for where, _, names in os.walk(self.html):
+            for name in names:
+                page = read(os.path.join(where, name)) if name.endswith(".html") else ""
+                begin, end = page.find('<article role="main"'), page.find("</article>")
+                if 0 <= begin < end:
+                    text = re.sub(r'<a class="headerlink".*?</a>|</?(?:a|code|em|span|strong)\b[^>]*>', "", page[begin:end])
+                    words = html.unescape(re.sub(r"<[^>]+>", " ", text)).split()
+                    texts[os.path.relpath(os.path.join(where, name), self.html)[:-5]] = " ".join(words)
+        write(os.path.join(self.html, "_static", "texts.js"), f"window.fabricastTexts = {json.dumps(texts)};\n")
+        path = os.path.join(self.html, "search.html")
+        script = '<script src="_static/texts.js"></script>'
+        page = re.sub(r'(<script [^>]*src="_static/site\.js)', lambda match: script + match.group(1), read(path), count=1)
+        write(path, page)
+        if script not in page:
+            self.problems.append("search.html has no place for the texts of pages")
 
     def check(self):
         """Every link and anchor leads somewhere; no page is more than two clicks away; nothing comes from a network."""
@@ -291,6 +315,7 @@ def main():
     site.build()
     site.stand_alone()
     site.open_to_all()
+    site.give_search_texts()
     count = site.check()
     if site.problems:
         sys.exit("\n".join(site.problems))

@@ -18,8 +18,7 @@ import browser  # noqa: E402
 import child  # noqa: E402
 
 PICTURES = os.path.join(DOCS, "pictures")
-ONE_PORT = ("--set", "cluster.nodes=4", "--set", "cluster.nics_per_node=1", "--set", "cluster.nic=roce-100",
-            "--no-band")
+ONE_PORT = ("--set", "cluster.nodes=4", "--set", "cluster.nics_per_node=1", "--set", "cluster.nic=roce-100")
 
 
 def fabricast(program, *args):
@@ -33,6 +32,21 @@ def report(program, window, scenario, settings, name, directory):
     fabricast(program, "report", "--db", database, "-o", page)
     window.open(page)
     window.screenshot(os.path.join(PICTURES, name + ".png"), whole=False)
+
+
+def answer_and_timeline(program, window, scenario, settings, name, directory):
+    """The sentence and the bar of the report, how sure it is, and the timeline; without what stands between."""
+    database, page = os.path.join(directory, name + ".db"), os.path.join(directory, name + ".html")
+    fabricast(program, "run", scenario, "--db", database, *settings)
+    fabricast(program, "report", "--db", database, "-o", page)
+    window.open(page)
+    end = window.run("""for (const other of document.querySelectorAll("#links, #answer .tiles")) other.remove();
+                        for (const row of document.querySelectorAll("#answer .verdict > div"))
+                          if (!row.innerText.startsWith("How sure")) row.remove();
+                        return document.querySelector("#timeline").getBoundingClientRect().bottom + scrollY""")
+    clip = {"x": 0, "y": 0, "width": 1000, "height": end, "scale": 1}
+    with open(os.path.join(PICTURES, name + ".png"), "wb") as file:
+        file.write(base64.b64decode(window.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"]))
 
 
 def links(program, window, name, directory, n_nodes):
@@ -79,7 +93,7 @@ def main():
                              "--format", "svg"))
     with tempfile.TemporaryDirectory() as directory, browser.Browser(1000, 760) as window:
         report(program, window, "scenarios/four-nodes.yaml", [()], "report", directory)
-        report(program, window, "scenarios/hello.yaml", [ONE_PORT], "tutorial", directory)
+        answer_and_timeline(program, window, "scenarios/hello.yaml", ONE_PORT, "tutorial", directory)
         explore(program, window)
         window.resize(860, 700)
         links(program, window, "one-node", directory, 1)

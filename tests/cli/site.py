@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 import accessible
@@ -92,6 +93,7 @@ class Site(CliTest):
             with self.subTest(page):
                 checker.check(self, "file://" + self.path("html", page), ((1280, "light"), (320, "dark")), is_still=True)
         self.check_scheme(checker.browser)
+        self.check_help_for_readers(checker.browser)
         self.check_keyboard(checker.browser)
 
     def check_colours_of_code(self):
@@ -118,6 +120,26 @@ class Site(CliTest):
                 ground = page.run("return getComputedStyle(document.querySelector(arguments[0])).backgroundColor", part)
                 channels = [int(number) for number in re.findall(r"\d+", ground)[:3]]
                 self.assertEqual(max(channels) < 64, is_dark, (scheme, part, ground))
+
+    def check_help_for_readers(self, page):
+        """Commands wrap and can be copied without their answer, answers wait, and a page found shows what was found."""
+        page.resize(500, 900)
+        page.open(self.path("html", "tutorials", "learn.html"))
+        self.assertEqual(page.run("return document.querySelectorAll('details[open]').length"), 0)
+        self.assertEqual(page.run("return document.querySelectorAll('details').length"), 10)
+        page.run("document.querySelector('details').open = true")
+        width = "const one = document.querySelector('details .command'); return one.offsetWidth <= one.closest('pre').clientWidth"
+        self.assertTrue(page.run(width))
+        self.assertEqual(page.run("return commandsOf(document.querySelector('details pre'))").split("\n")[0],
+                         "build/fabricast run scenarios/learn/01-one-gpu.yaml --no-db --rows step,MFU")
+        self.assertEqual(page.run("return document.querySelectorAll('details .copy').length"), 10)
+        page.open("file://" + self.path("html", "search.html?q=straggler"))
+        for _ in range(50):
+            shown = page.run("return [...document.querySelectorAll('.excerpt')].map((one) => one.textContent.toLowerCase())")
+            if shown:
+                break
+            time.sleep(0.1)
+        self.assertTrue(shown and all("straggler" in one for one in shown), shown)
 
     def check_keyboard(self, page):
         """The first Tab leads past the list of pages, and a narrow page opens that list."""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The theme opens its menus by labels of hidden boxes, which a keyboard does not reach: they become buttons.
 "use strict";
+
+// The theme opens its menus by labels of hidden boxes, which a keyboard does not reach: they become buttons.
 for (const label of document.querySelectorAll("label[for]:not(.overlay)")) {
   const box = document.getElementById(label.htmlFor);
   if (box?.type !== "checkbox") continue;
@@ -14,4 +15,69 @@ for (const label of document.querySelectorAll("label[for]:not(.overlay)")) {
     event.preventDefault();
     label.click();
   });
+}
+
+// What a reader takes from a block: its commands without their prompt and answer; all of it where there are none.
+function commandsOf(block) {
+  const commands = [...block.querySelectorAll(".command")].map((line) => line.textContent.replace(/^\$ /, ""));
+  return commands.length > 0 ? commands.join("\n") : block.textContent.replace(/\n$/, "");
+}
+
+// A page on a disk may not use the clipboard of the browser: then the text is selected and copied as by hand.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+for (const block of document.querySelectorAll("article .highlight pre")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.setAttribute("aria-label", block.querySelector(".command") ? "Copy the commands" : "Copy the text");
+  button.addEventListener("click", async () => {
+    await copy(commandsOf(block));
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+  block.parentElement.append(button);
+}
+
+// A page found shows the place that was found. Pages on a disk cannot be fetched, so their texts come in a script.
+function excerptOf(text, words) {
+  const low = text.toLowerCase();
+  const at = Math.min(...words.map((word) => low.indexOf(word)).filter((place) => place >= 0));
+  if (!Number.isFinite(at)) return null;
+  const from = Math.max(0, low.lastIndexOf(" ", Math.max(0, at - 70)) + 1);
+  const part = text.slice(from, at + 130).replace(/\s+\S*$/, "");
+  return `${from > 0 ? "... " : ""}${part} ...`;
+}
+
+function showExcerpt(item, words) {
+  const link = item.querySelector("a");
+  if (link === null || item.querySelector(".excerpt") !== null) return;
+  const page = new URL(link.href).pathname;
+  const name = Object.keys(window.fabricastTexts).find((each) => page.endsWith(`/${each}.html`));
+  const excerpt = name && excerptOf(window.fabricastTexts[name], words);
+  if (!excerpt) return;
+  const paragraph = document.createElement("p");
+  paragraph.className = "excerpt";
+  paragraph.textContent = excerpt;
+  item.append(paragraph);
+}
+
+const results = document.getElementById("search-results");
+if (results !== null && window.fabricastTexts !== undefined) {
+  const words = (new URLSearchParams(location.search).get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const show = () => results.querySelectorAll("ul.search > li").forEach((item) => showExcerpt(item, words));
+  new MutationObserver(show).observe(results, { childList: true, subtree: true });
+  show();
 }
