@@ -5,11 +5,15 @@
 #include "formats/format.h"
 
 extern const FabFileFormat fab_file_nvidia_smi;
+extern const FabFileFormat fab_file_nvidia_nvlink;
 extern const FabFileFormat fab_file_nccl_xml;
+extern const FabFileFormat fab_file_nccl_tree;
 extern const FabFileFormat fab_file_rocm_smi;
 extern const FabFileFormat fab_file_amd_smi;
 extern const FabFileFormat fab_file_hwloc;
 extern const FabFileFormat fab_file_ibnetdiscover;
+extern const FabFileFormat fab_file_ibnetdiscover_ports;
+extern const FabFileFormat fab_file_iblinkinfo;
 extern const FabFileFormat fab_file_huggingface;
 extern const FabFileFormat fab_file_perftest;
 extern const FabFileFormat fab_file_perftest_json;
@@ -46,11 +50,15 @@ extern const FabFileFormat fab_file_megatron;
 static const FabFileFormat *const formats[] = {
   /* machines and models */
   &fab_file_nvidia_smi,
+  &fab_file_nvidia_nvlink,
   &fab_file_nccl_xml,
+  &fab_file_nccl_tree,
   &fab_file_rocm_smi,
   &fab_file_amd_smi,
   &fab_file_hwloc,
   &fab_file_ibnetdiscover,
+  &fab_file_ibnetdiscover_ports,
+  &fab_file_iblinkinfo,
   &fab_file_huggingface,
   /* measurements */
   &fab_file_perftest,

@@ -168,7 +168,7 @@ import_machine (const FabFileFormat *format, const FabImportRequest *request, GE
   add_missing_nics (machine, request);
   if (request->n_nodes > 0)
     machine->n_nodes = request->n_nodes;
-  else if (machine->fabric->len == 0)
+  else if (machine->fabric->len == 0 && machine->n_nodes == 1)
     fab_imported_machine_infer (machine, 0, "nodes: 1; --nodes asks for more of the same, behind one switch");
   return fab_imported_machine_scenario (machine, request->name ? request->name : "imported",
                                         request->file.name);

@@ -29,6 +29,7 @@ typedef struct {
   gboolean calibrates;
   char *system, *source, *size, *print_format; /* for measurements */
   gint64 n_ranks;
+  char *op;      /* of measurements */
   char *db, *on; /* for traces; --on for jobs too */
   char *model;   /* for jobs */
   gboolean with_waiting;
@@ -76,7 +77,8 @@ check_options (const ImportOptions *o, const char *path, FabMeasurementRequest *
                                       .system = o->system,
                                       .source = o->source,
                                       .size_bytes = (FabBytes) size_bytes,
-                                      .n_ranks = (guint) MAX (o->n_ranks, 0) };
+                                      .n_ranks = (guint) MAX (o->n_ranks, 0),
+                                      .op = o->op };
   return fab_cli_format (o->print_format, format, error);
 }
 
@@ -327,6 +329,7 @@ import_machine (const ImportOptions *o, char **paths, const char *text, gsize si
                      : o->source                     ? "--source"
                      : o->size                       ? "--size"
                      : o->n_ranks != IMPORT_NOT_SAID ? "--ranks"
+                     : o->op                         ? "--op"
                      : o->print_format               ? "--format"
                                                      : NULL;
   gboolean is_fragment = FALSE;
@@ -386,6 +389,7 @@ import_traces (const ImportOptions *o, char **paths, GError **error)
                      : o->source                        ? "--source"
                      : o->size                          ? "--size"
                      : o->n_ranks != IMPORT_NOT_SAID    ? "--ranks"
+                     : o->op                            ? "--op"
                                                         : NULL;
 
   if (option != NULL)
@@ -416,6 +420,7 @@ import_jobs (const ImportOptions *o, char **paths, GError **error)
                      : o->source                        ? "--source"
                      : o->size                          ? "--size"
                      : o->n_ranks != IMPORT_NOT_SAID    ? "--ranks"
+                     : o->op                            ? "--op"
                      : o->print_format                  ? "--format"
                      : o->db                            ? "--db"
                      : o->with_waiting                  ? "--with-waiting"
@@ -465,6 +470,7 @@ options_clear (ImportOptions *o)
   g_free (o->db);
   g_free (o->on);
   g_free (o->model);
+  g_free (o->op);
 }
 
 static FabExit
@@ -491,6 +497,8 @@ run (int argc, char **argv)
       "Measurements: size of a message, where the tool does not print it", "BYTES" },
     { "ranks", 0, 0, G_OPTION_ARG_INT64, &o.n_ranks,
       "Measurements: ranks of a collective, where the text does not say it", "N" },
+    { "op", 0, 0, G_OPTION_ARG_STRING, &o.op,
+      "Measurements: the collective, where the text does not say it: all_reduce, all_gather, ...", "OP" },
     { "format", 0, 0, G_OPTION_ARG_STRING, &o.print_format,
       "Measurements without -o: text (default), json or csv; traces with --on: text or csv", "FORMAT" },
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Traces: store the measured run in this results file",

@@ -344,6 +344,12 @@ ethernet (FabImportedMachine *machine, guint line, guint gbps)
 /* The fastest port today has 1.6 Tb/s. */
 enum { MOST_MBPS = 1600000 };
 
+gboolean
+fab_known_is_port_speed (guint speed_mbps)
+{
+  return speed_mbps <= MOST_MBPS;
+}
+
 const char *
 fab_known_port (FabImportedMachine *machine, guint line, FabPortKind kind, const char *name, guint speed_mbps)
 {
@@ -357,7 +363,7 @@ fab_known_port (FabImportedMachine *machine, guint line, FabPortKind kind, const
         known->efa, name, known->efa, machine->accelerator);
     return known->efa;
   }
-  if (speed_mbps > MOST_MBPS) {
+  if (!fab_known_is_port_speed (speed_mbps)) {
     fab_imported_machine_infer (
         machine, line,
         "NIC ports: a speed of %u Mb/s, that is %u Gb/s, is more than any port has, so "
@@ -438,7 +444,10 @@ is_paired (guint n, const guint *n_links)
 static const char *
 bridged_card (guint total)
 {
-  return total == 4 ? "rtx-a6000" : total == 12 ? "a100-pcie-80gb" : total == 18 ? "h100-nvl-94gb" : NULL;
+  return total == 4                ? "rtx-a6000"
+       : total == 8 || total == 12 ? "a100-pcie-80gb"
+       : total == 18               ? "h100-nvl-94gb"
+                                   : NULL;
 }
 
 const char *
@@ -454,11 +463,12 @@ fab_nvlink_accelerator (FabImportedMachine *machine, guint line, guint n, const 
                                  : "h100-sxm5-80gb";
 
   if (card != NULL) {
-    fab_imported_machine_infer (machine, line,
-                                "accelerator: %s, as %u NVLinks join pairs only, which bridges between PCIe "
-                                "cards do (4 RTX A6000, 12 A100 or H100 PCIe, 18 H100 NVL); --accelerator "
-                                "names another",
-                                card, total);
+    fab_imported_machine_infer (
+        machine, line,
+        "accelerator: %s, as %u NVLinks join pairs only, which bridges between PCIe "
+        "cards do (4 RTX A6000 or A30, 4 for each of up to three A100 or H100 PCIe, 18 "
+        "H100 NVL); --accelerator names another",
+        card, total);
     return card;
   }
   if (total == 0)
@@ -469,8 +479,8 @@ fab_nvlink_accelerator (FabImportedMachine *machine, guint line, guint n, const 
     fab_imported_machine_infer (
         machine, line,
         "accelerator: %s, and so the NVLink generation, from %u NVLinks per GPU (2 Turing, 4 RTX 3090 or P100, "
-        "6 V100, 12 A100, 18 H100 or B200); --accelerator names another",
-        name, total);
+        "6 V100, 12 A100, 18 H100 or B200%s); --accelerator names another",
+        name, total, n == 2 && total >= 4 ? "; two PCIe cards with bridges print the same" : "");
   return name;
 }
 

@@ -31,6 +31,10 @@ const FabKnownDevice *fab_known_device (guint vendor, guint device);
 /* Sets the machine's accelerator by a PCI id, with a note. FALSE: the id is not in the table. */
 gboolean fab_known_accelerator_by_pci (FabImportedMachine *machine, guint line, guint vendor, guint device);
 
+/* Sets the machine's accelerator by the name of a product in the text, "NVIDIA H100 80GB HBM3", with a note. FALSE: it
+ * names none that is known. */
+gboolean fab_known_accelerator_in_text (FabImportedMachine *machine, const FabFileText *file);
+
 /* Returns the accelerator of an NVIDIA compute capability without its dot (60, 90); NULL: unknown. */
 const char *fab_known_sm (guint sm);
 
@@ -63,6 +67,9 @@ const char *fab_known_pcie (FabImportedMachine *machine, guint line, guint gener
 guint fab_known_pcie_generation (const char *speed);
 
 typedef enum { FAB_PORT_UNKNOWN, FAB_PORT_INFINIBAND, FAB_PORT_ETHERNET } FabPortKind;
+
+/* Whether a port can be that fast; what is faster was meant in another unit. */
+gboolean fab_known_is_port_speed (guint speed_mbps);
 
 /* Returns the entry of a NIC port. With `speed_mbps` 0 or an unknown `kind` it returns the port that usually
  * accompanies the accelerator, and adds a note. */

@@ -76,6 +76,13 @@ add_scale_up (FabNcclReader *reader, guint part, const FabXml *link, guint *to_s
   if (count < 1 || count > 64)
     return fab_file_text_fail (reader->file, link->line, error, "<%s count=\"%s\">: from 1 to 64", link->name,
                                fab_xml_get (link, "count"));
+  if (is_nvlink && fab_known_accelerator (reader->machine->accelerator)->n_links > 0
+      && count > fab_known_accelerator (reader->machine->accelerator)->n_links)
+    fab_imported_machine_infer (
+        reader->machine, link->line,
+        "%u NVLinks in line %u, and %s has %u: is it another accelerator? --accelerator names it", count,
+        link->line, reader->machine->accelerator,
+        fab_known_accelerator (reader->machine->accelerator)->n_links);
   if (is_nvlink && fab_xml_number (link, "tclass", 0) == 0x068001) /* the other end is a CPU of POWER */
     fab_imported_machine_join (reader->machine, part, fab_imported_machine_host (reader->machine, part),
                                "nvlink2-power9", count);
@@ -150,7 +157,7 @@ collect (FabNcclReader *reader, const FabXml *element)
     g_ptr_array_add (reader->gpus, (gpointer) element);
   if (is_nic (element))
     g_ptr_array_add (reader->nics, (gpointer) element);
-  if (fab_xml_is (element, "net"))
+  if (fab_xml_is (element, "net") && fab_known_is_port_speed (fab_xml_number (element, "speed", 0)))
     reader->top_speed = MAX (reader->top_speed, fab_xml_number (element, "speed", 0));
   for (guint i = 0; i < element->children->len; i++)
     collect (reader, g_ptr_array_index (element->children, i));
@@ -202,7 +209,7 @@ is_wanted_nic (const FabNcclReader *reader, const FabXml *pci)
   const char *name = NULL;
   guint speed = port_speed (pci, &name);
 
-  return speed == 0 || speed == reader->top_speed;
+  return speed == 0 || speed == reader->top_speed || !fab_known_is_port_speed (speed);
 }
 
 /* What the file says of a GPU that is not in the table. */
@@ -252,6 +259,12 @@ link_of (FabNcclReader *reader, const FabXml *pci)
         lanes = fab_xml_number (pci, "link_width", 0);
   const FabKnownAccelerator *known = fab_known_accelerator (reader->machine->accelerator);
 
+  if (lanes > 32) {
+    fab_imported_machine_infer (
+        reader->machine, pci->line,
+        "PCIe: x16 where the file has link_width %u, which no link has; virtual machines print it", lanes);
+    lanes = 16;
+  }
   if (generation == 0 || lanes == 0) {
     fab_imported_machine_infer (reader->machine, pci->line,
                                 "PCIe: generation %u x16 where the file has no link_speed and link_width",
@@ -346,17 +359,27 @@ static void
 choose_port (FabNcclReader *reader)
 {
   FabImportedMachine *machine = reader->machine;
-  const FabXml *first = NULL, *slower = NULL;
+  const FabXml *first = NULL, *slower = NULL, *strange = NULL;
   guint n = fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_NIC);
 
   for (guint i = reader->nics->len; i-- > 0;) {
     const FabXml *nic = g_ptr_array_index (reader->nics, i);
-    *(is_wanted_nic (reader, nic) ? &first : &slower) = nic;
+    const char *ignored = NULL;
+    gboolean is_strange = !fab_known_is_port_speed (port_speed (nic, &ignored));
+
+    *(is_strange ? &strange : is_wanted_nic (reader, nic) ? &first : &slower) = nic;
   }
   if (n == 0) {
     machine->nic = NULL;
     return;
   }
+  if (first != NULL && strange != NULL)
+    fab_imported_machine_infer (
+        machine, strange->line,
+        "a speed in line %u is more than any port has, so that NIC counts as the others do; what "
+        "unit was meant?",
+        strange->line);
+  first = first != NULL ? first : strange;
   fab_imported_machine_read (machine, first->line, "%u NICs", n);
   if (n < reader->nics->len)
     fab_imported_machine_leave_out (machine, slower ? slower->line : 0,

@@ -384,7 +384,7 @@ fill (Reader *reader)
   for (guint i = 0; i < n; i++)
     for (guint j = 0; j < n; j++)
       n_links[i * n + j] = reader->n_links[gpus[i] * reader->n + gpus[j]];
-  if (machine->accelerator == NULL)
+  if (machine->accelerator == NULL && !fab_known_accelerator_in_text (machine, reader->file))
     machine->accelerator = fab_nvlink_accelerator (machine, fab_matrix_line (reader->matrix), n, n_links);
   const FabKnownAccelerator *known = fab_known_accelerator (machine->accelerator);
   add_tree (reader, known->pcie_generation, parts);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "formats/measurement/nccl_names.h"
 #include "sim/base/error.h"
 #include "sim/config/yaml_doc.h"
 
@@ -326,6 +327,27 @@ fit_columns (const Columns *header, const Words *words)
   return columns;
 }
 
+/* The columns of a row without a header: size, count, type, in most versions redop and root, then twice time, algbw,
+ * busbw and #wrong. FALSE: it is no such row. */
+static gboolean
+guess_columns (const Words *words, Columns *columns)
+{
+  enum { HALF = 4, LEAST = 3 + 2 * HALF, MOST = LEAST + 2 };
+  int n = (int) words->n;
+
+  if (n < LEAST || n > MOST || !is_whole (words->words[0]) || !is_whole (words->words[1])
+      || fab_nccl_type (words->words[2]) == NULL)
+    return FALSE;
+  *columns = (Columns){ .n = n,
+                        .redop = -1,
+                        .type = 2,
+                        .time = { n - 2 * HALF, n - HALF },
+                        .algbw = { n - 2 * HALF + 1, n - HALF + 1 },
+                        .busbw = { n - 2 * HALF + 2, n - HALF + 2 },
+                        .wrong = { n - HALF - 1, n - 1 } };
+  return TRUE;
+}
+
 /* Reads a row; returns TRUE for other lines too. */
 static gboolean
 read_row (Reader *self, const Words *words, GError **error)
@@ -409,6 +431,31 @@ read_line (Reader *self, char *line, GError **error)
   return read_row (self, &words, error);
 }
 
+static gboolean
+read_bare_line (Reader *self, char *line, GError **error)
+{
+  Words words = split (skip_label (line));
+
+  return !guess_columns (&words, &self->columns) || read_row (self, &words, error);
+}
+
+static gboolean
+read_text (Reader *self, const char *data, gsize size,
+           gboolean (*read) (Reader *self, char *line, GError **error), GError **error)
+{
+  self->line = 0;
+  for (const char *at = data, *end = data + size; at < end;) {
+    const char *newline = memchr (at, '\n', (gsize) (end - at));
+    g_autofree char *line = g_strndup (at, (gsize) ((newline ? newline : end) - at));
+
+    self->line++;
+    if (!read (self, line, error))
+      return FALSE;
+    at = newline ? newline + 1 : end;
+  }
+  return TRUE;
+}
+
 static FabNcclTests *
 parse_text (const char *name, const char *data, gsize size, GError **error)
 {
@@ -416,15 +463,10 @@ parse_text (const char *name, const char *data, gsize size, GError **error)
   g_autoptr (GHashTable) hosts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   Reader self = { .name = name, .result = result, .hosts = hosts };
 
-  for (const char *at = data, *end = data + size; at < end;) {
-    const char *newline = memchr (at, '\n', (gsize) (end - at));
-    g_autofree char *line = g_strndup (at, (gsize) ((newline ? newline : end) - at));
-
-    self.line++;
-    if (!read_line (&self, line, error))
-      return NULL;
-    at = newline ? newline + 1 : end;
-  }
+  if (!read_text (&self, data, size, read_line, error))
+    return NULL;
+  if (result->n_tables == 0 && !read_text (&self, data, size, read_bare_line, error))
+    return NULL;
   if (result->rows->len == 0) {
     fab_throw (error, FAB_ERROR_INPUT,
                result->n_tables
@@ -433,7 +475,24 @@ parse_text (const char *name, const char *data, gsize size, GError **error)
                name);
     return NULL;
   }
+  result->n_tables = MAX (result->n_tables, 1);
   return g_steal_pointer (&result);
+}
+
+gboolean
+fab_nccl_tests_has_row (const char *data, gsize size)
+{
+  for (const char *at = data, *end = data + size; at < end;) {
+    const char *newline = memchr (at, '\n', (gsize) (end - at));
+    g_autofree char *line = g_strndup (at, (gsize) ((newline ? newline : end) - at));
+    Words words = split (skip_label (line));
+    Columns columns;
+
+    if (guess_columns (&words, &columns))
+      return TRUE;
+    at = newline ? newline + 1 : end;
+  }
+  return FALSE;
 }
 
 FabNcclTests *

@@ -3,7 +3,8 @@
  *
  * The text may be of any version: columns are found by the names in its header lines, so tables without redop or root
  * and those with the columns of -C, -I, -S are read as well. Lines of NCCL_DEBUG are skipped, as are the labels that
- * srun -l and mpirun --tag-output put before a line. Of several tables in a file the first is read.
+ * srun -l and mpirun --tag-output put before a line. Of several tables in a file the first is read. Rows without their
+ * header are read where the last eight columns say which they are.
  */
 #pragma once
 
@@ -31,5 +32,7 @@ typedef struct {
 /* Parses a file; `name` names it in messages. Returns NULL and sets *error (FAB_ERROR_INPUT) when it has no table
  * or a row of it is broken. (transfer full) */
 FabNcclTests *fab_nccl_tests_parse (const char *name, const char *data, gsize size, GError **error);
+/* Says whether some line is a row of such a table, whatever stands above it. */
+gboolean fab_nccl_tests_has_row (const char *data, gsize size);
 void fab_nccl_tests_free (FabNcclTests *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNcclTests, fab_nccl_tests_free)

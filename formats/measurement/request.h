@@ -12,4 +12,5 @@ typedef struct {
   const char *source;  /* NULL: the file */
   FabBytes size_bytes; /* message size, for tools that do not print it; 0: their default */
   guint n_ranks;       /* ranks of collectives, for tools that do not print it; 0: the number in the text */
+  const char *op;      /* the collective, where the text does not say it, "all_reduce"; NULL: it says it */
 } FabMeasurementRequest;

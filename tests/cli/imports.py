@@ -12,6 +12,10 @@ import support
 SAMPLES = sorted(path for path in glob.glob(os.path.join(glob.escape(SOURCE), "tests", "fixtures", "import", "*"))
                  if not path.endswith(".md"))
 yaml, = need("yaml")
+# How the names of the samples begin, the longer ones first, and the format that it says.
+BY_NAME = {"nvidia-nvlink": "nvidia-nvlink", "nvidia-smi": "nvidia-smi", "rocm-smi": "rocm-smi", "hwloc": "hwloc",
+           "nccl-tree": "nccl-tree", "rccl-tree": "nccl-tree", "nccl": "nccl-xml", "rccl": "nccl-xml",
+           "ibnetdiscover-p": "ibnetdiscover-p", "ibnet": "ibnetdiscover", "iblinkinfo": "iblinkinfo"}
 
 
 def sample(name):
@@ -43,8 +47,8 @@ class Imports(CliTest):
 
     def test_the_format_is_found_out(self):
         for path in SAMPLES:
-            kind = re.match(r"nvidia-smi|rocm-smi|hwloc|nccl|rccl|ibnet", os.path.basename(path))[0]
-            name = {"nccl": "nccl-xml", "rccl": "nccl-xml", "ibnet": "ibnetdiscover"}.get(kind, kind)
+            kind = re.match("|".join(BY_NAME), os.path.basename(path))[0]
+            name = BY_NAME[kind]
             self.assertEqual(self.good("import", path), self.good("import", path, "--from", name))
 
     def test_help_and_page_name_every_format(self):

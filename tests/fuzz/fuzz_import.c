@@ -176,14 +176,17 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 #ifndef FAB_LIBFUZZER
 
 static const char *const words[] = {
-  "NV2",         "NV99",     "PIX",     "SYS",         "X",
-  "GPU0",        "GPU99",    "XGMI",    "-1",          "0",
-  "99999999999", "\n",       "\t",      "\r\n",        "\x1b[4m",
-  "<",           ">",        "\"",      "<gpu>",       "</pci>",
-  "0x0302",      "0x068000", "\xff",    "count=\"0\"", "<pci class=\"0x030200\"/>",
-  "\"H-0\"[1]",  "\"S-1\"",  "4xHDR",   "1xSDR",       "Switch 3",
-  "Ca 2",        "[1]",      "Package", "Bridge",      "Numa Node: 3",
-  "&amp;",       "<!--",     "]]>",
+  "NV2",         "NV99",     "PIX",     "SYS",          "X",
+  "GPU0",        "GPU99",    "XGMI",    "-1",           "0",
+  "99999999999", "\n",       "\t",      "\r\n",         "\x1b[4m",
+  "<",           ">",        "\"",      "<gpu>",        "</pci>",
+  "0x0302",      "0x068000", "\xff",    "count=\"0\"",  "<pci class=\"0x030200\"/>",
+  "\"H-0\"[1]",  "\"S-1\"",  "4xHDR",   "1xSDR",        "Switch 3",
+  "Ca 2",        "[1]",      "Package", "Bridge",       "Numa Node: 3",
+  "&amp;",       "<!--",     "]]>",     "==( 4X",       ")==>",
+  "CA: ",        "Switch: ", "CA  1 1", "4x NDR",       "0x",
+  "+ PCI[24.0]", "NVS/0",    "DEV/0-1", "=== System :", "NCCL INFO",
+  "Link 0: ",    "GPU 1: ",  "GB/s",    "<inactive>",   "00000000:D5:00.0",
 };
 
 static const char *const json_words[] = {

@@ -375,10 +375,59 @@ halves_of_both_directions_are_left_out (void **state)
   assert_rate (series_at (self, 0), (FabBytes) 512 << 20, 1521.22e9 / 2);
 }
 
+/* busbw / algbw of the largest row is 1.875 = 2 (n - 1) / n, so all_reduce of 16: no other n has that to two decimals. */
+static void
+rows_alone_say_what_they_are_of (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabMeasurements) made = read_sample ("nccl-tests/rows-alone.txt");
+
+  assert_string_equal (series_at (made, 0)->series.op, "all_reduce");
+  assert_int_equal (series_at (made, 0)->series.n_ranks, 16);
+  assert_int_equal (series_at (made, 0)->points->len, 4);
+}
+
+/* 0.875 = (n - 1) / n of 8 ranks: an all-gather or a reduce-scatter, which only --op can say. */
+static void
+a_collective_is_named_where_rows_do_not_say_it (G_GNUC_UNUSED void **state)
+{
+  static const char row[] = " 1073741824 16777216 float none -1 2684 400.06 350.05 0 2684 400.06 350.05 0\n";
+  const FabMeasurementRequest plain = { .file = { "t", row, strlen (row) } };
+  const struct {
+    const char *op;
+    guint n_ranks;
+    const char *mistake; /* NULL: none */
+  } cases[] = {
+    { NULL, 0, "t: which collective is this?" },
+    { "all_gather", 0, NULL },
+    { "all_gather", 8, NULL },
+    { "all_gather", 16,
+      "t: busbw is 0.875 times algbw in this table, and of all_gather with 16 ranks it is 0.9375 times" },
+    { "all_reduce", 0, "t: no number of ranks" },
+    { "allgather_", 0, "t: --op allgather_: no such collective; nearest is all_gather" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabMeasurementRequest request = plain;
+    g_autoptr (GError) error = NULL;
+
+    request.op = cases[i].op;
+    request.n_ranks = cases[i].n_ranks;
+    g_autoptr (FabMeasurements) made = fab_measurements_read (&request, &error);
+    if (cases[i].mistake != NULL) {
+      assert_null (made);
+      if (strstr (error->message, cases[i].mistake) == NULL)
+        fail_msg ("%s", error->message);
+    } else
+      assert_int_equal (series_at (made, 0)->series.n_ranks, 8);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (rows_alone_say_what_they_are_of),
+    cmocka_unit_test (a_collective_is_named_where_rows_do_not_say_it),
     cmocka_unit_test (perftest_in_gigabits),
     cmocka_unit_test (perftest_both_directions),
     cmocka_unit_test (perftest_json),

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_networks.c - iblinkinfo and ibnetdiscover -p: what is a switch, what is a cable, and what is refused where. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "formats/machine/machine.h"
+
+/* Reads a text in a format that is recognised; NULL with *error when it is refused. */
+static FabImportedMachine *
+read_text (const char *format, const char *text, GError **error)
+{
+  const FabImportRequest request = { .file = { "net", text, strlen (text) } };
+  const FabFileFormat *row = fab_file_format_of (FAB_FILE_MACHINE, &request.file);
+  FabImportedMachine *machine = fab_imported_machine_new ("test");
+
+  assert_non_null (row);
+  assert_string_equal (row->name, format);
+  if (row->read.machine (machine, &request, error))
+    return machine;
+  fab_imported_machine_free (machine);
+  return NULL;
+}
+
+static void
+assert_fabric (const char *format, const char *text, guint n_nodes, const char *nic, const char *part)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabImportedMachine) machine = read_text (format, text, &error);
+
+  if (machine == NULL)
+    fail_msg ("%s", error->message);
+  assert_int_equal (machine->n_nodes, n_nodes);
+  assert_string_equal (machine->nic, nic);
+  assert_non_null (strstr (machine->fabric->str, part));
+}
+
+static void
+assert_refused (const char *format, const char *text, const char *start)
+{
+  g_autoptr (GError) error = NULL;
+
+  assert_null (read_text (format, text, &error));
+  if (!g_str_has_prefix (error->message, start))
+    fail_msg ("%s", error->message);
+}
+
+#define LINE(guid, lid, port, lane, peer, peer_port, name)                                      \
+  guid " " #lid " " #port "[  ] ==( 4X " lane " Gbps Active/  LinkUp)==> " #peer " " #peer_port \
+       "[  ] \"" name "\" ( )\n"
+
+static void
+heads_of_iblinkinfo_say_what_is_a_switch (G_GNUC_UNUSED void **state)
+{
+  assert_fabric ("iblinkinfo",
+                 "CA: n1 HCA-1:\n" LINE ("0xa1", 1, 1, "53.125", 3, 1, "leaf") "CA: n2 HCA-1:\n" LINE (
+                     "0xa2", 2, 1, "53.125", 3, 2, "leaf") "Switch: 0xb1 leaf:\n" LINE ("", 3, 1, "53.125", 1,
+                                                                                        1, "n1 HCA-1")
+                     LINE ("", 3, 2, "53.125", 2, 1, "n2 HCA-1"),
+                 2, "ib-hdr", "{to: leaf, nodes: 0-1, nics: 0} # n1 ... n2");
+}
+
+/* What `grep Up` leaves: an adapter's line begins with its GUID. */
+static void
+lines_without_heads_are_read (G_GNUC_UNUSED void **state)
+{
+  assert_fabric ("iblinkinfo",
+                 LINE ("0xa1", 1, 1, "25.78125", 3, 1, "leaf") LINE ("", 3, 1, "25.78125", 1, 1, "n1 HCA-1")
+                     LINE ("", 3, 2, "25.78125", 2, 1, "n2 HCA-1"),
+                 2, "ib-edr", "nodes: 0-1");
+}
+
+/* With --switches-only adapters stand at the far end alone, and with -l a LID with several ports is a switch. */
+static void
+a_lid_with_several_ports_is_a_switch (G_GNUC_UNUSED void **state)
+{
+  assert_fabric (
+      "iblinkinfo",
+      "0xb1 \"   leaf\" 3 1[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==> 0xa1 1 1[  ] \"n1 mlx5_0\" ( )\n"
+      "0xb1 \"   leaf\" 3 2[  ] ==( 4X 106.25 Gbps Active/  LinkUp)==> 0xa2 2 1[  ] \"n2 mlx5_0\" ( )\n",
+      2, "ib-ndr", "nodes: 0-1");
+}
+
+static void
+ports_that_are_down_are_no_cables (G_GNUC_UNUSED void **state)
+{
+  assert_fabric (
+      "iblinkinfo",
+      "Switch: 0xb1 leaf:\n" LINE (
+          "", 3, 1, "106.25", 1, 1,
+          "n1 mlx5_0") "   3 2[  ] ==(                Down/ Polling)==>             [  ] \"\" ( )\n",
+      1, "ib-ndr", "nodes: 0-0");
+}
+
+static void
+iblinkinfo_is_refused_at_the_place (G_GNUC_UNUSED void **state)
+{
+  assert_refused ("iblinkinfo", "Switch: 0xb1 leaf:\n" LINE ("", 3, 1, "77", 1, 1, "n1 mlx5_0"),
+                  "net:2:14: 4X of 77 Gbps is no rate of InfiniBand");
+  assert_refused ("iblinkinfo", "Switch: 0xb1 leaf:\n" LINE ("", 3, 1, "53.125", 0, 1, "n1 mlx5_0"),
+                  "net:2:");
+  assert_refused ("iblinkinfo",
+                  "CA: n1 HCA-1:\n" LINE ("0xa1", 1, 1, "53.125", 3, 1, "leaf") "CA: n1 HCA-2:\n" LINE (
+                      "0xa2", 2, 1, "53.125", 3, 1, "other"),
+                  "net:4:");
+}
+
+static void
+lines_of_ports_are_read (G_GNUC_UNUSED void **state)
+{
+  assert_fabric ("ibnetdiscover-p",
+                 "CA  1 1 0xa1 2x NDR - SW 3 1 0xb1 ( 'n1 mlx5_0' - 'SwitchX -  Mellanox Technologies' )\n"
+                 "CA  2 1 0xa2 2x NDR - SW 3 2 0xb1 ( 'n2 mlx5_0' - 'SwitchX -  Mellanox Technologies' )\n"
+                 "SW  3 9 0xb1 4x ??\?                 'SwitchX -  Mellanox Technologies'\n",
+                 2, "ib-ndr200", "nodes: 0-1");
+  assert_refused ("ibnetdiscover-p", "CA  1 1 0xa1 4x NDX - SW 3 1 0xb1 ( 'n1 mlx5_0' - 'leaf' )\n",
+                  "net:1:14: '4x NDX' is not a width and speed");
+  assert_refused ("ibnetdiscover-p", "CA  1 1 0xa1 4x NDR - SW 3 x 0xb1 ( 'n1 mlx5_0' - 'leaf' )\n",
+                  "net:1:23:");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (heads_of_iblinkinfo_say_what_is_a_switch),
+    cmocka_unit_test (lines_without_heads_are_read),
+    cmocka_unit_test (a_lid_with_several_ports_is_a_switch),
+    cmocka_unit_test (ports_that_are_down_are_no_cables),
+    cmocka_unit_test (iblinkinfo_is_refused_at_the_place),
+    cmocka_unit_test (lines_of_ports_are_read),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
