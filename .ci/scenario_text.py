@@ -27,7 +27,6 @@ ALLOWED = {
     "report.c": "a published source's scenario, with the places of its table filled in",
     "nccl_tests.c": "JSON of another program",
     "search_options.c": "a scenario for people",
-    "cmd_check.c": "a scenario for people",
     "context.c": "an entry of the catalogue for people",
     "cmd_describe.c": "an entry for people",
     "cmd_cost.c": "products for people",

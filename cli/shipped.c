@@ -25,6 +25,55 @@ source_path (const char *name)
   return g_build_filename (FAB_SOURCE_DIR, parent, name, NULL);
 }
 
+static gboolean
+is_file (const char *path)
+{
+  return g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_DIR);
+}
+
+/* Says in which folders the data were looked for, and what would mend it. */
+static void
+throw_missing (const char *name, char *const *candidates, guint n, GError **error)
+{
+  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *directory = program ? g_path_get_dirname (program) : g_strdup (".");
+  g_autofree char *copied = g_build_filename (directory, "..", "dev", NULL);
+  g_autoptr (GString) looked = g_string_new (NULL);
+
+  for (guint i = 0; i < n; i++)
+    if (candidates[i] != NULL) {
+      g_autofree char *path = g_canonicalize_filename (candidates[i], NULL);
+
+      g_string_append_printf (looked, "%s%s", looked->len > 0 ? ", " : "", path);
+    }
+  if (is_file (copied))
+    fab_throw (
+        error, FAB_ERROR_IO,
+        "cannot find Fabricast's data '%s': this program was built in %s and lies in a source tree that was copied or "
+        "moved; `./dev build` in that tree mends it",
+        name, FAB_BUILD_DIR);
+  else
+    fab_throw (
+        error, FAB_ERROR_IO,
+        "cannot find Fabricast's data '%s' (looked for %s); set FABRICAST_DATA to the directory that holds it",
+        name, looked->str);
+}
+
+/* A folder that FABRICAST_DATA names must have the catalogue: another one would be used without a word. */
+static gboolean
+check_named (const char *data, GError **error)
+{
+  g_autofree char *catalog = data != NULL ? g_build_filename (data, "catalog", NULL) : NULL;
+
+  if (data == NULL || g_file_test (catalog, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  return fab_throw (
+      error, FAB_ERROR_IO, "FABRICAST_DATA is '%s', which %s", data,
+      g_file_test (data, G_FILE_TEST_IS_DIR)
+          ? "holds no catalog/; it must be the folder with catalog/ and scenarios/, as share/fabricast is"
+          : "is no folder");
+}
+
 char *
 fab_cli_data_path (const char *name, GError **error)
 {
@@ -39,23 +88,16 @@ fab_cli_data_path (const char *name, GError **error)
                          g_build_filename (FAB_DATA_DIR, name, NULL) };
   char *found = NULL;
 
-  for (guint i = 0; i < G_N_ELEMENTS (candidates); i++) {
-    if (found == NULL && candidates[i] && g_file_test (candidates[i], G_FILE_TEST_EXISTS))
-      found = g_steal_pointer (&candidates[i]);
-    g_free (candidates[i]);
+  if (check_named (data, error)) {
+    for (guint i = 0; i < G_N_ELEMENTS (candidates) && found == NULL; i++)
+      if (candidates[i] != NULL && g_file_test (candidates[i], G_FILE_TEST_EXISTS))
+        found = g_strdup (candidates[i]);
+    if (found == NULL)
+      throw_missing (name, candidates, G_N_ELEMENTS (candidates), error);
   }
-  if (found == NULL)
-    fab_throw (error, FAB_ERROR_IO,
-               "cannot find Fabricast's data '%s' in %s; set FABRICAST_DATA to the directory "
-               "that holds it",
-               name, FAB_DATA_DIR);
+  for (guint i = 0; i < G_N_ELEMENTS (candidates); i++)
+    g_free (candidates[i]);
   return found;
-}
-
-static gboolean
-is_file (const char *path)
-{
-  return g_file_test (path, G_FILE_TEST_EXISTS) && !g_file_test (path, G_FILE_TEST_IS_DIR);
 }
 
 static char *

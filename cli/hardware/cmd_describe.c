@@ -595,12 +595,20 @@ list_section (const Describe *d, const char *section, GError **error)
 }
 
 static gboolean
-unknown_name (const char *section, const char *name, const char *const *names, GError **error)
+unknown_name (const char *section, const char *name, const char *const *names, const char *said,
+              GError **error)
 {
   const char *nearest = fab_nearest (name, names);
 
   return fab_throw (error, FAB_ERROR_INPUT, "no '%s' in %s%s%s; `fabricast describe %s` lists them", name,
-                    section, nearest ? "; nearest is " : "", nearest ? nearest : "", section);
+                    section,
+                    nearest ? "; nearest is "
+                    : said  ? "; names for it are "
+                            : "",
+                    nearest ? nearest
+                    : said  ? said
+                            : "",
+                    section);
 }
 
 static gboolean
@@ -610,8 +618,11 @@ describe_entry (const Describe *d, FabCatalogSection section, const char *name, 
   const char *summary;
   gconstpointer entry = find_entry (d->catalog, section, name, &summary);
 
-  if (entry == NULL)
-    return unknown_name (catalog_sections[section], name, names, error);
+  if (entry == NULL) {
+    g_autofree char *said = fab_catalog_said (d->catalog, section, name);
+
+    return unknown_name (catalog_sections[section], name, names, said, error);
+  }
   print_entry (d, section, entry);
   return TRUE;
 }
@@ -648,7 +659,7 @@ describe_name (const Describe *d, const char *section, const char *name, GError 
   const FabModelInfo *info = fab_registry_find (&fab_models, (FabModelKind) kind, name);
   if (info == NULL) {
     g_autofree const char **names = fab_registry_names (&fab_models, (FabModelKind) kind);
-    return unknown_name (section, name, names, error);
+    return unknown_name (section, name, names, NULL, error);
   }
   print_model (info);
   return TRUE;

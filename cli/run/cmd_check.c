@@ -11,8 +11,8 @@ static const FabUsage usage = {
   .arguments = "SCENARIO",
   .summary =
       "Checks a scenario without simulating it: keys, units, ranges, names, and whether its machine can be\n"
-      "built. It prints the scenario with every default and unit written out. If there are mistakes, it prints\n"
-      "all of them and exits with 2.\n\n"
+      "built. It prints the scenario with every default and unit written out; comments say what a 0 stands for.\n"
+      "If there are mistakes, it prints all of them and exits with 2.\n\n"
       "It warns where the fidelity is known to be wrong: colliding paths, incast, congestion that spreads. It\n"
       "also warns where the job does not fit into memory, and says with which changes it does. Notes say which\n"
       "fabric the node usually has, where none is given, and which switches are hardly used.",
@@ -104,7 +104,7 @@ check_scenario (const char *path, char **sets, gboolean is_quiet, GError **error
   warn_of_machine (scenario, simulation);
   if (!is_quiet) {
     tell_of_usual_fabric (scenario);
-    g_autofree char *resolved = fab_scenario_resolved (scenario);
+    g_autofree char *resolved = fab_scenario_explained (scenario);
     g_print ("%s", resolved);
   }
   return TRUE;

@@ -6,7 +6,7 @@
  *   Switch: 0x0c42... leaf-7:
  *              3    3[  ] ==( 4X   53.125 Gbps Active/  LinkUp)==>       6    1[  ] "host-3 HCA-1" ( )
  *
- * With -l (--line) the names stand in each line: 0xguid "name" lid port[  ] ==( ... )==> 0xguid lid port[  ] "name" ( ).
+ * With -l (--line) names stand in each line: 0xguid "name" lid port[  ] ==( ... )==> 0xguid lid port[  ] "name" ( ).
  * Numbers before a port are LIDs: a switch has one, an adapter one for each port. So a LID with several ports is a
  * switch, whether or not the line above it that says so was kept.
  */

@@ -7,8 +7,8 @@
  *            Link 0: Remote Device 00000000:D5:00.0: Link 0           -R
  *            Link 0: 00000000:D5:00.0                                 -p
  *
- * Several of these may stand in one text. nvidia-smi numbers GPUs by their bus ids, so that other ends are GPUs where there
- * are as many of them as GPUs and none would be joined to itself; else they are NVSwitches.
+ * Several of these may stand in one text. nvidia-smi numbers GPUs by their bus ids, so that other ends are GPUs where
+ * there are as many of them as GPUs and none would be joined to itself; else they are NVSwitches.
  */
 #include <string.h>
 

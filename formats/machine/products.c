@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* products.c - accelerators by the names that drivers print: "NVIDIA H100 80GB HBM3", "Tesla V100-SXM2-16GB".
  *
- * Names as NVML and ROCm print them, in public outputs of nvidia-smi -L, nvidia-smi and rocm-smi. Drivers 470 to 515 cut
- * a name to 18 characters in the table of nvidia-smi ("NVIDIA A100-SXM..."), whose memory then decides.
+ * Names as NVML and ROCm print them, in public outputs of nvidia-smi -L, nvidia-smi and rocm-smi. Drivers 470 to 515
+ * cut a name to 18 characters in the table of nvidia-smi ("NVIDIA A100-SXM..."), whose memory then decides.
  */
 #include <string.h>
 

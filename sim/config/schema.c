@@ -707,6 +707,7 @@ static void
 check_text (Walk *self, FabRefers refers, const char *name, const FabMark *mark)
 {
   const char *section, *nearest;
+  g_autofree char *said = NULL;
 
   if (name == NULL || is_known (self, refers, name))
     return;
@@ -716,12 +717,14 @@ check_text (Walk *self, FabRefers refers, const char *name, const FabMark *mark)
   section = fab_refers_name (refers);
   gboolean is_in_y = g_str_has_suffix (section, "y"); /* technology, technologies */
   nearest = fab_diagnostics_nearest (self->reader->diagnostics, name, self->names[refers]);
+  said = nearest == NULL && self->reader->said != NULL ? self->reader->said (self->user, refers, name) : NULL;
   if (nearest != NULL)
     fab_diagnostics_add (self->reader->diagnostics, mark, "unknown %s '%s'; nearest is '%s'", section, name,
                          nearest);
   else
     fab_diagnostics_add (self->reader->diagnostics, mark,
-                         "unknown %s '%s'; 'fabricast describe %.*s%s' lists them", section, name,
+                         "unknown %s '%s'%s%s; 'fabricast describe %.*s%s' lists them", section, name,
+                         said != NULL ? "; names for it are " : "", said != NULL ? said : "",
                          (int) (strlen (section) - (is_in_y ? 1 : 0)), section, is_in_y ? "ies" : "s");
 }
 
@@ -750,6 +753,12 @@ walk (Walk *self, const FabParam *table, gconstpointer in, const FabMark *around
 
     walk_row (self, row, field, mark != NULL ? mark : around);
   }
+}
+
+void
+fab_schema_reader_set_said (FabSchemaReader *self, FabSchemaSaidFn said)
+{
+  self->said = said;
 }
 
 void

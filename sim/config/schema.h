@@ -36,6 +36,11 @@ gpointer fab_schema_model_defaults (FabSchemaReader *self, const FabModelInfo *i
 /* The names that a reference may have, NULL-ended. (transfer container) */
 typedef const char **(*FabSchemaNamesFn) (gpointer user, FabRefers refers);
 
+/* Names whose summaries say a word that is no name, "ib-ndr, roce-400" of connectx-7; NULL: none. (transfer full) */
+typedef char *(*FabSchemaSaidFn) (gpointer user, FabRefers refers, const char *word);
+/* Has fab_schema_check_references () add them to its messages where no name is near. */
+void fab_schema_reader_set_said (FabSchemaReader *self, FabSchemaSaidFn said);
+
 /* Walks the filled struct, models' parameters included, and reports every TEXT with `refers` whose name is
  * unknown, with the nearest one, where it was written. */
 void fab_schema_check_references (FabSchemaReader *self, const FabParam *table, gconstpointer in,
@@ -70,6 +75,8 @@ gboolean fab_schema_check_key (FabSchemaReader *self, const FabParam *table, con
 
 /* The struct as YAML text that reads back to the same values: the resolved scenario. */
 char *fab_schema_write (const FabParam *table, gconstpointer in);
+/* The same with comments that say what each 0 stands for, as the help of its row does. */
+char *fab_schema_explain (const FabParam *table, gconstpointer in);
 
 /* Appends the paths (char *) of the files and folders that the struct names, models' parameters included. */
 void fab_schema_list_files (const FabParam *table, gconstpointer in, GPtrArray *paths);

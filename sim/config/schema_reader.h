@@ -12,7 +12,8 @@ struct _FabSchemaReader {
   const FabRegistry *registry;
   FabDiagnostics *diagnostics;
   GPtrArray *arena;
-  GHashTable *marks; /* address of a field -> FabMark */
+  GHashTable *marks;    /* address of a field -> FabMark */
+  FabSchemaSaidFn said; /* NULL: names are suggested by their letters alone */
 };
 
 /* Zeroed memory that lives as long as the reader; NULL for 0 bytes. */

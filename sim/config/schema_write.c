@@ -7,9 +7,17 @@
  */
 #include "sim/config/schema.h"
 
+#include <string.h>
+
 #include "sim/config/schema_reader.h"
 
-static void write_table (FabYamlWriter *writer, const FabParam *table, gconstpointer in);
+/* A text under way. */
+typedef struct {
+  FabYamlWriter *yaml;
+  gboolean explains; /* comments say what a 0 stands for */
+} Writing;
+
+static void write_table (const Writing *writing, const FabParam *table, gconstpointer in);
 
 static void
 write_number (FabYamlWriter *writer, FabParamType type, gconstpointer field)
@@ -43,54 +51,54 @@ write_power (FabYamlWriter *writer, const FabPower *power)
 }
 
 static void
-write_list (FabYamlWriter *writer, const FabParam *row, const FabParamList *list)
+write_list (const Writing *writing, const FabParam *row, const FabParamList *list)
 {
-  fab_yaml_writer_begin (writer, FAB_YAML_SEQUENCE);
+  fab_yaml_writer_begin (writing->yaml, FAB_YAML_SEQUENCE);
   for (guint i = 0; i < list->n; i++) {
-    fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-    write_table (writer, row->table, (const char *) list->data + i * row->table_size);
-    fab_yaml_writer_end (writer);
+    fab_yaml_writer_begin (writing->yaml, FAB_YAML_MAPPING);
+    write_table (writing, row->table, (const char *) list->data + i * row->table_size);
+    fab_yaml_writer_end (writing->yaml);
   }
-  fab_yaml_writer_end (writer);
+  fab_yaml_writer_end (writing->yaml);
 }
 
 static void
-write_model (FabYamlWriter *writer, const FabModelChoice *choice)
+write_model (const Writing *writing, const FabModelChoice *choice)
 {
   if (choice->params == NULL) {
-    fab_yaml_writer_text (writer, choice->info->name);
+    fab_yaml_writer_text (writing->yaml, choice->info->name);
     return;
   }
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  fab_yaml_writer_key (writer, "kind");
-  fab_yaml_writer_text (writer, choice->info->name);
-  write_table (writer, choice->info->params, choice->params);
-  fab_yaml_writer_end (writer);
+  fab_yaml_writer_begin (writing->yaml, FAB_YAML_MAPPING);
+  fab_yaml_writer_key (writing->yaml, "kind");
+  fab_yaml_writer_text (writing->yaml, choice->info->name);
+  write_table (writing, choice->info->params, choice->params);
+  fab_yaml_writer_end (writing->yaml);
 }
 
 static void
-write_value (FabYamlWriter *writer, const FabParam *row, gconstpointer field)
+write_value (const Writing *writing, const FabParam *row, gconstpointer field)
 {
   if (fab_param_is_number (row->type)) {
-    write_number (writer, row->type, field);
+    write_number (writing->yaml, row->type, field);
   } else if (row->type == FAB_PARAM_PERIOD) {
-    write_period (writer, field);
+    write_period (writing->yaml, field);
   } else if (row->type == FAB_PARAM_POWER) {
-    write_power (writer, field);
+    write_power (writing->yaml, field);
   } else if (row->type == FAB_PARAM_BOOL) {
-    fab_yaml_writer_scalar (writer, *(const gboolean *) field ? "true" : "false");
+    fab_yaml_writer_scalar (writing->yaml, *(const gboolean *) field ? "true" : "false");
   } else if (row->type == FAB_PARAM_CHOICE) {
-    fab_yaml_writer_scalar (writer, row->choices[*(const int *) field]);
+    fab_yaml_writer_scalar (writing->yaml, row->choices[*(const int *) field]);
   } else if (row->type == FAB_PARAM_TEXT) {
-    fab_yaml_writer_text (writer, *(const char *const *) field);
+    fab_yaml_writer_text (writing->yaml, *(const char *const *) field);
   } else if (row->type == FAB_PARAM_LIST) {
-    write_list (writer, row, field);
+    write_list (writing, row, field);
   } else if (row->type == FAB_PARAM_MODEL) {
-    write_model (writer, field);
+    write_model (writing, field);
   } else {
-    fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-    write_table (writer, row->table, field);
-    fab_yaml_writer_end (writer);
+    fab_yaml_writer_begin (writing->yaml, FAB_YAML_MAPPING);
+    write_table (writing, row->table, field);
+    fab_yaml_writer_end (writing->yaml);
   }
 }
 
@@ -104,26 +112,68 @@ is_absent (const FabParam *row, gconstpointer field)
   return row->type == FAB_PARAM_MODEL && ((const FabModelChoice *) field)->info == NULL;
 }
 
+static gboolean
+is_zero (const FabParam *row, gconstpointer field)
+{
+  FabUnit unit;
+
+  if (!fab_param_is_number (row->type))
+    return FALSE;
+  unit = fab_param_unit (row->type);
+  return unit <= FAB_UNIT_RATE || unit == FAB_UNIT_COUNT
+           ? *(const gint64 *) field == 0
+           : !(*(const double *) field > 0 || *(const double *) field < 0);
+}
+
+/* Adds what the help of a row says of 0: "GPUs used of each node; 0: all of them." */
 static void
-write_table (FabYamlWriter *writer, const FabParam *table, gconstpointer in)
+write_meaning (FabYamlWriter *yaml, const FabParam *row)
+{
+  static const char mark[] = " 0: ";
+  const char *meaning = strstr (row->help, mark);
+  g_autofree char *text = NULL;
+
+  if (meaning == NULL)
+    return;
+  meaning += strlen (mark);
+  text = g_strndup (meaning, strcspn (meaning, ".;"));
+  fab_yaml_writer_comment (yaml, text);
+}
+
+static void
+write_table (const Writing *writing, const FabParam *table, gconstpointer in)
 {
   for (const FabParam *row = table; row != NULL && row->key != NULL; row++) {
     gconstpointer field = fab_schema_field (in, row);
 
     if (is_absent (row, field))
       continue;
-    fab_yaml_writer_key (writer, row->key);
-    write_value (writer, row, field);
+    fab_yaml_writer_key (writing->yaml, row->key);
+    write_value (writing, row, field);
+    if (writing->explains && is_zero (row, field))
+      write_meaning (writing->yaml, row);
   }
+}
+
+static char *
+write_root (const FabParam *table, gconstpointer in, gboolean explains)
+{
+  const Writing writing = { .yaml = fab_yaml_writer_new (), .explains = explains };
+
+  fab_yaml_writer_begin (writing.yaml, FAB_YAML_MAPPING);
+  write_table (&writing, table, in);
+  fab_yaml_writer_end (writing.yaml);
+  return fab_yaml_writer_finish (writing.yaml);
 }
 
 char *
 fab_schema_write (const FabParam *table, gconstpointer in)
 {
-  FabYamlWriter *writer = fab_yaml_writer_new ();
+  return write_root (table, in, FALSE);
+}
 
-  fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-  write_table (writer, table, in);
-  fab_yaml_writer_end (writer);
-  return fab_yaml_writer_finish (writer);
+char *
+fab_schema_explain (const FabParam *table, gconstpointer in)
+{
+  return write_root (table, in, TRUE);
 }

@@ -96,6 +96,8 @@ FabYamlWriter *fab_yaml_writer_new (void);
 void fab_yaml_writer_key (FabYamlWriter *self, const char *key);
 void fab_yaml_writer_scalar (FabYamlWriter *self, const char *text);
 void fab_yaml_writer_text (FabYamlWriter *self, const char *text);
+/* A comment behind the scalar that was written last. */
+void fab_yaml_writer_comment (FabYamlWriter *self, const char *text);
 void fab_yaml_writer_begin (FabYamlWriter *self, FabYamlKind kind);
 void fab_yaml_writer_end (FabYamlWriter *self);
 char *fab_yaml_writer_finish (FabYamlWriter *self); /* frees the writer; (transfer full) */

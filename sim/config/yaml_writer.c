@@ -140,6 +140,13 @@ append_value (FabYamlWriter *self, const char *text, gboolean is_quoted)
 }
 
 void
+fab_yaml_writer_comment (FabYamlWriter *self, const char *text)
+{
+  g_assert (!self->has_key && strchr (text, '\n') == NULL);
+  g_string_append_printf (self->out, " # %s", text);
+}
+
+void
 fab_yaml_writer_key (FabYamlWriter *self, const char *key)
 {
   Frame *frame = top (self);

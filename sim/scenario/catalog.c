@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/nearest.h"
 #include "sim/base/order.h"
 #include "sim/config/schema_reader.h"
 #include "sim/scenario/catalog_check.h"
@@ -335,8 +336,8 @@ fab_catalog_names (const FabCatalog *self, FabCatalogSection section)
   return (const char **) g_ptr_array_free (names, FALSE);
 }
 
-const char **
-fab_catalog_reference_names (gpointer catalog, FabRefers refers)
+static FabCatalogSection
+section_of (FabRefers refers)
 {
   static const FabCatalogSection sections[] = {
     [FAB_REFERS_LINK] = FAB_SECTION_LINKS,
@@ -349,7 +350,35 @@ fab_catalog_reference_names (gpointer catalog, FabRefers refers)
     [FAB_REFERS_DESIGN] = FAB_SECTION_DESIGNS,
   };
 
-  return fab_catalog_names (catalog, sections[refers]);
+  return sections[refers];
+}
+
+const char **
+fab_catalog_reference_names (gpointer catalog, FabRefers refers)
+{
+  return fab_catalog_names (catalog, section_of (refers));
+}
+
+char *
+fab_catalog_said (const FabCatalog *self, FabCatalogSection section, const char *word)
+{
+  const FabParam *row = fab_schema_find_row (fab_catalog_params[section].table, "summary");
+  g_autofree const char **names = fab_catalog_names (self, section);
+  guint n = g_strv_length ((char **) names);
+  g_autofree const char **summaries = g_new0 (const char *, n + 1);
+
+  for (guint i = 0; row != NULL && i < n; i++) {
+    gconstpointer entry = fab_catalog_entry (self, section, names[i]);
+
+    summaries[i] = entry != NULL ? *(const char *const *) fab_schema_field (entry, row) : NULL;
+  }
+  return fab_nearest_said (word, names, summaries);
+}
+
+char *
+fab_catalog_reference_said (gpointer catalog, FabRefers refers, const char *word)
+{
+  return refers == FAB_REFERS_ALGORITHM ? NULL : fab_catalog_said (catalog, section_of (refers), word);
 }
 
 const FabMark *

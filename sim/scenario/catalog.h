@@ -61,6 +61,11 @@ const char **fab_catalog_names (const FabCatalog *self, FabCatalogSection sectio
 /* A FabSchemaNamesFn for a FabCatalog. */
 const char **fab_catalog_reference_names (gpointer catalog, FabRefers refers);
 
+/* Entries whose summaries say a word that is no name, as fab_nearest_said () lists them. (transfer full) */
+char *fab_catalog_said (const FabCatalog *self, FabCatalogSection section, const char *word);
+/* The same as a FabSchemaSaidFn for a FabCatalog. */
+char *fab_catalog_reference_said (gpointer catalog, FabRefers refers, const char *word);
+
 /* An entry of any section, which is what its table in fab_catalog_params (catalog_params.h) describes; NULL: there is
  * none. */
 gconstpointer fab_catalog_entry (const FabCatalog *self, FabCatalogSection section, const char *name);

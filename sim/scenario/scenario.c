@@ -262,6 +262,7 @@ read_spec (const FabScenario *scenario)
   fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), fab_scenario_params, &self->spec);
   self->catalog = fab_catalog_overlay (scenario->shipped, &self->spec.own);
   fab_catalog_check_sections (self->reader, own, FALSE);
+  fab_schema_reader_set_said (self->reader, fab_catalog_reference_said);
   fab_schema_check_references (self->reader, fab_scenario_params, &self->spec, fab_catalog_reference_names,
                                self->catalog);
   check_cluster (self);
@@ -554,10 +555,10 @@ append_sum (GString *text, const char *path)
                           sum != NULL ? sum : "of a file that cannot be read");
 }
 
-char *
-fab_scenario_resolved (const FabScenario *self)
+/* Adds the sums of the files that the scenario names. (transfer full) */
+static char *
+with_sums (const FabScenario *self, const char *yaml)
 {
-  g_autofree char *yaml = fab_schema_write (fab_scenario_params, fab_scenario_spec (self));
   g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
   GString *text = g_string_new (yaml);
 
@@ -565,6 +566,34 @@ fab_scenario_resolved (const FabScenario *self)
   for (guint i = 0; i < paths->len; i++)
     append_sum (text, g_ptr_array_index (paths, i));
   return g_string_free (text, FALSE);
+}
+
+char *
+fab_scenario_resolved (const FabScenario *self)
+{
+  g_autofree char *yaml = fab_schema_write (fab_scenario_params, fab_scenario_spec (self));
+
+  return with_sums (self, yaml);
+}
+
+char *
+fab_scenario_explained (const FabScenario *self)
+{
+  FabScenarioSpec spec = *fab_scenario_spec (self);
+  FabClusterSpec *cluster = &spec.cluster;
+  const FabNodeSpec *node = cluster->node != NULL
+                              ? fab_catalog_node (fab_scenario_catalog (self), cluster->node)
+                              : NULL;
+  g_autofree char *yaml = NULL;
+
+  if (node != NULL && cluster->gpus_per_node == 0)
+    cluster->gpus_per_node = fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR);
+  if (node != NULL && cluster->nics_per_node == 0)
+    cluster->nics_per_node = fab_node_spec_n_parts (node, FAB_PART_NIC);
+  if (node != NULL && cluster->nic == NULL)
+    cluster->nic = node->nic;
+  yaml = fab_schema_explain (fab_scenario_params, &spec);
+  return with_sums (self, yaml);
 }
 
 char *

@@ -92,5 +92,9 @@ const FabMark *fab_scenario_mark (const FabScenario *self, gconstpointer field);
  * its end has the SHA-256 of each file that a key names, so that equal texts mean equal scenarios. */
 char *fab_scenario_resolved (const FabScenario *self);
 
+/* The same with what the node brings where nothing else is said (its GPUs, NICs and their link), and comments that say
+ * what each other 0 stands for. */
+char *fab_scenario_explained (const FabScenario *self);
+
 /* The same of what was written, without defaults. Of an edited scenario that has been checked, its new summary. */
 char *fab_scenario_text (const FabScenario *self);

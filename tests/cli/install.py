@@ -137,6 +137,26 @@ class Uninstall(CliTest):
         self.assertEqual(os.listdir(root), [])
 
 
+class Data(CliTest):
+    """A program that does not find its data says where it looked, and what mends it."""
+
+    def refused(self, folder):
+        done = self.fabricast("check", "--quiet", "hello", env={**support.environment(), "FABRICAST_DATA": folder})
+        self.assertEqual(done.returncode, 2)
+        return done.stderr
+
+    def test_a_wrong_folder_is_named(self):
+        self.assertIn("FABRICAST_DATA is '/nowhere', which is no folder", self.refused("/nowhere"))
+        self.assertIn(f"FABRICAST_DATA is '{self.directory}', which holds no catalog/", self.refused(self.directory))
+
+    def test_a_copied_tree_must_be_built(self):
+        os.makedirs(self.path("copy", "build"))
+        program = shutil.copy(support.PROGRAM, self.path("copy", "build", "fabricast"))
+        self.write(os.path.join("copy", "dev"), "")
+        done = self.fabricast("check", "--quiet", "hello", program=program)
+        self.assertIn("`./dev build` in that tree mends it", done.stderr)
+
+
 class BuildTree(CliTest):
     def test_path(self):
         """What `./dev run` prints puts the program of the build directory on the path."""

@@ -375,7 +375,8 @@ halves_of_both_directions_are_left_out (void **state)
   assert_rate (series_at (self, 0), (FabBytes) 512 << 20, 1521.22e9 / 2);
 }
 
-/* busbw / algbw of the largest row is 1.875 = 2 (n - 1) / n, so all_reduce of 16: no other n has that to two decimals. */
+/* busbw / algbw of the largest row is 1.875 = 2 (n - 1) / n, so all_reduce of 16: no other n has that, to two
+ * decimals. */
 static void
 rows_alone_say_what_they_are_of (G_GNUC_UNUSED void **state)
 {

@@ -167,7 +167,9 @@ test_nearest (G_GNUC_UNUSED void **state)
   static const char *const words[] = { "nodes", "gpus_per_node", "fabric", "nic", NULL };
   static const char *const none[] = { NULL };
   static const char *const gpus[] = { "h20", "a10g", "h100-sxm5-80gb", "h100-nvl-94gb", NULL };
-  static const char *const machines[] = { "dgx-h100", "hgx-h200", NULL };
+  static const char *const machines[] = { "h20", "dgx-h100", "hgx-h200", NULL };
+  static const char *const sizes[] = { "llama-7b", "llama3-8b", NULL };
+  static const char *const links[] = { "gaudi2-roce", "roce-25", "roce-100", NULL };
 
   assert_string_equal (fab_nearest ("nodez", words), "nodes");
   assert_string_equal (fab_nearest ("ndoes", words), "nodes"); /* a swap is one edit */
@@ -184,6 +186,25 @@ test_nearest (G_GNUC_UNUSED void **state)
   assert_string_equal (fab_nearest ("h100", gpus),
                        "h100-sxm5-80gb"); /* the first that is the word and a part */
   assert_string_equal (fab_nearest ("dgx-h200", machines), "hgx-h200"); /* another digit is another product */
+  assert_string_equal (fab_nearest ("h200", machines), "hgx-h200");     /* so is one less */
+  assert_string_equal (fab_nearest ("llama-8b", sizes),
+                       "llama3-8b");                            /* a number that was left out is a letter */
+  assert_string_equal (fab_nearest ("roce", links), "roce-25"); /* the word and a number before other parts */
+}
+
+static void
+test_nearest_said (G_GNUC_UNUSED void **state)
+{
+  static const char *const names[] = { "ib-ndr-12x", "ib-ndr", "roce-400", "tcp-10", NULL };
+  static const char *const summaries[] = { "InfiniBand NDR 12x", "InfiniBand NDR 4x (ConnectX-7)",
+                                           "RoCE (ConnectX-7)", NULL };
+  g_autofree char *nics = fab_nearest_said ("connectx7", names, summaries),
+                  *kinds = fab_nearest_said ("Infiniband", names, summaries);
+
+  assert_string_equal (nics, "ib-ndr, roce-400");
+  assert_string_equal (kinds, "ib-ndr, ib-ndr-12x"); /* the shortest first */
+  assert_null (fab_nearest_said ("cable", names, summaries));
+  assert_null (fab_nearest_said ("4x", names, summaries)); /* too short to say anything */
 }
 
 int
@@ -200,6 +221,7 @@ main (void)
     cmocka_unit_test (test_long_line),
     cmocka_unit_test (test_check),
     cmocka_unit_test (test_nearest),
+    cmocka_unit_test (test_nearest_said),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
