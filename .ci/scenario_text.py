@@ -26,6 +26,7 @@ ALLOWED = {
     "play.c": "a published source's scenario, with the places of its table filled in",
     "report.c": "a published source's scenario, with the places of its table filled in",
     "nccl_tests.c": "JSON of another program",
+    "topograph.c": "YAML and JSON of another program",
     "search_options.c": "a scenario for people",
     "context.c": "an entry of the catalogue for people",
     "cmd_describe.c": "an entry for people",

@@ -14,6 +14,8 @@ extern const FabFileFormat fab_file_hwloc;
 extern const FabFileFormat fab_file_ibnetdiscover;
 extern const FabFileFormat fab_file_ibnetdiscover_ports;
 extern const FabFileFormat fab_file_iblinkinfo;
+extern const FabFileFormat fab_file_slurm_topology;
+extern const FabFileFormat fab_file_topograph;
 extern const FabFileFormat fab_file_huggingface;
 extern const FabFileFormat fab_file_perftest;
 extern const FabFileFormat fab_file_perftest_json;
@@ -59,6 +61,8 @@ static const FabFileFormat *const formats[] = {
   &fab_file_ibnetdiscover,
   &fab_file_ibnetdiscover_ports,
   &fab_file_iblinkinfo,
+  &fab_file_slurm_topology,
+  &fab_file_topograph,
   &fab_file_huggingface,
   /* measurements */
   &fab_file_perftest,

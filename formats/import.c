@@ -129,7 +129,7 @@ add_missing_nics (FabImportedMachine *machine, const FabImportRequest *request)
 {
   guint n = machine->parts->len;
 
-  if (fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_NIC) > 0
+  if (machine->node != NULL || fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_NIC) > 0
       || (request->nic == NULL && request->n_nodes < 2))
     return;
   for (guint i = 0; i < n; i++) {

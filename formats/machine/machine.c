@@ -478,11 +478,20 @@ write_job (const Writer *writer, const char *name)
 {
   const FabImportedMachine *machine = writer->machine;
 
-  g_string_append_printf (writer->out, "name: %s\nsummary: %ux %s, all-reduce of 1 GB\niterations: 1\n\n",
-                          name,
-                          fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_GPU) * machine->n_nodes,
-                          machine->accelerator);
-  g_string_append_printf (writer->out, "cluster:\n  node: %s-node\n  nodes: %u\n", name, machine->n_nodes);
+  if (machine->node != NULL)
+    g_string_append_printf (writer->out,
+                            "name: %s\nsummary: %u %s, all-reduce of 1 GB\niterations: 1\n\n"
+                            "cluster:\n  node: %s\n  nodes: %u\n",
+                            name, machine->n_nodes, machine->node, machine->node, machine->n_nodes);
+  else
+    g_string_append_printf (writer->out,
+                            "name: %s\nsummary: %ux %s, all-reduce of 1 GB\niterations: 1\n\n"
+                            "cluster:\n  node: %s-node\n  nodes: %u\n",
+                            name,
+                            fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_GPU) * machine->n_nodes,
+                            machine->accelerator, name, machine->n_nodes);
+  if (machine->node != NULL && machine->nic != NULL)
+    g_string_append_printf (writer->out, "  nic: %s\n", machine->nic);
   if (machine->fabric->len > 0)
     g_string_append_printf (writer->out, "  fabric:\n%s", machine->fabric->str);
   g_string_append (writer->out, "\njob:\n  kind: collective\n  operations:\n"
@@ -627,8 +636,10 @@ fab_imported_machine_scenario (const FabImportedMachine *self, const char *name,
   writer_init (&writer, self);
   write_head (&writer, file);
   write_job (&writer, name);
-  g_string_append (writer.out, "nodes:\n");
-  write_node (&writer, node);
+  if (self->node == NULL) {
+    g_string_append (writer.out, "nodes:\n");
+    write_node (&writer, node);
+  }
   g_string_append (writer.out, self->other_nodes->str);
   return writer_finish (&writer);
 }

@@ -42,6 +42,7 @@ struct _FabImportedMachine {
   const char *node_tool;   /* what printed the node, where that is another one; NULL: `tool` */
   const char *host_name;   /* what the text calls the machine; NULL: it does not */
   const char *accelerator; /* catalogue entry */
+  const char *node;        /* catalogue entry that stands for a node; NULL: the parts are one */
   const char *nic;         /* catalogue entry of the NIC ports; NULL: no NICs */
   const char *socket_link; /* catalogue entry of the link between hosts */
   guint n_nodes;

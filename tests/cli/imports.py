@@ -15,7 +15,8 @@ yaml, = need("yaml")
 # How the names of the samples begin, the longer ones first, and the format that it says.
 BY_NAME = {"nvidia-nvlink": "nvidia-nvlink", "nvidia-smi": "nvidia-smi", "rocm-smi": "rocm-smi", "hwloc": "hwloc",
            "nccl-tree": "nccl-tree", "rccl-tree": "nccl-tree", "nccl": "nccl-xml", "rccl": "nccl-xml",
-           "ibnetdiscover-p": "ibnetdiscover-p", "ibnet": "ibnetdiscover", "iblinkinfo": "iblinkinfo"}
+           "ibnetdiscover-p": "ibnetdiscover-p", "ibnet": "ibnetdiscover", "iblinkinfo": "iblinkinfo",
+           "slurm-topology": "slurm-topology", "topograph": "topograph"}
 
 
 def sample(name):

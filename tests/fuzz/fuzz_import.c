@@ -186,6 +186,7 @@ static const char *const words[] = {
   "&amp;",       "<!--",     "]]>",     "==( 4X",       ")==>",
   "CA: ",        "Switch: ", "CA  1 1", "4x NDR",       "0x",
   "+ PCI[24.0]", "NVS/0",    "DEV/0-1", "=== System :", "NCCL INFO",
+  "SwitchName=", "Nodes=",   "n[1-3]",  "Switches=",    "network_layers",
   "Link 0: ",    "GPU 1: ",  "GB/s",    "<inactive>",   "00000000:D5:00.0",
 };
 
