@@ -14,6 +14,7 @@ extern const FabFileFormat fab_file_hwloc;
 extern const FabFileFormat fab_file_ibnetdiscover;
 extern const FabFileFormat fab_file_ibnetdiscover_ports;
 extern const FabFileFormat fab_file_iblinkinfo;
+extern const FabFileFormat fab_file_lldp;
 extern const FabFileFormat fab_file_slurm_topology;
 extern const FabFileFormat fab_file_topograph;
 extern const FabFileFormat fab_file_huggingface;
@@ -61,6 +62,7 @@ static const FabFileFormat *const formats[] = {
   &fab_file_ibnetdiscover,
   &fab_file_ibnetdiscover_ports,
   &fab_file_iblinkinfo,
+  &fab_file_lldp,
   &fab_file_slurm_topology,
   &fab_file_topograph,
   &fab_file_huggingface,

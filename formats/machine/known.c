@@ -328,8 +328,8 @@ infiniband (FabImportedMachine *machine, guint line, guint gbps)
   return found == 100 ? "ib-edr" : found == 200 ? "ib-hdr" : found == 400 ? "ib-ndr" : "ib-xdr";
 }
 
-static const char *
-ethernet (FabImportedMachine *machine, guint line, guint gbps)
+const char *
+fab_known_ethernet (FabImportedMachine *machine, guint line, guint gbps)
 {
   static const guint speeds[] = { 25, 50, 100, 200, 400, 800, 0 };
   guint found = round_down (speeds, gbps);
@@ -377,7 +377,7 @@ fab_known_port (FabImportedMachine *machine, guint line, FabPortKind kind, const
     return known->nic;
   }
   return kind == FAB_PORT_INFINIBAND ? infiniband (machine, line, speed_mbps / 1000)
-                                     : ethernet (machine, line, speed_mbps / 1000);
+                                     : fab_known_ethernet (machine, line, speed_mbps / 1000);
 }
 
 /* Holds all rules for numbers of links; docs/how-to/import.md explains them. */

@@ -68,6 +68,9 @@ guint fab_known_pcie_generation (const char *speed);
 
 typedef enum { FAB_PORT_UNKNOWN, FAB_PORT_INFINIBAND, FAB_PORT_ETHERNET } FabPortKind;
 
+/* Returns the entry of an Ethernet port with RDMA; a rate that the catalogue lacks gets the one below, with a note. */
+const char *fab_known_ethernet (FabImportedMachine *machine, guint line, guint gbps);
+
 /* Whether a port can be that fast; what is faster was meant in another unit. */
 gboolean fab_known_is_port_speed (guint speed_mbps);
 

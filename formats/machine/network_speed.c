@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* network_speed.c - widths and speeds of InfiniBand, and the link entries that they are. */
+/* network_speed.c - widths and speeds of InfiniBand, rates of Ethernet, and the link entries that they are. */
 #include <string.h>
 
+#include "formats/machine/known.h"
 #include "formats/machine/machine.h"
 #include "formats/machine/network.h"
 
@@ -43,12 +44,25 @@ parse_speed (const char *text, guint *lanes)
   return -1;
 }
 
+/* Gb/s of a rate of Ethernet, "400G"; 0: it is none. */
+static guint
+ethernet_gbps (const char *speed)
+{
+  gsize n = strlen (speed);
+  g_autofree char *number = n > 1 && speed[n - 1] == 'G' ? g_strndup (speed, n - 1) : NULL;
+  guint64 gbps;
+
+  return number != NULL && g_ascii_string_to_unsigned (number, 10, 1, 1600, &gbps, NULL) ? (guint) gbps : 0;
+}
+
 double
 fab_imported_network_gbps (const char *speed)
 {
   guint lanes;
   gint index = parse_speed (speed, &lanes);
 
+  if (ethernet_gbps (speed) > 0)
+    return ethernet_gbps (speed);
   return index < 0 ? 0 : lanes * speeds[index].lane_gbps * speeds[index].coding;
 }
 
@@ -78,6 +92,8 @@ fab_imported_network_link (FabImportedMachine *machine, const FabImportedCable *
   guint lanes;
   gint index = parse_speed (cable->speed, &lanes);
 
+  if (ethernet_gbps (cable->speed) > 0)
+    return fab_known_ethernet (machine, cable->line, ethernet_gbps (cable->speed));
   if (index < 0)
     return NULL;
   if (speeds[index].link && lanes == 4)

@@ -16,7 +16,7 @@ yaml, = need("yaml")
 BY_NAME = {"nvidia-nvlink": "nvidia-nvlink", "nvidia-smi": "nvidia-smi", "rocm-smi": "rocm-smi", "hwloc": "hwloc",
            "nccl-tree": "nccl-tree", "rccl-tree": "nccl-tree", "nccl": "nccl-xml", "rccl": "nccl-xml",
            "ibnetdiscover-p": "ibnetdiscover-p", "ibnet": "ibnetdiscover", "iblinkinfo": "iblinkinfo",
-           "slurm-topology": "slurm-topology", "topograph": "topograph"}
+           "slurm-topology": "slurm-topology", "topograph": "topograph", "lldp": "lldp"}
 
 
 def sample(name):

@@ -119,6 +119,31 @@ lines_of_ports_are_read (G_GNUC_UNUSED void **state)
                   "net:1:23:");
 }
 
+#define LLDP(rows)                                                            \
+  "LocalPort  RemoteDevice  RemotePortID       Capability  RemotePortDescr\n" \
+  "---------  ------------  -----------------  ----------  ---------------\n" rows "\n"
+
+/* A host may call itself a bridge, and a spine without a table is one; leaf and spine list their cable both. */
+static void
+tables_of_neighbours_are_read (G_GNUC_UNUSED void **state)
+{
+  static const char leaf[] = "admin@leaf:~$ show lldp table\n" LLDP (
+      "Ethernet0  n1            0c:42:a1:88:0a:1c  BR          Interface 8 as enp5s0f0\n"
+      "Ethernet4  n2            eth2               R           eth2\n"
+      "Ethernet8  spine         etp3               BR          Ethernet4\n"
+      "eth0       oob           Ethernet1          BR\n");
+  static const char spine[] = "spine# show lldp table\n" LLDP (
+      "Ethernet4  leaf          Ethernet8          BR          x\n");
+  static const char status[] = "admin@leaf:~$ show interfaces status\n Interface Lanes Speed\n"
+                               "--- --- ---\nEthernet0 1,2 100G\nEthernet4 3,4 100G\nEthernet8 5,6 200G\n\n";
+  g_autofree char *both = g_strconcat (status, leaf, spine, NULL), *one = g_strconcat (leaf, NULL);
+
+  assert_fabric ("lldp", both, 2, "roce-100", "{to: leaf, nodes: 0-1, nics: 0} # n1 ... n2");
+  assert_fabric ("lldp", one, 2, "roce-400", "nodes: 0-1");
+  assert_refused ("lldp", LLDP ("Ethernet0\n"), "net:3:1: a row must have a port, a device and its port");
+  assert_refused ("lldp", "LocalPort RemoteDevice RemotePortID\nEthernet0 n1 x\n", "net:2:1: a line");
+}
+
 int
 main (void)
 {
@@ -129,6 +154,7 @@ main (void)
     cmocka_unit_test (ports_that_are_down_are_no_cables),
     cmocka_unit_test (iblinkinfo_is_refused_at_the_place),
     cmocka_unit_test (lines_of_ports_are_read),
+    cmocka_unit_test (tables_of_neighbours_are_read),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
