@@ -181,6 +181,8 @@ log_reader (FabTraceLines *self)
   Ring rings[MAX_CHANNELS] = { 0 };
   g_autoptr (GHashTable) ranks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   guint64 n_rings = 0, channel, value;
+  guint n_calls = 0;
+  gboolean has_tree = FALSE;
 
   while (fab_trace_lines_next (self)) {
     const char *line = self->line->str;
@@ -193,6 +195,8 @@ log_reader (FabTraceLines *self)
       break;
     }
     rank = log_rank (self, ranks, line);
+    has_tree = has_tree || strstr (line, "=== System :") != NULL;
+    n_calls += strstr (line, " opCount ") != NULL || strstr (line, " Bytes -> Algo ") != NULL;
     if (strstr (line, " opCount ") != NULL)
       log_collective (self, rank, line);
     else if (strstr (line, " Bytes -> Algo ") != NULL)
@@ -213,8 +217,15 @@ log_reader (FabTraceLines *self)
   if (n_rings > 0)
     fab_trace_note (self->trace, FAB_NOTE_READ, fab_file_bytes_name (self->bytes), 0,
                     "NCCL has %" G_GUINT64_FORMAT " channels", n_rings);
+  if (self->error == NULL && has_tree && n_calls + n_rings > 0)
+    fab_trace_note (self->trace, FAB_NOTE_LEFT_OUT, fab_file_bytes_name (self->bytes), 0,
+                    "The tree of the machine (=== System) is left out: `fabricast import` reads it");
   return self->error == NULL
-      && (g_hash_table_size (ranks) > 0 || fab_trace_lines_fail (self, "no line is of NCCL"));
+      && (g_hash_table_size (ranks) > 0 || fab_trace_lines_fail (self, "no line is of NCCL"))
+      && (n_calls + n_rings > 0
+          || fab_trace_lines_fail (
+              self, "the log holds no collectives, which NCCL prints with NCCL_DEBUG_SUBSYS=COLL%s",
+              has_tree ? "; `fabricast import` reads the tree of the machine in it" : ""));
 }
 
 static gboolean

@@ -52,6 +52,11 @@ class Imports(CliTest):
             name = BY_NAME[kind]
             self.assertEqual(self.good("import", path), self.good("import", path, "--from", name))
 
+    def test_a_log_without_collectives_is_no_trace(self):
+        done = self.fabricast("import", "trace", sample("nccl-tree-h800.txt"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("`fabricast import` reads the tree of the machine in it", done.stderr)
+
     def test_help_and_page_name_every_format(self):
         done = self.fabricast("import", sample("nvidia-smi-dgx1-v100.txt"), "--from", "none")
         known = re.search(r"the formats are (.*);", done.stderr)
