@@ -64,7 +64,7 @@ _fabricast_options() { # COMMAND
         --session-limit --secret-file --set --out --format --help
       ;;
     import)
-      echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --steps --format --db --on \
+      echo --from --out --accelerator --nic --name --nodes --system --source --size --ranks --op --steps --format --db --on \
         --model --calibrate --with-waiting --help
       ;;
     report) echo --db --run --sweep --for --csv --svg --out --help ;;
