@@ -45,6 +45,8 @@ extern const FabFileFormat fab_file_swf;
 extern const FabFileFormat fab_file_job_table;
 extern const FabFileFormat fab_file_torchtitan;
 extern const FabFileFormat fab_file_nanotron;
+extern const FabFileFormat fab_file_gpt_neox;
+extern const FabFileFormat fab_file_composer;
 extern const FabFileFormat fab_file_deepspeed;
 extern const FabFileFormat fab_file_training_arguments;
 extern const FabFileFormat fab_file_accelerate;
@@ -98,6 +100,8 @@ static const FabFileFormat *const formats[] = {
   /* configurations of jobs; those with the most particular marks first */
   &fab_file_torchtitan,
   &fab_file_nanotron,
+  &fab_file_gpt_neox,
+  &fab_file_composer,
   &fab_file_deepspeed,
   &fab_file_training_arguments,
   &fab_file_accelerate,

@@ -47,12 +47,12 @@ static const FabJobRow megatron_rows[] = {
 
 /* The strategy as a number in old files, as a word in newer ones; version 2 of FSDP says only whether weights are
  * sharded again. */
-#define STRATEGIES                                                                                                  \
-  "sharding:FULL_SHARD=full|SHARD_GRAD_OP=grad_op|HYBRID_SHARD=hybrid|HYBRID_SHARD_ZERO2=hybrid_grad_op|NO_SHARD=|" \
-  "1=full|2=grad_op|3=|4=hybrid|5=hybrid_grad_op"
-#define RESHARD                                                                                 \
-  "sharding:true=full|false=grad_op|FULL_SHARD=full|SHARD_GRAD_OP=grad_op|HYBRID_SHARD=hybrid|" \
-  "HYBRID_SHARD_ZERO2=hybrid_grad_op"
+#define STRATEGIES                                                      \
+  "sharding:FULL_SHARD=full|SHARD_GRAD_OP=grad_op|HYBRID_SHARD=hybrid|" \
+  "HYBRID_SHARD_ZERO2=hybrid_grad_op|NO_SHARD=|1=full|2=grad_op|3=|4=hybrid|5=hybrid_grad_op"
+#define RESHARD                                                          \
+  "sharding:true=full|false=grad_op|default=|always=full|never=grad_op|" \
+  "FULL_SHARD=full|SHARD_GRAD_OP=grad_op|HYBRID_SHARD=hybrid|HYBRID_SHARD_ZERO2=hybrid_grad_op"
 
 /* A block is a unit here. */
 static void
@@ -78,6 +78,7 @@ static const FabJobRow fsdp_rows[] = {
   { "*.fsdp_offload_params", fab_job_flag, "cpu_offload" },
   { "*.offload_params", fab_job_flag, "cpu_offload" },
   { "*.limit_all_gathers", fab_job_flag, "limit_all_gathers" },
+  { "*.fsdp_limit_all_gathers", fab_job_flag, "limit_all_gathers" },
   { "*.fsdp_activation_checkpointing", fab_job_when, "recompute=full" },
   { "*.activation_checkpointing", fab_job_when, "recompute=full" },
   { "*.fsdp_forward_prefetch", fab_job_effect,
@@ -151,7 +152,8 @@ recognises (const FabFileText *text)
 {
   return fab_file_text_has (text, "distributed_type:")
       || (fab_file_text_has (text, "fsdp_config") && !fab_file_text_has (text, "per_device_train_batch_size"))
-      || fab_file_text_has (text, "fsdp_sharding_strategy")
+      || (fab_file_text_has (text, "fsdp_sharding_strategy")
+          && !fab_file_text_has (text, "tensor_model_parallel_size"))
       || fab_file_text_has (text, "fsdp_reshard_after_forward");
 }
 

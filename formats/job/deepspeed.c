@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "formats/job/deepspeed_keys.h"
 #include "formats/job/rows.h"
 
 #define ZERO "zero_optimization."
@@ -139,8 +140,8 @@ is_compressing (const char *optimizer)
   return g_strv_contains (names, name);
 }
 
-static gboolean
-read_job (FabJobReading *self)
+gboolean
+fab_job_take_deepspeed (FabJobReading *self)
 {
   const FabJobSetting *stage_said = fab_job_settings_find (self->settings, ZERO "stage");
   const FabJobSetting *optimizer = fab_job_settings_find (self->settings, "optimizer.type");
@@ -184,5 +185,5 @@ const FabFileFormat fab_file_deepspeed = {
   .tool = "DeepSpeed's JSON",
   .kind = FAB_FILE_JOB,
   .recognises = recognises,
-  .read.job = read_job,
+  .read.job = fab_job_take_deepspeed,
 };

@@ -10,11 +10,12 @@
 
 /* --- models by name --- */
 
-/* Letters and digits, in lower case; versions 3.1 of Llama have the shapes of 3. */
+/* Letters and digits, in lower case; versions 3.1 of Llama have the shapes of 3: "Llama-3.1-8B", "llama3.1_8B". */
 static char *
 squeeze (const char *name)
 {
-  g_auto (GStrv) parts = g_strsplit (name, "3.1-", -1);
+  g_autofree char *dashes = g_strdelimit (g_strdup (name), "_", '-');
+  g_auto (GStrv) parts = g_strsplit (dashes, "3.1-", -1);
   g_autofree char *plain = g_strjoinv ("3-", parts);
   const char *slash = strrchr (plain, '/');
   GString *out = g_string_new (NULL);

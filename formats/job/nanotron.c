@@ -8,7 +8,7 @@ static const FabJobRow rows[] = {
   { "tokens.micro_batch_size", fab_job_count, "micro_batch" },
   { "tokens.sequence_length", fab_job_count, "sequence" },
   { "tokens.batch_accumulation_per_replica", fab_job_count, "accumulation" },
-  { "model.dtype", fab_job_words, "precision:bfloat16=bf16|float16=fp16|float32=fp32|double=" },
+  { "model.dtype", fab_job_words, "precision:bfloat16=bf16|float16=fp16|float32=fp32|float8=fp8|double=" },
   { "optimizer.clip_grad", fab_job_above_zero, "clip_gradients" },
   { "parallelism.tp", fab_job_count, "parallel.tensor" },
   { "parallelism.pp", fab_job_count, "parallel.pipeline" },
@@ -29,6 +29,11 @@ static const FabJobRow rows[] = {
   { "model.model_config.intermediate_size", fab_job_count, "shape.feed_forward" },
   { "model.model_config.vocab_size", fab_job_count, "shape.vocabulary" },
   { "model.model_config.tie_word_embeddings", fab_job_flag, "shape.tied" },
+  { "model.model_config.attention_bias", fab_job_flag, "shape.qkv_biases" },
+  { "model.model_config.head_dim", fab_job_positive, "shape.head_dim" },
+  { "model.model_config.moe_config.num_experts", fab_job_count, "shape.experts.count" },
+  { "model.model_config.moe_config.top_k", fab_job_count, "shape.experts.per_token" },
+  { "model.model_config.moe_config.moe_intermediate_size", fab_job_positive, "shape.experts.width" },
 };
 
 static void

@@ -157,16 +157,14 @@ fab_job_no_flag (FabJobReading *self, const FabJobSetting *setting, const char *
   take_flag (self, setting, to, TRUE);
 }
 
-void
-fab_job_words (FabJobReading *self, const FabJobSetting *setting, const char *to)
+/* Whether the value is one of the words, whose meaning is then set. `known`: what the words are. */
+static gboolean
+take_word (FabJobReading *self, const FabJobSetting *setting, const char *to, GString *known)
 {
   const char *colon = strchr (to, ':');
   g_autofree char *key = g_strndup (to, (gsize) (colon - to));
   g_auto (GStrv) pairs = g_strsplit (colon + 1, "|", -1);
-  g_autoptr (GString) known = g_string_new (NULL);
 
-  if (setting->value == NULL || is_auto (setting))
-    return;
   for (guint i = 0; pairs[i]; i++) {
     char *equals = strchr (pairs[i], '=');
 
@@ -176,10 +174,32 @@ fab_job_words (FabJobReading *self, const FabJobSetting *setting, const char *to
       continue;
     if (equals[1] != '\0')
       fab_imported_job_set (self->job, self->settings, setting, key, equals + 1);
-    return;
+    return TRUE;
   }
-  fab_job_fail (self, setting, "%s: '%s' is not known here; known are %s", setting->key, setting->value,
-                known->str);
+  return FALSE;
+}
+
+void
+fab_job_words (FabJobReading *self, const FabJobSetting *setting, const char *to)
+{
+  g_autoptr (GString) known = g_string_new (NULL);
+
+  if (setting->value != NULL && !is_auto (setting) && !take_word (self, setting, to, known))
+    fab_job_fail (self, setting, "%s: '%s' is not known here; known are %s", setting->key, setting->value,
+                  known->str);
+}
+
+void
+fab_job_known_words (FabJobReading *self, const FabJobSetting *setting, const char *to)
+{
+  g_autoptr (GString) known = g_string_new (NULL);
+  const char *colon = strchr (to, ':');
+
+  if (setting->value != NULL && !is_auto (setting) && !take_word (self, setting, to, known))
+    fab_imported_job_infer (
+        self->job, "%s:%u: %s is %s, which is not known here, so that job.%.*s is left out; known are %s",
+        self->settings->file->name, setting->line, setting->key, setting->value, (gint) (colon - to), to,
+        known->str);
 }
 
 void

@@ -33,6 +33,8 @@ void fab_job_flag (FabJobReading *self, const FabJobSetting *setting, const char
 void fab_job_no_flag (FabJobReading *self, const FabJobSetting *setting, const char *to); /* yes means no */
 /* "key:theirs=ours|theirs=ours"; without case, and with "" as a word too. Other values are a mistake. */
 void fab_job_words (FabJobReading *self, const FabJobSetting *setting, const char *to);
+/* The same where programs add words all the time: another value is left out, and told. */
+void fab_job_known_words (FabJobReading *self, const FabJobSetting *setting, const char *to);
 /* "key=value", set where the flag is true. */
 void fab_job_when (FabJobReading *self, const FabJobSetting *setting, const char *to);
 /* A message about communication, told unless the value says that it is off. */

@@ -43,17 +43,30 @@ has_key (const FabJobSetting *setting, const char *key)
 FabJobSetting *
 fab_job_settings_find (FabJobSettings *self, const char *key)
 {
+  gboolean is_anywhere = g_str_has_prefix (key, "*.");
   FabJobSetting *found = NULL;
 
   for (guint i = 0; i < self->all->len; i++) {
     FabJobSetting *setting = &g_array_index (self->all, FabJobSetting, i);
 
-    if (has_key (setting, key)) {
-      setting->is_used = TRUE;
+    if (!has_key (setting, key))
+      continue;
+    setting->is_used = TRUE;
+    if (found == NULL || !is_anywhere || setting->value != NULL)
       found = setting;
-    }
   }
   return found;
+}
+
+void
+fab_job_settings_underscore (FabJobSettings *self)
+{
+  for (guint i = 0; i < self->all->len; i++) {
+    FabJobSetting *setting = &g_array_index (self->all, FabJobSetting, i);
+    g_autofree char *key = g_strstrip (g_strdelimit (g_strdup (setting->key), "-", '_'));
+
+    setting->key = g_string_chunk_insert_const (self->texts, key);
+  }
 }
 
 /* --- JSON and YAML --- */
@@ -79,11 +92,39 @@ add_list (FabJobSettings *self, const char *key, const FabYamlNode *list)
   fab_job_settings_add (self, key, text->str, list->mark.line, FALSE);
 }
 
+/* Sections in which a program keeps the configuration of the training program that it starts: Primus, and scripts of
+ * Megatron-Bridge. */
+static const char *
+without_section (const char *key)
+{
+  static const char *const sections[] = { "modules.pre_trainer.overrides.", "ConfigContainer." };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sections); i++)
+    if (g_str_has_prefix (key, sections[i]))
+      return key + strlen (sections[i]);
+  return key;
+}
+
+/* "MODEL_ARGS.--micro-batch-size": an argument of a command line that stands in YAML. */
+static void
+add_scalar (FabJobSettings *self, const char *key, const FabYamlNode *node)
+{
+  const char *dashes = strstr (key, "--");
+
+  if (dashes != NULL && (dashes == key || dashes[-1] == '.') && g_ascii_isalpha (dashes[2])) {
+    g_autofree char *name = g_strdelimit (g_strdup (dashes + 2), "-", '_');
+
+    fab_job_settings_add (self, name, node->text ? node->text : "", node->mark.line, TRUE);
+    return;
+  }
+  fab_job_settings_add (self, without_section (key), node->text, node->mark.line, FALSE);
+}
+
 static void
 add_node (FabJobSettings *self, const char *key, const FabYamlNode *node)
 {
   if (node->kind == FAB_YAML_SCALAR) {
-    fab_job_settings_add (self, key, node->text, node->mark.line, FALSE);
+    add_scalar (self, key, node);
     return;
   }
   if (is_plain_list (node)) {
@@ -138,11 +179,24 @@ is_table (const char *line)
   return n > 0 && n < 3 && word > 0 && strchr ("]\r\n", line[n + word]) != NULL && line[n + word] != '\0';
 }
 
-/* "--tensor-model-parallel-size 8", "torchrun --nnodes ...", "ARGS="  */
+/* "--tensor-model-parallel-size 8", and not "--tensor-model-parallel-size: 8", which is a key of YAML. */
 static gboolean
 is_arguments (const char *line)
 {
-  return g_str_has_prefix (line, "--") && g_ascii_isalpha (line[2]);
+  return g_str_has_prefix (line, "--") && g_ascii_isalpha (line[2])
+      && line[strcspn (line, ": \t\r\n")] != ':';
+}
+
+/* Whether the name of the file says that it is JSON or YAML: such files have command lines in their comments. */
+static gboolean
+is_named_yaml (const FabFileText *file)
+{
+  static const char *const ends[] = { ".yaml", ".yml", ".json" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    if (g_str_has_suffix (file->name, ends[i]))
+      return TRUE;
+  return FALSE;
 }
 
 static gboolean
@@ -163,7 +217,8 @@ fab_job_settings_read (const FabFileText *file, GError **error)
   self->file = file;
   self->all = g_array_new (FALSE, FALSE, sizeof (FabJobSetting));
   self->texts = g_string_chunk_new (4096);
-  is_good = is_shell (file) ? fab_job_settings_shell (self, error)
+  is_good = is_named_yaml (file) ? read_yaml (self, error)
+          : is_shell (file)      ? fab_job_settings_shell (self, error)
           : fab_file_text_first (file) != '{' && has_line (file, is_table)
               ? fab_job_settings_toml (self, error)
               : read_yaml (self, error);

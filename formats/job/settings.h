@@ -27,8 +27,12 @@ FabJobSettings *fab_job_settings_read (const FabFileText *file, GError **error);
 void fab_job_settings_free (FabJobSettings *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabJobSettings, fab_job_settings_free)
 
-/* The last one with this key, which counts; "*.name": with this last part. NULL: none. Marks it as used. */
+/* The last one with this key, which counts; "*.name": with this last part, and a null does not hide a value in another
+ * section. NULL: none. Marks all of them as used. */
 FabJobSetting *fab_job_settings_find (FabJobSettings *self, const char *key);
+
+/* Turns "-" into "_" in all keys, for programs that take both. */
+void fab_job_settings_underscore (FabJobSettings *self);
 
 /* Used by the readers of the three forms. `value` NULL: null. */
 void fab_job_settings_add (FabJobSettings *self, const char *key, const char *value, guint line,

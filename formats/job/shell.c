@@ -177,9 +177,31 @@ read_word (const char **c, guint *line, Word *word)
   word->text = g_string_free (text, FALSE);
 }
 
-/* Splits a text into words. */
+/* "--nodes=4", "--gres=gpu:a100:8 # all" of a comment that Slurm reads: the key is sbatch.nodes. Its other options say
+ * nothing about the job. */
+static void
+add_batch_option (FabJobSettings *settings, const char *option, guint line)
+{
+  const char *name = option + strspn (option, " \t-");
+  gsize n = strcspn (name, "= \t"), n_value;
+  const char *value = name + n + strspn (name + n, "= \t");
+  const char *colon;
+
+  n_value = strcspn (value, " \t\r#");
+  g_autofree char *text = g_strndup (value, n_value);
+  g_autofree char *plain = g_strndup (name, n);
+  const char *key = strcmp (plain, "N") == 0 || strcmp (plain, "nodes") == 0 ? "sbatch.nodes"
+                  : strcmp (plain, "gres") == 0                              ? "sbatch.gres"
+                  : strcmp (plain, "gpus-per-node") == 0                     ? "sbatch.gpus_per_node"
+                                                                             : NULL;
+  colon = strrchr (text, ':');
+  if (key != NULL && n_value > 0)
+    fab_job_settings_add (settings, key, colon ? colon + 1 : text, line, TRUE);
+}
+
+/* Splits a text into words. Options of Slurm among its comments go to `batch`; NULL: there are none. */
 static GArray *
-split (const char *text, guint line)
+split (const char *text, guint line, FabJobSettings *batch)
 {
   GArray *words = g_array_new (FALSE, FALSE, sizeof (Word));
 
@@ -199,7 +221,15 @@ split (const char *text, guint line)
       continue;
     }
     if (*c == '#') {
-      c += strcspn (c, "\n");
+      const char *end = c + strcspn (c, "\n");
+
+      if (batch != NULL && g_str_has_prefix (c, "#SBATCH ")) {
+        g_autofree char *option = g_strndup (c + strlen ("#SBATCH "),
+                                             (gsize) (end - c) - strlen ("#SBATCH "));
+
+        add_batch_option (batch, option, line);
+      }
+      c = end;
       continue;
     }
     read_word (&c, &line, &word);
@@ -262,12 +292,39 @@ holds_arguments (const char *text)
 
 enum { MAX_DEPTH = 8 };
 
+/* Whether an argument takes all words up to the next one: such are lists of names. */
+static gboolean
+is_list (const char *key)
+{
+  return strcmp (key, "recompute_modules") == 0;
+}
+
+/* Appends words that stand at i and behind it, at one line, to the value of a list. Returns how many. */
+static guint
+append_words (const Script *self, const GArray *words, guint i, char **value)
+{
+  guint n = 0;
+
+  for (; i + n < words->len; n++) {
+    const Word *word = &g_array_index (words, Word, i + n);
+    g_autofree char *text = NULL, *shorter = *value;
+
+    if (word->text[0] == '-' || word->line != g_array_index (words, Word, i - 1).line) {
+      shorter = NULL;
+      break;
+    }
+    text = expand (self, word->text);
+    *value = g_strdup_printf ("%s %s", shorter, text);
+  }
+  return n;
+}
+
 static void take_words (Script *self, const GArray *words, guint depth);
 
 static void
 take_text (Script *self, const char *text, guint line, guint depth)
 {
-  g_autoptr (GArray) words = split (text, line);
+  g_autoptr (GArray) words = split (text, line, depth == 0 ? self->settings : NULL);
 
   if (depth < MAX_DEPTH)
     take_words (self, words, depth + 1);
@@ -302,6 +359,8 @@ take_words (Script *self, const GArray *words, guint depth)
       if (is_value (word, next))
         value = expand (self, next->text);
       i += value != NULL;
+      if (value != NULL && is_list (key))
+        i += append_words (self, words, i + 1, &value);
     }
     fab_job_settings_add (self->settings, key, equals ? equals + 1 : value ? value : "", word->line, TRUE);
   }
@@ -313,7 +372,7 @@ add_variable (Script *self, const char *name, const char *key)
 {
   const char *value = g_hash_table_lookup (self->variables, name);
 
-  if (value != NULL)
+  if (value != NULL && strchr (value, '$') == NULL)
     fab_job_settings_add (self->settings, key, value, 1, TRUE);
 }
 

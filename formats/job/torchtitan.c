@@ -28,13 +28,20 @@ static const FabJobRow rows[] = {
   { "*.expert_parallel_degree", fab_job_positive, "parallel.expert" },
   { "*.expert_tensor_parallel_degree", fab_job_positive, "parallel.expert_tensor" },
   { "*.enable_async_tensor_parallel", fab_job_flag, "parallel.overlap_tensor" },
+  { "*.expert_parallel_comm_backend", fab_job_known_words,
+    "parallel.moe.dispatch:standard=nccl|deepep=deepep|hybridep=hybridep" },
   { "*.disable_loss_parallel", fab_job_effect, "logits are gathered before the loss" },
+  { "*.enable_sequence_parallel", fab_job_effect_off, "norms and residuals are not divided by tokens" },
+  { "*.early_step_in_backward", fab_job_effect, "the optimizer runs within the backward pass" },
+  { "primus_turbo.use_turbo_async_tp", fab_job_flag, "parallel.overlap_tensor" },
+  { "*.enable_float8_linear", fab_job_when, "precision=fp8" },
   { "*.enable_compiled_autograd", fab_job_same, NULL },
   { "*.enable_fsdp_float8_all_gather", fab_job_effect, "FSDP gathers weights in 8 bits" },
   { "*.enable_fsdp_fp8_all_gather", fab_job_effect, "FSDP gathers weights in 8 bits" },
   { "fault_tolerance.enable", fab_job_effect, "replica groups sum gradients over a transport of their own" },
-  { "optimizer.implementation", fab_job_words, "software.optimizer:fused=fused|foreach=foreach|for-loop=" },
-  { "activation_checkpoint.mode", fab_job_words,
+  { "optimizer.implementation", fab_job_known_words,
+    "software.optimizer:fused=fused|foreach=foreach|for-loop=" },
+  { "activation_checkpoint.mode", fab_job_known_words,
     "recompute:none=none|full=full|selective=operators|memory_budget=" },
   { "training.compile", fab_job_when, "compute.stack=compiled" },
   { "compile.enable", fab_job_when, "compute.stack=compiled" },
@@ -43,7 +50,7 @@ static const FabJobRow rows[] = {
 
 /* Schedules matter where there are stages; torchtitan's default is 1F1B. */
 static const FabJobRow pipeline_rows[] = {
-  { "*.pipeline_parallel_schedule", fab_job_words, SCHEDULES },
+  { "*.pipeline_parallel_schedule", fab_job_known_words, SCHEDULES },
 };
 
 /* Ranks that shard, and copies of the model. */
@@ -111,9 +118,18 @@ take_model (FabJobReading *self)
 {
   const char *name = fab_job_value (self, "model.name"), *flavor = fab_job_value (self, "model.flavor");
 
+  if (name == NULL)
+    return;
   g_free (self->job->model_said);
   self->job->model_said = name && flavor ? g_strdup_printf ("%s-%s", name, flavor) : g_strdup (name);
 }
+
+/* Primus starts torchtitan and Megatron-LM by a YAML of its own, which names files of defaults. */
+static const FabJobRow primus_rows[] = {
+  { "modules.pre_trainer.model", fab_job_model, NULL },
+  { "modules.pre_trainer.config", fab_job_same, NULL },
+  { "modules.pre_trainer.framework", fab_job_same, NULL },
+};
 
 static gboolean
 read_job (FabJobReading *self)
@@ -122,6 +138,7 @@ read_job (FabJobReading *self)
 
   take_sharding (self);
   fab_job_take_rows (self, rows, G_N_ELEMENTS (rows));
+  fab_job_take_rows (self, primus_rows, G_N_ELEMENTS (primus_rows));
   take_selective (self);
   if (fab_job_whole (self, "*.pipeline_parallel_degree", 1) > 1)
     take_micro_batches (self);
@@ -140,9 +157,10 @@ read_job (FabJobReading *self)
 static gboolean
 recognises (const FabFileText *text)
 {
-  return fab_file_text_has (text, "[training]")
-      && (fab_file_text_has (text, "parallel_degree") || fab_file_text_has (text, "[parallelism]")
-          || fab_file_text_has (text, "seq_len"));
+  return fab_file_text_has (text, "framework: torchtitan")
+      || (fab_file_text_has (text, "[training]")
+          && (fab_file_text_has (text, "parallel_degree") || fab_file_text_has (text, "[parallelism]")
+              || fab_file_text_has (text, "seq_len")));
 }
 
 const FabFileFormat fab_file_torchtitan = {

@@ -23,18 +23,33 @@ static const FabJobRow rows[] = {
   { "*.max_grad_norm", fab_job_above_zero, "clip_gradients" },
   { "*.gradient_checkpointing", fab_job_when, "recompute=full" },
   { "*.torch_compile", fab_job_when, "compute.stack=compiled" },
-  { "*.optim", fab_job_words,
+  { "*.optim", fab_job_known_words,
     "software.optimizer:adamw_torch_fused=fused|adamw_torch=foreach|adamw_hf=|adafactor=|adamw_bnb_8bit=|"
     "paged_adamw_8bit=|paged_adamw_32bit=|adamw_8bit=|sgd=|galore_adamw=|lion_8bit=|adamw_anyprecision=|"
     "adamw_apex_fused=fused" },
   { "*.optimizer", fab_job_same, NULL },
-  { "finetuning_type", fab_job_words, "trains:full=all|lora=lora|freeze=" },
-  { "adapter", fab_job_words, "trains:lora=lora|qlora=lora|=" },
+  { "finetuning_type", fab_job_known_words, "trains:full=all|lora=lora|freeze=" },
+  { "adapter", fab_job_known_words, "trains:lora=lora|qlora=lora|=" },
   { "*.use_peft", fab_job_when, "trains=lora" },
   { "lora_rank", fab_job_positive, "lora_rank" },
   { "lora_r", fab_job_positive, "lora_rank" },
   { "*.sequence_parallel_size", fab_job_effect,
     "Ulysses divides each sequence by all-to-alls between heads and tokens" },
+  { "sequence_parallel_degree", fab_job_effect,
+    "the tokens of each sequence are divided by ring attention: parallel.context says that" },
+  { "context_parallel_size", fab_job_positive, "parallel.context" },
+  { "tensor_parallel_size", fab_job_positive, "parallel.tensor" },
+  { "tensor_model_parallel_size", fab_job_positive, "parallel.tensor" },
+  { "pipeline_model_parallel_size", fab_job_positive, "parallel.pipeline" },
+  { "expert_model_parallel_size", fab_job_positive, "parallel.expert" },
+  { "expert_parallel_size", fab_job_positive, "parallel.expert" },
+  { "dp_shard_size", fab_job_effect, "weights are sharded within groups of so many ranks" },
+  { "dp_replicate_size", fab_job_effect, "there are so many copies of the sharded weights" },
+  { "*.load_in_4bit", fab_job_effect, "frozen weights have 4 bits, and travel so under FSDP" },
+  { "*.load_in_8bit", fab_job_effect, "frozen weights have 8 bits, and travel so under FSDP" },
+  { "quantization_bit", fab_job_effect, "frozen weights have so many bits, and travel so under FSDP" },
+  { "use_galore", fab_job_effect, "gradients are projected before the optimizer" },
+  { "*.neftune_noise_alpha", fab_job_same, NULL },
   { "*.group_by_length", fab_job_effect, "steps have sequences of other lengths" },
   { "*.ddp_find_unused_parameters", fab_job_same, NULL },
   { "*.dataloader_num_workers", fab_job_same, NULL },
@@ -122,6 +137,9 @@ read_job (FabJobReading *self)
 {
   choose_kind (self);
   fab_job_take_rows (self, rows, G_N_ELEMENTS (rows));
+  if (fab_imported_job_get (self->job, "precision") == NULL
+      && g_strcmp0 (fab_job_value (self, "bf16"), "auto") == 0)
+    fab_job_conclude (self, "precision", "bf16", "as Axolotl takes auto on GPUs that have it");
   if (fab_imported_job_get (self->job, "precision") == NULL)
     fab_job_conclude (self, "precision", "fp32", "as neither bf16, fp16 nor tf32 is set");
   if (fab_job_settings_find (self->settings, "finetuning_type") != NULL

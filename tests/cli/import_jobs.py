@@ -9,7 +9,7 @@ from support import SOURCE, CliTest, main, need
 
 yaml, = need("yaml")
 
-JOBS = os.path.join(SOURCE, "tests", "fixtures", "jobs")
+JOBS = os.path.join(SOURCE, "validate", "measured", "jobs")
 CONFIG = os.path.join(SOURCE, "docs", "examples", "config.json")
 EIGHT = "name: eight\ncluster: {node: dgx-h100, nodes: 1}\njob: {kind: ddp, model: gpt2, bucket: 50MiB}\n"
 # What each real file says, by hand.
@@ -38,6 +38,95 @@ WANTED = {
     "nemo_megatron_gpt.yaml": dict(
         kind="megatron", model="imported", micro_batch=4, global_batch=8, sequence=512, clip_gradients=True, precision="fp16",
         compute=dict(kind="auto", stack="nemo"), parallel=dict(tensor=1, pipeline=1, sequence=False)),
+    "torchtitan_llama3_405b.toml": dict(
+        kind="fsdp", model="llama3-405b", micro_batch=2, sequence=8192, clip_gradients=True, precision="fp8", recompute="full", gradient="fp32",
+        compute=dict(kind="auto", stack="compiled"), parallel=dict(tensor=8, context=1, pipeline=1, overlap_tensor=True, sequence=True)),
+    "bigscience_bloom_176b.slurm": dict(
+        kind="megatron", model="imported", micro_batch=2, global_batch=2048, sequence=2048, clip_gradients=True, precision="bf16",
+        recompute="full", distributed_optimizer=True, parallel=dict(tensor=4, pipeline=12)),
+    "megatron_gpt_15b.yaml": dict(
+        kind="megatron", model="imported", micro_batch=4, sequence=4096, clip_gradients=True, precision="bf16", distributed_optimizer=True,
+        overlap_grad_reduce=True, overlap_param_gather=True, parallel=dict(tensor=8, pipeline=1, sequence=True)),
+    "gpt_neox_20b.yml": dict(
+        kind="zero", model="imported", micro_batch=4, accumulation=32, sequence=2048, clip_gradients=True, precision="fp16", stage=1,
+        overlap_comm=True, reduce_bucket=1260000000, allgather_bucket=1260000000, recompute="full", parallel=dict(tensor=2, pipeline=4)),
+    "nemo_gpt3_5b.yaml": dict(
+        kind="megatron", model="imported", micro_batch=4, global_batch=2048, sequence=2048, clip_gradients=True, precision="bf16",
+        overlap_grad_reduce=True, overlap_param_gather=True, distributed_optimizer=True, compute=dict(kind="auto", stack="nemo"),
+        parallel=dict(tensor=1, pipeline=1, context=1, sequence=False, overlap_tensor=False, overlap_p2p=False)),
+    "nemo_gpt3_175b.yaml": dict(
+        kind="megatron", model="imported", micro_batch=1, global_batch=2048, sequence=2048, clip_gradients=True, precision="bf16",
+        overlap_grad_reduce=True, overlap_param_gather=True, distributed_optimizer=True, compute=dict(kind="auto", stack="nemo"),
+        parallel=dict(tensor=4, pipeline=8, context=1, sequence=True, overlap_tensor=False, overlap_p2p=True, virtual=6, schedule="interleaved")),
+    "nemo_llama2_7b.yaml": dict(
+        kind="megatron", model="imported", micro_batch=1, global_batch=2048, sequence=4096, clip_gradients=True, precision="bf16",
+        overlap_grad_reduce=True, overlap_param_gather=True, distributed_optimizer=True, compute=dict(kind="auto", stack="nemo"),
+        parallel=dict(tensor=1, pipeline=1, sequence=False, overlap_tensor=False)),
+    "nemo_llama2_70b.yaml": dict(
+        kind="megatron", model="imported", micro_batch=1, global_batch=2048, sequence=4096, clip_gradients=True, precision="bf16",
+        overlap_grad_reduce=True, overlap_param_gather=True, distributed_optimizer=True, compute=dict(kind="auto", stack="nemo"),
+        parallel=dict(tensor=4, pipeline=4, sequence=True, overlap_tensor=True, overlap_p2p=True, virtual=5, schedule="interleaved")),
+    "nemo_llama3_70b.yaml": dict(
+        kind="megatron", model="imported", micro_batch=1, global_batch=2048, sequence=8192, clip_gradients=True, precision="bf16",
+        overlap_grad_reduce=True, overlap_param_gather=True, distributed_optimizer=True, compute=dict(kind="auto", stack="nemo"),
+        parallel=dict(tensor=4, pipeline=4, context=2, sequence=True, overlap_tensor=True, overlap_p2p=True, virtual=5, schedule="interleaved")),
+    "megatron_bridge_gpt_oss_h100.yaml": dict(
+        kind="megatron", model="imported", micro_batch=1, global_batch=512, sequence=4096, clip_gradients=True, precision="bf16", gradient="bf16",
+        overlap_grad_reduce=True, overlap_param_gather=True, distributed_optimizer=True, compute=dict(kind="auto", stack="nemo"),
+        recompute="modules", recompute_modules="layernorm,moe_act",
+        parallel=dict(tensor=1, pipeline=4, context=1, expert=8, expert_tensor=1, sequence=False, overlap_tensor=False, overlap_p2p=False,
+                      moe=dict(dispatch="nccl"))),
+    "megatron_bridge_gpt_oss_b200.yaml": dict(
+        kind="megatron", model="imported", micro_batch=4, global_batch=512, sequence=4096, clip_gradients=True, precision="bf16", gradient="bf16",
+        overlap_grad_reduce=True, overlap_param_gather=True, distributed_optimizer=True, compute=dict(kind="auto", stack="nemo"),
+        recompute="modules", recompute_modules="layernorm,moe_act",
+        parallel=dict(tensor=1, pipeline=1, context=1, expert=64, expert_tensor=1, sequence=False, overlap_tensor=False, overlap_p2p=False,
+                      moe=dict(dispatch="nccl"))),
+    "megatron_bridge_deepseek_v3.yaml": dict(
+        kind="megatron", model="imported", micro_batch=1, global_batch=2048, sequence=4096, clip_gradients=True, precision="nvfp4", gradient="fp32",
+        overlap_grad_reduce=True, overlap_param_gather=True, distributed_optimizer=True, compute=dict(kind="auto", stack="nemo"),
+        recompute="modules", recompute_modules="mla_up_proj",
+        parallel=dict(tensor=1, pipeline=4, context=1, expert=64, expert_tensor=1, sequence=False, overlap_tensor=False, overlap_p2p=False,
+                      moe=dict(dispatch="hybridep", groups=8, groups_per_token=4), virtual=4, schedule="interleaved", layers=15 * [4] + [1])),
+    "primus_llama3_8b.yaml": dict(
+        kind="megatron", model="llama3-8b", micro_batch=2, global_batch=128, sequence=8192, precision="bf16", distributed_optimizer=True,
+        overlap_grad_reduce=True, overlap_param_gather=True, parallel=dict(tensor=1, pipeline=1, expert=1)),
+    "llm_foundry_mpt_1b.yaml": dict(
+        kind="fsdp", model="imported", micro_batch=4, global_batch=512, sequence=2048, precision="bf16", clip_gradients=True, gradient="bf16",
+        sharding="full", limit_all_gathers=True),
+    "llm_foundry_mpt_7b.yaml": dict(
+        kind="fsdp", model="imported", micro_batch=8, global_batch=1024, sequence=2048, precision="bf16", clip_gradients=True, gradient="bf16",
+        sharding="full", limit_all_gathers=True, recompute="full"),
+    "llm_foundry_mpt_30b.yaml": dict(
+        kind="fsdp", model="imported", micro_batch=8, global_batch=2048, sequence=2048, precision="bf16", clip_gradients=True, gradient="bf16",
+        sharding="full", limit_all_gathers=True, recompute="full"),
+    "olmo2_7b.yaml": dict(
+        kind="fsdp", model="imported", micro_batch=2, global_batch=1024, sequence=4096, precision="bf16", clip_gradients=True, gradient="fp32"),
+    "axolotl_llama3_70b_qlora.yaml": dict(
+        kind="fsdp", model="llama3-70b", micro_batch=1, accumulation=4, sequence=512, precision="bf16", recompute="full", trains="lora",
+        lora_rank=8, sharding="full", cpu_offload=True, limit_all_gathers=True),
+}
+# Their shapes, of those that describe one: what the kernels and the weights follow from.
+SHAPES = {
+    "bigscience_bloom_176b.slurm": dict(layers=70, hidden=14336, heads=112, vocabulary=250880, ends=dict(embedding_norm=True), gated=False,
+                                        biases=True, tied=True),
+    "gpt_neox_20b.yml": dict(layers=44, hidden=6144, heads=64, norm="layer", gated=False, attention="full", vocabulary=50432, tied=False,
+                             biases=True),
+    "nemo_llama2_7b.yaml": dict(layers=32, hidden=4096, heads=32, feed_forward=11008, norm="rms", gated=True, biases=False, tied=False,
+                                vocabulary=50304),
+    "llm_foundry_mpt_7b.yaml": dict(layers=32, hidden=4096, heads=32, feed_forward=16384, vocabulary=50368, attention="flash", gated=False,
+                                    biases=True, positions=2048),
+    "olmo2_7b.yaml": dict(layers=32, hidden=4096, heads=32, feed_forward=11008, vocabulary=100352, attention="flash", gated=True, biases=False,
+                          tied=False, norm="rms", qk_norm=True),
+    "megatron_bridge_gpt_oss_h100.yaml": dict(
+        layers=36, hidden=2880, heads=64, kv_heads=8, head_dim=64, feed_forward=2880, vocabulary=201088, qk_norm=False, norm="rms", gated=True,
+        biases=True, tied=False, sinks=True, window=dict(width=128, full_every=2), experts=dict(count=128, per_token=4, width=2880)),
+    "megatron_bridge_deepseek_v3.yaml": dict(
+        layers=61, hidden=7168, heads=128, kv_heads=128, head_dim=64, feed_forward=18432, vocabulary=129280, mtp=1, qk_norm=True, norm="rms",
+        gated=True, biases=False, tied=False, experts=dict(count=256, per_token=8, width=2048, shared=1, dense_layers=3),
+        latent=dict(q_lora_rank=1536, kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64, v_head_dim=128)),
+    "megatron_llama3_8b_fp8.sh": dict(layers=32, hidden=4096, heads=32, kv_heads=8, head_dim=128, feed_forward=14336, vocabulary=128256,
+                                      gated=True, biases=False, tied=False),
 }
 
 
@@ -52,21 +141,20 @@ class Jobs(CliTest):
         return re.sub(r"\n#   ", " ", self.text)
 
     def test_real_files(self):
-        paths = [path for path in glob.glob(os.path.join(glob.escape(JOBS), "*")) if not path.endswith(".md")]
+        paths = [path for path in glob.glob(os.path.join(glob.escape(JOBS), "*")) if os.path.basename(path) not in ("INDEX.yaml", "nodes.yaml")]
         self.assertEqual(sorted(map(os.path.basename, paths)), sorted(WANTED))
         for path in paths:
             with self.subTest(os.path.basename(path)):
-                self.assertEqual(yaml.safe_load(self.good("import", "job", path))["job"], WANTED[os.path.basename(path)])
-        models = yaml.safe_load(self.good("import", "job", os.path.join(JOBS, "megatron_llama3_8b_fp8.sh")))["models"]
-        self.assertEqual(models[0]["shape"], dict(kind="transformer", layers=32, hidden=4096, heads=32, kv_heads=8, head_dim=128,
-                                                  feed_forward=14336, vocabulary=128256, gated=True, biases=False, tied=False))
+                made = yaml.safe_load(self.good("import", "job", path))
+                self.assertEqual(made["job"], WANTED[os.path.basename(path)])
+                if os.path.basename(path) in SHAPES:
+                    self.assertEqual(made["models"][0]["shape"], dict(kind="transformer", **SHAPES[os.path.basename(path)]))
 
     def test_on_a_machine(self):
         """The scenario is whole and runs; nothing of the job that it had is left."""
         self.write("eight.yaml", EIGHT)
-        for name in WANTED:
-            if name.startswith("nemo"):
-                continue
+        for name in ("torchtitan_llama3_8b.toml", "torchtitan_llama3_70b.toml", "megatron_llama3_8b_fp8.sh", "nanotron_tiny_llama.yaml",
+                     "deepspeed_zero3.json", "accelerate_fsdp.yaml", "llamafactory_llama3_full_sft.yaml", "llm_foundry_mpt_7b.yaml", "olmo2_7b.yaml"):
             with self.subTest(name):
                 self.good("import", "job", os.path.join(JOBS, name), "--model", CONFIG, "--on", "eight.yaml", "--name", "mine", "-o", "m.yaml")
                 with open(self.path("m.yaml"), encoding="utf-8") as file:
@@ -159,6 +247,60 @@ class Jobs(CliTest):
             done = self.fabricast("import", "job", "b.toml", "--from", "torchtitan")
             self.assertEqual(done.returncode, 2, text)
             self.assertRegex(done.stderr, rf"b\.toml:{line}: TOML: .*{re.escape(said)}")
+
+    def test_arguments_in_yaml(self):
+        """Keys that are arguments, and command lines in comments of a YAML, which make no shell script of it."""
+        job = self.made("# torchrun --nproc_per_node 8 train.py\nMODEL_ARGS:\n  --tensor-model-parallel-size: 2\n  --bf16: true\n  --swiglu:\n"
+                        "  --num-layers: 2\n  --hidden-size: 64\n  --num-attention-heads: 2\n", "model_config.yaml")
+        self.assertEqual((job["job"]["parallel"]["tensor"], job["job"]["precision"]), (2, "bf16"))
+        self.assertTrue(job["models"][0]["shape"]["gated"])
+
+    def test_sections_do_not_hide_each_other(self):
+        """A null elsewhere hides nothing, a recipe without 8 bits is none, and the section of the collectives counts."""
+        text = ("mixed_precision:\n  fp8_recipe: tensorwise\n  fp8: null\n  bf16: true\nmodel:\n  tensor_model_parallel_size: 1\n  fp8: null\n"
+                "  fp8_recipe: delayed\n  fp4: %s\nddp:\n  overlap_param_gather: true\noptimizer:\n  overlap_param_gather: false\n"
+                "train:\n  micro_batch_size: 2\nrerun:\n  micro_batch_size: null\n")
+        job = self.made(text % "null", "a.yaml")["job"]
+        self.assertEqual((job["precision"], job["overlap_param_gather"], job["micro_batch"]), ("bf16", True, 2))
+        self.assertEqual(self.made(text % "e2m1", "a.yaml")["job"]["precision"], "nvfp4")
+
+    def test_stages_of_a_layout(self):
+        """Letters, lists of layers, and a first and last stage of their own."""
+        def layers(*arguments):
+            return self.made("--tensor-model-parallel-size 1 --pipeline-model-parallel-size 4 --num-layers 14 --hidden-size 64 --num-attention-heads 2 "
+                             + " ".join(arguments), "a.args")["job"]["parallel"]
+        self.assertEqual(layers("--pipeline-model-parallel-layout 'Et*2|(tt|)*5t,t|L'"),
+                         dict(tensor=1, pipeline=4, virtual=2, schedule="interleaved", layers=[2, 2, 2, 2, 2, 2, 2, 0]))
+        self.assertEqual(layers("--decoder-first-pipeline-num-layers 2")["layers"], [2, 4, 4, 4])
+        self.assertEqual(layers("--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split")["layers"], [3, 4, 4, 3])
+        self.assertNotIn("layers", layers("--pipeline-model-parallel-layout 'Et*2|x'"))
+        self.assertIn("stages have their own layers", self.flat())
+
+    def test_words_that_are_not_known(self):
+        """Programs add optimizers and schedules all the time: such a word is told and the rest is read."""
+        job = self.made("[training]\nseq_len = 64\n[parallelism]\npipeline_parallel_degree = 2\npipeline_parallel_schedule = 'zb'\n", "a.toml")["job"]
+        self.assertNotIn("schedule", job["parallel"])
+        self.assertIn("pipeline_parallel_schedule is zb, which is not known here, so that job.parallel.schedule is left out", self.flat())
+
+    def test_slurm(self):
+        self.made("#!/bin/sh\n#SBATCH -N 4\n#SBATCH --gres=gpu:a100:8 # all\n#SBATCH --time 1:00:00\nsrun x --tensor-model-parallel-size 2\n", "a.slurm")
+        self.assertIn("the files start 4 nodes of 8 GPUs", self.text)
+        self.assertNotIn("sbatch", self.text)
+
+    def test_gpt_neox(self):
+        """Both spellings of keys; what a block adds up by one all-reduce is told."""
+        job = self.made("{\"pipe-parallel-size\": 0, \"model_parallel_size\": 2, \"num-layers\": 2, \"hidden-size\": 64, \"num-attention-heads\": 2,\n"
+                        "\"gpt-j-residual\": True, \"pos-emb\": \"rotary\", \"zero_optimization\": {\"stage\": 0}, \"fp16\": {\"enabled\": True},\n"
+                        "\"attention-config\": [[[\"flash\"], 2]], \"train_micro_batch_size_per_gpu\": 4,}\n", "a.yml")
+        self.assertEqual(job["job"], dict(kind="ddp", model="imported", micro_batch=4, precision="fp16", clip_gradients=False,
+                                          parallel=dict(tensor=2)))
+        self.assertIn("summed by one all-reduce", self.flat())
+
+    def test_nemo_with_fsdp(self):
+        text = ("model:\n  tensor_model_parallel_size: 1\n  fsdp: %s\n  fsdp_sharding_strategy: grad\n  optim:\n    name: mcore_distributed_optim\n"
+                "    overlap_grad_sync: true\ntrainer:\n  devices: 8\n  precision: bf16\n")
+        self.assertEqual(self.made(text % "true", "a.yaml")["job"]["sharding"], "grad_op")
+        self.assertEqual(self.made(text % "false", "a.yaml")["job"]["kind"], "megatron")
 
     def test_refusals(self):
         for text, options, said in (

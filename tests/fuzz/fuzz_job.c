@@ -2,7 +2,7 @@
 /* fuzz_job.c - broken configurations of training programs: nothing crashes, what is refused has a message, and what is
  * taken is YAML with a kind of job.
  *
- * As a test it mutates the samples of tests/fixtures/jobs with the seeds 1 to N_ROUNDS; FAB_TEST_SEED=17 runs that one
+ * As a test it mutates the samples of validate/measured/jobs with the seeds 1 to N_ROUNDS; FAB_TEST_SEED=17 runs that one
  * alone. Compiled with -Dfuzz=true it is a libFuzzer target with the same check.
  */
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum { N_ROUNDS = 6000 };
 
-#define SAMPLES FAB_SOURCE_DIR "/tests/fixtures/jobs/"
+#define SAMPLES FAB_SOURCE_DIR "/validate/measured/jobs/"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
@@ -47,8 +47,8 @@ check_as (const char *format, const char *text)
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
-  static const char *const formats[] = { NULL,        "torchtitan",         "nanotron",
-                                         "deepspeed", "training-arguments", "accelerate",
+  static const char *const formats[] = { NULL,       "torchtitan", "nanotron",           "gpt-neox",
+                                         "composer", "deepspeed",  "training-arguments", "accelerate",
                                          "megatron" };
   g_autofree char *text = g_strndup ((const char *) data, size);
 
