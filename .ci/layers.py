@@ -58,6 +58,7 @@ INSIDE = {
         "traces": "",
         "kernels": "check",
         "bills": "",
+        "jobs": "check",
         "variants": "check",
         "compare": "check",
         "training": "check",

@@ -80,15 +80,16 @@ const FabValidateKind fab_validate_collectives = {
   .name = "",
   .usage = {
   .arguments = "[TABLE...] | training [SOURCE...] | kernels [TABLE...] | memory [SOURCE...] | experts | "
-               "fidelity [CASE...] | links FILE... | calibrated | bills [DESIGN...] | bands | pairs | setups | "
-               "accuracy",
+               "fidelity [CASE...] | links FILE... | calibrated | bills [DESIGN...] | jobs [CONFIGURATION...] | "
+               "bands | pairs | setups | accuracy",
   .summary =
       "Predicts published measurements of collectives, size by size, and shows the errors of the predictions.\n"
       "Exits with 1 when the median error of a table's small, middle or large sizes exceeds its limit.\n\n"
       "`validate training` does the same with whole training steps, and `validate links` with messages over one\n"
       "link. `validate kernels`, `validate memory` and `validate experts` look at parts of steps. `validate\n"
       "calibrated` shows the effect of measured links, and `validate fidelity` the differences between fidelities\n"
-      "of the network. `validate bills` counts the parts of designs as their makers do.\n\n"
+      "of the network. `validate bills` counts parts of designs, and `validate jobs` plays public configurations of\n"
+      "training programs.\n\n"
       "`validate bands` and `validate setups` write the catalogue files of errors and of compute; `validate\n"
       "pairs` shows how far off ratios of two times are, and `validate accuracy` sums up. Each has its own --help.",
   .examples = "  fabricast validate --summary\n"

@@ -122,7 +122,7 @@ class Install(CliTest):
                  if not name.endswith(known) and "/man1/fabricast" not in name and "/share/fabricast/" not in name and not module.search(name)]
         self.assertEqual(extra, [])
         kinds = {os.path.splitext(name)[1] for name in files if "/share/fabricast/" in name}
-        self.assertLessEqual(kinds, {".yaml", ".csv", ".md", ".meas", ".xml", ".json"})
+        self.assertLessEqual(kinds, {".yaml", ".csv", ".md", ".meas", ".xml", ".json", ".yml", ".toml", ".sh", ".slurm"})
 
 
 @unittest.skipUnless(MESON and shutil.which("ninja"), "meson or ninja is not here")

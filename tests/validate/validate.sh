@@ -194,6 +194,35 @@ bills_mistakes() {
   has err "unknown design 'superpod-h10'; nearest is 'superpod-h100'"
 }
 
+jobs_page() {
+  expect 0 jobs --format markdown
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/docs/reference/validation-jobs.md"
+  fi
+  diff -u "$source/docs/reference/validation-jobs.md" "$work/out"
+}
+
+# A row that is wrong is named, and so is one that cannot be read or played.
+jobs_mistakes() {
+  local row='name: a, file: a.json, settings: s, licence: l, node: dgx-a100, nodes: 1'
+  expect 2 jobs gpt-neox-20
+  has err "no public configuration 'gpt-neox-20'; nearest is 'gpt-neox-20b'"
+  echo "jobs: [{$row, gpus: 8, step_s: 1, tokens_s_gpu: 2, source: s}]" >"$work/INDEX.yaml"
+  expect 2 jobs --measured "$work"
+  has err 'step_s and tokens_s_gpu say the same; give one'
+  echo "jobs: [{$row, gpus: 8, step_s: 1}]" >"$work/INDEX.yaml"
+  expect 2 jobs --measured "$work"
+  has err 'what is published has a source'
+  echo "jobs: [{$row, gpus: 8, model: gpt2}]" >"$work/INDEX.yaml"
+  echo 'nodes: []' >"$work/nodes.yaml"
+  echo '{"zero_optimization": {"stage": 4}}' >"$work/a.json"
+  expect 2 jobs --measured "$work"
+  has err 'a: a.json:1: zero_optimization.stage: from 0 to 3'
+  echo '{"zero_optimization": {"stage": 1}, "train_micro_batch_size_per_gpu": 1}' >"$work/a.json"
+  expect 0 jobs --measured "$work" --format csv
+  [ "$(wc -l <"$work/out")" -eq 2 ]
+}
+
 kernels_page() {
   expect 0 kernels --format markdown
   if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
