@@ -390,7 +390,8 @@ find_matrix (const FabXml *topology, const char *name)
   for (guint i = 0; i < topology->children->len; i++) {
     const FabXml *child = g_ptr_array_index (topology->children, i);
 
-    if (fab_xml_is (child, "distances2") && g_strcmp0 (fab_xml_get (child, "name"), name) == 0)
+    if ((fab_xml_is (child, "distances2") || fab_xml_is (child, "distances2hetero"))
+        && g_strcmp0 (fab_xml_get (child, "name"), name) == 0)
       return child;
   }
   return NULL;
@@ -482,6 +483,119 @@ add_xgmi (const Reader *reader, const gboolean *wired)
   fab_xgmi_add (reader->machine, first ? first->line : 0, n, sorted, parts);
 }
 
+/* --- NVLink: the matrix "NVLinkBandwidth" has the rates of all links of a pair together, in MB/s of one direction. Its
+ * objects are GPUs (as NVML numbers them), ports of NVSwitches, and packages of POWER (hwloc/topology-nvml.c). --- */
+
+enum { NVLINK1_MB_PER_S = 20000, NVLINK_MB_PER_S = 25000 };
+
+typedef struct {
+  guint n;          /* objects of the matrix */
+  guint *gpus;      /* [n] index among the reader's GPUs; G_MAXUINT: another object */
+  gboolean *is_pci; /* [n] a port of an NVSwitch */
+  GArray *rates;    /* guint64 [n * n] */
+} Rates;
+
+static void
+rates_clear (Rates *self)
+{
+  g_free (self->gpus);
+  g_free (self->is_pci);
+  if (self->rates)
+    g_array_unref (self->rates);
+}
+
+/* Index among the reader's GPUs of the one whose NVML device has this number; G_MAXUINT: none. */
+static guint
+gpu_of_nvml (const Reader *reader, const char *gp_index)
+{
+  for (guint i = 0; i < reader->gpus->len; i++) {
+    const FabXml *device = os_device (g_ptr_array_index (reader->gpus, i), "nvml");
+
+    if (device && g_strcmp0 (fab_xml_get (device, "gp_index"), gp_index) == 0)
+      return i;
+  }
+  return G_MAXUINT;
+}
+
+/* "OSDev:332 PCIDev:40 Package:3" of a matrix of several types; "332 333" of one of a type that it names. */
+static void
+read_objects (const Reader *reader, const FabXml *matrix, Rates *rates)
+{
+  g_autoptr (GString) all = g_string_new (NULL);
+  g_auto (GStrv) words = NULL;
+
+  for (guint i = 0; i < matrix->children->len; i++) {
+    const FabXml *child = g_ptr_array_index (matrix->children, i);
+
+    if (fab_xml_is (child, "indexes"))
+      g_string_append_printf (all, "%s ", fab_xml_text (child));
+  }
+  words = g_strsplit_set (all->str, " \t\r\n", -1);
+  rates->gpus = g_new0 (guint, g_strv_length (words) + 1);
+  rates->is_pci = g_new0 (gboolean, g_strv_length (words) + 1);
+  for (guint i = 0; words[i]; i++) {
+    const char *colon = strchr (words[i], ':');
+
+    if (words[i][0] == '\0')
+      continue;
+    rates->is_pci[rates->n] = g_str_has_prefix (words[i], "PCIDev:");
+    rates->gpus[rates->n++] = gpu_of_nvml (reader, colon ? colon + 1 : words[i]);
+  }
+}
+
+/* Links between pairs of GPUs, [n * n] of the reader's. Links to switches count for every pair, as nvidia-smi shows
+ * them. */
+static void
+count_nvlinks (const Rates *rates, guint n, guint mb_per_s, guint *n_links)
+{
+  g_autofree guint *to_switch = g_new0 (guint, n + 1);
+
+  for (guint i = 0; i < rates->n; i++)
+    for (guint j = 0; j < rates->n; j++) {
+      guint64 rate = g_array_index (rates->rates, guint64, i * rates->n + j);
+      guint links = (guint) MIN (rate / mb_per_s, 1000);
+
+      if (i == j || rates->gpus[i] >= n)
+        continue;
+      if (rates->gpus[j] < n)
+        n_links[rates->gpus[i] * n + rates->gpus[j]] = links;
+      else if (rates->is_pci[j])
+        to_switch[rates->gpus[i]] += links;
+    }
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < n; j++)
+      if (i != j && MIN (to_switch[i], to_switch[j]) > 0)
+        n_links[i * n + j] = MIN (to_switch[i], to_switch[j]);
+}
+
+/* FALSE: the text has no such matrix, or no link of a GPU in it. */
+static gboolean
+add_nvlinks (Reader *reader, const FabXml *topology)
+{
+  const FabXml *matrix = find_matrix (topology, "NVLinkBandwidth");
+  const char *link = fab_known_accelerator (reader->machine->accelerator)->link;
+  guint n = reader->gpus->len, most = 0;
+  g_autofree guint *n_links = g_new0 (guint, n * n + 1);
+  Rates rates = { 0 };
+
+  if (matrix != NULL) {
+    read_objects (reader, matrix, &rates);
+    rates.rates = numbers_of (matrix, "u64values");
+    if (rates.n <= FAB_IMPORT_MAX_GPUS * 8 && rates.rates->len == rates.n * rates.n)
+      count_nvlinks (&rates, n, g_strcmp0 (link, "nvlink1") == 0 ? NVLINK1_MB_PER_S : NVLINK_MB_PER_S,
+                     n_links);
+    rates_clear (&rates);
+  }
+  for (guint i = 0; i < n * n; i++)
+    most = MAX (most, n_links[i]);
+  if (most == 0)
+    return FALSE;
+  fab_imported_machine_read (reader->machine, matrix->line, "NVLinks of each pair of GPUs (NVLinkBandwidth)");
+  fab_nvlink_add (reader->machine, matrix->line, n, n_links,
+                  (const guint *) (gpointer) reader->gpu_parts->data);
+  return TRUE;
+}
+
 static void
 add_scale_up (Reader *reader, const FabXml *topology)
 {
@@ -493,7 +607,7 @@ add_scale_up (Reader *reader, const FabXml *topology)
     read_hops (reader, topology, wired);
     fab_imported_machine_read (reader->machine, 0, "GPUs that are peers by xGMI (XGMIPeers)");
     add_xgmi (reader, wired);
-  } else if (!fab_nvlink_power9 (reader->machine, 0, n, parts))
+  } else if (!fab_nvlink_power9 (reader->machine, 0, n, parts) && !add_nvlinks (reader, topology))
     fab_nvlink_assume (reader->machine, 0, n, parts);
 }
 

@@ -38,6 +38,10 @@ def rsmi(number, peers):
     return f'<object type="OSDev" gp_index="{700 + number}" name="rsmi{number}" osdev_type="1">\n' + infos([("XGMIPeers", names)]) + "</object>\n"
 
 
+def nvml(number):
+    return f'<object type="OSDev" gp_index="{700 + number}" name="nvml{number}" subtype="NVML" osdev_type="4"/>\n'
+
+
 def hwloc(packages, version=2, platform=None, after=""):
     """Packages are pairs: what CPU, and what hangs at it. In version 1 it hangs beside the package, below the NUMA node."""
     text = "<?xml version=\"1.0\"?>\n<topology>\n<object type=\"Machine\">\n" + infos(platform or [])
@@ -52,6 +56,14 @@ def matrix(name, values):
     n = len(values)
     return (f'<distances2 type="OSDev" nbobjs="{n}" name="{name}" indexing="gp">\n<indexes>' + " ".join(str(700 + i) for i in range(n))
             + " </indexes>\n" + "".join("<u64values>" + " ".join(map(str, row)) + " </u64values>\n" for row in values) + "</distances2>\n")
+
+
+def mixed(objects, values):
+    """A matrix of objects of several types, in lines of ten values, as hwloc writes them."""
+    flat = [str(value) for row in values for value in row]
+    lines = "".join("<u64values>" + " ".join(flat[i:i + 10]) + " </u64values>\n" for i in range(0, len(flat), 10))
+    return (f'<distances2hetero nbobjs="{len(objects)}" kind="37" name="NVLinkBandwidth">\n<indexes>' + " ".join(objects)
+            + f" </indexes>\n{lines}</distances2hetero>\n")
 
 
 def nccl(gpus, nics="", vendor="AuthenticAMD"):
@@ -159,6 +171,23 @@ class Hosts(CliTest):
         four = "".join(bridge(device(MI100, rsmi(i, range(4)))) for i in range(4))
         node, _ = self.node(hwloc([("rome", four)], after=matrix("XGMIHops", hops)))
         self.assertEqual(len(self.wires(node, "xgmi")), 4)
+
+    def test_nvlink_bandwidth(self):
+        """Links of a pair from their rate in MB/s: a square of V100, ports of switches, and P100 beside POWER8, whose links have 20 GB/s."""
+        cube = [[1000000 if i == j else 50000 if (i ^ j) == 1 else 25000 if (i ^ j) == 2 else 0 for j in range(4)] for i in range(4)]
+        four = "".join(bridge(device(V100, nvml(i))) for i in range(4))
+        node, made = self.node(hwloc([("rome", four)], after=matrix("NVLinkBandwidth", cube)))
+        self.assertEqual(self.wires(node, "nvlink"), [("gpu0", "gpu1", "nvlink2", 2), ("gpu0", "gpu2", "nvlink2", 1), ("gpu1", "gpu3", "nvlink2", 1),
+                                                      ("gpu2", "gpu3", "nvlink2", 2)])
+        self.assertIn("NVLinks of each pair of GPUs (NVLinkBandwidth)", re.sub(r"\n#  ", "", made))
+        ports = [[1000000 if i == j else 25000 if (i < 4) != (j < 4) else 0 for j in range(10)] for i in range(10)]
+        node, _ = self.node(hwloc([("rome", four)], after=mixed([f"OSDev:{700 + i}" for i in range(4)] + [f"PCIDev:{50 + i}" for i in range(6)], ports)))
+        self.assertEqual([(wire[2], wire[3]) for wire in self.wires(node, "nvlink")], [("nvlink2", 6)])
+        p100 = "0302 [10de:15f9] [10de:116b] a1"
+        pairs = [[1000000 if i == j else 40000 if i // 2 == j // 2 else 0 for j in range(4)] for i in range(4)]
+        cards = "".join(bridge(device(p100, nvml(i))) for i in range(4))
+        node, _ = self.node(hwloc([("odd", cards)], after=matrix("NVLinkBandwidth", pairs)))
+        self.assertEqual(self.wires(node, "nvlink"), [("gpu0", "gpu1", "nvlink1", 2), ("gpu2", "gpu3", "nvlink1", 2)])
 
     def test_more_peers_than_links(self):
         """A hive of four MI50 with two links each is a ring."""
