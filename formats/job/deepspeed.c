@@ -42,6 +42,9 @@ static const FabJobRow batch_rows[] = {
     "the host waits for the GPU at each timer, so that less overlaps" },
   { "compression_training", fab_job_effect, "weights or activations are compressed" },
   { "data_efficiency.enabled", fab_job_effect, "sequences have other lengths at other times" },
+  { "data_types.grad_accum_dtype", fab_job_effect, "gradients are summed over micro-batches in that type" },
+  { "compile.deepcompile", fab_job_effect, "the compiler places gathers and reductions itself" },
+  { "prescale_gradients", fab_job_same, NULL },
   { "steps_per_print", fab_job_same, NULL },
   { "zero_allow_untested_optimizer", fab_job_same, NULL },
 };
@@ -74,6 +77,9 @@ static const FabJobRow stage3_rows[] = {
   { ZERO "mics_shard_size", fab_job_positive, "shard" },
   { ZERO "zero_quantized_weights", fab_job_flag, "quantized_weights" },
   { ZERO "zero_quantized_gradients", fab_job_flag, "quantized_gradients" },
+  { ZERO "mics_hierarchical_params_gather", fab_job_effect,
+    "weights are gathered between nodes, then within them" },
+  { ZERO "stage3_module_granularity_threshold", fab_job_effect, "small modules are gathered together" },
   { ZERO "stage3_gather_16bit_weights_on_model_save", fab_job_same, NULL },
   { ZERO "stage3_gather_fp16_weights_on_model_save", fab_job_same, NULL },
 };

@@ -49,8 +49,10 @@ model_named (const FabCatalog *catalog, const char *said)
     g_autofree char *name = squeeze (names[i]);
     const char *at = strstr (wanted, name);
 
-    if (at == NULL || strlen (name) <= longest || g_ascii_isdigit (at[strlen (name)])
-        || (says_size (at + strlen (name)) && strstr (at, "671b") == NULL))
+    gboolean is_whole = at != NULL
+                     && g_str_has_prefix (at + strlen (name), "671b"); /* DeepSeek-V3 has one size */
+    if (at == NULL || strlen (name) <= longest
+        || (!is_whole && (g_ascii_isdigit (at[strlen (name)]) || says_size (at + strlen (name)))))
       continue;
     longest = strlen (name);
     found = names[i];

@@ -376,6 +376,11 @@ take_shape (FabJobReading *self)
   take_vocabulary (self);
 }
 
+/* Scripts of Megatron-Bridge name a recipe, which names the model: --recipe llama3_8b_pretrain_config. */
+static const FabJobRow recipe_name_rows[] = {
+  { "recipe", fab_job_model, NULL },
+};
+
 static void
 take_software (FabJobReading *self)
 {
@@ -489,6 +494,7 @@ read_job (FabJobReading *self)
   fab_job_take_stages (self, fab_job_whole (self, "*.pipeline_model_parallel_size", 1));
   take_shape (self);
   take_software (self);
+  fab_job_take_rows (self, recipe_name_rows, G_N_ELEMENTS (recipe_name_rows));
   take_sharding (self);
   return self->is_good;
 }

@@ -49,15 +49,50 @@ truth_of (const FabJobSetting *setting)
   return g_strv_contains (yes, value) ? 1 : g_strv_contains (no, value) ? 0 : -1;
 }
 
-/* "${model.encoder_seq_length}" is the value of that key, as OmegaConf has it. */
+/* "${PRIMUS_TP:1}", "${oc.env:MINIBS,4}", "${oc.decode:${oc.env:MINIBS,4}}": a variable of the environment with its
+ * default. NULL: it is something else. (transfer full): the default, with what stands behind the braces. */
+static char *
+default_of (const char *value)
+{
+  const char *start = value, *end;
+  gsize n;
+
+  if (g_str_has_prefix (start, "${oc.decode:"))
+    start += strlen ("${oc.decode:");
+  if (!g_str_has_prefix (start, "${"))
+    return NULL;
+  start += 2;
+  n = strspn (start, G_CSET_A_2_Z G_CSET_DIGITS "_");
+  if (g_str_has_prefix (start, "oc.env:"))
+    start += strcspn (start, ",}") + 1;
+  else if (n > 0 && start[n] == ':')
+    start += n + (start[n + 1] == '-' ? 2 : 1);
+  else
+    return NULL;
+  end = strchr (start, '}');
+  if (end == NULL || end == start || memchr (start, '$', (gsize) (end - start)) != NULL)
+    return NULL;
+  return g_strdup_printf ("%.*s%s", (gint) (end - start), start, end + 1 + strspn (end + 1, "}"));
+}
+
+/* "${model.encoder_seq_length}" is the value of that key, as OmegaConf has it; a variable has its default. */
 static const FabJobSetting *
 resolved (FabJobReading *self, FabJobSetting *setting)
 {
   const FabJobSetting *other;
-  g_autofree char *key = NULL;
+  g_autofree char *key = NULL, *fallback = NULL;
 
-  if (setting == NULL || setting->value == NULL || !g_str_has_prefix (setting->value, "${")
-      || strchr (setting->value, '}') != setting->value + strlen (setting->value) - 1)
+  if (setting == NULL || setting->value == NULL || !g_str_has_prefix (setting->value, "${"))
+    return setting;
+  fallback = default_of (setting->value);
+  if (fallback != NULL) {
+    fab_imported_job_infer (self->job, "%s:%u: %s is %s: %s, the default of that variable",
+                            self->settings->file->name, setting->line, setting->key, setting->value,
+                            fallback);
+    setting->value = g_string_chunk_insert_const (self->settings->texts, fallback);
+    return setting;
+  }
+  if (strchr (setting->value, '}') != setting->value + strlen (setting->value) - 1)
     return setting;
   key = g_strndup (setting->value + 2, strlen (setting->value) - 3);
   other = fab_job_settings_find (self->settings, key);
@@ -282,7 +317,7 @@ fab_job_model (FabJobReading *self, const FabJobSetting *setting, const char *to
 const char *
 fab_job_value (FabJobReading *self, const char *key)
 {
-  const FabJobSetting *setting = fab_job_settings_find (self->settings, key);
+  const FabJobSetting *setting = resolved (self, fab_job_settings_find (self->settings, key));
 
   return setting != NULL && is_known (setting) ? setting->value : NULL;
 }
@@ -290,7 +325,7 @@ fab_job_value (FabJobReading *self, const char *key)
 gboolean
 fab_job_is_on (FabJobReading *self, const char *key)
 {
-  const FabJobSetting *setting = fab_job_settings_find (self->settings, key);
+  const FabJobSetting *setting = resolved (self, fab_job_settings_find (self->settings, key));
 
   return setting != NULL && truth_of (setting) == 1;
 }

@@ -3,7 +3,7 @@
  *
  * The script is not run. Its words are split as a shell splits them, with quotes, comments and lines that go on. A word
  * NAME=VALUE sets a variable, and $NAME, ${NAME}, ${NAME:-VALUE} and $((A * B)) stand for what is known of them. Words
- * that begin with "--" are arguments, wherever they stand: the branches of a script are not told apart, and of two
+ * that begin with "--" are arguments, wherever they stand, and so are those that set a key with a dot, as Hydra has them: the branches of a script are not told apart, and of two
  * equal arguments the last one counts.
  */
 #include <string.h>
@@ -268,6 +268,19 @@ is_argument (const char *text)
   return g_str_has_prefix (text, "--") && g_ascii_isalpha (text[2]);
 }
 
+/* "model.seq_length=4096", "++trainer.devices=8": a key that Hydra sets, with a dot in its name. NULL: it is none.
+ * (transfer full): the key; its value stands behind "=". */
+static char *
+override_key (const char *text)
+{
+  const char *key = text + strspn (text, "+");
+  gsize n = strspn (key, G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "_.");
+
+  return key[n] == '=' && g_ascii_isalpha (key[0]) && memchr (key, '.', n) != NULL && key[n - 1] != '.'
+           ? g_strndup (key, n)
+           : NULL;
+}
+
 /* Whether the word behind an argument is its value: it stands on the same line, or is a number on the next one. */
 static gboolean
 is_value (const Word *argument, const Word *next)
@@ -345,6 +358,9 @@ take_words (Script *self, const GArray *words, guint depth)
       continue;
     }
     text = expand (self, word->text);
+    key = override_key (text);
+    if (key != NULL)
+      fab_job_settings_add (self->settings, key, strchr (text, '=') + 1, word->line, FALSE);
     if (!is_argument (text))
       continue;
     if (holds_arguments (text)) {

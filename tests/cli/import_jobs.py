@@ -282,6 +282,22 @@ class Jobs(CliTest):
         self.assertNotIn("schedule", job["parallel"])
         self.assertIn("pipeline_parallel_schedule is zb, which is not known here, so that job.parallel.schedule is left out", self.flat())
 
+    def test_keys_that_hydra_sets(self):
+        """Words with a dot and `=` behind a script; they are not taken for variables, and addresses are none."""
+        job = self.made("torchrun --nproc_per_node=8 run.py --recipe llama3_8b_pretrain_config model.tensor_model_parallel_size=2 \\\n"
+                        "  ++train.micro_batch_size=$N https://x.y/?a.b=1\nN=3\n", "a.sh")["job"]
+        self.assertEqual((job["parallel"]["tensor"], job["model"]), (2, "llama3-8b"))
+        self.assertIn("train.micro_batch_size is $N, which stands elsewhere", self.flat())
+
+    def test_defaults_of_variables(self):
+        """Of the environment: Primus's and OmegaConf's way to write them."""
+        job = self.made("modules:\n  pre_trainer:\n    framework: megatron\n    model: ${PRIMUS_MODEL:deepseek_v3}.yaml\n    overrides:\n"
+                        "      tensor_model_parallel_size: ${PRIMUS_TP:4}\n      micro_batch_size: ${oc.decode:${oc.env:MINIBS,2}}\n"
+                        "      seq_length: ${LENGTH}\n", "a.yaml")["job"]
+        self.assertEqual((job["model"], job["parallel"]["tensor"], job["micro_batch"]), ("deepseek-v3", 4, 2))
+        self.assertNotIn("sequence", job)
+        self.assertIn("${PRIMUS_TP:4}: 4, the default of that variable", self.flat())
+
     def test_slurm(self):
         self.made("#!/bin/sh\n#SBATCH -N 4\n#SBATCH --gres=gpu:a100:8 # all\n#SBATCH --time 1:00:00\nsrun x --tensor-model-parallel-size 2\n", "a.slurm")
         self.assertIn("the files start 4 nodes of 8 GPUs", self.text)
@@ -337,7 +353,8 @@ class Jobs(CliTest):
         """A name of a size that the catalogue lacks is not taken for another one."""
         for said, wanted in (("meta-llama/Llama-3.1-70B-Instruct", "llama3-70b"), ("mistralai/Mistral-7B-v0.3", "mistral-7b"),
                              ("meta-llama/Llama-2-13b-hf", "llama2-13b"), ("gpt2-medium", "gpt2-medium"), ("gpt2", "gpt2"),
-                             ("Qwen/Qwen3-30B-A3B", "qwen3-30b-a3b"), ("meta-llama/Llama-3.2-1B", None), ("Qwen/Qwen2.5-72B", None)):
+                             ("Qwen/Qwen3-30B-A3B", "qwen3-30b-a3b"), ("meta-llama/Llama-3.2-1B", None), ("Qwen/Qwen2.5-72B", None),
+                             ("deepseek_v3-671B", "deepseek-v3"), ("llama3.1_8B.yaml", "llama3-8b"), ("deepseek-v3-16b", None)):
             job = self.made(f"per_device_train_batch_size: 1\nmodel_name_or_path: {said}\n")["job"]
             self.assertEqual(job.get("model"), wanted, said)
 
