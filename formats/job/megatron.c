@@ -290,8 +290,11 @@ take_window (FabJobReading *self)
     return;
   g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, width + 1);
   fab_job_conclude (self, "shape.window.width", text, "window_size and the token itself");
-  if (skip != NULL)
+  if (fab_job_whole (self, "*.window_attn_skip_freq", 0) > 0)
     fab_job_positive (self, skip, "shape.window.full_every");
+  else if (skip != NULL && skip->value != NULL)
+    fab_imported_job_infer (self->job, "%s:%u: %s is %s: all blocks have the window here, and not only these",
+                            self->settings->file->name, skip->line, skip->key, skip->value);
 }
 
 /* A number of shared experts, of the width of one expert. */

@@ -298,6 +298,14 @@ class Jobs(CliTest):
         self.assertNotIn("sequence", job)
         self.assertIn("${PRIMUS_TP:4}: 4, the default of that variable", self.flat())
 
+    def test_windows(self):
+        """Every n-th block without one, or a list of blocks, which no key says."""
+        text = ("--tensor-model-parallel-size 1 --num-layers 4 --hidden-size 64 --num-attention-heads 2 --window-size '(127, 0)' "
+                "--window-attn-skip-freq %s\n")
+        self.assertEqual(self.made(text % "2", "a.args")["models"][0]["shape"]["window"], dict(width=128, full_every=2))
+        self.assertEqual(self.made(text % "'[1, 0, 0, 1]'", "a.args")["models"][0]["shape"]["window"], dict(width=128))
+        self.assertIn("all blocks have the window here", self.flat())
+
     def test_slurm(self):
         self.made("#!/bin/sh\n#SBATCH -N 4\n#SBATCH --gres=gpu:a100:8 # all\n#SBATCH --time 1:00:00\nsrun x --tensor-model-parallel-size 2\n", "a.slurm")
         self.assertIn("the files start 4 nodes of 8 GPUs", self.text)
