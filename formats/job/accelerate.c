@@ -14,6 +14,8 @@ static const FabJobRow rows[] = {
   { "gradient_accumulation_steps", fab_job_count, "accumulation" },
   { "parallelism_config.parallelism_config_tp_size", fab_job_positive, "parallel.tensor" },
   { "parallelism_config.parallelism_config_cp_size", fab_job_positive, "parallel.context" },
+  { "parallelism_config.parallelism_config_sp_size", fab_job_effect,
+    "Ulysses divides each sequence by all-to-alls between heads and tokens" },
   { "compute_environment", fab_job_same, NULL },
   { "machine_rank", fab_job_same, NULL },
   { "main_training_function", fab_job_same, NULL },
@@ -115,6 +117,23 @@ kind_of (const char *type)
   return NULL;
 }
 
+/* Copies of the model, and ranks that share one: sharding within groups. */
+static void
+take_copies (FabJobReading *self)
+{
+  static const char *const copies_key = "parallelism_config.parallelism_config_dp_replicate_size";
+  static const char *const shard_key = "parallelism_config.parallelism_config_dp_shard_size";
+  const FabJobSetting *copies = fab_job_settings_find (self->settings, copies_key);
+  const FabJobSetting *shard = fab_job_settings_find (self->settings, shard_key);
+  gboolean keeps = g_strcmp0 (fab_imported_job_get (self->job, "sharding"), "grad_op") == 0;
+
+  if (copies == NULL || fab_job_whole (self, copies_key, 1) < 2)
+    return;
+  fab_imported_job_set (self->job, self->settings, copies, "sharding", keeps ? "hybrid_grad_op" : "hybrid");
+  if (shard != NULL)
+    fab_job_positive (self, shard, "shard");
+}
+
 static gboolean
 read_job (FabJobReading *self)
 {
@@ -130,9 +149,10 @@ read_job (FabJobReading *self)
                          type->value ? type->value : "");
   self->job->kind = kind;
   fab_job_take_rows (self, rows, G_N_ELEMENTS (rows));
-  if (strcmp (kind, "fsdp") == 0)
+  if (strcmp (kind, "fsdp") == 0) {
     fab_job_take_fsdp (self);
-  else if (strcmp (kind, "zero") == 0)
+    take_copies (self);
+  } else if (strcmp (kind, "zero") == 0)
     fab_job_take_rows (self, deepspeed_rows, G_N_ELEMENTS (deepspeed_rows));
   else if (strcmp (kind, "megatron") == 0)
     fab_job_take_rows (self, megatron_rows, G_N_ELEMENTS (megatron_rows));

@@ -180,7 +180,7 @@ fab_job_take_deepspeed (FabJobReading *self)
 static gboolean
 recognises (const FabFileText *text)
 {
-  return fab_file_text_is_json (text)
+  return fab_file_text_is_json (text) && !fab_file_text_has (text, "\"per_device_train_batch_size\"")
       && (fab_file_text_has (text, "\"zero_optimization\"")
           || fab_file_text_has (text, "\"train_micro_batch_size_per_gpu\"")
           || fab_file_text_has (text, "\"train_batch_size\""));

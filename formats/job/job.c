@@ -254,8 +254,8 @@ settle_sequence (FabImportedJob *self)
       self, "job.parallel.sequence: left out, as it means nothing with one tensor-parallel rank");
 }
 
-static void
-list_unread (FabImportedJob *self, const FabJobSettings *settings)
+void
+fab_job_list_unread (FabImportedJob *self, const FabJobSettings *settings)
 {
   for (guint i = 0; i < settings->all->len; i++) {
     const FabJobSetting *setting = &g_array_index (settings->all, FabJobSetting, i);
@@ -288,6 +288,15 @@ find_format (const FabImportJobRequest *request, const FabFileText *file, GError
   return NULL;
 }
 
+/* Programs of Windows begin a text with the mark of UTF-8. */
+static FabFileText
+without_mark (const FabFileText *file)
+{
+  gsize n = file->size >= 3 && memcmp (file->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+  return (FabFileText){ file->name, file->text + n, file->size - n };
+}
+
 static gboolean
 read_file (FabImportedJob *self, const FabFileText *file, GError **error)
 {
@@ -306,7 +315,7 @@ read_file (FabImportedJob *self, const FabFileText *file, GError **error)
   reading.settings = settings;
   if (!format->read.job (&reading))
     return FALSE;
-  list_unread (self, settings);
+  fab_job_list_unread (self, settings);
   return TRUE;
 }
 
@@ -347,8 +356,11 @@ fab_import_job (const FabImportJobRequest *request, GError **error)
   char *text;
 
   fab_imported_job_init (&self, request);
-  for (guint i = 0; i < request->n_files && is_good; i++)
-    is_good = read_file (&self, &request->files[i], error);
+  for (guint i = 0; i < request->n_files && is_good; i++) {
+    const FabFileText file = without_mark (&request->files[i]);
+
+    is_good = read_file (&self, &file, error);
+  }
   text = is_good ? write_all (&self, error) : NULL;
   fab_imported_job_clear (&self);
   return text;

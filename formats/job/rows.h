@@ -51,6 +51,9 @@ void fab_job_above_zero (FabJobReading *self, const FabJobSetting *setting, cons
 
 /* --- for readers --- */
 
+/* Adds the keys that nobody looked at to what is told as such. */
+void fab_job_list_unread (FabImportedJob *self, const FabJobSettings *settings);
+
 /* The value of a key; NULL: it is absent, null or not known. */
 const char *fab_job_value (FabJobReading *self, const char *key);
 gboolean fab_job_is_on (FabJobReading *self, const char *key);

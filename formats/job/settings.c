@@ -58,6 +58,26 @@ fab_job_settings_find (FabJobSettings *self, const char *key)
   return found;
 }
 
+FabJobSettings *
+fab_job_settings_section (FabJobSettings *self, const char *section)
+{
+  FabJobSettings *part = g_new0 (FabJobSettings, 1);
+
+  part->file = self->file;
+  part->all = g_array_new (FALSE, FALSE, sizeof (FabJobSetting));
+  part->texts = g_string_chunk_new (4096);
+  for (guint i = 0; i < self->all->len; i++) {
+    FabJobSetting *setting = &g_array_index (self->all, FabJobSetting, i);
+
+    if (!g_str_has_prefix (setting->key, section))
+      continue;
+    setting->is_used = TRUE;
+    fab_job_settings_add (part, setting->key + strlen (section), setting->value, setting->line,
+                          setting->is_argument);
+  }
+  return part;
+}
+
 void
 fab_job_settings_underscore (FabJobSettings *self)
 {

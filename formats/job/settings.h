@@ -34,6 +34,9 @@ FabJobSetting *fab_job_settings_find (FabJobSettings *self, const char *key);
 /* Turns "-" into "_" in all keys, for programs that take both. */
 void fab_job_settings_underscore (FabJobSettings *self);
 
+/* The settings of a section, "deepspeed.", without its name; they count as used here. (transfer full) */
+FabJobSettings *fab_job_settings_section (FabJobSettings *self, const char *section);
+
 /* Used by the readers of the three forms. `value` NULL: null. */
 void fab_job_settings_add (FabJobSettings *self, const char *key, const char *value, guint line,
                            gboolean is_argument);

@@ -3,8 +3,8 @@
  *
  * The script is not run. Its words are split as a shell splits them, with quotes, comments and lines that go on. A word
  * NAME=VALUE sets a variable, and $NAME, ${NAME}, ${NAME:-VALUE} and $((A * B)) stand for what is known of them. Words
- * that begin with "--" are arguments, wherever they stand, and so are those that set a key with a dot, as Hydra has them: the branches of a script are not told apart, and of two
- * equal arguments the last one counts.
+ * that begin with "--" are arguments, wherever they stand, and so are those that set a key with a dot, as Hydra has
+ * them: the branches of a script are not told apart, and of two equal arguments the last one counts.
  */
 #include <string.h>
 

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "formats/job/deepspeed_keys.h"
 #include "formats/job/fsdp_keys.h"
 #include "formats/job/rows.h"
 
@@ -132,11 +133,31 @@ choose_kind (FabJobReading *self)
   }
 }
 
+/* DeepSpeed's file may stand in the arguments, as a section of its own; its keys hold, as of a file that is named. */
+static gboolean
+take_deepspeed_section (FabJobReading *self)
+{
+  g_autoptr (FabJobSettings) section = fab_job_settings_section (self->settings, "deepspeed.");
+  FabJobReading reading = *self;
+  gboolean is_good;
+
+  if (section->all->len == 0)
+    return TRUE;
+  reading.settings = section;
+  is_good = fab_job_take_deepspeed (&reading);
+  if (is_good)
+    fab_job_list_unread (self->job, section);
+  self->is_good = is_good;
+  return is_good;
+}
+
 static gboolean
 read_job (FabJobReading *self)
 {
   choose_kind (self);
   fab_job_take_rows (self, rows, G_N_ELEMENTS (rows));
+  if (self->is_good && !take_deepspeed_section (self))
+    return FALSE;
   if (fab_imported_job_get (self->job, "precision") == NULL
       && g_strcmp0 (fab_job_value (self, "bf16"), "auto") == 0)
     fab_job_conclude (self, "precision", "bf16", "as Axolotl takes auto on GPUs that have it");

@@ -191,6 +191,24 @@ class Jobs(CliTest):
         self.assertEqual(job, dict(kind="zero", model="qwen2.5-7b", stage=2, reduce_bucket=10 ** 8, micro_batch=4, precision="bf16",
                                    clip_gradients=False))
 
+    def test_deepspeed_within_the_arguments(self):
+        """A section of its own in TrainingArguments: its keys hold, and what is auto is that of the arguments."""
+        job = self.made('{"per_device_train_batch_size": 4, "bf16": true, "model_name_or_path": "Qwen/Qwen2.5-7B", "deepspeed": {"my_key": 1, '
+                        '"zero_optimization": {"stage": 3}, "train_micro_batch_size_per_gpu": "auto", "bf16": {"enabled": "auto"}}}', "a.json")["job"]
+        self.assertEqual(job, dict(kind="zero", model="qwen2.5-7b", micro_batch=4, precision="bf16", stage=3, clip_gradients=False))
+        self.assertRegex(self.text, r"Not looked at.*\n# - my_key\n")
+        self.write("b.json", '{"per_device_train_batch_size": 4, "deepspeed": {"zero_optimization": {"stage": 5}}}')
+        self.assertIn("b.json:1: zero_optimization.stage: from 0 to 3", self.fabricast("import", "job", "b.json").stderr)
+
+    def test_copies_of_accelerate(self):
+        job = self.made("distributed_type: FSDP\nfsdp_config: {fsdp_version: 2, fsdp_reshard_after_forward: false}\nparallelism_config:\n"
+                        "  parallelism_config_dp_replicate_size: 2\n  parallelism_config_dp_shard_size: 4\n", "a.yaml")["job"]
+        self.assertEqual(job, dict(kind="fsdp", sharding="hybrid_grad_op", shard=4))
+
+    def test_mark_of_utf8(self):
+        job = self.made('\ufeff{"zero_optimization": {"stage": 2}, "train_micro_batch_size_per_gpu": 4}\r\n', "a.json")["job"]
+        self.assertEqual((job["kind"], job["stage"]), ("zero", 2))
+
     def test_arrays_of_a_script(self):
         """On one line or several: what stands beside a parenthesis counts as well, and commands are no arguments."""
         job = self.made("A=(--tensor-model-parallel-size 2 --micro-batch-size 3)\nB=$(dirname $(pwd) --seq-length 1)\n"
