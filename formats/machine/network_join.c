@@ -81,10 +81,16 @@ file_new (const FabImportedHost *host)
 
 /* --- which host a file is of --- */
 
+/* NCCL writes the bytes of a GUID as they lie in memory, the last one first: 0x367a8b0003f6ceb8 is b8cef603008b7a36
+ * (ncclIbDevs[].guid is the sys_image_guid of ibv_query_device, unswapped; src/transport/net_ib.cc). */
 static gboolean
 has_guid (const FabImportedDevice *device, const FabImportedMachinePart *nic)
 {
-  return nic->guid != 0 && (device->guid == nic->guid || device->system_guid == nic->guid);
+  guint64 swapped = GUINT64_SWAP_LE_BE (nic->guid);
+
+  return nic->guid != 0
+      && (device->guid == nic->guid || device->system_guid == nic->guid || device->guid == swapped
+          || device->system_guid == swapped);
 }
 
 /* Number of NICs of the file whose GUIDs this host has. */

@@ -214,8 +214,7 @@ ports_without_numbers_go_by_their_switch (G_GNUC_UNUSED void **state)
   }
   g_autoptr (FabCabling) cabling = fab_cabling_of_network (network, "test");
   fab_cabling_check (cabling);
-  assert_int_equal (cabling->findings->len,
-                    0); /* one of two ports is no more than half' */
+  assert_int_equal (cabling->findings->len, 0); /* one of two ports is no more than half' */
   assert_int_equal (cabling->notes->len, 1);
   assert_non_null (strstr (g_ptr_array_index (cabling->notes, 0), "host2"));
 }

@@ -106,6 +106,18 @@ guids_decide (G_GNUC_UNUSED void **state)
   assert_has (text, "source: NCCL_TOPO_DUMP_FILE");
 }
 
+/* As NCCL writes them on x86 and Arm: the bytes of 0x22 and 0x21 from the last to the first. */
+static void
+guids_of_nccl_are_turned_round (G_GNUC_UNUSED void **state)
+{
+  const Host host = { "name=\"x0\" guid=\"0x2200000000000000\"", "name=\"x1\" guid=\"0x2100000000000000\"",
+                      NULL, 16, 0x2330 };
+  g_autofree char *text = join ("any.xml", &host, NULL, NULL, NULL);
+
+  assert_non_null (text);
+  assert_has (text, "any.xml is n2, by the GUIDs of its NICs; NICs: 2 by their GUIDs");
+}
+
 /* HCA-1 is the driver's first device. */
 static void
 names_and_numbers_follow (G_GNUC_UNUSED void **state)
@@ -226,6 +238,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (guids_decide),
+    cmocka_unit_test (guids_of_nccl_are_turned_round),
     cmocka_unit_test (names_and_numbers_follow),
     cmocka_unit_test (a_file_of_no_host_stands_for_all),
     cmocka_unit_test (a_nic_without_a_port_is_left_out),
