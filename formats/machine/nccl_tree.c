@@ -330,6 +330,16 @@ accelerator_by_links (const Reader *self, double *GBps, const char **kind)
   return NULL;
 }
 
+/* Whether some device or switch is of that maker: AMD's cards have switches of their own. */
+static gboolean
+has_vendor (const Reader *self, guint vendor)
+{
+  for (guint i = 0; i < self->nodes->len; i++)
+    if (node_at (self, i)->device >> 48 == vendor)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 choose_accelerator (Reader *self)
 {
@@ -358,7 +368,7 @@ choose_accelerator (Reader *self)
         : strcmp (name, "mi300x") == 0         ? " (MI325X, MI350X and MI355X have it too)"
                                                : "");
   else {
-    name = first->GBps > 40 ? "l40s" : "a10g";
+    name = has_vendor (self, 0x1002) ? "mi50" : first->GBps > 40 ? "l40s" : "a10g";
     name = GBps > 0 ? "h100-sxm5-80gb" : name;
     fab_imported_machine_infer (
         machine, first->line, "accelerator: %s stands in, as %s%s; --accelerator names the real one", name,
@@ -538,6 +548,42 @@ add_links (Reader *self, GError **error)
 
 /* --- NICs and hosts --- */
 
+/* The number of the first NET that is as fast as any: 12 of NET/0-c. */
+static guint
+first_net (const Reader *self)
+{
+  for (guint i = 0; i < self->nodes->len; i++) {
+    const Node *net = node_at (self, i);
+    double GBps = net->net_GBps > 0 ? net->net_GBps : net->GBps;
+    const char *dash = strrchr (net->id, '-');
+
+    if (net->kind == NODE_NET && GBps > 0.99 * self->top_GBps)
+      return (guint) g_ascii_strtoull (dash != NULL ? dash + 1 : net->id, NULL, 16);
+  }
+  return 0;
+}
+
+/* What "NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_2:1/IB" says of the fastest port. */
+static FabPortKind
+port_kind (const Reader *self)
+{
+  FabScan scan = FAB_SCAN (self->scan.file);
+  g_autofree char *mark = g_strdup_printf ("[%u]", first_net (self));
+
+  while (fab_scan_line (&scan)) {
+    g_autofree char *word = NULL;
+
+    if (!fab_scan_to (&scan, "NET/IB : Using") || !fab_scan_to (&scan, mark))
+      continue;
+    word = fab_scan_word (&scan, "");
+    if (word != NULL && g_str_has_suffix (word, "/RoCE"))
+      return FAB_PORT_ETHERNET;
+    if (word != NULL && g_str_has_suffix (word, "/IB"))
+      return FAB_PORT_INFINIBAND;
+  }
+  return fab_file_text_has (self->scan.file, "Using network Socket") ? FAB_PORT_ETHERNET : FAB_PORT_UNKNOWN;
+}
+
 static void
 choose_port (Reader *self, guint n_slower)
 {
@@ -546,10 +592,7 @@ choose_port (Reader *self, guint n_slower)
   guint n = fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_NIC);
   gboolean is_efa = fab_file_text_has (file, "provider is efa")
                  || fab_file_text_has (file, "Provider is efa");
-  FabPortKind kind = fab_file_text_has (file, "/RoCE") ? FAB_PORT_ETHERNET
-                   : fab_file_text_has (file, "/IB ") || fab_file_text_has (file, "Using network Socket")
-                       ? (fab_file_text_has (file, "/IB ") ? FAB_PORT_INFINIBAND : FAB_PORT_ETHERNET)
-                       : FAB_PORT_UNKNOWN;
+  FabPortKind kind = port_kind (self);
 
   if (n == 0) {
     machine->nic = NULL;

@@ -81,6 +81,38 @@ a_device_says_the_accelerator (G_GNUC_UNUSED void **state)
                   "h100-sxm5-80gb", 2, "count: 18");
 }
 
+/* The slow port is Ethernet, and the fast one, NET/1, is not. */
+static void
+the_fastest_port_says_its_kind (G_GNUC_UNUSED void **state)
+{
+  assert_machine (
+      "nccl-tree",
+      "n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_2:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"
+      "n:1:2 [0] NCCL INFO === System : maxBw 24.0 totalBw 24.0 ===\n"
+      "n:1:2 [0] NCCL INFO CPU/1 (1/2/-1)\n"
+      "n:1:2 [0] NCCL INFO + PCI[24.0] - GPU/81000 (0)\n"
+      "n:1:2 [0] NCCL INFO + PCI[24.0] - NIC/D1000\n"
+      "n:1:2 [0] NCCL INFO               + NET[25.0] - NET/1 (7a852d0003f6ceb8/1/25.000000)\n"
+      "n:1:2 [0] NCCL INFO + PCI[6.0] - NIC/21000\n"
+      "n:1:2 [0] NCCL INFO              + NET[3.1] - NET/0 (b8e2ce0003f6ceb8/1/3.125000)\n"
+      "n:1:2 [0] NCCL INFO =====\n",
+      "a10g", 1, "nic: ib-hdr");
+}
+
+/* The switch in front of the GPU is AMD's (1002), so it is no card of NVIDIA that stands in. */
+static void
+cards_without_links_are_of_their_maker (G_GNUC_UNUSED void **state)
+{
+  assert_machine ("nccl-tree",
+                  "=== System : maxBw 6.0 totalBw 24.0 ===\n"
+                  "CPU/0-0 (1/2/6)\n"
+                  "+ PCI[5000.0] - NIC/0-0\n"
+                  "+ PCI[24.0] - PCI/0-1000 (1002147800000000)\n"
+                  "              + PCI[24.0] - GPU/0-3000 (0)\n"
+                  "=====\n",
+                  "mi50", 1, "link: pcie4-x16");
+}
+
 static void
 trees_that_were_cut_or_lost_blanks_are_refused (G_GNUC_UNUSED void **state)
 {
@@ -196,6 +228,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_tree_is_that_of_one_rank),
     cmocka_unit_test (a_device_says_the_accelerator),
+    cmocka_unit_test (the_fastest_port_says_its_kind),
+    cmocka_unit_test (cards_without_links_are_of_their_maker),
     cmocka_unit_test (trees_that_were_cut_or_lost_blanks_are_refused),
     cmocka_unit_test (other_ends_are_gpus_or_switches),
     cmocka_unit_test (links_that_are_down_do_not_count),
