@@ -350,9 +350,11 @@ usual_node (const char *accelerator, guint *n_nics)
   static const struct {
     const char *accelerator, *node;
     guint n_nics;
-  } rows[] = { { "v100-sxm2", "dgx1-v100", 4 }, { "a100-sxm", "dgx-a100", 8 }, { "h100-sxm", "dgx-h100", 8 },
-               { "h200", "hgx-h200", 8 },       { "b200", "hgx-b200", 8 },     { "gb200", "gb200-nvl72", 4 },
-               { "gb300", "gb300-nvl72", 4 },   { "mi300x", "mi300x", 8 },     { "mi250x", "mi250x", 4 } };
+  } rows[] = {
+    { "v100-sxm2", "dgx1-v100", 4 }, { "a100-sxm", "dgx-a100", 8 }, { "h100-sxm", "dgx-h100", 8 },
+    { "h200", "hgx-h200", 8 },       { "b200", "hgx-b200", 8 },     { "mi300x", "mi300x", 8 },
+    { "mi250x", "mi250x", 4 },
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (g_str_has_prefix (accelerator, rows[i].accelerator)) {
@@ -370,12 +372,18 @@ choose_node (Writer *self, const FabImportRequest *request, guint *n_nics, GErro
 
   machine->accelerator = is_given ? machine->accelerator : "h100-sxm5-80gb";
   machine->node = usual_node (machine->accelerator, n_nics);
+  if (machine->node == NULL
+      && (g_str_has_prefix (machine->accelerator, "gb200")
+          || g_str_has_prefix (machine->accelerator, "gb300")))
+    return fab_file_text_fail (&request->file, 0, error,
+                               "a node of %s is a tray here and a rack of 18 trays in the catalogue "
+                               "(%.5s-nvl72): name the racks as nodes in a scenario",
+                               machine->accelerator, machine->accelerator);
   if (machine->node == NULL)
-    return fab_file_text_fail (
-        &request->file, 0, error,
-        "no machine with %s is known that such a file could be of; leave --accelerator out and write "
-        "the node into the scenario",
-        machine->accelerator);
+    return fab_file_text_fail (&request->file, 0, error,
+                               "no machine with %s is known that such a file could be of; leave "
+                               "--accelerator out and write the node into the scenario",
+                               machine->accelerator);
   fab_imported_machine_infer (
       machine, 0,
       "node: %s%s, with %u NICs; the file says nothing of what a node is. --accelerator names another, "

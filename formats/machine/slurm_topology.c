@@ -134,8 +134,8 @@ slurm_read (FabImportedMachine *machine, const FabImportRequest *request, GError
   if (self.n_blocks > 0)
     fab_imported_machine_infer (
         machine, self.first_block,
-        "%u blocks are switches here; in Slurm a block is a domain of fast links, as a rack of "
-        "GB200 NVL72 is, which the node must have (--accelerator gb200)",
+        "%u blocks are switches here; in Slurm a block is a domain of fast links between nodes, as a rack of "
+        "GB200 is, and nodes of this scenario have none between them",
         self.n_blocks);
   return fab_scheduler_tree_fill (tree, machine, request, error);
 }

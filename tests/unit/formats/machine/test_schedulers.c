@@ -135,6 +135,16 @@ graphs_and_models_of_topograph_are_read (G_GNUC_UNUSED void **state)
                  NULL, 3, (const char *const[]){ "{to: leaf0, nodes: 0-1} # n1 ... n2", NULL });
 }
 
+/* The catalogue's node of GB200 is a rack, and Slurm's is a tray. */
+static void
+trays_are_no_racks (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+
+  assert_null (read_text ("slurm-topology", "BlockName=b1 Nodes=n[1-18]\n", "gb200", &error));
+  assert_non_null (strstr (error->message, "a rack of 18 trays in the catalogue (gb200-nvl72)"));
+}
+
 static void
 what_is_no_tree_is_refused_at_the_place (G_GNUC_UNUSED void **state)
 {
@@ -159,6 +169,7 @@ main (void)
     cmocka_unit_test (blocks_and_lone_switches_are_joined),
     cmocka_unit_test (nodes_are_numbered_branch_by_branch),
     cmocka_unit_test (graphs_and_models_of_topograph_are_read),
+    cmocka_unit_test (trays_are_no_racks),
     cmocka_unit_test (what_is_no_tree_is_refused_at_the_place),
   };
 
