@@ -313,6 +313,8 @@ read_file (FabImportedJob *self, const FabFileText *file, GError **error)
   if (settings == NULL)
     return FALSE;
   reading.settings = settings;
+  for (guint i = 0; i < settings->twice->len; i++)
+    fab_imported_job_infer (self, "%s", (const char *) g_ptr_array_index (settings->twice, i));
   if (!format->read.job (&reading))
     return FALSE;
   fab_job_list_unread (self, settings);

@@ -27,6 +27,7 @@ fab_job_settings_free (FabJobSettings *self)
     return;
   g_array_unref (self->all);
   g_string_chunk_free (self->texts);
+  g_ptr_array_unref (self->twice);
   g_free (self);
 }
 
@@ -66,6 +67,7 @@ fab_job_settings_section (FabJobSettings *self, const char *section)
   part->file = self->file;
   part->all = g_array_new (FALSE, FALSE, sizeof (FabJobSetting));
   part->texts = g_string_chunk_new (4096);
+  part->twice = g_ptr_array_new_with_free_func (g_free);
   for (guint i = 0; i < self->all->len; i++) {
     FabJobSetting *setting = &g_array_index (self->all, FabJobSetting, i);
 
@@ -140,9 +142,25 @@ add_scalar (FabJobSettings *self, const char *key, const FabYamlNode *node)
   fab_job_settings_add (self, without_section (key), node->text, node->mark.line, FALSE);
 }
 
+/* Maps the keys of a mapping to where they stand last, from 1. (transfer full) */
+static GHashTable *
+last_places (FabJobSettings *self, const FabYamlNode *mapping)
+{
+  GHashTable *places = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < mapping->n; i++)
+    if (!g_hash_table_insert (places, (char *) mapping->keys[i]->text, GUINT_TO_POINTER (i + 1)))
+      g_ptr_array_add (self->twice, g_strdup_printf ("%s:%u: %s is written twice, and the last one counts",
+                                                     self->file->name, mapping->keys[i]->mark.line,
+                                                     mapping->keys[i]->text));
+  return places;
+}
+
 static void
 add_node (FabJobSettings *self, const char *key, const FabYamlNode *node)
 {
+  g_autoptr (GHashTable) places = NULL;
+
   if (node->kind == FAB_YAML_SCALAR) {
     add_scalar (self, key, node);
     return;
@@ -151,7 +169,11 @@ add_node (FabJobSettings *self, const char *key, const FabYamlNode *node)
     add_list (self, key, node);
     return;
   }
+  if (node->kind == FAB_YAML_MAPPING)
+    places = last_places (self, node);
   for (guint i = 0; i < node->n; i++) {
+    if (places && GPOINTER_TO_UINT (g_hash_table_lookup (places, node->keys[i]->text)) != i + 1)
+      continue;
     g_autofree char *name = node->kind == FAB_YAML_MAPPING ? g_strdup (node->keys[i]->text)
                                                            : g_strdup_printf ("%u", i);
     g_autofree char *inner = key[0] ? g_strdup_printf ("%s.%s", key, name) : g_strdup (name);
@@ -165,7 +187,7 @@ read_yaml (FabJobSettings *self, GError **error)
 {
   const FabFileText *file = self->file;
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
-  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse (file->name, file->text, file->size, diagnostics);
+  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse_foreign (file->name, file->text, file->size, diagnostics);
 
   if (!fab_diagnostics_check (diagnostics, error))
     return FALSE;
@@ -237,6 +259,7 @@ fab_job_settings_read (const FabFileText *file, GError **error)
   self->file = file;
   self->all = g_array_new (FALSE, FALSE, sizeof (FabJobSetting));
   self->texts = g_string_chunk_new (4096);
+  self->twice = g_ptr_array_new_with_free_func (g_free);
   is_good = is_named_yaml (file) ? read_yaml (self, error)
           : is_shell (file)      ? fab_job_settings_shell (self, error)
           : fab_file_text_first (file) != '{' && has_line (file, is_table)

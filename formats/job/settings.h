@@ -20,6 +20,7 @@ typedef struct {
   const FabFileText *file;
   GArray *all; /* FabJobSetting, in the order of the file */
   GStringChunk *texts;
+  GPtrArray *twice; /* char: "FILE:LINE: KEY is written twice", of which the last one counts */
 } FabJobSettings;
 
 /* Reads the whole text by what it looks like. NULL and *error, at its place. (transfer full) */

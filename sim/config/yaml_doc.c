@@ -590,6 +590,8 @@ check_key (Reader *self, FabYamlNode *key, GHashTable *seen)
   first = g_hash_table_lookup (seen, key->text);
   if (first == NULL)
     return g_hash_table_insert (seen, (char *) key->text, key);
+  if (self->doc->keeps_all)
+    return TRUE;
   if (first->mark.line > 0)
     fab_diagnostics_add (self->diagnostics, &key->mark, "key '%s' is written twice; first on line %u",
                          key->text, first->mark.line);

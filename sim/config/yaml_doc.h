@@ -36,6 +36,11 @@ FabYamlDoc *fab_yaml_doc_load (const char *path, FabDiagnostics *diagnostics, GE
 /* Reads a text that is in memory; messages call the text `name`. (transfer full) */
 FabYamlDoc *fab_yaml_doc_parse (const char *name, const char *data, gsize size, FabDiagnostics *diagnostics);
 
+/* The same of a file of another program: a mapping has a key that is written twice as often as it is written, and there
+ * is no diagnostic. Only for reading; such a document is not edited. (transfer full) */
+FabYamlDoc *fab_yaml_doc_parse_foreign (const char *name, const char *data, gsize size,
+                                        FabDiagnostics *diagnostics);
+
 /* Returns an empty mapping; `name` stands for the path in messages. (transfer full) */
 FabYamlDoc *fab_yaml_doc_new (const char *name);
 
@@ -146,6 +151,7 @@ struct _FabYamlDoc {
   GPtrArray *nodes;    /* all FabYamlNode of the tree */
   GStringChunk *texts; /* the texts of scalars */
   GPtrArray *sources;  /* FabYamlSource */
+  gboolean keeps_all;  /* a key that is written twice is no mistake */
 };
 
 FabYamlDoc *fab_yaml_tree_new (void);

@@ -273,6 +273,13 @@ class Jobs(CliTest):
         self.assertEqual((job["job"]["parallel"]["tensor"], job["job"]["precision"]), (2, "bf16"))
         self.assertTrue(job["models"][0]["shape"]["gated"])
 
+    def test_keys_that_are_written_twice(self):
+        """The last one counts, as for the programs that read such files, and a section that is replaced leaves nothing."""
+        job = self.made("MODEL_ARGS:\n  --tensor-model-parallel-size: 2\n  --bf16: true\n  --tensor-model-parallel-size: 4\nmodel:\n  seq_length: 64\n"
+                        "model:\n  micro_batch_size: 2\n", "a.yaml")["job"]
+        self.assertEqual(job, dict(kind="megatron", micro_batch=2, precision="bf16", parallel=dict(tensor=4)))
+        self.assertIn("a.yaml:4: --tensor-model-parallel-size is written twice, and the last one counts", self.flat())
+
     def test_sections_do_not_hide_each_other(self):
         """A null elsewhere hides nothing, a recipe without 8 bits is none, and the section of the collectives counts."""
         text = ("mixed_precision:\n  fp8_recipe: tensorwise\n  fp8: null\n  bf16: true\nmodel:\n  tensor_model_parallel_size: 1\n  fp8: null\n"
