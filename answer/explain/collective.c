@@ -270,7 +270,7 @@ explain_flow (const Binding *self, guint depth, double flow_s)
     if (fab_collective_plan_waits_for_ends (plan))
       fab_statement_note (
           statement,
-          "limit: the rate in size per second that the ends reach with protocol %s and %u %s; the links "
+          "limit: the rate in size per second that the GPUs send with protocol %s and %u %s; the links "
           "would allow %s.",
           plan->protocol ? plan->protocol : "-", plan->n_channels,
           fab_plural (plan->n_channels, "channel", "channels"), link_rate);

@@ -102,7 +102,7 @@ print_verdict (const Check *self)
              self->from_bytes);
     return;
   }
-  g_print ("# %s: %u of %u judged %s more than %.0f%% below the prediction; worst %.2f at %" G_GUINT64_FORMAT
+  g_print ("# %s: %u of %u compared %s more than %.0f%% below the prediction; worst %.2f at %" G_GUINT64_FORMAT
            " bytes\n",
            self->n_slow ? "SLOW" : "bandwidth ok", self->n_slow, self->n_judged,
            fab_plural (self->n_slow, "sizes is", "sizes are"), self->tolerance * 100, self->worst,

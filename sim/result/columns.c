@@ -134,8 +134,8 @@ static const FabColumn collective_columns[] = {
     .meaning = "The slowest link of the collective; NULL: it crossed no link." },
   { COLUMN (FabCollectiveRecord, waits_for_ends, COUNT), .since = 6,
     .meaning =
-        "1: thread blocks, copies or the protocol at the ends set the pace, and a faster link would not "
-        "change it. 0: `binding_link` set the pace." },
+        "1: the GPUs' thread blocks and copies or the library's protocol set the pace, and a faster link "
+        "would not change it. 0: `binding_link` set the pace." },
 };
 
 /* A span has no foreign key to its iteration or its collective, because spans that start early in the next iteration
@@ -330,7 +330,8 @@ static const FabColumn pace_columns[] = {
     .meaning = "Share of the communication that is latency before bytes flow." },
   { COLUMN (FabPaceRecord, ends_fraction, REAL),
     .meaning =
-        "Share of the exposed communication in which the ends of collectives set the pace, and no link." },
+        "Share of the exposed communication in which the GPUs' thread blocks and copies or the library's "
+        "protocol set the pace, and no link." },
   { COLUMN (FabPaceRecord, binding_fraction, REAL),
     .meaning = "Share of the exposed communication of which `binding_link` is the slowest link." },
 };

@@ -81,7 +81,8 @@ const FabQuery fab_queries[] = {
   { "binding", "The slowest links of collectives, each with the time of those collectives.",
     "SELECT link, from_vertex, to_vertex, spec, n_collectives, time_us, exposed_us, time_pct_of_collectives"
     " FROM v_binding WHERE run_id = :run ORDER BY time_us DESC, link" },
-  { "pace", "What sets the pace of communication: the slowest link, latency, and the ends of collectives.",
+  { "pace",
+    "What sets the pace of communication: the slowest link, latency, and what GPUs and library can send.",
     "SELECT binding_from, binding_to, binding_spec{v_pace} FROM v_pace WHERE run_id = :run" },
   { "timeline", "Every task on every stream of every class of ranks, in order of start.",
     "SELECT iteration, rank_class, first_rank, n_ranks, stream, kind, name, start_us, duration_us, op, bytes"
