@@ -88,8 +88,8 @@ const FabValidateKind fab_validate_collectives = {
       "`validate training` does the same with whole training steps, and `validate links` with messages over one\n"
       "link. `validate kernels`, `validate memory` and `validate experts` look at parts of steps. `validate\n"
       "calibrated` shows the effect of measured links, and `validate fidelity` the differences between fidelities\n"
-      "of the network. `validate bills` counts parts of designs, and `validate jobs` plays public configurations of\n"
-      "training programs.\n\n"
+      "of the network. `validate bills` counts parts of designs, and `validate jobs` plays public\n"
+      "configurations.\n\n"
       "`validate bands` and `validate setups` write the catalogue files of errors and of compute; `validate\n"
       "pairs` shows how far off ratios of two times are, and `validate accuracy` sums up. Each has its own --help.",
   .examples = "  fabricast validate --summary\n"
