@@ -167,6 +167,7 @@ fat_tree_build (const FabFabricEnv *env, gconstpointer params, GError **error)
 {
   const FatTreeParams *p = params;
   FabClos clos = { .n_planes = MIN ((guint) p->planes, env->nics_per_node),
+                   .n_tors = 1,
                    .port = fab_fabric_link (env, NULL, p->cable_mm),
                    .leaf_link = fab_fabric_link (env, p->uplink, p->uplink_cable_mm),
                    .spine_link = fab_fabric_link (env, p->core_link, p->core_cable_mm) };

@@ -56,8 +56,8 @@ flowlet_append (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flo
 }
 
 static gboolean
-flowlet_choices (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED gboolean is_detour,
-                 GArray *shares)
+flowlet_choices (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED guint64 flow_hash,
+                 G_GNUC_UNUSED gboolean is_detour, GArray *shares)
 {
   return src == dst
       || fab_multipath_spread (((FlowletRouter *) router)->paths, src, dst, FAB_NO_VERTEX, FAB_SPLIT_LINKS, 1,

@@ -62,7 +62,8 @@ reactive_spread (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNU
 }
 
 static gboolean
-reactive_choices (FabRouter *router, FabVertexId src, FabVertexId dst, gboolean is_detour, GArray *shares)
+reactive_choices (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED guint64 flow_hash,
+                  gboolean is_detour, GArray *shares)
 {
   ReactiveRouter *self = (ReactiveRouter *) router;
 

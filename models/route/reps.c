@@ -77,8 +77,8 @@ reps_hashed (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_h
 }
 
 static gboolean
-reps_choices (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED gboolean is_detour,
-              GArray *shares)
+reps_choices (FabRouter *router, FabVertexId src, FabVertexId dst, G_GNUC_UNUSED guint64 flow_hash,
+              G_GNUC_UNUSED gboolean is_detour, GArray *shares)
 {
   return src == dst
       || fab_multipath_spread (((RepsRouter *) router)->paths, src, dst, FAB_NO_VERTEX, FAB_SPLIT_LINKS, 1,

@@ -108,6 +108,7 @@ const FabRouterOps fab_route_static = {
             .summary =
                 "The destination picks one of the shortest paths, by turns, as InfiniBand's tables do.",
             .doc = "docs/models/static.md" },
+  .is_for_nics = TRUE,
   .create = static_create,
   .append = static_append,
   .destroy = static_destroy,

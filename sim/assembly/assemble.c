@@ -7,6 +7,7 @@
 #include "sim/assembly/nic_subset.h"
 #include "sim/base/error.h"
 #include "sim/fabric/fabric.h"
+#include "sim/fabric/port_router.h"
 #include "sim/scenario/node_wires.h"
 #include "sim/scenario/placement.h"
 #include "sim/scenario/power_cap.h"
@@ -15,7 +16,7 @@
 typedef struct {
   const FabPartSpec *spec;
   guint part;       /* index of its name in the graph */
-  guint n;          /* members that are kept */
+  guint n;          /* members that are kept; each port of a NIC is one where ports are separate */
   guint *members;   /* [n] which members of the catalogue's part they are, in ascending order */
   FabVertexId *ids; /* [nodes * n]; nodes that share the part have the same vertices */
 } Part;
@@ -58,6 +59,14 @@ count_kind (const FabNodeSpec *node, FabPartKind kind)
   return n;
 }
 
+/* How many NICs the library sees of one. */
+static guint
+split_of (const FabClusterSpec *cluster)
+{
+  return cluster->port_use == FAB_PORTS_SEPARATE ? (guint) cluster->nic_ports : 1;
+}
+
+/* Members of the parts; of NICs, as they stand in the machine. */
 static guint
 kept_of_kind (const FabClusterSpec *cluster, const FabNodeSpec *node, FabPartKind kind)
 {
@@ -70,6 +79,13 @@ kept_of_kind (const FabClusterSpec *cluster, const FabNodeSpec *node, FabPartKin
          : cluster->nics_per_node > 0                ? MIN (n, (guint) cluster->nics_per_node)
                                                      : n;
   return n;
+}
+
+/* NICs of a machine that the library sees. */
+static guint
+count_nics (const FabClusterSpec *cluster, const FabNodeSpec *node)
+{
+  return kept_of_kind (cluster, node, FAB_PART_NIC) * split_of (cluster);
 }
 
 static FabTimePs
@@ -129,6 +145,19 @@ keep_members (Part *part, guint first, const guint *chosen, guint n_chosen)
   }
 }
 
+/* Puts `n` vertices in the place of each member. */
+static void
+split_members (Part *part, guint n)
+{
+  guint *members = g_new (guint, (gsize) part->n * n + 1);
+
+  for (guint i = 0; i < part->n * n; i++)
+    members[i] = part->members[i / n];
+  g_free (part->members);
+  part->members = members;
+  part->n *= n;
+}
+
 /* Keeps the first accelerators, the NICs that a builder would have taken, and all else. A member that is kept is named
  * by its place among those that are kept: the NICs of a subset are nic0, nic1, ..., and their rails are numbered so. */
 static void
@@ -147,8 +176,11 @@ add_parts (Build *build)
     keep_members (part, n_seen[kind], kind == FAB_PART_NIC ? nics : NULL,
                   kept_of_kind (build->cluster, build->node, kind));
     n_seen[kind] += (guint) part->spec->count;
+    if (kind == FAB_PART_NIC)
+      split_members (part, split_of (build->cluster));
     part->part = fab_graph_builder_part (build->builder, part->spec->name,
-                                         part->spec->count > 1 || part->spec->shared > 1);
+                                         part->spec->count > 1 || part->spec->shared > 1
+                                             || (kind == FAB_PART_NIC && split_of (build->cluster) > 1));
     part->ids = g_new (FabVertexId, (gsize) build->cluster->nodes * part->n + 1);
   }
 }
@@ -186,6 +218,9 @@ add_wire (Build *build, const FabWireSpec *wire, guint node)
   FabLinkForm form = link_form (build, wire->link, (guint) wire->count, 0);
   gboolean is_within = strcmp (wire->from, wire->to) == 0; /* each pair appears twice */
 
+  if (from->spec->kind == FAB_PART_NIC || to->spec->kind == FAB_PART_NIC)
+    form.rate_bytes_per_s /= split_of (build->cluster); /* ports share the bus of their card */
+
   if (from->spec->shared > 1 && to->spec->shared > 1 && node % build->sharers > 0)
     return; /* the first node of the domain has already connected them */
   for (guint i = 0; i < from->n; i++)
@@ -221,8 +256,9 @@ count_domains (const Build *build)
 static FabVertexId *
 collect_kind (const Build *build, FabPartKind kind, guint *per_domain)
 {
-  guint n_nodes = (guint) build->cluster->nodes, n = kept_of_kind (build->cluster, build->node, kind),
-        filled = 0;
+  guint n_nodes = (guint) build->cluster->nodes, filled = 0;
+  guint n = kind == FAB_PART_NIC ? count_nics (build->cluster, build->node)
+                                 : kept_of_kind (build->cluster, build->node, kind);
   FabVertexId *ids = g_new (FabVertexId, (gsize) n_nodes * n + 1);
 
   *per_domain = n * (n_nodes / count_domains (build));
@@ -239,10 +275,11 @@ find_link_form (gconstpointer build, const char *name)
   return link_form (build, name, 1, 0);
 }
 
-/* Returns the NICs of every place, `k` each, at the place of each machine. (transfer full) */
+/* Returns the NIC of every port of every place, `k` each, at the place of each machine. (transfer full) */
 static FabVertexId *
-place_nics (const Build *build, const FabCluster *cluster, guint n_places, guint k)
+place_ports (const Build *build, const FabCluster *cluster, guint n_places, guint k)
 {
+  guint n_nics = count_nics (build->cluster, build->node), n_each = n_nics > 0 ? k / n_nics : 1;
   const FabClusterSpec *spec = build->cluster;
   guint n_machines = (guint) spec->nodes;
   FabVertexId *nics = g_new (FabVertexId, (gsize) n_places * k + 1);
@@ -254,7 +291,7 @@ place_nics (const Build *build, const FabCluster *cluster, guint n_places, guint
     nics[i] = FAB_NO_VERTEX;
   for (guint node = 0; node < n_machines; node++)
     for (guint i = 0; i < k; i++)
-      nics[places[node] * k + i] = cluster->nics[node * k + i];
+      nics[places[node] * k + i] = cluster->nics[node * n_nics + i / n_each];
   return nics;
 }
 
@@ -292,6 +329,22 @@ seat_nics (const Build *build)
   return self;
 }
 
+/* Each port is on a rail of its own, beside those of its NIC. */
+static void
+split_seats (Seats *self, guint n_nics, guint n_ports)
+{
+  FabNicSeat *seats = g_new (FabNicSeat, n_nics * n_ports + 1);
+
+  for (guint i = 0; i < n_nics * n_ports; i++) {
+    const FabNicSeat *nic = &self->seats[i / n_ports];
+
+    seats[i] = (FabNicSeat){ nic->rail * n_ports + i % n_ports, nic->board };
+  }
+  g_free (self->seats);
+  self->seats = seats;
+  self->n_rails *= n_ports;
+}
+
 static gboolean
 add_fabric (Build *build, const FabCluster *cluster, GError **error)
 {
@@ -306,11 +359,13 @@ add_fabric (Build *build, const FabCluster *cluster, GError **error)
                           : "has no NIC; write nodes: 1");
   if (cluster->nics_per_node == 0)
     return TRUE;
-  guint n_ports = kept_of_kind (build->cluster, build->node,
-                                FAB_PART_NIC); /* counted per machine, not per domain */
+  guint n_each = (guint) build->cluster->nic_ports,
+        n_nics = kept_of_kind (build->cluster, build->node, FAB_PART_NIC); /* per machine, not per domain */
+  guint n_ports = n_nics * n_each;
   guint n_places = MAX ((guint) build->cluster->nodes, (guint) build->cluster->places);
-  g_autofree FabVertexId *nics = place_nics (build, cluster, n_places, n_ports);
+  g_autofree FabVertexId *nics = place_ports (build, cluster, n_places, n_ports);
   Seats seats = seat_nics (build);
+  split_seats (&seats, n_nics, n_each);
   g_autofree FabNicSeat *owned = seats.seats;
   FabFabricEnv env = {
     .builder = build->builder,
@@ -360,14 +415,14 @@ fab_accelerator_device (const FabAcceleratorSpec *accelerator)
 static void
 fill_boards (const Build *build, FabCluster *cluster)
 {
-  guint n_nics = count_kind (build->node, FAB_PART_NIC),
-        n = kept_of_kind (build->cluster, build->node, FAB_PART_NIC);
+  guint split = split_of (build->cluster), n = count_nics (build->cluster, build->node),
+        n_nics = count_kind (build->node, FAB_PART_NIC) * split;
 
   if (build->sharers > 1) {
     cluster->gpus_per_board = kept_of_kind (build->cluster, build->node, FAB_PART_ACCELERATOR);
     cluster->nics_per_board = n;
   } else if (build->node->rails > 0 && n == n_nics) {
-    cluster->nics_per_board = (guint) build->node->rails;
+    cluster->nics_per_board = (guint) build->node->rails * split;
     cluster->gpus_per_board = count_kind (build->node, FAB_PART_ACCELERATOR) * cluster->nics_per_board
                             / n_nics;
   }
@@ -383,6 +438,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->gpus = collect_kind (build, FAB_PART_ACCELERATOR, &cluster->gpus_per_node);
   cluster->nics = collect_kind (build, FAB_PART_NIC, &cluster->nics_per_node);
   cluster->drives = collect_kind (build, FAB_PART_STORAGE, &cluster->drives_per_node);
+  cluster->nic_ports = (guint) build->cluster->nic_ports / split_of (build->cluster);
   cluster->has_relays = build->cluster->has_relays;
   fill_boards (build, cluster);
   cluster->has_gds = build->cluster->has_gds;
@@ -423,11 +479,23 @@ check_connected (const FabGraph *graph, GError **error)
                     name);
 }
 
+/* The router of the scenario, which chooses among the ports of a NIC too where there are several. */
+static FabRouter *
+make_router (const FabScenario *scenario, const FabGraph *graph)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  const FabRouterOps *ops = (const FabRouterOps *) spec->cluster.route.info;
+  FabRouter *router = ops->create (graph, spec->cluster.route.params, (guint64) spec->seed);
+
+  return spec->cluster.nic_ports > 1 && spec->cluster.port_use != FAB_PORTS_SEPARATE
+           ? fab_port_router_new (router, graph, (FabPortMode) spec->cluster.port_use, (guint64) spec->seed)
+           : router;
+}
+
 FabPlant *
 fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **error)
 {
   const FabClusterSpec *cluster = &fab_scenario_spec (scenario)->cluster;
-  const FabRouterOps *router = (const FabRouterOps *) cluster->route.info;
   const FabNodeSpec *node = fab_catalog_node (fab_scenario_catalog (scenario), cluster->node);
   g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   g_autoptr (FabPlant) self = g_new0 (FabPlant, 1);
@@ -457,11 +525,10 @@ fab_plant_new (const FabScenario *scenario, const FabWhatIf *what_if, GError **e
     return NULL;
   fab_cluster_measure (&self->cluster);
   if (!(what_if != NULL && what_if->is_intact)
-      && !fab_faults_apply (scenario, self->graph, &self->cluster, kept_of_kind (cluster, node, FAB_PART_NIC),
+      && !fab_faults_apply (scenario, self->graph, &self->cluster, count_nics (cluster, node),
                             &self->disturbances, error))
     return NULL;
-  self->cluster.router = self->router = router->create (self->graph, cluster->route.params,
-                                                        (guint64) fab_scenario_spec (scenario)->seed);
+  self->cluster.router = self->router = make_router (scenario, self->graph);
   self->uses_seed = fab_router_uses_seed (self->router)
                  || (cluster->placement == FAB_PLACEMENT_RANDOM && cluster->nodes > 1)
                  || (self->disturbances != NULL && self->disturbances->bursts->len > 0);

@@ -4,118 +4,15 @@
 #include <string.h>
 
 #include "sim/assembly/circuits.h"
+#include "sim/assembly/failover.h"
+#include "sim/assembly/names.h"
 #include "sim/base/error.h"
 #include "sim/base/mix.h"
 #include "sim/config/diagnostics.h"
 #include "sim/fabric/graph.h"
+#include "sim/fabric/port_router.h"
 #include "sim/machine/cluster.h"
 #include "sim/scenario/fault_params.h"
-
-typedef struct _FabNames FabNames;
-
-enum { FAB_NAMES_ALL_KINDS = 0xff };
-
-static void names_free (FabNames *self);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNames, names_free)
-
-struct _FabNames {
-  const FabGraph *graph;
-  GPtrArray *names; /* [vertices] */
-  GHashTable *ids;  /* name to 1 + vertex */
-};
-
-/* O(vertices). The graph must outlive the result. (transfer full) */
-static FabNames *
-names_new (const FabGraph *graph)
-{
-  FabNames *self = g_new0 (FabNames, 1);
-
-  self->graph = graph;
-  self->names = g_ptr_array_new_with_free_func (g_free);
-  self->ids = g_hash_table_new (g_str_hash, g_str_equal);
-  for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++) {
-    g_ptr_array_add (self->names, fab_graph_vertex_name (graph, v));
-    g_hash_table_insert (self->ids, g_ptr_array_index (self->names, v), GUINT_TO_POINTER (v + 1));
-  }
-  return self;
-}
-
-static void
-names_free (FabNames *self)
-{
-  if (self == NULL)
-    return;
-  g_hash_table_unref (self->ids);
-  g_ptr_array_unref (self->names);
-  g_free (self);
-}
-
-/* Returns the name of a vertex, owned by the object. */
-static const char *
-names_of (const FabNames *self, FabVertexId vertex)
-{
-  return g_ptr_array_index (self->names, vertex);
-}
-
-static gboolean
-is_of_kind (const FabNames *self, FabVertexId vertex, guint kinds)
-{
-  return (kinds & (1U << fab_graph_vertex (self->graph, vertex)->kind)) != 0;
-}
-
-static void
-report_unknown (const FabNames *self, const char *name, guint kinds, const char *noun, const FabMark *mark,
-                FabDiagnostics *diagnostics)
-{
-  g_autoptr (GPtrArray) candidates = g_ptr_array_new ();
-  const char *nearest;
-
-  for (FabVertexId v = 0; v < self->names->len; v++)
-    if (is_of_kind (self, v, kinds))
-      g_ptr_array_add (candidates, g_ptr_array_index (self->names, v));
-  g_ptr_array_add (candidates, NULL);
-  nearest = fab_diagnostics_nearest (diagnostics, name, (const char *const *) candidates->pdata);
-  if (nearest != NULL)
-    fab_diagnostics_add (diagnostics, mark, "this machine has no %s '%s'; nearest is '%s'", noun, name,
-                         nearest);
-  else
-    fab_diagnostics_add (diagnostics, mark, "this machine has no %s '%s'; `fabricast topo` shows what it has",
-                         noun, name);
-}
-
-/* Finds a vertex by name. `kinds` is a mask of 1 << FabVertexKind; `noun` is what messages call these kinds. If there
- * is none, it adds a diagnostic with the nearest name and returns FAB_NO_VERTEX. */
-static FabVertexId
-names_find (const FabNames *self, const char *name, guint kinds, const char *noun, const FabMark *mark,
-            FabDiagnostics *diagnostics)
-{
-  guint found = GPOINTER_TO_UINT (g_hash_table_lookup (self->ids, name));
-
-  if (found > 0 && is_of_kind (self, found - 1, kinds))
-    return found - 1;
-  report_unknown (self, name, kinds, noun, mark, diagnostics);
-  return FAB_NO_VERTEX;
-}
-
-/* Returns a link's name: "node0/nic0 -> switch". (transfer full) */
-static char *
-names_link (const FabNames *self, FabLinkId link)
-{
-  const FabLink *l = fab_graph_link (self->graph, link);
-
-  return g_strdup_printf ("%s -> %s", names_of (self, l->src), names_of (self, l->dst));
-}
-
-/* Whether a pattern with * and ? matches the link's name or the name of either end. */
-static gboolean
-names_link_fits (const FabNames *self, FabLinkId link, const char *pattern)
-{
-  const FabLink *l = fab_graph_link (self->graph, link);
-  g_autofree char *name = names_link (self, link);
-
-  return g_pattern_match_simple (pattern, name) || g_pattern_match_simple (pattern, names_of (self, l->src))
-      || g_pattern_match_simple (pattern, names_of (self, l->dst));
-}
 
 /* The networks of a fabric. */
 typedef struct {
@@ -425,8 +322,8 @@ background_of (const Site *site)
 static FabVertexId
 find (const Search *self, const char *const *name, guint kinds, const char *noun)
 {
-  return names_find (self->site->names, *name, kinds, noun, fab_scenario_mark (self->site->scenario, name),
-                     self->diagnostics);
+  return fab_names_find (self->site->names, *name, kinds, noun,
+                         fab_scenario_mark (self->site->scenario, name), self->diagnostics);
 }
 
 /* --- links of a fault --- */
@@ -469,11 +366,11 @@ report_not_joined (const Search *self, FabVertexId from, FabVertexId to, const F
 
   for (guint i = 0; i < MIN (n, most); i++)
     g_string_append_printf (list, "%s%s", i > 0 ? ", " : "",
-                            names_of (self->site->names, fab_graph_link (self->graph, first + i)->dst));
+                            fab_names_of (self->site->names, fab_graph_link (self->graph, first + i)->dst));
   fab_diagnostics_add (self->diagnostics, fab_scenario_mark (self->site->scenario, &fault->to),
                        "no link joins %s and %s; from %s links lead to %s%s",
-                       names_of (self->site->names, from), names_of (self->site->names, to),
-                       names_of (self->site->names, from), list->len > 0 ? list->str : "nothing",
+                       fab_names_of (self->site->names, from), fab_names_of (self->site->names, to),
+                       fab_names_of (self->site->names, from), list->len > 0 ? list->str : "nothing",
                        n > most ? ", ..." : "");
 }
 
@@ -519,6 +416,41 @@ append_rail (const Search *self, const FabFaultSpec *fault, GArray *links)
       append_all_of (self->graph, site->nics[nic], hits_ports_only (fault), links);
 }
 
+/* Ports that are used together are links of one NIC; ports that are apart are NICs, which stand one after another. */
+static void
+append_port_of (const Search *self, guint nic, const FabFaultSpec *fault, GArray *links)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (self->site->scenario)->cluster;
+  FabLinkId first;
+
+  if (cluster->port_use == FAB_PORTS_SEPARATE) {
+    append_all_of (self->graph, self->site->nics[nic + fault->port], TRUE, links);
+    return;
+  }
+  if (fab_nic_ports (self->graph, self->site->nics[nic], &first) > fault->port)
+    append_both (self->graph, first + (FabLinkId) fault->port, links);
+}
+
+static void
+append_port (const Search *self, const FabFaultSpec *fault, GArray *links)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (self->site->scenario)->cluster;
+  guint step = cluster->port_use == FAB_PORTS_SEPARATE ? (guint) cluster->nic_ports : 1;
+  FabVertexId only = fault->name != NULL ? find (self, &fault->name, 1U << FAB_VERTEX_NIC, "NIC")
+                                         : FAB_NO_VERTEX;
+
+  if (fault->port >= cluster->nic_ports)
+    fab_diagnostics_add (self->diagnostics, fab_scenario_mark (self->site->scenario, &fault->port),
+                         "port does not exist: NICs have cluster.nic_ports = %" G_GINT64_FORMAT
+                         ", so ports are 0 to %" G_GINT64_FORMAT,
+                         cluster->nic_ports, cluster->nic_ports - 1);
+  if (fault->port >= cluster->nic_ports || (fault->name != NULL && only == FAB_NO_VERTEX))
+    return;
+  for (guint nic = 0; nic < self->site->n_machines * self->site->n_ports; nic += step)
+    if (only == FAB_NO_VERTEX || self->site->nics[nic] == only)
+      append_port_of (self, nic, fault, links);
+}
+
 /* Returns the links of a fault; a link may appear twice. (transfer full) */
 static GArray *
 links_of (const Search *self, const FabFaultSpec *fault)
@@ -530,6 +462,7 @@ links_of (const Search *self, const FabFaultSpec *fault)
   switch ((FabFaultKind) fault->what) {
   case FAB_FAULT_LINK: append_between (self, fault, links); break;
   case FAB_FAULT_RAIL: append_rail (self, fault, links); break;
+  case FAB_FAULT_PORT: append_port (self, fault, links); break;
   case FAB_FAULT_NIC:
   case FAB_FAULT_SWITCH:
     vertex = find (self, &fault->name, kind, fault->what == FAB_FAULT_NIC ? "NIC" : "switch");
@@ -557,7 +490,7 @@ is_loaded (const Search *self, FabLinkId link, const char *pattern)
     return is_uplink (self->graph, link);
   if (strcmp (pattern, "all") == 0)
     return is_port (self->graph, link) || is_uplink (self->graph, link);
-  return names_link_fits (self->site->names, link, pattern);
+  return fab_names_link_fits (self->site->names, link, pattern);
 }
 
 /* Returns the links that a background load uses. (transfer full) */
@@ -646,8 +579,13 @@ add_spells (const Search *self, const FabFaultSpec *fault, FabDisturbancesPlan *
 {
   g_autoptr (GArray) links = links_of (self, fault);
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  /* What a dead leaf passed on goes by the other ports of its NICs, so that its uplinks stop nothing. */
+  gboolean is_leaf = fault->is_dead && fault->what == FAB_FAULT_SWITCH
+                  && fab_failover_has_ports (self->graph, links);
 
   for (guint i = 0; i < links->len; i++) {
+    if (is_leaf && is_uplink (self->graph, g_array_index (links, FabLinkId, i)))
+      continue;
     FabSpell spell = { g_array_index (links, FabLinkId, i), fault->is_dead ? 0 : fault->rate_fraction,
                        fault->at_ps, fault->until_ps };
 
@@ -659,8 +597,8 @@ add_spells (const Search *self, const FabFaultSpec *fault, FabDisturbancesPlan *
 static gboolean
 is_circuit (const Search *self, FabLinkId link, const char *pattern)
 {
-  return names_link_fits (self->site->names, link, pattern)
-      || names_link_fits (self->site->names, fab_graph_link (self->graph, link)->reverse, pattern);
+  return fab_names_link_fits (self->site->names, link, pattern)
+      || fab_names_link_fits (self->site->names, fab_graph_link (self->graph, link)->reverse, pattern);
 }
 
 static void
@@ -746,6 +684,7 @@ plan_disturbances (const Site *site, const FabGraph *graph, FabDiagnostics *diag
     if (fab_fault_spec_is_timed (fault))
       add_spells (&search, fault, plan);
   }
+  fab_failover_spread (graph, plan->spells);
   add_circuits (&search, plan);
   for (guint i = 0; i < background_of (site)->n; i++) {
     const FabBackgroundSpec *one = (const FabBackgroundSpec *) background_of (site)->data + i;
@@ -756,6 +695,23 @@ plan_disturbances (const Site *site, const FabGraph *graph, FabDiagnostics *diag
       add_flow (&search, one, plan);
   }
   return plan;
+}
+
+/* Ports that are left may be in planes which do not meet. */
+static gboolean
+check_planes (const FabCluster *cluster, GError **error)
+{
+  FabVertexId a, b;
+
+  if (cluster->nic_ports <= 1 || fab_failover_meets (cluster, &a, &b))
+    return TRUE;
+  g_autofree char *one = fab_graph_vertex_name (cluster->graph, a),
+                  *other = fab_graph_vertex_name (cluster->graph, b);
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "with these faults %s and %s have no plane in common, and no switch joins planes; join the "
+      "planes (cluster.fabric.planes=1), or leave one of the faults out",
+      one, other);
 }
 
 gboolean
@@ -769,7 +725,7 @@ fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *clus
   if (spec->faults.n == 0 && spec->background.n == 0 && spec->circuits.n == 0)
     return TRUE;
   reach = nics_reach (cluster);
-  g_autoptr (FabNames) names = names_new (graph);
+  g_autoptr (FabNames) names = fab_names_new (graph);
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
   g_autofree FabVertexId *nics = g_memdup2 (cluster->nics, sizeof (FabVertexId) * (n_machines * n_ports + 1));
   guint n_rails = MIN (n_ports, cluster->nics_per_board > 0 ? cluster->nics_per_board : n_ports);
@@ -780,7 +736,8 @@ fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *clus
     return FALSE;
   fab_graph_change (graph, changes);
   g_autoptr (FabDisturbancesPlan) plan = plan_disturbances (&site, graph, diagnostics);
-  if (!fab_diagnostics_check (diagnostics, error) || !nics_choose (cluster, reach, error))
+  if (!fab_diagnostics_check (diagnostics, error) || !nics_choose (cluster, reach, error)
+      || !check_planes (cluster, error))
     return FALSE;
   *disturbances = g_steal_pointer (&plan);
   return TRUE;

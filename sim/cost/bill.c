@@ -63,7 +63,10 @@ static void
 add_cables (Network *self, const FabNeed *need, guint64 count)
 {
   const FabProductSpec *cable = fab_product_find (self->count->catalog, need);
-  FabNeed optic = { FAB_PRODUCT_OPTIC, need->name, need->technology, need->rate_bytes_per_s, 0 };
+  FabNeed optic = { .kind = FAB_PRODUCT_OPTIC,
+                    .name = need->name,
+                    .technology = need->technology,
+                    .rate_bytes_per_s = need->rate_bytes_per_s };
 
   bill_add (self->count, need, cable, count);
   if (cable != NULL && cable->n_optics > 0)
@@ -135,7 +138,8 @@ add_links (Network *self, gboolean has_uplinks)
     if (kind->n_nics == 0 && !has_uplinks)
       continue;
     cable.length_mm = kind->n_nics > 0 ? self->count->cost->nic_cable_mm : self->count->cost->switch_cable_mm;
-    bill_add_found (self->count, &nic, kind->n_nics * kind->n);
+    nic.n_ports = (guint) fab_scenario_spec (self->count->scenario)->cluster.nic_ports;
+    bill_add_found (self->count, &nic, kind->n_nics * kind->n / nic.n_ports);
     add_cables (self, &cable, kind->n);
   }
 }
@@ -660,7 +664,8 @@ serves_link (const FabCatalog *catalog, const FabProductSpec *product, const Fab
 {
   const FabLinkSpec *link = fab_catalog_link (catalog, product->link);
 
-  if (link == NULL || (need->kind == FAB_PRODUCT_CABLE && product->reach_mm < need->length_mm))
+  if (link == NULL || (need->kind == FAB_PRODUCT_CABLE && product->reach_mm < need->length_mm)
+      || (need->kind == FAB_PRODUCT_NIC && MAX (product->n_ports, 1) != MAX (need->n_ports, 1)))
     return FALSE;
   FabBytesPerS rate = fab_link_spec_line_rate (link);
   double off = fabs ((double) rate - (double) need->rate_bytes_per_s) / (double) rate;

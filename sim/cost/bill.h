@@ -21,6 +21,7 @@ typedef struct {
   const char *technology; /* from here on for links: "InfiniBand" */
   FabBytesPerS rate_bytes_per_s;
   gint64 length_mm; /* of a cable */
+  guint n_ports;    /* of a NIC; 0: one */
 } FabNeed;
 
 /* Returns the product that meets the need. For an accelerator or a node it is the entry's own product. For a link it

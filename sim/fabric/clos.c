@@ -48,21 +48,24 @@ plane_of (const Plane *self, guint nic)
   return self->clos->by_rail ? self->env->seats[nic].rail : nic % self->clos->n_planes;
 }
 
-/* Connects the NICs of this plane in the order of places, one leaf for every leaf_down of them. */
+/* Connects the NICs of this plane in the order of places: so many leaves at a time for every leaf_down NICs of
+ * each. */
 static void
 add_leaves (Plane *self, guint plane)
 {
-  guint n_filled = 0;
+  guint n_tors = self->clos->n_tors, n_filled = 0;
 
   g_array_set_size (self->leaves, 0);
   for (guint place = 0; place < self->env->n_places; place++)
     for (guint nic = 0; nic < self->env->nics_per_node; nic++) {
       if (plane_of (self, nic) != plane)
         continue;
-      if (n_filled++ % self->clos->leaf_down == 0)
+      for (guint i = 0; n_filled % (self->clos->leaf_down * n_tors) == 0 && i < n_tors; i++)
         add_leaf (self);
       fab_fabric_attach (self->env, place, nic,
-                         g_array_index (self->leaves, FabVertexId, self->leaves->len - 1), &self->clos->port);
+                         g_array_index (self->leaves, FabVertexId,
+                                        self->leaves->len - n_tors + n_filled++ % n_tors),
+                         &self->clos->port);
     }
 }
 
@@ -130,6 +133,7 @@ fab_clos_build_two_tiers (const FabFabricEnv *env, const FabTwoTiers *tiers)
 
   fab_clos_build (env, &(FabClos){ .n_planes = tiers->n_planes,
                                    .by_rail = tiers->by_rail,
+                                   .n_tors = MAX (tiers->n_tors, 1),
                                    .leaf_down = tiers->leaf_down,
                                    .leaf_up = leaf_up,
                                    .leaves_per_pod = G_MAXUINT,

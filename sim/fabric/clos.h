@@ -10,8 +10,9 @@
 #include "sim/fabric/fabric.h"
 
 typedef struct {
-  guint n_planes;       /* copies of the whole network; NIC k of a node is in plane k mod n_planes */
-  gboolean by_rail;     /* a NIC is in the plane of its rail instead; n_planes is that of the rails */
+  guint n_planes;   /* copies of the whole network; NIC k of a node is in plane k mod n_planes */
+  gboolean by_rail; /* a NIC is in the plane of its rail instead; n_planes is that of the rails */
+  guint n_tors; /* leaves side by side: NIC k of a node in its plane is on the one of number k mod n_tors */
   guint leaf_down;      /* NICs per leaf */
   guint leaf_up;        /* uplinks per leaf */
   guint leaves_per_pod; /* G_MAXUINT: one pod holds all leaves, and there is no core */
@@ -35,12 +36,12 @@ void fab_clos_build (const FabFabricEnv *env, const FabClos *clos);
 
 /* Leaves and spines that are said by a ratio: a leaf has as many uplinks as its oversubscription leaves it. */
 typedef struct {
-  guint n_planes, leaf_down;        /* as in FabClos */
-  gboolean by_rail;                 /* likewise */
-  double oversubscription_factor;   /* rate of a leaf's ports down over that of its ports up */
-  gint64 n_spines;                  /* of a plane; 0: one for every uplink of a leaf */
-  const char *uplink;               /* link entry; NULL or empty: that of the NICs */
-  gint64 cable_mm, uplink_cable_mm; /* from NIC to leaf, leaf to spine */
+  guint n_planes, n_tors, leaf_down; /* as in FabClos */
+  gboolean by_rail;                  /* likewise */
+  double oversubscription_factor;    /* rate of a leaf's ports down over that of its ports up */
+  gint64 n_spines;                   /* of a plane; 0: one for every uplink of a leaf */
+  const char *uplink;                /* link entry; NULL or empty: that of the NICs */
+  gint64 cable_mm, uplink_cable_mm;  /* from NIC to leaf, leaf to spine */
 } FabTwoTiers;
 
 void fab_clos_build_two_tiers (const FabFabricEnv *env, const FabTwoTiers *tiers);

@@ -31,6 +31,8 @@ typedef struct {
 typedef struct {
   FabModelInfo info;
   gboolean is_hashed; /* a hash picks the path of a flow, so that flows may meet by chance */
+  gboolean
+      is_for_nics; /* it knows the destinations by their NICs, so that a path to a switch says nothing of them */
   /* `seed` is that of the scenario: everything random follows it. */
   FabRouter *(*create) (const FabGraph *graph, gconstpointer params, guint64 seed);
   /* Appends a path from src to dst. A policy that spreads flows uses `flow_hash` to tell them apart; equal hashes
@@ -44,8 +46,8 @@ typedef struct {
   FabBalance (*balance) (const FabRouter *router);
   /* As spread: the paths among which to choose, where these are others than those of spread; the detours by way of
    * other switches, or those without. NULL: the paths of spread, without detours. */
-  gboolean (*choices) (FabRouter *router, FabVertexId src, FabVertexId dst, gboolean is_detour,
-                       GArray *shares);
+  gboolean (*choices) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash,
+                       gboolean is_detour, GArray *shares);
   /* Appends the path that the hashes of switches give to packets of a flow with this entropy, from which a network of
    * packets makes the paths of a transfer. NULL: it deals out paths by the shares of choices. */
   gboolean (*hashed) (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_hash, guint64 entropy,

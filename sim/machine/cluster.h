@@ -66,6 +66,7 @@ typedef struct {
   const FabGraph *graph;
   FabRouter *router;
   guint n_nodes, gpus_per_node, nics_per_node, drives_per_node;
+  guint nic_ports;     /* of one of these NICs; more than 1 only where it uses them together */
   FabVertexId *gpus;   /* [n_nodes * gpus_per_node] */
   FabVertexId *nics;   /* [n_nodes * nics_per_node] */
   FabVertexId *drives; /* [n_nodes * drives_per_node] */

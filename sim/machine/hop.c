@@ -239,6 +239,18 @@ hop_go_gdr (const FabCluster *cluster, FabVertexId from, FabVertexId to, FabVert
   return hop_go_staged (cluster, from, to, gpu, hop, error);
 }
 
+/* The ports by which it leaves a NIC that uses several together; `first`: where the shares between the NICs begin. */
+static guint
+n_ports_used (const FabCluster *cluster, const FabHop *hop, guint first, FabLinkId port)
+{
+  FabVertexId nic = fab_graph_link (cluster->graph, port)->src;
+  guint n = 0;
+
+  for (guint i = first; cluster->nic_ports > 1 && i < hop->shares->len; i++)
+    n += fab_graph_link (cluster->graph, g_array_index (hop->shares, FabShare, i).link)->src == nic;
+  return MAX (n, 1);
+}
+
 /* Appends the way between two nodes; `wire`: the router's path between the NICs. */
 static gboolean
 hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, FabVertexId in_nic,
@@ -264,7 +276,8 @@ hop_go_over (const FabCluster *cluster, FabVertexId from, FabVertexId out_nic, F
   if (!hop_go_gdr (cluster, in_nic, to, to, hop, &most, error))
     return FALSE;
   double rate = (double) fab_graph_link (cluster->graph, wire->links[0])->rate_bytes_per_s
-              / port->cost[FAB_DRIVE_COPY] / MAX (port->collective_stretch, 1);
+              * n_ports_used (cluster, hop, before, wire->links[0]) / port->cost[FAB_DRIVE_COPY]
+              / MAX (port->collective_stretch, 1);
   /* The stretch is on all links of the hop: a port that is faster than the bus is not what the ceiling lowers. */
   hop->read_stretch = MAX (hop->read_stretch, MIN (rate, hop->rate_bytes_per_s) / most);
   return TRUE;

@@ -151,6 +151,8 @@ lay_cluster (const Laying *self)
     report_units (self, units);
   lay (self, "node", fab_value_text (self->spec->node));
   lay (self, "nic", fab_value_text (self->spec->nic));
+  if (self->spec->nic_ports > 1)
+    lay (self, "nic_ports", fab_value_count (self->spec->nic_ports));
   if (nodes > 0 && nodes < all)
     lay (self, "places", fab_value_count (all));
   lay (self, "nodes", fab_value_count (all));

@@ -70,6 +70,7 @@ const FabParam fab_design_params[] = {
     .refers = FAB_REFERS_NODE },
   { ROW ("nic", TEXT, FabDesignSpec, nic, "", "Link entry of the NIC ports; empty: that of the node."),
     .refers = FAB_REFERS_LINK },
+  { ROW ("nic_ports", COUNT, FabDesignSpec, nic_ports, "1", "Ports of each NIC."), .min = 1, .max = 8 },
   { ROW ("unit_nodes", COUNT, FabDesignSpec, unit_nodes, NULL, "Nodes of one scalable unit."), .min = 1,
     .max = 200000 },
   { ROW ("route", MODEL, FabDesignSpec, route, "", "Routing; left out: the usual one of such nodes."),

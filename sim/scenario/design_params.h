@@ -54,6 +54,7 @@ typedef struct {
   const char *name, *summary;
   const char *node;            /* node entry */
   const char *nic;             /* link entry of the NIC ports; NULL: the node's own */
+  gint64 nic_ports;            /* of one NIC */
   gint64 unit_nodes;           /* of one scalable unit */
   FabModelChoice route;        /* FAB_MODEL_ROUTE; no info: the usual one */
   FabParamList sizes;          /* FabDesignSize, from few units to many */

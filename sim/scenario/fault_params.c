@@ -6,25 +6,30 @@
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (struct_, field_), \
   .fallback = fallback_, .help = help_
 
-static const char *const fault_kinds[] = { [FAB_FAULT_LINK] = "link",
-                                           [FAB_FAULT_NIC] = "nic",
-                                           [FAB_FAULT_RAIL] = "rail",
-                                           [FAB_FAULT_SWITCH] = "switch",
-                                           NULL };
+static const char *const fault_kinds[] = {
+  [FAB_FAULT_LINK] = "link",     [FAB_FAULT_NIC] = "nic",   [FAB_FAULT_RAIL] = "rail",
+  [FAB_FAULT_SWITCH] = "switch", [FAB_FAULT_PORT] = "port", NULL
+};
 
 const FabParam fab_fault_params[] = {
   { ROW (
         "what", CHOICE, FabFaultSpec, what, NULL,
-        "Kind of part that is faulty: a link, a NIC, a rail (one NIC of every node, or of every board of a rack) "
-        "or a switch."),
+        "Kind of part that is faulty: a link, a NIC, a rail (one NIC of every node, or of every board of a rack), "
+        "a switch, or a port of NICs that have several."),
     .choices = fault_kinds },
   { ROW ("from", TEXT, FabFaultSpec, from, "",
          "link: name of one end, as `fabricast topo` prints it: node3/nic2.") },
   { ROW ("to", TEXT, FabFaultSpec, to, "",
          "link: name of the other end: leaf5. The fault is in both directions.") },
-  { ROW ("name", TEXT, FabFaultSpec, name, "", "nic, switch: name of the part: node3/nic2, spine1.") },
+  { ROW (
+      "name", TEXT, FabFaultSpec, name, "",
+      "nic, switch, port: name of the part: node3/nic2, spine1. A port without a name is that of all NICs.") },
   { ROW ("rail", COUNT, FabFaultSpec, rail, "0", "rail: number of the NIC in every node, or on every board."),
     .max = 4096 },
+  { ROW (
+        "port", COUNT, FabFaultSpec, port, "0",
+        "port: its number on the NIC. Where the planes of the fabric are apart, port 1 of all NICs is plane 1."),
+    .max = 7 },
   { ROW ("rate", FRACTION, FabFaultSpec, rate_fraction, "100%", "Share of the line rate that is left."),
     .min = 0.001, .max = 1 },
   { ROW ("dead", BOOL, FabFaultSpec, is_dead, "false", "The part carries nothing.") },
@@ -105,6 +110,8 @@ check_names (FabSchemaReader *reader, const FabFaultSpec *fault)
                        fault_kinds[fault->what]);
   if (fault->what == FAB_FAULT_RAIL && fab_schema_mark (reader, &fault->rail) == NULL)
     fab_schema_report (reader, &fault->what, "a rail needs its number: rail: 2");
+  if (fault->what == FAB_FAULT_PORT && fab_schema_mark (reader, &fault->port) == NULL)
+    fab_schema_report (reader, &fault->what, "a port needs its number: port: 1");
 }
 
 static void

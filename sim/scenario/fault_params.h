@@ -12,13 +12,15 @@ typedef enum {
   FAB_FAULT_NIC,    /* degraded: its ports; dead: all its links */
   FAB_FAULT_RAIL,   /* NIC number `rail` of every machine, as for a NIC */
   FAB_FAULT_SWITCH, /* all its links */
+  FAB_FAULT_PORT, /* port number `port` of one NIC, or of all of them, which is a plane where planes are apart */
 } FabFaultKind;
 
 typedef struct {
   int what;              /* FabFaultKind */
   const char *from, *to; /* LINK */
-  const char *name;      /* NIC, SWITCH */
+  const char *name;      /* NIC, SWITCH; PORT: of the NIC, NULL for all */
   gint64 rail;           /* RAIL */
+  gint64 port;           /* PORT */
   double rate_fraction;  /* share of the line rate that is left */
   gboolean is_dead;
   FabTimePs latency_ps;      /* added to one traversal */

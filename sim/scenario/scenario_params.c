@@ -35,6 +35,16 @@ static const FabParam cluster_params[] = {
          "link entry."),
     .max = 1e15 },
   { ROW (
+        "nic_ports", COUNT, FabClusterSpec, nic_ports, "1",
+        "Ports of each NIC. `nic` and `nic_rate` say what one port has, and the fabric joins each by a cable "
+        "of its own."),
+    .min = 1, .max = 8 },
+  { ROW (
+        "port_use", CHOICE, FabClusterSpec, port_use, "merged",
+        "How the ports of one NIC carry a flow: merged, the library divides each message among them; bond, a "
+        "hash of the flow picks one; separate, each port is a NIC of its own."),
+    .choices = fab_port_mode_names },
+  { ROW (
         "design", TEXT, FabClusterSpec, design, "",
         "Design entry that fills in the node, the number of nodes, the fabric and the routing. Keys that are "
         "written beside it win."),

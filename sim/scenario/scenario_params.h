@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sim/base/param.h"
+#include "sim/fabric/port_mode.h"
 #include "sim/scenario/cost_params.h"
 #include "sim/scenario/entries.h"
 #include "sim/scenario/mix_params.h"
@@ -15,6 +16,8 @@ typedef struct {
   gint64 domain_nodes;               /* nodes used of each domain of nodes that share a switch; 0: all */
   const char *nic;                   /* link entry of the NIC ports; NULL: the node's own */
   FabBytesPerS nic_rate_bytes_per_s; /* of those ports; 0: the entry's line rate */
+  gint64 nic_ports;                  /* of one NIC */
+  int port_use;                      /* FabPortMode; of NICs with several ports */
   FabPower power_cap;                /* of one accelerator; a share of 1: none */
   const char *design;                /* design entry that filled in the other keys; NULL: none */
   gint64 scalable_units;             /* of the design; 0: without a design */

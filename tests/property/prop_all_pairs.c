@@ -55,6 +55,9 @@ random_scenario (Random *random)
     "{kind: rail_only}",
     "{kind: fat_tree, tiers: 3, radix: 128, planes: 2, nodes_per_leaf: 1, leaves_per_pod: 2}",
     "{kind: leaf_spine, planes: 8, nodes_per_leaf: 3, spines: 2}",
+    "{kind: leaf_spine, planes: 2, nodes_per_leaf: 3}, nic_ports: 2",
+    "{kind: leaf_spine, tors: 2, nodes_per_leaf: 2}, nic_ports: 2, port_use: bond",
+    "{kind: rail, planes: 2, nodes_per_leaf: 2}, nic_ports: 2, port_use: separate",
   };
   static const char *const routes[] = { "shortest", "ecmp", "spray", "adaptive" };
   guint fabric = random_below (random, G_N_ELEMENTS (fabrics));

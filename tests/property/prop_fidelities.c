@@ -84,6 +84,10 @@ check_cases (const Case *cases, guint n)
 #define A100_4 "{node: dgx-a100, nodes: 4}"
 #define H100 "{node: dgx-h100, nodes: 1}"
 #define H100_2 "{node: dgx-h100, nodes: 2}"
+/* Two ports in two planes in place of one of twice the rate. */
+#define PORTS(use)                                                                                        \
+  "{node: dgx-a100, nodes: 4, nic_rate: 100Gb/s, nic_ports: 2, port_use: " use ", route: spray, fabric: " \
+  "{kind: leaf_spine, nodes_per_leaf: 2, planes: 2}}"
 #define FLAT_32 "{node: dgx-h100, nodes: 32, gpus_per_node: 1, nics_per_node: 1}"
 
 static void
@@ -100,6 +104,11 @@ nccl_takes_the_same_time (G_GNUC_UNUSED void **state)
     { H100_2, "{kind: nccl, algorithm: nvls_tree}", "all_reduce",
       0.07 }, /* messages leave GPUs at the pace of the tree, and not at once */
     { A100_4, "{kind: nccl}", "all_to_all send_recv gather scatter", 0.02 },
+    { PORTS ("merged"), "{kind: nccl, algorithm: ring}", "all_reduce all_gather broadcast", 0.02 },
+    { PORTS ("merged"), "{kind: nccl, algorithm: tree}", "all_reduce", 0.02 },
+    { PORTS ("merged"), "{kind: nccl}", "all_to_all send_recv", 0.02 },
+    { PORTS ("bond"), "{kind: nccl, algorithm: ring}", "all_reduce all_gather", 0.02 },
+    { PORTS ("separate"), "{kind: nccl, algorithm: ring}", "all_reduce all_gather", 0.02 },
     { FLAT_32, "{kind: nccl, algorithm: pat}", "all_gather reduce_scatter", 0.02 },
     { FLAT_32, "{kind: nccl, algorithm: ring}", "all_reduce broadcast", 0.03 },
     { FLAT_32, "{kind: nccl, algorithm: tree}", "all_reduce", 0.02 },

@@ -210,6 +210,9 @@ random_cluster (Random *random)
     "{kind: fat_tree, tiers: 3, radix: 16, nodes_per_leaf: 1, leaves_per_pod: 2}",
     "{kind: fat_tree, radix: 8, oversubscription: 2, nodes_per_leaf: 1}",
     "{kind: torus, dimensions: 2, x: 2, y: 3}",
+    "{kind: rail, nodes_per_leaf: 2, planes: 2, spines: 2}, nic_ports: 2",
+    "{kind: leaf_spine, nodes_per_leaf: 2, tors: 2}, nic_ports: 2, port_use: bond",
+    "{kind: leaf_spine, nodes_per_leaf: 1, planes: 2}, nic_ports: 2, port_use: separate",
   };
   static const char *const routes[] = { "shortest", "ecmp", "spray" };
   guint fabric = random_below (random, G_N_ELEMENTS (fabrics));

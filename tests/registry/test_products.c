@@ -103,7 +103,9 @@ check_family (const FabProductSpec *product)
     return;
   const FabLinkSpec *link = fab_catalog_link (catalog, product->link);
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    FabNeed need = { kinds[i], link->name, link->technology, fab_link_spec_line_rate (link), 30000 };
+    FabNeed need = {
+      kinds[i], link->name, link->technology, fab_link_spec_line_rate (link), 30000, (guint) product->n_ports
+    };
     const FabProductSpec *found = fab_product_find (catalog, &need);
 
     if (found == NULL || found->price_usd <= 0)

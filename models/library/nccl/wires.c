@@ -30,17 +30,40 @@ share (NcclWires *self, guint n_rails, double bytes_per_s)
   self->shared[i].bytes_per_s = MIN (self->shared[i].bytes_per_s, bytes_per_s);
 }
 
-/* What one rail puts on a port, which it has for itself: the least that any port carries. */
+/* What other ports of the NIC carry that link `i` leaves, where it uses its ports together. */
 static double
-weight_of_rail (const FabGraph *graph, const FabFootprint *footprint)
+weight_of_others (const FabCluster *cluster, const FabFootprint *footprint, guint i)
 {
+  const FabGraph *graph = cluster->graph;
+  FabVertexId nic = fab_graph_link (graph, footprint->links[i])->src;
+  double sum = 0;
+  guint at = i;
+
+  if (cluster->nic_ports <= 1
+      || fab_graph_vertex (graph, fab_graph_link (graph, footprint->links[i])->dst)->node != FAB_NO_NODE)
+    return 0;
+  while (at > 0 && fab_graph_link (graph, footprint->links[at - 1])->src == nic)
+    at--;
+  for (; at < footprint->n && fab_graph_link (graph, footprint->links[at])->src == nic; at++)
+    if (at != i
+        && fab_graph_vertex (graph, fab_graph_link (graph, footprint->links[at])->dst)->node == FAB_NO_NODE)
+      sum += footprint->weights[at];
+  return sum;
+}
+
+/* What one rail puts on a NIC, which it has for itself: the least that any NIC sends. Links are in the order of their
+ * sources. */
+static double
+weight_of_rail (const FabCluster *cluster, const FabFootprint *footprint)
+{
+  const FabGraph *graph = cluster->graph;
   double least = G_MAXDOUBLE;
 
   for (guint i = 0; i < footprint->n; i++) {
     const FabLink *link = fab_graph_link (graph, footprint->links[i]);
 
     if (fab_graph_vertex (graph, link->src)->kind == FAB_VERTEX_NIC)
-      least = MIN (least, footprint->weights[i]);
+      least = MIN (least, footprint->weights[i] + weight_of_others (cluster, footprint, i));
   }
   return least;
 }
@@ -101,7 +124,7 @@ look_at (const FabCluster *cluster, const FabCollectiveForm *form)
   NcclWires wires = { .device_stretch = 1,
                       .node_bytes_per_s = G_MAXDOUBLE,
                       .every_bytes_per_s = G_MAXDOUBLE };
-  double rail = weight_of_rail (graph, footprint);
+  double rail = weight_of_rail (cluster, footprint);
 
   for (guint i = 0; i < footprint->n; i++) {
     const FabLink *link = fab_graph_link (graph, footprint->links[i]);

@@ -491,7 +491,7 @@ packet_spread (PacketNet *self, const FabLeg *leg, gboolean is_detour, guint n, 
   FabRouter *router = self->base.env.router;
   g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
   gboolean has_path = router->ops->choices != NULL
-                        ? router->ops->choices (router, leg->src, leg->dst, is_detour, shares)
+                        ? router->ops->choices (router, leg->src, leg->dst, leg->flow_hash, is_detour, shares)
                         : fab_router_spread (router, leg->src, leg->dst, leg->flow_hash, shares);
 
   g_assert (has_path);

@@ -311,8 +311,8 @@ what_is_read_is_written (G_GNUC_UNUSED void **state)
   g_autofree char *text = fab_scenario_resolved (play->scenario);
   g_autoptr (Play) again = play_new (catalog, text, NULL);
 
-  assert_non_null (
-      strstr (text, "faults:\n  - what: nic\n    name: node2/nic1\n    rail: 0\n    rate: 0.25\n"));
+  assert_non_null (strstr (
+      text, "faults:\n  - what: nic\n    name: node2/nic1\n    rail: 0\n    port: 0\n    rate: 0.25\n"));
   assert_int_equal (step_ps (again), step_ps (play));
 }
 

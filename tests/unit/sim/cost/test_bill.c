@@ -202,7 +202,7 @@ the_nearest_product_is_at_least_as_fast (G_GNUC_UNUSED void **state)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    FabNeed need = { FAB_PRODUCT_NIC, cases[i].name, "InfiniBand", cases[i].gb * 125000000, 0 };
+    FabNeed need = { FAB_PRODUCT_NIC, cases[i].name, "InfiniBand", cases[i].gb * 125000000, 0, 1 };
     const FabProductSpec *product = fab_product_find (catalog, &need);
 
     if (g_strcmp0 (product ? product->name : NULL, cases[i].product) != 0)
