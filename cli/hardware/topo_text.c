@@ -243,9 +243,12 @@ print_fabric (const FabTopoPicture *picture)
   const FabCluster *cluster = picture->topology->cluster;
   const FabTopoFabric *fabric = picture->fabric;
 
-  g_print ("fabric %s of %u %s, %u %s each\n", picture->kind, cluster->n_nodes,
+  g_autofree char *ports = cluster->nic_ports > 1 ? g_strdup_printf (" of %u ports", cluster->nic_ports)
+                                                  : NULL;
+
+  g_print ("fabric %s of %u %s, %u %s%s each\n", picture->kind, cluster->n_nodes,
            fab_plural (cluster->n_nodes, "node", "nodes"), cluster->nics_per_node,
-           fab_plural (cluster->nics_per_node, "NIC", "NICs"));
+           fab_plural (cluster->nics_per_node, "NIC", "NICs"), ports != NULL ? ports : "");
   if (fabric->n_networks > 1)
     g_print ("%u networks that are connected only through nodes\n", fabric->n_networks);
   if (fabric->has_rails && cluster->nics_per_board > 0)

@@ -27,6 +27,16 @@ append_episodes (GString *page, FabEpisodesCount count)
                             "played", n_played, count.n_collectives);
 }
 
+/* ", 8 x ib-ndr each, fabric rail"; of NICs with several ports the link is that of one. */
+static void
+append_nics (GString *page, const FabCluster *cluster, const char *nic, const char *fabric)
+{
+  g_string_append_printf (page, ", %u x ", cluster->nics_per_node);
+  if (cluster->nic_ports > 1)
+    g_string_append_printf (page, "%u ports of ", cluster->nic_ports);
+  g_string_append_printf (page, "%s each, fabric %s", nic, fabric);
+}
+
 static void
 append_head (GString *page, const FabScenario *scenario, const FabRunResult *result)
 {
@@ -48,8 +58,7 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   if (spec->neighbours.n > 0)
     g_string_append_printf (page, " (%u of them the job's)", cluster->n_nodes);
   if (cluster->nics_per_node > 0 && cluster->n_nodes > 1)
-    g_string_append_printf (page, ", %u x %s each, fabric %s", cluster->nics_per_node, nic,
-                            spec->cluster.fabric.info->name);
+    append_nics (page, cluster, nic, spec->cluster.fabric.info->name);
   if (spec->circuits.n > 0)
     g_string_append_printf (
         page, "\n  %-16soptical switches connect links at %u %s; at other times these links are dark",

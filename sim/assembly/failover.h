@@ -6,8 +6,8 @@
  *
  *   rate of each port of a NIC = its line rate x (ports - dead ports) / ports
  *
- * Together they carry what the ports that work can carry. That is exact where ports share the bytes evenly (merged), and
- * pessimistic for a bond whose only flow was on the dead port. Switching over takes no time.
+ * Together they carry what the ports that work can carry. That is exact where ports share the bytes evenly (merged),
+ * and pessimistic for a bond whose only flow was on the dead port. Switching over takes no time.
  */
 #pragma once
 

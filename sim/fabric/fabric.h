@@ -10,8 +10,8 @@
 #include "sim/base/param.h"
 #include "sim/fabric/graph.h"
 
-/* Where a NIC is in its node. A NIC of several ports is here as so many NICs, one after the other, each on a rail of its
- * own: a fabric joins ports. A node may consist of several boards (the trays of a rack); the NICs that stand at the
+/* Where a NIC is in its node. A NIC of several ports is here as so many NICs, one after the other, each on a rail of
+ * its own: a fabric joins ports. A node may consist of several boards (the trays of a rack); the NICs that stand at the
  * same place of their boards are on one rail. */
 typedef struct {
   guint rail, board;

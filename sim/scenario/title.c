@@ -100,6 +100,9 @@ append_nics (GString *text, const FabClusterSpec *cluster)
                             cluster->nics_per_node > 1 ? "s" : "");
   if (cluster->nic != NULL)
     append_part (text, cluster->nic);
+  if (cluster->nic_ports > 1)
+    g_string_append_printf (text, ", %" G_GINT64_FORMAT " ports each, %s", cluster->nic_ports,
+                            fab_port_mode_names[cluster->port_use]);
   if (rate != NULL)
     append_part (text, rate);
 }

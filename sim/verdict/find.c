@@ -295,5 +295,6 @@ fab_verdict_of (const FabScenario *scenario, const FabSimulation *simulation, co
   find_unmeasured_compute (self, simulation);
   find_unmeasured_clock (self, scenario, simulation);
   find_draws (self, simulation);
+  fab_verdict_note_port_shares (self, simulation);
   return find_fidelity (self, scenario, simulation, registry, error) ? g_steal_pointer (&self) : NULL;
 }

@@ -38,6 +38,7 @@ typedef enum {
   FAB_FINDING_FIDELITY_CHANNELS,
   FAB_FINDING_HALF_USED_SWITCHES,
   FAB_FINDING_LONE_RAILS,
+  FAB_FINDING_UNEVEN_PORTS,
   FAB_FINDING_WAITS_FOR_COMPUTE,
   FAB_FINDING_WAITS_FOR_NETWORK,
   FAB_FINDING_WAITS_FOR_STRAGGLER,
@@ -127,6 +128,10 @@ void fab_verdict_note_ports (FabVerdict *self, const FabScenario *scenario, cons
 
 /* Adds FAB_FINDING_ASSUMED_DESIGN where the design of the cluster fills in what its document leaves open. */
 void fab_verdict_note_design (FabVerdict *self, const FabScenario *scenario);
+
+/* Adds FAB_FINDING_UNEVEN_PORTS, as the longest collective of the last iteration uses ports of NICs that have
+ * several. */
+void fab_verdict_note_port_shares (FabVerdict *self, const FabSimulation *simulation);
 
 /* What a job needs of the memory of the rank that needs most. */
 typedef struct {

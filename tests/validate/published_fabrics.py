@@ -29,8 +29,8 @@ as they are. "Not read again" means that the number is the field's common knowle
 FOOT = """
 ## Not reproduced
 
-- Alibaba HPN trains 14.9 % faster than the network before it (Qian et al., SIGCOMM 2024, as retold in notes on the paper). The
-  result rests on collisions of two ports of an adapter in its older network, which the paper does not describe so that they could be built.
+- Alibaba HPN trains 14.9 % faster than the network before it (Qian et al., SIGCOMM 2024, as retold in notes on the paper). HPN is a
+  design here (`alibaba-hpn`), but the network before it, in which hashes of a bond met on ports, and the job are not described well enough.
 - HyperX against a fat tree: no figure was found that could be read.
 
 ## Commands

@@ -2,9 +2,9 @@
 /* test_ports.c - NICs of several ports: how the ports share the bytes, which planes they reach, and what the others do
  * when one is dead.
  *
- * Rings of the plain library over DGX A100 with 4 NICs, of which each carries a fourth of the bytes: NVLink has ten times
- * their rate, so NICs bind. An all-reduce takes L + S / rate. NICs of two ports have HDR ports of 100 Gb/s, which is what
- * one port of the others has in all.
+ * Rings of the plain library over DGX A100 with 4 NICs, of which each carries a fourth of the bytes: NVLink has ten
+ * times their rate, so NICs bind. An all-reduce takes L + S / rate. NICs of two ports have HDR ports of 100 Gb/s, which
+ * is what one port of the others has in all.
  */
 #include "tests/support/test.h"
 
@@ -110,9 +110,11 @@ merged_ports_have_half_of_the_bytes_each (G_GNUC_UNUSED void **state)
         gboolean is_pinned = strcmp (routes[r], "static") != 0 || f == 0 || f == 4;
 
         for (guint k = 0; k < 2; k++) {
-          assert_near (share_on_port (fab_simulation_plant (play->simulation), shares, 0, k, TRUE), 0.5, 1e-12);
+          assert_near (share_on_port (fab_simulation_plant (play->simulation), shares, 0, k, TRUE), 0.5,
+                       1e-12);
           if (is_pinned)
-            assert_near (share_on_port (fab_simulation_plant (play->simulation), shares, to, k, FALSE), 0.5, 1e-12);
+            assert_near (share_on_port (fab_simulation_plant (play->simulation), shares, to, k, FALSE), 0.5,
+                         1e-12);
         }
       }
 }
@@ -129,12 +131,15 @@ a_bond_hashes_each_flow_to_one_port (G_GNUC_UNUSED void **state)
 
     assert_true (fab_router_uses_seed (fab_simulation_plant (play->simulation)->router));
     for (guint64 flow = 0; flow < 400; flow++) {
-      g_autoptr (GArray) shares = shares_of (fab_simulation_plant (play->simulation), 3, flow), again = shares_of (fab_simulation_plant (play->simulation), 3, flow);
+      g_autoptr (GArray) shares = shares_of (fab_simulation_plant (play->simulation), 3, flow),
+                         again = shares_of (fab_simulation_plant (play->simulation), 3, flow);
       double first = share_on_port (fab_simulation_plant (play->simulation), shares, 0, 0, TRUE);
 
       assert_true (fabs (first) < 1e-12 || fabs (first - 1) < 1e-12);
-      assert_near (share_on_port (fab_simulation_plant (play->simulation), shares, 0, 1, TRUE), 1 - first, 1e-12);
-      assert_near (share_on_port (fab_simulation_plant (play->simulation), shares, 3, 0, FALSE), first, 1e-12); /* planes do not meet */
+      assert_near (share_on_port (fab_simulation_plant (play->simulation), shares, 0, 1, TRUE), 1 - first,
+                   1e-12);
+      assert_near (share_on_port (fab_simulation_plant (play->simulation), shares, 3, 0, FALSE), first,
+                   1e-12); /* planes do not meet */
       assert_near (share_on_port (fab_simulation_plant (play->simulation), again, 0, 0, TRUE), first, 1e-12);
       n_first += first > 0.5;
     }
@@ -175,7 +180,8 @@ packets_agree (G_GNUC_UNUSED void **state)
 
 /* --- what is dead --- */
 
-/* A port of all NICs, a plane, or one leaf of two: half of the rate is left. Of a bond too, as its flows had one port. */
+/* A port of all NICs, a plane, or one leaf of two: half of the rate is left. Of a bond too, as its flows had one
+ * port. */
 static void
 a_dead_port_halves_the_rate (G_GNUC_UNUSED void **state)
 {
@@ -193,8 +199,8 @@ a_dead_port_halves_the_rate (G_GNUC_UNUSED void **state)
                2 * one_ps, 1e-6);
 }
 
-/* Of the time without a fault, T, a half has passed when the port dies, and the rest takes twice as long: 1.5 T. An outage
- * of a length t costs half of it. */
+/* Of the time without a fault, T, a half has passed when the port dies, and the rest takes twice as long: 1.5 T. An
+ * outage of a length t costs half of it. */
 static void
 a_port_that_dies_hands_its_bytes_over (G_GNUC_UNUSED void **state)
 {

@@ -296,6 +296,41 @@ what_a_design_assumes_is_told (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The text of the finding about ports; "" where there is none. (transfer full) */
+static char *
+uneven_text (const char *cluster, const char *more)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 1\ncollectives: {kind: plain, algorithm: ring}\n"
+      "cluster: {node: dgx-a100, nodes: 2, nics_per_node: 2, nic_rate: 100Gb/s, route: spray, %s}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n%s",
+      cluster, more);
+  g_autoptr (FabVerdict) verdict = verdict_of (yaml);
+  const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_UNEVEN_PORTS);
+
+  return g_strdup (finding != NULL ? finding->text : "");
+}
+
+/* Each of the four NICs has one flow out and one in, which a bond puts on one port each. A dead port leaves all to the
+ * other one. Ports that share evenly, and NICs with one, are not told of. */
+static void
+ports_that_are_used_unevenly_are_told (G_GNUC_UNUSED void **state)
+{
+  const char *two = "nic_ports: 2, fabric: {kind: leaf_spine, planes: 2}",
+             *dead = "faults: [{what: port, port: 0, name: node1/nic1, dead: true}]\n";
+  g_autofree char *bond = g_strconcat (two, ", port_use: bond", NULL);
+  g_autofree char *bonded = uneven_text (bond, ""), *merged = uneven_text (two, ""),
+                  *broken = uneven_text (two, dead), *one = uneven_text ("nic_ports: 1", "");
+
+  assert_true (g_str_has_prefix (bonded, "4 of 4 NICs use their ports unevenly: "));
+  assert_non_null (
+      strstr (bonded, "carries 100 % of what goes that way through its NIC, and an even share is 50 %."));
+  assert_string_equal (merged, "");
+  assert_string_equal (one, "");
+  assert_true (g_str_has_suffix (broken, " 1 of them leaves a port empty.")
+               || strstr (broken, "of them leave") != NULL);
+}
+
 /* --- the list --- */
 
 static void
@@ -350,6 +385,7 @@ main (void)
     cmocka_unit_test (different_channels_on_a_link_are_told),
     cmocka_unit_test (leaves_that_are_half_empty_are_told),
     cmocka_unit_test (what_a_design_assumes_is_told),
+    cmocka_unit_test (ports_that_are_used_unevenly_are_told),
     cmocka_unit_test (findings_are_ordered_by_code),
   };
 
