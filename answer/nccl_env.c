@@ -199,6 +199,19 @@ convert_plugin (const char *value, const char *key, FabEdits *edits)
   return TRUE;
 }
 
+/* hybrid starts in the adapter, and leaves it only where the adapter runs out of entries for receives. */
+static gboolean
+convert_matching (const char *value, const char *key, FabEdits *edits)
+{
+  static const char *const known[] = { "hardware", "hybrid", "software", NULL };
+  g_autofree char *name = g_ascii_strdown (value, -1);
+
+  if (!is_one_of (name, known))
+    return FALSE;
+  fab_edits_ask (edits, key, fab_value_text (strcmp (name, "software") == 0 ? "software" : "hardware"));
+  return TRUE;
+}
+
 #define ALGORITHMS "one of %s, or a list of them: Ring,Tree or ^Tree or Ring;AllReduce:Tree"
 #define PROTOCOLS "one of LL, LL128, Simple, or a list of them: LL,Simple or ^LL128 or LL;AllReduce:Simple"
 #define LEVELS "one of LOC, NVL, PIX, PXB, PHB, NODE, SYS"
@@ -246,6 +259,8 @@ static const Variable variables[] = {
   { "NCCL_NCHANNELS_PER_NET_PEER", convert_count, "collectives.net_peer_channels", COUNTS, NULL, NULL },
   { "NCCL_GDR_FLUSH_DISABLE", convert_disable, "collectives.flush", "0 or 1", NULL, NULL },
   { "NCCL_NET_PLUGIN", convert_plugin, "collectives.plugin", "a name", PLUGIN, NULL },
+  { "FI_CXI_RX_MATCH_MODE", convert_matching, "collectives.matching", "one of hardware, hybrid, software",
+    NULL, NULL },
 
   /* what contradicts the machine with one of its values */
   { "NCCL_IB_DISABLE", convert_zero, NULL, NULL, OWN_PATH,

@@ -445,6 +445,7 @@ fill_cluster (const Build *build, FabCluster *cluster)
   cluster->architecture = accelerator->architecture;
   cluster->node_name = build->node->name;
   cluster->plugin = build->node->plugin;
+  cluster->has_software_matching = build->node->has_software_matching;
   cluster->device = fab_accelerator_device (accelerator);
   if (build->what_if != NULL && build->what_if->memory_factor > 0)
     cluster->device.memory_bytes_per_s = (FabBytesPerS) ((double) accelerator->memory_bytes_per_s

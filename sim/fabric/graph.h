@@ -103,7 +103,7 @@ typedef struct {
   gboolean has_reduction; /* a switch at its end can reduce and multicast data */
   FabInlined inlined;
   FabTimePs
-      match_ps; /* what each other peer adds to a message that the adapter matches by its tag; 0: it does not */
+      software_match_ps; /* a processor's time for a message that it matches instead of the adapter; 0: unknown */
 } FabLinkClass;
 
 typedef struct {

@@ -75,6 +75,7 @@ typedef struct {
   const char *node_name;           /* its entry in the catalogue; NULL: it has none */
   const char *architecture;        /* of the accelerators: the key of library constants */
   const char *plugin;              /* network plug-in of the collective library; NULL: none */
+  gboolean has_software_matching;  /* a processor matches messages with receives, and not the adapter */
   FabDevice device;                /* one accelerator */
   const FabGeneration *generation; /* of the accelerators; fab_generation_unknown where it has no entry */
   const FabProcessor *processor;   /* of the sockets */

@@ -305,7 +305,7 @@ fab_catalog_link_class (const FabCatalog *catalog, const FabLinkSpec *spec)
                                       .to_bytes = spec->measured.to_bytes },
                         .has_reduction = spec->can_reduce || spec->multimem.payload_bytes > 0,
                         .inlined = spec->inlined,
-                        .match_ps = spec->match_ps };
+                        .software_match_ps = spec->software_match_ps };
 
   for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
     self.cost[drive] = fab_link_spec_cost (spec, drive);

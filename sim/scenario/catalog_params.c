@@ -159,11 +159,10 @@ const FabParam fab_link_params[] = {
          "adapter."),
     .table = inlined_params, .table_size = sizeof (FabInlined) },
   { ROW ("inlined_source", TEXT, FabLinkSpec, inlined_source, "", "Source of these numbers.") },
-  { ROW (
-      "match", TIME, FabLinkSpec, match_ps, "0us",
-      "NIC ports: what each other peer adds to a message, where the adapter matches messages by their tags. It looks "
-      "through a list.") },
-  { ROW ("match_source", TEXT, FabLinkSpec, match_source, "", "Source of this number.") },
+  { ROW ("software_match", TIME, FabLinkSpec, software_match_ps, "0us",
+         "NIC ports: a processor's time for a message that it matches and copies instead of the adapter, "
+         "where `matching` is software.") },
+  { ROW ("software_match_source", TEXT, FabLinkSpec, software_match_source, "", "Source of this number.") },
   { ROW ("measured", TABLE, FabLinkSpec, measured, NULL,
          "Measurements that `fabricast calibrate` fitted the numbers to."),
     .table = measured_params, .table_size = sizeof (FabLinkMeasured) },
@@ -312,6 +311,9 @@ const FabParam fab_node_params[] = {
   { ROW (
       "plugin", TEXT, FabNodeSpec, plugin, "",
       "Network plug-in that the collective library loads on this node (collectives.plugin); empty: none.") },
+  { ROW ("software_matching", BOOL, FabNodeSpec, has_software_matching, "false",
+         "Whether its site has messages matched by a processor and not by the adapter "
+         "(FI_CXI_RX_MATCH_MODE=software).") },
   { ROW ("p2p", CHOICE, FabNodeSpec, p2p, "sys",
          "Largest distance at which GPUs read each other's memory: none, nvl (links of GPUs only), pix, "
          "pxb, phb, node, sys."),

@@ -68,8 +68,8 @@ typedef struct {
   FabParamList messages; /* FabMessageRegime: time of one message from end to end; empty: not measured */
   FabInlined inlined;    /* NIC ports: short messages that a processor copies; most_bytes 0: none */
   const char *inlined_source;
-  FabTimePs match_ps; /* NIC ports: what each other peer adds to a message that is matched by its tag */
-  const char *match_source;
+  FabTimePs software_match_ps; /* NIC ports: a processor's time for a message that it matches; 0: unknown */
+  const char *software_match_source;
   FabLinkMeasured measured;
   FabLinkUncertainty uncertainty;
   int evidence; /* FabEvidence */
@@ -136,13 +136,14 @@ typedef struct {
 
 typedef struct {
   const char *name, *summary;
-  const char *accelerator; /* accelerator entry */
-  const char *nic;         /* link entry of a NIC's network port; NULL: no NICs */
-  const char *cpu;         /* processor entry */
-  const char *plugin;      /* network plug-in of its collective library; NULL: none */
-  int p2p, gdr;            /* FabReach: the farthest pair that communicates without host memory */
-  FabModelChoice fabric;   /* FAB_MODEL_FABRIC: the fabric that these nodes usually have */
-  FabModelChoice route;    /* FAB_MODEL_ROUTE: the usual routing; no info: that of the ports' technology */
+  const char *accelerator;        /* accelerator entry */
+  const char *nic;                /* link entry of a NIC's network port; NULL: no NICs */
+  const char *cpu;                /* processor entry */
+  const char *plugin;             /* network plug-in of its collective library; NULL: none */
+  gboolean has_software_matching; /* a processor matches messages with receives, and not the adapter */
+  int p2p, gdr;                   /* FabReach: the farthest pair that communicates without host memory */
+  FabModelChoice fabric;          /* FAB_MODEL_FABRIC: the fabric that these nodes usually have */
+  FabModelChoice route; /* FAB_MODEL_ROUTE: the usual routing; no info: that of the ports' technology */
   gint64
       rails; /* NICs of one board of the node; NIC k is on rail k mod rails; 0: every NIC has a rail of its own */
   const char

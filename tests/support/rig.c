@@ -5,7 +5,7 @@
 
 static FabLinkForm
 link_form (FabGraphBuilder *builder, const char *name, FabBytesPerS rate_bytes_per_s, FabTimePs latency_ps,
-           double cost, gboolean has_reduction, FabInlined inlined, FabTimePs match_ps)
+           double cost, gboolean has_reduction, FabInlined inlined, FabTimePs software_match_ps)
 {
   double used = cost > 0 ? cost : 1;
   FabLinkClass link_class = { .name = name,
@@ -13,7 +13,7 @@ link_form (FabGraphBuilder *builder, const char *name, FabBytesPerS rate_bytes_p
                               .cost = { used, used, used },
                               .has_reduction = has_reduction,
                               .inlined = inlined,
-                              .match_ps = match_ps };
+                              .software_match_ps = software_match_ps };
 
   return (FabLinkForm){ rate_bytes_per_s, latency_ps, fab_graph_builder_class (builder, &link_class), 1 };
 }
@@ -63,7 +63,7 @@ add_fabric (const Rig *self, FabGraphBuilder *builder)
   for (guint i = 0; i < spec->nics_per_node; i++)
     seats[i].rail = i;
   env.port = link_form (builder, "nic", spec->nic_bytes_per_s, spec->nic_latency_ps, spec->nic_cost,
-                        spec->nics_reduce, spec->nic_inlined, spec->nic_match_ps);
+                        spec->nics_reduce, spec->nic_inlined, spec->nic_software_match_ps);
   if (spec->nodes_per_leaf == 0) {
     fab_fabric_switch.build (&env, NULL, NULL);
     return;

@@ -20,7 +20,7 @@ typedef struct {
   double gpu_cost, nic_cost;         /* line bytes per byte, both drives; 0: 1 */
   gboolean gpus_reduce, nics_reduce; /* the switch that they are on does */
   FabInlined nic_inlined;            /* of the ports */
-  FabTimePs nic_match_ps;            /* of the ports */
+  FabTimePs nic_software_match_ps;   /* of the ports */
   gint64 nodes_per_leaf;             /* of a rail fabric; 0: one switch for all NICs */
   const char *algorithm;             /* that `plain` takes; NULL: the first that can */
 } RigSpec;

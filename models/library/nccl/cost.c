@@ -129,7 +129,7 @@ inter_us (const NcclCandidate *self)
   double wire_us = 1e6 * fab_ps_to_seconds (self->form->inter_latency_ps);
 
   return MAX (net_tuning (self)->net_us[self->protocol], wire_us) + nccl_adapters_us (self)
-       + posting_us (self);
+       + posting_us (self) + nccl_step_match_us (self);
 }
 
 static double

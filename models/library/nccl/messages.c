@@ -102,25 +102,52 @@ nccl_handshakes_us (const NcclCandidate *self, guint n_steps)
   return (double) rendezvous->handshake_ps / 1e6 * n_steps;
 }
 
-/* Time in which a port has passed all messages of a ring. */
-static double
-ports_us (const NcclCandidate *self, const FabRendezvous *rendezvous)
+double
+nccl_match_us (const NcclCandidate *self, const FabLinkClass *port)
 {
-  gboolean is_ll = self->protocol == NCCL_LL;
-  double us = (double) (is_ll ? rendezvous->host_message_ps : rendezvous->message_ps) / 1e6;
+  int matching = self->params->matching;
+  gboolean is_software = matching == NCCL_MATCHING_AUTO ? self->group->cluster->has_software_matching
+                                                        : matching == NCCL_MATCHING_SOFTWARE;
+
+  return is_software && port != NULL ? (double) port->software_match_ps / 1e6 : 0;
+}
+
+double
+nccl_step_match_us (const NcclCandidate *self)
+{
+  if (self->protocol == NCCL_SIMPLE || self->wires == NULL)
+    return 0;
+  return nccl_match_us (self, self->wires->port);
+}
+
+/* Time of a port for a message by rendezvous, shared by all rails; 0: the messages go eagerly. */
+static double
+port_message_us (const NcclCandidate *self)
+{
+  const FabRendezvous *rendezvous = nccl_rendezvous (self);
+
+  if (rendezvous == NULL)
+    return 0;
+  return (double) (self->protocol == NCCL_LL ? rendezvous->host_message_ps : rendezvous->message_ps) / 1e6
+       / self->form->n_channels;
+}
+
+/* Time in which a port and a processor have passed all messages of a ring. */
+static double
+ring_messages_us (const NcclCandidate *self)
+{
+  double us = MAX (port_message_us (self), nccl_step_match_us (self));
   double n_steps = fab_op_bus_factor (self->op, self->n_ranks) * self->n_ranks;
   guint n_per_step;
 
   nccl_message_bytes (self, &n_per_step);
-  return us * n_steps * n_per_step * self->n_channels / self->form->n_channels;
+  return us * n_steps * n_per_step * self->n_channels;
 }
 
 FabTimePs
 nccl_messages_ps (const NcclCandidate *self, const FabCollectivePlan *plan)
 {
-  const FabRendezvous *rendezvous = nccl_is_round (self) ? nccl_rendezvous (self) : NULL;
-
-  if (rendezvous == NULL)
+  if (!nccl_is_round (self))
     return 0;
-  return MAX (fab_seconds_to_ps (ports_us (self, rendezvous) * 1e-6) - fab_collective_plan_idle_ps (plan), 0);
+  return MAX (fab_seconds_to_ps (ring_messages_us (self) * 1e-6) - fab_collective_plan_idle_ps (plan), 0);
 }

@@ -13,6 +13,7 @@
 #include "sim/collective/plan/given.h"
 #include "sim/scenario/catalog.h"
 
+static const char *const matching_choices[] = { "auto", "hardware", "software", NULL };
 static const char *const protocol_choices[] = { "auto", "ll", "ll128", "simple", NULL };
 
 static const FabParam nccl_params[] = {
@@ -116,6 +117,14 @@ static const FabParam nccl_params[] = {
     .help =
         "Network plug-in, which gives the tuner a latency and may replace its choice; `none`: NCCL's own. "
         "Empty: the plug-in that the node entry names." },
+  { .key = "matching",
+    .type = FAB_PARAM_CHOICE,
+    .offset = G_STRUCT_OFFSET (NcclParams, matching),
+    .fallback = "auto",
+    .choices = matching_choices,
+    .help =
+        "Who matches messages with receives on Slingshot (FI_CXI_RX_MATCH_MODE): hardware (the adapter) or "
+        "software (a processor, which also copies short messages). auto: what the node entry says." },
   { .key = "algorithm",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (NcclParams, algorithm),

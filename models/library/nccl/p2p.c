@@ -518,8 +518,7 @@ has_rates (const NcclCandidate *self)
 }
 
 /* Time in us that a remote peer's message costs beside the thread's own time (post_us). Short messages may have to be
- * copied out of the GPU first (FabInlined), and an adapter that matches messages looks through those of the other peers
- * (FabLinkClass.match_ps). */
+ * copied out of the GPU first (FabInlined), and a processor may have to match them (nccl_match_us). */
 static double
 port_us (const NcclCandidate *self, const Sends *sends)
 {
@@ -528,7 +527,7 @@ port_us (const NcclCandidate *self, const Sends *sends)
   if (port == FAB_NO_LINK)
     return 0;
   const FabLinkClass *class = fab_graph_link_class (self->group->cluster->graph, port);
-  return sends->n_remote * us_of (class->match_ps)
+  return nccl_match_us (self, class)
        + (sends->bytes <= class->inlined.most_bytes ? us_of (class->inlined.copy_ps) : 0);
 }
 

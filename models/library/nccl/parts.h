@@ -38,6 +38,12 @@ typedef struct {
   guint threads, threshold_bytes, grain_bytes;
 } NcclBlock;
 
+typedef enum {
+  NCCL_MATCHING_AUTO, /* what the nodes say */
+  NCCL_MATCHING_HARDWARE,
+  NCCL_MATCHING_SOFTWARE,
+} NcclMatching;
+
 typedef struct {
   FabTimePs issue_ps, issue_channel_ps;
   gint64 gpus_per_process;
@@ -48,6 +54,7 @@ typedef struct {
   double net_fraction;
   const char *nccl_version; /* NULL: by the generation of the GPUs (versions.c) */
   const char *plugin;       /* NULL: what the nodes say */
+  int matching;             /* NcclMatching: who matches messages with receives */
   const char *algorithm;    /* NULL: the tuner chooses; else one or a list (lists.c) */
   const char *protocol;     /* NULL or "auto": the tuner chooses */
   FabParamList measured;
@@ -419,6 +426,14 @@ gboolean nccl_is_round (const NcclCandidate *self);
 
 /* How the candidate's messages between nodes go by rendezvous; NULL: they are too short, or go eagerly. */
 const FabRendezvous *nccl_rendezvous (const NcclCandidate *self);
+
+/* Time in us of a processor for a message that arrives at `port` (may be NULL), which it matches with a receive instead of
+ * the adapter (FI_CXI_RX_MATCH_MODE=software of libfabric); 0: the adapter does it. */
+double nccl_match_us (const NcclCandidate *self, const FabLinkClass *port);
+
+/* The same for each message of a chain or ring between nodes; 0 also for Simple, whose longer messages the adapter fetches
+ * by itself. */
+double nccl_step_match_us (const NcclCandidate *self);
 
 /* Time in us of the handshakes in a sequence of steps between nodes. */
 double nccl_handshakes_us (const NcclCandidate *self, guint n_steps);

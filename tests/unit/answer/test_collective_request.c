@@ -132,6 +132,8 @@ test_variables (G_GNUC_UNUSED void **state)
     { "NCCL_P2P_NET_CHUNKSIZE", "512K", NULL },
     { "NCCL_NCHANNELS_PER_NET_PEER", "4", "collectives.net_peer_channels=4" },
     { "NCCL_GDR_FLUSH_DISABLE", "1", "collectives.flush=false" },
+    { "FI_CXI_RX_MATCH_MODE", "software", "collectives.matching=software" },
+    { "FI_CXI_RX_MATCH_MODE", "hybrid", "collectives.matching=hardware" },
     { "NCCL_MIN_NCHANNELS", "16", "collectives.min_channels=16" },
     { "NCCL_NET_GDR_LEVEL", "PHB", "cluster.gdr=phb" },
     { "NCCL_P2P_LEVEL", "NVL", "cluster.p2p=nvl" },

@@ -24,6 +24,8 @@ typedef struct {
 static void
 case_make (Case *self, const char *model, NcclProtocol protocol, guint n_nodes, guint gpus)
 {
+  static const NcclParams params;
+
   *self = (Case){ .processor = { .name = "intel" },
                   .form = { .intra_kind = FAB_HOP_DIRECT, .n_inter_steps = 2, .n_channels = 4 } };
   self->cluster = (FabCluster){ .processor = &self->processor, .generation = &self->generation };
@@ -39,6 +41,7 @@ case_make (Case *self, const char *model, NcclProtocol protocol, guint n_nodes, 
                                      .search = &self->search,
                                      .form = &self->form,
                                      .wires = &self->wires,
+                                     .params = &params,
                                      .plugin = nccl_plugin ("none"),
                                      .protocol = protocol,
                                      .version = 22902,
@@ -225,6 +228,28 @@ ports_pass_messages_one_after_another (G_GNUC_UNUSED void **state)
   assert_true (us_with_messages (&c) == 0);
 }
 
+/* 16 ranks, 30 steps, 2 channels: a processor takes 7 us for each message of LL, however short. Those of Simple, which
+ * the adapter fetches, cost it nothing. */
+static void
+a_processor_matches_messages_one_after_another (G_GNUC_UNUSED void **state)
+{
+  const NcclParams software = { .matching = NCCL_MATCHING_SOFTWARE };
+  Case c;
+
+  case_make (&c, "ring", NCCL_LL, 4, 4);
+  c.port.software_match_ps = 7 * 1000000;
+  c.candidate.n_channels = 2;
+  c.candidate.bytes = 1 * KIB;
+  assert_true (us_with_messages (&c) == 0);
+  c.cluster.has_software_matching = TRUE;
+  assert_near (us_with_messages (&c), 30 * 2 * 7, 1e-6);
+  c.cluster.has_software_matching = FALSE;
+  c.candidate.params = &software;
+  assert_near (us_with_messages (&c), 30 * 2 * 7, 1e-6);
+  c.candidate.protocol = NCCL_SIMPLE;
+  assert_true (us_with_messages (&c) == 0);
+}
+
 typedef struct {
   const char *plugin;
   guint n_nodes;
@@ -313,6 +338,7 @@ main (void)
     cmocka_unit_test (trees_are_limited_by_what_is_measured),
     cmocka_unit_test (longer_messages_wait_for_a_handshake),
     cmocka_unit_test (ports_pass_messages_one_after_another),
+    cmocka_unit_test (a_processor_matches_messages_one_after_another),
     cmocka_unit_test (plugins_choose_by_regions),
     cmocka_unit_test (plugins_tell_latency),
     cmocka_unit_test (trees_of_ll128_are_limited_by_their_blocks),
