@@ -367,6 +367,25 @@ a_dragonfly_has_one_global_hop (void **state)
   assert_int_equal (most, 5);
 }
 
+/* The 8 NICs of a node are on 8 routers, which hold 4 nodes: NICs of one number share a router there. Node 4 is on the next
+ * 8 routers, one link further. 8 routers in all where 4 nodes need no more, each joined to 7. */
+static void
+a_dragonfly_may_spread_the_nics_of_a_node (void **state)
+{
+  g_autoptr (FabPlant) plant = plant_of (
+      *state, "nodes: 5, fabric: {kind: dragonfly, routers_per_node: 0, nics_per_router: 4}");
+  g_autoptr (FabPlant) pairs = plant_of (
+      *state, "nodes: 5, fabric: {kind: dragonfly, routers_per_node: 4, nics_per_router: 4}");
+
+  assert_int_equal (hops (plant, 0, 0), 2);
+  assert_int_equal (hops (plant, 0, 16), 2);
+  assert_int_equal (hops (plant, 0, 1), 3);
+  assert_int_equal (hops (plant, 0, 24), 3);
+  assert_int_equal (hops (pairs, 0, 0), 2);
+  assert_int_equal (hops (pairs, 0, 4), 2);
+  assert_int_equal (hops (pairs, 0, 8), 3);
+}
+
 /* 100 m of fibre are 500 ns, on each of the two links up and down. Half as many NDR ports up as HDR ports down. */
 static void
 cables_and_uplinks_are_of_their_own_kind (void **state)
@@ -437,6 +456,12 @@ what_does_not_fit_is_said (void **state)
       "has ports for 16 NICs, not 32" },
     { "nodes: 4, fabric: {kind: dragonfly, routers_per_group: 1, nics_per_router: 8, global_ports: 1}",
       "has 1 ports to other groups" },
+    { "nodes: 4, fabric: {kind: dragonfly, routers_per_node: 3}",
+      "3 routers cannot share a node's 8 NICs equally" },
+    { "nodes: 4, fabric: {kind: dragonfly, routers_per_node: 0, routers_per_group: 4}",
+      "the NICs of a node need 8 routers, and a group has 4" },
+    { "nodes: 4, fabric: {kind: dragonfly, routers_per_node: 2, nics_per_router: 2}",
+      "a node has 4 NICs on a router, which has ports for 2" },
     { "nodes: 4, fabric: {kind: dragonfly, groups: 1000, routers_per_group: 1000, global_links: 1}",
       "has 499999500 links; at most" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a, count: 10000}], links: [{from: a, to: a}], "
@@ -478,6 +503,7 @@ main (void)
     cmocka_unit_test (relays_of_nccl_cost_what_nvlink_carries),
     cmocka_unit_test (planes_are_apart),
     cmocka_unit_test (a_dragonfly_has_one_global_hop),
+    cmocka_unit_test (a_dragonfly_may_spread_the_nics_of_a_node),
     cmocka_unit_test (cables_and_uplinks_are_of_their_own_kind),
     cmocka_unit_test (a_custom_fabric_is_what_is_written),
     cmocka_unit_test (what_does_not_fit_is_said),
