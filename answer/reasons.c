@@ -105,6 +105,7 @@ kind_name (FabSpanKind kind)
   case FAB_SPAN_COMPUTE: return "compute";
   case FAB_SPAN_COMM: return "communication";
   case FAB_SPAN_LOAD: return "host work";
+  case FAB_SPAN_ARRIVAL: return "time until flows arrive";
   case FAB_SPAN_WAIT:
   default: g_assert_not_reached ();
   }

@@ -59,7 +59,8 @@ add_path (FabJson *json, const FabRunResult *result)
   static const char *const kinds[] = { [FAB_SPAN_COMPUTE] = "compute",
                                        [FAB_SPAN_COMM] = "comm",
                                        [FAB_SPAN_LOAD] = "load",
-                                       [FAB_SPAN_WAIT] = "wait" };
+                                       [FAB_SPAN_WAIT] = "wait",
+                                       [FAB_SPAN_ARRIVAL] = "arrival" };
   const GArray *parts = result->reasons.path;
 
   fab_json_begin_array (json, "critical_path");

@@ -221,7 +221,7 @@ record_span (FabExecutor *self, const FabSlot *slot, FabTaskId task, FabSpanKind
   const FabTask *t = &self->env.dag->tasks[task];
   const FabDagStream *stream = &self->env.dag->streams[t->stream];
 
-  if (self->is_brief)
+  if (self->is_brief || kind == FAB_SPAN_ARRIVAL)
     return;
   FabSpanRecord span = {
     .iteration = slot->iteration,
@@ -346,6 +346,7 @@ new_record (const FabExecutor *self, guint iteration, guint index)
     .bytes = plan->bytes,
     .binding_link = plan->footprint ? plan->footprint->binding_link : FAB_NO_LINK,
     .waits_for_ends = is_recorded (self, iteration) && fab_collective_plan_waits_for_ends (plan),
+    .alone_ps = is_recorded (self, iteration) ? fab_collective_plan_idle_ps (plan) : 0,
   };
 }
 

@@ -136,6 +136,9 @@ static const FabColumn collective_columns[] = {
     .meaning =
         "1: the GPUs' thread blocks and copies or the library's protocol set the pace, and a faster link "
         "would not change it. 0: `binding_link` set the pace." },
+  { COLUMN (FabCollectiveRecord, alone_ps, WHOLE), .since = 10, .before = "0",
+    .meaning = "Time that it takes on an idle network; 0: not known. `(end_ps - start_ps) / alone_ps` is its "
+               "slow-down." },
 };
 
 /* A span has no foreign key to its iteration or its collective, because spans that start early in the next iteration
@@ -211,7 +214,8 @@ static const FabColumn critical_path_columns[] = {
   { COLUMN (FabPathRecord, place, COUNT), .meaning = "Counts from 0 in its iteration, in order of time." },
   { COLUMN (FabPathRecord, rank_class, COUNT) },
   { COLUMN (FabPathRecord, stream, TEXT) },
-  { COLUMN (FabPathRecord, kind, SPAN), .meaning = "`compute`, `comm` or `load`." },
+  { COLUMN (FabPathRecord, kind, SPAN),
+    .meaning = "`compute`, `comm`, `load`, or `arrival`: time until a flow arrives." },
   { COLUMN (FabPathRecord, name, TEXT) },
   { COLUMN (FabPathRecord, start_ps, WHOLE), .meaning = "Time at which the row before it ends." },
   { COLUMN (FabPathRecord, end_ps, WHOLE), .check = "end_ps > start_ps" },
@@ -598,7 +602,8 @@ append_column (GString *sql, const FabColumn *column, gboolean is_last)
 }
 
 static const char *const span_names[] = {
-  [FAB_SPAN_COMPUTE] = "compute", [FAB_SPAN_COMM] = "comm", [FAB_SPAN_LOAD] = "load", [FAB_SPAN_WAIT] = "wait"
+  [FAB_SPAN_COMPUTE] = "compute", [FAB_SPAN_COMM] = "comm",       [FAB_SPAN_LOAD] = "load",
+  [FAB_SPAN_WAIT] = "wait",       [FAB_SPAN_ARRIVAL] = "arrival",
 };
 
 static FabField

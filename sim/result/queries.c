@@ -9,6 +9,18 @@
 
 #include <string.h>
 
+/* Classes of sizes: each flow is in one of them, and in the last one. */
+#define FLOW_SIZES                                                                                       \
+  "SELECT 0 AS place, 'up to 10 kB' AS size, 0 AS above_bytes, 10000 AS most_bytes"                      \
+  " UNION ALL SELECT 1, 'up to 100 kB', 10000, 100000 UNION ALL SELECT 2, 'up to 1 MB', 100000, 1000000" \
+  " UNION ALL SELECT 3, 'above 1 MB', 1000000, 9223372036854775807 UNION ALL SELECT 4, 'all', 0,"        \
+  " 9223372036854775807"
+
+/* By the nearest rank, as fab_nearest_rank () (sim/base/stats.h) has it. */
+#define FLOW_PERCENTILE(name_, fraction_)                                      \
+  " min (ps) FILTER (WHERE by_time >= " fraction_ " * n) / 1e6 AS fct_p" name_ \
+  "_us, min (slow) FILTER (WHERE by_slow >= " fraction_ " * n) AS slowdown_p" name_
+
 const FabQuery fab_queries[] = {
   { "runs", "Every run in the file, with its mean step.",
     "SELECT r.run_id, r.name, r.fidelity, r.n_ranks, r.n_nodes, r.seed,"
@@ -65,6 +77,20 @@ const FabQuery fab_queries[] = {
     "exceed its time.",
     "SELECT op, name, n_collectives, bytes, wait_us, time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s"
     " FROM v_collective_total WHERE run_id = :run ORDER BY time_us DESC, op, name" },
+  { "flows", "Times of flows in percentiles, by size: completion time, and slow-down over an idle network.",
+    "WITH flow AS (SELECT c.bytes, c.end_ps - c.start_ps AS ps, 1.0 * (c.end_ps - c.start_ps) / c.alone_ps AS slow,"
+    " s.place, s.size FROM collective AS c JOIN (" FLOW_SIZES ") AS s"
+    " ON c.bytes > s.above_bytes AND c.bytes <= s.most_bytes"
+    " WHERE c.run_id = :run AND c.op = 'send_recv' AND c.dimension = 'other' AND c.alone_ps > 0),"
+    " placed AS (SELECT place, size, bytes, ps, slow, count (*) OVER of_size AS n,"
+    " row_number () OVER (of_size ORDER BY ps) AS by_time, row_number () OVER (of_size ORDER BY slow) AS by_slow"
+    " FROM flow WINDOW of_size AS (PARTITION BY place))"
+    " SELECT size, n AS n_flows, sum (bytes) AS bytes," FLOW_PERCENTILE ("50", "0.5") "," FLOW_PERCENTILE (
+        "90",
+        "0.9") "," FLOW_PERCENTILE ("99",
+                                    "0.99") "," FLOW_PERCENTILE ("99_9",
+                                                                 "0.999") ", max (ps) / 1e6 AS fct_most_us, max (slow) AS slowdown_most"
+                                                                          " FROM placed GROUP BY place, size, n ORDER BY place" },
   { "links", "Links that carried traffic, the busiest first: payload, mean and peak busy share.",
     "SELECT b.link, l.from_vertex, l.to_vertex, l.spec, l.n_parallel,"
     " l.line_rate_bytes_per_s / 1e9 AS line_rate_gb_per_s, sum (b.bytes) AS bytes,"

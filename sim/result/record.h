@@ -114,13 +114,19 @@ typedef struct {
   double tokens_per_s;      /* of the whole job */
 } FabStepRecord;
 
-typedef enum { FAB_SPAN_COMPUTE, FAB_SPAN_COMM, FAB_SPAN_LOAD, FAB_SPAN_WAIT } FabSpanKind;
+typedef enum {
+  FAB_SPAN_COMPUTE,
+  FAB_SPAN_COMM,
+  FAB_SPAN_LOAD,
+  FAB_SPAN_WAIT,
+  FAB_SPAN_ARRIVAL, /* time that passes until a flow arrives: nobody works, and nothing makes it shorter */
+} FabSpanKind;
 
 /* One task on one stream of one rank class. */
 typedef struct {
   guint iteration;
   guint rank_class;
-  FabSpanKind kind;   /* WAIT: the collective waits for its last rank */
+  FabSpanKind kind;   /* WAIT: the collective waits for its last rank; never ARRIVAL */
   const char *stream; /* "compute", "comm", "loader"; static or owned by the DAG */
   const char *name;   /* "forward layer3", "all_reduce bucket2"; owned by the DAG */
   FabTimePs start_ps;
@@ -149,6 +155,7 @@ typedef struct {
   guint binding_link;
   guint
       waits_for_ends; /* 1: the ends and not that link set its pace: fab_collective_plan_waits_for_ends () */
+  FabTimePs alone_ps; /* that it takes on an idle network: fab_collective_plan_idle_ps (); 0: not known */
 } FabCollectiveRecord;
 
 typedef struct {

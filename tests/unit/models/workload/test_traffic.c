@@ -6,9 +6,12 @@
  */
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/models.h"
+#include "models/workload/traffic/arrivals.h"
+#include "models/workload/traffic/sizes.h"
 #include "sim/base/error.h"
 #include "tests/support/play.h"
 
@@ -18,8 +21,8 @@ static char *
 scenario (guint nodes, const char *job)
 {
   return g_strdup_printf ("name: t\niterations: 2\ncluster: {node: dgx-h100, nodes: %u, gpus_per_node: 1,\n"
-                          "  nics_per_node: 1, fabric: switch}\njob: {kind: traffic, size: 100MB, %s}\n",
-                          nodes, job);
+                          "  nics_per_node: 1, fabric: switch}\njob: {kind: traffic, %s%s}\n",
+                          nodes, strstr (job, "sizes") != NULL ? "" : "size: 100MB, ", job);
 }
 
 static FabTimePs
@@ -122,6 +125,151 @@ flows_share_ports (G_GNUC_UNUSED void **state)
   assert_near ((double) last_ps (4, "pattern: all_pairs"), 3 * one_ps, 0.01);
 }
 
+/* Half of all flows have 1 to 3 kB, the others 3 to 7 kB. */
+static void
+sizes_lie_on_straight_lines (G_GNUC_UNUSED void **state)
+{
+  const FlowSizePoint points[] = { { 1000, 0 }, { 3000, 0.5 }, { 7000, 1 } };
+  const FlowSizes sizes = { "t", points, 3 };
+
+  assert_near (flow_sizes_mean (&sizes), 0.5 * 2000 + 0.5 * 5000, 1e-9);
+  assert_int_equal (flow_sizes_quantile (&sizes, 0), 1000);
+  assert_int_equal (flow_sizes_quantile (&sizes, 0.25), 2000);
+  assert_int_equal (flow_sizes_quantile (&sizes, 0.5), 3000);
+  assert_int_equal (flow_sizes_quantile (&sizes, 0.75), 5000);
+  assert_int_equal (flow_sizes_quantile (&sizes, 1), 7000);
+  assert_null (flow_sizes_published ("uniform"));
+}
+
+/* Means of the published points, computed apart from the program. */
+static void
+published_sizes_are_distributions (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *name;
+    double mean_bytes;
+  } known[] = { { "websearch", 1.7114e6 }, { "hadoop", 120.42e3 }, { "storage", 40.87e3 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++) {
+    const FlowSizes *sizes = flow_sizes_published (known[i].name);
+
+    assert_near (flow_sizes_mean (sizes), known[i].mean_bytes, 0.001);
+    for (guint k = 1; k < sizes->n; k++)
+      assert_true (sizes->points[k].bytes > sizes->points[k - 1].bytes
+                   && sizes->points[k].below_fraction > sizes->points[k - 1].below_fraction);
+    assert_true (sizes->points[0].below_fraction <= 0 && sizes->points[sizes->n - 1].below_fraction >= 1);
+  }
+}
+
+/* Both kinds have the same mean. Exponential gaps have a deviation of one mean, log-normal ones of sigma 1 one of
+ * sqrt (e - 1). */
+static void
+gaps_have_their_mean_and_deviation (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    Arrivals arrivals;
+    double deviation;
+  } cases[] = { { { ARRIVALS_POISSON, 1e6, 0, 7 }, 1 }, { { ARRIVALS_LOGNORMAL, 1e6, 1, 7 }, 1.3108 } };
+  enum { N = 100000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    double sum = 0, squares = 0;
+
+    for (guint64 k = 0; k < N; k++) {
+      double gap = (double) arrivals_gap_ps (&cases[i].arrivals, k) / 1e6;
+
+      sum += gap;
+      squares += gap * gap;
+    }
+    assert_near (sum / N, 1, 0.02);
+    assert_near (sqrt (squares / N - sum / N * sum / N), cases[i].deviation, 0.05);
+  }
+}
+
+/* Sum of all flows' bytes, and the number of flows that begin together with another one. */
+static double
+sum_bytes (guint nodes, const char *job, guint *n_flows)
+{
+  g_autofree char *yaml = scenario (nodes, job);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  double sum = 0;
+
+  for (guint c = 0; c < dag->n_collectives; c++)
+    sum += (double) dag->collectives[c].plan.bytes;
+  *n_flows = dag->n_collectives;
+  return sum;
+}
+
+/* 16 ports give RDMA writes r bytes per second each, as long as a shift takes for 100 MB: in 5 ms half of them are
+ * 16 x 2.5 ms x r. With 100 MB each, an incast of 15 senders brings 15 flows at a time. */
+static void
+flows_arrive_at_their_load (G_GNUC_UNUSED void **state)
+{
+  double r = 100e6 / ((double) last_ps (16, "pattern: shift") * 1e-12);
+  guint n_flows;
+
+  assert_near (sum_bytes (16, "pattern: random, sizes: hadoop, arrivals: poisson, load: 0.5, duration: 5ms",
+                          &n_flows),
+               16 * 0.0025 * r, 0.1);
+  assert_near (sum_bytes (16,
+                          "pattern: random, sizes: storage, arrivals: lognormal, burstiness: 1, load: 0.5, "
+                          "duration: 5ms",
+                          &n_flows),
+               16 * 0.0025 * r, 0.1);
+  sum_bytes (16, "pattern: permutation, arrivals: poisson, load: 0.5, flows: 321", &n_flows);
+  assert_int_equal (n_flows, 321);
+  sum_bytes (16, "pattern: incast, arrivals: poisson, load: 0.5, flows: 30", &n_flows);
+  assert_int_equal (n_flows, 30);
+}
+
+/* The second flow begins 10 ms after the first one, which ended before: the step is as much longer. What is listed out of
+ * order begins in order all the same. */
+static void
+a_flow_begins_at_its_time (G_GNUC_UNUSED void **state)
+{
+  FabTimePs one_ps = last_ps (2, "pattern: pairs, pairs: [{from: 0, to: 1}]");
+
+  assert_true (one_ps < FAB_PS_PER_S / 100);
+  assert_int_equal (last_ps (2, "pattern: pairs, pairs: [{from: 0, to: 1, at: 10ms}, {from: 0, to: 1}]"),
+                    FAB_PS_PER_S / 100 + one_ps);
+  assert_flows (
+      3, "pattern: pairs, pairs: [{from: 0, to: 1, at: 10ms}, {from: 1, to: 2, at: 5ms}, {from: 2, to: 0}]",
+      "2->0 1->2 0->1");
+}
+
+static void
+assert_refused (const char *job, const char *message)
+{
+  g_autofree char *yaml = scenario (4, job);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) read = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                     &error);
+
+  assert_null (read);
+  assert_non_null (strstr (error->message, message));
+}
+
+static void
+workloads_that_contradict_themselves_are_refused (G_GNUC_UNUSED void **state)
+{
+  assert_refused ("pattern: random, sizes: websearch, size: 1MB",
+                  "sizes: websearch draws the size of each flow");
+  assert_refused ("pattern: random, sizes: listed", "listed is empty");
+  assert_refused ("pattern: random, sizes: listed, listed: [{size: 2kB, below: 0.5}, {size: 1kB, below: 1}]",
+                  "must ascend");
+  assert_refused ("pattern: random, sizes: listed, listed: [{size: 2kB, below: 0.5}]", "no flow is longer");
+  assert_refused ("pattern: random, sizes: fixed, load: 0.5", "need flows over time: arrivals: poisson");
+  assert_refused ("pattern: random, arrivals: poisson, duration: 1ms", "needs a load");
+  assert_refused ("pattern: random, arrivals: poisson, load: 0.5", "give one of duration");
+  assert_refused ("pattern: random, arrivals: poisson, load: 0.5, duration: 1ms, flows: 5",
+                  "give one of duration");
+  assert_refused (
+      "pattern: pairs, arrivals: poisson, load: 0.5, flows: 5, pairs: [{from: 0, to: 1, at: 1ms}]",
+      "leave out at and size");
+  assert_refused ("pattern: shift, sizes: fixed", "missing key 'size'");
+}
+
 static void
 a_rank_that_is_not_there_is_named (G_GNUC_UNUSED void **state)
 {
@@ -145,6 +293,12 @@ main (void)
     cmocka_unit_test (a_permutation_is_one),
     cmocka_unit_test (random_pairs_are_as_many_as_asked_for),
     cmocka_unit_test (flows_share_ports),
+    cmocka_unit_test (sizes_lie_on_straight_lines),
+    cmocka_unit_test (published_sizes_are_distributions),
+    cmocka_unit_test (gaps_have_their_mean_and_deviation),
+    cmocka_unit_test (flows_arrive_at_their_load),
+    cmocka_unit_test (a_flow_begins_at_its_time),
+    cmocka_unit_test (workloads_that_contradict_themselves_are_refused),
     cmocka_unit_test (a_rank_that_is_not_there_is_named),
   };
 
