@@ -27,6 +27,14 @@ queues (const FabricastResult *self)
 }
 
 static FabricastTable *
+queue_lengths (const FabricastResult *self)
+{
+  g_autoptr (GArray) records = fab_simulation_queue_lengths (self->run.simulation);
+
+  return of_array (FAB_TABLE_QUEUE_LENGTH, records);
+}
+
+static FabricastTable *
 memory (const FabricastResult *self)
 {
   return of_array (FAB_TABLE_MEMORY, fab_simulation_totals (self->run.simulation)->memory);
@@ -164,6 +172,7 @@ static const struct {
   { "link", MADE (links) },
   { "link_load", OF_PROBE (LINK_LOAD, link_loads) },
   { "link_queue", MADE (queues) },
+  { "queue_length", MADE (queue_lengths) },
   { "link_sample", OF_PROBE (LINK_SAMPLE, samples) },
   { "exposure", OF_PROBE (EXPOSURE, exposures) },
   { "critical_path", OF_PROBE (PATH, path) },

@@ -247,6 +247,12 @@ fab_graph_vertex_name (const FabGraph *self, FabVertexId id)
   return g_strdup_printf ("node%u/%s%s", vertex->node, part->name, member);
 }
 
+const char *
+fab_graph_vertex_part (const FabGraph *self, FabVertexId id)
+{
+  return g_array_index (self->parts, Part, fab_graph_vertex (self, id)->part).name;
+}
+
 gboolean
 fab_graph_is_connected (const FabGraph *self, FabVertexId *lost)
 {

@@ -198,6 +198,9 @@ gboolean fab_graph_has_nic (const FabGraph *self, FabVertexId vertex);
 /* Returns a name like "node0/gpu3" or "leaf2". (transfer full) */
 char *fab_graph_vertex_name (const FabGraph *self, FabVertexId vertex);
 
+/* Returns the name of the vertex's part: "gpu" or "leaf". */
+const char *fab_graph_vertex_part (const FabGraph *self, FabVertexId vertex);
+
 /* Whether every vertex can be reached from the first one. If not, *lost is a vertex that cannot. */
 gboolean fab_graph_is_connected (const FabGraph *self, FabVertexId *lost);
 

@@ -14,6 +14,7 @@
 #include "sim/engine/engine.h"
 #include "sim/fabric/footprint.h"
 #include "sim/fabric/router.h"
+#include "sim/net/queue_lengths.h"
 #include "sim/net/rotation.h"
 
 typedef struct {
@@ -203,6 +204,8 @@ typedef struct {
   void (*set_capacity) (FabNet *net, FabLinkId link, double fraction);
   /* NULL: nothing queues for links. */
   FabLinkQueue (*link_queue) (const FabNet *net, FabLinkId link);
+  /* Adds for how long the queue for a link had which length; FALSE: it was not noted. NULL: it never is. */
+  gboolean (*queue_lengths) (const FabNet *net, FabLinkId link, FabQueueLengths *lengths);
   /* Returns a link for which traffic waits although no event is due, because buffers wait for each other; otherwise
    * FAB_NO_LINK. NULL: the network has no buffers. */
   FabLinkId (*find_jam) (const FabNet *net);

@@ -188,6 +188,23 @@ static const FabColumn link_queue_columns[] = {
     .meaning = "Packets that were lost in front of the link." },
 };
 
+static const FabColumn queue_length_columns[] = {
+  { COLUMN (FabQueueLengthRecord, ports, TEXT), .meaning = "What the links join: `leaf -> nic`." },
+  { COLUMN (FabQueueLengthRecord, n_links, COUNT), .meaning = "Links of the kind that packets reached." },
+  { COLUMN (FabQueueLengthRecord, p50_bytes, UNSIGNED),
+    .meaning =
+        "Length that a queue of the kind does not exceed for half of the time; at most 9 % too long." },
+  { COLUMN (FabQueueLengthRecord, p90_bytes, UNSIGNED), .meaning = "The same for 90 % of the time." },
+  { COLUMN (FabQueueLengthRecord, p99_bytes, UNSIGNED), .meaning = "The same for 99 % of the time." },
+  { COLUMN (FabQueueLengthRecord, p99_9_bytes, UNSIGNED), .meaning = "The same for 99.9 % of the time." },
+  { COLUMN (FabQueueLengthRecord, most_bytes, UNSIGNED), .meaning = "The longest queue." },
+  { COLUMN (FabQueueLengthRecord, mean_bytes, REAL), .meaning = "The mean over links and time." },
+  { COLUMN (FabQueueLengthRecord, n_stalls, UNSIGNED), .meaning = "As in `link_queue`, of all these links." },
+  { COLUMN (FabQueueLengthRecord, n_marks, UNSIGNED), .meaning = "As in `link_queue`." },
+  { COLUMN (FabQueueLengthRecord, n_pauses, UNSIGNED), .meaning = "As in `link_queue`." },
+  { COLUMN (FabQueueLengthRecord, n_drops, UNSIGNED), .meaning = "As in `link_queue`." },
+};
+
 static const FabColumn exposure_columns[] = {
   { COLUMN (FabExposureRecord, iteration, COUNT) },
   { COLUMN (FabExposureRecord, rank_class, COUNT) },
@@ -562,6 +579,11 @@ const FabRecordTable fab_record_tables[FAB_N_TABLES] = {
                                "exposed, the shares are those of all communication.",
                        .keys = { "PRIMARY KEY (run_id)",
                                  "FOREIGN KEY (run_id, binding_link) REFERENCES link ON DELETE CASCADE" } },
+  [FAB_TABLE_QUEUE_LENGTH] = { TABLE (queue_length, FabQueueLengthRecord, queue_length_columns),
+                               .what = "lengths of queues", .since = 10, .owner = OF_A_PART,
+                               .about = "how long the queues in front of links of one kind were, by time. "
+                                        "Only a run at `packet` with `percentiles: true` has rows",
+                               .keys = { "PRIMARY KEY (run_id, ports)" } },
   [FAB_TABLE_SWEEP] = { TABLE (sweep, FabSweepRecord, sweep_columns), .what = "the sweep", .since = 4,
                         .owner = "sweep_id INTEGER PRIMARY KEY CHECK (sweep_id >= 1)",
                         .about = "one row per sweep. Deleting the row deletes the rest of the sweep, with "

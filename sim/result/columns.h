@@ -71,6 +71,7 @@ typedef enum {
   FAB_TABLE_LEVER,
   FAB_TABLE_GOODPUT,
   FAB_TABLE_PACE,
+  FAB_TABLE_QUEUE_LENGTH,
   FAB_N_RUN_TABLES, /* those above have the rows of runs */
   FAB_TABLE_SWEEP = FAB_N_RUN_TABLES,
   FAB_TABLE_SWEEP_AXIS,

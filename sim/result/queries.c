@@ -104,6 +104,9 @@ const FabQuery fab_queries[] = {
     " q.n_stalls, q.n_marks, q.n_pauses, q.n_drops"
     " FROM link_queue AS q JOIN link AS l USING (run_id, link) WHERE q.run_id = :run"
     " ORDER BY q.most_queue_bytes DESC, q.mean_queue_bytes DESC, q.link" },
+  { "queue-lengths", "How long queues were, in percentiles of the time, by the kind of link.",
+    "SELECT ports, n_links, p50_bytes, p90_bytes, p99_bytes, p99_9_bytes, most_bytes, mean_bytes, n_stalls, n_marks,"
+    " n_pauses, n_drops FROM queue_length WHERE run_id = :run ORDER BY p99_bytes DESC, ports" },
   { "binding", "The slowest links of collectives, each with the time of those collectives.",
     "SELECT link, from_vertex, to_vertex, spec, n_collectives, time_us, exposed_us, time_pct_of_collectives"
     " FROM v_binding WHERE run_id = :run ORDER BY time_us DESC, link" },

@@ -288,3 +288,13 @@ typedef struct {
   guint64 n_pauses;       /* number of times that the far end paused the link */
   guint64 n_drops;        /* packets lost in front of the link */
 } FabLinkQueueRecord;
+
+/* How long the queues of all links of a kind were, as parts of the time, where the network notes it. */
+typedef struct {
+  const char *ports; /* "leaf -> nic" */
+  guint n_links;     /* of that kind that packets reached */
+  FabBytes p50_bytes, p90_bytes, p99_bytes, p99_9_bytes;
+  FabBytes most_bytes;
+  double mean_bytes;
+  guint64 n_stalls, n_marks, n_pauses, n_drops; /* as in FabLinkQueueRecord, of all of them */
+} FabQueueLengthRecord;

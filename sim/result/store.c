@@ -594,6 +594,12 @@ fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *rows, gui
 }
 
 gboolean
+fab_store_add_queue_lengths (FabStore *self, const FabQueueLengthRecord *rows, guint n, GError **error)
+{
+  return add_rows (self, FAB_TABLE_QUEUE_LENGTH, rows, n, error);
+}
+
+gboolean
 fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error)
 {
   return add_rows (self, FAB_TABLE_LINK_QUEUE, rows, n, error);

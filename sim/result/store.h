@@ -46,6 +46,8 @@ gboolean fab_store_add_exposures (FabStore *self, const FabExposureRecord *rows,
 gboolean fab_store_add_path (FabStore *self, const FabPathRecord *rows, guint n, GError **error);
 gboolean fab_store_add_link_samples (FabStore *self, const FabLinkSampleRecord *rows, guint n,
                                      GError **error);
+gboolean fab_store_add_queue_lengths (FabStore *self, const FabQueueLengthRecord *rows, guint n,
+                                      GError **error);
 gboolean fab_store_add_link_queues (FabStore *self, const FabLinkQueueRecord *rows, guint n, GError **error);
 gboolean fab_store_add_findings (FabStore *self, const FabFindingRecord *rows, guint n, GError **error);
 gboolean fab_store_add_memo (FabStore *self, const FabMemoRecord *row, GError **error);

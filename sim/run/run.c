@@ -60,7 +60,10 @@ store_queues (FabStore *store, const FabSimulation *simulation, GError **error)
 {
   g_autoptr (GArray) queues = fab_simulation_link_queues (simulation);
 
-  return fab_store_add_link_queues (store, ROWS (FabLinkQueueRecord, queues), error);
+  g_autoptr (GArray) lengths = fab_simulation_queue_lengths (simulation);
+
+  return fab_store_add_link_queues (store, ROWS (FabLinkQueueRecord, queues), error)
+      && fab_store_add_queue_lengths (store, ROWS (FabQueueLengthRecord, lengths), error);
 }
 
 #undef ROWS

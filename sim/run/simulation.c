@@ -6,6 +6,7 @@
 #include "sim/base/version.h"
 #include "sim/collective/play/play.h"
 #include "sim/run/neighbours.h"
+#include "sim/run/queue_lengths.h"
 #include "sim/shortcut/time/skips.h"
 
 struct _FabSimulation {
@@ -636,6 +637,14 @@ fab_simulation_link_queues (const FabSimulation *self)
       g_array_append_val (records, record);
   }
   return records;
+}
+
+GArray *
+fab_simulation_queue_lengths (const FabSimulation *self)
+{
+  g_autoptr (GArray) queues = fab_simulation_link_queues (self);
+
+  return fab_queue_length_records (self->net, queues);
 }
 
 static void

@@ -61,6 +61,10 @@ static const FabParam packet_params[] = {
   { ROW ("fold", BOOL, has_fold, "true",
          "With memo: simulate only one of several symmetric rails or nodes, where no link "
          "marks or drops packets.") },
+  { ROW (
+      "percentiles", BOOL, has_percentiles, "false",
+      "Note how long queues are, for `fabricast query queue-lengths`. All packets are then simulated, as without "
+      "memo.") },
   { ROW ("mtu", BYTES, mtu_bytes, "4KiB", "Payload of a packet."), .min = 64, .max = 0x1p22 },
   { ROW ("switching", CHOICE, switching, "cut_through",
          "Whether a switch forwards a packet when its header has arrived, or when all of it has."),
@@ -352,7 +356,9 @@ packet_reset (FabNet *net)
 static gboolean
 packet_remembers (gconstpointer params)
 {
-  return ((const PacketParams *) params)->has_memo;
+  const PacketParams *packet = params;
+
+  return packet->has_memo && !packet->has_percentiles;
 }
 
 static double
@@ -361,7 +367,7 @@ packet_tolerance (gconstpointer params)
   const double tolerance = 1e-3; /* as the pace of rings that are skipped: sim/shortcut/time/steady_pace.c */
   const PacketParams *packet = params;
 
-  return packet->has_memo && packet->has_skip ? tolerance : 0;
+  return packet_remembers (params) && packet->has_skip ? tolerance : 0;
 }
 
 static void
@@ -509,12 +515,14 @@ packet_create (const FabNetEnv *env, gconstpointer params)
 
   fab_net_init (&self->base, &fab_net_packet, env);
   self->params = *(const PacketParams *) params;
+  self->params.has_memo = packet_remembers (params);
   self->free_packet = self->free_flow = NONE;
   agenda_init (&self->agenda);
   fab_pool_init (&self->streams, PACKET_STREAM_SIZE);
   fab_pool_init (&self->lines, PACKET_LINE_SIZE);
   self->message_ps = g_new0 (FabTimePs, fab_graph_n_links (env->graph) + 1);
   packet_ports_init (self);
+  packet_lengths_init (self);
   packet_senders_init (self);
   packet_buffers_init (self);
   packet_deadlock_free_init (self);
@@ -536,6 +544,7 @@ packet_destroy (FabNet *net)
   packet_path_sets_clear (self);
   packet_deadlock_free_clear (self);
   packet_ports_clear (self);
+  packet_lengths_clear (self);
   packet_senders_clear (self);
   packet_buffers_clear (self);
   fab_pool_clear (&self->streams);
@@ -584,6 +593,7 @@ const FabNetOps fab_net_packet = {
   .repeat = packet_repeat,
   .set_capacity = packet_set_capacity,
   .link_queue = packet_link_queue,
+  .queue_lengths = packet_lengths_count,
   .find_jam = packet_find_jam,
   .n_drawn = packet_n_drawn,
   .remembers = packet_remembers,

@@ -32,7 +32,7 @@ typedef struct {
 } PacketClassParams;
 
 typedef struct {
-  gboolean has_memo, has_skip, has_fold;
+  gboolean has_memo, has_skip, has_fold, has_percentiles;
   FabParamList classes; /* PacketClassParams */
   int arbitration;
   FabBytes mtu_bytes;

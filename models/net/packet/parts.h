@@ -243,6 +243,7 @@ typedef struct {
   Packet *packets;
   Port *ports;
   VirtualLane *lanes;
+  struct _LinkLengths *lengths; /* [n_links]; NULL: nobody asks how long queues are */
   Queue *queues;
   Flow *flows;
   const FabCongestionOps *congestion; /* NULL: none */
@@ -390,6 +391,17 @@ guint32 packet_buffers_queue (const PacketNet *self, guint32 link);
 guint32 packet_buffers_pause (const PacketNet *self, guint32 link, gboolean is_paused);
 
 /* --- congestion.c: marks --- */
+
+/* --- lengths.c --- */
+
+void packet_lengths_init (PacketNet *self);
+void packet_lengths_clear (PacketNet *self);
+
+/* The queue for a link has become longer by so many bytes. Only where `lengths` is not NULL. */
+void packet_lengths_change (PacketNet *self, guint32 link, gint32 by_bytes);
+
+/* As FabNetOps.queue_lengths. */
+gboolean packet_lengths_count (const FabNet *net, FabLinkId link, FabQueueLengths *lengths);
 
 /* The thresholds of a port of this rate: those that the scenario says, else those that are usual at it, and within a
  * queue that loses more than `queue_bytes` (0: none does). */

@@ -65,6 +65,8 @@ ring_advance (PacketNet *self, VirtualLane *lane, guint32 served, gboolean stays
 static void
 count_queued (PacketNet *self, VirtualLane *lane, guint32 queued_bytes)
 {
+  if (G_UNLIKELY (self->lengths != NULL))
+    packet_lengths_change (self, lane->link, (gint32) (queued_bytes - lane->queued_bytes));
   lane->byte_ps += (double) lane->queued_bytes * (double) (self->now_ps - lane->changed_ps);
   lane->changed_ps = self->now_ps;
   lane->queued_bytes = queued_bytes;
