@@ -52,8 +52,9 @@ packet_thresholds (const PacketParams *params, FabBytesPerS rate_bytes_per_s, Fa
     from *= (double) queue_bytes / all;
     all = (double) queue_bytes;
   }
-  from = params->mark_from_bytes > 0 ? (double) params->mark_from_bytes : from;
-  double pause = params->pause_bytes > 0 ? (double) params->pause_bytes : from;
+  const double usual = from;
+  from = params->mark_from_bytes > 0 ? (double) params->mark_from_bytes : usual;
+  double pause = params->pause_bytes > 0 ? (double) params->pause_bytes : MAX (from, usual);
   return (Thresholds){
     .mark_from = (guint32) from,
     .mark_all = (guint32) (params->mark_all_bytes > 0 ? (double) params->mark_all_bytes : MAX (all, from)),

@@ -91,8 +91,9 @@ static const FabParam packet_params[] = {
          "weighted: classes share a link by weight. strict: the waiting class of the largest weight goes "
          "first."),
     .choices = arbitrations },
-  { ROW ("pause", BYTES, pause_bytes, "0B",
-         "PFC: bytes waiting from a link at which it is paused; 0B: the same as mark_from."),
+  { ROW (
+        "pause", BYTES, pause_bytes, "0B",
+        "PFC: bytes waiting from a link at which it is paused; 0B: the port's usual value, and at least mark_from."),
     .max = 0x1p30 },
   { ROW ("resume", BYTES, resume_bytes, "0B",
          "PFC: bytes waiting at which a paused link may send again; 0B: three quarters of `pause`."),

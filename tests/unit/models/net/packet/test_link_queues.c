@@ -87,6 +87,28 @@ losses_count_in_front_of_their_link (G_GNUC_UNUSED void **state)
   assert_true (n_drops > 0);
 }
 
+static guint64
+count_pauses (const char *fidelity)
+{
+  double carried[N_MOST] = { 0 };
+  guint64 n_pauses = 0;
+  g_autoptr (GArray) queues = queues_of (fidelity, carried, N_MOST);
+
+  for (guint i = 0; i < queues->len; i++)
+    n_pauses += g_array_index (queues, FabLinkQueueRecord, i).n_pauses;
+  return n_pauses;
+}
+
+/* Each link brings 256 KiB at most, which a port of 400 Gb/s takes without a pause. Marks from 5 kB on change nothing
+ * about that. A pause at 5 kB does, and one never comes before the marks. */
+static void
+early_marks_bring_no_pauses (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (count_pauses ("{kind: packet, congestion: none}"), 0);
+  assert_int_equal (count_pauses ("{kind: packet, congestion: none, mark_from: 5kB}"), 0);
+  assert_true (count_pauses ("{kind: packet, congestion: none, pause: 5kB}") > 0);
+}
+
 static void
 where_nothing_waits_nothing_is_recorded (G_GNUC_UNUSED void **state)
 {
@@ -106,6 +128,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_queue_is_where_three_links_meet_one),
     cmocka_unit_test (losses_count_in_front_of_their_link),
+    cmocka_unit_test (early_marks_bring_no_pauses),
     cmocka_unit_test (where_nothing_waits_nothing_is_recorded),
   };
 
