@@ -272,8 +272,8 @@ FABRICAST_API int fabricast_result_figure (const FabricastResult *result, const 
                                            FabricastValue *value, FabricastError **error);
 
 /* Makes a table of the result, with the names and columns of the tables of a results file. "iteration" has a row
- * per iteration, and "band" two; "rank_class", "link", "link_queue", "queue_length", "memory" and "finding" are of the run;
- * "iteration_class", "collective", "span", "link_load", "exposure", "critical_path" and "link_sample" are of the
+ * per iteration, and "band" two; "rank_class", "link", "link_queue", "queue_length", "memory" and "finding" are of the
+ * run; "iteration_class", "collective", "span", "link_load", "exposure", "critical_path" and "link_sample" are of the
  * last iteration; "job" needs `has_jobs`. Status INPUT when there is no such table. Since 0.2. */
 FABRICAST_API int fabricast_result_table (const FabricastResult *result, const char *name,
                                           FabricastTable **table, FabricastError **error);

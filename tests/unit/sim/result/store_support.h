@@ -152,7 +152,10 @@ add_queues (FabStore *store, GError **error)
 {
   FabLinkQueueRecord queues[] = { { 0, 4000, 0, 0, 12, 0, 3, 0 }, { 1, 3500, 900, 250.5, 0, 5, 0, 2 } };
 
-  return fab_store_add_link_queues (store, queues, 2, error);
+  FabQueueLengthRecord lengths = { "leaf -> nic", 2, 0, 500, 900, 900, 900, 250.5, 12, 5, 3, 2 };
+
+  return fab_store_add_link_queues (store, queues, 2, error)
+      && fab_store_add_queue_lengths (store, &lengths, 1, error);
 }
 
 /* A run of two iterations. */
