@@ -19,7 +19,23 @@
 /* By the nearest rank, as fab_nearest_rank () (sim/base/stats.h) has it. */
 #define FLOW_PERCENTILE(name_, fraction_)                                      \
   " min (ps) FILTER (WHERE by_time >= " fraction_ " * n) / 1e6 AS fct_p" name_ \
-  "_us, min (slow) FILTER (WHERE by_slow >= " fraction_ " * n) AS slowdown_p" name_
+  "_us, min (slow) FILTER (WHERE by_slow >= " fraction_ " * n) AS slowdown_p" name_ ","
+
+static const char flows_sql[] =
+    "WITH flow AS (SELECT c.bytes, c.end_ps - c.start_ps AS ps, 1.0 * (c.end_ps - c.start_ps) / c.alone_ps AS slow,"
+    " s.place, s.size FROM collective AS c JOIN (" FLOW_SIZES ") AS s"
+    " ON c.bytes > s.above_bytes AND c.bytes <= s.most_bytes"
+    " WHERE c.run_id = :run AND c.op = 'send_recv' AND c.dimension = 'other' AND c.alone_ps > 0),"
+    " placed AS (SELECT place, size, bytes, ps, slow, count (*) OVER of_size AS n,"
+    " row_number () OVER (of_size ORDER BY ps) AS by_time, row_number () OVER (of_size ORDER BY slow) AS by_slow"
+    " FROM flow WINDOW of_size AS (PARTITION BY place))"
+    " SELECT size, n AS n_flows, sum (bytes) AS bytes," /* and those that one of so many exceeds: */
+    FLOW_PERCENTILE ("50", "0.5")                       /* of two */
+    FLOW_PERCENTILE ("90", "0.9")                       /* of ten */
+    FLOW_PERCENTILE ("99", "0.99")                      /* of a hundred */
+    FLOW_PERCENTILE ("99_9", "0.999")                   /* of a thousand */
+    " max (ps) / 1e6 AS fct_most_us, max (slow) AS slowdown_most"
+    " FROM placed GROUP BY place, size, n ORDER BY place";
 
 const FabQuery fab_queries[] = {
   { "runs", "Every run in the file, with its mean step.",
@@ -78,19 +94,7 @@ const FabQuery fab_queries[] = {
     "SELECT op, name, n_collectives, bytes, wait_us, time_us, exposed_us, algbw_gb_per_s, busbw_gb_per_s"
     " FROM v_collective_total WHERE run_id = :run ORDER BY time_us DESC, op, name" },
   { "flows", "Times of flows in percentiles, by size: completion time, and slow-down over an idle network.",
-    "WITH flow AS (SELECT c.bytes, c.end_ps - c.start_ps AS ps, 1.0 * (c.end_ps - c.start_ps) / c.alone_ps AS slow,"
-    " s.place, s.size FROM collective AS c JOIN (" FLOW_SIZES ") AS s"
-    " ON c.bytes > s.above_bytes AND c.bytes <= s.most_bytes"
-    " WHERE c.run_id = :run AND c.op = 'send_recv' AND c.dimension = 'other' AND c.alone_ps > 0),"
-    " placed AS (SELECT place, size, bytes, ps, slow, count (*) OVER of_size AS n,"
-    " row_number () OVER (of_size ORDER BY ps) AS by_time, row_number () OVER (of_size ORDER BY slow) AS by_slow"
-    " FROM flow WINDOW of_size AS (PARTITION BY place))"
-    " SELECT size, n AS n_flows, sum (bytes) AS bytes," FLOW_PERCENTILE ("50", "0.5") "," FLOW_PERCENTILE (
-        "90",
-        "0.9") "," FLOW_PERCENTILE ("99",
-                                    "0.99") "," FLOW_PERCENTILE ("99_9",
-                                                                 "0.999") ", max (ps) / 1e6 AS fct_most_us, max (slow) AS slowdown_most"
-                                                                          " FROM placed GROUP BY place, size, n ORDER BY place" },
+    flows_sql },
   { "links", "Links that carried traffic, the busiest first: payload, mean and peak busy share.",
     "SELECT b.link, l.from_vertex, l.to_vertex, l.spec, l.n_parallel,"
     " l.line_rate_bytes_per_s / 1e9 AS line_rate_gb_per_s, sum (b.bytes) AS bytes,"

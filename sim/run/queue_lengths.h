@@ -4,6 +4,7 @@
 
 #include "sim/net/net.h"
 
-/* Returns the FabQueueLengthRecord of every kind of link among `queues` (FabLinkQueueRecord); empty where the network does
- * not note how long queues are. A kind is what links join, by the names of parts. O(links x kinds). (transfer full) */
+/* Returns the FabQueueLengthRecord of every kind of link among `queues` (FabLinkQueueRecord); empty where the network
+ * does not note how long queues are. A kind is what links join, by the names of parts. O(links x kinds). (transfer
+ * full) */
 GArray *fab_queue_length_records (const FabNet *net, const GArray *queues);

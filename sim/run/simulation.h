@@ -122,8 +122,8 @@ FabMemoRecord fab_simulation_memo_record (const FabSimulation *self);
  * queues. (transfer full) */
 GArray *fab_simulation_link_queues (const FabSimulation *self);
 
-/* Returns the FabQueueLengthRecord of every kind of link that packets reached; empty where the network does not note how
- * long queues are. O(links). (transfer full) */
+/* Returns the FabQueueLengthRecord of every kind of link that packets reached; empty where the network does not note
+ * how long queues are. O(links). (transfer full) */
 GArray *fab_simulation_queue_lengths (const FabSimulation *self);
 
 /* Returns the time of a collective of the DAG, simulated message by message on the network between two iterations; 0

@@ -427,12 +427,12 @@ gboolean nccl_is_round (const NcclCandidate *self);
 /* How the candidate's messages between nodes go by rendezvous; NULL: they are too short, or go eagerly. */
 const FabRendezvous *nccl_rendezvous (const NcclCandidate *self);
 
-/* Time in us of a processor for a message that arrives at `port` (may be NULL), which it matches with a receive instead of
- * the adapter (FI_CXI_RX_MATCH_MODE=software of libfabric); 0: the adapter does it. */
+/* Time in us of a processor for a message that arrives at `port` (may be NULL), which it matches with a receive instead
+ * of the adapter (FI_CXI_RX_MATCH_MODE=software of libfabric); 0: the adapter does it. */
 double nccl_match_us (const NcclCandidate *self, const FabLinkClass *port);
 
-/* The same for each message of a chain or ring between nodes; 0 also for Simple, whose longer messages the adapter fetches
- * by itself. */
+/* The same for each message of a chain or ring between nodes; 0 also for Simple, whose longer messages the adapter
+ * fetches by itself. */
 double nccl_step_match_us (const NcclCandidate *self);
 
 /* Time in us of the handshakes in a sequence of steps between nodes. */

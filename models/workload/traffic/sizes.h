@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sizes.h - distributions of the sizes of flows, as papers about data centers use them.
  *
- * A distribution is a list of points: the share of flows that are at most so long. Between two points the share grows in
- * proportion to the size, as in the generator of HPCC's authors (traffic_gen/custom_rand.py).
+ * A distribution is a list of points: the share of flows that are at most so long. Between two points the share grows
+ * in proportion to the size, as in the generator of HPCC's authors (traffic_gen/custom_rand.py).
  */
 #pragma once
 

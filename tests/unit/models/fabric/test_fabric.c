@@ -367,8 +367,8 @@ a_dragonfly_has_one_global_hop (void **state)
   assert_int_equal (most, 5);
 }
 
-/* The 8 NICs of a node are on 8 routers, which hold 4 nodes: NICs of one number share a router there. Node 4 is on the next
- * 8 routers, one link further. 8 routers in all where 4 nodes need no more, each joined to 7. */
+/* The 8 NICs of a node are on 8 routers, which hold 4 nodes: NICs of one number share a router there. Node 4 is on the
+ * next 8 routers, one link further. 8 routers in all where 4 nodes need no more, each joined to 7. */
 static void
 a_dragonfly_may_spread_the_nics_of_a_node (void **state)
 {

@@ -223,8 +223,8 @@ flows_arrive_at_their_load (G_GNUC_UNUSED void **state)
   assert_int_equal (n_flows, 30);
 }
 
-/* The second flow begins 10 ms after the first one, which ended before: the step is as much longer. What is listed out of
- * order begins in order all the same. */
+/* The second flow begins 10 ms after the first one, which ended before: the step is as much longer. What is listed out
+ * of order begins in order all the same. */
 static void
 a_flow_begins_at_its_time (G_GNUC_UNUSED void **state)
 {

@@ -137,8 +137,8 @@ a_share_of_nothing_is_null (void **state)
                  "step_s,exposed_pct,mfu_pct\n0,,\n");
 }
 
-/* Flow i of 1000, of 5 kB for odd i and of 2 MB for even, takes i us, half of which it would take alone for i <= 500, and
- * a quarter above. */
+/* Flow i of 1000, of 5 kB for odd i and of 2 MB for even, takes i us, half of which it would take alone for i <= 500,
+ * and a quarter above. */
 static void
 flows_are_told_in_percentiles (void **state)
 {
