@@ -166,7 +166,6 @@ caution_of (const FabFinding *finding)
   case FAB_FINDING_FIDELITY_INCAST: return "many senders to one port, whose queue is left out";
   case FAB_FINDING_FIDELITY_SPREADING: return "congestion that spreads, which this fidelity leaves out";
   case FAB_FINDING_FIDELITY_CHANNELS: return "collectives share a link in a way that is left out";
-  case FAB_FINDING_ASSUMED_DESIGN: return "the machine follows a design that rests on assumptions";
   case FAB_FINDING_DOES_NOT_FIT:
   case FAB_FINDING_UNREACHABLE_TARGET:
   case FAB_FINDING_HALF_USED_SWITCHES:
