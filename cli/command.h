@@ -40,6 +40,7 @@ extern const FabCommand fab_command_import;
 extern const FabCommand fab_command_measure;
 extern const FabCommand fab_command_plan;
 extern const FabCommand fab_command_query;
+extern const FabCommand fab_command_bundle;
 extern const FabCommand fab_command_report;
 extern const FabCommand fab_command_run;
 extern const FabCommand fab_command_scale;

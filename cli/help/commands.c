@@ -16,7 +16,9 @@ const FabCommandGroup fab_command_groups[] = {
   { "Hardware",
     { &fab_command_topo, &fab_command_import, &fab_command_measure, &fab_command_calibrate,
       &fab_command_validate } },
-  { "Results", { &fab_command_query, &fab_command_report, &fab_command_trace, &fab_command_export } },
+  { "Results",
+    { &fab_command_query, &fab_command_report, &fab_command_trace, &fab_command_export,
+      &fab_command_bundle } },
   { "Learn", { &fab_command_explain, &fab_command_describe, &fab_command_help } },
   { NULL },
 };
