@@ -182,7 +182,7 @@ static gboolean
 write_readme (const Bundle *self, const char *name, const char *version, GError **error)
 {
   g_autofree char *text = g_strdup_printf (
-      "# %s\n\nA run of Fabricast %s.\n\n"
+      "# %s\n\nThis directory holds a run of Fabricast %s.\n\n"
       "- `scenario.yaml`: the scenario with every default filled in, its seed among them.\n"
       "- `data/catalog/`: the catalogue of links, nodes and models that it names.\n"
       "- `with/`: entries of the run's own, where it had any.\n"

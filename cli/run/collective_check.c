@@ -102,11 +102,12 @@ print_verdict (const Check *self)
              self->from_bytes);
     return;
   }
-  g_print ("# %s: %u of %u compared %s more than %.0f%% below the prediction; worst %.2f at %" G_GUINT64_FORMAT
-           " bytes\n",
-           self->n_slow ? "SLOW" : "bandwidth ok", self->n_slow, self->n_judged,
-           fab_plural (self->n_slow, "sizes is", "sizes are"), self->tolerance * 100, self->worst,
-           self->at->size_bytes);
+  g_print (
+      "# %s: %u of %u compared %s more than %.0f%% below the prediction; worst %.2f at %" G_GUINT64_FORMAT
+      " bytes\n",
+      self->n_slow ? "SLOW" : "bandwidth ok", self->n_slow, self->n_judged,
+      fab_plural (self->n_slow, "sizes is", "sizes are"), self->tolerance * 100, self->worst,
+      self->at->size_bytes);
   g_print ("# at this size a healthy machine has busbw %.2f GB/s; it is limited by %s\n",
            self->at->busbw_GBps,
            self->at->bound == FAB_BOUND_LINK && self->at->binding ? self->at->binding
