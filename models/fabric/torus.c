@@ -2,8 +2,8 @@
 /* torus.c - a router per node, connected to its neighbours along two or three axes, with wrap-around links.
  *
  * Place = x + X (y + Y z). A ring of two routers has one link, a ring of one none. Sizes that are not given become
- * divisors of the number of places, as equal as possible. The NICs of a node are connected to its router, so nothing
- * is relayed through a node.
+ * divisors of the number of places, as equal as possible, in whole cubes where there are cubes. The NICs of a node are
+ * connected to its router, so nothing is relayed through a node.
  *
  * A torus that is composed of cubes has other links where one leaves a cube, round the ends of an axis too: they go
  * through optical circuit switches, which join any faces (N. Jouppi et al., "TPU v4", ISCA 2023, sections 2.2 and 2.6).
@@ -91,15 +91,18 @@ divisor_below (guint n, double root)
   return best;
 }
 
+/* Where cubes fill the places, the axes are counted in cubes. */
 static void
 find_sizes (const TorusParams *p, guint n_places, guint sizes[3])
 {
-  guint z = p->dimensions == 3 ? divisor_below (n_places, cbrt (n_places)) : 1;
-  guint y = divisor_below (n_places / z, sqrt (n_places / z));
+  guint64 edge = (guint64) MAX (p->cube, 1), cube = p->dimensions == 3 ? edge * edge * edge : edge * edge;
+  guint step = n_places % cube == 0 ? (guint) edge : 1, n = step > 1 ? (guint) (n_places / cube) : n_places;
+  guint z = p->dimensions == 3 ? divisor_below (n, cbrt (n)) : 1;
+  guint y = divisor_below (n / z, sqrt (n / z));
 
-  sizes[0] = p->x > 0 ? (guint) p->x : n_places / z / y;
-  sizes[1] = p->x > 0 ? (guint) p->y : y;
-  sizes[2] = p->x > 0 ? (guint) MAX (1, p->z) : z;
+  sizes[0] = p->x > 0 ? (guint) p->x : n / z / y * step;
+  sizes[1] = p->x > 0 ? (guint) p->y : y * step;
+  sizes[2] = p->x > 0 ? (guint) MAX (1, p->z) : p->dimensions == 3 ? z * step : 1;
 }
 
 static guint

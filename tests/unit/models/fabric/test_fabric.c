@@ -424,6 +424,21 @@ a_custom_fabric_is_what_is_written (void **state)
   assert_int_equal (hops_of (*state, rails), 2);
 }
 
+/* --- cubes --- */
+
+/* Three cubes make 12 x 4 x 4. An axis of 12 leaves a cube three times, one of 4 once: 16 x 3 + 48 + 48 joins. */
+static void
+sizes_that_are_not_given_are_whole_cubes (void **state)
+{
+  g_autoptr (FabPlant) plant = plant_of (
+      *state, "nodes: 192, nics_per_node: 1, fabric: {kind: torus, cube: 4, optical: ib-hdr}");
+  guint n = 0;
+
+  for (FabLinkId id = 0; id < fab_graph_n_links (plant->graph); id++)
+    n += strcmp (fab_graph_link_class (plant->graph, id)->name, "ib-hdr") == 0;
+  assert_int_equal (n, 2 * (48 + 48 + 48));
+}
+
 /* --- what is refused --- */
 
 static void
@@ -451,6 +466,7 @@ what_does_not_fit_is_said (void **state)
     { "nodes: 300, fabric: {kind: fat_tree, tiers: 2}", "needs 75 ports, but radix is 64" },
     { "nodes: 4, fabric: {kind: fat_tree, nodes_per_leaf: 8}", "leaf of this fat tree needs 128 ports" },
     { "nodes: 9, fabric: {kind: torus, x: 2, y: 2, z: 2}", "a torus of 2 x 2 x 2 has 8 places, and 9" },
+    { "nodes: 12, fabric: {kind: torus, cube: 4}", "cannot be built from cubes of 4 nodes" },
     { "nodes: 4, fabric: {kind: torus, x: 2}", "give the sizes of all 3 axes, or of none" },
     { "nodes: 4, fabric: {kind: dragonfly, groups: 1, routers_per_group: 2, nics_per_router: 8}",
       "has ports for 16 NICs, not 32" },
@@ -506,6 +522,7 @@ main (void)
     cmocka_unit_test (a_dragonfly_may_spread_the_nics_of_a_node),
     cmocka_unit_test (cables_and_uplinks_are_of_their_own_kind),
     cmocka_unit_test (a_custom_fabric_is_what_is_written),
+    cmocka_unit_test (sizes_that_are_not_given_are_whole_cubes),
     cmocka_unit_test (what_does_not_fit_is_said),
   };
 
