@@ -255,6 +255,8 @@ every_gpu_has_the_links_of_its_data_sheet (G_GNUC_UNUSED void **state)
     { "arc-b60-pcie", 8, 1, "pcie5-x8", 1 },
     { "trn1", 16, 8, "neuronlink2", 4 },
     { "tpu-v5p-4", 4, 2, "ici-v5p", 2 },
+    { "tpu-v4-ici", 1, 6, "pcie6-x16", 6 },
+    { "tpu-v5p-ici", 1, 6, "pcie6-x16", 6 },
     { "tpu7x-4", 4, 2, "ici-v7x", 2 },
     { "tpu7x-8", 8, 4, "ici-v7x", 3 },
     { "gaudi2", 8, 24, "gaudi2-roce", 21 },
