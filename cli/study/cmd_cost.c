@@ -221,6 +221,19 @@ append_dates (GString *text, const FabCostAnswer *answer)
   g_string_append_c (text, '\n');
 }
 
+/* Power of a full rack, where the document of the design says it. */
+static void
+append_rack (GString *text, const FabCostAnswer *answer)
+{
+  g_autofree char *watts = NULL;
+
+  if (answer->design == NULL || answer->design->rack_watts == 0)
+    return;
+  watts = fab_figure_show (FAB_FIGURE_POWER, (double) answer->design->rack_watts);
+  g_string_append_printf (text, "  %-14s%s for a full rack of nodes, as the document of %s says\n", "racks",
+                          watts, answer->design->name);
+}
+
 static void
 append_each (GString *text, const FabCostView *view, const char *name, double usd, double joules)
 {
@@ -271,6 +284,7 @@ cost_text (const FabCostView *view)
                             "in brackets", about);
   }
   append_dates (text, view->answer);
+  append_rack (text, view->answer);
   if (view->answer->left_out != NULL)
     g_string_append_printf (text, "  %-14s%s\n", "not in it", view->answer->left_out);
   fab_cli_append_findings (text, point->verdict);
@@ -359,6 +373,10 @@ add_beside (FabJson *json, const FabCostAnswer *answer)
   }
   fab_json_end (json);
   fab_json_add_text (json, "not_in_it", answer->left_out);
+  if (answer->design != NULL && answer->design->rack_watts > 0)
+    fab_json_add_whole (json, "rack_watts", answer->design->rack_watts);
+  else
+    fab_json_add_null (json, "rack_watts");
 }
 
 static char *
