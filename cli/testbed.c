@@ -13,7 +13,7 @@ fab_cli_testbed (const FabTestbedRequest *request, const char *path, const FabCa
   FabTestbedRequest asked = *request;
   g_autoptr (FabScenario) scenario = NULL;
 
-  if ((path == NULL) == (request->node == NULL)) {
+  if ((path != NULL) + (request->node != NULL) + (request->design != NULL) != 1) {
     fab_throw (error, FAB_ERROR_INPUT,
                "give either --node NAME or a SCENARIO; `fabricast describe nodes` lists the nodes");
     return NULL;
@@ -24,7 +24,7 @@ fab_cli_testbed (const FabTestbedRequest *request, const char *path, const FabCa
     return NULL;
   }
   if (path == NULL) {
-    asked.nodes = request->nodes != 0 ? request->nodes : 1;
+    asked.nodes = request->nodes != 0 || request->design != NULL ? request->nodes : 1;
     return fab_testbed_new (&asked, catalog, &fab_models, error);
   }
   g_autofree char *file = fab_cli_scenario_path (path);

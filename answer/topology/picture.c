@@ -119,6 +119,49 @@ is_beyond_gdr (const FabCluster *cluster, guint local)
   return fab_cluster_reach (cluster, relay, cluster->nics[nic], &path) > cluster->gdr;
 }
 
+/* --- what a design says beside its fabric --- */
+
+/* "storage: 16 x switch, Quantum QM9700"; the document counts parts for some numbers of units only. */
+static void
+add_parts (FabTopoPicture *self)
+{
+  for (guint i = 0; i < self->design->parts.n; i++) {
+    const FabDesignPart *part = (const FabDesignPart *) self->design->parts.data + i;
+
+    if (part->units == self->n_design_units)
+      g_ptr_array_add (self->notes,
+                       g_strdup_printf ("%s: %" G_GINT64_FORMAT " x %s, %s", part->network, part->count,
+                                        fab_design_part_names[part->kind], part->what));
+  }
+}
+
+static void
+add_notes (FabTopoPicture *self)
+{
+  if (self->design == NULL || self->fabric == NULL)
+    return;
+  if (self->design->nic != NULL && g_strcmp0 (self->design->nic, self->node->nic) != 0)
+    g_ptr_array_add (self->notes, g_strdup_printf ("NICs: %s, in place of %s of the node", self->design->nic,
+                                                   self->node->nic));
+  if (self->design->transport != NULL && *self->design->transport != '\0')
+    g_ptr_array_add (self->notes, g_strconcat ("transport: ", self->design->transport, NULL));
+  add_parts (self);
+  if (self->design->rack_watts > 0)
+    g_ptr_array_add (self->notes, g_strdup_printf ("power: %.4g kW for a full rack of nodes",
+                                                   (double) self->design->rack_watts / 1e3));
+}
+
+char *
+fab_topo_design_text (const FabTopoPicture *self)
+{
+  return self->design == NULL
+           ? NULL
+           : g_strdup_printf ("%s, %" G_GINT64_FORMAT " scalable unit%s of %" G_GINT64_FORMAT " node%s: %s",
+                              self->design->name, self->n_design_units,
+                              fab_plural (self->n_design_units, "", "s"), self->design->unit_nodes,
+                              fab_plural (self->design->unit_nodes, "", "s"), self->design->summary);
+}
+
 FabTopoPicture *
 fab_topo_picture_new (const FabScenario *scenario, const FabPlant *plant, const FabTopoParts *parts)
 {
@@ -139,6 +182,10 @@ fab_topo_picture_new (const FabScenario *scenario, const FabPlant *plant, const 
   self->bisection = fab_bisection_of (cluster->graph, cluster->nics, cluster->n_nodes,
                                       cluster->nics_per_node);
   self->verdict = fab_verdict_new ();
+  self->design = fab_catalog_entry (fab_scenario_catalog (scenario), FAB_SECTION_DESIGNS, spec->design);
+  self->n_design_units = spec->scalable_units;
+  self->notes = g_ptr_array_new_with_free_func (g_free);
+  add_notes (self);
   if (self->fabric != NULL) {
     fab_verdict_note_design (self->verdict, scenario);
     fab_verdict_note_ports (self->verdict, scenario, cluster->graph);
@@ -156,6 +203,7 @@ fab_topo_picture_free (FabTopoPicture *self)
   fab_topology_free (self->topology);
   fab_verdict_free (self->verdict);
   g_array_unref (self->across);
+  g_ptr_array_unref (self->notes);
   g_array_unref (self->tiers);
   g_free (self);
 }

@@ -37,13 +37,16 @@ typedef struct {
   const FabNodeSpec *node;
   FabTopology *topology;
   FabTopoUnits *units;
-  GArray *across;         /* FabTopoBundle, in the order of their first link */
-  guint n_beyond_gdr;     /* GPUs of a node whose NIC is farther away than GPUDirect RDMA reaches */
-  const char *kind;       /* the fabric's model: "leaf_spine" */
-  FabTopoFabric *fabric;  /* NULL: one node, or it is not to be shown */
-  GArray *tiers;          /* FabTopoTier of the fabric, in order of their first switch */
-  FabBisection bisection; /* of the fabric, when there are several nodes */
-  FabVerdict *verdict;    /* findings about the switches of the fabric, where it is shown */
+  GArray *across;              /* FabTopoBundle, in the order of their first link */
+  guint n_beyond_gdr;          /* GPUs of a node whose NIC is farther away than GPUDirect RDMA reaches */
+  const char *kind;            /* the fabric's model: "leaf_spine" */
+  FabTopoFabric *fabric;       /* NULL: one node, or it is not to be shown */
+  GArray *tiers;               /* FabTopoTier of the fabric, in order of their first switch */
+  FabBisection bisection;      /* of the fabric, when there are several nodes */
+  FabVerdict *verdict;         /* findings about the switches of the fabric, where it is shown */
+  const FabDesignSpec *design; /* of the machine; NULL: none */
+  gint64 n_design_units;       /* scalable units */
+  GPtrArray *notes; /* char *: lines of what the design says beside its fabric, where the fabric is shown */
 } FabTopoPicture;
 
 /* Of a scenario and what was built of it; both outlive the picture. (transfer full) */
@@ -51,6 +54,10 @@ FabTopoPicture *fab_topo_picture_new (const FabScenario *scenario, const FabPlan
                                       const FabTopoParts *parts);
 void fab_topo_picture_free (FabTopoPicture *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabTopoPicture, fab_topo_picture_free)
+
+/* Returns "superpod-h100, 4 scalable units of 32 nodes: NVIDIA DGX SuperPOD of ..."; NULL: the machine has no design.
+ * (transfer full) */
+char *fab_topo_design_text (const FabTopoPicture *self);
 
 /* Returns "oversubscribed 2 : 1", of the bisection. (transfer full) */
 char *fab_topo_over_text (const FabTopoPicture *self);

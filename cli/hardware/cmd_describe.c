@@ -6,6 +6,7 @@
 #include "answer/model.h"
 #include "cli/cli.h"
 #include "cli/hardware/cmd_measure.h"
+#include "cli/hardware/designs_page.h"
 #include "cli/help/glossary.h"
 #include "cli/help/help.h"
 #include "cli/shipped.h"
@@ -265,7 +266,7 @@ typedef struct {
   const FabCatalog *catalog;
   gboolean only_names;
   guint sequence;   /* of what a model is asked for */
-  FabFormat format; /* of the glossary */
+  FabFormat format; /* of the glossary and of designs */
 } Describe;
 
 /* Catalogue sections in the order of FabCatalogSection, which is that of fab_catalog_params. */
@@ -465,6 +466,12 @@ list_entries (const Describe *d, FabCatalogSection section)
   }
   if (section == FAB_SECTION_TECHNOLOGIES && !d->only_names) {
     describe_technologies (d->catalog);
+    return;
+  }
+  if (d->format == FAB_FORMAT_MARKDOWN) { /* of designs alone, see check_format */
+    g_autofree char *page = fab_designs_markdown (d->catalog);
+
+    g_print ("%s", page);
     return;
   }
   for (guint i = 0; names[i]; i++) {
@@ -695,19 +702,23 @@ check_sequence (gint64 sequence, GError **error)
                     MAX_SEQUENCE);
 }
 
-/* Only the glossary has other formats: pages are made of it. */
+/* Only the glossary and the designs have other formats: pages are made of them. */
 static gboolean
 check_format (const char *name, int argc, char **argv, FabFormat *format, GError **error)
 {
   gboolean is_glossary = argc == 2 && strcmp (argv[1], "glossary") == 0;
+  gboolean is_designs = argc == 2 && strcmp (argv[1], "designs") == 0;
 
   if (!fab_cli_page_format (name, format, error))
     return FALSE;
-  if (*format == FAB_FORMAT_TEXT || (is_glossary && *format != FAB_FORMAT_CSV))
+  if (*format == FAB_FORMAT_TEXT || (is_glossary && *format != FAB_FORMAT_CSV)
+      || (is_designs && *format == FAB_FORMAT_MARKDOWN))
     return TRUE;
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "--format %s: `describe glossary` has text, json and markdown; all other sections have text", name);
+      "--format %s: `describe glossary` has text, json and markdown, `describe designs` text and markdown; all "
+      "other sections have text",
+      name);
 }
 
 static FabExit
@@ -717,15 +728,16 @@ run (int argc, char **argv)
   FabFormat format = FAB_FORMAT_TEXT;
   gboolean only_names = FALSE, wants_schema = FALSE;
   gint64 sequence = DEFAULT_SEQUENCE;
-  const GOptionEntry entries[] = { { "schema", 0, 0, G_OPTION_ARG_NONE, &wants_schema,
-                                     "Print the JSON Schema of scenario files, for editors", NULL },
-                                   { "names", 0, 0, G_OPTION_ARG_NONE, &only_names,
-                                     "Print names only, one a line", NULL },
-                                   { "sequence", 0, 0, G_OPTION_ARG_INT64, &sequence,
-                                     "Tokens of a sequence, for a model's FLOPs (default: 2048)", "N" },
-                                   { "format", 0, 0, G_OPTION_ARG_STRING, &format_name,
-                                     "Of the glossary: text (default), json or markdown", "FORMAT" },
-                                   G_OPTION_ENTRY_NULL };
+  const GOptionEntry entries[] = {
+    { "schema", 0, 0, G_OPTION_ARG_NONE, &wants_schema,
+      "Print the JSON Schema of scenario files, for editors", NULL },
+    { "names", 0, 0, G_OPTION_ARG_NONE, &only_names, "Print names only, one a line", NULL },
+    { "sequence", 0, 0, G_OPTION_ARG_INT64, &sequence,
+      "Tokens of a sequence, for a model's FLOPs (default: 2048)", "N" },
+    { "format", 0, 0, G_OPTION_ARG_STRING, &format_name,
+      "text (default); of the glossary also json and markdown, of designs markdown", "FORMAT" },
+    G_OPTION_ENTRY_NULL
+  };
   g_autoptr (GError) error = NULL;
   gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
                   && check_sequence (sequence, &error)

@@ -278,9 +278,9 @@ topo_print_json (const FabTopoPicture *picture)
 }
 
 typedef struct {
-  char *format_name, *node, *only;
+  char *format_name, *node, *design, *only;
   char **sets;
-  gint64 nodes;
+  gint64 nodes, units;
   gboolean all, check;
 } TopoOptions;
 
@@ -299,7 +299,8 @@ static const FabUsage usage = {
   .summary =
       "Shows a node of the catalogue or of a scenario: the tree below each socket, and the links across. For\n"
       "several nodes it also shows the fabric: its leaves, spines, rails or groups of routers, their number,\n"
-      "their links and their rates. Identical parts are drawn once or a few times.\n\n"
+      "their links and their rates. Identical parts are drawn once or a few times. A design (--design) is a\n"
+      "machine as it is sold: beside its fabric stands what its document lists.\n\n"
       "--check names the cables that are missing, slow, crossed or in the wrong place, the worst first: what most\n"
       "of their peers have is usual. SCENARIO may then be a text of a network that `import` reads, such as that of\n"
       "ibnetdiscover, with names and ports as the text has them; - is standard input. It ends with 1 where it\n"
@@ -311,6 +312,7 @@ static const FabUsage usage = {
               "  fabricast topo --node dgx-a100 --nodes 16 --format json\n"
               "  fabricast topo --node dgx-a100 --format svg > dgx-a100.svg\n"
               "  fabricast topo --node gb200-nvl72\n"
+              "  fabricast topo --design superpod-h100 --units 4 --only fabric --format svg > superpod.svg\n"
               "  fabricast topo scenarios/fabric-ddp-ecmp.yaml --only fabric\n"
               "  fabricast topo scenarios/fabric-ddp-ecmp.yaml --check\n",
   .max_rest = 1,
@@ -340,6 +342,13 @@ find_parts (const TopoOptions *o, const FabCluster *cluster, gboolean *has_node,
                     "--only fabric: one node has no fabric; give --nodes or a scenario of several nodes");
 }
 
+static gboolean
+is_units_good (const TopoOptions *o, GError **error)
+{
+  return o->units == 0 || (o->design != NULL && o->units > 0)
+      || fab_throw (error, FAB_ERROR_INPUT, "--units needs --design NAME, and is 1 or more");
+}
+
 static FabTestbed *
 make_machine (const TopoOptions *o, const char *path, const FabCatalog *catalog, GError **error)
 {
@@ -347,15 +356,17 @@ make_machine (const TopoOptions *o, const char *path, const FabCatalog *catalog,
 
   if (o->nodes != 0)
     fab_edits_ask (edits, "cluster.nodes", fab_value_count (o->nodes));
-  FabTestbedRequest request = { o->node, o->nodes, 0, edits };
-  return fab_cli_testbed (&request, path, catalog, error);
+  FabTestbedRequest request = {
+    .node = o->node, .nodes = o->nodes, .edits = edits, .design = o->design, .units = o->units
+  };
+  return is_units_good (o, error) ? fab_cli_testbed (&request, path, catalog, error) : NULL;
 }
 
 /* The cables of a network that a tool listed, or those of the machine. (transfer full) */
 static FabCabling *
 find_cables (const TopoOptions *o, const char *path, GError **error)
 {
-  gboolean is_network = o->node == NULL && fab_topo_is_network (path);
+  gboolean is_network = o->node == NULL && o->design == NULL && fab_topo_is_network (path);
   g_autoptr (FabCatalog) catalog = is_network ? NULL : fab_cli_catalog (error);
 
   if (is_network && (o->sets != NULL || o->nodes != 0)) {
@@ -374,7 +385,9 @@ find_cables (const TopoOptions *o, const char *path, GError **error)
         "--check: one node has no fabric; give --nodes, a scenario of several nodes, or the text of a network");
     return NULL;
   }
-  return fab_cabling_of_cluster (&machine->plant->cluster, path != NULL ? path : o->node);
+  return fab_cabling_of_cluster (&machine->plant->cluster, path != NULL        ? path
+                                                           : o->design != NULL ? o->design
+                                                                               : o->node);
 }
 
 static FabExit
@@ -401,7 +414,8 @@ check (const TopoOptions *o, const char *path, GError **error)
 static gboolean
 topo (const TopoOptions *o, const char *path, GError **error)
 {
-  if (o->node == NULL && path != NULL && strcmp (path, "-") != 0 && fab_topo_is_network (path))
+  if (o->node == NULL && o->design == NULL && path != NULL && strcmp (path, "-") != 0
+      && fab_topo_is_network (path))
     return fab_throw (
         error, FAB_ERROR_INPUT,
         "%s is what a tool printed and no scenario; `fabricast topo %s --check` looks at its cables, and "
@@ -427,6 +441,8 @@ run (int argc, char **argv)
   const GOptionEntry entries[] = {
     { "node", 0, 0, G_OPTION_ARG_STRING, &o.node, "Node entry of the catalogue", "NAME" },
     { "nodes", 0, 0, G_OPTION_ARG_INT64, &o.nodes, "Number of nodes (default 1)", "N" },
+    { "design", 0, 0, G_OPTION_ARG_STRING, &o.design, "Design of the catalogue, in place of a node", "NAME" },
+    { "units", 0, 0, G_OPTION_ARG_INT64, &o.units, "Scalable units of the design (default 1)", "N" },
     { "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Override a key of the scenario; repeatable",
       "KEY=VALUE" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &o.only, "node or fabric (default both)", "PART" },
@@ -447,6 +463,7 @@ run (int argc, char **argv)
 
   g_free (o.format_name);
   g_free (o.node);
+  g_free (o.design);
   g_free (o.only);
   g_strfreev (o.sets);
   return code != FAB_EXIT_INPUT ? code : fab_cli_fail ("topo", error);

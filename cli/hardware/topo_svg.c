@@ -13,7 +13,9 @@ enum {
   GAP = 30,
   BOX_WIDTH = 86,
   BOX_HEIGHT = 34,
-  LEGEND_LINE = 20
+  LEGEND_LINE = 20,
+  NOTE_LINE = 16,
+  DESIGN_LINE = 18
 };
 
 typedef struct {
@@ -266,6 +268,33 @@ draw_node (const FabTopoPicture *picture, FabTopoSvg *svg, double top)
   return drawing.top + drawing.n_rows * ROW;
 }
 
+/* Lines of small text; returns where they end. */
+static double
+draw_notes (FabTopoSvg *svg, const GPtrArray *notes, double top)
+{
+  for (guint i = 0; i < notes->len; i++) {
+    const char *text = notes->pdata[i];
+
+    fab_svg_open (svg->body, "text");
+    fab_svg_whole (svg->body, "x", MARGIN);
+    fab_svg_real (svg->body, "y", top + (i + 0.5) * NOTE_LINE);
+    fab_svg_whole (svg->body, "font-size", 11);
+    fab_svg_end_text (svg->body, text);
+    svg->width = MAX (svg->width, 2.0 * MARGIN + FAB_TOPO_SVG_LETTER * (double) g_utf8_strlen (text, -1));
+  }
+  return top + notes->len * NOTE_LINE;
+}
+
+static void
+draw_title (GString *page, double y, int size, const char *text)
+{
+  fab_svg_open (page, "text");
+  fab_svg_whole (page, "x", MARGIN);
+  fab_svg_real (page, "y", y);
+  fab_svg_whole (page, "font-size", size);
+  fab_svg_end_text (page, text);
+}
+
 void
 fab_topo_print_svg (const FabTopoPicture *picture)
 {
@@ -275,21 +304,22 @@ fab_topo_print_svg (const FabTopoPicture *picture)
   g_autofree char *title = g_strdup_printf ("%s: %s", picture->node->name,
                                             picture->node->summary ? picture->node->summary
                                                                    : "a node of its own");
-  double bottom = TITLE;
+  g_autofree char *design = fab_topo_design_text (picture);
+  double first = 20, bottom = TITLE + (design != NULL ? DESIGN_LINE : 0), letters;
 
-  svg.width = 2 * MARGIN + 7.2 * (double) g_utf8_strlen (title, -1);
+  letters = (double) MAX (g_utf8_strlen (title, -1), design != NULL ? g_utf8_strlen (design, -1) : 0);
+  svg.width = 2 * MARGIN + 7.2 * letters;
   if (picture->fabric != NULL)
     bottom = fab_topo_svg_fabric (picture, &svg, bottom) + (picture->parts.has_node ? GAP : 0);
   if (picture->parts.has_node)
     bottom = draw_node (picture, &svg, bottom);
   draw_legend (&svg, bottom + GAP / 2.0);
-  bottom += GAP / 2.0 + forms->len * LEGEND_LINE + MARGIN;
+  bottom = draw_notes (&svg, picture->notes, bottom + GAP / 2.0 + forms->len * LEGEND_LINE + GAP / 2.0);
+  bottom += MARGIN - GAP / 2.0;
   fab_svg_begin (page, svg.width, bottom, 12, NULL, "white");
-  fab_svg_open (page, "text");
-  fab_svg_whole (page, "x", MARGIN);
-  fab_svg_whole (page, "y", 20);
-  fab_svg_whole (page, "font-size", 14);
-  fab_svg_end_text (page, title);
+  if (design != NULL)
+    draw_title (page, first, 14, design);
+  draw_title (page, first + (design != NULL ? DESIGN_LINE : 0), 14, title);
   g_string_append (page, body->str);
   fab_svg_finish (page);
   g_print ("%s", page->str);

@@ -278,6 +278,10 @@ print_fabric (const FabTopoPicture *picture)
 void
 fab_topo_print_text (const FabTopoPicture *picture)
 {
+  g_autofree char *design = fab_topo_design_text (picture);
+
+  if (design != NULL)
+    g_print ("%s\n", design);
   g_print ("%s: %s\n", picture->node->name,
            picture->node->summary ? picture->node->summary : "a node of its own");
   if (picture->parts.has_node)
@@ -288,6 +292,8 @@ fab_topo_print_text (const FabTopoPicture *picture)
     g_autoptr (GString) findings = g_string_new (NULL);
 
     print_fabric (picture);
+    for (guint i = 0; i < picture->notes->len; i++)
+      g_print ("%s  %s\n", i == 0 ? "\n" : "", (const char *) picture->notes->pdata[i]);
     if (fab_verdict_n (picture->verdict) > 0)
       fab_cli_append_findings (findings, picture->verdict);
     g_print ("%s", findings->str);

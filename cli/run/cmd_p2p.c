@@ -254,7 +254,9 @@ p2p (P2pOptions *o, const char *path, GError **error)
 
   if (edits == NULL)
     return FALSE;
-  FabTestbedRequest request = { o->node, o->nodes, o->gpus_per_node, edits };
+  FabTestbedRequest request = {
+    .node = o->node, .nodes = o->nodes, .gpus_per_node = o->gpus_per_node, .edits = edits
+  };
   if (!fab_cli_format (o->format_name, &o->format, error) || (catalog = fab_cli_catalog (error)) == NULL
       || (machine = fab_cli_testbed (&request, path, catalog, error)) == NULL)
     return FALSE;

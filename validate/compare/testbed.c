@@ -25,6 +25,27 @@ fab_testbed_new_of (FabScenario *scenario, GError **error)
   return self->plant != NULL ? g_steal_pointer (&self) : NULL;
 }
 
+/* What is not written comes from the design. */
+static void
+edit_design (FabEdits *edits, const FabTestbedRequest *request)
+{
+  fab_edits_set (edits, "name", fab_value_text (request->design));
+  fab_edits_set (edits, "cluster.design", fab_value_text (request->design));
+  if (request->units > 0)
+    fab_edits_set (edits, "cluster.scalable_units", fab_value_count (request->units));
+  if (request->nodes > 0)
+    fab_edits_set (edits, "cluster.nodes", fab_value_count (request->nodes));
+}
+
+static void
+edit_node (FabEdits *edits, const FabTestbedRequest *request)
+{
+  fab_edits_set (edits, "name", fab_value_text (request->node));
+  fab_edits_set (edits, "cluster.node", fab_value_text (request->node));
+  fab_edits_set (edits, "cluster.nodes", fab_value_count (request->nodes));
+  fab_edits_set (edits, "cluster.gpus_per_node", fab_value_count (request->gpus_per_node));
+}
+
 FabTestbed *
 fab_testbed_new (const FabTestbedRequest *request, const FabCatalog *catalog, const FabRegistry *registry,
                  GError **error)
@@ -32,10 +53,7 @@ fab_testbed_new (const FabTestbedRequest *request, const FabCatalog *catalog, co
   g_autoptr (FabScenario) scenario = fab_scenario_new ("request", registry, catalog);
   g_autoptr (FabEdits) edits = fab_edits_new ();
 
-  fab_edits_set (edits, "name", fab_value_text (request->node));
-  fab_edits_set (edits, "cluster.node", fab_value_text (request->node));
-  fab_edits_set (edits, "cluster.nodes", fab_value_count (request->nodes));
-  fab_edits_set (edits, "cluster.gpus_per_node", fab_value_count (request->gpus_per_node));
+  (request->design != NULL ? edit_design : edit_node) (edits, request);
   fab_edits_set (edits, "job", smallest_job ());
   fab_edits_append (edits, request->edits);
   fab_scenario_edit (scenario, edits);

@@ -5,10 +5,12 @@
 #include "sim/assembly/assemble.h"
 
 typedef struct {
-  const char *node; /* node entry of the catalogue */
+  const char *node; /* node entry of the catalogue; NULL: that of the design */
   gint64 nodes;
   gint64 gpus_per_node;  /* 0: all that the node has */
   const FabEdits *edits; /* over the scenario, or NULL */
+  const char *design;    /* design entry of the catalogue; NULL: none */
+  gint64 units;          /* scalable units of the design; 0: as many as the nodes need */
 } FabTestbedRequest;
 
 typedef struct {

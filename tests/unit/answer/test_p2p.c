@@ -25,7 +25,7 @@ static FabP2pTable *
 table_of (const FabCatalog *catalog, const char *node, gint64 nodes, gint64 gpus, const char *set)
 {
   g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ set, NULL });
-  FabTestbedRequest request = { node, nodes, gpus, edits };
+  FabTestbedRequest request = { .node = node, .nodes = nodes, .gpus_per_node = gpus, .edits = edits };
   g_autoptr (GError) error = NULL;
   g_autoptr (FabTestbed) machine = fab_testbed_new (&request, catalog, &fab_models, &error);
   FabP2pTable *table = machine != NULL ? fab_p2p_new (&machine->plant->cluster, &error) : NULL;
