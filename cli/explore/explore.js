@@ -215,12 +215,20 @@
     return { nodes: [output, input], input, set };
   };
 
+  // What another knob has made meaningless: a design brings its node, its GPUs and its network.
+  const disable = () => {
+    const isDesign = values.design !== "none";
+    controls.bucket.input.disabled = values.strategy === "fsdp";
+    controls.units.input.disabled = !isDesign;
+    for (const name of ["node", "gpus", "rate"]) controls[name].input.disabled = isDesign;
+  };
+
   const chooser = (knob) => {
     const input = document.createElement("select");
     input.append(...knob.values.map((value) => new Option(value, value)));
     input.addEventListener("change", () => {
       values[knob.name] = input.value;
-      controls.bucket.input.disabled = values.strategy === "fsdp";
+      disable();
       ask();
     });
     const set = (value) => {
@@ -253,7 +261,7 @@
       const text = given.get(knob.name), value = knob.max > 0 && text !== null ? Number(text) : text;
       controls[knob.name].set(text !== null && isOf(knob, value) ? value : knob.start);
     }
-    controls.bucket.input.disabled = values.strategy === "fsdp";
+    disable();
   };
 
   const copies = async (event) => {
@@ -275,7 +283,7 @@
   // Back to the scenario as it was opened.
   const restore = () => {
     for (const knob of board.knobs) controls[knob.name].set(knob.start);
-    controls.bucket.input.disabled = values.strategy === "fsdp";
+    disable();
     ask();
   };
 

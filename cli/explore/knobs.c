@@ -9,7 +9,7 @@
 #include "sim/base/json.h"
 #include "sim/scenario/power_cap.h"
 
-enum { FAB_KNOB_MAX_GPUS = 1024 };
+enum { FAB_KNOB_MAX_GPUS = 1024, NO_DESIGN = 0 };
 
 typedef struct {
   const char *name, *label, *unit, *help;
@@ -86,6 +86,24 @@ add_machine (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *
     set_count (edits, "cluster.gpus_per_node", 0);
 }
 
+/* The design gives node, number and network, so the cluster is nothing but the design. Leaving a design needs a cluster
+ * that is nothing but the node. */
+static void
+replace_cluster (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
+{
+  gint64 design = setting->values[FAB_KNOB_DESIGN];
+  FabValue *cluster = fab_value_mapping ();
+
+  if (design != NO_DESIGN) {
+    fab_value_put (cluster, "design", fab_value_text (self->names[FAB_KNOB_DESIGN][design]));
+    fab_value_put (cluster, "scalable_units", fab_value_count (setting->values[FAB_KNOB_UNITS]));
+  } else {
+    fab_value_put (cluster, "node",
+                   fab_value_text (self->names[FAB_KNOB_NODE][setting->values[FAB_KNOB_NODE]]));
+  }
+  fab_edits_set (edits, "cluster", cluster);
+}
+
 static void
 add_strategy (const FabStrategy *strategy, FabEdits *edits)
 {
@@ -122,22 +140,28 @@ fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting)
   const gint64 *now = setting->values, *then = self->start.values;
   gboolean is_other_node = now[FAB_KNOB_NODE] != then[FAB_KNOB_NODE];
   gboolean is_other_strategy = now[FAB_KNOB_STRATEGY] != then[FAB_KNOB_STRATEGY];
+  gboolean has_design = now[FAB_KNOB_DESIGN] != NO_DESIGN;
+  gboolean is_other_design = now[FAB_KNOB_DESIGN] != then[FAB_KNOB_DESIGN]
+                          || (has_design && now[FAB_KNOB_UNITS] != then[FAB_KNOB_UNITS]);
   FabEdits *edits = fab_edits_new ();
 
   if (now[FAB_KNOB_MODEL] != then[FAB_KNOB_MODEL])
     set_text (edits, "job.model", self->names[FAB_KNOB_MODEL][now[FAB_KNOB_MODEL]]);
   if (is_other_strategy)
     add_strategy (fab_knob_board_strategy (self, now[FAB_KNOB_STRATEGY]), edits);
-  if (is_other_node || now[FAB_KNOB_GPUS] != then[FAB_KNOB_GPUS])
+  if (is_other_design)
+    replace_cluster (self, setting, edits);
+  if (!has_design && (is_other_node || is_other_design || now[FAB_KNOB_GPUS] != then[FAB_KNOB_GPUS]))
     add_machine (self, setting, edits);
-  if (now[FAB_KNOB_RATE] != then[FAB_KNOB_RATE] || (is_other_node && !self->has_rate))
+  if (!has_design && (now[FAB_KNOB_RATE] != then[FAB_KNOB_RATE] || (is_other_node && !self->has_rate)))
     fab_edits_set (edits, "cluster.nic_rate",
                    fab_value_whole (FAB_UNIT_RATE, now[FAB_KNOB_RATE] * BYTES_PER_GBIT));
   if (now[FAB_KNOB_MICRO_BATCH] != then[FAB_KNOB_MICRO_BATCH])
     set_count (edits, "job.micro_batch", now[FAB_KNOB_MICRO_BATCH]);
   if (is_other_strategy || now[FAB_KNOB_BUCKET] != then[FAB_KNOB_BUCKET])
     add_bucket (self, setting, edits);
-  if (now[FAB_KNOB_POWER] != then[FAB_KNOB_POWER])
+  if (now[FAB_KNOB_POWER] != then[FAB_KNOB_POWER]
+      || (is_other_design && now[FAB_KNOB_POWER] < fab_knob_controls[FAB_KNOB_POWER].max))
     add_power_cap (now[FAB_KNOB_POWER], edits);
   return edits;
 }
@@ -259,6 +283,8 @@ read_start (FabKnobBoard *self, GError **error)
                                         fab_knob_controls[FAB_KNOB_MICRO_BATCH].max);
   values[FAB_KNOB_BUCKET] = bucket_mib (self);
   values[FAB_KNOB_POWER] = power_percent (self, cluster, node);
+  values[FAB_KNOB_DESIGN] = MAX (knob_index (self->names[FAB_KNOB_DESIGN], cluster->design), NO_DESIGN);
+  values[FAB_KNOB_UNITS] = CLAMP (cluster->scalable_units, 1, fab_knob_controls[FAB_KNOB_UNITS].max);
   return TRUE;
 }
 
@@ -295,6 +321,20 @@ offered (const FabCatalog *catalog, FabCatalogSection section)
   return names;
 }
 
+/* (transfer container) */
+static const char **
+offered_designs (const FabCatalog *catalog)
+{
+  g_autofree const char **names = offered (catalog, FAB_SECTION_DESIGNS);
+  guint n = g_strv_length ((char **) names);
+  const char **list = g_new0 (const char *, n + 2);
+
+  list[NO_DESIGN] = "none";
+  for (guint i = 0; i < n; i++)
+    list[i + 1] = names[i];
+  return list;
+}
+
 static void
 offer_strategies (FabKnobBoard *self)
 {
@@ -316,6 +356,7 @@ fab_knob_board_new (FabScenario *scenario, GError **error)
   self->scenario = scenario;
   self->names[FAB_KNOB_MODEL] = offered (fab_scenario_catalog (scenario), FAB_SECTION_MODELS);
   self->names[FAB_KNOB_NODE] = offered (fab_scenario_catalog (scenario), FAB_SECTION_NODES);
+  self->names[FAB_KNOB_DESIGN] = offered_designs (fab_scenario_catalog (scenario));
   offer_strategies (self);
   if (!read_start (self, error))
     return NULL;
@@ -378,6 +419,15 @@ static const FabKnobControl fab_knob_controls[FAB_N_KNOBS] = {
                        20,
                        100,
                        { 40, 50, 60, 70, 80, 90, 100 } },
+  [FAB_KNOB_DESIGN] = { "design", "Design", "",
+                        "A machine as it is sold. It replaces the node, the GPUs and the network; none: these count." },
+  [FAB_KNOB_UNITS] = { "units",
+                       "Scalable units",
+                       "",
+                       "How many units of the design.",
+                       1,
+                       128,
+                       { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128 } },
 };
 
 static gboolean
@@ -424,8 +474,8 @@ parse_pair (const FabKnobBoard *self, const char *name, const char *value, FabKn
       return parse_value (self, id, value, &setting->values[id], error);
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "there is no such knob; there are model, strategy, gpus, node, rate, micro_batch, bucket and "
-      "power_cap");
+      "there is no such knob; there are model, strategy, gpus, node, rate, micro_batch, bucket, "
+      "power_cap, design and units");
 }
 
 gboolean

@@ -19,6 +19,8 @@ typedef enum {
   FAB_KNOB_MICRO_BATCH,
   FAB_KNOB_BUCKET,
   FAB_KNOB_POWER,
+  FAB_KNOB_DESIGN, /* the first choice is none of them */
+  FAB_KNOB_UNITS,
   FAB_N_KNOBS,
 } FabKnobId;
 

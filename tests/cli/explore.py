@@ -123,15 +123,33 @@ class Answers(Serving):
     def test_same_as_the_command_line(self):
         server = shared(SCENARIO)
         for query in ("", "strategy=zero1&bucket=100", "strategy=zero3&gpus=128", "strategy=fsdp&model=gpt3-1.3b",
-                      "node=dgx-h100&gpus=20&micro_batch=1", "power_cap=60"):
+                      "node=dgx-h100&gpus=20&micro_batch=1", "power_cap=60", "design=superpod-a100",
+                      "design=superpod-b200&units=2&power_cap=80", "design=none&units=4"):
             with self.subTest(query):
                 self.check_same(server, query)
+
+    def test_a_design_brings_its_machine(self):
+        """Knobs of node, GPUs and network do not count beside a design, and count again without one."""
+        server = shared(SCENARIO)
+        answer = self.check_same(server, "design=superpod-h100&units=2&gpus=8&rate=100&node=dgx-a100")
+        self.assertEqual(answer["figures"]["gpus"], 2 * 32 * 8)
+        self.assertIn("cluster={design: superpod-h100, scalable_units: 2}", answer["command"])
+        sold = Server(self, os.path.join(support.SOURCE, "scenarios", "design-superpod-h100.yaml"))
+        start = self.check_same(sold, "")
+        self.assertEqual((start["knobs"]["design"], start["knobs"]["units"]), ("superpod-h100", 2))
+        self.assertEqual(self.check_same(sold, "units=1")["figures"]["gpus"], 32 * 8)
+        self.assertEqual(self.check_same(sold, "design=none&node=dgx-a100&gpus=16")["figures"]["gpus"], 16)
+        told = self.ask(shared(SCENARIO), "design=superpod-gb200")
+        self.assertIn("assumed_design", {one["code"] for one in told["figures"]["verdict"]})
+        self.assertIn("design 'superpod-a100' goes up to 7 scalable units of 20 nodes, not 8",
+                      self.ask(shared(SCENARIO), "design=superpod-a100&units=8")["problem"])
 
     def test_own_scenario(self):
         server = Server(self, self.write("own.yaml", OWN))
         start = self.check_same(server, "")
         self.assertEqual(start["knobs"], {"model": "gpt2", "strategy": "ddp", "gpus": 4, "node": "mine", "rate": 100,
-                                          "micro_batch": 1, "bucket": 25, "power_cap": 100})
+                                          "micro_batch": 1, "bucket": 25, "power_cap": 100,
+                                          "design": "none", "units": 1})
         self.assertEqual(start["command"], "fabricast run own.yaml --set iterations=2".replace("own", self.path("own")))
         turned = self.check_same(server, "gpus=8&bucket=5")
         self.assertIn("first_bucket: 2MiB", turned["scenario"])

@@ -73,6 +73,12 @@ class Page(support.CliTest):
         self.assertRegex(said, r"Strategy ddp → zero3: .*collectives, of .*a GPU needs [0-9.]+\s?GB → [0-9.]+\s?GB")
         self.turn("strategy", "fsdp")
         self.assertTrue(self.browser.run("return document.getElementById('knob-bucket').disabled"))
+        self.turn("design", "superpod-h100")
+        for name, is_disabled in (("node", True), ("gpus", True), ("rate", True), ("units", False)):
+            self.assertEqual(self.browser.run(f"return document.getElementById('knob-{name}').disabled"), is_disabled, name)
+        self.assertIn("design: superpod-h100", self.text("yaml"))
+        self.turn("design", "none")
+        self.assertTrue(self.browser.run("return document.getElementById('knob-units').disabled"))
         # What is shown is in the address, and the address brings it back.
         address = self.browser.run("return location.hash").removeprefix("#")
         self.assertEqual(parse_qs(address)["strategy"], ["fsdp"])
