@@ -252,6 +252,7 @@ every_gpu_has_the_links_of_its_data_sheet (G_GNUC_UNUSED void **state)
     { "oci-gb300", 4, 8, "nvlink5", 18 },
     { "rtx-pro-6000-pcie", 8, 1, "pcie5-x16", 1 },
     { "rtx-pro-6000-cx8", 8, 8, "pcie5-x16", 1 },
+    { "rtx-6000d-cx8", 8, 8, "pcie5-x16", 1 },
     { "arc-b60-pcie", 8, 1, "pcie5-x8", 1 },
     { "trn1", 16, 8, "neuronlink2", 4 },
     { "tpu-v5p-4", 4, 2, "ici-v5p", 2 },
