@@ -57,7 +57,7 @@ _fabricast_options() { # COMMAND
       echo --base --name --out --date --format --series --system --from --to --method --memory --min-size --max-size \
         --holdout --count --hops --help
       ;;
-    topo) echo --node --nodes --only --all --check --set --format --help ;;
+    topo) echo --node --nodes --design --units --only --all --check --set --format --help ;;
     validate) echo --format --summary --accept --measured --set --with --help ;;
     measure)
       echo --listen --peer --gpu --shapes --sizes --kinds --precision --min-samples --max-samples --time --window --timeout --once \
@@ -106,6 +106,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
     *:--fidelity | compare:--against) _fabricast_words "$(_fabricast_names "$1" fidelity)" ;;
     *:--fabric) _fabricast_words "$(_fabricast_names "$1" fabric)" ;;
     *:--node) _fabricast_words "$(_fabricast_names "$1" nodes)" ;;
+    *:--design) _fabricast_words "$(_fabricast_names "$1" designs)" ;;
     *:--accelerator) _fabricast_words "$(_fabricast_names "$1" accelerators)" ;;
     import:--from)
       _fabricast_words 'nvidia-smi nccl-xml rocm-smi amd-smi hwloc ibnetdiscover huggingface perftest perftest-json nvbandwidth
