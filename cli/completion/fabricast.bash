@@ -71,6 +71,7 @@ _fabricast_options() { # COMMAND
     explore) echo --port --listen --seeds --set --help ;;
     query) echo --db --run --sweep --sql --max-rows --time-limit --format --help ;;
     export) echo --output --format --messages --set --help ;;
+    bundle) echo --db --run --with --help ;;
     trace) echo --output --format --db --run --iteration --iterations --ranks --with-waiting --help ;;
   esac
 }
@@ -162,7 +163,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
     measure:1) [ "$3" = show ] && _fabricast_files '*.meas' ;;
     query:0) _fabricast_words "$(_fabricast_names "$1" queries)" ;;
     help:0)
-      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput mix describe collective p2p topo import measure calibrate validate query trace export report explore
+      _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput mix describe collective p2p topo import measure calibrate validate query trace export bundle report explore
         start scenario fabrics collectives fidelity exposed bands units results completion terminal environment exit-codes glossary'
       ;;
     help:1) [ "$3" = glossary ] && _fabricast_words "$(_fabricast_names "$1" glossary)" ;;
@@ -175,7 +176,7 @@ _fabricast() {
 
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput mix describe collective p2p topo import measure calibrate validate query trace export report explore version help --version --help'
+    _fabricast_words 'run check compare whatif scale size sweep plan tune upgrade explain cost goodput mix describe collective p2p topo import measure calibrate validate query trace export bundle report explore version help --version --help'
     return
   fi
   # Bash splits `a=b` in three words; what follows an equals sign belongs to what stands before it.

@@ -299,8 +299,8 @@ static const FabUsage usage = {
   .summary =
       "Shows a node of the catalogue or of a scenario: the tree below each socket, and the links across. For\n"
       "several nodes it also shows the fabric: its leaves, spines, rails or groups of routers, their number,\n"
-      "their links and their rates. Identical parts are drawn once or a few times. A design (--design) is a\n"
-      "machine as it is sold: beside its fabric stands what its document lists.\n\n"
+      "their links and their rates. Identical parts are drawn once or a few times.\n\n"
+      "A design (--design) is a machine as it is sold: beside its fabric stands what its document lists.\n\n"
       "--check names the cables that are missing, slow, crossed or in the wrong place, the worst first: what most\n"
       "of their peers have is usual. SCENARIO may then be a text of a network that `import` reads, such as that of\n"
       "ibnetdiscover, with names and ports as the text has them; - is standard input. It ends with 1 where it\n"

@@ -27,9 +27,8 @@ static const FabUsage usage = {
       "\n"
       "Publish the directory beside a paper. The results of one version of Fabricast do not depend on the\n"
       "machine; README.md in it names the version.",
-  .examples = "  fabricast run hello --db run.db\n"
-              "  fabricast bundle hello-run --db run.db\n"
-              "  hello-run/reproduce\n",
+  .examples = "  fabricast bundle hello-run\n"
+              "  fabricast bundle first-run --db fabricast.db --run 1\n",
   .min_rest = 1,
   .max_rest = 1,
 };

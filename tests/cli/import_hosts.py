@@ -92,13 +92,16 @@ CLAIMS = (
     (r"which the text does not say", r'pci_type="02(00|07)'),
     (r"shows no NIC|the text shows none", r"<net |mlx5_|OpenFabrics"),
     (r"there is no NVLink", r"\bNV\d+\b"),
+    (r"does not say which GPUs the links join", r"\bNV\d+\b|<nvlink"),
+    (r"it has no line NET/IB : Using", r"NET/IB : Using"),
     (r"no generations", r"link_speed=|GT/s"),
     (r"the network does not see further", r"GPU0|<gpu"),
 )
 SAYS_NO = re.compile(r"\b(no|not|none)\b")
 # Sentences with such a word that say nothing of what the file holds.
 OTHERS = re.compile(r"is not in the (table|catalogue)|catalogue (knows no|lacks)|not in the table|are not in the table|does not count|cannot be|"
-                    r"none an older|where NVLink joins two GPUs|has no such link|without packets|rails|nodes: 1|PCIe generation \d")
+                    r"none an older|where NVLink joins two GPUs|has no such link|without packets|rails|nodes: 1|PCIe generation \d|"
+                    r"slower than the others or have no network|in Slurm a block is|not how many cables there are|does not show what joins them")
 
 
 class Hosts(CliTest):

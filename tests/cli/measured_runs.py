@@ -218,7 +218,7 @@ class Measured(CliTest):
         self.put("lone.json", [step, *kernels])
         done = self.fabricast("import", "trace", "a.log", "lone.json", "graph.json")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
-        self.assertIn("a.log: has no times of kernels", done.stderr)
+        self.assertIn("a.log: byte 49: the log holds no collectives", done.stderr)
         self.put("other.json", [step, *kernels[:1]])
         self.assertIn("1 execution traces gave none", self.good("import", "trace", "other.json", "graph.json"))
 

@@ -38,6 +38,8 @@ USES = {
     "--allow-oversized": ["--allow-oversized"],
     "--trace": ["--trace", "trace.json"],
     "--set": ["--set", "cluster.nics_per_node=2"],
+    "--brief": ["--brief"],
+    "--rows": ["--rows", "step"],
 }
 # What an option does not change beside another one, because the two want the same.
 AGREE = {
@@ -45,6 +47,7 @@ AGREE = {
     ("--fidelity", "--no-memo"): "fluid has nothing to remember",
     ("--no-band", "--seeds"): "seeds show percentiles in place of the band",
     ("--no-bottleneck", "--seeds"): "seeds show percentiles in place of what limits one step",
+    ("--no-bottleneck", "--rows"): "the row `step` has nothing of what limits it",
 }
 CONFLICTS = [
     (["--fidelity", "packet", "--set", "fidelity.mtu=banana"], "'mtu': 'banana' is not a size"),
@@ -87,7 +90,7 @@ class Pairs(CliTest):
         return (answer, files, stored, done.returncode), done.stderr
 
     def test_every_option_is_known_here(self):
-        listed = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", self.good("run", "--help"), re.M)) - {"--help"}
+        listed = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", self.good("run", "--help"), re.M)) - {"--help", "--full"}  # what is no terminal gets the full page anyway
         self.assertEqual(listed, set(USES), "an option of `run` needs a use in this test")
 
     def test_pairs(self):
