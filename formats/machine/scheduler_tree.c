@@ -397,7 +397,6 @@ static void
 join_roots (FabSchedulerTree *self, FabImportedMachine *machine)
 {
   guint n_roots = 0, n = self->switches->len, root;
-  g_autofree char *why = NULL;
 
   for (guint i = 0; i < n; i++)
     n_roots += switch_at (self, i)->parent == NONE;

@@ -104,9 +104,8 @@ read_line (Reader *self, GError **error)
         return FALSE;
     } else if (fab_scan_text (&self->scan, "\\"))
       self->goes_on = TRUE;
-    else {
-      g_autofree char *other = fab_scan_word (&self->scan, "\\"); /* LinkSpeed=, BlockSizes= */
-    }
+    else
+      g_free (fab_scan_word (&self->scan, "\\")); /* LinkSpeed=, BlockSizes= */
   }
   return TRUE;
 }

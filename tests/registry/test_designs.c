@@ -129,9 +129,9 @@ no_switch_has_more_ports_than_its_product (G_GNUC_UNUSED void **state)
   static const struct {
     const char *name;
     guint n_ports;
-  } known[] = { { "superpod-h100", 64 },   { "superpod-b200", 64 }, { "superpod-b300-xdr", 144 },
-                { "superpod-b300", 64 },   { "superpod-gb300", 144 },
-                { "hgx-spectrum-x", 128 }, { "el-capitan", 64 } };
+  } known[] = { { "superpod-h100", 64 }, { "superpod-b200", 64 },   { "superpod-b300-xdr", 144 },
+                { "superpod-b300", 64 }, { "superpod-gb300", 144 }, { "hgx-spectrum-x", 128 },
+                { "el-capitan", 64 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (known); i++) {
     const FabDesignSpec *design = design_of (known[i].name);
