@@ -120,7 +120,8 @@ packet_lasts (FabNet *net)
 void
 packet_lone_messages_skip (PacketNet *self, FabTimePs by_ps)
 {
-  for (guint i = 0; i < self->lone.marks->len; i++) {
+  /* Where the last line has been closed since, the marks are of messages that are over. */
+  for (guint i = 0; self->lone.n_lines > 0 && i < self->lone.marks->len; i++) {
     const struct _LoneMark *mark = mark_at (self, i);
     guint32 n_packets = (guint32) (mark->bytes_per_ps * (double) by_ps / (double) self->params.mtu_bytes);
 
