@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <glib/gstdio.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/shipped.h"
@@ -25,8 +24,8 @@ static const FabUsage usage = {
       "scenario.yaml (resolved), data/ (the catalogue), results/*.csv with SHA256SUMS, and `reproduce`, a\n"
       "script that runs the scenario again and compares.\n"
       "\n"
-      "Publish the directory beside a paper. The results of one version of Fabricast do not depend on the\n"
-      "machine; README.md in it names the version.",
+      "Publish the directory beside a paper. README.md in it names the version of\n"
+      "Fabricast; the same version, built against the same C library, gives the same bytes.",
   .examples = "  fabricast bundle hello-run\n"
               "  fabricast bundle first-run --db fabricast.db --run 1\n",
   .min_rest = 1,
@@ -105,21 +104,10 @@ check_entries (char **with, GError **error)
   return TRUE;
 }
 
-static const FabQuery *
-find_query (const char *name)
-{
-  const FabQuery *query = fab_queries;
-
-  while (query->name != NULL && strcmp (query->name, name) != 0)
-    query++;
-  g_assert (query->name != NULL);
-  return query;
-}
-
 static gboolean
 write_answer (Bundle *self, FabStore *store, gint64 run_id, const char *question, GError **error)
 {
-  g_autofree char *sql = fab_query_sql (find_query (question));
+  g_autofree char *sql = fab_query_sql (fab_query_find (question));
   g_autoptr (FabTable) table = fab_store_query (store, sql, run_id, error);
 
   if (table == NULL)
@@ -188,7 +176,7 @@ write_readme (const Bundle *self, const char *name, const char *version, GError 
       "- `results/`: the answers of `fabricast query`, and `SHA256SUMS` over them.\n"
       "- `reproduce`: runs the scenario again and compares. `FABRICAST=/path/to/fabricast ./reproduce` takes "
       "another program.\n\n"
-      "The same version gives the same bytes on every machine.\n",
+      "The same version, built against the same C library, gives the same bytes.\n",
       name, version);
 
   return write_file (self, "README.md", text, -1, error);

@@ -312,8 +312,7 @@ const FabParam fab_node_params[] = {
       "plugin", TEXT, FabNodeSpec, plugin, "",
       "Network plug-in that the collective library loads on this node (collectives.plugin); empty: none.") },
   { ROW ("software_matching", BOOL, FabNodeSpec, has_software_matching, "false",
-         "Whether its site has messages matched by a processor and not by the adapter "
-         "(FI_CXI_RX_MATCH_MODE=software).") },
+         "Whether its site has messages matched by a processor and not by the adapter.") },
   { ROW ("p2p", CHOICE, FabNodeSpec, p2p, "sys",
          "Largest distance at which GPUs read each other's memory: none, nvl (links of GPUs only), pix, "
          "pxb, phb, node, sys."),
