@@ -20,12 +20,16 @@ import sys
 import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import plots  # noqa: E402
 DOCS = os.path.dirname(HERE)
 ROOT = os.path.dirname(DOCS)
 FOLDERS = ("tutorials", "how-to", "reference", "explanation", "models", "decisions")
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 ROW = re.compile(r"^\| *\[[^]]*\]\(([\w.-]+\.md)\)[^|]*\| *([^|]*?) *\|", re.M)
 CODE = re.compile(r"^```.*?^```", re.M | re.S)
+SPAN = re.compile(r'<span class="pre">(.*?)</span>')
+MOTION = re.compile(r"^<!-- motion: ([\w-]+) -->$", re.M)
 # A command of a console block with the lines that go on after a backslash, in the theme's HTML.
 COMMAND = re.compile(r'(<span class="gp">\$ </span>[^\n]*(?:(?:\\|\\</span>)\n[^\n]*)*)')
 
@@ -39,6 +43,17 @@ def write(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def lighter(page):
+    """A page without what it does not need: scripts of themes that nobody calls, paragraphs in cells, stripes of rows."""
+    page = re.sub(r'\s*<script [^>]*src="[^"]*/(?:jquery|underscore|_sphinx_javascript_frameworks_compat)\.js[^"]*"></script>', "", page)
+    page = re.sub(r"<(t[dh])([^>]*)><p>((?:(?!</?p>).)*)</p></\1>", r"<\1\2>\3</\1>", page, flags=re.S)
+    page = re.sub(r'<(t[dh]) class="(?:head )?text-right">', r'<\1 class="r">', page)
+    page = re.sub(r'<code class="docutils literal notranslate">(.*?)</code>',
+                  lambda match: '<code class="literal">' + SPAN.sub(r"\1", match[1]) + "</code>", page)
+    page = re.sub(r'<span class="std std-(?:doc|ref)">((?:(?!</?span).)*)</span>', r"\1", page)
+    return re.sub(r'<tr class="row-(?:odd|even)">', "<tr>", page)
 
 
 class Site:
@@ -93,6 +108,19 @@ class Site:
         text = re.sub(r"\[([^]\n]*)\]\0", r"\1", text)
         return re.sub(r"^```sh$", "```console", text, flags=re.M)  # commands and what they print
 
+    def plotted(self, page, text):
+        """What a page of the site has and one of a forge cannot: plots that lead to tables, and collectives that move."""
+        if page == "reference/validation.md":
+            tables = json.loads(self.printed("validate", "--format", "json"))["tables"]
+            text, known = plots.collectives_page(text, tables)
+            self.stage("reference/measured-tables.md", known, "researchers who check a source")
+        elif page == "reference/validation-training.md":
+            text = plots.steps_page(text)
+        found = MOTION.search(text)
+        text = MOTION.sub(r'<div class="motion" data-motion="\1"></div>', text)
+        static = "../" * page.count("/") + "_static"
+        return text + f'\n<script defer src="{static}/motion.js"></script>\n' if found else text
+
     def stage(self, page, text, audience):
         title, _, rest = text.partition("\n")
         if not title.startswith("# "):
@@ -101,7 +129,7 @@ class Site:
             self.problems.append(f"docs/{page}: for whom is it? A row in the README.md of its folder says so")
         name = re.sub(r"(^|/)README\.md$", r"\1index.md", page)
         head = f'{title}\n\n<p class="for-whom">For {audience}.</p>\n'
-        write(os.path.join(self.source, name), head + self.mended(page, rest))
+        write(os.path.join(self.source, name), head + self.mended(page, self.plotted(page, rest)))
 
     def tree(self, name, caption, entries):
         with open(os.path.join(self.source, name), "a", encoding="utf-8") as file:
@@ -169,7 +197,7 @@ class Site:
         shutil.copytree(os.path.join(HERE, "static"), os.path.join(self.source, "_static"))
         shutil.copyfile(os.path.join(HERE, "conf.py"), os.path.join(self.source, "conf.py"))
         pages = {folder: self.stage_folder(folder) for folder in FOLDERS}
-        pages["reference"] += self.stage_printed()
+        pages["reference"] += ["measured-tables", *self.stage_printed()]
         self.stage("README.md", read(os.path.join(DOCS, "README.md")), "everyone; choose your door")
         loose = sorted(page for page in os.listdir(DOCS) if page.endswith(".md") and page != "README.md")
         for page in loose:
@@ -208,6 +236,17 @@ class Site:
         if re.search(r"url\(/", read(sheet)):
             self.problems.append("furo.css asks for a file of a web server")
 
+    def prune(self):
+        """Rules of style sheets that no page needs: colours of words that none has, and parts of other extensions."""
+        pages = [os.path.join(where, name) for where, _, names in os.walk(self.html) for name in names if name.endswith(".html")]
+        used = {name for page in pages for name in re.findall(r'<span class="(\w{1,3})">', read(page))}
+        sheet = os.path.join(self.html, "_static", "pygments.css")
+        lines = [line for line in read(sheet).split("\n")
+                 if (found := re.match(r".*\.highlight \.(\w{1,3}) \{", line)) is None or found[1] in used]
+        write(sheet, "\n".join(lines))
+        for page in pages:
+            write(page, re.sub(r'\s*<link [^>]*furo-extensions\.css[^>]*/?>', "", read(page)))
+
     def darken(self, sheet):
         """furo of Debian has lost the rules for a system that is dark: those of a page that was made dark serve them."""
         text = read(sheet)
@@ -228,6 +267,7 @@ class Site:
                     page = page.replace('role="heading">', 'role="heading" aria-level="2">')
                     page = page.replace("<body>", '<body>\n<a class="skip" href="#the-page">Skip to the page</a>', 1)
                     page = page.replace('<article role="main">', '<article role="main" id="the-page" tabindex="-1">', 1)
+                    page = lighter(page)
                     page = COMMAND.sub(r'<span class="command">\1</span>', page)
                     page = page.replace("<pre>", '<pre tabindex="0">')
                     page = page.replace('<th class="head"><p></p></th>', "<td></td>")  # the corner of a table
@@ -315,6 +355,7 @@ def main():
     site.build()
     site.stand_alone()
     site.open_to_all()
+    site.prune()
     site.give_search_texts()
     count = site.check()
     if site.problems:

@@ -7,6 +7,7 @@ link and anchor leads somewhere, and each page is at most two clicks from the fi
 axe-core finds nothing serious on a page of each kind, and none is wider than a phone.
 """
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -25,9 +26,11 @@ REFERENCE = ("reference", "models")
 # One of each kind, and a short one: the front page, a folder's, a lesson with pictures, links, figures in indented blocks,
 # Python, tables, what the program prints, a model, an explanation, a decision, what is outside docs/, index and search.
 KINDS = ("index.html", "tutorials/index.html", "tutorials/pytorch-to-fabric.html", "tutorials/course.html",
-         "how-to/power-caps.html", "how-to/python.html", "reference/units.html", "reference/commands.html",
+         "how-to/power-caps.html", "reference/validation.html", "models/tree.html", "how-to/python.html", "reference/units.html", "reference/commands.html",
          "models/fat_tree.html", "explanation/accuracy.html", "decisions/0022-site.html", "contributing.html",
          "genindex.html", "search.html?q=bucket")
+HEAVIEST_PAGE = 300_000  # bytes of a page with its style sheets and scripts, without pictures and what a search needs
+SMALLEST_TEXT_PX = 11
 LEAST_CONTRAST = 4.5  # of WCAG 2, level AA
 TAB, ENTER = "\ue004", "\ue007"
 
@@ -84,6 +87,7 @@ class Site(CliTest):
                               check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.check_colours_of_code()
+        self.check_weight()
         try:
             checker = accessible.Checker()
         except browser.Missing:
@@ -95,6 +99,8 @@ class Site(CliTest):
         self.check_scheme(checker.browser)
         self.check_help_for_readers(checker.browser)
         self.check_keyboard(checker.browser)
+        self.check_plot(checker.browser)
+        self.check_motion(checker.browser)
 
     def check_colours_of_code(self):
         """Each class of tokens that some page has, on the ground of its block, in light and in dark."""
@@ -110,6 +116,71 @@ class Site(CliTest):
             colours = dict(re.findall(r"\.highlight \.(\w+) \{ color: #(\w+)", sheet))
             colours.pop("w")  # white space
             self.assertEqual([name for name in used & set(colours) if contrast(colours[name], ground) < LEAST_CONTRAST], [])
+
+    def check_weight(self):
+        heavy = {}
+        for where, _, names in os.walk(self.path("html")):
+            for name in names:
+                text = read(os.path.join(where, name)) if name.endswith(".html") and name != "search.html" else ""
+                if 'id="the-page"' not in text:
+                    continue
+                asked = set(re.findall(r'<(?:script|link)[^>]*(?:src|href)="([^"?]+\.(?:js|css))', text))
+                weight = sum(os.path.getsize(os.path.join(where, each)) for each in asked)
+                weight += len(re.sub(r'<figure class="plot">.*?</figure>', "", text, flags=re.S).encode())
+                if weight > HEAVIEST_PAGE:
+                    heavy[os.path.join(where, name)] = weight
+        self.assertEqual(heavy, {})
+
+    def small_texts(self, page):
+        """Texts of pictures that are smaller on the screen than can be read."""
+        return page.run("""return [...document.querySelectorAll("article svg text")].filter((text) =>
+          text.getBoundingClientRect().width > 0 && parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a !== 0 &&
+          parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getScreenCTM().a, text.getScreenCTM().b) < arguments[0])
+          .map((text) => text.textContent)""", SMALLEST_TEXT_PX)
+
+    def check_plot(self, page):
+        """A mark of each measured table, which opens the table; a kind that is ticked off goes."""
+        tables = json.loads(self.good("validate", "--format", "json"))["tables"]
+        page.resize(1280, 900)
+        page.open(self.path("html", "reference", "validation.html"))
+        self.assertEqual(page.run("return document.querySelectorAll('.plot svg a').length"), 2 * len(tables))
+        marks = page.run("return [...document.querySelectorAll('.plot svg:first-of-type a.judged')].length")
+        self.assertEqual(marks, sum(table["role"] == "judged" for table in tables))
+        self.assertEqual(page.run("return document.querySelectorAll('article details[open]').length"), 0)
+        page.run("location.hash = 'table-dgxa100-allreduce-32'")
+        shown = "return document.getElementById('table-dgxa100-allreduce-32').closest('details')?.open"
+        for _ in range(50):
+            if page.run(shown):
+                break
+            time.sleep(0.1)
+        self.assertTrue(page.run(shown))
+        visible = "return [...document.querySelectorAll('.plot svg a.k4')].filter((one) => one.getBoundingClientRect().width).length"
+        self.assertGreater(page.run(visible), 0)
+        page.run("document.querySelector('.plot input[value=k4]').click()")
+        self.assertEqual(page.run(visible), 0)
+        for width in (1280, 390):
+            page.resize(width, 900)
+            self.assertEqual(self.small_texts(page), [], width)
+
+    def check_motion(self, page):
+        """A collective stands still until it is asked to move, and in the end every GPU has all sums."""
+        page.resize(390, 900)
+        page.open(self.path("html", "models", "ring.html"))
+        self.assertEqual(self.small_texts(page), [])
+        texts = "return [...document.querySelectorAll('.motion button, .motion p')].map((one) => one.textContent)"
+        time.sleep(0.3)
+        self.assertEqual(page.run("return document.querySelectorAll('.packet').length"), 0)
+        self.assertEqual(page.run(texts)[:2], ["Play", "Next round"])
+        page.run("document.querySelector('.motion button:last-of-type').click()")
+        self.assertEqual(page.run("return document.querySelectorAll('.packet').length"), 8)
+        for _ in range(100):
+            if page.run(texts)[2].startswith("Round 1 of 14"):
+                break
+            time.sleep(0.1)
+        self.assertIn("Each link has carried 1/8 of the size", page.run(texts)[2])
+        self.assertEqual(page.run("return document.querySelectorAll('.packet').length"), 0)
+        kinds = page.run("return Object.fromEntries(Object.entries(window.fabricastMotion).map(([name, one]) => [name, one.isWhole]))")
+        self.assertEqual(kinds, {"ring": True, "tree": True, "all-to-all": True})
 
     def check_scheme(self, page):
         """The pages are as light or dark as the system, and not only their code."""

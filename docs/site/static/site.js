@@ -81,3 +81,22 @@ if (results !== null && window.fabricastTexts !== undefined) {
   new MutationObserver(show).observe(results, { childList: true, subtree: true });
   show();
 }
+
+// A mark of a plot leads to a row that may be folded; boxes of its key show and hide kinds.
+function unfold() {
+  const id = decodeURIComponent(location.hash.slice(1));
+  const target = id && document.getElementById(id);
+  const folded = target && target.closest("details:not([open])");
+  if (!folded) return;
+  folded.open = true;
+  target.scrollIntoView({ block: "center" });
+}
+addEventListener("hashchange", unfold);
+unfold();
+
+for (const key of document.querySelectorAll(".plot .key"))
+  key.addEventListener("change", () => {
+    const off = [...key.querySelectorAll("input:not(:checked)")].map((box) => box.value);
+    for (const link of key.parentElement.querySelectorAll("svg a"))
+      link.classList.toggle("hidden", off.some((name) => link.classList.contains(name)));
+  });
