@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 .ci/files.sh 'sim/*.c' 'models/*.c' 'answer/*.c' 'validate/*.c' 'cli/*.c' |
   xargs -0 -r -P "$(nproc)" -n 40 cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --library=gtk \
   --enable=warning,performance,portability --suppress=missingInclude --suppress=memleak \
-  -DFAB_VERSION='""' -DFAB_SOURCE_DIR='""' -DFAB_DATA_DIR='""' \
+  -DFAB_VERSION='""' \
   -D'G_DEFINE_QUARK(a,b)=' -D'G_DEFINE_AUTOPTR_CLEANUP_FUNC(a,b)=' -D'G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(a,b)=' \
   -D'G_DEFINE_AUTO_CLEANUP_FREE_FUNC(a,b,c)=' -D'G_STATIC_ASSERT(a)=' -D'G_GNUC_PRINTF(a,b)=' \
   -I . 2>&1

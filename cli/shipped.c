@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/places.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
@@ -14,15 +15,15 @@ static const char suffix[] = ".yaml";
 static const char prefix[] = "scenarios/";
 static const char *const folders[] = { ".", "learn" }; /* below scenarios/ */
 
-/* Returns where a data directory is in the source tree. (transfer full) */
+/* Returns where a data directory is in a source tree. (transfer full) */
 static char *
-source_path (const char *name)
+source_path (const char *tree, const char *name)
 {
   const char *parent = g_str_has_prefix (name, "catalog")   ? "models"
                      : g_str_has_prefix (name, "scenarios") ? ""
                                                             : "validate";
 
-  return g_build_filename (FAB_SOURCE_DIR, parent, name, NULL);
+  return g_build_filename (tree, parent, name, NULL);
 }
 
 static gboolean
@@ -33,11 +34,8 @@ is_file (const char *path)
 
 /* Says in which folders the data were looked for, and what would mend it. */
 static void
-throw_missing (const char *name, char *const *candidates, guint n, GError **error)
+throw_missing (const char *name, const FabCliBuild *build, char *const *candidates, guint n, GError **error)
 {
-  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
-  g_autofree char *directory = program ? g_path_get_dirname (program) : g_strdup (".");
-  g_autofree char *copied = g_build_filename (directory, "..", "dev", NULL);
   g_autoptr (GString) looked = g_string_new (NULL);
 
   for (guint i = 0; i < n; i++)
@@ -46,12 +44,12 @@ throw_missing (const char *name, char *const *candidates, guint n, GError **erro
 
       g_string_append_printf (looked, "%s%s", looked->len > 0 ? ", " : "", path);
     }
-  if (is_file (copied))
+  if (build->build != NULL && !build->is_unmoved)
     fab_throw (
         error, FAB_ERROR_IO,
         "cannot find Fabricast's data '%s': this program was built in %s and lies in a source tree that was copied or "
         "moved; `./dev build` in that tree mends it",
-        name, FAB_BUILD_DIR);
+        name, build->build);
   else
     fab_throw (
         error, FAB_ERROR_IO,
@@ -78,14 +76,12 @@ char *
 fab_cli_data_path (const char *name, GError **error)
 {
   const char *data = g_getenv ("FABRICAST_DATA");
-  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
-  g_autofree char *directory = program ? g_path_get_dirname (program) : g_strdup (".");
-  g_autofree char *source = source_path (name);
-  gboolean is_installed = !g_str_has_prefix (directory, FAB_BUILD_DIR);
+  g_autofree char *directory = fab_cli_program_directory ();
+  g_auto (FabCliBuild) build = fab_cli_build ();
   char *candidates[] = { data ? g_build_filename (data, name, NULL) : NULL,
                          g_build_filename (directory, "..", "share", "fabricast", name, NULL),
-                         is_installed ? NULL : g_strdup (source),
-                         g_build_filename (FAB_DATA_DIR, name, NULL) };
+                         build.is_unmoved ? source_path (build.source, name) : NULL,
+                         g_build_filename (fab_cli_data_dir, name, NULL) };
   char *found = NULL;
 
   if (check_named (data, error)) {
@@ -93,7 +89,7 @@ fab_cli_data_path (const char *name, GError **error)
       if (candidates[i] != NULL && g_file_test (candidates[i], G_FILE_TEST_EXISTS))
         found = g_strdup (candidates[i]);
     if (found == NULL)
-      throw_missing (name, candidates, G_N_ELEMENTS (candidates), error);
+      throw_missing (name, &build, candidates, G_N_ELEMENTS (candidates), error);
   }
   for (guint i = 0; i < G_N_ELEMENTS (candidates); i++)
     g_free (candidates[i]);

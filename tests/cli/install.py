@@ -137,6 +137,36 @@ class Uninstall(CliTest):
         self.assertEqual(os.listdir(root), [])
 
 
+class Place(CliTest):
+    """The program finds its source tree through a file of its build directory, and holds no path itself."""
+
+    def test_no_path_of_the_build(self):
+        built = [support.PROGRAM, os.path.join(BUILD, "lib", "libfabricast.so.0"),
+                 *glob.glob(os.path.join(BUILD, "*", "**", "fabricast-*.so"), recursive=True)]
+        for path in built:
+            with open(path, "rb") as file:
+                content = file.read()
+            for folder in BUILD, support.SOURCE:
+                self.assertNotIn(os.path.realpath(folder).encode(), content, path)
+
+    def test_a_copied_tree_is_told_so(self):
+        """A program whose build directory was copied does not read the tree that it was copied from."""
+        if os.path.exists(os.path.join(build_options()["prefix"], build_options()["datadir"], "fabricast")):
+            self.skipTest("data of an installed program are found in any case")
+        program = shutil.copy(support.PROGRAM, self.path("fabricast"))
+        done = self.fabricast("describe", "nodes", program=program, env={})
+        self.assertIn("set FABRICAST_DATA to the directory that holds it", done.stderr)
+        shutil.copy(os.path.join(BUILD, "fabricast.built"), self.directory)
+        done = self.fabricast("describe", "nodes", program=program, env={})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"was built in {BUILD} and lies in a source tree that was copied or moved", done.stderr)
+        self.assertIn("`./dev build` in that tree mends it", done.stderr)
+
+    def test_the_build_directory_has_its_tree(self):
+        """Elsewhere, with nothing in the environment, it reads the catalogue of the source tree."""
+        self.assertIn("dgx-a100", self.good("describe", "nodes", program=support.PROGRAM, env={}))
+
+
 class Data(CliTest):
     """A program that does not find its data says where it looked, and what mends it."""
 
@@ -148,13 +178,6 @@ class Data(CliTest):
     def test_a_wrong_folder_is_named(self):
         self.assertIn("FABRICAST_DATA is '/nowhere', which is no folder", self.refused("/nowhere"))
         self.assertIn(f"FABRICAST_DATA is '{self.directory}', which holds no catalog/", self.refused(self.directory))
-
-    def test_a_copied_tree_must_be_built(self):
-        os.makedirs(self.path("copy", "build"))
-        program = shutil.copy(support.PROGRAM, self.path("copy", "build", "fabricast"))
-        self.write(os.path.join("copy", "dev"), "")
-        done = self.fabricast("check", "--quiet", "hello", program=program)
-        self.assertIn("`./dev build` in that tree mends it", done.stderr)
 
 
 class BuildTree(CliTest):
