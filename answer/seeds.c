@@ -13,7 +13,7 @@ static const double ranks[FAB_N_PERCENTILES] = { 0.50, 0.95, 0.99, 1 };
 static const struct {
   const char *name, *key;
 } time_names[FAB_N_SEED_TIMES] = {
-  [FAB_SEED_STEP] = { "step", "duration_s" },
+  [FAB_SEED_STEP] = { "step", "step_s" },
   [FAB_SEED_COMMUNICATION] = { "communication", "comm_s" },
   [FAB_SEED_EXPOSED] = { "exposed", "exposed_s" },
 };

@@ -15,7 +15,7 @@ enum { FAB_N_PERCENTILES = 4, FAB_MOST_SEEDS = 10000 };
 extern const char *const fab_percentile_names[FAB_N_PERCENTILES]; /* "p50", "p95", "p99", "max" */
 
 typedef struct {
-  const char *name, *key; /* "step", "duration_s" */
+  const char *name, *key; /* "step", "step_s" */
   FabTimePs percentiles_ps[FAB_N_PERCENTILES];
 } FabSeedTime;
 

@@ -6,7 +6,7 @@
 int
 main (int argc, char **argv)
 {
-  const char *const names[] = { "duration_s", "compute_s", "exposed_s", "idle_s", "mfu_fraction" };
+  const char *const names[] = { "step_s", "compute_s", "exposed_s", "idle_s", "mfu_fraction" };
   FabricastContext *context = NULL;
   FabricastScenario *scenario = NULL;
   FabricastResult *result = NULL;

@@ -47,7 +47,7 @@ play (const FabricastScenario *base, long which, double *sum_s)
   if (status == FABRICAST_OK)
     status = fabricast_run (scenario, NULL, &result, NULL);
   if (status == FABRICAST_OK)
-    status = fabricast_result_figure (result, "duration_s", &step, NULL);
+    status = fabricast_result_figure (result, "step_s", &step, NULL);
   *sum_s += step.real;
   fabricast_result_free (result);
   fabricast_scenario_free (scenario);

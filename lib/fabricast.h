@@ -264,10 +264,11 @@ FABRICAST_API int fabricast_run (const FabricastScenario *scenario, const Fabric
 /* Frees the result. NULL is allowed. Since 0.2. */
 FABRICAST_API void fabricast_result_free (FabricastResult *result);
 
-/* Gets a figure of the last iteration, as a mean over ranks. Its names are those of `fabricast run --format json`
- * ("duration_s", "exposed_s", "mfu_fraction", "binding_link"), the same times in picoseconds ("duration_ps") and
- * the figures of studies ("step", "exposed", "train", "token_cost"). The kind is NONE where the figure does not
- * apply. docs/reference/library.md lists all. Status INPUT when there is no such figure. Since 0.2. */
+/* Gets a figure of the last iteration, as a mean over ranks. Its names are those of `fabricast run --format json` and
+ * of the columns of fabricast_sweep () ("step_s", "exposed_s", "mfu_fraction", "usd_per_step", "binding_link"), the
+ * same times in picoseconds ("step_ps") and the names that targets of fabricast_size () take ("step", "exposed"). The
+ * kind is NONE where the figure does not apply. docs/reference/library.md lists all. Status INPUT when there is no such
+ * figure; the message lists all. Since 0.2. */
 FABRICAST_API int fabricast_result_figure (const FabricastResult *result, const char *name,
                                            FabricastValue *value, FabricastError **error);
 
@@ -295,6 +296,15 @@ FABRICAST_API size_t fabricast_table_rows (const FabricastTable *table);
 /* Fills `column` with column `i`, from 0. Returns 1, or 0 when the table has no such column; `column` stays
  * untouched then. Since 0.2. */
 FABRICAST_API int fabricast_table_column (const FabricastTable *table, size_t i, FabricastColumn *column);
+
+/* The stream of the Arrow C stream interface (arrow.apache.org/docs/format/CStreamInterface.html). */
+struct ArrowArrayStream;
+
+/* Fills `stream`, which need not be initialized, with the table as a stream of Apache Arrow: one batch of columns of
+ * type int64, float64 and large_utf8, in which what is unknown is null. The stream has copies of the cells, outlives
+ * the table, and is released by its consumer. Status MISUSE of a NULL. Since 0.2. */
+FABRICAST_API int fabricast_table_arrow (const FabricastTable *table, struct ArrowArrayStream *stream,
+                                         FabricastError **error);
 
 /* --- studies --- */
 

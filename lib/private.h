@@ -12,6 +12,7 @@
 #include "models/models.h"
 #include "sim/result/columns.h"
 #include "sim/study/study.h"
+#include "sim/study/sweep_record.h"
 
 /* --- the door: what the library changes of the calling thread while it works --- */
 
@@ -106,6 +107,7 @@ struct FabricastResult {
   FabScenario *scenario;
   FabRunResult run;
   FabPoint *point;
+  FabSweepPointRecord *record;            /* of the point */
   char *link, *link_entry, *most, *codes; /* that figures name */
   GMutex lock;                            /* of what reads the simulation */
 };

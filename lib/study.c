@@ -8,6 +8,7 @@
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
 #include "sim/study/size.h"
+#include "sim/study/sweep.h"
 #include "sim/study/sweep_record.h"
 
 /* --- one collective --- */
@@ -219,7 +220,11 @@ sweep (Work *self, Points *points, GError **error)
 {
   const gint64 at_once = 4 * (gint64) fab_thread_pool_size (self->study->n_threads),
                all = self->grid->n_points;
+  /* Fails where no point can be read: then a key is wrong, and not a value. */
+  g_autoptr (FabSweepPlan) plan = fab_sweep_plan_new (self->study, self->grid, FAB_VERSION, error);
 
+  if (plan == NULL)
+    return FALSE;
   points_init (points, self->grid, FALSE);
   for (gint64 done = 0; done < all;) {
     guint n = (guint) MIN (at_once, all - done);

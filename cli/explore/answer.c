@@ -77,8 +77,8 @@ add_figures (FabJson *json, const FabRunResult *result)
   add_memory (json, result);
   fab_verdict_add_json (result->verdict, json, "verdict");
   add_collectives (json, result);
-  fab_json_add_text (json, "binding", link);
-  fab_json_add_text (json, "binding_spec",
+  fab_json_add_text (json, "binding_link", link);
+  fab_json_add_text (json, "binding_link_spec",
                      link ? fab_graph_link_class (cluster->graph, result->pace.binding_link)->name : NULL);
   fab_json_end (json);
 }

@@ -31,7 +31,7 @@
   const knobWords = (before, after) => board.knobs.filter((knob) => before[knob.name] !== after[knob.name])
     .map((knob) => `${knob.label} ${spoken(knob, before[knob.name])} \u2192 ${spoken(knob, after[knob.name])}`);
 
-  const linkWords = (figures) => (figures.binding ? `${shorten(figures.binding)} (${shorten(figures.binding_spec)})` : "no link");
+  const linkWords = (figures) => (figures.binding_link ? `${shorten(figures.binding_link)} (${shorten(figures.binding_link_spec)})` : "no link");
 
   const reasons = (before, after) => {
     const said = [];

@@ -96,8 +96,20 @@ enum { N_REALS = 11, N_TEXTS = 3 };
 
 /* As point_sql asks for them, after the point's number. */
 static const char *const columns[N_REALS + N_TEXTS] = {
-  "step_s",       "compute_s", "comm_s",       "overlapped_s", "exposed_s", "idle_s",       "mfu_fraction",
-  "tokens_per_s", "train_s",   "memory_bytes", "ranks",        "binding",   "binding_spec", "problem",
+  "step_s",
+  "compute_s",
+  "comm_s",
+  "overlapped_s",
+  "exposed_s",
+  "idle_s",
+  "mfu_fraction",
+  "tokens_per_s",
+  "train_s",
+  "memory_bytes",
+  "ranks",
+  "binding_link",
+  "binding_link_spec",
+  "problem",
 };
 
 static const char head_sql[] =
@@ -109,7 +121,7 @@ static const char value_sql[] =
 
 static const char point_sql[] =
     "SELECT point, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s, mfu_fraction, tokens_per_s,"
-    " train_s, memory_bytes, n_ranks, binding, binding_spec, problem FROM sweep_point WHERE sweep_id = :sweep"
+    " train_s, memory_bytes, n_ranks, binding_link, binding_link_spec, problem FROM sweep_point WHERE sweep_id = :sweep"
     " ORDER BY point";
 
 static gboolean
@@ -288,7 +300,7 @@ static const char iteration_sql[] =
 
 static const char class_sql[] =
     "name first_rank ranks step_s compute_s comm_s overlapped_s exposed_s idle_s|"
-    "SELECT k.name, k.first_rank, k.n_ranks, t.duration_ps / 1e12, t.compute_ps / 1e12, t.comm_ps / 1e12,"
+    "SELECT k.name, k.first_rank, k.n_ranks, t.step_ps / 1e12, t.compute_ps / 1e12, t.comm_ps / 1e12,"
     " t.overlapped_ps / 1e12, t.exposed_ps / 1e12, t.idle_ps / 1e12"
     " FROM rank_class AS k JOIN iteration_class AS t USING (run_id, rank_class)"
     " WHERE run_id = :run AND iteration = :iteration ORDER BY rank_class";
@@ -379,7 +391,7 @@ find_iteration (FabReportRun *run, GError **error)
 {
   run->iteration = -1;
   if (!fab_report_each (run,
-                        "SELECT iteration, start_ps, duration_ps FROM iteration WHERE run_id = :run"
+                        "SELECT iteration, start_ps, step_ps FROM iteration WHERE run_id = :run"
                         " ORDER BY iteration DESC LIMIT 1",
                         take_iteration, run, error))
     return FALSE;

@@ -42,8 +42,8 @@
          point.train_s !== null && ["whole training", time(point.train_s)],
          point.memory_bytes !== null && ["memory", bytes(point.memory_bytes)], point.ranks !== null
            && ["GPUs", count(point.ranks)],
-         point.binding_spec && ["slowest link", `${shorten(point.binding_spec, 30)}`], point.binding
-           && ["", shorten(point.binding, 60)]])];
+         point.binding_link_spec && ["slowest link", `${shorten(point.binding_link_spec, 30)}`], point.binding_link
+           && ["", shorten(point.binding_link, 60)]])];
 
   const best = (points, wanted) => {
     const known = points.filter((point) => point.problem === null && Number.isFinite(wanted.value(point) ?? NaN));
@@ -52,13 +52,13 @@
   };
 
   const specsOf = (points) => [...new Set(points.filter((point) => point.problem === null).map((point) =>
-    point.binding_spec ?? "no link"))];
+    point.binding_link_spec ?? "no link"))];
 
   const drawCurve = (sweep, points, wanted, axis, width) => {
     const specs = specsOf(points), values = sweep.axes[axis].values;
     const known = points.filter((point) => point.problem === null && wanted.value(point) !== null)
       .map((point) => ({ i: itemsOf(sweep, point.point)[axis], y: wanted.value(point),
-        kind: specs.indexOf(point.binding_spec ?? "no link"), lines: linesOf(sweep, point) }));
+        kind: specs.indexOf(point.binding_link_spec ?? "no link"), lines: linesOf(sweep, point) }));
     if (known.length === 0) return [make("p", {}, "No point could be simulated.")];
     const top = best(points, wanted);
     return [curve(width, { xs: values.map((value) => clean(value)), xName: sweep.axes[axis].key, yName: wanted.name,
@@ -123,7 +123,7 @@
     const top = best(points, wanted), failed = points.filter((point) => point.problem !== null).length;
     return make("p", {}, top && [`Best ${wanted.name}: `, make("b", {}, wanted.show(wanted.value(top))), " with ", settings(sweep, top)
       .map((pair) => pair.join(" = ")).join(", "),
-      top.binding_spec ? `; the slowest link there is ${shorten(top.binding_spec, 30)}. ` : ". "],
+      top.binding_link_spec ? `; the slowest link there is ${shorten(top.binding_link_spec, 30)}. ` : ". "],
       points.length < sweep.whole ? `${plural(points.length, "point")} of ${count(sweep.whole)} are there. ` : "",
         failed > 0 ? `${plural(failed, "point")} cannot be simulated.` : "");
   };

@@ -17,8 +17,8 @@ add_step (FabJson *json, const FabRunResult *result, guint i)
   if (result->band != NULL) {
     g_autofree char *most = fab_band_most (result->band, i);
 
-    fab_json_add_real (json, "duration_low_s", result->band->low[i]);
-    fab_json_add_real (json, "duration_high_s", result->band->high[i]);
+    fab_json_add_real (json, "step_low_s", result->band->low[i]);
+    fab_json_add_real (json, "step_high_s", result->band->high[i]);
     fab_json_add_real (json, "exposed_low_s", result->band->low[result->steps->len + i]);
     fab_json_add_real (json, "exposed_high_s", result->band->high[result->steps->len + i]);
     fab_json_add_text (json, "band_most", most);
@@ -215,7 +215,7 @@ fab_run_csv (const FabRunResult *result)
   g_string_append (
       csv,
       result->band != NULL
-          ? ",duration_low_s,duration_high_s,exposed_low_s,exposed_high_s,band_coverage_fraction,band_most"
+          ? ",step_low_s,step_high_s,exposed_low_s,exposed_high_s,band_coverage_fraction,band_most"
           : "");
   g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside" : "");
   fab_record_append_keys (csv, FAB_TABLE_PACE);

@@ -65,7 +65,7 @@ take_range (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 
 static const char range_sql[] =
     "SELECT coalesce (min (iteration), 0), coalesce (max (iteration), -1), min (start_ps),"
-    " max (start_ps + duration_ps) FROM iteration WHERE run_id = :run";
+    " max (start_ps + step_ps) FROM iteration WHERE run_id = :run";
 
 static gboolean
 find_range (FabTraceSource *self, gint64 first, gint64 last, GError **error)
@@ -229,7 +229,7 @@ fab_trace_each_iteration (const FabTraceSource *self, gint64 rank_class, FabTrac
 {
   RowReader reader = { .on_iteration = on_iteration, .data = data };
   g_autofree char *sql = g_strdup_printf (
-      "SELECT iteration, rank_class, start_ps, duration_ps, compute_ps, comm_ps, overlapped_ps, exposed_ps, idle_ps"
+      "SELECT iteration, rank_class, start_ps, step_ps, compute_ps, comm_ps, overlapped_ps, exposed_ps, idle_ps"
       " FROM iteration_class WHERE run_id = :run AND iteration BETWEEN %" G_GINT64_FORMAT
       " AND %" G_GINT64_FORMAT " AND (%" G_GINT64_FORMAT " < 0 OR rank_class = %" G_GINT64_FORMAT
       ") ORDER BY iteration, rank_class",

@@ -6,7 +6,7 @@
     s = fc.load("scenarios/hello.yaml")
     s["cluster.nodes"] = 4
     r = s.run(band=True)
-    print(r["step"], r["binding_link"])
+    print(r["step_s"], r["binding_link"])
     for row in r.table("collective").rows():
         print(row["name"], row["end_ps"] - row["start_ps"])
 """

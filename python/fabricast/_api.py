@@ -80,6 +80,7 @@ SIGNATURES = {
     "table_free": (None, _H),
     "table_rows": (c_size_t, _H),
     "table_column": (c_int, _H, c_size_t, POINTER(Column)),
+    "table_arrow": (c_int, _H, c_void_p, _ERR),
     "predict": (c_int, _H, POINTER(PredictOptions), _OUT, _ERR),
     "sweep": (c_int, _H, POINTER(StudyOptions), _OUT, _ERR),
     "size": (c_int, _H, POINTER(StudyOptions), _OUT, _ERR),

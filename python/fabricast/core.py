@@ -9,11 +9,12 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Union
 
-from . import _api
+from . import _api, frames, progress as bars
 from ._api import byref, call, handle, lib, make
 
 Number = Union[int, float]
 Setting = Union[None, bool, int, float, str, Tuple[Number, str]]
+Progress = Union[None, bool, Callable[[int, int], Any]]  # True: a bar; else a function of what is done and of all
 
 
 def _texts(texts: Optional[Union[str, Iterable[str]]]):
@@ -31,11 +32,12 @@ def _shown(cell) -> str:
 class _Work:
     """Runs a call of the library on another thread, so that Ctrl-C cancels it and exceptions of `progress` come out."""
 
-    def __init__(self, progress: Optional[Callable[[int, int], Any]]):
+    def __init__(self, progress: Progress, unit: str = "step"):
         self.cancel = ctypes.c_int(0)
         self.problem: Optional[BaseException] = None
-        self.progress = _api.Progress(self._tell if progress is not None else 0)
-        self._told = progress
+        self._bar = bars.Bar(unit) if progress is True else None
+        self._told = self._bar.tell if self._bar else progress
+        self.progress = _api.Progress(self._tell if self._told else 0)
 
     def _tell(self, _user, done, everything):
         try:
@@ -62,11 +64,15 @@ class _Work:
         threading.Thread(target=work, daemon=True).start()
         try:
             while not ended.wait(0.1):
-                pass
+                if self._bar:
+                    self._bar.show()
         except BaseException:
             self.cancel.value = 1
             ended.wait()
             raise
+        finally:
+            if self._bar:
+                self._bar.close()
         if self.problem is not None:
             raise self.problem
         return results[0]
@@ -88,7 +94,7 @@ class Table:
         if column.kind == _api.TEXT:
             return [column.text[i].decode("utf-8", "replace") if column.text[i] is not None else None for i in range(n)]
         if n == 0:
-            return memoryview(b"")
+            return memoryview(b"").cast("q" if column.kind == _api.WHOLE else "d")
         kind, pointer = (ctypes.c_int64, column.whole) if column.kind == _api.WHOLE else (ctypes.c_double, column.real)
         array = (kind * n).from_address(ctypes.addressof(pointer.contents))
         array.owner = self  # the memory lives as long as the table
@@ -104,7 +110,12 @@ class Table:
 
     def __getitem__(self, name: str):
         """A column: a list of texts, or a memoryview of numbers that numpy.asarray () takes without a copy."""
+        if name not in self._columns:
+            raise KeyError(f"there is no column {name!r}; there are {', '.join(self._columns)}")
         return self._columns[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
 
     def rows(self) -> List[Dict[str, Any]]:
         """The rows as dicts; what is not known is None."""
@@ -114,10 +125,18 @@ class Table:
         return [{name: plain(self._columns[name][i]) for name in self._columns} for i in range(len(self))]
 
     def to_pandas(self):
-        """A pandas.DataFrame."""
-        import pandas  # only here
+        """A pandas.DataFrame. Whole numbers of which some are not known have the type Int64, and are NA there."""
+        pandas = frames.module("pandas", "a data frame")
+        return frames.data_frame(pandas, {name: self[name] for name in self.columns})
 
-        return pandas.DataFrame(self.rows(), columns=self.columns)
+    def to_arrow(self):
+        """A pyarrow.Table. Other readers of Arrow, such as Polars and DuckDB, take the table itself."""
+        pyarrow = frames.module("pyarrow", "an Arrow table")
+        return pyarrow.RecordBatchReader.from_stream(self).read_all()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """The table for any reader of Arrow (the Arrow PyCapsule interface)."""
+        return frames.arrow_capsule(self._handle)
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
@@ -164,7 +183,7 @@ class Context:
 
 
 class Result:
-    """A scenario that was simulated: result["step"] is a figure, result.table("collective") a table."""
+    """A scenario that was simulated: result["step_s"] is a figure, result.table("collective") a table."""
 
     def __init__(self, made):
         self._handle = made
@@ -192,7 +211,7 @@ class Result:
         """The main figures."""
         of_table = [re.sub("_ps$", "_s", name) for table in ("iteration", "pace") for name in self.table(table).columns
                     if name not in ("iteration", "start_ps", "binding_link")]
-        names = ("name", "fidelity", "ranks", "nodes", "iterations", *of_table, "duration_low_s", "duration_high_s", "binding_link",
+        names = ("name", "fidelity", "n_ranks", "n_nodes", "n_iterations", *of_table, "step_low_s", "step_high_s", "binding_link",
                  "binding_link_spec", "limited_by", "verdict")
         return {name: self[name] for name in names}
 
@@ -212,7 +231,7 @@ class Result:
         return axes
 
     def _repr_html_(self) -> str:
-        step = self["duration_s"] or 1.0
+        step = self["step_s"] or 1.0
         colours = {"compute": "#3b6ea5", "exposed": "#c8553d", "idle": "#b5b5b5"}
         bar = "".join(f'<span title="{part}" style="display:inline-block;height:1em;background:{colour};'
                       f'width:{100 * self[part + "_s"] / step:.2f}%"></span>' for part, colour in colours.items())
@@ -222,7 +241,7 @@ class Result:
         return f"<div>{bar}</div><table>{rows}</table><ul>{notes}</ul>"
 
     def __repr__(self) -> str:
-        return f"<fabricast.Result {self['name']}: step {self['duration_s']:.6g} s, exposed {self['exposed_s']:.6g} s>"
+        return f"<fabricast.Result {self['name']}: step {self['step_s']:.6g} s, exposed {self['exposed_s']:.6g} s>"
 
 
 class Scenario:
@@ -276,8 +295,8 @@ class Scenario:
         return lib.fabricast_scenario_text(self._handle).decode()
 
     def run(self, band: bool = False, jobs: bool = False, save_to: Optional[str] = None,
-            progress: Optional[Callable[[int, int], Any]] = None) -> Result:
-        """Simulates it. Ctrl-C and an exception of `progress (done, all)` stop it."""
+            progress: Progress = None) -> Result:
+        """Simulates it. Ctrl-C and an exception of `progress (done, all)` stop it; progress=True shows a bar."""
         work = _Work(progress)
         options = make(_api.RunOptions, progress=work.progress, cancel=ctypes.pointer(work.cancel),
                        save_to=os.fsencode(save_to) if save_to else None, has_band=int(band), has_jobs=int(jobs))
@@ -291,20 +310,20 @@ class Scenario:
         return Table(_Work(None).run(lambda: handle("predict", self._handle, byref(options))))
 
     def _study(self, name, vary, zipped, targets, progress, allow_oversized, hold) -> Table:
-        work = _Work(progress)
+        work = _Work(progress, "point")
         options = make(_api.StudyOptions, vary=_texts(vary), zip=_texts(zipped), targets=_texts(targets), progress=work.progress,
                        cancel=ctypes.pointer(work.cancel), allows_oversized=int(allow_oversized), hold=hold.encode() if hold else None)
         return Table(work.run(lambda: handle(name, self._handle, byref(options))))
 
     def sweep(self, vary: Union[str, Iterable[str], None] = None, zip: Union[str, Iterable[str], None] = None,  # noqa: A002
-              progress: Optional[Callable[[int, int], Any]] = None, hold: Optional[str] = None) -> Table:
-        """Simulates every combination of values: sweep(vary=["cluster.nodes=2..16:x2"]).
+              progress: Progress = None, hold: Optional[str] = None) -> Table:
+        """Simulates every combination of values: sweep(vary=["cluster.nodes=2..16:x2"]). progress=True shows a bar.
 
         Where the number of ranks changes, hold="batch" keeps the global batch and hold="micro_batch" that of each GPU.
         """
         return self._study("sweep", vary, zip, None, progress, False, hold)
 
-    def size(self, vary: str, target: Union[str, Iterable[str]], progress: Optional[Callable[[int, int], Any]] = None,
+    def size(self, vary: str, target: Union[str, Iterable[str]], progress: Progress = None,
              allow_oversized: bool = False, hold: Optional[str] = None) -> Table:
         """Finds the first value that meets the targets: size("cluster.nic_rate=100..800Gb/s:100", "exposed<=5%").
 

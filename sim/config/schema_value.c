@@ -196,12 +196,13 @@ fail_key (const Place *at, const char *key, GError **error)
     g_ptr_array_add (known, (gpointer) "kind");
   g_ptr_array_add (known, NULL);
   nearest = fab_nearest (key, (const char *const *) known->pdata);
-  if (nearest != NULL)
-    return fab_throw (error, FAB_ERROR_INPUT, "unknown key '%s'; nearest is '%s'", key, nearest);
   if (known->len == 1)
     return fab_throw (error, FAB_ERROR_INPUT, "unknown key '%s': '%s' has no keys", key,
                       at->row != NULL ? at->row->key : "");
   g_autofree char *joined = g_strjoinv (", ", (char **) known->pdata);
+  if (nearest != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "unknown key '%s'; nearest is '%s'; known here: %s", key,
+                      nearest, joined);
   return fab_throw (error, FAB_ERROR_INPUT, "unknown key '%s'; known here: %s", key, joined);
 }
 

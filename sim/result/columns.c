@@ -28,8 +28,12 @@
 #define TIMES(Record, in, is_same)                                                                      \
   { RENAMED (Record, start_ps, in start_ps, WHOLE), .is_place = TRUE,                                   \
     .meaning = "Start of the iteration." },                                                             \
-      { RENAMED (Record, duration_ps, in duration_ps, WHOLE), .check = "duration_ps >= 0",              \
-        .is_place = is_same, .meaning = "Length of the iteration." },                                   \
+      { RENAMED (Record, step_ps, in duration_ps, WHOLE),                                               \
+        .since = 11,                                                                                    \
+        .former = "duration_ps",                                                                        \
+        .check = "step_ps >= 0",                                                                        \
+        .is_place = is_same,                                                                            \
+        .meaning = "Length of the iteration." },                                                        \
       { RENAMED (Record, compute_ps, in compute_ps, WHOLE), .meaning = "Time in which a kernel ran." }, \
       { RENAMED (Record, comm_ps, in comm_ps, WHOLE),                                                   \
         .meaning = "Time in which a collective or a message was under way." },                          \
@@ -37,7 +41,7 @@
         .meaning = "Time in which both happened." },                                                    \
       { RENAMED (Record, exposed_ps, in exposed_ps, WHOLE), .meaning = "`comm_ps - overlapped_ps`." },  \
       { RENAMED (Record, idle_ps, in idle_ps, WHOLE),                                                   \
-        .meaning = "Time with neither: `duration_ps - (compute_ps + comm_ps - overlapped_ps)`." },      \
+        .meaning = "Time with neither: `step_ps - (compute_ps + comm_ps - overlapped_ps)`." },          \
       { RENAMED (Record, waiting_ps, in waiting_ps, WHOLE), .since = 5,                                 \
         .meaning = "The part of `idle_ps` in which a collective waited for its last rank." },           \
   {                                                                                                     \
@@ -408,10 +412,10 @@ static const FabColumn sweep_point_columns[] = {
     .meaning = "Memory that a rank has; NULL: not known." },
   { COLUMN (FabSweepPointRecord, n_ranks, WHOLE), .may_be_null = TRUE },
   { COLUMN (FabSweepPointRecord, n_nodes, WHOLE), .may_be_null = TRUE },
-  { COLUMN (FabSweepPointRecord, binding, TEXT), .may_be_null = TRUE,
+  { COLUMN (FabSweepPointRecord, binding_link, TEXT), .since = 11, .former = "binding", .may_be_null = TRUE,
     .meaning = "The slowest link of most communication; NULL: no link is." },
-  { COLUMN (FabSweepPointRecord, binding_spec, TEXT), .may_be_null = TRUE,
-    .meaning = "The catalogue entry of that link." },
+  { COLUMN (FabSweepPointRecord, binding_link_spec, TEXT), .since = 11, .former = "binding_spec",
+    .may_be_null = TRUE, .meaning = "The catalogue entry of that link." },
   { COLUMN (FabSweepPointRecord, binding_fraction, REAL), .may_be_null = TRUE, .zero_is_null = TRUE,
     .meaning = "Share of communication of which that link is the slowest." },
   { COLUMN (FabSweepPointRecord, capex_usd, REAL), .may_be_null = TRUE,

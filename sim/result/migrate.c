@@ -2,9 +2,9 @@
 /* migrate.c - brings a results file of an older schema to the present one.
  *
  * Every table is made anew as columns.c has it, and the rows of the old one are copied into it column by column, so
- * that the file has the same tables as one that was written today. A column that the old table lacks is NULL where
- * that is allowed, else its `before`, else 0 or an empty text. All of it is one transaction: a process that is killed
- * leaves the file as it was.
+ * that the file has the same tables as one that was written today. A column that had another name there keeps its
+ * values. One that the old table lacks is NULL where that is allowed, else its `before`, else 0 or an empty text.
+ * All of it is one transaction: a process that is killed leaves the file as it was.
  */
 #include <sqlite3.h>
 #include <string.h>
@@ -51,7 +51,9 @@ append_copy (GString *sql, const FabRecordTable *table, GHashTable *known)
 
     g_string_append_printf (sql, ", %s",
                             g_hash_table_contains (known, column->name) ? column->name
-                                                                        : value_before (column));
+                            : column->former != NULL && g_hash_table_contains (known, column->former)
+                                ? column->former
+                                : value_before (column));
   }
   g_string_append_printf (sql, " FROM old_%s;\nDROP TABLE old_%s;\n", table->name, table->name);
 }

@@ -98,10 +98,10 @@ const FabQuery fab_queries[] = {
   { "links", "Links that carried traffic, the busiest first: payload, mean and peak busy share.",
     "SELECT b.link, l.from_vertex, l.to_vertex, l.spec, l.n_parallel,"
     " l.line_rate_bytes_per_s / 1e9 AS line_rate_gb_per_s, sum (b.bytes) AS bytes,"
-    " 100.0 * sum (b.busy_fraction * i.duration_ps) / nullif (a.duration_ps, 0) AS mean_busy_pct,"
+    " 100.0 * sum (b.busy_fraction * i.step_ps) / nullif (a.step_ps, 0) AS mean_busy_pct,"
     " 100.0 * max (b.busy_fraction) AS peak_busy_pct"
     " FROM link_load AS b JOIN iteration AS i USING (run_id, iteration) JOIN link AS l USING (run_id, link),"
-    " (SELECT sum (duration_ps) AS duration_ps FROM iteration WHERE run_id = :run) AS a"
+    " (SELECT sum (step_ps) AS step_ps FROM iteration WHERE run_id = :run) AS a"
     " WHERE b.run_id = :run GROUP BY b.link ORDER BY mean_busy_pct DESC, b.link" },
   { "queues", "Links that packets reached, the longest queue first: queue, stalls, marks, pauses, losses.",
     "SELECT q.link, l.from_vertex, l.to_vertex, l.spec, q.carried_bytes, q.most_queue_bytes, q.mean_queue_bytes,"
@@ -116,7 +116,7 @@ const FabQuery fab_queries[] = {
     " FROM v_binding WHERE run_id = :run ORDER BY time_us DESC, link" },
   { "pace",
     "What sets the pace of communication: the slowest link, latency, and what GPUs and library can send.",
-    "SELECT binding_from, binding_to, binding_spec{v_pace} FROM v_pace WHERE run_id = :run" },
+    "SELECT binding_from, binding_to, binding_link_spec{v_pace} FROM v_pace WHERE run_id = :run" },
   { "timeline", "Every task on every stream of every class of ranks, in order of start.",
     "SELECT iteration, rank_class, first_rank, n_ranks, stream, kind, name, start_us, duration_us, op, bytes"
     " FROM v_timeline WHERE run_id = :run ORDER BY start_us, rank_class, stream, span" },
@@ -124,11 +124,11 @@ const FabQuery fab_queries[] = {
     "SELECT sweep_id, name, keys, n_points, n_done, n_problems, version FROM v_sweep ORDER BY sweep_id" },
   { "sweep", "Every point of a sweep.",
     "SELECT point, settings, step_s, exposed_s, exposed_pct, mfu_pct, tokens_per_s, train_days, memory_gb, n_ranks,"
-    " binding, binding_spec, binding_pct, capex_usd, power_watts, usd_per_step, usd_per_million_tokens, train_usd,"
-    " problem{v_sweep_point} FROM v_sweep_point WHERE sweep_id = :sweep ORDER BY point" },
+    " binding_link, binding_link_spec, binding_pct, capex_usd, power_watts, usd_per_step, usd_per_million_tokens,"
+    " train_usd, problem{v_sweep_point} FROM v_sweep_point WHERE sweep_id = :sweep ORDER BY point" },
   { "sweep-best", "The ten points of a sweep with the most tokens per second, or the shortest step.",
     "SELECT point, settings, step_s, exposed_pct, mfu_pct, tokens_per_s, memory_gb, usd_per_million_tokens,"
-    " binding_spec FROM v_sweep_point"
+    " binding_link_spec FROM v_sweep_point"
     " WHERE sweep_id = :sweep AND problem IS NULL"
     " ORDER BY tokens_per_s DESC NULLS LAST, step_s, point LIMIT 10" },
   { "sweep-problems", "The points of a sweep that cannot be simulated, and why.",

@@ -67,7 +67,7 @@ typedef struct {
     };
   };
   gint64 memory_bytes, memory_max_bytes, n_ranks, n_nodes;
-  const char *binding, *binding_spec;
+  const char *binding_link, *binding_link_spec;
   double capex_usd, network_usd, power_watts, network_watts;
   double usd_per_hour, usd_per_step, usd_per_million_tokens, train_usd, step_joules, train_joules;
   /* By dimension of parallelism. */

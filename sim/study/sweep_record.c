@@ -254,14 +254,23 @@ take_point (FabSweepPointRecord *self, const FabPoint *point)
   self->n_ranks = point->n_ranks;
   self->n_nodes = point->n_nodes;
   self->global_batch = known_whole ((gint64) point->global_batch);
-  self->binding = g_strdup (point->binding);
-  self->binding_spec = g_strdup (point->binding_spec);
+  self->binding_link = g_strdup (point->binding);
+  self->binding_link_spec = g_strdup (point->binding_spec);
   self->verdict = fab_verdict_codes (point->verdict);
   self->choices = point->choices != NULL ? fab_choices_write (point->choices) : NULL;
   take_spending (self, &point->spending);
   take_parts (self, point);
   take_goodput (self, &point->goodput);
   take_draws (self, point->draws);
+}
+
+FabSweepPointRecord *
+fab_sweep_record_of (const FabPoint *point)
+{
+  FabSweepPointRecord *self = new_record ();
+
+  take_point (self, point);
+  return self;
 }
 
 FabSweepPointRecord *
@@ -291,8 +300,8 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
                               .global_batch = (guint64) whole_or_0 (self->global_batch),
                               .memory_bytes = whole_or_0 (self->memory_bytes),
                               .memory_max_bytes = whole_or_0 (self->memory_max_bytes),
-                              .binding = g_strdup (self->binding),
-                              .binding_spec = g_strdup (self->binding_spec),
+                              .binding = g_strdup (self->binding_link),
+                              .binding_spec = g_strdup (self->binding_link_spec),
                               .spending = spending_of (self),
                               .verdict = fab_verdict_of_codes (self->verdict),
                               .choices = fab_choices_read (self->choices) };

@@ -9,6 +9,9 @@
 
 /* Returns the record of a point that has a result or a problem. The record owns its texts. (transfer full) */
 FabSweepPointRecord *fab_sweep_record_new (const FabGrid *grid, gint64 point, const FabTry *trial);
+
+/* The same of a point that no sweep has: number and settings are unknown. (transfer full) */
+FabSweepPointRecord *fab_sweep_record_of (const FabPoint *point);
 void fab_sweep_record_free (FabSweepPointRecord *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSweepPointRecord, fab_sweep_record_free)
 

@@ -105,9 +105,9 @@ run_once (gpointer data)
 {
   Run *self = data;
   BenchChild child = bench_run (self->argv, NULL);
-  const char *at = child.is_good && child.output != NULL ? strstr (child.output, "\"duration_s\" : ") : NULL;
+  const char *at = child.is_good && child.output != NULL ? strstr (child.output, "\"step_s\" : ") : NULL;
 
-  self->step_s = at != NULL ? g_ascii_strtod (at + strlen ("\"duration_s\" : "), NULL) : 0;
+  self->step_s = at != NULL ? g_ascii_strtod (at + strlen ("\"step_s\" : "), NULL) : 0;
   g_free (child.output);
   return (BenchSample){ .value = self->step_s > 0 ? child.cpu_s : 0 };
 }

@@ -25,7 +25,7 @@ class Advice(CliTest):
         sets = [word for assignment in assignments for word in ("--set", assignment)]
         run = json.loads(self.good("run", scenario, "--no-db", "--format", "json", *sets))
         last = run["iterations"][-1]
-        return last["duration_s"], last["tokens_per_s"]
+        return last["step_s"], last["tokens_per_s"]
 
     def plan(self, scenario, *more):
         return rows_of(self.good("plan", scenario, "--format", "csv", *more))
@@ -137,7 +137,7 @@ class Tune(Advice):
 
 
 # Figures of explain and where `run` prints the same.
-FIGURES = {"step": "duration_s", "exposed_time": "exposed_s", "mfu": "mfu_fraction", "tokens": "tokens_per_s"}
+FIGURES = {"step": "step_s", "exposed_time": "exposed_s", "mfu": "mfu_fraction", "tokens": "tokens_per_s"}
 
 
 class Explain(Advice):
@@ -165,7 +165,7 @@ class Explain(Advice):
             statements = self.statements(path)
             self.check_formulas(statements)
             run = json.loads(self.good("run", path, "--no-db", "--no-band", "--format", "json"))["iterations"][-1]
-            self.assertAlmostEqual(statements[0]["value"], run["duration_s"], delta=1e-9 * run["duration_s"])
+            self.assertAlmostEqual(statements[0]["value"], run["step_s"], delta=1e-9 * run["step_s"])
 
     def test_every_figure(self):
         run = json.loads(self.good("run", ZERO, "--no-db", "--format", "json"))["iterations"][-1]

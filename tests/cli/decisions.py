@@ -72,9 +72,9 @@ class Decisions(CliTest):
         run = self.ask("run", path, "--no-db")
         last, limits = run["iterations"][-1], run["bottleneck"]
         if limits["seeds"] == 1 and limits["fidelity"] is None:
-            self.near(last["duration_s"], limits["step_s"], f"{path}: run and its bottleneck")
+            self.near(last["step_s"], limits["step_s"], f"{path}: run and its bottleneck")
         return {"step_s": limits["step_s"], "limited_by": limits["limited_by"],
-                "band": (last.get("duration_low_s"), last.get("duration_high_s")) if limits["seeds"] == 1 else None}
+                "band": (last.get("step_low_s"), last.get("step_high_s")) if limits["seeds"] == 1 else None}
 
     def check(self, path):
         told = self.told(path)

@@ -94,19 +94,19 @@ class Answers(Serving):
         last = told["iterations"][-1]
         self.assertIsNone(outlook["problem"])
         self.assertEqual([(band["figure"], band["low_s"], band["high_s"]) for band in outlook["band"]],
-                         [("step", last["duration_low_s"], last["duration_high_s"]),
+                         [("step", last["step_low_s"], last["step_high_s"]),
                           ("exposed", last["exposed_low_s"], last["exposed_high_s"])])
         self.assertEqual([{key: lever[key] for key in ("kind", "name", "change", "step_s", "exposed_s", "saved_fraction")}
                           for lever in outlook["levers"]], told["bottleneck"]["levers"])
         self.assertEqual([lever["name"] for lever in outlook["levers"] if lever["limits"]], [told["bottleneck"]["limited_by"]])
         self.assertEqual(outlook["waits"], [one for one in told["verdict"] if one["code"].startswith("waits_for_")])
-        self.assertEqual((outlook["seeds"]["n"], outlook["seeds"]["step"]["max"]), (2, last["duration_s"]))
+        self.assertEqual((outlook["seeds"]["n"], outlook["seeds"]["step"]["max"]), (2, last["step_s"]))
         self.refused("explore", SCENARIO, "--port", "0", "--seeds", "0", names="--seeds 0: from 1 to 1000")
 
     def step_of(self, *args):
         done = self.fabricast("run", *args, "--no-db", "--no-band", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)["iterations"][-1]["duration_s"]
+        return json.loads(done.stdout)["iterations"][-1]["step_s"]
 
     def check_same(self, server, query):
         answer = self.ask(server, query)

@@ -69,7 +69,7 @@ class Chakra(CliTest):
                     own = self.json("run", "ring.yaml", "--no-db", "--no-band")
                     file = f"schedules=[{{file: {self.path('ring.0.et')}, op: {op}, size: 8MiB}}]"
                     back = self.json("run", "ring.yaml", "--no-db", "--no-band", "--set", file)
-                    self.assertEqual(own["iterations"][0]["duration_s"], back["iterations"][0]["duration_s"])
+                    self.assertEqual(own["iterations"][0]["step_s"], back["iterations"][0]["step_s"])
 
     def test_stages_send_messages(self):
         self.write("pipeline.yaml", "name: pipeline\niterations: 1\ncluster: {node: dgx-h100}\njob: {kind: megatron, "

@@ -16,7 +16,7 @@ import re
 from support import LEARN, SCENARIOS, CliTest, main, read, smaller
 
 TOLERANCE = {"simulator": 1e-3, "derived": 1e-2}
-KEYS = {"step": "duration_s", "iteration": "duration_s", "compute": "compute_s", "communication": "comm_s",
+KEYS = {"step": "step_s", "iteration": "step_s", "compute": "compute_s", "communication": "comm_s",
         "exposed": "exposed_s", "waiting": "waiting_s", "memory": "bytes"}
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "GB": 1e9, "%": 1e-2}
 MARK = re.compile(r"#\s*(simulator|derived):(.*)")
@@ -82,15 +82,15 @@ class Heads(CliTest):
         self.assertAlmostEqual(row["exposed_s"], row["comm_s"] - row["overlapped_s"], delta=PS)
         self.assertLessEqual(row["waiting_s"], row["idle_s"])
         self.assertLessEqual(row["exposed_inter_node_s"], row["exposed_s"])
-        self.assertAlmostEqual(row["idle_s"], row["duration_s"] - row["compute_s"] - row["exposed_s"], delta=PS)
-        self.assertGreater(row["duration_s"], 0)
+        self.assertAlmostEqual(row["idle_s"], row["step_s"] - row["compute_s"] - row["exposed_s"], delta=PS)
+        self.assertGreater(row["step_s"], 0)
         self.assertLessEqual(row["mfu_fraction"], 1)
 
     def check(self, answer, made):
         last = {**answer["iterations"][-1], **(answer.get("memory") or {})}
         for kind, name, value, is_share, _, line in made:
             with self.subTest(line):
-                found = last[KEYS[name]] / (last["duration_s"] if is_share else 1)
+                found = last[KEYS[name]] / (last["step_s"] if is_share else 1)
                 self.assertLessEqual(abs(found - value), TOLERANCE[kind] * max(abs(found), abs(value)),
                                      f"the simulator says {found:.6g}")
 

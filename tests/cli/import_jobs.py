@@ -161,7 +161,7 @@ class Jobs(CliTest):
                     made = yaml.safe_load(file)
                 self.assertEqual((made["name"], made["cluster"]), ("mine", {"node": "dgx-h100", "nodes": 1}))
                 self.assertNotEqual(made["job"].get("bucket"), "50MiB")
-                self.assertGreater(self.json("run", "m.yaml", "--no-db", "--no-band")["iterations"][-1]["duration_s"], 0)
+                self.assertGreater(self.json("run", "m.yaml", "--no-db", "--no-band")["iterations"][-1]["step_s"], 0)
         done = self.fabricast("import", "job", os.path.join(JOBS, "nemo_megatron_gpt.yaml"), "--on", "eight.yaml")
         self.assertEqual(done.returncode, 2)
         self.assertIn("global_batch 8 is not a multiple of micro_batch x data-parallel ranks = 4 x 8", done.stderr)
@@ -171,7 +171,7 @@ class Jobs(CliTest):
         self.write("eight.yaml", EIGHT)
         self.good("import", "job", os.path.join(JOBS, "torchtitan_llama3_8b.toml"), "--on", "eight.yaml", "-o", "m.yaml")
         row = self.json("run", "m.yaml", "--no-db", "--set", "job.micro_batch=2")
-        low, high = row["iterations"][-1]["duration_low_s"], row["iterations"][-1]["duration_high_s"]
+        low, high = row["iterations"][-1]["step_low_s"], row["iterations"][-1]["step_high_s"]
         self.assertTrue(low <= 2 * 8192 / 5762 <= high, (low, high))
 
     def test_auto_of_the_trainer(self):

@@ -127,7 +127,7 @@ def add_samples(path, run, samples):
 def add_iteration(db, run, iteration):
     base = 100 * iteration
     names = ("compute_ps", "comm_ps", "overlapped_ps", "exposed_ps", "idle_ps")
-    place = {"run_id": run, "iteration": iteration, "start_ps": base * MS, "duration_ps": 100 * MS}
+    place = {"run_id": run, "iteration": iteration, "start_ps": base * MS, "step_ps": 100 * MS}
     insert(db, "iteration", **place, **dict.fromkeys(names, 0), mfu_fraction=0.0, hfu_fraction=0.0, tokens_per_s=0.0)
     for number in (0, 1):
         times = [value * MS for value in ACCOUNTS[iteration, number]]

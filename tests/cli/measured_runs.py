@@ -46,8 +46,8 @@ class Measured(CliTest):
         self.put("a.json", [event("gemm", 0, 40), all_reduce(30, 30), event("Memcpy DtoH", 60, 10, category="gpu_memcpy"),
                               event("gemm", 80, 20)])
         row = self.times("a.json")[0]
-        us = {key: row[key] / 10 ** 6 for key in ("duration_ps", "compute_ps", "comm_ps", "overlapped_ps", "exposed_ps", "idle_ps")}
-        self.assertEqual(us, {"duration_ps": 100, "compute_ps": 60, "comm_ps": 30, "overlapped_ps": 10, "exposed_ps": 20,
+        us = {key: row[key] / 10 ** 6 for key in ("step_ps", "compute_ps", "comm_ps", "overlapped_ps", "exposed_ps", "idle_ps")}
+        self.assertEqual(us, {"step_ps": 100, "compute_ps": 60, "comm_ps": 30, "overlapped_ps": 10, "exposed_ps": 20,
                               "idle_ps": 20})
 
     @staticmethod
@@ -67,7 +67,7 @@ class Measured(CliTest):
         return events
 
     def steps_us(self, name):
-        return [row["duration_ps"] / 10 ** 6 for row in self.times(name)]
+        return [row["step_ps"] / 10 ** 6 for row in self.times(name)]
 
     def test_gpu_runs_behind_the_host(self):
         """A step is what its launches caused: the GPU runs steps behind the host, and three kernels are left from before."""
@@ -235,13 +235,13 @@ class Measured(CliTest):
                              "job: {kind: trace, file: one.json, recorded_on: a100-sxm4-80gb}\n")
         run = self.json("run", "j.yaml", "--no-db")
         matrix, memory = 312 / 989, 2039 / 3350
-        self.assertAlmostEqual(run["iterations"][0]["duration_s"], 1e-3 * (matrix * memory) ** 0.5, delta=1e-9)
+        self.assertAlmostEqual(run["iterations"][0]["step_s"], 1e-3 * (matrix * memory) ** 0.5, delta=1e-9)
         band = run["band"]["compute"]
         self.assertAlmostEqual(band["low_factor"], (matrix / memory) ** 0.5, delta=1e-6)
         self.assertAlmostEqual(band["high_factor"], (memory / matrix) ** 0.5, delta=1e-6)
         self.assertIn("315.5 us to 608.7 us", self.good("run", "j.yaml", "--no-db"))
         self.assertEqual(self.json("run", "j.yaml", "--no-db", "--set", "job.recorded_on=''", "--set", "job.compute_scale=0.5")
-                         ["iterations"][0]["duration_s"], 5e-4)
+                         ["iterations"][0]["step_s"], 5e-4)
 
     def test_what_nccl_chose(self):
         """Rings, and the choices of a log with NCCL_DEBUG_SUBSYS=INIT,COLL,TUNING, before and from NCCL 2.24."""
@@ -336,7 +336,7 @@ class Measured(CliTest):
         base.commit()
         base.close()
         for row in self.times("r.sqlite"):
-            us = [row[key] / 10 ** 6 for key in ("duration_ps", "compute_ps", "comm_ps", "overlapped_ps", "idle_ps")]
+            us = [row[key] / 10 ** 6 for key in ("step_ps", "compute_ps", "comm_ps", "overlapped_ps", "idle_ps")]
             self.assertEqual(us, [70, 40, 20, 0, 10])
         with open(self.path("r.sqlite"), "rb") as file:
             whole = file.read()
@@ -403,7 +403,7 @@ class Measured(CliTest):
                     self.write("ring.yaml", "name: ring\niterations: 1\ncluster: {node: dgx-a100}\n"
                                f"collectives: {library}\nfidelity: {fidelity}\nschedules: [{entry}]\n"
                                "job: {kind: collective, operations: [{op: all_reduce, size: 1MiB}]}\n")
-                    times.append(self.json("run", "ring.yaml", "--no-db", "--no-band")["iterations"][0]["duration_s"])
+                    times.append(self.json("run", "ring.yaml", "--no-db", "--no-band")["iterations"][0]["step_s"])
                 self.assertEqual(times[0], times[1], (library, fidelity))
 
     @unittest.skipUnless(TRACES, "FABRICAST_TRACES names no folder")

@@ -137,8 +137,8 @@ class Readme(CliTest):
         for sets, text in HELLO_SLIDES:
             last = self.json("run", support.HELLO, "--no-db", "--no-band", *(word for one in sets for word in ("--set", one)))
             last = last["iterations"][-1]
-            hidden, exposed = (round(100 * last[key] / last["duration_s"], 1) for key in ("overlapped_s", "exposed_s"))
-            text = text.format(step=1e3 * last["duration_s"], hidden=hidden, exposed=exposed, alone=100 - hidden - exposed)
+            hidden, exposed = (round(100 * last[key] / last["step_s"], 1) for key in ("overlapped_s", "exposed_s"))
+            text = text.format(step=1e3 * last["step_s"], hidden=hidden, exposed=exposed, alone=100 - hidden - exposed)
             self.assertTrue(text in slides, text)
 
     @unittest.skipUnless(os.environ.get("FAB_UPDATE_GOLDEN"), "only to write the pages anew")

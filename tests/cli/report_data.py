@@ -15,7 +15,7 @@ def add_sweep(path):
         db.executemany("INSERT INTO sweep_value VALUES (1, ?, ?, ?)", [(axis, i, value) for i, value in enumerate(values)])
     for point in range(11):
         db.execute("INSERT INTO sweep_point (sweep_id, point, settings, step_s, compute_s, comm_s, overlapped_s, exposed_s, idle_s,"
-                   " mfu_fraction, tokens_per_s, binding, binding_spec, binding_fraction) VALUES (1, ?, ?, ?, 1, 1, 0.5, ?, 0, 0.4, 100, ?, ?, 1)",
+                   " mfu_fraction, tokens_per_s, binding_link, binding_link_spec, binding_fraction) VALUES (1, ?, ?, ?, 1, 1, 0.5, ?, 0, 0.4, 100, ?, ?, 1)",
                    (point, ATTACK, 1.5 + point, 0.5 / (point + 1), ATTACK, ATTACK))
     db.execute("INSERT INTO sweep_point (sweep_id, point, settings, problem) VALUES (1, 11, ?, ?)", (ATTACK, ATTACK))
     db.commit()

@@ -33,7 +33,7 @@ class Run(CliTest):
     def test_tokens_per_second(self):
         # 8 GPUs x micro_batch 4 x 1024 tokens.
         for row in self.json("run", HELLO, "--no-db")["iterations"]:
-            self.assertAlmostEqual(row["tokens_per_s"] * row["duration_s"], 8 * 4 * 1024, delta=1e-3)
+            self.assertAlmostEqual(row["tokens_per_s"] * row["step_s"], 8 * 4 * 1024, delta=1e-3)
 
 
 class Collective(CliTest):

@@ -33,7 +33,7 @@ class Verdict(support.CliTest):
         options = [word for one in sets for word in ("--set", one)]
         run = self.answer("run", path, *options, "--db", "a.db")["verdict"]
         expected = codes(run)
-        step = run and self.answer("run", path, *options, "--no-db")["iterations"][0]["duration_s"]
+        step = run and self.answer("run", path, *options, "--no-db")["iterations"][0]["step_s"]
         with sqlite3.connect(self.path("a.db")) as db:
             stored = db.execute("SELECT code, severity, text, advice FROM finding ORDER BY place").fetchall()
         self.assertEqual([(one["code"], one["severity"], one["text"], one["advice"]) for one in run], stored)

@@ -87,7 +87,7 @@ def check_sweep():
         rate, _, step, _, _, exposed, _ = line.split()
         told = json.loads(output(PROGRAM, "run", "--no-db", "--no-band", "--format", "json", "--set",
                                  f"cluster.nic_rate={rate}", path))["iterations"][-1]
-        if f"{told['duration_s']:.12g}" != step or f"{told['exposed_s']:.12g}" != exposed:
+        if f"{told['step_s']:.12g}" != step or f"{told['exposed_s']:.12g}" != exposed:
             problems.append(f"sweep at {rate}: {step} and {exposed}, and the program says {told}")
 
 

@@ -92,26 +92,26 @@ test_run (void **state)
   FabricastScenario *scenario = parse (context_of (state), hello);
   FabricastResult *result = run (scenario);
   FabricastTable *steps = NULL, *exposure = NULL;
-  int64_t duration = figure (result, "duration_ps").whole;
+  int64_t duration = figure (result, "step_ps").whole;
 
   fabricast_scenario_free (scenario); /* the result needs it no more */
   assert_true (duration > 0);
   assert_true (duration
                == figure (result, "compute_ps").whole + figure (result, "exposed_ps").whole
                       + figure (result, "idle_ps").whole);
-  assert_true (fabs (figure (result, "duration_s").real - (double) duration / 1e12) < 1e-15);
-  assert_string_equal (figure (result, "duration_ps").unit, "ps");
-  assert_int_equal (figure (result, "ranks").whole, 16);
+  assert_true (fabs (figure (result, "step_s").real - (double) duration / 1e12) < 1e-15);
+  assert_string_equal (figure (result, "step_ps").unit, "ps");
+  assert_int_equal (figure (result, "n_ranks").whole, 16);
   assert_string_equal (figure (result, "name").text, "hello");
-  assert_int_equal (figure (result, "duration_low_s").kind, FABRICAST_NONE);
+  assert_int_equal (figure (result, "step_low_s").kind, FABRICAST_NONE);
   assert_int_equal (fabricast_result_table (result, "iteration", &steps, NULL), FABRICAST_OK);
   size_t n = fabricast_table_rows (steps);
-  assert_int_equal (n, figure (result, "iterations").whole);
-  assert_true (column_of (steps, "duration_ps").whole[n - 1] == duration);
+  assert_int_equal (n, figure (result, "n_iterations").whole);
+  assert_true (column_of (steps, "step_ps").whole[n - 1] == duration);
   assert_int_equal (fabricast_result_table (result, "exposure", &exposure, NULL), FABRICAST_OK);
   assert_string_equal (column_of (exposure, "op").text[0], "all_reduce");
   fabricast_result_free (result);
-  assert_true (column_of (steps, "duration_ps").whole[n - 1] == duration); /* a table outlives its result */
+  assert_true (column_of (steps, "step_ps").whole[n - 1] == duration); /* a table outlives its result */
   fabricast_table_free (steps);
   fabricast_table_free (exposure);
 }
@@ -135,8 +135,8 @@ test_every_table (void **state)
     fabricast_table_free (table);
   }
   assert_int_equal (fabricast_result_table (result, "no", &table, NULL), FABRICAST_INPUT);
-  assert_true (figure (result, "duration_low_s").real < figure (result, "duration_s").real);
-  assert_true (figure (result, "duration_high_s").real > figure (result, "duration_s").real);
+  assert_true (figure (result, "step_low_s").real < figure (result, "step_s").real);
+  assert_true (figure (result, "step_high_s").real > figure (result, "step_s").real);
   assert_int_equal (fabricast_result_explain (result, "exposed", &table, NULL), FABRICAST_OK);
   assert_true (fabricast_table_rows (table) > 2);
   fabricast_table_free (table);
@@ -372,7 +372,7 @@ play (void *data)
   if (fabricast_scenario_parse (job->context, "thread", hello, strlen (hello), &scenario, NULL)
           == FABRICAST_OK
       && fabricast_run (scenario, NULL, &result, NULL) == FABRICAST_OK
-      && fabricast_result_figure (result, "duration_ps", &value, NULL) == FABRICAST_OK)
+      && fabricast_result_figure (result, "step_ps", &value, NULL) == FABRICAST_OK)
     job->duration_ps = value.whole;
   fabricast_result_free (result);
   fabricast_scenario_free (scenario);
@@ -418,7 +418,7 @@ test_host (void **state)
   assert_int_equal (fegetround (), FE_UPWARD);
   fesetround (FE_TONEAREST);
   assert_int_equal (calls, figure (odd, "iterations").whole);
-  assert_true (figure (odd, "duration_ps").whole == figure (plain, "duration_ps").whole);
+  assert_true (figure (odd, "step_ps").whole == figure (plain, "step_ps").whole);
   assert_true (figure (odd, "mfu_fraction").real == figure (plain, "mfu_fraction").real);
   assert_int_equal (fabricast_result_explain (odd, "step", &first, NULL), FABRICAST_OK);
   setlocale (LC_NUMERIC, "C");

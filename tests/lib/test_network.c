@@ -110,7 +110,7 @@ collective_as_in_job (Fixture *f, const char *fidelity)
                                  "job={kind: collective, operations: [{op: all_reduce, size: 64MiB}]}", NULL),
       FABRICAST_OK);
   assert_int_equal (fabricast_run (scenario, NULL, &result, NULL), FABRICAST_OK);
-  assert_int_equal (fabricast_result_figure (result, "duration_ps", &value, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_result_figure (result, "step_ps", &value, NULL), FABRICAST_OK);
   assert_int_equal (fabricast_network_new (scenario, &network, NULL), FABRICAST_OK);
   assert_int_equal (fabricast_network_collective (network, "all_reduce", NULL, 0, 64 << 20, note, &done,
                                                   NULL),
@@ -199,7 +199,7 @@ sends_as_in_job (Fixture *f, const char *fidelity)
   assert_int_equal (fabricast_scenario_assign (scenario, fidelity, NULL), FABRICAST_OK);
   assert_int_equal (fabricast_scenario_assign (scenario, job, NULL), FABRICAST_OK);
   assert_int_equal (fabricast_run (scenario, NULL, &result, NULL), FABRICAST_OK);
-  assert_int_equal (fabricast_result_figure (result, "duration_ps", &value, NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_result_figure (result, "step_ps", &value, NULL), FABRICAST_OK);
   assert_int_equal (fabricast_network_new (scenario, &network, NULL), FABRICAST_OK);
   for (unsigned i = 0; i < N_SENDS; i++)
     assert_int_equal (fabricast_network_send (network, i * 7 % 16, (i * 7 + 1 + i % 13) % 16,

@@ -22,10 +22,10 @@ def test_same_figures_as_the_program():
     told = json.loads(subprocess.run([os.environ["FABRICAST_PROGRAM"], "run", "--no-db", "--no-band", "--format", "json", HELLO],
                                      check=True, capture_output=True, text=True).stdout)
     last = told["iterations"][-1]
-    for name in ("duration_s", "compute_s", "exposed_s", "idle_s", "mfu_fraction"):
+    for name in ("step_s", "compute_s", "exposed_s", "idle_s", "mfu_fraction"):
         assert result[name] == pytest.approx(last[name], rel=1e-11)
     assert result["binding_link"] == told["binding_link"]
-    assert result["duration_low_s"] is None
+    assert result["step_low_s"] is None
 
 
 def test_signatures_are_those_of_the_header():
@@ -48,7 +48,7 @@ def test_keys():
     assert other["cluster.nic_rate"] == 12_500_000_000
     assert other["job.bucket"] == 50 << 20
     assert scenario["cluster.nodes"] == 1
-    assert other.run()["duration_s"] > scenario.run()["duration_s"]
+    assert other.run()["step_s"] > scenario.run()["step_s"]
     assert "nodes: 2" in other.yaml
 
 
@@ -65,7 +65,7 @@ def test_errors_have_places():
 
 def test_tables_outlive_results():
     table = fc.load(HELLO).run().table("iteration")
-    column = table["duration_ps"]
+    column = table["step_ps"]
     n = len(table)
     del table
     assert len(column) == n and column[0] > 0
@@ -123,7 +123,7 @@ def test_network_is_driven():
     alone = fc.Network(scenario)
     alone.collective("all_reduce", 1 << 30)
     job = scenario.copy().set("iterations=1", "job={kind: collective, operations: [{op: all_reduce, size: 1GiB}]}")
-    assert alone.advance() == job.run().table("iteration")["duration_ps"][0]
+    assert alone.advance() == job.run().table("iteration")["step_ps"][0]
     assert {"bytes_per_s", "latency_ps"} & set(network.links().columns)
 
 
@@ -155,3 +155,65 @@ def test_plot():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     assert fc.load(HELLO).run().plot().get_xlabel() == "seconds of a step"
+
+
+def test_one_name_in_runs_and_sweeps():
+    """Every figure of a sweep's point is a figure of the run of that point, by the same name and with the same value."""
+    scenario = fc.load(HELLO)
+    points = scenario.sweep(vary="cluster.nodes=1")
+    result = scenario.run()
+    names = [name for name in points.columns if name not in ("cluster.nodes", "point", "settings", "problem", "verdict")]
+    row = points.rows()[0]
+    assert "step_s" in names and "usd_per_step" in names
+    for name in names:
+        assert result[name] == row[name] or result[name] == pytest.approx(row[name], rel=1e-12), name
+    assert [name for name in result.to_dict() if name.endswith("duration_s")] == []
+    steps = result.table("iteration")
+    assert "step_ps" in steps and steps["step_ps"][-1] == result["step_ps"]
+
+
+def test_what_is_missing_lists_the_names():
+    scenario = fc.load(HELLO)
+    result = scenario.run()
+    asked = {
+        "there is no column 'duration_ps'; there are iteration, start_ps, step_ps": lambda: result.table("iteration")["duration_ps"],
+        "there is no figure 'duration_s'; there are name, fidelity,": lambda: result["duration_s"],
+        "there is no table 'steps'; there are iteration, ": lambda: result.table("steps"),
+        "unknown key 'nodez'; nearest is 'nodes'; known here: node, ": lambda: scenario["cluster.nodez"],
+        "unknown key 'nodez'; nearest is 'nodes'": lambda: scenario.sweep(vary="cluster.nodez=1,2"),
+    }
+    for message, ask in asked.items():
+        with pytest.raises((KeyError, fc.InputError)) as caught:
+            ask()
+        assert message in str(caught.value), str(caught.value)
+
+
+def test_a_bar(capsys, monkeypatch):
+    """Without tqdm a line is written again; with it, the bar is tqdm's."""
+    scenario = fc.load(HELLO)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert len(scenario.sweep(vary="cluster.nodes=1,2", progress=True)) == 2
+    assert re.search(r"2 of 2 points, \d+ s\n\Z", capsys.readouterr().err)
+    seen = []
+
+    class Tqdm:
+        def __init__(self, unit):
+            self.n, self.total, self.unit = 0, None, unit
+
+        def update(self, n):
+            self.n += n
+
+        def refresh(self):
+            seen.append((self.n, self.total, self.unit))
+
+        def close(self):
+            seen.append("closed")
+
+    class Module:
+        tqdm = Tqdm
+
+    monkeypatch.setitem(sys.modules, "tqdm", Module)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: Module if name == "tqdm" else None)
+    scenario.sweep(vary="cluster.nodes=1,2", progress=True)
+    assert seen[-2:] == [(2, 2, " point"), "closed"]

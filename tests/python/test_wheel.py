@@ -25,6 +25,6 @@ def test_wheel(tmp_path):
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", made], env=plain,
                    check=True)
     shutil.copy(os.path.join(ROOT, "scenarios/hello.yaml"), tmp_path)
-    program = "import fabricast as fc; print(fc.__file__, fc.load('hello.yaml').run()['duration_s'] > 0)"
+    program = "import fabricast as fc; print(fc.__file__, fc.load('hello.yaml').run()['step_s'] > 0)"
     told = subprocess.run([python, "-c", program], env=plain, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.split()
     assert told == [str(next((tmp_path / "there").glob("lib/python3*/site-packages/fabricast/__init__.py"))), "True"]

@@ -62,7 +62,7 @@ def words(row, more, what=None):
 
 
 def seconds(answer):
-    return answer["iterations"][-1]["duration_s"]
+    return answer["iterations"][-1]["step_s"]
 
 
 def price(answer):

@@ -20,10 +20,10 @@ what_goes_in_comes_out (void **state)
                  "run_id,link,from_vertex,to_vertex,spec,n_parallel,line_rate_bytes_per_s,latency_ps\n"
                  "1,1,leaf0,node1/gpu0,ib_ndr,2,50000000000,600000\n");
   assert_answer (path,
-                 "SELECT start_ps, duration_ps, compute_ps, comm_ps, overlapped_ps, exposed_ps, idle_ps,"
+                 "SELECT start_ps, step_ps, compute_ps, comm_ps, overlapped_ps, exposed_ps, idle_ps,"
                  " waiting_ps, exposed_inter_node_ps, mfu_fraction, hfu_fraction, tokens_per_s"
                  " FROM iteration WHERE iteration = 1",
-                 "start_ps,duration_ps,compute_ps,comm_ps,overlapped_ps,exposed_ps,idle_ps,"
+                 "start_ps,step_ps,compute_ps,comm_ps,overlapped_ps,exposed_ps,idle_ps,"
                  "waiting_ps,exposed_inter_node_ps,mfu_fraction,hfu_fraction,tokens_per_s\n"
                  "1000000000000,1000000000000,600000000000,500000000000,300000000000,200000000000,"
                  "200000000000,50000000000,150000000000,0.4,0.5,1000000\n");

@@ -34,8 +34,8 @@ played (gint64 point)
                                 .memory_max_bytes = FAB_RECORD_UNKNOWN,
                                 .n_ranks = 8,
                                 .n_nodes = 1,
-                                .binding = "a -> b",
-                                .binding_spec = "ib-ndr",
+                                .binding_link = "a -> b",
+                                .binding_link_spec = "ib-ndr",
                                 .binding_fraction = 0.5,
                                 .capex_usd = 1e6,
                                 .usd_per_hour = NAN };

@@ -124,9 +124,9 @@ a_record_survives_the_way (G_GNUC_UNUSED void **state)
   fab_sweep_record_write (other, again);
   assert_int_equal (again->len, bytes->len);
   assert_memory_equal (again->data, bytes->data, bytes->len);
-  assert_string_equal (one->binding, "");
+  assert_string_equal (one->binding_link, "");
   assert_true (isnan (one->mfu_fraction) && one->step_s == 0.1 && one->problem == NULL);
-  assert_true (isnan (other->step_s) && other->n_ranks == FAB_RECORD_UNKNOWN && other->binding == NULL);
+  assert_true (isnan (other->step_s) && other->n_ranks == FAB_RECORD_UNKNOWN && other->binding_link == NULL);
   assert_string_equal (other->settings, "cluster.nodes=2 job.bucket=1MiB");
   /* A part of a message is no record. */
   at = bytes->data, n_left = bytes->len;
