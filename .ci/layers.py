@@ -120,7 +120,7 @@ DOORS = {
     "sqlite3.h": ("sim/base/foreign_db", "sim/result/", "validate/measure/", "formats/trace/nsys.c", "tests/"),
     "zlib.h": ("formats/text/bytes.c",),
     "libsoup/": ("cli/explore/server.c",),
-    "json-glib/": ("cli/report/report_svg", "tests/"),
+    "json-glib/": ("cli/report/report_svg", "cli/report/study/", "tests/"),
     "cuda": ("validate/measure/",),
     "nvml.h": ("validate/measure/",),
     "nccl.h": ("validate/measure/",),

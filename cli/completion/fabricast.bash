@@ -152,6 +152,7 @@ _fabricast_argument() { # PROGRAM COMMAND ARGUMENT-SO-FAR...
   case $2:$(($# - 2)) in
     run:0 | check:0 | compare:* | whatif:0 | scale:0 | size:0 | sweep:0 | explore:0 | plan:0 | tune:0 | upgrade:0 | explain:0 | cost:0 | goodput:0 | mix:0 | p2p:0 | topo:0) _fabricast_scenarios "$1" ;;
     import:*) _fabricast_files '' ;;
+    report:0) _fabricast_files '*.json' ;;
     describe:0) _fabricast_words "$(_fabricast_names "$1")" ;;
     describe:1)
       case $3 in

@@ -9,6 +9,7 @@
 #include "cli/report/planning.h"
 #include "cli/report/report.h"
 #include "cli/report/report_svg.h"
+#include "cli/report/study/study.h"
 #include "cli/terminal/progress.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
@@ -125,17 +126,24 @@ typedef struct {
 } ReportOptions;
 
 static const FabUsage usage = {
-  .arguments = "",
+  .arguments = "[STUDY]",
   .summary =
       "Writes runs and sweeps of a results file as one HTML page that needs neither a network nor a server: the\n"
       "answer in words, a timeline to zoom into, exposed communication, how busy the links are, curves of a\n"
-      "sweep, tables, sources. Several runs are compared: strategies, or one strategy on more and more GPUs.",
-  .examples = "  fabricast report\n"
-              "  fabricast report --db fabricast.db --run 1 --run 2 -o compared.html\n"
-              "  fabricast report --for planning -o decision.html\n"
-              "  fabricast report --csv links > links.csv\n"
-              "  fabricast report --csv tables/\n"
-              "  fabricast report --svg timeline > timeline.svg\n",
+      "sweep, tables, sources. Several runs are compared: strategies, or one strategy on more and more GPUs.\n"
+      "\n"
+      "STUDY is a file that `size`, `compare`, `upgrade` or `cost` wrote with --format json (- is standard\n"
+      "input). Its page has the decision, a plot with bands and a table, and prints on one sheet.",
+  .examples =
+      "  fabricast report\n"
+      "  fabricast report --db fabricast.db --run 1 --run 2 -o compared.html\n"
+      "  fabricast report --for planning -o decision.html\n"
+      "  fabricast size four-nodes --vary cluster.nic_rate --target 'exposed<=25%' --format json | fabricast "
+      "report - -o decision.html\n"
+      "  fabricast report --csv links > links.csv\n"
+      "  fabricast report --csv tables/\n"
+      "  fabricast report --svg timeline > timeline.svg\n",
+  .max_rest = 1,
 };
 
 /* "7" of --run and --sweep. */
@@ -254,6 +262,27 @@ report (const ReportOptions *o, GError **error)
            : write_page (&request, o->audience != NULL, o->out != NULL ? o->out : "report.html", error);
 }
 
+/* A page of a study, which has no database. */
+static gboolean
+report_study (const char *path, const ReportOptions *o, GError **error)
+{
+  g_autofree char *text = NULL, *page = NULL;
+  gsize size;
+  const char *out = o->out != NULL ? o->out : "report.html",
+             *name = strcmp (path, "-") == 0 ? "standard input" : path;
+
+  if (o->db != NULL || o->runs != NULL || o->sweeps != NULL || o->audience != NULL || o->csv != NULL
+      || o->svg != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "the page of a study takes --out alone; the other options are of results files");
+  if (!fab_cli_read_file (path, FAB_STUDY_MOST_BYTES, &text, &size, error)
+      || (page = fab_study_report (text, name, error)) == NULL || !fab_cli_write_file (out, page, error))
+    return FALSE;
+  if (strcmp (out, "-") != 0)
+    g_print ("%s: the study of %s; open it in a browser\n", out, name);
+  return TRUE;
+}
+
 static FabExit
 run (int argc, char **argv)
 {
@@ -272,7 +301,8 @@ run (int argc, char **argv)
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
-  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error) && report (&o, &error);
+  gboolean is_done = fab_cli_parse (&usage, entries, &argc, &argv, &error)
+                  && (argc > 1 ? report_study (argv[1], &o, &error) : report (&o, &error));
 
   g_free (o.db);
   g_free (o.out);
@@ -286,7 +316,7 @@ run (int argc, char **argv)
 
 const FabCommand fab_command_report = {
   .name = "report",
-  .summary = "Make an HTML page of runs and sweeps",
+  .summary = "Make an HTML page of runs, sweeps or a study",
   .run = run,
   .prints_data = TRUE,
 };

@@ -504,9 +504,8 @@ static const char *const script_names[] = {
   "places.js", "links.js", "scenario.js", "tables.js", "terms.js",    "page.js",
 };
 
-/* (transfer full) */
-static char *
-resource (const char *name, GError **error)
+char *
+fab_report_resource (const char *name, GError **error)
 {
   g_autofree char *path = g_strconcat (ROOT, name, NULL);
   g_autoptr (GBytes) bytes = g_resources_lookup_data (path, G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
@@ -526,7 +525,7 @@ all_scripts (GError **error)
   g_autoptr (GString) all = g_string_new (NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (script_names); i++) {
-    g_autofree char *text = resource (script_names[i], error);
+    g_autofree char *text = fab_report_resource (script_names[i], error);
 
     if (text == NULL)
       return NULL;
@@ -630,10 +629,10 @@ block_of (const char *tag, const char *text)
 char *
 fab_report_page (const FabReportPage *page, GError **error)
 {
-  g_autofree char *charts = resource ("d3.min.js", error);
+  g_autofree char *charts = fab_report_resource ("d3.min.js", error);
   g_autofree char *script = charts ? all_scripts (error) : NULL;
-  g_autofree char *style = script ? resource ("page.css", error) : NULL;
-  g_autofree char *html = style ? resource ("page.html", error) : NULL;
+  g_autofree char *style = script ? fab_report_resource ("page.css", error) : NULL;
+  g_autofree char *html = style ? fab_report_resource ("page.html", error) : NULL;
   g_autoptr (GString) out = g_string_new (NULL);
 
   if (html == NULL)

@@ -46,6 +46,9 @@ typedef struct {
 /* The whole page; FAB_ERROR_UNSUPPORTED where the program was built without D3. (transfer full) */
 char *fab_report_page (const FabReportPage *page, GError **error);
 
+/* A file of the page: "page.css"; FAB_ERROR_UNSUPPORTED for D3, where the program was built without. (transfer full) */
+char *fab_report_resource (const char *name, GError **error);
+
 /* Declares what the files of a report's data share: a run that is being read, and its parts. */
 
 /* A run, and its last iteration, which is shown. */

@@ -38,6 +38,14 @@ class Axe(support.CliTest):
         self.good("report", "--for", "planning", "--db", "results.db", "-o", "planning.html")
         self.checker.check(self, self.path("planning.html"))
 
+    def test_studies(self):
+        for args in (("size", DDP, "--vary", "cluster.nic_rate=200..400Gb/s:100", "--target", "exposed<=60%"), ("cost", DDP),
+                     ("upgrade", DDP, "--only", "nic,nics"), ("compare", DDP, "--vary", "cluster.nics_per_node=1,2")):
+            with self.subTest(args[0]):
+                self.write("study.json", self.good(*args, "--format", "json"))
+                self.good("report", "study.json", "-o", "study.html")
+                self.checker.check(self, self.path("study.html"))
+
     def test_slides(self):
         self.checker.check(self, os.path.join(support.SOURCE, "docs", "tutorials", "slides.html"))
 

@@ -123,6 +123,34 @@ class Page(CliTest):
         self.browser.pdf(self.path("page.pdf"))
         self.assertGreater(os.path.getsize(self.path("page.pdf")), 20000)
 
+    def test_a_study_is_one_sheet(self):
+        """The decision is above what follows it, the band is drawn where its numbers are, and it prints on one sheet."""
+        study = self.good("upgrade", "four-nodes", "--format", "json")
+        self.write("study.json", study)
+        self.good("report", "study.json", "-o", "study.html")
+        for width in (390, 1400):
+            self.browser.resize(width, 900)
+            self.visit(self.path("study.html"))
+            self.assertLessEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
+            top, bottom = (self.browser.run("return document.querySelector(arguments[0]).getBoundingClientRect().top", one)
+                           for one in (".decision", ".plot"))
+            self.assertLess(top, bottom)
+            out = self.browser.run("""return [...document.querySelectorAll(".track line, .track circle, .track text")].filter((one) =>
+              one.getBoundingClientRect().right > innerWidth + 1 || one.getBoundingClientRect().left < -1).length""")
+            self.assertEqual(out, 0)
+        places = self.browser.run("""const mark = document.querySelector(".mark.chosen");
+          const middle = (one) => (one.getBoundingClientRect().left + one.getBoundingClientRect().right) / 2;
+          const lines = [...mark.querySelectorAll(".grid")], ends = [...mark.querySelectorAll(".end")];
+          return [middle(lines[0]), middle(lines[1]), ...ends.map(middle), middle(mark.querySelector("circle"))]""")
+        ticks = [float(text.split("\u00a0")[0]) / 100 for text in self.texts(".axis text")]
+        bought = next(one for one in json.loads(study)["changes"] if one["change"] == json.loads(study)["buy_first"])
+        per_pixel = (ticks[1] - ticks[0]) / (places[1] - places[0])
+        for place, name in zip(places[2:], ("saved_low_fraction", "saved_high_fraction", "saved_fraction")):
+            self.assertAlmostEqual(ticks[0] + (place - places[0]) * per_pixel, bought[name], delta=0.01)
+        self.browser.pdf(self.path("study.pdf"))
+        with open(self.path("study.pdf"), "rb") as file:
+            self.assertEqual(len(re.findall(rb"/Type\s*/Page\b", file.read())), 1)
+
     def test_nothing_that_it_shows_runs(self):
         attack = ATTACK.replace("\u2028", "")  # a scenario with invisible characters is refused; a database may hold them
         self.write("hostile.yaml", HOSTILE.format(attack=quoted(attack), long=quoted(attack + "x" * 10000)))
