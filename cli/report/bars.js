@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bars.js - stacked bars with a name, a total and a tip for each part; the only chart that needs no axis.
 (() => {
-  const { make, draw, percent, shorten, tip } = fabricast;
+  const { make, draw, percent, shorten, tip, copyTable } = fabricast;
   const BAR = 18, LETTER = 6.4, PAPER = 260; // PAPER: width of a bar on a printed page
 
   // items: [{ name, note, parts: [[style, what, value]], total, most, mark }]; `show` writes a value. Bars share one scale.
@@ -18,10 +18,22 @@
         make("span", { class: "bar-note" }, item.note ?? show(item.total)));
       list.append(frame);
     }
-    host.append(list);
+    host.append(list, copier(items, show));
     const boxes = [...list.querySelectorAll(".bar-box")], width = Math.max(100, boxes[0]?.clientWidth || 500);
     items.forEach((item, i) => boxes[i].append(drawBar(item, width, most, show)));
     return list;
+  };
+
+  // A row for each bar, a column for each part that any of them has.
+  const copier = (items, show) => {
+    const names = [...new Set(items.flatMap((item) => item.parts.map(([, what]) => what)))];
+    const rows = items.map((item) => [item.name, ...names.map((name) => {
+      const one = item.parts.find(([, what]) => what === name);
+      return one ? show(one[2]) : "";
+    }), item.note ?? show(item.total)]);
+    const said = make("span", { class: "about", role: "status" });
+    return make("p", { class: "controls copier" }, make("button",
+      { type: "button", onclick: () => copyTable([["", ...names, "whole"], ...rows], said) }, "Copy as a table"), said);
   };
 
   const part = (value) => (100 * value).toFixed(3) + "%";

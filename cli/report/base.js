@@ -88,6 +88,19 @@ window.fabricast = { parts: {}, state: { run: null, view: null, open: {} }, data
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   };
 
+  // Rows of texts for a spreadsheet, to the clipboard; where the browser forbids it, as a file. `said` tells which.
+  const copyTable = async (rows, said) => {
+    const plain = (cell) => String(cell).replaceAll(/[\u00a0\u202f]/g, " ").replaceAll(/[\t\n]/g, " ");
+    const text = rows.map((row) => row.map(plain).join("\t")).join("\n") + "\n";
+    try {
+      await navigator.clipboard.writeText(text);
+      said.textContent = "Copied.";
+    } catch {
+      download("figure.tsv", text, "text/tab-separated-values");
+      said.textContent = "Saved as figure.tsv: this browser gives a page no clipboard.";
+    }
+  };
+
   // A figure: a heading that says what it shows, its drawing, and a sentence below.
   // The sentence begins with the question that the figure answers.
   const figure = (title, about, ...content) => {
@@ -97,5 +110,5 @@ window.fabricast = { parts: {}, state: { run: null, view: null, open: {} }, data
   };
 
   Object.assign(fabricast, { clean, shorten, make, draw, digits, time, bytes, rate, percent, count, plural, op,
-                             vertex, link, width, download, figure });
+                             vertex, link, width, download, copyTable, figure });
 })();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lanes.js - what stands below one another in a timeline, and what a pointer over it is told.
 (() => {
-  const { time, bytes, rate, plural, shorten, op, link, spans, paint, state } = fabricast;
+  const { draw, time, bytes, rate, plural, shorten, op, link, spans, paint, state } = fabricast;
   const BAR = 16, HEAD = 20, MOST_CLASSES = 16;
 
   const ranksOf = (run, index) => {
@@ -40,8 +40,27 @@
     return { rows, height: y, left: classes.length - shown.length };
   };
 
+  // A lane in which nothing can be seen says why: what it has lies elsewhere, or is too short.
+  const whyEmpty = (lane, scale, [from, to]) => {
+    const first = spans.firstAfter(lane.end, from);
+    let seen = 0, n = 0;
+    for (let i = first; i < lane.n && lane.start[i] < to && seen < 3; i++) {
+      seen += scale(Math.min(lane.end[i], to)) - scale(Math.max(lane.start[i], from));
+      n += lane.count[i];
+    }
+    if (seen >= 3 || lane.n === 0) return null;
+    if (n > 0) return `${plural(n, "block")} at ${time(lane.start[first] / 1e9)}, too short to see`;
+    return first < lane.n ? `next at ${time(lane.start[first] / 1e9)}` : `the last ended at ${time(lane.end[lane.n - 1] / 1e9)}`;
+  };
+
+  const drawWhy = (row, scale, view) => {
+    const why = whyEmpty(row.lane, scale, view);
+    return why ? [draw("text", { class: "why dark", x: scale.range()[0] + 4, y: row.top + BAR / 2 + 4 }, why)] : [];
+  };
+
   const drawRow = (run, row, scale, view, labels) => {
     const { one, top } = row;
+    if (row.type === "lane") labels.push(...drawWhy(row, scale, view));
     if (row.type === "lane") return paint.lane(run.timeline.names, row, BAR, scale, view, labels);
     if (row.type === "exposed") return paint.flat([["exposed", one.exposed]], top, BAR, scale, view);
     return row.type === "summary" ? paint.flat(partsOf(one), top, BAR, scale, view) : [];
@@ -91,5 +110,5 @@
     return lines && [row.about, ...lines];
   };
 
-  fabricast.lanes = { BAR, HEAD, rowsOf, drawRow, partsOf, tell };
+  fabricast.lanes = { BAR, HEAD, className, rowsOf, drawRow, partsOf, tell };
 })();

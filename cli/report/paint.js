@@ -6,7 +6,7 @@
 // wide, however many spans there are.
 (() => {
   const { draw, shorten, spans } = fabricast;
-  const WIDE = 2, MOST_LABELS = 240, LETTER = 6.3;
+  const WIDE = 2, NARROW = 20, MOST_LABELS = 400, LETTER = 6.3;
 
   const styleOf = (kind, name) => {
     if (kind === 1) return "hidden";
@@ -94,10 +94,19 @@
     eachPart(bare, (a, b) => painter.add("exposed", a, b));
   };
 
+  // A block's name as far as it fits, and what tells it from its neighbours first: "forward block12.experts", "block12.experts",
+  // "12 experts", "12".
+  const fitting = (name, most) => {
+    const bare = name.replace(/^\S+ /, ""), numbered = /^(?:block|layer)(\d+)(?:\.(.*))?$/.exec(bare);
+    const ways = [name, bare, ...(numbered ? [[numbered[1], numbered[2]].filter(Boolean).join(" "), numbered[1]] : [])];
+    return ways.find((way) => way.length <= most) ?? (most >= 6 ? shorten(bare, most) : null);
+  };
+
   const label = (lane, i, name, x, width, y, height) => {
-    const text = name + (lane.count[i] > 1 ? ` \u00d7${lane.count[i]}` : "");
-    return draw("text", { x: x + 4, y: y + height / 2 + 4, class: lane.kind[i] === 3 ? "dark" : null },
-      shorten(text, Math.floor((width - 8) / LETTER)));
+    const most = Math.floor((width - 8) / LETTER), times = lane.count[i] > 1 ? ` \u00d7${lane.count[i]}` : "";
+    const text = fitting(fabricast.clean(name), most - times.length) ?? fitting(fabricast.clean(name), most);
+    return text && draw("text", { x: x + 4, y: y + height / 2 + 4, class: lane.kind[i] === 3 ? "dark" : null },
+      text + (text.length + times.length <= most ? times : ""));
   };
 
   const lane = (names, { lane, one, top }, height, scale, [from, to], labels) => {
@@ -107,8 +116,8 @@
       if (lane.kind[i] === 1) addComm(painter, one.compute, start, end);
       else painter.add(styleOf(lane.kind[i], name), start, end);
       const width = scale(end) - scale(start);
-      if (width > 44 && labels.length < MOST_LABELS) labels.push(label(lane, i, name, scale(start), width, top,
-        height));
+      const text = width > NARROW && labels.length < MOST_LABELS ? label(lane, i, name, scale(start), width, top, height) : null;
+      if (text) labels.push(text);
     }
     return painter.drawn();
   };
@@ -121,5 +130,5 @@
     return painter.drawn();
   };
 
-  fabricast.paint = { lane, flat, near, styleOf };
+  fabricast.paint = { lane, flat, near, styleOf, fitting };
 })();

@@ -499,9 +499,9 @@ fab_report_data (const FabReportRequest *request, GError **error)
 
 /* In the order in which they run. */
 static const char *const script_names[] = {
-  "base.js",   "tip.js",   "bars.js",     "curve.js",  "outlook.js",  "picture.js", "differences.js",
-  "answer.js", "spans.js", "paint.js",    "lanes.js",  "timeline.js", "sweeps.js",  "exposed.js",
-  "places.js", "links.js", "scenario.js", "tables.js", "terms.js",    "page.js",
+  "base.js",    "tip.js",    "bars.js",  "curve.js",    "outlook.js", "picture.js",  "differences.js",
+  "answer.js",  "spans.js",  "paint.js", "lanes.js",    "sums.js",    "timeline.js", "sweeps.js",
+  "exposed.js", "places.js", "links.js", "scenario.js", "tables.js",  "terms.js",    "page.js",
 };
 
 char *

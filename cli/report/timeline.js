@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // timeline.js - one iteration, stream by stream, to zoom into: by buttons, keys, wheel, fingers, and a strip of the whole.
 (() => {
-  const { make, draw, time, plural, shorten, spans, lanes, paint, state, tip } = fabricast;
+  const { make, draw, time, plural, shorten, spans, lanes, paint, sums, state, tip } = fabricast;
   const AXIS = 24, STRIP = 26, SIDE = 100;
   const LEGEND = [["forward", "forward"], ["backward", "backward"], ["compute", "other compute"],
                   ["hidden", "communication, hidden under compute"], ["exposed", "communication, exposed"],
@@ -135,6 +135,7 @@
       this.status.textContent = state.view
         ? `${time(view[0] / 1e9)} to ${time(view[1] / 1e9)} of ${time(this.duration / 1e9)}`
         : `the whole iteration, ${time(this.duration / 1e9)}`;
+      this.onView?.(view);
       if (this.brush && !this.isBrushing)
         d3.select(this.brushed).call(this.brush.move, state.view ? view.map(this.whole) : null);
     }
@@ -212,7 +213,11 @@
         + "hatched is where communication runs and compute stands still."), frame);
     const timeline = new Timeline(frame, run), used = usedStyles(run, timeline.classes);
     fabricast.timeline = timeline;
-    frame.append(timeline.buttons(), timeline.svg, timeline.strip, more(timeline.layout.left) || "",
+    const panel = sums.panel(timeline);
+    timeline.onView = panel.show;
+    panel.show(timeline.scale.domain());
+    frame.append(timeline.buttons(), sums.search(timeline), timeline.svg, timeline.strip, more(timeline.layout.left) || "",
       fabricast.key(LEGEND.filter(([style]) => used.has(style))), ...hints(run.timeline).filter(Boolean));
+    host.append(panel.node);
   };
 })();

@@ -120,6 +120,10 @@ class Page(CliTest):
         self.assertNotEqual(self.browser.run(background), light)
         self.browser.cdp("Emulation.setEmulatedMedia", media="print")
         self.assertEqual(self.browser.run(background), "rgb(255, 255, 255)")
+        # What decides is on the first sheet, and buttons are on none.
+        self.assertLess(self.browser.run("return document.querySelector('#answer .lead').getBoundingClientRect().bottom + scrollY"), 500)
+        shown = "return [...document.querySelectorAll('button, input')].filter((one) => one.getBoundingClientRect().width > 0).length"
+        self.assertEqual(self.browser.run(shown), 0)
         self.browser.pdf(self.path("page.pdf"))
         self.assertGreater(os.path.getsize(self.path("page.pdf")), 20000)
 
@@ -196,6 +200,75 @@ class Page(CliTest):
         self.browser.run("""document.querySelector("#timeline .controls button").click()""")
         self.assertIsNotNone(self.browser.run(view))
         self.assertEqual(self.browser.console(), [])
+
+    def sums(self):
+        """Cells of the sums below the timeline, by their row's name."""
+        return self.browser.run("""return Object.fromEntries([...document.querySelectorAll("table.sums tbody tr")].map((row) =>
+          [row.cells[0].textContent, [...row.cells].slice(1).map((cell) => cell.textContent)]))""")
+
+    def test_sums_follow_what_the_timeline_shows(self):
+        self.play("four-nodes.yaml", "--iterations", "1")
+        self.visit(self.page())
+        spans = json.loads(self.good("query", "--db", "results.db", "--format", "json", "--sql",
+                                     "SELECT kind, name, start_ps, end_ps FROM span WHERE iteration = 0"))
+        def expected(start, end, begins):
+            parts = [min(one["end_ps"], end) - max(one["start_ps"], start) for one in spans
+                     if one["name"].startswith(begins) and one["end_ps"] > start and one["start_ps"] < end]
+            return len(parts), sum(parts) / 1e9
+        end = max(one["end_ps"] for one in spans)
+        for start, stop in ((0, end), (end // 4, end // 2)):
+            self.browser.run("fabricast.timeline.showRange(arguments[0], arguments[1])", start / 1000, stop / 1000)
+            self.browser.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            for row, begins in (("backward", "backward"), ("all-reduce, data", "all_reduce")):
+                n, ms = expected(start, stop, begins)
+                shown = self.sums()[row]
+                self.assertAlmostEqual(int(shown[0]), n, delta=2)  # one at either edge, which a pixel may hold
+                self.assertAlmostEqual(float(shown[1].split("\u00a0")[0]), ms, delta=0.01 * ms)
+        self.browser.run("fabricast.timeline.reset()")
+
+    def test_blocks_are_found_by_name(self):
+        self.play("four-nodes.yaml", "--iterations", "1")
+        self.visit(self.page())
+        find = """const box = document.querySelector(".find input"); box.value = arguments[0];
+                  box.dispatchEvent(new Event("input"));
+                  if (arguments[1]) box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+                  return document.querySelector(".find .about").textContent"""
+        n, = json.loads(self.good("query", "--db", "results.db", "--format", "json", "--sql",
+                                  "SELECT count(*) AS n FROM span WHERE iteration = 0 AND name LIKE '%block12%'"))
+        self.assertRegex(self.browser.run(find, "Block12", False), rf"^{n['n']}.blocks, .* in all; Enter shows the next\.$")
+        self.assertIn("1 of ", self.browser.run(find, "block12", True))
+        start, end = self.browser.run("return fabricast.state.view")
+        self.assertLess(end - start, 0.2)
+        self.browser.run("return new Promise((done) => requestAnimationFrame(done))")
+        self.assertIn("block12", "".join(self.texts("svg.timeline .lanes text")))
+        self.assertEqual(self.browser.run(find, "nothing of this name", False), "No block has this in its name.")
+
+    def test_names_of_blocks_tell_them_apart(self):
+        self.play("hello.yaml")
+        self.visit(self.page())
+        fitting = "return arguments[0].map((most) => fabricast.paint.fitting('forward block12.experts', most))"
+        self.assertEqual(self.browser.run(fitting, [30, 20, 12, 4, 1]),
+                         ["forward block12.experts", "block12.experts", "12 experts", "12", None])
+
+    def test_a_lane_without_blocks_says_why(self):
+        self.play("moe-mixtral-128-gpus.yaml", "--iterations", "1")
+        self.visit(self.page())
+        self.assertTrue([text for text in self.texts("svg.timeline .why") if re.fullmatch(r"1.block at .*, too short to see", text)])
+        self.browser.run("fabricast.timeline.showRange(0, 1e6)")
+        self.browser.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.assertTrue([text for text in self.texts("svg.timeline .why") if text.startswith("next at ")])
+
+    def test_figures_can_be_copied_as_tables(self):
+        self.play("four-nodes.yaml", "--iterations", "2")
+        self.visit(self.page())
+        self.browser.run("""window.saved = []; Object.defineProperty(navigator, "clipboard",
+          { value: { writeText: async (text) => { saved.push(text); } } });
+          for (const button of document.querySelectorAll("#exposed .copier button, .sums-of button")) button.click();""")
+        tables = [[line.split("\t") for line in text.splitlines()] for text in self.browser.run("return saved")]
+        self.assertEqual(len(tables), self.n("#exposed .copier button") + 1)
+        for table in tables:
+            self.assertEqual(len({len(row) for row in table}), 1, table)  # as many cells in each row
+        self.assertEqual(tables[0][0], ["what", "blocks", "sum", "of the part shown", "exposed", "longest"])
 
     def test_runs_side_by_side(self):
         for nodes in ("2", "4"):
