@@ -33,19 +33,56 @@
 
   const linkWords = (figures) => (figures.binding_link ? `${shorten(figures.binding_link)} (${shorten(figures.binding_link_spec)})` : "no link");
 
+  // Figures that a reader compares: [name, value of an answer's figures, how it is written, least change that counts].
+  const FIGURES = [["step", (one) => one.step_s, time, 0.0005], ["exposed", exposed, percent, 0],
+    ["compute", (one) => one.compute_s, time, 0.005], ["communication", (one) => one.comm_s, time, 0.005],
+    ["collectives of a step", (one) => one.collectives, String, 0], ["their bytes", (one) => one.collective_bytes, size, 0.01],
+    ["waiting for the first byte", (one) => one.startup_fraction, percent, 0.02],
+    ["memory of a GPU", (one) => one.memory_bytes, size, 0.01], ["slowest link", (one) => linkWords(one), String, 0]];
+
+  const cell = (tag, text, scope) => Object.assign(document.createElement(tag), { textContent: text, ...(scope ? { scope } : {}) });
+  const rowOf = (cells, head) => {
+    const row = document.createElement("tr");
+    row.append(...cells.map((text, i) => cell(head || i === 0 ? "th" : "td", text, head ? "col" : i === 0 ? "row" : "")));
+    return row;
+  };
+
+  // Knobs that were turned and figures that moved, each before and after.
+  const movedTable = (before, after) => {
+    const knobs = board.knobs.filter((knob) => before.knobs[knob.name] !== after.knobs[knob.name])
+      .map((knob) => [knob.label, spoken(knob, before.knobs[knob.name]), spoken(knob, after.knobs[knob.name]), ""]);
+    const figures = FIGURES.map(([name, value, show, least]) => [name, value(before.figures), value(after.figures), show, least])
+      .filter(([, a, b, show, least]) => show(a) !== show(b) && (typeof a !== "number" || differs(a, b, least)))
+      .map(([name, a, b, show]) => [name, show(a), show(b), typeof a === "number" && a > 0 && show !== percent && show !== String
+        ? `${b >= a ? "+" : "\u2212"}${Math.abs(100 * (b / a - 1)).toFixed(1)}\u00a0%` : ""]);
+    const table = document.createElement("table"), head = document.createElement("thead"), body = document.createElement("tbody");
+    head.append(rowOf(["", "before", "now", "change"], true));
+    body.append(...[...knobs, ...figures].map((cells) => rowOf(cells, false)));
+    table.append(head, body);
+    return table;
+  };
+
+  // Why a knob that was turned left the step where it was.
+  const whyStill = (before, after) => {
+    const [a, b] = [before.figures, after.figures];
+    if (before.scenario === after.scenario)
+      return after.knobs.design !== "none" ? "the design brings its machine, and this knob rests beside it"
+        : before.knobs.gpus !== after.knobs.gpus ? "GPUs come in whole nodes, and these need as many nodes" : "it rests in this setting";
+    if (a.collectives === 0 && b.collectives === 0) return "the step sends nothing";
+    if (differs(a.comm_s, b.comm_s, 0.0005) && !differs(a.exposed_s, b.exposed_s, 0.0005))
+      return "only communication changed, and compute hides it";
+    if (!differs(a.comm_s, b.comm_s, 0.0005))
+      return `neither compute nor communication takes another time: ${linkWords(b)} is the slowest link of the collectives, and what `
+        + "you turned is not the slowest part of their way";
+    return "what became longer and what became shorter are equally much";
+  };
+
   const reasons = (before, after) => {
     const said = [];
     if (differs(before.compute_s, after.compute_s, 0.005))
       said.push(`computing takes ${fromTo(before.compute_s, after.compute_s, time)}`);
-    if (before.collectives !== after.collectives || differs(before.collective_bytes, after.collective_bytes, 0.01))
-      said.push(`a step has ${fromTo(before.collectives, after.collectives, String)} collectives, of `
-        + fromTo(before.collective_bytes, after.collective_bytes, size) + " in all");
     if (differs(before.comm_s, after.comm_s, 0.005))
       said.push(`communication takes ${fromTo(before.comm_s, after.comm_s, time)}`);
-    if (Math.abs(before.startup_fraction - after.startup_fraction) > 0.02)
-      said.push(`of the communication ${fromTo(before.startup_fraction, after.startup_fraction, percent)} is waiting for the first byte`);
-    if (differs(before.memory_bytes, after.memory_bytes, 0.01))
-      said.push(`a GPU needs ${fromTo(before.memory_bytes, after.memory_bytes, size)} of memory`);
     return said;
   };
 
@@ -62,12 +99,13 @@
     if (!before)
       return stopWords(figures) + `A step takes ${time(figures.step_s)} on ${figures.gpus} GPUs, `
         + `${percent(exposed(figures))} of it exposed communication.`;
-    const said = reasons(before.figures, figures), moved = linkChange(before.figures, figures);
-    const turned = knobWords(before.knobs, after.knobs);
-    return stopWords(figures) + (turned.length ? turned.join(", ") + ": " : "")
-      + `step ${fromTo(before.figures.step_s, figures.step_s, time)}, `
+    const turned = knobWords(before.knobs, after.knobs), said = reasons(before.figures, figures);
+    const begin = stopWords(figures) + (turned.length ? turned.join(", ") + ": " : "");
+    if (turned.length > 0 && !differs(before.figures.step_s, figures.step_s, 0.0005))
+      return `${begin}nothing moved, because ${whyStill(before, after)}.`;
+    return `${begin}step ${fromTo(before.figures.step_s, figures.step_s, time)}, `
       + `exposed ${fromTo(exposed(before.figures), exposed(figures), percent)}.`
-      + (said.length ? ` Because ${said.join("; ")}.` : moved ? "" : " Nothing else moved.") + moved;
+      + (said.length ? ` Because ${said.join("; ")}.` : "") + linkChange(before.figures, figures);
   };
 
   // --- showing
@@ -75,6 +113,7 @@
   const showProblem = (text) => {
     at("changed").textContent = text;
     at("changed").className = "problem";
+    at("moved").replaceChildren();
   };
 
   // What limits the step with these settings, and how sure that is; null: the server is busy.
@@ -145,6 +184,7 @@
     }
     at("changed").className = "";
     at("changed").textContent = changeWords(shown, answer);
+    at("moved").replaceChildren(...(shown ? [movedTable(shown, answer)] : []));
     shown = answer;
     if (answer.report) draw(answer.report);
   };
@@ -215,17 +255,49 @@
     return { nodes: [output, input], input, set };
   };
 
-  // What another knob has made meaningless: a design brings its node, its GPUs and its network.
+  // What another knob, or the scenario, has made meaningless: a design brings its node, its GPUs and its network.
+  const OF_MACHINE = ["node", "gpus", "rate", "nics", "nic", "oversubscription", "route"];
+  const restsNow = (knob) => {
+    if (knob.rests) return knob.rests;
+    if (knob.name === "bucket" && values.strategy === "fsdp") return "fsdp sends layer by layer.";
+    if (knob.name === "units" && values.design === "none") return "There is no design.";
+    return OF_MACHINE.includes(knob.name) && values.design !== "none" ? "The design brings it." : null;
+  };
   const disable = () => {
-    const isDesign = values.design !== "none";
-    controls.bucket.input.disabled = values.strategy === "fsdp";
-    controls.units.input.disabled = !isDesign;
-    for (const name of ["node", "gpus", "rate"]) controls[name].input.disabled = isDesign;
+    for (const knob of board.knobs) {
+      const { input } = controls[knob.name], label = input.closest("label"), why = restsNow(knob);
+      input.disabled = why !== null;
+      label.classList.toggle("resting", why !== null);
+      label.title = why ? `${knob.help} It rests: ${why}` : knob.help;
+    }
   };
 
+  // Options under the headings that the server gives; those that do not hold the words of the filter are left out.
+  const optionsOf = (knob, words) => {
+    const groups = new Map();
+    knob.values.forEach((value, i) => {
+      const group = knob.groups[i] ?? "";
+      if (value !== values[knob.name] && !`${value} ${group}`.toLowerCase().includes(words.toLowerCase())) return;
+      if (!groups.has(group)) groups.set(group, []);
+      groups.get(group).push(new Option(value, value, false, value === values[knob.name]));
+    });
+    return [...groups].flatMap(([name, options]) => {
+      if (name === "") return options;
+      const group = Object.assign(document.createElement("optgroup"), { label: name });
+      group.append(...options);
+      return [group];
+    });
+  };
+
+  const MANY = 12;
   const chooser = (knob) => {
-    const input = document.createElement("select");
-    input.append(...knob.values.map((value) => new Option(value, value)));
+    const input = document.createElement("select"), filter = document.createElement("input");
+    Object.assign(filter, { type: "search", className: "filter", placeholder: `Find among ${knob.values.length}` });
+    filter.setAttribute("aria-label", `Find a ${knob.label.toLowerCase()}`);
+    filter.addEventListener("input", (event) => {
+      event.stopPropagation();
+      input.replaceChildren(...optionsOf(knob, filter.value.trim()));
+    });
     input.addEventListener("change", () => {
       values[knob.name] = input.value;
       disable();
@@ -233,9 +305,11 @@
     });
     const set = (value) => {
       values[knob.name] = value;
+      filter.value = "";
+      input.replaceChildren(...optionsOf(knob, ""));
       input.value = value;
     };
-    return { nodes: [input], input, set };
+    return { nodes: [input], filter: knob.values.length > MANY ? filter : null, input, set };
   };
 
   const build = (knob) => {
@@ -248,7 +322,21 @@
     control.input.name = knob.name;
     label.append(name, ...control.nodes);
     controls[knob.name] = control;
-    return label;
+    if (!control.filter) return label;
+    const both = document.createElement("div");
+    both.append(label, control.filter);
+    return both;
+  };
+
+  const SETS = [["Job", ["model", "strategy", "micro_batch", "sequence", "recompute", "bucket"]],
+    ["Division of the model", ["tensor", "pipeline", "context", "expert"]],
+    ["Machine", ["gpus", "node", "power_cap", "design", "units"]],
+    ["Network", ["nics", "nic", "rate", "oversubscription", "route"]]];
+  const NARROW = 640; // pixels; on a phone the first set is open
+  const buildSet = ([name, knobs], i) => {
+    const set = Object.assign(document.createElement("details"), { open: i === 0 || innerWidth > NARROW });
+    set.append(cell("summary", name), ...board.knobs.filter((knob) => knobs.includes(knob.name)).map(build));
+    return set;
   };
 
   const isOf = (knob, value) => (knob.max > 0 ? Number.isInteger(value) && value >= knob.min && value <= knob.max
@@ -280,6 +368,69 @@
     fabricast.state.kept = { name, run: (shown?.report ?? fabricast.data).runs[0] };
   };
 
+  // The timeline of what is compared with stands below that of this setting, on the same page.
+  const drawKept = () => {
+    const { kept } = fabricast.state, host = at("kept-timeline"), run = (shown?.report ?? fabricast.data).runs[0];
+    host.replaceChildren();
+    if (kept.run === run) return;
+    const { timeline } = fabricast, { view } = fabricast.state;
+    fabricast.state.view = null;
+    fabricast.parts.timeline(host, kept.run);
+    fabricast.state.view = view;
+    fabricast.timeline = timeline;
+    host.querySelector("h2")?.replaceChildren(`Beside it: ${kept.name}`);
+  };
+  const { timeline: drawTimeline } = fabricast.parts;
+  fabricast.parts.timeline = (host, run) => {
+    drawTimeline(host, run);
+    if (host.id === "timeline") drawKept();
+  };
+
+  // --- pictures
+
+  // What a picture has from the page's style sheet, which a file of its own lacks.
+  const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
+                 "paint-order", "font-size", "font-weight", "font-family", "visibility"];
+  const dressed = (node) => {
+    const copy = node.cloneNode(true), all = [copy, ...copy.querySelectorAll("*")];
+    [node, ...node.querySelectorAll("*")].forEach((one, i) => {
+      const look = getComputedStyle(one);
+      for (const name of LOOKS) all[i].setAttribute(name, look.getPropertyValue(name));
+    });
+    return copy;
+  };
+
+  const imageOf = async (svg) => {
+    const copy = dressed(svg), { width, height } = svg.getBoundingClientRect();
+    copy.prepend(dressed(document.querySelector(".patterns defs")));
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    copy.setAttribute("width", width);
+    copy.setAttribute("height", height);
+    const image = new Image(width, height);
+    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(copy));
+    await image.decode();
+    return image;
+  };
+
+  // The bar of the step, the machine and the timeline below one another, at twice the size of the screen.
+  const savePicture = async () => {
+    const images = await Promise.all([...document.querySelectorAll("svg.picture, svg.links, svg.timeline")].map(imageOf));
+    const canvas = document.createElement("canvas"), paper = canvas.getContext("2d"), GAP = 24, TWICE = 2;
+    canvas.width = TWICE * (Math.max(...images.map((image) => image.width)) + 2 * GAP);
+    canvas.height = TWICE * images.reduce((sum, image) => sum + image.height + GAP, GAP);
+    paper.scale(TWICE, TWICE);
+    paper.fillStyle = getComputedStyle(document.body).backgroundColor;
+    paper.fillRect(0, 0, canvas.width, canvas.height);
+    let y = GAP;
+    for (const image of images) {
+      paper.drawImage(image, GAP, y, image.width, image.height);
+      y += image.height + GAP;
+    }
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    fabricast.download("explored.png", blob, "image/png");
+    at("pictured").textContent = `Saved as explored.png, ${canvas.width} x ${canvas.height} pixels.`;
+  };
+
   // Back to the scenario as it was opened.
   const restore = () => {
     for (const knob of board.knobs) controls[knob.name].set(knob.start);
@@ -292,8 +443,13 @@
     fabricast.redraw();
   });
   at("back").addEventListener("click", restore);
+  at("picture").addEventListener("click", () => savePicture().catch((problem) => {
+    at("pictured").textContent = `This browser makes no picture: ${problem.message}`;
+  }));
+  at("save").addEventListener("click", () => fabricast.download("explored.yaml", at("yaml").textContent, "text/yaml"));
+  at("timeline").after(Object.assign(document.createElement("section"), { id: "kept-timeline" }));
   at("knobs").addEventListener("submit", (event) => event.preventDefault());
-  at("knobs").append(...board.knobs.map(build));
+  at("knobs").append(...SETS.map(buildSet));
   at("explore").addEventListener("click", copies);
   window.addEventListener("hashchange", () => {
     setFromAddress();

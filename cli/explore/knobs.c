@@ -5,19 +5,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/scenario/power_cap.h"
 
-enum { FAB_KNOB_MAX_GPUS = 1024, NO_DESIGN = 0 };
-
-typedef struct {
-  const char *name, *label, *unit, *help;
-  gint64 min, max;  /* of a number; both 0: a choice of names */
-  gint64 steps[16]; /* the values that a slider offers, ended by 0 */
-} FabKnobControl;
-
-static const FabKnobControl fab_knob_controls[FAB_N_KNOBS];
+enum { NO_DESIGN = 0, OWN_NIC = 0, USUAL_ROUTE = 0 };
 
 /* Finds the setting that a scenario has, and the assignments of another one. */
 
@@ -134,6 +127,80 @@ add_power_cap (gint64 percent, FabEdits *edits)
   fab_edits_set (edits, "cluster.power_cap", fab_value_written (text));
 }
 
+/* Ways to divide a model, each by the key of a job that sets it. */
+static const struct {
+  FabKnobId id;
+  const char *key;
+} divisions[] = {
+  { FAB_KNOB_TENSOR, "parallel.tensor" },
+  { FAB_KNOB_PIPELINE, "parallel.pipeline" },
+  { FAB_KNOB_CONTEXT, "parallel.context" },
+  { FAB_KNOB_EXPERT, "parallel.expert" },
+};
+
+static void
+add_job_keys (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
+{
+  const gint64 *now = setting->values, *then = self->start.values;
+
+  if (now[FAB_KNOB_MICRO_BATCH] != then[FAB_KNOB_MICRO_BATCH])
+    set_count (edits, "job.micro_batch", now[FAB_KNOB_MICRO_BATCH]);
+  if (now[FAB_KNOB_SEQUENCE] != then[FAB_KNOB_SEQUENCE])
+    set_count (edits, "job.sequence", now[FAB_KNOB_SEQUENCE]);
+  if (now[FAB_KNOB_RECOMPUTE] != then[FAB_KNOB_RECOMPUTE])
+    set_text (edits, "job.recompute", self->names[FAB_KNOB_RECOMPUTE][now[FAB_KNOB_RECOMPUTE]]);
+  for (guint i = 0; i < G_N_ELEMENTS (divisions); i++)
+    if (now[divisions[i].id] != then[divisions[i].id])
+      set_of_job (edits, divisions[i].key, fab_value_count (now[divisions[i].id]));
+}
+
+/* The fabric that nodes usually have is written with all of its keys, since a scenario that names one key names the
+ * fabric. */
+static void
+add_oversubscription (const FabKnobBoard *self, gint64 ratio, FabEdits *edits)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (self->scenario)->cluster;
+  FabValue *fabric;
+
+  if (!cluster->has_usual_fabric) {
+    set_count (edits, "cluster.fabric.oversubscription", ratio);
+    return;
+  }
+  fabric = fab_scenario_written (self->scenario, cluster->fabric.info->params, cluster->fabric.params, NULL);
+  fab_value_put (fabric, "kind", fab_value_text (cluster->fabric.info->name));
+  fab_value_put (fabric, "oversubscription", fab_value_count (ratio));
+  fab_edits_set (edits, "cluster.fabric", fabric);
+}
+
+/* Ports of a link entry have its rate, unless the rate is turned too. */
+static void
+add_ports (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
+{
+  const gint64 *now = setting->values, *then = self->start.values;
+  gboolean is_other_nic = now[FAB_KNOB_NIC] != then[FAB_KNOB_NIC];
+  gboolean is_other_node = now[FAB_KNOB_NODE] != then[FAB_KNOB_NODE];
+
+  if (is_other_nic) {
+    const char *node = self->names[FAB_KNOB_NODE][now[FAB_KNOB_NODE]];
+
+    set_text (edits, "cluster.nic",
+              now[FAB_KNOB_NIC] == OWN_NIC
+                  ? fab_catalog_node (fab_scenario_catalog (self->scenario), node)->nic
+                  : self->names[FAB_KNOB_NIC][now[FAB_KNOB_NIC]]);
+  }
+  if (now[FAB_KNOB_RATE] != then[FAB_KNOB_RATE] || (is_other_node && !self->has_rate && !is_other_nic))
+    fab_edits_set (edits, "cluster.nic_rate",
+                   fab_value_whole (FAB_UNIT_RATE, now[FAB_KNOB_RATE] * BYTES_PER_GBIT));
+  else if (is_other_nic && self->has_rate)
+    fab_edits_set (edits, "cluster.nic_rate", fab_value_whole (FAB_UNIT_RATE, 0));
+  if (now[FAB_KNOB_NICS] != then[FAB_KNOB_NICS])
+    set_count (edits, "cluster.nics_per_node", now[FAB_KNOB_NICS]);
+  if (self->can_oversubscribe && now[FAB_KNOB_OVERSUBSCRIPTION] != then[FAB_KNOB_OVERSUBSCRIPTION])
+    add_oversubscription (self, now[FAB_KNOB_OVERSUBSCRIPTION], edits);
+  if (now[FAB_KNOB_ROUTE] != then[FAB_KNOB_ROUTE])
+    set_text (edits, "cluster.route", self->names[FAB_KNOB_ROUTE][now[FAB_KNOB_ROUTE]]);
+}
+
 FabEdits *
 fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting)
 {
@@ -153,11 +220,9 @@ fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting)
     replace_cluster (self, setting, edits);
   if (!has_design && (is_other_node || is_other_design || now[FAB_KNOB_GPUS] != then[FAB_KNOB_GPUS]))
     add_machine (self, setting, edits);
-  if (!has_design && (now[FAB_KNOB_RATE] != then[FAB_KNOB_RATE] || (is_other_node && !self->has_rate)))
-    fab_edits_set (edits, "cluster.nic_rate",
-                   fab_value_whole (FAB_UNIT_RATE, now[FAB_KNOB_RATE] * BYTES_PER_GBIT));
-  if (now[FAB_KNOB_MICRO_BATCH] != then[FAB_KNOB_MICRO_BATCH])
-    set_count (edits, "job.micro_batch", now[FAB_KNOB_MICRO_BATCH]);
+  if (!has_design)
+    add_ports (self, setting, edits);
+  add_job_keys (self, setting, edits);
   if (is_other_strategy || now[FAB_KNOB_BUCKET] != then[FAB_KNOB_BUCKET])
     add_bucket (self, setting, edits);
   if (now[FAB_KNOB_POWER] != then[FAB_KNOB_POWER]
@@ -200,6 +265,13 @@ strategy_of (const FabKnobBoard *self)
 {
   for (guint i = 0; i < self->strategies->len; i++)
     if (is_strategy (self->scenario, fab_knob_board_strategy (self, i)))
+      return i;
+  /* Megatron-LM without a part of its overlap is Megatron-LM. */
+  for (guint i = 0; i < self->strategies->len; i++)
+    if (fab_knob_board_strategy (self, i)->is_divided
+        && strcmp (fab_knob_board_strategy (self, i)->kind,
+                   fab_scenario_spec (self->scenario)->job.info->name)
+               == 0)
       return i;
   return -1;
 }
@@ -247,6 +319,54 @@ power_percent (const FabKnobBoard *self, const FabClusterSpec *cluster, const Fa
                 fab_knob_controls[FAB_KNOB_POWER].max);
 }
 
+/* NICs, routing and uplinks of the scenario's machine. */
+static void
+read_network (FabKnobBoard *self, const FabClusterSpec *cluster, const FabNodeSpec *node)
+{
+  gint64 *values = self->start.values;
+
+  values[FAB_KNOB_NICS] = CLAMP (cluster->nics_per_node > 0 ? cluster->nics_per_node
+                                                            : fab_node_spec_n_parts (node, FAB_PART_NIC),
+                                 1, fab_knob_controls[FAB_KNOB_NICS].max);
+  values[FAB_KNOB_NIC] = MAX (knob_index (self->names[FAB_KNOB_NIC], cluster->nic), OWN_NIC);
+  values[FAB_KNOB_ROUTE] = cluster->route.info != NULL
+                             ? MAX (knob_index (self->names[FAB_KNOB_ROUTE], cluster->route.info->name),
+                                    USUAL_ROUTE)
+                             : USUAL_ROUTE;
+  values[FAB_KNOB_OVERSUBSCRIPTION] = 1;
+  for (const FabParam *param = cluster->fabric.info->params; param != NULL && param->key != NULL; param++)
+    if (strcmp (param->key, "oversubscription") == 0) {
+      g_autoptr (FabValue) value = NULL;
+
+      self->can_oversubscribe = TRUE;
+      if (fab_scenario_get (self->scenario, "cluster.fabric.oversubscription", &value, NULL)
+          && value != NULL) {
+        g_autofree char *text = fab_value_write (value);
+
+        values[FAB_KNOB_OVERSUBSCRIPTION] = CLAMP ((gint64) round (g_ascii_strtod (text, NULL)), 1,
+                                                   fab_knob_controls[FAB_KNOB_OVERSUBSCRIPTION].max);
+      }
+    }
+}
+
+/* What a sequence is, what is computed again, and how the model is divided. */
+static void
+read_job (FabKnobBoard *self)
+{
+  g_autofree char *recompute = text_of (self->scenario, "recompute");
+  gint64 *values = self->start.values;
+
+  values[FAB_KNOB_RECOMPUTE] = MAX (knob_index (self->names[FAB_KNOB_RECOMPUTE], recompute), 0);
+  values[FAB_KNOB_SEQUENCE] = CLAMP (fab_scenario_get_whole (self->scenario, "job.sequence", 0), 1,
+                                     fab_knob_controls[FAB_KNOB_SEQUENCE].max);
+  for (guint i = 0; i < G_N_ELEMENTS (divisions); i++) {
+    g_autofree char *key = g_strconcat ("job.", divisions[i].key, NULL);
+
+    values[divisions[i].id] = CLAMP (fab_scenario_get_whole (self->scenario, key, 1), 1,
+                                     fab_knob_controls[divisions[i].id].max);
+  }
+}
+
 static gboolean
 read_start (FabKnobBoard *self, GError **error)
 {
@@ -264,7 +384,7 @@ read_start (FabKnobBoard *self, GError **error)
   values[FAB_KNOB_STRATEGY] = strategy_of (self);
   if (values[FAB_KNOB_STRATEGY] < 0)
     return fab_throw (error, FAB_ERROR_INPUT,
-                      "these knobs are of jobs of kind ddp, zero and fsdp; this job is another");
+                      "these knobs are of jobs of kind ddp, zero, fsdp and megatron; this job is another");
   values[FAB_KNOB_GPUS] = cluster->nodes * per_node;
   if (values[FAB_KNOB_GPUS] > FAB_KNOB_MAX_GPUS)
     return fab_throw (error, FAB_ERROR_INPUT,
@@ -285,6 +405,8 @@ read_start (FabKnobBoard *self, GError **error)
   values[FAB_KNOB_POWER] = power_percent (self, cluster, node);
   values[FAB_KNOB_DESIGN] = MAX (knob_index (self->names[FAB_KNOB_DESIGN], cluster->design), NO_DESIGN);
   values[FAB_KNOB_UNITS] = CLAMP (cluster->scalable_units, 1, fab_knob_controls[FAB_KNOB_UNITS].max);
+  read_network (self, cluster, node);
+  read_job (self);
   return TRUE;
 }
 
@@ -297,10 +419,20 @@ is_plain (const char *name)
 }
 
 static gboolean
+joins_machines (const FabCatalog *catalog, const char *link)
+{
+  const FabTechnology *technology = fab_catalog_link_technology (catalog, fab_catalog_link (catalog, link));
+
+  return technology->joins == FAB_JOINS_ETHERNET || technology->joins == FAB_JOINS_MACHINES;
+}
+
+static gboolean
 is_offered (const FabCatalog *catalog, FabCatalogSection section, const char *name)
 {
   const FabNodeSpec *node = section == FAB_SECTION_NODES ? fab_catalog_node (catalog, name) : NULL;
 
+  if (section == FAB_SECTION_LINKS && !joins_machines (catalog, name))
+    return FALSE;
   return is_plain (name)
       && (node == NULL
           || (fab_node_spec_n_parts (node, FAB_PART_ACCELERATOR) > 0
@@ -321,17 +453,32 @@ offered (const FabCatalog *catalog, FabCatalogSection section)
   return names;
 }
 
-/* (transfer container) */
+/* Names with one before them that is none of them; takes the container. (transfer container) */
 static const char **
-offered_designs (const FabCatalog *catalog)
+after (const char *first, const char **names)
 {
-  g_autofree const char **names = offered (catalog, FAB_SECTION_DESIGNS);
   guint n = g_strv_length ((char **) names);
   const char **list = g_new0 (const char *, n + 2);
 
-  list[NO_DESIGN] = "none";
+  list[0] = first;
   for (guint i = 0; i < n; i++)
     list[i + 1] = names[i];
+  g_free (names);
+  return list;
+}
+
+/* none, selective, full, and what the scenario has beyond them. (transfer container) */
+static const char **
+offered_recomputes (const FabScenario *scenario)
+{
+  static const char *const names[] = { "none", "selective", "full", "operators", "modules" };
+  g_autofree char *own = text_of (scenario, "recompute");
+  const char **list = g_new0 (const char *, G_N_ELEMENTS (names) + 1);
+  guint n = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (i < 3 || g_strcmp0 (own, names[i]) == 0)
+      list[n++] = names[i];
   return list;
 }
 
@@ -356,7 +503,13 @@ fab_knob_board_new (FabScenario *scenario, GError **error)
   self->scenario = scenario;
   self->names[FAB_KNOB_MODEL] = offered (fab_scenario_catalog (scenario), FAB_SECTION_MODELS);
   self->names[FAB_KNOB_NODE] = offered (fab_scenario_catalog (scenario), FAB_SECTION_NODES);
-  self->names[FAB_KNOB_DESIGN] = offered_designs (fab_scenario_catalog (scenario));
+  self->names[FAB_KNOB_DESIGN] = after ("none",
+                                        offered (fab_scenario_catalog (scenario), FAB_SECTION_DESIGNS));
+  self->names[FAB_KNOB_NIC] = after ("own", offered (fab_scenario_catalog (scenario), FAB_SECTION_LINKS));
+  self->names[FAB_KNOB_ROUTE] = fab_registry_names (&fab_models, FAB_MODEL_ROUTE);
+  if (fab_scenario_spec (scenario)->cluster.route.info == NULL) /* that of the ports' technology */
+    self->names[FAB_KNOB_ROUTE] = after ("usual", self->names[FAB_KNOB_ROUTE]);
+  self->names[FAB_KNOB_RECOMPUTE] = offered_recomputes (scenario);
   offer_strategies (self);
   if (!read_start (self, error))
     return NULL;
@@ -377,58 +530,6 @@ fab_knob_board_free (FabKnobBoard *self)
 }
 
 enum { MAX_CLIENT = 32 };
-
-static const FabKnobControl fab_knob_controls[FAB_N_KNOBS] = {
-  [FAB_KNOB_MODEL] = { "model", "Model", "", "The neural network that is trained." },
-  [FAB_KNOB_STRATEGY] = { "strategy", "Strategy", "",
-                          "The part of the model that every GPU keeps, which decides what has to be sent: ddp "
-                          "keeps everything, zero1 to zero3 and fsdp share it out." },
-  [FAB_KNOB_GPUS] = { "gpus",
-                      "GPUs",
-                      "",
-                      "How many; rounded up to whole nodes.",
-                      1,
-                      FAB_KNOB_MAX_GPUS,
-                      { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024 } },
-  [FAB_KNOB_NODE] = { "node", "Node", "", "The machine that the GPUs are in." },
-  [FAB_KNOB_RATE] = { "rate",
-                      "Network",
-                      "Gb/s",
-                      "Line rate of each port between nodes, one way.",
-                      1,
-                      6400,
-                      { 10, 25, 50, 100, 200, 300, 400, 600, 800, 1200, 1600, 3200 } },
-  [FAB_KNOB_MICRO_BATCH] = { "micro_batch",
-                             "Micro-batch",
-                             "sequences",
-                             "Sequences that a GPU computes at a time.",
-                             1,
-                             256,
-                             { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64 } },
-  [FAB_KNOB_BUCKET] = { "bucket",
-                        "Bucket",
-                        "MiB",
-                        "Gradients that are sent at a time (ddp, zero). fsdp sends layer by layer.",
-                        1,
-                        8192,
-                        { 1, 2, 5, 10, 25, 50, 100, 200, 400, 1000, 2000, 4000 } },
-  [FAB_KNOB_POWER] = { "power_cap",
-                       "GPU power",
-                       "%",
-                       "The share of its board's power that a GPU may draw. A capped GPU computes more slowly.",
-                       20,
-                       100,
-                       { 40, 50, 60, 70, 80, 90, 100 } },
-  [FAB_KNOB_DESIGN] = { "design", "Design", "",
-                        "A machine as it is sold. It replaces the node, the GPUs and the network; none: these count." },
-  [FAB_KNOB_UNITS] = { "units",
-                       "Scalable units",
-                       "",
-                       "How many units of the design.",
-                       1,
-                       128,
-                       { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128 } },
-};
 
 static gboolean
 is_choice (FabKnobId id)
@@ -472,10 +573,11 @@ parse_pair (const FabKnobBoard *self, const char *name, const char *value, FabKn
   for (guint id = 0; id < FAB_N_KNOBS; id++)
     if (strcmp (fab_knob_controls[id].name, name) == 0)
       return parse_value (self, id, value, &setting->values[id], error);
-  return fab_throw (
-      error, FAB_ERROR_INPUT,
-      "there is no such knob; there are model, strategy, gpus, node, rate, micro_batch, bucket, "
-      "power_cap, design and units");
+  GString *names = g_string_new (fab_knob_controls[0].name);
+  for (guint id = 1; id < FAB_N_KNOBS; id++)
+    g_string_append_printf (names, ", %s", fab_knob_controls[id].name);
+  g_autofree char *all = g_string_free (names, FALSE);
+  return fab_throw (error, FAB_ERROR_INPUT, "there is no such knob; there are %s", all);
 }
 
 gboolean
@@ -518,6 +620,43 @@ add_values (FabJson *json, const FabKnobBoard *self, FabKnobId id)
   fab_json_end (json);
 }
 
+/* What a choice is listed under: the generation of a node's GPUs, the technology of a port. NULL: nothing. */
+static const char *
+group_of (const FabKnobBoard *self, FabKnobId id, const char *name)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (self->scenario);
+
+  if (id == FAB_KNOB_NODE) {
+    const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (
+        catalog, fab_catalog_node (catalog, name)->accelerator);
+    const FabGeneration *generation = accelerator != NULL && accelerator->architecture != NULL
+                                        ? fab_catalog_generation (catalog, accelerator->architecture)
+                                        : NULL;
+
+    return generation != NULL ? generation->summary : "Others";
+  }
+  const FabLinkSpec *link = id == FAB_KNOB_NIC ? fab_catalog_link (catalog, name) : NULL;
+  return link != NULL ? fab_catalog_link_technology (catalog, link)->name : NULL;
+}
+
+static void
+add_groups (FabJson *json, const FabKnobBoard *self, FabKnobId id)
+{
+  fab_json_begin_array (json, "groups");
+  for (guint i = 0; (id == FAB_KNOB_NODE || id == FAB_KNOB_NIC) && self->names[id][i] != NULL; i++)
+    fab_json_add_text (json, NULL, group_of (self, id, self->names[id][i]));
+  fab_json_end (json);
+}
+
+/* Why a knob does nothing in this scenario; NULL: it does something. */
+static const char *
+rest_of (const FabKnobBoard *self, FabKnobId id)
+{
+  return id == FAB_KNOB_OVERSUBSCRIPTION && !self->can_oversubscribe
+           ? "The fabric of this scenario has no uplinks whose number can be reduced."
+           : NULL;
+}
+
 static void
 add_value (FabJson *json, const char *key, const FabKnobBoard *self, FabKnobId id, gint64 value)
 {
@@ -541,7 +680,9 @@ fab_knob_board_add_json (FabJson *json, const char *key, const FabKnobBoard *sel
     fab_json_add_text (json, "help", knob->help);
     fab_json_add_whole (json, "min", knob->min);
     fab_json_add_whole (json, "max", knob->max);
+    fab_json_add_text (json, "rests", rest_of (self, id));
     add_values (json, self, id);
+    add_groups (json, self, id);
     add_value (json, "start", self, id, self->start.values[id]);
     fab_json_end (json);
   }

@@ -6,23 +6,10 @@
  */
 #pragma once
 
+#include "cli/explore/knob_controls.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/json.h"
 #include "sim/scenario/scenario.h"
-
-typedef enum {
-  FAB_KNOB_MODEL,
-  FAB_KNOB_STRATEGY,
-  FAB_KNOB_GPUS,
-  FAB_KNOB_NODE,
-  FAB_KNOB_RATE,
-  FAB_KNOB_MICRO_BATCH,
-  FAB_KNOB_BUCKET,
-  FAB_KNOB_POWER,
-  FAB_KNOB_DESIGN, /* the first choice is none of them */
-  FAB_KNOB_UNITS,
-  FAB_N_KNOBS,
-} FabKnobId;
 
 typedef struct {
   gint64 values[FAB_N_KNOBS]; /* of a choice: the index of its name */
@@ -36,10 +23,11 @@ typedef struct {
   guint *gradient_bytes;           /* [strategies->len]: bytes of one gradient element */
   FabKnobSetting start;            /* the setting that equals the scenario */
   gboolean has_rate;               /* the scenario sets the rate of NICs */
+  gboolean can_oversubscribe;      /* its fabric has uplinks whose number can be reduced */
 } FabKnobBoard;
 
-/* Takes ownership of the scenario. NULL and *error when it cannot be explored: it has no ddp, zero or fsdp, or too
- * many GPUs. (transfer full) */
+/* Takes ownership of the scenario. NULL and *error when it cannot be explored: it is no ddp, zero, fsdp or megatron, or
+ * has too many GPUs. (transfer full) */
 FabKnobBoard *fab_knob_board_new (FabScenario *scenario, GError **error);
 void fab_knob_board_free (FabKnobBoard *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabKnobBoard, fab_knob_board_free)

@@ -297,8 +297,9 @@ listener_n_visitors (const FabListener *self)
 }
 
 /* The page names its scripts and styles by hash itself. */
-#define POLICY \
-  "connect-src 'self'; object-src 'none'; frame-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+#define POLICY                                                                                                    \
+  "connect-src 'self'; img-src data:; object-src 'none'; frame-src 'none'; base-uri 'none'; form-action 'none'; " \
+  "frame-ancestors 'none'"
 
 enum { MAX_WORKERS = 4, MAX_IN_LINE = 32, MAX_QUERY = 1024, GOODBYE_MS = 2000 };
 

@@ -617,7 +617,7 @@ policy_of (const FabReportPage *page, const char *charts, const char *script, co
   return g_strdup_printf (
       "default-src 'none'; script-src %s %s %s; style-src %s %s; %sbase-uri 'none'; form-action 'none'",
       charts_hash, script_hash, own_script, style_hash, own_style,
-      page->asks_server ? "connect-src 'self'; " : "");
+      page->asks_server ? "connect-src 'self'; img-src data:; " : "");
 }
 
 static char *

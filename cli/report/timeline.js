@@ -33,8 +33,11 @@
     return used;
   };
 
+  let made = 0;
+
   class Timeline {
     constructor(host, run) {
+      this.within = `within-${made++}`; // a page may have two
       const { duration, classes } = spans.prepare(run.timeline), room = fabricast.width(host), wide = room > 560;
       Object.assign(this, { run, duration, classes, wide, left: wide ? SIDE : 0 });
       this.width = room - this.left - 2;
@@ -51,13 +54,13 @@
 
     build() {
       const { width, left, layout: { height } } = this, all = width + left + 2;
-      this.lanes = draw("g", { class: "lanes", "clip-path": "url(#within)" });
+      this.lanes = draw("g", { class: "lanes", "clip-path": `url(#${this.within})` });
       this.axis = draw("g", {});
       this.cover = draw("rect", { class: "cover", width, height, fill: "transparent" });
       this.svg = draw("svg", { class: "timeline", width: all, height: height + AXIS,
         viewBox: `0 0 ${all} ${height + AXIS}`,
                                tabindex: 0, role: "group", "aria-label": this.summary() },
-        draw("clipPath", { id: "within" }, draw("rect", { width, height: height + 1 })),
+        draw("clipPath", { id: this.within }, draw("rect", { width, height: height + 1 })),
         draw("g", { transform: `translate(${left},0)` }, this.axis, this.lanes, this.cover), this.names());
       this.strip = draw("svg", { class: "strip", width: all, height: STRIP, "aria-hidden": "true" });
       this.status = make("span", { class: "about", "aria-live": "polite" });

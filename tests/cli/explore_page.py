@@ -64,13 +64,21 @@ class Page(support.CliTest):
     def test_knobs(self):
         self.assertRegex(self.text("changed"), r"A step takes [0-9.]+\s?m?s on 64 GPUs, [0-9.]+\s?% of it exposed")
         before = self.text("answer")
+        # PCIe is as slow as the port, so that a faster port alone changes nothing, and the page says so.
         said = self.turn("rate", +3)
-        self.assertRegex(said, r"^Network 200\s?Gb/s → [0-9]+\s?Gb/s: step .*, exposed .* → ")
+        self.assertRegex(said, r"^Network 200\s?Gb/s → [0-9]+\s?Gb/s: nothing moved, because .* is the slowest link of the collectives")
+        said = self.turn("rate", -5)
+        self.assertRegex(said, r"^Network [0-9]+\s?Gb/s → [0-9]+\s?Gb/s: step .*, exposed .* → ")
+        rows = self.browser.run("return [...document.querySelectorAll('#moved tbody tr')].map((row) => row.cells[0].textContent)")
+        self.assertEqual(rows[:4], ["Network", "step", "exposed", "communication"])
         self.assertNotEqual(self.text("answer"), before)
         self.assertIn("--set cluster.nic_rate=", self.text("command"))
         self.assertIn("nic_rate: ", self.text("yaml"))
         said = self.turn("strategy", "zero3")
-        self.assertRegex(said, r"Strategy ddp → zero3: .*collectives, of .*a GPU needs [0-9.]+\s?GB → [0-9.]+\s?GB")
+        self.assertRegex(said, r"Strategy ddp → zero3: step .* → .*communication takes ")
+        moved = self.browser.run("return document.getElementById('moved').innerText")
+        self.assertRegex(moved, r"memory of a GPU\s+[0-9.]+\s?GB\s+[0-9.]+\s?GB\s+\u2212")
+        self.assertIn("collectives of a step", moved)
         self.turn("strategy", "fsdp")
         self.assertTrue(self.browser.run("return document.getElementById('knob-bucket').disabled"))
         self.turn("design", "superpod-h100")
@@ -87,6 +95,39 @@ class Page(support.CliTest):
         self.reopen(address)
         self.wait()
         child.until(lambda: self.outlook() and self.text("answer") == answer, "the answer is that of the address")
+
+    def test_lists_are_searched(self):
+        options = "return [...document.getElementById('knob-node').options].map((one) => one.value)"
+        everything = self.browser.run(options)
+        self.browser.run("""const filter = document.querySelector('[aria-label="Find a node"]'); filter.value = "hopper";
+                            filter.dispatchEvent(new Event("input", { bubbles: true }))""")
+        some = self.browser.run(options)
+        self.assertIn("dgx-h100", some)
+        self.assertIn("dgx-a100", some)  # what is chosen stays
+        self.assertLess(len(some), len(everything) / 2)
+        heads = "return [...document.querySelectorAll('#knob-node optgroup')].map((one) => one.label)"
+        self.assertIn("NVIDIA Hopper", self.browser.run(heads))
+
+    def test_two_settings_side_by_side(self):
+        titles = "return [...document.querySelectorAll('#timeline h2, #kept-timeline h2')].map((one) => one.textContent)"
+        self.turn("nics", -1)
+        self.outlook()
+        child.until(lambda: len(self.browser.run(titles)) == 2, "both timelines are shown")
+        self.assertEqual(self.browser.run(titles), ["Timeline of an iteration", "Beside it: the scenario as it was opened"])
+        lanes = "return [...document.querySelectorAll('svg.timeline')].map((one) => one.querySelectorAll('.lanes path').length > 0)"
+        self.assertEqual(self.browser.run(lanes), [True, True])
+        self.browser.run("document.getElementById('back').click()")
+        self.wait()
+
+    def test_what_is_shown_can_be_taken_away(self):
+        self.browser.run("""window.saved = []; const real = fabricast.download;
+          fabricast.download = async (name, what, type) => { saved.push([name, type, what instanceof Blob
+            ? [...new Uint8Array(await what.slice(0, 8).arrayBuffer())] : what.slice(0, 5)]); };
+          document.getElementById("picture").click(); document.getElementById("save").click();""")
+        child.until(lambda: len(self.browser.run("return saved")) == 2, "both are saved")
+        saved = {name: (kind, begin) for name, kind, begin in self.browser.run("return saved")}
+        self.assertEqual(saved["explored.png"], ("image/png", [137, 80, 78, 71, 13, 10, 26, 10]))
+        self.assertEqual(saved["explored.yaml"], ("text/yaml", "name:"))
 
     def outlook(self):
         """Until the page says how sure the newest setting is."""

@@ -27,7 +27,7 @@ typedef struct {
   const char *const *but; /* keys that a job of this kind may have and this strategy must not; NULL: none */
   gboolean is_divided;    /* the model itself is divided too */
   gboolean needs_nodes;   /* with one node it is another strategy */
-  gboolean is_basic;      /* one of the few that `explore` offers */
+  gboolean is_basic;      /* one of those that `explore` offers */
 } FabStrategy;
 
 /* The one list of strategies: `plan` tries them, `explore` offers the basic ones. Ended by a row without name. */

@@ -246,7 +246,8 @@ const FabStrategy fab_strategies[] = {
     .kind = "megatron",
     .keys = overlapped,
     .but = no_optimizer,
-    .is_divided = TRUE },
+    .is_divided = TRUE,
+    .is_basic = TRUE },
   { .name = NULL },
 };
 

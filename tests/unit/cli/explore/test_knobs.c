@@ -63,6 +63,22 @@ test_sets (void **state)
   assert_sets (*state, "bucket=100&micro_batch=4", "job.micro_batch=4 job.bucket=100MiB");
   assert_sets (*state, "power_cap=70", "cluster.power_cap=70%");
   assert_sets (*state, "power_cap=100", "");
+  assert_sets (*state, "sequence=4096&recompute=full", "job.sequence=4096 job.recompute=full");
+  assert_sets (*state, "tensor=4&pipeline=2", "job.parallel.tensor=4 job.parallel.pipeline=2");
+}
+
+/* A kind of port brings its rate, unless the rate is turned too. */
+static void
+test_ports (void **state)
+{
+  assert_sets (*state, "nics=4", "cluster.nics_per_node=4");
+  assert_sets (*state, "nic=ib-ndr", "cluster.nic=ib-ndr");
+  assert_sets (*state, "nic=ib-ndr&rate=100", "cluster.nic=ib-ndr cluster.nic_rate=100Gb/s");
+  assert_sets (*state, "node=dgx-h100&nic=roce-400", "cluster.node=dgx-h100 cluster.nodes=8 cluster.nic=roce-400");
+  assert_sets (*state, "oversubscription=2&route=ecmp",
+               "cluster.fabric={kind: rail, oversubscription: 2} cluster.route=ecmp");
+  assert_sets (*state, "design=superpod-a100&nics=1&nic=ib-ndr&oversubscription=2&route=ecmp",
+               "cluster={design: superpod-a100, scalable_units: 1}");
 }
 
 /* 280 W are 70 % of the 400 W of an A100: the knob starts there, and leaves the watts alone until it is turned. */
@@ -127,6 +143,9 @@ test_refused (void **state)
                                          "=",
                                          "&",
                                          "strategy=zero4",
+                                         "nic=nvlink4",
+                                         "recompute=modules",
+                                         "tensor=0",
                                          "bucket=-1",
                                          "power_cap=101" };
 
@@ -153,6 +172,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown (test_sets, set_up, tear_down),
     cmocka_unit_test (test_cap_in_watts),
+    cmocka_unit_test_setup_teardown (test_ports, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_node, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_strategies, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_refused, set_up, tear_down),
