@@ -350,8 +350,11 @@ class Secret(PeersTest):
             self.assertEqual(peer.receive()[0], FAILED)
 
     def test_files(self):
-        for path, says in ((self.secret("open", "x" * 20, 0o644), "others may open it"),
-                           (self.secret("short", "x" * 15 + "\n"), "at least 16"),
+        # A group alone is too many, and so is everybody else without it.
+        for mode in 0o644, 0o640, 0o604, 0o620, 0o602:
+            self.refused("measure", "tcp", "--listen", ":0", "--secret-file", self.secret(f"open-{mode:o}", "x" * 20, mode),
+                         names="others may open it")
+        for path, says in ((self.secret("short", "x" * 15 + "\n"), "at least 16"),
                            (self.path("none"), "No such file")):
             self.refused("measure", "tcp", "--listen", ":0", "--secret-file", path, names=says)
         self.refused("measure", "tcp", "--secret-file", self.secrets[0], names="--listen or --peer")

@@ -159,6 +159,36 @@ a_switch_does_not_block (void **state)
   assert_near (found.oversubscription, 1, 1e-9);
 }
 
+/* Of 5 nodes, 3 are on one side and 2 on the other: what the smaller half can send is 2 x 8 x 50. A spine at half rate
+ * carries half of it, and blocks of a third or a quarter do not halve an odd number. */
+static void
+an_odd_number_has_a_smaller_half (void **state)
+{
+  FabBisection found = bisection (*state, "nodes: 5");
+
+  assert_near (found.injection_bytes_per_s, 800e9, 1e-9);
+  assert_near (found.first_half_bytes_per_s, 800e9, 1e-9);
+  assert_near (found.bisection_bytes_per_s, 800e9, 1e-9);
+  assert_int_equal (found.worst_block, 3);
+  assert_near (found.oversubscription, 1, 1e-9);
+}
+
+/* Four leaves of three nodes: twelve nodes in blocks of six, three, two and one. 15 nodes on five leaves are split
+ * 8 and 7, in one way only: the cut leaves two of three nodes of a leaf on one side. */
+static void
+odd_numbers_are_split_in_one_way (void **state)
+{
+  FabBisection even = bisection (
+                   *state, "nodes: 12, fabric: {kind: leaf_spine, nodes_per_leaf: 3, oversubscription: 3}"),
+               odd = bisection (
+                   *state, "nodes: 15, fabric: {kind: leaf_spine, nodes_per_leaf: 3, oversubscription: 3}");
+
+  assert_near (even.injection_bytes_per_s, 6 * 8 * 50e9, 1e-9);
+  assert_near (odd.injection_bytes_per_s, 7 * 8 * 50e9, 1e-9);
+  assert_int_equal (odd.worst_block, 8);
+  assert_near (odd.bisection_bytes_per_s, odd.first_half_bytes_per_s, 1e-12);
+}
+
 /* Leaves of 2 nodes, 16 ports down, 16 / k up: the halves are two leaves each. */
 static void
 a_leaf_spine_is_oversubscribed_as_asked (void **state)
@@ -509,6 +539,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (nodes_stand_where_they_are_placed),
     cmocka_unit_test (a_switch_does_not_block),
+    cmocka_unit_test (an_odd_number_has_a_smaller_half),
+    cmocka_unit_test (odd_numbers_are_split_in_one_way),
     cmocka_unit_test (a_leaf_spine_is_oversubscribed_as_asked),
     cmocka_unit_test (more_up_than_down_bears_dead_spines),
     cmocka_unit_test (a_torus_is_cut_across_its_longest_axis),
