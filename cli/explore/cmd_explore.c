@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/explore/page.h"
 #include "cli/explore/server.h"
 #include "cli/shipped.h"
@@ -43,6 +44,17 @@ say_where (const char *url, gboolean is_local, gpointer data)
         "this machine does\n");
 }
 
+/* What the server reads later: entries of the catalogue and files that the scenario names, beside it. */
+static void
+confine (const char *scenario)
+{
+  g_autofree char *data = fab_cli_data_path ("catalog", NULL);
+  g_autofree char *folder = g_path_get_dirname (scenario);
+  const char *const folders[] = { folder, data, NULL };
+
+  fab_cli_confine (folders);
+}
+
 static gboolean
 explore (const ExploreOptions *o, const char *path, GError **error)
 {
@@ -67,6 +79,7 @@ explore (const ExploreOptions *o, const char *path, GError **error)
                                 .port = (guint) o->port,
                                 .on_ready = say_where,
                                 .data = shown };
+  confine (scenario);
   return fab_explore_serve (&service, error);
 }
 

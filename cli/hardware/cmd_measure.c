@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/confine.h"
 #include "cli/files.h"
 #include "cli/signals.h"
 #include "cli/terminal/terminal.h"
@@ -532,6 +533,9 @@ run_session (Session *self, GError **error)
       || !read_params (self, error) || (backend->probe && !backend->probe (error)))
     return FALSE;
   fab_cli_hold_signals ();
+  /* tcp needs no file any more; the other backends load drivers and open devices later */
+  if (self->options->listen && strcmp (backend->info.name, "tcp") == 0)
+    fab_cli_confine ((const char *const[]){ NULL });
   return self->options->listen || (backend->is_helper && backend->is_helper ()) ? serve (self, error)
                                                                                 : ask (self, error);
 }

@@ -307,6 +307,14 @@ class Hostile(Serving):
         self.assertEqual(len(many), len(whole))
         self.is_alive(server)
 
+    def test_confined(self):
+        """No thread of the server can write or execute a file any more (cli/confine.h)."""
+        if not support.has_landlock():
+            self.skipTest("this kernel has no Landlock")
+        server = shared(SCENARIO)
+        self.is_alive(server)
+        self.assertEqual(support.unconfined_threads(server.process.pid), [])
+
     def test_half_closed(self):
         server = shared(SCENARIO)
         request = f"GET {RUN}?gpus=8 HTTP/1.1\r\n{HOST}:{server.port}\r\n\r\n".encode()

@@ -300,6 +300,14 @@ class Reach(PeersTest):
             Peer(port, address).socket.close()
 
 
+    def test_the_listening_end_is_confined(self):
+        if not support.has_landlock():
+            self.skipTest("this kernel has no Landlock")
+        listener, port = self.listen()
+        self.ask(port)
+        self.assertEqual(support.unconfined_threads(listener.pid), [])
+
+
 class Secret(PeersTest):
     def setUp(self):
         super().setUp()

@@ -4,6 +4,7 @@
 Every script here is `NAME.py PROGRAM [unittest option...]`, and skips as meson wants it (77) when a Python
 package is missing. FAB_SOURCE_DIR is the checkout.
 """
+import ctypes
 import glob
 import json
 import os
@@ -121,6 +122,19 @@ def need(*packages):
     except ImportError as missing:
         print(f"skipped: a Python package is missing here: {missing}")
         sys.exit(SKIPPED)
+
+
+def has_landlock():
+    """Whether the kernel can confine a program: the version of Landlock that landlock_create_ruleset tells (man landlock)."""
+    return ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) >= 1
+
+
+def unconfined_threads(pid):
+    """The threads of a process that could still gain rights; a thread that Landlock confines cannot."""
+    def text(path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    return [path for path in glob.glob(f"/proc/{pid}/task/*/status") if not re.search(r"(?m)^NoNewPrivs:\s+1$", text(path))]
 
 
 def main():
