@@ -6,6 +6,7 @@
 #include "models/library/nccl/parts.h"
 #include "models/models.h"
 #include "tests/support/params.h"
+#include "tests/support/play.h"
 #include "tests/support/test.h"
 
 enum { LL = 1, LL128 = 2, SIMPLE = 4, ALL = LL | LL128 | SIMPLE };
@@ -109,13 +110,42 @@ a_scenario_may_write_a_list (G_GNUC_UNUSED void **state)
   assert_string_equal (of_text->algorithm, "^tree");
 }
 
+/* Each mistake of a list stands at its key. */
+static void
+a_scenario_with_a_wrong_list_is_refused (G_GNUC_UNUSED void **state)
+{
+  const struct {
+    const char *keys, *says;
+  } cases[] = { { "algorithm: rang", "'rang'" },
+                { "protocol: lll", "'lll'" },
+                { "algorithm: nvls, protocol: ll", "cannot be used with" } };
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: 2}\ncollectives: {kind: nccl, %s}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+        cases[i].keys);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models,
+                                                           catalog, &error);
+
+    assert_null (scenario);
+    assert_non_null (strstr (error->message, "t.yaml:3:"));
+    assert_non_null (strstr (error->message, cases[i].says));
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (protocols_are_listed_as_in_nccl), cmocka_unit_test (algorithms_are_listed_by_operation),
-    cmocka_unit_test (wrong_lists_are_named),           cmocka_unit_test (lists_that_leave_nothing_are_named),
+    cmocka_unit_test (protocols_are_listed_as_in_nccl),
+    cmocka_unit_test (algorithms_are_listed_by_operation),
+    cmocka_unit_test (wrong_lists_are_named),
+    cmocka_unit_test (lists_that_leave_nothing_are_named),
     cmocka_unit_test (a_scenario_may_write_a_list),
+    cmocka_unit_test (a_scenario_with_a_wrong_list_is_refused),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -87,6 +87,23 @@ packets_of_a_message_follow_one_another (G_GNUC_UNUSED void **state)
   assert_int_equal (time_one (9500, "{mtu: 1000B}"), 9600);
 }
 
+/* With a window of one packet the next one leaves when the acknowledgement of the last is back. A window below a packet
+ * is one packet, and one above the message holds nothing up. */
+static void
+a_window_holds_packets_back (G_GNUC_UNUSED void **state)
+{
+  FabTimePs one = time_one (10000, "{mtu: 1000B, flow_control: none, window: 1000B}"),
+            half = time_one (10000, "{mtu: 1000B, flow_control: none, window: 500B}"),
+            two = time_one (10000, "{mtu: 1000B, flow_control: none, window: 2000B}"),
+            large = time_one (10000, "{mtu: 1000B, flow_control: none, window: 10MB}");
+
+  assert_int_equal (half, one);
+  assert_int_equal (large, time_one (10000, "{mtu: 1000B, flow_control: none}"));
+  /* nine times there and back: at least two links of 50 ps each way, and the packet itself */
+  assert_true (one >= 9 * (1000 + 2 * 100) + 1100);
+  assert_true (one > two && two >= large);
+}
+
 /* At half of the line rate a packet starts every 2000 ps: the tenth at 18 000. */
 static void
 a_paced_sender_leaves_gaps (G_GNUC_UNUSED void **state)
@@ -216,6 +233,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (one_packet_over_two_links),
     cmocka_unit_test (packets_of_a_message_follow_one_another),
+    cmocka_unit_test (a_window_holds_packets_back),
     cmocka_unit_test (a_paced_sender_leaves_gaps),
     cmocka_unit_test (headers_cost_line_time),
     cmocka_unit_test (incast_is_n_times_the_wire),

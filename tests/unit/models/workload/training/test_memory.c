@@ -425,6 +425,32 @@ recomputing_stops_early (G_GNUC_UNUSED void **state)
   assert_near (again (LLAMA ", dropout: true", now), n_layers * block, 1e-9);
 }
 
+/* Of a pipeline of two stages (1F1B) the first has two micro-batches under way when a backward pass begins, and the
+ * last has one: what the other one kept counts as well. */
+static void
+stages_keep_what_is_under_way (G_GNUC_UNUSED void **state)
+{
+  const char *one = "kind: megatron, accumulation: 1, parallel: {pipeline: 2}, memory: {kernels: eager}",
+             *many = "kind: megatron, accumulation: 4, parallel: {pipeline: 2}, memory: {kernels: eager}";
+  g_autoptr (Play) lone = job (2, LLAMA, one), full = job (2, LLAMA, many);
+  double first = part_of (lone, 0, "activations"), last = part_of (lone, 1, "activations");
+
+  assert_true (first > 0 && last > 0);
+  assert_near (part_of (full, 0, "activations"), 2 * first, 1e-9);
+  assert_near (part_of (full, 1, "activations"), last, 1e-9);
+}
+
+/* Utilisation is a share of the rate of this precision (FabJobTotals). */
+static void
+totals_have_the_precision_of_the_job (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) eight = job (1, LLAMA, "kind: megatron, precision: fp8"),
+                   sixteen = job (1, LLAMA, "kind: megatron");
+
+  assert_int_equal (fab_simulation_totals (eight->simulation)->precision, FAB_PRECISION_FP8);
+  assert_int_equal (fab_simulation_totals (sixteen->simulation)->precision, FAB_PRECISION_BF16);
+}
+
 int
 main (void)
 {
@@ -446,6 +472,8 @@ main (void)
     cmocka_unit_test (every_block_leaves_and_comes_back),
     cmocka_unit_test (copies_that_take_longer_than_kernels_are_exposed),
     cmocka_unit_test (recomputing_stops_early),
+    cmocka_unit_test (stages_keep_what_is_under_way),
+    cmocka_unit_test (totals_have_the_precision_of_the_job),
   };
 
   return play_run_tests ("memory", tests, &catalog);

@@ -328,6 +328,18 @@ step_s (const char *keys)
   return fab_ps_to_seconds (g_array_index (probe->iterations, FabIterationRecord, 0).duration_ps);
 }
 
+/* An optimizer that runs on processors of the host takes its time, under each stage. */
+static void
+an_offloaded_optimizer_takes_time (G_GNUC_UNUSED void **state)
+{
+  for (guint stage = 1; stage <= 3; stage++) {
+    g_autofree char *here = g_strdup_printf ("kind: zero, stage: %u, compute: {kind: mfu}", stage);
+    g_autofree char *away = g_strconcat (here, ", offload: {optimizer: cpu}", NULL);
+
+    assert_true (step_s (away) > 1.05 * step_s (here));
+  }
+}
+
 /* 8 ranks, each of 1024 tokens, h 1024, at 50 % of 312 TFLOP/s; gathers and sums are longer than what runs beside
  * them. In each of 4 blocks 7/8 of the matrices at both ends of attention (3 h^2, h^2) and of the MLP (4 h^2, 4
  * h^2) run beside them forward, and of the matrices behind (h^2, 4 h^2) backward, by the input alone: 17 h^2
@@ -391,6 +403,7 @@ main (void)
     cmocka_unit_test (hybrid_sharding_stays_in_nodes),
     cmocka_unit_test (zero_plus_plus_sends_less),
     cmocka_unit_test (tensor_parallelism_moves_activations),
+    cmocka_unit_test (an_offloaded_optimizer_takes_time),
     cmocka_unit_test (gathers_run_beside_matrices),
     cmocka_unit_test (pipelines_send_activations_and_gradients),
     cmocka_unit_test (bins_send_apart_and_reduce_together),
