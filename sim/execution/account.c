@@ -708,6 +708,12 @@ record_loads (FabAccount *self, guint iteration, FabTimePs now_ps, GArray *recor
   }
 }
 
+void
+fab_account_open (FabAccount *self, FabTimePs now_ps)
+{
+  self->start_ps = now_ps;
+}
+
 FabTimePs
 fab_account_start_ps (const FabAccount *self)
 {

@@ -41,6 +41,9 @@ void fab_account_arrive (FabAccount *self, FabTaskId task, FabTimePs now_ps);
 void fab_account_begin (FabAccount *self, FabTaskId task, FabTimePs now_ps);
 void fab_account_end (FabAccount *self, guint stream, FabTimePs now_ps);
 
+/* The first iteration begins now; without it, it begins at time 0. */
+void fab_account_open (FabAccount *self, FabTimePs now_ps);
+
 /* Returns the start of the iteration. */
 FabTimePs fab_account_start_ps (const FabAccount *self);
 

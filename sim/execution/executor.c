@@ -550,8 +550,10 @@ fab_executor_begin_iteration (FabExecutor *self)
 {
   fab_probe_empty (&self->probe);
   self->has_ended = FALSE;
-  if (self->n_ended == 0)
+  if (self->n_ended == 0) {
+    fab_account_open (self->account, fab_engine_now (self->env.engine));
     slot_launch (self, 0);
+  }
   slot_launch (self, self->n_ended + 1);
 }
 

@@ -224,7 +224,7 @@ ended (gpointer owner, guint64 which)
 }
 
 static void
-launch (FabNeighbours *self, FabJob *job, const FabScenario *scenario)
+launch (FabNeighbours *self, FabJob *job, FabTimePs start_ps, const FabScenario *scenario)
 {
   FabExecutorEnv env = {
     .engine = self->at.engine,
@@ -242,7 +242,7 @@ launch (FabNeighbours *self, FabJob *job, const FabScenario *scenario)
   Neighbour one = { job, fab_executor_new (&env), g_array_new (FALSE, FALSE, sizeof (FabStepRecord)) };
 
   g_array_append_val (self->all, one);
-  fab_engine_after (self->at.engine, 0, begin, self, self->all->len - 1);
+  fab_engine_after (self->at.engine, start_ps, begin, self, self->all->len - 1);
 }
 
 FabNeighbours *
@@ -254,12 +254,13 @@ fab_neighbours_new (const FabScenario *scenario, const FabRegistry *registry, co
   self->at = *at;
   self->all = g_array_new (FALSE, FALSE, sizeof (Neighbour));
   g_array_set_clear_func (self->all, neighbour_clear);
-  for (guint i = 0; i < fab_scenario_spec (scenario)->neighbours.n; i++) {
+  const FabParamList *specs = &fab_scenario_spec (scenario)->neighbours;
+  for (guint i = 0; i < specs->n; i++) {
     FabJob *job = fab_job_new (scenario, registry, plant, i, NULL, error);
 
     if (job == NULL)
       return NULL;
-    launch (self, job, scenario);
+    launch (self, job, ((const FabNeighbourSpec *) specs->data + i)->start_ps, scenario);
   }
   return g_steal_pointer (&self);
 }

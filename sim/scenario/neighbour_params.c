@@ -11,6 +11,7 @@ const FabParam fab_neighbour_params[] = {
   { ROW ("first", COUNT, first, NULL, "Number of the first node of the job."), .max = 200000 },
   { ROW ("stride", COUNT, stride, "1", "Distance from one node of the job to the next."), .min = 1,
     .max = 200000 },
+  { ROW ("start", TIME, start_ps, "0ms", "Time at which its first iteration begins.") },
   { ROW ("job", MODEL, job, NULL, "Work of these GPUs, repeated while the first job runs."),
     .models = FAB_MODEL_WORKLOAD },
   { .key = NULL },

@@ -7,6 +7,7 @@
 typedef struct {
   const char *name;            /* its name in reports */
   gint64 nodes, first, stride; /* it uses `nodes` nodes: first, first + stride, ... */
+  FabTimePs start_ps;          /* its first iteration begins then */
   FabModelChoice job;          /* FAB_MODEL_WORKLOAD */
 } FabNeighbourSpec;
 

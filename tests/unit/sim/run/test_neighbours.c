@@ -79,6 +79,36 @@ two_that_share_an_uplink_have_half_of_it_each (G_GNUC_UNUSED void **state)
   assert_near ((double) last_ps (play), 2.0 * (double) own_ps, 0.005);
 }
 
+/* A neighbour that begins when the first job's iteration ends does not slow it. Half of an iteration later, the two
+ * overlap for half of each: half of the first alone, then the remaining half at half the rate. The neighbour's own
+ * iterations count from where it begins. */
+static void
+a_neighbour_begins_when_it_is_told (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) across = play_of (ACROSS);
+  FabTimePs own_ps = alone_ps (across, FAB_FIRST_JOB);
+  const struct {
+    gint64 halves;
+    double times; /* of the first job's iteration alone */
+  } cases[] = { { 0, 2 }, { 1, 1.5 }, { 2, 1 }, { 18, 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabTimePs start_ps = cases[i].halves * own_ps / 2;
+    g_autofree char *text = g_strdup_printf (
+        "[{name: n, nodes: 2, first: 1, stride: 2, start: %" G_GINT64_FORMAT "ps, " SAME "}]", start_ps);
+    g_autoptr (Play) play = play_of (text);
+
+    assert_true (fab_simulation_step (play->simulation));
+    assert_near ((double) fab_simulation_probe (play->simulation)->step.times.duration_ps,
+                 cases[i].times * (double) own_ps, 0.005);
+    last_ps (play);
+    const GArray *steps = fab_simulation_neighbour_steps (play->simulation, 0);
+    assert_int_equal (steps->len > 0, cases[i].halves < 6);
+    if (steps->len > 0)
+      assert_int_equal (g_array_index (steps, FabStepRecord, 0).times.start_ps, start_ps);
+  }
+}
+
 static void
 two_under_leaves_of_their_own_do_not_meet (G_GNUC_UNUSED void **state)
 {
@@ -158,6 +188,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_job_sees_the_nodes_that_are_left),
     cmocka_unit_test (two_that_share_an_uplink_have_half_of_it_each),
+    cmocka_unit_test (a_neighbour_begins_when_it_is_told),
     cmocka_unit_test (two_under_leaves_of_their_own_do_not_meet),
     cmocka_unit_test (links_carry_what_both_send),
     cmocka_unit_test (a_job_that_hangs_is_not_outlived),
