@@ -3,6 +3,8 @@
 """What the build installs, and what debian/*.install, the recipes and the pages say of it; without a package built.
 `./dev package --check` builds the packages and installs them in a bare Debian."""
 import ast
+import datetime
+import email.utils
 import fnmatch
 import glob
 import json
@@ -77,7 +79,7 @@ class Version(CliTest):
         version = re.search(r"^  version: '([0-9.]+)'", read(SOURCE, "meson.build"), re.M)[1]
         self.assertRegex(self.good("--version"), rf"^fabricast {re.escape(version)}(\+g[0-9a-f]+(-dirty)?)?\n$")
         for name, pattern in (("CITATION.cff", r"^version: (\S+)$"), ("NEWS.md", r"^## ([0-9.]+)"),
-                              ("debian/changelog", r"^fabricast \(([0-9.]+)-\d+\)"), ("packaging/conda/meta.yaml", r'^  version: "(\S+)"$')):
+                              ("docs/how-to/reproduce.md", r"^  version = \{(\S+)\},$"), ("debian/changelog", r"^fabricast \(([0-9.]+)-\d+\)"), ("packaging/conda/meta.yaml", r'^  version: "(\S+)"$')):
             self.assertEqual(re.search(pattern, read(SOURCE, name), re.M)[1], version, name)
 
     def test_news(self):
@@ -123,7 +125,16 @@ class Recipes(unittest.TestCase):
     def test_citation(self):
         yaml, = support.need("yaml")
         cited = yaml.safe_load(read(SOURCE, "CITATION.cff"))
-        self.assertLessEqual({"cff-version", "message", "title", "authors", "version", "license"}, set(cited))
+        # What the format requires (Citation File Format 1.2.0, doi 10.5281/zenodo.5171937), and what a bibliography needs.
+        self.assertLessEqual({"cff-version", "message", "title", "authors", "version", "license", "abstract", "keywords", "date-released",
+                              "type"}, set(cited))
+        self.assertEqual((cited["cff-version"], cited["type"]), ("1.2.0", "software"))
+        self.assertRegex(cited["date-released"], r"\A\d{4}-\d\d-\d\d\Z")
+        self.assertTrue(all(set(author) & {"name", "family-names", "given-names"} for author in cited["authors"]))
+        self.assertEqual(len(set(cited["keywords"])), len(cited["keywords"]))
+        self.assertIn(f"License: {cited['license']}", read(SOURCE, "debian", "copyright"))
+        changed = email.utils.parsedate_to_datetime(re.search(r"^ -- .*>  (.*)$", read(SOURCE, "debian", "changelog"), re.M)[1])
+        self.assertGreaterEqual(datetime.date.fromisoformat(cited["date-released"]), changed.date())
 
 
 if __name__ == "__main__":
