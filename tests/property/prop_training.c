@@ -50,15 +50,15 @@ static char *
 random_parallel (Random *random, const char *strategy, guint *accumulation, guint *n_model)
 {
   static const guint sizes[] = { 1, 1, 2, 4 };
-  static const char *const schedules[] = { "1f1b", "gpipe", "zero_bubble", "interleaved" };
+  static const char *const schedules[] = { "1f1b", "gpipe", "zero_bubble", "zero_bubble_h2", "interleaved" };
   static const char *const orders[] = { "tp-cp-ep-dp-pp", "tp-cp-pp-ep-dp", "dp-tp-cp-pp" };
   guint tensor = sizes[random_below (random, 4)], pipeline = sizes[random_below (random, 4)];
   guint context = random_chance (random, 30) ? 2 : 1;
-  const char *schedule = pick (random, schedules, 4);
+  const char *schedule = pick (random, schedules, G_N_ELEMENTS (schedules));
 
   if (strstr (strategy, "stage: 3") || strstr (strategy, "stage: 2"))
     pipeline = 1;
-  if (strstr (strategy, "fsdp") && strcmp (schedule, "zero_bubble") == 0)
+  if (strstr (strategy, "fsdp") && g_str_has_prefix (schedule, "zero_bubble"))
     schedule = "gpipe";
   if (pipeline == 1 || strcmp (schedule, "interleaved") != 0)
     schedule = strcmp (schedule, "interleaved") == 0 ? "1f1b" : schedule;

@@ -36,12 +36,13 @@ add_1f1b (GArray *actions, const PipelineSize *size, guint stage)
   }
 }
 
-/* A stage is `stage` micro-batches late with its weights: as many activations are alive as with 1f1b, and the stages
- * behind get their gradients one W earlier. */
+/* A stage begins with `depth` times as many forward passes as one of 1f1b, and is depth x stage micro-batches late with
+ * its weights, so that all stages keep as many activations as the first one. The stages behind get their gradients so
+ * much earlier. */
 static void
-add_zero_bubble (GArray *actions, const PipelineSize *size, guint stage)
+add_split (GArray *actions, const PipelineSize *size, guint stage, guint depth)
 {
-  guint n_micro = size->n_micro, warm = MIN (size->n_stages - 1 - stage, n_micro), n_weights = 0;
+  guint n_micro = size->n_micro, warm = MIN (depth * (size->n_stages - 1 - stage), n_micro), n_weights = 0;
 
   for (guint m = 0; m < warm; m++)
     add (actions, ACTION_FORWARD, 0, m);
@@ -49,11 +50,23 @@ add_zero_bubble (GArray *actions, const PipelineSize *size, guint stage)
     if (warm + m < n_micro)
       add (actions, ACTION_FORWARD, 0, warm + m);
     add (actions, ACTION_BACKWARD, 0, m);
-    if (m >= stage)
+    if (m >= depth * stage)
       add (actions, ACTION_WEIGHTS, 0, n_weights++);
   }
   while (n_weights < n_micro)
     add (actions, ACTION_WEIGHTS, 0, n_weights++);
+}
+
+static void
+add_zero_bubble (GArray *actions, const PipelineSize *size, guint stage)
+{
+  add_split (actions, size, stage, 1);
+}
+
+static void
+add_zero_bubble_h2 (GArray *actions, const PipelineSize *size, guint stage)
+{
+  add_split (actions, size, stage, 2);
 }
 
 /* The k-th pass of one direction: rounds of micro-batches go through part 0, then part 1, ... The last round may
@@ -85,10 +98,11 @@ add_interleaved (GArray *actions, const PipelineSize *size, guint stage)
 }
 
 /* One line for each schedule: its name, its function, its flags. */
-#define SCHEDULES(row_)                                                                  \
-  row_ ("1f1b", add_1f1b, .is_usual = TRUE) row_ ("gpipe", add_gpipe, .is_usual = FALSE) \
-      row_ ("interleaved", add_interleaved, .has_parts = TRUE, .always_overlaps = TRUE)  \
-          row_ ("zero_bubble", add_zero_bubble, .splits_backward = TRUE, .always_overlaps = TRUE)
+#define SCHEDULES(row_)                                                                           \
+  row_ ("1f1b", add_1f1b, .is_usual = TRUE) row_ ("gpipe", add_gpipe, .is_usual = FALSE)          \
+      row_ ("interleaved", add_interleaved, .has_parts = TRUE, .always_overlaps = TRUE)           \
+          row_ ("zero_bubble", add_zero_bubble, .splits_backward = TRUE, .always_overlaps = TRUE) \
+              row_ ("zero_bubble_h2", add_zero_bubble_h2, .splits_backward = TRUE, .always_overlaps = TRUE)
 
 #define ROW(name_, add_, ...) { .name = name_, .add = add_, __VA_ARGS__ },
 #define NAME(name_, ...) name_,

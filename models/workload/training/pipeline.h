@@ -11,9 +11,13 @@
  *                the last round may be smaller, but not below p (--microbatch-group-size-per-virtual-pipeline-stage,
  *                megatron/core/pipeline_parallel/schedules.py; the same paper, section 2.2). Bubble:
  *                (p - 1)(F + B) / v.
- *   zero_bubble  The backward pass is two passes: one for the gradient of the activations, one for that of the
- * weights
- *                (W), which fills the end (Qi et al. 2023, arXiv 2401.10241, ZB-H1). Bubble: (p - 1)(F + B - W).
+ *   zero_bubble  The backward pass is two passes: one for the gradient of the activations, one for that of the weights
+ *                (W), which fills the end (Qi et al. 2023, arXiv 2401.10241, ZB-H1). Bubble: (p - 1)(F + B - W), with
+ *                the activations of p micro-batches, as 1f1b has them on its first stage.
+ *   zero_bubble_h2
+ *                The same with twice as many forward passes before the first backward pass (ZB-H2). Bubble of a stage
+ *                from its first pass to its last: (p - 1)(F + B - 2 W), with the activations of 2 p - 1 micro-batches.
+ *                It saves this only where a stage may begin its next step before the others have ended theirs.
  *
  * Adding a schedule is adding a row in pipeline.c.
  */

@@ -11,7 +11,7 @@ typedef struct {
   guint n_stages, n_virtual, n_micro;
   gboolean is_split; /* B and W apart */
   guint forward[MAX_PARTS][MAX_MICRO], backward[MAX_PARTS][MAX_MICRO], weights[MAX_PARTS][MAX_MICRO];
-  guint clock[MAX_STAGES], next[MAX_STAGES];
+  guint clock[MAX_STAGES], next[MAX_STAGES], begin[MAX_STAGES]; /* of each stage's first pass; 0: not yet */
 } Play;
 
 /* When the action's input is there; G_MAXUINT: not known yet. */
@@ -43,6 +43,8 @@ advance (Play *play, guint stage, const GArray *actions)
 
   if (ready == G_MAXUINT)
     return FALSE;
+  if (play->next[stage] == 0)
+    play->begin[stage] = MAX (play->clock[stage], ready);
   play->clock[stage] = MAX (play->clock[stage], ready)
                      + (action->kind == ACTION_BACKWARD && !play->is_split ? 2 : 1);
   (action->kind == ACTION_FORWARD    ? play->forward
@@ -52,9 +54,9 @@ advance (Play *play, guint stage, const GArray *actions)
   return TRUE;
 }
 
-/* Length of the whole, and every pass done once. */
+/* Length of the whole, and every pass done once. `spans`: of each stage, from its first pass to its last; or NULL. */
 static guint
-play_rounds (const char *name, guint n_stages, guint n_virtual, guint n_micro, guint round)
+play_spans (const char *name, guint n_stages, guint n_virtual, guint n_micro, guint round, guint *spans)
 {
   const PipelineSize size = { n_stages, n_virtual, n_micro, round };
   Play self = { .n_stages = n_stages,
@@ -84,9 +86,17 @@ play_rounds (const char *name, guint n_stages, guint n_virtual, guint n_micro, g
                    && (!self.is_split || self.weights[part][m] > 0));
   for (guint s = 0; s < n_stages; s++) {
     end = MAX (end, self.clock[s]);
+    if (spans != NULL)
+      spans[s] = self.clock[s] - self.begin[s];
     g_array_unref (actions[s]);
   }
   return end - 1;
+}
+
+static guint
+play_rounds (const char *name, guint n_stages, guint n_virtual, guint n_micro, guint round)
+{
+  return play_spans (name, n_stages, n_virtual, n_micro, round, NULL);
 }
 
 static guint
@@ -136,6 +146,49 @@ bubble_of_zero_bubble_is_a_third (G_GNUC_UNUSED void **state)
       assert_int_equal (play ("zero_bubble", p, 1, m), 3 * m + p - 1);
 }
 
+/* Table 1 of Qi et al.: of a stage, (p - 1)(F + B - W) with ZB-H1 and (p - 1)(F + B - 2 W) = 0 with ZB-H2, where F, B
+ * and W are 1. The whole takes as long with both, because the last stage begins p - 1 passes late. */
+static void
+bubble_of_h2_is_none (G_GNUC_UNUSED void **state)
+{
+  guint spans[MAX_STAGES];
+
+  for (guint p = 2; p <= 8; p *= 2)
+    for (guint m = 2 * p - 1; m <= 32; m += p) {
+      assert_int_equal (play_spans ("zero_bubble_h2", p, 1, m, p, spans), 3 * m + p - 1);
+      for (guint stage = 0; stage < p; stage++)
+        assert_int_equal (spans[stage], 3 * m);
+      play_spans ("zero_bubble", p, 1, m, p, spans);
+      assert_int_equal (spans[0], 3 * m + p - 1);
+    }
+}
+
+/* The activations of a micro-batch are alive until its last pass. Table 1 of Qi et al.: p with ZB-H1 and 2 p - 1
+ * with ZB-H2, on every stage. */
+static void
+split_schedules_keep_what_their_paper_says (G_GNUC_UNUSED void **state)
+{
+  const PipelineSize size = { 4, 1, 16, 4 };
+  const struct {
+    const char *name;
+    guint most;
+  } cases[] = { { "zero_bubble", 4 }, { "zero_bubble_h2", 7 } };
+
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++)
+    for (guint stage = 0; stage < 4; stage++) {
+      g_autoptr (GArray) actions = pipeline_actions (pipeline_schedule_named (cases[c].name), &size, stage);
+      guint alive = 0, most = 0;
+
+      for (guint i = 0; i < actions->len; i++) {
+        ActionKind kind = g_array_index (actions, Action, i).kind;
+
+        alive = alive + (kind == ACTION_FORWARD) - (kind == ACTION_WEIGHTS);
+        most = MAX (most, alive);
+      }
+      assert_int_equal (most, cases[c].most);
+    }
+}
+
 /* 1f1b keeps p - stage micro-batches alive, gpipe all. */
 static void
 stages_keep_as_many_micro_batches_as_they_must (G_GNUC_UNUSED void **state)
@@ -183,6 +236,8 @@ main (void)
     cmocka_unit_test (bubble_of_interleaved_is_divided),
     cmocka_unit_test (rounds_need_no_multiple_of_stages),
     cmocka_unit_test (bubble_of_zero_bubble_is_a_third),
+    cmocka_unit_test (bubble_of_h2_is_none),
+    cmocka_unit_test (split_schedules_keep_what_their_paper_says),
     cmocka_unit_test (stages_keep_as_many_micro_batches_as_they_must),
     cmocka_unit_test (rows_have_names_and_flags),
   };
