@@ -114,7 +114,7 @@ _fabricast_value() { # PROGRAM COMMAND OPTION
         nvbandwidth-json p2pBandwidthLatencyTest nccl-tests osu fabtests csv torchtitan nanotron deepspeed training-arguments accelerate megatron'
       ;;
     report:--for) _fabricast_words 'planning' ;;
-    report:--svg) _fabricast_words 'timeline exposed sweep' ;;
+    report:--svg) _fabricast_words 'timeline exposed sweep wait' ;;
     report:--csv)
       _fabricast_words 'runs iterations exposed overlap classes exposure critical-path memory collectives collective-totals
         links queues binding timeline sweep sweep-best sweep-problems'

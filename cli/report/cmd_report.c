@@ -295,7 +295,8 @@ run (int argc, char **argv)
       "planning: open with the decision, alternatives with bands and money, what would change it", "READER" },
     { "csv", 0, 0, G_OPTION_ARG_FILENAME, &o.csv, "A table as CSV instead, or all of them into a folder",
       "TABLE|DIR" },
-    { "svg", 0, 0, G_OPTION_ARG_STRING, &o.svg, "One figure instead: timeline, exposed or sweep", "FIGURE" },
+    { "svg", 0, 0, G_OPTION_ARG_STRING, &o.svg, "One figure instead: timeline, exposed, sweep or wait",
+      "FIGURE" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Where it goes (default report.html); - is standard output", "FILE" },
     G_OPTION_ENTRY_NULL

@@ -378,6 +378,12 @@ static const char patterns[] =
     "<rect width=\"4\" height=\"4\" fill=\"#f6deab\"/><rect width=\"1.4\" height=\"4\" fill=\"#e0a21b\"/></pattern>"
     "</defs>\n";
 
+void
+fab_report_svg_add_patterns (GString *svg)
+{
+  g_string_append (svg, patterns);
+}
+
 const char *
 fab_report_svg_fill (const char *style)
 {
@@ -405,7 +411,7 @@ fab_report_svg_begin (double height, const char *title)
   g_autofree char *name = shortened (title);
 
   fab_svg_begin (svg, FAB_SVG_WIDTH, height, 11, name, "#ffffff");
-  g_string_append (svg, patterns);
+  fab_report_svg_add_patterns (svg);
   fab_svg_open (svg, "text");
   fab_svg_whole (svg, "x", 12);
   fab_svg_whole (svg, "y", 22);
@@ -460,8 +466,9 @@ fab_report_svg (const char *data, const char *figure, GError **error)
     char *(*draw) (JsonObject *data, GError **error);
   } figures[] = { { "timeline", fab_report_svg_timeline },
                   { "exposed", svg_exposed },
-                  { "sweep", svg_sweep } };
-  static const char *const names[] = { "timeline", "exposed", "sweep", NULL };
+                  { "sweep", svg_sweep },
+                  { "wait", fab_report_svg_wait } };
+  static const char *const names[] = { "timeline", "exposed", "sweep", "wait", NULL };
   g_autoptr (JsonParser) parser = json_parser_new ();
 
   for (guint i = 0; i < G_N_ELEMENTS (figures); i++)
@@ -471,7 +478,7 @@ fab_report_svg (const char *data, const char *figure, GError **error)
                : NULL;
   const char *nearest = fab_nearest (figure, names);
   fab_throw (error, FAB_ERROR_INPUT,
-             "--svg %s: there is no such figure%s%s; there are timeline, exposed and sweep", figure,
+             "--svg %s: there is no such figure%s%s; there are timeline, exposed, sweep and wait", figure,
              nearest ? "; nearest is " : "", nearest ? nearest : "");
   return NULL;
 }

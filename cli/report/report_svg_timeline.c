@@ -189,6 +189,32 @@ merged (GPtrArray *lanes, guint kind)
   return out;
 }
 
+GArray *
+fab_report_svg_intervals (JsonObject *run, guint kind)
+{
+  JsonObject *timeline = json_object_get_object_member (run, "timeline");
+  JsonArray *lanes = json_object_get_array_member (timeline, "lanes"),
+            *names = json_object_get_array_member (timeline, "names");
+  g_autoptr (GPtrArray) spans = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+  GArray *out = g_array_new (FALSE, FALSE, sizeof (FabSvgInterval));
+
+  for (guint i = 0; i < json_array_get_length (lanes); i++) {
+    JsonObject *lane = json_array_get_object_element (lanes, i),
+               *first = json_array_get_object_element (lanes, 0);
+
+    if (json_object_get_int_member (lane, "class") == json_object_get_int_member (first, "class"))
+      g_ptr_array_add (spans, spans_of (lane, names));
+  }
+  g_autoptr (GArray) all = merged (spans, kind);
+  for (guint i = 0; i < all->len; i++) {
+    const Span *span = &g_array_index (all, Span, i);
+    const FabSvgInterval interval = { span->start, span->end };
+
+    g_array_append_val (out, interval);
+  }
+  return out;
+}
+
 /* [start, end] in two styles: where an interval lies over it, and where none does. `from` goes on over calls. */
 static void
 add_split (Painter *painter, const Span *span, const GArray *over, guint *from, Style inside, Style outside)

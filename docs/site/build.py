@@ -28,6 +28,7 @@ FOLDERS = ("tutorials", "how-to", "reference", "explanation", "models", "decisio
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 ROW = re.compile(r"^\| *\[[^]]*\]\(([\w.-]+\.md)\)[^|]*\| *([^|]*?) *\|", re.M)
 CODE = re.compile(r"^```.*?^```", re.M | re.S)
+COLUMN_PX = 736
 SPAN = re.compile(r'<span class="pre">(.*?)</span>')
 MOTION = re.compile(r"^<!-- motion: ([\w-]+) -->$", re.M)
 # A command of a console block with the lines that go on after a backslash, in the theme's HTML.
@@ -54,6 +55,18 @@ def lighter(page):
                   lambda match: '<code class="literal">' + SPAN.sub(r"\1", match[1]) + "</code>", page)
     page = re.sub(r'<span class="std std-(?:doc|ref)">((?:(?!</?span).)*)</span>', r"\1", page)
     return re.sub(r'<tr class="row-(?:odd|even)">', "<tr>", page)
+
+
+def readable(page, where):
+    """Pictures that are wider than the column scroll in place of becoming too small to read."""
+    def scrolls(match):
+        picture = os.path.normpath(os.path.join(where, urllib.parse.unquote(match[2])))
+        width = re.search(r'<svg [^>]*?width="(\d+)"', read(picture))
+        if width is None or int(width[1]) <= COLUMN_PX:
+            return match[0]
+        return f'<p class="wide" tabindex="0" role="region" aria-label="Picture">{match[1]}'
+
+    return re.sub(r'<p>(<img [^>]*?src="([^":]+\.svg)")', scrolls, page)
 
 
 class Site:
@@ -267,7 +280,7 @@ class Site:
                     page = page.replace('role="heading">', 'role="heading" aria-level="2">')
                     page = page.replace("<body>", '<body>\n<a class="skip" href="#the-page">Skip to the page</a>', 1)
                     page = page.replace('<article role="main">', '<article role="main" id="the-page" tabindex="-1">', 1)
-                    page = lighter(page)
+                    page = readable(lighter(page), where)
                     page = COMMAND.sub(r'<span class="command">\1</span>', page)
                     page = page.replace("<pre>", '<pre tabindex="0">')
                     page = page.replace('<th class="head"><p></p></th>', "<td></td>")  # the corner of a table

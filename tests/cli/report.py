@@ -92,12 +92,13 @@ class Report(CliTest):
         with contextlib.closing(sqlite3.connect(self.path("fabricast.db"))) as database, database:
             database.execute("UPDATE run SET name = ? WHERE run_id = 2", ("<script>&\u2028\a]]>",))  # no scenario has it
         add_sweep(self.path("fabricast.db"))
-        for figure, least in (("timeline", 5), ("exposed", 8), ("sweep", 12)):
+        for figure, least in (("timeline", 5), ("exposed", 8), ("sweep", 12), ("wait", 12)):
             svg = self.good("report", "--svg", figure, "--run", "2", "--run", "1", "--sweep", "1")
             root = xml.etree.ElementTree.fromstring(svg)
             self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
             tags = {element.tag.rpartition("}")[2] for element in root.iter()}
-            self.assertLessEqual(tags, {"svg", "title", "defs", "pattern", "rect", "circle", "line", "path", "text", "g"}, figure)
+            self.assertLessEqual(tags, {"svg", "title", "defs", "pattern", "rect", "circle", "line", "path", "text", "g",
+                                        *(["style"] if figure == "wait" else [])}, figure)
             self.assertGreater(len(list(root.iter())), least, figure)
             self.assertEqual(self.good("report", "--svg", figure, "--run", "2", "--run", "1", "--sweep", "1", "-o", "f.svg"), "")
             self.assertEqual(read(self.path("f.svg")), svg)

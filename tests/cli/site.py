@@ -25,7 +25,7 @@ LONGEST = 300
 REFERENCE = ("reference", "models")
 # One of each kind, and a short one: the front page, a folder's, a lesson with pictures, links, figures in indented blocks,
 # Python, tables, what the program prints, a model, an explanation, a decision, what is outside docs/, index and search.
-KINDS = ("index.html", "tutorials/index.html", "tutorials/pytorch-to-fabric.html", "tutorials/course.html",
+KINDS = ("index.html", "tutorials/index.html", "tutorials/pytorch-to-fabric.html", "tutorials/gallery.html", "tutorials/course.html",
          "how-to/power-caps.html", "reference/validation.html", "models/tree.html", "how-to/python.html", "reference/units.html", "reference/commands.html",
          "models/fat_tree.html", "explanation/accuracy.html", "decisions/0022-site.html", "contributing.html",
          "genindex.html", "search.html?q=bucket")
@@ -101,6 +101,7 @@ class Site(CliTest):
         self.check_keyboard(checker.browser)
         self.check_plot(checker.browser)
         self.check_motion(checker.browser)
+        self.check_pictures(checker.browser)
 
     def check_colours_of_code(self):
         """Each class of tokens that some page has, on the ground of its block, in light and in dark."""
@@ -161,6 +162,22 @@ class Site(CliTest):
         for width in (1280, 390):
             page.resize(width, 900)
             self.assertEqual(self.small_texts(page), [], width)
+
+    def check_pictures(self, page):
+        """Texts of pictures can be read on a desk and on a phone, and the front page shows its picture as a whole."""
+        for width in (1280, 390):
+            page.resize(width, 900)
+            for name in ("index.html", "tutorials/gallery.html"):
+                page.open(self.path("html", name))
+                shown = page.run("""return [...document.querySelectorAll("article img[src$='.svg']")].map((one) =>
+                  [decodeURIComponent(one.src).replace("file://", ""), one.getBoundingClientRect().width, one.closest(".wide") !== null])""")
+                self.assertGreater(len(shown), 0)
+                for path, drawn, is_wide in shown:
+                    text = read(path)
+                    own = float(re.search(r'<svg [^>]*?width="(\d+)"', text)[1])
+                    least = min(float(size) for size in re.findall(r'<(?:svg|text) [^>]*?font-size="([\d.]+)"', text))
+                    self.assertGreaterEqual(least * drawn / own, SMALLEST_TEXT_PX, (path, width))
+                    self.assertFalse(is_wide and name == "index.html", path)
 
     def check_motion(self, page):
         """A collective stands still until it is asked to move, and in the end every GPU has all sums."""
