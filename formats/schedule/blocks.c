@@ -279,6 +279,13 @@ fill_inputs (Play *self)
         return FALSE;
     }
   }
+  for (guint i = 0; !blocks->is_in_place && i < blocks->copies->len; i++) {
+    const FabFirstCopy *copy = &g_array_index (blocks->copies, FabFirstCopy, i);
+
+    *chunk_at (self, copy->gpu,
+               (FabChunks){ FAB_BUFFER_OUT, copy->out }) = *chunk_at (self, copy->gpu,
+                                                                      (FabChunks){ FAB_BUFFER_IN, copy->in });
+  }
   return TRUE;
 }
 
@@ -696,6 +703,16 @@ check_sizes (const FabBlocks *self, GError **error)
                       "gpu %u has %u chunks of input and %u of output; %s of %u chunks needs %u and %u", rank,
                       self->sizes[rank].n[FAB_BUFFER_IN], self->sizes[rank].n[out], fab_op_names[self->op], n,
                       n_in, n_out);
+  for (guint i = 0; i < self->copies->len; i++) {
+    const FabFirstCopy *copy = &g_array_index (self->copies, FabFirstCopy, i);
+    const guint *sizes = self->sizes[copy->gpu].n;
+
+    if (copy->in >= sizes[FAB_BUFFER_IN] || copy->out >= sizes[FAB_BUFFER_OUT])
+      return fail_at (
+          self, copy->line, copy->column, error,
+          "chunk %u of the input and %u of the output: the buffers of gpu %u have %u and %u chunks", copy->in,
+          copy->out, copy->gpu, sizes[FAB_BUFFER_IN], sizes[FAB_BUFFER_OUT]);
+  }
   if (count_slots (self) > MOST_SLOTS)
     return fail_at (self, self->line, self->column, error, "the buffers of all gpus have more than %d chunks",
                     MOST_SLOTS);

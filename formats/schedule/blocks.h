@@ -42,6 +42,13 @@ typedef struct {
   guint n[FAB_N_BUFFERS];
 } FabBufferSizes;
 
+/* A chunk of the input that a GPU has in its output too before the first step. Where both are one buffer, it is there
+ * already. */
+typedef struct {
+  guint gpu, in, out; /* chunks */
+  guint line, column;
+} FabFirstCopy;
+
 typedef struct {
   const char *source; /* the file, for messages */
   FabOp op;
@@ -50,6 +57,7 @@ typedef struct {
   FabBufferSizes *sizes;         /* [n_ranks] */
   GArray *blocks;                /* FabBlock */
   GArray *steps;                 /* FabBlockStep */
+  GArray *copies;                /* FabFirstCopy */
   guint line, column;            /* of the whole */
 } FabBlocks;
 

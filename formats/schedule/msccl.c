@@ -28,6 +28,7 @@ typedef struct {
   gsize line_start; /* of the line that was looked at last */
   guint line;
   guint depth;
+  gboolean is_in_copy; /* the present element is <copy> */
   FabBlocks blocks;
   FabGiven *given;
   gint64 gpu; /* the present one */
@@ -228,6 +229,24 @@ read_gpu (Element *e)
   return TRUE;
 }
 
+/* What TACCL's ncclize writes, and so TE-CCL: chunks that are part of the result already. */
+static gboolean
+read_copy (Element *e)
+{
+  Reader *self = e->reader;
+  FabFirstCopy copy = { .gpu = (guint) self->gpu, .line = e->line, .column = e->column };
+  gint64 in, out;
+
+  if (!read_number (e, "i_off", 0, MOST_CHUNKS, &in) || !read_number (e, "o_off", 0, MOST_CHUNKS, &out))
+    return FALSE;
+  if (self->blocks.copies->len >= MOST_STEPS)
+    return fail (e, "the file has more than %d copies", MOST_STEPS);
+  copy.in = (guint) in;
+  copy.out = (guint) out;
+  g_array_append_val (self->blocks.copies, copy);
+  return TRUE;
+}
+
 static gboolean
 read_block (Element *e)
 {
@@ -319,6 +338,8 @@ static const struct {
   gboolean (*read) (Element *e);
 } levels[] = { { "algo", read_algo }, { "gpu", read_gpu }, { "tb", read_block }, { "step", read_step } };
 
+enum { BLOCK_LEVEL = 2 }; /* where a <tb> stands */
+
 static void
 start_element (GMarkupParseContext *context, const char *name, const char **names, const char **values,
                gpointer user, GError **error)
@@ -327,6 +348,17 @@ start_element (GMarkupParseContext *context, const char *name, const char **name
   Element element = { self, 0, 0, name, names, values, error };
 
   find_place (self, context, &element.line, &element.column);
+  if (self->is_in_copy) {
+    fail (&element, "nothing stands inside <copy>");
+    return;
+  }
+  if (self->depth == BLOCK_LEVEL && strcmp (name, "copy") == 0) {
+    if (read_copy (&element)) {
+      self->is_in_copy = TRUE;
+      self->depth++;
+    }
+    return;
+  }
   if (self->depth >= G_N_ELEMENTS (levels) || strcmp (name, levels[self->depth].name) != 0) {
     g_autofree char *clean = shown (name);
 
@@ -344,6 +376,7 @@ end_element (G_GNUC_UNUSED GMarkupParseContext *context, G_GNUC_UNUSED const cha
 {
   Reader *self = user;
 
+  self->is_in_copy = FALSE;
   self->depth--;
 }
 
@@ -441,7 +474,8 @@ read_msccl (FabFileBytes *bytes, const FabGivenHint *hint, GError **error)
                   .given = given,
                   .blocks = { .source = source,
                               .blocks = g_array_new (FALSE, FALSE, sizeof (FabBlock)),
-                              .steps = g_array_new (FALSE, FALSE, sizeof (FabBlockStep)) } };
+                              .steps = g_array_new (FALSE, FALSE, sizeof (FabBlockStep)),
+                              .copies = g_array_new (FALSE, FALSE, sizeof (FabFirstCopy)) } };
   gboolean is_good = text != NULL && parse (&self, &problem) && check_gpus (&self, &problem)
                   && fab_blocks_play (&self.blocks, given, &problem);
 
@@ -451,6 +485,7 @@ read_msccl (FabFileBytes *bytes, const FabGivenHint *hint, GError **error)
   g_free (self.has_gpu);
   g_array_unref (self.blocks.blocks);
   g_array_unref (self.blocks.steps);
+  g_array_unref (self.blocks.copies);
   if (!is_good) {
     g_propagate_error (error, g_steal_pointer (&problem));
     return NULL;

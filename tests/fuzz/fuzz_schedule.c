@@ -91,7 +91,7 @@ static const char goal_sample[] = "num_ranks 2\nrank 0 {\ns: send 8b to 1 tag 1\
 
 static const char *const words[] = {
   "0",  "1",    "2",     "-1",   "65536", "16777216", "99999999999999999999",
-  "\"", "<",    ">",     "/",    "<tb",   "</gpu>",   "type=\"re\"",
+  "\"", "<",    ">",     "/",    "<tb",   "<copy",    "type=\"re\"",
   "\n", "\xff", "&amp;", "rrcs", "s",     "o",        "broadcast"
 };
 

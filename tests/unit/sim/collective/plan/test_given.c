@@ -254,6 +254,61 @@ messages_cross_nodes (G_GNUC_UNUSED void **state)
   assert_true (play_given (rig, &fab_net_fluid, given, 8000) > 6 * 2000 * 4);
 }
 
+/* --- what TACCL and TE-CCL write --- */
+
+/* An all-gather between two GPUs in the shape of TACCL's ncclize, which TE-CCL uses too: every chunk of the input is
+ * copied to its place in the output, and sent from there by a thread block of its own. `copies`: of GPU 1. */
+static char *
+ncclized_text (gboolean is_in_place, const char *copies)
+{
+  return g_strdup_printf (
+      "<algo name=\"taccl\" nchannels=\"1\" nchunksperloop=\"2\" proto=\"Simple\" coll=\"allgather\" inplace=\"%d\" "
+      "redop=\"nop\" ngpus=\"2\">\n"
+      "<gpu id=\"0\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">\n<copy i_off=\"0\" o_off=\"0\"/>\n" TB (
+          0, -1, 1) STEP (0, "r", "o", 1, "o", 1, -1, -1) "</tb>\n" TB (1, 1, -1)
+          STEP (0, "s", "o", 0, "o", 0, -1, -1) END
+      "<gpu id=\"1\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\">\n%s" TB (0, -1, 0)
+          STEP (0, "r", "o", 0, "o", 0, -1, -1) "</tb>\n" TB (1, 0, -1) STEP (0, "s", "o", 1, "o", 1, -1, -1)
+              END "</algo>\n",
+      is_in_place, copies);
+}
+
+static void
+assert_ncclized_refused (gboolean is_in_place, const char *copies, const char *part)
+{
+  g_autofree char *text = ncclized_text (is_in_place, copies), *message = NULL;
+  g_autoptr (FabGiven) given = read_text (text, NULL, &message);
+
+  assert_null (given);
+  if (strstr (message, part) == NULL)
+    fail_msg ("'%s' is not in: %s", part, message);
+}
+
+/* Where input and output are two buffers, the copies are what makes the result right; where they are one, each chunk is
+ * in its place already. */
+static void
+chunks_are_copied_before_the_first_step (G_GNUC_UNUSED void **state)
+{
+  for (gboolean is_in_place = FALSE; is_in_place <= TRUE; is_in_place++) {
+    g_autofree char *text = ncclized_text (is_in_place, "<copy i_off=\"0\" o_off=\"1\"/>\n");
+    g_autoptr (FabGiven) given = read_text (text, "all_gather", NULL);
+
+    assert_non_null (given);
+    assert_int_equal (given->n_ranks, 2);
+  }
+  assert_ncclized_refused (FALSE, "", "this is no all_gather: at the end chunk 1");
+  assert_ncclized_refused (FALSE, "<copy i_off=\"0\" o_off=\"0\"/>\n",
+                           "this is no all_gather: at the end chunk 1");
+  assert_ncclized_refused (
+      FALSE, "<copy i_off=\"0\" o_off=\"2\"/>\n",
+      "chunk 0 of the input and 2 of the output: the buffers of gpu 1 have 1 and 2 chunks");
+  assert_ncclized_refused (TRUE, "<copy i_off=\"0\"/>\n", "<copy> has no o_off");
+  assert_ncclized_refused (TRUE, "<copy i_off=\"0\" o_off=\"1\"><step/></copy>\n",
+                           "nothing stands inside <copy>");
+  assert_ncclized_refused (TRUE, TB (5, -1, -1) "<copy i_off=\"0\" o_off=\"1\"/></tb>\n",
+                           "<copy> where <step> is expected");
+}
+
 /* --- what is refused --- */
 
 #define GOOD_0                          \
@@ -407,6 +462,7 @@ main (void)
     cmocka_unit_test (the_form_of_a_ring_is_that_of_the_ring),
     cmocka_unit_test (a_block_sends_one_after_another),
     cmocka_unit_test (messages_cross_nodes),
+    cmocka_unit_test (chunks_are_copied_before_the_first_step),
     cmocka_unit_test (wrong_files_are_refused_at_their_place),
     cmocka_unit_test (a_race_is_found),
     cmocka_unit_test (a_size_chooses_the_file),
