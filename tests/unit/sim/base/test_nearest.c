@@ -30,11 +30,16 @@ a_number_behind_is_meant_first (G_GNUC_UNUSED void **state)
 {
   const char *const dashes[] = { "gaudi2-roce", "roce-fast-lane", "roce-25", NULL },
                     *const signs[] = { "gaudi2_roce", "roce_fast_lane", "roce_25", NULL },
+                    *const far[3][3] = { { "abcroce", "roce-1000000", NULL },
+                                         { "abcroce", "roce_1000000", NULL },
+                                         { "abcroce", "roce.1000000", NULL } },
                     *const parts[] = { "roce_fast_lane", "longer_gaudi2_roce", "gaudi2_roce", NULL };
 
   assert_string_equal (fab_nearest ("roce", dashes), "roce-25");
   assert_string_equal (fab_nearest ("roce", signs), "roce_25");
   assert_string_equal (fab_nearest ("roce", parts), "gaudi2_roce");
+  for (guint i = 0; i < G_N_ELEMENTS (far); i++) /* though the other one is nearer by its letters */
+    assert_string_equal (fab_nearest ("roce", far[i]), far[i][1]);
 }
 
 static void
