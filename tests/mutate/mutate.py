@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mutate.py - plausible faults, put into the sources one by one: which tests notice?
+
+A fault is drawn from all places of a room where an operator, a condition, a constant, a statement or a result can be
+wrong (points.py). The tests of the suites unit, property and registry that enter its function run, the quickest first,
+until one fails. A fault that no test notices survives; its line is a question that no test asks.
+"""
+import argparse
+import collections
+import concurrent.futures
+import hashlib
+import json
+import os
+import sys
+import threading
+import time
+
+import harness as harness_of
+import page
+import points as points_of
+
+ROOMS = ("sim", "models", "validate", "cli")
+LIMIT_FACTOR, LIMIT_S = 10, 5  # a test that takes ten times as long and five seconds more hangs: it noticed
+Outcome = collections.namedtuple("Outcome", "state by")  # killed, survived, unreached, same, refused; the test
+
+
+def say(text):
+    print("mutate:", text, file=sys.stderr, flush=True)
+
+
+def function_of(content, line):
+    """The line where the function of this line begins: the one that its name stands in."""
+    lines = content.split("\n")
+    start = next(at for at in range(line - 1, -1, -1) if lines[at] == "{")
+    while not (lines[start - 1][:1].isalpha() or lines[start - 1][:1] == "_"):
+        start -= 1
+    return start
+
+
+def drawn(harness, room, count, seed):
+    """Mutants of a room in the order of the draw. A place keeps its rank when other places come and go."""
+    ranked = []
+    for path in sorted(path for path in harness.sources if path == room or path.startswith(room + "/")):
+        with open(os.path.join(harness.root, path), encoding="utf-8") as file:
+            content = file.read()
+        seen = collections.Counter()
+        for point in points_of.points(content):
+            name = f"{seed}/{path}/{points_of.described(content, point)}"
+            seen[name] += 1
+            ranked.append((hashlib.sha256(f"{name}/{seen[name]}".encode()).digest(), path, point))
+    return [(path, point) for _, path, point in sorted(ranked)[:2 * count + 20]]
+
+
+class Run:
+    def __init__(self, harness, tests, cap_s):
+        self.harness, self.tests, self.cap_s = harness, tests, cap_s
+        self.by_function = collections.defaultdict(list)
+        for test in sorted(tests, key=lambda test: test.seconds):
+            for place in test.reached:
+                self.by_function[place].append(test)
+
+    def covering(self, path, content, line):
+        begin = function_of(content, line)
+        # Lines of debuggers name the line of the function's name or that of its brace.
+        seen = []
+        for place in sorted(place for place in self.by_function if place[0] == path and begin <= place[1] <= begin + 6):
+            if not any(content.split("\n")[at - 1] == "}" for at in range(begin, place[1])):
+                seen += [test for test in self.by_function[place] if test not in seen]
+        return sorted(seen, key=lambda test: test.seconds)
+
+    def outcome(self, path, point):
+        with open(os.path.join(self.harness.root, path), encoding="utf-8") as file:
+            content = file.read()
+        place = os.path.join(self.harness.folder, f"mutant-{threading.get_ident()}")
+        row = self.harness.sources[path]
+        sources = [place + ".same.c", place + ".c"]
+        for source, text in zip(sources, (content, points_of.changed(content, point))):
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(f'#line 1 "{path}"\n' + text)
+            if self.harness.compile(row, source[:-1] + "o", source).returncode != 0:
+                return Outcome("refused", None)
+        with open(place + ".o", "rb") as one, open(place + ".same.o", "rb") as other:
+            if one.read() == other.read():
+                return Outcome("same", None)
+        tests = self.covering(path, content, point.line)
+        if not tests:
+            return Outcome("unreached", None)
+        for library in place, place + ".same":
+            linked = harness_of.quiet(["cc", "-shared", "-o", library + ".so", library + ".o"], self.harness.folder)
+            assert linked.returncode == 0, linked.stderr
+        return self.tried(tests, place)
+
+    def tried(self, tests, place):
+        left_s = self.cap_s
+        for test in tests:
+            limit_s = LIMIT_FACTOR * test.seconds + LIMIT_S
+            begin = time.monotonic()
+            # A test that fails with the source as it is, loaded in the same way, says nothing.
+            if (test.run(self.harness, limit_s, LD_PRELOAD=place + ".so") != 0
+                    and test.run(self.harness, limit_s, LD_PRELOAD=place + ".same.so") == 0):
+                return Outcome("killed", test)
+            left_s -= time.monotonic() - begin
+            if left_s < 0:
+                break
+        return Outcome("survived", None)
+
+    def room(self, room, count, seed):
+        """The outcomes of the first `count` mutants of a room that compile and change the code, in the order of the draw."""
+        mutants = drawn(self.harness, room, count, seed)
+        outcomes = []
+        with concurrent.futures.ThreadPoolExecutor(harness_of.processors()) as pool:
+            at = 0
+            while len(outcomes) < count and at < len(mutants):
+                batch = mutants[at:at + count - len(outcomes)]
+                at += len(batch)
+                for (path, point), outcome in zip(batch, pool.map(lambda mutant: self.outcome(*mutant), batch)):
+                    if outcome.state not in ("refused", "same"):
+                        outcomes.append((path, point, outcome))
+                        if len(outcomes) % 10 == 0 or len(outcomes) == count:
+                            say(f"{room}: {len(outcomes)} of {count}")
+        return outcomes
+
+
+def rows_of(harness, room, outcomes):
+    for path, point, outcome in outcomes:
+        with open(os.path.join(harness.root, path), encoding="utf-8") as file:
+            content = file.read()
+        yield {"room": room, "path": path, "line": point.line, "kind": point.kind, "change": points_of.described(content, point),
+               "state": outcome.state, "suite": outcome.by.suite if outcome.by else None, "test": outcome.by.name if outcome.by else None}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__.split("\n\n")[0].split(" - ")[1])
+    parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
+    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"of {', '.join(ROOMS)}; or a file, such as sim/cost/spending.c")
+    parser.add_argument("--count", type=int, default=80, help="mutants per room (default: 80)")
+    parser.add_argument("--seed", type=int, default=1, help="which ones are drawn (default: 1)")
+    parser.add_argument("--cap", type=float, default=60, help="seconds of tests after which a mutant survives (default: 60)")
+    parser.add_argument("--write", metavar="PAGE", help="write the page with the table")
+    parser.add_argument("--rows", metavar="FILE", help="append each mutant as a line of JSON")
+    options = parser.parse_args()
+
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    harness = harness_of.Harness(options.build, root)
+    tests = harness.trace(harness.make(say), say)
+    run = Run(harness, tests, options.cap)
+    rows = []
+    for room in options.rooms or ROOMS:
+        found = list(rows_of(harness, room, run.room(room.removesuffix("/"), options.count, options.seed)))
+        rows += found
+        if options.rows:
+            with open(options.rows, "a", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row in found)
+    options.commit = harness_of.quiet(["git", "-c", "safe.directory=*", "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"],
+                                      root).stdout.strip() or "that is not known"
+    text = page.page(rows, options)
+    if options.write:
+        with open(options.write, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""page.py - what the mutants of a run say, as a page."""
+import collections
+
+HEAD = """# Mutants
+
+This page is for contributors. `./dev mutate --write` writes it: it puts plausible faults into the sources one by one, and runs the
+tests of the suites unit, property and registry that enter the function with the fault. A fault that no test notices survives. Golden
+pages and tests of commands are left out on purpose: an update of a page that nobody reads closely would bless the fault.
+
+The faults of this page were drawn at commit {commit} with `--seed {seed}`, {count} of each room: a relation (`<` is `<=`), a sign (`+` is `-`), `&&` for `||`,
+a condition that is negated, a number that is one larger, a result that is 0, a statement that is dropped. Texts, assertions
+and frees are left as they are. A fault that does not compile, or that gives the same instructions, is not counted. A fault survives
+when {cap:g} s of its tests, the quickest first, have passed. Some of the survivors change nothing that can be seen, such as a quicker
+way to the same result. Printers of `validate` and commands of `cli` are tested by what they print, in other suites.
+
+| room | faults | killed | by unit | by property | by registry | survived | not reached by any test | killed of all | killed of those reached |
+|---|---|---|---|---|---|---|---|---|---|
+"""
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else "-"
+
+
+def table(rows):
+    for room in dict.fromkeys(row["room"] for row in rows):
+        of_room = [row for row in rows if row["room"] == room]
+        states = collections.Counter(row["state"] for row in of_room)
+        suites = collections.Counter(row["suite"] for row in of_room if row["state"] == "killed")
+        reached = len(of_room) - states["unreached"]
+        yield (f"| {room} | {len(of_room)} | {states['killed']} | {suites['unit']} | {suites['property']} | {suites['registry']} | "
+               f"{states['survived']} | {states['unreached']} | {percent(states['killed'], len(of_room))} | {percent(states['killed'], reached)} |\n")
+
+
+def listed(rows, state):
+    for row in sorted((row for row in rows if row["state"] == state), key=lambda row: (row["path"], row["line"])):
+        change = row["change"].replace("||", "¦¦").replace("|", "\\|").replace("¦¦", "\\|\\|")
+        yield f"| `{row['path']}` | {row['line']} | {change} |\n"
+
+
+def page(rows, options):
+    columns = "\n| file | line | fault |\n|---|---|---|\n"
+    return "".join([HEAD.format(seed=options.seed, count=options.count, cap=options.cap, commit=options.commit), *table(rows),
+                    "\n## Survivors\n\nTests run the function with the fault, and they pass.\n", columns, *listed(rows, "survived"),
+                    "\n## Not reached\n\nNo test of these suites runs the function; tests of commands may run it.\n", columns,
+                    *listed(rows, "unreached")])

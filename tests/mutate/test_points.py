@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The faults of `./dev mutate` are where they should be, and nowhere else."""
+import unittest
+
+import points
+
+SOURCE = """/* a < b is a remark */
+#define MOST (1 + 2)
+static const int table[] = { 3, 4 };
+
+static int
+least (int a, int b, const char *text)
+{
+  int sum = a + b;
+
+  g_assert (a < b);
+  if (a < b && text != NULL)
+    note ("a < b");
+  sum -= 7;
+  g_free (text);
+  return sum * a;
+}
+"""
+
+
+def faults(kind):
+    return {points.described(SOURCE, point) for point in points.points(SOURCE) if point.kind == kind}
+
+
+class Points(unittest.TestCase):
+    def test_operators(self):
+        self.assertEqual({fault.split(" in ")[0] for fault in faults("relation")}, {"`<` is `<=`", "`<` is `>=`", "`!=` is `==`"})
+        self.assertEqual({fault.split(" in ")[0] for fault in faults("arithmetic")}, {"`+` is `-`", "`-=` is `+=`", "`*` is `/`"})
+        self.assertEqual({fault.split(" in ")[0] for fault in faults("logic")}, {"`&&` is `||`"})
+
+    def test_statements(self):
+        self.assertEqual(faults("statement"), {'`note ("a < b");` is dropped', "`sum -= 7;` is dropped"})
+        self.assertEqual(faults("condition"), {"`if (a < b && text != NULL)` is negated"})
+        self.assertEqual(faults("return"), {"`sum * a` is `0` in `return sum * a;`"})
+        self.assertEqual(faults("constant"), {"`7` is `8` in `sum -= 7;`"})
+
+    def test_outside_of_bodies_nothing_changes(self):
+        first = SOURCE.index("{\n  int sum")
+        self.assertTrue(all(point.start > first for point in points.points(SOURCE)))
+        self.assertFalse([point for point in points.points(SOURCE) if SOURCE.splitlines()[point.line - 1].strip().startswith("g_")])
+
+    def test_the_text_around_stays(self):
+        for point in points.points(SOURCE):
+            changed = points.changed(SOURCE, point)
+            self.assertNotEqual(changed, SOURCE)
+            self.assertEqual((changed[:point.start], changed[point.start + len(point.text):]), (SOURCE[:point.start], SOURCE[point.end:]))
+
+
+if __name__ == "__main__":
+    unittest.main()
