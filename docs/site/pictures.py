@@ -71,6 +71,7 @@ def explore(program, window):
         window.run("location.hash = 'rate=400'")
         wait_for(window, "24.3")
         wait_for(window, "The step is limited by")
+        window.resize(1000, 900)  # knobs, and what they changed
         window.screenshot(os.path.join(PICTURES, "explore.png"), whole=False)
     finally:
         served.send_signal(signal.SIGINT)

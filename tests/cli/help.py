@@ -3,9 +3,13 @@
 """Help: commands in groups, topics whose commands work, the nearest name for every kind of mistake. And the glossary: complete, true to keys and commands of the program, and the same in help, pages and JSON."""
 import json
 import os
+import pty
 import re
+import select
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
 import support
@@ -210,6 +214,41 @@ class Forms(CliTest):
             done = subprocess.run(["fish", "-c", f"source {file}; complete -C '{line}'"], env=env, capture_output=True, text=True,
                                   cwd=self.directory, check=False)
             self.assertIn(wanted, done.stdout.split(), done.stderr)
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not here")
+    def test_zsh_offers(self):
+        """What Tab makes of a line in a shell that somebody types into."""
+        os.makedirs(self.path("functions"))
+        os.makedirs(self.path("bin"))
+        os.symlink(support.PROGRAM, self.path("bin", "fabricast"))
+        self.write(os.path.join("functions", "_fabricast"), self.good("help", "completion", "zsh"))
+        env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"], "HOME": self.directory, "TERM": "dumb",
+               "ZDOTDIR": self.directory}
+        self.write(".zshrc", "unsetopt zle_bracketed_paste beep\nPS1='ready> '\nfpath=($HOME/functions $fpath)\n"
+                   "autoload -U compinit && compinit -u -D\n"
+                   "report () { print -r -- \"[$BUFFER]\"; BUFFER= }\nzle -N report\nbindkey '^X' report\n")
+        lines = (("fabricast col", "fabricast collective"), ("fabricast run --fide", "fabricast run --fidelity"),
+                 ("fabricast topo --format=do", "fabricast topo --format=dot"), ("fabricast report --fo", "fabricast report --for"))
+        process, terminal = pty.fork()
+        if process == 0:
+            os.chdir(self.directory)
+            os.execvpe("zsh", ["zsh", "-i"], env)
+        self.addCleanup(os.close, terminal)
+        self.addCleanup(os.waitpid, process, 0)
+        self.addCleanup(os.kill, process, signal.SIGKILL)
+        seen = self.read_until(terminal, "ready> ")
+        for line, wanted in lines:
+            os.write(terminal, (line + "\t\x18").encode())
+            seen = self.read_until(terminal, "]")
+            self.assertIn(wanted, re.findall(r"\[([^\]]*)\]", seen)[-1], seen)
+
+    def read_until(self, terminal, mark):
+        """What a terminal shows up to a text; fails after half a minute."""
+        seen, end = "", time.monotonic() + 30
+        while mark not in seen:
+            self.assertTrue(select.select([terminal], [], [], max(0, end - time.monotonic()))[0], seen)
+            seen += os.read(terminal, 4096).decode(errors="replace")
+        return seen
 
     def test_a_manual_page_has_every_option(self):
         for command in commands(self.good("--help")):
