@@ -60,7 +60,9 @@ say_band (FabStudyPage *page, JsonObject *study, const FabFigure *figure, JsonOb
                       most != NULL ? ", most of it by " : "", most != NULL ? most : "");
   if (answer != NULL)
     fab_study_page_say (
-        page, "At the good end of this band the first value that is enough is %s, at the bad end %s.",
+        page,
+        "Of the values that were tried, the first that is enough is %s at the better bound of this band, "
+        "and %s at the worse one.",
         low != NULL ? low : "none of them", high != NULL ? high : "none of them");
 }
 
