@@ -9,9 +9,13 @@
  *   rate       window / T, with T the longest round trip of the empty network: one for all, section 3.2 and GLOBAL_T of
  *              its simulator
  *
- * eta 95 %, max_stage 5: section 5.1. W_ai is 10 Mb/s x T per 25 Gb/s of the line: `ai` of simulation/run.py of the
- * paper's simulator (github.com/alibaba-edu/High-Precision-Congestion-Control, read on 2026-11-23), whose max_stage is
- * 0; so is the least rate, 1 Gb/s at 100 Gb/s.
+ * U begins at 1, and the first report only sets the reference's round trip. A packet may leave while less payload than
+ * the window, which is of the line's bytes with headers, is under way.
+ *
+ * eta 95 %, max_stage 5: section 5.1. All else is that of the paper's simulator
+ * (github.com/alibaba-edu/High-Precision-Congestion-Control, commit 9f4be2a9), whose run.py has a max_stage of 0: W_ai
+ * of 10 Mb/s x T per 25 Gb/s of the line, a least rate of 1 Gb/s, and 42 bytes in every packet for five hops
+ * (int-header.h).
  */
 #include "models/models.h"
 
@@ -20,7 +24,8 @@ enum { MOST_HOPS = 12 };
 typedef struct {
   double utilisation_fraction;
   gint64 n_stages;
-  FabBytesPerS increase_bytes_per_s;
+  FabBytesPerS increase_bytes_per_s, least_bytes_per_s;
+  FabBytes report_bytes;
 } HpccParams;
 
 typedef struct {
@@ -47,19 +52,25 @@ static const FabParam hpcc_params[] = {
   { ROW ("increase", RATE, increase_bytes_per_s, "0Gb/s",
          "Additive step of the rate, W_ai / T; 0: 10 Mb/s per 25 Gb/s of line rate."),
     .max = 1e15 },
+  { ROW ("least", RATE, least_bytes_per_s, "1Gb/s", "Lowest rate of a sender."), .max = 1e15 },
+  { ROW ("report_bytes", BYTES, report_bytes, "42B",
+         "Bytes that the report of the switches takes in every packet; 42: five hops."),
+    .max = 1e3 },
   { .key = NULL },
 };
 
-static const double increase_fraction = 0.01 / 25, least_fraction = 0.01;
+static const double increase_fraction = 0.01 / 25;
 
 static void
 set_window (Hpcc *self, double window)
 {
-  double trip_s = fab_ps_to_seconds (self->base.longest_trip_ps), full = self->base.line_bytes_per_s * trip_s;
+  double trip_s = fab_ps_to_seconds (self->base.longest_trip_ps), full = self->base.wire_bytes_per_s * trip_s;
 
-  self->window = CLAMP (window, full * least_fraction, full);
-  self->base.window_bytes = self->window;
-  self->base.rate_bytes_per_s = self->window >= full ? 0 : self->window / trip_s;
+  double least = (double) ((const HpccParams *) self->base.params)->least_bytes_per_s * trip_s;
+
+  self->window = CLAMP (window, MIN (least, full), full);
+  self->base.window_bytes = self->window + self->base.mtu_bytes - 1;
+  self->base.rate_bytes_per_s = self->window >= full ? 0 : self->window / full * self->base.line_bytes_per_s;
 }
 
 static void
@@ -67,12 +78,13 @@ hpcc_start (FabCongestion *base)
 {
   Hpcc *self = (Hpcc *) base;
 
-  set_window (self, base->line_bytes_per_s * fab_ps_to_seconds (base->longest_trip_ps));
+  set_window (self, base->wire_bytes_per_s * fab_ps_to_seconds (base->longest_trip_ps));
   self->reference = self->window;
-  self->updated_ps = -FAB_PS_PER_S;
+  self->utilisation = 1;
+  self->updated_ps = -1;
 }
 
-/* Returns FALSE before two reports of the same ports have come. */
+/* Returns FALSE unless the report before was of one of the same ports. */
 static gboolean
 measure (Hpcc *self, const FabPacketReport *report)
 {
@@ -107,11 +119,15 @@ hpcc_reported (FabCongestion *base, const FabPacketReport *report)
   const HpccParams *p = base->params;
   gboolean is_due = report->sent_ps > self->updated_ps;
   double step = (p->increase_bytes_per_s > 0 ? (double) p->increase_bytes_per_s
-                                             : base->line_bytes_per_s * increase_fraction)
+                                             : base->wire_bytes_per_s * increase_fraction)
               * fab_ps_to_seconds (base->longest_trip_ps);
 
-  if (report->is_lost || !measure (self, report))
+  if (report->is_lost)
     return;
+  if (!measure (self, report)) {
+    self->updated_ps = self->updated_ps < 0 ? report->now_ps : self->updated_ps;
+    return;
+  }
   double excess = self->utilisation / p->utilisation_fraction;
   gboolean falls = excess >= 1 || self->stage >= p->n_stages;
 
@@ -123,6 +139,12 @@ hpcc_reported (FabCongestion *base, const FabPacketReport *report)
   self->updated_ps = report->now_ps;
 }
 
+static guint32
+hpcc_header_bytes (gconstpointer params)
+{
+  return (guint32) ((const HpccParams *) params)->report_bytes;
+}
+
 const FabCongestionOps fab_congestion_hpcc = {
   .info = { .name = "hpcc",
             .summary = "HPCC: switches write queue lengths and rates into packets; these set the window.",
@@ -131,6 +153,7 @@ const FabCongestionOps fab_congestion_hpcc = {
             .params_size = sizeof (HpccParams) },
   .state_size = sizeof (Hpcc),
   .has_telemetry = TRUE,
+  .header_bytes = hpcc_header_bytes,
   .start = hpcc_start,
   .reported = hpcc_reported,
 };

@@ -33,7 +33,8 @@ typedef struct {
 typedef struct {
   gconstpointer params;
   /* The path, which the network fills in. */
-  double line_bytes_per_s; /* of its slowest link */
+  double line_bytes_per_s; /* payload of its slowest link */
+  double wire_bytes_per_s; /* the same with headers */
   FabTimePs round_trip_ps; /* of a packet through an empty network */
   FabTimePs
       longest_trip_ps; /* the same between the ends of the network that lie farthest apart; at least as long */
@@ -45,8 +46,6 @@ typedef struct {
   /* With takes_credit: what it may still send, which the network takes away and receivers add to, and how much may be
    * on its way to a receiver that gives it more. */
   double credit_bytes, outstanding_bytes;
-  /* When to call `timer`; it may be put off, never brought forward; FAB_TIME_MAX: never. */
-  FabTimePs timer_ps;
 } FabCongestion;
 
 /* All functions but `start` may be NULL. A model without `start` leaves senders without limits. */
@@ -55,6 +54,8 @@ typedef struct {
   gsize state_size;       /* of the struct that begins with FabCongestion */
   gboolean takes_credit;  /* receivers give credit, and nobody sends without */
   gboolean has_telemetry; /* switches write FabTelemetry into packets */
+  /* Bytes that this takes in every packet beside its headers; NULL: none. */
+  guint32 (*header_bytes) (gconstpointer params);
   void (*start) (FabCongestion *self);
   void (*sent) (FabCongestion *self, FabTimePs now_ps, guint32 bytes);
   /* At the receiver: a marked packet has come. Returns whether the sender is to be told. */
@@ -63,5 +64,4 @@ typedef struct {
   void (*notified) (FabCongestion *self, FabTimePs now_ps);
   /* At the sender: a packet has arrived, or was lost. NULL: such reports are not made. */
   void (*reported) (FabCongestion *self, const FabPacketReport *report);
-  void (*timer) (FabCongestion *self, FabTimePs now_ps);
 } FabCongestionOps;

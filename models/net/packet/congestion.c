@@ -107,6 +107,33 @@ packet_sender_forth_ps (const PacketNet *self, guint32 way_number)
   return fab_ps_add (sum_ps, (FabTimePs) MIN (wire_ps, (double) FAB_TIME_MAX / 4));
 }
 
+/* Payload bytes per second of the slowest link, where every packet is a whole one. */
+static double
+line_rate (const PacketNet *self, const PathSet *way)
+{
+  guint32 first = g_array_index (self->paths, guint32, way->first_path);
+  double ps_per_byte = way->ps_per_byte;
+
+  if (self->header_bytes > 0)
+    for (const Hop *hop = &g_array_index (self->hops, Hop, first); hop->lane != NONE; hop++)
+      ps_per_byte = MAX (ps_per_byte,
+                         self->ports[self->lanes[hop->lane].link].ps_per_byte
+                             * (hop->cost + self->header_bytes / (double) self->params.mtu_bytes));
+  return (double) FAB_PS_PER_S / ps_per_byte;
+}
+
+/* Bytes per second of the slowest link, with headers. */
+static double
+wire_rate (const PacketNet *self, const PathSet *way)
+{
+  guint32 first = g_array_index (self->paths, guint32, way->first_path);
+  double ps_per_byte = 0;
+
+  for (const Hop *hop = &g_array_index (self->hops, Hop, first); hop->lane != NONE; hop++)
+    ps_per_byte = MAX (ps_per_byte, self->ports[self->lanes[hop->lane].link].ps_per_byte);
+  return (double) FAB_PS_PER_S / ps_per_byte;
+}
+
 static guint
 count_hops (const PacketNet *self, const PathSet *way)
 {
@@ -151,12 +178,12 @@ packet_sender_new (PacketNet *self, guint32 way_number)
   FabTimePs trip_ps = fab_ps_add (packet_sender_forth_ps (self, way_number), way->back_ps);
   *state = (FabCongestion){
     .params = self->params.congestion.params,
-    .line_bytes_per_s = (double) FAB_PS_PER_S / way->ps_per_byte,
+    .line_bytes_per_s = line_rate (self, way),
+    .wire_bytes_per_s = wire_rate (self, way),
     .round_trip_ps = trip_ps,
     .longest_trip_ps = MAX (trip_ps, packet_longest_trip_ps (self, way_number)),
     .n_hops = count_hops (self, way),
     .mtu_bytes = (guint32) self->params.mtu_bytes,
-    .timer_ps = FAB_TIME_MAX,
   };
   self->congestion->start (state);
   if (self->congestion->takes_credit)
@@ -226,36 +253,6 @@ packet_sender_unblock (PacketNet *self, guint32 number)
   }
 }
 
-/* Puts the model's timer on the agenda, unless its entry is there. */
-static void
-set_timer (PacketNet *self, guint32 number)
-{
-  Sender *sender = &self->senders[number];
-  FabTimePs at_ps = packet_sender_state (self, number)->timer_ps;
-
-  if (sender->is_timed || at_ps == FAB_TIME_MAX)
-    return;
-  sender->is_timed = TRUE;
-  sender->n_entries++;
-  agenda_add (&self->agenda, at_ps, KIND_TIMER, number);
-}
-
-/* The connection may be gone meanwhile: then nobody else holds the sender. */
-void
-packet_sender_timer (PacketNet *self, guint32 number)
-{
-  FabCongestion *state = packet_sender_state (self, number);
-
-  self->senders[number].is_timed = FALSE;
-  if (self->senders[number].n_entries > 1 && self->now_ps >= state->timer_ps) {
-    state->timer_ps = FAB_TIME_MAX;
-    self->congestion->timer (state, self->now_ps);
-  }
-  if (self->senders[number].n_entries > 1)
-    set_timer (self, number);
-  packet_sender_release (self, number);
-}
-
 void
 packet_sender_sent (PacketNet *self, guint32 number, guint32 packet, guint32 bytes)
 {
@@ -277,17 +274,16 @@ packet_sender_marked (PacketNet *self, guint32 number)
     return;
   self->senders[number].n_entries++;
   agenda_add (&self->agenda,
-              self->now_ps + g_array_index (self->ways, PathSet, self->senders[number].way).back_ps,
+              self->now_ps + self->ack_late_ps
+                  + g_array_index (self->ways, PathSet, self->senders[number].way).back_ps,
               KIND_TOLD, number);
 }
 
 void
 packet_sender_notified (PacketNet *self, guint32 number)
 {
-  if (self->senders[number].n_entries > 1) {
+  if (self->senders[number].n_entries > 1)
     self->congestion->notified (packet_sender_state (self, number), self->now_ps);
-    set_timer (self, number);
-  }
   packet_sender_release (self, number);
 }
 
@@ -305,6 +301,13 @@ packet_notes_grow (PacketNet *self)
     self->telemetry = g_renew (FabTelemetry, self->telemetry, n * MOST_TELEMETRY);
 }
 
+FabTimePs
+packet_header_ps (const PacketNet *self, const Packet *packet, const Port *port)
+{
+  return self->flows[packet->flow].sender != NONE ? packet_wire_ps (port->ps_per_byte, self->header_bytes)
+                                                  : 0;
+}
+
 void
 packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabTimePs wire_ps)
 {
@@ -319,7 +322,7 @@ packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabT
     .port = lane->link,
     .at_ps = self->now_ps,
     .busy_ps = self->busy_ps[lane->link],
-    .queue_ps = lane->queued_bytes * self->ports[lane->link].ps_per_byte,
+    .queue_ps = (double) lane->queued_bytes / self->packets[packet].size * (double) wire_ps,
   };
 }
 
@@ -366,7 +369,6 @@ report (PacketNet *self, guint32 number)
   self->senders[sender].flight_bytes -= packet->size;
   self->congestion->reported (packet_sender_state (self, sender), &report);
   packet_drop (self, number);
-  set_timer (self, sender);
   packet_sender_unblock (self, sender);
   packet_sender_release (self, sender);
 }
@@ -398,6 +400,8 @@ packet_senders_init (PacketNet *self)
   }
   if (self->congestion != NULL && self->congestion->has_telemetry)
     self->busy_ps = g_new0 (FabTimePs, self->n_links + 1);
+  if (self->congestion != NULL && self->congestion->header_bytes != NULL)
+    self->header_bytes = self->congestion->header_bytes (self->params.congestion.params);
 }
 
 void

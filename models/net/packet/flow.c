@@ -252,8 +252,9 @@ acknowledge (PacketNet *self, guint32 number, guint32 size)
     return;
   flow->unacked_bytes -= flow->ack_bytes;
   flow->n_entries++;
-  agenda_add (&self->agenda, self->now_ps + g_array_index (self->ways, PathSet, flow->way).back_ps, KIND_ACK,
-              number);
+  agenda_add (&self->agenda,
+              self->now_ps + self->ack_late_ps + g_array_index (self->ways, PathSet, flow->way).back_ps,
+              KIND_ACK, number);
 }
 
 void
@@ -263,11 +264,18 @@ packet_drop (PacketNet *self, guint32 packet)
   self->free_packet = packet;
 }
 
-static void
-tell_arrived (PacketNet *self, FabDone arrived, gboolean is_late)
+/* Returns how much later than the last byte arrives the message ends. */
+static FabTimePs
+end_late_ps (const PacketNet *self, const PathSet *way)
 {
-  FabTimePs late_ps = is_late ? self->params.completion_ps : 0;
+  FabTimePs late_ps = way->has_nic ? self->params.completion_ps : 0;
 
+  return self->params.ack_bytes > 0 && way->is_marked ? late_ps + way->back_ps + self->ack_late_ps : late_ps;
+}
+
+static void
+tell_arrived (PacketNet *self, FabDone arrived, FabTimePs late_ps)
+{
   if (arrived.fn && late_ps > 0)
     fab_engine_after (self->base.env.engine, late_ps, arrived.fn, arrived.owner, arrived.arg);
   else if (arrived.fn)
@@ -279,7 +287,7 @@ static void
 end (PacketNet *self, guint32 number)
 {
   Flow *flow = &self->flows[number];
-  gboolean has_nic = g_array_index (self->ways, PathSet, flow->way).has_nic;
+  FabTimePs late_ps = end_late_ps (self, &g_array_index (self->ways, PathSet, flow->way));
   FabDone arrived = flow->arrived;
 
   self->n_flow_changes++;
@@ -292,7 +300,7 @@ end (PacketNet *self, guint32 number)
   flow->is_over = TRUE;
   flow->n_entries++; /* kept until all callbacks have run */
   tell_left (self, number);
-  tell_arrived (self, arrived, has_nic);
+  tell_arrived (self, arrived, late_ps);
   packet_flow_release (self, number);
 }
 
@@ -309,7 +317,7 @@ packet_flow_deliver (PacketNet *self, guint32 packet_number)
     packet_path_set_meter_lost (self, packet);
   if (packet_takes_credit (self, flow->sender))
     packet_credit_ended (self, flow->sender, size);
-  packet_finish (self, packet_number, PACKET_ARRIVED, 0);
+  packet_finish (self, packet_number, PACKET_ARRIVED, self->ack_late_ps);
   flow->last_ps = self->now_ps;
   if (is_new && (flow->missing_bytes -= size) > 0)
     acknowledge (self, number, size);

@@ -58,7 +58,7 @@ message_arrived (gpointer owner, G_GNUC_UNUSED guint64 number)
   Line *line = owner;
   PacketNet *self = line->net;
   const FabConnection connection = line->connection;
-  FabTimePs now_ps = self->now_ps;
+  FabTimePs now_ps = fab_engine_now (self->base.env.engine); /* later than the network, with a `completion` */
 
   while (line->head != NONE && self->flows[line->head].is_over) {
     Flow *flow = &self->flows[line->head];

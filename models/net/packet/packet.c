@@ -24,6 +24,7 @@
 static const char *const switchings[] = { "cut_through", "store_and_forward", NULL };
 static const char *const controls[] = { "auto", "credit", "pfc", "drop", "trim", "none", NULL };
 static const char *const arbitrations[] = { "weighted", "strict", NULL };
+static const char *const mark_ats[] = { "dequeue", "enqueue", NULL };
 static const char *const balances[] = { "in_turn", "least_queue", NULL };
 
 /* The dimensions of the job, then other traffic. */
@@ -135,6 +136,15 @@ static const FabParam packet_params[] = {
          "ECN: fraction of packets marked just below "
          "mark_all."),
     .max = 1 },
+  { ROW (
+        "mark_at", CHOICE, mark_at, "dequeue",
+        "ECN: whether a packet is marked by the queue that it leaves behind, or by the queue that it joins."),
+    .choices = mark_ats },
+  { ROW (
+        "ack", BYTES, ack_bytes, "0B",
+        "Ethernet: bytes of the acknowledgement of each packet. It waits in the queues on the way back, and ends a "
+        "message at its sender; 0B: acknowledgements take no bandwidth, and messages end at their receivers."),
+    .max = 1e4 },
   { ROW ("congestion", MODEL, congestion, "dcqcn", "Congestion control of senders on Ethernet."),
     .models = FAB_MODEL_CONGESTION },
   { ROW ("timeout", TIME, timeout_ps, "1ms", "Drop: data not acknowledged for this time is sent again."),
@@ -197,7 +207,6 @@ handle_first (PacketNet *self)
   case KIND_PAUSE: packet_port_paused (self, number, TRUE); break;
   case KIND_UNPAUSE: packet_port_paused (self, number, FALSE); break;
   case KIND_TOLD: packet_sender_notified (self, number); break;
-  case KIND_TIMER: packet_sender_timer (self, number); break;
   case KIND_NACK: packet_loss_nacked (self, number); break;
   case KIND_REPORT: packet_reported (self, number); break;
   case KIND_CREDITS: packet_credits (self, number); break;
@@ -359,7 +368,7 @@ packet_remembers (gconstpointer params)
 {
   const PacketParams *packet = params;
 
-  return packet->has_memo && !packet->has_percentiles;
+  return packet->has_memo && !packet->has_percentiles && packet->ack_bytes == 0;
 }
 
 static double

@@ -5,6 +5,7 @@
 #include "sim/base/param.h"
 
 enum { SWITCHING_CUT_THROUGH, SWITCHING_STORE_AND_FORWARD };
+enum { MARK_AT_DEQUEUE, MARK_AT_ENQUEUE };
 enum { ARBITRATION_WEIGHTED, ARBITRATION_STRICT };
 enum { BALANCE_IN_TURN, BALANCE_LEAST_QUEUE };
 
@@ -45,6 +46,8 @@ typedef struct {
   double pace_fraction;
   gint64 n_paths, n_lanes;
   FabBytes mark_from_bytes, mark_all_bytes;
+  int mark_at;
+  FabBytes ack_bytes;
   double mark_fraction;
   FabModelChoice congestion;
   FabTimePs timeout_ps, doorbell_ps, message_gap_ps, completion_ps;

@@ -32,7 +32,6 @@ enum {
   KIND_PAUSE,   /* lane: the far end stops it */
   KIND_UNPAUSE, /* lane: the far end lets it go on */
   KIND_TOLD,    /* sender: packets of it were marked */
-  KIND_TIMER,   /* sender: a time that its congestion control has set */
   KIND_NACK,    /* flow: a packet is missing */
   KIND_TIMEOUT, /* flow: its last packets may be missing */
   KIND_REPORT,  /* packet: its sender hears of it */
@@ -63,13 +62,15 @@ typedef struct {
 typedef struct {
   guint32 link;
   guint32 next;         /* next lane of the same link, in a circular list */
-  guint32 ring;         /* the waiting entry that was served last, or NONE */
+  guint32 ring;         /* the last of the waiting entries, whose `next` is the first, or NONE */
+  guint32 before_last;  /* the entry before it in the ring */
   gint32 room_bytes;    /* credit: room in the buffer at the far end */
   guint32 owed_bytes;   /* credit: room that is free again and not yet reported */
   guint32 credit_bytes; /* credit: room that one report frees */
   guint8 control;
   guint8 service, level;
   guint8 ends_in_memory;
+  guint8 last_was_served;      /* the last of the ring was the last to be served */
   guint8 is_paused, has_asked; /* pfc: the far end has paused it; the far end has asked for a pause */
   guint32 queued_bytes;        /* bytes that wait, without what flows have not sent */
   guint32 most_bytes;
@@ -159,7 +160,6 @@ typedef struct {
   guint32 blocked;       /* first of the flows that wait for its window, linked by `blocked_next`, or NONE */
   guint32 n_entries;     /* number of references: its connection, flows, the agenda */
   FabBytes flight_bytes; /* sent, and nothing heard of yet; counted only where the model takes reports */
-  gboolean is_timed;     /* a KIND_TIMER is on the agenda */
   /* With takes_credit: */
   guint32 port;            /* the last link that congestion control governs, whose receiver gives credit */
   guint32 ring_next;       /* the next one whom this receiver serves */
@@ -248,6 +248,8 @@ typedef struct {
   Flow *flows;
   const FabCongestionOps *congestion; /* NULL: none */
   Sender *senders;
+  FabTimePs ack_late_ps;   /* of the packet that arrives: see packet_ack () */
+  guint32 header_bytes;    /* that it takes in every packet of a sender */
   char *states;            /* per sender: the state of its congestion control */
   Giver *givers;           /* per link, with takes_credit */
   PacketNote *notes;       /* per packet, where congestion control takes reports */
@@ -449,6 +451,12 @@ gboolean packet_sender_may_send (const PacketNet *self, guint32 sender);
 double packet_sender_ps_per_byte (const PacketNet *self, guint32 sender); /* 0: as fast as the line */
 void packet_sender_block (PacketNet *self, guint32 flow);
 void packet_sender_sent (PacketNet *self, guint32 sender, guint32 packet, guint32 bytes);
+/* A packet has arrived at the end of its path: its acknowledgement goes back. Returns how much later than the
+ * latency of the links it is there. */
+FabTimePs packet_ack (PacketNet *self, const Packet *packet);
+
+/* Time that what congestion control writes into the packet takes on the wire. */
+FabTimePs packet_header_ps (const PacketNet *self, const Packet *packet, const Port *port);
 /* Writes what a switch tells of its port into a packet that goes onto the wire. */
 void packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabTimePs wire_ps);
 /* Makes room for what is noted of as many packets as there is room for. */
@@ -458,7 +466,6 @@ void packet_finish (PacketNet *self, guint32 packet, guint8 end, FabTimePs later
 void packet_reported (PacketNet *self, guint32 packet);
 void packet_sender_marked (PacketNet *self, guint32 sender); /* accepts NONE */
 void packet_sender_notified (PacketNet *self, guint32 sender);
-void packet_sender_timer (PacketNet *self, guint32 sender);
 
 /* --- deadlock_free_lanes.c --- */
 

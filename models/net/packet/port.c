@@ -31,33 +31,50 @@ next_of (PacketNet *self, guint32 waiting)
   return waiting & FLOW_BIT ? &self->flows[waiting & ~FLOW_BIT].next : &self->queues[waiting].next;
 }
 
-/* Adds an entry behind all that wait. */
+/* Adds an entry behind all that wait. A flow goes before the entry that was served last, as adapters take turns: one
+ * that is paced would else get one packet in three beside one that is not. */
 void
 packet_lane_wait (PacketNet *self, VirtualLane *lane, guint32 waiting)
 {
-  guint32 *next = next_of (self, waiting);
+  guint32 last = lane->ring;
 
-  if (lane->ring == NONE) {
-    *next = waiting;
-  } else {
-    guint32 *last = next_of (self, lane->ring);
-
-    *next = *last;
-    *last = waiting;
+  if (last == NONE) {
+    *next_of (self, waiting) = waiting;
+    lane->ring = lane->before_last = waiting;
+    lane->last_was_served = FALSE;
+    return;
   }
+  gboolean goes_before_last = lane->last_was_served && (waiting & FLOW_BIT);
+  guint32 before = goes_before_last ? lane->before_last : last, *next = next_of (self, before);
+
+  *next_of (self, waiting) = *next;
+  *next = waiting;
+  if (goes_before_last) {
+    lane->before_last = waiting;
+    return;
+  }
+  lane->before_last = last;
   lane->ring = waiting;
+  lane->last_was_served = FALSE;
 }
 
 /* Moves the entry that was just served to the end of the ring, or removes it. */
 static void
 ring_advance (PacketNet *self, VirtualLane *lane, guint32 served, gboolean stays)
 {
-  if (stays)
+  lane->last_was_served = stays != FALSE;
+  if (stays) {
+    lane->before_last = lane->ring;
     lane->ring = served;
-  else if (lane->ring == served)
+    return;
+  }
+  if (lane->ring == served) {
     lane->ring = NONE;
-  else
-    *next_of (self, lane->ring) = *next_of (self, served);
+    return;
+  }
+  *next_of (self, lane->ring) = *next_of (self, served);
+  if (lane->before_last == served)
+    lane->before_last = lane->ring;
 }
 
 /* --- buffers --- */
@@ -133,7 +150,10 @@ goes_on_ps (const PacketNet *self, const Packet *packet, const Port *port)
   double ps_per_byte = self->ports[self->lanes[next->lane].link].ps_per_byte * next->cost;
   if (G_UNLIKELY (next->own < 1))
     ps_per_byte *= (double) next->own;
-  return MAX (head_ps, tail_ps - packet_wire_ps (ps_per_byte, packet->size));
+  FabTimePs wire_ps = packet_wire_ps (ps_per_byte, packet->size);
+  if (G_UNLIKELY (self->header_bytes > 0))
+    wire_ps += packet_header_ps (self, packet, &self->ports[self->lanes[next->lane].link]);
+  return MAX (head_ps, tail_ps - wire_ps);
 }
 
 /* Start-time fair queueing: a lane that comes late does not get the service for which it did not ask before. */
@@ -152,6 +172,8 @@ put_on_wire (PacketNet *self, VirtualLane *lane, guint32 number)
   const Hop *hop = &g_array_index (self->hops, Hop, packet->hop);
 
   port->free_ps = self->now_ps + packet_wire_ps (port->ps_per_byte * hop->cost, packet->size);
+  if (G_UNLIKELY (self->header_bytes > 0))
+    port->free_ps += packet_header_ps (self, packet, port);
   if (packet->from != NONE && !self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, port->free_ps);
   packet->from = (guint32) (lane - self->lanes);
@@ -195,6 +217,17 @@ queue_take (PacketNet *self, VirtualLane *lane, Queue *queue)
   return number;
 }
 
+/* Marks a packet by what waits for its link, unless the choice is made elsewhere (`mark_at`). */
+static void
+mark (PacketNet *self, VirtualLane *lane, guint32 number, gint at)
+{
+  if (self->params.mark_at != at || (lane->control != CONTROL_PFC && !packet_lane_loses (lane))
+      || !packet_marks (self, lane->link, lane->queued_bytes))
+    return;
+  self->packets[number].number |= MARK_BIT;
+  lane->n_marks++;
+}
+
 static void
 send_next (PacketNet *self, VirtualLane *lane)
 {
@@ -207,8 +240,10 @@ send_next (PacketNet *self, VirtualLane *lane)
     ring_advance (self, lane, served, packet_flow_goes_on (self, flow, self->ports[lane->link].free_ps));
   } else {
     Queue *queue = &self->queues[served];
+    guint32 number = queue_take (self, lane, queue);
 
-    put_on_wire (self, lane, queue_take (self, lane, queue));
+    mark (self, lane, number, MARK_AT_DEQUEUE);
+    put_on_wire (self, lane, number);
     ring_advance (self, lane, served, queue->head != NONE);
   }
 }
@@ -337,11 +372,8 @@ join_queue (PacketNet *self, VirtualLane *lane, const Hop *hop, guint32 number, 
   count_queued (self, lane, lane->queued_bytes + packet->size);
   if (self->memories != NULL)
     packet_buffers_count (self, lane->link, packet->size);
-  if (may_be_marked && (lane->control == CONTROL_PFC || packet_lane_loses (lane))
-      && packet_marks (self, lane->link, lane->queued_bytes)) {
-    packet->number |= MARK_BIT;
-    lane->n_marks++;
-  }
+  if (may_be_marked)
+    mark (self, lane, number, MARK_AT_ENQUEUE);
   if (from->control == CONTROL_PFC && !from->ends_in_memory)
     hold (self, from, packet->from, from->held_bytes + packet->size);
   enqueue (self, lane, hop, number);
@@ -446,6 +478,8 @@ packet_port_arrive (PacketNet *self, guint32 link)
   }
   if (!self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, self->now_ps);
+  if (G_UNLIKELY (self->params.ack_bytes > 0))
+    self->ack_late_ps = packet_ack (self, packet);
   if (packet->number & MARK_BIT)
     packet_sender_marked (self, self->flows[packet->flow].sender);
   packet_flow_deliver (self, number);

@@ -339,7 +339,8 @@ dcqcn_shares_a_link (G_GNUC_UNUSED void **state)
 }
 
 /* Four flows to one port. With the constants of 40 Gb/s its share was 67, 43, 54 and 91 % of 40 to 400 Gb/s for 16 MiB
- * each, in no order; with those of each rate it is nine tenths, whatever the length. */
+ * each, in no order. With those of each rate it is nine tenths of it for 128 MiB, and two thirds at least for 16 MiB:
+ * at 400 Gb/s the 300 us before the first rise are a quarter of that. */
 static void
 incast_uses_its_port_at_every_rate (G_GNUC_UNUSED void **state)
 {
@@ -361,7 +362,7 @@ incast_uses_its_port_at_every_rate (G_GNUC_UNUSED void **state)
       for (guint i = 0; i < 4; i++)
         last_ps = MAX (last_ps, play.ends_ps[i]);
       double share = 4 * (double) bytes / (double) rate / fab_ps_to_seconds (last_ps);
-      if (queue.n_marks == 0 || share < 0.88 || share > 1)
+      if (queue.n_marks == 0 || share < (is_long ? 0.9 : 0.67) || share > 1)
         fail_msg ("%" G_GUINT64_FORMAT " Gb/s, 4 x %" G_GUINT64_FORMAT
                   " B: %.3f of the port, %" G_GUINT64_FORMAT " marks",
                   gbit_per_s[r], bytes, share, queue.n_marks);
