@@ -58,6 +58,7 @@ INSIDE = {
         "traces": "",
         "kernels": "check",
         "bills": "",
+        "congestion": "check",
         "jobs": "check",
         "variants": "check",
         "compare": "check",

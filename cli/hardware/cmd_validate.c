@@ -12,7 +12,7 @@ static const FabValidateKind *const kinds[] = {
   &fab_validate_collectives, &fab_validate_training,  &fab_validate_fidelity, &fab_validate_links,
   &fab_validate_calibrated,  &fab_validate_bands,     &fab_validate_accuracy, &fab_validate_experts,
   &fab_validate_setups,      &fab_validate_published, &fab_validate_pairs,    &fab_validate_memory,
-  &fab_validate_kernels,     &fab_validate_bills,     &fab_validate_jobs
+  &fab_validate_kernels,     &fab_validate_bills,     &fab_validate_jobs,     &fab_validate_congestion
 };
 
 /* --- options --- */

@@ -46,7 +46,7 @@ typedef struct {
 extern const FabValidateKind fab_validate_collectives, fab_validate_training, fab_validate_fidelity,
     fab_validate_links, fab_validate_calibrated, fab_validate_bands, fab_validate_accuracy,
     fab_validate_experts, fab_validate_setups, fab_validate_published, fab_validate_pairs,
-    fab_validate_memory, fab_validate_kernels, fab_validate_bills, fab_validate_jobs;
+    fab_validate_memory, fab_validate_kernels, fab_validate_bills, fab_validate_jobs, fab_validate_congestion;
 
 /* `path`, or else the shipped file or directory. (transfer full) */
 char *fab_validate_path (const char *path, const char *shipped, GError **error);

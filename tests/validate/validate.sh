@@ -300,6 +300,38 @@ training_hang() {
 }
 
 # The neighbour takes half of the uplink, which analytic does not see: -50 %.
+# The page is what the scenes give now.
+congestion_page() {
+  expect 0 congestion --format markdown
+  if [ "${FAB_UPDATE_GOLDEN:-0}" = 1 ]; then
+    cp "$work/out" "$source/docs/reference/validation-congestion.md"
+  fi
+  diff -u "$source/docs/reference/validation-congestion.md" "$work/out"
+}
+
+# Nothing is within a hundred-thousandth: the scene, the control and the quantile are named.
+congestion_exceeded() {
+  printf '%s\n' 'median: 0.001%' 'p99: 0.001%' 'scenes:' \
+    '  - {scene: incast-8-100g, machine: one-switch-100g, title: Eight to one}' >"$work/accept.yaml"
+  expect 1 congestion --accept "$work/accept.yaml"
+  has err 'incast-8-100g, dcqcn, all: the median is'
+  has err 'incast-8-100g, hpcc, all: the p99 is'
+}
+
+congestion_mistakes() {
+  expect 2 congestion incast-8-100
+  has err "nearest is 'incast-8-100g'"
+  mkdir -p "$work/cases/machines" "$work/cases/scenes"
+  cp "$source/validate/congestion/machines/one-switch-25g.yaml" "$work/cases/machines"
+  echo 'from,to' >"$work/cases/scenes/incast-2-25g.csv"
+  expect 2 congestion incast-2-25g --cases "$work/cases"
+  has err 'incast-2-25g.csv:1:1: the first line is not'
+  head -1 "$source/validate/congestion/scenes/incast-2-25g.csv" >"$work/cases/scenes/incast-2-25g.csv"
+  echo '1,0,x' >>"$work/cases/scenes/incast-2-25g.csv"
+  expect 2 congestion incast-2-25g --cases "$work/cases"
+  has err 'incast-2-25g.csv:2:1: a flow is ten whole numbers'
+}
+
 fidelity_exceeded() {
   cat >"$work/accept.yaml" <<'EOF'
 fidelities: analytic fluid
