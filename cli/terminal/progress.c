@@ -41,7 +41,9 @@ add_rest (GString *line, const FabPulse *pulse, double passed_s)
 
   if (step_us == 0 || n_known == 0)
     return;
-  double done = (n_done + (double) (now_us % step_us) / step_us) / n_known;
+  double begun = now_us < G_MAXINT ? (double) (now_us % step_us) / step_us
+                                   : 0; /* the pulse holds 35 minutes */
+  double done = (n_done + begun) / n_known;
   if (done < least || done >= 1)
     return;
   g_string_append (line, ", about ");
@@ -62,7 +64,7 @@ line_of (FabProgress *self, gint64 passed_us)
     g_string_append_printf (line, "%d of %d %s, ", n_done, MAX (n_known, n_done), self->what);
   else if (n_done > 0)
     g_string_append_printf (line, "%d %s, ", n_done, self->what);
-  if (now_us > 0)
+  if (now_us > 0 && now_us < G_MAXINT)
     g_string_append_printf (line, "%.3f ms simulated, ", now_us / 1e3);
   add_clock (line, passed_s);
   add_rest (line, &self->pulse, passed_s);

@@ -10,7 +10,7 @@
 typedef struct {
   gint n_done;          /* plays of a study, or iterations of a run, that have ended */
   gint n_known;         /* of so many; 0: not known beforehand */
-  gint now_us;          /* simulated time of a run; 0 where several are played */
+  gint now_us;          /* simulated time of a run, G_MAXINT from 35 minutes on; 0 where several are played */
   gint step_us;         /* about what an iteration of the run takes of `now_us`; 0: nobody guessed */
   gboolean wants_guess; /* somebody looks on from the beginning, for whom `step_us` is worth a play */
 } FabPulse;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_progress.c - the line of a long command, on a terminal that the test holds the other end of. */
+#define _GNU_SOURCE /* posix_openpt */
+#include "tests/support/test.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/terminal/progress.h"
+
+enum { LINE_BYTES = 4096, WAIT_MS = 10000 };
+
+/* Reads until the terminal has shown the text. Returns all that was read. */
+static char *
+shown (int terminal, const char *text)
+{
+  g_autoptr (GString) all = g_string_new (NULL);
+
+  for (guint waited_ms = 0; waited_ms < WAIT_MS && strstr (all->str, text) == NULL; waited_ms += 10) {
+    char bytes[LINE_BYTES];
+    ssize_t n = read (terminal, bytes, sizeof bytes);
+
+    if (n > 0)
+      g_string_append_len (all, bytes, n);
+    else
+      g_usleep (10 * 1000);
+  }
+  return g_strdup (all->str);
+}
+
+/* The pulse holds 35 minutes of simulated time. Later the line says no time that stands still. */
+static void
+a_time_that_is_full_is_not_shown (G_GNUC_UNUSED void **state)
+{
+  int terminal = posix_openpt (O_RDWR | O_NOCTTY | O_NONBLOCK), kept = dup (STDERR_FILENO);
+
+  assert_true (terminal >= 0 && grantpt (terminal) == 0 && unlockpt (terminal) == 0);
+  int other = open (ptsname (terminal), O_RDWR | O_NOCTTY);
+  assert_true (other >= 0 && dup2 (other, STDERR_FILENO) == STDERR_FILENO);
+
+  FabProgress *progress = fab_progress_start ("iterations");
+  FabPulse *pulse = fab_progress_pulse (progress);
+
+  g_atomic_int_set (&pulse->n_known, 10);
+  g_atomic_int_set (&pulse->n_done, 3);
+  g_atomic_int_set (&pulse->now_us, 1204);
+  g_autofree char *early = shown (terminal, "simulated");
+  g_atomic_int_set (&pulse->n_done, 4);
+  g_atomic_int_set (&pulse->now_us, G_MAXINT);
+  g_autofree char *late = shown (terminal, "4 of 10 iterations, 0:");
+  fab_progress_free (progress);
+  dup2 (kept, STDERR_FILENO);
+  close (kept);
+  close (other);
+  close (terminal);
+
+  assert_non_null (strstr (early, "3 of 10 iterations, 1.204 ms simulated, 0:"));
+  assert_non_null (strstr (late, "4 of 10 iterations, 0:"));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = { cmocka_unit_test (a_time_that_is_full_is_not_shown) };
+
+  g_unsetenv ("FABRICAST_PROGRESS");
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
