@@ -26,7 +26,7 @@
 
 /* Fidelities. */
 #define FAB_NETS(M) \
-  M (fluid) M (step) M (analytic) M (packet)
+  M (fluid) M (step) M (analytic) M (packet) M (sampled)
 
 /* How senders react to congestion. */
 #define FAB_CONGESTIONS(M) \

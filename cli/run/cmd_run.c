@@ -250,7 +250,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     FAB_ALLOW_OVERSIZED_ENTRY (&o->is_oversized_allowed),
     { "iterations", 0, 0, G_OPTION_ARG_STRING, &o->iterations, "Short for --set iterations=N", "N" },
     { "fidelity", 0, 0, G_OPTION_ARG_STRING, &o->fidelity,
-      "Short for --set fidelity=NAME: analytic, fluid, step, packet", "NAME" },
+      "Short for --set fidelity=NAME: analytic, fluid, step, packet, sampled", "NAME" },
     { "seed", 0, 0, G_OPTION_ARG_STRING, &o->seed, "Short for --set seed=N", "N" },
     { "seeds", 0, 0, G_OPTION_ARG_STRING, &o->seeds,
       "Simulate N seeds, from the scenario's on, and print percentiles over all iterations", "N" },

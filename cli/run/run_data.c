@@ -132,6 +132,22 @@ add_episodes (FabJson *json, const FabSimulation *simulation)
   fab_json_end (json);
 }
 
+/* Of a fidelity that times collectives alone on a finer network. */
+static void
+add_sampled (FabJson *json, FabSamplingCount count)
+{
+  if (count.n_whole + count.n_parts + count.n_skipped == 0)
+    return;
+  fab_json_begin_object (json, "sampled");
+  fab_json_add_whole (json, "whole", count.n_whole);
+  fab_json_add_whole (json, "parts", count.n_parts);
+  fab_json_add_whole (json, "too_large", count.n_skipped);
+  fab_json_add_real (json, "least_factor", count.least_factor);
+  fab_json_add_real (json, "most_factor", count.most_factor);
+  fab_json_add_whole (json, "events", (gint64) count.n_events);
+  fab_json_end (json);
+}
+
 static void
 add_goodput (FabJson *json, const FabScenario *scenario, const FabRunResult *result)
 {
@@ -189,6 +205,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result)
   }
   add_jobs (json, result->jobs);
   add_episodes (json, result->simulation);
+  add_sampled (json, fab_simulation_sampled (result->simulation));
   fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
   if (result->run_id > 0)
     fab_json_add_whole (json, "run_id", result->run_id);

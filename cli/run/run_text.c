@@ -27,6 +27,22 @@ append_episodes (GString *page, FabEpisodesCount count)
                             "played", n_played, count.n_collectives);
 }
 
+/* Of a fidelity that times collectives alone on a finer network. */
+static void
+append_sampled (GString *page, FabSamplingCount count)
+{
+  guint n_kinds = count.n_whole + count.n_parts + count.n_skipped;
+
+  if (n_kinds == 0)
+    return;
+  g_string_append_printf (page,
+                          "\n  %-16s%u %s of collectives: %u whole, %u in parts, %u too large to sample",
+                          "sampled", n_kinds, fab_plural (n_kinds, "kind", "kinds"), count.n_whole,
+                          count.n_parts, count.n_skipped);
+  if (count.most_factor > 0)
+    g_string_append_printf (page, "; times of flows x %.3f to %.3f", count.least_factor, count.most_factor);
+}
+
 /* ", 8 x ib-ndr each, fabric rail"; of NICs with several ports the link is that of one. */
 static void
 append_nics (GString *page, const FabCluster *cluster, const char *nic, const char *fabric)
@@ -77,6 +93,7 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
   if (result->band != NULL && result->band->fidelity != NULL)
     g_string_append_printf (page, "; its bands are simulated at %s", result->band->fidelity);
   append_episodes (page, fab_simulation_episodes (result->simulation));
+  append_sampled (page, fab_simulation_sampled (result->simulation));
   g_string_append (page, "\n\n");
 }
 

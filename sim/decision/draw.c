@@ -52,7 +52,7 @@ find_fast (const FabRegistry *registry)
   for (guint i = 0; infos != NULL && infos[i] != NULL; i++) {
     const FabNetOps *net = (const FabNetOps *) infos[i];
 
-    if (net->shares_links && net->message == NULL)
+    if (net->shares_links && net->message == NULL && net->sampled_on == NULL)
       return net;
   }
   return NULL;
@@ -64,7 +64,9 @@ fab_draw_fast (const FabScenario *scenario, const FabRegistry *registry)
   const FabNetOps *fast = find_fast (registry);
   g_autoptr (FabScenario) copy = NULL;
 
-  if (fast == NULL || ((const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info)->message == NULL)
+  const FabNetOps *own = (const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info;
+
+  if (fast == NULL || (own->message == NULL && own->sampled_on == NULL))
     return NULL;
   copy = fab_scenario_copy (scenario);
   if (!fab_scenario_set (copy, "fidelity", fab_value_text (fast->info.name), NULL)

@@ -4,12 +4,12 @@
 struct _FabEngine {
   FabEventQueue *queue;
   FabTimePs now_ps;
-  FabTimePs until_ps; /* where the run under way ends */
-  guint64 n_events;
-  const gint *cancel;     /* NULL: nobody can cancel */
-  FabPulse *pulse;        /* NULL: nobody looks */
-  FabCompanion companion; /* `advance` NULL: there is none */
-  char *failure;          /* NULL: no invariant was broken */
+  FabTimePs until_ps;            /* where the run under way ends */
+  guint64 n_events, most_events; /* 0: no limit */
+  const gint *cancel;            /* NULL: nobody can cancel */
+  FabPulse *pulse;               /* NULL: nobody looks */
+  FabCompanion companion;        /* `advance` NULL: there is none */
+  char *failure;                 /* NULL: no invariant was broken */
   gboolean is_stopped, is_cancelled;
 };
 
@@ -62,7 +62,8 @@ fab_engine_cancel (FabEngine *self, FabTimer timer)
 static void
 look_around (FabEngine *self)
 {
-  if (self->cancel != NULL && g_atomic_int_get (self->cancel) != 0)
+  if ((self->cancel != NULL && g_atomic_int_get (self->cancel) != 0)
+      || (self->most_events > 0 && self->n_events >= self->most_events))
     self->is_cancelled = self->is_stopped = TRUE;
   if (self->pulse != NULL)
     g_atomic_int_set (&self->pulse->now_us,
@@ -163,6 +164,12 @@ void
 fab_engine_share_cancel (FabEngine *self, const FabEngine *other)
 {
   self->cancel = other->cancel;
+}
+
+void
+fab_engine_set_most_events (FabEngine *self, guint64 most_events)
+{
+  self->most_events = most_events;
 }
 
 void

@@ -156,7 +156,9 @@ FabLinkQueue *fab_lane_queues_sum (const GArray *lanes, guint n_links, FabTimePs
 typedef struct _FabNet FabNet;
 typedef struct _FabNetLine FabNetLine; /* an open connection; owned by the network */
 
-typedef struct {
+typedef struct _FabNetOps FabNetOps;
+
+struct _FabNetOps {
   FabModelInfo info;
   gboolean shares_links; /* no link ever carries more than its rate; FALSE: flows do not contend */
   gboolean is_symmetric; /* lines that nothing tells apart fare alike, so that one may stand for others */
@@ -231,9 +233,13 @@ typedef struct {
   /* Whether nothing moves and no event of the network is due, so that traffic behind a dead link waits as long as what
    * crosses it. NULL: a dead link holds back only what crosses it. */
   gboolean (*is_still) (const FabNet *net);
+  /* The finer network on which every collective of a job is timed alone before the clock starts, so that it takes as
+   * long on this one (sim/shortcut/sample/sampling.h), its parameters, and how many events may be played of one
+   * collective. NULL: none; collectives take what a stream takes. */
+  const FabNetOps *(*sampled_on) (gconstpointer params, gconstpointer *net_params, guint64 *most_events);
   /* About how many seconds of one processor it takes to play `bytes` of a footprint. NULL: next to none. */
   double (*cost_s) (gconstpointer params, const FabFootprint *footprint, FabBytes bytes);
-} FabNetOps;
+};
 
 /* A link that carries nothing at present. */
 typedef struct {

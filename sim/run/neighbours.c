@@ -200,6 +200,24 @@ fab_neighbours_use_seed (const FabNeighbours *self)
   return FALSE;
 }
 
+guint
+fab_neighbours_n (const FabNeighbours *self)
+{
+  return self->all->len;
+}
+
+FabJob *
+fab_neighbours_job (const FabNeighbours *self, guint which)
+{
+  return g_array_index (self->all, Neighbour, which).job;
+}
+
+const FabExecutor *
+fab_neighbours_executor (const FabNeighbours *self, guint which)
+{
+  return g_array_index (self->all, Neighbour, which).executor;
+}
+
 static void
 begin (gpointer owner, guint64 which)
 {

@@ -59,5 +59,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabNeighbours, fab_neighbours_free)
 /* Whether another seed makes one of them another job. */
 gboolean fab_neighbours_use_seed (const FabNeighbours *self);
 
+guint fab_neighbours_n (const FabNeighbours *self);
+/* The neighbour's job, and the executor that plays it. */
+FabJob *fab_neighbours_job (const FabNeighbours *self, guint which);
+const FabExecutor *fab_neighbours_executor (const FabNeighbours *self, guint which);
+
 /* Returns the FabStepRecord of all completed iterations of one neighbour. */
 const GArray *fab_neighbours_steps (const FabNeighbours *self, guint which);

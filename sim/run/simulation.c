@@ -7,6 +7,7 @@
 #include "sim/collective/play/play.h"
 #include "sim/run/neighbours.h"
 #include "sim/run/queue_lengths.h"
+#include "sim/shortcut/sample/sampling.h"
 #include "sim/shortcut/time/skips.h"
 
 struct _FabSimulation {
@@ -21,7 +22,8 @@ struct _FabSimulation {
   FabEngine *net_engine; /* of the network alone; NULL: it is on `engine` */
   FabNet *net;
   FabShortcuts *shortcuts;
-  guint n_threads; /* to warm up on; 0: one */
+  guint n_threads; /* to warm up and to sample on; 0: one */
+  FabSamplingCount sampled;
   gboolean has_begun;
   FabExecutor *executor;
   FabDisturbances *disturbances; /* NULL: no disturbances */
@@ -442,9 +444,39 @@ is_warmed_up (const FabSimulation *self)
       && (self->n_threads > 1 || (self->net->ops->mark != NULL && self->net->ops->skip == NULL));
 }
 
+static void
+sample_job (FabSimulation *self, const FabSamplingEnv *env, const FabExecutor *executor, FabDag *dag)
+{
+  g_autoptr (GArray) collectives = fab_executor_list_collectives (executor);
+
+  fab_sample_collectives (env, dag, collectives, &self->sampled);
+}
+
+/* Where the fidelity times collectives on a finer network: those of all jobs. */
+static void
+sample (FabSimulation *self)
+{
+  const FabModelChoice *fidelity = &fab_scenario_spec (self->scenario)->fidelity;
+  const FabNetOps *ops = (const FabNetOps *) fidelity->info;
+  FabSamplingEnv env = { .env = self->net->env,
+                         .n_threads = MAX (self->n_threads, 1),
+                         .is_alone = is_alone (self),
+                         .apart = (const FabLinkId *) (gpointer) self->apart->data,
+                         .n_apart = self->apart->len };
+
+  if (ops->sampled_on == NULL || self->has_begun)
+    return;
+  env.ops = ops->sampled_on (fidelity->params, &env.params, &env.most_events);
+  sample_job (self, &env, self->executor, self->job->dag);
+  for (guint i = 0; self->neighbours != NULL && i < fab_neighbours_n (self->neighbours); i++)
+    sample_job (self, &env, fab_neighbours_executor (self->neighbours, i),
+                fab_neighbours_job (self->neighbours, i)->dag);
+}
+
 gboolean
 fab_simulation_step (FabSimulation *self)
 {
+  sample (self);
   if (is_warmed_up (self))
     warm_up (self);
   self->has_begun = TRUE;
@@ -585,6 +617,12 @@ FabEpisodesCount
 fab_simulation_episodes (const FabSimulation *self)
 {
   return self->net_engine != NULL ? fab_episodes_count (episodes_of (self)) : (FabEpisodesCount){ 0 };
+}
+
+FabSamplingCount
+fab_simulation_sampled (const FabSimulation *self)
+{
+  return self->sampled;
 }
 
 FabLanesCount

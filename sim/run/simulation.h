@@ -10,6 +10,7 @@
 #include "sim/result/probe.h"
 #include "sim/run/neighbours.h"
 #include "sim/run/plant_cache.h"
+#include "sim/shortcut/sample/sampling.h"
 #include "sim/shortcut/shortcuts.h"
 
 typedef struct _FabSimulation FabSimulation;
@@ -104,6 +105,8 @@ guint64 fab_simulation_events (const FabSimulation *self);
 
 /* How much of the network's work was played, and how much remembered; 0 where everything is played. */
 FabEpisodesCount fab_simulation_episodes (const FabSimulation *self);
+/* What was simulated of collectives on a finer network before the first iteration; 0 where the fidelity has none. */
+FabSamplingCount fab_simulation_sampled (const FabSimulation *self);
 /* How many lanes of messages were played, and for how many others stood. */
 FabLanesCount fab_simulation_lanes (const FabSimulation *self);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_levels.c - every shipped scenario, one iteration, at the levels that play messages and packets. */
+/* bench_levels.c - every shipped scenario, one iteration, at the levels that play messages and packets, and with the latter sampled. */
 #include <string.h>
 
 #include "tests/bench/bench.h"
@@ -7,7 +7,7 @@
 /* What takes longer is ended, and its row fails. */
 enum { MOST_S = 60 };
 
-static const char *const levels[] = { "step", "packet" };
+static const char *const levels[] = { "step", "packet", "sampled" };
 
 typedef struct {
   const char *program, *scenario, *level;

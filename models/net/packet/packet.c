@@ -52,7 +52,7 @@ static const FabParam class_params[] = {
   .key = key_, .type = FAB_PARAM_##type_, .offset = G_STRUCT_OFFSET (PacketParams, field_), \
   .fallback = fallback_, .help = help_
 
-static const FabParam packet_params[] = {
+const FabParam packet_params[] = {
   { ROW ("memo", BOOL, has_memo, "true",
          "Remember a pattern of traffic and reuse its times when it repeats. Figures stay the same; the run "
          "ends sooner.") },
@@ -162,7 +162,7 @@ static const FabParam packet_params[] = {
 };
 
 /* Reports what no table can express: duplicate classes, or too many. */
-static void
+void
 packet_params_check (gconstpointer params, FabCheck *check)
 {
   const FabParamList *classes = &((const PacketParams *) params)->classes;

@@ -52,3 +52,7 @@ typedef struct {
   FabModelChoice congestion;
   FabTimePs timeout_ps, doorbell_ps, message_gap_ps, completion_ps;
 } PacketParams;
+
+/* The table of PacketParams, and what finds values that do not fit together. */
+extern const FabParam packet_params[];
+void packet_params_check (gconstpointer params, FabCheck *check);

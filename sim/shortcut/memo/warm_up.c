@@ -41,6 +41,7 @@ replica_init (Replica *self, const FabWarmUpEnv *env, const FabEngine *like)
 
   *self = (Replica){ .engine = own.engine = fab_engine_new (), .end_ps = -1 };
   fab_engine_share_cancel (self->engine, like);
+  fab_engine_set_most_events (self->engine, env->most_events);
   self->net = env->ops->create (&own, env->params);
 }
 
@@ -59,6 +60,7 @@ replica_play (gpointer data, guint item)
   FabWarmUp *result = self->result;
 
   fab_engine_run (self->engine);
+  result->n_events = fab_engine_events (self->engine);
   if (self->end_ps < 0)
     return;
   fab_engine_run_until (self->engine, self->end_ps);

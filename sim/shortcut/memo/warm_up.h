@@ -49,7 +49,8 @@ typedef struct {
   gconstpointer params;
   FabNetEnv env; /* as the jobs' network has it, but for the engine */
   guint n_threads;
-  gboolean is_all; /* no other collectives will begin */
+  gboolean is_all;     /* no other collectives will begin */
+  guint64 most_events; /* of one collective, which is given up after that: it did not end; 0: no limit */
 } FabWarmUpEnv;
 
 typedef struct {

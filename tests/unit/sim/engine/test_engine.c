@@ -212,6 +212,22 @@ it_can_be_cancelled (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_engine_events (self->engine), FAB_ENGINE_EVENTS_PER_LOOK);
 }
 
+/* The engine stops at the first look after so many events, and does not go on. */
+static void
+it_ends_after_so_many_events (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+  gint never = 0;
+
+  fab_engine_set_most_events (self->engine, FAB_ENGINE_EVENTS_PER_LOOK + 1);
+  fab_engine_after (self->engine, 1, repeat_for_ever, self, GPOINTER_TO_SIZE (&never));
+  fab_engine_run (self->engine);
+  assert_true (fab_engine_is_cancelled (self->engine));
+  assert_int_equal (fab_engine_events (self->engine), 2 * FAB_ENGINE_EVENTS_PER_LOOK);
+  fab_engine_run (self->engine);
+  assert_int_equal (fab_engine_events (self->engine), 2 * FAB_ENGINE_EVENTS_PER_LOOK);
+}
+
 /* A queue of the callback's own, without an end. */
 static void
 advance_for_ever (gpointer owner, guint64 step_ps)
@@ -276,6 +292,7 @@ main (void)
     cmocka_unit_test (a_stop_ends_a_run_until_a_time),
     cmocka_unit_test (it_knows_what_comes_next),
     cmocka_unit_test (it_can_be_cancelled),
+    cmocka_unit_test (it_ends_after_so_many_events),
     cmocka_unit_test (so_can_who_keeps_a_queue_of_its_own),
     cmocka_unit_test (it_can_fail),
   };
