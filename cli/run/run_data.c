@@ -230,10 +230,9 @@ fab_run_csv (const FabRunResult *result)
 
   fab_record_append_keys (csv, FAB_TABLE_STEP);
   g_string_append (
-      csv,
-      result->band != NULL
-          ? ",step_low_s,step_high_s,exposed_low_s,exposed_high_s,band_coverage_fraction,band_most"
-          : "");
+      csv, result->band != NULL
+               ? ",step_low_s,step_high_s,exposed_low_s,exposed_high_s,band_coverage_fraction,band_most"
+               : "");
   g_string_append (csv, sizes.n > 0 ? ",message_sizes,message_sizes_outside" : "");
   fab_record_append_keys (csv, FAB_TABLE_PACE);
   g_string_append (csv, ",verdict\n");

@@ -67,8 +67,8 @@ void fab_engine_set_cancel (FabEngine *self, const gint *cancel);
 gboolean fab_engine_is_cancelled (const FabEngine *self);
 /* Listens to the flag of another engine. */
 void fab_engine_share_cancel (FabEngine *self, const FabEngine *other);
-/* The engine stops in the same way once it has handled so many events; 0: there is no limit. The event at which it stops
- * does not depend on the machine or its load. */
+/* The engine stops in the same way once it has handled so many events; 0: there is no limit. The event at which it
+ * stops does not depend on the machine or its load. */
 void fab_engine_set_most_events (FabEngine *self, guint64 most_events);
 /* Says where the clock is, in `now_us` of the pulse, at the same times. It must outlive the engine; NULL: nobody
  * looks. */

@@ -47,7 +47,7 @@ typedef struct {
   gboolean is_place;     /* says which row it is, or when: no figure of it */
   const char *check;     /* what must be true of the row; NULL: anything goes */
   guint since;           /* the version of the schema that brought it; 0: the first */
-  const char *former; /* its name in files of older versions; NULL: the same */
+  const char *former;    /* its name in files of older versions; NULL: the same */
   const char *before; /* as SQL, what rows of older files get; NULL: NULL, or 0 or '' where that may not be */
   const char *meaning; /* a sentence for the table and its page; NULL: the name says it */
 } FabColumn;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_levels.c - every shipped scenario, one iteration, at the levels that play messages and packets, and with the latter sampled. */
+/* bench_levels.c - every shipped scenario, one iteration, at the levels that play messages and packets, and with the
+ * latter sampled. */
 #include <string.h>
 
 #include "tests/bench/bench.h"

@@ -48,7 +48,7 @@ part_of (const FabCollectivePlan *plan, double share)
 
 /* --- how far a kind is played --- */
 
-/* Returns how many events `bytes` would take: on the line through the last two points, or through the origin and one. */
+/* Returns how many events `bytes` take: on the line through the last two points, or through the origin and one. */
 static double
 events_for (const Kind *kind, double bytes)
 {

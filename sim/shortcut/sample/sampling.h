@@ -9,8 +9,8 @@
  *
  *   p (all) = p (part) + (s (all) - s (part)) max (1, (p (part) - p (part before)) / (s (part) - s (part before)))
  *
- * since the time of a collective is convex in its bytes: messages wait for each other first, and for links later. Events
- * are counted and not seconds, so the result is the same on every machine and with any number of threads.
+ * since the time of a collective is convex in its bytes: messages wait for each other first, and for links later.
+ * Events are counted and not seconds, so the result is the same on every machine and with any number of threads.
  *
  * What it leaves out is what collectives do to each other in queues. docs/models/sampled.md says how far off it was.
  */

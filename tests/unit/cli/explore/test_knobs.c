@@ -74,7 +74,8 @@ test_ports (void **state)
   assert_sets (*state, "nics=4", "cluster.nics_per_node=4");
   assert_sets (*state, "nic=ib-ndr", "cluster.nic=ib-ndr");
   assert_sets (*state, "nic=ib-ndr&rate=100", "cluster.nic=ib-ndr cluster.nic_rate=100Gb/s");
-  assert_sets (*state, "node=dgx-h100&nic=roce-400", "cluster.node=dgx-h100 cluster.nodes=8 cluster.nic=roce-400");
+  assert_sets (*state, "node=dgx-h100&nic=roce-400",
+               "cluster.node=dgx-h100 cluster.nodes=8 cluster.nic=roce-400");
   assert_sets (*state, "oversubscription=2&route=ecmp",
                "cluster.fabric={kind: rail, oversubscription: 2} cluster.route=ecmp");
   assert_sets (*state, "design=superpod-a100&nics=1&nic=ib-ndr&oversubscription=2&route=ecmp",

@@ -5,9 +5,9 @@
  *   sharing  = as in fluid: every byte counts `factor` times on its links
  *
  * Before the first iteration each kind of collective of the job is simulated alone, packet by packet: its queues, its
- * colliding paths and the pace of its messages are in its time. A kind that takes more than `effort` events is simulated
- * in parts. Then the job is played as in fluid. What is left out are queues in which packets of several collectives
- * meet.
+ * colliding paths and the pace of its messages are in its time. A kind that takes more than `effort` events is
+ * simulated in parts. Then the job is played as in fluid. What is left out are queues in which packets of several
+ * collectives meet.
  */
 #include "models/models.h"
 #include "models/net/packet/packet.h"
