@@ -22,9 +22,9 @@ static const FabUsage usage = {
   .summary =
       "Serves a page with knobs. The job has a model, a strategy and its division, a sequence, a batch and\n"
       "recomputation. The machine has GPUs, a node, a power limit, and the design of a machine as it is sold.\n"
-      "The network has a number, a kind and a rate of NICs, oversubscription and routing. When a knob moves,\n"
-      "the page simulates the scenario again and says what changed, or why nothing did. Open the address that\n"
-      "it prints in a browser; Ctrl+C ends it.\n\n"
+      "The network has a number, a kind and a rate of NICs, oversubscription and routing.\n\n"
+      "When a knob moves, the page simulates the scenario again and says what changed, or why nothing did. Open\n"
+      "the address that it prints in a browser; Ctrl+C ends it.\n\n"
       "It answers on this machine only, unless --listen says otherwise. Without a SCENARIO it takes\n"
       "scenarios/explore.yaml.",
   .examples = "  fabricast explore\n"
