@@ -108,7 +108,7 @@ add_variant (FabStudyPage *page, const char *name, JsonObject *variant, JsonObje
                                            fab_study_number (figures, "usd_per_million_tokens"),
                                            fab_study_number (band, "usd_per_million_tokens_low"),
                                            fab_study_number (band, "usd_per_million_tokens_high")),
-                      fab_study_show_text (fab_study_text (figures, "limited_by")), NULL);
+                      fab_study_show_text (fab_study_text (figures, "limited_by")), (char *) NULL);
 }
 
 void
@@ -129,7 +129,7 @@ fab_study_fill_compare (FabStudyPage *page, JsonObject *study)
   for (guint i = 0; i < variants->len; i++)
     best = fmin (best, fab_study_number (g_ptr_array_index (variants, i), "step_s"));
   fab_study_page_columns (page, "Alternative", "Step", "Exposed", "MFU", "To buy", "A million tokens",
-                          "Limited by", NULL);
+                          "Limited by", (char *) NULL);
   for (guint i = 0; i < variants->len && i < 2 * FAB_STUDY_MOST_ROWS; i++) {
     JsonObject *variant = g_ptr_array_index (variants, i);
     g_autofree char *name = name_of (variants, figures, i);

@@ -76,7 +76,7 @@ add_part (FabStudyPage *page, JsonObject *part)
                       is_paid (part) ? fab_study_show_band (FAB_FIGURE_MONEY, usd, low, high)
                                      : g_strdup ("included"),
                       fab_study_show (FAB_FIGURE_POWER, count * fab_study_number (part, "watts_each")),
-                      fab_study_show_text (fab_study_text (part, "date")), NULL);
+                      fab_study_show_text (fab_study_text (part, "date")), (char *) NULL);
 }
 
 void
@@ -90,7 +90,8 @@ fab_study_fill_cost (FabStudyPage *page, JsonObject *study)
   page->kind = FAB_FIGURE_MONEY;
   page->plot = g_strdup ("To buy, with prices from low to high");
   say_all (page, study, parts);
-  fab_study_page_columns (page, "Product", "Part", "Count", "Each", "All", "Power", "Price of", NULL);
+  fab_study_page_columns (page, "Product", "Part", "Count", "Each", "All", "Power", "Price of",
+                          (char *) NULL);
   for (guint i = 0; i < parts->len && i < 2 * FAB_STUDY_MOST_ROWS; i++)
     add_part (page, g_ptr_array_index (parts, i));
   page->n_left_out = parts->len - page->rows->len;

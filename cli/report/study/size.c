@@ -102,7 +102,7 @@ add_point (FabStudyPage *page, JsonObject *point, const FabFigure *figure, const
                       fab_study_show (FAB_FIGURE_MONEY, fab_study_number (point, "capex_usd")),
                       fab_study_show_text (fab_study_text (point, "is_met")),
                       fab_study_show_text (problem != NULL ? problem : fab_study_text (point, "limited_by")),
-                      NULL);
+                      (char *) NULL);
 }
 
 void
@@ -124,7 +124,7 @@ fab_study_fill_size (FabStudyPage *page, JsonObject *study)
   say_band (page, study, figure, band);
   say_ports (page, study);
   fab_study_page_columns (page, "Value", "Step", "Exposed", "MFU", "To buy", "Meets the target", "Limited by",
-                          NULL);
+                          (char *) NULL);
   for (guint i = 0; i < points->len && i < 2 * FAB_STUDY_MOST_ROWS; i++)
     add_point (page, g_ptr_array_index (points, i), figure, answer, band);
   page->n_left_out = points->len - page->rows->len;

@@ -86,7 +86,7 @@ add_change (FabStudyPage *page, JsonObject *change, gboolean is_chosen)
                       fab_study_show (FAB_FIGURE_MONEY, fab_study_number (change, "price_usd")),
                       fab_study_show (FAB_FIGURE_TIME, fab_study_number (change, "step_s")),
                       fab_study_show_text (fab_study_text (change, "state")),
-                      fab_study_show_text (fab_study_text (change, "then_limited_by")), NULL);
+                      fab_study_show_text (fab_study_text (change, "then_limited_by")), (char *) NULL);
 }
 
 void
@@ -103,7 +103,8 @@ fab_study_fill_upgrade (FabStudyPage *page, JsonObject *study)
   page->plot = g_strdup ("Share of the time for the same work that a change saves, with its band");
   say_choices (page, study, changes);
   say_today (page, study);
-  fab_study_page_columns (page, "Change", "Saves", "Price", "Step", "How sure", "Then limited by", NULL);
+  fab_study_page_columns (page, "Change", "Saves", "Price", "Step", "How sure", "Then limited by",
+                          (char *) NULL);
   for (guint i = 0; i < changes->len; i++) {
     JsonObject *change = g_ptr_array_index (changes, i);
     gboolean is_chosen = FALSE;
@@ -140,7 +141,7 @@ add_path (FabStudyPage *page, JsonObject *path, gboolean is_chosen)
                           ? g_strdup (problem)
                           : g_strdup_printf ("%.0f of %.0f", fab_study_number (path, "cables_kept"),
                                              fab_study_number (path, "cables")),
-                      NULL);
+                      (char *) NULL);
 }
 
 /* The cheapest, and of several the one with the shortest step later; `n_equal` counts others of its price. */
@@ -196,7 +197,7 @@ fab_study_fill_grow (FabStudyPage *page, JsonObject *study)
   page->plot = g_strdup ("To buy today and later, with prices from low to high");
   say_growth (page, best, n_equal);
   fab_study_page_columns (page, "Way", "Today", "Later", "In all", "Step today", "Step later", "Cables kept",
-                          NULL);
+                          (char *) NULL);
   for (guint i = 0; i < paths->len && i < FAB_STUDY_MOST_ROWS; i++)
     add_path (page, g_ptr_array_index (paths, i), g_ptr_array_index (paths, i) == best);
   page->n_left_out = paths->len - page->rows->len;
