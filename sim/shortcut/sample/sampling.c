@@ -209,7 +209,7 @@ count_kind (const Kind *kind, double factor, FabSamplingCount *count)
 {
   count->n_whole += factor > 0 && is_whole (kind);
   count->n_parts += factor > 0 && !is_whole (kind);
-  count->n_skipped += factor <= 0;
+  count->n_skipped += factor <= 0 && kind->plan.bytes > 0;
   if (factor <= 0)
     return;
   count->least_factor = count->least_factor > 0 ? MIN (count->least_factor, factor) : factor;

@@ -106,6 +106,19 @@ threads_change_nothing (G_GNUC_UNUSED void **state)
   assert_int_equal (one.count.n_events, many.count.n_events);
 }
 
+/* Before the samples are taken nothing is known of the least time: packets may take less than the plans say. */
+static void
+the_least_time_waits_for_the_samples (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup_printf ("name: sampling\niterations: 2\nfidelity: sampled\n%s",
+                                           JOB ("4", "", RING));
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  assert_int_equal (fab_simulation_least_ps (play->simulation), 0);
+  assert_true (fab_simulation_step (play->simulation));
+  assert_true (fab_simulation_least_ps (play->simulation) > 0);
+}
+
 /* Jobs of other tenants are sampled as well. */
 static void
 neighbours_are_sampled (G_GNUC_UNUSED void **state)
@@ -124,9 +137,13 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (alone_it_takes_what_packets_take), cmocka_unit_test (a_kind_is_simulated_once),
-    cmocka_unit_test (parts_say_what_the_whole_takes),   cmocka_unit_test (what_is_too_large_stays_a_flow),
-    cmocka_unit_test (threads_change_nothing),           cmocka_unit_test (neighbours_are_sampled),
+    cmocka_unit_test (alone_it_takes_what_packets_take),
+    cmocka_unit_test (a_kind_is_simulated_once),
+    cmocka_unit_test (parts_say_what_the_whole_takes),
+    cmocka_unit_test (what_is_too_large_stays_a_flow),
+    cmocka_unit_test (threads_change_nothing),
+    cmocka_unit_test (neighbours_are_sampled),
+    cmocka_unit_test (the_least_time_waits_for_the_samples),
   };
 
   return play_run_tests ("sampling", tests, &catalog);
