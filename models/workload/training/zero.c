@@ -265,7 +265,7 @@ zero3_add_items (Zero3 *self)
       TraceItem item = { .layer = l,
                          .elements = train_tensor_parameters (train, fab_layer_tensor (layer, t)) };
 
-      item.is_persistent = item.elements < (guint64) params_of (self->stage)->persistence_threshold;
+      item.is_persistent = item.elements <= (guint64) params_of (self->stage)->persistence_threshold;
       g_array_append_val (self->items, item);
     }
   }

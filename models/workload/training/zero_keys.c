@@ -49,7 +49,7 @@ const FabParam zero_params[] = {
         "Stage 3: parameters gathered ahead arrive while kernels compute. false: the gather waits for the "
         "kernels of the current module, and the next module waits for the gather, as measured."),
   ELEMENTS ("persistence_threshold", persistence_threshold, "1e5",
-            "Stage 3: tensors smaller than this are not sharded (stage3_param_persistence_threshold)."),
+            "Stage 3: tensors of at most this are not sharded (stage3_param_persistence_threshold)."),
   ELEMENTS ("max_live", max_live, "1e9", "Stage 3: most parameters that are whole at once."),
   ELEMENTS ("max_reuse_distance", max_reuse_distance, "1e9",
             "Stage 3: parameters stay whole when they are used again within this many."),

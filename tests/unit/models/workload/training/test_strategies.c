@@ -83,6 +83,20 @@ every_strategy_moves_what_its_paper_says (G_GNUC_UNUSED void **state)
                 2); /* 1e9 elements: nothing is released */
 }
 
+/* DeepSpeed keeps a tensor of at most so many elements whole (parameter_offload.py, mark_persistent_parameters: ds_numel
+ * <= param_threshold). Each of the 4 blocks has one of exactly 1024^2, the output of its attention: with a threshold of
+ * one less it is gathered forward and backward, and else once, after its update. */
+static void
+a_tensor_of_the_threshold_is_not_sharded (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = job (2, "kind: zero, stage: 3");
+  double kept = 4.0 * 1024 * 1024 / parameters_of (play);
+  const char *keys = "kind: zero, stage: 3, max_reuse_distance: 0, persistence_threshold: ";
+  g_autofree char *below = g_strconcat (keys, "1048575", NULL), *at = g_strconcat (keys, "1048576", NULL);
+
+  assert_near (data_units (2, below) - data_units (2, at), kept, 1e-6);
+}
+
 /* Blocks that are recomputed and released after each use are gathered three times, all other layers (embedding and
  * head, 8192 x 1024 each, and a norm) twice. A block has 4 matrices: 3, 1, 4 and 4 x 1024^2. If a tensor is kept that
  * is used again within 9 x 1024^2 elements, those of the MLP stay whole between recomputation and backward pass: 8 lie
@@ -394,6 +408,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_strategy_moves_what_its_paper_says),
+    cmocka_unit_test (a_tensor_of_the_threshold_is_not_sharded),
     cmocka_unit_test (recomputed_blocks_are_gathered_again),
     cmocka_unit_test (sites_sum_their_parameters_now_and_then),
     cmocka_unit_test (an_outer_step_is_spread_over_the_steps_between),
