@@ -253,6 +253,31 @@ so_can_who_keeps_a_queue_of_its_own (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_engine_events (self->engine), FAB_ENGINE_EVENTS_PER_LOOK);
 }
 
+/* Asks to move to time 10, where another event waits, and to the time before it. */
+static void
+advance_to_another (gpointer owner, guint64 arg)
+{
+  Recorder *self = owner;
+
+  note (owner, arg);
+  assert_false (fab_engine_advance (self->engine, 10));
+  assert_true (fab_engine_advance (self->engine, 9));
+  note (owner, arg + 1);
+}
+
+/* Events of one time keep the order in which they were asked for. So a model that moves the clock by itself may not move
+ * to a time at which somebody else's event waits. */
+static void
+nobody_advances_past_an_event_of_the_same_time (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Recorder) self = recorder_new ();
+
+  fab_engine_at (self->engine, 10, note, self, 3);
+  fab_engine_at (self->engine, 0, advance_to_another, self, 1);
+  fab_engine_run (self->engine);
+  assert_string_equal (self->log->str, "0:1 9:2 10:3 ");
+}
+
 static void
 fail_twice (gpointer owner, guint64 arg)
 {
@@ -294,6 +319,7 @@ main (void)
     cmocka_unit_test (it_can_be_cancelled),
     cmocka_unit_test (it_ends_after_so_many_events),
     cmocka_unit_test (so_can_who_keeps_a_queue_of_its_own),
+    cmocka_unit_test (nobody_advances_past_an_event_of_the_same_time),
     cmocka_unit_test (it_can_fail),
   };
 

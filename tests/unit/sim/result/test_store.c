@@ -355,6 +355,22 @@ a_span_may_come_before_its_iteration (void **state)
                  "iteration,kind,name\n1,load,batch1\n");
 }
 
+/* A reader or a backup that takes the file alone, without the log beside it, finds every run that was kept. */
+static void
+a_kept_run_is_in_the_file_itself (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db"), *copy = file_in (state, "copy.db"), *bytes = NULL;
+  g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_WRITE, NULL);
+  gsize n_bytes;
+
+  assert_true (add_run (store, 10, NULL));
+  assert_true (g_file_get_contents (path, &bytes, &n_bytes, NULL));
+  assert_true (g_file_set_contents (copy, bytes, (gssize) n_bytes, NULL));
+  g_autoptr (FabStore) other = fab_store_open (copy, FAB_STORE_READ, NULL);
+  g_autoptr (FabTable) runs = fab_store_query (other, "SELECT count (*) FROM span", 0, NULL);
+  assert_int_equal (fab_table_cell (runs, 0, 0)->integer, 20); /* of two iterations */
+}
+
 int
 main (void)
 {
@@ -374,6 +390,7 @@ main (void)
     store_test (the_same_records_give_the_same_bytes),
     store_test (a_refused_row_drops_its_run_and_no_other),
     store_test (a_span_may_come_before_its_iteration),
+    store_test (a_kept_run_is_in_the_file_itself),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

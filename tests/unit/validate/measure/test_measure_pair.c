@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_measure_pair.c - two ends over a socketpair: they agree, or both say why not. The messages are made up. */
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -422,6 +423,40 @@ test_addresses (G_GNUC_UNUSED void **state)
   }
 }
 
+static guint
+count_open_files (void)
+{
+  g_autoptr (GDir) files = g_dir_open ("/proc/self/fd", 0, NULL);
+  guint n = 0;
+
+  while (files != NULL && g_dir_read_name (files) != NULL)
+    n++;
+  return n;
+}
+
+/* Who asks again and again for an end that is not up yet must not run out of files. */
+static void
+test_a_refused_connection_leaves_nothing_open (G_GNUC_UNUSED void **state)
+{
+  struct sockaddr_in here = { .sin_family = AF_INET, .sin_addr = { htonl (INADDR_LOOPBACK) } };
+  socklen_t size = sizeof here;
+  int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0); /* bound, and nobody listens */
+  guint n_before;
+
+  assert_int_equal (bind (fd, (struct sockaddr *) &here, size), 0);
+  assert_int_equal (getsockname (fd, (struct sockaddr *) &here, &size), 0);
+  g_autofree char *peer = g_strdup_printf ("127.0.0.1:%u", ntohs (here.sin_port));
+  n_before = count_open_files ();
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (GError) error = NULL;
+
+    assert_null (fab_control_connect (peer, 5, NULL, &error));
+    assert_non_null (strstr (error->message, "start `fabricast measure"));
+  }
+  assert_int_equal (count_open_files (), n_before);
+  close (fd);
+}
+
 int
 main (void)
 {
@@ -435,6 +470,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_a_size_whose_double_wraps, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_a_size_beyond_the_largest, set_up, tear_down),
     cmocka_unit_test (test_addresses),
+    cmocka_unit_test (test_a_refused_connection_leaves_nothing_open),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_files.c - what commands read and write: nothing is lost, and who cannot write says so. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "cli/files.h"
+
+typedef struct {
+  char *folder, *path; /* of a file that is not there yet */
+} Place;
+
+static int
+set_up (void **state)
+{
+  Place *place = g_new0 (Place, 1);
+
+  place->folder = g_dir_make_tmp ("fab-files-XXXXXX", NULL);
+  place->path = g_build_filename (place->folder, "a.txt", NULL);
+  *state = place;
+  return place->folder != NULL ? 0 : -1;
+}
+
+static int
+tear_down (void **state)
+{
+  Place *place = *state;
+
+  g_remove (place->path);
+  g_rmdir (place->folder);
+  g_free (place->folder);
+  g_free (place->path);
+  g_free (place);
+  return 0;
+}
+
+/* What a C stream takes may still be in memory: a full disk shows when it is closed. */
+static void
+a_full_device_is_an_error (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (!g_file_test ("/dev/full", G_FILE_TEST_EXISTS))
+    skip ();
+  assert_false (fab_cli_write_file ("/dev/full", "a few words", &error));
+  assert_string_equal (error->message, "/dev/full: No space left on device");
+  assert_true (fab_cli_write_file ("/dev/null", "a few words", NULL));
+}
+
+static void
+what_is_written_is_read (void **state)
+{
+  const Place *place = *state;
+  g_autofree char *text = NULL;
+  g_autoptr (GError) error = NULL;
+  gsize size = 0;
+
+  assert_true (fab_cli_write_file (place->path, "12345678", NULL));
+  assert_true (fab_cli_read_file (place->path, 8, &text, &size, NULL));
+  assert_int_equal (size, 8);
+  assert_string_equal (text, "12345678");
+  g_clear_pointer (&text, g_free);
+  assert_false (fab_cli_read_file (place->path, 7, &text, &size, &error));
+  assert_non_null (strstr (error->message, "larger than"));
+  g_clear_error (&error);
+  assert_false (fab_cli_read_file (place->folder, 8, &text, &size, &error));
+  assert_non_null (strstr (error->message, "directory"));
+  g_clear_error (&error);
+  g_remove (place->path);
+  assert_false (fab_cli_read_file (place->path, 8, &text, &size, &error));
+  assert_non_null (strstr (error->message, "No such file"));
+}
+
+/* Runs and measurements took long to make: a page is not written over them, and neither over what is read. */
+static void
+nothing_is_written_over_what_is_dear (void **state)
+{
+  const Place *place = *state;
+  char *files[] = { (char *) "-", place->path, NULL }, *others[] = { (char *) "/dev/null", NULL };
+  g_autoptr (GError) error = NULL;
+
+  assert_true (fab_cli_check_out (place->path, files, NULL)); /* it is not there yet */
+  assert_true (g_file_set_contents (place->path, "SQLite format 3\0and more", 24, NULL));
+  assert_true (fab_cli_is_database (place->path));
+  assert_false (fab_cli_write_file (place->path, "x", &error));
+  assert_non_null (strstr (error->message, "would be lost"));
+  g_clear_error (&error);
+  assert_false (fab_cli_check_out (place->path, files, &error));
+  assert_non_null (strstr (error->message, "would be lost"));
+  assert_true (fab_cli_check_out (place->path, others, NULL));
+  assert_true (fab_cli_check_out (NULL, files, NULL));
+  assert_true (g_file_set_contents (place->path, "SQLite format 3", 15, NULL)); /* without the zero at its end */
+  assert_false (fab_cli_is_database (place->path));
+  assert_false (fab_cli_is_database (place->folder));
+  assert_false (fab_cli_is_database ("-"));
+}
+
+static void
+with_takes_files_that_can_be_read (void **state)
+{
+  const Place *place = *state;
+  char *good[] = { place->path, (char *) "/dev/null", NULL }, *empty[] = { (char *) "", NULL },
+       *folder[] = { place->folder, NULL };
+  g_autoptr (GError) error = NULL;
+
+  assert_null (fab_cli_with (good, &error)); /* it is not there */
+  assert_non_null (strstr (error->message, "No such file"));
+  g_clear_error (&error);
+  assert_true (g_file_set_contents (place->path, "x", 1, NULL));
+  g_autoptr (FabValue) list = fab_cli_with (good, NULL);
+  assert_non_null (list);
+  assert_null (fab_cli_with (empty, &error));
+  assert_non_null (strstr (error->message, "the name of a file is missing"));
+  g_clear_error (&error);
+  assert_null (fab_cli_with (folder, &error));
+  assert_non_null (strstr (error->message, "directory"));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_full_device_is_an_error),
+    cmocka_unit_test_setup_teardown (what_is_written_is_read, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (nothing_is_written_over_what_is_dear, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (with_takes_files_that_can_be_read, set_up, tear_down),
+  };
+
+  return cmocka_run_group_tests_name ("files", tests, NULL, NULL);
+}
