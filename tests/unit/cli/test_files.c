@@ -91,7 +91,8 @@ nothing_is_written_over_what_is_dear (void **state)
   assert_non_null (strstr (error->message, "would be lost"));
   assert_true (fab_cli_check_out (place->path, others, NULL));
   assert_true (fab_cli_check_out (NULL, files, NULL));
-  assert_true (g_file_set_contents (place->path, "SQLite format 3", 15, NULL)); /* without the zero at its end */
+  assert_true (
+      g_file_set_contents (place->path, "SQLite format 3", 15, NULL)); /* without the zero at its end */
   assert_false (fab_cli_is_database (place->path));
   assert_false (fab_cli_is_database (place->folder));
   assert_false (fab_cli_is_database ("-"));
