@@ -265,8 +265,8 @@ advance_to_another (gpointer owner, guint64 arg)
   note (owner, arg + 1);
 }
 
-/* Events of one time keep the order in which they were asked for. So a model that moves the clock by itself may not move
- * to a time at which somebody else's event waits. */
+/* Events of one time keep the order in which they were asked for. So a model that moves the clock by itself may not
+ * move to a time at which somebody else's event waits. */
 static void
 nobody_advances_past_an_event_of_the_same_time (G_GNUC_UNUSED void **state)
 {

@@ -83,9 +83,9 @@ every_strategy_moves_what_its_paper_says (G_GNUC_UNUSED void **state)
                 2); /* 1e9 elements: nothing is released */
 }
 
-/* DeepSpeed keeps a tensor of at most so many elements whole (parameter_offload.py, mark_persistent_parameters: ds_numel
- * <= param_threshold). Each of the 4 blocks has one of exactly 1024^2, the output of its attention: with a threshold of
- * one less it is gathered forward and backward, and else once, after its update. */
+/* DeepSpeed keeps a tensor of at most so many elements whole (parameter_offload.py, mark_persistent_parameters:
+ * ds_numel <= param_threshold). Each of the 4 blocks has one of exactly 1024^2, the output of its attention: with a
+ * threshold of one less it is gathered forward and backward, and else once, after its update. */
 static void
 a_tensor_of_the_threshold_is_not_sharded (G_GNUC_UNUSED void **state)
 {
