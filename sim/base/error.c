@@ -10,12 +10,13 @@ gboolean
 fab_throw (GError **error, FabErrorCode code, const char *format, ...)
 {
   va_list args;
-  g_autofree char *message = NULL;
+  g_autofree char *message = NULL, *valid = NULL;
 
   va_start (args, format);
   message = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error_literal (error, FAB_ERROR, (gint) code, message);
+  valid = g_utf8_make_valid (message, -1); /* it may quote what a file or a person has written */
+  g_set_error_literal (error, FAB_ERROR, (gint) code, valid);
   return FALSE;
 }
 
