@@ -422,10 +422,11 @@ parse (Reader *self, GError **error)
 {
   static const GMarkupParser parser = { .start_element = start_element, .end_element = end_element };
   g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&parser, 0, self, NULL);
+  const char *text = self->text->len > 0 ? (const char *) self->text->data
+                                         : ""; /* an empty file has no memory */
   g_autoptr (GError) problem = NULL;
 
-  if (g_markup_parse_context_parse (context, (const char *) self->text->data, (gssize) self->text->len,
-                                    &problem)
+  if (g_markup_parse_context_parse (context, text, (gssize) self->text->len, &problem)
       && g_markup_parse_context_end_parse (context, &problem))
     return TRUE;
   if (problem->domain == G_MARKUP_ERROR)

@@ -262,7 +262,9 @@ read_graph (FabTrace *trace, FabFileBytes *bytes, GError **error)
   gboolean is_metadata = TRUE;
 
   while (read_message (bytes, message, &problem)) {
-    Wire wire = { message->data, message->data + message->len };
+    /* a message without bytes has no memory */
+    const guint8 *data = message->len > 0 ? message->data : (const guint8 *) "";
+    Wire wire = { data, data + message->len };
 
     if (!is_metadata && !read_node (trace, rank, wire))
       return fab_throw (error, FAB_ERROR_INPUT,
