@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* control_tcp.c - the control channel as a TCP connection; every send and receive has the time limit. */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include "validate/measure/control_tcp.h"
 
 #include <errno.h>
@@ -560,10 +561,12 @@ take_connections (FabListener *self)
   }
 }
 
-/* Says whether a connection has introduced itself, or has said something that is no introduction, or has ended. */
+/* Says whether a connection has introduced itself, or has said something that is no introduction, or has ended, be it
+ * within its introduction. */
 static gboolean
 is_ready (Waiting *one)
 {
+  struct pollfd end = { .fd = one->fd, .events = POLLRDHUP };
   guint8 head[FAB_FRAME_HEAD_BYTES];
   gssize n = recv (one->fd, head, sizeof head, MSG_PEEK | MSG_DONTWAIT);
   int n_arrived = 0;
@@ -572,7 +575,7 @@ is_ready (Waiting *one)
     return errno != EAGAIN && errno != EINTR;
   one->has_begun = n > 0;
   ioctl (one->fd, FIONREAD, &n_arrived);
-  return n == 0 || fab_frame_is_there (head, (gsize) n, (gsize) n_arrived);
+  return n == 0 || poll (&end, 1, 0) > 0 || fab_frame_is_there (head, (gsize) n, (gsize) n_arrived);
 }
 
 /* Returns the first connection that can be served; -1: none. With *error, one that was silent for too long was

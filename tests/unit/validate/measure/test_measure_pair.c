@@ -392,6 +392,30 @@ test_a_size_beyond_the_largest (void **state)
   check_size_is_refused (*state, FAB_PAIR_MAX_BYTES + 1);
 }
 
+/* --- a listener --- */
+
+/* It is handed over as ended at once, and holds no place for the time that an introduction may take. */
+static void
+test_an_end_within_the_introduction (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  FabListener *listener = fab_listener_new (":0", 1, NULL, &error);
+  g_autofree char *port = g_strdup_printf ("%u", fab_listener_port (listener));
+  int fd = fab_socket_connect ("127.0.0.1", port, NULL, 1, NULL, &error);
+  g_auto (FabFrame) frame = { 0 };
+  FabControl *control;
+
+  assert_int_equal (send (fd, "FABM", 4, 0), 4);
+  shutdown (fd, SHUT_WR);
+  control = fab_listener_accept (listener, 2, NULL, &error);
+  if (control == NULL)
+    fail_msg ("%s", error->message);
+  assert_false (fab_frame_receive (control, &frame, &error));
+  control->close (control);
+  close (fd);
+  fab_listener_free (listener);
+}
+
 /* --- addresses --- */
 
 static void
@@ -469,6 +493,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_more_than_agreed, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_a_size_whose_double_wraps, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_a_size_beyond_the_largest, set_up, tear_down),
+    cmocka_unit_test (test_an_end_within_the_introduction),
     cmocka_unit_test (test_addresses),
     cmocka_unit_test (test_a_refused_connection_leaves_nothing_open),
   };
