@@ -69,6 +69,19 @@ unknown_topic (const FabTopics *topics, const FabGlossary *glossary, const char 
                     nearest != NULL ? "; nearest is " : "", nearest != NULL ? nearest : "");
 }
 
+/* Finds a term of a question, which may be in the plural. */
+static const FabGlossaryTerm *
+find_term (const FabGlossary *glossary, const char *name)
+{
+  const FabGlossaryTerm *term = fab_glossary_find (glossary, name);
+  gsize n = strlen (name);
+
+  if (term != NULL || n < 2 || name[n - 1] != 's')
+    return term;
+  g_autofree char *singular = g_strndup (name, n - 1);
+  return fab_glossary_find (glossary, singular);
+}
+
 /* Terms may be of several words: "critical path". */
 static gboolean
 explain (char **words, GError **error)
@@ -88,6 +101,9 @@ explain (char **words, GError **error)
     return fab_help_term (term + strlen ("glossary "), error);
   if (fab_glossary_find (glossary, term) != NULL)
     return fab_help_term (term, error);
+  g_autofree char *asked = fab_question_term (term);
+  if (asked != NULL && find_term (glossary, asked) != NULL)
+    return fab_help_term (find_term (glossary, asked)->name, error);
   g_autofree char *answers = fab_is_question (term) ? fab_question_answers (term) : NULL;
   if (answers == NULL)
     return unknown_topic (topics, glossary, term, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* questions.c - a word of the question counts for an answer whose question, words or command have it. Rare words count
- * more: by the number of answers that have them. */
+/* questions.c - a word of the question counts for an answer whose question, other words or command have it. Rare words
+ * count more: by the number of answers that have them. */
 #include "cli/help/questions.h"
 
 #include <math.h>
@@ -8,22 +8,38 @@
 
 #include "cli/help/data.h"
 
-enum { MOST_ANSWERS = 3, LEAST_STEM = 4 /* letters of a word that loses its plural */ };
+enum { MOST_ANSWERS = 3, LEAST_STEM = 4 /* letters that a word keeps when it loses an ending */ };
 
 static const double least_part = 0.6; /* of the best score, for another answer beside it */
+static const double of_title = 1.5;   /* what a word counts that stands in the question of an answer */
 
 /* Words that many questions have. */
-static const char *const common[] = {
-  "a",   "an",   "and",  "are",    "be",    "by",   "can",  "do",    "does", "for",   "get",  "has", "have",
-  "how", "i",    "if",   "in",     "into",  "is",   "it",   "many",  "me",   "much",  "my",   "of",  "on",
-  "one", "or",   "our",  "should", "so",    "than", "that", "the",   "then", "there", "this", "to",  "use",
-  "we",  "what", "when", "where",  "which", "will", "with", "would", "you",  "your",  NULL
-};
+static const char *const common[] = { "a",     "an",    "and",  "are",    "be",    "by",   "can",  "do",
+                                      "for",   "get",   "has",  "have",   "how",   "i",    "if",   "in",
+                                      "into",  "is",    "it",   "make",   "me",    "my",   "of",   "on",
+                                      "one",   "or",    "our",  "should", "so",    "than", "that", "the",
+                                      "then",  "there", "this", "to",     "use",   "we",   "what", "when",
+                                      "where", "which", "will", "with",   "would", "you",  "your", NULL };
 static const char *const asking[] = { "how",  "which",  "what",  "why",   "when", "where",
                                       "who",  "is",     "are",   "does",  "do",   "can",
                                       "will", "should", "would", "could", NULL };
 
-/* The words of a text in lower case and in the singular, without common ones. (transfer full) */
+/* Cuts the endings of plurals and verbs: "links", "failed" and "failing" are asked for as "link" and "fail". */
+static void
+cut_endings (char *word)
+{
+  static const char *const endings[] = { "s", "ing", "ed", "e" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++) {
+    gsize n = strlen (word), n_ending = strlen (endings[i]);
+
+    if (n >= n_ending + (i == 0 ? LEAST_STEM - 1 : LEAST_STEM) && g_str_has_suffix (word, endings[i])
+        && !g_str_has_suffix (word, "ss"))
+      word[n - n_ending] = '\0';
+  }
+}
+
+/* The words of a text in lower case, without endings and without common ones. (transfer full) */
 static GHashTable *
 words_of (const char *text)
 {
@@ -32,12 +48,9 @@ words_of (const char *text)
   GHashTable *words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   for (guint i = 0; parts[i] != NULL; i++) {
-    gsize n = strlen (parts[i]);
-
-    if (n == 0 || g_strv_contains (common, parts[i]))
+    if (parts[i][0] == '\0' || g_strv_contains (common, parts[i]))
       continue;
-    if (n >= LEAST_STEM && g_str_has_suffix (parts[i], "s") && !g_str_has_suffix (parts[i], "ss"))
-      parts[i][n - 1] = '\0';
+    cut_endings (parts[i]);
     g_hash_table_add (words, g_strdup (parts[i]));
   }
   return words;
@@ -45,14 +58,27 @@ words_of (const char *text)
 
 typedef struct {
   const char *question, *command, *page;
-  GHashTable *words;
+  GHashTable *title, *words; /* of the question, and of all */
   double score;
 } Answer;
 
 static void
-answer_clear (gpointer answer)
+answer_clear (gpointer data)
 {
-  g_hash_table_unref (((Answer *) answer)->words);
+  Answer *answer = data;
+
+  g_hash_table_unref (answer->title);
+  g_hash_table_unref (answer->words);
+}
+
+/* The name of the command, which is what its line says about it: options and scenarios are those of an example.
+ * (transfer full) */
+static char *
+command_name (const char *line)
+{
+  g_auto (GStrv) words = g_strsplit (line, " ", 3);
+
+  return g_strdup (words[1]);
 }
 
 static GArray *
@@ -67,9 +93,11 @@ read_answers (FabYamlDoc *doc)
     Answer answer = { .question = fab_help_text (item, "question"),
                       .command = fab_help_text (item, "command"),
                       .page = fab_help_text (item, "page") };
-    g_autofree char *all = g_strjoin (" ", answer.question, fab_help_text (item, "words"), answer.command,
-                                      NULL);
+    g_autofree char *name = command_name (answer.command);
+    g_autofree char *all = g_strjoin (" ", answer.question, fab_help_text (item, "words"), name,
+                                      (char *) NULL);
 
+    answer.title = words_of (answer.question);
     answer.words = words_of (all);
     g_array_append_val (answers, answer);
   }
@@ -99,10 +127,9 @@ score (GArray *answers, GHashTable *asked)
 
     for (guint i = 0; i < answers->len; i++) {
       Answer *answer = &g_array_index (answers, Answer, i);
-      g_autoptr (GHashTable) title = words_of (answer->question);
 
       if (g_hash_table_contains (answer->words, word))
-        answer->score += weight * (g_hash_table_contains (title, word) ? 1.5 : 1);
+        answer->score += weight * (g_hash_table_contains (answer->title, word) ? of_title : 1);
     }
   }
 }
@@ -150,4 +177,31 @@ fab_question_answers (const char *text)
   }
   fab_yaml_doc_free (doc);
   return g_string_free (out, out->len == 0);
+}
+
+char *
+fab_question_term (const char *text)
+{
+  static const char *const begins[] = { "what is ", "what are ", "what's ",  "what does ", "what do ",
+                                        "whats ",   "define ",   "explain ", "meaning of " };
+  static const char *const ends[] = { "?", " stand for", " means", " mean", " do" };
+  static const char *const articles[] = { "a ", "an ", "the " };
+  g_autofree char *low = g_ascii_strdown (text, -1);
+  const char *term = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (begins); i++)
+    if (g_str_has_prefix (low, begins[i]))
+      term = low + strlen (begins[i]);
+  if (term == NULL)
+    return NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (articles); i++)
+    if (g_str_has_prefix (term, articles[i]))
+      term += strlen (articles[i]);
+  char *found = g_strdup (term);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
+    g_strstrip (found);
+    if (g_str_has_suffix (found, ends[i]))
+      found[strlen (found) - strlen (ends[i])] = '\0';
+  }
+  return found;
 }

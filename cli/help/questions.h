@@ -11,3 +11,7 @@ gboolean fab_is_question (const char *text);
 /* Returns the answers that have most words in common with the question, at most three: each with its command. NULL:
  * none has any. (transfer full) */
 char *fab_question_answers (const char *text);
+
+/* Returns the term that a question asks the meaning of: "rail" of "what is a rail?", "MFU" of "what does MFU mean".
+ * NULL: it asks for something else. (transfer full) */
+char *fab_question_term (const char *text);

@@ -26,6 +26,36 @@ MOST_WORDS = 60  # of a paragraph
 
 
 ANSWERED = {  # what is asked, and what the first answer runs
+    "how many gpus do I need": "fabricast scale ",
+    "how long does it take to train llama 70b": "fabricast goodput ",
+    "is 200 Gb/s enough": "fabricast size four-nodes --vary cluster.nic_rate=",
+    "do I need infiniband or is ethernet enough": "fabricast compare four-nodes --vary cluster.nic=",
+    "what should I buy first": "fabricast upgrade ",
+    "how many switches do I need": "fabricast cost ",
+    "how much power does it draw": "fabricast cost ",
+    "which topology is best": "fabricast compare fabric-",
+    "what bandwidth should nccl-tests show": "fabricast collective ",
+    "can I trust the numbers": "fabricast validate accuracy",
+    "does llama 3 70b fit on 8 gpus": "fabricast run hello --no-db --rows memory",
+    "how to use my own model": "fabricast describe job",
+    "how to compare two runs": "fabricast compare hello four-nodes",
+    "how do I export a chrome trace": "fabricast trace ",
+    "how to read results in python": "fabricast run hello --no-db --format csv",
+    "what happens when a link fails": "fabricast whatif fabric-ddp-rail --fault ",
+    "how do checkpoints affect training time": "fabricast goodput ",
+    "how do I change the number of nodes": "fabricast run hello --no-db --brief --set cluster.nodes=",
+    "which fidelity should I use": "fabricast run hello --no-db --brief --fidelity packet",
+    "how do I run a parameter sweep": "fabricast sweep ",
+    "how to use less memory": "fabricast run hello --set job.micro_batch=64",
+    "pipeline or tensor parallel": "fabricast plan ",
+    "does it need a gpu": "fabricast run hello --no-db --brief",
+    "can I simulate inference": "fabricast run kv-qwen3-8b",
+    "how do I model mixture of experts": "fabricast run moe-",
+    "what is the effect of congestion control": "fabricast describe congestion",
+    "which nodes are supported": "fabricast describe nodes",
+    "which link is the bottleneck": "fabricast run four-nodes --no-db --rows step,limited-by",
+    "how do I reproduce a result": "fabricast bundle ",
+    "how to draw the network": "fabricast topo ",
     "how many nics": "fabricast size hello --set cluster.nodes=4 --vary cluster.nics_per_node=",
     "why is my training slow?": "fabricast run four-nodes --no-db --rows step,limited-by,verdict",
     "what does it cost": "fabricast cost ",
@@ -106,6 +136,9 @@ class Help(CliTest):
                 found = re.findall(r"^  (fabricast .*)$", self.good("help", *words), re.M)
                 self.assertTrue(found[0].startswith(command), (question, found))
                 self.assertLessEqual(len(found), 3)
+        for question, term in (("what is all-reduce", "all-reduce"), ("what does MFU mean?", "MFU"), ("what is a rail", "rail"),
+                               ("what are gradients", "gradient"), ("explain oversubscription", "oversubscription")):
+            self.assertEqual(self.good("help", *question.split()), self.good("help", term))
         self.refused("help", "how", "xyzzy", names="there is no command, topic or term 'how xyzzy'")
 
     def test_commands_of_answers_work(self):
