@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer/study/upgrade.h"
 
+#include <math.h>
+
 #include "answer/memory_advice.h"
 #include "answer/study/hold.h"
 #include "models/workload/training/choices.h"
@@ -126,6 +128,75 @@ fab_upgrade_why_no_purchase (const FabUpgrades *all, double budget_usd, gboolean
                       : "no change saves half a percent";
 }
 
+/* Of the changes in a state that have a price, or have none: the one that saves most, or the cheapest. */
+static const FabUpgrade *
+foremost (const FabUpgrades *all, FabUpgradeState state, gboolean has_price, gboolean is_cheapest)
+{
+  const FabUpgrade *best = NULL;
+
+  for (guint i = 0; i < all->all->len; i++) {
+    const FabUpgrade *one = at (all->all, i);
+    double usd = fab_upgrade_price (one);
+
+    if (one->state != state || one->trial.point == NULL || (has_price ? usd <= 0 : usd == 0))
+      continue;
+    if (best == NULL
+        || (is_cheapest ? usd < fab_upgrade_price (best) : one->saved_fraction > best->saved_fraction))
+      best = one;
+  }
+  return best;
+}
+
+/* "X saves 43.0 % for $46.4k, $36.4k more than the budget". (transfer full) */
+static char *
+show_sure (const FabUpgrade *one, double budget_usd, const FabUpgrade *setting)
+{
+  double usd = fab_upgrade_price (one);
+  g_autofree char *price = fab_figure_show (FAB_FIGURE_MONEY, usd),
+                  *over = fab_figure_show (FAB_FIGURE_MONEY, usd - budget_usd);
+
+  if (budget_usd > 0 && usd > budget_usd)
+    return g_strdup_printf ("%s saves %.1f %% for %s, %s more than the budget", one->change.name,
+                            100 * one->saved_fraction, price, over);
+  if (setting != NULL)
+    return g_strdup_printf ("%s saves %.1f %% for %s, and %s saves %.1f %% for nothing", one->change.name,
+                            100 * one->saved_fraction, price, setting->change.name,
+                            100 * setting->saved_fraction);
+  return g_strdup_printf ("%s saves %.1f %% for %s", one->change.name, 100 * one->saved_fraction, price);
+}
+
+/* In percent with one decimal, and never -0.0. */
+static double
+percent (double fraction)
+{
+  return round (1000 * fraction) / 10 + 0.0;
+}
+
+char *
+fab_upgrade_nearest (const FabUpgrades *all, double budget_usd, const FabUpgrade *setting)
+{
+  const FabUpgrade *sure = foremost (all, FAB_UPGRADE_SURE, TRUE, budget_usd > 0),
+                   *unpriced = foremost (all, FAB_UPGRADE_SURE, FALSE, FALSE),
+                   *unsure = foremost (all, FAB_UPGRADE_UNSURE, TRUE, FALSE),
+                   *least = foremost (all, FAB_UPGRADE_NO_GAIN, TRUE, FALSE);
+
+  if (sure != NULL)
+    return show_sure (sure, budget_usd, setting);
+  if (unpriced != NULL)
+    return g_strdup_printf ("%s saves %.1f %%, and its price is not known", unpriced->change.name,
+                            100 * unpriced->saved_fraction);
+  if (unsure != NULL && fab_upgrade_has_band (unsure))
+    return g_strdup_printf ("%s saves %.1f %%, with a band from %.1f to %.1f %%", unsure->change.name,
+                            percent (unsure->saved_fraction), percent (unsure->low_fraction),
+                            percent (unsure->high_fraction));
+  if (unsure != NULL)
+    return g_strdup_printf ("%s saves %.1f %%", unsure->change.name, 100 * unsure->saved_fraction);
+  return least != NULL
+           ? g_strdup_printf ("%s saves %.2f %%, and %.1f %% is the least that counts", least->change.name,
+                              100 * least->saved_fraction, 100 * FAB_UPGRADE_LEAST)
+           : NULL;
+}
+
 const FabUpgrade *
 fab_upgrade_break_even (const FabUpgrades *all, const FabUpgradeChoice *choice, double *usd)
 {
@@ -206,6 +277,13 @@ held_by (const FabStudy *study)
   return hold != NULL && study->hold == FAB_HOLD_WRITTEN ? "batch" : hold;
 }
 
+static void
+set_no_purchase (FabUpgradeAnswer *self, gboolean has_no_band)
+{
+  self->no_purchase = fab_upgrade_why_no_purchase (self->all, self->budget_usd, has_no_band);
+  self->nearest = fab_upgrade_nearest (self->all, self->budget_usd, self->choice.setting);
+}
+
 FabUpgradeAnswer *
 fab_upgrade_answer (const FabStudy *study, const FabUpgradeLimits *limits, double budget_usd, GError **error)
 {
@@ -228,7 +306,7 @@ fab_upgrade_answer (const FabStudy *study, const FabUpgradeLimits *limits, doubl
                               .rows = rows_of (all),
                               .hold = held_by (study) };
   if (self->choice.purchase == NULL)
-    self->no_purchase = fab_upgrade_why_no_purchase (all, budget_usd, limits->has_no_band);
+    set_no_purchase (self, limits->has_no_band);
   fab_advise_memory_of (all->scenario, &(FabMemoryTrying){ study->registry, study->n_threads, NULL },
                         all->base->verdict);
   look_closer (study, &self->choice);
@@ -240,6 +318,7 @@ fab_upgrade_answer_free (FabUpgradeAnswer *self)
 {
   if (self == NULL)
     return;
+  g_free (self->nearest);
   g_ptr_array_unref (self->rows);
   fab_upgrades_free (self->all);
   g_clear_pointer (&self->knobs, g_ptr_array_unref);

@@ -21,6 +21,7 @@ typedef struct {
   double budget_usd; /* 0: there is no limit */
   FabUpgradeChoice choice;
   const char *no_purchase; /* why none is recommended, as a clause; NULL: one is */
+  char *nearest;           /* which comes nearest to it then, and by how much it misses; NULL: none does */
   GPtrArray *rows;         /* FabUpgrade: the ranking, then those without a gain */
   const char *hold;        /* which batch the changes hold; NULL: the job has none */
 } FabUpgradeAnswer;
@@ -51,6 +52,11 @@ double fab_upgrade_price (const FabUpgrade *self);
 
 /* Why no purchase is recommended: "every gain lies within the spread of the forecast". */
 const char *fab_upgrade_why_no_purchase (const FabUpgrades *all, double budget_usd, gboolean has_no_band);
+
+/* The purchase that comes nearest to being recommended, as a clause with what it misses: "NIC ports ib-ndr saves 43.0 %
+ * for $46.4k, $36.4k more than the budget". `setting` is what saves most of what costs nothing, or NULL. NULL: no
+ * purchase was tried. (transfer full) */
+char *fab_upgrade_nearest (const FabUpgrades *all, double budget_usd, const FabUpgrade *setting);
 
 /* The next best purchase, and the price of the recommended one above which it saves more per dollar. NULL: there is
  * none, or no purchase is recommended. */

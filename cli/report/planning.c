@@ -151,7 +151,11 @@ append_upgrade_decision (GString *html, const FabUpgrades *all, const FabUpgrade
     append (html, "<p><b>Buy first: %s.</b> It saves %.1f %% (%s) for %s.</p></div>",
             choice->purchase->change.name, 100 * choice->purchase->saved_fraction, band, price);
   } else {
-    append (html, "<p><b>Buy nothing:</b> %s.</p></div>", fab_upgrade_why_no_purchase (all, 0, FALSE));
+    g_autofree char *nearest = fab_upgrade_nearest (all, 0, choice->setting);
+
+    append (html, "<p><b>Buy nothing:</b> %s.%s%s%s</p></div>", fab_upgrade_why_no_purchase (all, 0, FALSE),
+            nearest != NULL ? " Nearest comes this: " : "", nearest != NULL ? nearest : "",
+            nearest != NULL ? "." : "");
   }
 }
 

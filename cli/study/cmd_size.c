@@ -142,6 +142,25 @@ append_limits (GString *text, const FabPoint *point)
     g_string_append_printf (text, "  %s\n", words);
 }
 
+/* " with exposed 15.7 %", what the value that comes closest reaches of each target; "" where it was not played. */
+static char *
+say_reached (const FabSizeAnswer *answer)
+{
+  const FabPoint *point = answer->size->points[answer->size->best].trial.point;
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; point != NULL && i < answer->spec.n_targets; i++) {
+    const FabFigure *figure = answer->spec.targets[i].figure;
+
+    if (figure->is_known == NULL || figure->is_known (point)) {
+      g_autofree char *value = fab_figure_show (figure->kind, figure->value (point));
+
+      g_string_append_printf (text, "%s %s %s", text->len > 0 ? "," : " with", figure->name, value);
+    }
+  }
+  return g_string_free (text, FALSE);
+}
+
 static void
 append_answer (GString *text, const FabSizeView *view)
 {
@@ -152,9 +171,10 @@ append_answer (GString *text, const FabSizeView *view)
   if (size->answer < 0) {
     g_autofree char *stops = fab_verdict_stop_words (view->answer->verdict);
 
-    g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest%s%s\n",
+    g_autofree char *reached = say_reached (view->answer);
+    g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest%s%s%s\n",
                             points[0].value, points[size->n - 1].value, target, points[size->best].value,
-                            stops ? ". " : "", stops ? stops : "");
+                            reached, stops ? ". " : "", stops ? stops : "");
     append_advice (text, view->answer->verdict);
     append_limits (text, points[size->best].trial.point);
     return;

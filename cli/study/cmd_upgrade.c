@@ -70,6 +70,8 @@ append_recommendations (GString *text, const FabUpgradeAnswer *answer)
     append_recommendation (text, "buy first", choice->purchase);
   else
     g_string_append_printf (text, "  %-13snothing: %s.\n", "buy", answer->no_purchase);
+  if (answer->nearest != NULL)
+    g_string_append_printf (text, "  %-13s%s.\n", "nearest", answer->nearest);
   if (fab_upgrade_is_most_apart (answer))
     append_recommendation (text, answer->budget_usd > 0 ? "most in it" : "most", choice->most);
 }
@@ -334,6 +336,8 @@ upgrade_json (const FabUpgradeView *view)
   add_name (json, "set_first", view->answer->choice.setting);
   add_name (json, "buy_first", view->answer->choice.purchase);
   add_name (json, "most", view->answer->choice.most);
+  fab_json_add_text (json, "no_purchase", view->answer->no_purchase);
+  fab_json_add_text (json, "nearest", view->answer->nearest);
   fab_points_add_json (json, "changes", points);
   add_assignments (json, view->answer->rows);
   fab_json_end (json);

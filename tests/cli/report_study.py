@@ -55,7 +55,7 @@ class Study(CliTest):
 
     def test_a_target_that_nothing_meets(self):
         self.write("study.json", self.fabricast(*SIZE[:-1], "exposed<=1%", "--format", "json").stdout)
-        self.assertRegex(plain(self.page()), r"No value of cluster\.nic_rate that was tried meets exposed <= 1 %; \w+/s comes nearest\.")
+        self.assertRegex(plain(self.page()), r"No value of cluster\.nic_rate that was tried meets exposed <= 1 %; \w+/s comes nearest with exposed 17\.7 %\.")
 
     def test_compare(self):
         study = self.study("compare", FOUR, "--vary", "cluster.nic=ib-hdr,ib-ndr")
@@ -79,6 +79,21 @@ class Study(CliTest):
         self.assertIn(f"Buy first: {bought['change']}. It saves {100 * bought['saved_fraction']:.3g} % ", plain(page))
         self.assertRegex(page, f'<div class="mark chosen"><p class="name">{bought["change"]}</p>')
         self.assertNotIn("-", [row[0] for row in rows(page).values()])  # nothing that saves nothing
+
+    def test_why_nothing_is_bought(self):
+        """The reason, and the change that comes nearest with what it misses: its price above the budget, or its band."""
+        study = self.study("upgrade", FOUR, "--only", "nic", "--budget", "$1k")
+        self.assertIsNone(study["buy_first"])
+        price = min(one["price_usd"] for one in study["changes"] if one["state"] == "sure" and one["price_usd"])
+        self.assertRegex(study["nearest"], r"^NIC ports \S+ saves [\d.]+ % for \$[\d.]+k, \$[\d.]+k more than the budget$")
+        self.assertIn(f"${price / 1e3 - 1:.4g}k more", study["nearest"])
+        self.assertIn(f"No purchase is recommended: {study['no_purchase']}. Nearest comes this: {study['nearest']}.", plain(self.page()))
+        study = self.study("upgrade", os.path.join(support.SOURCE, "scenarios", "learn", "08-oversubscription.yaml"), "--only", "nic")
+        unsure = next(one for one in study["changes"] if one["state"] == "within band")
+        self.assertTrue(study["nearest"].startswith(f"{unsure['change']} saves {100 * unsure['saved_fraction']:.1f} %, with a band from "))
+        study["nearest"] = study["no_purchase"] = None  # as an earlier version wrote it
+        self.write("study.json", json.dumps(study))
+        self.assertIn("No purchase is recommended.", plain(self.page()))
 
     def test_growth(self):
         study = self.study("upgrade", os.path.join(support.SOURCE, "scenarios", "plan-70b-1024-h100.yaml"), "--set",

@@ -29,8 +29,25 @@ figure_of (const char *target, double *bound)
   return figure;
 }
 
+/* No value is enough: the one that comes nearest, and what it reaches. */
 static void
-say_answer (FabStudyPage *page, JsonObject *study)
+say_closest (FabStudyPage *page, JsonObject *study, const FabFigure *figure, const char *closest)
+{
+  g_autoptr (GPtrArray) points = fab_study_objects (study, "points");
+  double reached = NAN;
+
+  for (guint i = 0; i < points->len; i++)
+    if (g_strcmp0 (fab_study_text (g_ptr_array_index (points, i), "value"), closest) == 0)
+      reached = fab_study_number (g_ptr_array_index (points, i), figure->column);
+  g_autofree char *shown = fab_study_show (figure->kind, reached);
+  fab_study_page_say (page, "No value of %s that was tried meets %s; %s comes nearest%s%s%s%s.",
+                      fab_study_word (study, "key"), fab_study_word (study, "target"), closest,
+                      isnan (reached) ? "" : " with ", isnan (reached) ? "" : figure->name,
+                      isnan (reached) ? "" : " ", isnan (reached) ? "" : shown);
+}
+
+static void
+say_answer (FabStudyPage *page, JsonObject *study, const FabFigure *figure)
 {
   const char *key = fab_study_word (study, "key"), *answer = fab_study_text (study, "answer"),
              *target = fab_study_word (study, "target"), *closest = fab_study_text (study, "closest");
@@ -38,8 +55,7 @@ say_answer (FabStudyPage *page, JsonObject *study)
   if (answer != NULL)
     fab_study_page_say (page, "%s = %s is the first value that meets %s.", key, answer, target);
   else if (closest != NULL)
-    fab_study_page_say (page, "No value of %s that was tried meets %s; %s comes nearest.", key, target,
-                        closest);
+    say_closest (page, study, figure, closest);
   else
     fab_study_page_say (page, "No value of %s that was tried meets %s.", key, target);
 }
@@ -120,7 +136,7 @@ fab_study_fill_size (FabStudyPage *page, JsonObject *study)
   page->plot = g_strdup_printf ("%c%s by %s%s", g_ascii_toupper (figure->name[0]), figure->name + 1,
                                 key != NULL ? key : "value",
                                 isnan (page->bound) ? "" : "; the line is the target");
-  say_answer (page, study);
+  say_answer (page, study, figure);
   say_band (page, study, figure, band);
   say_ports (page, study);
   fab_study_page_columns (page, "Value", "Step", "Exposed", "MFU", "To buy", "Meets the target", "Limited by",

@@ -31,6 +31,18 @@ price_of (JsonObject *change)
                               fab_study_number (change, "price_high_usd"));
 }
 
+/* Why no purchase is recommended, and which comes nearest; files of earlier versions do not say. */
+static void
+say_no_purchase (FabStudyPage *page, JsonObject *study)
+{
+  const char *reason = fab_study_text (study, "no_purchase"), *nearest = fab_study_text (study, "nearest");
+
+  fab_study_page_say (page, "No purchase is recommended%s%s.", reason != NULL ? ": " : "",
+                      reason != NULL ? reason : "");
+  if (nearest != NULL)
+    fab_study_page_say (page, "Nearest comes this: %s.", nearest);
+}
+
 static void
 say_choices (FabStudyPage *page, JsonObject *study, const GPtrArray *changes)
 {
@@ -50,7 +62,7 @@ say_choices (FabStudyPage *page, JsonObject *study, const GPtrArray *changes)
     fab_study_page_say (page, "Buy first: %s. It saves %s of the time for the same work, for %s.",
                         fab_study_text (buy, "change"), saving, price);
   } else {
-    fab_study_page_say (page, "No purchase is recommended: none that has a price saves time for sure.");
+    say_no_purchase (page, study);
   }
   if (most != NULL && most != buy) {
     g_autofree char *saving = saving_of (most), *price = price_of (most);
