@@ -97,20 +97,21 @@ add_report (FabAnswer *answer, FabStore *store, const FabRunResult *result, cons
 }
 
 static void
-add_result (FabJson *json, const FabExplored *self, const FabKnobSetting *setting, FabAnswer *answer)
+add_result (FabJson *json, const FabExplored *self, const FabKnobSetting *setting, gboolean has_report,
+            FabAnswer *answer)
 {
-  g_autoptr (FabStore) store = fab_store_new (&answer->problem);
-  g_autoptr (FabScenario) scenario = store ? fab_explored_scenario (self, setting, &answer->problem) : NULL;
+  g_autoptr (FabScenario) scenario = fab_explored_scenario (self, setting, &answer->problem);
+  g_autoptr (FabStore) store = scenario != NULL && has_report ? fab_store_new (&answer->problem) : NULL;
   FabRunResult result = { 0 };
 
-  if (scenario != NULL && play (scenario, store, &result, &answer->problem)
-      && add_report (answer, store, &result, scenario))
+  if (scenario != NULL && answer->problem == NULL && play (scenario, store, &result, &answer->problem)
+      && (!has_report || add_report (answer, store, &result, scenario)))
     add_figures (json, &result);
   fab_run_result_clear (&result);
 }
 
 FabAnswer
-fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting)
+fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting, gboolean has_report)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
   g_autofree char *yaml = fab_explored_yaml (self, setting);
@@ -121,7 +122,7 @@ fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting)
   fab_knob_setting_add_json (json, "knobs", self->board, setting);
   fab_json_add_text (json, "command", command);
   fab_json_add_text (json, "scenario", yaml);
-  add_result (json, self, setting, &answer);
+  add_result (json, self, setting, has_report, &answer);
   fab_json_add_text (json, "problem", answer.problem ? answer.problem->message : NULL);
   fab_json_end (json);
   answer.setting = fab_json_finish (json);

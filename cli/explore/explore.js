@@ -189,15 +189,21 @@
     if (answer.report) draw(answer.report);
   };
 
+  // The report of what is shown, which takes longer than its words and figures.
+  const showReport = (report) => {
+    shown.report = report;
+    draw(report);
+  };
+
   // --- asking
 
   const query = () => board.knobs.map((knob) => knob.name + "=" + values[knob.name]).join("&");
 
   const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-  const fetched = async (number, signal) => {
+  const fetched = async (what, number, signal) => {
     for (;;) {
-      const reply = await fetch("api/run?" + query() + "&client=" + client, { signal });
+      const reply = await fetch(`api/${what}?${query()}&client=${client}`, { signal });
       if (reply.status !== 503) return reply;
       await pause(300);
       if (number !== newest) return reply;
@@ -210,20 +216,26 @@
     aborter?.abort();
     aborter = new AbortController();
     at("explore").classList.add("waiting");
+    at("keep").disabled = true;
     history.replaceState(null, "", "#" + query());
     try {
-      const reply = await fetched(number, aborter.signal);
-      const answer = await reply.json();
+      const { signal } = aborter, answer = await (await fetched("figures", number, signal)).json();
       if (number !== newest) return;
       if (answer.knobs) show(answer);
       else showProblem(answer.problem);
+      at("explore").dataset.ms = String(performance.now() - begun);
+      if (shown === answer) {
+        const { report } = await (await fetched("run", number, signal)).json();
+        if (number !== newest) return;
+        if (report) showReport(report);
+      }
     } catch (problem) {
       if (number !== newest || problem.name === "AbortError") return;
       showProblem("The server does not answer; is `fabricast explore` still running?");
     }
     at("explore").classList.remove("waiting");
+    at("keep").disabled = shown !== null && !shown.report;
     at("explore").dataset.shown = String(number);
-    at("explore").dataset.ms = String(performance.now() - begun);
   };
 
   // --- knobs

@@ -620,22 +620,40 @@ add_values (FabJson *json, const FabKnobBoard *self, FabKnobId id)
   fab_json_end (json);
 }
 
-/* What a choice is listed under: the generation of a node's GPUs, the technology of a port. NULL: nothing. */
+/* Knobs whose choices stand under headings. */
+static gboolean
+has_groups (FabKnobId id)
+{
+  return id == FAB_KNOB_NODE || id == FAB_KNOB_NIC || id == FAB_KNOB_MODEL;
+}
+
+static const char *
+generation_of (const FabCatalog *catalog, const char *node)
+{
+  const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (
+      catalog, fab_catalog_node (catalog, node)->accelerator);
+  const FabGeneration *generation = accelerator != NULL && accelerator->architecture != NULL
+                                      ? fab_catalog_generation (catalog, accelerator->architecture)
+                                      : NULL;
+
+  return generation != NULL ? generation->summary : "Others";
+}
+
+/* What a choice is listed under: the maker of a model, the generation of a node's GPUs, the technology of a port. NULL:
+ * nothing. */
 static const char *
 group_of (const FabKnobBoard *self, FabKnobId id, const char *name)
 {
   const FabCatalog *catalog = fab_scenario_catalog (self->scenario);
 
-  if (id == FAB_KNOB_NODE) {
-    const FabAcceleratorSpec *accelerator = fab_catalog_accelerator (
-        catalog, fab_catalog_node (catalog, name)->accelerator);
-    const FabGeneration *generation = accelerator != NULL && accelerator->architecture != NULL
-                                        ? fab_catalog_generation (catalog, accelerator->architecture)
-                                        : NULL;
+  if (id == FAB_KNOB_NODE)
+    return generation_of (catalog, name);
+  if (id == FAB_KNOB_MODEL) {
+    const char *maker = fab_catalog_model (catalog, name)->maker;
 
-    return generation != NULL ? generation->summary : "Others";
+    return maker != NULL ? maker : "Others";
   }
-  const FabLinkSpec *link = id == FAB_KNOB_NIC ? fab_catalog_link (catalog, name) : NULL;
+  const FabLinkSpec *link = fab_catalog_link (catalog, name);
   return link != NULL ? fab_catalog_link_technology (catalog, link)->name : NULL;
 }
 
@@ -643,7 +661,7 @@ static void
 add_groups (FabJson *json, const FabKnobBoard *self, FabKnobId id)
 {
   fab_json_begin_array (json, "groups");
-  for (guint i = 0; (id == FAB_KNOB_NODE || id == FAB_KNOB_NIC) && self->names[id][i] != NULL; i++)
+  for (guint i = 0; has_groups (id) && self->names[id][i] != NULL; i++)
     fab_json_add_text (json, NULL, group_of (self, id, self->names[id][i]));
   fab_json_end (json);
 }

@@ -52,7 +52,7 @@ char *
 fab_explore_page (const FabExplored *explored, GError **error)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (explored->board->scenario);
-  g_auto (FabAnswer) answer = fab_explored_answer (explored, &explored->board->start);
+  g_auto (FabAnswer) answer = fab_explored_answer (explored, &explored->board->start, TRUE);
   g_autofree char *script = resource ("explore.js"), *style = resource ("explore.css");
 
   if (answer.report == NULL) {

@@ -353,9 +353,15 @@ answer_problem (SoupServerMessage *message, guint status, const char *problem)
 
 /* --- playing --- */
 
+typedef enum {
+  ASKED_FIGURES, /* the result without its report */
+  ASKED_RUN,     /* the result */
+  ASKED_OUTLOOK, /* how sure the result is */
+} Asked;
+
 typedef struct {
   FabKnobSetting setting;
-  gboolean is_outlook; /* how sure the result is, instead of the result */
+  Asked asked;
 } Question;
 
 static char *
@@ -363,9 +369,9 @@ play (gpointer data, gconstpointer asked)
 {
   const Question *question = asked;
 
-  if (question->is_outlook)
+  if (question->asked == ASKED_OUTLOOK)
     return fab_explored_outlook (data, &question->setting);
-  g_auto (FabAnswer) answer = fab_explored_answer (data, &question->setting);
+  g_auto (FabAnswer) answer = fab_explored_answer (data, &question->setting, question->asked == ASKED_RUN);
 
   return fab_answer_json (&answer, TRUE);
 }
@@ -389,9 +395,9 @@ on_answer (gpointer data, gpointer question, FabRequestQueueFate fate, const cha
 }
 
 static void
-ask (Server *self, SoupServerMessage *message, const char *query, gboolean is_outlook)
+ask (Server *self, SoupServerMessage *message, const char *query, Asked asked)
 {
-  Question question = { .is_outlook = is_outlook };
+  Question question = { .asked = asked };
   g_autofree char *client = NULL;
   g_autoptr (GError) problem = NULL;
   Asker *asker;
@@ -472,12 +478,14 @@ on_request (G_GNUC_UNUSED SoupServer *soup, SoupServerMessage *message, const ch
     answer_problem (message, SOUP_STATUS_REQUEST_URI_TOO_LONG, "the query is too long");
   else if (strcmp (path, "/") == 0)
     answer (message, SOUP_STATUS_OK, "text/html; charset=utf-8", self->service->page);
+  else if (strcmp (path, "/api/figures") == 0)
+    ask (self, message, query, ASKED_FIGURES);
   else if (strcmp (path, "/api/run") == 0)
-    ask (self, message, query, FALSE);
+    ask (self, message, query, ASKED_RUN);
   else if (strcmp (path, "/api/outlook") == 0)
-    ask (self, message, query, TRUE);
+    ask (self, message, query, ASKED_OUTLOOK);
   else
-    answer_problem (message, SOUP_STATUS_NOT_FOUND, "there is /, /api/run and /api/outlook");
+    answer_problem (message, SOUP_STATUS_NOT_FOUND, "there is /, /api/figures, /api/run and /api/outlook");
 }
 
 /* --- from start to end --- */

@@ -356,6 +356,7 @@ const FabParam fab_node_params[] = {
 
 const FabParam fab_model_params[] = {
   NAME_ROWS (FabModelSpec),
+  { ROW ("maker", TEXT, FabModelSpec, maker, "", "Publisher of the model, which is its heading in lists.") },
   { ROW ("shape", MODEL, FabModelSpec, shape, NULL, "Layers of the model, by a shape and its dimensions."),
     .models = FAB_MODEL_SHAPE },
   SOURCE_ROWS (FabModelSpec),

@@ -179,6 +179,7 @@ guint fab_node_spec_n_parts (const FabNodeSpec *spec, FabPartKind kind);
 
 typedef struct {
   const char *name, *summary;
+  const char *maker;    /* who published it; lists of models have it as a heading. NULL: nobody is named */
   FabModelChoice shape; /* FAB_MODEL_SHAPE */
   const char *source, *date;
 } FabModelSpec;

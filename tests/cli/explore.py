@@ -44,8 +44,8 @@ class Serving(support.CliTest):
         super().setUp()
         shared(SCENARIO)  # or skips
 
-    def ask(self, server, query, code=200):
-        answer = server.get(f"{RUN}?{query}")
+    def ask(self, server, query, code=200, path=RUN):
+        answer = server.get(f"{path}?{query}")
         self.assertEqual(status(answer), code, (query, answer[:300]))
         return json.loads(body(answer))
 
@@ -131,6 +131,7 @@ class Answers(Serving):
         self.assertEqual(words[:2], ["fabricast", "run"])
         for args in ([path], words[2:]):
             self.assertAlmostEqual(self.step_of(*args) / answer["figures"]["step_s"], 1, 9, query)
+        self.assertEqual(self.ask(server, query, path="/api/figures"), {key: answer[key] for key in answer if key != "report"})
         run = answer["report"]["runs"][0]
         self.assertAlmostEqual(run["iterations"][-1]["step_s"] / answer["figures"]["step_s"], 1, 6)
         return answer
@@ -173,16 +174,18 @@ class Answers(Serving):
     def test_64_gpus_answer_within_100_ms(self):
         """On a machine that has nothing else to do; elsewhere in so many times as long as tests take there."""
         slowness = float(os.environ.get("FAB_TEST_SLOWNESS", "1"))
-        server, took = shared(SCENARIO), []
-        for query in ("", "nics=1", "sequence=4096", "strategy=zero3", "tensor=4", "tensor=2&pipeline=2"):
-            self.ask(server, query)
-            best = []
-            for _ in range(5):
-                begun = time.monotonic()
-                self.ask(server, query)
-                best.append(time.monotonic() - begun)
-            took.append((min(best), query))
-        self.assertLess(max(took)[0], 0.1 * slowness, took)
+        server = shared(SCENARIO)
+        for path, most_s in (("/api/figures", 0.05), (RUN, 0.1)):  # what the page waits for, and what its charts do
+            took = []
+            for query in ("", "nics=1", "sequence=4096", "strategy=zero3", "tensor=4", "tensor=2&pipeline=2"):
+                self.ask(server, query, path=path)
+                best = []
+                for _ in range(5):
+                    begun = time.monotonic()
+                    self.ask(server, query, path=path)
+                    best.append(time.monotonic() - begun)
+                took.append((min(best), query))
+            self.assertLess(max(took)[0], most_s * slowness, (path, took))
 
     def test_a_design_brings_its_machine(self):
         """Knobs of node, GPUs and network do not count beside a design, and count again without one."""

@@ -107,6 +107,8 @@ class Page(support.CliTest):
         self.assertLess(len(some), len(everything) / 2)
         heads = "return [...document.querySelectorAll('#knob-node optgroup')].map((one) => one.label)"
         self.assertIn("NVIDIA Hopper", self.browser.run(heads))
+        makers = "return [...document.querySelectorAll('#knob-model optgroup')].map((one) => one.label)"
+        self.assertLess({"OpenAI", "Meta", "DeepSeek"}, set(self.browser.run(makers)))
 
     def test_two_settings_side_by_side(self):
         titles = "return [...document.querySelectorAll('#timeline h2, #kept-timeline h2')].map((one) => one.textContent)"
