@@ -9,7 +9,6 @@
    two clicks from the first.
 """
 import collections
-import html
 import html.parser
 import json
 import os
@@ -22,13 +21,15 @@ import urllib.parse
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import plots  # noqa: E402
+import search  # noqa: E402
 DOCS = os.path.dirname(HERE)
 ROOT = os.path.dirname(DOCS)
 FOLDERS = ("tutorials", "how-to", "reference", "explanation", "models", "decisions")
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)\s]*)?(\))")
 ROW = re.compile(r"^\| *\[[^]]*\]\(([\w.-]+\.md)\)[^|]*\| *([^|]*?) *\|", re.M)
 CODE = re.compile(r"^```.*?^```", re.M | re.S)
-COLUMN_PX = 736
+COLUMN_PX, PHONE_PX = 736, 358  # of the text
+LEAST_PX = 11  # of letters in pictures
 SPAN = re.compile(r'<span class="pre">(.*?)</span>')
 MOTION = re.compile(r"^<!-- motion: ([\w-]+) -->$", re.M)
 # A command of a console block with the lines that go on after a backslash, in the theme's HTML.
@@ -58,11 +59,12 @@ def lighter(page):
 
 
 def readable(page, where):
-    """Pictures that are wider than the column scroll in place of becoming too small to read."""
+    """Pictures whose texts would become too small to read, in the column or on a phone, keep their size and scroll."""
     def scrolls(match):
-        picture = os.path.normpath(os.path.join(where, urllib.parse.unquote(match[2])))
-        width = re.search(r'<svg [^>]*?width="(\d+)"', read(picture))
-        if width is None or int(width[1]) <= COLUMN_PX:
+        picture = read(os.path.normpath(os.path.join(where, urllib.parse.unquote(match[2]))))
+        width = re.search(r'<svg [^>]*?width="(\d+)"', picture)
+        sizes = [float(size) for size in re.findall(r'font-size(?:="|: ?)([\d.]+)', picture)]
+        if width is None or int(width[1]) <= COLUMN_PX and min(sizes, default=99) * min(1, PHONE_PX / int(width[1])) >= LEAST_PX:
             return match[0]
         return f'<p class="wide" tabindex="0" role="region" aria-label="Picture">{match[1]}'
 
@@ -290,25 +292,6 @@ class Site:
                     page = page.replace('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer')
                     write(os.path.join(where, name), page)
 
-    def give_search_texts(self):
-        """A page on a disk cannot fetch others to show what was found in them: their texts are a script of search.html."""
-        texts = {}
-        for where, _, names in os.walk(self.html):
-            for name in names:
-                page = read(os.path.join(where, name)) if name.endswith(".html") else ""
-                begin, end = page.find('<article role="main"'), page.find("</article>")
-                if 0 <= begin < end:
-                    text = re.sub(r'<a class="headerlink".*?</a>|</?(?:a|code|em|span|strong)\b[^>]*>', "", page[begin:end])
-                    words = html.unescape(re.sub(r"<[^>]+>", " ", text)).split()
-                    texts[os.path.relpath(os.path.join(where, name), self.html)[:-5]] = " ".join(words)
-        write(os.path.join(self.html, "_static", "texts.js"), f"window.fabricastTexts = {json.dumps(texts)};\n")
-        path = os.path.join(self.html, "search.html")
-        script = '<script src="_static/texts.js"></script>'
-        page = re.sub(r'(<script [^>]*src="_static/site\.js)', lambda match: script + match.group(1), read(path), count=1)
-        write(path, page)
-        if script not in page:
-            self.problems.append("search.html has no place for the texts of pages")
-
     def check(self):
         """Every link and anchor leads somewhere; no page is more than two clicks away; nothing comes from a network."""
         pages = {os.path.relpath(os.path.join(where, name), self.html): Page(os.path.join(where, name))
@@ -369,7 +352,7 @@ def main():
     site.stand_alone()
     site.open_to_all()
     site.prune()
-    site.give_search_texts()
+    search.give(site.html, site.problems)
     count = site.check()
     if site.problems:
         sys.exit("\n".join(site.problems))

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import unittest
+import urllib.parse
 
 import accessible
 import browser
@@ -29,7 +30,7 @@ KINDS = ("index.html", "tutorials/index.html", "tutorials/pytorch-to-fabric.html
          "how-to/power-caps.html", "reference/validation.html", "models/tree.html", "how-to/python.html", "reference/units.html", "reference/commands.html",
          "models/fat_tree.html", "explanation/accuracy.html", "decisions/0022-site.html", "contributing.html",
          "genindex.html", "search.html?q=bucket")
-HEAVIEST_PAGE = 300_000  # bytes of a page with its style sheets and scripts, without pictures and what a search needs
+HEAVIEST_PAGE = 300_000  # bytes of a page with its style sheets and scripts, without pictures
 SMALLEST_TEXT_PX = 11
 LEAST_CONTRAST = 4.5  # of WCAG 2, level AA
 TAB, ENTER = "\ue004", "\ue007"
@@ -122,7 +123,7 @@ class Site(CliTest):
         heavy = {}
         for where, _, names in os.walk(self.path("html")):
             for name in names:
-                text = read(os.path.join(where, name)) if name.endswith(".html") and name != "search.html" else ""
+                text = read(os.path.join(where, name)) if name.endswith(".html") else ""
                 if 'id="the-page"' not in text:
                     continue
                 asked = set(re.findall(r'<(?:script|link)[^>]*(?:src|href)="([^"?]+\.(?:js|css))', text))
@@ -228,6 +229,25 @@ class Site(CliTest):
                 break
             time.sleep(0.1)
         self.assertTrue(shown and all("straggler" in one for one in shown), shown)
+        found = page.run("return [...document.querySelectorAll('ul.search a')].map((one) => one.textContent)")
+        self.assertEqual(len(found), 10)
+        self.assertTrue(any(one.startswith("Glossary: straggler") for one in found[:3]), found)
+        loaded = page.run("return [...document.scripts, ...document.querySelectorAll('link[rel=stylesheet]')].map((one) => one.src ?? one.href)")
+        files = {self.path("html", "search.html"), *(urllib.parse.urlsplit(one).path for one in loaded if one)}
+        self.assertGreater(sum("/search/texts-" in one for one in files), 3)
+        self.assertLess(sum(map(os.path.getsize, files)), HEAVIEST_PAGE)
+        page.run("document.querySelector('ul.search + button').click()")
+        for _ in range(50):
+            if (n := page.run("return document.querySelectorAll('ul.search > li').length")) > 10:
+                break
+            time.sleep(0.1)
+        self.assertEqual(n, 20)
+        page.open("file://" + self.path("html", "search.html?q=xyzzy"))
+        for _ in range(50):
+            if (said := page.run("return document.querySelector('.search-summary').textContent")) != "Type a word above.":
+                break
+            time.sleep(0.1)
+        self.assertTrue(said.startswith("Nothing was found."), said)
 
     def check_keyboard(self, page):
         """The first Tab leads past the list of pages, and a narrow page opens that list."""

@@ -51,37 +51,6 @@ for (const block of document.querySelectorAll("article .highlight pre")) {
   block.parentElement.append(button);
 }
 
-// A page found shows the place that was found. Pages on a disk cannot be fetched, so their texts come in a script.
-function excerptOf(text, words) {
-  const low = text.toLowerCase();
-  const at = Math.min(...words.map((word) => low.indexOf(word)).filter((place) => place >= 0));
-  if (!Number.isFinite(at)) return null;
-  const from = Math.max(0, low.lastIndexOf(" ", Math.max(0, at - 70)) + 1);
-  const part = text.slice(from, at + 130).replace(/\s+\S*$/, "");
-  return `${from > 0 ? "... " : ""}${part} ...`;
-}
-
-function showExcerpt(item, words) {
-  const link = item.querySelector("a");
-  if (link === null || item.querySelector(".excerpt") !== null) return;
-  const page = new URL(link.href).pathname;
-  const name = Object.keys(window.fabricastTexts).find((each) => page.endsWith(`/${each}.html`));
-  const excerpt = name && excerptOf(window.fabricastTexts[name], words);
-  if (!excerpt) return;
-  const paragraph = document.createElement("p");
-  paragraph.className = "excerpt";
-  paragraph.textContent = excerpt;
-  item.append(paragraph);
-}
-
-const results = document.getElementById("search-results");
-if (results !== null && window.fabricastTexts !== undefined) {
-  const words = (new URLSearchParams(location.search).get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-  const show = () => results.querySelectorAll("ul.search > li").forEach((item) => showExcerpt(item, words));
-  new MutationObserver(show).observe(results, { childList: true, subtree: true });
-  show();
-}
-
 // A mark of a plot leads to a row that may be folded; boxes of its key show and hide kinds.
 function unfold() {
   const id = decodeURIComponent(location.hash.slice(1));
