@@ -187,6 +187,15 @@ class Page(support.CliTest):
         label = self.browser.run("return document.getElementById('knob-gpus').getAttribute('aria-valuetext')")
         self.assertEqual(label, "128")
 
+    def test_answer_is_in_sight_on_a_phone(self):
+        self.browser.resize(390, 700)
+        self.addCleanup(self.browser.resize, 1280, 900)
+        self.reopen("")
+        self.assertRegex(self.turn("micro_batch", +1), "^Micro-batch ")
+        place = "const box = document.getElementById(arguments[0]).getBoundingClientRect(); return [box.top, box.bottom]"
+        self.assertLess(self.browser.run(place, "knob-micro_batch")[1], self.browser.run(place, "changed")[0])
+        self.assertLessEqual(self.browser.run(place, "changed")[1], 701)
+
     def test_cannot_be_played(self):
         answer = self.text("answer")
         said = self.turn("node", "p3dn")
