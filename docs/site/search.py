@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """search.py: the search of the site, in parts that a page on a disk loads as scripts when they are asked for.
 
-A section of a page is what is found. Words are in one file for each first letter, texts in files of some kilobytes, so that a
+A section of a page is what is found. Words are in one file for each two first letters, texts in files of some kilobytes, so that a
 search loads a word's file and the texts of what it shows. static/search.js reads both.
 """
 import collections
@@ -13,8 +13,8 @@ import textwrap
 
 HEADING = re.compile(r'<section id="([^"]+)">\s*(?:<span id="[^"]*"></span>)*\s*<h([1-3])[^>]*>(.*?)</h\2>', re.S)
 WORD = re.compile(r"[a-z0-9_]+")
-MOST_TEXT = 6000  # letters of what is found: a longer section is several
-CHUNK = 8000      # letters of a file of texts
+MOST_TEXT = 4000  # letters of what is found: a longer section is several
+CHUNK = 5000      # letters of a file of texts
 TITLE, HEAD = 12, 6
 COMMON = frozenset("""a about after all also an and any are as at be because been both but by can do does each for from get has have how i if in
 into is it its many me more most much my no not of on one only or other so some such than that the their them then there
@@ -42,15 +42,15 @@ def weight(n):
     return min(4, n.bit_length())
 
 
-def letter(word):
-    return word[0] if word[0].isalpha() else "0"
+def beginning(word):
+    return word[:2]
 
 
 class Index:
     def __init__(self):
         self.pages, self.units = [], []       # name and title; of each section its page
         self.chunks, self.firsts = [[]], [0]  # anchor, heading and text of some sections; the first section of each chunk
-        self.words = collections.defaultdict(lambda: collections.defaultdict(list))  # by letter and word: [unit, weight, ...]
+        self.words = collections.defaultdict(lambda: collections.defaultdict(list))  # by beginning and word: [unit, weight, ...]
 
     def add_page(self, name, page):
         parts = sections(page)
@@ -75,7 +75,7 @@ class Index:
             weights.update(dict.fromkeys(WORD.findall(title.lower()), TITLE))
         for word, much in weights.items():
             if word not in COMMON and not re.fullmatch(r"\d{3,}|\d|[a-z]", word):
-                self.words[letter(word)][word] += [unit, much]
+                self.words[beginning(word)][word] += [unit, much]
 
     def write(self, folder):
         os.makedirs(folder, exist_ok=True)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // search.js - finds sections of pages. A page on a disk may not fetch files, but may load scripts: search.py wrote the words of
-// each first letter and the texts of sections as scripts, and each calls one function below.
+// each two first letters and the texts of sections as scripts, and each calls one function below.
 "use strict";
 
 const fabricastSearch = (() => {
@@ -19,14 +19,14 @@ const fabricastSearch = (() => {
     return loads.get(name);
   };
 
-  const letterOf = (word) => (/^[a-z]/.test(word) ? word[0] : "0");
+  const beginningOf = (word) => word.slice(0, 2);
   const add = (scores, unit, score) => scores.set(unit, Math.max(scores.get(unit) ?? 0, score));
 
   const singular = (word) => (word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word);
 
   // What each section scores by one word; rare words count more.
   const scoresOf = (word) => {
-    const scores = new Map(), known = words.get(letterOf(word)) ?? {};
+    const scores = new Map(), known = words.get(beginningOf(word)) ?? {};
     for (const [one, found] of Object.entries(known)) {
       if (!one.startsWith(word)) continue;
       const rare = Math.log(1 + all.units.length / (found.length / 2)) * (singular(one) === word ? 1 : PREFIX);
@@ -92,7 +92,7 @@ const fabricastSearch = (() => {
     say.setAttribute("role", "status");
     host.append(Object.assign(document.createElement("h1"), { textContent: query ? `Search for ${query}` : "Search" }), say);
     if (asked.length === 0) return;
-    await Promise.all(["pages", ...new Set(asked.map((word) => "words-" + letterOf(word)))].map(load));
+    await Promise.all(["pages", ...new Set(asked.map((word) => "words-" + beginningOf(word)))].map(load));
     const telling = asked.filter((word) => !all.common.includes(word));
     const found = rank(telling.length > 0 ? telling : asked);
     say.textContent = found.length === 0 ? "Nothing was found. The glossary and the list of contents may have it under another word."
@@ -107,7 +107,7 @@ const fabricastSearch = (() => {
 
   return {
     pages: (data) => { all = data; },
-    words: ([letter, data]) => words.set(letter, data),
+    words: ([beginning, data]) => words.set(beginning, data),
     texts: ([chunk, sections]) => texts.set(chunk, sections),
   };
 })();
