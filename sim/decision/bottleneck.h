@@ -4,7 +4,8 @@
  * A lever is one change: every link of an entry twice as fast, as many NICs again, twice the library's channels, no
  * latency, compute twice as fast, ... bottleneck_find.h plays them.
  *
- *   saved   1 - step with the lever / step without, the median over the draws (difference.h)
+ *   saved   1 - step with the lever / step without, the median over the draws (difference.h), of which three stand for
+ *           all where the step is the same in all draws without the lever and in these three with it
  *
  * Levers are ranked by what they save. The first one limits the step, if it saves FAB_BOTTLENECK_LEAST or more. "Every
  * link" only counts as the first one where no single kind of link saves half as much.

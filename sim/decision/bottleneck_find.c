@@ -20,7 +20,13 @@ typedef struct {
   gint64 value;
   FabDrawTimes *times; /* [n_draws] */
   gboolean *is_played; /* [n_draws] */
+  guint n_tried;       /* draws, from the first on: all, or PROBES where the rest would be the same */
 } Playing;
+
+/* A lever is played with so many draws first. Where the step is the same in all draws of the base, and the same in these
+ * with the lever, the other draws are left out: two of three plays, where a hash decides nothing. */
+enum { PROBES = 3 };
+static const double same_step = 1e-9; /* of the step: less than a picosecond in a millisecond */
 
 typedef struct {
   const FabDecisionEnv *env;
@@ -28,8 +34,14 @@ typedef struct {
   GPtrArray *list;    /* Playing */
   FabDrawTimes *base; /* [draws->len] */
   GError **errors;    /* [draws->len] of the base */
-  guint first_item;   /* of the draws of the base that are still to play: 1, as draw 0 was */
+  guint first_base;   /* of the draws of the base that are still to play: 1, as draw 0 was */
+  GArray *items;      /* Item: what the threads play now */
 } Plays;
+
+typedef struct {
+  Playing *lever; /* NULL: the base */
+  guint draw;
+} Item;
 
 static void
 playing_free (gpointer data)
@@ -263,37 +275,79 @@ play_lever (const Plays *plays, Playing *self, guint draw)
                                            &self->times[draw], NULL);
 }
 
-/* Items: the draws of the base, then every lever with every draw. */
 static void
-play_item (gpointer data, guint item)
+play_item (gpointer data, guint which)
 {
   const Plays *self = data;
-  guint n_base = self->draws->len - self->first_item;
+  const Item *item = &g_array_index (self->items, Item, which);
 
-  if (item < n_base) {
-    guint draw = item + self->first_item;
+  if (item->lever != NULL)
+    play_lever (self, item->lever, item->draw);
+  else
+    fab_draw_play (self->env, g_ptr_array_index (self->draws, item->draw), NULL, &self->base[item->draw],
+                   &self->errors[item->draw]);
+}
 
-    fab_draw_play (self->env, g_ptr_array_index (self->draws, draw), NULL, &self->base[draw],
-                   &self->errors[draw]);
-    return;
+static void
+ask (Plays *self, Playing *lever, guint from, guint to)
+{
+  for (guint draw = from; draw < to; draw++) {
+    Item item = { lever, draw };
+
+    g_array_append_val (self->items, item);
   }
-  guint which = (item - n_base) / self->draws->len, draw = (item - n_base) % self->draws->len;
-  play_lever (self, g_ptr_array_index (self->list, which), draw);
+  if (lever != NULL)
+    lever->n_tried = to;
+}
+
+static void
+play_asked (Plays *self)
+{
+  fab_pulse_expect (self->env->pulse, self->items->len);
+  fab_thread_pool_run (self->env->n_threads, self->items->len, play_item, self);
+  g_array_set_size (self->items, 0);
+}
+
+static gboolean
+are_same (const FabDrawTimes *times, guint n)
+{
+  for (guint i = 1; i < n; i++)
+    if (fabs (times[i].step_s - times[0].step_s) > same_step * times[0].step_s)
+      return FALSE;
+  return TRUE;
+}
+
+/* Whether a draw decides nothing, as far as those that were played show. */
+static gboolean
+is_known (const Plays *self, const Playing *lever)
+{
+  for (guint i = 0; i < lever->n_tried; i++)
+    if (!lever->is_played[i])
+      return TRUE; /* it is dropped */
+  return are_same (self->base, self->draws->len) && are_same (lever->times, lever->n_tried);
 }
 
 static void
 play_all (Plays *self)
 {
-  guint n_draws = self->draws->len, n = n_draws - self->first_item + self->list->len * n_draws;
+  guint n_draws = self->draws->len;
 
+  ask (self, NULL, self->first_base, n_draws);
   for (guint i = 0; i < self->list->len; i++) {
     Playing *one = g_ptr_array_index (self->list, i);
 
     one->times = g_new0 (FabDrawTimes, n_draws);
     one->is_played = g_new0 (gboolean, n_draws);
+    ask (self, one, 0, MIN (PROBES, n_draws));
   }
-  fab_pulse_expect (self->env->pulse, n);
-  fab_thread_pool_run (self->env->n_threads, n, play_item, self);
+  play_asked (self);
+  for (guint i = 0; i < self->list->len; i++) {
+    Playing *one = g_ptr_array_index (self->list, i);
+
+    if (!is_known (self, one))
+      ask (self, one, one->n_tried, n_draws);
+  }
+  play_asked (self);
 }
 
 /* --- what came out --- */
@@ -311,7 +365,7 @@ steps_of (const FabDrawTimes *times, guint n)
 static void
 take_lever (FabBottleneck *self, const Plays *plays, Playing *one)
 {
-  guint n = plays->draws->len;
+  guint n = one->n_tried;
   g_autofree double *base = steps_of (plays->base, n), *steps = steps_of (one->times, n);
 
   for (guint i = 0; i < n; i++)
@@ -486,7 +540,7 @@ play_pairs (FabBottleneck *self, Plays *plays)
     return;
   add_pairs (pairs, singles, port);
   plays->list = pairs;
-  plays->first_item = plays->draws->len;
+  plays->first_base = plays->draws->len;
   play_all (plays);
   take_levers (self, plays);
   keep_best_pair (self, fab_bottleneck_useless_port (self));
@@ -546,7 +600,8 @@ play_levers (FabBottleneck *self, const FabDecisionEnv *env, const FabScenario *
   g_autoptr (GPtrArray) draws = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_scenario_free);
   g_autofree FabDrawTimes *base = g_new0 (FabDrawTimes, n_draws);
   g_autofree GError **errors = g_new0 (GError *, n_draws);
-  Plays plays = { env, draws, list, base, errors, 1 };
+  g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (Item));
+  Plays plays = { env, draws, list, base, errors, 1, items };
 
   if (!make_draws (draws, scenario, n_draws, error))
     return FALSE;

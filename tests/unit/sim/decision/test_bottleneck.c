@@ -12,15 +12,21 @@
 static FabCatalog *catalog;
 
 static FabBottleneck *
-find (const char *yaml, guint n_draws)
+find_counted (const char *yaml, guint n_draws, FabPulse *pulse)
 {
-  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1, .pulse = pulse };
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   GError *error = NULL;
   FabBottleneck *found = fab_bottleneck_find (&env, play->scenario, n_draws, &error);
 
   g_assert_no_error (error);
   return found;
+}
+
+static FabBottleneck *
+find (const char *yaml, guint n_draws)
+{
+  return find_counted (yaml, n_draws, NULL);
 }
 
 static const FabLever *
@@ -129,6 +135,29 @@ what_is_drawn_is_played_with_eight_seeds (G_GNUC_UNUSED void **state)
   assert_true (found->low_s <= found->base.step_s && found->base.step_s <= found->high_s);
 }
 
+/* Where the seed decides nothing, three draws of each lever say as much as eight; where it does, all are played. */
+static void
+levers_that_no_seed_moves_are_played_with_three (G_GNUC_UNUSED void **state)
+{
+  static const char alone[] = "name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+                              "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024}\n";
+  static const char jittery[] = "name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+                                "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024, jitter: {cv: 5%}}\n";
+  FabPulse pulse = { 0 };
+  g_autoptr (FabBottleneck) even = find_counted (alone, FAB_DRAWS, &pulse);
+  guint n_levers = even->levers->len - 1; /* the luckiest seed is not played */
+
+  assert_true (even->low_s >= even->high_s && n_levers > 0);
+  assert_int_equal (pulse.n_done, FAB_DRAWS - 1 + 3 * n_levers);
+  assert_int_equal (pulse.n_known, pulse.n_done);
+
+  pulse = (FabPulse){ 0 };
+  g_autoptr (FabBottleneck) spread = find_counted (jittery, FAB_DRAWS, &pulse);
+  n_levers = spread->levers->len - 1;
+  assert_true (spread->low_s < spread->high_s);
+  assert_int_equal (pulse.n_done, FAB_DRAWS - 1 + FAB_DRAWS * n_levers);
+}
+
 int
 main (void)
 {
@@ -139,6 +168,7 @@ main (void)
     cmocka_unit_test (levers_are_ranked_by_what_they_save),
     cmocka_unit_test (a_slow_rank_limits),
     cmocka_unit_test (what_is_drawn_is_played_with_eight_seeds),
+    cmocka_unit_test (levers_that_no_seed_moves_are_played_with_three),
   };
 
   return play_run_tests ("bottleneck", tests, &catalog);
