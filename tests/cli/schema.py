@@ -12,7 +12,7 @@ yaml, jsonschema = need("yaml", "jsonschema")
 BAD = ["misspelt", "no-unit", "many", "types", "negative", "unknown-names", "unknown-shape"]
 # Names of the catalogue and signs are beyond a schema that does not read the catalogue.
 ONLY_THE_PROGRAM = {"unknown-shape"}
-PLAY = ["run", "--no-db", "--no-band", "--allow-oversized", "--format", "csv"]
+PLAY = ["run", "--no-db", "--no-band", "--no-bottleneck", "--allow-oversized", "--format", "csv"]
 
 
 @functools.cache
