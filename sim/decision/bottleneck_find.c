@@ -23,8 +23,8 @@ typedef struct {
   guint n_tried;       /* draws, from the first on: all, or PROBES where the rest would be the same */
 } Playing;
 
-/* A lever is played with so many draws first. Where the step is the same in all draws of the base, and the same in these
- * with the lever, the other draws are left out: two of three plays, where a hash decides nothing. */
+/* A lever is played with so many draws first. Where the step is the same in all draws of the base, and the same in
+ * these with the lever, the other draws are left out: two of three plays, where a hash decides nothing. */
 enum { PROBES = 3 };
 static const double same_step = 1e-9; /* of the step: less than a picosecond in a millisecond */
 

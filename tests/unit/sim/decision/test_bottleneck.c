@@ -141,8 +141,9 @@ levers_that_no_seed_moves_are_played_with_three (G_GNUC_UNUSED void **state)
 {
   static const char alone[] = "name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
                               "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024}\n";
-  static const char jittery[] = "name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
-                                "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024, jitter: {cv: 5%}}\n";
+  static const char jittery[] =
+      "name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+      "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024, jitter: {cv: 5%}}\n";
   FabPulse pulse = { 0 };
   g_autoptr (FabBottleneck) even = find_counted (alone, FAB_DRAWS, &pulse);
   guint n_levers = even->levers->len - 1; /* the luckiest seed is not played */
