@@ -12,6 +12,7 @@ import resource
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -21,6 +22,8 @@ ROOMS = ("sim/libfab_sim.a.p/", "formats/libfab_formats.a.p/", "models/libfab_mo
 PACKAGES = ("glib-2.0", "gio-2.0", "gmodule-no-export-2.0", "json-glib-1.0", "yaml-0.1", "sqlite3", "zlib", "libsoup-3.0", "cmocka")
 DROPPED = re.compile(r"-g\d?|-O\w|-W.*|-fvisibility=.*|-fstack-.*|-fcf-protection.*|-mbranch-protection.*|-[UD]_FORTIFY_SOURCE.*|-MD")
 SUITES = ("unit", "property", "registry")
+BESIDE = "cli"  # the suite whose kills are counted apart
+MOST_BESIDE_S = 60  # tests of it that take longer are left out
 MEMORY_BYTES = 4 << 30
 
 
@@ -39,19 +42,24 @@ def quiet(command, folder):
 class Test:
     def __init__(self, told):
         self.name = told["name"]
-        self.suite = next(suite.split(":")[-1] for suite in told["suite"] if suite.split(":")[-1] in SUITES)
+        self.suite = next(suite.split(":")[-1] for suite in told["suite"] if suite.split(":")[-1] in (*SUITES, BESIDE))
+        self.command = told["cmd"]
         self.built = told["cmd"][0]
+        self.script = next((word for word in told["cmd"] if word.endswith(".py")), None)
         self.environment = told["env"]
         self.folder = os.path.dirname(self.built)
-        self.program = None
+        self.program = self.needs = None  # what is linked; what is looked at for its age in place of it
+        self.arguments = None  # of a script in Python, which runs the program of users
         self.seconds = 0.0
         self.reached = set()  # (file, line) where a function begins
 
     def run(self, harness, limit_s, **more):
         """The exit status; None: it took longer than the limit."""
         environment = {**os.environ, **self.environment, "LD_LIBRARY_PATH": harness.folder, **more}
+        if self.script is not None:  # what is loaded first is for the program alone, and not for Python
+            environment["FAB_MUTANT"] = environment.pop("LD_PRELOAD", "")
         with tempfile.TemporaryDirectory(dir=harness.folder) as place:
-            process = subprocess.Popen([self.program], cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            process = subprocess.Popen(self.arguments or [self.program], cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True,
                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)))
             try:
@@ -105,8 +113,9 @@ class Harness:
             list(pool.map(one, rows, paths))
         return paths
 
-    def make(self, say):
-        """Builds the library and the programs of tests. The tests that could be linked."""
+    def make(self, say, has_beside=False):
+        """Builds the library and the programs of tests. The tests that could be linked; with those of the suite beside them."""
+        self.suites = {*SUITES, BESIDE} if has_beside else {*SUITES}
         self.newest_header = max(os.path.getmtime(os.path.join(folder, name))
                                  for room in ("sim", "formats", "models", "answer", "validate", "cli", "tests/support")
                                  for folder, _, names in os.walk(os.path.join(self.root, room)) for name in names
@@ -128,44 +137,75 @@ class Harness:
 
     def link_tests(self, say):
         support = self.objects([row for output, row in self.rows.items() if output.startswith("tests/support/libsupport.a.p/")], ("-O1", "-g0"))
-        tests = [Test(told) for told in introspected(self.build, "--tests")
-                 if set(SUITES) & {suite.split(":")[-1] for suite in told["suite"]} and "/tests/" in told["cmd"][0]]
-        own = {test: [row for output, row in self.rows.items() if output.startswith(os.path.relpath(test.built, self.build) + ".p/")
-                      and "/tests/" in os.path.abspath(os.path.join(self.build, row["file"]))] for test in tests}
+        told = [told for told in introspected(self.build, "--tests") if {suite.split(":")[-1] for suite in told["suite"]} & self.suites]
+        scripts = self.scripts([Test(one) for one in told if any(map(self.is_program, one["cmd"][1:]))], say)
+        tests = [Test(one) for one in told if "/tests/" in one["cmd"][0]]
+        tests = [test for test in tests if test.suite in SUITES and test.script is None]
+        rows = {}
+        for output, row in self.rows.items():
+            if "/tests/" in os.path.abspath(os.path.join(self.build, row["file"])):
+                rows.setdefault(output.split(".p/")[0], []).append(row)
+        own = {test: rows.get(os.path.relpath(test.built, self.build), []) for test in tests}
         self.objects([row for rows in own.values() for row in rows], ("-O1", "-g0"))
         linked = []
         for test in tests:
             test.program = os.path.join(self.folder, "program__" + os.path.basename(test.built))
-            objects = [*self.objects(own[test], ("-O1", "-g0")), *support]
-            if os.path.exists(test.program) and os.path.getmtime(test.program) > max(map(os.path.getmtime, objects)):
-                linked.append(test)
-                continue
-            done = quiet(["cc", "-o", test.program, *objects, "-L" + self.folder, "-leverything",
-                          *self.libraries], self.folder) if own[test] else None
-            if done is not None and done.returncode == 0:
+            if own[test] and self.link(test.program, [*self.objects(own[test], ("-O1", "-g0")), *support]):
                 linked.append(test)
             else:
                 say(f"the test {test.name} is left out: it needs more than the rooms")
-        return linked
+        return linked + scripts
 
-    def trace(self, tests, say):
+    def link(self, program, objects):
+        """Links a program over the library, unless it is newer than its objects."""
+        if os.path.exists(program) and os.path.getmtime(program) > max(map(os.path.getmtime, objects)):
+            return True
+        return quiet(["cc", "-o", program, *objects, "-L" + self.folder, "-leverything", *self.libraries], self.folder).returncode == 0
+
+    def scripts(self, tests, say):
+        """Tests in Python of the program of users, which is linked over the library too."""
+        program, wrapper = os.path.join(self.folder, "fabricast"), os.path.join(self.folder, "wrapped", "fabricast")
+        main = [row for output, row in self.rows.items() if output.startswith("fabricast.p/") and row["file"].endswith("cli/main.c")]
+        if not self.link(program, self.objects(main, ("-O1", "-g0"))):
+            say("the program of users was not linked: tests that run it are left out")
+            return []
+        with open(program + ".built", "w", encoding="utf-8") as file:
+            file.write(f"{self.folder}\n{self.root}\n")
+        os.makedirs(os.path.dirname(wrapper), exist_ok=True)
+        with open(wrapper, "w", encoding="utf-8") as file:
+            file.write(f'#!/bin/sh\nLD_PRELOAD=$FAB_MUTANT exec {shlex.quote(program)} "$@"\n')
+        os.chmod(wrapper, 0o755)
+        for test in tests:
+            test.program = f"{program} {test.name}"
+            test.needs = program
+            test.arguments = [wrapper if self.is_program(word) else word for word in test.command]
+            if os.path.basename(test.arguments[0]) == "python3":
+                test.arguments[0] = sys.executable  # and not what looks for it first
+        return tests
+
+    def is_program(self, word):
+        return os.path.join(self.build, word) in (os.path.join(self.build, "fabricast"), os.path.join(self.build, "./fabricast"))
+
+    def trace(self, tests, say, pattern=None):
         """Runs each test once: its time, and the functions that it enters. The tests that pass."""
+        tests = [test for test in tests if pattern is None or re.search(pattern, test.name)]
         library = os.path.join(self.folder, "libeverything.so")
         kept = os.path.join(self.folder, "reached.json")
         if os.path.exists(kept) and os.path.getmtime(kept) > max(os.path.getmtime(path) for path in
-                                                                 (library, *(test.program for test in tests))):
+                                                                 (library, *(test.needs or test.program for test in tests))):
             with open(kept, encoding="utf-8") as file:
                 told = json.load(file)
             for test in tests:
                 test.seconds, reached = told.get(test.program, (0, []))
                 test.reached = {(path, line) for path, line in reached}
-            return [test for test in tests if test.program in told]
+            if all(test.program in told for test in tests if test.suite == BESIDE):
+                return [test for test in tests if told.get(test.program, (0, []))[1]]
         say("running each test once, to know what it reaches")
 
         def one(test):
-            path = os.path.join(self.folder, "reached__" + os.path.basename(test.built))
+            path = os.path.join(self.folder, "reached__" + re.sub(r"\W", "_", test.name))
             begin = time.monotonic()
-            status = test.run(self, 300, FAB_REACH=path)
+            status = test.run(self, 300 if test.suite in SUITES else MOST_BESIDE_S, FAB_REACH=path)
             test.seconds = time.monotonic() - begin
             if status == 0 and os.path.exists(path):
                 with open(path, "rb") as file:
@@ -185,6 +225,11 @@ class Harness:
             places[offset] = (os.path.normpath(path), int(number) if number.isdigit() else 0)
         for test in passed:
             test.reached = {places[offset] for offset in test.offsets}
-        with open(kept, "w", encoding="utf-8") as file:
-            json.dump({test.program: (test.seconds, sorted(test.reached)) for test in passed}, file)
+        if pattern is None:
+            self.keep(kept, tests, passed)
         return passed
+
+    @staticmethod
+    def keep(path, tests, passed):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({test.program: (test.seconds, sorted(test.reached) if test in passed else []) for test in tests}, file)

@@ -4,7 +4,8 @@
 
 A fault is drawn from all places of a room where an operator, a condition, a constant, a statement or a result can be
 wrong (points.py). The tests of the suites unit, property and registry that enter its function run, the quickest first,
-until one fails. A fault that no test notices survives; its line is a question that no test asks.
+until one fails. A fault that no test notices survives; its line is a question that no test asks. Faults that change nothing
+that anybody can see are listed in equal.txt, each with its reason, and are not counted.
 """
 import argparse
 import collections
@@ -22,11 +23,25 @@ import points as points_of
 
 ROOMS = ("sim", "models", "validate", "cli")
 LIMIT_FACTOR, LIMIT_S = 10, 5  # a test that takes ten times as long and five seconds more hangs: it noticed
-Outcome = collections.namedtuple("Outcome", "state by")  # killed, survived, unreached, same, refused; the test
+Outcome = collections.namedtuple("Outcome", "state by")  # killed, survived, unreached, same, refused, equal; the test
+EQUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "equal.txt")
 
 
 def say(text):
     print("mutate:", text, file=sys.stderr, flush=True)
+
+
+def equal_faults():
+    """{(file, fault): reason} of equal.txt: a line `FILE FAULT`, and below it, further to the right, why nobody can see it."""
+    faults, key = {}, None
+    with open(EQUAL, encoding="utf-8") as file:
+        for line in file:
+            if line.startswith(" "):
+                faults[key] = f"{faults[key]} {line.strip()}".strip()
+            elif line.strip() and not line.startswith("# "):
+                key = tuple(line.strip().split(" ", 1))
+                faults[key] = ""
+    return faults
 
 
 def function_of(content, line):
@@ -54,7 +69,7 @@ def drawn(harness, room, count, seed):
 
 class Run:
     def __init__(self, harness, tests, cap_s):
-        self.harness, self.tests, self.cap_s = harness, tests, cap_s
+        self.harness, self.tests, self.cap_s, self.equal = harness, tests, cap_s, equal_faults()
         self.by_function = collections.defaultdict(list)
         for test in sorted(tests, key=lambda test: test.seconds):
             for place in test.reached:
@@ -72,6 +87,8 @@ class Run:
     def outcome(self, path, point):
         with open(os.path.join(self.harness.root, path), encoding="utf-8") as file:
             content = file.read()
+        if (path, points_of.described(content, point)) in self.equal:
+            return Outcome("equal", None)
         place = os.path.join(self.harness.folder, f"mutant-{threading.get_ident()}")
         row = self.harness.sources[path]
         sources = [place + ".same.c", place + ".c"]
@@ -83,15 +100,20 @@ class Run:
         with open(place + ".o", "rb") as one, open(place + ".same.o", "rb") as other:
             if one.read() == other.read():
                 return Outcome("same", None)
-        tests = self.covering(path, content, point.line)
-        if not tests:
+        covering = self.covering(path, content, point.line)
+        tests = [test for test in covering if test.suite in harness_of.SUITES]
+        if not covering:
             return Outcome("unreached", None)
         for library in place, place + ".same":
             linked = harness_of.quiet(["cc", "-shared", "-o", library + ".so", library + ".o"], self.harness.folder)
             assert linked.returncode == 0, linked.stderr
-        return self.tried(tests, place)
+        killer = self.tried(tests, place)
+        if killer is not None:
+            return Outcome("killed", killer)
+        return Outcome("survived" if tests else "unreached", self.tried([test for test in covering if test not in tests], place))
 
     def tried(self, tests, place):
+        """The first of the tests that notices the fault; None: none of them does, within the time for it."""
         left_s = self.cap_s
         for test in tests:
             limit_s = LIMIT_FACTOR * test.seconds + LIMIT_S
@@ -99,11 +121,11 @@ class Run:
             # A test that fails with the source as it is, loaded in the same way, says nothing.
             if (test.run(self.harness, limit_s, LD_PRELOAD=place + ".so") != 0
                     and test.run(self.harness, limit_s, LD_PRELOAD=place + ".same.so") == 0):
-                return Outcome("killed", test)
+                return test
             left_s -= time.monotonic() - begin
             if left_s < 0:
                 break
-        return Outcome("survived", None)
+        return None
 
     def room(self, room, count, seed):
         """The outcomes of the first `count` mutants of a room that compile and change the code, in the order of the draw."""
@@ -115,7 +137,7 @@ class Run:
                 batch = mutants[at:at + count - len(outcomes)]
                 at += len(batch)
                 for (path, point), outcome in zip(batch, pool.map(lambda mutant: self.outcome(*mutant), batch)):
-                    if outcome.state not in ("refused", "same"):
+                    if outcome.state not in ("refused", "same", "equal"):
                         outcomes.append((path, point, outcome))
                         if len(outcomes) % 10 == 0 or len(outcomes) == count:
                             say(f"{room}: {len(outcomes)} of {count}")
@@ -136,14 +158,17 @@ def main():
     parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"of {', '.join(ROOMS)}; or a file, such as sim/cost/spending.c")
     parser.add_argument("--count", type=int, default=80, help="mutants per room (default: 80)")
     parser.add_argument("--seed", type=int, default=1, help="which ones are drawn (default: 1)")
+    parser.add_argument("--tests", metavar="PATTERN", help="ask only tests with such names, for a quick look")
     parser.add_argument("--cap", type=float, default=60, help="seconds of tests after which a mutant survives (default: 60)")
+    parser.add_argument("--beside", action="store_true",
+                        help="ask the tests of the suite cli too what the others do not notice; they are counted apart")
     parser.add_argument("--write", metavar="PAGE", help="write the page with the table")
     parser.add_argument("--rows", metavar="FILE", help="append each mutant as a line of JSON")
     options = parser.parse_args()
 
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     harness = harness_of.Harness(options.build, root)
-    tests = harness.trace(harness.make(say), say)
+    tests = harness.trace(harness.make(say, options.beside), say, options.tests)
     run = Run(harness, tests, options.cap)
     rows = []
     for room in options.rooms or ROOMS:

@@ -12,36 +12,48 @@ The faults of this page were drawn at commit {commit} with `--seed {seed}`, {cou
 a condition that is negated, a number that is one larger, a result that is 0, a statement that is dropped. Texts, assertions
 and frees are left as they are. A fault that does not compile, or that gives the same instructions, is not counted. A fault survives
 when {cap:g} s of its tests, the quickest first, have passed. Some of the survivors change nothing that can be seen, such as a quicker
-way to the same result. Printers of `validate` and commands of `cli` are tested by what they print, in other suites.
+way to the same result; those that somebody has looked at are in `tests/mutate/equal.txt`, each with its reason, and are not counted.
 
-| room | faults | killed | by unit | by property | by registry | survived | not reached by any test | killed of all | killed of those reached |
-|---|---|---|---|---|---|---|---|---|---|
+Tests of the suite registry hold the forms of an answer of a command against each other (`tests/answers`): JSON, CSV and text say the
+same. {beside}
+
+| room | faults | killed | by unit | by property | by registry | survived | not reached by any test | killed of all | killed of those reached |{head}
+|---|---|---|---|---|---|---|---|---|---|{rule}
 """
+
+
+BESIDE = """The last column counts faults that these suites do not notice and tests of the suite cli
+do, which run commands with options, files and errors; it is no part of the rate."""
 
 
 def percent(part, whole):
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
-def table(rows):
+def table(rows, has_beside):
     for room in dict.fromkeys(row["room"] for row in rows):
         of_room = [row for row in rows if row["room"] == room]
         states = collections.Counter(row["state"] for row in of_room)
         suites = collections.Counter(row["suite"] for row in of_room if row["state"] == "killed")
+        by_beside = sum(row["state"] != "killed" and row["suite"] is not None for row in of_room)
         reached = len(of_room) - states["unreached"]
         yield (f"| {room} | {len(of_room)} | {states['killed']} | {suites['unit']} | {suites['property']} | {suites['registry']} | "
-               f"{states['survived']} | {states['unreached']} | {percent(states['killed'], len(of_room))} | {percent(states['killed'], reached)} |\n")
+               f"{states['survived']} | {states['unreached']} | {percent(states['killed'], len(of_room))} | {percent(states['killed'], reached)} |"
+               + (f" {by_beside} |" if has_beside else "") + "\n")
 
 
 def listed(rows, state):
     for row in sorted((row for row in rows if row["state"] == state), key=lambda row: (row["path"], row["line"])):
         change = row["change"].replace("||", "¦¦").replace("|", "\\|").replace("¦¦", "\\|\\|")
-        yield f"| `{row['path']}` | {row['line']} | {change} |\n"
+        yield f"| `{row['path']}` | {row['line']} | {change}{' (noticed by ' + row['test'] + ')' if row['test'] else ''} |\n"
 
 
 def page(rows, options):
     columns = "\n| file | line | fault |\n|---|---|---|\n"
-    return "".join([HEAD.format(seed=options.seed, count=options.count, cap=options.cap, commit=options.commit), *table(rows),
+    return "".join([HEAD.format(seed=options.seed, count=options.count, cap=options.cap, commit=options.commit,
+                                beside=BESIDE if options.beside else "Tests of the suite cli are left out.",
+                                head=" by tests of commands |" if options.beside else "", rule="---|" if options.beside else ""),
+                    *table(rows, options.beside),
                     "\n## Survivors\n\nTests run the function with the fault, and they pass.\n", columns, *listed(rows, "survived"),
                     "\n## Not reached\n\nNo test of these suites runs the function; tests of commands may run it.\n", columns,
                     *listed(rows, "unreached")])
