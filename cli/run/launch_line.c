@@ -162,7 +162,17 @@ static const Word slurm_words[] = {
   { { NULL }, NULL },
 };
 
-/* Takes the word at `i`, with its value behind = or in the next token. Returns the place of the next word. */
+/* The number that stands right behind an option of one letter, as srun and mpirun take it: "16" of -n16; NULL: there
+ * is none. */
+static const char *
+attached_number (const char *token, const char *const *names)
+{
+  const char name[] = { token[0], token[0] != '\0' ? token[1] : '\0', '\0' };
+
+  return strlen (name) == 2 && g_ascii_isdigit (token[2]) && is_one_of (name, names) ? token + 2 : NULL;
+}
+
+/* Takes the word at `i`, with its value behind it, behind = or in the next token. Returns where the next word is. */
 static guint
 take_word (Line *self, const Word *words, char **tokens, guint i)
 {
@@ -173,6 +183,12 @@ take_word (Line *self, const Word *words, char **tokens, guint i)
     return i + 1;
   }
   for (guint k = 0; words[k].read != NULL; k++) {
+    const char *attached = attached_number (tokens[i], words[k].names);
+
+    if (attached != NULL) {
+      words[k].read (self, attached);
+      return i + 1;
+    }
     if (!is_one_of (tokens[i], words[k].names))
       continue;
     const char *value = equals != NULL ? equals + 1 : tokens[i + 1];
@@ -218,7 +234,11 @@ take_tests_options (Line *self, char **tokens)
 
     if (equals != NULL)
       take_tests_option (self, tokens[i], equals + 1);
-    else if (tokens[i][0] == '-' && tokens[i + 1] != NULL) {
+    else if (tokens[i][0] == '-' && tokens[i][1] != '-' && strlen (tokens[i]) > 2) { /* -g8 */
+      const char name[] = { '-', tokens[i][1], '\0' };
+
+      take_tests_option (self, name, tokens[i] + 2);
+    } else if (tokens[i][0] == '-' && tokens[i + 1] != NULL) {
       take_tests_option (self, tokens[i], tokens[i + 1]);
       i++;
     }

@@ -5,6 +5,7 @@
 `documents.py PROGRAM [Class]`. A drawing shows the whole machine, a trace has the times of the run, a page has the figures of the run.
 """
 import glob
+import html
 import json
 import math
 import os
@@ -209,6 +210,42 @@ class Report(Drawn):
         self.refused("report", "--for", "plans", names="plans")
         self.refused("report", "--run", "9", names="9")
         self.refused("report", "--svg", "pie", names="pie")
+
+
+class Study(answer.AnswerTest):
+    """The page of a study has the figures of the study, whatever its target is."""
+
+    def page(self, *command):
+        told = self.fabricast(*command, "--format", "json").stdout
+        study = self.write("study.json", told)
+        page = self.good("report", study, "-o", "-")
+        body = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.S)
+        return json.loads(told), re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", body))), page
+
+    def assert_shown(self, words, values):
+        shown = answer.quantities(words)
+        for value in values:
+            self.assertTrue(any(found.is_near(value) for found in shown), f"{value} is not on the page")
+
+    def test_size(self):
+        for target in ("step<=600ms", "exposed<=100%"):
+            told, words, page = self.page("size", "mpi-rig-100m", "--vary", "cluster.nic_rate=110..130Mb/s:10", "--target", target)
+            self.assertIn(told["target"], words)
+            self.assertIn(told["key"], words)
+            for point in told["points"]:
+                self.assertIn(point["value"], words)
+            if target.startswith("step"):
+                self.assert_shown(words, [point["step_s"] for point in told["points"]])
+            for drawing in re.findall(r"<svg.*?</svg>", page, re.S):
+                ElementTree.fromstring(drawing if "xmlns=" in drawing[:300] else drawing.replace("<svg", f'<svg xmlns="{SVG[1:-1]}"', 1))
+
+    def test_compare_and_cost(self):
+        told, words, _ = self.page("compare", "hello", "--vary", "cluster.nodes=1,2")
+        self.assert_shown(words, [row["step_s"] for row in told["figures"]])
+        told, words, _ = self.page("cost", "ddp-2b-4nodes-200g")
+        self.assert_shown(words, [told["figures"]["usd_per_hour"], told["figures"]["step_s"]])
+        for part in told["parts"]:
+            self.assertIn(part["product"], words)
 
 
 class Described(answer.AnswerTest):

@@ -21,10 +21,11 @@ LINES = [
     ("mpirun -np 32 --map-by ppr:8:node -x UCX_NET_DEVICES=eth0 -x NCCL_IB_GID_INDEX=3 -x NCCL_IB_TC=41 -x NCCL_IB_SL=0 "
      "-x NCCL_BUFFSIZE=16777216 -x NCCL_IGNORE_CPU_AFFINITY=1 -x NCCL_ALGO=Ring --mca coll_hcoll_enable 0 "
      "./build/all_gather_perf -b 64M -e 1G -f 2", "--nodes 4 --op all_gather -b 64M -e 1G -f 2 -x NCCL_ALGO=Ring"),
-    # Slurm
+    # Slurm; values may stand right behind their options
     ("srun --nodes=2 --ntasks-per-node=8 --gpus-per-node=8 --mpi=pmix --export=ALL,NCCL_PROTO=Simple all_reduce_perf_mpi -b 512M "
      "-e 8G -f 2 -g 1", "--nodes 2 --op all_reduce -b 512M -e 8G -f 2 -x NCCL_PROTO=Simple"),
     ("NCCL_ALGO=Ring srun -N 2 -n 2 ./build/sendrecv_perf -b 32M -e 64M -g 8", "--nodes 2 --op sendrecv -b 32M -e 64M -x NCCL_ALGO=Ring"),
+    ("srun -N2 -n16 ./build/all_reduce_perf -b32M -e64M -f2 -g1", "--nodes 2 --op all_reduce -b 32M -e 64M -f 2"),
     # options of nccl-tests that change nothing that is predicted
     ("mpirun -n 2 -ppn 1 ./reduce_scatter_perf -b 1G -e 1G -d bfloat16 -o sum -z 0 -G 0 -t 1 -g 8",
      "--nodes 2 --op reduce_scatter -b 1G -e 1G -d bfloat16 -g 8"),

@@ -21,10 +21,10 @@ figure_of (const char *target, double *bound)
     *bound = number / 100;
   if (figure->kind == FAB_FIGURE_TIME) {
     g_autofree char *time = g_strconcat (words[2], words[3], NULL);
-    double ps;
+    FabTimePs ps;
 
-    if (fab_units_parse_real (FAB_UNIT_TIME, time, &ps, NULL))
-      *bound = ps / FAB_PS_PER_S;
+    if (fab_units_parse_whole (FAB_UNIT_TIME, time, &ps, NULL))
+      *bound = fab_ps_to_seconds (ps);
   }
   return figure;
 }

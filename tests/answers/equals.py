@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Equal questions have equal answers: lines that start nccl-tests, options, files and lists that say the same.
+
+`equals.py PROGRAM [Class]`.
+"""
+import json
+import re
+
+import answer
+from answer import support
+
+SIZES = ("-b", "1M", "-e", "8M", "--no-band")
+
+
+class Collective(answer.AnswerTest):
+    def rows(self, *args):
+        return json.loads(self.good("collective", "--format", "json", *args))["results"]
+
+    def test_a_line_that_starts_nccl_tests(self):
+        """What mpirun and srun say of ranks, nodes, sizes, operation and variables is what the options say."""
+        wanted = self.rows("--node", "dgx-h100", "--nodes", "2", *SIZES)
+        ring = self.rows("--node", "dgx-h100", "--nodes", "2", "-x", "NCCL_ALGO=Ring", *SIZES)
+        gather = self.rows("--node", "dgx-h100", "--nodes", "2", "--op", "all_gather", *SIZES)
+        self.assertNotEqual(wanted, gather)
+        tail = ("-b", "1M", "-e", "8M", "-f", "2")
+        for line, rows in (
+                (("mpirun", "-np", "16", "-N", "8", "./all_reduce_perf", *tail), wanted),
+                (("mpirun", "-n", "16", "--map-by", "ppr:8:node", "-x", "NCCL_ALGO=Ring", "/opt/all_reduce_perf", *tail), ring),
+                (("srun", "-N", "2", "--ntasks-per-node=8", "all_gather_perf", *tail), gather),
+                (("srun", "-N2", "-n16", "all_reduce_perf", *tail), wanted),  # values right behind their options
+                (("srun", "--nodes=2", "-n", "16", "all_reduce_perf", "-b1M", "-e8M", "-f2", "-g1"), wanted),
+                (("mpirun", "-np", "16", "-N", "8", "./all_reduce_perf", "-b", "1M", "-e", "8M", "-f", "2", "-g", "1"), wanted)):
+            self.assertEqual(self.rows("--node", "dgx-h100", "--no-band", *line), rows, line)
+
+    def test_sizes(self):
+        """Factors and steps give the sizes that they say."""
+        sizes = lambda *args: [row["size_bytes"] for row in self.rows("--node", "dgx-a100", "--no-band", *args)]
+        self.assertEqual(sizes("-b", "1M", "-e", "16M", "-f", "4"), [1 << 20, 4 << 20, 16 << 20])
+        self.assertEqual(sizes("-b", "1M", "-e", "4M", "-i", "1M"), [1 << 20, 2 << 20, 3 << 20, 4 << 20])
+        self.assertEqual(sizes("-b", "2M"), [2 << 20])
+        self.assertEqual(sizes(), [32 << 20])
+
+    def test_rates_are_those_of_the_times(self):
+        """algbw is size by time; nccl-tests counts 2 (n - 1) / n of it as busbw of an all-reduce, (n - 1) / n of an all-gather."""
+        for op, factor in (("all_reduce", 2 * 7 / 8), ("all_gather", 7 / 8), ("broadcast", 1)):
+            for row in self.rows("--node", "dgx-a100", "--op", op, *SIZES):
+                self.assert_same(row["algbw_GBps"], row["size_bytes"] / row["time_us"] / 1e3, op)
+                self.assert_same(row["busbw_GBps"], row["algbw_GBps"] * factor, op)
+
+    def test_the_file_of_nccl_tests(self):
+        """-J writes what the table says, and a table is held against itself: nothing is slower. Against half of it, all is."""
+        rows = self.rows("--node", "dgx-a100", "-b", "64M", "-e", "256M", "-J", "own.json")
+        told = json.loads(support.read(self.path("own.json")))
+        self.assertEqual(answer.numbers(told) and [row["size_bytes"] for row in rows], [64 << 20, 128 << 20, 256 << 20])
+        for row in rows:
+            self.assertTrue(any(abs(value - row["busbw_GBps"]) < 0.01 for value in answer.numbers(told)), row)
+        table = self.good("collective", "--node", "dgx-a100", "-b", "64M", "-e", "256M")
+        measured = self.write("own.txt", table)
+        same = self.fabricast("collective", "--node", "dgx-a100", "--check", measured)
+        self.assertEqual(same.returncode, 0)
+        self.assertEqual(re.findall(r" (\d\.\d\d)  ok ", same.stdout), ["1.00"] * 3)
+        slow = self.write("slow.txt", re.sub(r"(?m)^( +\d+ +\d+ +float +sum +-1 +)(\S+)( +)(\S+)( +)(\S+)",
+                                             lambda row: f"{row[1]}{float(row[2]) * 2:.2f}{row[3]}{float(row[4]) / 2:.2f}{row[5]}{float(row[6]) / 2:.2f}", table))
+        told = self.fabricast("collective", "--node", "dgx-a100", "--check", slow)
+        self.assertEqual(told.returncode, 1)
+        self.assertEqual(re.findall(r" (\d\.\d\d)  (?!ok)\w+ ", told.stdout), ["0.50"] * 3)
+        self.assertEqual(self.fabricast("collective", "--node", "dgx-a100", "--check", slow, "--tolerance", "60%").returncode, 0)
+
+
+class Lists(answer.AnswerTest):
+    def test_rates_of_a_list_are_those_of_its_entries(self):
+        table = {row[0]: row[1:] for row in re.findall(r"^  ([\w.-]+) +([\d.]+) +([\d.-]+) +([\d.-]+) +([\d.-]+)  ", self.good("describe", "links"), re.M)}
+        self.assertGreater(len(table), 20)
+        names = sorted(table)
+        for name in (names[0], "ib-hdr", "nvlink4", names[-1]):
+            page = self.good("describe", "links", name)
+            for text, cell in zip((r"line rate, one direction", r"achievable, copy engine, NIC", r"achievable, kernel"), table[name]):
+                found = re.search(rf"(?m)^# {text}: (.*)$", page)
+                if found and cell != "-":
+                    self.assertAlmostEqual(answer.quantity(found[1]).value / 1e9 / float(cell), 1, 2, f"{name}: {text}")
+
+    def test_layers_of_a_model_are_its_parameters(self):
+        """What the blocks, the embedding and the head have is what a rank of one GPU keeps in 16 bits."""
+        page = self.good("describe", "models", "gpt2-xl", "--sequence", "1024")
+        blocks, each = map(int, re.search(r"^# (\d+) x block0 to block47, (\d+) parameters each", page, re.M).groups())
+        alone = [int(n) for n in re.findall(r"^# \w+, (\d+) parameters$", page, re.M)]
+        parts = [int(n) for n in re.findall(r"^#   (?:attention|mlp) +(\d+) ", page, re.M)]
+        self.assertEqual(sum(parts), each)
+        memory = self.json("run", "hello", "--no-db", "--no-band", "--no-bottleneck", "--iterations", "1")["memory"]["parts"]
+        self.assertEqual(2 * (blocks * each + sum(alone)), memory["parameters"])
+
+    def test_help_has_one_list_of_options(self):
+        """The pages of man, and what completes in zsh and fish, have the options of --help."""
+        for command in ("run", "size", "collective"):
+            page = self.good(command, "--help")
+            options = [name for name in re.findall(r"^  (?:-., |    )?--([\w-]+)", page, re.M) if name != "help"]
+            for form in ("man", "zsh", "fish"):
+                text = self.good(command, "--help-as", form).replace("\\-", "-")
+                for name in options:
+                    self.assertIn(name, text, f"{command} {form}")
+                self.assertNotIn("(null)", text)
+            self.assertIn("--help", page)
+            self.assertEqual(self.good("help", command), page)
+
+
+if __name__ == "__main__":
+    support.main()
