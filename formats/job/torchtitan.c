@@ -8,7 +8,7 @@
 
 #define SCHEDULES                                                                                          \
   "parallel.schedule:1F1B=1f1b|GPipe=gpipe|Interleaved1F1B=interleaved|InterleavedZeroBubble=zero_bubble|" \
-  "ZBVZeroBubble=zero_bubble|DualPipeV=zero_bubble"
+  "ZBVZeroBubble=zero_bubble_v|DualPipeV=dualpipe_v"
 
 static const FabJobRow rows[] = {
   { "training.batch_size", fab_job_count, "micro_batch" },

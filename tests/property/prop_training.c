@@ -8,6 +8,7 @@
  */
 #include "tests/support/test.h"
 
+#include "models/workload/training/pipeline.h"
 #include "tests/support/play.h"
 #include "tests/support/seeds.h"
 
@@ -50,7 +51,9 @@ static char *
 random_parallel (Random *random, const char *strategy, guint *accumulation, guint *n_model)
 {
   static const guint sizes[] = { 1, 1, 2, 4 };
-  static const char *const schedules[] = { "1f1b", "gpipe", "zero_bubble", "zero_bubble_h2", "interleaved" };
+  static const char *const schedules[] = { "1f1b",          "gpipe",     "zero_bubble", "zero_bubble_h2",
+                                           "zero_bubble_v", "v_half",    "v_min",       "interleaved",
+                                           "dualpipe",      "dualpipe_v" };
   static const char *const orders[] = { "tp-cp-ep-dp-pp", "tp-cp-pp-ep-dp", "dp-tp-cp-pp" };
   guint tensor = sizes[random_below (random, 4)], pipeline = sizes[random_below (random, 4)];
   guint context = random_chance (random, 30) ? 2 : 1;
@@ -58,12 +61,16 @@ random_parallel (Random *random, const char *strategy, guint *accumulation, guin
 
   if (strstr (strategy, "stage: 3") || strstr (strategy, "stage: 2"))
     pipeline = 1;
-  if (strstr (strategy, "fsdp") && g_str_has_prefix (schedule, "zero_bubble"))
+  if (strstr (strategy, "fsdp") && pipeline_schedule_named (schedule)->splits_backward)
     schedule = "gpipe";
+  if (pipeline == 1 && strcmp (schedule, "dualpipe") == 0)
+    schedule = "dualpipe_v";
   if (pipeline == 1 || strcmp (schedule, "interleaved") != 0)
     schedule = strcmp (schedule, "interleaved") == 0 ? "1f1b" : schedule;
   *accumulation = strcmp (schedule, "interleaved") == 0 ? pipeline * random_between (random, 1, 2)
                                                         : random_between (random, 1, 5);
+  if (pipeline_schedule_named (schedule)->has_pairs)
+    *accumulation = 2 * pipeline + 2 * random_below (random, 3);
   *n_model = tensor * context * pipeline;
   return g_strdup_printf ("{tensor: %u, context: %u, pipeline: %u, sequence: %s, schedule: %s, virtual: %u, "
                           "order: %s, overlap_p2p: %s}",

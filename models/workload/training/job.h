@@ -29,6 +29,10 @@ typedef enum {
   STREAM_RECEIVE_FORWARD,
   STREAM_SEND_BACKWARD,
   STREAM_RECEIVE_BACKWARD,
+  STREAM_SEND_FORWARD_UP, /* the same of micro-batches that go up the stages, where others go down */
+  STREAM_RECEIVE_FORWARD_UP,
+  STREAM_SEND_BACKWARD_UP,
+  STREAM_RECEIVE_BACKWARD_UP,
   STREAM_NORM,
   STREAM_OUTER,    /* between sites, every so many steps */
   STREAM_FROM_GPU, /* copies to host memory or drives */
@@ -61,6 +65,8 @@ typedef struct {
 /* Consecutive layers of the model: one part of the model that a stage has. */
 typedef struct {
   guint first_layer, n_layers;
+  guint part;                /* number of the part in model order */
+  guint n_micro, last_micro; /* micro-batches that go through it in a step, and the last one to go back */
 } Chunk;
 
 /* One rank class: a pipeline stage, or those of its ranks that are in one bin. Where ranks are not folded into
@@ -70,10 +76,11 @@ struct Stage {
   guint index, bin, rank_class;   /* number of the pipeline stage; of the bin (slow.h) */
   gint64 streams[N_STREAM_KINDS]; /* -1: not made yet */
   double share;                   /* of a micro-batch that is under way: 1, or 0.5 with two halves in turn */
+  guint n_lanes; /* 2: two halves of a micro-batch, or a forward and a backward pass, take turns */
   struct {
-    GArray *waits; /* FabTaskId: tasks for which the next compute task of this half waits */
+    GArray *waits; /* FabTaskId: tasks for which the next compute task of this lane waits */
     FabTaskId last_compute;
-  } halves[2];
+  } lanes[2];
   gboolean has_held; /* `held` is an exchange of tokens beside which the shared experts compute */
   FabTaskId held;
   GArray *waits; /* FabTaskId: tasks for which the next compute task waits */
@@ -87,6 +94,7 @@ struct Stage {
       *expert_tensor;        /* ranks that share one expert, where experts have a grid of their own */
   FabConcurrentGroups *next; /* pairs of a rank of this stage and one of the next stage */
   GArray *chunks;            /* Chunk: parts of the model */
+  guint last_chunk;          /* the one whose backward pass is the last of the step */
   GArray *actions;           /* Action: passes in order */
   GArray *received;          /* inputs that are being received */
   gpointer state;            /* owned by the strategy */
@@ -104,7 +112,7 @@ struct Stage {
 /* The layer and micro-batch of a pass. */
 typedef struct {
   guint layer, micro;
-  gboolean is_last; /* it is the last micro-batch of the step */
+  gboolean is_last; /* it is the last micro-batch of the step that goes through this part of the stage */
 } PassAt;
 
 /* Hooks of a strategy, which are called while the tasks of a stage are being made. NULL: nothing to do. */
@@ -156,13 +164,15 @@ struct _Train {
   FabLayerStack *stack;
   Layout layout;
   guint n_stages, n_bins, n_micro;
+  const struct _PipelineSchedule *schedule;
   guint round;   /* micro-batches that go through one part of a stage before its next part */
   GArray *parts; /* Chunk: the parts of the model in model order (parts.h) */
   Stage *stages; /* [n_bins * n_stages] rank classes, bin by bin */
   /* [n_alone] all ranks but the first of every class, where ranks are not folded into classes. */
   Stage *alone;
   guint n_alone;
-  /* [n_stages] guint: collectives that all bins of a stage join, in the order in which they were made. */
+  /* [n_stages] guint: collectives that all bins of a stage join, and of a stage that has the same parts, in the order
+   * in which they were made. */
   GArray **shared;
   Slow *slow;
   double tokens;  /* of one rank in one micro-batch */

@@ -76,6 +76,8 @@ span_of (const Layout *self, const Selection *selection, Axis axis)
   if (axis == AXIS_PIPELINE) {
     first = selection->first_stage;
     n = selection->n_stages;
+    if (selection->has_twin)
+      return (Span){ 2, size - 1 - 2 * first, 1, 0, first };
   }
   if (axis == AXIS_DATA) {
     first = selection->first_data;
@@ -123,7 +125,8 @@ combine (const Layout *self, const Axis *axes, const Span *spans, gboolean is_gr
   return rank;
 }
 
-/* Groups of the experts' grid among the ranks of one stage, which are in ascending order. */
+/* Groups of the experts' grid among the ranks of one stage, which are in ascending order. With `has_twin` each group
+ * has the ranks at the same places of the other stage too. */
 static FabConcurrentGroups *
 folded_groups (const Layout *self, const Selection *selection)
 {
@@ -135,13 +138,16 @@ folded_groups (const Layout *self, const Selection *selection)
   guint step = selection->fold == FOLD_EXPERT ? shared : selection->fold == FOLD_EXPERT_TENSOR ? 1 : block;
   g_autofree guint *all = layout_ranks (self, selection->first_stage, selection->first_data,
                                         selection->n_data);
-  g_autofree guint *ranks = g_new (guint, n);
+  guint n_stages = selection->has_twin ? 2 : 1, n_all = n_ranks * n_stages;
+  guint apart = (self->size[AXIS_PIPELINE] - 1 - 2 * selection->first_stage) * self->stride[AXIS_PIPELINE];
+  g_autofree guint *ranks = g_new (guint, n * n_stages);
 
   g_assert (n % block == 0 && selection->n_stages == 1);
   for (guint group = 0; group < n / n_ranks; group++)
-    for (guint i = 0; i < n_ranks; i++)
-      ranks[group * n_ranks + i] = all[group / step * step * n_ranks + group % step + i * step];
-  return fab_concurrent_groups_new (self->cluster, ranks, n / n_ranks, n_ranks);
+    for (guint i = 0; i < n_all; i++)
+      ranks[group * n_all + i] = all[group / step * step * n_ranks + group % step + i % n_ranks * step]
+                               + i / n_ranks * apart;
+  return fab_concurrent_groups_new (self->cluster, ranks, n / n_ranks, n_all);
 }
 
 FabConcurrentGroups *

@@ -43,6 +43,7 @@ typedef struct {
   guint block;                 /* for DATA_RUNS and DATA_EVERY; it divides the data axis */
   guint first_stage, n_stages; /* pipeline stages whose ranks are selected */
   guint first_data, n_data;    /* data coordinates of the ranks that are selected; multiples of block */
+  gboolean has_twin;           /* ranks of the stage as far from the other end are in the same groups */
   Fold fold;                   /* other than FOLD_NONE: `varies`, `data` and `block` do not count */
 } Selection;
 

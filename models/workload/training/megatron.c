@@ -73,7 +73,7 @@ bucket_parameters (const Stage *stage)
 {
   const MegatronParams *p = params_of (stage);
 
-  if (!p->overlaps_reduce || stage->index > 0)
+  if (!p->overlaps_reduce || MIN (stage->index, stage_twin (stage)) > 0)
     return 0;
   return p->bucket > 0 ? (guint64) p->bucket
                        : MAX (40000000, 1000000ull * stage->train->layout.size[AXIS_DATA]);

@@ -202,7 +202,6 @@ static Moment
 walk_actions (const Walk *self, const Part *parts)
 {
   const Stage *stage = self->stage;
-  const PipelineSchedule *schedule = pipeline_schedule (stage->train->params->parallel.schedule);
   Moment most = { .gradients = all_gradients (self) }, alive = { 0 }; /* the optimizer */
 
   for (guint i = 0; i < stage->actions->len; i++) {
@@ -211,7 +210,7 @@ walk_actions (const Walk *self, const Part *parts)
 
     if (action->kind == ACTION_FORWARD)
       add_times (&alive, &part->kept, 1);
-    if (action->kind == ACTION_BACKWARD) {
+    if (action->kind == ACTION_BACKWARD || action->kind == ACTION_INPUTS) {
       Moment now = part->most;
 
       add_times (&alive, &part->kept, -1);
@@ -219,7 +218,7 @@ walk_actions (const Walk *self, const Part *parts)
       now.waiting = alive.activations;
       now.waiting_logits = alive.logits;
       keep_larger (&most, &now);
-      if (schedule->splits_backward)
+      if (action->kind == ACTION_INPUTS)
         add_times (&alive, &part->weights, 1);
     }
     if (action->kind == ACTION_WEIGHTS)

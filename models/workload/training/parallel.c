@@ -61,7 +61,10 @@ const FabParam parallel_params[] = {
     .offset = G_STRUCT_OFFSET (ParallelParams, schedule),
     .fallback = "1f1b",
     .choices = pipeline_schedules,
-    .help = "Order in which a stage runs forward and backward passes." },
+    .help =
+        "Order in which a stage runs forward and backward passes. Stages of zero_bubble_v, v_half, v_min "
+        "and dualpipe_v have two parts of the model in a V. dualpipe lets micro-batches enter at both ends "
+        "and keeps each part on two stages." },
   { .key = "overlap_tensor",
     .type = FAB_PARAM_BOOL,
     .offset = G_STRUCT_OFFSET (ParallelParams, overlaps_tensor),
@@ -75,7 +78,7 @@ const FabParam parallel_params[] = {
     .fallback = "",
     .takes_list = TRUE,
     .help =
-        "Blocks in each part of the model, in model order, pipeline x virtual numbers: [4, 5, 5, 2]. The "
+        "Blocks in each part of the model, in model order, one number for each: [4, 5, 5, 2]. The "
         "first may be 0 (embedding alone), and so may the last (head alone). Default: `balance` decides." },
   { .key = "balance",
     .type = FAB_PARAM_CHOICE,
@@ -90,7 +93,7 @@ const FabParam parallel_params[] = {
     .fallback = "false",
     .help =
         "Send to other stages while computing. false: a stage waits until its send has ended, as Megatron "
-        "does without --overlap-p2p-communication. Schedules interleaved and zero_bubble always overlap." },
+        "does without --overlap-p2p-communication. All schedules but 1f1b and gpipe always overlap." },
   { .key = "order",
     .type = FAB_PARAM_TEXT,
     .offset = G_STRUCT_OFFSET (ParallelParams, order),
@@ -152,7 +155,8 @@ static void
 check_layers (const ParallelParams *params, FabCheck *check)
 {
   g_autoptr (GArray) counts = params->layers ? parallel_layers (params->layers) : NULL;
-  guint n_parts = (guint) (params->pipeline * params->virtual_stages);
+  const PipelineSchedule *schedule = pipeline_schedule_of (params->schedule, (guint) params->pipeline);
+  guint n_parts = pipeline_n_parts (schedule, (guint) params->pipeline, (guint) params->virtual_stages);
 
   if (params->layers == NULL)
     return;
@@ -164,7 +168,7 @@ check_layers (const ParallelParams *params, FabCheck *check)
     fab_check_fail (check, &params->layers,
                     "layers has %u numbers; pipeline x virtual = %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " "
                     "needs %u, one for each part of the model",
-                    counts->len, params->pipeline, params->virtual_stages, n_parts);
+                    counts->len, params->pipeline, (gint64) n_parts / params->pipeline, n_parts);
   for (guint i = 1; counts != NULL && i + 1 < counts->len; i++)
     if (g_array_index (counts, guint, i) == 0) {
       fab_check_fail (
@@ -176,6 +180,22 @@ check_layers (const ParallelParams *params, FabCheck *check)
     }
   if (params->balance != BALANCE_EVEN)
     fab_check_fail (check, &params->balance, "balance has no effect when layers gives every part");
+}
+
+/* Schedules whose micro-batches go two ways. */
+static void
+check_two_ways (const ParallelParams *params, const PipelineSchedule *schedule, FabCheck *check)
+{
+  if (schedule->place == PLACE_BOTH_WAYS && params->pipeline % 2 != 0)
+    fab_check_fail (check, &params->schedule,
+                    "schedule %s needs an even number of stages, because micro-batches enter at both ends; "
+                    "pipeline is %" G_GINT64_FORMAT,
+                    schedule->name, params->pipeline);
+  if (schedule->has_pairs && params->moe.overlap != 0)
+    fab_check_fail (
+        check, &params->moe.overlap,
+        "schedule %s computes a pass while the tokens of another one travel; overlap must be none",
+        schedule->name);
 }
 
 void
@@ -197,6 +217,7 @@ parallel_check (const ParallelParams *params, FabCheck *check)
                     pipeline_schedule_for_parts ()->name);
   if (schedule->has_parts && params->virtual_stages == 1 && params->pipeline > 1)
     fab_check_fail (check, &params->schedule, "schedule %s needs virtual: 2 or more", schedule->name);
+  check_two_ways (params, schedule, check);
   if (params->expert_tensor > 0 && params->tensor > 1 && !params->is_sequence)
     fab_check_fail (
         check, &params->expert_tensor,

@@ -161,7 +161,10 @@ parts_divide (const Train *train, guint n_parts, GError **error)
   parts = g_array_new (FALSE, FALSE, sizeof (Chunk));
   for (guint part = 0; part < n_parts; part++) {
     guint n = g_array_index (counts, guint, part) + (part == 0 ? first_block : 0);
-    Chunk chunk = { next, part + 1 == n_parts ? train->stack->layers->len - next : n };
+    gboolean is_last = part + 1 == n_parts;
+    Chunk chunk = { .first_layer = next,
+                    .n_layers = is_last ? train->stack->layers->len - next : n,
+                    .part = part };
 
     g_array_append_val (parts, chunk);
     next += n;

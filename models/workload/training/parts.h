@@ -11,7 +11,8 @@
 
 #include "models/workload/training/job.h"
 
-/* The parts of the model (Chunk) in model order: part p belongs to stage p % n_stages. (transfer full) NULL and *error:
+/* The parts of the model (Chunk) in model order: pipeline_stage () says which stage has
+ * which. (transfer full) NULL and *error:
  * the model cannot be divided so. */
 GArray *parts_divide (const Train *train, guint n_parts, GError **error);
 

@@ -1,685 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/passes.h"
 
-#include <string.h>
-
 #include "models/workload/training/away.h"
-#include "models/workload/training/experts.h"
-#include "models/workload/training/overlap.h"
 #include "models/workload/training/prices.h"
 #include "models/workload/training/recompute.h"
 #include "models/workload/training/streams.h"
+#include "models/workload/training/turns.h"
 
-typedef struct {
-  Stage *stage;
-  const FabLayer *layer;
-  const FabSegment *segment;
-} Exchange;
-
-/* The groups that share the matrices of a segment; NULL: groups of one rank. */
-static FabConcurrentGroups *
-tensor_groups (const Stage *stage, const FabSegment *segment)
+static const Chunk *
+chunk_of (const Stage *stage, guint index)
 {
-  return train_has_own_grid (stage->train, segment) ? stage->expert_tensor : stage->tensor;
+  return &g_array_index (stage->chunks, Chunk, index);
 }
 
-/* Whether tensor parallelism divides a segment; whether anything at all is sent before, during or after it. */
-static gboolean
-segment_is_split (const Stage *stage, const FabSegment *segment)
+static PassAt
+pass_at (const Chunk *chunk, guint layer, guint micro)
 {
-  return tensor_groups (stage, segment) != NULL && segment->is_split;
+  return (PassAt){ layer, micro, micro == chunk->last_micro };
 }
 
-static gboolean
-segment_exchanges (const Stage *stage, const FabLayer *layer, const FabSegment *segment)
-{
-  return segment_is_split (stage, segment) || experts_exchange (stage, segment)
-      || experts_beside (stage, layer, segment) != NULL
-      || (stage->context != NULL && segment->context_bytes > 0);
-}
-
-/* Adds a collective of the group after the last compute task. FALSE: there is nothing to send. */
-static gboolean
-model_parallel_send (const Exchange *model_parallel, StreamKind stream,
-                     FabConcurrentGroups *concurrent_groups, FabOp op, double bytes_per_token,
-                     FabTaskId *task)
-{
-  static const FabDimension dimensions[] = {
-    [STREAM_TENSOR] = FAB_DIMENSION_TENSOR, [STREAM_CONTEXT] = FAB_DIMENSION_CONTEXT
-  };
-  Comm comm = {
-    stream, dimensions[stream], concurrent_groups, op,
-    (FabBytes) (bytes_per_token * model_parallel->stage->train->tokens * model_parallel->stage->share + 0.5)
-  };
-
-  return stage_comm (model_parallel->stage, &comm,
-                     g_strconcat (model_parallel->layer->name, ".", model_parallel->segment->name, NULL),
-                     task);
-}
-
-/* After experts a token has one copy for each expert that it went to. Ranks that share an expert, where experts have a
- * grid of their own, gather the tokens of these ranks. */
-static double
-model_parallel_tensor_bytes (const Exchange *model_parallel)
-{
-  const Layout *layout = &model_parallel->stage->train->layout;
-
-  if (train_has_own_grid (model_parallel->stage->train, model_parallel->segment))
-    return model_parallel->segment->expert_bytes * layout->n_expert_tensor / layout->size[AXIS_TENSOR];
-  return model_parallel->segment->expert_bytes > 0 ? model_parallel->segment->expert_bytes
-                                                   : model_parallel->layer->hidden_bytes;
-}
-
-/* Whether the layer has shared experts that compute beside an exchange. */
-static gboolean
-layer_has_shared (const Stage *stage, const FabLayer *layer)
-{
-  for (guint i = 0; i < layer->segments->len; i++)
-    if (experts_beside (stage, layer, fab_layer_segment (layer, i)) != NULL)
-      return TRUE;
-  return FALSE;
-}
-
-/* Sends tokens to the experts beside which the shared experts of the segment compute. */
+/* Two halves of a micro-batch take turns, or one lane has all of it. */
 static void
-hold_dispatch (const Exchange *model_parallel)
+begin_halves (Stage *stage)
 {
-  Stage *stage = model_parallel->stage;
-  const FabSegment *experts = experts_beside (stage, model_parallel->layer, model_parallel->segment);
+  gboolean has_halves = stage->train->params->parallel.moe.overlap == OVERLAP_BATCHES
+                     && stage->expert != NULL;
 
-  if (experts != NULL)
-    stage->has_held = experts_send (stage, model_parallel->layer, experts, FALSE, FALSE, &stage->held);
+  lanes_begin (stage, has_halves ? 2 : 1, has_halves ? 0.5 : 1);
 }
 
-/* Waits for gradients that came back while the shared experts of the segment computed. */
+/* --- before and after a layer --- */
+
 static void
-wait_for_held (const Exchange *model_parallel)
+before_forward (Stage *stage, const PassAt *at)
 {
-  Stage *stage = model_parallel->stage;
+  const Strategy *strategy = stage->train->strategy;
 
-  if (!stage->has_held || experts_beside (stage, model_parallel->layer, model_parallel->segment) == NULL)
-    return;
-  stage_wait (stage, stage->held);
-  stage->has_held = FALSE;
+  if (strategy->before_forward)
+    strategy->before_forward (stage, at);
+  away_before_forward (stage, at);
 }
 
-/* Sends tokens to the experts of the segment or back. While shared experts compute, the exchange is held: the dispatch
- * of a forward pass was sent before them, and the gradients of a backward pass are waited for after them. */
 static void
-send_to_experts (const Exchange *model_parallel, gboolean is_combine, gboolean is_backward)
+after_forward (Stage *stage, const PassAt *at)
 {
-  Stage *stage = model_parallel->stage;
-  FabTaskId task;
+  const Strategy *strategy = stage->train->strategy;
 
-  if (!is_combine && !is_backward && stage->has_held && experts_exchange (stage, model_parallel->segment)) {
-    stage_wait (stage, stage->held);
-    stage->has_held = FALSE;
-    return;
-  }
-  if (!experts_send (stage, model_parallel->layer, model_parallel->segment, is_combine, is_backward, &task))
-    return;
-  if (is_combine && is_backward && layer_has_shared (stage, model_parallel->layer)) {
-    stage->held = task;
-    stage->has_held = TRUE;
-    return;
-  }
-  stage_wait (stage, task);
+  away_after_forward (stage, at);
+  if (strategy->after_forward)
+    strategy->after_forward (stage, at);
 }
 
-static gboolean
-stage_is_sequence_parallel (const Stage *stage)
-{
-  return stage->train->params->parallel.is_sequence;
-}
-
-/* An embedding begins with tokens and ends with a sum over the ranks' parts of the vocabulary. The head ends with the
- * loss. */
-static gboolean
-segment_has_input (const FabSegment *segment)
-{
-  return strcmp (segment->name, "embedding") != 0;
-}
-
-static gboolean
-has_output (const FabSegment *segment)
-{
-  return strcmp (segment->name, "head") != 0;
-}
-
-/* A rank receives the keys and values of the n - 1 others. What a neighbour sends counts once, in either
- * direction. */
-static gboolean
-send_context (const Exchange *model_parallel, double times, FabTaskId *task)
-{
-  const FabConcurrentGroups *concurrent_groups = model_parallel->stage->context;
-  guint n = fab_concurrent_groups_n_ranks (concurrent_groups);
-  double bytes = model_parallel->segment->context_bytes
-               / model_parallel->stage->train->layout.size[AXIS_TENSOR];
-
-  if (model_parallel->stage->train->params->parallel.context_kind == CONTEXT_GATHER)
-    return model_parallel_send (model_parallel, STREAM_CONTEXT, model_parallel->stage->context,
-                                FAB_OP_ALL_GATHER, times * n * bytes, task);
-  return model_parallel_send (model_parallel, STREAM_CONTEXT, model_parallel->stage->context,
-                              FAB_OP_SEND_RECV, times * (n - 1) * bytes, task);
-}
-
-/* The share of a pass that runs beside a gather (`is_first`) or a sum. */
-static double
-beside_share (const Exchange *self, gboolean is_first)
-{
-  return segment_is_split (self->stage, self->segment) ? overlap_share (self->stage, self->segment, is_first)
-                                                       : 0;
-}
-
-/* What runs while a segment computes. */
-typedef struct {
-  gboolean has_context, has_gather;
-  FabTaskId context, gather;
-  double share; /* of the pass: what is computed before the gather is awaited */
-} Beside;
-
-/* Adds what is sent before the segment computes. */
-static Beside
-model_parallel_before (const Exchange *model_parallel, gboolean is_backward)
-{
-  Beside beside = { .share = is_backward ? beside_share (model_parallel, FALSE) / 2
-                                         : beside_share (model_parallel, TRUE) };
-  Stage *stage = model_parallel->stage;
-  gboolean is_inner_end = is_backward ? has_output (model_parallel->segment)
-                                      : segment_has_input (model_parallel->segment);
-
-  if (!is_backward)
-    hold_dispatch (model_parallel);
-  send_to_experts (model_parallel, FALSE, is_backward);
-  if (segment_is_split (stage, model_parallel->segment) && stage_is_sequence_parallel (stage) && is_inner_end)
-    beside.has_gather = model_parallel_send (model_parallel, STREAM_TENSOR,
-                                             tensor_groups (stage, model_parallel->segment),
-                                             FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (model_parallel),
-                                             &beside.gather);
-  if (beside.has_gather && beside.share <= 0) {
-    stage_wait (stage, beside.gather);
-    beside.has_gather = FALSE;
-  }
-  if (stage->context == NULL || model_parallel->segment->context_bytes <= 0
-      || !send_context (model_parallel, is_backward ? 2 : 1, &beside.context))
-    return beside;
-  if (stage->train->params->parallel.context_kind == CONTEXT_GATHER)
-    stage_wait (stage, beside.context);
-  beside.has_context = stage->train->params->parallel.context_kind == CONTEXT_RING;
-  return beside;
-}
-
-/* Computes beside the gather, if there is one, and waits for it. Returns the seconds that it took. */
-static double
-compute_first (Stage *stage, const Beside *beside, double seconds, char *name)
-{
-  g_autofree char *owned = name;
-
-  if (!beside->has_gather)
-    return 0;
-  stage_compute (stage, seconds * beside->share, g_steal_pointer (&owned));
-  stage_wait (stage, beside->gather);
-  return seconds * beside->share;
-}
-
-/* Adds what is sent after the segment has computed; `beside_s` of it, a task of that `name`, runs beside the sum. Takes
- * `name`. */
 static void
-model_parallel_after (const Exchange *model_parallel, gboolean is_backward, double beside_s, char *name)
+before_backward (Stage *stage, const Chunk *chunk, const PassAt *at)
 {
-  g_autofree char *owned = name;
-  FabTaskId sum;
-  gboolean has_sum = FALSE;
-  Stage *stage = model_parallel->stage;
-  gboolean is_outer_end = is_backward ? segment_has_input (model_parallel->segment)
-                                      : has_output (model_parallel->segment);
+  const Strategy *strategy = stage->train->strategy;
 
-  if (segment_is_split (stage, model_parallel->segment) && is_outer_end)
-    has_sum = model_parallel_send (model_parallel, STREAM_TENSOR,
-                                   tensor_groups (stage, model_parallel->segment),
-                                   stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
-                                                                      : FAB_OP_ALL_REDUCE,
-                                   model_parallel_tensor_bytes (model_parallel), &sum);
-  if (beside_s > 0)
-    stage_compute (stage, beside_s, g_steal_pointer (&owned));
-  if (has_sum)
-    stage_wait (stage, sum);
-  send_to_experts (model_parallel, TRUE, is_backward);
-  if (is_backward)
-    wait_for_held (model_parallel);
+  if (strategy->before_backward)
+    strategy->before_backward (stage, at);
+  away_before_backward (stage, chunk, at);
 }
 
-/* Consecutive segments of a layer between which nothing is sent. They are one compute task. */
-typedef struct {
-  guint first, n;
-} Piece;
-
-/* --- pieces of a layer between communication --- */
-
-static gboolean
-next_piece (const Stage *stage, const FabLayer *layer, Piece *piece)
+static void
+after_backward (Stage *stage, const PassAt *at)
 {
-  piece->first += piece->n;
-  if (piece->first >= layer->segments->len)
-    return FALSE;
-  piece->n = 1;
-  if (segment_exchanges (stage, layer, fab_layer_segment (layer, piece->first)))
-    return TRUE;
-  while (piece->first + piece->n < layer->segments->len
-         && !segment_exchanges (stage, layer, fab_layer_segment (layer, piece->first + piece->n)))
-    piece->n++;
-  return TRUE;
-}
+  const Strategy *strategy = stage->train->strategy;
 
-static double
-piece_seconds (const Train *train, const FabLayer *layer, const Piece *piece, PassKind kind)
-{
-  double seconds = 0;
-
-  for (guint i = 0; i < piece->n; i++)
-    seconds += train_segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i), kind);
-  return seconds;
-}
-
-/* There are millions of names, and joining texts takes a third of the time of printing them.
- *
- * "forward block3", or "forward block3.attention" where the layer has several pieces; `suffix` is "" or
- * ".recompute". */
-static char *
-piece_name (const char *what, const FabLayer *layer, const Piece *piece, const char *suffix)
-{
-  if (piece->n == layer->segments->len)
-    return g_strconcat (what, " ", layer->name, suffix, NULL);
-  return g_strconcat (what, " ", layer->name, ".", fab_layer_segment (layer, piece->first)->name, suffix,
-                      NULL);
+  if (strategy->after_backward)
+    strategy->after_backward (stage, at);
 }
 
 /* --- forward --- */
 
-static gboolean
-is_of_piece (const FabTensor *tensor, const Piece *piece)
+static Turn
+forward_turn (const PassAt *at, const char *what, const char *suffix)
 {
-  return tensor->segment >= piece->first && tensor->segment < piece->first + piece->n;
-}
-
-static guint64
-piece_parameters (const FabLayer *layer, const Piece *piece)
-{
-  guint64 parameters = 0;
-
-  for (guint t = 0; t < layer->tensors->len; t++)
-    if (is_of_piece (fab_layer_tensor (layer, t), piece))
-      parameters += fab_layer_tensor (layer, t)->parameters;
-  return parameters;
-}
-
-/* One task for each tensor that is used alone, together with those that follow it, in order of registration. Each gets
- * a share of the time by its number of parameters. */
-static void
-forward_tensors (Stage *stage, const PassAt *at, const Piece *piece, double seconds, const char *what)
-{
-  const Strategy *strategy = stage->train->strategy;
-  const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, at->layer);
-  double parameters = (double) piece_parameters (layer, piece), share = 0;
-  gint64 current = -1;
-
-  for (guint t = 0; t <= layer->tensors->len; t++) {
-    gboolean is_end = t == layer->tensors->len;
-
-    if (!is_end && !is_of_piece (fab_layer_tensor (layer, t), piece))
-      continue;
-    gboolean is_alone = !is_end && strategy->uses_alone (stage, at, t);
-    if (is_end || (current >= 0 && is_alone)) {
-      stage_compute (stage, seconds * share,
-                     g_strdup_printf ("%s %s.%u", what, layer->name, (guint) MAX (current, 0)));
-      if (current >= 0)
-        strategy->after_use (stage, at, (guint) current);
-      share = 0;
-    }
-    if (is_end)
-      return;
-    if (is_alone) {
-      strategy->before_use (stage, at, t);
-      current = t;
-    }
-    share += (double) fab_layer_tensor (layer, t)->parameters / parameters;
-  }
-}
-
-/* (transfer full) */
-static GArray *
-list_pieces (const Stage *stage, const FabLayer *layer)
-{
-  GArray *pieces = g_array_new (FALSE, FALSE, sizeof (Piece));
-
-  for (Piece piece = { 0, 0 }; next_piece (stage, layer, &piece);)
-    g_array_append_val (pieces, piece);
-  return pieces;
-}
-
-/* --- halves of a micro-batch take turns: one computes while the tokens of the other are on their way --- */
-
-static guint
-count_halves (const Stage *stage)
-{
-  return stage->train->params->parallel.moe.overlap == OVERLAP_BATCHES && stage->expert != NULL ? 2 : 1;
-}
-
-static void
-begin_halves (Stage *stage)
-{
-  stage->share = 1.0 / count_halves (stage);
-  for (guint half = 0; half < count_halves (stage); half++)
-    stage->halves[half].last_compute = stage->last_compute;
-}
-
-/* What was sent last belongs to this half: its next compute task waits for it. */
-static void
-keep_for_half (Stage *stage, guint half)
-{
-  if (count_halves (stage) == 1)
-    return;
-  g_array_append_vals (stage->halves[half].waits, stage->waits->data, stage->waits->len);
-  g_array_set_size (stage->waits, 0);
-}
-
-static void
-take_half (Stage *stage, guint half)
-{
-  if (count_halves (stage) == 1)
-    return;
-  g_array_append_vals (stage->waits, stage->halves[half].waits->data, stage->halves[half].waits->len);
-  g_array_set_size (stage->halves[half].waits, 0);
-}
-
-static void
-end_halves (Stage *stage)
-{
-  for (guint half = 0; half < count_halves (stage); half++)
-    take_half (stage, half);
-  stage->share = 1;
-}
-
-/* One piece of a layer in one direction. */
-typedef struct {
-  Exchange exchange;
-  const Piece *piece;
-  const PassAt *at;
-  gboolean is_backward, has_weights;
-  const char *what, *suffix;
-  Beside beside[2]; /* of each half */
-} Turn;
-
-/* Sends what a half needs before it computes the piece. */
-static void
-turn_before (Turn *self, guint half)
-{
-  Stage *stage = self->exchange.stage;
-  FabTaskId last = stage->last_compute;
-
-  if (count_halves (stage) > 1)
-    stage->last_compute = stage->halves[half].last_compute;
-  self->beside[half] = model_parallel_before (&self->exchange, self->is_backward);
-  keep_for_half (stage, half);
-  stage->last_compute = last;
-}
-
-/* Of a piece that is computed again. */
-static double
-again_seconds (const Train *train, const FabLayer *layer, const Piece *piece)
-{
-  double seconds = 0;
-
-  for (guint i = 0; i < piece->n; i++) {
-    FabSegment part = *fab_layer_segment (layer, piece->first + i);
-    g_autoptr (GArray) operators = recompute_until (train, layer, piece->first + i);
-
-    if (operators == NULL) {
-      seconds += train_segment_seconds (train, layer, fab_layer_segment (layer, piece->first + i),
-                                        PASS_FORWARD);
-    } else if (operators->len > 0) {
-      part.operators = operators;
-      seconds += train_part_seconds (train, layer, &part, PASS_FORWARD);
-    }
-  }
-  return seconds;
-}
-
-static double
-turn_seconds (const Turn *self)
-{
-  const Stage *stage = self->exchange.stage;
-
-  if (!self->is_backward && *self->suffix != '\0')
-    return again_seconds (stage->train, self->exchange.layer, self->piece) * stage->share;
-  return piece_seconds (stage->train, self->exchange.layer, self->piece,
-                        !self->is_backward  ? PASS_FORWARD
-                        : self->has_weights ? PASS_BACKWARD
-                                            : PASS_INPUTS)
-       * stage->share;
-}
-
-/* The context-parallel exchange runs while the piece computes. */
-static void
-turn_end (const Turn *self, guint half)
-{
-  Stage *stage = self->exchange.stage;
-
-  stage->halves[half].last_compute = stage->last_compute;
-  if (self->beside[half].has_context)
-    stage_wait (stage, self->beside[half].context);
-}
-
-/* Computes all but the last `last_s` of the piece, which run beside the ranks' sum. */
-static void
-turn_forward (const Turn *self, guint half, double last_s)
-{
-  Stage *stage = self->exchange.stage;
-  const FabLayer *layer = self->exchange.layer;
-  double seconds = turn_seconds (self);
-  double first_s = compute_first (stage, &self->beside[half], seconds,
-                                  piece_name (self->what, layer, self->piece, ".first"));
-
-  seconds -= first_s + last_s;
-  if (stage->train->strategy->uses_alone != NULL && piece_parameters (layer, self->piece) > 0)
-    forward_tensors (stage, self->at, self->piece, seconds, *self->suffix != '\0' ? "recompute" : self->what);
-  else
-    stage_compute (stage, seconds, piece_name (self->what, layer, self->piece, self->suffix));
-}
-
-static void turn_backward (const Turn *self, guint half);
-
-static void
-turn_compute (const Turn *self, guint half)
-{
-  Stage *stage = self->exchange.stage;
-
-  take_half (stage, half);
-  if (self->is_backward) {
-    turn_backward (self, half);
-  } else {
-    double last_s = has_output (self->exchange.segment)
-                      ? turn_seconds (self) * beside_share (&self->exchange, FALSE)
-                      : 0;
-
-    turn_forward (self, half, last_s);
-    turn_end (self, half);
-    model_parallel_after (&self->exchange, FALSE, last_s,
-                          piece_name (self->what, self->exchange.layer, self->piece, ".last"));
-  }
-  keep_for_half (stage, half);
-}
-
-/* Computes the pieces in the order of the pass. Where halves take turns, what a half sends is on its way while the
- * other one computes. */
-static void
-compute_pieces (Stage *stage, const FabLayer *layer, const GArray *pieces, const Turn *turn)
-{
-  guint n_halves = count_halves (stage);
-  Turn now = *turn, next = *turn;
-
-  for (guint i = 0; i <= pieces->len; i++) {
-    if (i < pieces->len) {
-      next.piece = &g_array_index (pieces, Piece, turn->is_backward ? pieces->len - 1 - i : i);
-      next.exchange = (Exchange){ stage, layer, fab_layer_segment (layer, next.piece->first) };
-    }
-    for (guint half = 0; half < n_halves; half++) {
-      if (i > 0)
-        turn_compute (&now, half);
-      if (i < pieces->len)
-        turn_before (&next, half);
-    }
-    now = next;
-  }
+  return (Turn){ .at = *at, .what = what, .suffix = suffix };
 }
 
 static void
 forward_layer (Stage *stage, const PassAt *at, const char *what, const char *suffix)
 {
-  const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, at->layer);
-  g_autoptr (GArray) pieces = list_pieces (stage, layer);
-  Turn turn = { .at = at, .what = what, .suffix = suffix };
+  Turn turn = forward_turn (at, what, suffix);
 
-  compute_pieces (stage, layer, pieces, &turn);
-}
-
-static PassAt
-pass_at (const Stage *stage, guint layer, guint micro)
-{
-  return (PassAt){ layer, micro, micro + 1 == stage->train->n_micro };
+  turns_compute (stage, fab_layer_stack_layer (stage->train->stack, at->layer), &turn);
 }
 
 void
 stage_forward (Stage *stage, guint chunk_index, guint micro)
 {
-  const Train *train = stage->train;
-  const Strategy *strategy = train->strategy;
-  const Chunk *chunk = &g_array_index (stage->chunks, Chunk, chunk_index);
+  const Chunk *chunk = chunk_of (stage, chunk_index);
 
   begin_halves (stage);
   for (guint l = chunk->first_layer; l < chunk->first_layer + chunk->n_layers; l++) {
-    PassAt at = pass_at (stage, l, micro);
+    PassAt at = pass_at (chunk, l, micro);
 
-    if (strategy->before_forward)
-      strategy->before_forward (stage, &at);
-    away_before_forward (stage, &at);
+    before_forward (stage, &at);
     forward_layer (stage, &at, "forward", "");
-    away_after_forward (stage, &at);
-    if (strategy->after_forward)
-      strategy->after_forward (stage, &at);
+    after_forward (stage, &at);
   }
-  end_halves (stage);
+  lanes_end (stage);
 }
 
 /* --- backward --- */
-
-/* The share of a piece's backward pass that computes the gradients of the weights of its first matrices, while the
- * tensor-parallel ranks sum the gradient of its input: half of the backward pass of all divided matrices of the
- * segment but the last. */
-static double
-window_of (const Stage *stage, const FabSegment *segment)
-{
-  const FabOperator *last = NULL;
-  double first_flops = 0;
-
-  if (!segment_is_split (stage, segment) || !segment_has_input (segment)
-      || experts_exchange (
-          stage, segment)) /* the sum still has to be sent to the ranks from which the tokens came */
-    return 0;
-  for (guint i = 0; i < segment->operators->len; i++) {
-    const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);
-
-    if (op->kind != FAB_OPERATOR_MATMUL || !op->is_split)
-      continue;
-    first_flops += last && !last->is_frozen ? last->flops : 0;
-    last = op;
-  }
-  return segment->forward_flops > 0 ? first_flops / (2 * segment->forward_flops) : 0;
-}
-
-/* One task for each tensor, the last registered first. Each gets a share of the time by its number of parameters. */
-static void
-backward_tensors (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece, double seconds)
-{
-  const Strategy *strategy = stage->train->strategy;
-  double parameters = (double) piece_parameters (layer, piece);
-
-  for (guint t = layer->tensors->len; t-- > 0;) {
-    const FabTensor *tensor = fab_layer_tensor (layer, t);
-
-    if (!is_of_piece (tensor, piece))
-      continue;
-    gboolean is_alone = strategy->uses_alone != NULL && strategy->uses_alone (stage, at, t);
-    if (is_alone)
-      strategy->before_use (stage, at, t);
-    stage_compute (stage, seconds * ((double) tensor->parameters / parameters),
-                   g_strdup_printf ("backward %s.%u", layer->name, t));
-    if (is_alone)
-      strategy->after_use (stage, at, t);
-    strategy->gradient (stage, at, t);
-  }
-}
-
-static void
-backward_compute (Stage *stage, const PassAt *at, const FabLayer *layer, const Piece *piece, double seconds)
-{
-  const Strategy *strategy = stage->train->strategy;
-  gboolean is_split = strategy->splits_backward && strategy->splits_backward (stage, at);
-
-  if (is_split && piece_parameters (layer, piece) > 0)
-    backward_tensors (stage, at, layer, piece, seconds);
-  else
-    stage_compute (stage, seconds, piece_name ("backward", layer, piece, ""));
-}
-
-/* Gradients of weights are whole when the second half has been computed. */
-static void
-backward_half (const Turn *self, guint half, double seconds)
-{
-  Stage *stage = self->exchange.stage;
-
-  if (self->has_weights && half + 1 == count_halves (stage))
-    backward_compute (stage, self->at, self->exchange.layer, self->piece, seconds);
-  else
-    stage_compute (stage, seconds, piece_name ("backward", self->exchange.layer, self->piece, ""));
-}
-
-/* With a window the tensor-parallel ranks sum the gradient of the piece's input while those of its weights are
- * computed. Halves that take turns have the other half to compute meanwhile. */
-static void
-turn_backward (const Turn *self, guint half)
-{
-  const Exchange *exchange = &self->exchange;
-  Stage *stage = exchange->stage;
-  double seconds = turn_seconds (self);
-  double window = self->has_weights && count_halves (stage) == 1 ? window_of (stage, exchange->segment) : 0;
-  FabTaskId sum = 0, input = 0;
-  gboolean has_input = window > 0
-                    && stage_is_sequence_parallel (
-                           stage) /* gathered once more, for the gradients of the weights */
-                    && model_parallel_send (exchange, STREAM_TENSOR, tensor_groups (stage, exchange->segment),
-                                            FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (exchange),
-                                            &input);
-
-  double first_s = compute_first (stage, &self->beside[half], seconds,
-                                  piece_name ("backward", exchange->layer, self->piece, ".first"));
-
-  backward_half (self, half, seconds * (1 - window) - first_s);
-  turn_end (self, half);
-  if (window <= 0) {
-    model_parallel_after (exchange, TRUE, 0, NULL);
-    return;
-  }
-  gboolean has_sum = model_parallel_send (exchange, STREAM_TENSOR, tensor_groups (stage, exchange->segment),
-                                          stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
-                                                                             : FAB_OP_ALL_REDUCE,
-                                          model_parallel_tensor_bytes (exchange), &sum);
-  if (has_input)
-    stage_wait (stage, input);
-  stage_compute (stage, seconds * window, piece_name ("backward", exchange->layer, self->piece, ".weights"));
-  if (has_sum)
-    stage_wait (stage, sum);
-}
 
 /* Time of what is computed again of a block that is not recomputed as a whole. */
 static double
@@ -699,64 +122,193 @@ recomputed_seconds (const Train *train, const FabLayer *layer)
 }
 
 static void
-recompute (Stage *stage, const PassAt *at)
+recompute_some (Stage *stage, const PassAt *at)
 {
-  const Train *train = stage->train;
-  const FabLayer *layer = fab_layer_stack_layer (train->stack, at->layer);
+  const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, at->layer);
+  double seconds = recomputed_seconds (stage->train, layer);
 
-  if (recompute_is_whole (train, at->layer)) {
-    forward_layer (stage, at, "backward", ".recompute");
-    return;
-  }
-  double seconds = recomputed_seconds (train, layer);
   if (seconds > 0)
     stage_compute (stage, seconds, g_strconcat ("backward ", layer->name, ".recompute", NULL));
 }
 
-static void
-backward_pieces (Stage *stage, const PassAt *at, const FabLayer *layer, gboolean has_weights)
+static Turn
+recompute_turn (const PassAt *at)
 {
-  g_autoptr (GArray) pieces = list_pieces (stage, layer);
-  Turn turn = { .at = at, .is_backward = TRUE, .has_weights = has_weights };
+  return forward_turn (at, "backward", ".recompute");
+}
 
-  compute_pieces (stage, layer, pieces, &turn);
+static Turn
+backward_turn (const PassAt *at, gboolean has_weights)
+{
+  return (Turn){ .at = *at, .is_backward = TRUE, .has_weights = has_weights };
 }
 
 void
 stage_backward (Stage *stage, guint chunk_index, guint micro, gboolean has_weights)
 {
-  const Strategy *strategy = stage->train->strategy;
-  const Chunk *chunk = &g_array_index (stage->chunks, Chunk, chunk_index);
+  const Train *train = stage->train;
+  const Chunk *chunk = chunk_of (stage, chunk_index);
 
   begin_halves (stage);
   for (guint l = chunk->first_layer + chunk->n_layers; l-- > chunk->first_layer;) {
-    const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, l);
-    PassAt at = pass_at (stage, l, micro);
+    PassAt at = pass_at (chunk, l, micro);
+    Turn turn = backward_turn (&at, has_weights);
 
-    if (strategy->before_backward)
-      strategy->before_backward (stage, &at);
-    away_before_backward (stage, chunk, &at);
-    recompute (stage, &at);
-    backward_pieces (stage, &at, layer, has_weights);
-    if (strategy->after_backward && has_weights)
-      strategy->after_backward (stage, &at);
+    before_backward (stage, chunk, &at);
+    if (recompute_is_whole (train, l))
+      forward_layer (stage, &at, "backward", ".recompute");
+    else
+      recompute_some (stage, &at);
+    turns_compute (stage, fab_layer_stack_layer (train->stack, l), &turn);
+    if (has_weights)
+      after_backward (stage, &at);
   }
-  end_halves (stage);
+  lanes_end (stage);
 }
 
 void
 stage_weights (Stage *stage, guint chunk_index, guint micro)
 {
-  const Strategy *strategy = stage->train->strategy;
-  const Chunk *chunk = &g_array_index (stage->chunks, Chunk, chunk_index);
+  const Chunk *chunk = chunk_of (stage, chunk_index);
 
   for (guint l = chunk->first_layer + chunk->n_layers; l-- > chunk->first_layer;) {
-    const FabLayer *layer = fab_layer_stack_layer (stage->train->stack, l);
-    PassAt at = pass_at (stage, l, micro);
-    Piece whole = { 0, layer->segments->len };
+    PassAt at = pass_at (chunk, l, micro);
 
-    backward_compute (stage, &at, layer, &whole, piece_seconds (stage->train, layer, &whole, PASS_WEIGHTS));
-    if (strategy->after_backward)
-      strategy->after_backward (stage, &at);
+    turns_weights (stage, &at);
+    after_backward (stage, &at);
   }
+}
+
+/* --- a forward and a backward pass together --- */
+
+enum { LANE_FORWARD, LANE_BACKWARD, N_LANES };
+
+/* One turn of a pass. */
+typedef struct {
+  Turn turn;
+  gboolean is_first, is_last; /* of its layer */
+} Step;
+
+/* One of the two passes. */
+typedef struct {
+  Stage *stage;
+  const Chunk *chunk;
+  guint lane, next; /* the step that is next */
+  GArray *steps;    /* Step */
+} Lane;
+
+static void
+add_steps (Lane *self, const Turn *turn)
+{
+  const FabLayer *layer = fab_layer_stack_layer (self->stage->train->stack, turn->at.layer);
+  g_autoptr (GArray) pieces = turns_list_pieces (self->stage, layer);
+
+  for (guint i = 0; i < pieces->len; i++) {
+    guint at = turn->is_backward ? pieces->len - 1 - i : i;
+    Step step = { turn_of (turn, self->stage, layer, &g_array_index (pieces, Piece, at)), FALSE, FALSE };
+
+    g_array_append_val (self->steps, step);
+  }
+}
+
+static void
+add_layer (Lane *self, const PassAt *at)
+{
+  gboolean is_backward = self->lane == LANE_BACKWARD;
+  guint first = self->steps->len;
+
+  if (is_backward && recompute_is_whole (self->stage->train, at->layer)) {
+    Turn again = recompute_turn (at);
+
+    add_steps (self, &again);
+  }
+  Turn turn = is_backward ? backward_turn (at, TRUE) : forward_turn (at, "forward", "");
+  add_steps (self, &turn);
+  g_array_index (self->steps, Step, first).is_first = TRUE;
+  g_array_index (self->steps, Step, self->steps->len - 1).is_last = TRUE;
+}
+
+static Lane
+list_steps (Stage *stage, guint lane, guint chunk_index, guint micro)
+{
+  Lane self = { stage, chunk_of (stage, chunk_index), lane, 0, g_array_new (FALSE, FALSE, sizeof (Step)) };
+  const Chunk *chunk = self.chunk;
+
+  for (guint i = 0; i < chunk->n_layers; i++) {
+    guint layer = lane == LANE_FORWARD ? chunk->first_layer + i
+                                       : chunk->first_layer + chunk->n_layers - 1 - i;
+    PassAt at = pass_at (chunk, layer, micro);
+
+    add_layer (&self, &at);
+  }
+  return self;
+}
+
+/* Sends what the next step of a lane needs. */
+static void
+begin_step (Lane *self)
+{
+  Stage *stage = self->stage;
+  Step *step = self->next < self->steps->len ? &g_array_index (self->steps, Step, self->next) : NULL;
+
+  if (step == NULL)
+    return;
+  lane_take (stage, self->lane);
+  if (step->is_first && self->lane == LANE_FORWARD)
+    before_forward (stage, &step->turn.at);
+  if (step->is_first && self->lane == LANE_BACKWARD) {
+    before_backward (stage, self->chunk, &step->turn.at);
+    if (!recompute_is_whole (stage->train, step->turn.at.layer))
+      recompute_some (stage, &step->turn.at);
+    stage->lanes[self->lane].last_compute = stage->last_compute;
+  }
+  lane_keep (stage, self->lane);
+  turn_before (&step->turn, self->lane);
+}
+
+static void
+end_step (Lane *self)
+{
+  Stage *stage = self->stage;
+  const Step *step = &g_array_index (self->steps, Step, self->next++);
+
+  turn_compute (&step->turn, self->lane);
+  if (!step->is_last)
+    return;
+  lane_take (stage, self->lane);
+  if (self->lane == LANE_FORWARD)
+    after_forward (stage, &step->turn.at);
+  else
+    after_backward (stage, &step->turn.at);
+  lane_keep (stage, self->lane);
+}
+
+static double
+progress (const Lane *self)
+{
+  return (self->next + 0.5) / self->steps->len;
+}
+
+void
+stage_pair (Stage *stage, const Action *forward, const Action *backward)
+{
+  Lane lanes[N_LANES] = { list_steps (stage, LANE_FORWARD, forward->chunk, forward->micro),
+                          list_steps (stage, LANE_BACKWARD, backward->chunk, backward->micro) };
+
+  if (stage->waits->len > 0)
+    stage_compute (stage, 0, g_strdup ("inputs"));
+  lanes_begin (stage, N_LANES, 1);
+  begin_step (&lanes[LANE_FORWARD]);
+  begin_step (&lanes[LANE_BACKWARD]);
+  while (lanes[LANE_FORWARD].next < lanes[LANE_FORWARD].steps->len
+         || lanes[LANE_BACKWARD].next < lanes[LANE_BACKWARD].steps->len) {
+    gboolean is_forward = progress (&lanes[LANE_FORWARD]) <= progress (&lanes[LANE_BACKWARD]);
+    Lane *lane = &lanes[is_forward ? LANE_FORWARD : LANE_BACKWARD];
+
+    end_step (lane);
+    begin_step (lane);
+  }
+  lanes_end (stage);
+  g_array_unref (lanes[LANE_FORWARD].steps);
+  g_array_unref (lanes[LANE_BACKWARD].steps);
 }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "models/workload/training/job.h"
+#include "models/workload/training/pipeline.h"
 
 void stage_forward (Stage *stage, guint chunk, guint micro);
 
@@ -24,3 +25,6 @@ void stage_backward (Stage *stage, guint chunk, guint micro, gboolean has_weight
 
 /* The rest of such a backward pass: the gradients of the weights. */
 void stage_weights (Stage *stage, guint chunk, guint micro);
+
+/* A forward pass and a whole backward pass together: layer by layer one computes while the other communicates. */
+void stage_pair (Stage *stage, const Action *forward, const Action *backward);

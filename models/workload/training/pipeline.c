@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "models/workload/training/pipeline.h"
+#include "models/workload/training/pipeline_rules.h"
 
 #include <string.h>
 
-static void
-add (GArray *actions, ActionKind kind, guint chunk, guint micro)
+void
+pipeline_add (GArray *actions, ActionKind kind, guint chunk, guint micro)
 {
-  Action action = { kind, chunk, micro };
+  Action action = { kind, chunk, micro, FALSE };
 
   g_array_append_val (actions, action);
 }
@@ -17,9 +17,9 @@ add_gpipe (GArray *actions, const PipelineSize *size, G_GNUC_UNUSED guint stage)
   guint n_micro = size->n_micro;
 
   for (guint m = 0; m < n_micro; m++)
-    add (actions, ACTION_FORWARD, 0, m);
+    pipeline_add (actions, ACTION_FORWARD, 0, m);
   for (guint m = 0; m < n_micro; m++)
-    add (actions, ACTION_BACKWARD, 0, m);
+    pipeline_add (actions, ACTION_BACKWARD, 0, m);
 }
 
 static void
@@ -28,11 +28,11 @@ add_1f1b (GArray *actions, const PipelineSize *size, guint stage)
   guint n_micro = size->n_micro, warm = MIN (size->n_stages - 1 - stage, n_micro);
 
   for (guint m = 0; m < warm; m++)
-    add (actions, ACTION_FORWARD, 0, m);
+    pipeline_add (actions, ACTION_FORWARD, 0, m);
   for (guint m = 0; m < n_micro; m++) {
     if (warm + m < n_micro)
-      add (actions, ACTION_FORWARD, 0, warm + m);
-    add (actions, ACTION_BACKWARD, 0, m);
+      pipeline_add (actions, ACTION_FORWARD, 0, warm + m);
+    pipeline_add (actions, ACTION_BACKWARD, 0, m);
   }
 }
 
@@ -45,16 +45,16 @@ add_split (GArray *actions, const PipelineSize *size, guint stage, guint depth)
   guint n_micro = size->n_micro, warm = MIN (depth * (size->n_stages - 1 - stage), n_micro), n_weights = 0;
 
   for (guint m = 0; m < warm; m++)
-    add (actions, ACTION_FORWARD, 0, m);
+    pipeline_add (actions, ACTION_FORWARD, 0, m);
   for (guint m = 0; m < n_micro; m++) {
     if (warm + m < n_micro)
-      add (actions, ACTION_FORWARD, 0, warm + m);
-    add (actions, ACTION_BACKWARD, 0, m);
+      pipeline_add (actions, ACTION_FORWARD, 0, warm + m);
+    pipeline_add (actions, ACTION_INPUTS, 0, m);
     if (m >= depth * stage)
-      add (actions, ACTION_WEIGHTS, 0, n_weights++);
+      pipeline_add (actions, ACTION_WEIGHTS, 0, n_weights++);
   }
   while (n_weights < n_micro)
-    add (actions, ACTION_WEIGHTS, 0, n_weights++);
+    pipeline_add (actions, ACTION_WEIGHTS, 0, n_weights++);
 }
 
 static void
@@ -78,8 +78,8 @@ add_interleaved_pass (GArray *actions, gboolean is_forward, guint k, const Pipel
   guint n_here = MIN (size->round, size->n_micro - first), left = k - first * size->n_virtual;
   guint chunk = left / n_here;
 
-  add (actions, is_forward ? ACTION_FORWARD : ACTION_BACKWARD,
-       is_forward ? chunk : size->n_virtual - 1 - chunk, first + left % n_here);
+  pipeline_add (actions, is_forward ? ACTION_FORWARD : ACTION_BACKWARD,
+                is_forward ? chunk : size->n_virtual - 1 - chunk, first + left % n_here);
 }
 
 static void
@@ -97,14 +97,24 @@ add_interleaved (GArray *actions, const PipelineSize *size, guint stage)
   }
 }
 
-/* One line for each schedule: its name, its function, its flags. */
-#define SCHEDULES(row_)                                                                           \
-  row_ ("1f1b", add_1f1b, .is_usual = TRUE) row_ ("gpipe", add_gpipe, .is_usual = FALSE)          \
-      row_ ("interleaved", add_interleaved, .has_parts = TRUE, .always_overlaps = TRUE)           \
-          row_ ("zero_bubble", add_zero_bubble, .splits_backward = TRUE, .always_overlaps = TRUE) \
-              row_ ("zero_bubble_h2", add_zero_bubble_h2, .splits_backward = TRUE, .always_overlaps = TRUE)
+/* Of schedules that split backward passes. */
+#define SPLIT .splits_backward = TRUE, .always_overlaps = TRUE
+#define V SPLIT, .place = PLACE_V
+#define PAIRS SPLIT, .has_pairs = TRUE, .least = 2
 
-#define ROW(name_, add_, ...) { .name = name_, .add = add_, __VA_ARGS__ },
+/* One line for each schedule: its name, its function, its flags. */
+#define SCHEDULES(row_)                                                                                    \
+  row_ ("1f1b", .add = add_1f1b, .is_usual = TRUE) row_ ("gpipe", .add = add_gpipe)                        \
+      row_ ("interleaved", .add = add_interleaved, .has_parts = TRUE, .always_overlaps = TRUE)             \
+          row_ ("zero_bubble", .add = add_zero_bubble, SPLIT) row_ ("zero_bubble_h2",                      \
+                                                                    .add = add_zero_bubble_h2, SPLIT)      \
+              row_ ("zero_bubble_v", .add_all = pipeline_add_zero_bubble_v, V)                             \
+                  row_ ("v_half", .add_all = pipeline_add_v_half, V)                                       \
+                      row_ ("v_min", .add_all = pipeline_add_v_min, V)                                     \
+                          row_ ("dualpipe", .add = pipeline_add_dualpipe, PAIRS, .place = PLACE_BOTH_WAYS) \
+                              row_ ("dualpipe_v", .add = pipeline_add_dualpipe_v, PAIRS, .place = PLACE_V)
+
+#define ROW(name_, ...) { .name = name_, __VA_ARGS__ },
 #define NAME(name_, ...) name_,
 
 static const PipelineSchedule rows[] = { SCHEDULES (ROW) };
@@ -144,12 +154,94 @@ pipeline_schedule_for_parts (void)
   g_assert_not_reached ();
 }
 
-GArray *
-pipeline_actions (const PipelineSchedule *schedule, const PipelineSize *size, guint stage)
+const PipelineSchedule *
+pipeline_schedule_of (gint index, guint n_stages)
 {
-  GArray *actions = g_array_new (FALSE, FALSE, sizeof (Action));
+  const PipelineSchedule *row = pipeline_schedule (index);
 
-  g_assert (stage < size->n_stages && size->n_micro > 0 && size->n_virtual > 0);
-  schedule->add (actions, size, stage);
-  return actions;
+  return n_stages == 1 && row->place != PLACE_ROUND ? pipeline_schedule_usual () : row;
+}
+
+char *
+pipeline_problem (const PipelineSchedule *schedule, guint n_stages, guint n_micro)
+{
+  if (schedule->place == PLACE_BOTH_WAYS && n_stages % 2 != 0)
+    return g_strdup_printf ("schedule %s sends micro-batches in from both ends of an even number of stages; "
+                            "there are %u",
+                            schedule->name, n_stages);
+  if (n_micro < schedule->least * n_stages)
+    return g_strdup_printf (
+        "schedule %s needs at least %u micro-batches for %u stages; accumulation gives %u", schedule->name,
+        schedule->least * n_stages, n_stages, n_micro);
+  if (schedule->place == PLACE_BOTH_WAYS && n_micro % 2 != 0)
+    return g_strdup_printf ("schedule %s needs an even number of micro-batches, half of them for each "
+                            "direction; accumulation gives %u",
+                            schedule->name, n_micro);
+  return NULL;
+}
+
+/* --- places --- */
+
+guint
+pipeline_n_chunks (const PipelineSchedule *schedule, guint n_virtual)
+{
+  return schedule->place == PLACE_ROUND ? n_virtual : 2;
+}
+
+guint
+pipeline_n_parts (const PipelineSchedule *schedule, guint n_stages, guint n_virtual)
+{
+  return schedule->place == PLACE_BOTH_WAYS ? n_stages : n_stages * pipeline_n_chunks (schedule, n_virtual);
+}
+
+guint
+pipeline_part (const PipelineSchedule *schedule, guint n_stages, guint stage, guint chunk)
+{
+  switch (schedule->place) {
+  case PLACE_ROUND: return chunk * n_stages + stage;
+  case PLACE_V: return chunk == 0 ? stage : 2 * n_stages - 1 - stage;
+  case PLACE_BOTH_WAYS: return chunk == 0 ? stage : n_stages - 1 - stage;
+  }
+  g_assert_not_reached ();
+}
+
+guint
+pipeline_stage (const PipelineSchedule *schedule, guint n_stages, guint part, guint chunk)
+{
+  switch (schedule->place) {
+  case PLACE_ROUND: return part % n_stages;
+  case PLACE_V: return part < n_stages ? part : 2 * n_stages - 1 - part;
+  case PLACE_BOTH_WAYS: return chunk == 0 ? part : n_stages - 1 - part;
+  }
+  g_assert_not_reached ();
+}
+
+guint
+pipeline_twin (const PipelineSchedule *schedule, guint n_stages, guint stage)
+{
+  return schedule->place == PLACE_BOTH_WAYS ? n_stages - 1 - stage : stage;
+}
+
+static void
+unref_actions (gpointer actions)
+{
+  g_array_unref (actions);
+}
+
+GPtrArray *
+pipeline_actions (const PipelineSchedule *schedule, const PipelineSize *size)
+{
+  GPtrArray *all = g_ptr_array_new_with_free_func (unref_actions);
+
+  g_assert (size->n_stages > 0 && size->n_micro > 0 && size->n_virtual > 0);
+  for (guint stage = 0; stage < size->n_stages; stage++) {
+    GArray *actions = g_array_new (FALSE, FALSE, sizeof (Action));
+
+    if (schedule->add != NULL)
+      schedule->add (actions, size, stage);
+    g_ptr_array_add (all, actions);
+  }
+  if (schedule->add_all != NULL)
+    schedule->add_all ((GArray *const *) all->pdata, size);
+  return all;
 }

@@ -91,6 +91,12 @@ whole_pass_seconds (const Train *train, const FabLayer *layer, PassKind kind)
 }
 
 double
+train_pass_seconds (const Train *train, guint layer, PassKind kind)
+{
+  return whole_pass_seconds (train, fab_layer_stack_layer (train->stack, layer), kind);
+}
+
+double
 train_layer_seconds (const Train *train, guint index)
 {
   const FabLayer *layer = fab_layer_stack_layer (train->stack, index);

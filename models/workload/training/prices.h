@@ -25,6 +25,9 @@ double train_segment_seconds (const Train *train, const FabLayer *layer, const F
 double train_part_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment,
                            PassKind kind);
 
+/* Time that a rank computes in one kind of pass of one micro-batch through a layer. */
+double train_pass_seconds (const Train *train, guint layer, PassKind kind);
+
 /* Time that a rank computes in the forward and the backward pass of one micro-batch through a layer. */
 double train_layer_seconds (const Train *train, guint layer);
 

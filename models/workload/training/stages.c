@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/stages.h"
 
+#include <stdlib.h>
+
 #include "models/workload/training/away.h"
 #include "models/workload/training/parts.h"
 #include "models/workload/training/pipeline.h"
+#include "models/workload/training/prices.h"
+#include "models/workload/training/recompute.h"
 #include "models/workload/training/streams.h"
 #include "models/workload/training/transfers.h"
 #include "sim/base/error.h"
@@ -14,8 +18,8 @@ stage_clear (Stage *stage)
   if (stage->state != NULL && stage->train->strategy->free_state != NULL)
     stage->train->strategy->free_state (stage->state);
   g_clear_pointer (&stage->waits, g_array_unref);
-  for (guint i = 0; i < G_N_ELEMENTS (stage->halves); i++)
-    g_clear_pointer (&stage->halves[i].waits, g_array_unref);
+  for (guint i = 0; i < G_N_ELEMENTS (stage->lanes); i++)
+    g_clear_pointer (&stage->lanes[i].waits, g_array_unref);
   g_clear_pointer (&stage->chunks, g_array_unref);
   g_clear_pointer (&stage->actions, g_array_unref);
   g_clear_pointer (&stage->received, g_array_unref);
@@ -100,30 +104,30 @@ add_first_class (Stage *stage)
   add_class (stage, !is_unfolded (train), first, is_unfolded (train) ? 1 : stage_n_ranks (stage));
 }
 
+/* Counts the micro-batches of each part, and finds what goes back last. */
 static void
-add_stage (Train *train, guint index, guint bin)
+count_passes (Stage *stage)
 {
-  Stage *stage = &train->stages[bin * train->n_stages + index];
+  for (guint i = 0; i < stage->actions->len; i++) {
+    const Action *action = &g_array_index (stage->actions, Action, i);
+    Chunk *chunk = &g_array_index (stage->chunks, Chunk, action->chunk);
+
+    chunk->n_micro += action->kind == ACTION_FORWARD ? 1 : 0;
+    if (action->kind == ACTION_BACKWARD || action->kind == ACTION_WEIGHTS) {
+      chunk->last_micro = action->micro;
+      stage->last_chunk = action->chunk;
+    }
+  }
+}
+
+static void
+add_chunks (Stage *stage)
+{
+  const Train *train = stage->train;
   guint n_virtual = (guint) train->params->parallel.virtual_stages;
 
-  PipelineSize size = { train->n_stages, n_virtual, train->n_micro, train->round };
-
-  *stage = (Stage){ .train = train,
-                    .index = index,
-                    .bin = bin,
-                    .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)),
-                    .share = 1,
-                    .halves = { { .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)) },
-                                { .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)) } },
-                    .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),
-                    .received = g_array_new (FALSE, FALSE, sizeof (Received)),
-                    .made = g_array_new (FALSE, FALSE, sizeof (guint)),
-                    .actions = pipeline_actions (pipeline_schedule (train->params->parallel.schedule), &size,
-                                                 index) };
-  for (StreamKind stream = 0; stream < N_STREAM_KINDS; stream++)
-    stage->streams[stream] = -1;
-  for (guint c = 0; c < n_virtual; c++) {
-    Chunk chunk = *train_part (train, c * train->n_stages + index);
+  for (guint c = 0; c < pipeline_n_chunks (train->schedule, n_virtual); c++) {
+    Chunk chunk = *train_part (train, pipeline_part (train->schedule, train->n_stages, stage->index, c));
 
     g_array_append_val (stage->chunks, chunk);
     for (guint l = chunk.first_layer; l < chunk.first_layer + chunk.n_layers; l++) {
@@ -135,30 +139,108 @@ add_stage (Train *train, guint index, guint bin)
       stage->frozen += frozen.dense + frozen.experts;
     }
   }
+  count_passes (stage);
+}
+
+static void
+add_stage (Train *train, guint index, guint bin, GArray *actions)
+{
+  Stage *stage = &train->stages[bin * train->n_stages + index];
+
+  *stage = (Stage){ .train = train,
+                    .index = index,
+                    .bin = bin,
+                    .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)),
+                    .share = 1,
+                    .n_lanes = 1,
+                    .lanes = { { .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)) },
+                               { .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)) } },
+                    .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),
+                    .received = g_array_new (FALSE, FALSE, sizeof (Received)),
+                    .made = g_array_new (FALSE, FALSE, sizeof (guint)),
+                    .actions = g_array_ref (actions) };
+  for (StreamKind stream = 0; stream < N_STREAM_KINDS; stream++)
+    stage->streams[stream] = -1;
+  add_chunks (stage);
   add_first_class (stage);
   add_groups (stage);
+}
+
+static gint
+compare_seconds (gconstpointer a, gconstpointer b)
+{
+  const double *x = a, *y = b;
+
+  return (*x > *y) - (*x < *y);
+}
+
+/* A block that is recomputed goes forward once more before it goes back. */
+static double
+layer_cost (const Train *train, guint layer, PassKind kind)
+{
+  gboolean is_again = kind == PASS_INPUTS && recompute_is_whole (train, layer);
+
+  return train_pass_seconds (train, layer, kind)
+       + (is_again ? train_pass_seconds (train, layer, PASS_FORWARD) : 0);
+}
+
+/* Time of a pass through a part of the model in nanoseconds: the median over the stages of their averages, as in
+ * get_zero_bubble_forward_backward_func of megatron/core/pipeline_parallel/zerobubble/runtime.py. */
+static guint
+pass_cost (const Train *train, PassKind kind)
+{
+  g_autofree double *seconds = g_new0 (double, train->n_stages);
+  guint n_chunks = pipeline_n_chunks (train->schedule, 1);
+
+  for (guint stage = 0; stage < train->n_stages; stage++)
+    for (guint c = 0; c < n_chunks; c++) {
+      const Chunk *part = train_part (train, pipeline_part (train->schedule, train->n_stages, stage, c));
+
+      for (guint l = part->first_layer; l < part->first_layer + part->n_layers; l++)
+        seconds[stage] += layer_cost (train, l, kind) / n_chunks;
+    }
+  qsort (seconds, train->n_stages, sizeof (double), compare_seconds);
+  return (guint) CLAMP (seconds[train->n_stages / 2] * 1e9, 1, 1e9);
+}
+
+static GPtrArray *
+order_actions (const Train *train)
+{
+  PipelineSize size = { .n_stages = train->n_stages,
+                        .n_virtual = (guint) train->params->parallel.virtual_stages,
+                        .n_micro = train->n_micro,
+                        .round = train->round };
+
+  if (train->schedule->place == PLACE_V) {
+    size.forward_cost = pass_cost (train, PASS_FORWARD);
+    size.inputs_cost = pass_cost (train, PASS_INPUTS);
+    size.weights_cost = pass_cost (train, PASS_WEIGHTS);
+  }
+  return pipeline_actions (train->schedule, &size);
 }
 
 gboolean
 train_add_stages (Train *train, GError **error)
 {
-  guint n_virtual = (guint) train->params->parallel.virtual_stages;
+  guint n_parts = pipeline_n_parts (train->schedule, train->n_stages,
+                                    (guint) train->params->parallel.virtual_stages);
 
-  train->parts = parts_divide (train, train->n_stages * n_virtual, error);
+  train->parts = parts_divide (train, n_parts, error);
   if (train->parts == NULL)
     return FALSE;
   train->n_bins = slow_n_bins (train->slow);
   train->stages = g_new0 (Stage, (gsize) train->n_stages * train->n_bins);
   train->shared = g_new0 (GArray *, train->n_stages + 1);
-  train->n_transfers = 2 * train->n_bins * train->n_stages * n_virtual * train->n_micro;
+  train->n_transfers = 2 * train->n_bins * n_parts * train->n_micro;
   train->transfers = g_new (gint64, train->n_transfers);
   for (guint i = 0; i < train->n_transfers; i++)
     train->transfers[i] = -1;
   for (guint s = 0; s < train->n_stages; s++)
     train->shared[s] = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GPtrArray) actions = order_actions (train);
   for (guint b = 0; b < train->n_bins; b++)
     for (guint s = 0; s < train->n_stages; s++)
-      add_stage (train, s, b);
+      add_stage (train, s, b, g_ptr_array_index (actions, s));
   if (train->error == NULL)
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&train->error));
@@ -179,8 +261,8 @@ add_alone (Stage *stage, Stage *first, guint rank)
   stage->has_compute = stage->has_load = FALSE;
   stage->compute_s = 0;
   stage->waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
-  for (guint i = 0; i < G_N_ELEMENTS (stage->halves); i++)
-    stage->halves[i].waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+  for (guint i = 0; i < G_N_ELEMENTS (stage->lanes); i++)
+    stage->lanes[i].waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   stage->received = g_array_new (FALSE, FALSE, sizeof (Received));
   stage->chunks = g_array_ref (first->chunks);
   stage->actions = g_array_ref (first->actions);

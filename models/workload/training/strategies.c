@@ -70,11 +70,13 @@ add_schedules (GArray *divisions, const JobFacts *facts, Division *division)
 {
   const ParallelParams *p = &facts->params->parallel;
   const PipelineSchedule *written = pipeline_schedule (p->schedule);
+  guint n_stages = (guint) division->pipeline;
 
   division->schedule = division->pipeline > 1 ? pipeline_schedule_usual () : NULL;
   g_array_append_val (divisions, *division);
   if (division->pipeline == 1 || written->is_usual
-      || (written->has_parts && division->pipeline * p->virtual_stages > facts->n_blocks))
+      || pipeline_n_parts (written, n_stages, (guint) p->virtual_stages) > facts->n_blocks
+      || (written->place == PLACE_BOTH_WAYS && n_stages % 2 != 0))
     return;
   division->schedule = written;
   g_array_append_val (divisions, *division);
@@ -316,6 +318,37 @@ add_impossible (Space *self, const FabStrategy *strategy, const char *division, 
 
 /* --- a strategy with a division --- */
 
+/* Sizes of a micro-batch (gint64) of which the schedule can do as many as there are. (transfer full) */
+static GArray *
+possible_sizes (const JobFacts *facts, const Division *division, gint64 most, gint64 round)
+{
+  gint64 data = facts->n_ranks / (division->tensor * division->context * division->pipeline);
+  gint64 per_rank = facts->global_batch / data;
+  GArray *sizes = job_facts_micro_batches (facts, per_rank, most, round);
+
+  for (guint i = sizes->len; division->schedule != NULL && i-- > 0;) {
+    guint n_micro = (guint) MIN (per_rank / g_array_index (sizes, gint64, i), G_MAXUINT);
+    g_autofree char *problem = pipeline_problem (division->schedule, (guint) division->pipeline, n_micro);
+
+    if (problem != NULL)
+      g_array_remove_index (sizes, i);
+  }
+  return sizes;
+}
+
+/* (transfer full) */
+static char *
+why_no_size (const Division *division)
+{
+  const PipelineSchedule *schedule = division->schedule;
+
+  if (schedule->least == 0)
+    return g_strdup_printf ("schedule %s needs micro-batches in multiples of the stages", schedule->name);
+  return g_strdup_printf ("schedule %s needs at least %u micro-batches%s", schedule->name,
+                          schedule->least * (guint) division->pipeline,
+                          schedule->place == PLACE_BOTH_WAYS ? ", an even number of them" : "");
+}
+
 static void
 add_batches (Space *self, const FabStrategy *strategy, const Division *division, gint64 shard,
              const char *name)
@@ -325,13 +358,11 @@ add_batches (Space *self, const FabStrategy *strategy, const Division *division,
   gint64 per_rank = facts->global_batch / data;
   gint64 most = strategy->is_divided ? MOST_MICRO_BATCH_DIVIDED : MOST_MICRO_BATCH;
   gint64 round = division_is_interleaved (division) ? division->pipeline : 1;
-  g_autoptr (GArray) sizes = job_facts_micro_batches (facts, per_rank, most, round);
+  g_autoptr (GArray) sizes = possible_sizes (facts, division, most, round);
   g_autoptr (FabValue) job = job_value (facts, strategy, shard), parallel = division_value (division, facts);
 
   if (sizes->len == 0) {
-    add_impossible (self, strategy, name,
-                    g_strdup_printf ("schedule %s needs micro-batches in multiples of the stages",
-                                     division->schedule->name));
+    add_impossible (self, strategy, name, why_no_size (division));
     return;
   }
   for (guint s = 0; s < sizes->len; s++)

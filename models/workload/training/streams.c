@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/streams.h"
 
+#include "models/workload/training/pipeline.h"
 #include "sim/base/error.h"
 
 static const char *const stream_names[N_STREAM_KINDS] = {
@@ -17,6 +18,10 @@ static const char *const stream_names[N_STREAM_KINDS] = {
   [STREAM_RECEIVE_FORWARD] = "receive forward",
   [STREAM_SEND_BACKWARD] = "send backward",
   [STREAM_RECEIVE_BACKWARD] = "receive backward",
+  [STREAM_SEND_FORWARD_UP] = "send forward up",
+  [STREAM_RECEIVE_FORWARD_UP] = "receive forward up",
+  [STREAM_SEND_BACKWARD_UP] = "send backward up",
+  [STREAM_RECEIVE_BACKWARD_UP] = "receive backward up",
   [STREAM_NORM] = "gradient norm",
   [STREAM_OUTER] = "outer",
   [STREAM_FROM_GPU] = "copy out",
@@ -86,18 +91,26 @@ stage_note (Stage *stage, guint collective)
   g_array_append_val (stage->made, collective);
 }
 
-/* Finds the collective that a task joins. A data-parallel group has ranks of all bins of a stage (slow.h). The first
- * bin makes the collective; the other bins do the same in the same order, and join it. Takes *name. */
+/* Of two stages that have the same parts of the model, the one that makes the collectives of both. */
+static guint
+maker_of (const Stage *stage)
+{
+  return MIN (stage->index, stage_twin (stage));
+}
+
+/* Finds the collective that a task joins. A data-parallel group has ranks of all bins of a stage (slow.h), and of the
+ * other stage that has the same parts of the model. The first bin of the first stage makes the collective; the others
+ * do the same in the same order, and join it. Takes *name. */
 static gboolean
 find_collective (Stage *stage, const Comm *comm, FabLibrary *library, char **name, guint *collective)
 {
   Train *train = stage->train;
-  GArray *shared = comm->dimension == FAB_DIMENSION_DATA ? train->shared[stage->index] : NULL;
+  GArray *shared = comm->dimension == FAB_DIMENSION_DATA ? train->shared[maker_of (stage)] : NULL;
   FabCollectivePlan plan;
 
   if (stage_follow (stage, collective))
     return TRUE;
-  if (shared != NULL && stage->bin > 0) {
+  if (shared != NULL && (stage->bin > 0 || stage->index != maker_of (stage))) {
     g_assert (stage->n_shared < shared->len);
     *collective = g_array_index (shared, guint, stage->n_shared++);
     stage_note (stage, *collective);
@@ -189,7 +202,7 @@ is_same (const Selection *a, const Selection *b)
       return FALSE;
   return a->data == b->data && a->block == b->block && a->first_stage == b->first_stage
       && a->n_stages == b->n_stages && a->first_data == b->first_data && a->n_data == b->n_data
-      && a->fold == b->fold;
+      && a->fold == b->fold && a->has_twin == b->has_twin;
 }
 
 FabConcurrentGroups *
@@ -223,9 +236,12 @@ data_concurrent_groups (Stage *stage, DataPart part, guint block, gboolean has_c
 {
   Train *train = stage->train;
   guint n_data = train->layout.size[AXIS_DATA];
-  Selection selection = {
-    .data = part, .block = block, .first_stage = stage->index, .n_stages = 1, .n_data = n_data
-  };
+  Selection selection = { .data = part,
+                          .block = block,
+                          .first_stage = maker_of (stage),
+                          .n_stages = 1,
+                          .n_data = n_data,
+                          .has_twin = stage_twin (stage) != stage->index };
 
   if (block > 0 && n_data % block != 0) {
     train_fail (train, "%u data-parallel ranks cannot be divided into groups of %u", n_data, block);
@@ -270,9 +286,11 @@ stage_expert_data_concurrent_groups (Stage *stage)
 {
   guint block;
   const Layout *layout = &stage->train->layout;
-  Selection folded = {
-    .first_stage = stage->index, .n_stages = 1, .n_data = layout->size[AXIS_DATA], .fold = FOLD_EXPERT_DATA
-  };
+  Selection folded = { .first_stage = maker_of (stage),
+                       .n_stages = 1,
+                       .n_data = layout->size[AXIS_DATA],
+                       .fold = FOLD_EXPERT_DATA,
+                       .has_twin = stage_twin (stage) != stage->index };
   DataPart part = layout_expert_data_part (layout, &block);
 
   if (layout->is_folded)
@@ -328,7 +346,19 @@ stage_n_replicas (const Stage *stage)
 {
   const Layout *layout = &stage->train->layout;
 
-  return train_site_data (stage->train) * layout->size[AXIS_CONTEXT];
+  return train_site_data (stage->train) * layout->size[AXIS_CONTEXT] * stage_n_copies (stage);
+}
+
+guint
+stage_twin (const Stage *stage)
+{
+  return pipeline_twin (stage->train->schedule, stage->train->n_stages, stage->index);
+}
+
+guint
+stage_n_copies (const Stage *stage)
+{
+  return stage_twin (stage) != stage->index ? 2 : 1;
 }
 
 guint
@@ -346,11 +376,11 @@ stage_weight_bytes (const Stage *stage)
   return MAX (fab_precision_bytes ((FabPrecision) stage->train->params->precision), 2);
 }
 
-/* The first layer of the first part of the model: the passes of the other parts come before. */
+/* The first layer of the part that goes back last: the passes of the other parts come before. */
 gboolean
 stage_ends_backward (const Stage *stage, const PassAt *at)
 {
-  return at->layer == g_array_index (stage->chunks, Chunk, 0).first_layer;
+  return at->layer == g_array_index (stage->chunks, Chunk, stage->last_chunk).first_layer;
 }
 
 gboolean
@@ -409,5 +439,6 @@ double
 stage_shard_parameters (const Stage *stage)
 {
   return (double) stage->count.dense / stage_n_replicas (stage)
-       + (double) stage->count.experts / layout_n_expert_replicas (&stage->train->layout);
+       + (double) stage->count.experts
+             / (layout_n_expert_replicas (&stage->train->layout) * stage_n_copies (stage));
 }

@@ -76,6 +76,11 @@ guint *stage_ranks (const Stage *stage, guint *n); /* (transfer full) */
 guint stage_n_replicas (
     const Stage *stage); /* ranks that have the same parameters where nothing is sharded */
 guint stage_data_per_node (const Stage *stage); /* ranks along the data axis that are in one node */
+
+/* The other stage that has the same parts of the model, or the stage itself; on how many stages each part is. */
+guint stage_twin (const Stage *stage);
+guint stage_n_copies (const Stage *stage);
+
 FabBytes stage_weight_bytes (
     const Stage *stage); /* bytes of one parameter in the precision of matrix products */
 

@@ -90,7 +90,6 @@ static gboolean
 count_micro_batches (Train *train, GError **error)
 {
   const TrainParams *p = train->params;
-  const PipelineSchedule *schedule = pipeline_schedule (p->parallel.schedule);
   gint64 per_micro = p->micro_batch * train->layout.size[AXIS_DATA];
 
   train->n_micro = (guint) p->accumulation;
@@ -106,7 +105,10 @@ count_micro_batches (Train *train, GError **error)
   if (train->n_micro > MAX_MICRO_BATCHES)
     return fab_throw (error, FAB_ERROR_INPUT, "global_batch makes %u micro-batches; the limit is %d",
                       train->n_micro, MAX_MICRO_BATCHES);
-  return !schedule->has_parts || check_rounds (train, error);
+  g_autofree char *problem = pipeline_problem (train->schedule, train->n_stages, train->n_micro);
+  if (problem != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s", problem);
+  return !train->schedule->has_parts || check_rounds (train, error);
 }
 
 /* --- one stage after the other --- */
@@ -114,34 +116,65 @@ count_micro_batches (Train *train, GError **error)
 static void
 run_action (Stage *stage, const Action *action)
 {
-  gboolean has_weights = !pipeline_schedule (stage->train->params->parallel.schedule)->splits_backward;
-
   switch (action->kind) {
   case ACTION_FORWARD: stage_forward (stage, action->chunk, action->micro); break;
-  case ACTION_BACKWARD: stage_backward (stage, action->chunk, action->micro, has_weights); break;
+  case ACTION_BACKWARD: stage_backward (stage, action->chunk, action->micro, TRUE); break;
+  case ACTION_INPUTS: stage_backward (stage, action->chunk, action->micro, FALSE); break;
   case ACTION_WEIGHTS: stage_weights (stage, action->chunk, action->micro); break;
   }
+}
+
+/* Actions that are done at once: one, or a forward and a backward pass together. */
+static guint
+count_together (const GArray *actions, guint first)
+{
+  return g_array_index (actions, Action, first).is_pair ? 2 : 1;
+}
+
+/* Starts to receive the inputs of the actions that are done at once with action `first`. */
+static void
+receive_next (Stage *stage, guint first)
+{
+  for (guint i = 0; first < stage->actions->len && i < count_together (stage->actions, first); i++)
+    stage_receive (stage, &g_array_index (stage->actions, Action, first + i));
 }
 
 static void
 run_actions (Stage *stage)
 {
-  const ParallelParams *parallel = &stage->train->params->parallel;
-  gboolean is_early = parallel->overlaps_p2p || pipeline_schedule (parallel->schedule)->always_overlaps;
+  gboolean is_early = stage->train->params->parallel.overlaps_p2p || stage->train->schedule->always_overlaps;
   const GArray *actions = stage->actions;
 
-  stage_receive (stage, &g_array_index (actions, Action, 0));
-  for (guint i = 0; i < actions->len; i++) {
+  receive_next (stage, 0);
+  for (guint i = 0, n; i < actions->len; i += n) {
     const Action *action = &g_array_index (actions, Action, i);
 
-    if (is_early && i + 1 < actions->len)
-      stage_receive (stage, action + 1);
-    stage_await (stage, action);
-    run_action (stage, action);
-    stage_send (stage, action, !is_early);
-    if (!is_early && i + 1 < actions->len)
-      stage_receive (stage, action + 1);
+    n = count_together (actions, i);
+    if (is_early)
+      receive_next (stage, i + n);
+    for (guint k = 0; k < n; k++)
+      stage_await (stage, action + k);
+    if (n == 2)
+      stage_pair (stage, action, action + 1);
+    else
+      run_action (stage, action);
+    for (guint k = 0; k < n; k++)
+      stage_send (stage, action + k, !is_early);
+    if (!is_early)
+      receive_next (stage, i + n);
   }
+}
+
+/* Micro-batches that enter the model on the stage. */
+static guint
+count_entries (const Stage *stage)
+{
+  guint n = 0;
+
+  for (guint c = 0; c < stage->chunks->len; c++)
+    if (g_array_index (stage->chunks, Chunk, c).part == 0)
+      n += g_array_index (stage->chunks, Chunk, c).n_micro;
+  return n;
 }
 
 /* Loads the samples of the step; a rank loads those of its data-parallel replica. */
@@ -150,10 +183,10 @@ load_batch (Stage *stage)
 {
   Train *train = stage->train;
   const TrainParams *p = train->params;
-  double seconds = 0, n_samples = (double) p->micro_batch * train->n_micro;
+  double seconds = 0, n_samples = (double) p->micro_batch * count_entries (stage);
   FabTaskId load;
 
-  if (stage->index > 0 || train->error != NULL
+  if (n_samples <= 0 || train->error != NULL
       || !fab_loader_seconds (&p->data_loader, train->env->cluster, n_samples, &seconds, &train->error)
       || seconds <= 0)
     return;
@@ -560,6 +593,8 @@ train_build (const FabWorkloadEnv *env, const TrainParams *params, const Strateg
                            .builder = builder,
                            .norm = -1,
                            .n_stages = (guint) params->parallel.pipeline };
+
+  train.schedule = pipeline_schedule_of (params->parallel.schedule, train.n_stages);
 
   if (!layout_init (&train.layout, env->cluster, &params->parallel, error)
       || !outer_check_layout (&params->outer, train.layout.size[AXIS_DATA], train.layout.n_expert, error)

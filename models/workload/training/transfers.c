@@ -8,31 +8,48 @@
 typedef struct {
   guint boundary; /* number of the part before the boundary */
   gboolean is_forward;
+  guint before, after; /* the stages that have the parts before and behind it */
   guint micro, bin;
 } Crossing;
 
 /* Finds the transfer that brings the input of an action, or (`is_result`) that takes its result on. FALSE: there is
- * none, because it is an end of the model. */
+ * none, because it is an end of the model, or the same stage has both parts. */
 static gboolean
 find_crossing (const Stage *stage, const Action *action, gboolean is_result, Crossing *crossing)
 {
   const Train *train = stage->train;
-  guint n_parts = train->n_stages * stage->chunks->len, part = action->chunk * train->n_stages + stage->index;
+  guint n_parts = train->parts->len, part = g_array_index (stage->chunks, Chunk, action->chunk).part;
   gboolean is_forward = action->kind == ACTION_FORWARD, is_after = is_forward == is_result;
 
   if (action->kind == ACTION_WEIGHTS || n_parts == 1 || (is_after ? part + 1 == n_parts : part == 0))
     return FALSE;
-  *crossing = (Crossing){ is_after ? part : part - 1, is_forward, action->micro, stage->bin };
-  return TRUE;
+  guint boundary = is_after ? part : part - 1;
+  *crossing = (Crossing){
+    .boundary = boundary,
+    .is_forward = is_forward,
+    .before = pipeline_stage (train->schedule, train->n_stages, boundary, action->chunk),
+    .after = pipeline_stage (train->schedule, train->n_stages, boundary + 1, action->chunk),
+    .micro = action->micro,
+    .bin = stage->bin
+  };
+  return crossing->before != crossing->after;
+}
+
+/* The pairs of a rank of one stage and one of the other. */
+static FabConcurrentGroups *
+crossing_pairs (const Train *train, const Crossing *crossing)
+{
+  guint from = (crossing->before + 1) % train->n_stages == crossing->after ? crossing->before
+                                                                           : crossing->after;
+
+  return train->stages[crossing->bin * train->n_stages + from].next;
 }
 
 static guint
 find_transfer (Train *train, const Crossing *crossing)
 {
-  guint n_parts = train->n_stages * (guint) train->params->parallel.virtual_stages;
-  guint row = (2 * crossing->bin + (crossing->is_forward ? 0 : 1)) * n_parts + crossing->boundary;
+  guint row = (2 * crossing->bin + (crossing->is_forward ? 0 : 1)) * train->parts->len + crossing->boundary;
   guint index = row * train->n_micro + crossing->micro;
-  guint from = crossing->boundary % train->n_stages;
   const Chunk *part = train_part (train, crossing->boundary);
   const FabLayer *layer = fab_layer_stack_layer (train->stack, part->first_layer + part->n_layers - 1);
   double divisor = train->params->parallel.is_sequence ? train->layout.size[AXIS_TENSOR] : 1;
@@ -41,16 +58,29 @@ find_transfer (Train *train, const Crossing *crossing)
 
   if (train->transfers[index] >= 0)
     return (guint) train->transfers[index];
-  /* Ranks ascend from a stage to the next one, except from the last stage to the first. */
-  gboolean is_up = crossing->is_forward == (from + 1 < train->n_stages);
+  /* Ranks ascend with the numbers of stages. */
+  gboolean is_up = crossing->is_forward == (crossing->before < crossing->after);
   if (train->error == NULL)
-    fab_concurrent_groups_plan_send (train->stages[crossing->bin * train->n_stages + from].next,
-                                     train->env->library, bytes, is_up, &plan, &train->error);
+    fab_concurrent_groups_plan_send (crossing_pairs (train, crossing), train->env->library, bytes, is_up,
+                                     &plan, &train->error);
   train->transfers[index] = fab_dag_builder_collective (
       train->builder, &plan, FAB_DIMENSION_PIPELINE,
       g_strdup_printf ("%s%u.%u", crossing->is_forward ? "activation" : "gradient", crossing->boundary,
                        crossing->micro));
   return (guint) train->transfers[index];
+}
+
+/* Micro-batches that go up the stages have streams of their own, so that they do not wait for those that go down. */
+static StreamKind
+crossing_stream (const Train *train, const Action *action, gboolean is_result)
+{
+  gboolean is_up = train->schedule->place != PLACE_ROUND && action->chunk == 1;
+
+  if (action->kind == ACTION_FORWARD)
+    return is_result ? (is_up ? STREAM_SEND_FORWARD_UP : STREAM_SEND_FORWARD)
+                     : (is_up ? STREAM_RECEIVE_FORWARD_UP : STREAM_RECEIVE_FORWARD);
+  return is_result ? (is_up ? STREAM_SEND_BACKWARD_UP : STREAM_SEND_BACKWARD)
+                   : (is_up ? STREAM_RECEIVE_BACKWARD_UP : STREAM_RECEIVE_BACKWARD);
 }
 
 static FabTaskId
@@ -73,9 +103,7 @@ stage_receive (Stage *stage, const Action *action)
 
   if (!find_crossing (stage, action, FALSE, &crossing))
     return;
-  received.task = join_transfer (stage,
-                                 crossing.is_forward ? STREAM_RECEIVE_FORWARD : STREAM_RECEIVE_BACKWARD,
-                                 &crossing);
+  received.task = join_transfer (stage, crossing_stream (stage->train, action, FALSE), &crossing);
   g_array_append_val (stage->received, received);
 }
 
@@ -101,8 +129,7 @@ stage_send (Stage *stage, const Action *action, gboolean is_blocking)
 
   if (!find_crossing (stage, action, TRUE, &crossing))
     return;
-  FabTaskId task = join_transfer (stage, crossing.is_forward ? STREAM_SEND_FORWARD : STREAM_SEND_BACKWARD,
-                                  &crossing);
+  FabTaskId task = join_transfer (stage, crossing_stream (stage->train, action, TRUE), &crossing);
   if (is_blocking)
     stage_wait (stage, task);
 }

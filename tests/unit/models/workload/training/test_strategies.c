@@ -169,6 +169,85 @@ an_outer_step_is_spread_over_the_steps_between (G_GNUC_UNUSED void **state)
   assert_near ((double) outer_ps (10) * 10 / (double) outer_ps (1), 1, 1e-6);
 }
 
+/* Bytes of a part of the memory of the first stage. */
+static double
+part_bytes (const Play *play, const char *name)
+{
+  const GArray *memory = fab_simulation_totals (play->simulation)->memory;
+
+  for (guint i = 0; i < memory->len; i++) {
+    const FabMemoryPart *part = &g_array_index (memory, FabMemoryPart, i);
+
+    if (part->rank_class == 0 && strcmp (part->part, name) == 0)
+      return (double) part->bytes;
+  }
+  return 0;
+}
+
+/* Ranks of the largest group that sums gradients. */
+static guint
+n_summing (const Play *play)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  guint n = 0;
+
+  for (guint c = 0; c < dag->n_collectives; c++)
+    if (dag->collectives[c].dimension == FAB_DIMENSION_DATA)
+      n = MAX (n, dag->collectives[c].plan.n_ranks);
+  return n;
+}
+
+/* With two stages, each of the 16 ranks has the whole model in 16 bits, and all of them sum its gradients: 2 P x 2 x
+ * 15/16. An optimizer that is divided is divided among as many. In the V, as with 1f1b, eight ranks have the same. */
+static void
+dualpipe_sums_both_copies (G_GNUC_UNUSED void **state)
+{
+  static const char head[] = "kind: megatron, distributed_optimizer: true, accumulation: 4";
+  g_autofree char *both = g_strdup_printf ("%s, parallel: {pipeline: 2, schedule: dualpipe}", head);
+  g_autofree char *v = g_strdup_printf ("%s, parallel: {pipeline: 2, schedule: dualpipe_v}", head);
+  g_autoptr (Play) dual = job (2, both), cut = job (2, v);
+  double p = parameters_of (dual);
+
+  assert_int_equal (n_summing (dual), 16);
+  assert_int_equal (n_summing (cut), 8);
+  assert_near (sent_bytes (dual, FAB_DIMENSION_DATA) / (2 * 2 * p * 15 / 16), 1, 1e-6);
+  assert_near (sent_bytes (cut, FAB_DIMENSION_DATA) / (2 * 2 * p * 7 / 8), 1, 1e-6);
+  assert_near (part_bytes (dual, "parameters") / (2 * p), 1, 1e-6);
+  assert_near (part_bytes (dual, "gradients") / (2 * p), 1, 1e-6);
+  assert_near (part_bytes (dual, "optimizer") / (12 * p / 16), 1, 1e-6);
+  assert_true (part_bytes (cut, "parameters") < 0.7 * 2 * p);
+}
+
+/* A micro-batch crosses from stage to stage as often as there are boundaries between parts on two stages: 4 stages have
+ * 3 of them with one part each, in both directions with two copies for half of the micro-batches each, and 6 in the V,
+ * whose middle is on one stage. */
+static void
+schedules_send_over_their_boundaries (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *schedule;
+    guint n; /* of every micro-batch, forward and backward */
+  } cases[] = { { "1f1b", 6 },    { "zero_bubble", 6 }, { "dualpipe", 6 },   { "zero_bubble_v", 12 },
+                { "v_half", 12 }, { "v_min", 12 },      { "dualpipe_v", 12 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *keys = g_strdup_printf (
+        "kind: megatron, accumulation: 8, parallel: {pipeline: 4, schedule: %s}, compute: {kind: mfu}",
+        cases[i].schedule);
+    g_autofree char *yaml = g_strdup_printf (HEAD, "direct", 2, keys);
+    g_auto (GStrv) pieces = g_strsplit (yaml, "layers: 4", 2);
+    g_autofree char *deep = g_strjoinv ("layers: 8", pieces);
+    g_autoptr (Play) play = play_new (catalog, deep, NULL);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+    guint n = 0;
+
+    for (guint c = 0; c < dag->n_collectives; c++)
+      n += dag->collectives[c].dimension == FAB_DIMENSION_PIPELINE ? 1 : 0;
+    assert_int_equal (n, 8 * cases[i].n);
+    assert_true (fab_simulation_step (play->simulation));
+  }
+}
+
 /* Groups that are spread over sites, and sizes that do not divide, are refused. */
 static void
 sites_refuse_what_they_cannot_be (G_GNUC_UNUSED void **state)
@@ -421,6 +500,8 @@ main (void)
     cmocka_unit_test (an_offloaded_optimizer_takes_time),
     cmocka_unit_test (gathers_run_beside_matrices),
     cmocka_unit_test (pipelines_send_activations_and_gradients),
+    cmocka_unit_test (dualpipe_sums_both_copies),
+    cmocka_unit_test (schedules_send_over_their_boundaries),
     cmocka_unit_test (bins_send_apart_and_reduce_together),
     cmocka_unit_test (experts_are_gathered_where_they_are),
     cmocka_unit_test (experts_lie_along_tensor_ranks),

@@ -84,6 +84,32 @@ groups_are_those_of_megatron (G_GNUC_UNUSED void **state)
   assert_groups (rig, pipeline, "0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15");
 }
 
+/* Two stages that are as far from the two ends have the same parts of the model: their data-parallel ranks are one
+ * group. Rank 12 is in stage 3 what rank 0 is in stage 0. */
+static void
+twin_stages_are_in_one_group (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 1, "ring");
+  ParallelParams params = {
+    .tensor = 2, .context = 1, .expert = 1, .pipeline = 4, .order = "tp-cp-ep-dp-pp"
+  };
+  Layout layout = layout_of (rig, params);
+  const Selection outer = { .data = DATA_ALL, .n_stages = 1, .has_twin = TRUE };
+  const Selection inner = { .data = DATA_ALL, .first_stage = 1, .n_stages = 1, .has_twin = TRUE };
+  const Selection experts = { .n_stages = 1, .has_twin = TRUE, .fold = FOLD_EXPERT_DATA };
+  g_autoptr (FabConcurrentGroups) ends = family_of (&layout, outer);
+  g_autoptr (FabConcurrentGroups) middle = family_of (&layout, inner);
+
+  assert_groups (rig, ends, "0 2 12 14, 1 3 13 15");
+  assert_groups (rig, middle, "4 6 8 10, 5 7 9 11");
+  params.expert = 2;
+  params.expert_tensor = 1;
+  Layout folded = layout_of (rig, params);
+  g_autoptr (FabConcurrentGroups) same = family_of (&folded, experts);
+
+  assert_groups (rig, same, "0 2 12 14, 1 3 13 15");
+}
+
 static void
 other_orders_put_other_ranks_together (G_GNUC_UNUSED void **state)
 {
@@ -214,6 +240,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (groups_are_those_of_megatron),
     cmocka_unit_test (experts_have_a_grid_of_their_own),
+    cmocka_unit_test (twin_stages_are_in_one_group),
     cmocka_unit_test (other_orders_put_other_ranks_together),
     cmocka_unit_test (runs_and_every_divide_the_data_axis),
     cmocka_unit_test (ranks_that_do_not_divide_are_an_error),
