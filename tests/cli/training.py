@@ -89,6 +89,18 @@ class Training(CliTest):
         zero = self.last(name, "job.parallel.schedule=zero_bubble")
         self.assertLess(virtual["idle_s"], 0.6 * plain["idle_s"])
         self.assertLess(zero["idle_s"], 0.7 * plain["idle_s"])
+        in_a_v = self.last(name, "job.parallel.schedule=zero_bubble_v")
+        self.assertLess(in_a_v["idle_s"], 0.5 * zero["idle_s"])
+        half = self.last(name, "job.parallel.schedule=v_half")
+        self.assertLess(in_a_v["step_s"], half["step_s"])
+
+    def test_pairs_hide_the_exchange_of_tokens(self):
+        """Tokens of a pass travel while the pass of the other direction computes."""
+        sets = ("job.accumulation=24", "cluster.nic=ib-hdr")
+        plain = self.last("moe-mixtral-128-gpus", *sets, "job.parallel.schedule=zero_bubble_v")
+        for schedule in ("dualpipe", "dualpipe_v"):
+            paired = self.last("moe-mixtral-128-gpus", *sets, f"job.parallel.schedule={schedule}")
+            self.assertGreater(paired["overlapped_s"], 2 * plain["overlapped_s"], schedule)
 
     def test_a_straggler_sets_the_pace(self):
         usual = self.last("fsdp-8b-straggler", "job.stragglers=[]")
@@ -134,6 +146,15 @@ class Training(CliTest):
                             (("job.global_batch=33",), "global_batch 33 is not a multiple")):
             args = [word for text in sets for word in ("--set", text)]
             done = self.fabricast("run", scenario("fsdp-8b-straggler"), "--no-db", *args)
+            self.assertEqual(done.returncode, 2, sets)
+            self.assertIn(words, done.stderr)
+        for sets, words in ((("job.accumulation=6",), "needs at least 8 micro-batches for 4 stages; accumulation gives 6"),
+                            (("job.accumulation=9",), "needs an even number of micro-batches"),
+                            (("job.parallel.pipeline=1",), "needs an even number of stages"),
+                            (("job.parallel.moe.overlap=batches",), "overlap must be none"),
+                            (("job.parallel.virtual=2",), "virtual needs schedule: interleaved")):
+            args = [word for text in ("job.parallel.schedule=dualpipe", *sets) for word in ("--set", text)]
+            done = self.fabricast("run", scenario("moe-mixtral-128-gpus"), "--no-db", *args)
             self.assertEqual(done.returncode, 2, sets)
             self.assertIn(words, done.stderr)
 
