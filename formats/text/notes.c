@@ -32,18 +32,31 @@ fab_file_notes_add (GPtrArray *self, FabFileNoteKind kind, const char *file, gui
   g_ptr_array_add (self, note);
 }
 
+/* Returns the note with a blank for all that ends a line of YAML, or that YAML does not allow. (transfer full) */
+static char *
+without_ends (const char *note)
+{
+  g_autofree char *valid = g_utf8_make_valid (note, -1);
+  GString *plain = g_string_new (NULL);
+
+  for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
+    gunichar c = g_utf8_get_char (at);
+    GUnicodeType type = g_unichar_type (c);
+    gboolean is_end = type == G_UNICODE_LINE_SEPARATOR || type == G_UNICODE_PARAGRAPH_SEPARATOR;
+
+    g_string_append_unichar (plain, is_end || !g_unichar_isprint (c) ? ' ' : c);
+  }
+  return g_string_free (plain, FALSE);
+}
+
 void
 fab_file_note_write (GString *out, const char *note)
 {
   enum { COLUMNS = 118 };
-  g_autofree char *plain = g_utf8_make_valid (note, -1);
-  g_auto (GStrv) words = NULL;
+  g_autofree char *plain = without_ends (note);
+  g_auto (GStrv) words = g_strsplit (plain, " ", -1);
   glong column = 3;
 
-  for (char *c = plain; *c != '\0'; c++)
-    if ((guchar) *c < ' ' || *c == 0x7f)
-      *c = ' ';
-  words = g_strsplit (plain, " ", -1);
   g_string_append (out, "# -");
   for (guint i = 0; words[i]; i++) {
     glong width = g_utf8_strlen (words[i], -1);
