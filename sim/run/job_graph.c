@@ -450,14 +450,30 @@ wait_for_lanes (Rank *self, const Kind *kind, guint lane, guint message, guint b
   for (guint f = schedule->dependency_starts[lane]; f < schedule->dependency_starts[lane + 1]; f++) {
     const FabDependency *dependency = fab_schedule_dependency_at (schedule, f);
 
-    if (dependency->is_departure && kind->froms[dependency->from] == self->rank)
-      add_dep (self, graph->sends[dependency->from]);
-    else if (!dependency->is_departure && message >= dependency->offset
-             && kind->tos[dependency->from] == self->rank)
+    if (message < dependency->offset)
+      continue;
+    if (kind->froms[dependency->from] == self->rank && (dependency->is_departure || dependency->from < lane))
+      add_dep (self, graph->sends[dependency->from] + message - dependency->offset);
+    else if (!dependency->is_departure && kind->tos[dependency->from] == self->rank)
       add_dep (self, graph->receives[dependency->from] + message - dependency->offset);
   }
   if (self->deps->len == n_before)
     add_dep (self, begin);
+}
+
+/* Where calls block, a rank takes a message when it has taken the one before: what it passes on then has both in it. */
+static void
+wait_for_taken (Rank *self, const Kind *kind, guint lane, guint message)
+{
+  const FabSchedule *schedule = kind->schedule;
+
+  for (guint f = schedule->dependency_starts[lane]; f < schedule->dependency_starts[lane + 1]; f++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (schedule, f);
+
+    if (!dependency->is_departure && message >= dependency->offset && dependency->from < lane
+        && kind->tos[dependency->from] == self->rank)
+      add_dep (self, self->graph->receives[dependency->from] + message - dependency->offset);
+  }
 }
 
 /* Whole bytes of a message of a lane, so that all messages up to it have what they should, rounded. */
@@ -469,7 +485,7 @@ message_bytes (const FabScheduleLane *lane, guint message, const FabCollectivePl
   return MAX ((FabBytes) (each * (message + 1) + 0.5) - (FabBytes) (each * message + 0.5), 1);
 }
 
-/* Receives of a rank are posted when the collective begins. */
+/* Receives of a rank are posted when the collective begins, or those before have ended. */
 static void
 add_receives (Rank *self, const Kind *kind, guint task, guint begin)
 {
@@ -489,6 +505,7 @@ add_receives (Rank *self, const Kind *kind, guint task, guint begin)
                               .peer = kind->froms[kind->taken[i]],
                               .tag = self->graph->tags[collective] + kind->first_tags[kind->taken[i]] + m });
       add_dep (self, begin);
+      wait_for_taken (self, kind, kind->taken[i], m);
     }
   }
 }

@@ -5,8 +5,12 @@ schedule takes the same time."""
 import json
 import os
 import re
+import sys
 
 from support import HELLO, SOURCE, CliTest, main
+
+sys.path.append(os.path.join(SOURCE, "tests/differential"))
+import movement  # noqa: after the path
 
 RING = """\
 name: ring
@@ -40,6 +44,17 @@ class Goal(CliTest):
         self.assertGreater(len(sends), 1000)
         self.assertEqual(sorted(sends), sorted(receives))
         self.assertEqual(len({(one[0], one[1], one[3]) for one in sends}), len(sends), "LogGOPSim posts receives in any order")
+
+    def test_data_reach_every_rank(self):
+        """What a rank sends on can have in it what it must have, also where calls block."""
+        for algorithm in ("binomial", "halving_doubling", "ring", "tree", "direct"):
+            for op in ("all_reduce", "all_gather", "reduce_scatter", "broadcast"):
+                with self.subTest(algorithm=algorithm, op=op):
+                    text = RING.format(op=op, fidelity="fluid").replace("plain", f"{{kind: plain, algorithm: {algorithm}}}")
+                    self.write("moved.yaml", text)
+                    done = self.fabricast("export", "moved.yaml", "--format", "goal", "-o", "-")
+                    if done.returncode == 0:
+                        movement.check(done.stdout, op, 8 << 20)
 
     def test_nothing_requires_a_later_line(self):
         for rank in self.ranks(self.good("export", HELLO, "--format", "goal", "-o", "-")):
