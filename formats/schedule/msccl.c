@@ -439,7 +439,8 @@ static gboolean
 check_gpus (const Reader *self, GError **error)
 {
   if (self->blocks.n_ranks == 0) /* a comment alone is XML too */
-    return fab_throw (error, FAB_ERROR_INPUT, "%s: this is no XML of MSCCL: there is no <algo>", self->source);
+    return fab_throw (error, FAB_ERROR_INPUT, "%s: this is no XML of MSCCL: there is no <algo>",
+                      self->source);
   for (guint rank = 0; rank < self->blocks.n_ranks; rank++)
     if (!self->has_gpu[rank])
       return fab_throw (error, FAB_ERROR_INPUT, "%s:%u:%u: there is no <gpu id=\"%u\">, though ngpus is %u",

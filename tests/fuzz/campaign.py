@@ -84,6 +84,7 @@ class Campaign:
     def run(self, command):
         environment = dict(os.environ, G_DEBUG="fatal-criticals", G_SLICE="always-malloc", FAB_SOURCE_DIR=ROOT,
                            ASAN_OPTIONS="quarantine_size_mb=16:malloc_context_size=8:detect_odr_violation=0",
+                           LSAN_OPTIONS=f"suppressions={HERE}/suppressions.txt:print_suppressions=0",
                            UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1")
         return subprocess.run(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, errors="replace", check=False)

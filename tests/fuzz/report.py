@@ -3,7 +3,7 @@
 import os
 import re
 
-COLUMNS = ("target", "CPU-hours", "executions", "edges", "kept inputs", "new findings")
+COLUMNS = ("target", "hours", "executions", "edges", "kept inputs", "new findings")
 READS = {
     "chakra": "graphs of Chakra as protobuf, as a trace and as a collective",
     "conversation": "whole conversations with the listening end of `measure tcp`",
@@ -42,7 +42,7 @@ def before(page):
 
 
 def table(sums):
-    yield "| target | what it reads | CPU-hours | executions | edges | kept inputs | findings |\n|---|---|---|---|---|---|---|\n"
+    yield "| target | what it reads | hours | executions | edges | kept inputs | findings |\n|---|---|---|---|---|---|---|\n"
     for target, (hours, executions, edges, kept, findings) in sorted(sums.items()):
         yield f"| `{target}` | {READS[target]} | {hours:.2f} | {executions} | {edges} | {kept} | {findings} |\n"
 
@@ -53,8 +53,7 @@ def added(page, rows):
         hours, executions, edges, _, _ = sums.get(row["target"], (0, 0, 0, 0, 0))
         sums[row["target"]] = (hours + row["seconds"] / 3600, executions + row["executions"], row["edges"] or edges, row["kept"],
                                row["mended"])
-    total = (f"All campaigns have taken {sum(row[0] for row in sums.values()):.1f} CPU-hours for "
-             f"{sum(row[1] for row in sums.values())} executions.\n")
+    total = f"All campaigns have taken {sum(row[0] for row in sums.values()):.1f} h for {sum(row[1] for row in sums.values())} executions.\n"
     head, rest = page.split("\n| target |", 1)
     head = re.sub(r"^All campaigns have taken [^\n]*\n", total, head + "\n", flags=re.M)
     return head + "".join(table(sums)) + "\n" + rest[rest.index(FOUND):]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scenarios.py - draws small scenarios: a tree of links with rates and latencies of its own, and a job. Each is made
+twice: as a scenario of the program, and as what the reference plays."""
+import reference
+
+RATES = (5, 10, 12.5, 20, 25, 40, 50, 100)  # GB/s
+LATENCIES = (0, 50, 130, 500, 700, 1200)  # ns
+HEAD = """name: differential
+cluster:
+  node: box
+  nodes: {nodes}
+  route: shortest
+  fabric: {{kind: custom, switches: [{switches}], links: [{links}], attach: [{attach}]}}
+links:
+{entries}
+technologies:
+  - {{name: Own, joins: machines}}
+accelerators:
+  - {{name: chip, architecture: own, peak_fp16: 100TFLOP/s, peak_fp32: 100TFLOP/s, memory: 80GB, memory_rate: 1000GB/s}}
+nodes:
+  - name: box
+    accelerator: chip
+    nic: port
+    parts: [{{name: gpu, kind: accelerator, count: 1}}, {{name: nic, kind: nic, count: 1}}]
+    wires: [{{from: gpu, to: nic, link: wire}}]
+"""
+# No overhead of packets, so that the rate of a link is what it carries.
+ENTRY = ("  - {{name: {name}, technology: Own, signalling: {rate:g}GB/s, latency: {latency}ns, "
+         "copy: {{payload: 4KiB, overhead: 0B, achievable: 1}}, kernel: {{payload: 4KiB, overhead: 0B, achievable: 1}}}}\n")
+
+
+def host(rank):
+    return f"gpu{rank}"
+
+
+class Tree:
+    """Hosts under leaves under one switch; each leaf has an uplink of its own."""
+
+    def __init__(self, draw, most_hosts=8, is_even=False):
+        n_leaves = draw.randint(1, 4)
+        counts = [draw.randint(1, max(1, most_hosts // n_leaves)) for _ in range(n_leaves)]
+        if sum(counts) < 2:
+            counts[0] = 2
+        self.n, self.machine, entries = sum(counts), reference.Machine(), []
+
+        def link(name):
+            rate, latency = draw.choice(RATES), draw.choice(LATENCIES)
+            entries.append(ENTRY.format(name=name, rate=rate, latency=latency))
+            return int(rate * 10**9), latency * 1000
+
+        wire, port = link("wire"), link("port")
+        ups = [link(f"up{leaf}") for leaf in range(n_leaves)]
+        if is_even:
+            entries[2:] = [ENTRY.format(name=f"up{leaf}", rate=ups[0][0] / 10**9, latency=ups[0][1] // 1000) for leaf in range(n_leaves)]
+            ups = [ups[0]] * n_leaves
+        first, attach = 0, []
+        for leaf, count in enumerate(counts):
+            for rank in range(first, first + count):
+                self.machine.join(host(rank), f"nic{rank}", *wire)
+                self.machine.join(f"nic{rank}", f"leaf{leaf}", *port)
+            self.machine.join(f"leaf{leaf}", "top", *ups[leaf])
+            attach.append(f"{{to: leaf{leaf}, nodes: {first}-{first + count - 1}}}")
+            first += count
+        self.head = HEAD.format(
+            nodes=self.n, switches=", ".join([f"{{name: leaf{leaf}}}" for leaf in range(n_leaves)] + ["{name: top}"]),
+            links=", ".join(f"{{from: leaf{leaf}, to: top, link: up{leaf}}}" for leaf in range(n_leaves)),
+            attach=", ".join(attach), entries="".join(entries).rstrip("\n"))
+
+    def scenario(self, job, *more):
+        return self.head + "iterations: 1\n" + "".join(line + "\n" for line in more) + "job: " + job + "\n"
+
+
+def draw_size(draw):
+    return draw.choice((1, 999, 4096, 65537, 10**6, 3 * 10**6, 10**7)) * draw.randint(1, 3)
+
+
+def traffic(draw):
+    """Flows of messages that follow one another. Returns the text, the machine and the flows with their messages."""
+    tree = Tree(draw)
+    count, messages, pairs, flows = draw.randint(1, 3), [], [], []
+    for _ in range(draw.randint(1, 9)):
+        start, end = draw.sample(range(tree.n), 2)
+        size, at_us = draw_size(draw), draw.choice((0, 0, 3, 10, 41))
+        pairs.append(f"{{from: {start}, to: {end}, size: {size}B, at: {at_us}us}}")
+        latency_ps, flow = tree.machine.latency_ps(host(start), host(end)), []
+        for i in range(count):
+            messages.append(reference.Message(host(start), host(end), size, after=flow[-1:], before_ps=latency_ps,
+                                              at_ps=0 if i else at_us * 10**6))
+            flow.append(len(messages) - 1)
+        flows.append(flow)
+    job = f"{{kind: traffic, pattern: pairs, size: 1B, count: {count}, pairs: [{', '.join(pairs)}]}}"
+    return tree.scenario(job), tree.machine, messages, flows
+
+
+def collective(draw, is_even):
+    """One collective of one algorithm. Returns the text, the machine and the schedule."""
+    name = draw.choice(sorted(reference.ALGORITHMS))
+    make, ops = reference.ALGORITHMS[name]
+    op = draw.choice(ops)
+    tree = Tree(draw, is_even=is_even)
+    while name == "halving_doubling" and tree.n & (tree.n - 1):
+        tree = Tree(draw, is_even=is_even)
+    size = draw_size(draw) * tree.n
+    schedule = make(reference.Schedule(op, tree.n, size, host), tree.machine)
+    job = f"{{kind: collective, operations: [{{op: {op}, size: {size}B}}]}}"
+    return tree.scenario(job, f"collectives: {{kind: plain, algorithm: {name}}}"), tree.machine, schedule, name
+
+
+def training(draw):
+    """Data-parallel training whose buckets are reduced by a ring. Returns the text, the time of a step, and of how many
+    parts it is the sum."""
+    tree = Tree(draw, is_even=True)
+    layers = [[draw.randint(1, 40) * draw.choice((1000, 10**5, 10**6)) for _ in range(draw.randint(1, 4))]
+              for _ in range(draw.randint(1, 5))]
+    sequence, mfu, half = draw.choice((1, 16, 128)), draw.choice((25, 50, 100)), draw.choice((True, False))
+    caps = draw.choice((1, 4)), draw.choice((1, 10, 25))
+    shape = ", ".join("{tensors: [" + ", ".join(f"{{parameters: {count}}}" for count in tensors) + "]}" for tensors in layers)
+    job = (f"{{kind: ddp, model: own, sequence: {sequence}, gradient: {'bf16' if half else 'fp32'}, first_bucket: {caps[0]}MiB, "
+           f"bucket: {caps[1]}MiB, compute: {{kind: mfu, mfu: {mfu}%}}}}")
+
+    def reduce_ps(size):
+        return reference.ring(reference.Schedule("all_reduce", tree.n, size, host), tree.machine).stream_ps(tree.machine)
+
+    step_ps = reference.ddp_ps(layers, sequence, 10**12 * mfu, 2 if half else 4, [cap << 20 for cap in caps], reduce_ps)
+    text = tree.scenario(job, "collectives: {kind: plain, algorithm: ring}",
+                         f"models: [{{name: own, shape: {{kind: layers, layers: [{shape}]}}}}]")
+    return text, step_ps, 4 * sum(map(len, layers)) + len(layers)
