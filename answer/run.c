@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "sim/decision/bottleneck_find.h"
+#include "sim/run/effort.h"
 #include "sim/run/run.h"
 #include "sim/run/simulation.h"
 #include "sim/scenario/neighbour_params.h"
@@ -140,6 +141,17 @@ guess_step (const FabScenario *scenario, const FabRunRequest *request)
                                          * (gint64) spec->iterations);
 }
 
+double
+fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
+  gboolean remembers = ops->remembers != NULL && ops->remembers (spec->fidelity.params);
+
+  return fab_effort_s (fab_simulation_dag (simulation), ops, spec->fidelity.params, remembers)
+       * (double) (remembers ? 1 : spec->iterations);
+}
+
 /* Plays what was built; `store` may be NULL. */
 static gboolean
 play (const FabScenario *scenario, const FabRunRequest *request, gboolean counts_failures, FabStore *store,
@@ -196,6 +208,8 @@ fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRu
     return FALSE;
   if (request->db != NULL && (store = fab_store_open (request->db, FAB_STORE_WRITE, error)) == NULL)
     return FALSE;
+  if (what_if == NULL && request->pulse != NULL)
+    fab_pulse_warn_of (request->pulse, fab_run_effort_s (scenario, result->simulation));
   guess_step (scenario, request);
   if (!play (scenario, request, what_if == NULL, store, result, error)
       || (store && !fab_store_close (&store, error)))
@@ -262,7 +276,8 @@ fab_run_find_bottleneck (const FabScenario *scenario, const FabRunRequest *reque
 {
   enum { MOST_PLANTS = 16 };
   g_autoptr (FabPlantCache) plants = fab_plant_cache_new (MOST_PLANTS);
-  const FabDecisionEnv env = { request->registry, plants, request->cancel, NULL, request->n_threads };
+  const FabDecisionEnv env = { request->registry, plants, request->cancel, request->pulse,
+                               request->n_threads };
 
   result->bottleneck = fab_bottleneck_find (&env, scenario, 0, error);
   if (result->bottleneck != NULL && result->verdict != NULL)

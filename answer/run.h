@@ -70,6 +70,10 @@ gboolean fab_run_play_built (const FabScenario *scenario, const FabRegistry *reg
 /* Computes everything but verdict, jobs and band, from a simulation that was played and its steps. The two above
  * call it. */
 void fab_run_finish (FabRunResult *result);
+/* Returns about how many seconds of one processor the network takes to play the run, what-ifs not counted
+ * (sim/run/effort.h); 0 for a network that counts no packets. */
+double fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation);
+
 void fab_run_result_clear (FabRunResult *result);
 
 /* Plays each job of the scenario again without the others, and fills in result->jobs: the first job and then its

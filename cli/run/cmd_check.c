@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_check.c - `fabricast check SCENARIO`: reports every mistake at once, or prints the resolved scenario. */
 #include "answer/memory_advice.h"
+#include "answer/run.h"
 #include "cli/cli.h"
+#include "cli/terminal/progress.h"
 #include "models/models.h"
 #include "sim/base/shell.h"
-#include "sim/run/simulation.h"
+#include "sim/base/units.h"
+#include "sim/run/run.h"
 #include "sim/verdict/doubts.h"
 
 static const FabUsage usage = {
@@ -14,8 +17,9 @@ static const FabUsage usage = {
       "built. It prints the scenario with every default and unit written out; comments say what a 0 stands for.\n"
       "If there are mistakes, it prints all of them and exits with 2.\n\n"
       "It warns where the fidelity is known to be wrong: colliding paths, incast, congestion that spreads. It\n"
-      "also warns where the job does not fit into memory, and says with which changes it does. Notes say which\n"
-      "fabric the node usually has, where none is given, and which switches are hardly used.",
+      "also warns where the job does not fit into memory, and says with which changes it does, and where a run\n"
+      "takes long. Notes say which fabric the node usually has, where none is given, and which switches are\n"
+      "hardly used.",
   .examples = "  fabricast check scenarios/hello.yaml\n"
               "  fabricast check scenarios/ddp-2b-4nodes-200g.yaml --set cluster.nodes=8\n",
   .min_rest = 1,
@@ -75,6 +79,77 @@ warn_of_machine (const FabScenario *scenario, const FabSimulation *simulation)
       print_finding (fab_verdict_find (verdict, shown[i]));
 }
 
+/* --- how long a run takes --- */
+
+/* A run of fewer tasks takes seconds. */
+static const double many_tasks = 1e6;
+enum { TRIED_US = 1000 * 1000, LONG_S = 10 };
+
+/* Ends a run after a second. */
+typedef struct {
+  GMutex lock;
+  GCond ended;
+  gboolean is_ended;
+  gint is_over; /* what the run looks at */
+} Alarm;
+
+static gpointer
+wait_for_alarm (gpointer data)
+{
+  Alarm *self = data;
+  gint64 end_us = g_get_monotonic_time () + TRIED_US;
+
+  g_mutex_lock (&self->lock);
+  while (!self->is_ended && g_cond_wait_until (&self->ended, &self->lock, end_us))
+    ;
+  g_atomic_int_set (&self->is_over, 1);
+  g_mutex_unlock (&self->lock);
+  return NULL;
+}
+
+/* Returns how many seconds all iterations take, by the pace of the first second of a run. */
+static double
+try_s (FabSimulation *simulation, gint64 n_iterations)
+{
+  Alarm alarm = { .is_ended = FALSE };
+  FabPulse pulse = { .n_known = (gint) n_iterations };
+  const FabRunOptions options = { .pulse = &pulse, .cancel = &alarm.is_over };
+  gint64 begun_us = g_get_monotonic_time ();
+
+  g_mutex_init (&alarm.lock);
+  g_cond_init (&alarm.ended);
+  GThread *thread = g_thread_new ("alarm", wait_for_alarm, &alarm);
+  fab_simulation_run (simulation, &options, NULL);
+  double passed_s = (double) (g_get_monotonic_time () - begun_us) / G_USEC_PER_SEC;
+  double fraction = fab_pulse_fraction (&pulse);
+  g_mutex_lock (&alarm.lock);
+  alarm.is_ended = TRUE;
+  g_cond_signal (&alarm.ended);
+  g_mutex_unlock (&alarm.lock);
+  g_thread_join (thread);
+  g_mutex_clear (&alarm.lock);
+  g_cond_clear (&alarm.ended);
+  return fraction > 0 ? passed_s / fraction : 0;
+}
+
+/* Warns of a run that takes long, what-ifs not counted: by the packets that its network will simulate, or by a second
+ * of it where it has many tasks. Afterwards the simulation is used up. */
+static void
+warn_of_time (const FabScenario *scenario, FabSimulation *simulation)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
+  double effort_s = fab_run_effort_s (scenario, simulation);
+  double n_tasks = (double) fab_simulation_dag (simulation)->n_tasks * (double) spec->iterations;
+  double takes_s = effort_s > 0 ? effort_s : n_tasks >= many_tasks ? try_s (simulation, spec->iterations) : 0;
+  g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, takes_s * FAB_PS_PER_S);
+
+  if (takes_s >= LONG_S)
+    g_printerr (
+        "fabricast check: warning: a run takes about %s on this machine, %s; its band and what limits it take "
+        "longer\n",
+        shown, effort_s > 0 ? "by the packets that it simulates" : "by the pace of its first second");
+}
+
 /* What was left out and comes from the entry of the node. One node needs no fabric. */
 static void
 tell_of_usual_fabric (const FabScenario *scenario)
@@ -96,12 +171,15 @@ check_scenario (const char *path, char **sets, gboolean is_quiet, GError **error
 {
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
+  g_autoptr (FabProgress) progress = fab_progress_start ("tasks");
   g_autoptr (FabSimulation) simulation = scenario ? fab_simulation_new (scenario, &fab_models, NULL, error)
                                                   : NULL;
 
+  fab_progress_stop (progress);
   if (simulation == NULL || !warn_of_fidelity (path, scenario, simulation, error))
     return FALSE;
   warn_of_machine (scenario, simulation);
+  warn_of_time (scenario, simulation);
   if (!is_quiet) {
     tell_of_usual_fabric (scenario);
     g_autofree char *resolved = fab_scenario_explained (scenario);

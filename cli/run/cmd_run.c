@@ -355,6 +355,14 @@ write_trace (const char *db, gint64 run_id, const char *path, GError **error)
 }
 
 static gboolean
+find_bottleneck (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
+                 GError **error)
+{
+  fab_progress_next (request->owner, "what-ifs");
+  return fab_run_find_bottleneck (scenario, request, result, error);
+}
+
+static gboolean
 run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **error)
 {
   g_auto (GStrv) sets = all_sets (o);
@@ -384,7 +392,7 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
                   && fab_run_find_jobs (scenario, &request, &result, error)
                   && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
-                  && (o->has_no_bottleneck || fab_run_find_bottleneck (scenario, &request, &result, error))
+                  && (o->has_no_bottleneck || find_bottleneck (scenario, &request, &result, error))
                   && print_result (scenario, &request, &result, &command, o, error);
   if (is_done)
     *code = fab_cli_verdict_exit (result.verdict, o->is_oversized_allowed);

@@ -2,7 +2,10 @@
 /* progress.c - a thread that looks at the pulse now and then. */
 #include "cli/terminal/progress.h"
 
+#include <stdio.h>
 #include <unistd.h>
+
+#include "sim/base/units.h"
 
 #define CLEAR_LINE "\r\033[K"
 
@@ -12,6 +15,12 @@ enum { LOOK_US = 250 * 1000, PATIENCE_US = 1000 * 1000 };
  * something goes on, and stays short. */
 enum { LOG_PATIENCE_US = 10 * 1000 * 1000 };
 
+/* How long a command takes is said when its own pace is known, or when its network knows it, and that is long. */
+enum { PACE_US = 1000 * 1000, FORECAST_US = 2 * 1000 * 1000, LONG_S = 10 };
+
+/* Memory is worth a line from here on, and again when it has doubled. */
+static const double large_bytes = 1e9;
+
 struct _FabProgress {
   const char *what;
   FabPulse pulse;
@@ -20,7 +29,11 @@ struct _FabProgress {
   GMutex lock;
   GCond ended;
   gboolean is_ended, is_shown, is_terminal;
-  gint64 next_us; /* of the next line, since it has begun */
+  gint64 next_us;        /* of the next line, since it has begun */
+  gint64 paced_us;       /* when it was known how much there is to do; 0: not yet */
+  double paced_fraction; /* that was done then */
+  gboolean has_forecast, has_effort;
+  double told_bytes; /* of memory */
 };
 
 static void
@@ -31,24 +44,22 @@ add_clock (GString *line, double seconds)
   g_string_append_printf (line, "%d:%02d", (int) (whole / 60), (int) (whole % 60));
 }
 
-/* ", about 0:40 left": the rest at the pace so far. Iterations take as long as was guessed, so this is a hint. */
-static void
-add_rest (GString *line, const FabPulse *pulse, double passed_s)
+/* Returns the seconds that are left at the pace since it was known how much there is to do; 0: not known. Iterations
+ * take as long as was guessed, and plays as long as those before them, so this is a hint. */
+static double
+left_s (FabProgress *self, gint64 now_us)
 {
-  const double least = 0.02; /* less says nothing of the pace */
-  gint n_known = g_atomic_int_get (&pulse->n_known), n_done = g_atomic_int_get (&pulse->n_done);
-  gint step_us = g_atomic_int_get (&pulse->step_us), now_us = g_atomic_int_get (&pulse->now_us);
+  const double least = 1e-5; /* less says nothing of the pace */
+  double done = fab_pulse_fraction (&self->pulse);
 
-  if (step_us == 0 || n_known == 0)
-    return;
-  double begun = now_us < G_MAXINT ? (double) (now_us % step_us) / step_us
-                                   : 0; /* the pulse holds 35 minutes */
-  double done = (n_done + begun) / n_known;
-  if (done < least || done >= 1)
-    return;
-  g_string_append (line, ", about ");
-  add_clock (line, passed_s / done - passed_s);
-  g_string_append (line, " left");
+  if (self->paced_us == 0 && g_atomic_int_get (&self->pulse.n_known) > 0) {
+    self->paced_us = now_us;
+    self->paced_fraction = done;
+  }
+  if (self->paced_us == 0 || now_us - self->paced_us < PACE_US || done - self->paced_fraction < least
+      || done >= 1)
+    return 0;
+  return (double) (now_us - self->paced_us) / G_USEC_PER_SEC / (done - self->paced_fraction) * (1 - done);
 }
 
 /* "3 of 12 points, 1.204 ms simulated, 0:07, about 0:44 left" */
@@ -57,7 +68,7 @@ line_of (FabProgress *self, gint64 passed_us)
 {
   gint n_done = g_atomic_int_get (&self->pulse.n_done), n_known = g_atomic_int_get (&self->pulse.n_known);
   gint now_us = g_atomic_int_get (&self->pulse.now_us);
-  double passed_s = (double) passed_us / G_USEC_PER_SEC;
+  double passed_s = (double) passed_us / G_USEC_PER_SEC, left = left_s (self, self->begun_us + passed_us);
   GString *line = g_string_new (NULL);
 
   if (n_known > 0)
@@ -67,8 +78,19 @@ line_of (FabProgress *self, gint64 passed_us)
   if (now_us > 0 && now_us < G_MAXINT)
     g_string_append_printf (line, "%.3f ms simulated, ", now_us / 1e3);
   add_clock (line, passed_s);
-  add_rest (line, &self->pulse, passed_s);
+  if (left > 0) {
+    g_string_append (line, ", about ");
+    add_clock (line, left);
+    g_string_append (line, " left");
+  }
   return g_string_free (line, FALSE);
+}
+
+static void
+print_line (const FabProgress *self, const char *text)
+{
+  g_printerr ("%s%s: %s\n", self->is_terminal ? CLEAR_LINE : "",
+              g_get_prgname () != NULL ? g_get_prgname () : "fabricast", text);
 }
 
 static void
@@ -81,8 +103,59 @@ show (FabProgress *self, gint64 passed_us)
     self->is_shown = TRUE;
     return;
   }
-  g_printerr ("%s: %s\n", g_get_prgname () != NULL ? g_get_prgname () : "fabricast", line);
+  print_line (self, line);
   self->next_us *= 2;
+}
+
+/* "this takes about 20 min: ..." once, when it is long. */
+static void
+tell_time (FabProgress *self, gint64 now_us)
+{
+  double effort_s = g_atomic_int_get (&self->pulse.effort_s), left = left_s (self, now_us);
+
+  if (effort_s >= LONG_S && !self->has_effort) {
+    g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, effort_s * FAB_PS_PER_S);
+    g_autofree char *line = g_strdup_printf (
+        "this takes about %s at this fidelity, by the packets that it simulates", shown);
+
+    self->has_effort = self->has_forecast = TRUE;
+    print_line (self, line);
+  }
+  if (self->has_forecast || left <= 0 || now_us - self->begun_us < FORECAST_US)
+    return;
+  self->has_forecast = TRUE;
+  if (left < LONG_S)
+    return;
+  g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, left * FAB_PS_PER_S);
+  g_autofree char *line = g_strdup_printf ("this takes about %s, by the pace of its first seconds: %d %s",
+                                           shown, g_atomic_int_get (&self->pulse.n_known), self->what);
+  print_line (self, line);
+}
+
+/* Returns how much memory the program holds; 0: the system does not say. */
+static double
+held_bytes (void)
+{
+  g_autofree char *text = NULL;
+  guint64 all = 0, resident = 0;
+
+  if (!g_file_get_contents ("/proc/self/statm", &text, NULL, NULL)
+      || sscanf (text, "%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, &all, &resident) != 2)
+    return 0;
+  return (double) resident * (double) sysconf (_SC_PAGESIZE);
+}
+
+static void
+tell_memory (FabProgress *self)
+{
+  double bytes = held_bytes ();
+
+  if (bytes < MAX (large_bytes, 2 * self->told_bytes))
+    return;
+  self->told_bytes = bytes;
+  g_autofree char *shown = fab_units_show (FAB_UNIT_BYTES, bytes);
+  g_autofree char *line = g_strdup_printf ("it holds %s of memory by now", shown);
+  print_line (self, line);
 }
 
 static gpointer
@@ -94,6 +167,8 @@ look (gpointer data)
   while (!self->is_ended) {
     gint64 now_us = g_get_monotonic_time ();
 
+    tell_time (self, now_us);
+    tell_memory (self);
     if (now_us - self->begun_us >= self->next_us)
       show (self, now_us - self->begun_us);
     g_cond_wait_until (&self->ended, &self->lock, now_us + LOOK_US);
@@ -119,6 +194,19 @@ fab_progress_start (const char *what)
   g_cond_init (&self->ended);
   self->thread = g_thread_new ("progress", look, self);
   return self;
+}
+
+void
+fab_progress_next (FabProgress *self, const char *what)
+{
+  if (self == NULL)
+    return;
+  g_mutex_lock (&self->lock);
+  self->what = what;
+  self->pulse = (FabPulse){ .wants_guess = self->pulse.wants_guess };
+  self->paced_us = 0;
+  self->has_forecast = self->has_effort = FALSE;
+  g_mutex_unlock (&self->lock);
 }
 
 FabPulse *

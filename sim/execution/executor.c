@@ -85,6 +85,7 @@ struct _FabExecutor {
   FabPlayWatch *own_watch; /* NULL: the caller's */
   FabWatchedJob *job;      /* of the watch */
   FabProbe probe;
+  FabPulse *pulse; /* NULL: nobody looks */
   guint n_ended;
   guint n_busy;       /* tasks and collectives that have begun and not ended */
   gboolean has_ended; /* the current iteration has ended */
@@ -137,6 +138,12 @@ fab_executor_set_brief (FabExecutor *self)
 {
   self->is_brief = TRUE;
   fab_account_set_brief (self->account);
+}
+
+void
+fab_executor_set_pulse (FabExecutor *self, FabPulse *pulse)
+{
+  self->pulse = pulse;
 }
 
 const FabProbe *
@@ -246,6 +253,8 @@ task_done (FabExecutor *self, FabSlot *slot, FabTaskId task)
 
   slot->is_done[task] = TRUE;
   slot->n_left--;
+  if (slot->iteration == self->n_ended)
+    fab_pulse_count_tasks (self->pulse, slot->n_left == 0 ? 0 : dag->n_tasks - slot->n_left, dag->n_tasks);
   for (guint i = dag->next_starts[task]; i < dag->next_starts[task + 1]; i++)
     release (self, slot, dag->next[i], task);
   for (guint i = dag->carried_starts[task]; has_next && i < dag->carried_starts[task + 1]; i++)

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "sim/base/pulse.h"
 #include "sim/execution/executor_env.h"
 #include "sim/result/probe.h"
 
@@ -57,5 +58,7 @@ FabTimePs fab_executor_least_ps (const FabExecutor *self);
 /* Before the first iteration: the caller reads the last iteration alone, and of that neither spans nor loads of links
  * nor samples. The others have an empty probe. */
 void fab_executor_set_brief (FabExecutor *self);
+/* Says how many tasks of the iteration are done; NULL: nobody looks. It must outlive the executor or be taken away. */
+void fab_executor_set_pulse (FabExecutor *self, FabPulse *pulse);
 
 const FabProbe *fab_executor_probe (const FabExecutor *self);

@@ -526,6 +526,7 @@ void
 fab_simulation_set_pulse (FabSimulation *self, FabPulse *pulse)
 {
   fab_engine_set_pulse (self->engine, pulse);
+  fab_executor_set_pulse (self->executor, pulse);
 }
 
 static gboolean

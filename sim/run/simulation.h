@@ -79,7 +79,7 @@ gboolean fab_simulation_check (const FabSimulation *self, GError **error);
 
 /* Once `*cancel` is not 0, which any thread may set, a step ends soon (sim/engine/engine.h). NULL: nobody cancels. */
 void fab_simulation_set_cancel (FabSimulation *self, const gint *cancel);
-/* Same as fab_engine_set_pulse (). */
+/* Same as fab_engine_set_pulse () and fab_executor_set_pulse (). */
 void fab_simulation_set_pulse (FabSimulation *self, FabPulse *pulse);
 
 /* Returns the FabStepRecord of a neighbour's iterations so far. */

@@ -60,10 +60,31 @@ a_time_that_is_full_is_not_shown (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (late, "4 of 10 iterations, 0:"));
 }
 
+/* Iterations that ended, and of the one that runs the share of its time, where that was guessed, or of its tasks. */
+static void
+the_pulse_knows_what_is_done (G_GNUC_UNUSED void **state)
+{
+  FabPulse pulse = { 0 };
+
+  assert_true (fab_pulse_fraction (&pulse) == 0);
+  fab_pulse_count_tasks (&pulse, 5, 10);
+  assert_true (fab_pulse_fraction (&pulse) == 0); /* of nobody knows how many iterations */
+  fab_pulse_expect (&pulse, 4);
+  assert_true (fab_pulse_fraction (&pulse) == 0.125);
+  fab_pulse_beat (&pulse);
+  assert_true (fab_pulse_fraction (&pulse) == 0.375);
+  fab_pulse_guess (&pulse, 1000);
+  pulse.now_us = 1250;
+  assert_true (fab_pulse_fraction (&pulse) == 0.3125);
+  pulse.now_us = G_MAXINT; /* full */
+  assert_true (fab_pulse_fraction (&pulse) == 0.375);
+}
+
 int
 main (void)
 {
-  const struct CMUnitTest tests[] = { cmocka_unit_test (a_time_that_is_full_is_not_shown) };
+  const struct CMUnitTest tests[] = { cmocka_unit_test (a_time_that_is_full_is_not_shown),
+                                      cmocka_unit_test (the_pulse_knows_what_is_done) };
 
   g_unsetenv ("FABRICAST_PROGRESS");
   return cmocka_run_group_tests (tests, NULL, NULL);
