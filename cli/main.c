@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -13,6 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/help/commands.h"
+#include "cli/memory.h"
 #include "cli/terminal/terminal.h"
 #include "sim/base/nearest.h"
 #include "sim/base/version.h"
@@ -77,6 +79,10 @@ close_output (void)
   _exit (FAB_EXIT_INPUT);
 }
 
+static const char memory_text[] =
+    "fabricast: out of memory: this needs more than the machine, or a limit such as `ulimit -v`, gives; "
+    "simulate fewer nodes, micro-batches or flows, or run it where there is more\n";
+
 /* GLib ends the program with a trap when it gets no memory or no thread. A limit of this machine is no bug of the
  * program: one sentence, and the exit code for what is not possible here. Files are replaced whole or written in
  * transactions, so nothing is left half done. A GLogFunc. */
@@ -86,9 +92,6 @@ end_with_sentence (const char *domain, GLogLevelFlags level, const char *message
   gboolean is_memory = message == NULL || strstr (message, "failed to allocate") != NULL
                     || strstr (message, "overflow allocating") != NULL;
   gboolean is_thread = message != NULL && strstr (message, "creating thread") != NULL;
-  static const char memory_text[] =
-      "fabricast: out of memory: this needs more than the machine, or a limit such as `ulimit -v`, gives; "
-      "simulate fewer nodes, or run it where there is more\n";
   static const char thread_text[] = "fabricast: no thread could be started: a limit such as `ulimit -u` was "
                                     "reached; FABRICAST_THREADS=1 needs fewer\n";
 
@@ -99,6 +102,21 @@ end_with_sentence (const char *domain, GLogLevelFlags level, const char *message
   gssize n = write (STDERR_FILENO, is_memory ? memory_text : thread_text,
                     is_memory ? sizeof memory_text - 1 : sizeof thread_text - 1);
   _exit (n >= 0 ? FAB_EXIT_UNSUPPORTED : FAB_EXIT_INPUT);
+}
+
+/* GLib aborts without its log when a lock gets no memory. SIGABRT of anything else ends the program as ever. */
+static void
+end_without_memory (int number)
+{
+  enum { ROOM_BYTES = 16 << 20 };
+  void *room = mmap (NULL, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+  if (room == MAP_FAILED) {
+    gssize n = write (STDERR_FILENO, memory_text, sizeof memory_text - 1);
+    _exit (n >= 0 ? FAB_EXIT_UNSUPPORTED : FAB_EXIT_INPUT);
+  }
+  signal (number, SIG_DFL);
+  raise (number);
 }
 
 /* A study plays thousands of simulations, and each needs what the last one freed. The C library would give large parts
@@ -120,6 +138,7 @@ static void
 prepare (void)
 {
   signal (SIGXFSZ, SIG_IGN);
+  signal (SIGABRT, end_without_memory);
   g_log_set_default_handler (end_with_sentence, NULL);
   keep_freed_memory ();
 }
@@ -135,6 +154,7 @@ main (int argc, char **argv)
     /* scenarios are UTF-8, and so are options, whatever the locale */
     setlocale (LC_CTYPE, "C.UTF-8");
   const char *colour = fab_terminal_take_colour (&argc, argv, &error);
+  fab_cli_take_allow_large (&argc, argv);
   fab_terminal_open (colour, prints_data (argc, argv));
   prepare ();
   atexit (close_output);

@@ -14,8 +14,8 @@
 
 /* What makes a run large. From `many` on it may take more than 1 GB: nodes 50 kB each when alike nodes are built once,
  * 2 to 5 MB when every rank is built by itself (measured with scenarios/hello.yaml, zero3-70b-16384.yaml and
- * megatron-405b.yaml), micro-batches about 10 kB each and thread (GPT-2 on two nodes). The sample runs take a few per
- * cent of its time.
+ * megatron-405b.yaml), micro-batches about 10 kB each and thread (GPT-2 on two nodes), requests 70 kB (of eight GPUs to
+ * eight others). The sample runs take a few per cent of its time.
  *
  * Samples are the smallest of three runs, of n, 2n and 4n. The first that can be played is taken: the ranks must divide
  * as the job asks. */
@@ -54,6 +54,22 @@ static const Growth micro_batches = {
   .instead = "simulate fewer (their time repeats)",
   .is_of_jobs = TRUE,
 };
+
+static const Growth requests = {
+  .key = "job.requests",
+  .singular = "request takes",
+  .plural = "requests take",
+  .many = 8192,
+  .samples = { 512, 768, 640 },
+  .instead = "simulate fewer",
+  .is_of_jobs = TRUE,
+};
+
+/* FABRICAST_MEMORY that refuses nothing. */
+#define ALL_MEMORY "all"
+
+/* What takes more says so. */
+static const double large_bytes = 1e9;
 
 /* Growth by more than this from one sample to the next is a cost per pair of nodes. */
 #define QUADRATIC 1.3
@@ -101,6 +117,15 @@ free_bytes (void)
   return MIN (most, group);
 }
 
+/* Returns what the system counts against RLIMIT_DATA. */
+static guint64
+data_bytes (void)
+{
+  guint64 kib = kernel_number ("/proc/self/status", "VmData:");
+
+  return kib == G_MAXUINT64 ? 0 : kib << 10;
+}
+
 static gboolean
 read_limit (guint64 *bytes, GError **error)
 {
@@ -110,10 +135,30 @@ read_limit (guint64 *bytes, GError **error)
   *bytes = free_bytes ();
   if (wanted == NULL)
     return TRUE;
+  if (strcmp (wanted, ALL_MEMORY) == 0) {
+    *bytes = G_MAXUINT64;
+    return TRUE;
+  }
   if (!fab_units_parse_whole (FAB_UNIT_BYTES, wanted, &value, NULL) || value < 1)
     return fab_throw (error, FAB_ERROR_INPUT, "FABRICAST_MEMORY=%s: write for example 64GB", wanted);
   *bytes = (guint64) value;
   return TRUE;
+}
+
+/* What cannot be estimated beforehand ends with a sentence (main.c) when it has taken all that was free, before the
+ * kernel ends it, or another program, without one. Sanitizers reserve more than there is. */
+static void
+set_limit (guint64 bytes)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  struct rlimit data = { RLIM_INFINITY, RLIM_INFINITY };
+  guint64 used = data_bytes ();
+
+  if (bytes >= G_MAXINT64 - used || getrlimit (RLIMIT_DATA, &data) != 0)
+    return;
+  data.rlim_cur = (rlim_t) MIN (data.rlim_max, bytes + used);
+  setrlimit (RLIMIT_DATA, &data);
+#endif
 }
 
 /* --- what it takes --- */
@@ -169,9 +214,10 @@ static void
 show_estimate (const Growth *growth, double bytes, gint64 n)
 {
   g_autofree char *text = fab_units_show (FAB_UNIT_BYTES, bytes);
+  gboolean is_terminal = isatty (STDERR_FILENO) == 1;
 
-  if (isatty (STDERR_FILENO) == 1)
-    g_printerr ("\r\033[K%" G_GINT64_FORMAT " %s about %s of memory\n", n,
+  if (is_terminal || bytes >= large_bytes)
+    g_printerr ("%s%" G_GINT64_FORMAT " %s about %s of memory\n", is_terminal ? "\r\033[K" : "fabricast: ", n,
                 fab_plural ((guint64) n, growth->singular, growth->plural), text);
 }
 
@@ -185,23 +231,24 @@ check_growth (const FabScenario *scenario, const Growth *growth, gint64 n, guint
   if (isatty (STDERR_FILENO) == 1)
     g_printerr ("\r\033[Kestimating the memory of %s=%" G_GINT64_FORMAT, growth->key, n);
   double needed = estimate_bytes (scenario, growth, (double) n, n_threads);
-  show_estimate (growth, needed, n);
-  if (needed <= (double) limit)
+  if (needed <= (double) limit) {
+    show_estimate (growth, needed, n);
     return TRUE;
+  }
   g_autofree char *needs = fab_units_show (FAB_UNIT_BYTES, needed),
                   *has = fab_units_show (FAB_UNIT_BYTES, (double) limit);
   return fab_throw (
       error, FAB_ERROR_UNSUPPORTED,
       "%" G_GINT64_FORMAT
-      " %s about %s of memory, and %s are free here: %s, or say with FABRICAST_MEMORY=%.0fGB that there is "
-      "enough",
-      n, growth->plural, needs, has, growth->instead, needed / 1e9 + 1);
+      " %s about %s of memory, and %s are free here: %s, or try it nevertheless with --allow-large",
+      n, growth->plural, needs, has, growth->instead);
 }
 
 gboolean
 fab_cli_check_memory (const FabScenario *scenario, guint n_threads, GError **error)
 {
-  const Growth *const grown[] = { &micro_batches,
+  guint64 limit;
+  const Growth *const grown[] = { &micro_batches, &requests,
                                   fab_scenario_spec (scenario)->is_folded ? &folded_nodes : &nodes };
 
   for (guint i = 0; i < G_N_ELEMENTS (grown); i++) {
@@ -210,5 +257,22 @@ fab_cli_check_memory (const FabScenario *scenario, guint n_threads, GError **err
     if (n >= grown[i]->many && !check_growth (scenario, grown[i], n, n_threads, error))
       return FALSE;
   }
+  if (!read_limit (&limit, error))
+    return FALSE;
+  set_limit (limit);
   return TRUE;
+}
+
+void
+fab_cli_take_allow_large (int *argc, char **argv)
+{
+  int n = 0;
+
+  for (int i = 0; i < *argc; i++)
+    if (strcmp (argv[i], "--allow-large") == 0)
+      g_setenv ("FABRICAST_MEMORY", ALL_MEMORY, TRUE);
+    else
+      argv[n++] = argv[i];
+  *argc = n;
+  argv[n] = NULL;
 }

@@ -6,10 +6,14 @@
 
 /* Estimates the memory that a run of a large scenario takes, and fails with FAB_ERROR_UNSUPPORTED when that is more
  * than is free: the least of what the kernel says, the limit of a control group, and `ulimit -v`. FABRICAST_MEMORY of
- * the environment ("64GB") says otherwise.
+ * the environment ("64GB", or "all") says otherwise. From then on the program may not take more than that either: what
+ * was not estimated ends with a sentence, too.
  *
  * The estimate comes from runs of the same scenario with few nodes, and with few micro-batches, in this process: how
  * the peak of its memory grows with them, per node and, where that grows too, per pair of nodes. Small scenarios, and
  * those that cannot be played with a few, pass. On `n_threads` threads (0: as many as there are processors) what-ifs
  * run beside each other. Call it on the main thread while no other one works. */
 gboolean fab_cli_check_memory (const FabScenario *scenario, guint n_threads, GError **error);
+
+/* Takes --allow-large out of the arguments, which lets a scenario take what it takes. */
+void fab_cli_take_allow_large (int *argc, char **argv);

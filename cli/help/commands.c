@@ -65,7 +65,8 @@ fab_command_print_all (void)
       "\n"
       "`fabricast COMMAND --help` explains a command, with examples. `fabricast help` lists topics such as\n"
       "scenario, fabrics and glossary. `fabricast --version` prints the version.\n\n"
-      "Every command has `--color=auto|always|never`. `fabricast help completion` makes <Tab> complete\n"
-      "commands, options and names.\n\n"
+      "Every command has `--color=auto|always|never`, and `--allow-large` for a scenario that is estimated\n"
+      "to take more memory than is free. `fabricast help completion` makes <Tab> complete commands, options\n"
+      "and names.\n\n"
       "Exit codes: 0 done; 1 a target or gate was not met; 2 bad input; 3 not possible on this machine.\n");
 }

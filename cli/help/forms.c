@@ -310,9 +310,11 @@ print_fish_file (void)
 {
   g_autoptr (GPtrArray) names = fab_command_names ();
 
-  g_print ("# fish completion of fabricast(1)\n# SPDX-License-Identifier: Apache-2.0\n\n"
-           "complete -c fabricast -n __fish_use_subcommand -l version -d 'Print the version'\n"
-           "complete -c fabricast -l color -x -a 'auto always never' -d 'When to colour'\n");
+  g_print (
+      "# fish completion of fabricast(1)\n# SPDX-License-Identifier: Apache-2.0\n\n"
+      "complete -c fabricast -n __fish_use_subcommand -l version -d 'Print the version'\n"
+      "complete -c fabricast -l color -x -a 'auto always never' -d 'When to colour'\n"
+      "complete -c fabricast -l allow-large -d 'Simulate what is estimated to need more memory than is free'\n");
   for (guint i = 0; i + 1 < names->len; i++) {
     g_autofree char *text = quoted (fab_command_find (names->pdata[i])->summary, "\\", "\\'");
 
@@ -337,7 +339,8 @@ print_zsh_file (void)
     g_print ("    '%s:%s'\n", (const char *) names->pdata[i], text);
   }
   g_print (
-      "  )\n  _arguments -C '--color=[When to colour]:WHEN:(auto always never)' '--version[Print the version]' \\\n"
+      "  )\n  _arguments -C '--color=[When to colour]:WHEN:(auto always never)' '--allow-large[Simulate what needs more memory than is free]' "
+      "'--version[Print the version]' \\\n"
       "    '1: :->command' '*:: :->rest'\n"
       "  [[ $state = command ]] && _describe command commands\n  [[ $state = rest ]] || return\n"
       "  case $words[1] in\n");

@@ -4,6 +4,7 @@
 terminal nothing that it would obey."""
 import json
 import os
+import re
 import resource
 import sqlite3
 import subprocess
@@ -215,7 +216,7 @@ class Scarce(CliTest):
         done = self.fabricast(*many, timeout=100)
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
         self.assertRegex(done.stderr, r"^fabricast run: 100000 nodes take about \d+\.?\d* [GT]B of memory, and [\d.]+ [GM]B are free "
-                                      r"here: fold them .* FABRICAST_MEMORY=\d+GB .*\n$")
+                                      r"here: fold them .*, or try it nevertheless with --allow-large\n$")
         for command in ("explain", "size", "compare"):
             args = {"size": ("--target", "exposed<=5%", "--vary", "cluster.nic=ib-ndr"), "compare": ("--vary", "seed=1,2")}
             done = self.fabricast(command, HELLO, *args.get(command, ()), "--set", "fold=false", "--set", "cluster.nodes=100000",
@@ -232,13 +233,40 @@ class Scarce(CliTest):
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
         self.assertRegex(done.stderr, r"^fabricast run: 100000 micro-batches take about [\d.]+ GB of memory, and 500 MB are free here: ")
 
+    def test_every_multiplier_says_so(self):
+        """What takes gigabytes or minutes is said before, or after two seconds, whichever key it is."""
+        env = {name: value for name, value in environment().items() if name != "FABRICAST_PROGRESS"}
+        serving = self.write("kv.yaml", "name: kv\ncluster: {node: dgx-h100, nodes: 2}\njob: {kind: kv, model: gpt2-xl, prompt: 1000, "
+                                        "requests: 100000, prefill: 8, decode: 8}\n")
+        done = self.fabricast("run", serving, "--no-db", env={**env, "FABRICAST_MEMORY": "1GB"}, timeout=100)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertRegex(done.stderr, r"^fabricast run: 100000 requests take about [\d.]+ GB of memory, and 1 GB are free here: .* --allow-large\n$")
+        for options, says in ((("--iterations", "1000000"), r"^fabricast run: this takes about .*, by the pace of its first seconds: 1000000 "),
+                              (("--set", "fidelity=packet", "--set", "cluster.nodes=64", "--set", "job.micro_batch=1"),
+                               r"^fabricast run: this takes about .* at this fidelity, by the packets that it simulates\n")):
+            running = child.start(self, [support.PROGRAM, "run", HELLO, "--no-db", *options], cwd=self.directory, env=env)
+            self.assertRegex(child.until(lambda: running.err, "an estimate"), says)
+        for options, says in ((("--set", "iterations=1000000"), "by the pace of its first second"),
+                              (("--set", "fidelity=packet", "--set", "cluster.nodes=64"), "by the packets that it simulates")):
+            done = self.fabricast("check", HELLO, "--quiet", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, rf"(?m)^fabricast check: warning: a run takes about .*, {says}; .*$")
+
+    @unittest.skipIf(SLOWNESS > 1, "sanitizers reserve more memory than any limit")
+    def test_a_limit_ends_what_was_not_estimated(self):
+        """Its key is none of those that are sampled beforehand; the kernel would have killed the program without a word."""
+        flows = self.write("flows.yaml", "name: f\ncluster: {node: dgx-h100, nodes: 8}\njob: {kind: traffic, pattern: random, size: 1MiB, "
+                                         "flows: 500000, arrivals: poisson, load: 50%}\n")
+        done = self.fabricast("run", flows, "--no-db", env={**environment(), "FABRICAST_MEMORY": "100MB"}, timeout=100)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertRegex(done.stderr, r"^fabricast: out of memory: [^\n]*\n$")
+
     def test_a_log_shows_that_something_goes_on(self):
         """Ten seconds without an answer end the silence, on a stream too, unless the person wants none."""
         env = {name: value for name, value in environment().items() if name != "FABRICAST_PROGRESS"}
         long = ("run", HELLO, "--no-db", "--no-band", "--set", "iterations=1000000")
         running = child.start(self, [support.PROGRAM, *long], cwd=self.directory, env=env)
-        line = child.until(lambda: running.err, "a line after ten seconds")
-        self.assertRegex(line, r"^fabricast run: .*0:\d\d")
+        child.until(lambda: re.search(r"(?m)^fabricast run: .*0:\d\d", running.err), "a line after ten seconds")
 
     def test_numbers(self):
         for args in (("--tolerance", "nan%"), ("--tolerance", "nan"), ("--tolerance", "inf"), ("--tolerance", "20%"),
