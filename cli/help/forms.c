@@ -338,12 +338,12 @@ print_zsh_file (void)
 
     g_print ("    '%s:%s'\n", (const char *) names->pdata[i], text);
   }
-  g_print (
-      "  )\n  _arguments -C '--color=[When to colour]:WHEN:(auto always never)' '--allow-large[Simulate what needs more memory than is free]' "
-      "'--version[Print the version]' \\\n"
-      "    '1: :->command' '*:: :->rest'\n"
-      "  [[ $state = command ]] && _describe command commands\n  [[ $state = rest ]] || return\n"
-      "  case $words[1] in\n");
+  g_print ("  )\n  _arguments -C '--color=[When to colour]:WHEN:(auto always never)' "
+           "'--allow-large[Simulate what needs more memory than is free]' "
+           "'--version[Print the version]' \\\n"
+           "    '1: :->command' '*:: :->rest'\n"
+           "  [[ $state = command ]] && _describe command commands\n  [[ $state = rest ]] || return\n"
+           "  case $words[1] in\n");
   print_commands ("zsh");
   g_print ("  esac\n}\n\n_fabricast \"$@\"\n");
 }
