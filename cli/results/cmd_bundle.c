@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/shipped.h"
@@ -38,9 +39,34 @@ static const char *const questions[] = { "iterations", "classes",       "collect
 
 /* A bundle while it is written: into DIR.part, which becomes DIR at the end. */
 typedef struct {
-  char *dir;     /* DIR.part */
-  GString *sums; /* lines of SHA256SUMS */
+  char *dir;       /* DIR.part */
+  GString *sums;   /* lines of SHA256SUMS */
+  GPtrArray *made; /* paths of files that were begun */
 } Bundle;
+
+static gboolean
+is_gone (int code)
+{
+  return code == 0 || errno == ENOENT;
+}
+
+/* Takes away what was written, and the folders that are empty then. */
+static void
+remove_made (const Bundle *self)
+{
+  for (guint i = 0; i < self->made->len; i++) {
+    g_autofree char *path = g_strdup (g_ptr_array_index (self->made, i));
+    gboolean goes_on = is_gone (g_unlink (path));
+
+    while (goes_on && strcmp (path, self->dir) != 0) {
+      char *parent = g_path_get_dirname (path);
+
+      g_free (path);
+      path = parent;
+      goes_on = is_gone (g_rmdir (path));
+    }
+  }
+}
 
 static gboolean
 write_file (const Bundle *self, const char *name, const char *text, gssize length, GError **error)
@@ -48,6 +74,7 @@ write_file (const Bundle *self, const char *name, const char *text, gssize lengt
   g_autofree char *path = g_build_filename (self->dir, name, NULL);
   g_autofree char *parent = g_path_get_dirname (path);
 
+  g_ptr_array_add (self->made, g_strdup (path));
   if (g_mkdir_with_parents (parent, 0777) != 0)
     return fab_throw (error, FAB_ERROR_IO, "cannot make the directory '%s': %s", parent, g_strerror (errno));
   return g_file_set_contents (path, text, length, error);
@@ -214,13 +241,16 @@ bundle (const BundleOptions *o, const char *dir, GError **error)
   if (g_file_test (part, G_FILE_TEST_EXISTS))
     return fab_throw (error, FAB_ERROR_INPUT, "'%s' is a bundle that was not finished; remove it", part);
   g_autoptr (FabStore) store = fab_store_open (o->db ? o->db : "fabricast.db", FAB_STORE_READ, error);
-  Bundle self = { .dir = part, .sums = g_string_new (NULL) };
+  g_autoptr (GPtrArray) made = g_ptr_array_new_with_free_func (g_free);
+  Bundle self = { .dir = part, .sums = g_string_new (NULL), .made = made };
   gboolean is_done = store != NULL && check_entries (o->with, error) && write_all (&self, store, o, error);
 
   if (is_done && g_rename (part, dir) != 0)
     is_done = fab_throw (error, FAB_ERROR_IO, "cannot rename '%s' to '%s': %s", part, dir,
                          g_strerror (errno));
   g_string_free (self.sums, TRUE);
+  if (!is_done)
+    remove_made (&self);
   if (is_done)
     g_print ("%s: scenario, catalogue and results of %s; %s/reproduce runs it again and compares\n", dir,
              fab_version (), dir);

@@ -331,8 +331,6 @@ static gboolean
 print_result (const FabScenario *scenario, const FabRunRequest *request, const FabRunResult *result,
               const FabRunCommand *command, const RunOptions *o, GError **error)
 {
-  if (!fab_run_store_outlook (request->db, result, error))
-    return FALSE;
   g_autofree char *text = o->format == FAB_FORMAT_CSV  ? fab_run_csv (result)
                         : o->format == FAB_FORMAT_JSON ? fab_run_json (scenario, result)
                                                        : text_of_run (scenario, result, command, o, error);
@@ -389,10 +387,11 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
   };
   const FabRunCommand command = { path, db, (const char *const *) sets };
   gboolean is_done = fab_run_play (scenario, NULL, &request, &result, error)
-                  && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
                   && fab_run_find_jobs (scenario, &request, &result, error)
                   && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
                   && (o->has_no_bottleneck || find_bottleneck (scenario, &request, &result, error))
+                  && fab_run_store_outlook (db, &result, error)
+                  && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
                   && print_result (scenario, &request, &result, &command, o, error);
   if (is_done)
     *code = fab_cli_verdict_exit (result.verdict, o->is_oversized_allowed);
