@@ -201,6 +201,15 @@ class Modules(MeasureTest):
         self.assertEqual((rows["tcp"]["works"], rows["nccl"]["works"]), ("yes", "yes"))
         self.assertEqual(list(rows), self.good("describe", "measure", "--names").split())
 
+    def test_no_module_of_the_folder_where_it_is_started(self):
+        """What lies there may be anybody's: a folder of modules is an absolute path."""
+        at = {"cwd": self.path("modules")}
+        for plugins in (".", "", ":", "./", "../modules"):
+            done = self.fabricast("measure", "nccl", "--sizes", "8", **at, env={**environment(), "FABRICAST_PLUGINS": plugins})
+            self.assertNotIn("Nothing is measured here", done.stderr, plugins)
+        done = self.fabricast("measure", "nccl", "--sizes", "8", **at, env={**environment(), "FABRICAST_PLUGINS": self.path("modules")})
+        self.assertIn("Nothing is measured here", done.stderr)
+
     def test_what_does_not_load(self):
         with open(self.module, "rb") as file:
             good = file.read()

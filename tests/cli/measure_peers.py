@@ -357,6 +357,18 @@ class Secret(PeersTest):
             self.assertEqual(peer.receive()[0], CHALLENGE)
             self.assertEqual(peer.receive()[0], FAILED)
 
+    def test_strangers_that_wait_at_the_door(self):
+        """Who introduces itself and proves nothing, at any point of the proof, is sent away after 5 s, whatever --timeout is."""
+        listener, port = self.listen("--secret-file", self.secrets[0], "--timeout", "60")
+        for said in (hello(), hello() + frame(PROOF, data=b"\0" * 64)[:40]):
+            with Peer(port) as stranger:
+                stranger.send(said)
+                self.assertEqual(stranger.receive()[0], CHALLENGE)
+                begun_s = time.monotonic()
+                self.ask(port, "--secret-file", self.secrets[0], "--timeout", "60")
+                self.assertLess(time.monotonic() - begun_s, 10 * support.SLOWNESS)
+        listener.wait_for_text("has not answered within the time limit")
+
     def test_files(self):
         # A group alone is too many, and so is everybody else without it.
         for mode in 0o644, 0o640, 0o604, 0o620, 0o602:
