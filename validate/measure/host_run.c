@@ -96,6 +96,7 @@ typedef struct {
   FabTimePs clock_sample_ps; /* a sample that long is precise enough for the clock */
   GHashTable *series;        /* keys of the series measured so far */
   char *system;
+  GError *lost; /* the first fact or note that could not be kept; NULL: all were */
 } Host;
 
 /* The work on one size of one series. */
@@ -306,6 +307,15 @@ measure_series (Host *self, const FabSeries *series, const FabBytes *sizes_bytes
   return TRUE;
 }
 
+/* Samples without what was said of their machine are worth little. */
+static gboolean
+check_kept (const Host *self, GError **error)
+{
+  if (self->lost != NULL)
+    g_propagate_error (error, g_error_copy (self->lost));
+  return self->lost == NULL;
+}
+
 static gboolean
 measure_sizes (Host *self, const FabSeries *series, const FabBytes *sizes_bytes, guint n_sizes,
                FabTimedFunc func, gpointer data, GError **error)
@@ -317,7 +327,9 @@ measure_sizes (Host *self, const FabSeries *series, const FabBytes *sizes_bytes,
   fab_series_copy (&own, series);
   if (own.system == NULL)
     own.system = g_strdup (self->system);
-  is_measured = measure_series (self, &own, sizes_bytes, n_sizes, func, data, error);
+  is_measured = check_kept (self, error)
+             && measure_series (self, &own, sizes_bytes, n_sizes, func, data, error)
+             && check_kept (self, error);
   fab_series_clear (&own);
   return is_measured;
 }
@@ -345,8 +357,7 @@ host_machine (FabMeasureHost *base, const char *key, const char *value)
   Host *self = (Host *) base;
 
   if (self->samples)
-    /* a sample that cannot be kept will report the error */
-    fab_samples_set_machine (self->samples, key, value, NULL);
+    fab_samples_set_machine (self->samples, key, value, self->lost == NULL ? &self->lost : NULL);
 }
 
 static void G_GNUC_PRINTF (2, 3) host_note (FabMeasureHost *base, const char *format, ...)
@@ -359,7 +370,7 @@ static void G_GNUC_PRINTF (2, 3) host_note (FabMeasureHost *base, const char *fo
   note = g_strdup_vprintf (format, args);
   va_end (args);
   if (self->samples)
-    fab_samples_add_note (self->samples, note, NULL);
+    fab_samples_add_note (self->samples, note, self->lost == NULL ? &self->lost : NULL);
   if (self->person.note)
     self->person.note (self->person.data, note);
 }
@@ -394,6 +405,7 @@ fab_host_free (FabMeasureHost *host)
   if (self == NULL)
     return;
   g_hash_table_unref (self->series);
+  g_clear_error (&self->lost);
   g_free (self->system);
   g_free (self);
 }

@@ -204,6 +204,33 @@ test_failure_keeps_what_there_is (void **state)
   assert_int_equal (n_points (self, TRUE), 1);
 }
 
+/* A write that fails once, as of a disk that is full for a moment, must not leave samples of a machine that nobody
+ * knows. */
+static void
+test_a_fact_that_is_lost_ends_it (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = NULL;
+  const FabMeasurePlan plan = { .sizes_bytes = sizes, .n_sizes = G_N_ELEMENTS (sizes) };
+  const FabSeries series = { .kind = FAB_MEASURE_LATENCY, .backend = (char *) "fake" };
+  Rig rig = { .message_ps = 20 * MS_PS };
+  g_autoptr (GError) error = NULL;
+
+  g_close (g_file_open_tmp ("fab-host-XXXXXX", &path, NULL), NULL);
+  rig.samples = fab_samples_open (path, FAB_SAMPLES_WRITE, NULL);
+  assert_non_null (rig.samples);
+  fab_samples_free (g_steal_pointer (&rig.samples));
+  rig.samples = fab_samples_open (path, FAB_SAMPLES_READ, NULL); /* takes no fact */
+  assert_non_null (rig.samples);
+  FabMeasureHost *host = fab_host_new (&plan, &usual, rig.samples, &(FabHostPerson){ 0 });
+  host->machine (host, "cpu", "made up");
+  assert_false (host->measure (host, &series, 0, rig_move, &rig, &error));
+  assert_int_equal (rig.n_all, 0);
+  assert_non_null (strstr (error->message, "machine"));
+  fab_host_free (host);
+  fab_samples_free (rig.samples);
+  g_unlink (path);
+}
+
 int
 main (void)
 {
@@ -214,6 +241,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_samples_become_long, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_interruption_keeps_what_there_is, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_failure_keeps_what_there_is, set_up, tear_down),
+    cmocka_unit_test (test_a_fact_that_is_lost_ends_it),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
