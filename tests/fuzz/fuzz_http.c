@@ -19,7 +19,8 @@ enum { LONGEST_S = 5, MOST_PIECES = 8, MAX_ANSWER_BYTES = 1 << 20 };
 /* --- answers without a simulation --- */
 
 FabAnswer
-fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting)
+fab_explored_answer (const FabExplored *self, const FabKnobSetting *setting,
+                     G_GNUC_UNUSED gboolean has_report)
 {
   FabAnswer answer = { .setting = fab_explored_yaml (self, setting) };
   g_autofree char *command = fab_explored_command (self, setting);
