@@ -83,6 +83,20 @@ explain_warm_ups (const Explain *self, guint depth)
 }
 
 static void
+explain_rehearsals (const Explain *self, guint depth)
+{
+  guint64 n = fab_simulation_episodes (self->simulation).n_rehearsals;
+
+  if (n == 0)
+    return;
+  FabStatement *statement = explain_add (self, depth, "overlaps simulated before the run began", "rehearsals",
+                                         FAB_TERM_NUMBER, (double) n);
+  fab_statement_note (
+      statement, "Collectives that will overlap at distances which the network does not change, several such "
+                 "overlaps at once. `fidelity.memo: false` leaves this out.");
+}
+
+static void
 explain_forms (const Explain *self, guint depth)
 {
   const FabFormsCount forms = fab_simulation_forms (self->simulation);
@@ -122,5 +136,6 @@ explain_shortcuts (const Explain *self)
   explain_remembered (self, 1);
   explain_skipped (self, 1);
   explain_warm_ups (self, 1);
+  explain_rehearsals (self, 1);
   explain_forms (self, 1);
 }

@@ -133,31 +133,36 @@ build_net (FabSimulation *self)
                                        self->net_engine != NULL && ops->remembers (spec->fidelity.params));
 }
 
+static FabExecutorEnv
+executor_env (const FabSimulation *self)
+{
+  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
+  return (FabExecutorEnv){
+    .engine = self->engine,
+    .net = self->net,
+    .watch = fab_shortcuts_watch (self->shortcuts),
+    .dag = self->job->dag,
+    .totals = self->job->totals,
+    .peak_flops_per_s = peak_flops_per_s (self),
+    .n_iterations = (guint) spec->iterations,
+    .slowness = self->is_even ? NULL : self->job->totals.slowness,
+    .slowness_owner = self->job->totals.slowness_owner,
+    .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
+    .is_alone = is_alone (self),
+    .apart = (const FabLinkId *) (gpointer) self->apart->data,
+    .n_apart = self->apart->len,
+    .has_no_loads = self->is_beside,
+  };
+}
+
 static void
 build_executor (FabSimulation *self)
 {
-  const FabScenarioSpec *spec = fab_scenario_spec (self->scenario);
-  const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
-
   self->apart = find_apart (self->plant->disturbances);
   build_net (self);
-  self->executor = fab_executor_new (&(FabExecutorEnv){
-      .engine = self->engine,
-      .net = self->net,
-      .watch = fab_shortcuts_watch (self->shortcuts),
-      .dag = self->job->dag,
-      .totals = self->job->totals,
-      .peak_flops_per_s = peak_flops_per_s (self),
-      .n_iterations = (guint) spec->iterations,
-      .slowness = self->is_even ? NULL : self->job->totals.slowness,
-      .slowness_owner = self->job->totals.slowness_owner,
-      .n_sms = spec->has_contention ? self->plant->cluster.device.n_sms : 0,
-      .is_alone = is_alone (self),
-      .apart = (const FabLinkId *) (gpointer) self->apart->data,
-      .n_apart = self->apart->len,
-      .has_no_loads = self->is_beside,
-  });
-  if (self->plant->disturbances != NULL && ops->set_capacity != NULL)
+  const FabExecutorEnv env = executor_env (self);
+  self->executor = fab_executor_new (&env);
+  if (self->plant->disturbances != NULL && self->net->ops->set_capacity != NULL)
     self->disturbances = fab_disturbances_new (self->net, self->plant->disturbances, is_stuck,
                                                self->executor);
 }
@@ -434,10 +439,11 @@ warm_up (FabSimulation *self)
                              .env = self->net->env,
                              .n_threads = MAX (self->n_threads, 1),
                              .is_all = fab_scenario_spec (self->scenario)->neighbours.n == 0 };
-
   g_autoptr (GArray) collectives = fab_executor_list_collectives (self->executor);
+  const FabExecutorEnv executor = executor_env (self);
 
   fab_shortcuts_warm_up (self->shortcuts, &env, fab_executor_job (self->executor), collectives);
+  fab_shortcuts_rehearse (self->shortcuts, &env, fab_executor_job (self->executor), &executor);
 }
 
 /* A network without exact skips (FabNetOps.skip) skips rounds of a collective by what comes next on its clock. A

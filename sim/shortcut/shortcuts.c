@@ -120,3 +120,16 @@ fab_shortcuts_warm_up (FabShortcuts *self, const FabWarmUpEnv *env, FabWatchedJo
   fab_plan_ids_free (ids);
   fab_episodes_warm_up (self->episodes, env, (const FabEpisodeInput *) (gpointer) inputs->data, inputs->len);
 }
+
+static FabEpisodeInput
+input_of (gpointer job, const FabJobCollective *collective)
+{
+  return fab_folded_plays_input (plays_of (job), collective);
+}
+
+void
+fab_shortcuts_rehearse (FabShortcuts *self, const FabWarmUpEnv *env, FabWatchedJob *job,
+                        const FabExecutorEnv *executor)
+{
+  fab_episodes_rehearse (self->episodes, env, executor, input_of, job);
+}

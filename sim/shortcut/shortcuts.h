@@ -31,6 +31,11 @@ FabPlayWatch *fab_shortcuts_watch (FabShortcuts *self);
 void fab_shortcuts_warm_up (FabShortcuts *self, const FabWarmUpEnv *env, FabWatchedJob *job,
                             const GArray *collectives);
 
+/* Simulates what collectives of the job will do to each other, as far as that can be known before the clock starts, on
+ * threads (fab_episodes_rehearse ()); after the warm-ups. `executor` is what the executor of the job was made with. */
+void fab_shortcuts_rehearse (FabShortcuts *self, const FabWarmUpEnv *env, FabWatchedJob *job,
+                             const FabExecutorEnv *executor);
+
 /* Those of the network, and what was counted. */
 FabEpisodes *fab_shortcuts_episodes (const FabShortcuts *self);
 FabLanesCount fab_shortcuts_lanes (const FabShortcuts *self);

@@ -185,6 +185,54 @@ threads_change_nothing (G_GNUC_UNUSED void **state)
   seeds_run (60, check_threads);
 }
 
+static guint64 n_rehearsals_in_all; /* episodes that were played before the clock started */
+
+/* What collectives will do to each other is played on threads first: with one, two and four of them. */
+static void
+check_rehearsals (Random *random)
+{
+  static const char *const jobs[] = {
+    "kind: zero, stage: 3, prefetch_overlap: true", "kind: fsdp, in_flight: 3",
+    "kind: zero, stage: 2, overlap_comm: yes",
+    "kind: megatron, distributed_optimizer: true, overlap_grad_reduce: true, "
+    "parallel: {tensor: 2, pipeline: 2}, accumulation: 3"
+  };
+  g_autofree char *yaml = g_strdup_printf (
+      "name: threads\niterations: 2\nseed: %u\nfidelity: {kind: packet, mtu: 16KiB, skip: %s}\n"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 4, "
+      "hidden: %u, heads: 4, vocabulary: 500, tied: false}}]\n"
+      "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: 4, nics_per_node: %u, fabric: switch}\n"
+      "job: {model: m, %s, micro_batch: 1, sequence: 64}\n",
+      random_below (random, 1000), random_chance (random, 50) ? "true" : "false",
+      256 * random_between (random, 1, 3), 2 * random_between (random, 1, 2), random_between (random, 1, 2),
+      pick (random, jobs, G_N_ELEMENTS (jobs)));
+  g_autoptr (Play) one = play_new (catalog, yaml, NULL);
+
+  while (fab_simulation_step (one->simulation))
+    ;
+  for (guint n_threads = 2; n_threads <= 4; n_threads += 2) {
+    g_autoptr (Play) some = play_new (catalog, yaml, NULL);
+
+    fab_simulation_set_threads (some->simulation, n_threads);
+    while (fab_simulation_step (some->simulation))
+      ;
+    assert_same_probes (fab_simulation_probe (one->simulation), fab_simulation_probe (some->simulation));
+    assert_same_queues (one->simulation, some->simulation);
+    const FabEpisodesCount a = fab_simulation_episodes (one->simulation),
+                           b = fab_simulation_episodes (some->simulation);
+    assert_memory_equal (&a, &b, sizeof a);
+  }
+  n_rehearsals_in_all += fab_simulation_episodes (one->simulation).n_rehearsals;
+}
+
+static void
+rehearsals_on_threads_change_nothing (G_GNUC_UNUSED void **state)
+{
+  n_rehearsals_in_all = 0;
+  seeds_run (12, check_rehearsals);
+  assert_true (n_rehearsals_in_all > 0 || !seeds_are_all ());
+}
+
 static void
 check_step (Random *random)
 {
@@ -448,6 +496,7 @@ main (void)
     seeds_test (messages_beside_rings_take_what_they_take),
     seeds_test (the_middle_of_messages_takes_what_it_takes),
     seeds_test (threads_change_nothing),
+    seeds_test (rehearsals_on_threads_change_nothing),
   };
 
   return play_run_tests ("episodes", tests, &catalog);

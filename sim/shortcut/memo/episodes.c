@@ -2,7 +2,9 @@
 #include "sim/shortcut/memo/episodes.h"
 
 #include "sim/execution/direct.h"
+#include "sim/shortcut/memo/dry_run.h"
 #include "sim/shortcut/memo/episode.h"
+#include "sim/shortcut/memo/rehearsal.h"
 
 struct _FabEpisodes {
   FabEngine *engine; /* of the jobs */
@@ -267,6 +269,23 @@ fab_episodes_warm_up (FabEpisodes *self, const FabWarmUpEnv *env, const FabEpiso
   for (guint i = 0; results != NULL && i < alike->len; i++)
     fab_episode_books_learn (&self->books, fab_episode_books_plan (&self->books, &first[i]),
                              &g_array_index (results, FabWarmUp, i));
+}
+
+/* It follows the warm-ups: on a network that skips rounds by what comes next on its clock, with any number of threads
+ * (sim/run/simulation.c). */
+void
+fab_episodes_rehearse (FabEpisodes *self, const FabWarmUpEnv *env, const FabExecutorEnv *job,
+                       FabEpisodeInput (*input) (gpointer owner, const FabJobCollective *collective),
+                       gpointer owner)
+{
+  enum { MOST_EPISODES = 64 };
+  g_autoptr (GPtrArray) expected = NULL;
+
+  if (self->is_direct || !env->is_all || self->books.apart_by == NULL || self->books.count.n_warm_ups == 0
+      || self->net->ops->trace == NULL)
+    return;
+  expected = fab_dry_run (&self->books, job, input, owner, MOST_EPISODES);
+  fab_rehearse (&self->books, env, expected);
 }
 
 /* --- what was counted --- */

@@ -28,6 +28,7 @@
  */
 #pragma once
 
+#include "sim/execution/executor_env.h"
 #include "sim/shortcut/memo/episodes_count.h"
 #include "sim/shortcut/memo/warm_up.h"
 
@@ -45,6 +46,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEpisodes, fab_episodes_free)
  * apart only after this call, with all collectives that will begin (`env->is_all`). */
 void fab_episodes_warm_up (FabEpisodes *self, const FabWarmUpEnv *env, const FabEpisodeInput *inputs,
                            guint n);
+
+/* Plays episodes of several collectives that the first iteration of a job is expected to have (dry_run.h), on threads, so
+ * that they are known when it has them. After warm-ups of all collectives. `job` is what the executor of the job was
+ * made with, and `input` says how its collectives are begun. */
+void fab_episodes_rehearse (FabEpisodes *self, const FabWarmUpEnv *env, const FabExecutorEnv *job,
+                            FabEpisodeInput (*input) (gpointer owner, const FabJobCollective *collective),
+                            gpointer owner);
 
 /* Begins a collective now. `done` is called when it has ended. */
 void fab_episodes_begin (FabEpisodes *self, const FabEpisodeInput *input, FabDone done);

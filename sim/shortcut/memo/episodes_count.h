@@ -13,6 +13,7 @@ typedef struct {
   guint64 n_collectives_remembered;
   guint64 n_warm_ups;      /* collectives that were played before the clock started */
   guint64 n_warm_ups_used; /* of them, from which the first such collective of the run took its times */
+  guint64 n_rehearsals;    /* episodes of several collectives that were played before the clock started */
   guint64 n_joins;         /* times that two episodes became one */
   guint64 n_skipped;       /* packets times links that were not played, because rounds repeat */
 } FabEpisodesCount;
