@@ -47,8 +47,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabEpisodes, fab_episodes_free)
 void fab_episodes_warm_up (FabEpisodes *self, const FabWarmUpEnv *env, const FabEpisodeInput *inputs,
                            guint n);
 
-/* Plays episodes of several collectives that the first iteration of a job is expected to have (dry_run.h), on threads, so
- * that they are known when it has them. After warm-ups of all collectives. `job` is what the executor of the job was
+/* Plays episodes of several collectives that the first iteration of a job is expected to have (dry_run.h), on threads,
+ * so that they are known when it has them. After warm-ups of all collectives. `job` is what the executor of the job was
  * made with, and `input` says how its collectives are begun. */
 void fab_episodes_rehearse (FabEpisodes *self, const FabWarmUpEnv *env, const FabExecutorEnv *job,
                             FabEpisodeInput (*input) (gpointer owner, const FabJobCollective *collective),

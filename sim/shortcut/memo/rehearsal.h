@@ -8,6 +8,6 @@
 
 #include "sim/shortcut/memo/episode_books.h"
 
-/* Sorts the episodes (arrays of FabExpectedInput), plays them and puts them into the tree, as if the jobs had had them. Needs
- * episodes that are apart (FabEpisodeBooks.apart_by). */
+/* Sorts the episodes (arrays of FabExpectedInput), plays them and puts them into the tree, as if the jobs had had them.
+ * Needs episodes that are apart (FabEpisodeBooks.apart_by). */
 void fab_rehearse (FabEpisodeBooks *books, const FabWarmUpEnv *env, GPtrArray *expected);
