@@ -441,7 +441,6 @@ warm_up (FabSimulation *self)
                              .is_all = fab_scenario_spec (self->scenario)->neighbours.n == 0 };
   g_autoptr (GArray) collectives = fab_executor_list_collectives (self->executor);
   const FabExecutorEnv executor = executor_env (self);
-
   fab_shortcuts_warm_up (self->shortcuts, &env, fab_executor_job (self->executor), collectives);
   fab_shortcuts_rehearse (self->shortcuts, &env, fab_executor_job (self->executor), &executor);
 }
