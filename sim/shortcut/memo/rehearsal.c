@@ -221,9 +221,12 @@ keep_end (FabEpisodeBooks *books, const Rehearsal *self, FabEpisodeNode *node, c
   node->late = fab_episode_tree_keep (&books->tree, none);
 }
 
+/* The tree counts collectives in the order in which they begin. Those that wait for the end of another one may begin in
+ * another order than they did without a network. */
 static void
 learn (FabEpisodeBooks *books, const Rehearsal *self)
 {
+  g_autofree guint32 *rank = g_new (guint32, self->inputs->len); /* of each place, once it has begun */
   g_autoptr (GArray) plans = g_array_new (FALSE, FALSE, sizeof (guint32));
   FabEpisodeShape *shape = fab_episode_shape_at (
       books, fab_episode_plan_at (books, input_at (self, 0)->plan)->shape.shape);
@@ -237,15 +240,17 @@ learn (FabEpisodeBooks *books, const Rehearsal *self)
     if (i > 0) {
       FabTimePs after_ps = event->at_ps - event[-1].at_ps;
       FabEpisodeNode *before = node;
-      guint32 what = event->is_output ? event->place : fab_episode_books_key (books, plan, plans);
+      guint32 what = event->is_output ? rank[event->place] : fab_episode_books_key (books, plan, plans);
 
       node = follow (books, before, event->is_output, what, after_ps);
       before->quiet_ps = MAX (before->quiet_ps, after_ps - event->is_output);
       note_skips (books, self, node, n_skips, event->n_skips);
       n_skips = event->n_skips;
     }
-    if (!event->is_output)
-      g_array_append_val (plans, plan);
+    if (event->is_output)
+      continue;
+    rank[event->place] = plans->len;
+    g_array_append_val (plans, plan);
   }
   if (node != NULL)
     keep_end (books, self, node, plans);
