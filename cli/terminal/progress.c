@@ -32,6 +32,9 @@ struct _FabProgress {
   gint64 next_us;        /* of the next line, since it has begun */
   gint64 paced_us;       /* when it was known how much there is to do; 0: not yet */
   double paced_fraction; /* that was done then */
+  gint64 moved_us;       /* when more was done than before, for the last time */
+  gint64 longest_us;     /* between two such times */
+  double moved_fraction;
   gboolean has_forecast, has_effort;
   double told_bytes; /* of memory */
 };
@@ -42,6 +45,19 @@ add_clock (GString *line, double seconds)
   gint64 whole = (gint64) seconds;
 
   g_string_append_printf (line, "%d:%02d", (int) (whole / 60), (int) (whole % 60));
+}
+
+/* Whether nothing more has been done for a second, and for twice as long as ever before. A network that looks ahead
+ * stands still like this, and its pace says nothing. */
+static gboolean
+stands_still (FabProgress *self, double done, gint64 now_us)
+{
+  if (self->moved_us == 0 || done > self->moved_fraction) {
+    self->longest_us = MAX (self->longest_us, self->moved_us > 0 ? now_us - self->moved_us : 0);
+    self->moved_us = now_us;
+    self->moved_fraction = done;
+  }
+  return now_us - self->moved_us > MAX (G_USEC_PER_SEC, 2 * self->longest_us);
 }
 
 /* Returns the seconds that are left at the pace since it was known how much there is to do; 0: not known. Iterations
@@ -56,8 +72,8 @@ left_s (FabProgress *self, gint64 now_us)
     self->paced_us = now_us;
     self->paced_fraction = done;
   }
-  if (self->paced_us == 0 || now_us - self->paced_us < PACE_US || done - self->paced_fraction < least
-      || done >= 1)
+  if (stands_still (self, done, now_us) || self->paced_us == 0 || now_us - self->paced_us < PACE_US
+      || done - self->paced_fraction < least || done >= 1)
     return 0;
   return (double) (now_us - self->paced_us) / G_USEC_PER_SEC / (done - self->paced_fraction) * (1 - done);
 }
@@ -124,7 +140,7 @@ tell_time (FabProgress *self, gint64 now_us)
   if (self->has_forecast || left <= 0 || now_us - self->begun_us < FORECAST_US)
     return;
   self->has_forecast = TRUE;
-  if (left < LONG_S)
+  if (left < LONG_S || self->is_terminal) /* which has a line that says what is left */
     return;
   g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, left * FAB_PS_PER_S);
   g_autofree char *line = g_strdup_printf ("this takes about %s, by the pace of its first seconds: %d %s",
