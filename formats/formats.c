@@ -40,6 +40,7 @@ extern const FabFileFormat fab_file_nccl_log;
 extern const FabFileFormat fab_file_goal;
 extern const FabFileFormat fab_file_chakra;
 extern const FabFileFormat fab_file_msccl;
+extern const FabFileFormat fab_file_teccl;
 extern const FabFileFormat fab_file_message_graphs;
 extern const FabFileFormat fab_file_swf;
 extern const FabFileFormat fab_file_job_table;
@@ -93,6 +94,7 @@ static const FabFileFormat *const formats[] = {
   &fab_file_chakra,
   /* schedules */
   &fab_file_msccl,
+  &fab_file_teccl,
   &fab_file_message_graphs,
   /* logs of jobs; a table with a header takes all that is not the other */
   &fab_file_swf,

@@ -73,8 +73,8 @@ read_schedule (const FabScheduleFile *file, GError **error)
   format = fab_file_format_of_bytes (FAB_FILE_SCHEDULE, file->path, head, size);
   if (format == NULL) {
     fab_throw (error, FAB_ERROR_INPUT,
-               "%s is no schedule: it is neither XML of MSCCL (<algo ...>), nor one of Chakra's files "
-               "(NAME.0.et), nor GOAL (num_ranks ...)",
+               "%s is no schedule: it is neither XML of MSCCL (<algo ...>), nor JSON of TE-CCL "
+               "(\"1-Epoch_Duration\"), nor one of Chakra's files (NAME.0.et), nor GOAL (num_ranks ...)",
                file->path);
     return NULL;
   }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedule.h - files that give a collective as messages: MSCCL's XML, Chakra's graphs of sends and receives, GOAL.
+/* schedule.h - files that give a collective as messages: MSCCL's XML, TE-CCL's JSON, Chakra's graphs of sends and
+ * receives, GOAL.
  *
- * Both end as a FabGiven, whose correctness was checked on the way. Messages to a person say file:line:column, or the
+ * All end as a FabGiven, whose correctness was checked on the way. Messages to a person say file:line:column, or the
  * file and the node.
  */
 #pragma once

@@ -8,15 +8,17 @@
 const FabParam fab_schedule_params[] = {
   { SCHEDULE_ROW (
         "file", TEXT, file, NULL,
-        "XML of MSCCL, the first of Chakra's files (NAME.0.et, one for each rank), or GOAL; relative to this file."),
+        "XML of MSCCL, JSON of TE-CCL, the first of Chakra's files (NAME.0.et, one for each rank), or GOAL; relative "
+        "to this file."),
     .refers = FAB_REFERS_FILE, .is_in_title = TRUE },
   { SCHEDULE_ROW (
       "op", TEXT, op, "",
-      "Operation that the messages carry out, such as all_reduce; empty: the file says it, as MSCCL's does.") },
+      "Operation that the messages carry out, such as all_reduce; empty: the file says it, as those of "
+      "MSCCL and TE-CCL do.") },
   { SCHEDULE_ROW (
         "size", BYTES, size_bytes, "0B",
         "Size of the operation whose messages the file has, as nccl-tests counts it; other sizes are scaled. "
-        "0B: the file has shares, as MSCCL's does."),
+        "0B: the file has shares, as those of MSCCL and TE-CCL do."),
     .max = 1e18 },
   { SCHEDULE_ROW (
       "protocol", TEXT, protocol, "",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_schedule.c - broken schedules: nothing crashes, what is refused has a message, what is taken can be played.
  *
- * As a test it mutates the sample below with the seeds 1 to N_ROUNDS; FAB_TEST_SEED=17 runs that one alone. Compiled
+ * As a test it mutates the samples below with the seeds 1 to N_ROUNDS; FAB_TEST_SEED=17 runs that one alone. Compiled
  * with -Dfuzz=true it is a libFuzzer target with the same check.
  */
 #include <string.h>
@@ -41,7 +41,7 @@ read_graphs (FabFileBytes *bytes, GError **error)
   return fab_given_of_messages (trace, &hint, error);
 }
 
-/* GOAL begins with its number of ranks; all else is read as XML. */
+/* GOAL begins with its number of ranks, TE-CCL's JSON with a brace; all else is read as XML. */
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
 {
@@ -53,7 +53,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize size)
   if (!fab_file_bytes_next (bytes, &error))
     return 0;
   given = is_goal ? read_graphs (bytes, &error)
-                  : fab_file_format_named (FAB_FILE_SCHEDULE, "MSCCL")
+                  : fab_file_format_named (FAB_FILE_SCHEDULE, size > 0 && data[0] == '{' ? "TE-CCL" : "MSCCL")
                         ->read.schedule (bytes, &(FabGivenHint){ .name = "fuzz", .op = -1 }, &error);
   if ((given == NULL) != (error != NULL))
     g_error ("neither a schedule nor a message");
@@ -89,6 +89,21 @@ static const char goal_sample[] = "num_ranks 2\nrank 0 {\ns: send 8b to 1 tag 1\
                                   "r: recv 8b from 0 tag 1\nt: send 8b to 0 tag 2\nt requires r\n"
                                   "u: recv 8b from 0 tag 2\n}\n";
 
+static const char gather_sample[] =
+    "{\"1-Epoch_Duration\": 1.0,\n\"7-Flows\": [\n\"Chunk 0 from 1 traveled over 1->2 in epoch 0\",\n"
+    "\"Chunk 0 from 2 traveled over 2->3 in epoch 0 via switches 0 -> 4\",\n"
+    "\"Chunk 0 from 3 traveled over 3->1 in epoch 0\",\n\"Chunk 0 from 1 traveled over 2->3 in epoch 1\",\n"
+    "\"Chunk 0 from 2 traveled over 3->1 in epoch 1\",\n\"Chunk 0 from 3 traveled over 1->2 in epoch 1\"],\n"
+    "\"8-Chunk paths\": {\"Demand at 2 for chunk 0 from 1 met by epoch 0\": [\"1->2 in epoch 0\"]}}\n";
+
+static const char exchange_sample[] =
+    "{\"1-Epoch_Duration\": 1.0,\n\"6-Flows\": [\"Chunk 1 from 0 traveled over 0->1 with volume 1.0 in epoch 0\"],\n"
+    "\"7-chunk paths\": {\"Demand at 1 for chunk 1 from 0 met by epoch 2\": "
+    "[[[0, \"0->1 with volume 0.5 in epoch 0\"]], [[2, \"0->1 with volume 0.5 in epoch 2 via switches 3->4\"]]],\n"
+    "\"Demand at 0 for chunk 0 from 1 met by epoch 0\": [[[0, \"1->0 with volume 1.0 in epoch 0\"]]]}}\n";
+
+static const char *const samples[] = { sample, gather_sample, goal_sample, exchange_sample };
+
 static const char *const words[] = {
   "0",  "1",    "2",     "-1",   "65536", "16777216", "99999999999999999999",
   "\"", "<",    ">",     "/",    "<tb",   "<copy",    "type=\"re\"",
@@ -120,7 +135,7 @@ static void
 run_seed (guint seed)
 {
   Random random = { .state = seed };
-  g_autoptr (GString) text = g_string_new (seed % 4 < 2 ? sample : goal_sample);
+  g_autoptr (GString) text = g_string_new (samples[seed / 2 % G_N_ELEMENTS (samples)]);
 
   for (guint n = random_below (&random, 4); n > 0 && seed % 2 == 0; n--)
     mutate_once (&random, text);

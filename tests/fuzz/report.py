@@ -18,7 +18,7 @@ READS = {
     "nsys": "databases in place of a report of Nsight Systems",
     "results": "results files, read by each named query and opened to be added to",
     "samples": "files of measurements, read and opened to be added to",
-    "schedule": "schedules of MSCCL and GOAL",
+    "schedule": "schedules of MSCCL, TE-CCL and GOAL",
     "sql": "statements for `query --sql`",
     "study": "JSON of a study that becomes a page",
     "trace": "traces of every format, packed ones too",

@@ -232,23 +232,31 @@ rig_time_send (const Rig *self, const FabNetOps *ops, FabTransfer transfer)
 }
 
 FabTimePs
+rig_play (const Rig *self, FabSchedule *schedule, FabBytes bytes, FabLinkLoad *loads)
+{
+  RigNet rig = rig_net (self, &fab_net_fluid);
+  FabTimePs end_ps;
+  g_autoptr (FabPlay) play = fab_play_new (
+      schedule, rig.net,
+      &(FabPlaySpec){ .bytes = bytes, .wire_factor = 1, .share = 1, .done = { note_end, &rig, 0 } });
+
+  fab_engine_run (rig.engine);
+  end_ps = fab_engine_now (rig.engine);
+  if (loads != NULL)
+    fab_meter_take (rig.net->meter, loads);
+  rig_net_clear (&rig);
+  return end_ps;
+}
+
+FabTimePs
 rig_time_schedule (const Rig *self, const FabAlgorithmOps *algorithm, FabOp op, FabBytes bytes,
                    guint n_chunks, FabLinkLoad *loads)
 {
   const FabAlgorithmEnv env = { .net_stretch = 1 };
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&self->cluster);
   FabGroup group = rig_group (self);
-  RigNet rig = rig_net (self, &fab_net_fluid);
-  FabTimePs end_ps;
   gboolean is_made = algorithm->schedule (&group, op, &env, n_chunks, schedule, NULL);
 
   g_assert_true (is_made);
-  g_autoptr (FabPlay) play = fab_play_new (
-      schedule, rig.net,
-      &(FabPlaySpec){ .bytes = bytes, .wire_factor = 1, .share = 1, .done = { note_end, &rig, 0 } });
-  fab_engine_run (rig.engine);
-  end_ps = fab_engine_now (rig.engine);
-  fab_meter_take (rig.net->meter, loads);
-  rig_net_clear (&rig);
-  return end_ps;
+  return rig_play (self, schedule, bytes, loads);
 }

@@ -54,6 +54,9 @@ double rig_ring_rate_bytes_per_s (const Rig *self, FabOp op);
 FabTimePs rig_time_schedule (const Rig *self, const FabAlgorithmOps *algorithm, FabOp op, FabBytes bytes,
                              guint n_chunks, FabLinkLoad *loads);
 
+/* Time of a schedule on the idle rig; what links carried into `loads` (one per link; NULL: nobody asks). */
+FabTimePs rig_play (const Rig *self, FabSchedule *schedule, FabBytes bytes, FabLinkLoad *loads);
+
 /* A network on the rig, with its own clock. */
 typedef struct {
   FabEngine *engine;

@@ -365,8 +365,8 @@ wrong_files_are_refused_at_their_place (G_GNUC_UNUSED void **state)
       "16:2: this is no XML of MSCCL (<algo>, <gpu>, <tb>, <step>): a bracket or an end tag is wrong or missing");
   assert_refused (
       "hello",
-      "is no schedule: it is neither XML of MSCCL (<algo ...>), nor one of Chakra's files (NAME.0.et), "
-      "nor GOAL (num_ranks ...)");
+      "is no schedule: it is neither XML of MSCCL (<algo ...>), nor JSON of TE-CCL (\"1-Epoch_Duration\"), "
+      "nor one of Chakra's files (NAME.0.et), nor GOAL (num_ranks ...)");
 }
 
 #define GOAL_0 "num_ranks 2\nrank 0 {\ns: send 8b to 1 tag 1\nr: recv 8b from 1 tag 1\n"
