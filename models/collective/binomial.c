@@ -46,7 +46,7 @@ hand_out (const Tree *self, guint rank)
   while (distance <= rank)
     distance *= 2;
   for (; rank + distance < self->n_ranks; distance *= 2)
-    fab_phases_send (self->phases, rank, rank + distance, 1);
+    fab_phases_send (self->phases, rank, rank + distance, 1, (FabParts){ 0, 1, TRUE });
 }
 
 /* The depth of a rank in the tree is the number of bits that are set in its number. */

@@ -417,43 +417,66 @@ typedef struct {
   FabSchedule *schedule;
 } Emitting;
 
-/* Adds one step of one half of a part: every rank sends to the next what it received in the step before, whose lanes
- * begin at *first (G_MAXUINT: there is none). `before` and `axis` are the axes of both steps. */
+/* A step that brought something to every rank. */
+typedef struct {
+  guint first; /* of its lanes, one for each place */
+  guint axis;
+} Step;
+
+/* Adds one step of one half of a part: every rank sends to the next what it received in the steps `after` (Step).
+ * Fills in *made. */
 static gboolean
-add_step (const Emitting *self, guint axis, guint before, gboolean is_back, double weight, guint *first,
+add_step (const Emitting *self, guint axis, gboolean is_back, double weight, const GArray *after, Step *made,
           GError **error)
 {
-  guint n = self->group->n_nodes, start = fab_schedule_n_lanes (self->schedule);
-
-  for (guint place = 0; place < n; place++) {
+  *made = (Step){ fab_schedule_n_lanes (self->schedule), axis };
+  for (guint place = 0; place < self->group->n_nodes; place++) {
     FabHop hop;
 
     if (!find_hop (self->group, self->ways, self->box, place, axis, is_back, &hop, error))
       return FALSE;
     guint lane = fab_schedule_lane (self->schedule, &hop, self->env->net_stretch, weight, 1);
-    if (*first != G_MAXUINT)
-      fab_schedule_depend (self->schedule, lane, *first + place_after (self->box, place, before, !is_back),
-                           0);
+    for (guint i = 0; i < after->len; i++) {
+      const Step *step = &g_array_index (after, Step, i);
+
+      fab_schedule_depend (self->schedule, lane,
+                           step->first + place_after (self->box, place, step->axis, !is_back), 0);
+    }
   }
-  *first = start;
   return TRUE;
 }
 
-/* The phases of one half of a part. */
+/* The phases of one half of a part. What a rank has of its own are the last sums along each axis, and all that it
+ * gathered along the axes before. It adds its own to every sum that it passes on. When it gathers it begins with its
+ * own, and then passes on what has come alone. */
 static gboolean
 add_half (const Emitting *self, FabOp op, guint part, gboolean is_back, double share, GError **error)
 {
-  guint phases[2 * MAX_AXES], n_phases = list_phases (self->box, op, phases), first = G_MAXUINT, before = 0;
+  guint phases[2 * MAX_AXES], n_phases = list_phases (self->box, op, phases);
+  g_autoptr (GArray) own = g_array_new (FALSE, FALSE, sizeof (Step));
+  g_autoptr (GArray) along = g_array_new (FALSE, FALSE, sizeof (Step)); /* steps of the present phase */
+  g_autoptr (GArray) after = g_array_new (FALSE, FALSE, sizeof (Step));
 
   for (guint i = 0; i < n_phases; i++) {
     guint axis = axis_of (self->box, part, phases[i]), n = self->box->sizes[axis];
+    gboolean adds = op != FAB_OP_ALL_GATHER && i < self->box->n_axes;
 
+    g_array_set_size (along, 0);
     for (guint step = 0; step + 1 < n; step++) {
-      if (!add_step (self, axis, before, is_back, share * left_of (self->box, part, phases[i]) / n, &first,
-                     error))
+      double weight = share * left_of (self->box, part, phases[i]) / n;
+      Step made;
+
+      g_array_set_size (after, 0);
+      if (adds || step == 0)
+        g_array_append_vals (after, own->data, own->len);
+      if (step > 0)
+        g_array_append_val (after, g_array_index (along, Step, step - 1));
+      if (!add_step (self, axis, is_back, weight, after, &made, error))
         return FALSE;
-      before = axis;
+      g_array_append_val (along, made);
     }
+    guint n_kept = adds ? 1 : along->len;
+    g_array_append_vals (own, &g_array_index (along, Step, along->len - n_kept), n_kept);
   }
   return TRUE;
 }

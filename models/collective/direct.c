@@ -13,34 +13,38 @@
 #include "sim/collective/shape/all_pairs.h"
 #include "sim/collective/shape/phases.h"
 
+/* Each rank sends the part of the receiver, or its own result where that replaces what others have. */
 static void
-send_all_pairs (FabPhases *phases, guint n, double weight)
+send_all_pairs (FabPhases *phases, guint n, double weight, gboolean replaces)
 {
   fab_phases_next (phases);
   for (guint distance = 1; distance < n; distance++)
-    for (guint from = 0; from < n; from++)
-      fab_phases_send (phases, from, (from + distance) % n, weight);
+    for (guint from = 0; from < n; from++) {
+      guint to = (from + distance) % n;
+
+      fab_phases_send (phases, from, to, weight, (FabParts){ replaces ? from : to, 1, replaces });
+    }
 }
 
 static void
 send_from_root (FabPhases *phases, guint n, double weight)
 {
   for (guint to = 1; to < n; to++)
-    fab_phases_send (phases, 0, to, weight);
+    fab_phases_send (phases, 0, to, weight, FAB_WHOLE_BUFFER);
 }
 
 static void
 send_to_root (FabPhases *phases, guint n, double weight)
 {
   for (guint from = 1; from < n; from++)
-    fab_phases_send (phases, from, 0, weight);
+    fab_phases_send (phases, from, 0, weight, FAB_WHOLE_BUFFER);
 }
 
 static void
 send_on (FabPhases *phases, guint n)
 {
   for (guint from = 0; from < n; from++)
-    fab_phases_send (phases, from, (from + 1) % n, 1);
+    fab_phases_send (phases, from, (from + 1) % n, 1, FAB_WHOLE_BUFFER);
 }
 
 static FabPhases *
@@ -51,12 +55,12 @@ direct_phases (const FabGroup *group, FabOp op)
 
   switch (op) {
   case FAB_OP_ALL_REDUCE:
-    send_all_pairs (phases, n, 1.0 / n);
-    send_all_pairs (phases, n, 1.0 / n);
+    send_all_pairs (phases, n, 1.0 / n, FALSE);
+    send_all_pairs (phases, n, 1.0 / n, TRUE);
     break;
   case FAB_OP_ALL_GATHER:
   case FAB_OP_REDUCE_SCATTER:
-  case FAB_OP_ALL_TO_ALL: send_all_pairs (phases, n, 1.0 / n); break;
+  case FAB_OP_ALL_TO_ALL: send_all_pairs (phases, n, 1.0 / n, FALSE); break;
   case FAB_OP_BROADCAST: send_from_root (phases, n, 1); break;
   case FAB_OP_SCATTER: send_from_root (phases, n, 1.0 / n); break;
   case FAB_OP_REDUCE: send_to_root (phases, n, 1); break;

@@ -55,42 +55,72 @@ is_full_mesh (const FabGroup *group)
   return TRUE;
 }
 
-/* In every node each GPU sends to the GPU whose number is larger by `distance`, counted round the node. */
+/* The buffer is cut into as many parts as there are ranks. Those of a GPU's number, one for each node, are what the
+ * GPUs of that number reduce between nodes. */
+static FabParts
+parts_of (const Hierarchy *self, guint local, gboolean replaces)
+{
+  return (FabParts){ local * self->group->n_nodes, self->group->n_nodes, replaces };
+}
+
+/* In every node each GPU sends to the one whose number is larger by `distance`, counted round the node: the parts of
+ * the GPU whose number is smaller by `back`. */
 static void
-send_inside (Hierarchy *self, guint distance, double weight)
+send_inside (Hierarchy *self, guint distance, guint back, gboolean replaces)
 {
   guint g = self->group->gpus_per_node;
 
   for (guint node = 0; node < self->group->n_nodes; node++)
     for (guint local = 0; local < g; local++)
       fab_phases_send (self->phases, rank_at (self, node, local),
-                       rank_at (self, node, (local + distance) % g), weight);
+                       rank_at (self, node, (local + distance) % g), 1.0 / g,
+                       parts_of (self, (local + g - back) % g, replaces));
 }
 
-/* The reduce-scatter or the all-gather inside each node; both send the same bytes. */
+/* The reduce-scatter inside each node, after which each GPU has the sums of its parts. On a mesh each GPU sends to
+ * another one the parts of that one. */
 static void
-go_inside (Hierarchy *self)
+reduce_inside (Hierarchy *self)
 {
   guint g = self->group->gpus_per_node;
 
   for (guint step = 1; step < g; step++) {
     if (!self->is_mesh || step == 1)
       fab_phases_next (self->phases);
-    send_inside (self, self->is_mesh ? step : 1, 1.0 / g);
+    send_inside (self, self->is_mesh ? step : 1, self->is_mesh ? g - step : step, FALSE);
   }
 }
 
+/* The all-gather inside each node. On a mesh each GPU sends its own parts. */
 static void
-go_between (Hierarchy *self, guint rounds)
+gather_inside (Hierarchy *self)
+{
+  guint g = self->group->gpus_per_node;
+
+  for (guint step = 1; step < g; step++) {
+    if (!self->is_mesh || step == 1)
+      fab_phases_next (self->phases);
+    send_inside (self, self->is_mesh ? step : 1, self->is_mesh ? 0 : step - 1, TRUE);
+  }
+}
+
+/* A ring over the nodes: sums end at the node of their number, or results begin there. */
+static void
+go_between (Hierarchy *self, gboolean replaces)
 {
   guint n_nodes = self->group->n_nodes, g = self->group->gpus_per_node;
 
-  for (guint step = 0; step < rounds * (n_nodes - 1); step++) {
+  for (guint step = 1; step < n_nodes; step++) {
+    guint back = replaces ? step - 1 : step;
+
     fab_phases_next (self->phases);
     for (guint node = 0; node < n_nodes; node++)
-      for (guint local = 0; local < g; local++)
+      for (guint local = 0; local < g; local++) {
+        FabParts part = { local * n_nodes + (node + n_nodes - back) % n_nodes, 1, replaces };
+
         fab_phases_send (self->phases, rank_at (self, node, local),
-                         rank_at (self, (node + 1) % n_nodes, local), 1.0 / g / n_nodes);
+                         rank_at (self, (node + 1) % n_nodes, local), 1.0 / g / n_nodes, part);
+      }
   }
 }
 
@@ -102,13 +132,16 @@ hand_on (Hierarchy *self)
 
   fab_phases_next (self->phases);
   for (guint distance = 1; distance < g; distance++)
-    send_inside (self, distance, 1.0 / g);
+    for (guint node = 0; node < n_nodes; node++)
+      for (guint local = 0; local < g; local++)
+        fab_phases_send (self->phases, rank_at (self, node, local),
+                         rank_at (self, node, (local + distance) % g), 1.0 / g, FAB_WHOLE_BUFFER);
   fab_phases_next (self->phases);
   for (guint distance = 1; distance < n_nodes; distance++)
     for (guint node = 0; node < n_nodes; node++)
       for (guint local = 0; local < g; local++)
         fab_phases_send (self->phases, rank_at (self, node, local),
-                         rank_at (self, (node + distance) % n_nodes, local), 1.0 / n_nodes);
+                         rank_at (self, (node + distance) % n_nodes, local), 1.0 / n_nodes, FAB_WHOLE_BUFFER);
 }
 
 static FabPhases *
@@ -120,11 +153,14 @@ hierarchical_phases (const FabGroup *group, FabOp op)
     hand_on (&self);
     return self.phases;
   }
-  if (op != FAB_OP_ALL_GATHER)
-    go_inside (&self);
-  go_between (&self, op == FAB_OP_ALL_REDUCE ? 2 : 1);
-  if (op != FAB_OP_REDUCE_SCATTER)
-    go_inside (&self);
+  if (op != FAB_OP_ALL_GATHER) {
+    reduce_inside (&self);
+    go_between (&self, FALSE);
+  }
+  if (op != FAB_OP_REDUCE_SCATTER) {
+    go_between (&self, TRUE);
+    gather_inside (&self);
+  }
   return self.phases;
 }
 

@@ -165,7 +165,8 @@ send_between (const FabTokenExchange *self, const FabGroup *group, FabPhases *ph
         guint here = rank_of (group, node, local),
               there = rank_of (group, (node + distance) % n_nodes, local);
 
-        fab_phases_send (phases, self->is_combine ? there : here, self->is_combine ? here : there, weight);
+        fab_phases_send (phases, self->is_combine ? there : here, self->is_combine ? here : there, weight,
+                         FAB_WHOLE_BUFFER);
       }
 }
 
@@ -181,7 +182,7 @@ send_inside (const FabTokenExchange *self, const FabGroup *group, FabPhases *pha
     for (guint distance = 1; distance < n; distance++)
       for (guint local = 0; local < n; local++)
         fab_phases_send (phases, rank_of (group, node, local), rank_of (group, node, (local + distance) % n),
-                         copies / n / self->routing.per_token);
+                         copies / n / self->routing.per_token, FAB_WHOLE_BUFFER);
   }
 }
 
@@ -193,7 +194,7 @@ send_messages (const FabGroup *group, FabPhases *phases)
   fab_phases_next (phases);
   for (guint distance = 1; distance < n; distance++)
     for (guint from = 0; from < n; from++)
-      fab_phases_send (phases, from, (from + distance) % n, 1.0 / n);
+      fab_phases_send (phases, from, (from + distance) % n, 1.0 / n, FAB_WHOLE_BUFFER);
 }
 
 static FabPhases *

@@ -9,6 +9,7 @@
 typedef struct {
   guint from, to;
   double weight;
+  FabParts parts;
   gboolean is_in_turn;
 } FabSend;
 
@@ -66,16 +67,17 @@ add_send (FabPhases *self, const FabSend *send)
 }
 
 void
-fab_phases_send (FabPhases *self, guint from, guint to, double weight)
+fab_phases_send (FabPhases *self, guint from, guint to, double weight, FabParts parts)
 {
-  add_send (self, &(FabSend){ from, to, weight, FALSE });
+  g_assert (parts.n > 0);
+  add_send (self, &(FabSend){ from, to, weight, parts, FALSE });
 }
 
 void
 fab_phases_send_in_turn (FabPhases *self, guint from, guint to, double weight)
 {
   g_assert (!self->is_pipeline);
-  add_send (self, &(FabSend){ from, to, weight, TRUE });
+  add_send (self, &(FabSend){ from, to, weight, FAB_WHOLE_BUFFER, TRUE });
 }
 
 /* Returns the first send of a phase; beyond the last phase, the number of sends. */
@@ -97,20 +99,30 @@ phases_hops (const FabPhases *self, guint send, GError **error)
 
 /* --- who waits for whom --- */
 
-/* What each rank received in the last phase in which it received anything; for sends in turn, received or sent. */
+/* A message that a rank has received; with calls that block also one that it has sent. */
 typedef struct {
-  GArray **got;  /* [n_ranks] of guint: messages */
-  guint *phases; /* [n_ranks] number of that phase */
-  guint n_ranks;
+  guint message, phase;
+  FabParts parts;
+  gboolean is_in_turn;
+} Receipt;
+
+/* What each rank has received, in the order of phases. */
+typedef struct {
+  GArray **got;  /* [n_ranks] of Receipt */
+  guint n_ranks; /* and a part counts as replaced where `marks` has the number of the present search */
+  GArray *marks; /* guint: [parts] */
+  guint n_searches;
 } Inbox;
 
 static Inbox
 inbox_new (guint n_ranks)
 {
-  Inbox self = { g_new (GArray *, n_ranks), g_new0 (guint, n_ranks), n_ranks };
+  Inbox self = { .got = g_new (GArray *, n_ranks),
+                 .n_ranks = n_ranks,
+                 .marks = g_array_new (FALSE, TRUE, sizeof (guint)) };
 
   for (guint i = 0; i < n_ranks; i++)
-    self.got[i] = g_array_new (FALSE, FALSE, sizeof (guint));
+    self.got[i] = g_array_new (FALSE, FALSE, sizeof (Receipt));
   return self;
 }
 
@@ -120,37 +132,87 @@ inbox_clear (Inbox *self)
   for (guint i = 0; i < self->n_ranks; i++)
     g_array_unref (self->got[i]);
   g_free (self->got);
-  g_free (self->phases);
+  g_array_unref (self->marks);
 }
 
-static void
-inbox_add (Inbox *self, guint rank, guint phase, guint message)
+/* Returns whether some of these parts were not replaced later; marks those that are replaced by this receipt. */
+static gboolean
+take_parts (Inbox *self, const FabParts *wanted, const FabParts *came, guint *n_replaced)
 {
-  if (self->phases[rank] != phase)
-    g_array_set_size (self->got[rank], 0);
-  self->phases[rank] = phase;
-  g_array_append_val (self->got[rank], message);
+  guint start = MAX (wanted->first, came->first),
+        end = MIN (wanted->first + wanted->n, came->first + came->n);
+  gboolean counts = FALSE;
+
+  for (guint part = start; part < end; part++) {
+    guint *mark = &g_array_index (self->marks, guint, part);
+
+    if (*mark == self->n_searches)
+      continue;
+    counts = TRUE;
+    if (came->replaces) {
+      *mark = self->n_searches;
+      ++*n_replaced;
+    }
+  }
+  return counts;
+}
+
+/* Lists the messages of the last phase in which a rank received or sent any, of its first `n` receipts. */
+static void
+list_last (const Inbox *self, guint rank, guint n, GArray *before)
+{
+  const GArray *got = self->got[rank];
+  guint last = n > 0 ? g_array_index (got, Receipt, n - 1).phase : 0;
+
+  for (guint i = n; i-- > 0 && g_array_index (got, Receipt, i).phase == last;)
+    g_array_append_val (before, g_array_index (got, Receipt, i).message);
+}
+
+/* Lists what a rank has received of these parts, from the last receipt back. Calls that block have waited for all that
+ * came before them. */
+static void
+list_of_parts (Inbox *self, guint rank, const FabParts *parts, GArray *before)
+{
+  const GArray *got = self->got[rank];
+  guint n_replaced = 0;
+
+  if (self->marks->len < parts->first + parts->n)
+    g_array_set_size (self->marks, parts->first + parts->n);
+  self->n_searches++;
+  for (guint i = got->len; i-- > 0 && n_replaced < parts->n;) {
+    const Receipt *receipt = &g_array_index (got, Receipt, i);
+
+    if (receipt->is_in_turn) {
+      list_last (self, rank, i + 1, before);
+      return;
+    }
+    if (take_parts (self, parts, &receipt->parts, &n_replaced))
+      g_array_append_val (before, receipt->message);
+  }
 }
 
 /* Lists the messages for which a send waits. */
 static void
-list_before (const Inbox *inbox, const FabSend *send, GArray *before)
+list_before (Inbox *inbox, const FabSend *send, GArray *before)
 {
-  const GArray *from = inbox->got[send->from], *to = inbox->got[send->to];
-
   g_array_set_size (before, 0);
-  g_array_append_vals (before, from->data, from->len);
-  if (send->is_in_turn)
-    g_array_append_vals (before, to->data, to->len);
+  if (send->is_in_turn) {
+    list_last (inbox, send->from, inbox->got[send->from]->len, before);
+    list_last (inbox, send->to, inbox->got[send->to]->len, before);
+  } else {
+    list_of_parts (inbox, send->from, &send->parts, before);
+  }
 }
 
 static void
 note_messages (Inbox *inbox, const FabSend *send, guint phase, guint first, guint n)
 {
   for (guint i = first; i < first + n; i++) {
-    inbox_add (inbox, send->to, phase, i);
+    Receipt receipt = { i, phase, send->parts, send->is_in_turn };
+
+    g_array_append_val (inbox->got[send->to], receipt);
     if (send->is_in_turn)
-      inbox_add (inbox, send->from, phase, i);
+      g_array_append_val (inbox->got[send->from], receipt);
   }
 }
 
