@@ -35,7 +35,7 @@
 /* Of collectives. */
 #define FAB_ALGORITHMS(M) \
   M (ring) M (tree) M (nvls) M (nvls_tree) M (collnet_direct) M (collnet_chain) M (pat) \
-  M (halving_doubling) M (direct) M (hierarchical) M (binomial) M (bucket)
+  M (halving_doubling) M (direct) M (hierarchical) M (themis) M (binomial) M (bucket)
 
 /* Collective libraries. */
 #define FAB_LIBRARIES(M) \

@@ -17,151 +17,49 @@
  * nodes, and twice that in an all_reduce. In an all_to_all it sends (g-1)/g and (N-1)/N.
  */
 #include "models/models.h"
-#include "sim/collective/shape/phases.h"
+#include "sim/collective/shape/levels.h"
 #include "sim/machine/rails.h"
-
-typedef struct {
-  const FabGroup *group;
-  FabPhases *phases;
-  gboolean is_mesh;
-} Hierarchy;
-
-static guint
-rank_at (const Hierarchy *self, guint node, guint local)
-{
-  return node * self->group->gpus_per_node + local;
-}
-
-static gboolean
-has_wire (const FabGroup *group, guint from, guint to)
-{
-  const FabGraph *graph = group->cluster->graph;
-  FabLinkId first;
-  guint n_links = fab_graph_out_links (graph, fab_group_gpu (group, 0, from), &first);
-
-  for (FabLinkId link = first; link < first + n_links; link++)
-    if (fab_graph_link (graph, link)->dst == fab_group_gpu (group, 0, to))
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
-is_full_mesh (const FabGroup *group)
-{
-  for (guint from = 0; from < group->gpus_per_node; from++)
-    for (guint to = 0; to < group->gpus_per_node; to++)
-      if (from != to && !has_wire (group, from, to))
-        return FALSE;
-  return TRUE;
-}
-
-/* The buffer is cut into as many parts as there are ranks. Those of a GPU's number, one for each node, are what the
- * GPUs of that number reduce between nodes. */
-static FabParts
-parts_of (const Hierarchy *self, guint local, gboolean replaces)
-{
-  return (FabParts){ local * self->group->n_nodes, self->group->n_nodes, replaces };
-}
-
-/* In every node each GPU sends to the one whose number is larger by `distance`, counted round the node: the parts of
- * the GPU whose number is smaller by `back`. */
-static void
-send_inside (Hierarchy *self, guint distance, guint back, gboolean replaces)
-{
-  guint g = self->group->gpus_per_node;
-
-  for (guint node = 0; node < self->group->n_nodes; node++)
-    for (guint local = 0; local < g; local++)
-      fab_phases_send (self->phases, rank_at (self, node, local),
-                       rank_at (self, node, (local + distance) % g), 1.0 / g,
-                       parts_of (self, (local + g - back) % g, replaces));
-}
-
-/* The reduce-scatter inside each node, after which each GPU has the sums of its parts. On a mesh each GPU sends to
- * another one the parts of that one. */
-static void
-reduce_inside (Hierarchy *self)
-{
-  guint g = self->group->gpus_per_node;
-
-  for (guint step = 1; step < g; step++) {
-    if (!self->is_mesh || step == 1)
-      fab_phases_next (self->phases);
-    send_inside (self, self->is_mesh ? step : 1, self->is_mesh ? g - step : step, FALSE);
-  }
-}
-
-/* The all-gather inside each node. On a mesh each GPU sends its own parts. */
-static void
-gather_inside (Hierarchy *self)
-{
-  guint g = self->group->gpus_per_node;
-
-  for (guint step = 1; step < g; step++) {
-    if (!self->is_mesh || step == 1)
-      fab_phases_next (self->phases);
-    send_inside (self, self->is_mesh ? step : 1, self->is_mesh ? 0 : step - 1, TRUE);
-  }
-}
-
-/* A ring over the nodes: sums end at the node of their number, or results begin there. */
-static void
-go_between (Hierarchy *self, gboolean replaces)
-{
-  guint n_nodes = self->group->n_nodes, g = self->group->gpus_per_node;
-
-  for (guint step = 1; step < n_nodes; step++) {
-    guint back = replaces ? step - 1 : step;
-
-    fab_phases_next (self->phases);
-    for (guint node = 0; node < n_nodes; node++)
-      for (guint local = 0; local < g; local++) {
-        FabParts part = { local * n_nodes + (node + n_nodes - back) % n_nodes, 1, replaces };
-
-        fab_phases_send (self->phases, rank_at (self, node, local),
-                         rank_at (self, (node + 1) % n_nodes, local), 1.0 / g / n_nodes, part);
-      }
-  }
-}
 
 /* An all-to-all hands bytes to the right rail first. */
 static void
-hand_on (Hierarchy *self)
+hand_on (const FabGroup *group, FabPhases *phases)
 {
-  guint n_nodes = self->group->n_nodes, g = self->group->gpus_per_node;
+  guint n_nodes = group->n_nodes, g = group->gpus_per_node;
 
-  fab_phases_next (self->phases);
+  fab_phases_next (phases);
   for (guint distance = 1; distance < g; distance++)
     for (guint node = 0; node < n_nodes; node++)
       for (guint local = 0; local < g; local++)
-        fab_phases_send (self->phases, rank_at (self, node, local),
-                         rank_at (self, node, (local + distance) % g), 1.0 / g, FAB_WHOLE_BUFFER);
-  fab_phases_next (self->phases);
+        fab_phases_send (phases, node * g + local, node * g + (local + distance) % g, 1.0 / g,
+                         FAB_WHOLE_BUFFER);
+  fab_phases_next (phases);
   for (guint distance = 1; distance < n_nodes; distance++)
     for (guint node = 0; node < n_nodes; node++)
       for (guint local = 0; local < g; local++)
-        fab_phases_send (self->phases, rank_at (self, node, local),
-                         rank_at (self, (node + distance) % n_nodes, local), 1.0 / n_nodes, FAB_WHOLE_BUFFER);
+        fab_phases_send (phases, node * g + local, (node + distance) % n_nodes * g + local, 1.0 / n_nodes,
+                         FAB_WHOLE_BUFFER);
 }
 
 static FabPhases *
 hierarchical_phases (const FabGroup *group, FabOp op)
 {
-  Hierarchy self = { group, fab_phases_new (group, op != FAB_OP_ALL_TO_ALL), is_full_mesh (group) };
+  FabPhases *phases = fab_phases_new (group, op != FAB_OP_ALL_TO_ALL);
+  FabLevels levels = fab_levels_of (group, phases, FAB_LEVEL_INSIDE);
+  double rest = 1.0 / group->gpus_per_node;
 
   if (op == FAB_OP_ALL_TO_ALL) {
-    hand_on (&self);
-    return self.phases;
+    hand_on (group, phases);
+    return phases;
   }
   if (op != FAB_OP_ALL_GATHER) {
-    reduce_inside (&self);
-    go_between (&self, FALSE);
+    fab_levels_go (&levels, FAB_LEVEL_INSIDE, FALSE, 1);
+    fab_levels_go (&levels, FAB_LEVEL_BETWEEN, FALSE, rest);
   }
   if (op != FAB_OP_REDUCE_SCATTER) {
-    go_between (&self, TRUE);
-    gather_inside (&self);
+    fab_levels_go (&levels, FAB_LEVEL_BETWEEN, TRUE, rest);
+    fab_levels_go (&levels, FAB_LEVEL_INSIDE, TRUE, 1);
   }
-  return self.phases;
+  return phases;
 }
 
 static gboolean

@@ -31,7 +31,7 @@ MOST_BEHIND, MOST_SAMPLED = 0.5, 0.021
 # What the whole program exports as messages: machines of the catalogue, libraries, algorithms.
 NODES = ("dgx-a100", "dgx-h100", "mi300x", "gh200-x4", "dgx1-v100", "host")
 WAYS = ("plain", "mpi", "nccl") + tuple(f"{library}, algorithm: {name}" for library, names in (
-    ("plain", ("ring", "tree", "halving_doubling", "binomial", "direct", "hierarchical")),
+    ("plain", ("ring", "tree", "halving_doubling", "binomial", "direct", "hierarchical", "themis")),
     ("mpi", ("ring", "tree", "halving_doubling", "binomial", "direct")), ("nccl", ("ring", "tree", "pat"))) for name in names)
 OPS = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all")
 

@@ -88,6 +88,8 @@ check_cases (const Case *cases, guint n)
 #define PORTS(use)                                                                                        \
   "{node: dgx-a100, nodes: 4, nic_rate: 100Gb/s, nic_ports: 2, port_use: " use ", route: spray, fabric: " \
   "{kind: leaf_spine, nodes_per_leaf: 2, planes: 2}}"
+/* NICs that are fast beside the wires inside a node. */
+#define FAST_4 "{node: dgx-a100, nodes: 4, nic_rate: 1600Gb/s}"
 #define FLAT_32 "{node: dgx-h100, nodes: 32, gpus_per_node: 1, nics_per_node: 1}"
 
 static void
@@ -130,6 +132,7 @@ plain_takes_the_same_time (G_GNUC_UNUSED void **state)
     { A100, "{kind: plain, algorithm: binomial}", "all_reduce broadcast reduce gather", 0.02 },
     { A100_4, "{kind: plain, algorithm: hierarchical}", "all_reduce",
       0.18 }, /* NICs hide the steps inside nodes */
+    { FAST_4, "{kind: plain, algorithm: themis}", "all_reduce all_gather reduce_scatter", 0.05 },
     { FLAT_32, "plain", "all_reduce", 0.02 },
     { FLAT_32, "{kind: mpi, algorithm: ring}", "all_reduce", 0.02 },
     { FLAT_32, "{kind: mpi, algorithm: halving_doubling}", "all_reduce", 0.02 },

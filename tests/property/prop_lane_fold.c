@@ -12,9 +12,10 @@
 
 enum { N_PLAYS = 2, N_WITH_ANOTHER };
 
-static const FabAlgorithmOps *const algorithms[] = { &fab_algorithm_ring, &fab_algorithm_tree,
-                                                     &fab_algorithm_hierarchical, &fab_algorithm_direct,
-                                                     &fab_algorithm_halving_doubling };
+static const FabAlgorithmOps *const algorithms[] = {
+  &fab_algorithm_ring,   &fab_algorithm_tree,   &fab_algorithm_hierarchical,
+  &fab_algorithm_themis, &fab_algorithm_direct, &fab_algorithm_halving_doubling
+};
 static const FabAlgorithmEnv env = { .net_stretch = 1 };
 
 /* Two collectives on one machine. */

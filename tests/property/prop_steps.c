@@ -10,9 +10,9 @@
 #include "tests/support/mesh.h"
 #include "tests/support/rig.h"
 
-static const FabAlgorithmOps *const algorithms[] = { &fab_algorithm_ring, &fab_algorithm_halving_doubling,
+static const FabAlgorithmOps *const algorithms[] = { &fab_algorithm_ring,   &fab_algorithm_halving_doubling,
                                                      &fab_algorithm_direct, &fab_algorithm_hierarchical,
-                                                     &fab_algorithm_binomial };
+                                                     &fab_algorithm_themis, &fab_algorithm_binomial };
 static const FabAlgorithmEnv env = { .net_stretch = 1 };
 
 /* Every link carries in messages what the form says. */
