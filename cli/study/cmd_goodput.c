@@ -256,6 +256,8 @@ goodput_json (const GoodputView *view)
                            fab_run_goodput_band (view->result));
   fab_json_end (json);
   fab_json_add_real (json, "checkpoint_bytes", view->result->failures->checkpoint.bytes);
+  fab_json_add_real (json, "checkpoint_read_s", view->result->failures->checkpoint.read_s);
+  fab_json_add_real (json, "writing_slowdown", view->result->failures->rules.background_slowdown);
   add_classes (json, view->result->failures);
   add_trials (json, &view->answer->trials);
   fab_cli_add_json_rows (json, "rows", table);

@@ -130,17 +130,24 @@ fab_goodput_spares (const FabReliability *self, double share, guint most)
   return n;
 }
 
-/* How much longer steps are on average because checkpoints are written beside them. */
-static double
-writing_factor (const FabReliability *self, double interval_s)
+double
+fab_goodput_writing_speed (const FabReliability *self, double cycle_s)
 {
-  return 1 + self->background_slowdown * fmin (1, self->background_s / (interval_s + self->blocking_s));
+  double writing = fmin (1, self->background_s / cycle_s);
+
+  return 1 - writing * self->background_slowdown / (1 + self->background_slowdown);
+}
+
+static double
+writing_speed (const FabReliability *self, double interval_s)
+{
+  return fab_goodput_writing_speed (self, interval_s + self->blocking_s);
 }
 
 static double
 useful_beside (const FabReliability *self, double per_s, double interval_s)
 {
-  return fab_goodput_useful (per_s, interval_s, self->blocking_s, 0, 0) / writing_factor (self, interval_s);
+  return fab_goodput_useful (per_s, interval_s, self->blocking_s, 0, 0) * writing_speed (self, interval_s);
 }
 
 /* The best interval where writing slows the job: there is one maximum, which thirds of the logarithm close in on. */
@@ -191,7 +198,7 @@ fab_goodput_form (const FabReliability *self)
   form.interval_s = interval_s;
   form.planned_per_s = sum_rates (self, FAB_FAILURE_PLANNED) + sum_rates (self, FAB_FAILURE_SLOWS);
   if (is_saved)
-    speed /= writing_factor (self, interval_s);
+    speed *= writing_speed (self, interval_s);
   double stopped = form.planned_per_s * planned_s * up;
   double waiting = waiting_share (self, self->n_spares);
   double active = (1 - waiting) / (1 + stopped);

@@ -25,6 +25,9 @@
  * A part that is slow and not dead makes the job slower until it is found. Slow parts of one class are present with
  * probability 1 - e^(-rate x time to find); the worst one that is present sets the pace.
  *
+ * While a checkpoint is written beside the job, steps take longer. It is written for a time of the clock, so that at
+ * most this time is lost, however slow the steps are: g x slowdown / (1 + slowdown) for each checkpoint.
+ *
  * All functions are pure. Times are seconds in double: a training may take longer than 2^63 ps.
  */
 #pragma once
@@ -85,6 +88,9 @@ typedef struct {
 
 /* The closed form above. */
 FabGoodputForm fab_goodput_form (const FabReliability *self);
+
+/* The mean speed of steps beside which checkpoints are written, one every `cycle_s`, relative to steps without. */
+double fab_goodput_writing_speed (const FabReliability *self, double cycle_s);
 
 /* Useful share of the time when only failures that stop the job count: U above. */
 double fab_goodput_useful (double per_s, double interval_s, double blocking_s, double background_s,

@@ -122,14 +122,14 @@ saved (const Life *self, double run_s)
 static double
 speed_now (const Life *self)
 {
-  double worst = 0, writing = 0;
+  double worst = 0, speed = 1;
 
   for (guint i = 0; i < self->rules->n_rates; i++)
     if (self->n_slow[i] > 0)
       worst = fmax (worst, self->rules->rates[i].slowdown);
   if (isfinite (self->cycle_s))
-    writing = self->rules->background_slowdown * fmin (1, self->rules->background_s / self->cycle_s);
-  return 1 / ((1 + worst) * (1 + writing));
+    speed = fab_goodput_writing_speed (self->rules, self->cycle_s);
+  return speed / (1 + worst);
 }
 
 /* --- events --- */

@@ -117,11 +117,13 @@ find_slowdown (Reference *self, double rate_fraction, double *slowdown, GError *
   return FALSE;
 }
 
-/* By how much a step is longer while a checkpoint takes its share of the NICs. */
+/* By how much a step is longer while a checkpoint takes its share of the NICs. What both could fill alone they share
+ * fairly: a checkpoint gets half of it, and takes as much longer. */
 static gboolean
-find_writing (Reference *self, double share, double *slowdown, GError **error)
+find_writing (Reference *self, double share, FabReliability *rules, GError **error)
 {
-  const double most = 0.99, least = 1e-4;
+  const double most = 0.5, least = 1e-4;
+  double *slowdown = &rules->background_slowdown;
 
   *slowdown = 0;
   if (share < least || fab_simulation_cluster (self->simulation)->n_nodes < 2)
@@ -130,6 +132,7 @@ find_writing (Reference *self, double share, double *slowdown, GError **error)
   fab_value_put (load, "kind", fab_value_text ("constant"));
   fab_value_put (load, "load", fab_value_real (FAB_UNIT_FRACTION, fmin (share, most)));
   fab_value_put (load, "links", fab_value_text ("all"));
+  rules->background_s *= fmax (1, share / most);
   if (find_longer (self, "background.+", load, slowdown, error))
     return TRUE;
   g_prefix_error (error, "reliability, with a checkpoint on the network: ");
@@ -213,8 +216,7 @@ fab_goodput_case_of (const FabScenario *scenario, const FabSimulation *simulatio
   take_times (self, &spec->reliability);
   Reference reference = { .scenario = scenario, .simulation = simulation, .registry = registry };
   gboolean is_found = take_rates (self, &reference, parts, error)
-                   && find_writing (&reference, self->checkpoint.nic_share, &self->rules.background_slowdown,
-                                    error);
+                   && find_writing (&reference, self->checkpoint.nic_share, &self->rules, error);
   fab_scenario_free (reference.fast);
   if (!is_found)
     return FALSE;

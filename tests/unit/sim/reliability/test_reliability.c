@@ -113,6 +113,26 @@ best_interval_counts_what_is_written_beside (G_GNUC_UNUSED void **state)
   assert_true (fab_goodput_form (&rules).goodput_fraction <= best.goodput_fraction);
 }
 
+/* However slow the steps are meanwhile: then as much time is lost as a checkpoint is written. */
+static void
+writing_beside_costs_at_most_its_time (G_GNUC_UNUSED void **state)
+{
+  FabReliability rules = { .interval_s = 990, .blocking_s = 10, .background_s = 20 };
+  const double slowdowns[] = { 0.25, 1, 75, 1e9 }, costs_s[] = { 4, 10, 20 * 75 / 76.0, 20 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (slowdowns); i++) {
+    rules.background_slowdown = slowdowns[i];
+    FabGoodputForm form = fab_goodput_form (&rules);
+    FabFailureTrial trial = fab_failure_trial_play (&rules, form.interval_s, DAY, 1);
+
+    assert_near (form.goodput_fraction, 0.99 * (1 - costs_s[i] / 1000), 1e-6);
+    assert_near (trial.goodput_fraction, form.goodput_fraction, 1e-3);
+  }
+  rules.background_s = 5000; /* always: no checkpoint begins before the last is complete */
+  rules.background_slowdown = 3;
+  assert_near (fab_goodput_form (&rules).goodput_fraction, 5000 / 5010.0 * (1 - 0.75 * 5000 / 5010), 1e-6);
+}
+
 static double
 sum_of (const FabTimeShares *shares)
 {
@@ -232,6 +252,7 @@ main (void)
     cmocka_unit_test (waiting_is_erlangs_loss),
     cmocka_unit_test (best_interval_is_the_best),
     cmocka_unit_test (best_interval_counts_what_is_written_beside),
+    cmocka_unit_test (writing_beside_costs_at_most_its_time),
     cmocka_unit_test (closed_form_is_that_of_lives_that_are_played),
     cmocka_unit_test (nothing_that_fails_costs_nothing),
     cmocka_unit_test (trials_are_repeatable_and_end),

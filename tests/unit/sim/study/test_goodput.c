@@ -14,15 +14,16 @@
 static FabCatalog *catalog;
 
 /* Two nodes of eight GPUs, whose gradients cross the network. */
-#define JOB                                                                                                    \
+#define HEAD                                                                                                   \
   "name: t\niterations: 2\ncluster: {node: dgx-h100, nodes: 2, fabric: switch}\n"                              \
   "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 1024, train_tokens: 1e11, compute: {kind: mfu, " \
-  "mfu: 60%}, checkpoint: {to: network, total: 10GB/s"
+  "mfu: 60%}, checkpoint: {to: network, total: "
+#define JOB HEAD "10GB/s"
 
 static FabPoint *
-point_of (const char *more)
+point_from (const char *head, const char *more)
 {
-  g_autofree char *yaml = g_strconcat (JOB, more, NULL);
+  g_autofree char *yaml = g_strconcat (head, more, NULL);
   g_autoptr (GError) error = NULL;
   g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models,
                                                          catalog, &error);
@@ -31,6 +32,12 @@ point_of (const char *more)
   if (point == NULL)
     fail_msg ("%s", error->message);
   return point;
+}
+
+static FabPoint *
+point_of (const char *more)
+{
+  return point_from (JOB, more);
 }
 
 static double
@@ -116,6 +123,20 @@ slow_parts_are_played (G_GNUC_UNUSED void **state)
   assert_true (beside->goodput.form.shares.slowed > 0);
 }
 
+/* Storage that takes all that NICs carry: the job gets half of it, and the checkpoint twice the time. */
+static void
+a_checkpoint_leaves_half_to_the_job (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPoint) beside = point_from (HEAD "1TB/s", ", asynchronous: true, every: 100}}\n" RATES);
+  const FabGoodput *goodput = &beside->goodput;
+  double bytes = 2.18 * 10e9, nics = 16 * 50e9, cycle_s = goodput->form.interval_s + goodput->blocking_s;
+
+  assert_true (goodput->background_s > 1.9 * bytes / nics && goodput->background_s < 2.5 * bytes / nics);
+  double lost_s = goodput->form.shares.slowed / (goodput->form.shares.useful + goodput->form.shares.slowed)
+                * cycle_s;
+  assert_true (lost_s > 0 && lost_s < goodput->background_s / 1.5);
+}
+
 static void
 contradictions_are_refused (G_GNUC_UNUSED void **state)
 {
@@ -195,6 +216,7 @@ main (void)
     cmocka_unit_test (checkpoint_is_that_of_bytes_and_storage),
     cmocka_unit_test (days_are_those_of_the_calendar),
     cmocka_unit_test (slow_parts_are_played),
+    cmocka_unit_test (a_checkpoint_leaves_half_to_the_job),
     cmocka_unit_test (contradictions_are_refused),
     cmocka_unit_test (llama_3_is_as_published),
   };
