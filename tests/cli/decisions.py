@@ -15,12 +15,13 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 
 import yaml
-from support import LEARN, SCENARIOS, CliTest, main
+from support import IS_WHOLE, LEARN, SCENARIOS, CliTest, main
 
 NEAR = 1e-9
 
-# What takes more than a few seconds for each command is asked by one of its kind only.
-TOO_LONG = 1024  # GPUs
+# What takes more than a few seconds for each command is asked by one of its kind only. `./dev test --whole` asks more.
+TOO_LONG = 1024 if IS_WHOLE else 64  # GPUs
+DRAWN, SEEDS = (20, 8) if IS_WHOLE else (8, 3)
 OTHER_LEVELS = ("step", "packet")  # play messages; the commands call the same code, and their limits are found at fluid
 
 
@@ -154,12 +155,12 @@ class Decisions(CliTest):
 
     def test_shipped_scenarios(self):
         paths = [path for path in SCENARIOS + LEARN if self.is_asked(path)]
-        self.assertGreater(len(paths), 25)
+        self.assertGreater(len(paths), 20)
         self.each(paths)
 
     def test_drawn_scenarios(self):
         paths = []
-        for seed in range(20):
+        for seed in range(DRAWN):
             paths.append(self.write(f"drawn-{seed}.yaml", yaml.safe_dump(drawn(seed))))
         self.each(paths)
 
@@ -200,7 +201,7 @@ class Decisions(CliTest):
                           "  fabric: {kind: leaf_spine, oversubscription: 2}}\n"
                           "job: {kind: zero, stage: 3, model: llama2-13b, micro_batch: 1, sequence: 4096, train_tokens: 5e11}\n")
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            told = list(pool.map(lambda seed: self.ask("upgrade", path, "--set", f"seed={seed}"), range(1, 9)))
+            told = list(pool.map(lambda seed: self.ask("upgrade", path, "--set", f"seed={seed}"), range(1, 1 + SEEDS)))
         self.assertEqual(len({(one["set_first"], one["buy_first"], one["most"]) for one in told}), 1,
                          [(one["set_first"], one["buy_first"], one["most"]) for one in told])
 

@@ -64,7 +64,7 @@ class Heads(CliTest):
 
     def result(self, path, sets, *more):
         options = [word for one in sets.split() for word in ("--set", one)]
-        result = self.json("run", path, *options, *more, "--no-db", "--no-band", "--allow-oversized")
+        result = self.json("run", path, *options, *more, "--no-db", "--no-band", "--no-bottleneck", "--allow-oversized")
         self.assertTrue(result["iterations"])
         for row in result["iterations"]:
             self.check_iteration(row)

@@ -13,7 +13,7 @@ import time
 import unittest
 
 import support
-from support import HELLO, SOURCE, CliTest, commands, environment, main, read
+from support import HELLO, SOURCE, CliTest, commands, environment, main, read, takes_long
 
 PAGE = os.path.join("docs", "reference", "glossary.md")
 WANTED = """all-reduce reduce-scatter all-gather all-to-all broadcast NCCL RCCL DDP ZeRO ZeRO-1 ZeRO-2 ZeRO-3 FSDP HSDP bucket
@@ -123,7 +123,7 @@ class Help(CliTest):
         lines = {line.strip() for topic in self.topics() for line in self.good("help", topic).splitlines()
                  if line.startswith("  fabricast ") and ">" not in line.split("--target")[0]}
         self.assertGreater(len(lines), 12)
-        for line in lines:
+        for line in filter(lambda line: not takes_long(line), lines):
             with self.subTest(line):
                 done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True, text=True,
                                       check=False)
@@ -149,7 +149,7 @@ class Help(CliTest):
         os.mkdir(self.path("bin"))
         os.symlink(support.PROGRAM, self.path("bin", "fabricast"))
         env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
-        for line in lines:
+        for line in filter(lambda line: not takes_long(line), lines):
             with self.subTest(line):
                 done = subprocess.run(["bash", "-c", line], cwd=self.directory, env=env, capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, done.stderr)

@@ -21,6 +21,7 @@ PAGES = sorted(glob.glob(os.path.join(glob.escape(SOURCE), "docs", "**", "*.md")
 HELLO = os.path.join(SOURCE, "scenarios", "hello.yaml")
 PROGRAM = ""
 SKIPPED = 77
+IS_WHOLE = os.environ.get("FAB_WHOLE") == "1"  # `./dev test --whole`: what takes long is run too
 SLOWNESS = int(os.environ.get("FAB_TEST_SLOWNESS", "1"))  # of this build: sanitizers take several times as long
 
 sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
@@ -42,6 +43,13 @@ def smaller(path):
     """What makes a run of seconds of a scenario that takes a minute with sanitizers."""
     nodes = {"fabric-24k-pods.yaml": 768, "megatron-405b.yaml": 16, "zero3-70b-16384.yaml": 16}.get(os.path.basename(path))
     return ["--set", f"cluster.nodes={nodes}"] if nodes else []
+
+
+def takes_long(command):
+    """Whether a command of a page is left to `./dev test --whole`, and this is not that."""
+    lines = read(os.path.dirname(os.path.abspath(__file__)), "whole.txt").splitlines()
+    command = command.removeprefix("build/")
+    return not IS_WHOLE and any(command.startswith(line) for line in lines if line and not line.startswith("#"))
 
 
 def read(*path):

@@ -22,6 +22,7 @@ checks/GROUP.txt: everything else. A case is
     err LINE        all of stderr; without such a line it is empty
     plain           the case takes seconds and runs no code that others do not: it is left out under sanitizers, and
                     of `./dev test --quick` (FAB_QUICK=1)
+    whole           the case takes over five seconds of a processor: only `./dev test --whole` (FAB_WHOLE=1) runs it
 
 Under sanitizers, which make a case take four times as long, every fifth case is run, and every one called bad-..., which
 is refused: commands play scenarios with the same code, and errors are where memory slips.
@@ -48,6 +49,7 @@ FIXTURES = os.path.join(HERE, "..", "fixtures")
 IS_UPDATE = os.environ.get("FAB_UPDATE_GOLDEN") == "1"
 IS_QUICK = os.environ.get("FAB_QUICK") == "1"
 IS_SANITIZED = os.environ.get("FAB_SANITIZED") == "1"
+IS_WHOLE = os.environ.get("FAB_WHOLE") == "1"
 WORDS = ("exit", "has", "out", "err")  # of a line in a case; anything else is the path of a value
 
 # What differs from run to run, and the commit of a version; nothing else.
@@ -144,7 +146,7 @@ class Check:
     def __init__(self, name):
         self.name = name
         self.command = ""
-        self.is_plain = False
+        self.is_plain = self.is_whole = False
         self.lines = []
 
     def add(self, line):
@@ -154,6 +156,8 @@ class Check:
             self.command = text
         elif line == "plain":
             self.is_plain = True
+        elif line == "whole":
+            self.is_whole = True
         elif word in WORDS:
             self.lines.append((word, text))
         elif equals:
@@ -176,7 +180,7 @@ class Check:
 
     def text(self):
         lines = [f"{word} {text}".rstrip(" ") if word in WORDS else f"{word} = {text}" for word, text in self.lines]
-        return "".join(line + "\n" for line in ["plain"] * self.is_plain + lines)
+        return "".join(line + "\n" for line in ["plain"] * self.is_plain + ["whole"] * self.is_whole + lines)
 
     def problems(self, program):
         before, missing = self.text(), [("has", text) for word, text in self.lines if word == "has"]
@@ -231,6 +235,8 @@ def run_group(program, group):
     parts = checks_in(path) if os.path.exists(path) else []
     cases = [page for page in all_pages() if group_of(page) == group] + [part for part in parts if isinstance(part, Check)]
     cases = [case for case in cases if os.environ.get("FAB_GOLDEN") in (None, case.name)]
+    if not IS_WHOLE and not IS_UPDATE:
+        cases = [case for case in cases if not (isinstance(case, Check) and case.is_whole)]
     if IS_SANITIZED:
         cases = sanitized(cases)
     elif IS_QUICK:
