@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/units.h"
 
 enum { FAB_AXIS_MOST_VALUES = 100000 };
 #define FAB_GRID_MOST_POINTS G_GINT64_CONSTANT (1000000)
@@ -35,13 +36,48 @@ fab_axis_split_number (const char *text, double *number, const char **unit)
 }
 
 /* 12 digits, so that steps of 0.1 do not show the rounding of doubles. */
-static void
-add_number (FabAxis *self, double number, const char *unit)
+static char *
+write_number (double number, const char *unit)
 {
   char digits[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_ascii_formatd (digits, sizeof digits, "%.12g", number);
-  g_ptr_array_add (self->values, g_strconcat (digits, unit, NULL));
+  return g_strconcat (digits, unit, NULL);
+}
+
+/* Returns the nearest value that exists where the unit is one of whole bytes, of whole bytes per second or of whole
+ * picoseconds: 1/3 GB/s is 333333333 B/s. A number without a unit may be anything, and stays. (transfer full) */
+static char *
+write_existing (double number, const char *unit)
+{
+  static const FabUnit units[] = { FAB_UNIT_RATE, FAB_UNIT_BYTES, FAB_UNIT_TIME, FAB_UNIT_LENGTH };
+  g_autofree char *text = write_number (number, unit), *one = write_number (1, unit);
+  gint64 per, whole;
+
+  for (guint i = 0; *unit != '\0' && i < G_N_ELEMENTS (units); i++) {
+    if (!fab_units_parse_whole (units[i], one, &per, NULL)
+        || fab_units_parse_whole (units[i], text, &whole, NULL))
+      continue;
+    double nearest = round (number * (double) per);
+    if (fabs (nearest) >= 0x1p53)
+      continue;
+    g_autofree char *rounded = write_number (nearest / (double) per, unit);
+    if (fab_units_parse_whole (units[i], rounded, &whole, NULL) && whole == (gint64) nearest)
+      return g_steal_pointer (&rounded);
+    return fab_units_write_whole (units[i], (gint64) nearest);
+  }
+  return g_steal_pointer (&text);
+}
+
+/* Values that are rounded to the same one stand once. */
+static void
+add_number (FabAxis *self, double number, const char *unit)
+{
+  g_autofree char *text = write_existing (number, unit);
+  const char *last = self->values->len > 0 ? g_ptr_array_index (self->values, self->values->len - 1) : "";
+
+  if (strcmp (text, last) != 0)
+    g_ptr_array_add (self->values, g_steal_pointer (&text));
 }
 
 /* --- lists --- */

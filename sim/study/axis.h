@@ -7,7 +7,8 @@
  *   KEY=A..B:xFACTOR   each value is the factor times the one before: 1..64:x2
  *   KEY=A..B:/N        N values at equal distances
  *
- * A and B are numbers of one unit; a unit at B alone applies to both: 100..800Gb/s:100.
+ * A and B are numbers of one unit; a unit at B alone applies to both: 100..800Gb/s:100. Values of a range are rounded
+ * to whole bytes, whole bytes per second and whole picoseconds; those that are the same then stand once.
  */
 #pragma once
 

@@ -44,6 +44,36 @@ ranges_have_steps_factors_and_counts (G_GNUC_UNUSED void **state)
   assert_values ("b=1MiB..1MiB:x2", "b", "1MiB");
 }
 
+/* A rate has whole bytes per second, a size whole bytes, a time whole picoseconds; other numbers stay. */
+static void
+ranges_have_values_that_exist (G_GNUC_UNUSED void **state)
+{
+  static const FabUnit units[] = { FAB_UNIT_RATE, FAB_UNIT_BYTES, FAB_UNIT_TIME };
+  static const char *const ranges[] = { "r=1..100Gb/s:/2000", "r=1..40000Gb/s:/7",     "r=1..100GB/s:x1.1",
+                                        "s=1..7MiB:/12",      "s=1000..1000000B:x1.3", "t=1..2us:/1800" };
+  static const guint unit_of[] = { 0, 0, 0, 1, 1, 2 }, counts[] = { 2000, 7, 49, 12, 27, 1800 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ranges); i++) {
+    g_autoptr (FabAxis) axis = fab_axis_parse (ranges[i], NULL);
+    gint64 last = 0, value;
+
+    assert_int_equal (axis->values->len, counts[i]);
+    for (guint v = 0; v < axis->values->len; v++, last = value) {
+      const char *text = g_ptr_array_index (axis->values, v);
+
+      if (!fab_units_parse_whole (units[unit_of[i]], text, &value, NULL))
+        fail_msg ("%s: %s", ranges[i], text);
+      assert_true (value > last);
+    }
+  }
+  assert_values ("r=1..2Gb/s:/4", "r", "1Gb/s 1.333333336Gb/s 1.666666664Gb/s 2Gb/s");
+  assert_values ("s=1..4B:/7", "s", "1B 2B 3B 4B");
+  assert_values ("s=1..2MiB:/4", "s", "1MiB 1398101B 1747627B 2MiB");
+  assert_values ("f=1..2:/4", "f", "1 1.33333333333 1.66666666667 2");
+  assert_values ("f=10..20%:/4", "f", "10% 13.3333333333% 16.6666666667% 20%");
+  assert_values ("c=1..2TFLOP/s:/4", "c", "1TFLOP/s 1.33333333333TFLOP/s 1.66666666667TFLOP/s 2TFLOP/s");
+}
+
 static void
 mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
 {
@@ -110,6 +140,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (lists_are_divided_at_commas_outside_brackets),
     cmocka_unit_test (ranges_have_steps_factors_and_counts),
+    cmocka_unit_test (ranges_have_values_that_exist),
     cmocka_unit_test (decades_have_three_digits),
     cmocka_unit_test (values_of_decades_stand_once),
     cmocka_unit_test (mistakes_say_what_would_be_right),
