@@ -37,7 +37,7 @@ replaced (char *text, const char *place, const char *by)
 static char *
 board_json (const FabExplored *explored, const FabAnswer *answer)
 {
-  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
   g_autofree char *text = fab_answer_json (answer, FALSE);
 
   fab_json_begin_object (json, NULL);

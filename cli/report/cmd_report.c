@@ -203,6 +203,7 @@ write_page (const FabReportRequest *request, gboolean is_plan, const char *out, 
   const FabReportPage parts = { .data = data,
                                 .title = is_plan ? "Fabricast: a decision" : NULL,
                                 .controls = opening,
+                                .compares = request->n_runs > 1 || request->n_sweeps > 0,
                                 .style = is_plan ? fab_planning_style : NULL };
   g_autofree char *page = data != NULL ? fab_report_page (&parts, error) : NULL;
 

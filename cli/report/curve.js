@@ -59,8 +59,8 @@
       draw("text", { class: "axis-name", transform: `translate(13,${(HEIGHT - BOTTOM + TOP) / 2}) rotate(-90)`,
         "text-anchor": "middle" }, shorten(yName, 40)));
     series.forEach((one, s) => {
-      const line = d3.line().x((point) => x(at[point.i])).y((point) => y(point.y));
-      svg.append(draw("path", { class: `line line-${s % STYLES}`, d: line(one.points) }));
+      const d = one.points.map((point, i) => `${i === 0 ? "M" : "L"}${x(at[point.i])},${y(point.y)}`).join("");
+      svg.append(draw("path", { class: `line line-${s % STYLES}`, d }));
       for (const point of one.points)
         svg.append(tip.attach(draw("path", { class: `dot dot-${point.kind % STYLES}`, tabindex: all.length <= 60 ? 0
           : null, role: "img",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // differences.js - what two runs differ in and what comes of it: sentences first, then a table side by side.
 (() => {
-  const { make, time, bytes, percent, count, plural, shorten, digits, outlook } = fabricast;
+  const { make, time, bytes, percent, count, plural, shorten, change, outlook } = fabricast;
   const LABELS = { node: "node", nic: "network card", nics_per_node: "network cards per node", nic_rate: "rate of a card",
     fabric: "fabric", route: "routing", job: "strategy", stage: "stage", model: "model", micro_batch: "micro-batch",
     tensor: "tensor parallelism", pipeline: "pipeline parallelism", expert: "expert parallelism",
@@ -33,15 +33,6 @@
   };
 
   const changed = (a, b) => CAUSES.filter(([, text]) => text(a) !== text(b));
-
-  const change = (before, after) => {
-    if (!(before > 0) || !(after > 0)) return "";
-    const factor = after / before;
-    if (Math.abs(factor - 1) < 0.0005) return "the same";
-    return factor >= 2 ? `${digits(factor, 3)}\u00a0times` : (factor > 1 ? "+" : "\u2212") + percent(Math.abs(factor - 1));
-  };
-
-  fabricast.change = change;
 
   const overlap = (a, b) => {
     const x = outlook.bandOf(a, "step"), y = outlook.bandOf(b, "step");

@@ -123,5 +123,13 @@
       make("td", {}, shorten(one.change, 90)), make("td", { class: "number" }, time(one.step_s)),
       make("td", { class: "number" }, saving(one))))));
 
-  Object.assign(fabricast, { outlook: { bandOf, isWide, range, roughly, where, called, sure, limits, waits, saving, changes } });
+  // By how much one figure differs from another.
+  const change = (before, after) => {
+    if (!(before > 0) || !(after > 0)) return "";
+    const factor = after / before;
+    if (Math.abs(factor - 1) < 0.0005) return "the same";
+    return factor >= 2 ? `${digits(factor, 3)}\u00a0times` : (factor > 1 ? "+" : "\u2212") + percent(Math.abs(factor - 1));
+  };
+
+  Object.assign(fabricast, { change, outlook: { bandOf, isWide, range, roughly, where, called, sure, limits, waits, saving, changes } });
 })();

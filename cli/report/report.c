@@ -30,6 +30,23 @@ take_count (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
   return TRUE;
 }
 
+/* Tables from this size on are packed: a reader opens few of them. */
+enum { PACKED_BYTES = 4096 };
+
+/* `text` by zlib, in base64, which the page unpacks when the table is asked for. (transfer full) */
+static char *
+packed (const char *text)
+{
+  g_autoptr (GConverter) converter = G_CONVERTER (g_zlib_compressor_new (G_ZLIB_COMPRESSOR_FORMAT_ZLIB, 9));
+  gsize length = strlen (text), size = length + length / 64 + 64, read, written;
+  g_autofree guchar *bytes = g_malloc (size);
+  GConverterResult result = g_converter_convert (converter, text, length, bytes, size,
+                                                 G_CONVERTER_INPUT_AT_END, &read, &written, NULL);
+
+  g_assert (result == G_CONVERTER_FINISHED);
+  return g_base64_encode (bytes, written);
+}
+
 /* `table` has one row more than may be shown when there are more. */
 static gboolean
 write_table (FabStore *store, gint64 run_id, const FabQuery *query, FabTable *table, guint max_rows,
@@ -48,7 +65,14 @@ write_table (FabStore *store, gint64 run_id, const FabQuery *query, FabTable *ta
   fab_json_add_text (json, "name", query->name);
   fab_json_add_text (json, "summary", query->summary);
   fab_json_add_whole (json, "rows", n);
-  fab_json_add_text (json, "csv", csv);
+  fab_json_add_whole (json, "held", MIN (n_rows, max_rows));
+  if (strlen (csv) < PACKED_BYTES) {
+    fab_json_add_text (json, "csv", csv);
+  } else {
+    g_autofree char *text = packed (csv);
+
+    fab_json_add_text (json, "packed", text);
+  }
   fab_json_end (json);
   return TRUE;
 }
@@ -518,18 +542,54 @@ fab_report_resource (const char *name, GError **error)
   return NULL;
 }
 
+/* Adds the lines of `text` without their indentation; lines of comment are left out, of which the licence alone stays. */
+static void
+add_lines (const char *text, GString *all)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+
+  for (guint i = 0; lines[i] != NULL; i++) {
+    const char *line = g_strchug (lines[i]);
+
+    if (*line != '\0' && (!g_str_has_prefix (line, "//") || all->len == 0)) {
+      g_string_append (all, line);
+      g_string_append_c (all, '\n');
+    }
+  }
+}
+
+/* (transfer full) */
+static char *
+without_indentation (const char *script)
+{
+  g_autoptr (GString) lines = g_string_new (NULL);
+
+  add_lines (script, lines);
+  return g_strdup (lines->str);
+}
+
+/* What draws several runs or a sweep. */
+static gboolean
+is_of_comparisons (const char *name)
+{
+  return strcmp (name, "curve.js") == 0 || strcmp (name, "differences.js") == 0
+      || strcmp (name, "sweeps.js") == 0;
+}
+
 /* Our scripts as one; (transfer full) */
 static char *
-all_scripts (GError **error)
+all_scripts (gboolean compares, GError **error)
 {
   g_autoptr (GString) all = g_string_new (NULL);
 
   for (guint i = 0; i < G_N_ELEMENTS (script_names); i++) {
+    if (!compares && is_of_comparisons (script_names[i]))
+      continue;
     g_autofree char *text = fab_report_resource (script_names[i], error);
 
     if (text == NULL)
       return NULL;
-    g_string_append (all, text);
+    add_lines (text, all);
   }
   return g_strdup (all->str);
 }
@@ -557,10 +617,45 @@ safe_json (const char *data)
   return g_strjoinv ("\\u003c", parts);
 }
 
-/* The glossary for the page: [{"name", "also", "text"}]. (transfer full) */
-static char *
-glossary_json (void)
+static gboolean
+is_of_word (char c)
 {
+  return g_ascii_isalnum (c) || c == '_' || c == '-';
+}
+
+/* `word` stands in `text`, and not within a longer one. */
+static gboolean
+has_word (const char *text, const char *word)
+{
+  gsize length = strlen (word);
+
+  for (const char *at = strstr (text, word); at != NULL; at = strstr (at + 1, word))
+    if ((at == text || !is_of_word (at[-1])) && !is_of_word (at[length]))
+      return TRUE;
+  return FALSE;
+}
+
+/* `text`, in lower case, has the term by one of its names. */
+static gboolean
+is_named (const char *text, const FabGlossaryTerm *term)
+{
+  g_autofree char *all = g_strconcat (term->name, ", ", term->also ? term->also : "", NULL),
+                  *low = g_ascii_strdown (all, -1);
+  g_auto (GStrv) names = g_strsplit (low, ", ", -1);
+
+  for (guint i = 0; names[i] != NULL; i++)
+    if (*names[i] != '\0' && has_word (text, names[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* The glossary for the page: [{"name", "also", "text"}] of what `data` and `script` can show. What a server answers later
+ * can name any term: then it has all. (transfer full)
+ */
+static char *
+glossary_json (const FabReportPage *page, const char *script)
+{
+  g_autofree char *shown = g_strconcat (page->data, script, NULL), *low = g_ascii_strdown (shown, -1);
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
   g_autoptr (FabGlossary) glossary = fab_glossary_new ();
   g_autoptr (GPtrArray) terms = fab_glossary_sorted (glossary);
@@ -568,6 +663,8 @@ glossary_json (void)
   fab_json_begin_array (json, NULL);
   for (guint i = 0; i < terms->len; i++) {
     const FabGlossaryTerm *term = g_ptr_array_index (terms, i);
+    if (!page->asks_server && !is_named (low, term))
+      continue;
     g_auto (GStrv) also = g_strsplit (term->also ? term->also : "", ", ", -1);
 
     fab_json_begin_object (json, NULL);
@@ -607,16 +704,17 @@ fill (const char *page, const Filling *fillings, guint n, GString *out)
 }
 
 static char *
-policy_of (const FabReportPage *page, const char *charts, const char *script, const char *style)
+policy_of (const FabReportPage *page, const char *charts, const char *script, const char *own_script,
+           const char *style)
 {
   g_autofree char *charts_hash = hash_of (charts), *script_hash = hash_of (script),
                   *style_hash = hash_of (style);
-  g_autofree char *own_script = page->script ? hash_of (page->script) : g_strdup ("");
+  g_autofree char *own_script_hash = own_script ? hash_of (own_script) : g_strdup ("");
   g_autofree char *own_style = page->style ? hash_of (page->style) : g_strdup ("");
 
   return g_strdup_printf (
       "default-src 'none'; script-src %s %s %s; style-src %s %s; %sbase-uri 'none'; form-action 'none'",
-      charts_hash, script_hash, own_script, style_hash, own_style,
+      charts_hash, script_hash, own_script_hash, style_hash, own_style,
       page->asks_server ? "connect-src 'self'; img-src data:; " : "");
 }
 
@@ -629,25 +727,26 @@ block_of (const char *tag, const char *text)
 char *
 fab_report_page (const FabReportPage *page, GError **error)
 {
-  g_autofree char *charts = fab_report_resource ("d3.min.js", error);
-  g_autofree char *script = charts ? all_scripts (error) : NULL;
+  g_autofree char *charts = fab_report_resource ("charts.js", error);
+  g_autofree char *script = charts ? all_scripts (page->compares, error) : NULL;
   g_autofree char *style = script ? fab_report_resource ("page.css", error) : NULL;
   g_autofree char *html = style ? fab_report_resource ("page.html", error) : NULL;
+  g_autofree char *own_script = page->script ? without_indentation (page->script) : NULL;
   g_autoptr (GString) out = g_string_new (NULL);
 
   if (html == NULL)
     return NULL;
   Filling fillings[] = {
-    { "@policy@", policy_of (page, charts, script, style) },
+    { "@policy@", policy_of (page, charts, script, own_script, style) },
     { "@title@", g_markup_escape_text (page->title ? page->title : "Fabricast report", -1) },
     { "@style@", g_strdup (style) },
     { "@own_style@", block_of ("style", page->style) },
     { "@controls@", g_strdup (page->controls ? page->controls : "") },
     { "@data@", safe_json (page->data) },
-    { "@glossary@", glossary_json () },
+    { "@glossary@", glossary_json (page, script) },
     { "@charts@", g_strdup (charts) },
     { "@script@", g_strdup (script) },
-    { "@own_script@", block_of ("script", page->script) },
+    { "@own_script@", block_of ("script", own_script) },
   };
   fill (html, fillings, G_N_ELEMENTS (fillings), out);
   for (guint i = 0; i < G_N_ELEMENTS (fillings); i++)

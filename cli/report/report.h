@@ -40,6 +40,7 @@ typedef struct {
   const char *controls; /* HTML above the answer; NULL: none */
   const char *style;    /* CSS; NULL: none */
   const char *script;   /* JavaScript that runs after the first drawing; NULL: none */
+  gboolean compares;    /* several runs, or a sweep: curves and maps can be drawn too */
   gboolean asks_server; /* the script may fetch from where the page came from; else from nowhere */
 } FabReportPage;
 

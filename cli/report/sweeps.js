@@ -3,6 +3,9 @@
 (() => {
   const { make, draw, time, bytes, count, percent, plural, shorten, clean, curve, dots, figure, tip,
     state } = fabricast;
+  // Cividis (Nunez, Anderton and Renslow, 2018), which the colour-blind see as others do, at nine of its places.
+  const cividis = d3.piecewise(d3.interpolateRgb, ["#002051", "#11366c", "#3c4d6e", "#62646f", "#7f7c75", "#9a9478", "#bbaf71",
+    "#e2cb5c", "#fdea45"]);
   const CELL_HEIGHT = 30, LEFT = 92, TOP = 8, BOTTOM = 46;
 
   const share = (point) => point.step_s > 0 ? point.exposed_s / point.step_s : null;
@@ -89,7 +92,7 @@
       + BOTTOM;
     const known = points.filter((point) => point.problem === null && wanted.value(point) !== null).map(wanted.value),
       top = best(points, wanted);
-    const [low, high] = d3.extent(known), colour = (value) => d3.interpolateCividis(high > low
+    const [low, high] = d3.extent(known), colour = (value) => cividis(high > low
       ? (value - low) / (high - low) : 0.5);
     const at = new Map(points.map((point) => [itemsOf(sweep, point.point).filter((_, i) => i === across || i === down)
       .join(), point]));
@@ -116,7 +119,7 @@
   const ramp = (low, high, wanted) => make("p", { class: "ramp" }, wanted.show(low), draw("svg",
     { width: 120, height: 12, "aria-hidden": "true" },
     d3.range(24).map((i) => draw("rect", { x: i * 5, y: 0, width: 5.5, height: 12,
-      fill: d3.interpolateCividis(i / 23) }))), wanted.show(high),
+      fill: cividis(i / 23) }))), wanted.show(high),
     make("span", { class: "about" }, ` ${wanted.name}; the frame is the best, \u00d7 could not be simulated`));
 
   const sentence = (sweep, points, wanted) => {
@@ -160,9 +163,8 @@
 
   const csv = (sweep) => {
     const table = (sweep.tables ?? []).find((one) => one.name === "sweep");
-    return table && table.rows === fabricast.parseCsv(table.csv).length - 1
-      && make("button", { type: "button", onclick: () => fabricast.download(`sweep-${sweep.sweep}.csv`, table.csv,
-        "text/csv") }, "Save as CSV");
+    return table && table.rows === table.held && make("button", { type: "button", onclick: async () =>
+      fabricast.download(`sweep-${sweep.sweep}.csv`, await fabricast.csvOf(table), "text/csv") }, "Save as CSV");
   };
 
   // What tells one job from another, whatever its number of GPUs: of the words of a run, and its name where these do not.

@@ -47,8 +47,15 @@
     make("tr", {}, row.map((text, i) => make("td", { class: numeric[i] ? "number" : null, title: text.length > 120
       ? clean(text.slice(0, 2000)) : null }, shown(text))))));
 
-  const build = (table) => {
-    const [head = [], ...rows] = parse(table.csv), numeric = head.map((_, i) => rows.some((row) => isNumber(row[i]))
+  // The CSV of a table; a large one is packed by zlib.
+  const csvOf = async (table) => {
+    if (table.packed === undefined) return table.csv;
+    const bytes = Uint8Array.from(atob(table.packed), (one) => one.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+  };
+
+  const build = (table, csv) => {
+    const [head = [], ...rows] = parse(csv), numeric = head.map((_, i) => rows.some((row) => isNumber(row[i]))
       && rows.every((row) => row[i] === "" || isNumber(row[i])));
     const body = make("tbody", {});
     let order = null;
@@ -69,8 +76,8 @@
       }))), body));
   };
 
-  const note = (table, there) => {
-    const parts = [];
+  const note = (table) => {
+    const parts = [], there = table.held;
     if (there > MOST_SHOWN) parts.push(`The first ${MOST_SHOWN} rows are shown.`);
     if (there < table.rows) parts.push(`This page holds ${count(there)} of ${plural(table.rows, "row")}; `
       + `fabricast report --csv ${table.name} writes all.`);
@@ -78,19 +85,22 @@
   };
 
   const card = (run, table) => {
-    const id = `table ${table.name}`, there = Math.max(0, parse(table.csv).length - 1);
-    const box = make("details", { id: "table-" + table.name, open: Boolean(state.open[id]), ontoggle: () => {
+    const id = `table ${table.name}`;
+    let isFilled = false;
+    const box = make("details", { id: "table-" + table.name, open: Boolean(state.open[id]), ontoggle: async () => {
       state.open[id] = box.open;
-      if (box.open && box.childElementCount < 3) box.append(build(table), note(table, there) || "");
+      if (!box.open || isFilled) return;
+      isFilled = true;
+      box.append(build(table, await csvOf(table)), note(table) || "");
     } }, make("summary", {}, make("b", {}, clean(table.name)),
       ` ${plural(table.rows, "row")}. ${clean(table.summary)}`),
       make("p", { class: "controls" }, make("button",
-        { type: "button", onclick: () => download(`run-${run.run}-${table.name}.csv`, table.csv, "text/csv") },
+        { type: "button", onclick: async () => download(`run-${run.run}-${table.name}.csv`, await csvOf(table), "text/csv") },
         "Save as CSV")));
     return box;
   };
 
-  fabricast.parseCsv = parse;
+  fabricast.csvOf = csvOf;
   fabricast.parts.tables = (host, run) => {
     host.replaceChildren();
     const tables = (run?.tables ?? []).filter((table) => table.rows > 0);

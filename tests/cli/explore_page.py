@@ -5,6 +5,7 @@ import os
 import unittest
 from urllib.parse import parse_qs
 
+import accessible
 import support
 from browser import Browser, Missing
 from serving import shared
@@ -195,6 +196,10 @@ class Page(support.CliTest):
         place = "const box = document.getElementById(arguments[0]).getBoundingClientRect(); return [box.top, box.bottom]"
         self.assertLess(self.browser.run(place, "knob-micro_batch")[1], self.browser.run(place, "changed")[0])
         self.assertLessEqual(self.browser.run(place, "changed")[1], 701)
+
+    def test_page_is_light(self):
+        page = self.write("page.html", self.server.get("/", "Connection: close").partition(b"\r\n\r\n")[2].decode())
+        self.assertLess(accessible.weight(page), accessible.HEAVIEST_PAGE)
 
     def test_cannot_be_played(self):
         answer = self.text("answer")
