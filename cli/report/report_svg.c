@@ -246,17 +246,31 @@ name_columns (GString *svg, const Map *map, double left, double each, double y)
 
 /* --- curve --- */
 
+/* 1, 2 or 5 times a power of ten, of which at most five reach `most`. */
+static double
+round_step (double most)
+{
+  static const double factors[] = { 1, 2, 5 };
+  double power = pow (10, floor (log10 (most / 5)));
+
+  for (guint i = 0; i < G_N_ELEMENTS (factors); i++)
+    if (5 * factors[i] * power >= most)
+      return factors[i] * power;
+  return 10 * power;
+}
+
 static char *
 draw_curve (const Map *map, const char *title)
 {
-  double most = MAX (largest (map), 1e-6), room = HEIGHT - REPORT_SVG_SWEEP_TOP - BOTTOM,
+  double step = round_step (MAX (largest (map), 1e-6)), n_lines = ceil (largest (map) / step - 1e-9),
+         most = MAX (n_lines, 1) * step, room = HEIGHT - REPORT_SVG_SWEEP_TOP - BOTTOM,
          each = (FAB_SVG_WIDTH - REPORT_SVG_SWEEP_LEFT - REPORT_SVG_SWEEP_RIGHT) / (double) map->n_across;
   double last_x = NAN, last_y = 0;
   GString *svg = fab_report_svg_begin (HEIGHT, title);
 
-  for (guint i = 0; i <= 4; i++) {
-    double y = REPORT_SVG_SWEEP_TOP + room * (1 - i / 4.0);
-    g_autofree char *text = percent (most * i / 4);
+  for (guint i = 0; i * step <= most + 1e-9; i++) {
+    double y = REPORT_SVG_SWEEP_TOP + room * (1 - i * step / most);
+    g_autofree char *text = percent (i * step);
 
     fab_svg_line (svg, REPORT_SVG_SWEEP_LEFT, y, FAB_SVG_WIDTH - REPORT_SVG_SWEEP_RIGHT, y, "#d8dde4");
     fab_report_svg_text (svg, REPORT_SVG_SWEEP_LEFT - 8, y + 4, "end", text);

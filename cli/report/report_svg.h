@@ -6,7 +6,7 @@
 
 #include "cli/svg.h"
 
-enum { FAB_SVG_WIDTH = 960 };
+enum { FAB_SVG_WIDTH = 720 };
 
 /* Draw the parts of a figure, with cli/svg.h. Long texts are cut. */
 GString *fab_report_svg_begin (double height, const char *title);
