@@ -31,6 +31,7 @@ CODE = re.compile(r"^```.*?^```", re.M | re.S)
 COLUMN_PX, PHONE_PX = 736, 358  # of the text
 LEAST_PX = 11  # of letters in pictures
 SPAN = re.compile(r'<span class="pre">(.*?)</span>')
+IDLE_SCRIPTS = ("jquery", "underscore", "_sphinx_javascript_frameworks_compat", "doctools", "sphinx_highlight", "documentation_options")
 MOTION = re.compile(r"^<!-- motion: ([\w-]+) -->$", re.M)
 # A command of a console block with the lines that go on after a backslash, in the theme's HTML.
 COMMAND = re.compile(r'(<span class="gp">\$ </span>[^\n]*(?:(?:\\|\\</span>)\n[^\n]*)*)')
@@ -48,8 +49,10 @@ def write(path, text):
 
 
 def lighter(page):
-    """A page without what it does not need: scripts of themes that nobody calls, paragraphs in cells, stripes of rows."""
-    page = re.sub(r'\s*<script [^>]*src="[^"]*/(?:jquery|underscore|_sphinx_javascript_frameworks_compat)\.js[^"]*"></script>', "", page)
+    """A page without what it does not need: scripts that nobody calls, classes without a rule, paragraphs in cells, stripes of
+    rows."""
+    page = re.sub(r'\s*<script [^>]*src="[^"]*/(?:' + "|".join(IDLE_SCRIPTS) + r')\.js[^"]*"></script>', "", page)
+    page = page.replace('class="reference internal"', 'class="reference"')
     page = re.sub(r"<(t[dh])([^>]*)><p>((?:(?!</?p>).)*)</p></\1>", r"<\1\2>\3</\1>", page, flags=re.S)
     page = re.sub(r'<(t[dh]) class="(?:head )?text-right">', r'<\1 class="r">', page)
     page = re.sub(r'<code class="docutils literal notranslate">(.*?)</code>',
@@ -259,6 +262,10 @@ class Site:
         lines = [line for line in read(sheet).split("\n")
                  if (found := re.match(r".*\.highlight \.(\w{1,3}) \{", line)) is None or found[1] in used]
         write(sheet, "\n".join(lines))
+        for name in ("furo.css", "normalize.css"):
+            sheet = os.path.join(self.html, "_static", "styles", name)
+            if os.path.exists(sheet):
+                write(sheet, re.sub(r"\n\s+", "\n", re.sub(r"/\*.*?\*/", "", read(sheet), flags=re.S)))
         for page in pages:
             write(page, re.sub(r'\s*<link [^>]*furo-extensions\.css[^>]*/?>', "", read(page)))
 

@@ -1,23 +1,31 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """axe.py: the pages of `fabricast report` and `fabricast explore`, and the slides, under axe-core. site.py does the same
-with the site.
+with a few pages of the site.
+
+`axe.py PROGRAM --all SITE` looks at every page of the site, at the reports of all shipped scenarios and at explore of one
+scenario of each kind of job; `./dev docs --check` calls it, and it takes half an hour.
 
 Skipped (77) where axe-core or Chromium is missing.
 """
 import os
+import re
 import sys
+import time
 import unittest
 
 import accessible
 import browser
 import support
 from report_data import add_sweep
-from serving import shared
+from serving import Server, shared
 
 DDP = os.path.join(support.SOURCE, "scenarios", "ddp-2b-4nodes-200g.yaml")
 CLASSES = os.path.join(support.SOURCE, "scenarios", "fsdp-8b-straggler.yaml")  # more than one timeline
 EXPLORE = os.path.join(support.SOURCE, "scenarios", "explore.yaml")
+SITE = sys.argv.pop(3) if sys.argv[2:3] == ["--all"] else None
+EXPLORED = ("ddp", "zero", "fsdp", "megatron")  # kinds of jobs that explore opens
+EVERY_VIEW = ((1280, "light"), (1280, "dark"), (320, "light"), (320, "dark"))
 
 
 class Axe(support.CliTest):
@@ -58,6 +66,45 @@ class Axe(support.CliTest):
         self.assertLess(max(heights), 40)
 
 
+class Whole(support.CliTest):
+    """Every page that a reader can come to."""
+
+    def setUp(self):
+        super().setUp()
+        self.checker = accessible.Checker()
+        self.addCleanup(self.checker.close)
+
+    def check(self, page, address, views=((1280, "dark"), (320, "light")), is_still=False):
+        begun = time.monotonic()
+        with self.subTest(page):
+            if os.path.exists(address):
+                self.assertLess(accessible.weight(address), accessible.HEAVIEST_PAGE)
+            self.checker.check(self, address, views, is_still)
+        print(f"{page}: {time.monotonic() - begun:.1f} s", flush=True)
+
+    def test_site(self):
+        for page in accessible.pages_of(SITE):
+            self.check(page, os.path.join(SITE, page), EVERY_VIEW, is_still=True)
+
+    def test_reports(self):
+        for scenario in support.SCENARIOS + support.LEARN:
+            self.good("run", scenario, "--db", "results.db", "--no-band", *support.smaller(scenario))
+            self.good("report", "--db", "results.db", "-o", "report.html")
+            self.check(os.path.basename(scenario), self.path("report.html"))
+
+    def test_explore(self):
+        for kind in EXPLORED:
+            of_kind = [path for path in support.SCENARIOS if re.search(rf"kind: {kind}\b", support.read(path))]
+            server = Server(self, min(of_kind, key=os.path.getsize))
+            self.check(kind, server.url)
+
+
+def load_tests(loader, _tests, _pattern):
+    if SITE is None:
+        return loader.loadTestsFromTestCase(Axe)
+    return unittest.TestSuite(map(loader.loadTestsFromTestCase, (Axe, Whole)))
+
+
 if __name__ == "__main__":
     try:
         accessible.Checker().close()
@@ -65,4 +112,6 @@ if __name__ == "__main__":
         print(f"skipped: {missing}")
         sys.exit(support.SKIPPED)
     unittest.TestCase.maxDiff = 4000
+    if SITE is not None:
+        sys.argv.remove("--all")
     support.main()

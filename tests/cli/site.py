@@ -4,7 +4,7 @@
 
 The site is built where Sphinx, MyST and furo are installed (`./dev docs` installs them): a warning is an error, each
 link and anchor leads somewhere, and each page is at most two clicks from the first. Where axe-core and Chromium are too,
-axe-core finds nothing serious on a page of each kind, and none is wider than a phone.
+axe-core finds nothing serious on the few pages that have a part of each kind, and none is wider than a phone.
 """
 import importlib.util
 import json
@@ -24,13 +24,6 @@ from support import SOURCE, CliTest, main, read
 BUILD = os.path.join(SOURCE, "docs", "site", "build.py")
 LONGEST = 300
 REFERENCE = ("reference", "models")
-# One of each kind, and a short one: the front page, a folder's, a lesson with pictures, links, figures in indented blocks,
-# Python, tables, what the program prints, a model, an explanation, a decision, what is outside docs/, index and search.
-KINDS = ("index.html", "tutorials/index.html", "tutorials/pytorch-to-fabric.html", "tutorials/gallery.html", "tutorials/course.html",
-         "how-to/power-caps.html", "reference/validation.html", "models/tree.html", "how-to/python.html", "reference/units.html", "reference/commands.html",
-         "models/fat_tree.html", "explanation/accuracy.html", "decisions/0022-site.html", "contributing.html",
-         "genindex.html", "search.html?q=bucket")
-HEAVIEST_PAGE = 300_000  # bytes of a page with its style sheets and scripts, without pictures
 SMALLEST_TEXT_PX = 11
 LEAST_CONTRAST = 4.5  # of WCAG 2, level AA
 TAB, ENTER = "\ue004", "\ue007"
@@ -102,9 +95,12 @@ class Site(CliTest):
         except browser.Missing:
             return
         self.addCleanup(checker.close)
-        for page in KINDS:
+        chosen = accessible.few_of_each_kind(self.path("html"), "index.html")
+        self.assertLess({"index.html", "tutorials/pytorch-to-fabric.html", "genindex.html", "search.html"}, set(chosen))
+        for page in chosen:
             with self.subTest(page):
-                checker.check(self, "file://" + self.path("html", page), ((1280, "light"), (320, "dark")), is_still=True)
+                address = "file://" + self.path("html", page) + ("?q=bucket" if page == "search.html" else "")
+                checker.check(self, address, ((1280, "light"), (320, "dark")), is_still=True)
         self.check_scheme(checker.browser)
         self.check_help_for_readers(checker.browser)
         self.check_keyboard(checker.browser)
@@ -128,18 +124,9 @@ class Site(CliTest):
             self.assertEqual([name for name in used & set(colours) if contrast(colours[name], ground) < LEAST_CONTRAST], [])
 
     def check_weight(self):
-        heavy = {}
-        for where, _, names in os.walk(self.path("html")):
-            for name in names:
-                text = read(os.path.join(where, name)) if name.endswith(".html") else ""
-                if 'id="the-page"' not in text:
-                    continue
-                asked = set(re.findall(r'<(?:script|link)[^>]*(?:src|href)="([^"?]+\.(?:js|css))', text))
-                weight = sum(os.path.getsize(os.path.join(where, each)) for each in asked)
-                weight += len(re.sub(r'<figure class="plot">.*?</figure>', "", text, flags=re.S).encode())
-                if weight > HEAVIEST_PAGE:
-                    heavy[os.path.join(where, name)] = weight
-        self.assertEqual(heavy, {})
+        weights = {page: accessible.weight(self.path("html", page)) for page in accessible.pages_of(self.path("html"))}
+        self.assertGreater(len(weights), 200)
+        self.assertEqual({page: weight for page, weight in weights.items() if weight > accessible.HEAVIEST_PAGE}, {})
 
     def small_texts(self, page):
         """Texts of pictures that are smaller on the screen than can be read."""
@@ -243,7 +230,7 @@ class Site(CliTest):
         loaded = page.run("return [...document.scripts, ...document.querySelectorAll('link[rel=stylesheet]')].map((one) => one.src ?? one.href)")
         files = {self.path("html", "search.html"), *(urllib.parse.urlsplit(one).path for one in loaded if one)}
         self.assertGreater(sum("/search/texts-" in one for one in files), 3)
-        self.assertLess(sum(map(os.path.getsize, files)), HEAVIEST_PAGE)
+        self.assertLess(sum(map(os.path.getsize, files)), accessible.HEAVIEST_PAGE)
         page.run("document.querySelector('ul.search + button').click()")
         for _ in range(50):
             if (n := page.run("return document.querySelectorAll('ul.search > li').length")) > 10:
