@@ -542,7 +542,7 @@ fab_report_resource (const char *name, GError **error)
   return NULL;
 }
 
-/* Adds the lines of `text` without their indentation; lines of comment are left out, of which the licence alone stays. */
+/* Adds the lines of `text` without their indentation and without lines of comment; the first, of the licence, stays. */
 static void
 add_lines (const char *text, GString *all)
 {
@@ -649,8 +649,8 @@ is_named (const char *text, const FabGlossaryTerm *term)
   return FALSE;
 }
 
-/* The glossary for the page: [{"name", "also", "text"}] of what `data` and `script` can show. What a server answers later
- * can name any term: then it has all. (transfer full)
+/* The glossary for the page: [{"name", "also", "text"}] of what `data` and `script` can show. What a server answers
+ * later can name any term: then it has all. (transfer full)
  */
 static char *
 glossary_json (const FabReportPage *page, const char *script)
