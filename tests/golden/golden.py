@@ -24,7 +24,7 @@ checks/GROUP.txt: everything else. A case is
                     of `./dev test --quick` (FAB_QUICK=1)
     whole           the case takes over five seconds of a processor: only `./dev test --whole` (FAB_WHOLE=1) runs it
 
-Under sanitizers, which make a case take four times as long, every fifth case is run, and every one called bad-..., which
+Under sanitizers, which make a case take four times as long, every tenth case is run, and every one called bad-..., which
 is refused: commands play scenarios with the same code, and errors are where memory slips.
 
 FAB_UPDATE_GOLDEN=1 writes pages, exit codes, values, out and err anew; read the difference before you commit it.
@@ -226,7 +226,7 @@ def without_plain(cases):
 def sanitized(cases):
     """Those that are worth their time under sanitizers."""
     cases = without_plain(cases)
-    chosen = cases[::5]
+    chosen = cases[::10]
     return [case for case in cases if case in chosen or case.name.startswith("bad-")]
 
 
