@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cppcheck.sh - cppcheck over the sources, with what it knows of GLib. A place where it is wrong
+# cppcheck.sh - cppcheck over sources that changed of late (recent.sh), with what it knows of GLib. A place where it is wrong
 # carries `/* cppcheck-suppress id */` and the reason.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # unknown one would go unchecked: that is an error, not a suppression. Leaks are looked for by the
 # sanitizers; cppcheck does not see that a GArray takes over what a struct points to.
 # Its own -j uses little more than one processor, so xargs starts several.
-.ci/files.sh 'sim/*.c' 'models/*.c' 'answer/*.c' 'validate/*.c' 'cli/*.c' |
+.ci/recent.sh 'sim/*.c' 'models/*.c' 'answer/*.c' 'validate/*.c' 'cli/*.c' |
   xargs -0 -r -P "$(nproc)" -n 40 cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 --library=gtk \
   --enable=warning,performance,portability --suppress=missingInclude --suppress=memleak \
   -DFAB_VERSION='""' \
