@@ -39,7 +39,7 @@ planned_seconds (const Explain *self)
 
   for (guint t = 0; t < dag->n_tasks; t++) {
     const FabTask *task = &dag->tasks[t];
-    double seconds = fab_ps_to_seconds (task->duration_ps)
+    double seconds = fab_ps_to_seconds (fab_task_ps (task))
                    * dag->classes[dag->streams[task->stream].rank_class].n_ranks / explain_n_ranks (self);
 
     if (task->kind == FAB_SPAN_COMPUTE)

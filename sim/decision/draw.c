@@ -93,7 +93,7 @@ work_of (const FabDag *dag)
 
   for (guint i = 0; i < dag->n_tasks; i++)
     if (dag->tasks[i].collective < 0 && dag->tasks[i].kind == FAB_SPAN_COMPUTE)
-      sum_s += fab_ps_to_seconds (dag->tasks[i].duration_ps);
+      sum_s += fab_ps_to_seconds (fab_task_ps (&dag->tasks[i]));
   return sum_s;
 }
 

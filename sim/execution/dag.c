@@ -144,7 +144,7 @@ add_task (FabDagBuilder *self, FabTask task)
 FabTaskId
 fab_dag_builder_work (FabDagBuilder *self, guint stream, FabSpanKind kind, FabTimePs duration_ps, char *name)
 {
-  return add_task (self, (FabTask){ stream, kind, name, duration_ps, -1 });
+  return add_task (self, (FabTask){ stream, kind, name, duration_ps, -1, 1 });
 }
 
 guint
@@ -164,7 +164,7 @@ fab_dag_builder_join (FabDagBuilder *self, guint stream, guint collective)
   char *name = g_strconcat (fab_op_names[joined->plan.op], " ", joined->name, NULL);
 
   joined->n_joins++;
-  return add_task (self, (FabTask){ stream, FAB_SPAN_COMM, name, 0, (gint32) collective });
+  return add_task (self, (FabTask){ stream, FAB_SPAN_COMM, name, 0, (gint32) collective, 1 });
 }
 
 FabTaskId
@@ -192,6 +192,48 @@ fab_dag_builder_after_previous (FabDagBuilder *self, FabTaskId task, FabTaskId b
 
   g_assert (task < self->tasks->len && before < self->tasks->len);
   g_array_append_val (self->carried, edge);
+}
+
+FabDagMark
+fab_dag_builder_mark (const FabDagBuilder *self)
+{
+  return (FabDagMark){ self->tasks->len, self->edges->len, self->carried->len, self->collectives->len,
+                       self->streams->len };
+}
+
+/* Each task waits for the one before on its stream, so that as many edges as tasks are no others. */
+static gboolean
+is_work_alone (const FabDagBuilder *self, const FabDagMark *from)
+{
+  const FabTask *tasks = &g_array_index (self->tasks, FabTask, 0);
+
+  for (guint i = from->n_tasks; i < self->tasks->len; i++)
+    if (tasks[i].collective >= 0 || tasks[i].stream != tasks[from->n_tasks].stream)
+      return FALSE;
+  return self->tasks->len > from->n_tasks
+      && self->edges->len - from->n_edges == self->tasks->len - from->n_tasks
+      && self->carried->len == from->n_carried && self->collectives->len == from->n_collectives
+      && self->streams->len == from->n_streams;
+}
+
+gboolean
+fab_dag_builder_repeat (FabDagBuilder *self, const FabDagMark *first, const FabDagMark *second, guint n)
+{
+  FabTask *tasks = &g_array_index (self->tasks, FabTask, 0);
+  guint n_tasks = self->tasks->len - second->n_tasks;
+
+  if (!is_work_alone (self, second) || second->n_tasks - first->n_tasks != n_tasks)
+    return FALSE;
+  for (guint i = 0; i < n_tasks; i++) {
+    const FabTask *a = &tasks[first->n_tasks + i], *b = &tasks[second->n_tasks + i];
+
+    if (a->stream != b->stream || a->kind != b->kind || a->collective >= 0 || a->duration_ps != b->duration_ps
+        || !g_str_equal (a->name, b->name))
+      return FALSE;
+  }
+  for (guint i = 0; i < n_tasks; i++)
+    tasks[second->n_tasks + i].n_times = n;
+  return TRUE;
 }
 
 void

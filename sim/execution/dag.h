@@ -22,7 +22,15 @@ typedef struct {
   char *name;
   FabTimePs duration_ps; /* of work; unused for a collective */
   gint32 collective;     /* index, or -1 */
+  guint n_times;         /* it stands for so many alike, which do nothing else between them; 1: for itself */
 } FabTask;
+
+/* Of work, of all that the task stands for. */
+static inline FabTimePs
+fab_task_ps (const FabTask *task)
+{
+  return task->duration_ps * task->n_times;
+}
 
 typedef struct {
   guint rank_class;
@@ -100,6 +108,19 @@ FabTaskId fab_dag_builder_last (const FabDagBuilder *self, guint stream);
 
 void fab_dag_builder_after (FabDagBuilder *self, FabTaskId task, FabTaskId before);
 void fab_dag_builder_after_previous (FabDagBuilder *self, FabTaskId task, FabTaskId before);
+
+/* What was added so far. */
+typedef struct {
+  guint n_tasks, n_edges, n_carried, n_collectives, n_streams;
+} FabDagMark;
+
+FabDagMark fab_dag_builder_mark (const FabDagBuilder *self);
+
+/* Makes what was added since `second` stand for `n` times the same: each of its tasks takes n times as long, and ends
+ * when the last of the n would end. FALSE: nothing was done, as this is not the same as what was added from `first` to
+ * `second`, or is more than work on one stream, of which each waits for the one before and for nothing else. */
+gboolean fab_dag_builder_repeat (FabDagBuilder *self, const FabDagMark *first, const FabDagMark *second,
+                                 guint n);
 
 /* Hands over data to which the plans of the collectives point. It is freed with the DAG. */
 void fab_dag_builder_own (FabDagBuilder *self, gpointer data, GDestroyNotify free_fn);

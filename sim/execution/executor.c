@@ -441,12 +441,12 @@ compute_ps (const FabExecutor *self, const FabSlot *slot, const FabTask *task)
   double factor;
 
   if (env->slowness == NULL)
-    return task->duration_ps;
+    return fab_task_ps (task);
   factor = env->slowness (env->slowness_owner, env->dag->streams[task->stream].rank_class, slot->iteration);
   g_assert (factor > 0);
   double stretched_ps = ceil ((double) task->duration_ps * factor);
   g_assert (stretched_ps < (double) FAB_TIME_MAX);
-  return factor == 1 ? task->duration_ps : (FabTimePs) stretched_ps;
+  return factor == 1 ? fab_task_ps (task) : (FabTimePs) stretched_ps * task->n_times;
 }
 
 static void
@@ -466,7 +466,7 @@ task_begin (FabExecutor *self, FabSlot *slot, FabTaskId task)
     fab_kernels_start (self->kernels, t->stream, compute_ps (self, slot, t),
                        (FabDone){ work_done, self, pack (self, slot, task) });
   else
-    fab_engine_after (self->env.engine, t->duration_ps, work_done, self, pack (self, slot, task));
+    fab_engine_after (self->env.engine, fab_task_ps (t), work_done, self, pack (self, slot, task));
 }
 
 /* --- iterations --- */
@@ -506,7 +506,8 @@ least_work_ps (gpointer owner, FabTaskId task)
   const FabExecutor *self = owner;
   const FabTask *t = &self->env.dag->tasks[task];
 
-  return t->kind == FAB_SPAN_COMPUTE ? compute_ps (self, &self->slots[self->n_ended % 2], t) : t->duration_ps;
+  return t->kind == FAB_SPAN_COMPUTE ? compute_ps (self, &self->slots[self->n_ended % 2], t)
+                                     : fab_task_ps (t);
 }
 
 /* A stream takes no less than on an idle network, unless links get faster meanwhile. A ps less, for rounding. */

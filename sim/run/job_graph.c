@@ -567,7 +567,7 @@ add_task (Rank *self, guint task)
   FabJobNode node = { .kind = FAB_JOB_WORK, .stream = stream_of (self, task), .name = of->name };
   const Kind *kind = of->collective >= 0 ? graph->kind_of[of->collective] : NULL;
 
-  node.duration_ps = of->duration_ps;
+  node.duration_ps = fab_task_ps (of);
   if (of->collective >= 0) {
     const FabCollectivePlan *plan = &graph->dag->collectives[of->collective].plan;
     gboolean is_part = kind != NULL && kind->groups[self->rank] != NO_RANK;

@@ -40,7 +40,7 @@ check_length (const FabSimulation *self, GError **error)
   double seconds = 0;
 
   for (guint i = 0; i < self->job->dag->n_tasks; i++)
-    seconds += fab_ps_to_seconds (self->job->dag->tasks[i].duration_ps)
+    seconds += fab_ps_to_seconds (self->job->dag->tasks[i].duration_ps) * self->job->dag->tasks[i].n_times
              * MAX (self->job->totals.most_slowness, 1);
   for (guint i = 0; i < self->job->dag->n_collectives; i++)
     seconds += fab_ps_to_seconds (fab_collective_plan_idle_ps (&self->job->dag->collectives[i].plan));
@@ -607,7 +607,7 @@ fab_simulation_slowed_ps (const FabSimulation *self)
     n_ranks += dag->classes[c].n_ranks;
   for (guint t = 0; t < dag->n_tasks; t++)
     if (dag->tasks[t].kind == FAB_SPAN_COMPUTE)
-      work_ps += (double) dag->tasks[t].duration_ps
+      work_ps += (double) fab_task_ps (&dag->tasks[t])
                * dag->classes[dag->streams[dag->tasks[t].stream].rank_class].n_ranks / n_ranks;
   return MAX (fab_simulation_probe (self)->step.times.compute_ps - (FabTimePs) work_ps, 0);
 }

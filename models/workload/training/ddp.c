@@ -128,6 +128,7 @@ ddp_memory (const Stage *stage, FabJobTotals *totals)
 }
 
 static const Strategy ddp_strategy = {
+  .is_alike = TRUE,
   .stack = "eager",
   .begin = ddp_begin,
   .gradient = ddp_gradient,

@@ -101,6 +101,7 @@ struct Stage {
   guint n_shared;            /* number of collectives with other bins of the stage that it has joined */
   struct Stage *first; /* the first rank of its class, whose collectives it joins; NULL: it makes its own */
   GArray *made;        /* guint: its collectives, in the order in which they were joined */
+  GArray *seconds;     /* double: of compute tasks, while somebody lists them; else NULL */
   guint n_followed;    /* number of collectives of `first` that it has joined */
   CopyPath ways[2][2]; /* [0 host memory, 1 drives][0 from the GPU, 1 to the GPU] */
   Away away;
@@ -121,6 +122,8 @@ typedef struct {
   gboolean hands_over_weights;
   /* Its software wraps blocks by PyTorch's checkpoints that are not re-entrant (recompute.h). */
   gboolean has_plain_checkpoints;
+  /* A micro-batch after which no gradients are reduced leaves nothing behind that makes the next one another. */
+  gboolean is_alike;
   const char *stack; /* usual software of such jobs, where the job does not say another one */
   void (*begin) (Stage *stage);
   void (*before_forward) (Stage *stage, const PassAt *at);

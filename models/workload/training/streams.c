@@ -57,6 +57,8 @@ stage_compute (Stage *stage, double seconds, char *name)
   g_array_set_size (stage->waits, 0);
   stage->last_compute = task;
   stage->compute_s += seconds;
+  if (stage->seconds != NULL)
+    g_array_append_val (stage->seconds, seconds);
   stage->has_compute = TRUE;
   return task;
 }

@@ -139,12 +139,90 @@ receive_next (Stage *stage, guint first)
     stage_receive (stage, &g_array_index (stage->actions, Action, first + i));
 }
 
+/* Begins to list the seconds of compute tasks. */
+static void
+begin_listing (Stage *stage)
+{
+  if (stage->seconds == NULL)
+    stage->seconds = g_array_new (FALSE, FALSE, sizeof (double));
+  g_array_set_size (stage->seconds, 0);
+}
+
+/* The sum of the seconds, rounded as often as if each micro-batch had been made. */
+static void
+add_again (Stage *stage, guint n)
+{
+  for (guint m = 0; m < n; m++)
+    for (guint i = 0; i < stage->seconds->len; i++)
+      stage->compute_s += g_array_index (stage->seconds, double, i);
+}
+
+/* Micro-batches that only compute are alike but for the last one, in which gradients are reduced: the third is made
+ * and stands for all others. The first may begin beside what is left of the step before, and the second shows what is
+ * alike. Fewer than LEAST_ALIKE are made one by one, as they take no time that anybody would notice. A task that takes
+ * no time says in timelines how many stand there. */
+static void
+run_alike (Stage *stage)
+{
+  enum { N_BEFORE = 2, LEAST_ALIKE = 32 };
+  Train *train = stage->train;
+  guint n_alike = train->n_micro - N_BEFORE - 1;
+  FabDagMark marks[N_BEFORE + 1];
+
+  for (guint m = 0; m < train->n_micro; m++) {
+    if (m < N_BEFORE + 1)
+      marks[m] = fab_dag_builder_mark (train->builder);
+    begin_listing (stage);
+    stage_forward (stage, 0, m);
+    stage_backward (stage, 0, m, TRUE);
+    if (m == N_BEFORE && n_alike >= LEAST_ALIKE && stage->waits->len == 0
+        && fab_dag_builder_repeat (train->builder, &marks[1], &marks[N_BEFORE], n_alike)) {
+      add_again (stage, n_alike - 1);
+      stage_compute (stage, 0, g_strdup_printf ("end of %u micro-batches that are alike", n_alike));
+      m = train->n_micro - 2;
+    }
+  }
+  g_clear_pointer (&stage->seconds, g_array_unref);
+}
+
+/* Whether all that the stage does is a forward and a backward pass of each micro-batch, one after the other. */
+static gboolean
+is_in_sequence (const Stage *stage)
+{
+  const Train *train = stage->train;
+
+  if (train->n_stages > 1 || stage->actions->len != 2 * train->n_micro)
+    return FALSE;
+  for (guint i = 0; i < stage->actions->len; i++) {
+    const Action *action = &g_array_index (stage->actions, Action, i);
+
+    if (action->kind != (i % 2 == 0 ? ACTION_FORWARD : ACTION_BACKWARD) || action->micro != i / 2
+        || action->chunk != 0 || action->is_pair)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* With `fold: false` all micro-batches are made. */
+static gboolean
+may_be_alike (const Stage *stage)
+{
+  const Train *train = stage->train;
+
+  return train->strategy->is_alike && train->params->outer.sites <= 1 && is_in_sequence (stage)
+      && !fab_graph_is_unfolded (train->layout.cluster->graph);
+}
+
 static void
 run_actions (Stage *stage)
 {
   gboolean is_early = stage->train->params->parallel.overlaps_p2p || stage->train->schedule->always_overlaps;
   const GArray *actions = stage->actions;
 
+  if (may_be_alike (stage)) {
+    run_alike (stage);
+    return;
+  }
   receive_next (stage, 0);
   for (guint i = 0, n; i < actions->len; i += n) {
     const Action *action = &g_array_index (actions, Action, i);
