@@ -30,7 +30,7 @@
 
 /* How senders react to congestion. */
 #define FAB_CONGESTIONS(M) \
-  M (none) M (dcqcn) M (swift) M (hpcc) M (nscc) M (credit)
+  M (none) M (dcqcn) M (timely) M (swift) M (hpcc) M (nscc) M (credit)
 
 /* Of collectives. */
 #define FAB_ALGORITHMS(M) \

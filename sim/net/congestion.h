@@ -22,6 +22,7 @@ typedef struct {
 /* One packet, as its sender hears of it. */
 typedef struct {
   FabTimePs now_ps, sent_ps;
+  FabTimePs left_ps; /* when it began to leave its adapter; `sent_ps` is when the adapter took it */
   guint32 bytes;
   gboolean is_marked; /* a switch marked it, because its queue was long */
   gboolean is_lost;   /* it did not arrive: a switch dropped its payload */

@@ -247,6 +247,7 @@ check_packet (Random *random)
     "packet, skip: false, fold: false, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, memory: 1MB, congestion: credit",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: swift",
+    "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: timely",
     "packet, mtu: 64KiB, mark_from: 1GiB, mark_all: 1GiB, flow_control: pfc, congestion: hpcc",
   };
 

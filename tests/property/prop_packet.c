@@ -207,6 +207,7 @@ check_bytes (Random *random)
     "{flow_control: pfc, congestion: {kind: credit, first: 0, outstanding: 0.1}}",
     "{flow_control: pfc, pause: 32KiB, resume: 16KiB, congestion: hpcc}",
     "{flow_control: pfc, pause: 32KiB, resume: 16KiB, congestion: swift}",
+    "{flow_control: pfc, pause: 32KiB, resume: 16KiB, congestion: timely}",
     "{flow_control: credit, balance: least_queue}",
     "{doorbell: 200ns, message_gap: 50ns, completion: 100ns, pace: 70%}",
   };

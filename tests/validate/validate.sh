@@ -345,7 +345,7 @@ congestion_mistakes() {
   head -1 "$source/validate/congestion/scenes/incast-2-25g.csv" >"$work/cases/scenes/incast-2-25g.csv"
   echo '1,0,x' >>"$work/cases/scenes/incast-2-25g.csv"
   expect 2 congestion incast-2-25g --cases "$work/cases"
-  has err 'incast-2-25g.csv:2:1: a flow is ten whole numbers'
+  has err 'incast-2-25g.csv:2:1: a flow is eleven whole numbers'
 }
 
 fidelity_exceeded() {

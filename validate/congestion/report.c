@@ -106,34 +106,39 @@ fab_congestion_scenes_find (const FabCongestionScenes *self, const char *name, G
 /* --- flows --- */
 
 /* The authors' simulator acknowledges every packet with a frame of 60 bytes, which with HPCC's reports has 88
- * (rdma-hw.cc, ReceiveUdp; qbb-header.cc). Its run.py gives HPCC a maxStage of 0. Marks are drawn, so DCQCN was played
- * with four seeds; HPCC draws nothing. */
-enum { N_CONTROLS = 2, MOST_SEEDS = 4 };
+ * (rdma-hw.cc, ReceiveUdp; qbb-header.cc). Its run.py gives HPCC a maxStage of 0. With TIMELY every packet has a time
+ * stamp of 8 bytes (int-header.h). Marks are drawn, so DCQCN was played with four seeds; the others draw nothing. */
+enum { N_CONTROLS = 3, MOST_SEEDS = 4 };
 
 typedef struct {
   const char *name;
   FabBytes ack_bytes;
-  const char *key; /* of the control, set to 0; NULL: none */
+  struct {
+    const char *key, *value;
+  } settings[2]; /* of the control; a key of NULL: none */
   guint n_seeds;
   guint first; /* column of its first seed among those of times */
 } Control;
 
-static const Control controls[N_CONTROLS] = { { "dcqcn", 60, NULL, MOST_SEEDS, 1 },
-                                              { "hpcc", 88, "stages", 1, 0 } };
+static const Control controls[N_CONTROLS] = {
+  { "dcqcn", 60, { { NULL, NULL } }, MOST_SEEDS, 1 },
+  { "hpcc", 88, { { "stages", "0" } }, 1, 0 },
+  { "timely", 60, { { "rules", "hpcc" }, { "report_bytes", "8B" } }, 1, 1 + MOST_SEEDS },
+};
 
 typedef struct {
-  gint64 from, to, bytes, at_ns, alone_ns, theirs_ns[1 + MOST_SEEDS];
+  gint64 from, to, bytes, at_ns, alone_ns, theirs_ns[2 + MOST_SEEDS];
 } Flow;
 
 static const char flows_head[] =
-    "from,to,bytes,at_ns,alone_ns,hpcc_ns,dcqcn_1_ns,dcqcn_2_ns,dcqcn_3_ns,dcqcn_4_ns";
+    "from,to,bytes,at_ns,alone_ns,hpcc_ns,dcqcn_1_ns,dcqcn_2_ns,dcqcn_3_ns,dcqcn_4_ns,timely_ns";
 
 static gboolean
 read_flow (const char *line, Flow *flow)
 {
   gint64 *fields[] = { &flow->from,         &flow->to,           &flow->bytes,        &flow->at_ns,
                        &flow->alone_ns,     &flow->theirs_ns[0], &flow->theirs_ns[1], &flow->theirs_ns[2],
-                       &flow->theirs_ns[3], &flow->theirs_ns[4] };
+                       &flow->theirs_ns[3], &flow->theirs_ns[4], &flow->theirs_ns[5] };
   g_auto (GStrv) words = g_strsplit (line, ",", -1);
 
   if (g_strv_length (words) != G_N_ELEMENTS (fields))
@@ -163,7 +168,7 @@ read_flows (const char *path, GError **error)
 
     if (!read_flow (lines[i], &flow)) {
       fab_throw (error, FAB_ERROR_INPUT,
-                 "%s:%u:1: a flow is ten whole numbers, of which bytes and alone_ns are above 0", path,
+                 "%s:%u:1: a flow is eleven whole numbers, of which bytes and alone_ns are above 0", path,
                  i + 1);
       return NULL;
     }
@@ -198,8 +203,8 @@ congestion_of (const Control *control)
   FabValue *value = fab_value_mapping ();
 
   fab_value_put (value, "kind", fab_value_text (control->name));
-  if (control->key != NULL)
-    fab_value_put (value, control->key, fab_value_count (0));
+  for (guint i = 0; i < G_N_ELEMENTS (control->settings) && control->settings[i].key != NULL; i++)
+    fab_value_put (value, control->settings[i].key, fab_value_written (control->settings[i].value));
   return value;
 }
 

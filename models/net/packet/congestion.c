@@ -258,7 +258,7 @@ packet_sender_sent (PacketNet *self, guint32 number, guint32 packet, guint32 byt
 {
   if (self->congestion->reported != NULL) {
     self->senders[number].flight_bytes += bytes;
-    self->notes[packet] = (PacketNote){ .sent_ps = self->now_ps };
+    self->notes[packet] = (PacketNote){ .sent_ps = self->now_ps, .left_ps = self->now_ps };
   }
   packet_sender_state (self, number)->credit_bytes -= bytes;
   if (self->congestion->sent)
@@ -306,6 +306,21 @@ packet_header_ps (const PacketNet *self, const Packet *packet, const Port *port)
 {
   return self->flows[packet->flow].sender != NONE ? packet_wire_ps (port->ps_per_byte, self->header_bytes)
                                                   : 0;
+}
+
+/* It leaves the first link of its path and, where that leads to an adapter, the one out of it. */
+void
+packet_note_leaving (PacketNet *self, guint32 packet, const VirtualLane *lane)
+{
+  const FabGraph *graph = self->base.env.graph;
+  PacketNote *note = &self->notes[packet];
+  gboolean is_first = self->packets[packet].from == NONE;
+
+  if (note->has_left || self->flows[self->packets[packet].flow].sender == NONE)
+    return;
+  note->has_left = fab_graph_vertex (graph, fab_graph_link (graph, lane->link)->src)->kind == FAB_VERTEX_NIC;
+  if (is_first || note->has_left)
+    note->left_ps = self->now_ps;
 }
 
 void
@@ -359,6 +374,7 @@ report (PacketNet *self, guint32 number)
   FabPacketReport report = {
     .now_ps = self->now_ps,
     .sent_ps = note->sent_ps,
+    .left_ps = note->left_ps,
     .bytes = packet->size,
     .is_marked = (packet->number & MARK_BIT) != 0,
     .is_lost = note->is_lost,

@@ -146,8 +146,9 @@ typedef struct {
 
 /* What is noted of a packet for the report on it. */
 typedef struct {
-  FabTimePs sent_ps;
-  guint32 n_hops; /* written to `telemetry` */
+  FabTimePs sent_ps, left_ps;
+  gboolean has_left; /* its adapter */
+  guint32 n_hops;    /* written to `telemetry` */
   gboolean is_lost;
 } PacketNote;
 
@@ -457,6 +458,8 @@ FabTimePs packet_ack (PacketNet *self, const Packet *packet);
 
 /* Time that what congestion control writes into the packet takes on the wire. */
 FabTimePs packet_header_ps (const PacketNet *self, const Packet *packet, const Port *port);
+/* A packet begins to cross a link: when it leaves its adapter is noted for its sender. */
+void packet_note_leaving (PacketNet *self, guint32 packet, const VirtualLane *lane);
 /* Writes what a switch tells of its port into a packet that goes onto the wire. */
 void packet_telemetry (PacketNet *self, guint32 packet, const VirtualLane *lane, FabTimePs wire_ps);
 /* Makes room for what is noted of as many packets as there is room for. */

@@ -174,6 +174,8 @@ put_on_wire (PacketNet *self, VirtualLane *lane, guint32 number)
   port->free_ps = self->now_ps + packet_wire_ps (port->ps_per_byte * hop->cost, packet->size);
   if (G_UNLIKELY (self->header_bytes > 0))
     port->free_ps += packet_header_ps (self, packet, port);
+  if (G_UNLIKELY (self->notes != NULL))
+    packet_note_leaving (self, number, lane);
   if (packet->from != NONE && !self->lanes[packet->from].ends_in_memory)
     free_room (self, packet->from, packet->size, port->free_ps);
   packet->from = (guint32) (lane - self->lanes);

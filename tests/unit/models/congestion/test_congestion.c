@@ -10,44 +10,14 @@
 #include <string.h>
 
 #include "models/models.h"
-#include "tests/support/params.h"
+#include "tests/support/lone_sender.h"
 #include "tests/support/rig.h"
 
-enum { MOST = 16, US = 1000000 };
+enum { MOST = 16 };
 
-static const double line_bytes_per_s = 12.5e9;
+static const double line_bytes_per_s = LONE_SENDER_BYTES_PER_S;
 
 /* --- the rules of one sender --- */
-
-typedef struct {
-  const FabCongestionOps *ops;
-  Params *params;
-  FabCongestion *state;
-} Alone;
-
-static Alone
-alone_new (const FabCongestionOps *ops, const char *yaml)
-{
-  Alone self = { .ops = ops, .params = params_new (&ops->info, yaml), .state = g_malloc0 (ops->state_size) };
-
-  *self.state = (FabCongestion){ .params = self.params->params,
-                                 .line_bytes_per_s = line_bytes_per_s,
-                                 .wire_bytes_per_s = line_bytes_per_s,
-                                 .round_trip_ps = 10 * US,
-                                 .longest_trip_ps = 10 * US,
-                                 .n_hops = 2,
-                                 .mtu_bytes = 1000 };
-  ops->start (self.state);
-  return self;
-}
-
-static void
-alone_clear (Alone *self)
-{
-  params_free (self->params);
-  g_free (self->state);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
 
 /* The first word, at 10 us, starts the clocks: alpha is 1 and decays once a microsecond, so that the cut at 14 us
  * takes (255/256)^4 / 2. Words within a microsecond are one: alpha goes up by what is missing to 1, once, between 14
@@ -57,7 +27,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
 static void
 dcqcn_falls_by_words_and_rises_by_time (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) alone = alone_new (&fab_congestion_dcqcn, "{}");
+  g_auto (LoneSender) alone = lone_sender_new (&fab_congestion_dcqcn, "{}");
   const FabCongestionOps *ops = alone.ops;
   const double kept = 255.0 / 256, first = pow (kept, 4);
   double rate = line_bytes_per_s * (1 - first / 2);
@@ -86,7 +56,7 @@ dcqcn_falls_by_words_and_rises_by_time (G_GNUC_UNUSED void **state)
 static void
 dcqcn_adds_more_from_the_third_rise_on (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) alone = alone_new (&fab_congestion_dcqcn, "{clamp_target: true}");
+  g_auto (LoneSender) alone = lone_sender_new (&fab_congestion_dcqcn, "{clamp_target: true}");
   const double mbit = 1e6 / 8;
 
   for (guint i = 0; i <= 250; i++)
@@ -106,9 +76,9 @@ dcqcn_adds_more_from_the_third_rise_on (G_GNUC_UNUSED void **state)
 static void
 dcqcn_is_as_its_adapter (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) paper = alone_new (&fab_congestion_dcqcn, "{adapter: paper}");
-  g_auto (Alone) connectx = alone_new (&fab_congestion_dcqcn, "{adapter: connectx}");
-  g_auto (Alone) given = alone_new (&fab_congestion_dcqcn, "{adapter: connectx, cnp_every: 7us}");
+  g_auto (LoneSender) paper = lone_sender_new (&fab_congestion_dcqcn, "{adapter: paper}");
+  g_auto (LoneSender) connectx = lone_sender_new (&fab_congestion_dcqcn, "{adapter: connectx}");
+  g_auto (LoneSender) given = lone_sender_new (&fab_congestion_dcqcn, "{adapter: connectx, cnp_every: 7us}");
 
   assert_true (paper.ops->marked (paper.state, 1 * US));
   assert_false (paper.ops->marked (paper.state, 50 * US));
@@ -130,25 +100,18 @@ dcqcn_is_as_its_adapter (G_GNUC_UNUSED void **state)
   assert_true (given.ops->marked (given.state, 8 * US));
 }
 
-/* A report of a packet of 1000 bytes that was sent `delay_ps` before. */
-static FabPacketReport
-report_at (FabTimePs now_ps, FabTimePs delay_ps)
-{
-  return (FabPacketReport){ .now_ps = now_ps, .sent_ps = now_ps - delay_ps, .bytes = 1000 };
-}
-
 /* A round trip of 10 us is 125 packets. Their target is 10 us and two hops of 10 / 6.55: 13.05 us. Below, a packet adds
  * 1 / 125; at twice the target the window falls by 0.8 x 1/2, and not again within that delay. 75 packets add 50 us /
  * (sqrt (10) - 0.1) x (1 / sqrt (75) - 0.1) = 0.25 us to the target. */
 static void
 swift_keeps_a_round_trip (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) alone = alone_new (&fab_congestion_swift, "{}");
+  g_auto (LoneSender) alone = lone_sender_new (&fab_congestion_swift, "{}");
   const double target_ps = 10e6 + 2 * 10e6 / 6.55, mtu = 1000;
-  FabPacketReport below = report_at (100 * US, 12 * US),
-                  above = report_at (200 * US, (FabTimePs) (2 * target_ps)),
-                  at_edge = report_at (300 * US, (FabTimePs) (target_ps + 0.2e6)),
-                  lost = report_at (400 * US, 12 * US);
+  FabPacketReport below = lone_sender_report (100 * US, 12 * US),
+                  above = lone_sender_report (200 * US, (FabTimePs) (2 * target_ps)),
+                  at_edge = lone_sender_report (300 * US, (FabTimePs) (target_ps + 0.2e6)),
+                  lost = lone_sender_report (400 * US, 12 * US);
 
   assert_near (alone.state->window_bytes, 125 * mtu, 1e-12);
   alone.ops->reported (alone.state, &below);
@@ -182,11 +145,12 @@ swift_keeps_a_round_trip (G_GNUC_UNUSED void **state)
 static void
 hpcc_follows_the_busiest_port (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) alone = alone_new (&fab_congestion_hpcc, "{}");
+  g_auto (LoneSender) alone = lone_sender_new (&fab_congestion_hpcc, "{}");
   const FabTelemetry first = { 7, 100 * US, 40 * US, 1e6 }, full = { 7, 110 * US, 50 * US, 2e6 },
                      half = { 7, 120 * US, 50 * US + 4750000, 0 };
-  FabPacketReport reports[] = { report_at (105 * US, 10 * US), report_at (116 * US, 10 * US),
-                                report_at (127 * US, 10 * US) };
+  FabPacketReport reports[] = { lone_sender_report (105 * US, 10 * US),
+                                lone_sender_report (116 * US, 10 * US),
+                                lone_sender_report (127 * US, 10 * US) };
   double reference = 125000 / (1.1 / 0.95) + 50;
 
   reports[0].hops = &first;
@@ -208,11 +172,11 @@ hpcc_follows_the_busiest_port (G_GNUC_UNUSED void **state)
 static void
 hpcc_begins_with_a_full_network (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) alone = alone_new (&fab_congestion_hpcc, "{}");
+  g_auto (LoneSender) alone = lone_sender_new (&fab_congestion_hpcc, "{}");
   const FabTelemetry hops[] = { { 7, 100 * US, 40 * US, 0 }, { 7, 101 * US, 41 * US, 0 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (hops); i++) {
-    FabPacketReport report = report_at ((105 + i) * US, 10 * US);
+    FabPacketReport report = lone_sender_report ((105 + i) * US, 10 * US);
 
     report.hops = &hops[i];
     report.n_hops = 1;
@@ -229,8 +193,8 @@ hpcc_begins_with_a_full_network (G_GNUC_UNUSED void **state)
 static void
 nscc_grows_below_its_target_and_adapts_quickly (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) alone = alone_new (&fab_congestion_nscc, "{}");
-  FabPacketReport lost = report_at (1 * US, 10 * US), marked = report_at (20 * US, 30 * US);
+  g_auto (LoneSender) alone = lone_sender_new (&fab_congestion_nscc, "{}");
+  FabPacketReport lost = lone_sender_report (1 * US, 10 * US), marked = lone_sender_report (20 * US, 30 * US);
   double window = 187500 - 1000, alpha = 4 * 1000 * (5.0 / 6) / 12e6;
 
   assert_near (alone.state->window_bytes, 187500, 1e-12);
@@ -240,12 +204,12 @@ nscc_grows_below_its_target_and_adapts_quickly (G_GNUC_UNUSED void **state)
   alone.ops->reported (alone.state, &lost);
   assert_near (alone.state->window_bytes, window, 1e-12);
   for (guint i = 0; i < 9; i++) {
-    FabPacketReport below = report_at (2 * US, 15 * US);
+    FabPacketReport below = lone_sender_report (2 * US, 15 * US);
 
     alone.ops->reported (alone.state, &below);
   }
   assert_near (alone.state->window_bytes, window + 9 * alpha * 2.5e6 * 1000 / window, 1e-12);
-  FabPacketReport last = report_at (19 * US, 15 * US);
+  FabPacketReport last = lone_sender_report (19 * US, 15 * US);
   alone.ops->reported (alone.state, &last);
   assert_near (alone.state->window_bytes, 10000, 1e-12);
   alone.ops->reported (alone.state, &marked);
@@ -258,8 +222,8 @@ nscc_grows_below_its_target_and_adapts_quickly (G_GNUC_UNUSED void **state)
 static void
 nscc_wants_the_same_delay_near_and_far (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) alone = alone_new (&fab_congestion_nscc, "{}");
-  FabPacketReport first = report_at (1 * US, 4 * US), lost = report_at (2 * US, 4 * US);
+  g_auto (LoneSender) alone = lone_sender_new (&fab_congestion_nscc, "{}");
+  FabPacketReport first = lone_sender_report (1 * US, 4 * US), lost = lone_sender_report (2 * US, 4 * US);
   double alpha = 4 * 1000 * (5.0 / 6) / 12e6;
 
   first.is_marked = lost.is_lost = TRUE;
@@ -269,7 +233,7 @@ nscc_wants_the_same_delay_near_and_far (G_GNUC_UNUSED void **state)
   assert_near (alone.state->window_bytes, 75000, 1e-12);
   alone.ops->reported (alone.state, &lost);
   for (guint i = 0; i < 8; i++) {
-    FabPacketReport below = report_at (3 * US, 9 * US);
+    FabPacketReport below = lone_sender_report (3 * US, 9 * US);
 
     assert_near (alone.state->window_bytes, 74000, 1e-12);
     alone.ops->reported (alone.state, &below);
@@ -281,7 +245,7 @@ nscc_wants_the_same_delay_near_and_far (G_GNUC_UNUSED void **state)
 static void
 credit_begins_with_a_round_trip (G_GNUC_UNUSED void **state)
 {
-  g_auto (Alone) alone = alone_new (&fab_congestion_credit, "{}");
+  g_auto (LoneSender) alone = lone_sender_new (&fab_congestion_credit, "{}");
 
   assert_near (alone.state->credit_bytes, 125000, 1e-12);
   assert_near (alone.state->outstanding_bytes, 187500, 1e-12);
@@ -404,6 +368,7 @@ typedef struct {
  * which 42 bytes in 1042 are reports. */
 static const Transport transports[] = {
   { "dcqcn", "{flow_control: pfc, congestion: dcqcn}", 0.95, 0.99, 128, 20000 * (FabTimePs) US, 1.35 },
+  { "timely", "{flow_control: pfc, congestion: timely}", 0.75, 0.94, 20, 20000 * (FabTimePs) US, 5 },
   { "swift", "{flow_control: pfc, congestion: swift}", 0.99, 0.99, 7.3, 1000 * (FabTimePs) US, 1.05 },
   { "hpcc", "{flow_control: pfc, mtu: 1000B, congestion: hpcc}", 0.94, 0.91, 1, 8000 * (FabTimePs) US, 1.2 },
   { "credit", "{flow_control: pfc, congestion: credit}", 0.99, 0.99, 7, 1000 * (FabTimePs) US, 1.05 },
