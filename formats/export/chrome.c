@@ -363,10 +363,13 @@ static const char derived_sql[] =
 static gboolean
 trace_write_counters (const FabTraceSource *source, FabTraceEvents *file, gint64 process, GError **error)
 {
-  g_autofree char *sql = fab_trace_has (source, "link_sample", NULL)
-                           ? g_strdup_printf (sampled_sql, source->first, source->last, source->first,
-                                              source->last)
-                           : g_strdup_printf (derived_sql, source->first, source->last);
+  gboolean is_sampled;
+
+  if (!fab_trace_has (source, "link_sample", NULL, &is_sampled, error))
+    return FALSE;
+  g_autofree char *sql = is_sampled ? g_strdup_printf (sampled_sql, source->first, source->last,
+                                                       source->first, source->last)
+                                    : g_strdup_printf (derived_sql, source->first, source->last);
   Counters counters = {
     .file = file, .process = process, .link = -1, .steps = g_array_new (FALSE, FALSE, sizeof (Step))
   };

@@ -15,7 +15,8 @@ take_integer (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **erro
 }
 
 gboolean
-fab_trace_has (const FabTraceSource *self, const char *table, const char *column)
+fab_trace_has (const FabTraceSource *self, const char *table, const char *column, gboolean *has,
+               GError **error)
 {
   g_autofree char *sql = column
                            ? g_strdup_printf (
@@ -24,7 +25,10 @@ fab_trace_has (const FabTraceSource *self, const char *table, const char *column
                            : g_strdup_printf ("SELECT count (*) FROM sqlite_master WHERE name = '%s'", table);
   gint64 n = 0;
 
-  return fab_store_each (self->store, sql, self->run_id, take_integer, &n, NULL) && n > 0;
+  if (!fab_store_each (self->store, sql, self->run_id, take_integer, &n, error))
+    return FALSE;
+  *has = n > 0;
+  return TRUE;
 }
 
 /* Head */
@@ -108,17 +112,19 @@ fab_trace_source_open (FabTraceSource *self, const char *db, gint64 run_id, gint
                        GError **error)
 {
   g_autofree char *sql = NULL;
+  gboolean has_names;
 
   *self = (FabTraceSource){ .db = db, .classes = g_array_new (FALSE, TRUE, sizeof (FabTraceClass)) };
   g_array_set_clear_func (self->classes, clear_class);
   self->store = fab_store_open (db, FAB_STORE_READ, error);
   if (self->store == NULL || !fab_store_find_run (self->store, run_id, &self->run_id, error)
       || !fab_store_each (self->store, "SELECT name, version, n_ranks, n_nodes FROM run WHERE run_id = :run",
-                          self->run_id, take_run, self, error))
+                          self->run_id, take_run, self, error)
+      || !fab_trace_has (self, "rank_class", "name", &has_names, error))
     return FALSE;
   sql = g_strdup_printf ("SELECT rank_class, first_rank, n_ranks, %s FROM rank_class WHERE run_id = :run"
                          " ORDER BY rank_class",
-                         fab_trace_has (self, "rank_class", "name") ? "name" : "NULL");
+                         has_names ? "name" : "NULL");
   return fab_store_each (self->store, sql, self->run_id, take_class, self, error)
       && find_range (self, first, last, error);
 }
@@ -193,11 +199,14 @@ fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, FabTraceSpan
                      GError **error)
 {
   RowReader reader = { .on_span = on_span, .data = data };
-  g_autofree char *sql = g_strdup_printf (
-      span_sql, fab_trace_has (self, "collective", "dimension") ? "c.dimension" : "NULL",
-      fab_trace_has (self, "collective", "data_type") ? "c.data_type" : "NULL", self->end_ps, self->start_ps,
-      self->first, self->last, rank_class, rank_class);
+  gboolean has_dimension, has_type;
 
+  if (!fab_trace_has (self, "collective", "dimension", &has_dimension, error)
+      || !fab_trace_has (self, "collective", "data_type", &has_type, error))
+    return FALSE;
+  g_autofree char *sql = g_strdup_printf (span_sql, has_dimension ? "c.dimension" : "NULL",
+                                          has_type ? "c.data_type" : "NULL", self->end_ps, self->start_ps,
+                                          self->first, self->last, rank_class, rank_class);
   return fab_store_each (self->store, sql, self->run_id, take_span, &reader, error);
 }
 

@@ -239,6 +239,15 @@ class World(WorldTest):
     def test_each_call_fails_once(self):
         self.try_commands(ALL or list(CASES) if ALL is not None else ["run", "sweep", "report"])
 
+    def test_a_trace_is_whole_or_none(self):
+        """A read that fails is no table that an older program did not record. SQLite tries each read three times."""
+        self.whole, self.made, self.left, self.rows = {}, {}, {}, {}
+        prepared, nth = self.prepare("trace", CASES["trace"]), 1
+        while self.inject("trace", CASES["trace"], prepared, f"read:{nth}:EIO"):
+            nth += 3
+        self.assertGreater(nth, 60)
+        self.assertEqual(self.failures, [], "\n".join(self.failures))
+
 
 if __name__ == "__main__":
     INJECT = os.path.abspath(sys.argv.pop(2))
