@@ -23,7 +23,7 @@ JOBS = {  # nodes of eight GPUs, and the job
     "moe": ("dgx-h100", 16, "kind: megatron, model: mixtral-8x7b, sequence: 4096, parallel: {expert: 8}"),
     "long": ("dgx-h100", 2, "kind: fsdp, model: llama3-8b, sequence: 131072, micro_batch: 2"),
 }
-ONCE = ("--no-db", "--no-band", "--iterations", "1")
+ONCE = ("--no-db", "--no-band", "--no-bottleneck", "--iterations", "1")
 
 
 class Memory(support.CliTest):
