@@ -12,6 +12,7 @@ from support import read
 
 AXE = os.environ.get("FAB_AXE", "")  # axe.min.js, which `./dev test` fetches with npm
 HEAVIEST_PAGE = 300_000  # bytes of a page with its style sheets and scripts, without pictures
+LARGE_PAGE = 100_000  # bytes
 TEXTS = ("generic", "pre", "table", "article", "main")
 CHECK = """
   const [rules, done] = arguments;
@@ -88,9 +89,11 @@ def pages_of(site):
 
 
 def few_of_each_kind(site, first):
-    """Pages of the site that together have every kind of part that any page has: `first`, and then always the page with
-    most of what is left. A page with something new is among them from then on."""
-    parts = {page: Parts(text).kinds for page in pages_of(site) if 'id="the-page"' in (text := read(site, page))}
+    """Pages of the site that together have every kind of part that any page of common size has: `first`, and then always the
+    page with most of what is left. A page with something new is among them from then on. axe-core takes a minute for the
+    largest tables, which `./dev docs --check` looks at."""
+    parts = {page: Parts(text).kinds for page in pages_of(site)
+             if 'id="the-page"' in (text := read(site, page)) and len(text) < LARGE_PAGE}
     chosen, left = [], set().union(*parts.values())
     while left:
         chosen.append(max(parts, key=lambda page: len(parts[page] & left)) if chosen else first)
