@@ -9,7 +9,7 @@ import re
 import sqlite3
 import subprocess
 
-from support import HELLO, CliTest, main
+from support import HELLO, IS_WHOLE, CliTest, main
 
 SCENARIO = """\
 name: pairs
@@ -99,7 +99,7 @@ class Pairs(CliTest):
         for name in USES:
             text = self.text_for(name)
             self.assertNotEqual(alone[name, text], self.outcome(text=text)[0], name)
-        for first, second in itertools.combinations(sorted(USES), 2):
+        for first, second in list(itertools.combinations(sorted(USES), 2))[::1 if IS_WHOLE else 3]:
             with self.subTest(f"{first} {second}"):
                 text = self.text_for(first, second)
                 both, refusal = self.outcome(*USES[first], *USES[second], text=text)

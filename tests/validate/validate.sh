@@ -91,19 +91,23 @@ setups() {
   diff -u "$page" "$work/page"
 }
 
+is_on_page() { # PAGE CASE BEGINNING: each line of $work/out that begins so is on the page; CASE writes it
+  local row
+  has out "$3"
+  while IFS= read -r row; do
+    grep -qxF -- "$row" "$source/docs/reference/$1" || {
+      echo "docs/reference/$1 lacks '$row'; FAB_UPDATE_GOLDEN=1 ./dev test --whole validate_$2 writes it anew"
+      exit 1
+    }
+  done < <(grep -F -- "$3" "$work/out")
+}
+
 # A twentieth of the work of `setups`: each row of these sources is on the page as it is predicted now.
 training_kept() {
-  local names=(aleph-alpha baskerville deepspeed-azure internevo mlperf-bert one-bit-adam qwen3-fsdp zeropp) row name
+  local names=(aleph-alpha baskerville deepspeed-azure internevo mlperf-bert one-bit-adam qwen3-fsdp zeropp) name
   expect 0 training "${names[@]}" --format markdown
   for name in "${names[@]}"; do
-    has out "| $name |"
-    while IFS= read -r row; do
-      grep -qxF -- "$row" "$source/docs/reference/validation-training.md" || {
-        echo "docs/reference/validation-training.md lacks '$row'"
-        echo "FAB_UPDATE_GOLDEN=1 ./dev test --whole validate_setups writes it anew"
-        exit 1
-      }
-    done < <(grep -F "| $name |" "$work/out")
+    is_on_page validation-training.md setups "| $name |"
   done
 }
 
@@ -323,6 +327,15 @@ congestion_page() {
     cp "$work/out" "$source/docs/reference/validation-congestion.md"
   fi
   diff -u "$source/docs/reference/validation-congestion.md" "$work/out"
+}
+
+# Scenes that take a second together, under each control.
+congestion_kept() {
+  local name
+  expect 0 congestion incast-2-25g incast-4-100g incast-16-100g --format markdown
+  for name in dcqcn hpcc timely; do
+    is_on_page validation-congestion.md congestion_page "| $name |"
+  done
 }
 
 # Nothing is within a hundred-thousandth: the scene, the control and the quantile are named.
