@@ -46,7 +46,7 @@ SINGLE = ("switches", "bisection", "rate")  # kinds whose figure is that of one 
 def call(program, row, more):
     """The JSON of one run."""
     what = COMMANDS.get(row["kind"], "run")
-    line = [program, *words(row, more, what)]
+    line = [program, *words(row, more, what), *(["--no-band"] if what == "run" else [])]
     done = subprocess.run(line, cwd=SOURCE, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{row['id']}: {shlex.join(line)}\n{done.stderr}")
