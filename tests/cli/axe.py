@@ -88,7 +88,7 @@ class Whole(support.CliTest):
 
     def test_reports(self):
         for scenario in support.SCENARIOS + support.LEARN:
-            self.good("run", scenario, "--db", "results.db", "--no-band", *support.smaller(scenario))
+            self.good("run", scenario, "--db", "results.db", "--no-band", "--allow-oversized", *support.smaller(scenario))
             self.good("report", "--db", "results.db", "-o", "report.html")
             self.check(os.path.basename(scenario), self.path("report.html"))
 
