@@ -4,7 +4,7 @@
 with a few pages of the site.
 
 `axe.py PROGRAM --all SITE` looks at every page of the site, at the reports of all shipped scenarios and at explore of one
-scenario of each kind of job; `./dev docs --check` calls it, and it takes half an hour.
+scenario of each kind of job; `./dev docs --check` calls it, and it takes over an hour.
 
 Skipped (77) where axe-core or Chromium is missing.
 """
