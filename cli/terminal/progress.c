@@ -89,7 +89,7 @@ line_of (FabProgress *self, gint64 passed_us)
 
   if (n_known > 0)
     g_string_append_printf (line, "%d of %d %s, ", n_done, MAX (n_known, n_done), self->what);
-  else if (n_done > 0)
+  else
     g_string_append_printf (line, "%d %s, ", n_done, self->what);
   if (now_us > 0 && now_us < G_MAXINT)
     g_string_append_printf (line, "%.3f ms simulated, ", now_us / 1e3);

@@ -30,34 +30,68 @@ shown (int terminal, const char *text)
   return g_strdup (all->str);
 }
 
+/* What a test puts in place of the screen that errors go to. */
+typedef struct {
+  int ours, theirs, kept;
+} Terminal;
+
+static Terminal
+open_terminal (void)
+{
+  Terminal self = { .ours = posix_openpt (O_RDWR | O_NOCTTY | O_NONBLOCK), .kept = dup (STDERR_FILENO) };
+
+  assert_true (self.ours >= 0 && grantpt (self.ours) == 0 && unlockpt (self.ours) == 0);
+  self.theirs = open (ptsname (self.ours), O_RDWR | O_NOCTTY);
+  assert_true (self.theirs >= 0 && dup2 (self.theirs, STDERR_FILENO) == STDERR_FILENO);
+  return self;
+}
+
+static void
+close_terminal (Terminal *self)
+{
+  dup2 (self->kept, STDERR_FILENO);
+  close (self->kept);
+  close (self->theirs);
+  close (self->ours);
+}
+
 /* The pulse holds 35 minutes of simulated time. Later the line says no time that stands still. */
 static void
 a_time_that_is_full_is_not_shown (G_GNUC_UNUSED void **state)
 {
-  int terminal = posix_openpt (O_RDWR | O_NOCTTY | O_NONBLOCK), kept = dup (STDERR_FILENO);
-
-  assert_true (terminal >= 0 && grantpt (terminal) == 0 && unlockpt (terminal) == 0);
-  int other = open (ptsname (terminal), O_RDWR | O_NOCTTY);
-  assert_true (other >= 0 && dup2 (other, STDERR_FILENO) == STDERR_FILENO);
-
+  Terminal terminal = open_terminal ();
   FabProgress *progress = fab_progress_start ("iterations");
   FabPulse *pulse = fab_progress_pulse (progress);
 
   g_atomic_int_set (&pulse->n_known, 10);
   g_atomic_int_set (&pulse->n_done, 3);
   g_atomic_int_set (&pulse->now_us, 1204);
-  g_autofree char *early = shown (terminal, "simulated");
+  g_autofree char *early = shown (terminal.ours, "simulated");
   g_atomic_int_set (&pulse->n_done, 4);
   g_atomic_int_set (&pulse->now_us, G_MAXINT);
-  g_autofree char *late = shown (terminal, "4 of 10 iterations, 0:");
+  g_autofree char *late = shown (terminal.ours, "4 of 10 iterations, 0:");
   fab_progress_free (progress);
-  dup2 (kept, STDERR_FILENO);
-  close (kept);
-  close (other);
-  close (terminal);
+  close_terminal (&terminal);
 
   assert_non_null (strstr (early, "3 of 10 iterations, 1.204 ms simulated, 0:"));
   assert_non_null (strstr (late, "4 of 10 iterations, 0:"));
+}
+
+/* The line names what it counts before anything has been done, and before it is known how much there is to do. */
+static void
+what_has_not_begun_is_named (G_GNUC_UNUSED void **state)
+{
+  Terminal terminal = open_terminal ();
+  FabProgress *progress = fab_progress_start ("iterations");
+
+  g_autofree char *early = shown (terminal.ours, "0:01");
+  fab_progress_next (progress, "what-ifs");
+  g_autofree char *late = shown (terminal.ours, "what-ifs");
+  fab_progress_free (progress);
+  close_terminal (&terminal);
+
+  assert_non_null (strstr (early, "0 iterations, 0:01"));
+  assert_non_null (strstr (late, "0 what-ifs, 0:01"));
 }
 
 /* Iterations that ended, and of the one that runs the share of its time, where that was guessed, or of its tasks. */
@@ -84,6 +118,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = { cmocka_unit_test (a_time_that_is_full_is_not_shown),
+                                      cmocka_unit_test (what_has_not_begun_is_named),
                                       cmocka_unit_test (the_pulse_knows_what_is_done) };
 
   g_unsetenv ("FABRICAST_PROGRESS");
