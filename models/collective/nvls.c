@@ -16,9 +16,9 @@ add_node (const FabGroup *group, FabOp op, FabSendGraph *sends, GError **error)
 {
   g_autoptr (GPtrArray) sums = fab_send_lists_new (group->gpus_per_node);
 
-  if (op != FAB_OP_ALL_GATHER && !fab_multicast_load (sends, group, 0, sums, error))
+  if (op != FAB_OP_ALL_GATHER && !fab_multicast_load (sends, group, 0, NULL, sums, error))
     return FALSE;
-  return op == FAB_OP_REDUCE_SCATTER || fab_multicast_store (sends, group, 0, sums, error);
+  return op == FAB_OP_REDUCE_SCATTER || fab_multicast_store (sends, group, 0, NULL, sums, error);
 }
 
 static gboolean

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nvls_tree.c - NVLink SHARP inside each node, and two binary trees between the nodes for each GPU's part.
  *
- * A node has g GPUs. GPU i loads the node's sum of part i through the switch, reduces it up two trees over the nodes,
- * broadcasts the result down again, and stores it through the switch. Where GPU i has several NICs, each carries two
- * trees and an equal share of the part. The NICs of a GPU carry twice its part (once with two nodes), as those of the
- * tree algorithm do; the GPUs' own links carry 1 + 1/g per byte of size, where those of a tree carry 2.
+ * The h GPUs of a node that own a NIC, its nearest GPU each, are heads (NVIDIA/nccl v2.30.7, src/graph/search.cc:
+ * ncclTopoSearchRecNet). Head i loads the node's sum of part i through the switch, reduces it up two trees over the
+ * nodes, broadcasts the result down again, and stores it through the switch. Where a head has several NICs, each
+ * carries two trees and an equal share of the part. The NICs of a head carry twice its part (once with two nodes), as
+ * those of the tree algorithm do; the heads' own links carry 1 + 1/h per byte of size, where those of a tree carry 2.
  */
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -12,13 +13,13 @@
 #include "sim/collective/shape/multicast.h"
 #include "sim/collective/shape/trees.h"
 #include "sim/machine/nic_paths.h"
+#include "sim/machine/rails.h"
 
 typedef struct {
   const FabGroup *group;
   FabSendGraph *sends;
-  guint local, nic; /* the GPU of each node whose part it is, and its NIC */
+  guint local, nic; /* the head of each node whose part it is, and its NIC */
   double weight;    /* bytes per byte of size that one tree carries */
-  guint n_sharing;  /* GPUs that share the NIC */
   GError **error;
 } PartBuild;
 
@@ -32,7 +33,7 @@ add_between (PartBuild *build, guint from, guint to, guint n_children, const GAr
                      fab_group_nic (group, from, build->nic), fab_group_nic (group, to, build->nic),
                      fab_group_gpu (group, to, build->local), build->local, &hop, build->error))
     return FALSE;
-  *send = fab_send_graph_add (build->sends, &hop, build->weight, n_children * build->n_sharing, after);
+  *send = fab_send_graph_add (build->sends, &hop, build->weight, n_children, after);
   return TRUE;
 }
 
@@ -85,14 +86,14 @@ add_share (PartBuild *build, guint which, const GPtrArray *sums, const GPtrArray
   return TRUE;
 }
 
-/* Adds all trees of one GPU's part. `sums` has for each node a list for each GPU: at first the sends that load its
- * sum, on return the sends for which its store has to wait. */
+/* Adds all trees of one of `n_heads` parts. `sums` has for each node a list for each GPU: at first the sends that load
+ * its sum, on return the sends for which its store has to wait. */
 static gboolean
-add_part (PartBuild *build, const GArray *nics, const GPtrArray *sums)
+add_part (PartBuild *build, const GArray *nics, guint n_heads, const GPtrArray *sums)
 {
   g_autoptr (GPtrArray) arrived = fab_send_lists_new (build->group->n_nodes);
 
-  build->weight = 0.5 / build->group->gpus_per_node / nics->len;
+  build->weight = 0.5 / n_heads / nics->len;
   for (guint i = 0; i < 2 * nics->len; i++) {
     build->nic = g_array_index (nics, guint, i / 2);
     if (!add_share (build, i % 2, sums, arrived))
@@ -114,31 +115,44 @@ free_lists (gpointer lists)
   g_ptr_array_unref (lists);
 }
 
+/* The local ranks that own a NIC. */
+static GArray *
+find_heads (const FabGroup *group)
+{
+  GArray *heads = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autofree gboolean *owns_nic = g_new0 (gboolean, group->gpus_per_node);
+  guint n_rails, hops;
+  g_autofree guint *rails = fab_rails_list (group, &n_rails);
+
+  for (guint i = 0; i < n_rails; i++)
+    owns_nic[fab_rails_gpu (group, rails[i], G_MAXUINT, &hops)] = TRUE;
+  for (guint local = 0; local < group->gpus_per_node; local++)
+    if (owns_nic[local])
+      g_array_append_val (heads, local);
+  return heads;
+}
+
 static gboolean
 add_all (const FabGroup *group, FabSendGraph *sends, guint *n_channels, GError **error)
 {
   g_autoptr (FabNicPaths) ways = fab_nic_paths_new (group);
-  guint n = group->gpus_per_node;
+  g_autoptr (GArray) heads = find_heads (group);
   PartBuild build = { .group = group, .sends = sends, .error = error };
   g_autoptr (GPtrArray) sums = g_ptr_array_new_with_free_func (free_lists);
 
   for (guint node = 0; node < group->n_nodes; node++) {
     g_ptr_array_add (sums, fab_send_lists_new (group->gpus_per_node));
-    if (!fab_multicast_load (sends, group, node, g_ptr_array_index (sums, node), error))
+    if (!fab_multicast_load (sends, group, node, heads, g_ptr_array_index (sums, node), error))
       return FALSE;
   }
   *n_channels = ways->n_nics;
-  build.n_sharing = (n + MIN (n, ways->n_nics) - 1) / MIN (n, ways->n_nics);
-  for (build.local = 0; build.local < n; build.local++) {
-    const GArray *nics = fab_nic_paths_nics (ways, 0, build.local);
-
-    if (nics->len == 0)
-      return fab_throw (error, FAB_ERROR_INPUT, "GPU %u of a node has no path to a NIC", build.local);
-    if (!add_part (&build, nics, sums))
+  for (guint i = 0; i < heads->len; i++) {
+    build.local = g_array_index (heads, guint, i);
+    if (!add_part (&build, fab_nic_paths_nics (ways, 0, build.local), heads->len, sums))
       return FALSE;
   }
   for (guint node = 0; node < group->n_nodes; node++)
-    if (!fab_multicast_store (sends, group, node, g_ptr_array_index (sums, node), error))
+    if (!fab_multicast_store (sends, group, node, heads, g_ptr_array_index (sums, node), error))
       return FALSE;
   return TRUE;
 }
@@ -183,7 +197,7 @@ nvls_tree_supports (const FabGroup *group, FabOp op)
 
 const FabAlgorithmOps fab_algorithm_nvls_tree = {
   .info = { .name = "nvls_tree",
-            .summary = "NVLink SHARP inside each node, two binary trees per GPU between nodes.",
+            .summary = "NVLink SHARP inside each node, two binary trees per NIC between nodes.",
             .doc = "docs/models/nvls_tree.md" },
   .preference = 40,
   .reduces_in = FAB_REDUCES_IN_NODE_SWITCH,

@@ -108,6 +108,26 @@ nvls_tree_puts_parts_on_nics (G_GNUC_UNUSED void **state)
     }
 }
 
+/* Where k < g NICs are in a node, k GPUs own a NIC and reduce for the others: a NIC carries a k-th, however many GPUs
+ * there are. A GPU that owns one sends all of the size and stores a k-th. A GPU without one sends the size alone. */
+static void
+nvls_tree_has_a_head_for_each_nic (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 2; n <= 20; n++)
+    for (guint g = 2; g <= 8; g++)
+      for (guint k = 1; k < g; k++) {
+        g_autoptr (Rig) rig = rig_of ("nvls_tree", n, g, k);
+        FabCollectivePlan plan = rig_plan (rig, FAB_OP_ALL_REDUCE, 1);
+        double times = n == 2 ? 1 : n == 3 ? 1.5 : 2, part = 1.0 / k;
+
+        assert_near (busiest (rig, plan.footprint, FAB_VERTEX_NIC, FALSE), times * part, 1e-12);
+        assert_near (busiest (rig, plan.footprint, FAB_VERTEX_NIC, TRUE), times * part, 1e-12);
+        check (rig, FAB_OP_ALL_REDUCE, 1 + part + times * part, 1 + part + times * part,
+               4 * GPU_PS + 2 * ceil_log2 (n) * BETWEEN_PS);
+        check_time (rig, FAB_OP_ALL_REDUCE, times * part * 50e-12);
+      }
+}
+
 static void
 pat_takes_log2_steps (G_GNUC_UNUSED void **state)
 {
@@ -244,10 +264,15 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (nvls_moves_one_and_a_part),      cmocka_unit_test (nvls_tree_puts_parts_on_nics),
-    cmocka_unit_test (pat_takes_log2_steps),           cmocka_unit_test (collnet_puts_the_size_once_on_nics),
-    cmocka_unit_test (collnet_gathers_in_the_network), cmocka_unit_test (trunks_carry_one_stream),
-    cmocka_unit_test (they_refuse_what_they_cannot),   cmocka_unit_test (plain_takes_the_one_that_is_named),
+    cmocka_unit_test (nvls_moves_one_and_a_part),
+    cmocka_unit_test (nvls_tree_puts_parts_on_nics),
+    cmocka_unit_test (nvls_tree_has_a_head_for_each_nic),
+    cmocka_unit_test (pat_takes_log2_steps),
+    cmocka_unit_test (collnet_puts_the_size_once_on_nics),
+    cmocka_unit_test (collnet_gathers_in_the_network),
+    cmocka_unit_test (trunks_carry_one_stream),
+    cmocka_unit_test (they_refuse_what_they_cannot),
+    cmocka_unit_test (plain_takes_the_one_that_is_named),
   };
 
   return cmocka_run_group_tests_name ("in_network", tests, NULL, NULL);

@@ -20,8 +20,9 @@ guint
 nccl_nvls_heads (const NcclCandidate *self)
 {
   enum { MOST_HEADS = 32 }; /* NCCL_MAX_NVLS_ARITY, v2.21.5 to v2.30.7, src/include/device.h */
+  guint n = MIN (self->group->gpus_per_node, MOST_HEADS);
 
-  return MIN (self->group->gpus_per_node, MOST_HEADS);
+  return self->group->n_nodes > 1 ? MIN (n, self->n_rails) : n;
 }
 
 double

@@ -398,7 +398,7 @@ double nccl_ring_limit_bytes_per_s (const NcclCandidate *self, const FabRingCost
 /* What was measured of such a candidate; NULL: no switch of one node reduces, or nothing was measured. */
 const FabSwitchCost *nccl_switch_cost (const NcclCandidate *self);
 
-/* GPUs of one switch that ask it for sums. */
+/* GPUs of one switch that ask it for sums; between nodes they own a NIC. */
 guint nccl_nvls_heads (const NcclCandidate *self);
 
 /* What the links to a switch give of the rate that was measured with eight GPUs (FabSwitchCost, many_share). */

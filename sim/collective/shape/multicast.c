@@ -54,46 +54,62 @@ add_wire (FabSendGraph *sends, const FabGroup *group, FabVertexId from, FabVerte
   return TRUE;
 }
 
+static guint
+n_heads (const FabGroup *group, const GArray *heads)
+{
+  return heads != NULL ? heads->len : group->gpus_per_node;
+}
+
+static guint
+head (const GArray *heads, guint i)
+{
+  return heads != NULL ? g_array_index (heads, guint, i) : i;
+}
+
 gboolean
-fab_multicast_load (FabSendGraph *sends, const FabGroup *group, guint node, const GPtrArray *sums,
-                    GError **error)
+fab_multicast_load (FabSendGraph *sends, const FabGroup *group, guint node, const GArray *heads,
+                    const GPtrArray *sums, GError **error)
 {
   g_autoptr (GArray) read = g_array_new (FALSE, FALSE, sizeof (guint));
-  guint n = group->gpus_per_node, send;
+  guint n = n_heads (group, heads), send;
   FabVertexId centre = 0;
   gboolean has_switch = fab_multicast_switch (group, node, &centre);
 
   g_assert (has_switch);
-  for (guint i = 0; i < n; i++) {
+  for (guint i = 0; i < group->gpus_per_node; i++) {
     if (!add_wire (sends, group, fab_group_gpu (group, node, i), centre, 1, NULL, &send, error))
       return FALSE;
     g_array_append_val (read, send);
   }
   for (guint i = 0; i < n; i++) {
-    if (!add_wire (sends, group, centre, fab_group_gpu (group, node, i), 1.0 / n, read, &send, error))
+    guint local = head (heads, i);
+
+    if (!add_wire (sends, group, centre, fab_group_gpu (group, node, local), 1.0 / n, read, &send, error))
       return FALSE;
-    g_array_append_vals (fab_send_list (sums, i), &send, 1);
+    g_array_append_vals (fab_send_list (sums, local), &send, 1);
   }
   return TRUE;
 }
 
 gboolean
-fab_multicast_store (FabSendGraph *sends, const FabGroup *group, guint node, const GPtrArray *ready,
-                     GError **error)
+fab_multicast_store (FabSendGraph *sends, const FabGroup *group, guint node, const GArray *heads,
+                     const GPtrArray *ready, GError **error)
 {
   g_autoptr (GArray) sent = g_array_new (FALSE, FALSE, sizeof (guint));
-  guint n = group->gpus_per_node, send;
+  guint n = n_heads (group, heads), send;
   FabVertexId centre = 0;
   gboolean has_switch = fab_multicast_switch (group, node, &centre);
 
   g_assert (has_switch);
   for (guint i = 0; i < n; i++) {
-    if (!add_wire (sends, group, fab_group_gpu (group, node, i), centre, 1.0 / n, fab_send_list (ready, i),
-                   &send, error))
+    guint local = head (heads, i);
+
+    if (!add_wire (sends, group, fab_group_gpu (group, node, local), centre, 1.0 / n,
+                   fab_send_list (ready, local), &send, error))
       return FALSE;
     g_array_append_val (sent, send);
   }
-  for (guint i = 0; i < n; i++)
+  for (guint i = 0; i < group->gpus_per_node; i++)
     if (!add_wire (sends, group, centre, fab_group_gpu (group, node, i), 1, sent, &send, error))
       return FALSE;
   return TRUE;

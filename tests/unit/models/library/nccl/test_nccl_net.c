@@ -164,12 +164,19 @@ trees_of_ll128_are_limited_by_their_blocks (G_GNUC_UNUSED void **state)
   assert_near (c.candidate.algorithm->limit_bytes_per_s (&c.candidate), 128.8e9, 1e-6);
 }
 
-/* 32 GPUs of a switch ask it for sums, of however many there are: an all-reduce needs no more, an all-gather does. */
+/* 32 GPUs of a switch ask it for sums, of however many there are: an all-reduce needs no more, an all-gather does.
+ * Between nodes those ask that own a NIC: four of eight with four NICs, so that a round has 16 x 4 x 64 KiB. */
 static void
 switches_of_many_gpus_have_32_heads (G_GNUC_UNUSED void **state)
 {
   const NcclParams params = { .has_nvls = TRUE };
   Case c;
+
+  case_make (&c, "nvls_tree", NCCL_SIMPLE, 4, 8);
+  c.candidate.bytes = 64 * MIB;
+  c.candidate.n_rails = 4;
+  assert_int_equal (nccl_nvls_heads (&c.candidate), 4);
+  assert_int_equal (c.candidate.algorithm->fill_bytes (&c.candidate), 2 * 4 * MIB);
 
   case_make (&c, "nvls_tree", NCCL_SIMPLE, 2, 32);
   c.cluster.p2p = FAB_REACH_NVL;
