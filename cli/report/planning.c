@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "answer/compare/offers.h"
+#include "answer/compare/reversals.h"
 #include "answer/study/cost.h"
 #include "cli/cli.h"
 #include "cli/study/upgrade_text.h"
@@ -209,6 +210,16 @@ append_upgrade_table (GString *html, const FabUpgrades *all, const FabUpgradeCho
   g_string_append (html, "</tbody></table>");
 }
 
+/* Why some larger purchases save less than smaller ones. */
+static void
+append_reversals (GString *html, const FabUpgrades *all)
+{
+  g_autoptr (GPtrArray) reversals = fab_reversals_find (all);
+
+  for (guint i = 0; i < reversals->len; i++)
+    append (html, "<p>%s</p>", ((const FabReversal *) g_ptr_array_index (reversals, i))->why);
+}
+
 /* At which price of the recommended purchase the next one would be as good. */
 static void
 append_break_even (GString *html, const FabUpgrades *all, const FabUpgradeChoice *choice)
@@ -276,6 +287,7 @@ upgrade_html (FabStudy *study, GError **error)
   append (html, "<h1>What to do with %s</h1>", fab_scenario_spec (scenario)->name);
   append_upgrade_decision (html, all, &choice);
   append_upgrade_table (html, all, &choice);
+  append_reversals (html, all);
   append_upgrade_changes (html, all, &choice);
   g_string_append (html, "<h2>Evidence</h2><p>The run as it is, in figures and pictures.</p></section>");
   return g_string_free (html, FALSE);

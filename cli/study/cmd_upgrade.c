@@ -2,6 +2,7 @@
 /* cmd_upgrade.c - `fabricast upgrade SCENARIO`: what to change of a machine first, what it gains and what it costs. */
 #include <string.h>
 
+#include "answer/compare/reversals.h"
 #include "cli/cli.h"
 #include "cli/search_options.h"
 #include "cli/study/growth_text.h"
@@ -21,7 +22,8 @@ enum { USUAL_ROWS = 12 };
 typedef struct {
   const char *title;
   const FabUpgradeAnswer *answer;
-  guint n_rows; /* most of each table in text */
+  const GPtrArray *reversals; /* FabReversal */
+  guint n_rows;               /* most of each table in text */
   gboolean has_no_band, is_brief;
 } FabUpgradeView;
 
@@ -59,9 +61,22 @@ append_recommendation (GString *text, const char *what, const FabUpgrade *one)
                           fab_upgrade_pace (one->trial.point));
 }
 
+/* More that saves less. */
 static void
-append_recommendations (GString *text, const FabUpgradeAnswer *answer)
+append_reversals (GString *text, const GPtrArray *reversals)
 {
+  for (guint i = 0; i < reversals->len; i++) {
+    const FabReversal *one = g_ptr_array_index (reversals, i);
+    g_autofree char *why = fab_cli_printable (one->why);
+
+    g_string_append_printf (text, "  %-13s%s\n", i == 0 ? "note" : "", why);
+  }
+}
+
+static void
+append_recommendations (GString *text, const FabUpgradeView *view)
+{
+  const FabUpgradeAnswer *answer = view->answer;
   const FabUpgradeChoice *choice = &answer->choice;
 
   if (choice->setting != NULL)
@@ -74,6 +89,7 @@ append_recommendations (GString *text, const FabUpgradeAnswer *answer)
     g_string_append_printf (text, "  %-13s%s.\n", "nearest", answer->nearest);
   if (fab_upgrade_is_most_apart (answer))
     append_recommendation (text, answer->budget_usd > 0 ? "most in it" : "most", choice->most);
+  append_reversals (text, view->reversals);
 }
 
 static glong
@@ -257,7 +273,7 @@ upgrade_text (const FabUpgradeView *view)
   g_string_append_printf (text, "%s\n\n", view->title);
   append_hold (text, view);
   append_base (text, view);
-  append_recommendations (text, view->answer);
+  append_recommendations (text, view);
   if (view->is_brief)
     return g_string_free (text, FALSE);
   append_table (text, view, FAB_UPGRADE_SURE, "Gains over the whole band, by dollars per percent");
@@ -289,6 +305,22 @@ static void
 add_name (FabJson *json, const char *key, const FabUpgrade *one)
 {
   fab_json_add_text (json, key, one != NULL ? one->change.name : NULL);
+}
+
+static void
+add_reversals (FabJson *json, const GPtrArray *reversals)
+{
+  fab_json_begin_array (json, "larger_saves_less");
+  for (guint i = 0; i < reversals->len; i++) {
+    const FabReversal *one = g_ptr_array_index (reversals, i);
+
+    fab_json_begin_object (json, NULL);
+    add_name (json, "larger", one->larger);
+    add_name (json, "smaller", one->smaller);
+    fab_json_add_text (json, "why", one->why);
+    fab_json_end (json);
+  }
+  fab_json_end (json);
 }
 
 static void
@@ -325,6 +357,7 @@ upgrade_json (const FabUpgradeView *view)
   fab_json_add_text (json, "scenario", view->title);
   fab_json_add_text (json, "hold", view->answer->hold);
   fab_json_add_real (json, "step_s", all->base->step_s);
+  fab_json_add_real (json, "exposed_fraction", all->base->exposed_s / all->base->step_s);
   fab_json_add_text (json, "limited_by", fab_upgrade_pace (all->base));
   if (all->band != NULL) {
     fab_json_add_real (json, "step_low_s", all->band->low[0]);
@@ -338,6 +371,7 @@ upgrade_json (const FabUpgradeView *view)
   add_name (json, "most", view->answer->choice.most);
   fab_json_add_text (json, "no_purchase", view->answer->no_purchase);
   fab_json_add_text (json, "nearest", view->answer->nearest);
+  add_reversals (json, view->reversals);
   fab_points_add_json (json, "changes", points);
   add_assignments (json, view->answer->rows);
   fab_json_end (json);
@@ -470,11 +504,12 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   study->pulse = fab_progress_pulse (progress);
   study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabUpgradeAnswer) answer = fab_upgrade_answer (study, &limits, budget_usd, error);
+  g_autoptr (GPtrArray) reversals = answer ? fab_reversals_find (answer->all) : NULL;
   g_autofree char *title = answer ? fab_cli_title (scenario) : NULL;
   fab_progress_stop (progress);
   if (title == NULL || !write_best (o, study, answer, error))
     return FALSE;
-  const FabUpgradeView view = { title, answer, (guint) o->top, o->has_no_band, o->is_brief };
+  const FabUpgradeView view = { title, answer, reversals, (guint) o->top, o->has_no_band, o->is_brief };
   g_autofree char *text = printers[o->format](&view);
   fab_cli_print (o->format, text);
   *code = fab_cli_verdict_exit (answer->all->base->verdict, o->is_oversized_allowed);

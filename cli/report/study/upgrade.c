@@ -72,6 +72,20 @@ say_choices (FabStudyPage *page, JsonObject *study, const GPtrArray *changes)
   }
 }
 
+/* Larger purchases that save less than smaller ones; files of earlier versions have none. */
+static void
+add_reversals (FabStudyPage *page, JsonObject *study)
+{
+  g_autoptr (GPtrArray) reversals = fab_study_objects (study, "larger_saves_less");
+
+  for (guint i = 0; i < reversals->len; i++) {
+    const char *why = fab_study_text (g_ptr_array_index (reversals, i), "why");
+
+    if (why != NULL)
+      fab_study_page_caution (page, why);
+  }
+}
+
 static void
 say_today (FabStudyPage *page, JsonObject *study)
 {
@@ -127,6 +141,7 @@ fab_study_fill_upgrade (FabStudyPage *page, JsonObject *study)
       add_change (page, change, is_chosen);
   }
   page->n_left_out = changes->len - page->rows->len;
+  add_reversals (page, study);
   fab_study_add_band (page, fab_study_object (study, "band"));
 }
 
