@@ -9,6 +9,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
+#include "sim/assembly/failover.h"
 #include "sim/base/error.h"
 #include "sim/cost/bill.h"
 #include "sim/fabric/port_router.h"
@@ -291,6 +292,35 @@ a_card_of_two_ports_is_bought_once (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A port is one in either direction, however many links are asked about; a link inside the node is none. */
+static void
+a_port_is_known_as_one (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *ports;
+    gboolean has_several;
+  } rows[] = { { MERGED, TRUE }, { BOND, TRUE }, { ONE, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = play_of (rows[i].ports, TWO_PLANES, "spray", "");
+    const FabGraph *graph = fab_simulation_plant (play->simulation)->graph;
+    guint n_ports = 0;
+
+    for (FabLinkId link = 0; link < fab_graph_n_links (graph); link++) {
+      g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+      const FabLink *one = fab_graph_link (graph, link);
+      const FabVertex *src = fab_graph_vertex (graph, one->src), *dst = fab_graph_vertex (graph, one->dst);
+      gboolean is_port = (src->kind == FAB_VERTEX_NIC && dst->node == FAB_NO_NODE)
+                      || (dst->kind == FAB_VERTEX_NIC && src->node == FAB_NO_NODE);
+
+      g_array_append_val (links, link);
+      assert_int_equal (fab_failover_has_ports (graph, links), is_port && rows[i].has_several);
+      n_ports += is_port;
+    }
+    assert_true (n_ports > 0);
+  }
+}
+
 int
 main (void)
 {
@@ -303,6 +333,7 @@ main (void)
     cmocka_unit_test (a_port_that_dies_hands_its_bytes_over),
     cmocka_unit_test (a_nic_without_ports_hangs_the_run),
     cmocka_unit_test (what_cannot_be_is_refused),
+    cmocka_unit_test (a_port_is_known_as_one),
     cmocka_unit_test (a_card_of_two_ports_is_bought_once),
   };
   int n_failed;

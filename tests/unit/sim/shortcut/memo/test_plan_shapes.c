@@ -71,6 +71,32 @@ relations_say_which_links_are_the_same (G_GNUC_UNUSED void **state)
   scene_clear (&scene);
 }
 
+/* Of all pairs of sets of four links: they meet where a link is in both, and only then their relation is not 0. */
+static void
+relations_are_those_of_the_sets (G_GNUC_UNUSED void **state)
+{
+  Scene scene = scene_new ();
+  guint sets[16];
+
+  for (guint bits = 0; bits < G_N_ELEMENTS (sets); bits++) {
+    FabLinkId links[4];
+    guint n = 0;
+
+    for (guint i = 0; i < 4; i++)
+      if (bits >> i & 1)
+        links[n++] = i + 1;
+    sets[bits] = find (&scene, 0, links, n).links;
+  }
+  for (guint a = 0; a < G_N_ELEMENTS (sets); a++)
+    for (guint b = 0; b < G_N_ELEMENTS (sets); b++) {
+      gboolean meet = (a & b) != 0 || (a == 0 && b == 0);
+
+      assert_int_equal (fab_plan_shapes_relation (scene.shapes, sets[a], sets[b]) > 0, meet);
+      assert_int_equal (fab_plan_shapes_meet (scene.shapes, sets[a], sets[b]), meet);
+    }
+  scene_clear (&scene);
+}
+
 static void
 keys_tell_what_is_under_way (G_GNUC_UNUSED void **state)
 {
@@ -91,6 +117,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (links_count_by_their_order_alone),
     cmocka_unit_test (relations_say_which_links_are_the_same),
+    cmocka_unit_test (relations_are_those_of_the_sets),
     cmocka_unit_test (keys_tell_what_is_under_way),
   };
 
