@@ -87,7 +87,7 @@ note_trip (Nscc *self, FabTimePs trip_ps)
 static void
 learn_trip (Nscc *self, const FabPacketReport *report)
 {
-  FabTimePs trip_ps = report->now_ps - report->sent_ps;
+  FabTimePs trip_ps = report->now_ps - report->left_ps;
 
   if (trip_ps >= self->trip_ps)
     return;
@@ -215,7 +215,7 @@ nscc_reported (FabCongestion *base, const FabPacketReport *report)
     lost (self, report);
     return;
   }
-  double delay_ps = (double) (report->now_ps - report->sent_ps - self->trip_ps);
+  double delay_ps = (double) (report->now_ps - report->left_ps - self->trip_ps);
   self->ignored += self->ignored < self->to_ignore ? report->bytes : 0;
   self->received += report->bytes;
   self->achieved += report->bytes;

@@ -108,7 +108,7 @@ swift_reported (FabCongestion *base, const FabPacketReport *report)
 {
   Swift *self = (Swift *) base;
   const SwiftParams *p = base->params;
-  double delay_ps = (double) (report->now_ps - report->sent_ps), target = target_ps (self, self->window);
+  double delay_ps = (double) (report->now_ps - report->left_ps), target = target_ps (self, self->window);
   double window = self->window;
 
   if (!report->is_lost && delay_ps < target) {

@@ -21,8 +21,10 @@ typedef struct {
 
 /* One packet, as its sender hears of it. */
 typedef struct {
-  FabTimePs now_ps, sent_ps;
-  FabTimePs left_ps; /* when it began to leave its adapter; `sent_ps` is when the adapter took it */
+  FabTimePs now_ps;
+  /* When the adapter took it, which is its place among the packets of its sender, and when it began to leave the
+   * adapter. A delay counts from there: what waits in the sender's own adapter is not in the network. */
+  FabTimePs sent_ps, left_ps;
   guint32 bytes;
   gboolean is_marked; /* a switch marked it, because its queue was long */
   gboolean is_lost;   /* it did not arrive: a switch dropped its payload */

@@ -509,7 +509,7 @@ check_jam (const FabSimulation *self, GError **error)
       error, FAB_ERROR_HUNG,
       "the iteration never ends, because of a deadlock: packets for link %s -> %s and others wait for "
       "buffers that wait for each other in a circle; raise fidelity.lanes or fidelity.buffer, or set "
-      "fidelity.flow_control: drop",
+      "fidelity.flow_control: none",
       from, to);
 }
 

@@ -25,7 +25,8 @@ add_node (Rig *self, FabGraphBuilder *builder, guint node)
   guint gpu = fab_graph_builder_part (builder, "gpu", TRUE);
   guint nic = fab_graph_builder_part (builder, "nic", TRUE);
   guint part = fab_graph_builder_part (builder, "switch", FALSE);
-  FabVertexId centre = fab_graph_builder_vertex (builder, FAB_VERTEX_SWITCH, node, part, 0);
+  guint32 owner = spec->has_network_star ? FAB_NO_NODE : node, index = spec->has_network_star ? node : 0;
+  FabVertexId centre = fab_graph_builder_vertex (builder, FAB_VERTEX_SWITCH, owner, part, index);
   FabLinkForm form = link_form (builder, "gpu", spec->gpu_bytes_per_s, spec->gpu_latency_ps, spec->gpu_cost,
                                 spec->gpus_reduce, (FabInlined){ 0 }, 0);
   FabLinkForm plain_form = link_form (builder, "nic-host", spec->gpu_bytes_per_s, spec->gpu_latency_ps,

@@ -15,6 +15,7 @@
 
 typedef struct {
   guint n_nodes, gpus_per_node, nics_per_node;
+  gboolean has_network_star; /* the switch of the GPUs is one of the network, and not of their node */
   FabBytesPerS gpu_bytes_per_s, nic_bytes_per_s; /* nic: between the NIC and the fabric's switch */
   FabTimePs gpu_latency_ps, nic_latency_ps;
   double gpu_cost, nic_cost;         /* line bytes per byte, both drives; 0: 1 */

@@ -72,7 +72,7 @@ const FabParam packet_params[] = {
     .choices = switchings },
   { ROW ("flow_control", CHOICE, control, "auto",
          "Flow control of links: credit, pfc, drop or trim (finite queues), none (unlimited queues). auto: "
-         "pfc on Ethernet, else credit."),
+         "pfc on Ethernet, else credit. Links inside a node stay as with auto under pfc, drop and trim."),
     .choices = controls },
   { ROW (
         "buffer", BYTES, buffer_bytes, "0B",

@@ -543,6 +543,22 @@ packet_port_has_room_for (const PacketNet *self, guint n_sharers)
       || self->params.buffer_bytes >= n_sharers * least_packets * self->params.mtu_bytes;
 }
 
+static gboolean
+is_of_networks (gint64 control)
+{
+  return control == CONTROL_PFC || control == CONTROL_DROP || control == CONTROL_TRIM;
+}
+
+/* Links inside a node (PCIe, NVLink, xGMI) know neither pauses nor losses of the network, whatever that has. */
+static gboolean
+is_inside (const FabGraph *graph, guint32 link)
+{
+  guint32 from = fab_graph_vertex (graph, fab_graph_link (graph, link)->src)->node,
+          to = fab_graph_vertex (graph, fab_graph_link (graph, link)->dst)->node;
+
+  return from == to && from != FAB_NO_NODE;
+}
+
 static guint8
 control_of (const PacketNet *self, guint32 link)
 {
@@ -550,7 +566,8 @@ control_of (const PacketNet *self, guint32 link)
     [FAB_FLOW_CREDIT] = CONTROL_CREDIT, [FAB_FLOW_PFC] = CONTROL_PFC, [FAB_FLOW_DROP] = CONTROL_DROP
   };
 
-  if (self->params.control != CONTROL_AUTO)
+  if (self->params.control != CONTROL_AUTO
+      && !(is_of_networks (self->params.control) && is_inside (self->base.env.graph, link)))
     return (guint8) self->params.control;
   return controls[fab_graph_link_class (self->base.env.graph, link)->flow_control];
 }

@@ -50,8 +50,11 @@ send (Play *play, FabVertexId from, FabVertexId to, guint index, FabBytes bytes)
 static Rig *
 star (guint n_gpus)
 {
-  return rig_new (&(RigSpec){
-      .n_nodes = 1, .gpus_per_node = n_gpus, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_latency_ps = LATENCY });
+  return rig_new (&(RigSpec){ .n_nodes = 1,
+                              .has_network_star = TRUE,
+                              .gpus_per_node = n_gpus,
+                              .gpu_bytes_per_s = FAB_PS_PER_S,
+                              .gpu_latency_ps = LATENCY });
 }
 
 static Play
@@ -317,8 +320,11 @@ ports_share_a_memory_by_a_dynamic_threshold (G_GNUC_UNUSED void **state)
 static void
 dcqcn_shares_a_link (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (Rig) rig = rig_new (&(RigSpec){
-      .n_nodes = 1, .gpus_per_node = 5, .gpu_bytes_per_s = 5000000000, .gpu_latency_ps = 1250000 });
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 1,
+                                             .has_network_star = TRUE,
+                                             .gpus_per_node = 5,
+                                             .gpu_bytes_per_s = 5000000000,
+                                             .gpu_latency_ps = 1250000 });
   Play play = play_new (rig, "{flow_control: pfc, pause: 4MB, resume: 3MB, " SIGCOMM_2015 "}");
   FabTimePs first_ps = FAB_TIME_MAX, last_ps = 0;
 
@@ -349,8 +355,11 @@ incast_uses_its_port_at_every_rate (G_GNUC_UNUSED void **state)
   for (guint r = 0; r < G_N_ELEMENTS (gbit_per_s); r++)
     for (guint is_long = 0; is_long < 2; is_long++) {
       FabBytesPerS rate = gbit_per_s[r] * 125000000;
-      g_autoptr (Rig) rig = rig_new (
-          &(RigSpec){ .n_nodes = 1, .gpus_per_node = 5, .gpu_bytes_per_s = rate, .gpu_latency_ps = 600000 });
+      g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 1,
+                                                 .has_network_star = TRUE,
+                                                 .gpus_per_node = 5,
+                                                 .gpu_bytes_per_s = rate,
+                                                 .gpu_latency_ps = 600000 });
       Play play = play_new (rig, "{flow_control: pfc}");
       FabBytes bytes = is_long ? 128 << 20 : 16 << 20;
       FabTimePs last_ps = 0;
