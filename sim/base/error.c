@@ -23,6 +23,8 @@ fab_throw (GError **error, FabErrorCode code, const char *format, ...)
 static gboolean
 is_seen (gunichar c)
 {
+  if (c < 0x80)
+    return c >= ' ' && c != 0x7f;
   switch ((int) g_unichar_type (c)) {
   case G_UNICODE_CONTROL:
   case G_UNICODE_FORMAT:
