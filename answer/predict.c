@@ -118,9 +118,11 @@ static char *
 write_binding (const FabSimulation *simulation, FabLinkId link)
 {
   FabLinkRecord record = fab_simulation_link_record (simulation, link);
-  g_autofree char *from = (char *) record.from, *to = (char *) record.to;
+  const FabGraph *graph = fab_simulation_cluster (simulation)->graph;
+  g_autofree char *from = (char *) record.from, *to = (char *) record.to,
+                  *label = fab_link_class_label (fab_graph_link_class (graph, link));
 
-  return g_strdup_printf ("%s %s -> %s", record.spec, from, to);
+  return g_strdup_printf ("%s %s -> %s", label, from, to);
 }
 
 static FabTimePs

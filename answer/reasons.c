@@ -123,9 +123,9 @@ part_name (const FabSimulation *simulation, const FabRunPathPart *part)
   if (part->link == FAB_NO_LINK)
     return g_strdup (what);
   FabLinkRecord link = fab_simulation_link_record (simulation, part->link);
-  g_autofree char *from = (char *) link.from, *to = (char *) link.to;
-  return g_strdup_printf ("%s; slowest link %s -> %s (%s)", what, from, to,
-                          fab_graph_link_class (graph, part->link)->name);
+  g_autofree char *from = (char *) link.from, *to = (char *) link.to,
+                  *label = fab_link_class_label (fab_graph_link_class (graph, part->link));
+  return g_strdup_printf ("%s; slowest link %s -> %s (%s)", what, from, to, label);
 }
 
 static GArray *

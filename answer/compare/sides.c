@@ -129,17 +129,18 @@ judge (const FabSidesAnswer *self, guint index, FabSideWords *words)
 {
   const FabSide *base = fab_sides_at (self->sides, self->contrast->base),
                 *side = fab_sides_at (self->sides, index);
-  const char *then = fab_bottleneck_name (base->point->bottleneck),
-             *now = fab_bottleneck_name (side->point->bottleneck);
+  const FabBottleneck *then = base->point->bottleneck, *now = side->point->bottleneck;
   g_autofree char *why = fab_contrast_explain (self->contrast, index,
                                                fab_spread_step_change (base->point, side->point).median);
 
   words->words = fab_spread_words (why, base->name, base->point, side->name, side->point);
   words->differs = !fab_spread_is_within (fab_figure_find ("step"), base->point, side->point);
-  if (!words->differs || then == NULL || now == NULL || strcmp (then, now) == 0)
+  if (!words->differs || then == NULL || now == NULL
+      || strcmp (fab_bottleneck_part (then), fab_bottleneck_part (now)) == 0)
     return;
   g_autofree char *said = g_steal_pointer (&words->words);
-  words->words = g_strdup_printf ("%s The step is limited by %s in place of %s.", said, now, then);
+  words->words = g_strdup_printf ("%s The step is limited by %s in place of %s.", said,
+                                  fab_bottleneck_name (now), fab_bottleneck_name (then));
 }
 
 static void

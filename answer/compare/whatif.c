@@ -76,10 +76,11 @@ check_sides (const GPtrArray *sides, guint n_changes, guint *mistaken, GError **
 static void
 append_limit (GString *out, const FabPoint *before, const FabPoint *after)
 {
-  const char *then = fab_bottleneck_name (before->bottleneck), *now = fab_bottleneck_name (after->bottleneck);
+  const FabBottleneck *then = before->bottleneck, *now = after->bottleneck;
 
-  if (then != NULL && now != NULL && strcmp (then, now) != 0)
-    g_string_append_printf (out, " The step is then limited by %s in place of %s.", now, then);
+  if (then != NULL && now != NULL && strcmp (fab_bottleneck_part (then), fab_bottleneck_part (now)) != 0)
+    g_string_append_printf (out, " The step is then limited by %s in place of %s.", fab_bottleneck_name (now),
+                            fab_bottleneck_name (then));
 }
 
 static void

@@ -323,7 +323,8 @@ note_binding (const Binding *self, FabStatement *statement)
 {
   const FabGraph *graph = fab_simulation_cluster (self->explain->simulation)->graph;
   g_autofree char *from = fab_graph_vertex_name (graph, self->link->src),
-                  *to = fab_graph_vertex_name (graph, self->link->dst);
+                  *to = fab_graph_vertex_name (graph, self->link->dst),
+                  *label = fab_link_class_label (self->link_class);
 
   if (fab_collective_plan_waits_for_ends (self->plan))
     fab_statement_note (statement,
@@ -331,10 +332,10 @@ note_binding (const Binding *self, FabStatement *statement)
                         "%s -> %s, %u x %s.",
                         self->plan->n_channels,
                         fab_plural (self->plan->n_channels, "channel sets", "channels set"), from, to,
-                        self->link->count, self->link_class->name);
+                        self->link->count, label);
   else
     fab_statement_note (statement, "The link that binds it: %s -> %s, %u x %s.", from, to, self->link->count,
-                        self->link_class->name);
+                        label);
 }
 
 /* As nccl-tests would print it. */

@@ -124,9 +124,14 @@ explain_step (const Explain *self, guint depth)
 
     fab_statement_note (statement, "%s", words);
   }
-  if (point->binding != NULL)
+  if (point->binding != NULL) {
+    const FabGraph *graph = fab_simulation_cluster (self->simulation)->graph;
+    FabBinding binding = fab_binding_find (fab_simulation_probe (self->simulation), graph);
+    g_autofree char *label = fab_link_class_label (fab_graph_link_class (graph, binding.link));
+
     fab_statement_note (statement, "The slowest link of %.0f %% of the exposed communication is %s (%s).",
-                        100 * point->binding_fraction, point->binding, point->binding_spec);
+                        100 * point->binding_fraction, point->binding, label);
+  }
   explain_compute (self, depth + 1);
   explain_exposed (self, depth + 1);
 }

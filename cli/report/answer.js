@@ -148,7 +148,8 @@
   const machine = (run) => {
     const words = run.words ?? {}, parts = [plural(run.ranks, "GPU")];
     if (words.node) parts.push(count(run.nodes) + "\u00a0\u00d7\u00a0" + shorten(words.node, 40));
-    if (words.nic) parts.push(shorten(words.nic, 40));
+    const isSet = words.nic_rate && !/^0\D*$/.test(words.nic_rate);
+    if (words.nic || isSet) parts.push(shorten([words.nic, isSet && `at ${words.nic_rate}`].filter(Boolean).join(" "), 60));
     if (words.fabric) parts.push("fabric " + shorten(words.fabric, 40));
     if (words.model) parts.push(shorten(words.model, 40));
     parts.push(strategy(words), "fidelity " + shorten(run.fidelity, 20));

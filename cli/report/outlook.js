@@ -105,12 +105,15 @@
   const ports = (run) => new Set(fabricast.places.kinds(run.links).filter((group) => group.carried > 0
     && !(group.from_inside && group.to_inside)).map((group) => group.spec));
 
+  // A lever of links is called after their entry, "ib-hdr", and after the scenario's own rate, "ib-hdr at 100 Gb/s".
+  const isOf = (one, spec) => one.name === spec || one.name.startsWith(`${spec} at `);
+
   // What saves something, best first, then the links between nodes that do not.
   const changes = (run) => {
     if (run.levers === null) return "Changes of the machine and of the software are being tried.";
     const levers = run.levers ?? [], between = ports(run);
     const shown = [...levers.filter((one) => one.saved_fraction >= LEAST), ...levers.filter((one) =>
-      one.kind === "link" && one.saved_fraction < LEAST && between.has(one.name))];
+      one.kind === "link" && one.saved_fraction < LEAST && [...between].some((spec) => isOf(one, spec)))];
     if (shown.length === 0) return null;
     return [table(shown), levers[0].n_seeds > 1
       && make("p", { class: "about" }, `Each change was tried with ${levers[0].n_seeds} seeds; the difference is the median.`)];

@@ -43,14 +43,30 @@ append_sampled (GString *page, FabSamplingCount count)
     g_string_append_printf (page, "; times of flows x %.3f to %.3f", count.least_factor, count.most_factor);
 }
 
+/* What people call the ports of the NICs, which are links of the entry `nic`. (transfer full) */
+static char *
+port_label (const FabCluster *cluster, const char *nic)
+{
+  const FabGraph *graph = cluster->graph;
+  FabLinkId first;
+  guint n = fab_graph_out_links (graph, cluster->nics[0], &first);
+
+  for (FabLinkId id = first; id < first + n; id++)
+    if (g_str_equal (fab_graph_link_class (graph, id)->name, nic))
+      return fab_link_class_label (fab_graph_link_class (graph, id));
+  return g_strdup (nic);
+}
+
 /* ", 8 x ib-ndr each, fabric rail"; of NICs with several ports the link is that of one. */
 static void
 append_nics (GString *page, const FabCluster *cluster, const char *nic, const char *fabric)
 {
+  g_autofree char *port = port_label (cluster, nic);
+
   g_string_append_printf (page, ", %u x ", cluster->nics_per_node);
   if (cluster->nic_ports > 1)
     g_string_append_printf (page, "%u ports of ", cluster->nic_ports);
-  g_string_append_printf (page, "%s each, fabric %s", nic, fabric);
+  g_string_append_printf (page, "%s each, fabric %s", port, fabric);
 }
 
 static void

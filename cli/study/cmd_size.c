@@ -104,7 +104,7 @@ plot_append (GString *text, const FabTarget *target, const FabPlotPoint *points,
 static const char *
 limit_of (const FabPoint *point)
 {
-  const char *name = fab_bottleneck_name (point->bottleneck);
+  const char *name = fab_bottleneck_part (point->bottleneck);
 
   return name != NULL ? name : "what nobody asked";
 }

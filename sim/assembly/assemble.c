@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/assembly/assemble.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/assembly/faults.h"
@@ -116,6 +117,8 @@ change_link (const FabWhatIf *what_if, FabLinkClass *link_class, FabBytesPerS *r
     link_class->messages.rate_change = (1 + link_class->messages.rate_change) * what_if->rate_factor - 1;
 }
 
+static const double same_rate = 0.001; /* of a rate: the 200Gb/s that people write are 200.003 of the entry */
+
 /* `rate` 0: the rate of the entry. */
 static FabLinkForm
 link_form (const Build *build, const char *name, guint count, FabBytesPerS rate)
@@ -127,6 +130,7 @@ link_form (const Build *build, const char *name, guint count, FabBytesPerS rate)
 
   rate = rate > 0 ? rate : own_rate;
   link_class.messages.rate_change = (double) rate / (double) own_rate - 1;
+  link_class.set_bytes_per_s = fabs (link_class.messages.rate_change) > same_rate ? rate : 0;
   change_link (build->what_if, &link_class, &rate, &latency_ps);
   return (FabLinkForm){ rate, latency_ps, fab_graph_builder_class (build->builder, &link_class), count };
 }

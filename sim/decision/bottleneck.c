@@ -17,6 +17,18 @@ fab_lever_clear (gpointer lever)
 
   g_free (self->name);
   g_free (self->change);
+  g_free (self->link_class);
+}
+
+FabLever
+fab_lever_copy (const FabLever *lever)
+{
+  FabLever copy = *lever;
+
+  copy.name = g_strdup (lever->name);
+  copy.change = g_strdup (lever->change);
+  copy.link_class = g_strdup (lever->link_class);
+  return copy;
 }
 
 FabBottleneck *
@@ -40,10 +52,8 @@ fab_bottleneck_copy (const FabBottleneck *self)
   copy->levers = levers;
   copy->waits = fab_verdict_copy (self->waits);
   for (guint i = 0; i < self->levers->len; i++) {
-    FabLever lever = *fab_bottleneck_lever (self, i);
+    FabLever lever = fab_lever_copy (fab_bottleneck_lever (self, i));
 
-    lever.name = g_strdup (lever.name);
-    lever.change = g_strdup (lever.change);
     g_array_append_val (levers, lever);
   }
   return copy;
@@ -97,6 +107,14 @@ fab_bottleneck_name (const FabBottleneck *self)
   const FabLever *first = fab_bottleneck_first (self);
 
   return self == NULL ? NULL : first != NULL ? first->name : "nothing alone";
+}
+
+const char *
+fab_bottleneck_part (const FabBottleneck *self)
+{
+  const FabLever *first = fab_bottleneck_first (self);
+
+  return first != NULL && first->link_class != NULL ? first->link_class : fab_bottleneck_name (self);
 }
 
 /* Other changes that save something, at most two of them. */

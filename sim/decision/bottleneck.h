@@ -39,8 +39,9 @@ extern const char *const fab_lever_names[FAB_N_LEVERS + 1]; /* "link", ...: NULL
 
 typedef struct {
   FabLeverKind kind;
-  char *name;       /* what limits, in a column: "ib-hdr", "NICs", "compute" */
+  char *name;       /* what limits, in a column: "ib-hdr", "ib-hdr at 100 Gb/s", "NICs", "compute" */
   char *change;     /* what was changed: "every ib-hdr twice as fast", "2 NICs a node in place of 1" */
+  char *link_class; /* of LINK: the entry of the links; NULL: of another kind */
   gboolean is_port; /* of LINK: links of this entry leave the node */
   double step_s, exposed_s; /* with the lever: of the draw with the median step */
   FabDifference step;       /* from the step without it */
@@ -66,7 +67,8 @@ typedef struct {
 
 /* One without levers. (transfer full) */
 FabBottleneck *fab_bottleneck_new (void);
-void fab_lever_clear (gpointer lever); /* frees the texts of a FabLever */
+FabLever fab_lever_copy (const FabLever *lever); /* with texts of its own */
+void fab_lever_clear (gpointer lever);           /* frees the texts of a FabLever */
 FabBottleneck *fab_bottleneck_copy (const FabBottleneck *self);
 void fab_bottleneck_free (FabBottleneck *self); /* accepts NULL */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabBottleneck, fab_bottleneck_free)
@@ -96,6 +98,9 @@ const FabLever *fab_bottleneck_first (const FabBottleneck *self);
 /* Returns in a word or two what limits the step: "ib-hdr", "compute"; "nothing alone". NULL of NULL. (static, or owned
  * by `self`) */
 const char *fab_bottleneck_name (const FabBottleneck *self);
+
+/* The same without a rate that the scenario gives the links, which tells two bottlenecks apart: "ib-hdr". */
+const char *fab_bottleneck_part (const FabBottleneck *self);
 
 /* Returns in a sentence or three what helps and what does not. (transfer full) */
 char *fab_bottleneck_words (const FabBottleneck *self);

@@ -70,28 +70,43 @@ add (GPtrArray *list, FabLeverKind kind, char *name, char *change)
 
 /* --- links --- */
 
-/* The classes of links that carry collectives: the entry's name, and whether such a link leaves a node. */
+/* The classes of links that carry collectives: the entry's name, what people call it, and whether such a link leaves a
+ * node. */
 typedef struct {
   const char *name;
+  char *label;
+  FabBytesPerS rate_bytes_per_s; /* of one link of the first that was seen */
   gboolean is_port;
 } Carrier;
 
 static void
+carrier_clear (gpointer data)
+{
+  g_free (((Carrier *) data)->label);
+}
+
+static void
 note_carrier (GArray *carriers, const FabGraph *graph, FabLinkId id)
 {
-  const char *name = fab_graph_link_class (graph, id)->name;
+  const FabLinkClass *link_class = fab_graph_link_class (graph, id);
   const FabLink *link = fab_graph_link (graph, id);
-  Carrier made = { name, fab_graph_vertex (graph, link->src)->node == FAB_NO_NODE
-                             || fab_graph_vertex (graph, link->dst)->node == FAB_NO_NODE };
+  FabBytesPerS rate_bytes_per_s = link->rate_bytes_per_s / MAX (link->count, 1);
+  gboolean is_port = fab_graph_vertex (graph, link->src)->node == FAB_NO_NODE
+                  || fab_graph_vertex (graph, link->dst)->node == FAB_NO_NODE;
 
   for (guint i = 0; i < carriers->len; i++) {
     Carrier *one = &g_array_index (carriers, Carrier, i);
 
-    if (strcmp (one->name, name) != 0)
+    if (strcmp (one->name, link_class->name) != 0)
       continue;
-    one->is_port |= made.is_port;
+    one->is_port |= is_port;
+    if (one->rate_bytes_per_s != rate_bytes_per_s) { /* ports and uplinks of one entry, at two rates */
+      g_free (one->label);
+      one->label = g_strdup (one->name);
+    }
     return;
   }
+  Carrier made = { link_class->name, fab_link_class_label (link_class), rate_bytes_per_s, is_port };
   g_array_append_val (carriers, made);
 }
 
@@ -103,6 +118,7 @@ find_carriers (const FabSimulation *simulation)
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL); /* footprints */
   GArray *carriers = g_array_new (FALSE, FALSE, sizeof (Carrier));
 
+  g_array_set_clear_func (carriers, carrier_clear);
   for (guint i = 0; i < dag->n_collectives; i++) {
     const FabFootprint *footprint = dag->collectives[i].plan.footprint;
 
@@ -121,10 +137,11 @@ add_links (GPtrArray *list, const FabSimulation *simulation)
 
   for (guint i = 0; i < carriers->len; i++) {
     const Carrier *one = &g_array_index (carriers, Carrier, i);
-    Playing *made = add (list, FAB_LEVER_LINK, g_strdup (one->name),
-                         g_strdup_printf ("every %s twice as fast", one->name));
+    Playing *made = add (list, FAB_LEVER_LINK, g_strdup (one->label),
+                         g_strdup_printf ("every %s twice as fast", one->label));
 
     made->lever.is_port = one->is_port;
+    made->lever.link_class = g_strdup (one->name);
     made->link_class = g_strdup (one->name);
     made->what_if.link_class = made->link_class;
     made->what_if.rate_factor = FAB_LEVER_FACTOR;
@@ -375,8 +392,8 @@ take_lever (FabBottleneck *self, const Plays *plays, Playing *one)
   one->lever.step_s = median->step_s;
   one->lever.exposed_s = median->exposed_s;
   one->lever.step = fab_difference_of (base, n, steps, n, TRUE);
-  g_array_append_val (self->levers, one->lever);
-  one->lever.name = one->lever.change = NULL;
+  FabLever taken = fab_lever_copy (&one->lever);
+  g_array_append_val (self->levers, taken);
 }
 
 /* By how much the draw with the shortest step is shorter than the one with the median step. */
@@ -467,17 +484,18 @@ add_pairs (GPtrArray *list, const GPtrArray *singles, const FabLever *port)
 {
   for (guint i = 0; i < singles->len; i++) {
     const Playing *other = g_ptr_array_index (singles, i);
-    gboolean is_link = other->lever.kind == FAB_LEVER_LINK && strcmp (other->link_class, port->name) != 0;
+    gboolean is_link = other->lever.kind == FAB_LEVER_LINK
+                    && strcmp (other->link_class, port->link_class) != 0;
 
     if (!is_link && other->lever.kind != FAB_LEVER_CHANNELS)
       continue;
     Playing *made = add (list, FAB_LEVER_PAIR,
-                         is_link ? g_strdup (other->link_class)
+                         is_link ? g_strdup (other->lever.name)
                                  : g_strdup_printf ("%" G_GINT64_FORMAT " channels", other->value),
-                         is_link ? g_strdup_printf ("%s and %s twice as fast", port->name, other->link_class)
+                         is_link ? g_strdup_printf ("%s and %s twice as fast", port->name, other->lever.name)
                                  : g_strdup_printf ("%s twice as fast, %" G_GINT64_FORMAT " channels",
                                                     port->name, other->value));
-    made->link_class = g_strdup (port->name);
+    made->link_class = g_strdup (port->link_class);
     made->what_if.link_class = made->link_class;
     made->second_class = is_link ? g_strdup (other->link_class) : NULL;
     made->what_if.second_class = made->second_class;

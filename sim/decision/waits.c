@@ -192,7 +192,7 @@ link_of (const FabBottleneck *bottleneck, const FabSimulation *simulation)
   FabBinding binding = fab_binding_find (fab_simulation_probe (simulation), graph);
 
   if (first == NULL || first->kind != FAB_LEVER_LINK || binding.link == FAB_NO_LINK
-      || strcmp (fab_graph_link_class (graph, binding.link)->name, first->name) != 0)
+      || strcmp (fab_graph_link_class (graph, binding.link)->name, first->link_class) != 0)
     return NULL;
   FabLinkRecord link = fab_simulation_link_record (simulation, binding.link);
   g_autofree char *from = (char *) link.from, *to = (char *) link.to;

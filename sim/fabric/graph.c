@@ -102,6 +102,16 @@ fab_graph_builder_class (FabGraphBuilder *self, const FabLinkClass *link_class)
   return self->classes->len - 1;
 }
 
+char *
+fab_link_class_label (const FabLinkClass *self)
+{
+  double Gbps = 8e-9 * (double) self->set_bytes_per_s;
+
+  return self->set_bytes_per_s == 0 ? g_strdup (self->name)
+       : Gbps < 1                   ? g_strdup_printf ("%s at %.4g Mb/s", self->name, 1000 * Gbps)
+                                    : g_strdup_printf ("%s at %.4g Gb/s", self->name, Gbps);
+}
+
 static gboolean
 is_same_form (const FabLink *a, const FabLink *b)
 {

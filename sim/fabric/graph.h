@@ -93,6 +93,8 @@ typedef struct {
 typedef struct {
   const char *name; /* the catalogue owns this text and the technology, and outlives the graph */
   const FabTechnology *technology; /* NULL when handed in: the builder puts fab_technology_unnamed */
+  FabBytesPerS
+      set_bytes_per_s; /* line rate that a scenario gives such a link in place of the entry's; 0: the entry's */
   FabFlowControl flow_control;
   double cost[FAB_N_DRIVES]; /* line bytes per payload byte, >= 1: headers and measured loss */
   FabTimePs endpoint_ps;     /* what the adapters at both ends add to the latency of a message */
@@ -179,6 +181,9 @@ fab_graph_link_class (const FabGraph *self, FabLinkId link)
 {
   return &g_array_index (self->classes, FabLinkClass, fab_graph_link (self, link)->class_index);
 }
+
+/* What people call such links: "ib-hdr"; "ib-hdr at 100 Gb/s" where a scenario gives them a rate. (transfer full) */
+char *fab_link_class_label (const FabLinkClass *self);
 
 /* NULL: its vertices stand on no lattice. */
 const FabLattice *fab_graph_lattice (const FabGraph *self);

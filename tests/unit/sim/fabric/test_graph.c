@@ -128,6 +128,20 @@ links_go_and_the_others_keep_their_order (G_GNUC_UNUSED void **state)
   fab_graph_check (graph);
 }
 
+/* 12.5 GB/s are 100 Gb/s, 15 MB/s 120 Mb/s. */
+static void
+links_are_called_after_a_rate_of_their_own (G_GNUC_UNUSED void **state)
+{
+  const FabLinkClass set = { .name = "wire", .set_bytes_per_s = 12500000000 },
+                     slow = { .name = "wire", .set_bytes_per_s = 15000000 };
+  g_autofree char *plain_label = fab_link_class_label (&plain_class),
+                  *set_label = fab_link_class_label (&set), *slow_label = fab_link_class_label (&slow);
+
+  assert_string_equal (plain_label, "wire");
+  assert_string_equal (set_label, "wire at 100 Gb/s");
+  assert_string_equal (slow_label, "wire at 120 Mb/s");
+}
+
 int
 main (void)
 {
@@ -139,6 +153,7 @@ main (void)
     cmocka_unit_test (parts_and_classes_are_kept_once),
     cmocka_unit_test (a_builder_is_empty_after_freezing),
     cmocka_unit_test (links_go_and_the_others_keep_their_order),
+    cmocka_unit_test (links_are_called_after_a_rate_of_their_own),
   };
 
   return cmocka_run_group_tests_name ("graph", tests, NULL, NULL);
