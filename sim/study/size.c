@@ -150,24 +150,23 @@ append_dimensions (GString *text, const FabPoint *point)
 {
   gboolean is_said[FAB_N_DIMENSIONS] = { FALSE };
   double percent = 100 / point->step_s;
+  guint n = 0;
 
-  for (guint n = 0; n < FAB_N_DIMENSIONS; n++) {
+  while (n < FAB_N_DIMENSIONS) {
     guint largest = FAB_N_DIMENSIONS;
 
     for (guint i = 0; i < FAB_N_DIMENSIONS; i++)
       if (!is_said[i] && percent * point->exposed_by_s[i] >= 0.05
           && (largest == FAB_N_DIMENSIONS || point->exposed_by_s[i] > point->exposed_by_s[largest]))
         largest = i;
-    if (largest == FAB_N_DIMENSIONS) {
-      if (n > 0)
-        g_string_append_printf (text, "; %.1f %% between nodes)", percent * point->exposed_inter_node_s);
-      return;
-    }
+    if (largest == FAB_N_DIMENSIONS)
+      break;
     is_said[largest] = TRUE;
-    g_string_append_printf (text, "%s%.1f %% %s", n == 0 ? " (" : ", ",
+    g_string_append_printf (text, "%s%.1f %% %s", n++ == 0 ? " (" : ", ",
                             percent * point->exposed_by_s[largest], fab_dimension_names[largest]);
   }
-  g_string_append_printf (text, "; %.1f %% between nodes)", percent * point->exposed_inter_node_s);
+  if (n > 0)
+    g_string_append_printf (text, "; %.1f %% between nodes)", percent * point->exposed_inter_node_s);
 }
 
 /* Whether all larger values that were tried could be simulated. */
