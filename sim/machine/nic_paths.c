@@ -121,7 +121,7 @@ common_multiple (guint a, guint b)
 gboolean
 fab_nic_paths_between (const FabNicPaths *self, guint from, guint to, GArray *hops, GError **error)
 {
-  guint before = hops->len, from_local, to_local;
+  guint from_local, to_local;
   guint from_node = fab_group_node_of (self->group, from, &from_local),
         to_node = fab_group_node_of (self->group, to, &to_local);
   const GArray *out = fab_nic_paths_nics (self, from_node, from_local),
@@ -138,10 +138,8 @@ fab_nic_paths_between (const FabNicPaths *self, guint from, guint to, GArray *ho
   for (guint i = 0; i < n_ways; i++) {
     guint out_nic = g_array_index (out, guint, i % out->len), in_nic = g_array_index (in, guint, i % in->len);
 
-    if (!find_hop (self, from, to, out_nic, in_nic, &hop, error)) {
-      g_array_set_size (hops, before);
+    if (!find_hop (self, from, to, out_nic, in_nic, &hop, error))
       return FALSE;
-    }
     g_array_append_val (hops, hop);
   }
   return TRUE;

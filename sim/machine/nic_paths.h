@@ -31,7 +31,7 @@ fab_nic_paths_nics (const FabNicPaths *self, guint node, guint local)
 
 /* Appends to `hops` (FabHop) the hops that carry what one rank sends to another, each an equal share: one hop inside
  * a node; between nodes one hop for each NIC of the two GPUs, with PXN as in fab_hop_ranks (). FALSE and *error when
- * there is no path; then nothing is appended. */
+ * there is no path; then some of the hops may be missing. */
 gboolean fab_nic_paths_between (const FabNicPaths *self, guint from, guint to, GArray *hops, GError **error);
 
 /* An empty list for hops, which clears them when it is freed. (transfer full) */
