@@ -298,7 +298,8 @@ struct _FabFolding {
   double (*capacity) (gconstpointer owner, guint link);
   gpointer owner;
   GHashTable *folded; /* by array of weights, which belongs to one array of links */
-  GPtrArray *staying; /* FabFoldedFlow that stay */
+  GPtrArray *staying; /* FabFoldedFlow that stay, in the order in which they came; NULL: it has left */
+  guint n_left;       /* of `staying` */
   FabBlocks apart;    /* guint: classes of the flows that do not stay */
 };
 
@@ -408,6 +409,24 @@ look_up (FabFolding *self, FabFoldedFlow *flow)
   flow->sharer.n = folded->classes->len;
 }
 
+/* Takes those out of the list that have left it, and keeps the order. */
+static void
+close_ranks (FabFolding *self)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < self->staying->len; i++) {
+    FabFoldedFlow *flow = g_ptr_array_index (self->staying, i);
+
+    if (flow == NULL)
+      continue;
+    flow->index = n;
+    g_ptr_array_index (self->staying, n++) = flow;
+  }
+  g_ptr_array_set_size (self->staying, (gint) n);
+  self->n_left = 0;
+}
+
 /* After a split of classes: the flows that stay leave with their old classes and enter with the new ones, in the
  * order in which they first came. */
 static void
@@ -415,6 +434,7 @@ resettle (FabFolding *self, guint version)
 {
   if (version == link_fold_version (self->fold))
     return;
+  close_ranks (self);
   for (guint i = 0; i < self->staying->len; i++)
     fab_sharing_leave (self->sharing, &((FabFoldedFlow *) g_ptr_array_index (self->staying, i))->sharer);
   for (guint i = 0; i < self->staying->len; i++) {
@@ -479,9 +499,10 @@ fab_folding_remove (FabFolding *self, FabFoldedFlow *flow)
     fab_blocks_give (&self->apart, (guint *) flow->sharer.links, flow->n);
     return;
   }
-  g_ptr_array_remove_index (self->staying, flow->index);
-  for (guint i = flow->index; i < self->staying->len; i++)
-    ((FabFoldedFlow *) g_ptr_array_index (self->staying, i))->index = i;
+  g_ptr_array_index (self->staying, flow->index) = NULL;
+  self->n_left++;
+  if (self->n_left > self->staying->len / 2)
+    close_ranks (self);
 }
 
 void

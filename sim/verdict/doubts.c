@@ -27,6 +27,8 @@ typedef struct {
   GPtrArray *owned;  /* footprints of transfers */
   double *loads;     /* per link: of all flows */
   guint *counts;     /* per link: flows on it */
+  guint *crossing;   /* their numbers, link after link; those of a link begin at crossing_starts */
+  gsize *crossing_starts;
   gboolean has_others, is_hashed;
 } Doubting;
 
@@ -191,6 +193,27 @@ sum_loads (Doubting *self)
       self->loads[flow->footprint->links[k]] += load_of (self, flow, k);
       self->counts[flow->footprint->links[k]]++;
     }
+  }
+}
+
+/* Lists the flows of each link one behind the other. */
+static void
+list_crossing (Doubting *self)
+{
+  guint n_links = fab_graph_n_links (self->graph);
+  gsize n = 0;
+
+  for (FabLinkId l = 0; l < n_links; l++) {
+    self->crossing_starts[l] = n;
+    n += self->counts[l];
+  }
+  self->crossing = g_new (guint, n + 1);
+  g_autofree gsize *ends = g_memdup2 (self->crossing_starts, (n_links + 1) * sizeof *ends);
+  for (guint i = 0; i < self->flows->len; i++) {
+    const FabFootprint *footprint = g_array_index (self->flows, Flow, i).footprint;
+
+    for (guint k = 0; k < footprint->n; k++)
+      self->crossing[ends[footprint->links[k]]++] = i;
   }
 }
 
@@ -360,56 +383,56 @@ find_incast (Doubting *self, char **link)
 
 /* --- spreading congestion --- */
 
-/* Links of a footprint ascend. */
-static gboolean
-crosses (const FabFootprint *footprint, FabLinkId link)
+/* Numbers of the flows that cross a link, ascending. */
+static const guint *
+flows_on (const Doubting *self, FabLinkId link, guint *n)
 {
-  guint low = 0, high = footprint->n;
-
-  while (low < high) {
-    guint middle = low + (high - low) / 2;
-
-    if (footprint->links[middle] < link)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < footprint->n && footprint->links[low] == link;
+  *n = self->counts[link];
+  return self->crossing + self->crossing_starts[link];
 }
 
-/* Marks the links from which bytes go to the full one. */
-static void
-mark_before (const Doubting *self, FabLinkId full, guint8 *marks)
+/* The first of the flows that cross a link without being among those of `held`; G_MAXUINT: there is none. */
+static guint
+first_free_on (const Doubting *self, FabLinkId link, const guint8 *held)
 {
-  for (guint i = 0; i < self->flows->len; i++) {
-    const FabFootprint *footprint = g_array_index (self->flows, Flow, i).footprint;
-    gboolean is_held = crosses (footprint, full);
+  guint n;
+  const guint *flows = flows_on (self, link, &n);
 
-    for (guint k = 0; k < footprint->n && is_held; k++)
-      if (footprint->links[k] != full
-          && is_outside (self->graph, fab_graph_link (self->graph, footprint->links[k])->dst))
-        marks[footprint->links[k]] = 1;
-  }
+  for (guint i = 0; i < n; i++)
+    if (!held[flows[i]])
+      return flows[i];
+  return G_MAXUINT;
 }
 
-/* A flow that does not cross the full link but one that leads to it; NULL: there is none. */
+/* The first flow that does not cross the full link but one that leads to it, from which bytes go there; NULL: there is
+ * none. */
 static const Flow *
 find_victim (const Doubting *self, FabLinkId full, FabLinkId *shared)
 {
-  g_autofree guint8 *marks = g_new0 (guint8, fab_graph_n_links (self->graph) + 1);
+  g_autofree guint8 *held = g_new0 (guint8, self->flows->len + 1),
+                    *seen = g_new0 (guint8, fab_graph_n_links (self->graph) + 1);
+  guint n, first = G_MAXUINT;
+  const guint *flows = flows_on (self, full, &n);
 
-  mark_before (self, full, marks);
-  for (guint i = 0; i < self->flows->len; i++) {
-    const Flow *flow = &g_array_index (self->flows, Flow, i);
-    gboolean is_held = crosses (flow->footprint, full);
+  for (guint i = 0; i < n; i++)
+    held[flows[i]] = 1;
+  for (guint i = 0; i < n; i++) {
+    const FabFootprint *footprint = g_array_index (self->flows, Flow, flows[i]).footprint;
 
-    for (guint k = 0; k < flow->footprint->n && !is_held; k++)
-      if (marks[flow->footprint->links[k]]) {
-        *shared = flow->footprint->links[k];
-        return flow;
+    for (guint k = 0; k < footprint->n; k++) {
+      FabLinkId link = footprint->links[k];
+
+      if (seen[link] || link == full || !is_outside (self->graph, fab_graph_link (self->graph, link)->dst))
+        continue;
+      seen[link] = 1;
+      guint victim = first_free_on (self, link, held);
+      if (victim < first || (victim == first && victim < G_MAXUINT && link < *shared)) {
+        first = victim;
+        *shared = link;
       }
+    }
   }
-  return NULL;
+  return first < G_MAXUINT ? &g_array_index (self->flows, Flow, first) : NULL;
 }
 
 static char *
@@ -442,14 +465,13 @@ find_spreading (Doubting *self, char **link)
 static guint
 connections_on (const Doubting *self, FabLinkId link, guint *least)
 {
-  guint most = 0;
+  guint most = 0, n;
+  const guint *flows = flows_on (self, link, &n);
 
   *least = G_MAXUINT;
-  for (guint i = 0; i < self->flows->len; i++) {
-    const Flow *flow = &g_array_index (self->flows, Flow, i);
+  for (guint i = 0; i < n; i++) {
+    const Flow *flow = &g_array_index (self->flows, Flow, flows[i]);
 
-    if (!crosses (flow->footprint, link))
-      continue;
     most = MAX (most, flow->n_connections);
     *least = MIN (*least, flow->n_connections);
   }
@@ -544,15 +566,22 @@ fab_doubts_find (const FabScenario *scenario, const FabPlant *plant, const FabDa
   g_autoptr (GPtrArray) jobs = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_job_free);
   g_autoptr (GPtrArray) owned = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
   g_autofree double *loads = g_new0 (double, n_links + 1);
-  g_autofree guint *counts = g_new0 (guint, n_links + 1);
-  Doubting self = {
-    .graph = plant->graph, .dag = dag, .flows = flows, .owned = owned, .loads = loads, .counts = counts
-  };
+  g_autofree guint *counts = g_new0 (guint, n_links + 1), *crossing = NULL;
+  g_autofree gsize *crossing_starts = g_new0 (gsize, n_links + 1);
+  Doubting self = { .graph = plant->graph,
+                    .dag = dag,
+                    .flows = flows,
+                    .owned = owned,
+                    .loads = loads,
+                    .counts = counts,
+                    .crossing_starts = crossing_starts };
 
   self.is_hashed = ((const FabRouterOps *) spec->cluster.route.info)->is_hashed;
   if (!find_flows (&self, scenario, plant, registry, jobs, error))
     return NULL;
   sum_loads (&self);
+  list_crossing (&self);
+  crossing = self.crossing;
   GArray *doubts = g_array_new (FALSE, FALSE, sizeof (FabDoubt));
   g_array_set_clear_func (doubts, doubt_clear);
   ask_all (&self, scenario, registry, doubts);
