@@ -109,17 +109,14 @@ is_too_much (const FabDag *dag)
   return N_ITERATIONS * (dag->n_tasks + n_edges) * dag->n_collectives > MOST_VISITS;
 }
 
-gboolean *
+guint8 *
 fab_concurrency_find (const FabDag *dag, gboolean has_next, const guint *kinds, guint n_kinds)
 {
-  gboolean *may = g_new0 (gboolean, (gsize) n_kinds * n_kinds + 1);
   gsize n = dag->n_collectives;
 
-  if (is_too_much (dag)) {
-    for (gsize i = 0; i < (gsize) n_kinds * n_kinds; i++)
-      may[i] = TRUE;
-    return may;
-  }
+  if (is_too_much (dag))
+    return NULL;
+  guint8 *may = g_new0 (guint8, (gsize) n_kinds * n_kinds + 1);
   g_autofree guint *seen = g_new0 (guint, N_ITERATIONS * dag->n_tasks + 1);
   g_autofree guint8 *reached = g_new0 (guint8, N_ITERATIONS * n * n + 1);
   g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (guint));

@@ -13,6 +13,6 @@
 #define FAB_NO_KIND G_MAXUINT
 
 /* Returns [n_kinds * n_kinds]: whether collectives of the two kinds may be under way together; on the diagonal, two of
- * one kind. `kinds` is [n_collectives]. With `has_next` another iteration follows. O(collectives x tasks); where that
- * is too much, all may be together. (transfer full: g_free) */
-gboolean *fab_concurrency_find (const FabDag *dag, gboolean has_next, const guint *kinds, guint n_kinds);
+ * one kind. `kinds` is [n_collectives]. With `has_next` another iteration follows. O(collectives x tasks). NULL: that
+ * is too much, so that any two may be together. (transfer full: g_free) */
+guint8 *fab_concurrency_find (const FabDag *dag, gboolean has_next, const guint *kinds, guint n_kinds);

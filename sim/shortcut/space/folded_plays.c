@@ -210,7 +210,7 @@ fold_kinds (const FabFoldedPlays *self, const GArray *kinds, const GPtrArray *co
 
 /* Folds the kinds of one part: those that may be under way with `first`, with others of those, and so on. */
 static void
-fold_part (FabFoldedPlays *self, const gboolean *may_meet, guint8 *is_done, guint first)
+fold_part (FabFoldedPlays *self, const guint8 *may_meet, guint8 *is_done, guint first)
 {
   g_autoptr (GArray) part = g_array_new (FALSE, FALSE, sizeof (guint));
   guint n = self->kinds->len;
@@ -232,13 +232,32 @@ fold_part (FabFoldedPlays *self, const gboolean *may_meet, guint8 *is_done, guin
     fold_kinds (self, part, NULL);
 }
 
+/* All kinds are one part. */
+static void
+fold_whole (FabFoldedPlays *self)
+{
+  g_autoptr (GArray) part = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint k = 0; k < self->kinds->len; k++) {
+    kind_at (self, k)->use.is_once = FALSE;
+    kind_at (self, k)->part = 0;
+    g_array_append_val (part, k);
+  }
+  if (!rotates (self))
+    fold_kinds (self, part, NULL);
+}
+
 static void
 fold_parts (FabFoldedPlays *self, const guint *kind_of)
 {
-  g_autofree gboolean *may_meet = fab_concurrency_find (self->env.job.dag, self->env.job.has_next, kind_of,
-                                                        self->kinds->len);
+  g_autofree guint8 *may_meet = fab_concurrency_find (self->env.job.dag, self->env.job.has_next, kind_of,
+                                                      self->kinds->len);
   g_autofree guint8 *is_done = g_new0 (guint8, self->kinds->len + 1);
 
+  if (may_meet == NULL) {
+    fold_whole (self);
+    return;
+  }
   for (guint k = 0; k < self->kinds->len; k++)
     if (!is_done[k])
       fold_part (self, may_meet, is_done, k);

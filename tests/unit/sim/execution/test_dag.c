@@ -159,8 +159,8 @@ collectives_without_an_order_may_meet (G_GNUC_UNUSED void **state)
 {
   const guint kinds[] = { 0, 1, 2 };
   g_autoptr (FabDag) dag = three_collectives ();
-  g_autofree gboolean *may_meet = fab_concurrency_find (dag, FALSE, kinds, 3);
-  const gboolean expected[] = { FALSE, FALSE, FALSE, FALSE, FALSE, TRUE, FALSE, TRUE, FALSE };
+  g_autofree guint8 *may_meet = fab_concurrency_find (dag, FALSE, kinds, 3);
+  const guint8 expected[] = { FALSE, FALSE, FALSE, FALSE, FALSE, TRUE, FALSE, TRUE, FALSE };
 
   assert_memory_equal (may_meet, expected, sizeof expected);
 }
@@ -171,8 +171,8 @@ collectives_of_two_iterations_may_meet (G_GNUC_UNUSED void **state)
 {
   const guint kinds[] = { 0, 1, 2 };
   g_autoptr (FabDag) dag = three_collectives ();
-  g_autofree gboolean *may_meet = fab_concurrency_find (dag, TRUE, kinds, 3);
-  const gboolean expected[] = { FALSE, FALSE, TRUE, FALSE, FALSE, TRUE, TRUE, TRUE, FALSE };
+  g_autofree guint8 *may_meet = fab_concurrency_find (dag, TRUE, kinds, 3);
+  const guint8 expected[] = { FALSE, FALSE, TRUE, FALSE, FALSE, TRUE, TRUE, TRUE, FALSE };
 
   assert_memory_equal (may_meet, expected, sizeof expected);
 }
@@ -183,9 +183,29 @@ a_kind_may_meet_itself (G_GNUC_UNUSED void **state)
 {
   const guint kinds[] = { FAB_NO_KIND, 0, 0 };
   g_autoptr (FabDag) dag = three_collectives ();
-  g_autofree gboolean *may_meet = fab_concurrency_find (dag, FALSE, kinds, 1);
+  g_autofree guint8 *may_meet = fab_concurrency_find (dag, FALSE, kinds, 1);
 
   assert_true (may_meet[0]);
+}
+
+/* To follow 5000 collectives takes 5 x 10^7 visits. Nothing is kept for each pair of them. */
+static void
+too_many_may_all_meet (G_GNUC_UNUSED void **state)
+{
+  enum { MANY = 5000 };
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  guint rank_class = fab_dag_builder_class (builder, "all", 0, 1);
+  g_autofree guint *kinds = g_new (guint, MANY);
+
+  for (guint i = 0; i < MANY; i++) {
+    guint stream = fab_dag_builder_stream (builder, rank_class, "one of many");
+
+    fab_dag_builder_join (
+        builder, stream, fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("A")));
+    kinds[i] = i;
+  }
+  g_autoptr (FabDag) dag = fab_dag_builder_freeze (builder);
+  assert_null (fab_concurrency_find (dag, FALSE, kinds, MANY));
 }
 
 int
@@ -200,6 +220,7 @@ main (void)
     cmocka_unit_test (collectives_without_an_order_may_meet),
     cmocka_unit_test (collectives_of_two_iterations_may_meet),
     cmocka_unit_test (a_kind_may_meet_itself),
+    cmocka_unit_test (too_many_may_all_meet),
   };
 
   return cmocka_run_group_tests_name ("dag", tests, NULL, NULL);
