@@ -60,6 +60,17 @@ stands_still (FabProgress *self, double done, gint64 now_us)
   return now_us - self->moved_us > MAX (G_USEC_PER_SEC, 2 * self->longest_us);
 }
 
+/* Whether the pace says how long the rest takes. The first tasks of an iteration do not: flows that share a network end
+ * together, and most of the time has passed when the first of them ends. */
+static gboolean
+knows_pace (FabProgress *self)
+{
+  const gint tenth = 10;
+
+  return g_atomic_int_get (&self->pulse.n_done) > 0 || g_atomic_int_get (&self->pulse.step_us) > 0
+      || g_atomic_int_get (&self->pulse.n_tasks_done) >= g_atomic_int_get (&self->pulse.n_tasks) / tenth;
+}
+
 /* Returns the seconds that are left at the pace since it was known how much there is to do; 0: not known. Iterations
  * take as long as was guessed, and plays as long as those before them, so this is a hint. */
 static double
@@ -73,7 +84,7 @@ left_s (FabProgress *self, gint64 now_us)
     self->paced_fraction = done;
   }
   if (stands_still (self, done, now_us) || self->paced_us == 0 || now_us - self->paced_us < PACE_US
-      || done - self->paced_fraction < least || done >= 1)
+      || done - self->paced_fraction < least || done >= 1 || !knows_pace (self))
     return 0;
   return (double) (now_us - self->paced_us) / G_USEC_PER_SEC / (done - self->paced_fraction) * (1 - done);
 }

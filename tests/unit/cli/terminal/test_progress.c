@@ -94,6 +94,29 @@ what_has_not_begun_is_named (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (late, "0 what-ifs, 0:01"));
 }
 
+/* The flows of an all-to-all end together at the end: how many tasks have ended says little while they are few. */
+static void
+few_tasks_tell_no_time (G_GNUC_UNUSED void **state)
+{
+  Terminal terminal = open_terminal ();
+  FabProgress *progress = fab_progress_start ("iterations");
+  FabPulse *pulse = fab_progress_pulse (progress);
+
+  fab_pulse_expect (pulse, 1);
+  fab_pulse_count_tasks (pulse, 0, 10000);
+  g_autofree char *first = shown (terminal.ours, "0:01");
+  fab_pulse_count_tasks (pulse, 2, 10000);
+  g_autofree char *early = shown (terminal.ours, "0:02");
+  fab_pulse_count_tasks (pulse, 2000, 10000);
+  g_autofree char *late = shown (terminal.ours, "left");
+  fab_progress_free (progress);
+  close_terminal (&terminal);
+
+  assert_null (strstr (first, "left"));
+  assert_null (strstr (early, "left"));
+  assert_non_null (strstr (late, "about 0:"));
+}
+
 /* Iterations that ended, and of the one that runs the share of its time, where that was guessed, or of its tasks. */
 static void
 the_pulse_knows_what_is_done (G_GNUC_UNUSED void **state)
@@ -119,6 +142,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = { cmocka_unit_test (a_time_that_is_full_is_not_shown),
                                       cmocka_unit_test (what_has_not_begun_is_named),
+                                      cmocka_unit_test (few_tasks_tell_no_time),
                                       cmocka_unit_test (the_pulse_knows_what_is_done) };
 
   g_unsetenv ("FABRICAST_PROGRESS");
