@@ -68,7 +68,7 @@ class Signals(world.WorldTest):
         """SIGCONT and SIGWINCH a thousand times a second, as a terminal that is dragged sends them, change nothing."""
         directory = self.new_directory("signals")
         for name, case in (("run", world.CASES["run"]), ("sweep", world.CASES["sweep"])):
-            self.whole, self.made, self.left, self.rows = {}, {}, {}, {}
+            self.whole, self.made, self.left, self.rows, self.first = {}, {}, {}, {}, {}
             self.prepare(name, case)
             running = self.start_program(*case.args, cwd=directory)
             stop = threading.Event()
@@ -96,7 +96,7 @@ class Clock(world.WorldTest):
         """An hour, at the n-th look at the time of day: no figure, row or file hangs on it."""
         for name in ("run", "sweep", "report", "size", "bundle"):
             case = world.CASES[name]
-            self.whole, self.made, self.left, self.rows = {}, {}, {}, {}
+            self.whole, self.made, self.left, self.rows, self.first = {}, {}, {}, {}, {}
             prepared = self.prepare(name, case)
             for look in (1, 2, 5):
                 directory = self.path(f"{name}-{look}")
