@@ -105,17 +105,30 @@ meaning_of (const FabLever *lever)
   }
 }
 
+/* Levers that were played with several seeds, or at another fidelity, start from another step than the one above. */
 static void
-append_lever (GString *page, const char *label, const FabLever *lever)
+append_lever (GString *page, const char *label, const FabBottleneck *bottleneck, const FabLever *lever)
 {
   g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, lever->step_s);
+  double percent = -100 * fab_lever_saved (lever);
 
   append_label (page, label);
-  g_string_append_printf (page, "%s: step %s, %+.1f %%\n", lever->change, step,
-                          -100 * fab_lever_saved (lever));
+  g_string_append_printf (page, "%s: ", lever->change);
+  if (lever->kind == FAB_LEVER_DRAWS)
+    g_string_append_printf (page, "%+.1f %% from the median", percent);
+  else if (bottleneck->n_draws > 1)
+    g_string_append_printf (page, "%+.1f %%, the median of %u seeds", percent, bottleneck->n_draws);
+  else if (bottleneck->fidelity != NULL)
+    g_string_append_printf (page, "%+.1f %%", percent);
+  else
+    g_string_append_printf (page, "step %s, %+.1f %%", step, percent);
+  if (bottleneck->fidelity != NULL)
+    g_string_append_printf (page, ", at fidelity %s", bottleneck->fidelity);
+  g_string_append (page, "\n");
 }
 
-/* The best lever of another kind of part than the first: links, compute, memory, ... NULL: none saves 1 %. */
+/* The best lever of another kind of part than the first: links, compute, memory, ... NULL: none saves 1 %. Nobody can
+ * buy the luck of a seed. */
 static const FabLever *
 second_lever (const FabBottleneck *self, const FabLever *first)
 {
@@ -125,7 +138,8 @@ second_lever (const FabBottleneck *self, const FabLever *first)
     const FabLever *lever = fab_bottleneck_lever (self, i);
 
     if (lever != first && lever->kind != first->kind && !(is_network && lever->kind <= FAB_LEVER_NICS)
-        && lever->kind != FAB_LEVER_LINKS && fab_lever_saved (lever) >= FAB_BOTTLENECK_LEAST)
+        && lever->kind != FAB_LEVER_LINKS && lever->kind != FAB_LEVER_DRAWS
+        && fab_lever_saved (lever) >= FAB_BOTTLENECK_LEAST)
       return lever;
   }
   return NULL;
@@ -145,9 +159,9 @@ append_limit (GString *page, const FabBottleneck *bottleneck, gboolean has_secon
   }
   g_string_append_printf (page, "%s%s\n", first->name, meaning_of (first));
   const FabLever *second = second_lever (bottleneck, first);
-  append_lever (page, "helps most", first);
+  append_lever (page, "helps most", bottleneck, first);
   if (second != NULL && has_second)
-    append_lever (page, "helps next", second);
+    append_lever (page, "helps next", bottleneck, second);
 }
 
 /* A finding in half a line. NULL: no reservation. */
