@@ -425,25 +425,30 @@ fab_socket_receive (int fd, gpointer data, gsize size, const FabControl *limits,
   return TRUE;
 }
 
-static gboolean
-tcp_send (FabControl *control, gconstpointer data, gsize size, GError **error)
+gboolean
+fab_socket_send (int fd, gconstpointer data, gsize size, const FabControl *limits, GError **error)
 {
-  TcpControl *self = (TcpControl *) control;
-  Patience patience = patience_of (control);
+  Patience patience = patience_of (limits);
 
   for (gsize sent = 0; sent < size;) {
-    gssize n = send (self->fd, (const char *) data + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    gssize n = send (fd, (const char *) data + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 
     if (n > 0)
       sent += (gsize) n;
     else if (errno == EPIPE || errno == ECONNRESET)
-      return fab_socket_ended (control->there, error);
+      return fab_socket_ended (limits->there, error);
     else if (errno != EAGAIN && errno != EINTR)
-      return fab_socket_fail (control->there, errno, error);
-    else if (!socket_wait (self->fd, POLLOUT, &patience, error))
+      return fab_socket_fail (limits->there, errno, error);
+    else if (!socket_wait (fd, POLLOUT, &patience, error))
       return FALSE;
   }
   return TRUE;
+}
+
+static gboolean
+tcp_send (FabControl *control, gconstpointer data, gsize size, GError **error)
+{
+  return fab_socket_send (((TcpControl *) control)->fd, data, size, control, error);
 }
 
 static gboolean

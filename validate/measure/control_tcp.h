@@ -26,8 +26,9 @@ int fab_socket_listen (const char *host, const char *port, guint timeout_s, FabM
 /* Waits for the next connection and returns it. */
 int fab_socket_accept (int listening, guint timeout_s, FabMeasureHost *canceller, GError **error);
 
-/* Receives exactly `size` bytes within the time limits of the control channel `limits`. */
+/* Receives or sends exactly `size` bytes within the time limits of the control channel `limits`. */
 gboolean fab_socket_receive (int fd, gpointer data, gsize size, const FabControl *limits, GError **error);
+gboolean fab_socket_send (int fd, gconstpointer data, gsize size, const FabControl *limits, GError **error);
 
 guint fab_socket_port (int fd);
 

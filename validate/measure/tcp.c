@@ -546,8 +546,8 @@ connect_all (FabTcpPair *self, const Offer *offer, guint64 buffer_bytes, const c
     *slot (self, i) = fd;
     tune (fd, buffer_bytes);
     memcpy (greeting.token, offer->token, TOKEN_BYTES);
-    if (send (fd, &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting)
-      return fab_socket_ended (self->there, error);
+    if (!fab_socket_send (fd, &greeting, sizeof greeting, self->control, error))
+      return FALSE;
   }
   return TRUE;
 }
