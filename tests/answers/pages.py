@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Short pages and pages of help: what they show is in the answer, in the catalogue of questions or in the glossary.
+
+`pages.py PROGRAM [Class]`.
+"""
+import json
+import os
+import re
+
+import yaml
+
+import answer
+import forms
+from answer import support
+
+
+class Brief(answer.AnswerTest):
+    """The page of at most twelve lines has the figures of the whole answer."""
+
+    SCENARIOS = ("hello", "four-nodes", "ddp-20b", "interleave-two-jobs", "fault-nic-half-rate", "mpi-rig-100m")
+
+    def test_figures_are_those_of_the_run(self):
+        for name in self.SCENARIOS:
+            with self.subTest(name):
+                options = ("run", name, "--no-db", "--iterations", "1", *(["--allow-oversized"] if name == "ddp-20b" else []))
+                page = self.fabricast(*options, "--brief").stdout
+                told = json.loads(self.fabricast(*options, "--format", "json").stdout)
+                lines = [line for line in page.splitlines() if line]
+                self.assertLessEqual(len(lines), 13)
+                step = told["iterations"][-1]
+                known = answer.numbers(told)
+                known += [step[key] / step["step_s"] for key in ("compute_s", "comm_s", "exposed_s", "overlapped_s", "idle_s", "waiting_s")]
+                known += [(step["step_s"] - step["exposed_s"] - step["idle_s"]) / step["step_s"], 0.9]
+                known += [-value for value in known]
+                for line in lines[1:]:
+                    label = line[2:14].strip()
+                    for found in answer.quantities(line[14:]) if label in ("step", "band", "consists of", "helps most", "helps next") else ():
+                        self.assertTrue(forms.is_known(found, known), f"{name}: {found.text!r} is not in the answer:\n{line}")
+                self.check_labels(lines, told)
+
+    def check_labels(self, lines, told):
+        text = "\n".join(lines)
+        self.assertEqual("\n  step " in text, True)
+        self.assertEqual("\n  band " in text, "band" in told and told["iterations"][-1].get("step_low_s") is not None)
+        bottleneck = told.get("bottleneck")
+        if bottleneck and bottleneck["levers"]:
+            best = max(bottleneck["levers"], key=lambda lever: lever["saved_fraction"])
+            most = re.search(r"helps most +(.*?): step", text)
+            if most and best["saved_fraction"] > 0.01:
+                self.assertTrue(any(lever["change"] == most[1] for lever in bottleneck["levers"]), most[1])
+        if not told.get("memory", {}).get("fits", True):
+            self.assertRegex(text, r"does not fit|more memory|GB")
+
+
+class Questions(answer.AnswerTest):
+    def setUp(self):
+        super().setUp()
+        self.questions = yaml.safe_load(support.read(support.SOURCE, "cli", "help", "questions.yaml"))["questions"]
+
+    def answers(self, words):
+        """(question, command, page) of the answers, in their order."""
+        page = self.good("help", *words.split())
+        return re.findall(r"(?m)^(\S.*)\n\n  (fabricast .*)\n\n  More: (\S+)$", page)
+
+    def test_each_question_answers_itself(self):
+        for known in self.questions:
+            with self.subTest(known["question"]):
+                words = re.sub(r"[?,.]", " ", known["question"])
+                found = self.answers(words)
+                self.assertGreaterEqual(len(found), 1)
+                self.assertLessEqual(len(found), 3)
+                self.assertEqual(found[0], (known["question"], known["command"], known["page"]))
+                self.assertEqual(len({one[0] for one in found}), len(found))
+
+    def test_pages_are_there(self):
+        for known in self.questions:
+            self.assertTrue(os.path.exists(os.path.join(support.SOURCE, known["page"])), known["page"])
+
+
+class Glossary(answer.AnswerTest):
+    def setUp(self):
+        super().setUp()
+        groups = yaml.safe_load(support.read(support.SOURCE, "cli", "help", "glossary.yaml"))
+        self.terms = {term["name"]: {**term, "group": group} for group, terms in groups.items() for term in terms}
+
+    def listed(self, term, key):
+        return [name.strip() for name in term.get(key, "").split(",") if name.strip()]
+
+    def test_the_document_is_the_file(self):
+        told = self.json("describe", "glossary")
+        self.assertEqual(sorted(term["name"] for term in told), sorted(self.terms))
+        for term in told:
+            known = self.terms[term["name"]]
+            self.assertEqual(term["text"], " ".join(known["text"].split()))
+            self.assertEqual(term["shows"], " ".join(known["shows"].split()))
+            self.assertEqual(term["group"], known["group"])
+            self.assertEqual(term.get("page"), known.get("page"))
+            self.assertEqual(term.get("also", []) or [], self.listed(known, "also"))
+            self.assertEqual(term.get("see", []) or [], self.listed(known, "see"))
+
+    def test_the_page_has_each_term_below_its_group(self):
+        page = self.good("describe", "glossary", "--format", "markdown")
+        group, found = None, {}
+        for line in page.splitlines():
+            if line.startswith("## "):
+                group = line[3:]
+            elif line.startswith("### "):
+                found[line[4:]] = group
+        if found:
+            self.assertEqual(found, {name: term["group"] for name, term in self.terms.items()})
+        plain = " ".join(page.split())
+        for name, term in self.terms.items():
+            self.assertIn(" ".join(term["text"].split())[:40], plain, name)
+
+    def test_a_term_is_found_by_each_of_its_names(self):
+        names = sorted(self.terms)
+        for name in names[::8]:
+            term = self.terms[name]
+            wanted = " ".join(term["text"].split())
+            for word in (name, *self.listed(term, "also")):
+                page = self.good("describe", "glossary", word)
+                self.assertIn(wanted, " ".join(page.split()), word)
+        self.refused("describe", "glossary", "gradiemt", names="gradient")
+
+
+class Calibrated(answer.AnswerTest):
+    """What is fitted to measurements is the same in the catalogue's form, in JSON and in CSV."""
+
+    def test_forms_agree(self):
+        for file, base, *more in (("docs/examples/link.csv", "ib-hdr"), ("validate/measured/links/slingshot11_alps_mpich_host.csv", "slingshot-11"),
+                                  ("tests/fixtures/benchmarks/perftest-read-write-hdr.txt", "ib-hdr", "--series", "write-host")):
+            with self.subTest(file):
+                command = ("calibrate", os.path.join(support.SOURCE, file), "--base", base, *more)
+                links = {link["name"]: link for link in yaml.safe_load(self.good(*command))["links"]}
+                told = self.json(*command)["links"]
+                rows = self.csv(*command)
+                self.assertEqual(sorted(links), sorted(link["link"] for link in told))
+                for link in told:
+                    self.check_link(links[link["link"]], link)
+                listed = [(link["link"], kind, row) for link in told for kind in link["measured"] for row in kind["rows"]]
+                self.assertEqual(len(rows), len(listed))
+                for row, (name, kind, found) in zip(rows, listed):
+                    self.assertEqual((row["link"], row["kind"], row["drive"]), (name, kind["kind"], kind["drive"]))
+                    for column, key in (("size_bytes", "size_bytes"), ("measured_us", "measured_us"), ("fitted_us", "predicted_us")):
+                        self.assertTrue(answer.is_rounded(row[column], found[key]), f"{row[column]} and {found[key]}")
+                    self.assertAlmostEqual(float(row["error_fraction"]), found["predicted_us"] / found["measured_us"] - 1, 5)
+                    self.assertAlmostEqual(found["error_fraction"], found["predicted_us"] / found["measured_us"] - 1, 9)
+                    self.assertEqual(row["held_out"], "1" if found["part"] == "held-out" else "0")
+
+    def check_link(self, entry, link):
+        measured = entry["measured"]
+        self.assertEqual(entry["summary"], "Measured: " + link["system"] if link["system"] else entry["summary"])
+        for key in ("from", "to"):
+            number, unit = re.fullmatch(r"([\d.]+)([kMGi]*B)", str(measured[key])).groups()
+            self.assertEqual(float(number) * answer.UNITS[unit], link[f"{key}_bytes"])
+        self.assertEqual(int(measured.get("held_out", 0)), link["held_out"])
+        self.assertEqual(int(measured["rows"]) + int(measured.get("held_out", 0)), sum(len(kind["rows"]) for kind in link["measured"]))
+        self.assert_same(float(measured["held_out_error"]), link["held_out_error_fraction"], rel=1e-4)
+        for key in ("rate", "endpoint", "messages"):
+            if key in entry["uncertainty"] and f"{key}_fraction" in link["uncertainty"]:
+                self.assert_same(float(entry["uncertainty"][key]), link["uncertainty"][f"{key}_fraction"], key, rel=1e-4)
+        self.assertTrue(answer.quantity(str(entry["endpoint"])).is_near(link["endpoint_us"] * 1e-6))
+        regimes = [regime for kind in link["measured"] for regime in kind.get("regimes", [])]
+        for message in entry.get("messages", []):
+            self.assertTrue(any(answer.quantity(str(message["overhead"])).is_near(regime["overhead_us"] * 1e-6) for regime in regimes), message)
+            self.assertTrue(any(answer.quantity(str(message["rate"])).is_near(regime["rate_GBps"] * 1e9) for regime in regimes), message)
+        for kind in link["measured"]:
+            for part, words in (("fitted", "fitted"), ("held-out", "held-out")):
+                errors = sorted(abs(row["error_fraction"]) for row in kind["rows"] if row["part"] == part)
+                if errors and words in kind["errors"]:
+                    self.assertEqual(kind["errors"][words]["sizes"], len(errors))
+                    self.assert_same(kind["errors"][words]["max_fraction"], errors[-1], rel=1e-6)
+
+
+if __name__ == "__main__":
+    support.main()
