@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-ROOMS = ("sim/libfab_sim.a.p/", "formats/libfab_formats.a.p/", "models/libfab_models.a.p/", "answer/libfab_answer.a.p/",
+ROOMS = ("sim/libfab_sim.a.p/", "sim/libfab_sim_once.a.p/", "libfab_gnu.a.p/", "formats/libfab_formats.a.p/", "models/libfab_models.a.p/", "answer/libfab_answer.a.p/",
          "validate/libfab_validate.a.p/", "validate/measure/libfab_measure.a.p/", "validate/measure/libfab_measure_support.a.p/",
          "fabricast.p/")
 PACKAGES = ("glib-2.0", "gio-2.0", "gmodule-no-export-2.0", "json-glib-1.0", "yaml-0.1", "sqlite3", "zlib", "libsoup-3.0", "cmocka")
@@ -86,6 +86,10 @@ class Harness:
             path = os.path.relpath(os.path.join(self.build, row["file"]), self.root)
             if output.startswith(ROOMS) and path != "cli/main.c" and not output.endswith("cli_version.c.o"):
                 self.sources[path] = row
+        others = {path for row in self.rows.values() for path in [os.path.relpath(os.path.join(self.build, row["file"]), self.root)]
+                  if path.split("/")[0] in ("sim", "formats", "models", "answer")} - set(self.sources)
+        if others:
+            raise SystemExit(f"mutate: {min(others)} is in a library that ROOMS of harness.py does not list")
         here = [name for name in PACKAGES if subprocess.run(["pkg-config", "--exists", name]).returncode == 0]
         self.libraries = subprocess.run(["pkg-config", "--libs", *here], capture_output=True, text=True, check=True).stdout.split()
         self.libraries += ["-lm", "-ldl"]
