@@ -25,6 +25,7 @@ SUITES = ("unit", "property", "registry")
 BESIDE = "cli"  # the suite whose kills are counted apart
 MOST_BESIDE_S = 60  # tests of it that take longer are left out
 MEMORY_BYTES = 4 << 30
+CHECKED = subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def processors():
@@ -58,10 +59,13 @@ class Test:
         environment = {**os.environ, **self.environment, "LD_LIBRARY_PATH": harness.folder, **more}
         if self.script is not None:  # what is loaded first is for the program alone, and not for Python
             environment["FAB_MUTANT"] = environment.pop("LD_PRELOAD", "")
+        # AddressSanitizer takes much address space, and counts itself what it has of it.
+        most_bytes = resource.RLIM_INFINITY if CHECKED in more.get("LD_PRELOAD", "") else MEMORY_BYTES
+        environment.setdefault("ASAN_OPTIONS", f"hard_rss_limit_mb={MEMORY_BYTES >> 20}:detect_leaks=0")
         with tempfile.TemporaryDirectory(dir=harness.folder) as place:
             process = subprocess.Popen(self.arguments or [self.program], cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True,
-                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)))
+                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes)))
             try:
                 return process.wait(limit_s)
             except subprocess.TimeoutExpired:

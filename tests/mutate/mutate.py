@@ -67,6 +67,24 @@ def drawn(harness, room, count, seed):
     return [(path, point) for _, path, point in sorted(ranked)[:2 * count + 20]]
 
 
+def at_line(harness, place):
+    """The mutants of one line, FILE:LINE."""
+    path, _, line = place.rpartition(":")
+    with open(os.path.join(harness.root, path), encoding="utf-8") as file:
+        return [(path, point) for point in points_of.points(file.read()) if point.line == int(line)]
+
+
+def not_noticed(harness, text):
+    """The mutants of a page that survived or were not reached, in the sources as they are now: FILE and the fault name them."""
+    mutants = []
+    for path, _, fault in page.faults(text):
+        if path in harness.sources:
+            with open(os.path.join(harness.root, path), encoding="utf-8") as file:
+                content = file.read()
+            mutants += [(path, point) for point in points_of.points(content) if points_of.described(content, point) == fault]
+    return mutants
+
+
 class Run:
     def __init__(self, harness, tests, cap_s):
         self.harness, self.tests, self.cap_s, self.equal = harness, tests, cap_s, equal_faults()
@@ -104,32 +122,44 @@ class Run:
         tests = [test for test in covering if test.suite in harness_of.SUITES]
         if not covering:
             return Outcome("unreached", None)
-        for library in place, place + ".same":
-            linked = harness_of.quiet(["cc", "-shared", "-o", library + ".so", library + ".o"], self.harness.folder)
-            assert linked.returncode == 0, linked.stderr
+        self.link(place)
         killer = self.tried(tests, place)
+        if killer is None and self.compiled_with_checks(row, place):
+            killer = self.tried([test for test in tests if test.script is None], place, harness_of.CHECKED)
         if killer is not None:
             return Outcome("killed", killer)
         return Outcome("survived" if tests else "unreached", self.tried([test for test in covering if test not in tests], place))
 
-    def tried(self, tests, place):
+    def link(self, place, options=()):
+        for library in place, place + ".same":
+            linked = harness_of.quiet(["cc", "-shared", *options, "-o", library + ".so", library + ".o"], self.harness.folder)
+            assert linked.returncode == 0, linked.stderr
+
+    def compiled_with_checks(self, row, place):
+        """The mutant and its source with AddressSanitizer, under which programs of tests run in CI."""
+        for source in place, place + ".same":
+            if self.harness.compile(row, source + ".o", source + ".c", ("-O1", "-g0", "-fsanitize=address")).returncode != 0:
+                return False
+        self.link(place, ("-fsanitize=address",))
+        return True
+
+    def tried(self, tests, place, before=""):
         """The first of the tests that notices the fault; None: none of them does, within the time for it."""
         left_s = self.cap_s
         for test in tests:
-            limit_s = LIMIT_FACTOR * test.seconds + LIMIT_S
+            limit_s = (LIMIT_FACTOR * test.seconds + LIMIT_S) * (2 if before else 1)
             begin = time.monotonic()
             # A test that fails with the source as it is, loaded in the same way, says nothing.
-            if (test.run(self.harness, limit_s, LD_PRELOAD=place + ".so") != 0
-                    and test.run(self.harness, limit_s, LD_PRELOAD=place + ".same.so") == 0):
+            if (test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {place}.so") != 0
+                    and test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {place}.same.so") == 0):
                 return test
             left_s -= time.monotonic() - begin
             if left_s < 0:
                 break
         return None
 
-    def room(self, room, count, seed):
-        """The outcomes of the first `count` mutants of a room that compile and change the code, in the order of the draw."""
-        mutants = drawn(self.harness, room, count, seed)
+    def room(self, room, mutants, count):
+        """The outcomes of the first `count` mutants that compile and change the code, in their order."""
         outcomes = []
         with concurrent.futures.ThreadPoolExecutor(harness_of.processors()) as pool:
             at = 0
@@ -139,6 +169,8 @@ class Run:
                 for (path, point), outcome in zip(batch, pool.map(lambda mutant: self.outcome(*mutant), batch)):
                     if outcome.state not in ("refused", "same", "equal"):
                         outcomes.append((path, point, outcome))
+                        if outcome.state != "killed":
+                            say(f"{path}:{point.line} {outcome.state}")
                         if len(outcomes) % 10 == 0 or len(outcomes) == count:
                             say(f"{room}: {len(outcomes)} of {count}")
         return outcomes
@@ -152,16 +184,29 @@ def rows_of(harness, room, outcomes):
                "state": outcome.state, "suite": outcome.by.suite if outcome.by else None, "test": outcome.by.name if outcome.by else None}
 
 
+def chosen(harness, options):
+    """(name, mutants) of what was asked for."""
+    rooms = options.rooms or ROOMS
+    if options.again:
+        with open(options.again, encoding="utf-8") as file:
+            again = not_noticed(harness, file.read())
+        return [(room, [mutant for mutant in again if mutant[0].startswith(room)]) for room in rooms]
+    return [(room, at_line(harness, room) if ":" in room else drawn(harness, room.removesuffix("/"), options.count, options.seed))
+            for room in rooms]
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev mutate", description=__doc__.split("\n\n")[0].split(" - ")[1])
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)
-    parser.add_argument("rooms", nargs="*", metavar="ROOM", help=f"of {', '.join(ROOMS)}; or a file, such as sim/cost/spending.c")
+    parser.add_argument("rooms", nargs="*", metavar="ROOM",
+                        help=f"of {', '.join(ROOMS)}; or a file, such as sim/cost/spending.c; or a line, such as sim/cost/spending.c:40")
     parser.add_argument("--count", type=int, default=80, help="mutants per room (default: 80)")
     parser.add_argument("--seed", type=int, default=1, help="which ones are drawn (default: 1)")
     parser.add_argument("--tests", metavar="PATTERN", help="ask only tests with such names, for a quick look")
     parser.add_argument("--cap", type=float, default=60, help="seconds of tests after which a mutant survives (default: 60)")
     parser.add_argument("--beside", action="store_true",
                         help="ask the tests of the suite cli too what the others do not notice; they are counted apart")
+    parser.add_argument("--again", metavar="PAGE", help="try those faults of a page once more that no test noticed")
     parser.add_argument("--write", metavar="PAGE", help="write the page with the table")
     parser.add_argument("--rows", metavar="FILE", help="append each mutant as a line of JSON")
     options = parser.parse_args()
@@ -171,8 +216,8 @@ def main():
     tests = harness.trace(harness.make(say, options.beside), say, options.tests)
     run = Run(harness, tests, options.cap)
     rows = []
-    for room in options.rooms or ROOMS:
-        found = list(rows_of(harness, room, run.room(room.removesuffix("/"), options.count, options.seed)))
+    for room, mutants in chosen(harness, options):
+        found = list(rows_of(harness, room, run.room(room, mutants, min(options.count, len(mutants)))))
         rows += found
         if options.rows:
             with open(options.rows, "a", encoding="utf-8") as file:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """page.py - what the mutants of a run say, as a page."""
 import collections
+import re
 
 HEAD = """# Mutants
 
@@ -46,6 +47,12 @@ def listed(rows, state):
     for row in sorted((row for row in rows if row["state"] == state), key=lambda row: (row["path"], row["line"])):
         change = row["change"].replace("||", "¦¦").replace("|", "\\|").replace("¦¦", "\\|\\|")
         yield f"| `{row['path']}` | {row['line']} | {change}{' (noticed by ' + row['test'] + ')' if row['test'] else ''} |\n"
+
+
+def faults(text):
+    """(file, line, fault) of the tables of a page."""
+    for path, line, change in re.findall(r"^\| `([^`]+)` \| (\d+) \| (.*) \|$", text, re.M):
+        yield path, int(line), re.sub(r" \(noticed by [^()]*\)$", "", change).replace("\\|", "|")
 
 
 def page(rows, options):

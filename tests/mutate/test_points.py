@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The faults of `./dev mutate` are where they should be, and nowhere else."""
+import argparse
 import unittest
 
+import page
 import points
 
 SOURCE = """/* a < b is a remark */
@@ -50,6 +52,19 @@ class Points(unittest.TestCase):
             changed = points.changed(SOURCE, point)
             self.assertNotEqual(changed, SOURCE)
             self.assertEqual((changed[:point.start], changed[point.start + len(point.text):]), (SOURCE[:point.start], SOURCE[point.end:]))
+
+
+    def test_a_page_can_be_read_again(self):
+        """`--again PAGE` finds what no test noticed: with bars, and with the name of a test beside them that did."""
+        options = argparse.Namespace(seed=1, count=3, cap=60.0, commit="none", beside=False)
+        row = {"room": "sim", "path": "sim/a.c", "line": 7, "kind": "logic", "suite": None, "test": None}
+        changes = ["`||` is `&&` in `if (a || b)`", "`|` is `&` in `c = a | b;`", "`note (a);` is dropped"]
+        rows = [{**row, "change": change, "state": state} for change, state in zip(changes, ("survived", "unreached", "killed"))]
+        rows[1].update(suite="cli", test="cli_run")
+        rows[2].update(suite="registry", test="cli_run")
+        text = page.page(rows, options)
+        self.assertEqual(list(page.faults(text)), [("sim/a.c", 7, change) for change in changes[:2]])
+        self.assertIn("| sim | 3 | 1 | 0 | 0 | 1 | 1 | 1 | 33 % | 50 % |", text)
 
 
 if __name__ == "__main__":
