@@ -43,7 +43,8 @@ def quiet(command, folder):
 class Test:
     def __init__(self, told):
         self.name = told["name"]
-        self.suite = next(suite.split(":")[-1] for suite in told["suite"] if suite.split(":")[-1] in (*SUITES, BESIDE))
+        of = {suite.split(":")[-1] for suite in told["suite"]}
+        self.suite = next(suite for suite in (*SUITES, BESIDE) if suite in of)
         self.command = told["cmd"]
         self.built = told["cmd"][0]
         self.script = next((word for word in told["cmd"] if word.endswith(".py")), None)

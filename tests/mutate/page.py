@@ -7,7 +7,7 @@ HEAD = """# Mutants
 
 This page is for contributors. `./dev mutate --write` writes it: it puts plausible faults into the sources one by one, and runs the
 tests of the suites unit, property and registry that enter the function with the fault. A fault that no test notices survives. Golden
-pages and tests of commands are left out on purpose: an update of a page that nobody reads closely would bless the fault.
+pages are left out on purpose: an update of a page that nobody reads closely would bless the fault.
 
 The faults of this page were drawn at commit {commit} with `--seed {seed}`, {count} of each room: a relation (`<` is `<=`), a sign (`+` is `-`), `&&` for `||`,
 a condition that is negated, a number that is one larger, a result that is 0, a statement that is dropped. Texts, assertions
@@ -16,10 +16,11 @@ when {cap:g} s of its tests, the quickest first, have passed. Some of the surviv
 way to the same result; those that somebody has looked at are in `tests/mutate/equal.txt`, each with its reason, and are not counted.
 
 Tests of the suite registry hold the forms of an answer of a command against each other (`tests/answers`): JSON, CSV and text say the
-same. {beside}
+same. Others hold answers of commands against what they are defined to be, and keep no page (those of `tests/cli` that are in this
+suite); what they notice first is counted once more behind `registry`. {beside}
 
-| room | faults | killed | by unit | by property | by registry | survived | not reached by any test | killed of all | killed of those reached |{head}
-|---|---|---|---|---|---|---|---|---|---|{rule}
+| room | faults | killed | by unit | by property | by registry | of these, by commands | survived | not reached by any test | killed of all | killed of those reached |{head}
+|---|---|---|---|---|---|---|---|---|---|---|{rule}
 """
 
 
@@ -36,9 +37,10 @@ def table(rows, has_beside):
         of_room = [row for row in rows if row["room"] == room]
         states = collections.Counter(row["state"] for row in of_room)
         suites = collections.Counter(row["suite"] for row in of_room if row["state"] == "killed")
+        by_commands = sum(row["state"] == "killed" and row["test"].startswith("cli_") for row in of_room)
         by_beside = sum(row["state"] != "killed" and row["suite"] is not None for row in of_room)
         reached = len(of_room) - states["unreached"]
-        yield (f"| {room} | {len(of_room)} | {states['killed']} | {suites['unit']} | {suites['property']} | {suites['registry']} | "
+        yield (f"| {room} | {len(of_room)} | {states['killed']} | {suites['unit']} | {suites['property']} | {suites['registry']} | {by_commands} | "
                f"{states['survived']} | {states['unreached']} | {percent(states['killed'], len(of_room))} | {percent(states['killed'], reached)} |"
                + (f" {by_beside} |" if has_beside else "") + "\n")
 

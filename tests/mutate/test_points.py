@@ -64,7 +64,7 @@ class Points(unittest.TestCase):
         rows[2].update(suite="registry", test="cli_run")
         text = page.page(rows, options)
         self.assertEqual(list(page.faults(text)), [("sim/a.c", 7, change) for change in changes[:2]])
-        self.assertIn("| sim | 3 | 1 | 0 | 0 | 1 | 1 | 1 | 33 % | 50 % |", text)
+        self.assertIn("| sim | 3 | 1 | 0 | 0 | 1 | 1 | 1 | 1 | 33 % | 50 % |", text)
 
 
 if __name__ == "__main__":
