@@ -225,14 +225,12 @@ append_sure_answer (GString *text, const FabSizeView *view)
   gint64 low = view->answer->uncertainty.answer_low, high = view->answer->uncertainty.answer_high;
 
   if (low >= 0 && low == high)
-    g_string_append_printf (text,
-                            "            %s is the first value that is enough at both ends of the band\n",
-                            points[low].value);
+    g_string_append_printf (text, "            at both bounds of the band %s is enough\n", points[low].value);
   else if (low >= 0)
-    g_string_append_printf (text,
-                            "            the first tried value that is enough is %s at one end of the "
-                            "band, and %s at the other\n",
-                            points[low].value, high >= 0 ? points[high].value : "none of them");
+    g_string_append_printf (
+        text, "            at the better bound of the band %s is enough, and at the worse one %s%s\n",
+        points[low].value, high >= 0 ? "it takes " : "no tried value is",
+        high >= 0 ? points[high].value : "");
 }
 
 static void
