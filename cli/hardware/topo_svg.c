@@ -295,6 +295,21 @@ draw_title (GString *page, double y, int size, const char *text)
   fab_svg_end_text (page, text);
 }
 
+/* "NAME: what it is", in two lines where one would be wider than the column of a page. */
+static void
+add_title (GPtrArray *lines, const char *text)
+{
+  const glong most_letters = 90;
+  const char *colon = strstr (text, ": ");
+
+  if (g_utf8_strlen (text, -1) <= most_letters || colon == NULL) {
+    g_ptr_array_add (lines, g_strdup (text));
+    return;
+  }
+  g_ptr_array_add (lines, g_strndup (text, (gsize) (colon + 1 - text)));
+  g_ptr_array_add (lines, g_strdup (colon + 2));
+}
+
 void
 fab_topo_print_svg (const FabTopoPicture *picture)
 {
@@ -305,9 +320,15 @@ fab_topo_print_svg (const FabTopoPicture *picture)
                                             picture->node->summary ? picture->node->summary
                                                                    : "a node of its own");
   g_autofree char *design = fab_topo_design_text (picture);
-  double first = 20, bottom = TITLE + (design != NULL ? DESIGN_LINE : 0), letters;
+  g_autoptr (GPtrArray) titles = g_ptr_array_new_with_free_func (g_free);
+  double first = 20, letters = 0;
 
-  letters = (double) MAX (g_utf8_strlen (title, -1), design != NULL ? g_utf8_strlen (design, -1) : 0);
+  if (design != NULL)
+    add_title (titles, design);
+  add_title (titles, title);
+  for (guint i = 0; i < titles->len; i++)
+    letters = MAX (letters, (double) g_utf8_strlen (titles->pdata[i], -1));
+  double bottom = TITLE + (titles->len - 1) * DESIGN_LINE;
   svg.width = 2 * MARGIN + 7.2 * letters;
   if (picture->fabric != NULL)
     bottom = fab_topo_svg_fabric (picture, &svg, bottom) + (picture->parts.has_node ? GAP : 0);
@@ -317,9 +338,8 @@ fab_topo_print_svg (const FabTopoPicture *picture)
   bottom = draw_notes (&svg, picture->notes, bottom + GAP / 2.0 + forms->len * LEGEND_LINE + GAP / 2.0);
   bottom += MARGIN - GAP / 2.0;
   fab_svg_begin (page, svg.width, bottom, 12, NULL, "white");
-  if (design != NULL)
-    draw_title (page, first, 14, design);
-  draw_title (page, first + (design != NULL ? DESIGN_LINE : 0), 14, title);
+  for (guint i = 0; i < titles->len; i++)
+    draw_title (page, first + i * DESIGN_LINE, 14, titles->pdata[i]);
   g_string_append (page, body->str);
   fab_svg_finish (page);
   g_print ("%s", page->str);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* topo_svg_fabric.c - the fabric of a drawing: a row of boxes for what is alike, with lines between those that are
- * drawn; a torus as a grid. */
+ * drawn; a torus as a grid. What each row is stands below, so that the drawing fits the column of a page. */
 #include "cli/hardware/topo_svg.h"
 #include "sim/base/units.h"
 
 enum {
   MOST_SHOWN = 6,
   MOST_TORUS = 5,
-  STEP = 132,
-  BOX_WIDTH = 104,
+  STEP = 104,
+  BOX_WIDTH = 86,
   BOX_HEIGHT = 34,
   ROW = 128,
   GRID = 72,
@@ -23,7 +23,6 @@ typedef struct {
   GArray **shown; /* [rows] members that have boxes */
   double *y;      /* [rows] middle of the boxes */
   double top, bottom, right;
-  double words; /* where the boxes end */
 } Panel;
 
 static const FabTopoRow *
@@ -172,45 +171,37 @@ draw_torus (Panel *self)
              "the last of every axis is joined to the first", GREY);
 }
 
-/* --- words, to the right of the boxes --- */
+/* --- words, below the boxes --- */
 
 static void
-draw_words (Panel *self, double y, const char *text)
+draw_words (Panel *self, const char *text)
 {
-  double x = self->words + FAB_TOPO_SVG_MARGIN;
-
-  draw_text (self, x, y, text, SMALL);
-  self->right = MAX (self->right, x + FAB_TOPO_SVG_LETTER * (double) g_utf8_strlen (text, -1));
+  if (text == NULL)
+    return;
+  draw_text (self, FAB_TOPO_SVG_MARGIN, self->bottom, text, SMALL);
+  self->right = MAX (self->right,
+                     FAB_TOPO_SVG_MARGIN + FAB_TOPO_SVG_LETTER * (double) g_utf8_strlen (text, -1));
+  self->bottom += LINE;
 }
 
+/* What joins a row with those above it, and then what the row is. */
 static void
 draw_row_words (Panel *self, guint r)
 {
   const FabTopoRow *row = row_at (self, r);
-  g_autofree char *text = fab_topo_row_text (row), *uplinks = fab_topo_uplinks_text (row);
-  double y = self->y[r] + 4;
-
-  draw_words (self, y, text);
-  if (uplinks != NULL)
-    draw_words (self, y += LINE, uplinks);
-  if (row->inside != NULL)
-    draw_words (self, y += LINE, row->inside);
-  if (row->across != NULL)
-    draw_words (self, y + LINE, row->across);
-}
-
-static void
-draw_join_words (Panel *self)
-{
   const GArray *joins = self->picture->fabric->joins;
-  g_autofree guint *n_said = g_new0 (guint, self->picture->fabric->rows->len);
+  g_autofree char *text = fab_topo_row_text (row), *uplinks = fab_topo_uplinks_text (row);
 
   for (guint i = 0; i < joins->len; i++) {
     const FabTopoJoin *join = &g_array_index (joins, FabTopoJoin, i);
 
-    draw_words (self, self->y[join->lower] - BOX_HEIGHT / 2.0 - 28 - (double) LINE * n_said[join->lower]++,
-                join->text);
+    if (join->lower == r)
+      draw_words (self, join->text);
   }
+  draw_words (self, text);
+  draw_words (self, uplinks);
+  draw_words (self, row->inside);
+  draw_words (self, row->across);
 }
 
 static void
@@ -234,7 +225,7 @@ fab_topo_svg_fabric (const FabTopoPicture *picture, FabTopoSvg *svg, double top)
   guint n = picture->fabric->rows->len;
   g_autofree GArray **shown = g_new0 (GArray *, n);
   g_autofree double *y = g_new0 (double, n);
-  Panel self = { picture, svg, shown, y, top, top, 0, 0 };
+  Panel self = { picture, svg, shown, y, top, top, 0 };
   g_autofree char *over = fab_topo_over_text (picture);
   g_autofree char *title = g_strdup_printf (
       "fabric %s of %u %s, %u %s each; %s", picture->kind, picture->topology->cluster->n_nodes,
@@ -254,12 +245,10 @@ fab_topo_svg_fabric (const FabTopoPicture *picture, FabTopoSvg *svg, double top)
     else
       draw_row (&self, r);
   }
-  self.words = self.right;
   for (guint r = 0; r < n; r++) {
     draw_row_words (&self, r);
     g_array_unref (shown[r]);
   }
-  draw_join_words (&self);
   svg->width = MAX (svg->width, self.right + FAB_TOPO_SVG_MARGIN);
   return self.bottom;
 }

@@ -15,7 +15,7 @@ from support import SOURCE, CliTest, environment, main, read
 PICTURES = os.path.join(SOURCE, "docs", "pictures")
 ENTRY = re.compile(r"^## \d+\. (.*)\n\n!\[.*\]\(\.\./pictures/gallery/([\w-]+\.svg)\)\n\n```sh\n\$ (.*)\n```\n\n((?:.+\n)+)", re.M)
 SMALLEST_TEXT = 11
-WIDEST = 720
+WIDEST = 736
 
 
 class Gallery(CliTest):
@@ -54,10 +54,10 @@ class Gallery(CliTest):
             with self.subTest(name):
                 self.check_picture(self.drawn(name, command), "gallery", name)
 
-    def test_pictures_of_reports_fit_a_page(self):
-        """They are no wider than a column of text, and lines of a curve stand at round figures."""
+    def test_pictures_fit_a_page(self):
+        """Those of reports and fabrics are no wider than a column of text, and lines of a curve stand at round figures."""
         for _, name, command, _ in self.entries:
-            if " --svg " in command:
+            if " --svg " in command or " --only fabric " in command:
                 self.assertLessEqual(int(re.search(r'width="(\d+)"', read(PICTURES, "gallery", name))[1]), WIDEST, name)
         ticks = re.findall(r'text-anchor="end">([\d.]+) %', read(PICTURES, "gallery", "rate.svg"))
         self.assertEqual(ticks, ["0.0", "20.0", "40.0", "60.0", "80.0"])
