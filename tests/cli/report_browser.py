@@ -128,6 +128,18 @@ class Page(CliTest):
         self.browser.pdf(self.path("page.pdf"))
         self.assertGreater(os.path.getsize(self.path("page.pdf")), 20000)
 
+    def test_the_answer_of_a_run_is_one_sheet(self):
+        """All of it fits A4 and Letter with margins of a centimetre, and the machine begins on a sheet of its own."""
+        self.good("run", "four-nodes", "--db", "results.db")
+        for width, height in ((718, 1047), (740, 980)):
+            self.browser.resize(width, height)
+            self.visit(self.page())
+            self.browser.cdp("Emulation.setEmulatedMedia", media="print")
+            end = self.browser.run("return document.querySelector('#answer').getBoundingClientRect().bottom + scrollY")
+            self.assertLess(end, height)
+            self.assertEqual(self.browser.run("return getComputedStyle(document.querySelector('#answer')).breakAfter"), "page")
+            self.browser.media()
+
     def test_a_study_is_one_sheet(self):
         """The decision is above what follows it, the band is drawn where its numbers are, and it prints on one sheet."""
         study = self.good("upgrade", "four-nodes", "--format", "json")

@@ -79,6 +79,7 @@ class Study(CliTest):
         self.assertIn(f"Buy first: {bought['change']}. It saves {100 * bought['saved_fraction']:.3g} % ", plain(page))
         self.assertRegex(page, f'<div class="mark chosen"><p class="name">{bought["change"]}</p>')
         self.assertNotIn("-", [row[0] for row in rows(page).values()])  # nothing that saves nothing
+        self.assertEqual({row[3] for row in rows(page).values()}, {"sure"})  # what another change saves for less is left out
 
     def test_why_nothing_is_bought(self):
         """The reason, and the change that comes nearest with what it misses: its price above the budget, or its band."""

@@ -15,6 +15,8 @@ void fab_study_fill_cost (FabStudyPage *page, JsonObject *study);
 
 /* Or "-". (transfer full) */
 char *fab_study_show_text (const char *text);
+/* "no price" for NAN. (transfer full) */
+char *fab_study_show_price (double usd);
 /* Cautions of a list of findings that warn or notes what limits the step, each once. */
 void fab_study_add_verdict (FabStudyPage *page, JsonObject *object);
 /* What a band rests on, where the object has one. */

@@ -52,20 +52,33 @@ fab_study_page_free (FabStudyPage *self)
   g_free (self);
 }
 
+/* A number stays on one line with its percent sign. (transfer full) */
+static char *
+bound_to_percents (const char *text)
+{
+  g_auto (GStrv) parts = g_strsplit (text, " %", -1);
+
+  return g_strjoinv ("\u00a0%", parts);
+}
+
 void
 fab_study_page_say (FabStudyPage *self, const char *format, ...)
 {
   va_list arguments;
 
   va_start (arguments, format);
-  g_ptr_array_add (self->decision, g_strdup_vprintf (format, arguments));
+  g_autofree char *text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
+  g_ptr_array_add (self->decision, bound_to_percents (text));
 }
 
 void
 fab_study_page_caution (FabStudyPage *self, const char *text)
 {
-  g_ptr_array_add (self->cautions, g_strdup (text));
+  g_autofree char *bound = bound_to_percents (text);
+
+  if (!g_ptr_array_find_with_equal_func (self->cautions, bound, g_str_equal, NULL))
+    g_ptr_array_add (self->cautions, g_steal_pointer (&bound));
 }
 
 void

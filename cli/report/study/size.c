@@ -115,7 +115,7 @@ add_point (FabStudyPage *page, JsonObject *point, const FabFigure *figure, const
                       fab_study_show (FAB_FIGURE_TIME, fab_study_number (point, "step_s")),
                       fab_study_show (FAB_FIGURE_FRACTION, fab_study_number (point, "exposed_fraction")),
                       fab_study_show (FAB_FIGURE_FRACTION, fab_study_number (point, "mfu_fraction")),
-                      fab_study_show (FAB_FIGURE_MONEY, fab_study_number (point, "capex_usd")),
+                      fab_study_show_price (fab_study_number (point, "capex_usd")),
                       fab_study_show_text (fab_study_text (point, "is_met")),
                       fab_study_show_text (problem != NULL ? problem : fab_study_text (point, "limited_by")),
                       (char *) NULL);

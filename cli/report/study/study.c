@@ -18,6 +18,12 @@ static const struct {
 };
 
 char *
+fab_study_show_price (double usd)
+{
+  return isnan (usd) ? g_strdup ("no price") : fab_study_show (FAB_FIGURE_MONEY, usd);
+}
+
+char *
 fab_study_show_text (const char *text)
 {
   return g_strdup (text != NULL && *text != '\0' ? text : "-");
@@ -31,7 +37,7 @@ fab_study_add_verdict (FabStudyPage *page, JsonObject *object)
   for (guint i = 0; i < findings->len; i++) {
     const char *text = fab_study_text (g_ptr_array_index (findings, i), "text");
 
-    if (text != NULL && !g_ptr_array_find_with_equal_func (page->cautions, text, g_str_equal, NULL))
+    if (text != NULL)
       fab_study_page_caution (page, text);
   }
 }
@@ -63,7 +69,7 @@ fab_study_add_band (FabStudyPage *page, JsonObject *band)
   }
   if (!isnan (slow) && !isnan (of) && !isnan (most)) {
     g_autofree char *text = g_strdup_printf (
-        "Bands are of networks that are well: %.0f of %.0f published ones took up to %.1f times as long.",
+        "The bands are of healthy networks: %.0f of %.0f published networks took up to %.2g times as long.",
         slow, of, most);
     fab_study_page_caution (page, text);
   }

@@ -98,6 +98,13 @@ say_today (FabStudyPage *page, JsonObject *study)
                       limit != NULL ? limit : "");
 }
 
+/* What a state of a change means to a reader. */
+static const char *
+sureness_of (const char *state)
+{
+  return g_strcmp0 (state, "within band") == 0 ? "may be no gain" : state;
+}
+
 static void
 add_change (FabStudyPage *page, JsonObject *change, gboolean is_chosen)
 {
@@ -109,9 +116,9 @@ add_change (FabStudyPage *page, JsonObject *change, gboolean is_chosen)
                        fab_study_number (change, "saved_low_fraction"),
                        fab_study_number (change, "saved_high_fraction"), is_chosen);
   fab_study_page_row (page, is_chosen, g_strdup (name), saving_of (change),
-                      fab_study_show (FAB_FIGURE_MONEY, fab_study_number (change, "price_usd")),
+                      fab_study_show_price (fab_study_number (change, "price_usd")),
                       fab_study_show (FAB_FIGURE_TIME, fab_study_number (change, "step_s")),
-                      fab_study_show_text (fab_study_text (change, "state")),
+                      fab_study_show_text (sureness_of (fab_study_text (change, "state"))),
                       fab_study_show_text (fab_study_text (change, "then_limited_by")), (char *) NULL);
 }
 
@@ -133,11 +140,13 @@ fab_study_fill_upgrade (FabStudyPage *page, JsonObject *study)
                           (char *) NULL);
   for (guint i = 0; i < changes->len; i++) {
     JsonObject *change = g_ptr_array_index (changes, i);
-    gboolean is_chosen = FALSE;
+    gboolean is_chosen = FALSE, is_gain = g_strcmp0 (fab_study_text (change, "state"), "no gain")
+                                       != 0; /* or another's is as large */
 
     for (guint k = 0; k < G_N_ELEMENTS (chosen); k++)
       is_chosen |= chosen[k] != NULL && g_strcmp0 (chosen[k], fab_study_text (change, "change")) == 0;
-    if (fab_study_number (change, "saved_fraction") > 0 && (is_chosen || n++ < FAB_STUDY_MOST_ROWS))
+    if (is_gain && fab_study_number (change, "saved_fraction") > 0
+        && (is_chosen || n++ < FAB_STUDY_MOST_ROWS))
       add_change (page, change, is_chosen);
   }
   page->n_left_out = changes->len - page->rows->len;
