@@ -77,13 +77,14 @@
     return "what became longer and what became shorter are equally much";
   };
 
+  // What went the way of the step is a reason, the largest first; what went the other way happened in spite of it.
   const reasons = (before, after) => {
-    const said = [];
-    if (differs(before.compute_s, after.compute_s, 0.005))
-      said.push(`computing takes ${fromTo(before.compute_s, after.compute_s, time)}`);
-    if (differs(before.comm_s, after.comm_s, 0.005))
-      said.push(`communication takes ${fromTo(before.comm_s, after.comm_s, time)}`);
-    return said;
+    const words = { compute_s: "computing", comm_s: "communication" }, way = Math.sign(after.step_s - before.step_s);
+    const by = (part) => way * (after[part] - before[part]);
+    const moved = Object.keys(words).filter((part) => differs(before[part], after[part], 0.005)).sort((one, other) => by(other) - by(one));
+    const said = (parts) => parts.map((part) => `${words[part]} takes ${fromTo(before[part], after[part], time)}`).join("; ");
+    const why = said(moved.filter((part) => by(part) > 0)), against = said(moved.filter((part) => by(part) <= 0));
+    return why ? ` Because ${why}${against && `, although ${against}`}.` : against && ` Yet ${against}.`;
   };
 
   // A fact, and no reason: what limits the step takes longer, and stands in the report below.
@@ -99,13 +100,13 @@
     if (!before)
       return stopWords(figures) + `A step takes ${time(figures.step_s)} on ${figures.gpus} GPUs, `
         + `${percent(exposed(figures))} of it exposed communication.`;
-    const turned = knobWords(before.knobs, after.knobs), said = reasons(before.figures, figures);
+    const turned = knobWords(before.knobs, after.knobs);
     const begin = stopWords(figures) + (turned.length ? turned.join(", ") + ": " : "");
     if (turned.length > 0 && !differs(before.figures.step_s, figures.step_s, 0.0005))
       return `${begin}nothing moved, because ${whyStill(before, after)}.`;
     return `${begin}step ${fromTo(before.figures.step_s, figures.step_s, time)}, `
       + `exposed ${fromTo(exposed(before.figures), exposed(figures), percent)}.`
-      + (said.length ? ` Because ${said.join("; ")}.` : "") + linkChange(before.figures, figures);
+      + reasons(before.figures, figures) + linkChange(before.figures, figures);
   };
 
   // --- showing
