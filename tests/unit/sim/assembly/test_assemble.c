@@ -2,6 +2,8 @@
 /* test_assemble.c - parts and wires of a node entry become the graph that was meant, or one clear message. */
 #include "tests/support/test.h"
 
+#include <string.h>
+
 #include "models/models.h"
 #include "sim/collective/collective.h"
 #include "tests/support/play.h"
@@ -91,6 +93,34 @@ a_block_is_a_tree_from_either_side (void **state)
   }
 }
 
+/* Two levels of switches that two nodes share: each domain has the wire between them once, as many domains as there
+ * are. */
+static void
+shared_switches_are_joined_once_in_each_domain (void **state)
+{
+  static const char node[] =
+      "    nic: ib-hdr\n"
+      "    parts: [{name: gpu, kind: accelerator, count: 2}, {name: inner, kind: switch, shared: 2},"
+      " {name: outer, kind: switch, shared: 2}, {name: nic, kind: nic}]\n"
+      "    wires: [{from: gpu, to: inner, link: nvlink3}, {from: inner, to: outer, link: nvlink3},"
+      " {from: gpu, to: nic, link: pcie4-x16}]\n";
+
+  for (guint n_nodes = 2; n_nodes <= 8; n_nodes += 2) {
+    g_autofree char *nodes = g_strdup_printf (", nodes: %u", n_nodes), *yaml = around (nodes, node);
+    g_autoptr (Play) play = play_new (*state, yaml, NULL);
+    const FabGraph *graph = fab_simulation_cluster (play->simulation)->graph;
+    guint n_wires = 0;
+
+    for (FabLinkId link = 0; link < fab_graph_n_links (graph); link++) {
+      g_autofree char *src = fab_graph_vertex_name (graph, fab_graph_link (graph, link)->src),
+                      *dst = fab_graph_vertex_name (graph, fab_graph_link (graph, link)->dst);
+
+      n_wires += strstr (src, "inner") != NULL && strstr (dst, "outer") != NULL;
+    }
+    assert_int_equal (n_wires, n_nodes / 2);
+  }
+}
+
 static void
 what_cannot_be_built_is_said (void **state)
 {
@@ -154,6 +184,7 @@ main (void)
     cmocka_unit_test (single_members_are_joined),
     cmocka_unit_test (all_joins_every_pair_once),
     cmocka_unit_test (a_block_is_a_tree_from_either_side),
+    cmocka_unit_test (shared_switches_are_joined_once_in_each_domain),
     cmocka_unit_test (what_cannot_be_built_is_said),
     cmocka_unit_test (more_gpus_never_slow_a_ring_of_h100),
     cmocka_unit_test (a_library_is_no_faster_than_the_wires),

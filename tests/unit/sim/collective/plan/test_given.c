@@ -226,6 +226,35 @@ the_form_of_a_ring_is_that_of_the_ring (G_GNUC_UNUSED void **state)
   assert_string_equal (by_file.algorithm, "ring");
 }
 
+/* What a library asks of a form to estimate its time: steps, the kinds and the technology of their slowest hops, and
+ * what wires and adapters add. In one node, and in two. */
+static void
+steps_of_a_file_are_of_the_kinds_of_the_ring (G_GNUC_UNUSED void **state)
+{
+  for (guint n_nodes = 1; n_nodes <= 2; n_nodes++) {
+    g_autoptr (Rig) rig = star (4 / n_nodes, n_nodes);
+    g_autofree char *text = ring_text (4);
+    g_autoptr (FabGiven) given = read_text (text, NULL, NULL);
+    FabGroup group = rig_group (rig);
+    FabCollectiveForm by_file = { 0 }, own = { 0 };
+
+    assert_true (given->ops.form (&group, given->op, &(FabAlgorithmEnv){ .net_stretch = 1, .owner = given },
+                                  &by_file, NULL));
+    assert_true (fab_algorithm_ring.form (&group, FAB_OP_ALL_REDUCE, &(FabAlgorithmEnv){ .net_stretch = 1 },
+                                          &own, NULL));
+    assert_ptr_equal (by_file.intra_technology, own.intra_technology);
+    assert_non_null (own.intra_technology);
+    assert_int_equal (by_file.intra_kind, own.intra_kind);
+    assert_int_equal (by_file.inter_kind, own.inter_kind);
+    assert_int_equal (by_file.intra_latency_ps, own.intra_latency_ps);
+    assert_int_equal (by_file.inter_latency_ps, own.inter_latency_ps);
+    assert_int_equal (by_file.inter_endpoint_ps, own.inter_endpoint_ps);
+    assert_int_equal (by_file.n_intra_steps + by_file.n_inter_steps, 6);
+    fab_footprint_free (by_file.footprint);
+    fab_footprint_free (own.footprint);
+  }
+}
+
 /* Two parts of 4000 bytes from 0 to 1 by one thread block: the second leaves when the first has left, 2 x 4000 + 100,
  * and a second hop that waits for each part, 1 to 2, ends one part and one latency later: 3 x 4000 + 2 x 100. */
 static void
@@ -460,6 +489,7 @@ main (void)
     cmocka_unit_test (a_ring_of_goal_is_the_ring_of_msccl),
     cmocka_unit_test (wrong_graphs_are_refused_at_their_node),
     cmocka_unit_test (the_form_of_a_ring_is_that_of_the_ring),
+    cmocka_unit_test (steps_of_a_file_are_of_the_kinds_of_the_ring),
     cmocka_unit_test (a_block_sends_one_after_another),
     cmocka_unit_test (messages_cross_nodes),
     cmocka_unit_test (chunks_are_copied_before_the_first_step),

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_port_use.c - how full leaves are, counted by hand. */
+#include "tests/support/test.h"
+
+#include "models/models.h"
+#include "sim/cost/ports.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+static FabPortUse *
+use_of (const char *cluster)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {node: dgx-h100, %s}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      cluster);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  return fab_port_use_new (play->scenario, fab_simulation_plant (play->simulation)->graph);
+}
+
+/* Two NICs a node and four nodes a leaf: eight leaves of 4 nodes have 8 ports down, that of the last node has 2, and
+ * each has one to each of 8 spines, of 64. */
+static void
+the_emptiest_and_the_fullest_leaf_are_known (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) use = use_of (
+      "nodes: 33, nics_per_node: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 4}");
+  const FabEmptyPorts *leaves = &g_array_index (use->half_used, FabEmptyPorts, 0);
+
+  assert_int_equal (use->half_used->len, 1);
+  assert_string_equal (leaves->name, "leaf");
+  assert_int_equal (leaves->n, 9);
+  assert_int_equal (leaves->n_all, 9);
+  assert_int_equal (leaves->n_least_ports, 2 + 8);
+  assert_int_equal (leaves->n_most_ports, 8 + 8);
+  assert_int_equal (leaves->n_ports, 64);
+  assert_int_equal (use->n_nic_ports, 66);
+  assert_true (use->n_enough > 1 && use->n_enough < use->n_switches);
+  assert_null (use->lone_name);
+}
+
+/* With a leaf for each node and a NIC for each, every leaf connects one NIC. */
+static void
+a_switch_for_one_nic_is_lone (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) use = use_of (
+      "nodes: 65, nics_per_node: 1, fabric: {kind: leaf_spine, nodes_per_leaf: 1}");
+
+  assert_string_equal (use->lone_name, "leaf");
+  assert_int_equal (use->n_lone, 65);
+  assert_int_equal (use->n_all_lone, 65);
+}
+
+/* Nothing is said of one switch, of one node, nor of full leaves. */
+static void
+what_is_full_or_single_is_not_told (G_GNUC_UNUSED void **state)
+{
+  static const char *const clusters[] = { "nodes: 4", "nodes: 1",
+                                          "nodes: 64, fabric: {kind: rail, nodes_per_leaf: 32}" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (clusters); i++) {
+    g_autoptr (FabPortUse) use = use_of (clusters[i]);
+
+    assert_int_equal (use->half_used->len, 0);
+    assert_int_equal (use->n_lone, 0);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (the_emptiest_and_the_fullest_leaf_are_known),
+    cmocka_unit_test (a_switch_for_one_nic_is_lone),
+    cmocka_unit_test (what_is_full_or_single_is_not_told),
+  };
+
+  return play_run_tests ("port_use", tests, &catalog);
+}
