@@ -159,6 +159,31 @@ levers_that_no_seed_moves_are_played_with_three (G_GNUC_UNUSED void **state)
   assert_int_equal (pulse.n_done, FAB_DRAWS - 1 + FAB_DRAWS * n_levers);
 }
 
+/* A copy has levers of its own, says the same, and is judged in the same way. */
+static void
+a_copy_says_the_same (G_GNUC_UNUSED void **state)
+{
+  FabBottleneck *found = find ("name: a\ncluster: {node: dgx-a100, nodes: 2}\n"
+                               "job: {kind: fsdp, model: gpt2-xl, micro_batch: 2, sequence: 1024}\n",
+                               0);
+  g_autoptr (FabBottleneck) copy = fab_bottleneck_copy (found);
+  g_autofree char *words = fab_bottleneck_words (found);
+
+  assert_int_equal (copy->levers->len, found->levers->len);
+  for (guint i = 0; i < copy->levers->len; i++) {
+    const FabLever *lever = fab_bottleneck_lever (copy, i), *other = fab_bottleneck_lever (found, i);
+
+    assert_true (lever->name != other->name && lever->change != other->change);
+    assert_string_equal (lever->name, other->name);
+    assert_string_equal (lever->change, other->change);
+    assert_near (fab_lever_saved (lever), fab_lever_saved (other), 0);
+  }
+  fab_bottleneck_free (found);
+  g_autofree char *again = fab_bottleneck_words (copy);
+  assert_string_equal (again, words);
+  assert_string_equal (fab_bottleneck_name (copy), fab_bottleneck_first (copy)->name);
+}
+
 int
 main (void)
 {
@@ -169,6 +194,7 @@ main (void)
     cmocka_unit_test (levers_are_ranked_by_what_they_save),
     cmocka_unit_test (a_slow_rank_limits),
     cmocka_unit_test (what_is_drawn_is_played_with_eight_seeds),
+    cmocka_unit_test (a_copy_says_the_same),
     cmocka_unit_test (levers_that_no_seed_moves_are_played_with_three),
   };
 
