@@ -146,10 +146,16 @@ fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
-  gboolean remembers = ops->remembers != NULL && ops->remembers (spec->fidelity.params);
+  gconstpointer params = spec->fidelity.params;
+  /* What meets the traffic of others meets it in another way each time. */
+  gboolean is_alone = spec->neighbours.n == 0 && spec->background.n == 0;
+  gboolean remembers = is_alone && ops->remembers != NULL && ops->remembers (params);
+  const FabNeighbours *neighbours = fab_simulation_neighbours (simulation);
+  double effort_s = fab_effort_s (fab_simulation_dag (simulation), ops, params, remembers);
 
-  return fab_effort_s (fab_simulation_dag (simulation), ops, spec->fidelity.params, remembers)
-       * (double) (remembers ? 1 : spec->iterations);
+  for (guint i = 0; i < spec->neighbours.n; i++)
+    effort_s += fab_effort_s (fab_neighbours_job (neighbours, i)->dag, ops, params, FALSE);
+  return effort_s * (double) (remembers ? 1 : spec->iterations);
 }
 
 /* Plays what was built; `store` may be NULL. */
@@ -322,7 +328,9 @@ fab_run_find_jobs (const FabScenario *scenario, const FabRunRequest *request, Fa
 
   for (guint i = 0; neighbours->n > 0 && i <= neighbours->n; i++) {
     guint which = i == 0 ? FAB_FIRST_JOB : i - 1;
-    const GArray *steps = i == 0 ? result->steps : fab_simulation_neighbour_steps (result->simulation, which);
+    const GArray *steps = i == 0
+                            ? result->steps
+                            : fab_neighbours_steps (fab_simulation_neighbours (result->simulation), which);
     FabRunJob job = { .name = i == 0 ? fab_scenario_spec (scenario)->name
                                      : ((const FabNeighbourSpec *) neighbours->data + which)->name,
                       .n_steps = steps->len,

@@ -145,9 +145,10 @@ warn_of_time (const FabScenario *scenario, FabSimulation *simulation)
 
   if (takes_s >= LONG_S)
     g_printerr (
-        "fabricast check: warning: a run takes about %s on this machine, %s; its band and what limits it take "
+        "fabricast check: warning: a run takes %sabout %s on this machine, %s; its band and what limits it take "
         "longer\n",
-        shown, effort_s > 0 ? "by the packets that it simulates" : "by the pace of its first second");
+        effort_s > 0 ? "at most " : "", shown,
+        effort_s > 0 ? "by the packets that it simulates" : "by the pace of its first second");
 }
 
 /* What was left out and comes from the entry of the node. One node needs no fabric. */

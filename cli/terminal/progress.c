@@ -143,7 +143,7 @@ tell_time (FabProgress *self, gint64 now_us)
   if (effort_s >= LONG_S && !self->has_effort) {
     g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, effort_s * FAB_PS_PER_S);
     g_autofree char *line = g_strdup_printf (
-        "this takes about %s at this fidelity, by the packets that it simulates", shown);
+        "this takes at most about %s at this fidelity, by the packets that it simulates", shown);
 
     self->has_effort = self->has_forecast = TRUE;
     print_line (self, line);

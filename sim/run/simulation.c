@@ -379,10 +379,10 @@ fab_simulation_new_alone (const FabScenario *scenario, const FabRegistry *regist
                          registry, which, NULL, error);
 }
 
-const GArray *
-fab_simulation_neighbour_steps (const FabSimulation *self, guint which)
+const FabNeighbours *
+fab_simulation_neighbours (const FabSimulation *self)
 {
-  return fab_neighbours_steps (self->neighbours, which);
+  return self->neighbours;
 }
 
 void

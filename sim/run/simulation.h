@@ -82,8 +82,8 @@ void fab_simulation_set_cancel (FabSimulation *self, const gint *cancel);
 /* Same as fab_engine_set_pulse () and fab_executor_set_pulse (). */
 void fab_simulation_set_pulse (FabSimulation *self, FabPulse *pulse);
 
-/* Returns the FabStepRecord of a neighbour's iterations so far. */
-const GArray *fab_simulation_neighbour_steps (const FabSimulation *self, guint which);
+/* The jobs beside it. NULL: it has the machine to itself. */
+const FabNeighbours *fab_simulation_neighbours (const FabSimulation *self);
 
 /* Returns the records of the last iteration. The next iteration overwrites them. */
 const FabProbe *fab_simulation_probe (const FabSimulation *self);

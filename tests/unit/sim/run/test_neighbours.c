@@ -102,7 +102,7 @@ a_neighbour_begins_when_it_is_told (G_GNUC_UNUSED void **state)
     assert_near ((double) fab_simulation_probe (play->simulation)->step.times.duration_ps,
                  cases[i].times * (double) own_ps, 0.005);
     last_ps (play);
-    const GArray *steps = fab_simulation_neighbour_steps (play->simulation, 0);
+    const GArray *steps = fab_neighbours_steps (fab_simulation_neighbours (play->simulation), 0);
     assert_int_equal (steps->len > 0, cases[i].halves < 6);
     if (steps->len > 0)
       assert_int_equal (g_array_index (steps, FabStepRecord, 0).times.start_ps, start_ps);
@@ -117,7 +117,7 @@ two_under_leaves_of_their_own_do_not_meet (G_GNUC_UNUSED void **state)
   const GArray *steps;
 
   assert_int_equal (last_ps (play), own_ps);
-  steps = fab_simulation_neighbour_steps (play->simulation, 0);
+  steps = fab_neighbours_steps (fab_simulation_neighbours (play->simulation), 0);
   assert_in_range (steps->len, 2, 3);
   assert_int_equal (g_array_index (steps, FabStepRecord, 0).times.duration_ps, own_ps);
 }
