@@ -114,6 +114,51 @@ nvls_or_ring_goes_by_the_release (G_GNUC_UNUSED void **state)
     }
 }
 
+/* All-reduces over nodes of eight H100 with a NIC for each, from 1 MiB to 4 GiB. Up to 2.18 the tuner counts for a tree
+ * of switches 0.7 n / (2 (n - 1)) of the rate of its graph, which falls as nodes are added until rings are faster. From
+ * 2.19 on it counts 5/6 of the slower of links and NICs, half of these from three nodes on: as much on 4 as on 16. */
+static void
+trees_of_switches_go_by_the_release (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *version;
+    guint n_nodes;
+    const char *expected;
+  } rows[] = {
+    { "2.18.5", 2, "1 tree 2 nvls_tree" },          { "2.18.5", 4, "1 tree 32 nvls_tree 2048 ring" },
+    { "2.18.5", 16, "1 tree 1024 ring" },           { "2.20.5", 2, "1 nvls_tree" },
+    { "2.20.5", 4, "1 tree 2 nvls_tree 512 ring" }, { "2.20.5", 16, "1 tree 16 nvls_tree 2048 ring" }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const RigSpec spec = { .n_nodes = rows[i].n_nodes,
+                           .gpus_per_node = 8,
+                           .nics_per_node = 8,
+                           .gpu_bytes_per_s = 450 * G,
+                           .nic_bytes_per_s = 50 * G,
+                           .gpus_reduce = TRUE };
+    g_autoptr (Rig) rig = rig_new (&spec);
+    g_autofree char *yaml = g_strdup_printf ("{nccl_version: %s}", rows[i].version);
+    g_autoptr (Params) params = params_new (&fab_library_nccl.info, yaml);
+    FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+    g_autoptr (GString) said = g_string_new (NULL);
+    const char *last = NULL;
+
+    rig->cluster.architecture = "hopper";
+    for (FabBytes mib = 1; mib <= 4096; mib *= 2) {
+      FabGroup group = rig_group (rig);
+      FabCollectivePlan plan;
+
+      assert_true (fab_library_plan (library, &group, FAB_OP_ALL_REDUCE, mib << 20, &plan, NULL));
+      if (g_strcmp0 (last, plan.algorithm) != 0)
+        g_string_append_printf (said, "%s%u %s", last ? " " : "", (guint) mib, plan.algorithm);
+      last = plan.algorithm;
+    }
+    fab_library_destroy (library);
+    assert_string_equal (said->str, rows[i].expected);
+  }
+}
+
 static double
 symmetric_us (const char *architecture, FabOp op, FabBytes bytes, const char **algorithm)
 {
@@ -183,6 +228,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (protocols_change_where_nccl_changes_them),
+    cmocka_unit_test (trees_of_switches_go_by_the_release),
     cmocka_unit_test (nvls_or_ring_goes_by_the_release),
     cmocka_unit_test (symmetric_kernels_take_what_the_source_says),
     cmocka_unit_test (sends_of_efa_take_simple_alone),

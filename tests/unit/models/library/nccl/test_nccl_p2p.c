@@ -206,6 +206,27 @@ channels_limit_a_pair (G_GNUC_UNUSED void **state)
   assert_near (whole_us - half_us, 4 * 1048.576 / 13.9, 1.0);
 }
 
+/* Channels of 13.9 GB/s, and links of this rate: sends are slower than either of them, most of all where both are as
+ * fast, and never slower on faster links. */
+static void
+links_and_channels_both_limit (G_GNUC_UNUSED void **state)
+{
+  double last_GBps = 0;
+
+  for (guint links_GBps = 25; links_GBps <= 1600; links_GBps *= 2) {
+    const RigSpec spec = { .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = links_GBps * G };
+    double half_us, whole_us;
+
+    plan_of (&spec, "{max_channels: 24}", FAB_OP_ALL_TO_ALL, 128 * MIB, &half_us);
+    FabCollectivePlan plan = plan_of (&spec, "{max_channels: 24}", FAB_OP_ALL_TO_ALL, 256 * MIB, &whole_us);
+    double GBps = 64 * MIB / (whole_us - half_us) / 1e3,
+           least_GBps = MIN (plan.n_channels * 13.9, links_GBps);
+
+    assert_true (GBps < least_GBps * 1.002 && GBps > 0.5 * least_GBps && GBps > last_GBps * 0.999);
+    last_GBps = GBps;
+  }
+}
+
 /* LL: 9.7 us x (1 + 0.1 log2 n), and 4 KiB at 4.9 GB/s. NCCL_ALGO and NCCL_PROTO do not reach sends. */
 static void
 small_sends_start_with_the_number_of_peers (G_GNUC_UNUSED void **state)
@@ -428,6 +449,7 @@ main (void)
     cmocka_unit_test (chunks_shrink_for_the_network),
     cmocka_unit_test (sends_of_a_batch_share_the_warps),
     cmocka_unit_test (channels_limit_a_pair),
+    cmocka_unit_test (links_and_channels_both_limit),
     cmocka_unit_test (small_sends_start_with_the_number_of_peers),
     cmocka_unit_test (channels_in_use_cost_their_start),
     cmocka_unit_test (a_thread_handles_the_messages_of_remote_peers),
