@@ -238,6 +238,119 @@ runs_make_pairs (G_GNUC_UNUSED void **state)
   assert_near (difference, 0.3, 1e-12);
 }
 
+/* --- pages --- */
+
+static guint
+count_lines (const char *page)
+{
+  guint n = 0;
+
+  for (const char *at = strchr (page, '\n'); at != NULL; at = strchr (at + 1, '\n'))
+    n++;
+  return n;
+}
+
+static void
+assert_has (const char *page, const char *part)
+{
+  if (strstr (page, part) == NULL)
+    fail_msg ("%s is not in\n%s", part, page);
+}
+
+/* One kind of pairs on all pages: as many, and held as often, as the trials say. */
+static void
+check_line (const FabPairs *pairs, const FabPairList *list, FabPairRelation relation, const char *kind,
+            char *const pages[3])
+{
+  static const char *const classes[] = { "all", "small", "middle", "large" };
+  const char *shown = kind != NULL ? kind : "all", *mark = kind == NULL ? "**" : "";
+  const char *name = fab_pair_relation_names[relation];
+  gboolean is_any = FALSE;
+
+  for (int c = -1; c < FAB_N_PAIR_CLASSES; c++) {
+    FabPairCoverage coverage = fab_pair_coverage (list->trials, (FabPairFilter){ kind, FAB_PLAN_BETWEEN, c });
+    g_autofree char *head = g_strdup_printf ("collectives,%s,between,\"%s\",%s,", name, shown,
+                                             classes[c + 1]);
+    g_autofree char *row = g_strdup_printf ("%s%u,%u,%.6f,%.6f,%.6f,%.6f\n", head, coverage.n_pairs,
+                                            coverage.n_families, coverage.held_fraction,
+                                            exp (coverage.median_log), coverage.opposite_fraction,
+                                            exp (coverage.median_opposite_log));
+
+    if (coverage.n_pairs == 0) {
+      assert_null (strstr (pages[0], head));
+      continue;
+    }
+    is_any = TRUE;
+    assert_has (pages[0], row);
+    g_autofree char *markdown = g_strdup_printf ("| %scollectives, %s%s | between | %s | %u (%u) |", mark,
+                                                 name, mark, shown, coverage.n_pairs, coverage.n_families);
+    g_autofree char *end = g_strdup_printf (" %.0f %% | %.2f | %.0f %% | %.2f |\n",
+                                            100 * coverage.held_fraction, exp (coverage.median_log),
+                                            100 * coverage.opposite_fraction,
+                                            exp (coverage.median_opposite_log));
+    if (c < 0) {
+      assert_has (pages[1], markdown);
+      assert_has (strstr (pages[1], markdown), end);
+    }
+  }
+  assert_true (is_any);
+  assert_int_equal (pairs->collectives[relation].trials->len, list->trials->len);
+}
+
+/* Two families of three tables each, by two publications. Every page has the same lines. */
+static void
+pages_say_what_the_trials_say (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (World) world = world_new ();
+
+  for (guint i = 0; i < 6; i++)
+    add_table (world, i % 2 == 0 ? "github:a/b file x" : "github:c/d file y", i < 3 ? "efa-100" : "ib-25",
+               1.1 + 0.15 * i)
+        ->nodes = 2 << i % 3;
+  g_autoptr (FabPairs) pairs = pairs_of (world);
+  g_autofree char *csv = fab_pairs_to_csv (pairs), *markdown = fab_pairs_to_markdown (pairs),
+                  *json = fab_pairs_to_json (pairs), *text = fab_pairs_to_text (pairs),
+                  *yaml = fab_pairs_to_yaml (pairs);
+  char *const pages[] = { csv, markdown, text };
+  guint n_all = 0;
+
+  for (FabPairRelation r = FAB_PAIR_ALIKE; r < FAB_N_PAIR_RELATIONS; r++) {
+    const FabPairList *list = &pairs->collectives[r];
+
+    if (list->trials->len == 0)
+      continue;
+    n_all++;
+    check_line (pairs, list, r, NULL, pages);
+  }
+  assert_true (n_all >= 2);
+  check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, "size", pages);
+  check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, "number of nodes", pages);
+  /* a line of text, a row of Markdown and an object of JSON for each row of all classes of the CSV file */
+  guint n_lines = 0;
+  for (const char *at = strstr (csv, ",all,"); at != NULL; at = strstr (at + 1, ",all,"))
+    n_lines++;
+  assert_int_equal (count_lines (text), n_lines + 3 + 3);
+  guint n_objects = 0;
+  for (const char *at = strstr (json, "\"relation\""); at != NULL; at = strstr (at + 1, "\"relation\""))
+    n_objects++;
+  assert_int_equal (n_objects, n_lines);
+  for (FabPairRelation r = FAB_PAIR_ALIKE; r <= FAB_PAIR_OTHER; r++)
+    for (guint c = 0; c < FAB_N_PAIR_CLASSES; c++) {
+      static const char *const limits[] = { "256KiB", "64MiB", "0B" };
+      const FabPairEnd *end = &pairs->collectives[r].fit.ends[FAB_PLAN_BETWEEN][c];
+      g_autofree char *cell = g_strdup_printf (
+          "{place: between, up_to: %s, low: %.3f, high: %.3f, pairs: %u, tables: %u, families: %u}\n",
+          limits[c], exp (-end->log), exp (end->log), end->n_pairs, end->n_tables, end->n_families);
+      g_autofree char *factor = g_strdup_printf (" %.2f (%u, %u, %u) |", exp (end->log), end->n_pairs,
+                                                 end->n_tables, end->n_families);
+
+      if (end->n_pairs > 0) {
+        assert_has (yaml, cell);
+        assert_has (markdown, factor);
+      }
+    }
+}
+
 int
 main (void)
 {
@@ -246,6 +359,7 @@ main (void)
     cmocka_unit_test (more_than_one_thing_is_no_pair),
     cmocka_unit_test (families_and_publications),
     cmocka_unit_test (runs_make_pairs),
+    cmocka_unit_test (pages_say_what_the_trials_say),
   };
 
   return cmocka_run_group_tests_name ("pairs", tests, NULL, NULL);
