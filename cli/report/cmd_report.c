@@ -179,10 +179,12 @@ take_id (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
 static gboolean
 choose_last (FabStore *store, GArray *runs, GArray *sweeps, GError **error)
 {
-  if (!fab_store_each (store, "SELECT max (run_id) FROM run", 0, take_id, runs, error))
+  gboolean has_sweeps;
+
+  if (!fab_store_each (store, "SELECT max (run_id) FROM run", 0, take_id, runs, error)
+      || !fab_store_has (store, "sweep", NULL, &has_sweeps, error))
     return FALSE;
-  return !fab_report_has (store, "sweep")
-      || fab_store_each (store, "SELECT max (sweep_id) FROM sweep", 0, take_id, sweeps, error);
+  return !has_sweeps || fab_store_each (store, "SELECT max (sweep_id) FROM sweep", 0, take_id, sweeps, error);
 }
 
 /* What opens a page for planners; NULL and *error. (transfer full) */

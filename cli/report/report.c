@@ -229,9 +229,11 @@ static gboolean
 report_add_sweep (const FabReportRequest *request, gint64 sweep_id, FabJson *json, GError **error)
 {
   Sweep self = { .json = json, .axis = -1 };
-  gboolean is_added;
+  gboolean is_added, has_sweeps;
 
-  if (!fab_report_has (request->store, "sweep"))
+  if (!fab_store_has (request->store, "sweep", NULL, &has_sweeps, error))
+    return FALSE;
+  if (!has_sweeps)
     return fab_throw (error, FAB_ERROR_INPUT, "there is no sweep in this file; `fabricast sweep` writes one");
   fab_store_choose_sweep (request->store, sweep_id);
   fab_json_begin_object (json, NULL);
@@ -256,22 +258,6 @@ fab_report_each (const FabReportRun *run, const char *sql, FabStoreRowFunc on_ro
   g_autofree char *filled = g_strjoinv (iteration, parts);
 
   return fab_store_each (run->request->store, filled, run->id, on_row, data, error);
-}
-
-static gboolean
-take_integer (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
-{
-  *(gint64 *) data = fields[0].integer;
-  return TRUE;
-}
-
-gboolean
-fab_report_has (FabStore *store, const char *table)
-{
-  g_autofree char *sql = g_strdup_printf ("SELECT count (*) FROM sqlite_master WHERE name = '%s'", table);
-  gint64 n = 0;
-
-  return fab_store_each (store, sql, 0, take_integer, &n, NULL) && n > 0;
 }
 
 /* --- rows as objects --- */
@@ -451,7 +437,11 @@ add_outlook (const FabReportRun *run, GError **error)
                 { "goodput", "goodput", goodput_sql } };
 
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
-    if (!fab_report_has (run->request->store, parts[i].table)) {
+    gboolean has_it;
+
+    if (!fab_store_has (run->request->store, parts[i].table, NULL, &has_it, error))
+      return FALSE;
+    if (!has_it) {
       fab_json_begin_array (run->json, parts[i].key);
       fab_json_end (run->json);
     } else if (!report_rows (run, parts[i].key, parts[i].sql, error)) {
@@ -489,8 +479,11 @@ char *
 fab_report_data (const FabReportRequest *request, GError **error)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
+  gboolean has_paths = TRUE;
 
-  if (request->n_runs > 0 && !fab_report_has (request->store, "critical_path")) {
+  if (request->n_runs > 0 && !fab_store_has (request->store, "critical_path", NULL, &has_paths, error))
+    return NULL;
+  if (!has_paths) {
     fab_throw (error, FAB_ERROR_INPUT,
                "the runs were written by a Fabricast that recorded less; play their scenarios again");
     return NULL;

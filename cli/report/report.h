@@ -72,6 +72,3 @@ gboolean fab_report_add_sources (const FabReportRun *run, GError **error);
 
 /* Says whether a named query is a table of a run, or of a sweep. */
 gboolean fab_report_is_table (const FabQuery *query, gboolean of_sweep);
-
-/* Says whether the file has a table; a file of an older program may lack it. */
-gboolean fab_report_has (FabStore *store, const char *table);

@@ -365,7 +365,7 @@ trace_write_counters (const FabTraceSource *source, FabTraceEvents *file, gint64
 {
   gboolean is_sampled;
 
-  if (!fab_trace_has (source, "link_sample", NULL, &is_sampled, error))
+  if (!fab_store_has (source->store, "link_sample", NULL, &is_sampled, error))
     return FALSE;
   g_autofree char *sql = is_sampled ? g_strdup_printf (sampled_sql, source->first, source->last,
                                                        source->first, source->last)

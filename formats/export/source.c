@@ -5,32 +5,6 @@
 #include "formats/export/trace.h"
 #include "sim/base/error.h"
 
-/* One integer */
-
-static gboolean
-take_integer (const FabField *fields, gpointer data, G_GNUC_UNUSED GError **error)
-{
-  *(gint64 *) data = fields[0].integer;
-  return TRUE;
-}
-
-gboolean
-fab_trace_has (const FabTraceSource *self, const char *table, const char *column, gboolean *has,
-               GError **error)
-{
-  g_autofree char *sql = column
-                           ? g_strdup_printf (
-                               "SELECT count (*) FROM pragma_table_info ('%s') WHERE name = '%s'", table,
-                               column)
-                           : g_strdup_printf ("SELECT count (*) FROM sqlite_master WHERE name = '%s'", table);
-  gint64 n = 0;
-
-  if (!fab_store_each (self->store, sql, self->run_id, take_integer, &n, error))
-    return FALSE;
-  *has = n > 0;
-  return TRUE;
-}
-
 /* Head */
 
 static gboolean
@@ -120,7 +94,7 @@ fab_trace_source_open (FabTraceSource *self, const char *db, gint64 run_id, gint
   if (self->store == NULL || !fab_store_find_run (self->store, run_id, &self->run_id, error)
       || !fab_store_each (self->store, "SELECT name, version, n_ranks, n_nodes FROM run WHERE run_id = :run",
                           self->run_id, take_run, self, error)
-      || !fab_trace_has (self, "rank_class", "name", &has_names, error))
+      || !fab_store_has (self->store, "rank_class", "name", &has_names, error))
     return FALSE;
   sql = g_strdup_printf ("SELECT rank_class, first_rank, n_ranks, %s FROM rank_class WHERE run_id = :run"
                          " ORDER BY rank_class",
@@ -201,8 +175,8 @@ fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, FabTraceSpan
   RowReader reader = { .on_span = on_span, .data = data };
   gboolean has_dimension, has_type;
 
-  if (!fab_trace_has (self, "collective", "dimension", &has_dimension, error)
-      || !fab_trace_has (self, "collective", "data_type", &has_type, error))
+  if (!fab_store_has (self->store, "collective", "dimension", &has_dimension, error)
+      || !fab_store_has (self->store, "collective", "data_type", &has_type, error))
     return FALSE;
   g_autofree char *sql = g_strdup_printf (span_sql, has_dimension ? "c.dimension" : "NULL",
                                           has_type ? "c.data_type" : "NULL", self->end_ps, self->start_ps,

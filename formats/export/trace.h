@@ -51,11 +51,6 @@ gboolean fab_trace_each_span (const FabTraceSource *self, gint64 rank_class, Fab
 gboolean fab_trace_each_iteration (const FabTraceSource *self, gint64 rank_class,
                                    FabTraceIterationFunc on_iteration, gpointer data, GError **error);
 
-/* Sets *has: whether the results file has a column, or the table (`column` NULL); an older program recorded less. FALSE
- * and *error: the file cannot be read. */
-gboolean fab_trace_has (const FabTraceSource *self, const char *table, const char *column, gboolean *has,
-                        GError **error);
-
 /* Write the formats. */
 gboolean fab_trace_write_chrome (const FabTraceSource *source, const char *path, GError **error);
 

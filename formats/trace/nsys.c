@@ -39,20 +39,21 @@ fail (const Report *self, GError **error)
                     self->name, sqlite3_errmsg (self->db));
 }
 
+/* Sets *has. FALSE and *error: the file cannot be read, which says nothing of its tables. */
 static gboolean
-has_table (const Report *self, const char *table)
+find_table (const Report *self, const char *table, gboolean *has, GError **error)
 {
   sqlite3_stmt *statement = NULL;
-  gboolean found = FALSE;
+  int code = sqlite3_prepare_v2 (self->db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1",
+                                 -1, &statement, NULL);
 
-  if (sqlite3_prepare_v2 (self->db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", -1,
-                          &statement, NULL)
-      == SQLITE_OK) {
+  if (code == SQLITE_OK) {
     sqlite3_bind_text (statement, 1, table, -1, SQLITE_STATIC);
-    found = sqlite3_step (statement) == SQLITE_ROW;
+    code = sqlite3_step (statement);
   }
+  *has = code == SQLITE_ROW;
   sqlite3_finalize (statement);
-  return found;
+  return code == SQLITE_ROW || code == SQLITE_DONE || fail (self, error);
 }
 
 typedef gboolean (*TakeRow) (Report *self, sqlite3_stmt *row, GError **error);
@@ -75,6 +76,16 @@ query (Report *self, const char *sql, gint64 first, gint64 second, TakeRow take,
     is_good = fail (self, error);
   sqlite3_finalize (statement);
   return is_good;
+}
+
+/* Not every profile has every table. */
+static gboolean
+query_if_there (Report *self, const char *table, const char *sql, gint64 first, gint64 second, TakeRow take,
+                GError **error)
+{
+  gboolean has;
+
+  return find_table (self, table, &has, error) && (!has || query (self, sql, first, second, take, error));
 }
 
 static gboolean
@@ -177,13 +188,11 @@ take_rank (Report *self, sqlite3_stmt *row, GError **error)
         "SELECT start, end, streamId, correlationId FROM %s WHERE globalPid = ?1 AND deviceId = ?2",
         copies[i]);
 
-    if (has_table (self, copies[i]) && !query (self, sql, process, device, take_copy, error))
+    if (!query_if_there (self, copies[i], sql, process, device, take_copy, error))
       return FALSE;
   }
-  if (has_table (self, "CUPTI_ACTIVITY_KIND_RUNTIME")
-      && !query (self, LAUNCHES, process, PID_MASK, take_launch, error))
-    return FALSE;
-  return !has_table (self, "NVTX_EVENTS") || query (self, STEPS, process, PID_MASK, take_range, error);
+  return query_if_there (self, "CUPTI_ACTIVITY_KIND_RUNTIME", LAUNCHES, process, PID_MASK, take_launch, error)
+      && query_if_there (self, "NVTX_EVENTS", STEPS, process, PID_MASK, take_range, error);
 }
 
 static gboolean
@@ -200,7 +209,7 @@ read_database (FabTrace *trace, FabFileBytes *bytes, GError **error)
                                         NULL };
   const char *table = NULL, *kind;
   guint before = trace->ranks->len;
-  gboolean is_good;
+  gboolean is_good, has_kernels = FALSE;
 
   if (path == NULL)
     return fab_throw (error, FAB_ERROR_INPUT,
@@ -214,7 +223,8 @@ read_database (FabTrace *trace, FabFileBytes *bytes, GError **error)
     is_good = fab_throw (error, FAB_ERROR_INPUT,
                          "%s: has %s in place of the table %s; Nsight Systems did not write it", self.name,
                          kind, table);
-  if (is_good && !has_table (&self, "CUPTI_ACTIVITY_KIND_KERNEL"))
+  is_good = is_good && find_table (&self, "CUPTI_ACTIVITY_KIND_KERNEL", &has_kernels, error);
+  if (is_good && !has_kernels)
     is_good = fab_throw (
         error, FAB_ERROR_INPUT,
         "%s: is a database without kernels of a GPU; a report of Nsight Systems as SQLite has the table "

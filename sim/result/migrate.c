@@ -11,22 +11,25 @@
 
 #include "sim/result/store_private.h"
 
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
+
 static const char doing[] = "bring it to the schema of this version";
 
-/* Returns the names of the columns that the table has in the file. (transfer full) */
+/* Returns the names of the columns that the table has in the file; none: the table is not there. NULL: they cannot be
+ * read, and SQLite has the reason. (transfer full) */
 static GHashTable *
 columns_in_file (FabStore *self, const char *table)
 {
-  GHashTable *names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  sqlite3_stmt *stmt = NULL;
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (sqlite3_stmt) stmt = NULL;
+  int code = sqlite3_prepare_v2 (self->db, "SELECT name FROM pragma_table_info (?)", -1, &stmt, NULL);
 
-  if (sqlite3_prepare_v2 (self->db, "SELECT name FROM pragma_table_info (?)", -1, &stmt, NULL) == SQLITE_OK) {
-    sqlite3_bind_text (stmt, 1, table, -1, SQLITE_STATIC);
-    while (sqlite3_step (stmt) == SQLITE_ROW)
+  if (code == SQLITE_OK)
+    code = sqlite3_bind_text (stmt, 1, table, -1, SQLITE_STATIC);
+  while (code == SQLITE_OK || code == SQLITE_ROW)
+    if ((code = sqlite3_step (stmt)) == SQLITE_ROW)
       g_hash_table_add (names, g_strdup ((const char *) sqlite3_column_text (stmt, 0)));
-  }
-  sqlite3_finalize (stmt);
-  return names;
+  return code == SQLITE_DONE ? g_steal_pointer (&names) : NULL;
 }
 
 /* Returns what stands in a column of rows that were written before it existed. */
@@ -65,6 +68,8 @@ renew_table (FabStore *self, const FabRecordTable *table, GError **error)
   g_autofree char *create = fab_record_table_sql (table);
   g_autoptr (GString) sql = g_string_new (NULL);
 
+  if (known == NULL) /* what was taken for missing would be lost */
+    return fab_store_fail (self, doing, error);
   if (g_hash_table_size (known) > 0)
     g_string_append_printf (sql, "ALTER TABLE %s RENAME TO old_%s;\n", table->name, table->name);
   g_string_append (sql, create);

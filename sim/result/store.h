@@ -119,6 +119,10 @@ const FabQuery *fab_query_find (const char *name); /* NULL: there is no such que
  * :sweep, and to query a file that has neither. (transfer full) */
 FabTable *fab_store_query (FabStore *self, const char *sql, gint64 run_id, GError **error);
 
+/* Sets *has: whether the file has a column of a table, or the table (`column` NULL). A file of an older program may
+ * lack it. FALSE and *error: the file cannot be read, which says nothing of what it has. */
+gboolean fab_store_has (FabStore *self, const char *table, const char *column, gboolean *has, GError **error);
+
 /* Returning FALSE with *error set ends the reading. */
 typedef gboolean (*FabStoreRowFunc) (const FabField *fields, gpointer data, GError **error);
 

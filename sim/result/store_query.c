@@ -321,3 +321,21 @@ fab_store_each (FabStore *self, const char *sql, gint64 run_id, FabStoreRowFunc 
   return stmt != NULL && bind_parameters (self, stmt, run_id, error)
       && hand_over (self, stmt, on_row, data, error);
 }
+
+/* --- what a file has --- */
+
+gboolean
+fab_store_has (FabStore *self, const char *table, const char *column, gboolean *has, GError **error)
+{
+  g_autoptr (sqlite3_stmt) stmt = NULL;
+  const char *sql = column != NULL ? "SELECT count (*) FROM pragma_table_info (?1) WHERE name = ?2"
+                                   : "SELECT count (*) FROM sqlite_master WHERE name = ?1";
+
+  if (sqlite3_prepare_v2 (self->db, sql, -1, &stmt, NULL) != SQLITE_OK
+      || sqlite3_bind_text (stmt, 1, table, -1, SQLITE_STATIC) != SQLITE_OK
+      || (column != NULL && sqlite3_bind_text (stmt, 2, column, -1, SQLITE_STATIC) != SQLITE_OK)
+      || sqlite3_step (stmt) != SQLITE_ROW)
+    return fab_store_fail (self, "read what it has", error);
+  *has = sqlite3_column_int64 (stmt, 0) > 0;
+  return TRUE;
+}

@@ -259,13 +259,14 @@ class World(WorldTest):
             self.assertTrue(self.inject("measure", CASES["measure"], prepared, f"send:{nth}:short"))
         self.assertEqual(self.failures, [], "\n".join(self.failures))
 
-    def test_a_trace_is_whole_or_none(self):
+    def test_what_is_read_is_whole_or_none(self):
         """A read that fails is no table that an older program did not record. SQLite tries each read three times."""
         self.whole, self.made, self.left, self.rows, self.first = {}, {}, {}, {}, {}
-        prepared, nth = self.prepare("trace", CASES["trace"]), 1
-        while self.inject("trace", CASES["trace"], prepared, f"read:{nth}:EIO"):
-            nth += 3
-        self.assertGreater(nth, 60)
+        for name in ("trace", "report"):
+            prepared, nth = self.prepare(name, CASES[name]), 1
+            while self.inject(name, CASES[name], prepared, f"read:{nth}:EIO"):
+                nth += 3
+            self.assertGreater(nth, 60)
         self.assertEqual(self.failures, [], "\n".join(self.failures))
 
 
