@@ -31,6 +31,8 @@ ANSWERED = {  # what is asked, and what the first answer runs
     "is 200 Gb/s enough": "fabricast size four-nodes --vary cluster.nic_rate=",
     "do I need infiniband or is ethernet enough": "fabricast compare four-nodes --vary cluster.nic=",
     "what should I buy first": "fabricast upgrade ",
+    "is a third nic worth it": "fabricast upgrade four-nodes --only nics,nic,nodes ",
+    "how many nodes can I connect before exposed is over 5 %": "fabricast size four-nodes --vary cluster.nodes=32,",
     "how many switches do I need": "fabricast cost ",
     "how much power does it draw": "fabricast cost ",
     "which topology is best": "fabricast compare fabric-",
