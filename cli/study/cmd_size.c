@@ -161,6 +161,30 @@ say_reached (const FabSizeAnswer *answer)
   return g_string_free (text, FALSE);
 }
 
+/* Whether the values are numbers of one unit that begin with the largest. */
+static gboolean
+is_downwards (const FabSize *size)
+{
+  const char *first = size->points[0].value, *last = size->points[size->n - 1].value;
+  char *first_unit, *last_unit;
+  double from = g_ascii_strtod (first, &first_unit), to = g_ascii_strtod (last, &last_unit);
+
+  return first_unit != first && last_unit != last && strcmp (first_unit, last_unit) == 0 && from > to;
+}
+
+/* Whether memory is too small for the job with every value. */
+static gboolean
+fits_nowhere (const FabSizeAnswer *answer)
+{
+  for (guint i = 0; i < answer->size->n; i++) {
+    const FabPoint *point = answer->size->points[i].trial.point;
+
+    if (point == NULL || fab_point_fits (point))
+      return FALSE;
+  }
+  return fab_verdict_find (answer->verdict, FAB_FINDING_DOES_NOT_FIT) != NULL;
+}
+
 static void
 append_answer (GString *text, const FabSizeView *view)
 {
@@ -172,19 +196,23 @@ append_answer (GString *text, const FabSizeView *view)
     g_autofree char *stops = fab_verdict_stop_words (view->answer->verdict);
 
     g_autofree char *reached = say_reached (view->answer);
-    g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest%s%s%s\n",
-                            points[0].value, points[size->n - 1].value, target, points[size->best].value,
-                            reached, stops ? ". " : "", stops ? stops : "");
+    if (fits_nowhere (view->answer))
+      g_string_append_printf (text, "  With no value from %s to %s the job fits into memory. With %s: %s\n",
+                              points[0].value, points[size->n - 1].value, points[size->best].value, stops);
+    else
+      g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest%s%s%s\n",
+                              points[0].value, points[size->n - 1].value, target, points[size->best].value,
+                              reached, stops ? ". " : "", stops ? stops : "");
     append_advice (text, view->answer->verdict);
     append_limits (text, points[size->best].trial.point);
     return;
   }
   g_autofree char *seeds = say_seeds (points[size->answer].trial.point);
-  g_string_append_printf (text, "  %s = %s is the first value from %s on that meets %s%s.\n",
-                          view->answer->spec.axis->key, points[size->answer].value, points[0].value, target,
-                          seeds);
+  g_string_append_printf (text, "  %s = %s is the first value from %s %s that meets %s%s.\n",
+                          view->answer->spec.axis->key, points[size->answer].value, points[0].value,
+                          is_downwards (size) ? "down" : "on", target, seeds);
   if (size->is_unsteady)
-    g_string_append (text, "  Not all larger values meet it; see the table.\n");
+    g_string_append (text, "  Not all values after it meet it; see the table.\n");
   const char *now = limit_of (points[size->answer].trial.point);
   const char *then = size->before >= 0 ? limit_of (points[size->before].trial.point) : NULL;
   if (then != NULL)
@@ -225,12 +253,11 @@ append_sure_answer (GString *text, const FabSizeView *view)
   gint64 low = view->answer->uncertainty.answer_low, high = view->answer->uncertainty.answer_high;
 
   if (low >= 0 && low == high)
-    g_string_append_printf (text, "            at both bounds of the band %s is enough\n", points[low].value);
+    g_string_append_printf (text, "            at both bounds of the band %s meets it\n", points[low].value);
   else if (low >= 0)
     g_string_append_printf (
-        text, "            at the better bound of the band %s is enough, and at the worse one %s%s\n",
-        points[low].value, high >= 0 ? "it takes " : "no tried value is",
-        high >= 0 ? points[high].value : "");
+        text, "            at the better bound of the band %s meets it, and at the worse one %s does\n",
+        points[low].value, high >= 0 ? points[high].value : "no tried value");
 }
 
 static void

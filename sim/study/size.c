@@ -490,11 +490,11 @@ is_met_off (const FabSizeSpec *spec, const FabPoint *point, const FabPoint *at, 
 }
 
 static gint64
-first_met (const FabSizeSpec *spec, const FabSize *size, const FabPoint *at, const FabBand *band,
-           gboolean is_bad)
+first_met (const FabStudy *study, const FabSizeSpec *spec, const FabSize *size, const FabPoint *at,
+           const FabBand *band, gboolean is_bad)
 {
   for (guint i = 0; i < size->n; i++)
-    if (size->points[i].trial.point != NULL
+    if (fab_study_accepts (study, size->points[i].trial.point)
         && is_met_off (spec, size->points[i].trial.point, at, band, is_bad))
       return i;
   return -1;
@@ -516,8 +516,8 @@ fab_size_uncertainty (const FabStudy *study, const FabSizeSpec *spec, const FabS
                        &uncertainty->band, error))
     return FALSE;
   if (uncertainty->band != NULL) {
-    uncertainty->answer_low = first_met (spec, size, at->trial.point, uncertainty->band, FALSE);
-    uncertainty->answer_high = first_met (spec, size, at->trial.point, uncertainty->band, TRUE);
+    uncertainty->answer_low = first_met (study, spec, size, at->trial.point, uncertainty->band, FALSE);
+    uncertainty->answer_high = first_met (study, spec, size, at->trial.point, uncertainty->band, TRUE);
   }
   return TRUE;
 }
