@@ -93,6 +93,7 @@ def main():
         file.write(fabricast(program, "topo", "scenarios/hello.yaml", "--set", "cluster.nodes=4", "--only", "fabric",
                              "--format", "svg"))
     with tempfile.TemporaryDirectory() as directory, browser.Browser(1000, 760) as window:
+        window.resize(1000, 900)  # as tall as the picture of explore, which stands beside that of the report
         report(program, window, "scenarios/four-nodes.yaml", [()], "report", directory)
         answer_and_timeline(program, window, "scenarios/hello.yaml", ONE_PORT, "tutorial", directory)
         explore(program, window)
