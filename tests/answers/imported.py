@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A run that is written for other programs and read again says what it said.
+
+`imported.py PROGRAM [Class]`. Kineto is the form in which PyTorch records a run, GOAL and Chakra are those of simulators.
+"""
+import json
+import os
+import re
+
+import answer
+from answer import support
+
+RANKS = 8
+
+
+class Kineto(answer.AnswerTest):
+    folder = None
+
+    def setUp(self):
+        """Two steps of eight GPUs, which are simulated and written once."""
+        super().setUp()
+        if Kineto.folder is None:
+            Kineto.told = json.loads(self.good("run", "hello", "--iterations", "2", "--no-band", "--no-bottleneck", "--format", "json"))
+            self.good("trace", "--format", "kineto", "-o", "k", "--ranks", ",".join(map(str, range(RANKS))))
+            Kineto.folder = {name: support.read(self.path("k", name)) for name in os.listdir(self.path("k"))}
+        os.makedirs(self.path("k"), exist_ok=True)
+        for name, text in Kineto.folder.items():
+            self.write(os.path.join("k", name), text)
+
+    def test_steps_of_every_rank(self):
+        page = self.good("import", "trace", "k")
+        rows = re.findall(r"(?m)^ +(\d+) +(\d+)((?: +[\d.]+){8})$", page)
+        self.assertEqual(len(rows), 2 * RANKS)
+        self.assertEqual([(int(step), int(rank)) for step, rank, _ in rows], [(step, rank) for step in range(2) for rank in range(RANKS)])
+        names = ("step_s", "compute_s", "comm_s", "overlapped_s", "exposed_s", "idle_s", "waiting_s")
+        for step, _, cells in rows:
+            iteration = self.told["iterations"][int(step)]
+            for name, cell in zip(names, cells.split()):
+                self.assertAlmostEqual(float(cell) / 1e3, iteration[name], 5, name)
+            self.assertEqual(float(cells.split()[-1]), 0)  # no copies
+        self.assertIn("Collectives: 290.", page)
+
+    def test_a_results_file(self):
+        self.good("import", "trace", "k", "--db", "t.db")
+        run = self.json("query", "runs", "--db", "t.db")[0]
+        self.assertEqual((run["n_ranks"], run["n_iterations"], run["fidelity"]), (RANKS, 2, "measured"))
+        rows = self.json("query", "iterations", "--db", "t.db")
+        for row, iteration in zip(rows, self.told["iterations"], strict=True):
+            for name in ("step_s", "compute_s", "comm_s", "overlapped_s", "exposed_s", "idle_s"):
+                self.assertAlmostEqual(row[name], iteration[name], 6, name)
+        totals = self.json("query", "collective-totals", "--db", "t.db")
+        self.assertEqual(sum(row["n_collectives"] for row in totals), 2 * 145)
+        self.assertEqual(sum(row["bytes"] for row in totals), 2 * 4 * 1557611200)  # FP32 gradients of GPT-2 XL, each once a step
+        self.assertAlmostEqual(sum(row["exposed_us"] for row in totals) / 1e6, sum(one["exposed_s"] for one in self.told["iterations"]), 5)
+        for row in totals:
+            self.assertAlmostEqual(row["algbw_gb_per_s"], row["bytes"] / row["time_us"] / 1e3, 3)
+            self.assertAlmostEqual(row["busbw_gb_per_s"] / row["algbw_gb_per_s"], 2 * 7 / 8, 6)
+
+    def test_its_own_prediction(self):
+        """Measured times are those that are predicted on the same machine: every ratio is 1, and every time is in the band."""
+        rows = answer.csv_rows(self.good("import", "trace", "k", "--on", "hello", "--format", "csv"))
+        page = self.good("import", "trace", "k", "--on", "hello")
+        self.assertEqual(sum(int(row["times"]) for row in rows), 2 * 145)
+        for row in rows:
+            self.assertEqual((row["op"], row["ranks"], row["place"]), ("all_reduce", str(RANKS), "all"))
+            for name in ("shortest_us", "median_us"):
+                self.assertAlmostEqual(float(row[name]) / float(row["predicted_us"]), 1, 3)
+            self.assertTrue(float(row["low_us"]) < float(row["predicted_us"]) < float(row["high_us"]))
+            shown = re.search(rf"(?m)^all_reduce +{RANKS} +all +{row['bytes']} +{row['times']} +([\d.]+) +([\d.]+) +([\d.]+) +1\.00 +([\d.]+) to ([\d.]+)$", page)
+            self.assertIsNotNone(shown, row)
+            for text, name in zip(shown.groups(), ("shortest_us", "median_us", "predicted_us", "low_us", "high_us")):
+                self.assertTrue(answer.quantity(text).is_near(float(row[name])), name)
+        self.assertIn(f"{len(rows)} sizes, median of predicted / measured 1.00, {len(rows)} in the band", page)
+
+    def test_some_ranks(self):
+        """Where only two ranks were recorded, nothing is known of waiting for the others."""
+        for rank in range(2, RANKS):
+            os.remove(self.path("k", f"rank-{rank}.json"))
+        page = self.good("import", "trace", "k")
+        self.assertEqual(len(re.findall(r"(?m)^ +\d+ +\d+ +[\d.]+ ", page)), 2 * 2)
+        self.assertIn("Not all ranks of 290 collectives are here", page)
+        self.assertIn("ratio is that of predicted to shortest time", self.good("import", "trace", "k", "--on", "hello"))
+        self.refused("import", "trace", "nowhere", names="nowhere")
+
+
+class Graphs(answer.AnswerTest):
+    SCENARIO = ("four-nodes", "--set", "cluster.nodes=1", "--set", "cluster.gpus_per_node=4")
+
+    def test_nodes_and_bytes(self):
+        """The messages of GOAL are those of rings: each rank sends 2 (n - 1) / n of the gradients."""
+        run = self.json("run", *self.SCENARIO, "--iterations", "1", "--no-band", "--no-bottleneck")
+        total = self.json("query", "collective-totals")
+        self.good("export", *self.SCENARIO, "--format", "goal", "-o", "x.goal")
+        rows = re.findall(r"(?m)^rank (\d+): (\d+) nodes, (\d+) of them communicate \(([\d.]+) MB\), (\d+) dependencies, compute ([\d.]+) ms",
+                          self.good("import", "trace", "x.goal"))
+        self.assertEqual([int(row[0]) for row in rows], list(range(4)))
+        text = support.read(self.path("x.goal"))
+        for block, row in zip(re.findall(r"(?s)rank \d+ \{(.*?)\}", text), rows):
+            self.assertEqual(int(row[2]), len(re.findall(r"(?m)^\S+: (?:send|recv) ", block)))
+            self.assertEqual(int(row[1]), len(re.findall(r"(?m)^\S+: (?:send|recv|calc) ", block)))
+            self.assertEqual(int(row[4]), len(re.findall(r" requires ", block)))
+            moved = sum(map(int, re.findall(r"(?:send|recv) (\d+)b", block)))
+            self.assertAlmostEqual(float(row[3]) * 1e6 / moved, 1, 4)
+            sent = sum(map(int, re.findall(r"send (\d+)b", block)))
+            self.assertAlmostEqual(sent / sum(one["bytes"] for one in total) * 4 / 6, 1, 1)
+            self.assertAlmostEqual(float(row[5]) / 1e3 / run["iterations"][0]["compute_s"], 1, 1)
+
+
+if __name__ == "__main__":
+    support.main()
