@@ -323,11 +323,14 @@ fab_setups_to_yaml (const FabSetups *self)
 
 /* --- what is left out --- */
 
+/* Nothing where no source has such rows. */
 static void
 append_left_out (GString *out, const GArray *left_out, const char *title)
 {
   double covered = 0, bias = 0, error = 0;
 
+  if (left_out->len == 0)
+    return;
   for (guint i = 0; i < left_out->len; i++) {
     const FabSetupLeftOut *one = &g_array_index (left_out, FabSetupLeftOut, i);
 
@@ -338,8 +341,8 @@ append_left_out (GString *out, const GArray *left_out, const char *title)
   g_string_append_printf (
       out,
       "### %s\n\n| source left out | rows | in the band | bias | median error |\n"
-      "|---|---:|---:|---:|---:|\n| **mean of %u sources** | | %.0f %% | %+.1f %% | %.1f %% |\n",
-      title, left_out->len, covered * 100, expm1 (bias) * 100, error * 100);
+      "|---|---:|---:|---:|---:|\n| **mean of %u source%s** | | %.0f %% | %+.1f %% | %.1f %% |\n",
+      title, left_out->len, left_out->len == 1 ? "" : "s", covered * 100, expm1 (bias) * 100, error * 100);
   for (guint i = 0; i < left_out->len; i++) {
     const FabSetupLeftOut *one = &g_array_index (left_out, FabSetupLeftOut, i);
 
