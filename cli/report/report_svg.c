@@ -246,9 +246,8 @@ name_columns (GString *svg, const Map *map, double left, double each, double y)
 
 /* --- curve --- */
 
-/* 1, 2 or 5 times a power of ten, of which at most five reach `most`. */
-static double
-round_step (double most)
+double
+fab_report_svg_round_step (double most)
 {
   static const double factors[] = { 1, 2, 5 };
   double power = pow (10, floor (log10 (most / 5)));
@@ -262,8 +261,9 @@ round_step (double most)
 static char *
 draw_curve (const Map *map, const char *title)
 {
-  double step = round_step (MAX (largest (map), 1e-6)), n_lines = ceil (largest (map) / step - 1e-9),
-         most = MAX (n_lines, 1) * step, room = HEIGHT - REPORT_SVG_SWEEP_TOP - BOTTOM,
+  double step = fab_report_svg_round_step (MAX (largest (map), 1e-6)),
+         n_lines = ceil (largest (map) / step - 1e-9), most = MAX (n_lines, 1) * step,
+         room = HEIGHT - REPORT_SVG_SWEEP_TOP - BOTTOM,
          each = (FAB_SVG_WIDTH - REPORT_SVG_SWEEP_LEFT - REPORT_SVG_SWEEP_RIGHT) / (double) map->n_across;
   double last_x = NAN, last_y = 0;
   GString *svg = fab_report_svg_begin (HEIGHT, title);

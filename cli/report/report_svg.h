@@ -12,6 +12,8 @@ enum { FAB_SVG_WIDTH = 720 };
 GString *fab_report_svg_begin (double height, const char *title);
 /* `anchor` is "start", "middle" or "end". */
 void fab_report_svg_text (GString *svg, double x, double y, const char *anchor, const char *text);
+/* The distance of the lines of an axis: 1, 2 or 5 times a power of ten, of which at most five reach `most`. */
+double fab_report_svg_round_step (double most);
 char *fab_report_svg_end (GString *svg); /* (transfer full); frees `svg` */
 
 /* Draws a row of small squares with names. */

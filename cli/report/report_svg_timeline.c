@@ -343,15 +343,18 @@ draw_class (Painter *painter, JsonObject *run, guint first, gboolean is_folded)
 static void
 draw_axis (Painter *painter, double duration_ns)
 {
-  for (guint i = 0; i <= 4; i++) {
-    g_autofree char *text = fab_units_show (FAB_UNIT_TIME, duration_ns * 1e3 * i / 4);
+  const double half_text = 24; /* pixels of half a number with its unit */
+  double step_ns = fab_report_svg_round_step (MAX (duration_ns, 1));
 
-    fab_svg_line (painter->svg, LEFT + WIDTH * i / 4.0, TOP - 2, LEFT + WIDTH * i / 4.0, painter->y,
-                  "#d8dde4");
-    fab_report_svg_text (painter->svg, LEFT + WIDTH * i / 4.0, painter->y + 14,
-                         i == 0   ? "start"
-                         : i == 4 ? "end"
-                                  : "middle",
+  for (guint i = 0; i * step_ns <= duration_ns; i++) {
+    double x = LEFT + painter->scale * i * step_ns;
+    g_autofree char *text = fab_units_show (FAB_UNIT_TIME, i * step_ns * 1e3);
+
+    fab_svg_line (painter->svg, x, TOP - 2, x, painter->y, "#d8dde4");
+    fab_report_svg_text (painter->svg, x, painter->y + 14,
+                         i == 0                         ? "start"
+                         : x + half_text > LEFT + WIDTH ? "end"
+                                                        : "middle",
                          text);
   }
 }

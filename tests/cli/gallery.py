@@ -61,6 +61,8 @@ class Gallery(CliTest):
                 self.assertLessEqual(int(re.search(r'width="(\d+)"', read(PICTURES, "gallery", name))[1]), WIDEST, name)
         ticks = re.findall(r'text-anchor="end">([\d.]+) %', read(PICTURES, "gallery", "rate.svg"))
         self.assertEqual(ticks, ["0.0", "20.0", "40.0", "60.0", "80.0"])
+        times = re.findall(r'text-anchor="(?:start|middle|end)">([\d.]+ m?s)<', read(PICTURES, "gallery", "pipeline.svg"))
+        self.assertEqual(times, ["0 s", "200 ms", "400 ms", "600 ms", "800 ms"])
 
     def test_the_picture_of_readme(self):
         """It is that of the second question, and moves where the reader's system lets it."""
