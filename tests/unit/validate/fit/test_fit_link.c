@@ -135,6 +135,31 @@ test_a_base_says_the_rest (G_GNUC_UNUSED void **state)
   assert_near (entry->spec.collective_fraction, 0.8, 1e-6); /* both directions bound what a library gets */
 }
 
+/* 84 wires of 240 ns take longer than the smallest message did: nothing is left for the ends, and a note says so. */
+static void
+test_wires_that_take_all_leave_nothing (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (CATALOG, &fab_models, NULL);
+  g_autoptr (GPtrArray) series = network_series ();
+  g_autoptr (FabLinkFit) link = fit (series, &third);
+  FabFragmentRequest request = plain;
+  const guint hops[] = { 83, 84 };
+
+  request.base = fab_catalog_link (catalog, "ib-hdr");
+  assert_int_equal (request.base->latency_ps, 240000);
+  for (guint i = 0; i < G_N_ELEMENTS (hops); i++) {
+    request.hops = hops[i];
+    g_autoptr (FabFragment) entry = fragment (link, &request);
+    FabTimePs left_ps = 20000000 - (FabTimePs) hops[i] * 240000;
+
+    if (left_ps > 0)
+      assert_near ((double) entry->spec.endpoint_ps, (double) left_ps, 1e-2);
+    else
+      assert_int_equal (entry->spec.endpoint_ps, 0);
+    assert_int_equal (entry->notes->len > 0, left_ps <= 0);
+  }
+}
+
 /* Directions that take nothing from each other do not make a library better than its own default. */
 static void
 test_duplex_without_loss_says_nothing (G_GNUC_UNUSED void **state)
@@ -327,6 +352,7 @@ main (void)
     cmocka_unit_test (test_the_entry_reads_back),
     cmocka_unit_test (test_other_sizes_are_outside),
     cmocka_unit_test (test_a_base_says_the_rest),
+    cmocka_unit_test (test_wires_that_take_all_leave_nothing),
     cmocka_unit_test (test_duplex_without_loss_says_nothing),
     cmocka_unit_test (test_what_duplex_is_of),
     cmocka_unit_test (test_messages_of_the_base_stay),
