@@ -139,7 +139,7 @@
         `with the failures of ${shorten(lasting.failures, 30)}: ${percent(lasting.ettr_fraction)} of the time is useful` + unsure),
       days > 0 && tile(lasting ? "Without failures" : "Whole training", time(days), count(run.train_tokens / 1e9) + "\u00a0billion tokens" + unsure),
       limitTile(run),
-      found && tile("Slowest link", shorten(found.spec, 24), link(found.link_from, found.link_to)),
+      found && tile("Slowest link", shorten(found.spec, 24), `${link(found.link_from, found.link_to)}, ${rate(found.rate_bytes_per_s)}`),
       used > 0 && tile("Memory", bytes(used), run.memory_bytes > 0
         ? (used > run.memory_bytes ? "does not fit in " : "of ") + bytes(run.memory_bytes) : "of the fullest GPU",
         run.memory_bytes > 0 && used > run.memory_bytes ? "hot" : ""));
@@ -149,7 +149,7 @@
     const words = run.words ?? {}, parts = [plural(run.ranks, "GPU")];
     if (words.node) parts.push(count(run.nodes) + "\u00a0\u00d7\u00a0" + shorten(words.node, 40));
     const isSet = words.nic_rate && !/^0\D*$/.test(words.nic_rate);
-    if (words.nic || isSet) parts.push(shorten([words.nic, isSet && `at ${words.nic_rate}`].filter(Boolean).join(" "), 60));
+    if (words.nic || isSet) parts.push(shorten(`${words.nic ?? "ports"}${isSet ? ` at ${words.nic_rate}` : ""}`, 60));
     if (words.fabric) parts.push("fabric " + shorten(words.fabric, 40));
     if (words.model) parts.push(shorten(words.model, 40));
     parts.push(strategy(words), "fidelity " + shorten(run.fidelity, 20));

@@ -9,7 +9,8 @@
 
 enum { LABEL_COLUMNS = 14 };
 
-static const double wide_factor = 3;        /* a band whose ends differ by more tells little about the step */
+static const double wide_factor =
+    2; /* a band whose bounds differ by more is not quoted; WIDE of the report */
 static const double least_fraction = 0.001; /* of the step; a shorter part is not worth a word */
 
 static void
@@ -55,7 +56,7 @@ append_band (GString *page, const FabRunResult *result)
   g_autofree char *high = fab_units_show (FAB_UNIT_TIME, high_s * FAB_PS_PER_S);
   append_label (page, "band");
   g_string_append_printf (page,
-                          high_s > wide_factor * low_s
+                          high_s >= wide_factor * low_s
                               ? "%s to %s in %.0f %% of cases: too wide to quote the step\n"
                               : "%s to %s holds the real step in %.0f %% of cases\n",
                           low, high, 100 * result->band->coverage_fraction);
