@@ -9,8 +9,8 @@
 
 enum { LABEL_COLUMNS = 14 };
 
-static const double wide_factor =
-    2; /* a band whose bounds differ by more is not quoted; WIDE of the report */
+/* A band whose bounds are so much apart is too wide to quote, as the report says it (WIDE). */
+static const double wide_factor = 2;
 static const double least_fraction = 0.001; /* of the step; a shorter part is not worth a word */
 
 static void
