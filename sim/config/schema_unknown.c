@@ -8,7 +8,7 @@
 
 #include "sim/config/schema_reader.h"
 
-/* Words of PyTorch, DeepSpeed, Megatron-LM and Hugging Face, and the keys that mean the same. */
+/* Words of PyTorch, DeepSpeed, Megatron-LM, Hugging Face and of people who begin, and the keys that mean the same. */
 static const char *const synonyms[][2] = {
   { "batch_size", "micro_batch" },
   { "micro_batch_size", "micro_batch" },
@@ -40,7 +40,15 @@ static const char *const synonyms[][2] = {
   { "nproc_per_node", "gpus_per_node" },
   { "gpus", "gpus_per_node" },
   { "num_gpus", "gpus_per_node" },
+  { "machines", "nodes" },
+  { "servers", "nodes" },
+  { "nics", "nics_per_node" },
+  { "num_nics", "nics_per_node" },
+  { "hcas", "nics_per_node" },
+  { "adapters", "nics_per_node" },
   { "bandwidth", "nic_rate" },
+  { "link_speed", "nic_rate" },
+  { "speed", "nic_rate" },
   { "network", "nic" },
 };
 
