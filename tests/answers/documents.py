@@ -37,7 +37,18 @@ class Drawn(answer.AnswerTest):
                 self.assertGreaterEqual(float(shape.get("width")), 0)
                 self.assertLessEqual(float(shape.get("x")) + float(shape.get("width")), left + width + 1)
                 self.assertLessEqual(float(shape.get("y")) + float(shape.get("height")), top + height + 1)
+            if shape.tag == SVG + "path" and re.search(r"h.*v.*z", shape.get("d", "")):
+                self.check_blocks(shape.get("d"), left, top, width, height)
         return root
+
+    def check_blocks(self, path, left, top, width, height):
+        """Rectangles as one path: each goes right, down and back as far, and stays within the picture."""
+        blocks = re.findall(r"M([-\d.]+) ([-\d.]+)h([-\d.]+)v([-\d.]+)h-([-\d.]+)z", path)
+        self.assertEqual(len(blocks), path.count("M"), path[:200])
+        for x, y, across, down, back in (map(float, block) for block in blocks):
+            self.assertEqual(across, back)
+            self.assertTrue(left - 1 <= x and x + across <= left + width + 1 and across >= 0, (x, across))
+            self.assertTrue(top - 1 <= y and y + down <= top + height + 1 and down > 0, (y, down))
 
     def words(self, root):
         return ["".join(text.itertext()) for text in root.iter(SVG + "text")]
@@ -246,6 +257,20 @@ class Study(answer.AnswerTest):
         self.assert_shown(words, [told["figures"]["usd_per_hour"], told["figures"]["step_s"]])
         for part in told["parts"]:
             self.assertIn(part["product"], words)
+
+
+    def test_upgrade(self):
+        """The page asks what should change first, and has a row for each change that helps."""
+        told, words, _ = self.page("upgrade", "mpi-rig-100m")
+        self.assertIn("What should change first?", words)
+        self.assertIn(told["scenario"], words)
+        played = [change for change in told["changes"] if change["step_s"] and change["is_recommended"] == "yes" and change["saved_fraction"] > 0.005]
+        self.assertGreater(len(played), 0)
+        for change in played:
+            self.assertIn(" ".join(html.unescape(change["change"]).split()), words)
+        self.assert_shown(words, [told["step_s"], *(change["step_s"] for change in played)])
+        for heading in ("Change", "Saves", "Price", "Step", "How sure", "Then limited by"):
+            self.assertIn(heading, words)
 
 
 class Described(answer.AnswerTest):

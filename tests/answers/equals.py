@@ -5,6 +5,7 @@
 `equals.py PROGRAM [Class]`.
 """
 import json
+import os
 import re
 
 import answer
@@ -102,6 +103,18 @@ class Lists(answer.AnswerTest):
                 self.assertNotIn("(null)", text)
             self.assertIn("--help", page)
             self.assertEqual(self.good("help", command), page)
+
+
+class Files(answer.AnswerTest):
+    def test_no_file_is_read_and_written_at_once(self):
+        """What is imported stays as it is: -o does not name it, by whichever way."""
+        text = support.read(support.SOURCE, "tests", "fixtures", "import", "nccl-p4d.xml")
+        path = self.write("own.xml", text)
+        for other in (path, os.path.join(os.path.dirname(path), ".", "own.xml")):
+            self.refused("import", path, "-o", other, names="own.xml")
+            self.assertEqual(support.read(path), text)
+        self.good("import", path, "-o", "new.yaml")
+        self.assertEqual(support.read(self.path("new.yaml")), self.good("import", path))
 
 
 if __name__ == "__main__":
