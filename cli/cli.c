@@ -13,6 +13,7 @@
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "sim/base/thread_pool.h"
+#include "sim/scenario/scenario_params.h"
 
 static void
 print_help (GOptionContext *context)
@@ -39,6 +40,46 @@ entry_of (const GOptionEntry *entries, const char *argument)
   return NULL;
 }
 
+static gboolean
+has_row (const FabParam *table, const char *key)
+{
+  for (const FabParam *row = table; row != NULL && row->key != NULL; row++)
+    if (strcmp (row->key, key) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether the mapping, or a model, of a row of the scenario has the key. */
+static gboolean
+has_key (const FabParam *row, const char *key)
+{
+  const FabModelInfo *const *infos = row->type == FAB_PARAM_MODEL ? fab_models.lists[row->models] : NULL;
+
+  if (row->type == FAB_PARAM_TABLE && has_row (row->table, key))
+    return TRUE;
+  for (guint i = 0; infos != NULL && infos[i] != NULL; i++)
+    if (has_row (infos[i]->params, key))
+      return TRUE;
+  return FALSE;
+}
+
+/* The key of a scenario that somebody wrote as an option: "cluster.nodes" of "--nodes=8". NULL: none is called so.
+ * (transfer full) */
+static char *
+key_of_option (const char *option)
+{
+  g_autofree char *key = g_strndup (option + 2, strcspn (option + 2, "= "));
+
+  g_strdelimit (key, "-", '_');
+  for (const FabParam *row = fab_scenario_params; row->key != NULL; row++) {
+    if (strcmp (row->key, key) == 0)
+      return g_strdup (key);
+    if (has_key (row, key))
+      return g_strdup_printf ("%s.%s", row->key, key);
+  }
+  return NULL;
+}
+
 /* Adds the nearest option to GLib's message about an unknown one. */
 static gboolean
 explain_option (const char *program, const GOptionEntry *entries, GError **error, const GError *cause)
@@ -52,13 +93,19 @@ explain_option (const char *program, const GOptionEntry *entries, GError **error
   const char *nearest = dashes && cause->code == G_OPTION_ERROR_UNKNOWN_OPTION
                           ? fab_nearest (dashes + 2, (const char *const *) names->pdata)
                           : NULL;
+  gboolean has_set = entry_of (entries, "--set") != NULL;
+  g_autofree char *key = dashes != NULL && has_set && cause->code == G_OPTION_ERROR_UNKNOWN_OPTION
+                           ? key_of_option (dashes)
+                           : NULL;
+
+  if (key != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "%s; a key of the scenario is changed with --set %s=...",
+                      cause->message, key);
   if (nearest)
     return fab_throw (error, FAB_ERROR_INPUT, "%s; nearest is --%s", cause->message, nearest);
   if (cause->code == G_OPTION_ERROR_UNKNOWN_OPTION)
     return fab_throw (error, FAB_ERROR_INPUT, "%s; `%s --help` lists the options%s", cause->message, program,
-                      entry_of (entries, "--set") != NULL
-                          ? ", and --set KEY=VALUE changes a key of the scenario"
-                          : "");
+                      has_set ? ", and --set KEY=VALUE changes a key of the scenario" : "");
   return fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
 }
 
