@@ -22,6 +22,7 @@ import scenarios
 
 KINDS = ("traffic", "collective", "training")
 PROGRAM_EVERY, THREADS_EVERY, MOVEMENT_EVERY = 20, 20, 10  # scenarios that are also given to the command line, and so on
+FOUND = (1222,)  # seeds that differed once; they are drawn again whenever the first seed is 1
 ROUNDING_PS = 1  # per message, or part of a step, that the program rounds to a whole picosecond
 ROUNDING = 1e-8  # of a step, whose FLOPs the program divides among tensors in floating-point numbers
 MTU = 4096
@@ -229,7 +230,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="the first one (1)")
     parser.add_argument("scenarios", nargs="?", type=int, default=1000, metavar="SCENARIOS", help="how many (1000)")
     options = parser.parse_args()
-    seeds = range(options.seed, options.seed + options.scenarios)
+    seeds = list(range(options.seed, options.seed + options.scenarios))
+    seeds += [seed for seed in FOUND if options.seed == 1 and seed not in seeds]
     parts = [seeds[i:i + 100] for i in range(0, len(seeds), 100)]
     done, found = collections.Counter(), []
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:

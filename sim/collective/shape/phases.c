@@ -303,6 +303,7 @@ typedef struct {
   FabCollectiveForm *form;
   double intra_bytes_per_s, inter_bytes_per_s; /* rates of the slowest hops so far */
   double s_per_byte;                           /* sum over the phases so far, one after another */
+  gboolean is_uneven; /* some message of a phase so far ends before others of the phase */
 } Forming;
 
 static gboolean
@@ -385,18 +386,65 @@ use_hops (Forming *self, const FabSend *send, const GArray *hops)
   }
 }
 
+/* Messages that are followed one by one only to see whether those of two phases meet on the link that is busy in both:
+ * that takes the square of their number. */
+enum { MOST_TIMED = 1024 };
+
+static gboolean
+may_be_timed (const FabPhases *self)
+{
+  return self->starts->len > 1 && !self->is_pipeline && self->sends->len <= MOST_TIMED;
+}
+
+/* Whether a hop crosses a link that is as busy as any of the phase. When all hops do, max-min shares are such that all
+ * of them end together. */
+static gboolean
+is_held_to_the_end (const Forming *self, const FabFootprint *footprint, const FabHop *hop)
+{
+  const double rounding = 1e-9;
+  const FabGraph *graph = self->phases->group->cluster->graph;
+
+  for (guint i = 0; i < hop->shares->len; i++) {
+    FabLinkId link = g_array_index (hop->shares, FabShare, i).link;
+    guint at;
+
+    if (fab_footprint_has (footprint, link, &at)
+        && footprint->line_weights[at] * footprint->rate_bytes_per_s
+               >= (double) fab_graph_link (graph, link)->rate_bytes_per_s * (1 - rounding))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+note_uneven (Forming *self, const FabFootprint *footprint, const GPtrArray *hops)
+{
+  for (guint i = 0; i < hops->len && !self->is_uneven; i++) {
+    const GArray *of_send = g_ptr_array_index (hops, i);
+
+    for (guint h = 0; h < of_send->len && !self->is_uneven; h++)
+      self->is_uneven = !is_held_to_the_end (self, footprint, &g_array_index (of_send, FabHop, h));
+  }
+}
+
 static gboolean
 form_phase (Forming *self, guint phase, GError **error)
 {
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+
   for (guint i = phases_start (self->phases, phase); i < phases_start (self->phases, phase + 1); i++) {
     g_autoptr (GArray) hops = phases_hops (self->phases, i, error);
 
     if (hops == NULL)
       return FALSE;
     use_hops (self, &g_array_index (self->phases->sends, FabSend, i), hops);
+    if (may_be_timed (self->phases))
+      g_ptr_array_add (all, g_array_ref (hops));
   }
   g_autoptr (FabFootprint) footprint = fab_footprint_builder_finish (self->part);
   self->s_per_byte += 1 / footprint->rate_bytes_per_s;
+  if (may_be_timed (self->phases))
+    note_uneven (self, footprint, all);
   end_phase (self);
   return TRUE;
 }
@@ -426,7 +474,8 @@ time_send (gpointer owner, guint send, const GArray *after, guint *n)
   return message + 1 - hops->len;
 }
 
-/* Ranks that need not wait in a phase are ahead in the next, so the result is less than the sum of the phases.
+/* Ranks that need not wait in a phase are ahead in the next. As a rule the result is less than the sum of the phases;
+ * where the early ones take bandwidth from the late ones, for which others wait, it is more than the busiest link says.
  * `builder` knows which directions of links are used. */
 static double
 time_phases (const Forming *forming)
@@ -474,7 +523,7 @@ fab_phases_form (const FabPhases *self, const FabAlgorithmEnv *env, FabCollectiv
   form->n_inter_steps = forming.longest.n_inter;
   form->footprint = fab_footprint_builder_finish (whole);
   double rate_s_per_byte = 1 / form->footprint->rate_bytes_per_s;
-  if (forming.s_per_byte <= rate_s_per_byte * (1 + rounding))
+  if (forming.s_per_byte <= rate_s_per_byte * (1 + rounding) && !forming.is_uneven)
     return TRUE;
   if (self->is_pipeline)
     form->fill_s_per_byte = forming.s_per_byte - rate_s_per_byte;
