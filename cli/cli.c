@@ -63,12 +63,12 @@ has_key (const FabParam *row, const char *key)
   return FALSE;
 }
 
-/* The key of a scenario that somebody wrote as an option: "cluster.nodes" of "--nodes=8". NULL: none is called so.
+/* The key of a scenario that somebody wrote as an option: "cluster.nodes" of "nodes". NULL: none is called so.
  * (transfer full) */
 static char *
 key_of_option (const char *option)
 {
-  g_autofree char *key = g_strndup (option + 2, strcspn (option + 2, "= "));
+  g_autofree char *key = g_strdup (option);
 
   g_strdelimit (key, "-", '_');
   for (const FabParam *row = fab_scenario_params; row->key != NULL; row++) {
@@ -84,26 +84,24 @@ key_of_option (const char *option)
 static gboolean
 explain_option (const char *program, const GOptionEntry *entries, GError **error, const GError *cause)
 {
-  const char *dashes = strstr (cause->message, "--");
+  gboolean is_unknown = cause->code == G_OPTION_ERROR_UNKNOWN_OPTION,
+           has_set = entry_of (entries, "--set") != NULL;
+  const char *dashes = is_unknown ? strstr (cause->message, "--") : NULL;
+  g_autofree char *name = dashes != NULL ? g_strndup (dashes + 2, strcspn (dashes + 2, "= ")) : NULL;
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
 
   for (const GOptionEntry *entry = entries; entry && entry->long_name; entry++)
     g_ptr_array_add (names, (gpointer) entry->long_name);
   g_ptr_array_add (names, NULL);
-  const char *nearest = dashes && cause->code == G_OPTION_ERROR_UNKNOWN_OPTION
-                          ? fab_nearest (dashes + 2, (const char *const *) names->pdata)
-                          : NULL;
-  gboolean has_set = entry_of (entries, "--set") != NULL;
-  g_autofree char *key = dashes != NULL && has_set && cause->code == G_OPTION_ERROR_UNKNOWN_OPTION
-                           ? key_of_option (dashes)
-                           : NULL;
+  const char *nearest = name != NULL ? fab_nearest (name, (const char *const *) names->pdata) : NULL;
+  g_autofree char *key = name != NULL && has_set ? key_of_option (name) : NULL;
 
   if (key != NULL)
     return fab_throw (error, FAB_ERROR_INPUT, "%s; a key of the scenario is changed with --set %s=...",
                       cause->message, key);
   if (nearest)
     return fab_throw (error, FAB_ERROR_INPUT, "%s; nearest is --%s", cause->message, nearest);
-  if (cause->code == G_OPTION_ERROR_UNKNOWN_OPTION)
+  if (is_unknown)
     return fab_throw (error, FAB_ERROR_INPUT, "%s; `%s --help` lists the options%s", cause->message, program,
                       has_set ? ", and --set KEY=VALUE changes a key of the scenario" : "");
   return fab_throw (error, FAB_ERROR_INPUT, "%s", cause->message);
