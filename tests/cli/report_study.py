@@ -62,6 +62,7 @@ class Study(CliTest):
         page = self.page()
         self.assertIn(study["variants"][1]["explanation"], plain(page))
         self.assertIn("The forecast decides between", plain(page))
+        self.assertIn("nic=ib-hdr: The step is limited by ib-hdr", plain(page))
         self.assertEqual(page.count('class="whisker"'), 2)
         self.assertEqual(len(rows(page)), 2)
         study["bands"][1]["step_change_high_fraction"] = 0.2

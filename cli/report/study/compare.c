@@ -136,7 +136,7 @@ fab_study_fill_compare (FabStudyPage *page, JsonObject *study)
 
     add_variant (page, name, variant, named (figures, "name", name), named (bands, "name", name),
                  fab_study_number (variant, "step_s") <= best);
-    fab_study_add_verdict (page, variant);
+    fab_study_add_verdict (page, variant, name);
   }
   page->n_left_out = variants->len - page->rows->len;
   if (bands->len > 0)

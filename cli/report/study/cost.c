@@ -100,6 +100,6 @@ fab_study_fill_cost (FabStudyPage *page, JsonObject *study)
 
     fab_study_page_caution (page, text);
   }
-  fab_study_add_verdict (page, study);
+  fab_study_add_verdict (page, study, NULL);
   fab_study_add_band (page, fab_study_object (fab_study_object (study, "figures_band"), "band"));
 }

@@ -17,7 +17,8 @@ void fab_study_fill_cost (FabStudyPage *page, JsonObject *study);
 char *fab_study_show_text (const char *text);
 /* "no price" for NAN. (transfer full) */
 char *fab_study_show_price (double usd);
-/* Cautions of a list of findings that warn or notes what limits the step, each once. */
-void fab_study_add_verdict (FabStudyPage *page, JsonObject *object);
+/* Cautions of a list of findings that warn or notes what limits the step, each once. `of` is the name of the
+ * alternative whose step it is; NULL: there is one. */
+void fab_study_add_verdict (FabStudyPage *page, JsonObject *object, const char *of);
 /* What a band rests on, where the object has one. */
 void fab_study_add_band (FabStudyPage *page, JsonObject *band);

@@ -144,5 +144,5 @@ fab_study_fill_size (FabStudyPage *page, JsonObject *study)
   for (guint i = 0; i < points->len && i < 2 * FAB_STUDY_MOST_ROWS; i++)
     add_point (page, g_ptr_array_index (points, i), figure, answer, band);
   page->n_left_out = points->len - page->rows->len;
-  fab_study_add_verdict (page, study);
+  fab_study_add_verdict (page, study, NULL);
 }

@@ -30,15 +30,19 @@ fab_study_show_text (const char *text)
 }
 
 void
-fab_study_add_verdict (FabStudyPage *page, JsonObject *object)
+fab_study_add_verdict (FabStudyPage *page, JsonObject *object, const char *of)
 {
   g_autoptr (GPtrArray) findings = fab_study_objects (object, "verdict");
 
   for (guint i = 0; i < findings->len; i++) {
-    const char *text = fab_study_text (g_ptr_array_index (findings, i), "text");
+    JsonObject *finding = g_ptr_array_index (findings, i);
+    const char *text = fab_study_text (finding, "text"), *code = fab_study_text (finding, "code");
+    gboolean is_limit = code != NULL && g_str_has_prefix (code, "waits_for_"); /* of this alternative alone */
 
-    if (text != NULL)
-      fab_study_page_caution (page, text);
+    if (text == NULL)
+      continue;
+    g_autofree char *named = of != NULL && is_limit ? g_strdup_printf ("%s: %s", of, text) : g_strdup (text);
+    fab_study_page_caution (page, named);
   }
 }
 
