@@ -92,6 +92,42 @@ test_a_bound_and_a_mark (G_GNUC_UNUSED void **state)
                                  "                  ^ ok\n");
 }
 
+/* The labels of the first and of the last row. */
+static void
+assert_ends (const double *values, const double *bound, const char *top, const char *bottom)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+  FabCurve curve = { .title = "step",
+                     .first = "1",
+                     .last = "3",
+                     .prefix = "  ",
+                     .values = values,
+                     .n = 3,
+                     .show = show,
+                     .level = bound };
+
+  fab_curve_append (out, &curve, 26, FALSE);
+  g_auto (GStrv) rows = g_strsplit (out->str, "\n", -1);
+  g_autofree char *first = g_strdup_printf ("%12s |", top), *last = g_strdup_printf ("%12s |", bottom);
+  assert_true (g_str_has_prefix (rows[0], first) && g_str_has_prefix (rows[5], last));
+}
+
+/* The least value is at the bottom where it is at least half of the most, else 0: half as high is half as much. A bound
+ * beyond the values is in the picture. */
+static void
+test_what_the_picture_reaches (G_GNUC_UNUSED void **state)
+{
+  const double half[] = { 10, 7, 5 }, less[] = { 10, 7, 4.5 }, below[] = { -1, -2, -8 },
+               near[] = { 10, 9, 8 };
+  const double above = 12, under = 6;
+
+  assert_ends (half, NULL, "10 s", "5 s");
+  assert_ends (less, NULL, "10 s", "0 s");
+  assert_ends (below, NULL, "-1 s", "-8 s");
+  assert_ends (near, &above, "12 s", "8 s");
+  assert_ends (near, &under, "10 s", "6 s");
+}
+
 /* A steep curve leaves no hole: below a dot of one column stands one in the next row or the next column. */
 static void
 test_it_fits_and_has_no_holes (G_GNUC_UNUSED void **state)
@@ -127,7 +163,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_a_falling_line),     cmocka_unit_test (test_braille),
     cmocka_unit_test (test_a_bound_and_a_mark), cmocka_unit_test (test_it_fits_and_has_no_holes),
-    cmocka_unit_test (test_what_is_no_curve),
+    cmocka_unit_test (test_what_is_no_curve),   cmocka_unit_test (test_what_the_picture_reaches),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
