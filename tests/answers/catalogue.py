@@ -54,6 +54,26 @@ class Entries(answer.AnswerTest):
                 self.assertEqual(len(re.findall(rf"(?m)^ *{re.escape(name)}(?=[ ,:]|$)", page)), 1, f"{section} {name}")
 
 
+class Forms(answer.AnswerTest):
+    """Which forms a list has, and of what kind its keys are."""
+
+    def test_formats(self):
+        for section, formats in (("glossary", ("text", "json", "markdown")), ("designs", ("text", "markdown")), ("links", ("text",)),
+                                 ("nodes", ("text",)), ("job", ("text",))):
+            for form in ("text", "json", "csv", "markdown"):
+                done = self.fabricast("describe", section, "--format", form)
+                self.assertEqual(done.returncode == 0, form in formats, f"{section} {form}: {done.stderr}")
+                self.assertEqual(bool(done.stdout), form in formats, f"{section} {form}")
+        self.assertEqual(self.fabricast("describe", "designs", "superpod-h100", "--format", "markdown").returncode, 2)
+
+    def test_kinds_of_keys(self):
+        """A key is of a kind that the section or the type has: a number, a quantity, a choice, or an entry of a section."""
+        page = self.good("describe", "job", "ddp")
+        kinds = dict(re.findall(r"(?m)^  (\w+) +(\w+)", page))
+        for key, kind in (("model", "model"), ("micro_batch", "count"), ("precision", "bf16"), ("compute", "compute"), ("bucket", "size")):
+            self.assertEqual(kinds[key], kind, key)
+
+
 class Designs(answer.AnswerTest):
     def test_the_page_of_designs(self):
         """Of each design: a row of the table, and a chapter with its sizes, what is assumed and the source."""

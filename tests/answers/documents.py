@@ -180,6 +180,26 @@ class Report(Drawn):
         self.assertLessEqual(len(rows), links)
         self.assertIn("<title>", page)
 
+    def test_links_are_listed_by_how_busy_they_are(self):
+        """The shares of time in which the links of a group are busy fall from the first to the last."""
+        _, data = self.data("--run", "1", "--run", "2")
+        groups = [group for group in self.walk(data) if "strip" in group]
+        self.assertGreater(len(groups), 0)
+        for group in groups:
+            strip = group["strip"]
+            self.assertEqual(strip, sorted(strip, reverse=True))
+            self.assertLessEqual(len(strip), group["n"])
+            self.assertTrue(strip[-1] - 1 <= 1000 * group["mean"] <= strip[0] + 1, group)
+            self.assertAlmostEqual(strip[0], 1000 * group["busiest"], delta=0.6)
+
+    def walk(self, data):
+        """All objects of a document."""
+        for value in data.values() if isinstance(data, dict) else data:
+            if isinstance(value, (dict, list)):
+                yield from self.walk(value)
+        if isinstance(data, dict):
+            yield data
+
     def test_pictures(self):
         for figure in ("timeline", "exposed", "wait"):
             root = self.svg("report", "--svg", figure, "--run", "1", "--run", "2")

@@ -105,6 +105,36 @@ class Lists(answer.AnswerTest):
             self.assertEqual(self.good("help", command), page)
 
 
+class Shares(answer.AnswerTest):
+    def test_shares_of_failures_are_all(self):
+        """What fails is listed with its share of all failures, and how often: one every so many days."""
+        command = ("goodput", "ddp-2b-4nodes-200g", "--set", "reliability.failures=meta-llama3", "--set", "job.train_tokens=1e12", "--no-band", "--trials", "2")
+        rows = re.findall(r"(?m)^  [\w-]+ +([\d.e+-]+) +([\d.]+) % +([\d.e+-]+) days   \S", self.good(*command))
+        classes = self.json(*command)["classes"]
+        self.assertEqual(len(rows), len(classes))
+        total = sum(one["per_day"] for one in classes)
+        for (per_day, share, days), one in zip(rows, classes):
+            self.assertAlmostEqual(float(share), 100 * one["per_day"] / total, delta=0.051)
+            self.assertAlmostEqual(float(per_day) * float(days), 1, 2)
+        self.assertAlmostEqual(sum(float(row[1]) for row in rows), 100, delta=0.05 * len(rows))
+
+    def test_matrices_are_square(self):
+        told = self.json("p2p", "--node", "dgx-a100", "-g", "3")
+        for key, matrix in told.items():
+            if isinstance(matrix, list):
+                self.assertEqual([len(row) for row in matrix], [3] * 3, key)
+                for i in range(3):
+                    for j in range(3):
+                        self.assertEqual(matrix[i][j], matrix[j][i], f"{key}: what joins a and b joins b and a")
+        self.assertEqual(told["is_peer"], [[True] * 3] * 3)
+
+    def test_a_plan_lists_twelve(self):
+        told = self.json("plan", "hello")
+        ranked = [point for point in told["points"] if point["rank"]]
+        rows = re.findall(r"(?m)^ +(\d+)  \S", self.good("plan", "hello"))
+        self.assertEqual([int(row) for row in rows], list(range(1, min(len(ranked), 12) + 1)))
+
+
 class Files(answer.AnswerTest):
     def test_no_file_is_read_and_written_at_once(self):
         """What is imported stays as it is: -o does not name it, by whichever way."""
