@@ -22,7 +22,7 @@ import scenarios
 
 KINDS = ("traffic", "collective", "training")
 PROGRAM_EVERY, THREADS_EVERY, MOVEMENT_EVERY = 20, 20, 10  # scenarios that are also given to the command line, and so on
-FOUND = (1222,)  # seeds that differed once; they are drawn again whenever the first seed is 1
+FOUND = (1222, 2279)  # seeds that differed once; they are drawn again whenever the first seed is 1
 ROUNDING_PS = 1  # per message, or part of a step, that the program rounds to a whole picosecond
 ROUNDING = 1e-8  # of a step, whose FLOPs the program divides among tensors in floating-point numbers
 MTU = 4096

@@ -124,4 +124,5 @@ def training(draw):
     step_ps = reference.ddp_ps(layers, sequence, 10**12 * mfu, 2 if half else 4, [cap << 20 for cap in caps], reduce_ps)
     text = tree.scenario(job, "collectives: {kind: plain, algorithm: ring}",
                          f"models: [{{name: own, shape: {{kind: layers, layers: [{shape}]}}}}]")
-    return text, step_ps, 4 * sum(map(len, layers)) + len(layers)
+    n_tensors, n_rounds = sum(map(len, layers)), 2 * (tree.n - 1)  # the reference rounds each round of a ring up
+    return text, step_ps, (4 + n_rounds) * n_tensors + len(layers)
