@@ -16,7 +16,7 @@
     const [factor, unit] = unitOf(view[1] - view[0]), n = wide ? 8 : 4, most = scale.range()[1];
     const inUnit = scale.copy().domain(view.map((at) => at / factor)), text = inUnit.tickFormat(n);
     return inUnit.ticks(n).flatMap((tick) => {
-      const x = inUnit(tick), anchor = x < 16 ? "start" : x > most - 16 ? "end" : "middle";
+      const x = inUnit(tick), anchor = x < 16 ? "start" : x > most - 26 ? "end" : "middle"; // 26: half of "1,000 ms"
       return [draw("line", { class: "grid", x1: x, x2: x, y1: 0, y2: height }),
               draw("text", { class: "tick", x, y: height + 16, "text-anchor": anchor }, text(tick) + "\u00a0" + unit)];
     });

@@ -140,6 +140,17 @@ class Page(CliTest):
             self.assertEqual(self.browser.run("return getComputedStyle(document.querySelector('#answer')).breakAfter"), "page")
             self.browser.media()
 
+    def test_times_below_a_timeline_are_whole(self):
+        """The last one stands near the right edge of the picture."""
+        self.play("four-nodes.yaml")
+        path = self.page()
+        for width in (390, 1000, 1400):
+            self.browser.resize(width, 900)
+            self.visit(path)
+            self.assertEqual(self.browser.run("""const box = document.querySelector("svg.timeline").getBoundingClientRect();
+              return [...document.querySelectorAll("svg.timeline .tick")].map((one) => [one.textContent, one.getBoundingClientRect()])
+                .filter(([, place]) => place.right > box.right + 0.5 || place.left < box.left - 0.5).map(([text]) => text)"""), [])
+
     def test_a_study_is_one_sheet(self):
         """The decision is above what follows it, the band is drawn where its numbers are, and it prints on one sheet."""
         study = self.good("upgrade", "four-nodes", "--format", "json")
