@@ -47,6 +47,8 @@ class Brief(answer.AnswerTest):
         if bottleneck and bottleneck["levers"]:
             best = max(bottleneck["levers"], key=lambda lever: lever["saved_fraction"])
             most = re.search(r"helps most +(.*?): step", text)
+            if bottleneck["seeds"] == 1 and bottleneck["fidelity"] is None and best["saved_fraction"] > 0.01:
+                self.assertRegex(text, r"helps most +.*: step [\d.]+ \w+, -[\d.]+ %")
             if most and best["saved_fraction"] > 0.01:
                 self.assertTrue(any(lever["change"] == most[1] for lever in bottleneck["levers"]), most[1])
         if not told.get("memory", {}).get("fits", True):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fabricast import trace --calibrate`: what one profile of a step says of the accelerator, on profiles whose truth is known."""
 import json
+import re
 
 from support import CliTest, main, read
 
@@ -68,6 +69,12 @@ class Calibrate(CliTest):
         self.assertRegex(text, r"launch +2\.00 us from kernel to kernel")
         self.assertRegex(text, r"issue +7\.00 us of the host")
         self.assertRegex(text, r"attention +forward +bf16 +2x32x8x4096x128 +500\.00")
+        step_ms = float(re.search(r"2 steps of ([\d.]+) ms", text)[1])
+        shares = re.findall(r"(?m)^\w+ +\d* +([\d.]+) +([\d.]+) %", text.split("\n\n")[1])
+        self.assertEqual(len(shares), 6)  # and the gaps
+        for ms, share in shares:
+            self.assertAlmostEqual(float(share), 100 * float(ms) / step_ms, delta=0.1)
+        self.assertAlmostEqual(sum(float(share) for _, share in shares), 100, delta=0.5)
         half = self.calibrate(step_of(300))
         fraction = [float(line.split()[1]) for line in (text + half).splitlines() if line.startswith("bf16  ")]
         self.assertAlmostEqual(fraction[1] / fraction[0], 0.5, delta=0.02)

@@ -38,6 +38,30 @@ assert_painted (const char *text, const char *expected)
   assert_string_equal (out->str, expected);
 }
 
+/* However narrow the terminal is, a shell reads the lines of a command as the line that they were, and words in
+ * quotation marks stay whole, with other marks within them. */
+static void
+test_a_command_stays_what_it_is (G_GNUC_UNUSED void **state)
+{
+  static const char *const quoted[] = { "'mfu >= 30 %, or more'", "\"step <= 'two' seconds\"",
+                                        "'a \"b c\" d'" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (quoted); i++)
+    for (guint columns = 20; columns < 90; columns++) {
+      g_autofree char *command = g_strdup_printf (
+          "  fabricast size a.yaml --vary job.bucket --target %s --brief", quoted[i]);
+      g_autoptr (GString) out = g_string_new (NULL), joined = g_string_new (NULL);
+
+      fab_fold_paragraph (out, (const char *const[]){ command }, 1, columns);
+      assert_non_null (strstr (out->str, quoted[i]));
+      g_auto (GStrv) lines = g_strsplit (out->str, " \\\n", -1);
+      for (guint k = 0; lines[k] != NULL; k++)
+        g_string_append_printf (joined, "%s%s", k > 0 ? " " : "", k > 0 ? g_strchug (lines[k]) : lines[k]);
+      g_strchomp (joined->str);
+      assert_string_equal (joined->str, command);
+    }
+}
+
 static void
 test_short_lines_stay (G_GNUC_UNUSED void **state)
 {
@@ -181,6 +205,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_command_stays_what_it_is),
     cmocka_unit_test (test_short_lines_stay),
     cmocka_unit_test (test_a_sentence),
     cmocka_unit_test (test_a_row_that_ends_with_words),
