@@ -303,7 +303,9 @@ static const FabColumn lever_columns[] = {
   { COLUMN (FabLeverRecord, kind, TEXT),
     .meaning =
         "`link`, `links`, `nics`, `channels`, `latency`, `compute`, `memory`, `host`, `ranks` or `draws`." },
-  { COLUMN (FabLeverRecord, name, TEXT), .meaning = "What is changed: `ib-ndr`, `NICs`, `compute`." },
+  { COLUMN (FabLeverRecord, name, TEXT),
+    .meaning =
+        "What is changed: `ib-ndr`, `ib-ndr at 100 Gb/s` (a rate that the scenario sets), `NICs`, `compute`." },
   { COLUMN (FabLeverRecord, change, TEXT), .meaning = "How it is changed: `every ib-ndr twice as fast`." },
   { COLUMN (FabLeverRecord, limits, COUNT),
     .meaning =
