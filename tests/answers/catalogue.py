@@ -98,6 +98,19 @@ class Designs(answer.AnswerTest):
             self.assertEqual(basis, "assumed" if checked == 0 else "published in part" if assumes else "published")
             self.check_chapter(" ".join(chapters[name].split()), name, design)
 
+    def test_numbers_of_bills(self):
+        """Of each published number stands by how much ours differs: with a sign, or 0."""
+        page = self.fabricast("validate", "bills", "superpod-h100").stdout
+        cells = re.findall(r"(\d+) \(([^()]*)\)", page.split("\n\n")[0].split("table\n", 1)[1])
+        rows = [row for row in entries("designs")["superpod-h100"]["counts"] if not row.get("unchecked")]
+        self.assertGreater(len(cells), 3 * len(rows))
+        for published, differs in cells:
+            self.assertRegex(differs, r"^(0|[+-][1-9]\d*)$")
+        for row in rows:
+            for key in ("gpus", "leaves", "node_cables"):
+                if key in row:
+                    self.assertIn(str(row[key]), [published for published, _ in cells])
+
     def check_chapter(self, chapter, name, design):
         units = [str(size["units"]) for size in design["sizes"]]
         listed = units[0] if len(units) == 1 else ", ".join(units[:-1]) + " and " + units[-1]

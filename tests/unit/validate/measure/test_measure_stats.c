@@ -39,6 +39,19 @@ test_ranks_of_counting (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Times of 100 with distances of 10 in the middle: beyond 3 x 1.4826 x 10 = 44.5 on either side is an outlier. */
+static void
+test_outliers_lie_beyond_three_deviations (G_GNUC_UNUSED void **state)
+{
+  const FabTimePs within[] = { 56, 90, 90, 90, 100, 110, 110, 110, 144 },
+                  below[] = { 55, 90, 90, 90, 100, 110, 110, 110, 144 },
+                  both[] = { 55, 90, 90, 90, 100, 110, 110, 110, 145 };
+
+  assert_int_equal (fab_stats_outliers (within, G_N_ELEMENTS (within)), 0);
+  assert_int_equal (fab_stats_outliers (below, G_N_ELEMENTS (below)), 1);
+  assert_int_equal (fab_stats_outliers (both, G_N_ELEMENTS (both)), 2);
+}
+
 static int
 compare (gconstpointer a, gconstpointer b)
 {
@@ -135,6 +148,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_ranks_of_tables),
     cmocka_unit_test (test_ranks_of_counting),
+    cmocka_unit_test (test_outliers_lie_beyond_three_deviations),
     cmocka_unit_test (test_points_of_random_samples),
     cmocka_unit_test (test_outliers),
     cmocka_unit_test (test_half_width),
