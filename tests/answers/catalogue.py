@@ -101,7 +101,7 @@ class Designs(answer.AnswerTest):
     def test_numbers_of_bills(self):
         """Of each published number stands by how much ours differs: with a sign, or 0."""
         page = self.fabricast("validate", "bills", "superpod-h100").stdout
-        cells = re.findall(r"(\d+) \(([^()]*)\)", page.split("\n\n")[0].split("table\n", 1)[1])
+        cells = re.findall(r"(?<= )(\d+) \(([-+\d]*)\)", page.split("\n\n")[0].split("table\n", 1)[1])
         rows = [row for row in entries("designs")["superpod-h100"]["counts"] if not row.get("unchecked")]
         self.assertGreater(len(cells), 3 * len(rows))
         for published, differs in cells:

@@ -128,6 +128,11 @@ class Shares(answer.AnswerTest):
                         self.assertEqual(matrix[i][j], matrix[j][i], f"{key}: what joins a and b joins b and a")
         self.assertEqual(told["is_peer"], [[True] * 3] * 3)
 
+    def test_differences_of_congestion_are_of_the_two(self):
+        for row in self.json("validate", "congestion", "incast-4-100g"):
+            self.assert_same(row["difference"], row["ours"] / row["theirs"] - 1, row["control"], rel=1e-6)
+            self.assertLessEqual(abs(row["difference"]), row["limit"])
+
     def test_a_plan_lists_twelve(self):
         told = self.json("plan", "hello")
         ranked = [point for point in told["points"] if point["rank"]]

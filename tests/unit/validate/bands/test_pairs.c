@@ -259,8 +259,8 @@ assert_has (const char *page, const char *part)
 
 /* One kind of pairs on all pages: as many, and held as often, as the trials say. */
 static void
-check_line (const FabPairs *pairs, const FabPairList *list, FabPairRelation relation, const char *kind,
-            char *const pages[3])
+check_line (const FabPairs *pairs, const FabPairList *list, FabPairRelation relation, FabPlanPlace place,
+            const char *kind, char *const pages[3])
 {
   static const char *const classes[] = { "all", "small", "middle", "large" };
   const char *shown = kind != NULL ? kind : "all", *mark = kind == NULL ? "**" : "";
@@ -268,9 +268,9 @@ check_line (const FabPairs *pairs, const FabPairList *list, FabPairRelation rela
   gboolean is_any = FALSE;
 
   for (int c = -1; c < FAB_N_PAIR_CLASSES; c++) {
-    FabPairCoverage coverage = fab_pair_coverage (list->trials, (FabPairFilter){ kind, FAB_PLAN_BETWEEN, c });
-    g_autofree char *head = g_strdup_printf ("collectives,%s,between,\"%s\",%s,", name, shown,
-                                             classes[c + 1]);
+    FabPairCoverage coverage = fab_pair_coverage (list->trials, (FabPairFilter){ kind, (int) place, c });
+    g_autofree char *head = g_strdup_printf ("collectives,%s,%s,\"%s\",%s,", name,
+                                             fab_plan_place_names[place], shown, classes[c + 1]);
     g_autofree char *row = g_strdup_printf ("%s%u,%u,%.6f,%.6f,%.6f,%.6f\n", head, coverage.n_pairs,
                                             coverage.n_families, coverage.held_fraction,
                                             exp (coverage.median_log), coverage.opposite_fraction,
@@ -282,8 +282,9 @@ check_line (const FabPairs *pairs, const FabPairList *list, FabPairRelation rela
     }
     is_any = TRUE;
     assert_has (pages[0], row);
-    g_autofree char *markdown = g_strdup_printf ("| %scollectives, %s%s | between | %s | %u (%u) |", mark,
-                                                 name, mark, shown, coverage.n_pairs, coverage.n_families);
+    g_autofree char *markdown = g_strdup_printf ("| %scollectives, %s%s | %s | %s | %u (%u) |", mark, name,
+                                                 mark, fab_plan_place_names[place], shown, coverage.n_pairs,
+                                                 coverage.n_families);
     g_autofree char *end = g_strdup_printf (" %.0f %% | %.2f | %.0f %% | %.2f |\n",
                                             100 * coverage.held_fraction, exp (coverage.median_log),
                                             100 * coverage.opposite_fraction,
@@ -297,7 +298,8 @@ check_line (const FabPairs *pairs, const FabPairList *list, FabPairRelation rela
   assert_int_equal (pairs->collectives[relation].trials->len, list->trials->len);
 }
 
-/* Two families of three tables each, by two publications. Every page has the same lines. */
+/* Two families of three tables each between nodes, and two of one family inside, by two publications. Every page has
+ * the same lines. */
 static void
 pages_say_what_the_trials_say (G_GNUC_UNUSED void **state)
 {
@@ -307,6 +309,10 @@ pages_say_what_the_trials_say (G_GNUC_UNUSED void **state)
     add_table (world, i % 2 == 0 ? "github:a/b file x" : "github:c/d file y", i < 3 ? "efa-100" : "ib-25",
                1.1 + 0.15 * i)
         ->nodes = 2 << i % 3;
+  for (guint i = 6; i < 8; i++) {
+    add_table (world, "github:a/b file x", "nvlink-8", 1.3 - 0.1 * (i - 6))->nodes = 2 << i % 2;
+    world->predictions[i].kind.place = FAB_PLAN_INSIDE;
+  }
   g_autoptr (FabPairs) pairs = pairs_of (world);
   g_autofree char *csv = fab_pairs_to_csv (pairs), *markdown = fab_pairs_to_markdown (pairs),
                   *json = fab_pairs_to_json (pairs), *text = fab_pairs_to_text (pairs),
@@ -320,11 +326,14 @@ pages_say_what_the_trials_say (G_GNUC_UNUSED void **state)
     if (list->trials->len == 0)
       continue;
     n_all++;
-    check_line (pairs, list, r, NULL, pages);
+    check_line (pairs, list, r, FAB_PLAN_BETWEEN, NULL, pages);
   }
   assert_true (n_all >= 2);
-  check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, "size", pages);
-  check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, "number of nodes", pages);
+  for (guint place = 0; place < FAB_N_PAIR_PLACES; place++) {
+    check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, place, NULL, pages);
+    check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, place, "size", pages);
+    check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, place, "number of nodes", pages);
+  }
   /* a line of text, a row of Markdown and an object of JSON for each row of all classes of the CSV file */
   guint n_lines = 0;
   for (const char *at = strstr (csv, ",all,"); at != NULL; at = strstr (at + 1, ",all,"))
