@@ -134,10 +134,16 @@ class Calibrated(answer.AnswerTest):
                                   ("tests/fixtures/benchmarks/perftest-read-write-hdr.txt", "ib-hdr", "--series", "write-host")):
             with self.subTest(file):
                 command = ("calibrate", os.path.join(support.SOURCE, file), "--base", base, *more)
-                links = {link["name"]: link for link in yaml.safe_load(self.good(*command))["links"]}
+                page = self.good(*command)
+                links = {link["name"]: link for link in yaml.safe_load(page)["links"]}
                 told = self.json(*command)["links"]
                 rows = self.csv(*command)
                 self.assertEqual(sorted(links), sorted(link["link"] for link in told))
+                comments = [line.strip("# ") for line in page.splitlines() if line.startswith("#")]
+                for link in told:
+                    self.assertIn(f"Link '{link['link']}':", comments)
+                    for note in link["notes"]:
+                        self.assertIn(note, comments)
                 for link in told:
                     self.check_link(links[link["link"]], link)
                 listed = [(link["link"], kind, row) for link in told for kind in link["measured"] for row in kind["rows"]]
