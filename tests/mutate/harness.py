@@ -62,7 +62,7 @@ class Test:
             environment["FAB_MUTANT"] = environment.pop("LD_PRELOAD", "")
         # AddressSanitizer takes much address space, and counts itself what it has of it.
         most_bytes = resource.RLIM_INFINITY if CHECKED in more.get("LD_PRELOAD", "") else MEMORY_BYTES
-        environment.setdefault("ASAN_OPTIONS", f"hard_rss_limit_mb={MEMORY_BYTES >> 20}:detect_leaks=0")
+        environment.setdefault("ASAN_OPTIONS", f"hard_rss_limit_mb={MEMORY_BYTES >> 20}")
         with tempfile.TemporaryDirectory(dir=harness.folder) as place:
             process = subprocess.Popen(self.arguments or [self.program], cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True,
