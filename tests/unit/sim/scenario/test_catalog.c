@@ -102,6 +102,13 @@ test_refusals (G_GNUC_UNUSED void **state)
                   "}]",
                   "node 'n' names a NIC link and has no part of kind nic");
   assert_refused (
+      "nodes: [{name: n, accelerator: a, rails: 2, parts: [{name: gpu, kind: accelerator}], " ORIGIN "}]",
+      "the 0 NICs of node 'n' cannot be divided into boards of 2");
+  assert_refused (
+      "nodes: [{name: n, accelerator: a, nic: l, rails: 2, parts: [{name: gpu, kind: accelerator}, "
+      "{name: nic, kind: nic, count: 3}], " ORIGIN "}]",
+      "the 3 NICs of node 'n' cannot be divided into boards of 2");
+  assert_refused (
       "nodes: [{name: n, accelerator: a, parts: [{name: g, kind: switch}, {name: g, kind: host}]}]",
       "part 'g' is defined twice");
   assert_refused ("models: [{name: m, shape: {kind: mlp, layers: 1, hidden: 7}, " ORIGIN "}]",
