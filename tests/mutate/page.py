@@ -61,7 +61,7 @@ def faults(text):
 def page(rows, options):
     columns = "\n| file | line | fault |\n|---|---|---|\n"
     return "".join([HEAD.format(seed=options.seed, count=options.count, cap=options.cap, commit=options.commit,
-                                beside=BESIDE if options.beside else "Tests of the suite cli are left out.",
+                                beside=BESIDE if options.beside else "Other tests of the suite cli are left out.",
                                 head=" by tests of commands |" if options.beside else "", rule="---|" if options.beside else ""),
                     *table(rows, options.beside),
                     "\n## Survivors\n\nTests run the function with the fault, and they pass.\n", columns, *listed(rows, "survived"),
