@@ -317,14 +317,16 @@ victim_of_pauses (void **state)
 }
 
 /* Marks of the port's rate, and pauses before the senders have heard of them. Single draws differ by 3 % on both sides,
- * depending on who is told first. */
+ * depending on who is told first. The receiver, the cuts and the marks are those of ns3_switches.cpp: a word every 50
+ * us, a cut at once, and marks by the queue that a packet joins. */
 static void
 eight_to_one_with_dcqcn (void **state)
 {
   const guint hosts[] = { 9 };
   Case self = {
     .switches = &(
-        Switches){ "{switching: store_and_forward, flow_control: pfc, congestion: dcqcn}",
+        Switches){ "{switching: store_and_forward, flow_control: pfc, mark_at: enqueue, congestion: "
+                   "{kind: dcqcn, cnp_every: 50us, reduce_every: 1ns, increase_bytes: 10MB}}",
                    " pause=400000 resume=300000 mark_from=400000 mark_all=1600000 mark_fraction=0.2 "
                    "dcqcn=1" },
     .n_draws = 16,
