@@ -97,7 +97,10 @@ run_job (gpointer data)
   g_ptr_array_add (argv, (gpointer) "run");
   g_ptr_array_add (argv, (gpointer) self->job->scenario);
   g_ptr_array_add (argv, (gpointer) "--format");
-  g_ptr_array_add (argv, (gpointer) "csv"); /* the page plays the job a second time, on faster links */
+  g_ptr_array_add (argv, (gpointer) "csv");
+  g_ptr_array_add (argv,
+                   (gpointer) "--no-band"); /* these two play the job again, on faster links among others */
+  g_ptr_array_add (argv, (gpointer) "--no-bottleneck");
   for (guint i = 0; self->job->sets[i]; i++) {
     g_ptr_array_add (argv, (gpointer) "--set");
     g_ptr_array_add (argv, (gpointer) self->job->sets[i]);

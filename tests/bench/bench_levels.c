@@ -19,9 +19,10 @@ static BenchSample
 run_once (gpointer data)
 {
   LevelRun *self = data;
-  const char *const argv[] = { self->program,       "run", self->scenario, "--fidelity", self->level,
-                               "--iterations",      "1",   "--format",     "csv",        "--no-db",
-                               "--allow-oversized", NULL };
+  const char *const argv[] = {
+    self->program, "run", self->scenario, "--fidelity", self->level,       "--iterations",      "1",
+    "--format",    "csv", "--no-db",      "--no-band",  "--no-bottleneck", "--allow-oversized", NULL
+  };
   BenchChild child = bench_run_within (argv, NULL, MOST_S);
 
   self->peak_mib = MAX (self->peak_mib, child.peak_mib);
