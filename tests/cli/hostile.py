@@ -227,6 +227,18 @@ class Scarce(CliTest):
             done = self.fabricast(*some, env={**environment(), "FABRICAST_MEMORY": limit})
             self.assertEqual(done.returncode, code, done.stderr)
 
+    def test_a_large_parent_changes_no_estimate(self):
+        """The system counts the memory of the program that started this one as if it were this one's peak."""
+        def estimate():
+            done = self.fabricast("check", HELLO, "--set", "cluster.nodes=16384", env={**environment(), "FABRICAST_MEMORY": "1MB"})
+            number, unit = re.search(r"nodes take about ([\d.]+) ([MG])B of memory", done.stderr).groups()
+            return float(number) * {"M": 1, "G": 1000}[unit]
+
+        small = estimate()
+        held = bytearray(300 << 20)
+        held[::4096] = b"x" * len(held[::4096])
+        self.assertAlmostEqual(estimate() / small, 1, delta=0.1)
+
     def test_many_micro_batches(self):
         long = ("run", HELLO, "--no-db", "--no-band", "--no-bottleneck", "--set", "job.accumulation=100000")
         self.assertEqual(self.fabricast(*long, env={**environment(), "FABRICAST_MEMORY": "500MB"}, timeout=100).returncode, 0)
