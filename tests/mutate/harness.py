@@ -21,7 +21,7 @@ ROOMS = ("sim/libfab_sim.a.p/", "sim/libfab_sim_once.a.p/", "libfab_gnu.a.p/", "
          "fabricast.p/")
 PACKAGES = ("glib-2.0", "gio-2.0", "gmodule-no-export-2.0", "json-glib-1.0", "yaml-0.1", "sqlite3", "zlib", "libsoup-3.0", "cmocka")
 DROPPED = re.compile(r"-g\d?|-O\w|-W.*|-fvisibility=.*|-fstack-.*|-fcf-protection.*|-mbranch-protection.*|-[UD]_FORTIFY_SOURCE.*|-MD")
-SUITES = ("unit", "property", "registry", "answers")
+SUITES = ("unit", "property", "registry", "commands")
 BESIDE = "cli"  # the suite whose kills are counted apart
 MOST_BESIDE_S = 60  # tests of it that take longer are left out
 MEMORY_BYTES = 4 << 30

@@ -3,7 +3,7 @@
 """mutate.py - plausible faults, put into the sources one by one: which tests notice?
 
 A fault is drawn from all places of a room where an operator, a condition, a constant, a statement or a result can be
-wrong (points.py). The tests of the suites unit, property, registry and answers that enter its function run, the quickest first,
+wrong (points.py). The tests of the suites unit, property, registry and commands that enter its function run, the quickest first,
 until one fails. A fault that no test notices survives; its line is a question that no test asks. Faults that change nothing
 that anybody can see are listed in equal.txt, each with its reason, and are not counted.
 """

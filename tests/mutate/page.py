@@ -6,7 +6,7 @@ import re
 HEAD = """# Mutants
 
 This page is for contributors. `./dev mutate --write` writes it: it puts plausible faults into the sources one by one, and runs the
-tests of the suites unit, property, registry and answers that enter the function with the fault. A fault that no test notices survives. Golden
+tests of the suites unit, property, registry and commands that enter the function with the fault. A fault that no test notices survives. Golden
 pages are left out on purpose: an update of a page that nobody reads closely would bless the fault.
 
 The faults of this page were drawn at commit {commit} with `--seed {seed}`, {count} of each room: a relation (`<` is `<=`), a sign (`+` is `-`), `&&` for `||`,
@@ -17,9 +17,9 @@ of the survivors change nothing that can be seen, such as a quicker way to the s
 `tests/mutate/equal.txt`, each with its reason, and are not counted.
 
 Tests of the suite registry hold the forms of an answer of a command against each other (`tests/answers`): JSON, CSV and text say the
-same. Those of the suite answers (of `tests/cli`) hold answers of commands against what they are defined to be, and keep no page. {beside}
+same. Those of the suite commands (some of `tests/cli`) hold answers of commands against what they are defined to be, and keep no page. {beside}
 
-| room | faults | killed | by unit | by property | by registry | by answers | survived | not reached by any test | killed of all | killed of those reached |{head}
+| room | faults | killed | by unit | by property | by registry | by commands | survived | not reached by any test | killed of all | killed of those reached |{head}
 |---|---|---|---|---|---|---|---|---|---|---|{rule}
 """
 
@@ -39,7 +39,7 @@ def table(rows, has_beside):
         suites = collections.Counter(row["suite"] for row in of_room if row["state"] == "killed")
         by_beside = sum(row["state"] != "killed" and row["suite"] is not None for row in of_room)
         reached = len(of_room) - states["unreached"]
-        yield (f"| {room} | {len(of_room)} | {states['killed']} | {suites['unit']} | {suites['property']} | {suites['registry']} | {suites['answers']} | "
+        yield (f"| {room} | {len(of_room)} | {states['killed']} | {suites['unit']} | {suites['property']} | {suites['registry']} | {suites['commands']} | "
                f"{states['survived']} | {states['unreached']} | {percent(states['killed'], len(of_room))} | {percent(states['killed'], reached)} |"
                + (f" {by_beside} |" if has_beside else "") + "\n")
 

@@ -61,7 +61,7 @@ class Points(unittest.TestCase):
         changes = ["`||` is `&&` in `if (a || b)`", "`|` is `&` in `c = a | b;`", "`note (a);` is dropped"]
         rows = [{**row, "change": change, "state": state} for change, state in zip(changes, ("survived", "unreached", "killed"))]
         rows[1].update(suite="cli", test="cli_run")
-        rows[2].update(suite="answers", test="cli_run")
+        rows[2].update(suite="commands", test="cli_run")
         text = page.page(rows, options)
         self.assertEqual(list(page.faults(text)), [("sim/a.c", 7, change) for change in changes[:2]])
         self.assertIn("| sim | 3 | 1 | 0 | 0 | 0 | 1 | 1 | 1 | 33 % | 50 % |", text)
