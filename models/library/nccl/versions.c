@@ -122,12 +122,12 @@ hopper_caps (guint version, NcclCaps *caps)
     set (caps->nvls_tree_GBps, 0, 0, 0);
 }
 
-/* Caps of Blackwell: twice those of Hopper in 2.25. */
+/* Caps of Blackwell: twice those of Hopper in 2.25. Rings over two nodes got their own in 2.28.7. */
 static void
 blackwell_caps (guint version, NcclCaps *caps)
 {
   set (caps->ring_ll128_GBps, AT (version, 73.4, { 22902, 34.5 }, { 22907, 40 }),
-       AT (version, 73.4, { 22809, 34.6 }, { 22907, 40 }),
+       AT (version, 73.4, { 22807, 34.6 }, { 22907, 40 }),
        AT (version, 73.4, { 22902, 34.5 }, { 22907, 40 }));
   if (version < 22803) {
     set (caps->tree_ll128_GBps, 73.4, 73.4, 58);
