@@ -47,6 +47,35 @@ class Points(unittest.TestCase):
         self.assertTrue(all(point.start > first for point in points.points(SOURCE)))
         self.assertFalse([point for point in points.points(SOURCE) if SOURCE.splitlines()[point.line - 1].strip().startswith("g_")])
 
+    def test_what_nobody_can_see_stays(self):
+        """Lengths of whole texts, memory that is not used, and hashes; the same numbers elsewhere are changed."""
+        body = """int
+f (void)
+{
+  words = g_strsplit (text, separator, -1);
+  sqlite3_prepare_v2 (db, text, -1, &statement, NULL);
+  names = g_new0 (char *, n + 1);
+  array = g_array_new (FALSE, FALSE, sizeof (int));
+  last = at (array, n + 1, -1);
+  flags (FALSE, FALSE);
+}
+
+static guint
+text_hash (gconstpointer data)
+{
+  return hash * 31 + 7;
+}
+
+static guint
+hash_length (guint n)
+{
+  return n + 5;
+}
+"""
+        changed = [(point.line, body[point.start:point.end]) for point in points.points(body) if point.kind == "constant"]
+        self.assertEqual(changed, [(8, "1"), (8, "1"), (9, "FALSE"), (9, "FALSE"), (21, "5")])
+        self.assertNotIn(15, {point.line for point in points.points(body)})
+
     def test_the_text_around_stays(self):
         for point in points.points(SOURCE):
             changed = points.changed(SOURCE, point)
