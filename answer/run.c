@@ -285,7 +285,8 @@ fab_run_find_bottleneck (const FabScenario *scenario, const FabRunRequest *reque
   const FabDecisionEnv env = { request->registry, plants, request->cancel, request->pulse,
                                request->n_threads };
 
-  result->bottleneck = fab_bottleneck_find (&env, scenario, 0, error);
+  const FabPlayedOnce once = { .n_events = fab_simulation_events (result->simulation) };
+  result->bottleneck = fab_bottleneck_find (&env, scenario, once, error);
   if (result->bottleneck != NULL && result->verdict != NULL)
     fab_bottleneck_judge (result->bottleneck, result->verdict);
   return result->bottleneck != NULL;

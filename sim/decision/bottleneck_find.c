@@ -636,11 +636,26 @@ play_levers (FabBottleneck *self, const FabDecisionEnv *env, const FabScenario *
   return TRUE;
 }
 
+/* The scenario on a network of flows, where levers on its own network would take too long. NULL: they would not.
+ * (transfer full) */
+static FabScenario *
+find_fast (const FabDecisionEnv *env, const FabScenario *scenario, FabPlayedOnce once)
+{
+  const FabNetOps *own = (const FabNetOps *) fab_scenario_spec (scenario)->fidelity.info;
+  guint n_draws = once.n_draws > 0 ? once.n_draws : FAB_DRAWS;
+
+  if (own->sampled_on == NULL && once.n_events <= FAB_LEVER_EVENTS / n_draws)
+    return NULL;
+  return fab_draw_fast (scenario, env->registry);
+}
+
 FabBottleneck *
-fab_bottleneck_find (const FabDecisionEnv *env, const FabScenario *scenario, guint n_draws, GError **error)
+fab_bottleneck_find (const FabDecisionEnv *env, const FabScenario *scenario, FabPlayedOnce once,
+                     GError **error)
 {
   const FabRunOptions options = { .cancel = env->cancel };
-  g_autoptr (FabScenario) fast = fab_draw_fast (scenario, env->registry);
+  g_autoptr (FabScenario) fast = find_fast (env, scenario, once);
+  guint n_draws = once.n_draws;
   const FabScenario *played = fast != NULL ? fast : scenario;
   g_autoptr (FabSimulation) simulation = fab_simulation_build (played, env->registry, NULL, env->cancel,
                                                                error);

@@ -25,7 +25,8 @@ find_one (const FabStudy *study, const FabEdits *edits, FabPoint *point, gboolea
   if (scenario == NULL)
     return;
   g_clear_pointer (&point->bottleneck, fab_bottleneck_free);
-  point->bottleneck = fab_bottleneck_find (&env, scenario, is_whole ? count_draws (study, point) : 1, NULL);
+  const FabPlayedOnce once = { is_whole ? count_draws (study, point) : 1, point->n_events };
+  point->bottleneck = fab_bottleneck_find (&env, scenario, once, NULL);
   if (point->bottleneck != NULL && point->verdict != NULL)
     fab_bottleneck_judge (point->bottleneck, point->verdict);
 }

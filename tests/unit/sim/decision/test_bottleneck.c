@@ -12,12 +12,12 @@
 static FabCatalog *catalog;
 
 static FabBottleneck *
-find_counted (const char *yaml, guint n_draws, FabPulse *pulse)
+find_counted (const char *yaml, guint n_draws, guint64 n_events, FabPulse *pulse)
 {
   const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1, .pulse = pulse };
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   GError *error = NULL;
-  FabBottleneck *found = fab_bottleneck_find (&env, play->scenario, n_draws, &error);
+  FabBottleneck *found = fab_bottleneck_find (&env, play->scenario, (FabPlayedOnce){ n_draws, n_events }, &error);
 
   g_assert_no_error (error);
   return found;
@@ -26,7 +26,7 @@ find_counted (const char *yaml, guint n_draws, FabPulse *pulse)
 static FabBottleneck *
 find (const char *yaml, guint n_draws)
 {
-  return find_counted (yaml, n_draws, NULL);
+  return find_counted (yaml, n_draws, 0, NULL);
 }
 
 static const FabLever *
@@ -145,7 +145,7 @@ levers_that_no_seed_moves_are_played_with_three (G_GNUC_UNUSED void **state)
       "name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
       "job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024, jitter: {cv: 5%}}\n";
   FabPulse pulse = { 0 };
-  g_autoptr (FabBottleneck) even = find_counted (alone, FAB_DRAWS, &pulse);
+  g_autoptr (FabBottleneck) even = find_counted (alone, FAB_DRAWS, 0, &pulse);
   guint n_levers = even->levers->len - 1; /* the luckiest seed is not played */
 
   assert_true (even->low_s >= even->high_s && n_levers > 0);
@@ -153,10 +153,34 @@ levers_that_no_seed_moves_are_played_with_three (G_GNUC_UNUSED void **state)
   assert_int_equal (pulse.n_known, pulse.n_done);
 
   pulse = (FabPulse){ 0 };
-  g_autoptr (FabBottleneck) spread = find_counted (jittery, FAB_DRAWS, &pulse);
+  g_autoptr (FabBottleneck) spread = find_counted (jittery, FAB_DRAWS, 0, &pulse);
   n_levers = spread->levers->len - 1;
   assert_true (spread->low_s < spread->high_s);
   assert_int_equal (pulse.n_done, FAB_DRAWS - 1 + FAB_DRAWS * n_levers);
+}
+
+/* Levers are played with packets where that is quick, so that they and the step are of one network, whose figures
+ * are not those of flows. Where it would take long they are played as flows, and the answer says so. */
+static void
+levers_are_of_the_own_network_where_that_is_quick (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] = "name: a\nfidelity: packet\n"
+                             "cluster: {node: dgx-h100, nodes: 5, gpus_per_node: 1, nics_per_node: 1, nic: roce-400,\n"
+                             "  fabric: {kind: leaf_spine, nodes_per_leaf: 8}}\n"
+                             "job: {kind: traffic, pattern: incast, size: 1MiB}\n";
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  g_autoptr (FabBottleneck) own = find_counted (yaml, 1, FAB_LEVER_EVENTS, NULL),
+                            fast = find_counted (yaml, 1, FAB_LEVER_EVENTS + 1, NULL),
+                            many = find_counted (yaml, 2, FAB_LEVER_EVENTS, NULL);
+  FabDrawTimes times;
+
+  assert_true (fab_draw_play (&env, play->scenario, NULL, &times, NULL));
+  assert_null (own->fidelity);
+  assert_near (own->base.step_s, times.step_s, 0);
+  assert_string_equal (fast->fidelity, "fluid");
+  assert_string_equal (many->fidelity, "fluid");
+  assert_true (fabs (fast->base.step_s / own->base.step_s - 1) > 1e-6);
 }
 
 /* A copy has levers of its own, says the same, and is judged in the same way. */
@@ -194,6 +218,7 @@ main (void)
     cmocka_unit_test (levers_are_ranked_by_what_they_save),
     cmocka_unit_test (a_slow_rank_limits),
     cmocka_unit_test (what_is_drawn_is_played_with_eight_seeds),
+    cmocka_unit_test (levers_are_of_the_own_network_where_that_is_quick),
     cmocka_unit_test (a_copy_says_the_same),
     cmocka_unit_test (levers_that_no_seed_moves_are_played_with_three),
   };
