@@ -120,25 +120,24 @@ judge (gpointer owner, const FabSimulation *simulation, FabStore *store, GError 
       && count_failures (self, simulation, store, error);
 }
 
-/* Guesses how long an iteration of a slow network is, from one of a fast one. Nobody is told where that cannot
- * be played: the guess is for a person who waits. */
-static void
-guess_step (const FabScenario *scenario, const FabRunRequest *request)
+/* Nobody is told where a fast network cannot play the scenario: the guess is for a person who waits. */
+void
+fab_run_guess_step (const FabScenario *scenario, const FabRegistry *registry, const gint *cancel,
+                    FabPulse *pulse)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   const gint64 ps_per_us = 1000000;
   g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
-  const FabRunOptions options = { .steps = steps, .cancel = request->cancel };
-  gboolean is_wanted = request->pulse != NULL && request->pulse->wants_guess;
-  g_autoptr (FabScenario) copy = is_wanted ? fab_draw_fast (scenario, request->registry) : NULL;
+  const FabRunOptions options = { .steps = steps, .cancel = cancel };
+  g_autoptr (FabScenario) copy = fab_draw_fast (scenario, registry);
 
   if (copy == NULL || !fab_scenario_set (copy, "iterations", fab_value_count (1), NULL)
       || !fab_scenario_check (copy, NULL))
     return;
-  g_autoptr (FabSimulation) played = fab_scenario_run (copy, request->registry, NULL, &options, NULL);
+  g_autoptr (FabSimulation) played = fab_scenario_run (copy, registry, NULL, &options, NULL);
   if (played != NULL && steps->len == 1)
-    fab_pulse_guess (request->pulse, g_array_index (steps, FabStepRecord, 0).times.duration_ps / ps_per_us
-                                         * (gint64) spec->iterations);
+    fab_pulse_guess (pulse, g_array_index (steps, FabStepRecord, 0).times.duration_ps / ps_per_us
+                                * (gint64) spec->iterations);
 }
 
 double
@@ -156,6 +155,18 @@ fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation)
   for (guint i = 0; i < spec->neighbours.n; i++)
     effort_s += fab_effort_s (fab_neighbours_job (neighbours, i)->dag, ops, params, FALSE);
   return effort_s * (double) (remembers ? 1 : spec->iterations);
+}
+
+/* Tells the pulse what may be known before a run begins. A guess is worth a play where somebody looks on from the
+ * beginning, and where the run may take long. */
+static void
+foretell (const FabScenario *scenario, const FabRunRequest *request, const FabSimulation *simulation)
+{
+  double effort_s = fab_run_effort_s (scenario, simulation);
+
+  fab_pulse_warn_of (request->pulse, effort_s);
+  if (request->pulse->wants_guess || effort_s >= FAB_RUN_LONG_S)
+    fab_run_guess_step (scenario, request->registry, request->cancel, request->pulse);
 }
 
 /* Plays what was built; `store` may be NULL. */
@@ -215,8 +226,7 @@ fab_run_play (const FabScenario *scenario, const FabWhatIf *what_if, const FabRu
   if (request->db != NULL && (store = fab_store_open (request->db, FAB_STORE_WRITE, error)) == NULL)
     return FALSE;
   if (what_if == NULL && request->pulse != NULL)
-    fab_pulse_warn_of (request->pulse, fab_run_effort_s (scenario, result->simulation));
-  guess_step (scenario, request);
+    foretell (scenario, request, result->simulation);
   if (!play (scenario, request, what_if == NULL, store, result, error)
       || (store && !fab_store_close (&store, error)))
     return FALSE;

@@ -73,6 +73,12 @@ void fab_run_finish (FabRunResult *result);
 /* Returns about how many seconds of one processor the network takes to play the run, what-ifs not counted
  * (sim/run/effort.h); 0 for a network that counts no packets. */
 double fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation);
+enum { FAB_RUN_LONG_S = 10 }; /* a run that may take longer is worth a word */
+
+/* Tells the pulse about how long an iteration of a slow network is, from one of a fast one; nothing where the
+ * scenario's own network is fast. */
+void fab_run_guess_step (const FabScenario *scenario, const FabRegistry *registry, const gint *cancel,
+                         FabPulse *pulse);
 
 void fab_run_result_clear (FabRunResult *result);
 

@@ -15,8 +15,9 @@ enum { LOOK_US = 250 * 1000, PATIENCE_US = 1000 * 1000 };
  * something goes on, and stays short. */
 enum { LOG_PATIENCE_US = 10 * 1000 * 1000 };
 
-/* How long a command takes is said when its own pace is known, or when its network knows it, and that is long. */
-enum { PACE_US = 1000 * 1000, FORECAST_US = 2 * 1000 * 1000, LONG_S = 10 };
+/* How long a command takes is said when its own pace is known. What its network says is a bound, often far too high:
+ * it is said where there is no pace after some seconds. */
+enum { PACE_US = 1000 * 1000, FORECAST_US = 2 * 1000 * 1000, EFFORT_US = 5 * 1000 * 1000, LONG_S = 10 };
 
 /* Memory is worth a line from here on, and again when it has doubled. */
 static const double large_bytes = 1e9;
@@ -134,22 +135,31 @@ show (FabProgress *self, gint64 passed_us)
   self->next_us *= 2;
 }
 
+static void
+tell_bound (FabProgress *self, double effort_s)
+{
+  g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, effort_s * FAB_PS_PER_S);
+  g_autofree char *line = g_strdup_printf (
+      "this takes at most about %s at this fidelity, by the packets that it simulates", shown);
+
+  self->has_effort = TRUE;
+  print_line (self, line);
+}
+
 /* "this takes about 20 min: ..." once, when it is long. */
 static void
 tell_time (FabProgress *self, gint64 now_us)
 {
   double effort_s = g_atomic_int_get (&self->pulse.effort_s), left = left_s (self, now_us);
+  gint64 passed_us = now_us - self->begun_us;
 
-  if (effort_s >= LONG_S && !self->has_effort) {
-    g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, effort_s * FAB_PS_PER_S);
-    g_autofree char *line = g_strdup_printf (
-        "this takes at most about %s at this fidelity, by the packets that it simulates", shown);
-
-    self->has_effort = self->has_forecast = TRUE;
-    print_line (self, line);
-  }
-  if (self->has_forecast || left <= 0 || now_us - self->begun_us < FORECAST_US)
+  if (self->has_forecast || passed_us < FORECAST_US)
     return;
+  if (left <= 0) {
+    if (passed_us >= EFFORT_US && effort_s >= LONG_S && !self->has_effort)
+      tell_bound (self, effort_s);
+    return;
+  }
   self->has_forecast = TRUE;
   if (left < LONG_S || self->is_terminal) /* which has a line that says what is left */
     return;

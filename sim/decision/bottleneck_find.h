@@ -17,7 +17,8 @@ enum { FAB_LEVER_EVENTS = 4000000 };
 
 /* What is known of a scenario that was played. */
 typedef struct {
-  guint n_draws;    /* on which its levers are played; 0: as many as it has (fab_draw_count ()), FAB_DRAWS at most */
+  guint
+      n_draws; /* on which its levers are played; 0: as many as it has (fab_draw_count ()), FAB_DRAWS at most */
   guint64 n_events; /* of one play on its own network */
 } FabPlayedOnce;
 

@@ -527,8 +527,9 @@ fab_doubt_warning (const FabDoubt *doubt)
   if (doubt->better == NULL || doubt->cost_s <= FAB_DOUBT_PATIENCE_S)
     return NULL;
   if (doubt->cost_s < 2 * hour_s)
-    return g_strdup_printf ("an iteration takes about %.0f min at that fidelity", doubt->cost_s / minute_s);
-  return g_strdup_printf ("an iteration takes about %.0f h at that fidelity", doubt->cost_s / hour_s);
+    return g_strdup_printf ("an iteration takes at most about %.0f min at that fidelity",
+                            doubt->cost_s / minute_s);
+  return g_strdup_printf ("an iteration takes at most about %.0f h at that fidelity", doubt->cost_s / hour_s);
 }
 
 static void

@@ -567,11 +567,11 @@ packet_destroy (FabNet *net)
   g_free (self);
 }
 
-/* Packets times links crossed, which take about 0.2 us each: docs/reference/bench.md, part `packets`. */
+/* Packets times links crossed, which take at most about 0.1 us each: docs/reference/bench.md, part `packets`. */
 static double
 packet_cost_s (gconstpointer params, const FabFootprint *footprint, FabBytes bytes)
 {
-  const double hop_s = 2e-7;
+  const double hop_s = 1e-7;
   const PacketParams *packet = params;
   double weight = 0;
 

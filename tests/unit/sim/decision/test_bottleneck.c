@@ -17,7 +17,8 @@ find_counted (const char *yaml, guint n_draws, guint64 n_events, FabPulse *pulse
   const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1, .pulse = pulse };
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   GError *error = NULL;
-  FabBottleneck *found = fab_bottleneck_find (&env, play->scenario, (FabPlayedOnce){ n_draws, n_events }, &error);
+  FabBottleneck *found = fab_bottleneck_find (&env, play->scenario, (FabPlayedOnce){ n_draws, n_events },
+                                              &error);
 
   g_assert_no_error (error);
   return found;
@@ -164,10 +165,11 @@ levers_that_no_seed_moves_are_played_with_three (G_GNUC_UNUSED void **state)
 static void
 levers_are_of_the_own_network_where_that_is_quick (G_GNUC_UNUSED void **state)
 {
-  static const char yaml[] = "name: a\nfidelity: packet\n"
-                             "cluster: {node: dgx-h100, nodes: 5, gpus_per_node: 1, nics_per_node: 1, nic: roce-400,\n"
-                             "  fabric: {kind: leaf_spine, nodes_per_leaf: 8}}\n"
-                             "job: {kind: traffic, pattern: incast, size: 1MiB}\n";
+  static const char yaml[] =
+      "name: a\nfidelity: packet\n"
+      "cluster: {node: dgx-h100, nodes: 5, gpus_per_node: 1, nics_per_node: 1, nic: roce-400,\n"
+      "  fabric: {kind: leaf_spine, nodes_per_leaf: 8}}\n"
+      "job: {kind: traffic, pattern: incast, size: 1MiB}\n";
   const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   g_autoptr (FabBottleneck) own = find_counted (yaml, 1, FAB_LEVER_EVENTS, NULL),

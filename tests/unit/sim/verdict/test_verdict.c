@@ -23,7 +23,8 @@ verdict_of (const char *yaml)
     ;
   FabVerdict *verdict = fab_verdict_of (play->scenario, play->simulation, &fab_models, &error);
   assert_null (error);
-  g_autoptr (FabBottleneck) bottleneck = fab_bottleneck_find (&env, play->scenario, (FabPlayedOnce){ .n_draws = 1 }, &error);
+  g_autoptr (FabBottleneck) bottleneck = fab_bottleneck_find (&env, play->scenario,
+                                                              (FabPlayedOnce){ .n_draws = 1 }, &error);
   assert_null (error);
   fab_bottleneck_judge (bottleneck, verdict);
   return verdict;
