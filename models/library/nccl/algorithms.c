@@ -384,12 +384,11 @@ collnet_is_considered (const NcclParams *params, G_GNUC_UNUSED const NcclCandida
 
 /* --- PAT: parallel aggregated trees. 3.5 and 2.8 us for each rank are the tuner's --- */
 
+/* The tuner takes the bus bandwidth for that of the size: it converts all_gather and reduce_scatter of rings alone. */
 static double
 pat_GBps (const NcclCandidate *self)
 {
-  double per_step = 1 / fab_op_bus_factor (self->op, self->n_ranks);
-
-  return (self->version < 22400 ? 0.85 : 0.75) * graph_GBps (self, &self->search->ring) * per_step;
+  return (self->version < 22400 ? 0.85 : 0.75) * graph_GBps (self, &self->search->ring);
 }
 
 static gboolean
