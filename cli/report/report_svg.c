@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/cli.h"
 #include "sim/base/error.h"
 #include "sim/base/nearest.h"
 #include "sim/base/units.h"
@@ -415,7 +414,7 @@ shortened (const char *text)
                                                               : NULL;
   g_autofree char *cut = head ? g_strconcat (head, "\u2026", NULL) : g_strdup (text);
 
-  return fab_cli_printable (cut);
+  return fab_printable (cut);
 }
 
 GString *

@@ -7,7 +7,6 @@
  */
 #include <math.h>
 
-#include "cli/cli.h"
 #include "cli/report/report_svg.h"
 #include "sim/base/error.h"
 #include "sim/base/units.h"
@@ -93,7 +92,7 @@ add_run (Scene *scene, JsonObject *run, guint index)
   const char *name = json_object_get_string_member (run, "name");
   g_autofree char *cut = g_utf8_strlen (name, -1) > MOST_NAME ? g_utf8_substring (name, 0, MOST_NAME)
                                                               : g_strdup (name);
-  g_autofree char *shown = fab_cli_printable (cut);
+  g_autofree char *shown = fab_printable (cut);
   g_autofree char *step = fab_units_show (FAB_UNIT_TIME, step_s * FAB_PS_PER_S);
   g_autofree char *said = g_strdup_printf (
       "%s, waits %.0f %%", step,
