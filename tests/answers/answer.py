@@ -19,7 +19,7 @@ UNITS = {"": 1, "%": 0.01, "ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s":
          "TiB": 2**40, "B/s": 1, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9, "TB/s": 1e12, "Gb/s": 1.25e8, "Tb/s": 1.25e11, "Mb/s": 1.25e5,
          "W": 1, "kW": 1e3, "MW": 1e6}
 NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?"
-QUANTITY = re.compile(rf"(?<![\w.\-/'])(\$?)({NUMBER})(?: ?(k|M|G)(?=[\s,;)]|$))?(?: ?(%|[kMGTP]?i?B/s|[MGT]b/s|[kMGTP]i?B|[pnum]?s|min|h|days|[kM]?W)(?![\w/]))?(?![\w])")
+QUANTITY = re.compile(rf"(?<![\w.\-/'])(\$?)({NUMBER})(?: ?(k|M|G)(?=[\s,;)]|$))?(?: ?(%|[kMGTP]?i?B/s|[MGT]b/s|[kKMGTP]i?B|[pnum]?s|min|h|days|[kM]?W)(?![\w/]))?(?![\w])")
 
 
 def numbers(data):
@@ -51,6 +51,12 @@ class Quantity:
     def is_near(self, value):
         # `%.4g` drops zeros at the end: 350 may be 350.0 to 350.04.
         return abs(self.value - value) <= 0.5001 * self.step + 1e-12 * abs(value)
+
+
+def is_near_in_unit(found, value):
+    """Whether a quantity is this value. A page may leave out a unit that its head has."""
+    scales = (1, 0.01, 1e3, 1e6, 1e9, 1e12, 2**30, 1e-3, 1e-6, 86400) if found.unit in ("", "$") else (1,)
+    return any(found.is_near(value / scale) for scale in scales)
 
 
 def quantities(text):

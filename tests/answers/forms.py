@@ -10,6 +10,8 @@
     text           lines of the page: the words at the beginning, and how many quantities stand in them
     derived        figures of the page that the document has not, as formulas over it
     own            lines whose figures stand in the page alone, by their first words
+    table ROWS     of a table of the page its rows, as a formula, and below it `HEAD: FORMULA | ...`: what each column shows
+    says WORDS: [] the quantities of the line that begins with these words, in their order, as formulas; `_` is any
     before         a command that runs first, in the same folder
 
 No figure is written down there: what the page shows must be in the document, and the rows of the CSV file must be its lists. A
@@ -24,6 +26,7 @@ import shutil
 import sys
 
 import answer
+import tables
 from answer import support
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "forms")
@@ -109,9 +112,8 @@ def list_at(data, path):
 
 
 def is_known(found, known):
-    """Whether a quantity of a page is one of the values. A page may leave out a unit that its head has."""
-    scales = (1, 0.01, 1e3, 1e6, 1e9, 1e12, 2**30) if found.unit in ("", "$") else (1,)
-    return any(found.is_near(value) or any(found.is_near(value / scale) for scale in scales) for value in known)
+    """Whether a quantity of a page is one of the values."""
+    return any(answer.is_near_in_unit(found, value) for value in known)
 
 
 class Form:
@@ -121,6 +123,7 @@ class Form:
         self.command = command
         self.json, self.csv, self.derived, self.own, self.before = {}, None, [], set(), []
         self.pages = {}  # text and markdown
+        self.tables, self.lines = [], []
         self.last = None
 
     def take(self, line):
@@ -142,6 +145,13 @@ class Form:
             self.own |= lines_of(rest)
         elif word == "before":
             self.before.append(rest)
+        elif word == "table":
+            self.last = tables.Table(rest)
+            self.tables.append(self.last)
+        elif word == "says":
+            self.lines.append(tables.Line(rest))
+        elif isinstance(self.last, tables.Table):
+            self.last.add(line)
         else:
             self.last |= lines_of(line) if any(self.last is page for page in self.pages.values()) else set(line.split())
 
@@ -193,6 +203,12 @@ class Forms(answer.AnswerTest):
             for found in answer.quantities(line) if not line.strip(" |").startswith(tuple(form.own)) else ():
                 self.assertTrue(is_known(found, known), f"{found.text!r} is neither in the JSON nor derived from it:\n{line}")
         self.assertEqual(described_lines(page), form.pages[kind])
+        if kind == "text":
+            scope.update(d=tables.nodes(data), size=lambda text: answer.quantity(text).value, numbers=answer.quantities_values, next=next, sorted=sorted, int=int)
+            for table in form.tables:
+                table.check(self, page, scope)
+            for line in form.lines:
+                line.check(self, scope, paragraphs(page))
 
     def test_forms_agree(self):
         for name in self.names:
