@@ -5,6 +5,7 @@ A mutant is one source compiled again, in a small library that is loaded before 
 is compiled or linked. What is compiled, and how, is what the build directory says in compile_commands.json.
 """
 import concurrent.futures
+import hashlib
 import json
 import os
 import re
@@ -196,19 +197,21 @@ class Harness:
         return os.path.join(self.build, word) in (os.path.join(self.build, "fabricast"), os.path.join(self.build, "./fabricast"))
 
     def trace(self, tests, say, pattern=None):
-        """Runs each test once: its time, and the functions that it enters. The tests that pass."""
+        """Runs each test once, unless it and the library are what they were when it ran before: its time, and the functions that it
+        enters. The tests that pass."""
         tests = [test for test in tests if pattern is None or re.search(pattern, test.name)]
         library = os.path.join(self.folder, "libeverything.so")
         kept = os.path.join(self.folder, "reached.json")
-        if os.path.exists(kept) and os.path.getmtime(kept) > max(os.path.getmtime(path) for path in
-                                                                 (library, *(test.needs or test.program for test in tests))):
-            with open(kept, encoding="utf-8") as file:
-                told = json.load(file)
-            for test in tests:
-                test.seconds, reached = told.get(test.program, (0, []))
+        told, known, all_tests = self.known(kept, library), [], tests
+        for test in all_tests:
+            test.built_as = self.digest([test.needs or test.program, *([test.script] if test.script else [])])
+            if told.get(test.program, [None])[0] == test.built_as:
+                _, test.seconds, reached = told[test.program]
                 test.reached = {(path, line) for path, line in reached}
-            if all(test.program in told for test in tests if test.suite == BESIDE):
-                return [test for test in tests if told.get(test.program, (0, []))[1]]
+                known += [test] if reached else []
+        tests = [test for test in all_tests if told.get(test.program, [None])[0] != test.built_as]
+        if not tests:
+            return known
         say("running each test once, to know what it reaches")
 
         def one(test):
@@ -227,18 +230,30 @@ class Harness:
         for test in set(tests) - set(passed):
             say(f"the test {test.name} is left out: it does not pass here")
         offsets = sorted({offset for test in passed for offset in test.offsets})
-        told = subprocess.run(["addr2line", "-e", library], input="\n".join(map(hex, offsets)), capture_output=True, text=True, check=True)
+        lines = subprocess.run(["addr2line", "-e", library], input="\n".join(map(hex, offsets)), capture_output=True, text=True, check=True)
         places = {}
-        for offset, line in zip(offsets, told.stdout.splitlines()):
+        for offset, line in zip(offsets, lines.stdout.splitlines()):
             path, _, number = line.split(" (")[0].rpartition(":")
             places[offset] = (os.path.normpath(path), int(number) if number.isdigit() else 0)
         for test in passed:
             test.reached = {places[offset] for offset in test.offsets}
-        if pattern is None:
-            self.keep(kept, tests, passed)
-        return passed
+        told.update({test.program: (test.built_as, test.seconds, sorted(test.reached) if test in passed else []) for test in tests})
+        with open(kept, "w", encoding="utf-8") as file:
+            json.dump({"library": self.digest([library]), "tests": told}, file)
+        return known + passed
+
+    def known(self, path, library):
+        """What was noted of tests over the library as it is now: {program: (what it was built as, its seconds, what it reached)}."""
+        if not os.path.exists(path):
+            return {}
+        with open(path, encoding="utf-8") as file:
+            noted = json.load(file)
+        return noted["tests"] if noted.get("library") == self.digest([library]) else {}
 
     @staticmethod
-    def keep(path, tests, passed):
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({test.program: (test.seconds, sorted(test.reached) if test in passed else []) for test in tests}, file)
+    def digest(paths):
+        sums = hashlib.sha256()
+        for path in paths:
+            with open(path, "rb") as file:
+                sums.update(file.read())
+        return sums.hexdigest()
