@@ -315,20 +315,22 @@ v_follows_the_times_of_passes (G_GNUC_UNUSED void **state)
 }
 
 /* Qi et al. 2024, table 1: about 1/2 of the activations and of the bubble of 1f1b, whose bubble is 6 (p - 1) here and
- * whose activations are those of 2 p passes. The rest is what whole slots leave. */
+ * whose activations are those of 2 p passes. The rest is what whole slots leave. However many micro-batches follow,
+ * the bubble is the same. */
 static void
 v_half_has_half_of_both (G_GNUC_UNUSED void **state)
 {
   Play play;
 
-  for (guint p = 3; p <= 12; p++) {
-    const PipelineSize size = { .n_stages = p, .n_virtual = 1, .n_micro = 3 * p };
-    guint bubble = play_all (&play, "v_half", &size, &unit_costs) - 6 * size.n_micro;
+  for (guint p = 3; p <= 12; p++)
+    for (guint m = 2 * p; m <= 4 * p; m++) {
+      const PipelineSize size = { .n_stages = p, .n_virtual = 1, .n_micro = m };
+      guint bubble = play_all (&play, "v_half", &size, &unit_costs) - 6 * m;
 
-    assert_int_equal (bubble, 6 * ((p + 1) / 2) - 7);
-    for (guint stage = 0; stage < p; stage++)
-      assert_int_equal (play.most[stage], 2 * (p / 2 + 1));
-  }
+      assert_int_equal (bubble, 6 * ((p + 1) / 2) - 7);
+      for (guint stage = 0; stage < p; stage++)
+        assert_int_equal (play.most[stage], 2 * (p / 2 + 1));
+    }
 }
 
 /* The same of v_min: about 1/3 of the activations and 2/3 of the bubble. */
@@ -337,15 +339,37 @@ v_min_has_a_third_of_the_activations (G_GNUC_UNUSED void **state)
 {
   Play play;
 
-  for (guint p = 2; p <= 12; p++) {
-    const PipelineSize size = { .n_stages = p, .n_virtual = 1, .n_micro = 3 * p };
-    guint bubble = play_all (&play, "v_min", &size, &unit_costs) - 6 * size.n_micro, most = 0;
+  for (guint p = 2; p <= 12; p++)
+    for (guint m = 2 * p; m <= 4 * p; m++) {
+      const PipelineSize size = { .n_stages = p, .n_virtual = 1, .n_micro = m };
+      guint bubble = play_all (&play, "v_min", &size, &unit_costs) - 6 * size.n_micro, most = 0;
 
-    assert_int_equal (bubble, p % 3 == 0 ? 4 * p - 7 : 4 * p - 5);
-    for (guint stage = 0; stage < p; stage++)
-      most = MAX (most, play.most[stage]);
-    assert_int_equal (most, 2 * ((p + 4) / 3));
-  }
+      assert_int_equal (bubble, p % 3 == 0 ? 4 * p - 7 : 4 * p - 5);
+      for (guint stage = 0; stage < p; stage++)
+        most = MAX (most, play.most[stage]);
+      assert_int_equal (most, 2 * ((p + 4) / 3));
+    }
+}
+
+/* With few micro-batches the bubble is at most that of a single one, which goes through 4 p passes and leaves the
+ * weights of one stage behind: 4 p + 2 in all, and 4 p + 1 with v_min, which does half of them on the way.
+ * Activations are at most those of many. */
+static void
+few_micro_batches_wait_no_longer_than_one (G_GNUC_UNUSED void **state)
+{
+  Play play;
+
+  for (guint is_min = 0; is_min < 2; is_min++)
+    for (guint p = 3; p <= 12; p++)
+      for (guint m = 1; m < 2 * p; m++) {
+        const PipelineSize size = { .n_stages = p, .n_virtual = 1, .n_micro = m };
+        guint length = play_all (&play, is_min ? "v_min" : "v_half", &size, &unit_costs);
+
+        assert_true (m > 1 || length == 4 * p + 2 - is_min);
+        assert_true (length - 6 * m <= 4 * (p - 1));
+        for (guint stage = 0; stage < p; stage++)
+          assert_true (play.most[stage] <= 2 * (is_min ? (p + 4) / 3 : p / 2 + 1));
+      }
 }
 
 /* A single micro-batch, or fewer than stages, goes through every V all the same. */
@@ -385,8 +409,8 @@ bubble_of_dualpipe (G_GNUC_UNUSED void **state)
     }
 }
 
-/* A pair that takes less time than its passes one after another makes the bubble of the stages in the middle shorter by
- * as much as the table says. */
+/* A pair that takes less time than its passes one after another makes the bubble of the stages in the middle shorter
+ * by as much as the table says. */
 static void
 pairs_make_the_bubble_shorter (G_GNUC_UNUSED void **state)
 {
@@ -541,6 +565,7 @@ main (void)
     cmocka_unit_test (v_follows_the_times_of_passes),
     cmocka_unit_test (v_half_has_half_of_both),
     cmocka_unit_test (v_min_has_a_third_of_the_activations),
+    cmocka_unit_test (few_micro_batches_wait_no_longer_than_one),
     cmocka_unit_test (v_takes_any_number_of_micro_batches),
     cmocka_unit_test (bubble_of_dualpipe),
     cmocka_unit_test (pairs_make_the_bubble_shorter),
