@@ -121,11 +121,22 @@ recomputed_blocks_are_gathered_again (G_GNUC_UNUSED void **state)
                 2 * 3);
   assert_near (data_units (2, "kind: zero, stage: 3, recompute: full, max_reuse_distance: 9437184"),
                4 - rest / p - (4 * 8 * m + 8 * m) / p, 1e-3);
+  /* DeepSpeed looks no further once it has passed the distance (params_traversed >= max_reuse_dist): 8 x 1024^2 lie
+   * between, so that one element more keeps the first matrix. The second is used again at once. */
+  assert_near (
+      data_units (
+          2, "kind: zero, stage: 3, recompute: full, persistence_threshold: 0, max_reuse_distance: 8388608"),
+      4 - rest / p - (4 * 4 * m + 8 * m) / p, 1e-6);
+  assert_near (
+      data_units (
+          2, "kind: zero, stage: 3, recompute: full, persistence_threshold: 0, max_reuse_distance: 8388609"),
+      4 - rest / p - (4 * 8 * m + 8 * m) / p, 1e-6);
 }
 
-/* Two sites of 8 ranks. Inside each, DDP moves 2 x 2 P x 7/8. In one step of 10 every rank sums an eighth of the model,
- * 4 P / 8, with its counterpart in the other site, which moves as much again as it is long, x 2 (2 - 1) / 2; then the
- * sum, 4 P, is gathered inside the site, x 7/8. FSDP gathers it with the next units. 8 bits are a quarter of it. */
+/* Two sites of 8 ranks. Inside each, DDP moves 2 x 2 P x 7/8. In one step of 10 every rank sums an eighth of the
+ * model, 4 P / 8, with its counterpart in the other site, which moves as much again as it is long, x 2 (2 - 1) / 2;
+ * then the sum, 4 P, is gathered inside the site, x 7/8. FSDP gathers it with the next units. 8 bits are a quarter of
+ * it. */
 static void
 sites_sum_their_parameters_now_and_then (G_GNUC_UNUSED void **state)
 {
@@ -218,9 +229,9 @@ dualpipe_sums_both_copies (G_GNUC_UNUSED void **state)
   assert_true (part_bytes (cut, "parameters") < 0.7 * 2 * p);
 }
 
-/* A micro-batch crosses from stage to stage as often as there are boundaries between parts on two stages: 4 stages have
- * 3 of them with one part each, in both directions with two copies for half of the micro-batches each, and 6 in the V,
- * whose middle is on one stage. */
+/* A micro-batch crosses from stage to stage as often as there are boundaries between parts on two stages: 4 stages
+ * have 3 of them with one part each, in both directions with two copies for half of the micro-batches each, and 6 in
+ * the V, whose middle is on one stage. */
 static void
 schedules_send_over_their_boundaries (G_GNUC_UNUSED void **state)
 {
