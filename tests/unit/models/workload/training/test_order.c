@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_order.c - what has to be done before what in a step of training, whatever the strategy: read from the tasks of
+ * a job, with what streams and collectives imply.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "tests/support/play.h"
+
+#define HEAD                                                                                               \
+  "name: order\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"                            \
+  "cluster: {node: dgx-h100, nodes: 1, gpus_per_node: %u}\n"                                               \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 4, " \
+  "hidden: 256, heads: 4, vocabulary: 1000, tied: false, biases: false}}]\n"                               \
+  "job: {model: m, micro_batch: 1, sequence: 16, clip_gradients: false, %s}\n"
+
+static FabCatalog *catalog;
+
+/* Each task begins and ends, and each collective is complete: nodes of a graph whose edges say what waits for what. */
+typedef struct {
+  Play *play;
+  const FabDag *dag;
+  GArray **after;     /* guint, of each node */
+  guint8 **is_behind; /* of each node that was asked for: which nodes come after it */
+} Order;
+
+static guint
+begin_of (FabTaskId task)
+{
+  return 2 * task;
+}
+
+static guint
+end_of (FabTaskId task)
+{
+  return 2 * task + 1;
+}
+
+static guint
+n_nodes (const FabDag *dag)
+{
+  return 2 * dag->n_tasks + dag->n_collectives;
+}
+
+static void
+edge (Order *self, guint from, guint to)
+{
+  g_array_append_val (self->after[from], to);
+}
+
+static Order
+order_new (guint gpus, const char *keys)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD, gpus, keys);
+  Order self = { .play = play_new (catalog, yaml, NULL) };
+
+  self.dag = fab_simulation_dag (self.play->simulation);
+  self.after = g_new (GArray *, n_nodes (self.dag));
+  self.is_behind = g_new0 (guint8 *, n_nodes (self.dag));
+  for (guint i = 0; i < n_nodes (self.dag); i++)
+    self.after[i] = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autofree gint64 *last = g_new (gint64, self.dag->n_streams);
+  for (guint s = 0; s < self.dag->n_streams; s++)
+    last[s] = -1;
+  for (FabTaskId t = 0; t < self.dag->n_tasks; t++) {
+    const FabTask *task = &self.dag->tasks[t];
+    guint middle = task->collective < 0 ? end_of (t) : 2 * self.dag->n_tasks + (guint) task->collective;
+
+    edge (&self, begin_of (t), middle);
+    if (middle != end_of (t))
+      edge (&self, middle, end_of (t));
+    if (last[task->stream] >= 0)
+      edge (&self, end_of ((FabTaskId) last[task->stream]), begin_of (t));
+    last[task->stream] = t;
+    for (guint e = self.dag->next_starts[t]; e < self.dag->next_starts[t + 1]; e++)
+      edge (&self, end_of (t), begin_of (self.dag->next[e]));
+  }
+  return self;
+}
+
+static void
+order_clear (Order *self)
+{
+  for (guint i = 0; i < n_nodes (self->dag); i++) {
+    g_array_unref (self->after[i]);
+    g_free (self->is_behind[i]);
+  }
+  g_free (self->after);
+  g_free (self->is_behind);
+  play_free (self->play);
+}
+
+static const guint8 *
+behind (Order *self, guint node)
+{
+  g_autoptr (GArray) open = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint8 *seen = self->is_behind[node];
+
+  if (seen != NULL)
+    return seen;
+  seen = self->is_behind[node] = g_new0 (guint8, n_nodes (self->dag));
+  g_array_append_val (open, node);
+  while (open->len > 0) {
+    const GArray *after = self->after[g_array_index (open, guint, open->len - 1)];
+
+    g_array_set_size (open, open->len - 1);
+    for (guint i = 0; i < after->len; i++) {
+      guint next = g_array_index (after, guint, i);
+
+      if (seen[next])
+        continue;
+      seen[next] = TRUE;
+      g_array_append_val (open, next);
+    }
+  }
+  return seen;
+}
+
+/* Whether `second` cannot begin before `first` has ended. */
+static gboolean
+is_before (Order *self, FabTaskId first, FabTaskId second)
+{
+  return behind (self, end_of (first))[begin_of (second)];
+}
+
+static guint
+class_of (const Order *self, FabTaskId task)
+{
+  return self->dag->streams[self->dag->tasks[task].stream].rank_class;
+}
+
+static gboolean
+is_named (const Order *self, FabTaskId task, const char *prefix)
+{
+  const char *name = self->dag->tasks[task].name;
+
+  return name != NULL && g_str_has_prefix (name, prefix);
+}
+
+/* Tasks (FabTaskId) of a class whose name begins so, in order. (transfer full) */
+static GArray *
+tasks_named (const Order *self, guint rank_class, const char *prefix)
+{
+  GArray *tasks = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
+
+  for (FabTaskId t = 0; t < self->dag->n_tasks; t++)
+    if (class_of (self, t) == rank_class && is_named (self, t, prefix) && self->dag->tasks[t].collective < 0)
+      g_array_append_val (tasks, t);
+  return tasks;
+}
+
+static FabTaskId
+at (const GArray *tasks, guint i)
+{
+  return g_array_index (tasks, FabTaskId, i);
+}
+
+static gboolean
+is_sum (const Order *self, FabTaskId task)
+{
+  gint32 collective = self->dag->tasks[task].collective;
+
+  return collective >= 0 && self->dag->collectives[collective].dimension == FAB_DIMENSION_DATA
+      && self->dag->collectives[collective].plan.op != FAB_OP_ALL_GATHER;
+}
+
+static const char *const jobs[] = {
+  "kind: ddp",
+  "kind: ddp, overlap: false",
+  "kind: ddp, accumulation: 3",
+  "kind: ddp, bucket: 200kB, first_bucket: 100kB",
+  "kind: ddp, accumulation: 2, no_sync: false",
+  "kind: zero, stage: 1",
+  "kind: zero, stage: 1, overlap_comm: yes, reduce_bucket: 300000, accumulation: 2",
+  "kind: zero, stage: 2",
+  "kind: zero, stage: 2, reduce_bucket: 100000",
+  "kind: zero, stage: 2, overlap_comm: yes, reduce_bucket: 100000",
+  "kind: zero, stage: 2, accumulation: 2, offload: {optimizer: cpu}",
+  "kind: zero, stage: 3",
+  "kind: zero, stage: 3, reduce_bucket: 200000, prefetch_bucket: 100000, max_reuse_distance: 0",
+  "kind: zero, stage: 3, reduce_bucket: 200000, overlap_comm: no, persistence_threshold: 0, accumulation: 2",
+  "kind: zero, stage: 3, recompute: full, offload: {optimizer: cpu, parameters: cpu}",
+  "kind: fsdp",
+  "kind: fsdp, accumulation: 2",
+  "kind: fsdp, accumulation: 2, no_sync: true",
+  "kind: fsdp, recompute: full, in_flight: 1",
+  "kind: fsdp, cpu_offload: true",
+  "kind: megatron",
+  "kind: megatron, bucket: 100000",
+  "kind: megatron, distributed_optimizer: true, bucket: 100000, accumulation: 2",
+  "kind: megatron, distributed_optimizer: true, parallel: {tensor: 2}",
+  "kind: megatron, distributed_optimizer: true, parallel: {tensor: 2, sequence: true}",
+  "kind: megatron, parallel: {pipeline: 2}, accumulation: 4",
+  "kind: megatron, parallel: {pipeline: 4, schedule: gpipe}, accumulation: 4",
+  "kind: megatron, parallel: {pipeline: 2, virtual: 2, schedule: interleaved}, accumulation: 4",
+  "kind: megatron, parallel: {pipeline: 2, schedule: zero_bubble}, accumulation: 4",
+  "kind: megatron, parallel: {pipeline: 2, schedule: zero_bubble_v}, accumulation: 4",
+  "kind: megatron, distributed_optimizer: true, parallel: {pipeline: 2, schedule: v_half}, accumulation: 4",
+  "kind: megatron, parallel: {pipeline: 2, schedule: dualpipe_v}, accumulation: 4",
+  "kind: megatron, parallel: {pipeline: 2, schedule: dualpipe}, accumulation: 4",
+  "kind: megatron, parallel: {context: 2}",
+};
+
+/* A rank updates its parameters once, when it has computed all of its passes and all sums of gradients have ended; the
+ * last of these begins behind the last backward pass, which has gradients of its own. */
+static void
+an_update_waits_for_all_gradients (G_GNUC_UNUSED void **state)
+{
+  for (guint j = 0; j < G_N_ELEMENTS (jobs); j++) {
+    Order order = order_new (4, jobs[j]);
+
+    for (guint c = 0; c < order.dag->n_classes; c++) {
+      g_autoptr (GArray) updates = tasks_named (&order, c, "optimizer"),
+                         forward = tasks_named (&order, c, "forward "),
+                         backward = tasks_named (&order, c, "backward ");
+      guint n_sums = 0, n_last = 0;
+
+      assert_int_equal (updates->len, 1);
+      assert_true (forward->len > 0 && backward->len > 0);
+      for (guint i = 0; i < forward->len; i++)
+        assert_true (is_before (&order, at (forward, i), at (updates, 0)));
+      for (guint i = 0; i < backward->len; i++)
+        assert_true (is_before (&order, at (backward, i), at (updates, 0)));
+      for (FabTaskId t = 0; t < order.dag->n_tasks; t++) {
+        if (class_of (&order, t) != c || !is_sum (&order, t))
+          continue;
+        if (!is_before (&order, t, at (updates, 0)))
+          fail_msg ("%s: the update does not wait for %s", jobs[j],
+                    order.dag->collectives[order.dag->tasks[t].collective].name);
+        n_sums++;
+        n_last += is_before (&order, at (backward, backward->len - 1), t);
+      }
+      if (n_sums > 0 && n_last == 0)
+        fail_msg ("%s: no sum of class %u waits for its last backward pass", jobs[j], c);
+    }
+    order_clear (&order);
+  }
+}
+
+/* A micro-batch has gone forward through a block before it comes back. */
+static void
+a_block_comes_back_after_it_went_forward (G_GNUC_UNUSED void **state)
+{
+  guint n_checked = 0;
+
+  for (guint j = 0; j < G_N_ELEMENTS (jobs); j++) {
+    Order order = order_new (4, jobs[j]);
+
+    for (guint c = 0; c < order.dag->n_classes; c++)
+      for (guint block = 0; block < 4; block++) {
+        g_autofree char *forth = g_strdup_printf ("forward block%u", block),
+                        *back = g_strdup_printf ("backward block%u", block);
+        g_autoptr (GArray) forward = tasks_named (&order, c, forth), backward = tasks_named (&order, c, back);
+
+        assert_int_equal (forward->len > 0, backward->len > 0);
+        if (forward->len == 0)
+          continue;
+        assert_true (is_before (&order, at (forward, 0), at (backward, 0)));
+        assert_true (is_before (&order, at (forward, forward->len - 1), at (backward, backward->len - 1)));
+        n_checked++;
+      }
+    order_clear (&order);
+  }
+  assert_true (n_checked > 4 * G_N_ELEMENTS (jobs));
+}
+
+/* Nobody sends what nobody waits for, in this step or the next one. */
+static void
+every_collective_is_waited_for (G_GNUC_UNUSED void **state)
+{
+  for (guint j = 0; j < G_N_ELEMENTS (jobs); j++) {
+    Order order = order_new (4, jobs[j]);
+    const FabDag *dag = order.dag;
+    g_autofree guint *n_waiting = g_new0 (guint, dag->n_collectives);
+
+    for (FabTaskId t = 0; t < dag->n_tasks; t++) {
+      if (dag->tasks[t].collective < 0)
+        continue;
+      for (guint e = dag->next_starts[t]; e < dag->next_starts[t + 1]; e++)
+        n_waiting[dag->tasks[t].collective] += dag->tasks[dag->next[e]].stream != dag->tasks[t].stream;
+      n_waiting[dag->tasks[t].collective] += dag->carried_starts[t + 1] - dag->carried_starts[t];
+    }
+    for (guint i = 0; i < dag->n_collectives; i++)
+      if (n_waiting[i] == 0)
+        fail_msg ("%s: nothing waits for %s", jobs[j], dag->collectives[i].name);
+    order_clear (&order);
+  }
+}
+
+/* --- FSDP --- */
+
+/* Uses of blocks: forward 0 to 3, backward 3 to 0. The gather of a use comes before it. With `in_flight` n it waits
+ * for the use that is n before it, and not for the one behind that. */
+static void
+gathers_keep_their_distance (G_GNUC_UNUSED void **state)
+{
+  enum { N_USES = 8 };
+
+  for (guint n = 1; n <= 3; n++) {
+    g_autofree char *keys = g_strdup_printf ("kind: fsdp, in_flight: %u", n);
+    Order order = order_new (4, keys);
+    FabTaskId uses[N_USES], gathers[N_USES];
+    guint n_uses = 0, n_gathers = 0;
+
+    for (FabTaskId t = 0; t < order.dag->n_tasks; t++) {
+      const FabTask *task = &order.dag->tasks[t];
+
+      if (is_named (&order, t, "forward block") || is_named (&order, t, "backward block"))
+        uses[n_uses++] = t;
+      if (is_named (&order, t, "all_gather")
+          && strstr (order.dag->collectives[task->collective].name, "block") != NULL)
+        gathers[n_gathers++] = t;
+    }
+    assert_int_equal (n_uses, N_USES);
+    assert_int_equal (n_gathers, N_USES);
+    for (guint i = 0; i < N_USES; i++) {
+      assert_true (is_before (&order, gathers[i], uses[i]));
+      if (i < n)
+        continue;
+      assert_true (is_before (&order, uses[i - n], gathers[i]));
+      assert_true (n == 1 || !is_before (&order, uses[i - n + 1], gathers[i]));
+    }
+    order_clear (&order);
+  }
+}
+
+/* --- pipelines --- */
+
+static FabTaskId
+join_of (const Order *self, guint rank_class, const char *name)
+{
+  for (FabTaskId t = 0; t < self->dag->n_tasks; t++)
+    if (self->dag->tasks[t].collective >= 0 && class_of (self, t) == rank_class
+        && strcmp (self->dag->collectives[self->dag->tasks[t].collective].name, name) == 0)
+      return t;
+  fail_msg ("class %u does not take part in %s", rank_class, name);
+  return 0;
+}
+
+/* Two stages of two blocks, 1f1b: activations of micro-batch m leave behind the m-th pass of block 1 and are there
+ * before that of block 2; gradients leave behind the backward pass of block 2 and are there before that of block 1. */
+static void
+stages_wait_for_each_other (G_GNUC_UNUSED void **state)
+{
+  enum { N_MICRO = 4 };
+  static const char *const schedules[] = { "1f1b", "gpipe" };
+
+  for (guint s = 0; s < G_N_ELEMENTS (schedules); s++) {
+    g_autofree char *keys = g_strdup_printf (
+        "kind: megatron, parallel: {pipeline: 2, schedule: %s}, accumulation: %u", schedules[s], N_MICRO);
+    Order order = order_new (2, keys);
+    g_autoptr (GArray) leave = tasks_named (&order, 0, "forward block1"),
+                       enter = tasks_named (&order, 1, "forward block2"),
+                       return_ = tasks_named (&order, 1, "backward block2"),
+                       end = tasks_named (&order, 0, "backward block1");
+
+    assert_int_equal (leave->len, N_MICRO);
+    assert_int_equal (enter->len, N_MICRO);
+    for (guint m = 0; m < N_MICRO; m++) {
+      g_autofree char *activation = g_strdup_printf ("activation0.%u", m),
+                      *gradient = g_strdup_printf ("gradient0.%u", m);
+
+      assert_true (is_before (&order, at (leave, m), join_of (&order, 0, activation)));
+      assert_true (is_before (&order, join_of (&order, 1, activation), at (enter, m)));
+      assert_true (is_before (&order, at (leave, m), at (enter, m)));
+      assert_true (is_before (&order, at (return_, m), join_of (&order, 1, gradient)));
+      assert_true (is_before (&order, join_of (&order, 0, gradient), at (end, m)));
+    }
+    /* The second micro-batch does not wait for the other stage. */
+    assert_false (is_before (&order, at (enter, 0), at (leave, 1)));
+    order_clear (&order);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (an_update_waits_for_all_gradients),
+    cmocka_unit_test (a_block_comes_back_after_it_went_forward),
+    cmocka_unit_test (every_collective_is_waited_for),
+    cmocka_unit_test (gathers_keep_their_distance),
+    cmocka_unit_test (stages_wait_for_each_other),
+  };
+
+  return play_run_tests ("order", tests, &catalog);
+}
