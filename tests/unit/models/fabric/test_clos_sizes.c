@@ -95,10 +95,13 @@ whole_trees_have_the_sizes_of_the_paper (G_GNUC_UNUSED void **state)
 
 /* Switches of four ports: a leaf has two nodes and two uplinks. The fewest switches above that have the ports:
  *
- * 4 nodes   2 leaves with 4 cables to one spine   8         4 leaves with 8 cables to two spines: the most that two
- * tiers hold   9         5 leaves in 3 pods of two, of which each has 2 spines; cores have three pods, so that spine
- * 0 needs two of             them, and spine 1 as well   8, three  2 pods: one core has 4 ports, two for the spine of
- * each pod */
+ *   2 nodes   a leaf, which needs nothing above it
+ *   4         2 leaves with 4 cables to one spine
+ *   8         4 leaves with 8 cables to two spines: the most that two tiers hold
+ *   9         5 leaves in 3 pods of two, of which each has 2 spines; cores have three pods, so that the spines
+ *             of one number need two of them
+ *   8, three  2 pods: one core has 4 ports, two for the spine of each pod
+ */
 static void
 trees_have_the_fewest_switches (G_GNUC_UNUSED void **state)
 {
