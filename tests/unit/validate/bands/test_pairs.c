@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <json-glib/json-glib.h>
+
 #include "tests/support/test.h"
 
 enum { MIB = 1024 * 1024, MOST_TABLES = 8 };
@@ -201,14 +203,14 @@ add_run (GArray *rows, FabTrainingRow *measured, char **cells, const Run *run)
 /* The first two runs differ in GPUs, the first and the third in the model, the first and the fourth in NICs, of which
  * compute knows nothing; the fifth is the first measured again. All others differ in two things. The last is on another
  * accelerator, whatever else differs; the two have one factor. */
+static const Run runs[] = {
+  { "7B", "8", "4", 0.1, "ampere" }, { "7B", "16", "4", 0.3, "ampere" }, { "13B", "8", "4", -0.1, "ampere" },
+  { "7B", "8", "1", 0.9, "ampere" }, { "7B", "8", "4", 0.15, "ampere" }, { "13B", "32", "8", 0.2, "hopper" },
+};
+
 static void
 runs_make_pairs (G_GNUC_UNUSED void **state)
 {
-  static const Run runs[] = {
-    { "7B", "8", "4", 0.1, "ampere" },   { "7B", "16", "4", 0.3, "ampere" },
-    { "13B", "8", "4", -0.1, "ampere" }, { "7B", "8", "1", 0.9, "ampere" },
-    { "7B", "8", "4", 0.15, "ampere" },  { "13B", "32", "8", 0.2, "hopper" },
-  };
   FabTrainingRow measured[G_N_ELEMENTS (runs)];
   char *cells[G_N_ELEMENTS (runs)][4] = { { NULL } };
   const FabTrainingSourceSpec spec = { .name = "somebody", .same = "model", .factors = "gpus nics" };
@@ -298,6 +300,126 @@ check_line (const FabPairs *pairs, const FabPairList *list, FabPairRelation rela
   assert_int_equal (pairs->collectives[relation].trials->len, list->trials->len);
 }
 
+/* --- forms --- */
+
+/* The object of a line, which has its place and its kind; nothing stands for "" and "all". */
+static JsonObject *
+find_line (JsonArray *lines, char *const *cells)
+{
+  for (guint i = 0; i < json_array_get_length (lines); i++) {
+    JsonObject *line = json_array_get_object_element (lines, i);
+    const char *place = json_object_get_string_member_with_default (line, "place", NULL),
+               *kind = json_object_get_string_member_with_default (line, "differ_in", NULL);
+    g_autofree char *shown = g_strdup_printf ("\"%s\"", kind != NULL ? kind : "all");
+
+    if (strcmp (json_object_get_string_member (line, "of"), cells[0]) == 0
+        && strcmp (json_object_get_string_member (line, "relation"), cells[1]) == 0
+        && strcmp (place != NULL ? place : "", cells[2]) == 0 && strcmp (shown, cells[3]) == 0)
+      return line;
+  }
+  return NULL;
+}
+
+/* Whether a line of the page of text, with one space between cells, begins so and has these cells. */
+static gboolean
+has_row (const char *text, char *const *cells)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autofree char *kind = g_strndup (cells[3] + 1, strlen (cells[3]) - 2);
+  double held = g_ascii_strtod (cells[7], NULL), within = g_ascii_strtod (cells[8], NULL),
+         opposite = g_ascii_strtod (cells[9], NULL), opposite_within = g_ascii_strtod (cells[10], NULL);
+  g_autofree char *end = g_strdup_printf ("%.0f %%\v%8.2f\v%8.0f %%\v%9.2f", 100 * held, within,
+                                          100 * opposite, opposite_within);
+
+  for (guint i = 0; lines[i] != NULL; i++) {
+    g_auto (GStrv) row = g_strsplit (lines[i], "\v", -1);
+
+    if (g_strv_length (row) == 13 && strcmp (g_strchomp (row[0]), cells[0]) == 0
+        && strcmp (g_strchomp (row[1]), cells[1]) == 0 && strcmp (g_strchomp (row[2]), cells[2]) == 0
+        && strcmp (g_strchomp (row[3]), kind) == 0 && strcmp (g_strstrip (row[4]), cells[5]) == 0
+        && strcmp (g_strstrip (row[5]), cells[6]) == 0 && g_str_has_suffix (lines[i], end))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Each row of the CSV file is a class of a line of the document, and each of all classes a line of the page. */
+static guint
+assert_forms_agree (const FabPairs *pairs)
+{
+  static const char *const names[] = {
+    "pairs", "families", "held_fraction", "within_factor", "opposite_held_fraction", "opposite_within_factor"
+  };
+  g_autofree char *csv = fab_pairs_to_csv (pairs), *json = fab_pairs_to_json (pairs),
+                  *text = fab_pairs_to_text (pairs);
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  g_auto (GStrv) rows = g_strsplit (csv, "\n", -1);
+  guint n = 0, n_classes = 0;
+
+  assert_true (json_parser_load_from_data (parser, json, -1, NULL));
+  JsonArray *lines = json_object_get_array_member (json_node_get_object (json_parser_get_root (parser)),
+                                                   "pairs");
+  for (; rows[n + 1] != NULL && *rows[n + 1] != '\0'; n++) {
+    g_auto (GStrv) quoted = g_strsplit (rows[n + 1], "\"", -1); /* a kind may have a comma in it */
+    g_auto (GStrv) inside = g_strsplit (quoted[1], ",", -1);
+    g_autofree char *kind = g_strjoinv (";", inside);
+    g_autofree char *joined = g_strconcat (quoted[0], "\"", kind, "\"", quoted[2], NULL);
+    g_auto (GStrv) cells = g_strsplit (joined, ",", -1);
+    g_auto (GStrv) parts = g_strsplit (cells[3], ";", -1);
+
+    g_free (cells[3]);
+    cells[3] = g_strjoinv (",", parts);
+    JsonObject *line = find_line (lines, cells);
+    assert_non_null (line);
+    assert_true (json_object_has_member (line, cells[4]));
+    JsonObject *found = json_object_get_object_member (line, cells[4]);
+    for (guint k = 0; k < G_N_ELEMENTS (names); k++)
+      assert_true (
+          fabs (json_object_get_double_member (found, names[k]) - g_ascii_strtod (cells[5 + k], NULL))
+          < 1e-6);
+    if (strcmp (cells[4], "all") == 0 && !has_row (text, cells))
+      fail_msg ("%s is not in\n%s", rows[n + 1], text);
+  }
+  for (guint i = 0; i < json_array_get_length (lines); i++)
+    n_classes += json_object_get_size (json_array_get_object_element (lines, i)) - 4;
+  assert_int_equal (n, n_classes);
+  return n;
+}
+
+static void
+forms_of_compute_agree (G_GNUC_UNUSED void **state)
+{
+  FabTrainingRow measured[2][G_N_ELEMENTS (runs)];
+  char *cells[2][G_N_ELEMENTS (runs)][4] = { { { NULL } } };
+  const FabTrainingSourceSpec specs[] = { { .name = "one", .same = "model", .factors = "gpus nics" },
+                                          { .name = "two", .same = "model", .factors = "gpus nics" } };
+  FabTrainingTable table = { .columns = (char **) columns };
+  FabTrainingSource sources[] = { { &specs[0], &table, NULL }, { &specs[1], &table, NULL } };
+  g_autoptr (GPtrArray) results = g_ptr_array_new ();
+  FabTrainingResult both[2];
+  const FabTrainingReport training = { .results = results };
+  g_autoptr (World) world = world_new ();
+
+  for (guint s = 0; s < 2; s++) {
+    both[s] = (FabTrainingResult){ .source = &sources[s],
+                                   .rows = g_array_new (FALSE, FALSE, sizeof (FabTrainingComparison)) };
+    for (guint i = 0; i < G_N_ELEMENTS (runs); i++) {
+      Run run = runs[i];
+
+      run.residual *= 1 + s;
+      add_run (both[s].rows, &measured[s][i], cells[s][i], &run);
+    }
+    g_ptr_array_add (results, &both[s]);
+  }
+  g_autoptr (FabPairs) pairs = fab_pairs_new (&world->report, &world->report, &training, NULL);
+  g_autofree char *csv = fab_pairs_to_csv (pairs);
+  assert_true (assert_forms_agree (pairs) >= 3);
+  assert_non_null (strstr (csv, "compute,alike,,\"all\",all,"));
+  assert_null (strstr (csv, ",large,")); /* runs have no sizes */
+  for (guint s = 0; s < 2; s++)
+    g_array_unref (both[s].rows);
+}
+
 /* Two families of three tables each between nodes, and two of one family inside, by two publications. Every page has
  * the same lines. */
 static void
@@ -318,6 +440,7 @@ pages_say_what_the_trials_say (G_GNUC_UNUSED void **state)
                   *json = fab_pairs_to_json (pairs), *text = fab_pairs_to_text (pairs),
                   *yaml = fab_pairs_to_yaml (pairs);
   char *const pages[] = { csv, markdown, text };
+  assert_true (assert_forms_agree (pairs) > 10);
   guint n_all = 0;
 
   for (FabPairRelation r = FAB_PAIR_ALIKE; r < FAB_N_PAIR_RELATIONS; r++) {
@@ -369,6 +492,7 @@ main (void)
     cmocka_unit_test (families_and_publications),
     cmocka_unit_test (runs_make_pairs),
     cmocka_unit_test (pages_say_what_the_trials_say),
+    cmocka_unit_test (forms_of_compute_agree),
   };
 
   return cmocka_run_group_tests_name ("pairs", tests, NULL, NULL);
