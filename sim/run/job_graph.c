@@ -442,12 +442,13 @@ static void
 wait_for_lanes (Rank *self, const Kind *kind, guint lane, guint message, guint begin)
 {
   const FabSchedule *schedule = kind->schedule;
+  const FabWaitList *list = fab_schedule_list_of (schedule, lane);
   const FabJobGraph *graph = self->graph;
   guint n_before = self->deps->len;
 
   if (message > 0)
     add_dep (self, graph->sends[lane] + message - 1);
-  for (guint f = schedule->dependency_starts[lane]; f < schedule->dependency_starts[lane + 1]; f++) {
+  for (guint f = list->start; f < list->end; f++) {
     const FabDependency *dependency = fab_schedule_dependency_at (schedule, f);
 
     if (message < dependency->offset)
@@ -466,8 +467,9 @@ static void
 wait_for_taken (Rank *self, const Kind *kind, guint lane, guint message)
 {
   const FabSchedule *schedule = kind->schedule;
+  const FabWaitList *list = fab_schedule_list_of (schedule, lane);
 
-  for (guint f = schedule->dependency_starts[lane]; f < schedule->dependency_starts[lane + 1]; f++) {
+  for (guint f = list->start; f < list->end; f++) {
     const FabDependency *dependency = fab_schedule_dependency_at (schedule, f);
 
     if (!dependency->is_departure && message >= dependency->offset && dependency->from < lane

@@ -64,7 +64,8 @@ find_arrived (const Arrivals *self, guint lane, guint message)
   const FabSchedule *schedule = self->schedule;
   Message *m = &self->messages[number_of (self, lane, message)];
 
-  for (guint i = schedule->dependency_starts[lane]; i < schedule->dependency_starts[lane + 1]; i++) {
+  const FabWaitList *list = fab_schedule_list_of (schedule, lane);
+  for (guint i = list->start; i < list->end; i++) {
     const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
 
     if (message < dependency->offset)

@@ -15,10 +15,13 @@ static void
 lane_prepare (FabPlay *self, guint index)
 {
   const FabSchedule *schedule = self->schedule;
+  const FabWaitList *list = fab_schedule_list_of (schedule, index);
   FabPlayLane *lane = &self->lanes[index];
 
   lane->n_missing = lane->next > 0;
-  for (guint i = schedule->dependency_starts[index]; i < schedule->dependency_starts[index + 1]; i++)
+  if (fab_wait_list_is_shared (list))
+    lane->n_missing++;
+  for (guint i = list->start; i < list->end && !fab_wait_list_is_shared (list); i++)
     lane->n_missing += self->n_known[i] + fab_schedule_dependency_at (schedule, i)->offset <= lane->next;
 }
 
@@ -46,15 +49,36 @@ is_counted_apart (const FabPlay *self)
 
 /* --- arriving messages --- */
 
+static guint
+only_waiter (const FabPlay *self, const FabDependency *dependency)
+{
+  return self->schedule->waiters[self->schedule->lists[dependency->list].first];
+}
+
 static void
 dependency_is_met (gpointer owner, guint64 arg)
 {
   FabPlay *self = owner;
   const FabDependency *dependency = fab_schedule_dependency_at (self->schedule, (guint) arg);
-  guint wanted = self->n_known[arg]++ + dependency->offset;
+  guint wanted = self->n_known[arg]++ + dependency->offset, lane = only_waiter (self, dependency);
 
-  if (self->lanes[dependency->lane].next == wanted)
-    lane_release (self, dependency->lane, fab_play_now_ps (self));
+  if (self->lanes[lane].next == wanted)
+    lane_release (self, lane, fab_play_now_ps (self));
+}
+
+/* One thing less is missing for all lanes that share a list. */
+static void
+list_release (FabPlay *self, guint number, FabTimePs at_ps)
+{
+  const FabWaitList *list = &self->schedule->lists[number];
+  FabPlayList *state = &self->lists[number];
+
+  g_assert (state->n_missing > 0);
+  state->ready_ps = MAX (state->ready_ps, at_ps);
+  if (--state->n_missing > 0)
+    return;
+  for (guint i = list->first; i < list->after; i++)
+    lane_release (self, self->schedule->waiters[i], state->ready_ps);
 }
 
 /* Message `number` of a lane on which another depends will be passed on at `at_ps`. The waiting lane may be told at
@@ -63,9 +87,14 @@ static void
 dependency_will_be_met (FabPlay *self, guint index, guint number, FabTimePs at_ps)
 {
   const FabDependency *dependency = fab_schedule_dependency_at (self->schedule, index);
-  const FabPlayLane *lane = &self->lanes[dependency->lane];
-  gboolean is_wanted = lane->next == number + dependency->offset;
 
+  if (fab_wait_list_is_shared (&self->schedule->lists[dependency->list])) {
+    list_release (self, dependency->list, at_ps);
+    return;
+  }
+  guint waiter = only_waiter (self, dependency);
+  const FabPlayLane *lane = &self->lanes[waiter];
+  gboolean is_wanted = lane->next == number + dependency->offset;
   if (number + dependency->offset >= lane->n_messages)
     return;
   if (!is_wanted && at_ps > fab_play_now_ps (self)) {
@@ -74,7 +103,7 @@ dependency_will_be_met (FabPlay *self, guint index, guint number, FabTimePs at_p
   }
   self->n_known[index]++;
   if (is_wanted)
-    lane_release (self, dependency->lane, at_ps);
+    lane_release (self, waiter, at_ps);
 }
 
 /* Counts all that the links carry. */
@@ -225,16 +254,15 @@ static double
 lane_limit (const FabSchedule *schedule, const FabPlaySpec *spec, guint index)
 {
   const FabScheduleLane *lane = fab_schedule_lane_at (schedule, index);
-  gboolean hands_on = FALSE;
 
   if (spec->limit_bytes_per_s <= 0)
     return 0;
   if (!spec->is_pipeline && schedule->dependencies->len > 0 && !schedule->has_offsets)
     return lane->footprint->rate_bytes_per_s / spec->wire_factor
          * MIN (spec->limit_bytes_per_s / spec->free_bytes_per_s, 1);
-  for (guint i = schedule->dependency_starts[index]; i < schedule->dependency_starts[index + 1]; i++)
-    hands_on |= fab_schedule_dependency_at (schedule, i)->offset == 0;
-  return hands_on ? 0 : lane->weight * lane->n_messages * spec->limit_bytes_per_s;
+  return fab_schedule_list_of (schedule, index)->hands_on
+           ? 0
+           : lane->weight * lane->n_messages * spec->limit_bytes_per_s;
 }
 
 static FabNetLine *
@@ -320,6 +348,9 @@ fab_play_new (FabSchedule *schedule, FabNet *net, const FabPlaySpec *spec)
   self->n_left = schedule->n_messages;
   self->lanes = g_new0 (FabPlayLane, n);
   self->n_known = g_new0 (guint, schedule->dependencies->len + 1);
+  self->lists = g_new0 (FabPlayList, schedule->n_lists + 1);
+  for (guint i = 0; i < schedule->n_lists; i++)
+    self->lists[i].n_missing = schedule->lists[i].end - schedule->lists[i].start;
   FabStepCost cost = fab_step_cost_find (schedule, spec);
   self->gap_ps = cost.gap_ps;
   for (guint i = 0; i < n; i++)
@@ -343,6 +374,7 @@ fab_play_free (FabPlay *self)
     return;
   g_free (self->lanes);
   g_free (self->n_known);
+  g_free (self->lists);
   if (self->watched != NULL)
     self->spec.watch->clear (self->watched);
   g_free (self);
@@ -406,6 +438,7 @@ describe_lane (const FabSchedule *schedule, const FabPlaySpec *spec, const FabSt
   add_number (traits->words, lane_limit (schedule, spec, index));
   add_number (traits->words, footprint->rate_bytes_per_s);
   add_word (traits->words, lane->n_messages);
+  add_word (traits->words, lane->list);
   add_word (traits->words, (guint64) lane->hop.latency_ps);
   add_word (traits->words, (guint64) fab_step_cost_ps (cost, lane));
   add_word (traits->words, footprint->n);
@@ -420,7 +453,7 @@ describe_dependencies (const FabSchedule *schedule, GArray *words)
   for (guint i = 0; i < schedule->dependencies->len; i++) {
     const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
 
-    add_word (words, (guint64) dependency->lane << 32 | dependency->from);
+    add_word (words, (guint64) dependency->list << 32 | dependency->from);
     add_word (words, (guint64) dependency->offset << 1 | (dependency->is_departure != FALSE));
   }
 }

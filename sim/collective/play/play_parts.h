@@ -13,12 +13,18 @@ typedef struct {
   FabTimePs extra_ps;     /* time from the arrival of a message until it is passed on */
   FabTimePs passed_ps;    /* when the last message that has arrived is passed on */
   guint next, n_departed; /* the next message to begin; number of messages that have left */
-  guint n_missing;        /* what it still waits for: dependencies, and the message before */
+  guint n_missing;        /* what it still waits for: dependencies or a shared list, and the message before */
   guint n_skipped;        /* messages that were not played */
   /* the step's cost counts from the arrival, less the wires: buffers on the path do not hide it */
   gboolean is_acked;
   guint n_messages;
 } FabPlayLane;
+
+/* A list that several lanes share. */
+typedef struct {
+  guint n_missing;    /* messages that have not come */
+  FabTimePs ready_ps; /* when the last one that is known of comes */
+} FabPlayList;
 
 struct _FabPlay {
   FabSchedule *schedule;
@@ -28,8 +34,9 @@ struct _FabPlay {
   FabTimePs last_ps;
   guint64 n_left; /* messages whose arrival is not yet known */
   FabPlayLane *lanes;
-  guint *n_known;   /* per dependency: messages that have come */
-  gpointer watched; /* of spec.watch */
+  guint *n_known;     /* per dependency: messages that have come */
+  FabPlayList *lists; /* [n_lists] of the schedule */
+  gpointer watched;   /* of spec.watch */
 };
 
 static inline FabTimePs

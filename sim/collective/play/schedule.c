@@ -52,7 +52,8 @@ fab_schedule_free (FabSchedule *self)
   g_clear_pointer (&self->ways, g_array_unref);
   g_clear_pointer (&self->measured, g_array_unref);
   g_clear_pointer (&self->step_costs, g_array_unref);
-  g_free (self->dependency_starts);
+  g_free (self->lists);
+  g_free (self->waiters);
   g_free (self->dependent_starts);
   g_free (self->dependents);
   fab_footprint_free (self->total);
@@ -82,7 +83,7 @@ guint
 fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double weight, guint n_messages)
 {
   FabScheduleLane lane = {
-    .hop = *hop, .net_stretch = net_stretch, .weight = weight, .n_messages = n_messages
+    .hop = *hop, .net_stretch = net_stretch, .weight = weight, .n_messages = n_messages, .list = FAB_NO_LIST
   };
 
   g_assert (!self->is_frozen && hop->shares->len > 0 && weight > 0 && n_messages > 0);
@@ -92,87 +93,148 @@ fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, double we
   return self->lanes->len - 1;
 }
 
+static void
+add_dependency (FabSchedule *self, guint lane, FabDependency dependency)
+{
+  guint *list = &fab_schedule_lane_at (self, lane)->list;
+
+  if (*list == FAB_NO_LIST)
+    *list = self->n_lists++;
+  dependency.list = *list;
+  g_array_append_val (self->dependencies, dependency);
+}
+
 void
 fab_schedule_depend (FabSchedule *self, guint lane, guint from, guint offset)
 {
-  FabDependency dependency = { lane, from, offset, FALSE };
-
   g_assert (!self->is_frozen && offset <= 1 && (offset == 1 || from < lane));
   g_assert (fab_schedule_lane_at (self, lane)->n_messages
             <= fab_schedule_lane_at (self, from)->n_messages + offset);
-  g_array_append_val (self->dependencies, dependency);
+  add_dependency (self, lane, (FabDependency){ .from = from, .offset = offset });
   self->has_offsets |= offset > 0;
+}
+
+void
+fab_schedule_depend_like (FabSchedule *self, guint lane, guint other)
+{
+  FabScheduleLane *like = fab_schedule_lane_at (self, other), *made = fab_schedule_lane_at (self, lane);
+
+  g_assert (!self->is_frozen && other < lane && made->list == FAB_NO_LIST);
+  g_assert (like->n_messages == 1 && made->n_messages == 1 && !self->has_offsets);
+  made->list = like->list;
 }
 
 void
 fab_schedule_depend_on_departure (FabSchedule *self, guint lane, guint from)
 {
-  FabDependency dependency = { lane, from, 0, TRUE };
-
   g_assert (!self->is_frozen && from < lane && fab_schedule_lane_at (self, lane)->n_messages == 1
             && fab_schedule_lane_at (self, from)->n_messages == 1);
-  g_array_append_val (self->dependencies, dependency);
+  add_dependency (self, lane, (FabDependency){ .from = from, .is_departure = TRUE });
   self->has_departures = TRUE;
 }
 
 /* --- indices --- */
 
-/* Where those of each key begin, of `n` keys. */
-static guint *
-count_starts (const FabSchedule *self, gboolean is_by_lane)
+/* Numbers lists by their first lanes, and lists the lanes of each. */
+static void
+number_lists (FabSchedule *self)
 {
-  guint n = self->lanes->len;
-  guint *starts = g_new0 (guint, n + 1);
+  g_autofree guint *numbers = g_new (guint, self->n_lists + 1), *counts = g_new0 (guint, self->n_lists + 1);
+  guint n = 0, start = 0;
 
-  for (guint i = 0; i < self->dependencies->len; i++) {
-    const FabDependency *dependency = fab_schedule_dependency_at (self, i);
+  memset (numbers, 0xff, (self->n_lists + 1) * sizeof *numbers); /* FAB_NO_LIST */
+  for (guint l = 0; l < self->lanes->len; l++) {
+    guint *list = &fab_schedule_lane_at (self, l)->list;
 
-    starts[(is_by_lane ? dependency->lane : dependency->from) + 1]++;
+    if (*list == FAB_NO_LIST)
+      continue;
+    if (numbers[*list] == FAB_NO_LIST)
+      numbers[*list] = n++;
+    *list = numbers[*list];
+    counts[*list]++;
   }
-  for (guint i = 0; i < n; i++)
-    starts[i + 1] += starts[i];
-  return starts;
+  for (guint i = 0; i < self->dependencies->len; i++) {
+    guint *list = &g_array_index (self->dependencies, FabDependency, i).list;
+
+    *list = numbers[*list];
+  }
+  self->n_lists = n;
+  self->lists = g_new0 (FabWaitList, n + 1);
+  self->waiters = g_new (guint, self->lanes->len + 1);
+  for (guint i = 0; i < n; i++) {
+    self->lists[i].first = self->lists[i].after = start;
+    start += counts[i];
+  }
+  for (guint l = 0; l < self->lanes->len; l++) {
+    guint list = fab_schedule_lane_at (self, l)->list;
+
+    if (list != FAB_NO_LIST)
+      self->waiters[self->lists[list].after++] = l;
+  }
 }
 
 static void
 sort_dependencies (FabSchedule *self)
 {
-  g_autofree guint *next = NULL;
-  g_autoptr (GArray) sorted = g_array_sized_new (FALSE, FALSE, sizeof (FabDependency),
-                                                 self->dependencies->len);
+  guint n = self->dependencies->len, start = 0;
+  g_autoptr (GArray) sorted = g_array_sized_new (FALSE, FALSE, sizeof (FabDependency), n);
 
-  self->dependency_starts = count_starts (self, TRUE);
-  next = g_memdup2 (self->dependency_starts, (self->lanes->len + 1) * sizeof (guint));
-  g_array_set_size (sorted, self->dependencies->len);
-  for (guint i = 0; i < self->dependencies->len; i++) {
+  for (guint i = 0; i < n; i++) {
     const FabDependency *dependency = fab_schedule_dependency_at (self, i);
 
-    g_array_index (sorted, FabDependency, next[dependency->lane]++) = *dependency;
+    self->lists[dependency->list].end++;
+    self->lists[dependency->list].hands_on |= dependency->offset == 0;
+  }
+  for (guint i = 0; i < self->n_lists; i++) {
+    guint count = self->lists[i].end;
+
+    self->lists[i].start = self->lists[i].end = start;
+    start += count;
+  }
+  g_array_set_size (sorted, n);
+  for (guint i = 0; i < n; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (self, i);
+
+    g_array_index (sorted, FabDependency, self->lists[dependency->list].end++) = *dependency;
   }
   g_array_unref (self->dependencies);
   self->dependencies = g_steal_pointer (&sorted);
 }
 
+/* Sorts the dependencies by the lane from which they come. */
+static void
+list_dependents (FabSchedule *self)
+{
+  guint n = self->dependencies->len, n_lanes = self->lanes->len;
+  guint *starts = g_new0 (guint, n_lanes + 1);
+
+  for (guint i = 0; i < n; i++)
+    starts[fab_schedule_dependency_at (self, i)->from + 1]++;
+  for (guint l = 0; l < n_lanes; l++)
+    starts[l + 1] += starts[l];
+  g_autofree guint *next = g_memdup2 (starts, (n_lanes + 1) * sizeof (guint));
+  self->dependents = g_new (guint, n + 1);
+  for (guint i = 0; i < n; i++)
+    self->dependents[next[fab_schedule_dependency_at (self, i)->from]++] = i;
+  self->dependent_starts = starts;
+}
+
 void
 fab_schedule_freeze (FabSchedule *self)
 {
-  g_autofree guint *next = NULL;
-
   if (self->is_frozen)
     return;
+  number_lists (self);
   sort_dependencies (self);
-  self->dependent_starts = count_starts (self, FALSE);
-  next = g_memdup2 (self->dependent_starts, (self->lanes->len + 1) * sizeof (guint));
-  self->dependents = g_new (guint, self->dependencies->len + 1);
-  for (guint i = 0; i < self->dependencies->len; i++)
-    self->dependents[next[fab_schedule_dependency_at (self, i)->from]++] = i;
+  list_dependents (self);
   self->is_frozen = TRUE;
 }
 
 void
 fab_schedule_freeze_again (FabSchedule *self)
 {
-  g_clear_pointer (&self->dependency_starts, g_free);
+  g_clear_pointer (&self->lists, g_free);
+  g_clear_pointer (&self->waiters, g_free);
   g_clear_pointer (&self->dependent_starts, g_free);
   g_clear_pointer (&self->dependents, g_free);
   self->is_frozen = FALSE;
@@ -196,6 +258,7 @@ fab_schedule_copy (const FabSchedule *self)
   g_assert (self->ways == NULL);
   g_array_append_vals (made->lanes, self->lanes->data, self->lanes->len);
   g_array_append_vals (made->dependencies, self->dependencies->data, self->dependencies->len);
+  made->n_lists = self->n_lists;
   made->has_offsets = self->has_offsets;
   made->has_departures = self->has_departures;
   made->n_messages = self->n_messages;
@@ -284,22 +347,23 @@ visit_in_order (const FabSchedule *self, const guint *firsts, VisitFn visit, gpo
         visit (data, l, firsts[l] + round);
 }
 
-typedef void (*NextFn) (gpointer data, guint message, guint next);
+typedef void (*BeforeFn) (gpointer data, guint message, guint before);
 
-/* Visits the messages that wait for a message. */
+/* Visits the messages for which a message waits. */
 static void
-visit_next (const FabSchedule *self, const guint *firsts, guint lane, guint message, NextFn visit,
-            gpointer data)
+visit_before (const FabSchedule *self, const guint *firsts, guint lane, guint message, BeforeFn visit,
+              gpointer data)
 {
+  const FabWaitList *list = fab_schedule_list_of (self, lane);
   guint number = message - firsts[lane];
 
-  if (message + 1 < firsts[lane + 1])
-    visit (data, message, message + 1);
-  for (guint i = self->dependent_starts[lane]; i < self->dependent_starts[lane + 1]; i++) {
-    const FabDependency *dependency = fab_schedule_dependency_at (self, self->dependents[i]);
+  if (number > 0)
+    visit (data, message, message - 1);
+  for (guint i = list->start; i < list->end; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (self, i);
 
-    if (firsts[dependency->lane] + number + dependency->offset < firsts[dependency->lane + 1])
-      visit (data, message, firsts[dependency->lane] + number + dependency->offset);
+    if (number >= dependency->offset)
+      visit (data, message, firsts[dependency->from] + number - dependency->offset);
   }
 }
 
@@ -313,21 +377,25 @@ typedef struct {
 } Levels;
 
 static void
-raise_level (gpointer data, guint message, guint next)
+raise_level (gpointer data, guint message, guint before)
 {
   Levels *self = data;
 
-  self->levels[next] = MAX (self->levels[next], self->levels[message] + 1);
+  self->levels[message] = MAX (self->levels[message], self->levels[before] + 1);
 }
 
 static void
 level_message (gpointer data, guint lane, guint message)
 {
   Levels *self = data;
+  guint like = fab_schedule_like (self->schedule, lane);
 
   self->lanes[message] = lane;
+  if (like != lane)
+    self->levels[message] = self->levels[self->firsts[like]];
+  else
+    visit_before (self->schedule, self->firsts, lane, message, raise_level, self);
   self->n_levels = MAX (self->n_levels, self->levels[message] + 1);
-  visit_next (self->schedule, self->firsts, lane, message, raise_level, self);
 }
 
 /* Sorts the messages by level; `starts` is [n_levels + 1]. */
@@ -461,16 +529,16 @@ typedef struct {
   FabBytes bytes;
   FabMessageTime time;
   gconstpointer data;
-  double *starts; /* of each message */
-  double end, longest;
+  double *starts, *ends; /* of each message */
+  double longest;
 } Timing;
 
 static void
-delay (gpointer data, G_GNUC_UNUSED guint message, guint next)
+delay (gpointer data, guint message, guint before)
 {
   Timing *self = data;
 
-  self->starts[next] = MAX (self->starts[next], self->end);
+  self->starts[message] = MAX (self->starts[message], self->ends[before]);
 }
 
 /* Returns the time of a message of the lane that goes this way. */
@@ -489,10 +557,14 @@ static void
 time_message (gpointer data, guint index, guint message)
 {
   Timing *self = data;
+  guint like = fab_schedule_like (self->schedule, index);
 
-  self->end = self->starts[message] + time_of (self, index, message);
-  self->longest = MAX (self->longest, self->end);
-  visit_next (self->schedule, self->firsts, index, message, delay, self);
+  if (like != index)
+    self->starts[message] = self->starts[self->firsts[like]];
+  else
+    visit_before (self->schedule, self->firsts, index, message, delay, self);
+  self->ends[message] = self->starts[message] + time_of (self, index, message);
+  self->longest = MAX (self->longest, self->ends[message]);
 }
 
 /* Messages of one share of the bytes over links that were measured alike. */
@@ -553,10 +625,12 @@ fab_schedule_longest (FabSchedule *self, FabBytes bytes, FabMessageTime time, gc
   g_assert (self->n_messages < G_MAXUINT);
   g_autofree guint *firsts = number_messages (self);
   g_autofree double *starts = g_new0 (double, self->n_messages + 1);
+  g_autofree double *ends = g_new0 (double, self->n_messages + 1);
   if (self->ways == NULL)
     find_ways (self, firsts);
   timing.firsts = firsts;
   timing.starts = starts;
+  timing.ends = ends;
   visit_in_order (self, firsts, time_message, &timing);
   return timing.longest;
 }

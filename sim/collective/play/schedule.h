@@ -26,6 +26,11 @@ guint fab_schedule_lane (FabSchedule *self, FabHop *hop, double net_stretch, dou
 /* Makes messages of `lane` wait for those of lane `from`. With offset 0 `from` must have been added before `lane`. */
 void fab_schedule_depend (FabSchedule *self, guint lane, guint from, guint offset);
 
+/* Makes the one message of `lane`, which waits for nothing yet, wait for all that the one message of `other` waits for;
+ * `other` was added before, and waits for nothing more from now on. So ranks that pass on what all others sent them
+ * need no dependency for each pair of messages. */
+void fab_schedule_depend_like (FabSchedule *self, guint lane, guint other);
+
 /* Makes the one message of `lane` wait until the one message of `from`, which was added before it, has left. */
 void fab_schedule_depend_on_departure (FabSchedule *self, guint lane, guint from);
 

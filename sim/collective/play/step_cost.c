@@ -52,13 +52,17 @@ walk_round (Search *self, guint round)
   PathLength longest = { 0 };
 
   for (guint l = 0; l < schedule->lanes->len; l++) {
+    const FabWaitList *list = fab_schedule_list_of (schedule, l);
+    guint like = fab_schedule_like (schedule, l);
     PathLength way = { 0 };
 
     if (round >= fab_schedule_lane_at (schedule, l)->n_messages)
       continue;
     if (round > 0)
       way = go_on (self->before[l], self->inter, self->scale, 0);
-    for (guint i = schedule->dependency_starts[l]; i < schedule->dependency_starts[l + 1]; i++) {
+    if (like != l)
+      way = self->now[like];
+    for (guint i = list->start; i < list->end && like == l; i++) {
       const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
 
       if (dependency->is_departure)

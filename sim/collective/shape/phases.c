@@ -22,8 +22,16 @@ struct _FabPhases {
   gboolean is_next;
 };
 
+/* What a send waits for. */
+typedef struct {
+  const GArray *messages; /* guint */
+  guint like; /* an earlier message of one that waits for the same; FAB_NO_MESSAGE: there is none */
+} Before;
+
+#define FAB_NO_MESSAGE G_MAXUINT
+
 /* Adds the messages of send `send`, which are consecutive. Returns the first and sets *n to their number. */
-typedef guint (*FabPhasesAdd) (gpointer owner, guint send, const GArray *after, guint *n);
+typedef guint (*FabPhasesAdd) (gpointer owner, guint send, const Before *before, guint *n);
 
 FabPhases *
 fab_phases_new (const FabGroup *group, gboolean is_pipeline)
@@ -195,7 +203,6 @@ list_of_parts (Inbox *self, guint rank, const FabParts *parts, GArray *before)
 static void
 list_before (Inbox *inbox, const FabSend *send, GArray *before)
 {
-  g_array_set_size (before, 0);
   if (send->is_in_turn) {
     list_last (inbox, send->from, inbox->got[send->from]->len, before);
     list_last (inbox, send->to, inbox->got[send->to]->len, before);
@@ -216,22 +223,43 @@ note_messages (Inbox *inbox, const FabSend *send, guint phase, guint first, guin
   }
 }
 
-/* Calls `add` for all sends, each with the messages for which it waits. */
-static void
-phases_wait_in_order (const FabPhases *self, FabPhasesAdd add, gpointer owner)
+/* Whether two sends of one phase wait for the same. */
+static gboolean
+is_alike (const FabSend *a, const FabSend *b)
 {
-  Inbox inbox = inbox_new (fab_group_n_ranks (self->group));
+  return a->from == b->from && !a->is_in_turn && !b->is_in_turn && a->parts.first == b->parts.first
+      && a->parts.n == b->parts.n;
+}
+
+/* Calls `add` for all sends, each with the messages for which it waits; with `takes_like` an earlier message that
+ * waits for the same stands for them. */
+static void
+phases_wait_in_order (const FabPhases *self, gboolean takes_like, FabPhasesAdd add, gpointer owner)
+{
+  guint n_ranks = fab_group_n_ranks (self->group);
+  Inbox inbox = inbox_new (n_ranks);
   g_autofree guint *firsts = g_new (guint, self->sends->len);
   g_autofree guint *counts = g_new (guint, self->sends->len);
-  g_autoptr (GArray) before = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autofree guint *last = g_new (guint, n_ranks); /* the last send of each rank */
+  g_autoptr (GArray) messages = g_array_new (FALSE, FALSE, sizeof (guint));
   const FabSend *sends = (const FabSend *) (gpointer) self->sends->data;
 
   for (guint phase = 0; phase < self->starts->len; phase++) {
     guint start = phases_start (self, phase), end = phases_start (self, phase + 1);
 
+    for (guint rank = 0; rank < n_ranks; rank++)
+      last[rank] = FAB_NO_MESSAGE;
     for (guint i = start; i < end; i++) {
-      list_before (&inbox, &sends[i], before);
-      firsts[i] = add (owner, i, before, &counts[i]);
+      guint other = last[sends[i].from];
+      gboolean has_like = takes_like && other != FAB_NO_MESSAGE && counts[other] > 0
+                       && is_alike (&sends[i], &sends[other]);
+      Before before = { messages, has_like ? firsts[other] : FAB_NO_MESSAGE };
+
+      g_array_set_size (messages, 0);
+      if (!has_like)
+        list_before (&inbox, &sends[i], messages);
+      firsts[i] = add (owner, i, &before, &counts[i]);
+      last[sends[i].from] = i;
     }
     for (guint i = start; i < end; i++)
       note_messages (&inbox, &sends[i], phase, firsts[i], counts[i]);
@@ -250,9 +278,19 @@ typedef struct {
   gboolean has_failed;
 } Emitting;
 
+/* Makes a lane wait; of several chunks each has its own list. */
+static void
+wait_for (Emitting *self, guint lane, const Before *before)
+{
+  if (before->like != FAB_NO_MESSAGE)
+    fab_schedule_depend_like (self->schedule, lane, before->like);
+  for (guint i = 0; i < before->messages->len; i++)
+    fab_schedule_depend (self->schedule, lane, g_array_index (before->messages, guint, i), 0);
+}
+
 /* Adds one lane per hop. The numbers for which others wait are lanes. */
 static guint
-emit_send (gpointer owner, guint send, const GArray *after, guint *n)
+emit_send (gpointer owner, guint send, const Before *before, guint *n)
 {
   Emitting *self = owner;
   guint first = fab_schedule_n_lanes (self->schedule);
@@ -268,8 +306,10 @@ emit_send (gpointer owner, guint send, const GArray *after, guint *n)
     guint lane = fab_schedule_lane (self->schedule, &g_array_index (hops, FabHop, h), self->env->net_stretch,
                                     weight / hops->len / self->n_chunks, self->n_chunks);
 
-    for (guint i = 0; i < after->len; i++)
-      fab_schedule_depend (self->schedule, lane, g_array_index (after, guint, i), 0);
+    if (h > 0 && self->n_chunks == 1)
+      fab_schedule_depend_like (self->schedule, lane, first);
+    else
+      wait_for (self, lane, before);
   }
   return first;
 }
@@ -280,7 +320,7 @@ fab_phases_schedule (const FabPhases *self, const FabAlgorithmEnv *env, guint n_
 {
   Emitting emitting = { self, env, schedule, self->is_pipeline ? n_chunks : 1, error, FALSE };
 
-  phases_wait_in_order (self, emit_send, &emitting);
+  phases_wait_in_order (self, emitting.n_chunks == 1, emit_send, &emitting);
   return !emitting.has_failed;
 }
 
@@ -458,7 +498,7 @@ typedef struct {
 } Timing;
 
 static guint
-time_send (gpointer owner, guint send, const GArray *after, guint *n)
+time_send (gpointer owner, guint send, const Before *before, guint *n)
 {
   Timing *self = owner;
   double weight = g_array_index (self->phases->sends, FabSend, send).weight;
@@ -468,7 +508,7 @@ time_send (gpointer owner, guint send, const GArray *after, guint *n)
   for (guint i = 0; i < hops->len; i++) {
     fab_hop_use (&g_array_index (hops, FabHop, i), weight / hops->len, self->env->net_stretch, self->builder);
     message = fab_wait_time_add (self->time, fab_footprint_builder_finish (self->builder),
-                                 (const guint *) (gpointer) after->data, after->len);
+                                 (const guint *) (gpointer) before->messages->data, before->messages->len);
   }
   *n = hops->len;
   return message + 1 - hops->len;
@@ -490,7 +530,7 @@ time_phases (const Forming *forming)
       fab_hop_use (&g_array_index (hops, FabHop, h), 1, forming->env->net_stretch, forming->part);
   }
   fab_footprint_builder_keep_duplex (forming->part);
-  phases_wait_in_order (forming->phases, time_send, &timing);
+  phases_wait_in_order (forming->phases, FALSE, time_send, &timing);
   return fab_wait_time_s_per_byte (time);
 }
 

@@ -21,6 +21,8 @@ typedef struct {
   const FabGraph *graph;
   const FabFoldSpec *spec;
   guint *firsts;           /* [n_uses + 1]: the first lane of each, numbered through all of them */
+  guint *first_lists;      /* [n_uses + 1]: likewise of the lists of what lanes wait for */
+  guint64 *lists;          /* [lists] colours of this round, when the first lane of each has its own */
   guint64 *lanes, *before; /* [lanes] colours after this round and after the one before */
   gboolean *is_left_out;   /* [links] it never holds back a lane */
   guint64 *links, *sums;   /* [links] colours, 0: nothing crosses it; what its lanes add in this round */
@@ -42,9 +44,7 @@ most_of_lane (const FabFoldUse *use, guint l)
 
   if (!use->is_once)
     return G_MAXDOUBLE;
-  for (guint i = schedule->dependency_starts[l]; i < schedule->dependency_starts[l + 1]; i++)
-    has_limit &= fab_schedule_dependency_at (schedule, i)->offset > 0;
-  if (!has_limit)
+  if (!has_limit || fab_schedule_list_of (schedule, l)->hands_on)
     return lane->footprint->rate_bytes_per_s;
   return MIN (lane->footprint->rate_bytes_per_s, use->limit_bytes_per_s * lane->weight * lane->n_messages);
 }
@@ -237,20 +237,35 @@ colour_first (Refinement *self)
 }
 
 /* A dependency without offset comes from a lane whose new colour is known. */
+static guint64
+colour_list (Refinement *self, guint s, guint l)
+{
+  const FabSchedule *schedule = schedule_at (self, s);
+  const FabWaitList *list = fab_schedule_list_of (schedule, l);
+  guint first = self->firsts[s];
+  guint64 colour = 0;
+
+  if (fab_schedule_like (schedule, l) != l)
+    return self->lists[self->first_lists[s] + fab_schedule_lane_at (schedule, l)->list];
+  for (guint i = list->start; i < list->end; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
+
+    colour += fab_mix (dependency->is_departure ? AFTER_DEPARTURE : dependency->offset,
+                       (dependency->offset > 0 ? self->before : self->lanes)[first + dependency->from]);
+  }
+  if (fab_wait_list_is_shared (list))
+    self->lists[self->first_lists[s] + fab_schedule_lane_at (schedule, l)->list] = colour;
+  return colour;
+}
+
 static void
 colour_lane (Refinement *self, guint s, guint l)
 {
   const FabSchedule *schedule = schedule_at (self, s);
   const FabFootprint *footprint = fab_schedule_lane_at (schedule, l)->footprint;
   guint first = self->firsts[s];
-  guint64 dependencies = 0, links = 0, colour;
+  guint64 dependencies = colour_list (self, s, l), links = 0, colour;
 
-  for (guint i = schedule->dependency_starts[l]; i < schedule->dependency_starts[l + 1]; i++) {
-    const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
-
-    dependencies += fab_mix (dependency->is_departure ? AFTER_DEPARTURE : dependency->offset,
-                             (dependency->offset > 0 ? self->before : self->lanes)[first + dependency->from]);
-  }
   for (guint i = 0; i < footprint->n; i++)
     if (!self->is_left_out[footprint->links[i]])
       links += mix_real (self->links[footprint->links[i]], footprint->line_weights[i]);
@@ -440,12 +455,13 @@ find_ahead (Refinement *self)
   for (guint s = 0; s < self->spec->n_uses; s++)
     for (guint l = 0; l < fab_schedule_n_lanes (schedule_at (self, s)); l++) {
       const FabSchedule *schedule = schedule_at (self, s);
-      guint start = schedule->dependency_starts[l];
-      gboolean is_ring = schedule->dependency_starts[l + 1] == start + 1
-                      && fab_schedule_dependency_at (schedule, start)->offset > 0;
+      const FabWaitList *list = fab_schedule_list_of (schedule, l);
+      gboolean is_ring = list->end == list->start + 1
+                      && fab_schedule_dependency_at (schedule, list->start)->offset > 0;
 
       self->ahead[self->firsts[s] + l] = self->firsts[s]
-                                       + (is_ring ? fab_schedule_dependency_at (schedule, start)->from : l);
+                                       + (is_ring ? fab_schedule_dependency_at (schedule, list->start)->from
+                                                  : l);
     }
 }
 
@@ -455,11 +471,14 @@ refinement_init (Refinement *self)
   guint n_links = fab_graph_n_links (self->graph), n;
 
   self->firsts = g_new0 (guint, self->spec->n_uses + 1);
+  self->first_lists = g_new0 (guint, self->spec->n_uses + 1);
   for (guint s = 0; s < self->spec->n_uses; s++) {
     fab_schedule_freeze (self->spec->uses[s].schedule);
     fab_schedule_make_footprints (self->spec->uses[s].schedule, FALSE);
     self->firsts[s + 1] = self->firsts[s] + fab_schedule_n_lanes (schedule_at (self, s));
+    self->first_lists[s + 1] = self->first_lists[s] + schedule_at (self, s)->n_lists;
   }
+  self->lists = g_new (guint64, self->first_lists[self->spec->n_uses] + 1);
   n = n_lanes (self);
   self->lanes = g_new (guint64, n + 1);
   self->before = g_new (guint64, n + 1);
@@ -479,6 +498,8 @@ static void
 refinement_clear (Refinement *self)
 {
   g_free (self->firsts);
+  g_free (self->first_lists);
+  g_free (self->lists);
   g_free (self->lanes);
   g_free (self->before);
   g_free (self->ahead);

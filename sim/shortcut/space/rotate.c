@@ -168,6 +168,26 @@ dependency_colour (const FabDependency *dependency, guint64 other)
   return fab_mix (dependency->offset * 2 + (dependency->is_departure != FALSE), other);
 }
 
+/* Adds what the dependencies of one list say of the lanes that wait and of those from which they come. Of its waiters
+ * the sum of their colours counts. */
+static void
+colour_list (const Finder *self, const FabSchedule *schedule, guint first, const FabWaitList *list,
+             guint64 *dependencies, guint64 *dependents)
+{
+  guint64 befores = 0, waiters = 0;
+
+  for (guint w = list->first; w < list->after; w++)
+    waiters += self->colours[first + schedule->waiters[w]];
+  for (guint i = list->start; i < list->end; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
+
+    befores += dependency_colour (dependency, self->colours[first + dependency->from]);
+    dependents[first + dependency->from] += dependency_colour (dependency, waiters);
+  }
+  for (guint w = list->first; w < list->after; w++)
+    dependencies[first + schedule->waiters[w]] += befores;
+}
+
 /* What a lane depends on, and what depends on it, tells it apart from others. */
 static void
 colour_lanes (Finder *self)
@@ -182,13 +202,9 @@ colour_lanes (Finder *self)
     memset (dependencies, 0, n * sizeof *dependencies);
     memset (dependents, 0, n * sizeof *dependents);
     for (guint s = 0; s < self->spec->n; s++)
-      for (guint i = 0; i < self->spec->schedules[s]->dependencies->len; i++) {
-        const FabDependency *dependency = fab_schedule_dependency_at (self->spec->schedules[s], i);
-        guint lane = self->firsts[s] + dependency->lane, from = self->firsts[s] + dependency->from;
-
-        dependencies[lane] += dependency_colour (dependency, self->colours[from]);
-        dependents[from] += dependency_colour (dependency, self->colours[lane]);
-      }
+      for (guint i = 0; i < self->spec->schedules[s]->n_lists; i++)
+        colour_list (self, self->spec->schedules[s], self->firsts[s], &self->spec->schedules[s]->lists[i],
+                     dependencies, dependents);
     for (guint l = 0; l < n; l++)
       self->colours[l] = fab_mix (fab_mix (self->colours[l], dependencies[l]), dependents[l]);
   }
@@ -286,19 +302,33 @@ turn_links (const Finder *self, const guint32 *lanes, FabLinkId *links)
   return TRUE;
 }
 
+/* Takes what the lanes of a list wait for from them, and gives it, turned, to the lanes that they turn into. */
+static void
+turn_list (const FabSchedule *schedule, guint first, const FabWaitList *list, const guint32 *lanes,
+           guint64 *sums)
+{
+  guint64 own = 0, turned = 0;
+
+  for (guint i = list->start; i < list->end; i++) {
+    const FabDependency *dependency = fab_schedule_dependency_at (schedule, i);
+
+    own += dependency_colour (dependency, first + dependency->from);
+    turned += dependency_colour (dependency, lanes[first + dependency->from]);
+  }
+  for (guint w = list->first; w < list->after; w++) {
+    sums[first + schedule->waiters[w]] -= own;
+    sums[lanes[first + schedule->waiters[w]]] += turned;
+  }
+}
+
 static gboolean
 turns_dependencies (const Finder *self, const guint32 *lanes)
 {
   g_autofree guint64 *sums = g_new0 (guint64, n_lanes (self) + 1);
 
   for (guint s = 0; s < self->spec->n; s++)
-    for (guint i = 0; i < self->spec->schedules[s]->dependencies->len; i++) {
-      const FabDependency *dependency = fab_schedule_dependency_at (self->spec->schedules[s], i);
-      guint lane = self->firsts[s] + dependency->lane, from = self->firsts[s] + dependency->from;
-
-      sums[lane] -= dependency_colour (dependency, from);
-      sums[lanes[lane]] += dependency_colour (dependency, lanes[from]);
-    }
+    for (guint i = 0; i < self->spec->schedules[s]->n_lists; i++)
+      turn_list (self->spec->schedules[s], self->firsts[s], &self->spec->schedules[s]->lists[i], lanes, sums);
   for (guint l = 0; l < n_lanes (self); l++)
     if (sums[l] != 0)
       return FALSE;

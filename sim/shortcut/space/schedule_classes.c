@@ -58,25 +58,20 @@ keep_lanes (FabSchedule *self, const guint *played, FabFootprint **footprints, g
   self->lanes = lanes;
 }
 
-/* Lanes of one class send at the same times: one dependency of each class and offset is enough. Dependencies are sorted
- * by lane. */
+/* Adds what a list has, for a new one: of lanes of one class, which send at the same times, one dependency is
+ * enough. */
 static void
-keep_dependencies (FabSchedule *self, const guint *played, const guint *kept)
+add_list (const FabSchedule *self, guint list, guint made, const guint *played, const guint *kept,
+          GArray *dependencies)
 {
-  GArray *dependencies = g_array_new (FALSE, FALSE, sizeof (FabDependency));
-  guint start = 0;
+  guint start = dependencies->len;
 
-  for (guint i = 0; i < self->dependencies->len; i++) {
+  for (guint i = self->lists[list].start; i < self->lists[list].end; i++) {
     FabDependency dependency = *fab_schedule_dependency_at (self, i);
     gboolean is_known = FALSE;
 
-    if (played[dependency.lane] != dependency.lane)
-      continue;
-    dependency.lane = kept[dependency.lane];
+    dependency.list = made;
     dependency.from = kept[played[dependency.from]];
-    if (start < dependencies->len
-        && g_array_index (dependencies, FabDependency, start).lane != dependency.lane)
-      start = dependencies->len;
     for (guint k = start; k < dependencies->len && !is_known; k++)
       is_known = g_array_index (dependencies, FabDependency, k).from == dependency.from
               && g_array_index (dependencies, FabDependency, k).offset == dependency.offset
@@ -84,8 +79,31 @@ keep_dependencies (FabSchedule *self, const guint *played, const guint *kept)
     if (!is_known)
       g_array_append_val (dependencies, dependency);
   }
+}
+
+/* Keeps the lists of the lanes that were kept. */
+static void
+keep_dependencies (FabSchedule *self, const guint *played, const guint *kept)
+{
+  GArray *dependencies = g_array_new (FALSE, FALSE, sizeof (FabDependency));
+  g_autofree guint *numbers = g_new (guint, self->n_lists + 1);
+  guint n_lists = 0;
+
+  memset (numbers, 0xff, (self->n_lists + 1) * sizeof *numbers); /* FAB_NO_LIST */
+  for (guint l = 0; l < self->lanes->len; l++) {
+    guint *list = &fab_schedule_lane_at (self, l)->list;
+
+    if (*list == FAB_NO_LIST)
+      continue;
+    if (numbers[*list] == FAB_NO_LIST) {
+      numbers[*list] = n_lists++;
+      add_list (self, *list, numbers[*list], played, kept, dependencies);
+    }
+    *list = numbers[*list];
+  }
   g_array_unref (self->dependencies);
   self->dependencies = dependencies;
+  self->n_lists = n_lists;
 }
 
 void

@@ -614,6 +614,14 @@ message_arrives (gpointer watched, guint index, FabTimePs at_ps)
 
 /* --- what is watched --- */
 
+static void
+join (RingPace *rings, guint l, guint other)
+{
+  guint a = first_of (rings, l), b = first_of (rings, other);
+
+  rings[MAX (a, b)].first = MIN (a, b);
+}
+
 /* Puts the lanes of every ring into a group. */
 static void
 watch_paces (Watched *self, guint window)
@@ -624,11 +632,11 @@ watch_paces (Watched *self, guint window)
 
   for (guint l = 0; l < n_lanes; l++)
     rings[l].first = l;
-  for (guint i = 0; i < self->play->schedule->dependencies->len; i++) {
-    const FabDependency *dependency = fab_schedule_dependency_at (self->play->schedule, i);
-    guint a = first_of (rings, dependency->from), b = first_of (rings, dependency->lane);
+  for (guint l = 0; l < n_lanes; l++) {
+    const FabWaitList *list = fab_schedule_list_of (self->play->schedule, l);
 
-    rings[MAX (a, b)].first = MIN (a, b);
+    for (guint i = list->start; i < list->end; i++)
+      join (rings, fab_schedule_dependency_at (self->play->schedule, i)->from, l);
   }
   for (guint l = 0; l < n_lanes; l++)
     if (rings[l].first == l)

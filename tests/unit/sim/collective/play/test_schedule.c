@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "sim/collective/play/play.h"
+#include "sim/collective/play/schedule_parts.h"
+#include "sim/shortcut/space/fold.h"
 #include "sim/shortcut/time/skips.h"
 #include "tests/support/rig.h"
 
@@ -134,6 +136,81 @@ both_directions_slow_each_other (G_GNUC_UNUSED void **state)
       fab_schedule_lane (schedule, &hop, 1, 1, 1);
     }
     assert_int_equal (play (schedule, rig, &fab_net_fluid, 1000, 1), n_ways == 1 ? 1100 : 1600);
+  }
+}
+
+/* Everyone sends to everyone, each rank by `more` more than the one before, and then passes on to everyone what has
+ * come. Lanes of one rank share a list, or each has its own. */
+static FabSchedule *
+passed_on (const Rig *rig, guint n, guint more, gboolean is_shared)
+{
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+  g_autofree guint *firsts = g_new0 (guint, n); /* the first lane of each rank in the second step */
+
+  for (guint distance = 1; distance < n; distance++)
+    for (guint from = 0; from < n; from++)
+      add_lane (schedule, rig, from, (from + distance) % n, 1 + more * from, 1);
+  for (guint distance = 1; distance < n; distance++)
+    for (guint from = 0; from < n; from++) {
+      guint lane = add_lane (schedule, rig, from, (from + distance) % n, 1, 1);
+
+      if (is_shared && distance > 1) {
+        fab_schedule_depend_like (schedule, lane, firsts[from]);
+        continue;
+      }
+      firsts[from] = lane;
+      for (guint l = 0; l < (n - 1) * n; l++)
+        if ((l % n + l / n + 1) % n == from)
+          fab_schedule_depend (schedule, lane, l, 0);
+    }
+  return schedule;
+}
+
+static double
+longer_for_more (G_GNUC_UNUSED gconstpointer data, const FabMessageStep *step)
+{
+  return step->bytes + step->port_bytes;
+}
+
+/* Lanes that share a list need n dependencies for each rank and not for each pair, and play to the same times. */
+static void
+lanes_that_wait_for_the_same_share_a_list (G_GNUC_UNUSED void **state)
+{
+  enum { N = 5 };
+  g_autoptr (Rig) rig = star (N);
+  g_autoptr (FabSchedule) shared = passed_on (rig, N, 1, TRUE), apart = passed_on (rig, N, 1, FALSE);
+  FabPlaySpec costly = {
+    .bytes = 1000, .wire_factor = 1, .steps_ps = 5000, .intra_cost = 1, .inter_cost = 3
+  };
+  static const FabNetOps *const nets[] = { &fab_net_analytic, &fab_net_fluid, &fab_net_step,
+                                           &fab_net_packet };
+
+  assert_near (fab_schedule_longest (shared, 1000, longer_for_more, NULL),
+               fab_schedule_longest (apart, 1000, longer_for_more, NULL), 0);
+  assert_int_equal (apart->dependencies->len, N * (N - 1) * (N - 1));
+  assert_int_equal (shared->dependencies->len, N * (N - 1));
+  for (guint i = 0; i < G_N_ELEMENTS (nets); i++) {
+    assert_int_equal (play (shared, rig, nets[i], 1000, 1), play (apart, rig, nets[i], 1000, 1));
+    assert_int_equal (play_spec (shared, rig, nets[i], costly), play_spec (apart, rig, nets[i], costly));
+  }
+}
+
+/* Ranks that send the same are played once, whether their lanes share lists or not. */
+static void
+shared_lists_are_folded_as_others (G_GNUC_UNUSED void **state)
+{
+  enum { N = 6 };
+  g_autoptr (Rig) rig = star (N);
+
+  for (guint is_shared = 0; is_shared < 2; is_shared++) {
+    g_autoptr (FabSchedule) whole = passed_on (rig, N, 0, is_shared > 0),
+                            folded = passed_on (rig, N, 0, is_shared > 0);
+    FabFoldUse use = { .schedule = folded };
+    guint n = fab_schedule_n_lanes (whole);
+
+    fab_schedules_fold (rig->graph, &(FabFoldSpec){ .uses = &use, .n_uses = 1 });
+    assert_true (fab_schedule_n_lanes (folded) < n);
+    assert_int_equal (play (folded, rig, &fab_net_step, 1000, 1), play (whole, rig, &fab_net_step, 1000, 1));
   }
 }
 
@@ -404,6 +481,8 @@ main (void)
     cmocka_unit_test (chunks_follow_one_another),
     cmocka_unit_test (messages_share_links),
     cmocka_unit_test (both_directions_slow_each_other),
+    cmocka_unit_test (lanes_that_wait_for_the_same_share_a_list),
+    cmocka_unit_test (shared_lists_are_folded_as_others),
     cmocka_unit_test (a_long_ring_plays),
     cmocka_unit_test (messages_are_no_streams_in_disguise),
     cmocka_unit_test (steps_cost_what_the_library_says),
