@@ -73,7 +73,7 @@ check_messages (FabSchemaReader *reader, const FabLinkSpec *link)
 
     if (before != NULL && before->up_to_bytes == 0)
       fab_schema_report (
-          reader, &regimes[i].way,
+          reader, &regimes[i].rate_bytes_per_s,
           "the row before it has no up_to, so this row is never used; only the last row of a way has none");
     else if (before != NULL && regimes[i].up_to_bytes > 0 && regimes[i].up_to_bytes <= before->up_to_bytes)
       fab_schema_report (reader, &regimes[i].up_to_bytes,
@@ -291,12 +291,12 @@ check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean 
                        "product '%s' is of kind %s, so it must name %s and nothing else", product->name,
                        fab_product_kind_names[product->kind], wanted[entry]);
   else if (product->kind == FAB_PRODUCT_SWITCH && product->n_ports < FAB_SWITCH_LEAST_PORTS)
-    fab_schema_report (reader, &product->n_ports, "switch '%s' needs at least %d `ports`", product->name,
-                       FAB_SWITCH_LEAST_PORTS);
+    fab_schema_report (reader, product->n_ports > 0 ? (gconstpointer) &product->n_ports : &product->kind,
+                       "switch '%s' needs at least %d `ports`", product->name, FAB_SWITCH_LEAST_PORTS);
   if (product->low_usd > product->price_usd
       || (product->high_usd > 0 && product->high_usd < product->price_usd))
-    fab_schema_report (reader, &product->price_usd, "the price of '%s' is not from low_usd to high_usd",
-                       product->name);
+    fab_schema_report (reader, product->low_usd > product->price_usd ? &product->low_usd : &product->high_usd,
+                       "the price of '%s' is not from low_usd to high_usd", product->name);
   if (is_shipped)
     check_origin (reader, &product->name, product->source, product->date);
 }
@@ -308,7 +308,10 @@ check_slowdown (FabSchemaReader *reader, const FabSlowdown *slowdown, gboolean i
 {
   if (slowdown->reached_bytes_per_s > slowdown->plain_bytes_per_s
       || (slowdown->reached_bytes_per_s == 0 && slowdown->plain_bytes_per_s > 0))
-    fab_schema_report (reader, &slowdown->reached_bytes_per_s, "`reached` must be from 1 B/s to `plain`");
+    fab_schema_report (reader,
+                       slowdown->reached_bytes_per_s > 0 ? &slowdown->reached_bytes_per_s
+                                                         : &slowdown->plain_bytes_per_s,
+                       "`reached` must be from 1 B/s to `plain`");
   if (is_shipped && slowdown->plain_bytes_per_s > 0 && slowdown->source == NULL)
     fab_schema_report (reader, &slowdown->plain_bytes_per_s, "these rates have no source");
 }
@@ -363,11 +366,6 @@ check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean i
 static void
 check_band (FabSchemaReader *reader, const FabBandSpec *self, gboolean is_shipped)
 {
-  const FabBandCellSpec *cells = self->cells.data;
-
-  for (guint i = 0; i < self->cells.n; i++)
-    if (cells[i].low_factor > 1 || cells[i].high_factor < 1)
-      fab_schema_report (reader, &cells[i].low_factor, "`low` must be at most 1, and `high` at least 1");
   if (is_shipped)
     check_origin (reader, &self->name, self->source, self->date);
 }
