@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Drawings of machines: what `topo` draws and prints is where the machine has it.
+
+`drawn.py PROGRAM`. Boxes, lines and words are read back, and held against the document of the same machine.
+"""
+import re
+import xml.etree.ElementTree as ElementTree
+
+import answer
+from answer import support
+
+SVG = "{http://www.w3.org/2000/svg}"
+NODES = ("dgx-a100", "mi300x", "dgx1-v100", "gb200-nvl72", "dgx2")
+FABRICS = (("--node", "dgx-h100", "--nodes", "4"), ("--node", "dgx-h100", "--nodes", "64"), ("fabric-ddp-ecmp",), ("fabric-torus-all-reduce",),
+           ("fabric-dragonfly-plus",))
+BOX, MOST_BOXES, MOST_DRAWN = 11, 4, 6
+
+
+class Box:
+    """A box of a drawing with the words in it."""
+
+    def __init__(self, rect, words):
+        x, y, width, height = (float(rect.get(name)) for name in ("x", "y", "width", "height"))
+        self.x, self.y, self.half, self.left, self.right, self.top, self.bottom = x + width / 2, y + height / 2, width / 2, x, x + width, y, y + height
+        self.name, self.fill = words, rect.get("fill")
+
+
+class Picture:
+    def __init__(self, text):
+        root = list(ElementTree.fromstring(text))
+        self.boxes, self.lines, self.legend, self.words = {}, [], {}, []
+        for i, shape in enumerate(root):
+            if shape.tag == SVG + "rect" and shape.get("rx"):
+                box = Box(shape, root[i + 1].text)
+                assert abs(float(root[i + 1].get("x")) - box.x) < 0.11 and box.top < float(root[i + 1].get("y")) < box.bottom, box.name
+                self.boxes[box.name.split(",")[0]] = box
+            elif shape.tag == SVG + "path" and re.search(r" h40$", shape.get("d")):
+                self.legend[root[i + 1].text] = shape.get("stroke")
+            elif shape.tag == SVG + "path":
+                numbers = [float(number) for number in re.findall(r"[-\d.]+", shape.get("d"))]
+                self.lines.append((numbers[:2], numbers[-2:], shape.get("stroke"), float(shape.get("stroke-width")), numbers[2:-2]))
+            elif shape.tag == SVG + "text":
+                self.words.append(shape.text)
+
+
+class Drawn(answer.AnswerTest):
+    def is_at(self, point, box):
+        return box.left - 0.2 <= point[0] <= box.right + 0.2 and abs(point[1] - box.y) < 0.2
+
+    def assert_apart(self, boxes):
+        boxes = list(boxes)
+        for i, one in enumerate(boxes):
+            for other in boxes[i + 1:]:
+                self.assertTrue(one.right <= other.left or other.right <= one.left or one.bottom <= other.top or other.bottom <= one.top,
+                                f"{one.name} lies over {other.name}")
+
+    def rate_text(self, link):
+        rate = link["rate_GBps"]
+        return f"{link['count']} x {link['link']}, " if link["count"] > 1 else f"{link['link']}, ", rate
+
+
+class Node(Drawn):
+    def test_boxes_hang_below_what_they_hang_on(self):
+        for name in NODES:
+            with self.subTest(name):
+                told, picture = self.json("topo", "--node", name), Picture(self.good("topo", "--node", name, "--format", "svg"))
+                below = {vertex["name"]: vertex.get("below") for vertex in told["vertices"]}
+                self.assert_apart(picture.boxes.values())
+                kinds, rows = {}, {}
+                for vertex in told["vertices"]:
+                    box = picture.boxes.get(vertex["name"])
+                    if box is None:
+                        continue
+                    self.assertEqual(kinds.setdefault(vertex["kind"], box.fill), box.fill, "a kind has one colour")
+                    children = [picture.boxes[other] for other, above in below.items() if above == vertex["name"] and other in picture.boxes]
+                    for child in children:
+                        self.assertGreater(child.top, box.bottom)
+                    if children:
+                        under = self.under(vertex["name"], below, picture)
+                        self.assertAlmostEqual(box.x, (min(one.x for one in under) + max(one.x for one in under)) / 2, delta=0.11)
+                        rows.setdefault(self.depth(vertex["name"], below), set()).add(box.y)
+                    elif vertex.get("below"):
+                        rows.setdefault("leaf", set()).add(box.y)
+                self.assertTrue(all(len(heights) == 1 for heights in rows.values()), rows)
+                self.assertGreater(len(set(kinds.values())), 1)
+                missing = set(below) - set(picture.boxes)
+                self.assertEqual(bool(missing), any("identical" in words for words in picture.words), missing)
+
+    def depth(self, name, below):
+        return 0 if below[name] is None else 1 + self.depth(below[name], below)
+
+    def under(self, name, below, picture):
+        found = []
+        for other, above in below.items():
+            if above == name and other in picture.boxes:
+                found += [picture.boxes[other], *self.under(other, below, picture)]
+        return found
+
+    def test_each_link_is_a_line_between_its_boxes(self):
+        for name in NODES:
+            with self.subTest(name):
+                told, picture = self.json("topo", "--node", name), Picture(self.good("topo", "--node", name, "--format", "svg"))
+                links = [link for link in told["links"] if {link["from"], link["to"]} <= set(picture.boxes)]
+                lines = list(picture.lines)
+                for link in links:
+                    ends = picture.boxes[link["from"]], picture.boxes[link["to"]]
+                    found = [line for line in lines if self.is_at(line[0], ends[0]) and self.is_at(line[1], ends[1])
+                             or self.is_at(line[0], ends[1]) and self.is_at(line[1], ends[0])]
+                    self.assertTrue(found, f"no line joins {link['from']} and {link['to']}")
+                    line = found[0]
+                    lines.remove(line)
+                    words, rate = self.rate_text(link)
+                    form = [text for text, colour in picture.legend.items() if text.startswith(words) and answer.quantity(text.rsplit(", ", 2)[1]).is_near(rate * 1e9)]
+                    self.assertEqual(len(form), 1, f"{words}{rate}")
+                    self.assertEqual(line[3], 2.5 if link["count"] > 1 else 1.5)
+                    self.assertEqual(bool(line[4]), abs(ends[0].y - ends[1].y) < 1, "an arc between neighbours of a row")
+                    self.assertIn(line[2], picture.legend.values())
+                self.assertEqual(lines, [], "a line for every link, and no other")
+                self.assertTrue(all(text.endswith(", one direction") for text in picture.legend))
+
+    def test_the_tree_of_the_page(self):
+        for name in NODES:
+            with self.subTest(name):
+                told, page = self.json("topo", "--node", name), self.good("topo", "--node", name)
+                below = {vertex["name"]: vertex.get("below") for vertex in told["vertices"]}
+                up = {frozenset((link["from"], link["to"])): link for link in told["links"]}
+                tree, _, across = page.partition("\nacross, each:\n")
+                shown = [line for line in tree.split("\n\n", 1 if "identical" not in tree else 2)[-1].splitlines() if line.strip()]
+                above = []
+                for line in shown:
+                    part, _, link = line.strip().partition("  ")
+                    depth = (len(line) - len(line.lstrip())) // 2
+                    del above[depth:]
+                    self.assertEqual(below[part], above[-1] if above else None, line)
+                    above.append(part)
+                    if link:
+                        self.assertEqual(line.index(link.strip()), 24, line)
+                        words, rate = self.rate_text(up[frozenset((part, below[part]))])
+                        self.assertTrue(link.strip().startswith(words) and answer.quantity(link.split(", ")[-1]).is_near(rate * 1e9), line)
+                self.assertEqual(len({line.strip().split("  ")[0] for line in shown}), len(shown))
+                if "identical" not in tree:
+                    self.assertEqual({line.strip().split("  ")[0] for line in shown}, set(below))
+                self.check_across(across, told, below)
+
+    def check_across(self, text, told, below):
+        links = [link for link in told["links"] if below.get(link["from"]) != link["to"] and below.get(link["to"]) != link["from"]]
+        named = {frozenset((link["from"], link["to"])) for link in links}
+        n = 0
+        for head, pairs, more in re.findall(r"(?m)^  (\S.*)\n    (\S.*)\n(?:    (\d+) in all\n)?", text):
+            shown = [frozenset(pair.split("-", 1)) if pair.count("-") == 1 else pair for pair in pairs.removesuffix(" ...").split()]
+            self.assertTrue(all(pair in named for pair in shown if not isinstance(pair, str)), pairs)
+            self.assertEqual(pairs.endswith(" ..."), bool(more), head)
+            self.assertLessEqual(len(shown), 16)
+            n += int(more) if more else len(shown)
+        self.assertEqual(n, len(named))
+
+
+class Fabric(Drawn):
+    def rows(self, told):
+        return {row["name"]: row["members"] for row in told["fabric"]["rows"]}
+
+    def expected(self, name, members, most):
+        """The names of the first boxes and of the last."""
+        if members == 1:
+            return [name]
+        return [f"{name}{i}" for i in (range(members) if members <= most else [*range(most - 1), members - 1])]
+
+    def test_rows_of_boxes_in_words(self):
+        for machine in FABRICS:
+            with self.subTest(machine):
+                told, page = self.json("topo", *machine), self.good("topo", *machine, "--only", "fabric")
+                lines = page.splitlines()
+                drawn = {}
+                for i, line in enumerate(lines):
+                    if not re.match(r"\s+\+-{9}\+", line) or i + 2 >= len(lines) or not re.search(r"\|.{9}\|", lines[i + 1]) or lines[i + 2] != line:
+                        continue
+                    starts = [found.start() for found in re.finditer(r"\+-{9}\+", line)]
+                    labels = [lines[i + 1][start:start + BOX] for start in starts]
+                    for label in labels:
+                        self.assertTrue(label[0] == label[-1] == "|" and len(label) == BOX, lines[i + 1])
+                        inner = label[1:-1]
+                        left, right = len(inner) - len(inner.lstrip()), len(inner) - len(inner.rstrip())
+                        self.assertIn(right - left, (0, 1), label)
+                    names = [label.strip("| ") for label in labels]
+                    drawn.setdefault(re.sub(r"\d+$", "", names[0]), []).append((names, " ... " in lines[i + 1], starts))
+                torus = told["fabric"]["kind"] == "torus"
+                for name, members in self.rows(told).items():
+                    if torus and name == "router":
+                        continue
+                    [(names, has_dots, _)] = drawn[name]
+                    wanted = self.expected(name, members, MOST_BOXES)
+                    self.assertEqual(names, [one[:BOX - 2] for one in wanted])
+                    self.assertEqual(has_dots, members > MOST_BOXES)
+                self.check_bars(lines)
+
+    def check_bars(self, lines):
+        """Below and above a row of boxes a line stands at the middle of each."""
+        is_box = lambda line: re.match(r"\s+\+-{9}\+", line) is not None
+        for i, line in enumerate(lines):
+            if is_box(line) and i + 1 < len(lines) and re.fullmatch(r"[ |]+", lines[i + 1] or "x") and "|" in lines[i + 1]:
+                middles = [found.start() + BOX // 2 for found in re.finditer(r"\+-{9}\+", line)]
+                self.assertEqual([found.start() for found in re.finditer(r"\|", lines[i + 1])], middles, line)
+            if re.match(r"\s+\+-{12}", line):
+                columns = [found.start() for found in re.finditer(r"\+", line)]
+                above = [found.start() for found in re.finditer(r"\|", lines[i - 1])] if re.fullmatch(r"[ |]+", lines[i - 1]) else []
+                below = next(other for other in lines[i + 1:] if re.fullmatch(r"[ |]+", other) and "|" in other)
+                bars = [found.start() for found in re.finditer(r"\|", below)]
+                self.assertTrue(columns in (above, bars), line)  # the line joins all of one row, and each of the other hangs on it
+                self.assertTrue(all(columns[0] <= bar <= columns[-1] for bar in above + bars), line)
+
+    def test_rows_of_boxes_in_a_drawing(self):
+        for machine in FABRICS:
+            with self.subTest(machine):
+                told = self.json("topo", *machine)
+                picture = Picture(self.good("topo", *machine, "--only", "fabric", "--format", "svg"))
+                self.assert_apart(picture.boxes.values())
+                last = -1
+                for name, members in self.rows(told).items():
+                    boxes = [box for key, box in picture.boxes.items() if re.fullmatch(rf"{name}\d*", key)]
+                    if told["fabric"]["kind"] != "torus" or name != "router":
+                        self.assertEqual([box.name for box in boxes], self.expected(name, members, MOST_DRAWN))
+                        self.assertEqual(len({box.y for box in boxes}), 1)
+                    self.assertGreater(boxes[0].y, last)
+                    last = max(box.y for box in boxes)
+                    apart = [other.x - one.x for one, other in zip(boxes, boxes[1:]) if abs(one.y - other.y) < 1]
+                    if members > MOST_DRAWN and told["fabric"]["kind"] != "torus":
+                        self.assertAlmostEqual(apart.pop(), 1.5 * apart[0], delta=0.2)
+                    self.assertTrue(all(abs(one - apart[0]) < 0.11 for one in apart) or told["fabric"]["kind"] == "torus")
+                for start, end, colour, _, _ in picture.lines:
+                    for point in (start, end):
+                        self.assertTrue(any(box.left <= point[0] <= box.right and box.top - 0.2 <= point[1] <= box.bottom + 0.2
+                                            for box in picture.boxes.values()), f"a line ends at {point}, where no box is")
+                    self.assertIn(colour, picture.legend.values())
+                self.assertEqual({line[2] for line in picture.lines}, set(picture.legend.values()))
+
+    def test_figures_below(self):
+        for machine in FABRICS:
+            told, page = self.json("topo", *machine)["fabric"], self.good("topo", *machine, "--only", "fabric")
+            shown = dict(re.findall(r"(?m)^  (injection|bisection|halves|oversubscribed) +(.*)$", page))
+            for name in ("injection", "bisection", "halves"):
+                self.assertTrue(answer.quantity(shown[name]).is_near(told[name + "_GBps"] * 1e9), shown)
+            self.assertTrue(answer.quantity(shown["oversubscribed"]).is_near(told["oversubscription"]), shown)
+            self.assertAlmostEqual(told["oversubscription"], max(1, told["injection_GBps"] / told["bisection_GBps"]), 6)
+            for row in told["rows"]:
+                if row.get("ports_down"):
+                    self.assertRegex(page, rf"(?m)^  {row['members']} \S+, {row['ports_down']} port")
+
+
+if __name__ == "__main__":
+    support.main()
