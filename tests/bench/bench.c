@@ -38,9 +38,8 @@ static const struct {
 } parts[] = {
   { "queue", bench_queue },     { "flows", bench_flows },           { "ring", bench_ring },
   { "packets", bench_packets }, { "transports", bench_transports }, { "jobs", bench_jobs },
-  { "levels", bench_levels },   { "threads", bench_threads },       { "sweep", bench_sweep },
-  { "store", bench_store },     { "steady", bench_steady },         { "library", bench_library },
-  { "traces", bench_traces },
+  { "threads", bench_threads }, { "sweep", bench_sweep },           { "store", bench_store },
+  { "steady", bench_steady },   { "library", bench_library },       { "traces", bench_traces },
 };
 
 gboolean

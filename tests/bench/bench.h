@@ -76,7 +76,6 @@ void bench_ring (Bench *bench);
 void bench_packets (Bench *bench);
 void bench_transports (Bench *bench);
 void bench_jobs (Bench *bench);
-void bench_levels (Bench *bench);
 void bench_library (Bench *bench);
 void bench_traces (Bench *bench);
 void bench_threads (Bench *bench);
