@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What help lists, what sections of the catalogue list, files of collectives, and tables that compare.
+
+`asked.py PROGRAM [Class]`.
+"""
+import glob
+import json
+import os
+import re
+import shlex
+
+import yaml
+
+import answer
+from answer import support
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+
+
+class Help(answer.AnswerTest):
+    def used(self):
+        """{command: options} of the command lines in the documentation and in the files of these tests."""
+        texts = [support.read(path) for path in glob.glob(os.path.join(glob.escape(support.SOURCE), "docs", "**", "*.md"), recursive=True)]
+        lines = [line for text in texts for line in re.findall(r"(?m)(?:^(?:\$ |  )?|`)fabricast ([^\n|>`]*)", text)]
+        lines += [line for path in glob.glob(os.path.join(glob.escape(TESTS), "forms", "*.txt")) for line in re.findall(r"(?m)^\$ (.*)$", support.read(path))]
+        found = {}
+        for line in lines:
+            try:
+                words = shlex.split(line, comments=True)
+            except ValueError:
+                continue
+            for word in words[1:]:
+                if re.match(r"--[a-z]", word):
+                    found.setdefault(words[0], set()).add(word.partition("=")[0])
+        return found
+
+    def test_options_that_are_used_are_listed(self):
+        commands, n = support.commands(self.good("--help")), 0
+        for command, options in self.used().items():
+            if command not in commands:
+                continue
+            page = self.good(command, "--help")
+            if command in ("validate", "import", "help"):  # kinds of them have options of their own
+                continue
+            listed = set(re.findall(r"(?m)^  (?:-., |    )?(--[\w-]+)", page))
+            self.assertEqual(options - listed, set(), command)
+            n += len(options)
+        self.assertGreater(n, 60)
+
+    def test_short_names_are_letters(self):
+        for command in support.commands(self.good("--help")):
+            for short in re.findall(r"(?m)^  -(.), --", self.good(command, "--help")):
+                self.assertTrue(short.isalpha(), f"{command}: -{short!r}")
+
+    def test_lists_of_help(self):
+        topics = self.good("help")
+        self.assertEqual(self.good("help", "topics"), topics)
+        listed = self.good("help", "commands")
+        commands = support.commands(self.good("--help"))
+        self.assertEqual([command for command in commands if not re.search(rf"(?m)^  {command} ", listed)], [])
+        self.assertNotEqual(listed, topics)
+        self.refused("help", "nothing-of-the-kind", names="nothing-of-the-kind")
+
+    def test_completion_knows_the_commands(self):
+        for shell in ("bash", "zsh", "fish"):
+            text = self.good("help", "completion", shell)
+            for command in support.commands(self.good("--help")):
+                self.assertRegex(text, rf"\b{command}\b", shell)
+            self.assertNotIn("(null)", text)
+        self.refused("help", "completion", "tcsh", names="tcsh")
+
+
+class Sections(answer.AnswerTest):
+    def test_scenarios_have_the_summaries_of_their_files(self):
+        rows = dict(re.findall(r"(?m)^([\w-]+) +(\S.*)$", self.good("describe", "scenarios")))
+        paths = [*support.SCENARIOS, *support.LEARN]
+        self.assertEqual(set(rows), {os.path.basename(path)[:-5] for path in paths})
+        for path in paths:
+            told = yaml.safe_load(support.read(path))
+            if told.get("summary"):
+                self.assertEqual(" ".join(rows[os.path.basename(path)[:-5]].split()), " ".join(told["summary"].split()), path)
+        names = self.good("describe", "scenarios", "--names").split()
+        self.assertEqual(names, list(rows))
+
+    def test_verdicts_have_their_codes(self):
+        page = self.good("describe", "verdicts")
+        rows = re.findall(r"(?m)^(\w+) +(stops|warns|notes) +(\S.*)$", page)
+        self.assertEqual(len(rows), len(page.splitlines()))
+        self.assertEqual(len({row[0] for row in rows}), len(rows))
+        self.assertEqual([row[0] for row in rows if row[0] == "does_not_fit"], ["does_not_fit"])
+        self.assertTrue(all(row[2].endswith(".") for row in rows))
+
+    def test_sections_of_choices_name_what_they_list(self):
+        """`describe` lists the names of a section of models, and the section lists each with its words."""
+        page = self.good("describe")
+        for section in ("fabric", "route", "fidelity", "congestion", "collectives", "compute", "shape", "job"):
+            names = re.search(rf"(?m)^{section} +(\S.*)$", page)[1].split(", ")
+            listed = self.good("describe", section)
+            self.assertEqual(re.findall(r"(?m)^([\w-]+) +\S", listed.split("\n\n")[0]), names)
+        operations = re.search(r"(?m)^Operations: (.*)$", self.good("describe", "collectives"))[1].split(", ")
+        self.assertIn("all_reduce", operations)
+        for operation in operations:
+            self.fabricast("collective", "--node", "dgx-a100", "--op", operation, "--no-band")
+
+    def test_backends_say_how_they_measure(self):
+        page = self.good("describe", "measure")
+        names = re.findall(r"(?m)^([\w-]+) {2,}\S", page)
+        self.assertIn("tcp", names)
+        self.assertGreater(len(self.good("describe", "measure", "tcp")), 100)
+        self.refused("describe", "measure", "nothing", names="nothing")
+
+
+class Files(answer.AnswerTest):
+    def test_a_file_has_what_was_asked_for(self):
+        """-J writes the configuration as nccl-tests does, and times and rates of both places."""
+        rows = json.loads(self.good("collective", "--node", "dgx-a100", "-b", "1M", "-e", "4M", "--op", "all_gather", "--format", "json"))["results"]
+        self.good("collective", "--node", "dgx-a100", "-b", "1M", "-e", "4M", "--op", "all_gather", "-J", "x.json")
+        told = json.loads(support.read(self.path("x.json")))
+        config = told["config"]
+        self.assertEqual(told["args"], ["all_gather_perf"])
+        self.assertEqual((config["nthreads"], config["ngpus"], config["minimum_bytes"], config["maximum_bytes"], config["step_factor"]), (1, 8, 2**20, 2**22, 2))
+        self.assertEqual([one["rank"] for one in config["devices"]], list(range(len(config["devices"]))))
+        self.assertEqual([one["size"] for one in told["results"]], [row["size_bytes"] for row in rows])
+        for one, row in zip(told["results"], rows):
+            self.assertEqual(one["out_of_place"], one["in_place"])
+            self.assert_same(one["in_place"]["time"], row["time_us"])
+            self.assert_same(one["in_place"]["alg_bw"], row["algbw_GBps"])
+            self.assert_same(one["in_place"]["bus_bw"], row["busbw_GBps"])
+        self.assert_same(told["average_bus_bandwidth"]["bandwidth"], sum(row["busbw_GBps"] for row in rows) / len(rows))
+        self.refused("collective", "--node", "dgx-a100", "-J", "x.json", names="this file exists")
+
+    def test_tolerances(self):
+        """A share from 0 on and below 1, with or without a percent sign."""
+        measured = self.write("own.txt", self.good("collective", "--node", "dgx-a100", "-b", "64M", "-e", "256M"))
+        for taken in ("0.2", "20%", "0", "99%", "0.999"):
+            done = self.fabricast("collective", "--node", "dgx-a100", "--check", measured, "--tolerance", taken)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertTrue(done.stdout)
+        for refused in ("1", "100%", "-1%", "2x", "x", "", "0.2x", "%"):
+            self.refused("collective", "--node", "dgx-a100", "--check", measured, "--tolerance", refused, names="--tolerance")
+
+
+class Compared(answer.AnswerTest):
+    COMMAND = ("compare", "moe-mixtral-128-gpus", "--vary", "cluster.nic_rate=100Gb/s,400Gb/s", "--no-band")
+
+    def rows(self, part):
+        """(indent, words, quantities) of the lines of a part of the page; what is too long for its column goes on below."""
+        lines = []
+        for line in part.splitlines():
+            if lines and not lines[-1][2] and line.startswith(" " * 30):
+                lines[-1] = (lines[-1][0], lines[-1][1], answer.quantities(line))
+                continue
+            cells = re.split(r" {2,}", line.strip())
+            found = [quantity for cell in cells[1:] for quantity in answer.quantities(cell)]
+            lines.append((len(line) - len(line.lstrip()), cells[0], found))
+        return lines
+
+    def test_parts_stand_below_their_sums(self):
+        page = self.good(*self.COMMAND)
+        told = self.json(*self.COMMAND)
+        parts = page.split("\n\n")
+        step = self.rows(next(part for part in parts if part.startswith("  step ")))
+        self.assertEqual([(indent, words.split()[0]) for indent, words, _ in step],
+                         [(2, "step"), (4, "against"), (2, "compute"), (2, "communication"), (4, "overlapped"), (4, "exposed"), (6, "data"), (6, "tensor"), (6, "expert"),
+                          (6, "pipeline"), (6, "other"), (2, "idle")])
+        for i, variant in enumerate(told["variants"]):
+            value = {words.split()[0]: found[i] for _, words, found in step if words != "against" and len(found) == 2}
+            self.assertTrue(value["step"].is_near(variant["step_s"]))
+            self.assert_adds_up(value["step"], [value["compute"], value["exposed"], value["idle"]])
+            self.assert_adds_up(value["communication"], [value["overlapped"], value["exposed"]])
+            self.assert_adds_up(value["exposed"], [value[name] for name in ("data", "tensor", "expert", "pipeline", "other")])
+        [against] = step[1][2]
+        self.assertTrue(against.is_near(told["variants"][1]["step_s"] / told["variants"][0]["step_s"] - 1))
+
+    def assert_adds_up(self, whole, parts):
+        self.assertAlmostEqual(whole.value, sum(part.value for part in parts), delta=(whole.step + sum(part.step for part in parts)) / 2 * 1.01)
+
+    def test_kinds_of_collectives_add_up(self):
+        page = self.good(*self.COMMAND)
+        rows = self.rows(next(part for part in page.split("\n\n") if part.startswith("  collectives, sums")))
+        kinds = [found for indent, words, found in rows if re.match(r"\d+ x ", words)]
+        self.assertTrue(all(indent == 4 for indent, *_ in rows[1:]), rows)
+        self.assertGreater(len(kinds), 4)
+        for i in range(2):
+            self.assert_adds_up(rows[0][2][i], [found[i] for found in kinds])
+
+    def test_eight_kinds_have_room(self):
+        """Of more than eight kinds of collectives the others are counted."""
+        for n in (8, 9, 10):
+            operations = ", ".join("{op: %s, size: %dMB}" % (op, 1 + i)
+                                   for i, op in enumerate((["all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all", "send_recv", "gather", "scatter"] * 2)[:n]))
+            done = self.fabricast("compare", "four-nodes", "--vary", "cluster.nic_rate=100Gb/s,200Gb/s", "--no-band", "--set", f"job={{kind: collective, operations: [{operations}]}}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = len(re.findall(r"(?m)^    (?:\d+ x )?(?:all_|reduce|broadcast|send_|gather|scatter)\w* ", done.stdout))
+            rest = re.search(r"and (\d+) more kinds?: --format csv", done.stdout)
+            kinds = shown + (int(rest[1]) if rest else 0)
+            self.assertEqual(shown, min(kinds, 8))
+            self.assertEqual(rest is not None, kinds > 8)
+
+
+if __name__ == "__main__":
+    support.main()
