@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_job_graph.c - graphs of ranks for other simulators (sim/run/job_graph.c): played without a network they end,
+ * every message has two ends, and bytes are those of the textbook.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/run/job_graph.h"
+#include "tests/support/play.h"
+
+#define HEAD                                                                                               \
+  "name: graph\niterations: 1\nfold: false\n"                                                              \
+  "cluster: {node: dgx-h100, nodes: 2, gpus_per_node: 2, nics_per_node: 2}\n"                              \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 4, " \
+  "hidden: 256, heads: 4, vocabulary: 1000, tied: false, biases: false}}]\n%s\n"
+#define JOB "job: {model: m, micro_batch: 1, sequence: 16, clip_gradients: false, %s}"
+
+enum { N_RANKS = 4 };
+
+static FabCatalog *catalog;
+
+static const char *const jobs[] = {
+  "kind: ddp",
+  "kind: ddp, accumulation: 2, bucket: 200kB, first_bucket: 100kB",
+  "kind: zero, stage: 1",
+  "kind: zero, stage: 3",
+  "kind: fsdp",
+  "kind: fsdp, sharding: hybrid",
+  "kind: megatron, parallel: {tensor: 2}",
+  "kind: megatron, distributed_optimizer: true, parallel: {tensor: 2, sequence: true}",
+  "kind: megatron, parallel: {pipeline: 2}, accumulation: 4",
+  "kind: megatron, parallel: {pipeline: 2, tensor: 2}, accumulation: 2",
+  "kind: megatron, parallel: {context: 2}",
+};
+
+/* The graphs of a job, and what a player has done of them. */
+typedef struct {
+  Play *play;
+  FabJobGraph *graph;
+  GArray *nodes[N_RANKS], *deps[N_RANKS];
+  double *ends[N_RANKS];     /* in ps; below 0: not yet */
+  GHashTable *sent;          /* from tag + 1 to the node of the send, of all ranks: (rank << 24 | node) + 1 */
+  guint *instances[N_RANKS]; /* of a collective node: how many of its group are before it */
+} Graphs;
+
+static const FabJobNode *
+node_at (const Graphs *self, guint rank, guint i)
+{
+  return &g_array_index (self->nodes[rank], FabJobNode, i);
+}
+
+static Graphs
+graphs_new (const char *job, gboolean has_messages)
+{
+  g_autofree char *text = strstr (job, "kind:") == job ? g_strdup_printf (JOB, job) : g_strdup (job);
+  g_autofree char *yaml = g_strdup_printf (HEAD, text);
+  Graphs self = { .play = play_new (catalog, yaml, NULL), .sent = g_hash_table_new (NULL, NULL) };
+  g_autoptr (GError) error = NULL;
+
+  self.graph = fab_job_graph_new (self.play->simulation, has_messages, &error);
+  if (self.graph == NULL)
+    fail_msg ("%s: %s", job, error->message);
+  assert_int_equal (fab_job_graph_n_ranks (self.graph), N_RANKS);
+  for (guint r = 0; r < N_RANKS; r++) {
+    self.nodes[r] = g_array_new (FALSE, FALSE, sizeof (FabJobNode));
+    self.deps[r] = g_array_new (FALSE, FALSE, sizeof (guint));
+    fab_job_graph_rank (self.graph, r, self.nodes[r], self.deps[r]);
+    self.ends[r] = g_new (double, self.nodes[r]->len + 1);
+    self.instances[r] = g_new0 (guint, self.nodes[r]->len + 1);
+    for (guint i = 0; i < self.nodes[r]->len; i++) {
+      self.ends[r][i] = -1;
+      if (node_at (&self, r, i)->kind == FAB_JOB_SEND)
+        g_hash_table_insert (self.sent, GUINT_TO_POINTER (node_at (&self, r, i)->tag + 1),
+                             GUINT_TO_POINTER ((r << 24 | i) + 1));
+      for (guint j = 0; j < i && node_at (&self, r, i)->kind == FAB_JOB_COLLECTIVE; j++)
+        self.instances[r][i] += node_at (&self, r, j)->kind == FAB_JOB_COLLECTIVE
+                             && node_at (&self, r, j)->group == node_at (&self, r, i)->group;
+    }
+  }
+  return self;
+}
+
+static void
+graphs_clear (Graphs *self)
+{
+  for (guint r = 0; r < N_RANKS; r++) {
+    g_array_unref (self->nodes[r]);
+    g_array_unref (self->deps[r]);
+    g_free (self->ends[r]);
+    g_free (self->instances[r]);
+  }
+  g_hash_table_unref (self->sent);
+  fab_job_graph_free (self->graph);
+  play_free (self->play);
+}
+
+/* --- a player without a network --- */
+
+/* When all nodes that it names are done; below 0: not yet. */
+static double
+ready (const Graphs *self, guint rank, guint i)
+{
+  const FabJobNode *node = node_at (self, rank, i);
+  double ready_ps = 0;
+
+  for (guint d = 0; d < node->n_deps; d++) {
+    double end = self->ends[rank][g_array_index (self->deps[rank], guint, node->first_dep + d)];
+
+    if (end < 0)
+      return -1;
+    ready_ps = MAX (ready_ps, end);
+  }
+  return ready_ps;
+}
+
+/* The node of another rank that is the same collective. */
+static guint
+same_collective (const Graphs *self, guint rank, guint i, guint other)
+{
+  const FabJobNode *node = node_at (self, rank, i);
+
+  for (guint j = 0; j < self->nodes[other]->len; j++)
+    if (node_at (self, other, j)->kind == FAB_JOB_COLLECTIVE && node_at (self, other, j)->group == node->group
+        && self->instances[other][j] == self->instances[rank][i])
+      return j;
+  fail_msg ("rank %u has no collective of group %u", other, node->group);
+  return 0;
+}
+
+/* When a node ends; below 0: not yet. A message takes no time, and a collective ends when its last rank is there. */
+static double
+end_of (const Graphs *self, guint rank, guint i)
+{
+  const FabJobNode *node = node_at (self, rank, i);
+  double end = ready (self, rank, i);
+
+  if (end >= 0 && node->kind == FAB_JOB_RECEIVE) {
+    guint send = GPOINTER_TO_UINT (g_hash_table_lookup (self->sent, GUINT_TO_POINTER (node->tag + 1))) - 1;
+    double left = self->ends[send >> 24][send & 0xffffff];
+
+    return left < 0 ? -1 : MAX (end, left);
+  }
+  if (end >= 0 && node->kind == FAB_JOB_COLLECTIVE) {
+    const GArray *ranks = fab_job_graph_group (self->graph, node->group);
+
+    for (guint r = 0; r < ranks->len; r++) {
+      guint other = g_array_index (ranks, guint, r);
+      double there = ready (self, other, same_collective (self, rank, i, other));
+
+      if (there < 0)
+        return -1;
+      end = MAX (end, there);
+    }
+  }
+  return end < 0 ? -1 : end + (double) node->duration_ps;
+}
+
+/* Returns when the last node ends. */
+static double
+play_all (Graphs *self)
+{
+  gboolean is_moving = TRUE;
+  double last = 0;
+
+  while (is_moving) {
+    is_moving = FALSE;
+    for (guint r = 0; r < N_RANKS; r++)
+      for (guint i = 0; i < self->nodes[r]->len; i++)
+        if (self->ends[r][i] < 0 && (self->ends[r][i] = end_of (self, r, i)) >= 0)
+          is_moving = TRUE;
+  }
+  for (guint r = 0; r < N_RANKS; r++)
+    for (guint i = 0; i < self->nodes[r]->len; i++) {
+      if (self->ends[r][i] < 0)
+        fail_msg ("node %u of rank %u never ends", i, r);
+      last = MAX (last, self->ends[r][i]);
+    }
+  return last;
+}
+
+/* The same of the DAG: the longest way through it, where collectives take no time, or what software takes before
+ * them. */
+static double
+play_dag (const FabDag *dag, gboolean has_messages)
+{
+  g_autofree double *begins = g_new0 (double, dag->n_tasks), *ends = g_new (double, dag->n_tasks);
+  gboolean is_moving = TRUE;
+  double last = 0;
+
+  while (is_moving) { /* begins only grow until they are right */
+    is_moving = FALSE;
+    for (guint t = 0; t < dag->n_tasks; t++) {
+      gint32 c = dag->tasks[t].collective;
+      const FabCollectivePlan *plan = c >= 0 ? &dag->collectives[c].plan : NULL;
+
+      ends[t] = begins[t]
+              + (double) (plan == NULL   ? fab_task_ps (&dag->tasks[t])
+                          : has_messages ? plan->startup_ps - plan->latency_ps
+                                         : 0);
+      last = MAX (last, ends[t]);
+      for (guint e = dag->next_starts[t]; e < dag->next_starts[t + 1]; e++)
+        if (begins[dag->next[e]] < ends[t]) {
+          begins[dag->next[e]] = ends[t];
+          is_moving = TRUE;
+        }
+      for (guint u = 0; c >= 0 && u < dag->n_tasks; u++)
+        if (dag->tasks[u].collective == c && begins[u] < begins[t]) {
+          begins[u] = begins[t];
+          is_moving = TRUE;
+        }
+    }
+  }
+  return last;
+}
+
+/* Ranks agree, nothing waits for ever, and the whole takes as long as the job without its network. Where ranks
+ * send to each other, a sender need not wait for the receiver, as it does in a collective. */
+static void
+graphs_take_as_long_as_the_job (G_GNUC_UNUSED void **state)
+{
+  for (guint j = 0; j < 2 * G_N_ELEMENTS (jobs); j++) {
+    const char *job = jobs[j / 2];
+    gboolean has_messages = j % 2 == 1;
+    Graphs graphs = graphs_new (job, has_messages);
+    double found = play_all (&graphs),
+           expected = play_dag (fab_simulation_dag (graphs.play->simulation), has_messages);
+
+    assert_true (found > 0);
+    if (strstr (job, "pipeline") == NULL && strstr (job, "context") == NULL)
+      assert_near (found, expected, 1e-9);
+    else
+      assert_true (found <= expected * (1 + 1e-9));
+    graphs_clear (&graphs);
+  }
+}
+
+/* No node comes before one that it names, and they are as many as is said. */
+static void
+nodes_are_in_order_and_counted (G_GNUC_UNUSED void **state)
+{
+  for (guint j = 0; j < 2 * G_N_ELEMENTS (jobs); j++) {
+    Graphs graphs = graphs_new (jobs[j / 2], j % 2 == 1);
+    guint64 n = 0;
+
+    for (guint r = 0; r < N_RANKS; r++) {
+      n += graphs.nodes[r]->len;
+      for (guint i = 0; i < graphs.nodes[r]->len; i++) {
+        const FabJobNode *node = node_at (&graphs, r, i);
+
+        assert_true (node->first_dep + node->n_deps <= graphs.deps[r]->len);
+        assert_non_null (node->name);
+        for (guint d = 0; d < node->n_deps; d++)
+          assert_true (g_array_index (graphs.deps[r], guint, node->first_dep + d) < i);
+      }
+    }
+    assert_int_equal (fab_job_graph_n_nodes (graphs.graph), n);
+    graphs_clear (&graphs);
+  }
+}
+
+/* A tag is of one message, which its sender and its receiver say alike. */
+static void
+every_message_has_two_ends (G_GNUC_UNUSED void **state)
+{
+  for (guint j = 0; j < G_N_ELEMENTS (jobs); j++) {
+    Graphs graphs = graphs_new (jobs[j], TRUE);
+    guint n_sends = 0, n_receives = 0;
+
+    for (guint r = 0; r < N_RANKS; r++)
+      for (guint i = 0; i < graphs.nodes[r]->len; i++) {
+        const FabJobNode *node = node_at (&graphs, r, i);
+
+        assert_true (node->kind != FAB_JOB_COLLECTIVE);
+        n_sends += node->kind == FAB_JOB_SEND;
+        if (node->kind != FAB_JOB_RECEIVE)
+          continue;
+        guint send = GPOINTER_TO_UINT (g_hash_table_lookup (graphs.sent, GUINT_TO_POINTER (node->tag + 1)));
+        assert_true (send > 0);
+        const FabJobNode *other = node_at (&graphs, (send - 1) >> 24, (send - 1) & 0xffffff);
+        assert_int_equal (other->peer, r);
+        assert_int_equal (node->peer, (send - 1) >> 24);
+        assert_true (node->bytes == other->bytes && node->bytes > 0);
+        n_receives++;
+      }
+    assert_int_equal (n_sends, n_receives);
+    assert_int_equal (n_sends, g_hash_table_size (graphs.sent));
+    assert_true (n_sends > 0);
+    graphs_clear (&graphs);
+  }
+}
+
+/* A ring over n ranks sends 2 (n - 1) / n of an all-reduce, half of it of an all-gather; trees send it up and down.
+ * In one node of the graph without messages there is all of it. */
+static void
+messages_carry_the_bytes_of_the_textbook (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *op, *algorithm;
+    double sent; /* of all ranks together, per byte */
+  } rows[] = { { "all_reduce", "ring", 2 * 3 },
+               { "all_gather", "ring", 3 },
+               { "reduce_scatter", "ring", 3 },
+               { "broadcast", "ring", 3 },
+               { "all_reduce", "tree", 2 * 3 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *job = g_strdup_printf (
+        "collectives: {algorithm: %s}\njob: {kind: collective, operations: [{op: %s, size: 1MB}]}",
+        rows[i].algorithm, rows[i].op);
+    Graphs messages = graphs_new (job, TRUE), whole = graphs_new (job, FALSE);
+    double bytes = 0;
+
+    for (guint r = 0; r < N_RANKS; r++) {
+      guint n_collectives = 0;
+
+      for (guint k = 0; k < messages.nodes[r]->len; k++)
+        if (node_at (&messages, r, k)->kind == FAB_JOB_SEND)
+          bytes += (double) node_at (&messages, r, k)->bytes;
+      for (guint k = 0; k < whole.nodes[r]->len; k++) {
+        const FabJobNode *node = node_at (&whole, r, k);
+
+        if (node->kind != FAB_JOB_COLLECTIVE)
+          continue;
+        n_collectives++;
+        assert_int_equal (node->bytes, 1000000);
+        assert_string_equal (fab_op_names[node->op], rows[i].op);
+        assert_int_equal (fab_job_graph_group (whole.graph, node->group)->len, N_RANKS);
+      }
+      assert_int_equal (n_collectives, 1);
+    }
+    assert_near (bytes, rows[i].sent * 1e6, 1e-3);
+    assert_int_equal (fab_job_graph_n_groups (whole.graph), 1);
+    graphs_clear (&messages);
+    graphs_clear (&whole);
+  }
+}
+
+/* Two ranks of each node share matrices, and one of each node the gradients: two groups each, in ascending order. */
+static void
+groups_are_those_of_the_dimensions (G_GNUC_UNUSED void **state)
+{
+  static const guint expected[4][2] = { { 0, 1 }, { 2, 3 }, { 0, 2 }, { 1, 3 } };
+  Graphs graphs = graphs_new ("kind: megatron, parallel: {tensor: 2}", FALSE);
+  guint n_found = 0;
+
+  assert_int_equal (fab_job_graph_n_groups (graphs.graph), 4);
+  for (guint g = 0; g < 4; g++)
+    for (guint e = 0; e < 4; e++) {
+      const GArray *ranks = fab_job_graph_group (graphs.graph, g);
+
+      assert_int_equal (ranks->len, 2);
+      n_found += g_array_index (ranks, guint, 0) == expected[e][0]
+              && g_array_index (ranks, guint, 1) == expected[e][1];
+    }
+  assert_int_equal (n_found, 4);
+  graphs_clear (&graphs);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (graphs_take_as_long_as_the_job),
+    cmocka_unit_test (nodes_are_in_order_and_counted),
+    cmocka_unit_test (every_message_has_two_ends),
+    cmocka_unit_test (messages_carry_the_bytes_of_the_textbook),
+    cmocka_unit_test (groups_are_those_of_the_dimensions),
+  };
+
+  return play_run_tests ("job_graph", tests, &catalog);
+}
