@@ -180,8 +180,8 @@ play_all (Graphs *self)
   return last;
 }
 
-/* The same of the DAG: the longest way through it, where collectives take no time, or what software takes before
- * them. */
+/* The same of the DAG: the longest way through it, where collectives take no time, and messages what software takes
+ * before them. */
 static double
 play_dag (const FabDag *dag, gboolean has_messages)
 {
@@ -196,9 +196,9 @@ play_dag (const FabDag *dag, gboolean has_messages)
       const FabCollectivePlan *plan = c >= 0 ? &dag->collectives[c].plan : NULL;
 
       ends[t] = begins[t]
-              + (double) (plan == NULL   ? fab_task_ps (&dag->tasks[t])
-                          : has_messages ? plan->startup_ps - plan->latency_ps
-                                         : 0);
+              + (double) (plan == NULL                                   ? fab_task_ps (&dag->tasks[t])
+                          : has_messages || plan->op == FAB_OP_SEND_RECV ? plan->startup_ps - plan->latency_ps
+                                                                         : 0);
       last = MAX (last, ends[t]);
       for (guint e = dag->next_starts[t]; e < dag->next_starts[t + 1]; e++)
         if (begins[dag->next[e]] < ends[t]) {
