@@ -114,13 +114,95 @@ ends_are_stretched (G_GNUC_UNUSED void **state)
   assert_near (ends.low, -0.1 * 1.5, 0.1 * 0.011);
 }
 
+/* Residuals of five sources, and bands that are to hold half of them: quantiles of 25 % and 75 %, between points that
+ * stand in the middle of their weights. Without the second source they are at -0.2 and 0.2, which holds its -0.2 from a
+ * reach of 1 on; those of the outer ones are never held within a reach of 3, and the middle one always is. */
+static void
+half_of_them_are_held (G_GNUC_UNUSED void **state)
+{
+  const FabSetupPoint points[] = { POINT ("a", "m", "", -0.4), POINT ("b", "m", "", -0.2),
+                                   POINT ("c", "m", "", 0), POINT ("d", "m", "", 0.2),
+                                   POINT ("e", "m", "", 0.4) };
+  const double covered[] = { 0, 1, 1, 1, 0 };
+  FabSetupEnds ends = fab_residual_ends (points, G_N_ELEMENTS (points), 0.5);
+  g_autoptr (GArray) left_out = fab_residuals_left_out (points, G_N_ELEMENTS (points), 0.5);
+
+  assert_near (ends.low, -0.25, 0.011);
+  assert_near (ends.high, 0.25, 0.011);
+  assert_int_equal (left_out->len, G_N_ELEMENTS (points));
+  for (guint i = 0; i < left_out->len; i++) {
+    const FabSetupLeftOut *one = &g_array_index (left_out, FabSetupLeftOut, i);
+
+    assert_string_equal (one->source, points[i].source);
+    assert_int_equal (one->n_rows, 1);
+    assert_near (one->covered_fraction, covered[i], 0);
+    assert_near (one->median_log, -points[i].log_factor, 1e-12);
+    assert_near (one->error_fraction, fabs (exp (-points[i].log_factor) - 1), 1e-9);
+  }
+}
+
+/* The factor is 0 whichever source is left out, so residuals are what the points say, and 90 % reach from the least
+ * to the largest. A stack of k sources has k parts of its own ends, and two of those of all. */
+static void
+ends_of_a_stack_are_drawn_to_those_of_all (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *stack;
+    double low, high;
+    guint n_sources;
+  } expected[] = { { NULL, -0.5, 0.6, 9 },
+                   { "x", (2 * -0.1 + 2 * -0.5) / 4, (2 * 0.2 + 2 * 0.6) / 4, 2 },
+                   { "y", -0.5, 0.6, 2 },
+                   { "z", (5 * 0 + 2 * -0.5) / 7, (5 * 0 + 2 * 0.6) / 7, 5 } };
+  const FabSetupPoint points[] = { POINT ("1", "m", "z", 0),    POINT ("2", "m", "z", 0),
+                                   POINT ("3", "m", "z", 0),    POINT ("4", "m", "z", 0),
+                                   POINT ("5", "m", "z", 0),    POINT ("6", "m", "x", 0.2),
+                                   POINT ("7", "m", "x", -0.1), POINT ("8", "m", "y", 0.6),
+                                   POINT ("9", "m", "y", -0.5) };
+  g_autoptr (FabSetupsFit) fit = fab_setups_fit (points, G_N_ELEMENTS (points), 0.9);
+
+  assert_near (fit->log_factor, 0, 0);
+  assert_near (fit->coverage_fraction, 0.9, 0);
+  assert_int_equal (fit->entries->len, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    const FabSetupEntry *entry = entry_at (fit, i);
+
+    assert_int_equal (g_strcmp0 (entry->stack, expected[i].stack), 0);
+    assert_near (entry->ends.low, fit->reach * expected[i].low, 1e-12);
+    assert_near (entry->ends.high, fit->reach * expected[i].high, 1e-12);
+    assert_int_equal (entry->n_sources, expected[i].n_sources);
+    assert_int_equal (entry->n_groups, expected[i].n_sources);
+  }
+}
+
+/* Rows of a group share its weight, and groups that of their source: three rows at 1 weigh as much as the one at -1. */
+static void
+weights_of_rows (G_GNUC_UNUSED void **state)
+{
+  const FabSetupPoint points[] = { POINT ("a", "k", "x", 1), POINT ("a", "k", "x", 1),
+                                   POINT ("a", "k", "x", 1), POINT ("a", "m", "x", -1),
+                                   POINT ("b", "m", "x", 0) };
+  g_autoptr (FabSetupsFit) fit = fab_setups_fit (points, G_N_ELEMENTS (points), 0.9);
+
+  assert_near (fit->log_factor, 0, 1e-12);
+  assert_int_equal (entry_at (fit, 0)->n_rows, 5);
+  assert_int_equal (entry_at (fit, 0)->n_groups, 3);
+  assert_int_equal (entry_at (fit, 0)->n_sources, 2);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (sources_weigh_the_same),         cmocka_unit_test (groups_weigh_the_same),
-    cmocka_unit_test (stacks_have_bands_of_their_own), cmocka_unit_test (points_apart_move_no_others),
-    cmocka_unit_test (judged_rows_are_only_compared),  cmocka_unit_test (ends_are_stretched),
+    cmocka_unit_test (sources_weigh_the_same),
+    cmocka_unit_test (groups_weigh_the_same),
+    cmocka_unit_test (stacks_have_bands_of_their_own),
+    cmocka_unit_test (points_apart_move_no_others),
+    cmocka_unit_test (judged_rows_are_only_compared),
+    cmocka_unit_test (ends_are_stretched),
+    cmocka_unit_test (half_of_them_are_held),
+    cmocka_unit_test (ends_of_a_stack_are_drawn_to_those_of_all),
+    cmocka_unit_test (weights_of_rows),
   };
 
   return cmocka_run_group_tests_name ("setups", tests, NULL, NULL);
