@@ -79,6 +79,62 @@ test_csv_of_times_only (G_GNUC_UNUSED void **state)
   assert_near (g_array_index (csv->rows, FabMeasuredRow, 0).busbw_GBps, 17.5, 1e-12);
 }
 
+/* Columns stand in any order, also those that are read first. */
+static void
+test_csv_columns_in_any_order (G_GNUC_UNUSED void **state)
+{
+  static const char *const texts[] = { "time_us,size_bytes,busbw_GBps\n74.78,1048576,24.54\n",
+                                       "busbw_GBps,time_us,size_bytes\n24.54,74.78,1048576\n",
+                                       "busbw_GBps,size_bytes,time_us\n24.54,1048576,74.78\n" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabMeasuredCsv) csv = parse (texts[i], &error);
+
+    assert_null (error);
+    const FabMeasuredRow *row = &g_array_index (csv->rows, FabMeasuredRow, 0);
+    assert_int_equal (row->size_bytes, 1048576);
+    assert_true (row->time_us == 74.78 && row->busbw_GBps == 24.54);
+  }
+  assert_refused ("time_us,size_bytes\nx,8\n", "t.csv:2: time_us: 'x' is not a number like 34.73");
+  assert_refused ("busbw_GBps,size_bytes\nx,8\n", "t.csv:2: busbw_GBps: 'x' is not a number like 34.73");
+}
+
+/* A time that its last digit could make 0 is none; a rate may be 0, and is then less than its last digit. Numbers have
+ * at most fifteen digits before and behind the point. */
+static void
+test_csv_edges (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabMeasuredCsv) csv = parse ("size_bytes,time_us\n8,123456789012345.123456789012345\n9,0.6\n",
+                                          &error);
+
+  assert_null (error);
+  assert_near (g_array_index (csv->rows, FabMeasuredRow, 0).time_us, 123456789012345.1, 1e-12);
+  assert_near (g_array_index (csv->rows, FabMeasuredRow, 1).rounding_fraction, 0.05 / 0.6, 1e-12);
+  assert_refused ("size_bytes,time_us\n8,0.5\n9,0\n", "t.csv:3: time_us: 0 is not a duration");
+  assert_refused ("size_bytes,time_us\n8,1234567890123456\n",
+                  "t.csv:2: time_us: '1234567890123456' is not a number like 34.73");
+  assert_refused ("size_bytes,time_us\n8,1.1234567890123456\n",
+                  "t.csv:2: time_us: '1.1234567890123456' is not a number like 34.73");
+  assert_refused ("size_bytes,time_us\n1000000000000001,1.0\n",
+                  "t.csv:2: size_bytes: '1000000000000001' is not a whole number of bytes from 1");
+}
+
+/* 1048576 B x 1.75 / 74.78 us is 24.54 GB/s, and with the last digits of both 24.532 to 24.545. */
+static void
+test_csv_agreement_is_that_of_the_digits (G_GNUC_UNUSED void **state)
+{
+  for (guint hundredths = 2440; hundredths <= 2470; hundredths++) {
+    g_autofree char *text = g_strdup_printf ("size_bytes,time_us,busbw_GBps\n1048576,74.78,24.%02u\n",
+                                             hundredths - 2400);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabMeasuredCsv) csv = parse (text, &error);
+
+    assert_int_equal (csv != NULL, 2453 <= hundredths && hundredths <= 2454);
+  }
+}
+
 static void
 test_csv_refused (G_GNUC_UNUSED void **state)
 {
@@ -302,6 +358,9 @@ main (void)
     cmocka_unit_test (test_csv),
     cmocka_unit_test (test_csv_of_busbw_only),
     cmocka_unit_test (test_csv_of_times_only),
+    cmocka_unit_test (test_csv_columns_in_any_order),
+    cmocka_unit_test (test_csv_edges),
+    cmocka_unit_test (test_csv_agreement_is_that_of_the_digits),
     cmocka_unit_test (test_csv_refused),
     cmocka_unit_test (test_csv_disagreement),
     cmocka_unit_test (test_mutated),
