@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tune.c - the best settings of several knobs (sim/study/tune.c): of a small grid the best of all, of a large
+ * one a point that no knob alone makes better.
+ *
+ * A job of few GPUs: a larger micro-batch takes longer and trains more tokens in a second.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "sim/study/tune.h"
+#include "tests/support/play.h"
+
+static const char yaml[] =
+    "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 2}\n"
+    "job: {kind: ddp, model: gpt2-xl, micro_batch: 2, sequence: 256, compute: {kind: mfu, mfu: 40%}}\n";
+
+static FabCatalog *catalog;
+
+static FabStudy *
+study_new (void)
+{
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  FabStudy *study = fab_study_of ("a", play->scenario, catalog, &fab_models);
+
+  study->n_threads = 1;
+  study->n_seeds = 1;
+  return study;
+}
+
+/* A knob of one key with these values, of which the first is what the scenario has. */
+static FabKnob *
+knob (const char *name, const char *key, const char *const *values, guint written)
+{
+  FabKnob *self = fab_knob_new (name, key, "");
+
+  for (guint i = 0; values[i] != NULL; i++) {
+    g_autofree char *assignment = g_strdup_printf ("%s=%s", key, values[i]);
+
+    fab_knob_add (self, g_strdup (values[i]), fab_edits_of ((const char *[]){ assignment, NULL }));
+  }
+  self->written = written;
+  return self;
+}
+
+static void
+free_knob (gpointer data)
+{
+  fab_knob_free (data);
+}
+
+static double
+figure (const FabTune *tune, const FabTunePoint *point)
+{
+  return point->trial.point != NULL ? point->trial.point->step_s : HUGE_VAL;
+}
+
+/* Values around the best point are all there, and none of them is better. */
+static void
+assert_no_knob_helps (const FabTune *tune)
+{
+  for (guint k = 0; k < tune->knobs->len; k++) {
+    const FabKnob *one = g_ptr_array_index (tune->knobs, k);
+
+    for (guint v = 0; v < one->values->len; v++) {
+      const FabTunePoint *point = fab_tune_curve (tune, k, v);
+
+      assert_non_null (point);
+      assert_int_equal (point->values[k], v);
+      assert_true (!fab_tune_is_good (tune, point) || figure (tune, point) >= figure (tune, tune->best));
+    }
+    assert_ptr_equal (fab_tune_curve (tune, k, tune->best->values[k]), tune->best);
+  }
+}
+
+/* Every point is there once; what a knob has as it is written sets nothing. */
+static void
+assert_points (const FabTune *tune)
+{
+  for (guint i = 0; i < tune->points->len; i++) {
+    const FabTunePoint *point = g_ptr_array_index (tune->points, i);
+    guint n_set = 0;
+
+    for (guint j = 0; j < i; j++)
+      assert_true (memcmp (point->values, ((FabTunePoint *) g_ptr_array_index (tune->points, j))->values,
+                           tune->knobs->len * sizeof (guint))
+                   != 0);
+    for (guint k = 0; k < tune->knobs->len; k++)
+      n_set += point->values[k] != ((const FabKnob *) g_ptr_array_index (tune->knobs, k))->written;
+    assert_int_equal (fab_edits_count (point->edits), n_set);
+  }
+  assert_int_equal (fab_edits_count (tune->written->edits), 0);
+}
+
+static const char *const batches[] = { "1", "2", "3", NULL };
+static const char *const buckets[] = { "1MiB", "10MiB", "25MiB", "100MiB", NULL };
+
+/* Twelve points: all are simulated, and the best of them is the best. The larger a micro-batch, the more samples in a
+ * second, and the longer it takes. */
+static void
+a_small_grid_is_simulated_completely (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = study_new ();
+  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (GError) error = NULL;
+
+  g_ptr_array_add (knobs, knob ("batch", "job.micro_batch", batches, 1));
+  g_ptr_array_add (knobs, knob ("bucket", "job.bucket", buckets, 2));
+  g_autoptr (FabTune) tune = fab_tune_find (study, knobs, fab_figure_find ("step"), 0, &error);
+  assert_non_null (tune);
+  assert_true (tune->is_whole);
+  assert_near (tune->n_all, 12, 0);
+  assert_int_equal (tune->points->len, 12);
+  assert_points (tune);
+  assert_int_equal (tune->best->values[0], 0);
+  for (guint i = 0; i < 12; i++)
+    assert_true (figure (tune, g_ptr_array_index (tune->points, i)) >= figure (tune, tune->best));
+  assert_no_knob_helps (tune);
+  assert_int_equal (tune->written->values[0], 1);
+  assert_int_equal (tune->written->values[1], 2);
+}
+
+/* As many points as a grid may have are all simulated; with one value more the search goes along the knobs, and ends
+ * where none of them helps. */
+static void
+a_large_grid_is_searched_along_its_knobs (G_GNUC_UNUSED void **state)
+{
+  static const char *const many[] = { "1MiB",  "2MiB",  "3MiB",  "4MiB",  "5MiB",  "6MiB",  "7MiB",  "8MiB",
+                                      "9MiB",  "10MiB", "11MiB", "12MiB", "13MiB", "14MiB", "15MiB", "16MiB",
+                                      "17MiB", "18MiB", "19MiB", "20MiB", "25MiB", NULL };
+  static const char *const sequences[] = { "256", "128", NULL };
+  g_autoptr (FabStudy) study = study_new ();
+  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (GError) error = NULL;
+
+  g_ptr_array_add (knobs, knob ("batch", "job.micro_batch", batches, 1));
+  g_ptr_array_add (knobs, knob ("bucket", "job.bucket", many, 20));
+  g_ptr_array_add (knobs, knob ("sequence", "job.sequence", sequences, 0));
+  g_autoptr (FabTune) tune = fab_tune_find (study, knobs, fab_figure_find ("step"), 0, &error);
+  assert_non_null (tune);
+  assert_false (tune->is_whole);
+  assert_near (tune->n_all, 3 * 21 * 2, 0);
+  assert_true (tune->points->len < 126 && tune->points->len >= 24);
+  assert_points (tune);
+  assert_int_equal (tune->best->values[0], 0);
+  assert_int_equal (tune->best->values[2], 1);
+  assert_no_knob_helps (tune);
+}
+
+/* The largest micro-batch trains most tokens in a second. With the memory of the next one as the limit that one is the
+ * best, with a byte less the smallest, and with one byte there is none. */
+static void
+what_does_not_fit_is_not_the_best (G_GNUC_UNUSED void **state)
+{
+  static const char *const large[] = { "2", "6", "12", NULL };
+  g_autoptr (FabStudy) study = study_new ();
+  g_autoptr (FabEdits) longer = fab_edits_of ((const char *[]){ "job.sequence=1024", NULL });
+  g_autoptr (FabStudy) edited = fab_study_edited (study, longer);
+  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (GError) error = NULL;
+
+  g_ptr_array_add (knobs, knob ("batch", "job.micro_batch", large, 0));
+  g_autoptr (FabTune) free_ = fab_tune_find (edited, knobs, fab_figure_find ("tokens"), 0, &error);
+  assert_non_null (free_);
+  assert_int_equal (free_->best->values[0], 2);
+  FabBytes limit = fab_tune_curve (free_, 0, 1)->trial.point->memory_bytes;
+  g_autoptr (FabTune) tight = fab_tune_find (edited, knobs, fab_figure_find ("tokens"), limit, &error);
+  assert_int_equal (tight->best->values[0], 1);
+  assert_false (fab_tune_is_good (tight, fab_tune_curve (tight, 0, 2)));
+  g_autoptr (FabTune) tighter = fab_tune_find (edited, knobs, fab_figure_find ("tokens"), limit - 1, &error);
+  assert_int_equal (tighter->best->values[0], 0);
+  g_autoptr (FabTune) none = fab_tune_find (edited, knobs, fab_figure_find ("tokens"), 1, &error);
+  assert_null (none->best);
+  assert_null (fab_tune_curve (none, 0, 0));
+}
+
+/* A scenario that cannot be simulated as it is written is said, and so is a figure that it does not have. */
+static void
+what_cannot_be_tuned_is_said (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = study_new ();
+  g_autoptr (FabEdits) wrong = fab_edits_of ((const char *[]){ "job.micro_batch=0", NULL });
+  g_autoptr (FabStudy) broken = fab_study_edited (study, wrong);
+  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (GError) error = NULL;
+
+  g_ptr_array_add (knobs, knob ("bucket", "job.bucket", buckets, 2));
+  assert_null (fab_tune_find (broken, knobs, fab_figure_find ("step"), 0, &error));
+  assert_non_null (error);
+  g_clear_error (&error);
+  assert_null (fab_tune_find (study, knobs, fab_figure_find ("goodput"), 0, &error));
+  assert_non_null (strstr (error->message, "there is no 'goodput' here: "));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_small_grid_is_simulated_completely),
+    cmocka_unit_test (a_large_grid_is_searched_along_its_knobs),
+    cmocka_unit_test (what_does_not_fit_is_not_the_best),
+    cmocka_unit_test (what_cannot_be_tuned_is_said),
+  };
+
+  return play_run_tests ("tune", tests, &catalog);
+}
