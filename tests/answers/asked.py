@@ -141,6 +141,35 @@ class Files(answer.AnswerTest):
             self.refused("collective", "--node", "dgx-a100", "--check", measured, "--tolerance", refused, names="--tolerance")
 
 
+class Matrices(answer.AnswerTest):
+    """Rates and latencies between two GPUs, as p2pBandwidthLatencyTest prints them."""
+
+    TITLES = {"P2P Connectivity Matrix": "is_peer", "Unidirectional P2P=Disabled Bandwidth Matrix (GB/s)": "one_way_disabled_GBps",
+              "Unidirectional P2P=Enabled Bandwidth (P2P Writes) Matrix (GB/s)": "one_way_enabled_GBps",
+              "Bidirectional P2P=Disabled Bandwidth Matrix (GB/s)": "both_ways_disabled_GBps", "Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)": "both_ways_enabled_GBps",
+              "P2P=Disabled Latency Matrix (us)": "latency_disabled_us", "P2P=Enabled Latency (P2P Writes) Matrix (us)": "latency_enabled_us"}
+
+    def test_each_cell_is_that_of_the_document(self):
+        for machine in (("--node", "dgx-a100", "-g", "3"), ("--node", "dgx-h100", "--nodes", "2", "-g", "2")):
+            told, lines = self.json("p2p", *machine), self.good("p2p", *machine).splitlines()
+            n = told["nodes"] * told["gpus_per_node"]
+            for title, key in self.TITLES.items():
+                at = lines.index(title)
+                self.assertEqual(lines[at + 1].split()[1:], [str(i) for i in range(n)], title)
+                for i in range(n):
+                    first, *cells = lines[at + 2 + i].split()
+                    self.assertEqual(first, str(i))
+                    self.assertEqual(len(cells), n)
+                    for cell, value in zip(cells, told[key][i]):
+                        self.assertTrue(cell == str(int(value)) if isinstance(value, bool) else answer.quantity(cell).is_near(value), f"{title}: {cell} is not {value}")
+            rows = answer.csv_rows(self.good("p2p", *machine, "--format", "csv"))
+            values = [told[key][i][k] for key in self.TITLES.values() for i in range(n) for k in range(n)]
+            self.assertEqual([(int(row["from"]), int(row["to"])) for row in rows], [(i, k) for _ in self.TITLES for i in range(n) for k in range(n)])
+            self.assertEqual(len({row["matrix"] for row in rows}), len(self.TITLES))
+            for row, value in zip(rows, values, strict=True):
+                self.assert_cell(row["value"], float(value), row["matrix"])
+
+
 class Compared(answer.AnswerTest):
     COMMAND = ("compare", "moe-mixtral-128-gpus", "--vary", "cluster.nic_rate=100Gb/s,400Gb/s", "--no-band")
 
@@ -155,6 +184,25 @@ class Compared(answer.AnswerTest):
             found = [quantity for cell in cells[1:] for quantity in answer.quantities(cell)]
             lines.append((len(line) - len(line.lstrip()), cells[0], found))
         return lines
+
+    FIGURES = {"GPUs": "gpus", "nodes": "nodes", "exposed": "exposed_fraction", "exposed.inter_node": "exposed_inter_node_fraction", "idle": "idle_fraction",
+               "waiting": "waiting_fraction", "mfu": "mfu_fraction", "tokens per second": "tokens_per_s", "memory": "memory_bytes", "capex": "capex_usd",
+               "network_share": "network_capex_fraction", "power": "power_watts", "network_power": "network_power_fraction", "hour_cost per hour": "usd_per_hour",
+               "step_cost per step": "usd_per_step", "token_cost per million tokens": "usd_per_million_tokens", "step_energy per step": "step_joules"}
+
+    def test_each_figure_has_its_row(self):
+        told = self.json(*self.COMMAND)
+        part = next(part for part in self.good(*self.COMMAND).split("\n\n") if re.search(r"(?m)^  GPUs ", part))
+        rows = {words: found for _, words, found in self.rows(part)}
+        for label, key in self.FIGURES.items():
+            for one, figures in zip(rows.pop(label), told["figures"], strict=True):
+                self.assertTrue(answer.is_near_in_unit(one, figures[key]), f"{label}: {one.text} is not {figures[key]}")
+        first, second = told["figures"]
+        for one, figures in zip(rows.pop("speed-up"), told["figures"], strict=True):
+            self.assertTrue(one.is_near(first["step_s"] / figures["step_s"]))
+        for one, rate in zip(rows.pop("a NIC port"), (100, 400), strict=True):
+            self.assertEqual(one.value, rate * 1e9 / 8)
+        self.assertEqual([words for words in rows if not words.startswith("nic_rate=")], [])
 
     def test_parts_stand_below_their_sums(self):
         page = self.good(*self.COMMAND)

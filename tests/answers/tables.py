@@ -47,7 +47,8 @@ def rows_below(lines, at):
     for line in lines[at + 1:]:
         if not line.strip():
             break
-        rows.append(line)
+        if not line.startswith("#"):  # units, below the heads of nccl-tests
+            rows.append(line)
     return rows
 
 
@@ -59,6 +60,8 @@ def by_head(line, heads, label):
         first = rest.pop(0)
         found[-1] = first
     for cell in rest:
+        if cell.text == "+-":  # before what a band has to either side
+            continue
         ends = (cell.end, cell.start + len(cell.text.partition(" (")[0]))  # with or without what stands in brackets
         fitting = [i for i, head in enumerate(heads) if i not in found and (head.start == cell.start or head.end in ends)]
         if fitting:
@@ -84,7 +87,7 @@ def is_shown(cell, value, formula=""):
 
 
 class Table:
-    """`table ROWS` of forms/*.txt, with `HEAD: FORMULA` of its columns; `.` is the head of labels that have none.
+    """`table ROWS` of forms/*.txt, with `HEAD: FORMULA` of its columns (`HEAD := FORMULA` where a head has a colon); `.` is the head of labels that have none.
     The formula `_` is any figure."""
 
     def __init__(self, rows):
@@ -93,7 +96,7 @@ class Table:
     def add(self, text):
         for part in text.split(" | "):
             if part.strip(" |"):
-                head, _, formula = part.strip(" |").partition(": ")
+                head, _, formula = part.strip(" |").partition(" := " if " := " in part else ": ")
                 self.columns.append((head, formula.strip()))
 
     def check(self, test, page, scope):
