@@ -324,11 +324,10 @@ test_strangers (void **state)
   assert_says (rig->error_here, "is not `fabricast measure`");
 }
 
-/* A GO for more than was agreed on would write behind buffers. */
+/* Agrees with the serving end on messages of up to 512 bytes, and asks for something. */
 static void
-test_more_than_agreed (void **state)
+ask_for (Rig *rig, const FabFrame *asked)
 {
-  Rig *rig = *state;
   PipeControl here = pipe_control (rig->fds[0], "here", "there");
   const FabFrame hello = { .type = FAB_FRAME_HELLO,
                            .number = 5,
@@ -336,7 +335,6 @@ test_more_than_agreed (void **state)
                            .size_bytes = 512,
                            .n_data = 5,
                            .data = (char *) "fake\n" };
-  const FabFrame go = { .type = FAB_FRAME_GO, .number = FAB_MEASURE_LATENCY, .count = 1, .size_bytes = 513 };
   char word[100000];
   GThread *thread;
 
@@ -346,25 +344,65 @@ test_more_than_agreed (void **state)
   FabControl *framed = fab_framed_control_new (&here.base);
   assert_true (fab_frame_send (&here.base, &hello, NULL) && framed->send (framed, word, sizeof word, NULL));
   assert_true (fab_frame_send_type (&here.base, FAB_FRAME_OPENED, NULL)
-               && fab_frame_send (&here.base, &go, NULL));
+               && fab_frame_send (&here.base, asked, NULL)
+               && fab_frame_send_type (&here.base, FAB_FRAME_BYE, NULL));
   shutdown (rig->fds[0], SHUT_WR);
   g_thread_join (thread);
   framed->close (framed);
   close (rig->fds[0]);
-  assert_false (rig->is_served);
-  assert_says (rig->error_there, "not agreed on");
-  assert_int_equal (rig->there.n_moves, 0);
+}
+
+/* A GO for more than was agreed on would write behind buffers, one for another kind would call what is not there. */
+static void
+test_more_than_agreed (void **state)
+{
+  static const struct {
+    FabFrame asked;
+    gboolean is_agreed;
+  } rows[] = {
+    { { .type = FAB_FRAME_GO, .number = FAB_MEASURE_LATENCY, .count = 1, .size_bytes = 512 }, TRUE },
+    { { .type = FAB_FRAME_GO, .number = FAB_MEASURE_LATENCY, .count = 1, .size_bytes = 513 }, FALSE },
+    { { .type = FAB_FRAME_GO, .number = FAB_MEASURE_LATENCY, .count = 0, .size_bytes = 8 }, FALSE },
+    { { .type = FAB_FRAME_GO,
+        .number = FAB_MEASURE_BANDWIDTH,
+        .count = FAB_FRAME_MAX_MESSAGES,
+        .size_bytes = 8 },
+      TRUE },
+    { { .type = FAB_FRAME_GO,
+        .number = FAB_MEASURE_LATENCY,
+        .count = FAB_FRAME_MAX_MESSAGES + 1,
+        .size_bytes = 8 },
+      FALSE },
+    { { .type = FAB_FRAME_GO, .number = FAB_MEASURE_EXCHANGE, .count = 1, .size_bytes = 8 }, FALSE },
+    { { .type = FAB_FRAME_GO, .number = FAB_N_MEASURE_KINDS, .count = 1, .size_bytes = 8 }, FALSE },
+    { { .type = FAB_FRAME_READY, .number = FAB_MEASURE_LATENCY, .count = 1, .size_bytes = 8 }, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Rig *rig;
+
+    if (i > 0) {
+      tear_down (state);
+      assert_int_equal (set_up (state), 0);
+    }
+    rig = *state;
+    ask_for (rig, &rows[i].asked);
+    if (!rows[i].is_agreed)
+      assert_says (rig->error_there, "not agreed on");
+    assert_int_equal (rig->is_served, rows[i].is_agreed);
+    assert_int_equal (rig->there.n_moves, rows[i].is_agreed);
+  }
 }
 
 /* Backends make buffers of twice the largest size: twice this one is 16 bytes in 64 bits. */
 static void
-check_size_is_refused (Rig *rig, FabBytes size_bytes)
+check_hello_is_refused (Rig *rig, FabBytes size_bytes, guint32 window, const char *why)
 {
   PipeControl here = pipe_control (rig->fds[0], "here", "there");
   g_auto (FabFrame) answer = { 0 };
   const FabFrame hello = { .type = FAB_FRAME_HELLO,
                            .number = 5,
-                           .count = 7,
+                           .count = window,
                            .size_bytes = size_bytes,
                            .n_data = 5,
                            .data = (char *) "fake\n" };
@@ -377,19 +415,25 @@ check_size_is_refused (Rig *rig, FabBytes size_bytes)
   g_thread_join (thread);
   close (rig->fds[0]);
   assert_false (rig->is_served);
-  assert_says (rig->error_there, "messages of up to 16 GiB");
+  assert_says (rig->error_there, why);
 }
 
 static void
 test_a_size_whose_double_wraps (void **state)
 {
-  check_size_is_refused (*state, ((FabBytes) 1 << 63) + 8);
+  check_hello_is_refused (*state, ((FabBytes) 1 << 63) + 8, 7, "messages of up to 16 GiB");
 }
 
 static void
 test_a_size_beyond_the_largest (void **state)
 {
-  check_size_is_refused (*state, FAB_PAIR_MAX_BYTES + 1);
+  check_hello_is_refused (*state, FAB_PAIR_MAX_BYTES + 1, 7, "messages of up to 16 GiB");
+}
+
+static void
+test_too_many_under_way (void **state)
+{
+  check_hello_is_refused (*state, 512, FAB_FRAME_MAX_WINDOW + 1, "this end takes up to 65536 (--window)");
 }
 
 /* --- a listener --- */
@@ -493,6 +537,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_more_than_agreed, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_a_size_whose_double_wraps, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_a_size_beyond_the_largest, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_too_many_under_way, set_up, tear_down),
     cmocka_unit_test (test_an_end_within_the_introduction),
     cmocka_unit_test (test_addresses),
     cmocka_unit_test (test_a_refused_connection_leaves_nothing_open),
