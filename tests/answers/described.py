@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Keys of models are those of the JSON Schema, and layers of a neural network add up to what is said of all of it.
+
+`described.py PROGRAM [Class]`.
+"""
+import json
+import re
+
+import yaml
+
+import answer
+from answer import support
+
+KINDS = ("fabric", "route", "fidelity", "congestion", "collectives", "compute", "job")
+NETWORKS = (("gpt2-xl", 1024), ("llama2-7b", 4096), ("mixtral-8x7b", 1024), ("bert-base", 512))
+
+
+class Keys(answer.AnswerTest):
+    def setUp(self):
+        super().setUp()
+        self.schema = json.loads(self.good("describe", "--schema"))
+
+    def rows(self, page):
+        """(depth, key, kind, range, default or required, help) of the keys of a page."""
+        found = []
+        lines = page.split("Parameters:\n")[-1].splitlines()
+        for head, words in zip(lines[::2], lines[1::2]):
+            indent = len(head) - len(head.lstrip())
+            self.assertEqual(len(words) - len(words.lstrip()), indent + 4, words)
+            key, rest = re.match(r"\s*(\S+)\s+(.*)$", head).groups()
+            parts = re.fullmatch(r"(.*?)(?: \[(.*?)\])?(?:, (required|default .*))?", rest)
+            found.append((indent, key, parts[1], parts[2], parts[3], words.strip()))
+        return found
+
+    def resolved(self, node):
+        """A part of the schema without its references."""
+        while "$ref" in node:
+            node = self.schema["$defs"][node["$ref"].rpartition("/")[2]]
+        return node
+
+    def assert_key(self, row, node, is_required):
+        _, key, kind, span, more, words = row
+        self.assertEqual(words, node.get("description", words), key)
+        if "enum" in node:
+            self.assertEqual(kind, " | ".join(map(str, node["enum"])), key)
+        if "minimum" in node and (node["minimum"] != 0 or "maximum" in node):
+            self.assertIsNotNone(span, key)
+            ends = [float(end) for end in span.replace(" or more", "").split(" to ")]
+            self.assertEqual(ends[0], node["minimum"], key)
+            self.assertEqual(ends[1] if len(ends) > 1 else None, node.get("maximum"), key)
+        if more is not None and more.startswith("default ") and "default" in node:
+            default = node["default"]
+            shown = more.removeprefix("default ")
+            self.assertEqual(yaml.safe_load(shown) if not isinstance(default, str) else shown, default, key)
+        self.assertEqual(more == "required", is_required, key)
+
+    def test_keys_of_models_are_those_of_the_schema(self):
+        n = 0
+        for kind in KINDS:
+            for name in re.findall(r"(?m)^([\w-]+) +\S", self.good("describe", kind).split("\n\n")[0]):
+                node = self.schema["$defs"][f"{kind}.{name}"]
+                page = self.good("describe", kind, name)
+                self.assertTrue(page.startswith(f"{name}: {node['description']}\n"), page[:200])
+                keys = {key: value for key, value in node["properties"].items() if key != "kind"}
+                if "Parameters:" not in page:
+                    self.assertEqual(keys, {}, name)
+                    continue
+                top = [row for row in self.rows(page) if row[0] == 2]
+                self.assertEqual([row[1] for row in top], list(keys), f"{kind} {name}")
+                for row in top:
+                    self.assert_key(row, self.resolved(keys[row[1]]), row[1] in node.get("required", []))
+                    n += 1
+        self.assertGreater(n, 100)
+
+    def test_keys_of_a_scenario_are_those_of_the_schema(self):
+        rows = self.rows("Parameters:\n" + self.good("describe", "scenario"))
+        top = [row for row in rows if row[0] == 0]
+        self.assertEqual({row[1] for row in top} - set(self.schema["properties"]), set())
+        for row in top:
+            node = self.schema["properties"][row[1]]
+            self.assertEqual(row[5], node["description"], row[1])
+
+
+class Networks(answer.AnswerTest):
+    def page(self, name, sequence):
+        """({label: first number and all quantities}, layers) of the comments below an entry."""
+        page = self.good("describe", "models", name, "--sequence", str(sequence))
+        heads, _, layers = page.partition("# layers ")
+        told = {found[1].strip(): found[2] for found in re.finditer(r"(?m)^# {1,3}([\w ]+?) {2,}([\d.].*)$", heads)}
+        stack = []
+        for line in layers.splitlines()[1:]:
+            whole = re.match(r"# (?:(\d+) x )?(\S+)(?: to \S+)?, (\d+) parameters(?: each)?$", line)
+            part = re.match(r"#   (\S+) +(\d+) +(\S+) +(\d+) +(\d+) +(\d+)$", line)
+            operator = re.match(r"#     (\S+)(?: +(.*\S))? +(\S+)$", line)
+            if whole:
+                stack.append({"n": int(whole[1] or 1), "name": whole[2], "parameters": int(whole[3]), "parts": []})
+            elif part:
+                stack[-1]["parts"].append({"name": part[1], "parameters": int(part[2]), "flops": float(part[3]), "whole": int(part[4]), "operators": []})
+            elif operator and re.fullmatch(r"[\d.e+-]+", operator[3]):
+                stack[-1]["parts"][-1]["operators"].append((operator[1], (operator[2] or "").strip(), float(operator[3])))
+        return told, stack
+
+    def test_parts_add_up(self):
+        """Parameters and FLOPs of operators, segments, layers and all of it."""
+        for name, sequence in NETWORKS:
+            with self.subTest(name):
+                told, stack = self.page(name, sequence)
+                for layer in stack:
+                    self.assertEqual(layer["parameters"], sum(part["parameters"] for part in layer["parts"]), layer["name"])
+                    for part in layer["parts"]:
+                        self.assertAlmostEqual(part["flops"], sum(flops for *_, flops in part["operators"]), delta=1e-3 * part["flops"] + 1e-12)
+                total = sum(layer["n"] * layer["parameters"] for layer in stack)
+                self.assertEqual(int(told["parameters"].split()[0]), total)
+                self.assertAlmostEqual(float(re.search(r"\(([\d.]+) billion", told["parameters"])[1]), total / 1e9, delta=5e-4 * total / 1e9)
+                forward = sum(layer["n"] * part["flops"] for layer in stack for part in layer["parts"])
+                self.assertAlmostEqual(float(told["forward"].split()[0]), forward, delta=1e-3 * forward)
+                self.assertAlmostEqual(float(told["and backward"].split()[0]), 3 * forward, delta=1e-3 * 3 * forward)
+                of_token = int(told.get("of a token", told["parameters"]).split()[0])
+                self.assertAlmostEqual(float(told["6 N"].split()[0]), 6 * of_token / 1e9, delta=1e-3 * 6 * of_token / 1e9)
+                state, each = answer.quantities(told["state"])[:2]
+                self.assertTrue(state.is_near(each.value * total), told["state"])
+
+    def test_a_product_takes_two_flops_for_each_weight(self):
+        """A matrix of n x k costs a token 2 n k; of m of them, as many times that."""
+        for name, sequence in NETWORKS:
+            _, stack = self.page(name, sequence)
+            n = 0
+            for layer in (layer for layer in stack if layer["n"] > 1):  # heads may have products of a sequence, not of a token
+                for part in layer["parts"]:
+                    for operator, size, flops in part["operators"]:
+                        found = re.fullmatch(r"(?:(\d+) of )?(\d+) x (\d+)", size)
+                        if found:
+                            n += 1
+                            count = 2 if name.startswith("mixtral") and found[1] else int(found[1] or 1)  # two experts of eight see a token
+                            self.assertAlmostEqual(flops / (2 * int(found[2]) * int(found[3]) * count / 1e9), 1, 3, f"{name} {operator}")
+            self.assertGreater(n, 3)
+
+    def test_shapes_of_gpt2(self):
+        """Queries, keys and values are three matrices; the network behind attention is four times as wide."""
+        told, stack = self.page("gpt2-xl", 1024)
+        block = next(layer for layer in stack if layer["n"] == 48)
+        sizes = {operator: size for part in block["parts"] for operator, size, _ in part["operators"]}
+        self.assertEqual(sizes["qkv"], "4800 x 1600")
+        self.assertEqual(sizes["projection"], "1600 x 1600")
+        self.assertEqual((sizes["up"], sizes["down"]), ("6400 x 1600", "1600 x 6400"))
+        scores = next(flops for part in block["parts"] for operator, _, flops in part["operators"] if operator == "scores")
+        self.assertAlmostEqual(scores * 1e9, 4 * 1024 * 1600, delta=1e3)  # each token with all 1024, twice 2 x hidden
+        self.assertAlmostEqual(float(told["causal"].split()[0]), float(told["and backward"].split()[0]) - 48 * 3 * scores / 2, delta=0.01)
+
+
+if __name__ == "__main__":
+    support.main()
