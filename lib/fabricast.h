@@ -164,7 +164,7 @@ typedef struct FabricastStudyOptions {
 
 /* --- the library --- */
 
-/* Returns the version of the library, "0.2.0". It may differ from the version of this header. Since 0.2. */
+/* Returns the version of the library, "0.3.0". It may differ from the version of this header. Since 0.2. */
 FABRICAST_API const char *fabricast_version (void);
 
 /* --- errors --- */

@@ -5,6 +5,6 @@
  */
 #pragma once
 
-/* Returns "0.2.0+g387d95116b", with "-dirty" where the checkout had changes that were not committed; "0.1.0" where the
+/* Returns "0.3.0+g387d95116b", with "-dirty" where the checkout had changes that were not committed; "0.1.0" where the
  * commit is not known (a tarball, the tests). */
 const char *fab_version (void);
