@@ -52,7 +52,8 @@ class Keys(answer.AnswerTest):
         if more is not None and more.startswith("default ") and "default" in node:
             default = node["default"]
             shown = more.removeprefix("default ")
-            self.assertEqual(yaml.safe_load(shown) if not isinstance(default, str) else shown, default, key)
+            is_number = isinstance(default, (int, float)) and not isinstance(default, bool)
+            self.assertEqual(float(shown) if is_number else shown if isinstance(default, str) else yaml.safe_load(shown), default, key)
         self.assertEqual(more == "required", is_required, key)
 
     def test_keys_of_models_are_those_of_the_schema(self):
