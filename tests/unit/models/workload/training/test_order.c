@@ -157,12 +157,14 @@ at (const GArray *tasks, guint i)
   return g_array_index (tasks, FabTaskId, i);
 }
 
+/* Sites sum their parameters behind the update. */
 static gboolean
 is_sum (const Order *self, FabTaskId task)
 {
   gint32 collective = self->dag->tasks[task].collective;
 
-  return collective >= 0 && self->dag->collectives[collective].dimension == FAB_DIMENSION_DATA
+  return collective >= 0 && !g_str_has_prefix (self->dag->collectives[collective].name, "outer")
+      && self->dag->collectives[collective].dimension == FAB_DIMENSION_DATA
       && self->dag->collectives[collective].plan.op != FAB_OP_ALL_GATHER;
 }
 
@@ -201,6 +203,13 @@ static const char *const jobs[] = {
   "kind: megatron, parallel: {pipeline: 2, schedule: dualpipe_v}, accumulation: 4",
   "kind: megatron, parallel: {pipeline: 2, schedule: dualpipe}, accumulation: 4",
   "kind: megatron, parallel: {context: 2}",
+  "kind: megatron, parallel: {tensor: 2, sequence: true, overlap_tensor: true}",
+  "kind: megatron, memory: {offload: cpu}, accumulation: 2",
+  "kind: megatron, recompute: full",
+  "kind: ddp, accumulation: 40",
+  "kind: ddp, outer: {sites: 2, every: 10}",
+  "kind: megatron, distributed_optimizer: true, outer: {sites: 2, overlap: true, every: 4}",
+  "kind: zero, stage: 3, secondary: 2, quantized_weights: true, quantized_gradients: true",
 };
 
 /* A rank updates its parameters once, when it has computed all of its passes and all sums of gradients have ended; the
@@ -235,6 +244,50 @@ an_update_waits_for_all_gradients (G_GNUC_UNUSED void **state)
       if (n_sums > 0 && n_last == 0)
         fail_msg ("%s: no sum of class %u waits for its last backward pass", jobs[j], c);
     }
+    order_clear (&order);
+  }
+}
+
+/* At half of the peak the passes of all ranks together take as long as their FLOPs, however the model and the micro-
+ * batches are divided, and a third of those that are not done twice is forward. Tasks have whole ps, hence the
+ * tolerance. Beside passes updates take time, and so do copies of FSDP; nothing else does. */
+static void
+only_passes_updates_and_copies_take_time (G_GNUC_UNUSED void **state)
+{
+  static const char *const others[] = { "optimizer", ".copy_" };
+
+  for (guint j = 0; j < G_N_ELEMENTS (jobs); j++) {
+    g_autofree char *keys = g_strconcat (jobs[j], ", compute: {kind: mfu, mfu: 50%}", NULL);
+    Order order = order_new (4, keys);
+    const FabDag *dag = order.dag;
+    const FabJobTotals *totals = fab_simulation_totals (order.play->simulation);
+    double rate = fab_simulation_cluster (order.play->simulation)->device.peak_flops_per_s[FAB_PRECISION_BF16]
+                / 2;
+    double passes_s = 0, forward_s = 0;
+
+    for (FabTaskId t = 0; t < dag->n_tasks; t++) {
+      const char *name = dag->tasks[t].name;
+      double seconds = fab_ps_to_seconds (fab_task_ps (&dag->tasks[t]))
+                     * dag->classes[class_of (&order, t)].n_ranks;
+      gboolean is_pass = FALSE, is_other = FALSE;
+
+      if (dag->tasks[t].collective >= 0)
+        continue;
+      if (g_str_has_prefix (name, "forward ")) {
+        forward_s += seconds;
+        is_pass = TRUE;
+      }
+      is_pass |= g_str_has_prefix (name, "backward ") || g_str_has_prefix (name, "recompute ");
+      passes_s += is_pass ? seconds : 0;
+      for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+        is_other |= strstr (name, others[i]) != NULL;
+      if (!is_pass && !is_other && seconds > 0)
+        fail_msg ("%s: '%s' takes %g us", jobs[j], name, seconds * 1e6);
+    }
+    if (!is_near (passes_s, 4 * totals->executed_flops_per_rank / rate, 1e-4)
+        || !is_near (3 * forward_s, 4 * totals->model_flops_per_rank / rate, 2e-4))
+      fail_msg ("%s: passes take %g us, %g of them forward; their FLOPs %g us\n", jobs[j], passes_s * 1e6,
+                forward_s * 1e6, 4 * totals->executed_flops_per_rank / rate * 1e6);
     order_clear (&order);
   }
 }
@@ -283,7 +336,8 @@ every_collective_is_waited_for (G_GNUC_UNUSED void **state)
       n_waiting[dag->tasks[t].collective] += dag->carried_starts[t + 1] - dag->carried_starts[t];
     }
     for (guint i = 0; i < dag->n_collectives; i++)
-      if (n_waiting[i] == 0)
+      if (n_waiting[i] == 0
+          && strcmp (dag->collectives[i].name, "outer") != 0) /* its gather waits, on its stream */
         fail_msg ("%s: nothing waits for %s", jobs[j], dag->collectives[i].name);
     order_clear (&order);
   }
@@ -379,6 +433,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (an_update_waits_for_all_gradients),
+    cmocka_unit_test (only_passes_updates_and_copies_take_time),
     cmocka_unit_test (a_block_comes_back_after_it_went_forward),
     cmocka_unit_test (every_collective_is_waited_for),
     cmocka_unit_test (gathers_keep_their_distance),
