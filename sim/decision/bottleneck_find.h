@@ -13,7 +13,7 @@
 
 #include "sim/decision/bottleneck.h"
 
-enum { FAB_LEVER_EVENTS = 4000000 };
+enum { FAB_LEVER_EVENTS = 6000000 };
 
 /* What is known of a scenario that was played. */
 typedef struct {
