@@ -22,3 +22,6 @@ void fab_topo_svg_end_box (GString *svg, const char *fill);
 
 /* Draws the fabric below `top`; returns where it ends. */
 double fab_topo_svg_fabric (const FabTopoPicture *picture, FabTopoSvg *svg, double top);
+
+/* Draws the node below `top`; returns where it ends. */
+double fab_topo_svg_node (const FabTopoPicture *picture, FabTopoSvg *svg, double top);

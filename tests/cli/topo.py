@@ -31,6 +31,23 @@ class Topo(CliTest):
             self.assertTrue(0 <= float(box.get("x")) <= float(root.get("width")) - float(box.get("width")))
             self.assertTrue(0 <= float(box.get("y")) <= float(root.get("height")) - float(box.get("height")))
 
+    def test_svg_of_a_node_fits_a_page(self):
+        """Whatever the node has: no wider than a column of text, with letters of 11 pixels, and no box on another."""
+        for node in ("dgx-a100", "dgx-h100", "p5", "dgx2", "gh200-x4", "mi300x", "mi250x", "dgx1-v100", "gaudi3", "gb200-nvl72",
+                     "tpu7x-8", "aurora-pvc", "polaris", "l40s-pcie", "a4x-max", "host"):
+            with self.subTest(node):
+                root = ElementTree.fromstring(self.good("topo", "--node", node, "--only", "node", "--format", "svg"))
+                self.assertLessEqual(float(root.get("width")), 736)
+                sizes = [float(text.get("font-size", root.get("font-size"))) for text in root.iter(SVG + "text")]
+                self.assertGreaterEqual(min(sizes), 11)
+                boxes = [[float(box.get(name)) for name in ("x", "y", "width", "height")]
+                         for box in root.iter(SVG + "rect") if box.get("width") != "100%"]
+                for i, (x, y, width, height) in enumerate(boxes):
+                    self.assertTrue(0 <= x <= float(root.get("width")) - width)
+                    for other in boxes[:i]:
+                        self.assertTrue(x >= other[0] + other[2] or other[0] >= x + width or y >= other[1] + other[3]
+                                        or other[1] >= y + height, (boxes[i], other))
+
     def test_svg_of_a_fabric_stays_inside_the_page(self):
         for fabric in ("{kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}", "{kind: torus, dimensions: 2}",
                        "{kind: dragonfly, routers_per_group: 2, nics_per_router: 8, global_ports: 8}"):
