@@ -138,6 +138,61 @@ check_once (const GOptionEntry *entries, int argc, char **argv, GError **error)
   return TRUE;
 }
 
+static gboolean
+is_number (const GOptionEntry *entry)
+{
+  return entry->arg == G_OPTION_ARG_INT || entry->arg == G_OPTION_ARG_INT64;
+}
+
+static gint64
+number_of (const GOptionEntry *entry)
+{
+  return entry->arg == G_OPTION_ARG_INT ? *(gint *) entry->arg_data : *(gint64 *) entry->arg_data;
+}
+
+static void
+set_number (const GOptionEntry *entry, gint64 number)
+{
+  if (entry->arg == G_OPTION_ARG_INT)
+    *(gint *) entry->arg_data = (gint) number;
+  else
+    *(gint64 *) entry->arg_data = number;
+}
+
+/* A number that is 0 before the command line is read is 0 afterwards where it was not given, and so 0 is no value that
+ * can be given. Marks such numbers. (transfer full) (element-type GOptionEntry) */
+static GPtrArray *
+mark_numbers (const GOptionEntry *entries)
+{
+  GPtrArray *marked = g_ptr_array_new ();
+
+  for (const GOptionEntry *entry = entries; entry && entry->long_name; entry++)
+    if (is_number (entry) && number_of (entry) == 0) {
+      set_number (entry, G_MININT);
+      g_ptr_array_add (marked, (gpointer) entry);
+    }
+  return marked;
+}
+
+/* Makes marked numbers 0 again; returns FALSE where one was given as 0. */
+static gboolean
+unmark_numbers (const GPtrArray *marked, GError **error)
+{
+  const GOptionEntry *zero = NULL;
+
+  for (guint i = 0; i < marked->len; i++) {
+    const GOptionEntry *entry = marked->pdata[i];
+
+    if (number_of (entry) == 0 && zero == NULL)
+      zero = entry;
+    if (number_of (entry) == G_MININT)
+      set_number (entry, 0);
+  }
+  return zero == NULL
+      || fab_throw (error, FAB_ERROR_INPUT, "--%s 0: it counts from 1; without the option: %s",
+                    zero->long_name, zero->description);
+}
+
 gboolean
 fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, char ***argv, GError **error)
 {
@@ -163,8 +218,13 @@ fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, ch
   g_set_prgname (program);
   if (!check_once (entries, *argc, *argv, error))
     return FALSE;
-  if (!g_option_context_parse (context, argc, argv, &cause))
+  g_autoptr (GPtrArray) marked = mark_numbers (entries);
+  gboolean is_parsed = g_option_context_parse (context, argc, argv, &cause);
+  gboolean is_counted = unmark_numbers (marked, is_parsed ? error : NULL);
+  if (!is_parsed)
     return explain_option (program, entries, error, cause);
+  if (!is_counted)
+    return FALSE;
   if (form != NULL)
     return fab_form_print (form, program + strlen ("fabricast "), usage, entries, error) && FALSE;
   if (wants_help) {

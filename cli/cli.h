@@ -25,7 +25,8 @@ typedef enum { FAB_FORMAT_TEXT, FAB_FORMAT_JSON, FAB_FORMAT_CSV, FAB_FORMAT_MARK
   }
 
 /* Parses options into `entries` and leaves the other arguments in argv[1..*argc - 1]. Returns FALSE with *error for a
- * wrong option (naming the nearest) or a wrong number of arguments; FALSE without *error when it printed --help. */
+ * wrong option (naming the nearest), a wrong number of arguments, or a 0 for a number that is 0 where it is not given;
+ * FALSE without *error when it printed --help. */
 gboolean fab_cli_parse (const FabUsage *usage, const GOptionEntry *entries, int *argc, char ***argv,
                         GError **error);
 

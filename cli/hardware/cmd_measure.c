@@ -22,6 +22,8 @@
 #include "validate/measure/secret.h"
 #include "validate/measure/stats.h"
 
+#define NO_WINDOW G_MININT64 /* --window was not given */
+
 /* The options as given; NULL: not given. */
 typedef struct {
   char *listen, *peer, *sizes, *kinds, *precision, *time, *out, *format_name, *secret_file;
@@ -208,6 +210,8 @@ read_secret (MeasureRequest *self, const char *path, GError **error)
 static gboolean
 measure_request_read (MeasureRequest *self, const MeasureOptions *o, const char *usual_sizes, GError **error)
 {
+  gint64 window = o->window == NO_WINDOW ? 0 : o->window;
+
   if (!read_sizes (self,
                    o->sizes      ? o->sizes
                    : usual_sizes ? usual_sizes
@@ -218,7 +222,7 @@ measure_request_read (MeasureRequest *self, const MeasureOptions *o, const char 
       || !read_time (self, o->time ? o->time : DEFAULT_TIME, error)
       || !check_count ("--min-samples", o->min_samples, 1, MAX_SAMPLES, error)
       || !check_count ("--max-samples", o->max_samples, o->min_samples, MAX_SAMPLES, error)
-      || !check_count ("--window", o->window, 0, MAX_WINDOW, error)
+      || !check_count ("--window", window, 0, MAX_WINDOW, error)
       || !check_count ("--timeout", o->timeout_s, 1, MAX_TIMEOUT_S, error)
       || !check_count ("--session-limit", o->session_s, 1, MAX_SESSION_S, error)
       || !read_secret (self, o->secret_file, error))
@@ -228,7 +232,7 @@ measure_request_read (MeasureRequest *self, const MeasureOptions *o, const char 
   self->plan = (FabMeasurePlan){ .sizes_bytes = (const FabBytes *) self->sizes_bytes->data,
                                  .n_sizes = self->sizes_bytes->len,
                                  .kinds = self->kinds,
-                                 .window = (guint) o->window,
+                                 .window = (guint) window,
                                  .peer = o->peer,
                                  .listen = o->listen,
                                  .timeout_s = (guint) o->timeout_s,
@@ -647,9 +651,11 @@ options_clear (MeasureOptions *o)
 static FabExit
 run (int argc, char **argv)
 {
-  MeasureOptions o = {
-    .min_samples = 10, .max_samples = 1000, .timeout_s = 30, .session_s = DEFAULT_SESSION_S
-  };
+  MeasureOptions o = { .min_samples = 10,
+                       .max_samples = 1000,
+                       .window = NO_WINDOW,
+                       .timeout_s = 30,
+                       .session_s = DEFAULT_SESSION_S };
   const GOptionEntry entries[] = {
     { "listen", 0, 0, G_OPTION_ARG_STRING, &o.listen,
       "Be the listening end and wait for the asking end. :PORT accepts this machine only, 0.0.0.0:PORT all",

@@ -79,19 +79,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Given, given_clear)
     name, letter, 0, G_OPTION_ARG_INT64, &given->member, help, "N" \
   }
 
-/* What a count is before the command line is read. */
-#define NO_COUNT G_MININT64
-
-/* From here on 0 is what was not given. A 0 that was given is refused like what is below it. */
-static void
-settle_count (gint64 *count)
-{
-  if (*count == NO_COUNT)
-    *count = 0;
-  else if (*count == 0)
-    *count = -1;
-}
-
 static gboolean
 parse (Given *given, int *argc, char ***argv, GError **error)
 {
@@ -143,15 +130,7 @@ parse (Given *given, int *argc, char ***argv, GError **error)
     G_OPTION_ENTRY_NULL
   };
 
-  gint64 *const counts[] = { &given->nodes, &given->gpus_per_node, &given->gpus_per_thread, &given->threads };
-
-  for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
-    *counts[i] = NO_COUNT;
-  if (!fab_cli_parse (&usage, entries, argc, argv, error))
-    return FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
-    settle_count (counts[i]);
-  return TRUE;
+  return fab_cli_parse (&usage, entries, argc, argv, error);
 }
 
 /* --- what cannot be --- */

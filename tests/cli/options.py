@@ -175,5 +175,22 @@ class Siblings(CliTest):
         self.good("collective", "--node", "dgx-a100", "-b", "1M", "--library", "nccl", "--set", "collectives.algorithm=ring")
 
 
+class Zero(CliTest):
+    """0 of what is counted from 1 is refused, and is not taken for an option that was left out."""
+
+    def test_zero_is_refused(self):
+        self.good("run", HELLO, "--db", "results.db", "--no-band")
+        for args in (["topo", "--node", "dgx-a100", "--nodes=0"], ["topo", "--design", "superpod-h100", "--units", "0"],
+                     ["p2p", "--node", "dgx-a100", "--nodes", "0"], ["p2p", "--node", "dgx-a100", "-g", "0"],
+                     ["collective", "--node", "dgx-a100", "--nodes", "0"], ["collective", "--node", "dgx-a100", "-t", "0"],
+                     ["collective", "--node", "dgx-a100", "-g", "0"], ["upgrade", HELLO, "--grow", "0"],
+                     ["sweep", HELLO, "--vary", "cluster.nodes=1,2", "--jobs", "0"], ["bundle", "--db", "results.db", "--run", "0", "out"]):
+            self.refused(*args, names=" 0: it counts from 1")
+        # Where 0 says something, it stays what it is.
+        self.good("query", "exposed", "--db", "results.db", "--max-rows", "0")
+        self.good("collective", "--node", "dgx-a100", "-b", "1M", "-w", "0", "-c", "0")
+        self.good("plan", HELLO, "--top", "0", "--strategies", "ddp")
+
+
 if __name__ == "__main__":
     main()
