@@ -13,7 +13,11 @@
  * downloads is what `fabricast query --format csv` prints. Of a long table the page holds the first rows.
  */
 
-enum { MAX_ROWS = 1000, MIN_ROWS = 50 };
+enum {
+  MAX_ROWS = 250, /* of a table of runs: no more are shown (tables.js), and the page stays below 300 KB */
+  MAX_SWEEP_ROWS = 1000, /* pictures of a sweep are drawn from them */
+  MIN_ROWS = 50
+};
 
 gboolean
 fab_report_is_table (const FabQuery *query, gboolean of_sweep)
@@ -83,7 +87,8 @@ report_add_tables (const FabReportRequest *request, gboolean of_sweep, gint64 ru
                    GError **error)
 {
   guint n = MAX (request->n_runs + request->n_sweeps, 1);
-  guint max_rows = request->max_rows ? request->max_rows : MAX (MAX_ROWS / n, MIN_ROWS);
+  guint max_rows = request->max_rows ? request->max_rows
+                                     : MAX ((of_sweep ? MAX_SWEEP_ROWS : MAX_ROWS) / n, MIN_ROWS);
 
   fab_json_begin_array (json, "tables");
   for (const FabQuery *query = fab_queries; query->name != NULL; query++) {

@@ -2,7 +2,7 @@
 // tables.js - the tables of a run, each to open, to sort by a column, and to take away as CSV.
 (() => {
   const { make, clean, shorten, count, plural, download, state } = fabricast;
-  const MOST_SHOWN = 300;
+  const MOST_SHOWN = 250;
 
   // RFC 4180; a field is [text, was it quoted].
   const parse = (csv) => {
