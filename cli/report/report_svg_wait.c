@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report_svg_wait.c - the last iterations of runs, which go by together: GPUs that compute and wait, and the network.
  *
- * A cover moves off each step at the speed of its time, so that a shorter step is over earlier; then all begin again.
- * Where the reader's system asks for less motion, the steps stand there as a whole. Texts are large enough to be read
- * where a phone shows the picture at its width.
+ * The steps stand there as a whole, and so does a picture that cannot move, or should not. Then a cover moves off each
+ * step at the speed of its time, so that a shorter step is over earlier; then all begin again. Texts are large enough
+ * to be read where a phone shows the picture at its width.
  */
 #include <math.h>
 
@@ -20,8 +20,10 @@ enum {
   GAP = 4,
   MOST_RUNS = 4,
   MOST_NAME = 30,
-  CYCLE_S = 8, /* of which the longest step takes RUN_PERCENT, and a pause the rest */
-  RUN_PERCENT = 80
+  CYCLE_S =
+      8, /* of which the steps stand whole for WHOLE_PERCENT, the longest goes by in RUN_PERCENT, and stands */
+  WHOLE_PERCENT = 20,
+  RUN_PERCENT = 70
 };
 
 typedef struct {
@@ -78,9 +80,10 @@ add_cover (Scene *scene, guint run, double width)
   g_string_append (scene->svg, "</g>\n");
   g_string_append_printf (
       scene->svg,
-      "<style>@keyframes k%u{0%%{transform:translateX(0)}%.0f%%,100%%{transform:translateX(%.0fpx)}}"
-      ".c%u{animation:k%u %ds linear infinite}</style>\n",
-      run, round (RUN_PERCENT * width / (WIDTH - 2 * EDGE)), width, run, run, CYCLE_S);
+      "<style>@keyframes k%u{0%%,%d%%,%.0f%%,100%%{transform:translateX(%.0fpx)}%d.1%%{transform:translateX(0)}}"
+      ".c%u{transform:translateX(%.0fpx);animation:k%u %ds linear infinite}</style>\n",
+      run, WHOLE_PERCENT, WHOLE_PERCENT + round (RUN_PERCENT * width / (WIDTH - 2 * EDGE)), width,
+      WHOLE_PERCENT, run, width, run, CYCLE_S);
 }
 
 static void

@@ -70,6 +70,9 @@ class Gallery(CliTest):
         self.assertIn("docs/pictures/gallery/" + name, read(SOURCE, "README.md"))
         self.assertIn("@media (prefers-reduced-motion:reduce){.cover{display:none}}", drawn)
         self.assertEqual(len(re.findall(r"animation:k\d 8s linear infinite", drawn)), 2)
+        # It begins with the whole steps, as a picture that does not move has them.
+        self.assertEqual(re.findall(r"{0%,20%,", drawn), ["{0%,20%,"] * 2)
+        self.assertEqual(len(re.findall(r"\.c\d{transform:translateX\(\d\d+px\)", drawn)), 2)
 
     def test_texts_can_be_read(self):
         for name in os.listdir(os.path.join(PICTURES, "gallery")):
