@@ -53,7 +53,7 @@ prints_data (int argc, char **argv)
     if (g_strv_contains (help_words, argv[i]))
       return FALSE;
     is_data = is_data || (format != NULL && strcmp (format, "text") != 0)
-           || (strcmp (argv[i], "-") == 0 && *argv[i - 1] == '-')
+           || strcmp (argv[i], "--write-prices") == 0 || (strcmp (argv[i], "-") == 0 && *argv[i - 1] == '-')
            || g_str_has_suffix (argv[i], "=-"); /* -o - */
   }
   return is_data;

@@ -283,7 +283,8 @@ append_bars (GString *text, const FabSidesAnswer *answer)
     longest_s = MAX (longest_s, side_at (answer, i)->point->step_s);
   }
   width = MIN (width, columns / 3);
-  if (columns < width + AFTER_BAR + SHORTEST_BAR || !(longest_s > 0))
+  if (!fab_terminal_is_there (STDOUT_FILENO) || columns < width + AFTER_BAR + SHORTEST_BAR
+      || !(longest_s > 0))
     return;
   g_string_append (text, "\n  step\n");
   for (guint i = 0; i < answer->sides->len; i++) {

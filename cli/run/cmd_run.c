@@ -322,7 +322,7 @@ text_of_run (const FabScenario *scenario, const FabRunResult *result, const FabR
 {
   if (o->rows != NULL)
     return fab_run_rows (scenario, result, command, o->rows, error);
-  if (o->is_brief || (!o->is_full && fab_terminal_columns (STDOUT_FILENO) > 0))
+  if (o->is_brief || (!o->is_full && fab_terminal_is_there (STDOUT_FILENO)))
     return fab_run_brief (scenario, result, command);
   return fab_run_page (scenario, result, command);
 }

@@ -213,19 +213,18 @@ fab_curve_append (GString *out, const FabCurve *curve, guint columns, gboolean h
 char *
 fab_curve_for_screen (const FabCurve *curve)
 {
-  guint columns = fab_terminal_columns (STDOUT_FILENO);
-  GString *out = columns > 0 ? g_string_new (NULL) : NULL;
+  GString *out = fab_terminal_is_there (STDOUT_FILENO) ? g_string_new (NULL) : NULL;
 
   if (out == NULL)
     return NULL;
-  fab_curve_append (out, curve, columns, fab_terminal_has_unicode ());
+  fab_curve_append (out, curve, fab_terminal_columns (STDOUT_FILENO), fab_terminal_has_unicode ());
   return g_string_free (out, FALSE);
 }
 
 char *
 fab_bar_for_screen (double columns)
 {
-  gboolean has_blocks = fab_terminal_columns (STDOUT_FILENO) > 0 && fab_terminal_has_unicode ();
+  gboolean has_blocks = fab_terminal_is_there (STDOUT_FILENO) && fab_terminal_has_unicode ();
   guint eighths = (guint) lround (columns * 8);
 
   if (!has_blocks)

@@ -159,13 +159,13 @@ fold_cells (GString *out, const char *line, const GArray *cells, guint columns)
   }
 }
 
-/* Appends one line without its end. */
+/* Appends one line without its end. Tabs and "|" make a row of a table for other programs. */
 static void
 fold_line (GString *out, const char *line, guint columns)
 {
   g_autoptr (GArray) cells = NULL;
 
-  if (fab_fold_width (line, strlen (line)) > columns && strchr (line, '\t') == NULL)
+  if (fab_fold_width (line, strlen (line)) > columns && strchr (line, '\t') == NULL && *line != '|')
     cells = fab_fold_cells (line);
   if (cells != NULL && cells->len > 0)
     fold_cells (out, line, cells, columns);
@@ -186,6 +186,7 @@ goes_on (const char *line, const char *next, guint columns)
   guint width = fab_fold_width (line, length);
 
   return width > MAX (columns, PROSE) && width <= MOST_PROSE && strcspn (word, ":=") >= strcspn (word, " ")
+      && strstr (next, ": ") == NULL && strchr ("#|-", *word) == NULL
       && strchr (".:;!?", line[length - 1]) == NULL && strstr (line + indent, "  ") == NULL
       && strspn (next, " ") == indent && next[indent] != '\0' && strstr (next + indent, "  ") == NULL
       && !is_command (line) && strchr (next, '\t') == NULL;

@@ -17,15 +17,31 @@
 #include "cli/terminal/paint.h"
 #include "sim/base/error.h"
 
+gboolean
+fab_terminal_is_there (int descriptor)
+{
+  return isatty (descriptor) == 1;
+}
+
+/* Returns a number of the environment; 0: none. */
+static guint64
+columns_of (const char *variable)
+{
+  const char *text = g_getenv (variable);
+
+  return text != NULL ? g_ascii_strtoull (text, NULL, 10) : 0;
+}
+
 guint
 fab_terminal_columns (int descriptor)
 {
-  const char *wanted = g_getenv ("COLUMNS");
+  guint64 columns = columns_of ("FABRICAST_COLUMNS");
   struct winsize size = { 0 };
-  guint64 columns = wanted != NULL ? g_ascii_strtoull (wanted, NULL, 10) : 0;
 
-  if (isatty (descriptor) != 1)
+  if (columns == 0 && !fab_terminal_is_there (descriptor))
     return 0;
+  if (columns == 0)
+    columns = columns_of ("COLUMNS");
   if (columns == 0 && ioctl (descriptor, TIOCGWINSZ, &size) == 0)
     columns = size.ws_col;
   if (columns == 0)
@@ -58,7 +74,7 @@ fab_terminal_has_colour (int descriptor, const char *when)
     return strcmp (when, "always") == 0;
   if (force != NULL && *force != '\0' && strcmp (force, "0") != 0 && (no == NULL || *no == '\0'))
     return TRUE;
-  return isatty (descriptor) == 1 && (no == NULL || *no == '\0') && g_strcmp0 (kind, "dumb") != 0;
+  return fab_terminal_is_there (descriptor) && (no == NULL || *no == '\0') && g_strcmp0 (kind, "dumb") != 0;
 }
 
 /* The locale of the environment, and not that of the program, which is always UTF-8. */

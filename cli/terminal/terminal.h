@@ -3,6 +3,7 @@
  *
  * On a terminal, what goes to stdout and stderr is fitted to its columns and coloured (fold.h, paint.h). A file and a
  * pipe get every line whole and without colours, so that what reads them sees the same on every machine.
+ * FABRICAST_COLUMNS of the environment fits text for files and pipes too, as for a page that quotes it.
  */
 #pragma once
 
@@ -14,11 +15,14 @@ enum {
   FAB_TERMINAL_PROSE_COLUMNS = 110, /* longer lines of words are hard to read */
 };
 
-/* Returns the columns of the terminal on a descriptor: COLUMNS of the environment, else what the terminal says, else
- * 80. 0: there is no terminal. */
+/* Says whether a descriptor is a terminal. */
+gboolean fab_terminal_is_there (int descriptor);
+
+/* Returns the columns for what goes to a descriptor: FABRICAST_COLUMNS of the environment; else, of a terminal, COLUMNS
+ * of the environment, what the terminal says, or 80. 0: lines stay whole. */
 guint fab_terminal_columns (int descriptor);
 
-/* Returns the columns for what is drawn on stdout: those of its terminal, or `otherwise` for files and pipes. */
+/* Returns the columns for what is drawn on stdout: as above, or `otherwise` where lines stay whole. */
 guint fab_terminal_page_columns (guint otherwise);
 /* Same for words: at most FAB_TERMINAL_PROSE_COLUMNS. */
 guint fab_terminal_prose_columns (guint otherwise);

@@ -76,6 +76,9 @@ class Screen(CliTest):
                      ["collective", "--node", "dgx-h100", "--nodes", "4", "-b", "1M", "-e", "4M"]):
             self.check_fits(80, *args)
         self.check_fits(160, "compare", HELLO, "--vary", "job.micro_batch=1,2,3,4,8,16")
+        text = self.check_fits(100, "upgrade", HYBRID, "--only", "nic,nics,nodes")
+        heads = re.findall(r"(?m)^  change +step +saves +band +price +\$ per % +limited by$", text)
+        self.assertGreaterEqual(len(heads), 1, text)
 
     def test_the_timeline_takes_the_columns(self):
         for columns in (80, 160):
@@ -158,11 +161,28 @@ class Screen(CliTest):
         text = self.screen(200, "run", "--full", "--no-db", HELLO, COLUMNS="70", NO_COLOR="1")
         self.assertLessEqual(max(map(len, text.split("\n"))), 70)
 
+    def test_files_are_folded_where_asked(self):
+        """FABRICAST_COLUMNS is for outputs that go into a page: folded as on a terminal, but whole and without curves."""
+        asked = {**environment(), "FABRICAST_COLUMNS": "100"}
+        for args in (["compare", HYBRID, "--vary", "cluster.nics_per_node=1,2,4,8", "--no-band"], ["describe", "nodes"],
+                     ["size", FOUR_NODES, "--vary", "cluster.nic_rate=200..400Gb/s:100", "--target", "exposed<=25%"],
+                     ["run", HYBRID, "--no-db"]):
+            plain, folded = self.good(*args), self.good(*args, env=asked)
+            self.assertLessEqual(max(map(len, folded.split("\n"))), 100)
+            self.assertGreater(max(map(len, plain.split("\n"))), 100)
+            self.assertNotRegex(folded, r"\|#|[\u2580-\u28ff]|\x1b")
+        self.assertIn("all_reduce x161", folded)  # and no first screen alone
+        self.assertLessEqual(max(map(len, self.screen(200, "run", "--no-db", HYBRID, FABRICAST_COLUMNS="90", NO_COLOR="1").split("\n"))), 90)
+        refusal = self.fabricast("describe", "no-such-thing", env=asked).stderr
+        self.assertLessEqual(max(map(len, refusal.split("\n"))), 100)
+        data = ["run", HELLO, "--no-db", "--format", "csv"]
+        self.assertEqual(self.good(*data, env=asked), self.good(*data))
+
     def test_an_error_is_folded_at_words(self):
         self.assertRegex(self.check_fits(60, "describe", "no-such-thing"), r"\Afabricast describe: [^\n]*\n  \S")
 
     def test_for_programs_it_stays_as_it_is(self):
-        for args in (["compare", HELLO, "--vary", "job.micro_batch=1,2", "--format", "csv"], ["topo", "--node", "dgx-a100", "--format=dot"],
+        for args in (["compare", HELLO, "--vary", "job.micro_batch=1,2", "--format", "csv"], ["cost", HYBRID, "--write-prices"], ["topo", "--node", "dgx-a100", "--format=dot"],
                      ["check", HELLO], ["topo", "--node", "dgx-a100", "--format", "matrix"]):
             self.assertEqual(self.screen(60, *args).expandtabs(), self.good(*args).expandtabs())
 

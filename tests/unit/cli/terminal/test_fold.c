@@ -124,13 +124,13 @@ test_a_wide_table_is_several (G_GNUC_UNUSED void **state)
 
   assert_fitted (page, 24,
                  "of two\n"
-                 "            alpha\n"
-                 "  step     352 ms\n"
-                 "  exposed     0 s\n"
+                 "            alpha  beta\n"
+                 "  step     352 ms   5 s\n"
+                 "  exposed     0 s   1 s\n"
                  "\n"
-                 "           beta    gamma\n"
-                 "  step      5 s      9 s\n"
-                 "  exposed   1 s    2.5 s\n"
+                 "           gamma\n"
+                 "  step       9 s\n"
+                 "  exposed  2.5 s\n"
                  "that is all  of it");
   assert_fitted (page, 0,
                  "of two\n"
@@ -143,9 +143,9 @@ test_a_wide_table_is_several (G_GNUC_UNUSED void **state)
                  "  1  \valpha\v     1 s\v         4\v     nvlink3\n"
                  "  2  \vbeta \v     2 s\v         8\v     pcie4\n",
                  26,
-                 "     name   step     batch\n"
-                 "  1  alpha   1 s         4\n"
-                 "  2  beta    2 s         8\n"
+                 "     name   step  batch\n"
+                 "  1  alpha   1 s      4\n"
+                 "  2  beta    2 s      8\n"
                  "\n"
                  "     name   bound\n"
                  "  1  alpha  nvlink3\n"
@@ -178,6 +178,47 @@ test_words_in_a_table (G_GNUC_UNUSED void **state)
                  24,
                  "  link      line  what it joins\n"
                  "  nvlink3     25  two A100, or a switch\n");
+}
+
+/* Labels of several words are broken, and the table stays one. */
+static void
+test_long_labels_of_a_table (G_GNUC_UNUSED void **state)
+{
+  assert_fitted (
+      "  change                                     \v     step\v    saves\v  limited by\n"
+      "  24 nodes at the same batch + fabric rail   \v   430 ms\v   40.5 %\v  compute (over budget)\n"
+      "  nothing                                    \v      1 s\v        0\v  NICs\n",
+      72,
+      "  change                          step   saves  limited by\n"
+      "  24 nodes at the same batch +  430 ms  40.5 %  compute (over budget)\n"
+      "    fabric rail\n"
+      "  nothing                          1 s       0  NICs\n");
+}
+
+/* Rows that have their first cell in common are told apart by the second. */
+static void
+test_labels_that_repeat (G_GNUC_UNUSED void **state)
+{
+  assert_fitted ("  kind\v  ratio\v    alpha\v     beta\n"
+                 "  rail\v      1\v   100 ms\v     32 %\n"
+                 "  rail\v      2\v   200 ms\v     12 %\n",
+                 22,
+                 "  kind  ratio   alpha\n"
+                 "  rail      1  100 ms\n"
+                 "  rail      2  200 ms\n"
+                 "\n"
+                 "  kind  ratio  beta\n"
+                 "  rail      1  32 %\n"
+                 "  rail      2  12 %\n");
+}
+
+/* Lines of a list, comments of a file and rows of Markdown are no sentence that goes on. */
+static void
+test_lines_that_stay_apart (G_GNUC_UNUSED void **state)
+{
+  assert_folded (BROAD "\nas five: 5", 80, BROAD_FOLDED "\nas five: 5\n");
+  assert_folded (BROAD "\n# four", 80, BROAD_FOLDED "\n# four\n");
+  assert_folded ("| all of it | 12.5 |\n| the rest | 3 |", 12, "| all of it | 12.5 |\n| the rest | 3 |\n");
 }
 
 static void
@@ -213,6 +254,9 @@ main (void)
     cmocka_unit_test (test_a_wide_table_is_several),
     cmocka_unit_test (test_a_table_with_much_space),
     cmocka_unit_test (test_words_in_a_table),
+    cmocka_unit_test (test_long_labels_of_a_table),
+    cmocka_unit_test (test_labels_that_repeat),
+    cmocka_unit_test (test_lines_that_stay_apart),
     cmocka_unit_test (test_prose),
     cmocka_unit_test (test_colours),
   };
