@@ -204,7 +204,8 @@ append_collectives (GString *out, const Case *self)
     guint n = row->counts[self->index], before = row->counts[self->contrast->base];
     g_autofree char *others = n != before ? g_strdup_printf (", %u before,", before) : g_strdup ("");
 
-    g_string_append_printf (out, " Its %u x %s%s take%s %s %s %s%s", n, row->name, others, n == 1 ? "s" : "",
+    g_string_append_printf (out, " Its %u %s (%s)%s take%s %s %s %s%s", n,
+                            fab_plural (n, "collective", "collectives"), row->name, others, n == 1 ? "s" : "",
                             time, difference_s (self, row) > 0 ? "more" : "less", in_sum (self, row),
                             is_contention ? ", all of it beyond what they take on an idle network" : "");
   }

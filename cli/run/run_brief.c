@@ -172,7 +172,7 @@ caution_of (const FabFinding *finding)
   switch (finding->code) {
   case FAB_FINDING_MAY_NOT_FIT: return "memory may not suffice";
   case FAB_FINDING_SPREAD: return "other seeds give other steps";
-  case FAB_FINDING_CHOICE: return "the library could choose faster algorithms than it does";
+  case FAB_FINDING_CHOICE: return "the collective library could choose a faster algorithm";
   case FAB_FINDING_EXTRAPOLATED: return "messages have sizes that were not measured";
   case FAB_FINDING_ASSUMED_DESIGN: return "parts of the design of the machine were published nowhere";
   case FAB_FINDING_UNCALIBRATED: return "a link, GPU or clock was not measured";
@@ -218,7 +218,7 @@ append_caution (GString *page, const FabRunResult *result)
   if (first != NULL)
     g_string_append (page, first);
   else
-    g_string_append_printf (page, "%u of %u published networks took up to %.2g times as long",
+    g_string_append_printf (page, "%u of %u networks took up to %.2g times the predicted time",
                             untuned->n_tables, untuned->n_of, untuned->high_factor);
   n += is_untuned;
   if (n > 1)

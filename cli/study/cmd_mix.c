@@ -164,14 +164,15 @@ append_answers (GString *text, const FabMixAnswer *answer)
         g_string_append_printf (text, "\n  %-20s\v %11s\v %10s", "slower by places", "nodes/leaf",
                                 "own load");
         for (guint k = 0; k < kind->table.n_loads; k++)
-          g_string_append_printf (text, "\v  others %2.0f %%", 100 * kind->table.others[k]);
+          g_string_append_printf (text, "\v  %s%4.0f %%", k == 0 ? "others" : "",
+                                  100 * kind->table.others[k]);
         g_string_append_c (text, '\n');
         has_title = TRUE;
       }
       g_string_append_printf (text, "  %-20s\v %11.3g\v %8.1f %%", kind->spec->name,
                               kind->table.nodes_per_group[l], 100 * kind->table.own_load[l]);
       for (guint k = 0; k < kind->table.n_loads; k++)
-        g_string_append_printf (text, "\v %11.3f", row[k]);
+        g_string_append_printf (text, "\v  %*.3f", k == 0 ? 12 : 6, row[k]);
       g_string_append_c (text, '\n');
     }
   }

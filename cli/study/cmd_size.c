@@ -256,7 +256,7 @@ append_sure_answer (GString *text, const FabSizeView *view)
     g_string_append_printf (text, "            at both bounds of the band %s meets it\n", points[low].value);
   else if (low >= 0)
     g_string_append_printf (
-        text, "            at the better bound of the band %s meets it, and at the worse one %s does\n",
+        text, "            at the better bound of the band %s meets it, and at the worse one %s\n",
         points[low].value, high >= 0 ? points[high].value : "no tried value");
 }
 

@@ -5,7 +5,8 @@
 In a ```sh block a command begins with "$ "; a backslash at its end goes on. The lines up to the next command or the
 end of the block are its output, if there are any. In a block without "$ " every line is a command. Only those of
 fabricast or build/fabricast are tried, of docs/ those behind a "$ ". The commands of a page share a directory.
-FAB_UPDATE_GOLDEN=1 writes what they print into the pages.
+FAB_UPDATE_GOLDEN=1 writes what they print into the pages, where they have output: `...` stands for some. Outputs are fitted to
+100 columns, which a page of the site has room for.
 
 Commands that no block runs, because they need a second machine, serve a page, take minutes or stand in a sentence, name a
 command and options that exist; those that look something up are run. The slides quote what runs print.
@@ -87,7 +88,7 @@ class Readme(CliTest):
             os.symlink(support.PROGRAM, self.path(name, "fabricast"))
         for name in ("scenarios", "docs", "tests"):
             os.symlink(os.path.join(SOURCE, name), self.path(name))
-        self.env = {**environment(), "PATH": self.path("bin") + ":" + os.environ["PATH"]}
+        self.env = {**environment(), "FABRICAST_COLUMNS": "100", "PATH": self.path("bin") + ":" + os.environ["PATH"]}
 
     def check_page(self, page, pattern):
         commands = [step for block in BLOCK.findall(read(page)) if pattern.search(block)
@@ -151,6 +152,7 @@ class Readme(CliTest):
             lines = []
             for command, output in steps(block[1]):
                 shown = self.run_command(command).splitlines() if OURS.match(command) else output
+                shown = shown if any(output) else []
                 lines += ["$ " + command, *(output if trimmed("\n".join(output)) == trimmed("\n".join(shown)) else shown)]
             return "```sh\n" + "".join(line.rstrip() + "\n" for line in lines) + "```"
 

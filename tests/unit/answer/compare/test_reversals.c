@@ -61,7 +61,7 @@ a_later_port_saves_less (G_GNUC_UNUSED void **state)
   assert_string_equal (one->why,
                        "With NIC ports last the same work takes 3.6 % less time, with NIC ports quick 16.7 % "
                        "less. NIC ports last is 15.7 % slower than NIC ports quick: 104.8 ms more of "
-                       "communication is exposed. Its 1 x send_recv direct takes 104.8 ms more in "
+                       "communication is exposed. Its 1 collective (send_recv direct) takes 104.8 ms more in "
                        "total.");
 }
 

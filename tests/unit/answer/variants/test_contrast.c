@@ -92,9 +92,10 @@ words_name_the_largest_part (G_GNUC_UNUSED void **state)
   g_autofree char *words = fab_contrast_explain (both, 1, NAN);
 
   assert_string_equal (
-      words, "fine is 20.0 % slower than coarse: 1 s more of the data-parallel communication is "
-             "exposed. Its 4 x data all_reduce ring take 3 s more in total, all of it beyond what they "
-             "take on an idle network; data all_reduce ring waits 500 ms longer for its last rank.");
+      words,
+      "fine is 20.0 % slower than coarse: 1 s more of the data-parallel communication is "
+      "exposed. Its 4 collectives (data all_reduce ring) take 3 s more in total, all of it beyond what they "
+      "take on an idle network; data all_reduce ring waits 500 ms longer for its last rank.");
 }
 
 static void
@@ -133,7 +134,7 @@ different_numbers_of_collectives_are_both_named (G_GNUC_UNUSED void **state)
   assert_int_equal (g_array_index (both->rows, FabContrastRow, 1).n, 0);
   assert_string_equal (
       words,
-      "fine is 20.0 % slower than coarse. Its 3 x data all_reduce ring, 2 before, take 1 s more in total.");
+      "fine is 20.0 % slower than coarse. Its 3 collectives (data all_reduce ring), 2 before, take 1 s more in total.");
 }
 
 /* Rings and trees become NVLS: 3 + 2 s become 1 + 1 s of what both have. */
