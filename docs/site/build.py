@@ -9,6 +9,7 @@
    two clicks from the first.
 """
 import collections
+import html
 import html.parser
 import json
 import os
@@ -35,6 +36,11 @@ IDLE_SCRIPTS = ("jquery", "underscore", "_sphinx_javascript_frameworks_compat", 
 MOTION = re.compile(r"^<!-- motion: ([\w-]+) -->$", re.M)
 # A command of a console block with the lines that go on after a backslash, in the theme's HTML.
 COMMAND = re.compile(r'(<span class="gp">\$ </span>[^\n]*(?:(?:\\|\\</span>)\n[^\n]*)*)')
+HYPHENS = re.compile(r"(?<= )([^\s<>]*-[^\s<>]*)(?=[ <\n]|$)")  # a word that a browser would break
+LONGEST_WORD = 36  # letters of a word that is kept whole on a phone
+BLOCK = re.compile(r"(<pre[^>]*>)(.*?)(</pre>)", re.S)
+PHONE_COLUMNS, COLUMNS, MOST_COLUMNS = 42, 100, 118  # of a line of code on a phone, in the column of a page, in letters of 11 px
+MANY = 9  # columns of a table that is set in smaller letters
 
 
 def read(path):
@@ -59,6 +65,56 @@ def lighter(page):
                   lambda match: '<code class="literal">' + SPAN.sub(r"\1", match[1]) + "</code>", page)
     page = re.sub(r'<span class="std std-(?:doc|ref)">((?:(?!</?span).)*)</span>', r"\1", page)
     return re.sub(r'<tr class="row-(?:odd|even)">', "<tr>", page)
+
+
+def command(match):
+    """A command that may be broken into lines, but not within an option or a short name."""
+    words = match[1].replace('<span class="w"> </span>', " ")
+    words = HYPHENS.sub(lambda word: f'<span class="word">{word[1]}</span>' if len(word[1]) <= LONGEST_WORD else word[0], words)
+    return f'<span class="command">{words}</span>'
+
+
+def hang(text):
+    """Where a line goes on that is too long for the page: below its last words, or a little to the right of its beginning; None: it
+    is a row of figures, which is not broken."""
+    cells = [cell for cell in re.finditer(r"\S+(?: \S+)*", text)]
+    if not cells:
+        return None
+    first, last = cells[0].start(), cells[-1]
+    has_words = last[0].count(" ") >= 2
+    if len(cells) > 3 and not (has_words and last.start() <= COLUMNS // 2) and max(cell[0].count(" ") for cell in cells) < MANY:
+        return None
+    return last.start() if len(cells) > 1 and has_words and last.start() <= COLUMNS // 2 else first + 2
+
+
+def broken(match):
+    """A block whose long lines go on below themselves where the page has no room for them. Where rows of figures are a little too
+    wide, its letters are a little smaller."""
+    lines, widest = match[2].split("\n"), 0
+    for i, line in enumerate(lines):
+        text = html.unescape(re.sub(r"<[^>]*>", "", line))
+        is_output = line.startswith('<span class="go">')
+        if len(text) <= (PHONE_COLUMNS if is_output else COLUMNS) or 'class="command"' in line or "\t" in text:
+            continue
+        at = hang(text)
+        if at is not None and line.count("<span") == line.count("</span>"):
+            lines[i] = f'<span class="long" style="--at:{at}ch">{line}</span>'
+        else:
+            widest = max(widest, len(text))
+    begin = match[1]
+    if COLUMNS < widest <= MOST_COLUMNS:
+        begin = begin.replace(">", f' class="dense" style="--columns:{widest}">')
+    return begin + "\n".join(lines) + match[3]
+
+
+def with_breaks(match):
+    """A cell whose long words may be broken behind a slash."""
+    return re.sub(r"[^\s<>]{30,}(?![^<]*>)", lambda word: word[0].replace("/", "/<wbr>"), match[0])
+
+
+def crowded(match):
+    """A table with so many columns that its letters are smaller."""
+    return match[0].replace('class="docutils', 'class="many docutils') if match[0].count("<th") >= MANY else match[0]
 
 
 def readable(page, where):
@@ -171,7 +227,7 @@ class Site:
 
     def printed(self, *args):
         return subprocess.run([self.program, *args], capture_output=True, text=True, check=True,
-                              env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}).stdout
+                              env={**os.environ, "FABRICAST_COLUMNS": "100", "NO_COLOR": "1"}).stdout
 
     def written(self, name, title, intro, parts):
         text = f'# {title}\n\n<p class="for-whom">For everyone who looks something up.</p>\n\n{intro}\n'
@@ -216,7 +272,7 @@ class Site:
         shutil.copyfile(os.path.join(HERE, "conf.py"), os.path.join(self.source, "conf.py"))
         pages = {folder: self.stage_folder(folder) for folder in FOLDERS}
         pages["reference"] += ["measured-tables", *self.stage_printed()]
-        self.stage("README.md", read(os.path.join(DOCS, "README.md")), "everyone; choose your door")
+        self.stage("README.md", read(os.path.join(DOCS, "README.md")), "everyone who asks what a network does to training")
         loose = sorted(page for page in os.listdir(DOCS) if page.endswith(".md") and page != "README.md")
         for page in loose:
             self.stage(page, read(os.path.join(DOCS, page)), "contributors")
@@ -279,6 +335,17 @@ class Site:
         elif begin < 0:
             self.problems.append("furo.css has no dark colours")
 
+    def sourced(self, name, page):
+        """The page with a line that says which file of the repository it is, for those who would mend it."""
+        path = "docs/" + name.replace("index.html", "README.md").replace(".html", ".md")
+        path = "CONTRIBUTING.md" if name == "contributing.html" else path
+        if not os.path.exists(os.path.join(ROOT, path)):
+            return page
+        up = "../" * name.count("/")
+        line = f'<p class="source">This page is <code class="literal">{path}</code> of the repository. ' \
+               f'<a href="{up}contributing.html">Mend it</a>.</p>'
+        return page.replace("</article>", line + "\n</article>", 1)
+
     def open_to_all(self):
         """What screen readers and keyboards miss in the theme's pages: levels of headings, boxes that scroll, and a way past
         the list of pages."""
@@ -289,12 +356,14 @@ class Site:
                     page = page.replace('role="heading">', 'role="heading" aria-level="2">')
                     page = page.replace("<body>", '<body>\n<a class="skip" href="#the-page">Skip to the page</a>', 1)
                     page = page.replace('<article role="main">', '<article role="main" id="the-page" tabindex="-1">', 1)
-                    page = readable(lighter(page), where)
-                    page = COMMAND.sub(r'<span class="command">\1</span>', page)
-                    page = page.replace("<pre>", '<pre tabindex="0">')
+                    page = readable(lighter(self.sourced(os.path.relpath(os.path.join(where, name), self.html), page)), where)
+                    page = BLOCK.sub(broken, COMMAND.sub(command, page))
+                    page = re.sub(r'<table class="docutils.*?</tr>', crowded, page, flags=re.S)
+                    page = re.sub(r"<td[^>]*>.*?</td>", with_breaks, page, flags=re.S)
+                    page = page.replace("<pre", '<pre tabindex="0"')
                     page = page.replace('<th class="head"><p></p></th>', "<td></td>")  # the corner of a table
                     page = page.replace('<label class="overlay', '<label aria-hidden="true" class="overlay')
-                    page = page.replace('<table class="docutils', '<table tabindex="0" class="docutils')
+                    page = re.sub('<table class="((?:many )?docutils)', r'<table tabindex="0" class="\1', page)
                     page = page.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="Pages">')
                     page = page.replace('<aside class="toc-drawer', '<aside aria-label="On this page" class="toc-drawer')
                     write(os.path.join(where, name), page)

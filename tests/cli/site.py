@@ -107,6 +107,8 @@ class Site(CliTest):
         self.check_plot(checker.browser)
         self.check_motion(checker.browser)
         self.check_pictures(checker.browser)
+        self.check_outputs(checker.browser)
+        self.check_sorting(checker.browser)
 
     def check_colours_of_code(self):
         """Each class of tokens that some page has, on the ground of its block, in light and in dark."""
@@ -174,6 +176,37 @@ class Site(CliTest):
                     least = min(float(size) for size in re.findall(r'<(?:svg|text) [^>]*?font-size="([\d.]+)"', text))
                     self.assertGreaterEqual(least * drawn / own, SMALLEST_TEXT_PX, (path, width))
                     self.assertFalse(is_wide and name == "index.html", path)
+
+    def check_outputs(self, page):
+        """On a desk no output of a lesson or a guide scrolls sideways, but rows with tabs; on a phone sentences do not."""
+        scrolls = """return [...document.querySelectorAll("article pre")].filter((one) => !one.textContent.includes("\\t")
+          && one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent.slice(0, 200))"""
+        page.resize(1400, 900)
+        for folder in ("tutorials", "how-to", "explanation"):
+            for name in sorted(os.listdir(self.path("html", folder))):
+                if name.endswith(".html") and name != "slides.html":
+                    page.open(self.path("html", folder, name))
+                    page.run("for (const one of document.querySelectorAll('details')) one.open = true")
+                    self.assertEqual(page.run(scrolls), [], name)
+        page.resize(390, 900)
+        page.open(self.path("html", "index.html"))
+        self.assertEqual(page.run(scrolls), [])
+
+    def check_sorting(self, page):
+        """A click on the name of a column sorts, with the largest figures first; a third one undoes it. "/" leads to the search."""
+        page.resize(1400, 900)
+        page.open(self.path("html", "reference", "validation-memory.html"))
+        column = """const [i, j] = arguments, table = [...document.querySelectorAll("article table")].find((one) => one.querySelector(".sort"));
+          if (j >= 0) table.tHead.rows[0].cells[j].querySelector(".sort").click();
+          return [...table.tBodies[0].rows].map((row) => row.cells[i].textContent)"""
+        before = page.run(column, 1, -1)
+        figures = page.run(column, 1, 1)
+        self.assertEqual(sorted(before), sorted(figures))
+        self.assertNotEqual(before, figures)
+        self.assertEqual(page.run(column, 1, 1), list(reversed(figures)) if len(set(figures)) == len(figures) else page.run(column, 1, -1))
+        self.assertEqual(page.run(column, 1, 1), before)
+        page.run("document.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }))")
+        self.assertEqual(page.run("return document.activeElement.className"), "sidebar-search")
 
     def check_motion(self, page):
         """A collective stands still until it is asked to move, and in the end every GPU has all sums."""
