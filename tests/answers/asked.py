@@ -62,6 +62,20 @@ class Help(answer.AnswerTest):
         self.assertNotEqual(listed, topics)
         self.refused("help", "nothing-of-the-kind", names="nothing-of-the-kind")
 
+    def test_ways_to_ask_for_a_term(self):
+        """However somebody asks what a word means, the glossary answers as if only the word stood there."""
+        wanted = self.good("help", "all-reduce")
+        self.assertEqual(self.good("help", "glossary", "all-reduce"), wanted)
+        for question in ("what is an all-reduce?", "What is all-reduce", "what are all-reduce?", "what's an all-reduce", "whats the all-reduce?", "define all-reduce",
+                         "explain all-reduce", "meaning of all-reduce", "what does all-reduce mean?", "what does an all-reduce do?", "what does all-reduce stand for?"):
+            self.assertEqual(self.good("help", *question.split()), wanted, question)
+
+    def test_what_is_a_question(self):
+        """Three words, a question mark, or two words of which the first asks: these have answers, and others are names."""
+        for words in (("how", "fast"), ("which", "network?"), ("network", "speed?"), ("network", "too", "slow")):
+            self.assertIn("\n  More: ", self.good("help", *words), words)
+        self.refused("help", "network", "speedo", names="network speedo")
+
     def test_completion_knows_the_commands(self):
         for shell in ("bash", "zsh", "fish"):
             text = self.good("help", "completion", shell)
@@ -69,6 +83,54 @@ class Help(answer.AnswerTest):
                 self.assertRegex(text, rf"\b{command}\b", shell)
             self.assertNotIn("(null)", text)
         self.refused("help", "completion", "tcsh", names="tcsh")
+
+
+class Options(answer.AnswerTest):
+    """Options however they are spelt, sizes as nccl-tests writes them, and what is said of those that are not there."""
+
+    SIZE = ("collective", "--node", "dgx-a100", "--no-band", "--format", "json")
+
+    def sizes(self, *args):
+        return [row["size_bytes"] for row in json.loads(self.good(*self.SIZE, *args))["results"]]
+
+    def test_an_option_has_one_value(self):
+        for twice in (("-b", "1M", "-b", "2M"), ("-b", "1M", "--minbytes", "2M"), ("--minbytes=1M", "--minbytes=2M"), ("--minbytes", "1M", "--minbytes=2M")):
+            self.refused(*self.SIZE, *twice, names="it is given twice; leave one of them out")
+        for same in (("-b", "1M", "-b", "1M"), ("-b", "1M", "--minbytes=1M"), ("--minbytes=1M", "-e", "1M")):
+            self.assertEqual(self.sizes(*same), [2**20], same)
+        self.assertEqual(self.sizes("-b", "1M", "-x", "NCCL_ALGO=Ring", "-x", "NCCL_PROTO=Simple"), [2**20])  # one of many values
+        self.assertEqual(self.json("run", "hello", "--no-db", "--no-band", "--no-bottleneck", "--iterations", "1", "--set", "cluster.nodes=2", "--set", "cluster.gpus_per_node=4")["ranks"], 8)
+
+    def test_sizes_are_spelt_as_people_do(self):
+        for text, value in (("32K", 2**15), ("32k", 2**15), ("8M", 2**23), ("8MiB", 2**23), ("1G", 2**30), ("1GB", 10**9), ("100kB", 10**5), ("4096", 4096), ("4096B", 4096)):
+            self.assertEqual(self.sizes("-b", text), [value], text)
+        for text in ("0", "1.5", "x", "-1", "", "K", "M", "1Q", "1Ki", "1 M M"):
+            self.refused(*self.SIZE, "-b", text, names="this is not a size; write for example 32K, 8MiB or 1GB")
+
+    def test_what_is_no_option(self):
+        for option, key in (("--nodes", "cluster.nodes"), ("--micro-batch", "job.micro_batch"), ("--nic-rate", "cluster.nic_rate"), ("--iterationss", None)):
+            said = self.refused("run", "hello", f"{option}=2", names="Unknown option")
+            self.assertIn(f"a key of the scenario is changed with --set {key}=..." if key else "; nearest is --iterations", said)
+        said = self.refused("run", "hello", "--zzzzzz", names="Unknown option")
+        self.assertIn("`fabricast run --help` lists the options, and --set KEY=VALUE changes a key of the scenario", said)
+        said = self.refused("query", "runs", "--zzzzzz", names="Unknown option")
+        self.assertIn("`fabricast query --help` lists the options", said)
+        self.assertNotIn("--set", said)
+        self.refused("run", "--", "-hello", names="'--' is not needed here")
+        self.refused("run", names="an argument is missing; usage: fabricast run [OPTION...] SCENARIO")
+        self.refused("run", "hello", "hello", names="unexpected argument 'hello'")
+
+    def test_formats(self):
+        for command in (("run", "hello", "--no-db"), ("cost", "hello"), ("collective", "--node", "dgx-a100")):
+            self.refused(*command, "--format", "jsn", names="--format jsn: unknown format; nearest is json; there are text, json and csv")
+            self.refused(*command, "--format", "markdown", names="unknown format")
+        done = self.fabricast("validate", "memory", "h100-pytorch", "--format", "markdwn")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("nearest is markdown; there are text, json, csv and markdown", done.stderr)
+        self.refused("cost", "hello", "--rows", "to-buy", "--format", "json", names="--rows to-buy: only a page of text has rows; leave --format out")
+        whole, part = self.good("cost", "hello", "--no-band"), self.good("cost", "hello", "--no-band", "--rows", "to-buy,power")
+        self.assertEqual(len([line for line in part.splitlines() if line.strip()]), 2)
+        self.assertTrue(set(part.splitlines()) <= set(whole.splitlines()))
 
 
 class Sections(answer.AnswerTest):
