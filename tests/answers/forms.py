@@ -193,6 +193,7 @@ class Forms(answer.AnswerTest):
 
     def check_page(self, form, kind, data):
         page = self.ask(form.command, kind)
+        self.assertNotRegex(page, r"\(null\)|\b(?:nan|inf)\b")
         scope = {"d": data, "sum": sum, "max": max, "min": min, "len": len, "set": set, "abs": abs, "zip": zip, "str": str, "math": math}
         known = answer.numbers(data) + answer.quantities_values(form.command)
         for formula in form.derived:

@@ -524,7 +524,7 @@ class Cases(Sums):
         """The other side's slow-downs are those of its list of flows: at the nearest rank, of all seeds."""
         columns = {"hpcc": ["hpcc_ns"], "timely": ["timely_ns"], "dcqcn": [f"dcqcn_{seed}_ns" for seed in range(1, 5)]}
         sizes = {"all": (0, math.inf), "to 10 kB": (0, 10000), "to 100 kB": (10000, 100000), "to 1 MB": (100000, 1000000), "longer": (1000000, math.inf)}
-        for scene in ("incast-4-100g",):
+        for scene in ("incast-4-100g", "hadoop-30"):
             flows = answer.csv_rows(support.read(support.SOURCE, "validate", "congestion", "scenes", scene + ".csv"))
             rows = self.told("congestion", scene)
             self.assertGreater(len(rows), 0)
@@ -536,6 +536,15 @@ class Cases(Sums):
                 share = {"median": 0.5, "p50": 0.5, "p99": 0.99}[row.quantile]
                 self.assert_same(row.theirs, slow[max(1, math.ceil(share * len(slow) - 1e-9)) - 1], row.control, rel=1e-5)
                 self.assert_same(row.difference, row.ours / row.theirs - 1, row.control, rel=1e-5)
+                least = {"median": 20, "p99": 100}[row.quantile]  # of fewer flows a quantile is that of one or two of them
+                if row.why is None:
+                    self.assertEqual(row.limit > 0, row.sizes == "all" or row.flows >= least, row)
+            page = self.good("validate", "congestion", scene)
+            judged = [row for row in rows if row.limit > 0]
+            self.assertIn(f"{sum(abs(row.difference) <= row.limit for row in judged)} of {len(judged)} quantiles are within their limits. "
+                          f"{len({(row.control, row.sizes) for row in rows if row.why})} rows have a limit of their own.", page)
+            self.assertEqual({row.sizes for row in rows}, {name for name, (low, high) in sizes.items()
+                                                           if name == "all" or 20 <= sum(low < int(flow["bytes"]) <= high for flow in flows) < len(flows)})
 
     def test_experts(self):
         """A line per table: the median of |errors|, that of errors with their sign, and the largest."""
