@@ -55,7 +55,7 @@ class Quantity:
 
 def is_near_in_unit(found, value):
     """Whether a quantity is this value. A page may leave out a unit that its head has."""
-    scales = (1, 0.01, 1e3, 1e6, 1e9, 1e12, 2**30, 1e-3, 1e-6, 86400) if found.unit in ("", "$") else (1,)
+    scales = (1, 0.01, 1e3, 1e6, 1e9, 1e12, 2**30, 1e-3, 1e-6, 3600, 86400) if found.unit in ("", "$") else (1,)
     return any(found.is_near(value / scale) for scale in scales)
 
 

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A mix of jobs: figures of all and of each kind are those of its jobs, and the page has them in their places.
+
+`mixed.py PROGRAM`. The CSV file has a row for every job.
+"""
+import json
+import re
+import statistics
+
+import answer
+import tables
+from answer import support
+
+COMMAND = ("mix", "mix-512-failures")
+HOURS = {"busy_node_hours": "busy_s", "places_lost_node_hours": "places_lost_s", "sharing_lost_node_hours": "sharing_lost_s", "undone_node_hours": "undone_s",
+         "down_node_hours": "down_s", "checkpoint_node_hours": "checkpoint_s", "slowed_node_hours": "slowed_s"}
+
+
+class Mixed(answer.AnswerTest):
+    document = None
+
+    def setUp(self):
+        super().setUp()
+        if Mixed.document is None:
+            Mixed.document = tables.nodes(json.loads(self.good(*COMMAND, "--format", "json")))
+            Mixed.jobs = [{name: cell if name == "kind" else float(cell) for name, cell in row.items()} for row in answer.csv_rows(self.good(*COMMAND, "--format", "csv"))]
+            Mixed.page = self.good(*COMMAND)
+            Mixed.lines = {found[1]: found[2] for found in re.finditer(r"(?m)^ {2,4}(\w+(?: \w+)?) {2,}(.*)$", Mixed.page.split("\n  kind ")[0])}
+
+    def assert_figures(self, told, jobs, what):
+        self.assertEqual(told.jobs, len(jobs), what)
+        for key, column in HOURS.items():
+            self.assert_same(told[key], sum(job["nodes"] * job[column] for job in jobs) / 3600, f"{what} {key}", rel=1e-6)
+        waits = sorted(job["end_s"] - job["submit_s"] - job["busy_s"] for job in jobs)  # at first, and when another one had its nodes
+        self.assertGreaterEqual(waits[0], -1e-6)
+        self.assert_same(told.wait_mean_s, statistics.fmean(waits), what, rel=1e-6)
+        self.assert_same(told.wait_max_s, waits[-1], what, rel=1e-6)
+        self.assertTrue(waits[(len(waits) - 1) // 2] - 1e-6 <= told.wait_p50_s <= waits[len(waits) // 2] + 1e-6, what)
+        at = 0.95 * len(waits)
+        self.assertTrue(waits[int(at) - 1] - 1e-6 <= told.wait_p95_s <= waits[min(int(at) + 1, len(waits) - 1)] + 1e-6, what)
+        for key in ("failures", "preempted"):
+            self.assertEqual(told[key], sum(job[key] for job in jobs), what)
+        self.assert_same(told.groups_mean, statistics.fmean(job["groups"] for job in jobs), what, rel=1e-6)
+
+    def test_figures_are_those_of_the_jobs(self):
+        told = self.document
+        self.assert_figures(told, self.jobs, "all")
+        self.assertEqual([kind.name for kind in told.kinds], list(dict.fromkeys(kind.name for kind in told.kinds)))
+        for kind in told.kinds:
+            self.assert_figures(kind, [job for job in self.jobs if job["kind"] == kind.name], kind.name)
+        for job in self.jobs:
+            self.assertGreaterEqual(job["end_s"] + 1e-6, job["start_s"] + job["busy_s"])
+            parts = job["work_s"] + sum(job[name] for name in ("places_lost_s", "sharing_lost_s", "undone_s", "down_s", "checkpoint_s", "slowed_s"))
+            self.assertAlmostEqual(job["busy_s"], parts, delta=1e-3 * job["busy_s"] + 1)
+        span = max(job["end_s"] for job in self.jobs) - min(job["submit_s"] for job in self.jobs)
+        self.assert_same(told.span_s, span, rel=1e-6)
+        self.assert_same(told.used_fraction, told.busy_node_hours * 3600 / (told.nodes * told.span_s), rel=1e-6)
+        self.assert_same(told.useful_fraction, told.useful_node_hours * 3600 / (told.nodes * told.span_s), rel=1e-6)
+
+    def says(self, label, values):
+        found = answer.quantities(self.lines[label])
+        self.assertEqual(len(found), len(values), self.lines[label])
+        for one, value in zip(found, values):
+            self.assertTrue(value is None or answer.is_near_in_unit(one, value), f"{label}: {one.text} is not {value}")
+
+    def test_lines_of_the_page(self):
+        told = self.document
+        share = lambda hours: hours * 3600 / (told.nodes * told.span_s)
+        self.says("used", [told.used_fraction])
+        self.says("useful", [told.useful_fraction])
+        self.says("places", [share(told.places_lost_node_hours)])
+        self.says("sharing", [share(told.sharing_lost_node_hours), None])
+        worst = answer.quantities(self.lines["sharing"])[1].value  # over a longer time, as jobs take longer then
+        self.assertTrue(0.8 * share(told.sharing_lost_worst_node_hours) < worst < share(told.sharing_lost_worst_node_hours))
+        for label, key in (("undone", "undone_node_hours"), ("down", "down_node_hours"), ("checkpoints", "checkpoint_node_hours")):
+            self.says(label, [share(told[key])])
+        self.says("away", [told.away_fraction])
+        self.says("wait", [told.wait_mean_s, told.wait_p50_s, 0.95, told.wait_p95_s, told.wait_max_s, told.longest_queue])
+        self.says("time", [told.slowdown_mean, 0.95, told.slowdown_p95, told.slowdown_max])
+        self.assertIn(f"{told.failures} failures stopped jobs, {told.preempted} jobs gave way to others", self.lines["stops"])
+        busiest = max(told.groups, key=lambda group: group.uplinks_used_fraction)
+        self.assertIn(f"busiest uplinks {busiest.switch}: jobs use {100 * busiest.uplinks_used_fraction:.1f} %", self.page)
+        uplinks = told.places_lost_node_hours + told.sharing_lost_node_hours
+        sentence = re.search(r"Jobs lose ([\d.]+) % of their node hours between leaf switches, ([\d.e+]+) node hours; ([\d.]+) %", self.page)
+        self.assertAlmostEqual(float(sentence[2]), uplinks, delta=0.51)
+        self.assertAlmostEqual(float(sentence[1]), 100 * uplinks / told.busy_node_hours, delta=0.051)
+        self.assertGreater(float(sentence[3]), float(sentence[1]))
+
+    def table(self, rows, *columns):
+        table = tables.Table(rows)
+        for column in columns:
+            table.add(column)
+        table.check(self, self.page, {"d": self.document})
+
+    def test_tables_of_the_page(self):
+        self.table("d.kinds", "kind: name | jobs: jobs | nodes: nodes | step: step_s | exposed: exposed_inter_node_fraction",
+                   "mean wait: wait_mean_s | time x: slowdown_mean | at most x: slowdown_max | groups: groups_mean")
+        self.table("[d, *d.changes]", 'what would change it: r.name or "as it is" | used: used_fraction | useful: useful_fraction | mean wait: wait_mean_s',
+                   "mean time: slowdown_mean")
+        rows = "[{'name': k.name, 'at': k.nodes_per_group[l], 'own': k.own_load_fraction[l], 'slow': k.slowdown[l]} for k in d.kinds for l in range(len(k.slowdown))" \
+               " if k.nodes_per_group[l] < k.nodes]"
+        self.table(rows, "slower by places: name | nodes/leaf: at | own load: own", "others   0 %: slow[0] | 25 %: slow[1] | 50 %: slow[2] | 75 %: slow[3] | 90 %: slow[4]")
+
+
+if __name__ == "__main__":
+    support.main()
