@@ -98,6 +98,8 @@ class Planned(answer.AnswerTest):
         for item, change in zip(shown, unsure):
             self.assertIn(change["change"], item)
             self.assert_values(item.partition(" saves ")[2], self.saving(change))
+        offers = [change for change in gains if change["state"] == "sure" and change["price_usd"] is None][:2]
+        self.assertEqual([item.split(" surely saves")[0] for item in items if item.startswith("An offer: ")], [f"An offer: {change['change']}" for change in offers])
         self.assertEqual(items[-1].startswith("Another job:"), True)
         self.assertEqual(sum(item.startswith("The step itself: its band is ") for item in items), 1)
         self.assertEqual(any(item.startswith("Its price: above") for item in items), bool(told["buy_first"]) and len([one for one in gains if one["price_usd"] and one["state"] == "sure"]) > 1)

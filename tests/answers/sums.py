@@ -505,6 +505,72 @@ class Collectives(Sums):
                 self.assert_quantities(shown[size_class], [value for value in values(told[size_class]) if value is not None], lines)
 
 
+class CollectivesPage(Collectives):
+    """The Markdown of collectives says what the document says."""
+
+    test_tables = test_accounts = test_text = None
+
+    def assert_tallies(self, cells, told, what):
+        """"tables % (n), families % (n), sizes % (n), max %" of each class of sizes."""
+        for cell, size_class in zip(cells, self.CLASSES, strict=True):
+            one = told.get(size_class)
+            values = [one.tables_median_fraction, one.tables, one.families_median_fraction, one.families, one.median_fraction, one.sizes, one.max_fraction] if one else []
+            self.assert_quantities(answer.quantities(cell), values, f"{what} {size_class}")
+
+    def test_markdown(self):
+        told = self.document
+        page = self.fabricast("validate", *self.NAMES, "--summary", "--format", "markdown").stdout
+        chapters = dict(zip(re.findall(r"(?m)^## (.*)$", page), re.split(r"(?m)^## .*$", page)[1:]))
+        rows = table_rows(page)
+        left_out = {one.name: one.errors for one in told.left_out}
+        for role in ("judged", "calibration"):
+            for name, account in [*((account.name, account[role]) for account in told.accounts), *((one.interconnect, one[role]) for one in told.interconnects)]:
+                self.assertEqual(f"{name}, {role}" in rows, bool(account), name)
+                if account:
+                    self.assert_tallies(rows[f"{name}, {role}"], account, name)
+            whole = next(cells for name, cells in rows.items() if name.startswith(f"all {role} ("))
+            self.assert_tallies(whole, told.roles[role], role)
+            shown = table_rows(chapters[f"Tables: {role}"])
+            self.assertEqual(len(shown) - 2, sum(table.role == role for table in told.tables))
+            for table in (table for table in told.tables if table.role == role):
+                cells = next(cells for name, cells in shown.items() if name.startswith((f"{table.table}: ", f"{table.table} (doubtful): ")))
+                for cell, size_class in zip(cells, self.CLASSES, strict=True):
+                    one = table.errors.get(size_class)
+                    values = [one.median_fraction, one.max_fraction, one.sizes, one.accepted_fraction, one.left_out_median_fraction] if one else []
+                    self.assert_quantities(answer.quantities(cell), [value for value in values if value is not None], table.table)
+        for name, errors in left_out.items():
+            if f"{name}, family left out" in rows:
+                self.assert_tallies(rows[f"{name}, family left out"], errors, name)
+        notes = chapters["What is known of each table"]
+        self.assertEqual(re.findall(r"(?m)^- `(\w+)`:.* source: \S", notes), [table.table for table in told.tables])
+
+    def test_sizes_of_tables(self):
+        page = self.fabricast("validate", *self.NAMES[:4], "--format", "markdown").stdout
+        for table in self.document.tables[:4]:
+            chapter = re.search(rf"(?ms)^### {table.table} \({table.role}\)\n(.*?)(?=^##|\Z)", page)[1]
+            rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in chapter.splitlines() if line.startswith("|")][2:]
+            self.assertEqual(len(rows), len(table.rows))
+            for cells, row in zip(rows, table.rows):
+                self.assert_cells(cells[:6], [row.size_bytes, row.measured_us, row.predicted_us, row.error_fraction, row.measured_busbw_GBps, row.predicted_busbw_GBps], table.table)
+                self.assertEqual(cells[6], f"{row.algorithm} {row.protocol}, {row.channels} channels")
+
+
+class Bills(Sums):
+    def test_the_page_has_all_numbers_and_their_sum(self):
+        told = self.told("bills", "superpod-h100")
+        page = self.fabricast("validate", "bills", "superpod-h100", "--format", "markdown").stdout
+        text = self.fabricast("validate", "bills", "superpod-h100").stdout
+        checked = [one for one in told if one.is_checked == "yes"]
+        words = f"{sum(one.published == one.ours for one in checked)} of {len(checked)} published numbers are equal to ours."
+        self.assertEqual((page.count(words), text.count(words)), (1, 1))
+        for one in told:
+            self.assertEqual(one.difference, one.ours - one.published)
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if re.match(r"\| \d", line)]
+        shown = sorted(int(found[1]) for row in rows for cell in row[2:-1] for found in [re.match(r"(\d+) \(", cell)] if found)
+        self.assertEqual(shown, sorted(one.published for one in told))
+        self.assertEqual({(row[0], row[1]) for row in rows}, {(str(one.units), str(one.nodes)) for one in told})
+
+
 class Cases(Sums):
     """Fidelities, configurations and flows."""
 
