@@ -184,6 +184,33 @@ the_bisection_of_a_hyperx_is_that_of_its_weakest_axis (void **state)
   assert_near (full.oversubscription, 1, 1e-9);
 }
 
+/* --- dragonfly --- */
+
+/* J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", ISCA 2008: a routers in a group, each with
+ * p nodes and h links to other groups, make at most a h + 1 groups of a - 1 + h links for each router, three links
+ * apart. Where one group is enough it has only the routers with nodes; two groups have all links to each other, so
+ * that each router has one. */
+static void
+a_dragonfly_has_the_size_of_the_paper (void **state)
+{
+  static const guint balanced[] = { 1, 2, 3 }; /* p = h, a = 2 p */
+
+  for (guint i = 0; i < G_N_ELEMENTS (balanced); i++) {
+    guint h = balanced[i], a = 2 * h, g = a * h + 1;
+    g_autofree char *cluster = g_strdup_printf (
+        "nodes: %u, fabric: {kind: dragonfly, routers_per_group: %u, nics_per_router: %u, global_ports: %u}",
+        a * h * g, a, h, h);
+
+    assert_shape (*state, cluster, a * g, a - 1 + h, 3);
+  }
+#define SMALL "kind: dragonfly, routers_per_group: 4, nics_per_router: 2, global_ports: 2"
+  assert_shape (*state, "nodes: 5, fabric: {" SMALL "}", 3, 2, 1);
+  assert_shape (*state, "nodes: 5, fabric: {" SMALL ", groups: 1}", 4, 3, 1);
+  assert_shape (*state, "nodes: 5, fabric: {" SMALL ", local_links: 2}", 3, 4, 1);
+  assert_shape (*state, "nodes: 9, fabric: {" SMALL "}", 8, 3 + 2, 2);
+  assert_shape (*state, "nodes: 9, fabric: {" SMALL ", global_links: 4}", 8, 3 + 1, 2);
+}
+
 /* --- slim fly --- */
 
 /* 2 q^2 routers with (3 q - delta) / 2 links: primes and prime powers of all three deltas. */
@@ -201,8 +228,8 @@ a_slim_fly_has_diameter_two (void **state)
   }
 }
 
-/* q = 5 is the Hoffman-Singleton graph, a Moore graph: 7 routers one link away and the other 42 two. 200 NICs, four per
- * router, are 1 + 7 + 42 = 50 routers; 201 need q = 7. */
+/* q = 5 is the Hoffman-Singleton graph, a Moore graph: 7 routers one link away and the other 42 two. 200 NICs, four
+ * per router, are 1 + 7 + 42 = 50 routers; 201 need q = 7. */
 static void
 a_slim_fly_of_five_is_a_moore_graph (void **state)
 {
@@ -226,9 +253,9 @@ racks_of_a_slim_fly_are_joined_evenly (void **state)
 
 /* --- dragonfly+ --- */
 
-/* Three groups of 2 leaves and 2 spines, 2 ports of a spine to others: 2 x 2 / 2 links between two groups. A leaf has 2
- * links, a spine 2 + 2. A leaf of another group is leaf - spine - spine - leaf away, a spine of another group at most
- * that far too; between spines that have no link to each other's group lies another leaf or spine. */
+/* Three groups of 2 leaves and 2 spines, 2 ports of a spine to others: 2 x 2 / 2 links between two groups. A leaf has
+ * 2 links, a spine 2 + 2. A leaf of another group is leaf - spine - spine - leaf away, a spine of another group at
+ * most that far too; between spines that have no link to each other's group lies another leaf or spine. */
 #define PLUS \
   "fabric: {kind: dragonfly_plus, leaves_per_group: 2, spines_per_group: 2, nics_per_leaf: 2, global_ports: 2}"
 
@@ -273,8 +300,8 @@ groups_of_a_dragonfly_plus_are_five_links_apart (void **state)
 /* --- twisted tori --- */
 
 /* Mean distances counted by hand along the axes of the plain ones: 1 for 4 places, 2 for 8. Those of the twisted ones
- * are counted from the lattice: 4 x 4 x 8 is the face-centred one of Camarero et al., whose diameter is 3 a / 2 for a =
- * 4; 4 x 8 x 8 the body-centred one, likewise. */
+ * are counted from the lattice: 4 x 4 x 8 is the face-centred one of Camarero et al., whose diameter is 3 a / 2 for a
+ * = 4; 4 x 8 x 8 the body-centred one, likewise. */
 static void
 a_twist_shortens_the_ways_of_a_torus (void **state)
 {
@@ -337,8 +364,8 @@ a_twist_speeds_up_an_all_to_all (void **state)
 
 /* --- cubes --- */
 
-/* 8 x 4 x 4 of cubes of 4: along x the links 3 - 4 and 7 - 0 leave a cube, along y and z those that close the axis: 2 x
- * 16 + 32 + 32 = 96 of 3 x 128. 100 m of fibre are 500 ns. */
+/* 8 x 4 x 4 of cubes of 4: along x the links 3 - 4 and 7 - 0 leave a cube, along y and z those that close the axis: 2
+ * x 16 + 32 + 32 = 96 of 3 x 128. 100 m of fibre are 500 ns. */
 static void
 links_between_cubes_are_optical (void **state)
 {
@@ -394,6 +421,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_hyperx_is_a_mesh_along_every_axis),
     cmocka_unit_test (the_bisection_of_a_hyperx_is_that_of_its_weakest_axis),
+    cmocka_unit_test (a_dragonfly_has_the_size_of_the_paper),
     cmocka_unit_test (a_slim_fly_has_diameter_two),
     cmocka_unit_test (a_slim_fly_of_five_is_a_moore_graph),
     cmocka_unit_test (racks_of_a_slim_fly_are_joined_evenly),
