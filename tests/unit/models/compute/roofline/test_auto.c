@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_auto.c - what the compute model `auto` takes where nobody says it: the training software of a job, and the
+ * kernel of attention of that software. What is left out takes exactly as long as what should stand there, and no
+ * other choice does.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "tests/support/play.h"
+
+#define HEAD                                                                                               \
+  "name: auto\niterations: 1\ncluster: {node: %s, nodes: 1, gpus_per_node: 1}\n"                           \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 4, " \
+  "hidden: 4096, heads: 32, vocabulary: 1000, tied: false, biases: false}}]\n"                             \
+  "job: {model: m, micro_batch: 1, sequence: 4096, kind: %s, compute: {kind: auto%s}}\n"
+
+static FabCatalog *catalog;
+
+static FabTimePs
+step_ps (const char *node, const char *job, const char *compute)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD, node, job, compute);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  assert_true (fab_simulation_step (play->simulation));
+  return fab_simulation_probe (play->simulation)->step.times.duration_ps;
+}
+
+/* megatron for a megatron job, deepspeed for zero, eager for ddp and fsdp. */
+static void
+jobs_have_their_software (G_GNUC_UNUSED void **state)
+{
+  static const char *const stacks[] = { "eager",    "compiled",  "megatron", "nemo",
+                                        "nanotron", "deepspeed", "xla" };
+  static const struct {
+    const char *job, *stack;
+  } rows[] = { { "ddp", "eager" },
+               { "fsdp", "eager" },
+               { "zero, stage: 2", "deepspeed" },
+               { "zero, stage: 3", "deepspeed" },
+               { "megatron", "megatron" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    FabTimePs usual_ps = step_ps ("dgx-h100", rows[i].job, "");
+    guint n_alike = 0;
+
+    for (guint s = 0; s < G_N_ELEMENTS (stacks); s++) {
+      g_autofree char *compute = g_strconcat (", stack: ", stacks[s], NULL);
+      gboolean is_alike = step_ps ("dgx-h100", rows[i].job, compute) == usual_ps;
+
+      n_alike += is_alike;
+      if (strcmp (stacks[s], rows[i].stack) == 0 && !is_alike)
+        fail_msg ("%s does not run %s", rows[i].job, rows[i].stack);
+    }
+    /* nemo is Megatron's with another name. */
+    assert_int_equal (n_alike, strcmp (rows[i].stack, "megatron") == 0 ? 2 : 1);
+  }
+}
+
+/* TransformerEngine's kernel of cuDNN with Megatron on Hopper and Blackwell, else FlashAttention 2, which stands for
+ * cuDNN's on Ampere. */
+static void
+software_has_its_kernel_of_attention (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *node, *stack;
+    gboolean is_cudnn;
+  } rows[] = {
+    { "dgx-h100", "megatron", TRUE },  { "dgx-h100", "nemo", TRUE },       { "hgx-b200", "megatron", TRUE },
+    { "hgx-b200", "nemo", TRUE },      { "dgx-a100", "megatron", FALSE },  { "dgx-a100", "nemo", FALSE },
+    { "dgx-h100", "nanotron", FALSE }, { "dgx-h100", "deepspeed", FALSE }, { "hgx-b200", "deepspeed", FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *usual = g_strdup_printf (", stack: %s", rows[i].stack),
+                    *cudnn = g_strconcat (usual, ", attention: cudnn", NULL),
+                    *flash2 = g_strconcat (usual, ", attention: flash2", NULL);
+    gboolean has_both = strcmp (rows[i].node, "dgx-a100") != 0;
+    FabTimePs usual_ps = step_ps (rows[i].node, "megatron", usual);
+
+    gboolean is_cudnn = step_ps (rows[i].node, "megatron", cudnn) == usual_ps,
+             is_flash2 = step_ps (rows[i].node, "megatron", flash2) == usual_ps;
+    if (rows[i].is_cudnn ? !is_cudnn || is_flash2 : !is_flash2 || (has_both && is_cudnn))
+      fail_msg ("%s on %s has another kernel", rows[i].stack, rows[i].node);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (jobs_have_their_software),
+    cmocka_unit_test (software_has_its_kernel_of_attention),
+  };
+
+  return play_run_tests ("auto", tests, &catalog);
+}
