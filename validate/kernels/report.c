@@ -118,11 +118,10 @@ fab_kernel_exceeded (const GPtrArray *tables, const FabLimits *limits)
   for (guint i = 0; i < tables->len; i++) {
     const FabKernelTable *table = g_ptr_array_index (tables, i);
     FabKernelErrors errors = fab_kernel_errors_of_table (table);
-    double limit = -1;
+    double limit;
 
-    fab_limits_median (limits, table->name, 0, &limit);
     fab_limits_hold (lines, table->name, &(FabErrors){ .n = errors.n, .median_fraction = errors.median },
-                     limit > 0 ? limit : -1);
+                     fab_limits_median (limits, table->name, 0, &limit) ? limit : -1);
   }
   g_ptr_array_add (lines, NULL);
   return (char **) g_ptr_array_free (lines, FALSE);

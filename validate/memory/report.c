@@ -311,13 +311,13 @@ fab_memory_report_exceeded (const FabMemoryReport *self, const FabLimits *limits
   for (guint s = 0; s < self->results->len; s++) {
     const FabMemoryResult *result = &g_array_index (self->results, FabMemoryResult, s);
     const char *name = result->source->spec->name;
-    double median = -1;
+    double median;
 
-    fab_limits_median (limits, name, 0, &median);
-    fab_limits_hold (lines, name, &result->errors, median);
+    fab_limits_hold (lines, name, &result->errors,
+                     fab_limits_median (limits, name, 0, &median) ? median : -1);
     hold_counts (lines, result, fab_limits_find (limits, name));
   }
-  if (fab_limits_is_whole (limits, self->results->len) && all != NULL && all->medians[0] > 0)
+  if (fab_limits_is_whole (limits, self->results->len) && all->medians[0] > 0)
     fab_limits_hold (lines, "all sources", &self->all, all->medians[0]);
   g_ptr_array_add (lines, NULL);
   return (char **) g_ptr_array_free (lines, FALSE);
