@@ -147,6 +147,62 @@ chunks_shrink_for_the_network (G_GNUC_UNUSED void **state)
   assert_int_equal (nccl_p2p_channels (&small_hosts).chunk_bytes, 128 * KIB);
 }
 
+/* The rules of 2.29 hold from its first release on, and so does that of 2.20 for many ranks. */
+static void
+rules_of_sends_change_with_a_line_of_releases (G_GNUC_UNUSED void **state)
+{
+  NcclP2pComm before = nodes (22899, 2, 8, 16), from = nodes (22900, 2, 8, 16);
+
+  before.has_small_hosts = from.has_small_hosts = TRUE;
+  assert_int_equal (nccl_p2p_channels (&before).chunk_bytes, 128 * KIB);
+  assert_int_equal (nccl_p2p_channels (&from).chunk_bytes, 256 * KIB);
+  assert_int_equal (most (before), 2);
+  assert_int_equal (most (from), 4);
+  assert_int_equal (most (nodes (21999, 10, 8, 16)), 2);
+  assert_int_equal (most (nodes (22000, 10, 8, 16)), 1);
+  /* 2 x 32 ranks are 4 x 16 channels, and not more. */
+  assert_int_equal (most (nodes (22000, 4, 8, 16)), 2);
+}
+
+/* What somebody has chosen counts over the network alone. Several NICs have a channel each at least. */
+static void
+chosen_chunks_and_channels_are_for_the_network (G_GNUC_UNUSED void **state)
+{
+  NcclP2pComm far = nodes (22902, 2, 8, 16), near = one_node (8), nics = nodes (22807, 2, 1, 32);
+
+  far.net_chunk_bytes = near.net_chunk_bytes = 300;
+  far.net_channels = near.net_channels = 3;
+  assert_int_equal (nccl_p2p_channels (&far).chunk_bytes, 300);
+  assert_int_equal (nccl_p2p_channels (&far).least_part, 150);
+  assert_int_equal (nccl_p2p_channels (&far).most_part, 300);
+  assert_int_equal (most (far), 4); /* a power of two */
+  assert_int_equal (nccl_p2p_channels (&near).chunk_bytes, 512 * KIB);
+  assert_int_equal (nccl_p2p_channels (&near).least_part, 64 * KIB);
+  assert_int_equal (nccl_p2p_channels (&near).most_part, 16 * MIB);
+  assert_int_equal (most (near), 32);
+  nics.n_nics = 4;
+  assert_int_equal (most (nics), 4);
+  nics.version = 22902;
+  nics.n_nics = 8;
+  nics.n_channels = 32;
+  assert_int_equal (most (nics), 8);
+}
+
+/* Peers of a batch of 8 that begin at the same channel: the greatest common divisor of 8 and the ranks of a domain. */
+static void
+peers_in_a_row_share_a_channel (G_GNUC_UNUSED void **state)
+{
+  static const guint sharing[][2] = { { 1, 1 }, { 2, 2 }, { 3, 1 },  { 4, 4 },
+                                      { 6, 2 }, { 8, 8 }, { 12, 4 }, { 16, 8 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sharing); i++) {
+    NcclP2pComm comm = nodes (22902, 2, sharing[i][0], 16), alone = one_node (sharing[i][0]);
+
+    assert_int_equal (nccl_p2p_channels (&comm).n_sharing, sharing[i][1]);
+    assert_int_equal (nccl_p2p_channels (&alone).n_sharing, 1);
+  }
+}
+
 /* 20 warps: one send has 10 and its receive 9, each of four has 3 and 2, each of eight one and one. */
 static void
 sends_of_a_batch_share_the_warps (G_GNUC_UNUSED void **state)
@@ -241,8 +297,8 @@ small_sends_start_with_the_number_of_peers (G_GNUC_UNUSED void **state)
   assert_near (simple_us, us, 1e-9);
 }
 
-/* Simple, 64 KiB for each of 7 peers, one channel each: 7.8 + 7 x 0.77 us, and the bytes are sent and then copied, each
- * at 21.2 GB/s, for the links limit nothing. */
+/* Simple, 64 KiB for each of 7 peers, one channel each: 7.8 + 7 x 0.77 us, and the bytes are sent and then copied,
+ * each at 21.2 GB/s, for the links limit nothing. */
 static void
 channels_in_use_cost_their_start (G_GNUC_UNUSED void **state)
 {
@@ -447,6 +503,9 @@ main (void)
     cmocka_unit_test (a_bus_has_two_channels),
     cmocka_unit_test (small_sends_inside_a_domain_use_ll),
     cmocka_unit_test (chunks_shrink_for_the_network),
+    cmocka_unit_test (rules_of_sends_change_with_a_line_of_releases),
+    cmocka_unit_test (chosen_chunks_and_channels_are_for_the_network),
+    cmocka_unit_test (peers_in_a_row_share_a_channel),
     cmocka_unit_test (sends_of_a_batch_share_the_warps),
     cmocka_unit_test (channels_limit_a_pair),
     cmocka_unit_test (links_and_channels_both_limit),
