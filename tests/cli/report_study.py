@@ -51,6 +51,9 @@ class Study(CliTest):
         self.assertEqual(page.count('class="whisker"'), 1)
         table = rows(page)
         self.assertEqual(list(table), [point["value"] for point in study["points"]])
+        # Figures stand under one another; figures with bands, and words, begin in a line.
+        self.assertEqual(re.findall(r'<th scope="col" class="number">(.*?)</th>', page), ["Step", "Exposed", "MFU", "To buy"])
+        self.assertEqual(page.count('<td class="number"'), 4 * len(study["points"]))
         self.assertEqual(table["400Gb/s"][1], f"{100 * study['points'][2]['exposed_fraction']:.1f} %")
 
     def test_a_target_that_nothing_meets(self):

@@ -2,6 +2,7 @@
 #include "cli/report/study/page.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/base/version.h"
 
@@ -304,6 +305,21 @@ is_chosen (const FabStudyPage *self, guint row)
   return FALSE;
 }
 
+/* Whether every cell of a column is a figure without a band, or says that there is none. */
+static gboolean
+has_figures (const FabStudyPage *self, guint column)
+{
+  for (guint i = 0; i < self->rows->len; i++) {
+    const GPtrArray *row = g_ptr_array_index (self->rows, i);
+    const char *cell = column < row->len ? g_ptr_array_index (row, column) : "-";
+
+    if (strchr (cell, '(') != NULL
+        || (!g_ascii_isdigit (*cell) && strchr ("$-", *cell) == NULL && strcmp (cell, "no price") != 0))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static void
 append_row (GString *html, const FabStudyPage *self, guint index)
 {
@@ -316,7 +332,10 @@ append_row (GString *html, const FabStudyPage *self, guint index)
     if (i == 0)
       append (html, "<th scope=\"row\">%s</th>", cell);
     else
-      append (html, "<td data-label=\"%s\">%s</td>", column, cell);
+      append (html,
+              has_figures (self, i) ? "<td class=\"number\" data-label=\"%s\">%s</td>"
+                                    : "<td data-label=\"%s\">%s</td>",
+              column, cell);
   }
   g_string_append (html, "</tr>\n");
 }
@@ -328,7 +347,10 @@ append_table (GString *html, const FabStudyPage *self)
     return;
   g_string_append (html, "<table>\n<thead><tr>");
   for (guint i = 0; i < self->columns->len; i++)
-    append (html, "<th scope=\"col\">%s</th>", (const char *) g_ptr_array_index (self->columns, i));
+    append (html,
+            i > 0 && has_figures (self, i) ? "<th scope=\"col\" class=\"number\">%s</th>"
+                                           : "<th scope=\"col\">%s</th>",
+            (const char *) g_ptr_array_index (self->columns, i));
   g_string_append (html, "</tr></thead>\n<tbody>\n");
   for (guint i = 0; i < self->rows->len; i++)
     append_row (html, self, i);

@@ -73,7 +73,8 @@ fab_study_add_band (FabStudyPage *page, JsonObject *band)
   }
   if (!isnan (slow) && !isnan (of) && !isnan (most)) {
     g_autofree char *text = g_strdup_printf (
-        "The bands are of healthy networks: %.0f of %.0f published networks took up to %.2g times as long.",
+        "The bands are of healthy networks: %.0f of %.0f published networks took up to %.2g times the predicted "
+        "time.",
         slow, of, most);
     fab_study_page_caution (page, text);
   }

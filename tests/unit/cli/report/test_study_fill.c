@@ -357,7 +357,8 @@ test_what_a_machine_costs (G_GNUC_UNUSED void **state)
       "Not in it: racks.\n"
       "A band holds what a real machine shows in 90 % of cases, by the errors at 3 published tables of IB and 5 "
       "published runs of 2 sources.\n"
-      "The bands are of healthy networks: 1 of 4 published networks took up to 2.5 times as long.");
+      "The bands are of healthy networks: 1 of 4 published networks took up to 2.5 times the "
+      "predicted time.");
 }
 
 static void
