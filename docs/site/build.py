@@ -93,6 +93,8 @@ def broken(match):
     lines, widest = match[2].split("\n"), 0
     for i, line in enumerate(lines):
         text = html.unescape(re.sub(r"<[^>]*>", "", line))
+        if line.startswith('<span class="gp">#'):  # Pygments takes it for the prompt of root
+            line = lines[i] = f'<span class="go">{html.escape(text, quote=False)}</span>'
         is_output = line.startswith('<span class="go">')
         if len(text) <= (PHONE_COLUMNS if is_output else COLUMNS) or 'class="command"' in line or "\t" in text:
             continue

@@ -90,6 +90,7 @@ class Site(CliTest):
         self.check_staged()
         self.check_colours_of_code()
         self.check_weight()
+        self.check_comments()
         try:
             checker = accessible.Checker()
         except browser.Missing:
@@ -207,6 +208,12 @@ class Site(CliTest):
         self.assertEqual(page.run(column, 1, 1), before)
         page.run("document.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }))")
         self.assertEqual(page.run("return document.activeElement.className"), "sidebar-search")
+
+    def check_comments(self):
+        """A line of an output that begins with "#" is no command."""
+        tour = read(self.path("html", "tutorials", "tour.html"))
+        self.assertIn('<span class="go"># predicted all_reduce_perf', tour)
+        self.assertNotIn('<span class="gp">#', tour)
 
     def check_motion(self, page):
         """A collective stands still until it is asked to move, and in the end every GPU has all sums."""
