@@ -8,6 +8,6 @@ fab_explore_serve (G_GNUC_UNUSED const FabExploreService *service, GError **erro
 {
   return fab_throw (
       error, FAB_ERROR_UNSUPPORTED,
-      "this program was built without libsoup, which serves the page; install libsoup 3 (Debian: "
-      "libsoup-3.0-dev) and build again");
+      "this program was built without libsoup, which serves the page: `./dev build` installs it and builds "
+      "again; elsewhere install libsoup 3 first (Debian: libsoup-3.0-dev)");
 }
