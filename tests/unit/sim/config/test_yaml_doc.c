@@ -163,6 +163,16 @@ test_encoding (G_GNUC_UNUSED void **state)
                 "lines with LF\n"
                 "    1 | a: \xEF\xBF\xBD\n"
                 "      |    ^");
+  assert_wrong ("a: \xE2\x80\xA9\n",
+                "t.yaml:1:4: the file holds an invisible line separator (U+0085, U+2028 or U+2029); end "
+                "lines with LF\n"
+                "    1 | a: \xEF\xBF\xBD\n"
+                "      |    ^");
+  assert_wrong ("a: \xC2\x85\n",
+                "t.yaml:1:4: the file holds an invisible line separator (U+0085, U+2028 or U+2029); end "
+                "lines with LF\n"
+                "    1 | a: \xEF\xBF\xBD\n"
+                "      |    ^");
 }
 
 static void
