@@ -429,6 +429,114 @@ test_slowest (G_GNUC_UNUSED void **state)
   assert_near (fab_training_slowest (1000), 1 + deviation * 3.226, 1e-3);
 }
 
+/* --- anchors --- */
+
+/* With a column of marks, and at most so many rows. (transfer full) */
+static FabTrainingReport *
+report_of_marked (const Fixture *f, guint n_sample, const char *rows, FabTrainingSources **sources)
+{
+  g_autofree char *index = g_strdup_printf ("%s     sample: %u}\n", index_yaml, n_sample);
+  g_autofree char *csv = g_strconcat (
+      "# source: made\nid,gpus,nodes,per_node,strategy,batch,step_s,micro_batch,anchor\n", rows, NULL);
+  char *end = strstr (index, "catalogue}");
+
+  memcpy (end, "catalogue,", strlen ("catalogue,"));
+  put (f, "INDEX.yaml", index);
+  put (f, "s.yaml", scenario);
+  put (f, "s.csv", csv);
+  *sources = fab_training_sources_load (f->directory, &fab_models, NULL);
+  assert_non_null (*sources);
+  return report_of (f, *sources);
+}
+
+/* Anchors of as many GPUs have one efficiency, that of their mean time per FLOP. */
+static void
+test_anchors_alike_share_the_mean_of_their_times (void **state)
+{
+  const Fixture *f = *state;
+  double quick_s = step_s (f, "a,8,1,8,DDP,8,1,1,\n", 0.48),
+         slow_s = step_s (f, "a,8,1,8,DDP,8,1,1,\n", 0.32);
+  g_autofree char *rows = g_strdup_printf ("a,8,1,8,DDP,8,%.9f,1,\nb,8,1,8,DDP,8,%.9f,1,\n"
+                                           "c,32,4,8,DDP,32,9,1,\nd,1,1,1,DDP,1,0.001,2,\n",
+                                           quick_s, slow_s);
+  g_autoptr (FabTrainingSources) sources = load (f, rows);
+  g_autoptr (FabTrainingReport) report = report_of (f, sources);
+  double both = 2 / (1 / 0.48 + 1 / 0.32);
+
+  for (guint i = 0; i < 2; i++) {
+    assert_int_equal (row_at (report, i)->role, FAB_RUN_ANCHOR);
+    assert_near (row_at (report, i)->fitted, i == 0 ? 0.48 : 0.32, 5e-3);
+    assert_near (row_at (report, i)->efficiency, both, 5e-3);
+  }
+  assert_near (row_at (report, 2)->efficiency, both * fab_training_slowest (8) / fab_training_slowest (32),
+               5e-3);
+  assert_int_equal (row_at (report, 3)->role, FAB_RUN_UNANCHORED); /* faster than its GPU */
+}
+
+static void
+test_a_marked_row_is_the_anchor_whatever_its_size (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabTrainingSources) sources = NULL;
+  g_autoptr (FabTrainingReport) report = report_of_marked (
+      f, 40, "a,8,1,8,DDP,8,1,1,no\nb,32,4,8,DDP,32,1,1,yes\nc,64,8,8,DDP,64,1,1,\n", &sources);
+
+  assert_int_equal (row_at (report, 1)->role, FAB_RUN_ANCHOR);
+  for (guint i = 0; i < 3; i++)
+    assert_int_equal (row_at (report, i)->anchor, 1);
+  assert_int_equal (row_at (report, 0)->role, FAB_RUN_ONE_NODE);
+  assert_int_equal (row_at (report, 2)->role, FAB_RUN_JUDGED);
+}
+
+/* 1.1 times the GPU-seconds per sample of more GPUs are still no sign of full memory, nor is a doubtful larger run. */
+static void
+test_a_run_is_short_of_memory_where_more_gpus_take_a_tenth_less (void **state)
+{
+  static const struct {
+    const char *rows;
+    FabRunRole first;
+  } cases[] = {
+    { "a,8,1,8,DDP,8,1.09,1,\nb,16,2,8,DDP,16,1,1,\n", FAB_RUN_ANCHOR },
+    { "a,8,1,8,DDP,8,1.11,1,\nb,16,2,8,DDP,16,1,1,\n", FAB_RUN_FULL_MEMORY },
+    { "a,8,1,8,DDP,8,1.11,1,\nb,16,2,8,DDP,16,1,1,odd\nc,16,2,8,DDP,16,1.11,1,\n", FAB_RUN_ANCHOR },
+    { "a,8,1,8,DDP,8,1.11,1,\nb,16,2,8,DDP,8,1,1,\n", FAB_RUN_ANCHOR }, /* half the batch is twice the cost */
+  };
+  const Fixture *f = *state;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabTrainingSources) sources = load (f, cases[i].rows);
+    g_autoptr (FabTrainingReport) report = report_of (f, sources);
+
+    assert_int_equal (row_at (report, 0)->role, cases[i].first);
+  }
+}
+
+/* Whole groups, every k-th of the sorted ones, with the least k whose rows are few enough. */
+static void
+test_a_sample_is_of_every_kth_group (void **state)
+{
+  static const struct {
+    guint n_sample;
+    const char *played; /* of micro-batches 1 to 6 */
+  } cases[] = { { 6, "123456" }, { 5, "135" }, { 3, "135" }, { 2, "14" }, { 1, "1" } };
+  const Fixture *f = *state;
+
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
+    g_autoptr (FabTrainingSources) sources = NULL;
+    g_autoptr (FabTrainingReport) report = report_of_marked (
+        f, cases[c].n_sample,
+        "f,8,1,8,DDP,48,5,6,\na,8,1,8,DDP,8,1,1,\nd,8,1,8,DDP,32,4,4,\nc,8,1,8,DDP,24,3,3,\n"
+        "b,8,1,8,DDP,16,2,2,\ne,8,1,8,DDP,40,5,5,\n",
+        &sources);
+
+    for (guint i = 0; i < 6; i++) {
+      gboolean is_played = strchr (cases[c].played, row_at (report, i)->measured->id[0] - 'a' + '1') != NULL;
+
+      assert_int_equal (row_at (report, i)->role, is_played ? FAB_RUN_ANCHOR : FAB_RUN_NOT_PLAYED);
+    }
+  }
+}
+
 /* Limits on the median and on wrong directions; a source without one is exceeded. */
 static void
 test_accept (void **state)
@@ -499,6 +607,10 @@ main (void)
     cmocka_unit_test (test_directions),
     cmocka_unit_test (test_wrong_direction),
     cmocka_unit_test (test_full_memory),
+    cmocka_unit_test (test_anchors_alike_share_the_mean_of_their_times),
+    cmocka_unit_test (test_a_marked_row_is_the_anchor_whatever_its_size),
+    cmocka_unit_test (test_a_run_is_short_of_memory_where_more_gpus_take_a_tenth_less),
+    cmocka_unit_test (test_a_sample_is_of_every_kth_group),
     cmocka_unit_test (test_slowest),
     cmocka_unit_test (test_accept),
     cmocka_unit_test (test_print),
