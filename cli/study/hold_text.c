@@ -53,7 +53,7 @@ fab_hold_append_as (GString *text, const char *hold, const char *why, const FabH
   else
     g_string_append_printf (text,
                             "  The global batch is from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT
-                            " sequences, as each row sets it.\n",
+                            " sequences: each alternative has its own.\n",
                             range->least_sequences, range->most_sequences);
 }
 
