@@ -208,6 +208,9 @@ struct _FabNetOps {
   FabLinkQueue (*link_queue) (const FabNet *net, FabLinkId link);
   /* Adds for how long the queue for a link had which length; FALSE: it was not noted. NULL: it never is. */
   gboolean (*queue_lengths) (const FabNet *net, FabLinkId link, FabQueueLengths *lengths);
+  /* Forgets what was noted of lengths since the network rested: it was played ahead, and does not happen. NULL: nothing
+   * is noted. */
+  void (*drop_lengths) (FabNet *net);
   /* Returns a link for which traffic waits although no event is due, because buffers wait for each other; otherwise
    * FAB_NO_LINK. NULL: the network has no buffers. */
   FabLinkId (*find_jam) (const FabNet *net);

@@ -185,7 +185,7 @@ static const FabColumn link_queue_columns[] = {
     .meaning = "How often packets waited although the wire was free, because the far end had no room or "
                "had paused the link." },
   { COLUMN (FabLinkQueueRecord, n_marks, UNSIGNED),
-    .meaning = "Packets that were marked when they joined the queue." },
+    .meaning = "Packets that were marked, by the length of the queue (`mark_at`)." },
   { COLUMN (FabLinkQueueRecord, n_pauses, UNSIGNED),
     .meaning = "How often the far end paused the link (PFC)." },
   { COLUMN (FabLinkQueueRecord, n_drops, UNSIGNED),

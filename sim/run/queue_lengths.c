@@ -47,33 +47,41 @@ add_queue (QueueKind *kind, const FabLinkQueueRecord *queue)
   record->n_drops += queue->n_drops;
 }
 
+/* Lengths are noted in steps of an eighth of a doubling, rounded up, so that the last one may lie above the longest
+ * queue. */
+static FabBytes
+percentile (const QueueKind *kind, double fraction)
+{
+  return MIN (fab_queue_lengths_percentile (&kind->lengths, fraction), kind->record.most_bytes);
+}
+
 static void
 add_queue_length (GArray *records, QueueKind *kind)
 {
   FabQueueLengthRecord *record = &kind->record;
 
-  record->p50_bytes = fab_queue_lengths_percentile (&kind->lengths, 0.5);
-  record->p90_bytes = fab_queue_lengths_percentile (&kind->lengths, 0.9);
-  record->p99_bytes = fab_queue_lengths_percentile (&kind->lengths, 0.99);
-  record->p99_9_bytes = fab_queue_lengths_percentile (&kind->lengths, 0.999);
+  record->p50_bytes = percentile (kind, 0.5);
+  record->p90_bytes = percentile (kind, 0.9);
+  record->p99_bytes = percentile (kind, 0.99);
+  record->p99_9_bytes = percentile (kind, 0.999);
   g_array_append_val (records, *record);
 }
 
 GArray *
-fab_queue_length_records (const FabNet *net, const GArray *queues)
+fab_queue_length_records (const FabGraph *graph, const FabEpisodes *episodes, const GArray *queues)
 {
   GArray *records = g_array_new (FALSE, FALSE, sizeof (FabQueueLengthRecord));
   g_autoptr (GPtrArray) kinds = g_ptr_array_new_with_free_func (g_free);
   FabQueueLengths none = { 0 };
 
-  if (net->ops->queue_lengths == NULL || queues->len == 0 || !net->ops->queue_lengths (net, 0, &none))
+  if (queues->len == 0 || !fab_episodes_queue_lengths (episodes, 0, &none))
     return records;
   for (guint i = 0; i < queues->len; i++) {
     const FabLinkQueueRecord *queue = &g_array_index (queues, FabLinkQueueRecord, i);
-    QueueKind *kind = queue_kind (kinds, ports_of (net->env.graph, queue->link));
+    QueueKind *kind = queue_kind (kinds, ports_of (graph, queue->link));
 
     add_queue (kind, queue);
-    net->ops->queue_lengths (net, queue->link, &kind->lengths);
+    fab_episodes_queue_lengths (episodes, queue->link, &kind->lengths);
   }
   for (guint i = 0; i < kinds->len; i++)
     add_queue_length (records, g_ptr_array_index (kinds, i));

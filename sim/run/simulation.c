@@ -693,7 +693,7 @@ fab_simulation_queue_lengths (const FabSimulation *self)
 {
   g_autoptr (GArray) queues = fab_simulation_link_queues (self);
 
-  return fab_queue_length_records (self->net, queues);
+  return fab_queue_length_records (self->plant->graph, episodes_of (self), queues);
 }
 
 static void
@@ -709,16 +709,16 @@ fab_simulation_time_steps (FabSimulation *self, guint collective, guint n_chunks
   FabEngine *engine = self->net->env.engine;
   FabTimePs start_ps = fab_engine_now (engine);
 
+  const FabPlaySpec spec = { .bytes = plan->bytes,
+                             .wire_factor = plan->wire_factor,
+                             .share = 1,
+                             .watch = &fab_skips_watch,
+                             .done = { stop_engine, engine, 0 } };
+
   if (plan->footprint == NULL)
     return 0;
   g_autoptr (FabSchedule) schedule = fab_library_schedule (self->job->site->library, plan, n_chunks);
-  G_GNUC_UNUSED g_autoptr (FabPlay) play = fab_play_new (schedule, self->net,
-                                                         &(FabPlaySpec){
-                                                             .bytes = plan->bytes,
-                                                             .wire_factor = plan->wire_factor,
-                                                             .share = 1,
-                                                             .watch = &fab_skips_watch,
-                                                             .done = { stop_engine, engine, 0 } });
+  G_GNUC_UNUSED g_autoptr (FabPlay) play = fab_play_new (schedule, self->net, &spec);
   fab_engine_run (engine);
   return fab_engine_now (engine) - start_ps;
 }

@@ -4,10 +4,16 @@
 #include "models/net/packet/parts.h"
 
 struct _LinkLengths {
-  guint32 bytes;        /* that wait now */
-  FabTimePs changed_ps; /* when that changed last */
-  FabQueueLengths *lengths;
+  guint32 bytes;                /* that wait now */
+  FabTimePs changed_ps;         /* when that changed last */
+  FabQueueLengths *kept, *open; /* until the network rested for the last time, and since then */
 };
+
+static guint
+n_lengths (const PacketNet *self)
+{
+  return self->lengths != NULL ? fab_graph_n_links (self->base.env.graph) : 0;
+}
 
 void
 packet_lengths_init (PacketNet *self)
@@ -19,10 +25,10 @@ packet_lengths_init (PacketNet *self)
 void
 packet_lengths_clear (PacketNet *self)
 {
-  guint n = self->lengths != NULL ? fab_graph_n_links (self->base.env.graph) : 0;
-
-  for (guint i = 0; i < n; i++)
-    g_free (self->lengths[i].lengths);
+  for (guint i = 0; i < n_lengths (self); i++) {
+    g_free (self->lengths[i].kept);
+    g_free (self->lengths[i].open);
+  }
   g_clear_pointer (&self->lengths, g_free);
 }
 
@@ -31,11 +37,39 @@ packet_lengths_change (PacketNet *self, guint32 link, gint32 by_bytes)
 {
   struct _LinkLengths *queue = &self->lengths[link];
 
-  if (queue->lengths == NULL)
-    queue->lengths = g_new0 (FabQueueLengths, 1);
-  fab_queue_lengths_add (queue->lengths, queue->bytes, self->now_ps - queue->changed_ps);
+  if (queue->open == NULL)
+    queue->open = g_new0 (FabQueueLengths, 1);
+  fab_queue_lengths_add (queue->open, queue->bytes, self->now_ps - queue->changed_ps);
   queue->changed_ps = self->now_ps;
   queue->bytes += (guint32) by_bytes;
+}
+
+void
+packet_lengths_rest (PacketNet *self)
+{
+  for (guint i = 0; i < n_lengths (self); i++) {
+    struct _LinkLengths *queue = &self->lengths[i];
+
+    g_assert (queue->bytes == 0);
+    if (queue->open == NULL)
+      continue;
+    if (queue->kept == NULL)
+      queue->kept = g_steal_pointer (&queue->open);
+    else
+      fab_queue_lengths_merge (queue->kept, queue->open);
+    g_clear_pointer (&queue->open, g_free);
+  }
+}
+
+void
+packet_lengths_drop (FabNet *net)
+{
+  const PacketNet *self = (const PacketNet *) net;
+
+  for (guint i = 0; i < n_lengths (self); i++) {
+    g_clear_pointer (&self->lengths[i].open, g_free);
+    self->lengths[i].bytes = 0;
+  }
 }
 
 gboolean
@@ -47,8 +81,10 @@ packet_lengths_count (const FabNet *net, FabLinkId link, FabQueueLengths *length
   if (self->lengths == NULL)
     return FALSE;
   const struct _LinkLengths *queue = &self->lengths[link];
-  if (queue->lengths != NULL)
-    fab_queue_lengths_merge (lengths, queue->lengths);
+  if (queue->kept != NULL)
+    fab_queue_lengths_merge (lengths, queue->kept);
+  if (queue->open != NULL)
+    fab_queue_lengths_merge (lengths, queue->open);
   fab_queue_lengths_add (lengths, queue->bytes, now_ps - queue->changed_ps);
   return TRUE;
 }

@@ -387,6 +387,7 @@ packet_rest (FabNet *net, guint64 stream)
 
   g_assert (self->agenda.n == 0);
   packet_ports_rest (self);
+  packet_lengths_rest (self);
   packet_credits_rest (self);
   packet_balance_rest (self);
   g_array_set_size (self->lane_marks, 0);
@@ -604,6 +605,7 @@ const FabNetOps fab_net_packet = {
   .set_capacity = packet_set_capacity,
   .link_queue = packet_link_queue,
   .queue_lengths = packet_lengths_count,
+  .drop_lengths = packet_lengths_drop,
   .find_jam = packet_find_jam,
   .n_drawn = packet_n_drawn,
   .remembers = packet_remembers,

@@ -403,7 +403,11 @@ void packet_lengths_clear (PacketNet *self);
 /* The queue for a link has become longer by so many bytes. Only where `lengths` is not NULL. */
 void packet_lengths_change (PacketNet *self, guint32 link, gint32 by_bytes);
 
-/* As FabNetOps.queue_lengths. */
+/* What was noted so far has happened. */
+void packet_lengths_rest (PacketNet *self);
+
+/* As FabNetOps.drop_lengths and FabNetOps.queue_lengths. */
+void packet_lengths_drop (FabNet *net);
 gboolean packet_lengths_count (const FabNet *net, FabLinkId link, FabQueueLengths *lengths);
 
 /* The thresholds of a port of this rate: those that the scenario says, else those that are usual at it, and within a

@@ -180,6 +180,8 @@ drop_play (FabEpisode *self)
   else
     run_until (self, FAB_TIME_NEVER);
   g_array_unref (drain (self));
+  if (net->ops->drop_lengths != NULL)
+    net->ops->drop_lengths (net);
   self->is_dropped = FALSE;
   self->is_jammed = net->ops->find_jam != NULL && net->ops->find_jam (net) != FAB_NO_LINK;
   for (guint i = 0; i < self->members->len; i++)

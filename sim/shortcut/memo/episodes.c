@@ -326,6 +326,23 @@ fab_episodes_find_jam (const FabEpisodes *self)
   return found;
 }
 
+gboolean
+fab_episodes_queue_lengths (const FabEpisodes *self, FabLinkId link, FabQueueLengths *lengths)
+{
+  const FabNetOps *ops = self->net->ops;
+  FabQueueLengths own = { 0 };
+  FabTimePs waited_ps = 0;
+  gboolean is_noted = ops->queue_lengths != NULL
+                   && (self->is_direct ? ops->queue_lengths (self->net, link, &own)
+                                       : fab_net_replicas_queue_lengths (self->books.replicas, link, &own));
+
+  for (guint i = 1; i < FAB_QUEUE_LENGTH_BINS; i++)
+    waited_ps += own.time_ps[i];
+  own.time_ps[0] = MAX (fab_engine_now (self->engine) - waited_ps, 0);
+  fab_queue_lengths_merge (lengths, &own);
+  return is_noted;
+}
+
 FabLinkQueue *
 fab_episodes_link_queues (FabEpisodes *self)
 {

@@ -69,6 +69,9 @@ FabLinkId fab_episodes_find_jam (const FabEpisodes *self);
 /* Returns what waited for every link up to now; NULL: nothing queues. (transfer full: g_free) */
 FabLinkQueue *fab_episodes_link_queues (FabEpisodes *self);
 
+/* As FabNetOps.queue_lengths, of all time up to now; networks that rest have no clock of their own. */
+gboolean fab_episodes_queue_lengths (const FabEpisodes *self, FabLinkId link, FabQueueLengths *lengths);
+
 /* Whether a network has drawn random numbers. */
 gboolean fab_episodes_has_drawn (const FabEpisodes *self);
 

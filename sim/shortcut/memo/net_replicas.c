@@ -83,3 +83,16 @@ fab_net_replicas_n_skipped (const FabNetReplicas *self)
     n += ((FabNetReplica *) g_ptr_array_index (self->all, i))->net->n_skipped;
   return n;
 }
+
+gboolean
+fab_net_replicas_queue_lengths (const FabNetReplicas *self, FabLinkId link, FabQueueLengths *lengths)
+{
+  gboolean is_noted = FALSE;
+
+  for (guint i = 0; i < self->all->len; i++) {
+    const FabNet *net = ((FabNetReplica *) g_ptr_array_index (self->all, i))->net;
+
+    is_noted = net->ops->queue_lengths != NULL && net->ops->queue_lengths (net, link, lengths);
+  }
+  return is_noted;
+}
