@@ -28,7 +28,8 @@ class Box:
 
 class Picture:
     def __init__(self, text):
-        root = list(ElementTree.fromstring(text))
+        drawing = ElementTree.fromstring(text)
+        self.width, self.height, root = float(drawing.get("width")), float(drawing.get("height")), list(drawing)
         self.boxes, self.lines, self.legend, self.words = {}, [], {}, []
         for i, shape in enumerate(root):
             if shape.tag == SVG + "rect" and shape.get("rx"):
@@ -39,15 +40,26 @@ class Picture:
                 self.legend[root[i + 1].text] = shape.get("stroke")
             elif shape.tag == SVG + "path":
                 numbers = [float(number) for number in re.findall(r"[-\d.]+", shape.get("d"))]
-                self.lines.append((numbers[:2], numbers[-2:], shape.get("stroke"), float(shape.get("stroke-width")), numbers[2:-2]))
+                self.lines.append([numbers[:2], numbers[-2:], shape.get("stroke"), float(shape.get("stroke-width")), numbers[2:-2]])
             elif shape.tag == SVG + "text":
                 self.words.append(shape.text)
 
+    def whole_lines(self):
+        """With what is drawn in pieces as one: a piece that ends at no box goes on in the next one."""
+        found = []
+        for line in self.lines:
+            if found and found[-1][1] == line[0] and found[-1][2:4] == line[2:4] and not any(is_at(line[0], box) for box in self.boxes.values()):
+                found[-1][1] = line[1]
+            else:
+                found.append(list(line))
+        return found
+
+
+def is_at(point, box):
+    return box.left - 0.2 <= point[0] <= box.right + 0.2 and abs(point[1] - box.y) < 0.2
+
 
 class Drawn(answer.AnswerTest):
-    def is_at(self, point, box):
-        return box.left - 0.2 <= point[0] <= box.right + 0.2 and abs(point[1] - box.y) < 0.2
-
     def assert_apart(self, boxes):
         boxes = list(boxes)
         for i, one in enumerate(boxes):
@@ -67,6 +79,7 @@ class Node(Drawn):
                 told, picture = self.json("topo", "--node", name), Picture(self.good("topo", "--node", name, "--format", "svg"))
                 below = {vertex["name"]: vertex.get("below") for vertex in told["vertices"]}
                 self.assert_apart(picture.boxes.values())
+                self.assertTrue(all(box.left >= 30 and box.right <= picture.width - 30 and box.bottom < picture.height for box in picture.boxes.values()), name)
                 kinds, rows = {}, {}
                 for vertex in told["vertices"]:
                     box = picture.boxes.get(vertex["name"])
@@ -74,14 +87,18 @@ class Node(Drawn):
                         continue
                     self.assertEqual(kinds.setdefault(vertex["kind"], box.fill), box.fill, "a kind has one colour")
                     children = [picture.boxes[other] for other, above in below.items() if above == vertex["name"] and other in picture.boxes]
+                    beside = [child for child in children if child.y == box.y]  # the memory of a socket
+                    self.assertTrue(all(child.left > box.right for child in beside) and len(beside) <= 1, vertex["name"])
                     for child in children:
-                        self.assertGreater(child.top, box.bottom)
-                    if children:
-                        under = self.under(vertex["name"], below, picture)
-                        self.assertAlmostEqual(box.x, (min(one.x for one in under) + max(one.x for one in under)) / 2, delta=0.11)
+                        self.assertTrue(child in beside or child.top > box.bottom, vertex["name"])
+                    if len(children) > len(beside):
+                        under = [one for one in self.under(vertex["name"], below, picture) if one not in beside]
+                        self.assertTrue(min(one.x for one in under) - 0.11 <= box.x <= max(one.x for one in under) + 0.11, vertex["name"])
                         rows.setdefault(self.depth(vertex["name"], below), set()).add(box.y)
-                    elif vertex.get("below"):
-                        rows.setdefault("leaf", set()).add(box.y)
+                    last = [picture.boxes[one["name"]].y for one in told["vertices"] if one.get("below") == vertex["name"] and one["name"] in picture.boxes
+                            and one["kind"] == "accelerator"]
+                    others = [child.y for child in children if child.y not in last]
+                    self.assertTrue(not last or not others or min(last) > max(others), "accelerators stand in the last rows")
                 self.assertTrue(all(len(heights) == 1 for heights in rows.values()), rows)
                 self.assertGreater(len(set(kinds.values())), 1)
                 missing = set(below) - set(picture.boxes)
@@ -101,12 +118,13 @@ class Node(Drawn):
         for name in NODES:
             with self.subTest(name):
                 told, picture = self.json("topo", "--node", name), Picture(self.good("topo", "--node", name, "--format", "svg"))
+                below = {vertex["name"]: vertex.get("below") for vertex in told["vertices"]}
                 links = [link for link in told["links"] if {link["from"], link["to"]} <= set(picture.boxes)]
-                lines = list(picture.lines)
+                lines = picture.whole_lines()
                 for link in links:
                     ends = picture.boxes[link["from"]], picture.boxes[link["to"]]
-                    found = [line for line in lines if self.is_at(line[0], ends[0]) and self.is_at(line[1], ends[1])
-                             or self.is_at(line[0], ends[1]) and self.is_at(line[1], ends[0])]
+                    found = [line for line in lines if is_at(line[0], ends[0]) and is_at(line[1], ends[1])
+                             or is_at(line[0], ends[1]) and is_at(line[1], ends[0])]
                     self.assertTrue(found, f"no line joins {link['from']} and {link['to']}")
                     line = found[0]
                     lines.remove(line)
@@ -114,7 +132,8 @@ class Node(Drawn):
                     form = [text for text, colour in picture.legend.items() if text.startswith(words) and answer.quantity(text.rsplit(", ", 2)[1]).is_near(rate * 1e9)]
                     self.assertEqual(len(form), 1, f"{words}{rate}")
                     self.assertEqual(line[3], 2.5 if link["count"] > 1 else 1.5)
-                    self.assertEqual(bool(line[4]), abs(ends[0].y - ends[1].y) < 1, "an arc between neighbours of a row")
+                    is_beside = below[link["from"]] == link["to"] or below[link["to"]] == link["from"]
+                    self.assertEqual(bool(line[4]), abs(ends[0].y - ends[1].y) < 1 and not is_beside, "an arc between neighbours of a row")
                     self.assertIn(line[2], picture.legend.values())
                 self.assertEqual(lines, [], "a line for every link, and no other")
                 self.assertTrue(all(text.endswith(", one direction") for text in picture.legend))

@@ -195,7 +195,8 @@ class Forms(answer.AnswerTest):
         page = self.ask(form.command, kind)
         self.assertNotRegex(page, r"\(null\)|\b(?:nan|inf)\b")
         scope = {"d": data, "sum": sum, "max": max, "min": min, "len": len, "set": set, "abs": abs, "zip": zip, "str": str, "math": math}
-        known = answer.numbers(data) + answer.quantities_values(form.command)
+        own = {key: value for key, value in data.items() if key != "version"} if isinstance(data, dict) else data  # which another release has not
+        known = answer.numbers(own) + answer.quantities_values(form.command)
         for formula in form.derived:
             made = eval(formula, scope)  # of this repository's own file
             known += list(made) if isinstance(made, (list, tuple)) else [made]
