@@ -70,6 +70,17 @@ class Help(answer.AnswerTest):
                          "explain all-reduce", "meaning of all-reduce", "what does all-reduce mean?", "what does an all-reduce do?", "what does all-reduce stand for?"):
             self.assertEqual(self.good("help", *question.split()), wanted, question)
 
+    def test_answers_stand_apart(self):
+        """Each answer is a question, a command and a page with a blank line between, and another one before the next answer."""
+        answers = self.good("help", "how", "long", "does", "a", "step", "take?")
+        parts = answers.strip("\n").split("\n\n")
+        self.assertFalse(answers.startswith("\n"))
+        self.assertEqual((len(parts) % 3, "\n\n\n" in answers), (0, False), answers)
+        self.assertGreaterEqual(len(parts), 6, answers)
+        for i, part in enumerate(parts):
+            begin = ("", "  fabricast ", "  More: ")[i % 3]
+            self.assertTrue(part.startswith(begin) and "\n" not in part.replace("\n   ", ""), answers)
+
     def test_what_is_a_question(self):
         """Three words, a question mark, or two words of which the first asks: these have answers, and others are names."""
         for words in (("how", "fast"), ("which", "network?"), ("network", "speed?"), ("network", "too", "slow")):

@@ -11,7 +11,7 @@ import answer
 from answer import support
 
 SVG = "{http://www.w3.org/2000/svg}"
-NODES = ("dgx-a100", "mi300x", "dgx1-v100", "gb200-nvl72", "dgx2")
+NODES = ("dgx-a100", "mi300x", "dgx1-v100", "gb200-nvl72", "dgx2", "aurora-pvc")
 FABRICS = (("--node", "dgx-h100", "--nodes", "4"), ("--node", "dgx-h100", "--nodes", "64"), ("fabric-ddp-ecmp",), ("fabric-torus-all-reduce",),
            ("fabric-dragonfly-plus",))
 BOX, MOST_BOXES, MOST_DRAWN = 11, 4, 6
@@ -33,8 +33,11 @@ class Picture:
         self.boxes, self.lines, self.legend, self.words = {}, [], {}, []
         for i, shape in enumerate(root):
             if shape.tag == SVG + "rect" and shape.get("rx"):
-                box = Box(shape, root[i + 1].text)
-                assert abs(float(root[i + 1].get("x")) - box.x) < 0.11 and box.top < float(root[i + 1].get("y")) < box.bottom, box.name
+                words = [one for one in root[i + 1:i + 3] if one.tag == SVG + "text" and one.get("x") == root[i + 1].get("x")
+                         and float(shape.get("y")) < float(one.get("y")) < float(shape.get("y")) + float(shape.get("height"))]
+                box = Box(shape, "_".join(one.text for one in words))  # "gpu_bridge0" in a narrow box: two lines
+                lines = [float(one.get("y")) for one in words]
+                assert lines and all(lower - upper > 10 for upper, lower in zip(lines, lines[1:])) and abs(float(root[i + 1].get("x")) - box.x) < 0.11, box.name
                 self.boxes[box.name.split(",")[0]] = box
             elif shape.tag == SVG + "path" and re.search(r" h40$", shape.get("d")):
                 self.legend[root[i + 1].text] = shape.get("stroke")

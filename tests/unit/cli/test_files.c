@@ -90,6 +90,11 @@ nothing_is_written_over_what_is_dear (void **state)
   assert_false (fab_cli_check_out (place->path, files, &error));
   assert_non_null (strstr (error->message, "would be lost"));
   assert_true (fab_cli_check_out (place->path, others, NULL));
+  g_autofree char *beside = g_build_filename (place->folder, "b.txt", NULL);
+  char *neighbours[] = { beside, NULL };
+  assert_true (g_file_set_contents (beside, "x", 1, NULL));
+  assert_true (fab_cli_check_out (place->path, neighbours, NULL)); /* on the same device */
+  g_remove (beside);
   assert_true (fab_cli_check_out (NULL, files, NULL));
   assert_true (
       g_file_set_contents (place->path, "SQLite format 3", 15, NULL)); /* without the zero at its end */

@@ -248,6 +248,18 @@ test_a_layer_of_one_expert_is_its_two_products_and_its_passes_over_memory (void 
   assert_string_equal (row_at (layer, 0)->kind, "gated layer");
 }
 
+/* Many tokens take as long as the experts that they go to are few or many. */
+static void
+test_tokens_are_divided_among_experts (void **state)
+{
+  const Fixture *f = *state;
+  g_autoptr (FabKernelTables) layer = predict (f, "kernel: experts, role: judged",
+                                               "tokens,hidden,inner,per_token,experts,us\n"
+                                               "65536,1024,3072,2,1,1\n65536,1024,3072,2,8,1\n");
+
+  assert_near (time_us (layer, 1), time_us (layer, 0), 0.1);
+}
+
 static void
 test_kinds_that_no_model_has_are_refused_at_their_rows (void **state)
 {
@@ -479,6 +491,7 @@ main (void)
     TEST (test_a_table_with_its_own_best_product_is_as_much_faster),
     TEST (test_quantising_reads_the_left_side_twice_and_writes_it_in_a_byte),
     TEST (test_a_layer_of_one_expert_is_its_two_products_and_its_passes_over_memory),
+    TEST (test_tokens_are_divided_among_experts),
     TEST (test_kinds_that_no_model_has_are_refused_at_their_rows),
     TEST (test_rows_of_a_kind_calibrate_and_are_judged_in_turn),
     TEST (test_columns_are_found_by_their_names_in_any_order),
