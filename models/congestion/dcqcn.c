@@ -12,8 +12,9 @@
  * With bytes that count, hyper_increase comes once both counters have passed `recovery`, and as often as both have.
  * Without, it is every rise after the first `increase`, as in HPCC's simulator.
  *
- * All timers start with the first word. A rate matters only when a packet leaves, so what was due is made up then: no
- * timer is on the agenda. A rate takes a packet or a word O(rises since the last), and O(1) once it is the line's.
+ * All timers start with the first word. A rate matters only when a packet leaves or waits to leave, so what was due is
+ * made up then: no other timer is on the agenda. A rate takes a packet or a word O(rises since the last), and O(1) once
+ * it is the line's.
  */
 #include <math.h>
 
@@ -179,7 +180,7 @@ dcqcn_start (FabCongestion *base)
   self->alpha = 1;
   self->marked_ps = -FAB_PS_PER_S;
   self->first_ps = -1;
-  self->cut_ps = self->rise_ps = FAB_TIME_MAX;
+  self->cut_ps = self->rise_ps = base->changes_ps = FAB_TIME_MAX;
 }
 
 static gboolean
@@ -264,6 +265,13 @@ catch_up (Dcqcn *self, FabTimePs now_ps)
     rise (self);
     self->rise_ps = is_full (self) ? FAB_TIME_MAX : self->rise_ps + self->values.increase_every_ps;
   }
+  self->base.changes_ps = MIN (self->cut_ps, self->rise_ps);
+}
+
+static void
+dcqcn_elapsed (FabCongestion *base, FabTimePs now_ps)
+{
+  catch_up ((Dcqcn *) base, now_ps);
 }
 
 static void
@@ -275,13 +283,14 @@ dcqcn_told (FabCongestion *base, FabTimePs now_ps)
   catch_up (self, now_ps);
   if (self->first_ps < 0) {
     self->first_ps = self->alpha_ps = now_ps;
-    self->cut_ps = now_ps + every_ps;
+    self->cut_ps = base->changes_ps = now_ps + every_ps;
     return;
   }
   follow_alpha (self, now_ps);
   self->was_told = TRUE;
   if (self->cut_ps == FAB_TIME_MAX)
     self->cut_ps = self->first_ps + ((now_ps - self->first_ps) / every_ps + 1) * every_ps;
+  base->changes_ps = MIN (self->cut_ps, self->rise_ps);
 }
 
 static void
@@ -307,6 +316,7 @@ const FabCongestionOps fab_congestion_dcqcn = {
   .state_size = sizeof (Dcqcn),
   .start = dcqcn_start,
   .sent = dcqcn_sent,
+  .elapsed = dcqcn_elapsed,
   .marked = dcqcn_marked,
   .notified = dcqcn_told,
 };

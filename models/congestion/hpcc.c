@@ -7,7 +7,7 @@
  *   window     reference / (U / eta) + W_ai when U >= eta, or after max_stage rounds of only adding W_ai; else
  *              reference + W_ai. The reference is set to it once per round trip
  *   rate       window / T, with T the longest round trip of the empty network: one for all, section 3.2 and GLOBAL_T of
- *              its simulator
+ *              its simulator. A new rate is also that of the gap which the last packet has begun (ChangeRate)
  *
  * U begins at 1, and the first report only sets the reference's round trip. A packet may leave while less payload than
  * the window, which is of the line's bytes with headers, is under way.
@@ -153,6 +153,7 @@ const FabCongestionOps fab_congestion_hpcc = {
             .params_size = sizeof (HpccParams) },
   .state_size = sizeof (Hpcc),
   .has_telemetry = TRUE,
+  .lengthens_gap = TRUE,
   .header_bytes = hpcc_header_bytes,
   .start = hpcc_start,
   .reported = hpcc_reported,

@@ -45,7 +45,9 @@ typedef struct {
   guint32 mtu_bytes;   /* payload of a whole packet */
   /* The limits, which the model sets. */
   double rate_bytes_per_s; /* 0: as fast as the line */
-  double window_bytes;     /* payload under way at most, but always one packet; 0: no limit */
+  FabTimePs
+      changes_ps;      /* with `elapsed`: when the rate changes next, though the network calls nothing else */
+  double window_bytes; /* payload under way at most, but always one packet; 0: no limit */
   /* With takes_credit: what it may still send, which the network takes away and receivers add to, and how much may be
    * on its way to a receiver that gives it more. */
   double credit_bytes, outstanding_bytes;
@@ -57,10 +59,14 @@ typedef struct {
   gsize state_size;       /* of the struct that begins with FabCongestion */
   gboolean takes_credit;  /* receivers give credit, and nobody sends without */
   gboolean has_telemetry; /* switches write FabTelemetry into packets */
+  /* A rate that falls also lengthens the gap to the next packet that has begun. One that rises always shortens it. */
+  gboolean lengthens_gap;
   /* Bytes that this takes in every packet beside its headers; NULL: none. */
   guint32 (*header_bytes) (gconstpointer params);
   void (*start) (FabCongestion *self);
   void (*sent) (FabCongestion *self, FabTimePs now_ps, guint32 bytes);
+  /* Brings a rate that changes with time up to date. NULL: it changes in the other functions only. */
+  void (*elapsed) (FabCongestion *self, FabTimePs now_ps);
   /* At the receiver: a marked packet has come. Returns whether the sender is to be told. */
   gboolean (*marked) (FabCongestion *self, FabTimePs now_ps);
   /* At the sender: the receiver's word of marked packets has come. */

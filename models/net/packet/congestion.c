@@ -172,7 +172,7 @@ packet_sender_new (PacketNet *self, guint32 way_number)
   if (self->congestion == NULL || !way->is_marked)
     return NONE;
   number = sender_take (self);
-  self->senders[number] = (Sender){ .way = way_number, .blocked = NONE, .n_entries = 1 };
+  self->senders[number] = (Sender){ .way = way_number, .blocked = NONE, .paced = NONE, .n_entries = 1 };
   state = packet_sender_state (self, number);
   memset (state, 0, self->congestion->state_size);
   FabTimePs trip_ps = fab_ps_add (packet_sender_forth_ps (self, way_number), way->back_ps);
@@ -212,12 +212,63 @@ packet_sender_may_send (const PacketNet *self, guint32 number)
   return window <= 0 || flight == 0 || (double) (flight + self->params.mtu_bytes) <= window;
 }
 
-double
-packet_sender_ps_per_byte (const PacketNet *self, guint32 number)
-{
-  double rate = packet_sender_state (self, number)->rate_bytes_per_s;
+/* --- the rate --- */
 
-  return rate > 0 ? (double) FAB_PS_PER_S / rate : 0;
+static double
+ps_per_byte_of (const FabCongestion *state)
+{
+  return state->rate_bytes_per_s > 0 ? (double) FAB_PS_PER_S / state->rate_bytes_per_s : 0;
+}
+
+/* A gap that has begun becomes as short as the present rate allows, so that a sender whose rate rises does not wait for
+ * what it was. */
+FabTimePs
+packet_sender_gap_ps (PacketNet *self, guint32 number)
+{
+  const Sender *sender = &self->senders[number];
+  FabCongestion *state = packet_sender_state (self, number);
+
+  if (self->congestion->elapsed != NULL && state->changes_ps <= self->now_ps)
+    self->congestion->elapsed (state, self->now_ps);
+  double ps_per_byte = ps_per_byte_of (state);
+  if (!self->congestion->lengthens_gap)
+    ps_per_byte = MIN (ps_per_byte, sender->gap_ps_per_byte);
+  return fab_ps_add (sender->gap_from_ps, packet_wire_ps (ps_per_byte, sender->gap_bytes));
+}
+
+FabTimePs
+packet_sender_changes_ps (const PacketNet *self, guint32 number)
+{
+  return self->congestion->elapsed != NULL ? packet_sender_state (self, number)->changes_ps : FAB_TIME_MAX;
+}
+
+void
+packet_sender_pace (PacketNet *self, guint32 flow_number)
+{
+  Flow *flow = &self->flows[flow_number];
+  Sender *sender = &self->senders[flow->sender];
+
+  flow->paced_next = sender->paced;
+  sender->paced = flow_number;
+}
+
+void
+packet_sender_unpace (PacketNet *self, guint32 flow_number)
+{
+  const Flow *flow = &self->flows[flow_number];
+  guint32 *at = &self->senders[flow->sender].paced;
+
+  while (*at != flow_number)
+    at = &self->flows[*at].paced_next;
+  *at = flow->paced_next;
+}
+
+/* Its model was told something. */
+static void
+pace_again (PacketNet *self, guint32 number)
+{
+  for (guint32 flow = self->senders[number].paced; flow != NONE; flow = self->flows[flow].paced_next)
+    packet_flow_pace_again (self, flow);
 }
 
 /* Notes that a flow waits for its sender's window. */
@@ -256,13 +307,18 @@ packet_sender_unblock (PacketNet *self, guint32 number)
 void
 packet_sender_sent (PacketNet *self, guint32 number, guint32 packet, guint32 bytes)
 {
+  Sender *sender = &self->senders[number];
+
+  sender->gap_from_ps = MAX (packet_sender_gap_ps (self, number), self->now_ps);
   if (self->congestion->reported != NULL) {
-    self->senders[number].flight_bytes += bytes;
+    sender->flight_bytes += bytes;
     self->notes[packet] = (PacketNote){ .sent_ps = self->now_ps, .left_ps = self->now_ps };
   }
   packet_sender_state (self, number)->credit_bytes -= bytes;
   if (self->congestion->sent)
     self->congestion->sent (packet_sender_state (self, number), self->now_ps, bytes);
+  sender->gap_bytes = bytes;
+  sender->gap_ps_per_byte = ps_per_byte_of (packet_sender_state (self, number));
 }
 
 /* The receiver got a marked packet. */
@@ -282,8 +338,10 @@ packet_sender_marked (PacketNet *self, guint32 number)
 void
 packet_sender_notified (PacketNet *self, guint32 number)
 {
-  if (self->senders[number].n_entries > 1)
+  if (self->senders[number].n_entries > 1) {
     self->congestion->notified (packet_sender_state (self, number), self->now_ps);
+    pace_again (self, number);
+  }
   packet_sender_release (self, number);
 }
 
@@ -385,6 +443,7 @@ report (PacketNet *self, guint32 number)
   self->senders[sender].flight_bytes -= packet->size;
   self->congestion->reported (packet_sender_state (self, sender), &report);
   packet_drop (self, number);
+  pace_again (self, sender);
   packet_sender_unblock (self, sender);
   packet_sender_release (self, sender);
 }

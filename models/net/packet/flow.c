@@ -60,6 +60,38 @@ may_send (const PacketNet *self, const Flow *flow)
       && (flow->window_bytes == 0 || flow->flight_bytes + self->params.mtu_bytes <= flow->window_bytes);
 }
 
+/* Returns the earliest time of the next packet, as rates are now. */
+static FabTimePs
+allowed_ps (PacketNet *self, const Flow *flow)
+{
+  return flow->sender == NONE ? flow->next_ps
+                              : MAX (flow->next_ps, packet_sender_gap_ps (self, flow->sender));
+}
+
+/* The flow asks again at `at_ps`, or, if that is earlier, when the rate of its sender changes. */
+static void
+resume_at (PacketNet *self, guint32 number, FabTimePs at_ps)
+{
+  Flow *flow = &self->flows[number];
+
+  if (flow->sender != NONE && at_ps > flow->next_ps)
+    at_ps = MIN (at_ps, packet_sender_changes_ps (self, flow->sender));
+  if (flow->is_resumed && flow->resume_ps <= at_ps)
+    return;
+  flow->n_entries++;
+  flow->resume_ps = at_ps;
+  agenda_add (&self->agenda, at_ps, KIND_RESUME, number);
+  if (!flow->is_resumed && flow->sender != NONE)
+    packet_sender_pace (self, number);
+  flow->is_resumed = TRUE;
+}
+
+void
+packet_flow_pace_again (PacketNet *self, guint32 number)
+{
+  resume_at (self, number, MAX (allowed_ps (self, &self->flows[number]), self->now_ps));
+}
+
 void
 packet_flow_join (PacketNet *self, guint32 number)
 {
@@ -72,11 +104,9 @@ packet_flow_join (PacketNet *self, guint32 number)
       packet_sender_block (self, number);
     return;
   }
-  if (flow->next_ps > self->now_ps) {
-    flow->n_entries += !flow->is_resumed;
-    if (!flow->is_resumed)
-      agenda_add (&self->agenda, flow->next_ps, KIND_RESUME, number);
-    flow->is_resumed = TRUE;
+  FabTimePs from_ps = allowed_ps (self, flow);
+  if (from_ps > self->now_ps) {
+    resume_at (self, number, from_ps);
     return;
   }
   flow->is_waiting = TRUE;
@@ -161,13 +191,10 @@ packet_flow_take (PacketNet *self, guint32 number)
   flow->flight_bytes += size;
   flow->n_entries +=
       way->is_lossy; /* it stays until its packets are gone: some may be sent again after its end */
-  double pace_ps_per_byte = flow->pace_ps_per_byte;
-  if (flow->sender != NONE) {
+  if (flow->sender != NONE)
     packet_sender_sent (self, flow->sender, packet, size);
-    pace_ps_per_byte = MAX (pace_ps_per_byte, packet_sender_ps_per_byte (self, flow->sender));
-  }
-  if (pace_ps_per_byte > 0)
-    flow->next_ps = MAX (flow->next_ps, self->now_ps) + packet_wire_ps (pace_ps_per_byte, size);
+  if (flow->pace_ps_per_byte > 0)
+    flow->next_ps = MAX (flow->next_ps, self->now_ps) + packet_wire_ps (flow->pace_ps_per_byte, size);
   return packet;
 }
 
@@ -196,7 +223,7 @@ packet_flow_goes_on (PacketNet *self, guint32 number, FabTimePs free_ps)
     end_sending (self, number, free_ps);
     return FALSE;
   }
-  if (may_send (self, flow) && flow->next_ps <= free_ps)
+  if (may_send (self, flow) && allowed_ps (self, flow) <= free_ps)
     return TRUE;
   flow->is_waiting = FALSE;
   packet_flow_join (self, number);
@@ -206,8 +233,16 @@ packet_flow_goes_on (PacketNet *self, guint32 number, FabTimePs free_ps)
 void
 packet_flow_resume (PacketNet *self, guint32 number)
 {
-  self->flows[number].n_entries--;
-  self->flows[number].is_resumed = FALSE;
+  Flow *flow = &self->flows[number];
+
+  if (!flow->is_resumed || flow->resume_ps != self->now_ps) {
+    packet_flow_release (self, number);
+    return;
+  }
+  flow->n_entries--;
+  flow->is_resumed = FALSE;
+  if (flow->sender != NONE)
+    packet_sender_unpace (self, number);
   packet_flow_join (self, number);
 }
 

@@ -98,7 +98,7 @@ packet_message (FabNet *net, FabNetLine *net_line, double bytes, FabTimePs begin
   flow->n_entries++; /* kept until its arrival is reported */
   if (limit > 0)
     flow->pace_ps_per_byte = (double) FAB_PS_PER_S / limit;
-  flow->next_ps = MAX (begin_ps, limit > 0 || line->sender != NONE ? line->next_ps : 0);
+  flow->next_ps = MAX (begin_ps, limit > 0 ? line->next_ps : 0);
   flow->sender = line->sender;
   if (line->sender != NONE)
     self->senders[line->sender].n_entries++;

@@ -160,7 +160,12 @@ typedef struct {
   guint32 way;
   guint32 blocked;       /* first of the flows that wait for its window, linked by `blocked_next`, or NONE */
   guint32 n_entries;     /* number of references: its connection, flows, the agenda */
+  guint32 paced;         /* first of the flows that wait for `gap_ps`, linked by `paced_next`, or NONE */
   FabBytes flight_bytes; /* sent, and nothing heard of yet; counted only where the model takes reports */
+  FabTimePs
+      gap_from_ps; /* the gap that its rate leaves behind the last packet: since when, and of how many bytes */
+  guint32 gap_bytes;
+  double gap_ps_per_byte; /* the rate at that time; 0: the line's */
   /* With takes_credit: */
   guint32 port;            /* the last link that congestion control governs, whose receiver gives credit */
   guint32 ring_next;       /* the next one whom this receiver serves */
@@ -184,6 +189,7 @@ typedef struct {
 typedef struct {
   guint32 next;         /* next in the ring, or in the list of free flows */
   guint32 blocked_next; /* the next flow that waits for the same sender's window */
+  guint32 paced_next;   /* the next flow that waits for the same sender's rate */
   guint32 line_next;    /* the next message of the same line */
   guint32 way;
   guint32 sender;    /* NONE: nothing governs it */
@@ -194,7 +200,7 @@ typedef struct {
   guint8 is_over;
   guint8 is_metered; /* it is metered by itself when it has arrived */
   guint8 has_left;
-  guint8 is_resumed;   /* a KIND_RESUME is on the agenda */
+  guint8 is_resumed;   /* a KIND_RESUME is on the agenda, at `resume_ps` */
   guint8 is_blocked;   /* it waits for its sender's window */
   FabDrive drive;      /* for the meter */
   guint8 is_single;    /* nobody skips messages of its line */
@@ -208,7 +214,8 @@ typedef struct {
   guint32 ack_bytes, unacked_bytes;
   double pace_ps_per_byte; /* 0: as fast as the wire; its sender may be slower */
   FabTimePs last_ps;       /* when its last packet arrived */
-  FabTimePs next_ps;       /* paced flows: earliest time of the next packet */
+  FabTimePs next_ps;       /* earliest time of the next packet, beside the rate of its sender */
+  FabTimePs resume_ps;     /* others of its KIND_RESUME are out of date */
   FabDone left, arrived;   /* fn NULL: no callback */
 } Flow;
 
@@ -369,6 +376,8 @@ void packet_flow_acked (PacketNet *self, guint32 flow);
 /* Puts a flow that has something to send again into the ring. */
 void packet_flow_join (PacketNet *self, guint32 flow);
 void packet_flow_resume (PacketNet *self, guint32 flow);
+/* Call it for a flow that waits for its sender's rate when the rate may have changed. */
+void packet_flow_pace_again (PacketNet *self, guint32 flow);
 void packet_flow_left (PacketNet *self, guint32 flow);
 
 /* --- loss.c --- */
@@ -453,7 +462,13 @@ void packet_senders_clear (PacketNet *self);
 guint32 packet_sender_new (PacketNet *self, guint32 way);
 void packet_sender_release (PacketNet *self, guint32 sender); /* accepts NONE */
 gboolean packet_sender_may_send (const PacketNet *self, guint32 sender);
-double packet_sender_ps_per_byte (const PacketNet *self, guint32 sender); /* 0: as fast as the line */
+/* Returns when the sender's rate, as it is now, lets its next packet go. */
+FabTimePs packet_sender_gap_ps (PacketNet *self, guint32 sender);
+/* Returns when that rate changes next by itself; FAB_TIME_MAX: never. */
+FabTimePs packet_sender_changes_ps (const PacketNet *self, guint32 sender);
+/* Notes that a flow waits for its sender's rate, or does so no longer. */
+void packet_sender_pace (PacketNet *self, guint32 flow);
+void packet_sender_unpace (PacketNet *self, guint32 flow);
 void packet_sender_block (PacketNet *self, guint32 flow);
 void packet_sender_sent (PacketNet *self, guint32 sender, guint32 packet, guint32 bytes);
 /* A packet has arrived at the end of its path: its acknowledgement goes back. Returns how much later than the

@@ -229,8 +229,12 @@ void
 packet_delay (PacketNet *self, FabTimePs after_ps, FabTimePs by_ps)
 {
   delay_ports (self, after_ps, by_ps);
-  for (guint32 i = 0; i < self->n_flows; i++)
+  for (guint32 i = 0; i < self->n_flows; i++) {
     delay_time (&self->flows[i].next_ps, after_ps, by_ps);
+    self->flows[i].resume_ps += by_ps; /* as the agenda */
+  }
+  for (guint32 i = 0; i < self->n_senders; i++)
+    delay_time (&self->senders[i].gap_from_ps, after_ps, by_ps);
   delay_agenda (self, by_ps);
 }
 

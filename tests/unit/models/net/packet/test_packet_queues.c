@@ -344,9 +344,33 @@ dcqcn_shares_a_link (G_GNUC_UNUSED void **state)
   rig_net_clear (&play.rig);
 }
 
+/* Returns the share of its port that an incast of `n` uses. */
+static double
+share_of_incast (guint n, FabBytesPerS rate, FabBytes bytes, const char *yaml, guint64 seed)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 1,
+                                             .has_network_star = TRUE,
+                                             .gpus_per_node = n + 1,
+                                             .gpu_bytes_per_s = rate,
+                                             .gpu_latency_ps = 600000 });
+  Play play = play_new (rig, yaml);
+  FabTimePs last_ps = 0;
+
+  play.rig.net->env.seed = seed;
+  for (guint i = 0; i < n; i++)
+    send (&play, rig_gpu (rig, i), rig_gpu (rig, n), i, bytes);
+  fab_engine_run (play.rig.engine);
+  assert_true (queue_of (&play, link_of (rig->graph, rig_gpu (rig, n), TRUE)).n_marks > 0);
+  for (guint i = 0; i < n; i++)
+    last_ps = MAX (last_ps, play.ends_ps[i]);
+  rig_net_clear (&play.rig);
+  return n * (double) bytes / (double) rate / fab_ps_to_seconds (last_ps);
+}
+
 /* Four flows to one port. With the constants of 40 Gb/s its share was 67, 43, 54 and 91 % of 40 to 400 Gb/s for 16 MiB
  * each, in no order. With those of each rate it is nine tenths of it for 128 MiB, and two thirds at least for 16 MiB:
- * at 400 Gb/s the 300 us before the first rise are a quarter of that. */
+ * at 400 Gb/s the 300 us before the first rise are a quarter of that. Marks are drawn, and the share of one seed
+ * differs by some hundredths from that of another: these are means of four. */
 static void
 incast_uses_its_port_at_every_rate (G_GNUC_UNUSED void **state)
 {
@@ -354,29 +378,30 @@ incast_uses_its_port_at_every_rate (G_GNUC_UNUSED void **state)
 
   for (guint r = 0; r < G_N_ELEMENTS (gbit_per_s); r++)
     for (guint is_long = 0; is_long < 2; is_long++) {
-      FabBytesPerS rate = gbit_per_s[r] * 125000000;
-      g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 1,
-                                                 .has_network_star = TRUE,
-                                                 .gpus_per_node = 5,
-                                                 .gpu_bytes_per_s = rate,
-                                                 .gpu_latency_ps = 600000 });
-      Play play = play_new (rig, "{flow_control: pfc}");
       FabBytes bytes = is_long ? 128 << 20 : 16 << 20;
-      FabTimePs last_ps = 0;
+      double share = 0;
 
-      for (guint i = 0; i < 4; i++)
-        send (&play, rig_gpu (rig, i), rig_gpu (rig, 4), i, bytes);
-      fab_engine_run (play.rig.engine);
-      FabLinkQueue queue = queue_of (&play, link_of (rig->graph, rig_gpu (rig, 4), TRUE));
-      for (guint i = 0; i < 4; i++)
-        last_ps = MAX (last_ps, play.ends_ps[i]);
-      double share = 4 * (double) bytes / (double) rate / fab_ps_to_seconds (last_ps);
-      if (queue.n_marks == 0 || share < (is_long ? 0.9 : 0.67) || share > 1)
-        fail_msg ("%" G_GUINT64_FORMAT " Gb/s, 4 x %" G_GUINT64_FORMAT
-                  " B: %.3f of the port, %" G_GUINT64_FORMAT " marks",
-                  gbit_per_s[r], bytes, share, queue.n_marks);
-      rig_net_clear (&play.rig);
+      for (guint64 seed = 1; seed <= 4; seed++)
+        share += share_of_incast (4, gbit_per_s[r] * 125000000, bytes, "{flow_control: pfc}", seed) / 4;
+      print_message ("%" G_GUINT64_FORMAT " Gb/s, 4 x %" G_GUINT64_FORMAT " B: %.3f of the port\n",
+                     gbit_per_s[r], bytes, share);
+      assert_true (share >= (is_long ? 0.9 : 0.67) && share <= 1);
     }
+}
+
+/* A ConnectX cuts its rate to 1 Mb/s, at which a packet leaves a gap of 33 ms, and raises it 300 us later to half of
+ * the line: nobody waits out the gap of a rate that has passed. When they did, five used a tenth of their port. */
+static void
+a_rate_that_rises_ends_the_wait (G_GNUC_UNUSED void **state)
+{
+  const char *yaml = "{flow_control: pfc, congestion: {kind: dcqcn, adapter: connectx}}";
+
+  for (guint n = 5; n < MOST; n++) {
+    double share = share_of_incast (n, 12500000000, 1 << 20, yaml, 1);
+
+    print_message ("an incast of %u uses %.3f of its port\n", n, share);
+    assert_true (share > 0.5 && share <= 1);
+  }
 }
 
 /* A message's doorbell, and the next one a gap later; the word of it after `completion`. */
@@ -412,6 +437,7 @@ main (void)
     cmocka_unit_test (ports_share_a_memory_by_a_dynamic_threshold),
     cmocka_unit_test (dcqcn_shares_a_link),
     cmocka_unit_test (incast_uses_its_port_at_every_rate),
+    cmocka_unit_test (a_rate_that_rises_ends_the_wait),
     cmocka_unit_test (nics_take_time_per_message),
   };
 

@@ -194,16 +194,82 @@ a_window_holds_whole_packets (G_GNUC_UNUSED void **state)
   net_clear (&net);
 }
 
+/* 1000 B at 100 GB/s are 10 ns. A rate that rises shortens the gap that has begun; one that falls lengthens it where
+ * the model says so. */
 static void
-a_rate_is_a_time_for_each_byte (G_GNUC_UNUSED void **state)
+a_rate_leaves_a_gap_behind_a_packet (G_GNUC_UNUSED void **state)
 {
   Net net;
 
   net_make (&net, TRUE);
   guint32 number = packet_sender_new (&net.net, 0);
-  assert_true (packet_sender_ps_per_byte (&net.net, number) == 0);
+  net.net.packet_capacity = 1;
+  packet_notes_grow (&net.net);
+  net.net.now_ps = 100;
+  packet_sender_sent (&net.net, number, 0, 1000);
+  assert_int_equal (packet_sender_gap_ps (&net.net, number), 100);
   packet_sender_state (&net.net, number)->rate_bytes_per_s = 1e11;
-  assert_near (packet_sender_ps_per_byte (&net.net, number), 10, 1e-12);
+  packet_sender_sent (&net.net, number, 0, 1000);
+  assert_int_equal (packet_sender_gap_ps (&net.net, number), 100 + 10000);
+  packet_sender_state (&net.net, number)->rate_bytes_per_s = 2e11; /* rises */
+  assert_int_equal (packet_sender_gap_ps (&net.net, number), 100 + 5000);
+  packet_sender_state (&net.net, number)->rate_bytes_per_s = 0;
+  assert_int_equal (packet_sender_gap_ps (&net.net, number), 100);
+  packet_sender_state (&net.net, number)->rate_bytes_per_s = 5e10; /* falls */
+  assert_int_equal (packet_sender_gap_ps (&net.net, number), 100 + 10000);
+  FabCongestionOps lengthens = ops;
+  lengthens.lengthens_gap = TRUE;
+  net.net.congestion = &lengthens;
+  assert_int_equal (packet_sender_gap_ps (&net.net, number), 100 + 20000);
+  net_clear (&net);
+}
+
+static void
+rise_at_3_ns (FabCongestion *self, FabTimePs now_ps)
+{
+  if (now_ps >= 3000)
+    *self = (FabCongestion){ .rate_bytes_per_s = 2e11, .changes_ps = FAB_TIME_MAX };
+}
+
+/* Behind a packet of 1000 B at 100 GB/s a flow waits for 10 ns. Its model's clock raises the rate to twice that after 3
+ * ns: it asks then, and waits until 5 ns. A word that raises the rate wakes it once more, and what is out of date of
+ * its entries does nothing. */
+static void
+a_rate_that_rises_wakes_a_flow (G_GNUC_UNUSED void **state)
+{
+  FabCongestionOps clocked = ops;
+  Net net;
+
+  net_make (&net, TRUE);
+  clocked.reported = NULL;
+  clocked.elapsed = rise_at_3_ns;
+  net.net.congestion = &clocked;
+  guint32 number = packet_sender_new (&net.net, 0);
+  FabCongestion *model = packet_sender_state (&net.net, number);
+  *model = (FabCongestion){ .rate_bytes_per_s = 1e11, .changes_ps = 3000 };
+  net.flows[0] = (Flow){ .sender = number, .n_entries = 1, .left_bytes = 9000 };
+  packet_sender_sent (&net.net, number, 0, 1000);
+  packet_flow_join (&net.net, 0);
+  assert_int_equal (agenda_first_ps (&net.net.agenda), 3000);
+  net.net.now_ps = agenda_take (&net.net.agenda).at_ps;
+  packet_flow_resume (&net.net, 0);
+  assert_int_equal (net.net.agenda.n, 1);
+  assert_int_equal (agenda_first_ps (&net.net.agenda), 5000);
+  model->rate_bytes_per_s = 2.5e11;
+  packet_flow_pace_again (&net.net, 0);
+  packet_flow_pace_again (&net.net, 0);
+  assert_int_equal (net.net.agenda.n, 2);
+  assert_int_equal (agenda_first_ps (&net.net.agenda), 4000);
+  model->rate_bytes_per_s = 1e11; /* it falls again */
+  net.net.now_ps = agenda_take (&net.net.agenda).at_ps;
+  packet_flow_resume (&net.net, 0);
+  assert_int_equal (net.net.agenda.n, 2);
+  net.net.now_ps = agenda_take (&net.net.agenda).at_ps;
+  assert_int_equal (net.net.now_ps, 5000);
+  packet_flow_resume (&net.net, 0);
+  assert_int_equal (net.net.agenda.n, 1);
+  assert_int_equal (agenda_first_ps (&net.net.agenda), 10000);
+  assert_int_equal (net.flows[0].n_entries, 2);
   net_clear (&net);
 }
 
@@ -261,13 +327,10 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_packet_takes_its_way_forth),
-    cmocka_unit_test (a_sender_is_told_of_its_path),
-    cmocka_unit_test (some_ways_have_no_sender),
-    cmocka_unit_test (numbers_of_senders_are_used_again),
-    cmocka_unit_test (a_window_holds_whole_packets),
-    cmocka_unit_test (a_rate_is_a_time_for_each_byte),
-    cmocka_unit_test (a_mark_is_told_after_the_way_back),
+    cmocka_unit_test (a_packet_takes_its_way_forth),   cmocka_unit_test (a_sender_is_told_of_its_path),
+    cmocka_unit_test (some_ways_have_no_sender),       cmocka_unit_test (numbers_of_senders_are_used_again),
+    cmocka_unit_test (a_window_holds_whole_packets),   cmocka_unit_test (a_rate_leaves_a_gap_behind_a_packet),
+    cmocka_unit_test (a_rate_that_rises_wakes_a_flow), cmocka_unit_test (a_mark_is_told_after_the_way_back),
     cmocka_unit_test (flows_wait_for_a_window_once),
   };
 
