@@ -353,6 +353,13 @@ write_trace (const char *db, gint64 run_id, const char *path, GError **error)
 }
 
 static gboolean
+find_band (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result, GError **error)
+{
+  fab_progress_next (request->owner, "plays for the band");
+  return fab_run_find_band (scenario, request, result, error);
+}
+
+static gboolean
 find_bottleneck (const FabScenario *scenario, const FabRunRequest *request, FabRunResult *result,
                  GError **error)
 {
@@ -388,7 +395,7 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
   const FabRunCommand command = { path, db, (const char *const *) sets };
   gboolean is_done = fab_run_play (scenario, NULL, &request, &result, error)
                   && fab_run_find_jobs (scenario, &request, &result, error)
-                  && (o->has_no_band || fab_run_find_band (scenario, &request, &result, error))
+                  && (o->has_no_band || find_band (scenario, &request, &result, error))
                   && (o->has_no_bottleneck || find_bottleneck (scenario, &request, &result, error))
                   && fab_run_store_outlook (db, &result, error)
                   && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))

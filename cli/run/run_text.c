@@ -316,10 +316,27 @@ append_slowest (GString *page, const FabRunResult *result)
                           "start-up", 100 * result->pace.startup_fraction);
 }
 
+/* The step that levers of another fidelity start from. Where it is far from the run's, they are of another step. */
+static void
+append_base (GString *page, const FabBottleneck *bottleneck, double own_s)
+{
+  const double far = 0.05;
+  g_autofree char *base = fab_figure_show (FAB_FIGURE_TIME, bottleneck->base.step_s);
+  double away = bottleneck->base.step_s / own_s - 1;
+
+  g_string_append_printf (page, "  %-16sThese were simulated at fidelity %s, where the step is %s.\n", "",
+                          bottleneck->fidelity, base);
+  if (fabs (away) > far)
+    g_string_append_printf (page,
+                            "  %-16sThat is %+.1f %% from the step above: queues may decide what helps.\n",
+                            "", 100 * away);
+}
+
 /* The step with each lever, and beside it how much shorter it is. */
 static void
-append_bottleneck (GString *page, const FabBottleneck *bottleneck)
+append_bottleneck (GString *page, const FabRunResult *result)
 {
+  const FabBottleneck *bottleneck = result->bottleneck;
   int width = 0;
 
   for (guint i = 0; i < bottleneck->levers->len; i++)
@@ -342,7 +359,7 @@ append_bottleneck (GString *page, const FabBottleneck *bottleneck)
         bottleneck->n_draws, low, high, median);
   }
   if (bottleneck->fidelity != NULL)
-    g_string_append_printf (page, "  %-16sThese were simulated at fidelity %s.\n", "", bottleneck->fidelity);
+    append_base (page, bottleneck, fab_ps_to_seconds (fab_run_last_step (result)->times.duration_ps));
   g_string_append_c (page, '\n');
 }
 
@@ -440,7 +457,7 @@ append_rows (GString *page, const FabScenario *scenario, const FabRunResult *res
   fab_run_append_path (page, result);
   append_slowest (page, result);
   if (result->bottleneck != NULL)
-    append_bottleneck (page, result->bottleneck);
+    append_bottleneck (page, result);
   append_queues (page, result);
   fab_cli_append_findings (page, result->verdict);
 }

@@ -17,7 +17,13 @@ enum { LOG_PATIENCE_US = 10 * 1000 * 1000 };
 
 /* How long a command takes is said when its own pace is known. What its network says is a bound, often far too high:
  * it is said where there is no pace after some seconds. */
-enum { PACE_US = 1000 * 1000, FORECAST_US = 2 * 1000 * 1000, EFFORT_US = 5 * 1000 * 1000, LONG_S = 10 };
+enum {
+  PACE_US = 1000 * 1000,
+  LONG_PACE_US = 5 * 1000 * 1000,
+  FORECAST_US = 2 * 1000 * 1000,
+  EFFORT_US = 5 * 1000 * 1000,
+  LONG_S = 10
+};
 
 /* Memory is worth a line from here on, and again when it has doubled. */
 static const double large_bytes = 1e9;
@@ -31,7 +37,7 @@ struct _FabProgress {
   GCond ended;
   gboolean is_ended, is_shown, is_terminal;
   gint64 next_us;        /* of the next line, since it has begun */
-  gint64 paced_us;       /* when it was known how much there is to do; 0: not yet */
+  gint64 paced_us;       /* since when there is a pace; 0: there is none yet */
   double paced_fraction; /* that was done then */
   gint64 moved_us;       /* when more was done than before, for the last time */
   gint64 longest_us;     /* between two such times */
@@ -72,20 +78,26 @@ knows_pace (FabProgress *self)
       || g_atomic_int_get (&self->pulse.n_tasks_done) >= g_atomic_int_get (&self->pulse.n_tasks) / tenth;
 }
 
-/* Returns the seconds that are left at the pace since it was known how much there is to do; 0: not known. Iterations
- * take as long as was guessed, and plays as long as those before them, so this is a hint. */
+/* Returns the seconds that are left at the pace since it was known how much there is to do; 0: not known. Where
+ * simulated time says how much was done, the pace begins with it: collectives that are simulated alone come before, and
+ * take time of their own. Little that was done in little time says nothing. Iterations take as long as was guessed, and
+ * plays as long as those before them, so this is a hint. */
 static double
 left_s (FabProgress *self, gint64 now_us)
 {
-  const double least = 1e-5; /* less says nothing of the pace */
+  const double least = 1e-5, enough = 0.01;
   double done = fab_pulse_fraction (&self->pulse);
 
-  if (self->paced_us == 0 && g_atomic_int_get (&self->pulse.n_known) > 0) {
+  gboolean is_guessed = g_atomic_int_get (&self->pulse.step_us) > 0;
+
+  if (self->paced_us == 0 && g_atomic_int_get (&self->pulse.n_known) > 0 && (!is_guessed || done > 0)) {
     self->paced_us = now_us;
     self->paced_fraction = done;
   }
-  if (stands_still (self, done, now_us) || self->paced_us == 0 || now_us - self->paced_us < PACE_US
-      || done - self->paced_fraction < least || done >= 1 || !knows_pace (self))
+  gint64 paced_us = self->paced_us > 0 ? now_us - self->paced_us : 0;
+  double paced = done - self->paced_fraction;
+  if (stands_still (self, done, now_us) || paced_us < (paced < enough ? LONG_PACE_US : PACE_US)
+      || paced < least || done >= 1 || !knows_pace (self))
     return 0;
   return (double) (now_us - self->paced_us) / G_USEC_PER_SEC / (done - self->paced_fraction) * (1 - done);
 }

@@ -167,10 +167,14 @@ fab_bottleneck_words (const FabBottleneck *self)
   const FabLever *first = fab_bottleneck_first (self);
   GString *out = g_string_new (NULL);
 
-  if (first == NULL)
-    g_string_append (out, "No single change shortens the step by 1 %.");
+  if (self->fidelity != NULL)
+    g_string_append_printf (out, "At fidelity %s, %s", self->fidelity, first == NULL ? "no" : "the");
   else
-    g_string_append_printf (out, "The step is limited by %s: %s shortens it by %.1f %%.", first->name,
+    g_string_append (out, first == NULL ? "No" : "The");
+  if (first == NULL)
+    g_string_append (out, " single change shortens the step by 1 %.");
+  else
+    g_string_append_printf (out, " step is limited by %s: %s shortens it by %.1f %%.", first->name,
                             first->change, 100 * fab_lever_saved (first));
   append_others (out, self);
   append_reason (out, self);
@@ -223,8 +227,8 @@ fab_bottleneck_judge (const FabBottleneck *self, FabVerdict *verdict)
   drop (verdict, fab_verdict_waits_for (verdict));
   fab_verdict_add_finding (verdict, (FabFinding){ own->code, g_strdup (own->text), g_strdup (own->advice),
                                                   g_strdup (own->link), own->rank });
-  if (self->n_draws < 2)
+  /* How far the steps of another network spread says nothing of this one. */
+  if (self->n_draws < 2 || self->fidelity != NULL)
     return;
-  drop (verdict, fab_verdict_find (verdict, FAB_FINDING_SPREAD));
   fab_verdict_note_spread (verdict, self->n_draws, self->low_s, self->high_s);
 }

@@ -630,7 +630,8 @@ play_levers (FabBottleneck *self, const FabDecisionEnv *env, const FabScenario *
   take_base (self, &plays);
   take_levers (self, &plays);
   play_pairs (self, &plays);
-  take_luck (self, &plays);
+  if (self->fidelity == NULL)
+    take_luck (self, &plays);
   g_array_sort (self->levers, by_saving);
   self->first = find_first (self);
   return TRUE;

@@ -205,7 +205,7 @@ class Screen(CliTest):
         self.assertEqual(CONTROL.sub("", painted), plain)
 
     def test_a_long_command_says_how_far_it_is(self):
-        line = r"\r\x1b\[K\d+ (of \d+ )?(iterations|what-ifs), (\d+\.\d+ ms simulated, )?\d+:\d\d(, about \d+:\d\d left)?"
+        line = r"\r\x1b\[K\d+ (of \d+ )?(iterations|plays for the band|what-ifs), (\d+\.\d+ ms simulated, )?\d+:\d\d(, about \d+:\d\d left)?"
         said = r"\r\x1b\[Kfabricast run: (this takes( at most)? about|it holds) [^\n]*\n"  # on a line of its own, where it is long
         left = r"ms simulated, \d+:\d\d, about \d+:\d\d left"
         for size in (32, 64, 128, 256, 512):  # a fast or a busy machine may say it seldom: then more is asked of it

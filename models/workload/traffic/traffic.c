@@ -420,7 +420,7 @@ static const FabParam traffic_params[] = {
     .type = FAB_PARAM_FRACTION,
     .offset = G_STRUCT_OFFSET (TrafficParams, load_fraction),
     .fallback = "0",
-    .max = 10,
+    .max = 1,
     .is_in_title = TRUE,
     .help = "With `arrivals`: bytes that all ranks send, as a share of what their NICs carry." },
   { .key = "burstiness",
@@ -458,10 +458,22 @@ check_listed (const TrafficParams *p, FabCheck *check)
                     "the last row must be {size: ..., below: 1}: no flow is longer");
 }
 
+/* Whether every flow of a list says its own size. */
+static gboolean
+has_own_sizes (const TrafficParams *p)
+{
+  const TrafficPairParams *pairs = (const TrafficPairParams *) p->pairs.data;
+
+  for (guint i = 0; i < p->pairs.n; i++)
+    if (pairs[i].bytes == 0)
+      return FALSE;
+  return p->pattern == TRAFFIC_PAIRS && p->pairs.n > 0;
+}
+
 static void
 check_sizes (const TrafficParams *p, FabCheck *check)
 {
-  if (p->sizes == SIZES_FIXED && p->bytes == 0)
+  if (p->sizes == SIZES_FIXED && p->bytes == 0 && !has_own_sizes (p))
     fab_check_fail (check, &p->bytes,
                     "missing key 'size' (bytes of one message); or name a distribution: sizes: websearch");
   if (p->sizes != SIZES_FIXED && p->bytes > 0)

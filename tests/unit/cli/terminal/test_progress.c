@@ -117,6 +117,29 @@ few_tasks_tell_no_time (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (late, "about 0:"));
 }
 
+/* What comes before the simulated time begins takes time of its own, and says nothing of the pace. */
+static void
+the_pace_begins_with_the_simulated_time (G_GNUC_UNUSED void **state)
+{
+  Terminal terminal = open_terminal ();
+  FabProgress *progress = fab_progress_start ("iterations");
+  FabPulse *pulse = fab_progress_pulse (progress);
+
+  fab_pulse_expect (pulse, 1);
+  fab_pulse_guess (pulse, 1000000);
+  g_autofree char *before = shown (terminal.ours, "0:02");
+  g_atomic_int_set (&pulse->now_us, 1000); /* a thousandth in no time: an hour, if two seconds counted */
+  g_autofree char *early = shown (terminal.ours, "0:03");
+  g_atomic_int_set (&pulse->now_us, 501000);
+  g_autofree char *late = shown (terminal.ours, "left");
+  fab_progress_free (progress);
+  close_terminal (&terminal);
+
+  assert_null (strstr (before, "left"));
+  assert_null (strstr (early, "left"));
+  assert_non_null (strstr (late, "about 0:0"));
+}
+
 /* Iterations that ended, and of the one that runs the share of its time, where that was guessed, or of its tasks. */
 static void
 the_pulse_knows_what_is_done (G_GNUC_UNUSED void **state)
@@ -143,6 +166,7 @@ main (void)
   const struct CMUnitTest tests[] = { cmocka_unit_test (a_time_that_is_full_is_not_shown),
                                       cmocka_unit_test (what_has_not_begun_is_named),
                                       cmocka_unit_test (few_tasks_tell_no_time),
+                                      cmocka_unit_test (the_pace_begins_with_the_simulated_time),
                                       cmocka_unit_test (the_pulse_knows_what_is_done) };
 
   g_unsetenv ("FABRICAST_PROGRESS");

@@ -268,6 +268,26 @@ workloads_that_contradict_themselves_are_refused (G_GNUC_UNUSED void **state)
       "pattern: pairs, arrivals: poisson, load: 0.5, flows: 5, pairs: [{from: 0, to: 1, at: 1ms}]",
       "leave out at and size");
   assert_refused ("pattern: shift, sizes: fixed", "missing key 'size'");
+  assert_refused ("pattern: random, arrivals: poisson, load: 150%, duration: 1ms", "is more than 1");
+}
+
+/* Of a list of flows each may have a size of its own; one that has none takes that of the job. */
+static void
+flows_of_a_list_may_have_sizes_of_their_own (G_GNUC_UNUSED void **state)
+{
+  static const char job[] = "name: t\ncluster: {node: dgx-h100, nodes: 3, gpus_per_node: 1, fabric: switch}\n"
+                            "job: {kind: traffic, pattern: pairs, pairs: [{from: 0, to: 1, size: 3kB}%s]}\n";
+  g_autofree char *all = g_strdup_printf (job, ", {from: 1, to: 2, size: 5kB}"),
+                  *some = g_strdup_printf (job, ", {from: 1, to: 2}");
+  g_autoptr (Play) play = play_new (catalog, all, NULL);
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  g_autoptr (GError) error = NULL;
+
+  assert_int_equal (dag->n_collectives, 2);
+  assert_int_equal (dag->collectives[0].plan.bytes, 3000);
+  assert_int_equal (dag->collectives[1].plan.bytes, 5000);
+  assert_null (fab_scenario_parse ("t", some, strlen (some), NULL, &fab_models, catalog, &error));
+  assert_non_null (strstr (error->message, "missing key 'size'"));
 }
 
 static void
@@ -299,6 +319,7 @@ main (void)
     cmocka_unit_test (flows_arrive_at_their_load),
     cmocka_unit_test (a_flow_begins_at_its_time),
     cmocka_unit_test (workloads_that_contradict_themselves_are_refused),
+    cmocka_unit_test (flows_of_a_list_may_have_sizes_of_their_own),
     cmocka_unit_test (a_rank_that_is_not_there_is_named),
   };
 
