@@ -10,7 +10,8 @@
  *
  * Constants: additive increase 1, beta 0.8, most_cut 0.5, hop = base / 6.55, range = 5 base between windows of 0.1 and
  * 100 packets, as swift.cpp of htsim has them (github.com/Broadcom/csg-htsim, read on 2026-11-23). Its base of 20 us
- * stands for the paper's machines; here the base follows the round trip.
+ * stands for the paper's machines. Here the base follows the longest round trip of the network, and the hops what the
+ * path takes without queues.
  */
 #include <math.h>
 
@@ -35,12 +36,15 @@ typedef struct {
 
 static const FabParam swift_params[] = {
   { ROW ("target", TIME, target_ps, "0ns",
-         "Target round-trip time, before `hop` and `range` are added; 0ns: the round trip of an empty "
-         "network.") },
-  { ROW ("hop", TIME, hop_ps, "0ns",
-         "Time that each link of the path adds to the target; 0ns: target / 6.55.") },
-  { ROW ("range", FACTOR, range_factor, "5",
-         "Most that small windows (many flows) add to the target, in targets."),
+         "Target round-trip time, before `hop` and `range` are added; 0ns: the round trip of the path in an "
+         "empty network.") },
+  { ROW (
+      "hop", TIME, hop_ps, "0ns",
+      "Time that each link of the path adds to the target; 0ns: target / 6.55, or, without a target, 2 / 6.55 of "
+      "the longest round trip on every path.") },
+  { ROW (
+        "range", FACTOR, range_factor, "5",
+        "Most that small windows (many flows) add to the target, in targets or, without one, longest round trips."),
     .max = 1e3 },
   { ROW ("range_from", FACTOR, least_packets, "0.1", "Window in packets at which all of `range` is added."),
     .min = 1e-3, .max = 1e6 },
@@ -67,15 +71,23 @@ swift_params_check (gconstpointer params, FabCheck *check)
                     p->least_packets);
 }
 
+/* With `target: 0ns` a flow may queue for the same time on every path: what its links add is what they take in an empty
+ * network, and the base is a part of the longest round trip of the network, the same for all. Flow scaling then counts
+ * the packets that the flow's rate has under way on the longest path, so that equal rates have equal targets. */
 static double
-target_ps (const Swift *self, double window)
+target_ps (const Swift *self, double window, double delay_ps)
 {
   const SwiftParams *p = self->base.params;
-  double base = p->target_ps > 0 ? (double) p->target_ps : (double) self->base.round_trip_ps;
-  double hop = p->hop_ps > 0 ? (double) p->hop_ps : base / 6.55, range = p->range_factor * base;
+  gboolean is_given = p->target_ps > 0;
+  double longest = is_given ? (double) p->target_ps : (double) self->base.longest_trip_ps;
+  double base = is_given ? longest : (double) self->base.round_trip_ps;
+  double hops = p->hop_ps > 0 ? (double) self->base.n_hops * (double) p->hop_ps
+                              : (is_given ? self->base.n_hops : 2) * longest / 6.55;
+  double range = p->range_factor * longest;
+  double packets = is_given ? window : window * (delay_ps + longest - base) / delay_ps;
   double a = range / (1 / sqrt (p->least_packets) - 1 / sqrt (p->most_packets));
 
-  return base + self->base.n_hops * hop + CLAMP (a / sqrt (window) - a / sqrt (p->most_packets), 0, range);
+  return base + hops + CLAMP (a / sqrt (packets) - a / sqrt (p->most_packets), 0, range);
 }
 
 /* The least window is that of the scaling: fewer packets than that are not worth a round trip's wait. */
@@ -98,7 +110,7 @@ swift_start (FabCongestion *base)
   Swift *self = (Swift *) base;
   double packets_per_ps = base->line_bytes_per_s / base->mtu_bytes / (double) FAB_PS_PER_S;
 
-  self->most = MAX (packets_per_ps * target_ps (self, G_MAXDOUBLE), 1);
+  self->most = MAX (packets_per_ps * target_ps (self, G_MAXDOUBLE, (double) base->round_trip_ps), 1);
   self->cut_ps = -FAB_PS_PER_S;
   set_window (self, MAX (packets_per_ps * (double) base->round_trip_ps, 1), (double) base->round_trip_ps);
 }
@@ -108,7 +120,8 @@ swift_reported (FabCongestion *base, const FabPacketReport *report)
 {
   Swift *self = (Swift *) base;
   const SwiftParams *p = base->params;
-  double delay_ps = (double) (report->now_ps - report->left_ps), target = target_ps (self, self->window);
+  double delay_ps = (double) (report->now_ps - report->left_ps),
+         target = target_ps (self, self->window, delay_ps);
   double window = self->window;
 
   if (!report->is_lost && delay_ps < target) {

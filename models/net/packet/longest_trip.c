@@ -2,7 +2,8 @@
 /* longest_trip.c - the longest round trip of a packet through the empty network, by which some models of congestion
  * control scale all senders alike.
  *
- * It is that between the two ends that lie farthest apart, counted in links: a search finds the end that is farthest
+ * It is that between two adapters, and what a way takes between its ends and theirs, which is about the same for all.
+ * The adapters are the two ends that lie farthest apart, counted in links: a search finds the end that is farthest
  * from the first one, and another the end that is farthest from that. In trees this is the diameter (Bulterman et al.,
  * "On computing a longest path in a tree", Information Processing Letters 81, 2002); in the symmetric networks of
  * clusters every end has one as far away.
@@ -115,7 +116,7 @@ packet_longest_trip_ps (PacketNet *self, guint32 way_number)
     self->longest_trip_ps = search (self,
                                     fab_graph_link (self->base.env.graph, self->lanes[hop->lane].link)->src,
                                     hop->cost);
-  return (FabTimePs) MIN (self->longest_trip_ps
+  return (FabTimePs) MIN (self->longest_trip_ps + (double) way->inside_ps
                               + (self->params.switching == SWITCHING_STORE_AND_FORWARD ? 0 : wire_ps),
                           (double) FAB_TIME_MAX / 4);
 }

@@ -105,6 +105,7 @@ typedef struct {
   guint32 stride;              /* number of hops from one path to the next */
   guint32 n_direct;            /* paths without detours, which come first */
   FabTimePs back_ps;           /* latency in the other direction, for reports that packets have arrived */
+  FabTimePs inside_ps;         /* of its round trip, what links between adapters and memory take */
   double ps_per_byte;          /* time per byte of the slowest link of its fastest path */
   guint8 has_nic, is_lossy, is_trimmed, is_marked, is_endless; /* true of at least one of its links */
   guint8 is_mixed;                                             /* paths differ in length */

@@ -238,6 +238,30 @@ slowest_of (const PacketNet *self, guint32 first_hop)
   return slowest;
 }
 
+/* Returns what links before the first adapter and behind the last one take there and back; 0: there are not both. */
+static FabTimePs
+inside_ps (const PacketNet *self, const Hop *hop)
+{
+  const FabGraph *graph = self->base.env.graph;
+  FabTimePs before_ps = 0, behind_ps = 0;
+  gboolean has_left = FALSE, has_come = FALSE;
+
+  for (; hop->lane != NONE; hop++) {
+    const FabLink *link = fab_graph_link (graph, self->lanes[hop->lane].link);
+    FabTimePs trip_ps = fab_ps_add (link->latency_ps, fab_graph_link (graph, link->reverse)->latency_ps);
+
+    has_left |= fab_graph_vertex (graph, link->src)->kind == FAB_VERTEX_NIC;
+    if (!has_left)
+      before_ps = fab_ps_add (before_ps, trip_ps);
+    behind_ps = fab_ps_add (behind_ps, trip_ps);
+    if (has_left && fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_NIC) {
+      has_come = TRUE;
+      behind_ps = 0;
+    }
+  }
+  return has_come ? fab_ps_add (before_ps, behind_ps) : 0;
+}
+
 /* Computes the latency of the way back, and the rate when nothing else moves: that of the fastest path. */
 static void
 way_count (PacketNet *self, PathSet *way)
@@ -251,6 +275,7 @@ way_count (PacketNet *self, PathSet *way)
     way->back_ps = fab_ps_add (way->back_ps, fab_graph_link (graph, link->reverse)->latency_ps);
     way_note (self, way, hop->lane);
   }
+  way->inside_ps = inside_ps (self, &g_array_index (self->hops, Hop, first_hop));
   way->ps_per_byte = G_MAXDOUBLE;
   for (guint32 p = 0; p < way->n_direct; p++)
     way->ps_per_byte = MIN (way->ps_per_byte,

@@ -390,17 +390,52 @@ incast_uses_its_port_at_every_rate (G_GNUC_UNUSED void **state)
 }
 
 /* A ConnectX cuts its rate to 1 Mb/s, at which a packet leaves a gap of 33 ms, and raises it 300 us later to half of
- * the line: nobody waits out the gap of a rate that has passed. When they did, five used a tenth of their port. */
+ * the line: nobody waits out the gap of a rate that has passed. When they did, eight took 33 ms in place of 0.9. */
 static void
 a_rate_that_rises_ends_the_wait (G_GNUC_UNUSED void **state)
 {
   const char *yaml = "{flow_control: pfc, congestion: {kind: dcqcn, adapter: connectx}}";
 
-  for (guint n = 5; n < MOST; n++) {
+  for (guint n = 5; n <= 16; n++) {
     double share = share_of_incast (n, 12500000000, 1 << 20, yaml, 1);
 
     print_message ("an incast of %u uses %.3f of its port\n", n, share);
     assert_true (share > 0.5 && share <= 1);
+  }
+}
+
+/* One flow from behind another leaf and two from beside the receiver, with default targets, which leave the same queue
+ * to all. When they were shares of each flow's own round trip, the one from afar had nearly the whole port. */
+static void
+swift_ends_near_and_far_together (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint64 gbit_per_s;
+    FabTimePs latency_ps;
+  } cases[] = { { 100, 250000 }, { 100, 1000000 }, { 400, 250000 }, { 400, 1000000 } };
+
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
+    FabBytesPerS rate = cases[c].gbit_per_s * 125000000;
+    g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 6,
+                                               .gpus_per_node = 1,
+                                               .nics_per_node = 1,
+                                               .gpu_bytes_per_s = 4 * rate,
+                                               .gpu_latency_ps = 200000,
+                                               .nic_bytes_per_s = rate,
+                                               .nic_latency_ps = cases[c].latency_ps,
+                                               .nodes_per_leaf = 3 });
+    Play play = play_new (rig, "{flow_control: pfc, congestion: swift}");
+    static const guint senders[] = { 0, 3, 4 };
+
+    for (guint i = 0; i < 3; i++)
+      send (&play, rig_gpu (rig, senders[i]), rig_gpu (rig, 5), i, 50000000);
+    fab_engine_run (play.rig.engine);
+    FabTimePs far_ps = play.ends_ps[0], near_ps = MAX (play.ends_ps[1], play.ends_ps[2]);
+    print_message ("%" G_GUINT64_FORMAT " Gb/s, links of %.2f us: far %.3f ms, near %.3f ms\n",
+                   cases[c].gbit_per_s, (double) cases[c].latency_ps / 1e6, (double) far_ps / 1e9,
+                   (double) near_ps / 1e9);
+    assert_true ((double) far_ps > 0.95 * (double) near_ps && (double) far_ps < 1.05 * (double) near_ps);
+    rig_net_clear (&play.rig);
   }
 }
 
@@ -438,6 +473,7 @@ main (void)
     cmocka_unit_test (dcqcn_shares_a_link),
     cmocka_unit_test (incast_uses_its_port_at_every_rate),
     cmocka_unit_test (a_rate_that_rises_ends_the_wait),
+    cmocka_unit_test (swift_ends_near_and_far_together),
     cmocka_unit_test (nics_take_time_per_message),
   };
 
