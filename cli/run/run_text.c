@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_text.c - the page of `fabricast run`: step, exposure, the slowest link, what limits the step. */
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
