@@ -543,7 +543,9 @@ lever_records (const FabBottleneck *bottleneck)
                                 .step_s = lever->step_s,
                                 .exposed_s = lever->exposed_s,
                                 .saved_fraction = fab_lever_saved (lever),
-                                .n_seeds = bottleneck->n_draws };
+                                .n_seeds = bottleneck->n_draws,
+                                .fidelity = bottleneck->fidelity,
+                                .base_step_s = bottleneck->base.step_s };
   }
   return rows;
 }

@@ -178,6 +178,8 @@ add_levers (FabJson *json, const FabRunResult *result)
     fab_json_add_real (json, "exposed_s", lever->exposed_s);
     fab_json_add_real (json, "saved_fraction", fab_lever_saved (lever));
     fab_json_add_whole (json, "n_seeds", result->bottleneck->n_draws);
+    fab_json_add_text (json, "fidelity", result->bottleneck->fidelity);
+    fab_json_add_real (json, "base_step_s", result->bottleneck->base.step_s);
     fab_json_end (json);
   }
   fab_json_end (json);

@@ -74,7 +74,7 @@
   // What it waits for, how sure that is, what would change it.
   const verdict = (run) => {
     const last = step(run), exposed = last.step_s > 0 ? last.exposed_s / last.step_s : 0;
-    const changes = outlook.changes(run);
+    const changes = outlook.changes(run, last);
     return make("dl", { class: "verdict" },
       said("What it waits for", make("p", {}, outlook.waits(run, last)),
         make("p", {}, most(run, last, exposed), slowest(run, last))),

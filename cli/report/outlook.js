@@ -109,14 +109,22 @@
   const isOf = (one, spec) => one.name === spec || one.name.startsWith(`${spec} at `);
 
   // What saves something, best first, then the links between nodes that do not.
-  const changes = (run) => {
+  const changes = (run, step) => {
     if (run.levers === null) return "Changes of the machine and of the software are being tried.";
     const levers = run.levers ?? [], between = ports(run);
     const shown = [...levers.filter((one) => one.saved_fraction >= LEAST), ...levers.filter((one) =>
       one.kind === "link" && one.saved_fraction < LEAST && [...between].some((spec) => isOf(one, spec)))];
     if (shown.length === 0) return null;
     return [table(shown), levers[0].n_seeds > 1
-      && make("p", { class: "about" }, `Each change was tried with ${levers[0].n_seeds} seeds; the difference is the median.`)];
+      && make("p", { class: "about" }, `Each change was tried with ${levers[0].n_seeds} seeds; the difference is the median.`),
+      levers[0].fidelity && make("p", { class: "about" }, elsewhere(levers[0], step))];
+  };
+
+  // The step that levers of another fidelity start from. Where it is far from the run's, they are of another step.
+  const elsewhere = (lever, step) => {
+    const away = lever.base_step_s / step.step_s - 1;
+    return `The changes were simulated at fidelity ${lever.fidelity}, where the step is ${time(lever.base_step_s)}.`
+      + (Math.abs(away) > 0.05 ? ` That is ${change(1, 1 + away)} from the step above: queues may decide what helps.` : "");
   };
 
   const table = (levers) => make("table", { class: "levers" },

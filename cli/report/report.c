@@ -359,8 +359,8 @@ static const char band_sql[] = "figure low_s high_s coverage_fraction reason|"
                                " WHERE run_id = :run AND iteration = :iteration ORDER BY figure DESC";
 
 static const char levers_sql[] =
-    "kind name change limits step_s exposed_s saved_fraction n_seeds|"
-    "SELECT kind, name, change, limits, step_s, exposed_s, saved_fraction, n_seeds FROM lever"
+    "kind name change limits step_s exposed_s saved_fraction n_seeds fidelity base_step_s|"
+    "SELECT kind, name, change, limits, step_s, exposed_s, saved_fraction, n_seeds, fidelity, base_step_s FROM lever"
     " WHERE run_id = :run ORDER BY place";
 
 static const char goodput_sql[] =

@@ -318,6 +318,11 @@ static const FabColumn lever_columns[] = {
     .meaning =
         "Share of the step that the change saves, the median over seeds; below 0: the step is longer." },
   { COLUMN (FabLeverRecord, n_seeds, COUNT), .meaning = "Number of seeds that were simulated." },
+  { COLUMN (FabLeverRecord, fidelity, TEXT), .since = 12, .may_be_null = TRUE,
+    .meaning =
+        "`fluid`: the fidelity that simulated the change, where it is not the run's own; NULL: it is." },
+  { COLUMN (FabLeverRecord, base_step_s, REAL), .since = 12, .may_be_null = TRUE,
+    .meaning = "Step without the change at that fidelity; with several seeds, the median one." },
 };
 
 static const FabColumn goodput_columns[] = {

@@ -256,6 +256,8 @@ typedef struct {
   guint limits; /* 1: it limits the step */
   double step_s, exposed_s, saved_fraction;
   guint n_seeds;
+  const char *fidelity; /* that played it; NULL: the run's own */
+  double base_step_s;   /* without the change, by that fidelity and these seeds; NAN: unknown */
 } FabLeverRecord;
 
 /* What failures leave of the whole training (sim/study/goodput.h); NAN: not known. */

@@ -314,6 +314,19 @@ class Page(CliTest):
         self.visit(self.page(db="wide.db"))
         self.assertIn("Do not quote the step by itself", self.texts("#answer .verdict dd")[1])
 
+    def test_changes_of_another_fidelity_have_their_own_step(self):
+        """Those of long runs at `packet` and `step` are simulated at `fluid`."""
+        said = json.loads(self.good("run", DDP, "--iterations", "1", "--db", "results.db", "--format", "json"))["bottleneck"]
+        for factor, far in ((1.01, False), (1.5, True)):
+            with contextlib.closing(sqlite3.connect(self.path("results.db"))) as db, db:
+                self.assertEqual(db.execute("SELECT DISTINCT fidelity FROM lever").fetchall(), [("fluid" if far else None,)])
+                db.execute("UPDATE lever SET fidelity = 'fluid', base_step_s = ?", (factor * said["step_s"],))
+            self.visit(self.page())
+            change = self.texts("#answer .verdict dd")[2]
+            self.assertRegex(change, r"The changes were simulated at fidelity fluid, where the step is [0-9.]+.m?s\.")
+            self.assertEqual("queues may decide what helps." in change, far, change)
+            self.assertEqual("That is +50" in change, far, change)
+
     def test_the_verdict_opens_the_page(self):
         self.good("run", DDP, "--db", "results.db")
         band = self.good("query", "--db", "results.db", "--sql",

@@ -112,7 +112,8 @@ an_outlook_is_added_to_a_run_that_is_stored (void **state)
 {
   const FabBandRecord bands[] = { { 0, "step", 0.5, 2, 0.9, "collectives (2 tables of lab)" },
                                   { 0, "exposed", 0.25, 1.5, 0.9, NULL } };
-  const FabLeverRecord lever = { 0, "link", "ib_ndr", "every ib_ndr twice as fast", 1, 0.75, 0.125, 0.25, 8 };
+  const FabLeverRecord lever = { 0, "link",  "ib_ndr", "every ib_ndr twice as fast", 1, 0.75, 0.125, 0.25,
+                                 8, "fluid", 1.5 };
   const FabFindingRecord finding = { "waits_for_network", "notes", "The step is limited by ib_ndr.", NULL };
   g_autofree char *path = file_in (state, "a.db");
   g_autoptr (FabStore) store = NULL;
@@ -128,8 +129,10 @@ an_outlook_is_added_to_a_run_that_is_stored (void **state)
                  "iteration,figure,low_s,high_s,coverage_fraction,reason\n"
                  "0,step,0.5,2,0.9,collectives (2 tables of lab)\n"
                  "0,exposed,0.25,1.5,0.9,\n");
-  assert_answer (path, "SELECT run_id, place, name, limits, step_s, saved_fraction FROM lever",
-                 "run_id,place,name,limits,step_s,saved_fraction\n2,0,ib_ndr,1,0.75,0.25\n");
+  assert_answer (
+      path, "SELECT run_id, place, name, limits, step_s, saved_fraction, fidelity, base_step_s FROM lever",
+      "run_id,place,name,limits,step_s,saved_fraction,fidelity,base_step_s\n"
+      "2,0,ib_ndr,1,0.75,0.25,fluid,1.5\n");
   assert_answer (path, "SELECT run_id, code, text FROM finding WHERE run_id = 2",
                  "run_id,code,text\n2,waits_for_network,The step is limited by ib_ndr.\n");
 }
