@@ -8,7 +8,7 @@ import signal
 import sys
 
 import support
-from support import main
+from support import child, main
 from sweeps import SweepTest, count, grid, has_played, rows
 
 N = 300
@@ -30,7 +30,7 @@ def children(pid):
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-                found += [int(child) for child in file.read().split()]
+                found += [int(one) for one in file.read().split()]
     except (FileNotFoundError, ProcessLookupError):  # it has ended
         pass
     return found
@@ -45,18 +45,34 @@ def rank_of(pid):
     return int(match.group(1)) if match else None
 
 
+def is_there(pid):
+    """Whether a process of this number runs. One that has ended and that nobody has waited for does not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(") ", 1)[1][0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 class Ranks(SweepTest):
+    ranks = ()
+
     def mpirun(self, *args, ranks=4, options=(), db="a.db"):
         return self.start(*args, db=db, launcher=["mpirun", "-n", str(ranks), *options], env=MPI)
 
     def kill_rank(self, process, rank, after=0):
         """Once more points than that are kept. FALSE: it was done before."""
         if self.wait_for_points(process, self.path("a.db"), after):
-            for child in children(process.pid):
-                if rank_of(child) == rank:
-                    os.kill(child, signal.SIGKILL)
+            self.ranks = children(process.pid)
+            for one in self.ranks:
+                if rank_of(one) == rank:
+                    os.kill(one, signal.SIGKILL)
                     return True
         return False
+
+    def wait_for_ranks(self):
+        """mpirun may end before the ranks that it ends with it: rank 0 keeps points until then."""
+        child.until(lambda: not any(is_there(rank) for rank in self.ranks), "the ranks end after mpirun")
 
     def test_same_rows(self):
         self.assertEqual(self.mpirun(*points(N)).wait(), (0, self.whole(*points(N))[1], ""))
@@ -66,7 +82,7 @@ class Ranks(SweepTest):
         played = set()
 
         def look(process):
-            played.update(rank_of(child) for child in children(process.pid) if has_played(child))
+            played.update(rank_of(one) for one in children(process.pid) if has_played(one))
 
         def attempt(n):
             process = self.mpirun(*points(n), "--jobs", "1", ranks=3)
@@ -84,6 +100,7 @@ class Ranks(SweepTest):
                 # pylint: disable-next=cell-var-from-loop
                 was_killed = self.kill_rank(process, (2, 0)[kill % 2], int(kill / KILLS / 4 * n))
                 code = process.wait()[0]
+                self.wait_for_ranks()
                 self.assertEqual(code != 0, was_killed)
                 return was_killed
 
