@@ -6,6 +6,7 @@
  *
  *   number mod n,      and the next switch on the way number / n mod the ports that it has
  *
+ * Where several cables come down from one switch to the next, the destination has that by which it goes up.
  * (D-mod-K: E. Zahavi, "Fat-tree routing and node ordering providing contention free traffic for MPI global
  * collectives", J. Parallel and Distributed Computing 72(11), 2012; OpenSM's ftree, and its minhop on two tiers.) All
  * flows to a destination share its path. Nothing is random.

@@ -237,36 +237,86 @@ spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit s
   return TRUE;
 }
 
+/* One hop of a number's way: of the cables to the vertex that was chosen, which one was taken. */
+typedef struct {
+  guint64 cable, n_cables;
+} Hop;
+
 /* What chooses among the links that lead on: a hash of a key, or a number that is divided hop by hop. */
 typedef struct {
-  gboolean is_hash;
   guint64 key;
+  Hop *hops; /* those done, of a number; NULL: the key is hashed */
+  guint n_hops, n_done;
 } Chooser;
 
-static guint64
-next_number (Chooser *self, FabVertexId vertex, guint64 n)
+static gboolean
+is_bundle (const FabWaysOn *on)
 {
-  guint64 number = self->key;
+  for (guint i = 1; i < on->n; i++)
+    if (on->links[i].next != on->links[0].next)
+      return FALSE;
+  return on->n_parallel > 1;
+}
 
-  if (self->is_hash)
+/* The hop that is as far from the source as the next one is from the destination; NULL: the next one is not beyond the
+ * middle, or there was no choice of cables. */
+static const Hop *
+opposite_hop (const Chooser *self)
+{
+  const Hop *hop = &self->hops[self->n_hops - 1 - self->n_done];
+
+  return self->n_done > self->n_hops - 1 - self->n_done && hop->n_cables > 1 ? hop : NULL;
+}
+
+/* Down a bundle a number takes the cable that it took up: those that came up by different cables of a switch would
+ * otherwise meet, since the switches above see nearly the same quotient for all NICs of a leaf. */
+static guint64
+next_number (Chooser *self, const FabWaysOn *on, FabVertexId vertex)
+{
+  guint64 number = self->key, n = on->n_parallel;
+  const Hop *opposite;
+
+  if (self->hops == NULL)
     return fab_mix (self->key, vertex) % n;
+  opposite = opposite_hop (self);
+  if (opposite != NULL && is_bundle (on))
+    return opposite->cable % n;
   self->key /= n;
   return number % n;
+}
+
+static void
+note_hop (Chooser *self, const FabWaysOn *on, guint64 drawn, FabVertexId next)
+{
+  Hop *hop = &self->hops[self->n_done++];
+  guint64 n_before = 0;
+
+  *hop = (Hop){ 0, 0 };
+  for (guint i = 0; i < on->n; n_before += on->links[i++].count) {
+    if (on->links[i].next != next)
+      continue;
+    if (drawn >= n_before)
+      hop->cable += MIN (drawn - n_before, on->links[i].count);
+    hop->n_cables += on->links[i].count;
+  }
 }
 
 /* Returns the link that is chosen; of a hash each is chosen in proportion to its count. */
 static const FabWayOn *
 choose (const FabWaysOn *on, FabVertexId vertex, Chooser *chooser)
 {
-  guint64 drawn;
+  guint64 drawn, left;
   guint i = 0;
 
   g_assert (on->n_parallel > 0);
-  drawn = next_number (chooser, vertex, on->n_parallel);
+  drawn = left = next_number (chooser, on, vertex);
   if (on->n == on->n_parallel)
-    return &on->links[drawn];
-  for (; drawn >= on->links[i].count; i++)
-    drawn -= on->links[i].count;
+    i = (guint) drawn;
+  else
+    for (; left >= on->links[i].count; i++)
+      left -= on->links[i].count;
+  if (chooser->hops != NULL)
+    note_hop (chooser, on, drawn, on->links[i].next);
   return &on->links[i];
 }
 
@@ -314,16 +364,17 @@ fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId dst, FabPat
 
 /* Between NICs of two nodes, whose path lies outside nodes as a whole. */
 static gboolean
-pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, Chooser chooser, FabPath *path)
+pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, Chooser *chooser, FabPath *path)
 {
   guint n_left = fab_ways_begin (ways, src, dst);
   FabVertexId at = src;
 
   if (n_left > FAB_PATH_MAX_LINKS - path->n)
     return FALSE;
+  chooser->n_hops = n_left;
   for (; n_left > 0; n_left--) {
     FabWaysOn on = fab_ways_on (ways, at, n_left);
-    const FabWayOn *chosen = choose (&on, at, &chooser);
+    const FabWayOn *chosen = choose (&on, at, chooser);
 
     path->links[path->n++] = chosen->link;
     at = chosen->next;
@@ -334,7 +385,7 @@ pick_over (FabWays *ways, FabVertexId src, FabVertexId dst, Chooser chooser, Fab
 
 /* With a search for this pair. */
 static gboolean
-pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser chooser, FabPath *path)
+pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser *chooser, FabPath *path)
 {
   const FabGraph *graph = self->search.graph;
   FabPath best = { 0 };
@@ -348,9 +399,10 @@ pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser ch
     gboolean is_found = find (self, at, fab_graph_link (graph, best.links[end - 1])->dst);
 
     g_assert (is_found && n_steps (self) == end - first);
+    chooser->n_hops = end - first;
     for (guint i = first; i < end; i++) {
       FabWaysOn on = list_next (self, at, i - first);
-      const FabWayOn *chosen = choose (&on, at, &chooser);
+      const FabWayOn *chosen = choose (&on, at, chooser);
 
       best.links[i] = chosen->link;
       at = chosen->next;
@@ -362,7 +414,7 @@ pick_by_search (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser ch
 }
 
 static gboolean
-pick (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser chooser, FabPath *path)
+pick (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser *chooser, FabPath *path)
 {
   FabWays *ways = find_ways (self);
 
@@ -373,14 +425,19 @@ pick (FabMultipath *self, FabVertexId src, FabVertexId dst, Chooser chooser, Fab
 gboolean
 fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key, FabPath *path)
 {
-  return pick (self, src, dst, (Chooser){ TRUE, key }, path);
+  Chooser chooser = { .key = key };
+
+  return pick (self, src, dst, &chooser, path);
 }
 
 gboolean
 fab_multipath_pick_number (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 number,
                            FabPath *path)
 {
-  return pick (self, src, dst, (Chooser){ FALSE, number }, path);
+  Hop hops[FAB_PATH_MAX_LINKS];
+  Chooser chooser = { .key = number, .hops = hops };
+
+  return pick (self, src, dst, &chooser, path);
 }
 
 gboolean

@@ -40,7 +40,8 @@ gboolean fab_multipath_best (FabMultipath *self, FabVertexId src, FabVertexId ds
 gboolean fab_multipath_pick (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 key,
                              FabPath *path);
 
-/* The same, where `number` chooses: of n links that lead on number mod n, and number / n at the next vertex. */
+/* The same, where `number` chooses: of n links that lead on number mod n, and number / n at the next vertex. In the
+ * second half of the way a bundle is crossed by the cable of the hop that mirrors it. */
 gboolean fab_multipath_pick_number (FabMultipath *self, FabVertexId src, FabVertexId dst, guint64 number,
                                     FabPath *path);
 

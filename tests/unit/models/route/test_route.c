@@ -185,6 +185,39 @@ the_next_switch_takes_the_rest (void **state)
   assert_int_equal (g_hash_table_size (up), 16);
 }
 
+/* Each destination of a leaf comes down by a cable of its own, also where several cables join the same two switches:
+ * one spine with 4 to each leaf, 2 spines with 2, and 4 leaves per pod whose spines have several to each core. */
+static void
+each_destination_has_its_cable_down (void **state)
+{
+  static const struct {
+    guint n_nodes, n_tiers, n_to;
+  } trees[] = { { 8, 2, 4 }, { 16, 2, 4 }, { 32, 3, 16 } };
+
+  for (guint t = 0; t < G_N_ELEMENTS (trees); t++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: %u, nics_per_node: 1, route: static,"
+        " fabric: {kind: fat_tree, tiers: %u, radix: 8, nodes_per_leaf: 4}}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+        trees[t].n_nodes, trees[t].n_tiers);
+    g_autoptr (Play) play = play_new (*state, yaml, NULL);
+    g_autoptr (FabPlant) plant = fab_plant_new (play->scenario, NULL, NULL);
+    g_autoptr (GHashTable) used = g_hash_table_new (NULL, NULL);
+    guint first = trees[t].n_nodes - trees[t].n_to, n_links = 2 * trees[t].n_tiers;
+
+    for (guint to = first; to < trees[t].n_nodes; to++) {
+      FabPath path = { 0 };
+
+      assert_true (
+          fab_router_append (plant->router, plant->cluster.nics[0], plant->cluster.nics[to], 0, &path));
+      assert_int_equal (path.n, n_links);
+      for (guint i = path.n / 2; i + 1 < path.n; i++)
+        g_hash_table_add (used, GUINT_TO_POINTER (path.links[i]));
+    }
+    assert_int_equal (g_hash_table_size (used), (trees[t].n_tiers - 1) * trees[t].n_to);
+  }
+}
+
 static const char *
 route_of (FabCatalog *catalog, const char *cluster)
 {
@@ -367,6 +400,7 @@ main (void)
     cmocka_unit_test (queue_pairs_are_hashed_one_by_one),
     cmocka_unit_test (the_destination_picks_the_path),
     cmocka_unit_test (the_next_switch_takes_the_rest),
+    cmocka_unit_test (each_destination_has_its_cable_down),
     cmocka_unit_test (default_is_that_of_the_ports),
     cmocka_unit_test (a_cloud_scatters_its_nodes),
     cmocka_unit_test (rails_may_have_spines),
