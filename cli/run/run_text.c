@@ -480,7 +480,9 @@ fab_run_page (const FabScenario *scenario, const FabRunResult *result, const Fab
 
   fab_cli_append_stops (page, result->verdict);
   append_rows (page, scenario, result, command);
-  g_string_append_printf (page, "\n%s", timeline);
+  if (!g_str_has_suffix (page->str, "\n\n"))
+    g_string_append_c (page, '\n');
+  g_string_append (page, timeline);
   append_jobs (page, result->jobs);
   if (result->run_id > 0)
     append_stored (page, result->run_id, command->db);

@@ -30,13 +30,13 @@ append_rates (GString *text, const FabGoodputCase *found)
 
   for (guint i = 0; i < found->rules.n_rates; i++)
     all_per_s += found->rates[i].per_s;
-  g_string_append_printf (text, "\n  %-20s\v %10s\v %8s\v %14s\v   %s\n", "what fails", "per day", "share",
+  g_string_append_printf (text, "\n  %-20s\v %10s\v %8s\v %15s\v   %s\n", "what fails", "per day", "share",
                           "one every", "what it does");
   for (guint i = 0; i < found->rules.n_rates; i++) {
     const FabFailureRate *rate = &found->rates[i];
     g_autofree char *between = rate->per_s > 0 ? fab_goodput_time (1 / rate->per_s) : g_strdup ("never");
 
-    g_string_append_printf (text, "  %-20s\v %10.3g\v %6.1f %%\v %14s\v   ", rate->name, rate->per_s * day_s,
+    g_string_append_printf (text, "  %-20s\v %10.3g\v %6.1f %%\v %15s\v   ", rate->name, rate->per_s * day_s,
                             all_per_s > 0 ? 100 * rate->per_s / all_per_s : 0, between);
     if (rate->effect == FAB_FAILURE_SLOWS)
       g_string_append_printf (text, "steps take %.1f %% longer until it is found", 100 * rate->slowdown);

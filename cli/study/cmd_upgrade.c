@@ -54,9 +54,9 @@ append_recommendation (GString *text, const char *what, const FabUpgrade *one)
                              : g_strdup ("costs nothing");
 
   g_string_append_printf (text, "  %-13s%s: saves %.1f %% of the time for the same work%s%s%s and %s.\n",
-                          what, name, 100 * one->saved_fraction, fab_upgrade_has_band (one) ? " (" : "",
-                          fab_upgrade_has_band (one) ? band : "", fab_upgrade_has_band (one) ? ")" : "",
-                          price);
+                          what, name, fab_upgrade_percent (one->saved_fraction),
+                          fab_upgrade_has_band (one) ? " (" : "", fab_upgrade_has_band (one) ? band : "",
+                          fab_upgrade_has_band (one) ? ")" : "", price);
   g_string_append_printf (text, "  %-13sIt is then limited by: %s.\n", "",
                           fab_upgrade_pace (one->trial.point));
 }
@@ -146,8 +146,9 @@ append_row (GString *text, const FabUpgradeView *view, const FabUpgrade *one, gl
     g_string_append_printf (text, "\v %10s", train);
   if (has_calendar (view))
     g_string_append_printf (text, "\v %13s", calendar);
-  g_string_append_printf (text, "\v %7.1f %%\v %18s\v %10s\v %10s\v  %s%s\n", 100 * one->saved_fraction, band,
-                          usd, each, fab_upgrade_pace (point), is_dear ? " (over budget)" : "");
+  g_string_append_printf (text, "\v %7.1f %%\v %18s\v %10s\v %10s\v  %s%s\n",
+                          fab_upgrade_percent (one->saved_fraction), band, usd, each,
+                          fab_upgrade_pace (point), is_dear ? " (over budget)" : "");
 }
 
 static void

@@ -194,6 +194,9 @@ class Forms(answer.AnswerTest):
     def check_page(self, form, kind, data):
         page = self.ask(form.command, kind)
         self.assertNotRegex(page, r"\(null\)|\b(?:nan|inf)\b")
+        self.assertNotIn("\n\n\n", page)
+        if not form.command.startswith("validate"):  # whose errors have signs
+            self.assertNotRegex(page, r"(?<![\w.])-0(?:\.0+)?(?= %| to )")
         scope = {"d": data, "sum": sum, "max": max, "min": min, "len": len, "set": set, "abs": abs, "zip": zip, "str": str, "math": math}
         own = {key: value for key, value in data.items() if key != "version"} if isinstance(data, dict) else data  # which another release has not
         known = answer.numbers(own) + answer.quantities_values(form.command)

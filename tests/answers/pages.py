@@ -12,6 +12,7 @@ import yaml
 
 import answer
 import forms
+import tables
 from answer import support
 
 
@@ -124,6 +125,20 @@ class Glossary(answer.AnswerTest):
                 page = self.good("describe", "glossary", word)
                 self.assertIn(wanted, " ".join(page.split()), word)
         self.refused("describe", "glossary", "gradiemt", names="gradient")
+
+
+class Columns(answer.AnswerTest):
+    """Columns of a table stand apart, however long its figures are."""
+
+    def test_classes_that_hardly_ever_fail(self):
+        command = ("goodput", "ddp-2b-4nodes-200g", "--set", "cluster.nodes=3", "--set", "reliability.failures=meta-llama3", "--trials", "1")
+        told = tables.nodes(self.json(*command))
+        page = self.good(*command)
+        self.assertRegex(page, r"\d\.\d{3}e\+04 days")
+        table = tables.Table("d.classes")
+        table.add("what fails: name | per day: per_day | share: per_day / sum(one.per_day for one in d.classes) | one every: 86400 / per_day")
+        table.add("what it does: ('planned stop' if does == 'planned' else 'stops the job') + (', the node is repaired' if repair else '')")
+        table.check(self, page, {"d": told, "sum": sum})
 
 
 class Calibrated(answer.AnswerTest):
