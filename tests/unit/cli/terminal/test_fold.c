@@ -212,6 +212,105 @@ test_labels_that_repeat (G_GNUC_UNUSED void **state)
                  "  rail      2  12 %\n");
 }
 
+/* --- tables of any shape --- */
+
+enum { MOST_COLUMNS = 7, MOST_TABLE_ROWS = 5 };
+
+/* A table of figures that stand to the right of their columns, beside labels of one word. */
+typedef struct {
+  guint n_columns, n_rows;
+  guint widths[MOST_COLUMNS], gaps[MOST_COLUMNS]; /* of the longest cell, and the least space before it */
+  char *cells[MOST_TABLE_ROWS][MOST_COLUMNS];
+} Figures;
+
+static Figures
+drawn_figures (GRand *random)
+{
+  Figures self = { .n_columns = (guint) g_rand_int_range (random, 3, MOST_COLUMNS + 1),
+                   .n_rows = (guint) g_rand_int_range (random, 2, MOST_TABLE_ROWS + 1) };
+
+  for (guint k = 0; k < self.n_columns; k++) {
+    self.gaps[k] = k > 0 ? (guint) g_rand_int_range (random, 1, 7) : 2;
+    for (guint i = 0; i < self.n_rows; i++) {
+      guint length = (guint) g_rand_int_range (random, k > 0 ? 1 : 4, 9);
+
+      self.cells[i][k] = g_strnfill (length, (char) ('a' + i));
+      self.widths[k] = MAX (self.widths[k], length);
+    }
+  }
+  return self;
+}
+
+static void
+clear_figures (Figures *self)
+{
+  for (guint i = 0; i < self->n_rows; i++)
+    for (guint k = 0; k < self->n_columns; k++)
+      g_free (self->cells[i][k]);
+}
+
+/* Appends columns 0 and `first` to `last` - 1, with at most so much space before each. */
+static void
+append_figures (GString *out, const Figures *self, guint first, guint last, guint most_gap, const char *mark)
+{
+  for (guint i = 0; i < self->n_rows; i++) {
+    g_string_append_printf (out, "  %-*s", (int) self->widths[0], self->cells[i][0]);
+    for (guint k = first; k < last; k++)
+      g_string_append_printf (out, "%s%*s", mark, (int) (MIN (self->gaps[k], most_gap) + self->widths[k]),
+                              self->cells[i][k]);
+    g_string_append_c (out, '\n');
+  }
+}
+
+static guint
+width_of_figures (const Figures *self, guint first, guint last, guint most_gap)
+{
+  guint width = 2 + self->widths[0];
+
+  for (guint k = first; k < last; k++)
+    width += MIN (self->gaps[k], most_gap) + self->widths[k];
+  return width;
+}
+
+/* A table that fits stays as it is. Otherwise its columns move together, to two blanks at most; and if that is not
+ * enough, it is printed as several, each with its labels and as many columns as there is room for. */
+static void
+test_tables_of_any_shape (G_GNUC_UNUSED void **state)
+{
+  guint n_wide = 0, n_near = 0, n_several = 0;
+
+  for (guint seed = 0; seed < 200; seed++) {
+    g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+    Figures table = drawn_figures (random);
+    g_autoptr (GString) page = g_string_new (NULL);
+
+    append_figures (page, &table, 1, table.n_columns, 100, "\v");
+    for (guint columns = 22; columns < 80; columns++) {
+      g_autoptr (GString) expected = g_string_new (NULL);
+      guint last;
+
+      if (width_of_figures (&table, 1, table.n_columns, 100) <= columns) {
+        n_wide++;
+        append_figures (expected, &table, 1, table.n_columns, 100, "");
+      } else {
+        for (guint first = 1; first < table.n_columns; first = last) {
+          for (last = first + 1; last < table.n_columns; last++)
+            if (width_of_figures (&table, first, last + 1, 2) > columns)
+              break;
+          if (first > 1)
+            g_string_append_c (expected, '\n');
+          append_figures (expected, &table, first, last, 2, "");
+          n_near += first == 1 && last == table.n_columns;
+          n_several += first > 1;
+        }
+      }
+      assert_fitted (page->str, columns, expected->str);
+    }
+    clear_figures (&table);
+  }
+  assert_true (n_wide > 1000 && n_near > 500 && n_several > 500);
+}
+
 /* Lines of a list, comments of a file and rows of Markdown are no sentence that goes on. */
 static void
 test_lines_that_stay_apart (G_GNUC_UNUSED void **state)
@@ -256,6 +355,7 @@ main (void)
     cmocka_unit_test (test_words_in_a_table),
     cmocka_unit_test (test_long_labels_of_a_table),
     cmocka_unit_test (test_labels_that_repeat),
+    cmocka_unit_test (test_tables_of_any_shape),
     cmocka_unit_test (test_lines_that_stay_apart),
     cmocka_unit_test (test_prose),
     cmocka_unit_test (test_colours),
