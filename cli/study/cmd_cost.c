@@ -362,13 +362,17 @@ add_beside (FabJson *json, const FabCostAnswer *answer)
   fab_json_begin_array (json, "beside");
   for (guint i = 0; i < answer->beside->len; i++) {
     const FabDesignPart *part = g_ptr_array_index (answer->beside, i);
+    double usd = fab_cost_part_usd (answer, part);
 
     fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "network", part->network);
     fab_json_add_text (json, "part", fab_design_part_names[part->kind]);
     fab_json_add_text (json, "what", part->what);
     fab_json_add_whole (json, "count", part->count);
-    fab_json_add_real (json, "usd", fab_cost_part_usd (answer, part));
+    if (usd > 0)
+      fab_json_add_real (json, "usd", usd);
+    else
+      fab_json_add_null (json, "usd");
     fab_json_end (json);
   }
   fab_json_end (json);
