@@ -136,6 +136,26 @@ class Planned(answer.AnswerTest):
         self.assertEqual(sentences[2], f"Take {names[1]} for speed, {cheapest} for money.")
         self.assertEqual([item.split(" unsure")[0] for item in items[:2]], [f"A measurement of what makes {name}" for name in names])
 
+    def test_runs_without_tokens(self):
+        """An all-reduce has no tokens: what they cost is not compared, and speed alone decides."""
+        for ports in ("ib-hdr", "ib-ndr"):
+            self.run_of(LEARN, "--set", f"cluster.nic={ports}", "--set", "cluster.nics_per_node=1")
+        told = self.json("compare", LEARN, "--vary", "cluster.nic=ib-hdr,ib-ndr", "--set", "cluster.nics_per_node=1")
+        sentences, table, items, chosen = self.section("1", "2")
+        figures = told["figures"]
+        self.assertEqual([cells["A million tokens"] for cells in table.values()], ["no tokens", "no tokens"])
+        self.assertEqual(sentences[1], "What a token costs cannot be compared: something has no price.")
+        for cells, one in zip(table.values(), figures):
+            self.assertEqual({"Training", "With failures"} & set(cells), set())
+            self.assert_values(cells["To buy"], [one["capex_usd"]]) if one["capex_usd"] else self.assertEqual(cells["To buy"], "not known")
+        best = list(table)[figures[1]["step_s"] < figures[0]["step_s"]]
+        if chosen:
+            self.assertEqual((chosen, sentences[2]), ([best], f"Take {best}, if its price is right."))
+        else:
+            self.assertTrue(sentences[2].startswith(f"The forecast does not decide between {best} and "), sentences)
+        without = [name for name, one in zip(table, figures) if not one["usd_per_hour"]]
+        self.assertEqual([item for item in items if item.startswith("A price for ")], [f"A price for {name}: fabricast cost says what has none." for name in without])
+
     def test_what_is_not_decided(self):
         """The same twice: neither is faster, and none is recommended."""
         for _ in range(2):

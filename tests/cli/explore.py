@@ -10,6 +10,7 @@ import selectors
 import shlex
 import signal
 import socket
+import sqlite3
 import time
 
 import support
@@ -145,6 +146,31 @@ class Answers(Serving):
                       "strategy=megatron&tensor=8", "oversubscription=4&route=ecmp", "node=dgx-h100&nics=8&nic=ib-hdr"):
             with self.subTest(query):
                 self.check_same(server, query)
+
+    def test_figures_are_those_of_run(self):
+        """Every figure of an answer is in what the command prints that the answer names, or in the results file that it writes."""
+        for query in ("gpus=32", "strategy=fsdp&gpus=16&power_cap=70", "gpus=8"):
+            with self.subTest(query):
+                answer = self.ask(shared(SCENARIO), query)
+                figures = answer["figures"]
+                words = shlex.split(answer["command"])[2:]
+                told = json.loads(self.good("run", *words, "--no-band", "--no-bottleneck", "--format", "json"))
+                db = sqlite3.connect(self.path("fabricast.db"))
+                self.addCleanup(db.close)
+                [run] = db.execute("SELECT max (run_id) FROM run").fetchone()
+                n, n_bytes = db.execute("SELECT count (*), coalesce (sum (bytes), 0) FROM collective WHERE run_id = ?1 AND iteration ="
+                                        " (SELECT max (iteration) FROM iteration WHERE run_id = ?1)", (run,)).fetchone()
+                last, memory = told["iterations"][-1], told["memory"]
+                wanted = {key: last[key] for key in ("step_s", "compute_s", "comm_s", "exposed_s", "mfu_fraction", "tokens_per_s")}
+                wanted.update({key: told[key] for key in ("verdict", "binding_link", "binding_link_spec", "startup_fraction")})
+                wanted.update(gpus=told["ranks"], nodes=told["ranks"] // 8, memory_bytes=memory["bytes"], memory_max_bytes=memory["capacity_bytes"],
+                              collectives=n, collective_bytes=n_bytes)
+                self.assertEqual(set(figures), set(wanted))
+                for key, value in wanted.items():
+                    if isinstance(value, float):
+                        self.assertAlmostEqual(figures[key], value, delta=1e-6 * abs(value), msg=key)
+                    else:
+                        self.assertEqual(figures[key], value, key)
 
     def test_jobs_that_are_divided(self):
         """Jobs of Megatron-LM open too, with the division that they have."""
