@@ -200,7 +200,7 @@ append_answer (GString *text, const FabSizeView *view)
       g_string_append_printf (text, "  With no value from %s to %s the job fits into memory. With %s: %s\n",
                               points[0].value, points[size->n - 1].value, points[size->best].value, stops);
     else
-      g_string_append_printf (text, "  no value from %s to %s meets %s; %s comes closest%s%s%s\n",
+      g_string_append_printf (text, "  No value from %s to %s meets %s; %s comes closest%s%s%s\n",
                               points[0].value, points[size->n - 1].value, target, points[size->best].value,
                               reached, stops ? ". " : "", stops ? stops : "");
     append_advice (text, view->answer->verdict);
@@ -213,6 +213,9 @@ append_answer (GString *text, const FabSizeView *view)
                           is_downwards (size) ? "down" : "on", target, seeds);
   if (size->is_unsteady)
     g_string_append (text, "  Not all values after it meet it; see the table.\n");
+  if (size->n_impossible > 0)
+    g_string_append_printf (text, "  %s after it cannot be simulated; the table says why.\n",
+                            size->n_impossible == 1 ? "One value" : "Some values");
   const char *now = limit_of (points[size->answer].trial.point);
   const char *then = size->before >= 0 ? limit_of (points[size->before].trial.point) : NULL;
   if (then != NULL)

@@ -21,8 +21,10 @@ fab_size_free (FabSize *self)
   g_free (self);
 }
 
-/* Of a value that misses its targets. */
-static const double farthest = 1e30;
+/* Of a value that misses its targets; bytes of memory are exact above it. */
+static const double farthest = 1e15;
+/* Gaps that differ by less are equal: ends of steps are rounded to picoseconds. */
+static const double gap_rounding = 1e-6;
 
 typedef struct {
   const FabStudy *study;
@@ -68,12 +70,26 @@ take_search (FabSize *self, const FabSizeSearch *search)
 {
   self->answer = search->first < self->n ? (gint64) search->first : -1;
   self->best = search->best;
-  self->is_unsteady = search->is_unsteady;
   self->before = -1;
   for (guint i = 0; i < self->n; i++) {
     self->n_tried += self->points[i].trial.point != NULL || self->points[i].trial.problem != NULL;
     if (self->answer >= 0 && i < (guint) self->answer && self->points[i].trial.point != NULL)
       self->before = i;
+  }
+}
+
+/* What became of the values above the answer. Those that cannot be simulated neither meet the targets nor miss them. */
+static void
+look_above (FabSize *self, const FabStudy *study, const FabSizeSpec *spec)
+{
+  self->is_unsteady = FALSE;
+  for (guint i = (guint) (self->answer + 1); self->answer >= 0 && i < self->n; i++) {
+    const FabPoint *point = self->points[i].trial.point;
+
+    self->n_impossible += self->points[i].trial.problem != NULL;
+    self->is_unsteady |= point != NULL
+                      && (!fab_study_accepts (study, point)
+                          || !fab_targets_are_met (spec->targets, spec->n_targets, point));
   }
 }
 
@@ -136,6 +152,7 @@ fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
   if (!fab_size_search_first (self->n, try_values, &(Trials){ study, spec, self }, &search, error))
     return NULL;
   take_search (self, &search);
+  look_above (self, study, spec);
   for (guint i = 0; i < spec->n_targets; i++)
     if (!check_played (self, &spec->targets[i], error))
       return NULL;
@@ -225,7 +242,7 @@ note (Search *self, guint item, const FabTrial *trial)
   result->n_trials++;
   if (trial->is_met && item < result->first)
     result->first = result->best = item;
-  if (result->first == self->n && trial->gap < self->best_gap) {
+  if (result->first == self->n && trial->gap < self->best_gap - gap_rounding * ABS (self->best_gap)) {
     self->best_gap = trial->gap;
     result->best = item;
   }

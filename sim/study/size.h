@@ -51,7 +51,8 @@ typedef struct {
   gint64 answer;        /* the first that meets the targets; -1: none of those tried does */
   gint64 before;        /* the largest tried value below it that misses them; -1: there is none */
   guint best;           /* the answer, or the value that comes closest */
-  gboolean is_unsteady; /* a larger value was tried and misses the targets */
+  guint n_impossible;   /* values above the answer that were tried and cannot be simulated */
+  gboolean is_unsteady; /* a value above the answer was simulated and misses the targets */
 } FabSize;
 
 /* Values that cannot be simulated (a job that cannot be divided this way) miss the targets. NULL and *error when none

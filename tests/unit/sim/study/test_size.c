@@ -191,6 +191,56 @@ what_is_not_known_is_not_closest (G_GNUC_UNUSED void **state)
   assert_int_equal (size->best, 0);
 }
 
+/* A sequence for each of 32 GPUs on 4 nodes; on 16 nodes it would be a quarter. */
+static void
+what_cannot_be_simulated_misses_nothing (G_GNUC_UNUSED void **state)
+{
+  static const char *const sets[] = { "job.global_batch=32", "job.micro_batch=1", NULL };
+  g_autoptr (FabStudy) study = study_of (sets);
+  FabTarget target = target_of ("step<=10s");
+  g_autoptr (FabAxis) nodes = fab_axis_parse ("cluster.nodes=2,4,16", NULL);
+  g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ nodes, &target, 1 }, NULL);
+
+  assert_int_equal (size->answer, 0);
+  assert_non_null (size->points[2].trial.problem);
+  assert_int_equal (size->n_impossible, 1);
+  assert_false (size->is_unsteady);
+}
+
+/* Of values with which the job does not fit, the closest is that with which it needs the least memory. */
+static void
+the_least_memory_is_closest (G_GNUC_UNUSED void **state)
+{
+  static const char *const sets[] = { "job.model=gpt2-xl", "job.sequence=1024", NULL };
+  g_autoptr (FabStudy) study = study_of (sets);
+  FabTarget target = target_of ("step<=10s");
+  g_autoptr (FabAxis) batches = fab_axis_parse ("job.micro_batch=2048,1024,512", NULL);
+  g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ batches, &target, 1 }, NULL);
+
+  assert_int_equal (size->answer, -1);
+  assert_int_equal (size->best, 2);
+}
+
+static gboolean
+try_rounded (G_GNUC_UNUSED gpointer data, const guint *items, guint n, FabTrial *trials,
+             G_GNUC_UNUSED GError **error)
+{
+  for (guint i = 0; i < n; i++)
+    trials[i] = (FabTrial){ FALSE, items[i] == 0 ? 0.2 : 0.1 - 1e-11 * items[i] };
+  return TRUE;
+}
+
+/* From value 1 on a larger one changes the gap by a picosecond in a step. */
+static void
+the_first_of_equals_is_closest (G_GNUC_UNUSED void **state)
+{
+  FabSizeSearch found;
+
+  assert_true (fab_size_search_first (8, try_rounded, NULL, &found, NULL));
+  assert_int_equal (found.first, 8);
+  assert_int_equal (found.best, 1);
+}
+
 int
 main (void)
 {
@@ -201,6 +251,9 @@ main (void)
     cmocka_unit_test (ports_are_played_from_the_slowest_that_is_fast_enough),
     cmocka_unit_test (an_unsure_rate_makes_an_unsure_answer),
     cmocka_unit_test (what_is_not_known_is_not_closest),
+    cmocka_unit_test (what_cannot_be_simulated_misses_nothing),
+    cmocka_unit_test (the_least_memory_is_closest),
+    cmocka_unit_test (the_first_of_equals_is_closest),
   };
   int n_failed;
 
