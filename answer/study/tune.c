@@ -30,7 +30,7 @@ fab_tune_loss (const FabTune *tune, const FabTunePoint *point)
 
   if (best == 0)
     return 0;
-  return tune->by->is_gain ? 1 - value / best : value / best - 1;
+  return MAX (0, tune->by->is_gain ? 1 - value / best : value / best - 1); /* what is rounded may lie below */
 }
 
 /* --- the answer --- */

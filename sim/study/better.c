@@ -18,3 +18,15 @@ fab_figure_compare (const FabFigure *figure, const FabPoint *a, const FabPoint *
   int less = (x > y) - (x < y);
   return figure->is_gain ? -less : less;
 }
+
+int
+fab_figure_compare_rounded (const FabFigure *figure, const FabPoint *a, const FabPoint *b)
+{
+  if (fab_figure_is_known (figure, a) && fab_figure_is_known (figure, b)) {
+    double x = figure->value (a), y = figure->value (b);
+
+    if (ABS (x - y) <= 1e-6 * MAX (ABS (x), ABS (y)))
+      return 0;
+  }
+  return fab_figure_compare (figure, a, b);
+}

@@ -117,14 +117,18 @@ fab_tune_is_good (const FabTune *self, const FabTunePoint *point)
       && (self->most_bytes == 0 || played->memory_bytes <= self->most_bytes);
 }
 
-/* Of equally good points, the one that was requested first is better. */
+/* Of equally good points, the one that changes fewer knobs is better, and of these the one that was requested first. */
 static gboolean
 is_better (const FabTune *self, const FabTunePoint *point, const FabTunePoint *than)
 {
+  int order;
+
   if (!fab_tune_is_good (self, point))
     return FALSE;
-  return than == NULL || !fab_tune_is_good (self, than)
-      || fab_figure_compare (self->by, point->trial.point, than->trial.point) < 0;
+  if (than == NULL || !fab_tune_is_good (self, than))
+    return TRUE;
+  order = fab_figure_compare_rounded (self->by, point->trial.point, than->trial.point);
+  return order < 0 || (order == 0 && fab_edits_count (point->edits) < fab_edits_count (than->edits));
 }
 
 static gboolean

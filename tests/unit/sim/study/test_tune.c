@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/study/better.h"
 #include "sim/study/tune.h"
 #include "tests/support/play.h"
 
@@ -193,6 +194,36 @@ what_cannot_be_tuned_is_said (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "there is no 'goodput' here: "));
 }
 
+/* Whether batches are loaded ahead is the same to a job that loads none: beside a better batch it stays as written. */
+static void
+a_knob_without_effect_stays_as_written (G_GNUC_UNUSED void **state)
+{
+  static const char *const ahead[] = { "false", "true", NULL };
+  g_autoptr (FabStudy) study = study_new ();
+  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (GError) error = NULL;
+
+  g_ptr_array_add (knobs, knob ("batch", "job.micro_batch", batches, 1));
+  g_ptr_array_add (knobs, knob ("ahead", "job.data_loader.prefetch", ahead, 1));
+  g_autoptr (FabTune) tune = fab_tune_find (study, knobs, fab_figure_find ("step"), 0, &error);
+  assert_non_null (tune);
+  assert_int_equal (tune->best->values[0], 0);
+  assert_int_equal (tune->best->values[1], 1);
+}
+
+/* A picosecond in a second is rounding; a thousandth is a gain. */
+static void
+what_is_rounded_is_equal (G_GNUC_UNUSED void **state)
+{
+  const FabFigure *step = fab_figure_find ("step");
+  FabPoint one = { .step_s = 1 }, rounded = { .step_s = 1 - 1e-12 }, better = { .step_s = 0.999 };
+
+  assert_int_equal (fab_figure_compare_rounded (step, &rounded, &one), 0);
+  assert_true (fab_figure_compare_rounded (step, &better, &one) < 0);
+  assert_true (fab_figure_compare_rounded (step, &one, &better) > 0);
+  assert_true (fab_figure_compare_rounded (step, &one, NULL) < 0);
+}
+
 int
 main (void)
 {
@@ -201,6 +232,8 @@ main (void)
     cmocka_unit_test (a_large_grid_is_searched_along_its_knobs),
     cmocka_unit_test (what_does_not_fit_is_not_the_best),
     cmocka_unit_test (what_cannot_be_tuned_is_said),
+    cmocka_unit_test (a_knob_without_effect_stays_as_written),
+    cmocka_unit_test (what_is_rounded_is_equal),
   };
 
   return play_run_tests ("tune", tests, &catalog);
