@@ -159,17 +159,15 @@ fab_run_quantile_ps (const GArray *steps, double fraction)
   return g_array_index (times, FabTimePs, fab_nearest_rank (times->len, fraction));
 }
 
+/* As studies count them, from the iteration whose step and tokens per second are said. */
 static double
 train_days (const FabSimulation *simulation, const GArray *steps)
 {
-  const FabJobTotals *totals = fab_simulation_totals (simulation);
-  double seconds = 0;
+  double tokens = fab_simulation_totals (simulation)->train_tokens,
+         tokens_per_s = steps->len > 0 ? g_array_index (steps, FabStepRecord, steps->len - 1).tokens_per_s
+                                       : 0;
 
-  if (totals->train_tokens <= 0 || totals->tokens <= 0)
-    return 0;
-  for (guint i = 0; i < steps->len; i++)
-    seconds += fab_ps_to_seconds (g_array_index (steps, FabStepRecord, i).times.duration_ps);
-  return seconds / steps->len * totals->train_tokens / totals->tokens / (24 * 3600);
+  return tokens > 0 && tokens_per_s > 0 ? tokens / tokens_per_s / (24 * 3600) : 0;
 }
 
 /* --- memory --- */

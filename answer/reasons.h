@@ -31,9 +31,8 @@ typedef struct {
   GArray *shares; /* FabRunShare of every dimension that communicates, in the order of fab_dimension_names */
   GArray *path;   /* FabRunPathPart, the longest first; they add up to the step */
   FabTimePs least_ps, median_ps, late_ps,
-      most_ps; /* of the iterations: 0, 50, 95 and 100 % lie at or below */
-  double
-      train_days; /* of the whole training at the mean pace of the iterations; 0: its length is not known */
+      most_ps;       /* of the iterations: 0, 50, 95 and 100 % lie at or below */
+  double train_days; /* of the whole training at the pace of the last iteration; 0: its length is not known */
   gboolean has_memory;
   guint fullest_class;    /* rank class whose memory is fullest */
   FabBytes fullest_bytes; /* that it needs */

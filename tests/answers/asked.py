@@ -306,6 +306,20 @@ class Compared(answer.AnswerTest):
         for i in range(2):
             self.assert_adds_up(rows[0][2][i], [found[i] for found in kinds])
 
+    def test_one_question_has_one_answer(self):
+        """Step and days of a job whose iterations differ are the same whichever command is asked."""
+        hello = os.path.join(support.SOURCE, "scenarios", "hello.yaml")
+        self.write("mine.yaml", f"name: mine\ninclude: {hello}\ncluster: {{gpus_per_node: 2}}\njob: {{jitter: {{cv: 20%}}, train_tokens: 1e12}}\n")
+        run = self.json("run", "mine.yaml", "--no-db", "--no-band", "--no-bottleneck")
+        steps = [iteration["step_s"] for iteration in run["iterations"]]
+        self.assertNotEqual(steps[-1], steps[-2])
+        for command, key in (("compare mine.yaml --vary iterations=3 --no-band", "figures"), ("whatif mine.yaml --set iterations=3 --no-band", "points"),
+                             ("scale mine.yaml --gpus 2 --no-band", "points"), ("size mine.yaml --vary iterations=3 --target step<=10s", "points"),
+                             ("sweep mine.yaml --vary iterations=3", "points")):
+            figures = self.json(*command.split(), "--seeds", "1")[key][0]
+            self.assert_same(figures["step_s"], steps[-1], command)
+            self.assert_same(figures["train_s"] / 86400, run["train_days"], command)
+
     def test_eight_kinds_have_room(self):
         """Of more than eight kinds of collectives the others are counted."""
         for n in (8, 9, 10):
