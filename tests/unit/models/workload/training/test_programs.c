@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_programs.c - the program of a rank, as every framework issues it: its streams, and what each task waits for.
+ *
+ * Two blocks of 256 numbers for a token, and a vocabulary of 1024. A block has a norm (256), the input of attention (3
+ * x 256^2), its output (256^2), a norm, and two matrices of 4 x 256^2: 786 944 parameters. The embedding and the head
+ * have 262 144 each, and the last norm 256: 2 098 432 in all. Operators of a block are numbered: norm .0, input .1,
+ * output .2, norm .3, matrices .4 and .5. A sequence has 16 tokens, 8192 B between blocks in BF16.
+ *
+ * A line is a stream. `F` is a forward pass, `B` a backward pass. `<` names tasks of other streams that end before. One
+ * stream runs its tasks in their order.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "models/models.h"
+#include "tests/support/play.h"
+
+#define HEAD                                                                                               \
+  "name: programs\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"                         \
+  "cluster: {node: dgx-h100, nodes: 1, gpus_per_node: %u}\n"                                               \
+  "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 2, " \
+  "hidden: 256, heads: 4, vocabulary: 1024, tied: false, biases: false%s}}]\n"                             \
+  "job: {model: m, micro_batch: 1, sequence: 16, clip_gradients: false, %s}\n"
+
+static FabCatalog *catalog;
+
+static void
+append_name (GString *text, const FabDag *dag, FabTaskId task)
+{
+  gint32 collective = dag->tasks[task].collective;
+  const char *name = collective < 0 ? dag->tasks[task].name : dag->collectives[collective].name;
+
+  if (g_str_has_prefix (name, "forward "))
+    g_string_append_printf (text, "F %s", name + strlen ("forward "));
+  else if (g_str_has_prefix (name, "backward "))
+    g_string_append_printf (text, "B %s", name + strlen ("backward "));
+  else
+    g_string_append (text, name);
+}
+
+static void
+append_waits (GString *text, const FabDag *dag, FabTaskId task)
+{
+  for (FabTaskId before = 0; before < dag->n_tasks; before++)
+    for (guint e = dag->next_starts[before]; e < dag->next_starts[before + 1]; e++)
+      if (dag->next[e] == task && dag->tasks[before].stream != dag->tasks[task].stream) {
+        g_string_append (text, " < ");
+        append_name (text, dag, before);
+      }
+}
+
+/* Leaves out streams that have nothing to do. (transfer full) */
+static char *
+program (guint gpus, const char *shape, const char *keys)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD, gpus, shape, keys);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  GString *text = g_string_new (NULL);
+
+  for (guint s = 0; s < dag->n_streams; s++) {
+    gboolean is_first = TRUE;
+
+    for (FabTaskId t = 0; t < dag->n_tasks; t++) {
+      const FabDagCollective *collective = &dag->collectives[MAX (dag->tasks[t].collective, 0)];
+
+      if (dag->tasks[t].stream != s)
+        continue;
+      if (is_first)
+        g_string_append_printf (text, "%s%u %s: ", text->len > 0 ? "\n" : "", dag->streams[s].rank_class,
+                                dag->streams[s].name);
+      else
+        g_string_append (text, ", ");
+      is_first = FALSE;
+      append_name (text, dag, t);
+      if (dag->tasks[t].collective >= 0)
+        g_string_append_printf (text, " %s %" G_GUINT64_FORMAT, fab_op_names[collective->plan.op],
+                                (guint64) collective->plan.bytes);
+      append_waits (text, dag, t);
+    }
+  }
+  return g_string_free (text, FALSE);
+}
+
+static const struct {
+  guint gpus;
+  const char *shape, *keys, *program;
+} rows[] = {
+  /* Buckets of 1 MiB of gradients in FP32 close at the tensor that fills them, last layers first. Their sums run beside
+   * the rest of the backward pass. */
+  { 2, "", "kind: ddp, bucket: 1MiB",
+    "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.5, B block1.4, B "
+    "block1.3, B block1.2, B block1.1, B block1.0, B block0.5, B block0.4, B block0.3, B block0.2, B "
+    "block0.1, B block0.0, B embedding.0, optimizer < bucket0 < bucket1 < bucket2 < bucket3 < bucket4 < "
+    "bucket5 < bucket6 < bucket7\n"
+    "0 comm: bucket0 all_reduce 1048576 < B head.1, bucket1 all_reduce 1049600 < B block1.5, bucket2 "
+    "all_reduce 1048576 < B block1.4, bucket3 all_reduce 1049600 < B block1.1, bucket4 all_reduce "
+    "1049600 < B block0.5, bucket5 all_reduce 1048576 < B block0.4, bucket6 all_reduce 1049600 < B "
+    "block0.1, bucket7 all_reduce 1049600 < B embedding.0" },
+  /* Without overlap nothing is summed before all is computed; the first micro-batch sums nothing (no_sync). */
+  { 2, "", "kind: ddp, accumulation: 2, overlap: false",
+    "0 compute: F embedding, F block0, F block1, F head, B head, B block1, B block0, B embedding, F "
+    "embedding, F block0, F block1, F head, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B "
+    "block1.2, B block1.1, B block1.0, B block0.5, B block0.4, B block0.3, B block0.2, B block0.1, B "
+    "block0.0, B embedding.0, optimizer < bucket0 < bucket1\n"
+    "0 comm: bucket0 all_reduce 1048576 < B embedding.0, bucket1 all_reduce 7345152 < B embedding.0" },
+  /* All gradients in one bucket, updated shards, which are gathered for the next step. */
+  { 2, "", "kind: zero, stage: 1",
+    "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.5, B block1.4, B "
+    "block1.3, B block1.2, B block1.1, B block1.0, B block0.5, B block0.4, B block0.3, B block0.2, B "
+    "block0.1, B block0.0, B embedding.0, optimizer < bucket0, updated < parameters0\n"
+    "0 comm: bucket0 all_reduce 4196864 < B embedding.0, parameters0 all_gather 4196864 < optimizer" },
+  /* A bucket is sent when the next tensor does not fit into 500 000 numbers, with what it has. */
+  { 2, "", "kind: zero, stage: 2, overlap_comm: yes, reduce_bucket: 500000",
+    "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.5, B block1.4, B "
+    "block1.3, B block1.2, B block1.1, B block1.0, B block0.5, B block0.4, B block0.3, B block0.2, B "
+    "block0.1, B block0.0, B embedding.0, optimizer < bucket0 < bucket1 < bucket2 < bucket3 < bucket4 < "
+    "bucket5, updated < parameters0\n"
+    "0 comm: bucket0 all_reduce 524800 < B block1.5, bucket1 all_reduce 524288 < B block1.4, bucket2 "
+    "all_reduce 655872 < B block1.1, bucket3 all_reduce 918016 < B block0.4, bucket4 all_reduce 655872 < "
+    "B block0.1, bucket5 all_reduce 918016 < B embedding.0, parameters0 all_gather 4196864 < optimizer" },
+  /* A rank's half of the gradients goes to its host, whose processors update them, and comes back. */
+  { 2, "", "kind: zero, stage: 2, offload: {optimizer: cpu}",
+    "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.5, B block1.4, B "
+    "block1.3, B block1.2, B block1.1, B block1.0, B block0.5, B block0.4, B block0.3, B block0.2, B "
+    "block0.1, B block0.0, B embedding.0, gradients < bucket0 < gradients, optimizer < cpu optimizer < "
+    "parameters, updated < parameters0\n"
+    "0 comm: bucket0 all_reduce 4196864 < B embedding.0, parameters0 all_gather 4196864 < optimizer\n"
+    "0 copy out: gradients send_recv 2098432 < bucket0\n"
+    "0 cpu: cpu optimizer < gradients\n"
+    "0 copy in: parameters send_recv 2098432 < cpu optimizer" },
+  /* Two units are whole: the gather for the backward pass of block1 waits for the forward pass of block0. */
+  { 2, "", "kind: fsdp",
+    "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
+    "block1, F block1, F head, B head, block1.copy_out < block1, B block1, block1.copy_in, "
+    "block0.copy_out < block0, B block0, block0.copy_in, B embedding, root.copy_in, optimizer < block1 < "
+    "block0 < root\n"
+    "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888, block1 "
+    "all_gather 1573888 < F block0, block0 all_gather 1573888 < F block1, block1 reduce_scatter 1573888 "
+    "< block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root reduce_scatter 1049088 < "
+    "root.copy_in" },
+  /* The next unit is asked for after the backward pass of the one before it, and before its gradients. */
+  { 2, "", "kind: fsdp, backward_prefetch: post",
+    "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
+    "block1, F block1, F head, B head, block1.copy_out < block1, B block1, block1.copy_in, "
+    "block0.copy_out < block0, B block0, block0.copy_in, B embedding, root.copy_in, optimizer < block1 < "
+    "block0 < root\n"
+    "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888, block1 "
+    "all_gather 1573888 < B head, block0 all_gather 1573888 < B block1, block1 reduce_scatter 1573888 < "
+    "block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root reduce_scatter 1049088 < "
+    "root.copy_in" },
+  /* Nothing is gathered ahead; each unit is asked for after the gradients of the one before. */
+  { 2, "", "kind: fsdp, backward_prefetch: none, in_flight: 1",
+    "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
+    "block1, F block1, F head, B head, block1.copy_out < block1, B block1, block1.copy_in, "
+    "block0.copy_out < block0, B block0, block0.copy_in, B embedding, root.copy_in, optimizer < block1 < "
+    "block0 < root\n"
+    "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888 < F block0, "
+    "block1 all_gather 1573888 < B head, block1 reduce_scatter 1573888 < block1.copy_in, block0 "
+    "all_gather 1573888 < block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root "
+    "reduce_scatter 1049088 < root.copy_in" },
+  /* Three units are whole, and blocks run again before their backward pass. */
+  { 2, "", "kind: fsdp, in_flight: 3, recompute: full",
+    "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
+    "block1, F block1, F head, B head, block1.copy_out < block1, B block1.recompute, B block1, "
+    "block1.copy_in, block0.copy_out < block0, B block0.recompute, B block0, block0.copy_in, B "
+    "embedding, root.copy_in, optimizer < block1 < block0 < root\n"
+    "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888, block1 "
+    "all_gather 1573888, block0 all_gather 1573888 < F block0, block1 reduce_scatter 1573888 < "
+    "block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root reduce_scatter 1049088 < "
+    "root.copy_in" },
+  /* Units stay whole until the end of the step, and only the last micro-batch is reduced. */
+  { 2, "", "kind: fsdp, sharding: grad_op, accumulation: 2, no_sync: true",
+    "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
+    "block1, F block1, F head, B head, B block1, B block0, B embedding, F embedding, F block0, F block1, "
+    "F head, B head, B block1, block1.copy_in, B block0, block0.copy_in, B embedding, root.copy_in, "
+    "optimizer < block1 < block0 < root\n"
+    "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888, block1 "
+    "reduce_scatter 1573888 < block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root "
+    "reduce_scatter 1049088 < root.copy_in" },
+  /* Each shard is copied to the GPU before its gather, and its gradients back after their reduction. */
+  { 2, "", "kind: fsdp, cpu_offload: true",
+    "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
+    "block1, F block1, F head, B head, block1.copy_out < block1, B block1, block1.copy_in, "
+    "block0.copy_out < block0, B block0, block0.copy_in, B embedding, root.copy_in, gradients < block1 < "
+    "block1 < block0 < block0 < root < root, optimizer < cpu optimizer\n"
+    "0 comm: root all_gather 1049088 < root, block0 all_gather 1573888 < block0, block1 all_gather "
+    "1573888 < block1, block1 all_gather 1573888 < block1, block0 all_gather 1573888 < block0, block1 "
+    "reduce_scatter 1573888 < block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root "
+    "reduce_scatter 1049088 < root.copy_in\n"
+    "0 copy in: root send_recv 524544, block0 send_recv 786944, block1 send_recv 786944, block1 "
+    "send_recv 786944 < F block0, block0 send_recv 786944 < F block1\n"
+    "0 copy out: block1 send_recv 786944 < block1, block0 send_recv 786944 < block0, root send_recv "
+    "524544 < root\n"
+    "0 cpu: cpu optimizer < gradients" },
+  /* Two shards: halves of the gradients are summed over the two groups. */
+  { 4, "", "kind: fsdp, sharding: hybrid, shard: 2",
+    "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
+    "block1, F block1, F head, B head, block1.copy_out < block1, B block1, block1.copy_in, "
+    "block0.copy_out < block0, B block0, block0.copy_in, B embedding, root.copy_in, optimizer < block1 < "
+    "block1 < block0 < block0 < root < root\n"
+    "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888, block1 "
+    "all_gather 1573888 < F block0, block0 all_gather 1573888 < F block1, block1 reduce_scatter 1573888 "
+    "< block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root reduce_scatter 1049088 < "
+    "root.copy_in\n"
+    "0 replica: block1 all_reduce 786944 < block1, block0 all_reduce 786944 < block0, root all_reduce "
+    "524544 < root" },
+  /* Buckets of at least a million numbers; parameters of the first bucket to be used are gathered first. */
+  { 2, "",
+    "kind: megatron, distributed_optimizer: true, overlap_grad_reduce: true, overlap_param_gather: "
+    "true, bucket: 1000000",
+    "0 compute: begin, F embedding < parameters0, F block0, F block1 < parameters1, F head, B head.1, B "
+    "head.0, B block1.5, B block1.4, B block1.3, B block1.2, B block1.1, B block1.0, B block0.5, B "
+    "block0.4, B block0.3, B block0.2, B block0.1, B block0.0, B embedding.0, optimizer < bucket0 < "
+    "bucket1\n"
+    "0 comm: parameters0 all_gather 2098176 < begin, parameters1 all_gather 2098688 < begin, bucket0 "
+    "reduce_scatter 4196352 < B block1.1, bucket1 reduce_scatter 4197376 < B embedding.0" },
+  /* Keys and values of the other half of the sequence come beside attention; backward brings gradients of both. */
+  { 2, "", "kind: megatron, parallel: {context: 2}",
+    "0 compute: F embedding, F block0.attention, F block0.mlp < block0.attention, F block1.attention, F "
+    "block1.mlp < block1.attention, F head, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B "
+    "block1.2, B block1.1, B block1.0, B block0.5 < block1.attention, B block0.4, B block0.3, B "
+    "block0.2, B block0.1, B block0.0, B embedding.0 < block0.attention, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 8393728 < B embedding.0\n"
+    "0 context: block0.attention send_recv 8192 < F embedding, block1.attention send_recv 8192 < F "
+    "block0.mlp, block1.attention send_recv 16384 < B block1.3, block0.attention send_recv 16384 < B "
+    "block0.3" },
+  /* Two all-reduces of activations for a block and pass; in the backward pass beside the gradients of weights. */
+  { 2, "", "kind: megatron, parallel: {tensor: 2}",
+    "0 compute: F embedding, F block0.attention < embedding.embedding, F block0.mlp < block0.attention, "
+    "F block1.attention < block0.mlp, F block1.mlp < block1.attention, F head < block1.mlp, B head.1, B "
+    "head.0, B block1.5, B block1.4, B block1.3, B block1.mlp.weights, B block1.2 < block1.mlp, B "
+    "block1.1, B block1.0, B block1.attention.weights, B block0.5 < block1.attention, B block0.4, B "
+    "block0.3, B block0.mlp.weights, B block0.2 < block0.mlp, B block0.1, B block0.0, B "
+    "block0.attention.weights, B embedding.0 < block0.attention, optimizer\n"
+    "0 tensor: embedding.embedding all_reduce 8192 < F embedding, block0.attention all_reduce 8192 < F "
+    "block0.attention, block0.mlp all_reduce 8192 < F block0.mlp, block1.attention all_reduce 8192 < F "
+    "block1.attention, block1.mlp all_reduce 8192 < F block1.mlp, block1.mlp all_reduce 8192 < B "
+    "block1.3, block1.attention all_reduce 8192 < B block1.0, block0.mlp all_reduce 8192 < B block0.3, "
+    "block0.attention all_reduce 8192 < B block0.0" },
+  /* Each is a reduce-scatter and a gather; the backward pass gathers inputs again for the gradients of weights. */
+  { 2, "", "kind: megatron, parallel: {tensor: 2, sequence: true}",
+    "0 compute: F embedding, F block0.attention < embedding.embedding < block0.attention, F block0.mlp < "
+    "block0.attention < block0.mlp, F block1.attention < block0.mlp < block1.attention, F block1.mlp < "
+    "block1.attention < block1.mlp, F head < block1.mlp, B head.1, B head.0, B block1.5 < block1.mlp, B "
+    "block1.4, B block1.3, B block1.mlp.weights < block1.mlp, B block1.2 < block1.mlp < "
+    "block1.attention, B block1.1, B block1.0, B block1.attention.weights < block1.attention, B block0.5 "
+    "< block1.attention < block0.mlp, B block0.4, B block0.3, B block0.mlp.weights < block0.mlp, B "
+    "block0.2 < block0.mlp < block0.attention, B block0.1, B block0.0, B block0.attention.weights < "
+    "block0.attention, B embedding.0 < block0.attention < embedding.embedding, optimizer\n"
+    "0 tensor: embedding.embedding reduce_scatter 8192 < F embedding, block0.attention all_gather 8192 < "
+    "F embedding, block0.attention reduce_scatter 8192 < F block0.attention, block0.mlp all_gather 8192 "
+    "< F block0.attention, block0.mlp reduce_scatter 8192 < F block0.mlp, block1.attention all_gather "
+    "8192 < F block0.mlp, block1.attention reduce_scatter 8192 < F block1.attention, block1.mlp "
+    "all_gather 8192 < F block1.attention, block1.mlp reduce_scatter 8192 < F block1.mlp, block1.mlp "
+    "all_gather 8192 < B head.0, block1.mlp all_gather 8192 < B head.0, block1.mlp reduce_scatter 8192 < "
+    "B block1.3, block1.attention all_gather 8192 < B block1.mlp.weights, block1.attention all_gather "
+    "8192 < B block1.mlp.weights, block1.attention reduce_scatter 8192 < B block1.0, block0.mlp "
+    "all_gather 8192 < B block1.attention.weights, block0.mlp all_gather 8192 < B "
+    "block1.attention.weights, block0.mlp reduce_scatter 8192 < B block0.3, block0.attention all_gather "
+    "8192 < B block0.mlp.weights, block0.attention all_gather 8192 < B block0.mlp.weights, "
+    "block0.attention reduce_scatter 8192 < B block0.0, embedding.embedding all_gather 8192 < B "
+    "block0.attention.weights" },
+  /* 1F1B: the first stage has one more micro-batch under way than the last one. */
+  { 2, "", "kind: ddp, accumulation: 2, parallel: {pipeline: 2}",
+    "0 compute: F embedding, F block0, F embedding < activation0.0, F block0, B block0 < activation0.1 < "
+    "gradient0.0, B embedding, B block0.5 < gradient0.1, B block0.4, B block0.3, B block0.2, B block0.1, "
+    "B block0.0, B embedding.0, optimizer\n"
+    "0 send forward: activation0.0 send_recv 8192 < F block0, activation0.1 send_recv 8192 < F block0\n"
+    "0 receive backward: gradient0.0 send_recv 8192 < F block0, gradient0.1 send_recv 8192 < B "
+    "embedding\n"
+    "1 compute: F block1 < activation0.0, F head, B head, B block1, F block1 < gradient0.0 < "
+    "activation0.1, F head, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B block1.2, B "
+    "block1.1, B block1.0, optimizer < gradient0.1\n"
+    "1 receive forward: activation0.0 send_recv 8192, activation0.1 send_recv 8192 < B block1\n"
+    "1 send backward: gradient0.0 send_recv 8192 < B block1, gradient0.1 send_recv 8192 < B block1.0" },
+  /* All forward passes come first. */
+  { 2, "", "kind: ddp, accumulation: 2, parallel: {pipeline: 2, schedule: gpipe}",
+    "0 compute: F embedding, F block0, F embedding < activation0.0, F block0, B block0 < activation0.1 < "
+    "gradient0.0, B embedding, B block0.5 < gradient0.1, B block0.4, B block0.3, B block0.2, B block0.1, "
+    "B block0.0, B embedding.0, optimizer\n"
+    "0 send forward: activation0.0 send_recv 8192 < F block0, activation0.1 send_recv 8192 < F block0\n"
+    "0 receive backward: gradient0.0 send_recv 8192 < F block0, gradient0.1 send_recv 8192 < B "
+    "embedding\n"
+    "1 compute: F block1 < activation0.0, F head, F block1 < activation0.1, F head, B head, B block1, B "
+    "head.1 < gradient0.0, B head.0, B block1.5, B block1.4, B block1.3, B block1.2, B block1.1, B "
+    "block1.0, optimizer < gradient0.1\n"
+    "1 receive forward: activation0.0 send_recv 8192, activation0.1 send_recv 8192 < F head\n"
+    "1 send backward: gradient0.0 send_recv 8192 < B block1, gradient0.1 send_recv 8192 < B block1.0" },
+  /* Gradients of weights come after those of inputs of all micro-batches. */
+  { 2, "", "kind: ddp, accumulation: 2, parallel: {pipeline: 2, schedule: zero_bubble}",
+    "0 compute: F embedding, F block0, F embedding, F block0, B block0 < gradient0.0, B embedding, B "
+    "block0, B embedding, B block0 < gradient0.1, B embedding, B block0.5, B block0.4, B block0.3, B "
+    "block0.2, B block0.1, B block0.0, B embedding.0, optimizer\n"
+    "0 send forward: activation0.0 send_recv 8192 < F block0, activation0.1 send_recv 8192 < F block0\n"
+    "0 receive backward: gradient0.0 send_recv 8192 < F block0, gradient0.1 send_recv 8192 < B "
+    "embedding\n"
+    "1 compute: F block1 < activation0.0, F head, B head, B block1, F block1 < activation0.1, F head, B "
+    "head, B block1, B head, B block1, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B "
+    "block1.2, B block1.1, B block1.0, optimizer\n"
+    "1 receive forward: activation0.0 send_recv 8192, activation0.1 send_recv 8192 < F head\n"
+    "1 send backward: gradient0.0 send_recv 8192 < B block1, gradient0.1 send_recv 8192 < B block1" },
+  /* Each stage reduces its own part: with embedding or head and norm. */
+  { 4, "", "kind: megatron, distributed_optimizer: true, accumulation: 2, parallel: {pipeline: 2}",
+    "0 compute: F embedding, F block0, F embedding < activation0.0, F block0, B block0 < activation0.1 < "
+    "gradient0.0, B embedding, B block0.5 < gradient0.1, B block0.4, B block0.3, B block0.2, B block0.1, "
+    "B block0.0, B embedding.0, optimizer < bucket0, updated < parameters0\n"
+    "0 comm: bucket0 reduce_scatter 4196352 < B embedding.0, parameters0 all_gather 2098176 < optimizer\n"
+    "0 send forward: activation0.0 send_recv 8192 < F block0, activation0.1 send_recv 8192 < F block0\n"
+    "0 receive backward: gradient0.0 send_recv 8192 < F block0, gradient0.1 send_recv 8192 < B "
+    "embedding\n"
+    "1 compute: F block1 < activation0.0, F head, B head, B block1, F block1 < gradient0.0 < "
+    "activation0.1, F head, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B block1.2, B "
+    "block1.1, B block1.0, optimizer < gradient0.1 < bucket0, updated < parameters0\n"
+    "1 comm: bucket0 reduce_scatter 4197376 < B block1.0, parameters0 all_gather 2098688 < optimizer\n"
+    "1 receive forward: activation0.0 send_recv 8192, activation0.1 send_recv 8192 < B block1\n"
+    "1 send backward: gradient0.0 send_recv 8192 < B block1, gradient0.1 send_recv 8192 < B block1.0" },
+  /* Tokens go to the experts and back, in both passes. The gradients of experts are on one rank each; routers and the
+   * shared experts are summed: 2 x 1024 numbers more, and as many shared matrices as a block without experts has. */
+  { 2, ", experts: {count: 4, per_token: 1, shared: 1}", "kind: megatron, parallel: {expert: 2}",
+    "0 compute: F embedding, F block0.attention, F block0.experts < block0.experts, F block1.attention < "
+    "block0.experts, F block1.experts < block1.experts, F head < block1.experts, B head.1, B head.0, B "
+    "block1.8 < block1.experts, B block1.7, B block1.6 < block1.experts, B block1.5, B block1.4, B "
+    "block1.3, B block1.2, B block1.1, B block1.0, B block0.8 < block0.experts, B block0.7, B block0.6 < "
+    "block0.experts, B block0.5, B block0.4, B block0.3, B block0.2, B block0.1, B block0.0, B "
+    "embedding.0, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 8401920 < B embedding.0\n"
+    "0 expert: block0.experts all_to_all 8192 < F block0.attention, block0.experts all_to_all 8192 < F "
+    "block0.experts, block1.experts all_to_all 8192 < F block1.attention, block1.experts all_to_all 8192 "
+    "< F block1.experts, block1.experts all_to_all 8192 < B head.0, block1.experts all_to_all 8192 < B "
+    "block1.7, block0.experts all_to_all 8192 < B block1.0, block0.experts all_to_all 8192 < B block0.7" },
+  /* The shared experts compute during the dispatch, and while gradients come back. */
+  { 2, ", experts: {count: 4, per_token: 1, shared: 1}",
+    "kind: megatron, parallel: {expert: 2, moe: {overlap: shared}}",
+    "0 compute: F embedding, F block0.attention, F block0.shared, F block0.experts < block0.experts, F "
+    "block1.attention < block0.experts, F block1.shared, F block1.experts < block1.experts, F head < "
+    "block1.experts, B head.1, B head.0, B block1.8 < block1.experts, B block1.7, B block1.6, B "
+    "block1.5, B block1.4 < block1.experts, B block1.3, B block1.2, B block1.1, B block1.0, B block0.8 < "
+    "block0.experts, B block0.7, B block0.6, B block0.5, B block0.4 < block0.experts, B block0.3, B "
+    "block0.2, B block0.1, B block0.0, B embedding.0, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 8401920 < B embedding.0\n"
+    "0 expert: block0.experts all_to_all 8192 < F block0.attention, block0.experts all_to_all 8192 < F "
+    "block0.experts, block1.experts all_to_all 8192 < F block1.attention, block1.experts all_to_all 8192 "
+    "< F block1.experts, block1.experts all_to_all 8192 < B head.0, block1.experts all_to_all 8192 < B "
+    "block1.7, block0.experts all_to_all 8192 < B block1.0, block0.experts all_to_all 8192 < B block0.7" },
+  /* Tokens of both ranks are gathered, and results scattered. */
+  { 2, ", experts: {count: 4, per_token: 1}", "kind: ddp, parallel: {expert: 2, moe: {dispatch: allgather}}",
+    "0 compute: F embedding, F block0.attention, F block0.experts < block0.experts, F block1.attention < "
+    "block0.experts, F block1.experts < block1.experts, F head < block1.experts, B head.1, B head.0, B "
+    "block1.6 < block1.experts, B block1.5, B block1.4 < block1.experts, B block1.3, B block1.2, B "
+    "block1.1, B block1.0, B block0.6 < block0.experts, B block0.5, B block0.4 < block0.experts, B "
+    "block0.3, B block0.2, B block0.1, B block0.0, B embedding.0, optimizer < bucket0 < bucket1\n"
+    "0 comm: bucket0 all_reduce 1048576 < B head.1, bucket1 all_reduce 3159040 < B embedding.0\n"
+    "0 expert: block0.experts all_gather 16384 < F block0.attention, block0.experts reduce_scatter 16384 "
+    "< F block0.experts, block1.experts all_gather 16384 < F block1.attention, block1.experts "
+    "reduce_scatter 16384 < F block1.experts, block1.experts all_gather 16384 < B head.0, block1.experts "
+    "reduce_scatter 16384 < B block1.5, block0.experts all_gather 16384 < B block1.0, block0.experts "
+    "reduce_scatter 16384 < B block0.5" },
+  /* Tensor and expert parallel together. */
+  { 4, ", experts: {count: 4, per_token: 2}",
+    "kind: megatron, parallel: {tensor: 2, expert: 2, sequence: true}",
+    "0 compute: F embedding, F block0.attention < embedding.embedding < block0.attention, F "
+    "block0.router < block0.attention, F block0.experts < block0.experts < block0.experts, F "
+    "block1.attention < block0.experts < block0.experts < block1.attention, F block1.router < "
+    "block1.attention, F block1.experts < block1.experts < block1.experts, F head < block1.experts < "
+    "block1.experts, B head.1, B head.0, B block1.6 < block1.experts < block1.experts, B block1.5, B "
+    "block1.4 < block1.experts < block1.experts, B block1.3, B block1.2 < block1.attention, B block1.1, "
+    "B block1.0, B block1.attention.weights < block1.attention, B block0.6 < block1.attention < "
+    "block0.experts < block0.experts, B block0.5, B block0.4 < block0.experts < block0.experts, B "
+    "block0.3, B block0.2 < block0.attention, B block0.1, B block0.0, B block0.attention.weights < "
+    "block0.attention, B embedding.0 < block0.attention < embedding.embedding, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 2110464 < B embedding.0\n"
+    "0 tensor: embedding.embedding reduce_scatter 8192 < F embedding, block0.attention all_gather 8192 < "
+    "F embedding, block0.attention reduce_scatter 8192 < F block0.attention, block0.experts all_gather "
+    "16384 < F block0.router, block0.experts reduce_scatter 16384 < F block0.experts, block1.attention "
+    "all_gather 8192 < F block0.experts, block1.attention reduce_scatter 8192 < F block1.attention, "
+    "block1.experts all_gather 16384 < F block1.router, block1.experts reduce_scatter 16384 < F "
+    "block1.experts, block1.experts all_gather 16384 < B head.0, block1.experts reduce_scatter 16384 < B "
+    "block1.5, block1.attention all_gather 8192 < B block1.3, block1.attention all_gather 8192 < B "
+    "block1.3, block1.attention reduce_scatter 8192 < B block1.0, block0.experts all_gather 16384 < B "
+    "block1.attention.weights, block0.experts reduce_scatter 16384 < B block0.5, block0.attention "
+    "all_gather 8192 < B block0.3, block0.attention all_gather 8192 < B block0.3, block0.attention "
+    "reduce_scatter 8192 < B block0.0, embedding.embedding all_gather 8192 < B block0.attention.weights\n"
+    "0 expert: block0.experts all_to_all 8192 < F block0.router, block0.experts all_to_all 8192 < F "
+    "block0.experts, block1.experts all_to_all 8192 < F block1.router, block1.experts all_to_all 8192 < "
+    "F block1.experts, block1.experts all_to_all 8192 < B head.0, block1.experts all_to_all 8192 < B "
+    "block1.5, block0.experts all_to_all 8192 < B block1.attention.weights, block0.experts all_to_all "
+    "8192 < B block0.5" },
+};
+
+static void
+every_rank_runs_the_program_of_its_framework (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = program (rows[i].gpus, rows[i].shape, rows[i].keys);
+
+    if (strcmp (text, rows[i].program) != 0)
+      fail_msg ("%s:\n%s\nexpected:\n%s", rows[i].keys, text, rows[i].program);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (every_rank_runs_the_program_of_its_framework),
+  };
+
+  return play_run_tests ("programs", tests, &catalog);
+}
