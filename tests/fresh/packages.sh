@@ -26,7 +26,8 @@ apt-get install -qq -y --no-install-recommends "$dir"/*.deb >/tmp/install.log 2>
 cd /tmp
 fabricast --version
 fabricast run hello --no-db --rows step
-fabricast describe scenarios --names | grep -qx hello
+fabricast describe scenarios --names >/tmp/names
+grep -qx hello /tmp/names
 fabricast report --help >/dev/null
 for file in /usr/share/bash-completion/completions/fabricast /usr/share/zsh/vendor-completions/_fabricast \
   /usr/share/fish/vendor_completions.d/fabricast.fish; do
