@@ -10,6 +10,7 @@ import json
 import os
 import re
 import resource
+import select
 import shlex
 import signal
 import subprocess
@@ -26,6 +27,7 @@ SUITES = ("unit", "property", "registry", "commands")
 BESIDE = "cli"  # the suite whose kills are counted apart
 MOST_BESIDE_S = 60  # tests of it that take longer are left out
 MEMORY_BYTES = 4 << 30
+FORM = 2  # of the file that keeps what tests reach
 CHECKED = subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -53,11 +55,11 @@ class Test:
         self.folder = os.path.dirname(self.built)
         self.program = self.needs = None  # what is linked; what is looked at for its age in place of it
         self.arguments = None  # of a script in Python, which runs the program of users
-        self.seconds = 0.0
+        self.wall_s = self.processor_s = 0.0
         self.reached = set()  # (file, line) where a function begins
 
     def run(self, harness, limit_s, **more):
-        """The exit status; None: it took longer than the limit."""
+        """The exit status, None where it took longer than the limit; and the processor time of it and of what it waited for."""
         environment = {**os.environ, **self.environment, "LD_LIBRARY_PATH": harness.folder, **more}
         if self.script is not None:  # what is loaded first is for the program alone, and not for Python
             environment["FAB_MUTANT"] = environment.pop("LD_PRELOAD", "")
@@ -68,16 +70,16 @@ class Test:
             process = subprocess.Popen(self.arguments or [self.program], cwd=place, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True,
                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes)))
+            ended = os.pidfd_open(process.pid)
+            in_time = bool(select.select([ended], [], [], limit_s)[0])
+            os.close(ended)
             try:
-                return process.wait(limit_s)
-            except subprocess.TimeoutExpired:
-                return None
-            finally:
-                try:
-                    os.killpg(process.pid, signal.SIGKILL)  # children too
-                except ProcessLookupError:
-                    pass
-                process.wait()
+                os.killpg(process.pid, signal.SIGKILL)  # children too
+            except ProcessLookupError:
+                pass
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode if in_time else None, used.ru_utime + used.ru_stime
 
 
 class Harness:
@@ -206,7 +208,7 @@ class Harness:
         for test in all_tests:
             test.built_as = self.digest([test.needs or test.program, *([test.script] if test.script else [])])
             if told.get(test.program, [None])[0] == test.built_as:
-                _, test.seconds, reached = told[test.program]
+                _, test.wall_s, test.processor_s, reached = told[test.program]
                 test.reached = {(path, line) for path, line in reached}
                 known += [test] if reached else []
         tests = [test for test in all_tests if told.get(test.program, [None])[0] != test.built_as]
@@ -217,8 +219,8 @@ class Harness:
         def one(test):
             path = os.path.join(self.folder, "reached__" + re.sub(r"\W", "_", test.name))
             begin = time.monotonic()
-            status = test.run(self, 300 if test.suite in SUITES else MOST_BESIDE_S, FAB_REACH=path)
-            test.seconds = time.monotonic() - begin
+            status, test.processor_s = test.run(self, 300 if test.suite in SUITES else MOST_BESIDE_S, FAB_REACH=path)
+            test.wall_s = time.monotonic() - begin
             if status == 0 and os.path.exists(path):
                 with open(path, "rb") as file:
                     test.offsets = [found.start() for found in re.finditer(b"\1", file.read())]
@@ -237,18 +239,19 @@ class Harness:
             places[offset] = (os.path.normpath(path), int(number) if number.isdigit() else 0)
         for test in passed:
             test.reached = {places[offset] for offset in test.offsets}
-        told.update({test.program: (test.built_as, test.seconds, sorted(test.reached) if test in passed else []) for test in tests})
+        told.update({test.program: (test.built_as, test.wall_s, test.processor_s, sorted(test.reached) if test in passed else []) for test in tests})
         with open(kept, "w", encoding="utf-8") as file:
-            json.dump({"library": self.digest([library]), "tests": told}, file)
+            json.dump({"form": FORM, "library": self.digest([library]), "tests": told}, file)
         return known + passed
 
     def known(self, path, library):
-        """What was noted of tests over the library as it is now: {program: (what it was built as, its seconds, what it reached)}."""
+        """What was noted of tests over the library as it is now: {program: (what it was built as, its seconds, those of
+        processors, what it reached)}."""
         if not os.path.exists(path):
             return {}
         with open(path, encoding="utf-8") as file:
             noted = json.load(file)
-        return noted["tests"] if noted.get("library") == self.digest([library]) else {}
+        return noted["tests"] if (noted.get("form"), noted.get("library")) == (FORM, self.digest([library])) else {}
 
     @staticmethod
     def digest(paths):

@@ -15,7 +15,6 @@ import json
 import os
 import sys
 import threading
-import time
 
 import harness as harness_of
 import page
@@ -89,7 +88,7 @@ class Run:
     def __init__(self, harness, tests, cap_s):
         self.harness, self.tests, self.cap_s, self.equal = harness, tests, cap_s, equal_faults()
         self.by_function = collections.defaultdict(list)
-        for test in sorted(tests, key=lambda test: test.seconds):
+        for test in sorted(tests, key=lambda test: test.processor_s):
             for place in test.reached:
                 self.by_function[place].append(test)
 
@@ -100,7 +99,7 @@ class Run:
         for place in sorted(place for place in self.by_function if place[0] == path and begin <= place[1] <= begin + 6):
             if not any(content.split("\n")[at - 1] == "}" for at in range(begin, place[1])):
                 seen += [test for test in self.by_function[place] if test not in seen]
-        return sorted(seen, key=lambda test: test.seconds)
+        return sorted(seen, key=lambda test: test.processor_s)
 
     def outcome(self, path, point):
         with open(os.path.join(self.harness.root, path), encoding="utf-8") as file:
@@ -147,13 +146,12 @@ class Run:
         """The first of the tests that notices the fault; None: none of them does, within the time for it."""
         left_s = self.cap_s
         for test in tests:
-            limit_s = (LIMIT_FACTOR * test.seconds + LIMIT_S) * (2 if before else 1)
-            begin = time.monotonic()
+            limit_s = (LIMIT_FACTOR * test.wall_s + LIMIT_S) * (2 if before else 1)
+            status, used_s = test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {place}.so")
             # A test that fails with the source as it is, loaded in the same way, says nothing.
-            if (test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {place}.so") != 0
-                    and test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {place}.same.so") == 0):
+            if status != 0 and test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {place}.same.so")[0] == 0:
                 return test
-            left_s -= time.monotonic() - begin
+            left_s -= used_s
             if left_s < 0:
                 break
         return None
@@ -203,7 +201,7 @@ def main():
     parser.add_argument("--count", type=int, default=80, help="mutants per room (default: 80)")
     parser.add_argument("--seed", type=int, default=1, help="which ones are drawn (default: 1)")
     parser.add_argument("--tests", metavar="PATTERN", help="ask only tests with such names, for a quick look")
-    parser.add_argument("--cap", type=float, default=60, help="seconds of tests after which a mutant survives (default: 60)")
+    parser.add_argument("--cap", type=float, default=60, help="processor seconds of tests after which a mutant survives (default: 60)")
     parser.add_argument("--beside", action="store_true",
                         help="ask the tests of the suite cli too what the others do not notice; they are counted apart")
     parser.add_argument("--again", metavar="PAGE", help="try those faults of a page once more that no test noticed")
