@@ -132,6 +132,21 @@ add_episodes (FabJson *json, const FabSimulation *simulation)
   fab_json_end (json);
 }
 
+/* Of flows that ranks send by themselves. */
+static void
+add_traffic (FabJson *json, const FabJobTotals *totals)
+{
+  if (totals->flows == 0)
+    return;
+  fab_json_begin_object (json, "traffic");
+  fab_json_add_whole (json, "flows", (gint64) totals->flows);
+  if (totals->offered_ps > 0) {
+    fab_json_add_real (json, "offered_s", fab_ps_to_seconds (totals->offered_ps));
+    fab_json_add_real (json, "offered_fraction", totals->offered_fraction);
+  }
+  fab_json_end (json);
+}
+
 /* Of a fidelity that times collectives alone on a finer network. */
 static void
 add_sampled (FabJson *json, FabSamplingCount count)
@@ -205,6 +220,7 @@ fab_run_json (const FabScenario *scenario, const FabRunResult *result)
   }
   add_jobs (json, result->jobs);
   add_episodes (json, result->simulation);
+  add_traffic (json, fab_simulation_totals (result->simulation));
   add_sampled (json, fab_simulation_sampled (result->simulation));
   fab_json_add_whole (json, "events", (gint64) fab_simulation_events (result->simulation));
   if (result->run_id > 0)

@@ -28,6 +28,17 @@ append_episodes (GString *page, FabEpisodesCount count)
                             "played", n_played, count.n_collectives);
 }
 
+/* Of flows that come over time: the load that was drawn. */
+static void
+append_offered (GString *page, const FabJobTotals *totals)
+{
+  g_autofree char *time = fab_units_show (FAB_UNIT_TIME, (double) totals->offered_ps);
+
+  if (totals->offered_ps > 0)
+    g_string_append_printf (page, "\n  %-16s%.1f %% of what the NICs carry, in %s", "offered load",
+                            100 * totals->offered_fraction, time);
+}
+
 /* Of a fidelity that times collectives alone on a finer network. */
 static void
 append_sampled (GString *page, FabSamplingCount count)
@@ -105,10 +116,16 @@ append_head (GString *page, const FabScenario *scenario, const FabRunResult *res
     g_string_append_printf (page, ", %s parameters", parameters);
   if (totals->gradient_bytes > 0)
     g_string_append_printf (page, ", %s of gradients", gradients);
-  g_string_append_printf (page, ", %u %s per iteration; fidelity %s", n_collectives,
-                          fab_plural (n_collectives, "collective", "collectives"), spec->fidelity.info->name);
+  if (totals->flows > 0)
+    g_string_append_printf (page, ", %" G_GUINT64_FORMAT " %s", totals->flows,
+                            fab_plural ((guint) MIN (totals->flows, 2), "flow", "flows"));
+  else
+    g_string_append_printf (page, ", %u %s", n_collectives,
+                            fab_plural (n_collectives, "collective", "collectives"));
+  g_string_append_printf (page, " per iteration; fidelity %s", spec->fidelity.info->name);
   if (result->band != NULL && result->band->fidelity != NULL)
     g_string_append_printf (page, "; its bands are simulated at %s", result->band->fidelity);
+  append_offered (page, totals);
   append_episodes (page, fab_simulation_episodes (result->simulation));
   append_sampled (page, fab_simulation_sampled (result->simulation));
   g_string_append (page, "\n\n");

@@ -67,6 +67,9 @@ typedef struct {
   FabSetup compute_known;        /* how far off compute may be, where has_compute_known */
   gboolean has_compute_known;
   FabCheckpointTotals checkpoint;
+  guint64 flows;           /* that ranks send by themselves; 0: the job has collectives */
+  FabTimePs offered_ps;    /* in which flows that come over time begin; 0: they do not come over time */
+  double offered_fraction; /* what they bring in that time, of what the NICs of all ranks carry in it */
 } FabJobTotals;
 
 void fab_job_totals_add_memory (FabJobTotals *self, guint rank_class, const char *name, FabBytes bytes);

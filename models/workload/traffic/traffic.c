@@ -276,9 +276,30 @@ draw_arrivals (TrafficDraw *draw, const FlowSizes *sizes, double bytes_per_s)
   g_array_unref (flows);
 }
 
+/* Says what was drawn: in a short time, and where sizes and gaps vary much, that may be far from `load`. */
+static void
+total_offered (const TrafficDraw *draw, double bytes_per_s, FabJobTotals *totals)
+{
+  const TrafficParams *p = draw->params;
+  double bytes = 0;
+
+  if (draw->pairs->len == 0)
+    return;
+  totals->offered_ps = p->flows > 0 ? g_array_index (draw->pairs, TrafficPair, draw->pairs->len - 1).at_ps
+                                    : (FabTimePs) p->duration_ps;
+  for (guint i = 0; i < draw->pairs->len; i++)
+    bytes += (double) g_array_index (draw->pairs, TrafficPair, i).bytes
+           * (double) (p->connections * p->count);
+  if (totals->offered_ps > 0)
+    totals->offered_fraction = bytes
+                             / (fab_ps_to_seconds (totals->offered_ps) * bytes_per_s
+                                * (double) draw->n_ranks);
+}
+
 /* Gives every flow its size and its time. FALSE and *error: no way between ranks, from which `load` counts. */
 static gboolean
-draw_workload (TrafficDraw *draw, const FabCluster *cluster, FabFootprintBuilder *footprints, GError **error)
+draw_workload (TrafficDraw *draw, const FabCluster *cluster, FabFootprintBuilder *footprints,
+               FabJobTotals *totals, GError **error)
 {
   const TrafficParams *p = draw->params;
   g_autofree FlowSizePoint *points = NULL;
@@ -291,6 +312,7 @@ draw_workload (TrafficDraw *draw, const FabCluster *cluster, FabFootprintBuilder
     if (bytes_per_s <= 0)
       return FALSE;
     draw_arrivals (draw, sizes, bytes_per_s);
+    total_offered (draw, bytes_per_s, totals);
     return TRUE;
   }
   for (guint i = 0; sizes != NULL && i < draw->pairs->len; i++)
@@ -676,8 +698,9 @@ traffic_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *b
   totals->uses_seed = p->pattern == TRAFFIC_RANDOM || p->pattern == TRAFFIC_PERMUTATION
                    || p->sizes != SIZES_FIXED || p->arrivals != ARRIVALS_AT_ONCE;
   traffic_draw (&draw);
-  if (!draw_workload (&draw, env->cluster, footprints, error) || !check_amount (&draw, error))
+  if (!draw_workload (&draw, env->cluster, footprints, totals, error) || !check_amount (&draw, error))
     return FALSE;
+  totals->flows = pairs->len * (guint64) p->connections;
   g_array_sort (pairs, order_by_time);
   self.rank_class = fab_dag_builder_class (builder, "all", 0, n_ranks);
   add_bounds (&self);

@@ -201,6 +201,43 @@ sum_bytes (guint nodes, const char *job, guint *n_flows)
   return sum;
 }
 
+/* The load that the totals say, and what the flows bring in that time, r bytes per second and port. */
+static void
+assert_offered (const char *job, double r, double low, double high)
+{
+  g_autofree char *yaml = scenario (16, job);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  const FabJobTotals *totals = fab_simulation_totals (play->simulation);
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  double sum = 0;
+
+  for (guint c = 0; c < dag->n_collectives; c++)
+    sum += (double) dag->collectives[c].plan.bytes;
+  assert_int_equal (totals->flows, dag->n_collectives);
+  assert_near (totals->offered_fraction, sum / (16 * r * fab_ps_to_seconds (totals->offered_ps)), 0.001);
+  assert_true (totals->offered_fraction >= low && totals->offered_fraction <= high);
+}
+
+static void
+the_load_that_was_drawn_is_said (G_GNUC_UNUSED void **state)
+{
+  double r = 100e6 / ((double) last_ps (16, "pattern: shift") * 1e-12);
+  g_autofree char *yaml = scenario (16, "pattern: shift");
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  assert_offered ("pattern: random, sizes: hadoop, arrivals: poisson, load: 0.5, duration: 5ms", r, 0.45,
+                  0.55);
+  assert_offered ("pattern: random, sizes: hadoop, arrivals: poisson, load: 0.25, duration: 5ms", r, 0.22,
+                  0.28);
+  assert_offered ("pattern: random, sizes: hadoop, arrivals: poisson, load: 0.5, flows: 3000", r, 0.4, 0.6);
+  /* Of bursts this far apart a short time has few, or one more than its share. */
+  assert_offered (
+      "pattern: random, sizes: websearch, arrivals: lognormal, burstiness: 3, load: 0.5, duration: 1ms", r, 0,
+      0.4);
+  assert_int_equal (fab_simulation_totals (play->simulation)->flows, 16);
+  assert_int_equal (fab_simulation_totals (play->simulation)->offered_ps, 0);
+}
+
 /* 16 ports give RDMA writes r bytes per second each, as long as a shift takes for 100 MB: in 5 ms half of them are
  * 16 x 2.5 ms x r. With 100 MB each, an incast of 15 senders brings 15 flows at a time. */
 static void
@@ -317,6 +354,7 @@ main (void)
     cmocka_unit_test (published_sizes_are_distributions),
     cmocka_unit_test (gaps_have_their_mean_and_deviation),
     cmocka_unit_test (flows_arrive_at_their_load),
+    cmocka_unit_test (the_load_that_was_drawn_is_said),
     cmocka_unit_test (a_flow_begins_at_its_time),
     cmocka_unit_test (workloads_that_contradict_themselves_are_refused),
     cmocka_unit_test (flows_of_a_list_may_have_sizes_of_their_own),
