@@ -505,6 +505,51 @@ class Collectives(Sums):
                 self.assert_quantities(shown[size_class], [value for value in values(told[size_class]) if value is not None], lines)
 
 
+class CollectivesRows(Collectives):
+    """The CSV files of collectives have the rows, and with --summary the sums, of the document."""
+
+    test_tables = test_accounts = test_text = None
+
+    def csv_of(self, *more):
+        return answer.csv_rows(self.fabricast("validate", *self.NAMES, *more, "--format", "csv").stdout)
+
+    def test_sizes(self):
+        rows = self.csv_of()
+        sizes = [(table, row) for table in self.document.tables for row in table.rows]
+        self.assertEqual(len(rows), len(sizes))
+        for cells, (table, row) in zip(rows, sizes):
+            self.assertEqual(list(cells)[:4], ["table", "role", "op", "ranks"])
+            for key, cell in cells.items():
+                value = table[key] if key in ("table", "role", "op", "ranks") else row[key]
+                is_near = isinstance(value, float) and (answer.is_rounded(cell, value) or abs(float(cell) - value) <= 1e-5 * abs(value))
+                self.assertTrue(is_near or cell == str(value), f"{key}: {cell} is not {value}")
+
+    def test_summary(self):
+        """A row for each table and class of sizes, and one for each account, role and class."""
+        told, wanted = self.document, []
+        for table in told.tables:
+            wanted += [(table.table, table.role, size_class, "table", table.errors[size_class]) for size_class in self.CLASSES if size_class in table.errors]
+        accounts = [("", told.roles), *((account.name, account) for account in told.accounts if account.name != "all"), *((one.interconnect, one) for one in told.interconnects)]
+        for name, account in accounts:
+            wanted += [(name, role, size_class, None, account[role][size_class]) for role in ("calibration", "judged") for size_class in self.CLASSES
+                       if size_class in (account[role] or {})]
+        rows = self.csv_of("--summary")
+        self.assertEqual(sorted((row["table"], row["role"], row["class"]) for row in rows), sorted(one[:3] for one in wanted))
+        by_key = {(row["table"], row["role"], row["class"]): row for row in rows}
+        for name, role, size_class, kind, one in wanted:
+            row = by_key[name, role, size_class]
+            for key in ("sizes", "max_size_bytes", *(["tables", "families"] if kind is None else [])):
+                self.assertEqual(int(row[key]), one[key], f"{name}: {key}")
+            for key in ("median_fraction", "bias_fraction", "max_fraction", "accepted_fraction", "tables_median_fraction", "families_median_fraction",
+                        "left_out_median_fraction"):
+                value = one.get(key)
+                self.assertTrue(row[key] == "" if value is None else abs(float(row[key]) - value) <= 6e-7, f"{name}: {key} is {row[key]!r} and not {value}")
+            self.assertEqual(row["account"] == "table", kind == "table", name)
+        kinds = {row["table"]: row["account"] for row in rows}
+        self.assertEqual({kinds[""], kinds["one node"], kinds["rings and trees"], kinds["one node, rings and trees"], kinds[told.interconnects[0].interconnect]},
+                         {"all", "place", "operations", "place and operations", "interconnect"})
+
+
 class CollectivesPage(Collectives):
     """The Markdown of collectives says what the document says."""
 
