@@ -125,7 +125,9 @@ class Paired(answer.AnswerTest):
             for one in (line.all, *(line[name] for name in CLASSES if line.get(name))):
                 self.assertTrue(0 <= one.held_fraction <= 1 and one.within_factor >= 1 and one.opposite_within_factor >= 1, one)
                 self.assertLessEqual(one.pairs, line.all.pairs)
-            if line.of == "compute":
+            if line.of == "collectives":
+                self.assertEqual(sum(line[name].pairs for name in CLASSES if line.get(name)), line.all.pairs, "a pair has one size")
+            else:
                 self.assertTrue(all(line.get(name) is None for name in CLASSES))
         for (of, relation, place), line in whole.items():
             if relation == "unmeasured":

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every line of `compare`: figures in their columns, ranges of seeds, bands, money, links, verdicts and what makes sides equal.
+
+`compared.py PROGRAM [Class]`.
+"""
+import json
+import re
+
+import answer
+import tables
+from answer import support
+
+VARIED = ("compare", "hello", "--vary", "cluster.nodes=1,2", "--seeds", "2")
+FILES = ("compare", "hello", "mpi-rig-100m", "fabric-ddp-rail")
+PORTS = ("compare", "ddp-2b-4nodes-200g", "--vary", "cluster.nic_rate=200Gb/s,400Gb/s")
+FIGURES = {"exposed": "exposed_fraction", "exposed.inter_node": "exposed_inter_node_fraction", "idle": "idle_fraction", "waiting": "waiting_fraction", "mfu": "mfu_fraction",
+           "tokens per second": "tokens_per_s", "memory": "memory_bytes", "train": "train_s", "days": "calendar_s", "ettr": "ettr_fraction", "capex": "capex_usd",
+           "network_share": "network_capex_fraction", "power": "power_watts", "network_power": "network_power_fraction", "hour_cost per hour": "usd_per_hour",
+           "step_cost per step": "usd_per_step", "token_cost per million tokens": "usd_per_million_tokens", "step_energy per step": "step_joules"}
+
+
+class Compared(answer.AnswerTest):
+    def asked(self, command):
+        told = tables.nodes(json.loads(self.fabricast(*command, "--format", "json").stdout))
+        page = self.fabricast(*command).stdout
+        return told, page, dict(self.parts(page))
+
+    def parts(self, page):
+        """(head of a part, its lines): what stands two blanks from the left with lines four blanks from the left below it."""
+        for part in page.split("\n\n"):
+            lines = part.strip("\n").split("\n")
+            yield lines[0].strip(), lines[1:]
+
+    def columns(self, page, names):
+        """{label: cells of the columns, by name} of the rows of the tables; a cell ends where the name of its column ends."""
+        found, ends = {}, None
+        for line in page.splitlines():
+            heads = tables.cells(line)
+            if [head.text for head in heads] == names:
+                ends = [head.end for head in heads]
+            elif ends and line.startswith("  ") and len(line) <= ends[-1] and len(line) > ends[0] - 24:
+                cells = [cell for cell in tables.cells(line) if cell.end in ends]
+                if len(cells) == len(names):
+                    label = line[:cells[0].start].strip()
+                    found.setdefault(label, [cell.text for cell in cells])
+        self.assertIsNotNone(ends, "a table has the names of the sides above its columns")
+        return found
+
+    def assert_shown(self, text, value, what):
+        if value is None:
+            self.assertEqual(text, "-", what)
+        else:
+            self.assertTrue(answer.is_near_in_unit(answer.quantity(text), value), f"{what}: {text} is not {value}")
+
+    def check_figures(self, told, rows):
+        sides = told.figures
+        base = next(i for i, one in enumerate(sides) if one.name == told.against)
+        for label, key in FIGURES.items():
+            known = [one[key] for one in sides]
+            if label not in rows:
+                self.assertTrue(not any(known) or label in ("ettr", "days", "waiting", "exposed.inter_node", "idle"), f"{label}: {known}")
+                continue
+            for text, value in zip(rows.pop(label), known):
+                self.assertTrue(text == "-" and not value or answer.is_near_in_unit(answer.quantity(text), value), f"{label}: {text} is not {value}")
+        for i, one in enumerate(sides):
+            self.assertEqual((rows["GPUs"][i], rows["nodes"][i]), (str(one.gpus), str(one.nodes)))
+            self.assert_shown(rows["step"][i], told.variants[i].step_s, "step")
+            change = told.variants[i].step_s / told.variants[base].step_s - 1
+            text = rows[f"against {told.against}"][i]
+            self.assertEqual(text, "-") if i == base else self.assertEqual(text.replace(" ", ""), f"{100 * change:+.2f}%")
+
+    def test_variants_over_seeds(self):
+        told, page, parts = self.asked(VARIED)
+        names = [one.name for one in told.figures]
+        rows = self.columns(page, names)
+        first = next(lines for head, lines in self.parts(page) if head.split() == names)
+        spread = [line for line in first if "low to high" in line or "against" in line]
+        for label, key in (("step, low to high", "step_s"), ("exposed, low to high", "exposed_fraction")):
+            cells = tables.cells(next(line for line in spread if line.strip().startswith(label)))[1:]
+            for cell, one in zip(cells, told.figures, strict=True):
+                low, high = one.spread[key].low, one.spread[key].high
+                if cell.text == "the same":
+                    self.assertLess(high / low - 1, 1e-3)
+                else:
+                    self.assertEqual(len(answer.quantities(cell.text)), 2)
+        [difference] = told.differences
+        change = tables.cells(next(line for line in spread if line.strip().startswith("against")))[1:]
+        self.assertEqual(change[0].text, "-")
+        for found, value in zip(answer.quantities(change[1].text.replace("-0.2 to", "-0.2 % to")), (difference.difference.low_fraction, difference.difference.high_fraction)):
+            self.assertTrue(found.is_near(value), change[1].text)
+        rows.pop(f"against {told.against}", None)
+        self.assertIn(f"medians and ranges of {told.figures[0].spread.seeds} seeds; changes are those of the same seed", page)
+        self.check_bands(told, parts)
+        self.check_words(told, page)
+
+    def check_words(self, told, page):
+        """What explains each side, and what a million tokens cost in place of those of the base."""
+        plain = " ".join(page.split())
+        base = next(one for one in told.figures if one.name == told.against)
+        n = 0
+        for one, variant in zip(told.figures, told.variants):
+            if variant.explanation:
+                self.assertIn(" ".join(variant.explanation.split()), plain)
+            if one is not base and one.usd_per_million_tokens and base.usd_per_million_tokens and variant.difference_fraction:
+                n += 1
+                factor = base.usd_per_million_tokens / one.usd_per_million_tokens
+                found = [answer.quantities(line) for line in re.findall(r"A million tokens cost .*? times as many\.", plain)]
+                self.assertTrue(any(values[0].is_near(one.usd_per_million_tokens) and values[1].is_near(base.usd_per_million_tokens) and values[2].is_near(factor)
+                                    for values in found), (one.name, factor))
+        self.assertLessEqual(plain.count("A million tokens cost "), n)
+
+    def lines_by_name(self, lines, names):
+        found = {}
+        for line in lines:
+            name = next((name for name in names if line.startswith(f"    {name}: ")), None)
+            self.assertIsNotNone(name, line)
+            found[name] = line[len(name) + 6:]
+        return found
+
+    def check_bands(self, told, parts):
+        names = [one.name for one in told.figures]
+        shown = self.lines_by_name(parts["bands of the step"], names)
+        self.assertEqual(list(shown), [band.name for band in told.bands])
+        for band in told.bands:
+            text, _, change = shown[band.name].partition("; change ")
+            low, high, coverage = answer.quantities(text)[:3]
+            self.assertTrue(low.is_near(band.step_low_s) and high.is_near(band.step_high_s) and coverage.is_near(band.band.coverage_fraction), text)
+            self.assertEqual(bool(change), band.name != told.against and band.step_change_low_fraction is not None)
+            if change:
+                ends, most = re.match(r"(.*? %), most by (.*)$", change).groups()
+                self.assertEqual(ends, f"{100 * band.step_change_low_fraction:+.1f} to {100 * band.step_change_high_fraction:+.1f} %")
+                self.assertEqual(most.removesuffix(", possibly none"), band.step_change_most)
+                self.assertEqual(most.endswith(", possibly none"), band.is_within_band)
+                self.assertEqual(band.is_within_band, band.step_change_low_fraction <= 0 <= band.step_change_high_fraction)
+        priced = {one.name: one for one in told.figures if one.usd_per_hour}
+        money = self.lines_by_name(parts["US dollars: prices and `cost` from low to high, times within their bands"], names)
+        self.assertEqual(list(money), list(priced))
+        bands = {band.name: band for band in told.bands}
+        for name, one in priced.items():
+            band = bands[name]
+            wanted = [one.usd_per_hour, band.usd_per_hour_low, band.usd_per_hour_high]
+            if one.usd_per_million_tokens:
+                wanted += [one.usd_per_million_tokens, band.usd_per_million_tokens_low, band.usd_per_million_tokens_high]
+            found = answer.quantities(money[name])
+            self.assertEqual(len(found) - 3 * ("the training" in money[name]), len(wanted), money[name])
+            for quantity, value in zip(found, wanted):
+                self.assertTrue(answer.is_near_in_unit(quantity, value), f"{money[name]}: {quantity.text} is not {value}")
+            self.assertEqual(re.findall(r"(?:^|, )(an hour|a million tokens|the training) \$", money[name]),
+                             ["an hour", *(["a million tokens"] if one.usd_per_million_tokens else []), *(["the training"] if one.train_usd else [])])
+
+    def check_links(self, told, parts):
+        names = [one.name for one in told.figures]
+        shown = self.lines_by_name(parts["limited by, and the slowest link"], names)
+        self.assertEqual(list(shown), names)
+        for one in told.figures:
+            begin = f"{one.limited_by}; "
+            rest = f"{one.binding_link} ({one.binding_link_spec}), slowest of " if one.binding_link else "no link"
+            self.assertTrue(shown[one.name].startswith(begin + rest), f"{shown[one.name]} and {begin + rest}")
+            if one.binding_link:
+                self.assertTrue(0 <= answer.quantity(shown[one.name].rpartition(" slowest of ")[2]).value <= 1)
+        verdicts = self.lines_by_name(parts["verdicts"], names)
+        for one in told.figures:
+            self.assertEqual(verdicts[one.name], ", ".join(finding.code for finding in one.verdict) or "-")
+
+    def test_files(self):
+        told, page, parts = self.asked(FILES)
+        names = [one.name for one in told.figures]
+        self.check_figures(told, self.columns(page, names))
+        self.check_bands(told, parts)
+        self.check_links(told, parts)
+        self.check_words(told, page)
+        heads = page.split("\n\n")[0].split("\n")
+        self.assertEqual([head.split(":")[0] for head in heads], names, "a line for each file, with its summary")
+
+    def test_against_another(self):
+        told, page, parts = self.asked((*FILES, "--against", "mpi-rig-100m", "--no-band"))
+        self.assertEqual(told.against, "mpi-rig-100m")
+        self.assertNotIn("bands of the step", parts)
+        self.check_figures(told, self.columns(page, [one.name for one in told.figures]))
+        self.assertEqual([variant.difference_fraction is None for variant in told.variants], [False, True, False])
+        for variant in told.variants[::2]:
+            self.assert_same(1 + variant.difference_fraction, variant.step_s / told.variants[1].step_s, rel=1e-6)
+        self.refused(*FILES, "--against", "mpi-rig", names="--against mpi-rig: ")
+
+    def test_rates_of_ports(self):
+        told, page, parts = self.asked((*PORTS, "--no-band"))
+        rows = self.columns(page, [one.name for one in told.figures])
+        self.assertEqual(rows["a NIC port"], ["200 Gb/s", "400 Gb/s"])
+        speed = [told.figures[0].step_s / one.step_s for one in told.figures]
+        for text, value in zip(rows["speed-up"], speed):
+            self.assertTrue(text.endswith(" x") and abs(float(text[:-2]) - value) <= 0.0051 * value, text)
+        self.check_figures(told, rows)
+        self.check_links(told, parts)
+
+    def equal(self, *args):
+        return self.asked(("compare", "ddp-2b-4nodes-200g", "ddp-2b-4nodes-400g", "--no-band", *args))
+
+    def test_what_makes_them_equal(self):
+        told, page, _ = self.equal("--at-equal", "step", "--by", "cluster.nic_rate=100Gb/s,200Gb/s,300Gb/s,400Gb/s")
+        [equal] = told.equals
+        self.assertEqual((equal.name, equal.figure, equal.key), ("ddp-2b-4nodes-400g", "step", "cluster.nic_rate"))
+        plain = " ".join(page.split())
+        base = told.figures[0].step_s
+        if equal.answer:
+            already = "already with" if equal.answer == "100Gb/s" else "with"
+            words = re.search(rf"ddp-2b-4nodes-400g equals ddp-2b-4nodes-200g in step \((.*?)\) {already} cluster\.nic_rate = {equal.answer}", plain)
+        else:
+            words = re.search(r"With no cluster\.nic_rate from 100Gb/s to 400Gb/s does ddp-2b-4nodes-400g equal ddp-2b-4nodes-200g in step \((.*?)\); it comes closest with "
+                              + equal.closest, plain)
+        self.assertTrue(answer.quantity(words[1]).is_near(base), plain)
+        steps = {rate: self.json("run", "ddp-2b-4nodes-400g", "--no-db", "--no-band", "--no-bottleneck", "--set", f"cluster.nic_rate={rate}")["iterations"][-1]["step_s"]
+                 for rate in ("100Gb/s", "200Gb/s", "300Gb/s", "400Gb/s")}
+        enough = [rate for rate, step in steps.items() if step <= base * (1 + 1e-9)]
+        self.assertEqual(equal.answer, enough[0] if enough else None)
+
+    def test_what_is_refused(self):
+        for args, names in ((("hello", "--vary", "job.micro_batch=1..17"), "17 columns are too many; the limit is 16"),
+                            (("hello", "mpi-rig-100m", "--hold", "batch"), "--hold batch: each scenario sets its own batch; --hold is for the variants of --vary"),
+                            (("hello", "mpi-rig-100m", "--at-equal", "stepp"), "--at-equal stepp: there is no such figure; nearest is step"),
+                            (("hello", "mpi-rig-100m", "--at-equal", "train"), "--at-equal train: hello has none: ")):
+            self.refused("compare", *args, names=names)
+        told = self.json("compare", "hello", "--vary", "job.micro_batch=1..16", "--no-band")
+        self.assertEqual(len(told["figures"]), 16)
+
+    def test_one_that_cannot_be_simulated(self):
+        """It is named with the reason, and the others are compared."""
+        told, page, _ = self.asked(("compare", "hello", "--vary", "job.micro_batch=0,1,2", "--no-band"))
+        self.assertEqual([one.name for one in told.figures], ["micro_batch=1", "micro_batch=2"])
+        [left] = told.left_out
+        self.assertTrue(left.startswith("micro_batch=0 cannot be simulated: "))
+        self.assertIn(" ".join(left.split()), " ".join(page.split()))
+        self.refused("compare", "hello", "no-such-file.yaml", names="no-such-file.yaml: cannot open no-such-file.yaml")
+
+
+if __name__ == "__main__":
+    support.main()
