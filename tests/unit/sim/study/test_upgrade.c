@@ -149,6 +149,118 @@ growing (G_GNUC_UNUSED void **state)
   assert_null (fab_growth_find (study, 8, &error));
 }
 
+/* --- what is tried --- */
+
+#define PORTS                                                                               \
+  "links:\n"                                                                                \
+  "  - {name: p10, technology: InfiniBand, lanes: 1, signalling: 10.1Gb/s, latency: 1us}\n" \
+  "  - {name: p12, technology: InfiniBand, lanes: 1, signalling: 10.2Gb/s, latency: 1us}\n" \
+  "  - {name: p13, technology: InfiniBand, lanes: 1, signalling: 10.3Gb/s, latency: 1us}\n" \
+  "  - {name: p14, technology: InfiniBand, lanes: 1, signalling: 10.4Gb/s, latency: 1us}\n" \
+  "products:\n"                                                                             \
+  "  - {name: c12, kind: nic, link: p12, price_usd: 10, power_watts: 1}\n"                  \
+  "  - {name: c14, kind: nic, link: p14, price_usd: 10, power_watts: 1}\n"
+
+/* Names of the changes of these kinds. (transfer full) */
+static char *
+options_of (const char *keys, guint kinds)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 1\n" PORTS "cluster: {node: dgx-h100, gpus_per_node: 8, nic: p10, %s}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
+      keys);
+  g_autoptr (FabStudy) study = study_of (yaml);
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  GString *text = g_string_new (NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                         &error);
+
+  assert_non_null (scenario);
+  fab_upgrade_options (study, scenario, &(FabUpgradeLimits){ .kinds = kinds }, all);
+  for (guint i = 0; i < all->len; i++) {
+    FabUpgrade *one = g_ptr_array_index (all, i);
+
+    assert_true ((kinds >> one->kind & 1) != 0);
+    g_string_append_printf (text, "%s%s", i > 0 ? ", " : "", one->change.name);
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* Ports of the next two generations that somebody sells (p13 is not sold); a rate that is given is passed too. Nodes
+ * have eight adapters, of which these use two, three or all. An oversubscription becomes half of what it is, and none.
+ * Fabrics with leaves can be wired from the same switches. Half as many nodes more where that is a whole number, and
+ * twice as many. One node has no network to change. */
+static void
+options_are_what_the_machine_allows (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    FabUpgradeKind kind;
+    const char *names;
+  } rows[] = {
+    { "nodes: 6, nics_per_node: 2, fabric: {kind: leaf_spine, oversubscription: 6}", FAB_UPGRADE_NIC,
+      "NIC ports p12, NIC ports p14" },
+    { "nodes: 4, nic_rate: 10.25Gb/s, fabric: rail", FAB_UPGRADE_NIC, "NIC ports p14, NIC ports ib-edr" },
+    { "nodes: 1, fabric: switch", FAB_UPGRADE_NIC, "" },
+    { "nodes: 6, nics_per_node: 2, fabric: rail", FAB_UPGRADE_NICS, "4 NICs per node, 8 NICs per node" },
+    { "nodes: 6, nics_per_node: 3, fabric: rail", FAB_UPGRADE_NICS, "6 NICs per node" },
+    { "nodes: 6, fabric: rail", FAB_UPGRADE_NICS, "" },
+    { "nodes: 1, nics_per_node: 2, fabric: switch", FAB_UPGRADE_NICS, "" },
+    { "nodes: 6, fabric: {kind: leaf_spine, oversubscription: 6}", FAB_UPGRADE_FABRIC,
+      "oversubscription 3:1, oversubscription 1:1, uplink p12, fabric rail, fabric rail_only, fabric fat_tree" },
+    { "nodes: 3, fabric: {kind: fat_tree, oversubscription: 2, pod_oversubscription: 3, core_link: p10}",
+      FAB_UPGRADE_FABRIC,
+      "oversubscription 1:1, pod_oversubscription 1.5:1, pod_oversubscription 1:1, uplink p12, core_link p12, "
+      "fabric rail, fabric rail_only, fabric leaf_spine" },
+    { "nodes: 4, fabric: {kind: hyperx, dimensions: 1}", FAB_UPGRADE_FABRIC, "uplink p12" },
+    { "nodes: 6, fabric: rail", FAB_UPGRADE_NODES,
+      "9 nodes at the same batch per GPU, 12 nodes at the same batch per GPU" },
+    { "nodes: 3, fabric: rail", FAB_UPGRADE_NODES, "6 nodes at the same batch per GPU" },
+    { "nodes: 1, fabric: switch", FAB_UPGRADE_SETTING,
+      "reduction in the network (collnet), at least 32 channels, collectives by rings alone, "
+      "collectives by trees alone, protocol simple alone, protocol ll128 alone" },
+    { "nodes: 4, route: spray, fabric: rail", FAB_UPGRADE_SETTING,
+      "reduction in the network (collnet), at least 32 channels, collectives by rings alone, "
+      "collectives by trees alone, protocol simple alone, protocol ll128 alone, routing shortest, routing static, "
+      "routing ecmp, routing adaptive, routing flowlet, routing reps, routing reactive" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *names = options_of (rows[i].keys, 1U << rows[i].kind);
+
+    if (strcmp (names, rows[i].names) != 0)
+      fail_msg ("%s: %s", rows[i].keys, names);
+  }
+}
+
+/* More nodes do not shorten a message between two of them. Ports and nodes together are one change of two parts, which
+ * saves no more than the ports alone. */
+static void
+parts_are_joined (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabUpgrades) all = find (", uncertainty: {rate: 1%}",
+                                      1U << FAB_UPGRADE_NIC | 1U << FAB_UPGRADE_NODES);
+  guint n_joined = 0;
+
+  for (guint i = 0; i < all->all->len; i++) {
+    const FabUpgrade *one = g_ptr_array_index (all->all, i);
+    gboolean is_joined = strstr (one->change.name, " + ") != NULL;
+
+    assert_int_equal (one->n_parts, is_joined ? 2 : 1);
+    assert_int_equal (one->kinds,
+                      is_joined ? 1U << FAB_UPGRADE_NIC | 1U << FAB_UPGRADE_NODES : 1U << one->kind);
+    if (!is_joined)
+      continue;
+    n_joined++;
+    g_auto (GStrv) parts = g_strsplit (one->change.name, " + ", 2);
+    double first = named (all, parts[0])->saved_fraction, second = named (all, parts[1])->saved_fraction;
+    assert_near (one->saved_fraction, MAX (first, second), 1e-3);
+    assert_int_equal (one->state, FAB_UPGRADE_NO_GAIN);
+  }
+  assert_true (n_joined > 0);
+}
+
 int
 main (void)
 {
@@ -157,6 +269,8 @@ main (void)
     cmocka_unit_test (inside_the_band),
     cmocka_unit_test (kinds),
     cmocka_unit_test (growing),
+    cmocka_unit_test (options_are_what_the_machine_allows),
+    cmocka_unit_test (parts_are_joined),
   };
 
   return play_run_tests ("upgrade", tests, &catalog);

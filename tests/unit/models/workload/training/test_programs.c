@@ -387,6 +387,193 @@ static const struct {
     "F block1.experts, block1.experts all_to_all 8192 < B head.0, block1.experts all_to_all 8192 < B "
     "block1.5, block0.experts all_to_all 8192 < B block1.attention.weights, block0.experts all_to_all "
     "8192 < B block0.5" },
+  /* Updated shards come back in pieces of a million numbers. */
+  { 2, "", "kind: zero, stage: 1, allgather_bucket: 1000000",
+    "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.5, B block1.4, B "
+    "block1.3, B block1.2, B block1.1, B block1.0, B block0.5, B block0.4, B block0.3, B block0.2, B "
+    "block0.1, B block0.0, B embedding.0, optimizer < bucket0, updated < parameters0 < parameters1 < "
+    "parameters2\n"
+    "0 comm: bucket0 all_reduce 4196864 < B embedding.0, parameters0 all_gather 2000000 < optimizer, "
+    "parameters1 all_gather 2000000 < optimizer, parameters2 all_gather 196864 < optimizer" },
+  /* Experts have a piece of their own: 2 x 2 matrices of 4 x 256^2 of the two experts of a rank, over two ranks. */
+  { 4, ", experts: {count: 4, per_token: 1}",
+    "kind: zero, stage: 2, parallel: {expert: 2}, allgather_bucket: 1500000",
+    "0 compute: F embedding, F block0.attention, F block0.experts < block0.experts, F block1.attention < "
+    "block0.experts, F block1.experts < block1.experts, F head < block1.experts, B head.1, B head.0, B "
+    "block1.6 < block1.experts, B block1.5, B block1.4 < block1.experts, B block1.3, B block1.2, B "
+    "block1.1, B block1.0, B block0.6 < block0.experts, B block0.5, B block0.4 < block0.experts, B "
+    "block0.3, B block0.2, B block0.1, B block0.0, B embedding.0, optimizer < bucket0 < experts0, "
+    "updated < parameters0 < experts0 < experts1\n"
+    "0 comm: bucket0 all_reduce 2103808 < B embedding.0, parameters0 all_gather 2103808 < optimizer\n"
+    "0 expert: block0.experts all_to_all 8192 < F block0.attention, block0.experts all_to_all 8192 < F "
+    "block0.experts, block1.experts all_to_all 8192 < F block1.attention, block1.experts all_to_all 8192 "
+    "< F block1.experts, block1.experts all_to_all 8192 < B head.0, block1.experts all_to_all 8192 < B "
+    "block1.5, block0.experts all_to_all 8192 < B block1.0, block0.experts all_to_all 8192 < B block0.5\n"
+    "0 expert data: experts0 all_reduce 4194304 < B embedding.0, experts0 all_gather 3000000 < "
+    "optimizer, experts1 all_gather 1194304 < optimizer" },
+  /* Norms stay whole. 500 000 numbers and the tensor that exceeds them are gathered ahead. */
+  { 2, "",
+    "kind: zero, stage: 3, persistence_threshold: 1000, max_reuse_distance: 0, prefetch_overlap: "
+    "true, prefetch_bucket: 500000",
+    "0 compute: F embedding.0 < parameters0, F block0.1 < parameters1, F block0.2 < parameters1, F "
+    "block0.4 < parameters1, F block0.5 < parameters2, F block1.1 < parameters2, F block1.2 < "
+    "parameters2, F block1.4 < parameters3, F block1.5 < parameters3, F head.1 < parameters4, B head.1, "
+    "B head.0, B block1.5, B block1.4, B block1.3, B block1.2, B block1.1, B block1.0, B block0.5, B "
+    "block0.4 < parameters5, B block0.3, B block0.2 < parameters5, B block0.1 < parameters5, B block0.0, "
+    "B embedding.0 < parameters6, optimizer < bucket0, updated < persistent\n"
+    "0 comm: bucket0 reduce_scatter 4196864 < B embedding.0, persistent all_gather 2560 < optimizer\n"
+    "0 gather: parameters0 all_gather 524288, parameters1 all_gather 1048576, parameters2 all_gather "
+    "1048576 < F embedding.0, parameters3 all_gather 1048576 < F block0.1, parameters4 all_gather 524288 "
+    "< F block0.2, parameters5 all_gather 1048576 < F block0.4, parameters6 all_gather 524288 < F "
+    "block0.5" },
+  /* A single rank has nothing to gather, and no buffer to copy into. */
+  { 1, "", "kind: fsdp",
+    "0 compute: F embedding, F block0, F block1, F head, B head, B block1, B block0, B embedding, "
+    "optimizer" },
+  /* FSDP1 has views of flat parameters: it copies gradients alone. */
+  { 2, "", "kind: fsdp, software: {pytorch: '2.5'}",
+    "0 compute: F embedding < root, F block0 < block0, F block1 < block1, F head, B head, B block1 < "
+    "block1, block1.copy_in, B block0 < block0, block0.copy_in, B embedding, root.copy_in, optimizer < "
+    "block1 < block0 < root\n"
+    "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888, block1 "
+    "all_gather 1573888 < F block0, block0 all_gather 1573888 < F block1, block1 reduce_scatter 1573888 "
+    "< block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root reduce_scatter 1049088 < "
+    "root.copy_in" },
+  /* Each micro-batch reduces. Units of the next one are gathered while this one ends, two at a time. */
+  { 2, "", "kind: fsdp, accumulation: 2",
+    "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
+    "block1, F block1, F head, B head, block1.copy_out < block1, B block1, block1.copy_in, "
+    "block0.copy_out < block0, B block0, block0.copy_in, B embedding, root.copy_in, root.copy_out < "
+    "root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < block1, F block1, F head, "
+    "B head, block1.copy_out < block1, B block1, block1.copy_in, block0.copy_out < block0, B block0, "
+    "block0.copy_in, B embedding, root.copy_in, optimizer < block1 < block0 < root < block1 < block0 < "
+    "root\n"
+    "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888, block1 "
+    "all_gather 1573888 < F block0, block0 all_gather 1573888 < F block1, block1 reduce_scatter 1573888 "
+    "< block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root reduce_scatter 1049088 < "
+    "root.copy_in, root all_gather 1049088 < B block1, block0 all_gather 1573888 < B block1, block1 "
+    "all_gather 1573888 < B block0, block1 all_gather 1573888 < F block0, block0 all_gather 1573888 < F "
+    "block1, block1 reduce_scatter 1573888 < block1.copy_in, block0 reduce_scatter 1573888 < "
+    "block0.copy_in, root reduce_scatter 1049088 < root.copy_in" },
+  /* Only the first stage has buckets: two matrices are 524 288 numbers. The others sum once. */
+  { 4, "",
+    "kind: megatron, overlap_grad_reduce: true, bucket: 500000, accumulation: 2, parallel: "
+    "{pipeline: 2}",
+    "0 compute: F embedding, F block0, F embedding < activation0.0, F block0, B block0 < activation0.1 < "
+    "gradient0.0, B embedding, B block0.5 < gradient0.1, B block0.4, B block0.3, B block0.2, B block0.1, "
+    "B block0.0, B embedding.0, optimizer < bucket0 < bucket1\n"
+    "0 comm: bucket0 all_reduce 2097152 < B block0.4, bucket1 all_reduce 2099200 < B embedding.0\n"
+    "0 send forward: activation0.0 send_recv 8192 < F block0, activation0.1 send_recv 8192 < F block0\n"
+    "0 receive backward: gradient0.0 send_recv 8192 < F block0, gradient0.1 send_recv 8192 < B "
+    "embedding\n"
+    "1 compute: F block1 < activation0.0, F head, B head, B block1, F block1 < gradient0.0 < "
+    "activation0.1, F head, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B block1.2, B "
+    "block1.1, B block1.0, optimizer < bucket0 < gradient0.1\n"
+    "1 comm: bucket0 all_reduce 4197376 < B block1.0\n"
+    "1 receive forward: activation0.0 send_recv 8192, activation0.1 send_recv 8192 < B block1\n"
+    "1 send backward: gradient0.0 send_recv 8192 < B block1, gradient0.1 send_recv 8192 < B block1.0" },
+  /* Sends beside compute: the first stage has two forward passes ahead of the first gradients. */
+  { 4, "", "kind: megatron, accumulation: 4, parallel: {pipeline: 2, overlap_p2p: true}",
+    "0 compute: F embedding, F block0, F embedding, F block0, B block0 < gradient0.0, B embedding, F "
+    "embedding, F block0, B block0 < gradient0.1, B embedding, F embedding, F block0, B block0 < "
+    "gradient0.2, B embedding, B block0.5 < gradient0.3, B block0.4, B block0.3, B block0.2, B block0.1, "
+    "B block0.0, B embedding.0, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 4196352 < B embedding.0\n"
+    "0 send forward: activation0.0 send_recv 8192 < F block0, activation0.1 send_recv 8192 < F block0, "
+    "activation0.2 send_recv 8192 < F block0, activation0.3 send_recv 8192 < F block0\n"
+    "0 receive backward: gradient0.0 send_recv 8192 < F block0, gradient0.1 send_recv 8192 < B "
+    "embedding, gradient0.2 send_recv 8192 < B embedding, gradient0.3 send_recv 8192 < F block0\n"
+    "1 compute: F block1 < activation0.0, F head, B head, B block1, F block1 < activation0.1, F head, B "
+    "head, B block1, F block1 < activation0.2, F head, B head, B block1, F block1 < activation0.3, F "
+    "head, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B block1.2, B block1.1, B block1.0, "
+    "optimizer < bucket0\n"
+    "1 comm: bucket0 all_reduce 4197376 < B block1.0\n"
+    "1 receive forward: activation0.0 send_recv 8192, activation0.1 send_recv 8192 < F head, "
+    "activation0.2 send_recv 8192 < F head, activation0.3 send_recv 8192 < F head\n"
+    "1 send backward: gradient0.0 send_recv 8192 < B block1, gradient0.1 send_recv 8192 < B block1, "
+    "gradient0.2 send_recv 8192 < B block1, gradient0.3 send_recv 8192 < B block1.0" },
+  /* Rank 8: 8 x (1024 + 512 + 1280 + 1280) numbers of a block, twice, in FP32. */
+  { 2, "", "kind: ddp, trains: lora, lora_rank: 8",
+    "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.13, B block1.12, B "
+    "block1.11, B block1.10, B block1.9, B block1.8, B block1.7, B block1.6, B block1.5, B block1.4, B "
+    "block1.3, B block1.2, B block1.1, B block1.0, B block0.13, B block0.12, B block0.11, B block0.10, B "
+    "block0.9, B block0.8, B block0.7, B block0.6, B block0.5, B block0.4, B block0.3, B block0.2, B "
+    "block0.1, B block0.0, B embedding.0, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 262144 < B embedding.0" },
+  /* Attention runs again before the backward pass of its block. */
+  { 2, "", "kind: megatron, recompute: selective",
+    "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.recompute, B "
+    "block1.5, B block1.4, B block1.3, B block1.2, B block1.1, B block1.0, B block0.recompute, B "
+    "block0.5, B block0.4, B block0.3, B block0.2, B block0.1, B block0.0, B embedding.0, optimizer < "
+    "bucket0\n"
+    "0 comm: bucket0 all_reduce 8393728 < B embedding.0" },
+  /* Blocks run again, with their all-reduces. */
+  { 2, "", "kind: megatron, recompute: full, parallel: {tensor: 2}",
+    "0 compute: F embedding, F block0.attention < embedding.embedding, F block0.mlp < block0.attention, "
+    "F block1.attention < block0.mlp, F block1.mlp < block1.attention, F head < block1.mlp, B head.1, B "
+    "head.0, B block1.attention.recompute, B block1.mlp.recompute < block1.attention, B block1.5 < "
+    "block1.mlp, B block1.4, B block1.3, B block1.mlp.weights, B block1.2 < block1.mlp, B block1.1, B "
+    "block1.0, B block1.attention.weights, B block0.attention.recompute < block1.attention, B "
+    "block0.mlp.recompute < block0.attention, B block0.5 < block0.mlp, B block0.4, B block0.3, B "
+    "block0.mlp.weights, B block0.2 < block0.mlp, B block0.1, B block0.0, B block0.attention.weights, B "
+    "embedding.0 < block0.attention, optimizer\n"
+    "0 tensor: embedding.embedding all_reduce 8192 < F embedding, block0.attention all_reduce 8192 < F "
+    "block0.attention, block0.mlp all_reduce 8192 < F block0.mlp, block1.attention all_reduce 8192 < F "
+    "block1.attention, block1.mlp all_reduce 8192 < F block1.mlp, block1.attention all_reduce 8192 < B "
+    "block1.attention.recompute, block1.mlp all_reduce 8192 < B block1.mlp.recompute, block1.mlp "
+    "all_reduce 8192 < B block1.3, block1.attention all_reduce 8192 < B block1.0, block0.attention "
+    "all_reduce 8192 < B block0.attention.recompute, block0.mlp all_reduce 8192 < B "
+    "block0.mlp.recompute, block0.mlp all_reduce 8192 < B block0.3, block0.attention all_reduce 8192 < B "
+    "block0.0" },
+  /* A block keeps 32 h and 16 bytes of a token in BF16: h four times for norms and inputs, 3 h, h, 4 h and 4 h beside them,
+   * and the sums of four heads. The last block needs its own at once. */
+  { 2, "", "kind: megatron, memory: {offload: cpu}",
+    "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.5, B block1.4, B "
+    "block1.3, B block1.2, B block1.1, B block1.0, B block0.5 < activations1.0, B block0.4, B block0.3, "
+    "B block0.2, B block0.1, B block0.0, B embedding.0, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 8393728 < B embedding.0\n"
+    "0 copy out: activations1.0 send_recv 131328 < F block0, activations2.0 send_recv 131328 < F block1\n"
+    "0 copy in: activations1.0 send_recv 131328 < activations1.0 < B head.0" },
+  /* Half of the tokens, and of the heads. */
+  { 4, "", "kind: ddp, parallel: {tensor: 2, context: 2}",
+    "0 compute: F embedding, F block0.attention < embedding.embedding, F block0.mlp < block0.attention < "
+    "block0.attention, F block1.attention < block0.mlp, F block1.mlp < block1.attention < "
+    "block1.attention, F head < block1.mlp, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B "
+    "block1.mlp.weights, B block1.2 < block1.mlp, B block1.1, B block1.0, B block1.attention.weights < "
+    "block1.attention, B block0.5 < block1.attention, B block0.4, B block0.3, B block0.mlp.weights, B "
+    "block0.2 < block0.mlp, B block0.1, B block0.0, B block0.attention.weights < block0.attention, B "
+    "embedding.0 < block0.attention, optimizer < bucket0 < bucket1\n"
+    "0 comm: bucket0 all_reduce 1049600 < B block1.5, bucket1 all_reduce 3149824 < B embedding.0\n"
+    "0 tensor: embedding.embedding all_reduce 4096 < F embedding, block0.attention all_reduce 4096 < F "
+    "block0.attention, block0.mlp all_reduce 4096 < F block0.mlp, block1.attention all_reduce 4096 < F "
+    "block1.attention, block1.mlp all_reduce 4096 < F block1.mlp, block1.mlp all_reduce 4096 < B "
+    "block1.3, block1.attention all_reduce 4096 < B block1.0, block0.mlp all_reduce 4096 < B block0.3, "
+    "block0.attention all_reduce 4096 < B block0.0\n"
+    "0 context: block0.attention send_recv 4096 < F embedding, block1.attention send_recv 4096 < F "
+    "block0.mlp, block1.attention send_recv 8192 < B block1.mlp.weights, block0.attention send_recv 8192 "
+    "< B block0.mlp.weights" },
+  /* While one half of the micro-batch is on its way, the other half computes. */
+  { 2, ", experts: {count: 4, per_token: 1, shared: 1}",
+    "kind: megatron, parallel: {expert: 2, moe: {overlap: batches}}",
+    "0 compute: F embedding, F embedding, F block0.attention, F block0.attention, F block0.experts < "
+    "block0.experts, F block0.experts < block0.experts, F block1.attention < block0.experts, F "
+    "block1.attention < block0.experts, F block1.experts < block1.experts, F block1.experts < "
+    "block1.experts, F head < block1.experts, F head < block1.experts, B head, B head.1, B head.0, B "
+    "block1.experts < block1.experts, B block1.8 < block1.experts, B block1.7, B block1.attention < "
+    "block1.experts, B block1.6 < block1.experts, B block1.5, B block1.4, B block1.3, B block1.2, B "
+    "block1.1, B block1.0, B block0.experts < block0.experts, B block0.8 < block0.experts, B block0.7, B "
+    "block0.attention < block0.experts, B block0.6 < block0.experts, B block0.5, B block0.4, B block0.3, "
+    "B block0.2, B block0.1, B block0.0, B embedding, B embedding.0, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 8401920 < B embedding.0\n"
+    "0 expert: block0.experts all_to_all 4096 < F block0.attention, block0.experts all_to_all 4096 < F "
+    "block0.attention, block0.experts all_to_all 4096 < F block0.experts, block0.experts all_to_all 4096 "
+    "< F block0.experts, block1.experts all_to_all 4096 < F block1.attention, block1.experts all_to_all "
+    "4096 < F block1.attention, block1.experts all_to_all 4096 < F block1.experts, block1.experts "
+    "all_to_all 4096 < F block1.experts, block1.experts all_to_all 4096 < B head, block1.experts "
+    "all_to_all 4096 < B head.0, block1.experts all_to_all 4096 < B block1.experts, block1.experts "
+    "all_to_all 4096 < B block1.7, block0.experts all_to_all 4096 < B block1.attention, block0.experts "
+    "all_to_all 4096 < B block1.0, block0.experts all_to_all 4096 < B block0.experts, block0.experts "
+    "all_to_all 4096 < B block0.7" },
 };
 
 static void
