@@ -525,7 +525,7 @@ static const struct {
     "all_reduce 8192 < B block0.attention.recompute, block0.mlp all_reduce 8192 < B "
     "block0.mlp.recompute, block0.mlp all_reduce 8192 < B block0.3, block0.attention all_reduce 8192 < B "
     "block0.0" },
-  /* A block keeps 32 h and 16 bytes of a token in BF16: h four times for norms and inputs, 3 h, h, 4 h and 4 h beside them,
+  /* A block keeps 32 h and 16 bytes of a token in BF16: four times h of norms and inputs, 3 h, h, 4 h and 4 h beside,
    * and the sums of four heads. The last block needs its own at once. */
   { 2, "", "kind: megatron, memory: {offload: cpu}",
     "0 compute: F embedding, F block0, F block1, F head, B head.1, B head.0, B block1.5, B block1.4, B "
