@@ -143,14 +143,23 @@ judge (const FabSidesAnswer *self, guint index, FabSideWords *words)
                                   fab_bottleneck_name (now), fab_bottleneck_name (then));
 }
 
+/* Of the work: steps of different batches do not say it. */
+static double
+speed_up (const FabPoint *base, const FabPoint *point)
+{
+  if (base->tokens_per_s > 0 && point->tokens_per_s > 0)
+    return point->tokens_per_s / base->tokens_per_s;
+  return point->step_s > 0 ? base->step_s / point->step_s : 1;
+}
+
 static void
 find_words (FabSidesAnswer *self)
 {
-  double base_s = fab_sides_at (self->sides, self->contrast->base)->point->step_s;
+  const FabPoint *base = fab_sides_at (self->sides, self->contrast->base)->point;
 
   for (guint i = 0; i < self->sides->len; i++) {
-    double step_s = fab_sides_at (self->sides, i)->point->step_s;
-    FabSideWords words = { .is_sound = is_sound (self, i), .speed_up = step_s > 0 ? base_s / step_s : 1 };
+    FabSideWords words = { .is_sound = is_sound (self, i),
+                           .speed_up = speed_up (base, fab_sides_at (self->sides, i)->point) };
 
     words.is_judged = i != self->contrast->base && words.is_sound && is_sound (self, self->contrast->base);
     if (words.is_judged)

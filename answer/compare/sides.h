@@ -26,7 +26,7 @@ typedef struct {
   gboolean is_judged; /* it is not the base, and both are sound: the next two are known */
   char *words;        /* why its step differs from the base's, and what limits it then */
   gboolean differs;   /* beyond the spread of the seeds */
-  double speed_up;    /* step of the base over its own; 1 where it takes no time */
+  double speed_up;    /* its tokens per second over the base's; without tokens the base's step over its own */
 } FabSideWords;
 
 /* What a side needs to equal the base. */

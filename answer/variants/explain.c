@@ -9,6 +9,7 @@
 
 #include "answer/variants/contrast.h"
 
+static const double same_work = 1e-6; /* numbers of tokens in a step that are no further apart are equal */
 static const double no_difference = 0.0005; /* of a step: less is not worth a sentence */
 
 typedef struct {
@@ -221,6 +222,27 @@ append_collectives (GString *out, const Case *self)
     g_string_append_c (out, '.');
 }
 
+/* What of a step is said: a step of other work is no faster or slower than another one. */
+static void
+append_change (GString *out, const FabVariant *now, const FabVariant *then, double change)
+{
+  double ratio = now->tokens > 0 && then->tokens > 0 ? now->tokens / then->tokens : 1;
+  gboolean is_same_work = fabs (ratio - 1) < same_work, is_as_long = fabs (change) <= no_difference;
+
+  if (is_same_work && is_as_long)
+    g_string_append_printf (out, " and %s agree on the step to %.2f %%", then->name, 100 * fabs (change));
+  else if (is_same_work)
+    g_string_append_printf (out, " is %.1f %% %s than %s", 100 * fabs (change),
+                            change > 0 ? "slower" : "faster", then->name);
+  else if (is_as_long)
+    g_string_append_printf (out, " takes as long as %s", then->name);
+  else
+    g_string_append_printf (out, " takes %.1f %% %s than %s", 100 * fabs (change),
+                            change > 0 ? "longer" : "less time", then->name);
+  if (!is_same_work)
+    g_string_append_printf (out, " for a step of %.3g times as many tokens", ratio);
+}
+
 char *
 fab_contrast_explain (const FabContrast *self, guint index, double change)
 {
@@ -231,12 +253,11 @@ fab_contrast_explain (const FabContrast *self, guint index, double change)
 
   if (isnan (change))
     change = then_s > 0 ? c.step_s / then_s : 0;
+  append_change (out, now, then, change);
   if (fabs (change) <= no_difference) {
-    g_string_append_printf (out, " and %s agree on the step to %.2f %%.", then->name, 100 * fabs (change));
+    g_string_append_c (out, '.');
     return g_string_free (out, FALSE);
   }
-  g_string_append_printf (out, " is %.1f %% %s than %s", 100 * fabs (change),
-                          change > 0 ? "slower" : "faster", then->name);
   gboolean is_alike = (c.step_s > 0) == (change > 0); /* these two plays differ in the same direction */
   const FabContrastRow *part = is_alike ? find_part (&c) : NULL;
   if (part != NULL)

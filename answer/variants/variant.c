@@ -236,6 +236,7 @@ fab_variant_of (const FabScenario *scenario, const FabSimulation *simulation)
   add_classes (self, simulation);
   add_each (self, simulation);
   self->slowed_s = fab_ps_to_seconds (fab_simulation_slowed_ps (simulation));
+  self->tokens = fab_simulation_totals (simulation)->tokens;
   self->n_events = fab_simulation_events (simulation);
   return self;
 }

@@ -55,6 +55,7 @@ typedef struct {
   GArray *classes;                  /* FabVariantClass */
   GArray *collectives;              /* FabVariantCollective, in their order */
   double slowed_s;                  /* of compute, what kernels took longer beside collectives */
+  double tokens;                    /* that a step trains; 0: none, or not known */
   FabVerdict *verdict;              /* NULL: not computed */
   guint64 n_events;
   double wall_s;

@@ -108,6 +108,22 @@ what_is_less_is_called_so (G_GNUC_UNUSED void **state)
   assert_string_equal (words, "fine is 50.0 % faster than coarse: 1 s less of compute.");
 }
 
+/* More GPUs with a batch of their own train more tokens in a step that is longer: they are not slower. */
+static void
+a_step_of_other_work_is_not_slower (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabContrast) both = contrast (coarse, 2, fine, 2);
+  FabVariant *then = g_ptr_array_index (both->variants, 0), *now = g_ptr_array_index (both->variants, 1);
+
+  then->tokens = 1e6;
+  now->tokens = 2e6;
+  g_autofree char *more = fab_contrast_explain (both, 1, NAN);
+  assert_string_equal (more, "fine takes 20.0 % longer than coarse for a step of 2 times as many tokens.");
+  now->tokens = 1e6;
+  g_autofree char *same = fab_contrast_explain (both, 1, NAN);
+  assert_string_equal (same, "fine is 20.0 % slower than coarse.");
+}
+
 /* Of the second that compute takes less, 0.6 s are what collectives held kernels back by. */
 static void
 compute_beside_collectives_is_called_so (G_GNUC_UNUSED void **state)
@@ -269,6 +285,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (words_name_the_largest_part),
     cmocka_unit_test (what_is_less_is_called_so),
+    cmocka_unit_test (a_step_of_other_work_is_not_slower),
     cmocka_unit_test (compute_beside_collectives_is_called_so),
     cmocka_unit_test (other_algorithms_are_held_together),
     cmocka_unit_test (different_numbers_of_collectives_are_both_named),
