@@ -16,6 +16,7 @@
 #include <yaml.h>
 
 #include "sim/base/error.h"
+#include "sim/config/yaml_syntax.h"
 
 static void yaml_source_free (FabYamlSource *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabYamlSource, yaml_source_free)
@@ -481,18 +482,14 @@ report_problem (const Reader *self)
     fail (self, &mark, "a tab stands where YAML needs spaces");
     return;
   }
-  if (parser->context == NULL) {
-    fail (self, &mark, parser->problem != NULL ? parser->problem : "not YAML");
-    return;
-  }
-  if (is_at_end (self, &mark) || g_str_equal (parser->context, "while scanning a simple key")) {
+  gboolean is_here = parser->context != NULL
+                  && (is_at_end (self, &mark)
+                      || g_str_equal (parser->context, "while scanning a simple key"));
+  if (is_here)
     mark = mark_of (self, &parser->context_mark, NULL);
-    fab_diagnostics_add (self->diagnostics, &mark, "%s, %s that begins here", parser->problem,
-                         parser->context);
-    return;
-  }
-  fab_diagnostics_add (self->diagnostics, &mark, "%s, %s that begins on line %zu", parser->problem,
-                       parser->context, parser->context_mark.line + 1);
+  g_autofree char *words = fab_yaml_syntax_words (parser->problem, parser->context, self->source->data, &mark,
+                                                  is_here ? 0 : parser->context_mark.line + 1);
+  fail (self, &mark, words);
 }
 
 static gboolean

@@ -141,7 +141,7 @@ test_refused (G_GNUC_UNUSED void **state)
       "t:2: not a size: '99999999999999999999'" },
     { "{\"results\":[{\"size\":8}]}", "t:1:13: results[0] has no size, alg_bw or bus_bw" },
     { "{\"results\":[7]}", "t:1:13: results[0] has no size, alg_bw or bus_bw" },
-    { "{\"results\":[\n", "t:2:1: did not find expected node content" },
+    { "{\"results\":[\n", "t:2:1: a value is missing here" },
     { "{}", "t:1:1: no `results` with sizes; nccl-tests -J writes such a file, `-J FILE`" },
   };
 

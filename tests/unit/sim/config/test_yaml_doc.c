@@ -92,26 +92,35 @@ test_empty (G_GNUC_UNUSED void **state)
 static void
 test_syntax (G_GNUC_UNUSED void **state)
 {
-  assert_wrong (
-      "a: [1, 2\n",
-      "t.yaml:1:4: did not find expected ',' or ']', while parsing a flow sequence that begins here\n"
-      "    1 | a: [1, 2\n"
-      "      |    ^");
-  assert_wrong (
-      "a: \"x\n\n",
-      "t.yaml:1:4: found unexpected end of stream, while scanning a quoted scalar that begins here\n"
-      "    1 | a: \"x\n"
-      "      |    ^");
+  assert_wrong ("a: [1, 2\n", "t.yaml:1:4: the '[' that begins here is not closed: a ',' or ']' is missing\n"
+                              "    1 | a: [1, 2\n"
+                              "      |    ^");
+  assert_wrong ("a: {b: 1 c: 2}\n",
+                "t.yaml:1:11: a ',' or '}' is missing before this, behind the '{' of line 1\n"
+                "    1 | a: {b: 1 c: 2}\n"
+                "      |           ^");
+  assert_wrong ("a: {b: 1}}\n", "t.yaml:1:10: this bracket closes nothing\n"
+                                "    1 | a: {b: 1}}\n"
+                                "      |          ^");
+  assert_wrong ("a: \"x\n\n", "t.yaml:1:4: the quote that begins here does not end\n"
+                              "    1 | a: \"x\n"
+                              "      |    ^");
   assert_wrong ("a: 1\n\tb: 2\n", "t.yaml:2:1: a tab stands where YAML needs spaces\n"
                                   "    2 | \tb: 2\n"
                                   "      | ^");
-  assert_wrong ("a: b: c\n", "t.yaml:1:5: mapping values are not allowed in this context\n"
-                             "    1 | a: b: c\n"
-                             "      |     ^");
-  assert_wrong ("a: 1\nforgot\nb: 2\n",
-                "t.yaml:2:1: could not find expected ':', while scanning a simple key that begins here\n"
-                "    2 | forgot\n"
-                "      | ^");
+  assert_wrong ("a: b: c\n",
+                "t.yaml:1:5: a second ':' stands on this line; put quotes around a value that has one\n"
+                "    1 | a: b: c\n"
+                "      |     ^");
+  assert_wrong ("a: 1\nforgot\nb: 2\n", "t.yaml:2:1: there is no ':' behind this key\n"
+                                        "    2 | forgot\n"
+                                        "      | ^");
+  assert_wrong ("a: 1\nb:2\nc: 3\n", "t.yaml:2:1: a space is missing behind the ':'\n"
+                                     "    2 | b:2\n"
+                                     "      | ^");
+  assert_wrong ("a:\n  b 1\n\n  c: 2\n", "t.yaml:4:4: the line above has no ':' behind its key\n"
+                                         "    4 |   c: 2\n"
+                                         "      |    ^");
   assert_wrong ("- a\n- b\n",
                 "t.yaml:1:1: a list begins here; a file holds keys with values, for example 'name: test'\n"
                 "    1 | - a\n"
@@ -119,6 +128,21 @@ test_syntax (G_GNUC_UNUSED void **state)
   assert_wrong ("a: 1\n---\nb: 2\n", "t.yaml:2:1: a second document begins here; a file may hold only one\n"
                                      "    2 | ---\n"
                                      "      | ^~~");
+}
+
+#define UNLIKE \
+  "this key is indented unlike the keys above it; keys that belong together begin in the same column\n"
+
+/* Deeper than the key above, which has a value; less deep than it, but deeper than what both belong to. */
+static void
+test_indentation (G_GNUC_UNUSED void **state)
+{
+  assert_wrong ("a:\n  b: 1\n   c: 2\n", "t.yaml:3:5: " UNLIKE "    3 |    c: 2\n"
+                                         "      |     ^");
+  assert_wrong ("a:\n  b: 1\n  # of b\n   c: 2\n", "t.yaml:4:4: " UNLIKE "    4 |    c: 2\n"
+                                                   "      |    ^");
+  assert_wrong ("a:\n  b: 1\n c: 2\n", "t.yaml:3:2: " UNLIKE "    3 |  c: 2\n"
+                                       "      |  ^");
 }
 
 static void
@@ -276,17 +300,12 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_tree),
-    cmocka_unit_test (test_marks),
-    cmocka_unit_test (test_empty),
-    cmocka_unit_test (test_syntax),
-    cmocka_unit_test (test_keys),
-    cmocka_unit_test (test_encoding),
-    cmocka_unit_test (test_alias),
-    cmocka_unit_test (test_alias_bomb),
-    cmocka_unit_test (test_alias_of_large_text),
-    cmocka_unit_test (test_limits),
-    cmocka_unit_test (test_load),
+    cmocka_unit_test (test_tree),        cmocka_unit_test (test_marks),
+    cmocka_unit_test (test_empty),       cmocka_unit_test (test_syntax),
+    cmocka_unit_test (test_indentation), cmocka_unit_test (test_keys),
+    cmocka_unit_test (test_encoding),    cmocka_unit_test (test_alias),
+    cmocka_unit_test (test_alias_bomb),  cmocka_unit_test (test_alias_of_large_text),
+    cmocka_unit_test (test_limits),      cmocka_unit_test (test_load),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

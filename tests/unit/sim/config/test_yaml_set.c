@@ -93,10 +93,8 @@ test_bad_set (G_GNUC_UNUSED void **state)
   assert_bad_set ("list.x=1", "--set: list.x=1: 'x' is not an item of this list; its items are 0 to 1\n"
                               "      | list.x=1\n"
                               "      |      ^");
-  assert_bad_set (
-      "a=[1",
-      "--set: a=[1: did not find expected ',' or ']', while parsing a flow sequence that begins here\n"
-      "      | a=[1\n      |   ^");
+  assert_bad_set ("a=[1", "--set: a=[1: the '[' that begins here is not closed: a ',' or ']' is missing\n"
+                          "      | a=[1\n      |   ^");
   assert_bad_set ("list.0.+=1", "--set: list.0.+=1: '+' adds to a list, and this is not a list\n"
                                 "      | list.0.+=1\n"
                                 "      |        ^");
