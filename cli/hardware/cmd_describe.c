@@ -509,12 +509,35 @@ list_sections (const Describe *d)
   }
 }
 
+/* The commands that describe a name, divided by commas; NULL: no section has it. (transfer full) */
+static char *
+commands_for (const Describe *d, const char *name)
+{
+  g_autoptr (GPtrArray) commands = g_ptr_array_new_with_free_func (g_free);
+  const char *summary;
+
+  for (guint i = 0; catalog_sections[i]; i++)
+    if (find_entry (d->catalog, (FabCatalogSection) i, name, &summary) != NULL)
+      g_ptr_array_add (commands, g_strdup_printf ("`fabricast describe %s %s`", catalog_sections[i], name));
+  for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++)
+    if (fab_registry_find (&fab_models, (FabModelKind) kind, name) != NULL)
+      g_ptr_array_add (commands, g_strdup_printf ("`fabricast describe %s %s`",
+                                                  fab_model_kind_name ((FabModelKind) kind), name));
+  if (commands->len == 0)
+    return NULL;
+  g_ptr_array_add (commands, NULL);
+  return g_strjoinv (", ", (char **) commands->pdata);
+}
+
 static gboolean
-unknown_section (const char *section, GError **error)
+unknown_section (const Describe *d, const char *section, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autofree char *commands = commands_for (d, section);
   const char *nearest;
 
+  if (commands != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT, "'%s' is no section, but a name in one: %s", section, commands);
   for (guint i = 0; i < G_N_ELEMENTS (other_sections); i++)
     g_ptr_array_add (names, (gpointer) other_sections[i].name);
   for (guint i = 0; catalog_sections[i]; i++)
@@ -597,7 +620,7 @@ list_section (const Describe *d, const char *section, GError **error)
   else if (strcmp (section, "glossary") == 0)
     list_glossary (d);
   else
-    return unknown_section (section, error);
+    return unknown_section (d, section, error);
   return TRUE;
 }
 

@@ -149,6 +149,15 @@ class Sections(Listed):
         self.refused("describe", "qqqqqqqqqq", names="unknown section 'qqqqqqqqqq'; `fabricast describe` lists the sections")
         self.refused("describe", "scenario", "hello", names="section 'scenario' has no names")
 
+    def test_a_name_leads_to_its_section(self):
+        """Who asks for a name without its section is told the command that describes it, and that command does."""
+        for name, sections in (("fsdp", ["job"]), ("dgx-h100", ["nodes", "products"]), ("llama3-8b", ["models"]), ("mi300x", ["accelerators", "nodes", "products"])):
+            said = self.refused("describe", name, names=f"'{name}' is no section, but a name in one: ")
+            commands = re.findall(r"`fabricast (describe (\S+) \S+)`", said)
+            self.assertEqual([section for _, section in commands], sections, name)
+            for command, _ in commands:
+                self.good(*command.split())
+
     def test_names_of_measurements(self):
         for name in self.names("measure"):
             page = self.good("describe", "measure", name)
