@@ -158,6 +158,8 @@ class Sections(Listed):
             for command, _ in commands:
                 self.good(*command.split())
 
+
+class Backends(Listed):
     def test_names_of_measurements(self):
         for name in self.names("measure"):
             page = self.good("describe", "measure", name)
