@@ -56,6 +56,52 @@ class Brief(answer.AnswerTest):
             self.assertRegex(text, r"does not fit|more memory|GB")
 
 
+class Levers(answer.AnswerTest):
+    """What limits a step, what helps most, and what helps next: of another kind of part, as all parts of the network are one."""
+
+    SCENARIOS = (("hello",), ("four-nodes",), ("mpi-rig-100m",), ("fabric-ddp-rail",), ("moe-mixtral-128-gpus",), ("ddp-2b-4nodes-200g",), ("fabric-ddp-ecmp",),
+                 ("fsdp-8b-straggler",), ("hello", "--set", "job.compute={kind: mfu, mfu: 100%}", "--set", "cluster.nodes=4"))
+    NETWORK = ("link", "links", "pair", "nics")
+    MEANINGS = {"compute": ", the kernels of the GPUs", "nics": ", the network adapters of each node", "latency": ", the time before the first byte arrives",
+                "channels": ", with which the collective library fills the links", "pair": ", which are as slow as each other",
+                "memory": ": the kernels wait for bytes of their own memory", "host": ", the processor beside the GPUs", "ranks": ", for which the others wait"}
+
+    def test_lines_are_those_of_the_levers(self):
+        kinds = set()
+        for scenario in self.SCENARIOS:
+            with self.subTest(scenario):
+                command = ("run", *scenario, "--no-db", "--no-band", "--iterations", "1")
+                told = self.json(*command)["bottleneck"]
+                page = self.good(*command, "--brief")
+                lines = {found[1]: found[2] for found in re.finditer(r"(?m)^  (limited by|helps most|helps next) +(.*)$", page)}
+                levers = told["levers"]
+                for lever in levers if told["seeds"] == 1 else ():
+                    self.assertAlmostEqual(lever["saved_fraction"], 1 - lever["step_s"] / told["step_s"], 6)
+                first = next(lever for lever in levers if lever["name"] == told["limited_by"])
+                kinds.add(first["kind"])
+                self.assertTrue(lines["limited by"].startswith(told["limited_by"]), lines)
+                if first["kind"] in self.MEANINGS:
+                    self.assertEqual(lines["limited by"], told["limited_by"] + self.MEANINGS[first["kind"]])
+                is_network = first["kind"] in self.NETWORK
+                others = [lever for lever in levers if lever["kind"] not in (first["kind"], "links", "draws", *(self.NETWORK if is_network else ()))
+                          and lever["saved_fraction"] >= 0.01]
+                self.assertEqual("helps next" in lines, bool(others), lines)
+                for label, lever in (("helps most", first), *((("helps next", others[0]),) if others else ())):
+                    percent = f"{-100 * lever['saved_fraction']:+.1f} %"
+                    begin = f"{lever['change']}: "
+                    self.assertTrue(lines[label].startswith(begin), lines[label])
+                    rest = lines[label].removeprefix(begin)
+                    if told["seeds"] > 1:
+                        self.assertEqual(rest, f"{percent}, the median of {told['seeds']} seeds")
+                    elif told["fidelity"] is not None:
+                        self.assertEqual(rest, f"{percent}, at fidelity {told['fidelity']}")
+                    else:
+                        step, _, shown = rest.removeprefix("step ").partition(", ")
+                        self.assertTrue(answer.quantity(step).is_near(lever["step_s"]), rest)
+                        self.assertEqual(shown, percent)
+        self.assertGreaterEqual(len(kinds), 3, kinds)
+
+
 class Questions(answer.AnswerTest):
     def setUp(self):
         super().setUp()

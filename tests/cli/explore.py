@@ -147,6 +147,27 @@ class Answers(Serving):
             with self.subTest(query):
                 self.check_same(server, query)
 
+    def test_ends_of_lines(self):
+        """A head ends with an empty line, however its lines end, and however many parts it comes in."""
+        server = shared(SCENARIO)
+        host = f"Host: 127.0.0.1:{server.port}"
+        for head in (f"GET / HTTP/1.1\r\n{host}\r\n\r\n", f"GET / HTTP/1.1\n{host}\n\n", f"GET / HTTP/1.1\n{host}\n\r\n"):
+            self.assertEqual(status(server.send(head.encode())), 200, head)
+            for at in (1, len(head) - 2, len(head) - 1):
+                with server.connect() as one:
+                    one.sendall(head[:at].encode())
+                    one.settimeout(0.1)
+                    self.assertRaises(TimeoutError, one.recv, 1)
+                    one.settimeout(60)
+                    one.sendall(head[at:].encode())
+                    self.assertEqual(status(read_all(one)), 200, head)
+
+    def test_a_body_is_refused(self):
+        server = shared(SCENARIO)
+        for field in ("Content-Length: 3", "content-length: 0", "Transfer-Encoding: chunked"):
+            self.assertEqual(status(server.get("/", field)), 413, field)
+        self.assertEqual(status(server.get("/", "X-Content-Length: 3")), 200)
+
     def test_figures_are_those_of_run(self):
         """Every figure of an answer is in what the command prints that the answer names, or in the results file that it writes."""
         for query in ("gpus=32", "strategy=fsdp&gpus=16&power_cap=70", "gpus=8"):
