@@ -182,7 +182,6 @@ take_all_columns (Drawing *drawing)
   for (guint i = 0; i < drawing->topology->places->len; i = end_of (drawing, i))
     if (is_drawn (drawing, i) && !is_below (drawing, i))
       drawing->n_columns += take_columns (drawing, i, drawing->n_columns);
-  drawing->n_columns = MAX (drawing->n_columns, 1);
   drawing->column = CLAMP (MOST_WIDTH / (double) drawing->n_columns, LEAST_COLUMN, MOST_COLUMN);
   if (find_memory (drawing))
     take_all_columns (drawing);
