@@ -210,11 +210,72 @@ a_copy_says_the_same (G_GNUC_UNUSED void **state)
   assert_string_equal (fab_bottleneck_name (copy), fab_bottleneck_first (copy)->name);
 }
 
+static gint
+by_text (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+/* What each lever changes, sorted. (transfer full) */
+static char *
+changes_of (const FabBottleneck *found)
+{
+  g_autoptr (GPtrArray) texts = g_ptr_array_new ();
+
+  for (guint i = 0; i < found->levers->len; i++)
+    g_ptr_array_add (texts, fab_bottleneck_lever (found, i)->change);
+  g_ptr_array_sort (texts, by_text);
+  g_ptr_array_add (texts, NULL);
+  return g_strjoinv ("; ", (char **) texts->pdata);
+}
+
+/* Links that carry bytes, each alone, all, and ports with what lies before them; as many NICs again where the node has
+ * them; twice the channels where the library has channels; compute and memory where something computes; hosts and slow
+ * ranks where there are some. `plain` has no channels, a collective alone no compute, and one GPU no link. */
+static void
+every_lever_that_there_is_is_tried (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *yaml, *changes;
+  } rows[] = {
+    { "name: a\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+      "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%}}\n",
+      "compute twice as fast; memory of the accelerators twice as fast" },
+    { "name: a\ncluster: {node: dgx-h100, nodes: 2, nics_per_node: 2}\n"
+      "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%}}\n",
+      "4 NICs a node in place of 2; at least 16 channels in place of 8; compute twice as fast; every ib-ndr twice as "
+      "fast; every link twice as fast; every nvlink4 twice as fast; every pcie5-x16 twice as fast; ib-ndr and "
+      "pcie5-x16 twice as fast; memory of the accelerators twice as fast; no latency of software and wires" },
+    { "name: a\ncluster: {node: dgx-h100, nodes: 1}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 100MB}]}\n",
+      "at least 48 channels in place of 24; every nvlink4 twice as fast; no latency of software and wires" },
+    { "name: a\ncluster: {node: dgx-h100, nodes: 2, nics_per_node: 1}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 100MB}]}\n",
+      "2 NICs a node in place of 1; every ib-ndr twice as fast; every link twice as fast; every nvlink4 twice as fast; "
+      "every pcie5-x16 twice as fast; ib-ndr and pcie5-x16 twice as fast; no latency of software and wires" },
+    { "name: a\ncluster: {node: dgx-a100, nodes: 2}\n"
+      "job: {kind: zero, stage: 2, offload: {optimizer: cpu}, model: gpt2-xl, micro_batch: 1, sequence: 1024,\n"
+      "  compute: {kind: mfu, mfu: 40%}, stragglers: [{rank: 3, slowness: 4}]}\n",
+      "compute twice as fast; every ddr4-8ch-3200 twice as fast; every ib-hdr twice as fast; every link twice as fast; "
+      "every nvlink3 twice as fast; every pcie4-x16 twice as fast; ib-hdr and pcie4-x16 twice as fast; memory of the "
+      "accelerators twice as fast; no latency of software and wires; no rank slower than the others; work on the host "
+      "twice as fast" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabBottleneck) found = find (rows[i].yaml, 0);
+    g_autofree char *changes = changes_of (found);
+
+    assert_string_equal (changes, rows[i].changes);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_gpu_alone_is_limited_by_compute),
+    cmocka_unit_test (every_lever_that_there_is_is_tried),
     cmocka_unit_test (a_slow_port_limits),
     cmocka_unit_test (more_ports_help_where_faster_ones_do_not),
     cmocka_unit_test (levers_are_ranked_by_what_they_save),

@@ -58,6 +58,86 @@ nothing_is_said_where_a_list_is_not_known (G_GNUC_UNUSED void **state)
   g_array_unref (before.choices);
 }
 
+/* Another collective takes up what is left of 10 s on both sides, so that 5 % are 0.5 s before and after. A change is
+ * told when it reaches that on either side; the same choice, and work that only one side has, are no change. Of one
+ * work the choice that takes longest, the first of the list, counts. */
+static void
+a_change_is_told_from_five_percent_on (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *before, *after;
+    guint n;
+  } rows[] = {
+    { "broadcast data 8 ring simple 4 9.4;all_gather data 1000 ring ll 2 0.6",
+      "broadcast data 8 ring simple 4 9.6;all_gather data 1000 tree ll 2 0.4", 1 },
+    { "broadcast data 8 ring simple 4 9.6;all_gather data 1000 ring ll 2 0.4",
+      "broadcast data 8 ring simple 4 9.4;all_gather data 1000 tree ll 2 0.6", 1 },
+    { "broadcast data 8 ring simple 4 9.6;all_gather data 1000 ring ll 2 0.4",
+      "broadcast data 8 ring simple 4 9.6;all_gather data 1000 tree ll 2 0.4", 0 },
+    { "broadcast data 8 ring simple 4 5;all_gather data 1000 ring ll 2 5",
+      "broadcast data 8 ring simple 4 5;all_gather data 1000 ring ll128 2 5", 1 },
+    { "broadcast data 8 ring simple 4 5;all_gather data 1000 ring ll 2 5",
+      "broadcast data 8 ring simple 4 5;all_gather data 1000 ring ll 3 5", 1 },
+    { "broadcast data 8 ring simple 4 5;all_gather data 1000 ring ll 2 5",
+      "broadcast data 8 ring simple 4 6;all_gather data 1000 ring ll 2 4", 0 },
+    { "all_gather data 1000 ring ll 2 5", "all_gather tensor 1000 tree ll 2 5", 0 },
+    { "all_gather data 1000 ring ll 2 5", "all_gather data 2000 tree ll 2 5", 0 },
+    { "all_gather data 1000 ring ll 2 5", "reduce_scatter data 1000 tree ll 2 5", 0 },
+    { "all_gather data 1000 ring ll 2 5", "all_gather data 1000 ring ll 2 3;all_gather data 1000 tree ll 2 2",
+      0 },
+    { "all_gather data 1000 ring ll 2 3;all_gather data 1000 tree ll 2 2", "all_gather data 1000 tree ll 2 5",
+      1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    FabPoint before = point (rows[i].before, 1, 1, 0), after = point (rows[i].after, 1, 1, 0);
+    g_autoptr (GArray) changes = fab_choice_changes (&before, &after);
+
+    if (changes->len != rows[i].n)
+      fail_msg ("%s to %s: %u changes", rows[i].before, rows[i].after, changes->len);
+    g_array_unref (before.choices);
+    g_array_unref (after.choices);
+  }
+}
+
+/* More channels are a reason only where compute grows more than what is exposed. A step that is less than a percent
+ * longer is not slower. */
+static void
+the_reason_is_what_grew_most (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *after;
+    double step_s, compute_s, exposed_s;
+    const char *words, *reason;
+    double slowdown;
+  } rows[] = {
+    { "all_gather data 1000 tree ll 1 5", 2, 1.5, 0.25,
+      "all_gather of 1 kB by tree with 1 channel in place of ring with 2",
+      "compute takes 500 ms longer beside these collectives", 1 },
+    { "all_gather data 1000 ring ll128 3 5", 1.5, 1.25, 0.5,
+      "all_gather of 1 kB by ring ll128 with 3 channels in place of ring ll with 2",
+      "500 ms more of the communication is exposed", 0.5 },
+    { "all_gather data 1000 ring ll 3 5", 1.009, 1.5, 0.25,
+      "all_gather of 1 kB by ring with 3 channels in place of ring with 2",
+      "3 channels occupy multiprocessors in place of 2, and compute takes 500 ms longer", 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    FabPoint before = point ("all_gather data 1000 ring ll 2 5", 1, 1, 0),
+             after = point (rows[i].after, rows[i].step_s, rows[i].compute_s, rows[i].exposed_s);
+    g_autoptr (GArray) changes = fab_choice_changes (&before, &after);
+
+    assert_int_equal (changes->len, 1);
+    const FabChoiceChange *change = &g_array_index (changes, FabChoiceChange, 0);
+    g_autofree char *words = fab_choice_words (change), *reason = fab_choice_reason (&before, &after, change);
+    assert_string_equal (words, rows[i].words);
+    assert_string_equal (reason, rows[i].reason);
+    assert_near (fab_choice_slowdown (&before, &after), rows[i].slowdown, 1e-12);
+    g_array_unref (before.choices);
+    g_array_unref (after.choices);
+  }
+}
+
 int
 main (void)
 {
@@ -65,6 +145,8 @@ main (void)
     cmocka_unit_test (a_list_is_read_as_it_was_written),
     cmocka_unit_test (the_largest_changes_are_told),
     cmocka_unit_test (nothing_is_said_where_a_list_is_not_known),
+    cmocka_unit_test (a_change_is_told_from_five_percent_on),
+    cmocka_unit_test (the_reason_is_what_grew_most),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
