@@ -587,11 +587,37 @@ every_rank_runs_the_program_of_its_framework (G_GNUC_UNUSED void **state)
   }
 }
 
+/* With a fixed share of the peak a pass takes its FLOPs over the rate, however it is cut into pieces, and nothing else
+ * takes time on the GPU. A GPU of an H100 node: 989 TFLOP/s in BF16. */
+static void
+compute_adds_up (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *keys = g_strconcat (rows[i].keys, ", compute: {kind: mfu, mfu: 40%}", NULL);
+    g_autofree char *yaml = g_strdup_printf (HEAD, rows[i].gpus, rows[i].shape, keys);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+    const FabJobTotals *totals = fab_simulation_totals (play->simulation);
+    double all_ps = 0, expected_ps = totals->executed_flops_per_rank / (0.4 * 989e12) * 1e12;
+
+    for (FabTaskId t = 0; t < dag->n_tasks; t++) {
+      const FabDagStream *stream = &dag->streams[dag->tasks[t].stream];
+
+      if (dag->tasks[t].collective < 0 && strcmp (stream->name, "compute") == 0)
+        all_ps += (double) fab_task_ps (&dag->tasks[t]) * dag->classes[stream->rank_class].n_ranks
+                / rows[i].gpus;
+    }
+    if (fabs (all_ps - expected_ps) > dag->n_tasks)
+      fail_msg ("%s: %g ps of compute, expected %g", rows[i].keys, all_ps, expected_ps);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_rank_runs_the_program_of_its_framework),
+    cmocka_unit_test (compute_adds_up),
   };
 
   return play_run_tests ("programs", tests, &catalog);
