@@ -100,6 +100,12 @@ class Paired(answer.AnswerTest):
         self.assertEqual(first.count("| **"), sum(line.differ_in is None for line in lines))
         factors = {(row[0], row[1]): dict(zip(CLASSES, row[2:])) for row in markdown_rows(second)[2:]}
         self.assertEqual(len(factors), 2 * 4 + 3)
+        order = ("same", "alike", "other", "unmeasured")
+        for subject, place in (("collectives", "inside"), ("collectives", "between"), ("compute", "")):
+            for size_class in CLASSES:
+                cells = [factors.get((f"{subject}, {relation}", place), {}).get(size_class) for relation in order[1:]]
+                known = [float(cell.split()[0]) for cell in cells if cell]
+                self.assertEqual(known, sorted(known), "what has less in common is no nearer")
         entries = {entry["name"]: entry["cells"] or [] for entry in yaml.safe_load(support.read(self.path("entries.yaml")))["pairs"]}
         n = 0
         for name, cells in entries.items():

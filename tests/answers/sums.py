@@ -625,11 +625,57 @@ class Cases(Sums):
             for one in case.differences:
                 self.assert_same(one.difference_fraction, case.step_s[one.fidelity] / case.step_s[one.against] - 1, case.case)
 
+    JOBS = ("torchtitan-llama3-8b", "megatron-gpt-15b", "bloom-176b", "nemo-llama2-7b", "nemo-gpt3-175b", "nanotron-tiny")
+
     def test_jobs(self):
-        for one in self.told("jobs", "torchtitan-llama3-8b"):
-            if one.published_s:
+        """With a published step, inside its band or not, of runs that calibrate and of others; and without one."""
+        told = self.told("jobs", *self.JOBS)
+        text = self.good("validate", "jobs", *self.JOBS)
+        page = self.good("validate", "jobs", *self.JOBS, "--format", "markdown")
+        shown = table_rows(page)
+        rows = dict(re.findall(r"(?m)^([\w-]+) {2,}(.*)$", text))
+        self.assertEqual({one.role for one in told}, {"new", "judged", "calibrates", None})
+        self.assertEqual({one.is_inside for one in told}, {"yes", "no", None})
+        for one in told:
+            known = one.published_s is not None
+            if known:
                 self.assert_same(one.difference_fraction, one.ours_s / one.published_s - 1, one.name)
                 self.assertEqual(one.is_inside, "yes" if one.low_s <= one.published_s <= one.high_s else "no", one.name)
+            else:
+                self.assertEqual((one.difference_fraction, one.is_inside, one.role), (None, None, None))
+            self.assert_cells(shown[one.name], [one.kind, f"{one.gpus} {one.node}", one.published_s or "-", one.ours_s, one.difference_fraction if known else "-",
+                                                [one.low_s, one.high_s], one.is_inside or "-", one.role or "-"], one.name)
+            kind, machine, *cells = shown[one.name]
+            self.assertEqual(rows[one.name].split(), " ".join([kind, *reversed(machine.split()), *cells[:-1]]).split(), "the page of text has the cells of the table")
+            source = re.search(rf"(?m)^- \*\*{one.name}\*\*: settings of (.*)$", page)[1]
+            self.assertTrue(source.startswith(f"{one.settings} ({one.licence})."), source)
+            self.assertEqual("No step of it is published, as far as is known here." in source, not known)
+            self.assertEqual(f"Changes: `{one.changes}`." in source, one.changes is not None)
+            if one.note:
+                self.assertTrue(source.endswith(f" {one.note}."), source)
+        for page in (text, page):
+            self.assertIn(f"{len(told)} configurations are read and played.", page)
+            for words, of in (("calibrate nothing", ("new", "judged")), ("calibrate", ("calibrates",))):
+                own = [one for one in told if one.role in of]
+                found = re.search(rf"(?m)^Of runs that {words} (\d+) of (\d+) published steps lie in the band; the median difference is (\S+) %\.$", page)
+                self.assertEqual([int(found[1]), int(found[2])], [sum(one.is_inside == "yes" for one in own), len(own)])
+                self.assertAlmostEqual(float(found[3]) / 100, statistics.median(abs(one.difference_fraction) for one in own), delta=6e-4)
+
+    def test_limits_of_flows(self):
+        """Some rows have limits of their own with a reason; the others have those of all scenes."""
+        content = yaml.safe_load(support.read(support.SOURCE, "validate", "accept-congestion.yaml"))
+        of_all = {"median": content["median"], "p99": content["p99"]}
+        share = lambda value: float(str(value).rstrip("%")) / 100 if str(value).endswith("%") else float(value)
+        for scene in ("permutation-200g", "incast-4-100g"):
+            own = {(limit["control"], limit["sizes"]): limit for entry in content["scenes"] if entry["scene"] == scene for limit in entry.get("limits", [])}
+            rows = self.told("congestion", scene)
+            for row in rows:
+                limit = own.get((row.control, row.sizes))
+                self.assertEqual(row.why, limit["why"] if limit else None)
+                if row.sizes == "all":
+                    wanted = (limit or {}).get(row.quantile, of_all[row.quantile])
+                    self.assert_same(row.limit, share(wanted), f"{row.control} {row.quantile}", rel=1e-6)
+            self.assertEqual({(row.control, row.sizes) for row in rows if row.why}, set(own))
 
     def test_flows(self):
         """The other side's slow-downs are those of its list of flows: at the nearest rank, of all seeds."""
