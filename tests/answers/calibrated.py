@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a calibration, `calibrate --format text`, says what its JSON and its entry say; and errors are those of its rows.
 
-`calibrated.py PROGRAM`.
+`calibrated.py PROGRAM [Class]`.
 """
 import json
 import os
@@ -177,6 +177,106 @@ class Calibrated(answer.AnswerTest):
         for found, value in zip(answer.quantities(measured), (first, last) if first < last else (last,)):
             self.assertTrue(found.is_near(value), measured)
         self.assertEqual(len(values), 2 if first < last else 1)
+
+
+class Accelerator(answer.AnswerTest):
+    """What is fitted to kernels: its page, its rows, its document and its entry."""
+
+    KERNELS = os.path.join(support.SOURCE, "validate", "measured", "kernels")
+    FIXTURES = os.path.join(support.SOURCE, "tests", "fixtures", "benchmarks")
+    CASES = ((f"{KERNELS}/h100_gemm.csv", "--base", "h100-sxm5-80gb"), (f"{KERNELS}/aic_a100_gemm.csv", "--base", "a100-sxm4-80gb"),
+             (f"{FIXTURES}/kernels-products.csv", f"{FIXTURES}/kernels-memory.csv", f"{FIXTURES}/kernels-attention.csv", "--base", "h100-sxm5-80gb"))
+
+    def test_forms(self):
+        for case in self.CASES:
+            with self.subTest(case):
+                command = ("calibrate", *case)
+                told = json.loads(self.fabricast(*command, "--format", "json").stdout)
+                page = self.fabricast(*command, "--format", "text").stdout
+                entry = self.fabricast(*command).stdout
+                self.check_rows(told, page, answer.csv_rows(self.fabricast(*command, "--format", "csv").stdout))
+                self.check_fits(told, page, yaml.safe_load(self.good("describe", "accelerators", told["base"])))
+                self.check_entry(told, page, entry, case)
+
+    def check_rows(self, told, page, cells):
+        head, *lines = page.split("\n\n")[1].rstrip("\n").split("\n")
+        self.assertEqual(re.split(r"  +| (?=op )", head)[:1], ["kind"])
+        self.assertEqual((len(lines), len(cells)), (len(told["kernels"]),) * 2)
+        for line, row, kernel in zip(lines, cells, told["kernels"]):
+            self.assertEqual([row[key] for key in ("accelerator", "kind", "op", "precision", "shape", "size_bytes", "held_out")],
+                             [told["accelerator"], kernel["kind"], kernel["op"] or "", kernel["precision"] or "", kernel["shape"] or "", str(kernel["size_bytes"]),
+                              str(int(kernel["held_out"]))])
+            for key in ("measured_s", "before_s", "predicted_s"):
+                self.assertTrue(abs(float(row[key]) - kernel[key]) <= 1e-5 * kernel[key], key)
+            words = [word for word in (kernel["kind"], kernel["op"], kernel["precision"], kernel["shape"] or str(kernel["size_bytes"])) if word]
+            self.assertEqual(line.split()[:len(words)], words)
+            measured, predicted, *_ = [*line.split()[len(words):], "", ""]
+            self.assertTrue(answer.quantity(measured).is_near(kernel["measured_s"] * 1e6), line)
+            self.assertEqual(line.endswith(" held out"), kernel["held_out"] and kernel["predicted_s"] > 0, line)
+            if kernel["predicted_s"] > 0:
+                self.assertTrue(answer.quantity(predicted).is_near(kernel["predicted_s"] * 1e6), line)
+                error = re.search(r"([-+][\d.]+) %", line)[1]
+                self.assertTrue(answer.quantity(error).is_near(100 * (kernel["predicted_s"] / kernel["measured_s"] - 1)), line)
+            rate = re.search(r" ([\d.]+) (TF/s|GB/s)", line)
+            self.assertEqual(rate[2] if rate else None, "TF/s" if kernel["kind"] in ("product", "attention") else "GB/s" if rate else None, line)
+            if kernel["kind"] == "product":
+                m, n, k = map(int, kernel["shape"].split("x")[:3])
+                self.assertAlmostEqual(float(rate[1]), 2 * m * n * k / kernel["measured_s"] / 1e12, delta=0.051, msg="two operations for each element of n x k")
+
+    def check_fits(self, told, page, base):
+        shown = {found[1]: found[2] for found in re.finditer(r"(?m)^(\w+) +([\d.]+ % of .*)$", page)}
+        self.assertEqual(list(shown), [fit["of"] for fit in told["fits"]])
+        rates = {"fp8": "peak_fp8", "mxfp8": "peak_fp8", "tf32": "peak_tf32"}
+        for fit in told["fits"]:
+            text = shown[fit["of"]]
+            share, of, errors = re.match(r"([\d.]+) % of (.*?), fitted to (.*)$", text).groups()
+            self.assertAlmostEqual(float(share) / 100, fit["fraction"], 3)
+            found = answer.quantities("fitted to " + errors)
+            wanted = (fit["n_fitted"], fit["fitted_error"], fit["n_held_out"], fit["error_of_fit"], fit["largest_error"], fit["error_before"])
+            self.assertEqual(len(found), len(wanted), text)
+            for one, value in zip(found, wanted):
+                self.assertTrue(one.is_near(value), f"{text}: {one.text} is not {value}")
+            number, unit = re.fullmatch(r"([\d.]+) (.*)/s", of).groups()
+            peak = str(base["memory_rate"] if fit["of"] == "memory" else base[rates.get(fit["of"], "peak_fp16")])
+            known, prefix = re.fullmatch(r"([\d.]+)([GTP])(?:FLOP|B)/s", peak).groups()
+            scale = {"G": 1e9, "T": 1e12, "P": 1e15}
+            self.assertAlmostEqual(float(number) * scale[unit[0]] / (float(known) * scale[prefix]), 1, 3)
+            own = [kernel for kernel in told["kernels"] if kernel["kind"] == "product" and kernel["precision"] == fit["of"] and kernel["predicted_s"] > 0]
+            if own:
+                self.assertEqual((sum(not one["held_out"] for one in own), sum(one["held_out"] for one in own)), (fit["n_fitted"], fit["n_held_out"]))
+                errors = {held: [one["predicted_s"] / one["measured_s"] - 1 for one in own if one["held_out"] == held] for held in (False, True)}
+                self.assert_same(fit["fitted_error"], statistics.median(map(abs, errors[False])), rel=1e-5)
+                if errors[True]:
+                    self.assert_same(fit["error_of_fit"], statistics.median(map(abs, errors[True])), rel=1e-5)
+                    self.assert_same(fit["largest_error"], max(map(abs, errors[True])), rel=1e-5)
+                    self.assert_same(fit["error_before"], statistics.median(abs(one["before_s"] / one["measured_s"] - 1) for one in own if one["held_out"]), rel=1e-5)
+                best = max(own, key=lambda one: self.rate(one))
+                self.assertIn(f"best {self.rate(best):.1f} TFLOP/s at {best['shape']}", page)
+        for label, key, scale in (("launch", "launch_s", 1e6), ("issue", "issue_s", 1e6), ("sustained", "sustained_fraction", 100)):
+            found = re.search(rf"(?m)^{label} +([\d.]+) ", page)
+            self.assertEqual(found is not None, told[key] > 0, label)
+            if found:
+                self.assertTrue(answer.quantity(found[1]).is_near(told[key] * scale), label)
+        self.assertEqual(re.findall(r"(?m)^note: (.*)$", page), told["notes"])
+
+    def rate(self, kernel):
+        m, n, k = map(int, kernel["shape"].split("x")[:3])
+        return 2 * m * n * k / kernel["measured_s"] / 1e12
+
+    def check_entry(self, told, page, entry, case):
+        keys = re.search(r"(?m)^the job's keys: (.*)$", page)[1]
+        self.assertIn(f"#   {keys}\n", entry)
+        fits = {fit["of"]: fit["fraction"] for fit in told["fits"]}
+        wide = fits.get("bf16") or fits.get("fp16")
+        wanted = ["kind: roofline", *([f"achievable: {100 * wide:.1f}%"] if wide else []), *([f"memory: {100 * fits['memory']:.1f}%"] if "memory" in fits else []),
+                  *([f"launch: {told['launch_s'] * 1e9:.0f}ns"] if told["launch_s"] else []), *([f"issue: {told['issue_s'] * 1e9:.0f}ns"] if told["issue_s"] else [])]
+        self.assertEqual(keys, f"compute: {{{', '.join(wanted)}}}")
+        for file in case:
+            if "/" in file:
+                self.assertIn(f"#   {os.path.basename(file)}\n", entry)
+        [one] = yaml.safe_load(entry)["accelerators"]
+        self.assertEqual(one["name"], told["accelerator"])
+        self.assert_same(one["matmul"], told["matmul"], rel=1e-6)
 
 
 if __name__ == "__main__":
