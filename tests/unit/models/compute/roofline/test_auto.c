@@ -87,12 +87,39 @@ software_has_its_kernel_of_attention (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The parts of the time, none below nothing, are all of what forward and backward passes take, also where the model
+ * takes every time so many times. */
+static void
+parts_are_the_whole_time (G_GNUC_UNUSED void **state)
+{
+  static const char *const computes[] = { "", ", stack: eager, attention: unfused", ", scale: 0.5",
+                                          ", scale: 2" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (computes); i++) {
+    g_autofree char *yaml = g_strdup_printf (HEAD, "dgx-h100", "ddp", computes[i]);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+    const FabComputeParts *parts = &fab_simulation_totals (play->simulation)->parts;
+    double passes_s = 0;
+
+    for (FabTaskId t = 0; t < dag->n_tasks; t++)
+      if (g_str_has_prefix (dag->tasks[t].name, "forward ")
+          || g_str_has_prefix (dag->tasks[t].name, "backward "))
+        passes_s += fab_ps_to_seconds (fab_task_ps (&dag->tasks[t]));
+    assert_true (parts->products_s > 0 && parts->attention_s > 0 && parts->memory_bound_s > 0);
+    assert_true (parts->copies_s >= 0 && parts->launches_s >= 0 && parts->readback_s >= 0
+                 && parts->host_s >= 0);
+    assert_near (fab_compute_parts_sum (parts), passes_s, 1e-6);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (jobs_have_their_software),
     cmocka_unit_test (software_has_its_kernel_of_attention),
+    cmocka_unit_test (parts_are_the_whole_time),
   };
 
   return play_run_tests ("auto", tests, &catalog);
