@@ -19,6 +19,7 @@ BODY = re.compile(r"^\{\n(.*?)^\}", re.S | re.M)
 # What no test of behaviour can see: every negative length means the whole text; memory for one element more, a zero after
 # the last element of an array, and elements that begin as zeros are not looked at; another hash finds the same.
 UNSEEN = (re.compile(r"\b(?:g|sqlite3)_\w+ \([^;]*, -(1)[,)]"), re.compile(r"\bg_(?:new0?|malloc0?|alloca) \([^;]*\+ (1)\)"),
+          re.compile(r"\bg_new0? \([^;,()]+, (1)\)"),
           re.compile(r"\bg_array_(?:sized_)?new \((FALSE), "), re.compile(r"\bg_array_(?:sized_)?new \(\w+, (FALSE), "))
 HASH = re.compile(r"^\w*hash\w* \((?:G_GNUC_UNUSED )?gconstpointer \w+\)\n\{\n(.*?)^\}", re.S | re.M)
 

@@ -55,6 +55,7 @@ f (void)
   words = g_strsplit (text, separator, -1);
   sqlite3_prepare_v2 (db, text, -1, &statement, NULL);
   names = g_new0 (char *, n + 1);
+  one = g_new0 (Thing, 1);
   array = g_array_new (FALSE, FALSE, sizeof (int));
   last = at (array, n + 1, -1);
   flags (FALSE, FALSE);
@@ -73,8 +74,8 @@ hash_length (guint n)
 }
 """
         changed = [(point.line, body[point.start:point.end]) for point in points.points(body) if point.kind == "constant"]
-        self.assertEqual(changed, [(8, "1"), (8, "1"), (9, "FALSE"), (9, "FALSE"), (21, "5")])
-        self.assertNotIn(15, {point.line for point in points.points(body)})
+        self.assertEqual(changed, [(9, "1"), (9, "1"), (10, "FALSE"), (10, "FALSE"), (22, "5")])
+        self.assertNotIn(16, {point.line for point in points.points(body)})
 
     def test_the_text_around_stays(self):
         for point in points.points(SOURCE):
