@@ -50,6 +50,11 @@ static const Family families[] = {
   { "map", 1, { SYS_mmap } },
   { "receive", 2, { SYS_recvfrom, SYS_recvmsg } },
   { "send", 2, { SYS_sendto, SYS_sendmsg } },
+#ifdef SYS_accept
+  { "accept", 2, { SYS_accept, SYS_accept4 } },
+#else
+  { "accept", 1, { SYS_accept4 } },
+#endif
 #ifdef SYS_rename
   { "rename", 3, { SYS_rename, SYS_renameat, SYS_renameat2 } },
   { "unlink", 2, { SYS_unlink, SYS_unlinkat } },

@@ -59,6 +59,13 @@ CASES = {
     "export": Case(["export", "s.yaml", "--format", "chakra", "-o", "e"], files=[f"e.{rank}.et" for rank in range(16)]),
     "measure": Case(["measure", "tcp", "--peer", "127.0.0.1:PORT", "--kinds", "latency", "--sizes", "8", "--min-samples", "6", "--max-samples",
                      "6", "--time", "1", "--timeout", "5", "-o", "m.meas"], database="m.meas", is_measured=True),
+    "compare": Case(["compare", "s.yaml", "--fidelity", "fluid,step"]),
+    "whatif": Case(["whatif", "s.yaml", "--fault", "nic=node1/nic0:50%"]),
+    "upgrade": Case(["upgrade", "s.yaml", "-o", "u.yaml"], files=["u.yaml"]),
+    "plan": Case(["plan", "s.yaml", "-o", "p.yaml"], files=["p.yaml"]),
+    "tune": Case(["tune", "s.yaml", "-o", "u.yaml"], files=["u.yaml"]),
+    "topo": Case(["topo", "s.yaml", "--format", "svg"]),
+    "validate": Case(["validate", "bills"]),
     "goal": Case(["export", "s.yaml", "--format", "goal", "-o", "e.goal"], files=["e.goal"]),
 }
 
