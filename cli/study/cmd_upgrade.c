@@ -15,6 +15,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/nearest.h"
+#include "sim/base/shell.h"
 #include "sim/base/units.h"
 
 enum { USUAL_ROWS = 12 };
@@ -43,6 +44,22 @@ per_percent (const FabUpgrade *self)
 
 /* --- text --- */
 
+/* Options with which other commands play the change. */
+static void
+append_sets (GString *text, const FabEdits *edits)
+{
+  const char *const *texts = fab_edits_texts (edits);
+
+  g_string_append_printf (text, "  %-13sIt is set with", "");
+  for (guint i = 0; texts[i] != NULL; i++) {
+    g_autofree char *word = fab_shell_word (texts[i]);
+    g_autofree char *printable = fab_cli_printable (word);
+
+    g_string_append_printf (text, " --set %s", printable);
+  }
+  g_string_append (text, "\n");
+}
+
 static void
 append_recommendation (GString *text, const char *what, const FabUpgrade *one)
 {
@@ -59,6 +76,7 @@ append_recommendation (GString *text, const char *what, const FabUpgrade *one)
                           fab_upgrade_has_band (one) ? ")" : "", price);
   g_string_append_printf (text, "  %-13sIt is then limited by: %s.\n", "",
                           fab_upgrade_pace (one->trial.point));
+  append_sets (text, one->change.edits);
 }
 
 /* More that saves less. */

@@ -135,7 +135,7 @@ add_nic_generations (Options *self)
     rate = fab_link_spec_line_rate (next);
     edits = fab_edits_new ();
     fab_edits_set (edits, "cluster.nic", fab_value_text (next->name));
-    fab_edits_set (edits, "cluster.nic_rate", NULL);
+    fab_edits_set (edits, "cluster.nic_rate", fab_value_whole (FAB_UNIT_RATE, 0));
     follow_links (self, edits, link->name, next->name);
     add (self, FAB_UPGRADE_NIC, g_strdup_printf ("NIC ports %s", next->name), edits);
   }

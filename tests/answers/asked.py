@@ -320,6 +320,22 @@ class Compared(answer.AnswerTest):
             self.assert_same(figures["step_s"], steps[-1], command)
             self.assert_same(figures["train_s"] / 86400, run["train_days"], command)
 
+    def test_what_an_upgrade_says_is_what_a_run_gives(self):
+        """Each change has the assignments with which `run` takes the step that `upgrade` says, and the page has those of what it recommends."""
+        asked = ("upgrade", "four-nodes", "--only", "setting,nic,nics,node", "--no-band")
+        told = self.json(*asked)
+        played = [(one["step_s"], its) for one, its in zip(told["changes"], told["assignments"], strict=True) if one["step_s"] is not None]
+        self.assertGreater(len(played), 10)
+        for step_s, its in played:
+            sets = [word for assignment in its["set"] for word in ("--set", assignment)]
+            run = json.loads(self.fabricast("run", "four-nodes", "--no-db", "--no-band", "--no-bottleneck", *sets, "--format", "json").stdout)
+            self.assert_same(run["iterations"][-1]["step_s"], step_s, its["change"])
+        page = self.good(*asked[:-1])
+        said = dict(re.findall(r"(?m)^  (?:\w+ first|most) +(.+?): saves .*\n.*\n +It is set with (.*)$", page))
+        self.assertGreater(len(said), 0)
+        sets = {its["change"]: " ".join(f"--set {one}" for one in its["set"]) for its in self.json(*asked[:-1])["assignments"]}
+        self.assertEqual(said, {name: sets[name] for name in said})
+
     def test_eight_kinds_have_room(self):
         """Of more than eight kinds of collectives the others are counted."""
         for n in (8, 9, 10):
