@@ -55,6 +55,8 @@ typedef struct {
   FabBytes instant_bytes; /* what waited before now, and all that came now */
   double byte_ps;
   FabTimePs changed_ps;
+  FabBytes seen_carried_bytes; /* at `look_ps` */
+  double seen_byte_ps;
 } Line;
 
 typedef enum { BEGIN, ARRIVE, FREE, CREDIT, PAUSE, RESUME, ACK } Kind;
@@ -82,7 +84,8 @@ typedef struct {
   guint order; /* of events of one time */
   guint64 n_events;
   Random random;
-  FabTimePs now_ps;
+  FabTimePs now_ps, look_ps; /* look: when queues are looked at while messages are on their way */
+  gboolean has_looked;       /* not all had ended then */
 } Steps;
 
 static void
@@ -335,14 +338,32 @@ arrive (Steps *self, Piece piece)
     wait (self, l, source);
 }
 
+/* Notes what queues say at `look_ps`, when nothing earlier is to come. */
+static void
+look (Steps *self)
+{
+  self->has_looked = TRUE;
+  for (guint l = 0; l < MOST_LINKS; l++) {
+    Line *line = &self->lines[l];
+
+    line->seen_carried_bytes = line->carried_bytes;
+    line->seen_byte_ps = line->byte_ps
+                       + (double) line->waiting_bytes * (double) (self->look_ps - line->changed_ps);
+  }
+}
+
 static void
 steps_play (Steps *self, guint n)
 {
   Event event;
+  FabTimePs before_ps = 0;
 
   for (guint i = 0; i < n; i++)
     later (self, (Event){ self->items[i].start_ps, 0, BEGIN, i, { 0 } });
   while (take_next (self, &event)) {
+    if (before_ps <= self->look_ps && self->now_ps > self->look_ps)
+      look (self);
+    before_ps = self->now_ps;
     switch (event.kind) {
     case BEGIN: join (self, event.of); break;
     case ARRIVE: arrive (self, event.piece); break;
@@ -448,6 +469,23 @@ begin (gpointer owner, guint64 index)
   fab_net_send (played->net.net, &played->items[index].transfer);
 }
 
+/* While messages are on their way. */
+static void
+assert_looked (const Steps *steps, Played *played)
+{
+  g_autofree FabLinkQueue *queues = fab_net_link_queues (played->net.net);
+
+  for (guint l = 0; l < fab_graph_n_links (steps->rig->graph); l++) {
+    const Line *line = &steps->lines[l];
+
+    assert_int_equal (queues[l].carried_bytes, line->seen_carried_bytes);
+    if (fabs (queues[l].mean_bytes * (double) steps->look_ps - line->seen_byte_ps)
+        > 1e-6 * line->seen_byte_ps + 1)
+      fail_msg ("link %u: mean queue of %g bytes until then, in steps %g", l, queues[l].mean_bytes,
+                line->seen_byte_ps / (double) steps->look_ps);
+  }
+}
+
 static void
 assert_queues (const Steps *steps, Played *played)
 {
@@ -474,6 +512,7 @@ choose (Steps *steps, Random *random)
   guint way = random_below (random, 4);
 
   steps->stores = random_chance (random, 50);
+  steps->look_ps = random_between (random, 1000, 3000000);
   steps->buffer_bytes = 8 * MTU * random_between (random, 1, 3);
   steps->has_credit = way == 0;
   steps->has_pause = way == 1;
@@ -535,7 +574,9 @@ play_in_steps (const Steps *chosen, const Rig *rig, Played *played)
     gboolean is_same = memcmp (first->end_ps, steps->end_ps, sizeof steps->end_ps) == 0;
     for (guint l = 0; l < MOST_LINKS; l++)
       is_same = is_same && first->lines[l].n_pauses == steps->lines[l].n_pauses
-             && is_near (first->lines[l].byte_ps, steps->lines[l].byte_ps, 1e-9);
+             && is_near (first->lines[l].byte_ps, steps->lines[l].byte_ps, 1e-9)
+             && is_near (first->lines[l].seen_byte_ps, steps->lines[l].seen_byte_ps, 1e-9)
+             && first->lines[l].seen_carried_bytes == steps->lines[l].seen_carried_bytes;
     steps_free (steps);
     if (!is_same) {
       steps_free (first);
@@ -563,6 +604,10 @@ check (Random *random)
   played.n_left = played.n;
   for (guint i = 0; i < played.n; i++)
     fab_engine_at (played.net.engine, played.items[i].start_ps, begin, &played, i);
+  if (steps->has_looked) {
+    fab_engine_run_until (played.net.engine, steps->look_ps);
+    assert_looked (steps, &played);
+  }
   fab_engine_run (played.net.engine);
   for (guint i = 0; i < played.n; i++)
     if (played.items[i].end_ps != steps->end_ps[i])
