@@ -135,6 +135,9 @@ class Planned(answer.AnswerTest):
         self.assertIn(f"cost least with {cheapest}: ", sentences[1])
         self.assertEqual(sentences[2], f"Take {names[1]} for speed, {cheapest} for money.")
         self.assertEqual([item.split(" unsure")[0] for item in items[:2]], [f"A measurement of what makes {name}" for name in names])
+        page = self.good("compare", "hello", "--vary", "cluster.nodes=1,2", *JOB)
+        about = [line.partition(" to ")[2].partition(", ")[2].partition("; change")[0] for line in page.partition("\n  bands of the step\n")[2].split("\n")[:2]]
+        self.assertEqual([item.partition(" unsure: ")[2] for item in items[:2]], [f"{words}." for words in about])
 
     def test_runs_without_tokens(self):
         """An all-reduce has no tokens: what they cost is not compared, and speed alone decides."""
