@@ -75,6 +75,57 @@ class Drawn(answer.AnswerTest):
         return f"{link['count']} x {link['link']}, " if link["count"] > 1 else f"{link['link']}, ", rate
 
 
+class Tidy(Drawn):
+    """Every drawing is whole: all of it is inside, no words lie over others, and what it says of the machine is there."""
+
+    MACHINES = (*(("--node", name) for name in NODES), *FABRICS, ("--design", "superpod-h100", "--units", "2"), ("--design", "deepseek-mpft", "--only", "fabric"))
+
+    def texts(self, drawing):
+        """(left, right, top, bottom, words) of the words of a drawing; a letter is at least 0.42 of its height wide."""
+        found = []
+        for one in drawing.iter(SVG + "text"):
+            size = float(one.get("font-size") or drawing.get("font-size"))
+            width, x, y = 0.42 * size * len(one.text), float(one.get("x")), float(one.get("y"))
+            left = x - width * {"middle": 0.5, "end": 1}.get(one.get("text-anchor"), 0)
+            found.append((left, left + width, y - 0.7 * size, y, one.text))
+        return found
+
+    def test_words_and_lines_are_inside(self):
+        for machine in self.MACHINES:
+            with self.subTest(machine):
+                text = self.good("topo", *machine, "--format", "svg")
+                drawing = ElementTree.fromstring(text)
+                width, height = float(drawing.get("width")), float(drawing.get("height"))
+                self.assertEqual(drawing.get("viewBox"), f"0 0 {width:g} {height:g}")
+                words = self.texts(drawing)
+                for left, right, top, bottom, said in words:
+                    self.assertTrue(0 <= left and right <= width and 0 <= top and bottom <= height, said)
+                for i, one in enumerate(words):
+                    for other in words[i + 1:]:
+                        self.assertTrue(one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2], f"{one[4]!r} lies over {other[4]!r}")
+                for path in drawing.iter(SVG + "path"):
+                    numbers = [float(number) for number in re.findall(r"[-\d.]+", path.get("d").replace("h40", ""))]
+                    self.assertTrue(all(-0.1 <= x <= width for x in numbers[::2]) and all(-0.1 <= y <= height for y in numbers[1::2]), path.get("d"))
+                self.check_legend(drawing)
+
+    def check_legend(self, drawing):
+        """One row for each kind of link, with a colour of its own up to eight of them."""
+        root = list(drawing)
+        rows = [(shape.get("stroke"), root[i + 1].text, float(root[i + 1].get("y"))) for i, shape in enumerate(root) if shape.tag == SVG + "path" and shape.get("d").endswith(" h40")]
+        self.assertTrue(rows)
+        self.assertEqual(len({words for _, words, _ in rows}), len(rows))
+        self.assertEqual(len({colour for colour, _, _ in rows}), min(len(rows), 8))
+        self.assertTrue(all(abs(after[2] - before[2] - 20) < 0.11 for before, after in zip(rows, rows[1:])), rows)
+
+    def test_notes_of_a_design(self):
+        told = self.good("describe", "designs", "superpod-h100")
+        drawing = ElementTree.fromstring(self.good("topo", "--design", "superpod-h100", "--units", "2", "--format", "svg"))
+        said = [one.text for one in drawing.iter(SVG + "text")]
+        self.assertTrue(any(re.search(r"(?m)^transport: (.*)$", told)[1].startswith(words.removeprefix("transport: ")) for words in said if words.startswith("transport: ")))
+        watts = float(re.search(r"(?m)^rack_watts: (.*)$", told)[1])
+        self.assertTrue(any(answer.quantity(words).is_near(watts) for words in said if words.startswith("power: ")))
+
+
 class Node(Drawn):
     def test_boxes_hang_below_what_they_hang_on(self):
         for name in NODES:
