@@ -91,7 +91,10 @@ class Upgraded(answer.AnswerTest):
             if not name:
                 continue
             one, words = by_name[name], " ".join(said[label].split())
-            self.assertTrue(words.startswith(f"{name}: saves ") and words.endswith(f" It is then limited by: {one.then_limited_by}."), words)
+            self.assertTrue(words.startswith(f"{name}: saves "), words)
+            words, _, rest = words.partition(f" It is then limited by: {one.then_limited_by}.")
+            sets = next((row.set for row in told.assignments if row.change == name), [])
+            self.assertEqual(re.findall(r"--set (\S+=)", rest), [f"{text.partition('=')[0]}=" for text in sets], "how it is set")
             saved, _, price = words.removeprefix(f"{name}: saves ").partition(" and costs ")
             band = [] if one.saved_low_fraction is None else [one.saved_low_fraction, one.saved_high_fraction]
             self.assert_values(saved, [one.saved_fraction, *band], label)
