@@ -3,7 +3,7 @@
 
 Only bodies of functions are changed: lines between a `{` and a `}` at the beginning of a line, as the layout of this
 project has them. Texts, comments, assertions and frees stay, since no test of behaviour can see a change of these,
-and so does what UNSEEN and HASH list.
+and so does what UNSEEN, ORDER and HASH list.
 """
 import re
 from collections import namedtuple
@@ -21,6 +21,8 @@ BODY = re.compile(r"^\{\n(.*?)^\}", re.S | re.M)
 UNSEEN = (re.compile(r"\b(?:g|sqlite3)_\w+ \([^;]*, -(1)[,)]"), re.compile(r"\bg_(?:new0?|malloc0?|alloca) \([^;]*\+ (1)\)"),
           re.compile(r"\bg_new0? \([^;,()]+, (1)\)"),
           re.compile(r"\bg_array_(?:sized_)?new \((FALSE), "), re.compile(r"\bg_array_(?:sized_)?new \(\w+, (FALSE), "))
+COMPARE = re.compile(r"^\w+ \((?:gconstpointer|const void \*) ?\w+, (?:gconstpointer|const void \*) ?\w+[^)]*\)\n\{\n(.*?)^\}", re.S | re.M)
+ORDER = re.compile(r"(?:\? |: |\breturn )-?(1)\b")  # of two elements: every number of a sign means the same
 HASH = re.compile(r"^\w*hash\w* \((?:G_GNUC_UNUSED )?gconstpointer \w+\)\n\{\n(.*?)^\}", re.S | re.M)
 
 
@@ -87,6 +89,7 @@ def points(content):
     code = blanked(content)
     bodies = [found.span(1) for found in BODY.finditer(code)]
     unseen = {found.start(1) for pattern in UNSEEN for found in pattern.finditer(code)}
+    unseen |= {order.start(1) for found in COMPARE.finditer(code) for order in ORDER.finditer(code, *found.span(1))}
     hashes = [found.span(1) for found in HASH.finditer(code)]
     found = []
     for kind, start, end, text in [*operators(code), *conditions(code, content), *constants(code), *statements(code), *returns(code)]:

@@ -77,6 +77,25 @@ hash_length (guint n)
         self.assertEqual(changed, [(9, "1"), (9, "1"), (10, "FALSE"), (10, "FALSE"), (22, "5")])
         self.assertNotIn(16, {point.line for point in points.points(body)})
 
+    def test_orders_are_signs(self):
+        """Of a function that compares two elements only the sign counts, and 0; a number that is looked at is changed."""
+        body = """static gint
+by_size (gconstpointer a, gconstpointer b)
+{
+  if (size (a) != size (b))
+    return size (a) < size (b) ? -1 : 1;
+  return rank (a, 1) > rank (b, 1) ? 1 : 0;
+}
+
+static gint
+sign (int n)
+{
+  return n < 0 ? -1 : 1;
+}
+"""
+        changed = [(point.line, body[point.start:point.end]) for point in points.points(body) if point.kind == "constant"]
+        self.assertEqual(changed, [(6, "1"), (6, "1"), (6, "0"), (12, "0"), (12, "1"), (12, "1")])
+
     def test_the_text_around_stays(self):
         for point in points.points(SOURCE):
             changed = points.changed(SOURCE, point)
