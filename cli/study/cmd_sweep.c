@@ -285,7 +285,7 @@ check_axes (const FabStudy *study, const FabGrid *grid, GError **error)
     const GPtrArray *keys = ((const FabGridAxis *) g_ptr_array_index (grid->axes, a))->keys;
 
     for (guint k = 0; k < keys->len; k++)
-      if (!fab_study_check_vary (study, ((const FabAxis *) g_ptr_array_index (keys, k))->key, error))
+      if (!fab_study_check_vary (study, g_ptr_array_index (keys, k), error))
         return FALSE;
   }
   return TRUE;

@@ -5,6 +5,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
+#include "sim/base/units.h"
 
 void
 fab_try_clear (FabTry *self)
@@ -160,14 +161,35 @@ fab_study_scenario (const FabStudy *study, const FabEdits *edits, GError **error
   return g_steal_pointer (&scenario);
 }
 
-gboolean
-fab_study_check_vary (const FabStudy *study, const char *key, GError **error)
+/* Whether each value is one of the unit that the key has; TRUE where it has none. */
+static gboolean
+check_units (const FabStudy *study, const FabAxis *axis, GError **error)
 {
-  const char *set = fab_scenario_assigned (study->base, key);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, NULL);
+  g_autoptr (FabValue) value = NULL;
 
-  return set == NULL
-      || fab_throw (error, FAB_ERROR_INPUT,
-                    "--vary %s undoes --set %s in every variant; give only one of the two", key, set);
+  if (scenario == NULL || !fab_scenario_get (scenario, axis->key, &value, NULL) || value == NULL
+      || value->kind != FAB_VALUE_WHOLE || value->unit == FAB_UNIT_COUNT)
+    return TRUE;
+  for (guint i = 0; i < axis->values->len; i++) {
+    g_autoptr (GError) problem = NULL;
+    gint64 number;
+
+    if (!fab_units_parse_whole (value->unit, g_ptr_array_index (axis->values, i), &number, &problem))
+      return fab_throw (error, FAB_ERROR_INPUT, "--vary %s: %s", axis->key, problem->message);
+  }
+  return TRUE;
+}
+
+gboolean
+fab_study_check_vary (const FabStudy *study, const FabAxis *axis, GError **error)
+{
+  const char *set = fab_scenario_assigned (study->base, axis->key);
+
+  if (set != NULL)
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "--vary %s undoes --set %s in every variant; give only one of the two", axis->key, set);
+  return check_units (study, axis, error);
 }
 
 gboolean

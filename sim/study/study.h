@@ -6,6 +6,7 @@
  * seed (spread.h). */
 #pragma once
 
+#include "sim/study/axis.h"
 #include "sim/study/hold.h"
 #include "sim/study/spread.h"
 
@@ -69,9 +70,10 @@ FabDecisionEnv fab_study_env (const FabStudy *study);
 /* The number of seeds of a variant, of which `first` is the play with the first. */
 guint fab_study_n_draws (const FabStudy *study, const FabEdits *edits, const FabPoint *first);
 
-/* Returns FALSE and *error when the study's own edits set `key`, or something in it: variants of the key would undo
- * that without a word. */
-gboolean fab_study_check_vary (const FabStudy *study, const char *key, GError **error);
+/* Returns FALSE and *error when the study's own edits set the key of the axis, or something in it: variants of the key
+ * would undo that without a word. The same when a value cannot be read, since its unit is missing or another's: it
+ * would be one more variant that cannot be simulated, and the answer that of the others. */
+gboolean fab_study_check_vary (const FabStudy *study, const FabAxis *axis, GError **error);
 
 /* Simulates the study's own scenario with the seeds of the study. NULL and *error. (transfer full) */
 FabPoint *fab_study_point (const FabStudy *study, GError **error);

@@ -92,10 +92,37 @@ what_is_set_cannot_be_varied (G_GNUC_UNUSED void **state)
   g_autoptr (FabStudy) edited = fab_study_edited (study, four);
   g_autoptr (GError) error = NULL;
 
-  assert_true (fab_study_check_vary (study, "job.micro_batch", NULL));
-  assert_true (fab_study_check_vary (edited, "job.sequence", NULL));
-  assert_false (fab_study_check_vary (edited, "job.micro_batch", &error));
+  g_autoptr (FabAxis) batches = fab_axis_parse ("job.micro_batch=1,2", NULL),
+                      sequences = fab_axis_parse ("job.sequence=256", NULL);
+  assert_true (fab_study_check_vary (study, batches, NULL));
+  assert_true (fab_study_check_vary (edited, sequences, NULL));
+  assert_false (fab_study_check_vary (edited, batches, &error));
   assert_non_null (strstr (error->message, "--vary job.micro_batch undoes --set job.micro_batch=4"));
+}
+
+/* A rate without a unit is a mistake and not a variant: the first rate that is enough may be among them. Steps and
+ * times are both intervals of checkpoints. */
+static void
+what_has_no_unit_is_not_varied (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *axis, *problem;
+  } cases[] = {
+    { "cluster.nic_rate=200,400Gb/s", "--vary cluster.nic_rate: '200' has no unit; write for example" },
+    { "job.bucket=25MiB,1x", "--vary job.bucket: " },
+    { "cluster.nic_rate=200..400Gb/s:100", NULL },
+    { "cluster.nodes=1,two", NULL },
+    { "job.checkpoint.every=500,30min", NULL },
+  };
+  g_autoptr (FabStudy) study = usual ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabAxis) axis = fab_axis_parse (cases[i].axis, NULL);
+    g_autoptr (GError) error = NULL;
+
+    assert_true (fab_study_check_vary (study, axis, &error) == (cases[i].problem == NULL));
+    assert_true (cases[i].problem == NULL || g_str_has_prefix (error->message, cases[i].problem));
+  }
 }
 
 /* The file as it is now, with the same edits and the same wishes. */
@@ -235,6 +262,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (edits_of_a_study_are_under_those_of_variants),
     cmocka_unit_test (what_is_set_cannot_be_varied),
+    cmocka_unit_test (what_has_no_unit_is_not_varied),
     cmocka_unit_test (a_study_again_reads_the_file_again),
     cmocka_unit_test (seeds_are_played_where_they_matter),
     cmocka_unit_test (draws_have_seeds_from_the_scenarios_on),
