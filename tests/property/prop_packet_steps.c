@@ -13,6 +13,7 @@
  *               at a time, when the last byte has left, and known one latency later
  *   pause       a port between nodes has one queue. A link is paused when more than `pause` bytes that came over it
  *               wait, and goes on at `resume`; it knows one latency later
+ *   classes     each has queues and room of its own; strictly, the waiting one of the larger weight goes first
  *   window      a packet starts when no more than the window is under way with it; the receiver tells of a quarter of
  *               the window at a time, and the sender knows after the latencies of the way
  *
@@ -29,13 +30,14 @@ enum { MOST_MESSAGES = 24, MOST_LINKS = 64, MTU = 1000, SIXTEENTHS = 16, ORDERS 
 
 static guint n_compared;
 
-/* The queue of a link from which packets come, or a message: links first, then messages. */
-enum { MOST_SOURCES = MOST_LINKS + MOST_MESSAGES };
+/* A lane is what one class has of a link. The queue of a lane from which packets come, or a message: lanes first, then
+ * messages. */
+enum { CLASSES = 2, MOST_LANES = CLASSES * MOST_LINKS, MOST_SOURCES = MOST_LANES + MOST_MESSAGES };
 
 typedef struct {
   guint message, hop;
   FabBytes bytes;
-  gint from; /* link over which it came; -1: none */
+  gint from; /* lane over which it came; -1: none */
 } Piece;
 
 typedef struct {
@@ -44,7 +46,6 @@ typedef struct {
   gboolean has_credit, has_pause, is_paused, has_asked;
   FabBytes held_bytes; /* came over it and wait */
   guint64 n_pauses;
-  FabTimePs free_ps;
   GArray *turns;                /* guint: sources that wait */
   GArray *queues[MOST_SOURCES]; /* Piece; NULL: none yet */
   gboolean last_was_served, is_into_memory;
@@ -65,7 +66,7 @@ typedef struct {
   FabTimePs at_ps;
   guint64 number; /* of events of one time the lowest comes first */
   Kind kind;
-  guint of; /* message or link */
+  guint of; /* message or lane */
   Piece piece;
 } Event;
 
@@ -73,7 +74,9 @@ typedef struct {
   const Rig *rig;
   gboolean stores, has_credit, has_pause;
   FabBytes buffer_bytes, pause_bytes, resume_bytes, window_bytes; /* window 0: none */
-  Line lines[MOST_LINKS];
+  gboolean has_classes;
+  Line lines[MOST_LANES];
+  FabTimePs free_ps[MOST_LINKS];
   LoadItem *items;
   FabBytes left_bytes[MOST_MESSAGES], missing_bytes[MOST_MESSAGES];
   FabBytes flight_bytes[MOST_MESSAGES], untold_bytes[MOST_MESSAGES];
@@ -145,6 +148,18 @@ count_waiting (Steps *self, Line *line, FabBytes bytes)
   line->waiting_bytes = bytes;
 }
 
+static guint
+class_of (const Steps *self, guint message)
+{
+  return self->items[message].transfer.traffic != NULL ? 1 : 0;
+}
+
+static guint
+lane_of (const Steps *self, guint message, guint hop)
+{
+  return class_of (self, message) * MOST_LINKS + self->paths[message].links[hop];
+}
+
 static const FabPath *
 path_of (const Steps *self, const Piece *piece)
 {
@@ -186,7 +201,7 @@ start (Steps *self, guint l, Piece piece)
   Line *line = &self->lines[l];
   FabTimePs left_ps = self->now_ps + wire_ps (line, piece.bytes);
 
-  line->free_ps = left_ps;
+  self->free_ps[l % MOST_LINKS] = left_ps;
   line->carried_bytes += piece.bytes;
   if (piece.from >= 0 && !self->lines[piece.from].is_into_memory)
     give_back (self, &piece, left_ps);
@@ -229,19 +244,35 @@ may_send (const Steps *self, guint message)
       && (self->window_bytes == 0 || self->flight_bytes[message] + MTU <= self->window_bytes);
 }
 
-static void
-serve (Steps *self, guint l)
+/* The lane that is to be served: the class of the larger weight goes first. -1: none may send. */
+static gint
+choose_lane (const Steps *self, guint link)
 {
-  Line *line = &self->lines[l];
+  for (gint c = CLASSES - 1; c >= 0; c--) {
+    guint lane = (guint) c * MOST_LINKS + link;
 
-  if (line->free_ps > self->now_ps || line->turns->len == 0 || !may_start (line))
+    if (self->lines[lane].turns->len > 0 && may_start (&self->lines[lane]))
+      return (gint) lane;
+  }
+  return -1;
+}
+
+static void
+serve (Steps *self, guint lane)
+{
+  guint link = lane % MOST_LINKS;
+  gint best = choose_lane (self, link);
+
+  if (self->free_ps[link] > self->now_ps || best < 0)
     return;
+  guint l = (guint) best;
+  Line *line = &self->lines[l];
   guint source = g_array_index (line->turns, guint, 0);
   gboolean stays;
 
   g_array_remove_index (line->turns, 0);
-  if (source >= MOST_LINKS) {
-    guint message = source - MOST_LINKS;
+  if (source >= MOST_LANES) {
+    guint message = source - MOST_LANES;
     FabBytes bytes = MIN (self->left_bytes[message], MTU);
 
     self->left_bytes[message] -= bytes;
@@ -268,7 +299,7 @@ wait (Steps *self, guint l, guint source)
 {
   Line *line = &self->lines[l];
 
-  if (source >= MOST_LINKS && line->last_was_served && line->turns->len > 0) {
+  if (source >= MOST_LANES && line->last_was_served && line->turns->len > 0) {
     g_array_insert_val (line->turns, line->turns->len - 1, source);
   } else {
     g_array_append_val (line->turns, source);
@@ -283,7 +314,7 @@ join (Steps *self, guint message)
   if (self->waits[message] || !may_send (self, message))
     return;
   self->waits[message] = TRUE;
-  wait (self, self->paths[message].links[0], MOST_LINKS + message);
+  wait (self, lane_of (self, message, 0), MOST_LANES + message);
 }
 
 static FabBytes
@@ -322,10 +353,11 @@ arrive (Steps *self, Piece piece)
       self->end_ps[piece.message] = self->now_ps;
     return;
   }
-  guint l = path->links[piece.hop];
+  guint l = lane_of (self, piece.message, piece.hop);
   Line *line = &self->lines[l];
   guint source = line->has_pause ? l : (guint) piece.from;
-  if (line->free_ps <= self->now_ps && line->turns->len == 0 && may_start (line)) { /* it does not wait */
+  if (self->free_ps[l % MOST_LINKS] <= self->now_ps && line->turns->len == 0
+      && may_start (line)) { /* it does not wait */
     start (self, l, piece);
     return;
   }
@@ -343,7 +375,7 @@ static void
 look (Steps *self)
 {
   self->has_looked = TRUE;
-  for (guint l = 0; l < MOST_LINKS; l++) {
+  for (guint l = 0; l < MOST_LANES; l++) {
     Line *line = &self->lines[l];
 
     line->seen_carried_bytes = line->carried_bytes;
@@ -393,20 +425,23 @@ steps_init (Steps *self, const Rig *rig, LoadItem *items, guint n)
   self->rig = rig;
   self->items = items;
   self->events = g_array_new (FALSE, FALSE, sizeof (Event));
-  for (FabLinkId l = 0; l < fab_graph_n_links (graph); l++) {
+  for (guint lane = 0; lane < MOST_LANES; lane++) {
+    FabLinkId l = lane % MOST_LINKS;
+    if (l >= fab_graph_n_links (graph))
+      continue;
     const FabLink *link = fab_graph_link (graph, l);
     double cost = fab_graph_link_class (graph, l)->cost[FAB_DRIVE_COPY];
     gboolean is_inside = fab_graph_vertex (graph, link->src)->node != FAB_NO_NODE
                       && fab_graph_vertex (graph, link->dst)->node != FAB_NO_NODE;
 
-    self->lines[l] = (Line){ .link = link,
-                             .cost = (guint) (cost * SIXTEENTHS + 0.5),
-                             .turns = g_array_new (FALSE, FALSE, sizeof (guint)),
-                             .is_into_memory = fab_graph_vertex (graph, link->dst)->kind
-                                            == FAB_VERTEX_ACCELERATOR,
-                             .has_credit = self->has_credit || (self->has_pause && is_inside),
-                             .has_pause = self->has_pause && !is_inside,
-                             .room_bytes = (gint64) self->buffer_bytes };
+    self->lines[lane] = (Line){ .link = link,
+                                .cost = (guint) (cost * SIXTEENTHS + 0.5),
+                                .turns = g_array_new (FALSE, FALSE, sizeof (guint)),
+                                .is_into_memory = fab_graph_vertex (graph, link->dst)->kind
+                                               == FAB_VERTEX_ACCELERATOR,
+                                .has_credit = self->has_credit || (self->has_pause && is_inside),
+                                .has_pause = self->has_pause && !is_inside,
+                                .room_bytes = (gint64) self->buffer_bytes };
   }
   for (guint i = 0; i < n; i++) {
     self->left_bytes[i] = self->missing_bytes[i] = items[i].transfer.bytes;
@@ -418,8 +453,8 @@ static void
 steps_free (Steps *self)
 {
   g_array_unref (self->events);
-  for (guint l = 0; l < fab_graph_n_links (self->rig->graph); l++) {
-    g_array_unref (self->lines[l].turns);
+  for (guint l = 0; l < MOST_LANES; l++) {
+    g_clear_pointer (&self->lines[l].turns, g_array_unref);
     for (guint s = 0; s < MOST_SOURCES; s++)
       if (self->lines[l].queues[s] != NULL)
         g_array_unref (self->lines[l].queues[s]);
@@ -476,13 +511,13 @@ assert_looked (const Steps *steps, Played *played)
   g_autofree FabLinkQueue *queues = fab_net_link_queues (played->net.net);
 
   for (guint l = 0; l < fab_graph_n_links (steps->rig->graph); l++) {
-    const Line *line = &steps->lines[l];
+    const Line *line = &steps->lines[l], *other = &steps->lines[MOST_LINKS + l];
+    double byte_ps = line->seen_byte_ps + other->seen_byte_ps;
 
-    assert_int_equal (queues[l].carried_bytes, line->seen_carried_bytes);
-    if (fabs (queues[l].mean_bytes * (double) steps->look_ps - line->seen_byte_ps)
-        > 1e-6 * line->seen_byte_ps + 1)
+    assert_int_equal (queues[l].carried_bytes, line->seen_carried_bytes + other->seen_carried_bytes);
+    if (fabs (queues[l].mean_bytes * (double) steps->look_ps - byte_ps) > 1e-6 * byte_ps + 1)
       fail_msg ("link %u: mean queue of %g bytes until then, in steps %g", l, queues[l].mean_bytes,
-                line->seen_byte_ps / (double) steps->look_ps);
+                byte_ps / (double) steps->look_ps);
   }
 }
 
@@ -493,14 +528,15 @@ assert_queues (const Steps *steps, Played *played)
   double now_ps = (double) fab_engine_now (played->net.engine);
 
   for (guint l = 0; l < fab_graph_n_links (steps->rig->graph); l++) {
-    const Line *line = &steps->lines[l];
+    const Line *line = &steps->lines[l], *other = &steps->lines[MOST_LINKS + l];
+    double byte_ps = line->byte_ps + other->byte_ps;
 
-    assert_int_equal (queues[l].carried_bytes, line->carried_bytes);
-    assert_int_equal (queues[l].n_pauses, line->n_pauses);
-    assert_in_range (queues[l].most_bytes, line->lasted_bytes, line->most_bytes);
-    if (fabs (queues[l].mean_bytes * now_ps - line->byte_ps) > 1e-6 * line->byte_ps + 1)
-      fail_msg ("link %u: mean queue of %g bytes, in steps %g", l, queues[l].mean_bytes,
-                line->byte_ps / now_ps);
+    assert_int_equal (queues[l].carried_bytes, line->carried_bytes + other->carried_bytes);
+    assert_int_equal (queues[l].n_pauses, line->n_pauses + other->n_pauses);
+    if (!steps->has_classes)
+      assert_in_range (queues[l].most_bytes, line->lasted_bytes, line->most_bytes);
+    if (fabs (queues[l].mean_bytes * now_ps - byte_ps) > 1e-6 * byte_ps + 1)
+      fail_msg ("link %u: mean queue of %g bytes, in steps %g", l, queues[l].mean_bytes, byte_ps / now_ps);
   }
 }
 
@@ -508,7 +544,7 @@ assert_queues (const Steps *steps, Played *played)
 static char *
 choose (Steps *steps, Random *random)
 {
-  g_autofree char *control = NULL;
+  g_autofree char *control = NULL, *classes = NULL;
   guint way = random_below (random, 4);
 
   steps->stores = random_chance (random, 50);
@@ -529,13 +565,18 @@ choose (Steps *steps, Random *random)
     control = g_strdup_printf ("none, window: %uB", (guint) steps->window_bytes);
   else
     control = g_strdup ("none, window: 1GB"); /* more than all messages */
-  return g_strdup_printf ("{mtu: 1000B, flow_control: %s, switching: %s, memo: %s}", control,
+  steps->has_classes = random_chance (random, 40);
+  classes = !steps->has_classes
+              ? g_strdup ("")
+              : g_strdup_printf (", arbitration: strict, classes: [{of: tensor, weight: %u}]",
+                                 random_between (random, 2, 5));
+  return g_strdup_printf ("{mtu: 1000B, flow_control: %s%s, switching: %s, memo: %s}", control, classes,
                           steps->stores ? "store_and_forward" : "cut_through",
                           random_chance (random, 50) ? "true" : "false");
 }
 
 static void
-draw_messages (Played *played, const Rig *rig, Random *random)
+draw_messages (Played *played, const Rig *rig, gboolean has_classes, Random *random)
 {
   guint n_ranks = fab_cluster_n_ranks (&rig->cluster);
 
@@ -549,7 +590,8 @@ draw_messages (Played *played, const Rig *rig, Random *random)
       .transfer = { .src = rig_gpu (rig, from),
                     .dst = rig_gpu (rig, to),
                     .bytes = random_between (random, 1, 60000),
-                    .drive = FAB_DRIVE_COPY },
+                    .drive = FAB_DRIVE_COPY,
+                    .traffic = has_classes && random_chance (random, 50) ? "tensor" : NULL },
     };
   }
 }
@@ -572,7 +614,7 @@ play_in_steps (const Steps *chosen, const Rig *rig, Played *played)
       continue;
     }
     gboolean is_same = memcmp (first->end_ps, steps->end_ps, sizeof steps->end_ps) == 0;
-    for (guint l = 0; l < MOST_LINKS; l++)
+    for (guint l = 0; l < MOST_LANES; l++)
       is_same = is_same && first->lines[l].n_pauses == steps->lines[l].n_pauses
              && is_near (first->lines[l].byte_ps, steps->lines[l].byte_ps, 1e-9)
              && is_near (first->lines[l].seen_byte_ps, steps->lines[l].seen_byte_ps, 1e-9)
@@ -594,7 +636,7 @@ check (Random *random)
   Played played = { 0 };
   g_autofree char *yaml = choose (chosen, random);
 
-  draw_messages (&played, rig, random);
+  draw_messages (&played, rig, chosen->has_classes, random);
   Steps *steps = play_in_steps (chosen, rig, &played);
   g_free (chosen);
   if (steps == NULL)
