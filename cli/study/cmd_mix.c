@@ -213,7 +213,7 @@ append_sentence (GString *text, const FabMixAnswer *answer, const FabMixLosses *
   if (!losses->has_uplink_gain)
     g_string_append (text, " Wider uplinks gain less than 1 %.\n");
   else
-    g_string_append_printf (text, " Wider uplinks gain no more; the busiest are those of %s.\n",
+    g_string_append_printf (text, " Wider uplinks cannot win back more; the busiest are those of %s.\n",
                             answer->group_names[answer->busiest]);
 }
 
