@@ -399,6 +399,9 @@ what_has_no_room_is_said (void **state)
 {
   assert_refused (*state, "nodes: 9, fabric: {kind: hyperx, axes: [{width: 4}, {width: 2}]}",
                   "a hyperx of 8 routers has ports for 8 NICs, not 9");
+  assert_refused (*state,
+                  "nodes: 17, fabric: {kind: hyperx, nics_per_router: 2, axes: [{width: 4}, {width: 2}]}",
+                  "a hyperx of 8 routers has ports for 16 NICs, not 17");
   assert_refused (*state, "nodes: 9, fabric: {kind: hyperx, axes: [{width: 90000}]}", "links; at most");
   assert_refused (*state, "nodes: 9, fabric: {kind: slim_fly, field: 6}", "6 is not a prime power above 2");
   assert_refused (*state, "nodes: 9, fabric: {kind: slim_fly, field: 2}", "2 is not a prime power above 2");
