@@ -19,7 +19,7 @@ BODY = re.compile(r"^\{\n(.*?)^\}", re.S | re.M)
 # What no test of behaviour can see: every negative length means the whole text; memory for one element more, a zero after
 # the last element of an array, and elements that begin as zeros are not looked at; another hash finds the same.
 UNSEEN = (re.compile(r"\b(?:g|sqlite3)_\w+ \([^;]*, -(1)[,)]"), re.compile(r"\bg_(?:new0?|malloc0?|alloca) \([^;]*\+ (1)\)"),
-          re.compile(r"\bg_new0? \([^;,()]+, (1)\)"),
+          re.compile(r"\bg_new0? \([^;,()]+, (1)\)"), re.compile(r"\bg_new0? \([^;/-]*\* (\d+)\b"),
           re.compile(r"\bg_array_(?:sized_)?new \((FALSE), "), re.compile(r"\bg_array_(?:sized_)?new \(\w+, (FALSE), "))
 COMPARE = re.compile(r"^\w+ \((?:gconstpointer|const void \*) ?\w+, (?:gconstpointer|const void \*) ?\w+[^)]*\)\n\{\n(.*?)^\}", re.S | re.M)
 ORDER = re.compile(r"(?:\? |: |\breturn )-?(1)\b")  # of two elements: every number of a sign means the same

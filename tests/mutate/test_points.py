@@ -56,6 +56,7 @@ f (void)
   sqlite3_prepare_v2 (db, text, -1, &statement, NULL);
   names = g_new0 (char *, n + 1);
   one = g_new0 (Thing, 1);
+  twice = g_new (guint, (gsize) n * 2 * m);
   array = g_array_new (FALSE, FALSE, sizeof (int));
   last = at (array, n + 1, -1);
   flags (FALSE, FALSE);
@@ -74,8 +75,8 @@ hash_length (guint n)
 }
 """
         changed = [(point.line, body[point.start:point.end]) for point in points.points(body) if point.kind == "constant"]
-        self.assertEqual(changed, [(9, "1"), (9, "1"), (10, "FALSE"), (10, "FALSE"), (22, "5")])
-        self.assertNotIn(16, {point.line for point in points.points(body)})
+        self.assertEqual(changed, [(10, "1"), (10, "1"), (11, "FALSE"), (11, "FALSE"), (23, "5")])
+        self.assertNotIn(17, {point.line for point in points.points(body)})
 
     def test_orders_are_signs(self):
         """Of a function that compares two elements only the sign counts, and 0; a number that is looked at is changed."""
