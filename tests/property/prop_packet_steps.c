@@ -504,6 +504,35 @@ begin (gpointer owner, guint64 index)
   fab_net_send (played->net.net, &played->items[index].transfer);
 }
 
+/* The same lane by lane, as those ask who remember episodes. */
+static void
+assert_listed (const Steps *steps, const Played *played)
+{
+  g_autoptr (GArray) listed = g_array_new (FALSE, FALSE, sizeof (FabLaneQueue));
+  double byte_ps[MOST_LINKS] = { 0 };
+  FabBytes carried_bytes[MOST_LINKS] = { 0 };
+
+  played->net.net->ops->list_queues (played->net.net, listed);
+  for (guint i = 0; i < listed->len; i++) {
+    const FabLaneQueue *one = &g_array_index (listed, FabLaneQueue, i);
+
+    byte_ps[one->link] += one->byte_ps;
+    carried_bytes[one->link] += one->carried_bytes;
+  }
+  for (guint l = 0; l < MOST_LINKS; l++) {
+    double expected = 0;
+    FabBytes carried = 0;
+
+    for (guint lane = l; lane < MOST_LANES; lane += MOST_LINKS) {
+      carried += steps->lines[lane].seen_carried_bytes;
+      if (steps->lines[lane].seen_carried_bytes > 0) /* others are not listed */
+        expected += steps->lines[lane].seen_byte_ps;
+    }
+    assert_int_equal (carried_bytes[l], carried);
+    assert_true (fabs (byte_ps[l] - expected) <= 1e-6 * expected + 1);
+  }
+}
+
 /* While messages are on their way. */
 static void
 assert_looked (const Steps *steps, Played *played)
@@ -649,6 +678,7 @@ check (Random *random)
   if (steps->has_looked) {
     fab_engine_run_until (played.net.engine, steps->look_ps);
     assert_looked (steps, &played);
+    assert_listed (steps, &played);
   }
   fab_engine_run (played.net.engine);
   for (guint i = 0; i < played.n; i++)
