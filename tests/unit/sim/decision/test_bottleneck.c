@@ -253,6 +253,10 @@ every_lever_that_there_is_is_tried (G_GNUC_UNUSED void **state)
       "job: {kind: collective, operations: [{op: all_reduce, size: 100MB}]}\n",
       "2 NICs a node in place of 1; every ib-ndr twice as fast; every link twice as fast; every nvlink4 twice as fast; "
       "every pcie5-x16 twice as fast; ib-ndr and pcie5-x16 twice as fast; no latency of software and wires" },
+    { "name: a\ncluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 100MB}]}\n",
+      "2 NICs a node in place of 1; every ib-ndr twice as fast; every link twice as fast; every pcie5-x16 twice as "
+      "fast; ib-ndr and pcie5-x16 twice as fast; no latency of software and wires" },
     { "name: a\ncluster: {node: dgx-a100, nodes: 2}\n"
       "job: {kind: zero, stage: 2, offload: {optimizer: cpu}, model: gpt2-xl, micro_batch: 1, sequence: 1024,\n"
       "  compute: {kind: mfu, mfu: 40%}, stragglers: [{rank: 3, slowness: 4}]}\n",
