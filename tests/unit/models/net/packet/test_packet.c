@@ -104,6 +104,14 @@ a_window_holds_packets_back (G_GNUC_UNUSED void **state)
   assert_true (one > two && two >= large);
 }
 
+/* Packets of 1000, 1000 and 1 bytes with a window of one: each starts when the acknowledgement of the one before is
+ * back, 1000 + 100 + 100 later. The last byte leaves at 2400 and has arrived 1 + 100 later. */
+static void
+a_window_lets_the_last_byte_go (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (time_one (2001, "{mtu: 1000B, flow_control: none, window: 1000B}"), 2501);
+}
+
 /* At half of the line rate a packet starts every 2000 ps: the tenth at 18 000. */
 static void
 a_paced_sender_leaves_gaps (G_GNUC_UNUSED void **state)
@@ -233,6 +241,7 @@ main (void)
     cmocka_unit_test (one_packet_over_two_links),
     cmocka_unit_test (packets_of_a_message_follow_one_another),
     cmocka_unit_test (a_window_holds_packets_back),
+    cmocka_unit_test (a_window_lets_the_last_byte_go),
     cmocka_unit_test (a_paced_sender_leaves_gaps),
     cmocka_unit_test (headers_cost_line_time),
     cmocka_unit_test (incast_is_n_times_the_wire),
