@@ -392,6 +392,27 @@ links_between_cubes_are_optical (void **state)
   assert_true (optical_ps >= 500000 && inside_ps < 500000);
 }
 
+/* A single cube of two places along each axis has twelve links, none of which leaves it. */
+static void
+a_single_cube_has_no_optical_link (void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabPlant) plant = plant_of (
+      *state, "nodes: 8, fabric: {kind: torus, x: 2, y: 2, z: 2, cube: 2, optical: ib-hdr}", &error);
+  guint n_links = 0;
+
+  assert_non_null (plant);
+  for (FabLinkId id = 0; id < fab_graph_n_links (plant->graph); id++) {
+    const FabLink *link = fab_graph_link (plant->graph, id);
+
+    if (!is_router (plant->graph, link->src) || !is_router (plant->graph, link->dst))
+      continue;
+    assert_string_not_equal (fab_graph_link_class (plant->graph, id)->name, "ib-hdr");
+    n_links++;
+  }
+  assert_int_equal (n_links, 2 * 12);
+}
+
 /* --- what is refused --- */
 
 static void
@@ -433,6 +454,7 @@ main (void)
     cmocka_unit_test (a_twist_shortens_the_ways_of_a_torus),
     cmocka_unit_test (a_twist_speeds_up_an_all_to_all),
     cmocka_unit_test (links_between_cubes_are_optical),
+    cmocka_unit_test (a_single_cube_has_no_optical_link),
     cmocka_unit_test (what_has_no_room_is_said),
   };
 
