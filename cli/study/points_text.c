@@ -74,6 +74,8 @@ fab_points_limit (const FabPoint *point, gboolean has_limits)
 {
   const char *name = has_limits ? fab_bottleneck_name (point->bottleneck) : point->binding_spec;
 
+  if (has_limits && point->bottleneck == NULL && point->step_s > 0)
+    return "not asked";
   return name != NULL ? name : "-";
 }
 

@@ -13,7 +13,7 @@ void fab_points_append_text (GString *text, const FabPoints *points);
 void fab_points_append_rates (GString *text, const FabPoint *point, int mfu_width, int tokens_width);
 
 /* What the last column of a table shows of a point: what limits its step, or its slowest link where no point of
- * the table was asked for that. */
+ * the table was asked for that; of a point that was not asked, "not asked". */
 const char *fab_points_limit (const FabPoint *point, gboolean has_limits);
 /* The heading of that column. */
 const char *fab_points_limit_heading (gboolean has_limits);

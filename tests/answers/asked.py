@@ -336,6 +336,17 @@ class Compared(answer.AnswerTest):
         sets = {its["change"]: " ".join(f"--set {one}" for one in its["set"]) for its in self.json(*asked[:-1])["assignments"]}
         self.assertEqual(said, {name: sets[name] for name in said})
 
+    def test_a_limit_that_was_not_looked_for_is_called_so(self):
+        """A plan asks what limits the best of each kind; of the others the column says that they were not asked."""
+        job = "{kind: fsdp, model: llama3-8b, micro_batch: 1, sequence: 8192}"
+        self.write("mine.yaml", f"name: mine\ncluster: {{node: dgx-h100, nodes: 8}}\njob: {job}\n")
+        asked = ("plan", "mine.yaml", "--top", "50")
+        limits = [one["limited_by"] for one in self.json(*asked)["points"] if one["rank"] is not None]
+        self.assertTrue(None in limits and set(limits) != {None}, limits)
+        rows = re.findall(r"(?m)^ +\d+  \S.* GB  +(\S.*)$", self.good(*asked))
+        self.assertEqual(len(rows), len(limits))
+        self.assertEqual(sum(row == "not asked" for row in rows), limits.count(None), rows)
+
     def test_eight_kinds_have_room(self):
         """Of more than eight kinds of collectives the others are counted."""
         for n in (8, 9, 10):
