@@ -223,6 +223,20 @@ class Compared(answer.AnswerTest):
         told = self.json("compare", "hello", "--vary", "job.micro_batch=1..16", "--no-band")
         self.assertEqual(len(told["figures"]), 16)
 
+    def test_mistakes_are_told_together(self):
+        """Those of the options and of the scenario, each once, with the name of the command where a line has no place in a file."""
+        wrong = "fabricast compare: --fidelity: unknown fidelity 'nothing'; the fidelities are "
+        for args, others in ((("hello", "--set", "cluster.nodes=0"), ["--set: cluster.nodes=0: 'nodes' is 0: the lower limit is 1", "      | cluster.nodes=0"]),
+                             (("no-such.yaml",), ["fabricast compare: cannot open no-such.yaml: No such file or directory"]),
+                             (("hello", "--against", "analytic"), ["fabricast compare: --against analytic: this is not one of the fidelities of --fidelity"]),
+                             (("hello",), [])):
+            done = self.fabricast("compare", *args, "--fidelity", "fluid,nothing")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            lines = [line for line in done.stderr.splitlines() if line.strip(" |^~")]
+            self.assertEqual(len(lines), 1 + len(others), done.stderr)
+            for line, begin in zip(lines, [wrong, *others]):
+                self.assertTrue(line.startswith(begin), line)
+
     def test_one_that_cannot_be_simulated(self):
         """It is named with the reason, and the others are compared."""
         told, page, _ = self.asked(("compare", "hello", "--vary", "job.micro_batch=0,1,2", "--no-band"))

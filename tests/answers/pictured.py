@@ -72,6 +72,13 @@ class Pictured(answer.AnswerTest):
         values = [point["step_s"] for point in self.told(*command)["points"]]
         self.check_curve(self.screen(*command), "step", "50Mb/s", "400Mb/s", values)
 
+    def test_three_points_are_a_curve(self):
+        """Two are not, and neither are points of two keys."""
+        command = ("sweep", "mpi-rig-100m", "--vary", "cluster.nic_rate=100Mb/s,200Mb/s,400Mb/s")
+        self.check_curve(self.screen(*command), "step", "100Mb/s", "400Mb/s", [point["step_s"] for point in self.told(*command)["points"]])
+        for command in (("sweep", "mpi-rig-100m", "--vary", "cluster.nic_rate=100Mb/s,400Mb/s"), (*command, "--vary", "cluster.nodes=2,4")):
+            self.assertNotRegex(self.screen(*command), r"(?m)^ +step  100Mb/s")
+
     def test_sizes(self):
         for target, level in (("step<=600ms", 0.6), ("step<=1s", 1.0)):
             command = ("size", "mpi-rig-100m", "--vary", "cluster.nic_rate=50..400Mb/s:50", "--target", target)
