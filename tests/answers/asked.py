@@ -131,6 +131,14 @@ class Options(answer.AnswerTest):
         self.refused("run", names="an argument is missing; usage: fabricast run [OPTION...] SCENARIO")
         self.refused("run", "hello", "hello", names="unexpected argument 'hello'")
 
+    def test_addresses_of_the_other_end(self):
+        """HOST, HOST:PORT or [ADDRESS]:PORT; what is wrong is said with the part that is wrong."""
+        for peer, names in (("host:x", "'host:x': 'x' is not a port; ports are 1 to 65535, as in host:7471"), ("host:65536", "'65536' is not a port"),
+                            ("host:-1", "'-1' is not a port"), ("[::1]:y", "'y' is not a port"), ("host:0", "'host:0' names no host to connect to"),
+                            ("", "'' names no host to connect to; write HOST or HOST:PORT"), (":7471", "':7471' names no host to connect to"),
+                            ("[::1", "'[::1' is not an address; an IPv6 address with a port is [fe80::1]:7471"), ("[::1]7471", "'[::1]7471' is not an address")):
+            self.refused("measure", "tcp", "--peer", peer, names=names)
+
     def test_formats(self):
         for command in (("run", "hello", "--no-db"), ("cost", "hello"), ("collective", "--node", "dgx-a100")):
             self.refused(*command, "--format", "jsn", names="--format jsn: unknown format; nearest is json; there are text, json and csv")

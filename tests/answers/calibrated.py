@@ -184,7 +184,7 @@ class Accelerator(answer.AnswerTest):
 
     KERNELS = os.path.join(support.SOURCE, "validate", "measured", "kernels")
     FIXTURES = os.path.join(support.SOURCE, "tests", "fixtures", "benchmarks")
-    CASES = ((f"{KERNELS}/h100_gemm.csv", "--base", "h100-sxm5-80gb"), (f"{KERNELS}/aic_a100_gemm.csv", "--base", "a100-sxm4-80gb"),
+    CASES = ((f"{KERNELS}/h100_gemm.csv", "--base", "h100-sxm5-80gb"), (f"{FIXTURES}/kernels-memory.csv", "--base", "h100-sxm5-80gb"), (f"{KERNELS}/aic_a100_gemm.csv", "--base", "a100-sxm4-80gb"),
              (f"{FIXTURES}/kernels-products.csv", f"{FIXTURES}/kernels-memory.csv", f"{FIXTURES}/kernels-attention.csv", "--base", "h100-sxm5-80gb"))
 
     def test_forms(self):
