@@ -3,7 +3,8 @@
  *
  * The messages of a collective are those of its schedule. The first leg of a lane starts at the GPU of the rank that
  * sends, and the last leg ends at that of the rank that receives. Ranks that a schedule's lanes join, over any number
- * of lanes, are a group.
+ * of lanes, are a group. Where switches reduce, lanes end in them, and a lane that waits for another one joins the two.
+ * Graphs of messages between ranks cannot say such collectives.
  */
 #include "sim/run/job_graph.h"
 
@@ -19,10 +20,12 @@ typedef struct {
   const FabFootprint *footprint; /* key */
   guint n_chunks;                /* key */
   FabSchedule *schedule;
-  gboolean is_local;           /* a lane has an end that is no rank: a drive, or host memory */
-  guint *froms, *tos;          /* [lanes] ranks */
-  guint *first_tags;           /* [lanes] messages of the lanes before it */
-  guint n_messages;            /* of all lanes */
+  gboolean
+      ends_elsewhere;  /* a lane has an end that is no rank: a drive, host memory, or a switch that reduces */
+  gboolean has_groups; /* it joins ranks */
+  guint *froms, *tos;  /* [lanes] ranks */
+  guint *first_tags;   /* [lanes] messages of the lanes before it */
+  guint n_messages;    /* of all lanes */
   guint *sent_starts, *sent;   /* [ranks + 1] into `sent`: lanes by which a rank sends */
   guint *taken_starts, *taken; /* [ranks + 1] into `taken`: lanes by which a rank receives */
   guint *groups;               /* [ranks] group; NO_RANK: takes no part */
@@ -78,7 +81,7 @@ find_ends (const FabJobGraph *self, Kind *kind)
     kind->first_tags[i] = kind->n_messages;
     kind->n_messages += fab_schedule_lane_at (kind->schedule, i)->n_messages;
     if (kind->froms[i] == NO_RANK || kind->tos[i] == NO_RANK || kind->froms[i] == kind->tos[i])
-      kind->is_local = TRUE;
+      kind->ends_elsewhere = TRUE;
   }
 }
 
@@ -102,11 +105,32 @@ list_lanes (guint n_ranks, const guint *ends, guint n, guint **starts, guint **l
 /* --- groups --- */
 
 static guint
-find_root (guint *parents, guint rank)
+find_root (guint *parents, guint of)
 {
-  while (parents[rank] != rank)
-    rank = parents[rank] = parents[parents[rank]];
-  return rank;
+  while (parents[of] != of)
+    of = parents[of] = parents[parents[of]];
+  return of;
+}
+
+static void
+join (guint *parents, guint one, guint other)
+{
+  parents[find_root (parents, one)] = find_root (parents, other);
+}
+
+/* Joins a lane with the ranks at its ends, and with the lanes that it waits for. Lanes stand behind the ranks. */
+static void
+join_lane (const FabJobGraph *self, const Kind *kind, guint lane, guint *parents)
+{
+  guint ends[] = { kind->froms[lane], kind->tos[lane] };
+  const FabWaitList *list = fab_schedule_list_of (kind->schedule, lane);
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    if (ends[i] != NO_RANK)
+      join (parents, self->n_ranks + lane, ends[i]);
+  for (guint i = list->start; i < list->end; i++)
+    join (parents, self->n_ranks + lane,
+          self->n_ranks + fab_schedule_dependency_at (kind->schedule, i)->from);
 }
 
 static guint
@@ -130,14 +154,19 @@ keep_group (FabJobGraph *self, GArray *ranks)
 static void
 find_groups (FabJobGraph *self, Kind *kind)
 {
-  g_autofree guint *parents = g_new (guint, self->n_ranks);
-  g_autofree GArray **members = g_new0 (GArray *, self->n_ranks);
+  guint n_joined = self->n_ranks + n_lanes (kind);
+  g_autofree guint *parents = g_new (guint, n_joined);
+  g_autofree GArray **members = g_new0 (GArray *, n_joined);
 
   kind->groups = g_new (guint, self->n_ranks);
-  for (guint r = 0; r < self->n_ranks; r++)
-    parents[r] = r;
-  for (guint i = 0; i < n_lanes (kind); i++)
-    parents[find_root (parents, kind->froms[i])] = find_root (parents, kind->tos[i]);
+  for (guint i = 0; i < n_joined; i++)
+    parents[i] = i;
+  for (guint i = 0; i < n_lanes (kind); i++) {
+    if (kind->ends_elsewhere)
+      join_lane (self, kind, i, parents);
+    else
+      join (parents, kind->froms[i], kind->tos[i]);
+  }
   for (guint r = 0; r < self->n_ranks; r++) {
     guint root = find_root (parents, r);
 
@@ -146,7 +175,7 @@ find_groups (FabJobGraph *self, Kind *kind)
     g_array_append_val (members[root], r);
   }
   memset (kind->groups, 0xff, sizeof (guint) * self->n_ranks);
-  for (guint r = 0; r < self->n_ranks; r++) {
+  for (guint r = 0; r < n_joined; r++) {
     if (members[r] == NULL)
       continue;
     if (members[r]->len == 1) {
@@ -157,6 +186,7 @@ find_groups (FabJobGraph *self, Kind *kind)
     g_autofree guint *ranks = g_memdup2 (members[r]->data, sizeof (guint) * n);
     guint group = keep_group (self, members[r]);
 
+    kind->has_groups = TRUE;
     for (guint i = 0; i < n; i++)
       kind->groups[ranks[i]] = group;
   }
@@ -197,18 +227,30 @@ find_kind (FabJobGraph *self, const FabCollectivePlan *plan)
   kind->schedule = plan->steps.make (plan->steps.owner, plan);
   fab_schedule_freeze (kind->schedule);
   find_ends (self, kind);
-  if (!kind->is_local) {
+  find_groups (self, kind);
+  if (!kind->ends_elsewhere) {
     list_lanes (self->n_ranks, kind->froms, n_lanes (kind), &kind->sent_starts, &kind->sent);
     list_lanes (self->n_ranks, kind->tos, n_lanes (kind), &kind->taken_starts, &kind->taken);
-    find_groups (self, kind);
   }
   g_ptr_array_add (self->kinds, kind);
   return kind;
 }
 
+/* FALSE and *error: messages were asked for, and switches reduce. */
+static gboolean
+can_be_said (const FabJobGraph *self, const Kind *kind, const FabDagCollective *collective, GError **error)
+{
+  return !kind->ends_elsewhere || !self->has_messages
+      || fab_throw (
+          error, FAB_ERROR_INPUT,
+          "switches reduce in '%s' (%s), and messages between ranks cannot say that: export collectives "
+          "(--format chakra), or take an algorithm of messages (--set collectives.algorithm=ring)",
+          collective->name, fab_op_names[collective->plan.op]);
+}
+
 /* Tags differ from collective to collective, so that those that run at once do not take each other's messages. */
-static void
-find_kinds (FabJobGraph *self)
+static gboolean
+find_kinds (FabJobGraph *self, GError **error)
 {
   guint n = self->dag->n_collectives, most = 0;
   guint64 tag = 0;
@@ -222,8 +264,10 @@ find_kinds (FabJobGraph *self)
       continue;
     Kind *kind = find_kind (self, plan);
 
-    if (kind->is_local)
+    if (!kind->has_groups)
       continue;
+    if (!can_be_said (self, kind, &self->dag->collectives[c], error))
+      return FALSE;
     self->kind_of[c] = kind;
     if (tag + kind->n_messages > G_MAXINT32)
       tag = 0;
@@ -233,6 +277,7 @@ find_kinds (FabJobGraph *self)
   }
   self->sends = g_new (guint, most + 1);
   self->receives = g_new (guint, most + 1);
+  return TRUE;
 }
 
 /* --- tasks --- */
@@ -347,9 +392,8 @@ fab_job_graph_new (FabSimulation *simulation, gboolean has_messages, GError **er
   index_ranks (self);
   find_classes (self);
   list_before (self);
-  if (!order_tasks (self, error))
+  if (!order_tasks (self, error) || !find_kinds (self, error))
     return NULL;
-  find_kinds (self);
   return g_steal_pointer (&self);
 }
 

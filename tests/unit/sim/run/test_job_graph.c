@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "sim/run/job_graph.h"
 #include "tests/support/play.h"
 
@@ -358,6 +359,39 @@ groups_are_those_of_the_dimensions (G_GNUC_UNUSED void **state)
   graphs_clear (&graphs);
 }
 
+/* Where switches reduce, no rank sends to another one. Ranks of a group are those whose data the switch adds. */
+static void
+switches_that_reduce_join_their_ranks (G_GNUC_UNUSED void **state)
+{
+  static const char nvls[] =
+      "name: graph\niterations: 1\nfold: false\n"
+      "cluster: {node: dgx-h100, nodes: 1}\ncollectives: {kind: nccl, algorithm: nvls}\n"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, "
+      "layers: 4, hidden: 256, heads: 8, vocabulary: 1000, tied: false, biases: false}}]\n"
+      "job: {kind: megatron, model: m, micro_batch: 1, sequence: 16, clip_gradients: false, "
+      "parallel: {tensor: 4}}\n";
+  g_autoptr (Play) play = play_new (catalog, nvls, NULL);
+  g_autoptr (FabJobGraph) whole = fab_job_graph_new (play->simulation, FALSE, NULL);
+  g_autoptr (GError) error = NULL;
+  guint n_tensor = 0;
+
+  assert_null (fab_job_graph_new (play->simulation, TRUE, &error));
+  assert_non_null (strstr (error->message, "switches reduce in '"));
+  assert_int_equal (error->code, FAB_ERROR_INPUT);
+  for (guint g = 0; g < fab_job_graph_n_groups (whole); g++) {
+    const GArray *ranks = fab_job_graph_group (whole, g);
+    guint first = g_array_index (ranks, guint, 0);
+
+    if (ranks->len != 4)
+      continue;
+    n_tensor++;
+    assert_true (first == 0 || first == 4);
+    for (guint i = 0; i < 4; i++)
+      assert_int_equal (g_array_index (ranks, guint, i), first + i);
+  }
+  assert_int_equal (n_tensor, 2);
+}
+
 int
 main (void)
 {
@@ -367,6 +401,7 @@ main (void)
     cmocka_unit_test (every_message_has_two_ends),
     cmocka_unit_test (messages_carry_the_bytes_of_the_textbook),
     cmocka_unit_test (groups_are_those_of_the_dimensions),
+    cmocka_unit_test (switches_that_reduce_join_their_ranks),
   };
 
   return play_run_tests ("job_graph", tests, &catalog);
