@@ -587,7 +587,7 @@ run (int argc, char **argv)
     { "no-band", 0, 0, G_OPTION_ARG_NONE, &o.has_no_band,
       "Print no bands of steps and differences; saves further simulations", NULL },
     FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
-    FAB_ROWS_ENTRY (&o.rows),
+    FAB_ROWS_ENTRY (&o.rows, "step,exposed"),
     FAB_FORMAT_ENTRY (&o.format_name),
     G_OPTION_ENTRY_NULL
   };

@@ -233,7 +233,7 @@ parse (RunOptions *o, int *argc, char ***argv, GError **error)
     { "brief", 0, 0, G_OPTION_ARG_NONE, &o->is_brief,
       "Print at most twelve lines; the default where stdout is a terminal", NULL },
     { "full", 0, 0, G_OPTION_ARG_NONE, &o->is_full, "Print the whole page; the default elsewhere", NULL },
-    FAB_ROWS_ENTRY (&o->rows),
+    FAB_ROWS_ENTRY (&o->rows, "step,exposed"),
     FAB_FORMAT_ENTRY (&o->format_name),
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o->db,
       "Results file; created if missing, otherwise the run is added (default " DEFAULT_DB ")", "FILE" },

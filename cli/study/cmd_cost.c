@@ -547,7 +547,7 @@ run (int argc, char **argv)
   CostOptions o = { 0 };
   const GOptionEntry entries[] = {
     FAB_SET_ENTRY (&o.sets),
-    FAB_ROWS_ENTRY (&o.rows),
+    FAB_ROWS_ENTRY (&o.rows, "to-buy,step-time"),
     FAB_SEEDS_ENTRY (&o.seeds),
     { "prices", 0, 0, G_OPTION_ARG_FILENAME, &o.prices_path,
       "Take the products of this file, in place of those of the catalogue with the "

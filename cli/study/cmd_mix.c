@@ -467,7 +467,7 @@ run (int argc, char **argv)
 {
   MixOptions o = { 0 };
   const GOptionEntry entries[] = { FAB_SET_ENTRY (&o.sets),
-                                   FAB_ROWS_ENTRY (&o.rows),
+                                   FAB_ROWS_ENTRY (&o.rows, "used,useful"),
                                    FAB_ALLOW_OVERSIZED_ENTRY (&o.is_oversized_allowed),
                                    { "format", 0, 0, G_OPTION_ARG_STRING, &o.format_name,
                                      "text (default), json, or csv with a row per job", "FORMAT" },

@@ -19,8 +19,8 @@ typedef struct {
 char *fab_rows_choose (const char *page, const FabRowsPart *parts, guint n_parts, const char *chosen,
                        GError **error);
 
-/* The option of the commands that have such pages. */
-#define FAB_ROWS_ENTRY(text_)                                                                            \
-  {                                                                                                      \
-    "rows", 0, 0, G_OPTION_ARG_STRING, text_, "Print these rows of the page alone: step,exposed", "ROWS" \
+/* The option of the commands that have such pages. `example` names rows of the page. */
+#define FAB_ROWS_ENTRY(text_, example_)                                                               \
+  {                                                                                                   \
+    "rows", 0, 0, G_OPTION_ARG_STRING, text_, "Print these rows of the page alone: " example_, "ROWS" \
   }

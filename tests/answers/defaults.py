@@ -64,6 +64,20 @@ class Defaults(answer.AnswerTest):
             self.assertEqual(self.good(command, *words, "--format", "text"), plain)
             self.assertNotEqual(self.good(command, *words, "--format", "json"), plain)
 
+    def test_rows_that_help_names(self):
+        """They are rows of the command's own page."""
+        words = {"run": ("hello", "--no-db"), "compare": ("hello",), "cost": ("hello",),
+                 "mix": ("mix-512",)}
+        for command in support.commands(self.good("--help")):
+            named = re.search(r"(?m)^  --rows=ROWS +Print these rows of the page alone: (\S+)$", self.good(command, "--help"))
+            self.assertEqual(named is not None, command in words, command)
+            if named:
+                rows = named[1].split(",")
+                page = self.good(command, *words[command], "--rows", named[1])
+                self.assertGreaterEqual(len(page.splitlines()), len(rows), page)
+                for row in rows:
+                    self.assertRegex(page, rf"(?m)^ +{row.replace('-', ' ')} ")
+
     def test_no_default_is_left_out(self):
         for command in support.commands(self.good("--help")):
             known = set(BASES[command][1]) if command in BASES else set()
