@@ -53,7 +53,7 @@ CASES = {
     "bundle": Case(["bundle", "b", "--db", "r.db"], [["run", "s.yaml", "--db", "r.db"]], ["b"], "r.db"),
     "query": Case(["query", "runs", "--db", "r.db"], [["run", "s.yaml", "--db", "r.db"]], [], "r.db"),
     "trace": Case(["trace", "--db", "r.db", "-o", "t.json"], [["run", "s.yaml", "--db", "r.db"]], ["t.json"], "r.db"),
-    "size": Case(["size", "s.yaml", "--target", "exposed<=95%", "--vary", "cluster.nic_rate=100,200Gb/s"]),
+    "size": Case(["size", "s.yaml", "--target", "exposed<=95%", "--vary", "cluster.nic_rate=100Gb/s,200Gb/s"]),
     "mix": Case(["mix", "m.yaml"]),
     "import": Case(["import", "topo.txt", "-o", "i.yaml"], files=["i.yaml"]),
     "export": Case(["export", "s.yaml", "--format", "chakra", "-o", "e"], files=[f"e.{rank}.et" for rank in range(16)]),
