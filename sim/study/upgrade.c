@@ -30,8 +30,8 @@ fab_upgrade_new (FabUpgradeKind kind, char *name, FabEdits *edits)
   return self;
 }
 
-static void
-upgrade_free (gpointer data)
+void
+fab_upgrade_free (gpointer data)
 {
   FabUpgrade *self = data;
 
@@ -316,7 +316,7 @@ add_joined (GArray *joined, FabUpgrade *a, FabUpgrade *b)
   if (one.joined == NULL)
     return;
   if (has_same (joined, one.joined))
-    upgrade_free (one.joined);
+    fab_upgrade_free (one.joined);
   else
     g_array_append_val (joined, one);
 }
@@ -574,7 +574,7 @@ begin (const FabStudy *study, GError **error)
   g_autoptr (FabUpgrades) self = g_new0 (FabUpgrades, 1);
 
   self->study = study;
-  self->all = g_ptr_array_new_with_free_func (upgrade_free);
+  self->all = g_ptr_array_new_with_free_func (fab_upgrade_free);
   self->ranking = g_ptr_array_new ();
   self->scenario = fab_study_scenario (study, NULL, error);
   self->base = self->scenario != NULL ? fab_study_point (study, error) : NULL;

@@ -100,3 +100,4 @@ void fab_upgrade_options (const FabStudy *study, const FabScenario *scenario, co
 
 /* Takes `edits`. (transfer full) */
 FabUpgrade *fab_upgrade_new (FabUpgradeKind kind, char *name, FabEdits *edits);
+void fab_upgrade_free (gpointer upgrade); /* a FabUpgrade */

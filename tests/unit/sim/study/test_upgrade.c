@@ -170,7 +170,7 @@ options_of (const char *keys, guint kinds)
       "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
       keys);
   g_autoptr (FabStudy) study = study_of (yaml);
-  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_upgrade_free);
   GString *text = g_string_new (NULL);
   g_autoptr (GError) error = NULL;
   g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
