@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answer/study/spread.h"
+#include "sim/base/units.h"
 
 guint
 fab_spread_n_seeds (const FabPoint *point)
@@ -18,7 +19,7 @@ fab_spread_show_change (const FabPoint *base, const FabPoint *point)
 {
   FabDifference change = fab_spread_step_change (base, point);
 
-  return g_strdup_printf ("%+.1f to %+.1f %%", 100 * change.low, 100 * change.high);
+  return g_strdup_printf ("%+.1f to %+.1f %%", fab_percent (change.low), fab_percent (change.high));
 }
 
 gboolean

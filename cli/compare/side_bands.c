@@ -4,6 +4,7 @@
 
 #include "answer/study/cost.h"
 #include "cli/compare/cmd_compare.h"
+#include "sim/base/units.h"
 
 static char *
 show_time (double seconds)
@@ -28,8 +29,8 @@ append_change (GString *out, const FabSide *side)
 
   if (!fab_side_has_change (side))
     return;
-  g_string_append_printf (out, "; change %+.1f to %+.1f %%, most by %s%s", 100 * band->low_fraction,
-                          100 * band->high_fraction, fab_paired_most (band),
+  g_string_append_printf (out, "; change %+.1f to %+.1f %%, most by %s%s", fab_percent (band->low_fraction),
+                          fab_percent (band->high_fraction), fab_paired_most (band),
                           fab_paired_may_be_none (band) ? ", possibly none" : "");
 }
 

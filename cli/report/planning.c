@@ -12,6 +12,7 @@
 #include "models/models.h"
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
+#include "sim/base/units.h"
 
 enum { MOST_ROWS = 8 };
 
@@ -141,7 +142,7 @@ append_upgrade_decision (GString *html, const FabUpgrades *all, const FabUpgrade
     g_autofree char *band = fab_upgrade_show_band (choice->setting);
 
     append (html, "<p><b>Set first: %s.</b> It saves %.1f %% of the time (%s) and costs nothing.</p>",
-            choice->setting->change.name, fab_upgrade_percent (choice->setting->saved_fraction), band);
+            choice->setting->change.name, fab_percent (choice->setting->saved_fraction), band);
   } else {
     append (html, "<p>No setting of the software surely saves half a percent.</p>");
   }
@@ -150,8 +151,7 @@ append_upgrade_decision (GString *html, const FabUpgrades *all, const FabUpgrade
     g_autofree char *band = fab_upgrade_show_band (choice->purchase), *price = show_range (money);
 
     append (html, "<p><b>Buy first: %s.</b> It saves %.1f %% (%s) for %s.</p></div>",
-            choice->purchase->change.name, fab_upgrade_percent (choice->purchase->saved_fraction), band,
-            price);
+            choice->purchase->change.name, fab_percent (choice->purchase->saved_fraction), band, price);
   } else {
     g_autofree char *nearest = fab_upgrade_nearest (all, 0, choice->setting);
 
@@ -166,11 +166,10 @@ append_upgrade_row (GString *html, const FabUpgrade *one, const FabUpgradeChoice
 {
   gboolean is_chosen = one == choice->setting || one == choice->purchase;
   g_autofree char *saves = !fab_upgrade_has_band (one)
-                             ? g_strdup_printf ("%.1f %%", fab_upgrade_percent (one->saved_fraction))
-                             : g_strdup_printf ("%.1f %% (%.1f to %.1f)%s",
-                                                fab_upgrade_percent (one->saved_fraction),
-                                                fab_upgrade_percent (one->low_fraction),
-                                                fab_upgrade_percent (one->high_fraction),
+                             ? g_strdup_printf ("%.1f %%", fab_percent (one->saved_fraction))
+                             : g_strdup_printf ("%.1f %% (%.1f to %.1f)%s", fab_percent (one->saved_fraction),
+                                                fab_percent (one->low_fraction),
+                                                fab_percent (one->high_fraction),
                                                 one->state == FAB_UPGRADE_UNSURE ? ": may be none" : "");
   g_autofree char *price = fab_upgrade_price (one) > 0 ? show_range (&one->purchase->money)
                                                        : fab_upgrade_show_price (fab_upgrade_price (one));
@@ -252,11 +251,11 @@ append_upgrade_changes (GString *html, const FabUpgrades *all, const FabUpgradeC
           html,
           "<li>A measurement: %s saves %.1f %% in the forecast, but from %.1f to %.1f %% within the band. Measured "
           "links narrow it.</li>",
-          one->change.name, fab_upgrade_percent (one->saved_fraction),
-          fab_upgrade_percent (one->low_fraction), fab_upgrade_percent (one->high_fraction));
+          one->change.name, fab_percent (one->saved_fraction), fab_percent (one->low_fraction),
+          fab_percent (one->high_fraction));
     if (one->state == FAB_UPGRADE_SURE && fab_upgrade_price (one) < 0 && n_unpriced++ < 2)
       append (html, "<li>An offer: %s surely saves %.1f %%, and no price of its parts is known.</li>",
-              one->change.name, fab_upgrade_percent (one->saved_fraction));
+              one->change.name, fab_percent (one->saved_fraction));
   }
   if (all->band != NULL) {
     g_autofree char *about = fab_band_about (all->band, 0);
@@ -322,8 +321,8 @@ append_runs_decision (GString *html, const FabOffersAnswer *answer)
   append (
       html,
       "<div class=\"decision\"><p>%s takes %.1f %% less time for the same work than %s (%.1f to %.1f %%).</p>",
-      best->name, fab_upgrade_percent (answer->lead.saved), other->name,
-      fab_upgrade_percent (answer->lead.low), fab_upgrade_percent (answer->lead.high));
+      best->name, fab_percent (answer->lead.saved), other->name, fab_percent (answer->lead.low),
+      fab_percent (answer->lead.high));
   append_money_sentence (html, answer->sides, cheapest);
   if (!answer->is_decided)
     append (
@@ -354,11 +353,9 @@ append_runs_table (GString *html, const FabOffersAnswer *answer)
     const FabSide *side = fab_sides_at (sides, i);
     g_autofree char *capex = show (FAB_FIGURE_MONEY, side->point->spending.capex_usd);
     const FabOfferSaving *one = &g_array_index (answer->savings, FabOfferSaving, i);
-    g_autofree char *saves = i == 0
-                               ? g_strdup ("-")
-                               : g_strdup_printf ("%.1f %% (%.1f to %.1f)", fab_upgrade_percent (one->saved),
-                                                  fab_upgrade_percent (one->low),
-                                                  fab_upgrade_percent (one->high));
+    g_autofree char *saves = i == 0 ? g_strdup ("-")
+                                    : g_strdup_printf ("%.1f %% (%.1f to %.1f)", fab_percent (one->saved),
+                                                       fab_percent (one->low), fab_percent (one->high));
 
     append_row_head (html, side->name, answer->is_decided && i == answer->fastest);
     append_cell (html, "Less time than the first", saves);

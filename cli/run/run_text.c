@@ -363,10 +363,9 @@ append_bottleneck (GString *page, const FabRunResult *result)
   for (guint i = 0; i < bottleneck->levers->len; i++) {
     const FabLever *lever = fab_bottleneck_lever (bottleneck, i);
     g_autofree char *step = fab_figure_show (FAB_FIGURE_TIME, lever->step_s);
-    double percent = 100 * lever->step.median;
 
     g_string_append_printf (page, "  %-16s\v%-*s\v  step\v %10s\v  %+6.1f %%\n", i == 0 ? "  what if" : "",
-                            width, lever->change, step, fabs (percent) < 0.05 ? 0 : percent); /* not -0.0 */
+                            width, lever->change, step, fab_percent (lever->step.median));
   }
   if (bottleneck->n_draws > 1) {
     g_autofree char *low = fab_figure_show (FAB_FIGURE_TIME, bottleneck->low_s),

@@ -139,7 +139,7 @@ append_bands (GString *text, const FabPlanAnswer *answer)
   g_string_append_printf (text, "\n  the step of the first is from %s to %s: %s", low, high, about);
   if (second->change.n > 0)
     g_string_append_printf (text, "; that of the second differs from it by %+.1f to %+.1f %%%s",
-                            100 * second->low_fraction, 100 * second->high_fraction,
+                            fab_percent (second->low_fraction), fab_percent (second->high_fraction),
                             fab_paired_may_be_none (second) ? ", so either may be the faster one" : "");
   g_string_append_c (text, '\n');
 }

@@ -13,6 +13,7 @@
 #include "models/workload/training/choices.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/units.h"
 
 typedef struct {
   const char *title; /* of the scenario */
@@ -73,8 +74,8 @@ append_gain (GString *text, const FabTuneAnswer *answer)
                                                                     : "");
   if (band->change.n > 0)
     g_string_append_printf (text, "  band        step %+.1f to %+.1f %%, most by %s%s\n",
-                            100 * band->low_fraction, 100 * band->high_fraction, fab_paired_most (band),
-                            fab_paired_may_be_none (band) ? ", possibly none" : "");
+                            fab_percent (band->low_fraction), fab_percent (band->high_fraction),
+                            fab_paired_most (band), fab_paired_may_be_none (band) ? ", possibly none" : "");
   if (n_seeds > 1 && self->best != self->written && !fab_spread_is_within (self->by, then, now))
     g_string_append_printf (text, "              step %s over %u seeds\n", change, n_seeds);
 }

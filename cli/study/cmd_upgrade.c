@@ -71,7 +71,7 @@ append_recommendation (GString *text, const char *what, const FabUpgrade *one)
                              : g_strdup ("costs nothing");
 
   g_string_append_printf (text, "  %-13s%s: saves %.1f %% of the time for the same work%s%s%s and %s.\n",
-                          what, name, fab_upgrade_percent (one->saved_fraction),
+                          what, name, fab_percent (one->saved_fraction),
                           fab_upgrade_has_band (one) ? " (" : "", fab_upgrade_has_band (one) ? band : "",
                           fab_upgrade_has_band (one) ? ")" : "", price);
   g_string_append_printf (text, "  %-13sIt is then limited by: %s.\n", "",
@@ -165,8 +165,8 @@ append_row (GString *text, const FabUpgradeView *view, const FabUpgrade *one, gl
   if (has_calendar (view))
     g_string_append_printf (text, "\v %13s", calendar);
   g_string_append_printf (text, "\v %7.1f %%\v %18s\v %10s\v %10s\v  %s%s\n",
-                          fab_upgrade_percent (one->saved_fraction), band, usd, each,
-                          fab_upgrade_pace (point), is_dear ? " (over budget)" : "");
+                          fab_percent (one->saved_fraction), band, usd, each, fab_upgrade_pace (point),
+                          is_dear ? " (over budget)" : "");
 }
 
 static void

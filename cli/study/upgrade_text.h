@@ -8,5 +8,3 @@
 char *fab_upgrade_show_band (const FabUpgrade *self);
 /* "$12.8k", "nothing", "no price". (transfer full) */
 char *fab_upgrade_show_price (double usd);
-/* A saved fraction in percent, to be printed with one digit: 0 where it would be printed as -0.0. */
-double fab_upgrade_percent (double fraction);

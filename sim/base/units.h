@@ -60,6 +60,13 @@ fab_plural (guint64 n, const char *one, const char *many)
   return n == 1 ? one : many;
 }
 
+/* A fraction in percent, to be printed with one digit: 0 where it would be printed as -0.0. */
+static inline double
+fab_percent (double fraction)
+{
+  return fraction <= 0 && fraction >= -0.0005 ? 0 : 100 * fraction;
+}
+
 /* Returns an anchored ECMA regular expression that matches the texts with this unit, for the JSON Schema. (transfer
  * full) */
 char *fab_units_pattern (FabUnit unit);

@@ -290,6 +290,22 @@ test_pattern (G_GNUC_UNUSED void **state)
   }
 }
 
+static void
+test_percent (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double fraction;
+    const char *shown;
+  } rows[] = { { 0, "+0.0" },        { -0.0, "+0.0" },   { -0.0004, "+0.0" }, { -0.0005, "+0.0" },
+               { -0.00051, "-0.1" }, { 0.0004, "+0.0" }, { -0.25, "-25.0" },  { 1.5, "+150.0" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *shown = g_strdup_printf ("%+.1f", fab_percent (rows[i].fraction));
+
+    assert_string_equal (shown, rows[i].shown);
+  }
+}
+
 int
 main (void)
 {
@@ -298,7 +314,7 @@ main (void)
     cmocka_unit_test (test_parse_real),  cmocka_unit_test (test_refuse_real),
     cmocka_unit_test (test_write),       cmocka_unit_test (test_show),
     cmocka_unit_test (test_show_many),   cmocka_unit_test (test_seconds_to_ps),
-    cmocka_unit_test (test_pattern),
+    cmocka_unit_test (test_pattern),     cmocka_unit_test (test_percent),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
