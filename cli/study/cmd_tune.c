@@ -30,6 +30,13 @@ knob_of (const FabTune *self, guint knob)
 
 /* --- text --- */
 
+/* A job that does not fit may be among the values that were compared, where the person allows it. */
+static gboolean
+fits (const FabTune *self, const FabTunePoint *point)
+{
+  return fab_tune_is_good (self, point) && !fab_verdict_stops (point->trial.point->verdict);
+}
+
 static void
 append_point (GString *text, const FabTune *self, const char *what, const FabTunePoint *point)
 {
@@ -46,7 +53,7 @@ append_point (GString *text, const FabTune *self, const char *what, const FabTun
                           "  %-12s%s\n  %-12sstep %s%s, %.0f tokens/s, %.1f %% exposed, %s GB of memory%s\n",
                           what, name, "", step, seeds, played->tokens_per_s,
                           100 * played->exposed_s / played->step_s, gb,
-                          fab_tune_is_good (self, point) ? "" : ": does not fit");
+                          fits (self, point) ? "" : ": does not fit");
   if (played->bottleneck != NULL)
     g_string_append_printf (text, "  %-12slimited by %s\n", "", fab_points_limit (played, TRUE));
 }
@@ -67,11 +74,11 @@ append_gain (GString *text, const FabTuneAnswer *answer)
   else if (answer->gain == FAB_TUNE_WITHIN_SPREAD)
     g_string_append_printf (text, "  gain        not significant: step %s with %u seeds\n", change, n_seeds);
   else
-    g_string_append_printf (text, "  gain        step %+.1f %%, tokens/s %+.1f %%%s\n",
-                            100 * fab_spread_step_change (then, now).median,
-                            then->tokens_per_s > 0 ? 100 * (now->tokens_per_s / then->tokens_per_s - 1) : 0,
-                            answer->gain == FAB_TUNE_HARDLY_MATTERS ? ", less than 1 %, so it hardly matters"
-                                                                    : "");
+    g_string_append_printf (
+        text, "  gain        step %+.1f %%, tokens/s %+.1f %%%s\n",
+        fab_percent (fab_spread_step_change (then, now).median),
+        then->tokens_per_s > 0 ? fab_percent (now->tokens_per_s / then->tokens_per_s - 1) : 0,
+        answer->gain == FAB_TUNE_HARDLY_MATTERS ? ", less than 1 %, so it hardly matters" : "");
   if (band->change.n > 0)
     g_string_append_printf (text, "  band        step %+.1f to %+.1f %%, most by %s%s\n",
                             fab_percent (band->low_fraction), fab_percent (band->high_fraction),
@@ -105,8 +112,8 @@ append_value (GString *text, const FabTune *self, guint k, guint v)
                                     && fab_spread_is_within (self->by, self->best->trial.point, played)
                                 ? "  ="
                                 : mark);
-  else
-    g_string_append (text, "\v  does not fit");
+  if (!fits (self, point))
+    g_string_append_printf (text, "%s  does not fit", fab_tune_is_good (self, point) ? "" : "\v");
   g_string_append_printf (text, "%s\n", v == knob->written ? "  (as written)" : "");
 }
 

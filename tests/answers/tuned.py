@@ -115,6 +115,20 @@ class Tuned(answer.AnswerTest):
         self.assertIn(f"\n  best        none, because no tried value fits in {told.memory_limit_bytes / 1e9:.3g} GB\n", page)
         self.assertNotIn("\n  gain ", page)
 
+    def test_a_job_that_is_too_large_and_allowed(self):
+        """Its values are compared as if they did fit, and the page says at each that it does not."""
+        _, page = self.asked("tune", "hello", "--knobs", "bucket", "--set", "job.micro_batch=64", "--allow-oversized")
+        parts = dict(re.findall(r"(?m)^  (as written|best|gain)  +((?:.*\n)(?: {14}.*\n)*)", page))
+        for which in ("as written", "best"):
+            self.assertIn(" GB of memory: does not fit\n", parts[which])
+        change, tokens = answer.quantities(parts["gain"])[:2]
+        self.assertTrue(abs(change.value) < 5e-4 and abs(tokens.value) < 5e-4)
+        self.assertNotRegex(page, r"-0\.0 %")
+        rows = [line for line in page.splitlines() if re.match(r"    \d+MiB ", line)]
+        self.assertEqual(len(rows), 9)
+        for row in rows:
+            self.assertRegex(row, r" \d+ GB +\d\.\d %(  < best)?  does not fit(  \(as written\))?$")
+
 
 if __name__ == "__main__":
     support.main()
