@@ -71,6 +71,14 @@ class Swept(answer.AnswerTest):
         self.assertEqual([point.problem is not None for point in told.points], [True, False, False])
         self.assertIn("\n  3 points of job.micro_batch; 1 cannot be simulated\n", page)
 
+    def test_one_point(self):
+        """It is not the best of several."""
+        told, page = self.asked("hello", "--vary", "job.micro_batch=4")
+        self.assertEqual(len(told.points), 1)
+        self.assertIn("\n  1 point of job.micro_batch\n", page)
+        self.assertNotIn("<", page)
+        self.check_rows(page, "job.micro_batch", told.points)
+
     def test_two_keys(self):
         """Each value of the first with each of the second, and the number of the sweep that the file has."""
         told, page = self.asked("mpi-rig-100m", "--vary", "cluster.nic_rate=100Mb/s,200Mb/s", "--vary", "cluster.nodes=2,4")
