@@ -18,7 +18,10 @@ static const double rounding = 1e-9; /* of shares, which are sums of weights in 
 
 /* --- the mixture --- */
 
-/* What belongs to a cell, and what is left out of it; negative or NULL: any. */
+/* Of places, operations and size classes. */
+enum { ANY = -1 };
+
+/* What belongs to a cell, and what is left out of it; ANY or NULL: any. */
 typedef struct {
   int place, operations, size_class;
   const char *family, *without_family, *without_publication;
@@ -27,13 +30,12 @@ typedef struct {
 static gboolean
 holds (const Scope *self, const FabResiduals *one)
 {
-  return (self->place < 0 || self->place == (int) one->place)
-      && (self->operations < 0 || self->operations == (int) one->operations)
-      && (self->size_class < 0 || self->size_class == (int) one->size_class)
+  return (self->place == ANY || self->place == (int) one->place)
+      && (self->operations == ANY || self->operations == (int) one->operations)
+      && (self->size_class == ANY || self->size_class == (int) one->size_class)
       && (self->family == NULL || strcmp (self->family, one->family) == 0)
       && (self->without_family == NULL || strcmp (self->without_family, one->family) != 0)
-      && (self->without_publication == NULL || strcmp (self->without_publication, one->publication) != 0)
-      && one->n > 0;
+      && (self->without_publication == NULL || strcmp (self->without_publication, one->publication) != 0);
 }
 
 /* The sorted points of a cell; weights sum up to 1. */
@@ -132,7 +134,7 @@ quantile (const Mixture *self, double share)
 static FabBandEnds
 ends_of (const Mixture *self, double reach)
 {
-  double share = MIN (reach, 1), outside = (1 - share) / 2, stretch = MAX (reach, 1);
+  double outside = MAX (1 - reach, 0) / 2, stretch = MAX (reach, 1);
 
   return (FabBandEnds){ MIN (quantile (self, outside), 0) * stretch,
                         MAX (quantile (self, 1 - outside), 0) * stretch,
@@ -173,12 +175,12 @@ cell_of (const FabResiduals *all, guint n, Scope scope)
 {
   Cell self = { .own = mixture_of (all, n, &scope) };
 
-  scope.operations = -1;
+  scope.operations = ANY;
   self.others = mixture_of (all, n, &scope);
   if (self.others.n_tables > 0)
     return self;
   g_array_unref (self.others.points);
-  scope.place = -1;
+  scope.place = ANY;
   self.others = mixture_of (all, n, &scope);
   return self;
 }
@@ -215,7 +217,7 @@ fab_bands_covered (const FabResiduals *residuals, const FabBandEnds *ends)
   for (guint i = 0; i < residuals->n; i++)
     if (residuals->logs[i] >= ends->low - rounding && residuals->logs[i] <= ends->high + rounding)
       n++;
-  return residuals->n > 0 ? (double) n / residuals->n : 1;
+  return (double) n / residuals->n;
 }
 
 /* Residuals that were left out of a cell. `fixed` is drawn to in place of the cell's others when it is not NULL. */
@@ -450,7 +452,7 @@ typedef const char *(*NameOf) (const FabResiduals *);
 static FabResiduals *
 without (const FabResiduals *all, guint n, NameOf name_of, const char *name, guint *n_left)
 {
-  FabResiduals *left = g_new (FabResiduals, n + 1);
+  FabResiduals *left = g_new (FabResiduals, n);
 
   *n_left = 0;
   for (guint i = 0; i < n; i++)
@@ -483,7 +485,7 @@ leave_out (const FabResiduals *all, guint n, NameOf name_of, const char *name, d
     FabSizeClass c = all[i].size_class;
     FabBandEnds ends;
 
-    if (strcmp (name_of (&all[i]), name) != 0 || all[i].n == 0)
+    if (strcmp (name_of (&all[i]), name) != 0)
       continue;
     ends = ends_for (fit, &all[i]);
     self.covered_fraction[c] = (self.covered_fraction[c] * self.n[c] + fab_bands_covered (&all[i], &ends))

@@ -14,7 +14,7 @@ typedef struct {
   FabPlanPlace place;
   FabPlanOperations operations;
   FabSizeClass size_class;
-  guint n;
+  guint n;             /* at least one */
   const double *logs;  /* [n] residuals */
   const char *machine; /* node entry; NULL: not told */
 } FabResiduals;
