@@ -4,6 +4,7 @@
 
 `described.py PROGRAM [Class]`.
 """
+import itertools
 import json
 import re
 
@@ -12,8 +13,12 @@ import yaml
 import answer
 from answer import support
 
-KINDS = ("fabric", "route", "fidelity", "congestion", "collectives", "compute", "job")
+KINDS = ("fabric", "route", "fidelity", "congestion", "collectives", "compute", "job", "shape")
 NETWORKS = (("gpt2-xl", 1024), ("llama2-7b", 4096), ("mixtral-8x7b", 1024), ("bert-base", 512))
+UNITS = {"size": "B", "rate": "B/s", "time": "ps", "length": "m", "power": "W", "FLOP rate": "FLOP/s", "FLOPs": "FLOP"}  # one that the pattern has
+REFERENCES = ("text", "link", "node", "accelerator", "algorithm", "model", "file", "design", "set of failures", "technology", "processor", "generation", "product")
+FORMATS = {"glossary": ("text", "json", "markdown"), "designs": ("text", "markdown")}
+NEEDED = ("name", "job")  # of a scenario; the schema holds for files that are included too
 
 
 class Keys(answer.AnswerTest):
@@ -39,12 +44,33 @@ class Keys(answer.AnswerTest):
             node = self.schema["$defs"][node["$ref"].rpartition("/")[2]]
         return node
 
+    def is_type(self, word, node):
+        """Whether a value of this part of the schema is what the page calls it."""
+        types = node.get("type", ())
+        if word == "file or list of files":
+            return types == ["string", "array"] and node["items"]["type"] == "string"
+        if " or " in word and word != "yes or no":
+            return all(any(self.is_type(one, part) for part in node["anyOf"]) for one in word.split(" or "))
+        if word in KINDS:
+            return any(one.get("$ref") == f"#/$defs/{word}" for one in node["anyOf"])
+        if word == "yes or no":
+            return any(one.get("type") == "boolean" for one in node["anyOf"])
+        if word in ("count", "number", "fraction"):
+            return ("integer" if word == "count" else "number") in types and node["pattern"].endswith("*()$" if word == "count" else "*(|%)$")
+        if word in UNITS:
+            return types == "string" and re.search(rf"[*|(]{UNITS[word]}[|)$]", node["pattern"]) is not None
+        return types == {"list": "array", "mapping": "object"}.get(word) or word in REFERENCES and "string" in types
+
     def assert_key(self, row, node, is_required):
         _, key, kind, span, more, words = row
         self.assertEqual(words, node.get("description", words), key)
         if "enum" in node:
             self.assertEqual(kind, " | ".join(map(str, node["enum"])), key)
-        if "minimum" in node and (node["minimum"] != 0 or "maximum" in node):
+        else:
+            self.assertTrue(self.is_type(kind, node), f"{key} is no {kind}: {str(node)[:200]}")
+        if kind == "fraction" and span is None:  # from 0 to 1 as all fractions
+            self.assertEqual((node["minimum"], node["maximum"]), (0, 1), key)
+        elif "minimum" in node and (node["minimum"] != 0 or "maximum" in node):
             self.assertIsNotNone(span, key)
             ends = [float(end) for end in span.replace(" or more", "").split(" to ")]
             self.assertEqual(ends[0], node["minimum"], key)
@@ -69,10 +95,21 @@ class Keys(answer.AnswerTest):
                     continue
                 top = [row for row in self.rows(page) if row[0] == 2]
                 self.assertEqual([row[1] for row in top], list(keys), f"{kind} {name}")
-                for row in top:
-                    self.assert_key(row, self.resolved(keys[row[1]]), row[1] in node.get("required", []))
-                    n += 1
+                n += self.check_rows(self.rows(page), node, 2)
         self.assertGreater(n, 100)
+
+    def check_rows(self, rows, node, depth):
+        """Each key of a mapping, and below it those of the mapping, or of the elements of the list, that it has."""
+        node = node.get("items", node)
+        n = 0
+        for i, row in enumerate(rows):
+            if row[0] != depth:
+                continue
+            part = self.resolved(node["properties"][row[1]])
+            self.assert_key(row, part, row[1] in node.get("required", NEEDED if depth == 0 else []))
+            below = list(itertools.takewhile(lambda one: one[0] > depth, rows[i + 1:]))
+            n += 1 + (self.check_rows(below, part, depth + 2) if below else 0)
+        return n
 
     def test_keys_of_a_scenario_are_those_of_the_schema(self):
         rows = self.rows("Parameters:\n" + self.good("describe", "scenario"))
@@ -81,6 +118,17 @@ class Keys(answer.AnswerTest):
         for row in top:
             node = self.schema["properties"][row[1]]
             self.assertEqual(row[5], node["description"], row[1])
+        self.assertGreater(self.check_rows(rows, self.schema, 0), 100)
+
+    def test_formats(self):
+        """The glossary and the designs are pages of the manual too; every other section is text."""
+        for section in ("glossary", "designs", "links", "route", "scenario"):
+            for form in ("text", "json", "markdown", "csv"):
+                with self.subTest(f"{section} as {form}"):
+                    if form in FORMATS.get(section, ("text",)):
+                        self.assertTrue(self.good("describe", section, "--format", form))
+                    else:
+                        self.refused("describe", section, "--format", form, names=f"--format {form}: ")
 
 
 class Networks(answer.AnswerTest):

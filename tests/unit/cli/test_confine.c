@@ -104,6 +104,29 @@ nothing_is_written_anywhere (void **state)
   assert_int_equal (tried (self, self->closed_folder, "other", O_WRONLY | O_CREAT), EACCES);
 }
 
+/* A parent may close the standard input: then descriptors begin with 0, which is one like others. */
+static void
+descriptors_may_begin_with_0 (void **state)
+{
+  const Folders *self = *state;
+  const char *const folders[] = { self->open_folder, NULL };
+  g_autofree char *path = g_build_filename (self->open_folder, "file", NULL),
+                  *other = g_build_filename (self->closed_folder, "file", NULL);
+  int status;
+
+  if (!has_landlock (self))
+    skip ();
+  pid_t child = fork ();
+  if (child == 0) {
+    close (STDIN_FILENO);
+    gboolean is_confined = fab_cli_confine (folders);
+
+    _exit (!is_confined ? 1 : open (path, O_RDONLY) != 0 ? 2 : open (other, O_RDONLY) >= 0 ? 3 : IS_CONFINED);
+  }
+  assert_true (child > 0 && waitpid (child, &status, 0) == child && WIFEXITED (status));
+  assert_int_equal (WEXITSTATUS (status), IS_CONFINED);
+}
+
 /* A program of the system can be read and not be executed. */
 static void
 nothing_is_executed (void **state)
@@ -167,6 +190,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown (files_are_read_where_it_was_allowed, setup, teardown),
     cmocka_unit_test_setup_teardown (nothing_is_written_anywhere, setup, teardown),
+    cmocka_unit_test_setup_teardown (descriptors_may_begin_with_0, setup, teardown),
     cmocka_unit_test_setup_teardown (nothing_is_executed, setup, teardown),
     cmocka_unit_test_setup_teardown (no_connection_is_opened, setup, teardown),
   };
