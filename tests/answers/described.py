@@ -17,7 +17,6 @@ KINDS = ("fabric", "route", "fidelity", "congestion", "collectives", "compute", 
 NETWORKS = (("gpt2-xl", 1024), ("llama2-7b", 4096), ("mixtral-8x7b", 1024), ("bert-base", 512))
 UNITS = {"size": "B", "rate": "B/s", "time": "ps", "length": "m", "power": "W", "FLOP rate": "FLOP/s", "FLOPs": "FLOP"}  # one that the pattern has
 REFERENCES = ("text", "link", "node", "accelerator", "algorithm", "model", "file", "design", "set of failures", "technology", "processor", "generation", "product")
-FORMATS = {"glossary": ("text", "json", "markdown"), "designs": ("text", "markdown")}
 NEEDED = ("name", "job")  # of a scenario; the schema holds for files that are included too
 
 
@@ -119,16 +118,6 @@ class Keys(answer.AnswerTest):
             node = self.schema["properties"][row[1]]
             self.assertEqual(row[5], node["description"], row[1])
         self.assertGreater(self.check_rows(rows, self.schema, 0), 100)
-
-    def test_formats(self):
-        """The glossary and the designs are pages of the manual too; every other section is text."""
-        for section in ("glossary", "designs", "links", "route", "scenario"):
-            for form in ("text", "json", "markdown", "csv"):
-                with self.subTest(f"{section} as {form}"):
-                    if form in FORMATS.get(section, ("text",)):
-                        self.assertTrue(self.good("describe", section, "--format", form))
-                    else:
-                        self.refused("describe", section, "--format", form, names=f"--format {form}: ")
 
 
 class Networks(answer.AnswerTest):

@@ -13,23 +13,26 @@ import answer
 from answer import support
 
 KINDS = ("compute", "comm", "load", "wait")
-STRIP = 48
+STRIP, MOST_GROUPS = 48, 400
+RUNS = (1, 2, 3, 4)
 
 
 class Reported(answer.AnswerTest):
     file = None
 
     def setUp(self):
-        """Two runs: one with a slow rank, for which the others wait, and one with hundreds of links."""
+        """Runs with more than ten switches of a kind, with hundreds of places in a node, with a slow rank, for which the others wait, and with hundreds of links."""
         super().setUp()
         if Reported.file is None:
+            self.good("run", "mpi-rig-100m", "--iterations", "1", "--no-band", "--no-bottleneck", "--set", "cluster.nodes=44", "--set", "cluster.fabric={kind: leaf_spine, nodes_per_leaf: 4}")
+            self.good("run", "hello", "--iterations", "1", "--no-band", "--no-bottleneck", "--set", "cluster.node=gb200-nvl72")
             self.good("run", "fsdp-8b-straggler", "--iterations", "2", "--no-band", "--no-bottleneck")
             self.good("run", "four-nodes", "--iterations", "2", "--no-band", "--set", "cluster.nodes=16")
             with open(self.path("fabricast.db"), "rb") as file:
                 Reported.file = file.read()
         with open(self.path("fabricast.db"), "wb") as file:
             file.write(Reported.file)
-        page = self.good("report", "--run", "1", "--run", "2", "-o", "-")
+        page = self.good("report", *(word for run in RUNS for word in ("--run", str(run))), "-o", "-")
         self.data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
         db = sqlite3.connect(self.path("fabricast.db"))
         self.addCleanup(db.close)
@@ -78,25 +81,35 @@ class Reported(answer.AnswerTest):
                            " LEFT JOIN link AS l ON l.run_id = c.run_id AND l.link = c.binding_link WHERE c.run_id = ? AND c.iteration = ? AND c.collective = ?", number, *collective)[0]
             self.assertEqual(tuple(form[key] for key in ("op", "dimension", "algorithm", "protocol", "channels", "ranks", "bytes", "link_from", "link_to", "spec")), row)
 
+    def grouped(self, rows, are_joined):
+        """({ends with their kind of link: links}, {name of switches: those}, {name of places in nodes: those})"""
+        groups, switches, places = {}, {}, {}
+        for first, last, spec, parallel, rate, busy, moved in rows:
+            ends = []
+            for vertex in (first, last):
+                inside = re.match(r"node\d+/(.*)", vertex)
+                name = inside[1] if inside else vertex
+                joined = name if inside and not are_joined else re.sub(r"\d+", "#", name)
+                ends.append((joined, bool(inside)))
+                if not inside or are_joined:
+                    (places if inside else switches).setdefault(joined, set()).add(name)
+            groups.setdefault((*ends, spec), []).append((busy or 0, moved or 0, busy is not None, first, last, parallel, rate))
+        return groups, switches, places
+
     def test_links_are_joined_by_their_places(self):
-        """Nodes lie over one another, and switches go by their names without numbers: a group has all its links."""
+        """Nodes lie over one another, and switches go by their names without numbers: a group has all its links. Where these
+        are too many groups, places in nodes go by their names without numbers too."""
+        kinds = set()
         for run, number, iteration, _, _ in self.runs():
-            groups, places = {}, {}
-            for first, last, spec, parallel, rate, busy, moved in self.ask(
-                    "SELECT l.from_vertex, l.to_vertex, l.spec, l.n_parallel, l.line_rate_bytes_per_s, b.busy_fraction, b.bytes FROM link AS l LEFT JOIN link_load AS b"
-                    " ON b.run_id = l.run_id AND b.iteration = ? AND b.link = l.link WHERE l.run_id = ? ORDER BY l.link", iteration, number):
-                ends = []
-                for vertex in (first, last):
-                    inside = re.match(r"node\d+/(.*)", vertex)
-                    name = inside[1] if inside else re.sub(r"\d+", "#", vertex)
-                    ends.append((name, bool(inside)))
-                    if not inside:
-                        places.setdefault(name, set()).add(vertex)
-                groups.setdefault((*ends, spec), []).append((busy or 0, moved or 0, busy is not None, first, last, parallel, rate))
+            rows = self.ask("SELECT l.from_vertex, l.to_vertex, l.spec, l.n_parallel, l.line_rate_bytes_per_s, b.busy_fraction, b.bytes FROM link AS l LEFT JOIN link_load AS b"
+                            " ON b.run_id = l.run_id AND b.iteration = ? AND b.link = l.link WHERE l.run_id = ? ORDER BY l.link", iteration, number)
+            are_joined = len(self.grouped(rows, False)[0]) > MOST_GROUPS
+            groups, switches, places = self.grouped(rows, are_joined)
+            kinds |= {"many places"} if are_joined else {"many switches"} if any(len(of) > 10 for of in switches.values()) else {"few"}
             told = run["links"]
             self.assertEqual(told["n"], sum(map(len, groups.values())))
-            self.assertEqual({tier["name"]: tier["n"] for tier in told["tiers"]}, {name: len(of) for name, of in places.items()})
-            self.assertEqual(told["parts"], [])
+            for key, known in (("tiers", switches), ("parts", places)):
+                self.assertEqual({one["name"]: one["n"] for one in told[key]}, {name: len(of) for name, of in known.items()})
             self.assertEqual(len(told["groups"]), len(groups))
             for group, (key, links) in zip(told["groups"], groups.items()):
                 self.assertEqual(((group["from"], bool(group["from_inside"])), (group["to"], bool(group["to_inside"])), group["spec"]), key)
@@ -108,6 +121,7 @@ class Reported(answer.AnswerTest):
                 self.assertAlmostEqual(group["busiest"], most[0], 6)
                 self.assertEqual((group["busiest_from"], group["busiest_to"]), most[3:5])
                 self.check_strip(group["strip"], sorted((link[0] for link in links), reverse=True))
+        self.assertEqual(kinds, {"many places", "many switches", "few"})
 
     def check_strip(self, strip, busy):
         """Every link, or as many of them as have room, evenly spaced from the busiest to the idlest."""
@@ -156,9 +170,9 @@ class Reported(answer.AnswerTest):
         """Without --run, commands are about the last run."""
         for command in (("trace", "-o", "-"), ("query", "iterations", "--format", "json"), ("query", "exposed", "--format", "json"), ("report", "--svg", "exposed")):
             last = self.good(*command)
-            self.assertEqual(last, self.good(*command, "--run", "2"), command)
+            self.assertEqual(last, self.good(*command, "--run", "4"), command)
             if command[0] != "query" or "iterations" not in command:
-                self.assertNotEqual(last, self.good(*command, "--run", "1"), command)
+                self.assertNotEqual(last, self.good(*command, "--run", "3"), command)
 
     def test_a_table_of_one_run(self):
         self.refused("report", "--csv", "links", "--run", "1", "--run", "2", names="of one run or sweep")

@@ -273,8 +273,9 @@ append_axis (GString *html, const FabStudyPage *self, const Scale *scale)
     double value = scale->low + i * scale->step, x = place_of (scale, value);
     g_autofree char *text = fab_study_show (self->kind, value);
 
-    append (html, "<text y=\"16\" text-anchor=\"%s\"", x < 8 ? "start" : x > 92 ? "end" : "middle");
-    append_place (html, "x", x < 8 ? 0 : x > 92 ? 100 : x);
+    /* at the very ends there is no room beyond the line */
+    append (html, "<text y=\"16\" text-anchor=\"%s\"", i == 0 ? "start" : i == n - 1 ? "end" : "middle");
+    append_place (html, "x", i == 0 ? 0 : i == n - 1 ? 100 : x);
     append (html, ">%s</text>", text);
   }
   g_string_append (html, "</svg></div></div>\n");
