@@ -1,124 +1,164 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Curves and bars on a screen are as high and as long as the figures of the document.
+"""Pictures of answers on a terminal: every value of a curve stands at its place, and bars are as long as their figures.
 
-`pictured.py PROGRAM`. The screen has a hundred columns and no Braille: a place of a curve is one character.
+`pictured.py PROGRAM`. The terminal has no letters beyond ASCII, so that a picture can be read back: `*` of the curve, `-` of a bound.
 """
 import json
+import math
 import re
 
 import answer
 from answer import support
+
 from screen import on_terminal
 
-COLUMNS, ROWS, MOST_CELLS = 100, 6, 72
+ROWS, LABEL, MOST_CELLS = 6, 10, 72
+SWEEP = ("sweep", "hello", "--set", "cluster.nodes=2", "--vary")
+SIDES = ("compare", "hello", "--vary", "cluster.nodes=1,2", "--set", "job.micro_batch=2", "--no-band")
+
+
+class Curve:
+    """The picture of a page that has this title, with `prefix` before each line."""
+
+    def __init__(self, page, title, prefix):
+        lines = page.split("\n")
+        at = next(i for i, line in enumerate(lines) if line.startswith(f"{prefix}{title:>{LABEL}}  "))
+        self.edge = len(prefix) + LABEL + 2
+        self.ends = re.split(r"  +", lines[at][self.edge:])
+        self.cells = len(lines[at]) - self.edge
+        rows = lines[at - ROWS:at]
+        assert all(line.startswith(prefix) and line[self.edge - 2:self.edge] == " |" for line in rows), rows
+        self.labels = [line[len(prefix):self.edge - 2].strip() for line in rows]
+        self.rows = [line[self.edge:].ljust(self.cells) for line in rows]
+        self.mark = lines[at + 1][self.edge:] if "^" in lines[at + 1] else None
 
 
 class Pictured(answer.AnswerTest):
-    def screen(self, *args, columns=COLUMNS):
+    def screen(self, columns, *args):
         return on_terminal(columns, args, self.directory, LC_ALL="C", NO_COLOR="1")
 
-    def told(self, *args):
-        return json.loads(self.fabricast(*args, "--format", "json").stdout)
-
-    def check_curve(self, page, title, first, last, values, level=None, mark=None):
-        """A picture of six rows: labels of the highest and the lowest, the values in their places, and the mark below its own."""
-        lines = page.split("\n")
-        end = next(i for i, line in enumerate(lines) if re.search(rf" {title}  {re.escape(first)} +{re.escape(last)}$", line))
-        rows = [re.match(r"(#? *)(.{10}) \|(.*)$", line) for line in lines[end - ROWS:end]]
-        self.assertTrue(all(rows), lines[end - ROWS:end])
-        left = rows[0].start(3)
-        cells = min(COLUMNS - left, MOST_CELLS)
-        self.assertEqual(len(lines[end]), left + cells, "the last name ends where the picture ends")
-        known = [value for value in values if value is not None] + ([level] if level is not None else [])
-        most, least = max(known), min(known)
-        least = 0 if 0 < least < most / 2 else least
-        span = (most - least) or 1
-        row_of = lambda value: (most - value) / span * (ROWS - 1)
-        labels = {0: most, ROWS - 1: least}
+    def check_curve(self, curve, columns, values, ends, bound=None):
+        """`values` are equally far apart, and None where there is none: the line goes on to the next one."""
+        self.assertEqual(curve.ends, list(ends))
+        self.assertEqual(curve.cells, min(columns - curve.edge, MOST_CELLS), "the last name ends where the picture ends")
+        known = [i for i, value in enumerate(values) if value is not None]
+        seen = [values[i] for i in known] + ([bound] if bound is not None else [])
+        most = max(seen)
+        least = 0 if 0 < min(seen) < most / 2 else min(seen)
+        row_of = lambda value: (most - value) / ((most - least) or 1) * (ROWS - 1)
+        level = None if bound is None else math.floor(row_of(bound) + 0.5)
+        for row, value in ((0, most), (ROWS - 1, least)):
+            self.assert_shows(curve.labels[row], value, "label")
+        for row in range(1, ROWS - 1):
+            self.assertEqual(bool(curve.labels[row]), row == level)
         if level is not None:
-            labels[int(row_of(level) + 0.5)] = level
-        for i, row in enumerate(rows):
-            label = row[2].strip()
-            if i in labels:
-                self.assertTrue(answer.quantity(label).is_near(labels[i]), f"{label} is not {labels[i]}")
-            else:
-                self.assertEqual(label, "")
-        stars = [(y, x) for y, row in enumerate(rows) for x, sign in enumerate(row[3]) if sign == "*"]
-        self.assertTrue(stars)
-        inside = [i for i, value in enumerate(values) if value is not None]
-        columns = {x for _, x in stars}
-        begin, stop = (round(i * (cells - 1) / (len(values) - 1)) for i in (inside[0], inside[-1]))
-        self.assertTrue(set(range(begin + 1, stop)) <= columns <= set(range(begin, stop + 1)), "no column between the first and the last is without a star")
-        for i in inside:
-            x = i * (cells - 1) / (len(values) - 1)
-            near = [y for y, at in stars if abs(at - x) <= 1]
-            self.assertTrue(any(abs(y - row_of(values[i])) <= 1 for y in near), f"value {i}, {values[i]}: {near} and not {row_of(values[i])}")
-        if level is not None:
-            self.assertRegex(rows[int(row_of(level) + 0.5)][3], r"- -|-")
-        if mark is not None:
-            index, words = mark
-            line = lines[end + 1]
-            self.assertIn(line.strip(), (f"^ {words}", f"{words} ^"))
-            self.assertAlmostEqual(line.index("^") - left, index * (cells - 1) / (len(values) - 1), delta=0.51 + (len(words) + 1 if line.index("^") == left else 0))
+            self.assert_shows(curve.labels[level], bound, "bound")
+        for x in range(curve.cells):
+            at = x * (len(values) - 1) / (curve.cells - 1)
+            before, after = [i for i in known if i <= at], [i for i in known if i >= at]
+            drawn = [row for row in range(ROWS) if curve.rows[row][x] == "*"]
+            self.assertEqual(bool(drawn), bool(before and after), f"column {x}")
+            if drawn:
+                left, right = before[-1], after[0]
+                value = values[left] + ((at - left) / (right - left) * (values[right] - values[left]) if right > left else 0)
+                self.assertTrue(any(abs(row - row_of(value)) <= 0.5 + 1e-9 for row in drawn), f"column {x} has {drawn}, and {value} is in row {row_of(value)}")
+                self.assertEqual(drawn, list(range(drawn[0], drawn[-1] + 1)))
+            if level is not None and x % 2 == 0:
+                self.assertIn(curve.rows[level][x], "*-")
 
-    def test_collectives(self):
-        command = ("collective", "--node", "dgx-a100", "-b", "1M", "-e", "64M", "-f", "2", "--no-band")
-        values = [row["busbw_GBps"] for row in self.told(*command)["results"]]
-        self.check_curve(self.screen(*command), "busbw", "1MiB", "64MiB", [value * 1e9 for value in values])
+    def check_mark(self, curve, n, place, words):
+        """A mark stands below its place, with its words behind it or, where they have no room there, before it."""
+        self.assertEqual(curve.mark.index("^"), math.floor(place * (curve.cells - 1) / (n - 1) + 0.5))
+        self.assertIn(curve.mark.strip(), (f"^ {words}", f"{words} ^"))
 
-    def test_sweeps(self):
-        command = ("sweep", "mpi-rig-100m", "--vary", "cluster.nic_rate=50..400Mb/s:50")
-        values = [point["step_s"] for point in self.told(*command)["points"]]
-        self.check_curve(self.screen(*command), "step", "50Mb/s", "400Mb/s", values)
+    def test_sweep(self):
+        """Three points make a curve, in the order of the axis; two make none, nor do two keys, nor a point without a step."""
+        rates = "50Gb/s", "100Gb/s", "400Gb/s", "200Gb/s"
+        for n in (2, 3, 4):
+            told = self.json(*SWEEP, "cluster.nic_rate=" + ",".join(rates[:n]))
+            for columns in (60, 140):
+                page = self.screen(columns, *SWEEP, "cluster.nic_rate=" + ",".join(rates[:n]))
+                self.assertEqual("|*" in page, n > 2)
+                if n > 2:
+                    curve = Curve(page, "step", "  ")
+                    self.check_curve(curve, columns, [point["step_s"] for point in told["points"]], (rates[0], rates[n - 1]))
+                    self.assertIsNone(curve.mark)
+        self.assertNotIn("|*", self.screen(80, *SWEEP, "job.micro_batch=1,2", "--vary", "cluster.nic_rate=50Gb/s,100Gb/s"))
+        self.assertNotIn("|*", self.screen(80, *SWEEP, "job.micro_batch=0,1,2,4"))
 
-    def test_three_points_are_a_curve(self):
-        """Two are not, and neither are points of two keys."""
-        command = ("sweep", "mpi-rig-100m", "--vary", "cluster.nic_rate=100Mb/s,200Mb/s,400Mb/s")
-        self.check_curve(self.screen(*command), "step", "100Mb/s", "400Mb/s", [point["step_s"] for point in self.told(*command)["points"]])
-        for command in (("sweep", "mpi-rig-100m", "--vary", "cluster.nic_rate=100Mb/s,400Mb/s"), (*command, "--vary", "cluster.nodes=2,4")):
-            self.assertNotRegex(self.screen(*command), r"(?m)^ +step  100Mb/s")
+    def test_size(self):
+        """The bound of the target is a line, and the answer is marked, where there is one."""
+        answers = set()
+        for target, bound, figure in (("exposed<=2%", 0.02, "exposed"), ("step<=360ms", 0.36, "step"), ("step<=1s", 1, "step"), ("step<=200ms", 0.2, "step")):
+            command = ("size", "hello", "--set", "cluster.nodes=2", "--vary", "cluster.nic_rate=50..200Gb/s:50", "--target", target)
+            told = json.loads(self.fabricast(*command, "--format", "json").stdout)
+            points = told["points"]
+            values = [point["exposed_fraction" if figure == "exposed" else "step_s"] for point in points]
+            for columns in (60, 140):
+                curve = Curve(self.screen(columns, *command), figure, "  ")
+                self.check_curve(curve, columns, values, (points[0]["value"], points[-1]["value"]), bound)
+                self.assertEqual(curve.mark is None, told["answer"] is None)
+                if curve.mark:
+                    self.check_mark(curve, len(points), [point["value"] for point in points].index(told["answer"]), told["answer"])
+            answers.add(told["answer"] and told["answer"] == points[0]["value"])
+        self.assertEqual(answers, {None, True, False})
 
-    def test_sizes(self):
-        for target, level in (("step<=600ms", 0.6), ("step<=1s", 1.0)):
-            command = ("size", "mpi-rig-100m", "--vary", "cluster.nic_rate=50..400Mb/s:50", "--target", target)
-            told = self.told(*command)
-            values = [point["step_s"] for point in told["points"]]
-            names = [point["value"] for point in told["points"]]
-            mark = (names.index(told["answer"]), told["answer"]) if told["answer"] else None
-            self.check_curve(self.screen(*command), "step", names[0], names[-1], values, level, mark)
+    def test_tune(self):
+        """Values that do not fit have no step, and the best one is marked."""
+        for args, knob in ((("hello", "--set", "cluster.nodes=2"), "bucket"), (("hello", "--set", "job.micro_batch=32"), "micro_batch")):
+            command = ("tune", *args, "--knobs", knob)
+            told = self.json(*command)
+            best = told["knobs"][0]["best"]
+            page = self.good(*command)
+            labels = re.findall(r"(?m)^    (\d.*?)  +\S.* GB ", page.partition(f"{knob}: job.")[2])
+            at = {point[knob]: point for point in told["points"]}
+            fits = lambda point: point["step_s"] and point["memory_bytes"] <= told["memory_limit_bytes"]
+            values = [at[label]["step_s"] if fits(at[label]) else None for label in labels]
+            self.assertGreaterEqual(len(labels), 4)
+            self.assertEqual(any(value is None for value in values), knob == "micro_batch")
+            for columns in (60, 140):
+                curve = Curve(self.screen(columns, *command), "step", "    ")
+                self.check_curve(curve, columns, values, (labels[0], labels[-1]))
+                self.check_mark(curve, len(labels), labels.index(best), "best")
 
-    def test_tuned(self):
-        command = ("tune", "hello", "--knobs", "bucket")
-        told = self.told(*command)
-        size = lambda text: answer.quantity(text).value
-        points = sorted(told["points"], key=lambda point: size(point["bucket"]))
-        names = [point["bucket"] for point in points]
-        self.check_curve(self.screen(*command), "step", names[0], names[-1], [point["step_s"] for point in points], mark=(names.index(told["knobs"][0]["best"]), "best"))
+    def test_collective(self):
+        command = ("collective", "--node", "dgx-h100", "--nodes", "2", "-b", "8K", "-e", "64M", "-f", "8")
+        rows = self.json(*command)["results"]
+        self.assertEqual((rows[0]["size_bytes"], rows[-1]["size_bytes"]), (8 << 10, 32 << 20))
+        for columns in (60, 140):
+            curve = Curve(self.screen(columns, *command), "busbw", "# ")
+            self.assertEqual([label.split()[-1] for label in curve.labels if label], ["GB/s"] * 2)
+            curve.labels = [label.partition(" ")[0] for label in curve.labels]
+            self.check_curve(curve, columns, [row["busbw_GBps"] for row in rows], ("8KiB", "32MiB"))
+        self.assertNotIn("|*", self.screen(80, *command[:-4], "-e", "64K", "-f", "8"))
 
-    def test_bars_of_compare(self):
-        """The longest step has the longest bar, and the others as much of it as their steps."""
-        command = ("compare", "four-nodes", "--vary", "cluster.nic_rate=100Gb/s,200Gb/s,400Gb/s", "--no-band")
-        figures = self.told(*command)["figures"]
-        longest = max(one["step_s"] for one in figures)
-        found = re.findall(r"(?m)^  (nic_rate=\w+/s) \|(#*) (.*), exposed (.*)$", self.screen(*command))
-        self.assertEqual([row[0] for row in found], [one["name"] for one in figures])
-        room = COLUMNS - max(len(one["name"]) for one in figures) - 30
-        for (_, bar, step, exposed), one in zip(found, figures):
-            self.assertAlmostEqual(len(bar), room * one["step_s"] / longest, delta=0.51)
-            self.assertTrue(answer.quantity(step).is_near(one["step_s"]))
-            self.assertTrue(answer.quantity(exposed).is_near(one["exposed_fraction"]))
-        self.assertNotIn("|#", self.screen(*command, columns=50))
+    def test_bars_of_sides(self):
+        """The longest step fills the room; a narrow terminal has the table alone."""
+        told = self.json(*SIDES)
+        steps = [one["step_s"] for one in told["variants"]]
+        for columns in (60, 140):
+            page = self.screen(columns, *SIDES).partition("\n  step\n")[2]
+            bars = re.findall(r"(?m)^  (\S+) +\|(#+) (.*?), exposed (.*?)$", page)
+            self.assertEqual([bar[0] for bar in bars], [one["name"] for one in told["figures"]])
+            longest = max(len(bar[1]) for bar in bars)
+            self.assertTrue(columns - 40 <= longest <= columns - 25, longest)
+            for bar, one, step in zip(bars, told["figures"], steps):
+                self.assertLessEqual(abs(len(bar[1]) - longest * step / max(steps)), 1)
+                self.assert_shows(bar[2], step, "step")
+                self.assert_shows(bar[3], one["exposed_fraction"], "exposed")
+        self.assertNotIn("|#", self.screen(40, *SIDES))
 
-    def test_bars_of_scale(self):
-        """A bar to the efficiency; a whole one is that of the first."""
-        command = ("scale", "mpi-rig-100m", "--gpus", "1:16:x2", "--no-band")
-        points = [point for point in self.told(*command)["points"] if point["efficiency"]]
-        found = re.findall(r"(?m)^ +(\d+) \|(#*)(?:  (.*))?$", self.screen(*command))
-        self.assertEqual([int(row[0]) for row in found], [point["gpus"] for point in points])
-        whole = len(found[0][1])
-        for (_, bar, _), point in zip(found, points):
-            self.assertAlmostEqual(len(bar), whole * min(1, point["efficiency"]), delta=0.51)
+    def test_bars_of_scaling(self):
+        """A bar reaches to the efficiency; all that is beyond the first point's goes to the edge. A file has them too."""
+        command = ("scale", "mpi-rig-100m", "--gpus", "2,4,8,16", "--no-band")
+        told = self.json(*command)["points"]
+        self.assertLess(min(point["efficiency"] for point in told), 0.9)
+        for page, room in ((self.screen(140, *command), 94), (self.screen(60, *command), 20), (self.good(*command), 50)):
+            bars = {int(gpus): len(bar) for gpus, bar in re.findall(r"(?m)^ +(\d+) \|(#*)", page.partition("\n  efficiency\n")[2])}
+            self.assertEqual(list(bars), [point["gpus"] for point in told])
+            for point in told:
+                self.assertLessEqual(abs(bars[point["gpus"]] - room * min(point["efficiency"], 1)), 0.51)
 
 
 if __name__ == "__main__":
