@@ -59,15 +59,21 @@ delay (Model *self)
 }
 
 static void
-push (Model *self)
+push_at (Model *self, FabTimePs time_ps)
 {
-  Known known = { self->now_ps + random_step (self), 0, self->n_pushed++ };
+  Known known = { time_ps, 0, self->n_pushed++ };
 
   known.timer = fab_event_queue_push (self->queue, known.time_ps,
                                       (FabEvent){ .owner = is_own (known.number) ? self : NULL,
                                                   .arg = known.number });
   assert_true (known.timer != 0);
   g_array_append_val (self->live, known);
+}
+
+static void
+push (Model *self)
+{
+  push_at (self, self->now_ps + random_step (self));
 }
 
 static void
@@ -175,15 +181,38 @@ play_crowd (Random *random)
   g_autoptr (GArray) gone = g_array_new (FALSE, FALSE, sizeof (FabTimer));
   Model model = { random, queue, live, gone, 0, 0, random_between (random, 8, 40) };
 
-  for (guint i = 0; i < 3000; i++) {
-    Known known = { random_below (random, 1u << random_between (random, 1, 31)), 0, model.n_pushed++ };
-
-    known.timer = fab_event_queue_push (queue, known.time_ps,
-                                        (FabEvent){ .owner = is_own (known.number) ? &model : NULL,
-                                                    .arg = known.number });
-    g_array_append_val (live, known);
-  }
+  for (guint i = 0; i < 3000; i++)
+    push_at (&model, random_below (random, 1u << random_between (random, 1, 31)));
   play_mix (&model, 1000, random_between (random, 10, 45), random_between (random, 0, 40));
+  while (live->len > 0)
+    pop (&model);
+}
+
+/* The queue sorts the few events that are next, of which all that share the upper bits of their times are one part: then
+ * over a thousand come into this part, some before and some between those that are taken out. */
+static void
+play_flood (Random *random)
+{
+  g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
+  g_autoptr (GArray) live = g_array_new (FALSE, FALSE, sizeof (Known));
+  g_autoptr (GArray) gone = g_array_new (FALSE, FALSE, sizeof (FabTimer));
+  guint bits = random_between (random, 9, 40);
+  Model model = { random, queue, live, gone, 0, 0, bits };
+  FabTimePs begin_ps = (FabTimePs) 1 << bits;
+
+  for (guint i = 0; i < 20; i++)
+    push_at (&model, begin_ps + random_below (random, 2));
+  pop (&model);
+  for (guint i = 0; i < 1200; i++) {
+    FabTimePs room_ps = 2 * begin_ps - model.now_ps;
+
+    push_at (&model, model.now_ps + (FabTimePs) (random_unit (random) * (double) room_ps));
+    if (i % 100 == 0)
+      fab_event_queue_check (queue);
+    if (random_chance (random, 5))
+      pop (&model);
+  }
+  fab_event_queue_check (queue);
   while (live->len > 0)
     pop (&model);
 }
@@ -200,11 +229,18 @@ so_is_a_crowded_one (G_GNUC_UNUSED void **state)
   seeds_run (20, play_crowd);
 }
 
+static void
+so_is_one_whose_next_part_is_flooded (G_GNUC_UNUSED void **state)
+{
+  seeds_run (20, play_flood);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = { seeds_test (the_queue_is_a_sorted_array),
-                                      seeds_test (so_is_a_crowded_one) };
+                                      seeds_test (so_is_a_crowded_one),
+                                      seeds_test (so_is_one_whose_next_part_is_flooded) };
 
   return cmocka_run_group_tests_name ("event_queue", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ push (FabEventQueue *queue, FabTimePs time_ps, guint64 arg)
 }
 
 static void
-assert_pops (FabEventQueue *queue, FabTimePs time_ps, guint64 arg)
+assert_pops_unchecked (FabEventQueue *queue, FabTimePs time_ps, guint64 arg)
 {
   FabTimePs popped_ps;
   FabEvent event;
@@ -20,6 +20,12 @@ assert_pops (FabEventQueue *queue, FabTimePs time_ps, guint64 arg)
   assert_true (fab_event_queue_pop (queue, &popped_ps, &event));
   assert_int_equal (popped_ps, time_ps);
   assert_int_equal (event.arg, arg);
+}
+
+static void
+assert_pops (FabEventQueue *queue, FabTimePs time_ps, guint64 arg)
+{
+  assert_pops_unchecked (queue, time_ps, arg);
   fab_event_queue_check (queue);
 }
 
@@ -38,16 +44,60 @@ events_come_out_by_time (G_GNUC_UNUSED void **state)
   assert_false (fab_event_queue_pop (queue, &(FabTimePs){ 0 }, &(FabEvent){ 0 }));
 }
 
-/* 100 at one time: more than are sorted at once, so that each step on the way has to keep their order. */
+/* Few, and more than fit in a chunk, than are sorted by insertion, than are sorted at all, and than are looked ahead for. */
+static const guint numbers[] = { 1, 2, 15, 16, 17, 128, 129, 256, 257, 258, 1000, 1001, 1016, 3000 };
+
+/* At each distance from now, whose bytes say where the queue keeps them. One more comes when the first has gone. */
 static void
 ties_come_out_in_the_order_they_went_in (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
+  for (guint k = 0; k < G_N_ELEMENTS (numbers); k++)
+    for (FabTimePs time_ps = 5; time_ps < FAB_TIME_MAX / 256; time_ps *= 256) {
+      g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
 
-  for (guint i = 0; i < 100; i++)
-    push (queue, 5, i);
-  for (guint i = 0; i < 100; i++)
-    assert_pops (queue, 5, i);
+      for (guint i = 0; i < numbers[k]; i++)
+        push (queue, time_ps, i);
+      assert_pops (queue, time_ps, 0);
+      push (queue, time_ps, numbers[k]);
+      for (guint i = 1; i <= numbers[k]; i++)
+        assert_pops_unchecked (queue, time_ps, i);
+      fab_event_queue_check (queue);
+    }
+}
+
+/* The last goes in first, and each later one is a step earlier: as many as these, in steps of every size. */
+static void
+a_queue_that_was_filled_backwards_comes_out_forwards (G_GNUC_UNUSED void **state)
+{
+  for (guint k = 0; k < G_N_ELEMENTS (numbers); k++)
+    for (guint bits = 0; bits < 40; bits += 3) {
+      g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
+
+      for (guint i = numbers[k]; i > 0; i--)
+        push (queue, (FabTimePs) i << bits, i);
+      fab_event_queue_check (queue);
+      for (guint i = 1; i <= numbers[k]; i++)
+        assert_pops_unchecked (queue, (FabTimePs) i << bits, i);
+      fab_event_queue_check (queue);
+    }
+}
+
+/* A part of the queue begins where all bytes below its own are zero; an event that is next is known itself. */
+static void
+the_bound_of_the_first_is_near_it (G_GNUC_UNUSED void **state)
+{
+  for (FabTimePs time_ps = 5; time_ps < FAB_TIME_MAX / 256; time_ps *= 256) {
+    g_autoptr (FabEventQueue) queue = fab_event_queue_new ();
+
+    assert_true (fab_event_queue_earliest_ps (queue) == FAB_TIME_MAX);
+    push (queue, time_ps, 0);
+    push (queue, time_ps + time_ps / 32, 1);
+    assert_true (fab_event_queue_earliest_ps (queue) == time_ps);
+    assert_pops (queue, time_ps, 0);
+    assert_true (fab_event_queue_earliest_ps (queue) == time_ps + time_ps / 32);
+    assert_pops (queue, time_ps + time_ps / 32, 1);
+    assert_true (fab_event_queue_earliest_ps (queue) == FAB_TIME_MAX);
+  }
 }
 
 static void
@@ -145,6 +195,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (events_come_out_by_time),
     cmocka_unit_test (ties_come_out_in_the_order_they_went_in),
+    cmocka_unit_test (a_queue_that_was_filled_backwards_comes_out_forwards),
+    cmocka_unit_test (the_bound_of_the_first_is_near_it),
     cmocka_unit_test (a_cancelled_event_never_comes),
     cmocka_unit_test (a_timer_is_good_once),
     cmocka_unit_test (an_old_timer_does_not_cancel_the_slots_next_event),
