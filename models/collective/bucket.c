@@ -24,6 +24,7 @@
 
 #include "models/models.h"
 #include "sim/base/mix.h"
+#include "sim/collective/shape/form_hops.h"
 #include "sim/machine/nic_paths.h"
 
 #define MAX_AXES 3
@@ -361,17 +362,6 @@ weight_on (const Box *self, const double *shares, guint axis)
   return sum;
 }
 
-static void
-note_hop (FabCollectiveForm *form, const FabHop *hop, double *slowest_bytes_per_s)
-{
-  form->inter_latency_ps = MAX (form->inter_latency_ps, hop->latency_ps);
-  form->inter_endpoint_ps = MAX (form->inter_endpoint_ps, hop->endpoint_ps);
-  if (hop->rate_bytes_per_s >= *slowest_bytes_per_s)
-    return;
-  *slowest_bytes_per_s = hop->rate_bytes_per_s;
-  form->inter_kind = hop->kind;
-}
-
 static gboolean
 bucket_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCollectiveForm *form,
              GError **error)
@@ -379,7 +369,8 @@ bucket_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCol
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (group->cluster->graph);
   g_autoptr (FabNicPaths) ways = fab_nic_paths_new (group);
   g_auto (Box) box = { 0 };
-  double shares[MAX_AXES], slowest = G_MAXDOUBLE;
+  double shares[MAX_AXES];
+  FabSlowestHops slowest = { 0 };
   gboolean is_box = find_box (group, &box);
 
   g_assert (is_box);
@@ -396,7 +387,7 @@ bucket_form (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, FabCol
 
         if (!find_hop (group, ways, &box, place, axis, is_back, &hop, error))
           return FALSE;
-        note_hop (form, &hop, &slowest);
+        fab_slowest_hops_note_step (&slowest, &hop, form);
         fab_hop_use (&hop, weight, env->net_stretch, builder);
         fab_hop_clear (&hop);
       }

@@ -18,6 +18,7 @@
  */
 #include "models/models.h"
 #include "sim/collective/plan/form_recipe.h"
+#include "sim/collective/shape/form_hops.h"
 #include "sim/collective/shape/rings.h"
 #include "sim/machine/rank_symmetry.h"
 
@@ -89,32 +90,14 @@ find_hops (const FabGroup *group, FabOp op, Hops *self, GError **error)
 
 /* --- form --- */
 
-/* The slowest hop says what kind of steps the ring has: one hop over PCIe makes all its steps those of PCIe. */
-static void
-note_hop (FabCollectiveForm *form, const FabHop *hop, double slowest_bytes_per_s[2])
-{
-  gboolean is_inter = fab_hop_kind_is_net (hop->kind);
-  gboolean is_slowest = hop->rate_bytes_per_s < slowest_bytes_per_s[is_inter];
-  FabTimePs *longest_ps = is_inter ? &form->inter_latency_ps : &form->intra_latency_ps;
-
-  *longest_ps = MAX (*longest_ps, hop->latency_ps);
-  form->inter_endpoint_ps = MAX (form->inter_endpoint_ps, hop->endpoint_ps);
-  if (!is_slowest)
-    return;
-  slowest_bytes_per_s[is_inter] = hop->rate_bytes_per_s;
-  *(is_inter ? &form->inter_kind : &form->intra_kind) = hop->kind;
-  if (!is_inter)
-    form->intra_technology = hop->technology;
-}
-
 /* A form that is being made hop by hop and node by node, because all rings together have ranks x NICs hops. */
 typedef struct {
   const FabRings *rings;
   double weight, net_stretch;
   FabFootprintBuilder *builder;
   FabCollectiveForm *form;
-  FabFormRecipe *recipe; /* NULL: nobody asks */
-  double slowest_bytes_per_s[2];
+  FabFormRecipe *recipe;  /* NULL: nobody asks */
+  FabSlowestHops slowest; /* one hop over PCIe makes all its steps those of PCIe */
   FabRankSymmetry *alike; /* nodes that are symmetric to the first two, one even and one odd; NULL: none */
   /* [rings * ranks of these two nodes] hops that have been counted for all symmetric nodes. */
   gboolean *is_told;
@@ -142,7 +125,7 @@ add_hop (Growth *self, guint ring, guint stop, GError **error)
     return TRUE;
   if (!fab_rings_hop (self->rings, ring, stop, &hop, error))
     return FALSE;
-  note_hop (self->form, &hop, self->slowest_bytes_per_s);
+  fab_slowest_hops_note_step (&self->slowest, &hop, self->form);
   if (self->recipe != NULL)
     fab_form_recipe_hop (self->recipe, &hop);
   if (told != NULL && fab_rank_symmetry_takes (&hop)) {
@@ -170,7 +153,6 @@ add_hops (const FabRings *rings, FabOp op, const FabAlgorithmEnv *env, FabFootpr
                     .builder = builder,
                     .form = form,
                     .recipe = env->recipe,
-                    .slowest_bytes_per_s = { G_MAXDOUBLE, G_MAXDOUBLE },
                     .alike = alike,
                     .is_told = told };
 

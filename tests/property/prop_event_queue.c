@@ -188,8 +188,8 @@ play_crowd (Random *random)
     pop (&model);
 }
 
-/* The queue sorts the few events that are next, of which all that share the upper bits of their times are one part: then
- * over a thousand come into this part, some before and some between those that are taken out. */
+/* The queue sorts the few events that are next, which share the upper bits of their times. Then over a thousand come
+ * that share them too, some of them while others are taken out. */
 static void
 play_flood (Random *random)
 {

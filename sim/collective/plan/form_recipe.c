@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/collective/shape/form_hops.h"
+
 /* A form with hops of more kinds has no whole record. */
 enum { MOST_HOPS = 64, MOST_SAMPLES = 16 };
 
@@ -173,20 +175,14 @@ rate_of (const RecipeHop *self, const FabGraph *graph, const FabTechnology **tec
 static void
 take_rates (const FabFormRecipe *self, const FabGraph *graph, double *rates, FabCollectiveForm *form)
 {
-  double slowest[2] = { G_MAXDOUBLE, G_MAXDOUBLE };
+  FabSlowestHops slowest = { 0 };
 
   for (guint i = 0; i < self->hops->len; i++) {
     const RecipeHop *hop = &g_array_index (self->hops, RecipeHop, i);
-    gboolean is_inter = fab_hop_kind_is_net (hop->kind);
     const FabTechnology *technology = NULL;
 
     rates[i] = rate_of (hop, graph, &technology);
-    if (rates[i] >= slowest[is_inter])
-      continue;
-    slowest[is_inter] = rates[i];
-    *(is_inter ? &form->inter_kind : &form->intra_kind) = hop->kind;
-    if (!is_inter)
-      form->intra_technology = technology;
+    fab_slowest_hops_note_rate (&slowest, hop->kind, rates[i], technology, form);
   }
 }
 

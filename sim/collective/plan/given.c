@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "sim/collective/shape/form_hops.h"
 #include "sim/collective/shape/wait_time.h"
 #include "sim/machine/nic_paths.h"
 
@@ -52,61 +53,28 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Parts, parts_clear)
 
 /* --- form --- */
 
-/* A sequence of steps that wait for one another. */
-typedef struct {
-  FabTimePs latency_ps;
-  guint n_intra, n_inter;
-} Chain;
-
 typedef struct {
   const FabGiven *given;
   const FabAlgorithmEnv *env;
   FabNicPaths *paths;
   FabFootprintBuilder *whole;
-  Chain *starts, *ends; /* [messages] to the start and to the arrival of each */
-  Chain longest;
+  FabStepChain *starts, *ends; /* [messages] to the start and to the arrival of each */
+  FabStepChain longest;
   FabCollectiveForm *form;
-  double slowest_bytes_per_s[2]; /* of hops inside a node and between nodes */
+  FabSlowestHops slowest;
 } Forming;
 
-/* For a library a step between nodes costs more than any step inside a node, whatever the wires. */
-static gboolean
-is_longer (const Chain *a, const Chain *b)
-{
-  if (a->n_inter != b->n_inter)
-    return a->n_inter > b->n_inter;
-  return a->latency_ps > b->latency_ps || (a->latency_ps == b->latency_ps && a->n_intra > b->n_intra);
-}
-
-static void
-note_hop (Forming *self, const FabHop *hop)
-{
-  FabCollectiveForm *form = self->form;
-  gboolean is_inter = fab_hop_kind_is_net (hop->kind);
-  double *slowest = &self->slowest_bytes_per_s[is_inter];
-  FabTimePs *longest_ps = is_inter ? &form->inter_latency_ps : &form->intra_latency_ps;
-
-  *longest_ps = MAX (*longest_ps, hop->latency_ps);
-  form->inter_endpoint_ps = MAX (form->inter_endpoint_ps, hop->endpoint_ps);
-  if (hop->rate_bytes_per_s >= *slowest)
-    return;
-  *slowest = hop->rate_bytes_per_s;
-  *(is_inter ? &form->inter_kind : &form->intra_kind) = hop->kind;
-  if (!is_inter)
-    form->intra_technology = hop->technology;
-}
-
-static Chain
+static FabStepChain
 start_of (const Forming *self, const FabGivenMessage *message)
 {
   const FabGivenWait *waits = waits_of (self->given, message);
-  Chain start = { 0 };
+  FabStepChain start = { 0 };
 
   for (guint i = 0; i < message->n_waits; i++) {
-    const Chain *before = waits[i].is_departure ? &self->starts[waits[i].message]
-                                                : &self->ends[waits[i].message];
+    const FabStepChain *before = waits[i].is_departure ? &self->starts[waits[i].message]
+                                                       : &self->ends[waits[i].message];
 
-    if (is_longer (before, &start))
+    if (fab_step_chain_is_longer (before, &start))
       start = *before;
   }
   return start;
@@ -117,24 +85,23 @@ form_message (Forming *self, guint index, GError **error)
 {
   const FabGivenMessage *message = message_at (self->given, index);
   g_autoptr (GArray) hops = hops_of (self->paths, message, error);
-  Chain start = start_of (self, message), end = start;
+  FabStepChain start = start_of (self, message), end = start;
 
   if (hops == NULL)
     return FALSE;
   for (guint h = 0; h < hops->len; h++) {
     const FabHop *hop = &g_array_index (hops, FabHop, h);
-    Chain way = start;
+    FabStepChain way = start;
 
     fab_hop_use (hop, message->weight / hops->len, self->env->net_stretch, self->whole);
-    note_hop (self, hop);
-    way.latency_ps = fab_ps_add (way.latency_ps, hop->latency_ps);
-    *(fab_hop_kind_is_net (hop->kind) ? &way.n_inter : &way.n_intra) += 1;
-    if (is_longer (&way, &end))
+    fab_slowest_hops_note_step (&self->slowest, hop, self->form);
+    fab_step_chain_add (&way, hop);
+    if (fab_step_chain_is_longer (&way, &end))
       end = way;
   }
   self->starts[index] = start;
   self->ends[index] = end;
-  if (is_longer (&end, &self->longest))
+  if (fab_step_chain_is_longer (&end, &self->longest))
     self->longest = end;
   return TRUE;
 }
@@ -197,16 +164,11 @@ given_form (const FabGroup *group, G_GNUC_UNUSED FabOp op, const FabAlgorithmEnv
   const FabGiven *given = env->owner;
   g_autoptr (FabNicPaths) paths = fab_nic_paths_new (group);
   g_autoptr (FabFootprintBuilder) whole = fab_footprint_builder_new (group->cluster->graph);
-  g_autofree Chain *starts = g_new0 (Chain, given->messages->len);
-  g_autofree Chain *ends = g_new0 (Chain, given->messages->len);
-  Forming forming = { .given = given,
-                      .env = env,
-                      .paths = paths,
-                      .whole = whole,
-                      .starts = starts,
-                      .ends = ends,
-                      .form = form,
-                      .slowest_bytes_per_s = { G_MAXDOUBLE, G_MAXDOUBLE } };
+  g_autofree FabStepChain *starts = g_new0 (FabStepChain, given->messages->len);
+  g_autofree FabStepChain *ends = g_new0 (FabStepChain, given->messages->len);
+  Forming forming = {
+    .given = given, .env = env, .paths = paths, .whole = whole, .starts = starts, .ends = ends, .form = form
+  };
 
   *form = (FabCollectiveForm){ .n_channels = 1 };
   for (guint i = 0; i < given->messages->len; i++)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/collective/shape/form_hops.h"
 #include "sim/machine/nic_paths.h"
 #include "sim/machine/rank_symmetry.h"
 
@@ -23,27 +24,10 @@ typedef struct {
   FabCollectiveForm *form;
   GArray *flows; /* Flow */
   gboolean is_hashed;
-  double intra_bytes_per_s, inter_bytes_per_s; /* rates of the slowest hops so far */
+  FabSlowestHops slowest;
 } AllPairs;
 
 /* --- inside nodes, with those of number 0 and 1 for all --- */
-
-static void
-note_hop (AllPairs *self, const FabHop *hop)
-{
-  gboolean is_net = fab_hop_kind_is_net (hop->kind);
-  double *slowest = is_net ? &self->inter_bytes_per_s : &self->intra_bytes_per_s;
-  FabTimePs *longest_ps = is_net ? &self->form->inter_latency_ps : &self->form->intra_latency_ps;
-
-  *longest_ps = MAX (*longest_ps, hop->latency_ps);
-  self->form->inter_endpoint_ps = MAX (self->form->inter_endpoint_ps, hop->endpoint_ps);
-  if (hop->rate_bytes_per_s >= *slowest)
-    return;
-  *slowest = hop->rate_bytes_per_s;
-  *(is_net ? &self->form->inter_kind : &self->form->intra_kind) = hop->kind;
-  if (!is_net)
-    self->form->intra_technology = hop->technology;
-}
 
 static gboolean
 add_pair (AllPairs *self, guint from, guint to, double weight)
@@ -54,7 +38,7 @@ add_pair (AllPairs *self, guint from, guint to, double weight)
     return FALSE;
   gboolean is_usual = fab_rank_symmetry_takes (&hop);
   if (is_usual) {
-    note_hop (self, &hop);
+    fab_slowest_hops_note_step (&self->slowest, &hop, self->form);
     fab_rank_symmetry_use (self->symmetry, 0, &hop, weight, self->env->net_stretch);
   }
   fab_hop_clear (&hop);
@@ -160,7 +144,7 @@ add_ends (AllPairs *self, guint from, guint to, double weight, const FabNicPaths
 
     if (hop->duplex_stretch > 1 || hop->device_stretch > 1 || hop->drive != FAB_DRIVE_COPY)
       return FALSE;
-    note_hop (self, hop);
+    fab_slowest_hops_note_step (&self->slowest, hop, self->form);
     note_flow (self, hop, from, share);
     use_ends (self, hop,
               (FabUse){ .weight = share * n_others,
@@ -538,9 +522,7 @@ fab_all_pairs_form (const FabGroup *group, double weight, const FabAlgorithmEnv 
                     .builder = builder,
                     .form = &made,
                     .flows = flows,
-                    .is_hashed = group->cluster->router->ops->is_hashed,
-                    .intra_bytes_per_s = G_MAXDOUBLE,
-                    .inter_bytes_per_s = G_MAXDOUBLE };
+                    .is_hashed = group->cluster->router->ops->is_hashed };
 
   if (symmetry == NULL || !add_all (&self, weight))
     return FALSE;

@@ -2,6 +2,7 @@
 /* phases.c - summarises phases as one stream: its footprint, its steps, and how much waiting slows it. */
 #include "sim/collective/shape/phases.h"
 
+#include "sim/collective/shape/form_hops.h"
 #include "sim/collective/shape/wait_time.h"
 #include "sim/fabric/footprint.h"
 #include "sim/machine/nic_paths.h"
@@ -326,62 +327,24 @@ fab_phases_schedule (const FabPhases *self, const FabAlgorithmEnv *env, guint n_
 
 /* Summarises phases as one stream: its footprint, its steps, and how much waiting slows it. */
 
-/* A sequence of steps that wait for one another. */
-typedef struct {
-  FabTimePs latency_ps;
-  guint n_intra, n_inter;
-} StepChain;
-
 typedef struct {
   const FabPhases *phases;
   const FabAlgorithmEnv *env;
   FabFootprintBuilder *whole, *part; /* of all phases, and of the present phase */
-  StepChain *ways,
+  FabStepChain *ways,
       *next; /* [n_ranks] the longest sequence to what each rank received, before and after the present phase */
   gboolean *has_next;
-  StepChain longest;
+  FabStepChain longest;
   FabCollectiveForm *form;
-  double intra_bytes_per_s, inter_bytes_per_s; /* rates of the slowest hops so far */
-  double s_per_byte;                           /* sum over the phases so far, one after another */
+  FabSlowestHops slowest;
+  double s_per_byte;  /* sum over the phases so far, one after another */
   gboolean is_uneven; /* some message of a phase so far ends before others of the phase */
 } Forming;
 
-static gboolean
-is_inter (const FabHop *hop)
-{
-  return fab_hop_kind_is_net (hop->kind);
-}
-
 static void
-note_hop (Forming *self, const FabHop *hop)
+note_next (Forming *self, guint rank, const FabStepChain *way)
 {
-  FabCollectiveForm *form = self->form;
-  double *slowest = is_inter (hop) ? &self->inter_bytes_per_s : &self->intra_bytes_per_s;
-  FabTimePs *longest_ps = is_inter (hop) ? &form->inter_latency_ps : &form->intra_latency_ps;
-
-  *longest_ps = MAX (*longest_ps, hop->latency_ps);
-  form->inter_endpoint_ps = MAX (form->inter_endpoint_ps, hop->endpoint_ps);
-  if (hop->rate_bytes_per_s >= *slowest)
-    return;
-  *slowest = hop->rate_bytes_per_s;
-  *(is_inter (hop) ? &form->inter_kind : &form->intra_kind) = hop->kind;
-  if (!is_inter (hop))
-    form->intra_technology = hop->technology;
-}
-
-/* For a library a step between nodes costs more than any step inside a node, whatever the wires. */
-static gboolean
-is_longer (const StepChain *a, const StepChain *b)
-{
-  if (a->n_inter != b->n_inter)
-    return a->n_inter > b->n_inter;
-  return a->latency_ps > b->latency_ps || (a->latency_ps == b->latency_ps && a->n_intra > b->n_intra);
-}
-
-static void
-note_next (Forming *self, guint rank, const StepChain *way)
-{
-  if (!self->has_next[rank] || is_longer (way, &self->next[rank]))
+  if (!self->has_next[rank] || fab_step_chain_is_longer (way, &self->next[rank]))
     self->next[rank] = *way;
   self->has_next[rank] = TRUE;
 }
@@ -390,16 +353,15 @@ note_next (Forming *self, guint rank, const StepChain *way)
 static void
 note_way (Forming *self, const FabSend *send, const FabHop *hop)
 {
-  StepChain way = self->ways[send->from];
+  FabStepChain way = self->ways[send->from];
 
-  if (send->is_in_turn && is_longer (&self->ways[send->to], &way))
+  if (send->is_in_turn && fab_step_chain_is_longer (&self->ways[send->to], &way))
     way = self->ways[send->to];
-  way.latency_ps = fab_ps_add (way.latency_ps, hop->latency_ps);
-  *(is_inter (hop) ? &way.n_inter : &way.n_intra) += 1;
+  fab_step_chain_add (&way, hop);
   note_next (self, send->to, &way);
   if (send->is_in_turn)
     note_next (self, send->from, &way);
-  if (is_longer (&way, &self->longest))
+  if (fab_step_chain_is_longer (&way, &self->longest))
     self->longest = way;
 }
 
@@ -421,7 +383,7 @@ use_hops (Forming *self, const FabSend *send, const GArray *hops)
 
     fab_hop_use (hop, send->weight / hops->len, self->env->net_stretch, self->whole);
     fab_hop_use (hop, send->weight / hops->len, self->env->net_stretch, self->part);
-    note_hop (self, hop);
+    fab_slowest_hops_note_step (&self->slowest, hop, self->form);
     note_way (self, send, hop);
   }
 }
@@ -540,8 +502,8 @@ fab_phases_form (const FabPhases *self, const FabAlgorithmEnv *env, FabCollectiv
   g_autoptr (FabFootprintBuilder) whole = fab_footprint_builder_new (self->group->cluster->graph);
   g_autoptr (FabFootprintBuilder) part = fab_footprint_builder_new (self->group->cluster->graph);
   guint n = fab_group_n_ranks (self->group);
-  g_autofree StepChain *ways = g_new0 (StepChain, n);
-  g_autofree StepChain *next = g_new0 (StepChain, n);
+  g_autofree FabStepChain *ways = g_new0 (FabStepChain, n);
+  g_autofree FabStepChain *next = g_new0 (FabStepChain, n);
   g_autofree gboolean *has_next = g_new0 (gboolean, n);
   Forming forming = { .phases = self,
                       .env = env,
@@ -550,9 +512,7 @@ fab_phases_form (const FabPhases *self, const FabAlgorithmEnv *env, FabCollectiv
                       .ways = ways,
                       .next = next,
                       .has_next = has_next,
-                      .form = form,
-                      .intra_bytes_per_s = G_MAXDOUBLE,
-                      .inter_bytes_per_s = G_MAXDOUBLE };
+                      .form = form };
   const double rounding = 1e-9;
 
   *form = (FabCollectiveForm){ .n_channels = 1 };

@@ -2,6 +2,7 @@
 #include "sim/collective/shape/send_graph.h"
 
 #include "sim/collective/plan/form_recipe.h"
+#include "sim/collective/shape/form_hops.h"
 
 /* The longest sequence of sends up to here. */
 typedef struct {
@@ -27,7 +28,7 @@ struct _FabSendGraph {
   SendPath longest;             /* of the parts before */
   double slowest_s_per_byte;    /* of their ways */
   FabCollectiveForm form;
-  double intra_bytes_per_s, inter_bytes_per_s; /* of the slowest hop so far; 0: none */
+  FabSlowestHops slowest;
 };
 
 FabSendGraph *
@@ -139,21 +140,6 @@ go_on (FabSendGraph *self, SendPath *way, const FabHop *hop, double weight, guin
 }
 
 static void
-note_slowest (FabSendGraph *self, const FabHop *hop)
-{
-  double *slowest = is_inter (hop) ? &self->inter_bytes_per_s : &self->intra_bytes_per_s;
-  FabCollectiveForm *form = &self->form;
-
-  form->inter_endpoint_ps = MAX (form->inter_endpoint_ps, hop->endpoint_ps);
-  if (*slowest > 0 && hop->rate_bytes_per_s >= *slowest)
-    return;
-  *slowest = hop->rate_bytes_per_s;
-  *(is_inter (hop) ? &form->inter_kind : &form->intra_kind) = hop->kind;
-  if (!is_inter (hop))
-    form->intra_technology = hop->technology;
-}
-
-static void
 record (const FabSendGraph *self, const FabHop *hop, double weight, guint n_beside, const GArray *after)
 {
   if (self->env->recipe != NULL)
@@ -199,7 +185,7 @@ fab_send_graph_add (FabSendGraph *self, FabHop *hop, double weight, guint n_besi
     send.lane = add_lane (self, hop, weight, after);
   } else {
     go_on (self, &send.way, hop, weight, n_beside);
-    note_slowest (self, hop);
+    fab_slowest_hops_note (&self->slowest, hop, &self->form);
     record (self, hop, weight, n_beside, after);
     fab_hop_use (hop, weight, self->env->net_stretch, self->builder);
     fab_hop_clear (hop);
@@ -216,7 +202,7 @@ fab_send_graph_add_like (FabSendGraph *self, const FabHop *hop, double weight, g
 
   g_assert (self->builder != NULL);
   go_on (self, &send.way, hop, weight, n_beside);
-  note_slowest (self, hop);
+  fab_slowest_hops_note (&self->slowest, hop, &self->form);
   record (self, hop, weight, n_beside, after);
   g_array_append_val (self->sends, send);
   return self->sends->len - 1;

@@ -44,7 +44,7 @@ events_come_out_by_time (G_GNUC_UNUSED void **state)
   assert_false (fab_event_queue_pop (queue, &(FabTimePs){ 0 }, &(FabEvent){ 0 }));
 }
 
-/* Few, and more than fit in a chunk, than are sorted by insertion, than are sorted at all, and than are looked ahead for. */
+/* Few, and more than fit in a chunk, than are sorted by insertion, than are sorted at all, and than are fetched. */
 static const guint numbers[] = { 1, 2, 15, 16, 17, 128, 129, 256, 257, 258, 1000, 1001, 1016, 3000 };
 
 /* At each distance from now, whose bytes say where the queue keeps them. One more comes when the first has gone. */

@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "sim/collective/plan/given.h"
@@ -255,6 +256,68 @@ steps_of_a_file_are_of_the_kinds_of_the_ring (G_GNUC_UNUSED void **state)
   }
 }
 
+/* One message from 0 to 1 between two nodes of one GPU, over n adapters of each: 1 / n of the bytes on each adapter's
+ * wires, all of them on the links of the GPUs. The footprint is what the stream puts on links, so that the rate is that
+ * of the slowest: n ports of a quarter of a byte per ps, until they are as fast as a GPU's link of one byte per ps. */
+static void
+a_message_is_spread_over_the_adapters (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 1; n <= 8; n *= 2) {
+    g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 2,
+                                               .gpus_per_node = 1,
+                                               .nics_per_node = n,
+                                               .gpu_bytes_per_s = FAB_PS_PER_S,
+                                               .nic_bytes_per_s = FAB_PS_PER_S / 4 });
+    g_autoptr (FabGiven) given = fab_given_new ("one", "here");
+    g_autoptr (GArray) waits = g_array_new (FALSE, FALSE, sizeof (FabGivenWait));
+    FabGroup group = rig_group (rig);
+    FabCollectiveForm form = { 0 };
+
+    fab_given_add (given, 0, 1, 1, waits);
+    fab_given_finish (given);
+    assert_true (given->ops.form (&group, FAB_OP_BROADCAST,
+                                  &(FabAlgorithmEnv){ .net_stretch = 1, .owner = given }, &form, NULL));
+    for (guint i = 0; i < form.footprint->n; i++) {
+      const FabLink *link = fab_graph_link (rig->graph, form.footprint->links[i]);
+      gboolean is_of_gpu = link->src == rig_gpu (rig, 0) || link->dst == rig_gpu (rig, 1);
+
+      assert_true (fabs (form.footprint->weights[i] - (is_of_gpu ? 1 : 1.0 / n)) < 1e-12);
+    }
+    assert_true (fabs (form.footprint->rate_bytes_per_s / (double) FAB_PS_PER_S - MIN (n / 4.0, 1)) < 1e-9);
+    assert_int_equal (form.n_inter_steps, 1);
+    assert_int_equal (form.n_intra_steps, 0);
+    fab_footprint_free (form.footprint);
+  }
+}
+
+/* A message that waits until another has left its sender waits for what that one waited for, not for its arrival. */
+static void
+a_departure_is_no_step (G_GNUC_UNUSED void **state)
+{
+  for (gboolean is_departure = FALSE; is_departure <= TRUE; is_departure++) {
+    g_autoptr (Rig) rig = star (4, 1);
+    g_autoptr (FabGiven) given = fab_given_new ("two", "here");
+    g_autoptr (GArray) none = g_array_new (FALSE, FALSE, sizeof (FabGivenWait)),
+                       first = g_array_new (FALSE, FALSE, sizeof (FabGivenWait)),
+                       second = g_array_new (FALSE, FALSE, sizeof (FabGivenWait)),
+                       third = g_array_new (FALSE, FALSE, sizeof (FabGivenWait));
+    FabGroup group = rig_group (rig);
+    FabCollectiveForm form = { 0 };
+
+    g_array_append_val (first, ((FabGivenWait){ fab_given_add (given, 0, 1, 1, none), FALSE }));
+    g_array_append_val (second, ((FabGivenWait){ fab_given_add (given, 1, 2, 1, first), is_departure }));
+    g_array_append_val (third, ((FabGivenWait){ fab_given_add (given, 1, 3, 1, second), FALSE }));
+    fab_given_add (given, 3, 0, 1, third);
+    fab_given_finish (given);
+    assert_true (given->ops.form (&group, FAB_OP_BROADCAST,
+                                  &(FabAlgorithmEnv){ .net_stretch = 1, .owner = given }, &form, NULL));
+    assert_int_equal (form.n_intra_steps, is_departure ? 3 : 4);
+    assert_int_equal (form.n_inter_steps, 0);
+    assert_int_equal (form.intra_latency_ps, 100);
+    fab_footprint_free (form.footprint);
+  }
+}
+
 /* Two parts of 4000 bytes from 0 to 1 by one thread block: the second leaves when the first has left, 2 x 4000 + 100,
  * and a second hop that waits for each part, 1 to 2, ends one part and one latency later: 3 x 4000 + 2 x 100. */
 static void
@@ -490,6 +553,8 @@ main (void)
     cmocka_unit_test (wrong_graphs_are_refused_at_their_node),
     cmocka_unit_test (the_form_of_a_ring_is_that_of_the_ring),
     cmocka_unit_test (steps_of_a_file_are_of_the_kinds_of_the_ring),
+    cmocka_unit_test (a_message_is_spread_over_the_adapters),
+    cmocka_unit_test (a_departure_is_no_step),
     cmocka_unit_test (a_block_sends_one_after_another),
     cmocka_unit_test (messages_cross_nodes),
     cmocka_unit_test (chunks_are_copied_before_the_first_step),
