@@ -162,6 +162,7 @@ count_served (const PacketNet *self, Port *port, VirtualLane *lane, guint32 byte
 {
   port->served = MAX (port->served, lane->served);
   lane->served = port->served + bytes / self->weights[lane->service];
+  port->turn = (guint32) (lane - self->lanes);
 }
 
 static void
@@ -188,7 +189,8 @@ put_on_wire (PacketNet *self, VirtualLane *lane, guint32 number)
   lane->carried_bytes += packet->size;
   if (packet_path_set_is_spread (self, self->flows[packet->flow].way))
     fab_meter_add_link (self->base.meter, lane->link, packet->size, packet->size * hop->cost);
-  if (lane->next != (guint32) (lane - self->lanes))
+  /* Where there are classes, those that come to a link later find what the others had. */
+  if (self->n_services > 1 || lane->next != (guint32) (lane - self->lanes))
     count_served (self, port, lane, packet->size);
   FabTimePs at_ps = goes_on_ps (self, packet, port);
   packet->next = NONE;
@@ -289,8 +291,6 @@ lane_to_serve (PacketNet *self, Port *port)
     else if (best == NULL || goes_before (self, lane, best))
       best = lane;
   } while (number != port->turn);
-  if (best != NULL)
-    port->turn = (guint32) (best - self->lanes);
   return best;
 }
 
