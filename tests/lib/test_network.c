@@ -229,12 +229,58 @@ reenter (void *user, int64_t time_ps)
   assert_int_equal (fabricast_network_advance (user, time_ps + 1, NULL), FABRICAST_MISUSE);
 }
 
+/* Of a stream over one good link and this one. */
+static void
+stream_is_misuse (FabricastNetwork *network, uint32_t link, double weight)
+{
+  const uint32_t links[] = { 0, link };
+  const double weights[] = { 1, weight };
+  int64_t done = 0;
+  FabricastError *error = NULL;
+
+  assert_int_equal (fabricast_network_stream (network, links, weights, 2, 1, 0, note, &done, &error),
+                    FABRICAST_MISUSE);
+  assert_non_null (error);
+  fabricast_error_free (error);
+}
+
+/* Each of the three conditions of a stream alone: its link is there, its weight is finite, and above 0. */
+static void
+test_streams_that_cannot_be (void **state)
+{
+  Fixture *f = *state;
+  FabricastTable *table = NULL;
+  const uint32_t link = 0;
+  const double weight = 1;
+  int64_t done = 0;
+
+  assert_int_equal (fabricast_network_table (f->network, "link", &table, NULL), FABRICAST_OK);
+  uint32_t n_links = (uint32_t) fabricast_table_rows (table);
+  fabricast_table_free (table);
+  stream_is_misuse (f->network, n_links, 1);
+  stream_is_misuse (f->network, 0, 0);
+  stream_is_misuse (f->network, 0, -1);
+  stream_is_misuse (f->network, 0, (double) NAN);
+  stream_is_misuse (f->network, 0, (double) INFINITY);
+  assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 0, 1, 0, note, &done, NULL),
+                    FABRICAST_MISUSE);
+  assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 1, 1, -1, note, &done, NULL),
+                    FABRICAST_MISUSE);
+  assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 1, UINT64_C (1) << 63, 0, note,
+                                              &done, NULL),
+                    FABRICAST_MISUSE);
+  assert_int_equal (fabricast_network_next (f->network), INT64_MAX); /* none of them was begun */
+  const uint32_t last = n_links - 1;
+  assert_int_equal (fabricast_network_stream (f->network, &last, &weight, 1, 1, 0, note, &done, NULL),
+                    FABRICAST_OK);
+}
+
 static void
 test_misuse (void **state)
 {
   Fixture *f = *state;
   const uint32_t order[] = { 1, 0 }, link = 0;
-  const double weight = 1, none = 0;
+  const double weight = 1;
   int64_t done = 0;
   FabricastTable *table = NULL;
 
@@ -244,8 +290,6 @@ test_misuse (void **state)
   assert_int_equal (fabricast_network_collective (f->network, "sum", NULL, 0, 1, note, &done, NULL),
                     FABRICAST_INPUT);
   assert_int_equal (fabricast_network_collective (f->network, "all_reduce", order, 2, 1, note, &done, NULL),
-                    FABRICAST_MISUSE);
-  assert_int_equal (fabricast_network_stream (f->network, &link, &none, 1, 1, 0, note, &done, NULL),
                     FABRICAST_MISUSE);
   assert_int_equal (fabricast_network_at (f->network, 7, reenter, f->network, NULL), FABRICAST_OK);
   assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 1, 1 << 20, 5, note, &done, NULL),
@@ -269,6 +313,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_collective_as_in_job, setup, teardown),
     cmocka_unit_test_setup_teardown (test_ring_in_lockstep, setup, teardown),
     cmocka_unit_test_setup_teardown (test_sends_as_in_job, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_streams_that_cannot_be, setup, teardown),
     cmocka_unit_test_setup_teardown (test_misuse, setup, teardown),
   };
 
