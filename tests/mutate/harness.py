@@ -5,6 +5,7 @@ A mutant is one source compiled again, in a small library that is loaded before 
 is compiled or linked. What is compiled, and how, is what the build directory says in compile_commands.json.
 """
 import concurrent.futures
+import glob
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ import time
 
 ROOMS = ("sim/libfab_sim.a.p/", "sim/libfab_sim_once.a.p/", "libfab_gnu.a.p/", "formats/libfab_formats.a.p/", "models/libfab_models.a.p/", "answer/libfab_answer.a.p/",
          "validate/libfab_validate.a.p/", "validate/measure/libfab_measure.a.p/", "validate/measure/libfab_measure_support.a.p/",
-         "fabricast.p/")
+         "fabricast.p/", "lib/libfabricast.so.")
 PACKAGES = ("glib-2.0", "gio-2.0", "gmodule-no-export-2.0", "json-glib-1.0", "yaml-0.1", "sqlite3", "zlib", "libsoup-3.0", "cmocka")
 DROPPED = re.compile(r"-g\d?|-O\w|-W.*|-fvisibility=.*|-fstack-.*|-fcf-protection.*|-mbranch-protection.*|-[UD]_FORTIFY_SOURCE.*|-MD")
 SUITES = ("unit", "property", "registry", "commands")
@@ -51,18 +52,21 @@ class Test:
         self.command = told["cmd"]
         self.built = told["cmd"][0]
         self.script = next((word for word in told["cmd"] if word.endswith(".py")), None)
-        self.environment = told["env"]
+        self.environment = dict(told["env"])
         self.folder = os.path.dirname(self.built)
         self.program = self.needs = None  # what is linked; what is looked at for its age in place of it
         self.arguments = None  # of a script in Python, which runs the program of users
+        self.has_library = "FABRICAST_LIBRARY" in self.environment  # and loads the public library into itself
         self.wall_s = self.processor_s = 0.0
         self.reached = set()  # (file, line) where a function begins
 
     def run(self, harness, limit_s, **more):
         """The exit status, None where it took longer than the limit; and the processor time of it and of what it waited for."""
         environment = {**os.environ, **self.environment, "LD_LIBRARY_PATH": harness.folder, **more}
-        if self.script is not None:  # what is loaded first is for the program alone, and not for Python
-            environment["FAB_MUTANT"] = environment.pop("LD_PRELOAD", "")
+        if self.script is not None:  # what is loaded first is for the program alone, and for Python where it loads the library
+            environment["FAB_MUTANT"] = environment.get("LD_PRELOAD", "") if self.has_library else environment.pop("LD_PRELOAD", "")
+        if self.has_library:
+            environment["FABRICAST_LIBRARY"] = os.path.join(harness.folder, "libeverything.so")
         # AddressSanitizer takes much address space, and counts itself what it has of it.
         most_bytes = resource.RLIM_INFINITY if CHECKED in more.get("LD_PRELOAD", "") else MEMORY_BYTES
         environment.setdefault("ASAN_OPTIONS", f"hard_rss_limit_mb={MEMORY_BYTES >> 20}")
@@ -95,7 +99,7 @@ class Harness:
             if output.startswith(ROOMS) and path != "cli/main.c" and not output.endswith("cli_version.c.o"):
                 self.sources[path] = row
         others = {path for row in self.rows.values() for path in [os.path.relpath(os.path.join(self.build, row["file"]), self.root)]
-                  if path.split("/")[0] in ("sim", "formats", "models", "answer")} - set(self.sources)
+                  if path.split("/")[0] in ("sim", "formats", "models", "answer", "lib")} - set(self.sources)
         if others:
             raise SystemExit(f"mutate: {min(others)} is in a library that ROOMS of harness.py does not list")
         here = [name for name in PACKAGES if subprocess.run(["pkg-config", "--exists", name]).returncode == 0]
@@ -129,7 +133,7 @@ class Harness:
         """Builds the library and the programs of tests. The tests that could be linked; with those of the suite beside them."""
         self.suites = {*SUITES, BESIDE} if has_beside else {*SUITES}
         self.newest_header = max(os.path.getmtime(os.path.join(folder, name))
-                                 for room in ("sim", "formats", "models", "answer", "validate", "cli", "tests/support")
+                                 for room in ("sim", "formats", "models", "answer", "lib", "validate", "cli", "tests/support")
                                  for folder, _, names in os.walk(os.path.join(self.root, room)) for name in names
                                  if name.endswith(".h"))
         say(f"compiling {len(self.sources)} sources and the tests; the first time takes minutes")
@@ -150,7 +154,8 @@ class Harness:
     def link_tests(self, say):
         support = self.objects([row for output, row in self.rows.items() if output.startswith("tests/support/libsupport.a.p/")], ("-O1", "-g0"))
         told = [told for told in introspected(self.build, "--tests") if {suite.split(":")[-1] for suite in told["suite"]} & self.suites]
-        scripts = self.scripts([Test(one) for one in told if any(map(self.is_program, one["cmd"][1:]))], say)
+        scripts = self.scripts([Test(one) for one in told if any(map(self.is_program, one["cmd"][1:]))
+                                or "FABRICAST_LIBRARY" in one["env"]], say)
         tests = [Test(one) for one in told if "/tests/" in one["cmd"][0]]
         tests = [test for test in tests if test.suite in SUITES and test.script is None]
         rows = {}
@@ -191,8 +196,11 @@ class Harness:
             test.program = f"{program} {test.name}"
             test.needs = program
             test.arguments = [wrapper if self.is_program(word) else word for word in test.command]
-            if os.path.basename(test.arguments[0]) == "python3":
-                test.arguments[0] = sys.executable  # and not what looks for it first
+            test.environment.update({key: wrapper for key, value in test.environment.items() if self.is_program(value)})
+            test.script = test.script or test.command[-1]  # or the folder of them, for pytest
+            with open(test.arguments[0], "rb") as file:
+                if file.read(2) == b"#!":
+                    test.arguments[0] = sys.executable  # and not a script that looks for it first
         return tests
 
     def is_program(self, word):
@@ -257,6 +265,7 @@ class Harness:
     def digest(paths):
         sums = hashlib.sha256()
         for path in paths:
-            with open(path, "rb") as file:
-                sums.update(file.read())
+            for each in sorted(glob.glob(os.path.join(path, "*.py"))) if os.path.isdir(path) else [path]:
+                with open(each, "rb") as file:
+                    sums.update(file.read())
         return sums.hexdigest()

@@ -20,7 +20,7 @@ import harness as harness_of
 import page
 import points as points_of
 
-ROOMS = ("sim", "models", "validate", "cli")
+ROOMS = ("sim", "models", "lib", "validate", "cli")
 LIMIT_FACTOR, LIMIT_S = 10, 5  # a test that takes ten times as long and five seconds more hangs: it noticed
 Outcome = collections.namedtuple("Outcome", "state by")  # killed, survived, unreached, same, refused, equal; the test
 EQUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "equal.txt")
@@ -131,7 +131,8 @@ class Run:
 
     def link(self, place, options=()):
         for library in place, place + ".same":
-            linked = harness_of.quiet(["cc", "-shared", *options, "-o", library + ".so", library + ".o"], self.harness.folder)
+            linked = harness_of.quiet(["cc", "-shared", *options, "-o", library + ".so", library + ".o", "-L" + self.harness.folder,
+                                       "-leverything"], self.harness.folder)
             assert linked.returncode == 0, linked.stderr
 
     def compiled_with_checks(self, row, place):
