@@ -120,6 +120,21 @@ a_bus_has_two_channels (G_GNUC_UNUSED void **state)
   assert_int_equal (nccl_p2p_channels (&comm).chunk_bytes, 128 * KIB);
 }
 
+/* All peers have as many channels as the one with the fewest: beside another GPU of its node, over a bus, a GPU has two
+ * for those in other nodes too, where a single GPU of each node would have four. */
+static void
+a_bus_limits_peers_in_other_nodes (G_GNUC_UNUSED void **state)
+{
+  for (guint n_locals = 2; n_locals <= 4; n_locals++) {
+    NcclP2pComm comm = nodes (22902, 2, n_locals, 16);
+
+    assert_int_equal (most (comm), 4);
+    comm.n_links = 0;
+    assert_int_equal (most (comm), 2);
+  }
+  assert_int_equal (most (nodes (22902, 2, 1, 16)), 4);
+}
+
 /* 16 KiB for each channel of the send. */
 static void
 small_sends_inside_a_domain_use_ll (G_GNUC_UNUSED void **state)
@@ -262,6 +277,36 @@ channels_limit_a_pair (G_GNUC_UNUSED void **state)
   assert_near (whole_us - half_us, 4 * 1048.576 / 13.9, 1.0);
 }
 
+/* NCCL counts 18 GB/s for an NVLink of the generation 6, 20 for those of 7 and 8, 20.6 for 9 and 40.1 for 10
+ * (src/graph/topo.h). A peer has two channels for each whole link, as a power of two, and one link counts at least. */
+static void
+rates_count_as_links_of_their_generation (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *architecture;
+    double link_GBps;
+  } rows[] = {
+    { "pascal", 18 }, { "volta", 20 }, { "ampere", 20 }, { "hopper", 20.6 }, { "blackwell", 40.1 }
+  };
+  static const struct {
+    double n_links;
+    guint n_channels;
+  } links[] = { { 0.5, 2 }, { 1.99, 2 }, { 2.01, 4 }, { 2.99, 4 }, { 3.01, 8 }, { 4.01, 8 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (links); k++) {
+      const RigSpec spec = { .n_nodes = 1,
+                             .gpus_per_node = 2,
+                             .gpu_bytes_per_s = (FabBytesPerS) (rows[i].link_GBps * links[k].n_links * 1e9) };
+      g_autoptr (Rig) rig = rig_new (&spec);
+      double us;
+
+      rig->cluster.architecture = rows[i].architecture;
+      assert_int_equal (plan_on (rig, "{min_channels: 16}", FAB_OP_ALL_TO_ALL, 16 * G, &us).n_channels,
+                        links[k].n_channels);
+    }
+}
+
 /* Channels of 13.9 GB/s, and links of this rate: sends are slower than either of them, most of all where both are as
  * fast, and never slower on faster links. */
 static void
@@ -363,6 +408,24 @@ a_channel_takes_its_batches_in_turn (G_GNUC_UNUSED void **state)
   const RigSpec spec = pods (64, 1);
 
   assert_near (startup_us (&spec, "{max_channels: 1}"), 8.4 + 14 + MAX (7 * 14, 62 * AMPERE_POST_US), 0.1);
+}
+
+/* RCCL had one peer in a batch before 2.27.7, and 8 since: to 8 nodes of one GPU a single channel takes 7 network steps
+ * more before, in which the thread hands on the 6 further messages. */
+static void
+rccl_has_batches_from_a_release_on (G_GNUC_UNUSED void **state)
+{
+  const RigSpec spec = pods (8, 1), two = pods (2, 1);
+  g_autoptr (Rig) rig = rig_new (&spec), pair = rig_new (&two);
+  double alone_us, pair_us, single_us, batch_us; /* a batch of both, one after the other, and of 8 */
+
+  rig->cluster.architecture = pair->cluster.architecture = "cdna3";
+  plan_on (pair, "{max_channels: 1, nccl_version: 2.27.7}", FAB_OP_ALL_TO_ALL, 16, &alone_us);
+  plan_on (pair, "{max_channels: 1, nccl_version: 2.27.6}", FAB_OP_ALL_TO_ALL, 16, &pair_us);
+  plan_on (rig, "{max_channels: 1, nccl_version: 2.27.6}", FAB_OP_ALL_TO_ALL, 16, &single_us);
+  plan_on (rig, "{max_channels: 1, nccl_version: 2.27.7}", FAB_OP_ALL_TO_ALL, 16, &batch_us);
+  assert_near (single_us - alone_us, 7 * (pair_us - alone_us), 1e-4);
+  assert_near (batch_us - alone_us, 6 * AMPERE_POST_US, 0.01);
 }
 
 /* Hopper does not flush, and did before 2.19.1. */
@@ -501,6 +564,7 @@ main (void)
     cmocka_unit_test (a_peer_over_the_network_has_the_channels_of_its_nic),
     cmocka_unit_test (older_releases_have_two_channels_or_one),
     cmocka_unit_test (a_bus_has_two_channels),
+    cmocka_unit_test (a_bus_limits_peers_in_other_nodes),
     cmocka_unit_test (small_sends_inside_a_domain_use_ll),
     cmocka_unit_test (chunks_shrink_for_the_network),
     cmocka_unit_test (rules_of_sends_change_with_a_line_of_releases),
@@ -508,12 +572,14 @@ main (void)
     cmocka_unit_test (peers_in_a_row_share_a_channel),
     cmocka_unit_test (sends_of_a_batch_share_the_warps),
     cmocka_unit_test (channels_limit_a_pair),
+    cmocka_unit_test (rates_count_as_links_of_their_generation),
     cmocka_unit_test (links_and_channels_both_limit),
     cmocka_unit_test (small_sends_start_with_the_number_of_peers),
     cmocka_unit_test (channels_in_use_cost_their_start),
     cmocka_unit_test (a_thread_handles_the_messages_of_remote_peers),
     cmocka_unit_test (connections_do_not_wait_for_each_other),
     cmocka_unit_test (a_channel_takes_its_batches_in_turn),
+    cmocka_unit_test (rccl_has_batches_from_a_release_on),
     cmocka_unit_test (hopper_needs_no_flush),
     cmocka_unit_test (the_processor_decides_the_time_of_a_message),
     cmocka_unit_test (a_processor_that_matches_takes_its_time_for_each_peer),

@@ -8,6 +8,7 @@
 #include "tests/support/params.h"
 #include "tests/support/play.h"
 #include "tests/support/test.h"
+#include "tests/unit/models/library/nccl/candidate.h"
 
 static int
 load_catalog (void **state)
@@ -197,6 +198,36 @@ reduce_scatter_keeps_flags_longer_on_one_node (void **state)
   assert_plan (*state, 1, "{}", FAB_OP_REDUCE_SCATTER, 8 * 343 * 1024, "ring ll ");
 }
 
+/* RCCL halves a tree's chunk of 512 KiB until its depth times 8 are in the part of a channel, down to 128 KiB, then
+ * until 4 for each level are, down to 64 KiB, and then one, down to 32 KiB. The depth is one level for each further GPU
+ * of a node, and one for each doubling of the nodes. */
+static void
+chunks_of_trees_are_halved_for_every_level (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_nodes, gpus_per_node, depth;
+  } shapes[] = { { 2, 8, 8 }, { 3, 8, 8 }, { 4, 8, 9 }, { 16, 8, 11 }, { 2, 1, 1 }, { 8, 4, 6 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    const FabBytes kib = 1024, level = shapes[i].depth * kib;
+    const struct {
+      FabBytes part, chunk;
+    } rows[] = { { 8 * level * 512, 512 },     { 8 * level * 512 - 1, 256 }, { 8 * level * 256, 256 },
+                 { 8 * level * 256 - 1, 128 }, { 4 * level * 128, 128 },     { 4 * level * 128 - 1, 64 },
+                 { level * 64, 64 },           { level * 64 - 1, 32 },       { 1, 32 } };
+
+    for (guint k = 0; k < G_N_ELEMENTS (rows); k++) {
+      Candidate one;
+
+      candidate_make (&one,
+                      &(CandidateSpec){ "cdna3", "tree", 22707, shapes[i].n_nodes, shapes[i].gpus_per_node,
+                                        NCCL_SIMPLE, FAB_OP_ALL_REDUCE, 3 * rows[k].part });
+      one.self.n_channels = 3;
+      assert_int_equal (rccl_tree_fill_bytes (&one.self), 3 * rows[k].chunk * kib);
+    }
+  }
+}
+
 int
 main (void)
 {
@@ -210,6 +241,7 @@ main (void)
     cmocka_unit_test (lines_with_flags_have_64_bytes),
     cmocka_unit_test (chains_share_the_mesh),
     cmocka_unit_test (reduce_scatter_keeps_flags_longer_on_one_node),
+    cmocka_unit_test (chunks_of_trees_are_halved_for_every_level),
   };
 
   return cmocka_run_group_tests (tests, load_catalog, free_catalog);

@@ -130,6 +130,66 @@ links_of_a_fabric_are_not_of_a_node (G_GNUC_UNUSED void **state)
                  && one.wires->shared[i].bytes_per_s >= 50e9 / sent * (1 - 1e-9));
 }
 
+/* Links of a ring of 12 nodes. Link k of those that are not of GPUs carries what `rails[k]` rails do, and its rate is
+ * as much smaller; the first link of a NIC carries one rail. */
+static NcclWires
+wires_of_rails (const guint *rails, guint n)
+{
+  const RigSpec spec = { .n_nodes = 12,
+                         .gpus_per_node = 1,
+                         .nics_per_node = 1,
+                         .gpu_bytes_per_s = 100 * GB,
+                         .nic_bytes_per_s = 100 * GB };
+  g_auto (Case) one = case_of (&spec, FAB_OP_ALL_REDUCE);
+  FabFootprint *footprint = one.form.footprint;
+  FabGroup group = rig_group (one.rig);
+  gboolean has_rail = FALSE;
+  guint k = 0;
+
+  for (guint i = 0; i < footprint->n; i++) {
+    const FabLink *link = fab_graph_link (one.rig->graph, footprint->links[i]);
+    FabVertexKind from = fab_graph_vertex (one.rig->graph, link->src)->kind,
+                  to = fab_graph_vertex (one.rig->graph, link->dst)->kind;
+    gboolean is_one = from == FAB_VERTEX_ACCELERATOR || to == FAB_VERTEX_ACCELERATOR
+                   || (from == FAB_VERTEX_NIC && !has_rail);
+
+    has_rail = has_rail || from == FAB_VERTEX_NIC;
+    footprint->weights[i] = footprint->line_weights[i] = is_one || k >= n ? 1 : rails[k++];
+  }
+  assert_int_equal (k, n);
+  g_hash_table_remove_all (one.known);
+  return *nccl_wires (one.known, &group, &one.form);
+}
+
+/* There is room for 16 numbers of rails. The last one stands for all others too: the fewest rails of them, and the
+ * lowest rate. Links that as many rails share have the lowest rate of them. */
+static void
+many_kinds_of_links_end_in_one (G_GNUC_UNUSED void **state)
+{
+  enum { N = 40, LAST = NCCL_MOST_SHARED_WIRES - 1 };
+  guint up[N], down[N], few[N];
+
+  for (guint k = 0; k < N; k++) {
+    up[k] = k + 2;
+    down[k] = N + 1 - k;
+    few[k] = k % 3 + 2;
+  }
+  NcclWires rising = wires_of_rails (up, N), falling = wires_of_rails (down, N),
+            three = wires_of_rails (few, N);
+  assert_int_equal (rising.n_shared, NCCL_MOST_SHARED_WIRES);
+  assert_int_equal (falling.n_shared, NCCL_MOST_SHARED_WIRES);
+  for (guint i = 0; i < LAST; i++) {
+    assert_near (rising.shared[i].bytes_per_s, 100e9 / rising.shared[i].n_rails, 1e-9);
+    assert_near (falling.shared[i].bytes_per_s, 100e9 / falling.shared[i].n_rails, 1e-9);
+  }
+  /* One place is that of the links which carry one rail. */
+  assert_int_equal (rising.shared[LAST].n_rails, up[LAST - 1]);
+  assert_near (rising.shared[LAST].bytes_per_s, 100e9 / up[N - 1], 1e-9);
+  assert_int_equal (falling.shared[LAST].n_rails, down[N - 1]);
+  assert_near (falling.shared[LAST].bytes_per_s, 100e9 / down[LAST - 1], 1e-9);
+  assert_int_equal (three.n_shared, 4); /* these, and the links that carry one */
+}
+
 int
 main (void)
 {
@@ -138,6 +198,7 @@ main (void)
     cmocka_unit_test (one_node_has_no_rails),
     cmocka_unit_test (a_domain_of_several_nodes_uses_its_switch_in_every_channel),
     cmocka_unit_test (links_of_a_fabric_are_not_of_a_node),
+    cmocka_unit_test (many_kinds_of_links_end_in_one),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
