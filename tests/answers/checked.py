@@ -21,9 +21,21 @@ MEASURED = os.path.join(support.SOURCE, "validate", "measured", "links", "h100_c
 class Collective(answer.AnswerTest):
     """`collective --check`: every size with its ratio, and what is said of all of them."""
 
+    FAST = """
+links: [{name: fast, technology: NVLink, signalling: 1000Tb/s, lanes: 8, coding: 1, latency: 1ns}]
+nodes:
+  - name: quick
+    accelerator: b200-sxm
+    parts: [{name: gpu, kind: accelerator, count: 8}, {name: switch, kind: switch}, {name: cpu, kind: host}]
+    wires: [{from: gpu, to: switch, link: fast}, {from: gpu, to: cpu, link: pcie4-x16}]
+"""
+
     def setUp(self):
         super().setUp()
-        self.rows = self.json(*NODE, *SIZES)["results"]
+        self.begin(NODE, SIZES)
+
+    def begin(self, node, sizes):
+        self.node, self.rows = node, self.json(*node, *sizes)["results"]
 
     def measured(self, factors, wrong=()):
         """An output of nccl-tests with times so many times as long as predicted."""
@@ -32,18 +44,19 @@ class Collective(answer.AnswerTest):
             time = row["time_us"] * factor
             algbw = row["size_bytes"] / time / 1e3
             n_wrong = 3 if row["size_bytes"] in wrong else 0
-            one = f"{time:.2f} {algbw:.2f} {algbw * 1.75:.2f} {n_wrong}"
+            one = f"{time:.6f} {algbw:.2f} {algbw * 1.75:.2f} {n_wrong}"
             lines.append(f"{row['size_bytes']} {row['size_bytes'] // 4} float sum -1 {one} {one}")
         return self.write("measured.txt", "\n".join(lines) + "\n")
 
     def check(self, factors, *more, wrong=(), tolerance=0.2, judged=2**26):
         """Runs the check, and holds its page against the ratios of the times."""
-        done = self.fabricast(*NODE, "--check", self.measured(factors, wrong), *more)
+        done = self.fabricast(*self.node, "--check", self.measured(factors, wrong), *more)
         lines = done.stdout.splitlines()
         shown = [re.split(r" +", line.strip()) for line in lines if not line.startswith("#")]
         self.assertEqual([int(cells[0]) for cells in shown], [row["size_bytes"] for row in self.rows])
         heads = [[found.end() for found in re.finditer(r"[^\s#]+", line)] for line in lines if line.startswith("#")][1:4]
-        ends = [cell.end for cell in tables.cells(next(line for line in lines if not line.startswith("#")))]
+        ends, *others = [[found.end() for found in re.finditer(r"\S+", line)][:6] for line in lines if not line.startswith("#")]
+        self.assertTrue(all(other == ends for other in others), "figures of a column end in the same place")
         self.assertEqual([heads[0][:6], heads[1], heads[2]], [ends[:6], ends[1:5], ends[:5]], "figures stand below their heads and units")
         slow = fast = n_judged = 0
         worst = None
@@ -69,7 +82,7 @@ class Collective(answer.AnswerTest):
             self.assertIn(f"# WRONG DATA: {len(wrong)} {'size has' if len(wrong) == 1 else 'sizes have'} wrong elements;", said)
         self.assertEqual("\n# fast: " in said, fast > 0)
         if fast:
-            self.assertIn(f"# fast: {fast} {'size is' if fast == 1 else 'sizes are'} more than {percent} above the prediction; check that --node dgx-a100", said)
+            self.assertIn(f"# fast: {fast} {'size is' if fast == 1 else 'sizes are'} more than {percent} above the prediction; check that --node {self.node[2]}", said)
         if worst is None:
             self.assertIn(f"# no size is {judged} bytes or more, so none is judged; see --check-from", said)
         else:
@@ -95,6 +108,14 @@ class Collective(answer.AnswerTest):
         self.check(slower, "--check-from", "1G", judged=2**30)
         self.check(equal, wrong=(2**24,))
         self.check(equal, wrong=(2**26, 2**28))
+
+    def test_a_machine_that_is_faster_than_any(self):
+        """At hundreds of TB/s figures have fewer digits behind the point, and stay in their columns."""
+        self.begin(("collective", "--node", "quick", "--no-band", "--library", "plain", "--with", self.write("fast.yaml", self.FAST)), ("-b", "256K", "-e", "16G", "-f", "16"))
+        self.assertLess(self.rows[0]["busbw_GBps"], 1e5)
+        self.assertGreater(self.rows[-1]["busbw_GBps"], 5e5)
+        self.check([1.02, 1.03, 1.05, 1.04, 1.01])
+        self.check([1, 1.5, 0.5, 1, 2])
 
     def test_another_number_of_ranks(self):
         """Bus over algorithm bandwidth is 2 (n - 1) / n of an all-reduce over n ranks; of all-gather it is half of that."""

@@ -448,6 +448,57 @@ class Many(Serving):
             one.close()
 
 
+class Ends(Serving):
+    """Of heads, of connections and of the server."""
+
+    HEAD = f"GET {RUN}?gpus=8 HTTP/1.1\r\n{HOST}:"
+
+    def begun(self, server):
+        """A connection that has sent a part of its head, and that the server has taken: it takes them in their order."""
+        one = server.connect()
+        one.sendall(f"{self.HEAD}{server.port}\r\n".encode())
+        self.is_alive(server)
+        return one
+
+    def test_an_empty_head_is_complete(self):
+        """It is no request, and nobody waits for more of it, as for the first line of another one, which may take five seconds."""
+        server = shared(SCENARIO)
+        for head in (b"\n\n", b"\n\r\n", b"\r\n\r\n", b"\n\n\n", b"\r\n\r\nGET / HTTP/1.1\r\n"):
+            with self.subTest(head):
+                self.assertIn(status(server.send(head)), (0, 400))  # and not 408: too late
+        self.is_alive(server)
+
+    def test_one_signal_waits_for_answers(self):
+        server = Server(self, SCENARIO)
+        with self.begun(server) as one:
+            server.process.send_signal(signal.SIGTERM)
+            child.until(lambda: not self.listens(server), "nobody else is let in")
+            one.sendall(b"\r\n")
+            self.assertEqual(status(read_all(one)), 200)
+
+    def test_two_signals_do_not_wait(self):
+        took = []
+        for _ in range(3):  # of which one is not held up by other programs
+            server = Server(self, SCENARIO)
+            with self.begun(server):
+                begun = time.monotonic()
+                server.process.send_signal(signal.SIGINT)
+                child.until(lambda: not self.listens(server), "nobody else is let in")
+                server.process.send_signal(signal.SIGTERM)
+                self.assertEqual(server.process.wait()[0], 0)
+                took.append(time.monotonic() - begun)
+            if took[-1] < 1.5:
+                return
+        self.fail(f"two signals took {took} s; after one of them the server waits for 2 s")
+
+    def listens(self, server):
+        try:
+            server.connect().close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+
 def all_at_once(port, n):
     """Statuses of n requests that are all open at once."""
     waiting, found, parts = selectors.DefaultSelector(), [], {}
