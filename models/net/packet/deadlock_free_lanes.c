@@ -172,6 +172,7 @@ lane_new (PacketNet *self, guint32 link, guint8 service, guint8 level)
   self->lanes[number] = packet_lane_empty (self, link, service, level);
   self->lanes[number].next = self->lanes[link].next;
   self->lanes[link].next = number;
+  self->has_levels = self->has_levels || level > 0;
   g_array_append_val (self->waits->firsts, none);
   g_array_append_val (self->waits->seen, zero);
   return number;

@@ -404,12 +404,7 @@ packet_rest (FabNet *net, guint64 stream)
 static gboolean
 packet_has_order (const FabNet *net)
 {
-  const PacketNet *self = (const PacketNet *) net;
-
-  for (guint32 i = self->n_links; i < self->n_lanes; i++)
-    if (self->lanes[i].level > 0)
-      return TRUE;
-  return FALSE;
+  return ((const PacketNet *) net)->has_levels;
 }
 
 /* The lanes of the links for which a lane was played have the same queues. */

@@ -276,6 +276,7 @@ typedef struct {
   guint32 packet_capacity, flow_capacity, queue_capacity;
   guint32 free_sender, n_senders, sender_capacity;
   guint32 n_links, n_lanes, lane_capacity; /* lanes of level 0 come first, in the order of links */
+  gboolean has_levels;                     /* some lane is above level 0 */
   guint8 n_services;                       /* number of services, including 0 for traffic without a class */
   double weights[PACKET_MOST_CLASSES + 1]; /* per service */
   struct _Waits *waits;                    /* deadlock-free lanes: deadlock_free_lanes.c */
