@@ -210,13 +210,10 @@ a_chip_has_its_memory_and_alpha (G_GNUC_UNUSED void **state)
     FabBytes memory_bytes;
     double alpha;
     guint32 threshold;
-  } rows[] = { { "trident_3", 0, 0, 32756480 },
-               { "7260cx3", 0, 0, 42000000 / 8 },
-               { "7260cx3", 0, 0.5, 42000000 / 2 },
-               { "7260cx3", 8 * KB, 0, KB },
-               { "ixr7220_d4", 0, 0, 73964892 / 16 },
-               { "none", 8 * KB, 0, 8 * KB },
-               { "none", 0, 0, 5 * KB },
+  } rows[] = { { "trident_3", 0, 0, 32756480 },       { "7260cx3", 0, 0, 42000000 / 8 },
+               { "7260cx3", 0, 0.5, 42000000 / 2 },   { "7260cx3", 8 * KB, 0, KB },
+               { "ixr7220_d4", 0, 0, 73964892 / 16 }, { "7050cx3", 1, 0, 8 },
+               { "none", 8 * KB, 0, 8 * KB },         { "none", 0, 0, 5 * KB },
                { "7050cx3", 0, 0, 8 * 32712448 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_packet_flows.c - one flow step by step: when it begins, what it hears of, what it misses, and what of it moves
+ * when time is skipped (models/net/packet/flow.c, loss.c, repeats.c); and what the network knows of its links before
+ * anything crosses them (longest_trip.c, deadlock_free_lanes.c), by hand.
+ *
+ * One way of one link with 2 ps per byte and a cost of 1.25, so that a byte takes 2.5 ps, and 70 ps back.
+ */
+#include "tests/support/test.h"
+
+#include "models/net/packet/parts.h"
+#include "tests/support/rig.h"
+
+enum { MTU = 1000, BACK_PS = 70, LATE_PS = 3, N_PACKETS = 8 };
+
+typedef struct {
+  PacketNet net;
+  Port ports[2];
+  VirtualLane lanes[2];
+  Flow flows[2];
+  FabTimePs message_ps[2];
+} Net;
+
+static void
+net_make (Net *to)
+{
+  const Hop hops[] = { { .lane = 0, .cost = 1.25, .own = 1 }, { .lane = NONE } };
+  const PathSet way = { .n_paths = 1, .stride = 2, .n_direct = 1, .back_ps = BACK_PS, .ps_per_byte = 2.5 };
+  guint32 zero = 0;
+
+  memset (to, 0, sizeof *to);
+  to->net.params = (PacketParams){ .mtu_bytes = MTU, .pace_fraction = 1, .timeout_ps = 9000 };
+  to->net.n_links = to->net.n_lanes = 2;
+  to->net.ports = to->ports;
+  to->net.lanes = to->lanes;
+  to->net.flows = to->flows;
+  to->net.n_flows = 1;
+  to->net.message_ps = to->message_ps;
+  to->net.free_packet = NONE;
+  to->net.ack_late_ps = LATE_PS;
+  for (guint i = 0; i < 2; i++) {
+    to->ports[i] = (Port){ .ps_per_byte = 2, .head = NONE, .tail = NONE };
+    to->lanes[i] = (VirtualLane){ .link = i, .next = i, .ring = NONE };
+  }
+  to->net.hops = g_array_new (FALSE, FALSE, sizeof (Hop));
+  to->net.paths = g_array_new (FALSE, FALSE, sizeof (guint32));
+  to->net.ways = g_array_new (FALSE, FALSE, sizeof (PathSet));
+  to->net.used_lanes = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_array_append_vals (to->net.hops, hops, 2);
+  g_array_append_val (to->net.paths, zero);
+  g_array_append_val (to->net.ways, way);
+  to->net.packets = g_new0 (Packet, N_PACKETS);
+  to->net.packet_capacity = N_PACKETS;
+  agenda_init (&to->net.agenda);
+}
+
+static void
+net_clear (Net *self)
+{
+  agenda_clear (&self->net.agenda);
+  g_free (self->net.packets);
+  g_array_unref (self->net.hops);
+  g_array_unref (self->net.paths);
+  g_array_unref (self->net.ways);
+  g_array_unref (self->net.used_lanes);
+}
+
+static PathSet *
+way_of (Net *self)
+{
+  return &g_array_index (self->net.ways, PathSet, 0);
+}
+
+/* A flow that has sent all that it has: nothing but its begin is done. */
+static Flow
+flow_started (Net *self)
+{
+  self->flows[0] = (Flow){ .sender = NONE, .n_entries = 1 };
+  packet_flow_start (&self->net, 0);
+  return self->flows[0];
+}
+
+/* --- windows --- */
+
+/* A window holds a packet at least, and is heard of a quarter at a time: of a packet at least, and of 2 GiB at most. */
+static void
+a_quarter_of_a_window_is_heard_of_at_once (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabBytes window, used, ack;
+  } rows[] = { { 1, MTU, MTU },
+               { MTU, MTU, MTU },
+               { MTU + 1, MTU + 1, MTU },
+               { 4 * MTU, 4 * MTU, MTU },
+               { 4 * MTU + 4, 4 * MTU + 4, MTU + 1 },
+               { 1000000, 1000000, 250000 },
+               { 8589934588, 8589934588, 2147483647 },
+               { 8589934584, 8589934584, 2147483646 },
+               { 8589934592, 8589934592, 2147483647 },
+               { (FabBytes) 1 << 40, (FabBytes) 1 << 40, 2147483647 } };
+  Net net;
+
+  net_make (&net);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    net.net.params.window_bytes = rows[i].window;
+    Flow flow = flow_started (&net);
+    assert_true (flow.window_bytes == rows[i].used);
+    assert_int_equal (flow.ack_bytes, rows[i].ack);
+  }
+  net_clear (&net);
+}
+
+/* Without a window of its own a flow has one only where queues have no limit: two round trips of 2 x 70 ps and 8
+ * packets each, of which a byte takes 2.5 ps. */
+static void
+endless_queues_have_a_window_of_two_round_trips (G_GNUC_UNUSED void **state)
+{
+  Net net;
+
+  net_make (&net);
+  assert_true (flow_started (&net).window_bytes == 0);
+  way_of (&net)->is_endless = TRUE;
+  assert_true (flow_started (&net).window_bytes == 2 * 2 * BACK_PS * 10 / 25 + 2 * 8 * MTU);
+  net_clear (&net);
+}
+
+/* Packets of 1000 and 500 bytes arrive at a flow that hears of 1000 bytes at a time: after the first, not after 500
+ * more, and after 1000 more. The word comes after the way back. Nothing is heard without a window, when all is sent, or
+ * by what has arrived as a whole. */
+static void
+arrivals_are_heard_of_after_the_way_back (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabBytes window, left, missing;
+    guint32 sizes[3];
+    guint n_heard[3], unacked;
+  } rows[] = {
+    { 4000, 1, 9000, { 1000, 500, 500 }, { 1, 1, 2 }, 0 },
+    { 4000, 1, 9000, { 999, 1, 1000 }, { 0, 1, 2 }, 0 },
+    { 4000, 1, 9000, { 600, 600, 600 }, { 0, 1, 1 }, 800 },
+    { 0, 1, 9000, { 1000, 1000, 1000 }, { 0, 0, 0 }, 3000 },
+    { 4000, 0, 9000, { 1000, 1000, 1000 }, { 0, 0, 0 }, 3000 },
+    { 4000, 1, 2001, { 1000, 500, 501 }, { 1, 1, 1 }, 500 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Net net;
+
+    net_make (&net);
+    net.net.now_ps = 400;
+    net.flows[0] = (Flow){ .sender = NONE,
+                           .n_entries = 5,
+                           .left_bytes = rows[i].left,
+                           .missing_bytes = rows[i].missing,
+                           .window_bytes = rows[i].window,
+                           .ack_bytes = MTU };
+    for (guint k = 0; k < 3; k++) {
+      net.net.packets[k] = (Packet){ .size = rows[i].sizes[k] };
+      packet_flow_deliver (&net.net, k);
+      assert_int_equal (net.net.agenda.n, rows[i].n_heard[k]);
+    }
+    assert_int_equal (net.flows[0].unacked_bytes, rows[i].unacked);
+    assert_int_equal (net.flows[0].last_ps, 400);
+    assert_int_equal (net.flows[0].n_entries, 5 + rows[i].n_heard[2]);
+    assert_int_equal (net.flows[0].is_over, rows[i].missing == 2001);
+    if (net.net.agenda.n > 0) {
+      AgendaEntry entry = agenda_take (&net.net.agenda);
+
+      assert_int_equal (entry.at_ps, 400 + LATE_PS + BACK_PS);
+      assert_int_equal (entry.what % AGENDA_KINDS, KIND_ACK);
+    }
+    net_clear (&net);
+  }
+}
+
+/* A word takes a quarter of the window off what is on its way; after a flow has gone back there may be less. */
+static void
+what_was_heard_of_is_not_on_its_way (G_GNUC_UNUSED void **state)
+{
+  Net net;
+
+  net_make (&net);
+  net.flows[0] = (Flow){
+    .sender = NONE, .n_entries = 3, .flight_bytes = 1700, .window_bytes = 4000, .ack_bytes = 1000
+  };
+  packet_flow_acked (&net.net, 0);
+  assert_true (net.flows[0].flight_bytes == 700);
+  packet_flow_acked (&net.net, 0);
+  assert_true (net.flows[0].flight_bytes == 0);
+  assert_int_equal (net.flows[0].n_entries, 1);
+  net_clear (&net);
+}
+
+/* --- the begin of a message --- */
+
+/* Through a NIC a message begins after the doorbell, and a gap after the message before; not before its own time. Other
+ * messages begin at once. */
+static void
+a_nic_begins_one_message_after_another (G_GNUC_UNUSED void **state)
+{
+  Net net;
+
+  net_make (&net);
+  net.net.now_ps = 100;
+  net.net.params.doorbell_ps = 30;
+  net.net.params.message_gap_ps = 50;
+  assert_int_equal (flow_started (&net).next_ps, 0);
+  way_of (&net)->has_nic = TRUE;
+  assert_int_equal (flow_started (&net).next_ps, 130);
+  assert_int_equal (flow_started (&net).next_ps, 180);
+  assert_int_equal (flow_started (&net).next_ps, 230);
+  net.net.now_ps = 1000;
+  assert_int_equal (flow_started (&net).next_ps, 1030);
+  net.flows[0] = (Flow){ .sender = NONE, .n_entries = 1, .next_ps = 5000 };
+  packet_flow_start (&net.net, 0);
+  assert_int_equal (net.flows[0].next_ps, 5030);
+  net.net.params.message_gap_ps = 0;
+  assert_int_equal (flow_started (&net).next_ps, 1030);
+  assert_int_equal (net.net.n_flow_changes, 7);
+  net_clear (&net);
+}
+
+/* At a fraction of the line rate a byte takes as much longer than the 2.5 ps of the first link; a slower pace that the
+ * flow has already stays. */
+static void
+a_pace_is_a_fraction_of_the_first_link (G_GNUC_UNUSED void **state)
+{
+  Net net;
+
+  net_make (&net);
+  assert_near (flow_started (&net).pace_ps_per_byte, 0, 0);
+  net.net.params.pace_fraction = 0.5;
+  assert_near (flow_started (&net).pace_ps_per_byte, 5, 1e-12);
+  net.flows[0] = (Flow){ .sender = NONE, .n_entries = 1, .pace_ps_per_byte = 7 };
+  packet_flow_start (&net.net, 0);
+  assert_near (net.flows[0].pace_ps_per_byte, 7, 1e-12);
+  net_clear (&net);
+}
+
+/* --- losses --- */
+
+static gboolean
+accepts (Net *self, guint32 number)
+{
+  return packet_loss_accepts (&self->net, &(Packet){ .number = number });
+}
+
+/* Packets arrive in order on one path. One that is missing, the first one too, is told of once, after the way back;
+ * what was sent twice is not. Marks are no part of a number. */
+static void
+a_missing_packet_is_told_of_once (G_GNUC_UNUSED void **state)
+{
+  Net net;
+
+  net_make (&net);
+  way_of (&net)->is_lossy = TRUE;
+  flow_started (&net);
+  assert_false (accepts (&net, 1));
+  assert_int_equal (net.net.agenda.n, 1);
+  assert_false (accepts (&net, 2));
+  assert_int_equal (net.net.agenda.n, 1);
+  assert_int_equal (net.flows[0].n_entries, 2);
+  AgendaEntry entry = agenda_take (&net.net.agenda);
+  assert_int_equal (entry.at_ps, BACK_PS);
+  assert_int_equal (entry.what % AGENDA_KINDS, KIND_NACK);
+  assert_true (accepts (&net, 0));
+  assert_false (accepts (&net, 0));
+  assert_true (accepts (&net, 1 | MARK_BIT));
+  assert_int_equal (net.net.agenda.n, 0);
+  assert_false (accepts (&net, 5 | MARK_BIT));
+  assert_int_equal (net.net.agenda.n, 1);
+  assert_int_equal (net.flows[0].nacked, 2);
+  way_of (&net)->n_paths = 2; /* any order will do */
+  assert_true (accepts (&net, 9));
+  way_of (&net)->n_paths = 1;
+  way_of (&net)->is_trimmed = TRUE;
+  assert_true (accepts (&net, 9));
+  net_clear (&net);
+}
+
+/* --- skips --- */
+
+/* What is due later than the begin of a skip moves; what is over stays, and so does what never comes. */
+static void
+a_skip_moves_what_is_due_later (G_GNUC_UNUSED void **state)
+{
+  enum { NOW = 1000, BY = 700 };
+  static const FabTimePs times[] = { 0, NOW, NOW + 1, 5000, FAB_TIME_MAX },
+                         moved[] = { 0, NOW, NOW + 1 + BY, 5000 + BY, FAB_TIME_MAX };
+
+  for (guint is_level = 0; is_level < 2; is_level++)
+    for (guint i = 0; i < G_N_ELEMENTS (times); i++) {
+      const guint32 used = 1;
+      Sender sender = { .gap_from_ps = times[i] };
+      Net net;
+
+      net_make (&net);
+      net.net.n_lanes += is_level; /* with more lanes than links all ports are looked at */
+      net.net.params.message_gap_ps = 1;
+      net.net.senders = &sender;
+      net.net.n_senders = 1;
+      g_array_append_val (net.net.used_lanes, used);
+      net.message_ps[0] = net.message_ps[1] = net.ports[0].free_ps = net.ports[1].free_ps = times[i];
+      net.ports[1].head = 0;
+      net.ports[1].tail = 2;
+      for (guint32 k = 0; k < 3; k++)
+        net.net.packets[k] = (Packet){ .next = k + 1, .next_ps = 2000 + k };
+      net.flows[0] = (Flow){ .next_ps = times[i], .resume_ps = 1500 };
+      agenda_add (&net.net.agenda, 3000, KIND_WAKE, 5);
+      agenda_add (&net.net.agenda, 2500, KIND_ACK, 6);
+      packet_delay (&net.net, NOW, BY);
+      assert_int_equal (net.ports[1].free_ps, moved[i]);
+      assert_int_equal (net.ports[0].free_ps, is_level ? moved[i] : times[i]);
+      assert_int_equal (net.message_ps[0], moved[i]);
+      assert_int_equal (net.message_ps[1], moved[i]);
+      assert_int_equal (net.flows[0].next_ps, moved[i]);
+      assert_int_equal (net.flows[0].resume_ps, 1500 + BY);
+      assert_int_equal (sender.gap_from_ps, moved[i]);
+      for (guint32 k = 0; k < 3; k++) /* nothing is behind the last one */
+        assert_int_equal (net.net.packets[k].next_ps, 2000 + k + (k < 2 ? BY : 0));
+      assert_int_equal (net.net.agenda.n, 2);
+      assert_int_equal (agenda_first_ps (&net.net.agenda), 2500 + BY);
+      assert_int_equal (agenda_take (&net.net.agenda).what, KIND_ACK | 6 << AGENDA_KIND_BITS);
+      assert_int_equal (agenda_first_ps (&net.net.agenda), 3000 + BY);
+      assert_int_equal (agenda_take (&net.net.agenda).what, KIND_WAKE | 5 << AGENDA_KIND_BITS);
+      net_clear (&net);
+    }
+}
+
+/* --- whole networks --- */
+
+/* Four nodes of one GPU and one NIC, two on a leaf: 1 ps per byte and 30 ps inside, 2 ps and 50 ps outside. */
+static Rig *
+leaves (double gpu_cost, double nic_cost)
+{
+  return rig_new (&(RigSpec){ .n_nodes = 4,
+                              .gpus_per_node = 1,
+                              .nics_per_node = 1,
+                              .gpu_bytes_per_s = FAB_PS_PER_S,
+                              .nic_bytes_per_s = FAB_PS_PER_S / 2,
+                              .gpu_latency_ps = 30,
+                              .nic_latency_ps = 50,
+                              .gpu_cost = gpu_cost,
+                              .nic_cost = nic_cost,
+                              .nodes_per_leaf = 2 });
+}
+
+static double
+longest_trip_ps (const Rig *rig, const char *yaml, FabTimePs *whole_ps)
+{
+  FabLeg leg = { rig_gpu (rig, 0), rig_gpu (rig, 1), 0 };
+  RigNet net = rig_net_with (rig, &fab_net_packet, yaml);
+  PacketNet *self = (PacketNet *) net.net;
+  guint32 way = packet_path_set (self, &leg, 1, (PacketUse){ .drive = FAB_DRIVE_COPY });
+
+  *whole_ps = packet_longest_trip_ps (self, way);
+  double trip_ps = self->longest_trip_ps;
+  rig_net_clear (&net);
+  return trip_ps;
+}
+
+/* Adapters that are farthest apart have two leaves and the spines between them: four links of 50 ps each way, whichever
+ * GPUs talk. Stored and forwarded, each of them takes a packet of 1000 B at 2 ps, or at 1 ps over the two cables
+ * between a leaf and the spine, with the cost of the first link; cut through, the slowest link takes one. A way has
+ * four links of 30 ps between memory and the adapters, each way. */
+static void
+the_longest_trip_is_between_adapters (G_GNUC_UNUSED void **state)
+{
+  static const double costs[] = { 1, 1.25, 1.5 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (costs); i++) {
+    g_autoptr (Rig) rig = leaves (costs[i], 1);
+    FabTimePs whole_ps;
+
+    assert_near (longest_trip_ps (rig, "{mtu: 1000B}", &whole_ps), 4 * 2 * 50, 1e-12);
+    assert_int_equal (whole_ps, 4 * 2 * 50 + 4 * 2 * 30 + 2000);
+    assert_near (longest_trip_ps (rig, "{mtu: 1000B, switching: store_and_forward}", &whole_ps),
+                 4 * 2 * 50 + 2 * (2000 + 1000) * costs[i], 1e-12);
+  }
+}
+
+/* Without adapters it is between GPUs: two links of 50 ps each way. */
+static void
+without_adapters_the_longest_trip_is_between_gpus (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new (
+      &(RigSpec){ .n_nodes = 1, .gpus_per_node = 3, .gpu_bytes_per_s = FAB_PS_PER_S, .gpu_latency_ps = 50 });
+  FabTimePs whole_ps;
+
+  assert_near (longest_trip_ps (rig, "{mtu: 1000B}", &whole_ps), 2 * 2 * 50, 1e-12);
+}
+
+/* The links from one GPU to another. */
+static FabPath
+path_between (const Rig *rig, guint from, guint to)
+{
+  FabPath path = { 0 };
+
+  assert_true (fab_router_append (rig->router, rig_gpu (rig, from), rig_gpu (rig, to), 0, &path));
+  return path;
+}
+
+/* Up a tree and down again no link waits for itself, however high the tree is. Down and up again may. */
+static void
+paths_up_and_down_rise (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = leaves (1, 1);
+  RigNet net = rig_net_with (rig, &fab_net_packet, "{flow_control: credit}");
+  PacketNet *self = (PacketNet *) net.net;
+  FabPath near = path_between (rig, 0, 1), far = path_between (rig, 0, 3);
+
+  assert_int_equal (far.n, 8); /* GPU, switch, NIC, leaf, spine and back */
+  assert_true (packet_path_rises (self, far.links, far.n));
+  assert_true (packet_path_rises (self, near.links, near.n));
+  for (guint i = 1; i < far.n; i++) {
+    FabLinkId back[] = { far.links[i], fab_graph_link (rig->graph, far.links[i])->reverse };
+
+    /* Down to a GPU nothing holds the link up. */
+    assert_int_equal (packet_path_rises (self, back, 2), i < far.n / 2 || i + 1 == far.n);
+  }
+  rig_net_clear (&net);
+}
+
+/* A packet that goes down a link, up again and down again would wait for itself: it needs a second level of lanes, on
+ * which the order of messages then depends. */
+static void
+a_circle_needs_a_second_level (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = leaves (1, 1);
+  RigNet net = rig_net_with (rig, &fab_net_packet, "{flow_control: credit}");
+  PacketNet *self = (PacketNet *) net.net;
+  FabLinkId down = path_between (rig, 0, 3).links[4], up = fab_graph_link (rig->graph, down)->reverse;
+
+  guint32 first = packet_lane_first (self, down, 0), second = packet_lane_after (self, first, up);
+  assert_int_equal (first, down);
+  assert_int_equal (second, up);
+  assert_false (net.net->ops->has_order (net.net));
+  guint32 third = packet_lane_after (self, second, down);
+  assert_int_not_equal (third, down);
+  assert_int_equal (self->lanes[third].link, down);
+  assert_int_equal (self->lanes[third].level, 1);
+  assert_true (net.net->ops->has_order (net.net));
+  assert_int_equal (packet_lane_after (self, second, down), third);
+  rig_net_clear (&net);
+}
+
+/* --- keys --- */
+
+static guint n_reported;
+
+static void
+report (G_GNUC_UNUSED FabCheck *check, G_GNUC_UNUSED gconstpointer field, const char *message)
+{
+  assert_string_equal (message, "tensor has a class already");
+  n_reported++;
+}
+
+/* Every traffic has one class at most. */
+static void
+traffic_has_one_class (G_GNUC_UNUSED void **state)
+{
+  static const gint lists[][3] = { { 0, 1, 2 }, { 1, 0, 1 }, { 1, 1, 0 }, { 0, 1, 1 }, { 1, 1, 1 } };
+  static const guint n_mistakes[] = { 0, 1, 1, 1, 3 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++) {
+    PacketClassParams classes[] = { { lists[i][0], 1 }, { lists[i][1], 1 }, { lists[i][2], 1 } };
+    PacketParams params = { .classes = { .n = 3, .data = classes } };
+    FabCheck check = { report };
+
+    n_reported = 0;
+    packet_params_check (&params, &check);
+    assert_int_equal (n_reported, n_mistakes[i]);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_quarter_of_a_window_is_heard_of_at_once),
+    cmocka_unit_test (endless_queues_have_a_window_of_two_round_trips),
+    cmocka_unit_test (arrivals_are_heard_of_after_the_way_back),
+    cmocka_unit_test (what_was_heard_of_is_not_on_its_way),
+    cmocka_unit_test (a_nic_begins_one_message_after_another),
+    cmocka_unit_test (a_pace_is_a_fraction_of_the_first_link),
+    cmocka_unit_test (a_missing_packet_is_told_of_once),
+    cmocka_unit_test (a_skip_moves_what_is_due_later),
+    cmocka_unit_test (the_longest_trip_is_between_adapters),
+    cmocka_unit_test (without_adapters_the_longest_trip_is_between_gpus),
+    cmocka_unit_test (paths_up_and_down_rise),
+    cmocka_unit_test (a_circle_needs_a_second_level),
+    cmocka_unit_test (traffic_has_one_class),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
