@@ -6,6 +6,7 @@
 #include "answer/model.h"
 #include "cli/cli.h"
 #include "cli/hardware/cmd_measure.h"
+#include "cli/hardware/describe_keys.h"
 #include "cli/hardware/designs_page.h"
 #include "cli/help/glossary.h"
 #include "cli/help/help.h"
@@ -248,15 +249,16 @@ describe_model (const FabModelSpec *model, guint sequence)
 enum { DEFAULT_SEQUENCE = 2048, MAX_SEQUENCE = 10000000 }; /* as a job has them */
 
 static const FabUsage usage = {
-  .arguments = "[SECTION [NAME]]",
+  .arguments = "[SECTION [NAME] | KEY]",
   .summary =
       "Lists models, catalogue entries and the keys of a scenario, with unit, default and source. Without a\n"
-      "SECTION, it lists the sections.",
+      "SECTION, it lists the sections. A KEY is a path (job.micro_batch) or the end of one (nic_rate).",
   .examples = "  fabricast describe\n"
               "  fabricast describe links\n"
               "  fabricast describe nodes dgx-a100\n"
               "  fabricast describe models llama2-7b --sequence 4096\n"
               "  fabricast describe job ddp\n"
+              "  fabricast describe cluster.nic_rate\n"
               "  fabricast describe glossary all-reduce\n"
               "  fabricast describe --schema\n",
   .max_rest = 2,
@@ -274,40 +276,6 @@ static const char *const catalog_sections[] = {
   "links",       "accelerators", "nodes",  "models",   "products", "technologies", "processors",
   "generations", "bands",        "setups", "failures", "pairs",    "designs",      NULL
 };
-
-/* --- parameter tables --- */
-
-static void
-print_range (const FabParam *param)
-{
-  if (param->min <= 0 && param->max <= 0)
-    return;
-  g_print (" [%.12g", param->min);
-  if (param->max > 0)
-    g_print (" to %.12g", param->max);
-  g_print ("%s]", param->max > 0 ? "" : " or more");
-}
-
-static void
-print_params (const FabParam *table, guint indent)
-{
-  for (const FabParam *param = table; param && param->key; param++) {
-    g_autofree char *choices = param->choices ? g_strjoinv (" | ", (char **) param->choices) : NULL;
-    const char *type = param->type == FAB_PARAM_MODEL ? fab_model_kind_name (param->models)
-                     : param->refers                  ? fab_refers_name (param->refers)
-                                                      : fab_param_type_name (param->type);
-
-    g_print ("%*s%-*s %s", (int) indent, "", (int) (22 - MIN (indent, 16)), param->key,
-             choices ? choices : type);
-    print_range (param);
-    if (param->fallback == NULL && param->type != FAB_PARAM_TABLE && param->type != FAB_PARAM_LIST)
-      g_print (", required");
-    else if (param->fallback && *param->fallback)
-      g_print (", default %s", param->fallback);
-    g_print ("\n%*s%s\n", (int) indent + 4, "", param->help);
-    print_params (param->table, indent + 2);
-  }
-}
 
 /* --- models --- */
 
@@ -336,10 +304,10 @@ find_kind (const char *section)
 static void
 print_model (const FabModelInfo *info)
 {
-  g_print ("%s: %s\nSee %s.\n", info->name, info->summary, info->doc);
-  if (info->params)
-    g_print ("\nParameters:\n");
-  print_params (info->params, 2);
+  g_autoptr (GString) page = g_string_new (info->params != NULL ? "\nParameters:\n" : NULL);
+
+  fab_describe_params (page, info->params, 2);
+  g_print ("%s: %s\nSee %s.\n%s", info->name, info->summary, info->doc, page->str);
 }
 
 /* Libraries alone would not say what they carry out. */
@@ -548,8 +516,8 @@ unknown_section (const Describe *d, const char *section, GError **error)
   nearest = fab_nearest (section, (const char *const *) names->pdata);
   return fab_throw (
       error, FAB_ERROR_INPUT,
-      "unknown section '%s'%s%s; `fabricast describe` lists the sections, `describe scenario` all keys of "
-      "a scenario, and `describe job NAME` those of a job",
+      "'%s' is neither a section nor a key%s%s; `fabricast describe` lists the sections, `describe scenario` all "
+      "keys of a scenario, and `describe job NAME` those of a job",
       section, nearest ? "; nearest is " : "", nearest ? nearest : "");
 }
 
@@ -593,20 +561,50 @@ list_scenarios (const Describe *d)
   }
 }
 
+static void
+print_scenario_keys (void)
+{
+  g_autoptr (GString) page = g_string_new (NULL);
+
+  fab_describe_params (page, fab_scenario_params, 0);
+  g_print ("%s", page->str);
+}
+
+/* Whether it is the path of keys, which are printed then. */
+static gboolean
+print_key (const Describe *d, const char *path)
+{
+  g_autofree char *page = fab_describe_key (path, d->only_names);
+
+  if (page != NULL)
+    g_print ("%s", page);
+  return page != NULL;
+}
+
+/* Also in the singular, as `describe model llama3-8b` is meant, where that is not the name of models. */
+static gboolean
+is_catalog_section (guint section, const char *name)
+{
+  g_autofree char *plural = g_strconcat (name, "s", NULL);
+
+  return strcmp (catalog_sections[section], name) == 0
+      || (find_kind (name) < 0 && strcmp (catalog_sections[section], plural) == 0);
+}
+
 static gboolean
 list_section (const Describe *d, const char *section, GError **error)
 {
   int kind = find_kind (section);
 
   for (guint i = 0; catalog_sections[i]; i++)
-    if (strcmp (catalog_sections[i], section) == 0) {
+    if (is_catalog_section (i, section)) {
       list_entries (d, (FabCatalogSection) i);
       return TRUE;
     }
   if (kind >= 0)
     list_models (d, (FabModelKind) kind);
   else if (strcmp (section, "scenario") == 0)
-    print_params (fab_scenario_params, 0);
+    print_scenario_keys ();
   else if (strcmp (section, "scenarios") == 0)
     list_scenarios (d);
   else if (strcmp (section, "queries") == 0)
@@ -620,7 +618,7 @@ list_section (const Describe *d, const char *section, GError **error)
   else if (strcmp (section, "glossary") == 0)
     list_glossary (d);
   else
-    return unknown_section (d, section, error);
+    return print_key (d, section) || unknown_section (d, section, error);
   return TRUE;
 }
 
@@ -674,10 +672,9 @@ static gboolean
 describe_name (const Describe *d, const char *section, const char *name, GError **error)
 {
   int kind = find_kind (section);
-  g_autofree char *plural = g_strconcat (section, "s", NULL); /* `describe model llama3-8b` is meant so */
 
   for (guint i = 0; catalog_sections[i]; i++)
-    if (strcmp (catalog_sections[i], section) == 0 || (kind < 0 && strcmp (catalog_sections[i], plural) == 0))
+    if (is_catalog_section (i, section))
       return describe_entry (d, (FabCatalogSection) i, name, error);
   if (strcmp (section, "measure") == 0)
     return describe_backend (name, error);

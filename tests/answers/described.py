@@ -110,6 +110,48 @@ class Keys(answer.AnswerTest):
             n += 1 + (self.check_rows(below, part, depth + 2) if below else 0)
         return n
 
+    def found(self, path):
+        """[(what is said of a key, its models)] of a key that is asked for by its path."""
+        lines = self.good("describe", path).splitlines()
+        heads = [i for i, line in enumerate(lines) if not line.startswith(" ")]
+        for begin, end in zip(heads, [*heads[1:], len(lines)]):
+            row = self.rows("\n".join(lines[begin:begin + 2]))[0]
+            models = [line.removeprefix("    It is a key of ").rstrip(".") for line in lines[begin + 2:end] if line.startswith("    It is a key of ")]
+            self.assertEqual(row[1], path)
+            yield row[2:], models[0].split(", ") if models else []
+
+    def test_keys_by_their_path(self):
+        """A key of models is answered once for each of its meanings, with all models that have it so."""
+        n = 0
+        for kind, at in (("fabric", "cluster.fabric"), ("fidelity", "fidelity"), ("collectives", "collectives"), ("job", "job")):
+            said = {}
+            for name in re.findall(r"(?m)^([\w-]+) +\S", self.good("describe", kind).split("\n\n")[0]):
+                page = self.good("describe", kind, name)
+                for row in self.rows(page) if "Parameters:" in page else []:
+                    if row[0] == 2:
+                        said.setdefault(row[1], {}).setdefault(row[2:], []).append(name)
+            for key, meanings in sorted(said.items())[::3]:
+                found = dict(self.found(f"{at}.{key}"))
+                self.assertEqual(set(found), set(meanings), key)
+                if "mapping" not in {meaning[0] for meaning in found} and "list" not in {meaning[0] for meaning in found}:
+                    self.assertEqual(sum(map(len, found.values())), sum(map(len, meanings.values())), key)
+                n += 1
+        self.assertGreater(n, 40)
+
+    def test_keys_by_the_end_of_their_path(self):
+        whole = self.good("describe", "cluster.nic_rate")
+        self.assertEqual(self.good("describe", "nic_rate"), whole)
+        self.assertEqual(self.rows(whole)[0][1:], ("cluster.nic_rate", *next(row for row in self.rows(self.good("describe", "cluster")) if row[1] == "nic_rate")[2:]))
+        self.assertEqual(self.good("describe", "job.operations[0].size"), self.good("describe", "job.operations.size"))
+        self.assertEqual(self.good("describe", "--names", "micro_batch"), "job.micro_batch\n")
+        self.assertIn("\n    `fabricast describe route` lists them.\n", self.good("describe", "cluster.route"))
+        cluster = [row[1] for row in self.rows(self.good("describe", "cluster")) if row[0] == 2]
+        scenario = self.rows("Parameters:\n" + self.good("describe", "scenario"))
+        at = next(i for i, row in enumerate(scenario) if row[1] == "cluster")
+        self.assertEqual(cluster, [row[1] for row in itertools.takewhile(lambda row: row[0] > 0, scenario[at + 1:]) if row[0] == 2])
+        for missing in ("cluster.nope", "nic_rat", "job.", ".job", "job.micro_batch.more"):
+            self.refused("describe", missing, names=f"'{missing}' is neither a section nor a key")
+
     def test_keys_of_a_scenario_are_those_of_the_schema(self):
         rows = self.rows("Parameters:\n" + self.good("describe", "scenario"))
         top = [row for row in rows if row[0] == 0]

@@ -144,9 +144,11 @@ class Sections(Listed):
                 listed = re.findall(r"(?m)^(\S+) ", self.good("describe", section))
                 shown = self.good("describe", section, "--names").splitlines()
                 self.assertTrue(shown == listed or section == "glossary" and len(shown) > 50, section)
-        for near, wanted in (("link", "links"), ("scenaro", "scenario"), ("fabrik", "fabric"), ("verdict", "verdicts")):
-            self.refused("describe", near, names=f"unknown section '{near}'; nearest is {wanted}; `fabricast describe` lists the sections")
-        self.refused("describe", "qqqqqqqqqq", names="unknown section 'qqqqqqqqqq'; `fabricast describe` lists the sections")
+        for near, wanted in (("lins", "links"), ("scenaro", "scenario"), ("fabrik", "fabric"), ("verdict", "verdicts")):
+            self.refused("describe", near, names=f"'{near}' is neither a section nor a key; nearest is {wanted}; `fabricast describe` lists the sections")
+        self.refused("describe", "qqqqqqqqqq", names="'qqqqqqqqqq' is neither a section nor a key; `fabricast describe` lists the sections")
+        for one in ("link", "node", "model", "accelerator"):
+            self.assertEqual(self.good("describe", one), self.good("describe", one + "s"))
         self.refused("describe", "scenario", "hello", names="section 'scenario' has no names")
 
     def test_a_name_leads_to_its_section(self):
