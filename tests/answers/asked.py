@@ -112,6 +112,15 @@ class Options(answer.AnswerTest):
         self.assertEqual(self.sizes("-b", "1M", "-x", "NCCL_ALGO=Ring", "-x", "NCCL_PROTO=Simple"), [2**20])  # one of many values
         self.assertEqual(self.json("run", "hello", "--no-db", "--no-band", "--no-bottleneck", "--iterations", "1", "--set", "cluster.nodes=2", "--set", "cluster.gpus_per_node=4")["ranks"], 8)
 
+    def test_options_without_a_value_take_none(self):
+        """A flag, one of many values and a word that is no option leave the next one as it is."""
+        for before in (("--no-db",), ("--no-db", "--no-db"), ("--set", "cluster.nodes=2"), ("--set=cluster.nodes=2",), ("--no-band", "--set", "--seeds"), ()):
+            for twice in (("--seeds", "2", "--seeds", "3"), ("--seeds=2", "--seeds", "3"), ("--seeds", "2", "--no-band", "--seeds=3"), ("--seeds", "2", *before, "--seeds", "3")):
+                self.refused("run", *before, "hello", *twice, names="--seeds 2 and --seeds 3: it is given twice; leave one of them out")
+        for before in (("-x", "NCCL_ALGO=Ring"), ("--no-band",)):
+            self.refused("collective", "--node", "dgx-a100", *before, "-b", "1M", "-b", "2M", names="it is given twice")
+            self.assertEqual(self.sizes(*before, "-b", "1M", "-b", "1M"), [2**20])
+
     def test_sizes_are_spelt_as_people_do(self):
         for text, value in (("32K", 2**15), ("32k", 2**15), ("8M", 2**23), ("8MiB", 2**23), ("1G", 2**30), ("1GB", 10**9), ("100kB", 10**5), ("4096", 4096), ("4096B", 4096)):
             self.assertEqual(self.sizes("-b", text), [value], text)
@@ -208,8 +217,19 @@ class Files(answer.AnswerTest):
             self.assert_same(one["in_place"]["time"], row["time_us"])
             self.assert_same(one["in_place"]["alg_bw"], row["algbw_GBps"])
             self.assert_same(one["in_place"]["bus_bw"], row["busbw_GBps"])
+            self.assertEqual((one["type"], one["redop"], one["root"].strip(), one["count"]), ("float", "none", "-1", row["size_bytes"] // 4 // 8))
         self.assert_same(told["average_bus_bandwidth"]["bandwidth"], sum(row["busbw_GBps"] for row in rows) / len(rows))
         self.refused("collective", "--node", "dgx-a100", "-J", "x.json", names="this file exists")
+
+    def test_results_are_named_as_nccl_tests_names_them(self):
+        """Number of elements, their type, the operation and the root are those of the table, in which all have their columns."""
+        for i, (op, kind) in enumerate((("all_reduce", "bfloat16"), ("reduce", "half"), ("broadcast", "int8"), ("alltoall", "float"), ("reduce_scatter", "double"))):
+            command = ("collective", "--node", "dgx-a100", "-b", "1M", "-e", "4M", "--op", op, "-d", kind, "--no-band")
+            rows = [line.split()[:5] for line in self.good(*command).splitlines() if not line.startswith("#")]
+            self.good(*command, "-J", f"{i}.json")
+            told = json.loads(support.read(self.path(f"{i}.json")))["results"]
+            self.assertEqual([[str(one["size"]), str(one["count"]), one["type"], one["redop"], one["root"].strip()] for one in told], rows)
+            self.assertEqual({row[2] for row in rows}, {kind})
 
     def test_tolerances(self):
         """A share from 0 on and below 1, with or without a percent sign."""

@@ -214,6 +214,27 @@ class Compared(answer.AnswerTest):
         enough = [rate for rate, step in steps.items() if step <= base * (1 + 1e-9)]
         self.assertEqual(equal.answer, enough[0] if enough else None)
 
+    def test_columns_of_whatif(self):
+        """Each figure of a change, and how it differs from the first; a job whose GPUs wait for each other has idle times."""
+        for command in (("whatif", "moe-mixtral-128-gpus", "--set", "cluster.nic_rate=100Gb/s", "--no-band"), ("whatif", "fsdp-8b-straggler", "--nodes", "2", "--no-band")):
+            points, page = self.json(*command)["points"], self.good(*command)
+            lines = page.splitlines()
+            at = next(i for i, line in enumerate(lines) if line.split()[:2] == ["GPUs", "step"])
+            self.assertEqual(re.split(r" {2,}", lines[at].strip()), ["GPUs", "step", "change", "exposed", "change", "idle", "waiting", "MFU", "tokens/s", "limited by"])
+            base = points[0]
+            for line, point in zip(lines[at + 1:], points):
+                name, gpus, step, change, exposed, more, idle, waiting, mfu, tokens, limited = re.split(r" {2,}", line.strip())
+                self.assertEqual((name, int(gpus), limited), (point["change"], point["gpus"], point["limited_by"]))
+                for cell, value in ((step, point["step_s"]), (exposed, point["exposed_s"]), (idle, point["idle_fraction"]), (waiting, point["waiting_fraction"]),
+                                    (mfu, point["mfu_fraction"]), (tokens, point["tokens_per_s"])):
+                    self.assertTrue(answer.quantity(cell).is_near(value), f"{cell} is not {value}")
+                if point is base:
+                    self.assertEqual((change, more), ("-", "-"))
+                else:
+                    self.assertEqual(change, f"{100 * (point['step_s'] / base['step_s'] - 1):+.1f} %")
+                    self.assertTrue(answer.quantity(more).is_near(point["exposed_s"] - base["exposed_s"]), more)
+            self.assertGreater(max(point["idle_fraction"] for point in points), 0.1)
+
     def test_what_is_refused(self):
         for args, names in ((("hello", "--vary", "job.micro_batch=1..17"), "17 columns are too many; the limit is 16"),
                             (("hello", "mpi-rig-100m", "--hold", "batch"), "--hold batch: each scenario sets its own batch; --hold is for the variants of --vary"),

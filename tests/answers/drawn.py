@@ -230,6 +230,21 @@ class Node(Drawn):
 
 
 class Fabric(Drawn):
+    SAID = (*FABRICS, ("fabric-hyperx",), ("fabric-dual-tor",), ("fabric-slim-fly",), ("fabric-rail-only",), ("--node", "gb200-nvl72", "--nodes", "36"))
+
+    def test_words_are_those_of_the_page(self):
+        """What the page says of each row, and of what joins it with others, stands in the drawing."""
+        n_inside = 0
+        for machine in self.SAID:
+            with self.subTest(machine):
+                page = self.good("topo", *machine, "--only", "fabric")
+                words = Picture(self.good("topo", *machine, "--only", "fabric", "--format", "svg")).words
+                said = re.findall(r"(?m)^  (?:     \|  )?([a-z\d][^|+\n]*[^|+ \n])$", page.partition("\nfabric ")[2].partition("\n  injection ")[0])
+                self.assertGreater(len(said), 1)
+                self.assertEqual([line for line in said if line not in words], [])
+                n_inside += sum("joined to" in line or "never blocks" in line for line in said)
+        self.assertGreater(n_inside, 4)
+
     def rows(self, told):
         return {row["name"]: row["members"] for row in told["fabric"]["rows"]}
 

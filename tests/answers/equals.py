@@ -107,16 +107,19 @@ class Lists(answer.AnswerTest):
 
     def test_completions_say_what_help_says(self):
         """Of every option of every command the same words: a shell reads its own quotes and backslashes, and shows none of them."""
-        n_quotes = 0
+        n_quotes = n_files = 0
         for command in support.commands(self.good("--help")):
             page = self.good(command, "--help")
             told = {name: (short, value, words) for short, name, value, words in re.findall(r"(?m)^  (?:-(\w), )?--([\w-]+)(?:=(\S+))? {2,}(\S.*)$", page)}
             zsh, fish = self.good(command, "--help-as", "zsh"), self.good(command, "--help-as", "fish")
             shown = {}
             for spec in shlex.split(zsh.replace("\\\n", " ").split("_arguments", 1)[1].rstrip(" ;\n")):
-                found = re.fullmatch(r"\*?-(?:-([\w-]+)=?|(\w)\+?)\[((?:[^][\\]|\\[][])*)\](?::((?:[^][:\\]|\\[][:])*):.*)?", spec)
+                found = re.fullmatch(r"\*?-(?:-([\w-]+)=?|(\w)\+?)\[((?:[^][\\]|\\[][])*)\](?::((?:[^][:\\]|\\[][:])*):(.*))?", spec)
                 if found:
-                    words, value = (re.sub(r"\\(.)", r"\1", part or "") for part in found.groups()[2:])
+                    words, value = (re.sub(r"\\(.)", r"\1", part or "") for part in found.groups()[2:4])
+                    if found[5] in (" ", "_files"):  # and no list of values
+                        self.assertEqual(found[5] == "_files", bool(re.search("FILE|PATH", value)), spec)
+                        n_files += found[5] == "_files"
                     shown[found[1] or found[2]] = words, value
             self.assertEqual(set(shown), {name for name, (short, *_) in told.items() for name in (name, short) if name} - {"h", "help"}, command)
             for name, (short, value, words) in told.items():
@@ -124,11 +127,15 @@ class Lists(answer.AnswerTest):
                     self.assertEqual(shown[one][0], words)
                     self.assertIn(shown[one][1], (value, "value"), f"{command} --{name}")
                 n_quotes += "'" in words
+            for name, how in re.findall(r"(?m)^complete -c fabricast -n .*? -l ([\w-]+)(?: -s \w)?( -[xr])? -d", fish):
+                value = told[name][1]
+                self.assertEqual(how, "" if not value else " -r" if re.search("FILE|PATH", value) else " -x", f"{command} --{name}")
             lines = {}
             for name, words in re.findall(r"(?m)^complete -c fabricast -n .*? -l ([\w-]+) .*?-d '((?:[^'\\]|\\['\\])*)'$", fish):
                 lines[name] = re.sub(r"\\(.)", r"\1", words)
             self.assertEqual(lines, {name: words for name, (_, _, words) in told.items()}, command)
         self.assertGreater(n_quotes, 5)
+        self.assertGreater(n_files, 20)
 
 
 class Shares(answer.AnswerTest):

@@ -25,6 +25,8 @@ LINES = [
     ("srun --nodes=2 --ntasks-per-node=8 --gpus-per-node=8 --mpi=pmix --export=ALL,NCCL_PROTO=Simple all_reduce_perf_mpi -b 512M "
      "-e 8G -f 2 -g 1", "--nodes 2 --op all_reduce -b 512M -e 8G -f 2 -x NCCL_PROTO=Simple"),
     ("NCCL_ALGO=Ring srun -N 2 -n 2 ./build/sendrecv_perf -b 32M -e 64M -g 8", "--nodes 2 --op sendrecv -b 32M -e 64M -x NCCL_ALGO=Ring"),
+    ("NCCL_ALGO=Ring NCCL_PROTO=Simple srun -N 2 -n 2 ./build/all_reduce_perf -b 32M -e 64M -g 8",
+     "--nodes 2 --op all_reduce -b 32M -e 64M -x NCCL_ALGO=Ring -x NCCL_PROTO=Simple"),
     ("srun -N2 -n16 ./build/all_reduce_perf -b32M -e64M -f2 -g1", "--nodes 2 --op all_reduce -b 32M -e 64M -f 2"),
     # options of nccl-tests that change nothing that is predicted
     ("mpirun -n 2 -ppn 1 ./reduce_scatter_perf -b 1G -e 1G -d bfloat16 -o sum -z 0 -G 0 -t 1 -g 8",
