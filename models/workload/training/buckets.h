@@ -20,7 +20,8 @@ typedef struct {
   /* Sends a bucket in another way than by one collective `op`. Takes `name`. NULL: by `op`. Buckets of experts always
    * go by `op`. */
   gboolean (*send) (Stage *stage, FabBytes bytes, char *name, FabTaskId *task);
-  /* Adds what comes after a bucket that `task` has sent. NULL: nothing. */
+  /* Adds what comes after a bucket that `task` has sent, or computed where there is nobody to send it to. NULL:
+   * nothing. */
   gboolean (*sent) (Stage *stage, FabBytes bytes, FabTaskId *task);
 } BucketsParams;
 

@@ -446,7 +446,7 @@ sent (Stage *stage, FabBytes bytes, FabTaskId *task)
   const Zero3 *self = stage->state;
   FabTaskId sum = *task;
   Comm comm = { STREAM_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE,
-                self->replicas != NULL ? bytes / fab_concurrent_groups_n_ranks (self->forward) : 0 };
+                self->replicas != NULL ? bytes / (FabBytes) params_of (stage)->shard : 0 };
   gboolean is_summed = self->is_last && stage_comm_after (stage, &comm, g_strdup ("replicas"), &sum, task);
 
   return zero_offload_gradients (stage, bytes, task) || is_summed;
