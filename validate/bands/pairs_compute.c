@@ -2,7 +2,8 @@
 /* pairs_compute.c - pairs of runs, by the time that they compute. O(rows^2 x columns) of every source.
  *
  * A residual is that of the blind prediction (validate/training/report.h). Of two accelerators it is that of
- * setups which are fitted without the source. Left out are rows that `validate setups` leaves out: doubtful
+ * setups which are fitted without the source. These have one factor, which is the same in both residuals, so the pair
+ * is the two factors that the rows themselves would have. Left out are rows that `validate setups` leaves out: doubtful
  * ones, experts that are divided, rows that expose over a quarter of the step, and runs at less than a fifth of the
  * roofline.
  */
@@ -10,7 +11,6 @@
 #include <string.h>
 
 #include "validate/bands/pairs.h"
-#include "validate/setups/fit.h"
 
 static const double most_exposed_fraction = 0.25;
 
@@ -129,52 +129,20 @@ what_differs (const Source *self, const FabTrainingComparison *a, const FabTrain
   return column != NULL ? kind_of (column) : by_nothing;
 }
 
-/* --- setups without a source --- */
-
-/* (transfer full: FabSetupPoint) */
-static GArray *
-points_without (const GArray *sources, const Source *without)
-{
-  GArray *points = g_array_new (FALSE, FALSE, sizeof (FabSetupPoint));
-
-  for (guint s = 0; s < sources->len; s++) {
-    const Source *source = &g_array_index (sources, Source, s);
-
-    for (guint i = 0; i < source->rows->len && source != without; i++) {
-      const FabTrainingComparison *row = row_at (source, i);
-      const FabTrainingCell *cell = &row->blind.step.cell;
-      FabSetupPoint point = { source->result->source->spec->name,
-                              cell_of (source, row, "model"),
-                              cell->stack,
-                              own_log_factor (row),
-                              row->is_calibration,
-                              FALSE };
-
-      g_array_append_val (points, point);
-    }
-  }
-  return points;
-}
-
-static double
-residual_without (const FabSetupsFit *fit, const FabTrainingComparison *row)
-{
-  return own_log_factor (row) - fit->log_factor;
-}
-
 /* --- pairs --- */
 
 static FabPairSide
-side_of (const FabTrainingComparison *row, double residual)
+side_of (const FabTrainingComparison *row, FabPairRelation relation)
 {
   const FabTrainingCell *cell = &row->blind.step.cell;
+  double residual = relation == FAB_PAIR_OTHER ? own_log_factor (row) : row->blind.residual;
 
   return (FabPairSide){ residual, log (cell->low_factor), log (cell->high_factor) };
 }
 
 static void
 add_pair (FabPairs *self, const Source *source, const char *kind, FabPairRelation relation,
-          const FabTrainingComparison *a, const FabTrainingComparison *b, const FabSetupsFit *fit)
+          const FabTrainingComparison *a, const FabTrainingComparison *b)
 {
   FabPairMaker maker = fab_pair_maker (self, 1);
 
@@ -182,8 +150,7 @@ add_pair (FabPairs *self, const Source *source, const char *kind, FabPairRelatio
   maker.pair.families[0] = maker.pair.families[1] = source->result->source->spec->name;
   maker.pair.tables[0] = a->measured->id;
   maker.pair.tables[1] = b->measured->id;
-  fab_pair_maker_add (&maker, side_of (a, fit ? residual_without (fit, a) : a->blind.residual),
-                      side_of (b, fit ? residual_without (fit, b) : b->blind.residual));
+  fab_pair_maker_add (&maker, side_of (a, relation), side_of (b, relation));
   g_array_append_val (self->compute[relation].pairs, maker.pair);
 }
 
@@ -213,26 +180,17 @@ is_other_accelerator (const Source *self, const FabTrainingComparison *a, const 
 }
 
 static void
-add_source (FabPairs *self, const GArray *sources, const Source *source)
+add_source (FabPairs *self, const Source *source)
 {
-  g_autoptr (FabSetupsFit) fit = NULL;
-
   for (guint i = 0; i < source->rows->len; i++)
     for (guint k = i + 1; k < source->rows->len; k++) {
       const FabTrainingComparison *a = row_at (source, i), *b = row_at (source, k);
       const char *kind = what_differs (source, a, b);
 
       if (is_one_cell (&a->blind.step.cell, &b->blind.step.cell) && kind != NULL)
-        add_pair (self, source, kind, kind == by_nothing ? FAB_PAIR_SAME : FAB_PAIR_ALIKE, a, b, NULL);
-      if (!is_other_accelerator (source, a, b))
-        continue;
-      if (fit == NULL) {
-        g_autoptr (GArray) points = points_without (sources, source);
-
-        fit = fab_setups_fit ((const FabSetupPoint *) (gpointer) points->data, points->len,
-                              FAB_PAIRS_COVERAGE);
-      }
-      add_pair (self, source, by_accelerator, FAB_PAIR_OTHER, a, b, fit);
+        add_pair (self, source, kind, kind == by_nothing ? FAB_PAIR_SAME : FAB_PAIR_ALIKE, a, b);
+      if (is_other_accelerator (source, a, b))
+        add_pair (self, source, by_accelerator, FAB_PAIR_OTHER, a, b);
     }
 }
 
@@ -248,5 +206,5 @@ fab_pairs_add_compute (FabPairs *self, const FabTrainingReport *report)
     g_array_append_val (sources, source);
   }
   for (guint i = 0; i < sources->len; i++)
-    add_source (self, sources, &g_array_index (sources, Source, i));
+    add_source (self, &g_array_index (sources, Source, i));
 }

@@ -72,6 +72,9 @@ fab_pairs_to_yaml (const FabPairs *self)
 
 /* --- coverage, line by line --- */
 
+/* Of a filter: every place, every size class. */
+enum { ANY = -1 };
+
 /* A kind of pairs of one relation. */
 typedef struct {
   const char *subject; /* "collectives", "compute" */
@@ -116,14 +119,14 @@ add_lines (GArray *lines, const char *subject, guint relation, const FabPairList
   g_autoptr (GPtrArray) kinds = list_kinds (list);
   gboolean has_places = strcmp (subject, "collectives") == 0;
 
-  for (int place = has_places ? 0 : -1; place < (has_places ? FAB_N_PAIR_PLACES : 0); place++) {
-    Line all = make_line (subject, relation, list, (FabPairFilter){ NULL, place, -1 });
+  for (int place = has_places ? 0 : ANY; place < (has_places ? FAB_N_PAIR_PLACES : 0); place++) {
+    Line all = make_line (subject, relation, list, (FabPairFilter){ NULL, place, ANY });
 
     if (all.all.n_pairs > 0)
       g_array_append_val (lines, all);
     for (guint k = 0; k < kinds->len && kinds->len > 1; k++) {
       Line line = make_line (subject, relation, list,
-                             (FabPairFilter){ g_ptr_array_index (kinds, k), place, -1 });
+                             (FabPairFilter){ g_ptr_array_index (kinds, k), place, ANY });
 
       if (line.all.n_pairs > 0)
         g_array_append_val (lines, line);
@@ -147,7 +150,7 @@ make_lines (const FabPairs *self)
 static const char *
 place_name (const Line *line)
 {
-  return line->filter.place >= 0 ? fab_plan_place_names[line->filter.place] : "";
+  return line->filter.place != ANY ? fab_plan_place_names[line->filter.place] : "";
 }
 
 static const char *
@@ -322,7 +325,7 @@ fab_pairs_to_json (const FabPairs *self)
     fab_json_begin_object (json, NULL);
     fab_json_add_text (json, "of", line->subject);
     fab_json_add_text (json, "relation", line->relation);
-    fab_json_add_text (json, "place", line->filter.place >= 0 ? place_name (line) : NULL);
+    fab_json_add_text (json, "place", line->filter.place != ANY ? place_name (line) : NULL);
     fab_json_add_text (json, "differ_in", line->filter.kind);
     add_json (json, "all", &line->all);
     for (guint c = 0; c < FAB_N_PAIR_CLASSES; c++)

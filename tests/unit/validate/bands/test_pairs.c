@@ -1,92 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_pairs.c - which tables make pairs, and how far these are off, of tables that are made by hand. */
-#include "validate/bands/pairs.h"
-
 #include <math.h>
 #include <string.h>
 
-#include <json-glib/json-glib.h>
-
-#include "tests/support/test.h"
-
-enum { MIB = 1024 * 1024, MOST_TABLES = 8 };
-
-/* A report of a few tables, each with a size of 64 MiB and one of 256 MiB. */
-typedef struct {
-  FabReport report;
-  FabMeasuredSpec specs[MOST_TABLES];
-  FabMeasuredTable tables[MOST_TABLES];
-  FabMeasuredRow rows[2];
-  FabPrediction predictions[MOST_TABLES];
-  FabComparison comparisons[MOST_TABLES];
-  guint n;
-} World;
-
-static World *
-world_new (void)
-{
-  World *self = g_new0 (World, 1);
-
-  self->rows[0] = (FabMeasuredRow){ .size_bytes = 64 * MIB };
-  self->rows[1] = (FabMeasuredRow){ .size_bytes = 256 * MIB };
-  self->report.comparisons = g_ptr_array_new ();
-  return self;
-}
-
-static void
-world_free (World *self)
-{
-  for (guint i = 0; i < self->n; i++) {
-    g_hash_table_unref (self->tables[i].csv->header);
-    g_free (self->tables[i].csv);
-    g_free (self->tables[i].publication);
-    g_array_unref (self->comparisons[i].rows);
-  }
-  g_ptr_array_unref (self->report.comparisons);
-  g_free (self);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (World, world_free)
-
-/* A table whose times are measured / predicted = `ratio`. */
-static FabMeasuredSpec *
-add_table (World *self, const char *source, const char *family, double ratio)
-{
-  guint i = self->n++;
-  FabComparison *comparison = &self->comparisons[i];
-
-  self->specs[i] = (FabMeasuredSpec){ .node = "box", .nodes = 2, .gpus_per_node = 8, .interconnect = family };
-  self->tables[i].spec = &self->specs[i];
-  self->tables[i].name = (char *) family;
-  self->tables[i].publication = fab_measured_publication (source);
-  self->tables[i].csv = g_new0 (FabMeasuredCsv, 1);
-  self->tables[i].csv->header = g_hash_table_new (g_str_hash, g_str_equal);
-  g_hash_table_insert (self->tables[i].csv->header, (gpointer) "source", (gpointer) source);
-  self->predictions[i] = (FabPrediction){ .algorithm = "ring", .protocol = "simple" };
-  self->predictions[i].kind.place = FAB_PLAN_BETWEEN;
-  g_strlcpy (self->predictions[i].kind.family, family, FAB_FAMILY_BYTES);
-  comparison->table = &self->tables[i];
-  comparison->rows = g_array_new (FALSE, FALSE, sizeof (FabComparisonRow));
-  for (guint k = 0; k < 2; k++) {
-    FabComparisonRow row = { &self->rows[k], &self->predictions[i], 1 / ratio - 1 };
-
-    g_array_append_val (comparison->rows, row);
-  }
-  g_ptr_array_add (self->report.comparisons, comparison);
-  return &self->specs[i];
-}
-
-/* Predicted as they are, and without their families, all the same. */
-static FabPairs *
-pairs_of (const World *world)
-{
-  g_autoptr (GPtrArray) results = g_ptr_array_new ();
-  const FabTrainingReport training = { .results = results };
-  const FabCatalogSections own = { 0 };
-  g_autoptr (FabCatalog) catalog = fab_catalog_overlay (NULL, &own);
-
-  return fab_pairs_new (&world->report, &world->report, &training, catalog);
-}
+#include "tests/unit/validate/bands/pairs_world.h"
 
 /* How many of these pairs differ in this, and the difference of the first of them. */
 static guint
@@ -169,44 +86,362 @@ families_and_publications (G_GNUC_UNUSED void **state)
   assert_int_equal (count (pairs, FAB_PAIR_UNMEASURED, "NIC", &difference), 2);
 }
 
-/* --- compute --- */
+/* --- which tables make a pair --- */
 
-/* A run of a source whose table has the columns below; its residual, and the generation that it is on. */
-typedef struct {
-  const char *model, *gpus, *nics;
-  double residual;
-  const char *generation;
-} Run;
-
-static const char *const columns[] = { "model", "gpus", "nics", NULL };
-
-static void
-add_run (GArray *rows, FabTrainingRow *measured, char **cells, const Run *run)
+/* The only kind of all pairs of two tables, their sizes apart. NULL: they make no pair. */
+static const char *
+only_kind (const FabPairs *pairs)
 {
-  FabTrainingComparison row = { .measured = measured, .traits = { .expert = 1 } };
+  const char *kind = NULL;
 
-  cells[0] = (char *) run->model;
-  cells[1] = (char *) run->gpus;
-  cells[2] = (char *) run->nics;
-  *measured = (FabTrainingRow){ .cells = cells, .id = "row" };
-  row.blind = (FabTrainingBlind){ .is_predicted = TRUE, .residual = run->residual };
-  row.blind.step.step_s = 1;
-  row.blind.step.cell = (FabTrainingCell){ .generation = run->generation,
-                                           .precision = "bf16",
-                                           .stack = "eager",
-                                           .time_factor = 1,
-                                           .low_factor = 0.5,
-                                           .high_factor = 2 };
-  g_array_append_val (rows, row);
+  for (FabPairRelation r = 0; r < FAB_N_PAIR_RELATIONS; r++)
+    for (guint i = 0; i < pairs->collectives[r].pairs->len; i++) {
+      const FabPair *pair = &g_array_index (pairs->collectives[r].pairs, FabPair, i);
+
+      if (strcmp (pair->kind, "size") == 0)
+        continue;
+      if (kind != NULL)
+        assert_string_equal (pair->kind, kind);
+      assert_int_equal (pair->n, 2); /* both sizes are large */
+      kind = pair->kind;
+    }
+  return kind;
 }
 
-/* The first two runs differ in GPUs, the first and the third in the model, the first and the fourth in NICs, of which
- * compute knows nothing; the fifth is the first measured again. All others differ in two things. The last is on another
- * accelerator, whatever else differs; the two have one factor. */
-static const Run runs[] = {
-  { "7B", "8", "4", 0.1, "ampere" }, { "7B", "16", "4", 0.3, "ampere" }, { "13B", "8", "4", -0.1, "ampere" },
-  { "7B", "8", "1", 0.9, "ampere" }, { "7B", "8", "4", 0.15, "ampere" }, { "13B", "32", "8", 0.2, "hopper" },
-};
+/* What a table is of. */
+typedef struct {
+  const char *source, *node, *links;
+  gint64 nodes, gpus;
+  int op;
+  const char *sets;
+} Table;
+
+#define HERE "github:a/b file x"
+#define THERE "github:c/d file x"
+
+static void
+what_two_tables_differ_in (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    Table a, b;
+    const char *kind; /* NULL: no pair */
+  } cases[] = {
+    /* one machine: exactly one thing */
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+      "number of nodes" },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
+      "GPUs of a node" },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, NULL },
+      "operation" },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, "x=1" },
+      "settings of the library" },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 3, 4, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 3, 8, FAB_OP_ALL_GATHER, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, "x=1" },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 2, 4, FAB_OP_ALL_GATHER, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, "x=1" },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, "x=1" },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 3, 4, FAB_OP_ALL_GATHER, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "box", "l", 2, 4, FAB_OP_ALL_GATHER, "x=1" },
+      NULL },
+    /* two machines of one publication, or one by two publications: the same, whatever the settings */
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      "measured again" },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { THERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, "x=1" },
+      "measured again" },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { THERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { THERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { THERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, NULL },
+      NULL },
+    /* other links of nodes: the same GPUs in as many nodes */
+    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+      "links of a node" },
+    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 1, 4, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 1, 7, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 1, 8, FAB_OP_ALL_GATHER, NULL },
+      NULL },
+    /* a node and several nodes are no pair, though the ranks are as many, or the GPUs of a node */
+    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 2, 4, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    /* other NICs: as many nodes, or a factor of 1.5 between the ranks at the most */
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 2, 1, FAB_OP_ALL_REDUCE, NULL },
+      "NIC" },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+      "NIC" },
+    { { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      "NIC" },
+    { { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 5, 8, FAB_OP_ALL_REDUCE, NULL },
+      NULL },
+    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+      { HERE, "tin", "m", 2, 8, FAB_OP_ALL_GATHER, NULL },
+      NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (World) world = world_new ();
+
+    for (guint k = 0; k < 2; k++) {
+      const Table *table = k == 0 ? &cases[i].a : &cases[i].b;
+      FabMeasuredSpec *spec = add_table (world, table->source, table->links, 1.1);
+
+      spec->node = table->node;
+      spec->nodes = table->nodes;
+      spec->gpus_per_node = table->gpus;
+      spec->op = table->op;
+      spec->sets = table->sets;
+    }
+    g_autoptr (FabPairs) pairs = pairs_of (world);
+    const char *kind = only_kind (pairs);
+
+    if (g_strcmp0 (kind, cases[i].kind) != 0)
+      fail_msg ("case %u: %s, and not %s", i, kind ? kind : "none", cases[i].kind ? cases[i].kind : "none");
+  }
+}
+
+/* A size has its pair in the size of the other table that is nearest, a factor of 1.5 away at the most; both must be at
+ * one place and of operations of one kind. */
+static void
+sizes_have_their_nearest (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabBytes one, others[2];
+    int nearest; /* -1: none */
+  } cases[] = {
+    { 64 * MIB, { 96 * MIB, 128 * MIB }, 0 }, { 96 * MIB, { 64 * MIB, 48 * MIB }, 0 },
+    { 64 * MIB, { 97 * MIB, 42 * MIB }, -1 }, { 64 * MIB, { 60 * MIB, 70 * MIB }, 0 },
+    { 64 * MIB, { 70 * MIB, 60 * MIB }, 1 },  { 64 * MIB, { 80 * MIB, 64 * MIB }, 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint other = 0; other < 3; other++) { /* 1: at another place, 2: of other operations */
+      g_autoptr (World) world = world_new ();
+      double difference = -1;
+
+      add_table (world, HERE, "l", 1)->nodes = 2;
+      add_table (world, HERE, "l", 1)->nodes = 4;
+      world->rows[0][0].size_bytes = cases[i].one;
+      world->rows[0][1].size_bytes = KIB; /* far from all others */
+      for (guint k = 0; k < 2; k++) {
+        FabComparisonRow *row = &g_array_index (world->comparisons[1].rows, FabComparisonRow, k);
+
+        world->rows[1][k].size_bytes = cases[i].others[k];
+        row->error_fraction = 1 / (2.0 + k) - 1;
+        world->predictions[1][k].kind.place = other == 1 ? FAB_PLAN_INSIDE : FAB_PLAN_BETWEEN;
+        world->predictions[1][k].kind.operations = other == 2 ? FAB_PLAN_PAIRS : FAB_PLAN_RINGS;
+      }
+      g_autoptr (FabPairs) pairs = pairs_of (world);
+      guint n = count (pairs, FAB_PAIR_ALIKE, "number of nodes", &difference);
+
+      assert_int_equal (n, cases[i].nearest >= 0 && other == 0);
+      if (n > 0)
+        assert_near (difference, log (2.0 + cases[i].nearest), 1e-12);
+    }
+}
+
+/* Two sizes of one table, one four times the other, are a kind of their own where the algorithm or the protocol is
+ * another too. Sizes of a class are a pair of their own; the class is that of the smaller one. */
+static void
+sizes_of_a_table (G_GNUC_UNUSED void **state)
+{
+  static const FabBytes first[] = { 64 * KIB, 256 * KIB - 4, 256 * KIB, 64 * MIB - 4, 64 * MIB };
+  static const FabSizeClass classes[] = { FAB_SIZE_SMALL, FAB_SIZE_SMALL, FAB_SIZE_MIDDLE, FAB_SIZE_MIDDLE,
+                                          FAB_SIZE_LARGE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (first); i++)
+    for (guint differs = 0; differs < 3; differs++) {
+      g_autoptr (World) world = world_new ();
+      FabPrediction *second = &world->predictions[0][1];
+
+      add_table (world, HERE, "l", 1.5);
+      world->rows[0][0].size_bytes = first[i];
+      world->rows[0][1].size_bytes = 4 * first[i];
+      g_array_index (world->comparisons[0].rows, FabComparisonRow, 1).error_fraction = 1 / 3.0 - 1;
+      second->algorithm = differs == 1 ? "tree" : "ring";
+      second->protocol = differs == 2 ? "LL128" : "simple";
+      g_autoptr (FabPairs) pairs = pairs_of_reports (NULL, &world->report);
+      const GArray *alike = pairs->collectives[FAB_PAIR_ALIKE].pairs;
+      const FabPair *pair = &g_array_index (alike, FabPair, 0);
+
+      assert_int_equal (alike->len, 1);
+      assert_string_equal (pair->kind, differs > 0 ? "size, and with it the algorithm" : "size");
+      assert_int_equal (pair->size_class, classes[i]);
+      assert_int_equal (pair->place, FAB_PLAN_BETWEEN);
+      assert_int_equal (pair->n, 1);
+      assert_near (pair->logs[0], log (3 / 1.5), 1e-12);
+      for (FabPairRelation r = 0; r < FAB_N_PAIR_RELATIONS; r++)
+        assert_int_equal (pairs->collectives[r].pairs->len, r == FAB_PAIR_ALIKE);
+    }
+}
+
+/* Pairs that are the same or other are of tables as they are predicted; those that are alike or of a family that was not
+ * measured are of predictions without their families. */
+static void
+relations_have_their_report (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (World) world = world_new ();
+
+  add_table (world, HERE, "l", 1.5);
+  add_table (world, THERE, "l", 1.4); /* the first one measured again */
+  add_table (world, HERE, "m", 1.3);
+  add_table (world, HERE, "m", 1.2)->nodes = 9;
+  g_autoptr (FabPairs) as_they_are = pairs_of_reports (&world->report, NULL);
+  g_autoptr (FabPairs) left_out = pairs_of_reports (NULL, &world->report);
+
+  for (FabPairRelation r = 0; r < FAB_N_PAIR_RELATIONS; r++) {
+    gboolean is_left_out = r == FAB_PAIR_ALIKE || r == FAB_PAIR_UNMEASURED;
+
+    assert_int_equal (as_they_are->collectives[r].pairs->len > 0, !is_left_out);
+    assert_int_equal (left_out->collectives[r].pairs->len > 0, is_left_out);
+  }
+}
+
+/* --- bands of one time --- */
+
+/* With both times at opposite ends of their own bands, a ratio is at most the high end of the second over the low end
+ * of the first. A time has the band of its family, that of `any` where its family has none for its kind, and that of
+ * `unmeasured` where its family counts as not measured. */
+static void
+opposite_ends (G_GNUC_UNUSED void **state)
+{
+  static const FabBandCellSpec of_l[] = { { FAB_PLAN_INSIDE, FAB_PLAN_RINGS, 0, 0.11, 9.1, 1, 1, 0, 0, 0 },
+                                          { FAB_PLAN_BETWEEN, FAB_PLAN_PAIRS, 0, 0.12, 9.2, 1, 1, 0, 0, 0 },
+                                          { FAB_PLAN_BETWEEN, FAB_PLAN_RINGS, 256 * KIB, 0.9, 1.1, 1, 1, 0, 0,
+                                            0 },
+                                          { FAB_PLAN_BETWEEN, FAB_PLAN_RINGS, 0, 0.8, 1.3, 1, 1, 0, 0, 0 } };
+  static const FabBandCellSpec of_any[] = { { FAB_PLAN_BETWEEN, FAB_PLAN_RINGS, 0, 0.7, 1.5, 1, 1, 0, 0,
+                                              0 } };
+  static const FabBandCellSpec of_others[] = { { FAB_PLAN_BETWEEN, FAB_PLAN_RINGS, 0, 0.5, 2.5, 1, 1, 0, 0,
+                                                 0 } };
+  static const FabBandSpec specs[] = {
+    { .name = "l", .cells = { (gpointer) of_l, G_N_ELEMENTS (of_l) } },
+    { .name = "any", .cells = { (gpointer) of_any, G_N_ELEMENTS (of_any) } },
+    { .name = "unmeasured", .cells = { (gpointer) of_others, G_N_ELEMENTS (of_others) } },
+  };
+  const FabCatalogSections own = { .bands = { (gpointer) specs, G_N_ELEMENTS (specs) } };
+  g_autoptr (FabCatalog) catalog = fab_catalog_overlay (NULL, &own);
+  g_autoptr (GPtrArray) results = g_ptr_array_new ();
+  const FabTrainingReport training = { .results = results };
+  g_autoptr (World) world = world_new ();
+
+  add_table (world, HERE, "l", 1.5);
+  add_table (world, HERE, "m", 1.2);
+  for (guint i = 0; i < 2; i++) {
+    world->rows[i][0].size_bytes = 256 * KIB - 1;
+    world->rows[i][1].size_bytes = 256 * KIB;
+  }
+  g_autoptr (FabPairs) pairs = fab_pairs_new (&world->report, &world->report, &training, catalog);
+
+  for (guint c = 0; c < 2; c++) { /* below 256 KiB, and from there on */
+    const FabPair *measured = &g_array_index (pairs->collectives[FAB_PAIR_OTHER].pairs, FabPair, c),
+                  *unmeasured = &g_array_index (pairs->collectives[FAB_PAIR_UNMEASURED].pairs, FabPair, c);
+    double low = c == 0 ? 0.9 : 0.8, high = c == 0 ? 1.1 : 1.3, difference = log (1.2 / 1.5);
+
+    assert_near (measured->logs[0], -difference, 1e-12);
+    assert_near (measured->opposite_low[0], log (0.7 / high) - difference, 1e-12);
+    assert_near (measured->opposite_high[0], log (1.5 / low) - difference, 1e-12);
+    assert_near (unmeasured->opposite_low[0], log (0.5 / 2.5) - difference, 1e-12);
+    assert_near (unmeasured->opposite_high[0], log (2.5 / 0.5) - difference, 1e-12);
+  }
+}
+
+/* Each size of a pair has its own difference and its own ends. */
+static void
+sizes_have_their_own_ends (G_GNUC_UNUSED void **state)
+{
+  FabPairs owner = { .owned = g_ptr_array_new_with_free_func (g_free) };
+
+  for (guint n = 1; n <= 4; n++) {
+    FabPairMaker maker = fab_pair_maker (&owner, n);
+
+    for (guint i = 0; i < n; i++)
+      fab_pair_maker_add (&maker, (FabPairSide){ 1, -0.25 * i, 0.5 * i },
+                          (FabPairSide){ 1.0 - i, -2.0 * i, 4.0 * i });
+    assert_int_equal (maker.pair.n, n);
+    for (guint i = 0; i < n; i++) { /* the second less the first: -i */
+      assert_near (maker.pair.logs[i], i, 1e-12);
+      assert_near (maker.pair.opposite_low[i], -2.0 * i - 0.5 * i + i, 1e-12);
+      assert_near (maker.pair.opposite_high[i], 4.0 * i + 0.25 * i + i, 1e-12);
+    }
+  }
+  g_ptr_array_unref (owner.owned);
+}
+
+/* What has less in common has no narrower a band, in every cell: here what is alike is a factor of 2 off, and other
+ * pairs are not off at all. */
+static void
+less_in_common_is_no_narrower (G_GNUC_UNUSED void **state)
+{
+  static const FabBytes sizes[] = { 16 * KIB, MIB, 64 * MIB };
+
+  for (FabPlanPlace place = 0; place < FAB_N_PLAN_PLACES; place++)
+    for (FabSizeClass c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+      g_autoptr (World) world = world_new ();
+
+      add_table (world, HERE, "l", 2);
+      add_table (world, HERE, "l", 1)->nodes = 9;
+      add_table (world, HERE, "m", 2);
+      for (guint i = 0; i < 6; i++) {
+        world->rows[i / 2][i % 2].size_bytes = sizes[c] << 2 * (i % 2);
+        world->predictions[i / 2][i % 2].kind.place = place;
+      }
+      g_autoptr (FabPairs) pairs = pairs_of (world);
+
+      for (FabPairRelation r = FAB_PAIR_ALIKE; r < FAB_N_PAIR_RELATIONS; r++) {
+        assert_true (pairs->collectives[r].pairs->len > 0);
+        assert_true (pairs->collectives[r].fit.ends[place][c].log > log (2) - 1e-9);
+        for (guint i = 0; r != FAB_PAIR_ALIKE && i < pairs->collectives[r].pairs->len; i++)
+          assert_near (g_array_index (pairs->collectives[r].pairs, FabPair, i).logs[0], 0, 0);
+      }
+    }
+}
+
+/* --- compute --- */
 
 static void
 runs_make_pairs (G_GNUC_UNUSED void **state)
@@ -240,247 +475,179 @@ runs_make_pairs (G_GNUC_UNUSED void **state)
   assert_near (difference, 0.3, 1e-12);
 }
 
-/* --- pages --- */
+/* Two runs of one source, which differ in the number of GPUs. */
+typedef struct {
+  FabTrainingRow measured[2];
+  char *cells[2][4];
+  GArray *rows;
+} TwoRuns;
 
-static guint
-count_lines (const char *page)
+static FabPairs *
+pairs_of_runs (const TwoRuns *two)
 {
-  guint n = 0;
-
-  for (const char *at = strchr (page, '\n'); at != NULL; at = strchr (at + 1, '\n'))
-    n++;
-  return n;
-}
-
-static void
-assert_has (const char *page, const char *part)
-{
-  if (strstr (page, part) == NULL)
-    fail_msg ("%s is not in\n%s", part, page);
-}
-
-/* One kind of pairs on all pages: as many, and held as often, as the trials say. */
-static void
-check_line (const FabPairs *pairs, const FabPairList *list, FabPairRelation relation, FabPlanPlace place,
-            const char *kind, char *const pages[3])
-{
-  static const char *const classes[] = { "all", "small", "middle", "large" };
-  const char *shown = kind != NULL ? kind : "all", *mark = kind == NULL ? "**" : "";
-  const char *name = fab_pair_relation_names[relation];
-  gboolean is_any = FALSE;
-
-  for (int c = -1; c < FAB_N_PAIR_CLASSES; c++) {
-    FabPairCoverage coverage = fab_pair_coverage (list->trials, (FabPairFilter){ kind, (int) place, c });
-    g_autofree char *head = g_strdup_printf ("collectives,%s,%s,\"%s\",%s,", name,
-                                             fab_plan_place_names[place], shown, classes[c + 1]);
-    g_autofree char *row = g_strdup_printf ("%s%u,%u,%.6f,%.6f,%.6f,%.6f\n", head, coverage.n_pairs,
-                                            coverage.n_families, coverage.held_fraction,
-                                            exp (coverage.median_log), coverage.opposite_fraction,
-                                            exp (coverage.median_opposite_log));
-
-    if (coverage.n_pairs == 0) {
-      assert_null (strstr (pages[0], head));
-      continue;
-    }
-    is_any = TRUE;
-    assert_has (pages[0], row);
-    g_autofree char *markdown = g_strdup_printf ("| %scollectives, %s%s | %s | %s | %u (%u) |", mark, name,
-                                                 mark, fab_plan_place_names[place], shown, coverage.n_pairs,
-                                                 coverage.n_families);
-    g_autofree char *end = g_strdup_printf (" %.0f %% | %.2f | %.0f %% | %.2f |\n",
-                                            100 * coverage.held_fraction, exp (coverage.median_log),
-                                            100 * coverage.opposite_fraction,
-                                            exp (coverage.median_opposite_log));
-    if (c < 0) {
-      assert_has (pages[1], markdown);
-      assert_has (strstr (pages[1], markdown), end);
-    }
-  }
-  assert_true (is_any);
-  assert_int_equal (pairs->collectives[relation].trials->len, list->trials->len);
-}
-
-/* --- forms --- */
-
-/* The object of a line, which has its place and its kind; nothing stands for "" and "all". */
-static JsonObject *
-find_line (JsonArray *lines, char *const *cells)
-{
-  for (guint i = 0; i < json_array_get_length (lines); i++) {
-    JsonObject *line = json_array_get_object_element (lines, i);
-    const char *place = json_object_get_string_member_with_default (line, "place", NULL),
-               *kind = json_object_get_string_member_with_default (line, "differ_in", NULL);
-    g_autofree char *shown = g_strdup_printf ("\"%s\"", kind != NULL ? kind : "all");
-
-    if (strcmp (json_object_get_string_member (line, "of"), cells[0]) == 0
-        && strcmp (json_object_get_string_member (line, "relation"), cells[1]) == 0
-        && strcmp (place != NULL ? place : "", cells[2]) == 0 && strcmp (shown, cells[3]) == 0)
-      return line;
-  }
-  return NULL;
-}
-
-/* Whether a line of the page of text, with one space between cells, begins so and has these cells. */
-static gboolean
-has_row (const char *text, char *const *cells)
-{
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  g_autofree char *kind = g_strndup (cells[3] + 1, strlen (cells[3]) - 2);
-  double held = g_ascii_strtod (cells[7], NULL), within = g_ascii_strtod (cells[8], NULL),
-         opposite = g_ascii_strtod (cells[9], NULL), opposite_within = g_ascii_strtod (cells[10], NULL);
-  g_autofree char *end = g_strdup_printf ("%.0f %%\v%8.2f\v%8.0f %%\v%9.2f", 100 * held, within,
-                                          100 * opposite, opposite_within);
-
-  for (guint i = 0; lines[i] != NULL; i++) {
-    g_auto (GStrv) row = g_strsplit (lines[i], "\v", -1);
-
-    if (g_strv_length (row) == 13 && strcmp (g_strchomp (row[0]), cells[0]) == 0
-        && strcmp (g_strchomp (row[1]), cells[1]) == 0 && strcmp (g_strchomp (row[2]), cells[2]) == 0
-        && strcmp (g_strchomp (row[3]), kind) == 0 && strcmp (g_strstrip (row[4]), cells[5]) == 0
-        && strcmp (g_strstrip (row[5]), cells[6]) == 0 && g_str_has_suffix (lines[i], end))
-      return TRUE;
-  }
-  return FALSE;
-}
-
-/* Each row of the CSV file is a class of a line of the document, and each of all classes a line of the page. */
-static guint
-assert_forms_agree (const FabPairs *pairs)
-{
-  static const char *const names[] = {
-    "pairs", "families", "held_fraction", "within_factor", "opposite_held_fraction", "opposite_within_factor"
-  };
-  g_autofree char *csv = fab_pairs_to_csv (pairs), *json = fab_pairs_to_json (pairs),
-                  *text = fab_pairs_to_text (pairs);
-  g_autoptr (JsonParser) parser = json_parser_new ();
-  g_auto (GStrv) rows = g_strsplit (csv, "\n", -1);
-  guint n = 0, n_classes = 0;
-
-  assert_true (json_parser_load_from_data (parser, json, -1, NULL));
-  JsonArray *lines = json_object_get_array_member (json_node_get_object (json_parser_get_root (parser)),
-                                                   "pairs");
-  for (; rows[n + 1] != NULL && *rows[n + 1] != '\0'; n++) {
-    g_auto (GStrv) quoted = g_strsplit (rows[n + 1], "\"", -1); /* a kind may have a comma in it */
-    g_auto (GStrv) inside = g_strsplit (quoted[1], ",", -1);
-    g_autofree char *kind = g_strjoinv (";", inside);
-    g_autofree char *joined = g_strconcat (quoted[0], "\"", kind, "\"", quoted[2], NULL);
-    g_auto (GStrv) cells = g_strsplit (joined, ",", -1);
-    g_auto (GStrv) parts = g_strsplit (cells[3], ";", -1);
-
-    g_free (cells[3]);
-    cells[3] = g_strjoinv (",", parts);
-    JsonObject *line = find_line (lines, cells);
-    assert_non_null (line);
-    assert_true (json_object_has_member (line, cells[4]));
-    JsonObject *found = json_object_get_object_member (line, cells[4]);
-    for (guint k = 0; k < G_N_ELEMENTS (names); k++)
-      assert_true (
-          fabs (json_object_get_double_member (found, names[k]) - g_ascii_strtod (cells[5 + k], NULL))
-          < 1e-6);
-    if (strcmp (cells[4], "all") == 0 && !has_row (text, cells))
-      fail_msg ("%s is not in\n%s", rows[n + 1], text);
-  }
-  for (guint i = 0; i < json_array_get_length (lines); i++)
-    n_classes += json_object_get_size (json_array_get_object_element (lines, i)) - 4;
-  assert_int_equal (n, n_classes);
-  return n;
-}
-
-static void
-forms_of_compute_agree (G_GNUC_UNUSED void **state)
-{
-  FabTrainingRow measured[2][G_N_ELEMENTS (runs)];
-  char *cells[2][G_N_ELEMENTS (runs)][4] = { { { NULL } } };
-  const FabTrainingSourceSpec specs[] = { { .name = "one", .same = "model", .factors = "gpus nics" },
-                                          { .name = "two", .same = "model", .factors = "gpus nics" } };
+  const FabTrainingSourceSpec spec = { .name = "somebody", .same = "model", .factors = "gpus nics" };
   FabTrainingTable table = { .columns = (char **) columns };
-  FabTrainingSource sources[] = { { &specs[0], &table, NULL }, { &specs[1], &table, NULL } };
+  FabTrainingSource source = { &spec, &table, NULL };
+  FabTrainingResult result = { .source = &source, .rows = two->rows };
   g_autoptr (GPtrArray) results = g_ptr_array_new ();
-  FabTrainingResult both[2];
   const FabTrainingReport training = { .results = results };
   g_autoptr (World) world = world_new ();
 
-  for (guint s = 0; s < 2; s++) {
-    both[s] = (FabTrainingResult){ .source = &sources[s],
-                                   .rows = g_array_new (FALSE, FALSE, sizeof (FabTrainingComparison)) };
-    for (guint i = 0; i < G_N_ELEMENTS (runs); i++) {
-      Run run = runs[i];
-
-      run.residual *= 1 + s;
-      add_run (both[s].rows, &measured[s][i], cells[s][i], &run);
-    }
-    g_ptr_array_add (results, &both[s]);
-  }
-  g_autoptr (FabPairs) pairs = fab_pairs_new (&world->report, &world->report, &training, NULL);
-  g_autofree char *csv = fab_pairs_to_csv (pairs);
-  assert_true (assert_forms_agree (pairs) >= 3);
-  assert_non_null (strstr (csv, "compute,alike,,\"all\",all,"));
-  assert_null (strstr (csv, ",large,")); /* runs have no sizes */
-  for (guint s = 0; s < 2; s++)
-    g_array_unref (both[s].rows);
+  g_ptr_array_add (results, &result);
+  return fab_pairs_new (&world->report, &world->report, &training, NULL);
 }
 
-/* Two families of three tables each between nodes, and two of one family inside, by two publications. Every page has
- * the same lines. */
-static void
-pages_say_what_the_trials_say (G_GNUC_UNUSED void **state)
+static TwoRuns *
+two_runs (const Run *first, const Run *second)
 {
+  TwoRuns *self = g_new0 (TwoRuns, 1);
+
+  self->rows = g_array_new (FALSE, FALSE, sizeof (FabTrainingComparison));
+  add_run (self->rows, &self->measured[0], self->cells[0], first);
+  add_run (self->rows, &self->measured[1], self->cells[1], second);
+  self->measured[1].id = "second";
+  return self;
+}
+
+static void
+two_runs_free (TwoRuns *self)
+{
+  g_array_unref (self->rows);
+  g_free (self);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TwoRuns, two_runs_free)
+
+static guint
+count_all (const FabPairs *pairs)
+{
+  guint n = 0;
+
+  for (FabPairRelation r = 0; r < FAB_N_PAIR_RELATIONS; r++)
+    n += pairs->compute[r].pairs->len;
+  return n;
+}
+
+/* Of one model on two accelerators, what counts is the factor that each run itself would have: the one of its set-up
+ * times what its compute is off. On one accelerator only what they are off counts. */
+static void
+accelerators_have_factors (G_GNUC_UNUSED void **state)
+{
+  static const Run here = { "7B", "8", "4", 0.1, "ampere", 0.8 },
+                   there = { "7B", "16", "4", 0.3, "hopper", 0.4 },
+                   again = { "7B", "16", "4", 0.3, "ampere", 0.4 };
+  g_autoptr (TwoRuns) other = two_runs (&here, &there);
+  g_autoptr (TwoRuns) alike = two_runs (&here, &again);
+  g_autoptr (FabPairs) of_other = pairs_of_runs (other);
+  g_autoptr (FabPairs) of_alike = pairs_of_runs (alike);
+  const FabPair *pair = &g_array_index (of_other->compute[FAB_PAIR_OTHER].pairs, FabPair, 0);
+
+  assert_int_equal (count_all (of_other), 1);
+  assert_int_equal (count_all (of_alike), 1);
+  assert_string_equal (pair->tables[0], "row");
+  assert_string_equal (pair->tables[1], "second");
+  assert_near (pair->logs[0], fabs (log (0.4 / 0.8) + 0.2), 1e-12);
+  assert_near (pair->opposite_high[0], log (2 / 0.5) - (log (0.4 / 0.8) + 0.2), 1e-12);
+  assert_near (g_array_index (of_alike->compute[FAB_PAIR_ALIKE].pairs, FabPair, 0).logs[0], 0.2, 1e-12);
+}
+
+/* Only runs of one cell are alike, and only those of one precision and one stack are of two accelerators. */
+static void
+cells_of_runs (G_GNUC_UNUSED void **state)
+{
+  static const Run first = { "7B", "8", "4", 0.1, "ampere", 0 },
+                   second = { "7B", "16", "4", 0.1, "ampere", 0 };
+
+  for (guint differs = 0; differs < 8; differs++) { /* a bit each: the generation, the precision, the stack */
+    g_autoptr (TwoRuns) two = two_runs (&first, &second);
+    FabTrainingCell *cell = &g_array_index (two->rows, FabTrainingComparison, 1).blind.step.cell;
+
+    cell->generation = differs & 1 ? "hopper" : "ampere";
+    cell->precision = differs & 2 ? "fp8" : "bf16";
+    cell->stack = differs & 4 ? "compiled" : "eager";
+    g_autoptr (FabPairs) pairs = pairs_of_runs (two);
+
+    assert_int_equal (pairs->compute[FAB_PAIR_ALIKE].pairs->len, differs == 0);
+    assert_int_equal (pairs->compute[FAB_PAIR_OTHER].pairs->len, differs == 1);
+    assert_int_equal (count_all (pairs), differs <= 1);
+  }
+}
+
+/* Two accelerators are no nearer than two runs on one, as with collectives: runs that are alike are 0.4 apart here, and
+ * those on two accelerators are equal. */
+static void
+accelerators_are_no_nearer (G_GNUC_UNUSED void **state)
+{
+  static const Run near[] = { { "7B", "8", "4", 0.1, "ampere", 0 },
+                              { "7B", "16", "4", 0.5, "ampere", 0 },
+                              { "7B", "32", "1", 0.1, "hopper", 0 } };
+  g_autoptr (TwoRuns) first = two_runs (&near[0], &near[1]);
+  g_autoptr (TwoRuns) second = two_runs (&near[0], &near[2]);
+  g_autoptr (GPtrArray) results = g_ptr_array_new ();
+  const FabTrainingReport training = { .results = results };
+  FabTrainingTable table = { .columns = (char **) columns };
+  const FabTrainingSourceSpec specs[] = { { .name = "one", .same = "model", .factors = "gpus nics" },
+                                          { .name = "two", .same = "model", .factors = "gpus nics" } };
+  FabTrainingSource sources[] = { { &specs[0], &table, NULL }, { &specs[1], &table, NULL } };
+  FabTrainingResult both[] = { { .source = &sources[0], .rows = first->rows },
+                               { .source = &sources[1], .rows = second->rows } };
   g_autoptr (World) world = world_new ();
 
-  for (guint i = 0; i < 6; i++)
-    add_table (world, i % 2 == 0 ? "github:a/b file x" : "github:c/d file y", i < 3 ? "efa-100" : "ib-25",
-               1.1 + 0.15 * i)
-        ->nodes = 2 << i % 3;
-  for (guint i = 6; i < 8; i++) {
-    add_table (world, "github:a/b file x", "nvlink-8", 1.3 - 0.1 * (i - 6))->nodes = 2 << i % 2;
-    world->predictions[i].kind.place = FAB_PLAN_INSIDE;
-  }
-  g_autoptr (FabPairs) pairs = pairs_of (world);
-  g_autofree char *csv = fab_pairs_to_csv (pairs), *markdown = fab_pairs_to_markdown (pairs),
-                  *json = fab_pairs_to_json (pairs), *text = fab_pairs_to_text (pairs),
-                  *yaml = fab_pairs_to_yaml (pairs);
-  char *const pages[] = { csv, markdown, text };
-  assert_true (assert_forms_agree (pairs) > 10);
-  guint n_all = 0;
+  g_ptr_array_add (results, &both[0]);
+  g_ptr_array_add (results, &both[1]);
+  g_autoptr (FabPairs) pairs = fab_pairs_new (&world->report, &world->report, &training, NULL);
+  const FabPairEnd *alike = &pairs->compute[FAB_PAIR_ALIKE].fit.ends[0][0],
+                   *other = &pairs->compute[FAB_PAIR_OTHER].fit.ends[0][0];
+  assert_int_equal (alike->n_pairs, 1);
+  assert_int_equal (other->n_pairs, 1);
+  assert_true (alike->log > 0.4 - 1e-9);
+  assert_near (other->log, alike->log, 0);
+}
 
-  for (FabPairRelation r = FAB_PAIR_ALIKE; r < FAB_N_PAIR_RELATIONS; r++) {
-    const FabPairList *list = &pairs->collectives[r];
+/* A run says nothing of compute without a blind prediction or a stack, with its memory full, where its source doubts it,
+ * with experts that are divided, where over a quarter of its step is exposed, or at less than a fifth of the roofline. */
+static void
+runs_that_say_nothing (G_GNUC_UNUSED void **state)
+{
+  static const Run first = { "7B", "8", "4", 0.1, "ampere", 0 },
+                   second = { "7B", "16", "4", 0.1, "ampere", 0 };
+  enum {
+    AS_IT_IS,
+    QUARTER,
+    FIFTH,
+    JUDGED,
+    N_TAKEN,
+    UNKNOWN = N_TAKEN,
+    FULL,
+    DOUBTFUL,
+    DIVIDED,
+    NO_STACK,
+    EXPOSED,
+    SLOW,
+    N_CASES
+  };
 
-    if (list->trials->len == 0)
-      continue;
-    n_all++;
-    check_line (pairs, list, r, FAB_PLAN_BETWEEN, NULL, pages);
-  }
-  assert_true (n_all >= 2);
-  for (guint place = 0; place < FAB_N_PAIR_PLACES; place++) {
-    check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, place, NULL, pages);
-    check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, place, "size", pages);
-    check_line (pairs, &pairs->collectives[FAB_PAIR_ALIKE], FAB_PAIR_ALIKE, place, "number of nodes", pages);
-  }
-  /* a line of text, a row of Markdown and an object of JSON for each row of all classes of the CSV file */
-  guint n_lines = 0;
-  for (const char *at = strstr (csv, ",all,"); at != NULL; at = strstr (at + 1, ",all,"))
-    n_lines++;
-  assert_int_equal (count_lines (text), n_lines + 3 + 3);
-  guint n_objects = 0;
-  for (const char *at = strstr (json, "\"relation\""); at != NULL; at = strstr (at + 1, "\"relation\""))
-    n_objects++;
-  assert_int_equal (n_objects, n_lines);
-  for (FabPairRelation r = FAB_PAIR_ALIKE; r <= FAB_PAIR_OTHER; r++)
-    for (guint c = 0; c < FAB_N_PAIR_CLASSES; c++) {
-      static const char *const limits[] = { "256KiB", "64MiB", "0B" };
-      const FabPairEnd *end = &pairs->collectives[r].fit.ends[FAB_PLAN_BETWEEN][c];
-      g_autofree char *cell = g_strdup_printf (
-          "{place: between, up_to: %s, low: %.3f, high: %.3f, pairs: %u, tables: %u, families: %u}\n",
-          limits[c], exp (-end->log), exp (end->log), end->n_pairs, end->n_tables, end->n_families);
-      g_autofree char *factor = g_strdup_printf (" %.2f (%u, %u, %u) |", exp (end->log), end->n_pairs,
-                                                 end->n_tables, end->n_families);
+  for (guint k = 0; k < N_CASES; k++) {
+    g_autoptr (TwoRuns) two = two_runs (&first, &second);
+    FabTrainingComparison *row = &g_array_index (two->rows, FabTrainingComparison, 1);
 
-      if (end->n_pairs > 0) {
-        assert_has (yaml, cell);
-        assert_has (markdown, factor);
-      }
+    row->role = k == FULL ? FAB_RUN_FULL_MEMORY : k == JUDGED ? FAB_RUN_JUDGED : FAB_RUN_ANCHOR;
+    row->blind.is_predicted = k != UNKNOWN;
+    row->traits.expert = k == DIVIDED ? 2 : 1;
+    two->measured[1].doubtful = k == DOUBTFUL ? "its clock was low" : NULL;
+    row->blind.step.step_s = 8;
+    row->blind.step.exposed_s = k == QUARTER ? 2 : k == EXPOSED ? 2.01 : 0;
+    if (k == FIFTH || k == SLOW) { /* five times the compute of the roofline */
+      row->blind.step.cell.time_factor = 2;
+      row->blind.residual = log (2.5) + (k == SLOW ? 1e-6 : -1e-12);
     }
+    if (k == NO_STACK)
+      row->blind.step.cell.stack = g_array_index (two->rows, FabTrainingComparison, 0)
+                                       .blind.step.cell.stack = NULL;
+    g_autoptr (FabPairs) pairs = pairs_of_runs (two);
+
+    assert_int_equal (count_all (pairs), k < N_TAKEN);
+  }
 }
 
 int
@@ -490,9 +657,18 @@ main (void)
     cmocka_unit_test (one_thing_is_alike),
     cmocka_unit_test (more_than_one_thing_is_no_pair),
     cmocka_unit_test (families_and_publications),
+    cmocka_unit_test (what_two_tables_differ_in),
+    cmocka_unit_test (sizes_have_their_nearest),
+    cmocka_unit_test (sizes_of_a_table),
+    cmocka_unit_test (relations_have_their_report),
+    cmocka_unit_test (opposite_ends),
+    cmocka_unit_test (sizes_have_their_own_ends),
+    cmocka_unit_test (less_in_common_is_no_narrower),
     cmocka_unit_test (runs_make_pairs),
-    cmocka_unit_test (pages_say_what_the_trials_say),
-    cmocka_unit_test (forms_of_compute_agree),
+    cmocka_unit_test (accelerators_have_factors),
+    cmocka_unit_test (cells_of_runs),
+    cmocka_unit_test (accelerators_are_no_nearer),
+    cmocka_unit_test (runs_that_say_nothing),
   };
 
   return cmocka_run_group_tests_name ("pairs", tests, NULL, NULL);
