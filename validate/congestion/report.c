@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/stats.h"
 #include "sim/base/thread_pool.h"
 #include "sim/run/run.h"
 #include "validate/check/limits.h"
@@ -262,10 +263,8 @@ compare_doubles (gconstpointer a, gconstpointer b)
 static double
 quantile (GArray *values, double fraction)
 {
-  guint rank = (guint) ceil (fraction * values->len - 1e-9);
-
   g_array_sort (values, compare_doubles);
-  return g_array_index (values, double, CLAMP (rank, 1, values->len) - 1);
+  return g_array_index (values, double, fab_nearest_rank (values->len, fraction));
 }
 
 static void

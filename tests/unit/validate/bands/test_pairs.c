@@ -119,115 +119,115 @@ typedef struct {
 #define HERE "github:a/b file x"
 #define THERE "github:c/d file x"
 
+static const struct {
+  Table a, b;
+  const char *kind; /* NULL: no pair */
+} tables_of[] = {
+  /* one machine: exactly one thing */
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+    "number of nodes" },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
+    "GPUs of a node" },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, NULL },
+    "operation" },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, "x=1" },
+    "settings of the library" },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 3, 4, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 3, 8, FAB_OP_ALL_GATHER, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, "x=1" },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 2, 4, FAB_OP_ALL_GATHER, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, "x=1" },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, "x=1" },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 3, 4, FAB_OP_ALL_GATHER, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "box", "l", 2, 4, FAB_OP_ALL_GATHER, "x=1" },
+    NULL },
+  /* two machines of one publication, or one by two publications: the same, whatever the settings */
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    "measured again" },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { THERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, "x=1" },
+    "measured again" },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { THERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { THERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { THERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, NULL },
+    NULL },
+  /* other links of nodes: the same GPUs in as many nodes */
+  { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+    "links of a node" },
+  { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 1, 4, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 1, 7, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 1, 8, FAB_OP_ALL_GATHER, NULL },
+    NULL },
+  /* a node and several nodes are no pair, though the ranks are as many, or the GPUs of a node */
+  { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 2, 4, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  /* other NICs: as many nodes, or a factor of 1.5 between the ranks at the most */
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 2, 1, FAB_OP_ALL_REDUCE, NULL },
+    "NIC" },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+    "NIC" },
+  { { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    "NIC" },
+  { { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 5, 8, FAB_OP_ALL_REDUCE, NULL },
+    NULL },
+  { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
+    { HERE, "tin", "m", 2, 8, FAB_OP_ALL_GATHER, NULL },
+    NULL },
+};
+
 static void
 what_two_tables_differ_in (G_GNUC_UNUSED void **state)
 {
-  static const struct {
-    Table a, b;
-    const char *kind; /* NULL: no pair */
-  } cases[] = {
-    /* one machine: exactly one thing */
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
-      "number of nodes" },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
-      "GPUs of a node" },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, NULL },
-      "operation" },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, "x=1" },
-      "settings of the library" },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 3, 4, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 3, 8, FAB_OP_ALL_GATHER, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, "x=1" },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 2, 4, FAB_OP_ALL_GATHER, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, "x=1" },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, "x=1" },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 3, 4, FAB_OP_ALL_GATHER, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "box", "l", 2, 4, FAB_OP_ALL_GATHER, "x=1" },
-      NULL },
-    /* two machines of one publication, or one by two publications: the same, whatever the settings */
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      "measured again" },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { THERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, "x=1" },
-      "measured again" },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { THERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { THERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { THERE, "box", "l", 2, 8, FAB_OP_ALL_GATHER, NULL },
-      NULL },
-    /* other links of nodes: the same GPUs in as many nodes */
-    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 1, 8, FAB_OP_ALL_REDUCE, NULL },
-      "links of a node" },
-    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 1, 4, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 1, 7, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 1, 8, FAB_OP_ALL_GATHER, NULL },
-      NULL },
-    /* a node and several nodes are no pair, though the ranks are as many, or the GPUs of a node */
-    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 2, 4, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 4, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 1, 8, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 1, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    /* other NICs: as many nodes, or a factor of 1.5 between the ranks at the most */
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 2, 1, FAB_OP_ALL_REDUCE, NULL },
-      "NIC" },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 3, 8, FAB_OP_ALL_REDUCE, NULL },
-      "NIC" },
-    { { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      "NIC" },
-    { { HERE, "box", "l", 3, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 5, 8, FAB_OP_ALL_REDUCE, NULL },
-      NULL },
-    { { HERE, "box", "l", 2, 8, FAB_OP_ALL_REDUCE, NULL },
-      { HERE, "tin", "m", 2, 8, FAB_OP_ALL_GATHER, NULL },
-      NULL },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (tables_of); i++) {
     g_autoptr (World) world = world_new ();
 
     for (guint k = 0; k < 2; k++) {
-      const Table *table = k == 0 ? &cases[i].a : &cases[i].b;
+      const Table *table = k == 0 ? &tables_of[i].a : &tables_of[i].b;
       FabMeasuredSpec *spec = add_table (world, table->source, table->links, 1.1);
 
       spec->node = table->node;
@@ -239,8 +239,9 @@ what_two_tables_differ_in (G_GNUC_UNUSED void **state)
     g_autoptr (FabPairs) pairs = pairs_of (world);
     const char *kind = only_kind (pairs);
 
-    if (g_strcmp0 (kind, cases[i].kind) != 0)
-      fail_msg ("case %u: %s, and not %s", i, kind ? kind : "none", cases[i].kind ? cases[i].kind : "none");
+    if (g_strcmp0 (kind, tables_of[i].kind) != 0)
+      fail_msg ("case %u: %s, and not %s", i, kind ? kind : "none",
+                tables_of[i].kind ? tables_of[i].kind : "none");
   }
 }
 
@@ -314,13 +315,15 @@ sizes_of_a_table (G_GNUC_UNUSED void **state)
       assert_int_equal (pair->place, FAB_PLAN_BETWEEN);
       assert_int_equal (pair->n, 1);
       assert_near (pair->logs[0], log (3 / 1.5), 1e-12);
+      g_autoptr (FabPairs) as_they_are = pairs_of_reports (&world->report, NULL);
+      assert_int_equal (as_they_are->collectives[FAB_PAIR_ALIKE].pairs->len, 0);
       for (FabPairRelation r = 0; r < FAB_N_PAIR_RELATIONS; r++)
         assert_int_equal (pairs->collectives[r].pairs->len, r == FAB_PAIR_ALIKE);
     }
 }
 
-/* Pairs that are the same or other are of tables as they are predicted; those that are alike or of a family that was not
- * measured are of predictions without their families. */
+/* Pairs that are the same or other are of tables as they are predicted; those that are alike or of a family that was
+ * not measured are of predictions without their families. */
 static void
 relations_have_their_report (G_GNUC_UNUSED void **state)
 {
@@ -604,8 +607,9 @@ accelerators_are_no_nearer (G_GNUC_UNUSED void **state)
   assert_near (other->log, alike->log, 0);
 }
 
-/* A run says nothing of compute without a blind prediction or a stack, with its memory full, where its source doubts it,
- * with experts that are divided, where over a quarter of its step is exposed, or at less than a fifth of the roofline. */
+/* A run says nothing of compute without a blind prediction or a stack, with its memory full, where its source doubts
+ * it, with experts that are divided, where over a quarter of its step is exposed, or at less than a fifth of the
+ * roofline. */
 static void
 runs_that_say_nothing (G_GNUC_UNUSED void **state)
 {
