@@ -221,6 +221,22 @@ class Files(answer.AnswerTest):
         self.assert_same(told["average_bus_bandwidth"]["bandwidth"], sum(row["busbw_GBps"] for row in rows) / len(rows))
         self.refused("collective", "--node", "dgx-a100", "-J", "x.json", names="this file exists")
 
+    def test_messages_of_sizes_that_were_not_measured(self):
+        """Of a link that was measured every form says how many sizes of messages there are, and the page marks rows with some
+        beyond what was measured; other links say nothing."""
+        self.good("calibrate", os.path.join(support.SOURCE, "docs", "examples", "link.csv"), "--base", "ib-hdr", "--name", "mine", "-o", "mine.yaml")
+        command = ("collective", "--node", "host", "--nodes", "4", "--library", "mpi", "-b", "8", "-e", "1G", "-f", "64", "--no-band")
+        for more in (("--with", "mine.yaml", "--nic", "mine"), ()):
+            rows = self.json(*command, *more)["results"]
+            self.assertTrue(all(("message_sizes" in row) == bool(more) for row in rows))
+            table = answer.csv_rows(self.good(*command, *more, "--format", "csv"))
+            shown = [line.endswith(" *") for line in self.good(*command, *more).splitlines() if not line.startswith("#")]
+            for row, cells, is_marked in zip(rows, table, shown, strict=True):
+                self.assertEqual([cells.get(name) for name in ("message_sizes", "message_sizes_outside")],
+                                 [str(row[name]) if more else None for name in ("message_sizes", "message_sizes_outside")])
+                self.assertEqual(is_marked, row.get("message_sizes_outside", 0) > 0)
+            self.assertEqual({is_marked for is_marked in shown}, {True, False} if more else {False})
+
     def test_results_are_named_as_nccl_tests_names_them(self):
         """Number of elements, their type, the operation and the root are those of the table, in which all have their columns."""
         for i, (op, kind) in enumerate((("all_reduce", "bfloat16"), ("reduce", "half"), ("broadcast", "int8"), ("alltoall", "float"), ("reduce_scatter", "double"))):

@@ -4,6 +4,8 @@
 
 `oversized.py PROGRAM [Class]`.
 """
+import re
+
 import answer
 from answer import support
 
@@ -35,14 +37,19 @@ class Oversized(answer.AnswerTest):
                 with self.subTest(" ".join(command + extra)):
                     done = self.fabricast(*command, *extra)
                     self.assertEqual(done.returncode, 0 if extra else code, done.stderr)
-                    yield " ".join((done.stdout + done.stderr).split())
+                    yield done.stdout + done.stderr
 
 
 class Stopped(Oversized):
     def test_exit_codes(self):
-        """1, and 0 where the person allows it; the page says that the job does not fit, allowed or not."""
+        """1, and 0 where the person allows it; the page says that the job does not fit, allowed or not, in a paragraph of its own."""
+        n_stops = 0
         for told in self.check(STOPPED, 1):
-            self.assertRegex(told, r"does not fit|do not fit|no tried value fits|does_not_fit|fits on none")
+            self.assertRegex(" ".join(told.split()), r"does not fit|do not fit|no tried value fits|does_not_fit|fits on none")
+            for after in re.findall(r"(?m)^  stop {6,}\S.*\n(?: {10,}\S.*\n)*(.*)$", told):
+                self.assertEqual(after, "", told)
+                n_stops += 1
+        self.assertGreater(n_stops, 15)
 
 
 class Answered(Oversized):

@@ -56,6 +56,27 @@ class Brief(answer.AnswerTest):
             self.assertRegex(text, r"does not fit|more memory|GB")
 
 
+    def test_memory_of_an_accelerator(self):
+        """What the job needs of what there is; of 0 bytes nobody knows whether it fits."""
+        for memory, begin in (("0GB", r"[\d.]+ GB: "), ("1GB", r"does not fit: [\d.]+ GB of 1 GB per GPU: "), ("80GB", r"[\d.]+ of 80 GB: ")):
+            path = self.write("own.yaml", f"""name: own
+iterations: 1
+cluster: {{node: mine, nodes: 1}}
+accelerators: [{{name: own, memory: {memory}, memory_rate: 1TB/s, peak_fp16: 100TFLOP/s, peak_fp32: 10TFLOP/s}}]
+nodes:
+  - name: mine
+    accelerator: own
+    parts: [{{name: gpu, kind: accelerator, count: 2}}, {{name: switch, kind: switch}}]
+    wires: [{{from: gpu, to: switch, link: nvlink3}}]
+job: {{kind: ddp, model: gpt2, sequence: 512, compute: {{kind: mfu, mfu: 40%}}}}
+""")
+            command = ("run", path, "--no-db", "--no-band", "--no-bottleneck")
+            told = json.loads(self.fabricast(*command, "--format", "json").stdout)["memory"]
+            said = re.search(r"(?m)^  memory +(.*)$", self.fabricast(*command, "--full").stdout)[1]
+            self.assertRegex(said, "^" + begin)
+            self.assertTrue(answer.quantity(said).is_near(told["bytes"]) or answer.quantity(said).is_near(told["bytes"] / 1e9), said)
+
+
 class Levers(answer.AnswerTest):
     """What limits a step, what helps most, and what helps next: of another kind of part, as all parts of the network are one."""
 
@@ -65,6 +86,21 @@ class Levers(answer.AnswerTest):
     MEANINGS = {"compute": ", the kernels of the GPUs", "nics": ", the network adapters of each node", "latency": ", the time before the first byte arrives",
                 "channels": ", with which the collective library fills the links", "pair": ", which are as slow as each other",
                 "memory": ": the kernels wait for bytes of their own memory", "host": ", the processor beside the GPUs", "ranks": ", for which the others wait"}
+
+    def check_whole_page(self, command, told):
+        """The whole page has each change with its step, and over which seeds or at which fidelity these were played."""
+        page = self.good(*command, "--full")
+        rows = re.findall(r"(?m)^ {2,4}(?:what if)? +(\S.*?)  +step +(\S+ \S+) +([-+][\d.]+) %$", page)
+        self.assertEqual([row[0] for row in rows], [lever["change"] for lever in told["levers"]])
+        for (_, step, percent), lever in zip(rows, told["levers"]):
+            self.assertTrue(answer.quantity(step).is_near(lever["step_s"]), step)
+            self.assertAlmostEqual(float(percent), -100 * lever["saved_fraction"], delta=0.051)
+        medians = re.findall(r"These are medians of (\d+) seeds, with which the step is (.*?) to (.*?), median (.*?)\.\n", page)
+        self.assertEqual(len(medians), told["seeds"] > 1)
+        for n, *steps in medians:
+            self.assertEqual(int(n), told["seeds"])
+            for text, key in zip(steps, ("step_low_s", "step_high_s", "step_s")):
+                self.assertTrue(answer.quantity(text).is_near(told[key]), text)
 
     def test_lines_are_those_of_the_levers(self):
         kinds = set()
@@ -82,6 +118,7 @@ class Levers(answer.AnswerTest):
                 self.assertTrue(lines["limited by"].startswith(told["limited_by"]), lines)
                 if first["kind"] in self.MEANINGS:
                     self.assertEqual(lines["limited by"], told["limited_by"] + self.MEANINGS[first["kind"]])
+                self.check_whole_page(command, told)
                 is_network = first["kind"] in self.NETWORK
                 others = [lever for lever in levers if lever["kind"] not in (first["kind"], "links", "draws", *(self.NETWORK if is_network else ()))
                           and lever["saved_fraction"] >= 0.01]

@@ -48,6 +48,13 @@ class Setups(answer.AnswerTest):
         self.assertLessEqual(entries["any"]["sources"], len(self.NAMES))
         self.assertLessEqual(entries["anchored"]["sources"], len(self.NAMES))
 
+    def test_files_that_cannot_be_written(self):
+        for option in ("--entries", "--training"):
+            done = self.fabricast("validate", "setups", self.NAMES[0], option, os.path.join("nowhere", "x"))
+            self.assertEqual((done.returncode, done.stdout), (2, ""), option)
+            self.assertIn(os.path.join("nowhere", "x"), done.stderr)
+            self.assertIn("No such file or directory", done.stderr)
+
     def test_means_are_those_of_the_rows(self):
         page = self.good("validate", "setups", *self.NAMES, "--format", "markdown")
         self.assertNotIn("mean of 0", page, "nothing is said of sources that are not there: none of these divides experts")

@@ -106,6 +106,36 @@ test_node (void **state)
                "cluster.node=gb200-tray cluster.nodes=36 cluster.nic_rate=200Gb/s");
 }
 
+/* A rate that the scenario sets is of its ports on every node, and another kind of port has its own again, however
+ * small the rate was. One that it does not set is the knob's on another node. */
+static void
+test_rates_of_the_scenario (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *rate, *other_node, *other_port;
+  } cases[] = {
+    { "cluster.nic_rate=0Gb/s", " cluster.nic_rate=200Gb/s", "" },
+    { "cluster.nic_rate=8b/s", "", " cluster.nic_rate=0B/s" }, /* one byte per second */
+    { "cluster.nic_rate=200Gb/s", "", " cluster.nic_rate=0B/s" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    char *sets[] = { (char *) cases[i].rate, NULL };
+    Fixture self = { .catalog = play_catalog () };
+    g_autofree char *node = g_strconcat ("cluster.node=dgx-h100 cluster.nodes=8", cases[i].other_node, NULL),
+                    *port = g_strconcat ("cluster.nic=ib-ndr", cases[i].other_port, NULL);
+
+    self.explored = fab_explored_load (FAB_SOURCE_DIR "/scenarios/explore.yaml", sets, self.catalog, NULL);
+    assert_non_null (self.explored);
+    assert_sets (&self, "node=dgx-h100", node);
+    assert_sets (&self, "nic=ib-ndr", port);
+    assert_sets (&self, "rate=400", "cluster.nic_rate=400Gb/s");
+    assert_sets (&self, "nic=ib-ndr&rate=400", "cluster.nic=ib-ndr cluster.nic_rate=400Gb/s");
+    fab_explored_free (self.explored);
+    fab_catalog_free (self.catalog);
+  }
+}
+
 /* Buckets of zero are counted in elements, which are of two bytes: 25 MiB are 13107200. */
 static void
 test_strategies (void **state)
@@ -175,6 +205,7 @@ main (void)
     cmocka_unit_test (test_cap_in_watts),
     cmocka_unit_test_setup_teardown (test_ports, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_node, set_up, tear_down),
+    cmocka_unit_test (test_rates_of_the_scenario),
     cmocka_unit_test_setup_teardown (test_strategies, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_refused, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_client, set_up, tear_down),

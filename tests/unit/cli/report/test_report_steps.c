@@ -489,6 +489,12 @@ test_steps_go_by_together (G_GNUC_UNUSED void **state)
 
   assert_near (drawn_number (drawing_text (drawing, "500 ms, waits 40 %"), "y"), first, 1e-9);
   assert_near (drawn_number (drawing_text (drawing, "250 ms, waits 0 %"), "y"), second, 1e-9);
+  /* the name is the head of a row */
+  assert_string_equal (drawn_word (drawing_text (drawing, "fast"), "font-weight"), "600");
+  assert_string_equal (drawn_word (drawing_text (drawing, "fast"), "text-anchor"), "start");
+  assert_null (drawn_word (drawing_text (drawing, "250 ms, waits 0 %"), "font-weight"));
+  assert_string_equal (drawn_word (drawing_text (drawing, "250 ms, waits 0 %"), "text-anchor"), "end");
+  assert_null (drawn_word (drawing_text (drawing, "GPUs wait"), "font-weight"));
   assert_int_equal (slow_compute->len, 2);
   assert_rect (slow_compute, 0, left, 100);
   assert_rect (slow_compute, 1, left + 200, 150);
@@ -507,6 +513,15 @@ test_steps_go_by_together (G_GNUC_UNUSED void **state)
                       + drawn_number (drawing_at (slow_compute, 0), "height"));
 }
 
+/* Where the bar of the network ends that begins between these heights. */
+static double
+network_bottom (const GPtrArray *drawing, double top, double bottom)
+{
+  g_autoptr (GPtrArray) bars = in_row (drawing, "hidden", top, bottom);
+
+  return drawn_number (drawing_at (bars, 0), "y") + drawn_number (drawing_at (bars, 0), "height");
+}
+
 /* The steps stand whole for a fifth of the time. Then a cover moves as far as its step is long, the longest one in 70 %
  * of the time, and one of a quarter in a quarter of that. */
 static void
@@ -515,7 +530,9 @@ test_covers_move_at_one_speed (G_GNUC_UNUSED void **state)
   Step slow = { .duration = 4640 }, fast = { .duration = 1160 };
 
   add (&slow, 0, "a", 0, 0, 0, 1000);
+  add (&slow, 0, "c", 1, 3, 0, 1000);
   add (&fast, 0, "a", 0, 0, 0, 1000);
+  add (&fast, 0, "c", 1, 3, 0, 1000);
   g_autofree char *one = run_of (&slow, "slow", 0.4, 0.2), *other = run_of (&fast, "fast", 0.1, 0);
   g_autofree char *both = g_strdup_printf ("%s,%s,%s,%s,%s", one, other, other, other, other);
   g_autoptr (GPtrArray) drawing = drawn (both, "wait"), covers = NULL;
@@ -530,6 +547,8 @@ test_covers_move_at_one_speed (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (moves->str, ".c3{transform:translateX(116px);animation:k3 8s"));
   assert_null (strstr (moves->str, "k4")); /* of more than four runs the first four */
   covers = drawing_find (drawing, "rect", "#ffffff");
+  g_autoptr (GPtrArray) edges = drawing_find (drawing, "line", NULL);
+  assert_int_equal (edges->len, 4);
   assert_int_equal (covers->len, 5); /* with the background */
   for (guint i = 1; i < covers->len; i++) {
     const DrawnElement *cover = drawing_at (covers, i);
@@ -538,6 +557,16 @@ test_covers_move_at_one_speed (G_GNUC_UNUSED void **state)
 
     assert_int_equal (bars->len, 1);
     assert_near (drawn_number (cover, "x"), drawn_number (drawing_at (bars, 0), "x"), 1e-9);
+    /* its left edge is a line, as high as the cover, which reaches as far above the bars as below them */
+    const DrawnElement *edge = drawing_at (edges, i - 1), *bar = drawing_at (bars, 0);
+    double top = drawn_number (cover, "y"), bottom = top + drawn_number (cover, "height"),
+           above = drawn_number (bar, "y") - top;
+    assert_near (drawn_number (edge, "x1"), drawn_number (cover, "x"), 1e-9);
+    assert_near (drawn_number (edge, "x2"), drawn_number (cover, "x"), 1e-9);
+    assert_near (drawn_number (edge, "y1"), top, 1e-9);
+    assert_near (drawn_number (edge, "y2"), bottom, 1e-9);
+    assert_true (above > 0);
+    assert_near (bottom - above, network_bottom (drawing, top, bottom), 1e-9);
   }
 }
 

@@ -341,6 +341,87 @@ test_colours (G_GNUC_UNUSED void **state)
   assert_painted ("fabricast run: warning: no", "\033[1mfabricast run:\033[0m \033[33mwarning:\033[0m no\n");
 }
 
+#define BOLD "\033[1m"
+#define RED "\033[31m"
+#define GREEN "\033[32m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+/* The first line of several is the head of a table, where it has three cells or more and no figure, or a heading, where
+ * it is a few words. */
+static void
+test_heads_and_headings (G_GNUC_UNUSED void **state)
+{
+  static const char few[] = "  a heading above a list has fifty-two letters at most"; /* and two blanks */
+  g_autofree char *heading = g_strdup_printf ("%s\n  a  1", few),
+                  *longer = g_strdup_printf ("%ss\n  a  1", few),
+                  *bold = g_strdup_printf (BOLD "%s" PLAIN "\n  a  1\n", few),
+                  *plain = g_strdup_printf ("%ss\n  a  1\n", few);
+
+  assert_int_equal (strlen (few) - 2, 52);
+  assert_painted (heading, bold);
+  assert_painted (longer, plain);
+  assert_painted ("  change  step  saves\n  a  1 s  2 %",
+                  BOLD "  change  step  saves" PLAIN "\n  a  1 s  2 %\n");
+  assert_painted ("  change  step\n  a  1 s", "  change  step\n  a  1 s\n");
+  assert_painted ("  change  step  p95\n  a  1 s  2 s", "  change  step  p95\n  a  1 s  2 s\n");
+  assert_painted ("  change  step  saves", "  change  step  saves\n");
+  assert_painted ("  a  1 s  2 %\n  change  step  saves", "  a  1 s  2 %\n  change  step  saves\n");
+  for (const char *end = ".,;"; *end != '\0'; end++) {
+    g_autofree char *text = g_strdup_printf ("  some words%c\n  a  1", *end),
+                    *same = g_strconcat (text, "\n", NULL);
+
+    assert_painted (text, same);
+  }
+  assert_painted ("  some words:\n  a  1", BOLD "  some words:" PLAIN "\n  a  1\n");
+  assert_painted ("  fabricast run hello\n  a  1", "  fabricast run hello\n  a  1\n");
+}
+
+static void
+assert_first_painted (const char *text, const char *expected)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  fab_paint_paragraph (out, (const char *const *) lines, g_strv_length (lines), TRUE);
+  assert_string_equal (out->str, expected);
+}
+
+/* The first paragraph of a page is its title, which may take several lines, unless it is a table or ends with a
+ * colon. */
+static void
+test_titles (G_GNUC_UNUSED void **state)
+{
+  assert_first_painted ("hello: one machine", BOLD "hello: one machine" PLAIN "\n");
+  assert_first_painted ("hello: one\n  machine", BOLD "hello: one" PLAIN "\n" BOLD "  machine" PLAIN "\n");
+  assert_first_painted ("hello: one\n  a  1", BOLD "hello: one" PLAIN "\n  a  1\n");
+  assert_first_painted ("Usage:", "Usage:\n");
+  assert_first_painted ("name  words", "name  words\n");
+  assert_first_painted ("  hello", "  hello\n");
+  assert_painted ("hello: one machine", "hello: one machine\n");
+}
+
+/* Good and bad news, wherever they stand, and each where it stands several times. */
+static void
+test_words_of_a_line (G_GNUC_UNUSED void **state)
+{
+  assert_painted ("  8  1 s  < best  (2)", "  8  1 s  " GREEN "< best" PLAIN "  (2)\n");
+  assert_painted ("  8  does not fit: 2 of 1 GB", "  8  " RED "does not fit" PLAIN ": 2 of 1 GB\n");
+  assert_painted ("  does not fit  does not fit",
+                  "  " RED "does not fit" PLAIN "  " RED "does not fit" PLAIN "\n");
+  assert_painted ("  caution   a few words", "  " YELLOW "caution" PLAIN "   a few words\n");
+  assert_painted ("  cautions   a few words", "  cautions   a few words\n");
+  assert_painted ("  stops   No.", "  stops   No.\n");
+  assert_painted ("  exposed  2 ms", "  " RED "exposed  2 ms" PLAIN "\n");
+  assert_painted ("  exposed", "  exposed\n");
+  assert_painted ("  exposed  0 s  2 ms", "  exposed  0 s  2 ms\n");
+  assert_painted ("  exposed  0.5 s  2 %", "  " RED "exposed  0.5 s  2 %" PLAIN "\n");
+  assert_painted ("  rank  F=.", "  rank  F=.\n");
+  assert_painted ("  rank 12  =", "  rank 12  " RED "=" PLAIN "\n");
+  assert_painted ("fabricast run hello: no", "fabricast run hello: no\n");
+  assert_painted ("say fabricast run: no", "say fabricast run: no\n");
+}
+
 int
 main (void)
 {
@@ -359,6 +440,9 @@ main (void)
     cmocka_unit_test (test_lines_that_stay_apart),
     cmocka_unit_test (test_prose),
     cmocka_unit_test (test_colours),
+    cmocka_unit_test (test_heads_and_headings),
+    cmocka_unit_test (test_titles),
+    cmocka_unit_test (test_words_of_a_line),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
