@@ -167,7 +167,9 @@ is_same (double a, double b)
 static const FabStepCost *
 find_known (const FabSchedule *schedule, const FabPlaySpec *spec)
 {
-  for (guint i = 0; schedule->step_costs != NULL && i < schedule->step_costs->len; i++) {
+  guint n = schedule->step_costs != NULL ? schedule->step_costs->len : 0;
+
+  for (guint i = n; i-- > 0;) {
     const FabStepCost *known = &g_array_index (schedule->step_costs, FabStepCost, i);
 
     if (known->steps_ps == spec->steps_ps && is_same (known->intra_cost, spec->intra_cost)
