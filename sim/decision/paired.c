@@ -155,7 +155,7 @@ most_factor (const Scaler *self, const FabCollectivePlan *plan, const FabPlanKin
   const FabTimePs *before_ps = g_hash_table_lookup (self->base->times, task);
   FabTimePs now_ps = fab_collective_plan_idle_ps (plan);
 
-  if (before_ps == NULL || now_ps <= 0 || !has_faster_ports (self, kind))
+  if (before_ps == NULL || !has_faster_ports (self, kind))
     return high_factor;
   return MIN (high_factor, MAX ((double) *before_ps / (double) now_ps, 1));
 }

@@ -86,15 +86,15 @@ count (FabMeter *self, const FootprintSum *sum)
 }
 
 void
-fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes)
+fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor)
 {
-  count (self, &(FootprintSum){ footprint, (double) bytes, (double) bytes, 0 });
+  count (self, &(FootprintSum){ .footprint = footprint, .bytes = bytes, .wire_bytes = bytes * wire_factor });
 }
 
 void
-fab_meter_add_line (FabMeter *self, const FabFootprint *footprint, double bytes, double wire_factor)
+fab_meter_add_once (FabMeter *self, const FabFootprint *footprint, FabBytes bytes)
 {
-  count (self, &(FootprintSum){ footprint, bytes, bytes * wire_factor, 0 });
+  fab_meter_add_line (self, footprint, (double) bytes, 1);
 }
 
 void

@@ -207,6 +207,106 @@ test_nearest_said (G_GNUC_UNUSED void **state)
   assert_null (fab_nearest_said ("4x", names, summaries)); /* too short to say anything */
 }
 
+/* --- read again --- */
+
+typedef struct {
+  const char *text;
+  guint n;
+  FabDiagnostic first, last;
+} Parsed;
+
+static void
+assert_text (const char *found, const char *expected)
+{
+  assert_int_equal (found == NULL, expected == NULL);
+  if (expected != NULL)
+    assert_string_equal (found, expected);
+}
+
+static void
+assert_diagnostic (const FabDiagnostic *found, const FabDiagnostic *expected)
+{
+  assert_text (found->message, expected->message);
+  assert_text (found->file, expected->file);
+  assert_text (found->source, expected->source);
+  assert_int_equal (found->line, expected->line);
+  assert_int_equal (found->column, expected->column);
+}
+
+#define PLAIN(words)        \
+  {                         \
+    words, NULL, 0, 0, NULL \
+  }
+
+static void
+test_parse (G_GNUC_UNUSED void **state)
+{
+  static char a_yaml[] = "a.yaml";
+  static const Parsed texts[] = {
+    { "no such file", 1, PLAIN ("no such file"), PLAIN ("no such file") },
+    /* with a place, of which the first has a source line and the last has none */
+    { "a.yaml:12:10: first: 1:2: x\n   12 |   link: a | b\n      |         ^~~~\na.yaml:3:4: last",
+      2,
+      { "first: 1:2: x", a_yaml, 12, 10, "  link: a | b" },
+      { "last", a_yaml, 3, 4, NULL } },
+    { "a\nb.yaml:4294967295:1: c\n    1 | \n      | ^", 2, PLAIN ("a"), { "c", "b.yaml", G_MAXUINT, 1, "" } },
+    /* a name of a file with colons and numbers */
+    { "x:1:a:7:8: c", 1, { "c", "x:1:a", 7, 8, NULL }, { "c", "x:1:a", 7, 8, NULL } },
+    { "10:2:3:4: c", 1, { "c", "10:2", 3, 4, NULL }, { "c", "10:2", 3, 4, NULL } },
+    /* an assignment has no lines */
+    { "--set: a.b=8: c\n      | a.b=8\n      |   ^",
+      1,
+      { "a.b=8: c", "--set", 0, 0, "a.b=8" },
+      { "a.b=8: c", "--set", 0, 0, "a.b=8" } },
+    /* nearly a place: no column, no number, a number of another sign or too large, no space */
+    { "a:1: b", 1, PLAIN ("a:1: b"), PLAIN ("a:1: b") },
+    { "a:1:b: c", 1, PLAIN ("a:1:b: c"), PLAIN ("a:1:b: c") },
+    { "a:b:1: c", 1, PLAIN ("a:b:1: c"), PLAIN ("a:b:1: c") },
+    { "a:1:: c", 1, PLAIN ("a:1:: c"), PLAIN ("a:1:: c") },
+    { "a:1:2 c", 1, PLAIN ("a:1:2 c"), PLAIN ("a:1:2 c") },
+    { "a:1:-2: c", 1, PLAIN ("a:1:-2: c"), PLAIN ("a:1:-2: c") },
+    { "a: 1:2: c", 1, PLAIN ("a: 1:2: c"), PLAIN ("a: 1:2: c") },
+    { "a:1:4294967296: c", 1, PLAIN ("a:1:4294967296: c"), PLAIN ("a:1:4294967296: c") },
+    { "a:1:2:c", 1, PLAIN ("a:1:2:c"), PLAIN ("a:1:2:c") },
+    /* a line with a bar that follows nothing, and one that does not begin with a space */
+    { "    1 | x", 1, PLAIN ("    1 | x"), PLAIN ("    1 | x") },
+    { "a\nb | c", 2, PLAIN ("a"), PLAIN ("b | c") },
+    { "a\n  b", 2, PLAIN ("a"), PLAIN ("  b") },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
+    g_autoptr (GArray) all = fab_diagnostics_parse (texts[i].text);
+
+    assert_int_equal (all->len, texts[i].n);
+    assert_diagnostic (&g_array_index (all, FabDiagnostic, 0), &texts[i].first);
+    assert_diagnostic (&g_array_index (all, FabDiagnostic, all->len - 1), &texts[i].last);
+  }
+}
+
+/* What was formatted is read as what was added. */
+static void
+test_parse_what_was_formatted (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+
+  for (guint i = 1; i <= 40; i++) {
+    FabMark mark = mark_in ("  k: v | w", i, 3 + i % 5, 1);
+
+    if (i % 3 == 0)
+      mark.text = NULL;
+    fab_diagnostics_add (diagnostics, &mark, "wrong %u: a.yaml:1:1: b", i);
+  }
+  g_autofree char *text = fab_diagnostics_format (diagnostics);
+  g_autoptr (GArray) all = fab_diagnostics_parse (text);
+  assert_int_equal (all->len, 40);
+  for (guint i = 1; i <= 40; i++) {
+    g_autofree char *message = g_strdup_printf ("wrong %u: a.yaml:1:1: b", i);
+    FabDiagnostic expected = { message, "a.yaml", i, 3 + i % 5, i % 3 == 0 ? NULL : "  k: v | w" };
+
+    assert_diagnostic (&g_array_index (all, FabDiagnostic, i - 1), &expected);
+  }
+}
+
 int
 main (void)
 {
@@ -220,6 +320,8 @@ main (void)
     cmocka_unit_test (test_unprintable),
     cmocka_unit_test (test_long_line),
     cmocka_unit_test (test_check),
+    cmocka_unit_test (test_parse),
+    cmocka_unit_test (test_parse_what_was_formatted),
     cmocka_unit_test (test_nearest),
     cmocka_unit_test (test_nearest_said),
   };
