@@ -328,6 +328,45 @@ other_rails_of_a_rack_are_reached_inside_the_tray (void **state)
   }
 }
 
+/* Each link begins where the one before it ends. */
+static void
+assert_one_way (const FabGraph *graph, const FabHop *hop)
+{
+  for (guint i = 1; i < hop->shares->len; i++)
+    assert_int_equal (fab_graph_link (graph, g_array_index (hop->shares, FabShare, i).link)->src,
+                      fab_graph_link (graph, g_array_index (hop->shares, FabShare, i - 1).link)->dst);
+}
+
+/* No switch joins the planes of a network. From NIC a of a node the bytes for NIC b of another one leave by the first
+ * NIC from a on, and after the last one from the first on, that is in the plane of b. */
+static void
+other_planes_are_reached_by_the_next_nic_of_the_node (void **state)
+{
+  for (guint n_planes = 1; n_planes <= 8; n_planes *= 2) {
+    g_autofree char *text = g_strdup_printf (
+        "node: dgx-h100, nodes: 6, fabric: {kind: rail, nodes_per_leaf: 3, planes: %u}", n_planes);
+    g_autoptr (Play) play = play_cluster (*state, text, "");
+    const FabCluster *cluster = cluster_of (play);
+
+    for (guint from = 0; from < 16; from++)
+      for (guint to = 40; to < 48; to++) {
+        guint out = from % 8;
+        FabHop hop;
+
+        while (out % n_planes != to % n_planes)
+          out = (out + 1) % 8;
+        assert_true (fab_hop_over (cluster, cluster->gpus[from], cluster->nics[from], cluster->nics[to],
+                                   cluster->gpus[to], 0, &hop, NULL));
+        assert_int_equal (fab_graph_link (cluster->graph, hop.out_port)->src,
+                          cluster->nics[from / 8 * 8 + out]);
+        assert_int_equal (fab_graph_link (cluster->graph, hop.in_port)->dst, cluster->nics[to]);
+        assert_legs (&hop, hop.n_legs);
+        assert_one_way (cluster->graph, &hop); /* to this NIC, and not to another */
+        fab_hop_clear (&hop);
+      }
+  }
+}
+
 /* A GPU and a NIC per PCIe switch: with NIC 0 alone, GPU 1 has a host bridge between. */
 static void
 far_nics_are_reached_by_nvlink (void **state)
@@ -423,6 +462,7 @@ main (void)
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
     cmocka_unit_test (other_rails_are_reached_by_nvlink),
     cmocka_unit_test (other_rails_of_a_rack_are_reached_inside_the_tray),
+    cmocka_unit_test (other_planes_are_reached_by_the_next_nic_of_the_node),
     cmocka_unit_test (far_nics_are_reached_by_nvlink),
     cmocka_unit_test (nics_that_cannot_read_gpus_are_staged),
     cmocka_unit_test (a_node_without_a_host_cannot_stage),

@@ -174,6 +174,21 @@ a_table_without_rows_still_has_its_names (G_GNUC_UNUSED void **state)
   assert_prints (fab_table_to_json, table, "[]\n");
 }
 
+/* Rows are objects on lines of their own, with commas between them. */
+static void
+json_has_as_many_objects_as_rows (G_GNUC_UNUSED void **state)
+{
+  static const char *const expected[] = { "[]\n", "[\n{\"a\": 0}\n]\n", "[\n{\"a\": 0},\n{\"a\": 1}\n]\n",
+                                          "[\n{\"a\": 0},\n{\"a\": 1},\n{\"a\": 2}\n]\n" };
+
+  for (guint n = 0; n < G_N_ELEMENTS (expected); n++) {
+    const FabCell cells[] = { integer (0), integer (1), integer (2) };
+    g_autoptr (FabTable) table = table_of ("a", cells, n);
+
+    assert_prints (fab_table_to_json, table, expected[n]);
+  }
+}
+
 static void
 cells_are_found (G_GNUC_UNUSED void **state)
 {
@@ -194,6 +209,7 @@ main (void)
     cmocka_unit_test (json_is_one_object_per_row),
     cmocka_unit_test (json_reads_back_whatever_the_text),
     cmocka_unit_test (a_table_without_rows_still_has_its_names),
+    cmocka_unit_test (json_has_as_many_objects_as_rows),
     cmocka_unit_test (cells_are_found),
   };
 

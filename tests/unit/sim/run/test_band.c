@@ -118,6 +118,30 @@ collectives_as_measured (void **state)
   }
 }
 
+/* Where one entry knows collectives of several sizes, what is said of it is said of the one that takes longest, in
+ * whichever order they are. */
+static void
+the_longest_collective_speaks_for_its_entry (void **state)
+{
+  const char *const sizes[][3] = { { "100kB", "10MB", "900kB" },
+                                   { "900kB", "100kB", "10MB" },
+                                   { "10MB", "900kB", "900kB" },
+                                   { "900kB", "100kB", "900kB" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_autofree char *head = g_strdup_printf (
+        "name: t\niterations: 1\ncluster: {node: host, nodes: 4, nic: lab}\n"
+        "collectives: {kind: mpi, algorithm: ring}\njob: {kind: collective, operations: [{op: all_reduce, size: %s},"
+        " {op: all_reduce, size: %s}, {op: all_reduce, size: %s}]}\n",
+        sizes[i][0], sizes[i][1], sizes[i][2]);
+    g_autofree char *yaml = g_strconcat (head, BANDS "links: [" LAB "}]", NULL);
+    PlayedBand played = played_band (*state, yaml);
+
+    assert_int_equal (played.band->collectives.n_tables, i < 3 ? 7 : 30);
+    fab_band_free (played.band);
+  }
+}
+
 /* A link that says how sure it is replaces what is known of collectives, by 95 %. */
 static void
 calibrated_links_replace (void **state)
@@ -192,6 +216,7 @@ main (void)
     cmocka_unit_test (faster_messages),
     cmocka_unit_test (no_faster_than_the_wire),
     cmocka_unit_test (collectives_as_measured),
+    cmocka_unit_test (the_longest_collective_speaks_for_its_entry),
     cmocka_unit_test (calibrated_links_replace),
     cmocka_unit_test (compute_as_measured),
   };

@@ -82,6 +82,33 @@ test_no_directory (G_GNUC_UNUSED void **state)
 
 #define ORIGIN "source: s, date: d"
 
+/* So many of the texts as are asked for, and no more: each of them has a link of its own, the last is wrong. */
+static void
+test_texts (G_GNUC_UNUSED void **state)
+{
+  static const char *const names[] = { "a", "b", "c" };
+  FabCatalogText texts[] = { { "0", "links: [{name: a, signalling: 1Gb/s, " ORIGIN "}]\n", 0 },
+                             { "1", "links: [{name: b, signalling: 1Gb/s, " ORIGIN "}]\n", 0 },
+                             { "2", "links: [{name: c, signalling: 1Gb/s, " ORIGIN "}]\n", 0 },
+                             { "3", "linkz: []\n", 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    texts[i].size = strlen (texts[i].text);
+  for (guint n = 0; n <= G_N_ELEMENTS (texts); n++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabCatalog) catalog = fab_catalog_parse (texts, n, &small_registry, &error);
+
+    if (n == G_N_ELEMENTS (texts)) {
+      assert_null (catalog);
+      assert_non_null (strstr (error->message, "3:1:1: unknown key 'linkz'"));
+      continue;
+    }
+    assert_non_null (catalog);
+    for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+      assert_int_equal (fab_catalog_link (catalog, names[i]) != NULL, i < n);
+  }
+}
+
 static void
 test_refusals (G_GNUC_UNUSED void **state)
 {
@@ -221,10 +248,11 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_entries),           cmocka_unit_test (test_no_directory),
-    cmocka_unit_test (test_refusals),          cmocka_unit_test (test_wire_ends),
-    cmocka_unit_test (test_all_files_at_once), cmocka_unit_test (test_overlay),
-    cmocka_unit_test (test_message_refusals),  cmocka_unit_test (test_messages),
+    cmocka_unit_test (test_entries),   cmocka_unit_test (test_no_directory),
+    cmocka_unit_test (test_texts),     cmocka_unit_test (test_refusals),
+    cmocka_unit_test (test_wire_ends), cmocka_unit_test (test_all_files_at_once),
+    cmocka_unit_test (test_overlay),   cmocka_unit_test (test_message_refusals),
+    cmocka_unit_test (test_messages),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -143,8 +143,8 @@ the_longest_sequence_takes_what_was_asked (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Two hops inside a node and one between: 2 x 700 + 2100 with costs of 1 : 3. Where 3 x 300 are less than the wires between
- * nodes take, these take their 1200 and the others share the rest. */
+/* Two hops inside a node and one between: 2 x 700 + 2100 with costs of 1 : 3. Where 3 x 300 are less than the wires
+ * between nodes take, these take their 1200 and the others share the rest. */
 static void
 steps_inside_and_between_nodes_share_the_time (G_GNUC_UNUSED void **state)
 {
@@ -281,7 +281,7 @@ each_question_keeps_its_answer (G_GNUC_UNUSED void **state)
   assert_int_equal (schedule->step_costs->len, G_N_ELEMENTS (specs));
 }
 
-/* A schedule takes the costs of another one: here of one that is half as long, so that each step costs twice as much. */
+/* A schedule takes the costs of another one: here of one that is half as long, so that a step costs twice as much. */
 static void
 costs_are_taken_from_the_folded_schedule (G_GNUC_UNUSED void **state)
 {
