@@ -65,7 +65,7 @@ fab_size_answer (const FabStudy *study, const FabSizeSpec *spec, GError **error)
   if (!fab_size_uncertainty (study, spec, size, &self->uncertainty, error)
       || !find_ports (study, spec, size, &self->ports, error))
     return NULL;
-  self->verdict = fab_size_verdict (size, spec);
+  self->verdict = fab_size_verdict (size);
   advise (study, self);
   add_pairs (self);
   return g_steal_pointer (&self);

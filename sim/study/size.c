@@ -196,10 +196,11 @@ has_larger (const FabSize *self)
   return TRUE;
 }
 
-/* What is left of the step with the value that comes closest. */
+/* What is left of the step with the value that comes closest. Nothing is known of values beyond the last one. */
 static char *
-say_rest (const FabSizePoint *best, const char *key)
+say_rest (const FabSize *self)
 {
+  const FabSizePoint *best = &self->points[self->best];
   const FabPoint *point = best->trial.point;
   GString *text = g_string_new (NULL);
   double percent = 100 / point->step_s;
@@ -207,20 +208,21 @@ say_rest (const FabSizePoint *best, const char *key)
   g_string_printf (text, "With %s %.1f %% of the step is compute, %.1f %% exposed communication", best->value,
                    percent * point->compute_s, percent * point->exposed_s);
   append_dimensions (text, point);
-  g_string_append_printf (text, ", and %.1f %% idle: a larger %s does not reduce it further.",
-                          percent * point->idle_s, key);
+  g_string_append_printf (text, ", and %.1f %% idle. %s", percent * point->idle_s,
+                          self->best + 1 < self->n ? "No later value that was tried comes closer."
+                                                   : "It is the last value; none beyond it was tried.");
   return g_string_free (text, FALSE);
 }
 
 FabVerdict *
-fab_size_verdict (const FabSize *self, const FabSizeSpec *spec)
+fab_size_verdict (const FabSize *self)
 {
   const FabSizePoint *best = &self->points[self->best];
   FabVerdict *verdict = fab_verdict_copy (best->trial.point != NULL ? best->trial.point->verdict : NULL);
 
   if (self->answer < 0 && best->trial.point != NULL && best->trial.point->step_s > 0 && has_larger (self)
       && !fab_verdict_stops (verdict))
-    fab_verdict_add (verdict, FAB_FINDING_UNREACHABLE_TARGET, say_rest (best, spec->axis->key), NULL);
+    fab_verdict_add (verdict, FAB_FINDING_UNREACHABLE_TARGET, say_rest (self), NULL);
   return verdict;
 }
 

@@ -60,7 +60,7 @@ typedef struct {
  * on that. (transfer full) */
 FabSize *fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error);
 /* The verdict of the answer, or of the value that comes closest and why it is not enough. (transfer full) */
-FabVerdict *fab_size_verdict (const FabSize *self, const FabSizeSpec *spec);
+FabVerdict *fab_size_verdict (const FabSize *self);
 void fab_size_free (FabSize *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (FabSize, fab_size_free)
 

@@ -58,6 +58,31 @@ all_targets_are_to_be_met (G_GNUC_UNUSED void **state)
   assert_string_equal (text, "exposed <= 20 %, tokens >= 300000 per second");
 }
 
+/* Returns what is said of the value that comes closest. */
+static char *
+say_closest (const char *axis_text)
+{
+  g_autoptr (FabStudy) study = study_of (NULL);
+  FabTarget target = target_of ("mfu>=90%");
+  g_autoptr (FabAxis) axis = fab_axis_parse (axis_text, NULL);
+  g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ axis, &target, 1 }, NULL);
+  g_autoptr (FabVerdict) verdict = fab_size_verdict (size);
+  const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_UNREACHABLE_TARGET);
+
+  return g_strdup (finding != NULL ? finding->text : "");
+}
+
+/* A larger micro-batch would do better; it was not tried, and so nothing is said of it. */
+static void
+nothing_is_said_of_values_that_were_not_tried (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *last = say_closest ("job.micro_batch=1,2,4"),
+                  *first = say_closest ("job.micro_batch=4,2,1");
+
+  assert_non_null (strstr (last, "It is the last value; none beyond it was tried."));
+  assert_non_null (strstr (first, "No later value that was tried comes closer."));
+}
+
 static char *
 usual (const char *key)
 {
@@ -246,6 +271,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (all_targets_are_to_be_met),
+    cmocka_unit_test (nothing_is_said_of_values_that_were_not_tried),
     cmocka_unit_test (usual_values_lie_around_the_scenarios),
     cmocka_unit_test (usual_values_can_be_set),
     cmocka_unit_test (ports_are_played_from_the_slowest_that_is_fast_enough),
