@@ -112,7 +112,7 @@ print_classes (const GArray *rows, gboolean is_whole)
       double measured_us = fab_trace_prediction_measured_us (row, is_whole);
       double ratio = row->predicted_us / measured_us;
 
-      if ((double) row->bytes <= above || (double) row->bytes > size_classes[c].bytes)
+      if ((double) row->bytes <= above || (double) row->bytes > size_classes[c].bytes || !(measured_us > 0))
         continue;
       n_inside += row->low_us <= measured_us && measured_us <= row->high_us;
       g_array_append_val (ratios, ratio);
@@ -139,6 +139,10 @@ print_prediction_rows (const GArray *rows, gboolean is_whole, gboolean is_csv)
             "   ratio\v  band us\n");
   for (guint i = 0; i < rows->len; i++) {
     const FabTracePrediction *row = &g_array_index (rows, FabTracePrediction, i);
+    double measured_us = fab_trace_prediction_measured_us (row, is_whole);
+    /* what took less than the clock tells has no ratio */
+    g_autofree char *ratio = measured_us > 0 ? g_strdup_printf ("%.2f", row->predicted_us / measured_us)
+                                             : g_strdup ("-");
 
     if (is_csv)
       g_string_append_printf (page, "%s,%u,%s,%" G_GUINT64_FORMAT ",%u,%.3f,%.3f,%.3f,%.3f,%.3f\n",
@@ -148,12 +152,10 @@ print_prediction_rows (const GArray *rows, gboolean is_whole, gboolean is_csv)
     else
       g_string_append_printf (page,
                               "%-14s\v %6u\v  %-6s\v %12" G_GUINT64_FORMAT
-                              "\v %6u\v %12.1f\v %10.1f\v %13.1f\v %7.2f\v  %.1f to %.1f\n",
+                              "\v %6u\v %12.1f\v %10.1f\v %13.1f\v %7s\v  %.1f to %.1f\n",
                               fab_op_names[row->op], row->n_ranks, fab_trace_place_names[row->place],
                               (guint64) row->bytes, row->n_times, row->shortest_us, row->median_us,
-                              row->predicted_us,
-                              row->predicted_us / fab_trace_prediction_measured_us (row, is_whole),
-                              row->low_us, row->high_us);
+                              row->predicted_us, ratio, row->low_us, row->high_us);
   }
   fab_terminal_print_page (page->str);
 }

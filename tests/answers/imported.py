@@ -84,6 +84,74 @@ class Kineto(answer.AnswerTest):
         self.refused("import", "trace", "nowhere", names="nowhere")
 
 
+class Lengths(answer.AnswerTest):
+    """What the inspector of NCCL writes: lengths of collectives in whole microseconds, for each rank by itself."""
+
+    RANKS = 4
+    FACTORS = {"all_reduce": 2 * 3 / 4, "all_gather": 3 / 4}
+    # operation, bytes of a rank, microseconds of each call
+    CALLS = (("AllReduce", 2**20, (40, 50, 60)), ("AllReduce", 2**17, (9, 9, 9, 9, 9)), ("AllReduce", 2**10, (0, 0, 0)), ("AllGather", 2**18, (30, 20, 10, 10)))
+
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("i"))
+        for rank in range(self.RANKS):
+            lines, n = [], 0
+            for op, size, times in self.CALLS:
+                for time in times:
+                    lines.append(json.dumps({"header": {"id": "0xabc", "rank": rank, "n_ranks": self.RANKS}, "metadata": {
+                        "inspector_output_format_version": "v4.0", "hostname": "h", "pid": 1000 + rank}, "coll_perf": {
+                        "coll": op, "coll_sn": n, "coll_msg_size_bytes": size, "coll_exec_time_us": time + (rank if time else 0)}}))
+                    n += 1
+            self.write(os.path.join("i", f"{rank}.log"), "\n".join(lines) + "\n")
+
+    def known(self):
+        """{(operation, bytes): times}; the rank that comes last waits for nobody, and its time is that of the collective."""
+        name = {"AllReduce": "all_reduce", "AllGather": "all_gather"}
+        return {(name[op], size * (self.RANKS if op == "AllGather" else 1)): sorted(times) for op, size, times in self.CALLS}
+
+    def median(self, values):
+        return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+
+    def test_lengths_by_size(self):
+        page = self.good("import", "trace", "i")
+        rows = {(op, int(size)): [int(n), int(ranks), *map(float, (shortest, median, busbw))]
+                for op, ranks, size, n, shortest, median, busbw in re.findall(r"(?m)^(\w+) +(\d+) +(\d+) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+)$", page)}
+        known = self.known()
+        self.assertEqual(set(rows), set(known))
+        for (op, size), times in known.items():
+            median = self.median(times)
+            busbw = size / median / 1e3 * self.FACTORS[op] if median else 0
+            self.assertEqual(rows[op, size], [len(times), self.RANKS, times[0], median, round(busbw, 2)])
+        self.assertIn("not the times at which they ran, so there are no steps", page)
+
+    def test_beside_predictions(self):
+        """A length of less than a microsecond has no ratio, and counts in no median."""
+        page = self.good("import", "trace", "i", "--on", "hello")
+        table = answer.csv_rows(self.good("import", "trace", "i", "--on", "hello", "--format", "csv"))
+        lines = {(cells[0], int(cells[3])): cells for cells in (line.split() for line in page.splitlines()) if cells[:1] in (["all_reduce"], ["all_gather"])}
+        is_shortest = "predicted to shortest time" in page
+        classes = {}
+        for row in table:
+            size = int(row["bytes"])
+            measured = float(row["shortest_us" if is_shortest else "median_us"])
+            self.assertEqual([float(row["shortest_us"]), float(row["median_us"])], [self.known()[row["op"], size][0], self.median(self.known()[row["op"], size])])
+            shown = lines[row["op"], size][8]
+            if measured == 0:
+                self.assertEqual(shown, "-")
+                continue
+            self.assertAlmostEqual(float(shown), float(row["predicted_us"]) / measured, delta=0.0051)
+            one = classes.setdefault("up to 64 KiB" if size <= 2**16 else "up to 1 MiB" if size <= 2**20 else "up to 16 MiB", [])
+            one.append((float(row["predicted_us"]) / measured, float(row["low_us"]) <= measured <= float(row["high_us"])))
+        told = re.findall(r"(?m)^(up to \d+ [KM]iB) +(\d+) sizes?, median of predicted / measured ([\d.]+), (\d+) in the band$", page)
+        self.assertEqual([name for name, *_ in told], list(classes))
+        for name, n, median, inside in told:
+            ratios = sorted(ratio for ratio, _ in classes[name])
+            self.assertEqual((int(n), int(inside)), (len(ratios), sum(one for _, one in classes[name])))
+            self.assertAlmostEqual(float(median), self.median(ratios), delta=0.0051)
+        self.assertNotIn("inf", page)
+
+
 class Graphs(answer.AnswerTest):
     SCENARIO = ("four-nodes", "--set", "cluster.nodes=1", "--set", "cluster.gpus_per_node=4")
 
