@@ -180,6 +180,18 @@ class Report(Drawn):
         self.assertLessEqual(len(rows), links)
         self.assertIn("<title>", page)
 
+    def test_scripts_of_comparisons(self):
+        """What draws several runs or a sweep is on pages that have them, each of the other scripts on all, and each once, line by line."""
+        folder = os.path.join(support.SOURCE, "cli", "report")
+        scripts = {name: [line for line in map(str.strip, support.read(folder, name).splitlines()) if line and not line.startswith("//")]
+                   for name in os.listdir(folder) if name.endswith(".js")}
+        self.assertGreater(len(scripts), 15)
+        for args, has_all in ((("--run", "1"), False), (("--run", "1", "--run", "2"), True), (("--sweep", "1"), True)):
+            page = "\n" + self.data(*args)[0]
+            for name, lines in scripts.items():
+                n = page.count("\n" + "\n".join(lines) + "\n")
+                self.assertEqual(n, int(has_all or name not in ("curve.js", "differences.js", "sweeps.js")), f"{name} {args}")
+
     def test_links_are_listed_by_how_busy_they_are(self):
         """The shares of time in which the links of a group are busy fall from the first to the last."""
         _, data = self.data("--run", "1", "--run", "2")

@@ -8,6 +8,7 @@ import re
 
 import answer
 from answer import support
+from screen import on_terminal
 
 CONTROL = re.compile(r"\x1b\[[0-9;]*m")
 RUN = ("run", "hello", "--no-db", "--no-band", "--iterations", "1")
@@ -101,6 +102,29 @@ class Widths(answer.AnswerTest):
         for word in ("0", "x", ""):
             self.assertEqual(self.page(word, *command), self.good(*command))
         self.assertEqual(self.page(65536, *TABLES[2]), self.page(65535, *TABLES[2]))
+
+
+class Progress(answer.AnswerTest):
+    """A line of what is done is there while a command works, and is gone before its page."""
+
+    CLEAR = "\r\x1b[K"
+    COLLECTIVE = "{kind: collective, operations: [{op: all_reduce, size: 1MiB}]}"
+
+    def test_a_mix_of_many_jobs(self):
+        path = self.write("many.yaml", f"""name: many
+cluster: {{node: dgx-h100, nodes: 64}}
+job: {self.COLLECTIVE}
+mix:
+  jobs:
+    - {{name: small, nodes: 1, count: 80000, every: 1min, work: 30min, spread: 1, job: {self.COLLECTIVE}}}
+    - {{name: large, nodes: 16, count: 1600, every: 50min, work: 2h, spread: 1, job: {self.COLLECTIVE}}}
+""")
+        done, told = on_terminal(80, ("mix", path), self.directory, NO_COLOR="1"), self.good("mix", path, env={**support.environment(), "FABRICAST_COLUMNS": "80"})
+        before, _, page = done.rpartition(self.CLEAR)
+        self.assertRegex(before, r"\d+ of \d+ runs, 0:0[1-9]")  # it takes more than a second
+        self.assertEqual(page, told)
+        for part in before.split(self.CLEAR):
+            self.assertRegex(part, r"^(\d+ of \d+ runs, \d+:\d\d(, about \d+:\d\d left)?)?$")
 
 
 if __name__ == "__main__":

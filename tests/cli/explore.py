@@ -468,6 +468,12 @@ class Ends(Serving):
                 self.assertIn(status(server.send(head)), (0, 400))  # and not 408: too late
         self.is_alive(server)
 
+    def test_the_port_that_needs_no_name(self):
+        """Browsers leave port 80 out of what they ask for; another one they name."""
+        server = Server(self, SCENARIO, port=80)
+        for host, code in (("127.0.0.1", 200), ("localhost", 200), ("127.0.0.1:80", 200), ("127.0.0.1:81", 403), ("example.com", 403)):
+            self.assertEqual(status(server.get("/", host=host)), code, host)
+
     def test_one_signal_waits_for_answers(self):
         server = Server(self, SCENARIO)
         with self.begun(server) as one:
