@@ -649,6 +649,8 @@ schema_take_value (FabSchemaReader *self, const FabParam *row, const FabValue *v
     *message = take_period (row, value, field);
   else if (row->type == FAB_PARAM_POWER)
     *message = fab_schema_take_power (row->key, value, field);
+  else if (row->type == FAB_PARAM_CHOICE && value->kind == FAB_VALUE_FLAG && fab_schema_takes_bool (row))
+    *message = fab_schema_parse_choice (row, value->flag ? "yes" : "no", field);
   else if (value->kind != wanted)
     *message = wrong_type (row, value);
   else if (row->type == FAB_PARAM_BOOL)

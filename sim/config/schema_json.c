@@ -11,6 +11,7 @@
 
 #include "sim/base/json.h"
 #include "sim/config/schema_reader.h"
+#include "sim/config/schema_scalar.h"
 
 typedef struct {
   FabJson *out;
@@ -102,6 +103,8 @@ emit_power (Emitter *self, const FabParam *row)
   fab_json_end (self->out);
 }
 
+static const char *const truths[] = { "true", "false", "yes", "no", "on", "off", NULL };
+
 static void
 emit_words (Emitter *self, const char *const *words)
 {
@@ -109,10 +112,8 @@ emit_words (Emitter *self, const char *const *words)
 }
 
 static void
-emit_bool (Emitter *self)
+emit_bool (Emitter *self, const char *const *words)
 {
-  static const char *const words[] = { "true", "false", "yes", "no", "on", "off", NULL };
-
   fab_json_begin_array (self->out, "anyOf");
   fab_json_begin_object (self->out, NULL);
   fab_json_add_text (self->out, "type", "boolean");
@@ -188,7 +189,9 @@ emit_row (Emitter *self, const FabParam *row)
   else if (row->type == FAB_PARAM_POWER)
     emit_power (self, row);
   else if (row->type == FAB_PARAM_BOOL)
-    emit_bool (self);
+    emit_bool (self, truths);
+  else if (row->type == FAB_PARAM_CHOICE && fab_schema_takes_bool (row))
+    emit_bool (self, row->choices);
   else if (row->type == FAB_PARAM_CHOICE)
     emit_words (self, row->choices);
   else if (row->type == FAB_PARAM_TEXT && (row->takes_list || row->refers == FAB_REFERS_FILES))

@@ -32,16 +32,23 @@ fab_schema_take_power (const char *key, const FabValue *value, FabPower *field)
   return fab_schema_parse_power (key, value->kind == FAB_VALUE_TEXT ? value->text : text, field);
 }
 
+static const char *const no[] = { "false", "no", "off", NULL };
+static const char *const yes[] = { "true", "yes", "on", NULL };
+
 char *
 fab_schema_parse_bool (const FabParam *row, const char *text, gboolean *field)
 {
-  static const char *const no[] = { "false", "no", "off", NULL };
-  static const char *const yes[] = { "true", "yes", "on", NULL };
-
   if (!g_strv_contains (no, text) && !g_strv_contains (yes, text))
     return g_strdup_printf ("'%s' is '%s'; write true or false", row->key, text);
   *field = g_strv_contains (yes, text);
   return NULL;
+}
+
+gboolean
+fab_schema_takes_bool (const FabParam *row)
+{
+  return row->choices != NULL && g_strv_contains (row->choices, "yes")
+      && g_strv_contains (row->choices, "no");
 }
 
 char *
@@ -50,6 +57,8 @@ fab_schema_parse_choice (const FabParam *row, const char *text, int *field)
   const char *nearest;
   g_autofree char *known = NULL;
 
+  if (fab_schema_takes_bool (row) && (g_strv_contains (no, text) || g_strv_contains (yes, text)))
+    text = g_strv_contains (yes, text) ? "yes" : "no";
   for (int i = 0; row->choices[i] != NULL; i++) {
     if (g_ascii_strcasecmp (row->choices[i], text) == 0) {
       *field = i;

@@ -12,4 +12,6 @@ char *fab_schema_parse_power (const char *key, const char *text, FabPower *field
 char *fab_schema_take_power (const char *key, const FabValue *value, FabPower *field);
 
 char *fab_schema_parse_bool (const FabParam *row, const char *text, gboolean *field);
+/* "true" and "on" are "yes", "false" and "off" are "no", where these are choices (fab_schema_takes_bool). */
 char *fab_schema_parse_choice (const FabParam *row, const char *text, int *field);
+gboolean fab_schema_takes_bool (const FabParam *row);

@@ -63,6 +63,9 @@ class Keys(answer.AnswerTest):
     def assert_key(self, row, node, is_required):
         _, key, kind, span, more, words = row
         self.assertEqual(words, node.get("description", words), key)
+        if [one.get("type") for one in node.get("anyOf", ())] == ["boolean", None] and kind != "yes or no":
+            node = node["anyOf"][1] | node  # a choice of which yes and no may be written as true and false
+            self.assertTrue({"yes", "no"} < set(node["enum"]), key)
         if "enum" in node:
             self.assertEqual(kind, " | ".join(map(str, node["enum"])), key)
         else:

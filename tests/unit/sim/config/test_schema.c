@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_schema.c - tables at work: every type read, every mistake named, written back, as JSON Schema. */
 #include "sim/config/schema.h"
+#include "sim/config/schema_scalar.h"
 
 #include <json-glib/json-glib.h>
 
@@ -83,6 +84,36 @@ test_values (G_GNUC_UNUSED void **state)
   assert_int_equal (stages[0].rate_bytes_per_s, 12500000000);
   assert_true (stages[0].work_flops == 2e15);
   assert_null (stages[1].link);
+}
+
+/* Where yes and no are choices, what YAML reads as true and false is meant so; elsewhere it is a mistake. */
+static void
+test_choices_that_are_truths (G_GNUC_UNUSED void **state)
+{
+  static const char *const three[] = { "auto", "no", "yes", NULL }, *const two[] = { "pre", "post", NULL };
+  const FabParam row = { .key = "k", .type = FAB_PARAM_CHOICE, .choices = three },
+                 other = { .key = "k", .type = FAB_PARAM_CHOICE, .choices = two };
+  static const struct {
+    const char *text;
+    int choice;
+  } cases[] = { { "auto", 0 }, { "no", 1 },   { "false", 1 }, { "off", 1 },
+                { "yes", 2 },  { "true", 2 }, { "on", 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    int choice = -1;
+
+    assert_null (fab_schema_parse_choice (&row, cases[i].text, &choice));
+    assert_int_equal (choice, cases[i].choice);
+  }
+  for (guint i = 1; i < G_N_ELEMENTS (cases); i++) {
+    int choice = -1;
+    g_autofree char *said = fab_schema_parse_choice (&other, cases[i].text, &choice);
+
+    assert_non_null (said);
+    assert_int_equal (choice, -1);
+  }
+  assert_true (fab_schema_takes_bool (&row));
+  assert_false (fab_schema_takes_bool (&other));
 }
 
 /* A null value reads as an absent key. */
@@ -294,11 +325,17 @@ int
 main (int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_fallbacks),    cmocka_unit_test (test_values),
-    cmocka_unit_test (test_null),         cmocka_unit_test (test_unknown_and_missing_keys),
-    cmocka_unit_test (test_wrong_values), cmocka_unit_test (test_models),
-    cmocka_unit_test (test_check),        cmocka_unit_test (test_references),
-    cmocka_unit_test (test_write),        cmocka_unit_test (test_json),
+    cmocka_unit_test (test_fallbacks),
+    cmocka_unit_test (test_values),
+    cmocka_unit_test (test_choices_that_are_truths),
+    cmocka_unit_test (test_null),
+    cmocka_unit_test (test_unknown_and_missing_keys),
+    cmocka_unit_test (test_wrong_values),
+    cmocka_unit_test (test_models),
+    cmocka_unit_test (test_check),
+    cmocka_unit_test (test_references),
+    cmocka_unit_test (test_write),
+    cmocka_unit_test (test_json),
   };
 
   if (argc > 1 && g_str_equal (argv[1], "--print-schema")) {
