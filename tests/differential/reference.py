@@ -272,3 +272,187 @@ def ddp_ps(layers, tokens, flops_per_s, gradient_bytes, caps, reduce_ps):
     if filled > 0:
         reduced = max(now, reduced) + reduce_ps(filled)
     return max(now, reduced)
+
+
+class Queue:
+    """Tasks that run one by one in the order in which they are added: a stream of computation, or a communicator."""
+
+    def __init__(self):
+        self.end = Fraction(0)
+
+    def run(self, time_ps, *after):
+        """The end of a task that begins when those before it here have ended, and these others."""
+        self.end = max(self.end, *after, 0) + time_ps
+        return self.end
+
+
+def fsdp_ps(layers, tokens, flops_per_s, gradient_bytes, keys, collective_ps):
+    """Time of a step of fully sharded training. `layers` are lists of numbers of parameters, `keys` those of the job.
+    `collective_ps` gives the time of an operation on so many bytes. All of them are on one communicator. Where backward
+    gathers ahead, and in forward, the host does not wait: a gather begins when the unit that was used `in_flight` uses
+    before has computed, as far as that one was begun before the gather."""
+    units = [sum(tensors) for tensors in layers]
+    work = [Fraction(2 * count * tokens) / flops_per_s * PS for count in units]
+    compute, network = Queue(), Queue()
+    computed, whole, ends = [], {}, []  # ends of uses; when a unit is whole; ends of reductions
+    is_ahead = keys["backward_prefetch"] == "pre"
+
+    def gather(unit, ahead, after_all):
+        if unit in whole:
+            return
+        use = len(computed) + ahead  # the number of the use that it is for
+        after = compute.end if after_all else 0
+        if not after_all and keys["limit_all_gathers"] and use >= keys["in_flight"]:
+            after = computed[min(use - keys["in_flight"], len(computed) - 1)]
+        whole[unit] = network.run(collective_ps("all_gather", 2 * units[unit]), after)
+
+    for micro in range(keys["accumulation"]):
+        is_reduced = micro == keys["accumulation"] - 1 or not keys["no_sync"]
+        for unit, time_ps in enumerate(work):
+            gather(unit, 0, False)
+            computed.append(compute.run(time_ps, whole[unit]))
+            if keys["sharding"] == "full":
+                del whole[unit]
+        for unit in reversed(range(len(units))):
+            gather(unit, 0, not is_ahead)
+            for ahead in range(1, keys["in_flight"]) if is_ahead else []:
+                if unit - ahead >= 0:
+                    gather(unit - ahead, ahead, False)
+            computed.append(compute.run(2 * work[unit], whole[unit]))
+            if keys["sharding"] == "full" or is_reduced:
+                del whole[unit]
+            if keys["backward_prefetch"] == "post" and unit > 0:
+                gather(unit - 1, 0, True)
+            if is_reduced:
+                ends.append(network.run(collective_ps("reduce_scatter", gradient_bytes * units[unit]), compute.end))
+    return max(ends[-1], compute.end) + collective_ps("all_reduce", 4)  # of the norm of the gradients
+
+
+def zero_ps(layers, tokens, flops_per_s, gradient_bytes, keys, collective_ps):
+    """Time of a step of ZeRO stage 1 or 2. `layers` are lists of numbers of parameters. A gradient that does not fit into
+    the bucket any more closes it. Computation waits for the reduction, unless they overlap."""
+    work = [Fraction(2 * sum(tensors) * tokens) / flops_per_s * PS for tensors in layers]
+    compute, network = Queue(), Queue()
+    op = "all_reduce" if keys["multi_rank_all_reduce"] else "reduce_scatter"
+    for micro in range(keys["accumulation"]):
+        is_reduced = keys["stage"] == 2 or micro == keys["accumulation"] - 1
+        filled = 0
+
+        def reduce():
+            end = network.run(collective_ps(op, filled * gradient_bytes), compute.end)
+            if not keys["overlap_comm"]:
+                compute.end = end
+
+        compute.run(sum(work))
+        for tensors, time_ps in zip(reversed(layers), reversed(work)):
+            for count in reversed(tensors):
+                compute.run(2 * time_ps * Fraction(count, sum(tensors)))
+                if is_reduced and filled > 0 and filled + count > keys["reduce_bucket"]:
+                    reduce()
+                    filled = 0
+                filled += count
+        if is_reduced:
+            reduce()
+    end = max(compute.end, network.end) + collective_ps("all_reduce", 4)
+    left = sum(map(sum, layers))
+    while left > 0:
+        part = min(left, keys["allgather_bucket"])
+        end += collective_ps("all_gather", 2 * part)
+        left -= part
+    return end
+
+
+def zero3_ps(layers, tokens, flops_per_s, gradient_bytes, keys, collective_ps):
+    """Time of a step of ZeRO stage 3 without overlap: the sum of what is computed, gathered and reduced. The trace is the
+    order in which a micro-batch uses the tensors that are sharded. A tensor is gathered before a use, unless it is whole,
+    and stays whole after it if less than `max_reuse_distance` elements are used before its next use begins."""
+    sharded = [[(i, t) for t in range(len(tensors)) if tensors[t] > keys["persistence_threshold"]] for i, tensors in enumerate(layers)]
+    trace = [use for layer in sharded for use in layer]
+    for layer in reversed(sharded):
+        trace += layer + layer[::-1] if keys["recompute"] == "full" else layer[::-1]
+    sizes = [layers[i][t] for i, t in trace]
+    gathered_ps = Fraction(0)
+    for at, use in enumerate(trace):
+        last = max((k for k in range(at) if trace[k] == use), default=None)
+        if last is None or sum(sizes[last + 1:at]) >= keys["max_reuse_distance"]:
+            gathered_ps += collective_ps("all_gather", 2 * sizes[at])
+    reduced_ps, filled = Fraction(0), 0
+    for count in [count for tensors in reversed(layers) for count in reversed(tensors)]:
+        if filled > 0 and filled + count > keys["reduce_bucket"]:
+            reduced_ps, filled = reduced_ps + collective_ps("reduce_scatter", filled * gradient_bytes), 0
+        filled += count
+    reduced_ps += collective_ps("reduce_scatter", filled * gradient_bytes)
+    n_passes = 4 if keys["recompute"] == "full" else 3
+    work_ps = n_passes * Fraction(2 * sum(map(sum, layers)) * tokens) / flops_per_s * PS
+    persistent = sum(map(sum, layers)) - sum(sum(layers[i][t] for i, t in layer) for layer in sharded)
+    return (keys["accumulation"] * (work_ps + gathered_ps + reduced_ps) + collective_ps("all_reduce", 4)
+            + (collective_ps("all_gather", 2 * persistent) if persistent > 0 else 0))
+
+
+# --- pipelines ---
+
+
+def passes_of(schedule, stage, n_stages, n_micro, virtual):
+    """The order in which a stage does its passes: (is backward, part of the stage, micro-batch)."""
+    def nth(k):
+        part, group = k // n_stages % virtual, k // (n_stages * virtual)
+        return part, group * n_stages + k % n_stages
+
+    if virtual == 1:
+        ahead = n_micro if schedule == "gpipe" else min(n_micro, n_stages - stage - 1)
+        forward = [(False, 0, micro) for micro in range(n_micro)]
+        backward = [(True, 0, micro) for micro in range(n_micro)]
+    else:
+        ahead = min(n_micro * virtual, 2 * (n_stages - stage - 1) + (virtual - 1) * n_stages)
+        forward = [(False, *nth(k)) for k in range(n_micro * virtual)]
+        backward = [(True, virtual - 1 - nth(k)[0], nth(k)[1]) for k in range(n_micro * virtual)]
+    order = forward[:ahead]
+    for one, other in zip(forward[ahead:], backward):
+        order += [one, other]
+    return order + backward[len(forward) - ahead:]
+
+
+def pipeline_ps(machine, host, keys, flops, flops_per_s, sent_bytes, is_stream):
+    """Time of the passes of a pipeline with one rank per stage. A pass is a message over a link that only its stage uses:
+    it begins when the one before it on its stage has ended and its input has come. What it gives is sent behind what the
+    stage sent in that direction before, when its receiver has no more than one pass to do before it needs that. Without
+    `overlap_p2p` the receiver has none to do, and a stage waits until what it sent has come. `is_stream`: the latency passes before the bytes, and not after them."""
+    n, n_micro, virtual = keys["pipeline"], keys["accumulation"], keys["virtual"]
+    messages, of, orders = [], {}, [passes_of(keys["schedule"], stage, n, n_micro, virtual) for stage in range(n)]
+    last_sent, at = {}, [0] * n
+    for stage in range(n):
+        machine.join(f"before{stage}", f"behind{stage}", flops_per_s, 0)
+    while any(at[stage] < len(orders[stage]) for stage in range(n)):
+        for stage in range(n):
+            while at[stage] < len(orders[stage]):
+                is_backward, part, micro = orders[stage][at[stage]]
+                place = part * n + stage
+                source = place + (1 if is_backward else -1)
+                needs = [] if is_backward and place == n * virtual - 1 or not is_backward and place == 0 else [("sent", is_backward, source, micro)]
+                needs += [("pass", False, place, micro)] if is_backward else []
+                if any(need not in of for need in needs):
+                    break
+                kinds = ("pass",) if keys["overlap_p2p"] else ("pass", "sent")
+                before = [of[kind, is_before, part_before * n + stage, micro_before] for kind in kinds
+                          for is_before, part_before, micro_before in orders[stage][max(at[stage] - 1, 0):at[stage]]
+                          if (kind, is_before, part_before * n + stage, micro_before) in of]
+                messages.append(Message(f"before{stage}", f"behind{stage}", (2 if is_backward else 1) * flops,
+                                        before + [of[need] for need in needs]))
+                done = of["pass", is_backward, place, micro] = len(messages) - 1
+                target = place + (-1 if is_backward else 1)
+                if 0 <= target < n * virtual:
+                    start, end = host(stage), host(target % n)
+                    latency_ps = machine.latency_ps(start, end)
+                    messages.append(Message(start, end, sent_bytes, [done, *last_sent.get((stage, is_backward), [])],
+                                            before_ps=latency_ps if is_stream else 0, behind_ps=0 if is_stream else latency_ps))
+                    of["sent", is_backward, place, micro] = len(messages) - 1
+                    last_sent[stage, is_backward] = [len(messages) - 1]
+                at[stage] += 1
+    for stage, order in enumerate(orders):
+        for i, (is_backward, part, micro) in enumerate(order):
+            source = ("sent", is_backward, part * n + stage + (1 if is_backward else -1), micro)
+            behind = 2 if keys["overlap_p2p"] else 1
+            if i >= behind and source in of:
+                was_backward, part_before, micro_before = order[i - behind]
+                messages[of[source]].after.append(of["pass", was_backward, part_before * n + stage, micro_before])
+    return play(machine, messages), len(messages)

@@ -106,6 +106,70 @@ def collective(draw, is_even):
     return tree.scenario(job, f"collectives: {{kind: plain, algorithm: {name}}}"), tree.machine, schedule, name
 
 
+def ring_ps(tree):
+    """The time of an operation of a ring that is alone."""
+    def time_ps(op, size):
+        return reference.ring(reference.Schedule(op, tree.n, size, host), tree.machine).stream_ps(tree.machine)
+    return time_ps
+
+
+def written(keys):
+    return ", ".join(f"{key}: {('no', 'yes')[value] if isinstance(value, bool) else value}" for key, value in keys.items())
+
+
+def sharded(draw):
+    """Training with shards: FSDP, or ZeRO. What training() returns."""
+    tree, way = Tree(draw, is_even=True), draw.choice(("fsdp", "zero", "zero3"))
+    layers = [[tree.n * draw.randint(1, 40) * draw.choice((1000, 10**4, 10**5)) for _ in range(draw.randint(1, 4))]
+              for _ in range(draw.randint(1, 5))]
+    sequence, mfu, half = draw.choice((16, 128, 1024)), draw.choice((25, 50, 100)), draw.choice((True, False))
+    keys = {"accumulation": draw.randint(1, 3)}
+    if way == "fsdp":
+        keys |= {"sharding": draw.choice(("full", "grad_op")), "backward_prefetch": draw.choice(("pre", "post", "none")),
+                 "limit_all_gathers": draw.random() < 0.8, "in_flight": draw.randint(1, 4), "no_sync": draw.random() < 0.5}
+    else:
+        keys |= {"stage": 3 if way == "zero3" else draw.randint(1, 2), "overlap_comm": way == "zero" and draw.random() < 0.5,
+                 "reduce_bucket": tree.n * draw.choice((10**4, 10**5, 10**6, 10**8))}
+    if way == "zero":
+        keys |= {"multi_rank_all_reduce": draw.random() < 0.5, "allgather_bucket": tree.n * draw.choice((10**5, 10**6, 10**8))}
+    if way == "zero3":
+        keys |= {"persistence_threshold": draw.choice((0, draw.choice(layers)[0])), "recompute": draw.choice(("none", "full")),
+                 "max_reuse_distance": draw.choice((0, 1, tree.n * 10**5, tree.n * 10**6, 10**9))}
+    step_ps = {"fsdp": reference.fsdp_ps, "zero": reference.zero_ps, "zero3": reference.zero3_ps}[way](
+        layers, sequence, 10**12 * mfu, 2 if half else 4, keys, ring_ps(tree))
+    shape = ", ".join("{tensors: [" + ", ".join(f"{{parameters: {count}}}" for count in tensors) + "]}" for tensors in layers)
+    job = (f"{{kind: {way.removesuffix('3')}, model: own, sequence: {sequence}, gradient: {'bf16' if half else 'fp32'}, {written(keys)}, "
+           f"compute: {{kind: mfu, mfu: {mfu}%}}}}")
+    text = tree.scenario(job, "collectives: {kind: plain, algorithm: ring}",
+                         f"models: [{{name: own, shape: {{kind: layers, layers: [{shape}]}}}}]")
+    return text, step_ps, 4 * keys["accumulation"] * (sum(map(len, layers)) + 1) * (2 * tree.n + 4)
+
+
+def pipeline(draw):
+    """A pipeline with one rank per stage. Returns the text, and what gives the time of a step and of how many parts it is
+    the sum, at `fluid` (is_stream) or `step`. At its end the norm of the gradients is added up."""
+    tree = Tree(draw, most_hosts=6)
+    virtual = draw.choice((1, 1, 2, 3))
+    micro = draw.randint(1, 6) if virtual == 1 else tree.n * draw.randint(1, 3)
+    keys = {"pipeline": tree.n, "accumulation": micro, "virtual": virtual,
+            "schedule": "interleaved" if virtual > 1 else draw.choice(("1f1b", "gpipe")), "overlap_p2p": virtual > 1 or draw.random() < 0.5}
+    sequence, mfu, blocks = draw.choice((16, 128, 1024)), draw.choice((25, 50, 100)), draw.randint(1, 2)
+    parameters, output = draw.randint(1, 40) * 1000, draw.choice((1, 64, 500, 4000))
+    shape = f"{{count: {tree.n * virtual * blocks}, tensors: [{{parameters: {parameters}}}], output: {output}B}}"
+    job = (f"{{kind: ddp, model: own, sequence: {sequence}, accumulation: {micro}, parallel: {{pipeline: {tree.n}, virtual: {virtual}, "
+           f"schedule: {keys['schedule']}, overlap_p2p: {str(keys['overlap_p2p']).lower()}}}, compute: {{kind: mfu, mfu: {mfu}%}}}}")
+    text = tree.scenario(job, "collectives: {kind: plain, algorithm: direct}",
+                         f"models: [{{name: own, shape: {{kind: layers, layers: [{shape}]}}}}]")
+
+    def step_ps(is_stream):
+        passes_ps, n_parts = reference.pipeline_ps(tree.machine, host, keys, blocks * 2 * parameters * sequence, 10**12 * mfu,
+                                                   output * sequence, is_stream)
+        norm = reference.direct(reference.Schedule("all_reduce", tree.n, 4, host), tree.machine)
+        norm_ps = norm.stream_ps(tree.machine) if is_stream else reference.play(tree.machine, norm.messages)
+        return passes_ps + norm_ps, 2 * (n_parts + len(norm.messages))
+    return text, step_ps
+
+
 def training(draw):
     """Data-parallel training whose buckets are reduced by a ring. Returns the text, the time of a step, and of how many
     parts it is the sum."""

@@ -119,6 +119,12 @@ buckets_flush (Buckets *self)
   }
 }
 
+gboolean
+buckets_are_under_way (const Buckets *self)
+{
+  return self->launched->len > 0;
+}
+
 void
 buckets_wait (Buckets *self)
 {

@@ -38,3 +38,5 @@ void buckets_close (Buckets *self);
 void buckets_flush (Buckets *self);
 /* Makes the next compute task wait for all reductions so far. */
 void buckets_wait (Buckets *self);
+/* Whether a reduction was launched that nothing waits for yet. */
+gboolean buckets_are_under_way (const Buckets *self);

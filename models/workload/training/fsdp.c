@@ -9,11 +9,9 @@
  *
  *   forward    The gather of unit k is issued at once, but at most `in_flight` units are whole or on their way: it
  *              waits until unit k - in_flight has computed (limit_all_gathers).
- *   backward   With prefetch `pre` the gather of k - 1 is issued before the backward pass of k, and so comes
- * before the
- *              reduce-scatter of k. With `post` it is issued after the backward pass of k, before the
- * reduce-scatter of
- *              k. With `none` it is issued after that reduce-scatter.
+ *   backward   With prefetch `pre` the gathers of the next in_flight - 1 units are issued before the backward pass of
+ *              k, and so come before the reduce-scatter of k. With `post` one is issued after the backward pass of k,
+ *              before the reduce-scatter of k. With `none` it is issued after that reduce-scatter.
  *
  * Hybrid sharding gathers and reduce-scatters inside groups of `shard` ranks, and then sums the shards over the
  * groups on another communicator.

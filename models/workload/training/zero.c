@@ -120,19 +120,28 @@ reduces (const Stage *stage, const PassAt *at)
   return params_of (stage)->stage == 2 || at->is_last;
 }
 
+/* Without overlap a bucket is reduced on the stream of the computation. */
+static void
+await_unless_overlapped (Stage *stage, Buckets *buckets)
+{
+  if (!zero_overlaps (params_of (stage)))
+    buckets_wait (buckets);
+}
+
 static void
 gradient (Stage *stage, const PassAt *at, guint tensor)
 {
   buckets_add (stage->state, at->layer, tensor);
-  if (!zero_overlaps (params_of (stage)))
-    buckets_wait (stage->state);
+  await_unless_overlapped (stage, stage->state);
 }
 
 static void
 after_backward (Stage *stage, const PassAt *at)
 {
-  if (reduces (stage, at) && stage_ends_backward (stage, at))
-    buckets_flush (stage->state);
+  if (!reduces (stage, at) || !stage_ends_backward (stage, at))
+    return;
+  buckets_flush (stage->state);
+  await_unless_overlapped (stage, stage->state);
 }
 
 static void
@@ -597,14 +606,24 @@ splits_backward (G_GNUC_UNUSED const Stage *stage, G_GNUC_UNUSED const PassAt *a
   return TRUE;
 }
 
+/* Without overlap gathers are on the stream of the computation, too (parameter_offload.py), so they come after a
+ * reduction as the computation does. */
+static void
+zero3_await_unless_overlapped (Zero3 *self)
+{
+  if (zero_overlaps (params_of (self->stage)) || !buckets_are_under_way (self->buckets))
+    return;
+  buckets_wait (self->buckets);
+  stage_compute (self->stage, 0, g_strdup ("reduced"));
+}
+
 static void
 zero3_gradient (Stage *stage, const PassAt *at, guint tensor)
 {
   Zero3 *self = stage->state;
 
   buckets_add (self->buckets, at->layer, tensor);
-  if (!zero_overlaps (params_of (stage)))
-    buckets_wait (self->buckets);
+  zero3_await_unless_overlapped (self);
 }
 
 static void
@@ -612,8 +631,10 @@ zero3_after_backward (Stage *stage, const PassAt *at)
 {
   Zero3 *self = stage->state;
 
-  if (stage_ends_backward (stage, at))
-    buckets_flush (self->buckets);
+  if (!stage_ends_backward (stage, at))
+    return;
+  buckets_flush (self->buckets);
+  zero3_await_unless_overlapped (self);
 }
 
 /* --- the step --- */
