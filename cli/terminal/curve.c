@@ -204,8 +204,9 @@ fab_curve_append (GString *out, const FabCurve *curve, guint columns, gboolean h
     append_cells (out, &canvas, row, has_braille);
     g_string_append_c (out, '\n');
   }
-  g_string_append_printf (out, "%s%*s  %s%*s\n", curve->prefix, LABEL, curve->title, curve->first,
-                          (int) MAX ((glong) cells - (glong) strlen (curve->first), 1), curve->last);
+  guint between = (guint) (strlen (curve->first) + strlen (curve->last));
+  g_string_append_printf (out, "%s%*s  %s%*s%s\n", curve->prefix, LABEL, curve->title, curve->first,
+                          cells > between ? (int) (cells - between) : 1, "", curve->last);
   if (curve->mark != NULL)
     append_mark (out, curve, cells);
 }

@@ -145,6 +145,110 @@ test_it_fits_and_has_no_holes (G_GNUC_UNUSED void **state)
   }
 }
 
+enum { MOST_VALUES = 6, CELLS = 12, LEFT = 14, N_ROWS = 6 };
+
+static char **
+rows_of (const double *values, guint n, const char *first, const char *last, const char *mark, guint marked)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  fab_curve_append (out,
+                    &(FabCurve){ .title = "step",
+                                 .first = first,
+                                 .last = last,
+                                 .prefix = "  ",
+                                 .values = values,
+                                 .n = n,
+                                 .show = show,
+                                 .mark = mark,
+                                 .marked = marked },
+                    LEFT + CELLS, FALSE);
+  return g_strsplit (out->str, "\n", -1);
+}
+
+/* Whichever values are not known: from the first to the last that is, each column has a star at the height of the line
+ * between those beside it, and other columns have none. */
+static void
+test_values_that_are_not_known (G_GNUC_UNUSED void **state)
+{
+  static const double all[MOST_VALUES] = { 3, 10, 0, 7, 1, 9 };
+
+  for (guint mask = 0; mask < 1 << MOST_VALUES; mask++) {
+    double values[MOST_VALUES], least = INFINITY, most = -INFINITY;
+    guint known[MOST_VALUES], n_known = 0;
+
+    for (guint i = 0; i < MOST_VALUES; i++) {
+      values[i] = mask >> i & 1 ? all[i] : NAN;
+      if (mask >> i & 1) {
+        known[n_known++] = i;
+        least = MIN (least, all[i]);
+        most = MAX (most, all[i]);
+      }
+    }
+    g_auto (GStrv) rows = rows_of (values, MOST_VALUES, "a", "b", NULL, 0);
+    if (n_known < 3) {
+      assert_int_equal (g_strv_length (rows), 0);
+      continue;
+    }
+    least = least < most / 2 ? 0 : least;
+    for (guint x = 0; x < CELLS; x++) {
+      double at = (double) x * (MOST_VALUES - 1) / (CELLS - 1);
+      gboolean is_within = known[0] <= at && at <= known[n_known - 1], is_drawn = FALSE;
+      guint right = 0;
+
+      while (is_within && known[right] < at)
+        right++;
+      guint left = is_within && known[right] > at ? right - 1 : right;
+      double share = left < right ? (at - known[left]) / (known[right] - known[left]) : 0,
+             value = all[known[left]] + share * (all[known[right]] - all[known[left]]);
+      for (guint y = 0; y < N_ROWS; y++)
+        if (strlen (rows[y]) > LEFT + x && rows[y][LEFT + x] == '*') {
+          assert_true (is_within);
+          is_drawn = is_drawn || fabs (y - (most - value) / (most - least) * (N_ROWS - 1)) <= 0.5 + 1e-9;
+        }
+      assert_int_equal (is_drawn, is_within);
+    }
+  }
+}
+
+/* A mark stands below its place with its words behind it, or before it where these have no room. */
+static void
+test_marks_stand_below_their_places (G_GNUC_UNUSED void **state)
+{
+  const double values[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+
+  for (guint marked = 0; marked < CELLS; marked++)
+    for (guint length = 1; length < CELLS; length++) {
+      g_autofree char *words = g_strnfill (length, 'w'), *behind = g_strconcat ("^ ", words, NULL),
+                      *before = g_strconcat (words, " ^", NULL);
+      g_auto (GStrv) rows = rows_of (values, CELLS, "1", "12", words, marked);
+      const char *line = rows[N_ROWS + 1] + LEFT, *arrow = strchr (line, '^');
+      gboolean has_room = marked + 1 + length + 1 <= CELLS;
+
+      assert_int_equal (strspn (rows[N_ROWS + 1], " ") >= LEFT, TRUE);
+      assert_non_null (strstr (line, has_room ? behind : before));
+      /* where there is room on neither side, the words begin at the edge */
+      assert_int_equal (arrow - line, has_room ? marked : MAX (marked, length + 1));
+    }
+}
+
+/* The names of the first and of the last value stand at the ends; where both are too long, a blank keeps them apart. */
+static void
+test_names_at_the_ends (G_GNUC_UNUSED void **state)
+{
+  const double values[] = { 1, 2, 3 };
+
+  for (guint first = 1; first < 16; first++)
+    for (guint last = 1; last < 16; last++) {
+      g_autofree char *one = g_strnfill (first, 'a'), *other = g_strnfill (last, 'b');
+      guint gap = first + last < CELLS ? CELLS - first - last : 1;
+      g_autofree char *expected = g_strdup_printf ("        step  %s%*s%s", one, (int) gap, "", other);
+      g_auto (GStrv) rows = rows_of (values, 3, one, other, NULL, 0);
+
+      assert_string_equal (rows[N_ROWS], expected);
+    }
+}
+
 static void
 test_what_is_no_curve (G_GNUC_UNUSED void **state)
 {
@@ -161,9 +265,15 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_a_falling_line),     cmocka_unit_test (test_braille),
-    cmocka_unit_test (test_a_bound_and_a_mark), cmocka_unit_test (test_it_fits_and_has_no_holes),
-    cmocka_unit_test (test_what_is_no_curve),   cmocka_unit_test (test_what_the_picture_reaches),
+    cmocka_unit_test (test_a_falling_line),
+    cmocka_unit_test (test_braille),
+    cmocka_unit_test (test_a_bound_and_a_mark),
+    cmocka_unit_test (test_it_fits_and_has_no_holes),
+    cmocka_unit_test (test_what_is_no_curve),
+    cmocka_unit_test (test_what_the_picture_reaches),
+    cmocka_unit_test (test_values_that_are_not_known),
+    cmocka_unit_test (test_marks_stand_below_their_places),
+    cmocka_unit_test (test_names_at_the_ends),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
