@@ -403,7 +403,7 @@ fab_report_svg_fill (const char *style)
   for (guint i = 0; i < G_N_ELEMENTS (fills); i++)
     if (strcmp (fills[i].style, style) == 0)
       return fills[i].fill;
-  return style;
+  g_assert_not_reached ();
 }
 
 /* What anybody wrote, in one line of a figure. (transfer full) */

@@ -197,6 +197,23 @@ assert_within (const DrawnElement *element, const char *position, const char *si
               to, most);
 }
 
+/* "url(#hatch)" names a pattern of the drawing. */
+static void
+assert_has_pattern (const GPtrArray *drawing, const char *fill)
+{
+  g_autoptr (GPtrArray) patterns = drawing_find (drawing, "pattern", NULL);
+
+  if (fill == NULL || !g_str_has_prefix (fill, "url("))
+    return;
+  for (guint i = 0; i < patterns->len; i++) {
+    g_autofree char *name = g_strdup_printf ("url(#%s)", drawn_word (drawing_at (patterns, i), "id"));
+
+    if (strcmp (fill, name) == 0)
+      return;
+  }
+  fail_msg ("no pattern of the drawing is %s", fill);
+}
+
 void
 drawing_assert_tidy (const GPtrArray *drawing, double letter)
 {
@@ -206,6 +223,8 @@ drawing_assert_tidy (const GPtrArray *drawing, double letter)
 
   for (guint i = 1; i < drawing->len; i++) {
     const DrawnElement *element = drawing_at (drawing, i);
+
+    assert_has_pattern (drawing, drawn_word (element, "fill"));
 
     assert_within (element, "x", "width", width);
     assert_within (element, "y", "height", height);

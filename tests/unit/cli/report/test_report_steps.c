@@ -432,6 +432,9 @@ test_no_spans (G_GNUC_UNUSED void **state)
   assert_null (fab_report_svg (data, "timeline", &error));
   assert_non_null (strstr (error->message, "there is no run with spans"));
   g_clear_error (&error);
+  assert_null (fab_report_svg ("{\"runs\":[]}", "timeline", &error));
+  assert_non_null (strstr (error->message, "there is no run with spans"));
+  g_clear_error (&error);
   assert_null (fab_report_svg ("{\"runs\":[]}", "wait", &error));
   assert_non_null (strstr (error->message, "there is no run with a step"));
 }
@@ -522,6 +525,60 @@ network_bottom (const GPtrArray *drawing, double top, double bottom)
   return drawn_number (drawing_at (bars, 0), "y") + drawn_number (drawing_at (bars, 0), "height");
 }
 
+/* The key has a square of each colour with its words beside it. A step of no time waits for nothing, and whoever wants
+ * no motion sees whole steps. */
+static void
+test_the_key_of_steps_that_go_by (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *style, *words;
+  } key[] = { { "backward", "GPUs compute" }, { "exposed", "GPUs wait" }, { "hidden", "network sends" } };
+  Step step = { .duration = 4640 };
+  double before = 0;
+
+  add (&step, 0, "a", 0, 0, 0, 1000);
+  g_autofree char *one = run_of (&step, "one", 0.5, 0.2), *none = run_of (&step, "none", 0, 0);
+  g_autofree char *both = g_strdup_printf ("%s,%s", one, none);
+  g_autoptr (GPtrArray) drawing = drawn (both, "wait");
+  g_autoptr (GPtrArray) texts = drawing_find (drawing, "text", NULL);
+  g_autoptr (GString) styles_of_all = g_string_new (NULL);
+  assert_true (drawing_says (drawing, "0 s, waits 0 %"));
+  for (guint i = 0; i < texts->len; i++)
+    assert_string_equal (drawn_word (drawing_at (texts, i), "fill"), "#1b2330");
+  for (guint i = 0; i < G_N_ELEMENTS (key); i++) {
+    const DrawnElement *words = drawing_text (drawing, key[i].words);
+    g_autoptr (GPtrArray) rects = drawing_find (drawing, "rect", fab_report_svg_fill (key[i].style));
+    const DrawnElement *square = drawing_at (rects, rects->len - 1);
+    double right = drawn_number (square, "x") + drawn_number (square, "width"),
+           bottom = drawn_number (square, "y") + drawn_number (square, "height");
+
+    assert_near (drawn_number (words, "x"), right + 6, 1e-9);
+    assert_near (drawn_number (words, "y"), bottom - 1, 1e-9); /* the line on which the letters stand */
+    assert_near (drawn_number (square, "height"), 14, 1e-9);
+    assert_true (i == 0 || drawn_number (square, "x") - before == 158);
+    before = drawn_number (square, "x");
+  }
+  for (guint i = 0; i < drawing->len; i++)
+    if (strcmp (drawing_at (drawing, i)->name, "style") == 0)
+      g_string_append (styles_of_all, drawing_at (drawing, i)->words->str);
+  assert_non_null (
+      strstr (styles_of_all->str, "@media (prefers-reduced-motion:reduce){.cover{display:none}}"));
+}
+
+/* Columns of the same height side by side are one block. */
+static void
+test_equal_columns_are_one (G_GNUC_UNUSED void **state)
+{
+  Step step = { .duration = 588 * PIXEL_NS };
+
+  for (guint i = 0; i < 40; i++)
+    add (&step, 0, "all", 0, 0, 1000 + PIXEL_NS * i, 1000 + PIXEL_NS * i + PIXEL_NS / 2);
+  g_autoptr (GPtrArray) drawing = drawn_timeline (&step);
+  g_autoptr (GArray) blocks = drawing_blocks (drawing, fab_report_svg_fill ("forward"));
+  assert_int_equal (blocks->len, 1);
+  assert_near (g_array_index (blocks, DrawnBlock, 0).width, 40, 1e-9);
+}
+
 /* The steps stand whole for a fifth of the time. Then a cover moves as far as its step is long, the longest one in 70 %
  * of the time, and one of a quarter in a quarter of that. */
 static void
@@ -586,6 +643,8 @@ main (void)
     cmocka_unit_test (test_no_spans),
     cmocka_unit_test (test_steps_go_by_together),
     cmocka_unit_test (test_covers_move_at_one_speed),
+    cmocka_unit_test (test_the_key_of_steps_that_go_by),
+    cmocka_unit_test (test_equal_columns_are_one),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

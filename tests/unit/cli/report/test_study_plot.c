@@ -253,6 +253,49 @@ test_a_page_has_its_parts (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (html, "Made from a &quot;file&quot; by fabricast "));
 }
 
+/* Cells that are figures stand to the right in a column that has nothing else; the names never do. */
+static void
+test_columns_of_figures (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cells[3]; /* NULL: the row ends before it */
+    gboolean are_figures;
+  } cases[] = {
+    { { "1", "2.5 s", "30 %" }, TRUE },    { { "$1", "-", "no price" }, TRUE },
+    { { "1", "1 (0 to 2)", "3" }, FALSE }, { { "1", "words", "3" }, FALSE },
+    { { "1", "2", "(3" }, FALSE },         { { "no prices", "1", "2" }, FALSE },
+    { { "-1", "no price", "2" }, TRUE },   { { "1", "2", NULL }, TRUE },
+    { { "words", "1", NULL }, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabStudyPage) page = fab_study_page_new ();
+    guint n_figures = 0, n_cells = 0;
+
+    page->title = g_strdup ("Which?");
+    fab_study_page_columns (page, "1", "2", (char *) NULL);
+    for (guint k = 0; k < 3; k++) {
+      g_autofree char *name = g_strdup_printf ("%u", k);
+
+      if (cases[i].cells[k] != NULL)
+        fab_study_page_row (page, FALSE, g_strdup (name), g_strdup (cases[i].cells[k]), (char *) NULL);
+      else
+        fab_study_page_row (page, FALSE, g_strdup (name), (char *) NULL);
+      n_cells += cases[i].cells[k] != NULL;
+    }
+    g_autofree char *html = fab_study_page_html (page, "", "a file");
+    const char *from = strstr (html, "<main"), *to = strstr (html, "</main>");
+    g_autofree char *main_part = g_strndup (from, (gsize) (to - from) + strlen ("</main>"));
+    g_autoptr (GPtrArray) drawing = drawing_read (main_part);
+    g_autoptr (GPtrArray) heads = drawing_find (drawing, "th", NULL);
+    for (guint k = 0; k < drawing->len; k++)
+      n_figures += g_strcmp0 (drawn_word (drawing_at (drawing, k), "class"), "number") == 0;
+    assert_int_equal (n_figures, cases[i].are_figures ? 1 + n_cells : 0);
+    assert_null (drawn_word (drawing_at (heads, 0), "class"));
+    assert_int_equal (drawn_word (drawing_at (heads, 1), "class") != NULL, cases[i].are_figures);
+  }
+}
+
 int
 main (void)
 {
@@ -261,6 +304,7 @@ main (void)
     cmocka_unit_test (test_an_axis_covers_marks_bands_and_bound),
     cmocka_unit_test (test_a_page_without_marks_has_no_plot),
     cmocka_unit_test (test_a_page_has_its_parts),
+    cmocka_unit_test (test_columns_of_figures),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

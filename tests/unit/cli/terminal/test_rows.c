@@ -63,6 +63,30 @@ test_tables (G_GNUC_UNUSED void **state)
                "  step_cost       $3      $4\n");
 }
 
+/* A vertical tab ends a cell as two blanks do, whichever comes first; the head of a table may be the first line. */
+static void
+test_cells_of_tables (G_GNUC_UNUSED void **state)
+{
+  static const char table[] = "            \v  a\v  b\n"
+                              "  step time\v  1 s\v  2 s\n"
+                              "  idle  time\v  3 s\v  4 s\n";
+  g_autoptr (GError) error = NULL;
+  g_autofree char *step = fab_rows_choose (table, NULL, 0, "step-time", &error),
+                  *idle = fab_rows_choose (table, NULL, 0, "idle", &error);
+
+  assert_null (error);
+  assert_string_equal (step, "            \v  a\v  b\n  step time\v  1 s\v  2 s\n");
+  assert_string_equal (idle, "            \v  a\v  b\n  idle  time\v  3 s\v  4 s\n");
+  assert_null (fab_rows_choose ("  a  1\n  b  2\n  alone\n", NULL, 0, "c", &error));
+  assert_string_equal (error->message, "--rows c: this page has no row 'c'; its rows are a, b");
+  g_clear_error (&error);
+  assert_null (fab_rows_choose ("  a  1\n", &(FabRowsPart){ "p", "" }, 1, "c", &error));
+  assert_string_equal (error->message, "--rows c: this page has no row 'c'; its rows are a, p");
+  g_clear_error (&error);
+  assert_null (fab_rows_choose ("title\n", &(FabRowsPart){ "p", "" }, 1, "c", &error));
+  assert_string_equal (error->message, "--rows c: this page has no row 'c'; its rows are p");
+}
+
 static void
 test_an_unknown_row (G_GNUC_UNUSED void **state)
 {
@@ -86,6 +110,7 @@ main (void)
     cmocka_unit_test (test_a_row_has_what_stands_below_it),
     cmocka_unit_test (test_several),
     cmocka_unit_test (test_tables),
+    cmocka_unit_test (test_cells_of_tables),
     cmocka_unit_test (test_an_unknown_row),
   };
 
