@@ -142,6 +142,17 @@ append_limits (GString *text, const FabPoint *point)
     g_string_append_printf (text, "  %s\n", words);
 }
 
+/* " (5.38 % with the worst of 8 seeds)"; "" where all seeds have what is shown. */
+static char *
+say_worst (const FabTarget *target, const FabPoint *point, const char *shown)
+{
+  g_autofree char *worst = fab_figure_show (target->figure->kind, fab_target_worst (target, point));
+  guint n = fab_spread_n_seeds (point);
+
+  return n > 1 && !g_str_equal (worst, shown) ? g_strdup_printf (" (%s with the worst of %u seeds)", worst, n)
+                                              : g_strdup ("");
+}
+
 /* " with exposed 15.7 %", what the value that comes closest reaches of each target; "" where it was not played. */
 static char *
 say_reached (const FabSizeAnswer *answer)
@@ -154,8 +165,9 @@ say_reached (const FabSizeAnswer *answer)
 
     if (figure->is_known == NULL || figure->is_known (point)) {
       g_autofree char *value = fab_figure_show (figure->kind, figure->value (point));
+      g_autofree char *worst = say_worst (&answer->spec.targets[i], point, value);
 
-      g_string_append_printf (text, "%s %s %s", text->len > 0 ? "," : " with", figure->name, value);
+      g_string_append_printf (text, "%s %s %s%s", text->len > 0 ? "," : " with", figure->name, value, worst);
     }
   }
   return g_string_free (text, FALSE);
@@ -185,6 +197,21 @@ fits_nowhere (const FabSizeAnswer *answer)
   return fab_verdict_find (answer->verdict, FAB_FINDING_DOES_NOT_FIT) != NULL;
 }
 
+/* Which values meet the target with some seeds alone. */
+static void
+append_luck (GString *text, const FabSizeView *view)
+{
+  const FabSize *size = view->answer->size;
+
+  if (size->luck_from < 0)
+    return;
+  const char *from = size->points[size->luck_from].value, *to = size->points[size->luck_to].value;
+  g_autofree char *where = size->luck_from == size->luck_to ? g_strdup_printf ("With %s", from)
+                                                            : g_strdup_printf ("Between %s and %s", from, to);
+  g_string_append_printf (
+      text, "  %s the seed decides whether it is met, so other seeds may give another answer.\n", where);
+}
+
 static void
 append_answer (GString *text, const FabSizeView *view)
 {
@@ -203,6 +230,7 @@ append_answer (GString *text, const FabSizeView *view)
       g_string_append_printf (text, "  No value from %s to %s meets %s; %s comes closest%s%s%s\n",
                               points[0].value, points[size->n - 1].value, target, points[size->best].value,
                               reached, stops ? ". " : "", stops ? stops : "");
+    append_luck (text, view);
     append_advice (text, view->answer->verdict);
     append_limits (text, points[size->best].trial.point);
     return;
@@ -211,6 +239,7 @@ append_answer (GString *text, const FabSizeView *view)
   g_string_append_printf (text, "  %s = %s is the first value from %s %s that meets %s%s.\n",
                           view->answer->spec.axis->key, points[size->answer].value, points[0].value,
                           is_downwards (size) ? "down" : "on", target, seeds);
+  append_luck (text, view);
   if (size->is_unsteady)
     g_string_append (text, "  Not all values after it meet it; see the table.\n");
   if (size->n_impossible > 0)

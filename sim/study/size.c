@@ -42,6 +42,17 @@ gap_of (const Trials *self, const FabPoint *point)
                                                 : farthest + (double) point->memory_bytes;
 }
 
+/* Whether the seeds decide: some meet the targets, and others miss them. */
+static gboolean
+is_luck (const Trials *self, const FabPoint *point)
+{
+  const FabTarget *targets = self->spec->targets;
+  guint n = self->spec->n_targets;
+
+  return fab_study_accepts (self->study, point) && fab_targets_are_met_by_some (targets, n, point)
+      && !fab_targets_are_met (targets, n, point);
+}
+
 static gboolean
 try_values (gpointer data, const guint *items, guint n, FabTrial *trials, GError **error)
 {
@@ -55,14 +66,29 @@ try_values (gpointer data, const guint *items, guint n, FabTrial *trials, GError
   for (guint i = 0; i < n; i++) {
     const FabPoint *point = tries[i]->point;
 
-    trials[i] = (FabTrial){ FALSE, G_MAXDOUBLE };
+    trials[i] = (FabTrial){ .gap = G_MAXDOUBLE };
     if (point == NULL)
       continue;
     trials[i].is_met = fab_study_accepts (self->study, point)
                     && fab_targets_are_met (self->spec->targets, self->spec->n_targets, point);
     trials[i].gap = gap_of (self, point);
+    trials[i].middle_gap = fab_targets_middle_gap (self->spec->targets, self->spec->n_targets, point);
+    trials[i].is_luck = is_luck (self, point);
   }
   return TRUE;
+}
+
+static void
+look_for_luck (const Trials *trials)
+{
+  FabSize *self = trials->size;
+
+  self->luck_from = self->luck_to = -1;
+  for (guint i = 0; i < self->n; i++)
+    if (self->points[i].trial.point != NULL && is_luck (trials, self->points[i].trial.point)) {
+      self->luck_from = self->luck_from < 0 ? i : self->luck_from;
+      self->luck_to = i;
+    }
 }
 
 static void
@@ -149,9 +175,11 @@ fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
   self->points = g_new0 (FabSizePoint, self->n);
   for (guint i = 0; i < self->n; i++)
     init_point (&self->points[i], spec->axis->key, g_ptr_array_index (spec->axis->values, i));
-  if (!fab_size_search_first (self->n, try_values, &(Trials){ study, spec, self }, &search, error))
+  Trials trials = { study, spec, self };
+  if (!fab_size_search_first (self->n, try_values, &trials, &search, error))
     return NULL;
   take_search (self, &search);
+  look_for_luck (&trials);
   look_above (self, study, spec);
   for (guint i = 0; i < spec->n_targets; i++)
     if (!check_played (self, &spec->targets[i], error))
@@ -233,8 +261,22 @@ typedef struct {
   FabTrialFn trial;
   gpointer data;
   FabSizeSearch *result;
-  double best_gap;
+  FabTrial *known;    /* [n] */
+  gboolean *is_known; /* [n] */
 } Search;
+
+static gboolean
+is_less (double gap, double than)
+{
+  return gap < than - gap_rounding * ABS (than);
+}
+
+static gboolean
+is_closer (const FabTrial *trial, const FabTrial *than)
+{
+  return is_less (trial->gap, than->gap)
+      || (!is_less (than->gap, trial->gap) && is_less (trial->middle_gap, than->middle_gap));
+}
 
 static void
 note (Search *self, guint item, const FabTrial *trial)
@@ -242,12 +284,13 @@ note (Search *self, guint item, const FabTrial *trial)
   FabSizeSearch *result = self->result;
 
   result->n_trials++;
+  self->known[item] = *trial;
+  self->is_known[item] = TRUE;
   if (trial->is_met && item < result->first)
     result->first = result->best = item;
-  if (result->first == self->n && trial->gap < self->best_gap - gap_rounding * ABS (self->best_gap)) {
-    self->best_gap = trial->gap;
+  if (result->first == self->n
+      && (!self->is_known[result->best] || is_closer (trial, &self->known[result->best])))
     result->best = item;
-  }
 }
 
 /* Tries `n_items` values at equal distances from `from` to `to`, both included, each once. */
@@ -255,7 +298,7 @@ static gboolean
 try_between (Search *self, guint from, guint to, guint n_items, GError **error)
 {
   guint items[MOST_AT_ONCE] = { 0 }, n = 0;
-  FabTrial trials[MOST_AT_ONCE] = { { FALSE, 0 } };
+  FabTrial trials[MOST_AT_ONCE] = { { .is_met = FALSE } };
 
   for (guint i = 0; i < n_items; i++) {
     guint item = n_items == 1 ? from : from + (guint) ((guint64) (to - from) * i / (n_items - 1));
@@ -296,6 +339,38 @@ close_in (Search *self, guint unmet, GError **error)
   return TRUE;
 }
 
+/* The largest value of luck that one which meets the target follows; n: there is none. */
+static guint
+last_luck (const Search *self)
+{
+  gboolean is_followed = FALSE;
+
+  for (guint i = self->n; i-- > 0;) {
+    if (is_followed && self->known[i].is_luck)
+      return i;
+    is_followed |= self->known[i].is_met;
+  }
+  return self->n;
+}
+
+/* Moves the answer behind the last value of luck, and closes the gap to it. */
+static gboolean
+pass_luck (Search *self, GError **error)
+{
+  for (guint luck = last_luck (self); luck < self->n && luck > self->result->first; luck = last_luck (self)) {
+    guint first = luck + 1, unmet = luck;
+
+    while (!self->known[first].is_met)
+      first++;
+    for (guint i = luck; i < first; i++)
+      unmet = self->is_known[i] ? i : unmet;
+    self->result->first = self->result->best = first;
+    if (!close_in (self, unmet, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 /* Tries two more rounds, each between the neighbours of the best point. */
 static gboolean
 look_around (Search *self, guint spacing, GError **error)
@@ -311,20 +386,18 @@ look_around (Search *self, guint spacing, GError **error)
   return TRUE;
 }
 
-gboolean
-fab_size_search_first (guint n, FabTrialFn trial, gpointer data, FabSizeSearch *result, GError **error)
+static gboolean
+search_first (Search *self, GError **error)
 {
-  Search self = { n, trial, data, result, G_MAXDOUBLE };
-  guint n_grid = n <= MOST_AT_ONCE ? n : FAB_SIZE_SEARCH_GRID, unmet = 0;
+  FabSizeSearch *result = self->result;
+  guint n = self->n, n_grid = n <= MOST_AT_ONCE ? n : FAB_SIZE_SEARCH_GRID, unmet = 0;
 
-  g_assert (n > 0);
-  *result = (FabSizeSearch){ .first = n };
-  if (!try_between (&self, 0, n - 1, n_grid, error))
+  if (!try_between (self, 0, n - 1, n_grid, error))
     return FALSE;
   if (n_grid == n || result->first == 0)
-    return TRUE;
+    return pass_luck (self, error);
   guint spacing = (n - 1) / (n_grid - 1) + 1;
-  if (result->first == n && !look_around (&self, spacing, error))
+  if (result->first == n && !look_around (self, spacing, error))
     return FALSE;
   if (result->first == n)
     return TRUE;
@@ -335,7 +408,19 @@ fab_size_search_first (guint n, FabTrialFn trial, gpointer data, FabSizeSearch *
     if (item < result->first)
       unmet = MAX (unmet, item);
   }
-  return close_in (&self, unmet, error);
+  return close_in (self, unmet, error) && pass_luck (self, error);
+}
+
+gboolean
+fab_size_search_first (guint n, FabTrialFn trial, gpointer data, FabSizeSearch *result, GError **error)
+{
+  g_autofree FabTrial *known = g_new0 (FabTrial, n);
+  g_autofree gboolean *is_known = g_new0 (gboolean, n);
+  Search self = { n, trial, data, result, known, is_known };
+
+  g_assert (n > 0);
+  *result = (FabSizeSearch){ .first = n };
+  return search_first (&self, error);
 }
 
 enum { MOST_PER_TECHNOLOGY = 2 };

@@ -11,7 +11,9 @@
 
 typedef struct {
   gboolean is_met;
-  double gap; /* distance from the target; of values that miss it, the smallest gap is the best */
+  double gap;        /* distance from the target; of values that miss it, the smallest gap is the best */
+  double middle_gap; /* that of the seed in the middle, which says what is best of equal gaps */
+  gboolean is_luck;  /* some seeds meet the target, and others miss it */
 } FabTrial;
 
 /* Tries `n` values, given by their index, in ascending order; it may try them in parallel. FALSE and *error: one
@@ -19,7 +21,7 @@ typedef struct {
 typedef gboolean (*FabTrialFn) (gpointer data, const guint *items, guint n, FabTrial *trials, GError **error);
 
 typedef struct {
-  guint first; /* the first that meets the target; n: none of those tried does */
+  guint first; /* the first that meets the target, unless that was luck; n: none of those tried does */
   guint best;  /* of those tried: `first`, or the value with the smallest gap */
   guint n_trials;
   gboolean is_unsteady; /* a larger value misses the target */
@@ -27,8 +29,11 @@ typedef struct {
 
 enum { FAB_SIZE_SEARCH_GRID = 9, FAB_SIZE_SEARCH_AT_ONCE = 4 };
 
-/* Searches n > 0 values. Up to 2 x FAB_SIZE_SEARCH_GRID values are all tried. Otherwise it tries that + O(log
- * n), and when no grid point meets the target, two more rounds around the best point. */
+/* Searches n > 0 values. A value that all seeds meet, before one that only some of them meet, before one that all of
+ * them meet, was lucky, and is not the first: other seeds would find another.
+ *
+ * Up to 2 x FAB_SIZE_SEARCH_GRID values are all tried. Otherwise it tries that + O(log n), and when no grid point meets
+ * the target, two more rounds around the best point. */
 gboolean fab_size_search_first (guint n, FabTrialFn trial, gpointer data, FabSizeSearch *result,
                                 GError **error);
 
@@ -50,6 +55,8 @@ typedef struct {
   guint n, n_tried;
   gint64 answer;        /* the first that meets the targets; -1: none of those tried does */
   gint64 before;        /* the largest tried value below it that misses them; -1: there is none */
+  gint64 luck_from;     /* the first tried value that some seeds meet and others miss; -1: there is none */
+  gint64 luck_to;       /* the last one */
   guint best;           /* the answer, or the value that comes closest */
   guint n_impossible;   /* values above the answer that were tried and cannot be simulated */
   gboolean is_unsteady; /* a value above the answer was simulated and misses the targets */

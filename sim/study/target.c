@@ -53,33 +53,41 @@ is_known (const FabFigure *figure, const FabPoint *point)
 }
 
 /* Of all seeds, the value that is furthest on the wrong side. */
-static double
-worst_of (const FabTarget *target, const FabPoint *point)
+double
+fab_target_worst (const FabTarget *target, const FabPoint *point)
 {
   FabSpread spread = fab_spread_of (target->figure, point);
 
   return target->is_most ? spread.high : spread.low;
 }
 
+static gboolean
+meets (const FabTarget *target, double value)
+{
+  return target->is_most ? value <= target->bound : value >= target->bound;
+}
+
+/* Returns the distance of a value from the bound, as a fraction of the bound. */
+static double
+gap_of (const FabTarget *target, const FabPoint *point, double value)
+{
+  double over = target->is_most ? value - target->bound : target->bound - value;
+
+  if (!is_known (target->figure, point))
+    return G_MAXDOUBLE;
+  return target->bound > 0 ? over / target->bound : over;
+}
+
 gboolean
 fab_target_is_met (const FabTarget *target, const FabPoint *point)
 {
-  double value = worst_of (target, point);
-
-  if (!is_known (target->figure, point))
-    return FALSE;
-  return target->is_most ? value <= target->bound : value >= target->bound;
+  return is_known (target->figure, point) && meets (target, fab_target_worst (target, point));
 }
 
 double
 fab_target_gap (const FabTarget *target, const FabPoint *point)
 {
-  double value = worst_of (target, point), bound = target->bound;
-  double over = target->is_most ? value - bound : bound - value;
-
-  if (!is_known (target->figure, point))
-    return G_MAXDOUBLE;
-  return bound > 0 ? over / bound : over;
+  return gap_of (target, point, fab_target_worst (target, point));
 }
 
 char *
@@ -97,6 +105,29 @@ fab_targets_are_met (const FabTarget *targets, guint n, const FabPoint *point)
     if (!fab_target_is_met (&targets[i], point))
       return FALSE;
   return TRUE;
+}
+
+gboolean
+fab_targets_are_met_by_some (const FabTarget *targets, guint n, const FabPoint *point)
+{
+  for (guint i = 0; i < n; i++) {
+    FabSpread spread = fab_spread_of (targets[i].figure, point);
+
+    if (!is_known (targets[i].figure, point)
+        || !meets (&targets[i], targets[i].is_most ? spread.low : spread.high))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+double
+fab_targets_middle_gap (const FabTarget *targets, guint n, const FabPoint *point)
+{
+  double gap = -G_MAXDOUBLE;
+
+  for (guint i = 0; i < n; i++)
+    gap = MAX (gap, gap_of (&targets[i], point, fab_spread_of (targets[i].figure, point).median));
+  return gap;
 }
 
 double

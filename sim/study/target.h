@@ -24,6 +24,11 @@ double fab_target_gap (const FabTarget *target, const FabPoint *point);
 /* For several targets that must all be met: whether they are, and the largest gap. */
 gboolean fab_targets_are_met (const FabTarget *targets, guint n, const FabPoint *point);
 double fab_targets_gap (const FabTarget *targets, guint n, const FabPoint *point);
+/* The same of the seeds that are best, and of the one in the middle. */
+gboolean fab_targets_are_met_by_some (const FabTarget *targets, guint n, const FabPoint *point);
+double fab_targets_middle_gap (const FabTarget *targets, guint n, const FabPoint *point);
+/* Returns what the worst seed of the point has. */
+double fab_target_worst (const FabTarget *target, const FabPoint *point);
 /* Returns "exposed <= 5%, mfu >= 40%". (transfer full) */
 char *fab_targets_write (const FabTarget *targets, guint n);
 

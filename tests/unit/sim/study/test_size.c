@@ -251,7 +251,7 @@ try_rounded (G_GNUC_UNUSED gpointer data, const guint *items, guint n, FabTrial 
              G_GNUC_UNUSED GError **error)
 {
   for (guint i = 0; i < n; i++)
-    trials[i] = (FabTrial){ FALSE, items[i] == 0 ? 0.2 : 0.1 - 1e-11 * items[i] };
+    trials[i] = (FabTrial){ .gap = items[i] == 0 ? 0.2 : 0.1 - 1e-11 * items[i] };
   return TRUE;
 }
 
@@ -264,6 +264,52 @@ the_first_of_equals_is_closest (G_GNUC_UNUSED void **state)
   assert_true (fab_size_search_first (8, try_rounded, NULL, &found, NULL));
   assert_int_equal (found.first, 8);
   assert_int_equal (found.best, 1);
+}
+
+/* 'm': all seeds meet the target, 's': some do, '-': none. The worst seeds miss it by the same; of the others some by
+ * less. */
+static gboolean
+try_drawn (gpointer data, const guint *items, guint n, FabTrial *trials, G_GNUC_UNUSED GError **error)
+{
+  const char *drawn = data;
+
+  for (guint i = 0; i < n; i++) {
+    char one = drawn[items[i]];
+
+    trials[i] = (FabTrial){ one == 'm', one == 'm' ? -1 : 1, one == '-' ? 1 : -1, one == 's' };
+  }
+  return TRUE;
+}
+
+static FabSizeSearch
+search (const char *drawn)
+{
+  FabSizeSearch found;
+
+  assert_true (fab_size_search_first ((guint) strlen (drawn), try_drawn, (gpointer) drawn, &found, NULL));
+  return found;
+}
+
+/* A value that all of these seeds meet was lucky where a larger one is not met by all. At the far end of what is met,
+ * where nothing is met again, that does not count. */
+static void
+a_lucky_value_is_not_the_first (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (search ("--smsmm").first, 5);
+  assert_int_equal (search ("--smmmm").first, 3);
+  assert_int_equal (search ("mms--").first, 0);
+  assert_int_equal (search ("-smss").first, 2);
+  assert_int_equal (search ("msm").first, 2);
+  assert_int_equal (search ("-----").first, 5);
+  /* Of 41 values every fifth is tried first: the one at 10, and then, of 15 to 30, those between 20 and 25. */
+  assert_int_equal (search ("----------m---ssssssssssmmmmmmmmmmmmmmmmm").first, 24);
+}
+
+/* Of values whose worst seeds are alike, the one whose other seeds are better. */
+static void
+the_better_seeds_tell_equals_apart (G_GNUC_UNUSED void **state)
+{
+  assert_int_equal (search ("---s-").best, 3);
 }
 
 int
@@ -280,6 +326,8 @@ main (void)
     cmocka_unit_test (what_cannot_be_simulated_misses_nothing),
     cmocka_unit_test (the_least_memory_is_closest),
     cmocka_unit_test (the_first_of_equals_is_closest),
+    cmocka_unit_test (a_lucky_value_is_not_the_first),
+    cmocka_unit_test (the_better_seeds_tell_equals_apart),
   };
   int n_failed;
 
