@@ -400,6 +400,123 @@ rounds_that_repeat_are_skipped (G_GNUC_UNUSED void **state)
   assert_in_range (n_events, 64 * 10, 64 * 60);
 }
 
+/* A ring over n ranks that goes round for 400 rounds, of messages of 1000 bytes, or of up to that many. */
+static FabTimePs
+play_rounds (const Rig *rig, guint n, gboolean is_even, const FabMessageWatch *watch, guint64 *n_events)
+{
+  static const double weights[] = { 1, 0.5, 0.75 };
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  RigNet net = rig_net (rig, &fab_net_packet);
+  FabTimePs end_ps;
+
+  for (guint i = 0; i < n; i++)
+    add_lane (schedule, rig, i, (i + 1) % n, is_even ? 1 : weights[i % 3], 400);
+  for (guint i = 0; i < n; i++)
+    fab_schedule_depend (schedule, (i + 1) % n, i, 1);
+  g_autoptr (FabPlay) play = fab_play_new (
+      schedule, net.net,
+      &(FabPlaySpec){
+          .bytes = 1000, .wire_factor = 1, .share = 1, .watch = watch, .done = { note_end, net.engine, 0 } });
+  fab_engine_run (net.engine);
+  end_ps = fab_engine_now (net.engine);
+  *n_events = fab_engine_events (net.engine);
+  rig_net_clear (&net);
+  return end_ps;
+}
+
+/* On a network of packets rounds have no period to the picosecond, and are skipped where their pace is steady: what is
+ * under way then comes as much later as was skipped. */
+static void
+rounds_at_a_steady_pace_are_skipped (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 4; n <= 16; n *= 2) {
+    g_autoptr (Rig) rig = star (n);
+    guint64 n_all, n_played;
+    FabTimePs all_ps = play_rounds (rig, n, TRUE, NULL, &n_all);
+    FabTimePs skipped_ps = play_rounds (rig, n, TRUE, &fab_skips_watch, &n_played);
+
+    assert_int_equal (all_ps, 400 * 1100);
+    assert_int_equal (skipped_ps, all_ps);
+    assert_true (n_played < n_all / 20);
+    all_ps = play_rounds (rig, n, FALSE, NULL, &n_all);
+    skipped_ps = play_rounds (rig, n, FALSE, &fab_skips_watch, &n_played);
+    assert_true (ABS (skipped_ps - all_ps) <= all_ps / 1000);
+    assert_true (n_played < n_all / 20);
+  }
+}
+
+/* Two rings over the same links, one of which begins later. */
+typedef struct {
+  const Rig *rig;
+  RigNet net;
+  FabSchedule *schedules[2];
+  FabPlay *plays[2];
+  FabTimePs ends_ps[2];
+  const FabMessageWatch *watch;
+} TwoRings;
+
+static void
+note_end_of_ring (gpointer owner, guint64 ring)
+{
+  TwoRings *self = owner;
+
+  self->ends_ps[ring] = fab_engine_now (self->net.engine);
+}
+
+static void
+begin_ring (gpointer owner, guint64 ring)
+{
+  TwoRings *self = owner;
+
+  self->plays[ring] = fab_play_new (self->schedules[ring], self->net.net,
+                                    &(FabPlaySpec){ .bytes = 1000,
+                                                    .wire_factor = 1,
+                                                    .share = 1,
+                                                    .watch = self->watch,
+                                                    .done = { note_end_of_ring, self, ring } });
+}
+
+static guint64
+play_two_rings (TwoRings *self, const FabMessageWatch *watch, FabTimePs later_ps)
+{
+  guint64 n_events;
+
+  self->watch = watch;
+  self->net = rig_net (self->rig, &fab_net_packet);
+  for (guint k = 0; k < 2; k++) {
+    self->schedules[k] = fab_schedule_new (&self->rig->cluster);
+    for (guint i = 0; i < 8; i++)
+      add_lane (self->schedules[k], self->rig, i, (i + 1 + 2 * k) % 8, k == 0 ? 1 : 0.7, k == 0 ? 600 : 300);
+    for (guint i = 0; i < 8; i++)
+      fab_schedule_depend (self->schedules[k], (i + 1) % 8, i, 1);
+    fab_engine_at (self->net.engine, k * later_ps, begin_ring, self, k);
+  }
+  fab_engine_run (self->net.engine);
+  n_events = fab_engine_events (self->net.engine);
+  for (guint k = 0; k < 2; k++)
+    fab_play_free (self->plays[k]);
+  rig_net_clear (&self->net);
+  for (guint k = 0; k < 2; k++)
+    fab_schedule_free (self->schedules[k]);
+  return n_events;
+}
+
+static void
+rings_that_meet_are_skipped_together (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (8);
+
+  for (FabTimePs later_ps = 0; later_ps <= 100000; later_ps += 12345) {
+    TwoRings all = { .rig = rig }, skipped = { .rig = rig };
+    guint64 n_all = play_two_rings (&all, NULL, later_ps),
+            n_played = play_two_rings (&skipped, &fab_skips_watch, later_ps);
+
+    for (guint k = 0; k < 2; k++)
+      assert_true (ABS (skipped.ends_ps[k] - all.ends_ps[k]) <= all.ends_ps[k] / 1000);
+    assert_true (n_played < n_all / 20);
+  }
+}
+
 /* Nodes of one GPU and one NIC: a hop is six links of 50 ps. */
 static Rig *
 pairs (guint n_nodes)
@@ -490,6 +607,8 @@ main (void)
     cmocka_unit_test (ends_limit_where_bytes_come_from),
     cmocka_unit_test (a_message_waits_for_a_dead_link),
     cmocka_unit_test (rounds_that_repeat_are_skipped),
+    cmocka_unit_test (rounds_at_a_steady_pace_are_skipped),
+    cmocka_unit_test (rings_that_meet_are_skipped_together),
     cmocka_unit_test (the_longest_way_of_rings_is_that_of_their_messages),
     cmocka_unit_test (the_longest_way_of_a_long_ring_takes_no_time),
   };
