@@ -202,12 +202,14 @@ fab_verdict_note_spread (FabVerdict *self, guint64 n_seeds, double low_s, double
 {
   static const double least_spread = 1e-3; /* of the longest step; less is no difference */
 
-  if (n_seeds < 2 || high_s - low_s <= least_spread * high_s)
+  if (n_seeds < 2)
     return;
   const FabFinding *single = fab_verdict_find (self, FAB_FINDING_SPREAD);
   if (single != NULL)
     g_array_remove_index (self->findings,
                           (guint) (single - (const FabFinding *) (gpointer) self->findings->data));
+  if (high_s - low_s <= least_spread * high_s)
+    return;
   g_autofree char *low = fab_units_show (FAB_UNIT_TIME, low_s * (double) FAB_PS_PER_S);
   g_autofree char *high = fab_units_show (FAB_UNIT_TIME, high_s * (double) FAB_PS_PER_S);
   fab_verdict_add (self, FAB_FINDING_SPREAD,

@@ -95,8 +95,8 @@ char *fab_verdict_codes (const FabVerdict *self);
  * none. */
 void fab_verdict_add_json (const FabVerdict *self, FabJson *json, const char *key);
 
-/* Adds the finding that the step depends on the seed, where the steps of several seeds differ by more than rounding, in
- * place of the one that advises to play several. */
+/* Adds the finding that the step depends on the seed, where the steps of several seeds differ by more than rounding.
+ * The one that advises to play several goes: they were played. */
 void fab_verdict_note_spread (FabVerdict *self, guint64 n_seeds, double low_s, double high_s);
 
 /* Its findings as rows of a results file, in their order; they point into the verdict. (transfer container) */

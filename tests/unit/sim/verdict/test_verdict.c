@@ -64,6 +64,32 @@ a_job_that_does_not_fit_stops (G_GNUC_UNUSED void **state)
   assert_null (finding->advice); /* it is tried where somebody reads it */
 }
 
+/* Who has played several seeds is not told to play several, whether their steps differ or not. */
+static void
+played_seeds_are_not_asked_for (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint64 n_seeds;
+    double high_s;
+    const char *begins;
+  } cases[] = {
+    { 1, 1.0, "The figures are those of one seed" },
+    { 8, 1.0, NULL },
+    { 8, 1.5, "The step depends on the seed: over 8 seeds" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabVerdict) verdict = fab_verdict_new ();
+
+    fab_verdict_add (verdict, FAB_FINDING_SPREAD, g_strdup ("The figures are those of one seed."), NULL);
+    fab_verdict_note_spread (verdict, cases[i].n_seeds, 1.0, cases[i].high_s);
+    const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_SPREAD);
+    assert_true (cases[i].begins != NULL
+                     ? finding != NULL && g_str_has_prefix (finding->text, cases[i].begins)
+                     : finding == NULL);
+  }
+}
+
 /* Predicted with a band: refused only where its low end does not fit, and a warning where its high end does not. */
 static void
 a_band_of_memory_warns_before_it_stops (G_GNUC_UNUSED void **state)
@@ -374,6 +400,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_job_that_does_not_fit_stops),
+    cmocka_unit_test (played_seeds_are_not_asked_for),
     cmocka_unit_test (a_band_of_memory_warns_before_it_stops),
     cmocka_unit_test (a_step_waits_for_one_thing),
     cmocka_unit_test (a_straggler_is_named),
