@@ -48,10 +48,11 @@ is_published (const FabPublicJob *job)
   return job->published_s > 0;
 }
 
+/* Of a published one. No positive step is inside of a band that is not there, from 0 to 0. */
 static gboolean
 is_inside (const FabPublicJob *job)
 {
-  return job->low_s > 0 && job->published_s >= job->low_s && job->published_s <= job->high_s;
+  return job->published_s >= job->low_s && job->published_s <= job->high_s;
 }
 
 static double

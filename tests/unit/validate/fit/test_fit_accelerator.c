@@ -367,6 +367,40 @@ the_entry_is_one_of_the_catalogue (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (yaml, "compute: {kind: roofline, achievable: "));
 }
 
+/* Where only one kind of kernels was measured, that one is fitted, and nothing is said of the others. */
+static void
+one_kind_is_enough (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = catalog_new ();
+  const FabAcceleratorSpec *base = fab_catalog_accelerator (catalog, "h100-sxm5-80gb");
+  FabDevice device = fab_accelerator_device (base);
+  g_autoptr (GPtrArray) memory = g_ptr_array_new_with_free_func (fab_measured_series_free);
+  g_autoptr (GPtrArray) products = g_ptr_array_new_with_free_func (fab_measured_series_free);
+  g_autofree char *first = NULL, *second = NULL;
+
+  for (guint i = 1; i <= 6; i++)
+    add_memory (memory, base, i % 2 ? "add" : "copy", i * 0.2);
+  for (guint i = 0; i < G_N_ELEMENTS (sides); i++)
+    add_product (products, &device, "bf16", "cublaslt", sides[i][0], sides[i][1], sides[i][2], 1);
+  g_autoptr (FabAcceleratorFit) of_memory = fit (memory, base, &first),
+                                of_products = fit (products, base, &second);
+  if (of_memory == NULL || of_products == NULL)
+    fail_msg ("%s; %s", first, second);
+  g_autofree char *memory_text = fab_accelerator_fit_to_text (of_memory),
+                  *products_text = fab_accelerator_fit_to_text (of_products);
+
+  assert_true (fabs (of_memory->memory.fraction - true_memory) < 1e-4);
+  assert_true (fabs (of_products->achievable[FAB_PRECISION_BF16].fraction - true_achievable) < 0.0011);
+  assert_non_null (strstr (memory_text, "\nmemory "));
+  assert_null (strstr (products_text, "\nmemory "));
+  for (guint k = 0; k < FAB_N_PRECISIONS; k++) {
+    g_autofree char *head = g_strdup_printf ("\n%-10s ", fab_precision_names[k]);
+
+    assert_null (strstr (memory_text, head));
+    assert_int_equal (strstr (products_text, head) != NULL, k == FAB_PRECISION_BF16);
+  }
+}
+
 static void
 what_cannot_be_is_refused (G_GNUC_UNUSED void **state)
 {
@@ -397,6 +431,7 @@ main (void)
     cmocka_unit_test (the_truth_is_found),
     cmocka_unit_test (noise_moves_the_shares_little),
     cmocka_unit_test (the_entry_is_one_of_the_catalogue),
+    cmocka_unit_test (one_kind_is_enough),
     cmocka_unit_test (what_cannot_be_is_refused),
   };
 

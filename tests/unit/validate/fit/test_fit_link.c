@@ -7,6 +7,7 @@
 #include "tests/unit/validate/fit/fit_support.h"
 #include "validate/fit/check.h"
 #include "validate/fit/fragment.h"
+#include "validate/fit/print.h"
 
 #define CATALOG FAB_SOURCE_DIR "/models/catalog"
 
@@ -271,6 +272,42 @@ test_links_side_by_side (G_GNUC_UNUSED void **state)
                    / fab_link_spec_cost (&entry->spec, FAB_DRIVE_COPY),
                9.9e9 / 2, 1e-6);
   assert_int_equal (entry->spec.messages.n, 0);
+  g_autoptr (GPtrArray) entries = g_ptr_array_new ();
+  g_ptr_array_add (entries, entry);
+  g_autofree char *text = fab_fits_to_text (entries);
+  assert_non_null (strstr (text, "\n  copy                 4.95"));
+}
+
+/* The head of an entry says which files it comes from and what is to be noted of the fit and of the entry, on a line
+ * each: what would end a comment, or is not to be seen, stands as its code point. */
+static void
+test_what_an_entry_comes_from (G_GNUC_UNUSED void **state)
+{
+  static const char *const files[] = { "dir/plain.meas", "a\nb\tc\rd", "\u00e9\u6c34", "x\u2028y\u2029z",
+                                       "\x01\x7f",       "\U000e0001", "\xff",         NULL };
+  static const char head[] = "# Written by fabricast calibrate 1 on 2026-11-21 from:\n"
+                             "#   plain.meas\n"
+                             "#   a b c d\n"
+                             "#   \u00e9\u6c34\n"
+                             "#   x\\u2028y\\u2029z\n"
+                             "#   \\u0001\\u007F\n"
+                             "#   \\U000E0001\n"
+                             "#   \ufffd\n"
+                             "# Link 'measured':\n";
+  g_autoptr (GPtrArray) series = network_series (), entries = g_ptr_array_new ();
+  g_autoptr (FabLinkFit) link = fit (series, &third);
+  FabFragmentRequest request = plain;
+
+  request.files = files;
+  g_ptr_array_add (link->notes, g_strdup ("Of the fit."));
+  g_autoptr (FabFragment) entry = fragment (link, &request);
+  g_ptr_array_add (entry->notes, g_strdup ("Of the entry."));
+  g_ptr_array_add (entries, entry);
+  g_autofree char *yaml = fab_fragments_yaml (entries, &request);
+  if (!g_str_has_prefix (yaml, head))
+    fail_msg ("%s", yaml);
+  assert_non_null (
+      strstr (yaml, "\n#   Of the fit.\n#   Of the entry.\n# A scenario takes it with `include:`"));
 }
 
 static void
@@ -358,6 +395,7 @@ main (void)
     cmocka_unit_test (test_messages_of_the_base_stay),
     cmocka_unit_test (test_ranges_without_messages_are_added),
     cmocka_unit_test (test_links_side_by_side),
+    cmocka_unit_test (test_what_an_entry_comes_from),
     cmocka_unit_test (test_a_slow_base_is_refused),
     cmocka_unit_test (test_one_size),
     cmocka_unit_test (test_impossible_times_are_refused),

@@ -8,7 +8,7 @@
 
 enum { MOST = 4 };
 
-/* A row: its cells, and the GPU-seconds of a sample, measured and predicted. */
+/* A row: its cells, and a third of the GPU-seconds of a sample, measured and predicted. */
 typedef struct {
   const char *model, *gpus, *nic;
   double measured, predicted;
@@ -16,13 +16,13 @@ typedef struct {
   FabRunRole role;
 } Row;
 
-static const char *const columns[] = { "model", "gpus", "nic", NULL };
+static const char *const columns[] = { "gpus", "model", "nic", NULL };
 
 /* What is counted; `wrong` may be NULL. */
 static FabDirections
 directions_of (const Row *given, guint n, GArray **wrong)
 {
-  const FabTrainingSourceSpec spec = { .name = "somebody", .same = "model nothing", .factors = "gpus  nic" };
+  const FabTrainingSourceSpec spec = { .name = "somebody", .same = "nothing model", .factors = "gpus  nic" };
   FabTrainingTable table = { .columns = (char **) columns };
   FabTrainingSource source = { &spec, &table, NULL };
   static const char *const ids[MOST] = { "r0", "r1", "r2", "r3" };
@@ -36,8 +36,8 @@ directions_of (const Row *given, guint n, GArray **wrong)
     FabTrainingComparison row = { .measured = &measured[i], .role = given[i].role };
     guint gpus = (guint) g_ascii_strtoull (given[i].gpus, NULL, 10);
 
-    cells[i][0] = given[i].model;
-    cells[i][1] = given[i].gpus;
+    cells[i][0] = given[i].gpus;
+    cells[i][1] = given[i].model;
     cells[i][2] = given[i].nic;
     cells[i][3] = NULL;
     /* a batch that is another for each row, so that steps are no measure of it */
@@ -46,8 +46,8 @@ directions_of (const Row *given, guint n, GArray **wrong)
                                     .gpus = gpus,
                                     .nodes = given[i].nodes,
                                     .batch = 10.0 + i,
-                                    .step_s = given[i].measured * (10.0 + i) / gpus };
-    row.predicted.step_s = given[i].predicted * (10.0 + i) / gpus;
+                                    .step_s = 3 * given[i].measured * (10.0 + i) / gpus };
+    row.predicted.step_s = 3 * given[i].predicted * (10.0 + i) / gpus;
     g_array_append_val (rows, row);
   }
   fab_training_directions (&result, all);
@@ -159,6 +159,10 @@ neighbours_are_compared (G_GNUC_UNUSED void **state)
   } cases[] = {
     { { { "m", "16", "x", 1, 1, 2, 0 }, { "m", "32", "x", 2, 2, 4, 0 }, { "m", "64", "x", 3, 3, 8, 0 } }, 2 },
     { { { "m", "64", "x", 1, 1, 8, 0 }, { "m", "16", "x", 2, 2, 2, 0 }, { "m", "32", "x", 3, 3, 4, 0 } }, 2 },
+    { { { "m", "32", "x", 1, 1, 4, FAB_RUN_LAST_PREDICTED },
+        { "m", "64", "x", 2, 2, 8, 0 },
+        { "m", "16", "x", 3, 3, 2, 0 } },
+      2 },
     /* the one between is of another model, or over another NIC, or not predicted */
     { { { "m", "16", "x", 1, 1, 2, 0 }, { "n", "32", "x", 2, 2, 4, 0 }, { "m", "64", "x", 3, 3, 8, 0 } }, 1 },
     { { { "m", "16", "x", 1, 1, 2, 0 }, { "m", "32", "y", 2, 2, 4, 0 }, { "m", "64", "x", 3, 3, 8, 0 } }, 1 },

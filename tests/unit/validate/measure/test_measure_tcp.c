@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_measure_tcp.c - both ends of the tcp backend in one process: whatever is asked for ends, and both ends are at the
+ * same message afterwards. The asking host is played, and says itself which sizes and how many messages are moved. */
+#include <stdio.h>
+
+#include "tests/support/params.h"
+#include "tests/support/test.h"
+#include "validate/measure/backends.h"
+#include "validate/measure/host_run.h"
+
+enum { TIMEOUT_S = 8 };
+
+/* --- the serving end --- */
+
+typedef struct {
+  GAsyncQueue *ports; /* text, of the one port */
+  gboolean is_served;
+  GError *error;
+} Server;
+
+static void
+take_note (gpointer data, const char *note)
+{
+  const Server *self = data;
+  guint port;
+
+  if (sscanf (note, "Waits for the other end on port %u", &port) == 1)
+    g_async_queue_push (self->ports, g_strdup_printf ("127.0.0.1:%u", port));
+}
+
+static gpointer
+serve (gpointer data)
+{
+  Server *self = data;
+  const FabMeasurePlan plan = { .listen = "127.0.0.1:0", .timeout_s = TIMEOUT_S, .once = TRUE };
+  const FabHostLimits limits = { .min_samples = 6, .max_samples = 6, .max_time_ps = FAB_TIME_MAX };
+  g_autoptr (Params) params = params_new (&fab_measure_tcp.info, "");
+  FabMeasureHost *host = fab_host_new (&plan, &limits, NULL,
+                                       &(FabHostPerson){ .data = self, .note = take_note });
+
+  self->is_served = fab_measure_tcp.serve (host, params->params, &self->error);
+  fab_host_free (host);
+  return NULL;
+}
+
+/* --- the asking end --- */
+
+/* Moves these in turn, for each kind; sizes of 0 end the list. */
+typedef struct {
+  FabBytes size_bytes;
+  guint n_messages;
+} Move;
+
+typedef struct {
+  FabMeasureHost base;
+  const Move *moves;
+  guint n_moved;
+  gboolean is_known[FAB_N_MEASURE_KINDS];
+  guint window[FAB_N_MEASURE_KINDS], n_queue_pairs;
+  char method[32];
+  GPtrArray *notes;
+} Asker;
+
+static gboolean
+move_all (FabMeasureHost *host, const FabSeries *series, G_GNUC_UNUSED FabBytes max_bytes, FabTimedFunc func,
+          gpointer data, GError **error)
+{
+  Asker *self = (Asker *) host;
+
+  self->is_known[series->kind] = TRUE;
+  self->window[series->kind] = series->window;
+  self->n_queue_pairs = series->n_queue_pairs;
+  g_strlcpy (self->method, series->method, sizeof self->method);
+  for (const Move *move = self->moves; move->size_bytes > 0; move++) {
+    FabTimePs elapsed_ps = -1;
+
+    if (!func (data, move->size_bytes, move->n_messages, &elapsed_ps, error))
+      return FALSE;
+    assert_true (elapsed_ps > 0);
+    self->n_moved++;
+  }
+  return TRUE;
+}
+
+static void
+keep_note (FabMeasureHost *host, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  g_ptr_array_add (((Asker *) host)->notes, g_strdup_vprintf (format, arguments));
+  va_end (arguments);
+}
+
+static gboolean
+never (G_GNUC_UNUSED FabMeasureHost *host)
+{
+  return FALSE;
+}
+
+static const gboolean all_kinds[FAB_N_MEASURE_KINDS] = { [FAB_MEASURE_LATENCY] = TRUE,
+                                                         [FAB_MEASURE_BANDWIDTH] = TRUE,
+                                                         [FAB_MEASURE_EXCHANGE] = TRUE,
+                                                         [FAB_MEASURE_BIDIRECTIONAL] = TRUE };
+
+/* Both ends to their end; what went wrong fails the test. */
+static Asker
+measure (const char *settings, const Move *moves, FabBytes largest, guint window)
+{
+  Server server = { .ports = g_async_queue_new_full (g_free) };
+  GThread *thread = g_thread_new ("serving", serve, &server);
+  g_autofree char *peer = g_async_queue_timeout_pop (server.ports, TIMEOUT_S * G_USEC_PER_SEC);
+  const FabMeasurePlan plan = { .sizes_bytes = &largest,
+                                .n_sizes = 1,
+                                .kinds = all_kinds,
+                                .window = window,
+                                .peer = peer,
+                                .timeout_s = TIMEOUT_S };
+  g_autoptr (Params) params = params_new (&fab_measure_tcp.info, settings);
+  g_autoptr (GError) error = NULL;
+  Asker self = { .base = { .plan = &plan, .measure = move_all, .note = keep_note, .is_cancelled = never },
+                 .moves = moves,
+                 .notes = g_ptr_array_new_with_free_func (g_free) };
+
+  assert_non_null (peer);
+  gboolean is_measured = fab_measure_tcp.measure (&self.base, params->params, &error);
+  g_thread_join (thread);
+  if (!is_measured || !server.is_served)
+    fail_msg ("%s, %s: %s; there: %s", settings, peer, error != NULL ? error->message : "well",
+              server.error != NULL ? server.error->message : "well");
+  assert_int_equal (self.notes->len, 0);
+  g_ptr_array_unref (self.notes);
+  g_async_queue_unref (server.ports);
+  self.base.plan = NULL;
+  self.notes = NULL;
+  return self;
+}
+
+/* One message, more than a window of them, and many windows; sizes that connections divide unevenly, less than a byte for
+ * each of them, more than the buffers of a socket. */
+static const Move moves[] = { { 1, 1 }, { 2, 50 }, { 1001, 33 }, { 300007, 2 }, { 70001, 9 }, { 0, 0 } };
+
+static void
+every_move_ends (G_GNUC_UNUSED void **state)
+{
+  static const char *const settings[] = { "{}", "{streams: 3, buffer: 512KiB}", "{streams: 2, wait: spin}" };
+  static const guint streams[] = { 1, 3, 2 }, windows[] = { 1, 6, 5 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    Asker asked = measure (settings[i], moves, 300007, windows[i]);
+
+    assert_int_equal (asked.n_moved, 4 * (G_N_ELEMENTS (moves) - 1));
+    for (FabMeasureKind kind = 0; kind < FAB_N_MEASURE_KINDS; kind++) {
+      gboolean is_streaming = kind == FAB_MEASURE_BANDWIDTH || kind == FAB_MEASURE_BIDIRECTIONAL;
+
+      assert_int_equal (asked.is_known[kind], all_kinds[kind]);
+      if (all_kinds[kind])
+        assert_int_equal (asked.window[kind], is_streaming ? windows[i] : 1);
+    }
+    assert_int_equal (asked.n_queue_pairs, streams[i] > 1 ? streams[i] : 0);
+    assert_string_equal (asked.method, strstr (settings[i], "spin") != NULL ? "spinning sockets" : "sockets");
+  }
+}
+
+/* Where no window is asked for, 64 messages are under way. */
+static void
+the_usual_window (G_GNUC_UNUSED void **state)
+{
+  static const Move some[] = { { 8, 300 }, { 8, 64 }, { 8, 65 }, { 0, 0 } };
+
+  assert_int_equal (measure ("{}", some, 8, 0).window[FAB_MEASURE_BANDWIDTH], 64);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (every_move_ends),
+    cmocka_unit_test (the_usual_window),
+  };
+
+  return cmocka_run_group_tests_name ("measure_tcp", tests, NULL, NULL);
+}
