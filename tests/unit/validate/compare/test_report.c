@@ -305,15 +305,77 @@ test_printed (void **state)
                     f->report->accounts->len - 1);
 }
 
+/* Every account of every role that it has is on every page, and none of a role that it has not. */
+static void
+test_every_role_is_printed (void **state)
+{
+  const Fixture *f = *state;
+  FabReportView view = { .report = f->report, .is_summary = TRUE };
+  g_autofree char *text = fab_report_to_text (&view), *csv = fab_report_to_csv (&view),
+                  *json = fab_report_to_json (&view);
+  g_autoptr (JsonParser) parser = json_parser_new ();
+  guint n_accounts = 0, n_interconnects = 0;
+
+  assert_true (json_parser_load_from_data (parser, json, -1, NULL));
+  JsonObject *root = json_node_get_object (json_parser_get_root (parser));
+  for (guint i = 0; i < f->report->accounts->len; i++) {
+    const FabAccount *account = &g_array_index (f->report->accounts, FabAccount, i);
+    gboolean is_of_links = account->kind == FAB_ACCOUNT_INTERCONNECT;
+    JsonObject *object = i == 0 ? json_object_get_object_member (root, "roles")
+                                : json_array_get_object_element (
+                                    json_object_get_array_member (root,
+                                                                  is_of_links ? "interconnects" : "accounts"),
+                                    is_of_links ? n_interconnects++ : n_accounts++);
+
+    for (guint role = 0; role < FAB_N_ROLES; role++) {
+      const char *name = fab_measured_role_names[role];
+      g_autofree char *head = i == 0 ? g_strdup_printf ("\nall %s tables (", name)
+                                     : g_strdup_printf ("\n%s (%s)\n", account->name, name);
+      JsonObject *of_role = json_object_get_object_member (object, name);
+
+      assert_int_equal (strstr (text, head) != NULL, fab_account_has_role (account, (FabMeasuredRole) role));
+      for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+        const FabTally *tally = &account->tallies[role][c];
+        gboolean has_comma = strchr (account->name ? account->name : "", ',') != NULL;
+        g_autofree char *row = g_strdup_printf (
+            "\n%s%s%s,%s,%s,%u,%.6f,%.6f,%.6f,%" G_GUINT64_FORMAT ",,%s,%u,%.6f,%u,%.6f,\n",
+            has_comma ? "\"" : "", i == 0 ? "" : account->name, has_comma ? "\"" : "", name,
+            fab_size_class_names[c], tally->sizes.n, tally->sizes.median_fraction, tally->sizes.bias_fraction,
+            tally->sizes.max_fraction, tally->sizes.max_size_bytes, fab_account_kind_names[account->kind],
+            tally->n_tables, tally->tables_fraction, tally->n_families, tally->families_fraction);
+
+        assert_int_equal (json_object_has_member (of_role, fab_size_class_names[c]), tally->sizes.n > 0);
+        if (tally->sizes.n == 0)
+          continue;
+        assert_non_null (strstr (csv, row));
+        JsonObject *of_class = json_object_get_object_member (of_role, fab_size_class_names[c]);
+        assert_int_equal (json_object_get_int_member (of_class, "sizes"), tally->sizes.n);
+        assert_int_equal (json_object_get_int_member (of_class, "tables"), tally->n_tables);
+        assert_near (json_object_get_double_member (of_class, "tables_median_fraction"),
+                     tally->tables_fraction, 1e-9);
+        assert_int_equal (json_object_get_int_member (of_class, "families"), tally->n_families);
+        assert_near (json_object_get_double_member (of_class, "families_median_fraction"),
+                     tally->families_fraction, 1e-9);
+      }
+    }
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_size_classes),   cmocka_unit_test (test_errors),
-    cmocka_unit_test (test_rows),           cmocka_unit_test (test_roles_are_apart),
-    cmocka_unit_test (test_accounts),       cmocka_unit_test (test_coarse_rows_are_left_out),
-    cmocka_unit_test (test_sets),           cmocka_unit_test (test_gate),
-    cmocka_unit_test (test_accept_refused), cmocka_unit_test (test_printed),
+    cmocka_unit_test (test_size_classes),
+    cmocka_unit_test (test_errors),
+    cmocka_unit_test (test_rows),
+    cmocka_unit_test (test_roles_are_apart),
+    cmocka_unit_test (test_accounts),
+    cmocka_unit_test (test_coarse_rows_are_left_out),
+    cmocka_unit_test (test_sets),
+    cmocka_unit_test (test_gate),
+    cmocka_unit_test (test_accept_refused),
+    cmocka_unit_test (test_printed),
+    cmocka_unit_test (test_every_role_is_printed),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);

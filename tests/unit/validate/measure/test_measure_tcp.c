@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_measure_tcp.c - both ends of the tcp backend in one process: whatever is asked for ends, and both ends are at the
- * same message afterwards. The asking host is played, and says itself which sizes and how many messages are moved. */
+/* test_measure_tcp.c - both ends of the tcp backend in one process: whatever is asked for ends, and both ends are at
+ * the same message afterwards. The asking host is played, and says itself which sizes and how many messages are moved. */
 #include <stdio.h>
 
 #include "tests/support/params.h"
@@ -136,8 +136,8 @@ measure (const char *settings, const Move *moves, FabBytes largest, guint window
   return self;
 }
 
-/* One message, more than a window of them, and many windows; sizes that connections divide unevenly, less than a byte for
- * each of them, more than the buffers of a socket. */
+/* One message, more than a window of them, and many windows; sizes that connections divide unevenly, less than a byte
+ * for each of them, more than the buffers of a socket. */
 static const Move moves[] = { { 1, 1 }, { 2, 50 }, { 1001, 33 }, { 300007, 2 }, { 70001, 9 }, { 0, 0 } };
 
 static void

@@ -190,6 +190,23 @@ weights_of_rows (G_GNUC_UNUSED void **state)
   assert_int_equal (entry_at (fit, 0)->n_sources, 2);
 }
 
+/* Bands of two sources that are 0.4 and -0.4 off: what is left without one of them is the other, whose band reaches the
+ * other way, so that no reach holds it, and the search ends at 3. Of a single source nothing is left to hold it with. */
+static void
+sources_that_nothing_holds (G_GNUC_UNUSED void **state)
+{
+  const FabSetupPoint points[] = { POINT ("a", "m", "", -0.4), POINT ("b", "m", "", 0.4) };
+  FabSetupEnds two = fab_residual_ends (points, 2, 0.9), one = fab_residual_ends (points, 1, 0.9);
+  FabSetupEnds none = fab_residual_ends (points, 0, 0.9);
+
+  assert_near (two.low, -0.4 * 3, 0.01);
+  assert_near (two.high, 0.4 * 3, 0.01);
+  assert_near (one.low, -0.4 * 3, 0.01);
+  assert_near (one.high, 0, 0);
+  assert_near (none.low, 0, 0);
+  assert_near (none.high, 0, 0);
+}
+
 int
 main (void)
 {
@@ -203,6 +220,7 @@ main (void)
     cmocka_unit_test (half_of_them_are_held),
     cmocka_unit_test (ends_of_a_stack_are_drawn_to_those_of_all),
     cmocka_unit_test (weights_of_rows),
+    cmocka_unit_test (sources_that_nothing_holds),
   };
 
   return cmocka_run_group_tests_name ("setups", tests, NULL, NULL);
