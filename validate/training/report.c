@@ -113,10 +113,10 @@ new_result (const FabTrainingSource *source)
   self->remarks = g_ptr_array_new_with_free_func (g_free);
   self->rows = g_array_new (FALSE, TRUE, sizeof (FabTrainingComparison));
   g_array_set_clear_func (self->rows, clear_row);
-  g_array_set_size (self->rows, source->table->rows->len);
-  for (guint i = 0; i < self->rows->len; i++) {
-    fab_training_row_of (self, i)->measured = fab_training_table_row (source->table, i);
-    fab_training_row_of (self, i)->row = i;
+  for (guint i = 0; i < source->table->rows->len; i++) {
+    FabTrainingComparison row = { .measured = fab_training_table_row (source->table, i), .row = i };
+
+    g_array_append_val (self->rows, row);
   }
   return self;
 }
