@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_calibrated.c - judged collectives with links of four origins: sums over all tables, and what pages say of them. */
+/* test_calibrated.c - judged collectives with links of four origins: sums over all tables, and what pages
+ * say of them. */
 #include "validate/fit/calibrated.h"
 
 #include <string.h>

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_measure_tcp.c - both ends of the tcp backend in one process: whatever is asked for ends, and both ends are at
- * the same message afterwards. The asking host is played, and says itself which sizes and how many messages are moved. */
+ * the same message afterwards. The asking host is played, and says itself which sizes and how many messages are moved.
+ * What both ends send is counted on its way to the system. */
 #include <stdio.h>
+#include <sys/socket.h>
 
 #include "tests/support/params.h"
 #include "tests/support/test.h"
@@ -9,6 +11,36 @@
 #include "validate/measure/host_run.h"
 
 enum { TIMEOUT_S = 8 };
+
+/* --- what is sent --- */
+
+static gint n_words, n_bytes;
+
+/* In place of the system's own: messages are of bytes 0x5a alone; a word is any other single byte. */
+ssize_t
+send (int fd, const void *data, size_t size, int flags)
+{
+  ssize_t n = sendto (fd, data, size, flags, NULL, 0);
+  const char *bytes = data;
+
+  if (n > 0 && bytes[0] == 0x5a && bytes[size - 1] == 0x5a)
+    g_atomic_int_add (&n_bytes, (gint) n);
+  else if (n == 1)
+    g_atomic_int_inc (&n_words);
+  return n;
+}
+
+/* Both ends say go. Where messages stream, a word is due for each half of a window that has come, and one for all. */
+static guint
+words_of (FabMeasureKind kind, guint n_messages, guint window)
+{
+  guint streaming = n_messages / MAX (window / 2, 1) + 1;
+
+  return 2
+       + (kind == FAB_MEASURE_BANDWIDTH       ? streaming
+          : kind == FAB_MEASURE_BIDIRECTIONAL ? 2 * streaming
+                                              : 0);
+}
 
 /* --- the serving end --- */
 
@@ -73,10 +105,15 @@ move_all (FabMeasureHost *host, const FabSeries *series, G_GNUC_UNUSED FabBytes 
   g_strlcpy (self->method, series->method, sizeof self->method);
   for (const Move *move = self->moves; move->size_bytes > 0; move++) {
     FabTimePs elapsed_ps = -1;
+    guint n_ways = series->kind == FAB_MEASURE_BANDWIDTH ? 1 : 2;
 
+    g_atomic_int_set (&n_words, 0);
+    g_atomic_int_set (&n_bytes, 0);
     if (!func (data, move->size_bytes, move->n_messages, &elapsed_ps, error))
       return FALSE;
     assert_true (elapsed_ps > 0);
+    assert_int_equal (g_atomic_int_get (&n_bytes), n_ways * move->n_messages * move->size_bytes);
+    assert_int_equal (g_atomic_int_get (&n_words), words_of (series->kind, move->n_messages, series->window));
     self->n_moved++;
   }
   return TRUE;

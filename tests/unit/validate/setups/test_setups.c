@@ -191,7 +191,8 @@ weights_of_rows (G_GNUC_UNUSED void **state)
 }
 
 /* Bands of two sources that are 0.4 and -0.4 off: what is left without one of them is the other, whose band reaches the
- * other way, so that no reach holds it, and the search ends at 3. Of a single source nothing is left to hold it with. */
+ * other way, so that no reach holds it, and the search ends at 3. Of a single source nothing is left to hold
+ * it with. */
 static void
 sources_that_nothing_holds (G_GNUC_UNUSED void **state)
 {

@@ -400,6 +400,10 @@ test_wrong_direction (void **state)
   assert_string_equal (wrong->to, "b");
   assert_near (wrong->measured_fraction, 0.05, 1e-9);
   assert_near (wrong->predicted_fraction, -0.5, 1e-9);
+  g_autofree char *page = fab_training_to_markdown (&(FabTrainingView){ report, NULL, FALSE });
+  assert_non_null (
+      strstr (page, "\n## Wrong directions\n\n| source | factor | rows | measured | predicted |\n"
+                    "|---|---|---|---:|---:|\n| s | name | a, b | +5.0 % | -50.0 % |\n\n## Sources\n"));
 }
 
 /* The smallest run needs 20 % more GPU-seconds per sample than a larger one: memory, so the next one is the
