@@ -11,11 +11,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* |a - b| <= relative x the larger one. */
+/* |a - b| <= relative x the larger one. Nothing is near what is not finite. */
 static inline gboolean
 is_near (double a, double b, double relative)
 {
-  return fabs (a - b) <= relative * MAX (fabs (a), fabs (b));
+  return isfinite (a) && isfinite (b) && fabs (a - b) <= relative * MAX (fabs (a), fabs (b));
 }
 
 #define assert_near(a, b, relative)                          \

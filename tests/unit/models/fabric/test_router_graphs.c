@@ -164,6 +164,8 @@ a_hyperx_is_a_mesh_along_every_axis (void **state)
 {
   assert_shape (*state, "nodes: 8, fabric: {kind: hyperx, dimensions: 1}", 8, 7, 1);
   assert_shape (*state, "nodes: 16, fabric: hyperx", 16, 6, 2);
+  assert_shape (*state, "nodes: 4, fabric: {kind: hyperx, links: 2, axes: [{width: 4}]}", 4, 6, 1);
+  assert_shape (*state, "nodes: 4, fabric: {kind: hyperx, links: 2, axes: [{width: 4, links: 3}]}", 4, 9, 1);
   assert_shape (*state, "nodes: 16, fabric: {kind: hyperx, dimensions: 4}", 16, 4, 4);
   assert_shape (*state,
                 "nodes: 24, fabric: {kind: hyperx, axes: [{width: 4}, {width: 3, links: 2}, {width: 2}]}", 24,

@@ -221,6 +221,22 @@ unfused_attention_moves_its_scores (G_GNUC_UNUSED void **state)
                2 * (1 + scores * 16 / 1e12), 1e-6);
 }
 
+/* However wide heads are: 108 TFLOP at the rate of matrices take 1 s, and 4 FLOP for each number of a head are a score.
+ * Where the width is not known no scores are counted. */
+static void
+scores_are_counted_by_the_width_of_heads (G_GNUC_UNUSED void **state)
+{
+  for (guint width = 0; width <= 3; width++) {
+    const FabOperator op = {
+      .name = "scores", .kind = FAB_OPERATOR_ATTENTION, .flops = 108e9, .n = 256, .k = width
+    };
+    g_autoptr (FabLayerStack) stack = one_operator (&op);
+
+    assert_near (pass_seconds ("{attention: unfused, memory: 100%, " NO_START "}", stack, FALSE, 1),
+                 1 + (width > 0 ? 108e12 / 4 / width * 8 / 1e12 : 0), 1e-6);
+  }
+}
+
 /* Kept scores: all 108 TFLOP at the rate of matrices, 1 s, and 1000 x 1 GB over 1 TB/s, 1 s. */
 static void
 kept_scores_go_through_memory (G_GNUC_UNUSED void **state)
@@ -413,6 +429,7 @@ main (void)
     cmocka_unit_test (starting_costs_a_gap_or_the_host),
     cmocka_unit_test (attention_takes_what_its_kernel_takes),
     cmocka_unit_test (unfused_attention_moves_its_scores),
+    cmocka_unit_test (scores_are_counted_by_the_width_of_heads),
     cmocka_unit_test (kept_scores_go_through_memory),
     cmocka_unit_test (backward_is_two_products),
     cmocka_unit_test (tensor_parallel_ranks_divide_columns_then_rows),

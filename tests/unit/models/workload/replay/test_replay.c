@@ -154,6 +154,25 @@ steps_end_where_the_next_one_begins (G_GNUC_UNUSED void **state)
   assert_near (step_us (1, 1, events, ", step: 1"), 20, 1e-9);
 }
 
+/* Steps count among those that all ranks have: here 2 and 5, and of rank 0 they take 10 and 30 us. */
+static void
+steps_count_where_all_ranks_have_them (G_GNUC_UNUSED void **state)
+{
+  const char *events[] = {
+    STEP (1, 0, 5) "," KERNEL (7, "a", 0, 5) "," STEP (2, 10, 10) "," KERNEL (7, "a", 10, 10) "," STEP (
+        4, 30, 20) "," KERNEL (7, "a", 30, 20) "," STEP (5, 60, 30) "," KERNEL (7, "a", 60, 30),
+    STEP (2, 10, 5) "," KERNEL (7, "a", 10, 5) "," STEP (3, 20, 40) "," KERNEL (7, "a", 20, 40) "," STEP (
+        5, 60, 5) "," KERNEL (7, "a", 60, 5)
+  };
+
+  assert_near (step_us (2, 2, events, ""), 10, 1e-9);
+  assert_near (step_us (2, 2, events, ", step: 1"), 30, 1e-9);
+  g_autoptr (FabTrace) trace = trace_of (2, events);
+  g_autoptr (GError) error = NULL;
+  assert_null (replay_new (trace, 2, 2, &error));
+  assert_string_equal (error->message, "job: there is no step 2; the traced ranks have 2 in common, from 0");
+}
+
 /* --- ranks and groups --- */
 
 static Replay *
@@ -319,6 +338,7 @@ main (void)
     cmocka_unit_test (a_collective_waits_for_its_last_rank),
     cmocka_unit_test (events_come_in_any_order),
     cmocka_unit_test (steps_end_where_the_next_one_begins),
+    cmocka_unit_test (steps_count_where_all_ranks_have_them),
     cmocka_unit_test (equal_ranks_are_one_class),
     cmocka_unit_test (missing_ranks_do_as_those_before_them),
     cmocka_unit_test (neighbours_in_a_pipeline_are_told_apart),

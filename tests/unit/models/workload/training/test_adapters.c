@@ -47,6 +47,45 @@ blocks_get_adapters (G_GNUC_UNUSED void **state)
   assert_int_equal (attention->parameters, stack->parameters + 2 * 4 * (256 + 128));
 }
 
+/* Beside every matrix of n x k numbers come one of 4 x k, one of n x 4 and the sum of both results. A number that is
+ * multiplied is 2 FLOP, and every number that goes in or out is 2 bytes; the sum reads two and writes one of n. */
+static void
+adapters_are_two_thin_products (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabLayerStack) stack = plain ();
+  g_autoptr (FabLayerStack) adapted = adapters_add (stack, 4, ADAPTERS_ALL);
+  guint n_found = 0;
+
+  for (guint s = 0; s < 2; s++) {
+    const GArray *operators = fab_layer_segment (fab_layer_stack_layer (adapted, 1), s)->operators;
+
+    for (guint i = 0; i < operators->len; i++) {
+      const FabOperator *op = &g_array_index (operators, FabOperator, i), *matrix = op - 1;
+
+      if (strcmp (op->name, "adapter_down") != 0)
+        continue;
+      n_found++;
+      assert_true (matrix->is_frozen && !op->is_frozen && !op[1].is_frozen);
+      assert_string_equal (op[1].name, "adapter_up");
+      assert_string_equal (op[2].name, "adapter_sum");
+      assert_int_equal (op->n, 4);
+      assert_int_equal (op->k, matrix->k);
+      assert_int_equal (op[1].n, matrix->n);
+      assert_int_equal (op[1].k, 4);
+      for (guint k = 0; k < 2; k++) {
+        assert_int_equal (op[k].kind, FAB_OPERATOR_MATMUL);
+        assert_false (op[k].is_split);
+        assert_near (op[k].flops, 2.0 * (double) op[k].n * (double) op[k].k, 1e-12);
+        assert_near (op[k].bytes, 2.0 * (double) (op[k].n + op[k].k), 1e-12);
+      }
+      assert_int_equal (op[2].kind, FAB_OPERATOR_MEMORY);
+      assert_int_equal (op[2].is_split, matrix->is_split);
+      assert_near (op[2].bytes, 6.0 * (double) matrix->n, 1e-12);
+    }
+  }
+  assert_int_equal (n_found, 4);
+}
+
 /* Of a block: forward 2 (matrices + adapters) + scores, 4 x 16 x 64; backward once the matrices, twice all else.
  * Without the gradients of the weights once the adapters too; what is left for these is once the adapters. */
 static void
@@ -134,6 +173,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (blocks_get_adapters),
+    cmocka_unit_test (adapters_are_two_thin_products),
     cmocka_unit_test (frozen_matrices_have_no_product_of_their_own),
     cmocka_unit_test (only_adapters_have_gradients),
     cmocka_unit_test (frozen_weights_take_two_bytes),

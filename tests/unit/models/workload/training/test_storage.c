@@ -191,6 +191,26 @@ a_time_holds_as_many_steps_as_fit (G_GNUC_UNUSED void **state)
   assert_near (fab_checkpoint_step_seconds (&minute, &(FabCheckpointTime){ 4, 20 }, 0.1), 4.0 / 560, 1e-12);
 }
 
+/* One step or one picosecond is a period; without any no checkpoint is written, and none takes time. */
+static void
+a_period_writes_checkpoints (void **state)
+{
+  static const struct {
+    gint64 n_steps, time_ps;
+  } rows[] = { { 0, 0 }, { 1, 0 }, { 2, 0 }, { 0, 1 }, { 0, 2 }, { 1, 1 } };
+
+  (void) state;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabCheckpointParams params = { .every = { .n_steps = rows[i].n_steps,
+                                                    .time_ps = rows[i].time_ps } };
+    double seconds = fab_checkpoint_step_seconds (&params, &(FabCheckpointTime){ 4, 0 }, 2);
+
+    assert_int_equal (fab_checkpoint_is_written (&params), i > 0);
+    /* A time that is over at once has a checkpoint in every step. */
+    assert_near (seconds, i == 0 ? 0 : rows[i].n_steps == 2 ? 2 : 4, 1e-12);
+  }
+}
+
 int
 main (void)
 {
@@ -205,6 +225,7 @@ main (void)
     cmocka_unit_test (asynchronous_ones_block_until_host_memory),
     cmocka_unit_test (the_next_one_waits_for_the_last),
     cmocka_unit_test (a_time_holds_as_many_steps_as_fit),
+    cmocka_unit_test (a_period_writes_checkpoints),
   };
 
   return cmocka_run_group_tests_name ("storage", tests, load_catalog, free_catalog);
