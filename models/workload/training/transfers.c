@@ -130,6 +130,8 @@ stage_send (Stage *stage, const Action *action, gboolean is_blocking)
   if (!find_crossing (stage, action, TRUE, &crossing))
     return;
   FabTaskId task = join_transfer (stage, crossing_stream (stage->train, action, TRUE), &crossing);
+  for (guint i = 0; i < stage->waits->len; i++) /* sums and tokens of which the result is made */
+    fab_dag_builder_after (stage->train->builder, task, g_array_index (stage->waits, FabTaskId, i));
   if (is_blocking)
     stage_wait (stage, task);
 }

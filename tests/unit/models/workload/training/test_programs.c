@@ -624,7 +624,7 @@ static const struct {
     "reduce_scatter 16384 < F block1.experts, block1.experts all_gather 16384 < B head.0, block1.experts "
     "reduce_scatter 16384 < B block1.7, block0.experts all_gather 16384 < B block1.0, block0.experts "
     "reduce_scatter 16384 < B block0.7" },
-  /* A stage whose block has experts goes on when the tokens of both halves are back. */
+  /* A stage whose block has experts goes on, and sends on, when the tokens of both halves are back. */
   { 4, ", experts: {count: 4, per_token: 1}",
     "kind: ddp, accumulation: 2, parallel: {pipeline: 2, expert: 2, moe: {overlap: batches}}",
     "0 compute: F embedding, F embedding, F block0.attention, F block0.attention, F block0.experts < "
@@ -646,8 +646,8 @@ static const struct {
     "block0.experts, block0.experts all_to_all 4096 < B block0.experts, block0.experts all_to_all 4096 < "
     "B embedding, block0.experts all_to_all 4096 < B embedding, block0.experts all_to_all 4096 < B "
     "block0.experts, block0.experts all_to_all 4096 < B block0.5\n"
-    "0 send forward: activation0.0 send_recv 8192 < F block0.experts, activation0.1 send_recv 8192 < F "
-    "block0.experts\n"
+    "0 send forward: activation0.0 send_recv 8192 < block0.experts < F block0.experts < block0.experts, "
+    "activation0.1 send_recv 8192 < block0.experts < F block0.experts < block0.experts\n"
     "0 receive backward: gradient0.0 send_recv 8192 < F block0.experts, gradient0.1 send_recv 8192 < B "
     "embedding\n"
     "1 compute: F block1.attention < activation0.0, F block1.attention, F block1.experts < "
@@ -672,6 +672,25 @@ static const struct {
     "block1.5\n"
     "1 send backward: gradient0.0 send_recv 8192 < B block1.attention, gradient0.1 send_recv 8192 < B "
     "block1.0" },
+  /* What goes to the other stage is the sum over the tensor-parallel ranks, in both passes. */
+  { 4, "", "kind: ddp, parallel: {pipeline: 2, tensor: 2}",
+    "0 compute: F embedding, F block0.attention < embedding.embedding, F block0.mlp < block0.attention, B"
+    " block0.5 < block0.mlp < activation0.0 < gradient0.0, B block0.4, B block0.3, B block0.mlp.weights, "
+    "B block0.2 < block0.mlp, B block0.1, B block0.0, B block0.attention.weights, B embedding.0 < "
+    "block0.attention, optimizer\n"
+    "0 tensor: embedding.embedding all_reduce 8192 < F embedding, block0.attention all_reduce 8192 < F "
+    "block0.attention, block0.mlp all_reduce 8192 < F block0.mlp, block0.mlp all_reduce 8192 < B "
+    "block0.3, block0.attention all_reduce 8192 < B block0.0\n"
+    "0 send forward: activation0.0 send_recv 8192 < F block0.mlp < block0.mlp\n"
+    "0 receive backward: gradient0.0 send_recv 8192 < F block0.mlp\n"
+    "1 compute: F block1.attention < activation0.0, F block1.mlp < block1.attention, F head < block1.mlp,"
+    " B head.1, B head.0, B block1.5, B block1.4, B block1.3, B block1.mlp.weights, B block1.2 < "
+    "block1.mlp, B block1.1, B block1.0, B block1.attention.weights, optimizer < block1.attention < "
+    "gradient0.0\n"
+    "1 receive forward: activation0.0 send_recv 8192\n"
+    "1 tensor: block1.attention all_reduce 8192 < F block1.attention, block1.mlp all_reduce 8192 < F "
+    "block1.mlp, block1.mlp all_reduce 8192 < B block1.3, block1.attention all_reduce 8192 < B block1.0\n"
+    "1 send backward: gradient0.0 send_recv 8192 < block1.attention < B block1.attention.weights" },
   /* Frozen matrices have no gradients that could be computed beside the sums. */
   { 2, "", "kind: ddp, trains: lora, lora_rank: 8, parallel: {tensor: 2}",
     "0 compute: F embedding, F block0.attention < embedding.embedding, F block0.mlp < block0.attention, F"
