@@ -151,6 +151,23 @@ class Shares(answer.AnswerTest):
             self.assertAlmostEqual(float(per_day) * float(days), 1, 2)
         self.assertAlmostEqual(sum(float(row[1]) for row in rows), 100, delta=0.05 * len(rows))
 
+    def test_what_slows_steps_says_by_how_much(self):
+        """Failures that stop the job, those that slow its steps until they are found, and planned stops."""
+        command = ("goodput", "ddp-2b-4nodes-200g", "--set", "reliability={failures: meta-research, repair: 2d}", "--no-band", "--trials", "0")
+        classes, page = self.json(*command)["classes"], self.good(*command)
+        found = set()
+        for one in classes:
+            found.add(one["does"])
+            said = re.search(rf"(?m)^  {re.escape(one['name'])} .*? days   (\S.*)$", page)[1]
+            self.assertEqual(said.endswith(", the node is repaired"), one["repair"])
+            what = said.removesuffix(", the node is repaired")
+            if "slowdown" in one:
+                self.assertTrue(answer.quantity(what).is_near(one["slowdown"]), what)
+                self.assertRegex(what, r"^steps take [\d.]+ % longer until it is found$")
+            else:
+                self.assertIn(what, ("stops the job", "planned stop"))
+        self.assertGreaterEqual(len(found), 2)
+
     def test_matrices_are_square(self):
         told = self.json("p2p", "--node", "dgx-a100", "-g", "3")
         for key, matrix in told.items():

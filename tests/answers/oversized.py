@@ -4,6 +4,7 @@
 
 `oversized.py PROGRAM [Class]`.
 """
+import json
 import re
 
 import answer
@@ -50,6 +51,25 @@ class Stopped(Oversized):
                 self.assertEqual(after, "", told)
                 n_stops += 1
         self.assertGreater(n_stops, 15)
+
+
+class Documents(answer.AnswerTest):
+    """A document for programs goes to stdout alone: what stops the job is told beside it, with the advice in the document."""
+
+    def test_what_stops_is_told_beside(self):
+        for command in (("run", "hello", "--no-db", "--no-band"), ("run", "hello", "--no-db", "--no-band", "--seeds", "2"), ("cost", "hello", "--no-band"),
+                        ("goodput", "hello", "--set", "reliability.failures=meta-llama3", "--no-band")):
+            for form in ("text", "json", "csv"):
+                with self.subTest(" ".join((*command, form))):
+                    done = self.fabricast(*command, *LARGE, "--format", form)
+                    said = f"fabricast {command[0]}: The job does not fit: "
+                    self.assertEqual([line.startswith(said) for line in done.stderr.splitlines()], [True] if form != "text" else [])
+                    self.assertEqual("The job does not fit: " in " ".join(done.stdout.split()), form != "csv" or "verdict" in done.stdout and "The job" in done.stdout)
+                    if form == "json":
+                        stops = [finding for finding in json.loads(done.stdout)["verdict"] if finding["code"] == "does_not_fit"]
+                        self.assertEqual(len(stops), 1)
+                        self.assertIn("It fits with", stops[0]["advice"])
+                self.assertEqual(self.fabricast(*command, "--format", form).stderr, "")
 
 
 class Answered(Oversized):
