@@ -172,12 +172,26 @@ percent (double fraction)
   return round (1000 * fraction) / 10 + 0.0;
 }
 
+/* "X saves 10.4 %, with a band from 0.0 to 44.7 %, and its price is not known". (transfer full) */
+static char *
+show_unsure (const FabUpgrade *one)
+{
+  g_autofree char *band = fab_upgrade_has_band (one)
+                            ? g_strdup_printf (", with a band from %.1f to %.1f %%",
+                                               percent (one->low_fraction), percent (one->high_fraction))
+                            : g_strdup ("");
+
+  return g_strdup_printf ("%s saves %.1f %%%s%s", one->change.name, percent (one->saved_fraction), band,
+                          fab_upgrade_price (one) < 0 ? ", and its price is not known" : "");
+}
+
 char *
 fab_upgrade_nearest (const FabUpgrades *all, double budget_usd, const FabUpgrade *setting)
 {
   const FabUpgrade *sure = foremost (all, FAB_UPGRADE_SURE, TRUE, budget_usd > 0),
                    *unpriced = foremost (all, FAB_UPGRADE_SURE, FALSE, FALSE),
                    *unsure = foremost (all, FAB_UPGRADE_UNSURE, TRUE, FALSE),
+                   *unknown = foremost (all, FAB_UPGRADE_UNSURE, FALSE, FALSE),
                    *least = foremost (all, FAB_UPGRADE_NO_GAIN, TRUE, FALSE);
 
   if (sure != NULL)
@@ -185,12 +199,8 @@ fab_upgrade_nearest (const FabUpgrades *all, double budget_usd, const FabUpgrade
   if (unpriced != NULL)
     return g_strdup_printf ("%s saves %.1f %%, and its price is not known", unpriced->change.name,
                             100 * unpriced->saved_fraction);
-  if (unsure != NULL && fab_upgrade_has_band (unsure))
-    return g_strdup_printf ("%s saves %.1f %%, with a band from %.1f to %.1f %%", unsure->change.name,
-                            percent (unsure->saved_fraction), percent (unsure->low_fraction),
-                            percent (unsure->high_fraction));
-  if (unsure != NULL)
-    return g_strdup_printf ("%s saves %.1f %%", unsure->change.name, 100 * unsure->saved_fraction);
+  if (unsure != NULL || unknown != NULL)
+    return show_unsure (unsure != NULL ? unsure : unknown);
   return least != NULL
            ? g_strdup_printf ("%s saves %.2f %%, and %.1f %% is the least that counts", least->change.name,
                               100 * least->saved_fraction, 100 * FAB_UPGRADE_LEAST)
