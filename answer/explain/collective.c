@@ -267,7 +267,12 @@ explain_flow (const Binding *self, guint depth, double flow_s)
 
     fab_statement_formula (statement, "size / limit");
     fab_statement_term (statement, "limit", FAB_TERM_RATE, plan->most_bytes_per_s);
-    if (fab_collective_plan_waits_for_ends (plan))
+    if (fab_collective_plan_waits_for_ends (plan) && plan->n_channels == 0)
+      fab_statement_note (statement,
+                          "limit: the rate at which the sender issues the bytes, message after message "
+                          "(job.message_time); the links would allow %s.",
+                          link_rate);
+    else if (fab_collective_plan_waits_for_ends (plan))
       fab_statement_note (
           statement,
           "limit: the rate in size per second that the GPUs send with protocol %s and %u %s; the links "
@@ -326,14 +331,19 @@ note_binding (const Binding *self, FabStatement *statement)
                   *to = fab_graph_vertex_name (graph, self->link->dst),
                   *label = fab_link_class_label (self->link_class);
 
-  if (fab_collective_plan_waits_for_ends (self->plan))
-    fab_statement_note (statement,
-                        "%u %s its pace; a faster link would not change it. The slowest link: "
-                        "%s -> %s, %u x %s.",
-                        self->plan->n_channels,
-                        fab_plural (self->plan->n_channels, "channel sets", "channels set"), from, to,
-                        self->link->count, label);
-  else
+  guint n_channels = self->plan->n_channels;
+
+  if (fab_collective_plan_waits_for_ends (self->plan)) {
+    g_autofree char *pace = n_channels > 0
+                              ? g_strdup_printf ("%u %s", n_channels,
+                                                 fab_plural (n_channels, "channel sets", "channels set"))
+                              : g_strdup (
+                                  "The time that a message takes of its sender (job.message_time) sets");
+
+    fab_statement_note (
+        statement, "%s its pace; a faster link would not change it. The slowest link: %s -> %s, %u x %s.",
+        pace, from, to, self->link->count, label);
+  } else
     fab_statement_note (statement, "The link that binds it: %s -> %s, %u x %s.", from, to, self->link->count,
                         label);
 }
