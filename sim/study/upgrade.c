@@ -187,11 +187,9 @@ by_kind (gconstpointer a, gconstpointer b)
 static gboolean
 is_preferred (const FabUpgrade *self, const FabUpgrade *than)
 {
-  double price = price_of (self), other = price_of (than);
-
   if (fabs (self->saved_fraction - than->saved_fraction) >= FAB_UPGRADE_LEAST)
     return self->saved_fraction > than->saved_fraction;
-  return price != other ? price < other : FALSE;
+  return price_of (self) < price_of (than);
 }
 
 /* Of the candidates of a kind the one to be combined next; NULL: there is none left that does not lose. */
