@@ -65,6 +65,37 @@ static const char *const oversized[] = {
   HEAD ("16") "job: {kind: megatron, model: mixtral-8x7b, sequence: 4096, parallel: {expert: 8}}\n",
 };
 
+static gboolean
+has_edit (const FabMemoryFit *fit, const char *text)
+{
+  return g_strv_contains (fab_edits_texts (fit->edits), text);
+}
+
+/* Whether each change of one is a change of the other. */
+static gboolean
+is_within (const FabMemoryFit *fit, const FabMemoryFit *other)
+{
+  const char *const *texts = fab_edits_texts (fit->edits);
+
+  for (guint i = 0; texts[i] != NULL; i++)
+    if (!has_edit (other, texts[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* Where some changes are enough, nobody is told to make another one as well. */
+static void
+assert_none_within_another (const FabMemoryAdvice *advice)
+{
+  for (guint i = 0; i < advice->fits->len; i++)
+    for (guint k = 0; k < advice->fits->len; k++)
+      if (i != k && is_within (g_ptr_array_index (advice->fits, i), g_ptr_array_index (advice->fits, k))) {
+        g_autofree char *text = fab_memory_advice_text (advice);
+
+        fail_msg ("%s", text);
+      }
+}
+
 static void
 what_is_told_was_built_and_fits (G_GNUC_UNUSED void **state)
 {
@@ -75,6 +106,7 @@ what_is_told_was_built_and_fits (G_GNUC_UNUSED void **state)
     assert_in_range (advice->fits->len, 1, FAB_MOST_MEMORY_FITS);
     assert_null (advice->closest);
     assert_in_range (advice->n_built, 1, 150);
+    assert_none_within_another (advice);
     for (guint k = 0; k < advice->fits->len; k++) {
       const FabMemoryFit *fit = g_ptr_array_index (advice->fits, k);
 

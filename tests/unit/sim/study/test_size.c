@@ -312,10 +312,92 @@ the_better_seeds_tell_equals_apart (G_GNUC_UNUSED void **state)
   assert_int_equal (search ("---s-").best, 3);
 }
 
+typedef struct {
+  double exposed_ms[FAB_N_DIMENSIONS], between_ms; /* of each second */
+  const char *said;
+} Exposed;
+
+/* A step of 2 s, of which half is compute and 0.4 s are idle. The dimensions that have at least 0.05 % are named, the
+ * one that exposes most first, and of equals the one that is listed first. */
+static void
+dimensions_are_said_from_the_largest_on (G_GNUC_UNUSED void **state)
+{
+  static const Exposed rows[] = {
+    { { 0 }, 0, ", and" },
+    { { [FAB_DIMENSION_TENSOR] = 24 }, 0, " (2.4 % tensor; 0.0 % between nodes), and" },
+    { { [FAB_DIMENSION_DATA] = 24, [FAB_DIMENSION_TENSOR] = 65 },
+      59,
+      " (6.5 % tensor, 2.4 % data; 5.9 % between nodes), and" },
+    { { [FAB_DIMENSION_DATA] = 65, [FAB_DIMENSION_TENSOR] = 24 },
+      59,
+      " (6.5 % data, 2.4 % tensor; 5.9 % between nodes), and" },
+    { { [FAB_DIMENSION_DATA] = 10,
+        [FAB_DIMENSION_CONTEXT] = 30,
+        [FAB_DIMENSION_PIPELINE] = 20,
+        [FAB_DIMENSION_OTHER] = 40 },
+      100,
+      " (4.0 % other, 3.0 % context, 2.0 % pipeline, 1.0 % data; 10.0 % between nodes), and" },
+    { { 7, 7, 7, 7, 7, 7, 7 },
+      1,
+      " (0.7 % data, 0.7 % tensor, 0.7 % context, 0.7 % expert, 0.7 % pipeline, 0.7 % offload, 0.7 % other; "
+      "0.1 % between nodes), and" },
+    { { 0.49, 0.51, 300 }, 0, " (30.0 % context, 0.1 % tensor; 0.0 % between nodes), and" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    FabPoint point = { .step_s = 2, .compute_s = 1, .exposed_s = 0.6, .idle_s = 0.4 };
+    FabSizePoint points[] = { { .value = "7", .trial = { .point = &point } }, { .value = "8" } };
+    FabSize size = { .points = points, .n = 2, .answer = -1, .best = 0 };
+
+    for (guint d = 0; d < FAB_N_DIMENSIONS; d++)
+      point.exposed_by_s[d] = 2 * rows[i].exposed_ms[d] / 1000;
+    point.exposed_inter_node_s = 2 * rows[i].between_ms / 1000;
+    g_autoptr (FabVerdict) verdict = fab_size_verdict (&size);
+    const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_UNREACHABLE_TARGET);
+    g_autofree char *expected = g_strdup_printf (
+        "With 7 50.0 %% of the step is compute, 30.0 %% exposed communication%s 20.0 %% idle. "
+        "No later value that was tried comes closer.",
+        rows[i].said);
+    assert_string_equal (finding->text, expected);
+  }
+}
+
+/* Nothing is said where a value is enough, where nothing was simulated, and where a larger value could not be: whether
+ * it would be enough nobody knows. */
+static void
+what_is_left_is_said_of_the_last_value_alone (G_GNUC_UNUSED void **state)
+{
+  char problem[] = "no";
+  FabPoint point = { .step_s = 1 }, empty = { 0 };
+  FabSizePoint points[] = { { .value = "7", .trial = { .point = &point } },
+                            { .value = "8", .trial = { .point = &point } },
+                            { .value = "9", .trial = { .point = &point } } };
+
+  for (gint64 answer = -1; answer <= 0; answer++)
+    for (guint best = 0; best < 3; best++)
+      for (guint impossible = 0; impossible <= 3; impossible++)
+        for (guint what = 0; what < 3; what++) {
+          FabSize size = { .points = points, .n = 3, .answer = answer, .best = best };
+          gboolean is_said = answer < 0 && (impossible <= best || impossible == 3) && what == 0;
+
+          for (guint i = 0; i < 3; i++)
+            points[i].trial = (FabTry){ .point = &point, .problem = i == impossible ? problem : NULL };
+          points[best].trial.point = what == 0 ? &point : what == 1 ? &empty : NULL;
+          g_autoptr (FabVerdict) verdict = fab_size_verdict (&size);
+          const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_UNREACHABLE_TARGET);
+          assert_int_equal (finding != NULL, is_said);
+          if (is_said)
+            assert_int_equal (
+                strstr (finding->text, "It is the last value; none beyond it was tried.") != NULL, best == 2);
+        }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (what_is_left_is_said_of_the_last_value_alone),
+    cmocka_unit_test (dimensions_are_said_from_the_largest_on),
     cmocka_unit_test (all_targets_are_to_be_met),
     cmocka_unit_test (nothing_is_said_of_values_that_were_not_tried),
     cmocka_unit_test (usual_values_lie_around_the_scenarios),
