@@ -103,5 +103,40 @@ class Mixed(answer.AnswerTest):
         self.table(rows, "slower by places: name | nodes/leaf: at | own load: own", "others   0 %: slow[0] | 25 %: slow[1] | 50 %: slow[2] | 75 %: slow[3] | 90 %: slow[4]")
 
 
+class Logs(answer.AnswerTest):
+    SCENARIO = """name: logged
+cluster: {node: dgx-h100, nodes: 16}
+job: {kind: collective, operations: [{op: all_reduce, size: 1MiB}]}
+mix:
+  log: log.csv
+  jobs: [{name: small, nodes: 2, job: {kind: collective, operations: [{op: all_reduce, size: 1MiB}]}}]
+"""
+    # submit, nodes and seconds of jobs, and what became of them; none of them waits
+    JOBS = ((0, 4, 3600, "COMPLETED"), (100, 2, 3800, "FAILED"), (200, 1, 3800, "CANCELLED"), (300, 8, 4600, "PREEMPTED"))
+
+    def test_jobs_of_a_log(self):
+        """Jobs that ran count with the time that they ran, whatever became of them; the page says how many others there are, one or more."""
+        for n_waiting, n_failed, n_preempted, n_large in ((0, 0, 0, 0), (1, 1, 0, 1), (2, 2, 1, 2), (0, 0, 1, 0), (0, 1, 1, 0)):
+            jobs = [job for job in self.JOBS if job[3] == "COMPLETED" or job[3] == "FAILED" and n_failed > 0 or job[3] == "CANCELLED" and n_failed > 1
+                    or job[3] == "PREEMPTED" and n_preempted > 0]
+            lines = ["submit,start,end,nodes,state,user", *(f"{submit},{submit + 10},{submit + 10 + length},{nodes},{state},a" for submit, nodes, length, state in jobs),
+                     *("400,,,2,PENDING,e" for _ in range(n_waiting)), *("500,600,900,17,COMPLETED,f" for _ in range(n_large))]
+            self.write("log.csv", "\n".join(lines) + "\n")
+            told, page = self.json("mix", self.write("logged.yaml", self.SCENARIO)), self.good("mix", self.path("logged.yaml"))
+            self.assertEqual([told[key] for key in ("jobs", "log_rows_left_out", "log_jobs_failed", "log_jobs_preempted", "log_jobs_too_large")],
+                             [len(jobs), n_waiting, n_failed, n_preempted, n_large])
+            hours, span = sum(nodes * length for _, nodes, length, _ in jobs) / 3600, max(submit + length for submit, _, length, _ in jobs)
+            self.assert_same(told["busy_node_hours"], hours)
+            self.assert_same(told["span_s"], span)
+            self.assert_same(told["used_fraction"], hours * 3600 / 16 / span)
+            head = page.partition("\n  queue ")[0]
+            self.assertRegex(head, rf"(?m)^  jobs +{len(jobs)} of 1 kind, ")
+            said = {0: None, 1: "1 row of the log is not a job that ran", 2: "2 rows of the log are not jobs that ran"}[n_waiting]
+            failed = ("0 jobs of the log failed or were", "1 job of the log failed or was", "2 jobs of the log failed or were")[n_failed]
+            ended = f"{failed} cancelled, {n_preempted} {'was' if n_preempted == 1 else 'were'} preempted; they count with the time that they ran"
+            large = {0: None, 1: "1 job of the log is larger than the machine and left out", 2: "2 jobs of the log are larger than the machine and left out"}[n_large]
+            self.assertEqual(re.findall(r"(?m)^ {18}(\S.*)$", head), [one for one in (said, ended if n_failed + n_preempted else None, large) if one])
+
+
 if __name__ == "__main__":
     support.main()

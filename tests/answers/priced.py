@@ -120,6 +120,18 @@ class Priced(answer.AnswerTest):
             self.assertIn(f"{part.part} {part['of']}", lines["no price"])
         self.assertNotIn("a step", {label for label, text in lines.items() if "$" in text})
 
+    def test_parts_that_are_not_known(self):
+        """The page lists what has no price and what has no watts, each once, where there is something."""
+        for scenario in ("own-node", "mpi-rig-100m", "fabric-torus-all-reduce", "hello"):
+            command = ("cost", scenario, "--no-band")
+            parts, page = self.json(*command)["parts"], self.good(*command)
+            for label, key in (("no price", "usd_each"), ("no watts", "watts_each")):
+                unknown = [f"{part['part']} {part['of']}" for part in parts if part[key] is None and part["is_included"] != "yes"
+                           and (key, part["part"]) != ("watts_each", "cable")]  # which takes none
+                shown = re.findall(rf"(?m)^  {label} {{6}}(\S.*)$", page)
+                self.assertEqual(len(shown), bool(unknown), label)
+                self.assertEqual(set(shown[0].split(", ")) if shown else set(), set(unknown), f"{scenario}: {label}")
+
     def test_parts_beside_the_network(self):
         """What the document of a design lists, in its order, and the sum of those that have a price."""
         told, lines, page = self.asked("design-superpod-h100", "--set", "cluster.scalable_units=4", "--no-band")
