@@ -164,6 +164,45 @@ test_what_cannot_be (void **state)
                        "a global batch of 16 sequences cannot be divided among 32 data-parallel ranks");
 }
 
+/* --- what may save memory --- */
+
+/* Every change that may save memory is one that the scenario takes, whatever keys of its own it writes: the model and
+ * its sequence stay. */
+static void
+test_remedies_load (void **state)
+{
+  static const struct {
+    const char *job;
+    guint n_least; /* changes of the strategy that there must be at least */
+  } rows[] = {
+    { "kind: ddp}", 6 },
+    { "kind: ddp, bucket: 30MiB, micro_batch: 4}", 6 },
+    { "kind: fsdp, sharding: grad_op, in_flight: 3}", 3 },
+    { "kind: zero, stage: 1, reduce_bucket: 1000000, offload: {optimizer: none}}", 5 },
+    { "kind: megatron, overlap_grad_reduce: true, bucket: 1000000, micro_batch: 2}", 5 },
+  };
+
+  (void) state;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strconcat (HEAD, rows[i].job, "\n", NULL);
+    g_autoptr (FabScenario) written = load (yaml, NULL);
+    g_autoptr (GPtrArray) remedies = fab_job_remedies (written);
+    const TrainParams *before = train_of (written);
+    guint n_strategies = 0;
+
+    for (guint r = 0; r < remedies->len; r++) {
+      const FabRemedy *remedy = g_ptr_array_index (remedies, r);
+      g_autoptr (FabScenario) changed = load (yaml, fab_edits_texts (remedy->edits));
+      const TrainParams *after = train_of (changed);
+
+      assert_string_equal (after->model, before->model);
+      assert_int_equal (after->sequence, before->sequence);
+      n_strategies += strcmp (remedy->group, "strategy") == 0;
+    }
+    assert_true (n_strategies >= rows[i].n_least);
+  }
+}
+
 /* --- knobs --- */
 
 /* The value that the scenario has is among them, once, in its place. */
@@ -195,6 +234,7 @@ main (void)
     cmocka_unit_test (test_written_reads_back),      cmocka_unit_test (test_written_text),
     cmocka_unit_test (test_candidates_keep_the_job), cmocka_unit_test (test_divisions),
     cmocka_unit_test (test_what_cannot_be),          cmocka_unit_test (test_knobs_have_what_is_written),
+    cmocka_unit_test (test_remedies_load),
   };
   g_autoptr (GError) error = NULL;
   int failed;
