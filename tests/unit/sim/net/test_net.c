@@ -263,6 +263,42 @@ streams_have_a_rate_and_a_bound (G_GNUC_UNUSED void **state)
   meter_clear (&meter);
 }
 
+/* --- spreading --- */
+
+/* Four nodes of one GPU and one NIC, two on a leaf: 1 byte per ps and 30 ps inside, 2 ps per byte and 50 ps outside. A
+ * message to the other leaf passes four links of each and goes at the rate of the slowest one, whether its router
+ * spreads messages over all shortest paths or takes one of them. */
+static void
+spreading_keeps_the_rate_of_the_ports (G_GNUC_UNUSED void **state)
+{
+  const FabNetOps *const nets[] = { &fab_net_fluid, &fab_net_step };
+  const FabBytes bytes = 1000 * 1000;
+
+  for (guint spreads = 0; spreads < 2; spreads++)
+    for (guint i = 0; i < G_N_ELEMENTS (nets); i++) {
+      g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 4,
+                                                 .gpus_per_node = 1,
+                                                 .nics_per_node = 1,
+                                                 .gpu_bytes_per_s = FAB_PS_PER_S,
+                                                 .nic_bytes_per_s = FAB_PS_PER_S / 2,
+                                                 .gpu_latency_ps = 30,
+                                                 .nic_latency_ps = 50,
+                                                 .nodes_per_leaf = 2 });
+      g_autoptr (Params) params = params_new (&fab_route_spray.info, "");
+
+      if (spreads) {
+        fab_router_destroy (rig->router);
+        rig->router = fab_route_spray.create (rig->graph, params->params, 1);
+      }
+      FabTransfer transfer = { .src = rig_gpu (rig, 0), .dst = rig_gpu (rig, 3), .bytes = bytes };
+      assert_int_equal (rig_time_send (rig, nets[i], transfer), 4 * 30 + 4 * 50 + 2 * (FabTimePs) bytes);
+      transfer.bytes = 0;
+      assert_int_equal (rig_time_send (rig, nets[i], transfer), 4 * 30 + 4 * 50);
+      transfer.dst = transfer.src;
+      assert_int_equal (rig_time_send (rig, nets[i], transfer), 0);
+    }
+}
+
 int
 main (void)
 {
@@ -270,6 +306,7 @@ main (void)
     cmocka_unit_test (loads_add_up_and_are_taken_once), cmocka_unit_test (drained_loads_come_back),
     cmocka_unit_test (queues_of_lanes_add_up),          cmocka_unit_test (dead_links_are_found_on_footprints),
     cmocka_unit_test (flows_take_whole_picoseconds),    cmocka_unit_test (streams_have_a_rate_and_a_bound),
+    cmocka_unit_test (spreading_keeps_the_rate_of_the_ports),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
