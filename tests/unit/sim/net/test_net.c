@@ -303,9 +303,12 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (loads_add_up_and_are_taken_once), cmocka_unit_test (drained_loads_come_back),
-    cmocka_unit_test (queues_of_lanes_add_up),          cmocka_unit_test (dead_links_are_found_on_footprints),
-    cmocka_unit_test (flows_take_whole_picoseconds),    cmocka_unit_test (streams_have_a_rate_and_a_bound),
+    cmocka_unit_test (loads_add_up_and_are_taken_once),
+    cmocka_unit_test (drained_loads_come_back),
+    cmocka_unit_test (queues_of_lanes_add_up),
+    cmocka_unit_test (dead_links_are_found_on_footprints),
+    cmocka_unit_test (flows_take_whole_picoseconds),
+    cmocka_unit_test (streams_have_a_rate_and_a_bound),
     cmocka_unit_test (spreading_keeps_the_rate_of_the_ports),
   };
 

@@ -372,6 +372,93 @@ few_micro_batches_wait_no_longer_than_one (G_GNUC_UNUSED void **state)
       }
 }
 
+/* The passes of a stage, a letter each: F and f go forward through its first and its second part, B and b are backward
+ * passes of activations through the second and the first, W and w those of weights. Micro-batches of each come in their
+ * order. (transfer full) */
+static char *
+letters_of (const GArray *actions)
+{
+  static const char *const letters[] = {
+    [ACTION_FORWARD] = "Ff", [ACTION_INPUTS] = "bB", [ACTION_WEIGHTS] = "wW"
+  };
+  GString *text = g_string_new (NULL);
+  guint n[ACTION_WEIGHTS + 1][2] = { 0 };
+
+  for (guint i = 0; i < actions->len; i++) {
+    const Action *action = &g_array_index (actions, Action, i);
+
+    g_string_append_c (text, letters[action->kind][action->chunk]);
+    assert_int_equal (action->micro, n[action->kind][action->chunk]++);
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* The orders of the authors' own scheduler with passes of one unit (sail-sg/zero-bubble-pipeline-parallelism, 39f2c18,
+ * scheduler/zbv_greedy.py), stage by stage. */
+static void
+v_half_and_v_min_have_the_orders_of_their_authors (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *name;
+    guint n_stages, n_micro;
+    const char *orders[6];
+  } rows[] = {
+    { "v_half", 2, 4, { "FFFfBWfbBWfwFbBWfBbWbwww", "FfFfBWbwFfBbWFwfBbBbWWww" } },
+    { "v_half",
+      3,
+      4,
+      { "FFFfBWfBWbwFfBWbwfBbWwbw", "FFffBWFbBWfwFbBWfwbBWwbw", "FfFfBWbwFfBbWFwfBbWwBbWw" } },
+    { "v_half",
+      4,
+      6,
+      { "FFFFFfBWfBWfbBWfwFbBWfBWbwwfBbWbwwbw", "FFFFffBWfBWbwFfBWbFwfBWbBWfwbBbWwwbw",
+        "FFFfffBWFBbWwfFbBWfwFbBWfBbWbBWwbwww", "FfFfFfBWbwFfBWbFwfBbWFwfBbBbWWBbWwww" } },
+    { "v_half",
+      5,
+      6,
+      { "FFFFFfBWfBWfBWbwFfBWbwfBbWwfBbWbwwbw", "FFFFffBWFBWfbBWfwFbBWfwbBWwfbBbWwwbw",
+        "FFFFffBWfBWbwFfBbWFwfBbWwBfWbwbBWwbw", "FFFfffBWFBbWwfFbBWwfFbBWwfBbWbwwBWbw",
+        "FfFfFfBWbwFfBbWFwfBbWFwfBbBbWWwwBbWw" } },
+    { "v_half",
+      6,
+      7,
+      { "FFFFFFFfBWfBWfBWfbBWwbwbwfBfBbWWwfBWbwbwbw", "FFFFFFffBWfBWBfWbwBWbwbwFffBbBWWfwBbWbwwbw",
+        "FFFFFfffBWFBWfBWbwbBbWfwFfwbBWBfWwbBbWwwbw", "FFFFFfffBWfBWFbwBWbwbfBWwfFbwBfBWWbwbBWwbw",
+        "FFFfFfffBWFBbWwfBbWbwFwBfWbFwfBWBbWbwwBWbw", "FfFfFfFfBWbwFfBbBbWWwFfBbWwFfwBbBbWWwwBbWw" } },
+    { "v_min", 2, 4, { "FFfBWbwfBWFbwfBWFbwfBWbw", "FfBbFfWwBbFfWwBbFfWwBbWw" } },
+    { "v_min", 3, 4, { "FFFfBWfbBWwfFbBWwfBbWwbw", "FFffBWbFwBfWbFwBfWbBWwbw", "FfFfBbWwFfBbWwFfBbWwBbWw" } },
+    { "v_min",
+      4,
+      6,
+      { "FFFfBWfBWbwFfBbWwFfBbWwFfBbWwfBbWwbw", "FFffBWFbBWwfFbBWwfFbBWwfFbBWwfbBWwbw",
+        "FFffBWFbwBfWbFwBfWbFwBfWbFwBfWbwBWbw", "FfFfBbWwFfBbWwFfBbWwFfBbWwFfBbWwBbWw" } },
+    { "v_min",
+      5,
+      6,
+      { "FFFFfBWfBWbwfBWFbwfBWFbwfBWbwfBWbwbw", "FFFffBWBWbFfwBbFfWwBbFfWwBbWfwBbWwbw",
+        "FFFffBWBWbfwFbBfFWwbBfFWwbBfWwbBWwbw", "FFFfffBWbwBWFbwfBWFbwfBWFbwfBWbwBWbw",
+        "FfFfFfBbWwBbWFfwBbFfWwBbFfWwBbWwBbWw" } },
+    { "v_min",
+      6,
+      7,
+      { "FFFFFfBWfBWfbBWwfFbBWwfFbBWwfBbWwfBbWwbwbw", "FFFFffBWBfWbFwBfWbFwBfWbFwBfWbBWwfbBWwbwbw",
+        "FFFFffBWfBWbwFfBbWwFfBbWwFfBbWwBfWbwBbWwbw", "FFFfffBWFBWbwfFbBWwfFbBWwfFbBWwfBbWwbBWwbw",
+        "FFFfffBWFbwBWfbFwBfWbFwBfWbFwBfWbBWwbwBWbw", "FfFfFfBbWwFfBbWwFfBbWwFfBbWwFfBbWwBbWwBbWw" } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const PipelineSize size = { .n_stages = rows[i].n_stages, .n_virtual = 1, .n_micro = rows[i].n_micro };
+
+    g_autoptr (GPtrArray) actions = pipeline_actions (pipeline_schedule_named (rows[i].name), &size);
+
+    for (guint stage = 0; stage < rows[i].n_stages; stage++) {
+      g_autofree char *letters = letters_of (g_ptr_array_index (actions, stage));
+
+      assert_string_equal (letters, rows[i].orders[stage]);
+    }
+  }
+}
+
 /* A single micro-batch, or fewer than stages, goes through every V all the same. */
 static void
 v_takes_any_number_of_micro_batches (G_GNUC_UNUSED void **state)
@@ -565,6 +652,7 @@ main (void)
     cmocka_unit_test (v_follows_the_times_of_passes),
     cmocka_unit_test (v_half_has_half_of_both),
     cmocka_unit_test (v_min_has_a_third_of_the_activations),
+    cmocka_unit_test (v_half_and_v_min_have_the_orders_of_their_authors),
     cmocka_unit_test (few_micro_batches_wait_no_longer_than_one),
     cmocka_unit_test (v_takes_any_number_of_micro_batches),
     cmocka_unit_test (bubble_of_dualpipe),
