@@ -200,6 +200,41 @@ a_skip_ends_when_another_message_begins (G_GNUC_UNUSED void **state)
   play_end (&play, 2);
 }
 
+/* However much of it is skipped, a message is not faster than its wires: n GPUs of a node and one of another send to the
+ * same GPU, and the NICs between the nodes have a part of the rate. Neither the link of that GPU nor the NICs can have
+ * carried their bytes before the end. */
+static void
+skips_are_no_faster_than_the_wires (G_GNUC_UNUSED void **state)
+{
+  const FabBytes bytes = 60 * 1000 * 1000;
+
+  for (guint percent = 15; percent < 95; percent += 8)
+    for (guint n = 1; n <= 3; n++) {
+      g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 2,
+                                                 .gpus_per_node = 4,
+                                                 .nics_per_node = 1,
+                                                 .gpu_bytes_per_s = FAB_PS_PER_S,
+                                                 .nic_bytes_per_s = FAB_PS_PER_S / 100 * percent,
+                                                 .gpu_latency_ps = LATENCY,
+                                                 .nic_latency_ps = LATENCY });
+      double through_gpu_ps = (n + 2) * (double) bytes, through_nics_ps = 2 * (double) bytes * 100 / percent;
+      Play play;
+
+      play_start (&play, rig, "{mtu: 1000B}");
+      for (guint i = 0; i < n; i++)
+        send (&play, rig, i, i + 1, 0, bytes);
+      send (&play, rig, n, 4, 0, 2 * bytes);
+      fab_engine_run (play.rig.engine);
+      FabTimePs end_ps = play.ends_ps[n];
+      for (guint i = 0; i < n; i++)
+        end_ps = MAX (end_ps, play.ends_ps[i]);
+      assert_true (play.rig.net->n_skipped > 2 * (guint64) bytes / BYTE);
+      assert_true ((double) play.ends_ps[n] >= through_nics_ps);
+      assert_true ((double) end_ps >= through_gpu_ps);
+      play_end (&play, n + 1);
+    }
+}
+
 /* What was on its way is forgotten: the same messages then take what they take on a new network. */
 static void
 a_network_that_was_reset_is_as_good_as_new (G_GNUC_UNUSED void **state)
@@ -247,6 +282,7 @@ main (void)
     cmocka_unit_test (incast_is_n_times_the_wire),
     cmocka_unit_test (messages_of_a_sender_take_turns),
     cmocka_unit_test (a_skip_ends_when_another_message_begins),
+    cmocka_unit_test (skips_are_no_faster_than_the_wires),
     cmocka_unit_test (a_network_that_was_reset_is_as_good_as_new),
   };
 
