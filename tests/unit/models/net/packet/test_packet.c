@@ -200,9 +200,9 @@ a_skip_ends_when_another_message_begins (G_GNUC_UNUSED void **state)
   play_end (&play, 2);
 }
 
-/* However much of it is skipped, a message is not faster than its wires: n GPUs of a node and one of another send to the
- * same GPU, and the NICs between the nodes have a part of the rate. Neither the link of that GPU nor the NICs can have
- * carried their bytes before the end. */
+/* However much of it is skipped, a message is not faster than its wires: n GPUs of a node and one of another send to
+ * the same GPU, and the NICs between the nodes have a part of the rate. Neither the link of that GPU nor the NICs can
+ * have carried their bytes before the end. */
 static void
 skips_are_no_faster_than_the_wires (G_GNUC_UNUSED void **state)
 {

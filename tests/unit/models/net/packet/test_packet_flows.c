@@ -443,6 +443,61 @@ a_circle_needs_a_second_level (G_GNUC_UNUSED void **state)
   rig_net_clear (&net);
 }
 
+/* --- queues --- */
+
+/* The queue in which packets from one GPU of a star wait for the link to another. */
+static guint32
+queue_between (PacketNet *self, const Rig *rig, guint from, guint to, const FabRotation *rotation)
+{
+  FabLeg leg = { rig_gpu (rig, from), rig_gpu (rig, to), 0 };
+  guint32 way = packet_path_set (self, &leg, 1, (PacketUse){ .wire_factor = 1, .rotation = rotation });
+  const PathSet *set = &g_array_index (self->ways, PathSet, way);
+  guint32 first = g_array_index (self->paths, guint32, set->first_path);
+
+  assert_int_equal (g_array_index (self->hops, Hop, first).queue, NONE);
+  return g_array_index (self->hops, Hop, first + 1).queue;
+}
+
+/* Where links have credits, what comes from each link waits in a queue of its own: 12 between four GPUs. Where the GPUs
+ * take each other's places, two of their links are played for all, and pairs that turn into each other, which are as
+ * far apart in the circle, are one: 3 queues. */
+static void
+every_link_of_entry_has_its_queue (G_GNUC_UNUSED void **state)
+{
+  enum { N = 4 };
+  g_autoptr (Rig) rig = rig_new (
+      &(RigSpec){ .n_nodes = 1, .gpus_per_node = N, .gpu_bytes_per_s = FAB_PS_PER_S });
+  FabRotation *rotation = fab_rotation_new (fab_graph_n_links (rig->graph), N, 1);
+  FabLinkId up[N], down[N];
+
+  for (guint i = 0; i < N; i++) {
+    up[i] = path_between (rig, i, (i + 1) % N).links[0];
+    down[i] = fab_graph_link (rig->graph, up[i])->reverse;
+  }
+  for (guint i = 0; i < N; i++) {
+    rotation->stands_for[up[i]] = up[0];
+    rotation->stands_for[down[i]] = down[0];
+    rotation->turn[up[i]] = rotation->turn[down[i]] = i;
+    rotation->next[up[i]] = up[(i + 1) % N];
+    rotation->next[down[i]] = down[(i + 1) % N];
+  }
+  for (guint turns = 0; turns < 2; turns++) {
+    RigNet net = rig_net_with (rig, &fab_net_packet, "{flow_control: credit}");
+    PacketNet *self = (PacketNet *) net.net;
+    guint32 queues[N][N];
+
+    for (guint i = 0; i < N; i++)
+      for (guint k = 1; k < N; k++)
+        queues[i][k] = queue_between (self, rig, i, (i + k) % N, turns ? rotation : NULL);
+    assert_int_equal (self->n_queues, turns ? N - 1 : N * (N - 1));
+    for (guint i = 0; i < N && turns; i++)
+      for (guint k = 1; k < N; k++)
+        assert_int_equal (queues[i][k], queues[0][k]);
+    rig_net_clear (&net);
+  }
+  fab_rotation_unref (rotation);
+}
+
 /* --- keys --- */
 
 static guint n_reported;
@@ -488,6 +543,7 @@ main (void)
     cmocka_unit_test (without_adapters_the_longest_trip_is_between_gpus),
     cmocka_unit_test (paths_up_and_down_rise),
     cmocka_unit_test (a_circle_needs_a_second_level),
+    cmocka_unit_test (every_link_of_entry_has_its_queue),
     cmocka_unit_test (traffic_has_one_class),
   };
 
