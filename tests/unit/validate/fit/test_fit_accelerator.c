@@ -393,6 +393,22 @@ one_kind_is_enough (G_GNUC_UNUSED void **state)
   assert_true (fabs (of_products->achievable[FAB_PRECISION_BF16].fraction - true_achievable) < 0.0011);
   assert_non_null (strstr (memory_text, "\nmemory "));
   assert_null (strstr (products_text, "\nmemory "));
+  g_autofree char *memory_json = fab_accelerator_fit_to_json (of_memory),
+                  *products_json = fab_accelerator_fit_to_json (of_products);
+  assert_null (strstr (memory_json, "\"bf16\""));
+  assert_non_null (strstr (memory_json, "\"memory\""));
+  assert_null (strstr (products_json, "\"memory\""));
+  of_memory->memory = (FabFractionFit){ .fraction = 0.9,
+                                        .fitted = 0.5,
+                                        .error = 0.6,
+                                        .largest = 0.7,
+                                        .before = 0.8,
+                                        .n_fitted = 12,
+                                        .n_held_out = 13 };
+  g_autofree char *by_hand = fab_accelerator_fit_to_text (of_memory);
+  assert_non_null (strstr (
+      by_hand, "\nmemory      90.0 % of 3350 GB/s, fitted to 12 (median error 50.0 %); 13 held out: error "
+               "of fit 60.0 %, largest 70.0 %; with the entry as it was 80.0 %\n"));
   for (guint k = 0; k < FAB_N_PRECISIONS; k++) {
     g_autofree char *head = g_strdup_printf ("\n%-10s ", fab_precision_names[k]);
 

@@ -276,6 +276,7 @@ test_links_side_by_side (G_GNUC_UNUSED void **state)
   g_ptr_array_add (entries, entry);
   g_autofree char *text = fab_fits_to_text (entries);
   assert_non_null (strstr (text, "\n  copy                 4.95"));
+  assert_null (strstr (text, "4.95e"));
 }
 
 /* The head of an entry says which files it comes from and what is to be noted of the fit and of the entry, on a line

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_measure_tcp.c - both ends of the tcp backend in one process: whatever is asked for ends, and both ends are at
  * the same message afterwards. The asking host is played, and says itself which sizes and how many messages are moved.
- * What both ends send is counted on its way to the system. */
+ * What both ends send is counted on its way to the system, which takes less than was given at times, or fails. */
+#include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include "tests/support/params.h"
 #include "tests/support/test.h"
@@ -14,16 +16,43 @@ enum { TIMEOUT_S = 8 };
 
 /* --- what is sent --- */
 
-static gint n_words, n_bytes;
+static gint n_words, n_bytes, n_calls, n_endless;
+static gint failure; /* what the next message fails with, once; 0: nothing */
 
-/* In place of the system's own: messages are of bytes 0x5a alone; a word is any other single byte. */
+/* Calls that wait on this socket come back often enough to be interrupted. */
+static gboolean
+has_limits (int fd)
+{
+  struct timeval limits[2] = { { 0, 0 }, { 0, 0 } };
+  socklen_t size = sizeof limits[0];
+
+  getsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &limits[0], &size);
+  getsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &limits[1], &size);
+  for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
+    if (limits[i].tv_sec != 0 || limits[i].tv_usec <= 0 || limits[i].tv_usec > 200000)
+      return FALSE;
+  return TRUE;
+}
+
+/* In place of the system's own: messages are of bytes 0x5a alone; a word is any other single byte. Of every third
+ * message, half is taken. */
 ssize_t
 send (int fd, const void *data, size_t size, int flags)
 {
-  ssize_t n = sendto (fd, data, size, flags, NULL, 0);
   const char *bytes = data;
+  gboolean is_message = bytes[0] == 0x5a && bytes[size - 1] == 0x5a;
+  int code = g_atomic_int_get (&failure);
 
-  if (n > 0 && bytes[0] == 0x5a && bytes[size - 1] == 0x5a)
+  if (is_message && code != 0 && g_atomic_int_compare_and_exchange (&failure, code, 0)) {
+    errno = code;
+    return -1;
+  }
+  if (is_message && g_atomic_int_add (&n_calls, 1) % 3 == 2 && size > 1)
+    size /= 2;
+  if ((is_message || size == 1) && !has_limits (fd))
+    g_atomic_int_inc (&n_endless);
+  ssize_t n = sendto (fd, data, size, flags, NULL, 0);
+  if (n > 0 && is_message)
     g_atomic_int_add (&n_bytes, (gint) n);
   else if (n == 1)
     g_atomic_int_inc (&n_words);
@@ -140,9 +169,9 @@ static const gboolean all_kinds[FAB_N_MEASURE_KINDS] = { [FAB_MEASURE_LATENCY] =
                                                          [FAB_MEASURE_EXCHANGE] = TRUE,
                                                          [FAB_MEASURE_BIDIRECTIONAL] = TRUE };
 
-/* Both ends to their end; what went wrong fails the test. */
+/* Both ends to their end. `trouble` is what the asking end is to say went wrong; NULL: nothing does. */
 static Asker
-measure (const char *settings, const Move *moves, FabBytes largest, guint window)
+measure (const char *settings, const Move *moves, FabBytes largest, guint window, const char *trouble)
 {
   Server server = { .ports = g_async_queue_new_full (g_free) };
   GThread *thread = g_thread_new ("serving", serve, &server);
@@ -162,10 +191,14 @@ measure (const char *settings, const Move *moves, FabBytes largest, guint window
   assert_non_null (peer);
   gboolean is_measured = fab_measure_tcp.measure (&self.base, params->params, &error);
   g_thread_join (thread);
-  if (!is_measured || !server.is_served)
+  if (trouble != NULL && (is_measured || strstr (error->message, trouble) == NULL))
+    fail_msg ("%s is not in: %s", trouble, is_measured ? "well" : error->message);
+  if (trouble == NULL && (!is_measured || !server.is_served))
     fail_msg ("%s, %s: %s; there: %s", settings, peer, error != NULL ? error->message : "well",
               server.error != NULL ? server.error->message : "well");
   assert_int_equal (self.notes->len, 0);
+  assert_int_equal (g_atomic_int_get (&n_endless), 0);
+  g_clear_error (&server.error);
   g_ptr_array_unref (self.notes);
   g_async_queue_unref (server.ports);
   self.base.plan = NULL;
@@ -184,7 +217,7 @@ every_move_ends (G_GNUC_UNUSED void **state)
   static const guint streams[] = { 1, 3, 2 }, windows[] = { 1, 6, 5 };
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
-    Asker asked = measure (settings[i], moves, 300007, windows[i]);
+    Asker asked = measure (settings[i], moves, 300007, windows[i], NULL);
 
     assert_int_equal (asked.n_moved, 4 * (G_N_ELEMENTS (moves) - 1));
     for (FabMeasureKind kind = 0; kind < FAB_N_MEASURE_KINDS; kind++) {
@@ -205,7 +238,28 @@ the_usual_window (G_GNUC_UNUSED void **state)
 {
   static const Move some[] = { { 8, 300 }, { 8, 64 }, { 8, 65 }, { 0, 0 } };
 
-  assert_int_equal (measure ("{}", some, 8, 0).window[FAB_MEASURE_BANDWIDTH], 64);
+  assert_int_equal (measure ("{}", some, 8, 0, NULL).window[FAB_MEASURE_BANDWIDTH], 64);
+}
+
+/* A connection that the other end has closed is told apart from one that broke, and both from one that must wait. */
+static void
+calls_that_fail (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    int code;
+    const char *trouble;
+  } cases[] = { { ECONNRESET, "ended the connection in the middle of measuring" },
+                { EPIPE, "ended the connection in the middle of measuring" },
+                { EIO, "broke: " },
+                { EAGAIN, NULL },
+                { EINTR, NULL } };
+  static const Move one[] = { { 100, 3 }, { 0, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_atomic_int_set (&failure, cases[i].code);
+    measure ("{}", one, 100, 4, cases[i].trouble);
+    assert_int_equal (g_atomic_int_get (&failure), 0);
+  }
 }
 
 int
@@ -214,6 +268,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_move_ends),
     cmocka_unit_test (the_usual_window),
+    cmocka_unit_test (calls_that_fail),
   };
 
   return cmocka_run_group_tests_name ("measure_tcp", tests, NULL, NULL);
