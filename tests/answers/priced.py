@@ -127,7 +127,7 @@ class Priced(answer.AnswerTest):
             parts, page = self.json(*command)["parts"], self.good(*command)
             for label, key in (("no price", "usd_each"), ("no watts", "watts_each")):
                 unknown = [f"{part['part']} {part['of']}" for part in parts if part[key] is None and part["is_included"] != "yes"
-                           and not (key == "watts_each" and part["part"] == "cable" and part["product"])]  # a copper cable takes none
+                           and not (key == "watts_each" and part["part"] == "cable" and part["product"])]  # its transceivers do
                 shown = re.findall(rf"(?m)^  {label} {{6}}(\S.*)$", page)
                 self.assertEqual(len(shown), bool(unknown), label)
                 self.assertEqual(set(shown[0].split(", ")) if shown else set(), set(unknown), f"{scenario}: {label}")
