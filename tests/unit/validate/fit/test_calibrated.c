@@ -191,6 +191,10 @@ every_page_has_every_row (void **state)
     assert_int_equal (json_object_get_null_member (object, "system"), row->table == NULL);
     assert_int_equal (json_object_get_null_member (object, "table"), row->table == NULL);
   }
+  g_autofree char *head = g_strdup_printf ("\n%-38s\v %-6s\v %5s\v %15s\v %15s\v %15s\v %15s\n", "table",
+                                           "class", "sizes", fab_known_names[0], fab_known_names[1],
+                                           fab_known_names[2], fab_known_names[3]);
+  assert_has (text, head);
   assert_string_equal (csv_page, csv->str);
   assert_true (g_str_has_prefix (markdown_page, markdown->str));
 }
