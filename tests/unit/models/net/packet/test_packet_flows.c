@@ -277,6 +277,185 @@ a_missing_packet_is_told_of_once (G_GNUC_UNUSED void **state)
   net_clear (&net);
 }
 
+/* Five packets were sent, and the one with number 2 is missing: the sender goes back to it. Nothing is on its way then,
+ * and nothing that was heard of counts. What is over does not go back. */
+static void
+a_sender_goes_back_to_what_is_missing (G_GNUC_UNUSED void **state)
+{
+  for (guint is_over = 0; is_over < 2; is_over++) {
+    const Flow sent = { .sender = NONE,
+                        .n_entries = 3,
+                        .is_waiting = TRUE,
+                        .is_over = (guint8) is_over,
+                        .bytes = 4800,
+                        .expected = 2,
+                        .n_sent = 5,
+                        .flight_bytes = 2800,
+                        .unacked_bytes = 700 };
+    Net net;
+
+    net_make (&net);
+    way_of (&net)->is_lossy = TRUE;
+    net.flows[0] = sent;
+    packet_loss_nacked (&net.net, 0);
+    assert_int_equal (net.flows[0].n_sent, is_over ? 5 : 2);
+    assert_int_equal (net.flows[0].left_bytes, is_over ? 0 : 2800);
+    assert_int_equal (net.flows[0].flight_bytes, is_over ? 2800 : 0);
+    assert_int_equal (net.flows[0].unacked_bytes, is_over ? 700 : 0);
+    assert_int_equal (net.flows[0].n_entries, 2);
+    net_clear (&net);
+  }
+}
+
+/* On several paths every word is of one packet, of 1000 B at most, which is sent again by itself. */
+static void
+on_many_paths_a_packet_is_sent_again (G_GNUC_UNUSED void **state)
+{
+  static const guint left[] = { 1000, 1700, 1700 }, lost[] = { 700, 0, 0 };
+  Net net;
+
+  net_make (&net);
+  way_of (&net)->is_lossy = TRUE;
+  way_of (&net)->n_paths = 2;
+  net.flows[0] = (Flow){
+    .sender = NONE, .n_entries = 9, .is_waiting = TRUE, .lost_bytes = 1700, .n_sent = 5
+  };
+  for (guint i = 0; i < 3; i++) {
+    packet_loss_nacked (&net.net, 0);
+    assert_int_equal (net.flows[0].left_bytes, left[i]);
+    assert_int_equal (net.flows[0].lost_bytes, lost[i]);
+    assert_int_equal (net.flows[0].n_sent, 5);
+    assert_int_equal (net.flows[0].n_entries, 8 - i);
+  }
+  net_clear (&net);
+}
+
+/* A packet that finds a queue full is told of after the way back where packets need no order: after the rest of the way
+ * forth, 40 ps, where its header goes on, and after the timeout where a dead link holds it. On a single path the next
+ * packet tells. */
+static void
+a_lost_packet_is_told_of (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_paths;
+    gboolean is_trimmed, is_cut;
+    FabTimePs told_ps; /* 0: not */
+  } rows[] = { { 1, FALSE, FALSE, 0 },
+               { 1, FALSE, TRUE, 0 },
+               { 2, FALSE, FALSE, 100 + 70 },
+               { 2, FALSE, TRUE, 100 + 9000 + 70 },
+               { 1, TRUE, FALSE, 100 + 40 + 70 },
+               { 1, TRUE, TRUE, 100 + 9000 + 70 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Net net;
+
+    net_make (&net);
+    net.net.now_ps = 100;
+    net.ports[0].latency_ps = 40;
+    way_of (&net)->is_lossy = TRUE;
+    way_of (&net)->n_paths = rows[i].n_paths;
+    way_of (&net)->is_trimmed = (guint8) rows[i].is_trimmed;
+    net.flows[0] = (Flow){ .sender = NONE, .n_entries = 4, .lost_bytes = 50 };
+    net.net.packets[3] = (Packet){ .size = 800 };
+    packet_loss_drop (&net.net, 3, rows[i].is_cut);
+    assert_int_equal (net.net.agenda.n, rows[i].told_ps > 0);
+    assert_int_equal (net.flows[0].lost_bytes, rows[i].told_ps > 0 ? 850 : 50);
+    assert_int_equal (net.flows[0].n_entries, rows[i].told_ps > 0 ? 4 : 3);
+    assert_int_equal (net.net.free_packet, 3);
+    if (rows[i].told_ps > 0) {
+      AgendaEntry entry = agenda_take (&net.net.agenda);
+
+      assert_int_equal (entry.at_ps, rows[i].told_ps);
+      assert_int_equal (entry.what % AGENDA_KINDS, KIND_NACK);
+    }
+    net_clear (&net);
+  }
+}
+
+/* A flow that has sent all waits for 9000 ps. It goes back when nothing has arrived meanwhile, and waits once more when
+ * something has; not while it sends, nor when it is over, nor on several paths. */
+static void
+a_timeout_is_for_what_nothing_follows (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint32 expected; /* at the timeout */
+    FabBytes left;
+    guint8 is_over;
+    gboolean goes_back, waits;
+  } rows[] = { { 3, 0, FALSE, TRUE, FALSE },
+               { 4, 0, FALSE, FALSE, TRUE },
+               { 3, 500, FALSE, FALSE, FALSE },
+               { 3, 0, TRUE, FALSE, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Net net;
+
+    net_make (&net);
+    net.net.now_ps = 100;
+    net.flows[0] = (Flow){
+      .sender = NONE, .n_entries = 2, .is_waiting = TRUE, .bytes = 5000, .expected = 3, .n_sent = 5
+    };
+    way_of (&net)->n_paths = 2;
+    packet_loss_watch (&net.net, 0);
+    assert_int_equal (net.net.agenda.n, 0);
+    way_of (&net)->n_paths = 1;
+    packet_loss_watch (&net.net, 0);
+    packet_loss_watch (&net.net, 0);
+    assert_int_equal (net.net.agenda.n, 1);
+    assert_int_equal (net.flows[0].n_entries, 3);
+    AgendaEntry entry = agenda_take (&net.net.agenda);
+    assert_int_equal (entry.at_ps, 9100);
+    assert_int_equal (entry.what % AGENDA_KINDS, KIND_TIMEOUT);
+    net.net.now_ps = 9100;
+    net.flows[0].expected = rows[i].expected;
+    net.flows[0].left_bytes = rows[i].left;
+    net.flows[0].is_over = rows[i].is_over;
+    packet_loss_timeout (&net.net, 0);
+    assert_int_equal (net.flows[0].n_sent, rows[i].goes_back ? 3 : 5);
+    assert_int_equal (net.flows[0].left_bytes, rows[i].goes_back ? 2000 : rows[i].left);
+    assert_int_equal (net.net.agenda.n, rows[i].waits);
+    assert_int_equal (net.flows[0].is_watched, rows[i].waits);
+    assert_int_equal (net.flows[0].n_entries, 2 + rows[i].waits);
+    if (rows[i].waits)
+      assert_int_equal (net.flows[0].watched, 4);
+    net_clear (&net);
+  }
+}
+
+/* A flow's number is used again when nothing refers to it and it is over, the last one first. */
+static void
+numbers_of_flows_are_used_again (G_GNUC_UNUSED void **state)
+{
+  PacketNet net = { .free_flow = NONE, .free_sender = NONE };
+  Sender sender = { .n_entries = 1 };
+
+  for (guint32 i = 0; i < 200; i++)
+    assert_int_equal (packet_flow_new (&net, i, 10 + i), i);
+  for (guint32 i = 0; i < 200; i++) {
+    assert_int_equal (net.flows[i].way, i);
+    assert_int_equal (net.flows[i].bytes, 10 + i);
+    assert_int_equal (net.flows[i].left_bytes, 10 + i);
+    assert_int_equal (net.flows[i].missing_bytes, 10 + i);
+    assert_int_equal (net.flows[i].sender, NONE);
+  }
+  net.senders = &sender;
+  net.flows[7].sender = 0;
+  for (guint32 i = 5; i < 8; i++) {
+    net.flows[i].n_entries = 2;
+    net.flows[i].is_over = i != 6;
+  }
+  for (guint round = 0; round < 2; round++)
+    for (guint32 i = 5; i < 8; i++)
+      packet_flow_release (&net, i);
+  assert_int_equal (sender.n_entries, 0);
+  assert_int_equal (net.free_sender, 0);
+  assert_int_equal (packet_flow_new (&net, 0, 1), 7);
+  assert_int_equal (packet_flow_new (&net, 0, 1), 5);
+  assert_int_equal (packet_flow_new (&net, 0, 1), 200);
+  g_free (net.flows);
+}
+
 /* --- skips --- */
 
 /* What is due later than the begin of a skip moves; what is over stays, and so does what never comes. */
@@ -538,6 +717,11 @@ main (void)
     cmocka_unit_test (a_nic_begins_one_message_after_another),
     cmocka_unit_test (a_pace_is_a_fraction_of_the_first_link),
     cmocka_unit_test (a_missing_packet_is_told_of_once),
+    cmocka_unit_test (a_sender_goes_back_to_what_is_missing),
+    cmocka_unit_test (on_many_paths_a_packet_is_sent_again),
+    cmocka_unit_test (a_lost_packet_is_told_of),
+    cmocka_unit_test (a_timeout_is_for_what_nothing_follows),
+    cmocka_unit_test (numbers_of_flows_are_used_again),
     cmocka_unit_test (a_skip_moves_what_is_due_later),
     cmocka_unit_test (the_longest_trip_is_between_adapters),
     cmocka_unit_test (without_adapters_the_longest_trip_is_between_gpus),
