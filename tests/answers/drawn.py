@@ -254,6 +254,27 @@ class Fabric(Drawn):
             return [name]
         return [f"{name}{i}" for i in (range(members) if members <= most else [*range(most - 1), members - 1])]
 
+    def test_what_stands_above_the_rows(self):
+        """Which fabric it is, and of how many nodes and adapters; rails and networks of their own, where it has them."""
+        for machine in self.SAID:
+            told, page = self.json("topo", *machine), self.good("topo", *machine, "--only", "fabric")
+            kind, nodes = told["fabric"]["kind"], self.rows(told)["node"]
+            head = page.partition("\nfabric ")[2].partition("\n\n")[0].splitlines()
+            nics = int(re.match(rf"{kind} of {nodes} nodes?, (\d+) NICs?(?: of \d+ ports)? each$", head[0])[1])
+            rails = [line for line in head if line.startswith("rails: ")]
+            self.assertEqual(len(rails), kind in ("rail", "rail_only"), kind)
+            if rails:
+                board = re.fullmatch(r"rails: NIC k of each board of (\d+) NICs connects to a switch of rail k", rails[0])
+                self.assertTrue(nics % int(board[1]) == 0 if board else rails[0] == "rails: NIC k of a node connects to a switch of rail k", rails[0])
+            self.assertEqual([line for line in head if "networks" in line], [f"{nics} networks that are connected only through nodes"] if kind == "rail_only" else [])
+
+    def test_adapters_that_are_too_far_away(self):
+        """In a DGX H100 each GPU has its adapter below the same PCIe switch: pix is far enough, and none is too near for all."""
+        for reach, n in (("none", 8), ("pix", 0), ("sys", 0)):
+            page = " ".join(self.good("topo", "--node", "dgx-h100", "--set", f"cluster.gdr={reach}").split())
+            said = re.findall(r"The NIC of (\d+) of (\d+) GPUs is farther away than GPUDirect RDMA allows \(cluster\.gdr: (\w+)\), so their bytes to other nodes go through", page)
+            self.assertEqual(said, [(str(n), "8", reach)] if n else [])
+
     def test_rows_of_boxes_in_words(self):
         for machine in FABRICS:
             with self.subTest(machine):
