@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* choice.c - a collective whose plan takes t alone, where another one would take b < t, loses (1 - b / t) of the time
- * for which it is exposed. What is lost is summed over the step; the text names the operation that loses most. */
+ * for which it is exposed. What is lost is summed over the step; the text names the operation that loses most. What
+ * the step gains is not that: another collective may become exposed instead, and hidden ones become shorter too. */
 #include "sim/verdict/choice.h"
+
+#include <string.h>
+
 #include "sim/base/units.h"
 
 static const double least_fraction = 0.02; /* of the step */
@@ -67,6 +71,21 @@ write_time (FabTimePs time_ps)
   return us < 1e6 ? g_strdup_printf ("%.4g ms", us / 1e3) : g_strdup_printf ("%.4g s", us / 1e6);
 }
 
+/* What to set, with other algorithms of this operation alone. (transfer full) */
+static char *
+write_advice (const FabCollectivePlan *plan)
+{
+  gboolean is_other = strcmp (plan->algorithm, plan->best.algorithm) != 0;
+  g_autofree char *what = is_other ? g_strdup_printf ("Try collectives.algorithm=%s:%s",
+                                                      fab_op_names[plan->op], plan->best.algorithm)
+                                   : g_strdup ("Try another collectives.protocol or min_channels");
+
+  return g_strdup_printf (
+      "%s, and measure it: the step may gain less or more, because communication overlaps. A "
+      "larger or faster machine may be slower for this reason.",
+      what);
+}
+
 static void
 add_finding (FabVerdict *self, const Kind *worst, double lost_fraction)
 {
@@ -78,15 +97,13 @@ add_finding (FabVerdict *self, const Kind *worst, double lost_fraction)
   fab_verdict_add (
       self, FAB_FINDING_CHOICE,
       g_strdup_printf (
-          "By its own estimate, the collective library chooses slower algorithms than it could, which "
-          "costs %.1f %% of the step. %u x %s of %s takes %s as %s with %s on %u %s; %s with %s on "
-          "%u would take %s.",
+          "By its own estimate, the collective library chooses slower algorithms than it could. All else "
+          "equal, GPUs wait for them for %.1f %% of the step more. %u x %s of %s takes %s as %s with %s on %u %s; "
+          "%s with %s on %u would take %s.",
           100 * lost_fraction, worst->n, fab_op_names[plan->op], size, takes, plan->algorithm, plan->protocol,
           plan->n_channels, fab_plural (plan->n_channels, "channel", "channels"), plan->best.algorithm,
           plan->best.protocol, plan->best.n_channels, would),
-      g_strdup (
-          "Choose another algorithm (collectives.algorithm, protocol and min_channels), and measure it. A "
-          "larger or faster machine may be slower for this reason."));
+      write_advice (plan));
 }
 
 void

@@ -239,7 +239,8 @@ a_slower_choice_is_named (G_GNUC_UNUSED void **state)
 
   assert_non_null (finding);
   assert_non_null (strstr (finding->text, "as nvls_tree with simple on 32 channels; tree with ll128 on"));
-  assert_non_null (finding->advice);
+  assert_non_null (strstr (finding->text, "All else equal, GPUs wait for them for "));
+  assert_non_null (strstr (finding->advice, "Try collectives.algorithm=all_reduce:tree"));
   assert_null (fab_verdict_find (asked, FAB_FINDING_CHOICE));
 }
 
