@@ -301,6 +301,18 @@ list_caches (Kv *self, const FabLayerStack *stack)
   }
 }
 
+/* "; prefills: 4 and decodes: 4 would use all", where as many of each do; else "". (transfer full) */
+static char *
+say_even (const Kv *self, guint n_ranks)
+{
+  guint64 pair = (guint64) self->params->prefill + self->params->decode;
+
+  if (n_ranks % pair != 0)
+    return g_strdup ("");
+  return g_strdup_printf ("; prefills: %u and decodes: %u would use all", (guint) (n_ranks / pair),
+                          (guint) (n_ranks / pair));
+}
+
 static gboolean
 check_ranks (const Kv *self, GError **error)
 {
@@ -310,12 +322,13 @@ check_ranks (const Kv *self, GError **error)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "job: model '%s' has no attention, so it keeps no keys and values",
                       self->params->model);
-  if (self->n_prefill + self->n_decode != n_ranks)
-    return fab_throw (
-        error, FAB_ERROR_INPUT,
-        "job: prefills x prefill and decodes x decode are %u + %u ranks, and the machine has %u",
-        self->n_prefill, self->n_decode, n_ranks);
-  return TRUE;
+  if (self->n_prefill + self->n_decode == n_ranks)
+    return TRUE;
+  g_autofree char *even = say_even (self, n_ranks);
+  return fab_throw (
+      error, FAB_ERROR_INPUT,
+      "job: prefills x prefill and decodes x decode are %u + %u ranks, and the machine has %u%s",
+      self->n_prefill, self->n_decode, n_ranks, even);
 }
 
 static gboolean

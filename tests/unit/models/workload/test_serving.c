@@ -192,6 +192,8 @@ instances_are_all_ranks (G_GNUC_UNUSED void **state)
 
   assert_near (fab_simulation_totals (play->simulation)->tokens, 10 * 5 * 2, 0);
   assert_refused (4, "kind: kv, prompt: 1, prefill: 2, decode: 1", "are 2 + 1 ranks, and the machine has 4");
+  assert_refused (4, "kind: kv, prompt: 1, prefill: 1, decode: 1",
+                  "the machine has 4; prefills: 2 and decodes: 2 would use all");
   assert_refused (4, "kind: kv, prompt: 1, prefill: 2, decode: 1, prefills: 2, decodes: 2",
                   "are 4 + 2 ranks, and the machine has 4");
 }
