@@ -38,6 +38,23 @@ draw (guint64 *seed)
   return ((double) (fab_mix ((*seed)++, 0x5eed) >> 11) + 0.5) / 9007199254740992.0;
 }
 
+/* A play without jobs takes no time, and does not look at any. */
+static void
+no_jobs_take_no_time (G_GNUC_UNUSED void **state)
+{
+  const FabMixMachine machine = { 1, (const guint[]){ 4 } };
+  const FabMixRules rules = { .placement = FAB_MIX_PACKED };
+  const FabMixJob later = { .submit_s = 5, .work_s = 1, .n_nodes = 1 };
+
+  for (guint n = 0; n <= 1; n++) {
+    g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &quiet, &later, n, &rules, NULL);
+
+    assert_true (fabs (play->first_s - (n > 0 ? 5 : 0)) < 1e-12);
+    assert_true (fabs (play->last_s - (n > 0 ? 6 : 0)) < 1e-12);
+    assert_true (fabs (play->group_load[0]) < 1e-12);
+  }
+}
+
 /* Erlang's C: the mean wait of M/M/c is C / (c mu - lambda). */
 static void
 waits_are_those_of_erlang (G_GNUC_UNUSED void **state)
@@ -460,6 +477,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (no_jobs_take_no_time),
     cmocka_unit_test (waits_are_those_of_erlang),
     cmocka_unit_test (equals_share_equally),
     cmocka_unit_test (bursts_meet_or_do_not),

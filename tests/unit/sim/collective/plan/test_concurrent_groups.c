@@ -176,6 +176,47 @@ groups_share_the_ports_of_their_nodes (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Ranks that are alone have nothing to send, however many they are; one group has the plan of the library. */
+static void
+what_is_done_alone_is_what_the_library_plans (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 1, "ring");
+  const guint ranks[] = { 0, 4, 8, 12 };
+  FabGroup group;
+  FabCollectivePlan plan, own;
+
+  for (guint n = 1; n <= 4; n++) {
+    g_autoptr (FabConcurrentGroups) alone = fab_concurrent_groups_new (&rig->cluster, ranks, n, 1);
+
+    assert_true (fab_concurrent_groups_plan (alone, rig->plain, FAB_OP_ALL_REDUCE, 1000, &plan, NULL));
+    assert_null (plan.footprint);
+  }
+  g_autoptr (FabConcurrentGroups) one = fab_concurrent_groups_new (&rig->cluster, ranks, 1, 4);
+  assert_int_equal (fab_concurrent_groups_n_ranks (one), 4);
+  group = fab_concurrent_groups_group (one, 0);
+  assert_true (fab_library_plan (rig->plain, &group, FAB_OP_ALL_REDUCE, 1000, &own, NULL));
+  assert_true (fab_concurrent_groups_plan (one, rig->plain, FAB_OP_ALL_REDUCE, 1000, &plan, NULL));
+  assert_ptr_equal (plan.footprint, own.footprint);
+}
+
+/* The leading group is one of those in the most nodes, and its plan is that of all: 1000 bytes each way over four ports
+ * of a node, as long as these take. Inside a node they take a hundredth of that. */
+static void
+the_group_in_most_nodes_leads (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 4, "ring");
+  const guint orders[][4] = { { 0, 1, 4, 8 }, { 4, 8, 0, 1 } }; /* two ranks of one node, and of two nodes */
+
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (FabConcurrentGroups) groups = fab_concurrent_groups_new (&rig->cluster, orders[i], 2, 2);
+    FabCollectivePlan plan;
+
+    assert_true (fab_concurrent_groups_plan (groups, rig->plain, FAB_OP_ALL_REDUCE, 1000, &plan, NULL));
+    FabStream stream = fab_collective_plan_stream (&plan);
+    assert_int_equal (rig_time_stream (rig, &fab_net_fluid, stream), 250);
+  }
+}
+
 /* A message up or down loads one direction only. */
 static void
 sends_go_one_way (G_GNUC_UNUSED void **state)
@@ -245,6 +286,8 @@ main (void)
     cmocka_unit_test (runs_and_every_divide_the_data_axis),
     cmocka_unit_test (ranks_that_do_not_divide_are_an_error),
     cmocka_unit_test (groups_share_the_ports_of_their_nodes),
+    cmocka_unit_test (what_is_done_alone_is_what_the_library_plans),
+    cmocka_unit_test (the_group_in_most_nodes_leads),
     cmocka_unit_test (sends_go_one_way),
   };
 
