@@ -480,12 +480,13 @@ check_growth (const FabFitPoint *points, guint n, GError **error)
       n_falling, n, size, points[last].time_ps / 1e6);
 }
 
+/* Less than half are held out, so that the first never is one of them. */
 static gboolean
 is_held_out (guint i, guint n, double hold_out)
 {
   const double whole = 1e-9; /* rounding: 3 x 1/3 must give 1 */
 
-  return i > 0 && i + 1 < n && floor ((i + 1) * hold_out + whole) > floor (i * hold_out + whole);
+  return i + 1 < n && floor ((i + 1) * hold_out + whole) > floor (i * hold_out + whole);
 }
 
 /* A regime ends where its line crosses the next one, if that is between the two points, else at its last point. */

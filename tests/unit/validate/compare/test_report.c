@@ -312,9 +312,16 @@ test_every_role_is_printed (void **state)
   const Fixture *f = *state;
   FabReportView view = { .report = f->report, .is_summary = TRUE };
   g_autofree char *text = fab_report_to_text (&view), *csv = fab_report_to_csv (&view),
-                  *json = fab_report_to_json (&view);
+                  *json = fab_report_to_json (&view), *markdown = fab_report_to_markdown (&view);
   g_autoptr (JsonParser) parser = json_parser_new ();
   guint n_accounts = 0, n_interconnects = 0;
+
+  for (guint role = 0; role < FAB_N_ROLES; role++) {
+    g_autofree char *section = g_strdup_printf ("\n## Tables: %s\n\n| table |",
+                                                fab_measured_role_names[role]);
+
+    assert_non_null (strstr (markdown, section));
+  }
 
   assert_true (json_parser_load_from_data (parser, json, -1, NULL));
   JsonObject *root = json_node_get_object (json_parser_get_root (parser));
@@ -332,6 +339,11 @@ test_every_role_is_printed (void **state)
       g_autofree char *head = i == 0 ? g_strdup_printf ("\nall %s tables (", name)
                                      : g_strdup_printf ("\n%s (%s)\n", account->name, name);
       JsonObject *of_role = json_object_get_object_member (object, name);
+      g_autofree char *row_head = i == 0 ? g_strdup_printf ("\n| all %s (", name)
+                                         : g_strdup_printf ("\n| %s, %s |", account->name, name);
+
+      assert_int_equal (strstr (markdown, row_head) != NULL,
+                        fab_account_has_role (account, (FabMeasuredRole) role));
 
       assert_int_equal (strstr (text, head) != NULL, fab_account_has_role (account, (FabMeasuredRole) role));
       for (guint c = 0; c < FAB_N_SIZE_CLASSES; c++) {
