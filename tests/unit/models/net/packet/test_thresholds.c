@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_thresholds.c - the lengths of queues at which switches mark, pause and drop, by hand: the table of HPCC and
  * SimAI between its rows (models/net/packet/congestion.c), and a memory that ports share
- * (models/net/packet/buffers.c).
+ * (models/net/packet/buffers.c); and classes of service that a list repeats.
  */
 #include "tests/support/test.h"
 
@@ -229,6 +229,35 @@ a_chip_has_its_memory_and_alpha (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- keys --- */
+
+static guint n_reported;
+
+static void
+report (G_GNUC_UNUSED FabCheck *check, G_GNUC_UNUSED gconstpointer field, const char *message)
+{
+  assert_string_equal (message, "tensor has a class already");
+  n_reported++;
+}
+
+/* Every traffic has one class at most. */
+static void
+traffic_has_one_class (G_GNUC_UNUSED void **state)
+{
+  static const gint lists[][3] = { { 0, 1, 2 }, { 1, 0, 1 }, { 1, 1, 0 }, { 0, 1, 1 }, { 1, 1, 1 } };
+  static const guint n_mistakes[] = { 0, 1, 1, 1, 3 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++) {
+    PacketClassParams classes[] = { { lists[i][0], 1 }, { lists[i][1], 1 }, { lists[i][2], 1 } };
+    PacketParams params = { .classes = { .n = 3, .data = classes } };
+    FabCheck check = { report };
+
+    n_reported = 0;
+    packet_params_check (&params, &check);
+    assert_int_equal (n_reported, n_mistakes[i]);
+  }
+}
+
 int
 main (void)
 {
@@ -240,6 +269,7 @@ main (void)
     cmocka_unit_test (half_of_what_is_free_may_wait),
     cmocka_unit_test (headroom_is_for_links_that_pause),
     cmocka_unit_test (a_chip_has_its_memory_and_alpha),
+    cmocka_unit_test (traffic_has_one_class),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
