@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "sim/machine/hop.h"
+#include "sim/machine/rails.h"
 #include "tests/support/play.h"
 
 static int
@@ -328,6 +329,27 @@ other_rails_of_a_rack_are_reached_inside_the_tray (void **state)
   }
 }
 
+/* One link of the way is enough to make relaying impossible, whether it is the first or the last. */
+static void
+every_link_to_a_relay_relays (void **state)
+{
+  static const char *const mixed =
+      "nodes:\n  - name: mixed\n    accelerator: a100-sxm4-80gb\n"
+      "    parts: [{name: gpu, kind: accelerator, count: 3}, {name: sw, kind: switch}]\n"
+      "    wires: [{from: gpu0, to: sw, link: xgmi-mi300x}, {from: gpu1, to: sw, link: nvlink3},"
+      " {from: gpu2, to: sw, link: nvlink3}]\n";
+  g_autoptr (Play) play = play_cluster (*state, "node: mixed", mixed),
+                   off = play_cluster (*state, "node: mixed, pxn: false", mixed);
+  const FabVertexId *gpus = cluster_of (play)->gpus;
+
+  for (guint from = 0; from < 3; from++)
+    for (guint to = 0; to < 3; to++)
+      if (from != to) {
+        assert_int_equal (fab_relay_can (cluster_of (play), gpus[from], gpus[to]), from > 0 && to > 0);
+        assert_false (fab_relay_can (cluster_of (off), gpus[from], gpus[to]));
+      }
+}
+
 /* Each link begins where the one before it ends. */
 static void
 assert_one_way (const FabGraph *graph, const FabHop *hop)
@@ -462,6 +484,7 @@ main (void)
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
     cmocka_unit_test (other_rails_are_reached_by_nvlink),
     cmocka_unit_test (other_rails_of_a_rack_are_reached_inside_the_tray),
+    cmocka_unit_test (every_link_to_a_relay_relays),
     cmocka_unit_test (other_planes_are_reached_by_the_next_nic_of_the_node),
     cmocka_unit_test (far_nics_are_reached_by_nvlink),
     cmocka_unit_test (nics_that_cannot_read_gpus_are_staged),
