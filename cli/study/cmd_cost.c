@@ -221,6 +221,18 @@ append_dates (GString *text, const FabCostAnswer *answer)
   g_string_append_c (text, '\n');
 }
 
+/* The step is that of the fabric, whose switches may block where one product does not. */
+static void
+append_replaced (GString *text, const FabBill *bill)
+{
+  if (bill->n_replaced > 1)
+    g_string_append_printf (
+        text,
+        "  %-14sall NICs fit on it, so it is priced in place of the fabric's %" G_GUINT64_FORMAT
+        " switches; the step is that of the fabric\n",
+        "one switch", bill->n_replaced);
+}
+
 /* Power of a full rack, where the document of the design says it. */
 static void
 append_rack (GString *text, const FabCostAnswer *answer)
@@ -284,6 +296,7 @@ cost_text (const FabCostView *view)
                             "in brackets", about);
   }
   append_dates (text, view->answer);
+  append_replaced (text, view->answer->bill);
   append_rack (text, view->answer);
   if (view->answer->left_out != NULL)
     g_string_append_printf (text, "  %-14s%s\n", "not in it", view->answer->left_out);

@@ -370,6 +370,8 @@ bill_add_network (FabBillCount *count)
   self.fill = fill;
   tally_links (&self);
   gboolean is_one = !count->is_as_built && add_one_switch (&self);
+  for (FabVertexId id = 0; is_one && id < n; id++)
+    count->bill->n_replaced += is_switch[id];
   if (!is_one)
     add_all_switches (&self);
   add_links (&self, !is_one);

@@ -54,6 +54,7 @@ typedef struct {
   double cap_fraction;      /* of those watts, that a power cap leaves; 1: there is none */
   double node_watts, network_watts;
   guint64 n_accelerators, n_switches;
+  guint64 n_replaced; /* switches of the fabric in whose place a single product is counted; 0: none is */
   gboolean is_priced, is_powered; /* whether every row has a price, and whether every row has watts */
   const FabProductSpec
       *rent;              /* by which the machine is rented; NULL: it is bought, or has usd_per_gpu_hour */

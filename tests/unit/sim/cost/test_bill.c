@@ -132,6 +132,28 @@ fabrics_are_counted_as_by_hand (G_GNUC_UNUSED void **state)
     check (&cases[i]);
 }
 
+/* Four nodes of one NIC on two leaves with a spine: one switch would do, and a machine that exists keeps its three. */
+static void
+switches_that_one_replaces_are_told (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *fabric;
+    guint64 n_replaced;
+  } cases[] = {
+    { "nodes: 4, nics_per_node: 1, fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}", 3 },
+    { "nodes: 4, nics_per_node: 1, fabric: switch", 1 },
+    { "nodes: 1", 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabScenario) scenario = scenario_of (cases[i].fabric, "");
+    g_autoptr (FabBill) bill = bill_of (scenario), built = fab_bill_as_built (scenario, NULL);
+
+    assert_int_equal (bill->n_replaced, cases[i].n_replaced);
+    assert_int_equal (built->n_replaced, 0);
+  }
+}
+
 /* Switches of 8 ports by hand: up to 8 ports one; 32 with two tiers, 128 with three. */
 static void
 a_switch_too_large_to_buy_is_several (G_GNUC_UNUSED void **state)
@@ -372,6 +394,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (fabrics_are_counted_as_by_hand),
+    cmocka_unit_test (switches_that_one_replaces_are_told),
     cmocka_unit_test (a_switch_too_large_to_buy_is_several),
     cmocka_unit_test (what_is_broken_was_bought),
     cmocka_unit_test (what_has_no_price_is_said),
