@@ -82,7 +82,7 @@ fake_leave (FabRanks *ranks, gboolean is_whole)
   Fake *fake = (Fake *) ranks;
 
   fake->n_left++;
-  fake->n_left_whole += is_whole;
+  fake->n_left_whole += is_whole ? 1 : 0;
 }
 
 static void

@@ -201,7 +201,7 @@ ring_of (const Rig *rig, guint n_rounds, guint n_of_first, gboolean is_open)
 
   for (guint i = 0; i < 4; i++)
     add_lane (schedule, rig, ranks[i], ranks[(i + 1) % 4], i == 0 ? n_of_first : n_rounds);
-  for (guint i = is_open; i < 4; i++)
+  for (guint i = is_open ? 1 : 0; i < 4; i++)
     fab_schedule_depend (schedule, i, (i + 3) % 4, 1);
   fab_schedule_freeze (schedule);
   return schedule;
