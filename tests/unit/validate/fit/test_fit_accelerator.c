@@ -364,6 +364,8 @@ the_entry_is_one_of_the_catalogue (G_GNUC_UNUSED void **state)
   const FabAcceleratorSpec *read = fab_catalog_accelerator (fab_scenario_catalog (scenario), "mine");
   assert_non_null (read);
   assert_true (fabs (read->matmul_fraction - self->spec.matmul_fraction) < 1e-6);
+  g_autofree char *summary = g_strconcat (base->summary, ", measured", NULL);
+  assert_string_equal (read->summary, summary);
   assert_non_null (strstr (yaml, "compute: {kind: roofline, achievable: "));
 }
 

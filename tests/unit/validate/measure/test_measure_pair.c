@@ -488,6 +488,11 @@ test_addresses (G_GNUC_UNUSED void **state)
 
     assert_false (fab_address_parse (bad[i], &host, &port, &error));
     assert_says (error, bad[i]);
+    if (i < 3) { /* what is no port */
+      g_autofree char *port_text = g_strdup_printf (": '%s' is not a port;", strchr (bad[i], ':') + 1);
+
+      assert_says (error, port_text);
+    }
   }
 }
 

@@ -404,6 +404,7 @@ test_wrong_direction (void **state)
   assert_non_null (
       strstr (page, "\n## Wrong directions\n\n| source | factor | rows | measured | predicted |\n"
                     "|---|---|---|---:|---:|\n| s | name | a, b | +5.0 % | -50.0 % |\n\n## Sources\n"));
+  assert_null (strstr (page, "\n- played: ")); /* all rows are */
 }
 
 /* The smallest run needs 20 % more GPU-seconds per sample than a larger one: memory, so the next one is the
