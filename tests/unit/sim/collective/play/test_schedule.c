@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "sim/collective/play/play.h"
 #include "sim/collective/play/schedule_parts.h"
@@ -445,6 +446,92 @@ rounds_at_a_steady_pace_are_skipped (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- what a network is told --- */
+
+enum {
+  AS_IT_IS,
+  TWICE_OVER,
+  STRETCHED,
+  LONGER,
+  HALF,
+  TWO_MESSAGES,
+  WAITS,
+  LEAVES_AFTER,
+  WAITS_FOR_FIRST,
+  ONE_MORE,
+  N_CHANGES
+};
+
+/* Two messages, from 0 to 1 and from 2 to 3, and another one from 4 to 5, with one change. */
+static GArray *
+words_of (const Rig *rig, guint change, FabPlaySpec spec)
+{
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  RigNet net = rig_net (rig, &fab_net_step);
+  FabGroup group = rig_group (rig);
+  FabMeter *meter = fab_meter_new (rig->graph);
+  g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+  GArray *words = g_array_new (FALSE, FALSE, sizeof (guint64));
+  FabHop hop;
+
+  assert_true (fab_hop_ranks (&group, 0, 1, &hop, NULL));
+  /* The line carries as many bytes as with a stretch of two. */
+  for (guint i = 0; change == TWICE_OVER && i < 2; i++) {
+    FabShare share = g_array_index (hop.shares, FabShare, i);
+
+    g_array_append_val (hop.shares, share);
+  }
+  if (change == STRETCHED)
+    hop.read_stretch = 2;
+  hop.latency_ps += change == LONGER ? 1 : 0;
+  fab_schedule_lane (schedule, &hop, 1, change == HALF ? 0.5 : 1, change == TWO_MESSAGES ? 2 : 1);
+  add_lane (schedule, rig, 2, 3, 1, 1);
+  if (change == WAITS)
+    fab_schedule_depend (schedule, 1, 0, 0);
+  if (change == LEAVES_AFTER)
+    fab_schedule_depend_on_departure (schedule, 1, 0);
+  add_lane (schedule, rig, 4, 5, 1, 1);
+  if (change == WAITS_FOR_FIRST)
+    fab_schedule_depend (schedule, 2, 0, 0);
+  if (change == ONE_MORE)
+    add_lane (schedule, rig, 0, 1, 1, 1);
+  fab_play_describe (schedule, net.net, &spec, &(FabPlayTraits){ words, links, meter, TRUE });
+  fab_meter_free (meter);
+  rig_net_clear (&net);
+  return words;
+}
+
+/* Plays that may fare differently are told in other words, whatever it is in which they differ. */
+static void
+each_change_is_told (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (6);
+  const FabPlaySpec plain = { .bytes = 1000, .wire_factor = 1, .share = 1 };
+  FabPlaySpec specs[] = { plain, plain, plain, plain, plain, plain };
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+
+  specs[1].bytes = 1001;
+  specs[2].wire_factor = 2;
+  specs[3].share = 2;
+  specs[4].once_ps = 1;
+  specs[5].steps_ps = 5000;
+  specs[5].intra_cost = specs[5].inter_cost = 1;
+  for (guint i = 0; i < N_CHANGES; i++)
+    g_ptr_array_add (all, words_of (rig, i, plain));
+  for (guint i = 1; i < G_N_ELEMENTS (specs); i++)
+    g_ptr_array_add (all, words_of (rig, AS_IT_IS, specs[i]));
+  g_autoptr (GArray) again = words_of (rig, AS_IT_IS, plain);
+  for (guint i = 0; i < all->len; i++)
+    for (guint k = 0; k < all->len; k++) {
+      const GArray *a = g_ptr_array_index (all, i),
+                   *b = k == i && i == 0 ? again : g_ptr_array_index (all, k);
+      gboolean are_same = a->len == b->len && memcmp (a->data, b->data, a->len * sizeof (guint64)) == 0;
+
+      if (are_same != (i == k))
+        fail_msg ("%u and %u", i, k);
+    }
+}
+
 /* Two rings over the same links, one of which begins later. */
 typedef struct {
   const Rig *rig;
@@ -608,6 +695,7 @@ main (void)
     cmocka_unit_test (a_message_waits_for_a_dead_link),
     cmocka_unit_test (rounds_that_repeat_are_skipped),
     cmocka_unit_test (rounds_at_a_steady_pace_are_skipped),
+    cmocka_unit_test (each_change_is_told),
     cmocka_unit_test (rings_that_meet_are_skipped_together),
     cmocka_unit_test (the_longest_way_of_rings_is_that_of_their_messages),
     cmocka_unit_test (the_longest_way_of_a_long_ring_takes_no_time),
