@@ -34,7 +34,7 @@ mirror=${MIRROR:-$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Crea
 machine=$(mktemp -d)
 chmod 755 "$machine" # tests drop to another user inside
 cleanup() {
-  umount "$machine/proc" 2>/dev/null || true
+  umount "$machine/dev/pts" "$machine/proc" 2>/dev/null || true
   if [ -n "${KEEP:-}" ]; then
     echo "fresh.sh: kept $machine" >&2
   else
@@ -50,6 +50,8 @@ rm -f "$machine.log"
 cp /etc/resolv.conf /etc/hosts "$machine/etc/"
 apt-config dump | grep -iE '^Acquire::(https?|ftp)::(proxy|cainfo)' >"$machine/etc/apt/apt.conf.d/90fresh" || true
 mount -t proc proc "$machine/proc" 2>/dev/null || echo "fresh.sh: no /proc in the new machine" >&2
+mkdir -p "$machine/dev/pts" # tests of terminals open some
+mount -t devpts -o newinstance,ptmxmode=0666 devpts "$machine/dev/pts" 2>/dev/null || echo "fresh.sh: no terminals in the new machine" >&2
 
 # A folder with a space in its name, for good measure.
 checkout="/srv/fabricast fresh"
