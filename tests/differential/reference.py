@@ -256,24 +256,6 @@ ALGORITHMS = {"ring": (ring, ("all_reduce", "reduce_scatter", "all_gather")),
               "binomial": (binomial, ("all_reduce", "broadcast", "reduce"))}
 
 
-def ddp_ps(layers, tokens, flops_per_s, gradient_bytes, caps, reduce_ps):
-    """Time of a step of data-parallel training: forward, backward with buckets behind it. `layers` are lists of numbers
-    of parameters; `caps` the bytes of the first bucket and of the others; `reduce_ps` gives the time of a bucket."""
-    work = [2 * sum(tensors) * tokens for tensors in layers]
-    now = Fraction(sum(work)) / flops_per_s * PS  # of the forward pass
-    filled, n_closed, reduced = 0, 0, Fraction(0)
-    for tensors, flops in zip(reversed(layers), reversed(work)):
-        for parameters in reversed(tensors):
-            now += 2 * flops * Fraction(parameters, sum(tensors)) / flops_per_s * PS
-            filled += parameters * gradient_bytes
-            if filled >= caps[min(n_closed, 1)]:
-                reduced = max(now, reduced) + reduce_ps(filled)
-                filled, n_closed = 0, n_closed + 1
-    if filled > 0:
-        reduced = max(now, reduced) + reduce_ps(filled)
-    return max(now, reduced)
-
-
 class Queue:
     """Tasks that run one by one in the order in which they are added: a stream of computation, or a communicator."""
 
@@ -284,6 +266,30 @@ class Queue:
         """The end of a task that begins when those before it here have ended, and these others."""
         self.end = max(self.end, *after, 0) + time_ps
         return self.end
+
+
+def ddp_ps(layers, tokens, flops_per_s, gradient_bytes, keys, caps, reduce_ps):
+    """Time of a step of data-parallel training: forward, backward with buckets behind it. `layers` are lists of numbers
+    of parameters; `caps` the bytes of the first bucket and of the others; `reduce_ps` gives the time of a bucket. A
+    micro-batch that reduces ends when its buckets are reduced."""
+    work = [Fraction(2 * sum(tensors) * tokens) / flops_per_s * PS for tensors in layers]
+    compute, network = Queue(), Queue()
+    for micro in range(keys["accumulation"]):
+        is_reduced = micro == keys["accumulation"] - 1 or not keys["no_sync"]
+        filled, closed = 0, []  # bytes of the bucket; of those that are closed, and when
+        compute.run(sum(work))
+        for tensors, time_ps in zip(reversed(layers), reversed(work)):
+            for count in reversed(tensors):
+                compute.run(2 * time_ps * Fraction(count, sum(tensors)))
+                filled += count * gradient_bytes
+                if filled >= caps[min(len(closed), 1)]:
+                    closed.append((filled, compute.end))
+                    filled = 0
+        closed += [(filled, compute.end)] if filled > 0 else []
+        for size, at in closed if is_reduced else []:
+            network.run(reduce_ps(size), at if keys["overlap"] else compute.end)
+        compute.end = max(compute.end, network.end)
+    return compute.end
 
 
 def fsdp_ps(layers, tokens, flops_per_s, gradient_bytes, keys, collective_ps):
@@ -325,7 +331,8 @@ def fsdp_ps(layers, tokens, flops_per_s, gradient_bytes, keys, collective_ps):
                 gather(unit - 1, 0, True)
             if is_reduced:
                 ends.append(network.run(collective_ps("reduce_scatter", gradient_bytes * units[unit]), compute.end))
-    return max(ends[-1], compute.end) + collective_ps("all_reduce", 4)  # of the norm of the gradients
+        compute.end = max([compute.end, *ends])
+    return compute.end + collective_ps("all_reduce", 4)  # of the norm of the gradients
 
 
 def zero_ps(layers, tokens, flops_per_s, gradient_bytes, keys, collective_ps):
@@ -353,7 +360,8 @@ def zero_ps(layers, tokens, flops_per_s, gradient_bytes, keys, collective_ps):
                 filled += count
         if is_reduced:
             reduce()
-    end = max(compute.end, network.end) + collective_ps("all_reduce", 4)
+        compute.end = max(compute.end, network.end)  # the host waits for the end of each backward pass
+    end = compute.end + collective_ps("all_reduce", 4)
     left = sum(map(sum, layers))
     while left > 0:
         part = min(left, keys["allgather_bucket"])

@@ -179,14 +179,15 @@ def training(draw):
     sequence, mfu, half = draw.choice((1, 16, 128)), draw.choice((25, 50, 100)), draw.choice((True, False))
     caps = draw.choice((1, 4)), draw.choice((1, 10, 25))
     shape = ", ".join("{tensors: [" + ", ".join(f"{{parameters: {count}}}" for count in tensors) + "]}" for tensors in layers)
+    keys = {"accumulation": draw.randint(1, 3), "no_sync": draw.random() < 0.5, "overlap": draw.random() < 0.8}
     job = (f"{{kind: ddp, model: own, sequence: {sequence}, gradient: {'bf16' if half else 'fp32'}, first_bucket: {caps[0]}MiB, "
-           f"bucket: {caps[1]}MiB, compute: {{kind: mfu, mfu: {mfu}%}}}}")
+           f"bucket: {caps[1]}MiB, {written(keys)}, compute: {{kind: mfu, mfu: {mfu}%}}}}")
 
     def reduce_ps(size):
         return reference.ring(reference.Schedule("all_reduce", tree.n, size, host), tree.machine).stream_ps(tree.machine)
 
-    step_ps = reference.ddp_ps(layers, sequence, 10**12 * mfu, 2 if half else 4, [cap << 20 for cap in caps], reduce_ps)
+    step_ps = reference.ddp_ps(layers, sequence, 10**12 * mfu, 2 if half else 4, keys, [cap << 20 for cap in caps], reduce_ps)
     text = tree.scenario(job, "collectives: {kind: plain, algorithm: ring}",
                          f"models: [{{name: own, shape: {{kind: layers, layers: [{shape}]}}}}]")
     n_tensors, n_rounds = sum(map(len, layers)), 2 * (tree.n - 1)  # the reference rounds each round of a ring up
-    return text, step_ps, (4 + n_rounds) * n_tensors + len(layers)
+    return text, step_ps, keys["accumulation"] * ((4 + n_rounds) * n_tensors + len(layers))

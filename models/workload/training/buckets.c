@@ -11,7 +11,7 @@ typedef struct {
   StreamKind stream;
   const char *name; /* "bucket", "experts" */
   FabBytes filled_bytes;
-  guint n_closed;
+  guint n_closed, n_closed_in_pass;
   GArray *held; /* FabBytes: buckets that are closed and not reduced yet */
 } Sort;
 
@@ -76,6 +76,7 @@ close_bucket (Buckets *self, Sort *sort)
   else
     g_array_append_val (sort->held, sort->filled_bytes);
   sort->filled_bytes = 0;
+  sort->n_closed_in_pass++;
 }
 
 void
@@ -87,8 +88,7 @@ buckets_add (Buckets *self, guint layer, guint index)
     return;
   gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT && layout_has_expert_groups (&train->layout);
   Sort *sort = &self->sorts[is_expert ? EXPERTS : DENSE];
-  gboolean is_first = sort->n_closed + sort->held->len == 0;
-  FabBytes cap = is_first ? self->params.first_bytes : self->params.bytes;
+  FabBytes cap = sort->n_closed_in_pass == 0 ? self->params.first_bytes : self->params.bytes;
   FabBytes bytes = train_tensor_parameters (train, tensor) * self->params.bytes_per_parameter;
 
   if (self->params.is_closed_before && cap > 0 && sort->filled_bytes > 0 && sort->filled_bytes + bytes > cap)
@@ -117,6 +117,16 @@ buckets_flush (Buckets *self)
       launch (self, sort, g_array_index (sort->held, FabBytes, k));
     g_array_set_size (sort->held, 0);
   }
+}
+
+void
+buckets_end_pass (Buckets *self, gboolean is_last)
+{
+  buckets_flush (self);
+  for (guint i = 0; i < N_SORTS; i++)
+    self->sorts[i].n_closed_in_pass = 0;
+  if (!is_last)
+    buckets_wait (self);
 }
 
 gboolean

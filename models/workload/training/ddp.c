@@ -101,7 +101,7 @@ static void
 ddp_after_backward (Stage *stage, const PassAt *at)
 {
   if (ddp_reduces (stage, at) && stage_ends_backward (stage, at))
-    buckets_flush (stage->state);
+    buckets_end_pass (stage->state, at->is_last);
 }
 
 static void

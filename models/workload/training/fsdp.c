@@ -441,6 +441,9 @@ after_backward (Stage *stage, const PassAt *at)
   fsdp_unit (self, 0)->is_whole = keeps_whole (p) && p->has_no_sync && !at->is_last;
   if (is_reduced)
     reduce (self, 0);
+  if (!at->is_last)
+    stage_wait_all (stage,
+                    self->sums); /* as at the end of every backward pass (_post_backward_final_callback) */
 }
 
 static void
@@ -448,8 +451,7 @@ before_optimizer (Stage *stage)
 {
   Fsdp *self = stage->state;
 
-  for (guint i = 0; i < self->sums->len; i++)
-    stage_wait (stage, g_array_index (self->sums, FabTaskId, i));
+  stage_wait_all (stage, self->sums);
 }
 
 static double

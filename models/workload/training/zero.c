@@ -120,19 +120,12 @@ reduces (const Stage *stage, const PassAt *at)
   return params_of (stage)->stage == 2 || at->is_last;
 }
 
-/* Without overlap a bucket is reduced on the stream of the computation. */
-static void
-await_unless_overlapped (Stage *stage, Buckets *buckets)
-{
-  if (!zero_overlaps (params_of (stage)))
-    buckets_wait (buckets);
-}
-
 static void
 gradient (Stage *stage, const PassAt *at, guint tensor)
 {
   buckets_add (stage->state, at->layer, tensor);
-  await_unless_overlapped (stage, stage->state);
+  if (!zero_overlaps (params_of (stage)))
+    buckets_wait (stage->state); /* it is reduced on the stream of the computation */
 }
 
 static void
@@ -140,8 +133,7 @@ after_backward (Stage *stage, const PassAt *at)
 {
   if (!reduces (stage, at) || !stage_ends_backward (stage, at))
     return;
-  buckets_flush (stage->state);
-  await_unless_overlapped (stage, stage->state);
+  buckets_end_pass (stage->state, at->is_last);
 }
 
 static void
@@ -606,12 +598,12 @@ splits_backward (G_GNUC_UNUSED const Stage *stage, G_GNUC_UNUSED const PassAt *a
   return TRUE;
 }
 
-/* Without overlap gathers are on the stream of the computation, too (parameter_offload.py), so they come after a
- * reduction as the computation does. */
+/* Makes computation and gathers wait for all reductions so far: without overlap they are on one stream
+ * (parameter_offload.py), and behind a micro-batch the host waits (stage3.py). */
 static void
-zero3_await_unless_overlapped (Zero3 *self)
+zero3_await (Zero3 *self)
 {
-  if (zero_overlaps (params_of (self->stage)) || !buckets_are_under_way (self->buckets))
+  if (!buckets_are_under_way (self->buckets))
     return;
   buckets_wait (self->buckets);
   stage_compute (self->stage, 0, g_strdup ("reduced"));
@@ -623,7 +615,8 @@ zero3_gradient (Stage *stage, const PassAt *at, guint tensor)
   Zero3 *self = stage->state;
 
   buckets_add (self->buckets, at->layer, tensor);
-  zero3_await_unless_overlapped (self);
+  if (!zero_overlaps (params_of (stage)))
+    zero3_await (self);
 }
 
 static void
@@ -634,7 +627,8 @@ zero3_after_backward (Stage *stage, const PassAt *at)
   if (!stage_ends_backward (stage, at))
     return;
   buckets_flush (self->buckets);
-  zero3_await_unless_overlapped (self);
+  if (!at->is_last || !zero_overlaps (params_of (stage)))
+    zero3_await (self);
 }
 
 /* --- the step --- */

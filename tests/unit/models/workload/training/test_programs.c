@@ -439,14 +439,15 @@ static const struct {
     "all_gather 1573888 < F block0, block0 all_gather 1573888 < F block1, block1 reduce_scatter 1573888 "
     "< block1.copy_in, block0 reduce_scatter 1573888 < block0.copy_in, root reduce_scatter 1049088 < "
     "root.copy_in" },
-  /* Each micro-batch reduces. Units of the next one are gathered while this one ends, two at a time. */
+  /* Each micro-batch reduces, and the next one begins when that has ended. Its first units are gathered while this one
+   * ends, two at a time. */
   { 2, "", "kind: fsdp, accumulation: 2",
     "0 compute: root.copy_out < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < "
     "block1, F block1, F head, B head, block1.copy_out < block1, B block1, block1.copy_in, "
     "block0.copy_out < block0, B block0, block0.copy_in, B embedding, root.copy_in, root.copy_out < "
-    "root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < block1, F block1, F head, "
+    "block1 < block0 < root < root, F embedding, block0.copy_out < block0, F block0, block1.copy_out < block1, F block1, F head, "
     "B head, block1.copy_out < block1, B block1, block1.copy_in, block0.copy_out < block0, B block0, "
-    "block0.copy_in, B embedding, root.copy_in, optimizer < block1 < block0 < root < block1 < block0 < "
+    "block0.copy_in, B embedding, root.copy_in, optimizer < block1 < block0 < "
     "root\n"
     "0 comm: root all_gather 1049088, block0 all_gather 1573888, block1 all_gather 1573888, block1 "
     "all_gather 1573888 < F block0, block0 all_gather 1573888 < F block1, block1 reduce_scatter 1573888 "
