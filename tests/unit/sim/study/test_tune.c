@@ -52,7 +52,7 @@ free_knob (gpointer data)
 }
 
 static double
-figure (const FabTune *tune, const FabTunePoint *point)
+figure (const FabTunePoint *point)
 {
   return point->trial.point != NULL ? point->trial.point->step_s : HUGE_VAL;
 }
@@ -69,7 +69,7 @@ assert_no_knob_helps (const FabTune *tune)
 
       assert_non_null (point);
       assert_int_equal (point->values[k], v);
-      assert_true (!fab_tune_is_good (tune, point) || figure (tune, point) >= figure (tune, tune->best));
+      assert_true (!fab_tune_is_good (tune, point) || figure (point) >= figure (tune->best));
     }
     assert_ptr_equal (fab_tune_curve (tune, k, tune->best->values[k]), tune->best);
   }
@@ -116,7 +116,7 @@ a_small_grid_is_simulated_completely (G_GNUC_UNUSED void **state)
   assert_points (tune);
   assert_int_equal (tune->best->values[0], 0);
   for (guint i = 0; i < 12; i++)
-    assert_true (figure (tune, g_ptr_array_index (tune->points, i)) >= figure (tune, tune->best));
+    assert_true (figure (g_ptr_array_index (tune->points, i)) >= figure (tune->best));
   assert_no_knob_helps (tune);
   assert_int_equal (tune->written->values[0], 1);
   assert_int_equal (tune->written->values[1], 2);
