@@ -441,9 +441,10 @@ after_backward (Stage *stage, const PassAt *at)
   fsdp_unit (self, 0)->is_whole = keeps_whole (p) && p->has_no_sync && !at->is_last;
   if (is_reduced)
     reduce (self, 0);
-  if (!at->is_last)
-    stage_wait_all (stage,
-                    self->sums); /* as at the end of every backward pass (_post_backward_final_callback) */
+  /* Without a pipeline a backward pass ends when all is reduced (_post_backward_final_callback). Pipelines of PyTorch
+   * wait in the last one alone (stage.py, set_is_last_backward). */
+  if (!at->is_last && stage->train->n_stages == 1)
+    stage_wait_all (stage, self->sums);
 }
 
 static void
