@@ -472,7 +472,7 @@ static void
 messages_are_the_same_remembered (G_GNUC_UNUSED void **state)
 {
   n_joins_in_all = 0;
-  seeds_run (150, check_step);
+  seeds_run (300, check_step);
   assert_true (n_joins_in_all > 0 || !seeds_are_all ());
 }
 

@@ -30,6 +30,7 @@ fab_episode_new (FabEpisodeBooks *books)
   self->active = g_array_new (FALSE, FALSE, sizeof (guint32));
   self->events = g_array_new (FALSE, FALSE, sizeof (Event));
   self->heard = g_array_new (FALSE, FALSE, sizeof (guint32));
+  self->owed = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry));
   return self;
 }
 
@@ -43,6 +44,8 @@ fab_episode_free (gpointer data)
   g_array_unref (self->active);
   g_array_unref (self->events);
   g_array_unref (self->heard);
+  g_array_unref (self->owed);
+  fab_meter_free (self->counted);
   g_free (self);
 }
 
@@ -206,6 +209,31 @@ net_rest (FabEpisode *self)
   self->own_start_ps = fab_engine_now (engine_of (self));
 }
 
+/* What links carried is counted. */
+static void
+note_counted (FabEpisode *self, const FabMeterEntry *entries, gsize n)
+{
+  if (self->counted == NULL)
+    self->counted = fab_meter_new (self->books->net->env.graph);
+  fab_meter_add_entries (self->counted, entries, n);
+}
+
+/* The network plays again what was counted, perhaps a little sooner or later. */
+static void
+owe_counted (FabEpisode *self)
+{
+  g_array_set_size (self->owed, 0);
+  if (self->counted == NULL)
+    return;
+  fab_meter_drain (self->counted, self->owed);
+  note_counted (self, (const FabMeterEntry *) (gconstpointer) self->owed->data, self->owed->len);
+  for (guint i = 0; i < self->owed->len; i++) {
+    FabLinkLoad *load = &g_array_index (self->owed, FabMeterEntry, i).load;
+
+    *load = (FabLinkLoad){ -load->payload_bytes, -load->line_bytes };
+  }
+}
+
 static void
 forget (FabEpisode *self)
 {
@@ -216,6 +244,9 @@ forget (FabEpisode *self)
   g_array_set_size (self->active, 0);
   g_array_set_size (self->events, 0);
   g_array_set_size (self->heard, 0);
+  if (self->counted != NULL)
+    fab_meter_drain (self->counted, self->owed);
+  g_array_set_size (self->owed, 0);
   self->has_run_out = self->is_large = FALSE;
   self->at = NULL;
 }
@@ -344,8 +375,12 @@ take_known (FabEpisode *self)
 
   self->at = node;
   self->at_ps += node->after_ps;
-  if (node->meter != NULL)
+  if (node->meter != NULL) {
+    const FabMeterEntry *entries = g_bytes_get_data (node->meter, &size);
+
     fab_episode_books_carried_bytes (books, node->meter);
+    note_counted (self, entries, size / sizeof *entries);
+  }
   take_output (self, node->what);
   if (self->active->len > 0)
     return;
@@ -429,7 +464,11 @@ carried_until (FabEpisode *self, guint32 place)
     g_clear_pointer (&member->carried, g_array_unref);
     return NULL;
   }
-  return fab_meter_drain (net_of (self)->meter, g_steal_pointer (&member->carried));
+  GArray *carried = fab_meter_drain (net_of (self)->meter, g_steal_pointer (&member->carried));
+  g_array_append_vals (carried, self->owed->data, self->owed->len);
+  g_array_set_size (self->owed, 0);
+  note_counted (self, (const FabMeterEntry *) (gconstpointer) carried->data, carried->len);
+  return carried;
 }
 
 /* Writes down that a collective has ended at this time, and what the links carried since the one before. */
@@ -486,7 +525,6 @@ replay_event (FabEpisode *self, const Event *event, FabTimePs *own_ps, guint *n_
     return;
   if (self->n_over < *n_outputs || (fab_engine_now (engine) != *own_ps && !may_differ (self)))
     fail_otherwise (self);
-  g_array_unref (drain (self));
   self->own_start_ps += fab_engine_now (engine) - *own_ps;
   *own_ps = fab_engine_now (engine);
 }
@@ -555,6 +593,7 @@ fab_episode_replay (FabEpisode *self)
     shape_of (self)->n_misses++;
   }
   replay_events (self);
+  owe_counted (self);
   hear_early_ends (self);
 }
 

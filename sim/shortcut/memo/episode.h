@@ -43,18 +43,22 @@ typedef struct {
   GArray *active;         /* guint32: places of those that have not ended, in ascending order */
   GArray *events;         /* FabEpisodeEvent */
   GArray *heard;          /* guint32: places of those that the network has ended last, not reported yet */
-  guint n_over;           /* members that have ended on the network since it has begun to play */
-  guint first;            /* the shape of the collective that began it */
-  guint folded_for;       /* the set of its collectives */
-  guint64 stream;         /* of random numbers */
-  FabEpisodeNode *at;     /* the last input or output; NULL: it is not in the tree */
-  FabTimePs at_ps;        /* when that was */
-  gboolean is_warmed_up;  /* the first use of a warm-up counts as played */
-  gboolean is_new;        /* it has grown the tree, or is not in it */
-  gboolean is_played;     /* the network has played some of it */
-  gboolean is_dropped;    /* what the network ends now is of no interest */
-  gboolean is_large;      /* not in the tree, and folded as all collectives of the jobs are */
-  gboolean is_jammed;     /* buffers of the network wait for each other: nothing more comes out of it */
+  FabMeter *
+      counted; /* what was counted so far of what links carried; NULL: nothing, or it is known of the plans */
+  GArray
+      *owed; /* FabMeterEntry: that, negative, for the network that plays it again and counts it once more */
+  guint n_over;          /* members that have ended on the network since it has begun to play */
+  guint first;           /* the shape of the collective that began it */
+  guint folded_for;      /* the set of its collectives */
+  guint64 stream;        /* of random numbers */
+  FabEpisodeNode *at;    /* the last input or output; NULL: it is not in the tree */
+  FabTimePs at_ps;       /* when that was */
+  gboolean is_warmed_up; /* the first use of a warm-up counts as played */
+  gboolean is_new;       /* it has grown the tree, or is not in it */
+  gboolean is_played;    /* the network has played some of it */
+  gboolean is_dropped;   /* what the network ends now is of no interest */
+  gboolean is_large;     /* not in the tree, and folded as all collectives of the jobs are */
+  gboolean is_jammed;    /* buffers of the network wait for each other: nothing more comes out of it */
   FabTimePs start_ps, own_start_ps; /* on the two clocks */
   FabTimePs ended_ps;   /* when its last collective ended on the network's clock, if it has run out */
   gboolean has_run_out; /* the network has delivered what was on its way then */
