@@ -209,31 +209,6 @@ net_rest (FabEpisode *self)
   self->own_start_ps = fab_engine_now (engine_of (self));
 }
 
-/* What links carried is counted. */
-static void
-note_counted (FabEpisode *self, const FabMeterEntry *entries, gsize n)
-{
-  if (self->counted == NULL)
-    self->counted = fab_meter_new (self->books->net->env.graph);
-  fab_meter_add_entries (self->counted, entries, n);
-}
-
-/* The network plays again what was counted, perhaps a little sooner or later. */
-static void
-owe_counted (FabEpisode *self)
-{
-  g_array_set_size (self->owed, 0);
-  if (self->counted == NULL)
-    return;
-  fab_meter_drain (self->counted, self->owed);
-  note_counted (self, (const FabMeterEntry *) (gconstpointer) self->owed->data, self->owed->len);
-  for (guint i = 0; i < self->owed->len; i++) {
-    FabLinkLoad *load = &g_array_index (self->owed, FabMeterEntry, i).load;
-
-    *load = (FabLinkLoad){ -load->payload_bytes, -load->line_bytes };
-  }
-}
-
 static void
 forget (FabEpisode *self)
 {
@@ -244,9 +219,7 @@ forget (FabEpisode *self)
   g_array_set_size (self->active, 0);
   g_array_set_size (self->events, 0);
   g_array_set_size (self->heard, 0);
-  if (self->counted != NULL)
-    fab_meter_drain (self->counted, self->owed);
-  g_array_set_size (self->owed, 0);
+  fab_episode_forget_counted (self);
   self->has_run_out = self->is_large = FALSE;
   self->at = NULL;
 }
@@ -379,7 +352,7 @@ take_known (FabEpisode *self)
     const FabMeterEntry *entries = g_bytes_get_data (node->meter, &size);
 
     fab_episode_books_carried_bytes (books, node->meter);
-    note_counted (self, entries, size / sizeof *entries);
+    fab_episode_note_counted (self, entries, size / sizeof *entries);
   }
   take_output (self, node->what);
   if (self->active->len > 0)
@@ -454,29 +427,12 @@ find_untold (const FabEpisode *self, guint32 place)
   g_assert_not_reached ();
 }
 
-/* Returns what links carried since the output before; NULL: it is known of the collective. (transfer full) */
-static GArray *
-carried_until (FabEpisode *self, guint32 place)
-{
-  Member *member = member_at (self, place);
-
-  if (self->books->apart_by != NULL) {
-    g_clear_pointer (&member->carried, g_array_unref);
-    return NULL;
-  }
-  GArray *carried = fab_meter_drain (net_of (self)->meter, g_steal_pointer (&member->carried));
-  g_array_append_vals (carried, self->owed->data, self->owed->len);
-  g_array_set_size (self->owed, 0);
-  note_counted (self, (const FabMeterEntry *) (gconstpointer) carried->data, carried->len);
-  return carried;
-}
-
 /* Writes down that a collective has ended at this time, and what the links carried since the one before. */
 static void
 record_output (FabEpisode *self, guint32 ended, FabTimePs at_ps)
 {
   guint32 place = find_untold (self, ended);
-  g_autoptr (GArray) carried = carried_until (self, place);
+  g_autoptr (GArray) carried = fab_episode_carried_until (self, place);
 
   if (carried != NULL)
     fab_episode_books_carried (self->books, carried);
@@ -593,7 +549,7 @@ fab_episode_replay (FabEpisode *self)
     shape_of (self)->n_misses++;
   }
   replay_events (self);
-  owe_counted (self);
+  fab_episode_owe_counted (self);
   hear_early_ends (self);
 }
 

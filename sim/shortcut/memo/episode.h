@@ -124,6 +124,19 @@ void fab_episode_forget_warm_up (FabEpisode *self);
 /* Plays the episode so far, up to its last event; from there on the network plays it. */
 void fab_episode_replay (FabEpisode *self);
 
+/* --- episode_counted.c --- */
+
+/* What links carried was counted. */
+void fab_episode_note_counted (FabEpisode *self, const FabMeterEntry *entries, gsize n);
+
+/* The network has played again what was counted. */
+void fab_episode_owe_counted (FabEpisode *self);
+void fab_episode_forget_counted (FabEpisode *self);
+
+/* Returns what links carried since the output before (FabMeterEntry), and notes it as counted; NULL: it is known of the
+ * collective. Entries may be negative, and a link may have two. (transfer full) */
+GArray *fab_episode_carried_until (FabEpisode *self, guint32 place);
+
 /* --- episode_skips.c, while it has a replica --- */
 
 /* Notes at a node the skips that the network has made since its parent. */
