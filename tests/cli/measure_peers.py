@@ -176,6 +176,11 @@ class Hostile(PeersTest):
             self.beside(ask_on)(peer)
         self.others_are_served(listener, port, disturb, "has had its time")
 
+    def test_silent_until_the_end_of_its_time(self):
+        """One that says nothing more has had its time when the session ends, though it may be silent for longer."""
+        listener, port = self.listen("--timeout", "30", "--session-limit", "2")
+        self.others_are_served(listener, port, lambda peer: peer.open(), "has had its time")
+
     def test_data_without_data(self):
         def disturb(peer):
             peer.send(hello() + frame(DATA) * 3)

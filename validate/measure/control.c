@@ -6,6 +6,14 @@
 #include "sim/base/error.h"
 
 gboolean
+fab_control_throw_over (const char *who, GError **error)
+{
+  return fab_throw (error, FAB_ERROR_IO,
+                    "%s has had its time: the listening end gives no more to one that asks (--session-limit)",
+                    who);
+}
+
+gboolean
 fab_control_check (const FabControl *self, GError **error)
 {
   if (self->canceller && self->canceller->is_cancelled (self->canceller)) {
@@ -13,7 +21,5 @@ fab_control_check (const FabControl *self, GError **error)
     return FALSE;
   }
   return self->end_us == 0 || g_get_monotonic_time () < self->end_us
-      || fab_throw (error, FAB_ERROR_IO,
-                    "%s has had its time: the listening end gives no more to one that asks (--session-limit)",
-                    self->there);
+      || fab_control_throw_over (self->there, error);
 }

@@ -22,3 +22,6 @@ struct _FabControl {
 /* Fails with G_IO_ERROR_CANCELLED when the person wants to end, and with FAB_ERROR_IO when the conversation has reached
  * `end_us`. Whatever waits without the control channel calls it several times a second. */
 gboolean fab_control_check (const FabControl *self, GError **error);
+
+/* Says that the time of `who` is over. Returns FALSE. */
+gboolean fab_control_throw_over (const char *who, GError **error);

@@ -67,6 +67,7 @@ typedef struct {
   const char *who;           /* the other end, in messages */
   FabMeasureHost *canceller; /* NULL: nobody */
   gint64 deadline_us;        /* as of g_get_monotonic_time */
+  gboolean is_session; /* the deadline is that of all that the other end may take, and not of one answer */
 } Patience;
 
 static gboolean
@@ -83,11 +84,14 @@ check_patience (const Patience *patience, GError **error)
 {
   if (!check_cancelled (patience->canceller, patience->who, error))
     return FALSE;
-  return g_get_monotonic_time () < patience->deadline_us
-      || fab_throw (error, FAB_ERROR_IO,
-                    "%s has not answered within the time limit; is it still running? A larger --timeout "
-                    "waits longer",
-                    patience->who);
+  if (g_get_monotonic_time () < patience->deadline_us)
+    return TRUE;
+  return patience->is_session
+           ? fab_control_throw_over (patience->who, error)
+           : fab_throw (error, FAB_ERROR_IO,
+                        "%s has not answered within the time limit; is it still running? A larger --timeout "
+                        "waits longer",
+                        patience->who);
 }
 
 /* Waits until one of `events` (poll.h) happens, in slices, so that the person can end the wait. */
@@ -259,7 +263,7 @@ fab_socket_connect (const char *host, const char *port, const char *bind_to, gui
                     FabMeasureHost *canceller, GError **error)
 {
   g_autofree char *who = g_strdup_printf (strchr (host, ':') ? "[%s]:%s" : "%s:%s", host, port);
-  Patience patience = { who, canceller, fab_measure_deadline_us (timeout_s) };
+  Patience patience = { who, canceller, fab_measure_deadline_us (timeout_s), FALSE };
   struct addrinfo *addresses = resolve (host, port, &patience, error);
   int fd = -1;
 
@@ -297,7 +301,7 @@ int
 fab_socket_listen (const char *host, const char *port, guint timeout_s, FabMeasureHost *canceller,
                    GError **error)
 {
-  Patience patience = { host ? host : "localhost", canceller, fab_measure_deadline_us (timeout_s) };
+  Patience patience = { host ? host : "localhost", canceller, fab_measure_deadline_us (timeout_s), FALSE };
   struct addrinfo *addresses = resolve (host, port, &patience, error);
   int fd = -1, code = 0, first = host ? AF_INET6 : AF_INET;
 
@@ -400,9 +404,10 @@ patience_of (const FabControl *control)
 {
   gint64 deadline_us = fab_measure_deadline_us (control->timeout_s);
 
-  if (control->end_us > 0)
-    deadline_us = MIN (deadline_us, control->end_us);
-  return (Patience){ control->there, control->canceller, deadline_us };
+  gboolean ends_before = control->end_us > 0 && control->end_us <= deadline_us;
+
+  return (Patience){ control->there, control->canceller, ends_before ? control->end_us : deadline_us,
+                     ends_before && control->is_known };
 }
 
 gboolean
@@ -463,7 +468,7 @@ static void
 tcp_close (FabControl *control)
 {
   TcpControl *self = (TcpControl *) control;
-  Patience patience = { control->there, NULL, g_get_monotonic_time () + LINGER_US };
+  Patience patience = { control->there, NULL, g_get_monotonic_time () + LINGER_US, FALSE };
   char rest[4096];
 
   shutdown (self->fd, SHUT_WR);
