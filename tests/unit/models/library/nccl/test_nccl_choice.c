@@ -223,6 +223,62 @@ sends_of_efa_take_simple_alone (G_GNUC_UNUSED void **state)
   assert_string_equal (protocol_between_nodes ("{plugin: efa-p5}"), "ll");
 }
 
+/* Nodes of eight Hopper GPUs and as many NICs. */
+static void
+plan_over_nodes (guint n_nodes, const char *plugin, FabOp op, FabBytes bytes, FabCollectivePlan *plan)
+{
+  const RigSpec spec = { .n_nodes = n_nodes,
+                         .gpus_per_node = 8,
+                         .nics_per_node = 8,
+                         .gpu_bytes_per_s = 450 * G,
+                         .nic_bytes_per_s = 50 * G,
+                         .gpus_reduce = TRUE };
+  g_autoptr (Rig) rig = rig_new (&spec);
+  g_autofree char *text = g_strdup_printf ("{plugin: %s}", plugin);
+  g_autoptr (Params) params = params_new (&fab_library_nccl.info, text);
+  FabLibrary *library = fab_library_nccl.create (fab_models.lists[FAB_MODEL_ALGORITHM], params->params);
+
+  rig->cluster.architecture = "hopper";
+  FabGroup group = rig_group (rig);
+  assert_true (fab_library_plan (library, &group, op, bytes, plan, NULL));
+  fab_library_destroy (library);
+}
+
+/* What the tuner of the plug-in chooses runs, whatever NCCL's tuner believes of it; on two nodes it chooses nothing. */
+static void
+the_choice_of_a_plugin_runs (G_GNUC_UNUSED void **state)
+{
+  static const char *const plugins[] = { "efa-p5", "efa-p5en", "efa-p6-b200", "efa-p6-b300" };
+  static const char *const protocols[] = {
+    [NCCL_LL] = "ll", [NCCL_LL128] = "ll128", [NCCL_SIMPLE] = "simple"
+  };
+  static const FabOp ops[] = { FAB_OP_ALL_REDUCE, FAB_OP_ALL_GATHER, FAB_OP_REDUCE_SCATTER };
+  guint n_changed = 0;
+
+  for (guint p = 0; p < G_N_ELEMENTS (plugins); p++)
+    for (guint o = 0; o < G_N_ELEMENTS (ops); o++)
+      for (guint n_nodes = 2; n_nodes <= 4; n_nodes++)
+        for (guint bit = 10; bit <= 34; bit += 3) {
+          const FabCluster cluster = { 0 };
+          const FabGroup group = { .cluster = &cluster, .n_nodes = n_nodes, .gpus_per_node = 8 };
+          FabBytes bytes = (FabBytes) 1 << bit;
+          const char *model;
+          NcclProtocol protocol;
+          FabCollectivePlan with, without;
+
+          plan_over_nodes (n_nodes, plugins[p], ops[o], bytes, &with);
+          if (!nccl_plugin_chooses (nccl_plugin (plugins[p]), &group, ops[o], bytes, &model, &protocol))
+            continue;
+          assert_int_not_equal (n_nodes, 2);
+          assert_string_equal (with.algorithm, model);
+          assert_string_equal (with.protocol, protocols[protocol]);
+          plan_over_nodes (n_nodes, "none", ops[o], bytes, &without);
+          n_changed += strcmp (without.algorithm, model) != 0
+                    || strcmp (without.protocol, protocols[protocol]) != 0;
+        }
+  assert_true (n_changed > 0);
+}
+
 int
 main (void)
 {
@@ -232,6 +288,7 @@ main (void)
     cmocka_unit_test (nvls_or_ring_goes_by_the_release),
     cmocka_unit_test (symmetric_kernels_take_what_the_source_says),
     cmocka_unit_test (sends_of_efa_take_simple_alone),
+    cmocka_unit_test (the_choice_of_a_plugin_runs),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
