@@ -73,10 +73,8 @@ net_channels (const NcclP2pComm *comm, guint n_channels)
 static guint
 channels_to_peer (const NcclP2pComm *comm, guint n_channels)
 {
-  guint n = 2; /* over a PCIe bus */
+  guint n = power_of_two_from (2 * MAX (comm->n_links, 1)); /* a PCIe bus is like one link */
 
-  if (comm->n_links > 0)
-    n = power_of_two_from (2 * comm->n_links);
   if (is_over_net (comm))
     n = comm->n_locals > 1 ? MIN (n, net_channels (comm, n_channels)) : net_channels (comm, n_channels);
   return MIN (n, n_channels);
