@@ -52,7 +52,7 @@ typedef struct {
   GArray *computed; /* FabTaskId: the last compute task of each pass of a unit so far, in order */
   GArray *sums;     /* FabTaskId: reductions of gradients in this step */
   FabConcurrentGroups *shards, *expert_shards, *replicas;
-  guint n_shards; /* ranks of a shard group */
+  guint n_shards, n_expert_shards; /* ranks of a shard group, and of one of the experts */
 } Fsdp;
 
 static const FsdpParams *
@@ -138,18 +138,19 @@ fsdp_gather (Fsdp *self, guint index, const FabTaskId *after)
 {
   Unit *unit = fsdp_unit (self, index);
 
+  FabBytes weight_bytes = stage_weight_bytes (self->stage);
   Copy copy = { fsdp_units_params_of (self)->is_offloaded ? OFFLOAD_CPU : OFFLOAD_NONE, TRUE, 0 };
   FabTaskId shard;
 
   if (unit->is_whole || unit->is_coming)
     return;
-  copy.bytes = (unit->parameters + unit->experts) * stage_weight_bytes (self->stage) / self->n_shards;
+  copy.bytes = unit->parameters * weight_bytes / self->n_shards
+             + unit->experts * weight_bytes / self->n_expert_shards;
   if (offload_copy (self->stage, &copy, g_strdup (unit->name), after, &shard))
     after = &shard;
   if (unit->gathers == NULL)
     unit->gathers = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
-  fsdp_model_parallel (self, FAB_OP_ALL_GATHER, index, stage_weight_bytes (self->stage), after,
-                       unit->gathers);
+  fsdp_model_parallel (self, FAB_OP_ALL_GATHER, index, weight_bytes, after, unit->gathers);
   unit->is_coming = TRUE;
 }
 
@@ -313,6 +314,7 @@ begin (Stage *stage)
   self->sums = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   fsdp_add_units (self);
   self->n_shards = shards;
+  self->n_expert_shards = layout_n_expert_replicas (&stage->train->layout) * stage_n_copies (stage);
   self->shards = is_hybrid (params_of (stage)) ? stage_data_concurrent_groups (stage, DATA_RUNS, shards)
                                                : stage_data_concurrent_groups (stage, DATA_ALL, 0);
   if (is_hybrid (params_of (stage)) && stage_n_replicas (stage) > shards)
@@ -394,30 +396,42 @@ before_backward (Stage *stage, const PassAt *at)
 
 /* --- reducing --- */
 
+/* Copies a rank's shard of reduced gradients to its host, where they are kept there. */
+static void
+copy_gradients (Fsdp *self, FabBytes bytes, char *name, const FabTaskId *sum)
+{
+  Copy copy = { params_of (self->stage)->is_offloaded ? OFFLOAD_CPU : OFFLOAD_NONE, FALSE, bytes };
+  FabTaskId task;
+
+  if (offload_copy (self->stage, &copy, name, sum, &task))
+    g_array_append_val (self->sums, task);
+}
+
 static void
 reduce (Fsdp *self, guint index)
 {
-  const FsdpParams *p = params_of (self->stage);
-  FabBytes bytes = fsdp_unit (self, index)->trained * gradient_bytes[p->gradient]
-                 / count_shards (self->stage);
+  const Unit *unit = fsdp_unit (self, index);
+  FabBytes each = gradient_bytes[params_of (self->stage)->gradient];
+  FabBytes bytes = unit->trained * each / self->n_shards;
   Comm replicas = { STREAM_REPLICA, FAB_DIMENSION_DATA, self->replicas, FAB_OP_ALL_REDUCE, bytes };
   FabTaskId sum, whole;
   guint n_before = self->sums->len;
 
-  fsdp_copy_in (self, fsdp_unit (self, index));
+  fsdp_copy_in (self, unit);
   sum = self->stage->last_compute;
 
-  fsdp_model_parallel (self, FAB_OP_REDUCE_SCATTER, index, gradient_bytes[p->gradient],
-                       &self->stage->last_compute, self->sums);
+  fsdp_model_parallel (self, FAB_OP_REDUCE_SCATTER, index, each, &self->stage->last_compute, self->sums);
+  FabTaskId last = self->sums->len > n_before ? g_array_index (self->sums, FabTaskId, self->sums->len - 1)
+                                              : sum;
   if (self->sums->len > n_before)
     sum = g_array_index (self->sums, FabTaskId, n_before); /* the reduction of all but the experts */
-  if (stage_comm_after (self->stage, &replicas, g_strdup (fsdp_unit (self, index)->name), &sum, &whole)) {
+  if (stage_comm_after (self->stage, &replicas, g_strdup (unit->name), &sum, &whole)) {
     g_array_append_val (self->sums, whole);
     sum = whole;
   }
-  Copy copy = { p->is_offloaded ? OFFLOAD_CPU : OFFLOAD_NONE, FALSE, bytes };
-  if (offload_copy (self->stage, &copy, g_strdup (fsdp_unit (self, index)->name), &sum, &whole))
-    g_array_append_val (self->sums, whole);
+  copy_gradients (self, bytes, g_strdup (unit->name), &sum);
+  copy_gradients (self, unit->trained_experts * each / self->n_expert_shards,
+                  g_strdup_printf ("%s.experts", unit->name), &last);
 }
 
 static void
@@ -458,9 +472,9 @@ before_optimizer (Stage *stage)
 static double
 optimizer_parameters (const Stage *stage)
 {
-  if (!is_hybrid (params_of (stage)))
-    return stage_shard_parameters (stage);
-  return (double) stage->parameters / count_shards (stage);
+  const Fsdp *self = stage->state;
+
+  return (double) stage->count.dense / self->n_shards + (double) stage->count.experts / self->n_expert_shards;
 }
 
 static gboolean
