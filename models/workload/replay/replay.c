@@ -194,11 +194,11 @@ equal_classes (gconstpointer a, gconstpointer b)
 
 /* --- which ranks of the machine do what --- */
 
-/* Index of the traced rank as which rank `rank` of the trace does. */
+/* Index of the traced rank as which rank `rank` of the trace does: the last one up to it, or the first of all. */
 static guint
 traced_of (const FabTrace *trace, guint rank)
 {
-  guint low = 0, high = trace->ranks->len;
+  guint low = 1, high = trace->ranks->len;
 
   while (low < high) {
     guint middle = (low + high) / 2;
@@ -208,7 +208,7 @@ traced_of (const FabTrace *trace, guint rank)
     else
       high = middle;
   }
-  return low > 0 ? low - 1 : 0;
+  return low - 1;
 }
 
 typedef struct {

@@ -134,6 +134,55 @@ keys_belong_to_their_pattern (G_GNUC_UNUSED void **state)
   assert_rows (rows, G_N_ELEMENTS (rows));
 }
 
+/* The message names the place of this value. */
+static void
+assert_points_at (const char *keys, const char *value)
+{
+  g_autofree char *problem = problem_of (keys), *line = g_strdup_printf ("job: {kind: traffic, %s}", keys);
+  const char *at = strstr (line, value);
+
+  assert_non_null (problem);
+  assert_non_null (at);
+  g_autofree char *place = g_strdup_printf ("t:4:%u: ", (guint) (at - line) + 1);
+  if (!g_str_has_prefix (problem, place))
+    fail_msg ("%s does not begin with %s", problem, place);
+}
+
+/* Of two values that are too many the first of the keys is named, wherever it stands. */
+static void
+messages_point_at_what_is_wrong (G_GNUC_UNUSED void **state)
+{
+  static const char *const rows[][2] = {
+    { "pattern: shift, size: 1MB, load: 0.5", "0.5" },
+    { "pattern: shift, size: 1MB, load: 1.5", "1.5" },
+    { "pattern: shift, size: 1MB, duration: 1ms", "1ms" },
+    { "pattern: shift, size: 1MB, load: 0.5, duration: 1ms", "0.5" },
+    { "pattern: shift, size: 1MB, duration: 1ms, load: 0.5", "0.5" },
+    { "pattern: pairs, sizes: websearch, arrivals: poisson, load: 0.5, flows: 5, pairs: [{from: 0, to: 1, at: 1ms}]",
+      "1ms" },
+    { "pattern: pairs, sizes: websearch, arrivals: poisson, load: 0.5, flows: 5, pairs: [{from: 0, to: 1, size: 7B}]",
+      "7B" },
+    { "pattern: pairs, sizes: websearch, arrivals: poisson, load: 0.5, flows: 5, pairs: [{from: 0, to: 1, size: 7B, "
+      "at: 1ms}]",
+      "1ms" },
+    { "pattern: pairs, sizes: websearch, arrivals: poisson, load: 0.5, flows: 5, pairs: [{from: 0, to: 1}, {from: 1, "
+      "to: 2, at: 1ps}]",
+      "1ps" },
+    { "pattern: pairs, sizes: websearch, arrivals: poisson, load: 0.5, flows: 5, pairs: [{from: 0, to: 1}, {from: 1, "
+      "to: 2}, {from: 0, to: 3, size: 1B, at: 1ps}]",
+      "1ps" },
+    { "pattern: pairs, sizes: websearch, arrivals: poisson, load: 0.5, flows: 5, pairs: [{from: 0, to: 1, size: 1B}]",
+      "1B" },
+    { "pattern: shift, size: 1MB, duration: 1ps", "1ps" },
+    { "pattern: random, size: 1MB, arrivals: poisson, load: 0.5, flows: 1, duration: 1ps", "1ps" },
+    { "pattern: shift, senders: 3, target: 2" SIZE, "3" },
+    { "pattern: shift, target: 2" SIZE, "2" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_points_at (rows[i][0], rows[i][1]);
+}
+
 int
 main (void)
 {
@@ -141,6 +190,7 @@ main (void)
     cmocka_unit_test (sizes_are_said_in_one_way),
     cmocka_unit_test (arrivals_have_a_load_and_an_end),
     cmocka_unit_test (keys_belong_to_their_pattern),
+    cmocka_unit_test (messages_point_at_what_is_wrong),
   };
 
   return play_run_tests ("traffic_refusals", tests, &catalog);

@@ -413,6 +413,24 @@ low_precision_is_for_linear_layers (G_GNUC_UNUSED void **state)
                fab_tiles_seconds (&device, &rates, &matmul, 2, 2), 1e-12);
 }
 
+/* Any factor but 1 comes from a measured run. */
+static void
+a_scale_is_an_anchor (G_GNUC_UNUSED void **state)
+{
+  static const char *const anchored[] = { "0.01", "0.5", "0.999", "1.001", "1.5", "2", "2.5", "10" };
+  g_autoptr (Params) plain = params_new (&fab_compute_roofline.info, "{}"),
+                     one = params_new (&fab_compute_roofline.info, "{scale: 1}");
+
+  assert_int_equal (fab_compute_roofline.basis (plain->params), FAB_COMPUTE_OPERATORS);
+  assert_int_equal (fab_compute_roofline.basis (one->params), FAB_COMPUTE_OPERATORS);
+  for (guint i = 0; i < G_N_ELEMENTS (anchored); i++) {
+    g_autofree char *yaml = g_strdup_printf ("{scale: %s}", anchored[i]);
+    g_autoptr (Params) params = params_new (&fab_compute_roofline.info, yaml);
+
+    assert_int_equal (fab_compute_roofline.basis (params->params), FAB_COMPUTE_ANCHORED);
+  }
+}
+
 int
 main (void)
 {
@@ -436,6 +454,7 @@ main (void)
     cmocka_unit_test (experts_share_the_tokens),
     cmocka_unit_test (a_usual_product_is_not_the_best_one),
     cmocka_unit_test (a_scale_divides_every_pass),
+    cmocka_unit_test (a_scale_is_an_anchor),
     cmocka_unit_test (eager_software_divides_operators),
     cmocka_unit_test (low_precision_is_for_linear_layers),
   };

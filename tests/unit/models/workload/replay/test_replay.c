@@ -238,6 +238,27 @@ missing_ranks_do_as_those_before_them (G_GNUC_UNUSED void **state)
   assert_ranks (meeting_at (twice, 1), "0 1 | 2 3 | 4 5 | 6 7");
 }
 
+/* Ranks before the first one that was traced do as it does. */
+static void
+missing_ranks_before_all_others_do_as_the_first (G_GNUC_UNUSED void **state)
+{
+  const char *a = KERNEL (7, "a", 0, 10) "," GROUP (10, 5, 4, "[0, 1, 2, 3]"),
+             *b = KERNEL (7, "a", 0, 11) "," GROUP (11, 4, 4, "[0, 1, 2, 3]");
+
+  for (guint first = 1; first < 4; first++) {
+    const char *events[] = { NULL, NULL, NULL, first == 3 ? a : b };
+
+    events[first] = a;
+    g_autoptr (FabTrace) trace = trace_of (4, events);
+    g_autoptr (Replay) replay = replay_of (trace, 4);
+
+    assert_int_equal (replay->classes->len, first == 3 ? 1 : 2);
+    assert_int_equal (g_array_index (replay->classes, ReplayClass, 0).first_rank, 0);
+    assert_int_equal (g_array_index (replay->classes, ReplayClass, 0).n_ranks, first == 3 ? 4 : 3);
+    assert_int_equal (g_array_index (replay->classes, ReplayClass, 0).n_inferred, first == 3 ? 3 : 2);
+  }
+}
+
 /* Stages 0 and 1, 1 and 2, 2 and 3: groups of the same shape that have ranks in common are different ones. */
 static void
 neighbours_in_a_pipeline_are_told_apart (G_GNUC_UNUSED void **state)
@@ -341,6 +362,7 @@ main (void)
     cmocka_unit_test (steps_count_where_all_ranks_have_them),
     cmocka_unit_test (equal_ranks_are_one_class),
     cmocka_unit_test (missing_ranks_do_as_those_before_them),
+    cmocka_unit_test (missing_ranks_before_all_others_do_as_the_first),
     cmocka_unit_test (neighbours_in_a_pipeline_are_told_apart),
     cmocka_unit_test (odd_groups_stay_where_they_are),
     cmocka_unit_test (sizes_come_from_the_calls),
