@@ -178,6 +178,73 @@ a_switch_too_large_to_buy_is_several (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Four leaves with four NICs each, and two more switches above them. */
+#define LEAVES(links)                                                                                             \
+  "nodes: 8, nics_per_node: 2, fabric: {kind: custom, switches: [{name: leaf, count: 4}, {name: a}, {name: b}], " \
+  "attach: [{to: leaf}], links: [" links "]}"
+
+/* Two switches with the same links to the same neighbours may be one product, of 8 ports here. With other neighbours,
+ * more links to them or links of another kind each is one. */
+static void
+switches_that_are_alike_may_be_one (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cluster;
+    guint64 n_switches, n_fabric_cables;
+  } cases[] = {
+    { LEAVES ("{from: leaf, to: a}, {from: leaf, to: b}"), 4 + 1, 8 },
+    { LEAVES ("{from: leaf, to: b}, {from: leaf, to: a}"), 4 + 1, 8 },
+    { LEAVES ("{from: leaf, to: a}, {from: leaf, to: b, count: 2}"), 4 + 2, 12 },
+    { LEAVES ("{from: leaf, to: a, count: 2}, {from: leaf, to: b}"), 4 + 2, 12 },
+    { LEAVES (
+          "{from: leaf, to: a}, {from: leaf0, to: b, count: 2}, {from: leaf1, to: b}, {from: leaf2, to: b}, "
+          "{from: leaf3, to: b}"),
+      4 + 2, 9 },
+    { LEAVES ("{from: leaf, to: a}, {from: leaf, to: b, link: roce-400}"), 4 + 2,
+      4 }, /* the others are not of glass */
+    { LEAVES ("{from: leaf, to: a}, {from: leaf, to: b, link: ib-ndr200}"), 4 + 2, 4 },
+    { LEAVES ("{from: leaf, to: a}, {from: leaf0, to: b}, {from: leaf1, to: b}, {from: leaf2, to: b}"), 4 + 2,
+      7 },
+    { LEAVES ("{from: leaf, to: a}, {from: leaf0, to: b}"), 4 + 2, 5 },
+    /* Two leaves of a rack have ports of the same NICs, and stay two. */
+    { "nodes: 8, nics_per_node: 1, nic_ports: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 4, tors: 2}",
+      4 + 2, 16 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabScenario) scenario = scenario_of (cases[i].cluster,
+                                                    "cost: {nic_cable: 2m, switch_cable: 30m}\n");
+    g_autoptr (FabBill) bill = bill_of (scenario);
+
+    if (bill->n_switches != cases[i].n_switches
+        || count_of (bill, FAB_PRODUCT_CABLE, "glass") != cases[i].n_fabric_cables)
+      fail_msg ("case %u: %" G_GUINT64_FORMAT " switches, %" G_GUINT64_FORMAT " cables", i,
+                (guint64) bill->n_switches, count_of (bill, FAB_PRODUCT_CABLE, "glass"));
+  }
+}
+
+/* 40 leaves of one NIC, all of which have a link to c. Whichever two of them a and b join, they are two switches, also
+ * where a number that is formed of their neighbours happens to be the same for both, as in the first case. */
+static void
+other_neighbours_are_another_switch (G_GNUC_UNUSED void **state)
+{
+  guint64 first = 0;
+
+  for (guint i = 0; i < 20; i++) {
+    g_autofree char *cluster = g_strdup_printf (
+        "nodes: 40, nics_per_node: 1, fabric: {kind: custom, switches: [{name: leaf, count: 40}, {name: a}, {name: b}, "
+        "{name: c}], attach: [{to: leaf}], links: [{from: leaf, to: c}, {from: leaf0, to: a}, {from: leaf35, to: a}, "
+        "{from: leaf%u, to: b}, {from: leaf4, to: b}]}",
+        i == 0 ? 1 : 10 + i);
+    g_autoptr (FabScenario) scenario = scenario_of (cluster, "");
+    g_autoptr (FabBill) bill = bill_of (scenario);
+
+    if (i == 0)
+      first = bill->n_switches;
+    assert_int_equal (bill->n_switches, first);
+  }
+}
+
 static void
 what_is_broken_was_bought (G_GNUC_UNUSED void **state)
 {
@@ -396,6 +463,8 @@ main (void)
     cmocka_unit_test (fabrics_are_counted_as_by_hand),
     cmocka_unit_test (switches_that_one_replaces_are_told),
     cmocka_unit_test (a_switch_too_large_to_buy_is_several),
+    cmocka_unit_test (switches_that_are_alike_may_be_one),
+    cmocka_unit_test (other_neighbours_are_another_switch),
     cmocka_unit_test (what_is_broken_was_bought),
     cmocka_unit_test (what_has_no_price_is_said),
     cmocka_unit_test (the_nearest_product_is_at_least_as_fast),
