@@ -3,8 +3,10 @@
  * say of them. */
 #include "validate/fit/calibrated.h"
 
+#include <math.h>
 #include <string.h>
 
+#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 
 #include "models/models.h"
@@ -150,9 +152,8 @@ assert_has (const char *page, const char *part)
 }
 
 static void
-every_page_has_every_row (void **state)
+assert_pages (const FabCalibratedReport *report)
 {
-  const FabCalibratedReport *report = ((const Fixture *) *state)->report;
   g_autoptr (GArray) rows = rows_of (report);
   g_autoptr (GString) csv = g_string_new ("table,class,sizes,datasheet_median_fraction,p2p_median_fraction,"
                                           "catalogue_median_fraction,catalogue_p2p_median_fraction\n"),
@@ -199,6 +200,33 @@ every_page_has_every_row (void **state)
   assert_true (g_str_has_prefix (markdown_page, markdown->str));
 }
 
+static void
+every_page_has_every_row (void **state)
+{
+  assert_pages (((const Fixture *) *state)->report);
+}
+
+/* A class of one size has a row, and one of none has not: of a table as of all. */
+static void
+one_size_is_a_row (void **state)
+{
+  FabCalibratedReport *report = ((const Fixture *) *state)->report, changed = *report;
+  const FabCalibratedSystem *first = system_at (report, 0);
+  guint kept[FAB_N_KNOWN];
+
+  for (FabKnown known = 0; known < FAB_N_KNOWN; known++) {
+    changed.errors[known][FAB_SIZE_SMALL].n = 1;
+    changed.errors[known][FAB_SIZE_MIDDLE].n = 0;
+    kept[known] = comparison_at (first, known, 0)->errors[FAB_SIZE_LARGE].n;
+    ((FabComparison *) g_ptr_array_index (first->reports[known]->comparisons, 0))->errors[FAB_SIZE_LARGE].n =
+        1;
+  }
+  assert_pages (&changed);
+  for (FabKnown known = 0; known < FAB_N_KNOWN; known++)
+    ((FabComparison *) g_ptr_array_index (first->reports[known]->comparisons, 0))->errors[FAB_SIZE_LARGE].n =
+        kept[known];
+}
+
 /* A median of a table got better or worse where it moved by 0.1 % or more. */
 static void
 pages_count_what_moved (void **state)
@@ -238,13 +266,76 @@ pages_count_what_moved (void **state)
   }
 }
 
+/* --- what is known of a link --- */
+
+/* A report over one system alone. (transfer full) */
+static FabCalibratedReport *
+report_of (const Fixture *f, const char *system, const FabCatalog *catalog)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = NULL;
+  int file = g_file_open_tmp ("fab-calibrated-XXXXXX.yaml", &path, NULL);
+
+  assert_true (file >= 0 && g_close (file, NULL));
+  assert_true (g_file_set_contents (path, system, -1, NULL));
+  g_autoptr (FabPublished) published = fab_published_load (FOLDER "measured/links", path, catalog,
+                                                           &fab_models, &error);
+  g_unlink (path);
+  const FabCalibratedRequest request = { published, f->measured, catalog, &fab_models };
+  FabCalibratedReport *report = published != NULL ? fab_calibrated_report_new (&request, &error) : NULL;
+  if (report == NULL)
+    fail_msg ("%s", error->message);
+  /* names of the file: nobody reads them any more */
+  for (guint i = 0; i < report->systems->len; i++)
+    ((FabCalibratedSystem *) g_ptr_array_index (report->systems, i))->spec = NULL;
+  return report;
+}
+
+/* A datasheet has nothing that was measured: no loss, no software, no rate of collectives. With a catalogue whose entry
+ * of the link says no more than that, datasheet and catalogue are the same, with tables of pairs and without; and
+ * neither of the former two changes by what the shipped entry says of measurements. */
+static void
+a_datasheet_knows_no_measurement (void **state)
+{
+  static const char system[] =
+      "systems:\n- {system: s, links: slingshot11_alps_mpich_host slingshot11_pingpong, "
+      "tables: alps_gh200_ss11_allreduce_64, same: true}\n";
+  const Fixture *f = *state;
+  FabLinkSpec bare = *fab_catalog_link (f->catalog, "slingshot-11");
+
+  bare.copy.achievable_fraction = bare.kernel.achievable_fraction = bare.multimem.achievable_fraction = 1;
+  bare.endpoint_ps = 0;
+  bare.collective_fraction = 0;
+  const FabCatalogSections own = { .links = { &bare, 1 } };
+  g_autoptr (FabCatalog) catalog = fab_catalog_overlay (f->catalog, &own);
+  g_autoptr (FabCalibratedReport) shipped = report_of (f, system, f->catalog),
+                                  plain = report_of (f, system, catalog);
+  guint n = 0;
+  for (FabSizeClass c = 0; c < FAB_N_SIZE_CLASSES; c++) {
+    const double datasheet = shipped->errors[FAB_KNOWN_DATASHEET][c].median_fraction,
+                 p2p = shipped->errors[FAB_KNOWN_P2P][c].median_fraction;
+
+    if (shipped->errors[0][c].n == 0)
+      continue;
+    assert_near (plain->errors[FAB_KNOWN_DATASHEET][c].median_fraction, datasheet, 1e-12);
+    assert_near (plain->errors[FAB_KNOWN_CATALOG][c].median_fraction, datasheet, 1e-12);
+    assert_near (plain->errors[FAB_KNOWN_P2P][c].median_fraction, p2p, 1e-12);
+    assert_near (plain->errors[FAB_KNOWN_CATALOG_P2P][c].median_fraction, p2p, 1e-12);
+    n += fabs (p2p - datasheet) > 1e-3
+      && fabs (shipped->errors[FAB_KNOWN_CATALOG][c].median_fraction - datasheet) > 1e-3;
+  }
+  assert_true (n > 0);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (sums_are_of_all_tables),
     cmocka_unit_test (every_page_has_every_row),
+    cmocka_unit_test (one_size_is_a_row),
     cmocka_unit_test (pages_count_what_moved),
+    cmocka_unit_test (a_datasheet_knows_no_measurement),
   };
 
   return cmocka_run_group_tests_name ("calibrated", tests, set_up, tear_down);

@@ -369,6 +369,54 @@ the_entry_is_one_of_the_catalogue (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (yaml, "compute: {kind: roofline, achievable: "));
 }
 
+/* The share of memory is that of the first, third, ... kernel that moves 128 MiB or more, as far as such kernels go by
+ * themselves: what is smaller may have stayed in a cache, whichever comes first. A share is never above one. */
+static void
+every_second_large_kernel_is_fitted (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabBytes size_bytes;
+    double share;
+    gboolean is_large, is_held_out;
+  } kernels[] = {
+    { (FabBytes) 128 << 20, 0.90, TRUE, FALSE },
+    { ((FabBytes) 128 << 20) - 1, 0.10, FALSE, FALSE },
+    { (FabBytes) 1 << 30, 0.70, TRUE, TRUE },
+    { ((FabBytes) 128 << 20) + 1, 0.80, TRUE, FALSE },
+    { 1 << 20, 0.20, FALSE, FALSE },
+    { (FabBytes) 1 << 29, 0.60, TRUE, TRUE },
+    { (FabBytes) 3 << 29, 0.50, TRUE, FALSE },
+  };
+  g_autoptr (FabCatalog) catalog = catalog_new ();
+  const FabAcceleratorSpec *base = fab_catalog_accelerator (catalog, "h100-sxm5-80gb");
+  FabSeries copy = { .kind = FAB_MEASURE_MEMORY_BOUND, .op = (char *) "copy", .method = (char *) "kernel" };
+  double rate = (double) base->memory_bytes_per_s;
+
+  for (guint is_above = 0; is_above < 2; is_above++) { /* clocks above that of the datasheet */
+    g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+    g_autofree char *problem = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS (kernels); i++)
+      add (all, &copy, kernels[i].size_bytes,
+           (double) kernels[i].size_bytes / (rate * (is_above ? 1.04 : kernels[i].share)));
+    g_autoptr (FabAcceleratorFit) self = fit (all, base, &problem);
+    if (self == NULL)
+      fail_msg ("%s", problem);
+    assert_near (self->memory.fraction, is_above ? 1 : 0.80, 1e-5); /* of 0.90, 0.80 and 0.50 */
+    assert_int_equal (self->memory.n_fitted, 3);
+    assert_int_equal (self->memory.n_held_out, 2);
+    for (guint i = 0; i < G_N_ELEMENTS (kernels); i++) {
+      const FabKernelRow *row = &g_array_index (self->rows, FabKernelRow, i);
+
+      assert_int_equal (row->is_held_out, kernels[i].is_held_out);
+      assert_int_equal (row->predicted_s > 0, kernels[i].is_large);
+      if (kernels[i].is_large)
+        assert_near (row->predicted_s, (double) kernels[i].size_bytes / (rate * self->memory.fraction), 1e-9);
+    }
+    assert_errors (self, &self->memory, FAB_MEASURE_MEMORY_BOUND);
+  }
+}
+
 /* Where only one kind of kernels was measured, that one is fitted, and nothing is said of the others. */
 static void
 one_kind_is_enough (G_GNUC_UNUSED void **state)
@@ -449,6 +497,7 @@ main (void)
     cmocka_unit_test (the_truth_is_found),
     cmocka_unit_test (noise_moves_the_shares_little),
     cmocka_unit_test (the_entry_is_one_of_the_catalogue),
+    cmocka_unit_test (every_second_large_kernel_is_fitted),
     cmocka_unit_test (one_kind_is_enough),
     cmocka_unit_test (what_cannot_be_is_refused),
   };

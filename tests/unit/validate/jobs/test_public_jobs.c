@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#include <glib/gstdio.h>
+
+#include "models/models.h"
+#include "sim/base/error.h"
 #include "tests/support/test.h"
 
 static const FabPublicJobSpec specs[] = {
@@ -175,13 +179,111 @@ nothing_is_published (G_GNUC_UNUSED void **state)
   assert_true (g_str_has_suffix (text, "\n\n1 configuration is read and played.\n"));
 }
 
+/* --- the list of configurations --- */
+
+#define ROW(name, gpus, nodes, more)                                                                 \
+  "{name: " name ", file: f.json, settings: s, licence: l, node: box, gpus: " gpus ", nodes: " nodes \
+  ", " more "}"
+
+/* Reads a list of these rows. (transfer full) */
+static FabPublicJobs *
+load (const char *rows, GError **error)
+{
+  g_autofree char *directory = g_dir_make_tmp ("fab-jobs-XXXXXX", NULL),
+                  *text = g_strdup_printf ("jobs: [%s]\n", rows);
+  g_autofree char *path = g_build_filename (directory, "INDEX.yaml", NULL);
+
+  assert_true (g_file_set_contents (path, text, -1, NULL));
+  FabPublicJobs *jobs = fab_public_jobs_load (directory, &fab_models, error);
+  g_unlink (path);
+  g_rmdir (directory);
+  return jobs;
+}
+
+/* Every row is found by its name; another name is told the nearest one, if any is near. */
+static void
+rows_are_found_by_name (G_GNUC_UNUSED void **state)
+{
+  static const char *const names[] = { "first", "second", "third", "fourth", "fifth" };
+  static const struct {
+    const char *name, *words;
+  } wrong[] = { { "firs", "no public configuration 'firs'; nearest is 'first'" },
+                { "fifht", "no public configuration 'fifht'; nearest is 'fifth'" },
+                { "nothing-like-it", "no public configuration 'nothing-like-it'" } };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabPublicJobs) jobs = load (
+      ROW ("first", "8", "1", "") "," ROW ("second", "16", "2", "step_s: 1, source: s") "," ROW (
+          "third", "3", "3",
+          "tokens_s_gpu: 5, source: s, role: judged") "," ROW ("fourth", "4", "4",
+                                                               "role: calibrates") "," ROW ("fifth", "6", "3",
+                                                                                            "changes: a=1, note: n"),
+      &error);
+
+  if (jobs == NULL)
+    fail_msg ("%s", error->message);
+  assert_int_equal (fab_public_jobs_n (jobs), G_N_ELEMENTS (names));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    const FabPublicJobSpec *spec = fab_public_jobs_find (jobs, names[i], &error);
+
+    assert_ptr_equal (spec, fab_public_jobs_get (jobs, i));
+    assert_string_equal (spec->name, names[i]);
+    assert_int_equal (spec->role, i == 2   ? FAB_PUBLIC_JUDGED
+                                  : i == 3 ? FAB_PUBLIC_CALIBRATES
+                                           : FAB_PUBLIC_NEW);
+  }
+  assert_null (error);
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autoptr (GError) told = NULL;
+
+    assert_null (fab_public_jobs_find (jobs, wrong[i].name, &told));
+    assert_true (g_error_matches (told, FAB_ERROR, FAB_ERROR_INPUT));
+    assert_string_equal (told->message, wrong[i].words);
+  }
+}
+
+/* Each mistake is told, and what stands beside it is taken. */
+static void
+mistakes_of_rows_are_told (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *rows, *words; /* NULL: none */
+  } cases[] = {
+    { ROW ("a", "8", "2", ""), NULL },
+    { ROW ("a", "8", "3", ""), "8 GPUs do not divide among the nodes" },
+    { ROW ("a", "3", "8", ""), "3 GPUs do not divide among the nodes" },
+    { ROW ("a", "8", "8", ""), NULL },
+    { ROW ("a", "8", "1", "") "," ROW ("b", "8", "1", ""), NULL },
+    { ROW ("a", "8", "1", "") "," ROW ("b", "8", "1", "") "," ROW ("a", "8", "1", ""), "'a' is given twice" },
+    { ROW ("a", "8", "1", "step_s: 1, source: s"), NULL },
+    { ROW ("a", "8", "1", "tokens_s_gpu: 1, source: s"), NULL },
+    { ROW ("a", "8", "1", "step_s: 0.1"), "what is published has a source" },
+    { ROW ("a", "8", "1", "tokens_s_gpu: 0.1"), "what is published has a source" },
+    { ROW ("a", "8", "1", "step_s: 0.1, tokens_s_gpu: 0.1, source: s"),
+      "step_s and tokens_s_gpu say the same; give one" },
+    { ROW ("a", "8", "1", "step_s: 0, tokens_s_gpu: 0"), NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabPublicJobs) jobs = load (cases[i].rows, &error);
+
+    assert_int_equal (jobs == NULL, cases[i].words != NULL);
+    assert_int_equal (error == NULL, cases[i].words == NULL);
+    if (error != NULL) {
+      assert_has (error->message, cases[i].words);
+      assert_null (strstr (strstr (error->message, cases[i].words) + 1, cases[i].words)); /* once */
+    }
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (text_has_every_job),   cmocka_unit_test (markdown_has_every_job),
-    cmocka_unit_test (data_have_every_job),  cmocka_unit_test (ends_are_inside),
-    cmocka_unit_test (nothing_is_published),
+    cmocka_unit_test (text_has_every_job),        cmocka_unit_test (markdown_has_every_job),
+    cmocka_unit_test (data_have_every_job),       cmocka_unit_test (ends_are_inside),
+    cmocka_unit_test (nothing_is_published),      cmocka_unit_test (rows_are_found_by_name),
+    cmocka_unit_test (mistakes_of_rows_are_told),
   };
 
   return cmocka_run_group_tests_name ("public_jobs", tests, NULL, NULL);
