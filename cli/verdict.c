@@ -78,9 +78,12 @@ fab_cli_append_stops (GString *page, const FabVerdict *verdict)
 void
 fab_cli_append_findings (GString *page, const FabVerdict *verdict)
 {
+  gsize end = page->len;
+
   if (!g_str_has_suffix (page->str, "\n\n") && !g_str_has_suffix (page->str, ":\n"))
     g_string_append_c (page, '\n');
-  append_some (page, verdict, FALSE);
+  if (!append_some (page, verdict, FALSE))
+    g_string_truncate (page, end);
 }
 
 void

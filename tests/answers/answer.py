@@ -94,6 +94,23 @@ class AnswerTest(support.CliTest):
     def assert_same(self, left, right, what="", rel=1e-9):
         self.assertTrue(math.isclose(left, right, rel_tol=rel, abs_tol=1e-15), f"{what}: {left} and {right}")
 
+    def assert_tidy(self, page):
+        """A page begins with words and ends with the end of a line; there are no two empty lines, and no blanks at the end of one."""
+        self.assertRegex(page, r"\A(?!\n)[^\t\r\v\f\x1b]*[^\n]\n\Z")
+        self.assertNotIn("\n\n\n", page)
+        self.assertNotRegex(page, r"(?m) $")
+
+    def assert_tables(self, page):
+        """Every table of a page of Markdown has a head, a line below it, and as many cells in each row; numbers stand to the right."""
+        n_tables = 0
+        for table in re.findall(r"(?m)(?:^\|.*\n)+", page):
+            rows = [row.strip().strip("|").split("|") for row in table.replace("\\|", "/").splitlines()]
+            self.assertGreater(len(rows), 2, table)
+            self.assertEqual({len(row) for row in rows}, {len(rows[0])}, table)
+            self.assertTrue(all(re.fullmatch(r" ?-{3,}:? ?", cell) for cell in rows[1]), table)
+            n_tables += 1
+        return n_tables
+
     def assert_shows(self, text, value, what=""):
         """One of the quantities of the text is this value, as it is rounded there."""
         self.assertTrue(any(found.is_near(value) for found in quantities(text)), f"{what}: {text!r} does not show {value}")

@@ -195,6 +195,9 @@ class Forms(answer.AnswerTest):
         page = self.ask(form.command, kind)
         self.assertNotRegex(page, r"\(null\)|\b(?:nan|inf)\b")
         self.assertNotIn("\n\n\n", page)
+        if not form.command.startswith(("collective", "p2p")):  # which print as programs of others do
+            self.assert_tidy(page)
+        self.assert_tables(page)
         if not form.command.startswith("validate"):  # whose errors have signs
             self.assertNotRegex(page, r"(?<![\w.])-0(?:\.0+)?(?= %| to )")
         scope = {"d": data, "sum": sum, "max": max, "min": min, "len": len, "set": set, "abs": abs, "zip": zip, "str": str, "math": math}

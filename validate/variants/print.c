@@ -62,7 +62,7 @@ append_group (GString *out, const FabFidelityReport *report, const FabFidelityGr
     if (strcmp (result->which->group, group->name) != 0)
       continue;
     if (!has_title)
-      g_string_append_printf (out, "%s: %s\n", group->name, group->title);
+      g_string_append_printf (out, "\n%s: %s\n", group->name, group->title);
     has_title = TRUE;
     g_string_append_printf (out, "  %-26s", result->which->name);
     for (guint k = 0; k < result->contrast->variants->len; k++) {
@@ -73,8 +73,6 @@ append_group (GString *out, const FabFidelityReport *report, const FabFidelityGr
     append_gaps (out, result);
     g_string_append_c (out, '\n');
   }
-  if (has_title)
-    g_string_append_c (out, '\n');
 }
 
 char *
@@ -85,7 +83,7 @@ fab_fidelity_to_text (const FabFidelityReport *report)
   g_string_append_printf (out, "%-28s", "step at");
   for (guint k = 0; k < report->fidelities->len; k++)
     g_string_append_printf (out, "%12s", (const char *) g_ptr_array_index (report->fidelities, k));
-  g_string_append (out, "\n\n");
+  g_string_append_c (out, '\n');
   for (guint i = 0; i < fab_fidelity_limits_n_groups (report->limits); i++)
     append_group (out, report, fab_fidelity_limits_group (report->limits, i));
   return g_string_free (out, FALSE);
