@@ -146,11 +146,14 @@ fsdp_gather (Fsdp *self, guint index, const FabTaskId *after)
     return;
   copy.bytes = unit->parameters * weight_bytes / self->n_shards
              + unit->experts * weight_bytes / self->n_expert_shards;
-  if (offload_copy (self->stage, &copy, g_strdup (unit->name), after, &shard))
+  gboolean is_copied = offload_copy (self->stage, &copy, g_strdup (unit->name), after, &shard);
+  if (is_copied)
     after = &shard;
   if (unit->gathers == NULL)
     unit->gathers = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   fsdp_model_parallel (self, FAB_OP_ALL_GATHER, index, weight_bytes, after, unit->gathers);
+  if (is_copied && unit->gathers->len == 0) /* no other rank has a shard */
+    g_array_append_val (unit->gathers, shard);
   unit->is_coming = TRUE;
 }
 

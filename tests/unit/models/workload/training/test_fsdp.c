@@ -86,6 +86,16 @@ check_collective (const Case *one, const FabCollectivePlan *plan, guint n_shards
   }
 }
 
+/* Whether something on the stream of the computation waits for the task. */
+static gboolean
+is_awaited (const FabDag *dag, FabTaskId task)
+{
+  for (guint e = dag->next_starts[task]; e < dag->next_starts[task + 1]; e++)
+    if (strcmp (dag->streams[dag->tasks[dag->next[e]].stream].name, "compute") == 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* The collectives of the name among n_shards ranks, for n_gathers uses of the unit. Groups sum their shards. */
 static void
 check_collectives (const Case *one, const FabDag *dag, const char *name, guint n_shards, guint n_groups,
@@ -96,8 +106,11 @@ check_collectives (const Case *one, const FabDag *dag, const char *name, guint n
   for (guint t = 0; t < dag->n_tasks; t++) {
     const FabDagCollective *collective = &dag->collectives[MAX (dag->tasks[t].collective, 0)];
 
-    if (dag->tasks[t].collective >= 0 && strcmp (collective->name, name) == 0)
+    if (dag->tasks[t].collective >= 0 && strcmp (collective->name, name) == 0) {
       check_collective (one, &collective->plan, n_shards, count, &seen);
+      if (collective->plan.op != FAB_OP_SEND_RECV)
+        assert_true (is_awaited (dag, t));
+    }
   }
   assert_int_equal (seen.n_gathers, n_shards > 1 && count->whole > 0 ? n_gathers : 0);
   assert_int_equal (seen.n_reductions, n_shards > 1 && count->trained > 0 ? 1 : 0);
@@ -136,6 +149,23 @@ check_copies (const Case *one, const FabDag *dag, const char *unit, const Count 
   assert_int_equal (n_in, one->n_shards > 1 && count->trained > 0 ? 1 : 0);
 }
 
+/* Without a gather the pass itself waits for its parameters. */
+static void
+a_lone_rank_waits_for_its_parameters (G_GNUC_UNUSED void **state)
+{
+  const Case one = { .gpus = 1, .n_shards = 1, .weight_bytes = 2, .gradient_bytes = 2, .is_offloaded = TRUE };
+  g_autoptr (Play) play = job (&one);
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  guint n = 0;
+
+  for (guint t = 0; t < dag->n_tasks; t++)
+    if (strcmp (dag->streams[dag->tasks[t].stream].name, "copy in") == 0) {
+      assert_true (is_awaited (dag, t));
+      n++;
+    }
+  assert_int_equal (n, 5); /* of the root once, of both blocks for each pass */
+}
+
 /* Bytes of the unit that go between host and GPU in a step, on the stream of one way. */
 static guint64
 offloaded_bytes (const FabDag *dag, const char *unit, const char *stream)
@@ -148,8 +178,10 @@ offloaded_bytes (const FabDag *dag, const char *unit, const char *stream)
     const FabDagCollective *collective = &dag->collectives[MAX (task->collective, 0)];
 
     if (task->collective >= 0 && strcmp (dag->streams[task->stream].name, stream) == 0
-        && (strcmp (collective->name, unit) == 0 || strcmp (collective->name, experts) == 0))
+        && (strcmp (collective->name, unit) == 0 || strcmp (collective->name, experts) == 0)) {
       bytes += collective->plan.bytes;
+      assert_true (is_awaited (dag, t) || strcmp (stream, "copy in") == 0);
+    }
   }
   return bytes;
 }
@@ -276,6 +308,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (units_move_what_they_have),
     cmocka_unit_test (experts_are_sharded_among_their_own_ranks),
+    cmocka_unit_test (a_lone_rank_waits_for_its_parameters),
     cmocka_unit_test (ranks_update_their_shards),
   };
 
