@@ -140,8 +140,8 @@ fab_run_guess_step (const FabScenario *scenario, const FabRegistry *registry, co
                                 * (gint64) spec->iterations);
 }
 
-double
-fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation)
+FabEffort
+fab_run_effort (const FabScenario *scenario, const FabSimulation *simulation)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   const FabNetOps *ops = (const FabNetOps *) spec->fidelity.info;
@@ -150,11 +150,14 @@ fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation)
   gboolean is_alone = spec->neighbours.n == 0 && spec->background.n == 0;
   gboolean remembers = is_alone && ops->remembers != NULL && ops->remembers (params);
   const FabNeighbours *neighbours = fab_simulation_neighbours (simulation);
-  double effort_s = fab_effort_s (fab_simulation_dag (simulation), ops, params, remembers);
+  FabEffort effort = fab_effort (fab_simulation_dag (simulation), ops, params);
 
   for (guint i = 0; i < spec->neighbours.n; i++)
-    effort_s += fab_effort_s (fab_neighbours_job (neighbours, i)->dag, ops, params, FALSE);
-  return effort_s * (double) (remembers ? 1 : spec->iterations);
+    effort.all_s += fab_effort (fab_neighbours_job (neighbours, i)->dag, ops, params).all_s;
+  effort.all_s *= (double) spec->iterations;
+  if (!remembers)
+    effort.alike_s = effort.all_s;
+  return effort;
 }
 
 /* Tells the pulse what may be known before a run begins. A guess is worth a play where somebody looks on from the
@@ -162,10 +165,10 @@ fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation)
 static void
 foretell (const FabScenario *scenario, const FabRunRequest *request, const FabSimulation *simulation)
 {
-  double effort_s = fab_run_effort_s (scenario, simulation);
+  FabEffort effort = fab_run_effort (scenario, simulation);
 
-  fab_pulse_warn_of (request->pulse, effort_s);
-  if (request->pulse->wants_guess || effort_s >= FAB_RUN_LONG_S)
+  fab_pulse_warn_of (request->pulse, effort.alike_s, effort.all_s);
+  if (request->pulse->wants_guess || effort.all_s >= FAB_RUN_LONG_S)
     fab_run_guess_step (scenario, request->registry, request->cancel, request->pulse);
 }
 

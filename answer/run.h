@@ -13,6 +13,7 @@
 #include "sim/decision/bottleneck.h"
 #include "sim/result/store.h"
 #include "sim/run/band.h"
+#include "sim/run/effort.h"
 #include "sim/run/simulation.h"
 #include "sim/study/goodput.h"
 #include "sim/verdict/verdict.h"
@@ -70,9 +71,9 @@ gboolean fab_run_play_built (const FabScenario *scenario, const FabRegistry *reg
 /* Computes everything but verdict, jobs and band, from a simulation that was played and its steps. The two above
  * call it. */
 void fab_run_finish (FabRunResult *result);
-/* Returns about how many seconds of one processor the network takes to play the run, what-ifs not counted
- * (sim/run/effort.h); 0 for a network that counts no packets. */
-double fab_run_effort_s (const FabScenario *scenario, const FabSimulation *simulation);
+/* Returns about how long the network takes to play all iterations of the run and of its neighbours, what-ifs not
+ * counted: where nothing is remembered, what is alike counts each time at both ends. */
+FabEffort fab_run_effort (const FabScenario *scenario, const FabSimulation *simulation);
 enum { FAB_RUN_LONG_S = 10 }; /* a run that may take longer is worth a word */
 
 /* Tells the pulse about how long an iteration of a slow network is, from one of a fast one; nothing where the

@@ -141,21 +141,21 @@ static void
 warn_of_time (const FabScenario *scenario, FabSimulation *simulation)
 {
   const FabScenarioSpec *spec = fab_scenario_spec (scenario);
-  double most_s = fab_run_effort_s (scenario, simulation);
+  FabEffort effort = fab_run_effort (scenario, simulation);
   double n_tasks = (double) fab_simulation_dag (simulation)->n_tasks * (double) spec->iterations;
 
-  if (most_s < FAB_RUN_LONG_S && n_tasks < many_tasks)
+  if (effort.all_s < FAB_RUN_LONG_S && n_tasks < many_tasks)
     return;
   double tried_s = try_s (scenario, simulation);
-  gboolean is_bound = most_s > 0 && (tried_s <= 0 || most_s < tried_s);
-  double takes_s = is_bound ? most_s : tried_s;
-  g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, takes_s * FAB_PS_PER_S);
-  if (takes_s >= FAB_RUN_LONG_S)
+  gboolean is_bound = effort.all_s > 0 && (tried_s <= 0 || effort.all_s < tried_s);
+  g_autofree char *paced = fab_units_show (FAB_UNIT_TIME, tried_s * FAB_PS_PER_S),
+                  *bound = fab_effort_show (&effort);
+  if ((is_bound ? effort.all_s : tried_s) >= FAB_RUN_LONG_S)
     g_printerr (
-        "fabricast check: warning: a run takes %sabout %s on this machine, %s; its band and what limits it take "
-        "longer\n",
-        is_bound ? "at most " : "", shown,
-        is_bound ? "by the packets that it simulates" : "by the pace of its first seconds");
+        "fabricast check: warning: a run on this machine takes %s%s, by the %s; its band and what limits it "
+        "take longer\n",
+        is_bound ? "" : "about ", is_bound ? bound : paced,
+        is_bound ? "packets that it simulates" : "pace of its first seconds");
 }
 
 /* What was left out and comes from the entry of the node. One node needs no fabric. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/base/units.h"
+#include "sim/run/effort.h"
 
 #define CLEAR_LINE "\r\033[K"
 
@@ -148,11 +149,10 @@ show (FabProgress *self, gint64 passed_us)
 }
 
 static void
-tell_bound (FabProgress *self, double effort_s)
+tell_bound (FabProgress *self, const FabEffort *effort)
 {
-  g_autofree char *shown = fab_units_show (FAB_UNIT_TIME, effort_s * FAB_PS_PER_S);
-  g_autofree char *line = g_strdup_printf (
-      "this takes at most about %s at this fidelity, by the packets that it simulates", shown);
+  g_autofree char *shown = fab_effort_show (effort);
+  g_autofree char *line = g_strdup_printf ("this takes %s, by the packets that it simulates", shown);
 
   self->has_effort = TRUE;
   print_line (self, line);
@@ -162,14 +162,15 @@ tell_bound (FabProgress *self, double effort_s)
 static void
 tell_time (FabProgress *self, gint64 now_us)
 {
-  double effort_s = g_atomic_int_get (&self->pulse.effort_s), left = left_s (self, now_us);
+  FabEffort effort = { g_atomic_int_get (&self->pulse.alike_s), g_atomic_int_get (&self->pulse.all_s) };
+  double left = left_s (self, now_us);
   gint64 passed_us = now_us - self->begun_us;
 
   if (self->has_forecast || passed_us < FORECAST_US)
     return;
   if (left <= 0) {
-    if (passed_us >= EFFORT_US && effort_s >= LONG_S && !self->has_effort)
-      tell_bound (self, effort_s);
+    if (passed_us >= EFFORT_US && effort.all_s >= LONG_S && !self->has_effort)
+      tell_bound (self, &effort);
     return;
   }
   self->has_forecast = TRUE;

@@ -3,7 +3,7 @@
  * before the answer is printed. Elsewhere a line of its own comes after 10 s, 20 s, 40 s and so on.
  *
  * Once, after two seconds, it says how long the command takes in all, where that is more than 10 s: by its own pace, or
- * by what its network knows (FabPulse.effort_s). From 1 GB on it says how much memory the program holds.
+ * by what its network knows (FabPulse.all_s). From 1 GB on it says how much memory the program holds.
  */
 #pragma once
 

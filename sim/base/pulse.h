@@ -14,7 +14,8 @@ typedef struct {
   gint step_us;      /* about what an iteration of the run takes of `now_us`; 0: nobody guessed */
   gint n_tasks;      /* of one iteration of the run; 0: nobody counts */
   gint n_tasks_done; /* of the iteration that runs now */
-  gint effort_s;     /* what the network says that a run takes, in seconds of one processor; 0: not known */
+  gint alike_s; /* what the network says that a run takes, in seconds of one processor (sim/run/effort.h); */
+  gint all_s;   /* 0: not known */
   gboolean wants_guess; /* somebody looks on from the beginning, for whom `step_us` is worth a play */
 } FabPulse;
 
@@ -44,10 +45,12 @@ fab_pulse_count_tasks (FabPulse *self, guint n_done, guint n_all)
 }
 
 static inline void
-fab_pulse_warn_of (FabPulse *self, double effort_s)
+fab_pulse_warn_of (FabPulse *self, double alike_s, double all_s)
 {
-  if (self != NULL)
-    g_atomic_int_set (&self->effort_s, (gint) MIN (effort_s, G_MAXINT / 2));
+  if (self == NULL)
+    return;
+  g_atomic_int_set (&self->alike_s, (gint) MIN (alike_s, G_MAXINT / 2));
+  g_atomic_int_set (&self->all_s, (gint) MIN (all_s, G_MAXINT / 2));
 }
 
 /* Returns the share of all that is known to come that is done, 0 to 1; 0: nothing is known. */

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#include "sim/run/effort.h"
-
 /* Something that is surely under way at once with the others. */
 typedef struct {
   const FabFootprint *footprint;
@@ -508,28 +506,24 @@ find_channels (Doubting *self, char **link)
 typedef char *(*FindFn) (Doubting *self, char **link);
 
 /* What an iteration costs on another network with its own defaults; 0 where the scenario cannot be played on it. */
-static double
-cost_on (const Doubting *self, const FabScenario *scenario, const FabNetOps *net)
+static FabEffort
+effort_on (const Doubting *self, const FabScenario *scenario, const FabNetOps *net)
 {
   g_autoptr (FabScenario) copy = fab_scenario_copy (scenario);
 
   if (!fab_scenario_set (copy, "fidelity", fab_value_text (net->info.name), NULL)
       || !fab_scenario_check (copy, NULL))
-    return 0;
-  return fab_effort_s (self->dag, net, fab_scenario_spec (copy)->fidelity.params, TRUE);
+    return (FabEffort){ 0 };
+  return fab_effort (self->dag, net, fab_scenario_spec (copy)->fidelity.params);
 }
 
 char *
 fab_doubt_warning (const FabDoubt *doubt)
 {
-  const double minute_s = 60, hour_s = 3600;
-
-  if (doubt->better == NULL || doubt->cost_s <= FAB_DOUBT_PATIENCE_S)
+  if (doubt->better == NULL || doubt->effort.alike_s <= FAB_DOUBT_PATIENCE_S)
     return NULL;
-  if (doubt->cost_s < 2 * hour_s)
-    return g_strdup_printf ("an iteration takes at most about %.0f min at that fidelity",
-                            doubt->cost_s / minute_s);
-  return g_strdup_printf ("an iteration takes at most about %.0f h at that fidelity", doubt->cost_s / hour_s);
+  g_autofree char *shown = fab_effort_show (&doubt->effort);
+  return g_strdup_printf ("an iteration at that fidelity takes %s", shown);
 }
 
 static void
@@ -552,7 +546,7 @@ ask_all (Doubting *self, const FabScenario *scenario, const FabRegistry *registr
       continue;
     const FabNetOps *better = find_better (registry, kind);
     doubt.better = better ? better->info.name : NULL;
-    doubt.cost_s = better ? cost_on (self, scenario, better) : 0;
+    doubt.effort = better ? effort_on (self, scenario, better) : (FabEffort){ 0 };
     g_array_append_val (doubts, doubt);
   }
 }

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "sim/run/effort.h"
 #include "sim/run/simulation.h"
 
 typedef enum {
@@ -29,13 +30,14 @@ typedef struct {
   char *text;         /* a sentence without its full stop, which names a link */
   char *link;         /* that it is about; NULL: none */
   const char *better; /* the fidelity that knows; NULL: the registry has none */
-  double cost_s;      /* about how long an iteration takes there: fab_effort_s () */
+  FabEffort effort;   /* about how long an iteration takes there */
 } FabDoubt;
 
 /* What takes longer to play is not proposed without saying so. */
 enum { FAB_DOUBT_PATIENCE_S = 60 };
 
-/* Returns "an iteration takes about 12 min there"; NULL: it takes no longer than a person waits. (transfer full) */
+/* Returns "an iteration at that fidelity takes at most about 12 min"; NULL: it takes no longer than a person waits, if
+ * what is alike is simulated once. (transfer full) */
 char *fab_doubt_warning (const FabDoubt *doubt);
 
 /* FabDoubt, one of a kind at most: the worst. NULL and *error: a neighbour cannot be built. (transfer full) */

@@ -264,7 +264,7 @@ class Scarce(CliTest):
                                "by the (packets that it simulates|pace of its first seconds)")):
             done = self.fabricast("check", HELLO, "--quiet", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex(done.stderr, rf"(?m)^fabricast check: warning: a run takes (at most )?about .*, {says}; .*$")
+            self.assertRegex(done.stderr, rf"(?m)^fabricast check: warning: a run on this machine takes (at most )?about .*, {says}; .*$")
 
     @unittest.skipIf(SLOWNESS > 1, "sanitizers reserve more memory than any limit")
     def test_a_limit_ends_what_was_not_estimated(self):

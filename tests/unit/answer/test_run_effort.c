@@ -8,8 +8,8 @@
 
 static FabCatalog *catalog;
 
-static double
-effort_s (guint nodes, guint iterations, const char *more)
+static FabEffort
+effort (guint nodes, guint iterations, const char *more)
 {
   g_autofree char *yaml = g_strdup_printf ("name: effort\niterations: %u\nfidelity: packet\n"
                                            "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: 1}\n"
@@ -17,26 +17,28 @@ effort_s (guint nodes, guint iterations, const char *more)
                                            iterations, nodes, more);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
 
-  return fab_run_effort_s (play->scenario, play->simulation);
+  return fab_run_effort (play->scenario, play->simulation);
 }
 
-/* A job alone repeats what it has played. Beside a neighbour no two iterations need be alike, and the neighbour is
- * played as well. */
+/* A job alone repeats what it has played, as long as it meets the same traffic. Beside a neighbour no two iterations
+ * need be alike, and the neighbour is played as well. */
 static void
-jobs_that_meet_are_played_each_time (G_GNUC_UNUSED void **state)
+what_may_be_played_counts (G_GNUC_UNUSED void **state)
 {
   const char *neighbour = "neighbours: [{name: other, nodes: 2, first: 1, stride: 2, job: " JOB "}]";
-  double one = effort_s (4, 1, neighbour);
+  double one = effort (2, 1, "").all_s;
 
-  assert_near (effort_s (2, 6, ""), effort_s (2, 1, ""), 1e-12);
-  assert_near (one, 2 * effort_s (2, 1, ""), 1e-12);
-  assert_near (effort_s (4, 6, neighbour), 6 * one, 1e-12);
+  assert_near (effort (2, 6, "").alike_s, one, 1e-12);
+  assert_near (effort (2, 6, "").all_s, 6 * one, 1e-12);
+  assert_near (effort (4, 1, neighbour).all_s, 2 * one, 1e-12);
+  assert_near (effort (4, 6, neighbour).all_s, 12 * one, 1e-12);
+  assert_near (effort (4, 6, neighbour).alike_s, 12 * one, 1e-12);
 }
 
 int
 main (void)
 {
-  const struct CMUnitTest tests[] = { cmocka_unit_test (jobs_that_meet_are_played_each_time) };
+  const struct CMUnitTest tests[] = { cmocka_unit_test (what_may_be_played_counts) };
 
   return play_run_tests ("run_effort", tests, &catalog);
 }
