@@ -16,10 +16,11 @@ static const double default_hold_out = 1.0 / 3;
 static gboolean
 read_part (const char *text, double *part, GError **error)
 {
-  g_auto (GStrv) halves = g_strsplit (text, "/", 2);
+  g_auto (GStrv) halves = g_strsplit (text, "/", 2); /* of an empty text: none */
   double above, below = 1;
 
-  if (!fab_units_parse_real (FAB_UNIT_FACTOR, g_str_has_suffix (text, "%") ? "0" : halves[0], &above, NULL)
+  if (halves[0] == NULL
+      || !fab_units_parse_real (FAB_UNIT_FACTOR, g_str_has_suffix (text, "%") ? "0" : halves[0], &above, NULL)
       || (halves[1] && !fab_units_parse_real (FAB_UNIT_FACTOR, halves[1], &below, NULL))
       || (g_str_has_suffix (text, "%") && !fab_units_parse_real (FAB_UNIT_FRACTION, text, &above, NULL))
       || !(below > 0 && above >= 0 && above / below < 0.5))

@@ -180,6 +180,8 @@ class Calibrate(CliTest):
                 ((lab, "--base", "roce-10000"), "nearest is roce-100"),
                 ((lab, "--holdout", "50%"), "is not a share below one half"),
                 ((lab, "--holdout", "some"), "is not a share below one half"),
+                ((lab, "--holdout", ""), "is not a share below one half"),
+                ((lab, "--holdout", "/2"), "is not a share below one half"),
                 ((lab, "--min-size", "1 furlong"), "--min-size"),
                 ((lab, "--date", "yesterday"), "is not a date"),
                 ((lab, "--min-size", "0"), "--min-size"),
