@@ -74,10 +74,10 @@ static gboolean expand_from (GPtrArray *names, const char *before, const char *r
 static gboolean
 expand_range (GPtrArray *names, const char *before, const char *range, const char *rest)
 {
-  g_auto (GStrv) ends = g_strsplit (range, "-", 2);
+  g_auto (GStrv) ends = g_strsplit (range, "-", 2); /* of an empty text: none */
   guint64 first, last;
 
-  if (!g_ascii_string_to_unsigned (ends[0], 10, 0, G_MAXINT, &first, NULL))
+  if (ends[0] == NULL || !g_ascii_string_to_unsigned (ends[0], 10, 0, G_MAXINT, &first, NULL))
     return FALSE;
   last = first;
   if (ends[1] != NULL && !g_ascii_string_to_unsigned (ends[1], 10, first, G_MAXINT, &last, NULL))

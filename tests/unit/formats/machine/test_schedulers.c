@@ -33,6 +33,11 @@ names_are_expanded (G_GNUC_UNUSED void **state)
   assert_names ("n[3-1]", NULL);
   assert_names ("n[1-999999999]", NULL);
   assert_names ("n1,,n2", NULL);
+  assert_names ("n[]", NULL);
+  assert_names ("n[,2-3]", NULL);
+  assert_names ("n[1,]", NULL);
+  assert_names ("n[-3]", NULL);
+  assert_names ("n[1-]", NULL);
 }
 
 static FabImportedMachine *
