@@ -95,6 +95,7 @@ meaning_of (const FabLever *lever)
   case FAB_LEVER_PAIR: return ", which are as slow as each other";
   case FAB_LEVER_NICS: return ", the network adapters of each node";
   case FAB_LEVER_CHANNELS: return ", with which the collective library fills the links";
+  case FAB_LEVER_MESSAGES: return ", each of which takes time of its sender";
   case FAB_LEVER_LATENCY: return ", the time before the first byte arrives";
   case FAB_LEVER_COMPUTE: return ", the kernels of the GPUs";
   case FAB_LEVER_MEMORY: return ": the kernels wait for bytes of their own memory";

@@ -5,9 +5,9 @@
 
 const char *const fab_lever_names[FAB_N_LEVERS + 1] = {
   [FAB_LEVER_LINK] = "link",       [FAB_LEVER_LINKS] = "links",       [FAB_LEVER_PAIR] = "pair",
-  [FAB_LEVER_NICS] = "nics",       [FAB_LEVER_CHANNELS] = "channels", [FAB_LEVER_LATENCY] = "latency",
-  [FAB_LEVER_COMPUTE] = "compute", [FAB_LEVER_MEMORY] = "memory",     [FAB_LEVER_HOST] = "host",
-  [FAB_LEVER_RANKS] = "ranks",     [FAB_LEVER_DRAWS] = "draws",
+  [FAB_LEVER_NICS] = "nics",       [FAB_LEVER_CHANNELS] = "channels", [FAB_LEVER_MESSAGES] = "messages",
+  [FAB_LEVER_LATENCY] = "latency", [FAB_LEVER_COMPUTE] = "compute",   [FAB_LEVER_MEMORY] = "memory",
+  [FAB_LEVER_HOST] = "host",       [FAB_LEVER_RANKS] = "ranks",       [FAB_LEVER_DRAWS] = "draws",
 };
 
 void

@@ -23,6 +23,7 @@ typedef enum {
   FAB_LEVER_PAIR,     /* links that leave the node, and one thing more: where faster ones alone do not help */
   FAB_LEVER_NICS,     /* as many NICs again, where the node has them */
   FAB_LEVER_CHANNELS, /* twice as many channels of the library */
+  FAB_LEVER_MESSAGES, /* senders take half the time for each message */
   FAB_LEVER_LATENCY,  /* collectives move bytes at once */
   FAB_LEVER_COMPUTE,  /* kernels twice as fast */
   FAB_LEVER_MEMORY,   /* the accelerators' memory twice as fast */

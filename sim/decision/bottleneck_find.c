@@ -18,6 +18,7 @@ typedef struct {
   char *link_class, *second_class; /* of what_if; owned */
   const char *key;                 /* set to `value` in the scenario; NULL: nothing is set */
   gint64 value;
+  FabUnit unit;        /* of `value` */
   FabDrawTimes *times; /* [n_draws] */
   gboolean *is_played; /* [n_draws] */
   guint n_tried;       /* draws, from the first on: all, or PROBES where the rest would be the same */
@@ -64,6 +65,7 @@ add (GPtrArray *list, FabLeverKind kind, char *name, char *change)
 
   self->lever = (FabLever){ .kind = kind, .name = name, .change = change };
   self->what_if.rate_factor = 1;
+  self->unit = FAB_UNIT_COUNT;
   g_ptr_array_add (list, self);
   return self;
 }
@@ -233,6 +235,23 @@ add_channels (GPtrArray *list, const FabScenario *scenario, const FabBottleneckC
   made->value = n;
 }
 
+/* Jobs whose software sends message by message have a key for the time that it takes of the sender. */
+static void
+add_messages (GPtrArray *list, const FabScenario *scenario)
+{
+  const FabModelChoice *job = &fab_scenario_spec (scenario)->job;
+  const FabParam *row = find_key (job->info, "message_time");
+  FabTimePs message_ps = row != NULL ? *(const FabTimePs *) ((const char *) job->params + row->offset) : 0;
+
+  if (message_ps < 2)
+    return;
+  Playing *made = add (list, FAB_LEVER_MESSAGES, g_strdup ("messages"),
+                       g_strdup ("half the time of a message (job.message_time)"));
+  made->key = "job.message_time";
+  made->value = message_ps / 2;
+  made->unit = FAB_UNIT_TIME;
+}
+
 /* --- the job --- */
 
 static gboolean
@@ -274,7 +293,7 @@ scenario_of (const Playing *self, const FabScenario *draw)
 {
   FabScenario *copy = fab_scenario_copy (draw);
 
-  if (fab_scenario_set (copy, self->key, fab_value_count (self->value), NULL)
+  if (fab_scenario_set (copy, self->key, fab_value_whole (self->unit, self->value), NULL)
       && fab_scenario_check (copy, NULL))
     return copy;
   fab_scenario_free (copy);
@@ -574,6 +593,7 @@ list_levers (FabBottleneck *self, GPtrArray *list, const FabScenario *scenario,
   add_links (list, simulation);
   add_nics (list, scenario, simulation);
   add_channels (list, scenario, &self->channels);
+  add_messages (list, scenario);
   add_job (list, simulation);
 }
 

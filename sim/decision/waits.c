@@ -148,6 +148,7 @@ what_it_waits_for (const FabBottleneck *bottleneck, const FabSimulation *simulat
   case FAB_LEVER_PAIR:
   case FAB_LEVER_NICS:
   case FAB_LEVER_CHANNELS:
+  case FAB_LEVER_MESSAGES:
   case FAB_LEVER_LATENCY:
   case FAB_LEVER_DRAWS:
   case FAB_N_LEVERS:

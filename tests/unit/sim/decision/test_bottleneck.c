@@ -274,6 +274,28 @@ every_lever_that_there_is_is_tried (G_GNUC_UNUSED void **state)
   }
 }
 
+#define CACHE(more)                                                                                       \
+  "name: a\ncluster: {node: dgx-h100, nodes: 2}\n"                                                        \
+  "job: {kind: kv, model: llama3-70b, prompt: 4000, requests: 4, prefill: 8, decode: 8, setup: 0s, " more \
+  "}\n"
+
+/* Blocks of 16 tokens of one head are messages of 4 KiB: in 215 ns each that is 19 GB/s, and a port moves 50. So the
+ * time of a message limits, and half of it takes half as long. Blocks of a thousand tokens fill the port. */
+static void
+messages_limit_a_sender (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabBottleneck) small = find (CACHE ("block: 16"), 0), large = find (CACHE ("block: 1000"), 0),
+                            none = find (CACHE ("message_time: 0s"), 0);
+
+  assert_int_equal (fab_bottleneck_first (small)->kind, FAB_LEVER_MESSAGES);
+  assert_string_equal (fab_bottleneck_name (small), "messages");
+  assert_near (fab_lever_saved (fab_bottleneck_first (small)), 0.5, 1e-3);
+  assert_near (fab_lever_saved (lever_of (large, FAB_LEVER_MESSAGES, NULL)), 0, 1e-3);
+  assert_int_equal (fab_bottleneck_first (large)->kind, FAB_LEVER_LINKS);
+  assert_null (lever_of (none, FAB_LEVER_MESSAGES, NULL));
+  assert_int_equal (fab_bottleneck_first (none)->kind, FAB_LEVER_LINKS);
+}
+
 int
 main (void)
 {
@@ -288,6 +310,7 @@ main (void)
     cmocka_unit_test (levers_are_of_the_own_network_where_that_is_quick),
     cmocka_unit_test (a_copy_says_the_same),
     cmocka_unit_test (levers_that_no_seed_moves_are_played_with_three),
+    cmocka_unit_test (messages_limit_a_sender),
   };
 
   return play_run_tests ("bottleneck", tests, &catalog);
