@@ -98,17 +98,30 @@ start (void)
 
 /* --- the visitor --- */
 
+static struct sockaddr_in
+at (guint address, guint of_port)
+{
+  return (struct sockaddr_in){ .sin_family = AF_INET,
+                               .sin_port = htons ((uint16_t) of_port),
+                               .sin_addr.s_addr = htonl (address) };
+}
+
+/* Each visit comes from another address of this machine. A port stays taken for a minute after a visit, and a campaign
+ * makes more visits in a minute than one address has ports. */
 static int
 visit (void)
 {
+  enum { ADDRESSES = 251 };
+  static guint n_visits = 0;
   const struct timeval longest = { .tv_sec = LONGEST_S };
-  struct sockaddr_in server = { .sin_family = AF_INET,
-                                .sin_port = htons ((uint16_t) port),
-                                .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
-  int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_in from = at (INADDR_LOOPBACK + 1 + n_visits++ % ADDRESSES, 0),
+                     server = at (INADDR_LOOPBACK, (guint) port);
+  int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
 
-  if (fd < 0 || connect (fd, (const struct sockaddr *) &server, sizeof server) != 0)
-    g_error ("the server does not listen");
+  if (fd < 0 || setsockopt (fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on) != 0
+      || bind (fd, (const struct sockaddr *) &from, sizeof from) != 0
+      || connect (fd, (const struct sockaddr *) &server, sizeof server) != 0)
+    g_error ("a visitor cannot connect: %s", g_strerror (errno));
   setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest);
   setsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
   return fd;
