@@ -133,9 +133,8 @@ write_head (const FabImportedJob *self, GString *out)
 
   g_string_append (out, "# A job, from");
   for (guint i = 0; i < request->n_files; i++) {
-    g_autofree char *name = g_utf8_make_valid (request->files[i].name, -1);
+    g_autofree char *name = fab_file_comment (request->files[i].name);
 
-    g_strdelimit (name, "\t\r\n\v\f\x1b", ' ');
     g_string_append_printf (out, "%s %s", i ? "," : "", name);
   }
   g_string_append_c (out, '\n');

@@ -463,10 +463,10 @@ static void
 write_head (const Writer *writer, const char *file)
 {
   const FabImportedMachine *machine = writer->machine;
-  g_autofree char *valid = g_utf8_make_valid (file, -1);
+  g_autofree char *plain = fab_file_comment (file);
 
   g_string_append_printf (writer->out, "# A machine, from what `%s` prints: %s\n#\n# Read:\n", machine->tool,
-                          g_strdelimit (valid, "\t\r\n\v\f\x1b", ' '));
+                          plain);
   write_notes (writer, TRUE);
   g_string_append (writer->out, "#\n# Not in that text, so inferred; change it where you know better:\n");
   write_notes (writer, FALSE);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "formats/text/notes.h"
+
 enum { MAX_CABLES = 20000 };
 
 FabImportedDevice *
@@ -175,7 +177,7 @@ short_name (const FabImportedDevice *device)
   g_autofree char *text = end && end > start + 1 ? g_strndup (start + 1, (gsize) (end - start) - 1)
                                                  : g_strdup (name);
 
-  return g_strstrip (g_strdelimit (g_utf8_make_valid (text, -1), "\t\r\n\v\f\x1b", ' '));
+  return g_strstrip (fab_file_comment (text));
 }
 
 char **

@@ -494,8 +494,8 @@ add_other_kinds (Join *self, const File *usual, const char *name)
       continue;
     g_autofree char *other = g_strdup_printf ("%s-node-%u", name, ++n);
     g_autofree char *node = fab_imported_machine_node (file->machine, other);
-    g_string_append_printf (self->out->other_nodes, "  # of %s\n%s",
-                            file->host ? file->host->name : file->file, node);
+    g_autofree char *plain = fab_file_comment (file->host ? file->host->name : file->file);
+    g_string_append_printf (self->out->other_nodes, "  # of %s\n%s", plain, node);
   }
 }
 

@@ -255,6 +255,15 @@ switch_name (const Reader *reader, guint index)
                                             : g_strdup_printf ("%s%u", tier, reader->number[index]);
 }
 
+/* Ends a line with a comment. */
+static void
+append_comment (GString *out, const char *text)
+{
+  g_autofree char *plain = fab_file_comment (text);
+
+  g_string_append_printf (out, " # %s\n", plain);
+}
+
 /* Says in comments what the text calls the switches. */
 static void
 write_switch_names (const Reader *reader)
@@ -264,9 +273,9 @@ write_switch_names (const Reader *reader)
   for (guint pass = 0; pass < 2; pass++)
     for (guint i = 0; i < reader->net->devices->len; i++)
       if (fab_imported_network_device (reader->net, i)->is_used && reader->is_leaf[i] == (pass == 0)) {
-        g_autofree char *name = switch_name (reader, i);
+        g_autofree char *name = switch_name (reader, i), *plain = fab_file_comment (labels[i]);
 
-        g_string_append_printf (reader->machine->fabric, "      # %s: %s\n", name, labels[i]);
+        g_string_append_printf (reader->machine->fabric, "      # %s: %s\n", name, plain);
       }
 }
 
@@ -344,9 +353,9 @@ write_ports (Reader *reader)
            end < reader->hosts->len && leaf_of (reader, end, port) == leaf_of (reader, first, port);)
         end++;
       g_string_append_printf (out, "      - {to: %s, nodes: %u-%u, nics: %u}", leaf, first, end - 1, port);
-      g_string_append_printf (out, " # %s ... %s\n",
-                              ((const Host *) g_ptr_array_index (reader->hosts, first))->name,
-                              ((const Host *) g_ptr_array_index (reader->hosts, end - 1))->name);
+      g_autofree char *range = g_strdup_printf ("%s ... %s", host_at (reader, first)->name,
+                                                host_at (reader, end - 1)->name);
+      append_comment (out, range);
     }
 }
 
@@ -370,7 +379,7 @@ write_slow_wires (Reader *reader, guint host)
     g_string_append_printf (reader->machine->faults,
                             "  - {what: link, from: node%u/%s, to: node%u/%s, rate: %.6g%%}", host,
                             wire->from, host, wire->to, 100 * wire->share);
-    g_string_append_printf (reader->machine->faults, " # %s\n", host_at (reader, host)->name);
+    append_comment (reader->machine->faults, host_at (reader, host)->name);
   }
   if (slow != NULL && slow->len > 0)
     fab_imported_machine_read (reader->machine, 0,
@@ -397,7 +406,8 @@ write_slow_ports (Reader *reader, guint n_nodes, double usual_gbps)
                       *nic = nic_name (reader, h, port);
       g_string_append_printf (out, "  - {what: link, from: %s, to: %s, rate: %.6g%%}", nic, leaf,
                               100 * MAX (share, 0.001));
-      g_string_append_printf (out, " # %s: %s\n", host_at (reader, h)->name, cable->speed);
+      g_autofree char *text = g_strdup_printf ("%s: %s", host_at (reader, h)->name, cable->speed);
+      append_comment (out, text);
       line = n++ == 0 ? cable->line : line;
     }
   for (guint h = 0; h < n_nodes; h++)

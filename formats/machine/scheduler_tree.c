@@ -290,10 +290,10 @@ write_switches (Writer *self)
   for (guint i = 0; i < self->order->len; i++) {
     const Switch *one = switch_at (self->tree, g_array_index (self->order, guint, i));
     g_autofree char *name = one->n_below > 0 ? name_of (self, one) : NULL;
-    g_autofree char *valid = g_utf8_make_valid (one->name, -1);
+    g_autofree char *plain = fab_file_comment (one->name);
 
     if (name != NULL)
-      g_string_append_printf (out, "      # %s: %s\n", name, g_strdelimit (valid, "\t\r\n\v\f\x1b", ' '));
+      g_string_append_printf (out, "      # %s: %s\n", name, plain);
   }
 }
 
@@ -334,11 +334,10 @@ write_nodes (Writer *self, guint index)
     if (one->n_nodes == 0)
       continue;
     g_autofree char *name = name_of (self, one), *text = g_strdup_printf ("%s ... %s", one->first, one->last),
-                    *valid = g_utf8_make_valid (text, -1);
+                    *plain = fab_file_comment (text);
 
     g_string_append_printf (self->machine->fabric, "      - {to: %s, nodes: %u-%u} # %s\n", name,
-                            self->n_next, self->n_next + one->n_nodes - 1,
-                            g_strdelimit (valid, "\t\r\n\v\f\x1b", ' '));
+                            self->n_next, self->n_next + one->n_nodes - 1, plain);
     self->n_next += one->n_nodes;
   }
 }

@@ -32,11 +32,10 @@ fab_file_notes_add (GPtrArray *self, FabFileNoteKind kind, const char *file, gui
   g_ptr_array_add (self, note);
 }
 
-/* Returns the note with a blank for all that ends a line of YAML, or that YAML does not allow. (transfer full) */
-static char *
-without_ends (const char *note)
+char *
+fab_file_comment (const char *text)
 {
-  g_autofree char *valid = g_utf8_make_valid (note, -1);
+  g_autofree char *valid = g_utf8_make_valid (text, -1);
   GString *plain = g_string_new (NULL);
 
   for (const char *at = valid; *at != '\0'; at = g_utf8_next_char (at)) {
@@ -53,7 +52,7 @@ void
 fab_file_note_write (GString *out, const char *note)
 {
   enum { COLUMNS = 118 };
-  g_autofree char *plain = without_ends (note);
+  g_autofree char *plain = fab_file_comment (note);
   g_auto (GStrv) words = g_strsplit (plain, " ", -1);
   glong column = 3;
 

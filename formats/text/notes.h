@@ -31,5 +31,9 @@ fab_file_note (const GPtrArray *self, guint index)
   return g_ptr_array_index (self, index);
 }
 
-/* Writes a note as comments of a YAML text, "# - ...", broken between words. What would end a comment is a space. */
+/* Returns what a file or a person has written as it may stand in a comment of YAML: with a blank for all that ends a
+ * line, or that YAML does not allow. (transfer full) */
+char *fab_file_comment (const char *text);
+
+/* Writes a note as comments of a YAML text, "# - ...", broken between words. */
 void fab_file_note_write (GString *out, const char *note);

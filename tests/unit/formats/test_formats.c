@@ -6,6 +6,7 @@
 
 #include "formats/machine/machine.h"
 #include "formats/measurement/measurements.h"
+#include "formats/text/notes.h"
 #include "formats/trace/trace.h"
 
 static const FabFileKind kinds[] = { FAB_FILE_MACHINE, FAB_FILE_MODEL,    FAB_FILE_MEASUREMENT,
@@ -135,6 +136,43 @@ a_log_is_noted_with_its_file (G_GNUC_UNUSED void **state)
   assert_string_equal (fab_file_note (trace->notes, 0)->file, "nccl.log");
 }
 
+/* YAML knows these ends of a line: LF, CR, NEL, LS and PS. It allows no control character but TAB. */
+static void
+comments_hold_no_end_of_a_line (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *expected;
+  } all[] = {
+    { "gpu001", "gpu001" },
+    { "a\nb: c", "a b: c" },
+    { "a\rb", "a b" },
+    { "a\xc2\x85"
+      "b",
+      "a b" },
+    { "a\xe2\x80\xa8"
+      "b",
+      "a b" },
+    { "a\xe2\x80\xa9"
+      "b",
+      "a b" },
+    { "a\x7f"
+      "b\x01"
+      "c",
+      "a b c" },
+    { "a\xc2\x9b"
+      "b",
+      "a b" },
+    { "\xc3\xa4\xff", "\xc3\xa4\xef\xbf\xbd" },
+    { "a\tb", "a b" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++) {
+    g_autofree char *plain = fab_file_comment (all[i].text);
+
+    assert_string_equal (plain, all[i].expected);
+  }
+}
+
 int
 main (void)
 {
@@ -145,6 +183,7 @@ main (void)
     cmocka_unit_test (cables_are_noted_where_they_are_listed),
     cmocka_unit_test (what_a_benchmark_printed_is_left_out_at_its_line),
     cmocka_unit_test (a_log_is_noted_with_its_file),
+    cmocka_unit_test (comments_hold_no_end_of_a_line),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
