@@ -93,6 +93,12 @@ begin_window (PacketNet *self, guint n_windows)
   cruise->countdown = cruise->window;
 }
 
+static void
+begin_first_window (PacketNet *self)
+{
+  begin_window (self, 1);
+}
+
 /* How the rates of flows changed from one window to the next. */
 typedef enum { RATES_CHANGE, RATES_SWAY, RATES_STEADY } Rates;
 
@@ -308,18 +314,18 @@ packet_cruise_look (PacketNet *self)
   }
   if (cruise->n_windows == 0 || cruise->n_changes != self->n_flow_changes) {
     cruise->window = MAX (MAX (cruise->window / 2, FIRST_WINDOW), self->used_lanes->len);
-    begin_window (self, 1);
+    begin_first_window (self);
     return;
   }
   Rates rates = compare_rates (self, &fewest);
   if (fewest == G_MAXUINT) { /* no flow is under way */
-    begin_window (self, 1);
+    begin_first_window (self);
     return;
   }
   gboolean is_short = fewest < LEAST_PACKETS || (rates == RATES_SWAY && cruise->n_windows > 1);
   if (fewest > 0 && is_short && cruise->window < MOST_WINDOW) {
     cruise->window *= 2;
-    begin_window (self, 1);
+    begin_first_window (self);
     return;
   }
   if (rates == RATES_STEADY && cruise->n_windows > 1)

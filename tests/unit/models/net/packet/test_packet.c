@@ -269,6 +269,38 @@ a_network_that_was_reset_is_as_good_as_new (G_GNUC_UNUSED void **state)
   assert_int_equal (play.ends_ps[1], ends_ps[1]);
 }
 
+/* A stream puts on every link what its footprint says, all at once: of a ring's all-reduce over n GPUs 2 (n - 1) / n of
+ * the size, times the costs of protocol and link, at the rate of the link or below the limit. The last bytes cross the
+ * link's 50 ps. With a limit the first packet of each link does not wait. */
+static void
+a_stream_takes_what_its_busiest_link_does (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double cost, wire_factor, limit; /* 0: none; bytes of the collective per ps */
+  } rows[] = {
+    { 1, 1, 0 }, { 1, 1.5, 0 }, { 1.25, 1, 0 }, { 1.25, 1.5, 0 }, { 1, 1, 0.1 }, { 1.25, 1.5, 0.1 }
+  };
+
+  for (guint n = 2; n <= 5; n++)
+    for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+      g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 1,
+                                                 .gpus_per_node = n,
+                                                 .gpu_bytes_per_s = FAB_PS_PER_S,
+                                                 .gpu_latency_ps = LATENCY,
+                                                 .gpu_cost = rows[i].cost });
+      FabCollectivePlan plan = rig_plan (rig, FAB_OP_ALL_REDUCE, 3 * 1000 * 1000);
+      FabStream stream = fab_collective_plan_stream (&plan);
+      double line_bytes = 3e6 * 2 * (n - 1) / n * rows[i].cost * rows[i].wire_factor,
+             wire_ps = MAX (line_bytes, rows[i].limit > 0 ? 3e6 / rows[i].limit : 0);
+
+      stream.wire_factor = rows[i].wire_factor;
+      stream.limit_bytes_per_s = rows[i].limit * (double) FAB_PS_PER_S;
+      double took_ps = (double) rig_time_stream (rig, &fab_net_packet, stream), packet_ps = 4096 * 10;
+      assert_true (took_ps >= (double) stream.startup_ps + wire_ps - (rows[i].limit > 0 ? packet_ps : 0));
+      assert_true (took_ps <= (double) stream.startup_ps + wire_ps + LATENCY + packet_ps);
+    }
+}
+
 int
 main (void)
 {
@@ -283,6 +315,7 @@ main (void)
     cmocka_unit_test (messages_of_a_sender_take_turns),
     cmocka_unit_test (a_skip_ends_when_another_message_begins),
     cmocka_unit_test (skips_are_no_faster_than_the_wires),
+    cmocka_unit_test (a_stream_takes_what_its_busiest_link_does),
     cmocka_unit_test (a_network_that_was_reset_is_as_good_as_new),
   };
 
