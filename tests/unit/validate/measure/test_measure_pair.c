@@ -73,6 +73,10 @@ typedef struct {
 
 extern const FabPairOps fake_ops, other_ops;
 
+static const FabBytes sizes[] = { 8, 512 };
+static guint n_sizes = G_N_ELEMENTS (sizes);
+static FabBytes largest = 512;
+
 static FabPair *
 fake_open (FabControl *control, gconstpointer params, const FabMeasurePlan *plan, FabBytes max_bytes,
            gboolean is_asking, GError **error)
@@ -81,7 +85,7 @@ fake_open (FabControl *control, gconstpointer params, const FabMeasurePlan *plan
   char word[100000] = { 0 };
   Pair *self;
 
-  assert_true (plan->window == 7 && plan->timeout_s == 5 && max_bytes == 512);
+  assert_true (plan->window == 7 && plan->timeout_s == 5 && max_bytes == largest);
   if (p->trouble == (is_asking ? OPEN_HERE : OPEN_THERE)) {
     fab_throw (error, FAB_ERROR_UNSUPPORTED, "no device");
     return NULL;
@@ -142,7 +146,6 @@ typedef struct {
   FabSamples *samples;
 } Rig;
 
-static const FabBytes sizes[] = { 8, 512 };
 static const gboolean two_kinds[FAB_N_MEASURE_KINDS] = {
   [FAB_MEASURE_LATENCY] = TRUE, [FAB_MEASURE_BANDWIDTH] = TRUE
 };
@@ -171,7 +174,7 @@ asking_end (Rig *rig)
 {
   PipeControl control = pipe_control (rig->fds[0], "here", "there");
   const FabMeasurePlan plan = {
-    .sizes_bytes = sizes, .n_sizes = G_N_ELEMENTS (sizes), .kinds = two_kinds, .window = 7, .timeout_s = 5
+    .sizes_bytes = sizes, .n_sizes = n_sizes, .kinds = two_kinds, .window = 7, .timeout_s = 5
   };
   FabMeasureHost *host = fab_host_new (&plan, &limits, rig->samples, &(FabHostPerson){ 0 });
 
@@ -256,6 +259,20 @@ test_both_measure (void **state)
   assert_string_equal (latency->series.method, "made up");
   assert_string_equal (latency->series.to, "there");
   assert_int_equal (bandwidth->series.window, 7);
+}
+
+/* Both ends make room for the largest message, also where there is one size alone. */
+static void
+test_one_size (void **state)
+{
+  Rig *rig = *state;
+
+  n_sizes = 1;
+  largest = sizes[0];
+  run_both (rig, &fake_ops, NOTHING);
+  n_sizes = G_N_ELEMENTS (sizes);
+  largest = sizes[n_sizes - 1];
+  assert_true (rig->is_measured && rig->is_served);
 }
 
 static void
@@ -535,6 +552,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown (test_both_measure, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_one_size, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_trouble_is_told_at_both_ends, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_another_backend, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_other_end_dies, set_up, tear_down),

@@ -12,12 +12,14 @@
 #include "validate/measure/backends.h"
 #include "validate/measure/host_run.h"
 
-enum { TIMEOUT_S = 8 };
+static guint timeout_s = 8;
 
 /* --- what is sent --- */
 
 static gint n_words, n_bytes, n_calls, n_endless;
-static gint failure; /* what the next message fails with, once; 0: nothing */
+static gint pace_us;  /* so often a byte of a message is taken; 0: all that comes */
+static gint moves_us; /* the pace of moves */
+static gint failure;  /* what the next message fails with, once; 0: nothing */
 
 /* Calls that wait on this socket come back often enough to be interrupted. */
 static gboolean
@@ -47,8 +49,18 @@ send (int fd, const void *data, size_t size, int flags)
     errno = code;
     return -1;
   }
-  if (is_message && g_atomic_int_add (&n_calls, 1) % 3 == 2 && size > 1)
+  if (is_message && pace_us > 0) {
+    static gint64 taken_us; /* of the only end that sends messages then */
+
+    if (g_get_monotonic_time () - taken_us < pace_us) {
+      errno = EAGAIN;
+      return -1;
+    }
+    taken_us = g_get_monotonic_time ();
+    size = 1;
+  } else if (is_message && g_atomic_int_add (&n_calls, 1) % 3 == 2 && size > 1) {
     size /= 2;
+  }
   if ((is_message || size == 1) && !has_limits (fd))
     g_atomic_int_inc (&n_endless);
   ssize_t n = sendto (fd, data, size, flags, NULL, 0);
@@ -93,7 +105,7 @@ static gpointer
 serve (gpointer data)
 {
   Server *self = data;
-  const FabMeasurePlan plan = { .listen = "127.0.0.1:0", .timeout_s = TIMEOUT_S, .once = TRUE };
+  const FabMeasurePlan plan = { .listen = "127.0.0.1:0", .timeout_s = timeout_s, .once = TRUE };
   const FabHostLimits limits = { .min_samples = 6, .max_samples = 6, .max_time_ps = FAB_TIME_MAX };
   g_autoptr (Params) params = params_new (&fab_measure_tcp.info, "");
   FabMeasureHost *host = fab_host_new (&plan, &limits, NULL,
@@ -138,7 +150,10 @@ move_all (FabMeasureHost *host, const FabSeries *series, G_GNUC_UNUSED FabBytes 
 
     g_atomic_int_set (&n_words, 0);
     g_atomic_int_set (&n_bytes, 0);
-    if (!func (data, move->size_bytes, move->n_messages, &elapsed_ps, error))
+    pace_us = moves_us;
+    gboolean is_moved = func (data, move->size_bytes, move->n_messages, &elapsed_ps, error);
+    pace_us = 0;
+    if (!is_moved)
       return FALSE;
     assert_true (elapsed_ps > 0);
     assert_int_equal (g_atomic_int_get (&n_bytes), n_ways * move->n_messages * move->size_bytes);
@@ -169,19 +184,21 @@ static const gboolean all_kinds[FAB_N_MEASURE_KINDS] = { [FAB_MEASURE_LATENCY] =
                                                          [FAB_MEASURE_EXCHANGE] = TRUE,
                                                          [FAB_MEASURE_BIDIRECTIONAL] = TRUE };
 
+static const gboolean *kinds = all_kinds;
+
 /* Both ends to their end. `trouble` is what the asking end is to say went wrong; NULL: nothing does. */
 static Asker
 measure (const char *settings, const Move *moves, FabBytes largest, guint window, const char *trouble)
 {
   Server server = { .ports = g_async_queue_new_full (g_free) };
   GThread *thread = g_thread_new ("serving", serve, &server);
-  g_autofree char *peer = g_async_queue_timeout_pop (server.ports, TIMEOUT_S * G_USEC_PER_SEC);
+  g_autofree char *peer = g_async_queue_timeout_pop (server.ports, timeout_s * G_USEC_PER_SEC);
   const FabMeasurePlan plan = { .sizes_bytes = &largest,
                                 .n_sizes = 1,
-                                .kinds = all_kinds,
+                                .kinds = kinds,
                                 .window = window,
                                 .peer = peer,
-                                .timeout_s = TIMEOUT_S };
+                                .timeout_s = timeout_s };
   g_autoptr (Params) params = params_new (&fab_measure_tcp.info, settings);
   g_autoptr (GError) error = NULL;
   Asker self = { .base = { .plan = &plan, .measure = move_all, .note = keep_note, .is_cancelled = never },
@@ -255,11 +272,29 @@ calls_that_fail (G_GNUC_UNUSED void **state)
                 { EINTR, NULL } };
   static const Move one[] = { { 100, 3 }, { 0, 0 } };
 
+  timeout_s = 2; /* what the other end waits for */
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_atomic_int_set (&failure, cases[i].code);
     measure ("{}", one, 100, 4, cases[i].trouble);
     assert_int_equal (g_atomic_int_get (&failure), 0);
   }
+  timeout_s = 8;
+}
+
+/* A message whose bytes leave one by one may take longer than an end waits for the other one: something moves. */
+static void
+a_slow_message_is_not_silence (G_GNUC_UNUSED void **state)
+{
+  static const gboolean one_way[FAB_N_MEASURE_KINDS] = { [FAB_MEASURE_BANDWIDTH] = TRUE };
+  static const Move one[] = { { 8, 1 }, { 0, 0 } };
+
+  kinds = one_way;
+  timeout_s = 1;
+  moves_us = 160000;
+  assert_int_equal (measure ("{wait: spin}", one, 8, 1, NULL).n_moved, 1);
+  moves_us = 0;
+  timeout_s = 8;
+  kinds = all_kinds;
 }
 
 int
@@ -269,6 +304,7 @@ main (void)
     cmocka_unit_test (every_move_ends),
     cmocka_unit_test (the_usual_window),
     cmocka_unit_test (calls_that_fail),
+    cmocka_unit_test (a_slow_message_is_not_silence),
   };
 
   return cmocka_run_group_tests_name ("measure_tcp", tests, NULL, NULL);
