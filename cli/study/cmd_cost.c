@@ -221,11 +221,11 @@ append_dates (GString *text, const FabCostAnswer *answer)
   g_string_append_c (text, '\n');
 }
 
-/* The step is that of the fabric, whose switches may block where one product does not. */
+/* Where the fabric blocks, the finding one_switch says it. */
 static void
 append_replaced (GString *text, const FabBill *bill)
 {
-  if (bill->n_replaced > 1)
+  if (bill->n_replaced > 1 && bill->replaced_ratio <= 1)
     g_string_append_printf (
         text,
         "  %-14sall NICs fit on it, so it is priced in place of the fabric's %" G_GUINT64_FORMAT

@@ -329,6 +329,32 @@ add_one_switch (Network *self)
   return TRUE;
 }
 
+/* The rates of a switch to nodes and to other switches. */
+static void
+rates_of (const Network *self, FabVertexId id, double *down, double *up)
+{
+  FabLinkId first;
+  guint n_links = self->is_switch[id] ? fab_graph_out_links (self->graph, id, &first) : 0;
+
+  *down = *up = 0;
+  for (guint i = 0; i < n_links; i++) {
+    const FabLink *link = fab_graph_link (self->graph, first + i);
+
+    *(self->is_switch[link->dst] ? up : down) += (double) link->rate_bytes_per_s;
+  }
+}
+
+static void
+note_replaced (const Network *self, FabVertexId id)
+{
+  double down, up;
+
+  rates_of (self, id, &down, &up);
+  self->count->bill->n_replaced += self->is_switch[id];
+  if (up > 0)
+    self->count->bill->replaced_ratio = MAX (self->count->bill->replaced_ratio, down / up);
+}
+
 /* When places stay empty on purpose (cluster.places), their uplinks exist. Otherwise a leaf that is not full has as
  * many uplinks as its NICs can fill. */
 static double *
@@ -339,15 +365,9 @@ fill_of (const Network *self)
   double *fill = g_new (double, n);
 
   for (FabVertexId id = 0; id < n; id++) {
-    double down = 0, up = 0;
-    FabLinkId first;
-    guint n_links = self->is_switch[id] ? fab_graph_out_links (self->graph, id, &first) : 0;
+    double down, up;
 
-    for (guint i = 0; i < n_links; i++) {
-      const FabLink *link = fab_graph_link (self->graph, first + i);
-
-      *(self->is_switch[link->dst] ? &up : &down) += (double) link->rate_bytes_per_s;
-    }
+    rates_of (self, id, &down, &up);
     fill[id] = down > 0 && up > down && cluster->places <= cluster->nodes && !self->count->is_design
                  ? down / up
                  : 1;
@@ -371,7 +391,7 @@ bill_add_network (FabBillCount *count)
   tally_links (&self);
   gboolean is_one = !count->is_as_built && add_one_switch (&self);
   for (FabVertexId id = 0; is_one && id < n; id++)
-    count->bill->n_replaced += is_switch[id];
+    note_replaced (&self, id);
   if (!is_one)
     add_all_switches (&self);
   add_links (&self, !is_one);

@@ -156,6 +156,21 @@ days_of (const FabPoint *point)
   return has_goodput (point) ? point->goodput.calendar_s : point->train_s;
 }
 
+/* One product does not block, and the fabric of which the step is does. */
+static void
+judge_price (FabPoint *self, const FabBill *bill)
+{
+  if (bill->n_replaced < 2 || bill->replaced_ratio < 1 + 1e-9)
+    return;
+  fab_verdict_add (
+      self->verdict, FAB_FINDING_ONE_SWITCH,
+      g_strdup_printf (
+          "All NICs fit on one switch, so the price counts it in place of the fabric's %" G_GUINT64_FORMAT
+          " switches. The step is that of the fabric, which is oversubscribed by %.3g:1.",
+          bill->n_replaced, bill->replaced_ratio),
+      g_strdup ("cluster.fabric=switch has this price, and does not block."));
+}
+
 static gboolean
 take_spending (FabPoint *self, const FabScenario *scenario, const FabSimulation *simulation, GError **error)
 {
@@ -167,6 +182,7 @@ take_spending (FabPoint *self, const FabScenario *scenario, const FabSimulation 
 
   if (bill == NULL)
     return FALSE;
+  judge_price (self, bill);
   self->spending = fab_spending_of (
       bill, &spec->cost,
       &(FabWork){ self->n_ranks, self->step_s, self->compute_s,

@@ -44,6 +44,9 @@ const FabFindingKind fab_finding_kinds[FAB_N_FINDING_CODES] = {
                                "Leaves of the fabric have one NIC each, so they join nothing." },
   [FAB_FINDING_UNEVEN_PORTS] = { "uneven_ports", FAB_FINDING_NOTES,
                                  "Of NICs with several ports, one port carries much more than the others." },
+  [FAB_FINDING_ONE_SWITCH] = { "one_switch", FAB_FINDING_NOTES,
+                               "The price counts one switch in place of those of a fabric that is "
+                               "oversubscribed." },
   [FAB_FINDING_WAITS_FOR_COMPUTE] = { "waits_for_compute", FAB_FINDING_NOTES,
                                       "Of all that was tried, faster computation shortens the step most." },
   [FAB_FINDING_WAITS_FOR_NETWORK] = { "waits_for_network", FAB_FINDING_NOTES,

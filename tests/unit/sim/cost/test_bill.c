@@ -139,10 +139,14 @@ switches_that_one_replaces_are_told (G_GNUC_UNUSED void **state)
   static const struct {
     const char *fabric;
     guint64 n_replaced;
+    double ratio;
   } cases[] = {
-    { "nodes: 4, nics_per_node: 1, fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}", 3 },
-    { "nodes: 4, nics_per_node: 1, fabric: switch", 1 },
-    { "nodes: 1", 0 },
+    { "nodes: 4, nics_per_node: 1, fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}", 3,
+      2 },
+    { "nodes: 4, nics_per_node: 1, fabric: {kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 1}", 4,
+      1 },
+    { "nodes: 4, nics_per_node: 1, fabric: switch", 1, 0 },
+    { "nodes: 1", 0, 0 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -150,7 +154,9 @@ switches_that_one_replaces_are_told (G_GNUC_UNUSED void **state)
     g_autoptr (FabBill) bill = bill_of (scenario), built = fab_bill_as_built (scenario, NULL);
 
     assert_int_equal (bill->n_replaced, cases[i].n_replaced);
+    assert_near (bill->replaced_ratio, cases[i].ratio, 1e-9);
     assert_int_equal (built->n_replaced, 0);
+    assert_near (built->replaced_ratio, 0, 1e-9);
   }
 }
 

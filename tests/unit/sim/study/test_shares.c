@@ -2,6 +2,8 @@
 /* test_shares.c - what exposed communication consists of: dimensions of parallelism, inside nodes and between them. */
 #include "tests/support/test.h"
 
+#include <string.h>
+
 #include "models/models.h"
 #include "sim/study/target.h"
 #include "tests/support/play.h"
@@ -112,6 +114,32 @@ a_dimension_without_communication_has_no_share (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Four nodes with a NIC each: one switch is bought in place of two leaves and their spines. It is said where the fabric
+ * blocks, which is then faster for the same price. */
+static void
+a_price_that_is_not_of_the_fabric_is_said (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *fabric;
+    gboolean is_said;
+  } cases[] = { { "{kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 2}", TRUE },
+                { "{kind: leaf_spine, nodes_per_leaf: 2, oversubscription: 1}", FALSE },
+                { "switch", FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "cluster: {node: dgx-h100, nodes: 4, nics_per_node: 1, fabric: %s}\n"
+        "job: {kind: ddp, model: gpt2, micro_batch: 1}\n",
+        cases[i].fabric);
+    g_autoptr (FabPoint) point = play (yaml);
+    const FabFinding *finding = fab_verdict_find (point->verdict, FAB_FINDING_ONE_SWITCH);
+
+    assert_int_equal (finding != NULL, cases[i].is_said);
+    if (finding != NULL)
+      assert_non_null (strstr (finding->text, "oversubscribed by 2:1"));
+  }
+}
+
 int
 main (void)
 {
@@ -121,6 +149,7 @@ main (void)
     cmocka_unit_test (an_nvlink_domain_is_one_node),
     cmocka_unit_test (dimensions_and_scopes_add_up),
     cmocka_unit_test (a_dimension_without_communication_has_no_share),
+    cmocka_unit_test (a_price_that_is_not_of_the_fabric_is_said),
   };
 
   return cmocka_run_group_tests_name ("shares", tests, load_catalog, drop_catalog);
