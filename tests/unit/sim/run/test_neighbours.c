@@ -182,6 +182,37 @@ nodes_are_there_and_nobody_elses (G_GNUC_UNUSED void **state)
                   "node 1 already belongs to 'n'");
 }
 
+static FabEpisodesCount
+episodes_with (guint n_nodes, const char *neighbours)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 2\nfidelity: {kind: packet, mtu: 16KiB, skip: false}\n"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 4, "
+      "hidden: 768, heads: 4, vocabulary: 500, tied: false}}]\n"
+      "cluster: {node: dgx-a100, nodes: %u, gpus_per_node: 4, nics_per_node: 2, fabric: switch}\n"
+      "job: {kind: fsdp, model: m, in_flight: 3, micro_batch: 1, sequence: 64}\n%s",
+      n_nodes, neighbours);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  fab_simulation_set_threads (play->simulation, 2);
+  while (fab_simulation_step (play->simulation))
+    ;
+  return fab_simulation_episodes (play->simulation);
+}
+
+/* What collectives do to each other is played before the clock starts where all of them are known: those of neighbours
+ * come at times that a job does not tell. */
+static void
+only_a_job_alone_is_rehearsed (G_GNUC_UNUSED void **state)
+{
+  FabEpisodesCount alone = episodes_with (2, ""), beside = episodes_with (4, "neighbours: " APART "\n");
+
+  assert_true (alone.n_rehearsals > 0);
+  assert_true (alone.n_warm_ups > 0);
+  assert_int_equal (beside.n_rehearsals, 0);
+  assert_true (beside.n_warm_ups > 0);
+}
+
 int
 main (void)
 {
@@ -193,6 +224,7 @@ main (void)
     cmocka_unit_test (links_carry_what_both_send),
     cmocka_unit_test (a_job_that_hangs_is_not_outlived),
     cmocka_unit_test (nodes_are_there_and_nobody_elses),
+    cmocka_unit_test (only_a_job_alone_is_rehearsed),
   };
   int n_failed;
 
