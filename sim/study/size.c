@@ -224,7 +224,18 @@ has_larger (const FabSize *self)
   return TRUE;
 }
 
-/* What is left of the step with the value that comes closest. Nothing is known of values beyond the last one. */
+/* Nothing is known of values beyond the last one. */
+static const char *
+say_others (const FabSize *self, const FabPoint *point)
+{
+  if (point->compute_s <= 0 && point->exposed_s > 0)
+    return "The job computes nothing, so its communication is exposed with every value; a target of step asks for its "
+           "time.";
+  return self->best + 1 < self->n ? "No later value that was tried comes closer."
+                                  : "It is the last value; none beyond it was tried.";
+}
+
+/* What is left of the step with the value that comes closest. */
 static char *
 say_rest (const FabSize *self)
 {
@@ -236,9 +247,7 @@ say_rest (const FabSize *self)
   g_string_printf (text, "With %s %.1f %% of the step is compute, %.1f %% exposed communication", best->value,
                    percent * point->compute_s, percent * point->exposed_s);
   append_dimensions (text, point);
-  g_string_append_printf (text, ", and %.1f %% idle. %s", percent * point->idle_s,
-                          self->best + 1 < self->n ? "No later value that was tried comes closer."
-                                                   : "It is the last value; none beyond it was tried.");
+  g_string_append_printf (text, ", and %.1f %% idle. %s", percent * point->idle_s, say_others (self, point));
   return g_string_free (text, FALSE);
 }
 

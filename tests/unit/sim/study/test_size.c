@@ -362,6 +362,25 @@ dimensions_are_said_from_the_largest_on (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The values decide nothing there: all of the step is exposed, at any rate. */
+static void
+a_job_without_compute_is_sent_to_its_time (G_GNUC_UNUSED void **state)
+{
+  FabPoint point = { .step_s = 2, .exposed_s = 2 };
+  FabSizePoint points[] = { { .value = "7", .trial = { .point = &point } }, { .value = "8" } };
+  FabSize size = { .points = points, .n = 2, .answer = -1, .best = 0 };
+
+  for (guint best = 0; best < 2; best++) {
+    points[best].trial.point = &point;
+    size.best = best;
+    g_autoptr (FabVerdict) verdict = fab_size_verdict (&size);
+    const char *text = fab_verdict_find (verdict, FAB_FINDING_UNREACHABLE_TARGET)->text;
+    assert_true (g_str_has_suffix (
+        text, "The job computes nothing, so its communication is exposed with every value; a "
+              "target of step asks for its time."));
+  }
+}
+
 /* Nothing is said where a value is enough, where nothing was simulated, and where a larger value could not be: whether
  * it would be enough nobody knows. */
 static void
@@ -397,6 +416,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (what_is_left_is_said_of_the_last_value_alone),
+    cmocka_unit_test (a_job_without_compute_is_sent_to_its_time),
     cmocka_unit_test (dimensions_are_said_from_the_largest_on),
     cmocka_unit_test (all_targets_are_to_be_met),
     cmocka_unit_test (nothing_is_said_of_values_that_were_not_tried),
