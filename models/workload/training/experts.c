@@ -248,5 +248,6 @@ experts_send (Stage *stage, const FabLayer *layer, const FabSegment *segment, gb
   Comm comm = is_collective ? by_collective (stage, &exchange, tokens)
                             : by_kernels (stage, &exchange, library, tokens);
 
-  return stage_comm_by (stage, &comm, library, g_strconcat (layer->name, ".", segment->name, NULL), task);
+  return stage_comm_of_pass (stage, &comm, library, g_strconcat (layer->name, ".", segment->name, NULL),
+                             task);
 }

@@ -161,9 +161,13 @@ stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *a
 }
 
 gboolean
-stage_comm_by (Stage *stage, const Comm *comm, FabLibrary *library, char *name, FabTaskId *task)
+stage_comm_of_pass (Stage *stage, const Comm *comm, FabLibrary *library, char *name, FabTaskId *task)
 {
-  return add_comm (stage, comm, library, name, stage->has_compute ? &stage->last_compute : NULL, task);
+  if (!add_comm (stage, comm, library, name, stage->has_compute ? &stage->last_compute : NULL, task))
+    return FALSE;
+  for (guint i = 0; i < stage->waits->len; i++)
+    fab_dag_builder_after (stage->train->builder, *task, g_array_index (stage->waits, FabTaskId, i));
+  return TRUE;
 }
 
 void

@@ -47,8 +47,10 @@ typedef struct {
  * there are no bytes, or an error has come before. Takes `name`. */
 gboolean stage_comm (Stage *stage, const Comm *comm, char *name, FabTaskId *task);
 
-/* The same, planned by another library than the job's. */
-gboolean stage_comm_by (Stage *stage, const Comm *comm, FabLibrary *library, char *name, FabTaskId *task);
+/* Adds a collective of what a pass has computed and received so far: it begins when the next compute task could, after
+ * all tasks of stage_wait () too. `library` plans it. */
+gboolean stage_comm_of_pass (Stage *stage, const Comm *comm, FabLibrary *library, char *name,
+                             FabTaskId *task);
 
 /* The same after another task; NULL: it may start at once. */
 gboolean stage_comm_after (Stage *stage, const Comm *comm, char *name, const FabTaskId *after,

@@ -223,6 +223,7 @@ run_actions (Stage *stage)
     run_alike (stage);
     return;
   }
+  g_autoptr (GArray) sent = g_array_new (FALSE, FALSE, sizeof (FabTaskId));
   receive_next (stage, 0);
   for (guint i = 0, n; i < actions->len; i += n) {
     const Action *action = &g_array_index (actions, Action, i);
@@ -237,9 +238,13 @@ run_actions (Stage *stage)
     else
       run_action (stage, action);
     for (guint k = 0; k < n; k++)
-      stage_send (stage, action + k, !is_early);
-    if (!is_early)
+      stage_send (stage, action + k, sent);
+    if (is_early) {
+      g_array_set_size (sent, 0);
+    } else {
       receive_next (stage, i + n);
+      stage_wait_all (stage, sent);
+    }
   }
 }
 

@@ -83,6 +83,7 @@ crossing_stream (const Train *train, const Action *action, gboolean is_result)
                    : (is_up ? STREAM_RECEIVE_BACKWARD_UP : STREAM_RECEIVE_BACKWARD);
 }
 
+/* A stage sends what its passes have summed, and asks for its next input when its last pass has ended. */
 static FabTaskId
 join_transfer (Stage *stage, StreamKind stream, const Crossing *crossing)
 {
@@ -92,6 +93,8 @@ join_transfer (Stage *stage, StreamKind stream, const Crossing *crossing)
 
   if (stage->has_compute)
     fab_dag_builder_after (builder, task, stage->last_compute);
+  for (guint i = 0; i < stage->waits->len; i++) /* sums and tokens of which the result is made */
+    fab_dag_builder_after (builder, task, g_array_index (stage->waits, FabTaskId, i));
   return task;
 }
 
@@ -123,15 +126,12 @@ stage_await (Stage *stage, const Action *action)
 }
 
 void
-stage_send (Stage *stage, const Action *action, gboolean is_blocking)
+stage_send (Stage *stage, const Action *action, GArray *tasks)
 {
   Crossing crossing;
 
   if (!find_crossing (stage, action, TRUE, &crossing))
     return;
   FabTaskId task = join_transfer (stage, crossing_stream (stage->train, action, TRUE), &crossing);
-  for (guint i = 0; i < stage->waits->len; i++) /* sums and tokens of which the result is made */
-    fab_dag_builder_after (stage->train->builder, task, g_array_index (stage->waits, FabTaskId, i));
-  if (is_blocking)
-    stage_wait (stage, task);
+  g_array_append_val (tasks, task);
 }

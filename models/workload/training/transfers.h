@@ -11,12 +11,12 @@ typedef struct {
   FabTaskId task;
 } Received;
 
-/* Starts to receive the input of an action from another stage, after the last compute task so far. */
+/* Starts to receive the input of an action from another stage, when all is done that the stage has begun so far and
+ * waits for. */
 void stage_receive (Stage *stage, const Action *action);
 
 /* Makes the next compute task wait for that input. */
 void stage_await (Stage *stage, const Action *action);
 
-/* Sends the result of an action to the stage that needs it. If `is_blocking`, the next compute task waits until it
- * has arrived. */
-void stage_send (Stage *stage, const Action *action, gboolean is_blocking);
+/* Sends the result of an action to the stage that needs it. Appends the task, if there is one, to `tasks`. */
+void stage_send (Stage *stage, const Action *action, GArray *tasks);

@@ -31,7 +31,7 @@ segment_exchanges (const Stage *stage, const FabLayer *layer, const FabSegment *
       || (stage->context != NULL && segment->context_bytes > 0);
 }
 
-/* Adds a collective of the group after the last compute task. FALSE: there is nothing to send. */
+/* Adds a collective of the group of what the pass has so far. FALSE: there is nothing to send. */
 static gboolean
 model_parallel_send (const Exchange *model_parallel, StreamKind stream,
                      FabConcurrentGroups *concurrent_groups, FabOp op, double bytes_per_token,
@@ -45,9 +45,9 @@ model_parallel_send (const Exchange *model_parallel, StreamKind stream,
     (FabBytes) (bytes_per_token * model_parallel->stage->train->tokens * model_parallel->stage->share + 0.5)
   };
 
-  return stage_comm (model_parallel->stage, &comm,
-                     g_strconcat (model_parallel->layer->name, ".", model_parallel->segment->name, NULL),
-                     task);
+  return stage_comm_of_pass (
+      model_parallel->stage, &comm, model_parallel->stage->train->env->library,
+      g_strconcat (model_parallel->layer->name, ".", model_parallel->segment->name, NULL), task);
 }
 
 /* After experts a token has one copy for each expert that it went to. Ranks that share an expert, where experts have a
@@ -156,6 +156,26 @@ send_context (const Exchange *model_parallel, double times, FabTaskId *task)
                               FAB_OP_SEND_RECV, times * (n - 1) * bytes, task);
 }
 
+/* Keys and values are of tokens that have been gathered, also where the first matrices run beside that gather. */
+static void
+add_context (const Exchange *model_parallel, double times, Beside *beside)
+{
+  Stage *stage = model_parallel->stage;
+  gboolean is_gather = stage->train->params->parallel.context_kind == CONTEXT_GATHER;
+  guint n_waits = stage->waits->len;
+
+  if (stage->context == NULL || model_parallel->segment->context_bytes <= 0)
+    return;
+  if (beside->has_gather)
+    stage_wait (stage, beside->gather);
+  beside->has_context = send_context (model_parallel, times, &beside->context);
+  g_array_set_size (stage->waits, n_waits);
+  if (!beside->has_context || !is_gather || beside->has_gather)
+    return;
+  stage_wait (stage, beside->context);
+  beside->has_context = FALSE;
+}
+
 /* The share of a pass that runs beside a gather (`is_first`) or a sum. */
 static double
 beside_share (const Exchange *self, gboolean is_first)
@@ -186,16 +206,12 @@ model_parallel_before (const Exchange *model_parallel, gboolean is_backward)
     stage_wait (stage, beside.gather);
     beside.has_gather = FALSE;
   }
-  if (stage->context == NULL || model_parallel->segment->context_bytes <= 0
-      || !send_context (model_parallel, is_backward ? 2 : 1, &beside.context))
-    return beside;
-  if (stage->train->params->parallel.context_kind == CONTEXT_GATHER)
-    stage_wait (stage, beside.context);
-  beside.has_context = stage->train->params->parallel.context_kind == CONTEXT_RING;
+  add_context (model_parallel, is_backward ? 2 : 1, &beside);
   return beside;
 }
 
-/* Computes beside the gather, if there is one, and waits for it. Returns the seconds that it took. */
+/* Computes beside the gather, if there is one, and waits for it, and for keys and values that are gathered after it.
+ * Returns the seconds that it took. */
 static double
 compute_first (Stage *stage, const Beside *beside, double seconds, char *name)
 {
@@ -205,6 +221,8 @@ compute_first (Stage *stage, const Beside *beside, double seconds, char *name)
     return 0;
   stage_compute (stage, seconds * beside->share, g_steal_pointer (&owned));
   stage_wait (stage, beside->gather);
+  if (beside->has_context && stage->train->params->parallel.context_kind == CONTEXT_GATHER)
+    stage_wait (stage, beside->context);
   return seconds * beside->share;
 }
 
@@ -384,6 +402,7 @@ turn_before (Turn *self, guint lane)
 
   if (stage->n_lanes > 1)
     stage->last_compute = stage->lanes[lane].last_compute;
+  lane_take (stage, lane);
   self->beside[lane] = model_parallel_before (&self->exchange, self->is_backward);
   lane_keep (stage, lane);
   stage->last_compute = last;
