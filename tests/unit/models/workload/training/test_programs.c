@@ -721,8 +721,9 @@ static const struct {
     "0 comm: bucket0 all_reduce 8393728 < B embedding.0" },
   /* A single rank gathers nothing: it copies its shards, and its gradients back. */
   { 1, "", "kind: fsdp, cpu_offload: true",
-    "0 compute: F embedding, F block0, F block1, F head, B head, B block1, B block0, B embedding, "
-    "gradients < block1 < block0 < root, optimizer < cpu optimizer\n"
+    "0 compute: F embedding < root, F block0 < block0, F block1 < block1, F head, B head, B block1 < "
+    "block1, B block0 < block0, B embedding, gradients < block1 < block0 < root, optimizer < cpu "
+    "optimizer\n"
     "0 copy in: root send_recv 1049088, block0 send_recv 1573888, block1 send_recv 1573888, block1 "
     "send_recv 1573888 < F block0, block0 send_recv 1573888 < F block1\n"
     "0 copy out: block1 send_recv 1573888 < B block1, block0 send_recv 1573888 < B block0, root send_recv"
