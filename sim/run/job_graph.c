@@ -288,6 +288,23 @@ class_of_task (const FabJobGraph *self, guint task)
   return self->dag->streams[self->dag->tasks[task].stream].rank_class;
 }
 
+static gboolean
+are_of_one_rank (const FabJobGraph *self, guint task, guint other)
+{
+  return class_of_task (self, task) == class_of_task (self, other);
+}
+
+/* A task that takes no time and for which nothing of its iteration waits: it keeps iterations apart. */
+static gboolean
+is_end (const FabJobGraph *self, guint task)
+{
+  const FabDag *dag = self->dag;
+
+  return dag->tasks[task].collective < 0 && dag->tasks[task].duration_ps == 0
+      && dag->next_starts[task] == dag->next_starts[task + 1];
+}
+
+/* Lists for each task those of its rank that it waits for. */
 static void
 list_before (FabJobGraph *self)
 {
@@ -296,12 +313,16 @@ list_before (FabJobGraph *self)
 
   self->before_starts = g_new0 (guint, dag->n_tasks + 1);
   for (guint t = 0; t < dag->n_tasks; t++)
-    self->before_starts[t + 1] = self->before_starts[t] + dag->n_waits[t];
+    for (guint i = dag->next_starts[t]; i < dag->next_starts[t + 1]; i++)
+      self->before_starts[dag->next[i] + 1] += are_of_one_rank (self, t, dag->next[i]);
+  for (guint t = 0; t < dag->n_tasks; t++)
+    self->before_starts[t + 1] += self->before_starts[t];
   memcpy (fill, self->before_starts, sizeof (guint) * (dag->n_tasks + 1));
   self->before = g_new (guint, self->before_starts[dag->n_tasks] + 1);
   for (guint t = 0; t < dag->n_tasks; t++)
     for (guint i = dag->next_starts[t]; i < dag->next_starts[t + 1]; i++)
-      self->before[fill[dag->next[i]]++] = t;
+      if (are_of_one_rank (self, t, dag->next[i]))
+        self->before[fill[dag->next[i]]++] = t;
 }
 
 /* Kahn's algorithm, then the tasks of each class in that order. */
@@ -320,7 +341,7 @@ order_tasks (FabJobGraph *self, GError **error)
     guint task = order[head++];
 
     for (guint i = dag->next_starts[task]; i < dag->next_starts[task + 1]; i++) {
-      if (class_of_task (self, dag->next[i]) != class_of_task (self, task))
+      if (!are_of_one_rank (self, dag->next[i], task) && !is_end (self, dag->next[i]))
         return fab_throw (
             error, FAB_ERROR_INPUT,
             "'%s' of one rank waits for '%s' of another without a message between them, which a "
@@ -342,7 +363,7 @@ order_tasks (FabJobGraph *self, GError **error)
   return TRUE;
 }
 
-/* A class of one rank goes before one that spans it. */
+/* No rank is of two classes: where ranks of a class do not follow one another, each has its own. */
 static void
 find_classes (FabJobGraph *self)
 {
@@ -352,13 +373,12 @@ find_classes (FabJobGraph *self)
   self->first_stream = g_new (guint, dag->n_classes);
   memset (self->classes, 0xff, sizeof (guint) * self->n_ranks);
   memset (self->first_stream, 0xff, sizeof (guint) * dag->n_classes);
-  for (guint pass = 0; pass < 2; pass++)
-    for (guint c = 0; c < dag->n_classes; c++) {
-      const FabRankClassRecord *record = &dag->classes[c];
+  for (guint c = 0; c < dag->n_classes; c++)
+    for (guint k = 0; k < dag->classes[c].n_ranks; k++) {
+      guint *class = &self->classes[dag->classes[c].first_rank + k];
 
-      for (guint r = record->first_rank; r < MIN (self->n_ranks, record->first_rank + record->n_ranks); r++)
-        if ((pass == 0) == (record->n_ranks == 1) && self->classes[r] == NO_RANK)
-          self->classes[r] = c;
+      g_assert (*class == NO_RANK);
+      *class = c;
     }
   for (guint s = 0; s < dag->n_streams; s++)
     self->first_stream[dag->streams[s].rank_class] = MIN (self->first_stream[dag->streams[s].rank_class], s);

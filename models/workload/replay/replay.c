@@ -215,6 +215,7 @@ typedef struct {
   const FabTrace *trace;
   Replay *replay;
   guint n_ranks;
+  gboolean is_unfolded;
   GArray *taken;        /* ReplayClass of every traced rank */
   guint *class_of;      /* class of every rank of the machine */
   GHashTable *meetings; /* from key to index + 1 */
@@ -251,34 +252,38 @@ take_all (Maker *self, guint step, GError **error)
   return TRUE;
 }
 
+/* Adds a class that does what a traced rank did. Returns its index + 1. */
+static guint
+add_class (Maker *self, const ReplayClass *taken, guint first_rank)
+{
+  ReplayClass made = *taken;
+
+  made.ops = g_array_copy (taken->ops); /* each class has its own meetings */
+  g_array_ref (made.streams);
+  made.first_rank = first_rank;
+  g_array_append_val (self->replay->classes, made);
+  return self->replay->classes->len;
+}
+
 static void
 make_classes (Maker *self)
 {
   g_autoptr (GHashTable) known = g_hash_table_new (hash_class, equal_classes);
-  g_autofree guint *class_of_taken = g_new0 (guint, self->taken->len);
   guint n_world = self->replay->n_world;
 
   for (guint rank = 0; rank < self->n_ranks; rank++) {
     guint i = traced_of (self->trace, rank % n_world);
-    ReplayClass *taken = &g_array_index (self->taken, ReplayClass, i), *class;
+    ReplayClass *taken = &g_array_index (self->taken, ReplayClass, i);
+    guint number = self->is_unfolded ? 0 : GPOINTER_TO_UINT (g_hash_table_lookup (known, taken));
 
-    if (class_of_taken[i] == 0) {
-      class_of_taken[i] = GPOINTER_TO_UINT (g_hash_table_lookup (known, taken));
-      if (class_of_taken[i] == 0) {
-        ReplayClass made = *taken;
-
-        g_array_ref (made.ops);
-        g_array_ref (made.streams);
-        made.first_rank = rank;
-        g_array_append_val (self->replay->classes, made);
-        class_of_taken[i] = self->replay->classes->len;
-        g_hash_table_insert (known, taken, GUINT_TO_POINTER (class_of_taken[i]));
-      }
+    if (number == 0) {
+      number = add_class (self, taken, rank);
+      g_hash_table_insert (known, taken, GUINT_TO_POINTER (number));
     }
-    class = class_at (self->replay, class_of_taken[i] - 1);
+    ReplayClass *class = class_at (self->replay, number - 1);
     class->n_ranks++;
     class->n_inferred += rank >= n_world || taken->traced->rank != rank;
-    self->class_of[rank] = class_of_taken[i] - 1;
+    self->class_of[rank] = number - 1;
   }
 }
 
@@ -450,10 +455,10 @@ make (Maker *self, guint step, GError **error)
 }
 
 Replay *
-replay_new (const FabTrace *trace, guint step, guint n_ranks, GError **error)
+replay_new (const FabTrace *trace, guint step, guint n_ranks, gboolean is_unfolded, GError **error)
 {
   g_autoptr (Replay) replay = g_new0 (Replay, 1);
-  Maker self = { .trace = trace, .replay = replay, .n_ranks = n_ranks };
+  Maker self = { .trace = trace, .replay = replay, .n_ranks = n_ranks, .is_unfolded = is_unfolded };
   gboolean is_made;
 
   replay->classes = g_array_new (FALSE, FALSE, sizeof (ReplayClass));

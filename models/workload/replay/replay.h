@@ -44,9 +44,10 @@ typedef struct {
   guint n_without_size;
 } Replay;
 
-/* Takes step number `step`, from 0, for a machine of `n_ranks`. The trace must outlive what is returned. NULL and
- * *error when the trace has no such step, or when its groups cannot be laid on so many ranks. (transfer full) */
-Replay *replay_new (const FabTrace *trace, guint step, guint n_ranks, GError **error);
+/* Takes step number `step`, from 0, for a machine of `n_ranks`. Ranks that do the same are a class; with `is_unfolded`
+ * each is one of its own. The trace must outlive what is returned. NULL and *error when the trace has no such step, or
+ * when its groups cannot be laid on so many ranks. (transfer full) */
+Replay *replay_new (const FabTrace *trace, guint step, guint n_ranks, gboolean is_unfolded, GError **error);
 void replay_free (Replay *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Replay, replay_free)
 

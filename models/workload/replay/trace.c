@@ -349,7 +349,8 @@ trace_build (const FabWorkloadEnv *env, gconstpointer params, FabDagBuilder *bui
   if (trace->has_only_lengths)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "%s: has lengths of collectives without their times; it cannot be played", p->file);
-  self.replay = replay = replay_new (trace, (guint) p->step, fab_cluster_n_ranks (env->cluster), error);
+  self.replay = replay = replay_new (trace, (guint) p->step, fab_cluster_n_ranks (env->cluster),
+                                     fab_graph_is_unfolded (env->cluster->graph), error);
   scale_by_rates (&self, totals);
   if (replay == NULL || !check_times (&self, error))
     return FALSE;

@@ -4,6 +4,7 @@
  */
 #include "tests/support/test.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "models/models.h"
@@ -392,6 +393,67 @@ switches_that_reduce_join_their_ranks (G_GNUC_UNUSED void **state)
   assert_int_equal (n_tensor, 2);
 }
 
+/* --- recorded steps --- */
+
+/* A kernel of some us, and a sum over all four ranks, in each of n_steps steps of 100 us. (transfer full) */
+static char *
+trace_of (guint rank, guint us, guint n_steps)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_append_printf (text, "{\"distributedInfo\":{\"rank\":%u,\"world_size\":4},\"traceEvents\":[",
+                          rank);
+  for (guint s = 0; s < n_steps; s++)
+    g_string_append_printf (
+        text,
+        "%s{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%u\",\"ts\":%u.0,\"dur\":100.0},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"ts\":%u.0,\"dur\":%u.0,\"args\":{\"stream\":7}},"
+        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\",\"ts\":%u.0,\"dur\":5.0,\"args\":"
+        "{\"stream\":20,\"Group size\":4,\"Process Group Ranks\":\"[0, 1, 2, 3]\"}}",
+        s > 0 ? "," : "", s, s * 100, s * 100, us, s * 100 + us);
+  g_string_append (text, "]}");
+  return g_string_free (text, FALSE);
+}
+
+/* Ranks of a trace that do the same have a graph each, also where others stand between them, and where nothing is known
+ * of the next step. */
+static void
+recorded_ranks_have_their_own_work (G_GNUC_UNUSED void **state)
+{
+  static const guint us[][N_RANKS] = {
+    { 10, 10, 10, 10 }, { 10, 11, 10, 10 }, { 11, 10, 10, 12 }, { 10, 11, 12, 13 }
+  };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (us); i++) {
+    g_autofree char *folder = g_dir_make_tmp ("graph-XXXXXX", NULL),
+                    *job = g_strdup_printf ("job: {kind: trace, file: %s}", folder);
+
+    for (guint r = 0; r < N_RANKS; r++) {
+      g_autofree char *name = g_strdup_printf ("%s/%u.json", folder, r),
+                      *text = trace_of (r, us[i / 2][r], 1 + i % 2);
+
+      assert_true (g_file_set_contents (name, text, -1, NULL));
+    }
+    Graphs graphs = graphs_new (job, FALSE);
+    assert_int_equal (fab_job_graph_n_groups (graphs.graph), 1);
+    assert_int_equal (fab_job_graph_group (graphs.graph, 0)->len, N_RANKS);
+    for (guint r = 0; r < N_RANKS; r++) {
+      guint n_kernels = 0;
+
+      for (guint k = 0; k < graphs.nodes[r]->len; k++)
+        if (strcmp (node_at (&graphs, r, k)->name, "a") == 0) {
+          assert_int_equal (node_at (&graphs, r, k)->duration_ps, us[i / 2][r] * G_GINT64_CONSTANT (1000000));
+          n_kernels++;
+        }
+      assert_int_equal (n_kernels, 1);
+      g_autofree char *name = g_strdup_printf ("%s/%u.json", folder, r);
+      g_remove (name);
+    }
+    graphs_clear (&graphs);
+    g_rmdir (folder);
+  }
+}
+
 int
 main (void)
 {
@@ -402,6 +464,7 @@ main (void)
     cmocka_unit_test (messages_carry_the_bytes_of_the_textbook),
     cmocka_unit_test (groups_are_those_of_the_dimensions),
     cmocka_unit_test (switches_that_reduce_join_their_ranks),
+    cmocka_unit_test (recorded_ranks_have_their_own_work),
   };
 
   return play_run_tests ("job_graph", tests, &catalog);

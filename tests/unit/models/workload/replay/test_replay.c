@@ -169,7 +169,7 @@ steps_count_where_all_ranks_have_them (G_GNUC_UNUSED void **state)
   assert_near (step_us (2, 2, events, ", step: 1"), 30, 1e-9);
   g_autoptr (FabTrace) trace = trace_of (2, events);
   g_autoptr (GError) error = NULL;
-  assert_null (replay_new (trace, 2, 2, &error));
+  assert_null (replay_new (trace, 2, 2, FALSE, &error));
   assert_string_equal (error->message, "job: there is no step 2; the traced ranks have 2 in common, from 0");
 }
 
@@ -179,7 +179,7 @@ static Replay *
 replay_of (const FabTrace *trace, guint n_ranks)
 {
   g_autoptr (GError) error = NULL;
-  Replay *replay = replay_new (trace, 0, n_ranks, &error);
+  Replay *replay = replay_new (trace, 0, n_ranks, FALSE, &error);
 
   assert_non_null (replay);
   return replay;
@@ -288,7 +288,7 @@ odd_groups_stay_where_they_are (G_GNUC_UNUSED void **state)
   g_autoptr (GError) error = NULL;
 
   assert_ranks (meeting_at (same, 0), "0 1 3");
-  assert_null (replay_new (trace, 0, 8, &error));
+  assert_null (replay_new (trace, 0, 8, FALSE, &error));
   assert_non_null (strstr (error->message, "unequal distances"));
 }
 
@@ -327,7 +327,7 @@ assert_refused (const FabTrace *trace, guint step, guint n_ranks, const char *wh
 {
   g_autoptr (GError) error = NULL;
 
-  assert_null (replay_new (trace, step, n_ranks, &error));
+  assert_null (replay_new (trace, step, n_ranks, FALSE, &error));
   assert_string_equal (error->message, why);
 }
 
