@@ -35,6 +35,7 @@ static const char *const jobs[] = {
   "kind: megatron, parallel: {pipeline: 2}, accumulation: 4",
   "kind: megatron, parallel: {pipeline: 2, tensor: 2}, accumulation: 2",
   "kind: megatron, parallel: {context: 2}",
+  "job: {kind: traffic, pattern: shift, size: 1MB}",
 };
 
 /* The graphs of a job, and what a player has done of them. */
@@ -247,15 +248,21 @@ nodes_are_in_order_and_counted (G_GNUC_UNUSED void **state)
     guint64 n = 0;
 
     for (guint r = 0; r < N_RANKS; r++) {
+      guint64 streams = 0;
+
       n += graphs.nodes[r]->len;
       for (guint i = 0; i < graphs.nodes[r]->len; i++) {
         const FabJobNode *node = node_at (&graphs, r, i);
+
+        assert_true (node->stream < 16);
+        streams |= G_GUINT64_CONSTANT (1) << node->stream;
 
         assert_true (node->first_dep + node->n_deps <= graphs.deps[r]->len);
         assert_non_null (node->name);
         for (guint d = 0; d < node->n_deps; d++)
           assert_true (g_array_index (graphs.deps[r], guint, node->first_dep + d) < i);
       }
+      assert_true (streams > 1 && streams < 1 << 8); /* of computation, and some of communication */
     }
     assert_int_equal (fab_job_graph_n_nodes (graphs.graph), n);
     graphs_clear (&graphs);
