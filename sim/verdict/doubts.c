@@ -13,7 +13,6 @@
 typedef struct {
   const FabFootprint *footprint;
   const char *name;
-  guint job;               /* 0: the first */
   guint n_connections;     /* with which it counts on its links */
   double wire_bytes_per_s; /* alone, protocol flags included */
 } Flow;
@@ -75,10 +74,10 @@ load_of (const Doubting *self, const Flow *flow, guint place)
 /* --- what is under way at once --- */
 
 static void
-add_stream (Doubting *self, const FabCollectivePlan *plan, const char *name, guint job)
+add_stream (Doubting *self, const FabCollectivePlan *plan, const char *name)
 {
   FabStream stream = fab_collective_plan_stream (plan);
-  Flow flow = { plan->footprint, name, job, plan->n_connections,
+  Flow flow = { plan->footprint, name, plan->n_connections,
                 fab_stream_rate_alone (&stream) * plan->wire_factor };
 
   g_array_append_val (self->flows, flow);
@@ -99,7 +98,7 @@ count_idle_waits (const FabDag *dag)
 
 /* Collectives that wait for nothing: what an iteration begins with. */
 static void
-add_first (Doubting *self, const FabDag *dag, guint job)
+add_first (Doubting *self, const FabDag *dag)
 {
   g_autofree guint *n_idle = count_idle_waits (dag);
 
@@ -108,13 +107,13 @@ add_first (Doubting *self, const FabDag *dag, guint job)
 
     if (c >= 0 && dag->n_waits[t] == n_idle[t] && dag->collectives[c].plan.footprint != NULL
         && dag->join_classes[dag->join_starts[c]] == dag->streams[dag->tasks[t].stream].rank_class)
-      add_stream (self, &dag->collectives[c].plan, dag->collectives[c].name, job);
+      add_stream (self, &dag->collectives[c].plan, dag->collectives[c].name);
   }
 }
 
 /* Jobs go on beside each other, so their longest collectives meet. */
 static void
-add_longest (Doubting *self, const FabDag *dag, guint job)
+add_longest (Doubting *self, const FabDag *dag)
 {
   const FabDagCollective *longest = NULL;
 
@@ -125,21 +124,21 @@ add_longest (Doubting *self, const FabDag *dag, guint job)
                    > fab_collective_plan_idle_ps (&longest->plan)))
       longest = &dag->collectives[c];
   if (longest != NULL)
-    add_stream (self, &longest->plan, longest->name, job);
+    add_stream (self, &longest->plan, longest->name);
 }
 
 static void
-add_job (Doubting *self, const FabDag *dag, guint job)
+add_job (Doubting *self, const FabDag *dag)
 {
   guint n = self->flows->len;
 
-  add_first (self, dag, job);
+  add_first (self, dag);
   if (self->flows->len == n && self->has_others)
-    add_longest (self, dag, job);
+    add_longest (self, dag);
 }
 
 static void
-add_transfers (Doubting *self, const FabPlant *plant, guint job)
+add_transfers (Doubting *self, const FabPlant *plant)
 {
   g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (plant->graph);
 
@@ -153,7 +152,7 @@ add_transfers (Doubting *self, const FabPlant *plant, guint job)
     FabFootprint *footprint = fab_footprint_builder_finish (builder);
     double limit = side->limit_bytes_per_s > 0 ? (double) side->limit_bytes_per_s
                                                : footprint->rate_bytes_per_s;
-    Flow flow = { footprint, "background transfer", job, 1, MIN (limit, footprint->rate_bytes_per_s) };
+    Flow flow = { footprint, "background transfer", 1, MIN (limit, footprint->rate_bytes_per_s) };
 
     g_ptr_array_add (self->owned, footprint);
     g_array_append_val (self->flows, flow);
@@ -168,16 +167,16 @@ find_flows (Doubting *self, const FabScenario *scenario, const FabPlant *plant, 
   guint n_neighbours = fab_scenario_spec (scenario)->neighbours.n;
 
   self->has_others = n_neighbours > 0 || (plant->disturbances != NULL && plant->disturbances->flows->len > 0);
-  add_job (self, self->dag, 0);
+  add_job (self, self->dag);
   for (guint i = 0; i < n_neighbours; i++) {
     FabJob *job = fab_job_new (scenario, registry, plant, i, NULL, error);
 
     if (job == NULL)
       return FALSE;
     g_ptr_array_add (jobs, job);
-    add_job (self, job->dag, i + 1);
+    add_job (self, job->dag);
   }
-  add_transfers (self, plant, n_neighbours + 1);
+  add_transfers (self, plant);
   return TRUE;
 }
 
