@@ -14,7 +14,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 NODES = ("dgx-a100", "mi300x", "dgx1-v100", "gb200-nvl72", "dgx2", "aurora-pvc")
 FABRICS = (("--node", "dgx-h100", "--nodes", "4"), ("--node", "dgx-h100", "--nodes", "64"), ("fabric-ddp-ecmp",), ("fabric-torus-all-reduce",),
            ("fabric-dragonfly-plus",))
-BOX, MOST_BOXES, MOST_DRAWN = 11, 4, 6
+BOX, MOST_BOXES, MOST_DRAWN, MOST_GRID = 11, 4, 6, 5
 
 
 class Box:
@@ -103,6 +103,8 @@ class Tidy(Drawn):
                 for i, one in enumerate(words):
                     for other in words[i + 1:]:
                         self.assertTrue(one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2], f"{one[4]!r} lies over {other[4]!r}")
+                self.assertTrue(all(re.match(r"fabric |one of ", one.text) for one in drawing.iter(SVG + "text") if one.get("font-weight")), "heads alone are bold")
+                self.assertTrue(all(one.get("font-weight") == "bold" for one in drawing.iter(SVG + "text") if re.match(r"fabric \S+ of |one of \d+ identical ", one.text)))
                 for path in drawing.iter(SVG + "path"):
                     numbers = [float(number) for number in re.findall(r"[-\d.]+", path.get("d").replace("h40", ""))]
                     self.assertTrue(all(-0.1 <= x <= width for x in numbers[::2]) and all(-0.1 <= y <= height for y in numbers[1::2]), path.get("d"))
@@ -372,6 +374,39 @@ class Fabric(Drawn):
                     words = edges[pair]
                     self.assertEqual(width, 2.5 if re.match(r"\d+ x ", words) else 1.5, words)
                     self.assertTrue(any(text.startswith(words) and drawn == colour for text, drawn in picture.legend.items()), f"{words} is not in {picture.legend}")
+
+    def shown(self, size, most):
+        """The first ones along an axis and the last one."""
+        return list(range(size)) if size <= most else [*range(most - 1), size - 1]
+
+    def test_a_torus(self):
+        """Routers stand along the first axis in a row and along the second in a column, and neighbours are joined; of a long axis
+        the last router stands behind dots."""
+        for x, y in ((3, 5), (5, 3), (2, 4), (4, 2), (7, 3), (3, 7), (6, 5), (8, 9)):
+            machine = ("fabric-torus-all-reduce", "--set", f"cluster.nodes={x * y}", "--set", f"cluster.fabric={{kind: torus, dimensions: 2, x: {x}, y: {y}}}", "--only", "fabric")
+            with self.subTest(machine):
+                page = self.good("topo", *machine)
+                lines = page.partition("\n\n  the last")[0].splitlines()
+                rows = [[int(number) for number in re.findall(r"\|\s*router(\d+)\s*\|", line)] for line in page.splitlines() if re.search(r"\| *router\d", line)]
+                self.assertEqual(rows, [[row * x + column for column in self.shown(x, MOST_BOXES)] for row in self.shown(y, MOST_BOXES)])
+                self.assertEqual(sum(line.strip() == "..." for line in lines), int(y > MOST_BOXES))
+                for line in lines:
+                    if re.search(r"\| *router\d", line):
+                        self.assertEqual(line.count("|--|"), len(rows[0]) - 1 - (x > MOST_BOXES), line)
+                        self.assertEqual("..." in line, x > MOST_BOXES, line)
+                picture = Picture(self.good("topo", *machine, "--format", "svg"))
+                boxes = {int(name.removeprefix("router")): box for name, box in picture.boxes.items() if name.startswith("router")}
+                columns, rows = self.shown(x, MOST_GRID), self.shown(y, MOST_GRID)
+                self.assertEqual(list(boxes), [row * x + column for row in rows for column in columns])
+                self.assertEqual(len({box.x for box in boxes.values()}), len(columns))
+                self.assertEqual(len({box.y for box in boxes.values()}), len(rows))
+                at = lambda row, column: boxes[rows[row] * x + columns[column]]
+                self.assertTrue(all(at(0, i).x < at(0, i + 1).x for i in range(len(columns) - 1)) and all(at(i, 0).y < at(i + 1, 0).y for i in range(len(rows) - 1)))
+                wanted = {((row, column), (row, column + 1)) for row in range(len(rows)) for column in range(len(columns) - 1)}
+                wanted |= {((row, column), (row + 1, column)) for row in range(len(rows) - 1) for column in range(len(columns))}
+                place = {(round(at(row, column).x), round(at(row, column).y)): (row, column) for row in range(len(rows)) for column in range(len(columns))}
+                joined = [tuple(place.get((round(point[0]), round(point[1]))) for point in line[:2]) for line in picture.lines]
+                self.assertEqual(sorted(pair for pair in joined if None not in pair), sorted(wanted))
 
     def test_figures_below(self):
         for machine in FABRICS:
