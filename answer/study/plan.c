@@ -59,26 +59,26 @@ rank (FabPlanAnswer *self)
 
 /* --- what drops out --- */
 
-/* Of all families of a strategy the one that is nearest to fitting, if none fits. */
-static const FabCandidate *
-nearest (const FabPlan *plan, const char *strategy, guint *n_families)
+/* Of the families of a strategy that do not fit the one that is nearest to it. */
+static FabPlanMisfit
+misfit_of (const FabPlan *plan, const char *strategy)
 {
-  const FabCandidate *found = NULL;
+  FabPlanMisfit self = { NULL, 0, 0 };
 
-  *n_families = 0;
   for (guint i = 0; i < plan->candidates->len; i++) {
     const FabCandidate *candidate = candidate_at (plan, i);
 
     if (candidate->strategy != strategy || (i > 0 && candidate->family == candidate_at (plan, i - 1)->family))
       continue;
+    self.n_weighed += candidate->state != FAB_CANDIDATE_IMPOSSIBLE;
     const FabCandidate *smallest = fab_plan_smallest (plan, candidate->family);
     if (smallest == NULL)
       continue;
-    ++*n_families;
-    if (found == NULL || smallest->trial.point->memory_bytes < found->trial.point->memory_bytes)
-      found = smallest;
+    self.n_divisions++;
+    if (self.nearest == NULL || smallest->trial.point->memory_bytes < self.nearest->trial.point->memory_bytes)
+      self.nearest = smallest;
   }
-  return found;
+  return self;
 }
 
 static void
@@ -88,13 +88,14 @@ find_misfits (FabPlanAnswer *self)
 
   for (guint i = 0; i < self->plan->candidates->len; i++) {
     const char *strategy = candidate_at (self->plan, i)->strategy;
-    FabPlanMisfit one = { NULL, 0 };
 
-    if (strategy != last)
-      one.nearest = nearest (self->plan, strategy, &one.n_divisions);
+    if (strategy != last) {
+      FabPlanMisfit one = misfit_of (self->plan, strategy);
+
+      if (one.nearest != NULL)
+        g_array_append_val (self->misfits, one);
+    }
     last = strategy;
-    if (one.nearest != NULL)
-      g_array_append_val (self->misfits, one);
   }
 }
 

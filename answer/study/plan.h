@@ -22,10 +22,11 @@ typedef struct {
   gboolean is_even; /* it does not differ from the first beyond the spread of the seeds */
 } FabPlanRank;
 
-/* A strategy of which nothing fits. */
+/* A strategy of which ways to divide the model do not fit. */
 typedef struct {
-  const FabCandidate *nearest; /* needs the least memory */
-  guint n_divisions;           /* ways to divide the model that were weighed */
+  const FabCandidate *nearest; /* of these the one that needs the least memory */
+  guint n_divisions;           /* so many do not fit */
+  guint n_weighed;             /* of so many */
 } FabPlanMisfit;
 
 /* Candidates that cannot be done for one reason. */

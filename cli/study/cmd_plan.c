@@ -94,9 +94,12 @@ append_too_large (GString *text, const FabPlanAnswer *answer)
     double bytes = (double) one->nearest->trial.point->memory_bytes;
     g_autofree char *needs = fab_search_gigabytes (bytes),
                     *over = fab_search_gigabytes (bytes - (double) answer->most_bytes);
-    g_autofree char *ways = one->n_divisions > 1 ? g_strdup_printf (" (%u divisions; the nearest is %s)",
-                                                                    one->n_divisions, one->nearest->division)
-                                                 : g_strdup ("");
+    const char *division = strcmp (one->nearest->division, "-") == 0 ? "undivided" : one->nearest->division;
+    g_autofree char *ways = one->n_weighed > 1
+                              ? g_strdup_printf (" (%u of %u divisions%s%s)", one->n_divisions,
+                                                 one->n_weighed,
+                                                 one->n_divisions > 1 ? "; the nearest is " : ": ", division)
+                              : g_strdup ("");
 
     g_string_append_printf (text,
                             "       %-13s needs %s GB, %s GB too much, with micro-batch %s, recompute %s%s\n",

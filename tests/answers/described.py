@@ -147,6 +147,12 @@ class Keys(answer.AnswerTest):
         self.assertEqual(self.rows(whole)[0][1:], ("cluster.nic_rate", *next(row for row in self.rows(self.good("describe", "cluster")) if row[1] == "nic_rate")[2:]))
         self.assertEqual(self.good("describe", "job.operations[0].size"), self.good("describe", "job.operations.size"))
         self.assertEqual(self.good("describe", "--names", "micro_batch"), "job.micro_batch\n")
+        n_repeated = 0
+        for word in ("kind", "size", "uplink", "oversubscription", "bucket", "cluster.fabric.oversubscription", "job.bucket"):  # each path once, however many meanings it has
+            heads = re.findall(r"(?m)^(\S+) +\S", self.good("describe", word))
+            self.assertEqual(self.good("describe", "--names", word).split(), list(dict.fromkeys(heads)), word)
+            n_repeated += len(set(heads)) < len(heads)
+        self.assertGreater(n_repeated, 2)
         self.assertIn("\n    `fabricast describe route` lists them.\n", self.good("describe", "cluster.route"))
         cluster = [row[1] for row in self.rows(self.good("describe", "cluster")) if row[0] == 2]
         scenario = self.rows("Parameters:\n" + self.good("describe", "scenario"))
