@@ -105,7 +105,7 @@ void
 transformer_add_head (const FabTransformerParams *p, guint sequence, FabLayerStack *stack)
 {
   fab_layer_stack_add_layer (stack, g_strdup ("head"), 2 * (double) p->hidden);
-  fab_layer_stack_add_segment (stack, "head");
+  fab_layer_stack_add_segment (stack, "head")->is_split = TRUE;
   if (p->ends.has_final_norm)
     transformer_add_norm (p, p->hidden, stack);
   if (p->ends.has_pooler)
@@ -145,7 +145,7 @@ transformer_add_prediction (const FabTransformerParams *p, gint64 index, guint s
     transformer_add_mlp (p, stack);
   fab_layer_stack_add_layer (stack, g_strdup_printf ("head.mtp%" G_GINT64_FORMAT, index),
                              2 * (double) p->hidden);
-  fab_layer_stack_add_segment (stack, "head");
+  fab_layer_stack_add_segment (stack, "head")->is_split = TRUE;
   transformer_add_norm (p, p->hidden, stack);
   add_output (p, TRUE, stack);
 }

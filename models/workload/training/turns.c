@@ -529,18 +529,17 @@ turns_compute (Stage *stage, const FabLayer *layer, const Turn *turn)
 
 /* --- backward --- */
 
-/* The share of a piece's backward pass that computes the gradients of the weights of its first matrices, while the
- * tensor-parallel ranks sum the gradient of its input: half of the backward pass of all divided matrices of the
- * segment but the last. */
+/* The share of a piece's backward pass that computes the gradients of the weights of those matrices whose columns are
+ * divided, while the tensor-parallel ranks sum the gradient of its input: half of the backward pass of all divided
+ * matrices of the segment but the last, whose rows are divided. The head has no such last one. What experts receive is
+ * summed apart (explicit_expert_comm of Megatron-LM). */
 static double
 window_of (const Stage *stage, const FabSegment *segment)
 {
   const FabOperator *last = NULL;
   double first_flops = 0;
 
-  if (!segment_is_split (stage, segment) || !segment_has_input (segment)
-      || experts_exchange (
-          stage, segment)) /* the sum still has to be sent to the ranks from which the tokens came */
+  if (!segment_is_split (stage, segment) || !segment_has_input (segment) || segment->expert_bytes > 0)
     return 0;
   for (guint i = 0; i < segment->operators->len; i++) {
     const FabOperator *op = &g_array_index (segment->operators, FabOperator, i);
@@ -550,6 +549,8 @@ window_of (const Stage *stage, const FabSegment *segment)
     first_flops += last && !last->is_frozen ? last->flops : 0;
     last = op;
   }
+  if (!has_output (segment) && last != NULL && !last->is_frozen)
+    first_flops += last->flops;
   return segment->forward_flops > 0 ? first_flops / (2 * segment->forward_flops) : 0;
 }
 
@@ -600,8 +601,20 @@ backward_lane (const Turn *self, guint lane, double seconds)
     stage_compute (stage, seconds, piece_name ("backward", self->exchange.layer, &self->piece, ""));
 }
 
-/* With a window the tensor-parallel ranks sum the gradient of the piece's input while those of its weights are
- * computed. Where lanes take turns, the other lane computes meanwhile. */
+/* The input is gathered once more, for the gradients of the weights. FALSE: ranks have all of it. */
+static gboolean
+gather_input (const Exchange *exchange, FabTaskId *input)
+{
+  Stage *stage = exchange->stage;
+
+  return stage_is_sequence_parallel (stage)
+      && model_parallel_send (exchange, STREAM_TENSOR, tensor_groups (stage, exchange->segment),
+                              FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (exchange), input);
+}
+
+/* With a window the tensor-parallel ranks gather the piece's input beside the products for its gradient, which take as
+ * long as the window, and sum that gradient while those of the weights are computed (tensor_parallel/layers.py). Where
+ * lanes take turns, the other lane computes meanwhile. */
 static void
 turn_backward (const Turn *self, guint lane)
 {
@@ -610,28 +623,30 @@ turn_backward (const Turn *self, guint lane)
   double seconds = turn_seconds (self);
   double window = self->has_weights && stage->n_lanes == 1 ? window_of (stage, exchange->segment) : 0;
   FabTaskId sum = 0, input = 0;
-  gboolean has_input = window > 0
-                    && stage_is_sequence_parallel (
-                           stage) /* gathered once more, for the gradients of the weights */
-                    && model_parallel_send (exchange, STREAM_TENSOR, tensor_groups (stage, exchange->segment),
-                                            FAB_OP_ALL_GATHER, model_parallel_tensor_bytes (exchange),
-                                            &input);
-
+  gboolean has_input = FALSE;
   double first_s = compute_first (stage, &self->beside[lane], seconds,
                                   piece_name ("backward", exchange->layer, &self->piece, ".first"));
 
+  if (window > 0 && stage_is_sequence_parallel (stage)) {
+    double before_s = MAX (seconds * (1 - 2 * window) - first_s, 0);
+
+    if (before_s > 0)
+      stage_compute (stage, before_s, piece_name ("backward", exchange->layer, &self->piece, ".before"));
+    first_s += before_s;
+    has_input = gather_input (exchange, &input);
+  }
   backward_lane (self, lane, seconds * (1 - window) - first_s);
   turn_end (self, lane);
   if (window <= 0) {
     model_parallel_after (exchange, TRUE, 0, NULL);
     return;
   }
+  if (has_input)
+    stage_wait (stage, input);
   gboolean has_sum = model_parallel_send (exchange, STREAM_TENSOR, tensor_groups (stage, exchange->segment),
                                           stage_is_sequence_parallel (stage) ? FAB_OP_REDUCE_SCATTER
                                                                              : FAB_OP_ALL_REDUCE,
                                           model_parallel_tensor_bytes (exchange), &sum);
-  if (has_input)
-    stage_wait (stage, input);
   stage_compute (stage, seconds * window, piece_name ("backward", exchange->layer, &self->piece, ".weights"));
   if (has_sum)
     stage_wait (stage, sum);
