@@ -401,9 +401,11 @@ rounds_that_repeat_are_skipped (G_GNUC_UNUSED void **state)
   assert_in_range (n_events, 64 * 10, 64 * 60);
 }
 
-/* A ring over n ranks that goes round for 400 rounds, of messages of 1000 bytes, or of up to that many. */
+/* A ring over n ranks that goes round for 400 rounds, of messages of 1000 bytes, or of up to that many. A round costs
+ * `cost_ps` beside. */
 static FabTimePs
-play_rounds (const Rig *rig, guint n, gboolean is_even, const FabMessageWatch *watch, guint64 *n_events)
+play_rounds (const Rig *rig, guint n, gboolean is_even, FabTimePs cost_ps, const FabMessageWatch *watch,
+             guint64 *n_events)
 {
   static const double weights[] = { 1, 0.5, 0.75 };
   g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
@@ -414,10 +416,15 @@ play_rounds (const Rig *rig, guint n, gboolean is_even, const FabMessageWatch *w
     add_lane (schedule, rig, i, (i + 1) % n, is_even ? 1 : weights[i % 3], 400);
   for (guint i = 0; i < n; i++)
     fab_schedule_depend (schedule, (i + 1) % n, i, 1);
-  g_autoptr (FabPlay) play = fab_play_new (
-      schedule, net.net,
-      &(FabPlaySpec){
-          .bytes = 1000, .wire_factor = 1, .share = 1, .watch = watch, .done = { note_end, net.engine, 0 } });
+  g_autoptr (FabPlay) play = fab_play_new (schedule, net.net,
+                                           &(FabPlaySpec){ .bytes = 1000,
+                                                           .wire_factor = 1,
+                                                           .steps_ps = 400 * cost_ps,
+                                                           .intra_cost = 1,
+                                                           .inter_cost = 1,
+                                                           .share = 1,
+                                                           .watch = watch,
+                                                           .done = { note_end, net.engine, 0 } });
   fab_engine_run (net.engine);
   end_ps = fab_engine_now (net.engine);
   *n_events = fab_engine_events (net.engine);
@@ -430,20 +437,21 @@ play_rounds (const Rig *rig, guint n, gboolean is_even, const FabMessageWatch *w
 static void
 rounds_at_a_steady_pace_are_skipped (G_GNUC_UNUSED void **state)
 {
-  for (guint n = 4; n <= 16; n *= 2) {
-    g_autoptr (Rig) rig = star (n);
-    guint64 n_all, n_played;
-    FabTimePs all_ps = play_rounds (rig, n, TRUE, NULL, &n_all);
-    FabTimePs skipped_ps = play_rounds (rig, n, TRUE, &fab_skips_watch, &n_played);
+  for (guint n = 4; n <= 16; n *= 2)
+    for (FabTimePs cost_ps = 0; cost_ps <= 3000; cost_ps += 500) {
+      g_autoptr (Rig) rig = star (n);
+      guint64 n_all, n_played;
+      FabTimePs all_ps = play_rounds (rig, n, TRUE, cost_ps, NULL, &n_all);
+      FabTimePs skipped_ps = play_rounds (rig, n, TRUE, cost_ps, &fab_skips_watch, &n_played);
 
-    assert_int_equal (all_ps, 400 * 1100);
-    assert_int_equal (skipped_ps, all_ps);
-    assert_true (n_played < n_all / 20);
-    all_ps = play_rounds (rig, n, FALSE, NULL, &n_all);
-    skipped_ps = play_rounds (rig, n, FALSE, &fab_skips_watch, &n_played);
-    assert_true (ABS (skipped_ps - all_ps) <= all_ps / 1000);
-    assert_true (n_played < n_all / 20);
-  }
+      assert_int_equal (all_ps, 400 * (1000 + MAX (cost_ps, 100)));
+      assert_int_equal (skipped_ps, all_ps);
+      assert_true (n_played < n_all / 20);
+      all_ps = play_rounds (rig, n, FALSE, cost_ps, NULL, &n_all);
+      skipped_ps = play_rounds (rig, n, FALSE, cost_ps, &fab_skips_watch, &n_played);
+      assert_true (ABS (skipped_ps - all_ps) <= all_ps / 1000);
+      assert_true (n_played < n_all / 20);
+    }
 }
 
 /* --- what a network is told --- */
