@@ -36,9 +36,10 @@ void buckets_add (Buckets *self, guint layer, guint tensor);
 void buckets_close (Buckets *self);
 /* Reduces all buckets that have not been reduced yet, the last one whatever it holds. */
 void buckets_flush (Buckets *self);
-/* Ends the backward pass of a micro-batch: reduces all buckets, and makes the next micro-batch wait for that, as all
- * frameworks do (reducer.cpp finalize_backward, FSDP's _post_backward_final_callback, DeepSpeed's
- * independent_gradient_partition_epilogue). Behind the last one the optimizer waits. */
+/* Ends the backward pass of a micro-batch: reduces all buckets, and makes the next micro-batch wait for that, as
+ * PyTorch and DeepSpeed do where each micro-batch reduces (reducer.cpp finalize_backward, FSDP's
+ * _post_backward_final_callback, DeepSpeed's independent_gradient_partition_epilogue). Megatron-LM reduces in the last
+ * one alone. Behind the last one the optimizer waits. */
 void buckets_end_pass (Buckets *self, gboolean is_last);
 /* Makes the next compute task wait for all reductions so far. */
 void buckets_wait (Buckets *self);
