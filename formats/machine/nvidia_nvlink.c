@@ -41,16 +41,18 @@ gpu_at (const Reader *self, guint index)
 
 /* --- the lines --- */
 
-/* Reads "GPU 12:"; FALSE: the line is another one. */
+/* Reads "GPU 12:"; FALSE, and nothing has changed: the line is another one. */
 static gboolean
 read_head (FabScan *scan, guint64 *index)
 {
   FabScan at = *scan;
+  guint64 found;
 
-  if (!fab_scan_text (&at, "GPU ") || !fab_scan_whole (&at, FAB_IMPORT_MAX_GPUS - 1, index)
+  if (!fab_scan_text (&at, "GPU ") || !fab_scan_whole (&at, FAB_IMPORT_MAX_GPUS - 1, &found)
       || !fab_scan_text (&at, ":"))
     return FALSE;
   *scan = at;
+  *index = found;
   return TRUE;
 }
 

@@ -167,6 +167,14 @@ links_that_are_down_do_not_count (G_GNUC_UNUSED void **state)
   fail_msg ("no note says which GPU has fewer links");
 }
 
+/* Only "GPU 7:" begins a GPU. Links behind other lines belong to the one before. */
+static void
+lines_that_name_a_gpu_begin_none (G_GNUC_UNUSED void **state)
+{
+  assert_machine ("nvidia-nvlink", V100 (0, 5) "GPU 7 is busy\n\t Link 2: <inactive>\n" V100 (1, 4) "GPU 9\n",
+                  "v100-sxm2-16gb", 2, "{from: gpu, to: gpu, link: nvlink2, count: 2, map: all}");
+}
+
 static void
 nvlink_is_refused_at_the_place (G_GNUC_UNUSED void **state)
 {
@@ -233,6 +241,7 @@ main (void)
     cmocka_unit_test (trees_that_were_cut_or_lost_blanks_are_refused),
     cmocka_unit_test (other_ends_are_gpus_or_switches),
     cmocka_unit_test (links_that_are_down_do_not_count),
+    cmocka_unit_test (lines_that_name_a_gpu_begin_none),
     cmocka_unit_test (nvlink_is_refused_at_the_place),
     cmocka_unit_test (names_of_products_say_the_accelerator),
     cmocka_unit_test (values_that_cannot_be_are_asked_about),
