@@ -107,9 +107,9 @@ explain_step (const Explain *self, guint depth)
   fab_statement_term (statement, "exposed", FAB_TERM_TIME, point->exposed_s);
   fab_statement_term (statement, "idle", FAB_TERM_TIME, point->idle_s);
   fab_statement_note (statement,
-                      "Means over %u GPUs, of the last iteration. exposed: communication during which a GPU "
+                      "Means over %u %s, of the last iteration. exposed: communication during which a GPU "
                       "computes nothing. Communication hidden under compute adds no time.",
-                      explain_n_ranks (self));
+                      explain_n_ranks (self), fab_plural (explain_n_ranks (self), "GPU", "GPUs"));
   if (point->idle_s > 0)
     fab_statement_note (statement,
                         "idle: neither compute nor communication: waiting for other ranks (pipeline bubbles, "

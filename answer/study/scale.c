@@ -4,6 +4,7 @@
 #include "answer/study/choices.h"
 #include "answer/study/hold.h"
 #include "answer/study/spread.h"
+#include "sim/base/units.h"
 #include "sim/study/study_bottleneck.h"
 
 /* Of the last point, and of the first one that the network dominates, in any case; of the others where that is
@@ -49,8 +50,10 @@ add_pairs (FabScaleAnswer *self)
 {
   for (guint i = 1; i < self->scaling->n; i++) {
     const FabScalePoint *before = &self->scaling->points[i - 1], *after = before + 1;
-    g_autofree char *then = g_strdup_printf ("%u GPUs", before->n_gpus),
-                    *now = g_strdup_printf ("%u GPUs", after->n_gpus);
+    g_autofree char *then = g_strdup_printf ("%u %s", before->n_gpus,
+                                             fab_plural (before->n_gpus, "GPU", "GPUs")),
+                    *now = g_strdup_printf ("%u %s", after->n_gpus,
+                                            fab_plural (after->n_gpus, "GPU", "GPUs"));
 
     fab_choice_pairs_add (self->pairs, "gpus", then, before->trial.point, now, after->trial.point);
   }

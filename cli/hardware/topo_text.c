@@ -65,12 +65,16 @@ print_node (const FabTopoPicture *picture)
   const FabTopology *topology = picture->topology;
   const FabCluster *cluster = topology->cluster;
 
-  g_print ("%u x %s, %u NICs; rates are line rates, one direction\n\n", cluster->gpus_per_node,
-           picture->node->accelerator, cluster->nics_per_node);
+  g_print ("%u x %s, %u %s; rates are line rates, one direction\n\n", cluster->gpus_per_node,
+           picture->node->accelerator, cluster->nics_per_node,
+           fab_plural (cluster->nics_per_node, "NIC", "NICs"));
   if (picture->units->n > 1)
-    g_print ("%u identical %s with %u GPUs and %u NICs each. This is the first; --all shows every one.\n\n",
+    g_print ("%u identical %s with %u %s and %u %s each. This is the first; --all shows every one.\n\n",
              picture->units->n, topology->n_machines > 1 ? "machines" : "trays",
-             cluster->gpus_per_node / picture->units->n, cluster->nics_per_node / picture->units->n);
+             cluster->gpus_per_node / picture->units->n,
+             fab_plural (cluster->gpus_per_node / picture->units->n, "GPU", "GPUs"),
+             cluster->nics_per_node / picture->units->n,
+             fab_plural (cluster->nics_per_node / picture->units->n, "NIC", "NICs"));
   for (guint i = 0; i < topology->places->len; i++) {
     const FabPlace *place = &g_array_index (topology->places, FabPlace, i);
 

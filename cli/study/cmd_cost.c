@@ -12,6 +12,7 @@
 #include "cli/verdict.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
+#include "sim/base/units.h"
 #include "sim/config/schema.h"
 #include "sim/scenario/catalog_params.h"
 #include "sim/study/better.h"
@@ -180,7 +181,8 @@ append_rented (GString *text, const FabCostView *view)
   const FabProductSpec *rent = view->answer->bill->rent;
 
   if (rent == NULL)
-    g_string_append_printf (text, ", %u GPUs rented at $%.4g", view->answer->point->n_ranks,
+    g_string_append_printf (text, ", %u %s rented at $%.4g", view->answer->point->n_ranks,
+                            fab_plural (view->answer->point->n_ranks, "GPU", "GPUs"),
                             view->answer->cost->usd_per_gpu_hour);
   else
     g_string_append_printf (text, ", rented by %s, $%.4g an hour for each %s%s%s, price of %s", rent->name,

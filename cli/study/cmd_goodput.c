@@ -127,7 +127,8 @@ goodput_text (const GoodputView *view)
   g_autofree char *step = fab_goodput_time (goodput->step_s), *train = fab_goodput_time (goodput->train_s);
 
   fab_cli_append_stops (text, result->verdict);
-  g_string_append_printf (text, "%s\n\n  %-16s%s, %u GPUs\n", title, "step", step, result->failures->n_ranks);
+  g_string_append_printf (text, "%s\n\n  %-16s%s, %u %s\n", title, "step", step, result->failures->n_ranks,
+                          fab_plural (result->failures->n_ranks, "GPU", "GPUs"));
   if (goodput->train_s > 0)
     g_string_append_printf (text, "  %-16s%s of computing without failures\n", "training", train);
   fab_goodput_append (text, goodput, fab_scenario_spec (view->scenario)->reliability.failures,

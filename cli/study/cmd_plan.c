@@ -170,8 +170,10 @@ plan_text (const FabPlanView *view)
   g_autofree char *limit = fab_search_gigabytes ((double) answer->most_bytes);
   GString *text = g_string_new (NULL);
 
-  g_string_append_printf (text, "%s\n\n  %s, %s GB each; %.0f sequences per step; ranked by %s\n\n",
-                          view->title, answer->machine, limit, answer->sequences, answer->by->name);
+  g_string_append_printf (text, "%s\n\n  %s, %s GB each; %.0f %s per step; ranked by %s\n\n", view->title,
+                          answer->machine, limit, answer->sequences,
+                          fab_plural ((guint64) answer->sequences, "sequence", "sequences"),
+                          answer->by->name);
   if (answer->ranks->len > 0)
     append_ranking (text, view);
   else

@@ -43,9 +43,8 @@ append_efficient (GString *text, const FabScaleView *view)
 
   if (scaling->efficient == scaling->last)
     g_string_append_printf (
-        text,
-        "  Up to %u GPUs, the largest number simulated, efficiency stays at %.4g %% or more: %.1f %%.\n",
-        last->n_gpus, bound, 100 * last->efficiency);
+        text, "  Up to %u %s, the largest number simulated, efficiency stays at %.4g %% or more: %.1f %%.\n",
+        last->n_gpus, fab_plural (last->n_gpus, "GPU", "GPUs"), bound, 100 * last->efficiency);
   else
     g_string_append_printf (text, "  Up to %u %s efficiency stays at %.4g %% or more; at %u it is %.1f %%.\n",
                             point_at (view, scaling->efficient)->n_gpus,
@@ -84,13 +83,16 @@ append_dominated (GString *text, const FabScaleView *view)
 
     g_string_append_printf (
         text,
-        "  From %u GPUs on the network dominates: exposed communication takes longer than compute, and the step "
+        "  From %u %s on the network dominates: exposed communication takes longer than compute, and the step "
         "is limited by %s.\n",
-        point->n_gpus, fab_points_limit (point->trial.point, TRUE));
+        point->n_gpus, fab_plural (point->n_gpus, "GPU", "GPUs"),
+        fab_points_limit (point->trial.point, TRUE));
   } else {
     g_string_append_printf (
-        text, "  The network dominates nowhere: at %u GPUs %.1f %% of the step is exposed communication.\n",
-        point_at (view, scaling->last)->n_gpus, last->step_s > 0 ? 100 * last->exposed_s / last->step_s : 0);
+        text, "  The network dominates nowhere: at %u %s %.1f %% of the step is exposed communication.\n",
+        point_at (view, scaling->last)->n_gpus,
+        fab_plural (point_at (view, scaling->last)->n_gpus, "GPU", "GPUs"),
+        last->step_s > 0 ? 100 * last->exposed_s / last->step_s : 0);
   }
 }
 
@@ -188,7 +190,7 @@ append_verdict (GString *text, const FabScaleView *view)
   const FabScalePoint *point = point_at (view, MAX (view->answer->scaling->efficient,
                                                     view->answer->scaling->first));
 
-  g_string_append_printf (text, "\n  on %u GPUs:\n", point->n_gpus);
+  g_string_append_printf (text, "\n  on %u %s:\n", point->n_gpus, fab_plural (point->n_gpus, "GPU", "GPUs"));
   fab_cli_append_findings (text, point->trial.point->verdict);
 }
 
@@ -213,7 +215,7 @@ append_batch (GString *text, const FabScaleAnswer *answer)
   g_string_append_printf (text, ", and the global batch is %" G_GUINT64_FORMAT, answer->least_sequences);
   if (answer->most_sequences > answer->least_sequences)
     g_string_append_printf (text, " to %" G_GUINT64_FORMAT, answer->most_sequences);
-  g_string_append (text, " sequences");
+  g_string_append (text, answer->most_sequences == 1 ? " sequence" : " sequences");
 }
 
 /* Format the view. (transfer full) */
@@ -232,8 +234,9 @@ scale_text (const FabScaleView *view)
                           view->answer->spec.is_strong ? "Strong" : "Weak",
                           view->answer->spec.is_strong ? "the job" : "every GPU");
   append_batch (text, view->answer);
-  g_string_append_printf (text, "; efficiency is per GPU, relative to %u GPUs.\n\n",
-                          point_at (view, scaling->first)->n_gpus);
+  g_string_append_printf (text, "; efficiency is per GPU, relative to %u %s.\n\n",
+                          point_at (view, scaling->first)->n_gpus,
+                          fab_plural (point_at (view, scaling->first)->n_gpus, "GPU", "GPUs"));
   append_table (text, view);
   append_curve (text, view);
   fab_spread_append_note (text, view->answer->n_seeds);

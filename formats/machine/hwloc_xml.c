@@ -11,6 +11,7 @@
 
 #include "formats/machine/known.h"
 #include "formats/text/xml.h"
+#include "sim/base/units.h"
 
 typedef struct {
   FabImportedMachine *machine;
@@ -639,7 +640,8 @@ choose_port (Reader *reader, const FabXml *root)
     return;
   }
   fab_imported_machine_read (reader->machine, 0,
-                             "%u NICs with an OpenFabrics device; other network cards are left out", n);
+                             "%u %s with an OpenFabrics device; other network cards are left out", n,
+                             fab_plural (n, "NIC", "NICs"));
   if (reader->machine->nic == NULL)
     reader->machine->nic = port_by_pci (reader, root);
   if (reader->machine->nic == NULL)
@@ -700,9 +702,12 @@ read_topology (Reader *reader, const FabXml *topology, GError **error)
     return fab_file_text_fail (reader->file, root->line, error,
                                "the machine has more than %d GPUs or %d parts", FAB_IMPORT_MAX_GPUS,
                                FAB_IMPORT_MAX_PARTS);
-  fab_imported_machine_read (reader->machine, root->line,
-                             "%u GPUs below %u packages, with the PCIe bridges between", reader->gpus->len,
-                             fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST));
+  fab_imported_machine_read (reader->machine, root->line, "%u %s below %u %s, with the PCIe bridges between",
+                             reader->gpus->len, fab_plural (reader->gpus->len, "GPU", "GPUs"),
+                             fab_imported_machine_count (reader->machine, FAB_IMPORTED_MACHINE_HOST),
+                             fab_plural (fab_imported_machine_count (reader->machine,
+                                                                     FAB_IMPORTED_MACHINE_HOST),
+                                         "package", "packages"));
   if (info (root, "HostName") != NULL)
     reader->machine->host_name = fab_imported_machine_text (reader->machine, "%s", info (root, "HostName"));
   choose_port (reader, root);

@@ -104,6 +104,29 @@ class Widths(answer.AnswerTest):
         self.assertEqual(self.page(65536, *TABLES[2]), self.page(65535, *TABLES[2]))
 
 
+class Singular(answer.AnswerTest):
+    """One thing is one thing: no page says "1 GPUs"."""
+
+    ONE = """name: one
+cluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1, nics_per_node: 1}
+job: {kind: ddp, model: gpt2-xl, micro_batch: 1, train_tokens: 1e9}
+reliability: {failures: meta-llama3}
+iterations: 1
+"""
+    NOUNS = ("GPUs", "nodes", "NICs", "switches", "iterations", "ranks", "links", "ports", "sequences", "machines", "trays", "channels", "steps", "runs", "points", "seeds", "candidates",
+             "changes", "jobs", "cables", "collectives", "messages", "units", "divisions", "reasons", "micro-batches")
+
+    def test_pages_of_one(self):
+        one = self.write("one.yaml", self.ONE)
+        for command in (("run", one), ("explain", one), ("cost", one, "--no-band"), ("cost", one, "--no-band", "--set", "cost.usd_per_gpu_hour=2"), ("goodput", one, "--no-band", "--trials", "1"),
+                        ("topo", one), ("scale", one, "--gpus", "1", "--no-band"), ("scale", one, "--gpus", "1,2", "--no-band"), ("plan", one), ("tune", one, "--knobs", "bucket"),
+                        ("sweep", one, "--vary", "cluster.nodes=1"), ("compare", one, "hello", "--no-band"), ("whatif", one, "--nodes", "2", "--no-band"), ("query", "runs"),
+                        ("topo", "fabric-torus-all-reduce"), ("topo", "--node", "dgx-h100", "--nodes", "2", "--check"), ("topo", "hello", "--set", "cluster.nodes=2", "--set", "cluster.nics_per_node=1")):
+            with self.subTest(command):
+                page = " ".join(self.good(*command).split())
+                self.assertEqual(re.findall(rf"(?<![\w.,/-])1 (?:{'|'.join(self.NOUNS)})\b.{{0,30}}", page), [])
+
+
 class Progress(answer.AnswerTest):
     """A line of what is done is there while a command works, and is gone before its page."""
 
