@@ -114,6 +114,14 @@ mix:
     # submit, nodes and seconds of jobs, and what became of them; none of them waits
     JOBS = ((0, 4, 3600, "COMPLETED"), (100, 2, 3800, "FAILED"), (200, 1, 3800, "CANCELLED"), (300, 8, 4600, "PREEMPTED"))
 
+    def test_groups_of_the_machine(self):
+        """Sixteen nodes, so many of them at the leaf switches of each group."""
+        self.write("log.csv", "submit,start,end,nodes,state,user\n0,10,3610,4,COMPLETED,a\n")
+        for per_leaf, words in ((16, "all at the same switches, so that jobs share no uplink"), (1, "each at leaf switches of its own"), (2, "in 8 groups of 2 that share leaf switches"),
+                                (8, "in 2 groups of 8 that share leaf switches"), (15, "in 2 groups of 1 to 15 that share leaf switches"), (5, "in 4 groups of 1 to 5 that share leaf switches")):
+            scenario = self.write("grouped.yaml", self.SCENARIO.replace("nodes: 16}", f"nodes: 16, fabric: {{kind: rail, nodes_per_leaf: {per_leaf}}}}}"))
+            self.assertEqual(re.search(r"(?m)^  machine +(.*)$", self.good("mix", scenario))[1], f"16 nodes, {words}")
+
     def test_jobs_of_a_log(self):
         """Jobs that ran count with the time that they ran, whatever became of them; the page says how many others there are, one or more."""
         for n_waiting, n_failed, n_preempted, n_large in ((0, 0, 0, 0), (1, 1, 0, 1), (2, 2, 1, 2), (0, 0, 1, 0), (0, 1, 1, 0)):
