@@ -475,10 +475,8 @@ find_ways_of_level (const Levels *levels, const guint *messages, guint n, guint 
 static gboolean
 repeats_rounds (const FabSchedule *self)
 {
-  guint n_rounds = self->lanes->len > 0 ? fab_schedule_lane_at (self, 0)->n_messages : 0;
-
-  for (guint l = 0; l < self->lanes->len; l++)
-    if (fab_schedule_lane_at (self, l)->n_messages != n_rounds)
+  for (guint l = 1; l < self->lanes->len; l++)
+    if (fab_schedule_lane_at (self, l)->n_messages != fab_schedule_lane_at (self, 0)->n_messages)
       return FALSE;
   for (guint i = 0; i < self->dependencies->len; i++)
     if (fab_schedule_dependency_at (self, i)->offset == 0)
