@@ -26,8 +26,9 @@ typedef struct {
 typedef struct {
   Lane lanes[MOST_LANES];
   guint n_lanes;
-  Wait waits[2 * MOST_LANES];
+  Wait waits[4 * MOST_LANES * MOST_LANES];
   guint n_waits;
+  guint likes[MOST_LANES]; /* the lane whose waits it shares; itself: none */
   guint steps[MOST_LANES][MOST_MESSAGES];
   double ends[MOST_LANES][MOST_MESSAGES];
 } Plan;
@@ -36,29 +37,60 @@ static guint n_rings, n_others; /* plans of which all steps are alike, and other
 
 /* --- what is planned --- */
 
-/* Rings wait for earlier rounds alone, and have as many of them on every lane. */
+static gboolean
+has_waits (const Plan *plan, guint lane)
+{
+  for (guint w = 0; w < plan->n_waits; w++)
+    if (plan->waits[w].lane == lane)
+      return TRUE;
+  return FALSE;
+}
+
+/* Single messages wait for what one before them waits for. */
+static void
+draw_likes (Random *random, Plan *plan)
+{
+  guint n_waits = plan->n_waits;
+
+  for (guint i = 0; i < plan->n_lanes; i++) {
+    guint other = random_below (random, i + 1);
+
+    if (plan->likes[other] != other || other == i || has_waits (plan, i))
+      continue;
+    plan->likes[i] = other;
+    for (guint w = 0; w < n_waits; w++)
+      if (plan->waits[w].lane == other)
+        plan->waits[plan->n_waits++] = (Wait){ i, plan->waits[w].from, plan->waits[w].offset };
+  }
+}
+
+/* Rings wait for earlier rounds alone, and have as many of them on every lane. Where all lanes have a single message,
+ * each waits for messages of the same round. */
 static void
 draw_plan (Random *random, Plan *plan)
 {
-  gboolean is_ring = random_chance (random, 30);
-  guint n_rounds = random_between (random, 1, MOST_MESSAGES);
+  gboolean is_ring = random_chance (random, 30), is_single = random_chance (random, 30);
+  guint n_rounds = is_single ? 1 : random_between (random, 1, MOST_MESSAGES);
 
   *plan = (Plan){ .n_lanes = random_between (random, 1, MOST_LANES) };
   for (guint i = 0; i < plan->n_lanes; i++) {
     guint from = random_below (random, N_NODES);
 
     plan->lanes[i] = (Lane){ from, (from + random_between (random, 1, N_NODES - 1)) % N_NODES,
-                             is_ring ? n_rounds : random_between (random, 1, MOST_MESSAGES),
+                             is_ring || is_single ? n_rounds : random_between (random, 1, MOST_MESSAGES),
                              0.125 * random_between (random, 1, 8) };
+    plan->likes[i] = i;
   }
   for (guint i = 0; i < 2 * plan->n_lanes; i++) {
     guint lane = random_below (random, plan->n_lanes), from = random_below (random, plan->n_lanes),
-          offset = is_ring || from >= lane ? 1 : random_below (random, 2);
+          offset = (is_ring || from >= lane) && !is_single ? 1 : random_below (random, is_single ? 1 : 2);
 
     /* what it waits for exists */
-    if (plan->lanes[from].n_messages + offset >= plan->lanes[lane].n_messages)
+    if (plan->lanes[from].n_messages + offset >= plan->lanes[lane].n_messages && (offset > 0 || from < lane))
       plan->waits[plan->n_waits++] = (Wait){ lane, from, offset };
   }
+  if (is_single)
+    draw_likes (random, plan);
 }
 
 static FabSchedule *
@@ -76,8 +108,11 @@ schedule_of (const Plan *plan, const Rig *rig)
   }
   for (guint i = 0; i < plan->n_lanes; i++)
     for (guint w = 0; w < plan->n_waits; w++)
-      if (plan->waits[w].lane == i)
+      if (plan->waits[w].lane == i && plan->likes[i] == i)
         fab_schedule_depend (schedule, i, plan->waits[w].from, plan->waits[w].offset);
+  for (guint i = 0; i < plan->n_lanes; i++)
+    if (plan->likes[i] != i)
+      fab_schedule_depend_like (schedule, i, plan->likes[i]);
   return schedule;
 }
 
