@@ -129,6 +129,29 @@ class Upgraded(answer.AnswerTest):
             self.check(one, page, budget=round(budget))
         self.refused("upgrade", "four-nodes", "--budget", "x", names="--budget")
 
+    def test_growth(self):
+        """Each way costs what it costs today and later; today's machine is the one that `cost` prices, and later so many more nodes are bought."""
+        for scenario, nodes, later in (("fabric-ddp-rail", 16, 24), ("four-nodes", 4, 5), ("four-nodes", 4, 17)):
+            told, page = self.asked(scenario, "--grow", str(later))
+            self.assertIn(f"\n\n  {nodes} nodes today, {later} later, as much work for each GPU\n\n", page)
+            paths = {path.path: path for path in told.paths}
+            self.assertEqual([path.total_usd for path in told.paths], sorted(path.total_usd for path in told.paths))
+            for path in told.paths:
+                self.assert_same(path.total_usd, path.today_usd + path.later_usd, path.path)
+                self.assertTrue(path.total_low_usd <= path.total_usd <= path.total_high_usd, path)
+                self.assertTrue(0 <= path.cables_kept <= path.cables, path)
+                self.assertRegex(path.buys_later, rf"(?:^|, ){later - nodes} x dgx-[ah]100(?:,|$| )", path.path)
+                for words, parts in (("buys later", path.buys_later), ("leaves over", path.leaves_over)):
+                    own = page.partition(f"\n\n  {path.path}\n")[2].partition("\n\n")[0]
+                    self.assertEqual(re.findall(rf"(?m)^    {words} +(.*)$", own), [parts] if parts else [])
+            cost = tables.nodes(json.loads(self.good("cost", scenario, "--no-band", "--format", "json"))).figures
+            one = paths["extended as it is"]
+            self.assert_same(one.step_s, cost.step_s, rel=1e-6)
+            self.assert_same(one.today_usd, cost.capex_usd, rel=1e-6)
+            with_room = paths["with room from the start"]
+            self.assertGreaterEqual(with_room.today_usd, one.today_usd)
+            self.assertLessEqual(with_room.later_usd, one.later_usd)
+
     def test_the_first_rows(self):
         for top in (1, 2):
             self.check(*self.asked("ddp-2b-4nodes-200g", "--only", "nic,setting", "--top", str(top)), top=top)
