@@ -16,6 +16,7 @@
 
 #include "formats/machine/known.h"
 #include "formats/text/scan.h"
+#include "sim/base/units.h"
 
 typedef enum { NODE_CPU, NODE_PCI, NODE_GPU, NODE_NIC, NODE_NET, NODE_NVS, NODE_OTHER } Kind;
 
@@ -598,11 +599,12 @@ choose_port (Reader *self, guint n_slower)
     machine->nic = NULL;
     return;
   }
-  fab_imported_machine_read (machine, 0, "%u NICs, whose network runs at %g Gb/s", n, self->top_GBps * 8);
+  fab_imported_machine_read (machine, 0, "%u %s, whose network runs at %g Gb/s", n,
+                             fab_plural (n, "NIC", "NICs"), self->top_GBps * 8);
   if (n_slower > 0)
-    fab_imported_machine_leave_out (machine, 0,
-                                    "left out: %u NICs that are slower than the others or have no network",
-                                    n_slower);
+    fab_imported_machine_leave_out (machine, 0, "left out: %u %s slower than the others or %s no network",
+                                    n_slower, fab_plural (n_slower, "NIC that is", "NICs that are"),
+                                    fab_plural (n_slower, "has", "have"));
   if (machine->nic != NULL)
     return;
   if (kind == FAB_PORT_UNKNOWN && !is_efa) {
@@ -682,10 +684,11 @@ fill (Reader *self, GError **error)
   add_hosts (self);
   if (!add_links (self, error))
     return FALSE;
+  guint n_hosts = fab_imported_machine_count (self->machine, FAB_IMPORTED_MACHINE_HOST);
   fab_imported_machine_read (self->machine, node_at (self, 0)->line,
-                             "%u GPUs below %u hosts (NUMA nodes), with the PCIe switches between",
-                             self->gpus->len,
-                             fab_imported_machine_count (self->machine, FAB_IMPORTED_MACHINE_HOST));
+                             "%u %s below %u %s, with the PCIe switches between", self->gpus->len,
+                             fab_plural (self->gpus->len, "GPU", "GPUs"), n_hosts,
+                             fab_plural (n_hosts, "host (NUMA node)", "hosts (NUMA nodes)"));
   choose_port (self, n_nics - fab_imported_machine_count (self->machine, FAB_IMPORTED_MACHINE_NIC));
   choose_sockets (self);
   find_nodes (self);

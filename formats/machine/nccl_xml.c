@@ -9,6 +9,7 @@
 
 #include "formats/machine/known.h"
 #include "formats/text/xml.h"
+#include "sim/base/units.h"
 
 enum { CLASS_BRIDGE = 0x0604, CLASS_NVSWITCH = 0x0680, CLASS_ETHERNET = 0x0200, CLASS_INFINIBAND = 0x0207 };
 enum { VENDOR_AMAZON = 0x1d0f };
@@ -383,8 +384,8 @@ choose_port (FabNcclReader *reader)
   fab_imported_machine_read (machine, first->line, "%u NICs", n);
   if (n < reader->nics->len)
     fab_imported_machine_leave_out (machine, slower ? slower->line : 0,
-                                    "left out: %u NICs that are slower than the others",
-                                    reader->nics->len - n);
+                                    "left out: %u %s slower than the others", reader->nics->len - n,
+                                    fab_plural (reader->nics->len - n, "NIC that is", "NICs that are"));
   const char *name = NULL;
   guint speed = port_speed (first, &name);
   FabPortKind kind = class_of (first) == CLASS_INFINIBAND ? FAB_PORT_INFINIBAND : FAB_PORT_ETHERNET;
@@ -449,8 +450,9 @@ read_system (FabNcclReader *reader, const FabXml *system, GError **error)
     return fab_file_text_fail (reader->file, system->line, error, "the machine has more than %d parts",
                                FAB_IMPORT_MAX_PARTS);
   fab_imported_machine_read (reader->machine, system->line,
-                             "%u GPUs below %u hosts (NUMA nodes), with the PCIe switches between",
-                             reader->gpus->len, n_hosts);
+                             "%u %s below %u %s, with the PCIe switches between", reader->gpus->len,
+                             fab_plural (reader->gpus->len, "GPU", "GPUs"), n_hosts,
+                             fab_plural (n_hosts, "host (NUMA node)", "hosts (NUMA nodes)"));
   if (!nccl_add_links (reader, error))
     return FALSE;
   choose_port (reader);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "sim/base/units.h"
+
 /* How a file, or a NIC, was found in the network. */
 typedef enum { BY_GUID, BY_NAME, BY_FILE, BY_NUMBER, BY_ORDER, BY_NOTHING, N_KEYS } Key;
 
@@ -462,12 +464,14 @@ keep_hosts (Join *self, const File *usual)
                                 "%u hosts have no file here; their nodes are taken to be like that of %s",
                                 left.n_taken, usual->file);
   if (left.n_unlike > 0)
-    fab_imported_machine_leave_out (
-        self->out, 0, "left out: %u hosts whose nodes are of another kind, which `nodes` has: %s",
-        left.n_unlike, left.unlike->str);
+    fab_imported_machine_leave_out (self->out, 0,
+                                    "left out: %u %s whose nodes are of another kind, which `nodes` has: %s",
+                                    left.n_unlike, fab_plural (left.n_unlike, "host", "hosts"),
+                                    left.unlike->str);
   if (left.n_fewer > 0)
-    fab_imported_machine_leave_out (self->out, 0, "left out: %u hosts without a port for each NIC of %s: %s",
-                                    left.n_fewer, usual->file, left.fewer->str);
+    fab_imported_machine_leave_out (self->out, 0, "left out: %u %s without a port for each NIC of %s: %s",
+                                    left.n_fewer, fab_plural (left.n_fewer, "host", "hosts"), usual->file,
+                                    left.fewer->str);
   if (left.n_unnamed > 0)
     fab_imported_machine_leave_out (self->out, 0,
                                     "left out: %u adapters whose description names no host of their own",

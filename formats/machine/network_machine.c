@@ -8,6 +8,7 @@
 
 #include "formats/machine/known.h"
 #include "formats/machine/network_join.h"
+#include "sim/base/units.h"
 
 typedef FabNetworkHost Host;
 
@@ -109,8 +110,8 @@ drop_further_ports (Reader *reader)
                              fab_imported_network_cable (reader->net, g_array_index (host->ports, guint, 0)));
   }
   if (n_more > 0)
-    fab_imported_machine_leave_out (reader->machine, line,
-                                    "left out: further ports of %u hosts that have more than %u", n_more,
+    fab_imported_machine_leave_out (reader->machine, line, "left out: further ports of %u %s more than %u",
+                                    n_more, fab_plural (n_more, "host that has", "hosts that have"),
                                     reader->n_ports);
 }
 
@@ -134,8 +135,8 @@ drop_odd_hosts (Reader *reader)
   g_ptr_array_sort (reader->hosts, compare_hosts);
   if (n_fewer > 0)
     fab_imported_machine_leave_out (reader->machine, fewer_line,
-                                    "left out: %u hosts with fewer ports than the %u that most have", n_fewer,
-                                    reader->n_ports);
+                                    "left out: %u %s with fewer ports than the %u that most have", n_fewer,
+                                    fab_plural (n_fewer, "host", "hosts"), reader->n_ports);
   if (n_unnamed > 0)
     fab_imported_machine_leave_out (reader->machine, unnamed_line,
                                     "left out: %u adapters whose description names no host of their own",
@@ -302,10 +303,10 @@ write_trunk (Reader *reader, guint first)
         slower_line = other->line;
     }
   if (n_slower > 0)
-    fab_imported_machine_leave_out (
-        reader->machine, slower_line,
-        "left out: %u cables from %s to %s that are slower than the %s beside them", n_slower, from, to,
-        best->speed);
+    fab_imported_machine_leave_out (reader->machine, slower_line,
+                                    "left out: %u %s from %s to %s that %s slower than the %s beside them",
+                                    n_slower, fab_plural (n_slower, "cable", "cables"), from, to,
+                                    fab_plural (n_slower, "is", "are"), best->speed);
   g_string_append_printf (reader->machine->fabric, "      - {from: %s, to: %s, link: %s, count: %u}\n", from,
                           to, fab_imported_network_link (reader->machine, best), count);
 }
@@ -454,8 +455,9 @@ add_node (Reader *reader)
 
   if (machine->nic == NULL) {
     machine->nic = fab_imported_network_link (machine, cable);
-    fab_imported_machine_read (machine, cable->line, "%u hosts with %u ports each, most of them %s",
-                               reader->hosts->len, reader->n_ports, speed);
+    fab_imported_machine_read (machine, cable->line, "%u %s with %u %s each, most of them %s",
+                               reader->hosts->len, fab_plural (reader->hosts->len, "host", "hosts"),
+                               reader->n_ports, fab_plural (reader->n_ports, "port", "ports"), speed);
   }
   if (machine->accelerator == NULL) {
     machine->accelerator = gbps > 400 ? "b200-sxm"
@@ -500,8 +502,9 @@ take_nic (Reader *reader)
 
   if (reader->machine->nic == NULL)
     reader->machine->nic = fab_imported_network_link (reader->machine, cable);
-  fab_imported_machine_read (reader->machine, cable->line, "%u hosts with %u ports each, most of them %s",
-                             reader->hosts->len, reader->n_ports, cable->speed);
+  fab_imported_machine_read (reader->machine, cable->line, "%u %s with %u %s each, most of them %s",
+                             reader->hosts->len, fab_plural (reader->hosts->len, "host", "hosts"),
+                             reader->n_ports, fab_plural (reader->n_ports, "port", "ports"), cable->speed);
 }
 
 static gboolean

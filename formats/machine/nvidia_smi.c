@@ -9,6 +9,7 @@
 #include "formats/machine/known.h"
 #include "formats/machine/machine.h"
 #include "formats/machine/matrix.h"
+#include "sim/base/units.h"
 
 /* Distances in the words of `nvidia-smi topo -m`, nearest first. */
 typedef enum {
@@ -287,8 +288,8 @@ keep_devices (const Reader *reader, guint *kept)
         reader->machine, first_out,
         "left out as storage or management, since no GPU is within PXB of them: %s", left_out->str);
   if (n_nics > 0)
-    fab_imported_machine_read (reader->machine, fab_matrix_line (reader->matrix), "%u NICs beside them",
-                               n_nics);
+    fab_imported_machine_read (reader->machine, fab_matrix_line (reader->matrix), "%u %s beside them", n_nics,
+                               fab_plural (n_nics, "NIC", "NICs"));
   return n;
 }
 
@@ -351,8 +352,10 @@ note_tree (Reader *reader, guint n_gpus)
              || (part->kind == FAB_IMPORTED_MACHINE_GPU && machine->links->len > 0
                  && fab_imported_machine_part (machine, part->parent)->kind == FAB_IMPORTED_MACHINE_HOST);
   }
-  fab_imported_machine_read (machine, fab_matrix_line (reader->matrix), "%u GPUs on %u hosts (NUMA nodes)%s",
-                             n_gpus, fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST),
+  guint n_hosts = fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_HOST);
+  fab_imported_machine_read (machine, fab_matrix_line (reader->matrix), "%u %s on %u %s%s", n_gpus,
+                             fab_plural (n_gpus, "GPU", "GPUs"), n_hosts,
+                             fab_plural (n_hosts, "host (NUMA node)", "hosts (NUMA nodes)"),
                              fab_imported_machine_count (machine, FAB_IMPORTED_MACHINE_SWITCH) > 0
                                  ? ", and the PCIe switches that their distances tell"
                                  : "");

@@ -5,6 +5,7 @@
 
 #include "formats/machine/known.h"
 #include "formats/machine/matrix.h"
+#include "sim/base/units.h"
 
 typedef struct {
   FabImportedMachine *machine;
@@ -83,8 +84,10 @@ add_gpus (Reader *reader)
                                                  GPOINTER_TO_UINT (g_hash_table_lookup (hosts, node)), link,
                                                  i);
   }
-  fab_imported_machine_read (machine, 0, "%u GPUs on %u hosts (NUMA nodes)", reader->n,
-                             g_hash_table_size (hosts));
+  fab_imported_machine_read (machine, 0, "%u %s on %u %s", reader->n, fab_plural (reader->n, "GPU", "GPUs"),
+                             g_hash_table_size (hosts),
+                             fab_plural (g_hash_table_size (hosts), "host (NUMA node)",
+                                         "hosts (NUMA nodes)"));
   fab_imported_machine_infer (
       machine, 0, "PCIe: %s from each GPU to its host; the text knows no generations, widths, switches",
       link);

@@ -4,6 +4,7 @@
 
 `shown.py PROGRAM [Class]`. FABRICAST_COLUMNS stands for the screen.
 """
+import os
 import re
 
 import answer
@@ -114,7 +115,7 @@ reliability: {failures: meta-llama3}
 iterations: 1
 """
     NOUNS = ("GPUs", "nodes", "NICs", "switches", "iterations", "ranks", "links", "ports", "sequences", "machines", "trays", "channels", "steps", "runs", "points", "seeds", "candidates",
-             "changes", "jobs", "cables", "collectives", "messages", "units", "divisions", "reasons", "micro-batches")
+             "changes", "jobs", "cables", "collectives", "messages", "units", "divisions", "reasons", "micro-batches", "hosts", "NVLinks", "packages")
 
     def test_pages_of_one(self):
         one = self.write("one.yaml", self.ONE)
@@ -123,8 +124,20 @@ iterations: 1
                         ("sweep", one, "--vary", "cluster.nodes=1"), ("compare", one, "hello", "--no-band"), ("whatif", one, "--nodes", "2", "--no-band"), ("query", "runs"),
                         ("topo", "fabric-torus-all-reduce"), ("topo", "--node", "dgx-h100", "--nodes", "2", "--check"), ("topo", "hello", "--set", "cluster.nodes=2", "--set", "cluster.nics_per_node=1")):
             with self.subTest(command):
-                page = " ".join(self.good(*command).split())
-                self.assertEqual(re.findall(rf"(?<![\w.,/-])1 (?:{'|'.join(self.NOUNS)})\b.{{0,30}}", page), [])
+                self.check(self.good(*command))
+
+    def check(self, page):
+        self.assertEqual(re.findall(rf"(?<![\w.,/-])1 (?:{'|'.join(self.NOUNS)})\b.{{0,30}}", " ".join(page.split())), [])
+
+    def test_notes_of_imported_machines(self):
+        folder = os.path.join(support.SOURCE, "tests", "fixtures", "import")
+        n_said = 0
+        for name in sorted(os.listdir(folder)):
+            with self.subTest(name):
+                notes = "".join(re.findall(r"(?m)^# - .*\n(?:#   .*\n)*", self.fabricast("import", os.path.join(folder, name)).stdout))
+                self.check(notes.replace("#", ""))
+                n_said += len(re.findall(r"\b1 (?:host|port|cable|NIC)\b", notes))
+        self.assertGreater(n_said, 5)
 
 
 class Progress(answer.AnswerTest):

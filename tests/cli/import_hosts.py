@@ -101,7 +101,7 @@ SAYS_NO = re.compile(r"\b(no|not|none)\b")
 # Sentences with such a word that say nothing of what the file holds.
 OTHERS = re.compile(r"is not in the (table|catalogue)|catalogue (knows no|lacks)|not in the table|are not in the table|does not count|cannot be|"
                     r"none an older|where NVLink joins two GPUs|has no such link|without packets|rails|nodes: 1|PCIe generation \d|"
-                    r"slower than the others or have no network|in Slurm a block is|not how many cables there are|does not show what joins them")
+                    r"slower than the others or (has|have) no network|in Slurm a block is|not how many cables there are|does not show what joins them")
 
 
 class Hosts(CliTest):

@@ -71,7 +71,7 @@ a_matrix_is_noted_at_its_rows (G_GNUC_UNUSED void **state)
 
   assert_int_equal (line_of (machine->notes, FAB_NOTE_INFERRED, "accelerator: "), 2);
   assert_int_equal (line_of (machine->notes, FAB_NOTE_LEFT_OUT, "NIC1"), 5);
-  assert_int_equal (line_of (machine->notes, FAB_NOTE_READ, "1 NICs beside them"), 2);
+  assert_int_equal (line_of (machine->notes, FAB_NOTE_READ, "1 NIC beside them"), 2);
 }
 
 static void
@@ -105,7 +105,7 @@ cables_are_noted_where_they_are_listed (G_GNUC_UNUSED void **state)
                                                          "[5] \"H-0c\"[1] # \"node3 HCA-1\" lid 3 4xQDR\n");
 
   assert_int_equal (line_of (machine->notes, FAB_NOTE_INFERRED, "the catalogue has no such link"), 2);
-  assert_int_equal (line_of (machine->notes, FAB_NOTE_LEFT_OUT, "1 hosts with fewer ports"), 6);
+  assert_int_equal (line_of (machine->notes, FAB_NOTE_LEFT_OUT, "1 host with fewer ports"), 6);
 }
 
 static void

@@ -178,7 +178,7 @@ another_kind_is_an_entry_of_its_own (G_GNUC_UNUSED void **state)
   g_autofree char *text = join ("a.xml", &one, "b.xml", &other, NULL);
 
   assert_non_null (text);
-  assert_has (text, "left out: 1 hosts whose nodes are of another kind, which `nodes` has: n2");
+  assert_has (text, "left out: 1 host whose nodes are of another kind, which `nodes` has: n2");
   assert_has (text, "nodes: 2\n");
   assert_has (text, "  # of n2\n  - name: imported-node-2\n    accelerator: a100");
 }
