@@ -302,6 +302,46 @@ ranks_update_their_shards (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Each stage gathers its root unit before all others, also where the embedding is on another stage; what is left of the
+ * model is gathered once, for both passes. */
+static void
+the_root_unit_comes_first (G_GNUC_UNUSED void **state)
+{
+  static const char *const prefetches[] = { "pre", "post", "none" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (prefetches); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: fsdp\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"
+        "cluster: {node: dgx-h100, nodes: 1, gpus_per_node: 4}\n"
+        "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 4, "
+        "hidden: 64, heads: 4, vocabulary: 1024, tied: false, biases: false}}]\n"
+        "job: {kind: fsdp, model: m, micro_batch: 1, sequence: 16, accumulation: 2, parallel: {pipeline: 2}, "
+        "backward_prefetch: %s}\n",
+        prefetches[i]);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+    guint n_stages = 0;
+
+    for (guint s = 0; s < dag->n_streams; s++) {
+      guint n_gathers = 0, n_roots = 0;
+
+      for (guint t = 0; t < dag->n_tasks; t++) {
+        const FabDagCollective *collective = &dag->collectives[MAX (dag->tasks[t].collective, 0)];
+
+        if (dag->tasks[t].stream != s || dag->tasks[t].collective < 0
+            || collective->plan.op != FAB_OP_ALL_GATHER)
+          continue;
+        if (n_gathers++ == 0)
+          assert_string_equal (collective->name, "root");
+        n_roots += strcmp (collective->name, "root") == 0;
+      }
+      n_stages += n_gathers > 0;
+      assert_int_equal (n_roots, n_gathers > 0 ? 2 : 0); /* for each micro-batch */
+    }
+    assert_int_equal (n_stages, 2);
+  }
+}
+
 int
 main (void)
 {
@@ -310,6 +350,7 @@ main (void)
     cmocka_unit_test (experts_are_sharded_among_their_own_ranks),
     cmocka_unit_test (a_lone_rank_waits_for_its_parameters),
     cmocka_unit_test (ranks_update_their_shards),
+    cmocka_unit_test (the_root_unit_comes_first),
   };
 
   return play_run_tests ("fsdp", tests, &catalog);
