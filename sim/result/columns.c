@@ -302,7 +302,8 @@ static const FabColumn lever_columns[] = {
   { COLUMN (FabLeverRecord, place, COUNT), .meaning = "0 for the lever that shortens the step most." },
   { COLUMN (FabLeverRecord, kind, TEXT),
     .meaning =
-        "`link`, `links`, `nics`, `channels`, `latency`, `compute`, `memory`, `host`, `ranks` or `draws`." },
+        "`link`, `links`, `nics`, `channels`, `messages`, `latency`, `compute`, `memory`, `host`, `ranks` or "
+        "`draws`." },
   { COLUMN (FabLeverRecord, name, TEXT),
     .meaning =
         "What is changed: `ib-ndr`, `ib-ndr at 100 Gb/s` (a rate that the scenario sets), `NICs`, `compute`." },
