@@ -55,8 +55,9 @@ show_time (double seconds)
 static char *
 show_step_change (const FabPoint *base, const FabPoint *point)
 {
-  return base->step_s > 0 ? g_strdup_printf ("%+.1f %%", 100 * fab_spread_step_change (base, point).median)
-                          : g_strdup ("-");
+  return base->step_s > 0
+           ? g_strdup_printf ("%+.1f %%", fab_percent (fab_spread_step_change (base, point).median))
+           : g_strdup ("-");
 }
 
 static char *

@@ -235,6 +235,15 @@ class Compared(answer.AnswerTest):
                     self.assertTrue(answer.quantity(more).is_near(point["exposed_s"] - base["exposed_s"]), more)
             self.assertGreater(max(point["idle_fraction"] for point in points), 0.1)
 
+    def test_changes_that_are_none(self):
+        """What is not changed, or by less than is shown, has no sign of less."""
+        for command, exposed in ((("hello", "--set", "cluster.nic_rate=100Gb/s"), r"\+0 s"), (("four-nodes", "--set", "cluster.nic_rate=200.1Gb/s"), r"-\d+ us")):
+            base, point = self.json("whatif", *command, "--no-band")["points"]
+            self.assertTrue(base["step_s"] * 0.9995 < point["step_s"] <= base["step_s"])
+            page = self.good("whatif", *command, "--no-band")
+            self.assertRegex(page, rf"(?m)^  {re.escape(point['change'])} +\d+ +\S+ ms +\+0\.0 % +\S+ ms +{exposed} ")
+            self.assertNotIn("-0.0", page)
+
     def test_what_is_refused(self):
         for args, names in ((("hello", "--vary", "job.micro_batch=1..17"), "17 columns are too many; the limit is 16"),
                             (("hello", "mpi-rig-100m", "--hold", "batch"), "--hold batch: each scenario sets its own batch; --hold is for the variants of --vary"),

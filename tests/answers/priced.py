@@ -110,6 +110,19 @@ class Priced(answer.AnswerTest):
         self.assertEqual((told.hour_usd.rent, told.hour_usd.bought), ("rent-a100", 0))
         self.check_work(told, lines)
 
+    def test_what_is_not_counted(self):
+        """The dates of the prices from the first to the last; upkeep that has no amount is not counted, and all of it is in a rent."""
+        keys = {"maintenance": "maintenance=5%", "staff": "staff_usd_per_year=1000", "site": "site_usd_per_kw_month=10"}
+        for n in range(8):
+            given = [name for i, name in enumerate(keys) if n >> i & 1]
+            command = ("cost", "ddp-2b-4nodes-200g", "--no-band", *(word for name in given for word in ("--set", f"cost.{keys[name]}")))
+            dates = sorted({part["date"] for part in self.json(*command)["parts"] if part["date"]})
+            rest = [name for name in keys if name not in given]
+            wanted = f"US dollars of {' to '.join(dict.fromkeys((dates[0], dates[-1])))}, without tax" + (f"; not counted: {', '.join(rest)}" if rest else "")
+            self.assertEqual(re.search(r"(?m)^  prices +(.*)$", self.good(*command))[1], wanted)
+            rented = self.good(*command, "--set", "cost.usd_per_gpu_hour=2")
+            self.assertEqual(re.search(r"(?m)^  prices +(.*)$", rented)[1], wanted.partition(";")[0])
+
     def test_parts_without_a_price(self):
         """They are named, and the sum is said to be more."""
         told, lines, page = self.asked("zero3-13b-slow-fabric", "--no-band", "--set", "cluster.nic=ib-xdr", "--set", "cluster.nic_rate=800Gb/s")
