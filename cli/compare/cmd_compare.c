@@ -102,8 +102,10 @@ append_difference (FabComparePage *page, const FabContrastRow *step)
   append_name (page, 4, name);
   for (guint k = page->first; k < page->last; k++) {
     double percent = base_s > 0 ? 100 * (step->times_s[k] / base_s - 1) : 0;
-    g_autofree char *cell = k == page->contrast->base ? g_strdup ("-")
-                                                      : g_strdup_printf ("%+.2f %%", percent);
+    /* what shows as none has no sign of less */
+    g_autofree char *cell = k == page->contrast->base
+                              ? g_strdup ("-")
+                              : g_strdup_printf ("%+.2f %%", fabs (percent) < 0.005 ? 0 : percent);
 
     append_cell (page, cell);
   }

@@ -243,6 +243,10 @@ class Compared(answer.AnswerTest):
             page = self.good("whatif", *command, "--no-band")
             self.assertRegex(page, rf"(?m)^  {re.escape(point['change'])} +\d+ +\S+ ms +\+0\.0 % +\S+ ms +{exposed} ")
             self.assertNotIn("-0.0", page)
+        command = ("compare", "four-nodes", "--vary", "cluster.nic_rate=200Gb/s,200.01Gb/s", "--no-band")
+        one, two = self.json(*command)["variants"]
+        self.assertTrue(one["step_s"] * 0.99995 < two["step_s"] < one["step_s"])
+        self.assertRegex(self.good(*command), r"(?m)^    against nic_rate=200Gb/s +- +\+0\.00 %$")
 
     def test_what_is_refused(self):
         for args, names in ((("hello", "--vary", "job.micro_batch=1..17"), "17 columns are too many; the limit is 16"),
