@@ -53,6 +53,8 @@ typedef struct {
   GArray *sums;     /* FabTaskId: reductions of gradients in this step */
   FabConcurrentGroups *shards, *expert_shards, *replicas;
   guint n_shards, n_expert_shards; /* ranks of a shard group, and of one of the experts */
+  gboolean has_begun;
+  FabTaskId begun; /* behind all that the micro-batch before reduced */
 } Fsdp;
 
 static const FsdpParams *
@@ -119,7 +121,8 @@ fsdp_model_parallel (Fsdp *self, FabOp op, guint index, FabBytes bytes_per_param
 }
 
 /* The compute task for which a gather has to wait, so that no more than in_flight units are whole: the end of the
- * unit that was used in_flight units before. `n_ahead` is the number of units that will be used before this one.
+ * unit that was used in_flight units before. `n_ahead` is the number of units that will be used before this one. No
+ * gather of a micro-batch begins before the micro-batch does (_wait_for_computation_stream of _runtime_utils.py).
  * NULL: it need not wait. */
 static const FabTaskId *
 fsdp_limit (const Fsdp *self, guint n_ahead)
@@ -127,10 +130,12 @@ fsdp_limit (const Fsdp *self, guint n_ahead)
   const FsdpParams *p = fsdp_units_params_of (self);
   guint n_used = self->computed->len + n_ahead;
 
-  if (!p->is_limited || n_used < (guint) p->in_flight)
-    return NULL;
-  return &g_array_index (self->computed, FabTaskId,
-                         MIN (n_used - (guint) p->in_flight, self->computed->len - 1));
+  const FabTaskId *limit = NULL;
+
+  if (p->is_limited && n_used >= (guint) p->in_flight)
+    limit = &g_array_index (self->computed, FabTaskId,
+                            MIN (n_used - (guint) p->in_flight, self->computed->len - 1));
+  return self->has_begun && (limit == NULL || *limit < self->begun) ? &self->begun : limit;
 }
 
 static void
@@ -460,8 +465,13 @@ after_backward (Stage *stage, const PassAt *at)
     reduce (self, 0);
   /* Without a pipeline a backward pass ends when all is reduced (_post_backward_final_callback). Pipelines of PyTorch
    * wait in the last one alone (stage.py, set_is_last_backward). */
-  if (!at->is_last && stage->train->n_stages == 1)
-    stage_wait_all (stage, self->sums);
+  if (at->is_last || stage->train->n_stages > 1)
+    return;
+  stage_wait_all (stage, self->sums);
+  if (!is_reduced || (self->replicas == NULL && self->expert_shards == NULL))
+    return; /* gathers are behind reductions of the same communicator */
+  self->begun = stage_compute (stage, 0, g_strdup ("reduced"));
+  self->has_begun = TRUE;
 }
 
 static void

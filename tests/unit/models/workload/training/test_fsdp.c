@@ -342,6 +342,38 @@ the_root_unit_comes_first (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The sums over the groups are on a communicator of their own, and the second micro-batch gathers behind them too. */
+static void
+a_micro_batch_begins_when_the_one_before_is_reduced (G_GNUC_UNUSED void **state)
+{
+  static const char yaml[] =
+      "name: fsdp\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"
+      "cluster: {node: dgx-h100, nodes: 1, gpus_per_node: 4}\n"
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: {kind: transformer, layers: 2, "
+      "hidden: 256, heads: 4, vocabulary: 1024, tied: false, biases: false}}]\n"
+      "job: {kind: fsdp, model: m, sequence: 16, sharding: hybrid, shard: 2, accumulation: 2}\n";
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  FabTimePs summed_ps = 0;
+  guint n_sums = 0, n_gathers = 0;
+
+  assert_true (fab_simulation_step (play->simulation));
+  const GArray *spans = fab_simulation_probe (play->simulation)->spans;
+  for (guint i = 0; i < spans->len; i++) {
+    const FabSpanRecord *span = &g_array_index (spans, FabSpanRecord, i);
+
+    if (span->kind == FAB_SPAN_COMM && strcmp (span->stream, "replica") == 0 && n_sums++ < 3)
+      summed_ps = MAX (summed_ps, span->end_ps);
+  }
+  assert_int_equal (n_sums, 6); /* of three units in each micro-batch */
+  for (guint i = 0; i < spans->len; i++) {
+    const FabSpanRecord *span = &g_array_index (spans, FabSpanRecord, i);
+
+    if (span->kind == FAB_SPAN_COMM && strcmp (span->name, "all_gather root") == 0 && n_gathers++ == 1)
+      assert_true (span->start_ps >= summed_ps);
+  }
+  assert_int_equal (n_gathers, 2);
+}
+
 int
 main (void)
 {
@@ -351,6 +383,7 @@ main (void)
     cmocka_unit_test (a_lone_rank_waits_for_its_parameters),
     cmocka_unit_test (ranks_update_their_shards),
     cmocka_unit_test (the_root_unit_comes_first),
+    cmocka_unit_test (a_micro_batch_begins_when_the_one_before_is_reduced),
   };
 
   return play_run_tests ("fsdp", tests, &catalog);
