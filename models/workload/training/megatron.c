@@ -85,24 +85,48 @@ part_clear (gpointer data)
   g_clear_pointer (&((Part *) data)->gathers, g_array_unref);
 }
 
-/* Divides the layers of a stage into parts of as many parameters as a bucket has. */
+/* Adds the tensors of a layer to a part, the last registered first, and closes parts that have as many parameters as a
+ * bucket. */
+static void
+add_layer_parts (Stage *stage, guint layer, guint64 most, Part *part, GArray *parts)
+{
+  const FabLayer *of = fab_layer_stack_layer (stage->train->stack, layer);
+
+  for (guint t = of->tensors->len; t-- > 0;) {
+    const FabTensor *tensor = fab_layer_tensor (of, t);
+    gboolean is_expert = tensor->kind == FAB_TENSOR_EXPERT
+                      && layout_has_expert_groups (&stage->train->layout);
+    guint64 parameters = train_tensor_parameters (stage->train, tensor);
+
+    if (tensor->is_frozen)
+      continue;
+    *(is_expert ? &part->count.experts : &part->count.dense) += parameters;
+    part->first_layer = layer;
+    if (part->count.dense + part->count.experts < most)
+      continue;
+    g_array_append_val (parts, *part);
+    *part = (Part){ 0 };
+  }
+}
+
+/* Divides the layers of a stage into parts, which are the buckets of their gradients, and puts them in forward order.
+ */
 static void
 add_parts (Stage *stage, GArray *parts)
 {
-  const Train *train = stage->train;
   guint64 most = bucket_parameters (stage) > 0 ? bucket_parameters (stage) : G_MAXUINT64;
   Part part = { 0 };
 
-  for (guint l = 0; l < train->stack->layers->len; l++) {
-    ParameterCount count = stage_has_layer (stage, l) ? train_layer_count (train, l)
-                                                      : (ParameterCount){ 0, 0 };
-
-    part.count.dense += count.dense;
-    part.count.experts += count.experts;
-    if (part.count.dense + part.count.experts < most && l + 1 < train->stack->layers->len)
-      continue;
+  for (guint l = stage->train->stack->layers->len; l-- > 0;)
+    if (stage_has_layer (stage, l))
+      add_layer_parts (stage, l, most, &part, parts);
+  if (part.count.dense + part.count.experts > 0)
     g_array_append_val (parts, part);
-    part = (Part){ .first_layer = l + 1 };
+  for (guint i = 0; i < parts->len / 2; i++) {
+    Part other = g_array_index (parts, Part, i);
+
+    g_array_index (parts, Part, i) = g_array_index (parts, Part, parts->len - 1 - i);
+    g_array_index (parts, Part, parts->len - 1 - i) = other;
   }
 }
 

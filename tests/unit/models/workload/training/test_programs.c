@@ -214,7 +214,7 @@ static const struct {
     "head.0, B block1.5, B block1.4, B block1.3, B block1.2, B block1.1, B block1.0, B block0.5, B "
     "block0.4, B block0.3, B block0.2, B block0.1, B block0.0, B embedding.0, optimizer < bucket0 < "
     "bucket1\n"
-    "0 comm: parameters0 all_gather 2098176 < begin, parameters1 all_gather 2098688 < begin, bucket0 "
+    "0 comm: parameters0 all_gather 2098688 < begin, parameters1 all_gather 2098176 < begin, bucket0 "
     "reduce_scatter 4196352 < B block1.1, bucket1 reduce_scatter 4197376 < B embedding.0" },
   /* Keys and values of the other half of the sequence come beside attention; backward brings gradients of both. */
   { 2, "", "kind: megatron, parallel: {context: 2}",
