@@ -20,9 +20,10 @@ import movement
 import reference
 import scenarios
 
-KINDS = ("traffic", "collective", "training", "sharded", "pipeline")
+KINDS = ("traffic", "collective", "training", "sharded", "pipeline", "zero_bubble", "divided", "shards")
 PROGRAM_EVERY, THREADS_EVERY, MOVEMENT_EVERY = 20, 20, 10  # scenarios that are also given to the command line, and so on
-FOUND = (("collective", 1222), ("training", 2279))  # what differed once; it is drawn again whenever the first seed is 1
+# What differed once; it is drawn again whenever the first seed is 1.
+FOUND = (("collective", 1222), ("training", 2279), ("divided", 3), ("divided", 5), ("divided", 26), ("shards", 4), ("shards", 17))
 ROUNDING_PS = 1  # per message, or part of a step, that the program rounds to a whole picosecond
 ROUNDING = 1e-8  # of a step, whose FLOPs the program divides among tensors in floating-point numbers
 MTU = 4096
@@ -169,12 +170,32 @@ def sharded(draw, program, _):
     return text
 
 
-def pipeline(draw, program, _):
-    text, step_ps = scenarios.pipeline(draw)
+def pipeline(draw, program, _, is_split=False):
+    text, step_ps = scenarios.pipeline(draw, is_split)
     for fidelity in ("fluid", "step"):
         wanted_ps, n_parts = step_ps(fidelity == "fluid")
         near(f"a pipeline at {fidelity}", alike(program, text, fidelity)["step_ps"], wanted_ps, ROUNDING_PS * n_parts + ROUNDING * wanted_ps)
     return text
+
+
+def zero_bubble(draw, program, is_deep):
+    return pipeline(draw, program, is_deep, is_split=True)
+
+
+def of_ranks(what, drawn, program):
+    text, step_ps = drawn
+    wanted_ps, n_parts = step_ps()
+    near(what, alike(program, text, "fluid")["step_ps"], wanted_ps, ROUNDING_PS * 2 * n_parts + ROUNDING * wanted_ps)
+    alike(program, text, "step")
+    return text
+
+
+def divided(draw, program, _):
+    return of_ranks("a model that is divided", scenarios.divided(draw), program)
+
+
+def shards(draw, program, _):
+    return of_ranks("a step with shards", scenarios.shards(draw), program)
 
 
 def export(draw, program):
@@ -242,10 +263,11 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev differential", description="Compares random scenarios with a slow reference.")
     parser.add_argument("--program", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="processes (one per processor)")
+    parser.add_argument("--kind", choices=KINDS, help="this kind alone (all in turn)")
     parser.add_argument("--seed", type=int, default=1, help="the first one (1)")
     parser.add_argument("scenarios", nargs="?", type=int, default=1000, metavar="SCENARIOS", help="how many (1000)")
     options = parser.parse_args()
-    seeds = [(KINDS[seed % len(KINDS)], seed) for seed in range(options.seed, options.seed + options.scenarios)]
+    seeds = [(options.kind or KINDS[seed % len(KINDS)], seed) for seed in range(options.seed, options.seed + options.scenarios)]
     seeds += FOUND if options.seed == 1 else []
     parts = [seeds[i:i + 100] for i in range(0, len(seeds), 100)]
     done, found = collections.Counter(), []

@@ -401,7 +401,22 @@ def zero3_ps(layers, tokens, flops_per_s, gradient_bytes, keys, collective_ps):
 
 
 def passes_of(schedule, stage, n_stages, n_micro, virtual):
-    """The order in which a stage does its passes: (is backward, part of the stage, micro-batch)."""
+    """The order in which a stage does its passes: (is backward, part of the stage, micro-batch). Of zero-bubble schedules
+    (Qi et al. 2023) a backward pass is that of inputs, and those of weights are ("weights", part, micro-batch): later, so
+    that all stages keep the activations of as many micro-batches as the first: n_stages with ZB-H1, 2 n_stages - 1 with ZB-H2."""
+    if schedule.startswith("zero_bubble"):
+        depth = 2 if schedule == "zero_bubble_h2" else 1
+        order, n_forward, n_weights = [], 0, 0
+        for micro in range(n_micro):
+            while n_forward < min(n_micro, micro + depth * (n_stages - 1 - stage) + 1):
+                order.append((False, 0, n_forward))
+                n_forward += 1
+            order.append((True, 0, micro))
+            if micro + 1 - n_weights > depth * stage:
+                order.append(("weights", 0, n_weights))
+                n_weights += 1
+        return order + [("weights", 0, micro) for micro in range(n_weights, n_micro)]
+
     def nth(k):
         part, group = k // n_stages % virtual, k // (n_stages * virtual)
         return part, group * n_stages + k % n_stages
@@ -436,7 +451,8 @@ def pipeline_ps(machine, host, keys, flops, flops_per_s, sent_bytes, is_stream):
                 is_backward, part, micro = orders[stage][at[stage]]
                 place = part * n + stage
                 source = place + (1 if is_backward else -1)
-                needs = [] if is_backward and place == n * virtual - 1 or not is_backward and place == 0 else [("sent", is_backward, source, micro)]
+                is_end = is_backward == "weights" or place == (n * virtual - 1 if is_backward else 0)
+                needs = [] if is_end else [("sent", is_backward, source, micro)]
                 needs += [("pass", False, place, micro)] if is_backward else []
                 if any(need not in of for need in needs):
                     break
@@ -444,11 +460,12 @@ def pipeline_ps(machine, host, keys, flops, flops_per_s, sent_bytes, is_stream):
                 before = [of[kind, is_before, part_before * n + stage, micro_before] for kind in kinds
                           for is_before, part_before, micro_before in orders[stage][max(at[stage] - 1, 0):at[stage]]
                           if (kind, is_before, part_before * n + stage, micro_before) in of]
-                messages.append(Message(f"before{stage}", f"behind{stage}", (2 if is_backward else 1) * flops,
+                is_whole = is_backward and not keys["schedule"].startswith("zero_bubble")
+                messages.append(Message(f"before{stage}", f"behind{stage}", (2 if is_whole else 1) * flops,
                                         before + [of[need] for need in needs]))
                 done = of["pass", is_backward, place, micro] = len(messages) - 1
                 target = place + (-1 if is_backward else 1)
-                if 0 <= target < n * virtual:
+                if 0 <= target < n * virtual and is_backward != "weights":
                     start, end = host(stage), host(target % n)
                     latency_ps = machine.latency_ps(start, end)
                     messages.append(Message(start, end, sent_bytes, [done, *last_sent.get((stage, is_backward), [])],
@@ -458,7 +475,7 @@ def pipeline_ps(machine, host, keys, flops, flops_per_s, sent_bytes, is_stream):
                 at[stage] += 1
     for stage, order in enumerate(orders):
         for i, (is_backward, part, micro) in enumerate(order):
-            source = ("sent", is_backward, part * n + stage + (1 if is_backward else -1), micro)
+            source = ("sent", is_backward, part * n + stage + (1 if is_backward else -1), micro)  # there is none of weights
             behind = 2 if keys["overlap_p2p"] else 1
             if i >= behind and source in of:
                 was_backward, part_before, micro_before = order[i - behind]

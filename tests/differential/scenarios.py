@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """scenarios.py - draws small scenarios: a tree of links with rates and latencies of its own, and a job. Each is made
 twice: as a scenario of the program, and as what the reference plays."""
+import ranks
 import reference
 
 RATES = (5, 10, 12.5, 20, 25, 40, 50, 100)  # GB/s
@@ -36,12 +37,13 @@ def host(rank):
 class Tree:
     """Hosts under leaves under one switch; each leaf has an uplink of its own."""
 
-    def __init__(self, draw, most_hosts=8, is_even=False):
-        n_leaves = draw.randint(1, 4)
-        counts = [draw.randint(1, max(1, most_hosts // n_leaves)) for _ in range(n_leaves)]
+    def __init__(self, draw, most_hosts=8, is_even=False, one_leaf=0):
+        """`one_leaf`: that many hosts under one leaf."""
+        n_leaves = 1 if one_leaf else draw.randint(1, 4)
+        counts = [one_leaf] if one_leaf else [draw.randint(1, max(1, most_hosts // n_leaves)) for _ in range(n_leaves)]
         if sum(counts) < 2:
             counts[0] = 2
-        self.n, self.machine, entries = sum(counts), reference.Machine(), []
+        self.n, self.machine, self.host, entries = sum(counts), reference.Machine(), host, []
 
         def link(name):
             rate, latency = draw.choice(RATES), draw.choice(LATENCIES)
@@ -145,14 +147,17 @@ def sharded(draw):
     return text, step_ps, 4 * keys["accumulation"] * (sum(map(len, layers)) + 1) * (2 * tree.n + 4)
 
 
-def pipeline(draw):
-    """A pipeline with one rank per stage. Returns the text, and what gives the time of a step and of how many parts it is
-    the sum, at `fluid` (is_stream) or `step`. At its end the norm of the gradients is added up."""
+def pipeline(draw, is_split=False):
+    """A pipeline with one rank per stage; `is_split`: its backward passes are those of inputs and of weights. Returns the
+    text, and what gives the time of a step and of how many parts it is the sum, at `fluid` (is_stream) or `step`. At its
+    end the norm of the gradients is added up."""
     tree = Tree(draw, most_hosts=6)
-    virtual = draw.choice((1, 1, 2, 3))
+    virtual = 1 if is_split else draw.choice((1, 1, 2, 3))
     micro = draw.randint(1, 6) if virtual == 1 else tree.n * draw.randint(1, 3)
     keys = {"pipeline": tree.n, "accumulation": micro, "virtual": virtual,
             "schedule": "interleaved" if virtual > 1 else draw.choice(("1f1b", "gpipe")), "overlap_p2p": virtual > 1 or draw.random() < 0.5}
+    if is_split:
+        keys |= {"schedule": draw.choice(("zero_bubble", "zero_bubble_h2")), "overlap_p2p": True}
     sequence, mfu, blocks = draw.choice((16, 128, 1024)), draw.choice((25, 50, 100)), draw.randint(1, 2)
     parameters, output = draw.randint(1, 40) * 1000, draw.choice((1, 64, 500, 4000))
     shape = f"{{count: {tree.n * virtual * blocks}, tensors: [{{parameters: {parameters}}}], output: {output}B}}"
@@ -191,3 +196,67 @@ def training(draw):
                          f"models: [{{name: own, shape: {{kind: layers, layers: [{shape}]}}}}]")
     n_tensors, n_rounds = sum(map(len, layers)), 2 * (tree.n - 1)  # the reference rounds each round of a ring up
     return text, step_ps, keys["accumulation"] * ((4 + n_rounds) * n_tensors + len(layers))
+
+
+# --- jobs of which every rank does the same, beside one switch (ranks.py) ---
+
+
+def job_of_ranks(tree, rank, job, shape):
+    text = tree.scenario(job, "collectives: {kind: plain, algorithm: direct}", f"models: [{{name: own, shape: {shape}}}]")
+    return text, rank
+
+
+def draw_mfu(draw):
+    return draw.choice((25, 50, 100))
+
+
+def divided(draw):
+    """A transformer that tensor, sequence and expert parallelism divide."""
+    tensor, data = draw.choice(((1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (2, 3)))
+    keys = {"tensor": tensor, "data": data, "layers": draw.randint(1, 3), "hidden": 64 * draw.randint(1, 8), "kv": 0,
+            "width": 64 * draw.randint(1, 16), "gated": draw.random() < 0.5, "vocabulary": 64 * draw.randint(1, 16),
+            "sequence": draw.choice((16, 128, 1024)), "accumulation": draw.randint(1, 3), "recompute": draw.choice(("none", "none", "full")),
+            "count": 0, "per_token": 0, "shared": 0, "expert": 1, "expert_tensor": 0}
+    keys["kv"] = draw.choice((keys["hidden"], keys["hidden"] // 4))
+    if draw.random() < 0.6:
+        keys |= {"count": 8, "per_token": draw.randint(1, 3), "shared": draw.randint(0, 1)}
+        keys["expert"] = draw.choice([n for n in (1, 2, 4) if data % n == 0])
+        if tensor > 1 and draw.random() < 0.4:
+            keys |= draw.choice([{"expert": e, "expert_tensor": s} for e in (2, 4, 8) for s in (1, 2)
+                                 if tensor * data % (e * s) == 0 and s <= tensor])
+    keys["is_sequence"] = tensor > 1 and (keys["count"] > 0 or draw.random() < 0.5)
+    tree, mfu = Tree(draw, one_leaf=tensor * data), draw_mfu(draw)
+    rank = ranks.Divided(ranks.Rank(tree, 10**12 * mfu), keys)
+    experts = f", experts: {{count: {keys['count']}, per_token: {keys['per_token']}, shared: {keys['shared']}}}" if keys["count"] else ""
+    shape = (f"{{kind: transformer, layers: {keys['layers']}, hidden: {keys['hidden']}, heads: 4, kv_heads: {4 * keys['kv'] // keys['hidden']}, "
+             f"vocabulary: {keys['vocabulary']}, feed_forward: {keys['width']}, gated: {('no', 'yes')[keys['gated']]}, tied: no, biases: no{experts}}}")
+    parallel = {"tensor": tensor, "sequence": keys["is_sequence"], "expert": keys["expert"], "expert_tensor": keys["expert_tensor"]}
+    job = (f"{{kind: megatron, model: own, sequence: {keys['sequence']}, accumulation: {keys['accumulation']}, recompute: {keys['recompute']}, "
+           f"clip_gradients: no, parallel: {{{written(parallel)}}}, compute: {{kind: mfu, mfu: {mfu}%}}}}")
+    return job_of_ranks(tree, rank.step, job, shape)
+
+
+def shards(draw):
+    """Megatron's buckets and distributed optimizer, hybrid FSDP, or ZeRO-3 with overlap."""
+    way = draw.choice(("megatron", "hybrid", "zero3"))
+    tree, mfu = Tree(draw, one_leaf=draw.choice((4, 6, 8) if way == "hybrid" else (2, 3, 4, 8))), draw_mfu(draw)
+    layers = [[tree.n * draw.randint(1, 40) * draw.choice((1000, 10**4, 10**5)) for _ in range(draw.randint(1, 4))]
+              for _ in range(draw.randint(1, 5))]
+    sequence, half = draw.choice((16, 128, 1024)), draw.choice((True, False))
+    keys = {"accumulation": draw.randint(1, 3)}
+    if way == "megatron":
+        keys |= {"bucket": draw.choice((10**4, 10**6, 10**7)), "distributed_optimizer": draw.random() < 0.8, "overlap_grad_reduce": draw.random() < 0.8}
+        keys["overlap_param_gather"] = keys["distributed_optimizer"] and keys["overlap_grad_reduce"] and draw.random() < 0.7
+    elif way == "hybrid":
+        keys |= {"sharding": draw.choice(("hybrid", "hybrid_grad_op")), "shard": draw.choice([k for k in (2, 3, 4) if tree.n % k == 0 and k < tree.n]),
+                 "no_sync": draw.random() < 0.5, "backward_prefetch": "none", "in_flight": 1}
+    else:
+        keys |= {"stage": 3, "overlap_comm": True, "reduce_bucket": tree.n * draw.choice((10**4, 10**5, 10**6, 10**8)), "persistence_threshold": 0,
+                 "recompute": draw.choice(("none", "full")), "max_reuse_distance": draw.choice((0, 1, tree.n * 10**5, tree.n * 10**6, 10**9))}
+    play = {"megatron": ranks.megatron, "hybrid": ranks.hybrid, "zero3": ranks.zero3}[way]
+    rank = ranks.Rank(tree, 10**12 * mfu)
+    shape = "{kind: layers, layers: [" + ", ".join(
+        "{tensors: [" + ", ".join(f"{{parameters: {count}}}" for count in tensors) + "]}" for tensors in layers) + "]}"
+    job = (f"{{kind: {({'hybrid': 'fsdp', 'zero3': 'zero'}).get(way, way)}, model: own, sequence: {sequence}, gradient: {'bf16' if half else 'fp32'}, "
+           f"{written(keys)}, compute: {{kind: mfu, mfu: {mfu}%}}}}")
+    return job_of_ranks(tree, lambda: play(rank, layers, sequence, keys | {"gradient_bytes": 2 if half else 4}, tree.n), job, shape)
