@@ -94,6 +94,15 @@ keep_choice (FabTrace *trace, const FabTraceChoice *choice)
     g_array_append_val (trace->choices, *choice);
 }
 
+/* The channels from one number to another one, both with them; 0: there are none. */
+static guint
+channels_between (const char *low, const char *high)
+{
+  guint64 first = g_ascii_strtoull (low, NULL, 10), last = g_ascii_strtoull (high, NULL, 10);
+
+  return last >= first ? (guint) MIN (last - first, MAX_CHANNELS - 1) + 1 : 0;
+}
+
 /* NCCL_DEBUG_SUBSYS=TUNING, of rank 0: "AllReduce: 4000000 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..15}",
  * before NCCL 2.24 "4000000 Bytes -> Algo 1 proto 1 time 123.4" (src/enqueue.cc). */
 static void
@@ -126,8 +135,7 @@ log_choice (FabTraceLines *self, const FabTracedRank *rank, const char *line)
   choice.algorithm = log_name (self, algorithm + strlen ("-> Algo "), algorithms, G_N_ELEMENTS (algorithms));
   choice.protocol = log_name (self, protocol + strlen (" proto "), protocols, G_N_ELEMENTS (protocols));
   if (high != NULL)
-    choice.n_channels = (guint) CLAMP (
-        g_ascii_strtoll (high + 2, NULL, 10) - g_ascii_strtoll (low + 2, NULL, 10) + 1, 0, 1024);
+    choice.n_channels = channels_between (low + 2, high + 2);
   keep_choice (self->trace, &choice);
 }
 
