@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/size.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/base/error.h"
@@ -165,6 +166,37 @@ find_bottlenecks (FabSize *self, const FabStudy *study)
   fab_study_find_bottlenecks (study, tries, self->n);
 }
 
+/* Whether several values were simulated, and the figure is the same with all of them. */
+static gboolean
+is_unmoved (const FabSize *self, const FabFigure *figure)
+{
+  const FabPoint *first = NULL;
+  guint n = 0;
+
+  for (guint i = 0; i < self->n; i++) {
+    const FabPoint *point = self->points[i].trial.point;
+
+    if (point == NULL)
+      continue;
+    if (first != NULL
+        && fabs (figure->value (point) - figure->value (first)) > 1e-9 * fabs (figure->value (first)))
+      return FALSE;
+    first = first != NULL ? first : point;
+    n++;
+  }
+  return n > 1;
+}
+
+static void
+find_unmoved (FabSize *self, const FabSizeSpec *spec)
+{
+  const FabPoint *best = self->points[self->best].trial.point;
+
+  for (guint i = 0; self->answer < 0 && best != NULL && i < spec->n_targets && self->unmoved == NULL; i++)
+    if (!fab_target_is_met (&spec->targets[i], best) && is_unmoved (self, spec->targets[i].figure))
+      self->unmoved = spec->targets[i].figure;
+}
+
 FabSize *
 fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
 {
@@ -184,6 +216,7 @@ fab_size_find (const FabStudy *study, const FabSizeSpec *spec, GError **error)
   for (guint i = 0; i < spec->n_targets; i++)
     if (!check_played (self, &spec->targets[i], error))
       return NULL;
+  find_unmoved (self, spec);
   find_bottlenecks (self, study);
   return g_steal_pointer (&self);
 }
@@ -224,15 +257,18 @@ has_larger (const FabSize *self)
   return TRUE;
 }
 
-/* Nothing is known of values beyond the last one. */
-static const char *
+/* Nothing is known of values beyond the last one. (transfer full) */
+static char *
 say_others (const FabSize *self, const FabPoint *point)
 {
-  if (point->compute_s <= 0 && point->exposed_s > 0)
-    return "The job computes nothing, so its communication is exposed with every value; a target of step asks for its "
-           "time.";
-  return self->best + 1 < self->n ? "No later value that was tried comes closer."
-                                  : "It is the last value; none beyond it was tried.";
+  if (self->unmoved != NULL)
+    return g_strdup_printf (
+        "All values that were tried have the same %s.%s", self->unmoved->name,
+        point->compute_s <= 0
+            ? " The job computes nothing; a target of step asks how long its communication takes."
+            : "");
+  return g_strdup (self->best + 1 < self->n ? "No later value that was tried comes closer."
+                                            : "It is the last value; none beyond it was tried.");
 }
 
 /* What is left of the step with the value that comes closest. */
@@ -247,7 +283,8 @@ say_rest (const FabSize *self)
   g_string_printf (text, "With %s %.1f %% of the step is compute, %.1f %% exposed communication", best->value,
                    percent * point->compute_s, percent * point->exposed_s);
   append_dimensions (text, point);
-  g_string_append_printf (text, ", and %.1f %% idle. %s", percent * point->idle_s, say_others (self, point));
+  g_autofree char *others = say_others (self, point);
+  g_string_append_printf (text, ", and %.1f %% idle. %s", percent * point->idle_s, others);
   return g_string_free (text, FALSE);
 }
 

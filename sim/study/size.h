@@ -60,6 +60,8 @@ typedef struct {
   guint best;           /* the answer, or the value that comes closest */
   guint n_impossible;   /* values above the answer that were tried and cannot be simulated */
   gboolean is_unsteady; /* a value above the answer was simulated and misses the targets */
+  const FabFigure
+      *unmoved; /* of a target that is missed by the same figure with all values; NULL: there is none */
 } FabSize;
 
 /* Values that cannot be simulated (a job that cannot be divided this way) miss the targets. NULL and *error when none

@@ -60,10 +60,11 @@ all_targets_are_to_be_met (G_GNUC_UNUSED void **state)
 
 /* Returns what is said of the value that comes closest. */
 static char *
-say_closest (const char *axis_text)
+say_closest (const char *set, const char *axis_text, const char *target_text)
 {
-  g_autoptr (FabStudy) study = study_of (NULL);
-  FabTarget target = target_of ("mfu>=90%");
+  const char *sets[] = { set, NULL };
+  g_autoptr (FabStudy) study = study_of (set != NULL ? sets : NULL);
+  FabTarget target = target_of (target_text);
   g_autoptr (FabAxis) axis = fab_axis_parse (axis_text, NULL);
   g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ axis, &target, 1 }, NULL);
   g_autoptr (FabVerdict) verdict = fab_size_verdict (size);
@@ -76,11 +77,31 @@ say_closest (const char *axis_text)
 static void
 nothing_is_said_of_values_that_were_not_tried (G_GNUC_UNUSED void **state)
 {
-  g_autofree char *last = say_closest ("job.micro_batch=1,2,4"),
-                  *first = say_closest ("job.micro_batch=4,2,1");
+  g_autofree char *last = say_closest (NULL, "job.micro_batch=1,2,4", "mfu>=90%"),
+                  *first = say_closest (NULL, "job.micro_batch=4,2,1", "mfu>=90%");
 
   assert_non_null (strstr (last, "It is the last value; none beyond it was tried."));
   assert_non_null (strstr (first, "No later value that was tried comes closer."));
+}
+
+/* All of a job without compute is exposed at any rate, and a rate changes no memory. The time of that job it does
+ * change. */
+static void
+a_figure_that_no_value_moves_is_said (G_GNUC_UNUSED void **state)
+{
+  const char *only_sends = "job={kind: collective, operations: [{op: all_reduce, size: 64MiB}]}",
+             *rates = "cluster.nic_rate=100Gb/s,200Gb/s";
+  g_autofree char *share = say_closest (only_sends, rates, "exposed<=5%"),
+                  *length = say_closest (only_sends, rates, "step<=1us"),
+                  *memory = say_closest (NULL, rates, "memory<=1GB"),
+                  *alone = say_closest (only_sends, "cluster.nic_rate=100Gb/s", "exposed<=5%");
+
+  assert_true (g_str_has_suffix (
+      share, "All values that were tried have the same exposed. The job computes nothing; a "
+             "target of step asks how long its communication takes."));
+  assert_true (g_str_has_suffix (length, "It is the last value; none beyond it was tried."));
+  assert_true (g_str_has_suffix (memory, "All values that were tried have the same memory."));
+  assert_true (g_str_has_suffix (alone, "It is the last value; none beyond it was tried."));
 }
 
 static char *
@@ -362,25 +383,6 @@ dimensions_are_said_from_the_largest_on (G_GNUC_UNUSED void **state)
   }
 }
 
-/* The values decide nothing there: all of the step is exposed, at any rate. */
-static void
-a_job_without_compute_is_sent_to_its_time (G_GNUC_UNUSED void **state)
-{
-  FabPoint point = { .step_s = 2, .exposed_s = 2 };
-  FabSizePoint points[] = { { .value = "7", .trial = { .point = &point } }, { .value = "8" } };
-  FabSize size = { .points = points, .n = 2, .answer = -1, .best = 0 };
-
-  for (guint best = 0; best < 2; best++) {
-    points[best].trial.point = &point;
-    size.best = best;
-    g_autoptr (FabVerdict) verdict = fab_size_verdict (&size);
-    const char *text = fab_verdict_find (verdict, FAB_FINDING_UNREACHABLE_TARGET)->text;
-    assert_true (g_str_has_suffix (
-        text, "The job computes nothing, so its communication is exposed with every value; a "
-              "target of step asks for its time."));
-  }
-}
-
 /* Nothing is said where a value is enough, where nothing was simulated, and where a larger value could not be: whether
  * it would be enough nobody knows. */
 static void
@@ -416,7 +418,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (what_is_left_is_said_of_the_last_value_alone),
-    cmocka_unit_test (a_job_without_compute_is_sent_to_its_time),
+    cmocka_unit_test (a_figure_that_no_value_moves_is_said),
     cmocka_unit_test (dimensions_are_said_from_the_largest_on),
     cmocka_unit_test (all_targets_are_to_be_met),
     cmocka_unit_test (nothing_is_said_of_values_that_were_not_tried),
