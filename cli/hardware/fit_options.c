@@ -16,7 +16,7 @@ static const double default_hold_out = 1.0 / 3;
 static gboolean
 read_part (const char *text, double *part, GError **error)
 {
-  g_auto (GStrv) halves = g_strsplit (text, "/", 2); /* of an empty text: none */
+  g_auto (GStrv) halves = g_strsplit (text, "/", 2); /* an empty text has no part */
   double above, below = 1;
 
   if (halves[0] == NULL

@@ -74,7 +74,7 @@ static gboolean expand_from (GPtrArray *names, const char *before, const char *r
 static gboolean
 expand_range (GPtrArray *names, const char *before, const char *range, const char *rest)
 {
-  g_auto (GStrv) ends = g_strsplit (range, "-", 2); /* of an empty text: none */
+  g_auto (GStrv) ends = g_strsplit (range, "-", 2); /* an empty text has no part */
   guint64 first, last;
 
   if (ends[0] == NULL || !g_ascii_string_to_unsigned (ends[0], 10, 0, G_MAXINT, &first, NULL))

@@ -14,8 +14,8 @@ typedef struct {
   gint step_us;      /* about what an iteration of the run takes of `now_us`; 0: nobody guessed */
   gint n_tasks;      /* of one iteration of the run; 0: nobody counts */
   gint n_tasks_done; /* of the iteration that runs now */
-  gint alike_s; /* what the network says that a run takes, in seconds of one processor (sim/run/effort.h); */
-  gint all_s;   /* 0: not known */
+  gint alike_s,
+      all_s; /* both ends of what the network says that a run takes (sim/run/effort.h); 0: not known */
   gboolean wants_guess; /* somebody looks on from the beginning, for whom `step_us` is worth a play */
 } FabPulse;
 

@@ -56,7 +56,7 @@ typedef struct {
   guint64 n_accelerators, n_switches;
   guint64 n_replaced; /* switches of the fabric in whose place a single product is counted; 0: none is */
   double
-      replaced_ratio; /* of them, the largest rate to nodes over the rate to other switches; 0: none has both */
+      replaced_ratio; /* the largest of theirs: rate to nodes over rate to other switches; 0: none has both */
   gboolean is_priced, is_powered; /* whether every row has a price, and whether every row has watts */
   const FabProductSpec
       *rent;              /* by which the machine is rented; NULL: it is bought, or has usd_per_gpu_hour */
