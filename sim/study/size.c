@@ -166,7 +166,8 @@ find_bottlenecks (FabSize *self, const FabStudy *study)
   fab_study_find_bottlenecks (study, tries, self->n);
 }
 
-/* Whether several values were simulated, and the figure is the same with all of them. */
+/* Whether several values were simulated, and the figure is the same with all of them. Where seeds differ, the one in
+ * the middle says nothing of the others. */
 static gboolean
 is_unmoved (const FabSize *self, const FabFigure *figure)
 {
@@ -178,6 +179,8 @@ is_unmoved (const FabSize *self, const FabFigure *figure)
 
     if (point == NULL)
       continue;
+    if (point->uses_seed)
+      return FALSE;
     if (first != NULL
         && fabs (figure->value (point) - figure->value (first)) > 1e-9 * fabs (figure->value (first)))
       return FALSE;
