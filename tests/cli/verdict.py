@@ -107,7 +107,11 @@ class Verdict(support.CliTest):
     def test_what_only_several_plays_tell(self):
         unmet = self.answer("size", HELLO, "--vary", "cluster.nic_rate=200Gb/s,400Gb/s", "--target", "mfu>=60%")
         self.assertEqual(codes(unmet["verdict"]), ["unreachable_target", "waits_for_compute"])
-        self.assertRegex(unmet["verdict"][0]["text"], r"99\.1 % of the step is compute.*No later value that was tried comes closer")
+        self.assertRegex(unmet["verdict"][0]["text"], r"99\.1 % of the step is compute.*All values that were tried have the same mfu\.")
+        unmet = self.answer("size", HELLO, "--vary", "job.micro_batch=4,2", "--target", "mfu>=60%")
+        self.assertRegex(unmet["verdict"][0]["text"], r"99\.1 % of the step is compute.*No later value that was tried comes closer\.")
+        unmet = self.answer("size", HELLO, "--vary", "job.micro_batch=2,4", "--target", "mfu>=60%")
+        self.assertRegex(unmet["verdict"][0]["text"], r"It is the last value; none beyond it was tried\.")
         seeds = ("--seeds", "2", "--no-db", "--iterations", "1")
         self.assertIn("spread", codes(self.answer("run", HASHED, *seeds)["verdict"]))
         self.assertNotIn("spread", codes(self.answer("run", HELLO, *seeds)["verdict"]))
