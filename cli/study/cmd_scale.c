@@ -89,7 +89,7 @@ append_dominated (GString *text, const FabScaleView *view)
         fab_points_limit (point->trial.point, TRUE));
   } else {
     g_string_append_printf (
-        text, "  The network dominates nowhere: at %u %s %.1f %% of the step is exposed communication.\n",
+        text, "  The network dominates nowhere: at %u %s, %.1f %% of the step is exposed communication.\n",
         point_at (view, scaling->last)->n_gpus,
         fab_plural (point_at (view, scaling->last)->n_gpus, "GPU", "GPUs"),
         last->step_s > 0 ? 100 * last->exposed_s / last->step_s : 0);

@@ -283,8 +283,8 @@ say_rest (const FabSize *self)
   GString *text = g_string_new (NULL);
   double percent = 100 / point->step_s;
 
-  g_string_printf (text, "With %s %.1f %% of the step is compute, %.1f %% exposed communication", best->value,
-                   percent * point->compute_s, percent * point->exposed_s);
+  g_string_printf (text, "With %s, %.1f %% of the step is compute, %.1f %% exposed communication",
+                   best->value, percent * point->compute_s, percent * point->exposed_s);
   append_dimensions (text, point);
   g_autofree char *others = say_others (self, point);
   g_string_append_printf (text, ", and %.1f %% idle. %s", percent * point->idle_s, others);

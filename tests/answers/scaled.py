@@ -40,7 +40,7 @@ class Scaled(answer.AnswerTest):
         if dominated:
             self.assertIn(f"\n  From {gpus(dominated['gpus'])} on the network dominates: exposed communication takes longer than compute, and the step is limited by {dominated['limited_by']}.\n", page)
         else:
-            self.assertIn(f"\n  The network dominates nowhere: at {gpus(last['gpus'])} {100 * last['exposed_fraction']:.1f} % of the step is exposed communication.\n", page)
+            self.assertIn(f"\n  The network dominates nowhere: at {gpus(last['gpus'])}, {100 * last['exposed_fraction']:.1f} % of the step is exposed communication.\n", page)
         for point in points:  # neither idle nor exposed: computing
             dominates = point["exposed_fraction"] > 1 - point["exposed_fraction"] - point["idle_fraction"]
             self.assertEqual(dominates, dominated is not None and point["gpus"] >= dominated["gpus"], point["gpus"])

@@ -376,7 +376,7 @@ dimensions_are_said_from_the_largest_on (G_GNUC_UNUSED void **state)
     g_autoptr (FabVerdict) verdict = fab_size_verdict (&size);
     const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_UNREACHABLE_TARGET);
     g_autofree char *expected = g_strdup_printf (
-        "With 7 50.0 %% of the step is compute, 30.0 %% exposed communication%s 20.0 %% idle. "
+        "With 7, 50.0 %% of the step is compute, 30.0 %% exposed communication%s 20.0 %% idle. "
         "No later value that was tried comes closer.",
         rows[i].said);
     assert_string_equal (finding->text, expected);
