@@ -80,21 +80,12 @@ whole_or_0 (gint64 value)
   return value == FAB_RECORD_UNKNOWN ? 0 : value;
 }
 
-static gboolean
-is_figure (const FabColumn *column)
-{
-  const gsize begin = G_STRUCT_OFFSET (FabSweepPointRecord, figures);
-
-  return column->kind == FAB_COLUMN_REAL && column->offset >= begin
-      && column->offset < begin + sizeof (FabPointFigures);
-}
-
 static void
 take_figures (FabSweepPointRecord *self, const FabPoint *point)
 {
   self->figures = point->figures;
   for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
-    if (is_figure (column) && column->zero_is_null)
+    if (column->kind == FAB_COLUMN_REAL && column->zero_is_null)
       *real_of (self, column) = known_real (*real_of (self, column));
 }
 
@@ -104,7 +95,7 @@ give_figures (const FabSweepPointRecord *self, FabPoint *point)
   FabSweepPointRecord known = *self;
 
   for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
-    if (is_figure (column))
+    if (column->kind == FAB_COLUMN_REAL)
       *real_of (&known, column) = real_or_0 (*real_of (&known, column));
   point->figures = known.figures;
 }
