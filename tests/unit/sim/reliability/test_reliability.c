@@ -210,8 +210,141 @@ closed_form_is_that_of_lives_that_are_played (G_GNUC_UNUSED void **state)
     assert_near (form.shares.lost + 0.1, played.shares.lost + 0.1, 0.02);
     assert_near (form.shares.waiting + 0.1, played.shares.waiting + 0.1, 0.05);
     assert_near (form.shares.slowed + 0.1, played.shares.slowed + 0.1, 0.02);
+    assert_near (form.shares.checkpoint + 0.1, played.shares.checkpoint + 0.1, 0.01);
+    assert_near (form.shares.planned + 0.1, played.shares.planned + 0.1, 0.01);
     assert_true (played.low_wall_s < played.median_wall_s && played.median_wall_s < played.high_wall_s);
   }
+}
+
+/* Parts fail while the job computes or restarts, and nobody plans a stop but while it computes: so many times these are
+ * the rates. A slow part is found, and is a stop that was planned; what is still slow at the end of a life was not. */
+static void
+as_much_happens_as_the_rates_say (G_GNUC_UNUSED void **state)
+{
+  const guint n_trials = 60;
+  FabFailureTrial one = fab_failure_trial_play (&cases[4].rules, 1200, 2000 * DAY, 3);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabGoodputForm form = fab_goodput_form (&cases[i].rules);
+    FabFailureTrials played = fab_failure_trials_play (&cases[i].rules, form.interval_s, 200 * DAY, 1, n_trials);
+    const FabTimeShares *shares = &played.shares;
+    double running_s
+        = (shares->useful + shares->slowed + shares->checkpoint + shares->lost) * played.mean_wall_s;
+
+    assert_int_equal (played.n_trials, n_trials);
+    assert_near (played.mean_stops, form.stops_per_s * (running_s + shares->down * played.mean_wall_s), 0.02);
+    assert_near (1 + played.mean_planned, 1 + form.planned_per_s * running_s, 0.03);
+    assert_near (played.mean_goodput_fraction * played.mean_wall_s, 200 * DAY, 1e-6);
+    assert_near (shares->useful, played.mean_goodput_fraction, 1e-9);
+  }
+  double run_s
+      = one.wall_s * (one.shares.useful + one.shares.slowed + one.shares.checkpoint + one.shares.lost);
+  assert_near ((double) one.n_slow, 3e-5 * run_s, 0.05);
+  assert_near ((double) one.n_planned, 4e-5 * run_s, 0.05);
+}
+
+/* A stop that somebody planned costs a checkpoint, in full, and a restart; nothing else takes time but computing and
+ * the checkpoints of each interval. */
+static void
+planned_stops_take_their_time (G_GNUC_UNUSED void **state)
+{
+  const FabFailureRate upgrade[] = { { "upgrade", FAB_FAILURE_PLANNED, 1e-4, FALSE, 0 } };
+  const FabReliability rules
+      = { .rates = upgrade, .n_rates = 1, .restart_s = 300, .detection_s = 77, .blocking_s = 20, .background_s = 60 };
+  FabFailureTrial trial = fab_failure_trial_play (&rules, 1000, 20 * DAY, 5);
+  double stopped_s = trial.shares.planned * trial.wall_s, copied_s = trial.shares.checkpoint * trial.wall_s;
+
+  assert_true (trial.n_planned > 100);
+  assert_int_equal (trial.n_stops, 0);
+  assert_near (stopped_s, (double) trial.n_planned * (300 + 20 + 60), 1e-9);
+  assert_near (trial.shares.useful * trial.wall_s, 20 * DAY, 1e-9);
+  assert_near (trial.wall_s, 20 * DAY + stopped_s + copied_s, 1e-9);
+  assert_true (trial.shares.lost <= 0 && trial.shares.down <= 0 && trial.shares.waiting <= 0);
+  /* A run begins its interval anew: there is at most one checkpoint for each 1000 s, and one less for each stop. */
+  assert_true (copied_s <= 20 * (20 * DAY / 1000) && copied_s >= 20 * (20 * DAY / 1000 - (double) trial.n_planned - 1));
+}
+
+/* The first trials of a seed are the same however many there are, so that the sum of n lives less that of n - 1 is the
+ * nth. Of these, 5 % take at most as long as the low one, which is one of them. */
+static void
+trials_are_summed_up_by_the_book (G_GNUC_UNUSED void **state)
+{
+  enum { N = 40 };
+  double walls[N], sum_s = 0, squares = 0;
+
+  for (guint n = 1; n <= N; n++) {
+    FabFailureTrials some = fab_failure_trials_play (&cases[4].rules, 1200, 3 * DAY, 9, n);
+
+    walls[n - 1] = n * some.mean_wall_s - sum_s;
+    sum_s += walls[n - 1];
+    squares = 0;
+    for (guint i = 0; i < n; i++)
+      squares += pow (walls[i] - sum_s / n, 2);
+    double error = n > 1 ? sqrt (squares / (n - 1) / n) / (sum_s / n) : 0;
+    assert_true (fabs (some.error_fraction - error) <= 1e-6 * error);
+    const double ends_s[] = { some.low_wall_s, some.median_wall_s, some.high_wall_s }, parts[] = { 0.05, 0.5, 0.95 };
+    for (guint k = 0; k < G_N_ELEMENTS (ends_s); k++) {
+      guint n_below = 0, n_to = 0;
+
+      for (guint i = 0; i < n; i++) {
+        n_below += walls[i] < ends_s[k] * (1 - 1e-9);
+        n_to += walls[i] <= ends_s[k] * (1 + 1e-9);
+      }
+      assert_true (n_to > n_below && n_to >= parts[k] * n - 1e-9 && n_below <= parts[k] * n + 1e-9);
+    }
+  }
+}
+
+/* Slow parts by hand: at 2e-5 per second and two hours until it is found, a part of the worse class is slow for 1 -
+ * e^-0.144 of the time, and the job then takes 1.5 times as long; of the rest, 1 - e^-0.072 has the other class alone.
+ * Two classes that are as slow as each other are one. */
+static void
+the_slowest_part_sets_the_speed (G_GNUC_UNUSED void **state)
+{
+  FabFailureRate rates[] = { { "a", FAB_FAILURE_SLOWS, 1e-5, FALSE, 0.2 },
+                             { "b", FAB_FAILURE_SLOWS, 2e-5, FALSE, 0.5 },
+                             { "none", FAB_FAILURE_SLOWS, 9e-5, FALSE, 0 } };
+  FabReliability rules = { .rates = rates, .n_rates = 3, .slow_detection_s = 2 * HOUR };
+  FabGoodputForm form = fab_goodput_form (&rules);
+  double worse = -expm1 (-0.144), other = exp (-0.144) * -expm1 (-0.072);
+
+  assert_near (form.shares.useful / (form.shares.useful + form.shares.slowed),
+               worse / 1.5 + other / 1.2 + (1 - worse - other), 1e-12);
+  assert_near (form.planned_per_s, 12e-5, 1e-12);
+  rates[0].slowdown = 0.5;
+  form = fab_goodput_form (&rules);
+  assert_near (form.shares.useful / (form.shares.useful + form.shares.slowed),
+               1 + expm1 (-0.216) * (1 - 1 / 1.5), 1e-12);
+}
+
+/* Nodes that wait for repair are as Erlang's calls: with n spares, n + 1 servers. As few as make the job wait for no
+ * more than the share are enough. */
+static void
+spares_are_as_few_as_suffice (G_GNUC_UNUSED void **state)
+{
+  const FabReliability rules = { .rates = all, .n_rates = 5, .repair_s = 12 * HOUR };
+  const double load = (6e-5 + 2e-5) * 12 * HOUR;
+
+  for (double share = 0.9; share > 1e-6; share /= 1.7) {
+    guint n = fab_goodput_spares (&rules, share, 100);
+
+    assert_true (fab_erlang_loss (n + 1, load) <= share);
+    assert_true (n == 0 || fab_erlang_loss (n, load) > share);
+    assert_int_equal (fab_goodput_spares (&rules, share, MIN (n, 2)), MIN (n, 2));
+  }
+  assert_int_equal (fab_goodput_spares (&(FabReliability){ .rates = all, .n_rates = 5 }, 0, 9), 0);
+}
+
+/* Young: sqrt (2 x 50 s x 10 000 s) = 1000 s. Daly's form ends where a dump takes twice the mean time between failures,
+ * which is then the interval. */
+static void
+published_forms_at_round_numbers (G_GNUC_UNUSED void **state)
+{
+  assert_near (fab_goodput_young_interval (1e-4, 50), 1000, 1e-12);
+  assert_near (fab_goodput_daly_interval (1e-2, 200), 100, 1e-12);
+  assert_near (fab_goodput_daly_interval (1e-2, 1000), 100, 1e-12);
+  /* sqrt (2 x 18 x 100) = 60, ratio 0.09: 60 x (1 + 0.3 / 3 + 0.09 / 9) - 18. */
+  assert_near (fab_goodput_daly_interval (1e-2, 18), 60 * 1.11 - 18, 1e-12);
 }
 
 static void
@@ -254,6 +387,12 @@ main (void)
     cmocka_unit_test (best_interval_counts_what_is_written_beside),
     cmocka_unit_test (writing_beside_costs_at_most_its_time),
     cmocka_unit_test (closed_form_is_that_of_lives_that_are_played),
+    cmocka_unit_test (as_much_happens_as_the_rates_say),
+    cmocka_unit_test (planned_stops_take_their_time),
+    cmocka_unit_test (trials_are_summed_up_by_the_book),
+    cmocka_unit_test (the_slowest_part_sets_the_speed),
+    cmocka_unit_test (spares_are_as_few_as_suffice),
+    cmocka_unit_test (published_forms_at_round_numbers),
     cmocka_unit_test (nothing_that_fails_costs_nothing),
     cmocka_unit_test (trials_are_repeatable_and_end),
   };
