@@ -224,9 +224,6 @@ play_plans (Playing *self, gboolean is_apart, Ends *ends, GError **error)
     return TRUE;
   g_hash_table_remove_all (kinds); /* the footprints were those of another play */
   scaler.is_high = TRUE;
-  scaler.recorded = NULL;
-  if (self->recorded != NULL)
-    scaler.recorded = self->recorded;
   if (!fab_draw_play (self->base->env, self->scenario, &what_if, &high, error))
     return FALSE;
   *ends = (Ends){ TRUE, low.step_s, high.step_s };
@@ -478,8 +475,7 @@ close_band (FabPairedBand *band, Sum *sum)
   const FabDifference *change = &band->change;
   const double middle = log1p (change->median);
 
-  if (change->n > 1)
-    add_change (sum, FAB_PAIRED_DRAWS, log1p (change->high) - middle, middle - log1p (change->low));
+  add_change (sum, FAB_PAIRED_DRAWS, log1p (change->high) - middle, middle - log1p (change->low));
   band->worst_fraction = expm1 (MAX (sum->worst, log1p (change->high)));
   band->low_fraction = expm1 (middle - sqrt (sum->down));
   band->high_fraction = expm1 (middle + sqrt (sum->up));
