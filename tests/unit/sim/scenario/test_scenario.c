@@ -84,6 +84,40 @@ test_everything (void **state)
 }
 
 static void
+assert_line (const char *text, const char *line)
+{
+  g_autofree char *whole = g_strdup_printf ("\n%s\n", line);
+
+  if (strstr (text, whole) == NULL)
+    fail_msg ("no line \"%s\" in:\n%s", line, text);
+}
+
+/* What a reader is shown has the numbers of the node, of which the box has eight GPUs and four NICs, and the
+ * meaning of each 0 behind it. A scenario that is read again keeps its zeros, and no comments. */
+static void
+test_explained (void **state)
+{
+  static const char *const sets[] = { "cluster.gpus_per_node=3", "cluster.nics_per_node=2",
+                                      "cluster.nic=wire", NULL };
+  g_autoptr (FabScenario) scenario = parse (*state, LEAST, NULL, NULL),
+                          other = parse (*state, LEAST, sets, NULL);
+  g_autofree char *text = fab_scenario_explained (scenario), *kept = fab_scenario_resolved (scenario),
+                  *set = fab_scenario_explained (other);
+
+  assert_line (text, "  gpus_per_node: 8");
+  assert_line (text, "  nics_per_node: 4");
+  assert_line (text, "  nic: port");
+  assert_line (text, "  domain_nodes: 0 # all of the domain");
+  assert_line (kept, "  gpus_per_node: 0");
+  assert_line (kept, "  nics_per_node: 0");
+  assert_line (kept, "  domain_nodes: 0");
+  assert_null (strchr (kept, '#'));
+  assert_line (set, "  gpus_per_node: 3");
+  assert_line (set, "  nics_per_node: 2");
+  assert_line (set, "  nic: wire");
+}
+
+static void
 test_missing (void **state)
 {
   assert_refused (
@@ -189,9 +223,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_defaults),    cmocka_unit_test (test_everything), cmocka_unit_test (test_missing),
-    cmocka_unit_test (test_all_at_once), cmocka_unit_test (test_counts),     cmocka_unit_test (test_sets),
-    cmocka_unit_test (test_own_entries), cmocka_unit_test (test_no_file),
+    cmocka_unit_test (test_defaults), cmocka_unit_test (test_everything),  cmocka_unit_test (test_explained),
+    cmocka_unit_test (test_missing),  cmocka_unit_test (test_all_at_once), cmocka_unit_test (test_counts),
+    cmocka_unit_test (test_sets),     cmocka_unit_test (test_own_entries), cmocka_unit_test (test_no_file),
   };
 
   return cmocka_run_group_tests (tests, load_catalog, free_catalog);
