@@ -12,8 +12,12 @@
 static FabCatalog *catalog;
 
 /* A step that is one all-reduce between two nodes, over this NIC. */
-#define ALL_REDUCE(nic_)                                                         \
+#define ALL_REDUCE_OF(nic_, size_)                                               \
   "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, nic: " nic_ "}\n" \
+  "job: {kind: collective, operations: [{op: all_reduce, size: " size_ "}]}\n"
+#define ALL_REDUCE(nic_) ALL_REDUCE_OF (nic_, "1GiB")
+#define ON_H100(nic_)                                                            \
+  "name: a\niterations: 1\ncluster: {node: dgx-h100, nodes: 2, nic: " nic_ "}\n" \
   "job: {kind: collective, operations: [{op: all_reduce, size: 1GiB}]}\n"
 
 #define DDP(rest_)                                                                  \
@@ -63,6 +67,84 @@ other_links_are_as_far_off_as_measured_pairs (G_GNUC_UNUSED void **state)
   assert_int_equal (band.most, FAB_PAIRED_OTHER_COLLECTIVES);
 }
 
+/* Two sides that are the same but for their draws, of which one is 20 % slower and one 10 % faster: the band is that of
+ * the draws, around their median. */
+static void
+draws_widen_the_band (G_GNUC_UNUSED void **state)
+{
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
+  g_autoptr (Play) play = play_new (catalog, ALL_REDUCE ("ib-hdr"), NULL);
+  FabDrawTimes times;
+  FabPairedBand band;
+  GError *error = NULL;
+
+  assert_true (fab_draw_play (&env, play->scenario, NULL, &times, &error));
+  const double steps_s[] = { 0.9 * times.step_s, times.step_s, 1.1 * times.step_s },
+               others_s[] = { 0.9 * 1.2 * times.step_s, times.step_s, 1.1 * 0.9 * times.step_s };
+  const FabPairedSide base = { play->scenario, steps_s, 3 }, other = { play->scenario, others_s, 3 };
+  g_autoptr (FabPaired) paired = fab_paired_new (&env, &base, &error);
+  assert_true (fab_paired_compare (paired, &other, &band, &error));
+  assert_int_equal (band.change.n, 3);
+  assert_true (fabs (band.change.median) < 1e-9);
+  assert_near (band.low_fraction, -0.1, 1e-6);
+  assert_near (band.high_fraction, 0.2, 1e-6);
+  assert_near (band.worst_fraction, 0.2, 1e-6);
+  assert_near (band.coverage_fraction, 0.9, 1e-12);
+  assert_int_equal (band.most, FAB_PAIRED_DRAWS);
+  assert_true (fab_paired_may_be_none (&band) && !fab_paired_is_never_slower (&band));
+}
+
+/* Faster ports of one technology have no end at which the collective takes longer than over the base's; slower ones and
+ * those of another technology are as far off upwards as measured pairs are. */
+static void
+only_faster_ports_have_an_end (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *base, *other;
+    gboolean is_faster;
+    FabPairRelation relation;
+  } cases[] = { { ALL_REDUCE ("ib-hdr"), ALL_REDUCE ("ib-xdr"), TRUE, FAB_PAIR_UNMEASURED }, /* 800 Gbit/s */
+                { ALL_REDUCE ("ib-hdr"), ALL_REDUCE ("ib-ndr"), TRUE, FAB_PAIR_OTHER },
+                { ALL_REDUCE ("ib-ndr"), ALL_REDUCE ("ib-hdr"), FALSE, FAB_PAIR_OTHER },
+                { ON_H100 ("ib-hdr"), ON_H100 ("ib-ndr"), TRUE, FAB_PAIR_OTHER },
+                { ON_H100 ("ib-ndr"), ON_H100 ("ib-hdr"), FALSE, FAB_PAIR_OTHER },
+                { ALL_REDUCE ("roce-200"), ALL_REDUCE ("ib-hdr"), FALSE, FAB_PAIR_UNMEASURED } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabPairedBand band = compare (cases[i].base, cases[i].other);
+    double ratio = 1 + band.change.median;
+    FabPairEnds ends = fab_pair_of_collectives (catalog, FAB_PLAN_BETWEEN, (FabBytes) 1 << 30,
+                                                cases[i].relation);
+
+    assert_near (1 + band.low_fraction, ratio * ends.low_factor, 5e-3);
+    assert_near (1 + band.high_fraction,
+                 cases[i].is_faster ? MIN (ratio * ends.high_factor, 1) : ratio * ends.high_factor, 5e-3);
+  }
+}
+
+/* Errors are alike below 256 KiB, below 64 MiB, and above: two sizes of one class, over the same links and by the same
+ * algorithm, err in the same way, and those of two classes do not quite. */
+static void
+sizes_of_one_class_err_alike (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *base, *other;
+    gboolean is_same;
+  } cases[] = { { ALL_REDUCE_OF ("ib-hdr", "262143B"), ALL_REDUCE_OF ("ib-hdr", "262142B"), TRUE },
+                { ALL_REDUCE_OF ("ib-hdr", "262143B"), ALL_REDUCE_OF ("ib-hdr", "262144B"), FALSE },
+                { ALL_REDUCE_OF ("ib-hdr", "262144B"), ALL_REDUCE_OF ("ib-hdr", "262145B"), TRUE },
+                { ALL_REDUCE_OF ("ib-hdr", "67108862B"), ALL_REDUCE_OF ("ib-hdr", "67108863B"), TRUE },
+                { ALL_REDUCE_OF ("ib-hdr", "67108863B"), ALL_REDUCE_OF ("ib-hdr", "67108864B"), FALSE },
+                { ALL_REDUCE_OF ("ib-hdr", "67108864B"), ALL_REDUCE_OF ("ib-hdr", "67108865B"), TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabPairedBand band = compare (cases[i].base, cases[i].other);
+
+    assert_true (fabs (band.change.median) < 1e-3);
+    assert_true ((band.high_fraction - band.low_fraction < 1e-3) == cases[i].is_same);
+  }
+}
+
 /* More buckets of the same job: kernels are the same, and so are the links. */
 static void
 the_same_kernels_cancel (G_GNUC_UNUSED void **state)
@@ -109,6 +191,9 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (everything_cancels_against_itself),
     cmocka_unit_test (other_links_are_as_far_off_as_measured_pairs),
+    cmocka_unit_test (draws_widen_the_band),
+    cmocka_unit_test (only_faster_ports_have_an_end),
+    cmocka_unit_test (sizes_of_one_class_err_alike),
     cmocka_unit_test (the_same_kernels_cancel),
     cmocka_unit_test (other_kernels_do_not_quite),
     cmocka_unit_test (a_faster_port_is_not_slower_for_what_both_share),

@@ -226,10 +226,11 @@ as_much_happens_as_the_rates_say (G_GNUC_UNUSED void **state)
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     FabGoodputForm form = fab_goodput_form (&cases[i].rules);
-    FabFailureTrials played = fab_failure_trials_play (&cases[i].rules, form.interval_s, 200 * DAY, 1, n_trials);
+    FabFailureTrials played = fab_failure_trials_play (&cases[i].rules, form.interval_s, 200 * DAY, 1,
+                                                       n_trials);
     const FabTimeShares *shares = &played.shares;
-    double running_s
-        = (shares->useful + shares->slowed + shares->checkpoint + shares->lost) * played.mean_wall_s;
+    double running_s = (shares->useful + shares->slowed + shares->checkpoint + shares->lost)
+                     * played.mean_wall_s;
 
     assert_int_equal (played.n_trials, n_trials);
     assert_near (played.mean_stops, form.stops_per_s * (running_s + shares->down * played.mean_wall_s), 0.02);
@@ -237,8 +238,8 @@ as_much_happens_as_the_rates_say (G_GNUC_UNUSED void **state)
     assert_near (played.mean_goodput_fraction * played.mean_wall_s, 200 * DAY, 1e-6);
     assert_near (shares->useful, played.mean_goodput_fraction, 1e-9);
   }
-  double run_s
-      = one.wall_s * (one.shares.useful + one.shares.slowed + one.shares.checkpoint + one.shares.lost);
+  double run_s = one.wall_s
+               * (one.shares.useful + one.shares.slowed + one.shares.checkpoint + one.shares.lost);
   assert_near ((double) one.n_slow, 3e-5 * run_s, 0.05);
   assert_near ((double) one.n_planned, 4e-5 * run_s, 0.05);
 }
@@ -249,8 +250,9 @@ static void
 planned_stops_take_their_time (G_GNUC_UNUSED void **state)
 {
   const FabFailureRate upgrade[] = { { "upgrade", FAB_FAILURE_PLANNED, 1e-4, FALSE, 0 } };
-  const FabReliability rules
-      = { .rates = upgrade, .n_rates = 1, .restart_s = 300, .detection_s = 77, .blocking_s = 20, .background_s = 60 };
+  const FabReliability rules = {
+    .rates = upgrade, .n_rates = 1, .restart_s = 300, .detection_s = 77, .blocking_s = 20, .background_s = 60
+  };
   FabFailureTrial trial = fab_failure_trial_play (&rules, 1000, 20 * DAY, 5);
   double stopped_s = trial.shares.planned * trial.wall_s, copied_s = trial.shares.checkpoint * trial.wall_s;
 
@@ -261,7 +263,8 @@ planned_stops_take_their_time (G_GNUC_UNUSED void **state)
   assert_near (trial.wall_s, 20 * DAY + stopped_s + copied_s, 1e-9);
   assert_true (trial.shares.lost <= 0 && trial.shares.down <= 0 && trial.shares.waiting <= 0);
   /* A run begins its interval anew: there is at most one checkpoint for each 1000 s, and one less for each stop. */
-  assert_true (copied_s <= 20 * (20 * DAY / 1000) && copied_s >= 20 * (20 * DAY / 1000 - (double) trial.n_planned - 1));
+  assert_true (copied_s <= 20 * (20 * DAY / 1000)
+               && copied_s >= 20 * (20 * DAY / 1000 - (double) trial.n_planned - 1));
 }
 
 /* The first trials of a seed are the same however many there are, so that the sum of n lives less that of n - 1 is the
@@ -282,7 +285,8 @@ trials_are_summed_up_by_the_book (G_GNUC_UNUSED void **state)
       squares += pow (walls[i] - sum_s / n, 2);
     double error = n > 1 ? sqrt (squares / (n - 1) / n) / (sum_s / n) : 0;
     assert_true (fabs (some.error_fraction - error) <= 1e-6 * error);
-    const double ends_s[] = { some.low_wall_s, some.median_wall_s, some.high_wall_s }, parts[] = { 0.05, 0.5, 0.95 };
+    const double ends_s[] = { some.low_wall_s, some.median_wall_s, some.high_wall_s },
+                 parts[] = { 0.05, 0.5, 0.95 };
     for (guint k = 0; k < G_N_ELEMENTS (ends_s); k++) {
       guint n_below = 0, n_to = 0;
 
