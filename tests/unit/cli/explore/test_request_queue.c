@@ -80,6 +80,31 @@ wait_for (Office *office, guint n_answers)
     g_main_context_iteration (NULL, TRUE);
 }
 
+static gboolean
+on_idle (G_GNUC_UNUSED gpointer data)
+{
+  return G_SOURCE_CONTINUE;
+}
+
+/* An answer does not wait until nothing else is to be done. */
+static void
+test_answers_come_before_idle_work (G_GNUC_UNUSED void **state)
+{
+  Office office;
+  gint64 end_us = g_get_monotonic_time () + 10 * G_USEC_PER_SEC;
+  guint idle = g_idle_add_full (G_PRIORITY_HIGH_IDLE, on_idle, NULL, NULL);
+
+  office_init (&office);
+  g_autoptr (FabRequestQueue) request_queue = request_queue_of (&office, 1, 1);
+  open_gate (&office);
+  ask (request_queue, &office, NULL, 0);
+  while (office.n_answers < 1 && g_get_monotonic_time () < end_us)
+    g_main_context_iteration (NULL, TRUE);
+  g_source_remove (idle);
+  assert_int_equal (office.n_answers, 1);
+  g_clear_pointer (&request_queue, fab_request_queue_free);
+}
+
 /* One is worked for, two are in line; the fourth is sent away at once. */
 static void
 test_full (G_GNUC_UNUSED void **state)
@@ -147,6 +172,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_answers_come_before_idle_work),
     cmocka_unit_test (test_full),
     cmocka_unit_test (test_newest_wins),
     cmocka_unit_test (test_closing),
