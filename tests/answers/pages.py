@@ -55,7 +55,6 @@ class Brief(answer.AnswerTest):
         if not told.get("memory", {}).get("fits", True):
             self.assertRegex(text, r"does not fit|more memory|GB")
 
-
     def test_memory_of_an_accelerator(self):
         """What the job needs of what there is; of 0 bytes nobody knows whether it fits."""
         for memory, begin in (("0GB", r"[\d.]+ GB: "), ("1GB", r"does not fit: [\d.]+ GB of 1 GB per GPU: "), ("80GB", r"[\d.]+ of 80 GB: ")):
@@ -75,6 +74,74 @@ job: {{kind: ddp, model: gpt2, sequence: 512, compute: {{kind: mfu, mfu: 40%}}}}
             said = re.search(r"(?m)^  memory +(.*)$", self.fabricast(*command, "--full").stdout)[1]
             self.assertRegex(said, "^" + begin)
             self.assertTrue(answer.quantity(said).is_near(told["bytes"]) or answer.quantity(said).is_near(told["bytes"] / 1e9), said)
+
+
+class Lines(answer.AnswerTest):
+    """The short page of a run, word for word."""
+
+    CAUTIONS = {"may_not_fit": "memory may not suffice", "spread": "other seeds give other steps",
+                "choice": "the collective library could choose a faster algorithm", "extrapolated": "messages have sizes that were not measured",
+                "assumed_design": "parts of the design of the machine were published nowhere", "uncalibrated": "a link, GPU or clock was not measured",
+                "fidelity_no_sharing": "this fidelity does not share links", "fidelity_collision": "colliding paths, whose queues this fidelity leaves out",
+                "fidelity_incast": "many senders to one port, whose queue is left out", "fidelity_spreading": "congestion that spreads, which this fidelity leaves out",
+                "fidelity_channels": "collectives share a link in a way that is left out"}
+
+    def caution(self, told):
+        """The first reservation, in half a line, and how many more there are."""
+        found = [self.CAUTIONS[finding["code"]] for finding in told["verdict"] if finding["code"] in self.CAUTIONS]
+        untuned = (told.get("band") or {}).get("untuned") or {"tables": 0}
+        if untuned["tables"] and untuned["high_factor"] >= 1.05:
+            found.append(f"{untuned['tables']} of {untuned['of']} networks took up to {untuned['high_factor']:.2g} times the predicted time")
+        return found and found[0] + (f"; {len(found) - 1} more" if len(found) > 1 else "")
+
+    def test_each_line(self):
+        """All lines in their order, and nothing else; those of levers are another test's."""
+        codes = set()
+        for command in (("hello", "--db", "runs.db"), ("ddp-20b", "--no-db"), ("ddp-20b", "--no-db", "--allow-oversized"), ("fabric-ddp-ecmp", "--no-db"), ("hello", "--no-db", "--no-band", "--no-bottleneck"),
+                        ("mpi-rig-100m", "--no-db"), ("fsdp-8b-straggler", "--no-db"), ("interleave-two-jobs", "--no-db"), ("fabric-hyperx", "--no-db"), ("four-nodes", "--no-db"),
+                        ("four-nodes", "--no-db", "--set", "fidelity=analytic"), ("design-alibaba-hpn", "--no-db"), ("own-node", "--no-db")):
+            with self.subTest(command):
+                told = json.loads(self.fabricast("run", *command, "--iterations", "1", "--format", "json").stdout)
+                title, _, page = self.fabricast("run", *command, "--iterations", "1", "--brief").stdout.partition("\n\n")
+                self.assertEqual(title.partition(":")[0], told["name"])
+                self.assertRegex(page, r"\A(  [a-z][a-z ]{13}\S.*\n)+\Z")
+                lines = {line[2:16].strip(): line[16:] for line in page.splitlines()}
+                self.assertEqual(len(lines), page.count("\n"))
+                step = told["iterations"][-1]
+                wanted = {}
+                stop = next((finding for finding in told["verdict"] if finding["severity"] == "stops"), None)
+                if stop:
+                    wanted["stop"] = stop["text"].partition(". ")[0] + "."
+                    hints = told["memory"]["hints"]
+                    wanted["it fits with"] = f"fabricast run {command[0]} --set iterations=1" + "".join(f" --set {one}" for one in hints[0]["assignments"])
+                rates = [f", {step['tokens_per_s']:.0f} tokens/s"] if step["tokens_per_s"] else []
+                rates += [f", {100 * step['mfu_fraction']:.1f} % of the GPUs' peak (MFU)"] if step["mfu_fraction"] else []
+                wanted["step"] = re.match(r"[\d.]+ \w+", lines["step"])[0] + "".join(rates)
+                self.assertTrue(answer.quantity(lines["step"]).is_near(step["step_s"]))
+                if "--no-band" not in command:
+                    low, high = step["step_low_s"], step["step_high_s"]
+                    band = answer.quantities(lines["band"])
+                    self.assertTrue(band[0].is_near(low) and band[1].is_near(high) and band[2].is_near(told["band"]["coverage_fraction"]), lines["band"])
+                    wanted["band"] = f"{band[0].text} to {band[1].text} " + (f"in {band[2].text} of cases: too wide to quote the step" if high >= 2 * low else
+                                                                               f"holds the real step in {band[2].text} of cases")
+                parts = (("compute", step["compute_s"]), ("waiting for communication" if step["compute_s"] else "communication", step["exposed_s"]), ("idle", step["idle_s"]))
+                wanted["consists of"] = ", ".join(f"{name} {100 * part / step['step_s']:.1f} %" for name, part in parts if part > 0.001 * step["step_s"]) or "nothing that takes time"
+                levers = {label: lines[label] for label in ("limited by", "helps most", "helps next") if label in lines}
+                self.assertEqual("limited by" in levers, "bottleneck" in told)
+                if stop:
+                    self.assertNotIn("helps next", levers)
+                wanted.update(levers)
+                if not stop and self.caution(told):
+                    wanted["caution"] = self.caution(told)
+                    codes.add(wanted["caution"].partition(";")[0])
+                more = [f" --set {one}" for at, one in enumerate(command) if command[at - 1] == "--set"]
+                wanted["more"] = f"fabricast run {command[0]} --set iterations=1" + "".join(more) + " --full"
+                if "--db" in command:
+                    wanted["more"] += f"; this is run {told['run_id'] + 1} in runs.db"
+                self.assertEqual(lines, wanted)
+                self.assertEqual(list(lines), list(wanted))
+        self.assertGreaterEqual(len(codes), 6, codes)
+
 
 
 class Levers(answer.AnswerTest):
