@@ -483,21 +483,29 @@ fab_upgrade_usd_per_percent (const FabUpgrade *self)
   return self->saved_fraction > 0 ? self->purchase->money.usd / (100 * self->saved_fraction) : -1;
 }
 
-/* Sure ones first: free ones by what they save, then by dollars per percent, then those without a price. */
+/* Free ones by what they save, then by dollars per percent, then those without a price. */
+static gint
+by_price_per_percent (gconstpointer a, gconstpointer b)
+{
+  double x = fab_upgrade_usd_per_percent (*(FabUpgrade *const *) a),
+         y = fab_upgrade_usd_per_percent (*(FabUpgrade *const *) b);
+
+  if (x == y)
+    return by_saving (a, b);
+  if (x < 0 || y < 0)
+    return x < 0 ? 1 : -1;
+  return x < y ? -1 : 1;
+}
+
+/* Sure ones first, by their price; others by what they save. */
 static gint
 by_worth (gconstpointer a, gconstpointer b)
 {
   const FabUpgrade *x = *(FabUpgrade *const *) a, *y = *(FabUpgrade *const *) b;
-  double price_x = fab_upgrade_usd_per_percent (x), price_y = fab_upgrade_usd_per_percent (y);
 
   if (x->state != y->state)
     return (gint) x->state - (gint) y->state;
-  if (x->state == FAB_UPGRADE_SURE && price_x != price_y) {
-    if (price_x < 0 || price_y < 0)
-      return price_x < 0 ? 1 : -1;
-    return price_x < price_y ? -1 : 1;
-  }
-  return by_saving (a, b);
+  return x->state == FAB_UPGRADE_SURE ? by_price_per_percent (a, b) : by_saving (a, b);
 }
 
 /* Whether another combination costs no more and saves no less. */
@@ -514,17 +522,6 @@ is_dominated (const GPtrArray *ranking, const FabUpgrade *one)
       return TRUE;
   }
   return FALSE;
-}
-
-static gint
-by_price_per_percent (gconstpointer a, gconstpointer b)
-{
-  double x = fab_upgrade_usd_per_percent (*(FabUpgrade *const *) a),
-         y = fab_upgrade_usd_per_percent (*(FabUpgrade *const *) b);
-
-  if (x == y)
-    return by_saving (a, b);
-  return x < 0 ? 1 : y < 0 ? -1 : x < y ? -1 : 1;
 }
 
 /* Adds the first combinations of the list, in this order, that are not there yet. */
