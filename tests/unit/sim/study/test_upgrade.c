@@ -164,8 +164,8 @@ growing (G_GNUC_UNUSED void **state)
   "  - {name: p13, technology: InfiniBand, lanes: 1, signalling: 10.3Gb/s, latency: 1us}\n" \
   "  - {name: p14, technology: InfiniBand, lanes: 1, signalling: 10.4Gb/s, latency: 1us}\n" \
   "products:\n"                                                                             \
-  "  - {name: c12, kind: nic, link: p12, price_usd: 10, power_watts: 1}\n"                  \
-  "  - {name: c14, kind: nic, link: p14, price_usd: 10, power_watts: 1}\n"
+  "  - {name: c12, kind: nic, link: p12, power_watts: 1}\n"                                 \
+  "  - {name: c14, kind: nic, link: p14, price_usd: 1, power_watts: 1}\n"
 
 /* Names of the changes of these kinds. (transfer full) */
 static char *
@@ -267,6 +267,111 @@ parts_are_joined (G_GNUC_UNUSED void **state)
   assert_true (n_joined > 0);
 }
 
+/* --- the ranking --- */
+
+static gboolean
+has_price (const FabUpgrade *self)
+{
+  return self->purchase != NULL && self->purchase->is_priced;
+}
+
+/* Another combination saves no less and costs less. */
+static gboolean
+is_surpassed (const FabUpgrades *all, const FabUpgrade *self)
+{
+  for (guint i = 0; i < all->all->len; i++) {
+    const FabUpgrade *other = g_ptr_array_index (all->all, i);
+
+    if (other->n_parts > 1 && other != self && has_price (other)
+        && other->saved_fraction >= self->saved_fraction
+        && (!has_price (self) || other->purchase->money.usd < self->purchase->money.usd))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* How many combinations that nothing surpasses come before this one: by what they save, or by their price. */
+static guint
+n_before (const FabUpgrades *all, const FabUpgrade *self, gboolean is_by_price)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < all->all->len; i++) {
+    const FabUpgrade *other = g_ptr_array_index (all->all, i);
+    double price = fab_upgrade_usd_per_percent (self), other_price = fab_upgrade_usd_per_percent (other);
+
+    if (other->n_parts < 2 || is_surpassed (all, other))
+      continue;
+    if (is_by_price)
+      n += other_price >= 0 && (price < 0 || other_price < price);
+    else
+      n += other->saved_fraction > self->saved_fraction;
+  }
+  return n;
+}
+
+/* Sure ones are first, cheap ones before dear ones, and those without a price last; others by what they save. */
+static void
+assert_in_order (const FabUpgrade *first, const FabUpgrade *second)
+{
+  double price = fab_upgrade_usd_per_percent (first), next = fab_upgrade_usd_per_percent (second);
+
+  assert_true (first->state <= second->state);
+  if (first->state != second->state)
+    return;
+  if (first->state == FAB_UPGRADE_SURE)
+    assert_true (next < 0 || (price >= 0 && price <= next));
+  if (first->state != FAB_UPGRADE_SURE || !(price < next || price > next))
+    assert_true (first->saved_fraction >= second->saved_fraction);
+}
+
+static void
+assert_ranked (const FabUpgrades *all)
+{
+  guint n_ranked = 0, n_joined = 0;
+
+  for (guint i = 1; i < all->ranking->len; i++)
+    assert_in_order (g_ptr_array_index (all->ranking, i - 1), g_ptr_array_index (all->ranking, i));
+  for (guint i = 0; i < all->all->len; i++) {
+    FabUpgrade *one = g_ptr_array_index (all->all, i);
+    gboolean is_ranked = g_ptr_array_find (all->ranking, one, NULL);
+
+    n_ranked += is_ranked;
+    n_joined += is_ranked && one->n_parts > 1;
+    assert_true (is_ranked == (one->state == FAB_UPGRADE_SURE || one->state == FAB_UPGRADE_UNSURE));
+    if (one->n_parts == 1)
+      continue;
+    if (is_ranked)
+      assert_true (!is_surpassed (all, one)
+                   && (n_before (all, one, FALSE) < 8 || n_before (all, one, TRUE) < 8));
+  }
+  assert_int_equal (n_ranked, all->ranking->len);
+  assert_true (n_joined > 0 && n_ranked > n_joined);
+}
+
+static void
+the_ranking_is_that_of_its_rules (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = study_of (
+      "name: t\niterations: 1\n" PORTS
+      "  - {name: s14, kind: switch, link: p14, ports: 16, price_usd: 25, power_watts: 1}\n"
+      "  - {name: w14, kind: cable, link: p14, reach: 100m, price_usd: 0.5}\n"
+      "  - {name: c10, kind: nic, link: p10, price_usd: 5, power_watts: 1}\n"
+      "  - {name: s10, kind: switch, link: p10, ports: 16, price_usd: 20, power_watts: 1}\n"
+      "  - {name: s12, kind: switch, link: p12, ports: 16, price_usd: 25, power_watts: 1}\n"
+      "  - {name: w10, kind: cable, link: p10, reach: 100m, price_usd: 0.5}\n"
+      "  - {name: w12, kind: cable, link: p12, reach: 100m, price_usd: 0.5}\n"
+      "cluster: {node: dgx-h100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, nic: p10, fabric: {kind: "
+      "leaf_spine, nodes_per_leaf: 4, spines: 1, oversubscription: 2}}\n"
+      "job: {kind: collective, operations: [{op: all_to_all, size: 100MB}]}\n");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabUpgrades) all = fab_upgrades_find (study, &(FabUpgradeLimits){ .kinds = G_MAXUINT }, &error);
+
+  if (all == NULL)
+    fail_msg ("%s", error->message);
+  assert_ranked (all);
+}
+
 /* Of its 100 Gb/s EDR carries 98.8 in packets. Ports of that rate save the same: those that cost less are combined with
  * more nodes. Ports of 96 Gb/s save a percent less, and are not combined, whatever they cost. */
 static void
@@ -308,6 +413,7 @@ main (void)
     cmocka_unit_test (growing),
     cmocka_unit_test (options_are_what_the_machine_allows),
     cmocka_unit_test (parts_are_joined),
+    cmocka_unit_test (the_ranking_is_that_of_its_rules),
     cmocka_unit_test (of_equals_the_cheaper_is_combined),
   };
 
