@@ -65,6 +65,7 @@ gpus_are_whole_nodes_or_a_part_of_one (G_GNUC_UNUSED void **state)
   assert_made (H100, FAB_CHANGE_GPUS, "64", "cluster.nodes=8");
   assert_made (H100, FAB_CHANGE_GPUS, "8", "cluster.nodes=1");
   assert_made (H100, FAB_CHANGE_GPUS, "4", "cluster.nodes=1 cluster.gpus_per_node=4");
+  assert_made (H100, FAB_CHANGE_GPUS, "1", "cluster.nodes=1 cluster.gpus_per_node=1");
   assert_made (H100, FAB_CHANGE_GPUS, "12", "--gpus 12: 12 GPUs are not a whole number of nodes of 8");
   assert_made ("{node: dgx-h100, nodes: 4, gpus_per_node: 2}", FAB_CHANGE_GPUS, "6", "cluster.nodes=3");
 }
@@ -87,8 +88,35 @@ domains_divide_nodes_or_are_other_nodes (G_GNUC_UNUSED void **state)
       "--domain 72: the catalogue joins l40s in domains of 8 (l40s-pcie), 8 (l40s-pcie-amd), not of 72");
   assert_made ("{node: gb200-tray, nodes: 32, domain_nodes: 16}", FAB_CHANGE_DOMAIN, "64",
                "cluster.domain_nodes=16");
+  assert_made ("{node: gb200-tray, nodes: 38, domain_nodes: 2}", FAB_CHANGE_DOMAIN, "72",
+               "--domain 72: 152 GPUs are not a whole number of domains of 72; 216 GPUs are "
+               "(cluster.nodes=54)");
+  assert_made ("{node: gb200-tray, nodes: 36, domain_nodes: 9}", FAB_CHANGE_DOMAIN, "72",
+               "cluster.node=gb200-nvl72 cluster.nodes=2 cluster.gpus_per_node=0 cluster.nics_per_node=0 "
+               "cluster.domain_nodes=0");
+  assert_made ("{node: dgx-h100, nodes: 4, nics_per_node: 2}", FAB_CHANGE_DOMAIN, "4",
+               "cluster.nodes=8 cluster.gpus_per_node=4 cluster.nics_per_node=1");
+  assert_made ("{node: dgx-h100, nodes: 4, nics_per_node: 2}", FAB_CHANGE_DOMAIN, "2",
+               "cluster.nodes=16 cluster.gpus_per_node=2 cluster.nics_per_node=1");
   assert_made ("{node: gb200-tray, nodes: 2}", FAB_CHANGE_DOMAIN, "2",
                "cluster.nodes=4 cluster.gpus_per_node=2 cluster.domain_nodes=1 cluster.nics_per_node=2");
+}
+
+/* 36 trays of four GPUs share switches in racks of 18. Domains of whole trays that divide the machine are parts of
+ * them; those of 20 GPUs would leave four over. */
+static void
+domains_are_parts_of_racks (G_GNUC_UNUSED void **state)
+{
+  static const char rack[] = "{node: gb200-tray, nodes: 36}";
+  g_autofree char *uneven = made_of (rack, FAB_CHANGE_DOMAIN, "20");
+
+  for (guint trays = 1; trays < 18; trays++) {
+    g_autofree char *n = g_strdup_printf ("%u", 4 * trays), *made = made_of (rack, FAB_CHANGE_DOMAIN, n),
+                    *part = g_strdup_printf ("cluster.domain_nodes=%u", trays);
+
+    assert_true ((strcmp (made, part) == 0) == (36 % trays == 0));
+  }
+  assert_non_null (strstr (uneven, "--domain 20: the catalogue joins gb200 in domains of "));
 }
 
 static void
@@ -171,6 +199,7 @@ main (void)
     cmocka_unit_test (changes_are_assignments),
     cmocka_unit_test (gpus_are_whole_nodes_or_a_part_of_one),
     cmocka_unit_test (domains_divide_nodes_or_are_other_nodes),
+    cmocka_unit_test (domains_are_parts_of_racks),
     cmocka_unit_test (nodes_that_share_a_switch_are_one_domain),
     cmocka_unit_test (faults_are_items_of_lists),
     cmocka_unit_test (mistakes_say_what_would_be_right),
