@@ -321,6 +321,22 @@ the_slowest_part_sets_the_speed (G_GNUC_UNUSED void **state)
                1 + expm1 (-0.216) * (1 - 1 / 1.5), 1e-12);
 }
 
+/* An interval that the user gives is taken, unless it is shorter than writing in the background takes, or than the
+ * least one. */
+static void
+given_intervals_are_taken (G_GNUC_UNUSED void **state)
+{
+  FabReliability rules = { .rates = stops, .n_rates = 2, .blocking_s = 0.01, .interval_s = 0.5 };
+
+  assert_near (fab_goodput_form (&rules).interval_s, 0.5, 1e-12);
+  rules.least_interval_s = 0.75;
+  assert_near (fab_goodput_form (&rules).interval_s, 0.75, 1e-12);
+  rules.background_s = 2;
+  assert_near (fab_goodput_form (&rules).interval_s, 2, 1e-12);
+  rules.interval_s = 3;
+  assert_near (fab_goodput_form (&rules).interval_s, 3, 1e-12);
+}
+
 /* Nodes that wait for repair are as Erlang's calls: with n spares, n + 1 servers. As few as make the job wait for no
  * more than the share are enough. */
 static void
@@ -395,6 +411,7 @@ main (void)
     cmocka_unit_test (planned_stops_take_their_time),
     cmocka_unit_test (trials_are_summed_up_by_the_book),
     cmocka_unit_test (the_slowest_part_sets_the_speed),
+    cmocka_unit_test (given_intervals_are_taken),
     cmocka_unit_test (spares_are_as_few_as_suffice),
     cmocka_unit_test (published_forms_at_round_numbers),
     cmocka_unit_test (nothing_that_fails_costs_nothing),
