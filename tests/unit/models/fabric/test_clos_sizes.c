@@ -8,6 +8,8 @@
  */
 #include "tests/support/test.h"
 
+#include <stdlib.h>
+
 #include "models/models.h"
 #include "tests/support/play.h"
 
@@ -157,6 +159,76 @@ two_tiers_have_a_spine_for_each_uplink (G_GNUC_UNUSED void **state)
                 (Sizes){ 32, 8, 8, 128, 128, 128 });
 }
 
+/* Spines that are given, of two tiers: a leaf of four nodes has four uplinks, and more spines than these have no cable.
+ * Two leaves with four cables each leave two of them to each of four spines. */
+static void
+spines_may_be_given (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 1; n <= 6; n++) {
+    g_autofree char *fabric = g_strdup_printf (
+        "kind: fat_tree, radix: 8, tiers: 2, nodes_per_leaf: 4, spines_per_pod: %u", n);
+
+    assert_sizes (one_nic, 8, fabric, (Sizes){ 2, MIN (n, 4), 0, 8, 8, 0 });
+    g_autofree char *rail = g_strdup_printf ("kind: rail, nodes_per_leaf: 4, spines: %u", n);
+    assert_sizes (one_nic, 8, rail, (Sizes){ 2, MIN (n, 4), 0, 8, 8, 0 });
+  }
+}
+
+/* Six leaves and so many spines: all pairs, or each of the larger set with one of the smaller, in blocks. A set that is
+ * joined to itself has each pair once. */
+static void
+custom_switches_are_joined_as_written (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_spines;
+    const char *map;
+    guint n_cables;
+  } rows[] = { { 1, "all", 6 },   { 2, "all", 12 },  { 6, "all", 36 }, { 1, "block", 6 },
+               { 2, "block", 6 }, { 3, "block", 6 }, { 6, "block", 6 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint way = 0; way < 2; way++)
+      for (guint count = 1; count <= 2; count++) {
+        const char *ends[] = { "from: leaf, to: spine", "from: spine, to: leaf" };
+        g_autofree char *fabric = g_strdup_printf (
+            "kind: custom, switches: [{name: leaf, count: 6}, {name: spine, count: %u}, {name: core}], "
+            "links: [{%s, map: %s, count: %u}, {from: spine, to: core}], attach: [{to: leaf}]",
+            rows[i].n_spines, ends[way], rows[i].map, count);
+
+        assert_sizes (one_nic, 6, fabric,
+                      (Sizes){ 6, rows[i].n_spines, 1, 6, rows[i].n_cables * count, rows[i].n_spines });
+      }
+}
+
+/* Leaf i of six joins spine floor (i x m / 6) of m. */
+static void
+blocks_are_in_order (G_GNUC_UNUSED void **state)
+{
+  for (guint m = 1; m <= 6; m++) {
+    g_autofree char *fabric = g_strdup_printf (
+        "kind: custom, switches: [{name: leaf, count: 6}, {name: spine, count: %u}, {name: core}], "
+        "links: [{from: leaf, to: spine, map: block}, {from: spine, to: core}], attach: [{to: leaf}]",
+        m);
+    g_autoptr (FabPlant) plant = plant_of (one_nic, 6, fabric);
+    guint n = 0;
+
+    for (FabLinkId id = 0; id < fab_graph_n_links (plant->graph); id++) {
+      const FabLink *link = fab_graph_link (plant->graph, id);
+
+      if (tier_of (plant->graph, link->src) != 1 || tier_of (plant->graph, link->dst) != 2)
+        continue;
+      g_autofree char *leaf = fab_graph_vertex_name (plant->graph, link->src),
+                      *spine = fab_graph_vertex_name (plant->graph, link->dst);
+      const char *number = strpbrk (leaf, "0123456789"), *other = strpbrk (spine, "0123456789");
+      guint i = number ? (guint) atoi (number) : 0, j = other ? (guint) atoi (other) : 0;
+
+      assert_int_equal (j, i * m / 6);
+      n++;
+    }
+    assert_int_equal (n, 6);
+  }
+}
+
 int
 main (void)
 {
@@ -166,6 +238,9 @@ main (void)
     cmocka_unit_test (oversubscription_takes_uplinks_away),
     cmocka_unit_test (planes_are_trees_of_their_own),
     cmocka_unit_test (two_tiers_have_a_spine_for_each_uplink),
+    cmocka_unit_test (spines_may_be_given),
+    cmocka_unit_test (custom_switches_are_joined_as_written),
+    cmocka_unit_test (blocks_are_in_order),
   };
 
   return play_run_tests ("clos_sizes", tests, &catalog);

@@ -527,6 +527,13 @@ what_does_not_fit_is_said (void **state)
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}, {name: b}], attach: [{to: a}]}",
       "the machine is in parts" },
     { "nodes: 2, fabric: custom", "connects NIC 0 of node position 0" },
+    { "nodes: 16, fabric: {kind: rail, nodes_per_leaf: 4, spines: 4, units_per_pod: 2}",
+      "a multiple of the 4 spines of a pod; it has 0 cores" },
+    { "nodes: 16, fabric: {kind: rail, nodes_per_leaf: 4, spines: 4, units_per_pod: 2, cores: 6}",
+      "a rail fabric of 2 pods needs `spines`, and `cores` that are a multiple of the 4 spines of a pod; it has 6 "
+      "cores" },
+    { "nodes: 16, fabric: {kind: rail, nodes_per_leaf: 4, units_per_pod: 2, cores: 4}",
+      "a rail fabric of 2 pods needs `spines`" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

@@ -162,6 +162,35 @@ faster_than_the_wire (G_GNUC_UNUSED void **state)
   assert_near (time_us (no_time, 2, "algorithm: binomial", "broadcast", 8192), 10, 1e-3);
 }
 
+static double
+operations_us (const char *link, guint n, const char *library, const char *operations)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {node: host, nodes: %u, nic: lab}\ncollectives: {kind: mpi, %s}\n"
+      "job: {kind: collective, operations: [%s]}\n%s",
+      n, library, operations, link);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  fab_simulation_step (play->simulation);
+  return fab_ps_to_seconds (fab_simulation_probe (play->simulation)->step.times.duration_ps) * 1e6;
+}
+
+/* Operations one after another take their times together, whichever came before and of whatever size. */
+static void
+every_operation_has_its_own_messages (G_GNUC_UNUSED void **state)
+{
+  const double reduce_us = 6 * both_us (2.5e5), gather_us = 3 * both_us (2.5e5),
+               small_us = 6 * both_us (1000);
+
+  assert_near (operations_us (LINK, 4, "algorithm: ring",
+                              "{op: all_reduce, size: 1MB}, {op: all_gather, size: 1MB}"),
+               reduce_us + gather_us, 1e-6);
+  assert_near (operations_us (LINK, 4, "algorithm: ring",
+                              "{op: all_gather, size: 1MB}, {op: all_reduce, size: 1MB}, "
+                              "{op: all_reduce, size: 4000B}, {op: all_gather, size: 1MB}"),
+               reduce_us + 2 * gather_us + small_us, 1e-6);
+}
+
 int
 main (void)
 {
@@ -174,6 +203,7 @@ main (void)
     cmocka_unit_test (adds),
     cmocka_unit_test (without_messages),
     cmocka_unit_test (faster_than_the_wire),
+    cmocka_unit_test (every_operation_has_its_own_messages),
   };
 
   return cmocka_run_group_tests_name ("mpi", tests, load_catalog, drop_catalog);
