@@ -8,8 +8,6 @@
  */
 #include "tests/support/test.h"
 
-#include <stdlib.h>
-
 #include "models/models.h"
 #include "tests/support/play.h"
 
@@ -172,6 +170,16 @@ spines_may_be_given (G_GNUC_UNUSED void **state)
     g_autofree char *rail = g_strdup_printf ("kind: rail, nodes_per_leaf: 4, spines: %u", n);
     assert_sizes (one_nic, 8, rail, (Sizes){ 2, MIN (n, 4), 0, 8, 8, 0 });
   }
+  /* Two pods of three leaves with two uplinks each. A single spine has six ports down and two up, where two have three
+   * down and one up. */
+  for (guint n = 1; n <= 2; n++) {
+    g_autofree char *fabric = g_strdup_printf (
+        "kind: fat_tree, radix: 8, tiers: 3, nodes_per_leaf: 2, leaves_per_pod: 3, pod_oversubscription: 3, "
+        "spines_per_pod: %u",
+        n);
+
+    assert_sizes (one_nic, 12, fabric, (Sizes){ 6, 2 * n, n, 12, 12, 4 });
+  }
 }
 
 /* Six leaves and so many spines: all pairs, or each of the larger set with one of the smaller, in blocks. A set that is
@@ -200,6 +208,17 @@ custom_switches_are_joined_as_written (G_GNUC_UNUSED void **state)
       }
 }
 
+/* How many switches of its tier come before this one. */
+static guint
+number_of (const FabGraph *graph, FabVertexId id)
+{
+  guint n = 0;
+
+  for (FabVertexId before = 0; before < id; before++)
+    n += tier_of (graph, before) == tier_of (graph, id);
+  return n;
+}
+
 /* Leaf i of six joins spine floor (i x m / 6) of m. */
 static void
 blocks_are_in_order (G_GNUC_UNUSED void **state)
@@ -217,10 +236,7 @@ blocks_are_in_order (G_GNUC_UNUSED void **state)
 
       if (tier_of (plant->graph, link->src) != 1 || tier_of (plant->graph, link->dst) != 2)
         continue;
-      g_autofree char *leaf = fab_graph_vertex_name (plant->graph, link->src),
-                      *spine = fab_graph_vertex_name (plant->graph, link->dst);
-      const char *number = strpbrk (leaf, "0123456789"), *other = strpbrk (spine, "0123456789");
-      guint i = number ? (guint) atoi (number) : 0, j = other ? (guint) atoi (other) : 0;
+      guint i = number_of (plant->graph, link->src), j = number_of (plant->graph, link->dst);
 
       assert_int_equal (j, i * m / 6);
       n++;

@@ -494,6 +494,11 @@ what_does_not_fit_is_said (void **state)
     { "nodes: 4, places: 3", "3 places are too few for 4 nodes" },
     { "nodes: 4, fabric: {kind: fat_tree, tiers: 1}", "for one tier write `fabric: switch`" },
     { "nodes: 300, fabric: {kind: fat_tree, tiers: 2}", "needs 75 ports, but radix is 64" },
+    { "nodes: 4, fabric: {kind: fat_tree, radix: 16, tiers: 2, nodes_per_leaf: 1, spines_per_pod: 1}",
+      "spine of this fat tree needs 32 ports, but radix is 16" },
+    { "nodes: 6, fabric: {kind: fat_tree, radix: 16, tiers: 3, nodes_per_leaf: 1, leaves_per_pod: 3, "
+      "spines_per_pod: 1}",
+      "spine of this fat tree needs 24 ports, but radix is 16" },
     { "nodes: 4, fabric: {kind: fat_tree, nodes_per_leaf: 8}", "leaf of this fat tree needs 128 ports" },
     { "nodes: 9, fabric: {kind: torus, x: 2, y: 2, z: 2}", "a torus of 2 x 2 x 2 has 8 places, and 9" },
     { "nodes: 12, fabric: {kind: torus, cube: 4}", "cannot be built from cubes of 4 nodes" },

@@ -87,6 +87,24 @@ software_has_its_kernel_of_attention (G_GNUC_UNUSED void **state)
   }
 }
 
+static void
+assert_parts_are_all (const Play *play, const char *what)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  const FabComputeParts *parts = &fab_simulation_totals (play->simulation)->parts;
+  double passes_s = 0;
+
+  for (FabTaskId t = 0; t < dag->n_tasks; t++)
+    if (g_str_has_prefix (dag->tasks[t].name, "forward ")
+        || g_str_has_prefix (dag->tasks[t].name, "backward "))
+      passes_s += fab_ps_to_seconds (fab_task_ps (&dag->tasks[t]));
+  assert_true (parts->products_s > 0 && parts->attention_s > 0 && parts->memory_bound_s > 0);
+  assert_true (parts->copies_s >= 0 && parts->launches_s >= 0 && parts->readback_s >= 0
+               && parts->host_s >= 0);
+  if (!is_near (fab_compute_parts_sum (parts), passes_s, 1e-6))
+    fail_msg ("%s: parts take %g s, passes %g s", what, fab_compute_parts_sum (parts), passes_s);
+}
+
 /* The parts of the time, none below nothing, are all of what forward and backward passes take, also where the model
  * takes every time so many times. */
 static void
@@ -98,19 +116,33 @@ parts_are_the_whole_time (G_GNUC_UNUSED void **state)
   for (guint i = 0; i < G_N_ELEMENTS (computes); i++) {
     g_autofree char *yaml = g_strdup_printf (HEAD, "dgx-h100", "ddp", computes[i]);
     g_autoptr (Play) play = play_new (catalog, yaml, NULL);
-    const FabDag *dag = fab_simulation_dag (play->simulation);
-    const FabComputeParts *parts = &fab_simulation_totals (play->simulation)->parts;
-    double passes_s = 0;
 
-    for (FabTaskId t = 0; t < dag->n_tasks; t++)
-      if (g_str_has_prefix (dag->tasks[t].name, "forward ")
-          || g_str_has_prefix (dag->tasks[t].name, "backward "))
-        passes_s += fab_ps_to_seconds (fab_task_ps (&dag->tasks[t]));
-    assert_true (parts->products_s > 0 && parts->attention_s > 0 && parts->memory_bound_s > 0);
-    assert_true (parts->copies_s >= 0 && parts->launches_s >= 0 && parts->readback_s >= 0
-                 && parts->host_s >= 0);
-    assert_near (fab_compute_parts_sum (parts), passes_s, 1e-6);
+    assert_parts_are_all (play, computes[i]);
   }
+}
+
+/* The host reads how many tokens experts have. */
+static void
+parts_of_experts_are_the_whole_time (G_GNUC_UNUSED void **state)
+{
+  static const char *const computes[] = { "stack: megatron", "stack: megatron, scale: 0.5",
+                                          "stack: megatron, scale: 2", "stack: eager, scale: 0.5" };
+  double readback_s = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (computes); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: auto\niterations: 1\ncluster: {node: dgx-h100, nodes: 1, gpus_per_node: 1}\n"
+        "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 2, "
+        "hidden: 1024, heads: 16, vocabulary: 1000, tied: false, biases: false, "
+        "experts: {count: 8, per_token: 2}}}]\n"
+        "job: {model: m, micro_batch: 1, sequence: 1024, kind: ddp, compute: {kind: auto, %s}}\n",
+        computes[i]);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    assert_parts_are_all (play, computes[i]);
+    readback_s = MAX (readback_s, fab_simulation_totals (play->simulation)->parts.readback_s);
+  }
+  assert_true (readback_s > 0);
 }
 
 int
@@ -120,6 +152,7 @@ main (void)
     cmocka_unit_test (jobs_have_their_software),
     cmocka_unit_test (software_has_its_kernel_of_attention),
     cmocka_unit_test (parts_are_the_whole_time),
+    cmocka_unit_test (parts_of_experts_are_the_whole_time),
   };
 
   return play_run_tests ("auto", tests, &catalog);

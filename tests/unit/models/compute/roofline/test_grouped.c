@@ -177,10 +177,35 @@ graphs_name_parts_of_layers (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (wrong, "'embedding' is no part of a layer that a graph captures"));
 }
 
+/* A scale of two halves every part of the time, also that of copies, which sorted tokens of experts need. */
+static void
+a_scale_divides_every_part (G_GNUC_UNUSED void **state)
+{
+  for (guint is_backward = 0; is_backward < 2; is_backward++)
+    for (guint tokens = 1; tokens <= 100000; tokens *= 100000) {
+      const Case one = { "{}", "megatron", is_backward, FAB_PRECISION_BF16, { .is_sorted = TRUE }, tokens },
+                 two = { "{scale: 2}",          "megatron", is_backward, FAB_PRECISION_BF16,
+                         { .is_sorted = TRUE }, tokens };
+      FabComputeParts slow = parts_of (&one), fast = parts_of (&two);
+
+      assert_true (slow.products_s > 0 && slow.memory_bound_s > 0 && slow.copies_s > 0
+                   && slow.launches_s > 0);
+      assert_true (tokens > 1 || slow.host_s > 0);
+      assert_near (fast.products_s, slow.products_s / 2, 1e-12);
+      assert_near (fast.attention_s, slow.attention_s / 2, 1e-12);
+      assert_near (fast.memory_bound_s, slow.memory_bound_s / 2, 1e-12);
+      assert_near (fast.copies_s, slow.copies_s / 2, 1e-12);
+      assert_near (fast.launches_s, slow.launches_s / 2, 1e-12);
+      assert_near (fast.readback_s, slow.readback_s / 2, 1e-12);
+      assert_near (fast.host_s, slow.host_s / 2, 1e-12);
+    }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_scale_divides_every_part),
     cmocka_unit_test (a_product_of_each_expert_is_issued),
     cmocka_unit_test (other_software_issues_one),
     cmocka_unit_test (graphs_need_no_host),

@@ -259,10 +259,99 @@ latent_experts_get_narrow_tokens (G_GNUC_UNUSED void **state)
   assert_string_equal (segment_of (stack, 1, 2)->name, "latent");
 }
 
+/* Numbers of 2 bytes that the operators of this name move for a token, and how many operators there are. */
+static double
+moved (const FabLayerStack *stack, guint layer, guint segment, const char *name, guint *n)
+{
+  const GArray *operators = segment_of (stack, layer, segment)->operators;
+  double bytes = 0;
+
+  *n = 0;
+  for (guint i = 0; i < operators->len; i++) {
+    const FabOperator *op = &g_array_index (operators, FabOperator, i);
+
+    if (strcmp (op->name, name) != 0)
+      continue;
+    assert_int_equal (op->kind, FAB_OPERATOR_MEMORY);
+    bytes += op->bytes;
+    (*n)++;
+  }
+  return bytes / 2;
+}
+
+static void
+assert_moved (const FabLayerStack *stack, guint layer, guint segment, const char *name, guint n, double each)
+{
+  guint n_found;
+  double found = moved (stack, layer, segment, name, &n_found);
+
+  if (n_found != n || !is_near (found, n * each, 1e-12))
+    fail_msg ("%u operators %s of segment %u move %g numbers", n_found, name, segment, found);
+}
+
+/* One norm of a block is before attention, two are before both halves, four also behind both. A norm reads and writes h
+ * numbers; a sum with the input reads two vectors and writes one, and with dropout a byte for each number more. The
+ * activation reads f numbers, or with a gate 2 f, and writes f. */
+static void
+operators_move_their_numbers (G_GNUC_UNUSED void **state)
+{
+  static const guint norms[] = { 1, 2, 4 };
+  const double h = 64, f = 96;
+
+  for (guint i = 0; i < G_N_ELEMENTS (norms); i++)
+    for (guint is_gated = 0; is_gated < 2; is_gated++)
+      for (guint has_dropout = 0; has_dropout < 2; has_dropout++) {
+        g_autofree char *yaml = g_strdup_printf (
+            "{layers: 1, hidden: 64, heads: 8, feed_forward: 96, vocabulary: 10, biases: false, norms: %u, "
+            "gated: %s, dropout: %s}",
+            norms[i], is_gated ? "true" : "false", has_dropout ? "true" : "false");
+        g_autoptr (FabLayerStack) stack = expand (yaml, 32);
+        guint n_halves = norms[i] == 1 ? 0 : norms[i] / 2;
+
+        assert_moved (stack, 1, 0, "rms_norm", norms[i] == 4 ? 2 : 1, 2 * h);
+        assert_moved (stack, 1, 1, "rms_norm", n_halves, 2 * h);
+        assert_moved (stack, 1, 1, "activation", !is_gated, 2 * f);
+        assert_moved (stack, 1, 1, "gated_activation", is_gated, 3 * f);
+        assert_moved (stack, 1, 1, "residual", !has_dropout, 3 * h);
+        assert_moved (stack, 1, 1, "dropout_residual", has_dropout, 3.5 * h);
+      }
+}
+
+/* Three of eight experts of width f for a token: what goes to them is read once and written three times, and comes
+ * back the other way; their activations are three times as wide. A router has eight logits, each of 14 bytes. */
+static void
+experts_move_as_many_numbers_as_they_get (G_GNUC_UNUSED void **state)
+{
+  static const guint norms[] = { 1, 2, 4 };
+  const double h = 64, f = 96;
+
+  for (guint i = 0; i < G_N_ELEMENTS (norms); i++)
+    for (guint latent = 0; latent <= 16; latent += 16) {
+      double outer = latent > 0 ? latent : h;
+      g_autofree char *yaml = g_strdup_printf (
+          "{layers: 1, hidden: 64, heads: 8, vocabulary: 10, biases: false, gated: true, norms: %u, "
+          "experts: {count: 8, per_token: 3, width: 96, latent: %u}}",
+          norms[i], latent);
+      g_autoptr (FabLayerStack) stack = expand (yaml, 32);
+
+      assert_moved (stack, 1, 1, "rms_norm", norms[i] > 1, 2 * h);
+      assert_moved (stack, 1, 1, "routing", 1, 8 * 14 / 2.0);
+      assert_moved (stack, 1, 2, "dispatch", 1, (3 + 1) * outer);
+      assert_moved (stack, 1, 2, "combine", 1, (3 + 1) * outer);
+      assert_moved (stack, 1, 2, "gated_activation", 1, 3 * 3 * f);
+      guint last = latent > 0 ? 3 : 2;
+      assert_moved (stack, 1, last, "rms_norm", norms[i] == 4, 2 * h);
+      assert_moved (stack, 1, last, "residual", 1, 3 * h);
+      assert_int_equal (fab_layer_stack_layer (stack, 1)->segments->len, last + 1);
+    }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (operators_move_their_numbers),
+    cmocka_unit_test (experts_move_as_many_numbers_as_they_get),
     cmocka_unit_test (parameter_counts_are_the_published_ones),
     cmocka_unit_test (mamba_blocks_are_as_published),
     cmocka_unit_test (windows_see_fewer_tokens),
