@@ -421,5 +421,205 @@ class Fabric(Drawn):
                     self.assertRegex(page, rf"(?m)^  {row['members']} \S+, {row['ports_down']} port")
 
 
+MADE = """name: made
+nodes:
+  - name: made
+    accelerator: a100-sxm4-80gb
+    nic: ib-hdr
+    p2p: pxb
+    gdr: pxb
+    fabric: rail
+    parts:
+      - {name: gpu, kind: accelerator, count: 4}
+      - {name: pcie_switch, kind: switch, count: 2}
+      - {name: cpu, kind: host, count: 1}
+      - {name: nic, kind: nic, count: 4}
+      - {name: drive, kind: storage, count: DRIVES}
+      - {name: memory, kind: memory, count: 1}
+    wires:
+      - {from: gpu, to: pcie_switch, link: pcie4-x16}
+      - {from: nic, to: pcie_switch, link: pcie4-x16}
+      - {from: drive, to: pcie_switch, link: nvme-gen4-x4}
+      - {from: pcie_switch, to: cpu, link: pcie4-x16}
+      - {from: memory, to: cpu, link: ddr4-8ch-3200}
+    source: made for a test
+    date: "2026-11-30"
+cluster: {nodes: 1, node: made}
+job: {kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024}
+"""
+
+# Four boxes at most stand in a row, then dots and the last one; bars hang on the middles of boxes.
+PAGES = (
+    (("fabric-torus-all-reduce", "--set", "cluster.nodes=15", "--set", "cluster.fabric={kind: torus, dimensions: 2, x: 3, y: 5}"), """fabric torus of 15 nodes, 6 NICs each
+
+  15 routers, 6 ports down (600 GB/s)
+  3 x 5, each joined to its neighbours: 6 x ici-v5p, 600 GB/s
+  +---------+  +---------+  +---------+
+  | router0 |--| router1 |--| router2 |
+  +---------+  +---------+  +---------+
+       |            |            |
+  +---------+  +---------+  +---------+
+  | router3 |--| router4 |--| router5 |
+  +---------+  +---------+  +---------+
+       |            |            |
+  +---------+  +---------+  +---------+
+  | router6 |--| router7 |--| router8 |
+  +---------+  +---------+  +---------+
+       |            |            |
+      ...
+  +---------+  +---------+  +---------+
+  |router12 |--|router13 |--|router14 |
+  +---------+  +---------+  +---------+
+  the last of every axis is joined to the first
+       |            |            |
+       +------------+------------+-----------------+
+       |  each node to one router: 6 links of ici-v5p, 100 GB/s each
+       |            |            |                 |
+  15 nodes
+  +---------+  +---------+  +---------+       +---------+
+  |  node0  |  |  node1  |  |  node2  |  ...  | node14  |
+  +---------+  +---------+  +---------+       +---------+
+
+  injection       4200 GB/s, all NICs of half the nodes, one direction
+  bisection       4200 GB/s, blocks of 8 nodes
+  halves          4200 GB/s, first half to second
+  oversubscribed  1 : 1
+"""),
+    (("fabric-dragonfly-plus",), """fabric dragonfly_plus of 80 nodes, 1 NIC each
+
+  20 spines, 4 ports down (200 GB/s)
+  each joined to 4 others by 4 links of ib-ndr, 50 GB/s
+  +---------+  +---------+  +---------+       +---------+
+  | spine0  |--| spine1  |--| spine2  |- ... -| spine19 |
+  +---------+  +---------+  +---------+       +---------+
+       |            |            |                 |
+       +------------+------------+-----------------+
+       |  each leaf to 4 of 20 spines: ib-ndr, 50 GB/s each
+       |            |            |                 |
+  20 leaves, 4 ports down (200 GB/s), 4 up (200 GB/s), 1 : 1
+  +---------+  +---------+  +---------+       +---------+
+  |  leaf0  |  |  leaf1  |  |  leaf2  |  ...  | leaf19  |
+  +---------+  +---------+  +---------+       +---------+
+       |            |            |                 |
+       |  each node to one leaf: ib-ndr, 50 GB/s
+       |            |            |                 |
+  80 nodes
+  +---------+  +---------+  +---------+       +---------+
+  |  node0  |  |  node1  |  |  node2  |  ...  | node79  |
+  +---------+  +---------+  +---------+       +---------+
+
+  injection       2000 GB/s, all NICs of half the nodes, one direction
+  bisection       1600 GB/s, blocks of 40 nodes
+  halves          1600 GB/s, first half to second
+  oversubscribed  1.25 : 1
+"""),
+    (("fabric-dual-tor",), """fabric leaf_spine of 3 nodes, 8 NICs of 2 ports each
+
+  16 spines, 4 ports down (100 GB/s)
+  +---------+  +---------+  +---------+       +---------+
+  | spine0  |  | spine1  |  | spine2  |  ...  | spine15 |
+  +---------+  +---------+  +---------+       +---------+
+       |            |            |                 |
+       +------------+------------+-----------------+
+       |  each leaf to all 16 spines: roce-200, 25 GB/s each
+       |            |            |            |
+  4 leaves, 8 to 16 ports down (up to 400 GB/s), 16 up (400 GB/s), 1 : 1 at worst
+  +---------+  +---------+  +---------+  +---------+
+  |  leaf0  |  |  leaf1  |  |  leaf2  |  |  leaf3  |
+  +---------+  +---------+  +---------+  +---------+
+       |            |            |            |
+       +------------+------------+------------+
+       |  each node to 2 of 4 leaves: 8 links of roce-200, 25 GB/s each
+       |            |            |
+  3 nodes
+  +---------+  +---------+  +---------+
+  |  node0  |  |  node1  |  |  node2  |
+  +---------+  +---------+  +---------+
+
+  injection       400 GB/s, all NICs of half the nodes, one direction
+  bisection       400 GB/s, blocks of 2 nodes
+  halves          400 GB/s, first half to second
+  oversubscribed  1 : 1
+"""),
+    (("--node", "dgx-h100", "--nodes", "64"), """fabric rail of 64 nodes, 8 NICs each
+rails: NIC k of a node connects to a switch of rail k
+
+  1 spine, 512 ports down (25600 GB/s)
+  the spines of all rails, drawn as one switch that never blocks
+  +---------+
+  |  spine  |
+  +---------+
+       |
+       +------------+------------+-----------------+
+       |  each leaf to the spine: 32 x ib-ndr, 1600 GB/s
+       |            |            |                 |
+  16 leaves, 32 ports down (1600 GB/s), 32 up (1600 GB/s), 1 : 1
+  +---------+  +---------+  +---------+       +---------+
+  |  leaf0  |  |  leaf1  |  |  leaf2  |  ...  | leaf15  |
+  +---------+  +---------+  +---------+       +---------+
+       |            |            |                 |
+       +------------+------------+-----------------+
+       |  each node to 8 of 16 leaves: ib-ndr, 50 GB/s each
+       |            |            |                 |
+  64 nodes
+  +---------+  +---------+  +---------+       +---------+
+  |  node0  |  |  node1  |  |  node2  |  ...  | node63  |
+  +---------+  +---------+  +---------+       +---------+
+
+  injection       12800 GB/s, all NICs of half the nodes, one direction
+  bisection       12800 GB/s, blocks of 32 nodes
+  halves          12800 GB/s, first half to second
+  oversubscribed  1 : 1
+"""),
+)
+
+
+class Exact(Drawn):
+    """Small machines, of which each place is known."""
+
+    def test_pages_of_fabrics(self):
+        for machine, page in PAGES:
+            with self.subTest(machine):
+                self.assertEqual("fabric " + self.good("topo", *machine, "--only", "fabric").partition("\nfabric ")[2].partition("\n\n  note")[0].rstrip() + "\n", page)
+
+    def test_a_small_node(self):
+        """Four columns of 96 pixels hold boxes of 86 x 30; levels are 74 apart and rows 42. Under a switch there are its drives,
+        its adapters and, last, its GPUs, and memory stands 14 pixels beside its socket."""
+        for drives in (2, 3, 4, 6):
+            with self.subTest(drives):
+                picture = Picture(self.good("topo", self.write("made.yaml", MADE.replace("DRIVES", str(drives))), "--only", "node", "--format", "svg"))
+                of_switch = [[i for i in range(drives) if i * 2 // drives == switch] for switch in range(2)]
+                n_rows = max((len(held) + 1) // 2 for held in of_switch)
+                places = {"cpu": (222, 77), "memory": (322, 77), "pcie_switch0": (126, 151), "pcie_switch1": (318, 151)}
+                lines = {((222, 77), places[name]) for name in places if name != "cpu"}
+                for switch, held in enumerate(of_switch):
+                    left, first = 78 + 192 * switch, 225 + 42 * (n_rows - (len(held) + 1) // 2)
+                    for k, drive in enumerate(held):
+                        places[f"drive{drive}"] = (left + k % 2 * 96, first + k // 2 * 42)
+                    for k in range(2):
+                        places[f"nic{2 * switch + k}"] = (left + k * 96, 225 + 42 * n_rows)
+                        places[f"gpu{2 * switch + k}"] = (left + k * 96, 225 + 42 * (n_rows + 1))
+                    lines |= self.below(places, places[f"pcie_switch{switch}"], first,
+                                        [f"{kind}{2 * switch + k}" for kind in ("nic", "gpu") for k in range(2)] + [f"drive{drive}" for drive in held])
+                self.assertEqual({name: (box.x, box.y) for name, box in picture.boxes.items()}, places)
+                self.assertEqual({(box.right - box.left, box.bottom - box.top) for box in picture.boxes.values()}, {(86, 30)})
+                self.assertEqual({(tuple(start), tuple(end)) for start, end, *_ in picture.lines}, lines)
+                self.assertEqual({width for _, _, _, width, _ in picture.lines}, {1.5})
+                self.assertEqual((picture.width, picture.height), (2 * 30 + 4 * 96, 225 + 42 * (n_rows + 1) + 46 + 60 + 45))
+
+    def below(self, places, switch, first, names):
+        """A line goes straight down where nothing stands in its way, else beside the boxes of its column: on one side of
+        the middle between two columns, with lines to drives on the other side of it."""
+        lines = set()
+        for name in names:
+            x, y = places[name]
+            if not any(places[other][0] == x and places[other][1] < y for other in names):
+                lines.add((switch, (x, y)))
+                continue
+            middle = switch[0] + (1.5 if name.startswith("drive") else -1.5)
+            lines |= {(switch, (middle, first - 21)), ((middle, first - 21), (middle, y)), ((middle, y), (x, y))}
+        return lines
+
+
 if __name__ == "__main__":
     support.main()
