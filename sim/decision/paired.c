@@ -413,7 +413,7 @@ add_collectives (const FabPaired *self, Playing *playing, double step_s, Sum *su
     return FALSE;
   if (shared.is_known || base->is_known) {
     if (!shared.is_known)
-      shared = (Ends){ TRUE, step_s, step_s };
+      shared = (Ends){ .low_s = step_s, .high_s = step_s };
     add_ends (sum, FAB_PAIRED_COLLECTIVES, base->is_known ? base->low_s : self->step_s,
               base->is_known ? base->high_s : self->step_s, &shared);
   }
