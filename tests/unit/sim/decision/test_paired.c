@@ -94,6 +94,63 @@ draws_widen_the_band (G_GNUC_UNUSED void **state)
   assert_true (fab_paired_may_be_none (&band) && !fab_paired_is_never_slower (&band));
 }
 
+/* One play stands for every draw of the other side, also where the base has its median draw behind the first. */
+static void
+one_play_is_held_against_all_draws (G_GNUC_UNUSED void **state)
+{
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
+  g_autoptr (Play) play = play_new (catalog, ALL_REDUCE ("ib-hdr"), NULL);
+  FabDrawTimes times;
+  FabPairedBand band;
+  GError *error = NULL;
+
+  assert_true (fab_draw_play (&env, play->scenario, NULL, &times, &error));
+  const double steps_s[] = { 1.1 * times.step_s, 0.9 * times.step_s, times.step_s };
+  g_autofree double *one_s = g_memdup2 (&times.step_s, sizeof times.step_s);
+  const FabPairedSide base = { play->scenario, steps_s, 3 }, other = { play->scenario, one_s, 1 };
+  g_autoptr (FabPaired) paired = fab_paired_new (&env, &base, &error);
+  assert_true (fab_paired_compare (paired, &other, &band, &error));
+  assert_near (band.low_fraction, 1 / 1.1 - 1, 1e-6);
+  assert_near (band.high_fraction, 1 / 0.9 - 1, 1e-6);
+}
+
+#define SEND(link_)                                                                                             \
+  "name: a\niterations: 1\ncollectives: plain\nlinks:\n"                                                        \
+  "  - {name: sure, technology: InfiniBand, lanes: 1, signalling: 10Gb/s, latency: 1us}\n"                      \
+  "  - {name: unsure, technology: InfiniBand, lanes: 1, signalling: 10Gb/s, latency: 1us, uncertainty: {rate: " \
+  "20%}}\n"                                                                                                     \
+  "  - {name: nearly, technology: InfiniBand, lanes: 1, signalling: 10Gb/s, latency: 1us, uncertainty: {rate: " \
+  "0.0001%}}\n"                                                                                                 \
+  "cluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, nic: " link_                         \
+  ", fabric: switch}\n"                                                                                         \
+  "job: {kind: collective, operations: [{op: send_recv, size: 1GB}]}\n"
+
+/* A link that is known to 20 % and that the other side does not have: at its ends the base takes 1 / 1.2 and 1 / 0.8
+ * of the time, so that the ratio of both is 1.2 and 0.8 of what it is. This is added, in squares of logarithms, to what
+ * else may be off, which a link that is known to a millionth shows. Where both have the link, it cancels. */
+static void
+links_of_one_side_do_not_cancel (G_GNUC_UNUSED void **state)
+{
+  FabPairedBand one = compare (SEND ("unsure"), SEND ("sure")),
+                other = compare (SEND ("nearly"), SEND ("sure")),
+                both = compare (SEND ("unsure"), SEND ("unsure"));
+  double up = log1p (other.high_fraction), down = log1p (other.low_fraction);
+
+  assert_near (log1p (one.high_fraction), sqrt (up * up + log (1.2) * log (1.2)), 1e-3);
+  assert_near (log1p (one.low_fraction), -sqrt (down * down + log (0.8) * log (0.8)), 1e-3);
+  assert_true (fabs (both.low_fraction) < 1e-9 && fabs (both.high_fraction) < 1e-9);
+}
+
+/* A network that sends messages is played as one of flows for this: what both sides share cancels too. */
+static void
+messages_cancel_as_flows_do (G_GNUC_UNUSED void **state)
+{
+  FabPairedBand same = compare ("fidelity: packet\n" ALL_REDUCE_OF ("ib-hdr", "1MiB"),
+                                "fidelity: packet\n" ALL_REDUCE_OF ("ib-hdr", "1MiB"));
+
+  assert_true (fabs (same.low_fraction) < 1e-9 && fabs (same.high_fraction) < 1e-9);
+}
+
 /* Faster ports of one technology have no end at which the collective takes longer than over the base's; slower ones and
  * those of another technology are as far off upwards as measured pairs are. */
 static void
@@ -192,6 +249,9 @@ main (void)
     cmocka_unit_test (everything_cancels_against_itself),
     cmocka_unit_test (other_links_are_as_far_off_as_measured_pairs),
     cmocka_unit_test (draws_widen_the_band),
+    cmocka_unit_test (one_play_is_held_against_all_draws),
+    cmocka_unit_test (links_of_one_side_do_not_cancel),
+    cmocka_unit_test (messages_cancel_as_flows_do),
     cmocka_unit_test (only_faster_ports_have_an_end),
     cmocka_unit_test (sizes_of_one_class_err_alike),
     cmocka_unit_test (the_same_kernels_cancel),
