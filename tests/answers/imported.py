@@ -4,9 +4,11 @@
 
 `imported.py PROGRAM [Class]`. Kineto is the form in which PyTorch records a run, GOAL and Chakra are those of simulators.
 """
+import contextlib
 import json
 import os
 import re
+import sqlite3
 
 import answer
 from answer import support
@@ -56,6 +58,18 @@ class Kineto(answer.AnswerTest):
         for row in totals:
             self.assertAlmostEqual(row["algbw_gb_per_s"], row["bytes"] / row["time_us"] / 1e3, 3)
             self.assertAlmostEqual(row["busbw_gb_per_s"] / row["algbw_gb_per_s"], 2 * 7 / 8, 6)
+
+    def test_spans_of_every_rank(self):
+        """A results file has what every rank computes and communicates, as long as it was recorded."""
+        self.good("import", "trace", "k", "--db", "t.db")
+        with contextlib.closing(sqlite3.connect(self.path("t.db"))) as file:
+            spans = file.execute("SELECT rank_class, kind, start_ps, end_ps FROM span").fetchall()
+        for rank in range(RANKS):
+            events = [event for event in json.loads(self.folder[f"rank-{rank}.json"])["traceEvents"] if event.get("cat") == "kernel"]
+            own = [(kind, start, end) for of, kind, start, end in spans if of == rank]
+            self.assertGreater(len(events), 0)
+            self.assertAlmostEqual(sum(end - start for _, start, end in own) / 1e6, sum(event["dur"] for event in events), delta=1e-3 * len(events))
+            self.assertEqual(len({kind for kind, *_ in own}), 2 if len(events) == len(own) else 3)
 
     def test_its_own_prediction(self):
         """Measured times are those that are predicted on the same machine: every ratio is 1, and every time is in the band."""

@@ -65,11 +65,32 @@ class Setups(answer.AnswerTest):
             mean, rows = rows[0], rows[1:]
             self.assertEqual(mean[0], f"**mean of {len(rows)} source{'' if len(rows) == 1 else 's'}**")
             self.assertTrue({row[0] for row in rows} <= set(self.NAMES))
-            for column, step in ((2, 0.01), (4, 0.001)):
-                values = [percent(row[column]) for row in rows]
-                self.assertAlmostEqual(percent(mean[column]), statistics.fmean(values), delta=step + 1e-9)
+            values = [percent(row[4]) for row in rows]
+            self.assertAlmostEqual(percent(mean[4]), statistics.fmean(values), delta=0.001 + 1e-9)
+            inside = [round(percent(row[2]) * int(row[1])) / int(row[1]) for row in rows]  # whole rows are inside or not
+            self.assertAlmostEqual(percent(mean[2]), statistics.fmean(inside), delta=0.005 + 1e-9)
             for row in rows:
                 self.assertTrue(0 <= percent(row[2]) <= 1 and percent(row[4]) >= 0 and int(row[1]) > 0, row)
+
+
+    def test_the_mean_of_one_source_is_that_source(self):
+        """Of a source alone nothing is left to make a band of."""
+        for name in ("baskerville", "oci-gb300"):
+            for chapter in re.split(r"(?m)^### ", self.good("validate", "setups", name, "--format", "markdown"))[1:]:
+                mean, row = [[cell.strip() for cell in line.strip("|").split("|")] for line in chapter.splitlines() if line.startswith("|")][2:]
+                self.assertEqual((mean[0], mean[1], row[0]), ("**mean of 1 source**", "", name))
+                self.assertEqual(mean[2:], row[2:])
+
+    def test_shares_of_several_sources(self):
+        """Most rows of these are in the band of the others."""
+        page = self.good("validate", "setups", "kempnerforge", "h100-plain", "tpu", "oci-gb300", "--format", "markdown")
+        shares = []
+        for chapter in re.split(r"(?m)^### ", page)[1:]:
+            rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in chapter.splitlines() if line.startswith("|")][2:]
+            inside = [round(percent(row[2]) * int(row[1])) / int(row[1]) for row in rows[1:]]
+            self.assertAlmostEqual(percent(rows[0][2]), statistics.fmean(inside), delta=0.005 + 1e-9)
+            shares.append(statistics.fmean(inside))
+        self.assertGreater(max(shares), 0.7, shares)
 
 
 class Published(answer.AnswerTest):

@@ -382,6 +382,61 @@ test_short_messages_do_not_saturate (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (g_ptr_array_index (link->notes, 0), "overhead still shows"));
 }
 
+/* Copies of 10 GB/s, and kernels at another rate: the line has the faster of both, and each drive its part of it. Where
+ * kernels were not measured they are as fast as copies; a base says itself how fast they are. */
+static void
+test_kernels_have_their_own_rate (G_GNUC_UNUSED void **state)
+{
+  static const double kernel_GBps[] = { 0, 5, 8, 10, 20 };
+  FabSeries kernel = device;
+
+  kernel.method = (char *) "kernel";
+  for (guint i = 0; i < G_N_ELEMENTS (kernel_GBps); i++) {
+    g_autoptr (GPtrArray) series = new_series ();
+    double fastest = MAX (10, kernel_GBps[i]), kernels = kernel_GBps[i] > 0 ? kernel_GBps[i] : 10;
+
+    add_series (series, &device, FAB_MEASURE_BANDWIDTH, 3, 10);
+    if (kernel_GBps[i] > 0)
+      add_series (series, &kernel, FAB_MEASURE_BANDWIDTH, 3, kernel_GBps[i]);
+    g_autoptr (FabLinkFit) link = fit (series, &none);
+    g_autoptr (FabFragment) entry = fragment (link, &plain);
+    assert_near ((double) fab_link_spec_line_rate (&entry->spec), fastest * 1e9, 1e-5);
+    assert_near (entry->spec.copy.achievable_fraction, 10 / fastest, 1e-5);
+    assert_near (entry->spec.kernel.achievable_fraction, kernels / fastest, 1e-5);
+    assert_near (entry->spec.multimem.achievable_fraction, 1, 0);
+    if (i > 0)
+      continue;
+    FabLinkSpec base = entry->spec;
+    FabFragmentRequest request = plain;
+
+    base.kernel.achievable_fraction = 0.25;
+    request.base = &base;
+    g_autoptr (FabLinkFit) again = fit (series, &none);
+    g_autoptr (FabFragment) other = fragment (again, &request);
+    assert_near (other->spec.copy.achievable_fraction, 1, 1e-5);
+    assert_near (other->spec.kernel.achievable_fraction, 0.25, 0);
+  }
+}
+
+/* With both directions busy each is as fast as alone, which was measured less well: how sure the rate is follows from
+ * what was measured of one direction. */
+static void
+test_the_first_of_equal_rates_says_how_sure_it_is (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) series = new_series ();
+
+  add_series (series, &network, FAB_MEASURE_BANDWIDTH, 3, 10);
+  add_series (series, &network, FAB_MEASURE_BIDIRECTIONAL, 3, 10);
+  g_autoptr (FabLinkFit) link = fit (series, &none);
+  FabFitKind *one = &link->kinds[FAB_DRIVE_COPY][FAB_MEASURE_BANDWIDTH],
+             *both = &link->kinds[FAB_DRIVE_COPY][FAB_MEASURE_BIDIRECTIONAL];
+  one->rate = both->rate = 10e9;
+  one->rate_half = 1e9;
+  both->rate_half = 3e9;
+  g_autoptr (FabFragment) entry = fragment (link, &plain);
+  assert_near (entry->spec.uncertainty.rate_fraction, 0.1, 1e-9);
+}
+
 int
 main (void)
 {
@@ -401,6 +456,8 @@ main (void)
     cmocka_unit_test (test_one_size),
     cmocka_unit_test (test_impossible_times_are_refused),
     cmocka_unit_test (test_short_messages_do_not_saturate),
+    cmocka_unit_test (test_kernels_have_their_own_rate),
+    cmocka_unit_test (test_the_first_of_equal_rates_says_how_sure_it_is),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
