@@ -20,7 +20,7 @@ FIGURES = {"exposed": "exposed_fraction", "exposed.inter_node": "exposed_inter_n
            "step_cost per step": "usd_per_step", "token_cost per million tokens": "usd_per_million_tokens", "step_energy per step": "step_joules"}
 
 
-class Compared(answer.AnswerTest):
+class Sides(answer.AnswerTest):
     def asked(self, command):
         told = tables.nodes(json.loads(self.fabricast(*command, "--format", "json").stdout))
         page = self.fabricast(*command).stdout
@@ -69,30 +69,6 @@ class Compared(answer.AnswerTest):
             change = told.variants[i].step_s / told.variants[base].step_s - 1
             text = rows[f"against {told.against}"][i]
             self.assertEqual(text, "-") if i == base else self.assertEqual(text.replace(" ", ""), f"{100 * change:+.2f}%")
-
-    def test_variants_over_seeds(self):
-        told, page, parts = self.asked(VARIED)
-        names = [one.name for one in told.figures]
-        rows = self.columns(page, names)
-        first = next(lines for head, lines in self.parts(page) if head.split() == names)
-        spread = [line for line in first if "low to high" in line or "against" in line]
-        for label, key in (("step, low to high", "step_s"), ("exposed, low to high", "exposed_fraction")):
-            cells = tables.cells(next(line for line in spread if line.strip().startswith(label)))[1:]
-            for cell, one in zip(cells, told.figures, strict=True):
-                low, high = one.spread[key].low, one.spread[key].high
-                if cell.text == "the same":
-                    self.assertLess(high / low - 1, 1e-3)
-                else:
-                    self.assertEqual(len(answer.quantities(cell.text)), 2)
-        [difference] = told.differences
-        change = tables.cells(next(line for line in spread if line.strip().startswith("against")))[1:]
-        self.assertEqual(change[0].text, "-")
-        for found, value in zip(answer.quantities(change[1].text.replace("-0.2 to", "-0.2 % to")), (difference.difference.low_fraction, difference.difference.high_fraction)):
-            self.assertTrue(found.is_near(value), change[1].text)
-        rows.pop(f"against {told.against}", None)
-        self.assertIn(f"medians and ranges of {told.figures[0].spread.seeds} seeds; changes are those of the same seed", page)
-        self.check_bands(told, parts)
-        self.check_words(told, page)
 
     def check_words(self, told, page):
         """What explains each side, and what a million tokens cost in place of those of the base."""
@@ -163,6 +139,32 @@ class Compared(answer.AnswerTest):
         for one in told.figures:
             self.assertEqual(verdicts[one.name], ", ".join(finding.code for finding in one.verdict) or "-")
 
+
+class Compared(Sides):
+    def test_variants_over_seeds(self):
+        told, page, parts = self.asked(VARIED)
+        names = [one.name for one in told.figures]
+        rows = self.columns(page, names)
+        first = next(lines for head, lines in self.parts(page) if head.split() == names)
+        spread = [line for line in first if "low to high" in line or "against" in line]
+        for label, key in (("step, low to high", "step_s"), ("exposed, low to high", "exposed_fraction")):
+            cells = tables.cells(next(line for line in spread if line.strip().startswith(label)))[1:]
+            for cell, one in zip(cells, told.figures, strict=True):
+                low, high = one.spread[key].low, one.spread[key].high
+                if cell.text == "the same":
+                    self.assertLess(high / low - 1, 1e-3)
+                else:
+                    self.assertEqual(len(answer.quantities(cell.text)), 2)
+        [difference] = told.differences
+        change = tables.cells(next(line for line in spread if line.strip().startswith("against")))[1:]
+        self.assertEqual(change[0].text, "-")
+        for found, value in zip(answer.quantities(change[1].text.replace("-0.2 to", "-0.2 % to")), (difference.difference.low_fraction, difference.difference.high_fraction)):
+            self.assertTrue(found.is_near(value), change[1].text)
+        rows.pop(f"against {told.against}", None)
+        self.assertIn(f"medians and ranges of {told.figures[0].spread.seeds} seeds; changes are those of the same seed", page)
+        self.check_bands(told, parts)
+        self.check_words(told, page)
+
     def test_files(self):
         told, page, parts = self.asked(FILES)
         names = [one.name for one in told.figures]
@@ -193,6 +195,10 @@ class Compared(answer.AnswerTest):
         self.check_figures(told, rows)
         self.check_links(told, parts)
 
+
+class Equals(Sides):
+    """What makes sides equal."""
+
     def equal(self, *args):
         return self.asked(("compare", "ddp-2b-4nodes-200g", "ddp-2b-4nodes-400g", "--no-band", *args))
 
@@ -213,6 +219,55 @@ class Compared(answer.AnswerTest):
                  for rate in ("100Gb/s", "200Gb/s", "300Gb/s", "400Gb/s")}
         enough = [rate for rate, step in steps.items() if step <= base * (1 + 1e-9)]
         self.assertEqual(equal.answer, enough[0] if enough else None)
+
+    def test_ports_of_what_is_equal(self):
+        """Where a rate of ports is found, the sentence ends with how the side's own ports compare with it."""
+        seen = set()
+        for command in (("ddp-2b-4nodes-200g", "ddp-2b-4nodes-400g"), ("ddp-2b-4nodes-200g", "--vary", "cluster.nic_rate=200Gb/s,100Gb/s"),
+                        ("ddp-2b-4nodes-200g", "--vary", "cluster.nic_rate=150Gb/s,152Gb/s")):
+            told, page, parts = self.asked(("compare", *command, "--no-band", "--at-equal", "step"))
+            ports = self.columns(page, [one.name for one in told.figures]).get("a NIC port", [])
+            for equal in told.equals:
+                lines = [line for line in page.splitlines() if line.startswith(f"  {equal.name} equals {told.against} in step ")]
+                self.assertEqual(len(lines), equal.answer is not None)
+                for line in lines:
+                    own = answer.quantity(ports[[one.name for one in told.figures].index(equal.name)]).value
+                    needed = answer.quantity(re.sub(r"([\d.]+)", r"\1 ", equal.answer)).value
+                    times = max(own, needed) / min(own, needed)
+                    end = line.partition(f" cluster.nic_rate = {equal.answer}")[2]
+                    if not end.startswith("; its ports have "):
+                        self.assertIn(" already with ", line)
+                        continue
+                    shown, words = re.fullmatch(r"; its ports have (.*?), (the same|[\d.]+ times as (?:much|little))\.( Some larger values do not\.)?", end).groups()[:2]
+                    self.assertTrue(answer.quantity(shown).is_near(own), line)
+                    kind = words.partition("times as ")[2] or words
+                    self.assertEqual(kind, "the same" if times < 1.03 else "much" if own > needed else "little", line)
+                    if kind != "the same":
+                        self.assertTrue(answer.quantity(words.partition(" ")[0]).is_near(times), line)
+                    seen.add(kind)
+        self.assertEqual(seen, {"much", "little", "the same"})
+        for by in ("job.micro_batch=1..4", "cluster.nic_rate=390..420Gb/s:10"):
+            self.assertNotIn("its ports have", self.asked(("compare", "ddp-2b-4nodes-200g", "ddp-2b-4nodes-400g", "--no-band", "--at-equal", "step", "--by", by))[1])
+
+
+class Whatif(Sides):
+    """Changes of one scenario."""
+
+    def test_other_algorithms(self):
+        """Collectives that go by another algorithm, with both times of all of a size."""
+        for command in (("four-nodes", "--nodes", "1"), ("ddp-2b-4nodes-200g", "--set", "collectives.algorithm=all_reduce:tree"), ("fabric-ddp-ecmp", "--set", "cluster.nodes=8"), ("hello", "--nodes", "2")):
+            told = tables.nodes(self.json("whatif", *command, "--no-band"))
+            page = self.good("whatif", *command, "--no-band")
+            n = 0
+            for effect in told.changes:
+                found = re.search(rf"(?m)^  collectives with another algorithm: {re.escape(effect.change)}\n((?:    .*\n)+)", page)
+                self.assertEqual(found is not None, bool(effect.other_algorithms))
+                for line, one in zip(found[1].splitlines() if found else (), effect.other_algorithms, strict=True):
+                    n += one.collectives
+                    size, before, after = re.fullmatch(rf" {{4}} *{one.collectives} x {one.op} of (.*?): {one.before} (.*?), {one.after} (.*)", line).groups()
+                    for text, value in ((size, one.bytes), (before, one.before_s), (after, one.after_s)):
+                        self.assertTrue(answer.quantity(text).is_near(value), f"{line}: {value}")
+            self.assertEqual(n > 0, command[0] != "hello")
 
     def test_columns_of_whatif(self):
         """Each figure of a change, and how it differs from the first; a job whose GPUs wait for each other has idle times."""
@@ -247,6 +302,10 @@ class Compared(answer.AnswerTest):
         one, two = self.json(*command)["variants"]
         self.assertTrue(one["step_s"] * 0.99995 < two["step_s"] < one["step_s"])
         self.assertRegex(self.good(*command), r"(?m)^    against nic_rate=200Gb/s +- +\+0\.00 %$")
+
+
+class Mistakes(Sides):
+    """What cannot be compared."""
 
     def test_what_is_refused(self):
         for args, names in ((("hello", "--vary", "job.micro_batch=1..17"), "17 columns are too many; the limit is 16"),

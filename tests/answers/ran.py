@@ -36,6 +36,25 @@ class Ran(answer.AnswerTest):
     def take_end(self):
         self.assertEqual(self.lines.pop(0), "")
 
+    def check_head(self, told):
+        """How many ranks, which fidelity, what was offered, how many collectives were played, and how many kinds of them were sampled."""
+        begin = re.match(r"  machine +(\d+) x \S+ on \d+ x \S+", self.lines.pop(0))
+        self.assertEqual(int(begin[1]), told.ranks)
+        while not self.begins("job"):
+            self.assertRegex(self.lines.pop(0), r"^  (circuits|disturbed) ")
+        flows = f", {told.traffic.flows} flow{'s' if told.traffic.flows > 1 else ''} per iteration; " if told.traffic else " per iteration; "
+        bands = f"; its bands are simulated at {told.band.fidelity}" if told.band and told.band.fidelity else ""
+        self.assertTrue(self.lines.pop(0).endswith(f"{flows}fidelity {told.fidelity}{bands}"))
+        if told.traffic and told.traffic.offered_s:
+            self.take("offered load", f"{100 * told.traffic.offered_fraction:.1f} % of what the NICs carry, in {{}}", told.traffic.offered_s)
+        memo, sampled = told.memo, told.sampled
+        if memo and memo.collectives_remembered:
+            self.take("played", f"{memo.collectives - memo.collectives_remembered} of {memo.collectives} collectives; the others repeat earlier ones")
+        if sampled:
+            n = sampled.whole + sampled.parts + sampled.too_large
+            times = f"; times of flows x {sampled.least_factor:.3f} to {sampled.most_factor:.3f}" if sampled.most_factor else ""
+            self.take("sampled", f"{n} {'kind' if n == 1 else 'kinds'} of collectives: {sampled.whole} whole, {sampled.parts} in parts, {sampled.too_large} too large to sample{times}")
+
     def check_step(self, told):
         step = told.iterations[-1]
         whole = step.step_s
@@ -229,8 +248,7 @@ class Ran(answer.AnswerTest):
             self.take_end()
         self.assertTrue(self.lines.pop(0).startswith(f"{told.name}"))
         self.take_end()
-        while self.lines[0]:
-            self.lines.pop(0)
+        self.check_head(told)
         self.take_end()
         self.check_step(told)
         self.check_classes(told)
@@ -256,9 +274,17 @@ class Others(Ran):
     def test_lines(self):
         for command in (("ddp-20b", "--no-db", "--no-band", "--no-bottleneck", "--iterations", "1"), ("fabric-ddp-ecmp", "--no-db", "--iterations", "1"),
                         ("interleave-two-jobs", "--no-db", "--no-band", "--no-bottleneck", "--iterations", "2"), ("incast-transports", "--no-db", "--no-band", "--no-bottleneck"),
-                        ("own-node", "--no-db"), ("ddp-2b-1node", "--no-db", "--set", "cluster.nodes=1", "--iterations", "1")):
+                        ("own-node", "--no-db"),
+                        ("own-node", "--no-db", "--no-band", "--set", "fidelity=sampled"), ("own-node", "--no-db", "--no-band", "--set", "fidelity=packet"),
+                        ("ddp-2b-1node", "--no-db", "--no-band", "--no-bottleneck", "--set", "fidelity=sampled", "--iterations", "1"), ("ddp-2b-1node", "--no-db", "--set", "cluster.nodes=1", "--iterations", "1")):
             with self.subTest(command):
                 self.check(*command)
+
+    def test_ports(self):
+        """A NIC of several ports is told from several NICs; nodes without a network have neither."""
+        for command, end in ((("fabric-dual-tor",), ", 8 x 2 ports of roce-200 each, fabric leaf_spine"), (("fabric-ddp-rail",), " each, fabric rail"), (("hello",), " on 1 x dgx-a100")):
+            line = self.good("run", *command, "--no-db", "--no-band", "--no-bottleneck", "--iterations", "1", "--full").split("\n")[2]
+            self.assertTrue(line.startswith("  machine         ") and line.endswith(end), line)
 
 
 if __name__ == "__main__":

@@ -109,6 +109,51 @@ class Tuned(answer.AnswerTest):
     def test_of_the_step(self):
         self.check("tune", "ddp-2b-4nodes-200g", "--knobs", "bucket", "--by", "step", by="step")
 
+    def test_of_several_seeds(self):
+        """Each step with its range, what limits it, and what the gain is seed by seed; a value that no seed tells from the best has `=`."""
+        gains = set()
+        for command in (("hello", "--knobs", "bucket", "--seeds", "2"), ("fabric-ddp-ecmp", "--knobs", "bucket", "--seeds", "3"),
+                        ("fabric-ddp-ecmp", "--knobs", "bucket", "--seeds", "3", "--set", "job.bucket=25MiB"), ("fabric-ddp-ecmp", "--knobs", "bucket", "--seeds", "3", "--set", "job.bucket=50MiB")):
+            told, page = self.asked("tune", *command)
+            n = int(command[command.index("--seeds") + 1])
+            [knob] = told.knobs
+            written, best = self.at(told, [knob.written]), self.at(told, [knob.best])
+            self.assertEqual(best.tokens_per_s, max(point.tokens_per_s for point in told.points))
+            for label, point in (("as written", written), ("best", best)):
+                spread = point.spread.step_s
+                text = re.search(rf"\n  {label:12}(.*)\n {{14}}step (.*?) \((.*) over seeds\), (.*)\n {{14}}limited by (.*)\n", page)
+                self.assertEqual((text[1], text[5]), (f"{knob.knob} {point[knob.knob]}", point.limited_by))
+                self.assertTrue(answer.quantity(text[2]).is_near(point.step_s))
+                if spread.low < spread.high:
+                    low, high = answer.quantities(text[3])
+                    self.assertTrue(low.is_near(spread.low) and high.is_near(spread.high), text[3])
+                else:
+                    self.assertEqual(text[3], "the same")
+            gain = re.search(r"\n  gain {8}(.*)\n", page)[1]
+            over = re.findall(r"(?m)^ {14}step (.*) over (\d+) seeds$", page)
+            if best is written:
+                self.assertEqual((gain, over), ("none, because the scenario already has the best values", []))
+            elif gain.startswith("not significant"):
+                self.assertTrue(gain.endswith(f" with {n} seeds"))
+                self.assertEqual(over, [])
+            else:
+                self.assertEqual([seeds for _, seeds in over], [str(n)])
+                change, *_ = answer.quantities(gain)
+                low, high = re.match(r"(\S+) to (\S+) %", over[0][0]).groups()
+                self.assertTrue(float(low) - 0.051 <= 100 * change.value <= float(high) + 0.051, f"{gain} and {over}")
+            gains.add(gain.partition(" ")[0] if best is written or gain.startswith("not") else "step")
+            self.assertIn(f"\n  = no significant difference from the best\n  medians and ranges of {n} seeds; changes are those of the same seed, and their median\n", page)
+            rows = re.findall(r"(?m)^    (\d+MiB) .*? ([\d.]+) %(  =)?(  < best)?(  \(as written\))?$", page)
+            self.assertEqual(len(rows), len(told.points))
+            for label, loss, is_near, is_best, is_written in rows:
+                self.assertEqual((bool(is_best), bool(is_written)), (label == knob.best, label == knob.written), label)
+                self.assertFalse(is_near and is_best)
+                if is_near and float(loss) > 0.05:  # then the ranges of both meet
+                    self.assertLessEqual(self.at(told, [label]).spread.step_s.low, best.spread.step_s.high)
+                if self.at(told, [label]).spread.step_s.low > best.spread.step_s.high:
+                    self.assertFalse(is_near, label)
+        self.assertGreaterEqual(len(gains), 2, gains)
+
     def test_a_job_that_is_too_large(self):
         told, page = self.asked("tune", "ddp-20b", "--knobs", "micro_batch")
         self.assertTrue(all(point.memory_bytes > told.memory_limit_bytes for point in told.points if point.step_s))
