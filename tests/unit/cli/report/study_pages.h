@@ -71,6 +71,20 @@ assert_decision (const GPtrArray *page, const char *answer, const char *more)
   assert_string_equal (rest->str, more);
 }
 
+/* What is decided, of what, and what the plot shows. */
+static inline void
+assert_heads (const GPtrArray *page, const char *title, const char *subject, const char *plot)
+{
+  g_autofree char *titles = all_words (page, "h1", NULL), *subjects = all_words (page, "p", "machine"),
+                  *heads = all_words (page, "h2", NULL);
+  g_auto (GStrv) plots = g_strsplit (heads, "\n",
+                                     2); /* another head is of what to read before it is quoted */
+
+  assert_string_equal (titles, title);
+  assert_string_equal (subjects, subject);
+  assert_string_equal (plots[0], plot);
+}
+
 /* The table with " | " between its cells; "*" before a row that the decision is about. */
 static inline void
 assert_table (const GPtrArray *page, const char *expected)

@@ -21,13 +21,10 @@ test_the_first_value_that_is_enough (G_GNUC_UNUSED void **state)
   g_autoptr (GPtrArray) page = study_page (
       SIZED ",\"answer\":\"2\",\"answer_low\":\"1\",\"answer_high\":null,"
             "\"band\":[{\"low\":1,\"high\":3,\"coverage_fraction\":0.9,\"most\":\"the links\"}]}");
-  g_autofree char *names = all_words (page, "p", "name"), *values = all_words (page, "p", "value"),
-                  *title = all_words (page, "h1", NULL), *plot = all_words (page, "h2", NULL),
-                  *subject = all_words (page, "p", "machine");
+  g_autofree char *names = all_words (page, "p", "name"), *values = all_words (page, "p", "value");
 
-  assert_string_equal (title, "How much cluster.nodes is enough?");
-  assert_string_equal (subject, "a rig");
-  assert_string_equal (plot, "Step by cluster.nodes; the line is the target");
+  assert_heads (page, "How much cluster.nodes is enough?", "a rig",
+                "Step by cluster.nodes; the line is the target");
   assert_decision (
       page, "cluster.nodes = 2 is the first value that meets step <= 2 s.",
       "With 2, step is from 1 s to 3 s in 90 % of cases, most of it by the links.\n"
@@ -158,6 +155,7 @@ test_the_quickest_is_said_first (G_GNUC_UNUSED void **state)
                       "a | 2 s | 25 % | 30 % | $10 | $2 | compute\n"
                       "c | 4 s (3 s to 6 s) | 25 % | - | - | - | -\n"
                       "*b | 1 s (500 ms to 1.5 s) | 10 % | 60 % | - | - | -");
+  assert_heads (page, "Which of them is faster?", "two rigs", "Time of a step, with its band");
   assert_string_equal (cautions, "b: It waits.\nBeware.");
 }
 
@@ -220,6 +218,8 @@ test_what_to_change_first (G_GNUC_UNUSED void **state)
   g_autofree char *names = all_words (page, "p", "name"), *note = all_words (page, "p", "note"),
                   *cautions = all_words (page, "li", NULL);
 
+  assert_heads (page, "What should change first?", "s",
+                "Share of the time for the same work that a change saves, with its band");
   assert_decision (
       page, "Set first: tune. It saves 10 % of the time for the same work, and costs nothing.",
       "Buy first: buy. It saves 30 % (20 % to 40 %) of the time for the same work, for $100 ($80 to "
@@ -295,6 +295,8 @@ test_the_cheapest_way_to_grow (G_GNUC_UNUSED void **state)
   g_autoptr (GPtrArray) page = study_page (json);
   g_autofree char *names = all_words (page, "p", "name");
 
+  assert_heads (page, "How should a machine be built that will grow?", "s",
+                "To buy today and later, with prices from low to high");
   assert_decision (page, "Cheapest in all: quick, for $30.",
                    "2 other ways cost as much, with a step later that is as long or longer: 1 s here.");
   assert_string_equal (names, "dear\nslow\nquick\nmiddle");
@@ -304,6 +306,26 @@ test_the_cheapest_way_to_grow (G_GNUC_UNUSED void **state)
                       "*quick | $10 | $20 | $30 | 2 s | 1 s | 3 of 4\n"
                       "middle | $10 | $20 | $30 | 2 s | 2 s | 3 of 4\n"
                       "none | - | - | - | - | - | no room");
+}
+
+/* Twelve ways are shown, and the rest is counted. */
+static void
+test_many_ways_to_grow (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 12; n <= 14; n++) {
+    g_autoptr (GString) paths = g_string_new (NULL);
+
+    for (guint i = 0; i < n; i++)
+      g_string_append_printf (paths, "%s{\"path\":\"p%u\",\"total_usd\":%u}", i > 0 ? "," : "", i, 100 + i);
+    g_autofree char *json = g_strdup_printf ("{\"paths\":[%s]}", paths->str);
+    g_autoptr (GPtrArray) page = study_page (json), rows = drawing_find (page, "tr", NULL);
+    g_autofree char *note = all_words (page, "p", "note"),
+                    *rest = n > 12 ? g_strdup_printf ("%u more are in the study's file.", n - 12)
+                                   : g_strdup ("");
+
+    assert_int_equal (rows->len, 1 + 12);
+    assert_string_equal (note, rest);
+  }
 }
 
 static void
@@ -342,6 +364,7 @@ test_what_a_machine_costs (G_GNUC_UNUSED void **state)
   g_autofree char *names = all_words (page, "p", "name"), *values = all_words (page, "p", "value"),
                   *cautions = all_words (page, "li", NULL);
 
+  assert_heads (page, "What does this machine cost?", "s", "To buy, with prices from low to high");
   assert_decision (page, "The machine costs $500 ($400 to $700) to buy, of which the network is 20 %.",
                    "An hour costs $3 ($2 to $4), and the machine takes 1.5 kW.\n"
                    "A million tokens cost $0.5 ($0.25 to $1).\n"
@@ -435,6 +458,7 @@ main (void)
     cmocka_unit_test (test_nothing_to_buy),
     cmocka_unit_test (test_the_purchase_that_saves_most),
     cmocka_unit_test (test_the_cheapest_way_to_grow),
+    cmocka_unit_test (test_many_ways_to_grow),
     cmocka_unit_test (test_one_way_is_cheapest),
     cmocka_unit_test (test_what_a_machine_costs),
     cmocka_unit_test (test_what_a_band_rests_on),

@@ -63,6 +63,27 @@ test_braille (G_GNUC_UNUSED void **state)
                                  "\u2809\u2809\n"));
 }
 
+/* 12 characters are 24 dots across and 24 down: a line from corner to corner has one dot in each column and row. */
+static void
+test_a_line_from_corner_to_corner (G_GNUC_UNUSED void **state)
+{
+  const double down[] = { 23, 11.5, 0 }, up[] = { 0, 11.5, 23 };
+  g_autofree char *falling = drawn (down, 3, 26, TRUE), *rising = drawn (up, 3, 26, TRUE);
+  g_autoptr (GString) left = g_string_new (NULL), right = g_string_new (NULL);
+
+  for (guint row = 0; row < 6; row++) {
+    const char *label = row == 0 ? "        23 s |" : row == 5 ? "         0 s |" : "             |";
+
+    /* Dots 1 and 5, then 3 and 8; upwards dots 7 and 6, then 2 and 4. */
+    g_string_append_printf (left, "%s%*s\u2811\u2884\n", label, (int) (2 * row), "");
+    g_string_append_printf (right, "%s%*s\u2860\u280a\n", label, (int) (2 * (5 - row)), "");
+  }
+  g_string_append (left, "        step  1          3\n");
+  g_string_append (right, "        step  1          3\n");
+  assert_string_equal (falling, left->str);
+  assert_string_equal (rising, right->str);
+}
+
 /* Six rows from 10 s down to 0 s are 2 s apart, so the bound of 4 s has a row of its own with its label. The second of
  * four values is not known: the line goes on to the third. Place 1 of 0 to 3 is column 11/3 of 0 to 11, so 4. */
 static void
@@ -267,6 +288,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_a_falling_line),
     cmocka_unit_test (test_braille),
+    cmocka_unit_test (test_a_line_from_corner_to_corner),
     cmocka_unit_test (test_a_bound_and_a_mark),
     cmocka_unit_test (test_it_fits_and_has_no_holes),
     cmocka_unit_test (test_what_is_no_curve),
