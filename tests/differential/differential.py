@@ -20,7 +20,7 @@ import movement
 import reference
 import scenarios
 
-KINDS = ("traffic", "collective", "training", "sharded", "pipeline", "zero_bubble", "divided", "shards")
+KINDS = ("traffic", "collective", "training", "sharded", "pipeline", "zero_bubble", "divided", "shards", "stages", "context", "overlap_tensor", "overlap_shared")
 PROGRAM_EVERY, THREADS_EVERY, MOVEMENT_EVERY = 20, 20, 10  # scenarios that are also given to the command line, and so on
 # What differed once; it is drawn again whenever the first seed is 1.
 FOUND = (("collective", 1222), ("training", 2279), ("divided", 3), ("divided", 5), ("divided", 26), ("shards", 4), ("shards", 17))
@@ -196,6 +196,22 @@ def divided(draw, program, _):
 
 def shards(draw, program, _):
     return of_ranks("a step with shards", scenarios.shards(draw), program)
+
+
+def stages(draw, program, _):
+    return of_ranks("a model that is divided, in a pipeline", scenarios.stages(draw), program)
+
+
+def context(draw, program, _):
+    return of_ranks("sequences that are divided", scenarios.context(draw), program)
+
+
+def overlap_tensor(draw, program, _):
+    return of_ranks("products beside gathers and sums", scenarios.overlap_tensor(draw), program)
+
+
+def overlap_shared(draw, program, _):
+    return of_ranks("experts beside exchanges", scenarios.overlap_shared(draw), program)
 
 
 def export(draw, program):

@@ -9,18 +9,34 @@ from fractions import Fraction
 import reference
 
 
+class Ports(reference.Machine):
+    """Ranks beside a switch. A collective of a rank and others like it is a message to itself, by way of the switch."""
+
+    def path(self, start, end):
+        return [(start, "switch"), ("switch", end)] if start == end else super().path(start, end)
+
+
 class Rank:
-    def __init__(self, star, flops_per_s):
-        """`star`: the machine, of hosts that are all alike."""
-        self.star, self.machine, self.messages = star, reference.Machine(), []
+    def __init__(self, star, flops_per_s, beside=None):
+        """`star`: the machine, of hosts that are all alike. `beside`: one of the ranks that differ from this one."""
+        self.star, self.flops_per_s = star, flops_per_s
+        self.machine, self.messages, self.ranks = (beside.machine, beside.messages, beside.ranks) if beside else (Ports(), [], [])
+        self.number = len(self.ranks)
+        self.ranks.append(self)
         rate = min(star.machine.links[link][0] for link in star.machine.path(star.host(0), star.host(1)))
-        self.machine.join("idle", "computed", flops_per_s, 0)
-        self.machine.join("rank", "others", rate, 0)
+        self.machine.join(f"idle{self.number}", f"computed{self.number}", flops_per_s, 0)
+        self.machine.join(self.number, "switch", rate, 0)
         self.stream, self.last = [], {}  # what the stream waits for; the last collective of each communicator
 
     def compute(self, flops):
-        self.messages.append(reference.Message("idle", "computed", flops, self.stream))
+        self.messages.append(reference.Message(f"idle{self.number}", f"computed{self.number}", flops, self.stream))
         self.stream = [len(self.messages) - 1]
+
+    def send(self, other, size, after):
+        """What is sent to another rank when `after` has ended."""
+        self.messages.append(reference.Message(self.number, other.number, size, after,
+                                               before_ps=self.star.machine.latency_ps(self.star.host(0), self.star.host(1))))
+        return [len(self.messages) - 1]
 
     def start(self, communicator, op, size, n, algorithm=reference.direct):
         """Begins a collective of n ranks; the result is for wait ()."""
@@ -28,7 +44,7 @@ class Rank:
             return []
         schedule = algorithm(reference.Schedule(op, n, size, self.star.host), self.star.machine)
         sent = sum(m.size for m in schedule.messages if m.start == self.star.host(0))
-        self.messages.append(reference.Message("rank", "others", sent, self.stream + self.last.get(communicator, []),
+        self.messages.append(reference.Message(self.number, self.number, sent, self.stream + self.last.get(communicator, []),
                                                before_ps=schedule.n_steps * schedule.hop_ps))
         self.last[communicator] = [len(self.messages) - 1]
         return self.last[communicator]
@@ -52,13 +68,16 @@ class Divided:
 
     def __init__(self, rank, keys):
         self.rank, self.keys = rank, keys
-        self.t, self.tokens = keys["tensor"], keys["sequence"]
+        self.context = keys.get("context", 1)
+        self.is_split = keys.get("schedule", "").startswith("zero_bubble")  # gradients of weights are computed later
+        self.products = 1 if self.is_split else 2  # of a backward pass and a matrix
+        self.t, self.tokens = keys["tensor"], keys["sequence"] // self.context
         h, n_first = keys["hidden"], 2 if keys["gated"] else 1
         self.kept = 2 * h * self.tokens  # bytes between layers
         # Matrices (inputs x outputs) whose columns the ranks divide, and those whose rows they divide.
         self.attention = h * (h + 2 * keys["kv"]), h * h
         self.mlp = n_first * h * keys["width"], h * keys["width"]
-        self.scores = 2 * 2 * h * self.tokens  # FLOPs of a token: its scores, and the sum of values
+        self.scores = 2 * 2 * h * keys["sequence"]  # FLOPs of a token: its scores, and the sum of values
 
     def sum(self, size):
         self.rank.run("tensor", "reduce_scatter" if self.keys["is_sequence"] else "all_reduce", size, self.t)
@@ -77,35 +96,61 @@ class Divided:
         self.rank.compute(self.flops(parameters))
         self.rank.wait(gathered)
         summed = self.rank.start("tensor", "reduce_scatter" if self.keys["is_sequence"] else "all_reduce", self.kept, self.t)
-        self.rank.compute(self.flops(parameters))
+        if not self.is_split:
+            self.rank.compute(self.flops(parameters))
         self.rank.wait(summed)
 
     def pair(self, columns, rows, between, is_backward):
         """Two matrices: columns are divided in the first one, rows in the second; `between` has FLOPs of a token."""
-        between = Fraction(between * self.tokens, self.t)
-        self.gather(self.kept)
+        is_attention, between = between > 0, Fraction(between * self.tokens, self.t)
+        # overlap_tensor: parts of the first product run beside the gather, and of the last one beside the sum.
+        beside = Fraction(self.t - 1, self.t) if self.keys.get("overlap_tensor") else 0
+        gathered = self.rank.start("tensor", "all_gather", self.kept, self.t) if self.keys["is_sequence"] else []
+        first = self.flops(rows if is_backward else columns) * beside
+        if beside:
+            self.rank.compute(first)
+        self.rank.wait(gathered)
         if is_backward:
-            self.rank.compute(self.flops(rows, 2) + 2 * between)
+            self.rank.compute(self.flops(rows, self.products) - first)
+            self.exchange(2 * is_attention)
+            self.rank.compute(2 * between)
             self.column_backward(columns)
-        else:
-            self.rank.compute(self.flops(columns) + between + self.flops(rows))
-            self.sum(self.kept)
+            return
+        self.rank.compute(self.flops(columns) - first)
+        self.exchange(is_attention)
+        self.rank.compute(between + self.flops(rows) * (1 - beside))
+        summed = self.rank.start("tensor", "reduce_scatter" if self.keys["is_sequence"] else "all_reduce", self.kept, self.t)
+        if beside:
+            self.rank.compute(self.flops(rows) * beside)
+        self.rank.wait(summed)
+
+    def exchange(self, times):
+        """Keys and values of the ranks that share a sequence, in 2 bytes, and in backward their gradients too."""
+        values = 2 * self.keys["kv"] * self.keys["sequence"] // self.t
+        self.rank.run("context", "all_gather", 2 * values * times, self.context)
 
     def router(self, is_backward):
         """Each rank routes the tokens that it has."""
         part = self.t if self.keys["is_sequence"] else 1
-        self.rank.compute(Fraction(2 * self.keys["hidden"] * self.keys["count"] * self.tokens, part) * (2 if is_backward else 1))
+        self.rank.compute(Fraction(2 * self.keys["hidden"] * self.keys["count"] * self.tokens, part) * (self.products if is_backward else 1))
 
-    def experts(self, is_backward):
+    def experts(self, is_backward, beside=None):
         """MoEAlltoAllTokenDispatcher: all-to-all, all-gather among the ranks that share an expert, the experts,
-        reduce-scatter, all-to-all. The backward pass is the same from its end."""
+        reduce-scatter, all-to-all. The backward pass is the same from its end. `beside`: what is done while tokens go to
+        their experts, or their gradients come back."""
         keys, share = self.keys, self.keys["expert_tensor"] or self.t
         sent = Fraction(self.kept * keys["per_token"], self.t)
-        self.rank.run("expert", "all_to_all", sent, keys["expert"])
+        task = self.rank.start("expert", "all_to_all", sent, keys["expert"])
+        if beside and not is_backward:
+            beside()
+        self.rank.wait(task)
         self.rank.run("tensor", "all_gather", sent * share, share)
-        self.rank.compute(self.flops(sum(self.mlp), keys["per_token"] * (2 if is_backward else 1)))
+        self.rank.compute(self.flops(sum(self.mlp), keys["per_token"] * (self.products if is_backward else 1)))
         self.rank.run("tensor", "reduce_scatter", sent * share, share)
-        self.rank.run("expert", "all_to_all", sent, keys["expert"])
+        task = self.rank.start("expert", "all_to_all", sent, keys["expert"])
+        if beside and is_backward:
+            beside()
+        self.rank.wait(task)
 
     def block(self, is_backward):
         keys = self.keys
@@ -114,43 +159,107 @@ class Divided:
             parts.append(lambda: self.pair(*self.mlp, 0, is_backward))
         else:
             parts.append(lambda: self.router(is_backward))
-            if keys["shared"]:
-                parts.append(lambda: self.pair(*self.mlp, 0, is_backward))
-            parts.append(lambda: self.experts(is_backward))
+            shared = [lambda: self.pair(*self.mlp, 0, is_backward)] if keys["shared"] else []
+            if keys.get("overlap") != "shared":
+                parts, shared = parts + shared, []
+            parts.append(lambda: self.experts(is_backward, *shared))
         for part in reversed(parts) if is_backward else parts:
             part()
 
-    def step(self):
-        keys, head = self.keys, self.keys["hidden"] * self.keys["vocabulary"]
-        for _ in range(keys["accumulation"]):
+    def head(self):
+        return self.keys["hidden"] * self.keys["vocabulary"]
+
+    def forward(self, blocks, is_first, is_last):
+        if is_first:
             self.sum(self.kept)  # of the parts of the vocabulary
-            for _ in range(keys["layers"]):
+        for _ in range(blocks):
+            self.block(False)
+        if is_last:
+            self.gather(self.kept)
+            self.rank.compute(self.flops(self.head()))
+
+    def backward(self, blocks, is_first, is_last):
+        if is_last:
+            self.column_backward(self.head())
+        for _ in range(blocks):
+            if self.keys["recompute"] == "full":
                 self.block(False)
+            self.block(True)
+        if is_first:
             self.gather(self.kept)
-            self.rank.compute(self.flops(head))
-            self.column_backward(head)
-            for _ in range(keys["layers"]):
-                if keys["recompute"] == "full":
-                    self.block(False)
-                self.block(True)
-            self.gather(self.kept)
-        self.reduce(head)
+
+    def weights(self, blocks, _, is_last):
+        """What zero_bubble leaves for later: a product of each matrix."""
+        keys = self.keys
+        block = self.flops(sum(self.attention))
+        if keys["count"] == 0 or keys["shared"]:
+            block += self.flops(sum(self.mlp))
+        if keys["count"]:
+            block += self.flops(sum(self.mlp), keys["per_token"])
+            block += Fraction(2 * keys["hidden"] * keys["count"] * self.tokens, self.t if keys["is_sequence"] else 1)
+        self.rank.compute(block * blocks + (self.flops(self.head()) if is_last else 0))
+
+    def step(self):
+        part = self.keys["layers"], True, True
+        for _ in range(self.keys["accumulation"]):
+            self.forward(*part)
+            self.backward(*part)
+        self.reduce([part])
         return self.rank.end_ps()
 
-    def reduce(self, head):
-        """All gradients at once, in 4 bytes: one communicator for those of experts."""
-        keys, h = self.keys, self.keys["hidden"]
-        is_moe, n_ranks = keys["count"] > 0, self.t * keys["data"]
-        n_pairs = keys["layers"] * (1 if not is_moe or keys["shared"] else 0)
-        divided = 2 * head + keys["layers"] * sum(self.attention) + n_pairs * sum(self.mlp)
-        whole = h + keys["layers"] * (2 * h + h * keys["count"])
-        experts = keys["layers"] * keys["count"] * sum(self.mlp)
+    def reduce(self, parts):
+        """All gradients of each part of the model at once, in 4 bytes: one communicator for those of experts."""
+        keys, h, tasks = self.keys, self.keys["hidden"], []
+        is_moe, n_ranks = keys["count"] > 0, self.t * self.context * keys["data"]
         n_share = keys["expert"] * (keys["expert_tensor"] or self.t)
         is_apart = is_moe and (keys["expert"] > 1 or keys["expert_tensor"] > 0)
-        each = [("data", divided // self.t + whole + (0 if is_apart else experts // self.t), keys["data"])]
-        each += [("expert data", experts // n_share, n_ranks // n_share)] if is_apart else []
-        for task in [self.rank.start(name, "all_reduce", 4 * count, n) for name, count, n in each]:
+        for blocks, is_first, is_last in parts:
+            n_pairs = blocks * (1 if not is_moe or keys["shared"] else 0)
+            divided = (is_first + is_last) * self.head() + blocks * sum(self.attention) + n_pairs * sum(self.mlp)
+            whole = h * is_last + blocks * (2 * h + h * keys["count"])
+            experts = blocks * keys["count"] * sum(self.mlp)
+            each = [("data", divided // self.t + whole + (0 if is_apart else experts // self.t), n_ranks // self.t)]
+            each += [("expert data", experts // n_share, n_ranks // n_share)] if is_apart else []
+            tasks += [self.rank.start(name, "all_reduce", 4 * count, n) for name, count, n in each]
+        for task in tasks:
             self.rank.wait(task)
+
+
+def stages(rank, keys):
+    """A pipeline of such ranks, as pipeline_ps () of reference.py says. `layers`: the blocks of each part of the model."""
+    n, n_parts = keys["pipeline"], len(keys["layers"])
+    of = [Divided(rank if stage == 0 else Rank(rank.star, rank.flops_per_s, rank), keys) for stage in range(n)]
+    orders = [reference.passes_of(keys["schedule"], stage, n, keys["accumulation"], n_parts // n) for stage in range(n)]
+    parts = [(blocks, place == 0, place == n_parts - 1) for place, blocks in enumerate(keys["layers"])]
+    done, sent, last_sent, at = {}, {}, {}, [0] * n
+    while any(at[stage] < len(orders[stage]) for stage in range(n)):
+        for stage, divided in enumerate(of):
+            while at[stage] < len(orders[stage]):
+                is_backward, part, micro = orders[stage][at[stage]]
+                place = part * n + stage
+                source, target = (place + 1, place - 1) if is_backward else (place - 1, place + 1)
+                if is_backward == "weights":
+                    source, target = n_parts, n_parts
+                if 0 <= source < n_parts and (is_backward, source, micro) not in sent:
+                    break
+                own = divided.rank
+                own.wait(sent.get((is_backward, source, micro), []))
+                {False: divided.forward, True: divided.backward, "weights": divided.weights}[is_backward](*parts[place])
+                done[stage, at[stage]] = own.stream
+                if 0 <= target < n_parts:
+                    sent[is_backward, place, micro] = own.send(of[target % n].rank, divided.kept // (keys["tensor"] if keys["is_sequence"] else 1),
+                                                               own.stream + last_sent.get((stage, is_backward), []))
+                    last_sent[stage, is_backward] = sent[is_backward, place, micro]
+                    if not keys["overlap_p2p"]:
+                        own.wait(last_sent[stage, is_backward])
+                at[stage] += 1
+    for stage, order in enumerate(orders):  # what a pass needs is received while the one before it is done, or after it
+        for i, (is_backward, part, micro) in enumerate(order):
+            for message in sent.get((is_backward, part * n + stage + (1 if is_backward else -1), micro), []):
+                rank.messages[message].after += done.get((stage, i - (2 if keys["overlap_p2p"] else 1)), [])
+    for stage, divided in enumerate(of):
+        divided.reduce([parts[place] for place in range(stage, n_parts, n)])
+    return rank.end_ps()
 
 
 # --- shards ---

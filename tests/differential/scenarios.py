@@ -210,9 +210,8 @@ def draw_mfu(draw):
     return draw.choice((25, 50, 100))
 
 
-def divided(draw):
-    """A transformer that tensor, sequence and expert parallelism divide."""
-    tensor, data = draw.choice(((1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (2, 3)))
+def draw_transformer(draw, tensor, data):
+    """Keys of a transformer that tensor, sequence and expert parallelism divide."""
     keys = {"tensor": tensor, "data": data, "layers": draw.randint(1, 3), "hidden": 64 * draw.randint(1, 8), "kv": 0,
             "width": 64 * draw.randint(1, 16), "gated": draw.random() < 0.5, "vocabulary": 64 * draw.randint(1, 16),
             "sequence": draw.choice((16, 128, 1024)), "accumulation": draw.randint(1, 3), "recompute": draw.choice(("none", "none", "full")),
@@ -223,17 +222,84 @@ def divided(draw):
         keys["expert"] = draw.choice([n for n in (1, 2, 4) if data % n == 0])
         if tensor > 1 and draw.random() < 0.4:
             keys |= draw.choice([{"expert": e, "expert_tensor": s} for e in (2, 4, 8) for s in (1, 2)
-                                 if tensor * data % (e * s) == 0 and s <= tensor])
+                                 if tensor * data % (e * s) == 0 and s <= tensor] or [{}])
     keys["is_sequence"] = tensor > 1 and (keys["count"] > 0 or draw.random() < 0.5)
-    tree, mfu = Tree(draw, one_leaf=tensor * data), draw_mfu(draw)
-    rank = ranks.Divided(ranks.Rank(tree, 10**12 * mfu), keys)
+    return keys
+
+
+def job_of_transformer(tree, mfu, step, keys, n_layers, more):
     experts = f", experts: {{count: {keys['count']}, per_token: {keys['per_token']}, shared: {keys['shared']}}}" if keys["count"] else ""
-    shape = (f"{{kind: transformer, layers: {keys['layers']}, hidden: {keys['hidden']}, heads: 4, kv_heads: {4 * keys['kv'] // keys['hidden']}, "
+    shape = (f"{{kind: transformer, layers: {n_layers}, hidden: {keys['hidden']}, heads: 4, kv_heads: {4 * keys['kv'] // keys['hidden']}, "
              f"vocabulary: {keys['vocabulary']}, feed_forward: {keys['width']}, gated: {('no', 'yes')[keys['gated']]}, tied: no, biases: no{experts}}}")
-    parallel = {"tensor": tensor, "sequence": keys["is_sequence"], "expert": keys["expert"], "expert_tensor": keys["expert_tensor"]}
+    parallel = {"tensor": keys["tensor"], "sequence": keys["is_sequence"], "expert": keys["expert"], "expert_tensor": keys["expert_tensor"]} | more
     job = (f"{{kind: megatron, model: own, sequence: {keys['sequence']}, accumulation: {keys['accumulation']}, recompute: {keys['recompute']}, "
            f"clip_gradients: no, parallel: {{{written(parallel)}}}, compute: {{kind: mfu, mfu: {mfu}%}}}}")
-    return job_of_ranks(tree, rank.step, job, shape)
+    return job_of_ranks(tree, step, job, shape)
+
+
+def divided(draw):
+    """A transformer that tensor, sequence and expert parallelism divide."""
+    tensor, data = draw.choice(((1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (4, 1), (4, 2), (2, 3)))
+    keys = draw_transformer(draw, tensor, data)
+    tree, mfu = Tree(draw, one_leaf=tensor * data), draw_mfu(draw)
+    return job_of_transformer(tree, mfu, ranks.Divided(ranks.Rank(tree, 10**12 * mfu), keys).step, keys, keys["layers"], {})
+
+
+def draw_overlaps(draw, keys):
+    """Whether gathers and sums run beside products, and shared experts while tokens are exchanged. Returns these keys."""
+    keys["overlap_tensor"] = keys["is_sequence"] and draw.random() < 0.5
+    if keys["shared"] and keys["expert"] > 1 and draw.random() < 0.5:
+        keys["overlap"] = "shared"
+    return {"overlap_tensor": keys["overlap_tensor"], "moe": f"{{overlap: {keys.get('overlap', 'none')}}}"}
+
+
+def overlap_tensor(draw):
+    """Such a transformer whose gathers and sums run beside products."""
+    tensor, data = draw.choice(((2, 1), (4, 1), (3, 1), (8, 1), (2, 2), (2, 4)))
+    keys = draw_transformer(draw, tensor, data) | {"is_sequence": True, "overlap_tensor": True}
+    tree, mfu = Tree(draw, one_leaf=tensor * data), draw_mfu(draw)
+    return job_of_transformer(tree, mfu, ranks.Divided(ranks.Rank(tree, 10**12 * mfu), keys).step, keys, keys["layers"], {"overlap_tensor": True})
+
+
+def overlap_shared(draw):
+    """Such a transformer whose shared experts compute while tokens are exchanged."""
+    tensor, data = draw.choice(((1, 2), (1, 4), (1, 8), (2, 2), (2, 4), (4, 2)))
+    keys = draw_transformer(draw, tensor, data) | {"count": 8, "per_token": draw.randint(1, 3), "shared": 1, "overlap": "shared",
+                                                   "expert": data, "is_sequence": tensor > 1, "expert_tensor": draw.choice((0, 1)) if tensor > 1 else 0}
+    tree, mfu = Tree(draw, one_leaf=tensor * data), draw_mfu(draw)
+    return job_of_transformer(tree, mfu, ranks.Divided(ranks.Rank(tree, 10**12 * mfu), keys).step, keys, keys["layers"], {"moe": "{overlap: shared}"})
+
+
+def context(draw):
+    """Such a transformer whose sequences are divided: keys and values are gathered."""
+    tensor, n, data = draw.choice(((1, 2, 1), (1, 4, 1), (1, 8, 1), (2, 2, 1), (2, 4, 1), (1, 2, 2), (1, 2, 4), (2, 2, 2)))
+    keys = draw_transformer(draw, tensor, data) | {"context": n}
+    tree, mfu = Tree(draw, one_leaf=tensor * n * data), draw_mfu(draw)
+    return job_of_transformer(tree, mfu, ranks.Divided(ranks.Rank(tree, 10**12 * mfu), keys).step, keys, keys["layers"],
+                              {"context": n, "context_kind": "gather"} | draw_overlaps(draw, keys))
+
+
+def stages(draw):
+    """Such a transformer in a pipeline. Stages and parts of stages need not have the same number of blocks. Gradients are
+    reduced where neither a sum nor a send of the last pass ends after it has computed, and in one order (differential.md)."""
+    tensor, data, n = draw.choice(((2, 1, 2), (2, 1, 3), (2, 1, 4), (4, 1, 2), (4, 1, 3), (3, 1, 2), (1, 2, 2), (1, 4, 3)))
+    keys = draw_transformer(draw, tensor, data)
+    virtual = draw.choice((1, 1, 2))
+    keys |= {"pipeline": n, "layers": [draw.randint(1, 2) for _ in range(n * virtual)],
+             "accumulation": draw.randint(1, 6) if virtual == 1 else n * draw.randint(1, 2),
+             "schedule": "interleaved" if virtual > 1 else draw.choice(("1f1b", "gpipe")), "overlap_p2p": virtual > 1 or draw.random() < 0.5}
+    if keys["expert"] * (keys["expert_tensor"] or tensor) < tensor * data and (virtual > 1 or tensor > 1):
+        keys |= {"count": 0} if tensor == 1 else {"expert": 1, "expert_tensor": 0}
+    if virtual == 1 and not keys["is_sequence"] and draw.random() < 0.5:
+        keys |= {"schedule": draw.choice(("zero_bubble", "zero_bubble_h2")), "overlap_p2p": True}
+    if keys["count"] == 0:
+        keys |= {"per_token": 0, "shared": 0, "expert": 1, "expert_tensor": 0}
+    keys["overlap_p2p"] |= data > 1
+    tree, mfu = Tree(draw, one_leaf=tensor * data * n), draw_mfu(draw)
+    rank = ranks.Rank(tree, 10**12 * mfu)
+    more = {"pipeline": n, "virtual": virtual, "schedule": keys["schedule"], "overlap_p2p": keys["overlap_p2p"],
+            "layers": "[" + ", ".join(map(str, keys["layers"])) + "]"} | draw_overlaps(draw, keys)
+    return job_of_transformer(tree, mfu, lambda: ranks.stages(rank, keys), keys, sum(keys["layers"]), more)
 
 
 def shards(draw):
