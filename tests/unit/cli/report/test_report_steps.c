@@ -627,6 +627,101 @@ test_covers_move_at_one_speed (G_GNUC_UNUSED void **state)
   }
 }
 
+static const char timeline_text[] =
+    "720 x 174\n"
+    "<text x='12' y='22' font-size='14' font-weight='600'>one, iteration 2</text>\n"
+    "<text x='112.0' y='48.0' text-anchor='end'>all</text>\n"
+    "<path fill='#6aa5d6' d='M120.5 36.0h99.5v16.0h-99.5z'/>\n"
+    "<path fill='#2f78b7' d='M420.0 36.0h4.0v16.0h-4.0z'/>\n"
+    "<path fill='#174e80' d='M520.0 36.0h1.0v16.0h-1.0z'/>\n"
+    "<path fill='url(#bars)' d='M521.0 36.0h1.0v16.0h-1.0z'/>\n"
+    "<text x='112.0' y='70.0' text-anchor='end'>net</text>\n"
+    "<path fill='#2a9d7c' d='M170.5 58.0h49.5v16.0h-49.5z'/>\n"
+    "<path fill='url(#hatch)' d='M220.5 58.0h49.5v16.0h-49.5z'/>\n"
+    "<text x='112.0' y='92.0' text-anchor='end'>exposed</text>\n"
+    "<path fill='url(#hatch)' d='M220.5 80.0h49.5v16.0h-49.5z'/>\n"
+    "<line x1='120.0' y1='34.0' x2='120.0' y2='102.0' stroke='#d8dde4'/>\n"
+    "<text x='120.0' y='116.0' text-anchor='start'>0 s</text>\n"
+    "<line x1='320.0' y1='34.0' x2='320.0' y2='102.0' stroke='#d8dde4'/>\n"
+    "<text x='320.0' y='116.0' text-anchor='middle'>200 ns</text>\n"
+    "<line x1='520.0' y1='34.0' x2='520.0' y2='102.0' stroke='#d8dde4'/>\n"
+    "<text x='520.0' y='116.0' text-anchor='middle'>400 ns</text>\n"
+    "<rect x='12.0' y='128.0' width='16.0' height='11.0' fill='#6aa5d6'/>\n"
+    "<text x='33.0' y='138.0' text-anchor='start'>forward</text>\n"
+    "<rect x='90.0' y='128.0' width='16.0' height='11.0' fill='#2f78b7'/>\n"
+    "<text x='111.0' y='138.0' text-anchor='start'>backward</text>\n"
+    "<rect x='174.0' y='128.0' width='16.0' height='11.0' fill='#174e80'/>\n"
+    "<text x='195.0' y='138.0' text-anchor='start'>other compute</text>\n"
+    "<rect x='288.0' y='128.0' width='16.0' height='11.0' fill='#2a9d7c'/>\n"
+    "<text x='309.0' y='138.0' text-anchor='start'>communication, hidden under compute</text>\n"
+    "<rect x='534.0' y='128.0' width='16.0' height='11.0' fill='url(#hatch)'/>\n"
+    "<text x='555.0' y='138.0' text-anchor='start'>communication, exposed</text>\n"
+    "<rect x='12.0' y='148.0' width='16.0' height='11.0' fill='url(#bars)'/>\n"
+    "<text x='33.0' y='158.0' text-anchor='start'>waiting for other ranks</text>\n"
+    "</svg>\n";
+static const char wait_text[] =
+    "480 x 116\n"
+    "<style>@media (prefers-reduced-motion:reduce){.cover{display:none}}</style>\n"
+    "<text x='8.0' y='20.0' text-anchor='start' font-weight='600' fill='#1b2330'>one</text>\n"
+    "<text x='472.0' y='20.0' text-anchor='end' fill='#1b2330'>1 s, waits 50 %</text>\n"
+    "<rect x='8.0' y='30.0' width='464.0' height='30.0' fill='url(#hatch)'/>\n"
+    "<rect x='108.0' y='30.0' width='100.0' height='30.0' fill='#2f78b7'/>\n"
+    "<rect x='158.0' y='64.0' width='150.0' height='16.0' fill='#2a9d7c'/>\n"
+    "<g class='cover c0'><rect x='8.0' y='28.0' width='472.0' height='54.0' fill='#ffffff'/>\n"
+    "<line x1='8.0' y1='28.0' x2='8.0' y2='82.0' stroke='#1b2330'/>\n"
+    "</g>\n"
+    "<style>@keyframes k0{0%,20%,90%,100%{transform:translateX(464px)}20.1%{transform:translateX(0)}}"
+    ".c0{transform:translateX(464px);animation:k0 8s linear infinite}</style>\n"
+    "<rect x='8.0' y='94.0' width='18.0' height='14.0' fill='#2f78b7'/>\n"
+    "<text x='32.0' y='107.0' text-anchor='start' fill='#1b2330'>GPUs compute</text>\n"
+    "<rect x='166.0' y='94.0' width='18.0' height='14.0' fill='url(#hatch)'/>\n"
+    "<text x='190.0' y='107.0' text-anchor='start' fill='#1b2330'>GPUs wait</text>\n"
+    "<rect x='324.0' y='94.0' width='18.0' height='14.0' fill='#2a9d7c'/>\n"
+    "<text x='348.0' y='107.0' text-anchor='start' fill='#1b2330'>network sends</text>\n"
+    "</svg>\n";
+
+/* The size of a drawing, and its text from behind the patterns on, with ' for ". (transfer full) */
+static char *
+text_of (const char *runs, const char *figure)
+{
+  g_autofree char *data = g_strdup_printf ("{\"runs\":[%s]}", runs),
+                  *svg = fab_report_svg (data, figure, NULL);
+  g_autoptr (GPtrArray) drawing = drawing_read (svg);
+  const DrawnElement *root = drawing_at (drawing, 0);
+  char *text = g_strdup_printf ("%s x %s\n%s", drawn_word (root, "width"), drawn_word (root, "height"),
+                                strstr (svg, "</defs>\n") + strlen ("</defs>\n"));
+
+  return g_strdelimit (text, "\"", '\'');
+}
+
+/* 588 pixels begin at 120, so that one is 1 ns here; rows are 22 apart, and bars 16 high. */
+static void
+test_each_place_of_a_timeline (G_GNUC_UNUSED void **state)
+{
+  Step step = { .duration = 588 };
+
+  add (&step, 0, "net", 1, 3, 50, 150);
+  add (&step, 0, "all", 0, 0, 0, 100);
+  add (&step, 0, "all", 0, 1, 300, 304);
+  add (&step, 0, "all", 0, 2, 400, 401);
+  add (&step, 0, "all", 3, 4, 401, 402);
+  g_autofree char *run = run_of (&step, "one", 1, 0.5), *text = text_of (run, "timeline");
+
+  assert_string_equal (text, timeline_text);
+}
+
+static void
+test_each_place_of_steps_that_go_by (G_GNUC_UNUSED void **state)
+{
+  Step step = { .duration = 464 };
+
+  add (&step, 0, "all", 0, 0, 100, 200);
+  add (&step, 0, "net", 1, 3, 150, 300);
+  g_autofree char *run = run_of (&step, "one", 1, 0.5), *text = text_of (run, "wait");
+
+  assert_string_equal (text, wait_text);
+}
+
 int
 main (void)
 {
@@ -643,6 +738,8 @@ main (void)
     cmocka_unit_test (test_no_spans),
     cmocka_unit_test (test_steps_go_by_together),
     cmocka_unit_test (test_covers_move_at_one_speed),
+    cmocka_unit_test (test_each_place_of_a_timeline),
+    cmocka_unit_test (test_each_place_of_steps_that_go_by),
     cmocka_unit_test (test_the_key_of_steps_that_go_by),
     cmocka_unit_test (test_equal_columns_are_one),
   };
