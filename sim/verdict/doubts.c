@@ -545,7 +545,8 @@ ask_all (Doubting *self, const FabScenario *scenario, const FabRegistry *registr
       continue;
     const FabNetOps *better = find_better (registry, kind);
     doubt.better = better ? better->info.name : NULL;
-    doubt.effort = better ? effort_on (self, scenario, better) : (FabEffort){ 0 };
+    if (better != NULL)
+      doubt.effort = effort_on (self, scenario, better);
     g_array_append_val (doubts, doubt);
   }
 }
