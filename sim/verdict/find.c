@@ -28,14 +28,15 @@ fab_fit_of (const FabSimulation *simulation)
   return self;
 }
 
-/* Three digits or more; all of those before the point, so that there is no power of ten. (transfer full) */
+/* Three digits or more; all of those before the point, so that there is no power of ten, even of a number that is
+ * rounded up to one. (transfer full) */
 static char *
 gigabytes_in (FabBytes bytes, int digits)
 {
   double value = (double) bytes / 1e9;
 
-  return value >= pow (10, digits) ? g_strdup_printf ("%.0f", value)
-                                   : g_strdup_printf ("%.*g", digits, value);
+  return value >= pow (10, digits) - 0.5 ? g_strdup_printf ("%.0f", value)
+                                         : g_strdup_printf ("%.*g", digits, value);
 }
 
 char *

@@ -75,7 +75,10 @@ played_seeds_are_not_asked_for (G_GNUC_UNUSED void **state)
   } cases[] = {
     { 1, 1.0, "The figures are those of one seed" },
     { 8, 1.0, NULL },
-    { 8, 1.5, "The step depends on the seed: over 8 seeds" },
+    { 8, 1.0009, NULL }, /* within a thousandth */
+    { 8, 1.0012, "The step depends on the seed: over 8 seeds it takes from 1 s to " },
+    { 2, 1.5, "The step depends on the seed: over 2 seeds it takes from 1 s to 1.5 s." },
+    { 8, 1.5, "The step depends on the seed: over 8 seeds it takes from 1 s to 1.5 s." },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -382,6 +385,101 @@ findings_are_ordered_by_code (G_GNUC_UNUSED void **state)
   assert_false (fab_verdict_stops (NULL));
 }
 
+/* Whoever reads a verdict back from its codes has the same codes again, with what each kind says in general; names that
+ * nobody knows are left out. */
+static void
+codes_are_read_back (G_GNUC_UNUSED void **state)
+{
+  for (guint code = 0; code < FAB_N_FINDING_CODES; code++) {
+    g_autoptr (FabVerdict) verdict = fab_verdict_new ();
+
+    fab_verdict_add (verdict, code, g_strdup ("text"), NULL);
+    fab_verdict_add (verdict, 0, g_strdup ("text"), NULL);
+    g_autofree char *codes = fab_verdict_codes (verdict),
+                    *more = g_strconcat ("nothing;", codes, ";else", NULL);
+    g_autoptr (FabVerdict) back = fab_verdict_of_codes (more);
+    g_autofree char *again = fab_verdict_codes (back);
+    assert_string_equal (again, codes);
+    assert_int_equal (fab_verdict_n (back), code == 0 ? 1 : 2);
+    assert_string_equal (fab_verdict_find (back, code)->text, fab_finding_kinds[code].summary);
+    assert_int_equal (fab_verdict_find (back, code)->rank, -1);
+    gboolean is_wait = code >= FAB_FINDING_WAITS_FOR_COMPUTE;
+    assert_true ((fab_verdict_waits_for (back) != NULL) == is_wait);
+  }
+  assert_null (fab_verdict_of_codes (NULL));
+}
+
+/* The texts of all findings that stop, and of no other, one after another. */
+static void
+what_stops_is_said (G_GNUC_UNUSED void **state)
+{
+  for (guint code = 0; code < FAB_N_FINDING_CODES; code++) {
+    g_autoptr (FabVerdict) verdict = fab_verdict_new ();
+    gboolean stops = fab_finding_kinds[code].severity == FAB_FINDING_STOPS;
+
+    fab_verdict_add (verdict, code, g_strdup ("One."), NULL);
+    fab_verdict_add (verdict, code, g_strdup ("Two."), g_strdup ("old"));
+    fab_verdict_advise (verdict, code, g_strdup ("new"));
+    g_autofree char *words = fab_verdict_stop_words (verdict);
+    assert_true (fab_verdict_stops (verdict) == stops);
+    if (stops)
+      assert_string_equal (words, "One. Two.");
+    else
+      assert_null (words);
+    /* Advice goes to the first finding of the kind. */
+    assert_string_equal (fab_verdict_at (verdict, 0)->advice, "new");
+    assert_string_equal (fab_verdict_at (verdict, 1)->advice, "old");
+  }
+}
+
+/* Rows of a file and the JSON of a page have the fields of the finding. */
+static void
+findings_are_written_whole (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabVerdict) verdict = fab_verdict_new ();
+  g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
+  FabFinding stops = { .code = FAB_FINDING_DOES_NOT_FIT, .text = g_strdup ("a"), .rank = 0 };
+
+  stops.link = g_strdup ("leaf0");
+  fab_verdict_add_finding (verdict, stops);
+  fab_verdict_add (verdict, FAB_FINDING_CHOICE, g_strdup ("b"), g_strdup ("do"));
+  fab_verdict_add_json (verdict, json, NULL);
+  g_autofree char *text = fab_json_finish (json);
+  assert_string_equal (g_strchomp (text),
+                       "[{\"code\":\"does_not_fit\",\"severity\":\"stops\",\"text\":\"a\",\"advice\":null,"
+                       "\"link\":\"leaf0\",\"rank\":0},"
+                       "{\"code\":\"choice\",\"severity\":\"warns\",\"text\":\"b\",\"advice\":\"do\","
+                       "\"link\":null,\"rank\":null}]");
+  g_autofree FabFindingRecord *rows = fab_verdict_records (verdict);
+  assert_string_equal (rows[0].code, "does_not_fit");
+  assert_string_equal (rows[0].severity, "stops");
+  assert_string_equal (rows[0].text, "a");
+  assert_null (rows[0].advice);
+  assert_string_equal (rows[1].code, "choice");
+  assert_string_equal (rows[1].advice, "do");
+}
+
+/* Three digits, all of those before the point, and as many as tell the two numbers apart. */
+static void
+gigabytes_are_told_apart (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabBytes bytes, other;
+    const char *text;
+  } cases[] = { { 1000000000000, 0, "1000 GB" },       { 999000000000, 0, "999 GB" },
+                { 999400000000, 0, "999 GB" },         { 999500000000, 0, "1000 GB" },
+                { 999600000000, 0, "1000 GB" },        { 12340000000, 0, "12.3 GB" },
+                { 80000000000, 80000000000, "80 GB" }, { 80001000000, 80000000000, "80.001 GB" },
+                { 80000000000, 80001000000, "80 GB" }, { 1234567000000, 1234568000000, "1234.567 GB" },
+                { 500000000, 1000000000, "0.5 GB" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = fab_verdict_gigabytes (cases[i].bytes, cases[i].other);
+
+    assert_string_equal (text, cases[i].text);
+  }
+}
+
 static int
 load_catalog (G_GNUC_UNUSED void **state)
 {
@@ -416,6 +514,10 @@ main (void)
     cmocka_unit_test (what_a_design_assumes_is_told),
     cmocka_unit_test (ports_that_are_used_unevenly_are_told),
     cmocka_unit_test (findings_are_ordered_by_code),
+    cmocka_unit_test (codes_are_read_back),
+    cmocka_unit_test (what_stops_is_said),
+    cmocka_unit_test (findings_are_written_whole),
+    cmocka_unit_test (gigabytes_are_told_apart),
   };
 
   return cmocka_run_group_tests (tests, load_catalog, drop_catalog);
