@@ -458,10 +458,50 @@ nics_take_time_per_message (G_GNUC_UNUSED void **state)
   rig_net_clear (&play.rig);
 }
 
+/* Whoever looks at the network in the middle of a message, of which most is not played, changes nothing. The last of
+ * 100 MB leaves the sender after 1e8 ps, and crosses two links of 50 ps. */
+static void
+ask_how_long_it_lasts (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Play *play = owner;
+
+  assert_true (fab_net_packet.lasts (play->rig.net) == FAB_TIME_MAX); /* no line is open */
+}
+
+static FabTimePs
+end_of_long_message (gboolean has_skip, guint n_looks)
+{
+  const FabBytes bytes = 100000000;
+  g_autoptr (Rig) rig = star (2);
+  Play play = play_new (rig, has_skip ? "{mtu: 1000B}" : "{mtu: 1000B, skip: false}");
+  FabTimePs end_ps;
+
+  send (&play, rig_gpu (rig, 0), rig_gpu (rig, 1), 0, bytes);
+  for (guint i = 1; i <= n_looks; i++)
+    fab_engine_at (play.rig.engine, (FabTimePs) bytes * i / (n_looks + 1), ask_how_long_it_lasts, &play, 0);
+  fab_engine_run (play.rig.engine);
+  assert_int_equal (play.n_ended, 1);
+  end_ps = play.ends_ps[0];
+  rig_net_clear (&play.rig);
+  return end_ps;
+}
+
+static void
+a_look_changes_nothing (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 0; n <= 3; n++) {
+    FabTimePs skipped_ps = end_of_long_message (TRUE, n);
+
+    assert_near ((double) skipped_ps, 1e8 + 2 * LATENCY, 1e-4);
+    assert_near ((double) skipped_ps, (double) end_of_long_message (FALSE, n), 1e-4);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_look_changes_nothing),
     cmocka_unit_test (a_sender_waits_for_credit),
     cmocka_unit_test (congestion_spreads_to_a_victim),
     cmocka_unit_test (a_class_keeps_a_victim_free),

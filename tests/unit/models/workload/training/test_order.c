@@ -51,9 +51,8 @@ edge (Order *self, guint from, guint to)
 }
 
 static Order
-order_new (guint gpus, const char *keys)
+order_of (const char *yaml)
 {
-  g_autofree char *yaml = g_strdup_printf (HEAD, gpus, keys);
   Order self = { .play = play_new (catalog, yaml, NULL) };
 
   self.dag = fab_simulation_dag (self.play->simulation);
@@ -78,6 +77,14 @@ order_new (guint gpus, const char *keys)
       edge (&self, end_of (t), begin_of (self.dag->next[e]));
   }
   return self;
+}
+
+static Order
+order_new (guint gpus, const char *keys)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD, gpus, keys);
+
+  return order_of (yaml);
 }
 
 static void
@@ -428,6 +435,39 @@ stages_wait_for_each_other (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Two stages of two blocks whose experts two ranks share, and halves of a micro-batch that take turns: an exchange of
+ * each half goes there and one comes back in each block. What a stage hands on waits for all of them, of both halves;
+ * with gpipe all micro-batches go forward before the first comes back. */
+static void
+what_is_handed_on_waits_for_both_halves (G_GNUC_UNUSED void **state)
+{
+  enum { N_MICRO = 3, N_EXCHANGES = 2 * 2 * 2 };
+  const char
+      *const keys = "kind: megatron, accumulation: 3, parallel: {pipeline: 2, schedule: gpipe, expert: 2, "
+                    "moe: {overlap: batches}}";
+  g_autofree char *dense = g_strdup_printf (HEAD, 4, keys);
+  g_auto (GStrv) parts = g_strsplit (dense, "biases: false", 2);
+  g_autofree char *yaml = g_strjoinv ("biases: false, experts: {count: 4, per_token: 2}", parts);
+  Order order = order_of (yaml);
+
+  for (guint stage = 0; stage < 2; stage++)
+    for (guint m = 0; m < N_MICRO; m++) {
+      g_autofree char *name = g_strdup_printf (stage == 0 ? "activation0.%u" : "gradient0.%u", m);
+      FabTaskId handed = join_of (&order, stage, name);
+      guint n = 0;
+
+      for (FabTaskId t = 0; t < order.dag->n_tasks; t++) {
+        gint32 collective = order.dag->tasks[t].collective;
+
+        if (class_of (&order, t) == stage && collective >= 0
+            && order.dag->collectives[collective].dimension == FAB_DIMENSION_EXPERT)
+          n += is_before (&order, t, handed);
+      }
+      assert_int_equal (n, N_EXCHANGES * (stage == 0 ? m + 1 : N_MICRO + m + 1));
+    }
+  order_clear (&order);
+}
+
 int
 main (void)
 {
@@ -438,6 +478,7 @@ main (void)
     cmocka_unit_test (every_collective_is_waited_for),
     cmocka_unit_test (gathers_keep_their_distance),
     cmocka_unit_test (stages_wait_for_each_other),
+    cmocka_unit_test (what_is_handed_on_waits_for_both_halves),
   };
 
   return play_run_tests ("order", tests, &catalog);

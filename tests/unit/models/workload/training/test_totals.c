@@ -154,6 +154,31 @@ clipping_moves_the_gradients (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A job draws numbers where its steps jitter, or where its experts get different numbers of tokens. */
+static void
+what_varies_is_drawn (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    gboolean uses_seed;
+  } rows[] = { { "kind: ddp", FALSE },
+               { "kind: ddp, jitter: {cv: 0%}", FALSE },
+               { "kind: ddp, jitter: {cv: 1%}", TRUE },
+               { "kind: ddp, parallel: {expert: 2, moe: {dispatch: nccl}}", FALSE },
+               { "kind: ddp, parallel: {expert: 2, moe: {imbalance: 20%}}", TRUE },
+               { "kind: ddp, jitter: {cv: 1%}, parallel: {expert: 2, moe: {imbalance: 20%}}", TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *dense = g_strdup_printf (HEAD, 2, rows[i].keys);
+    g_auto (GStrv) parts = g_strsplit (dense, "biases: false", 2);
+    g_autofree char *yaml = g_strjoinv ("biases: false, experts: {count: 4, per_token: 2}", parts);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    if (fab_simulation_totals (play->simulation)->uses_seed != rows[i].uses_seed)
+      fail_msg ("%s", rows[i].keys);
+  }
+}
+
 int
 main (void)
 {
@@ -163,6 +188,7 @@ main (void)
     cmocka_unit_test (frozen_weights_have_no_gradients),
     cmocka_unit_test (ranks_agree_on_the_norm_of_divided_gradients),
     cmocka_unit_test (clipping_moves_the_gradients),
+    cmocka_unit_test (what_varies_is_drawn),
   };
 
   return play_run_tests ("totals", tests, &catalog);
