@@ -143,21 +143,18 @@ bend_of (const FabFitPoint *at)
   return fabs (at->time_ps / line - 1) / sqrt (1 + (left * left + right * right) / (line * line));
 }
 
-/* Estimates the standard deviation of the relative error of single points: the median deviation of each point from
- * the straight line between its neighbours, so that outliers and the ends of regimes do not count. Returns at least
- * half a percent. */
+/* Estimates the standard deviation of the relative error of single points, at least FAB_FIT_MIN_SIZES of different
+ * sizes: the median deviation of each point from the straight line between its neighbours, so that outliers and the
+ * ends of regimes do not count. Returns at least half a percent. */
 static double
 fit_scale (const FabFitPoint *points, guint n)
 {
   static const double normal = 1.4826; /* of normal numbers: standard deviation over median magnitude */
-  g_autofree double *bends = g_new (double, n + 1);
+  g_autofree double *bends = g_new (double, n);
   guint count = 0;
 
   for (guint i = 1; i + 1 < n; i++)
-    if (points[i + 1].size_bytes > points[i - 1].size_bytes)
-      bends[count++] = bend_of (&points[i]);
-  if (count == 0)
-    return straight_fraction;
+    bends[count++] = bend_of (&points[i]);
   qsort (bends, count, sizeof *bends, fab_order_doubles);
   return MAX (normal * bends[fab_upper_median (count)], straight_fraction);
 }
@@ -182,14 +179,10 @@ cost_runs (const FabFitPoint *points, guint n, const FabFitLimits *limits)
   double *runs = g_new (double, (gsize) (n + 1) * (n + 1));
 
   for (guint from = 0; from < n; from++)
-    for (guint to = from + 1; to <= n; to++) {
-      gboolean is_cut_well = (from == 0 || points[from].size_bytes > points[from - 1].size_bytes)
-                          && (to == n || points[to].size_bytes > points[to - 1].size_bytes);
-
-      runs[from * (n + 1) + to] = is_cut_well && to - from >= FAB_FIT_MIN_POINTS
+    for (guint to = from + 1; to <= n; to++)
+      runs[from * (n + 1) + to] = to - from >= FAB_FIT_MIN_POINTS
                                     ? fit_run_cost (points + from, to - from, limits)
                                     : INFINITY;
-    }
   return runs;
 }
 
