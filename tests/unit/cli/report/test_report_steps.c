@@ -10,6 +10,7 @@
 #include "cli/report/report_svg.h"
 #include "sim/base/units.h"
 #include "tests/support/drawing.h"
+#include "tests/unit/cli/report/svg_text.h"
 
 enum { LETTER = 6, MOST_SPANS = 64, PIXEL_NS = 10 };
 
@@ -680,18 +681,13 @@ static const char wait_text[] =
     "<text x='348.0' y='107.0' text-anchor='start' fill='#1b2330'>network sends</text>\n"
     "</svg>\n";
 
-/* The size of a drawing, and its text from behind the patterns on, with ' for ". (transfer full) */
+/* (transfer full) */
 static char *
 text_of (const char *runs, const char *figure)
 {
-  g_autofree char *data = g_strdup_printf ("{\"runs\":[%s]}", runs),
-                  *svg = fab_report_svg (data, figure, NULL);
-  g_autoptr (GPtrArray) drawing = drawing_read (svg);
-  const DrawnElement *root = drawing_at (drawing, 0);
-  char *text = g_strdup_printf ("%s x %s\n%s", drawn_word (root, "width"), drawn_word (root, "height"),
-                                strstr (svg, "</defs>\n") + strlen ("</defs>\n"));
+  g_autofree char *data = g_strdup_printf ("{\"runs\":[%s]}", runs);
 
-  return g_strdelimit (text, "\"", '\'');
+  return svg_text (data, figure);
 }
 
 /* 588 pixels begin at 120, so that one is 1 ns here; rows are 22 apart, and bars 16 high. */

@@ -6,6 +6,7 @@
 
 #include "cli/report/report_svg.h"
 #include "tests/support/drawing.h"
+#include "tests/unit/cli/report/svg_text.h"
 
 enum { LETTER = 6 };
 
@@ -434,6 +435,144 @@ test_long_names_are_cut (G_GNUC_UNUSED void **state)
   assert_null (strchr (text, '\033'));
 }
 
+static const char curve_text[] =
+    "720 x 320\n"
+    "<text x='12' y='22' font-size='14' font-weight='600'>Exposed communication, share of the step: s</text>\n"
+    "<line x1='130.0' y1='274.0' x2='700.0' y2='274.0' stroke='#d8dde4'/>\n"
+    "<text x='122.0' y='278.0' text-anchor='end'>0.0 %</text>\n"
+    "<line x1='130.0' y1='227.2' x2='700.0' y2='227.2' stroke='#d8dde4'/>\n"
+    "<text x='122.0' y='231.2' text-anchor='end'>10.0 %</text>\n"
+    "<line x1='130.0' y1='180.4' x2='700.0' y2='180.4' stroke='#d8dde4'/>\n"
+    "<text x='122.0' y='184.4' text-anchor='end'>20.0 %</text>\n"
+    "<line x1='130.0' y1='133.6' x2='700.0' y2='133.6' stroke='#d8dde4'/>\n"
+    "<text x='122.0' y='137.6' text-anchor='end'>30.0 %</text>\n"
+    "<line x1='130.0' y1='86.8' x2='700.0' y2='86.8' stroke='#d8dde4'/>\n"
+    "<text x='122.0' y='90.8' text-anchor='end'>40.0 %</text>\n"
+    "<line x1='130.0' y1='40.0' x2='700.0' y2='40.0' stroke='#d8dde4'/>\n"
+    "<text x='122.0' y='44.0' text-anchor='end'>50.0 %</text>\n"
+    "<rect x='222.0' y='224.2' width='6.0' height='6.0' fill='#174e80'/>\n"
+    "<line x1='225.0' y1='227.2' x2='415.0' y2='86.8' stroke='#2f78b7'/>\n"
+    "<rect x='412.0' y='83.8' width='6.0' height='6.0' fill='#174e80'/>\n"
+    "<line x1='415.0' y1='86.8' x2='605.0' y2='40.0' stroke='#2f78b7'/>\n"
+    "<rect x='602.0' y='37.0' width='6.0' height='6.0' fill='#174e80'/>\n"
+    "<text x='225.0' y='290.0' text-anchor='middle'>1</text>\n"
+    "<text x='415.0' y='290.0' text-anchor='middle'>ten-letter</text>\n"
+    "<text x='605.0' y='290.0' text-anchor='middle'>eleven-let</text>\n"
+    "<text x='360.0' y='310.0' text-anchor='middle'>nodes</text>\n"
+    "</svg>\n";
+
+static const char map_text[] =
+    "720 x 154\n"
+    "<text x='12' y='22' font-size='14' font-weight='600'>Exposed communication, share of the step: s</text>\n"
+    "<text x='12.0' y='44.0' text-anchor='start'>down</text>\n"
+    "<text x='122.0' y='72.0' text-anchor='end'>a</text>\n"
+    "<rect x='130.0' y='56.0' width='94.0' height='25.0' fill='#00224e'/>\n"
+    "<g fill='#ffffff'><text x='177.5' y='72.0' text-anchor='middle'>0.0 %</text>\n"
+    "</g>\n"
+    "<rect x='225.0' y='56.0' width='94.0' height='25.0' fill='#35456c'/>\n"
+    "<g fill='#ffffff'><text x='272.5' y='72.0' text-anchor='middle'>10.0 %</text>\n"
+    "</g>\n"
+    "<rect x='320.0' y='56.0' width='94.0' height='25.0' fill='#666970'/>\n"
+    "<g fill='#ffffff'><text x='367.5' y='72.0' text-anchor='middle'>20.0 %</text>\n"
+    "</g>\n"
+    "<rect x='415.0' y='56.0' width='94.0' height='25.0' fill='#948e77'/>\n"
+    "<g fill='#1b2330'><text x='462.5' y='72.0' text-anchor='middle'>30.0 %</text>\n"
+    "</g>\n"
+    "<rect x='510.0' y='56.0' width='94.0' height='25.0' fill='#c8b866'/>\n"
+    "<g fill='#1b2330'><text x='557.5' y='72.0' text-anchor='middle'>40.0 %</text>\n"
+    "</g>\n"
+    "<rect x='605.0' y='56.0' width='94.0' height='25.0' fill='#fee838'/>\n"
+    "<g fill='#1b2330'><text x='652.5' y='72.0' text-anchor='middle'>50.0 %</text>\n"
+    "</g>\n"
+    "<text x='122.0' y='98.0' text-anchor='end'>b</text>\n"
+    "<rect x='130.0' y='82.0' width='94.0' height='25.0' fill='#15305a'/>\n"
+    "<g fill='#ffffff'><text x='177.5' y='98.0' text-anchor='middle'>4.0 %</text>\n"
+    "</g>\n"
+    "<rect x='225.0' y='82.0' width='94.0' height='25.0' fill='#49536e'/>\n"
+    "<g fill='#ffffff'><text x='272.5' y='98.0' text-anchor='middle'>14.0 %</text>\n"
+    "</g>\n"
+    "<rect x='320.0' y='82.0' width='94.0' height='25.0' fill='#787873'/>\n"
+    "<g fill='#ffffff'><text x='367.5' y='98.0' text-anchor='middle'>24.0 %</text>\n"
+    "</g>\n"
+    "<rect x='415.0' y='82.0' width='94.0' height='25.0' fill='#a99f70'/>\n"
+    "<g fill='#1b2330'><text x='462.5' y='98.0' text-anchor='middle'>34.0 %</text>\n"
+    "</g>\n"
+    "<rect x='510.0' y='82.0' width='94.0' height='25.0' fill='#decb54'/>\n"
+    "<g fill='#1b2330'><text x='557.5' y='98.0' text-anchor='middle'>44.0 %</text>\n"
+    "</g>\n"
+    "<rect x='605.0' y='82.0' width='94.0' height='25.0' fill='#f0f2f4'/>\n"
+    "<g fill='#1b2330'><text x='652.5' y='98.0' text-anchor='middle'>×</text>\n"
+    "</g>\n"
+    "<text x='177.5' y='122.0' text-anchor='middle'>1</text>\n"
+    "<text x='272.5' y='122.0' text-anchor='middle'>2</text>\n"
+    "<text x='367.5' y='122.0' text-anchor='middle'>3</text>\n"
+    "<text x='462.5' y='122.0' text-anchor='middle'>4</text>\n"
+    "<text x='557.5' y='122.0' text-anchor='middle'>5</text>\n"
+    "<text x='652.5' y='122.0' text-anchor='middle'>6</text>\n"
+    "<text x='360.0' y='142.0' text-anchor='middle'>across</text>\n"
+    "</svg>\n";
+
+static const char bars_text[] =
+    "720 x 124\n"
+    "<text x='12' y='22' font-size='14' font-weight='600'>Where the time of a step goes</text>\n"
+    "<text x='242.0' y='53.0' text-anchor='end'>one, 8 GPUs</text>\n"
+    "<rect x='250.0' y='40.0' width='119.4' height='17.0' fill='#2f78b7'/>\n"
+    "<rect x='370.0' y='40.0' width='89.4' height='17.0' fill='#2a9d7c'/>\n"
+    "<rect x='460.0' y='40.0' width='59.4' height='17.0' fill='url(#hatch)'/>\n"
+    "<rect x='520.0' y='40.0' width='29.4' height='17.0' fill='url(#dots)'/>\n"
+    "<text x='558.0' y='53.0' text-anchor='start'>100 ms, exposed 20.0 %</text>\n"
+    "<text x='242.0' y='77.0' text-anchor='end'>two, 1 GPUs</text>\n"
+    "<rect x='250.0' y='64.0' width='29.4' height='17.0' fill='#2f78b7'/>\n"
+    "<rect x='280.0' y='64.0' width='119.4' height='17.0' fill='url(#hatch)'/>\n"
+    "<text x='408.0' y='77.0' text-anchor='start'>50 ms, exposed 80.0 %</text>\n"
+    "<rect x='12.0' y='98.0' width='16.0' height='11.0' fill='#2f78b7'/>\n"
+    "<text x='33.0' y='108.0' text-anchor='start'>compute alone</text>\n"
+    "<rect x='126.0' y='98.0' width='16.0' height='11.0' fill='#2a9d7c'/>\n"
+    "<text x='147.0' y='108.0' text-anchor='start'>compute with communication</text>\n"
+    "<rect x='318.0' y='98.0' width='16.0' height='11.0' fill='url(#hatch)'/>\n"
+    "<text x='339.0' y='108.0' text-anchor='start'>exposed communication</text>\n"
+    "<rect x='480.0' y='98.0' width='16.0' height='11.0' fill='url(#dots)'/>\n"
+    "<text x='501.0' y='108.0' text-anchor='start'>idle</text>\n"
+    "</svg>\n";
+
+/* Three columns of 190 pixels begin at 130, and five lines of 10 % are 46.8 apart, from 274 up to 40. */
+static void
+test_each_place_of_a_curve (G_GNUC_UNUSED void **state)
+{
+  const double percents[] = { 10, 40, 50 };
+  g_autofree char *data = sweep ("{\"key\":\"nodes\",\"values\":[\"1\",\"ten-letter\",\"eleven-lett\"]}",
+                                 percents, 3),
+                  *text = svg_text (data, "sweep");
+
+  assert_string_equal (text, curve_text);
+}
+
+/* Six columns of 95 pixels begin at 130; the colours of the shares are those between which others are mixed. */
+static void
+test_each_place_of_a_map (G_GNUC_UNUSED void **state)
+{
+  const double percents[] = { 0, 10, 20, 30, 40, 50, 4, 14, 24, 34, 44, -1 };
+  g_autofree char *data = sweep ("{\"key\":\"down\",\"values\":[\"a\",\"b\"]},"
+                                 "{\"key\":\"across\",\"values\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\"]}",
+                                 percents, 12),
+                  *text = svg_text (data, "sweep");
+
+  assert_string_equal (text, map_text);
+}
+
+/* The longest bar is as long as the room beside its names, and each part is as long as its share. */
+static void
+test_each_place_of_bars (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *one = iteration (40, 30, 20, 10), *two = iteration (10, 0, 40, 0),
+                  *data = g_strdup_printf ("{\"runs\":[{\"name\":\"one\",\"ranks\":8,\"iterations\":[%s]},"
+                                           "{\"name\":\"two\",\"ranks\":1,\"iterations\":[%s]}]}",
+                                           one, two),
+                  *text = svg_text (data, "exposed");
+
+  assert_string_equal (text, bars_text);
+}
+
 int
 main (void)
 {
@@ -451,6 +590,9 @@ main (void)
     cmocka_unit_test (test_a_map_of_narrow_cells),
     cmocka_unit_test (test_what_is_not_drawn),
     cmocka_unit_test (test_long_names_are_cut),
+    cmocka_unit_test (test_each_place_of_a_curve),
+    cmocka_unit_test (test_each_place_of_a_map),
+    cmocka_unit_test (test_each_place_of_bars),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
