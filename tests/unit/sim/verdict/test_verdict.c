@@ -134,9 +134,42 @@ a_straggler_is_named (G_GNUC_UNUSED void **state)
       HEAD ONE TRAIN ("ddp", ", stragglers: [{rank: 3, slowness: 1.5}]"));
   g_autoptr (FabVerdict) drawn = verdict_of (HEAD ONE TRAIN ("ddp", ", accumulation: 8, jitter: {cv: 20%}"));
 
+  /* The mean of seven ranks at 1 and one at 1.5 is 8.5 / 8, and 1.5 is 1.41 of it. */
+  assert_non_null (strstr (fab_verdict_waits_for (fixed)->text,
+                           ": rank 3 takes 1.41 times as long as the mean to compute. "));
+  assert_non_null (strstr (fab_verdict_waits_for (drawn)->text, ": the slowest rank of an iteration takes "));
   assert_int_equal (fab_verdict_waits_for (fixed)->rank, 3);
   assert_int_equal (fab_verdict_waits_for (drawn)->code, FAB_FINDING_WAITS_FOR_STRAGGLER);
   assert_int_equal (fab_verdict_waits_for (drawn)->rank, -1);
+}
+
+/* A step is compute, communication that is exposed, and what is left. */
+static void
+the_parts_of_a_step_are_the_whole (G_GNUC_UNUSED void **state)
+{
+  static const char *const jobs[] = { TRAIN ("ddp", ""), TRAIN ("ddp", ", accumulation: 32"),
+                                      TRAIN ("ddp", ", data_loader: {time: 2s}"),
+                                      TRAIN ("megatron", ", parallel: {pipeline: 8}") };
+  g_autoptr (FabVerdict) none = verdict_of (HEAD ONE REDUCE ("100MB"));
+
+  assert_true (g_str_has_suffix (fab_verdict_waits_for (none)->text, " The job computes nothing."));
+  for (guint i = 0; i < G_N_ELEMENTS (jobs); i++) {
+    g_autofree char *yaml = g_strconcat (HEAD ONE, jobs[i], NULL);
+    g_autoptr (FabVerdict) verdict = verdict_of (yaml);
+    g_autoptr (GRegex) pattern = g_regex_new (
+        "([0-9.]+) % of the step is compute, ([0-9.]+) % exposed communication and ([0-9.]+) % idle\\.$", 0,
+        0, NULL);
+    g_autoptr (GMatchInfo) found = NULL;
+    double sum = 0;
+
+    assert_true (g_regex_match (pattern, fab_verdict_waits_for (verdict)->text, 0, &found));
+    for (gint k = 1; k <= 3; k++) {
+      g_autofree char *percent = g_match_info_fetch (found, k);
+
+      sum += g_ascii_strtod (percent, NULL);
+    }
+    assert_true (fabs (sum - 100) < 0.16); /* each is rounded to a tenth */
+  }
 }
 
 static void
@@ -503,6 +536,7 @@ main (void)
     cmocka_unit_test (a_band_of_memory_warns_before_it_stops),
     cmocka_unit_test (a_step_waits_for_one_thing),
     cmocka_unit_test (a_straggler_is_named),
+    cmocka_unit_test (the_parts_of_a_step_are_the_whole),
     cmocka_unit_test (a_link_that_binds_is_named),
     cmocka_unit_test (a_slower_choice_is_named),
     cmocka_unit_test (a_link_without_a_measurement_is_uncalibrated),

@@ -188,6 +188,29 @@ groups_have_paces_of_their_own (G_GNUC_UNUSED void **state)
   fab_steady_pace_clear (&pace);
 }
 
+/* Nothing that was measured before it is left after a new beginning: no group has a pace, and no item had a window. */
+static void
+a_new_beginning_forgets (G_GNUC_UNUSED void **state)
+{
+  FabSteadyPace pace;
+
+  fab_steady_pace_init (&pace, 2, 2, 2);
+  pace.items[1].group = 1;
+  play (&pace, 8, 100);
+  assert_true (pace.is_settled);
+  fab_steady_pace_restart (&pace);
+  const FabPaceGroup *const groups[] = { &pace.groups[0], &pace.groups[1], &pace.all };
+  for (guint g = 0; g < G_N_ELEMENTS (groups); g++) {
+    assert_true (groups[g]->interval_ps == 0 && groups[g]->slowest_ps == 0 && groups[g]->steady_ps == 0);
+    assert_true (groups[g]->n_windows == 0 && groups[g]->n_items == 0 && !groups[g]->is_of_slowest);
+  }
+  for (guint i = 0; i < 2; i++)
+    for (guint w = 0; w < FAB_PACE_WINDOWS; w++)
+      assert_true (pace.items[i].recent_ps[w] == 0);
+  assert_false (pace.is_one || pace.is_settled);
+  fab_steady_pace_clear (&pace);
+}
+
 int
 main (void)
 {
@@ -200,6 +223,7 @@ main (void)
     cmocka_unit_test (a_delay_that_passes_through_does_not_count),
     cmocka_unit_test (what_is_slow_for_good_sets_the_tempo),
     cmocka_unit_test (groups_have_paces_of_their_own),
+    cmocka_unit_test (a_new_beginning_forgets),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
