@@ -101,6 +101,7 @@ class Table:
 
     def check(self, test, page, scope):
         wanted = eval(self.rows, scope)  # of this repository's own file, as the formulas are
+        test.assertTrue(wanted, f"{self.rows} are no rows, and would be found on any page")
         lines = page.splitlines()
         label = self.columns[0][0] == "."
         names = [head for head, _ in self.columns[label:]]
