@@ -17,13 +17,12 @@ fab_stats_median_rank (guint n)
 {
   double below = 0;
 
-  for (guint r = 0; r <= n / 2; r++) {
+  for (guint r = 0;; r++) { /* half of all are at most n / 2 */
     below += exp (lgamma (n + 1.0) - lgamma (r + 1.0) - lgamma (n - r + 1.0) - n * M_LN2);
     if (below > TAIL_FRACTION)
       /* P (B <= r - 1) is small enough, and P (B <= r) is not */
       return r;
   }
-  return n / 2;
 }
 
 static FabTimePs *

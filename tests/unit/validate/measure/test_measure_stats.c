@@ -121,6 +121,8 @@ test_half_width (G_GNUC_UNUSED void **state)
 
   assert_near (fab_stats_half_width (&known), 0.03, 1e-12);
   assert_near (fab_stats_half_width (&unknown), 1, 1e-12);
+  assert_near (fab_stats_half_width (&(FabMeasuredPoint){ .time_ps = 0, .low_ps = 0, .high_ps = 7 }), 1,
+               1e-12);
 }
 
 /* Of 1000 medians of 25 samples, about 95 % of the intervals hold the true one: P = 95.7 % for n = 25, r = 8. */
