@@ -45,7 +45,8 @@ name_of (const char *name, gint64 n_ranks)
 {
   g_autofree char *cut = g_utf8_strlen (name, -1) > 26 ? g_utf8_substring (name, 0, 26) : g_strdup (name);
 
-  return g_strdup_printf ("%s, %" G_GINT64_FORMAT " GPUs", cut, n_ranks);
+  return g_strdup_printf ("%s, %" G_GINT64_FORMAT " %s", cut, n_ranks,
+                          fab_plural ((guint64) n_ranks, "GPU", "GPUs"));
 }
 
 static GArray *

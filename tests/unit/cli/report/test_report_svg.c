@@ -521,7 +521,7 @@ static const char bars_text[] =
     "<rect x='460.0' y='40.0' width='59.4' height='17.0' fill='url(#hatch)'/>\n"
     "<rect x='520.0' y='40.0' width='29.4' height='17.0' fill='url(#dots)'/>\n"
     "<text x='558.0' y='53.0' text-anchor='start'>100 ms, exposed 20.0 %</text>\n"
-    "<text x='242.0' y='77.0' text-anchor='end'>two, 1 GPUs</text>\n"
+    "<text x='242.0' y='77.0' text-anchor='end'>two, 1 GPU</text>\n"
     "<rect x='250.0' y='64.0' width='29.4' height='17.0' fill='#2f78b7'/>\n"
     "<rect x='280.0' y='64.0' width='119.4' height='17.0' fill='url(#hatch)'/>\n"
     "<text x='408.0' y='77.0' text-anchor='start'>50 ms, exposed 80.0 %</text>\n"
