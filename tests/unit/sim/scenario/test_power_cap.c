@@ -64,11 +64,15 @@ a_board_keeps_to_what_it_can (G_GNUC_UNUSED void **state)
 {
   const FabAcceleratorSpec *h100 = fab_catalog_accelerator (catalog, "h100-sxm5-80gb");
   double board = (double) h100->power_watts, least = h100->clock.static_fraction * board;
+  g_autofree char *at_least = g_strdup_printf (", power_cap: %.17g", h100->clock.static_fraction),
+                  *refused = problem_of (at_least);
   g_autofree char *none = problem_of (""), *whole = problem_of (", power_cap: 100%");
 
   assert_true (board == 700 && least > 0);
   assert_null (none);
   assert_null (whole);
+  assert_non_null (refused);
+  assert_non_null (strstr (refused, "at any clock; write a higher cap"));
   assert_cap (board, NULL);
   assert_cap (board + 1, "draws at most 700 W; write a lower cap, or leave it out");
   assert_cap (floor (least) + 1, NULL);
