@@ -220,6 +220,18 @@ class Equals(Sides):
         enough = [rate for rate, step in steps.items() if step <= base * (1 + 1e-9)]
         self.assertEqual(equal.answer, enough[0] if enough else None)
 
+    def test_what_nothing_makes_equal(self):
+        """The first and the last value that may be tried, and the one that comes closest, with what it reaches."""
+        told, page, _ = self.equal("--against", "ddp-2b-4nodes-400g", "--at-equal", "step", "--by", "cluster.nic_rate=100Gb/s,200Gb/s,400Gb/s")
+        [equal] = told.equals
+        self.assertIsNone(equal.answer)
+        base = next(one for one in told.figures if one.name == told.against)
+        found = re.search(r"\n  With no cluster\.nic_rate from (\S+) to (\S+) does (\S+) equal (\S+) in step \((.*?)\); it comes closest with (\S+): (.*)\n", page).groups()
+        self.assertEqual((found[0], found[1], found[2], found[3], found[5]), ("100Gb/s", "400Gb/s", "ddp-2b-4nodes-200g", base.name, equal.closest))
+        self.assertTrue(answer.quantity(found[4]).is_near(base.step_s))
+        reached = self.json("run", "ddp-2b-4nodes-200g", "--no-db", "--no-band", "--no-bottleneck", "--set", f"cluster.nic_rate={equal.closest}")["iterations"][-1]["step_s"]
+        self.assertTrue(answer.quantity(found[6]).is_near(reached), found)
+
     def test_ports_of_what_is_equal(self):
         """Where a rate of ports is found, the sentence ends with how the side's own ports compare with it."""
         seen = set()
