@@ -174,6 +174,11 @@ class Compared(Sides):
         self.check_words(told, page)
         heads = page.split("\n\n")[0].split("\n")
         self.assertEqual([head.split(":")[0] for head in heads], names, "a line for each file, with its summary")
+        self.assert_tidy(page)
+        firsts = [block.strip().partition("  ")[0].partition("\n")[0] for block in page.split("\n\n")]
+        self.assertEqual(firsts[2:], [names[0], "step", "collectives, sums of their times", "busy links, largest differences",
+                                      "limited by, and the slowest link", "bands of the step",
+                                      "US dollars: prices and `cost` from low to high, times within their bands", "verdicts"])
 
     def test_against_another(self):
         told, page, parts = self.asked((*FILES, "--against", "mpi-rig-100m", "--no-band"))
