@@ -47,6 +47,17 @@ a_line_bends_where_it_is_told_to (G_GNUC_UNUSED void **state)
       "<path d=\"M0.0 0.0 Q5.0 9.0 10.0 0.0\" fill=\"none\" stroke=\"#333\" stroke-width=\"2.5\"/>\n");
 }
 
+static void
+a_line_has_both_ends_and_a_title_its_words (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GString) svg = g_string_new (NULL), whole = g_string_new (NULL);
+
+  fab_svg_line (svg, 1, 2, 3, 4, "#123456");
+  assert_string_equal (svg->str, "<line x1=\"1.0\" y1=\"2.0\" x2=\"3.0\" y2=\"4.0\" stroke=\"#123456\"/>\n");
+  fab_svg_begin (whole, 10, 20, 12, "a < b", "white");
+  assert_non_null (strstr (whole->str, ">a &lt; b</title>\n<"));
+}
+
 int
 main (void)
 {
@@ -54,6 +65,7 @@ main (void)
     cmocka_unit_test (a_drawing_has_its_size_and_its_background),
     cmocka_unit_test (texts_are_no_markup),
     cmocka_unit_test (a_line_bends_where_it_is_told_to),
+    cmocka_unit_test (a_line_has_both_ends_and_a_title_its_words),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
