@@ -263,6 +263,13 @@ class Others(Sized):
     def test_lines(self):
         self.check_lines(OTHERS)
 
+    def test_why_the_batch_is_held(self):
+        """A target of the whole training holds it, which is said too where it leaves one value alone that can be simulated."""
+        for target, words in (("train<=9999d", 1), ("step<=1s", 0)):
+            page = self.fabricast("size", "hello", "--set", "job.train_tokens=1e9", "--vary", "cluster.nodes=1,3", "--target", target, "--brief").stdout
+            self.assertEqual(page.count("  The global batch is held at 32 sequences (strong scaling), because train is of the whole training; "), words)
+            self.assertEqual(page.count("cannot be simulated: "), words)
+
 
 if __name__ == "__main__":
     support.main()
