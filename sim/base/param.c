@@ -80,6 +80,21 @@ fab_refers_name (FabRefers refers)
   return names[refers];
 }
 
+const char *
+fab_refers_section (FabRefers refers)
+{
+  static const char *const sections[] = {
+    [FAB_REFERS_LINK] = "links",           [FAB_REFERS_ACCELERATOR] = "accelerators",
+    [FAB_REFERS_NODE] = "nodes",           [FAB_REFERS_MODEL] = "models",
+    [FAB_REFERS_ALGORITHM] = "algorithm",  [FAB_REFERS_TECHNOLOGY] = "technologies",
+    [FAB_REFERS_PROCESSOR] = "processors", [FAB_REFERS_FAILURES] = "failures",
+    [FAB_REFERS_DESIGN] = "designs",
+  };
+
+  g_assert (refers < G_N_ELEMENTS (sections) && sections[refers] != NULL);
+  return sections[refers];
+}
+
 void
 fab_check_fail (FabCheck *check, gconstpointer field, const char *format, ...)
 {

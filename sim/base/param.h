@@ -135,8 +135,12 @@ typedef struct {
 /* Returns the name of the type in messages and docs: "time", "rate", ... */
 const char *fab_param_type_name (FabParamType type);
 
-/* Returns the catalogue section of a reference: "link", "model". Asserts on FAB_REFERS_NOTHING. */
+/* Returns what a reference names, in messages: "link", "set of failures". Asserts on FAB_REFERS_NOTHING. */
 const char *fab_refers_name (FabRefers refers);
+
+/* Returns the section that `fabricast describe` lists it in: "links", "failures". Asserts on files and on
+ * FAB_REFERS_NOTHING. */
+const char *fab_refers_section (FabRefers refers);
 
 /* Returns the unit of a number type; asserts on the other types. */
 FabUnit fab_param_unit (FabParamType type);

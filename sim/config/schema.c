@@ -717,7 +717,6 @@ check_text (Walk *self, FabRefers refers, const char *name, const FabMark *mark)
       && g_str_has_suffix (name, ".json"))
     return; /* a file, and why it could not be read has been said */
   section = fab_refers_name (refers);
-  gboolean is_in_y = g_str_has_suffix (section, "y"); /* technology, technologies */
   nearest = fab_diagnostics_nearest (self->reader->diagnostics, name, self->names[refers]);
   said = nearest == NULL && self->reader->said != NULL ? self->reader->said (self->user, refers, name) : NULL;
   if (nearest != NULL)
@@ -725,9 +724,9 @@ check_text (Walk *self, FabRefers refers, const char *name, const FabMark *mark)
                          nearest);
   else
     fab_diagnostics_add (self->reader->diagnostics, mark,
-                         "unknown %s '%s'%s%s; 'fabricast describe %.*s%s' lists them", section, name,
+                         "unknown %s '%s'%s%s; 'fabricast describe %s' lists them", section, name,
                          said != NULL ? "; names for it are " : "", said != NULL ? said : "",
-                         (int) (strlen (section) - (is_in_y ? 1 : 0)), section, is_in_y ? "ies" : "s");
+                         fab_refers_section (refers));
 }
 
 static void

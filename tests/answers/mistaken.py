@@ -19,7 +19,7 @@ COMMANDS = {
 }
 # Values that cannot be, by the name of the option.
 WRONG = {
-    "set": ("cluster.nodes=-1", "cluster.nodez=1", "nonsense", "job.micro_batch=x"), "format": ("jsn",), "rows": ("no-such-row",), "seeds": ("x", "0"), "hold": ("nothing",),
+    "set": ("cluster.nodes=-1", "cluster.nodez=1", "nonsense", "job.micro_batch=x", "reliability.failures=x"), "format": ("jsn",), "rows": ("no-such-row",), "seeds": ("x", "0"), "hold": ("nothing",),
     "iterations": ("0", "x"), "fidelity": ("fluit",), "seed": ("-1", "x"), "trace": ("nowhere/x.json",), "db": ("nowhere/x.db",), "collective": ("no-such-one",),
     "vary": ("cluster.nodez=1,2", "cluster.nodes", "nonsense"), "against": ("nobody",), "at-equal": ("stepp",), "fault": ("x", "nic=nowhere:50%"), "sharp": ("perhaps",),
     "nvls": ("perhaps",), "nic": ("no-such-link",), "domain": ("x",), "nodes": ("x",), "gpus": ("x",), "base": ("cluster.nodez=1",), "efficiency": ("x", "0%"),

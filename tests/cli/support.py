@@ -29,6 +29,7 @@ import child  # noqa: E402
 
 # Marks of a program that broke, whatever its exit code says.
 BREAKAGE = re.compile(r"Sanitizer|runtime error|Traceback|CRITICAL|WARNING \*\*|Assertion|core dumped")
+ADVISED = re.compile(r"[`']fabricast (describe(?: [a-z0-9_.-]+)+)[`']")  # commands in messages, which there must be
 EXPECTED_COMPLAINT = re.compile(r"The job does not fit|warning: fluid does not simulate|^fabricast check: note: |"
                                 r"warning: Not all of the design")
 COMMIT = re.compile(r"\b(\d+\.\d+\.\d+)\+g[0-9a-f]{7,40}(?:-dirty)?")  # of a version
@@ -71,6 +72,8 @@ def new_directory():
 class CliTest(unittest.TestCase):
     """Runs in a directory of its own, which is gone afterwards."""
 
+    followed = set()
+
     def setUp(self):
         self.directory = new_directory()
         self.addCleanup(subprocess.run, ["rm", "-rf", self.directory], check=True)
@@ -90,6 +93,10 @@ class CliTest(unittest.TestCase):
                               check=False, **how)
         self.assertIsNone(BREAKAGE.search(done.stderr), done.stderr)
         self.assertIn(done.returncode, (0, 1, 2, 3), f"{args}: {done.stderr}")
+        for words in set(ADVISED.findall(done.stderr)) - self.followed:
+            self.followed.add(words)
+            self.assertEqual(subprocess.run([PROGRAM, *words.split()], stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                                            cwd=self.directory, env=environment()).returncode, 0, f"{args}: {done.stderr}")
         return done
 
     def start_program(self, *args, launcher=(), **how):
