@@ -351,6 +351,21 @@ fab_cli_catalog (GError **error)
   return path ? fab_catalog_load (path, &fab_models, error) : NULL;
 }
 
+/* From then on fab_cli_threads () is at most what the scenario has memory for. */
+static gboolean
+check_memory (const FabScenario *scenario, GError **error)
+{
+  guint wanted = fab_thread_pool_size (fab_cli_threads ()), n_threads = wanted;
+
+  if (!fab_cli_check_memory (scenario, &n_threads, error))
+    return FALSE;
+  if (n_threads < wanted) {
+    g_autofree char *text = g_strdup_printf ("%u", n_threads);
+    g_setenv ("FABRICAST_THREADS", text, TRUE);
+  }
+  return TRUE;
+}
+
 FabScenario *
 fab_cli_scenario (const char *name, char **sets, const FabCatalog *catalog, GError **error)
 {
@@ -360,9 +375,7 @@ fab_cli_scenario (const char *name, char **sets, const FabCatalog *catalog, GErr
 
   if (scenario == NULL)
     fab_cli_name_shipped (path, error);
-  return scenario != NULL && fab_cli_check_memory (scenario, fab_cli_threads (), error)
-           ? g_steal_pointer (&scenario)
-           : NULL;
+  return scenario != NULL && check_memory (scenario, error) ? g_steal_pointer (&scenario) : NULL;
 }
 
 /* The scenario of a study need not be whole: a variant may complete it. */
@@ -371,7 +384,7 @@ check_study (const FabStudy *study, GError **error)
 {
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, NULL);
 
-  return scenario == NULL || fab_cli_check_memory (scenario, fab_cli_threads (), error);
+  return scenario == NULL || check_memory (scenario, error);
 }
 
 FabStudy *

@@ -51,8 +51,9 @@ void fab_cli_print_table (FabFormat format, const FabTable *table);
  * (transfer full) */
 FabCatalog *fab_cli_catalog (GError **error);
 
-/* Returns how many threads run independent scenarios: FABRICAST_THREADS of the environment. 0, where it is not set,
- * means as many as there are processors. */
+/* Returns how many threads run independent scenarios: FABRICAST_THREADS of the environment; 0, where it is not set,
+ * means as many as there are processors. Once a scenario or a study was read, it is at most as many as there is memory
+ * for (cli/memory.h). */
 guint fab_cli_threads (void);
 
 /* Lists the directories where a module may be, NULL-ended, the first to try first. `built` is its directory in the

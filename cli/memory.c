@@ -12,10 +12,10 @@
 #include "sim/base/units.h"
 #include "sim/run/run.h"
 
-/* What makes a run large. From `many` on it may take more than 1 GB: nodes 50 kB each when alike nodes are built once,
- * 2 to 5 MB when every rank is built by itself (measured with scenarios/hello.yaml, zero3-70b-16384.yaml and
- * megatron-405b.yaml), micro-batches about 10 kB each and thread (GPT-2 on two nodes), requests 70 kB (of eight GPUs to
- * eight others). The sample runs take a few per cent of its time.
+/* What makes a run large. From `many` on it may take more than 1 GB on one thread: nodes 50 kB each when alike nodes
+ * are built once, 2 to 5 MB when every rank is built by itself (measured with scenarios/hello.yaml,
+ * zero3-70b-16384.yaml and megatron-405b.yaml), micro-batches about 30 kB each (GPT-2 on two nodes), requests 70 kB (of
+ * eight GPUs to eight others). The sample runs take a few per cent of its time.
  *
  * Samples are the smallest of three runs, of n, 2n and 4n. The first that can be played is taken: the ranks must divide
  * as the job asks. */
@@ -24,7 +24,6 @@ typedef struct {
   gint64 many;
   guint samples[5];
   const char *instead;
-  gboolean is_of_jobs; /* what-ifs on other threads share the machine, and have these of their own */
 } Growth;
 
 static const Growth folded_nodes = {
@@ -52,7 +51,6 @@ static const Growth micro_batches = {
   .many = 4096,
   .samples = { 64, 96, 80 },
   .instead = "simulate fewer (their time repeats)",
-  .is_of_jobs = TRUE,
 };
 
 static const Growth requests = {
@@ -62,7 +60,6 @@ static const Growth requests = {
   .many = 8192,
   .samples = { 512, 768, 640 },
   .instead = "simulate fewer",
-  .is_of_jobs = TRUE,
 };
 
 /* FABRICAST_MEMORY that refuses nothing. */
@@ -70,6 +67,9 @@ static const Growth requests = {
 
 /* What takes more says so. */
 static const double large_bytes = 1e9;
+
+/* A run is held beside the same one without a change, and each thread holds one with a change. */
+enum { HELD_BESIDE = 2 };
 
 /* Growth by more than this from one sample to the next is a cost per pair of nodes. */
 #define QUADRATIC 1.3
@@ -191,9 +191,14 @@ play_with (const FabScenario *scenario, const char *key, guint n)
   return second != NULL;
 }
 
-/* Returns the peak that a run of `wanted` will have; 0: not known. */
-static double
-estimate_bytes (const FabScenario *scenario, const Growth *growth, double wanted, guint n_threads)
+/* The peak of a run: of the program and its samples, and of each play that is held. */
+typedef struct {
+  double base_bytes, play_bytes; /* both 0: not known */
+} Peak;
+
+/* Of a run of `wanted`. */
+static Peak
+estimate_peak (const FabScenario *scenario, const Growth *growth, double wanted)
 {
   double peaks[3] = { 0 }, n = 0;
   guint n_played = 0;
@@ -205,28 +210,36 @@ estimate_bytes (const FabScenario *scenario, const Growth *growth, double wanted
       peaks[n_played] = peak_bytes ();
   }
   if (n_played < G_N_ELEMENTS (peaks))
-    return 0;
+    return (Peak){ 0 };
   double first = (peaks[1] - peaks[0]) / n, second = (peaks[2] - peaks[1]) / (2 * n);
   double per_pair = first > 0 && second > QUADRATIC * first ? (second - first) / (3 * n) : 0;
   double per_item = MAX (second - 6 * n * per_pair, 0);
-  if (growth->is_of_jobs) /* the samples were two at a time */
-    per_item *= (1 + fab_thread_pool_size (n_threads)) / 2.0;
-  return peaks[2] + per_item * (wanted - 4 * n) + per_pair * (wanted * wanted - 16 * n * n);
+  double more = per_item * (wanted - 4 * n) + per_pair * (wanted * wanted - 16 * n * n);
+  return (Peak){ peaks[2], more / 2 }; /* two were held at a time */
+}
+
+static double
+peak_on (const Peak *peak, guint n_threads)
+{
+  return peak->base_bytes + (HELD_BESIDE + n_threads) * peak->play_bytes;
 }
 
 static void
-show_estimate (const Growth *growth, double bytes, gint64 n)
+show_estimate (const Growth *growth, double bytes, gint64 n, guint n_threads)
 {
   g_autofree char *text = fab_units_show (FAB_UNIT_BYTES, bytes);
   gboolean is_terminal = isatty (STDERR_FILENO) == 1;
 
   if (is_terminal || bytes >= large_bytes)
-    g_printerr ("%s%" G_GINT64_FORMAT " %s about %s of memory\n", is_terminal ? "\r\033[K" : "fabricast: ", n,
-                fab_plural ((guint64) n, growth->singular, growth->plural), text);
+    g_printerr ("%s%" G_GINT64_FORMAT " %s about %s of memory on %u %s\n",
+                is_terminal ? "\r\033[K" : "fabricast: ", n,
+                fab_plural ((guint64) n, growth->singular, growth->plural), text, n_threads,
+                fab_plural (n_threads, "thread", "threads"));
 }
 
+/* Lowers *n_threads to as many as there is memory for. */
 static gboolean
-check_growth (const FabScenario *scenario, const Growth *growth, gint64 n, guint n_threads, GError **error)
+check_growth (const FabScenario *scenario, const Growth *growth, gint64 n, guint *n_threads, GError **error)
 {
   guint64 limit;
 
@@ -234,9 +247,12 @@ check_growth (const FabScenario *scenario, const Growth *growth, gint64 n, guint
     return FALSE;
   if (isatty (STDERR_FILENO) == 1)
     g_printerr ("\r\033[Kestimating the memory of %s=%" G_GINT64_FORMAT, growth->key, n);
-  double needed = estimate_bytes (scenario, growth, (double) n, n_threads);
+  const Peak peak = estimate_peak (scenario, growth, (double) n);
+  while (*n_threads > 1 && peak_on (&peak, *n_threads) > (double) limit)
+    (*n_threads)--;
+  double needed = peak_on (&peak, *n_threads);
   if (needed <= (double) limit) {
-    show_estimate (growth, needed, n);
+    show_estimate (growth, needed, n, *n_threads);
     return TRUE;
   }
   g_autofree char *needs = fab_units_show (FAB_UNIT_BYTES, needed),
@@ -248,17 +264,25 @@ check_growth (const FabScenario *scenario, const Growth *growth, gint64 n, guint
       n, growth->plural, needs, has, growth->instead);
 }
 
+/* From as few on it may take more than 1 GB on so many threads. */
+static gint64
+many_on (const Growth *growth, guint n_threads)
+{
+  return growth->many * (HELD_BESIDE + 1) / (HELD_BESIDE + n_threads);
+}
+
 gboolean
-fab_cli_check_memory (const FabScenario *scenario, guint n_threads, GError **error)
+fab_cli_check_memory (const FabScenario *scenario, guint *n_threads, GError **error)
 {
   guint64 limit;
   const Growth *const grown[] = { &micro_batches, &requests,
                                   fab_scenario_spec (scenario)->is_folded ? &folded_nodes : &nodes };
 
+  *n_threads = fab_thread_pool_size (*n_threads);
   for (guint i = 0; i < G_N_ELEMENTS (grown); i++) {
     gint64 n = fab_scenario_get_whole (scenario, grown[i]->key, 0);
 
-    if (n >= grown[i]->many && !check_growth (scenario, grown[i], n, n_threads, error))
+    if (n >= many_on (grown[i], *n_threads) && !check_growth (scenario, grown[i], n, n_threads, error))
       return FALSE;
   }
   if (!read_limit (&limit, error))

@@ -11,9 +11,12 @@
  *
  * The estimate comes from runs of the same scenario with few nodes, and with few micro-batches, in this process: how
  * the peak of its memory grows with them, per node and, where that grows too, per pair of nodes. Small scenarios, and
- * those that cannot be played with a few, pass. On `n_threads` threads (0: as many as there are processors) what-ifs
- * run beside each other. Call it on the main thread while no other one works. */
-gboolean fab_cli_check_memory (const FabScenario *scenario, guint n_threads, GError **error);
+ * those that cannot be played with a few, pass.
+ *
+ * What-ifs and points of a study run beside each other on *n_threads threads (0: as many as there are processors), and
+ * each holds all of a run. *n_threads becomes as many as there is memory for, at least 1; it fails where one thread
+ * needs too much. Call it on the main thread while no other one works. */
+gboolean fab_cli_check_memory (const FabScenario *scenario, guint *n_threads, GError **error);
 
 /* Takes --allow-large out of the arguments, which lets a scenario take what it takes. */
 void fab_cli_take_allow_large (int *argc, char **argv);

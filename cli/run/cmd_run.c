@@ -153,7 +153,6 @@ static gboolean
 run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code, GError **error)
 {
   FabSeedsRequest asked = {
-    .n_threads = fab_cli_threads (),
     .run = { .registry = &fab_models, .db = request->db, .progress = count_iteration, .advises = TRUE },
   };
   g_autoptr (FabProgress) progress = fab_progress_start ("iterations");
@@ -165,6 +164,7 @@ run_seeds (const FabRunSeeds *request, const FabCatalog *catalog, FabExit *code,
   if (scenario == NULL)
     return FALSE;
   asked.scenario = scenario;
+  asked.n_threads = fab_cli_threads ();
   g_autoptr (FabSeeds) seeds = fab_seeds_play (&asked, error);
   if (seeds == NULL)
     return FALSE;
