@@ -28,6 +28,13 @@ start_element (GMarkupParseContext *context, const char *name, const char **keys
                         MAX_DEPTH);
     return;
   }
+  if (parser->open == NULL && parser->root != NULL) { /* GMarkup allows it */
+    fab_file_text_fail (
+        parser->file, (guint) line, error,
+        "the XML is not well-formed: <%s> stands beside <%s>, and one element holds all others", name,
+        parser->root->name);
+    return;
+  }
   element = g_new0 (FabXml, 1);
   element->name = g_strdup (name);
   element->keys = g_strdupv ((char **) keys);
@@ -38,7 +45,6 @@ start_element (GMarkupParseContext *context, const char *name, const char **keys
   if (parser->open)
     g_ptr_array_add (parser->open->children, element);
   else
-    /* GMarkup allows one element at the root only */
     parser->root = element;
   parser->open = element;
 }

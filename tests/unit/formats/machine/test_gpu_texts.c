@@ -230,6 +230,16 @@ values_that_cannot_be_are_asked_about (G_GNUC_UNUSED void **state)
   assert_machine ("nccl-xml", XML ("255", NIC ("2", "400000")), "h100-sxm5-80gb", 1, "link: pcie5-x16");
 }
 
+/* GMarkup reads a second element beside the first one; XML has none, and what it held was forgotten. */
+static void
+one_element_holds_all (G_GNUC_UNUSED void **state)
+{
+  assert_refused ("nccl-xml", XML ("16", NIC ("2", "400000")) "\n<pci/>",
+                  "gpu:2: the XML is not well-formed: <pci> stands beside <system>");
+  assert_refused ("nccl-xml", "<system version=\"1\"/><system version=\"1\"/>",
+                  "gpu:1: the XML is not well-formed: <system> stands beside <system>");
+}
+
 int
 main (void)
 {
@@ -245,6 +255,7 @@ main (void)
     cmocka_unit_test (nvlink_is_refused_at_the_place),
     cmocka_unit_test (names_of_products_say_the_accelerator),
     cmocka_unit_test (values_that_cannot_be_are_asked_about),
+    cmocka_unit_test (one_element_holds_all),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
