@@ -153,6 +153,7 @@ fit_scale (const FabFitPoint *points, guint n)
   g_autofree double *bends = g_new (double, n);
   guint count = 0;
 
+  g_assert (n >= FAB_FIT_MIN_SIZES);
   for (guint i = 1; i + 1 < n; i++)
     bends[count++] = bend_of (&points[i]);
   qsort (bends, count, sizeof *bends, fab_order_doubles);
