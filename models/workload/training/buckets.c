@@ -62,7 +62,7 @@ launch (Buckets *self, Sort *sort, FabBytes bytes)
   FabTaskId task = self->stage->last_compute; /* a rank that shares with nobody has its gradients by itself */
 
   if (is_own ? self->params.send (self->stage, bytes, name, &task)
-             : stage_comm (self->stage, &comm, name, &task))
+             : stage_comm_of_pass (self->stage, &comm, self->stage->train->env->library, name, &task))
     g_array_append_val (self->launched, task);
   if (self->params.sent != NULL && self->params.sent (self->stage, bytes, &task))
     g_array_append_val (self->launched, task);

@@ -468,6 +468,39 @@ what_is_handed_on_waits_for_both_halves (G_GNUC_UNUSED void **state)
   order_clear (&order);
 }
 
+/* Two stages of two tensor-parallel and two data-parallel ranks. The second stage sums its gradients when the last sum
+ * of its last backward pass has ended, and without `overlap_p2p` when it has sent the result too. */
+static void
+gradients_wait_for_the_end_of_the_last_pass (G_GNUC_UNUSED void **state)
+{
+  for (guint overlaps = 0; overlaps < 2; overlaps++) {
+    g_autofree char *keys = g_strdup_printf (
+        "kind: megatron, accumulation: 2, parallel: {tensor: 2, pipeline: 2, overlap_p2p: %s}",
+        overlaps ? "true" : "false");
+    Order order = order_new (8, keys);
+    FabTaskId send = join_of (&order, 1, "gradient0.1");
+    guint n_sums = 0, n_tensor = 0;
+
+    for (FabTaskId sum = 0; sum < order.dag->n_tasks; sum++) {
+      if (class_of (&order, sum) != 1 || !is_sum (&order, sum))
+        continue;
+      n_sums++;
+      assert_int_equal (is_before (&order, send, sum), !overlaps);
+      for (FabTaskId t = 0; t < order.dag->n_tasks; t++) {
+        gint32 collective = order.dag->tasks[t].collective;
+
+        if (class_of (&order, t) != 1 || collective < 0
+            || order.dag->collectives[collective].dimension != FAB_DIMENSION_TENSOR)
+          continue;
+        n_tensor++;
+        assert_true (is_before (&order, t, sum));
+      }
+    }
+    assert_true (n_sums > 0 && n_tensor > 0);
+    order_clear (&order);
+  }
+}
+
 int
 main (void)
 {
@@ -479,6 +512,7 @@ main (void)
     cmocka_unit_test (gathers_keep_their_distance),
     cmocka_unit_test (stages_wait_for_each_other),
     cmocka_unit_test (what_is_handed_on_waits_for_both_halves),
+    cmocka_unit_test (gradients_wait_for_the_end_of_the_last_pass),
   };
 
   return play_run_tests ("order", tests, &catalog);

@@ -316,7 +316,8 @@ static const struct {
     "1 compute: F block1 < activation0.0, F head, B head, B block1, F block1 < gradient0.0 < "
     "activation0.1, F head, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B block1.2, B "
     "block1.1, B block1.0, optimizer < gradient0.1 < bucket0, updated < parameters0\n"
-    "1 comm: bucket0 reduce_scatter 4197376 < B block1.0, parameters0 all_gather 2098688 < optimizer\n"
+    "1 comm: bucket0 reduce_scatter 4197376 < B block1.0 < gradient0.1, parameters0 all_gather 2098688 < "
+    "optimizer\n"
     "1 receive forward: activation0.0 send_recv 8192, activation0.1 send_recv 8192 < B block1\n"
     "1 send backward: gradient0.0 send_recv 8192 < B block1, gradient0.1 send_recv 8192 < B block1.0" },
   /* Tokens go to the experts and back, in both passes. The gradients of experts are on one rank each; routers and the
