@@ -29,7 +29,7 @@ random_job (Random *random)
     "kind: zero, stage: 2, overlap_comm: yes",
     "kind: zero, stage: 3",
     "kind: fsdp, sharding: grad_op, in_flight: 3",
-    "kind: megatron, parallel: {tensor: 2, pipeline: 2}, accumulation: 3",
+    "kind: megatron, parallel: {tensor: 2, pipeline: 2, overlap_p2p: true}, accumulation: 3",
     "kind: megatron, distributed_optimizer: true, overlap_grad_reduce: true, parallel: {context: 2}",
   };
   const char *job = pick (random, jobs, G_N_ELEMENTS (jobs));
