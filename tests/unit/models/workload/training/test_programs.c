@@ -5,9 +5,6 @@
  * x 256^2), its output (256^2), a norm, and two matrices of 4 x 256^2: 786 944 parameters. The embedding and the head
  * have 262 144 each, and the last norm 256: 2 098 432 in all. Operators of a block are numbered: norm .0, input .1,
  * output .2, norm .3, matrices .4 and .5. A sequence has 16 tokens, 8192 B between blocks in BF16.
- *
- * A line is a stream. `F` is a forward pass, `B` a backward pass. `<` names tasks of other streams that end before. One
- * stream runs its tasks in their order.
  */
 #include "tests/support/test.h"
 
@@ -15,6 +12,7 @@
 
 #include "models/models.h"
 #include "tests/support/play.h"
+#include "tests/unit/models/workload/training/program_text.h"
 
 #define HEAD                                                                                               \
   "name: programs\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"                         \
@@ -25,62 +23,14 @@
 
 static FabCatalog *catalog;
 
-static void
-append_name (GString *text, const FabDag *dag, FabTaskId task)
-{
-  gint32 collective = dag->tasks[task].collective;
-  const char *name = collective < 0 ? dag->tasks[task].name : dag->collectives[collective].name;
-
-  if (g_str_has_prefix (name, "forward "))
-    g_string_append_printf (text, "F %s", name + strlen ("forward "));
-  else if (g_str_has_prefix (name, "backward "))
-    g_string_append_printf (text, "B %s", name + strlen ("backward "));
-  else
-    g_string_append (text, name);
-}
-
-static void
-append_waits (GString *text, const FabDag *dag, FabTaskId task)
-{
-  for (FabTaskId before = 0; before < dag->n_tasks; before++)
-    for (guint e = dag->next_starts[before]; e < dag->next_starts[before + 1]; e++)
-      if (dag->next[e] == task && dag->tasks[before].stream != dag->tasks[task].stream) {
-        g_string_append (text, " < ");
-        append_name (text, dag, before);
-      }
-}
-
-/* Leaves out streams that have nothing to do. (transfer full) */
+/* (transfer full) */
 static char *
 program (guint gpus, const char *shape, const char *keys)
 {
   g_autofree char *yaml = g_strdup_printf (HEAD, gpus, shape, keys);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
-  const FabDag *dag = fab_simulation_dag (play->simulation);
-  GString *text = g_string_new (NULL);
 
-  for (guint s = 0; s < dag->n_streams; s++) {
-    gboolean is_first = TRUE;
-
-    for (FabTaskId t = 0; t < dag->n_tasks; t++) {
-      const FabDagCollective *collective = &dag->collectives[MAX (dag->tasks[t].collective, 0)];
-
-      if (dag->tasks[t].stream != s)
-        continue;
-      if (is_first)
-        g_string_append_printf (text, "%s%u %s: ", text->len > 0 ? "\n" : "", dag->streams[s].rank_class,
-                                dag->streams[s].name);
-      else
-        g_string_append (text, ", ");
-      is_first = FALSE;
-      append_name (text, dag, t);
-      if (dag->tasks[t].collective >= 0)
-        g_string_append_printf (text, " %s %" G_GUINT64_FORMAT, fab_op_names[collective->plan.op],
-                                (guint64) collective->plan.bytes);
-      append_waits (text, dag, t);
-    }
-  }
-  return g_string_free (text, FALSE);
+  return program_text (fab_simulation_dag (play->simulation));
 }
 
 static const struct {
