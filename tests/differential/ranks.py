@@ -38,6 +38,13 @@ class Rank:
                                                before_ps=self.star.machine.latency_ps(self.star.host(0), self.star.host(1))))
         return [len(self.messages) - 1]
 
+    def pass_on(self, communicator, size, after):
+        """Begins to send as much to the next rank as comes from the one before, when `after` has ended."""
+        self.messages.append(reference.Message(self.number, self.number, size, after + self.last.get(communicator, []),
+                                               before_ps=self.star.machine.latency_ps(self.star.host(0), self.star.host(1))))
+        self.last[communicator] = [len(self.messages) - 1]
+        return self.last[communicator]
+
     def start(self, communicator, op, size, n, algorithm=reference.direct):
         """Begins a collective of n ranks; the result is for wait ()."""
         if n < 2 or size == 0:
@@ -102,7 +109,7 @@ class Divided:
 
     def pair(self, columns, rows, between, is_backward):
         """Two matrices: columns are divided in the first one, rows in the second; `between` has FLOPs of a token."""
-        is_attention, between = between > 0, Fraction(between * self.tokens, self.t)
+        between = Fraction(between * self.tokens, self.t)
         # overlap_tensor: parts of the first product run beside the gather, and of the last one beside the sum.
         beside = Fraction(self.t - 1, self.t) if self.keys.get("overlap_tensor") else 0
         gathered = self.rank.start("tensor", "all_gather", self.kept, self.t) if self.keys["is_sequence"] else []
@@ -112,22 +119,46 @@ class Divided:
         self.rank.wait(gathered)
         if is_backward:
             self.rank.compute(self.flops(rows, self.products) - first)
-            self.exchange(2 * is_attention)
-            self.rank.compute(2 * between)
+            self.attend(2 * between, True)
             self.column_backward(columns)
             return
         self.rank.compute(self.flops(columns) - first)
-        self.exchange(is_attention)
-        self.rank.compute(between + self.flops(rows) * (1 - beside))
+        self.attend(between, False)
+        self.rank.compute(self.flops(rows) * (1 - beside))
         summed = self.rank.start("tensor", "reduce_scatter" if self.keys["is_sequence"] else "all_reduce", self.kept, self.t)
         if beside:
             self.rank.compute(self.flops(rows) * beside)
         self.rank.wait(summed)
 
-    def exchange(self, times):
-        """Keys and values of the ranks that share a sequence, in 2 bytes, and in backward their gradients too."""
-        values = 2 * self.keys["kv"] * self.keys["sequence"] // self.t
-        self.rank.run("context", "all_gather", 2 * values * times, self.context)
+    def attend(self, flops, is_backward):
+        """Attention to the keys and values of all ranks that share a sequence, in 2 bytes; in backward, their gradients
+        travel too."""
+        values = 2 * 2 * self.keys["kv"] * self.tokens // self.t  # bytes of one rank
+        if flops == 0:
+            return
+        if self.keys.get("context_kind") == "ring" and self.context > 1:
+            (self.ring_backward if is_backward else self.ring_forward)(flops, values)
+            return
+        self.rank.run("context", "all_gather", values * self.context * (2 if is_backward else 1), self.context)
+        self.rank.compute(flops)
+
+    def ring_forward(self, flops, values):
+        """AttnFuncWithCPAndKVP2P: while a round computes, the keys and values of the next one come. Kernels alternate between
+        two streams, so that this exchange waits for the kernel before the last one."""
+        before = self.rank.stream
+        for i in range(self.context):
+            now = self.rank.stream
+            task = self.rank.pass_on("context", values, before) if i + 1 < self.context else []
+            before = now
+            self.rank.compute(flops / self.context)
+            self.rank.wait(task)
+
+    def ring_backward(self, flops, values):
+        """Gradients of keys and values follow them one round behind. The last round sends gradients alone."""
+        for i in range(self.context):
+            task = self.rank.pass_on("context", values * (1 if i in (0, self.context - 1) else 2), self.rank.stream)
+            self.rank.compute(flops / self.context)
+            self.rank.wait(task)
 
     def router(self, is_backward):
         """Each rank routes the tokens that it has."""

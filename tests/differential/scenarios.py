@@ -271,12 +271,12 @@ def overlap_shared(draw):
 
 
 def context(draw):
-    """Such a transformer whose sequences are divided: keys and values are gathered."""
+    """Such a transformer whose sequences are divided: keys and values are gathered, or go around a ring."""
     tensor, n, data = draw.choice(((1, 2, 1), (1, 4, 1), (1, 8, 1), (2, 2, 1), (2, 4, 1), (1, 2, 2), (1, 2, 4), (2, 2, 2)))
-    keys = draw_transformer(draw, tensor, data) | {"context": n}
+    keys = draw_transformer(draw, tensor, data) | {"context": n, "context_kind": draw.choice(("gather", "ring"))}
     tree, mfu = Tree(draw, one_leaf=tensor * n * data), draw_mfu(draw)
     return job_of_transformer(tree, mfu, ranks.Divided(ranks.Rank(tree, 10**12 * mfu), keys).step, keys, keys["layers"],
-                              {"context": n, "context_kind": "gather"} | draw_overlaps(draw, keys))
+                              {"context": n, "context_kind": keys["context_kind"]} | draw_overlaps(draw, keys))
 
 
 def stages(draw):

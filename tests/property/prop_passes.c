@@ -15,7 +15,7 @@ static FabCatalog *catalog;
 
 /* What a random job may send at the same time. */
 typedef struct {
-  gboolean inputs_beside_context; /* inputs are gathered once more while keys and values go around */
+  gboolean inputs_beside_context; /* inputs are gathered once more while keys and values are gathered */
   gboolean overlaps_p2p;
 } Allowed;
 
@@ -35,7 +35,7 @@ random_job (Random *random, Allowed *allowed)
   gboolean is_ring = random_chance (random, 50);
   gboolean has_own_grid = is_sequence && random_chance (random, 30);
 
-  *allowed = (Allowed){ is_sequence && (is_ring || overlaps_tensor), random_chance (random, 30) };
+  *allowed = (Allowed){ is_sequence && overlaps_tensor && !is_ring, random_chance (random, 30) };
   return g_strdup_printf (
       "name: random\niterations: 1\nfidelity: %s\ncollectives: plain\n"
       "cluster: {node: dgx-h100, nodes: %u}\n"

@@ -69,6 +69,20 @@ typedef struct {
   guint n_micro, last_micro; /* micro-batches that go through it in a step, and the last one to go back */
 } Chunk;
 
+/* Rounds in which keys and values go around a ring while a segment computes attention (rounds.h). */
+typedef struct {
+  guint n;    /* 0: nothing goes around */
+  guint next; /* the one that has not begun yet */
+  gboolean is_backward;
+  const FabLayer *layer;
+  const FabSegment *segment;
+  double at_s;             /* what has been computed of the segment */
+  double start_s, round_s; /* when the first round begins, and what each one computes */
+  gboolean has_exchange, has_before;
+  FabTaskId exchange; /* the last one */
+  FabTaskId before;   /* the last task before the round that has begun last */
+} Rounds;
+
 /* One rank class: a pipeline stage, or those of its ranks that are in one bin. Where ranks are not folded into
  * classes, it is the first rank of what would be one, and the other ranks do what the first does. */
 struct Stage {
@@ -81,6 +95,7 @@ struct Stage {
     GArray *waits; /* FabTaskId: tasks for which the next compute task of this lane waits */
     FabTaskId last_compute;
   } lanes[2];
+  Rounds rounds;
   gboolean has_held; /* `held` is an exchange of tokens beside which the shared experts compute */
   FabTaskId held;
   GArray *waits; /* FabTaskId: tasks for which the next compute task waits */

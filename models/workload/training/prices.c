@@ -5,6 +5,12 @@
 
 #include "models/workload/training/experts.h"
 
+/* What is known of a segment in one kind of pass. NaN: not asked yet. */
+typedef struct {
+  double seconds;
+  AttentionSpan attention;
+} Price;
+
 gboolean
 train_has_own_grid (const Train *train, const FabSegment *segment)
 {
@@ -44,15 +50,15 @@ find_price (const Train *train, const FabLayer *layer, const FabSegment *segment
   return ops->seconds (train->params->compute.params, &train->env->cluster->device, &pass);
 }
 
-static double *
+static Price *
 prices_of (const Train *train, const FabSegment *segment)
 {
-  double *prices = g_hash_table_lookup (train->prices, segment);
+  Price *prices = g_hash_table_lookup (train->prices, segment);
 
   if (prices == NULL) {
-    prices = g_new (double, N_PASS_KINDS);
+    prices = g_new (Price, N_PASS_KINDS);
     for (guint i = 0; i < N_PASS_KINDS; i++)
-      prices[i] = NAN;
+      prices[i] = (Price){ .seconds = NAN, .attention = { NAN, NAN } };
     g_hash_table_insert (train->prices, (gpointer) segment, prices);
   }
   return prices;
@@ -67,17 +73,65 @@ slowed (const Train *train, const FabLayer *layer, const FabSegment *segment, do
 double
 train_segment_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
 {
-  double *price = &prices_of (train, segment)[kind];
+  double *seconds = &prices_of (train, segment)[kind].seconds;
 
-  if (isnan (*price))
-    *price = find_price (train, layer, segment, kind);
-  return slowed (train, layer, segment, *price);
+  if (isnan (*seconds))
+    *seconds = find_price (train, layer, segment, kind);
+  return slowed (train, layer, segment, *seconds);
 }
 
 double
 train_part_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
 {
   return slowed (train, layer, segment, find_price (train, layer, segment, kind));
+}
+
+/* What consecutive operators of a segment take: seconds, or FLOPs where the compute model has times of whole layers. */
+static double
+operators_price (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind,
+                 guint first, guint end)
+{
+  const FabComputeOps *ops = (const FabComputeOps *) train->params->compute.info;
+  FabSegment part = *segment;
+  g_autoptr (GArray) operators = g_array_new (FALSE, FALSE, sizeof (FabOperator));
+
+  if (first == end)
+    return 0;
+  g_array_append_vals (operators, &g_array_index (segment->operators, FabOperator, first), end - first);
+  part.operators = operators;
+  if (ops->parts != NULL)
+    return find_price (train, layer, &part, kind);
+  FabPass pass = pass_of (train, layer, &part, kind);
+  return fab_pass_flops (&pass);
+}
+
+static AttentionSpan
+find_attention (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
+{
+  guint n = segment->operators->len, first = n, end = n;
+
+  for (guint i = 0; i < n; i++)
+    if (g_array_index (segment->operators, FabOperator, i).kind == FAB_OPERATOR_ATTENTION) {
+      first = MIN (first, i);
+      end = i + 1;
+    }
+  double before = operators_price (train, layer, segment, kind, 0, first);
+  double attention = operators_price (train, layer, segment, kind, first, end);
+  double after = operators_price (train, layer, segment, kind, end, n);
+  double all = before + attention + after;
+  double start = kind == PASS_FORWARD ? before : after;
+
+  return all > 0 ? (AttentionSpan){ start / all, (start + attention) / all } : (AttentionSpan){ 0, 0 };
+}
+
+AttentionSpan
+train_attention_span (const Train *train, const FabLayer *layer, const FabSegment *segment, PassKind kind)
+{
+  Price *price = &prices_of (train, segment)[kind];
+
+  if (isnan (price->attention.start))
+    price->attention = find_attention (train, layer, segment, kind);
+  return price->attention;
 }
 
 static double

@@ -14,6 +14,11 @@ typedef enum {
   N_PASS_KINDS,
 } PassKind;
 
+/* From when to when a pass through a segment computes attention, as shares of its time. */
+typedef struct {
+  double start, end;
+} AttentionSpan;
+
 /* Whether the experts of the segment have a grid of ranks of their own. */
 gboolean train_has_own_grid (const Train *train, const FabSegment *segment);
 
@@ -24,6 +29,10 @@ double train_segment_seconds (const Train *train, const FabLayer *layer, const F
 /* The same of a segment that the caller has made of a part of one. */
 double train_part_seconds (const Train *train, const FabLayer *layer, const FabSegment *segment,
                            PassKind kind);
+
+/* The same of the attention of a segment. A backward pass begins with what the forward pass computes last. */
+AttentionSpan train_attention_span (const Train *train, const FabLayer *layer, const FabSegment *segment,
+                                    PassKind kind);
 
 /* Time that a rank computes in one kind of pass of one micro-batch through a layer. */
 double train_pass_seconds (const Train *train, guint layer, PassKind kind);

@@ -7,6 +7,7 @@
 #include "models/workload/training/overlap.h"
 #include "models/workload/training/prices.h"
 #include "models/workload/training/recompute.h"
+#include "models/workload/training/rounds.h"
 #include "models/workload/training/streams.h"
 
 /* The groups that share the matrices of a segment; NULL: groups of one rank. */
@@ -139,38 +140,31 @@ has_output (const FabSegment *segment)
   return strcmp (segment->name, "head") != 0;
 }
 
-/* A rank receives the keys and values of the n - 1 others. What a neighbour sends counts once, in either
- * direction. */
+/* Whether ranks exchange the keys and values of a segment, in this way. */
 static gboolean
-send_context (const Exchange *model_parallel, double times, FabTaskId *task)
+has_context (const Exchange *exchange, ContextKind kind)
 {
-  const FabConcurrentGroups *concurrent_groups = model_parallel->stage->context;
-  guint n = fab_concurrent_groups_n_ranks (concurrent_groups);
-  double bytes = model_parallel->segment->context_bytes
-               / model_parallel->stage->train->layout.size[AXIS_TENSOR];
-
-  if (model_parallel->stage->train->params->parallel.context_kind == CONTEXT_GATHER)
-    return model_parallel_send (model_parallel, STREAM_CONTEXT, model_parallel->stage->context,
-                                FAB_OP_ALL_GATHER, times * n * bytes, task);
-  return model_parallel_send (model_parallel, STREAM_CONTEXT, model_parallel->stage->context,
-                              FAB_OP_SEND_RECV, times * (n - 1) * bytes, task);
+  return exchange->stage->context != NULL && exchange->segment->context_bytes > 0
+      && exchange->stage->train->params->parallel.context_kind == (gint) kind;
 }
 
-/* Keys and values are of tokens that have been gathered, also where the first matrices run beside that gather. */
+/* Gathers keys and values of tokens that have been gathered, also where the first matrices run beside that gather. */
 static void
-add_context (const Exchange *model_parallel, double times, Beside *beside)
+gather_context (const Exchange *exchange, double times, Beside *beside)
 {
-  Stage *stage = model_parallel->stage;
-  gboolean is_gather = stage->train->params->parallel.context_kind == CONTEXT_GATHER;
+  Stage *stage = exchange->stage;
   guint n_waits = stage->waits->len;
 
-  if (stage->context == NULL || model_parallel->segment->context_bytes <= 0)
+  if (!has_context (exchange, CONTEXT_GATHER))
     return;
+  double bytes = times * fab_concurrent_groups_n_ranks (stage->context) * exchange->segment->context_bytes
+               / stage->train->layout.size[AXIS_TENSOR];
   if (beside->has_gather)
     stage_wait (stage, beside->gather);
-  beside->has_context = send_context (model_parallel, times, &beside->context);
+  beside->has_context = model_parallel_send (exchange, STREAM_CONTEXT, stage->context, FAB_OP_ALL_GATHER,
+                                             bytes, &beside->context);
   g_array_set_size (stage->waits, n_waits);
-  if (!beside->has_context || !is_gather || beside->has_gather)
+  if (!beside->has_context || beside->has_gather)
     return;
   stage_wait (stage, beside->context);
   beside->has_context = FALSE;
@@ -206,7 +200,7 @@ model_parallel_before (const Exchange *model_parallel, gboolean is_backward)
     stage_wait (stage, beside.gather);
     beside.has_gather = FALSE;
   }
-  add_context (model_parallel, is_backward ? 2 : 1, &beside);
+  gather_context (model_parallel, is_backward ? 2 : 1, &beside);
   return beside;
 }
 
@@ -219,9 +213,9 @@ compute_first (Stage *stage, const Beside *beside, double seconds, char *name)
 
   if (!beside->has_gather)
     return 0;
-  stage_compute (stage, seconds * beside->share, g_steal_pointer (&owned));
+  rounds_compute (stage, seconds * beside->share, g_steal_pointer (&owned));
   stage_wait (stage, beside->gather);
-  if (beside->has_context && stage->train->params->parallel.context_kind == CONTEXT_GATHER)
+  if (beside->has_context)
     stage_wait (stage, beside->context);
   return seconds * beside->share;
 }
@@ -329,8 +323,8 @@ forward_tensors (Stage *stage, const PassAt *at, const Piece *piece, double seco
       continue;
     gboolean is_alone = !is_end && strategy->uses_alone (stage, at, t);
     if (is_end || (current >= 0 && is_alone)) {
-      stage_compute (stage, seconds * share,
-                     g_strdup_printf ("%s %s.%u", what, layer->name, (guint) MAX (current, 0)));
+      rounds_compute (stage, seconds * share,
+                      g_strdup_printf ("%s %s.%u", what, layer->name, (guint) MAX (current, 0)));
       if (current >= 0)
         strategy->after_use (stage, at, (guint) current);
       share = 0;
@@ -429,6 +423,12 @@ again_seconds (const Train *train, const FabLayer *layer, const Piece *piece)
   return seconds;
 }
 
+static PassKind
+turn_pass (const Turn *self)
+{
+  return !self->is_backward ? PASS_FORWARD : self->has_weights ? PASS_BACKWARD : PASS_INPUTS;
+}
+
 static double
 turn_seconds (const Turn *self)
 {
@@ -436,22 +436,33 @@ turn_seconds (const Turn *self)
 
   if (!self->is_backward && *self->suffix != '\0')
     return again_seconds (stage->train, self->exchange.layer, &self->piece) * stage->share;
-  return piece_seconds (stage->train, self->exchange.layer, &self->piece,
-                        !self->is_backward  ? PASS_FORWARD
-                        : self->has_weights ? PASS_BACKWARD
-                                            : PASS_INPUTS)
-       * stage->share;
+  return piece_seconds (stage->train, self->exchange.layer, &self->piece, turn_pass (self)) * stage->share;
 }
 
-/* The context-parallel exchange runs while the piece computes. */
+/* Begins rounds of keys and values, which lie between what is computed beside a gather of the piece's input and its
+ * last `last_s`. */
+static void
+begin_rounds (const Turn *self, guint lane, double last_s)
+{
+  Stage *stage = self->exchange.stage;
+  const Beside *beside = &self->beside[lane];
+
+  if (!has_context (&self->exchange, CONTEXT_RING))
+    return;
+  double seconds = turn_seconds (self), first_s = beside->has_gather ? seconds * beside->share : 0;
+  AttentionSpan span = train_attention_span (stage->train, self->exchange.layer, self->exchange.segment,
+                                             turn_pass (self));
+  rounds_begin (stage, self->exchange.layer, self->exchange.segment, self->is_backward,
+                MAX (seconds * span.start, first_s), MIN (seconds * span.end, seconds - last_s));
+}
+
 static void
 turn_end (const Turn *self, guint lane)
 {
   Stage *stage = self->exchange.stage;
 
+  rounds_end (stage);
   stage->lanes[lane].last_compute = stage->last_compute;
-  if (self->beside[lane].has_context)
-    stage_wait (stage, self->beside[lane].context);
 }
 
 /* Computes all but the last `last_s` of the piece, which run beside the ranks' sum. */
@@ -461,15 +472,16 @@ turn_forward (const Turn *self, guint lane, double last_s)
   Stage *stage = self->exchange.stage;
   const FabLayer *layer = self->exchange.layer;
   double seconds = turn_seconds (self);
+
+  begin_rounds (self, lane, last_s);
   double first_s = compute_first (stage, &self->beside[lane], seconds,
                                   piece_name (self->what, layer, &self->piece, ".first"));
-
   seconds -= first_s + last_s;
   if (stage->train->strategy->uses_alone != NULL && piece_parameters (layer, &self->piece) > 0)
     forward_tensors (stage, &self->at, &self->piece, seconds,
                      *self->suffix != '\0' ? "recompute" : self->what);
   else
-    stage_compute (stage, seconds, piece_name (self->what, layer, &self->piece, self->suffix));
+    rounds_compute (stage, seconds, piece_name (self->what, layer, &self->piece, self->suffix));
 }
 
 static void turn_backward (const Turn *self, guint lane);
@@ -569,8 +581,8 @@ backward_tensors (Stage *stage, const PassAt *at, const FabLayer *layer, const P
     gboolean is_alone = strategy->uses_alone != NULL && strategy->uses_alone (stage, at, t);
     if (is_alone)
       strategy->before_use (stage, at, t);
-    stage_compute (stage, seconds * ((double) tensor->parameters / parameters),
-                   g_strdup_printf ("backward %s.%u", layer->name, t));
+    rounds_compute (stage, seconds * ((double) tensor->parameters / parameters),
+                    g_strdup_printf ("backward %s.%u", layer->name, t));
     if (is_alone)
       strategy->after_use (stage, at, t);
     strategy->gradient (stage, at, t);
@@ -586,7 +598,7 @@ backward_compute (Stage *stage, const PassAt *at, const FabLayer *layer, const P
   if (is_split && piece_parameters (layer, piece) > 0)
     backward_tensors (stage, at, layer, piece, seconds);
   else
-    stage_compute (stage, seconds, piece_name ("backward", layer, piece, ""));
+    rounds_compute (stage, seconds, piece_name ("backward", layer, piece, ""));
 }
 
 /* Gradients of weights are whole when the second half has been computed. Of a pair, the second lane goes backward. */
@@ -598,7 +610,7 @@ backward_lane (const Turn *self, guint lane, double seconds)
   if (self->has_weights && lane + 1 == stage->n_lanes)
     backward_compute (stage, &self->at, self->exchange.layer, &self->piece, seconds);
   else
-    stage_compute (stage, seconds, piece_name ("backward", self->exchange.layer, &self->piece, ""));
+    rounds_compute (stage, seconds, piece_name ("backward", self->exchange.layer, &self->piece, ""));
 }
 
 /* The input is gathered once more, for the gradients of the weights. FALSE: ranks have all of it. */
@@ -624,6 +636,8 @@ turn_backward (const Turn *self, guint lane)
   double window = self->has_weights && stage->n_lanes == 1 ? window_of (stage, exchange->segment) : 0;
   FabTaskId sum = 0, input = 0;
   gboolean has_input = FALSE;
+
+  begin_rounds (self, lane, 2 * seconds * window);
   double first_s = compute_first (stage, &self->beside[lane], seconds,
                                   piece_name ("backward", exchange->layer, &self->piece, ".first"));
 
@@ -631,7 +645,7 @@ turn_backward (const Turn *self, guint lane)
     double before_s = MAX (seconds * (1 - 2 * window) - first_s, 0);
 
     if (before_s > 0)
-      stage_compute (stage, before_s, piece_name ("backward", exchange->layer, &self->piece, ".before"));
+      rounds_compute (stage, before_s, piece_name ("backward", exchange->layer, &self->piece, ".before"));
     first_s += before_s;
     has_input = gather_input (exchange, &input);
   }

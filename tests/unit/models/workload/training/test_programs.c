@@ -168,14 +168,41 @@ static const struct {
     "reduce_scatter 4196352 < B block1.1, bucket1 reduce_scatter 4197376 < B embedding.0" },
   /* Keys and values of the other half of the sequence come beside attention; backward brings gradients of both. */
   { 2, "", "kind: megatron, parallel: {context: 2}",
-    "0 compute: F embedding, F block0.attention, F block0.mlp < block0.attention, F block1.attention, F "
-    "block1.mlp < block1.attention, F head, B head.1, B head.0, B block1.5, B block1.4, B block1.3, B "
-    "block1.2, B block1.1, B block1.0, B block0.5 < block1.attention, B block0.4, B block0.3, B "
-    "block0.2, B block0.1, B block0.0, B embedding.0 < block0.attention, optimizer < bucket0\n"
+    "0 compute: F embedding, F block0.attention.start, F block0.attention.round1, F block0.attention < "
+    "block0.attention, F block0.mlp, F block1.attention.start, F block1.attention.round1, F "
+    "block1.attention < block1.attention, F block1.mlp, F head, B head.1, B head.0, B block1.5, B "
+    "block1.4, B block1.3, B block1.2, B block1.1.start, B block1.1.round1, B block1.1.round2 < "
+    "block1.attention, B block1.1 < block1.attention, B block1.0, B block0.5, B block0.4, B block0.3, B "
+    "block0.2, B block0.1.start, B block0.1.round1, B block0.1.round2 < block0.attention, B block0.1 < "
+    "block0.attention, B block0.0, B embedding.0, optimizer < bucket0\n"
     "0 comm: bucket0 all_reduce 8393728 < B embedding.0\n"
-    "0 context: block0.attention send_recv 8192 < F embedding, block1.attention send_recv 8192 < F "
-    "block0.mlp, block1.attention send_recv 16384 < B block1.3, block0.attention send_recv 16384 < B "
-    "block0.3" },
+    "0 context: block0.attention send_recv 8192 < F block0.attention.start, block1.attention send_recv "
+    "8192 < F block1.attention.start, block1.attention send_recv 8192 < B block1.1.start, "
+    "block1.attention send_recv 8192 < B block1.1.round1, block0.attention send_recv 8192 < B "
+    "block0.1.start, block0.attention send_recv 8192 < B block0.1.round1" },
+  /* Four ranks: forward, keys and values come three times, each beside a round; backward, gradients follow them. */
+  { 4, "", "kind: megatron, parallel: {context: 4}",
+    "0 compute: F embedding, F block0.attention.start, F block0.attention.round1, F "
+    "block0.attention.round2 < block0.attention, F block0.attention.round3 < block0.attention, F "
+    "block0.attention < block0.attention, F block0.mlp, F block1.attention.start, F "
+    "block1.attention.round1, F block1.attention.round2 < block1.attention, F block1.attention.round3 < "
+    "block1.attention, F block1.attention < block1.attention, F block1.mlp, F head, B head.1, B head.0, B "
+    "block1.5, B block1.4, B block1.3, B block1.2, B block1.1.start, B block1.1.round1, B block1.1.round2 "
+    "< block1.attention, B block1.1.round3 < block1.attention, B block1.1.round4 < block1.attention, B "
+    "block1.1 < block1.attention, B block1.0, B block0.5, B block0.4, B block0.3, B block0.2, B "
+    "block0.1.start, B block0.1.round1, B block0.1.round2 < block0.attention, B block0.1.round3 < "
+    "block0.attention, B block0.1.round4 < block0.attention, B block0.1 < block0.attention, B block0.0, B "
+    "embedding.0, optimizer < bucket0\n"
+    "0 comm: bucket0 all_reduce 8393728 < B embedding.0\n"
+    "0 context: block0.attention send_recv 4096 < F block0.attention.start, block0.attention send_recv "
+    "4096 < F block0.attention.start, block0.attention send_recv 4096 < F block0.attention.round1, "
+    "block1.attention send_recv 4096 < F block1.attention.start, block1.attention send_recv 4096 < F "
+    "block1.attention.start, block1.attention send_recv 4096 < F block1.attention.round1, "
+    "block1.attention send_recv 4096 < B block1.1.start, block1.attention send_recv 8192 < B "
+    "block1.1.round1, block1.attention send_recv 8192 < B block1.1.round2, block1.attention send_recv "
+    "4096 < B block1.1.round3, block0.attention send_recv 4096 < B block0.1.start, block0.attention "
+    "send_recv 8192 < B block0.1.round1, block0.attention send_recv 8192 < B block0.1.round2, "
+    "block0.attention send_recv 4096 < B block0.1.round3" },
   /* Two all-reduces of activations for a block and pass; in the backward pass beside the gradients of weights. */
   { 2, "", "kind: megatron, parallel: {tensor: 2}",
     "0 compute: F embedding, F block0.attention < embedding.embedding, F block0.mlp < block0.attention, F "
@@ -498,23 +525,26 @@ static const struct {
     "0 copy in: activations1.0 send_recv 131328 < activations1.0 < B head.0" },
   /* Half of the tokens, and of the heads. */
   { 4, "", "kind: ddp, parallel: {tensor: 2, context: 2}",
-    "0 compute: F embedding, F block0.attention < embedding.embedding, F block0.mlp < block0.attention < "
-    "block0.attention, F block1.attention < block0.mlp, F block1.mlp < block1.attention < "
+    "0 compute: F embedding, F block0.attention.start < embedding.embedding, F block0.attention.round1, F "
+    "block0.attention < block0.attention, F block0.mlp < block0.attention, F block1.attention.start < "
+    "block0.mlp, F block1.attention.round1, F block1.attention < block1.attention, F block1.mlp < "
     "block1.attention, F head < block1.mlp, B head.1, B head.0, B head.weights, B block1.5 < head.head, B "
-    "block1.4, B block1.3, B block1.mlp.weights, B block1.2 < block1.mlp, B block1.1, B block1.0, B "
-    "block1.attention.weights < block1.attention, B block0.5 < block1.attention, B block0.4, B block0.3, "
-    "B block0.mlp.weights, B block0.2 < block0.mlp, B block0.1, B block0.0, B block0.attention.weights < "
-    "block0.attention, B embedding.0 < block0.attention, optimizer < bucket0 < bucket1\n"
+    "block1.4, B block1.3, B block1.mlp.weights, B block1.2.start < block1.mlp, B block1.2, B "
+    "block1.1.round1, B block1.1.round2 < block1.attention, B block1.1 < block1.attention, B block1.0, B "
+    "block1.attention.weights, B block0.5 < block1.attention, B block0.4, B block0.3, B "
+    "block0.mlp.weights, B block0.2.start < block0.mlp, B block0.2, B block0.1.round1, B block0.1.round2 "
+    "< block0.attention, B block0.1 < block0.attention, B block0.0, B block0.attention.weights, B "
+    "embedding.0 < block0.attention, optimizer < bucket0 < bucket1\n"
     "0 comm: bucket0 all_reduce 1049600 < B block1.5, bucket1 all_reduce 3149824 < B embedding.0\n"
-    "0 tensor: embedding.embedding all_reduce 4096 < F embedding, block0.attention all_reduce 4096 < "
-    "block0.attention < F block0.attention, block0.mlp all_reduce 4096 < F block0.mlp, block1.attention "
-    "all_reduce 4096 < block1.attention < F block1.attention, block1.mlp all_reduce 4096 < F block1.mlp, "
-    "head.head all_reduce 4096 < B head.0, block1.mlp all_reduce 4096 < B block1.3, block1.attention "
-    "all_reduce 4096 < block1.attention < B block1.0, block0.mlp all_reduce 4096 < B block0.3, "
-    "block0.attention all_reduce 4096 < block0.attention < B block0.0\n"
-    "0 context: block0.attention send_recv 4096 < F embedding < embedding.embedding, block1.attention "
-    "send_recv 4096 < F block0.mlp < block0.mlp, block1.attention send_recv 8192 < block1.mlp < B "
-    "block1.mlp.weights, block0.attention send_recv 8192 < block0.mlp < B block0.mlp.weights" },
+    "0 tensor: embedding.embedding all_reduce 4096 < F embedding, block0.attention all_reduce 4096 < F "
+    "block0.attention, block0.mlp all_reduce 4096 < F block0.mlp, block1.attention all_reduce 4096 < F "
+    "block1.attention, block1.mlp all_reduce 4096 < F block1.mlp, head.head all_reduce 4096 < B head.0, "
+    "block1.mlp all_reduce 4096 < B block1.3, block1.attention all_reduce 4096 < B block1.0, block0.mlp "
+    "all_reduce 4096 < B block0.3, block0.attention all_reduce 4096 < B block0.0\n"
+    "0 context: block0.attention send_recv 4096 < F block0.attention.start, block1.attention send_recv "
+    "4096 < F block1.attention.start, block1.attention send_recv 4096 < B block1.2.start, "
+    "block1.attention send_recv 4096 < B block1.1.round1, block0.attention send_recv 4096 < B "
+    "block0.2.start, block0.attention send_recv 4096 < B block0.1.round1" },
   /* While one half of the micro-batch is on its way, the other half computes. */
   { 2, ", experts: {count: 4, per_token: 1, shared: 1}",
     "kind: megatron, parallel: {expert: 2, moe: {overlap: batches}}",
