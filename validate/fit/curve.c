@@ -32,7 +32,7 @@ static const double cap_scales = 4, settled_fraction = 1e-9;
 
 /* Weighted sums over x = 1 / t (of the overhead) and y = m / t (of ps_per_byte); the fit wants a x + s y = 1. */
 typedef struct {
-  double xx, xy, yy, x, y, n;
+  double xx, xy, yy, x, y;
 } Sums;
 
 double
@@ -67,17 +67,15 @@ add (Sums *sums, const FabFitPoint *point, double weight)
   sums->yy += weight * y * y;
   sums->x += weight * x;
   sums->y += weight * y;
-  sums->n += weight;
 }
 
-/* Returns the weighted sum of squares of a x + s y - 1. */
+/* Returns the weighted sum of squares of a x + s y - 1, less the sum of the weights, which no line changes. */
 static double
 squares (const Sums *sums, const FabFitLine *line)
 {
   double a = line->overhead_ps, s = line->ps_per_byte;
 
-  return a * a * sums->xx + 2 * a * s * sums->xy + s * s * sums->yy - 2 * (a * sums->x + s * sums->y)
-       + sums->n;
+  return a * a * sums->xx + 2 * a * s * sums->xy + s * s * sums->yy - 2 * (a * sums->x + s * sums->y);
 }
 
 /* Returns the minimum of the parabola within the bounds: the free one, else the better of the two edges. */
@@ -122,7 +120,7 @@ fit_line (const FabFitPoint *points, guint n, const FabFitLimits *limits, guint 
       add (&sums, &points[i], residual > bend ? bend / residual : 1);
     }
     line = solve (&sums, limits->min_ps_per_byte);
-    if (round > 0 && is_settled (&line, &before))
+    if (is_settled (&line, &before))
       break;
   }
   return line;
@@ -202,11 +200,11 @@ table_new (const double *runs, guint n)
                   g_new0 (guint, FAB_FIT_MAX_REGIMES * (n + 1)) };
 
   for (guint k = 0; k < FAB_FIT_MAX_REGIMES; k++)
-    for (guint to = 0; to <= n; to++) {
+    for (guint to = 1; to <= n; to++) {
       double *best = &table.best[k * (n + 1) + to];
 
-      *best = k == 0 && to > 0 ? runs[to] : INFINITY;
-      for (guint from = 1; k > 0 && from < to; from++) {
+      *best = k == 0 ? runs[to] : INFINITY;
+      for (guint from = FAB_FIT_MIN_POINTS; k > 0 && from < to; from++) {
         double cost = table.best[(k - 1) * (n + 1) + from] + runs[from * (n + 1) + to];
 
         if (cost < *best) {
@@ -394,9 +392,9 @@ static int
 compare_points (const void *a, const void *b)
 {
   const FabFitPoint *x = a, *y = b;
+  int by_size = fab_order_doubles (&x->size_bytes, &y->size_bytes);
 
-  return x->size_bytes != y->size_bytes ? (x->size_bytes > y->size_bytes) - (x->size_bytes < y->size_bytes)
-                                        : (x->time_ps > y->time_ps) - (x->time_ps < y->time_ps);
+  return by_size != 0 ? by_size : fab_order_doubles (&x->time_ps, &y->time_ps);
 }
 
 GArray *
@@ -489,7 +487,8 @@ end_of (const FabFitRegime *lower, const FabFitRegime *upper, const FabFitPoint 
 {
   double from = points[lower->end - 1].size_bytes, to = points[upper->first].size_bytes;
   double slope = lower->line.ps_per_byte - upper->line.ps_per_byte;
-  double cross = slope != 0 ? (upper->line.overhead_ps - lower->line.overhead_ps) / slope : -1;
+  double cross = (upper->line.overhead_ps - lower->line.overhead_ps)
+               / slope; /* not finite: they are parallel */
 
   return (FabBytes) (cross > from && cross < to ? cross : from);
 }

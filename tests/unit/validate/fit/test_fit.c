@@ -259,6 +259,14 @@ test_student (G_GNUC_UNUSED void **state)
   assert_near (fab_fit_student_95 (6), 2.4469, 1e-3);
   assert_near (fab_fit_student_95 (30), 2.0423, 1e-4);
   assert_near (fab_fit_student_95 (1000), 1.9623, 1e-4);
+  /* From six degrees on the first terms of Abramowitz and Stegun, "Handbook of mathematical functions", 26.7.5. */
+  for (guint degrees = 6; degrees < 60; degrees++) {
+    const double x = 1.959964, n = degrees;
+    double right = x + (pow (x, 3) + x) / (4 * n) + (5 * pow (x, 5) + 16 * pow (x, 3) + 3 * x) / (96 * n * n)
+                 + (3 * pow (x, 7) + 19 * pow (x, 5) + 17 * pow (x, 3) - 15 * x) / (384 * pow (n, 3));
+
+    assert_near (fab_fit_student_95 (degrees), right, 1e-12);
+  }
 }
 
 int

@@ -238,12 +238,12 @@ test_times_are_of_1_ns_to_1000_s_and_up_to_100_TB_per_s (G_GNUC_UNUSED void **st
     const char *words; /* NULL: it is one */
   } cases[] = {
     { { 1, 1e3 }, NULL },
-    { { 1, 999 }, "no message takes less than 1 ns" },
+    { { 1, 999 }, "1 B in 0.000999 us: no message takes less than 1 ns" },
     { { 1, 1e15 }, NULL },
     { { 1, 1.001e15 }, "or more than 1000 s" },
     { { 0.5, 1e6 }, "no message takes" },
     { { 1e5, 1e3 }, NULL },
-    { { 1.01e5, 1e3 }, "101 TB/s: no link is as fast" },
+    { { 1.01e5, 1e3 }, " in 0.001 us are 101 TB/s: no link is as fast" },
     { { NAN, 1e6 }, "no message takes" },
     { { 1, NAN }, "no message takes" },
   };
