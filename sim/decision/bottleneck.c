@@ -153,8 +153,8 @@ append_reason (GString *out, const FabBottleneck *self)
                           100 * MAX (fab_lever_saved (port), 0));
   if (strstr (pair->name, " channels") != NULL)
     g_string_append_printf (out, "the library drives %u %s, and with %s both save %.1f %%.",
-                            self->channels.n_channels,
-                            self->channels.n_channels == 1 ? "channel" : "channels", pair->name,
+                            self->n_channels,
+                            self->n_channels == 1 ? "channel" : "channels", pair->name,
                             100 * fab_lever_saved (pair));
   else
     g_string_append_printf (out, "%s is as slow on the same way, and both together save %.1f %%.", pair->name,

@@ -48,20 +48,13 @@ typedef struct {
   FabDifference step;       /* from the step without it */
 } FabLever;
 
-/* How the library runs the collectives that are exposed most. */
-typedef struct {
-  guint n_channels; /* 0: it has none, or nothing is exposed */
-  double
-      channel_GBps; /* that one channel can move at most, as bus bandwidth; 0: its links limit it, not the channel */
-} FabBottleneckChannels;
-
 typedef struct {
   GArray *levers;       /* FabLever, by what they save */
   gint first;           /* the one that limits the step; -1: none alone does */
   FabDrawTimes base;    /* of the draw with the median step */
   double low_s, high_s; /* the shortest and the longest step of all draws */
   guint n_draws;
-  FabBottleneckChannels channels;
+  guint n_channels;     /* of the library, in the collectives that are exposed most; 0: it has none */
   const char *fidelity; /* that played them, where it is not the scenario's own; NULL: it is */
   FabVerdict *waits;    /* with one finding: what the step waits for (waits.h) */
 } FabBottleneck;

@@ -204,33 +204,19 @@ find_main (const FabSimulation *simulation)
   return main_plan;
 }
 
-static FabBottleneckChannels
-channels_of (const FabCollectivePlan *plan)
-{
-  FabBottleneckChannels self = { 0 };
-
-  if (plan == NULL || plan->n_channels == 0)
-    return self;
-  self.n_channels = plan->n_channels;
-  if (fab_collective_plan_waits_for_ends (plan) && plan->ends_bytes_per_s > 0)
-    self.channel_GBps = plan->ends_bytes_per_s * fab_op_bus_factor (plan->op, plan->n_ranks)
-                      / plan->n_channels / 1e9;
-  return self;
-}
-
 /* Libraries that have channels have a key for the least number of them. */
 static void
-add_channels (GPtrArray *list, const FabScenario *scenario, const FabBottleneckChannels *channels)
+add_channels (GPtrArray *list, const FabScenario *scenario, guint n_channels)
 {
   const FabModelInfo *library = fab_scenario_spec (scenario)->collectives.info;
   const FabParam *row = find_key (library, "min_channels");
-  gint64 n = 2 * (gint64) channels->n_channels;
+  gint64 n = 2 * (gint64) n_channels;
 
-  if (row == NULL || channels->n_channels == 0 || (row->max > 0 && (double) n > (double) row->max))
+  if (row == NULL || n_channels == 0 || (row->max > 0 && (double) n > (double) row->max))
     return;
   Playing *made = add (list, FAB_LEVER_CHANNELS, g_strdup ("channels"),
                        g_strdup_printf ("at least %" G_GINT64_FORMAT " channels in place of %u", n,
-                                        channels->n_channels));
+                                        n_channels));
   made->key = "collectives.min_channels";
   made->value = n;
 }
@@ -589,10 +575,12 @@ static void
 list_levers (FabBottleneck *self, GPtrArray *list, const FabScenario *scenario,
              const FabSimulation *simulation)
 {
-  self->channels = channels_of (find_main (simulation));
+  const FabCollectivePlan *main_plan = find_main (simulation);
+
+  self->n_channels = main_plan != NULL ? main_plan->n_channels : 0;
   add_links (list, simulation);
   add_nics (list, scenario, simulation);
-  add_channels (list, scenario, &self->channels);
+  add_channels (list, scenario, self->n_channels);
   add_messages (list, scenario);
   add_job (list, simulation);
 }
