@@ -152,8 +152,7 @@ append_reason (GString *out, const FabBottleneck *self)
   g_string_append_printf (out, " Faster %s alone saves %.1f %%: ", port->name,
                           100 * MAX (fab_lever_saved (port), 0));
   if (strstr (pair->name, " channels") != NULL)
-    g_string_append_printf (out, "the library drives %u %s, and with %s both save %.1f %%.",
-                            self->n_channels,
+    g_string_append_printf (out, "the library drives %u %s, and with %s both save %.1f %%.", self->n_channels,
                             self->n_channels == 1 ? "channel" : "channels", pair->name,
                             100 * fab_lever_saved (pair));
   else
