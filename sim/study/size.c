@@ -430,7 +430,8 @@ look_around (Search *self, guint spacing, GError **error)
 
     if (!try_between (self, from, to, FAB_SIZE_SEARCH_GRID, error))
       return FALSE;
-    spacing = MAX ((to - from) / (FAB_SIZE_SEARCH_GRID - 1), 1);
+    spacing = (to - from + FAB_SIZE_SEARCH_GRID - 2)
+            / (FAB_SIZE_SEARCH_GRID - 1); /* the largest of this round */
   }
   return TRUE;
 }
