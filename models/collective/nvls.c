@@ -40,9 +40,7 @@ nvls_schedule (const FabGroup *group, FabOp op, const FabAlgorithmEnv *env, guin
 {
   g_autoptr (FabSendGraph) sends = fab_send_graph_new (group, env, schedule, n_chunks);
 
-  if (!add_node (group, op, sends, error))
-    return FALSE;
-  return TRUE;
+  return add_node (group, op, sends, error);
 }
 
 static gboolean
