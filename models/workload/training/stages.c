@@ -151,8 +151,6 @@ add_stage (Train *train, guint index, guint bin, GArray *actions)
                     .index = index,
                     .bin = bin,
                     .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)),
-                    .share = 1,
-                    .n_lanes = 1,
                     .lanes = { { .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)) },
                                { .waits = g_array_new (FALSE, FALSE, sizeof (FabTaskId)) } },
                     .chunks = g_array_new (FALSE, FALSE, sizeof (Chunk)),

@@ -384,8 +384,6 @@ lanes_end (Stage *stage)
 {
   for (guint lane = 0; lane < stage->n_lanes; lane++)
     lane_take (stage, lane);
-  stage->share = 1;
-  stage->n_lanes = 1;
 }
 
 void
