@@ -410,6 +410,44 @@ rings_that_overlap_take_what_they_take (G_GNUC_UNUSED void **state)
   assert_true (n_skipped_in_all > 0 || !seeds_are_all ());
 }
 
+static guint64
+n_skipped (const char *fidelity, const char *job)
+{
+  g_autofree char *yaml = g_strdup_printf ("fidelity: {%s}\n%s", fidelity, job);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+  assert_true (fab_simulation_step (play->simulation));
+  return fab_simulation_episodes (play->simulation).n_skipped;
+}
+
+/* Rounds are skipped with `memo` and with `skip`, and with one of them alone none is. */
+static void
+both_parameters_let_rounds_be_skipped (G_GNUC_UNUSED void **state)
+{
+  static const char *const fidelities[] = { "kind: step", "kind: packet, mtu: 16KiB" };
+  static const char *const jobs[] = {
+    "name: rings\niterations: 1\ncollectives: {kind: plain, algorithm: ring}\n"
+    "models: [{name: m, summary: s, source: s, date: \"2026-11-21\", shape: {kind: transformer, layers: 3, "
+    "hidden: 8192, heads: 4, vocabulary: 500, tied: false}}]\n"
+    "cluster: {node: dgx-a100, nodes: 18, gpus_per_node: 4, nics_per_node: 1, fabric: switch}\n"
+    "job: {model: m, kind: zero, stage: 3, prefetch_overlap: true, micro_batch: 1, sequence: 64}\n",
+    "name: rings\niterations: 1\ncollectives: {kind: plain, algorithm: ring}\n"
+    "cluster: {node: dgx-a100, nodes: 4, gpus_per_node: 8, nics_per_node: 1, fabric: rail}\n"
+    "job: {kind: collective, operations: [{op: all_reduce, size: 5MB}]}\n",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fidelities); i++) {
+    g_autofree char *no_skip = g_strconcat (fidelities[i], ", skip: false", NULL),
+                    *no_memo = g_strconcat (fidelities[i], ", memo: false", NULL),
+                    *neither = g_strconcat (no_memo, ", skip: false", NULL);
+
+    assert_true (n_skipped (fidelities[i], jobs[i]) > 0);
+    assert_int_equal (n_skipped (no_skip, jobs[i]), 0);
+    assert_int_equal (n_skipped (no_memo, jobs[i]), 0);
+    assert_int_equal (n_skipped (neither, jobs[i]), 0);
+  }
+}
+
 /* Rings beside long messages of experts, which go on at their rates while rounds are skipped. */
 static void
 check_beside (Random *random)
@@ -494,6 +532,7 @@ main (void)
     seeds_test (rings_of_paths_that_collide_take_what_they_take),
     seeds_test (many_messages_of_paths_that_collide_take_what_they_take),
     seeds_test (rings_that_overlap_take_what_they_take),
+    cmocka_unit_test (both_parameters_let_rounds_be_skipped),
     seeds_test (messages_beside_rings_take_what_they_take),
     seeds_test (the_middle_of_messages_takes_what_it_takes),
     seeds_test (threads_change_nothing),

@@ -155,6 +155,9 @@ two_tiers_have_a_spine_for_each_uplink (G_GNUC_UNUSED void **state)
   assert_sizes ("nics_per_node: 8", 16,
                 "kind: rail, nodes_per_leaf: 4, spines: 4, units_per_pod: 2, cores: 8",
                 (Sizes){ 32, 8, 8, 128, 128, 128 });
+  assert_sizes ("nics_per_node: 8", 16,
+                "kind: rail, nodes_per_leaf: 4, spines: 1, units_per_pod: 2, cores: 1",
+                (Sizes){ 32, 2, 1, 128, 128, 128 });
 }
 
 /* Spines that are given, of two tiers: a leaf of four nodes has four uplinks, and more spines than these have no cable.
@@ -208,6 +211,39 @@ custom_switches_are_joined_as_written (G_GNUC_UNUSED void **state)
       }
 }
 
+/* A switch that is one of the others it is joined to has no cable to itself. In blocks it is the only one of its side,
+ * and the other five have it. */
+static void
+a_switch_is_not_joined_to_itself (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *ends;
+    guint n_cables;
+  } rows[] = { { "from: leaf, to: leaf", 15 },
+               { "from: leaf2, to: leaf", 5 },
+               { "from: leaf, to: leaf2", 5 },
+               { "from: leaf2, to: leaf, map: block", 5 },
+               { "from: leaf1, to: leaf2", 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *fabric = g_strdup_printf (
+        "kind: custom, switches: [{name: leaf, count: 6}, {name: spine}], "
+        "links: [{%s}, {from: leaf, to: spine}], attach: [{to: leaf}]",
+        rows[i].ends);
+    g_autoptr (FabPlant) plant = plant_of (one_nic, 6, fabric);
+    guint n_within = 0;
+
+    for (FabLinkId id = 0; id < fab_graph_n_links (plant->graph); id++) {
+      const FabLink *link = fab_graph_link (plant->graph, id);
+
+      assert_int_not_equal (link->src, link->dst);
+      if (tier_of (plant->graph, link->src) == 1 && tier_of (plant->graph, link->dst) == 1)
+        n_within += link->count;
+    }
+    assert_int_equal (n_within, 2 * rows[i].n_cables);
+  }
+}
+
 /* How many switches of its tier come before this one. */
 static guint
 number_of (const FabGraph *graph, FabVertexId id)
@@ -219,30 +255,33 @@ number_of (const FabGraph *graph, FabVertexId id)
   return n;
 }
 
-/* Leaf i of six joins spine floor (i x m / 6) of m. */
+/* Leaf i of six joins spine floor (i x m / 6) of m, from whichever side the link is written. */
 static void
 blocks_are_in_order (G_GNUC_UNUSED void **state)
 {
-  for (guint m = 1; m <= 6; m++) {
-    g_autofree char *fabric = g_strdup_printf (
-        "kind: custom, switches: [{name: leaf, count: 6}, {name: spine, count: %u}, {name: core}], "
-        "links: [{from: leaf, to: spine, map: block}, {from: spine, to: core}], attach: [{to: leaf}]",
-        m);
-    g_autoptr (FabPlant) plant = plant_of (one_nic, 6, fabric);
-    guint n = 0;
+  static const char *const ends[] = { "from: leaf, to: spine", "from: spine, to: leaf" };
 
-    for (FabLinkId id = 0; id < fab_graph_n_links (plant->graph); id++) {
-      const FabLink *link = fab_graph_link (plant->graph, id);
+  for (guint m = 1; m <= 6; m++)
+    for (guint way = 0; way < G_N_ELEMENTS (ends); way++) {
+      g_autofree char *fabric = g_strdup_printf (
+          "kind: custom, switches: [{name: leaf, count: 6}, {name: spine, count: %u}, {name: core}], "
+          "links: [{%s, map: block}, {from: spine, to: core}], attach: [{to: leaf}]",
+          m, ends[way]);
+      g_autoptr (FabPlant) plant = plant_of (one_nic, 6, fabric);
+      guint n = 0;
 
-      if (tier_of (plant->graph, link->src) != 1 || tier_of (plant->graph, link->dst) != 2)
-        continue;
-      guint i = number_of (plant->graph, link->src), j = number_of (plant->graph, link->dst);
+      for (FabLinkId id = 0; id < fab_graph_n_links (plant->graph); id++) {
+        const FabLink *link = fab_graph_link (plant->graph, id);
 
-      assert_int_equal (j, i * m / 6);
-      n++;
+        if (tier_of (plant->graph, link->src) != 1 || tier_of (plant->graph, link->dst) != 2)
+          continue;
+        guint i = number_of (plant->graph, link->src), j = number_of (plant->graph, link->dst);
+
+        assert_int_equal (j, i * m / 6);
+        n++;
+      }
+      assert_int_equal (n, 6);
     }
-    assert_int_equal (n, 6);
-  }
 }
 
 int
@@ -256,6 +295,7 @@ main (void)
     cmocka_unit_test (two_tiers_have_a_spine_for_each_uplink),
     cmocka_unit_test (spines_may_be_given),
     cmocka_unit_test (custom_switches_are_joined_as_written),
+    cmocka_unit_test (a_switch_is_not_joined_to_itself),
     cmocka_unit_test (blocks_are_in_order),
   };
 

@@ -515,8 +515,8 @@ what_does_not_fit_is_said (void **state)
       "a node has 4 NICs on a router, which has ports for 2" },
     { "nodes: 4, fabric: {kind: dragonfly, groups: 1000, routers_per_group: 1000, global_links: 1}",
       "has 499999500 links; at most" },
-    { "nodes: 2, fabric: {kind: custom, switches: [{name: a, count: 10000}], links: [{from: a, to: a}], "
-      "attach: [{to: a0}]}",
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a, count: 10000}, {name: hub}], "
+      "links: [{from: a, to: a}, {from: a, to: hub}], attach: [{to: a0}]}",
       "has 100000000 pairs of switches" },
     { "nodes: 4, fabric: {kind: leaf_spine, uplink: ib-hrd}", "unknown link 'ib-hrd'" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], attach: [{to: b}]}",
@@ -529,6 +529,9 @@ what_does_not_fit_is_said (void **state)
       "'3-1' is not a range" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}], links: [{from: a, to: a}], attach: [{to: a}]}",
       "from 'a' to 'a', joins no switches" },
+    { "nodes: 2, fabric: {kind: custom, switches: [{name: a, count: 2}], links: [{from: a, to: a, map: block}], "
+      "attach: [{to: a}]}",
+      "from 'a' to 'a', joins no switches" },
     { "nodes: 2, fabric: {kind: custom, switches: [{name: a}, {name: b}], attach: [{to: a}]}",
       "the machine is in parts" },
     { "nodes: 2, fabric: custom", "connects NIC 0 of node position 0" },
@@ -539,6 +542,8 @@ what_does_not_fit_is_said (void **state)
       "cores" },
     { "nodes: 16, fabric: {kind: rail, nodes_per_leaf: 4, units_per_pod: 2, cores: 4}",
       "a rail fabric of 2 pods needs `spines`" },
+    { "nodes: 16, fabric: {kind: rail, nodes_per_leaf: 4, units_per_pod: 2}",
+      "a multiple of the 1 spines of a pod; it has 0 cores" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

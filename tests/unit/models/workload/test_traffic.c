@@ -327,6 +327,41 @@ flows_of_a_list_may_have_sizes_of_their_own (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "missing key 'size'"));
 }
 
+/* Half of all flows have up to 1 kB, a quarter exactly 4 kB, as two rows of one size would say it, and a quarter up to
+ * 8 kB: 500, 4000 and 6000 bytes in the mean. With arrivals the time until the last flow is the bytes over the rate. */
+static void
+listed_sizes_are_drawn_as_listed (G_GNUC_UNUSED void **state)
+{
+  enum { N = 4000 };
+  static const char listed[] =
+      "pattern: random, flows: 4000, sizes: listed, "
+      "listed: [{size: 1kB, below: 0.5}, {size: 3999B, below: 0.5}, {size: 4kB, below: 0.75}, {size: 8kB, below: 1}]%s";
+  g_autofree char *at_once = g_strdup_printf (listed, ""),
+                  *over_time = g_strdup_printf (listed, ", arrivals: poisson, load: 0.5"),
+                  *yaml = scenario (16, at_once);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  guint n_small = 0, n_middle = 0, n_large = 0;
+  double sum = 0;
+
+  assert_int_equal (dag->n_collectives, N);
+  for (guint c = 0; c < N; c++) {
+    FabBytes bytes = dag->collectives[c].plan.bytes;
+
+    assert_true (bytes >= 1 && bytes <= 8000 && (bytes <= 1000 || bytes >= 3999));
+    n_small += bytes <= 1000;
+    n_middle += bytes == 3999 || bytes == 4000;
+    n_large += bytes > 4000;
+    sum += (double) bytes;
+  }
+  assert_near (n_small, N / 2.0, 0.05);
+  assert_near (n_middle, N / 4.0, 0.07);
+  assert_near (n_large, N / 4.0, 0.07);
+  assert_near (sum / N, 0.5 * 500 + 0.25 * 4000 + 0.25 * 6000, 0.03);
+  double r = 100e6 / ((double) last_ps (16, "pattern: shift") * 1e-12);
+  assert_offered (over_time, r, 0.47, 0.53);
+}
+
 static void
 a_rank_that_is_not_there_is_named (G_GNUC_UNUSED void **state)
 {
@@ -358,6 +393,7 @@ main (void)
     cmocka_unit_test (a_flow_begins_at_its_time),
     cmocka_unit_test (workloads_that_contradict_themselves_are_refused),
     cmocka_unit_test (flows_of_a_list_may_have_sizes_of_their_own),
+    cmocka_unit_test (listed_sizes_are_drawn_as_listed),
     cmocka_unit_test (a_rank_that_is_not_there_is_named),
   };
 

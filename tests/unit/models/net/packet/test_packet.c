@@ -200,6 +200,39 @@ a_skip_ends_when_another_message_begins (G_GNUC_UNUSED void **state)
   play_end (&play, 2);
 }
 
+/* What carries nothing, or stays where it is, takes the latency of its wires. Messages whose packets are skipped
+ * meanwhile go on, and share their link with what begins afterwards: two of 20 MB have 17 MB together when another of
+ * 10 MB begins at 23 us, and end after three times 8.5 MB, when 1.5 MB are left of the other. */
+static void
+messages_without_bytes_do_not_stop_a_skip (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint from, to;
+    FabBytes bytes;
+    FabTimePs ps;
+  } rows[] = { { 1, 2, 0, 2 * LATENCY }, { 3, 0, 0, 2 * LATENCY }, { 1, 1, 1000, 0 } };
+  const FabTimePs close_ps = 20 * BYTE, us = 1000 * 1000;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Rig) rig = star (4);
+    Play play;
+
+    play_start (&play, rig, "{mtu: 1000B}");
+    send (&play, rig, 0, 0, 2, 20 * us);
+    send (&play, rig, 1, 1, 2, 20 * us);
+    fab_engine_run_until (play.rig.engine, 13 * us);
+    assert_true (play.rig.net->n_skipped > 0);
+    send (&play, rig, 2, rows[i].from, rows[i].to, rows[i].bytes);
+    fab_engine_run_until (play.rig.engine, 23 * us);
+    assert_int_equal (play.ends_ps[2], 13 * us + rows[i].ps);
+    send (&play, rig, 3, 3, 2, 10 * us);
+    play_end (&play, 4);
+    for (guint k = 0; k < 2; k++)
+      assert_in_range (play.ends_ps[k], 485 * us / 10 - close_ps, 485 * us / 10 + close_ps);
+    assert_in_range (play.ends_ps[3], 50 * us - close_ps, 50 * us + close_ps);
+  }
+}
+
 /* However much of it is skipped, a message is not faster than its wires: n GPUs of a node and one of another send to
  * the same GPU, and the NICs between the nodes have a part of the rate. Neither the link of that GPU nor the NICs can
  * have carried their bytes before the end. */
@@ -314,6 +347,7 @@ main (void)
     cmocka_unit_test (incast_is_n_times_the_wire),
     cmocka_unit_test (messages_of_a_sender_take_turns),
     cmocka_unit_test (a_skip_ends_when_another_message_begins),
+    cmocka_unit_test (messages_without_bytes_do_not_stop_a_skip),
     cmocka_unit_test (skips_are_no_faster_than_the_wires),
     cmocka_unit_test (a_stream_takes_what_its_busiest_link_does),
     cmocka_unit_test (a_network_that_was_reset_is_as_good_as_new),

@@ -115,6 +115,139 @@ frozen_matrices_have_no_product_of_their_own (G_GNUC_UNUSED void **state)
   assert_near (weights, 2 * ADAPTERS, 1e-6);
 }
 
+/* Blocks of experts beside a dense one, with keys and values of half the heads. */
+#define RICH                                                                                                   \
+  "{layers: 2, hidden: 64, heads: 4, kv_heads: 2, gated: true, vocabulary: 1000, tied: false, dropout: true, " \
+  "experts: {count: %u, per_token: 2, width: 32, shared: 1, dense_layers: 1}}"
+enum { RANK = 4 };
+
+static gboolean
+gets_adapter (const FabLayer *layer, const FabSegment *segment, const FabOperator *op, AdapterTargets targets)
+{
+  return op->kind == FAB_OPERATOR_MATMUL && layer->is_block && strcmp (segment->name, "router") != 0
+      && (targets == ADAPTERS_ALL || strcmp (segment->name, "attention") == 0);
+}
+
+static void
+assert_same_segment (const FabSegment *old, const FabSegment *new)
+{
+  assert_string_equal (new->name, old->name);
+  assert_int_equal (new->is_split, old->is_split);
+  assert_near (new->context_bytes, old->context_bytes, 0);
+  assert_near (new->cache_bytes, old->cache_bytes, 0);
+  assert_int_equal (new->cache_heads, old->cache_heads);
+  assert_int_equal (new->cache_pieces, old->cache_pieces);
+  assert_near (new->expert_bytes, old->expert_bytes, 0);
+  assert_int_equal (new->expert_copies, old->expert_copies);
+  assert_int_equal (new->saved->len, old->saved->len);
+  assert_memory_equal (new->saved->data, old->saved->data, old->saved->len * sizeof (FabSaved));
+}
+
+static void
+assert_adapter_of (const FabOperator *op, const FabOperator *adapter, const FabLayer *layer,
+                   guint *next_tensor)
+{
+  gboolean is_of_experts = op->n_matrices > 1;
+  guint64 numbers[] = { RANK * (guint64) op->k, RANK * (guint64) op->n };
+
+  for (guint half = 0; half < 2; half++) {
+    const FabTensor *tensor = fab_layer_tensor (layer, (*next_tensor)++);
+
+    assert_string_equal (adapter[half].name, half == 0 ? "adapter_down" : "adapter_up");
+    assert_near (adapter[half].flops, 2.0 * (is_of_experts ? 2 : 1) * (double) numbers[half], 1e-12);
+    assert_near (adapter[half].bytes,
+                 2.0 * (is_of_experts ? 2 : 1) * (double) (RANK + (half == 0 ? op->k : op->n)), 1e-12);
+    assert_int_equal (tensor->kind, is_of_experts               ? FAB_TENSOR_EXPERT
+                                    : half == 1 && op->is_split ? FAB_TENSOR_SPLIT
+                                                                : FAB_TENSOR_WHOLE);
+    assert_false (tensor->is_frozen);
+    assert_int_equal (tensor->parameters, numbers[half] * (guint64) op->n_matrices);
+  }
+  assert_string_equal (adapter[2].name, "adapter_sum");
+}
+
+/* Returns the parameters of adapters that a token meets. */
+static guint64
+assert_adapted (const FabLayer *old, const FabLayer *new, guint s, AdapterTargets targets, guint *next_tensor)
+{
+  const GArray *before = fab_layer_segment (old, s)->operators,
+               *after = fab_layer_segment (new, s)->operators;
+  guint64 active = 0;
+  guint at = 0;
+
+  for (guint t = 0; t < old->tensors->len; t++) {
+    const FabTensor *tensor = fab_layer_tensor (old, t);
+
+    if (tensor->segment != s)
+      continue;
+    const FabTensor *kept = fab_layer_tensor (new, (*next_tensor)++);
+    assert_true (kept->parameters == tensor->parameters && kept->kind == tensor->kind && kept->is_frozen);
+  }
+  for (guint i = 0; i < before->len; i++) {
+    const FabOperator *op = &g_array_index (before, FabOperator, i),
+                      *kept = &g_array_index (after, FabOperator, at++);
+
+    assert_string_equal (kept->name, op->name);
+    assert_true (kept->is_frozen && kept->kind == op->kind && kept->n == op->n && kept->k == op->k
+                 && kept->n_matrices == op->n_matrices && kept->is_split == op->is_split);
+    assert_near (kept->flops, op->flops, 0);
+    assert_near (kept->bytes, op->bytes, 0);
+    if (!gets_adapter (old, fab_layer_segment (old, s), op, targets))
+      continue;
+    assert_adapter_of (op, kept + 1, new, next_tensor);
+    active += RANK * (guint64) (op->n + op->k) * (op->n_matrices > 1 ? 2 : 1);
+    at += 3;
+  }
+  assert_int_equal (after->len, at);
+  return active;
+}
+
+static void
+check_adapted (const FabLayerStack *stack, AdapterTargets targets)
+{
+  g_autoptr (FabLayerStack) adapted = adapters_add (stack, RANK, targets);
+  guint64 active = stack->active_parameters;
+
+  assert_int_equal (adapted->layers->len, stack->layers->len);
+  for (guint l = 0; l < stack->layers->len; l++) {
+    const FabLayer *old = fab_layer_stack_layer (stack, l), *new = fab_layer_stack_layer (adapted, l);
+    guint next_tensor = 0;
+
+    assert_string_equal (new->name, old->name);
+    assert_int_equal (new->is_block, old->is_block);
+    assert_near (new->hidden_bytes, old->hidden_bytes, 0);
+    assert_int_equal (new->segments->len, old->segments->len);
+    for (guint s = 0; s < old->segments->len; s++) {
+      guint first = next_tensor;
+
+      assert_same_segment (fab_layer_segment (old, s), fab_layer_segment (new, s));
+      active += assert_adapted (old, new, s, targets, &next_tensor);
+      for (guint t = first; t < next_tensor; t++)
+        assert_int_equal (fab_layer_tensor (new, t)->segment, s);
+    }
+    assert_int_equal (new->tensors->len, next_tensor);
+  }
+  assert_int_equal (adapted->active_parameters, active);
+}
+
+/* The model itself stays as it is, but frozen: every operator and every tensor of each segment comes in its order.
+ * Behind a matrix come its adapter's two products and the sum, and behind the tensors of the segment two for each
+ * adapter: the way down is whole on every rank, the way up is divided as its matrix is, and each expert has an adapter.
+ * A token meets as many of them as it has experts. */
+static void
+a_model_keeps_what_it_is_made_of (G_GNUC_UNUSED void **state)
+{
+  for (guint n_experts = 2; n_experts <= 4; n_experts++) {
+    g_autofree char *yaml = g_strdup_printf (RICH, n_experts);
+    g_autoptr (Params) params = params_new (&fab_shape_transformer.info, yaml);
+    g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+
+    fab_shape_transformer.expand (params->params, 16, stack);
+    check_adapted (stack, ADAPTERS_ALL);
+    check_adapted (stack, ADAPTERS_ATTENTION);
+  }
+}
+
 #define JOB                                                                                     \
   "name: lora\niterations: 1\ncollectives: {kind: plain, algorithm: ring}\n"                    \
   "models: [{name: m, summary: s, source: s, date: \"2026-11-22\", shape: {kind: transformer, " \
@@ -174,6 +307,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (blocks_get_adapters),
     cmocka_unit_test (adapters_are_two_thin_products),
+    cmocka_unit_test (a_model_keeps_what_it_is_made_of),
     cmocka_unit_test (frozen_matrices_have_no_product_of_their_own),
     cmocka_unit_test (only_adapters_have_gradients),
     cmocka_unit_test (frozen_weights_take_two_bytes),

@@ -179,6 +179,38 @@ what_varies_is_drawn (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Ranks of two stages, of which each has its own memory; where every rank is a class of its own, each needs what its
+ * stage needs. */
+static void
+every_rank_has_the_memory_of_its_stage (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD, 8,
+                                           "kind: megatron, accumulation: 2, parallel: {pipeline: 2}"),
+                  *flat_yaml = g_strconcat ("fold: false\n", yaml, NULL);
+  g_autoptr (Play) folded = play_new (catalog, yaml, NULL), flat = play_new (catalog, flat_yaml, NULL);
+  const GArray *stages = fab_simulation_totals (folded->simulation)->memory,
+               *ranks = fab_simulation_totals (flat->simulation)->memory;
+  guint n_found = 0;
+
+  assert_int_equal (fab_simulation_dag (folded->simulation)->n_classes, 2);
+  assert_int_equal (fab_simulation_dag (flat->simulation)->n_classes, 8);
+  assert_int_equal (ranks->len, 4 * stages->len);
+  for (guint i = 0; i < ranks->len; i++) {
+    const FabMemoryPart *of_rank = &g_array_index (ranks, FabMemoryPart, i);
+    guint rank = fab_simulation_dag (flat->simulation)->classes[of_rank->rank_class].first_rank;
+
+    for (guint k = 0; k < stages->len; k++) {
+      const FabMemoryPart *of_stage = &g_array_index (stages, FabMemoryPart, k);
+
+      if (of_stage->rank_class == rank / 4 && strcmp (of_stage->part, of_rank->part) == 0) {
+        assert_int_equal (of_rank->bytes, of_stage->bytes);
+        n_found++;
+      }
+    }
+  }
+  assert_int_equal (n_found, ranks->len);
+}
+
 int
 main (void)
 {
@@ -189,6 +221,7 @@ main (void)
     cmocka_unit_test (ranks_agree_on_the_norm_of_divided_gradients),
     cmocka_unit_test (clipping_moves_the_gradients),
     cmocka_unit_test (what_varies_is_drawn),
+    cmocka_unit_test (every_rank_has_the_memory_of_its_stage),
   };
 
   return play_run_tests ("totals", tests, &catalog);
