@@ -380,7 +380,7 @@ sweep_rank (Sweep *self, guint i)
     if (place->iteration < 0 || place->start_ps >= window->start_ps + window->duration_ps
         || place->end_ps <= window->start_ps)
       continue;
-    if (self->marks->len >= self->most_marks && place->start_ps > window->start_ps)
+    if (self->marks->len >= self->most_marks)
       pass_until (self, place->start_ps - 1);
     mark_operation (self, op, place,
                     op->kind == FAB_TRACE_COMM ? &g_array_index (rank->comms, FabTraceComm, op->comm) : NULL);
@@ -466,9 +466,7 @@ add_windows (Account *self, guint i)
   for (guint k = first; k + 1 < self->out->times->len; k++) { /* operations are in the order of time */
     FabIterationRecord *t = &g_array_index (self->out->times, FabTraceTimes, k).times;
 
-    t->duration_ps = (t + 0)->start_ps > g_array_index (self->out->times, FabTraceTimes, k + 1).times.start_ps
-                       ? 0
-                       : g_array_index (self->out->times, FabTraceTimes, k + 1).times.start_ps - t->start_ps;
+    t->duration_ps = g_array_index (self->out->times, FabTraceTimes, k + 1).times.start_ps - t->start_ps;
   }
 }
 
@@ -564,14 +562,14 @@ add_steps (Account *self)
 
   for (guint i = 0; i < times->len;) {
     FabStepRecord step = { .times = g_array_index (times, FabTraceTimes, i).times };
-    double sum[8] = { 0 };
+    double sum[5] = { 0 };
     guint first = i, n;
 
     for (; i < times->len && g_array_index (times, FabTraceTimes, i).times.iteration == step.times.iteration;
          i++) {
       const FabIterationRecord *t = &g_array_index (times, FabTraceTimes, i).times;
-      const FabTimePs parts[] = { t->duration_ps,   t->compute_ps, t->comm_ps,
-                                  t->overlapped_ps, t->waiting_ps, t->exposed_inter_node_ps };
+      const FabTimePs parts[] = { t->duration_ps, t->compute_ps, t->comm_ps, t->overlapped_ps,
+                                  t->waiting_ps };
 
       step.times.start_ps = MIN (step.times.start_ps, t->start_ps);
       for (guint k = 0; k < G_N_ELEMENTS (parts); k++)

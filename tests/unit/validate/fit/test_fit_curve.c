@@ -320,6 +320,13 @@ test_times_that_fall_to_less_than_half_at_a_fifth_of_the_sizes_are_refused (G_GN
   g_autoptr (FabFitCurve) half = fit (points, 25);
   falling (points, 5, 1, 4.9, 10); /* a tenth is ten times smaller */
   assert_refused (points, 5, "at 1 of 5 sizes");
+  falling (points, 5, 0, 10, 10);
+  points[1].time_ps = 4.9e6; /* only the first is as small */
+  for (guint i = 2; i < 5; i++)
+    points[i].size_bytes = 10 + i;
+  assert_refused (points, 5, "at 1 of 5 sizes (10 B: 4.9 us)");
+  points[1].size_bytes = 9;
+  g_autoptr (FabFitCurve) ninth = fit (points, 5);
   falling (points, 5, 1, 4.9, 1.7); /* 8.4 times is not */
   g_autoptr (FabFitCurve) near = fit (points, 5);
 }

@@ -418,6 +418,241 @@ what_is_no_run (G_GNUC_UNUSED void **state)
   assert_refused (trace, "no kernel was launched within a step");
 }
 
+/* --- collectives --- */
+
+static void
+add_comm (FabTracedRank *rank, const char *op, const char *dimension, const char *group, guint n_ranks)
+{
+  FabTraceComm comm = { op, dimension, group, 1000, n_ranks };
+
+  g_array_append_val (rank->comms, comm);
+}
+
+static const FabCollectiveRecord *
+collective_at (const FabTraceAccount *account, guint i)
+{
+  return &g_array_index (account->collectives, FabCollectiveRecord, i);
+}
+
+/* The n-th of an operation, a group and a step is one collective on all ranks; other groups, operations and steps have
+ * their own. A rank that has one less ends with one that is not whole. */
+static void
+collectives_meet_by_their_number (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTrace) trace = fab_trace_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint r = 0; r < 2; r++) {
+    FabTracedRank *rank = fab_trace_add_rank (trace, "made");
+    FabTraceStep steps[] = { { FIRST_NUMBER, 0, 1000 }, { FIRST_NUMBER + 2, 1000, 2000 } };
+
+    rank->rank = r;
+    rank->n_world = 2;
+    add_comm (rank, "all_reduce", "data", "0 [0, 1]", 2);
+    add_comm (rank, "all_gather", "data", "0 [0, 1]", 2);
+    add_comm (rank, "all_reduce", "tensor", "1 [0, 1]", 2);
+    g_array_append_vals (rank->steps, steps, 2);
+    /* In this order: three of the first kind, of which the second rank has two. */
+    add_op (rank, FAB_TRACE_COMM, 0, 100 + r, 110 + r, 0);
+    add_op (rank, FAB_TRACE_COMM, 0, 200 + r, 220 + r, 1);
+    add_op (rank, FAB_TRACE_COMM, 0, 300 + r, 330 + r, 0);
+    add_op (rank, FAB_TRACE_COMM, 0, 400 + r, 440 + r, 2);
+    if (r == 0)
+      add_op (rank, FAB_TRACE_COMM, 0, 500, 550, 0);
+    add_op (rank, FAB_TRACE_COMM, 1, 1100 + r, 1160 + r, 0);
+  }
+  g_autoptr (FabTraceAccount) account = fab_trace_account_new (trace, FALSE, &error);
+  static const struct {
+    guint iteration;
+    const char *op, *dimension;
+    FabTimePs ready_ps, start_ps, end_ps;
+  } right[] = { { 0, "all_reduce", "data", 0, 1, 11 },      { 0, "all_gather", "data", 100, 101, 121 },
+                { 0, "all_reduce", "data", 200, 201, 231 }, { 0, "all_reduce", "tensor", 300, 301, 341 },
+                { 0, "all_reduce", "data", 400, 400, 450 }, { 2, "all_reduce", "data", 1000, 1001, 1061 } };
+
+  assert_int_equal (account->collectives->len, G_N_ELEMENTS (right));
+  for (guint i = 0; i < G_N_ELEMENTS (right); i++) {
+    const FabCollectiveRecord *record = collective_at (account, i);
+
+    assert_int_equal (record->iteration, right[i].iteration);
+    assert_int_equal (record->index, right[i].iteration == 0 ? i : 0);
+    assert_string_equal (record->name, "op");
+    assert_string_equal (record->op, right[i].op);
+    assert_string_equal (record->dimension, right[i].dimension);
+    assert_int_equal (record->ready_ps, right[i].ready_ps);
+    assert_int_equal (record->start_ps, right[i].start_ps);
+    assert_int_equal (record->end_ps, right[i].end_ps);
+    assert_int_equal (record->binding_link, FAB_RECORD_NO_LINK);
+  }
+  assert_int_equal (account->n_inseparable, 1);
+  /* Each operation knows its collective, and until when it waits. */
+  for (guint r = 0; r < 2; r++)
+    for (guint k = 0; k < account->places[r]->len; k++) {
+      const FabTracePlace *place = &g_array_index (account->places[r], FabTracePlace, k);
+      guint number = r == 1 && k == 4 ? 5 : k;
+
+      assert_int_equal (place->collective, number < 5 ? number : 0);
+      assert_int_equal (place->iteration, number < 5 ? 0 : 2);
+      assert_int_equal (place->wait_end_ps, number == 4 ? 400 : right[number].start_ps);
+    }
+}
+
+/* Of a group's list: from its first rank to its second. */
+static void
+strides_of_groups (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *group;
+    guint stride;
+  } cases[] = {
+    { "0 [0, 8, 16]", 8 },
+    { "[3,4]", 1 },
+    { "[8, 0]", 0 },
+    { "[5, 5]", 0 },
+    { "[7]", 0 },
+    { "0, 8", 0 },
+    { "", 0 },
+    { "[-2, 4]", 0 },
+    { "[0, 2147483646]", 2147483646 },
+    { "[0, 2147483647]", 0 },
+    { "x [2, 12], [0, 1]", 10 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabTrace) trace = fab_trace_new ();
+    FabTracedRank *rank = fab_trace_add_rank (trace, "made");
+
+    rank->n_world = 4;
+    add_comm (rank, "all_reduce", "data", cases[i].group, 4);
+    add_op (rank, FAB_TRACE_COMM, 0, 10, 20, 0);
+    g_array_index (rank->ops, FabTraceOp, 0).step = -1;
+    g_autoptr (FabTraceAccount) account = fab_trace_account_new (trace, FALSE, NULL);
+    assert_int_equal (g_array_index (account->strides, guint, 0), cases[i].stride);
+    assert_int_equal (account->n_left_out, 0); /* without steps all is one */
+  }
+}
+
+/* Bus bandwidths are those of nccl-tests; an operation that is not known moves its bytes once. */
+static void
+rates_of_collectives (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *op;
+    guint n_ranks, n_world;
+    double factor;
+  } cases[] = {
+    { "all_reduce", 4, 8, 1.5 },     { "all_gather", 4, 8, 0.75 }, { "all_reduce", 0, 8, 1.75 },
+    { "reduce_scatter", 2, 8, 0.5 }, { "send_recv", 2, 8, 1 },     { "something", 4, 8, 1 },
+    { "all_gather", 1, 1, 0.5 },
+  };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabTrace) trace = fab_trace_new ();
+    FabTracedRank *rank = fab_trace_add_rank (trace, "made");
+    FabTimePs length_ps = i % 2 ? 100 : 0;
+
+    rank->n_world = cases[i / 2].n_world;
+    add_comm (rank, cases[i / 2].op, "data", "", cases[i / 2].n_ranks);
+    add_op (rank, FAB_TRACE_COMM, 0, 10, 10 + length_ps, 0);
+    g_array_index (rank->ops, FabTraceOp, 0).step = -1;
+    g_autoptr (FabTraceAccount) account = fab_trace_account_new (trace, TRUE, NULL);
+    double rate = length_ps > 0 ? 1000 / 100e-12 : 0;
+
+    assert_near (collective_at (account, 0)->algbw_bytes_per_s, rate, 1e-12);
+    assert_near (collective_at (account, 0)->busbw_bytes_per_s, rate * cases[i / 2].factor, 1e-12);
+    assert_int_equal (account->n_without_group, cases[i / 2].n_ranks == 0);
+  }
+}
+
+/* Of 64 pairs of a dimension and an operation and more, the last row holds all others. */
+static void
+there_are_64_rows_at_most (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 63; n <= 66; n++) {
+    g_autoptr (FabTrace) trace = fab_trace_new ();
+    FabTracedRank *rank = fab_trace_add_rank (trace, "made");
+    guint n_rows = MIN (n, 64);
+    char names[66][8];
+
+    rank->n_world = 1;
+    for (guint i = 0; i < n; i++) {
+      g_snprintf (names[i], sizeof names[i], "d%u", i / 2);
+      add_comm (rank, i % 2 ? "all_reduce" : "all_gather", names[i], "", 1);
+      add_op (rank, FAB_TRACE_COMM, 0, 10 * i, 10 * i + 10, (gint32) i);
+      g_array_index (rank->ops, FabTraceOp, i).step = -1;
+    }
+    g_autoptr (FabTraceAccount) account = fab_trace_account_new (trace, TRUE, NULL);
+    assert_int_equal (account->exposures->len, n_rows);
+    for (guint i = 0; i < n_rows; i++) {
+      const FabExposureRecord *row = &g_array_index (account->exposures, FabExposureRecord, i);
+      guint n_own = i == 63 ? n - 63 : 1;
+
+      assert_string_equal (row->dimension, names[i]);
+      assert_string_equal (row->op, i % 2 ? "all_reduce" : "all_gather");
+      assert_int_equal (row->n_collectives, n_own);
+      assert_int_equal (row->comm_ps, 10 * n_own);
+      assert_int_equal (row->exposed_ps, 10 * n_own);
+      assert_int_equal (row->bytes, 1000 * n_own);
+    }
+  }
+}
+
+/* What several do at a time is shared by them, to the picosecond; what one waits for stands in the first row. */
+static void
+exposed_time_is_shared (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTrace) trace = fab_trace_new ();
+  FabTracedRank *rank = fab_trace_add_rank (trace, "made");
+  static const FabTimePs exposed_ps[] = { 3 + 2, 3 + 3 + 4, 4 };
+
+  rank->n_world = 1;
+  add_comm (rank, "all_gather", "data", "", 1);
+  add_comm (rank, "all_reduce", "data", "", 1);
+  add_comm (rank, "all_gather", "tensor", "", 1);
+  /* 0 to 10: all three, 3 + 3 + 4; 10 to 15: the first two, 2 + 3; 15 to 19: the second; with compute: none. */
+  add_op (rank, FAB_TRACE_COMM, 0, 0, 15, 0);
+  add_op (rank, FAB_TRACE_COMM, 0, 0, 30, 1);
+  add_op (rank, FAB_TRACE_COMM, 0, 0, 10, 2);
+  add_op (rank, FAB_TRACE_COMPUTE, 0, 19, 30, -1);
+  for (guint i = 0; i < 4; i++)
+    g_array_index (rank->ops, FabTraceOp, i).step = -1;
+  g_autoptr (FabTraceAccount) account = fab_trace_account_new (trace, TRUE, NULL);
+  assert_int_equal (account->exposures->len, 3);
+  for (guint i = 0; i < 3; i++)
+    assert_int_equal (g_array_index (account->exposures, FabExposureRecord, i).exposed_ps, exposed_ps[i]);
+}
+
+/* Blocks of 10 ps beside a copy of all of them: as many as do not fit into the memory for marks at once. */
+static void
+many_operations_are_the_sum_of_few (G_GNUC_UNUSED void **state)
+{
+  enum { N_BLOCKS = 40000 };
+  g_autoptr (FabTrace) trace = fab_trace_new ();
+  FabTracedRank *rank = fab_trace_add_rank (trace, "made");
+
+  rank->n_world = 1;
+  add_comm (rank, "all_gather", "data", "", 1);
+  add_op (rank, FAB_TRACE_COPY, 0, 0, (FabTimePs) 10 * N_BLOCKS, -1);
+  for (guint i = 0; i < N_BLOCKS; i++) {
+    add_op (rank, FAB_TRACE_COMPUTE, 0, (FabTimePs) 10 * i, (FabTimePs) 10 * i + 4, -1);
+    add_op (rank, FAB_TRACE_COMM, 0, (FabTimePs) 10 * i + 2, (FabTimePs) 10 * i + 7, 0);
+  }
+  for (guint i = 0; i < rank->ops->len; i++)
+    g_array_index (rank->ops, FabTraceOp, i).step = -1;
+  g_autoptr (FabTraceAccount) account = fab_trace_account_new (trace, TRUE, NULL);
+  const FabTraceTimes *found = &g_array_index (account->times, FabTraceTimes, 0);
+
+  assert_int_equal (account->times->len, 1);
+  assert_int_equal (found->times.duration_ps, 10 * N_BLOCKS);
+  assert_int_equal (found->times.compute_ps, 4 * N_BLOCKS);
+  assert_int_equal (found->times.comm_ps, 5 * N_BLOCKS);
+  assert_int_equal (found->times.overlapped_ps, 2 * N_BLOCKS);
+  assert_int_equal (found->times.exposed_ps, 3 * N_BLOCKS);
+  assert_int_equal (found->times.idle_ps, 3 * N_BLOCKS);
+  assert_int_equal (found->copy_ps, 3 * N_BLOCKS);
+  assert_int_equal (account->collectives->len, N_BLOCKS);
+}
+
 int
 main (void)
 {
@@ -425,6 +660,12 @@ main (void)
     cmocka_unit_test (accounts_are_those_of_every_picosecond),
     cmocka_unit_test (what_a_trace_does_not_say),
     cmocka_unit_test (what_is_no_run),
+    cmocka_unit_test (collectives_meet_by_their_number),
+    cmocka_unit_test (strides_of_groups),
+    cmocka_unit_test (rates_of_collectives),
+    cmocka_unit_test (there_are_64_rows_at_most),
+    cmocka_unit_test (exposed_time_is_shared),
+    cmocka_unit_test (many_operations_are_the_sum_of_few),
   };
 
   return cmocka_run_group_tests_name ("trace_account", tests, NULL, NULL);
