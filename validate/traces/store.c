@@ -21,7 +21,10 @@ describe (const FabTrace *trace, const FabTraceAccount *account, const char *nam
                             rank->device ? ", " : "", rank->device ? rank->device : "");
   }
   if (account->n_left_out > 0)
-    g_string_append_printf (text, "# %u operations lie outside of all steps and are left out.\n",
+    g_string_append_printf (text,
+                            account->n_left_out == 1
+                                ? "# %u operation lies outside of all steps and is left out.\n"
+                                : "# %u operations lie outside of all steps and are left out.\n",
                             account->n_left_out);
   return g_string_free (text, FALSE);
 }
