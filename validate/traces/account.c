@@ -342,8 +342,7 @@ pass_until (Sweep *self, FabTimePs until_ps)
     if (next->what >= COMMUNICATES)
       self->state.n_comm += (guint) next->by;
   }
-  if (n > 0)
-    g_array_remove_range (self->marks, 0, n);
+  g_array_remove_range (self->marks, 0, n);
   self->most_marks = MAX (MARKS_AT_ONCE, 2 * self->marks->len);
 }
 

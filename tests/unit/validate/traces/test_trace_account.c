@@ -284,6 +284,7 @@ assert_times (const Made *made, const FabTraceAccount *account, gboolean with_wa
       sum.compute += times.compute;
       sum.comm += times.comm;
       sum.overlapped += times.overlapped;
+      sum.waiting += times.waiting;
     }
     /* The step of the job: means, rounded down. */
     assert_int_equal (whole->iteration, step);
@@ -293,7 +294,7 @@ assert_times (const Made *made, const FabTraceAccount *account, gboolean with_wa
     assert_int_equal (whole->overlapped_ps, sum.overlapped / made->n_ranks);
     assert_int_equal (whole->exposed_ps, whole->comm_ps - whole->overlapped_ps);
     assert_int_equal (whole->duration_ps, whole->compute_ps + whole->exposed_ps + whole->idle_ps);
-    assert_true (0 <= whole->waiting_ps && whole->waiting_ps <= whole->idle_ps);
+    assert_int_equal (whole->waiting_ps, MIN (sum.waiting / made->n_ranks, whole->idle_ps));
   }
 }
 
@@ -529,6 +530,7 @@ strides_of_groups (G_GNUC_UNUSED void **state)
     g_autoptr (FabTraceAccount) account = fab_trace_account_new (trace, FALSE, NULL);
     assert_int_equal (g_array_index (account->strides, guint, 0), cases[i].stride);
     assert_int_equal (account->n_left_out, 0); /* without steps all is one */
+    assert_int_equal (g_array_index (account->times, FabTraceTimes, 0).times.iteration, 0);
   }
 }
 
