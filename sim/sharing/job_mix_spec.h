@@ -73,7 +73,7 @@ typedef struct {
   gboolean is_crowded; /* jobs that send take the same uplinks; FALSE: they count by their mean loads */
   gboolean is_ideal;   /* uplinks never bind and places do not matter */
   /* A job that waits stops jobs of lower priority where that gives it enough nodes: the lowest priority first, and of
-   * those the one that started last. */
+   * those the one that started last. It needs the order FAB_MIX_PRIORITY, in which these wait behind it. */
   gboolean has_preemption;
   gboolean has_failures; /* jobs fail as their kinds say */
   guint n_spares;        /* nodes beside the machine, which take the place of those that break */
