@@ -179,6 +179,147 @@ more_gpus_are_told_where_they_help (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (yes, "cluster.nodes"));
 }
 
+/* The memory that the scenario needs with the edits, and with the micro-batches that keep the sequences of a step; 0:
+ * it cannot be built. */
+static FabBytes
+bytes_with (const Play *play, const FabEdits *edits)
+{
+  g_autoptr (FabScenario) changed = fab_scenario_copy (play->scenario);
+  FabBatch was = fab_batch_of (play->scenario);
+
+  fab_scenario_edit (changed, edits);
+  if (!fab_scenario_check (changed, NULL))
+    return 0;
+  FabBatch is = fab_batch_of (changed);
+  guint64 sequences = fab_batch_sequences (&was), round = is.micro_batch * fab_batch_copies (&is);
+  if (is.global_batch == 0 && round > 0 && sequences % round == 0) {
+    fab_scenario_set (changed, "job.accumulation", fab_value_count ((gint64) (sequences / round)), NULL);
+    if (!fab_scenario_check (changed, NULL))
+      return 0;
+  }
+  g_autoptr (FabSimulation) simulation = fab_simulation_new (changed, &fab_models, NULL, NULL);
+  return simulation != NULL ? fab_fit_of (simulation).needed_bytes : 0;
+}
+
+/* Where one change alone is enough, the first that is told is the cheapest of all of them, tried one by one; of equal
+ * costs it is one of the cheapest. */
+static void
+the_cheapest_of_all_single_changes_is_told (G_GNUC_UNUSED void **state)
+{
+  guint n_single = 0;
+
+  for (guint i = 0; i < 6; i++) { /* the others take long to build */
+    g_autoptr (Play) play = play_new (catalog, oversized[i], NULL);
+    g_autoptr (GPtrArray) remedies = fab_job_remedies (play->scenario);
+    g_autoptr (FabMemoryAdvice) advice = advice_of (play, 1);
+    const FabMemoryFit *first = g_ptr_array_index (advice->fits, 0);
+    guint least = G_MAXUINT, n_built = 0;
+    gboolean is_one_of_them = FALSE;
+
+    for (guint pass = 0; pass < 2; pass++)
+      for (guint k = 0; k < remedies->len; k++) {
+        const FabRemedy *remedy = g_ptr_array_index (remedies, k);
+        FabBytes bytes = remedy->is_larger || remedy->is_slow ? 0 : bytes_with (play, remedy->edits);
+
+        n_built += pass == 0 && bytes > 0;
+        if (bytes == 0 || bytes > advice->device_bytes || remedy->n_changes != 1)
+          continue;
+        least = pass == 0 ? MIN (least, remedy->cost) : least;
+        is_one_of_them |= pass == 1 && remedy->cost == least && bytes == first->bytes;
+      }
+    assert_true (advice->n_built >= n_built);
+    assert_true (least == G_MAXUINT || is_one_of_them);
+    n_single += least < G_MAXUINT;
+  }
+  assert_true (n_single >= 3);
+}
+
+/* The value at *text, "{key: value, ...}" or a word, and *text behind it. (transfer full) */
+static FabValue *
+read_value (const char **text)
+{
+  if (**text != '{') {
+    gsize n = strcspn (*text, ",}");
+    g_autofree char *word = g_strndup (*text, n);
+    guint64 count;
+
+    *text += n;
+    return g_ascii_string_to_unsigned (word, 10, 0, G_MAXINT, &count, NULL) ? fab_value_count ((gint64) count)
+                                                                            : fab_value_text (word);
+  }
+  FabValue *mapping = fab_value_mapping ();
+  while (**text != '}') {
+    *text += strspn (*text, "{, ");
+    gsize n = strcspn (*text, ":");
+    g_autofree char *key = g_strndup (*text, n);
+
+    *text += n + 2;
+    fab_value_put (mapping, key, read_value (text));
+  }
+  (*text)++;
+  return mapping;
+}
+
+/* Of "KEY=VALUE". */
+static FabRemedy *
+remedy_of (const char *name, const char *edit)
+{
+  g_auto (GStrv) sides = g_strsplit (edit, "=", 2);
+  FabEdits *edits = fab_edits_new ();
+  const char *text = sides[1];
+
+  fab_edits_set (edits, sides[0], read_value (&text));
+  assert_string_equal (*fab_edits_texts (edits), edit);
+  return fab_remedy_new (name, name, 1, edits);
+}
+
+/* Two changes that are enough together and neither alone: a key inside a mapping that the other sets becomes a part of
+ * that mapping, at any depth, and nothing else of it changes. 64 sequences of 8 GPUs are eight micro-batches of one. */
+static void
+no_change_undoes_another (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *first, *second, *both;
+  } rows[] = {
+    { "job={kind: zero, stage: 3, model: llama3-8b, sequence: 8192, micro_batch: 8}", "job.micro_batch=1",
+      "job={kind: zero, stage: 3, model: llama3-8b, sequence: 8192, micro_batch: 1, accumulation: 8}" },
+    { "job={kind: zero, stage: 3, model: llama3-8b, sequence: 8192, micro_batch: 8, offload: {parameters: cpu}}",
+      "job.micro_batch=1",
+      "job={kind: zero, stage: 3, model: llama3-8b, sequence: 8192, offload: {parameters: cpu}, micro_batch: 1, "
+      "accumulation: 8}" },
+    { "job={kind: megatron, model: llama3-8b, sequence: 8192, micro_batch: 8, parallel: {tensor: 2}}",
+      "job.parallel.tensor=8",
+      "job={kind: megatron, model: llama3-8b, sequence: 8192, micro_batch: 8, parallel: {tensor: 8}, "
+      "accumulation: 8}" },
+    { "job={kind: megatron, model: llama3-8b, sequence: 8192, micro_batch: 8, parallel: {pipeline: 2}}",
+      "job.parallel.tensor=4",
+      "job={kind: megatron, model: llama3-8b, sequence: 8192, micro_batch: 8, parallel: {pipeline: 2, tensor: 4}, "
+      "accumulation: 8}" },
+    { "job.micro_batch=1", "job.recompute=full", "job.micro_batch=1 job.recompute=full job.accumulation=8" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = play_new (
+        catalog, HEAD ("1") "job: {kind: ddp, model: llama3-8b, sequence: 8192, micro_batch: 8}\n", NULL);
+    g_autoptr (GPtrArray) remedies = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_remedy_free);
+
+    g_ptr_array_add (remedies, remedy_of ("first", rows[i].first));
+    g_ptr_array_add (remedies, remedy_of ("second", rows[i].second));
+    g_autoptr (FabMemoryAdvice) advice = fab_memory_advice_find (play->scenario, play->simulation, remedies,
+                                                                 &(FabMemoryTrying){ &fab_models, 1, NULL });
+    const FabMemoryFit *fit = advice->fits->len > 0 ? g_ptr_array_index (advice->fits, 0) : advice->closest;
+    g_autofree char *texts = g_strjoinv (" ", (char **) fab_edits_texts (fit->edits));
+
+    assert_string_equal (texts, rows[i].both);
+    assert_int_equal (advice->fits->len, fit->bytes <= advice->device_bytes);
+    assert_int_equal (advice->n_built, 3);
+    assert_needs (play, fit);
+    for (guint k = 0; k < 2; k++)
+      assert_true (fit->bytes
+                   < bytes_with (play, ((const FabRemedy *) g_ptr_array_index (remedies, k))->edits));
+  }
+}
+
 /* The advice when the remedies of a group (NULL: all) take long to build. (transfer full) */
 static char *
 text_with_slow (const Play *play, const char *group)
@@ -229,6 +370,8 @@ main (void)
     cmocka_unit_test (where_nothing_fits_the_closest_is_told),
     cmocka_unit_test (more_gpus_are_told_where_they_help),
     cmocka_unit_test (slow_remedies_are_for_where_nothing_else_fits),
+    cmocka_unit_test (the_cheapest_of_all_single_changes_is_told),
+    cmocka_unit_test (no_change_undoes_another),
     cmocka_unit_test (a_cancelled_search_ends),
   };
 
