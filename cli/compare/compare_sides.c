@@ -225,9 +225,13 @@ append_price (GString *text, const FabSidesAnswer *answer, guint index)
     return;
   g_autofree char *then = fab_figure_show (figure->kind, figure->value (base));
   g_autofree char *now = fab_figure_show (figure->kind, figure->value (point));
-  g_string_append_printf (text,
-                          "  A million tokens cost %s in place of %s, so a dollar buys %.3g times as many.\n",
-                          now, then, figure->value (base) / figure->value (point));
+  g_autofree char *more = g_strdup_printf ("%.3g", figure->value (base) / figure->value (point));
+  if (strcmp (more, "1") == 0)
+    g_string_append_printf (text, "  A million tokens cost %s in both.\n", now);
+  else
+    g_string_append_printf (text,
+                            "  A million tokens cost %s in place of %s, so a dollar buys %s times as many.\n",
+                            now, then, more);
 }
 
 static const FabSideWords *

@@ -78,10 +78,14 @@ class Sides(answer.AnswerTest):
         for one, variant in zip(told.figures, told.variants):
             if variant.explanation:
                 self.assertIn(" ".join(variant.explanation.split()), plain)
-            if one is not base and one.usd_per_million_tokens and base.usd_per_million_tokens and variant.difference_fraction:
+            if one is not base and one.usd_per_million_tokens and base.usd_per_million_tokens:
                 n += 1
                 factor = base.usd_per_million_tokens / one.usd_per_million_tokens
-                found = [answer.quantities(line) for line in re.findall(r"A million tokens cost .*? times as many\.", plain)]
+                if f"{factor:.3g}" == "1":
+                    self.assertTrue(any(answer.quantities(line)[0].is_near(one.usd_per_million_tokens)
+                                        for line in re.findall(r"A million tokens cost \S+ in both\.", plain)), one.name)
+                    continue
+                found = [answer.quantities(line) for line in re.findall(r"A million tokens cost \S+ in place of .*? times as many\.", plain)]
                 self.assertTrue(any(values[0].is_near(one.usd_per_million_tokens) and values[1].is_near(base.usd_per_million_tokens) and values[2].is_near(factor)
                                     for values in found), (one.name, factor))
         self.assertLessEqual(plain.count("A million tokens cost "), n)
@@ -319,6 +323,9 @@ class Whatif(Sides):
         one, two = self.json(*command)["variants"]
         self.assertTrue(one["step_s"] * 0.99995 < two["step_s"] < one["step_s"])
         self.assertRegex(self.good(*command), r"(?m)^    against nic_rate=200Gb/s +- +\+0\.00 %$")
+        told, page, _ = self.asked(("compare", "hello", "--vary", "seed=1,2", "--no-band"))
+        self.check_words(told, page)
+        self.assertRegex(page, r"(?m)^  A million tokens cost \$0\.0\d+ in both\.$")
 
 
 class Mistakes(Sides):
