@@ -403,6 +403,27 @@ fab_cli_study (const char *name, char **sets, const FabCatalog *catalog, GError 
   return g_steal_pointer (&study);
 }
 
+gboolean
+fab_cli_check_variant (FabStudy *study, const FabEdits *edits, GError **error)
+{
+  g_autoptr (FabScenario) scenario = fab_edits_count (edits) > 0 ? fab_study_scenario (study, edits, NULL)
+                                                                 : NULL;
+
+  if (scenario != NULL && !check_memory (scenario, error))
+    return FALSE;
+  study->n_threads = fab_cli_threads ();
+  return TRUE;
+}
+
+gboolean
+fab_cli_check_axis (FabStudy *study, const FabAxis *axis, GError **error)
+{
+  g_autoptr (FabEdits) edits = fab_edits_new ();
+
+  fab_cli_add_largest (edits, &axis, 1);
+  return fab_cli_check_variant (study, edits, error);
+}
+
 char *
 fab_cli_printable (const char *text)
 {

@@ -67,6 +67,12 @@ FabScenario *fab_cli_scenario (const char *name, char **sets, const FabCatalog *
 /* Makes a study of the scenario with fab_cli_threads threads. Returns NULL when there is no catalogue; the error was
  * then printed. (transfer full) */
 FabStudy *fab_cli_study (const char *name, char **sets, const FabCatalog *catalog, GError **error);
+/* Checks the memory of a variant as fab_cli_study does that of the scenario, and lowers the threads of the study where
+ * the variant leaves fewer of them. One that cannot be simulated for another reason passes: its own message comes
+ * later. No edits are no variant. */
+gboolean fab_cli_check_variant (FabStudy *study, const FabEdits *edits, GError **error);
+/* The same of the value of this axis that needs the most. */
+gboolean fab_cli_check_axis (FabStudy *study, const FabAxis *axis, GError **error);
 /* "name: summary" of a scenario, or its name, for a terminal. (transfer full) */
 char *fab_cli_title (const FabScenario *scenario);
 /* The same of the scenario of a study. NULL and *error on failure. (transfer full) */

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli/memory_growth.h"
 #include "models/models.h"
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
@@ -17,8 +18,7 @@
  * zero3-70b-16384.yaml and megatron-405b.yaml), micro-batches about 30 kB each (GPT-2 on two nodes), requests 70 kB (of
  * eight GPUs to eight others). The sample runs take a few per cent of its time.
  *
- * Samples are the smallest of three runs, of n, 2n and 4n. The first that can be played is taken: the ranks must divide
- * as the job asks. */
+ * Samples are the smallest of those that are played (memory_growth.h): the ranks must divide as the job asks. */
 typedef struct {
   const char *key, *singular, *plural;
   gint64 many;
@@ -70,9 +70,6 @@ static const double large_bytes = 1e9;
 
 /* A run is held beside the same one without a change, and each thread holds one with a change. */
 enum { HELD_BESIDE = 2 };
-
-/* Growth by more than this from one sample to the next is a cost per pair of nodes. */
-#define QUADRATIC 1.3
 
 /* --- what there is --- */
 
@@ -191,37 +188,33 @@ play_with (const FabScenario *scenario, const char *key, guint n)
   return second != NULL;
 }
 
-/* The peak of a run: of the program and its samples, and of each play that is held. */
 typedef struct {
-  double base_bytes, play_bytes; /* both 0: not known */
-} Peak;
+  const FabScenario *scenario;
+  const char *key;
+} Sampled;
 
-/* Of a run of `wanted`. */
-static Peak
-estimate_peak (const FabScenario *scenario, const Growth *growth, double wanted)
+static gboolean
+play_sample (gpointer data, guint n, double *bytes)
 {
-  double peaks[3] = { 0 }, n = 0;
-  guint n_played = 0;
+  const Sampled *self = data;
 
-  for (const guint *tries = growth->samples; *tries != 0 && n_played < G_N_ELEMENTS (peaks); tries++) {
-    n = *tries;
-    for (n_played = 0;
-         n_played < G_N_ELEMENTS (peaks) && play_with (scenario, growth->key, *tries << n_played); n_played++)
-      peaks[n_played] = peak_bytes ();
-  }
-  if (n_played < G_N_ELEMENTS (peaks))
-    return (Peak){ 0 };
-  double first = (peaks[1] - peaks[0]) / n, second = (peaks[2] - peaks[1]) / (2 * n);
-  double per_pair = first > 0 && second > QUADRATIC * first ? (second - first) / (3 * n) : 0;
-  double per_item = MAX (second - 6 * n * per_pair, 0);
-  double more = per_item * (wanted - 4 * n) + per_pair * (wanted * wanted - 16 * n * n);
-  return (Peak){ peaks[2], more / 2 }; /* two were held at a time */
+  if (!play_with (self->scenario, self->key, n))
+    return FALSE;
+  *bytes = peak_bytes ();
+  return TRUE;
 }
 
 static double
-peak_on (const Peak *peak, guint n_threads)
+peak_on (const FabPeak *peak, guint n_threads)
 {
   return peak->base_bytes + (HELD_BESIDE + n_threads) * peak->play_bytes;
+}
+
+static void
+clear_line (void)
+{
+  if (isatty (STDERR_FILENO) == 1)
+    g_printerr ("\r\033[K");
 }
 
 static void
@@ -232,7 +225,7 @@ show_estimate (const Growth *growth, double bytes, gint64 n, guint n_threads)
 
   if (is_terminal || bytes >= large_bytes)
     g_printerr ("%s%" G_GINT64_FORMAT " %s about %s of memory on %u %s\n",
-                is_terminal ? "\r\033[K" : "fabricast: ", n,
+                is_terminal ? "" : "fabricast: ", n,
                 fab_plural ((guint64) n, growth->singular, growth->plural), text, n_threads,
                 fab_plural (n_threads, "thread", "threads"));
 }
@@ -247,7 +240,11 @@ check_growth (const FabScenario *scenario, const Growth *growth, gint64 n, guint
     return FALSE;
   if (isatty (STDERR_FILENO) == 1)
     g_printerr ("\r\033[Kestimating the memory of %s=%" G_GINT64_FORMAT, growth->key, n);
-  const Peak peak = estimate_peak (scenario, growth, (double) n);
+  Sampled sampled = { scenario, growth->key };
+  const FabPeak peak = fab_peak_of (growth->samples, (double) n, (double) limit, play_sample, &sampled);
+  clear_line ();
+  if (peak.base_bytes <= 0)
+    return TRUE;
   while (*n_threads > 1 && peak_on (&peak, *n_threads) > (double) limit)
     (*n_threads)--;
   double needed = peak_on (&peak, *n_threads);
@@ -289,6 +286,58 @@ fab_cli_check_memory (const FabScenario *scenario, guint *n_threads, GError **er
     return FALSE;
   set_limit (limit);
   return TRUE;
+}
+
+static gboolean
+makes_large (const FabAxis *axis)
+{
+  static const Growth *const all[] = { &nodes, &micro_batches, &requests };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    if (strcmp (axis->key, all[i]->key) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* How large the keys make a run with one of their values; 0: they do not, or the value is no number. */
+static double
+size_of_item (const FabAxis *const *keys, guint n, guint item)
+{
+  gboolean is_any = FALSE;
+  double size = 1;
+
+  for (guint k = 0; k < n; k++)
+    if (makes_large (keys[k])) {
+      const char *unit;
+      double number = 0;
+
+      fab_axis_split_number (g_ptr_array_index (keys[k]->values, item), &number, &unit);
+      size *= number;
+      is_any = TRUE;
+    }
+  return is_any ? size : 0;
+}
+
+void
+fab_cli_add_largest (FabEdits *edits, const FabAxis *const *keys, guint n)
+{
+  guint largest = 0;
+  double most = 0;
+
+  for (guint i = 0; i < keys[0]->values->len; i++) {
+    double size = size_of_item (keys, n, i);
+
+    if (size > most) {
+      largest = i;
+      most = size;
+    }
+  }
+  for (guint k = 0; most > 0 && k < n; k++) {
+    g_autofree char *assignment = g_strdup_printf ("%s=%s", keys[k]->key,
+                                                   (char *) g_ptr_array_index (keys[k]->values, largest));
+
+    fab_edits_assign (edits, assignment);
+  }
 }
 
 void

@@ -323,6 +323,22 @@ rethrow (const FabChange *change, const GError *problem, GError **error)
 
 /* --- the command --- */
 
+/* Of each change, and of all together. */
+static gboolean
+check_memory (FabStudy *study, const GPtrArray *changes, GError **error)
+{
+  g_autoptr (FabEdits) all = fab_edits_new ();
+
+  for (guint i = 0; i < changes->len; i++) {
+    const FabChange *change = g_ptr_array_index (changes, i);
+
+    if (!fab_cli_check_variant (study, change->edits, error))
+      return FALSE;
+    fab_edits_append (all, change->edits);
+  }
+  return fab_cli_check_variant (study, all, error);
+}
+
 static gboolean
 whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
 {
@@ -336,7 +352,7 @@ whatif (const WhatIfOptions *o, const char *path, FabExit *code, GError **error)
   g_autoptr (GPtrArray) changes = scenario ? read_changes (o, scenario, error) : NULL;
 
   if (changes == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
-      || !fab_hold_take (study, o->hold, NULL, 0, error))
+      || !fab_hold_take (study, o->hold, NULL, 0, error) || !check_memory (study, changes, error))
     return FALSE;
   g_autofree char *title = fab_cli_title (scenario);
   g_autoptr (FabProgress) progress = fab_progress_start ("points");

@@ -60,7 +60,8 @@ sides_of_variants (const FabCompareOptions *o, const FabCatalog *catalog, const 
   if (study == NULL)
     return NULL;
   g_ptr_array_add (studies, study);
-  if (!fab_study_check_vary (study, axis, error) || !fab_compare_take_hold (o, study, error))
+  if (!fab_study_check_vary (study, axis, error) || !fab_compare_take_hold (o, study, error)
+      || !fab_cli_check_axis (study, axis, error))
     return NULL;
   return fab_sides_of_axis (study, axis);
 }

@@ -16,6 +16,7 @@
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/units.h"
+#include "sim/study/machine.h"
 
 typedef struct {
   const char *title; /* of the scenario */
@@ -350,6 +351,19 @@ take_hold (const ScaleOptions *o, FabStudy *study, GError **error)
                         NULL, 0, error);
 }
 
+/* Of the most GPUs; a number of them that no machine can have is said later. */
+static gboolean
+check_memory (FabStudy *study, const FabScenario *scenario, const FabAxis *gpus, GError **error)
+{
+  g_autoptr (FabEdits) edits = fab_edits_new ();
+  const char *most = g_ptr_array_index (gpus->values, gpus->values->len - 1);
+  guint64 n;
+
+  return !g_ascii_string_to_unsigned (most, 10, 1, G_MAXINT32, &n, NULL)
+      || !fab_machine_set_gpus (scenario, (guint) n, edits, NULL)
+      || fab_cli_check_variant (study, edits, error);
+}
+
 static gboolean
 scale (const ScaleOptions *o, const char *path, GError **error)
 {
@@ -372,7 +386,7 @@ scale (const ScaleOptions *o, const char *path, GError **error)
     return FALSE;
   study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabAxis) gpus = o->gpus ? parse_gpus (o->gpus, error) : fab_scaling_default (scenario);
-  if (gpus == NULL)
+  if (gpus == NULL || !check_memory (study, scenario, gpus, error))
     return FALSE;
   spec.gpus = gpus;
   g_autoptr (FabProgress) progress = fab_progress_start ("points");

@@ -584,8 +584,9 @@ size (const SizeOptions *o, const char *path, GError **error)
   g_autoptr (FabAxis) axis = strchr (o->vary, '=') != NULL ? fab_axis_parse (o->vary, error)
                                                            : fab_axis_usual (study, o->vary, error);
   FabSizeSpec spec = { axis, (const FabTarget *) (gpointer) targets->data, targets->len };
-  return axis != NULL && fab_study_check_vary (study, axis, error) ? find (o, study, &spec, title, error)
-                                                                   : -1;
+  return axis != NULL && fab_study_check_vary (study, axis, error) && fab_cli_check_axis (study, axis, error)
+           ? find (o, study, &spec, title, error)
+           : -1;
 }
 
 static FabExit

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "answer/study/sweep.h"
+#include "cli/memory.h"
 #include "cli/signals.h"
 #include "cli/study/choice_text.h"
 #include "cli/study/hold_text.h"
@@ -277,18 +278,21 @@ session_clear (Session *self)
   fab_grid_free (self->grid);
 }
 
-/* No axis may undo what --set says. */
+/* No axis may undo what --set says, and there must be memory for the largest point. */
 static gboolean
-check_axes (const FabStudy *study, const FabGrid *grid, GError **error)
+check_axes (FabStudy *study, const FabGrid *grid, GError **error)
 {
+  g_autoptr (FabEdits) largest = fab_edits_new ();
+
   for (guint a = 0; a < grid->axes->len; a++) {
     const GPtrArray *keys = ((const FabGridAxis *) g_ptr_array_index (grid->axes, a))->keys;
 
     for (guint k = 0; k < keys->len; k++)
       if (!fab_study_check_vary (study, g_ptr_array_index (keys, k), error))
         return FALSE;
+    fab_cli_add_largest (largest, (const FabAxis *const *) keys->pdata, keys->len);
   }
-  return TRUE;
+  return fab_cli_check_variant (study, largest, error);
 }
 
 static gboolean
@@ -301,9 +305,9 @@ prepare (Session *self, GError **error)
   if (self->catalog == NULL)
     return FALSE;
   self->study = fab_cli_study (self->path, o->sets, self->catalog, error);
-  if (self->study == NULL || !check_axes (self->study, self->grid, error)
-      || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &self->study->n_seeds, error)
-      || !fab_hold_take (self->study, o->hold, NULL, 0, error))
+  if (self->study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &self->study->n_seeds, error)
+      || !fab_hold_take (self->study, o->hold, NULL, 0, error)
+      || !check_axes (self->study, self->grid, error))
     return FALSE;
   self->study->allows_oversized = o->is_oversized_allowed;
   self->plan = fab_sweep_plan_new (self->study, self->grid, fab_version (), error);

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a hostile file, or a machine that gives too little, does to a command: it ends soon, with one sentence, and shows a
 terminal nothing that it would obey."""
+import contextlib
 import json
 import os
+import pty
 import re
 import resource
 import sqlite3
@@ -240,6 +242,40 @@ class Scarce(CliTest):
         for limit, code in (("100MB", 3), ("1000GB", 0), ("much", 2)):
             done = self.fabricast(*some, env={**environment(), "FABRICAST_MEMORY": limit})
             self.assertEqual(done.returncode, code, done.stderr)
+
+    def test_too_many_nodes_of_a_variant(self):
+        """A study asks for the memory of its largest variant, before it simulates any."""
+        study, env = (HELLO, "--set", "fold=false"), {**environment(), "FABRICAST_MEMORY": "500MB"}
+        for args in (("sweep", *study, "--vary", "cluster.nodes=2,100000,4", "--db", "r.db"),
+                     ("sweep", *study, "--zip", "job.micro_batch=1,2 cluster.nodes=2,100000", "--db", "r.db"),
+                     ("size", *study, "--vary", "cluster.nodes=2,100000", "--target", "exposed<=5%"),
+                     ("compare", *study, "--vary", "cluster.nodes=100000,2"), ("scale", *study, "--gpus", "8,800000"),
+                     ("whatif", HELLO, "--gpus", "800000", "--set", "fold=false")):
+            done = self.fabricast(*args, timeout=100, env=env)
+            self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+            self.assertRegex(done.stderr, rf"^fabricast {args[0]}: 100000 nodes take about [\d.]+ [GT]B of memory, and 500 MB are free here: ")
+        self.assertFalse(os.path.exists(self.path("r.db")))
+        self.assertEqual(self.fabricast("sweep", *study, "--vary", "cluster.nodes=2,4", "--db", "r.db", env=env).returncode, 0)
+
+    def test_memory_that_cannot_be_estimated(self):
+        """No machine of the sizes that are tried divides this batch, so that a terminal is told nothing about memory."""
+        odd = self.write("odd.yaml", "name: odd\ncluster: {node: dgx-h100, nodes: 20000, gpus_per_node: 1}\niterations: 1\n"
+                                     "job: {kind: megatron, model: gpt2-xl, global_batch: 20000}\n")
+        seen = self.on_terminal("check", "--quiet", odd)
+        self.assertIn("estimating the memory of cluster.nodes=20000\r\x1b[K", seen)
+        self.assertNotRegex(seen, r"takes? about .* of memory")
+
+    def on_terminal(self, *args):
+        """All that a command shows on a terminal."""
+        process, terminal = pty.fork()
+        if process == 0:
+            os.execve(support.PROGRAM, [support.PROGRAM, *args], environment())
+        seen = b""
+        with open(terminal, "rb", buffering=0) as file, contextlib.suppress(OSError):  # EIO is the end
+            while more := file.read(4096):
+                seen += more
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0, seen)
+        return seen.decode()
 
     def test_a_large_parent_changes_no_estimate(self):
         """The system counts the memory of the program that started this one as if it were this one's peak."""
