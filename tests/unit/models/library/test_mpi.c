@@ -5,6 +5,9 @@
  */
 #include "tests/support/test.h"
 
+#include <string.h>
+
+#include "models/models.h"
 #include "tests/support/play.h"
 
 #define LINK                                                                                               \
@@ -159,6 +162,10 @@ faster_than_the_wire (G_GNUC_UNUSED void **state)
                1e-6);
   assert_near (time_us (bursts, 4, "algorithm: binomial", "all_reduce", 65536), 4 * 50 + 5 * 65536 / 9.5,
                1e-6);
+  const char
+      *const quick = "links: [{name: lab, signalling: 80Mb/s, latency: 5us, source: s, date: \"2026-11-21\","
+                     " messages: [{overhead: 1us, rate: 9MB/s}]}]\n";
+  assert_near (time_us (quick, 2, "algorithm: binomial", "broadcast", 180), 1 + 180 / 9.0, 1e-4);
   assert_near (time_us (no_time, 2, "algorithm: binomial", "broadcast", 8192), 10, 1e-3);
 }
 
@@ -191,6 +198,66 @@ every_operation_has_its_own_messages (G_GNUC_UNUSED void **state)
                reduce_us + 2 * gather_us + small_us, 1e-6);
 }
 
+/* Two GPUs of each of two nodes, which share a port of their node: the link was measured faster than its wires for
+ * small messages, and links inside a node were not measured. What is sent to the other node takes at least as long
+ * as one message of this link, and no longer than two of them and what the nodes do inside. */
+static void
+messages_inside_nodes_have_their_own_time (G_GNUC_UNUSED void **state)
+{
+  static const char scenario[] =
+      "name: t\ncluster: {node: dgx-a100, nodes: %u, gpus_per_node: 2, nics_per_node: 1, nic: lab}\n"
+      "collectives: {kind: mpi, algorithm: binomial}\n"
+      "job: {kind: collective, operations: [{op: broadcast, size: 8192B}]}\n%s";
+  static const char bursts[] =
+      "links: [{name: lab, signalling: 80Mb/s, latency: 5us, source: s, date: \"2026-11-21\","
+      " messages: [{up_to: 16KiB, overhead: 50us, rate: 20MB/s}, {overhead: 50us, rate: 9.5MB/s}]}]\n";
+  double us[2];
+
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *yaml = g_strdup_printf (scenario, i + 1, bursts);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    fab_simulation_step (play->simulation);
+    us[i] = fab_ps_to_seconds (fab_simulation_probe (play->simulation)->step.times.duration_ps) * 1e6;
+  }
+  assert_true (us[0] > 0 && us[0] < 10);
+  assert_true (us[1] >= 50 + 8192 / 20.0 && us[1] <= us[0] + 2 * (50 + 8192 / 20.0));
+}
+
+/* (transfer full) */
+static char *
+refusal (const char *node, guint n, const char *library, const char *op)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {node: %s, nodes: %u}\ncollectives: {kind: mpi%s}\n"
+      "job: {kind: collective, operations: [{op: %s, size: 1MB}]}\n",
+      node, n, library, op);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                         &error);
+  g_autoptr (FabSimulation) simulation = scenario != NULL
+                                           ? fab_simulation_new (scenario, &fab_models, NULL, &error)
+                                           : NULL;
+
+  assert_true (simulation == NULL && error != NULL);
+  return g_strdup (error->message);
+}
+
+/* Switches that reduce send no messages between ranks. Somebody who asks for an algorithm hears that this one cannot do
+ * it. */
+static void
+what_messages_cannot_do_is_said (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *nvls = refusal ("dgx-h100", 1, ", algorithm: nvls", "all_reduce"),
+                  *tree = refusal ("dgx-h100", 1, ", algorithm: binomial", "all_to_all");
+
+  assert_non_null (
+      strstr (nvls, "collectives.algorithm: 'nvls' reduces in switches, and mpi only passes messages"));
+  assert_non_null (strstr (tree,
+                           "collectives.algorithm: 'binomial' cannot do all_to_all over the links between "
+                           "these 8 ranks"));
+}
+
 int
 main (void)
 {
@@ -204,6 +271,8 @@ main (void)
     cmocka_unit_test (without_messages),
     cmocka_unit_test (faster_than_the_wire),
     cmocka_unit_test (every_operation_has_its_own_messages),
+    cmocka_unit_test (messages_inside_nodes_have_their_own_time),
+    cmocka_unit_test (what_messages_cannot_do_is_said),
   };
 
   return cmocka_run_group_tests_name ("mpi", tests, load_catalog, drop_catalog);

@@ -346,12 +346,132 @@ experts_move_as_many_numbers_as_they_get (G_GNUC_UNUSED void **state)
     }
 }
 
+/* A block with everything that experts can have: h = 64, 8 experts of width 96 of which a token has 3, behind 16
+ * numbers; two shared ones, which are one MLP of width 192 with a gate of one column. */
+#define EVERYTHING                                                                                         \
+  "{layers: 1, hidden: 64, heads: 8, vocabulary: 10, gated: true, biases: false, dropout: true, experts: " \
+  "{count: 8, per_token: 3, width: 96, latent: 16, shared: 2, shared_gate: true}}"
+
+enum { ALWAYS = FAB_KEPT_ALWAYS, CHEAP = FAB_KEPT_FUSED | FAB_KEPT_EAGER, NEVER = FAB_KEPT_NEVER };
+
+/* What each segment keeps, in the order in which it is made: 2 bytes of each number, 4 of a probability and of a
+ * statistic, 1 of a mask. Inputs of matrices are kept once, however many matrices read them; what norms and
+ * activations make is computed again in a compiled graph. Matrices whose output nothing else needs are kept by
+ * recomputation alone. */
+static void
+experts_keep_what_backward_needs (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint segment;
+    const char *name;
+    FabSavedKind kind;
+    double bytes;
+    guint kernels;
+    gboolean is_split, is_exact, is_input;
+    gint64 n_readers, n, k, n_matrices;
+    double flops;
+  } rows[] = {
+    { 1, "norm input", FAB_SAVED_STREAM, 128, ALWAYS, FALSE, FALSE, FALSE, 0, 0, 0, 0, 0 },
+    { 1, "norm statistics", FAB_SAVED_STATISTIC, 4, ALWAYS & ~FAB_KEPT_FUSED, FALSE, TRUE, FALSE, 0, 0, 0, 0,
+      0 },
+    { 1, "router", FAB_SAVED_NORM, 128, CHEAP, FALSE, FALSE, TRUE, 0, 0, 0, 0, 0 },
+    { 1, "router", FAB_SAVED_MATRIX, 16, NEVER, FALSE, FALSE, FALSE, 0, 8, 64, 1, 2 * 8 * 64 },
+    { 1, "latent_down", FAB_SAVED_MATRIX, 32, NEVER, FALSE, FALSE, FALSE, 0, 16, 64, 1, 2 * 16 * 64 },
+    { 1, "probabilities in fp32", FAB_SAVED_STATISTIC, 32, ALWAYS, FALSE, TRUE, FALSE, 0, 0, 0, 0, 0 },
+    { 2, "gate", FAB_SAVED_MATRIX, 384, ALWAYS, TRUE, FALSE, FALSE, 0, 192, 64, 1, 2 * 192 * 64 },
+    { 2, "up", FAB_SAVED_MATRIX, 384, ALWAYS, TRUE, FALSE, FALSE, 0, 192, 64, 1, 2 * 192 * 64 },
+    { 2, "activated gate", FAB_SAVED_ACTIVATED, 384, FAB_KEPT_EAGER, TRUE, FALSE, FALSE, 0, 0, 0, 0, 0 },
+    { 2, "down", FAB_SAVED_ACTIVATED, 384, CHEAP, TRUE, FALSE, TRUE, 1, 0, 0, 0, 0 },
+    { 2, "down", FAB_SAVED_MATRIX, 128, NEVER, FALSE, FALSE, FALSE, 0, 64, 192, 1, 2 * 64 * 192 },
+    { 2, "shared_gate", FAB_SAVED_MATRIX, 2, NEVER, FALSE, FALSE, FALSE, 0, 1, 64, 1, 2 * 64 },
+    { 3, "tokens of experts", FAB_SAVED_EXCHANGE, 96, ALWAYS, FALSE, FALSE, TRUE, 0, 0, 0, 0, 0 },
+    { 3, "outputs of experts", FAB_SAVED_EXCHANGE, 96, ALWAYS, FALSE, FALSE, FALSE, 0, 0, 0, 0, 0 },
+    { 3, "gate", FAB_SAVED_MATRIX, 576, ALWAYS, TRUE, FALSE, FALSE, 0, 96, 16, 8, 2 * 3 * 96 * 16 },
+    { 3, "up", FAB_SAVED_MATRIX, 576, ALWAYS, TRUE, FALSE, FALSE, 0, 96, 16, 8, 2 * 3 * 96 * 16 },
+    { 3, "activated gate", FAB_SAVED_ACTIVATED, 576, FAB_KEPT_EAGER, TRUE, FALSE, FALSE, 0, 0, 0, 0, 0 },
+    { 3, "down", FAB_SAVED_ACTIVATED, 576, CHEAP, TRUE, FALSE, TRUE, 1, 0, 0, 0, 0 },
+    { 3, "down", FAB_SAVED_MATRIX, 96, NEVER, FALSE, FALSE, FALSE, 0, 16, 96, 8, 2 * 3 * 16 * 96 },
+    { 4, "latent_up", FAB_SAVED_EXCHANGE, 32, ALWAYS, FALSE, FALSE, TRUE, 0, 0, 0, 0, 0 },
+    { 4, "latent_up", FAB_SAVED_MATRIX, 128, NEVER, FALSE, FALSE, FALSE, 0, 64, 16, 1, 2 * 64 * 16 },
+    { 4, "dropout mask", FAB_SAVED_STATISTIC, 64, ALWAYS, FALSE, TRUE, FALSE, 0, 0, 0, 0, 0 },
+  };
+  g_autoptr (FabLayerStack) stack = expand (EVERYTHING, 32);
+  guint at = 0;
+
+  for (guint s = 1; s < 5; s++) {
+    const FabSegment *segment = segment_of (stack, 1, s);
+
+    assert_int_equal (segment->is_split, s == 2 || s == 3);
+    for (guint i = 0; i < segment->saved->len; i++, at++) {
+      const FabSaved *saved = fab_segment_saved (segment, i);
+
+      if (at == G_N_ELEMENTS (rows) || rows[at].segment != s || strcmp (rows[at].name, saved->name) != 0)
+        fail_msg ("%s of segment %u is not expected there", saved->name, s);
+      if (saved->kind != rows[at].kind || saved->kernels != rows[at].kernels
+          || saved->is_split != rows[at].is_split || saved->is_exact != rows[at].is_exact
+          || saved->is_input != rows[at].is_input || saved->n_readers != rows[at].n_readers
+          || saved->n != rows[at].n || saved->k != rows[at].k || saved->n_matrices != rows[at].n_matrices
+          || !is_near (saved->bytes, rows[at].bytes, 1e-12) || !is_near (saved->flops, rows[at].flops, 1e-12))
+        fail_msg ("row %u, %s: %g bytes, kind %d, kernels %u", at, saved->name, saved->bytes, saved->kind,
+                  saved->kernels);
+    }
+  }
+  assert_int_equal (at, G_N_ELEMENTS (rows));
+}
+
+/* Ranks of a tensor-parallel group divide the matrices of experts and what comes between them; each routes all tokens,
+ * and adds all of the sums. */
+static void
+what_ranks_divide_of_experts (G_GNUC_UNUSED void **state)
+{
+  static const char *const divided[] = { "gate", "up", "gated_activation", "down" };
+  g_autoptr (FabLayerStack) stack = expand (EVERYTHING, 32);
+  guint n_divided = 0;
+
+  for (guint s = 1; s < 5; s++) {
+    const GArray *operators = segment_of (stack, 1, s)->operators;
+
+    for (guint i = 0; i < operators->len; i++) {
+      const FabOperator *op = &g_array_index (operators, FabOperator, i);
+      gboolean is_divided = FALSE;
+
+      for (guint k = 0; k < G_N_ELEMENTS (divided); k++)
+        is_divided |= strcmp (op->name, divided[k]) == 0;
+      if (op->is_split != is_divided)
+        fail_msg ("%s of segment %u", op->name, s);
+      n_divided += is_divided;
+    }
+  }
+  assert_int_equal (n_divided, 2 * G_N_ELEMENTS (divided));
+}
+
+/* One number between a token and its experts is as few as there can be, and none is not one. */
+static void
+the_way_to_experts_may_be_one_number_wide (G_GNUC_UNUSED void **state)
+{
+  for (guint latent = 0; latent <= 1; latent++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "{layers: 1, hidden: 64, heads: 8, vocabulary: 10, biases: false, "
+        "experts: {count: 8, per_token: 3, width: 96, latent: %u}}",
+        latent);
+    g_autoptr (FabLayerStack) stack = expand (yaml, 32);
+    const FabLayer *block = fab_layer_stack_layer (stack, 1);
+
+    assert_int_equal (block->segments->len, 3 + latent);
+    assert_near (segment_of (stack, 1, 2)->expert_bytes, 2.0 * 3 * (latent ? 1 : 64), 1e-12);
+    assert_int_equal (segment_of (stack, 1, 2)->expert_copies, 3);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (operators_move_their_numbers),
     cmocka_unit_test (experts_move_as_many_numbers_as_they_get),
+    cmocka_unit_test (experts_keep_what_backward_needs),
+    cmocka_unit_test (what_ranks_divide_of_experts),
+    cmocka_unit_test (the_way_to_experts_may_be_one_number_wide),
     cmocka_unit_test (parameter_counts_are_the_published_ones),
     cmocka_unit_test (mamba_blocks_are_as_published),
     cmocka_unit_test (windows_see_fewer_tokens),

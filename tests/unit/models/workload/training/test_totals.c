@@ -3,6 +3,7 @@
  * gradients. */
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "models/models.h"
@@ -114,6 +115,10 @@ ranks_agree_on_the_norm_of_divided_gradients (G_GNUC_UNUSED void **state)
                { 4, 0, 0, "kind: ddp" },
                { 4, 0, 0, "kind: megatron" },
                { 4, 1, 4, "kind: megatron, parallel: {tensor: 4}" },
+               { 4, 1, 4, "kind: megatron, parallel: {tensor: 2}" },
+               { 4, 1, 4, "kind: megatron, parallel: {pipeline: 2}, accumulation: 2" },
+               { 2, 1, 2, "kind: megatron, parallel: {tensor: 2}" },
+               { 2, 1, 2, "kind: zero, stage: 1" },
                { 4, 1, 4, "kind: megatron, parallel: {tensor: 2, pipeline: 2}, accumulation: 2" },
                { 4, 1, 4, "kind: zero, stage: 1" },
                { 4, 1, 4, "kind: zero, stage: 3" },
@@ -211,6 +216,258 @@ every_rank_has_the_memory_of_its_stage (G_GNUC_UNUSED void **state)
   assert_int_equal (n_found, ranks->len);
 }
 
+static double
+first_step_s (guint gpus, const char *keys)
+{
+  g_autoptr (Play) play = job (gpus, keys);
+
+  assert_true (fab_simulation_step (play->simulation));
+  return fab_ps_to_seconds (fab_simulation_probe (play->simulation)->step.times.duration_ps);
+}
+
+static guint
+count_tasks (const Play *play, const char *name, guint rank_class)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  guint n = 0;
+
+  for (FabTaskId t = 0; t < dag->n_tasks; t++)
+    n += strcmp (dag->tasks[t].name, name) == 0
+      && dag->streams[dag->tasks[t].stream].rank_class == rank_class;
+  return n;
+}
+
+/* A rank loads the samples of its micro-batches before the first of them enters: 3 x 2 samples of 1 MB at a quarter
+ * of 1 GB/s, 24 ms. Of a pipeline the first stage alone does. A time is that of the whole batch. */
+static void
+a_step_begins_with_its_samples (G_GNUC_UNUSED void **state)
+{
+  static const char loader[] = "data_loader: {from: network, total: 1GB/s, bytes_per_sample: 1MB}";
+  static const char *const kinds[] = { "kind: ddp, accumulation: 3, ",
+                                       "kind: megatron, parallel: {pipeline: 2}, accumulation: 3, " };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    g_autofree char *plain = g_strconcat (kinds[i], "clip_gradients: false", NULL),
+                    *bytes = g_strconcat (plain, ", ", loader, NULL),
+                    *time = g_strconcat (plain, ", data_loader: {time: 30ms}", NULL),
+                    *none = g_strconcat (plain, ", data_loader: {from: network}", NULL);
+    double plain_s = first_step_s (4, plain);
+    g_autoptr (Play) play = job (4, bytes), timed = job (4, time), without = job (4, none);
+
+    assert_near (first_step_s (4, bytes) - plain_s, 0.024, 1e-9);
+    assert_near (first_step_s (4, time) - plain_s, 0.03, 1e-9);
+    assert_near (first_step_s (4, none), plain_s, 0);
+    for (guint c = 0; c < fab_simulation_dag (play->simulation)->n_classes; c++) {
+      assert_int_equal (count_tasks (play, "load", c), c == 0);
+      assert_int_equal (count_tasks (timed, "load", c), c == 0);
+      assert_int_equal (count_tasks (without, "load", c), 0);
+    }
+  }
+}
+
+/* Whether the only task of a name and rank class waits for the only one of another name. */
+static gboolean
+waits_for (const Play *play, guint rank_class, const char *name, const char *before)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+
+  for (FabTaskId t = 0; t < dag->n_tasks; t++)
+    if (strcmp (dag->tasks[t].name, before) == 0
+        && dag->streams[dag->tasks[t].stream].rank_class == rank_class)
+      for (guint i = dag->next_starts[t]; i < dag->next_starts[t + 1]; i++)
+        if (strcmp (dag->tasks[dag->next[i]].name, name) == 0)
+          return TRUE;
+  return FALSE;
+}
+
+/* A checkpoint has 2 bytes of weight and 12 of state of each parameter, and goes to storage that takes 1 GB/s in all.
+ * The average step has its share of one, after everything that it computes. */
+static void
+a_step_has_its_share_of_a_checkpoint (G_GNUC_UNUSED void **state)
+{
+  static const guint every[] = { 1, 4 };
+  static const char *const kinds[] = { "kind: megatron",
+                                       "kind: megatron, parallel: {tensor: 2, pipeline: 2}" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    double plain_s = first_step_s (4, kinds[i]);
+
+    for (guint k = 0; k < G_N_ELEMENTS (every); k++) {
+      g_autofree char *keys = g_strdup_printf ("%s, checkpoint: {every: %u, to: network, total: 1GB/s}",
+                                               kinds[i], every[k]);
+      g_autoptr (Play) play = job (4, keys);
+      const FabJobTotals *totals = fab_simulation_totals (play->simulation);
+      double share_s = 14.0 * (double) totals->parameters / 1e9 / every[k];
+
+      assert_near (totals->checkpoint.step_s, share_s, 1e-6);
+      assert_near (first_step_s (4, keys) - plain_s, share_s, 1e-6);
+      for (guint c = 0; c < fab_simulation_dag (play->simulation)->n_classes; c++) {
+        assert_true (count_tasks (play, "checkpoint", c) == 1 && count_tasks (play, "written", c) == 1);
+        assert_true (waits_for (play, c, "checkpoint", "optimizer"));
+        assert_true (waits_for (play, c, "written", "checkpoint"));
+      }
+    }
+  }
+}
+
+/* Times that rest on operators lack what published runs take beyond them, where there are several ranks: the band has
+ * that factor too. The clock of capped power is uncertain on its own, and both errors add up in quadrature. */
+static void
+what_is_not_known_of_compute_widens_its_band (G_GNUC_UNUSED void **state)
+{
+  static const char keys[] = "kind: ddp, compute: {kind: roofline}";
+  g_autoptr (Play) one = job (1, keys), two = job (2, keys);
+  const FabSetup *alone = &fab_simulation_totals (one->simulation)->compute_known,
+                 *both = &fab_simulation_totals (two->simulation)->compute_known;
+
+  assert_true (fab_simulation_totals (one->simulation)->has_compute_known);
+  assert_true (alone->low_factor > 0 && alone->low_factor < 1 && alone->high_factor > 1);
+  assert_string_equal (alone->generation, "ampere");
+  assert_string_equal (alone->precision, "bf16");
+  assert_true (both->time_factor > 1);
+  assert_near (both->time_factor, alone->time_factor, 1e-12);
+  assert_near (both->low_factor, MIN (alone->low_factor * both->time_factor, 1), 1e-12);
+  assert_near (both->high_factor, alone->high_factor * both->time_factor, 1e-12);
+
+  g_autofree char *head = g_strdup_printf (HEAD, 1, keys);
+  g_auto (GStrv) parts = g_strsplit (head, "nodes: 1,", 2);
+  g_autofree char *yaml = g_strjoinv ("nodes: 1, power_cap: 60%,", parts);
+  g_autoptr (Play) capped = play_new (catalog, yaml, NULL);
+  const FabSetup *known = &fab_simulation_totals (capped->simulation)->compute_known;
+  const FabClockBand *clock = &fab_simulation_cluster (capped->simulation)->device.cap_band;
+
+  assert_true (clock->low_factor < 1 && clock->high_factor > 1);
+  assert_near (log (known->low_factor), -hypot (log (alone->low_factor), log (clock->low_factor)), 1e-12);
+  assert_near (log (known->high_factor), hypot (log (alone->high_factor), log (clock->high_factor)), 1e-12);
+}
+
+/* A batch of so many sequences is divided among the data-parallel ranks, 2 at a time; without one accumulation says how
+ * many micro-batches there are. */
+static void
+a_batch_says_how_many_micro_batches_there_are (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint gpus, n_sequences;
+    const char *keys;
+  } rows[] = { { 1, 2, "kind: ddp" },
+               { 1, 2, "kind: ddp, global_batch: 2" },
+               { 1, 6, "kind: ddp, accumulation: 3" },
+               { 1, 6, "kind: ddp, global_batch: 6" },
+               { 4, 8, "kind: ddp, global_batch: 8" },
+               { 4, 24, "kind: zero, stage: 1, global_batch: 24" },
+               { 4, 24, "kind: megatron, parallel: {tensor: 2, pipeline: 2}, global_batch: 24" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = job (rows[i].gpus, rows[i].keys);
+
+    assert_near (fab_simulation_totals (play->simulation)->tokens, 128.0 * rows[i].n_sequences, 0);
+  }
+}
+
+/* NULL: the job is right. (transfer full) */
+static char *
+problem_of (guint gpus, const char *keys)
+{
+  g_autofree char *yaml = g_strdup_printf (HEAD, gpus, keys);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                         &error);
+  g_autoptr (FabSimulation) simulation = scenario != NULL
+                                           ? fab_simulation_new (scenario, &fab_models, NULL, &error)
+                                           : NULL;
+
+  assert_true ((simulation == NULL) == (error != NULL));
+  return error != NULL ? g_strdup (error->message) : NULL;
+}
+
+/* Each part of an interleaved schedule gets rounds of at least as many micro-batches as there are stages, the last one
+ * too; what is said to write is the next number of which this is true. */
+static void
+micro_batches_that_do_not_fit_are_refused (G_GNUC_UNUSED void **state)
+{
+#define PARTS "kind: megatron, parallel: {pipeline: 2, virtual: 2, schedule: interleaved%s}, accumulation: "
+  static const struct {
+    guint n_micro, round; /* 0: none is given */
+    const char *problem;
+  } rows[] = {
+    { 1, 0, "needs at least as many micro-batches as stages; accumulation gives 1, and there are 2 stages" },
+    { 2, 0, NULL },
+    { 3, 0, "3 micro-batches cannot pass 2 stages in rounds of 2, because" },
+    { 3, 0, "write parallel.round: 3" },
+    { 3, 3, NULL },
+    { 4, 3, "write parallel.round: 2" },
+    { 4, 1, "write parallel.round: 2" },
+    { 4, 4, NULL },
+    { 5, 3, NULL },
+    { 5, 4, "write parallel.round: 3" },
+    { 7, 0, "write parallel.round: 4" },
+    { 7, 7, NULL },
+    { 2, 5, NULL }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *round = rows[i].round > 0 ? g_strdup_printf (", round: %u", rows[i].round)
+                                               : g_strdup (""),
+                    *keys = g_strdup_printf (PARTS "%u", round, rows[i].n_micro),
+                    *problem = problem_of (4, keys);
+
+    if (rows[i].problem == NULL ? problem != NULL
+                                : problem == NULL || strstr (problem, rows[i].problem) == NULL)
+      fail_msg ("%u micro-batches in rounds of %u: %s", rows[i].n_micro, rows[i].round, problem);
+  }
+  g_autofree char *one = problem_of (4, "kind: ddp, global_batch: 1"),
+                  *odd = problem_of (4, "kind: ddp, global_batch: 12"),
+                  *many = problem_of (1, "kind: ddp, global_batch: 200002");
+  assert_non_null (
+      strstr (one, "global_batch 1 is not a multiple of micro_batch x data-parallel ranks = 2 x 4"));
+  assert_non_null (
+      strstr (odd, "global_batch 12 is not a multiple of micro_batch x data-parallel ranks = 2 x 4"));
+  assert_non_null (strstr (many, "global_batch makes 100001 micro-batches; the limit is 100000"));
+}
+
+/* What Adam moves for a parameter: 14 B where everything has 16 bits, 28 in FP32, 30 with a master weight. A fused
+ * kernel has 73 % of the rate of the memory, and an operation at a time takes 2.79 times as long. What somebody says
+ * counts in place of it, and without published software at the whole rate. */
+static void
+the_optimizer_moves_what_its_states_are (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    double bytes;
+  } rows[] = { { "kind: ddp, memory: {states: pure}", 14 / 0.73 },
+               { "kind: ddp, memory: {states: fp32}", 28 / 0.73 },
+               { "kind: ddp, memory: {states: mixed}", 30 / 0.73 },
+               { "kind: megatron", 30 / 0.73 },
+               { "kind: ddp, memory: {states: mixed}, software: {optimizer: foreach}", 30 / 0.73 * 2.79 },
+               { "kind: ddp, optimizer_traffic: 1B", 1 / 0.73 },
+               { "kind: ddp, optimizer_traffic: 100B, memory: {states: pure}", 100 / 0.73 },
+               { "kind: ddp, optimizer_traffic: 100B, compute: {kind: mfu}", 100 },
+               { "kind: ddp, optimizer_traffic: 1B, compute: {kind: mfu}", 1 },
+               { "kind: ddp, compute: {kind: mfu}", 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = job (2, rows[i].keys);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+    double parameters = (double) fab_simulation_totals (play->simulation)->parameters,
+           rate = (double) fab_simulation_cluster (play->simulation)->device.memory_bytes_per_s, s = -1;
+
+    for (FabTaskId t = 0; t < dag->n_tasks; t++)
+      if (strcmp (dag->tasks[t].name, "optimizer") == 0)
+        s = fab_ps_to_seconds (fab_task_ps (&dag->tasks[t]));
+    if (fabs (s - parameters * rows[i].bytes / rate) > 1e-6 * s + 1e-12)
+      fail_msg ("%s: %g s", rows[i].keys, s);
+  }
+}
+
+static void
+tokens_of_the_whole_training_are_said (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) none = job (1, "kind: ddp"), some = job (1, "kind: ddp, train_tokens: 3e12");
+
+  assert_near (fab_simulation_totals (none->simulation)->train_tokens, 0, 0);
+  assert_near (fab_simulation_totals (some->simulation)->train_tokens, 3e12, 0);
+}
+
 int
 main (void)
 {
@@ -222,6 +479,13 @@ main (void)
     cmocka_unit_test (clipping_moves_the_gradients),
     cmocka_unit_test (what_varies_is_drawn),
     cmocka_unit_test (every_rank_has_the_memory_of_its_stage),
+    cmocka_unit_test (a_step_begins_with_its_samples),
+    cmocka_unit_test (a_step_has_its_share_of_a_checkpoint),
+    cmocka_unit_test (what_is_not_known_of_compute_widens_its_band),
+    cmocka_unit_test (a_batch_says_how_many_micro_batches_there_are),
+    cmocka_unit_test (micro_batches_that_do_not_fit_are_refused),
+    cmocka_unit_test (the_optimizer_moves_what_its_states_are),
+    cmocka_unit_test (tokens_of_the_whole_training_are_said),
   };
 
   return play_run_tests ("totals", tests, &catalog);
