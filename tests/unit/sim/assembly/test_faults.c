@@ -292,6 +292,151 @@ keys_that_do_not_fit_are_refused (G_GNUC_UNUSED void **state)
                   "from and to are the same place");
 }
 
+enum { NODES = 4, NICS = 8 };
+
+/* The slots that are used in all nodes of a joined network: as many as the poorest node has, those that live in most
+ * nodes first. */
+static guint
+expect_slots (gboolean is_dead[NODES][NICS], guint *slots)
+{
+  guint n = NICS, n_chosen = 0;
+  gboolean is_chosen[NICS] = { FALSE };
+
+  for (guint node = 0; node < NODES; node++) {
+    guint n_alive = 0;
+
+    for (guint slot = 0; slot < NICS; slot++)
+      n_alive += !is_dead[node][slot];
+    n = MIN (n, n_alive);
+  }
+  for (guint lost = 0; lost <= NODES; lost++)
+    for (guint slot = 0; slot < NICS; slot++) {
+      guint n_dead = 0;
+
+      for (guint node = 0; node < NODES; node++)
+        n_dead += is_dead[node][slot];
+      if (n_dead == lost && n_chosen < n) {
+        is_chosen[slot] = TRUE;
+        n_chosen++;
+      }
+    }
+  n_chosen = 0;
+  for (guint slot = 0; slot < NICS; slot++)
+    if (is_chosen[slot])
+      slots[n_chosen++] = slot;
+  return n_chosen;
+}
+
+/* For a slot whose NIC is dead in this node, the nearest other one that lives and is not in use, the lower of two. */
+static guint
+expect_nic (const gboolean *is_dead, const guint *slots, guint n, guint which, gboolean *is_taken)
+{
+  if (!is_dead[slots[which]])
+    return slots[which];
+  for (guint far = 1; far < NICS; far++)
+    for (gint sign = -1; sign <= 1; sign += 2) {
+      gint slot = (gint) slots[which] + sign * (gint) far;
+      gboolean is_free = slot >= 0 && slot < NICS && !is_dead[slot] && !is_taken[slot];
+
+      for (guint i = 0; i < n; i++)
+        is_free = is_free && slot != (gint) slots[i];
+      if (is_free) {
+        is_taken[slot] = TRUE;
+        return (guint) slot;
+      }
+    }
+  g_assert_not_reached ();
+}
+
+/* Any NICs may be dead, on a network that joins all of them. What a GPU passes on its way to a slot is that of the
+ * whole machine. */
+static void
+any_dead_nics_are_stood_in_for (G_GNUC_UNUSED void **state)
+{
+  static const char machine[] = "cluster: {node: dgx-a100, nodes: 4, fabric: switch}\n";
+  g_autoptr (Play) whole = play_of (machine, "");
+  const FabCluster *before = fab_simulation_cluster (whole->simulation);
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+  guint n_spares = 0;
+
+  for (guint round = 0; round < 60; round++) {
+    g_autoptr (GString) faults = g_string_new ("faults: [{what: nic, name: node0/nic0, rate: 50%}");
+    gboolean is_dead[NODES][NICS] = { { FALSE } };
+    guint slots[NICS];
+
+    for (guint node = 0; node < NODES; node++)
+      for (guint slot = 0, n_dead = 0; slot < NICS && n_dead < NICS - 1; slot++)
+        if (g_rand_int_range (random, 0, 8) < (gint) (round % 5)) {
+          is_dead[node][slot] = TRUE;
+          n_dead++;
+          g_string_append_printf (faults, ", {what: nic, name: node%u/nic%u, dead: true}", node, slot);
+        }
+    g_string_append (faults, "]\n");
+    g_autoptr (Play) play = play_of (machine, faults->str);
+    const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+    guint n = expect_slots (is_dead, slots);
+
+    assert_int_equal (cluster->nics_per_node, n);
+    for (guint node = 0; node < NODES; node++) {
+      gboolean is_taken[NICS] = { FALSE };
+
+      for (guint i = 0; i < n; i++) {
+        guint nic = expect_nic (is_dead[node], slots, n, i, is_taken);
+        g_autofree char *expected = g_strdup_printf ("node%u/nic%u", node, nic),
+                        *found = fab_graph_vertex_name (cluster->graph, cluster->nics[node * n + i]);
+
+        assert_string_equal (found, expected);
+        n_spares += nic != slots[i];
+      }
+    }
+    for (guint local = 0; local < cluster->gpus_per_node; local++)
+      for (guint i = 0; i < n; i++)
+        assert_int_equal (fab_cluster_nic_hops (cluster, local, i),
+                          fab_cluster_nic_hops (before, local, slots[i]));
+  }
+  assert_true (n_spares > 100);
+}
+
+/* Networks that nothing joins: a rail that has lost a NIC reaches fewer nodes, and is left out. Without a whole one the
+ * machine is refused. */
+static void
+a_rail_that_reaches_fewer_nodes_is_left_out (G_GNUC_UNUSED void **state)
+{
+  static const char machine[] =
+      "cluster: {node: dgx-a100, nodes: 4, fabric: {kind: rail_only, nodes_per_leaf: 4}}\n";
+
+  for (guint n_dead = 0; n_dead <= NICS; n_dead++) {
+    g_autoptr (GString) faults = g_string_new ("faults: [{what: nic, name: node0/nic0, rate: 50%}");
+
+    for (guint i = 0; i < n_dead; i++) /* of rails 0, 3, 6, 1, 4, 7, 2, 5 */
+      g_string_append_printf (faults, ", {what: nic, name: node%u/nic%u, dead: true}", i % NODES,
+                              3 * i % NICS);
+    g_string_append (faults, "]\n");
+    if (n_dead == NICS) {
+      assert_message (machine, faults->str, "with these faults the machine is cut");
+      continue;
+    }
+    g_autoptr (Play) play = play_of (machine, faults->str);
+    const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+    guint at = 0;
+
+    for (guint slot = 0; slot < NICS; slot++) {
+      gboolean is_whole = TRUE;
+
+      for (guint i = 0; i < n_dead; i++)
+        is_whole &= 3 * i % NICS != slot;
+      for (guint node = 0; is_whole && node < NODES; node++) {
+        g_autofree char *expected = g_strdup_printf ("node%u/nic%u", node, slot),
+                        *found = fab_graph_vertex_name (cluster->graph,
+                                                        cluster->nics[node * cluster->nics_per_node + at]);
+        assert_string_equal (found, expected);
+      }
+      at += is_whole;
+    }
+    assert_int_equal (cluster->nics_per_node, at);
+  }
+}
+
 #define LEAVES "cluster: {node: dgx-a100, nodes: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 2}}\n"
 
 static void
@@ -323,6 +468,8 @@ main (void)
     cmocka_unit_test (a_slow_nic_sets_the_pace_of_all),
     cmocka_unit_test (all_nodes_use_as_many_nics_as_the_poorest_has),
     cmocka_unit_test (a_spare_nic_stands_in),
+    cmocka_unit_test (any_dead_nics_are_stood_in_for),
+    cmocka_unit_test (a_rail_that_reaches_fewer_nodes_is_left_out),
     cmocka_unit_test (a_dead_leaf_is_a_dead_rail),
     cmocka_unit_test (latency_is_added_to_every_step_between_nodes),
     cmocka_unit_test (constant_load_leaves_the_rest),

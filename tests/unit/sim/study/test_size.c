@@ -190,6 +190,133 @@ ports_are_played_from_the_slowest_that_is_fast_enough (G_GNUC_UNUSED void **stat
   assert_int_equal (none->len, 0);
 }
 
+/* The rates of the NICs of a technology that can be bought, or of all of its links between machines where none can be:
+ * those that are fast enough, ascending. (transfer full) */
+static GArray *
+rates_of (const FabTechnology *technology, FabBytesPerS least)
+{
+  GArray *rates = g_array_new (FALSE, FALSE, sizeof (FabBytesPerS));
+  g_autofree const char **links = fab_catalog_names (catalog, FAB_SECTION_LINKS),
+                        **products = fab_catalog_names (catalog, FAB_SECTION_PRODUCTS);
+  gboolean has_products = FALSE;
+
+  for (guint pass = 0; pass < 2 && !has_products; pass++)
+    for (guint i = 0; links[i] != NULL; i++) {
+      const FabLinkSpec *link = fab_catalog_link (catalog, links[i]);
+      FabBytesPerS rate = fab_link_spec_line_rate (link);
+      gboolean is_bought = FALSE;
+      guint at = 0;
+
+      for (guint p = 0; products[p] != NULL; p++) {
+        const FabProductSpec *product = fab_catalog_product (catalog, products[p]);
+
+        is_bought |= product->kind == FAB_PRODUCT_NIC && strcmp (product->link, link->name) == 0;
+      }
+      if (fab_catalog_link_technology (catalog, link) != technology || link->endpoint_ps == 0
+          || (pass == 0 && !is_bought))
+        continue;
+      has_products |= is_bought;
+      while (at < rates->len && g_array_index (rates, FabBytesPerS, at) <= rate)
+        at++;
+      if ((double) rate * (1 + 1e-6) >= (double) least) /* rates of links are rounded down */
+        g_array_insert_val (rates, at, rate);
+    }
+  return rates;
+}
+
+/* Where no port is enough, the two slowest that are fast enough are told, of the machine's own technology first, and
+ * then of every one that any machine can have. */
+static void
+the_two_slowest_ports_of_each_technology_are_told (G_GNUC_UNUSED void **state)
+{
+  const char *sets[] = { "job={kind: collective, operations: [{op: all_reduce, size: 1MiB}]}", NULL };
+  static const guint rates_gbps[] = { 1, 100, 150, 200, 201, 400, 800 };
+  g_autoptr (FabStudy) study = study_of (sets);
+  FabTarget never = target_of ("step<=1ps");
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_TECHNOLOGIES);
+
+  for (guint r = 0; r < G_N_ELEMENTS (rates_gbps); r++) {
+    g_autofree char *rate = g_strdup_printf ("%uGb/s", rates_gbps[r]);
+    g_autoptr (GPtrArray) ports = fab_ports_near (study, rate, &never, 1, NULL);
+    guint at = 0;
+
+    for (guint pass = 0; pass < 2; pass++)
+      for (guint i = 0; names[i] != NULL; i++) {
+        const FabTechnology *technology = fab_catalog_technology (catalog, names[i]);
+        gboolean is_own = strcmp (names[i], "InfiniBand") == 0;
+
+        if (is_own != (pass == 0) || (!is_own && !technology->is_for_any_node))
+          continue;
+        g_autoptr (GArray) rates = rates_of (technology, (FabBytesPerS) rates_gbps[r] * 125000000);
+        for (guint k = 0; k < MIN (rates->len, 2); k++, at++) {
+          const FabPort *port = g_ptr_array_index (ports, at);
+
+          assert_ptr_equal (port->technology, technology);
+          assert_int_equal (fab_link_spec_line_rate (port->link), g_array_index (rates, FabBytesPerS, k));
+          assert_false (port->is_met);
+        }
+      }
+    assert_int_equal (at, ports->len);
+  }
+}
+
+/* Of rates that each shorten the step, a step between two of them is met from the faster one on. With the fastest first
+ * it is met at once, and later values miss it. */
+static void
+the_first_rate_that_is_enough_is_the_answer (G_GNUC_UNUSED void **state)
+{
+  const char *sets[] = { "job={kind: collective, operations: [{op: all_reduce, size: 64MiB}]}", NULL };
+  g_autoptr (FabStudy) study = study_of (sets);
+  g_autoptr (FabAxis) up = fab_axis_parse ("cluster.nic_rate=25Gb/s,50Gb/s,75Gb/s,100Gb/s", NULL),
+                      down = fab_axis_parse ("cluster.nic_rate=100Gb/s,75Gb/s,50Gb/s,25Gb/s", NULL);
+  FabTarget never = target_of ("step<=1ps");
+  g_autoptr (FabSize) none = fab_size_find (study, &(FabSizeSpec){ up, &never, 1 }, NULL);
+  double steps_s[4];
+
+  assert_true (none->answer == -1 && none->before == -1 && none->best == 3 && none->n_tried == 4);
+  for (guint i = 0; i < 4; i++)
+    steps_s[i] = none->points[i].trial.point->step_s;
+  for (guint first = 0; first < 4; first++) {
+    double bound_s = first == 0 ? 1.1 * steps_s[0] : (steps_s[first - 1] + steps_s[first]) / 2;
+    g_autofree char *text = g_strdup_printf ("step<=%.3fus", bound_s * 1e6);
+    FabTarget target = target_of (text);
+    g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ up, &target, 1 }, NULL),
+                        back = fab_size_find (study, &(FabSizeSpec){ down, &target, 1 }, NULL);
+
+    assert_int_equal (size->answer, first);
+    assert_int_equal (size->best, first);
+    assert_int_equal (size->before, (gint64) first - 1);
+    assert_int_equal (size->n_tried, 4);
+    assert_int_equal (size->n_impossible, 0);
+    assert_true (size->luck_from == -1 && size->luck_to == -1 && !size->is_unsteady);
+    assert_true (back->answer == 0 && back->before == -1 && back->best == 0);
+    assert_int_equal (back->is_unsteady, first > 0);
+  }
+}
+
+/* Where no value can be simulated, the problem of the first is the error; a figure that is not known with any value is
+ * one too. */
+static void
+nothing_to_size_is_an_error (G_GNUC_UNUSED void **state)
+{
+  static const char *const sets[] = { "job.global_batch=32", "job.micro_batch=1", NULL };
+  static const char *const sends[] = { "job={kind: collective, operations: [{op: all_reduce, size: 1MiB}]}",
+                                       NULL };
+  g_autoptr (FabStudy) study = study_of (sets), sender = study_of (sends);
+  FabTarget step = target_of ("step<=10s"), mfu = target_of ("mfu>=10%");
+  g_autoptr (FabAxis) some = fab_axis_parse ("cluster.nodes=2,16,17", NULL),
+                      none = fab_axis_parse ("cluster.nodes=16,17", NULL);
+  g_autoptr (FabSize) size = fab_size_find (study, &(FabSizeSpec){ some, &step, 1 }, NULL);
+  g_autoptr (GError) error = NULL, unknown = NULL;
+
+  assert_int_equal (size->n_impossible, 2);
+  assert_null (fab_size_find (study, &(FabSizeSpec){ none, &step, 1 }, &error));
+  assert_string_equal (error->message, size->points[1].trial.problem);
+  g_autoptr (FabAxis) nodes = fab_axis_parse ("cluster.nodes=2,4", NULL);
+  assert_null (fab_size_find (sender, &(FabSizeSpec){ nodes, &mfu, 1 }, &unknown));
+  assert_true (g_str_has_prefix (unknown->message, "there is no 'mfu' here: "));
+}
+
 #define LAB                                                                                                          \
   "links=[{name: ib-hdr, technology: InfiniBand, lanes: 4, signalling: 53.125Gb/s, coding: 94.1%, endpoint: 700ns, " \
   "uncertainty: {rate: 10%}}]"
@@ -362,6 +489,7 @@ dimensions_are_said_from_the_largest_on (G_GNUC_UNUSED void **state)
       1,
       " (0.7 % data, 0.7 % tensor, 0.7 % context, 0.7 % expert, 0.7 % pipeline, 0.7 % offload, 0.7 % other; "
       "0.1 % between nodes), and" },
+    { { 0.5 }, 0, " (0.1 % data; 0.0 % between nodes), and" },
     { { 0.49, 0.51, 300 }, 0, " (30.0 % context, 0.1 % tensor; 0.0 % between nodes), and" },
   };
 
@@ -425,6 +553,9 @@ main (void)
     cmocka_unit_test (usual_values_lie_around_the_scenarios),
     cmocka_unit_test (usual_values_can_be_set),
     cmocka_unit_test (ports_are_played_from_the_slowest_that_is_fast_enough),
+    cmocka_unit_test (the_two_slowest_ports_of_each_technology_are_told),
+    cmocka_unit_test (the_first_rate_that_is_enough_is_the_answer),
+    cmocka_unit_test (nothing_to_size_is_an_error),
     cmocka_unit_test (an_unsure_rate_makes_an_unsure_answer),
     cmocka_unit_test (what_is_not_known_is_not_closest),
     cmocka_unit_test (what_cannot_be_simulated_misses_nothing),
