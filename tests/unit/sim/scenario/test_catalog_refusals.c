@@ -29,15 +29,13 @@ load (const char *section, const char *entry, GError **error)
 {
   static const struct {
     const char *section, *entries;
-  } parts[] = { { "links", LINKS },
-                { "accelerators", ACCELERATORS },
-                { "processors", PROCESSORS },
-                { "technologies", TECHNOLOGIES },
-                { "nodes", NODES },
-                { "products", NULL },
-                { "generations", NULL },
-                { "bands", NULL },
-                { "models", NULL } };
+  } parts[] = { { "links", LINKS },           { "accelerators", ACCELERATORS },
+                { "processors", PROCESSORS }, { "technologies", TECHNOLOGIES },
+                { "nodes", NODES },           { "products", NULL },
+                { "generations", NULL },      { "bands", NULL },
+                { "models", NULL },           { "setups", NULL },
+                { "failures", NULL },         { "pairs", NULL },
+                { "designs", NULL } };
   g_autofree char *directory = g_dir_make_tmp ("fab-catalog-XXXXXX", NULL);
   g_autofree char *path = g_strdup_printf ("%s/0.yaml", directory);
   g_autoptr (GString) text = g_string_new (NULL);
@@ -320,6 +318,78 @@ measured_numbers_have_a_source (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Every entry of every section says where it is from and when that was read, and has a name of its own. */
+static void
+entries_have_an_origin_and_a_name_of_their_own (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *section, *keys; /* beside the name */
+    gboolean is_one_message;    /* for the source and the date */
+  } sections[] = {
+    { "links", ", signalling: 8Gb/s", FALSE },
+    { "accelerators",
+      ", architecture: test, peak_fp16: 1TFLOP/s, peak_fp32: 1TFLOP/s, memory: 1GB, memory_rate: 1GB/s",
+      FALSE },
+    { "nodes", ", accelerator: chip, parts: [{name: gpu, kind: accelerator}]", FALSE },
+    { "products", ", kind: nic, link: port", FALSE },
+    { "processors", "", FALSE },
+    { "technologies", ", joins: accelerators", FALSE },
+    { "generations", "", FALSE },
+    { "bands", "", FALSE },
+    { "models", ", shape: {kind: mlp, layers: 1, hidden: 16}", FALSE },
+    { "setups", ", low: 0.5, high: 2", FALSE },
+    { "failures", ", classes: [{name: c, per: gpu, per_year: 1}]", TRUE },
+    { "pairs", ", cells: [{low: 0.5, high: 2}]", TRUE },
+    { "designs", ", node: box, unit_nodes: 1, sizes: [{units: 1, fabric: switch}]", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sections); i++) {
+    const char *keys = sections[i].keys;
+    g_autofree char *whole = g_strdup_printf ("{name: q%s, source: s, date: d}", keys),
+                    *no_source = g_strdup_printf ("{name: q%s, date: d}", keys),
+                    *no_date = g_strdup_printf ("{name: q%s, source: s}", keys),
+                    *twice = g_strdup_printf ("%s, %s", whole, whole);
+    gboolean is_one = sections[i].is_one_message;
+    const Row rows[] = { { no_source, is_one ? "'q' needs a source and a date" : "'q' has no source", whole },
+                         { no_date, is_one ? "'q' needs a source and a date" : "'q' has no date", whole },
+                         { twice, "'q' is defined twice", NULL } };
+
+    assert_rows (sections[i].section, rows, G_N_ELEMENTS (rows));
+  }
+}
+
+#define FAILURES(keys_) "{name: f, classes: [" keys_ "]" ORIGIN
+#define DESIGN(keys_) "{name: e, node: box, unit_nodes: 2, " keys_ ORIGIN
+
+/* A set of failures has classes, of which NICs alone are slow. Fabrics of a design are for more and more units, and
+ * each published row is for one of them. */
+static void
+sets_and_designs_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
+{
+  static const Row failures[] = {
+    { FAILURES (""), "'f' has no classes of failures", FAILURES ("{name: c, per: gpu, per_year: 1}") },
+    { FAILURES ("{name: c, per: gpu, per_year: 1, does: slows}"), "only NICs are known to be slow: per: nic",
+      FAILURES ("{name: c, per: nic, per_year: 1, does: slows}") },
+    { FAILURES ("{name: c, per: nic, per_year: 1}, {name: d, per: link, per_year: 1, does: slows}"),
+      "only NICs are known to be slow: per: nic",
+      FAILURES ("{name: c, per: nic, per_year: 1}, {name: d, per: link, per_year: 1, does: planned}") },
+  };
+  static const Row designs[] = {
+    { DESIGN ("sizes: []"), "design 'e' has no `sizes`", DESIGN ("sizes: [{units: 1, fabric: switch}]") },
+    { DESIGN ("sizes: [{units: 2, fabric: switch}, {units: 2, fabric: switch}]"),
+      "`units` of a size must be more than that of the size before, 2",
+      DESIGN ("sizes: [{units: 2, fabric: switch}, {units: 3, fabric: switch}]") },
+    { DESIGN ("sizes: [{units: 2, fabric: switch}, {units: 3, fabric: switch}, {units: 1, fabric: switch}]"),
+      "`units` of a size must be more than that of the size before, 3", NULL },
+    { DESIGN ("sizes: [{units: 2, fabric: switch}], counts: [{units: 3, table: t}]"),
+      "no size of this design has 3 units",
+      DESIGN ("sizes: [{units: 2, fabric: switch}], counts: [{units: 2, table: t}, {units: 1, table: t}]") },
+  };
+
+  assert_rows ("failures", failures, G_N_ELEMENTS (failures));
+  assert_rows ("designs", designs, G_N_ELEMENTS (designs));
+}
+
 int
 main (void)
 {
@@ -332,6 +402,8 @@ main (void)
     cmocka_unit_test (products_name_their_entry),
     cmocka_unit_test (slowdowns_slow_down),
     cmocka_unit_test (measured_numbers_have_a_source),
+    cmocka_unit_test (sets_and_designs_are_refused_for_one_thing_at_a_time),
+    cmocka_unit_test (entries_have_an_origin_and_a_name_of_their_own),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
