@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "sim/scenario/edits.h"
 #include "sim/study/axis.h"
 
 static void
@@ -134,6 +135,161 @@ values_of_decades_stand_once (G_GNUC_UNUSED void **state)
   assert_string_equal (g_ptr_array_index (axis->values, 1), "10.1");
 }
 
+/* Brackets and quotes hold commas and blanks, also inside each other. A bracket that closes nothing is a letter. */
+static void
+brackets_and_quotes_keep_what_is_inside (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text;
+    const char *values[4];
+  } rows[] = {
+    { "a=[1,{b: 2,c: 3}],x", { "[1,{b: 2,c: 3}]", "x" } },
+    { "a={b: [1,2],c: [3,4]},{d: 1}", { "{b: [1,2],c: [3,4]}", "{d: 1}" } },
+    { "a=\"x,y\",z", { "\"x,y\"", "z" } },
+    { "a=\"it's,one\",two", { "\"it's,one\"", "two" } },
+    { "a='[',b,']'", { "'['", "b", "']'" } },
+    { "a=],b", { "]", "b" } },
+    { "a=}],{b,c}", { "}]", "{b,c}" } },
+    { "a=[[1,2],3],4", { "[[1,2],3]", "4" } },
+    { "a= 1 ,  2 ", { "1", "2" } },
+    { "a=x..y", { "x..y" } },
+    { "a=1..2,3", { "1..2", "3" } },
+    { "a=.5..1", { ".5..1" } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabAxis) axis = fab_axis_parse (rows[i].text, NULL);
+    guint n = 0;
+
+    for (; n < 4 && rows[i].values[n] != NULL; n++)
+      assert_string_equal (g_ptr_array_index (axis->values, n), rows[i].values[n]);
+    assert_int_equal (axis->values->len, n);
+  }
+}
+
+/* A number begins with a digit, a point or a minus, and ends where its unit begins. */
+static void
+numbers_end_where_their_units_begin (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *unit; /* unit NULL: it is none */
+    double number;
+  } rows[] = { { "12Gb/s", "Gb/s", 12 }, { "-0.5", "", -0.5 }, { ".25ms", "ms", 0.25 }, { "1e3B", "B", 1000 },
+               { "0", "", 0 },           { "x1", NULL, 0 },    { "", NULL, 0 },         { "-", NULL, 0 },
+               { ".", NULL, 0 },         { "+1", NULL, 0 },    { "1e999", NULL, 0 },    { "inf", NULL, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const char *unit = NULL;
+    double number = 0;
+
+    assert_int_equal (fab_axis_split_number (rows[i].text, &number, &unit), rows[i].unit != NULL);
+    if (rows[i].unit == NULL)
+      continue;
+    assert_string_equal (unit, rows[i].unit);
+    assert_near (number, rows[i].number, 0);
+  }
+}
+
+static void
+ranges_have_a_hundred_thousand_values_at_most (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text;
+    guint n; /* 0: too many */
+  } rows[] = { { "n=1..100000", 100000 }, { "n=0..100000", 0 },          { "n=0..1:/100000", 100000 },
+               { "n=0..1:/100001", 0 },   { "n=1..1.0000000001:x2", 1 }, { "n=2..64:x2", 6 },
+               { "n=2..63.9999:x2", 5 },  { "n=1..1000:x10", 4 },        { "n=0..0", 1 },
+               { "n=0..0.3:0.1", 4 },     { "n=0..0.29:0.1", 3 },        { "n=5..5:/2", 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabAxis) axis = fab_axis_parse (rows[i].text, &error);
+
+    assert_int_equal (axis != NULL ? axis->values->len : 0, rows[i].n);
+    assert_true (axis != NULL || strstr (error->message, "the range has more than 100000 values") != NULL);
+  }
+}
+
+/* --- grids --- */
+
+/* Every combination once: the last axis changes fastest, keys of one axis move together, and the edits of a point are
+ * the values that its items name. */
+static void
+grids_have_every_combination_once (G_GNUC_UNUSED void **state)
+{
+  static const char *const vary[] = { "a=1,2,3", "b=x,y", NULL }, *const zip[] = {
+    "  c=[1, 2], [3],4   d=p,q,  r ", "e='k l','m'  f=1..2 g={h: i},j", NULL
+  };
+  static const char *const as[] = { "1", "2", "3" }, *const bs[] = { "x", "y" },
+                           *const cs[] = { "[1, 2]", "[3]", "4" }, *const ds[] = { "p", "q", "r" },
+                           *const es[] = { "'k l'", "'m'" }, *const fs[] = { "1", "2" },
+                           *const gs[] = { "{h: i}", "j" };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabGrid) grid = fab_grid_new (vary, zip, &error);
+  g_autofree char *plain = fab_grid_axis_key (grid, 1), *zipped = fab_grid_axis_key (grid, 3);
+  gint64 point = 0;
+
+  assert_int_equal (grid->n_points, 3 * 2 * 3 * 2);
+  assert_string_equal (plain, "b");
+  assert_string_equal (zipped, "e & f & g");
+  for (guint a = 0; a < 3; a++)
+    for (guint b = 0; b < 2; b++)
+      for (guint c = 0; c < 3; c++)
+        for (guint e = 0; e < 2; e++, point++) {
+          const guint items[] = { a, b, c, e };
+          g_autoptr (FabEdits) edits = fab_grid_edits (grid, point);
+          g_autofree char *texts = g_strjoinv (";", (char **) fab_edits_texts (edits));
+          g_autofree char *expected = g_strdup_printf ("a=%s;b=%s;c=%s;d=%s;e=%s;f=%s;g=%s", as[a], bs[b],
+                                                       cs[c], ds[c], es[e], fs[e], gs[e]);
+          g_autofree char *shown = g_strdup_printf ("%s & %s & %s", es[e], fs[e], gs[e]),
+                          *value = fab_grid_axis_value (grid, 3, e);
+
+          assert_string_equal (texts, expected);
+          assert_string_equal (value, shown);
+          for (guint axis = 0; axis < 4; axis++)
+            assert_int_equal (fab_grid_item (grid, point, axis), items[axis]);
+        }
+}
+
+static void
+grids_say_what_is_wrong_with_them (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *vary[4], *zip[3], *message;
+  } rows[] = {
+    { { NULL }, { NULL }, "--vary is missing" },
+    { { "a=1", "a=2", NULL }, { NULL }, "a is given twice; give one list of values" },
+    { { "a=1", NULL }, { "b=1 a=2", NULL }, "a is given twice; give one list of values" },
+    { { NULL }, { "b=1 c=2", "d=1 b=2", NULL }, "b is given twice; give one list of values" },
+    { { NULL }, { "b=1 b=2", NULL }, "b is given twice; give one list of values" },
+    { { NULL },
+      { "b=1,2 c=2", NULL },
+      "b has 2 values and c has 1; keys that move together need the same number" },
+    { { NULL }, { "b=1,2 c=3,4 d=1", NULL }, "b has 2 values and d has 1; keys that move together" },
+    { { NULL }, { "b=1,2", NULL }, "is not of the form \"KEY=VALUES KEY2=VALUES2\"" },
+    { { NULL }, { "   ", NULL }, "is not of the form \"KEY=VALUES KEY2=VALUES2\"" },
+    { { "a=1,,2", NULL }, { NULL }, "a value between commas is empty" },
+    { { NULL }, { "a=1 b", NULL }, "is not of the form KEY=VALUES" },
+    { { "a=1..1000", "b=1..1001", NULL }, { NULL }, "the grid has more than 1000000 points" },
+    { { "a=1..100000", "b=1..100000", "c=1..100000", NULL },
+      { NULL },
+      "the grid has more than 1000000 points" },
+    { { "a=1..1000", "b=1..1000", NULL }, { NULL }, NULL },
+    { { "a=1..10", "b=1..1000", "c=1..100", NULL }, { NULL }, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabGrid) grid = fab_grid_new (rows[i].vary, rows[i].zip, &error);
+
+    assert_int_equal (grid != NULL, rows[i].message == NULL);
+    if (grid != NULL)
+      assert_int_equal (grid->n_points, 1000000);
+    else if (strstr (error->message, rows[i].message) == NULL)
+      fail_msg ("row %u: %s", i, error->message);
+  }
+}
+
 int
 main (void)
 {
@@ -143,6 +299,11 @@ main (void)
     cmocka_unit_test (ranges_have_values_that_exist),
     cmocka_unit_test (decades_have_three_digits),
     cmocka_unit_test (values_of_decades_stand_once),
+    cmocka_unit_test (brackets_and_quotes_keep_what_is_inside),
+    cmocka_unit_test (numbers_end_where_their_units_begin),
+    cmocka_unit_test (ranges_have_a_hundred_thousand_values_at_most),
+    cmocka_unit_test (grids_have_every_combination_once),
+    cmocka_unit_test (grids_say_what_is_wrong_with_them),
     cmocka_unit_test (mistakes_say_what_would_be_right),
   };
 
