@@ -6,6 +6,7 @@
 
 #include "models/workload/training/memory_band.h"
 #include "sim/base/error.h"
+#include "sim/base/stats.h"
 #include "sim/base/thread_pool.h"
 #include "sim/run/simulation.h"
 #include "sim/verdict/verdict.h"
@@ -123,18 +124,6 @@ errors_of (const FabMemoryReport *self, int role)
 
 /* --- the band --- */
 
-typedef struct {
-  double residual, weight;
-} Weighed;
-
-static gint
-by_residual (gconstpointer a, gconstpointer b)
-{
-  double x = ((const Weighed *) a)->residual, y = ((const Weighed *) b)->residual;
-
-  return (x > y) - (x < y);
-}
-
 /* The residual below which so much of the mixture lies. */
 static double
 quantile (const GArray *sorted, double share)
@@ -142,18 +131,18 @@ quantile (const GArray *sorted, double share)
   double sum = 0;
 
   for (guint i = 0; i < sorted->len; i++) {
-    sum += g_array_index (sorted, Weighed, i).weight;
+    sum += g_array_index (sorted, FabWeighted, i).weight;
     if (sum >= share)
-      return g_array_index (sorted, Weighed, i).residual;
+      return g_array_index (sorted, FabWeighted, i).value;
   }
-  return sorted->len > 0 ? g_array_index (sorted, Weighed, sorted->len - 1).residual : 0;
+  return sorted->len > 0 ? g_array_index (sorted, FabWeighted, sorted->len - 1).value : 0;
 }
 
 /* Ends as residuals, of all sources but one (below 0: of all). */
 static void
 make_band (const FabMemoryReport *self, gint without, double *low, double *high)
 {
-  g_autoptr (GArray) mixture = g_array_new (FALSE, FALSE, sizeof (Weighed));
+  g_autoptr (GArray) mixture = g_array_new (FALSE, FALSE, sizeof (FabWeighted));
   double total = 0;
 
   for (guint s = 0; s < self->results->len; s++) {
@@ -163,13 +152,13 @@ make_band (const FabMemoryReport *self, gint without, double *low, double *high)
       continue;
     total += 1;
     for (guint i = 0; i < result->source->rows->len; i++) {
-      Weighed one = { -log (1 + result->rows[i].error_fraction), 1.0 / result->errors.n };
+      FabWeighted one = { -log (1 + result->rows[i].error_fraction), 1.0 / result->errors.n };
 
       if (counts (&result->rows[i]))
         g_array_append_val (mixture, one);
     }
   }
-  g_array_sort (mixture, by_residual);
+  g_array_sort (mixture, fab_order_weighted);
   *low = MIN (0, quantile (mixture, total * (1 - coverage) / 2));
   *high = MAX (0, quantile (mixture, total * (1 + coverage) / 2));
 }

@@ -338,8 +338,6 @@ anchored_efficiency (const FabTrainingResult *self, guint anchor)
 void
 fab_training_choose_anchors (FabTrainingResult *self)
 {
-  g_autofree double *anchored = g_new0 (double, self->rows->len);
-
   do
     assign_roles (self);
   while (!fit_anchors (self));
@@ -348,9 +346,7 @@ fab_training_choose_anchors (FabTrainingResult *self)
 
     if (row->run == NULL || row->role == FAB_RUN_UNANCHORED)
       continue;
-    if (anchored[row->anchor] <= 0)
-      anchored[row->anchor] = anchored_efficiency (self, row->anchor);
-    row->efficiency = anchored[row->anchor];
+    row->efficiency = anchored_efficiency (self, row->anchor);
     /* Operators priced one by one are those of an average GPU, and the job itself waits for the slowest. */
     if (row->traits.knob == FAB_TRAINING_MFU)
       row->efficiency = MIN (
