@@ -2,9 +2,11 @@
 /* test_scaling.c - more GPUs: what batches become, and what follows from the points. */
 #include "tests/support/test.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "sim/study/machine.h"
 #include "sim/study/scaling.h"
 #include "tests/support/play.h"
@@ -166,6 +168,189 @@ jobs_without_tokens_are_judged_by_steps (G_GNUC_UNUSED void **state)
   assert_near (scaled[2].efficiency, 0.25, 1e-12);
 }
 
+static gint
+expect_bend (const FabScaling *self, gint *before, gint *after)
+{
+  gint bend = -1;
+  double most = 0.02;
+
+  for (guint a = 0; a < self->n; a++)
+    for (guint b = a + 1; b < self->n; b++)
+      for (guint c = b + 1; c < self->n; c++) {
+        gboolean are_next = TRUE;
+
+        for (guint i = a; i <= c; i++) /* of those that were played, three in a row */
+          are_next &= (self->points[i].trial.point != NULL) == (i == a || i == b || i == c);
+        double then = (self->points[b].efficiency - self->points[a].efficiency) / (b - a),
+               now = (self->points[c].efficiency - self->points[b].efficiency) / (c - b);
+        if (!are_next || then - now <= most)
+          continue;
+        most = then - now;
+        bend = (gint) b;
+        *before = (gint) a;
+        *after = (gint) c;
+      }
+  return bend;
+}
+
+/* Of any points: up to where all are good, from where on all are dominated by what is exposed, and where the change per
+ * doubling falls most. */
+static void
+any_points_are_judged_as_defined (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+  guint n_bends = 0, n_dominated = 0;
+
+  for (guint round = 0; round < 3000; round++) {
+    double tokens[8], exposed_s[8];
+    guint n = (guint) g_rand_int_range (random, 1, 9);
+    gint first = -1, last = -1, efficient = -1, dominated = -1, before = 0, after = 0;
+
+    for (guint i = 0; i < n; i++) {
+      tokens[i] = g_rand_int_range (random, 0, 4) == 0 ? 0 : (1 << i) * g_rand_int_range (random, 85, 103);
+      exposed_s[i] = g_rand_int_range (random, 0, 5) / 2.0; /* also as long as computing */
+    }
+    g_autoptr (FabScaling) scaling = scaling_of (tokens, exposed_s, n, FALSE);
+    gboolean is_good = TRUE;
+
+    for (guint i = 0; i < n; i++) {
+      if (!(tokens[i] > 0))
+        continue;
+      first = first < 0 ? (gint) i : first;
+      last = (gint) i;
+      double efficiency = tokens[i] / (1 << i) / (tokens[first] / (1 << first));
+      is_good = is_good && efficiency >= 0.9;
+      efficient = is_good ? (gint) i : efficient;
+      assert_near (scaling->points[i].efficiency, efficiency, 1e-12);
+    }
+    for (guint i = n; i-- > 0;) {
+      if (tokens[i] > 0 && exposed_s[i] <= 1)
+        break;
+      dominated = tokens[i] > 0 ? (gint) i : dominated;
+    }
+    assert_int_equal (scaling->first, first);
+    assert_int_equal (scaling->last, last);
+    assert_int_equal (scaling->efficient, efficient);
+    assert_int_equal (scaling->dominated, dominated);
+    gint bend = expect_bend (scaling, &before, &after);
+    assert_int_equal (scaling->bend, bend);
+    n_dominated += dominated >= 0;
+    if (bend < 0)
+      continue;
+    n_bends++;
+    assert_near (scaling->slope_before,
+                 (scaling->points[bend].efficiency - scaling->points[before].efficiency) / (bend - before),
+                 1e-12);
+    assert_near (scaling->slope_after,
+                 (scaling->points[after].efficiency - scaling->points[bend].efficiency) / (after - bend),
+                 1e-12);
+  }
+  assert_true (n_bends > 300 && n_dominated > 300);
+}
+
+/* --- playing --- */
+
+/* (transfer full) */
+static FabStudy *
+study_of (const char *yaml)
+{
+  g_autofree char *path = NULL;
+  int file = g_file_open_tmp ("scaling-XXXXXX.yaml", &path, NULL);
+
+  assert_true (file >= 0 && g_close (file, NULL) && g_file_set_contents (path, yaml, -1, NULL));
+  FabStudy *study = fab_study_new (path, NULL, catalog, &fab_models, NULL);
+  g_remove (path);
+  assert_non_null (study);
+  study->n_threads = 1;
+  return study;
+}
+
+#define TRAINING(cluster_)                                      \
+  "name: t\niterations: 1\ncluster: {node: dgx-h100, " cluster_ \
+  "}\njob: {kind: ddp, model: gpt2-xl, sequence: 1024}\n"
+#define SENDS                                      \
+  "name: t\ncluster: {node: dgx-h100, nodes: 1}\n" \
+  "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+#define OVERSIZED "name: t\ncluster: {node: dgx-h100, nodes: 1}\njob: {kind: ddp, model: llama3-70b}\n"
+
+/* Each point is the scenario with so many GPUs, as a person would write it. */
+static void
+points_are_the_scenario_on_other_machines (G_GNUC_UNUSED void **state)
+{
+  static const char *const yamls[] = { TRAINING ("nodes: 1, gpus_per_node: 1"),
+                                       TRAINING ("nodes: 1, gpus_per_node: 4"), TRAINING ("nodes: 1"), NULL,
+                                       TRAINING ("nodes: 3") };
+  g_autoptr (FabStudy) study = study_of (TRAINING ("nodes: 2"));
+  g_autoptr (FabAxis) gpus = fab_axis_parse ("gpus=1,4,8,20,24", NULL);
+  g_autoptr (FabScaling) plain = fab_scaling_play (study, &(FabScalingSpec){ .gpus = gpus, .bound = 0.5 },
+                                                   NULL);
+  g_autoptr (FabScaling) banded = fab_scaling_play (
+      study, &(FabScalingSpec){ .gpus = gpus, .bound = 0.5, .has_band = TRUE }, NULL);
+
+  assert_int_equal (plain->n, 5);
+  assert_true (plain->first == 0 && plain->last == 4);
+  for (guint i = 0; i < 5; i++) {
+    const FabScalePoint *point = &plain->points[i];
+
+    if (yamls[i] == NULL) {
+      assert_null (point->trial.point);
+      assert_string_equal (point->trial.problem, "20 GPUs are not a whole number of nodes of 8");
+      continue;
+    }
+    g_autoptr (Play) play = play_new (catalog, yamls[i], NULL);
+    assert_true (fab_simulation_step (play->simulation));
+    assert_near (point->trial.point->step_s,
+                 fab_ps_to_seconds (fab_simulation_probe (play->simulation)->step.times.duration_ps), 1e-12);
+    assert_near (point->low_s + point->high_s + point->coverage_fraction, 0, 0);
+    const FabScalePoint *other = &banded->points[i];
+    assert_true (other->low_s < other->trial.point->step_s && other->trial.point->step_s < other->high_s);
+    assert_true (other->coverage_fraction > 0.5 && other->coverage_fraction < 1);
+  }
+}
+
+/* From one node on, each number twice the one before, up to sixteen times the machine. */
+static void
+usual_numbers_of_gpus_double (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, TRAINING ("nodes: 3"), NULL);
+  g_autoptr (FabAxis) axis = fab_scaling_default (play->scenario);
+  g_autoptr (GString) all = g_string_new (NULL);
+
+  for (guint i = 0; i < axis->values->len; i++)
+    g_string_append_printf (all, "%s ", (const char *) g_ptr_array_index (axis->values, i));
+  assert_string_equal (all->str, "8 16 32 64 128 256 ");
+}
+
+static void
+nothing_to_scale_is_an_error (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *yaml, *gpus, *message;
+    gint code;
+  } rows[] = {
+    { TRAINING ("nodes: 1"), "gpus=8,4", "numbers of GPUs must go from the smallest to the largest",
+      FAB_ERROR_INPUT },
+    { TRAINING ("nodes: 1"), "gpus=4,8,8", "numbers of GPUs must go from the smallest to the largest",
+      FAB_ERROR_INPUT },
+    { TRAINING ("nodes: 1"), "gpus=8,many", "'many' is not a number of GPUs", FAB_ERROR_INPUT },
+    { TRAINING ("nodes: 1"), "gpus=0,8", "'0' is not a number of GPUs", FAB_ERROR_INPUT },
+    { TRAINING ("nodes: 1"), "gpus=20,21", "20 GPUs are not a whole number of nodes of 8", FAB_ERROR_INPUT },
+    { SENDS, "gpus=1", "the job takes no time on any of these numbers of GPUs", FAB_ERROR_INPUT },
+    { OVERSIZED, "gpus=8,16", "the job fits on none of these numbers of GPUs. On 16: ", FAB_ERROR_OVERSIZED },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabStudy) study = study_of (rows[i].yaml);
+    g_autoptr (FabAxis) gpus = fab_axis_parse (rows[i].gpus, NULL);
+    g_autoptr (GError) error = NULL;
+
+    assert_null (fab_scaling_play (study, &(FabScalingSpec){ .gpus = gpus, .bound = 0.5 }, &error));
+    if (!g_str_has_prefix (error->message, rows[i].message))
+      fail_msg ("%s: %s", rows[i].gpus, error->message);
+    assert_int_equal (error->code, rows[i].code);
+  }
+}
+
 int
 main (void)
 {
@@ -175,6 +360,10 @@ main (void)
     cmocka_unit_test (large_batches_are_kept),
     cmocka_unit_test (efficiency_bend_and_dominance_are_found),
     cmocka_unit_test (what_cannot_be_played_counts_for_nothing),
+    cmocka_unit_test (any_points_are_judged_as_defined),
+    cmocka_unit_test (points_are_the_scenario_on_other_machines),
+    cmocka_unit_test (usual_numbers_of_gpus_double),
+    cmocka_unit_test (nothing_to_scale_is_an_error),
     cmocka_unit_test (jobs_without_tokens_are_judged_by_steps),
   };
   catalog = play_catalog ();
