@@ -64,7 +64,7 @@ fab_hold_append (GString *text, const FabStudy *study, const FabHoldRange *range
   FabHoldRange seen = *range;
 
   /* Held by itself, a batch that cannot be divided leaves variants out, which must be said too. */
-  if (study != NULL && study->held_for != NULL && range->n_missing > 0 && range->most_ranks > 0)
+  if (study != NULL && study->held_for != NULL && range->n_missing > 0)
     seen.least_ranks = 0;
   fab_hold_append_as (text, study != NULL ? fab_hold_of (study) : NULL, why, &seen);
 }
