@@ -203,6 +203,16 @@ fab_scaling_judge (FabScaling *self, const FabScalingSpec *spec)
   }
 }
 
+/* Of a point that does not fit. One that is too large by less than what a prediction may be wrong has a warning. */
+static const char *
+why_left_out (const FabScalePoint *point)
+{
+  const FabVerdict *verdict = point->trial.point->verdict;
+  const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_DOES_NOT_FIT);
+
+  return (finding != NULL ? finding : fab_verdict_find (verdict, FAB_FINDING_MAY_NOT_FIT))->text;
+}
+
 /* Says why no point has an efficiency. Returns NULL. */
 static FabScaling *
 none_to_judge (const FabScaling *self, GError **error)
@@ -210,8 +220,7 @@ none_to_judge (const FabScaling *self, GError **error)
   for (guint i = self->n; i-- > 0;)
     if (self->points[i].is_left_out) {
       fab_throw (error, FAB_ERROR_OVERSIZED, "the job fits on none of these numbers of GPUs. On %u: %s",
-                 self->points[i].n_gpus,
-                 fab_verdict_find (self->points[i].trial.point->verdict, FAB_FINDING_DOES_NOT_FIT)->text);
+                 self->points[i].n_gpus, why_left_out (&self->points[i]));
       return NULL;
     }
   fab_throw (error, FAB_ERROR_INPUT, "%s",

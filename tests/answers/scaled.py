@@ -95,6 +95,49 @@ class Scaled(answer.AnswerTest):
         for k in (1, 2, 3):
             self.assertEqual({one[k] for one in seen}, {True, False})
 
+    def test_columns_of_seeds_and_bands(self):
+        """The range over the seeds and the band of the step stand between the step and the efficiency, each where it was asked for."""
+        for n, has_band in ((1, False), (1, True), (3, False), (3, True)):
+            command = ("scale", "fabric-ddp-ecmp", "--gpus", "16,64", "--seeds", str(n), *(() if has_band else ("--no-band",)))
+            points, page = self.json(*command)["points"], self.good(*command)
+            self.assertEqual(f"\n  medians and ranges of {n} seeds; " in page, n > 1)
+            lines = page.partition("\n     GPUs ")[2].partition("\n\n")[0].splitlines()
+            self.assertEqual(re.split(r" {2,}", lines[0].strip())[1:-5], [*(["low to high"] if n > 1 else []), *(["90 % band"] if has_band else [])])
+            for line, point in zip(lines[1:], points, strict=True):
+                cells = re.split(r" {2,}", line.strip())[2:-5]
+                ranges = [[point["spread"]["step_s"][end] for end in ("low", "high")]] if n > 1 else []
+                ranges += [[point["low_s"], point["high_s"]]] if has_band else []
+                self.assertEqual(len(cells), len(ranges), line)
+                for cell, ends in zip(cells, ranges):
+                    if cell == "the same":
+                        self.assert_same(ends[0], ends[1])
+                        continue
+                    for found, value in zip(answer.quantities(cell), ends, strict=True):
+                        self.assertTrue(found.is_near(value), line)
+
+    def test_numbers_on_which_a_job_does_not_fit(self):
+        """The first on which it fits, and the last before that."""
+        for numbers in ((8, 32), (8, 16, 32), (16, 32, 64), (32, 64), (8, 16)):
+            command = ("scale", "zero3-70b-16384", "--gpus", ",".join(map(str, numbers)), "--no-band", "--set", "iterations=1")
+            done = self.fabricast(*command)
+            self.assertEqual(done.returncode, 0 if numbers[-1] >= 32 else 1)
+            fits = [number for number in numbers if not re.search(rf"(?m)^ +{number}  .*does not fit: ", done.stdout)]
+            found = re.findall(r"(?m)^  The job fits from (\d+) GPUs on; on (\d+) it does not\.$", done.stdout)
+            if numbers[-1] < 32:  # on 16 it is too large by less than a prediction may be wrong
+                self.assertIn("fabricast scale: the job fits on none of these numbers of GPUs. On 16: Memory may not suffice: rank 0 needs ", done.stderr)
+                continue
+            self.assertEqual(fits, [number for number in numbers if number >= 32])
+            few = [number for number in numbers if number < 32]
+            self.assertEqual(found, [(str(fits[0]), str(few[-1]))] if fits and few else [])
+
+    def test_shares_that_are_refused(self):
+        for share, words in (("x", "--efficiency: 'x' is not a fraction"), ("101%", "--efficiency: '101%' is more than 1"), ("0", "--efficiency 0: must be above 0% and at most 100%"),
+                             ("-5%", "--efficiency")):
+            self.refused("scale", "hello", "--gpus", "1", "--efficiency", share, names=words)
+        self.assertEqual(self.json("scale", "hello", "--gpus", "1,2", "--no-band", "--efficiency", "100%")["bound"], 1)
+        self.assertEqual(self.json("scale", "hello", "--gpus", "1,2", "--no-band")["bound"], 0.9)
+        self.refused("scale", "hello", "--strong", "--hold", "micro_batch", names="--strong holds the batch: leave out --hold micro_batch")
+
 
 if __name__ == "__main__":
     support.main()
