@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_cost.c - `fabricast cost SCENARIO`: what a machine is made of, what it costs and draws, and a job on it. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "answer/study/cost.h"
@@ -22,12 +23,13 @@ typedef struct {
   const FabCostAnswer *answer;
 } FabCostView;
 
+/* " ($9.1k to $11k)"; "" where both ends are shown alike. (transfer full) */
 static char *
 range_text (FabFigureKind kind, double low, double high)
 {
   g_autofree char *from = fab_figure_show (kind, low), *to = fab_figure_show (kind, high);
 
-  return high > low ? g_strdup_printf (" (%s to %s)", from, to) : g_strdup ("");
+  return strcmp (from, to) != 0 ? g_strdup_printf (" (%s to %s)", from, to) : g_strdup ("");
 }
 
 static char *

@@ -163,6 +163,77 @@ class Priced(answer.AnswerTest):
         self.assert_line(lines["racks"].partition(" for")[0], [told.rack_watts])
         self.assertEqual("beside the compute network" in self.good("cost", "design-superpod-h100", "--no-band"), False)
 
+    def test_power_of_a_rack(self):
+        """Where the document of the design says it; else there is no line of it, and nothing in its place."""
+        for scenario in ("design-alibaba-hpn", SCENARIO):
+            told, lines, _ = self.asked(scenario, "--no-band")
+            self.assertIsNone(told.rack_watts)
+            self.assertNotIn("racks", lines)
+
+    def test_figures_of_which_one_is_not_known(self):
+        """Of a machine whose watts are not known there is money alone, and no range where both of its ends are the same."""
+        for scenario in ("own-node", "mpi-rig-100m"):
+            told, lines, page = self.asked(scenario, "--no-band", "--set", "cost.usd_per_gpu_hour=2")
+            self.assertFalse(told.figures.step_joules)
+            self.assertRegex(lines["a step"], r"^\$[\d.e-]+$")
+            self.assertTrue(answer.quantity(lines["a step"]).is_near(told.figures.usd_per_step))
+            for low, high in re.findall(r"\((\S.*?) to (\S.*?)\)", page):
+                self.assertNotEqual(low, high)
+
+    def test_spread_of_seeds(self):
+        """The page has the median and the ends of the step; the document has the spread of every figure, and none of one seed."""
+        for n in (1, 3):
+            told, lines, _ = self.asked("fabric-ddp-ecmp", "--no-band", "--seeds", str(n))
+            self.assertEqual("spread" in told, n > 1)
+            self.assertEqual(f", the median of {n} seeds: " in lines["step time"], n > 1)
+            if n > 1:
+                self.assertEqual(told.spread.seeds, n)
+                self.assert_same(told.spread.step_s.median, told.figures.step_s)
+                self.assertLess(told.spread.usd_per_step.low, told.spread.usd_per_step.high)
+
+
+class Lists(answer.AnswerTest):
+    """Price lists, as they are written and read."""
+
+    def parts(self, *command):
+        return [{key: value for key, value in part.items()} for part in self.json("cost", *command, "--no-band")["parts"]]
+
+    def test_a_list_of_the_products_of_a_bill(self):
+        """It has every product of the bill as the catalogue has it, once, in the order of the bill, and a line about what has none."""
+        for scenario in (SCENARIO, "own-node", "mpi-rig-100m", "hello"):
+            text, parts = self.good("cost", scenario, "--write-prices"), self.parts(scenario)
+            names = [part["product"] for part in parts if part["product"]]
+            self.assertEqual(re.findall(r"(?m)^  - name: (.*)$", text), names)
+            self.assertEqual(text.partition("products:\n")[2].replace("  - name", "    name"), "".join(
+                "".join(f"    {line}\n" for line in self.good("describe", "products", part["product"]).splitlines() if line) if part["product"] else
+                f"  # No product is known for {part['part']} {part['of']}; this is one without price:\n"
+                f"  # - {{name: our-{part['of']}, kind: {part['part']}, {self.key(part)}: {part['of']}, price_usd: 0}}\n" for part in parts))
+            self.assertEqual(self.parts(scenario, "--prices", self.write("same.yaml", text)), parts)
+
+    @staticmethod
+    def key(part):
+        return part["part"] if part["part"] in ("node", "accelerator") else "link"
+
+    def test_prices_of_a_list(self):
+        """They take the place of those of the catalogue, before --set and beside it. A list may have a quote in its name."""
+        text, parts = self.good("cost", SCENARIO, "--write-prices"), self.parts(SCENARIO)
+        doubled = re.sub(r"(price_usd|low_usd|high_usd): (\d+)", lambda found: f"{found[1]}: {2 * int(found[2])}", text)
+        told = self.parts(SCENARIO, "--prices", self.write('our "own" prices.yaml', doubled), "--set", "cluster.nodes=8")
+        for part, other in zip(parts, told, strict=True):
+            self.assertEqual(part["product"], other["product"])
+            for key in ("usd_each", "low_usd_each", "high_usd_each"):
+                self.assertEqual(other[key], part[key] and 2 * part[key])
+        count = lambda of: sum(part["count"] for part in of if part["part"] == "node")
+        self.assertEqual(count(told), 2 * count(parts))
+        self.refused("cost", SCENARIO, "--prices", "nowhere.yaml", names="--prices: cannot open nowhere.yaml: No such file or directory; ")
+
+    def test_products_without_a_price(self):
+        """What the commented line of a list says is a product that can be given a price."""
+        text = self.good("cost", "own-node", "--write-prices")
+        text = re.sub(r"(?m)^  # - (.*) price_usd: 0\}$", r"  - \1 price_usd: 5000}", text)
+        [node] = [part for part in self.parts("own-node", "--prices", self.write("own.yaml", text)) if part["part"] == "node"]
+        self.assertEqual((node["product"], node["usd_each"]), ("our-workstation", 5000))
+
 
 if __name__ == "__main__":
     support.main()
