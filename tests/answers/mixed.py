@@ -145,6 +145,58 @@ mix:
             large = {0: None, 1: "1 job of the log is larger than the machine and left out", 2: "2 jobs of the log are larger than the machine and left out"}[n_large]
             self.assertEqual(re.findall(r"(?m)^ {18}(\S.*)$", head), [one for one in (said, ended if n_failed + n_preempted else None, large) if one])
 
+    def test_a_kind_without_jobs(self):
+        """A log names no kind: jobs belong to the kind whose nodes are nearest. One that has none has no figures of jobs."""
+        job = "job: {kind: collective, operations: [{op: all_reduce, size: 1MiB}]}"
+        scenario = self.write("two.yaml", self.SCENARIO.replace("jobs: [", f"jobs: [{{name: large, nodes: 16, {job}}}, "))
+        self.write("log.csv", "submit,start,end,nodes,state,user\n0,10,3610,2,COMPLETED,a\n")
+        [large, small], page = self.json("mix", scenario)["kinds"], self.good("mix", scenario)
+        self.assertEqual((large["jobs"], small["jobs"]), (0, 1))
+        cells = {line.split()[0]: re.split(r" {2,}", line.strip()) for line in page.partition("  kind ")[2].partition("\n\n")[0].splitlines()[1:]}
+        self.assertEqual((len(cells["large"]), len(cells["small"])), (5, 9))
+        self.assertEqual(cells["large"][1:3], ["0", "16"])
+
+
+class Failing(answer.AnswerTest):
+    """Sixteen nodes whose NICs become slow, whose GPUs fail, and whose jobs are written down."""
+
+    SCENARIO = """name: failing
+cluster: {node: dgx-h100, nodes: 16}
+failures: [{name: ours, classes: [{name: slow-nic, per: nic, per_year: 40, does: slows, rate: 20%}, {name: gpu, per: gpu, per_year: 4}]}]
+reliability: {failures: ours, slow_detection: 6h}
+job: JOB
+mix:
+  jobs: [{name: small, nodes: 2, count: 100, every: 1h, work: 10h, job: JOB}, {name: other, nodes: 8, count: 10, every: 10h, work: 5h, job: OTHER}]
+"""
+    JOB = "{kind: ddp, model: gpt2-xl, micro_batch: 4, sequence: 1024, checkpoint: {to: network, total: 200GB/s}, compute: {kind: mfu, mfu: 40%}}"
+
+    def scenario(self, other="gpt2-xl"):
+        return self.write("failing.yaml", self.SCENARIO.replace("JOB", self.JOB).replace("OTHER", self.JOB.replace("gpt2-xl", other)))
+
+    def test_shares_that_are_lost(self):
+        """Each from a two hundredth of a percent on; the others have no line."""
+        labels, seen = {"undone": "undone", "down": "down", "checkpoints": "checkpoint", "slow parts": "slowed"}, set()
+        for rate in ("0", "0.0002", "0.003", "0.03", "1"):
+            command = ("mix", self.scenario(), "--set", f"reliability.rates={rate}")
+            told, page = self.json(*command), self.good(*command)
+            for label, key in labels.items():
+                share = told[f"{key}_node_hours"] * 3600 / told["nodes"] / told["span_s"]
+                shown = re.findall(rf"(?m)^    {label} +(\d+\.\d\d) %   lost ", page)
+                self.assertEqual(shown, [f"{100 * share:.2f}"] if share > 5e-5 else [], f"{label}: {share}")
+                seen |= {(label, share > 5e-5)} if share > 0 else set()
+            self.assertEqual(f"{told['failures']} {'failure' if told['failures'] == 1 else 'failures'} stopped jobs, 0 jobs gave way to others; " in page, told["failures"] > 0)
+        self.assertLessEqual({("undone", True), ("down", True), ("checkpoints", True), ("checkpoints", False), ("slow parts", True), ("slow parts", False)}, seen)
+
+    def test_a_job_that_does_not_fit(self):
+        """It is named before everything else, with what is too large; the others are not."""
+        for other, fits in (("gpt2-xl", True), ("llama2-70b", False)):
+            done = self.fabricast("mix", self.scenario(other))
+            self.assertEqual(done.returncode, 0 if fits else 1)
+            self.assertEqual(re.findall(r"(?m)^Jobs '(.*)':$", done.stdout), [] if fits else ["other"])
+            self.assertEqual(done.stdout.startswith("Jobs 'other':\n  stop            The job does not fit: rank 0 needs "), not fits)
+            self.assertEqual(done.stdout.count("does not fit"), 0 if fits else 1)
+            self.assertEqual(self.fabricast("mix", self.path("failing.yaml"), "--allow-oversized").returncode, 0)
+
 
 if __name__ == "__main__":
     support.main()

@@ -174,6 +174,20 @@ class Reported(answer.AnswerTest):
             if command[0] != "query" or "iterations" not in command:
                 self.assertNotEqual(last, self.good(*command, "--run", "3"), command)
 
+    def test_terms_of_the_glossary(self):
+        """The page has those that its data or its script can show, by one of their names and not within a longer word, in the order of `describe glossary`."""
+        known = self.json("describe", "glossary")
+        for more in ((), ("--run", "1", "--run", "3"), ("--run", "2")):
+            page = self.good("report", *more, "-o", "-")
+            data, script = (re.search(rf'<script{tag}>(.*?)</script>', page, re.S)[1] for tag in (' type="application/json" id="data"', ""))
+            scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+            shown = json.loads(re.search(r'<script type="application/json" id="glossary">(.*?)</script>', page, re.S)[1])
+            text = (data.replace("\\u003c", "<") + scripts[-1]).lower()
+            names = lambda term: [term["name"], *term["also"]]
+            wanted = [term for term in known if any(re.search(rf"(?<![a-z0-9_-]){re.escape(name.lower())}(?![a-z0-9_-])", text, re.A) for name in names(term))]
+            self.assertEqual([(one["name"], one["also"], one["text"]) for one in shown], [(one["name"], one["also"], one["text"]) for one in wanted])
+            self.assertTrue(0 < len(shown) < len(known))
+
     def test_a_table_of_one_run(self):
         self.refused("report", "--csv", "links", "--run", "1", "--run", "2", names="of one run or sweep")
         told = self.good("report", "--csv", "tables/", "--run", "1", "--run", "2")
