@@ -13,12 +13,6 @@
 
 static char *timeline_class_name (const FabRankClassRecord *rank_class);
 
-/* A row per class of ranks, a letter per column: what filled most of the column's time.
- *
- * The time of a column is compute of some kind (by the first word of the span's name), exposed communication (a
- * collective is under way and compute is not) or idle; the largest is shown, compute before the others when equal.
- */
-
 enum { MAX_ROWS = 16, MAX_KINDS = 24 };
 
 typedef struct {
@@ -104,16 +98,16 @@ add_compute (Picture *picture, const FabSpanRecord *span, FabTimePs *times_ps)
   }
 }
 
+/* `busy`: when it computes or communicates. */
 static char
 letter_of (const Picture *picture, guint column, const FabTimePs *times_ps, const FabIntervalSet *compute,
-           const FabIntervalSet *comm)
+           const FabIntervalSet *busy)
 {
   FabTimePs start_ps = timeline_classes_column_start (picture, column),
             end_ps = timeline_classes_column_start (picture, column + 1);
   FabTimePs compute_ps = fab_interval_set_within_ps (compute, start_ps, end_ps);
-  FabTimePs exposed_ps = MIN (fab_interval_set_within_ps (comm, start_ps, end_ps),
-                              end_ps - start_ps - compute_ps);
-  FabTimePs idle_ps = end_ps - start_ps - compute_ps - exposed_ps;
+  FabTimePs busy_ps = fab_interval_set_within_ps (busy, start_ps, end_ps);
+  FabTimePs exposed_ps = busy_ps - compute_ps, idle_ps = end_ps - start_ps - busy_ps;
   guint most = 0;
 
   if (compute_ps < exposed_ps || compute_ps < idle_ps)
@@ -129,18 +123,18 @@ draw_class (Picture *picture, const FabRankClassRecord *rank_class, guint name_w
 {
   g_autofree FabTimePs *times_ps = g_new0 (FabTimePs, (gsize) picture->width * MAX_KINDS);
   g_autofree char *name = timeline_class_name (rank_class);
-  FabIntervalSet compute, comm;
+  FabIntervalSet compute, busy;
 
   fab_interval_set_init (&compute);
-  fab_interval_set_init (&comm);
+  fab_interval_set_init (&busy);
   for (guint i = 0; i < picture->probe->spans->len; i++) {
     const FabSpanRecord *span = &g_array_index (picture->probe->spans, FabSpanRecord, i);
 
     if (span->rank_class != rank_class->rank_class || span->end_ps <= MAX (span->start_ps, picture->start_ps)
         || span->start_ps >= picture->start_ps + picture->duration_ps)
       continue;
-    if (span->kind == FAB_SPAN_COMM)
-      fab_interval_set_add (&comm, span->start_ps, span->end_ps);
+    if (span->kind == FAB_SPAN_COMM || span->kind == FAB_SPAN_COMPUTE)
+      fab_interval_set_add (&busy, span->start_ps, span->end_ps);
     if (span->kind != FAB_SPAN_COMPUTE)
       continue;
     fab_interval_set_add (&compute, span->start_ps, span->end_ps);
@@ -148,10 +142,10 @@ draw_class (Picture *picture, const FabRankClassRecord *rank_class, guint name_w
   }
   g_string_append_printf (out, "  %-*s ", (int) name_width, name);
   for (guint i = 0; i < picture->width; i++)
-    g_string_append_c (out, letter_of (picture, i, &times_ps[i * MAX_KINDS], &compute, &comm));
+    g_string_append_c (out, letter_of (picture, i, &times_ps[i * MAX_KINDS], &compute, &busy));
   g_string_append_c (out, '\n');
   fab_interval_set_clear (&compute);
-  fab_interval_set_clear (&comm);
+  fab_interval_set_clear (&busy);
 }
 
 static void
@@ -271,8 +265,7 @@ draw_block (const Drawing *drawing, const Block *block, GString *row)
                                ? g_strdup_printf (" %s x%u", block->label, block->n)
                                : g_strdup_printf (" %s", block->label);
 
-  if (last <= first || first < row->len)
-    first = MAX (first, (guint) row->len);
+  first = MAX (first, (guint) row->len);
   if (last <= first)
     return;
   for (guint i = (guint) row->len; i < first; i++)
@@ -323,37 +316,45 @@ draw_stream (Drawing *drawing, const char *stream)
     finish_row (drawing, stream, row);
 }
 
-/* Columns in which communication runs and compute does not: for at least half of the column, or at least a tenth. */
+/* When the class computes, which is in `busy` too, or communicates. `compute` may be NULL. */
 static void
-draw_exposed (Drawing *drawing)
+take_times (const Drawing *drawing, FabIntervalSet *compute, FabIntervalSet *busy)
 {
-  FabIntervalSet compute, comm;
-  g_autoptr (GString) row = g_string_new (NULL);
-  const FabIterationRecord *times = &drawing->times;
-
-  fab_interval_set_init (&compute);
-  fab_interval_set_init (&comm);
+  fab_interval_set_init (busy);
+  if (compute != NULL)
+    fab_interval_set_init (compute);
   for (guint i = 0; i < drawing->probe->spans->len; i++) {
     const FabSpanRecord *span = &g_array_index (drawing->probe->spans, FabSpanRecord, i);
 
-    if (span->rank_class == times->rank_class && span->kind == FAB_SPAN_COMPUTE)
-      fab_interval_set_add (&compute, span->start_ps, span->end_ps);
-    if (span->rank_class == times->rank_class && span->kind == FAB_SPAN_COMM)
-      fab_interval_set_add (&comm, span->start_ps, span->end_ps);
+    if (span->rank_class != drawing->times.rank_class)
+      continue;
+    if (span->kind == FAB_SPAN_COMPUTE || span->kind == FAB_SPAN_COMM)
+      fab_interval_set_add (busy, span->start_ps, span->end_ps);
+    if (span->kind == FAB_SPAN_COMPUTE && compute != NULL)
+      fab_interval_set_add (compute, span->start_ps, span->end_ps);
   }
+}
+
+/* Columns in which communication runs and compute does not: for more than half of the column, or more than a tenth. */
+static void
+draw_exposed (Drawing *drawing)
+{
+  FabIntervalSet compute, busy;
+  g_autoptr (GString) row = g_string_new (NULL);
+
+  take_times (drawing, &compute, &busy);
   for (guint i = 0; i < drawing->width; i++) {
     FabTimePs start_ps = column_start (drawing, i), end_ps = column_start (drawing, i + 1);
-    FabTimePs comm_ps = fab_interval_set_within_ps (&comm, start_ps, end_ps);
-    FabTimePs compute_ps = fab_interval_set_within_ps (&compute, start_ps, end_ps);
-
-    FabTimePs exposed_ps = MIN (comm_ps, end_ps - start_ps - compute_ps), all_ps = end_ps - start_ps;
+    FabTimePs exposed_ps = fab_interval_set_within_ps (&busy, start_ps, end_ps)
+                         - fab_interval_set_within_ps (&compute, start_ps, end_ps);
+    FabTimePs all_ps = end_ps - start_ps;
 
     g_string_append_c (row, exposed_ps * 2 > all_ps ? '=' : exposed_ps * 10 > all_ps ? '-' : ' ');
   }
   g_strchomp (row->str);
   finish_row (drawing, "exposed", row);
   fab_interval_set_clear (&compute);
-  fab_interval_set_clear (&comm);
+  fab_interval_set_clear (&busy);
 }
 
 static void
@@ -365,22 +366,14 @@ draw_axis (Drawing *drawing)
                           (int) drawing->width - 1, total);
 }
 
-/* Columns in which nothing computes or communicates, for at least half of the column; no row when there is none. */
+/* Columns in which nothing computes or communicates, for more than half of the column; no row when there is none. */
 static void
 draw_idle (Drawing *drawing)
 {
   FabIntervalSet busy;
   g_autoptr (GString) row = g_string_new (NULL);
-  const FabIterationRecord *times = &drawing->times;
 
-  fab_interval_set_init (&busy);
-  for (guint i = 0; i < drawing->probe->spans->len; i++) {
-    const FabSpanRecord *span = &g_array_index (drawing->probe->spans, FabSpanRecord, i);
-
-    if (span->rank_class == times->rank_class
-        && (span->kind == FAB_SPAN_COMPUTE || span->kind == FAB_SPAN_COMM))
-      fab_interval_set_add (&busy, span->start_ps, span->end_ps);
-  }
+  take_times (drawing, NULL, &busy);
   for (guint i = 0; i < drawing->width; i++) {
     FabTimePs start_ps = column_start (drawing, i), end_ps = column_start (drawing, i + 1);
 
