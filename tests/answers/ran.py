@@ -286,6 +286,44 @@ class Others(Ran):
             line = self.good("run", *command, "--no-db", "--no-band", "--no-bottleneck", "--iterations", "1", "--full").split("\n")[2]
             self.assertTrue(line.startswith("  machine         ") and line.endswith(end), line)
 
+    HEADS = {
+        ("hello",): ("8 x a100-sxm4-80gb on 1 x dgx-a100", "ddp, 1.558 billion parameters, 6.23 GB of gradients, 145 collectives per iteration; fidelity fluid"),
+        ("hello", "--set", "cluster.nodes=2", "--set", "cluster.nics_per_node=4"): (
+            "16 x a100-sxm4-80gb on 2 x dgx-a100, 4 x ib-hdr each, fabric rail", "ddp, 1.558 billion parameters, 6.23 GB of gradients, 145 collectives per iteration; fidelity fluid"),
+        ("fct-websearch",): ("32 x h100-sxm5-80gb on 32 x dgx-h100, 1 x roce-100 each, fabric leaf_spine", "traffic, 540 flows per iteration; fidelity packet"),
+        ("fabric-circuits",): ("4 x h100-sxm5-80gb on 4 x dgx-h100, 1 x ib-ndr each, fabric custom",
+                               "optical switches connect links at 4 times; at other times these links are dark", "traffic, 4 flows per iteration; fidelity fluid"),
+        ("fault-nic-half-rate",): ("32 x a100-sxm4-80gb on 4 x dgx-a100, 4 x ib-hdr each, fabric rail", "1 fault, 0 background loads", "collective, 1 collective per iteration; fidelity fluid"),
+        ("background-uplinks",): ("32 x a100-sxm4-80gb on 4 x dgx-a100, 1 x ib-hdr each, fabric leaf_spine", "0 faults, 1 background load",
+                                  "collective, 1 collective per iteration; fidelity fluid"),
+        ("neighbour-oversubscribed",): ("16 x a100-sxm4-80gb on 4 x dgx-a100 (2 of them the job's), 1 x ib-hdr each, fabric leaf_spine",
+                                        "collective, 1 collective per iteration; fidelity fluid"),
+    }
+
+    def test_heads(self):
+        """The machine, what disturbs it and the job: gpt2-xl has 1.558 billion parameters, with four bytes of gradient each."""
+        for command, wanted in self.HEADS.items():
+            page = self.fabricast("run", *command, "--no-db", "--no-band", "--no-bottleneck", "--iterations", "1", "--full").stdout
+            labels = {2: ("machine", "job"), 3: ("machine", "circuits" if "optical" in wanted[1] else "disturbed", "job")}[len(wanted)]
+            self.assertEqual(page.split("\n")[2:2 + len(wanted)], [f"  {label:16}{text}" for label, text in zip(labels, wanted)])
+            told = self.json("run", *command, "--no-db", "--no-band", "--no-bottleneck", "--iterations", "1") if command[0] == "fct-websearch" else {"traffic": {}}
+            offered = re.findall(r"(?m)^  offered load    (\S+) % of what the NICs carry, in (.*)$", page)
+            self.assertEqual(len(offered), "offered_s" in told["traffic"], command)
+            for share, time in offered:
+                self.assertEqual(share, f"{100 * told['traffic']['offered_fraction']:.1f}")
+                self.assertTrue(answer.quantity(time).is_near(told["traffic"]["offered_s"]))
+
+    def test_a_step_without_time(self):
+        """One GPU talks to nobody: every share of nothing is nothing."""
+        page = self.good("run", "hello", "--set", "cluster.gpus_per_node=1", "--set", "job={kind: collective, operations: [{op: all_reduce, size: 1MiB}]}", "--no-db", "--full")
+        shares = re.findall(r"(?m)^ +(step|compute|communication|overlapped|exposed|idle) +(\S+ \S+) +(\S+ %)", page)
+        self.assertEqual(shares, [(label, "0 s", "0.0 %") for label in ("step", "compute", "communication", "overlapped", "exposed", "idle")])
+
+    def test_runs_are_numbered_from_one(self):
+        for number in (1, 2):
+            page = self.good("run", "hello", "--db", "mine.db", "--no-band", "--no-bottleneck", "--iterations", "1", "--full")
+            self.assertEqual(page.splitlines()[-1], f"  run {number} in mine.db; `fabricast query iterations --db mine.db` reads it back")
+
 
 if __name__ == "__main__":
     answer.support.main()
