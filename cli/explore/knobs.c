@@ -10,7 +10,7 @@
 #include "sim/base/json.h"
 #include "sim/scenario/power_cap.h"
 
-enum { NO_DESIGN = 0, OWN_NIC = 0, USUAL_ROUTE = 0 };
+enum { NO_DESIGN = 0, OWN_NIC = 0 };
 
 /* Finds the setting that a scenario has, and the assignments of another one. */
 
@@ -154,28 +154,74 @@ add_job_keys (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits 
       set_of_job (edits, divisions[i].key, fab_value_count (now[divisions[i].id]));
 }
 
+static gboolean
+has_uplinks (const FabModelInfo *fabric)
+{
+  for (const FabParam *param = fabric->params; param != NULL && param->key != NULL; param++)
+    if (strcmp (param->key, "oversubscription") == 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* The fabric that nodes usually have is written with all of its keys, since a scenario that names one key names the
  * fabric. */
 static void
-add_oversubscription (const FabKnobBoard *self, gint64 ratio, FabEdits *edits)
+add_oversubscription (const FabKnobBoard *self, const FabModelChoice *usual, gint64 ratio, FabEdits *edits)
 {
-  const FabClusterSpec *cluster = &fab_scenario_spec (self->scenario)->cluster;
-  FabValue *fabric;
+  FabValue *fabric = fab_scenario_written (self->scenario, usual->info->params, usual->params, NULL);
 
-  if (!cluster->has_usual_fabric) {
-    set_count (edits, "cluster.fabric.oversubscription", ratio);
-    return;
-  }
-  fabric = fab_scenario_written (self->scenario, cluster->fabric.info->params, cluster->fabric.params, NULL);
-  fab_value_put (fabric, "kind", fab_value_text (cluster->fabric.info->name));
+  fab_value_put (fabric, "kind", fab_value_text (usual->info->name));
   fab_value_put (fabric, "oversubscription", fab_value_count (ratio));
   fab_edits_set (edits, "cluster.fabric", fabric);
+}
+
+/* The rate of a kind of port, as the knob has it. */
+static gint64
+gbps_of (FabBytesPerS rate)
+{
+  return CLAMP ((gint64) ((rate + BYTES_PER_GBIT / 2) / BYTES_PER_GBIT), 1,
+                fab_knob_controls[FAB_KNOB_RATE].max);
+}
+
+/* The NICs of each node that are used, as the knob has them. */
+static gint64
+nics_of (gint64 said, const FabNodeSpec *node)
+{
+  return CLAMP (said > 0 ? said : fab_node_spec_n_parts (node, FAB_PART_NIC), 1,
+                fab_knob_controls[FAB_KNOB_NICS].max);
+}
+
+/* The cluster that a design gave is gone, and with it what the design or the keys beside it said of ports: what the
+ * knobs show is written where it is not what the bare node has. */
+static void
+add_ports_of_bare_node (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
+{
+  const FabCatalog *catalog = fab_scenario_catalog (self->scenario);
+  const gint64 *now = setting->values, *then = self->start.values;
+  const FabNodeSpec *node = fab_catalog_node (catalog, self->names[FAB_KNOB_NODE][now[FAB_KNOB_NODE]]);
+  gboolean is_own_nic = now[FAB_KNOB_NIC] == OWN_NIC;
+  const FabLinkSpec *port = fab_catalog_link (catalog, is_own_nic
+                                                           ? node->nic
+                                                           : self->names[FAB_KNOB_NIC][now[FAB_KNOB_NIC]]);
+  gboolean brings_rate = now[FAB_KNOB_NIC] != then[FAB_KNOB_NIC] && now[FAB_KNOB_RATE] == then[FAB_KNOB_RATE];
+
+  if (!is_own_nic)
+    set_text (edits, "cluster.nic", self->names[FAB_KNOB_NIC][now[FAB_KNOB_NIC]]);
+  if (!brings_rate && now[FAB_KNOB_RATE] != gbps_of (fab_link_spec_line_rate (port)))
+    fab_edits_set (edits, "cluster.nic_rate",
+                   fab_value_whole (FAB_UNIT_RATE, now[FAB_KNOB_RATE] * BYTES_PER_GBIT));
+  if (now[FAB_KNOB_NICS] != nics_of (0, node))
+    set_count (edits, "cluster.nics_per_node", now[FAB_KNOB_NICS]);
+  if (has_uplinks (node->fabric.info) && now[FAB_KNOB_OVERSUBSCRIPTION] > 1)
+    add_oversubscription (self, &node->fabric, now[FAB_KNOB_OVERSUBSCRIPTION], edits);
+  set_text (edits, "cluster.route", self->names[FAB_KNOB_ROUTE][now[FAB_KNOB_ROUTE]]);
 }
 
 /* Ports of a link entry have its rate, unless the rate is turned too. */
 static void
 add_ports (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *edits)
 {
+  const FabClusterSpec *cluster = &fab_scenario_spec (self->scenario)->cluster;
   const gint64 *now = setting->values, *then = self->start.values;
   gboolean is_other_nic = now[FAB_KNOB_NIC] != then[FAB_KNOB_NIC];
   gboolean is_other_node = now[FAB_KNOB_NODE] != then[FAB_KNOB_NODE];
@@ -195,8 +241,12 @@ add_ports (const FabKnobBoard *self, const FabKnobSetting *setting, FabEdits *ed
     fab_edits_set (edits, "cluster.nic_rate", fab_value_whole (FAB_UNIT_RATE, 0));
   if (now[FAB_KNOB_NICS] != then[FAB_KNOB_NICS])
     set_count (edits, "cluster.nics_per_node", now[FAB_KNOB_NICS]);
-  if (self->can_oversubscribe && now[FAB_KNOB_OVERSUBSCRIPTION] != then[FAB_KNOB_OVERSUBSCRIPTION])
-    add_oversubscription (self, now[FAB_KNOB_OVERSUBSCRIPTION], edits);
+  if (self->can_oversubscribe && now[FAB_KNOB_OVERSUBSCRIPTION] != then[FAB_KNOB_OVERSUBSCRIPTION]) {
+    if (cluster->has_usual_fabric)
+      add_oversubscription (self, &cluster->fabric, now[FAB_KNOB_OVERSUBSCRIPTION], edits);
+    else
+      set_count (edits, "cluster.fabric.oversubscription", now[FAB_KNOB_OVERSUBSCRIPTION]);
+  }
   if (now[FAB_KNOB_ROUTE] != then[FAB_KNOB_ROUTE])
     set_text (edits, "cluster.route", self->names[FAB_KNOB_ROUTE][now[FAB_KNOB_ROUTE]]);
 }
@@ -220,7 +270,9 @@ fab_knob_board_edits (const FabKnobBoard *self, const FabKnobSetting *setting)
     replace_cluster (self, setting, edits);
   if (!has_design && (is_other_node || is_other_design || now[FAB_KNOB_GPUS] != then[FAB_KNOB_GPUS]))
     add_machine (self, setting, edits);
-  if (!has_design)
+  if (!has_design && is_other_design)
+    add_ports_of_bare_node (self, setting, edits);
+  else if (!has_design)
     add_ports (self, setting, edits);
   add_job_keys (self, setting, edits);
   if (is_other_strategy || now[FAB_KNOB_BUCKET] != then[FAB_KNOB_BUCKET])
@@ -303,8 +355,7 @@ rate_gbps (const FabKnobBoard *self, const FabClusterSpec *cluster, const FabNod
 
   if (rate == 0 && link != NULL)
     rate = fab_link_spec_line_rate (link);
-  return CLAMP ((gint64) ((rate + BYTES_PER_GBIT / 2) / BYTES_PER_GBIT), 1,
-                fab_knob_controls[FAB_KNOB_RATE].max);
+  return gbps_of (rate);
 }
 
 /* A cap of the scenario as a share of the board's power. */
@@ -325,28 +376,19 @@ read_network (FabKnobBoard *self, const FabClusterSpec *cluster, const FabNodeSp
 {
   gint64 *values = self->start.values;
 
-  values[FAB_KNOB_NICS] = CLAMP (cluster->nics_per_node > 0 ? cluster->nics_per_node
-                                                            : fab_node_spec_n_parts (node, FAB_PART_NIC),
-                                 1, fab_knob_controls[FAB_KNOB_NICS].max);
+  values[FAB_KNOB_NICS] = nics_of (cluster->nics_per_node, node);
   values[FAB_KNOB_NIC] = MAX (knob_index (self->names[FAB_KNOB_NIC], cluster->nic), OWN_NIC);
-  values[FAB_KNOB_ROUTE] = cluster->route.info != NULL
-                             ? MAX (knob_index (self->names[FAB_KNOB_ROUTE], cluster->route.info->name),
-                                    USUAL_ROUTE)
-                             : USUAL_ROUTE;
+  values[FAB_KNOB_ROUTE] = knob_index (self->names[FAB_KNOB_ROUTE], cluster->route.info->name);
   values[FAB_KNOB_OVERSUBSCRIPTION] = 1;
-  for (const FabParam *param = cluster->fabric.info->params; param != NULL && param->key != NULL; param++)
-    if (strcmp (param->key, "oversubscription") == 0) {
-      g_autoptr (FabValue) value = NULL;
+  self->can_oversubscribe = has_uplinks (cluster->fabric.info);
+  g_autoptr (FabValue) ratio = NULL;
+  if (self->can_oversubscribe
+      && fab_scenario_get (self->scenario, "cluster.fabric.oversubscription", &ratio, NULL)) {
+    g_autofree char *text = fab_value_write (ratio);
 
-      self->can_oversubscribe = TRUE;
-      if (fab_scenario_get (self->scenario, "cluster.fabric.oversubscription", &value, NULL)
-          && value != NULL) {
-        g_autofree char *text = fab_value_write (value);
-
-        values[FAB_KNOB_OVERSUBSCRIPTION] = CLAMP ((gint64) round (g_ascii_strtod (text, NULL)), 1,
-                                                   fab_knob_controls[FAB_KNOB_OVERSUBSCRIPTION].max);
-      }
-    }
+    values[FAB_KNOB_OVERSUBSCRIPTION] = CLAMP ((gint64) round (g_ascii_strtod (text, NULL)), 1,
+                                               fab_knob_controls[FAB_KNOB_OVERSUBSCRIPTION].max);
+  }
 }
 
 /* What a sequence is, what is computed again, and how the model is divided. */
@@ -507,8 +549,6 @@ fab_knob_board_new (FabScenario *scenario, GError **error)
                                         offered (fab_scenario_catalog (scenario), FAB_SECTION_DESIGNS));
   self->names[FAB_KNOB_NIC] = after ("own", offered (fab_scenario_catalog (scenario), FAB_SECTION_LINKS));
   self->names[FAB_KNOB_ROUTE] = fab_registry_names (&fab_models, FAB_MODEL_ROUTE);
-  if (fab_scenario_spec (scenario)->cluster.route.info == NULL) /* that of the ports' technology */
-    self->names[FAB_KNOB_ROUTE] = after ("usual", self->names[FAB_KNOB_ROUTE]);
   self->names[FAB_KNOB_RECOMPUTE] = offered_recomputes (scenario);
   offer_strategies (self);
   if (!read_start (self, error))
