@@ -107,7 +107,7 @@ append_words (GString *out, const char *text, guint column, guint hang, guint co
 {
   const char *end = text;
 
-  for (const char *word = text + strspn (text, " "); *word != '\0'; word = end + strspn (end, " ")) {
+  for (const char *word = text; *word != '\0'; word = end + strspn (end, " ")) {
     guint gap = end > text ? MIN ((guint) (word - end), 2) : 0;
 
     end = piece_end (word, is_command);
