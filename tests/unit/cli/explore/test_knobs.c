@@ -408,7 +408,7 @@ assert_board (const FabExplored *explored)
   g_autoptr (JsonNode) node = written (board, NULL);
   JsonArray *knobs = json_node_get_array (node);
   g_autofree char *words = words_of (board, &board->start);
-  g_auto (GStrv) starts = g_strsplit (words, " ", 0);
+  g_auto (GStrv) begins = g_strsplit (words, " ", 0);
 
   assert_int_equal (json_array_get_length (knobs), FAB_N_KNOBS);
   for (guint id = 0; id < FAB_N_KNOBS; id++) {
@@ -427,7 +427,7 @@ assert_board (const FabExplored *explored)
     assert_true (json_object_get_null_member (knob, "rests")
                  == (id != FAB_KNOB_OVERSUBSCRIPTION || board->can_oversubscribe));
     g_autofree char *start = text_of_node (json_object_get_member (knob, "start"));
-    assert_string_equal (start, strchr (starts[id], '=') + 1);
+    assert_string_equal (start, strchr (begins[id], '=') + 1);
     for (guint i = 0; i < G_N_ELEMENTS (with_groups); i++)
       has_groups |= with_groups[i] == id;
     assert_int_equal (json_array_get_length (groups), has_groups ? json_array_get_length (values) : 0);

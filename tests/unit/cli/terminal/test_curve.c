@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_curve.c - curves as text. */
+/* test_curve.c - curves and bars as text. */
+#define _GNU_SOURCE /* posix_openpt */
+#include <fcntl.h>
 #include <glib.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "cli/terminal/curve.h"
@@ -282,6 +287,97 @@ test_what_is_no_curve (G_GNUC_UNUSED void **state)
   assert_string_equal (narrow, "");
 }
 
+/* --- on a screen --- */
+
+/* A terminal in the place of stdout. */
+typedef struct {
+  int ours, theirs, kept;
+} Terminal;
+
+static Terminal
+open_terminal (const char *locale)
+{
+  Terminal self = { .ours = posix_openpt (O_RDWR | O_NOCTTY), .kept = dup (STDOUT_FILENO) };
+
+  assert_true (self.ours >= 0 && grantpt (self.ours) == 0 && unlockpt (self.ours) == 0);
+  self.theirs = open (ptsname (self.ours), O_RDWR | O_NOCTTY);
+  fflush (stdout);
+  assert_true (self.theirs >= 0 && dup2 (self.theirs, STDOUT_FILENO) == STDOUT_FILENO);
+  g_setenv ("LC_ALL", locale, TRUE);
+  g_setenv ("TERM", "xterm", TRUE);
+  g_setenv ("FABRICAST_COLUMNS", "50", TRUE);
+  return self;
+}
+
+static void
+close_terminal (Terminal *self)
+{
+  dup2 (self->kept, STDOUT_FILENO);
+  close (self->kept);
+  close (self->theirs);
+  close (self->ours);
+  g_unsetenv ("FABRICAST_COLUMNS");
+}
+
+/* A bar has whole blocks and one of as many eighths as are left, U+258F for one to U+2589 for seven; where blocks
+ * cannot be shown, it has signs of ASCII. */
+static void
+test_bars (G_GNUC_UNUSED void **state)
+{
+  static const char *const parts[] = { "",       "\u258f", "\u258e", "\u258d",
+                                       "\u258c", "\u258b", "\u258a", "\u2589" };
+  Terminal terminal = open_terminal ("C.UTF-8");
+  GPtrArray *bars = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint eighths = 0; eighths < 40; eighths++)
+    g_ptr_array_add (bars, fab_bar_for_screen (eighths / 8.0));
+  close_terminal (&terminal);
+  terminal = open_terminal ("C");
+  g_autofree char *signs = fab_bar_for_screen (3.4), *more = fab_bar_for_screen (3.6);
+  close_terminal (&terminal);
+  g_setenv ("LC_ALL", "C.UTF-8", TRUE);
+  g_autofree char *piped = NULL;
+  if (isatty (STDOUT_FILENO) != 1)
+    piped = fab_bar_for_screen (2);
+
+  for (guint eighths = 0; eighths < bars->len; eighths++) {
+    g_autoptr (GString) expected = g_string_new (NULL);
+
+    for (guint i = 0; i < eighths / 8; i++)
+      g_string_append (expected, "\u2588");
+    g_string_append (expected, parts[eighths % 8]);
+    assert_string_equal (g_ptr_array_index (bars, eighths), expected->str);
+  }
+  assert_string_equal (signs, "###");
+  assert_string_equal (more, "####");
+  if (piped != NULL)
+    assert_string_equal (piped, "##");
+  g_ptr_array_unref (bars);
+}
+
+/* On a screen a curve is as wide as that is, and in Braille where it can be shown; elsewhere there is none. */
+static void
+test_curves_of_a_screen (G_GNUC_UNUSED void **state)
+{
+  static const char *const locales[] = { "C", "C.UTF-8" };
+  const double values[] = { 6, 3, 0 };
+  const FabCurve curve = {
+    .title = "step", .first = "1", .last = "3", .prefix = "  ", .values = values, .n = 3, .show = show
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (locales); i++) {
+    g_autofree char *expected = drawn (values, 3, 50, i == 1);
+    Terminal terminal = open_terminal (locales[i]);
+    g_autofree char *text = fab_curve_for_screen (&curve);
+
+    close_terminal (&terminal);
+    assert_non_null (text);
+    assert_string_equal (text, expected);
+  }
+  if (isatty (STDOUT_FILENO) != 1)
+    assert_null (fab_curve_for_screen (&curve));
+}
+
 int
 main (void)
 {
@@ -296,6 +392,8 @@ main (void)
     cmocka_unit_test (test_values_that_are_not_known),
     cmocka_unit_test (test_marks_stand_below_their_places),
     cmocka_unit_test (test_names_at_the_ends),
+    cmocka_unit_test (test_bars),
+    cmocka_unit_test (test_curves_of_a_screen),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -86,6 +86,131 @@ test_a_sentence (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_fold_width ("\xe4\xb8\xad", 3), 2);
 }
 
+/* Appends words, with at most two blanks between them, as many to a line as there is room for. */
+static void
+append_greedily (GString *out, const char *words, guint column, guint hang, guint columns)
+{
+  for (const char *word = words, *end = words; *word != '\0'; word = end + strspn (end, " ")) {
+    guint gap = word > words ? MIN ((guint) (word - end), 2) : 0;
+
+    end = word + strcspn (word, " ");
+    if (gap > 0 && column + gap + (guint) (end - word) > columns) {
+      g_string_append_printf (out, "\n%*s", (int) hang, "");
+      column = hang;
+      gap = 0;
+    }
+    g_string_append_printf (out, "%*s%.*s", (int) gap, "", (int) (end - word), word);
+    column += gap + (guint) (end - word);
+  }
+  g_string_append_c (out, '\n');
+}
+
+/* A row that fits stays. Otherwise the words of its last cell stand below each other, where they have 24 columns; below
+ * the row, four columns to the right, where the rest of the row fits; or the whole row is folded. */
+static void
+test_rows_at_every_width (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *before; /* the row up to its last cell, */
+    guint indent, end;  /* where its first cell begins, and where the cell before the last one ends */
+    const char *last;
+    gboolean is_words;
+  } rows[] = {
+    { "  name   some   ", 2, 13, "one two three four five six seven eight", TRUE },
+    { "name   some   of   ", 0, 16, "eleven bytes or more, and then some", TRUE },
+    { "    name   ", 4, 8, "one two three four five six seven eight", TRUE },
+    { "  name   some   ", 2, 13, "aaaaaaaaaa bbbbbbbbbb", TRUE },   /* 21 bytes */
+    { "  name   some   ", 2, 13, "aaaaaaaaaa bbbbbbbbb", FALSE },   /* 20 bytes: a figure */
+    { "  name   some   ", 2, 13, "aaaaaaaaaaaaaaaaaaaaaa", FALSE }, /* one word */
+    { "  name   some   ", 2, 13, "a b c", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *row = g_strconcat (rows[i].before, rows[i].last, NULL);
+    guint column = (guint) strlen (rows[i].before), width = (guint) strlen (row);
+
+    for (guint columns = 8; columns < width + 3; columns++) {
+      g_autoptr (GString) expected = g_string_new (NULL);
+
+      if (columns >= width) {
+        g_string_append_printf (expected, "%s\n", row);
+      } else if (rows[i].is_words && column + 24 <= columns) {
+        g_string_append (expected, rows[i].before);
+        append_greedily (expected, rows[i].last, column, column, columns);
+      } else if (rows[i].is_words && rows[i].end <= columns) {
+        guint below = rows[i].indent + 4;
+
+        g_string_append_printf (expected, "%.*s\n%*s", (int) rows[i].end, row, (int) below, "");
+        append_greedily (expected, rows[i].last, below, below, columns);
+      } else {
+        g_string_append_printf (expected, "%*s", (int) rows[i].indent, "");
+        append_greedily (expected, row + rows[i].indent, rows[i].indent, rows[i].indent + 4, columns);
+      }
+      assert_folded (row, columns, expected->str);
+    }
+  }
+}
+
+/* A letter with an accent of its own is as wide as one without, and letters of Chinese are two columns. */
+static void
+test_widths (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text;
+    guint columns;
+  } cases[] = { { "", 0 }, { "abc", 3 }, { "e\u0301", 1 }, { "\u4e2d\u6587", 4 }, { "\u00e9t\u00e9", 3 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_int_equal (fab_fold_width (cases[i].text, strlen (cases[i].text)), cases[i].columns);
+}
+
+/* A number and a unit of up to six bytes stay together; other words and longer units do not. */
+static void
+test_numbers_keep_their_units (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *number, *unit;
+    gboolean is_one;
+  } cases[] = {
+    { "12.5", "GB/s)", TRUE }, { "12.5", "GB/s),", TRUE }, { "12.5", "GB/s),.", FALSE },
+    { "(-1.4", "%)", TRUE },   { "$5", "each", TRUE },     { "+8", "ms", TRUE },
+    { "16x", "A100", TRUE },   { "12,5", "GB/s", FALSE },  { "a12", "GB/s", FALSE },
+    { "-", "GB/s", FALSE },    { "12.5:", "GB/s", FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf ("words %s %s", cases[i].number, cases[i].unit);
+    g_autofree char *one = g_strdup_printf ("words\n  %s %s\n", cases[i].number, cases[i].unit),
+                    *two = g_strdup_printf ("words %s\n  %s\n", cases[i].number, cases[i].unit);
+
+    assert_folded (text, (guint) strlen (text) - 1, cases[i].is_one ? one : two);
+  }
+  assert_folded ("words 12 ", 8, "words 12\n");
+}
+
+/* Prose that was broken for a page of 88 to 112 columns is filled again for a narrower terminal, where it has one
+ * indent, and the first line does not end a sentence. Elsewhere each line is folded by itself. */
+static void
+test_what_goes_on (G_GNUC_UNUSED void **state)
+{
+  for (guint indent = 0; indent < 4; indent += 2)
+    for (guint width = 86; width < 116; width++) {
+      g_autofree char *word = g_strnfill (width - 43 - indent, 'w');
+      g_autofree char *line = g_strdup_printf ("%*sfour of the words are here to make a line, %s",
+                                               (int) indent, "", word);
+      gboolean goes_on = width > 88 && width <= 112;
+      g_autofree char *next = g_strdup_printf ("%*sof prose", (int) indent, "");
+      g_autofree char *both = g_strdup_printf ("%s\n%s", line, next);
+      g_autofree char *start = g_strdup_printf ("%*sfour of the words are here to make a line,", (int) indent,
+                                                "");
+      g_autofree char *joined = g_strdup_printf ("%s\n%*s%s of prose\n", start, (int) indent + 2, "", word),
+                      *apart = g_strdup_printf ("%s\n%*s%s\n%s\n", start, (int) indent + 2, "", word, next);
+
+      assert_int_equal (strlen (line), width);
+      assert_folded (both, 84, goes_on ? joined : apart);
+    }
+}
+
 /* What continues stands below the words of the last cell, or below the row where these have no room. */
 static void
 test_a_row_that_ends_with_words (G_GNUC_UNUSED void **state)
@@ -327,6 +452,16 @@ test_prose (G_GNUC_UNUSED void **state)
                                             12);
 
   assert_string_equal (folded, "One two\nthree four.\n\n  kept as  it is\nFive six.\n  kept\n");
+
+  /* An end of the last line is no line of its own, and an empty line is. */
+  static const char *const ends[] = { "One two.", "One two.\n", "One two.\n\n", "\nOne two.", "  kept\n" };
+  static const char *const kept[] = { "One two.\n", "One two.\n", "One two.\n\n", "\nOne two.\n",
+                                      "  kept\n" };
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
+    g_autofree char *prose = fab_fold_prose (ends[i], 12);
+
+    assert_string_equal (prose, kept[i]);
+  }
 }
 
 static void
@@ -429,6 +564,10 @@ main (void)
     cmocka_unit_test (test_a_command_stays_what_it_is),
     cmocka_unit_test (test_short_lines_stay),
     cmocka_unit_test (test_a_sentence),
+    cmocka_unit_test (test_rows_at_every_width),
+    cmocka_unit_test (test_widths),
+    cmocka_unit_test (test_numbers_keep_their_units),
+    cmocka_unit_test (test_what_goes_on),
     cmocka_unit_test (test_a_row_that_ends_with_words),
     cmocka_unit_test (test_a_command_can_be_copied),
     cmocka_unit_test (test_a_wide_table_is_several),
