@@ -292,7 +292,7 @@ break_labels (Table *self, guint room)
     for (guint k = 0; lines[k] != NULL; k++)
       widest = MAX (widest, fab_fold_width (lines[k], strlen (lines[k])));
   }
-  self->columns[0].width = widest > indent ? widest - indent : 0;
+  self->columns[0].width = widest - indent;
 }
 
 static void
