@@ -305,6 +305,148 @@ test_words_in_a_table (G_GNUC_UNUSED void **state)
                  "  nvlink3     25  two A100, or a switch\n");
 }
 
+/* A last cell is words, which are left to be folded, where it has more than 20 bytes and two single blanks; a table of
+ * up to four columns with such a cell stays one. Other cells are fitted: the table becomes two. */
+static void
+test_what_words_are (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cell;
+    gboolean is_words;
+  } cases[] = {
+    { "aaaaaa bbbbbb ccccccc", TRUE },      { "aaaaaa bbbbbb cccccc", FALSE },
+    { "aaaaaaaaaaaa bbbbbbbbbbbb", FALSE }, { "a bbbbbbbbbbbbbbbbbb cc", TRUE },
+    { "aaaaaaaaaaaaaaaaa b c", TRUE },      { "aaaaaaaa  bbbbbbbb  ccccc", FALSE },
+    { "aaaaaaaaaaaaaaaaaaaaaaa", FALSE },   { "aaaaaaaa   bbbb ccccccc", FALSE },
+    { "aaaaa bbbbb ccccc dddd", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *page = g_strdup_printf ("  name \v   rate\v  about\n  alpha\v   12.5\v  %s\n",
+                                             cases[i].cell),
+                    *whole = g_strdup_printf ("  name    rate  about\n  alpha   12.5  %s\n", cases[i].cell),
+                    *two = g_strdup_printf ("  name   rate\n  alpha  12.5\n\n"
+                                            "  name   about\n  alpha  %s\n",
+                                            cases[i].cell);
+
+    assert_fitted (page, 22, cases[i].is_words ? whole : two);
+  }
+}
+
+/* A list with words in its last column moves together where its names have room then; a table of three columns has its
+ * labels broken, and one of two has not. */
+static void
+test_lists_and_small_tables (G_GNUC_UNUSED void **state)
+{
+  assert_fitted ("  name \v        rate\v  what it is used for in a node\n"
+                 "  alpha\v        12.5\v  what it is used for in a node\n",
+                 16,
+                 "  name   rate  what it is used for in a node\n"
+                 "  alpha  12.5  what it is used for in a node\n");
+  assert_fitted ("  alpha beta gamma delta\v  10.25 GB/s\v  20.25 GB/s\n", 46,
+                 "  alpha beta gamma  10.25 GB/s  20.25 GB/s\n    delta\n");
+  assert_fitted ("  alpha beta gamma delta\v  10.25 GB/s\n", 34, "  alpha beta gamma delta  10.25 GB/s\n");
+  assert_fitted ("  alpha beta gamma delta\v      10.25 GB/s\n", 30,
+                 "  alpha beta gamma delta      10.25 GB/s\n");
+  /* cells of one letter count for the space before a column */
+  assert_fitted ("  name\v        a\v     beta\n  one \v   b     \v     beta\n", 18,
+                 "  name       a\n  one   b\n\n  name  beta\n  one   beta\n");
+}
+
+/* Ranks and marks of one or two columns do not tell rows apart; a label of three does. */
+static void
+test_short_labels (G_GNUC_UNUSED void **state)
+{
+  static const char *const labels[] = { "7", "10", "100" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++) {
+    guint width = (guint) strlen (labels[i]);
+    g_autofree char *page = g_strdup_printf ("  %*s\v  name\v       rate\v       idle\n"
+                                             "  %s\v  mine\v  12.5 GB/s\v  12.5 GB/s\n",
+                                             (int) width, "", labels[i]);
+    g_autofree char *expected = g_strdup_printf ("  %*s  name       rate\n  %s  mine  12.5 GB/s\n\n"
+                                                 "  %*s%s       idle\n  %s%s  12.5 GB/s\n",
+                                                 (int) width, "", labels[i], (int) width, "",
+                                                 i < 2 ? "  name" : "", labels[i], i < 2 ? "  mine" : "");
+
+    assert_fitted (page, 24, expected);
+  }
+}
+
+/* Rows with one first cell are told apart by the second too, where both take two thirds of the page at most. */
+static void
+test_room_for_two_labels (G_GNUC_UNUSED void **state)
+{
+  static const char page[] = "  kind    \v  what     \v     alpha\v      beta\n"
+                             "  the rail\v  the first\v    100 ms\v      32 %\n"
+                             "  the rail\v  the other\v    200 ms\v      12 %\n";
+
+  /* the two take 21 columns: 63 are not more than twice 32, but than twice 31 */
+  assert_fitted (page, 32,
+                 "  kind      what        alpha\n"
+                 "  the rail  the first  100 ms\n"
+                 "  the rail  the other  200 ms\n"
+                 "\n"
+                 "  kind      what       beta\n"
+                 "  the rail  the first  32 %\n"
+                 "  the rail  the other  12 %\n");
+  assert_fitted (page, 31,
+                 "  kind      what        alpha\n"
+                 "  the rail  the first  100 ms\n"
+                 "  the rail  the other  200 ms\n"
+                 "\n"
+                 "  kind      beta\n"
+                 "  the rail  32 %\n"
+                 "  the rail  12 %\n");
+}
+
+/* A label is broken into lines of 20 columns or more where the table then stays one, and of a third of the page where
+ * it does not; not where the label is no longer than that, or a word of it and its indent of two have no room. */
+static void
+test_where_labels_are_broken (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *label; /* beside four columns that take 48 */
+    guint columns;
+    const char *first, *second; /* NULL: not broken */
+    gboolean is_one;            /* the table stays one */
+  } cases[] = {
+    { "alpha beta gamma delta", 70, "alpha beta gamma", "delta", TRUE }, /* 70 = 2 + 20 + 48 */
+    { "alpha beta gamma delta", 69, NULL, NULL, FALSE },                 /* a third is 23 */
+    { "alpha beta gamma delta eta", 70, "alpha beta gamma", "delta eta", TRUE },
+    { "alpha beta gamma delta eta", 69, "alpha beta gamma delta", "eta", FALSE },
+    { "alpha beta gamma delta", 60, "alpha beta gamma", "delta", FALSE },
+    { "alpha beta gamma delta", 50, "alpha beta gamma", "delta", FALSE }, /* no room beside the rest */
+    { "alpha beta gamma delta", 45, "alpha beta", "gamma delta", FALSE },
+    { "alpha beta gamma del", 61, NULL, NULL, FALSE }, /* 20 columns */
+    { "alpha beta gamma delt", 60, "alpha beta gamma", "delt", FALSE },
+    { "aaaaaaaaaaaaaaaaaa beta", 60, "aaaaaaaaaaaaaaaaaa", "beta", FALSE },
+    { "aaaaaaaaaaaaaaaaaaa beta", 60, NULL, NULL, FALSE }, /* 19 letters and 2 blanks */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *page = g_strdup_printf ("  %s\v  10.25 GB/s\v  20.25 GB/s\v  30.25 GB/s\v  40.25 GB/s\n",
+                                             cases[i].label);
+    g_autofree char *fitted = fab_page_fit (page, cases[i].columns);
+    g_auto (GStrv) lines = g_strsplit (fitted, "\n", -1);
+    const char *first = cases[i].first != NULL ? cases[i].first : cases[i].label;
+    gsize below = cases[i].second != NULL ? strlen (cases[i].second) + 2 : 0;
+    g_autofree char *row = g_strdup_printf ("  %-*s  10.25 GB/s", (int) MAX (strlen (first), below), first);
+
+    if (!g_str_has_prefix (lines[0], row))
+      fail_msg ("%s of %u columns: %s", cases[i].label, cases[i].columns, fitted);
+    assert_int_equal (strstr (lines[0], "40.25 GB/s") != NULL, cases[i].is_one);
+    if (cases[i].second != NULL) {
+      assert_true (g_str_has_prefix (lines[1], "    "));
+      assert_string_equal (lines[1] + 4, cases[i].second);
+    } else {
+      assert_string_equal (lines[1], "");
+    }
+    for (guint k = 0; lines[k] != NULL; k++)
+      assert_true (strlen (lines[k]) <= cases[i].columns);
+  }
+}
+
 /* Labels of several words are broken, and the table stays one. */
 static void
 test_long_labels_of_a_table (G_GNUC_UNUSED void **state)
@@ -573,6 +715,11 @@ main (void)
     cmocka_unit_test (test_a_wide_table_is_several),
     cmocka_unit_test (test_a_table_with_much_space),
     cmocka_unit_test (test_words_in_a_table),
+    cmocka_unit_test (test_what_words_are),
+    cmocka_unit_test (test_lists_and_small_tables),
+    cmocka_unit_test (test_short_labels),
+    cmocka_unit_test (test_room_for_two_labels),
+    cmocka_unit_test (test_where_labels_are_broken),
     cmocka_unit_test (test_long_labels_of_a_table),
     cmocka_unit_test (test_labels_that_repeat),
     cmocka_unit_test (test_tables_of_any_shape),
