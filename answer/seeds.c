@@ -160,7 +160,8 @@ fab_seeds_play (const FabSeedsRequest *request, GError **error)
   if (!play_seeds (request, self, error))
     return NULL;
   find_percentiles (self);
-  note_spread (self);
+  if (self->verdict != NULL)
+    note_spread (self);
   return g_steal_pointer (&self);
 }
 

@@ -30,7 +30,7 @@ typedef struct {
   gint64 first_seed, n_seeds, n_iterations;
   GArray *samples; /* FabSeedSample, in order of seeds and iterations */
   FabSeedTime times[FAB_N_SEED_TIMES];
-  FabVerdict *verdict; /* of the first seed, and how far the seeds are apart */
+  FabVerdict *verdict; /* of the first seed, and how far the seeds are apart; NULL: nobody asked */
 } FabSeeds;
 
 typedef struct {
