@@ -440,6 +440,8 @@ fab_schema_read (FabSchemaReader *self, const FabYamlNode *mapping, const FabPar
 {
   guint n_before = fab_diagnostics_count (self->diagnostics);
 
+  if (self->top == NULL)
+    self->top = table;
   read_mapping (self, mapping, (Shape){ .table = table, .mark = mapping != NULL ? &mapping->mark : NULL },
                 out);
   return fab_diagnostics_count (self->diagnostics) == n_before;

@@ -11,6 +11,7 @@
 struct _FabSchemaReader {
   const FabRegistry *registry;
   FabDiagnostics *diagnostics;
+  const FabParam *top; /* the table of the file; NULL: nothing was read yet */
   GPtrArray *arena;
   GHashTable *marks;    /* address of a field -> FabMark */
   FabSchemaSaidFn said; /* NULL: names are suggested by their letters alone */

@@ -2,7 +2,8 @@
 /* schema_unknown.c - what to say of a key that a table does not have: where it belongs, or what is nearest to it.
  *
  * It is looked for in the mappings and models that the table names, then in the other models of the same kind, then
- * among other programs' words, then among the keys of the table. O(models x keys), once for a mistake.
+ * among other programs' words, then at the top level and in its mappings, then among the keys of the table.
+ * O(models x keys), once for a mistake.
  */
 #include <string.h>
 
@@ -62,15 +63,17 @@ synonym_of (const char *word)
   return NULL;
 }
 
-/* How to write a key that belongs below `row`; without a key, the model alone. In an assignment the path and the value
- * stay: 'job.micro_batch=8'. (transfer full) */
+/* How to write a key that belongs below `row`; without a key, the model alone. In an assignment the path up to the
+ * unknown key stays, unless `row` is one of the top level, and the value: 'job.micro_batch=8'. (transfer full) */
 static char *
-written_below (const FabParam *row, const char *model, const char *key, const FabMark *mark)
+written_below (const FabSchemaReader *self, const FabParam *row, const char *model, const char *key,
+               const FabMark *mark)
 {
   if (mark != NULL && g_strcmp0 (mark->file, "--set") == 0 && mark->text != NULL) {
     g_autofree char *text = g_strndup (mark->text, mark->text_length);
     const char *at = g_utf8_offset_to_pointer (text, MAX (mark->column, 1) - 1);
-    int n_before = (int) (at - text);
+    int n_before = self->top != NULL && fab_schema_find_row (self->top, row->key) == row ? 0
+                                                                                         : (int) (at - text);
 
     return key == NULL
              ? g_strdup_printf ("%.*s%s=%s", n_before, text, row->key, model)
@@ -83,20 +86,28 @@ written_below (const FabParam *row, const char *model, const char *key, const Fa
   return g_strdup_printf ("%s: {kind: %s, %s: ...}", row->key, model, key);
 }
 
-/* Looks for a key in one row: in its mapping, or in the models that it names. A model of that name counts too. */
+/* Looks for a key in one row: in its mapping, or in the models that it names, of which one is named where it alone has
+ * the key. A model of that name counts too. */
 static char *
 find_in_row (const FabSchemaReader *self, const FabParam *row, const char *key, const FabMark *mark)
 {
   const FabModelInfo *const *infos = row->type == FAB_PARAM_MODEL ? self->registry->lists[row->models] : NULL;
+  const char *model = NULL;
+  guint n_models = 0;
 
   if (row->type == FAB_PARAM_TABLE && fab_schema_find_row (row->table, key) != NULL)
-    return written_below (row, NULL, key, mark);
+    return written_below (self, row, NULL, key, mark);
   for (guint i = 0; infos != NULL && infos[i] != NULL; i++)
-    if (fab_schema_find_row (infos[i]->params, key) != NULL)
-      return written_below (row, infos[i]->name, key, mark);
+    if (fab_schema_find_row (infos[i]->params, key) != NULL) {
+      if (model == NULL)
+        model = infos[i]->name;
+      n_models++;
+    }
+  if (n_models > 0)
+    return written_below (self, row, n_models == 1 ? model : NULL, key, mark);
   for (guint i = 0; infos != NULL && infos[i] != NULL; i++)
     if (g_str_equal (infos[i]->name, key))
-      return written_below (row, key, NULL, mark);
+      return written_below (self, row, key, NULL, mark);
   return NULL;
 }
 
@@ -126,6 +137,17 @@ find_synonym (const FabSchemaReader *self, const FabParam *table, const char *ke
     return g_strdup_printf ("here it is called '%s'", meant);
   g_autofree char *below = find_below (self, table, meant, mark);
   return below != NULL ? g_strdup_printf ("here it is called '%s'; %s", meant, below) : NULL;
+}
+
+/* Looks for an unknown key of a mapping at the top level of the file and in its mappings. */
+static char *
+find_at_top (const FabSchemaReader *self, const FabParam *table, const char *key, const FabMark *mark)
+{
+  if (self->top == NULL || self->top == table)
+    return NULL;
+  return fab_schema_find_row (self->top, key) != NULL
+           ? g_strdup ("it is a key of the top level, outside of all others")
+           : find_below (self, self->top, key, mark);
 }
 
 char *
@@ -187,14 +209,16 @@ fab_schema_report_unknown (FabSchemaReader *self, const FabParam *table, const c
     g_ptr_array_add (known, (gpointer) extra);
   g_ptr_array_add (known, NULL);
   g_autofree char *below = find_below (self, table, key, mark), *beside = find_beside (self, table, key);
-  g_autofree char *synonym = find_synonym (self, table, key, mark);
+  g_autofree char *synonym = find_synonym (self, table, key, mark),
+                  *at_top = find_at_top (self, table, key, mark);
   nearest = fab_diagnostics_nearest (self->diagnostics, key, (const char *const *) known->pdata);
-  if (below != NULL && nearest != NULL
+  const char *elsewhere = below != NULL ? below : beside == NULL && synonym == NULL ? at_top : NULL;
+  if (elsewhere != NULL && nearest != NULL
       && (g_str_has_prefix (key, nearest) || g_str_has_prefix (nearest, key))) {
     fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; nearest is '%s', or %s", key, nearest,
-                         below);
-  } else if (below != NULL) {
-    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, below);
+                         elsewhere);
+  } else if (elsewhere != NULL) {
+    fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, elsewhere);
   } else if (beside != NULL) {
     fab_diagnostics_add (self->diagnostics, mark, "unknown key '%s'; %s", key, beside);
   } else if (synonym != NULL) {

@@ -68,6 +68,34 @@ the_table_of_the_key_is_named (G_GNUC_UNUSED void **state)
       "unknown key 'overlap'; nearest is 'overlap_tensor', or it is a key of 'moe': write 'moe: {overlap: ...}'");
 }
 
+/* A key of another mapping, or of the top level, where nothing closer has it. */
+static void
+the_place_at_the_top_is_named (G_GNUC_UNUSED void **state)
+{
+  assert_said (JOB ("kind: ddp, iterations: 2"),
+               "unknown key 'iterations'; it is a key of the top level, outside of all others");
+  assert_said (JOB ("kind: ddp, nic_rate: 400Gb/s"),
+               "unknown key 'nic_rate'; it is a key of 'cluster': write 'cluster: {nic_rate: ...}'");
+  assert_said (JOB ("kind: megatron, parallel: {micro_batch: 2}"),
+               "unknown key 'micro_batch'; it is a key of 'job': write 'job: {micro_batch: ...}'");
+  /* What is nearest says more where one is the beginning of the other. */
+  assert_said (JOB ("kind: megatron, parallel: {order_of: 1}"), "unknown key 'order_of'; nearest is 'order'");
+
+  static const char *const sets[][2] = {
+    { "job.parallel.nic_rate=400Gb/s",
+      "unknown key 'nic_rate'; it is a key of 'cluster': write 'cluster.nic_rate=400Gb/s'" },
+    { "cluster.micro_batch=8", "unknown key 'micro_batch'; it is a key of 'job': write 'job.micro_batch=8'" },
+    { "cluster.iterations=3",
+      "unknown key 'iterations'; it is a key of the top level, outside of all others" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (sets); i++) {
+    const char *const one[] = { sets[i][0], NULL };
+    g_autofree char *message = message_of (JOB ("kind: megatron"), one);
+
+    assert_string_equal (strstr (message, "unknown key"), sets[i][1]);
+  }
+}
+
 /* Words of other programs, whatever their case. */
 static void
 other_programs_words_are_known (G_GNUC_UNUSED void **state)
@@ -126,8 +154,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (models_that_have_the_key_are_named), cmocka_unit_test (the_table_of_the_key_is_named),
-    cmocka_unit_test (other_programs_words_are_known),     cmocka_unit_test (the_nearest_key_is_named),
-    cmocka_unit_test (assignments_are_written_whole),
+    cmocka_unit_test (the_place_at_the_top_is_named),      cmocka_unit_test (other_programs_words_are_known),
+    cmocka_unit_test (the_nearest_key_is_named),           cmocka_unit_test (assignments_are_written_whole),
   };
 
   return play_run_tests ("unknown_keys", tests, &catalog);
