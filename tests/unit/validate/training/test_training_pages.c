@@ -350,8 +350,8 @@ text_page (G_GNUC_UNUSED void **state)
 
     world.results[1].directions = one;
     g_autofree char *text = fab_training_to_text (&view);
-    g_autofree char *line = g_strdup_printf ("%3u text_page_right, %u wrong, %u under 2 %%, %u cheaper",
-                                             one.n_right, one.n_wrong, one.n_small, one.n_odd);
+    g_autofree char *line = g_strdup_printf ("%3u right, %u wrong, %u under 2 %%, %u cheaper", one.n_right,
+                                             one.n_wrong, one.n_small, one.n_odd);
     assert_int_equal (strstr (text, line) != NULL, i < 3);
   }
   leave (&world);
