@@ -86,11 +86,11 @@ take_report (Script *self, const guint8 *bytes, gsize size)
   assert_true (self->n_reports == 0 || since_us <= SECOND_US + self->tick_us);
   take_records (self, bytes + sizeof n_wanted, size - sizeof n_wanted);
   if (is_request) {
-    self->wanted = n_wanted;
     self->answer_at = self->n_looks + self->n_silent + 1;
     self->n_asked++;
   }
-  self->is_open |= is_request;
+  self->wanted = n_wanted;
+  self->is_open = n_wanted > 0; /* a report that wants nothing takes a request back */
   self->reported_us = now_us;
   self->n_reports++;
 }
@@ -131,7 +131,8 @@ act (Script *self)
 {
   const guint8 is_whole = self->is_whole ? 1 : 0;
 
-  if (self->answer_at > 0 && self->n_looks >= self->answer_at && self->n_given < self->n_points) {
+  if (self->answer_at > 0 && self->n_looks >= self->answer_at && self->wanted > 0
+      && self->n_given < self->n_points) {
     gint64 points[MOST_POINTS];
     guint n = MIN (self->wanted, self->n_points - self->n_given);
 
