@@ -65,14 +65,11 @@ compare_passes (gconstpointer a, gconstpointer b)
 {
   const Pass *x = a, *y = b;
 
-  if (x->slot != y->slot)
-    return x->slot < y->slot ? -1 : 1;
-  if (x->stage != y->stage)
-    return x->stage < y->stage ? -1 : 1;
-  return (x->sort > y->sort) - (x->sort < y->sort);
+  return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* All passes (Pass) of the stages [first, first + n) in order of time. (transfer full) */
+/* All passes (Pass) of the stages [first, first + n) in order of time; at one time in that of stages. (transfer
+ * full) */
 static GArray *
 list_passes (const Timetable *self, guint first, guint n)
 {

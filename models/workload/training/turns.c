@@ -167,7 +167,6 @@ gather_context (const Exchange *exchange, double times, Beside *beside)
   if (!beside->has_context || beside->has_gather)
     return;
   stage_wait (stage, beside->context);
-  beside->has_context = FALSE;
 }
 
 /* The share of a pass that runs beside a gather (`is_first`) or a sum. */
