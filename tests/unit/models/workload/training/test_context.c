@@ -17,7 +17,8 @@ static FabCatalog *catalog;
 
 typedef struct {
   guint tensor, context;
-  gboolean is_sequence, is_overlapped; /* a sequence in parts between segments; gathers and sums beside products */
+  gboolean is_sequence,
+      is_overlapped; /* a sequence in parts between segments; gathers and sums beside products */
 } Case;
 
 static const Case cases[] = { { 1, 2, FALSE, FALSE }, { 1, 4, FALSE, FALSE }, { 2, 2, FALSE, FALSE },
@@ -129,6 +130,7 @@ attention_waits_for_what_it_gathers (G_GNUC_UNUSED void **state)
             && strcmp (collective_of (dag, before)->name, collective_of (dag, t)->name) == 0) {
           assert_int_equal (collective_of (dag, before)->plan.op, FAB_OP_ALL_GATHER);
           assert_true (waits_for (dag, first, before));
+          assert_false (cases[i].is_overlapped && waits_for (dag, first - 1, before));
           n_tokens++;
         }
       assert_int_equal (n_tokens, cases[i].is_sequence ? 1 : 0);
