@@ -110,6 +110,8 @@ check_candidates (const char *yaml, double sequences)
     assert_int_equal (p->sequence, 512);
     assert_string_equal (p->model, "gpt2-xl");
     assert_near (p->train_tokens, 5e9, 0);
+    if (i > 0) /* the first is the job as it is written */
+      assert_string_equal (recompute_kinds[p->recompute], candidate->remedy);
   }
   assert_true (n_loaded > 60);
 }
@@ -148,6 +150,162 @@ test_divisions (void **state)
     assert_string_equal (candidate->division, expected[n++]);
   }
   assert_int_equal (n, G_N_ELEMENTS (expected));
+}
+
+/* A model of so many blocks, heads and experts (0: none) on nodes of eight GPUs, with 256 sequences a step. */
+typedef struct {
+  guint n_nodes, n_blocks, n_heads, n_experts, sequence;
+  const char *parallel;
+  guint most_context;
+  const char *schedule; /* the one that is tried beside the usual one; NULL: none */
+  guint n_parts;        /* of each stage with that schedule */
+} Machine;
+
+static gboolean
+is_power (guint n)
+{
+  return (n & (n - 1)) == 0;
+}
+
+/* The most ranks, at most `most`, that divide both the experts and `data`. */
+static guint
+most_sharing (guint n_experts, guint data, guint most)
+{
+  guint found = 1;
+
+  for (guint n = 1; n <= n_experts && n <= most; n++)
+    found = n_experts % n == 0 && data % n == 0 ? n : found;
+  return found;
+}
+
+static void
+add_size (GString *name, const char *axis, guint n)
+{
+  if (n > 1)
+    g_string_append_printf (name, "%s%s %u", name->len > 0 ? ", " : "", axis, n);
+}
+
+static void
+add_name (GPtrArray *names, const guint sizes[4], const char *schedule)
+{
+  GString *name = g_string_new (NULL);
+
+  add_size (name, "tensor", sizes[0]);
+  add_size (name, "context", sizes[1]);
+  add_size (name, "expert", sizes[2]);
+  add_size (name, "pipeline", sizes[3]);
+  if (schedule != NULL)
+    g_string_append_printf (name, " %s", schedule);
+  g_ptr_array_add (names, g_string_free (name->len > 0 ? name : g_string_append_c (name, '-'), FALSE));
+}
+
+/* All divisions: tensor parallelism inside a node by powers of two that divide the heads, context parallelism of long
+ * sequences, as many stages as are a power of two or divide the blocks, and experts on no ranks, on as many as a node
+ * has left, or on as many as can share them. (transfer full) */
+static GPtrArray *
+divisions_of (const Machine *machine)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  guint n_ranks = 8 * machine->n_nodes;
+
+  for (guint tensor = 1; tensor <= 8; tensor *= 2)
+    for (guint context = 1; machine->n_heads % tensor == 0 && context <= machine->most_context; context *= 2)
+      for (guint stages = 1; stages <= machine->n_blocks && stages <= 64; stages++) {
+        guint model = tensor * context * stages, before = 0;
+
+        if (!(is_power (stages) || machine->n_blocks % stages == 0) || n_ranks % model != 0)
+          continue;
+        guint near = most_sharing (machine->n_experts, n_ranks / model, 8 / (tensor * context)),
+              most = most_sharing (machine->n_experts, n_ranks / model, machine->n_experts),
+              n[] = { 1, near, most };
+        for (guint i = 0; i < 3; before = n[i++]) {
+          const guint sizes[] = { tensor, context, n[i], stages };
+
+          if (n[i] <= before)
+            continue;
+          add_name (names, sizes, NULL);
+          if (machine->schedule != NULL && stages > 1 && stages * machine->n_parts <= machine->n_blocks)
+            add_name (names, sizes, machine->schedule);
+        }
+      }
+  return names;
+}
+
+static void
+test_divisions_are_all_that_fit (void **state)
+{
+  static const Machine machines[] = {
+    { 2, 6, 8, 0, 512, "{pipeline: 1}", 1, NULL, 0 },
+    { 3, 12, 16, 0, 512, "{context: 2}", 2, NULL, 0 },
+    { 2, 8, 8, 12, 512, "{expert: 1}", 1, NULL, 0 },
+    { 4, 4, 4, 16, 16384, "{expert: 1}", 8, NULL, 0 },
+    { 2, 4, 4, 0, 16383, "{expert: 1}", 1, NULL, 0 },
+    { 2, 8, 12, 0, 512, "{pipeline: 2, virtual: 2, schedule: interleaved}", 1, "interleaved", 2 },
+    { 2, 8, 12, 0, 512, "{pipeline: 2, schedule: zero_bubble}", 1, "zero_bubble", 1 },
+    { 1, 3, 6, 6, 512, "{pipeline: 2, schedule: gpipe}", 1, "gpipe", 1 },
+  };
+
+  (void) state;
+  for (guint m = 0; m < G_N_ELEMENTS (machines); m++) {
+    const Machine *one = &machines[m];
+    g_autofree char
+        *experts = one->n_experts > 0
+                     ? g_strdup_printf (", experts: {count: %u, per_token: 2}", one->n_experts)
+                     : g_strdup (""),
+        *yaml = g_strdup_printf (
+            "name: c\ncluster: {node: dgx-a100, nodes: %u}\n"
+            "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: {kind: transformer, "
+            "layers: %u, hidden: 384, heads: %u, vocabulary: 100%s}}]\n"
+            "job: {kind: megatron, model: m, sequence: %u, global_batch: 768, parallel: %s}\n",
+            one->n_nodes, one->n_blocks, one->n_heads, experts, one->sequence, one->parallel);
+    g_autoptr (GPtrArray) expected = divisions_of (one), candidates = candidates_of (yaml, "megatron", 768);
+    guint n = 0;
+
+    for (guint i = 1; i < candidates->len; i++) {
+      const FabCandidate *candidate = g_ptr_array_index (candidates, i);
+
+      if (i > 1
+          && candidate->family == ((const FabCandidate *) g_ptr_array_index (candidates, i - 1))->family)
+        continue;
+      if (n == expected->len || strcmp (candidate->division, g_ptr_array_index (expected, n)) != 0)
+        fail_msg ("machine %u: '%s' in place of '%s'", m, candidate->division,
+                  n < expected->len ? (const char *) g_ptr_array_index (expected, n) : "nothing");
+      n++;
+    }
+    assert_int_equal (n, expected->len);
+  }
+}
+
+/* What a scenario says of its parallelism beside the sizes is true of every division. */
+static void
+test_divisions_keep_what_is_said (void **state)
+{
+  static const char yaml[] = HEAD
+      "kind: megatron, global_batch: 64, recompute: full, parallel: {pipeline: 4, balance: cost, "
+      "order: tp-cp-pp-dp, context_kind: gather, schedule: interleaved, virtual: 3, overlap_p2p: true}}\n";
+  g_autoptr (GPtrArray) candidates = candidates_of (yaml, "megatron", 64);
+  guint n_usual = 0, n_written = 0;
+
+  (void) state;
+  for (guint i = 1; i < candidates->len; i++) {
+    const FabCandidate *candidate = g_ptr_array_index (candidates, i);
+
+    if (candidate->trial.problem != NULL)
+      continue;
+    g_autoptr (FabScenario) scenario = load (yaml, fab_edits_texts (candidate->edits));
+    const ParallelParams *p = &train_of (scenario)->parallel;
+    gboolean is_usual = strstr (candidate->division, "interleaved") == NULL;
+
+    assert_string_equal (p->order, "tp-cp-pp-dp");
+    assert_string_equal (context_kinds[p->context_kind], "gather");
+    assert_int_equal (p->is_sequence, p->tensor > 1);
+    assert_int_equal (p->balance == BALANCE_COST, p->pipeline > 1);
+    assert_int_equal (p->overlaps_p2p, p->pipeline > 1);
+    assert_int_equal (p->virtual_stages, is_usual ? 1 : 3);
+    n_usual += is_usual && p->pipeline > 1;
+    n_written += !is_usual;
+  }
+  assert_true (n_usual > 0 && n_written > 0);
 }
 
 static void
@@ -231,10 +389,15 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_written_reads_back),      cmocka_unit_test (test_written_text),
-    cmocka_unit_test (test_candidates_keep_the_job), cmocka_unit_test (test_divisions),
-    cmocka_unit_test (test_what_cannot_be),          cmocka_unit_test (test_knobs_have_what_is_written),
+    cmocka_unit_test (test_written_reads_back),
+    cmocka_unit_test (test_written_text),
+    cmocka_unit_test (test_candidates_keep_the_job),
+    cmocka_unit_test (test_divisions),
+    cmocka_unit_test (test_what_cannot_be),
+    cmocka_unit_test (test_knobs_have_what_is_written),
     cmocka_unit_test (test_remedies_load),
+    cmocka_unit_test (test_divisions_are_all_that_fit),
+    cmocka_unit_test (test_divisions_keep_what_is_said),
   };
   g_autoptr (GError) error = NULL;
   int failed;
