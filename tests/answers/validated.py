@@ -13,6 +13,7 @@ import tables
 from answer import support
 
 CLASSES = ("large", "middle", "small")
+KINDS = ("", "accuracy", "bands", "bills", "calibrated", "congestion", "experts", "fidelity", "jobs", "kernels", "links", "memory", "pairs", "published", "setups", "training")
 
 
 def cells_of(page):
@@ -60,6 +61,41 @@ class Accuracy(answer.AnswerTest):
         for texts in shown.values():
             for text in texts:
                 self.assertTrue(75 <= answer.quantity(text).value * 100 <= 100, f"a band of 90 % holds {text}")
+
+
+class Mistakes(answer.AnswerTest):
+    """Each kind refuses files that are not there or not whole, and what it does not know, before it plays anything."""
+
+    WRITTEN = ("--entries", "--training")  # what these name is written
+
+    def wrong(self, kind, *args, names, code=2):
+        done = self.fabricast("validate", *([kind] if kind else []), *args)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), (kind, args, done.stderr))
+        self.assertIn(names, done.stderr, (kind, args))
+        return done.stderr
+
+    def test_files_that_are_not_there(self):
+        self.write("broken.yaml", "a: [")
+        n = 0
+        for kind in KINDS:
+            for option, what in re.findall(r"(?m)^  (--[a-z]+)=(FILE|DIR) ", self.good("validate", *([kind] if kind else []), "--help")):
+                if option in self.WRITTEN or kind == "links":  # which has a test of its own
+                    continue
+                with self.subTest(f"{kind} {option}"):
+                    self.wrong(kind, option, "nowhere-at-all", names="nowhere-at-all")
+                    if option == "--accept":
+                        self.wrong(kind, option, "broken.yaml", names="broken.yaml:1:5: a value is missing here")
+                    n += 1
+        self.assertGreater(n, 18)
+
+    def test_names_that_are_not_known(self):
+        for kind in KINDS:
+            with self.subTest(kind):
+                self.wrong(kind, "no-such-name", names="the link is missing" if kind == "links" else "'no-such-name'")
+                if kind == "accuracy":  # which has one form
+                    continue
+                said = self.wrong(kind, *(["no-such-name"] if kind == "links" else []), "--format", "markdwn", names="--format markdwn: unknown format")
+                self.assertIn("nearest is markdown; there are text, json, csv and markdown", said)
 
 
 class Fidelity(answer.AnswerTest):

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/terminal/progress.h"
+#include "sim/run/effort.h"
 
 enum { LINE_BYTES = 4096, WAIT_MS = 10000 };
 
@@ -28,6 +29,33 @@ shown (int terminal, const char *text)
       g_usleep (10 * 1000);
   }
   return g_strdup (all->str);
+}
+
+/* A pipe in place of the screen, as of a log. */
+typedef struct {
+  int ours, kept;
+} Log;
+
+static Log
+open_log (void)
+{
+  Log self = { .kept = dup (STDERR_FILENO) };
+  int ends[2];
+
+  assert_int_equal (pipe (ends), 0);
+  self.ours = ends[0];
+  assert_int_equal (fcntl (self.ours, F_SETFL, O_NONBLOCK), 0);
+  assert_int_equal (dup2 (ends[1], STDERR_FILENO), STDERR_FILENO);
+  close (ends[1]);
+  return self;
+}
+
+static void
+close_log (Log *self)
+{
+  dup2 (self->kept, STDERR_FILENO);
+  close (self->kept);
+  close (self->ours);
 }
 
 /* What a test puts in place of the screen that errors go to. */
@@ -160,6 +188,64 @@ the_pulse_knows_what_is_done (G_GNUC_UNUSED void **state)
   assert_true (fab_pulse_fraction (&pulse) == 0.375);
 }
 
+/* A log is told once how long a long command takes: by its pace after two seconds, or by its packets after five where
+ * there is no pace. What comes next is told again; ten seconds or less are not. No line moves the cursor. */
+static void
+a_log_is_told_how_long_it_takes (G_GNUC_UNUSED void **state)
+{
+  const FabEffort effort = { .alike_s = 60, .all_s = 600 };
+  g_autofree char *bound = fab_effort_show (&effort);
+  g_autofree char *told = g_strdup_printf (": this takes %s, by the packets that it simulates\n", bound);
+  Log log = open_log ();
+  gint64 begun_us = g_get_monotonic_time ();
+  FabProgress *progress = fab_progress_start ("iterations");
+  FabPulse *pulse = fab_progress_pulse (progress);
+  gboolean wants_guess = pulse->wants_guess;
+
+  fab_pulse_expect (pulse, 1000);
+  g_usleep (G_USEC_PER_SEC * 3 / 2);
+  g_atomic_int_set (&pulse->n_done, 10);
+  g_autofree char *first = shown (log.ours, "iterations\n");
+  double first_s = (double) (g_get_monotonic_time () - begun_us) / G_USEC_PER_SEC;
+  fab_progress_next (progress, "what-ifs");
+  fab_pulse_expect (pulse, 1000);
+  g_usleep (G_USEC_PER_SEC * 3 / 4);
+  g_atomic_int_set (&pulse->n_done, 10);
+  g_autofree char *second = shown (log.ours, "what-ifs\n");
+  fab_progress_next (progress, "draws"); /* of which half are done in a second: no line */
+  fab_pulse_expect (pulse, 2);
+  g_usleep (G_USEC_PER_SEC * 3 / 4);
+  g_atomic_int_set (&pulse->n_done, 1);
+  g_usleep (G_USEC_PER_SEC);
+  fab_progress_next (progress, "points");
+  g_atomic_int_set (&pulse->alike_s, 60);
+  g_atomic_int_set (&pulse->all_s, 600);
+  g_autofree char *third = shown (log.ours, "simulates\n");
+  double third_s = (double) (g_get_monotonic_time () - begun_us) / G_USEC_PER_SEC;
+  fab_progress_next (progress, "seeds");
+  g_atomic_int_set (&pulse->all_s, 9);
+  g_usleep (G_USEC_PER_SEC / 2);
+  fab_progress_next (progress, "jobs");
+  g_atomic_int_set (&pulse->alike_s, 60);
+  g_atomic_int_set (&pulse->all_s, 600);
+  g_autofree char *fourth = shown (log.ours, "simulates\n");
+  fab_progress_free (progress);
+  close_log (&log);
+
+  assert_false (wants_guess);
+  assert_non_null (strstr (first, ": this takes about "));
+  assert_non_null (strstr (first, ", by the pace of its first seconds: 1000 iterations\n"));
+  assert_true (first_s >= 2);
+  assert_non_null (strstr (second, ", by the pace of its first seconds: 1000 what-ifs\n"));
+  assert_true (third_s >= 5);
+  assert_true (g_str_has_suffix (third, told) && g_str_has_suffix (fourth, told));
+  assert_null (strchr (third, '\r'));
+  /* one line each */
+  const char *const lines[] = { first, second, third, fourth };
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    assert_ptr_equal (strchr (lines[i], '\n') + 1, lines[i] + strlen (lines[i]));
+}
+
 int
 main (void)
 {
@@ -167,6 +253,7 @@ main (void)
                                       cmocka_unit_test (what_has_not_begun_is_named),
                                       cmocka_unit_test (few_tasks_tell_no_time),
                                       cmocka_unit_test (the_pace_begins_with_the_simulated_time),
+                                      cmocka_unit_test (a_log_is_told_how_long_it_takes),
                                       cmocka_unit_test (the_pulse_knows_what_is_done) };
 
   g_unsetenv ("FABRICAST_PROGRESS");
