@@ -683,6 +683,84 @@ test_names_that_are_not_plain (G_GNUC_UNUSED void **state)
   g_rmdir (folder);
 }
 
+/* --- any setting --- */
+
+static void
+turn_some (const FabKnobBoard *board, GRand *random, FabKnobSetting *setting)
+{
+  guint n_turned = (guint) g_rand_int_range (random, 1, 5);
+
+  for (guint i = 0; i < n_turned; i++) {
+    guint id = (guint) g_rand_int_range (random, 0, FAB_N_KNOBS), n = 0;
+    const gint64 *steps = fab_knob_controls[id].steps;
+
+    while (fab_knob_controls[id].max == 0 ? board->names[id][n] != NULL : steps[n] != 0)
+      n++;
+    gint32 chosen = g_rand_int_range (random, 0, (gint32) n);
+    setting->values[id] = fab_knob_controls[id].max == 0 ? chosen : steps[chosen];
+  }
+}
+
+/* Whether the scenario of a setting need not start where a knob stands: knobs that rest, or what another node or
+ * another kind of NIC brings, as docs/how-to/explore.md says. */
+static gboolean
+is_free (const FabKnobBoard *board, const FabKnobSetting *setting, FabKnobId id)
+{
+  const gint64 *now = setting->values, *then = board->start.values;
+  gboolean has_design = now[FAB_KNOB_DESIGN] != 0;
+
+  switch ((guint) id) {
+  case FAB_KNOB_NODE:
+  case FAB_KNOB_NIC:
+  case FAB_KNOB_OVERSUBSCRIPTION: return has_design;
+  case FAB_KNOB_GPUS: /* whole nodes */ return has_design || now[FAB_KNOB_NODE] != then[FAB_KNOB_NODE];
+  case FAB_KNOB_NICS:
+  case FAB_KNOB_ROUTE:
+    return has_design || (now[FAB_KNOB_NODE] != then[FAB_KNOB_NODE] && now[id] == then[id]);
+  case FAB_KNOB_RATE: return has_design || now[FAB_KNOB_NIC] != then[FAB_KNOB_NIC];
+  case FAB_KNOB_UNITS: return !has_design;
+  case FAB_KNOB_BUCKET:
+    return strcmp (fab_knob_board_strategy (board, now[FAB_KNOB_STRATEGY])->kind, "fsdp") == 0;
+  default: return FALSE;
+  }
+}
+
+/* The scenario that a setting stands for, opened by itself, starts where the knobs stand. */
+static void
+test_settings_are_where_their_scenarios_start (G_GNUC_UNUSED void **state)
+{
+  static const char *const sets[] = {
+    "",
+    DESIGN,
+    "cluster.nics_per_node=0",
+    "job.kind=megatron;cluster.nic=ib-ndr;cluster.nic_rate=100Gb/s",
+    "cluster={design: superpod-h100, scalable_units: 1, nic: ib-ndr, nics_per_node: 4}",
+  };
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+  guint n_played = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (sets) * 120; i++) {
+    g_autoptr (FabExplored) explored = load (catalog, "explore", sets[i / 120], NULL);
+    FabKnobSetting setting = explored->board->start;
+
+    turn_some (explored->board, random, &setting);
+    FabScenario *scenario = fab_explored_scenario (explored, &setting, NULL);
+    if (scenario == NULL) /* some values do not go together */
+      continue;
+    g_autoptr (FabKnobBoard) again = fab_knob_board_new (scenario, NULL);
+    if (again == NULL) /* rounded up to more GPUs than there may be */
+      continue;
+    g_autofree char *asked = words_of (explored->board, &setting), *found = words_of (again, &again->start);
+    g_auto (GStrv) wanted = g_strsplit (asked, " ", 0), got = g_strsplit (found, " ", 0);
+    for (guint id = 0; id < FAB_N_KNOBS; id++)
+      if (!is_free (explored->board, &setting, id) && strcmp (wanted[id], got[id]) != 0)
+        fail_msg ("%s: %s starts at %s", sets[i / 120], asked, got[id]);
+    n_played++;
+  }
+  assert_true (n_played > 200);
+}
+
 int
 main (void)
 {
@@ -701,6 +779,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_client, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_lengths, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_messages, set_up, tear_down),
+    cmocka_unit_test (test_settings_are_where_their_scenarios_start),
     cmocka_unit_test (test_most_gpus),
     cmocka_unit_test (test_names_that_are_not_plain),
   };
