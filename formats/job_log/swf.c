@@ -23,7 +23,7 @@ read_line (FabJobLogReading *self, GError **error)
     rest = end;
   }
   double n = values[4] > 0 ? values[4] : values[7];
-  int status = (int) values[10];
+  double status = trunc (values[10]);
   if (status >= 2 && status <= 4) {
     self->log->n_left_out++;
     return TRUE;

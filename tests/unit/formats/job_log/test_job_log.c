@@ -58,6 +58,25 @@ endings_are_counted (G_GNUC_UNUSED void **state)
   assert_int_equal (swf->rows->len, 2);
   assert_int_equal (swf->n_left_out, 2);
   assert_int_equal (swf->n_failed, 1);
+
+  /* A status is a whole number, and what no status has is a job that ended. */
+  const struct {
+    const char *status;
+    gboolean is_part, has_failed;
+  } cases[] = { { "-1", FALSE, FALSE },  { "0", FALSE, TRUE },     { "1", FALSE, FALSE },
+                { "2", TRUE, FALSE },    { "3", TRUE, FALSE },     { "4", TRUE, FALSE },
+                { "4.9", TRUE, FALSE },  { "5", FALSE, TRUE },     { "6", FALSE, FALSE },
+                { "-0.5", FALSE, TRUE }, { "1e10", FALSE, FALSE }, { "-1e10", FALSE, FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf ("1 0 5 100 8 -1 -1 8 -1 -1 1 1 1 1 1 -1 -1 -1\n"
+                                             "2 5 5 100 8 -1 -1 8 -1 -1 %s 1 1 1 1 -1 -1 -1\n",
+                                             cases[i].status);
+    g_autoptr (FabJobLog) one = parse (text, NULL);
+
+    assert_int_equal (one->n_left_out, cases[i].is_part);
+    assert_int_equal (one->rows->len, cases[i].is_part ? 1 : 2);
+    assert_int_equal (one->n_failed, cases[i].has_failed);
+  }
 }
 
 /* sacct -P --format JobID,Submit,Start,End,Elapsed,NNodes */
