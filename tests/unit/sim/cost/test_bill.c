@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/base/mix.h"
 #include "sim/cost/bill.h"
 #include "tests/support/play.h"
 
@@ -22,6 +23,10 @@ static FabCatalog *catalog;
   "  - {name: copper, kind: cable, link: ib-ndr, reach: 2m, price_usd: 1}\n"                         \
   "  - {name: glass, kind: cable, link: ib-ndr, reach: 100m, optics: 2, price_usd: 2}\n"             \
   "  - {name: laser, kind: optic, link: ib-ndr, price_usd: 3, power_watts: 5}\n"
+
+#define JOB                              \
+  "name: t\ncluster: {node: dgx-h100}\n" \
+  "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
 
 static FabScenario *
 scenario_of (const char *cluster, const char *more)
@@ -184,6 +189,60 @@ a_switch_too_large_to_buy_is_several (G_GNUC_UNUSED void **state)
   }
 }
 
+/* One network of P ports: the fewest tiers that are enough. */
+static FabBillSwitchCount
+expect_clos (guint64 n_ports, guint64 k)
+{
+  guint64 half = k / 2, edge = (n_ports + half - 1) / half, most = k, tiers = 1;
+
+  if (n_ports <= k)
+    return (FabBillSwitchCount){ 1, 0 };
+  for (; most < n_ports; most *= half)
+    tiers++;
+  return (FabBillSwitchCount){ (tiers - 1) * edge + (edge + 1) / 2, (tiers - 1) * edge * half };
+}
+
+/* Any neighbours: the number of planes, at most the links that each can deal, with the fewest switches. A port
+ * of a plane that is split into slower links takes as many of them as fit, also of several neighbours. */
+static void
+any_switch_is_the_fewest_that_stand_for_it (G_GNUC_UNUSED void **state)
+{
+  guint64 seed = 1;
+
+  for (guint round = 0; round < 3000; round++) {
+    FabPortGroup groups[3];
+    guint numbers[10], n_groups, most_planes = G_MAXUINT, k;
+
+    for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+      numbers[i] = (guint) (fab_mix (seed++, 7) % 32);
+    n_groups = 1 + numbers[0] % 3;
+    k = 4 + 2 * (numbers[1] % 15);
+    for (guint g = 0; g < n_groups; g++) {
+      groups[g] = (FabPortGroup){ 1 + numbers[2 + g], 1 + numbers[5 + g] % 12, 1 + numbers[8] % 4 };
+      most_planes = MIN (most_planes, groups[g].n_links);
+    }
+    for (guint can_deal = 0; can_deal < 2; can_deal++) {
+      FabBillSwitchCount best = { G_MAXUINT64, 0 };
+
+      for (guint planes = 1; planes <= (can_deal ? most_planes : 1); planes++) {
+        guint64 n_ports = 0;
+
+        for (guint g = 0; g < n_groups; g++) {
+          guint n_links = groups[g].n * ((groups[g].n_links + planes - 1) / planes);
+          n_ports += (n_links + groups[g].links_per_port - 1) / groups[g].links_per_port;
+        }
+        FabBillSwitchCount one = expect_clos (n_ports, k);
+        if (one.n_switches * planes < best.n_switches)
+          best = (FabBillSwitchCount){ one.n_switches * planes, one.n_cables * planes };
+      }
+      FabBillSwitchCount found = fab_bill_switch_count (groups, n_groups, can_deal == 1, k);
+      assert_int_equal (found.n_switches, best.n_switches);
+      assert_int_equal (found.n_cables, best.n_cables);
+    }
+  }
+  assert_int_equal (fab_bill_switch_count (NULL, 0, TRUE, 8).n_switches, 1);
+}
+
 /* Four leaves with four NICs each, and two more switches above them. */
 #define LEAVES(links)                                                                                             \
   "nodes: 8, nics_per_node: 2, fabric: {kind: custom, switches: [{name: leaf, count: 4}, {name: a}, {name: b}], " \
@@ -276,6 +335,61 @@ what_has_no_price_is_said (G_GNUC_UNUSED void **state)
   assert_true (bill->total.usd > 0);
   assert_near (spending.capex_usd, 0, 0);
   assert_near (spending.usd_per_hour, 0, 0);
+}
+
+/* Cables and optics of a technology that the catalogue has none of: `ours` with optics of a price, `theirs` with optics
+ * of none, and `bare` without any. */
+#define OPTICS                                                                        \
+  "links:\n"                                                                          \
+  "  - {name: ours, technology: Omni-Path, signalling: 100Gb/s, endpoint: 1us}\n"     \
+  "  - {name: theirs, technology: Slingshot, signalling: 200Gb/s, endpoint: 1us}\n"   \
+  "  - {name: bare, technology: EFA, signalling: 100Gb/s, endpoint: 1us}\n"           \
+  "products:\n"                                                                       \
+  "  - {name: copper, kind: cable, link: ours, reach: 2m, price_usd: 1}\n"            \
+  "  - {name: active, kind: cable, link: ours, reach: 20m, price_usd: 7}\n"           \
+  "  - {name: glass, kind: cable, link: ours, reach: 30m, optics: 2, price_usd: 2}\n" \
+  "  - {name: fine, kind: cable, link: ours, reach: 90m, optics: 1, price_usd: 4}\n"  \
+  "  - {name: gift, kind: cable, link: ours, reach: 99m, optics: 2}\n"                \
+  "  - {name: laser, kind: optic, link: ours, price_usd: 3}\n"                        \
+  "  - {name: dim, kind: cable, link: theirs, reach: 30m, optics: 2, price_usd: 2}\n" \
+  "  - {name: lamp, kind: optic, link: theirs}\n"                                     \
+  "  - {name: dark, kind: cable, link: bare, reach: 30m, optics: 2, price_usd: 2}\n"
+
+/* A cable counts with its optics: 2 + 2 x 3 and 4 + 3, beside 1 and 7 for those that have theirs inside. A price that
+ * is unknown makes the sum unknown. Of those that are long enough the cheapest is taken, and the dearer one stays where
+ * only that reaches. */
+static void
+cables_count_with_their_optics (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *name;
+    double usd;
+  } prices[] = { { "copper", 1 }, { "active", 7 }, { "glass", 8 }, { "fine", 7 },
+                 { "gift", 0 },   { "dim", 0 },    { "dark", 0 } };
+  static const struct {
+    gint64 length_mm;
+    const char *name;
+  } lengths[] = { { 1, "copper" },     { 2000, "copper" }, { 2001, "active" },
+                  { 20000, "active" }, { 20001, "fine" },  { 30001, "fine" },
+                  { 90000, "fine" },   { 90001, "gift" },  { 99001, NULL } };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", JOB OPTICS, strlen (JOB OPTICS), NULL,
+                                                         &fab_models, catalog, &error);
+
+  if (scenario == NULL)
+    fail_msg ("%s", error->message);
+  const FabCatalog *own = fab_scenario_catalog (scenario);
+  for (guint i = 0; i < G_N_ELEMENTS (prices); i++)
+    assert_near (fab_product_cable_usd (own, fab_catalog_product (own, prices[i].name)), prices[i].usd, 0);
+  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++) {
+    const FabNeed need = { FAB_PRODUCT_CABLE,    "ours",
+                           "Omni-Path",          fab_link_spec_line_rate (fab_catalog_link (own, "ours")),
+                           lengths[i].length_mm, 0 };
+    const FabProductSpec *product = fab_product_find (own, &need);
+
+    if (g_strcmp0 (product ? product->name : NULL, lengths[i].name) != 0)
+      fail_msg ("%" G_GINT64_FORMAT " mm: %s", lengths[i].length_mm, product ? product->name : "none");
+  }
 }
 
 /* A port at a rate that none has: the slowest product of InfiniBand that is as fast. */
@@ -469,10 +583,12 @@ main (void)
     cmocka_unit_test (fabrics_are_counted_as_by_hand),
     cmocka_unit_test (switches_that_one_replaces_are_told),
     cmocka_unit_test (a_switch_too_large_to_buy_is_several),
+    cmocka_unit_test (any_switch_is_the_fewest_that_stand_for_it),
     cmocka_unit_test (switches_that_are_alike_may_be_one),
     cmocka_unit_test (other_neighbours_are_another_switch),
     cmocka_unit_test (what_is_broken_was_bought),
     cmocka_unit_test (what_has_no_price_is_said),
+    cmocka_unit_test (cables_count_with_their_optics),
     cmocka_unit_test (the_nearest_product_is_at_least_as_fast),
     cmocka_unit_test (watts_and_dollars_follow_from_the_step),
     cmocka_unit_test (rented_machines_cost_their_rent),
