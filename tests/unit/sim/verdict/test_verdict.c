@@ -280,6 +280,124 @@ a_slower_choice_is_named (G_GNUC_UNUSED void **state)
   assert_null (fab_verdict_find (asked, FAB_FINDING_CHOICE));
 }
 
+/* "198.1 us", in the unit of a thousandth or more. (transfer full) */
+static char *
+time_text (FabTimePs time_ps)
+{
+  double us = (double) time_ps / 1e6;
+
+  return us < 1e3 ? g_strdup_printf ("%.4g us", us)
+       : us < 1e6 ? g_strdup_printf ("%.4g ms", us / 1e3)
+                  : g_strdup_printf ("%.4g s", us / 1e6);
+}
+
+/* What the finding must say of a step that was played: each collective loses the share of its exposed time that another
+ * way would not take. The sum is named, and those that lose most together: equal ones, counted. NULL: it is less than
+ * 2 % of the step. (transfer full) */
+static char *
+expect_choice (const FabSimulation *simulation)
+{
+  const FabDag *dag = fab_simulation_dag (simulation);
+  const FabProbe *probe = fab_simulation_probe (simulation);
+  const FabCollectivePlan *worst = NULL;
+  double sum_ps = 0, most_ps = 0;
+  guint n_worst = 0;
+
+  for (guint i = 0; i < probe->collectives->len; i++) {
+    const FabCollectivePlan
+        *plan = &dag->collectives[g_array_index (probe->collectives, FabCollectiveRecord, i).index].plan;
+    double of_kind_ps = 0;
+    guint n = 0;
+
+    for (guint k = 0; k < probe->collectives->len; k++) {
+      const FabCollectiveRecord *record = &g_array_index (probe->collectives, FabCollectiveRecord, k);
+      const FabCollectivePlan *other = &dag->collectives[record->index].plan;
+      double lost_ps = other->best.algorithm == NULL
+                         ? 0
+                         : (double) record->exposed_ps
+                               * (1
+                                  - (double) other->best.idle_ps
+                                        / (double) fab_collective_plan_idle_ps (other));
+
+      sum_ps += i == 0 ? lost_ps : 0;
+      if (lost_ps <= 0 || other->op != plan->op || other->bytes != plan->bytes
+          || other->footprint != plan->footprint)
+        continue;
+      of_kind_ps += lost_ps;
+      n++;
+    }
+    if (of_kind_ps > most_ps) {
+      most_ps = of_kind_ps;
+      worst = plan;
+      n_worst = n;
+    }
+  }
+  double lost = 100 * sum_ps / (double) probe->step.times.duration_ps;
+  if (worst == NULL || lost < 2)
+    return NULL;
+  g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) worst->bytes),
+                  *takes = time_text (fab_collective_plan_idle_ps (worst)),
+                  *would = time_text (worst->best.idle_ps);
+  return g_strdup_printf (
+      "GPUs wait for them for %.1f %% of the step more. %u x %s of %s takes %s as %s with %s on %u "
+      "%s; %s with %s on %u would take %s.",
+      lost, n_worst, fab_op_names[worst->op], size, takes, worst->algorithm, worst->protocol,
+      worst->n_channels, worst->n_channels == 1 ? "channel" : "channels", worst->best.algorithm,
+      worst->best.protocol, worst->best.n_channels, would);
+}
+
+#define OPERATION(op, size) "{op: " op ", size: " size "}"
+#define OPERATIONS(cluster, library, list)                          \
+  HEAD "cluster: {" cluster "}\ncollectives: {kind: nccl, " library \
+       "}\njob: {kind: collective, operations: [" list "]}\n"
+
+#define THRICE \
+  OPERATION ("all_reduce", "1GB") ", " OPERATION ("all_reduce", "1GB") ", " OPERATION ("all_reduce", "1GB")
+
+/* What slower choices cost is summed over the step, and the operation is named whose collectives lose most together,
+ * which need not be the one that loses most alone. */
+static void
+what_slower_choices_cost_is_summed (G_GNUC_UNUSED void **state)
+{
+  static const char *const yamls[] = {
+    OPERATIONS ("node: dgx-h100", "max_channels: 2", OPERATION ("all_reduce", "4GB")),
+    OPERATIONS ("node: dgx-h100", "max_channels: 1", OPERATION ("all_reduce", "4GB")),
+    OPERATIONS ("node: dgx-h100", "max_channels: 2",
+                OPERATION ("all_reduce", "1GB") ", " OPERATION ("all_gather", "1GB") ", " THRICE),
+    OPERATIONS ("node: dgx-h100", "max_channels: 2", OPERATION ("all_gather", "2GB") ", " THRICE ", " THRICE),
+    OPERATIONS ("node: dgx-h100", "algorithm: ring, protocol: ll",
+                OPERATION ("all_reduce", "100MB") ", " OPERATION ("all_reduce", "1KB") ", " OPERATION (
+                    "all_reduce", "100MB")),
+    OPERATIONS ("node: dgx-h100, nodes: 4", "algorithm: ring, protocol: ll",
+                OPERATION ("all_reduce", "1GB") ", " OPERATION ("reduce_scatter", "3GB")),
+    OPERATIONS ("node: dgx-h100, nodes: 2", "algorithm: ring, protocol: ll",
+                OPERATION ("all_reduce", "100GB")),
+    OPERATIONS ("node: hgx-b300, nodes: 5, nics_per_node: 8", "nvls: true",
+                OPERATION ("all_reduce", "16MiB") ", " OPERATION ("all_reduce", "4GB")),
+    OPERATIONS ("node: hgx-b300, nodes: 5, nics_per_node: 8", "nvls: true", OPERATION ("all_reduce", "4GB")),
+  };
+  guint n_found = 0, n_together = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (yamls); i++) {
+    g_autoptr (Play) play = play_new (catalog, yamls[i], NULL);
+
+    while (fab_simulation_step (play->simulation))
+      ;
+    g_autoptr (FabVerdict) verdict = fab_verdict_of (play->scenario, play->simulation, &fab_models, NULL);
+    const FabFinding *finding = fab_verdict_find (verdict, FAB_FINDING_CHOICE);
+    g_autofree char *expected = expect_choice (play->simulation);
+
+    assert_int_equal (finding != NULL, expected != NULL);
+    if (finding == NULL)
+      continue;
+    n_found++;
+    n_together += strstr (expected, "more. 1 x") == NULL;
+    if (strstr (finding->text, expected) == NULL)
+      fail_msg ("%s is not: %s", finding->text, expected);
+  }
+  assert_true (n_together >= 2 && n_found < G_N_ELEMENTS (yamls));
+}
+
 /* Of the machine alone: what was built, and not played. */
 static char *
 built_codes (const char *cluster, char **text)
@@ -539,6 +657,7 @@ main (void)
     cmocka_unit_test (the_parts_of_a_step_are_the_whole),
     cmocka_unit_test (a_link_that_binds_is_named),
     cmocka_unit_test (a_slower_choice_is_named),
+    cmocka_unit_test (what_slower_choices_cost_is_summed),
     cmocka_unit_test (a_link_without_a_measurement_is_uncalibrated),
     cmocka_unit_test (an_unknown_generation_is_uncalibrated),
     cmocka_unit_test (sizes_outside_the_measured_ones_are_extrapolated),
