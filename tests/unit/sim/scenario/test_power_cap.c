@@ -7,6 +7,7 @@
 
 #include "models/models.h"
 #include "sim/scenario/power_cap.h"
+#include "sim/verdict/verdict.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -79,12 +80,74 @@ a_board_keeps_to_what_it_can (G_GNUC_UNUSED void **state)
   assert_cap (floor (least), "at any clock; write a higher cap");
 }
 
+/* The text of the finding that has these words; NULL: there is none. */
+static const char *
+find_text (const FabVerdict *verdict, const char *words)
+{
+  for (guint i = 0; i < fab_verdict_n (verdict); i++)
+    if (fab_verdict_at (verdict, i)->code == FAB_FINDING_UNCALIBRATED
+        && strstr (fab_verdict_at (verdict, i)->text, words) != NULL)
+      return fab_verdict_at (verdict, i)->text;
+  return NULL;
+}
+
+/* A prediction says where the clock of its board, or a cap so low, was not measured: under a cap, and of a job that
+ * computes. */
+static void
+caps_that_nobody_measured_are_told (G_GNUC_UNUSED void **state)
+{
+  static const char *const nodes[] = { "dgx-h100", "dgx-a100", "hgx-b200", "mi300x" };
+  static const double caps[] = { 1, 0.95, 0.8, 0.7, 0.6, 0.5, 0.45, 0.4 };
+  guint n_board = 0, n_low = 0, n_none = 0;
+
+  for (guint n = 0; n < G_N_ELEMENTS (nodes); n++) {
+    const FabNodeSpec *node = fab_catalog_node (catalog, nodes[n]);
+    const FabAcceleratorSpec *board = fab_catalog_accelerator (catalog, node->accelerator);
+
+    for (guint c = 0; c < G_N_ELEMENTS (caps); c++)
+      for (guint is_known = 0; is_known < 2; is_known++) {
+        if (caps[c] <= board->clock.static_fraction)
+          continue;
+        g_autofree char *yaml = g_strdup_printf (
+            "name: t\niterations: 1\ncluster: {node: %s, nodes: 1, gpus_per_node: 1, power_cap: %g}\n"
+            "job: {%s}\n",
+            nodes[n], caps[c],
+            is_known ? "kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 1024"
+                     : "kind: collective, operations: [{op: all_reduce, size: 1MB}]");
+        g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+        while (fab_simulation_step (play->simulation))
+          ;
+        g_autoptr (FabVerdict) verdict = fab_verdict_of (play->scenario, play->simulation, &fab_models, NULL);
+        g_autofree char *clock = g_strdup_printf (
+                            "How the clock of %s falls under a power cap was not measured", board->name),
+                        *low = g_strdup_printf (
+                            "A power cap of %.0f %% is lower than those at which slow-downs were "
+                            "held against measurements (%.0f %%).",
+                            100 * caps[c], 100 * board->clock.deep.from_fraction);
+        gboolean is_told = caps[c] < 1 && is_known,
+                 is_low = is_told && !fab_clock_is_tried (&board->clock, caps[c]);
+
+        assert_int_equal (find_text (verdict, clock) != NULL, is_told && !board->clock.is_measured);
+        assert_int_equal (find_text (verdict, "How the clock of ") != NULL,
+                          is_told && !board->clock.is_measured);
+        assert_int_equal (find_text (verdict, low) != NULL, is_low);
+        assert_int_equal (find_text (verdict, "A power cap of ") != NULL, is_low);
+        n_board += is_told && !board->clock.is_measured;
+        n_low += is_low;
+        n_none += is_told && board->clock.is_measured && !is_low;
+      }
+  }
+  assert_true (n_board > 0 && n_low > 0 && n_none > 0);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_cap_is_a_share_of_the_board),
     cmocka_unit_test (a_board_keeps_to_what_it_can),
+    cmocka_unit_test (caps_that_nobody_measured_are_told),
   };
 
   return play_run_tests ("power_cap", tests, &catalog);
