@@ -149,13 +149,46 @@ assignments_are_written_whole (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A list of the top level that has the name of a key below it is given a value: the key is named as it is to be
+ * written, in a file and for --set. */
+static void
+a_value_for_a_list_names_the_key_of_that_name (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *assignment, *said;
+  } rows[] = {
+    { "nodes=4", "--set: nodes=4: 'nodes' is a list here; for the key of 'cluster' write 'cluster.nodes=4'" },
+    { "failures=none", "--set: failures=none: 'failures' is a list here; for the key of 'reliability' write "
+                       "'reliability.failures=none'" },
+  };
+  const char *plain = MACHINE "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
+  g_autofree char *in_file = g_strconcat (plain, "nodes: 4\n", NULL),
+                  *indented = g_strconcat (plain, "failures:  x\n", NULL);
+  g_autofree char *of_file = message_of (in_file, NULL), *of_other = message_of (indented, NULL);
+
+  assert_string_equal (
+      of_file, "t:4:8: 'nodes' is a list here; for the key of 'cluster' write 'cluster: {nodes: ...}'");
+  assert_string_equal (of_other, "t:4:12: 'failures' is a list here; for the key of 'reliability' write "
+                                 "'reliability: {failures: ...}'");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const char *const sets[] = { rows[i].assignment, NULL };
+    g_autofree char *message = message_of (plain, sets);
+
+    assert_string_equal (message, rows[i].said);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (models_that_have_the_key_are_named), cmocka_unit_test (the_table_of_the_key_is_named),
-    cmocka_unit_test (the_place_at_the_top_is_named),      cmocka_unit_test (other_programs_words_are_known),
-    cmocka_unit_test (the_nearest_key_is_named),           cmocka_unit_test (assignments_are_written_whole),
+    cmocka_unit_test (models_that_have_the_key_are_named),
+    cmocka_unit_test (the_table_of_the_key_is_named),
+    cmocka_unit_test (the_place_at_the_top_is_named),
+    cmocka_unit_test (other_programs_words_are_known),
+    cmocka_unit_test (the_nearest_key_is_named),
+    cmocka_unit_test (assignments_are_written_whole),
+    cmocka_unit_test (a_value_for_a_list_names_the_key_of_that_name),
   };
 
   return play_run_tests ("unknown_keys", tests, &catalog);
