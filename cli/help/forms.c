@@ -117,16 +117,18 @@ static const struct {
 
 static const char scenario_names[] = "$(fabricast describe scenarios --names 2>/dev/null)";
 
-/* The formats that an entry describes: "text (default), json or csv". (transfer full) */
+/* The formats that an entry describes: "text (default), json or csv", among other words. (transfer full) */
 static char *
 formats_of (const char *description)
 {
-  const char *list = strstr (description, ": ");
-  g_auto (GStrv) words = g_strsplit_set (list != NULL ? list + 2 : description, " ,()", -1);
+  static const char *const known[] = { "text", "json",   "csv",    "markdown", "matrix", "dot",
+                                       "svg",  "chrome", "kineto", "chakra",   "goal",   NULL };
+  g_auto (GStrv) words = g_strsplit_set (description, " ,;:()", -1);
   g_autoptr (GPtrArray) formats = g_ptr_array_new ();
 
   for (guint i = 0; words[i] != NULL; i++)
-    if (*words[i] != '\0' && strcmp (words[i], "or") != 0 && strcmp (words[i], "default") != 0)
+    if (g_strv_contains (known, words[i])
+        && !g_ptr_array_find_with_equal_func (formats, words[i], g_str_equal, NULL))
       g_ptr_array_add (formats, words[i]);
   g_ptr_array_add (formats, NULL);
   return g_strjoinv (" ", (char **) formats->pdata);

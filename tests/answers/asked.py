@@ -87,6 +87,30 @@ class Help(answer.AnswerTest):
             self.assertIn("\n  More: ", self.good("help", *words), words)
         self.refused("help", "network", "speedo", names="network speedo")
 
+    def test_what_is_written_wrongly_is_near(self):
+        """Every command and every topic is found when a letter too many stands behind it."""
+        topics = re.findall(r"(?m)^  ([a-z]+) {2,}\S", self.good("help", "topics"))
+        self.assertGreater(len(topics), 5)
+        for name in (*topics, *support.commands(self.good("--help"))):
+            self.assertRegex(self.refused("help", name + "q", names=f"there is no command, topic or term '{name}q'"), rf"; nearest is ({name}|{name}s); `fabricast help` lists")
+
+    def test_completion_offers_what_options_take(self):
+        """Completions of fish have each command with its summary, and each option with its words; a format is one of those that are described."""
+        fish, n = self.good("help", "completion", "fish"), 0
+        listed = dict(re.findall(r"(?m)^  ([a-z0-9]+) {2,}(\S.*)$", self.good("--help").split("Start here:\n")[1].split("\n\n", 1)[1]))
+        told = {name: text.replace("\\'", "'") for name, text in re.findall(r"(?m)^complete -c fabricast -f -n __fish_use_subcommand -a (\w+) -d '(.*)'$", fish)}
+        self.assertEqual(told, listed)
+        for command in listed:
+            page = self.good(command, "--help")
+            options = re.findall(rf"(?m)^complete -c fabricast -n '__fish_seen_subcommand_from {command}' .*?-l ([\w-]+)(?: .*)? -d '", fish)
+            shown = re.findall(r"(?m)^  (?:-\w, )?--([\w-]+)", page)
+            self.assertEqual(sorted(options), sorted(shown), command)
+            for words, about in re.findall(rf"(?m)^complete -c fabricast -n '__fish_seen_subcommand_from {command}' .*-l format -x -a '(.*?)' -d '(.*)'$", fish):
+                named = re.findall(r"\b(text|json|csv|markdown|matrix|dot|svg|chrome|kineto|chakra|goal)\b", about)
+                self.assertEqual(words.split(), list(dict.fromkeys(named)), f"{command}: {about}")
+                n += 1
+        self.assertGreater(n, 15)
+
     def test_completion_knows_the_commands(self):
         for shell in ("bash", "zsh", "fish"):
             text = self.good("help", "completion", shell)
