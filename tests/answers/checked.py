@@ -138,6 +138,14 @@ class Cables(answer.AnswerTest):
         for n in told["switches_by_tier"]:
             self.assertRegex(head, rf", {n} ")
         lost = [finding["lost_GBps"] for finding in findings]
+        for finding in findings:
+            self.assertEqual([key for key in finding if key not in ("has", "usual")], ["kind", "part", "port", "peer", "peer_port", "lost_GBps", "text"])
+            self.assertIn(finding["part"], finding["text"])
+            self.assertEqual("has" in finding, "usual" in finding, finding)
+            if "usual" in finding:
+                self.assertLess(finding["has"], finding["usual"])
+            if finding["kind"] == "missing":
+                self.assertIn(f" has {finding['has'] or 'none'} of {finding['usual']} cables to ", finding["text"])
         self.assertEqual(lost, sorted(lost, reverse=True))
         if not findings:
             self.assertEqual(parts[0].strip(), "No cable is unlike its peers.")

@@ -158,6 +158,8 @@ class Keys(answer.AnswerTest):
         scenario = self.rows("Parameters:\n" + self.good("describe", "scenario"))
         at = next(i for i, row in enumerate(scenario) if row[1] == "cluster")
         self.assertEqual(cluster, [row[1] for row in itertools.takewhile(lambda row: row[0] > 0, scenario[at + 1:]) if row[0] == 2])
+        for word, path in (("moe", "job.parallel.moe"), ("nic_rate", "cluster.nic_rate")):  # one key alone has the keys below it
+            self.assertEqual(self.good("describe", word), self.good("describe", path), word)
         for missing in ("cluster.nope", "nic_rat", "job.", ".job", "job.micro_batch.more"):
             self.refused("describe", missing, names=f"'{missing}' is neither a section nor a key")
 
