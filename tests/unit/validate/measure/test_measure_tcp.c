@@ -153,11 +153,15 @@ move_all (FabMeasureHost *host, const FabSeries *series, G_GNUC_UNUSED FabBytes 
     g_atomic_int_set (&n_words, 0);
     g_atomic_int_set (&n_bytes, 0);
     pace_us = moves_us;
+    gint64 begun_us = g_get_monotonic_time ();
     gboolean is_moved = func (data, move->size_bytes, move->n_messages, &elapsed_ps, error);
+    gint64 took_us = g_get_monotonic_time () - begun_us + 1;
     pace_us = 0;
     if (!is_moved)
       return FALSE;
-    assert_true (elapsed_ps > 0);
+    /* No longer than the call, and no shorter than the bytes need: the first may leave at once. */
+    assert_true (elapsed_ps > 0 && (double) elapsed_ps <= 1.01e6 * (double) took_us);
+    assert_true (elapsed_ps >= (FabTimePs) (move->size_bytes - 1) * moves_us * 1000000);
     assert_int_equal (g_atomic_int_get (&n_bytes), n_ways * move->n_messages * move->size_bytes);
     assert_int_equal (g_atomic_int_get (&n_words), words_of (series->kind, move->n_messages, series->window));
     self->n_moved++;
