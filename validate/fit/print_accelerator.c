@@ -2,6 +2,7 @@
 /* print_accelerator.c - prints an accelerator's fit as an entry of the catalogue, as text, CSV and JSON. */
 #include <string.h>
 
+#include "sim/assembly/assemble.h"
 #include "sim/base/error.h"
 #include "sim/base/json.h"
 #include "sim/base/units.h"
@@ -113,16 +114,14 @@ char *
 fab_accelerator_fit_to_text (const FabAcceleratorFit *self)
 {
   GString *out = g_string_new (NULL);
+  FabDevice device = fab_accelerator_device (self->base);
   g_autofree char *keys = compute_keys (self);
 
   g_string_append_printf (out, "accelerator '%s': error = predicted time / measured time - 1\n",
                           self->spec.name);
   for (guint k = 0; k < FAB_N_PRECISIONS; k++) {
-    g_autofree char *of = g_strdup_printf ("%.4g TFLOP/s", fab_precision_bytes ((FabPrecision) k) == 1
-                                                               ? self->base->peak_fp8_flops_per_s / 1e12
-                                                           : k == FAB_PRECISION_TF32
-                                                               ? self->base->peak_tf32_flops_per_s / 1e12
-                                                               : self->base->peak_fp16_flops_per_s / 1e12);
+    g_autofree char *of = g_strdup_printf ("%.4g TFLOP/s",
+                                           fab_device_peak (&device, (FabPrecision) k) / 1e12);
 
     append_fit (out, fab_precision_names[k], &self->achievable[k], of);
     if (self->best_flops_per_s[k] > 0)
