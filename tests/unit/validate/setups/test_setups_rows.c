@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_setups_rows.c - which measured runs say something of setups. The template of their source is missing, so that
  * nothing can be played again: rows that calibrate fit no factor then, and others are only compared with. */
+#include <stdio.h>
 #include <string.h>
 
 #include "models/models.h"
@@ -143,6 +144,91 @@ a_dozen_of_a_group_is_played (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Each source with one run that computes `factors` times as long as its roofline; the page of what is left out. */
+static char *
+page_of_sources (const double *factors, guint n)
+{
+  static const char *const names[] = { "one", "two", "three" };
+  FabTrainingSourceSpec specs[3];
+  FabTrainingRow measured[3];
+  FabTrainingTable tables[3];
+  FabTrainingSource sources[3];
+  FabTrainingResult made[3];
+  g_autoptr (GPtrArray) results = g_ptr_array_new (),
+                        arrays = g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+  const FabTrainingReport report = { .results = results };
+  const FabTrainingEnv env = { NULL, &fab_models, NULL, FALSE, FALSE };
+  const char *cells[] = { "a", NULL };
+
+  for (guint i = 0; i < n; i++) {
+    GArray *table = g_array_new (FALSE, TRUE, sizeof (FabTrainingRow)),
+           *rows = g_array_new (FALSE, TRUE, sizeof (FabTrainingComparison));
+    FabTrainingComparison comparison = { .role = FAB_RUN_ANCHOR, .traits = { .expert = 1 } };
+
+    measured[i] = (FabTrainingRow){ .cells = (char **) cells, .id = "r", .step_s = 1 };
+    g_array_append_val (table, measured[i]);
+    specs[i] = (FabTrainingSourceSpec){ .name = names[i], .scenario = "none.yaml" };
+    tables[i] = (FabTrainingTable){ .columns = (char **) columns, .rows = table };
+    sources[i] = (FabTrainingSource){ &specs[i], &tables[i], "/no/such/folder" };
+    comparison.measured = &g_array_index (table, FabTrainingRow, 0);
+    comparison.predicted.step_s = comparison.predicted.compute_s = 1;
+    comparison.blind.is_predicted = TRUE;
+    comparison.blind.step = comparison.predicted;
+    comparison.blind.step.cell.stack = "eager";
+    comparison.blind.step.cell.time_factor = factors[i];
+    g_array_append_val (rows, comparison);
+    made[i] = (FabTrainingResult){ .source = &sources[i], .rows = rows };
+    g_ptr_array_add (results, &made[i]);
+    g_ptr_array_add (arrays, table);
+    g_ptr_array_add (arrays, rows);
+  }
+  g_autoptr (FabSetups) setups = fab_setups_new (&report, &env);
+  return fab_setups_to_markdown (setups);
+}
+
+/* The first row has the means over sources: of what is in the band, of logarithms, and of errors. */
+static void
+the_mean_over_sources (G_GNUC_UNUSED void **state)
+{
+  static const double factors[] = { 1, 2, 4 };
+
+  for (guint n = 1; n <= 3; n++) {
+    g_autofree char *page = page_of_sources (factors, n);
+    g_autofree char *head = g_strdup_printf (
+        "### Compute of sources left out, blind\n\n"
+        "| source left out | rows | in the band | bias | median error |\n"
+        "|---|---:|---:|---:|---:|\n| **mean of %u source%s** | |",
+        n, n == 1 ? "" : "s");
+    const char *at = strstr (page, head);
+    double all[3], sums[3] = { 0 };
+
+    assert_non_null (at);
+    assert_int_equal (sscanf (at + strlen (head), " %lf %% | %lf %% | %lf %% |", &all[0], &all[1], &all[2]),
+                      3);
+    at = strchr (at + strlen (head), '\n') + 1;
+    for (guint i = 0; i < n; i++, at = strchr (at, '\n') + 1) {
+      char name[16];
+      double one[3];
+      guint n_rows;
+
+      assert_int_equal (sscanf (at, "| %15s | %u | %lf %% | %lf %% | %lf %% |", name, &n_rows, &one[0],
+                                &one[1], &one[2]),
+                        5);
+      assert_int_equal (n_rows, 1);
+      assert_true (one[0] == 0 || one[0] == 100);
+      /* A single row: its error is the size of its bias. */
+      assert_near (fabs (one[1]), one[2], 1e-9);
+      sums[0] += one[0];
+      sums[1] += log1p (one[1] / 100);
+      sums[2] += one[2];
+    }
+    assert_true (at[0] == '\n' && at[1] != '|');
+    assert_true (fabs (all[0] - sums[0] / n) <= 0.51);
+    assert_true (fabs (all[1] - 100 * expm1 (sums[1] / n)) <= 0.2);
+    assert_true (fabs (all[2] - sums[2] / n) <= 0.11);
+  }
+}
+
 int
 main (void)
 {
@@ -151,6 +237,7 @@ main (void)
     cmocka_unit_test (runs_that_say_nothing),
     cmocka_unit_test (runs_that_calibrate_are_played),
     cmocka_unit_test (a_dozen_of_a_group_is_played),
+    cmocka_unit_test (the_mean_over_sources),
   };
 
   return cmocka_run_group_tests_name ("setups_rows", tests, NULL, NULL);
