@@ -4,6 +4,7 @@
  * What both ends send is counted on its way to the system, which takes less than was given at times, or fails. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -13,6 +14,8 @@
 #include "validate/measure/host_run.h"
 
 static guint timeout_s = 8;
+static const char *listens_at = "127.0.0.1:0";
+static char trouble_there[200]; /* what the serving end says went wrong */
 
 /* --- what is sent --- */
 
@@ -107,7 +110,7 @@ static gpointer
 serve (gpointer data)
 {
   Server *self = data;
-  const FabMeasurePlan plan = { .listen = "127.0.0.1:0", .timeout_s = timeout_s, .once = TRUE };
+  const FabMeasurePlan plan = { .listen = listens_at, .timeout_s = timeout_s, .once = TRUE };
   const FabHostLimits limits = { .min_samples = 6, .max_samples = 6, .max_time_ps = FAB_TIME_MAX };
   g_autoptr (Params) params = params_new (&fab_measure_tcp.info, "");
   FabMeasureHost *host = fab_host_new (&plan, &limits, NULL,
@@ -131,7 +134,7 @@ typedef struct {
   const Move *moves;
   guint n_moved;
   gboolean is_known[FAB_N_MEASURE_KINDS];
-  guint window[FAB_N_MEASURE_KINDS], n_queue_pairs;
+  guint window[FAB_N_MEASURE_KINDS], n_queue_pairs, mtu_bytes;
   char method[32];
   GPtrArray *notes;
 } Asker;
@@ -145,7 +148,10 @@ move_all (FabMeasureHost *host, const FabSeries *series, G_GNUC_UNUSED FabBytes 
   self->is_known[series->kind] = TRUE;
   self->window[series->kind] = series->window;
   self->n_queue_pairs = series->n_queue_pairs;
+  self->mtu_bytes = series->mtu_bytes;
   g_strlcpy (self->method, series->method, sizeof self->method);
+  assert_string_equal (series->from_memory, "host");
+  assert_string_equal (series->to_memory, "host");
   for (const Move *move = self->moves; move->size_bytes > 0; move++) {
     FabTimePs elapsed_ps = -1;
     guint n_ways = series->kind == FAB_MEASURE_BANDWIDTH ? 1 : 2;
@@ -221,6 +227,7 @@ measure (const char *settings, const Move *moves, FabBytes largest, guint window
               server.error != NULL ? server.error->message : "well");
   assert_int_equal (self.notes->len, 0);
   assert_int_equal (g_atomic_int_get (&n_endless), 0);
+  g_strlcpy (trouble_there, server.error != NULL ? server.error->message : "", sizeof trouble_there);
   g_clear_error (&server.error);
   g_ptr_array_unref (self.notes);
   g_async_queue_unref (server.ports);
@@ -232,6 +239,17 @@ measure (const char *settings, const Move *moves, FabBytes largest, guint window
 /* One message, more than a window of them, and many windows; sizes that connections divide unevenly, less than a byte
  * for each of them, more than the buffers of a socket. */
 static const Move moves[] = { { 1, 1 }, { 2, 50 }, { 1001, 33 }, { 300007, 2 }, { 70001, 9 }, { 0, 0 } };
+
+/* What the system says of the loop, where it says so; a packet of IP has fewer bytes than 64 KiB. */
+static guint
+mtu_of_the_loop (void)
+{
+  g_autofree char *text = NULL;
+
+  return g_file_get_contents ("/sys/class/net/lo/mtu", &text, NULL, NULL)
+           ? (guint) MIN (strtoul (text, NULL, 10), 65535)
+           : 0;
+}
 
 static void
 every_move_ends (G_GNUC_UNUSED void **state)
@@ -251,6 +269,8 @@ every_move_ends (G_GNUC_UNUSED void **state)
         assert_int_equal (asked.window[kind], is_streaming ? windows[i] : 1);
     }
     assert_int_equal (asked.n_queue_pairs, streams[i] > 1 ? streams[i] : 0);
+    if (mtu_of_the_loop () > 0)
+      assert_int_equal (asked.mtu_bytes, mtu_of_the_loop ());
     assert_string_equal (asked.method, strstr (settings[i], "spin") != NULL ? "spinning sockets" : "sockets");
   }
 }
@@ -292,6 +312,22 @@ calls_that_fail (G_GNUC_UNUSED void **state)
   timeout_s = 8;
 }
 
+/* An end that listens to both versions of IP calls one of version 4 by its address. */
+static void
+addresses_of_both_versions (G_GNUC_UNUSED void **state)
+{
+  static const Move one[] = { { 100, 3 }, { 0, 0 } };
+
+  timeout_s = 2;
+  listens_at = ":0";
+  g_atomic_int_set (&failure, ECONNRESET);
+  measure ("{}", one, 100, 4, "ended the connection in the middle of measuring");
+  if (!g_str_has_prefix (trouble_there, "asked by 127.0.0.1: 127.0.0.1 ended the connection "))
+    fail_msg ("%s", trouble_there);
+  listens_at = "127.0.0.1:0";
+  timeout_s = 8;
+}
+
 /* A message whose bytes leave one by one may take longer than an end waits for the other one: something moves. */
 static void
 a_slow_message_is_not_silence (G_GNUC_UNUSED void **state)
@@ -315,6 +351,7 @@ main (void)
     cmocka_unit_test (every_move_ends),
     cmocka_unit_test (the_usual_window),
     cmocka_unit_test (calls_that_fail),
+    cmocka_unit_test (addresses_of_both_versions),
     cmocka_unit_test (a_slow_message_is_not_silence),
   };
 
