@@ -322,6 +322,156 @@ test_what_cannot_be (void **state)
                        "a global batch of 16 sequences cannot be divided among 32 data-parallel ranks");
 }
 
+/* "strategy | division | batch" of the families of the strategies, in order, but not of the job as it is written. Each
+ * size of a micro-batch is tried without recomputation, with that of attention, and with that of all. */
+static char *
+families_of (const char *yaml, const char *names, double sequences)
+{
+  static const char *const remedies[] = { "none", "selective", "full" };
+  g_autoptr (GPtrArray) candidates = candidates_of (yaml, names, sequences);
+  GString *text = g_string_new (NULL);
+  guint family = 0, remedy = 0;
+
+  for (guint i = 1; i < candidates->len; i++) {
+    const FabCandidate *candidate = g_ptr_array_index (candidates, i);
+
+    if (i == 1 || candidate->family != family)
+      g_string_append_printf (text, "%s%s | %s |", i > 1 ? "\n" : "", candidate->strategy,
+                              candidate->division);
+    family = candidate->family;
+    if (candidate->trial.problem != NULL) {
+      g_string_append_printf (text, " %s: %s", candidate->batch, candidate->trial.problem);
+      assert_int_equal (candidate->state, FAB_CANDIDATE_IMPOSSIBLE);
+      continue;
+    }
+    assert_string_equal (candidate->remedy, remedies[remedy]);
+    if (remedy == 0)
+      g_string_append_printf (text, " %s", candidate->batch);
+    remedy = (remedy + 1) % G_N_ELEMENTS (remedies);
+  }
+  assert_int_equal (remedy, 0);
+  return g_string_free (text, FALSE);
+}
+
+static void
+assert_families (const char *yaml, const char *names, double sequences, const char *expected)
+{
+  g_autofree char *families = families_of (yaml, names, sequences);
+
+  assert_string_equal (families, expected);
+}
+
+/* Micro-batches are powers of two that divide what a rank has, up to 64 sequences, or 8 where the model is divided, and
+ * what the scenario says. 32 ranks of 4 nodes have 96 sequences each, or 10. */
+static void
+test_batches_are_tried_in_all_sizes (void **state)
+{
+  static const char large[] = HEAD "kind: ddp, global_batch: 3072, micro_batch: %s}\n";
+  g_autofree char *plain = g_strdup_printf (large, "1"), *three = g_strdup_printf (large, "3"),
+                  *most = g_strdup_printf (large, "96");
+
+  (void) state;
+  assert_families (plain, "ddp", 3072, "ddp | - | 1 x 96 2 x 48 4 x 24 8 x 12 16 x 6 32 x 3");
+  assert_families (three, "ddp", 3072, "ddp | - | 1 x 96 2 x 48 3 x 32 4 x 24 8 x 12 16 x 6 32 x 3");
+  assert_families (most, "zero1", 3072, "zero1 | - | 1 x 96 2 x 48 4 x 24 8 x 12 16 x 6 32 x 3 96 x 1");
+  assert_families (HEAD "kind: ddp, global_batch: 320}\n", "fsdp, ddp", 320,
+                   "ddp | - | 1 x 10 2 x 5\nfsdp | - | 1 x 10 2 x 5");
+  assert_families (HEAD "kind: ddp, global_batch: 4096}\n", "zero3", 4096,
+                   "zero3 | - | 1 x 128 2 x 64 4 x 32 8 x 16 16 x 8 32 x 4 64 x 2");
+  g_autofree char *divided = families_of (HEAD "kind: ddp, global_batch: 1024}\n", "megatron", 1024);
+  assert_true (g_str_has_prefix (divided, "megatron | - | 1 x 32 2 x 16 4 x 8 8 x 4\n"));
+}
+
+/* Powers of two, and whole nodes, below the job. */
+static void
+test_shards_divide_the_ranks (void **state)
+{
+  static const struct {
+    guint n_nodes, gpus;
+    const char *shards;
+  } rows[] = { { 4, 8, "2 4 8 16" }, { 6, 8, "2 4 8 16 24" }, { 3, 4, "2 4" },     { 5, 2, "2" },
+               { 6, 2, "2 4 6" },    { 1, 4, "2" },           { 12, 1, "2 3 4 6" } };
+
+  (void) state;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    guint n_ranks = rows[i].n_nodes * rows[i].gpus;
+    g_autofree char *yaml = g_strdup_printf (
+        "name: c\ncluster: {node: dgx-a100, nodes: %u, gpus_per_node: %u}\n"
+        "job: {kind: ddp, model: gpt2-xl, sequence: 512, global_batch: %u}\n",
+        rows[i].n_nodes, rows[i].gpus, n_ranks);
+    g_auto (GStrv) shards = g_strsplit (rows[i].shards, " ", -1);
+    g_autoptr (GString) expected = g_string_new (NULL);
+
+    for (guint k = 0; shards[k] != NULL; k++)
+      g_string_append_printf (expected, "%shsdp | shard %s | 1 x 1", k > 0 ? "\n" : "", shards[k]);
+    assert_families (yaml, "hsdp", n_ranks, expected->str);
+  }
+}
+
+static void
+test_what_cannot_be_tried_is_said (void **state)
+{
+  static const char small[] = "name: c\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: %u}\n"
+                              "job: {kind: ddp, model: gpt2-xl, sequence: 512, global_batch: %u}\n";
+  g_autofree char *two = g_strdup_printf (small, 2, 2), *three = g_strdup_printf (small, 3, 3),
+                  *odd = g_strdup_printf (small, 2, 3);
+
+  (void) state;
+  assert_families (two, "hsdp", 2, "hsdp | - | -: no shard group is smaller than the job");
+  assert_families (three, "hsdp", 3, "hsdp | - | -: no shard group is smaller than the job");
+  assert_families (two, "zero3-hpz", 2,
+                   "zero3-hpz | - | -: with one node, there is nothing outside it to save");
+  assert_families (
+      odd, "ddp", 3,
+      "ddp | - | -: a global batch of 3 sequences cannot be divided among 2 data-parallel ranks");
+}
+
+/* The job itself comes first. Without names, and with `all`, each strategy is tried; a name that is none is said. */
+static void
+test_strategies_are_asked_for_by_name (void **state)
+{
+  static const char yaml[] = HEAD "kind: zero, stage: 2, micro_batch: 2, accumulation: 3, recompute: full}\n";
+  g_autoptr (FabScenario) scenario = load (yaml, NULL);
+  g_autoptr (GPtrArray) all = candidates_of (yaml, "all", 192), none = candidates_of (yaml, NULL, 192),
+                        one = candidates_of (yaml, " zero2 ", 192);
+  const FabCandidate *written = g_ptr_array_index (one, 0);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GError) error = NULL;
+  double sequences;
+
+  (void) state;
+  assert_int_equal (all->len, none->len);
+  for (guint i = 1; i < all->len; i++)
+    g_hash_table_add (seen, (gpointer) ((const FabCandidate *) g_ptr_array_index (all, i))->strategy);
+  for (const FabStrategy *strategy = fab_strategies; strategy->name != NULL; strategy++)
+    assert_true (g_hash_table_contains (seen, strategy->name));
+  assert_string_equal (written->strategy, "as written");
+  assert_string_equal (written->batch, "2 x 3");
+  assert_string_equal (written->division, "-");
+  assert_string_equal (written->remedy, "full");
+  assert_string_equal (((const FabCandidate *) g_ptr_array_index (one, 1))->strategy, "zero2");
+  assert_null (fab_strategy_candidates (scenario, "zero2,zero4", &sequences, &error));
+  assert_non_null (strstr (error->message, "there is no strategy 'zero4'"));
+  assert_non_null (strstr (error->message, "the strategies are: all, ddp, zero1, zero2, zero3"));
+}
+
+/* A key is written where its value is not what such a job has anyway. */
+static void
+test_keys_that_are_defaults_are_left_out (void **state)
+{
+  (void) state;
+  for (const FabStrategy *strategy = fab_strategies; strategy->name != NULL; strategy++)
+    for (const FabStrategyKey *key = strategy->keys; key != NULL && key->key != NULL; key++) {
+      const FabModelInfo *info = fab_registry_find (&fab_models, FAB_MODEL_WORKLOAD, strategy->kind);
+      const FabParam *param = info->params;
+
+      while (strcmp (param->key, key->key) != 0)
+        param++;
+      assert_int_equal (fab_strategy_must_write (strategy, key),
+                        g_strcmp0 (param->fallback, key->value) != 0);
+    }
+}
+
 /* --- what may save memory --- */
 
 /* Every change that may save memory is one that the scenario takes, whatever keys of its own it writes: the model and
@@ -398,6 +548,11 @@ main (void)
     cmocka_unit_test (test_remedies_load),
     cmocka_unit_test (test_divisions_are_all_that_fit),
     cmocka_unit_test (test_divisions_keep_what_is_said),
+    cmocka_unit_test (test_batches_are_tried_in_all_sizes),
+    cmocka_unit_test (test_shards_divide_the_ranks),
+    cmocka_unit_test (test_what_cannot_be_tried_is_said),
+    cmocka_unit_test (test_strategies_are_asked_for_by_name),
+    cmocka_unit_test (test_keys_that_are_defaults_are_left_out),
   };
   g_autoptr (GError) error = NULL;
   int failed;
