@@ -222,6 +222,42 @@ blocks_share_inputs (G_GNUC_UNUSED void **state)
   assert_near (part (1, LLAMA, block, "activations"), tokens * (2 * h + 3 * fused + head_bytes ()), 0);
 }
 
+/* With a small loss the peak is in the backward pass of a group of blocks, all of which are whole then, while those
+ * before it have their inputs. */
+static void
+groups_of_blocks_are_whole_at_once (G_GNUC_UNUSED void **state)
+{
+  double fused = 12 * h + 4 * g + 6 * f + 4 * heads;
+
+  for (guint n = 1; n <= 4; n++) {
+    g_autofree char *keys = g_strdup_printf (
+        "kind: megatron, memory: {loss: in_place, loss_chunks: 8}, recompute: full, recompute_layers: %u", n);
+    double most = 0;
+
+    for (guint first = 0; first < 4; first += n)
+      most = MAX (most, first / n * 2 * h + MIN (n, 4 - first) * fused);
+    assert_near (part (1, LLAMA, keys, "activations"), tokens * most, 0);
+  }
+}
+
+/* Megatron keeps a dummy gradient for each size of matrix of a stage, which all matrices of this place and size share.
+ * Ranks that divide a matrix have a part of it. */
+static void
+matrices_of_a_size_share_a_dummy (G_GNUC_UNUSED void **state)
+{
+  double block = 2 * h * h + 2 * g * h + 3 * f * h, head = v * h;
+  g_autoptr (Play) one = job (1, LLAMA, "kind: megatron"),
+                   two = job (2, LLAMA, "kind: megatron, parallel: {tensor: 2}"),
+                   stages = job (2, LLAMA, "kind: megatron, accumulation: 2, parallel: {pipeline: 2}"),
+                   frozen = job (1, LLAMA, "kind: megatron, trains: lora, lora_rank: 4");
+
+  assert_near (part_of (one, 0, "dummies"), 2 * (block + head), 0);
+  assert_near (part_of (two, 0, "dummies"), 2 * (block + head) / 2, 0);
+  assert_near (part_of (stages, 0, "dummies"), 2 * block, 0);
+  assert_near (part_of (stages, 1, "dummies"), 2 * (block + head), 0);
+  assert_true (part_of (frozen, 0, "dummies") < part_of (one, 0, "dummies") / 50);
+}
+
 static double
 step_s (const char *recompute)
 {
@@ -302,6 +338,14 @@ formulas_give_the_bytes (G_GNUC_UNUSED void **state)
       if (strcmp (one->part, "gathered") == 0 || strcmp (one->part, "buckets") == 0)
         continue;
       assert_non_null (formula);
+      for (guint t = 0; t < FAB_MEMORY_TERMS && formula->terms[t].name != NULL; t++) {
+        const char *name = formula->terms[t].name;
+        gboolean is_number = strcmp (name, "count") == 0 || strcmp (name, "share") == 0
+                          || strcmp (name, "tokens") == 0;
+
+        assert_int_equal (formula->terms[t].is_bytes, !is_number);
+        assert_true (strcmp (name, "to_come") != 0 || formula->terms[t].value > 0);
+      }
       assert_near (result_of (formula), (double) one->bytes, 1e-6);
     }
   }
@@ -465,6 +509,8 @@ main (void)
     cmocka_unit_test (plain_code_keeps_what_it_gathered),
     cmocka_unit_test (every_policy_keeps_what_it_says),
     cmocka_unit_test (blocks_share_inputs),
+    cmocka_unit_test (groups_of_blocks_are_whole_at_once),
+    cmocka_unit_test (matrices_of_a_size_share_a_dummy),
     cmocka_unit_test (what_is_not_kept_is_computed_again),
     cmocka_unit_test (formulas_give_the_bytes),
     cmocka_unit_test (formulas_say_what_there_is),
