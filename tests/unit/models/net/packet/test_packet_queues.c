@@ -344,6 +344,38 @@ dcqcn_shares_a_link (G_GNUC_UNUSED void **state)
   rig_net_clear (&play.rig);
 }
 
+/* Two senders of 100 packets each to one port: its queue becomes a packet longer with each that leaves, up to 100, and
+ * empties again. Where all packets above a length are marked, those that come while it is longer are, or those that
+ * leave it so; 200 in all but twice the length on the way up, or once up and once down. */
+static void
+packets_are_marked_as_they_come_or_leave (G_GNUC_UNUSED void **state)
+{
+  static const char *const mark_ats[] = { "enqueue", "dequeue" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (mark_ats); i++)
+    for (guint length = 10; length <= 130; length += 30) {
+      g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 1,
+                                                 .has_network_star = TRUE,
+                                                 .gpus_per_node = 3,
+                                                 .gpu_bytes_per_s = 1000000000,
+                                                 .gpu_latency_ps = 1000 });
+      g_autofree char *yaml = g_strdup_printf (
+          "{mtu: 1000B, flow_control: pfc, pause: 4MB, resume: 3MB, mark_from: %ukB, mark_all: %ukB, mark_at: %s, "
+          "congestion: none}",
+          length, length, mark_ats[i]);
+      Play play = play_new (rig, yaml);
+
+      for (guint k = 0; k < 2; k++)
+        send (&play, rig_gpu (rig, k), rig_gpu (rig, 2), k, 100000);
+      fab_engine_run (play.rig.engine);
+      FabLinkQueue queue = queue_of (&play, link_of (rig->graph, rig_gpu (rig, 2), TRUE));
+      guint expected = length < 100 ? 200 - 2 * length : 0;
+
+      assert_in_range (queue.n_marks + 4, expected, expected + 8);
+      rig_net_clear (&play.rig);
+    }
+}
+
 /* Returns the share of its port that an incast of `n` uses. */
 static double
 share_of_incast (guint n, FabBytesPerS rate, FabBytes bytes, const char *yaml, guint64 seed)
@@ -511,6 +543,7 @@ main (void)
     cmocka_unit_test (what_is_lost_is_sent_again),
     cmocka_unit_test (ports_share_a_memory_by_a_dynamic_threshold),
     cmocka_unit_test (dcqcn_shares_a_link),
+    cmocka_unit_test (packets_are_marked_as_they_come_or_leave),
     cmocka_unit_test (incast_uses_its_port_at_every_rate),
     cmocka_unit_test (a_rate_that_rises_ends_the_wait),
     cmocka_unit_test (swift_ends_near_and_far_together),
