@@ -139,12 +139,41 @@ attention_waits_for_what_it_gathers (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Gradients are summed over all ranks that have the same parameters: those that share a sequence too, and of several
+ * sites those of one site alone. Eight ranks. */
+static void
+gradients_are_summed_with_those_of_the_sequence (G_GNUC_UNUSED void **state)
+{
+  for (guint context = 1; context <= 4; context *= 2)
+    for (guint n_sites = 1; n_sites <= 2; n_sites++) {
+      g_autofree char *yaml = g_strdup_printf (
+          "name: context\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"
+          "cluster: {node: dgx-h100, nodes: 1}\n"
+          "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: {kind: transformer, layers: %d, "
+          "hidden: 256, heads: 4, vocabulary: 1024, tied: false, biases: false}}]\n"
+          "job: {kind: ddp, model: m, micro_batch: 1, sequence: %d, parallel: {context: %u}, "
+          "outer: {sites: %u, every: 4}}\n",
+          N_BLOCKS, TOKENS, context, n_sites);
+      g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+      const FabDag *dag = fab_simulation_dag (play->simulation);
+      guint n = 0;
+
+      for (guint c = 0; c < dag->n_collectives; c++)
+        if (g_str_has_prefix (dag->collectives[c].name, "bucket")) {
+          assert_int_equal (dag->collectives[c].plan.n_ranks, 8 / n_sites);
+          n++;
+        }
+      assert_true (n > 0);
+    }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (keys_and_values_of_all_tokens_are_gathered),
     cmocka_unit_test (attention_waits_for_what_it_gathers),
+    cmocka_unit_test (gradients_are_summed_with_those_of_the_sequence),
   };
 
   return play_run_tests ("context", tests, &catalog);

@@ -260,6 +260,20 @@ memory_and_batches_are_said_once (G_GNUC_UNUSED void **state)
   assert_null (block);
 }
 
+/* Groups of ranks are of as many each, and of one site. */
+static void
+groups_divide_the_ranks (G_GNUC_UNUSED void **state)
+{
+  static const Row rows[] = {
+    { 4, dense, "kind: zero, stage: 3, shard: 3", "4 data-parallel ranks cannot be divided into groups of 3",
+      "kind: zero, stage: 3, shard: 2" },
+    { 4, dense, "kind: fsdp, sharding: hybrid, shard: 3",
+      "4 data-parallel ranks cannot be divided into groups of 3", "kind: fsdp, sharding: hybrid, shard: 4" },
+  };
+
+  assert_rows (rows, G_N_ELEMENTS (rows));
+}
+
 #define ZERO(stage_, keys_) "kind: zero, stage: " stage_ ", " keys_
 
 static void
@@ -301,6 +315,7 @@ main (void)
     cmocka_unit_test (parts_have_all_blocks),
     cmocka_unit_test (experts_are_divided_among_their_ranks),
     cmocka_unit_test (memory_and_batches_are_said_once),
+    cmocka_unit_test (groups_divide_the_ranks),
     cmocka_unit_test (stages_of_zero_have_their_keys),
   };
 

@@ -40,9 +40,16 @@ a_slow_rank_has_a_class_of_its_own (G_GNUC_UNUSED void **state)
   static const struct {
     const char *experts, *parallel;
     guint unit;
-  } rows[] = { { "", "pipeline: 1", 1 },
-               { EXPERTS, "expert: 2, order: tp-cp-ep-dp-pp", 2 },
-               { EXPERTS, "expert: 4, order: tp-cp-ep-dp-pp", 4 } };
+  } rows[] = {
+    { "", "pipeline: 1", 1 },
+    { EXPERTS, "expert: 2, order: tp-cp-ep-dp-pp", 2 },
+    { EXPERTS, "expert: 4, order: tp-cp-ep-dp-pp", 4 },
+    { EXPERTS, "context: 2, expert: 4, expert_tensor: 1, order: tp-cp-ep-dp-pp", 4 },
+    { EXPERTS, "tensor: 2, sequence: true, expert: 4, expert_tensor: 1, order: tp-cp-ep-dp-pp", 4 },
+    { EXPERTS, "tensor: 2, sequence: true, expert: 2, expert_tensor: 1, order: tp-cp-ep-dp-pp", 2 },
+    { EXPERTS, "tensor: 2, sequence: true, context: 2, expert: 2, expert_tensor: 2, order: tp-cp-ep-dp-pp",
+      4 }
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (Play) even = job (rows[i].experts, rows[i].parallel, "");
