@@ -266,6 +266,40 @@ class Glossary(answer.AnswerTest):
         for name, term in self.terms.items():
             self.assertIn(" ".join(term["text"].split())[:40], plain, name)
 
+    def test_the_page_has_the_parts_of_each_term(self):
+        """Links go to other pages from the folder of this one, and to other terms by their names in small letters, with dashes for blanks."""
+        page = self.good("describe", "glossary", "--format", "markdown")
+        shown = dict(part.partition("\n\n")[::2] for part in re.split(r"(?m)^### ", re.sub(r"(?m)^## .*\n\n", "", page))[1:])
+        self.assertEqual(set(shown), set(self.terms))
+        for name, term in self.terms.items():
+            parts = [f"Other names: {', '.join(self.listed(term, 'also'))}."] if term.get("also") else []
+            parts += [" ".join(term["text"].split()), f"In Fabricast: {' '.join(term['shows'].split())}"]
+            if term.get("page"):
+                link = os.path.relpath(term["page"], os.path.join("docs", "reference"))
+                self.assertTrue(os.path.exists(os.path.join(support.SOURCE, term["page"].partition("#")[0])), term["page"])
+                parts.append(f"More: [{link}]({link})")
+            if term.get("see"):
+                links = [f"[{other}](#{re.sub('[^a-z0-9 -]', '', other.lower()).replace(' ', '-')})" for other in self.listed(term, "see")]
+                parts.append(f"See also: {', '.join(links)}.")
+            self.assertEqual(shown[name].strip().split("\n\n"), parts, name)
+
+    def test_the_list_has_each_term_beside_its_group(self):
+        """Groups in the order of the file, terms by the alphabet, and as many on a line of 100 columns as there is room for."""
+        page = self.good("describe", "glossary")
+        parts = re.findall(r"(?m)^  (\S.*?) {2,}(\S.*(?:\n {15}.*)*)$", page)
+        groups = list(dict.fromkeys(term["group"] for term in self.terms.values()))
+        self.assertEqual([group for group, _ in parts], groups)
+        for group, text in parts:
+            wanted = sorted((name for name, term in self.terms.items() if term["group"] == group), key=str.lower)
+            self.assertEqual(sorted(re.split(r",\s+", text), key=str.lower), wanted, group)
+        lines = page.splitlines()
+        for line, after in zip(lines, lines[1:]):
+            self.assertLessEqual(len(line), 101)
+            if after.startswith(" " * 15):
+                self.assertTrue(line.endswith(","))
+                self.assertGreater(len(line) + 1 + len(after.strip().split(", ")[0].rstrip(",")), 100, line)
+        self.assertEqual(len(lines), sum(text.count("\n") + 1 for _, text in parts))
+
     def test_a_term_is_found_by_each_of_its_names(self):
         names = sorted(self.terms)
         for name in names[::8]:

@@ -203,6 +203,8 @@ class Calibrate(CliTest):
                 ((slow,), "is the unit right?")):
             with self.subTest(args):
                 self.refused("calibrate", *args, says=says)
+        for file in (one, falling, slow):  # a link alone needs no name
+            self.assertNotIn("link '", self.fabricast("calibrate", file).stderr)
         self.refused("validate", "links", lab, says="the link is missing")
         self.refused("validate", "links", lab, "--link", "roce-10000", says="does not exist; `fabricast describe links` lists")
         self.refused("validate", "links", lab, "--with", "nothing.yaml", says="nothing.yaml")
