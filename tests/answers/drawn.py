@@ -14,7 +14,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 NODES = ("dgx-a100", "mi300x", "dgx1-v100", "gb200-nvl72", "dgx2", "aurora-pvc")
 FABRICS = (("--node", "dgx-h100", "--nodes", "4"), ("--node", "dgx-h100", "--nodes", "64"), ("fabric-ddp-ecmp",), ("fabric-torus-all-reduce",),
            ("fabric-dragonfly-plus",))
-BOX, MOST_BOXES, MOST_DRAWN, MOST_GRID = 11, 4, 6, 5
+BOX, MOST_BOXES, MOST_DRAWN, MOST_GRID, HUB = 11, 4, 6, 5, 76
 
 
 class Box:
@@ -176,7 +176,7 @@ class Node(Drawn):
                 told, picture = self.json("topo", "--node", name), Picture(self.good("topo", "--node", name, "--format", "svg"))
                 below = {vertex["name"]: vertex.get("below") for vertex in told["vertices"]}
                 links = [link for link in told["links"] if {link["from"], link["to"]} <= set(picture.boxes)]
-                lines = picture.whole_lines()
+                lines, first_y = picture.whole_lines(), min(box.y for box in picture.boxes.values())
                 for link in links:
                     ends = picture.boxes[link["from"]], picture.boxes[link["to"]]
                     found = [line for line in lines if is_at(line[0], ends[0]) and is_at(line[1], ends[1])
@@ -191,6 +191,10 @@ class Node(Drawn):
                     is_beside = below[link["from"]] == link["to"] or below[link["to"]] == link["from"]
                     self.assertEqual(bool(line[4]), abs(ends[0].y - ends[1].y) < 1 and not is_beside, "an arc between neighbours of a row")
                     self.assertIn(line[2], picture.legend.values())
+                    if line[4]:  # up from the first row, else down, and farther the farther apart they are
+                        way, apart = -1 if ends[0].y < first_y + 1 else 1, abs(ends[0].x - ends[1].x)
+                        self.assertAlmostEqual(line[4][0], (ends[0].x + ends[1].x) / 2, delta=0.2, msg=link)
+                        self.assertAlmostEqual(line[4][1] - ends[0].y, way * min(30 + apart / 6, 0.9 * HUB), delta=0.2, msg=link)
                 self.assertEqual(lines, [], "a line for every link, and no other")
                 self.assertTrue(all(text.endswith(", one direction") for text in picture.legend))
 
@@ -352,6 +356,7 @@ class Fabric(Drawn):
 
     def test_links_are_lines_between_boxes(self):
         """Two boxes of a drawing have a line between them where their members have links, with the words of these in the legend."""
+        n_bent = 0
         for machine in FABRICS:
             with self.subTest(machine):
                 edges = self.edges(machine)
@@ -359,7 +364,11 @@ class Fabric(Drawn):
                 self.assertEqual({name for pair in edges for name in pair}, {f"{row}{i}" for row, n in members.items() for i in range(n)})
                 picture = Picture(self.good("topo", *machine, "--only", "fabric", "--format", "svg"))
                 joined = {}
-                for start, end, colour, width, _ in picture.lines:
+                for start, end, colour, width, bend in picture.lines:
+                    down = min(20 + abs(start[0] - end[0]) / 8, 60) if start[1] == end[1] and machine != ("fabric-torus-all-reduce",) else 0
+                    self.assertAlmostEqual(bend[0], (start[0] + end[0]) / 2, delta=0.2)
+                    self.assertAlmostEqual(bend[1], (start[1] + end[1]) / 2 + down, delta=0.2)
+                    n_bent += down > 0
                     pair = [name for point in (start, end) for name, box in picture.boxes.items()
                             if box.left <= point[0] <= box.right and box.top - 0.2 <= point[1] <= box.bottom + 0.2]
                     self.assertEqual(len(pair), 2, f"a line from {start} to {end}")
@@ -374,6 +383,7 @@ class Fabric(Drawn):
                     words = edges[pair]
                     self.assertEqual(width, 2.5 if re.match(r"\d+ x ", words) else 1.5, words)
                     self.assertTrue(any(text.startswith(words) and drawn == colour for text, drawn in picture.legend.items()), f"{words} is not in {picture.legend}")
+        self.assertGreater(n_bent, 1)  # between members of one row, below their boxes; those of a torus stand in columns too
 
     def shown(self, size, most):
         """The first ones along an axis and the last one."""
