@@ -89,7 +89,7 @@ class Help(answer.AnswerTest):
 
     def test_what_is_written_wrongly_is_near(self):
         """Every command and every topic is found when a letter too many stands behind it."""
-        topics = re.findall(r"(?m)^  ([a-z]+) {2,}\S", self.good("help", "topics"))
+        topics = re.findall(r"(?m)^  ([a-z-]+) {2,}\S", self.good("help", "topics"))
         self.assertGreater(len(topics), 5)
         for name in (*topics, *support.commands(self.good("--help"))):
             self.assertRegex(self.refused("help", name + "q", names=f"there is no command, topic or term '{name}q'"), rf"; nearest is ({name}|{name}s); `fabricast help` lists")
@@ -118,6 +118,110 @@ class Help(answer.AnswerTest):
                 self.assertRegex(text, rf"\b{command}\b", shell)
             self.assertNotIn("(null)", text)
         self.refused("help", "completion", "tcsh", names="tcsh")
+
+
+class Written(answer.AnswerTest):
+    """Manual pages and completions say what the help of each command says."""
+
+    FORMATS = r"\b(text|json|csv|markdown|matrix|dot|svg|chrome|kineto|chakra|goal)\b"
+    LISTED = {"node": "nodes", "accelerator": "accelerators", "nic": "links", "fabric": "fabric", "fidelity": "fidelity", "library": "collectives", "algorithm": "algorithm"}
+    NAMED = {"describe": "$(fabricast describe --names 2>/dev/null)", "query": "$(fabricast describe queries --names 2>/dev/null)",
+             "measure": "show $(fabricast describe measure --names 2>/dev/null)"}
+    SCENARIOS = "$(fabricast describe scenarios --names 2>/dev/null)"
+
+    def setUp(self):
+        super().setUp()
+        listed = self.good("--help").split("Start here:\n")[1].split("\n\n", 1)[1]
+        self.summaries = dict(re.findall(r"(?m)^  ([a-z0-9]+) {2,}(\S.*)$", listed))
+        self.pages = {command: self.good(command, "--help") for command in self.summaries}
+
+    def options(self, command):
+        """(letter, name, value, words) of each."""
+        found = re.findall(r"(?m)^  (?:-(\w), |    )?--([\w-]+)(?:=(\S+))? +(\S.*)$", self.pages[command])
+        self.assertIn(("h", "help", "", "Show this help"), found)
+        return [option for option in found if option[1] != "help"]
+
+    def values(self, name, words):
+        """What a shell offers for an option: words, or a command that lists names."""
+        if name == "format":
+            return " ".join(dict.fromkeys(re.findall(self.FORMATS, words)))
+        return f"$(fabricast describe {self.LISTED[name]} --names 2>/dev/null)" if name in self.LISTED else None
+
+    def names(self, command):
+        if command == "help":
+            return " ".join([*self.summaries, *re.findall(r"(?m)^  ([a-z-]+) {2,}\S", self.good("help", "topics"))])
+        return self.NAMED.get(command)
+
+    def test_manual_pages(self):
+        for command, page in self.pages.items():
+            with self.subTest(command):
+                man = self.good(command, "--help-as=man")
+                plain = lambda text: re.sub(r"(?m)^\\&", "", text).replace("\\-", "-").replace("\\e", "\\")
+                parts = dict(re.findall(r"(?ms)^\.SH ([A-Z ]+)\n(.*?)(?=^\.SH |\Z)", man))
+                self.assertEqual(list(parts), ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "SEE ALSO"])
+                self.assertEqual(plain(parts["NAME"]), f"fabricast-{command} - {self.summaries[command]}\n")
+                usage = page.partition("Usage:\n  ")[2].partition("\n")[0].split()
+                self.assertEqual(plain(parts["SYNOPSIS"]).split(), [".B", *usage])
+                self.assertIn(f'.TH FABRICAST-{command.upper()} 1 "" "fabricast ', man)
+                blocks = [part.split("\n") for part in parts["OPTIONS"].split(".TP\n")[1:]]
+                wanted = [(f".B {f'-{letter}, ' if letter else ''}--{name}{'=' if value else ''}{value}", words) for letter, name, value, words in self.options(command)]
+                self.assertEqual([(plain(head), plain(words)) for head, words, *_ in blocks], [*wanted, (".B -h, --help", "Show this help")])
+                for part, text in (("DESCRIPTION", page.split("\n\n", 1)[1].partition("\n\nOptions:")[0] if "Options:" in page else None), ("EXAMPLES", page.partition("Examples:\n")[2])):
+                    if text is not None:
+                        lines = [line for line in plain(parts[part]).splitlines() if line not in (".PP", ".nf", ".fi")]
+                        self.assertEqual(lines, [line for line in text.splitlines() if line], part)
+                    inside = False
+                    for line in parts[part].splitlines():  # what is indented, and nothing else, stands in a block
+                        inside = line == ".nf" or inside and line != ".fi"
+                        if not line.startswith("."):
+                            self.assertEqual(inside, line.startswith(" "), line)
+
+    def test_zsh(self):
+        script = self.good("help", "completion", "zsh")
+        told = dict(word.replace("\\:", "\0").split(":") for word in shlex.split(script.partition("commands=(")[2].partition("\n  )\n")[0]))
+        self.assertEqual({name: words.replace("\0", ":") for name, words in told.items()}, self.summaries)
+        marked = lambda text, marks: re.sub(f"([{re.escape(marks)}])", r"\\\1", text)
+        for command in self.summaries:
+            with self.subTest(command):
+                block = re.search(rf"(?ms)^    {command}\)\n(.*?);;$", script)[1]
+                words, wanted = shlex.split(block.replace("\\\n", " ")), []
+                for letter, name, value, about in self.options(command):
+                    values = self.values(name, about)
+                    end = (f"({values})" if values and values[0] != "$" else f"{{compadd -- {values}}}" if values else "_files" if "FILE" in value or "PATH" in value else " ")
+                    for spelt in (f"--{name}{'=' if value else ''}", *([f"-{letter}{'+' if value else ''}"] if letter else [])):
+                        wanted.append(f"{spelt}[{marked(about, '[]')}]" + (f":{marked(value, ':[]')}:{end}" if value else ""))
+                names = self.names(command)
+                last = f"*:name:{{compadd -- {names}}}" if names else f"*:scenario:{{compadd -- {self.SCENARIOS}; _files}}" if "SCENARIO" in self.pages[command].split("\n")[1] else "*:file:_files"
+                self.assertEqual([words[0], *(word.removeprefix("*") for word in words[1:-1]), words[-1]], ["_arguments", *wanted, "(-h --help){-h,--help}[Show this help]", last])
+                for word in words[1:-1]:
+                    if re.search(r"--set=", word):
+                        self.assertTrue(word.startswith("*"), word)
+                    if "[" in word and ":" not in word.rpartition("]")[2]:
+                        self.assertFalse(word.startswith("*"), word)
+
+    def test_fish(self):
+        script = self.good("help", "completion", "fish")
+        for command in self.summaries:
+            with self.subTest(command):
+                begin = f"complete -c fabricast -n '__fish_seen_subcommand_from {command}'"
+                lines, wanted = [line.removeprefix(begin) for line in script.splitlines() if line.startswith(begin)], []
+                for letter, name, value, about in self.options(command):
+                    values = self.values(name, about)
+                    offer = f" -x -a '{values.removeprefix('$')}'" if values else "" if not value else " -r" if "FILE" in value or "PATH" in value else " -x"
+                    said = about.replace("\\", "\\\\").replace("'", "\\'")
+                    wanted.append(f" -l {name}{f' -s {letter}' if letter else ''}{offer} -d '{said}'")
+                wanted.append(" -l help -s h -d 'Show this help'")
+                names = self.names(command)
+                if names:
+                    wanted.append(f" -f -a '{names.replace('$(', '(')}'")
+                elif "SCENARIO" in self.pages[command].split("\n")[1]:
+                    wanted.append(f" -a '{self.SCENARIOS[1:]}'")
+                self.assertEqual(lines, wanted)
+
+    def test_other_shells_and_forms(self):
+        self.refused("run", "--help-as=html", names="--help-as html: there are man, zsh and fish")
+        self.refused("help", "completion", "fsh", names="completion fsh: there are bash, zsh and fish; nearest is ")
+        self.assertEqual(self.good("help", "completion", "bash"), support.read(support.SOURCE, "cli", "completion", "fabricast.bash"))
 
 
 class Options(answer.AnswerTest):
