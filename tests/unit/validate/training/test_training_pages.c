@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_training_pages.c - the pages of a report of training runs, from a report by hand: every number stands where it
  * belongs, and what there is none of is left out. */
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+#include "models/models.h"
 #include "tests/support/test.h"
 #include "validate/training/print.h"
 
@@ -344,15 +348,22 @@ text_page (G_GNUC_UNUSED void **state)
   g_autofree char *five = fab_training_to_text (&view);
   assert_non_null (strstr (five, "    r4\n\n"));
 
+  g_ptr_array_set_size (world.results[1].remarks, 0);
+  g_autofree char *none = fab_training_to_text (&view);
+  const char *large = strstr (none, "large: Many runs\n");
+  assert_true (g_str_has_prefix (large, "large: Many runs\n\n"));
+
   /* Directions stand there where any of three kinds was counted. */
-  for (guint i = 0; i < 4; i++) {
-    const FabDirections one = { i == 0, i == 1, i == 3, i == 2 };
+  static const FabDirections counted[] = { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 0, 1 },
+                                           { 1, 1, 0, 0 }, { 0, 1, 0, 1 }, { 0, 0, 1, 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (counted); i++) {
+    const FabDirections one = counted[i];
 
     world.results[1].directions = one;
     g_autofree char *text = fab_training_to_text (&view);
     g_autofree char *line = g_strdup_printf ("%3u right, %u wrong, %u under 2 %%, %u cheaper", one.n_right,
                                              one.n_wrong, one.n_small, one.n_odd);
-    assert_int_equal (strstr (text, line) != NULL, i < 3);
+    assert_int_equal (strstr (text, line) != NULL, one.n_small == 0);
   }
   leave (&world);
 }
@@ -365,6 +376,40 @@ static const char csv_page_right[] =
     "small,r1,judged,tp,16,2,1,0.875,-0.125000,0.21875,0.375,scale,0.500000,yes,1.25,0.250000,-0.200000,hoppe"
     "r,bf16,megatron,2,3,4,5\n"
     "small,r2,skipped,dp,24,3,1,0,0.000000,0,0,mfu,0.000000,no,0,0.000000,0.000000,,,,2,3,4,5\n";
+
+/* Limits are shown beside the errors that they hold. */
+static const char *
+any_name (G_GNUC_UNUSED gconstpointer known, const char *name, G_GNUC_UNUSED GError **error)
+{
+  return name;
+}
+
+static void
+limits_of_sources (G_GNUC_UNUSED void **state)
+{
+  const FabLimitsRequest request = { FAB_LIMITS_OF_TRAINING, any_name, NULL, &fab_models };
+  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "fab-training-pages-XXXXXX", NULL);
+  int file = g_mkstemp (path);
+  g_autoptr (GError) error = NULL;
+  World world;
+
+  assert_true (file >= 0);
+  close (file);
+  assert_true (g_file_set_contents (path, "sources:\n  - {source: small, median: 12.5%}\n", -1, NULL));
+  g_autoptr (FabLimits) limits = fab_limits_load (path, &request, &error);
+  g_unlink (path);
+  if (limits == NULL)
+    fail_msg ("%s", error->message);
+  make (&world, 0);
+  FabTrainingView view = { &world.report, limits, FALSE };
+  g_autofree char *text = fab_training_to_text (&view), *json = fab_training_to_json (&view),
+                  *markdown = fab_training_to_markdown (&view);
+  assert_non_null (strstr (text, "median |error|   3.1 % (accepted 12.5 %)  bias"));
+  assert_non_null (strstr (json, "\"accepted_fraction\" : 0.125"));
+  assert_non_null (
+      strstr (markdown, "| small | 1 | 3.1 % | -1.6 % | 12.5 % | 12.5 % | 6 right, 1 wrong | 1 |\n"));
+  leave (&world);
+}
 
 static void
 csv_page (G_GNUC_UNUSED void **state)
@@ -606,11 +651,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (text_page),
-    cmocka_unit_test (csv_page),
-    cmocka_unit_test (json_page),
-    cmocka_unit_test (markdown_page),
-    cmocka_unit_test (rows_of_a_large_source),
+    cmocka_unit_test (text_page),     cmocka_unit_test (limits_of_sources),
+    cmocka_unit_test (csv_page),      cmocka_unit_test (json_page),
+    cmocka_unit_test (markdown_page), cmocka_unit_test (rows_of_a_large_source),
   };
 
   return cmocka_run_group_tests_name ("training_pages", tests, NULL, NULL);
