@@ -112,6 +112,7 @@ make (World *self, guint n_tables)
   g_array_append_val (self->report.accounts, family);
   self->other = self->comparisons[0];
   self->other.errors[FAB_SIZE_SMALL] = (FabErrors) ERRORS (4);
+  self->other.errors[FAB_SIZE_SMALL].n = 1;
   self->other.errors[FAB_SIZE_LARGE] = (FabErrors){ 0 };
   g_ptr_array_add (self->left_out.comparisons, &self->comparisons[1]);
   g_ptr_array_add (self->left_out.comparisons, &self->other);

@@ -48,14 +48,14 @@ make (World *self, guint n_many)
                                .held_out = ERRORS (6),
                                .low_factor = 0.875,
                                .high_factor = 1.125,
-                               .held_fraction = 0.75 } };
+                               .held_fraction = 0.9375 } };
   for (guint i = 0; i < 2; i++) {
     FabMemoryResult result = { .source = &self->sources[i],
                                .rows = i == 0 ? self->few : self->many,
                                .errors = ERRORS (3),
                                .n_refused = 2,
                                .n_problems = 1,
-                               .held_fraction = 0.5 };
+                               .held_fraction = 0.75 };
 
     self->sources[i] = (FabMemorySource){ .spec = &specs[i],
                                           .header = g_hash_table_new (g_str_hash, g_str_equal) };
@@ -95,16 +95,16 @@ static const char text_page[] =
     "doubtful\n"
     "  r3                                           skipped: too large\n"
     "  errors                     3 rows  median |error|   9.4 %  bias   -4.7 %  largest  37.5 %\n"
-    "  a band of the other sources holds 50 %; refused 2; skipped 1\n"
+    "  a band of the other sources holds 75 %; refused 2; skipped 1\n"
     "\n"
     "many: Many peaks (held out)\n"
-    "  a band of the other sources holds 50 %; refused 2; skipped 1\n"
+    "  a band of the other sources holds 75 %; refused 2; skipped 1\n"
     "\n"
     "all sources\n"
     "  looked at                  5 rows  median |error|  15.6 %  bias   -7.8 %  largest  62.5 %\n"
     "  held out                   6 rows  median |error|  18.8 %  bias   -9.4 %  largest  75.0 %\n"
     "  all                        7 rows  median |error|  21.9 %  bias  -10.9 %  largest  87.5 %\n"
-    "  band: measured memory is 0.875 to 1.125 of what is predicted; it holds 75 % of sources that it was "
+    "  band: measured memory is 0.875 to 1.125 of what is predicted; it holds 94 % of sources that it was "
     "made without\n";
 
 static const char csv_page[] =
@@ -117,7 +117,7 @@ static const char csv_page[] =
 static const char json_page[] =
     "{\"sources\" : [{\"name\" : \"few\",\"role\" : \"looked at\",\"errors\" : {\"rows\" : "
     "3,\"median_fraction\" : 0.09375,\"bias_fraction\" : -0.046875,\"max_fraction\" : "
-    "0.375},\"held_fraction\" : 0.5,\"refused\" : 2,\"skipped\" : 1,\"rows\" : [{\"id\" : \"r0\",\"kind\" : "
+    "0.375},\"held_fraction\" : 0.75,\"refused\" : 2,\"skipped\" : 1,\"rows\" : [{\"id\" : \"r0\",\"kind\" : "
     "\"allocated\",\"measured_bytes\" : 1073741824.0,\"predicted_bytes\" : 1610612736.0,\"error_fraction\" : "
     "0.5,\"is_refused\" : false,\"problem\" : null},{\"id\" : \"r1\",\"kind\" : "
     "\"reserved\",\"measured_bytes\" : 2147483648.0,\"predicted_bytes\" : 2684354560.0,\"error_fraction\" : "
@@ -126,23 +126,23 @@ static const char json_page[] =
     "0.125,\"is_refused\" : false,\"problem\" : null},{\"id\" : \"r3\",\"kind\" : "
     "\"allocated\",\"measured_bytes\" : 4294967296.0,\"predicted_bytes\" : 4831838208.0,\"error_fraction\" : "
     "0.0625,\"is_refused\" : false,\"problem\" : \"too large\"}]},{\"name\" : \"many\",\"role\" : \"held "
-    "out\",\"errors\" : {\"rows\" : 0},\"held_fraction\" : 0.5,\"refused\" : 2,\"skipped\" : 1,\"rows\" : "
+    "out\",\"errors\" : {\"rows\" : 0},\"held_fraction\" : 0.75,\"refused\" : 2,\"skipped\" : 1,\"rows\" : "
     "[]}],\"looked_at\" : {\"rows\" : 5,\"median_fraction\" : 0.15625,\"bias_fraction\" : "
     "-0.078125,\"max_fraction\" : 0.625},\"held_out\" : {\"rows\" : 6,\"median_fraction\" : "
     "0.1875,\"bias_fraction\" : -0.09375,\"max_fraction\" : 0.75},\"all\" : {\"rows\" : "
     "7,\"median_fraction\" : 0.21875,\"bias_fraction\" : -0.109375,\"max_fraction\" : 0.875},\"band\" : "
-    "{\"low_factor\" : 0.875,\"high_factor\" : 1.125,\"held_fraction\" : 0.75}}";
+    "{\"low_factor\" : 0.875,\"high_factor\" : 1.125,\"held_fraction\" : 0.9375}}";
 
 static const char markdown_page[] =
     "| source | role | rows | median error | bias | largest | held by a band of the others | refused |\n"
     "|---|---|---:|---:|---:|---:|---:|---:|\n"
-    "| few | looked at | 3 | 9.4 % | -4.7 % | 37.5 % | 50 % | 2 |\n"
-    "| many | held out | 0 | 0.0 % | +0.0 % | 0.0 % | 50 % | 2 |\n"
+    "| few | looked at | 3 | 9.4 % | -4.7 % | 37.5 % | 75 % | 2 |\n"
+    "| many | held out | 0 | 0.0 % | +0.0 % | 0.0 % | 75 % | 2 |\n"
     "| all | looked at | 5 | 15.6 % | -7.8 % | 62.5 % | | |\n"
     "| all | held out | 6 | 18.8 % | -9.4 % | 75.0 % | | |\n"
     "\n"
     "Measured memory is 0.875 to 1.125 of what is predicted in 90 % of a mixture in which every\n"
-    "source weighs the same. Such a band holds 75 % of the rows of sources that it was made\n"
+    "source weighs the same. Such a band holds 94 % of the rows of sources that it was made\n"
     "without. A job is refused where even the low end does not fit.\n"
     "many is no part of the band; its note says why.\n"
     "\n"
