@@ -4,6 +4,8 @@
  * 1024 tokens of 1024 numbers per rank, two experts each: an exchange by copies is 1024 x 2 x 2048 bytes, and one that
  * every rank gathers 16 x 1024 x 2048.
  */
+#include <string.h>
+
 #include "sim/run/run.h"
 #include "tests/support/play.h"
 #include "tests/support/test.h"
@@ -129,6 +131,39 @@ narrow_experts_get_narrow_tokens (G_GNUC_UNUSED void **state)
   assert_near ((double) exchange (play, 0)->bytes, copied_bytes / 4, 1e-9);
 }
 
+/* Seconds of all passes through a part of the model. */
+static double
+passes_s (const Play *play, const char *part)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  double s = 0;
+
+  for (FabTaskId t = 0; t < dag->n_tasks; t++)
+    if ((g_str_has_prefix (dag->tasks[t].name, "forward ")
+         || g_str_has_prefix (dag->tasks[t].name, "backward "))
+        && strstr (dag->tasks[t].name, part) != NULL)
+      s += fab_ps_to_seconds (fab_task_ps (&dag->tasks[t]));
+  return s;
+}
+
+/* The rank with the most tokens of a block computes as many times longer as it sends more, and only in its experts. */
+static void
+the_fullest_rank_computes_longer (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) even = job ("dispatch: nccl"), uneven = job ("dispatch: nccl, imbalance: 50%");
+
+  for (guint block = 0; block < 2; block++) {
+    g_autofree char *experts = g_strdup_printf ("block%u.experts", block),
+                    *attention = g_strdup_printf ("block%u.attention", block);
+    double sent = (double) exchange (uneven, 2 * block)->bytes / (double) exchange (even, 2 * block)->bytes;
+
+    assert_true (sent > 1.1);
+    assert_true (passes_s (even, experts) > 0 && passes_s (even, attention) > 0);
+    assert_near (passes_s (uneven, experts) / passes_s (even, experts), sent, 1e-4);
+    assert_near (passes_s (uneven, attention), passes_s (even, attention), 1e-6);
+  }
+}
+
 int
 main (void)
 {
@@ -136,6 +171,7 @@ main (void)
     cmocka_unit_test (each_dispatcher_sends_what_it_says),
     cmocka_unit_test (what_computes_beside_an_exchange_hides_it),
     cmocka_unit_test (the_fullest_rank_decides),
+    cmocka_unit_test (the_fullest_rank_computes_longer),
     cmocka_unit_test (narrow_experts_get_narrow_tokens),
   };
 
