@@ -240,6 +240,20 @@ groups_of_blocks_are_whole_at_once (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Where a block is whole, the gradients of its widest place are there too, beside that of the residual stream: of what
+ * gate and up make, or, where these are narrow, of queries, keys and values. */
+static void
+gradients_of_the_widest_place_come_on_top (G_GNUC_UNUSED void **state)
+{
+  static const char narrow[] =
+      "layers: 4, hidden: 1024, heads: 16, kv_heads: 4, feed_forward: 256, vocabulary: 32000, gated: true, "
+      "tied: false, biases: false";
+  static const char keys[] = "kind: megatron, memory: {loss: in_place, loss_chunks: 8}, recompute: full";
+
+  assert_near (part (1, LLAMA, keys, "temporaries"), tokens * (2 * 2 * f + 2 * h), 0);
+  assert_near (part (1, narrow, keys, "temporaries"), tokens * (2 * h + 2 * 2 * g + 2 * h), 0);
+}
+
 /* Megatron keeps a dummy gradient for each size of matrix of a stage, which all matrices of this place and size share.
  * Ranks that divide a matrix have a part of it. */
 static void
@@ -510,6 +524,7 @@ main (void)
     cmocka_unit_test (every_policy_keeps_what_it_says),
     cmocka_unit_test (blocks_share_inputs),
     cmocka_unit_test (groups_of_blocks_are_whole_at_once),
+    cmocka_unit_test (gradients_of_the_widest_place_come_on_top),
     cmocka_unit_test (matrices_of_a_size_share_a_dummy),
     cmocka_unit_test (what_is_not_kept_is_computed_again),
     cmocka_unit_test (formulas_give_the_bytes),
