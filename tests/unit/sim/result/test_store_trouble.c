@@ -5,6 +5,7 @@
  * before stays as it was; nothing half-written. Children run in forks and end with _exit.
  */
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include "tests/unit/sim/result/store_support.h"
@@ -127,6 +128,132 @@ an_older_schema_is_migrated_by_a_writer (void **state)
   g_clear_pointer (&bytes, g_free);
   assert_true (g_file_get_contents (path, &bytes, &size, NULL));
   assert_int_equal (bytes[60 + 3], fab_store_schema_version ());
+}
+
+/* --- files of older versions --- */
+
+static void
+execute (sqlite3 *db, const char *sql)
+{
+  char *message = NULL;
+
+  if (sqlite3_exec (db, sql, NULL, NULL, &message) != SQLITE_OK)
+    fail_msg ("%s: %s", sql, message);
+}
+
+/* The number that a query answers. */
+static gint64
+number_of (sqlite3 *db, const char *sql)
+{
+  sqlite3_stmt *stmt = NULL;
+
+  if (sqlite3_prepare_v2 (db, sql, -1, &stmt, NULL) != SQLITE_OK)
+    fail_msg ("%s: %s", sql, sqlite3_errmsg (db));
+  assert_int_equal (sqlite3_step (stmt), SQLITE_ROW);
+  gint64 number = sqlite3_column_int64 (stmt, 0);
+  sqlite3_finalize (stmt);
+  return number;
+}
+
+/* Whether the column was in files before this version of the schema. */
+static gboolean
+is_older (const FabColumn *column, guint version)
+{
+  return column->since < version;
+}
+
+/* The file as it was before a version: without the views, and with neither the columns nor the tables that came with it
+ * or later. What is left is kept beside. */
+static void
+make_older (sqlite3 *db, guint version)
+{
+  static const char views[] =
+      "SELECT group_concat ('DROP VIEW ' || name, ';') FROM sqlite_schema WHERE type = 'view'";
+  sqlite3_stmt *stmt = NULL;
+
+  assert_int_equal (sqlite3_prepare_v2 (db, views, -1, &stmt, NULL), SQLITE_OK);
+  assert_int_equal (sqlite3_step (stmt), SQLITE_ROW);
+  g_autofree char *drop = g_strdup ((const char *) sqlite3_column_text (stmt, 0));
+  sqlite3_finalize (stmt);
+  execute (db, drop);
+  for (guint t = 0; t < FAB_N_TABLES; t++) {
+    const FabRecordTable *table = &fab_record_tables[t];
+    g_autoptr (GString) sql = g_string_new (NULL);
+
+    g_string_printf (sql, "CREATE TABLE kept_%s AS SELECT %.*s", table->name,
+                     (gint) strcspn (table->owner, " "), table->owner);
+    for (guint i = 0; i < table->n_columns; i++)
+      if (is_older (&table->columns[i], version))
+        g_string_append_printf (sql, ", %s", table->columns[i].name);
+    g_string_append_printf (sql, " FROM %s; DROP TABLE %s;", table->name, table->name);
+    if (table->since < version)
+      g_string_append_printf (sql, "CREATE TABLE %s AS SELECT * FROM kept_%s;", table->name, table->name);
+    execute (db, sql->str);
+  }
+  execute (db, "PRAGMA user_version = 1");
+}
+
+/* Rows are all there, with what they had; in columns that are new to them stands what the column says of older rows. */
+static void
+assert_renewed (sqlite3 *db, guint version, guint *n_new)
+{
+  for (guint t = 0; t < FAB_N_TABLES; t++) {
+    const FabRecordTable *table = &fab_record_tables[t];
+    g_autoptr (GString) had = g_string_new (NULL);
+    gboolean is_there = table->since < version;
+    g_autofree char *count = g_strdup_printf ("SELECT count (*) FROM %s", table->name),
+                    *kept = g_strdup_printf ("SELECT count (*) FROM kept_%s", table->name);
+    gint64 n = number_of (db, count);
+
+    g_string_printf (had, "%.*s", (gint) strcspn (table->owner, " "), table->owner);
+    assert_int_equal (n, is_there ? number_of (db, kept) : 0);
+    for (guint i = 0; i < table->n_columns; i++) {
+      const FabColumn *column = &table->columns[i];
+      const char *before = column->before != NULL                         ? column->before
+                         : column->may_be_null                            ? "NULL"
+                         : g_str_equal (fab_column_type (column), "TEXT") ? "''"
+                                                                          : "0";
+      g_autofree char *as_before = g_strdup_printf ("SELECT count (*) FROM %s WHERE %s IS (%s)", table->name,
+                                                    column->name, before);
+
+      if (is_older (column, version)) {
+        g_string_append_printf (had, ", %s", column->name);
+      } else {
+        assert_int_equal (number_of (db, as_before), n);
+        *n_new += n > 0;
+      }
+    }
+    g_autofree char *lost = g_strdup_printf (
+        "SELECT count (*) FROM (SELECT * FROM kept_%s EXCEPT SELECT %s FROM %s)", table->name, had->str,
+        table->name);
+    assert_int_equal (is_there ? number_of (db, lost) : 0, 0);
+  }
+}
+
+static void
+rows_of_older_files_keep_what_they_have (void **state)
+{
+  guint n_new = 0;
+
+  for (guint version = 2; version <= fab_store_schema_version (); version += 8) {
+    g_autofree char *name = g_strdup_printf ("%u.db", version), *path = file_in (state, name);
+    g_autoptr (GError) error = NULL;
+    sqlite3 *db = NULL;
+
+    assert_true (write_run (path, 2, NULL));
+    assert_int_equal (sqlite3_open (path, &db), SQLITE_OK);
+    make_older (db, version);
+    sqlite3_close (db);
+    FabStore *store = fab_store_open (path, FAB_STORE_WRITE, &error);
+    if (store == NULL)
+      fail_msg ("%s", error->message);
+    assert_true (fab_store_close (&store, NULL));
+    assert_int_equal (sqlite3_open (path, &db), SQLITE_OK);
+    assert_int_equal (number_of (db, "PRAGMA user_version"), fab_store_schema_version ());
+    assert_renewed (db, version, &n_new);
+    sqlite3_close (db);
+  }
+  assert_true (n_new > 5);
 }
 
 static void
@@ -256,6 +383,7 @@ main (void)
     store_test (a_file_that_is_no_database_is_refused),
     store_test (a_database_of_another_program_is_refused),
     store_test (a_newer_schema_is_refused),
+    store_test (rows_of_older_files_keep_what_they_have),
     store_test (an_older_schema_is_migrated_by_a_writer),
     store_test (a_torn_file_is_reported),
     store_test (a_file_without_a_run_says_so),
