@@ -361,6 +361,9 @@ what_slower_choices_cost_is_summed (G_GNUC_UNUSED void **state)
 {
   static const char *const yamls[] = {
     OPERATIONS ("node: dgx-h100", "max_channels: 2", OPERATION ("all_reduce", "4GB")),
+    OPERATIONS ("node: dgx-h100", "max_channels: 1", OPERATION ("all_reduce", "16MB")), /* microseconds */
+    OPERATIONS ("node: dgx-h100, nodes: 2", "max_channels: 1",
+                OPERATION ("all_reduce", "16MB") ", " OPERATION ("all_gather", "8MB")),
     OPERATIONS ("node: dgx-h100", "max_channels: 1", OPERATION ("all_reduce", "4GB")),
     OPERATIONS ("node: dgx-h100", "max_channels: 2",
                 OPERATION ("all_reduce", "1GB") ", " OPERATION ("all_gather", "1GB") ", " THRICE),
