@@ -617,6 +617,21 @@ class Exact(Drawn):
                 self.assertEqual({width for _, _, _, width, _ in picture.lines}, {1.5})
                 self.assertEqual((picture.width, picture.height), (2 * 30 + 4 * 96, 225 + 42 * (n_rows + 1) + 46 + 60 + 45))
 
+    def test_names_in_boxes(self):
+        """A name stands in one line where its letters, 6 pixels each, have the room of the box and 2 more, else in two lines, divided
+        at the underscore; letters are small where 7 pixels for each are more than the box has."""
+        for length in range(9, 18):
+            for mark in ("_", "-"):
+                part = f"sw{mark}{'x' * (length - 4)}"
+                text = self.good("topo", self.write("made.yaml", MADE.replace("DRIVES", "2").replace("pcie_switch", part)), "--only", "node", "--format", "svg")
+                box = next(box for name, box in Picture(text).boxes.items() if name == f"{part}0")
+                lines = [f"{part}0"] if mark == "-" or 6 * length <= 2 * box.half + 2 else ["sw", f"{'x' * (length - 4)}0"]
+                texts = {one.text: one for one in ElementTree.fromstring(text).iter(SVG + "text")}
+                self.assertEqual(len(lines), 2 if mark == "_" and length > 14 else 1)
+                for i, line in enumerate(lines):
+                    self.assertEqual(texts[line].get("font-size"), "11" if 7 * len(line) > 2 * box.half else None, line)
+                    self.assertAlmostEqual(float(texts[line].get("y")) - box.y, 4 if len(lines) == 1 else (-2, 10)[i], delta=0.2, msg=line)
+
     def below(self, places, switch, first, names):
         """A line goes straight down where nothing stands in its way, else beside the boxes of its column: on one side of
         the middle between two columns, with lines to drives on the other side of it."""
