@@ -328,6 +328,59 @@ class Whatif(Sides):
         self.assertRegex(page, r"(?m)^  A million tokens cost \$0\.0\d+ in both\.$")
 
 
+    def test_many_sizes_with_other_algorithms(self):
+        """Six of them have lines, and the page says how many more there are."""
+        for n in (5, 6, 7, 8):
+            operations = ", ".join(f"{{op: all_reduce, size: {2**i}MiB}}" for i in range(n))
+            command = ("whatif", "hello", "--base", "cluster.nodes=2", "--base", f"job={{kind: collective, operations: [{operations}]}}", "--base", "collectives.algorithm=all_reduce:ring",
+                       "--set", "collectives.algorithm=all_reduce:tree", "--no-band")
+            page, told = self.good(*command), self.json(*command)["changes"][0]["other_algorithms"]
+            self.assertEqual(len(told), n)
+            lines = page.partition("  collectives with another algorithm: collectives.algorithm=all_reduce:tree\n")[2].partition("\n\n")[0].splitlines()
+            self.assertEqual([re.match(r" +1 x all_reduce of (\S+ \S+): ring ", line) is not None for line in lines], [True] * min(n, 6) + [False] * (n > 6))
+            self.assertEqual(lines[6:], {5: [], 6: [], 7: ["    and 1 more size"], 8: ["    and 2 more sizes"]}[n])
+
+    def test_columns_of_seeds(self):
+        """The range of the step over the seeds, and that of its changes seed by seed; one seed has neither."""
+        for n in (1, 3):
+            command = ("whatif", "fabric-ddp-ecmp", "--nodes", "8", "--seeds", str(n), "--no-band")
+            page, told = self.good(*command), self.json(*command)
+            lines = page.splitlines()
+            at = next(i for i, line in enumerate(lines) if line.split()[:2] == ["GPUs", "step"])
+            self.assertEqual(re.split(r" {2,}", lines[at].strip())[3:-7], ["step, low to high", "seed by seed"] if n > 1 else [])
+            for line, point, change in zip(lines[at + 1:at + 3], told["points"], (None, told["changes"][0]), strict=True):
+                cells = re.split(r" {2,}", line.strip())[4:-7]
+                self.assertEqual(len(cells), 2 * (n > 1), line)
+                if n > 1:
+                    step = point["spread"]["step_s"]
+                    found = answer.quantities(cells[0])
+                    self.assertEqual([one.is_near(value) for one, value in zip(found, (step["low"], step["high"]))], [] if cells[0] == "the same" else [True, True])
+                    self.assertEqual(cells[0] == "the same", step["low"] == step["high"])
+                    self.assertEqual(cells[1], "-" if change is None else "{:+.1f} to {:+.1f} %".format(*(100 * change["difference"][key] for key in ("low_fraction", "high_fraction"))))
+            self.assertEqual(f"\n  medians and ranges of {n} seeds; " in page, n > 1)
+            self.assertEqual("difference" in told["changes"][0], n > 1)
+
+    def test_verdicts_and_what_stops(self):
+        """The codes of every point, and before everything what stops the scenario as it is."""
+        for base, stops in (((), False), (("--base", "job.micro_batch=64"), True)):
+            command = ("whatif", "hello", *base, "--nodes", "2", "--set", "job.bucket=50MiB", "--no-band")
+            page = self.fabricast(*command).stdout
+            points = json.loads(self.fabricast(*command, "--format", "json").stdout)["points"]
+            self.assertEqual(page.startswith("  stop            The job does not fit: "), stops)
+            self.assertEqual(page.partition("\n  verdicts\n")[2].splitlines(), [f"    {point['change']}: {', '.join(one['code'] for one in point['verdict'])}" for point in points])
+            self.assertEqual([point["change"] for point in points], ["as it is", "nodes 2", "job.bucket=50MiB", "all together"])
+
+    def test_changes_that_are_refused(self):
+        """Each is told by the option that stands for it; what is written with --set, by its key."""
+        for args, names in (((), "no change is given; give --fault, --nic, --nvls, --domain or others (--help)"), (("--nodes", "0"), "--nodes 0: '0' is not a number of nodes"),
+                            (("--nic", "0"), "--nic 0: 'nic_rate': '0' has no unit; write for example 200Gb/s"), (("--domain", "3"), "--domain 3: nodes of 8 GPUs cannot be divided into domains of 3"),
+                            (("--nvls", "maybe"), "--nvls maybe: "), (("--sharp", "maybe"), "--sharp maybe: "), (("--gpus", "x"), "--gpus x: "), (("--fault", "nic=nowhere:50%"), "--fault nic=nowhere:50%: ")):
+            self.refused("whatif", "four-nodes", "--no-band", *args, names=names)
+        for args, names in ((("--set", "job.nothing=1"), "--set: job.nothing=1: unknown key 'nothing'"), (("--base", "cluster.nodes=0", "--nodes", "2"), "--set: cluster.nodes=0: 'nodes' is 0: the lower limit is 1")):
+            done = self.fabricast("whatif", "four-nodes", "--no-band", *args)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.startswith(names)), (2, "", True))
+
+
 class Mistakes(Sides):
     """What cannot be compared."""
 
