@@ -204,6 +204,18 @@ class Compared(Sides):
         self.check_figures(told, rows)
         self.check_links(told, parts)
 
+    def test_titles_and_labels(self):
+        """Variants of one scenario have its title, once; scenarios have one each. Labels stand below each other, and what belongs to a row stands below it to the right."""
+        for command, titles in ((("hello", "--vary", "job.micro_batch=1,2,3", "--no-band"), 1), (("hello", "mpi-rig-100m", "--no-band"), 2),
+                                (("fabric-ddp-ecmp", "--vary", "cluster.nodes=8,16", "--seeds", "2", "--no-band"), 1)):
+            page = self.good("compare", *command)
+            heads = page.partition("\n\n")[0].split("\n")
+            self.assertEqual(len(heads), titles, heads)
+            self.assertEqual(len(set(heads)), len(heads))
+            for label in ("GPUs", "nodes", "a NIC port", "speed-up", *(["step, low to high", "exposed, low to high"] if "--seeds" in command else [])):
+                self.assertRegex(page, rf"(?m)^  {label}  ")
+            self.assertEqual(set(re.findall(r"(?m)^( +)against \S+  ", page)), {"    "})
+
 
 class Equals(Sides):
     """What makes sides equal."""

@@ -14,7 +14,7 @@ from answer import support
 
 LEARN = os.path.join(support.SOURCE, "scenarios", "learn", "08-oversubscription.yaml")
 GROUPS = {"Gains over the whole band": "sure", "Not recommended": "within band", "Gains; no bands were asked for": "within band"}
-SCENARIOS = (("ddp-2b-4nodes-200g", "--only", "nic,setting"), (LEARN, "--only", "nic"), ("four-nodes", "--only", "nic,nics,setting"), ("zero3-13b-slow-fabric", "--only", "nics"))
+SCENARIOS = (("ddp-2b-4nodes-200g", "--only", "nic,setting"), (LEARN, "--only", "nic"), ("four-nodes", "--only", "nic,nics,setting"), ("zero3-13b-slow-fabric", "--only", "nics"), ("four-nodes", "--only", "nic,nics,nodes"), ("ddp-2b-4nodes-200g", "--only", "nodes", "--no-band"))
 
 
 class Upgraded(answer.AnswerTest):
@@ -70,9 +70,31 @@ class Upgraded(answer.AnswerTest):
                 self.assertEqual(more, [f"and {len(own) - top} more: --top {len(own)}, or --format csv"] if len(own) > top else [])
         self.assert_values(re.search(r"(?m)^  as it is +(.*);", page)[1], [told.step_s, told.exposed_fraction], "as it is")
         self.assertIn(f"; limited by: {told.limited_by}\n", page)
+        bands = re.findall(r"(?m)^  band +step from (.*) to (.*?): ", page)
+        self.assertEqual(len(bands), told.step_low_s is not None)
+        for ends in bands:
+            self.assert_values(" ".join(ends), [told.step_low_s, told.step_high_s], "band")
+        self.check_purchases(told, page, top)
         self.check_recommendations(told, page, budget)
         self.assertEqual(told.budget_usd, budget)
         self.assertRegex(page, r"(?m)^  \d+ changes and combinations were played$")
+
+    def check_purchases(self, told, page, top):
+        """Of every single change that buys something, and of the recommended ones: the lowest and the highest price, and the parts."""
+        text = re.search(r"(?m)^  What single and recommended changes buy, with the lowest and the highest price\n((?: {4,}\S.*\n)*)", page)
+        wanted = [one for one in told.changes if one.state in ("sure", "within band") and one.buys and (" + " not in one.change or one.change in (told.buy_first, told.most))][:top]
+        self.assertEqual(text is not None, bool(wanted))
+        blocks = re.findall(r"(?m)^    (\S.*)\n((?: {6}\S.*\n)*)", text[1] if text else "")
+        self.assertEqual([head.rpartition(": ")[0] for head, _ in blocks], [one.change for one in wanted])
+        for (head, parts), one in zip(blocks, wanted):
+            price = head.rpartition(": ")[2]
+            if one.price_usd is not None:
+                self.assert_values(price, [one.price_low_usd, one.price_high_usd], head)
+            else:
+                has_none = all(part.endswith(" (no price)") for part in one.buys.split(", "))
+                self.assertEqual(price, "no price" if has_none else "more than the parts that have a price")
+            kinds = (("buys", one.buys), ("keeps", one.keeps), ("leaves over", one.leaves))
+            self.assertEqual(re.findall(r"(?m)^ {6}(buys|keeps|leaves over) +(.*)$", parts), [(word, of) for word, of in kinds if of])
 
     def check_recommendations(self, told, page, budget):
         by_name = {one.change: one for one in told.changes}
