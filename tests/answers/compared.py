@@ -217,6 +217,16 @@ class Compared(Sides):
             self.assertEqual(set(re.findall(r"(?m)^( +)against \S+  ", page)), {"    "})
 
 
+    def test_fidelities(self):
+        """What a step is made of: parts stand below what they are parts of, two blanks to the right. Of the links that differ the ten largest have rows for programs."""
+        command = ("compare", "fabric-ddp-ecmp", "--fidelity", "fluid,analytic", "--no-band")
+        page, rows = self.good(*command), answer.csv_rows(self.good(*command, "--format", "csv"))
+        places = {label: len(blanks) for blanks, label in re.findall(r"(?m)^( +)(step|compute|communication|overlapped|exposed|idle)  ", page)}
+        self.assertEqual(places, {"step": 2, "compute": 2, "communication": 2, "overlapped": 4, "exposed": 4, "idle": 2})
+        for fidelity in ("fluid", "analytic"):
+            self.assertEqual(sum(row["kind"] == "link" and row["fidelity"] == fidelity for row in rows), 10)
+
+
 class Equals(Sides):
     """What makes sides equal."""
 
