@@ -504,8 +504,10 @@ test_sizes_and_rows_that_were_measured (G_GNUC_UNUSED void **state)
   both->to_bytes = 1 << 21;
   many->from_bytes = 1;
   many->to_bytes = 1 << 24;
-  g_array_append_val (both->points, g_array_index (both->points, FabFitPoint, 0));
-  g_array_append_val (busy->points, g_array_index (busy->points, FabFitPoint, 0));
+  const FabFitPoint again[] = { g_array_index (both->points, FabFitPoint, 0),
+                                g_array_index (busy->points, FabFitPoint, 0) };
+  g_array_append_val (both->points, again[0]);
+  g_array_append_val (busy->points, again[1]);
   for (guint i = 0; i < 3; i++)
     add_row (curve, FAB_FIT_FITTED, 0.5);
   add_row (curve, FAB_FIT_HELD_OUT, 0.01);
