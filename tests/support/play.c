@@ -52,6 +52,20 @@ play_free (Play *self)
 }
 
 char *
+play_problem (const FabCatalog *catalog, const char *yaml)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                         &error);
+  FabSimulation *simulation = scenario != NULL ? fab_simulation_new (scenario, &fab_models, NULL, &error)
+                                               : NULL;
+
+  g_assert ((simulation == NULL) == (error != NULL));
+  fab_simulation_free (simulation);
+  return error != NULL ? g_strdup (error->message) : NULL;
+}
+
+char *
 play_text (const FabCatalog *catalog, const char *yaml)
 {
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);

@@ -23,5 +23,8 @@ Play *play_new (const FabCatalog *catalog, const char *yaml, const FabWhatIf *wh
 void play_free (Play *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Play, play_free)
 
+/* What is wrong with a scenario, or with what it builds; NULL: nothing. (transfer full) */
+char *play_problem (const FabCatalog *catalog, const char *yaml);
+
 /* Plays all iterations and returns what the probe said of each of them. (transfer full) */
 char *play_text (const FabCatalog *catalog, const char *yaml);

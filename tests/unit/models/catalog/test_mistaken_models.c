@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "models/models.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -28,15 +27,8 @@ problem_of (const Keys *keys)
       keys->shape != NULL ? keys->shape
                           : "{kind: transformer, layers: 2, hidden: 64, heads: 4, vocabulary: 64}",
       keys->compute != NULL ? keys->compute : "{kind: mfu}");
-  g_autoptr (GError) error = NULL;
-  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
-                                                         &error);
-  FabSimulation *simulation = scenario != NULL ? fab_simulation_new (scenario, &fab_models, NULL, &error)
-                                               : NULL;
 
-  assert_true ((simulation == NULL) == (error != NULL));
-  fab_simulation_free (simulation);
-  return error != NULL ? g_strdup (error->message) : NULL;
+  return play_problem (catalog, yaml);
 }
 
 static void

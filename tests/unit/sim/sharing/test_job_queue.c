@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_job_queue.c - the queue of a mix held against a plain one, tables against straight lines, and speeds against the
  * equations that define them. */
+#include "tests/support/random.h"
 #include "tests/support/test.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "sim/base/mix.h"
 #include "sim/sharing/job_mix.h"
 
 enum { MOST_JOBS = 60 };
@@ -20,18 +20,6 @@ static const FabMixKind quiet = { .n_levels = 1,
                                   .duty = none,
                                   .others = none,
                                   .slowdown = one };
-
-static double
-draw (guint64 *seed)
-{
-  return ((double) (fab_mix ((*seed)++, 0x5eed) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static guint
-draw_whole (guint64 *seed, guint from, guint to)
-{
-  return from + (guint) (draw (seed) * (to - from + 1));
-}
 
 /* --- the queue --- */
 
@@ -210,24 +198,25 @@ queues_are_as_defined (G_GNUC_UNUSED void **state)
   guint n_stopped = 0, n_filled = 0;
 
   for (guint64 round = 0; round < 600; round++) {
-    guint64 seed = 7000 * round;
-    guint groups[] = { draw_whole (&seed, 1, 6), draw_whole (&seed, 0, 6) }, n_nodes = groups[0] + groups[1];
+    Random random = { 7000 * round };
+    guint groups[] = { random_between (&random, 1, 6), random_between (&random, 0, 6) },
+          n_nodes = groups[0] + groups[1];
     const FabMixMachine machine = { 2, groups };
     const FabMixRules rules = { .order = (FabMixOrder) (round % FAB_N_MIX_ORDERS),
                                 .has_backfill = round / 3 % 2 == 1,
                                 .has_preemption = round % FAB_N_MIX_ORDERS == FAB_MIX_PRIORITY
                                                && round / 6 % 2 == 1,
                                 .placement = (FabMixPlacement) (round / 12 % FAB_N_MIX_PLACEMENTS) };
-    guint n_jobs = draw_whole (&seed, 1, MOST_JOBS);
+    guint n_jobs = random_between (&random, 1, MOST_JOBS);
     FabMixJob jobs[MOST_JOBS];
     double now_s = 0;
 
     for (guint i = 0; i < n_jobs; i++) {
-      now_s += draw_whole (&seed, 0, 4);
+      now_s += random_between (&random, 0, 4);
       jobs[i] = (FabMixJob){ .submit_s = now_s,
-                             .work_s = 1 + draw (&seed) * (round % 5 == 0 ? 3 : 20),
-                             .n_nodes = draw_whole (&seed, 1, n_nodes),
-                             .priority = draw_whole (&seed, 0, 2) };
+                             .work_s = 1 + random_unit (&random) * (round % 5 == 0 ? 3 : 20),
+                             .n_nodes = random_between (&random, 1, n_nodes),
+                             .priority = random_between (&random, 0, 2) };
     }
     Plain plain = { .jobs = jobs, .rules = &rules, .n_jobs = n_jobs, .n_free = n_nodes };
     play_plainly (&plain);
@@ -288,21 +277,22 @@ typedef struct {
 
 /* Rows and columns ascend, as slowdowns do with what others take and with fewer nodes a group. */
 static void
-fill_table (Table *self, guint n_levels, guint n_loads, guint64 *seed)
+fill_table (Table *self, guint n_levels, guint n_loads, Random *random)
 {
-  double nodes = 32 + floor (draw (seed) * 32);
+  double nodes = 32 + floor (random_unit (random) * 32);
 
   for (guint i = 0; i < n_levels; i++) {
     self->levels[i] = nodes;
-    nodes /= 1 + draw (seed) * 4;
-    self->loads[i] = draw (seed);
-    self->duty[i] = draw (seed);
+    nodes /= 1 + random_unit (random) * 4;
+    self->loads[i] = random_unit (random);
+    self->duty[i] = random_unit (random);
   }
   for (guint i = 0; i < n_loads; i++)
-    self->others[i] = i == 0 ? 0 : self->others[i - 1] + 0.05 + draw (seed) / 4;
+    self->others[i] = i == 0 ? 0 : self->others[i - 1] + 0.05 + random_unit (random) / 4;
   for (guint i = 0; i < n_levels; i++)
     for (guint k = 0; k < n_loads; k++)
-      self->slowdown[i * n_loads + k] = (i > 0 ? self->slowdown[(i - 1) * n_loads + k] : 1) + draw (seed)
+      self->slowdown[i * n_loads + k] = (i > 0 ? self->slowdown[(i - 1) * n_loads + k] : 1)
+                                      + random_unit (random)
                                       + (k > 0 ? self->slowdown[i * n_loads + k - 1] : 0);
   self->kind = (FabMixKind){ .n_levels = n_levels,
                              .n_loads = n_loads,
@@ -341,13 +331,13 @@ static void
 tables_are_straight_lines (G_GNUC_UNUSED void **state)
 {
   for (guint round = 0; round < 400; round++) {
-    guint64 seed = 100000 + 1000 * round;
+    Random random = { 100000 + 1000 * round };
     Table table;
 
-    fill_table (&table, 1 + round % 4, 1 + round / 4 % 4, &seed);
+    fill_table (&table, 1 + round % 4, 1 + round / 4 % 4, &random);
     for (guint i = 0; i < 40; i++) {
-      double nodes = i < 4 ? table.levels[i % table.kind.n_levels] : draw (&seed) * 70 + 0.01;
-      double others = i % 5 == 0 ? table.others[i % table.kind.n_loads] : draw (&seed) * 1.2;
+      double nodes = i < 4 ? table.levels[i % table.kind.n_levels] : random_unit (&random) * 70 + 0.01;
+      double others = i % 5 == 0 ? table.others[i % table.kind.n_loads] : random_unit (&random) * 1.2;
 
       assert_near (fab_mix_slowdown (&table.kind, nodes, others), slowdown_from (&table, nodes, others),
                    1e-9);
@@ -400,17 +390,17 @@ speeds_solve_the_equations (G_GNUC_UNUSED void **state)
 {
   for (guint round = 0; round < 300; round++) {
     enum { GROUPS = 3 };
-    guint64 seed = 900000 + 1000 * round;
+    Random random = { 900000 + 1000 * round };
     const FabMixRules rules = { .placement = FAB_MIX_SPREAD, .is_crowded = round % 2 == 1 };
     guint groups[GROUPS] = { 64, 64, 64 }, first = 0;
     Table tables[8];
     FabMixKind kinds[8];
     FabMixJob jobs[8];
-    Even even = { .n = draw_whole (&seed, 1, 8) };
+    Even even = { .n = random_between (&random, 1, 8) };
 
     for (guint i = 0; i < even.n; i++) {
-      even.nodes[i] = draw_whole (&seed, 1, 8);
-      fill_table (&tables[i], draw_whole (&seed, 1, 4), draw_whole (&seed, 1, 4), &seed);
+      even.nodes[i] = random_between (&random, 1, 8);
+      fill_table (&tables[i], random_between (&random, 1, 4), random_between (&random, 1, 4), &random);
       for (guint k = 0; k < 4; k++)
         tables[i].levels[k] /= 8;
       kinds[i] = tables[i].kind;

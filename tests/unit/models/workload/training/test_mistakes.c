@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "models/models.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -27,15 +26,8 @@ problem_of (guint gpus, const char *shape, const char *keys)
       "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: %s}]\n"
       "job: {model: m, micro_batch: 1, sequence: 16, compute: {kind: mfu}, %s}\n",
       gpus, shape, keys);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
-                                                         &error);
-  FabSimulation *simulation = scenario != NULL ? fab_simulation_new (scenario, &fab_models, NULL, &error)
-                                               : NULL;
 
-  assert_true ((simulation == NULL) == (error != NULL));
-  fab_simulation_free (simulation);
-  return error != NULL ? g_strdup (error->message) : NULL;
+  return play_problem (catalog, yaml);
 }
 
 typedef struct {
