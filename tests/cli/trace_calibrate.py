@@ -84,7 +84,14 @@ class Calibrate(CliTest):
                    "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 1024, compute: roofline}\n")
         text = self.calibrate(step_of(600), "--on", "s.yaml", "-o", "mine.yaml", "--steps", "2")
         self.assertRegex(text, r"as it is +[0-9.]+ ms +[+-][0-9.]+ %")
-        self.assertRegex(text, r"with the constants of the profile +[0-9.]+ ms")
+        shown_ms = float(re.search(r"with the constants of the profile +([0-9.]+) ms", text)[1])
+        constants = {"achievable": re.search(r"(?m)^bf16 +([0-9.]+) %", text)[1] + "%", "launch": "2us", "issue": "7us"}
+        given = {name: [f"--set=job.compute.{key}={value}" for key, value in constants.items() if key != name] for name in ("", "achievable", "launch")}
+        step_ms = {name: json.loads(self.good("run", "s.yaml", "--no-db", "--no-band", "--no-bottleneck", "--format", "json", *sets))["iterations"][-1]["step_s"] * 1e3
+                   for name, sets in given.items()}
+        self.assertAlmostEqual(step_ms.pop("") / shown_ms, 1, delta=0.002)  # a share is shown with one digit behind the point
+        for name, without_ms in step_ms.items():  # the host issues kernels here while the GPU runs others
+            self.assertNotAlmostEqual(without_ms / shown_ms, 1, delta=0.004, msg=name)
         self.assertRegex(text, r"its anchor +[0-9.]+ ms +[+-]0\.0 %")
         self.assertIn("accelerators:\n  - name: h100-sxm5-80gb", read(self.path("mine.yaml")))
         self.assertIn("so the constants do not fit it", self.calibrate(step_of(600), "--on", "hello"))

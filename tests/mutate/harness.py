@@ -225,7 +225,7 @@ class Harness:
         say("running each test once, to know what it reaches")
 
         def one(test):
-            path = os.path.join(self.folder, "reached__" + re.sub(r"\W", "_", test.name))
+            path = os.path.join(self.folder, "reached__" + re.sub(r"\W", "_", test.program))  # two tests may have one name
             begin = time.monotonic()
             status, test.processor_s = test.run(self, 300 if test.suite in SUITES else MOST_BESIDE_S, FAB_REACH=path)
             test.wall_s = time.monotonic() - begin

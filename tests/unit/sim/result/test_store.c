@@ -284,6 +284,33 @@ a_query_may_be_any_select (void **state)
                  "a,b,c,d,e\n0.1,0.30000000000000004,inf,\"\",\n");
 }
 
+/* A query that has more rows, or takes longer, is refused, and the next one is answered. */
+static void
+a_query_ends_at_its_limits (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+  const struct {
+    const char *sql, *says;
+  } bad[] = {
+    { "SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3", "more than 2 rows" },
+    { "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count (*) FROM c",
+      "has not ended within 1 s" },
+  };
+
+  assert_true (write_run (path, 2, NULL));
+  g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_READ, NULL);
+  fab_store_limit_queries (store, 2, 1);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autoptr (GError) error = NULL;
+
+    assert_null (fab_store_query (store, bad[i].sql, 0, &error));
+    assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));
+    assert_says (error, bad[i].says);
+    g_autofree char *two = ask_store (store, "SELECT 1 AS x UNION ALL SELECT 2", 0);
+    assert_string_equal (two, "x\n1\n2\n");
+  }
+}
+
 /* The dump of one file: what is defined, and every row of every table. */
 static char *
 dump (const char *path)
@@ -387,6 +414,7 @@ main (void)
     store_test (run_ids_count_from_one_and_zero_is_the_last),
     store_test (reading_is_all_that_a_query_may_do),
     store_test (a_query_may_be_any_select),
+    store_test (a_query_ends_at_its_limits),
     store_test (the_same_records_give_the_same_bytes),
     store_test (a_refused_row_drops_its_run_and_no_other),
     store_test (a_span_may_come_before_its_iteration),
