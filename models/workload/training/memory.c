@@ -246,10 +246,9 @@ find_most (const Walk *self)
 static double
 workspace_bytes (const Train *train)
 {
+  static const char *const before_hopper[] = { "pascal", "volta", "turing", "ampere", "ada", NULL };
   const char *architecture = train->env->cluster->device.architecture;
-  gboolean is_old = architecture != NULL
-                 && (g_str_equal (architecture, "ampere") || g_str_equal (architecture, "volta")
-                     || g_str_equal (architecture, "ada") || g_str_equal (architecture, "turing"));
+  gboolean is_old = architecture != NULL && g_strv_contains (before_hopper, architecture);
 
   return n_handles * (is_old ? 8519680 : 33554432);
 }

@@ -85,6 +85,32 @@ plain_steps_keep_what_autograd_keeps (G_GNUC_UNUSED void **state)
   assert_near (part (1, LLAMA, pure, "workspace"), 2 * 32 * 1024 * 1024, 0);
 }
 
+/* cuBLAS reserves for each handle what CUBLAS_WORKSPACE_CONFIG says by default: ":4096:2:16:8", in KiB, and 32 MiB from
+ * Hopper on. */
+static void
+older_gpus_have_smaller_workspaces (G_GNUC_UNUSED void **state)
+{
+  const struct {
+    const char *node;
+    double handle_bytes;
+  } cases[] = { { "dgx-a100", (4096 * 2 + 16 * 8) * 1024 },
+                { "dgx1-v100", (4096 * 2 + 16 * 8) * 1024 },
+                { "dgx1-p100", (4096 * 2 + 16 * 8) * 1024 },
+                { "dgx-h100", 32 << 20 },
+                { "hgx-b200", 32 << 20 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: memory\niterations: 1\ncluster: {node: %s, nodes: 1, gpus_per_node: 1}\n"
+        "job: {kind: ddp, model: gpt2, micro_batch: 1, sequence: 512, memory: {states: pure, kernels: eager}, "
+        "compute: {kind: mfu, mfu: 40%%}}\n",
+        cases[i].node);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    assert_near (part_of (play, 0, "workspace"), 2 * cases[i].handle_bytes, 0);
+  }
+}
+
 /* FP32 weights: the residual stream is FP32 (two norms' inputs: 8 h), and each of q, k, v, gate and up casts its input
  * (10 h). Log-softmax is FP32, and gradients of the logits are 16-bit. */
 static void
@@ -514,6 +540,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (plain_steps_keep_what_autograd_keeps),
+    cmocka_unit_test (older_gpus_have_smaller_workspaces),
     cmocka_unit_test (autocast_casts_for_every_matrix),
     cmocka_unit_test (plain_gpt_has_one_matrix_for_attention),
     cmocka_unit_test (kernels_say_what_is_left),
