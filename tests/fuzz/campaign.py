@@ -110,6 +110,11 @@ class Campaign:
         with open(self.turns, "a", encoding="utf-8") as file:
             file.write(f"{target},{time.monotonic() - begun:.1f},{executions},{edges}\n")
 
+    def edges(self, target, folder):
+        """Those that the inputs of a folder enter."""
+        said = self.run(self.command(target, "-runs=0") + [folder]).stderr
+        return max(map(int, re.findall(r"\bcov: (\d+)", said)), default=0)
+
     def found(self, target):
         return sorted(name for name in os.listdir(self.findings) if name.startswith(target + "-") and name not in self.known
                       and not name.startswith(f"{target}-slow-unit"))
@@ -157,7 +162,8 @@ def play(campaign, targets, minutes, jobs):
 
 
 def keep(campaign, target):
-    """Puts into the repository the inputs that together enter what all enter, the small ones first."""
+    """Puts into the repository the inputs that together enter what all enter, the small ones first. What is kept there already stays
+    unless these enter more: few inputs fit there, and a short campaign has found less."""
     folder, merged = os.path.join(HERE, "corpus", target), os.path.join(campaign.folder, "merged", target)
     shutil.rmtree(merged, ignore_errors=True)
     os.makedirs(merged)
@@ -167,12 +173,16 @@ def keep(campaign, target):
     chosen = [path for path in chosen if digest(path) not in foreign][:KEPT_FILES]
     while sum(map(os.path.getsize, chosen)) > KEPT_BYTES:
         chosen.pop()
-    if not chosen:
-        return
     os.makedirs(folder, exist_ok=True)
-    for name in os.listdir(folder):
-        if not name.startswith("finding-"):  # what was found once is tried for ever
-            os.remove(os.path.join(folder, name))
+    before = [name for name in os.listdir(folder) if not name.startswith("finding-")]  # what was found once is tried for ever
+    for path in set(os.listdir(merged)) - {os.path.basename(path) for path in chosen}:
+        os.remove(os.path.join(merged, path))
+    for name in set(os.listdir(folder)) - set(before):
+        shutil.copyfile(os.path.join(folder, name), os.path.join(merged, name))
+    if not chosen or campaign.edges(target, merged) <= campaign.edges(target, folder):
+        return
+    for name in before:
+        os.remove(os.path.join(folder, name))
     for path in chosen:
         shutil.copyfile(path, os.path.join(folder, digest(path) + ".bin"))
 
