@@ -193,6 +193,13 @@ def handle(name, *arguments):
     return made
 
 
+def owned(made, comes_from):
+    """A handle that an object takes over; TypeError for anything else, which the library would read as an address."""
+    if not isinstance(made, c_void_p):
+        raise TypeError(f"it comes from {comes_from}, and is not made of {made!r}")
+    return made
+
+
 def value_of(value):
     """A Value as None, bool, int, float or str."""
     return {NONE: None, BOOL: bool(value.whole), WHOLE: value.whole, REAL: value.real, TEXT: _decode(value.text)}[value.kind]

@@ -82,7 +82,7 @@ class Table:
     """Named columns of one length."""
 
     def __init__(self, made):
-        self._handle = made
+        self._handle = _api.owned(made, "Result.table, a study or describe (...)")
         weakref.finalize(self, lib.fabricast_table_free, made)
         self._columns: Dict[str, Any] = {}
         column = make(_api.Column)
@@ -186,7 +186,7 @@ class Result:
     """A scenario that was simulated: result["step_s"] is a figure, result.table("collective") a table."""
 
     def __init__(self, made):
-        self._handle = made
+        self._handle = _api.owned(made, "Scenario.run ()")
         weakref.finalize(self, lib.fabricast_result_free, made)
 
     def __getitem__(self, figure: str):
@@ -248,7 +248,7 @@ class Scenario:
     """What is to be simulated. scenario["cluster.nodes"] gets and sets keys."""
 
     def __init__(self, made):
-        self._handle = made
+        self._handle = _api.owned(made, "load (PATH), parse (TEXT) or new (...)")
         weakref.finalize(self, lib.fabricast_scenario_free, made)
 
     def __getitem__(self, key: str):

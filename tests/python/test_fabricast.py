@@ -172,6 +172,14 @@ def test_one_name_in_runs_and_sweeps():
     assert "step_ps" in steps and steps["step_ps"][-1] == result["step_ps"]
 
 
+def test_objects_come_from_functions():
+    """The library would read the path of a scenario as the address of one."""
+    for made, names in ((fc.Scenario, "load"), (fc.Result, "run"), (fc.Table, "describe")):
+        for wrong in (HELLO, None, 0):
+            with pytest.raises(TypeError, match=f"comes from .*{names}.* is not made of {re.escape(repr(wrong))}"):
+                made(wrong)
+
+
 def test_what_is_missing_lists_the_names():
     scenario = fc.load(HELLO)
     result = scenario.run()
