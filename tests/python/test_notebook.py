@@ -20,7 +20,7 @@ def test_notebook(tmp_path, monkeypatch):
     notebook = nbformat.read(os.path.join(FOLDER, "exposure.ipynb"), as_version=4)
     nbformat.validate(notebook)
     assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in notebook.cells), "commit it without outputs"
-    nbconvert.ExecutePreprocessor(timeout=120, kernel_name="python3").preprocess(notebook, {"metadata": {"path": FOLDER}})
+    nbconvert.ExecutePreprocessor(timeout=120, startup_timeout=300, kernel_name="python3").preprocess(notebook, {"metadata": {"path": FOLDER}})
     cells = {cell["id"]: cell for cell in notebook.cells}
     for picture in ("plot", "map", "interval"):
         assert any("image/png" in output.get("data", {}) for output in cells[picture].outputs), picture
