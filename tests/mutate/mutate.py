@@ -20,9 +20,12 @@ import harness as harness_of
 import page
 import points as points_of
 
-ROOMS = ("sim", "models", "lib", "validate", "cli")
+ROOMS = ("sim", "formats", "models", "answer", "lib", "validate", "cli")
 LIMIT_FACTOR, LIMIT_S = 10, 5  # a test that takes ten times as long and five seconds more hangs: it noticed
 Outcome = collections.namedtuple("Outcome", "state by")  # killed, survived, unreached, same, refused, equal; the test
+How = collections.namedtuple("How", "name compiled linked")
+PLAIN = How("plain", ("-O1", "-g0"), ())
+CHECKED = How("checked", ("-O1", "-g0", "-fsanitize=address"), ("-fsanitize=address",))  # as programs of tests run in CI
 EQUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "equal.txt")
 
 
@@ -87,6 +90,8 @@ def not_noticed(harness, text):
 class Run:
     def __init__(self, harness, tests, cap_s):
         self.harness, self.tests, self.cap_s, self.equal = harness, tests, cap_s, equal_faults()
+        self.lock, self.locks, self.built = threading.Lock(), {}, {}
+        self.noticed = collections.defaultdict(list)  # (file, line of a function): tests that noticed a fault in it
         self.by_function = collections.defaultdict(list)
         for test in sorted(tests, key=lambda test: test.processor_s):
             for place in test.reached:
@@ -99,58 +104,64 @@ class Run:
         for place in sorted(place for place in self.by_function if place[0] == path and begin <= place[1] <= begin + 6):
             if not any(content.split("\n")[at - 1] == "}" for at in range(begin, place[1])):
                 seen += [test for test in self.by_function[place] if test not in seen]
-        return sorted(seen, key=lambda test: test.processor_s)
+        first = self.noticed[path, begin]
+        return sorted(seen, key=lambda test: (test not in first, test.processor_s))
 
     def outcome(self, path, point):
         with open(os.path.join(self.harness.root, path), encoding="utf-8") as file:
             content = file.read()
         if (path, points_of.described(content, point)) in self.equal:
             return Outcome("equal", None)
-        place = os.path.join(self.harness.folder, f"mutant-{threading.get_ident()}")
-        row = self.harness.sources[path]
-        sources = [place + ".same.c", place + ".c"]
-        for source, text in zip(sources, (content, points_of.changed(content, point))):
-            with open(source, "w", encoding="utf-8") as file:
-                file.write(f'#line 1 "{path}"\n' + text)
-            if self.harness.compile(row, source[:-1] + "o", source).returncode != 0:
-                return Outcome("refused", None)
-        with open(place + ".o", "rb") as one, open(place + ".same.o", "rb") as other:
+        mutant = os.path.join(self.harness.folder, f"mutant-{threading.get_ident()}")
+        if not self.build(mutant, path, points_of.changed(content, point), PLAIN):
+            return Outcome("refused", None)
+        same = self.same(path, content, PLAIN)
+        with open(mutant + ".o", "rb") as one, open(same + ".o", "rb") as other:
             if one.read() == other.read():
                 return Outcome("same", None)
         covering = self.covering(path, content, point.line)
         tests = [test for test in covering if test.suite in harness_of.SUITES]
         if not covering:
             return Outcome("unreached", None)
-        self.link(place)
-        killer = self.tried(tests, place)
-        if killer is None and self.compiled_with_checks(row, place):
-            killer = self.tried([test for test in tests if test.script is None], place, harness_of.CHECKED)
+        killer = self.tried(tests, mutant, same)
+        in_c = [test for test in tests if test.script is None]
+        if killer is None and in_c and self.build(mutant, path, points_of.changed(content, point), CHECKED):
+            killer = self.tried(in_c, mutant, self.same(path, content, CHECKED), harness_of.CHECKED)
         if killer is not None:
+            self.noticed[path, function_of(content, point.line)].append(killer)
             return Outcome("killed", killer)
-        return Outcome("survived" if tests else "unreached", self.tried([test for test in covering if test not in tests], place))
+        self.build(mutant, path, points_of.changed(content, point), PLAIN)
+        return Outcome("survived" if tests else "unreached", self.tried([test for test in covering if test not in tests], mutant, same))
 
-    def link(self, place, options=()):
-        for library in place, place + ".same":
-            linked = harness_of.quiet(["cc", "-shared", *options, "-o", library + ".so", library + ".o", "-L" + self.harness.folder,
-                                       "-leverything"], self.harness.folder)
-            assert linked.returncode == 0, linked.stderr
-
-    def compiled_with_checks(self, row, place):
-        """The mutant and its source with AddressSanitizer, under which programs of tests run in CI."""
-        for source in place, place + ".same":
-            if self.harness.compile(row, source + ".o", source + ".c", ("-O1", "-g0", "-fsanitize=address")).returncode != 0:
-                return False
-        self.link(place, ("-fsanitize=address",))
+    def build(self, place, path, content, how):
+        """A library of one source with this content, PLACE.so, beside its object. Whether it compiles."""
+        with open(place + ".c", "w", encoding="utf-8") as file:
+            file.write(f'#line 1 "{path}"\n' + content)
+        if self.harness.compile(self.harness.sources[path], place + ".o", place + ".c", how.compiled).returncode != 0:
+            return False
+        linked = harness_of.quiet(["cc", "-shared", *how.linked, "-o", place + ".so", place + ".o", "-L" + self.harness.folder, "-leverything"],
+                                  self.harness.folder)
+        assert linked.returncode == 0, linked.stderr
         return True
 
-    def tried(self, tests, place, before=""):
+    def same(self, path, content, how):
+        """The library of the source as it is, which is built once."""
+        with self.lock:
+            lock = self.locks.setdefault((path, how), threading.Lock())
+        with lock:
+            if (path, how) not in self.built:
+                place = os.path.join(self.harness.folder, f"same-{how.name}-{path.replace('/', '__')}")
+                self.built[path, how] = place if self.build(place, path, content, how) else None
+            return self.built[path, how]
+
+    def tried(self, tests, place, same, before=""):
         """The first of the tests that notices the fault; None: none of them does, within the time for it."""
         left_s = self.cap_s
         for test in tests:
             limit_s = (LIMIT_FACTOR * test.wall_s + LIMIT_S) * (2 if before else 1)
             status, used_s = test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {place}.so")
             # A test that fails with the source as it is, loaded in the same way, says nothing.
-            if status != 0 and test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {place}.same.so")[0] == 0:
+            if status != 0 and test.run(self.harness, limit_s, LD_PRELOAD=f"{before} {same}.so")[0] == 0:
                 return test
             left_s -= used_s
             if left_s < 0:

@@ -12,8 +12,8 @@ pages are left out on purpose: an update of a page that nobody reads closely wou
 The faults of this page were drawn at commit {commit} with `--seed {seed}`, {count} of each room: a relation (`<` is `<=`), a sign (`+` is `-`), `&&` for `||`,
 a condition that is negated, a number that is one larger, a result that is 0, a statement that is dropped. Texts, assertions
 and frees are left as they are, and so are hashes, signs of comparisons and memory that nobody looks at. A fault that does not compile, or that gives the same instructions, is not counted. A fault survives
-when its tests, the quickest first, have passed for {cap:g} s of processor time, and those in C have passed again with the fault under AddressSanitizer. Some
-of the survivors change nothing that can be seen, such as a quicker way to the same result; those that somebody has looked at are in
+when its tests have passed for {cap:g} s of processor time, those that noticed another fault of the function first and then the quickest, and those in C have
+passed again with the fault under AddressSanitizer. Some of the survivors change nothing that can be seen, such as a quicker way to the same result; those that somebody has looked at are in
 `tests/mutate/equal.txt`, each with its reason, and are not counted.
 
 Tests of the suite registry hold the forms of an answer of a command against each other (`tests/answers`): JSON, CSV and text say the
