@@ -360,6 +360,7 @@ fab_graph_check (const FabGraph *self)
   g_assert_true (is_connected);
 }
 
+/* Rows of a way go from small to large, and only the last one may have no end. */
 static const FabMessageRegime *
 find_regime (const FabMessages *messages, FabMessageWay way, double bytes)
 {
@@ -371,7 +372,7 @@ find_regime (const FabMessages *messages, FabMessageWay way, double bytes)
     if (regime->way != (int) way)
       continue;
     found = regime;
-    if (regime->up_to_bytes == 0 || bytes <= (double) regime->up_to_bytes)
+    if (bytes <= (double) regime->up_to_bytes)
       break;
   }
   return found;

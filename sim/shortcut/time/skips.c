@@ -21,13 +21,14 @@
 
 /* Rings that go at one pace: a group of the pace, or several. */
 typedef struct {
-  guint first;        /* the first group of them, which holds what follows */
-  double owed;        /* of a group: messages that skips have not moved on by, since only whole ones are */
-  double interval_ps; /* from one message of a lane to the next; 0: all lanes are over */
-  double sum_owed;    /* over the groups */
-  guint n;            /* groups */
-  guint n_left;       /* messages that each lane can skip before it comes near its last one */
-  guint n_skip;       /* messages that are skipped */
+  guint first; /* the first group of them, which holds what follows */
+  double owed; /* of a group: messages that skips have not moved on by, since only whole ones are */
+  double
+      interval_ps; /* from one message of a lane to the next; 0: all lanes are over, or it is no first group */
+  double sum_owed; /* over the groups */
+  guint n;         /* groups */
+  guint n_left;    /* messages that each lane can skip before it comes near its last one */
+  guint n_skip;    /* messages that are skipped */
 } RingPace;
 
 /* A play that is watched. */
@@ -278,7 +279,7 @@ play_lasts_ps (Watched *self)
   for (guint g = 0; g < self->steady.n_groups; g++) {
     const RingPace *pace = &self->paces[g];
 
-    if (pace->n > 0 && pace->interval_ps > 0)
+    if (pace->interval_ps > 0)
       lasts_ps = MIN (lasts_ps, (pace->n_left - pace->owed) * pace->interval_ps);
   }
   return lasts_ps;
@@ -326,7 +327,7 @@ find_main_pace (const FabNet *net)
   for (guint g = 0; g < play->steady.n_groups; g++) {
     const RingPace *pace = &play->paces[g];
 
-    if (pace->n > 0 && pace->interval_ps > 0
+    if (pace->interval_ps > 0
         && (found == NULL || pace->n_left * pace->interval_ps > found->n_left * found->interval_ps))
       found = pace;
   }
@@ -343,8 +344,7 @@ find_misfit (const FabNet *net, double by_ps)
     const Watched *play = play_at (net, i);
 
     for (guint g = 0; g < play->steady.n_groups; g++) {
-      double n = play->paces[g].n > 0 && play->paces[g].interval_ps > 0 ? messages_in (&play->paces[g], by_ps)
-                                                                        : 0;
+      double n = play->paces[g].interval_ps > 0 ? messages_in (&play->paces[g], by_ps) : 0;
 
       most = MAX (most, fabs (n - round (n)));
     }
@@ -472,7 +472,7 @@ skip_play (Watched *self, FabTimePs by_ps)
   for (guint g = 0; g < self->steady.n_groups; g++) {
     RingPace *pace = &self->paces[g];
 
-    if (pace->n == 0 || pace->interval_ps <= 0)
+    if (pace->interval_ps <= 0)
       continue;
     double n = messages_in (pace, (double) by_ps);
     pace->n_skip = MIN ((guint) (MAX (n, 0) + 0.5), pace->n_left);
