@@ -268,6 +268,24 @@ names_are_checked_where_they_stand (G_GNUC_UNUSED void **state)
                   "no node, NIC or GPU 'node7'");
 }
 
+/* A part without a link to another one lists the ends of those that it has, and of more than eight the first eight. */
+static void
+the_first_eight_ends_of_links_are_listed (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 7; n <= 9; n++) {
+    g_autofree char *machine = g_strdup_printf (
+        "cluster: {node: dgx-a100, nodes: %u, fabric: {kind: rail_only, nodes_per_leaf: %u}}\n", n, n);
+    g_autofree char *message = message_of (machine,
+                                           "faults: [{what: link, from: leaf0, to: leaf1, dead: true}]\n");
+    g_autoptr (GString) part = g_string_new ("no link joins leaf0 and leaf1; from leaf0 links lead to ");
+
+    for (guint node = 0; node < MIN (n, 8); node++)
+      g_string_append_printf (part, "%snode%u/nic0", node > 0 ? ", " : "", node);
+    g_string_append (part, n > 8 ? ", ...\n" : "\n");
+    assert_non_null (strstr (message, part->str));
+  }
+}
+
 static void
 keys_that_do_not_fit_are_refused (G_GNUC_UNUSED void **state)
 {
@@ -480,6 +498,7 @@ main (void)
     cmocka_unit_test (bursts_have_the_mean_load),
     cmocka_unit_test (a_side_flow_takes_its_rate),
     cmocka_unit_test (names_are_checked_where_they_stand),
+    cmocka_unit_test (the_first_eight_ends_of_links_are_listed),
     cmocka_unit_test (keys_that_do_not_fit_are_refused),
     cmocka_unit_test (a_machine_that_is_cut_is_refused),
     cmocka_unit_test (what_is_read_is_written),

@@ -148,6 +148,134 @@ a_bond_hashes_each_flow_to_one_port (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What comes into a vertex leaves it, but for the ends, between which 1 goes. */
+static void
+assert_flows (const FabGraph *graph, const GArray *shares, FabVertexId src, FabVertexId dst)
+{
+  g_autofree double *sums = g_new0 (double, fab_graph_n_vertices (graph));
+
+  for (guint i = 0; i < shares->len; i++) {
+    const FabShare *share = &g_array_index (shares, FabShare, i);
+
+    sums[fab_graph_link (graph, share->link)->src] -= share->fraction;
+    sums[fab_graph_link (graph, share->link)->dst] += share->fraction;
+  }
+  for (FabVertexId v = 0; v < fab_graph_n_vertices (graph); v++)
+    assert_true (fabs (sums[v] - (src == dst ? 0 : (v == dst) - (v == src))) < 1e-12);
+}
+
+/* The paths among which packets choose use both ports alike, or that of the bond; inside of a node there are no ports.
+ * Every flow goes from one end to the other, from NIC to NIC and from GPU to GPU, and keeps what was found before. */
+static void
+packets_choose_among_the_ports (G_GNUC_UNUSED void **state)
+{
+  static const char *const routes[] = { "flowlet", "reps", "{kind: reactive, detours: 25%}" };
+  static const char *const uses[] = { MERGED, BOND };
+
+  for (guint r = 0; r < G_N_ELEMENTS (routes); r++)
+    for (guint u = 0; u < G_N_ELEMENTS (uses); u++) {
+      g_autoptr (Play) play = play_of (uses[u], TWO_PLANES, routes[r], "");
+      const FabPlant *plant = fab_simulation_plant (play->simulation);
+      const FabVertexId *nics = plant->cluster.nics, *gpus = plant->cluster.gpus;
+      const FabVertexId ends[][2] = { { nics[0], nics[4] }, { nics[0], nics[12] }, { gpus[0], gpus[24] },
+                                      { gpus[1], gpus[8] }, { nics[0], nics[1] },  { nics[0], nics[0] } };
+      const FabRouterOps *ops = plant->router->ops;
+
+      assert_non_null (ops->choices);
+      for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+        for (guint is_detour = 0; is_detour < 2; is_detour++) {
+          g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+          FabShare before = { 0, 0.25 };
+
+          g_array_append_val (shares, before);
+          assert_true (ops->choices (plant->router, ends[i][0], ends[i][1], 7, is_detour, shares));
+          assert_int_equal (g_array_index (shares, FabShare, 0).link, 0);
+          assert_true (g_array_index (shares, FabShare, 0).fraction == 0.25);
+          g_array_remove_index (shares, 0);
+          assert_flows (plant->graph, shares, ends[i][0], ends[i][1]);
+          if (i >= 2)
+            continue;
+          double first = share_on_port (plant, shares, 0, 0, TRUE);
+          gboolean is_merged = u == 0 && strcmp (routes[r], "flowlet") != 0;
+          assert_near (first + share_on_port (plant, shares, 0, 1, TRUE), 1, 1e-12);
+          if (is_merged)
+            assert_near (first, 0.5, 1e-12);
+        }
+    }
+}
+
+/* The hashes of switches: packets of even numbers leave by the first port and those of odd ones by the second, and
+ * between the switches all of the paths are used. */
+static void
+entropies_of_packets_are_dealt_out_to_the_ports (G_GNUC_UNUSED void **state)
+{
+  static const char *const routes[] = { "reps", "{kind: spray, hashed: true}" };
+  static const char *const uses[] = { MERGED, BOND };
+  enum { N = 200 };
+
+  for (guint r = 0; r < G_N_ELEMENTS (routes); r++)
+    for (guint u = 0; u < G_N_ELEMENTS (uses); u++) {
+      g_autoptr (Play) play = play_of (uses[u], TWO_PLANES, routes[r], "");
+      const FabPlant *plant = fab_simulation_plant (play->simulation);
+      const FabVertexId *nics = plant->cluster.nics, *gpus = plant->cluster.gpus;
+      const FabVertexId ends[][2] = {
+        { nics[0], nics[12] }, { gpus[0], gpus[24] }, { nics[0], nics[1] }, { nics[0], nics[0] }
+      };
+      const FabRouterOps *ops = plant->router->ops;
+      FabLinkId first_out, first_in;
+
+      fab_nic_ports (plant->graph, nics[0], &first_out);
+      fab_nic_ports (plant->graph, nics[12], &first_in);
+      assert_non_null (ops->hashed);
+      for (guint i = 0; i < G_N_ELEMENTS (ends); i++) {
+        g_autoptr (GHashTable) uplinks = g_hash_table_new (NULL, NULL),
+                               wanted = g_hash_table_new (NULL, NULL);
+        g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (FabShare));
+        guint n_ports[2] = { 0 };
+
+        assert_true (fab_router_spread (plant->router, ends[i][0], ends[i][1], 7, all));
+        for (guint k = 0; k < all->len; k++)
+          g_hash_table_add (wanted, GUINT_TO_POINTER (g_array_index (all, FabShare, k).link));
+        for (guint entropy = 0; entropy < N; entropy++) {
+          FabPath path, again;
+          FabVertexId at = ends[i][0];
+
+          path.links[0] = again.links[0] = G_MAXUINT;
+          path.n = again.n = 1;
+          assert_true (ops->hashed (plant->router, ends[i][0], ends[i][1], 7, entropy, &path));
+          assert_true (ops->hashed (plant->router, ends[i][0], ends[i][1], 7, entropy, &again));
+          assert_int_equal (path.n, again.n);
+          assert_memory_equal (path.links, again.links, path.n * sizeof *path.links);
+          assert_int_equal (path.links[0], G_MAXUINT); /* what was there before */
+          for (guint k = 1; k < path.n; k++) {
+            const FabLink *link = fab_graph_link (plant->graph, path.links[k]);
+
+            assert_int_equal (link->src, at);
+            at = link->dst;
+            g_hash_table_add (uplinks, GUINT_TO_POINTER (path.links[k]));
+            for (guint port = 0; port < 2; port++)
+              if (path.links[k] == first_out + port && i < 2) {
+                n_ports[port]++;
+                assert_true (u > 0 || port == entropy % 2);
+              }
+          }
+          assert_int_equal (at, ends[i][1]);
+        }
+        if (i < 2 && u == 0)
+          assert_true (n_ports[0] == N / 2 && n_ports[1] == N / 2);
+        if (i < 2 && u == 1)
+          assert_true (n_ports[0] + n_ports[1] == N && (n_ports[0] == 0 || n_ports[1] == 0));
+        /* By the same links as the bytes of a flow that is spread. */
+        assert_int_equal (g_hash_table_size (uplinks), g_hash_table_size (wanted));
+        GHashTableIter iter;
+        gpointer link;
+        g_hash_table_iter_init (&iter, uplinks);
+        while (g_hash_table_iter_next (&iter, &link, NULL))
+          assert_true (g_hash_table_contains (wanted, link));
+      }
+    }
+}
+
 /* --- what they carry --- */
 
 /* Two ports carry what one port of twice the rate carries, together or apart. Through one port of a bond the only flow
@@ -327,6 +455,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (merged_ports_have_half_of_the_bytes_each),
     cmocka_unit_test (a_bond_hashes_each_flow_to_one_port),
+    cmocka_unit_test (packets_choose_among_the_ports),
+    cmocka_unit_test (entropies_of_packets_are_dealt_out_to_the_ports),
     cmocka_unit_test (two_ports_carry_what_one_fast_port_carries),
     cmocka_unit_test (packets_agree),
     cmocka_unit_test (a_dead_port_halves_the_rate),

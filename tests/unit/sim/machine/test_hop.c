@@ -187,6 +187,44 @@ kernels_store_into_host_memory_no_faster_than_measured (void **state)
   }
 }
 
+/* Kernels send smaller packets between sockets that a link of such a technology joins; copy engines do not. Near GPUs
+ * have no socket between them but their own, which is joined by such a link too. */
+static void
+kernels_alone_take_longer_through_sockets_that_split_packets (void **state)
+{
+  static const char *const own =
+      "technologies: [{name: Split, joins: sockets, flow_control: credit, host_stretch: 1.25}]\n"
+      "links:\n"
+      "  - {name: wire, technology: PCIe, lanes: 1, signalling: 80Gb/s, latency: 1us}\n"
+      "  - {name: split, technology: Split, lanes: 1, signalling: 800Gb/s, latency: 1us}\n"
+      "nodes:\n"
+      "  - name: box\n"
+      "    accelerator: a100-sxm4-80gb\n"
+      "    parts: [{name: gpu, kind: accelerator, count: 4}, {name: plx, kind: switch, count: 2},"
+      " {name: cpu, kind: host, count: 2}]\n"
+      "    wires: [{from: gpu, to: plx, link: wire}, {from: plx, to: cpu, link: wire},"
+      " {from: cpu, to: cpu, link: split, map: all}]\n";
+  static const double rates[FAB_N_DRIVES] = { [FAB_DRIVE_KERNEL] = 10e9 / 1.25, [FAB_DRIVE_COPY] = 10e9 };
+  g_autoptr (Play) play = play_cluster (*state, "node: box, p2p: sys", own);
+  const FabCluster *cluster = cluster_of (play);
+
+  for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++) {
+    FabHop near, far;
+
+    if (drive != FAB_DRIVE_KERNEL && drive != FAB_DRIVE_COPY)
+      continue;
+    assert_true (
+        fab_hop_local (cluster, cluster->gpus[0], cluster->gpus[1], FAB_REACH_SYS, drive, &near, NULL));
+    assert_true (
+        fab_hop_local (cluster, cluster->gpus[0], cluster->gpus[3], FAB_REACH_SYS, drive, &far, NULL));
+    assert_int_equal (far.kind, FAB_HOP_DIRECT);
+    assert_near (near.rate_bytes_per_s, 10e9, 1e-9);
+    assert_near (far.rate_bytes_per_s, rates[drive], 1e-9);
+    fab_hop_clear (&near);
+    fab_hop_clear (&far);
+  }
+}
+
 /* NCCL lets two GPUs of an AMD host reach each other where it stages between more. What a user sets holds for both. */
 static void
 two_gpus_alone_reach_farther (void **state)
@@ -479,6 +517,7 @@ main (void)
     cmocka_unit_test (peers_go_directly_and_others_through_memory),
     cmocka_unit_test (staging_both_ways_shares_the_uplink),
     cmocka_unit_test (kernels_store_into_host_memory_no_faster_than_measured),
+    cmocka_unit_test (kernels_alone_take_longer_through_sockets_that_split_packets),
     cmocka_unit_test (two_gpus_alone_reach_farther),
     cmocka_unit_test (a_bridge_is_a_ceiling_for_reads),
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
