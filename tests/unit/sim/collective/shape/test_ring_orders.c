@@ -87,12 +87,209 @@ between_ends_that_are_no_neighbours_ranks_ascend (G_GNUC_UNUSED void **state)
   pair_clear (&pair);
 }
 
+/* --- any machine --- */
+
+static const char *const machines[] = {
+  "node: dgx-h100, nodes: 1",
+  "node: dgx-h100, nodes: 3",
+  "node: dgx-h100, nodes: 2, gpus_per_node: 1",
+  "node: dgx-h100, nodes: 4, gpus_per_node: 3, nics_per_node: 2",
+  "node: dgx-a100, nodes: 2, nics_per_node: 3",
+  "node: dgx-a100, nodes: 2, gpus_per_node: 2",
+  "node: dgx1-v100, nodes: 1",
+  "node: dgx1-v100, nodes: 3",
+  "node: dgx1-v100, nodes: 2, nics_per_node: 1",
+  "node: mi300x, nodes: 1",
+  "node: mi300x, nodes: 2",
+  "node: polaris, nodes: 4",
+  "node: p5, nodes: 2",
+};
+
+static Play *
+play_machine (const char *cluster)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 1\ncluster: {%s}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      cluster);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+static guint
+nic_hops (const FabGroup *group, guint node, guint local, guint nic)
+{
+  FabGroup shape = fab_group_of_shape (group, fab_group_shape (group, node));
+
+  return fab_cluster_nic_hops (shape.cluster, local, nic);
+}
+
+/* Fewest hops from a NIC to any rank of the node but one. */
+static guint
+least_hops (const FabGroup *group, guint node, guint nic, guint but)
+{
+  guint least = G_MAXUINT;
+
+  for (guint local = 0; local < fab_group_n_locals (group, node); local++)
+    if (local != but)
+      least = MIN (least, nic_hops (group, node, local, nic));
+  return least;
+}
+
+/* In one node a ring is any order. Over nodes it begins as near to one of its NICs as a rank can be, and ends as near
+ * to the other as another rank can be; on nodes of odd numbers the NICs change roles. */
+static void
+assert_orders (const FabRings *rings, guint ring)
+{
+  const FabGroup *group = rings->group;
+
+  for (guint node = 0; node < group->n_nodes; node++) {
+    const FabRing *one = &g_array_index (rings->shapes[fab_group_shape (group, node)], FabRing, ring);
+    const guint *order = one->orders[node % 2];
+    guint n = fab_group_n_locals (group, node), first = order[0], last = order[n - 1];
+    guint nics[] = { one->in_nic, one->out_nic };
+    guint64 seen = 0;
+
+    for (guint i = 0; i < n; i++)
+      seen |= G_GUINT64_CONSTANT (1) << order[i];
+    assert_true (seen == (G_GUINT64_CONSTANT (1) << n) - 1);
+    if (group->n_nodes == 1 || n == 1)
+      continue;
+    guint begin = nic_hops (group, node, first, nics[node % 2]),
+          end = nic_hops (group, node, last, nics[1 - node % 2]);
+    gboolean is_forth = begin == least_hops (group, node, nics[node % 2], G_MAXUINT)
+                     && end == least_hops (group, node, nics[1 - node % 2], first),
+             is_back = end == least_hops (group, node, nics[1 - node % 2], G_MAXUINT)
+                    && begin == least_hops (group, node, nics[node % 2], last);
+
+    assert_true (is_forth || (node % 2 == 1 && is_back));
+  }
+}
+
+/* Stop by stop, from rank to rank; between nodes by the NICs of the ring. */
+static void
+assert_hops (const FabRings *rings, guint ring)
+{
+  const FabGroup *group = rings->group;
+  const FabCluster *cluster = group->cluster;
+  guint n = fab_group_n_ranks (group), index;
+  g_autoptr (GHashTable) senders = g_hash_table_new (NULL, NULL);
+  FabVertexId at = G_MAXUINT, root = G_MAXUINT;
+
+  for (guint stop = 0; stop <= n; stop++) {
+    guint node = fab_group_node_of (group, stop % n, &index),
+          next = fab_group_node_of (group, (stop + 1) % n, &index);
+    FabHop hop;
+
+    assert_true (fab_rings_hop (rings, ring, stop, &hop, NULL));
+    if (stop > 0)
+      assert_int_equal (hop.legs[0].src, at);
+    if (stop == fab_rings_root (rings, ring))
+      root = hop.legs[0].src;
+    at = hop.legs[hop.n_legs - 1].dst;
+    g_hash_table_add (senders, GUINT_TO_POINTER (hop.legs[0].src));
+    if (node != next) {
+      const FabRing *here = &g_array_index (rings->shapes[fab_group_shape (group, node)], FabRing, ring),
+                    *there = &g_array_index (rings->shapes[fab_group_shape (group, next)], FabRing, ring);
+
+      assert_int_equal (fab_graph_link (cluster->graph, hop.in_port)->dst,
+                        fab_group_nic (group, next, next % 2 ? there->out_nic : there->in_nic));
+      if (!cluster->has_relays)
+        assert_int_equal (fab_graph_link (cluster->graph, hop.out_port)->src,
+                          fab_group_nic (group, node, node % 2 ? here->in_nic : here->out_nic));
+    }
+    fab_hop_clear (&hop);
+  }
+  assert_int_equal (g_hash_table_size (senders), n);
+  assert_int_equal (root, fab_group_gpu (group, 0, 0));
+}
+
+/* The rings of a node by the NIC at which they enter, counted round. */
+static void
+assert_found_by_nic (const FabRings *rings)
+{
+  for (guint shape = 0; shape < rings->n_shapes; shape++)
+    for (guint nic = 0; nic <= rings->group->cluster->nics_per_node; nic++) {
+      const guint *orders[64];
+      guint n = 0;
+
+      for (guint i = 0; i < rings->shapes[shape]->len; i++) {
+        const FabRing *ring = &g_array_index (rings->shapes[shape], FabRing, i);
+
+        if (ring->in_nic == nic)
+          orders[n++] = ring->orders[0];
+      }
+      for (guint nth = 0; nth < 2 * n + 1; nth++)
+        assert_ptr_equal (fab_rings_order_from (rings, shape, nic, nth), n > 0 ? orders[nth % n] : NULL);
+    }
+}
+
+static void
+check_group (const FabGroup *group)
+{
+  g_auto (FabRings) rings = { 0 };
+  g_autoptr (GHashTable) rails = g_hash_table_new (NULL, NULL);
+  guint n_rings = G_MAXUINT;
+
+  assert_true (fab_rings_find (group, &rings, NULL));
+  assert_int_equal (rings.n_shapes, fab_group_n_shapes (group));
+  for (guint shape = 0; shape < rings.n_shapes; shape++)
+    n_rings = MIN (n_rings, rings.shapes[shape]->len);
+  assert_int_equal (rings.n_rings, n_rings);
+  for (guint ring = 0; ring < rings.n_rings; ring++) {
+    assert_orders (&rings, ring);
+    assert_hops (&rings, ring);
+    g_hash_table_add (rails, GUINT_TO_POINTER (g_array_index (rings.shapes[0], FabRing, ring).in_nic));
+  }
+  assert_found_by_nic (&rings);
+  if (group->n_nodes > 1 && rings.n_shapes == 1)
+    assert_int_equal (rings.n_channels, g_hash_table_size (rails));
+}
+
+static void
+rings_lead_from_nic_to_nic_by_all_ranks (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (machines); i++) {
+    g_autoptr (Play) play = play_machine (machines[i]);
+    const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+
+    check_group (&(FabGroup){ cluster, cluster->n_nodes, cluster->gpus_per_node });
+  }
+}
+
+/* Parts of a machine: different ranks in each node, and a node without any. */
+static void
+rings_of_uneven_groups_do_so_too (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cluster;
+    guint n, ranks[8];
+  } cases[] = {
+    { "node: dgx-h100, nodes: 3", 5, { 0, 1, 9, 10, 17 } },
+    { "node: dgx-h100, nodes: 3", 7, { 2, 3, 4, 8, 15, 16, 17 } },
+    { "node: dgx1-v100, nodes: 3", 6, { 0, 1, 2, 3, 9, 10 } },
+    { "node: dgx1-v100, nodes: 4", 8, { 0, 5, 8, 9, 10, 24, 25, 31 } },
+    { "node: mi300x, nodes: 2", 3, { 7, 8, 9 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (Play) play = play_machine (cases[i].cluster);
+    FabCluster view;
+
+    fab_cluster_view_ranks (&view, fab_simulation_cluster (play->simulation), cases[i].ranks, cases[i].n);
+    assert_non_null (view.uneven);
+    check_group (&(FabGroup){ &view, view.n_nodes, view.gpus_per_node });
+    fab_cluster_clear (&view);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (rings_go_round_a_node_behind_switches),
     cmocka_unit_test (between_ends_that_are_no_neighbours_ranks_ascend),
+    cmocka_unit_test (rings_lead_from_nic_to_nic_by_all_ranks),
+    cmocka_unit_test (rings_of_uneven_groups_do_so_too),
   };
 
   return play_run_tests ("ring orders", tests, &catalog);
