@@ -18,17 +18,26 @@ typedef struct {
   FabExecutor *executor;
   FabJobTotals totals;
   const FabNetOps *ops;
+  GPtrArray *footprints; /* of `send` */
 } Job;
+
+/* Takes the rig. */
+static Job *
+job_with (Rig *rig)
+{
+  Job *self = g_new0 (Job, 1);
+
+  self->rig = rig;
+  self->builder = fab_dag_builder_new ();
+  self->ops = &fab_net_fluid;
+  self->footprints = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
+  return self;
+}
 
 static Job *
 job_new (void)
 {
-  Job *self = g_new0 (Job, 1);
-
-  self->rig = rig_new_flat (2);
-  self->builder = fab_dag_builder_new ();
-  self->ops = &fab_net_fluid;
-  return self;
+  return job_with (rig_new_flat (2));
 }
 
 static void
@@ -36,6 +45,7 @@ job_free (Job *self)
 {
   fab_executor_free (self->executor);
   rig_net_clear (&self->net);
+  g_ptr_array_unref (self->footprints);
   fab_dag_free (self->dag);
   fab_dag_builder_free (self->builder);
   rig_free (self->rig);
@@ -283,6 +293,235 @@ links_say_what_they_carried (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Bytes from one GPU to another alone. */
+static guint
+send (Job *job, guint from, guint to, FabBytes bytes, FabDimension dimension, FabOp op)
+{
+  FabCollectivePlan plan = rig_plan (job->rig, op, bytes);
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (job->rig->graph);
+  FabPath path = { 0 };
+
+  assert_true (
+      fab_router_append (job->rig->router, rig_gpu (job->rig, from), rig_gpu (job->rig, to), 0, &path));
+  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1, 1 });
+  g_ptr_array_add (job->footprints, fab_footprint_builder_finish (builder));
+  plan.footprint = g_ptr_array_index (job->footprints, job->footprints->len - 1);
+  plan.startup_ps = plan.latency_ps = plan.steps.steps_ps = plan.steps.fill_ps = 0;
+  return fab_dag_builder_collective (job->builder, &plan, dimension, g_strdup ("s"));
+}
+
+/* Two nodes with two GPUs and a NIC each, where everything moves 1 byte per ps. */
+static Rig *
+two_nodes (void)
+{
+  return rig_new (&(RigSpec){ .n_nodes = 2,
+                              .gpus_per_node = 2,
+                              .nics_per_node = 1,
+                              .gpu_bytes_per_s = FAB_PS_PER_S,
+                              .nic_bytes_per_s = FAB_PS_PER_S });
+}
+
+static const FabExposureRecord *
+exposure_of (const Job *job, guint rank_class, FabDimension dimension, FabOp op)
+{
+  const GArray *all = fab_executor_probe (job->executor)->exposures;
+
+  for (guint i = 0; i < all->len; i++) {
+    const FabExposureRecord *one = &g_array_index (all, FabExposureRecord, i);
+
+    if (one->rank_class == rank_class && one->dimension == fab_dimension_names[dimension]
+        && one->op == fab_op_names[op])
+      return one;
+  }
+  return NULL;
+}
+
+/* A 0-10. Of dimension d, 30 bytes inside a node: 10-40. From 20 on, 40 bytes between the nodes: 20-60. B 50-60 hides
+ * the end. Both share 20-40 equally, and of one dimension and operation the time between nodes is still told apart. */
+static void
+time_between_nodes_is_told_from_time_inside (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabDimension inside, between;
+    FabOp inside_op, between_op;
+  } rows[] = {
+    { FAB_DIMENSION_TENSOR, FAB_DIMENSION_DATA, FAB_OP_ALL_GATHER, FAB_OP_ALL_REDUCE },
+    { FAB_DIMENSION_DATA, FAB_DIMENSION_DATA, FAB_OP_ALL_GATHER, FAB_OP_ALL_REDUCE },
+    { FAB_DIMENSION_DATA, FAB_DIMENSION_DATA, FAB_OP_ALL_REDUCE, FAB_OP_ALL_REDUCE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Job) job = job_with (two_nodes ());
+    guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 4);
+    guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute"),
+          loader = fab_dag_builder_stream (job->builder, rank_class, "loader");
+    guint near = send (job, 0, 1, 30, rows[i].inside, rows[i].inside_op),
+          far = send (job, 1, 2, 40, rows[i].between, rows[i].between_op);
+    FabTaskId a = work (job, compute, FAB_SPAN_COMPUTE, 10, "A"),
+              load = work (job, loader, FAB_SPAN_LOAD, 20, "L"),
+              late = work (job, loader, FAB_SPAN_LOAD, 30, "M"),
+              b = work (job, compute, FAB_SPAN_COMPUTE, 10, "B");
+
+    fab_dag_builder_after (job->builder, b, late);
+    fab_dag_builder_after (
+        job->builder,
+        fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "near"), near),
+        a);
+    fab_dag_builder_after (
+        job->builder,
+        fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "far"), far),
+        load);
+    job_start (job, 1);
+    assert_true (fab_executor_run_iteration (job->executor));
+    const FabExposureRecord *inside = exposure_of (job, 0, rows[i].inside, rows[i].inside_op),
+                            *between = exposure_of (job, 0, rows[i].between, rows[i].between_op);
+    const FabProbe *probe = fab_executor_probe (job->executor);
+
+    assert_int_equal (g_array_index (probe->iterations, FabIterationRecord, 0).duration_ps, 60);
+    assert_int_equal (g_array_index (probe->iterations, FabIterationRecord, 0).exposed_ps, 40);
+    assert_int_equal (g_array_index (probe->iterations, FabIterationRecord, 0).exposed_inter_node_ps, 20);
+    assert_int_equal (probe->step.times.exposed_inter_node_ps, 20);
+    assert_int_equal (between->exposed_inter_node_ps, 20);
+    assert_int_equal (between->comm_ps, inside == between ? 50 : 40);
+    assert_int_equal (between->exposed_ps, inside == between ? 40 : 20);
+    assert_int_equal (between->bytes, inside == between ? 70 : 40);
+    assert_int_equal (between->n_collectives, inside == between ? 2 : 1);
+    if (inside != between) {
+      assert_int_equal (inside->comm_ps, 30);
+      assert_int_equal (inside->exposed_ps, 20);
+      assert_int_equal (inside->exposed_inter_node_ps, 0);
+      assert_int_equal (inside->bytes, 30);
+    }
+  }
+}
+
+/* A class of one rank computes for 10 and one of three for 31; 20 bytes between the nodes from then on, beside which
+ * the three compute for another 5 and load for 20. Means over the four ranks, rounded down. */
+static void
+the_step_is_the_mean_over_ranks (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_with (two_nodes ());
+  guint all = send (job, 0, 2, 20, FAB_DIMENSION_DATA, FAB_OP_ALL_REDUCE);
+
+  for (guint c = 0; c < 2; c++) {
+    guint rank_class = fab_dag_builder_class (job->builder, "all", c, c == 0 ? 1 : 3);
+    guint compute = fab_dag_builder_stream (job->builder, rank_class, "compute"),
+          comm = fab_dag_builder_stream (job->builder, rank_class, "comm");
+    FabTaskId first = work (job, compute, FAB_SPAN_COMPUTE, c == 0 ? 10 : 31, "A");
+
+    if (c == 1)
+      work (job, compute, FAB_SPAN_COMPUTE, 5, "B");
+    fab_dag_builder_after (job->builder, fab_dag_builder_join (job->builder, comm, all), first);
+  }
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const FabProbe *probe = fab_executor_probe (job->executor);
+  const FabIterationRecord *mean = &probe->step.times;
+
+  assert_int_equal (mean->duration_ps, 51);
+  assert_int_equal (mean->compute_ps, (10 + 3 * 36) / 4);
+  assert_int_equal (mean->comm_ps, 20);
+  assert_int_equal (mean->overlapped_ps, 3 * 5 / 4);
+  assert_int_equal (mean->exposed_ps, 20 - 3); /* of the means, so that they add up */
+  assert_int_equal (mean->idle_ps, 51 - 29 - 17);
+  assert_int_equal (mean->waiting_ps, 21 / 4);
+  assert_int_equal (mean->exposed_inter_node_ps, mean->exposed_ps);
+  assert_int_equal (g_array_index (probe->iterations, FabIterationRecord, 0).exposed_inter_node_ps, 20);
+  assert_int_equal (g_array_index (probe->iterations, FabIterationRecord, 1).exposed_inter_node_ps, 15);
+  assert_int_equal (g_array_index (probe->collectives, FabCollectiveRecord, 0).exposed_ps, (20 + 3 * 15) / 4);
+}
+
+/* Of exposed time that is partly inside nodes: 20 between them for one rank, and 10 inside for three. */
+static void
+the_mean_between_nodes_is_rounded_down (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_with (two_nodes ());
+
+  for (guint c = 0; c < 2; c++) {
+    guint rank_class = fab_dag_builder_class (job->builder, "all", c, c == 0 ? 1 : 3);
+    guint sent = c == 0 ? send (job, 0, 2, 21, FAB_DIMENSION_DATA, FAB_OP_ALL_REDUCE)
+                        : send (job, 0, 1, 10, FAB_DIMENSION_DATA, FAB_OP_ALL_REDUCE);
+
+    fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "comm"), sent);
+  }
+  job->ops = &fab_net_analytic; /* both begin from GPU 0 */
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const FabIterationRecord *mean = &fab_executor_probe (job->executor)->step.times;
+
+  assert_int_equal (mean->exposed_ps, (21 + 3 * 10) / 4);
+  assert_int_equal (mean->exposed_inter_node_ps, 21 / 4);
+}
+
+/* Every other one of 200 GPUs sends to the next one, the first ones least: 1, 1, 2, 2, 3, 3 and so on. Loads are told
+ * link by link, of 400 links. Samples are those of the eight links that are busiest, the first of equals before. */
+static void
+samples_are_of_the_eight_busiest_links_that_bind (G_GNUC_UNUSED void **state)
+{
+  enum { GPUS = 200, SAMPLED = 8 };
+  g_autoptr (Job) job = job_with (rig_new_flat (GPUS));
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, GPUS);
+  g_autofree guint64 *bytes = g_new0 (guint64, fab_graph_n_links (job->rig->graph));
+  g_autofree guint *sampled = g_new0 (guint, fab_graph_n_links (job->rig->graph));
+
+  for (guint gpu = 0; gpu < GPUS; gpu += 2) {
+    FabPath path = { 0 };
+
+    fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "comm"),
+                          send (job, gpu, gpu + 1, 1 + gpu / 4, FAB_DIMENSION_DATA, FAB_OP_ALL_GATHER));
+    fab_router_append (job->rig->router, rig_gpu (job->rig, gpu), rig_gpu (job->rig, gpu + 1), 0, &path);
+    for (guint i = 0; i < path.n; i++)
+      bytes[path.links[i]] = 1 + gpu / 4;
+  }
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const FabProbe *probe = fab_executor_probe (job->executor);
+
+  assert_int_equal (probe->link_loads->len, GPUS);
+  for (guint i = 0; i < probe->link_loads->len; i++) {
+    const FabLinkLoadRecord *load = &g_array_index (probe->link_loads, FabLinkLoadRecord, i);
+
+    assert_true (i == 0 || load[-1].link < load->link);
+    assert_int_equal (load->bytes, bytes[load->link]);
+    assert_near (load->busy_fraction, (double) load->bytes / 50, 1e-12); /* the last one sends 50 */
+  }
+  /* Bytes of the last of these: 50, 50, 49, 49, 48, 48, 47, 47. */
+  assert_int_equal (probe->samples->len, SAMPLED);
+  for (guint i = 0; i < SAMPLED; i++) {
+    const FabLinkSampleRecord *sample = &g_array_index (probe->samples, FabLinkSampleRecord, i);
+    gboolean binds = FALSE;
+
+    assert_int_equal (bytes[sample->link], 50 - i / 2);
+    assert_int_equal (sample->start_ps, 0);
+    assert_int_equal (sample->end_ps, 50 - i / 2);
+    assert_near (sample->bytes_per_s, 1e12, 1e-9);
+    assert_true (i % 2 == 0 || sample[-1].link < sample->link);
+    for (guint k = 0; k < probe->collectives->len; k++)
+      binds |= g_array_index (probe->collectives, FabCollectiveRecord, k).binding_link == sample->link;
+    assert_true (binds);
+  }
+}
+
+/* An all-reduce of b bytes over three GPUs puts 4/3 b on each link. */
+static void
+loads_are_rounded_to_bytes (G_GNUC_UNUSED void **state)
+{
+  for (guint bytes = 10; bytes <= 12; bytes++) {
+    g_autoptr (Job) job = job_with (rig_new_flat (3));
+
+    fab_dag_builder_join (job->builder,
+                          fab_dag_builder_stream (job->builder,
+                                                  fab_dag_builder_class (job->builder, "all", 0, 3), "all"),
+                          all_reduce (job, bytes));
+    job_start (job, 1);
+    assert_true (fab_executor_run_iteration (job->executor));
+    const GArray *loads = fab_executor_probe (job->executor)->link_loads;
+    assert_int_equal (loads->len, 6);
+    for (guint i = 0; i < loads->len; i++)
+      assert_int_equal (g_array_index (loads, FabLinkLoadRecord, i).bytes, lround (4.0 * bytes / 3));
+  }
+}
+
 /* Runs the job's only iteration, which must not end, and returns what the engine says about it. */
 static const char *
 failure_of (Job *job)
@@ -334,6 +573,34 @@ twofold_stream (FabNet *net, const FabStream *stream)
   fab_engine_after (net->env.engine, 150, stream->done.fn, stream->done.owner, stream->done.arg);
 }
 
+/* Counts 200 bytes when it begins. The first one takes 500 ps, and those after it 60. */
+static void
+hasty_stream (FabNet *net, const FabStream *stream)
+{
+  fab_meter_add_once (net->meter, stream->footprint, 200);
+  fab_engine_after (net->env.engine, fab_engine_now (net->env.engine) == 0 ? 500 : 60, stream->done.fn,
+                    stream->done.owner, stream->done.arg);
+}
+
+/* The next iteration has begun when one ends: 400 bytes by 500 ps are possible, and 600 by 560 are not, although the
+ * second iteration has 200 of them. */
+static void
+no_link_carries_more_than_its_rate_since_the_start (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  FabNetOps hasty = fab_net_fluid;
+
+  fab_dag_builder_join (job->builder,
+                        fab_dag_builder_stream (job->builder,
+                                                fab_dag_builder_class (job->builder, "all", 0, 2), "all"),
+                        all_reduce (job, 50));
+  hasty.stream = hasty_stream;
+  job_start (job, 4);
+  job->net.net->ops = &hasty;
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_string_equal (failure_of (job), "fluid: link 0 carried 600 bytes by 560 ps, its rate allows 560");
+}
+
 static void
 a_link_carries_no_more_than_its_rate (G_GNUC_UNUSED void **state)
 {
@@ -381,6 +648,32 @@ nobody_works_longer_than_an_iteration (G_GNUC_UNUSED void **state)
   fab_account_close (account, 0, &probe);
   assert_string_equal (fab_engine_failure (job->net.engine),
                        "iteration 0, class 0: exposed 0 ps and idle -40 ps, which cannot be negative");
+  fab_probe_clear (&probe);
+  fab_account_free (account);
+  fab_direct_watch_free (watch);
+}
+
+/* A rank is said to have waited until 40 ps, while the clock is still at 0. */
+static void
+nobody_waits_longer_than_it_is_idle (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 2),
+                                         "all");
+  FabTaskId join = fab_dag_builder_join (job->builder, stream, all_reduce (job, 5));
+  FabProbe probe;
+
+  job_start (job, 1);
+  FabPlayWatch *watch = fab_direct_watch_new (job->net.net);
+  FabAccount *account = fab_account_new (
+      &(FabExecutorEnv){ .engine = job->net.engine, .net = job->net.net, .watch = watch, .dag = job->dag });
+  fab_probe_init (&probe);
+  fab_account_arrive (account, join, 0);
+  fab_account_begin (account, join, 40);
+  fab_account_end (account, stream, 40);
+  fab_account_close (account, 0, &probe);
+  assert_string_equal (fab_engine_failure (job->net.engine),
+                       "iteration 0, class 0: waiting 40 ps of 0 ps idle");
   fab_probe_clear (&probe);
   fab_account_free (account);
   fab_direct_watch_free (watch);
@@ -449,7 +742,14 @@ main (void)
     cmocka_unit_test (a_task_can_wait_for_the_iteration_before),
     cmocka_unit_test (a_task_over_an_end_is_split_there),
     cmocka_unit_test (links_say_what_they_carried),
+    cmocka_unit_test (time_between_nodes_is_told_from_time_inside),
+    cmocka_unit_test (the_step_is_the_mean_over_ranks),
+    cmocka_unit_test (the_mean_between_nodes_is_rounded_down),
+    cmocka_unit_test (samples_are_of_the_eight_busiest_links_that_bind),
+    cmocka_unit_test (loads_are_rounded_to_bytes),
     cmocka_unit_test (a_collective_beats_no_bound),
+    cmocka_unit_test (no_link_carries_more_than_its_rate_since_the_start),
+    cmocka_unit_test (nobody_waits_longer_than_it_is_idle),
     cmocka_unit_test (a_link_carries_no_more_than_its_rate),
     cmocka_unit_test (an_iteration_ends),
     cmocka_unit_test (nobody_works_longer_than_an_iteration),
