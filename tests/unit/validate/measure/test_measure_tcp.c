@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "tests/support/params.h"
 #include "tests/support/test.h"
 #include "validate/measure/backends.h"
+#include "validate/measure/control_tcp.h"
+#include "validate/measure/frame.h"
 #include "validate/measure/host_run.h"
 
 static guint timeout_s = 8;
@@ -19,13 +22,17 @@ static char trouble_there[200]; /* what the serving end says went wrong */
 
 /* --- what is sent --- */
 
-static gint n_words, n_bytes, n_calls, n_endless;
+static gint n_words, n_bytes, n_calls, n_endless, n_early;
+static gint most_bytes,
+    by_word_bytes;        /* of one direction: may be under way, and with each word more; 0: all */
+static int buffer_bytes;  /* of each socket; 0: the kernel's */
 static gint pace_us;      /* so often a byte of a message is taken; 0: all that comes */
 static gint moves_us;     /* the pace of moves */
 static gint failure;      /* what the next message fails with, once; 0: nothing */
 static gint word_failure; /* the same of the next word */
 
-/* Calls that wait on this socket come back often enough to be interrupted. */
+/* Calls that wait on this socket come back often enough to be interrupted, and it has the buffers that were asked
+ * for. */
 static gboolean
 has_limits (int fd)
 {
@@ -34,6 +41,14 @@ has_limits (int fd)
 
   getsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &limits[0], &size);
   getsockopt (fd, SOL_SOCKET, SO_SNDTIMEO, &limits[1], &size);
+  for (guint i = 0; i < 2 && buffer_bytes > 0; i++) {
+    int bytes = 0;
+
+    size = sizeof bytes;
+    getsockopt (fd, SOL_SOCKET, i == 0 ? SO_SNDBUF : SO_RCVBUF, &bytes, &size);
+    if (bytes != buffer_bytes)
+      return FALSE;
+  }
   for (guint i = 0; i < G_N_ELEMENTS (limits); i++)
     if (limits[i].tv_sec != 0 || limits[i].tv_usec <= 0 || limits[i].tv_usec > 200000)
       return FALSE;
@@ -68,11 +83,16 @@ send (int fd, const void *data, size_t size, int flags)
   }
   if ((is_message || size == 1) && !has_limits (fd))
     g_atomic_int_inc (&n_endless);
-  ssize_t n = sendto (fd, data, size, flags, NULL, 0);
-  if (n > 0 && is_message)
-    g_atomic_int_add (&n_bytes, (gint) n);
-  else if (n == 1)
+  if (!is_message && size == 1)
     g_atomic_int_inc (&n_words);
+  ssize_t n = sendto (fd, data, size, flags, NULL, 0);
+  if (n > 0 && is_message) {
+    gint sent = g_atomic_int_add (&n_bytes, (gint) n) + (gint) n;
+
+    /* The two that say go come first. */
+    if (by_word_bytes > 0 && sent > most_bytes + by_word_bytes * (g_atomic_int_get (&n_words) - 2))
+      g_atomic_int_inc (&n_early);
+  }
   return n;
 }
 
@@ -158,6 +178,10 @@ move_all (FabMeasureHost *host, const FabSeries *series, G_GNUC_UNUSED FabBytes 
 
     g_atomic_int_set (&n_words, 0);
     g_atomic_int_set (&n_bytes, 0);
+    most_bytes = (gint) (series->window * move->size_bytes);
+    by_word_bytes = series->kind == FAB_MEASURE_BANDWIDTH
+                      ? (gint) (MAX (series->window / 2, 1) * move->size_bytes)
+                      : 0;
     pace_us = moves_us;
     gint64 begun_us = g_get_monotonic_time ();
     gboolean is_moved = func (data, move->size_bytes, move->n_messages, &elapsed_ps, error);
@@ -227,6 +251,8 @@ measure (const char *settings, const Move *moves, FabBytes largest, guint window
               server.error != NULL ? server.error->message : "well");
   assert_int_equal (self.notes->len, 0);
   assert_int_equal (g_atomic_int_get (&n_endless), 0);
+  assert_int_equal (g_atomic_int_get (&n_early), 0); /* a window is under way at most */
+  by_word_bytes = 0;
   g_strlcpy (trouble_there, server.error != NULL ? server.error->message : "", sizeof trouble_there);
   g_clear_error (&server.error);
   g_ptr_array_unref (self.notes);
@@ -251,13 +277,27 @@ mtu_of_the_loop (void)
            : 0;
 }
 
+/* What the system makes of so many bytes for the buffer of a socket. */
+static int
+buffer_of (int bytes)
+{
+  int fd = socket (AF_INET, SOCK_STREAM, 0), is = 0;
+  socklen_t size = sizeof is;
+
+  setsockopt (fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+  getsockopt (fd, SOL_SOCKET, SO_SNDBUF, &is, &size);
+  close (fd);
+  return is;
+}
+
 static void
 every_move_ends (G_GNUC_UNUSED void **state)
 {
-  static const char *const settings[] = { "{}", "{streams: 3, buffer: 512KiB}", "{streams: 2, wait: spin}" };
+  static const char *const settings[] = { "{}", "{streams: 3, buffer: 128KiB}", "{streams: 2, wait: spin}" };
   static const guint streams[] = { 1, 3, 2 }, windows[] = { 1, 6, 5 };
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    buffer_bytes = i == 1 ? buffer_of (128 << 10) : 0;
     Asker asked = measure (settings[i], moves, 300007, windows[i], NULL);
 
     assert_int_equal (asked.n_moved, 4 * (G_N_ELEMENTS (moves) - 1));
@@ -273,6 +313,7 @@ every_move_ends (G_GNUC_UNUSED void **state)
       assert_int_equal (asked.mtu_bytes, mtu_of_the_loop ());
     assert_string_equal (asked.method, strstr (settings[i], "spin") != NULL ? "spinning sockets" : "sockets");
   }
+  buffer_bytes = 0;
 }
 
 /* Where no window is asked for, 64 messages are under way. */
@@ -344,6 +385,153 @@ a_slow_message_is_not_silence (G_GNUC_UNUSED void **state)
   kinds = all_kinds;
 }
 
+/* --- an asking end that is played --- */
+
+typedef struct {
+  guint32 n_streams, wait;
+  guint64 buffer_bytes;
+} Wish;
+
+typedef struct {
+  guint32 port;
+  char token[40];
+} Offer;
+
+typedef struct {
+  Server server;
+  GThread *thread;
+  FabControl *control, *framed;
+  gboolean has_offer;
+  Offer offer;
+} Played;
+
+/* Introduces itself and asks for so many connections. */
+static void
+play (Played *self, guint n_streams)
+{
+  const FabFrame hello = { .type = FAB_FRAME_HELLO,
+                           .number = timeout_s,
+                           .count = 4,
+                           .size_bytes = 100,
+                           .n_data = 4,
+                           .data = (char *) "tcp\n" };
+  const Wish wish = { GUINT32_TO_BE (n_streams), 0, 0 };
+  g_auto (FabFrame) welcome = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  *self = (Played){ .server = { .ports = g_async_queue_new_full (g_free) } };
+  self->thread = g_thread_new ("serving", serve, &self->server);
+  g_autofree char *peer = g_async_queue_timeout_pop (self->server.ports, timeout_s * G_USEC_PER_SEC);
+  self->control = fab_control_connect (peer, timeout_s, NULL, &error);
+  if (self->control == NULL)
+    fail_msg ("%s", error->message);
+  assert_true (fab_frame_send (self->control, &hello, NULL)
+               && fab_frame_expect (self->control, FAB_FRAME_WELCOME, &welcome, NULL));
+  self->framed = fab_framed_control_new (self->control);
+  assert_true (self->framed->send (self->framed, &wish, sizeof wish, NULL));
+  self->has_offer = self->framed->receive (self->framed, &self->offer, sizeof self->offer, NULL);
+}
+
+/* A connection for data with this index. */
+static int
+data_connection (const Played *self, guint index, gboolean has_token)
+{
+  struct {
+    char token[40];
+    guint32 index;
+  } greeting = { .index = GUINT32_TO_BE (index) };
+  g_autofree char *port = g_strdup_printf ("%u", GUINT32_FROM_BE (self->offer.port));
+  int fd = fab_socket_connect ("127.0.0.1", port, NULL, timeout_s, NULL, NULL);
+
+  memcpy (greeting.token, self->offer.token, sizeof greeting.token);
+  greeting.token[39] ^= !has_token;
+  assert_int_equal (sendto (fd, &greeting, sizeof greeting, MSG_NOSIGNAL, NULL, 0), sizeof greeting);
+  return fd;
+}
+
+/* Returns what the serving end says went wrong. (transfer full) */
+static char *
+end_play (Played *self)
+{
+  char *trouble;
+
+  fab_frame_send_type (self->control, FAB_FRAME_BYE, NULL);
+  self->framed->close (self->framed);
+  self->control->close (self->control);
+  g_thread_join (self->thread);
+  trouble = self->server.error != NULL ? g_strdup (self->server.error->message) : NULL;
+  assert_int_equal (self->server.is_served, trouble == NULL);
+  g_clear_error (&self->server.error);
+  g_async_queue_unref (self->server.ports);
+  return trouble;
+}
+
+static gboolean
+is_closed (int fd)
+{
+  char byte;
+
+  return recv (fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static void
+numbers_of_connections (G_GNUC_UNUSED void **state)
+{
+  static const guint numbers[] = { 0, 1, 64, 65, G_MAXUINT32 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    gboolean is_possible = numbers[i] == 1 || numbers[i] == 64;
+    g_auto (FabFrame) opened = { 0 };
+    int fds[65];
+    Played end;
+
+    play (&end, numbers[i]);
+    assert_int_equal (end.has_offer, is_possible);
+    for (guint k = 0; is_possible && k <= numbers[i]; k++)
+      fds[k] = data_connection (&end, k, TRUE);
+    if (is_possible)
+      assert_true (fab_frame_expect (end.control, FAB_FRAME_OPENED, &opened, NULL)
+                   && fab_frame_send_type (end.control, FAB_FRAME_OPENED, NULL));
+    g_autofree char *trouble = end_play (&end);
+    if (is_possible)
+      assert_null (trouble);
+    else
+      assert_non_null (strstr (trouble, "127.0.0.1 asks for an impossible number of connections"));
+    for (guint k = 0; is_possible && k <= numbers[i]; k++) {
+      assert_true (is_closed (fds[k]));
+      close (fds[k]);
+    }
+  }
+}
+
+/* Who has not the token of the conversation is turned away, and so is a connection beyond those that were asked for,
+ * and a second one with the same index. They may come in any order. */
+static void
+strangers_are_turned_away (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint index;
+    gboolean has_token, is_taken;
+  } cases[] = { { 0, FALSE, FALSE }, { 1, TRUE, TRUE },  { 3, TRUE, FALSE }, { 2, TRUE, TRUE },
+                { 2, TRUE, FALSE },  { 1, TRUE, FALSE }, { 0, TRUE, TRUE } };
+  g_auto (FabFrame) opened = { 0 };
+  int fds[G_N_ELEMENTS (cases)];
+  Played end;
+
+  play (&end, 2);
+  assert_true (end.has_offer);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    fds[i] = data_connection (&end, cases[i].index, cases[i].has_token);
+  assert_true (fab_frame_expect (end.control, FAB_FRAME_OPENED, &opened, NULL)
+               && fab_frame_send_type (end.control, FAB_FRAME_OPENED, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_int_equal (is_closed (fds[i]), !cases[i].is_taken);
+  g_autofree char *trouble = end_play (&end);
+  assert_null (trouble);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    close (fds[i]);
+}
+
 int
 main (void)
 {
@@ -353,6 +541,8 @@ main (void)
     cmocka_unit_test (calls_that_fail),
     cmocka_unit_test (addresses_of_both_versions),
     cmocka_unit_test (a_slow_message_is_not_silence),
+    cmocka_unit_test (numbers_of_connections),
+    cmocka_unit_test (strangers_are_turned_away),
   };
 
   return cmocka_run_group_tests_name ("measure_tcp", tests, NULL, NULL);
