@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/workload/training/layout.h"
 
+#include <stdlib.h>
+
 #include "sim/base/error.h"
+#include "sim/base/order.h"
 
 /* Checks and sets the grid of the experts. */
 static gboolean
@@ -143,10 +146,13 @@ folded_groups (const Layout *self, const Selection *selection)
   g_autofree guint *ranks = g_new (guint, n * n_stages);
 
   g_assert (n % block == 0 && selection->n_stages == 1);
-  for (guint group = 0; group < n / n_ranks; group++)
+  for (guint group = 0; group < n / n_ranks; group++) {
     for (guint i = 0; i < n_all; i++)
       ranks[group * n_all + i] = all[group / step * step * n_ranks + group % step + i % n_ranks * step]
                                + i / n_ranks * apart;
+    /* Stages that vary fast have ranks between each other's. */
+    qsort (ranks + group * n_all, n_all, sizeof (guint), fab_order_guints);
+  }
   return fab_concurrent_groups_new (self->cluster, ranks, n / n_ranks, n_all);
 }
 
