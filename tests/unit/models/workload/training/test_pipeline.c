@@ -459,6 +459,68 @@ v_half_and_v_min_have_the_orders_of_their_authors (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The orders of the authors' own scheduler (sail-sg/zero-bubble-pipeline-parallelism, 39f2c18, scheduler/zbv.py) for
+ * passes that take so long: forward, backward of activations, of weights. The rows differ in which of the four
+ * variants is best, and in how often a draft is made again. */
+static void
+v_has_the_orders_of_its_authors (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_stages, n_micro, costs[3];
+    const char *orders[5];
+  } rows[] = {
+    { 2, 3, { 1, 1, 1 }, { "FFFfBWfBWbwfBbWbww", "FfFfBWFbwfBbBbWwWw" } },
+    { 4, 2, { 1, 1, 1 }, { "FFfBfBWWbwbw", "FFffBWBWbwbw", "FFffBWBbWbww", "FfFfBbBbWwWw" } },
+    { 3, 2, { 6, 5, 3 }, { "FFfBfBWWbwbw", "FFffBWBbWbww", "FfFfBbBbWwWw" } },
+    { 4,
+      3,
+      { 11, 3, 9 },
+      { "FFFfBWfBWfBWbwbbww", "FFFffBfBWBbWbbWwww", "FFFfffBWBbWBbbwWww", "FfFfFfBbBbWBbwWwWw" } },
+    { 5,
+      3,
+      { 6, 10, 5 },
+      { "FFFfBfBfBWWWbwbwbw", "FFFffBfBWBWWbwbwbw", "FFFfffBWBWBWbwbwbw", "FFFfffBWBbBbWwbWww",
+        "FfFfFfBbBbBbWwWwWw" } },
+    { 3,
+      5,
+      { 7, 6, 8 },
+      { "FFFFFfBWfBWfBWbwfBWbwfBbWwbwbw", "FFFfFfBWfBWFbwfBWbwfBbBWbwbWww",
+        "FfFfFfBWFbwfBWFbwfBbWBbBbwWwWw" } },
+    { 4,
+      5,
+      { 2, 6, 5 },
+      { "FFFFFfBfBfBWfBWWbfBWbwbWwbwbww", "FFFFFffBfBWfBWWbfBwbBbWwbWbwww", "FFFfFfFfBWfBWbfBwbBbBWbwbWwWww",
+        "FfFfFfFfBWFbwfBbBbWBbBbwWwWwWw" } },
+    { 3,
+      6,
+      { 4, 2, 12 },
+      { "FFFFFfBWfBWfBWFbwfBWbwfBWbwfBbWbwbww", "FFFfFfBWfBWFbwfBWFbwfBWbwfBbWBbwbWww",
+        "FfFfFfBWFbwfBWFbwfBWFbwfBbWBbwBbWwWw" } },
+    { 5,
+      7,
+      { 7, 11, 8 },
+      { "FFFFFFFfBfBfBWfBWfBWWbfBWwWbfBwbWbwwbwbwbw", "FFFFFFFffBfBWfBWfBWWbfBwWbfBwbBbWbwWbwbwww",
+        "FFFFFfFfFfBWfBWfBWbfBwWbfBwbBbBbWwbWbwWwww", "FFFfFfFfFfBWfBWFbwfBWbfBwbBbBbBbWbwWwWwWww",
+        "FfFfFfFfFfBWFbwfBWFbwfBbBbBbBbBbWwWwWwWwWw" } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const PipelineSize size = { .n_stages = rows[i].n_stages,
+                                .n_virtual = 1,
+                                .n_micro = rows[i].n_micro,
+                                .forward_cost = rows[i].costs[0],
+                                .inputs_cost = rows[i].costs[1],
+                                .weights_cost = rows[i].costs[2] };
+    g_autoptr (GPtrArray) actions = pipeline_actions (pipeline_schedule_named ("zero_bubble_v"), &size);
+
+    for (guint stage = 0; stage < size.n_stages; stage++) {
+      g_autofree char *letters = letters_of (g_ptr_array_index (actions, stage));
+
+      assert_string_equal (letters, rows[i].orders[stage]);
+    }
+  }
+}
+
 /* A single micro-batch, or fewer than stages, goes through every V all the same. */
 static void
 v_takes_any_number_of_micro_batches (G_GNUC_UNUSED void **state)
@@ -653,6 +715,7 @@ main (void)
     cmocka_unit_test (v_half_has_half_of_both),
     cmocka_unit_test (v_min_has_a_third_of_the_activations),
     cmocka_unit_test (v_half_and_v_min_have_the_orders_of_their_authors),
+    cmocka_unit_test (v_has_the_orders_of_its_authors),
     cmocka_unit_test (few_micro_batches_wait_no_longer_than_one),
     cmocka_unit_test (v_takes_any_number_of_micro_batches),
     cmocka_unit_test (bubble_of_dualpipe),
