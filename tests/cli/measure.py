@@ -4,6 +4,7 @@
 whose messages take as long as it is told. Nothing here says how fast anything is."""
 import csv
 import io
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,8 @@ import sqlite3
 
 from support import CliTest, child, environment, main
 import support
+
+from screen import on_terminal
 
 MODULES = os.environ["FAB_MODULE_DIR"]
 QUICK = ["--min-samples", "6", "--precision", "99%", "--time", "0.2"]
@@ -169,7 +172,7 @@ class Tcp(MeasureTest):
         self.good("measure", "tcp", "--peer", peer, "--kinds", "latency", "--sizes", "8", *QUICK)
 
 
-class Modules(MeasureTest):
+class ModuleTest(MeasureTest):
     def setUp(self):
         super().setUp()
         os.mkdir(self.path("modules"))
@@ -177,6 +180,8 @@ class Modules(MeasureTest):
         shutil.copy(os.path.join(MODULES, "fabricast-measure-nccl.so"), self.module)
         self.how = {"env": {**environment(), "FABRICAST_PLUGINS": "/no/such/place:" + self.path("modules")}}
 
+
+class Modules(ModuleTest):
     def unsupported(self, *args, says):
         done = self.fabricast("measure", *args, **self.how)
         self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
@@ -225,7 +230,81 @@ class Modules(MeasureTest):
             self.assertIn("no ", self.good("measure", **self.how).split("nccl")[1])
 
 
+class Asked(ModuleTest):
+    """What the options ask for, told by the points of the module, whose messages take what they are told to take."""
+
+    def points(self, *args, file="a.meas"):
+        """The points of a measurement as {size: point}."""
+        done = self.fabricast("measure", "nccl", "-o", file, "--format", "json", *args, **self.how)
+        self.assertEqual((done.returncode, done.stderr), (0, "Nothing is measured here.\n"), args)
+        [series] = json.loads(done.stdout)["series"]
+        self.assertEqual([series["backend"], series["kind"]], ["fake", "latency"])
+        os.unlink(self.path(file))
+        return {point["size_bytes"]: point for point in series["points"]}
+
+    def test_sizes(self):
+        """From one to the other, doubling; the last of a range is among them, and none twice."""
+        for sizes, wanted in (("8..64", [8, 16, 32, 64]), ("3..13", [3, 6, 12, 13]), ("8..8", [8]), ("64,8, 8..32 ,48", [8, 16, 32, 48, 64]), ("1K..2KiB", [1024, 2048]),
+                              (None, [8 << i for i in range(24)])):
+            self.assertEqual(list(self.points(*(["--sizes", sizes] if sizes else []), "--min-samples", "1", "--precision", "99%", "--time", "1us")), wanted)
+
+    def test_how_long_and_how_sure(self):
+        """Ten samples where each takes as long as the others; six, which make an interval, where the time of a size is over; and no more than asked for."""
+        for args, n, is_complete in (((), 10, 1), (("--min-samples", "30"), 30, 1), (("--min-samples", "6", "--max-samples", "6"), 6, 1), (("--min-samples", "1", "--max-samples", "5"), 5, 0),
+                                     (("--min-samples", "30", "--time", "1ps"), 6, 0), (("--min-samples", "30", "--time", "0.000001"), 6, 0), (("--min-samples", "1000"), 1000, 1)):
+            [point] = self.points("--sizes", "8", *args).values()
+            self.assertEqual((point["n_samples"], point["is_complete"]), (n, is_complete), args)
+        self.refused("measure", "tcp", "--peer", "a", "--min-samples", "1001", names="--max-samples 1000: from 1001 to 1000000")
+
+    def test_kinds(self):
+        """A kind that was not asked for is not measured."""
+        for kinds, is_there in (("latency", True), ("bandwidth,latency", True), ("exchange", False), ("bandwidth,copy", False)):
+            done = self.fabricast("measure", "nccl", "--sizes", "8", "--kinds", kinds, "-o", f"{kinds}.meas", **self.how)
+            self.assertEqual((done.returncode, "\n        8 B" in done.stdout, "\nNo size has been measured" in done.stdout), (0, is_there, not is_there), done.stderr + done.stdout)
+
+    def test_a_page_of_sizes_that_are_not_precise(self):
+        done = self.fabricast("measure", "nccl", "--sizes", "8,16", "--min-samples", "30", "--time", "1ps", "-o", "a.meas", **self.how)
+        self.assertEqual(done.stdout.count("*"), 3)
+        self.assertTrue(done.stdout.endswith("\n\n* --time or --max-samples ended this size before its median was precise\n"), done.stdout)
+        self.assertTrue(done.stdout.startswith("a.meas\nmachine\n"))
+        self.assertNotIn("*", self.fabricast("measure", "nccl", "--sizes", "8", "-o", "b.meas", **self.how).stdout)
+
+    def test_progress_on_a_terminal(self):
+        """At most five times in a second, and gone at the end."""
+        seen = on_terminal(100, ["measure", "nccl", "--sizes", "8,16", "-o", "a.meas", "--max-samples", "8000", "--min-samples", "8000"], self.directory, NO_COLOR="1",
+                           FABRICAST_PLUGINS=self.path("modules"))
+        before, *lines, page = seen.split("\r\x1b[K")
+        self.assertEqual(before, "Nothing is measured here.\n")
+        self.assertEqual(lines[0], "fake latency, gpu0 to host: 8 B (1 of 2), warming up")
+        self.assertEqual(lines[-1], "fake latency, gpu0 to host: 16 B (2 of 2), 8000 samples, +-0.0 %")
+        self.assertLess(len(lines), 5, "two sizes begin and two end, of which the second begins at once")
+        self.assertTrue(page.startswith("a.meas\nmachine\n"), page)
+
+
 class Refused(MeasureTest):
+    def test_limits(self):
+        """Both sides of each limit: what is taken leads on to the secret that is not there."""
+        peer = ("measure", "tcp", "--peer", "127.0.0.1:1", "--secret-file", "none")
+        listen = ("measure", "tcp", "--listen", "127.0.0.1:0", "--secret-file", "none")
+        for command, option, taken, refused in (
+                (peer, "--sizes", ("64G", "1", "8..64G", ",".join(map(str, range(1, 10001)))), ("65G", "64G..68719476737", "8..7", ",".join(map(str, range(1, 10002))))),
+                (peer, "--kinds", ("latency", "collective,product"), ("latency,", "all")),
+                (peer, "--precision", ("0.01%", "99.9%", "0.5"), ("0", "0%", "100%", "1", "-1%", "little")),
+                (peer, "--time", ("0.1", "1ps", "5 s"), ("0", "0s", "-1", "1.2.3", "5 B")),
+                (peer, "--min-samples", ("1", "1000"), ("0", "-1")),
+                (peer, "--max-samples", ("10", "1000000"), ("9", "1000001")),
+                (peer, "--window", ("0", "1", "65536"), ("-1", "65537")),
+                (peer, "--timeout", ("1", "86400"), ("0", "86401")),
+                (listen, "--session-limit", ("1", "31536000"), ("0", "31536001"))):
+            for value in taken:
+                self.refused(*command, option, value, names="none: ")
+            for value in refused:
+                said = self.refused(*command, option, value, names=option)
+                self.assertNotIn("none", said)
+        for option, value in (("gpu", "1"), ("shapes", "8x8x8")):
+            done = self.fabricast(*peer[:4], f"--{option}", value)
+            self.assertEqual((done.returncode, done.stderr.partition(";")[0]), (2, f"--set: {option}={value}: unknown key '{option}'"))
+
     def test_arguments(self):
         for args, names in (
                 (("tpc",), "nearest is tcp"),
