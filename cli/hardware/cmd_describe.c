@@ -581,14 +581,13 @@ print_key (const Describe *d, const char *path)
   return page != NULL;
 }
 
-/* Also in the singular, as `describe model llama3-8b` is meant, where that is not the name of models. */
+/* Also in the singular, as `describe model llama3-8b` is meant. */
 static gboolean
 is_catalog_section (guint section, const char *name)
 {
   g_autofree char *plural = g_strconcat (name, "s", NULL);
 
-  return strcmp (catalog_sections[section], name) == 0
-      || (find_kind (name) < 0 && strcmp (catalog_sections[section], plural) == 0);
+  return strcmp (catalog_sections[section], name) == 0 || strcmp (catalog_sections[section], plural) == 0;
 }
 
 static gboolean

@@ -6,6 +6,7 @@
 """
 import itertools
 import json
+import os
 import re
 
 import yaml
@@ -174,20 +175,23 @@ class Keys(answer.AnswerTest):
 
 
 class Networks(answer.AnswerTest):
-    def page(self, name, sequence):
+    def page(self, name, sequence, **how):
         """({label: first number and all quantities}, layers) of the comments below an entry."""
-        page = self.good("describe", "models", name, "--sequence", str(sequence))
+        page = self.good("describe", "models", name, "--sequence", str(sequence), **how)
+        self.entry = yaml.safe_load(page)
         heads, _, layers = page.partition("# layers ")
         told = {found[1].strip(): found[2] for found in re.finditer(r"(?m)^# {1,3}([\w ]+?) {2,}([\d.].*)$", heads)}
         stack = []
         for line in layers.splitlines()[1:]:
-            whole = re.match(r"# (?:(\d+) x )?(\S+)(?: to \S+)?, (\d+) parameters(?: each)?$", line)
+            whole = re.match(r"# (?:(\d+) x )?(\S+)(?: to (\S+))?, (\d+) parameters(?: each)?$", line)
             part = re.match(r"#   (\S+) +(\d+) +(\S+) +(\d+) +(\d+) +(\d+)$", line)
             operator = re.match(r"#     (\S+)(?: +(.*\S))? +(\S+)$", line)
             if whole:
-                stack.append({"n": int(whole[1] or 1), "name": whole[2], "parameters": int(whole[3]), "parts": []})
+                numbers = [int(re.search(r"\d*$", name)[0] or 0) for name in (whole[2], whole[3] or whole[2])]
+                self.assertEqual((bool(whole[1]), numbers[1] - numbers[0] + 1), (int(whole[1] or 1) > 1, int(whole[1] or 1)), line)
+                stack.append({"n": int(whole[1] or 1), "name": whole[2], "parameters": int(whole[4]), "parts": []})
             elif part:
-                stack[-1]["parts"].append({"name": part[1], "parameters": int(part[2]), "flops": float(part[3]), "whole": int(part[4]), "operators": []})
+                stack[-1]["parts"].append({"name": part[1], "parameters": int(part[2]), "flops": float(part[3]), "kept": sum(map(int, part.groups()[3:])), "operators": []})
             elif operator and re.fullmatch(r"[\d.e+-]+", operator[3]):
                 stack[-1]["parts"][-1]["operators"].append((operator[1], (operator[2] or "").strip(), float(operator[3])))
         return told, stack
@@ -211,6 +215,47 @@ class Networks(answer.AnswerTest):
                 self.assertAlmostEqual(float(told["6 N"].split()[0]), 6 * of_token / 1e9, delta=1e-3 * 6 * of_token / 1e9)
                 state, each = answer.quantities(told["state"])[:2]
                 self.assertTrue(state.is_near(each.value * total), told["state"])
+                for label in {"parameters", "of a token"} & set(told):
+                    number = int(told[label].split()[0])
+                    self.assertAlmostEqual(float(re.search(r"\(([\d.]+) billion", told[label])[1]), number / 1e9, delta=5e-4 * number / 1e9)
+                self.assertEqual("of a token" in told, name.startswith("mixtral"))
+                self.check_kept(told, stack, 2 * self.entry["shape"]["hidden"])
+
+    def check_kept(self, told, stack, width_bytes):
+        """What is kept is that of all layers; recomputed, each keeps what went into it, of 16 bits."""
+        kept, boundary = (one for one in answer.quantities(told["kept"]) if one.unit.endswith("B"))
+        self.assertTrue(kept.is_near(sum(layer["n"] * part["kept"] for layer in stack for part in layer["parts"])), told["kept"])
+        self.assertTrue(boundary.is_near(width_bytes * sum(layer["n"] for layer in stack)), told["kept"])
+
+    MODELS = """
+models:
+  - name: full
+    source: a test
+    date: 2026-01-01
+    shape: {kind: transformer, layers: 3, hidden: 256, heads: 4, vocabulary: 1000, attention: full, dropout: false}
+  - name: listed
+    source: a test
+    date: 2026-01-01
+    shape: {kind: layers, layers: [{name: table, lookup: true, output: 6400B, tensors: [{parameters: 5000}]},
+      {name: block, count: 2, saved: 9600B, output: 6400B, tensors: [{parameters: 1000, count: 3}]}, {name: end, forward: 9000FLOP, output: 6400B, tensors: [{parameters: 70}]}]}
+"""
+
+    def test_models_of_a_user(self):
+        """Scores that are kept, s of each head in 16 bits for a token; and layers that say themselves what they take."""
+        os.mkdir(self.path("own"))
+        self.write(os.path.join("own", "models.yaml"), self.MODELS)
+        env = {"env": {**support.environment(), "FABRICAST_CATALOG": self.path("own")}}
+        told, stack = self.page("full", 512, **env)
+        self.check_kept(told, stack, 2 * 256)
+        page = self.good("describe", "models", "full", "--sequence", "512", **env)
+        scores = {cells[1]: int(cells[-1]) for cells in (line.split() for line in page.splitlines()) if len(cells) == 7 and cells[2].isdigit()}
+        self.assertEqual(scores.pop("attention"), 2 * 4 * 512, "what comes out of the softmax")
+        self.assertEqual(set(scores.values()), {0})
+        told, stack = self.page("listed", 512, **env)
+        self.assertEqual([(layer["n"], layer["name"], layer["parameters"]) for layer in stack], [(1, "table", 5000), (2, "block0", 3000), (1, "end", 70)])
+        self.assertEqual([part["operators"] for layer in stack for part in layer["parts"]], [[], [("work", "", 6e-6)], [("work", "", 9e-6)]])
+        self.assertEqual((told["parameters"].split()[0], told["forward"].split()[0], "causal" in told), ("11070", "2.1e-05", False))
+        self.check_kept(told, stack, 6400)
 
     def test_a_product_takes_two_flops_for_each_weight(self):
         """A matrix of n x k costs a token 2 n k; of m of them, as many times that."""

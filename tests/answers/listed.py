@@ -110,6 +110,16 @@ class Catalogue(Listed):
             self.refused("describe", section, "qqqqqqqqqqqqqqqq", names=f"no 'qqqqqqqqqqqqqqqq' in {section}; `fabricast describe {section}` lists them")
 
 
+    def test_a_word_of_summaries(self):
+        """Names are told by what summaries say of them where none is written alike."""
+        for section, word in (("accelerators", "blackwell"), ("nodes", "grace"), ("links", "infiniband")):
+            said = self.refused("describe", section, word, names=f"no '{word}' in {section}; names for it are ")
+            names = re.search(r"names for it are (.*); `fabricast describe (\S+)` lists them", said)
+            self.assertEqual(names[2], section)
+            for name in names[1].split(", "):
+                self.assertIn(word, self.entry(section, name)[0]["summary"].lower())
+
+
 class Models(Listed):
     def test_sections_of_models(self):
         for section in MODELS:

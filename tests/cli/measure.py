@@ -194,6 +194,7 @@ class Modules(ModuleTest):
         done = self.fabricast("measure", "nccl", "--sizes", "8,16", "-o", "lab.meas", "--set", "message=30ms", **self.how)
         self.assertEqual((done.returncode, done.stderr), (0, "Nothing is measured here.\n"))
         self.assertIn("30 ms", done.stdout)
+        self.assertNotIn("tcp", done.stdout, "what was just measured is shown")
         whole = self.json("measure", "show", "lab.meas")
         self.assertEqual([series["backend"] for series in whole["series"]], ["tcp", "fake"])
         self.assertEqual((whole["notes"], whole["machine"]["gpu0"]), (["Nothing is measured here."], "made up"))
