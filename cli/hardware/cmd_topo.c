@@ -334,7 +334,7 @@ find_parts (const TopoOptions *o, const FabCluster *cluster, gboolean *has_node,
             GError **error)
 {
   *has_node = g_strcmp0 (o->only, "fabric") != 0;
-  *has_fabric = g_strcmp0 (o->only, "node") != 0 && cluster->n_nodes > 1 && cluster->nics_per_node > 0;
+  *has_fabric = g_strcmp0 (o->only, "node") != 0 && cluster->n_nodes > 1;
   if (o->only != NULL && *has_node && strcmp (o->only, "node") != 0)
     return fab_throw (error, FAB_ERROR_INPUT, "--only %s: the choices are node and fabric", o->only);
   return *has_node || *has_fabric
