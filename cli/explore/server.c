@@ -422,7 +422,7 @@ is_our_host (const Server *self, const char *host)
   g_autofree char *ending = g_strdup_printf (":%u", self->port);
   g_autofree char *name = NULL;
 
-  if (host == NULL || strlen (host) > 255)
+  if (host == NULL)
     return FALSE;
   if (g_str_has_suffix (host, ending))
     name = g_strndup (host, strlen (host) - strlen (ending));

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`fabricast explore` over real sockets: what it answers, what it refuses, what it survives."""
+import email.utils
 import json
 import os
 import random
@@ -503,6 +504,108 @@ class Ends(Serving):
         except ConnectionRefusedError:
             return False
         return True
+
+
+class Edges(Serving):
+    """Both sides of each limit, and the whole head of each answer."""
+
+    POLICY = {"connection": "close", "cache-control": "no-store", "cross-origin-resource-policy": "same-origin", "referrer-policy": "no-referrer",
+              "x-content-type-options": "nosniff",
+              "content-security-policy": "connect-src 'self'; img-src data:; object-src 'none'; frame-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"}
+    JSON, PAGE = "application/json", "text/html; charset=utf-8"
+
+    def head(self, answer):
+        first, *lines = answer.partition(b"\r\n\r\n")[0].decode().split("\r\n")
+        self.assertRegex(first, r"^HTTP/1\.1 \d+ ")
+        return {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
+
+    def test_heads(self):
+        """Every answer forbids the same, has its type and length, and says how to do better where there is a way."""
+        server = shared(SCENARIO)
+        here = f"{HOST}:{server.port}"
+        for request, code, kind, more in (("GET / HTTP/1.1", 200, self.PAGE, {}), ("GET /api/figures?gpus=8 HTTP/1.1", 200, self.JSON, {}), (f"GET {RUN}?gpus=0 HTTP/1.1", 400, self.JSON, {}),
+                                          ("GET /api HTTP/1.1", 404, self.JSON, {}), ("PUT / HTTP/1.1", 405, self.JSON, {"allow": "GET"})):
+            answer = server.send(f"{request}\r\n{here}\r\n\r\n".encode())
+            head = self.head(answer)
+            self.assertEqual(status(answer), code, request)
+            self.assertLess(abs(time.time() - email.utils.parsedate_to_datetime(head.pop("date")).timestamp()), 60)
+            self.assertEqual(head, {**self.POLICY, **more, "content-type": kind, "content-length": str(len(body(answer)))}, request)
+        self.assertEqual(json.loads(body(server.get("/api"))), {"problem": "there is /, /api/figures, /api/run and /api/outlook"})
+        self.assertEqual(json.loads(body(server.send(f"PUT / HTTP/1.1\r\n{here}\r\n\r\n".encode()))), {"problem": "there is nothing but GET"})
+
+    def test_hosts(self):
+        """Addresses with the port, in brackets where they have colons, and localhost; no other name, which may have been made to lead here."""
+        server = shared(SCENARIO)
+        port = server.port
+        for host in (f"127.0.0.1:{port}", f"10.1.2.3:{port}", f"[::1]:{port}", f"[fe80::1]:{port}", f"localhost:{port}", f"LocalHost:{port}"):
+            self.assertEqual(status(server.get("/", host=host)), 200, host)
+        for host in ("127.0.0.1", f"::1:{port}", f"localhost.example:{port}", f"xlocalhost:{port}", f"[localhost]:{port}", f"[127.0.0.1.example]:{port}",
+                     f"example.com:{port}", f"[::1:{port}", "[::1]", f"127.0.0.1:{port + 1}", f"{'a' * 300}:{port}"):
+            answer = server.get("/", host=host)
+            self.assertIn(status(answer), (400, 403) if host.startswith("[") or "::" in host else (403,), host)
+            if status(answer) == 403:
+                self.assertIn("this server answers to its address and to localhost only", body(answer).decode())
+        self.assertEqual(status(server.send(b"GET / HTTP/1.0\r\n\r\n")), 403)
+        self.assertEqual(status(server.send(f"GET / HTTP/1.0\r\n{HOST}:{port}\r\n\r\n".encode())), 200)
+
+    def test_other_sites(self):
+        server = shared(SCENARIO)
+        for site, code in (("same-origin", 200), ("none", 200), ("same-site", 403), ("cross-site", 403), ("", 403), ("anything", 403)):
+            answer = server.get("/", f"Sec-Fetch-Site: {site}")
+            self.assertEqual(status(answer), code, site)
+            self.assertEqual(code == 403, b"another site asks" in body(answer), site)
+
+    def test_lengths(self):
+        """A query has up to 1024 bytes and a head up to 8192."""
+        server = shared(SCENARIO)
+        for n, code in ((1023, 400), (1024, 400), (1025, 414), (2000, 414)):
+            answer = server.get(f"{RUN}?{'a' * n}")
+            self.assertEqual((status(answer), "the query is too long" in body(answer).decode()), (code, code == 414), n)
+        start = f"GET / HTTP/1.1\r\n{HOST}:{server.port}\r\nX: "
+        for n, code in ((8191, 200), (8192, 200), (8193, 431), (9000, 431)):
+            self.assertEqual(status(server.send(f"{start}{'a' * (n - len(start) - 4)}\r\n\r\n".encode())), code, n)
+        self.is_alive(server)
+
+    def test_refusals_of_what_is_not_read(self):
+        """Short answers, after which nothing more is said; and who does not end the head is told after five seconds, not before."""
+        server = shared(SCENARIO)
+        for data, said in ((b"A" * 9000, b"431 Request Header Fields Too Large"), (b"GET / HTTP/1.1\r\nContent-Length: 1\r\n\r\n", b"413 Content Too Large")):
+            self.assertEqual(server.send(data), b"HTTP/1.1 " + said + b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        with server.connect() as one:
+            begun = time.monotonic()
+            one.sendall(b"GET / HTTP/1.1\r\n")
+            self.assertEqual(read_all(one), b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            self.assertGreater(time.monotonic() - begun, 3.9)
+
+    def test_visitors(self):
+        """128 at the same time; one more is sent away at once, and let in when one has left."""
+        server = shared(SCENARIO)
+        self.is_alive(server)
+        start = f"GET / HTTP/1.1\r\n{HOST}:{server.port}\r\n".encode()
+        waiting = []
+        for _ in range(128):
+            waiting.append(server.connect())
+            waiting[-1].sendall(start)
+        self.assertEqual(server.get("/"), b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        waiting[0].sendall(b"\r\n")
+        self.assertEqual(status(read_all(waiting[0])), 200)
+        answers_again(server, "/")
+        for one in waiting[1:]:
+            one.sendall(b"\r\n")
+            self.assertEqual(status(read_all(one)), 200)
+        for one in waiting:
+            one.close()
+
+    def test_where_it_is(self):
+        """Its first line names the address; brackets stand around one with colons."""
+        self.assertEqual(shared(SCENARIO).url, f"http://127.0.0.1:{shared(SCENARIO).port}/")
+        if socket.has_ipv6 and os.path.exists("/proc/net/if_inet6") and support.read("/proc/net/if_inet6"):
+            server = Server(self, SCENARIO, "--listen", "::1")
+            self.assertEqual(server.url, f"http://[::1]:{server.port}/")
+            with socket.create_connection(("::1", server.port), timeout=60) as one:
+                one.sendall(f"GET / HTTP/1.1\r\nHost: [::1]:{server.port}\r\n\r\n".encode())
+                self.assertEqual(status(read_all(one)), 200)
+            self.assertNotIn("warning", server.end())
 
 
 def all_at_once(port, n):

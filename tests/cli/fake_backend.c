@@ -42,7 +42,8 @@ measure (FabMeasureHost *host, gconstpointer data, GError **error)
     return fab_throw (error, FAB_ERROR_UNSUPPORTED, "there is no such device");
   host->machine (host, "gpu0", "made up");
   host->note (host, "Nothing is measured here.");
-  return !host->plan->kinds[FAB_MEASURE_LATENCY] || host->measure (host, &series, 0, move, (gpointer) p, error);
+  return !host->plan->kinds[FAB_MEASURE_LATENCY]
+      || host->measure (host, &series, 0, move, (gpointer) p, error);
 }
 
 static const FabMeasureBackend backend = {
