@@ -194,9 +194,9 @@ product_seconds (const FabDevice *device, FabPrecision precision, const FabSerie
 {
   FabReachedRates rates = { fab_device_peak (device, precision) * achievable,
                             (double) device->memory_bytes_per_s * memory_fraction };
-  double sides[3] = { 1, 1, 1 };
+  double sides[3];
 
-  fab_series_read_shape (series->shape, 3, sides);
+  fab_series_read_shape (series->shape, 3, sides); /* every row of a product has one */
   FabMatmul matmul = { sides[0], sides[1], sides[2], 1 };
   return fab_tiles_seconds (device, &rates, &matmul, fab_precision_operand_bytes (precision),
                             fmax (2, (double) fab_precision_bytes (precision)))

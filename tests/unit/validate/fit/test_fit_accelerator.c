@@ -490,6 +490,292 @@ what_cannot_be_is_refused (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (third, "neither a product nor a kernel that moves 128 MiB"));
 }
 
+/* --- what each row and each share rests on --- */
+
+/* The time of a product at these shares of the device's rates. */
+static double
+seconds_of (const FabDevice *device, FabPrecision precision, const double s[3], double share,
+            double memory_share, double launch_s)
+{
+  FabReachedRates rates = { fab_device_peak (device, precision) * share,
+                            (double) device->memory_bytes_per_s * memory_share };
+  FabMatmul matmul = { s[0], s[1], s[2], 1 };
+
+  /* What is summed up in fewer bits is written in 16. */
+  return fab_tiles_seconds (device, &rates, &matmul, fab_precision_operand_bytes (precision),
+                            precision == FAB_PRECISION_FP32 || precision == FAB_PRECISION_TF32 ? 4 : 2)
+       + launch_s;
+}
+
+static void
+add_timed (GPtrArray *all, const char *precision, const char *method, const double s[3], double seconds)
+{
+  g_autofree char *shape = g_strdup_printf ("%.0fx%.0fx%.0f", s[0], s[1], s[2]);
+  FabSeries series = { .kind = FAB_MEASURE_PRODUCT,
+                       .op = (char *) "matmul",
+                       .method = (char *) method,
+                       .precision = (char *) precision,
+                       .shape = shape };
+
+  add (all, &series, 1000, seconds);
+}
+
+/* Of every precision that the GPU has, the share is found to a thousandth, the lowest and the highest too; where memory
+ * and launches were not measured, the defaults of `roofline` stand for them. What the entry was as before has them
+ * always, with the share that tiles run at. */
+static void
+every_precision_has_its_share (G_GNUC_UNUSED void **state)
+{
+  static const double shares[] = { 0.02, 0.021, 0.5, 0.999, 1 };
+  g_autoptr (FabCatalog) catalog = catalog_new ();
+  const FabAcceleratorSpec *base = fab_catalog_accelerator (catalog, "h100-sxm5-80gb");
+  FabDevice device = fab_accelerator_device (base);
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (shares); i++) {
+    g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+    g_autofree char *problem = NULL;
+    gboolean is_measured = i % 2;
+    double memory = is_measured ? true_memory : 0.85, launch_s = is_measured ? true_launch_s : 1e-6;
+    guint n = 0;
+
+    for (guint p = 0; p < FAB_N_PRECISIONS; p++)
+      for (guint k = 0; k < G_N_ELEMENTS (sides) && fab_device_peak (&device, p) > 0; k++)
+        add_timed (all, fab_precision_names[p], "cublaslt", sides[k],
+                   seconds_of (&device, p, sides[k], shares[i / 2], memory, launch_s));
+    if (is_measured) {
+      add_launches (all);
+      add_memory (all, base, "copy", 1);
+    }
+    g_autoptr (FabAcceleratorFit) self = fit (all, base, &problem);
+    if (self == NULL)
+      fail_msg ("%s", problem);
+    for (guint k = 0; k < self->rows->len; k++) {
+      const FabKernelRow *row = &g_array_index (self->rows, FabKernelRow, k);
+      const double *s = sides[k % G_N_ELEMENTS (sides)];
+      FabPrecision p = 0;
+
+      if (row->series->kind != FAB_MEASURE_PRODUCT)
+        continue;
+      while (strcmp (fab_precision_names[p], row->series->precision) != 0)
+        p++;
+      n++;
+      assert_near (self->achievable[p].fraction, shares[i / 2], 1e-9);
+      assert_near (row->predicted_s, row->measured_s, 1e-5);
+      assert_near (row->before_s, seconds_of (&device, p, s, fab_tiles_share (&device, p), 0.85, 1e-6),
+                   1e-12);
+    }
+    assert_true (n >= 4 * G_N_ELEMENTS (sides));
+  }
+}
+
+/* Products, kernels that move memory, attention and launches, in this order; none without a time or a shape. Causal
+ * attention has two products of half the scores forward, and five for two backward. */
+static void
+rows_have_their_rates (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabMeasureKind kind;
+    const char *op, *shape;
+    double size_bytes, seconds, rate;
+  } kernels[] = {
+    { FAB_MEASURE_PRODUCT, "matmul", "1000x2000x3000", 7, 1, 12e9 },
+    { FAB_MEASURE_PRODUCT, "matmul", "1x1x1", 7, 1, 2 },
+    { FAB_MEASURE_MEMORY_BOUND, "add", NULL, 4e9, 2, 2e9 },
+    { FAB_MEASURE_ATTENTION, "forward", "2x3x5x7x11", 1, 1, 2.0 * 2 * 3 * 7 * 7 * 11 },
+    { FAB_MEASURE_ATTENTION, "backward", "2x3x5x7x11", 1, 2, 5.0 * 2 * 3 * 7 * 7 * 11 / 2 },
+    { FAB_MEASURE_LAUNCH, "empty", NULL, 1, 1e-6, 0 },
+  };
+  const guint n = G_N_ELEMENTS (kernels);
+  g_autoptr (FabCatalog) catalog = catalog_new ();
+  g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+  g_autofree char *problem = NULL;
+
+  for (guint i = 2 * n; i-- > 0;) {
+    FabSeries series = { .kind = kernels[i % n].kind,
+                         .op = (char *) kernels[i % n].op,
+                         .method = (char *) "held",
+                         .precision = (char *) "bf16",
+                         .shape = (char *) kernels[i % n].shape };
+
+    if (i >= n && series.shape != NULL)
+      series.shape = (char *) "10x20"; /* a side is missing */
+    add (all, &series, (FabBytes) kernels[i % n].size_bytes,
+         i < n || series.shape != NULL ? kernels[i % n].seconds : 0);
+  }
+  g_autoptr (FabAcceleratorFit) self = fit (all, fab_catalog_accelerator (catalog, "h100-sxm5-80gb"),
+                                            &problem);
+  if (self == NULL)
+    fail_msg ("%s", problem);
+  assert_int_equal (self->rows->len, n);
+  for (guint i = 0; i < n; i++) {
+    static const guint order[] = { 1, 0, 2, 4, 3, 5 };
+    const FabKernelRow *row = &g_array_index (self->rows, FabKernelRow, i);
+
+    assert_string_equal (row->series->op, kernels[order[i]].op);
+    assert_near (row->measured_s, kernels[order[i]].seconds, 1e-9);
+    assert_near (row->rate, kernels[order[i]].rate, 1e-9);
+  }
+}
+
+/* In BF16 or FP16, over the peak of 16 bits, at most all of it; neither in another precision nor at the power limit. */
+static void
+the_best_product_is_the_entry_s (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double bf16, fp16, sustained; /* TFLOP/s; 0: not measured */
+    double matmul;                /* 0: that of the base */
+    const char *words;            /* of the source */
+  } cases[] = {
+    { 494.5, 0, 0, 0.5, ": best matmul 494.5 TFLOP/s in bf16 at 4096x4096x4096;" },
+    { 0, 494.5, 0, 0.5, ": best matmul 494.5 TFLOP/s in fp16 at 4096x4096x4096;" },
+    { 300, 494.5, 0, 0.5, " in fp16 at " },
+    { 494.5, 300, 0, 0.5, " in bf16 at " },
+    { 494.5, 494.5, 0, 0.5, " in bf16 at " },
+    { 494.5, 0, 600, 0.5, " in bf16 at " },
+    { 1000, 0, 0, 1, ": best matmul 1000.0 TFLOP/s in bf16 at " },
+    { 0, 0, 0, 0, "measured; peaks and memory as h100-sxm5-80gb" },
+  };
+  static const double cube[3] = { 4096, 4096, 4096 };
+  const double flops = 2 * 4096.0 * 4096 * 4096;
+  g_autoptr (FabCatalog) catalog = catalog_new ();
+  const FabAcceleratorSpec *base = fab_catalog_accelerator (catalog, "h100-sxm5-80gb");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+    FabAcceleratorRequest request = {
+      .base = base, .name = i % 2 ? "mine" : NULL, .date = "2026-11-28", .version = "0", .files = files
+    };
+
+    add_timed (all, "fp8", "cublaslt", cube, flops / 1500e12);
+    if (cases[i].bf16 > 0) {
+      add_timed (all, "bf16", "cublaslt", cube, flops / cases[i].bf16 / 1e12);
+      add_timed (all, "bf16", "cublaslt", sides[0], 1);
+    }
+    if (cases[i].fp16 > 0)
+      add_timed (all, "fp16", "cublaslt", cube, flops / cases[i].fp16 / 1e12);
+    if (cases[i].sustained > 0)
+      add_timed (all, "bf16", "cublaslt-sustained", cube, flops / cases[i].sustained / 1e12);
+    g_autoptr (FabAcceleratorFit) self = fab_accelerator_fit_new (all, &request, NULL);
+    assert_near (self->spec.matmul_fraction, cases[i].matmul > 0 ? cases[i].matmul : base->matmul_fraction,
+                 1e-6);
+    if (strstr (self->spec.source, cases[i].words) == NULL)
+      fail_msg ("'%s' has no '%s'", self->spec.source, cases[i].words);
+    assert_true (g_str_has_suffix (self->spec.source, "; peaks and memory as h100-sxm5-80gb"));
+    assert_string_equal (self->spec.name, i % 2 ? "mine" : "h100-sxm5-80gb");
+    assert_string_equal (self->spec.date, "2026-11-28");
+  }
+}
+
+/* The rate of long runs over that of short ones: the median over the products that were measured both ways, in the same
+ * shape and precision. */
+static void
+what_long_runs_reach (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = catalog_new ();
+  const FabAcceleratorSpec *base = fab_catalog_accelerator (catalog, "h100-sxm5-80gb");
+
+  for (guint n = 0; n < 4; n++) {
+    static const double shares[] = { 0.8, 0.9, 0.6 }, medians[] = { 0, 0.8, 0.85, 0.8 };
+    g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+    g_autofree char *problem = NULL;
+
+    add_timed (all, "bf16", "cublaslt", sides[3], 3);           /* not measured long */
+    add_timed (all, "fp16", "cublaslt-sustained", sides[3], 1); /* only long, in this precision */
+    add_timed (all, "bf16", "cublaslt-sustained", sides[4], 1); /* only long */
+    for (guint i = 0; i < n; i++) {
+      add_timed (all, "bf16", i % 2 ? "cublaslt" : "cublaslt-sustained", sides[i], i % 2 ? 1 : 1 / shares[i]);
+      add_timed (all, "bf16", i % 2 ? "cublaslt-sustained" : "cublaslt", sides[i], i % 2 ? 1 / shares[i] : 1);
+    }
+    g_autoptr (FabAcceleratorFit) self = fit (all, base, &problem);
+    if (self == NULL)
+      fail_msg ("%s", problem);
+    assert_near (self->sustained_fraction, medians[n], 1e-9);
+    assert_int_equal (self->achievable[FAB_PRECISION_BF16].n_fitted
+                          + self->achievable[FAB_PRECISION_BF16].n_held_out,
+                      1 + n);
+    assert_int_equal (self->achievable[FAB_PRECISION_FP16].n_fitted, 0);
+  }
+}
+
+/* What was not measured is said, and what stands for it. */
+static void
+what_is_missing_is_said (G_GNUC_UNUSED void **state)
+{
+  static const char *const notes[] = {
+    "3 products are left out, because their precision is not known",
+    "no product was measured, so `matmul` is that of h100-sxm5-80gb",
+    "no kernel that moves 128 MiB or more was measured, so the share of the memory rate is the default, 85%",
+    "the gap between two kernels on the GPU was not measured; it is taken as the default, 1 us",
+  };
+  g_autoptr (FabCatalog) catalog = catalog_new ();
+  const FabAcceleratorSpec *base = fab_catalog_accelerator (catalog, "h100-sxm5-80gb");
+  FabSeries issued = { .kind = FAB_MEASURE_LAUNCH, .op = (char *) "empty", .method = (char *) "issued" };
+
+  for (guint i = 0; i < 16; i++) {
+    g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+    const gboolean is_said[] = { i & 1, (i & 3) == 2, (i & 4) != 0, (i & 8) != 0 };
+    g_autofree char *problem = NULL;
+    guint n = 0;
+
+    for (guint k = 0; is_said[0] && k < 3; k++)
+      add_timed (all, k ? "int8" : NULL, "cublaslt", sides[k], 1);
+    if ((i & 2) == 0)
+      add_timed (all, "bf16", "cublaslt", sides[0], 1);
+    add_memory (all, base, "copy", is_said[2] ? 0.1 : 0.2);
+    add (all, &issued, 1, 4e-6);
+    if (!is_said[3])
+      add_launches (all);
+    g_autoptr (FabAcceleratorFit) self = fit (all, base, &problem);
+    assert_int_equal (self != NULL, (i & 2) == 0 || !is_said[2]);
+    for (guint k = 0; self != NULL && k < G_N_ELEMENTS (notes); k++)
+      if (is_said[k])
+        assert_string_equal (g_ptr_array_index (self->notes, n++), notes[k]);
+    if (self != NULL)
+      assert_int_equal (self->notes->len, n);
+  }
+}
+
+/* Up to 1.05 times what the entry can do is taken; kernels that caches may have held are not asked. */
+static void
+what_is_too_fast (G_GNUC_UNUSED void **state)
+{
+  static const double factors[] = { 1.049, 1.051 }, cube[3] = { 4096, 4096, 4096 };
+  g_autoptr (FabCatalog) catalog = catalog_new ();
+  const FabAcceleratorSpec *base = fab_catalog_accelerator (catalog, "h100-sxm5-80gb");
+  FabDevice device = fab_accelerator_device (base);
+  double rate = (double) base->memory_bytes_per_s;
+
+  for (guint i = 0; i < 4 * G_N_ELEMENTS (factors); i++) {
+    g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
+    FabBytes size_bytes = ((FabBytes) 128 << 20) - (i / 2 == 1 ? 1 : 0);
+    FabSeries copy = { .kind = FAB_MEASURE_MEMORY_BOUND, .op = (char *) (i / 2 == 3 ? "copy" : NULL) };
+    g_autofree char *problem = NULL, *right = NULL;
+    double factor = factors[i % 2];
+
+    if (i / 2 == 2) {
+      double flops_per_s = fab_device_peak (&device, FAB_PRECISION_FP8) * factor;
+
+      add_timed (all, "fp8", "cublaslt", cube, 2 * 4096.0 * 4096 * 4096 / flops_per_s);
+      right = g_strdup_printf (
+          "the product 4096x4096x4096 in fp8 reached %.4g TFLOP/s, and the peak of h100-sxm5-80gb "
+          "is 1979 TFLOP/s: name another --base",
+          flops_per_s / 1e12);
+    } else {
+      add (all, &copy, size_bytes, (double) size_bytes / (rate * factor));
+      right = g_strdup_printf (
+          "%s of 0.1342 GB moved %.4g GB/s, and the memory of h100-sxm5-80gb carries 3350 GB/s: "
+          "name another --base",
+          i / 2 == 3 ? "copy" : "a kernel", rate * factor / 1e9);
+    }
+    add_timed (all, "bf16", "cublaslt", cube, 1);
+    g_autoptr (FabAcceleratorFit) self = fit (all, base, &problem);
+    if (i % 2 && i / 2 != 1)
+      assert_string_equal (problem, right);
+    else
+      assert_null (problem);
+  }
+}
+
 int
 main (void)
 {
@@ -500,6 +786,12 @@ main (void)
     cmocka_unit_test (every_second_large_kernel_is_fitted),
     cmocka_unit_test (one_kind_is_enough),
     cmocka_unit_test (what_cannot_be_is_refused),
+    cmocka_unit_test (every_precision_has_its_share),
+    cmocka_unit_test (rows_have_their_rates),
+    cmocka_unit_test (the_best_product_is_the_entry_s),
+    cmocka_unit_test (what_long_runs_reach),
+    cmocka_unit_test (what_is_missing_is_said),
+    cmocka_unit_test (what_is_too_fast),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
