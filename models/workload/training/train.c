@@ -185,21 +185,16 @@ run_alike (Stage *stage)
   g_clear_pointer (&stage->seconds, g_array_unref);
 }
 
-/* Whether all that the stage does is a forward and a backward pass of each micro-batch, one after the other. */
+/* Whether all that the stage does is a forward and a backward pass of each micro-batch, one after the other. Micro-
+ * batches come in their order where there is one stage. */
 static gboolean
 is_in_sequence (const Stage *stage)
 {
-  const Train *train = stage->train;
-
-  if (train->n_stages > 1 || stage->actions->len != 2 * train->n_micro)
+  if (stage->train->n_stages > 1)
     return FALSE;
-  for (guint i = 0; i < stage->actions->len; i++) {
-    const Action *action = &g_array_index (stage->actions, Action, i);
-
-    if (action->kind != (i % 2 == 0 ? ACTION_FORWARD : ACTION_BACKWARD) || action->micro != i / 2
-        || action->chunk != 0 || action->is_pair)
+  for (guint i = 0; i < stage->actions->len; i++)
+    if (g_array_index (stage->actions, Action, i).kind != (i % 2 == 0 ? ACTION_FORWARD : ACTION_BACKWARD))
       return FALSE;
-  }
   return TRUE;
 }
 
