@@ -15,6 +15,7 @@ static FabCatalog *catalog;
 
 static const char dense[] = TRANSFORMER (""),
                   experts[] = TRANSFORMER (", experts: {count: 4, per_token: 2, shared: 1}"),
+                  two_experts[] = TRANSFORMER (", experts: {count: 2, per_token: 1}"),
                   blocks[] = "{kind: layers, layers: [{name: block, count: 4, tensors: [{parameters: 10}]}]}";
 
 /* NULL: the job is right; else what is wrong. (transfer full) */
@@ -160,6 +161,8 @@ experts_are_divided_among_their_ranks (G_GNUC_UNUSED void **state)
       NULL },
     { 8, experts, PARALLEL ("expert: 8"), "4 experts of model 'm' cannot be divided among expert: 8 ranks",
       PARALLEL ("expert: 4") },
+    { 4, two_experts, PARALLEL ("expert: 4"),
+      "2 experts of model 'm' cannot be divided among expert: 4 ranks", PARALLEL ("expert: 2") },
     { 4, experts, PARALLEL ("tensor: 2, expert: 4"),
       "2 data-parallel ranks cannot be divided by expert: 4; with expert_tensor: 1 experts span tensor and context too",
       PARALLEL ("tensor: 2, expert: 2") },

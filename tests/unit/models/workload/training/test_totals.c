@@ -123,6 +123,11 @@ ranks_agree_on_the_norm_of_divided_gradients (G_GNUC_UNUSED void **state)
                { 4, 1, 4, "kind: zero, stage: 1" },
                { 4, 1, 4, "kind: zero, stage: 3" },
                { 1, 0, 0, "kind: zero, stage: 3" },
+               { 4, 0, 0, "kind: megatron, parallel: {context: 2}" },
+               { 4, 1, 4, "kind: zero, stage: 1, parallel: {context: 2}" },
+               { 4, 0, 0, "kind: ddp, outer: {sites: 2}" },
+               { 4, 1, 2, "kind: zero, stage: 3, outer: {sites: 2}" },
+               { 8, 1, 4, "kind: megatron, parallel: {tensor: 2}, outer: {sites: 2}" },
                { 4, 1, 4, "kind: fsdp" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -392,6 +397,7 @@ micro_batches_that_do_not_fit_are_refused (G_GNUC_UNUSED void **state)
   } rows[] = {
     { 1, 0, "needs at least as many micro-batches as stages; accumulation gives 1, and there are 2 stages" },
     { 2, 0, NULL },
+    { 2, 1, "write parallel.round: 2" },
     { 3, 0, "3 micro-batches cannot pass 2 stages in rounds of 2, because" },
     { 3, 0, "write parallel.round: 3" },
     { 3, 3, NULL },
@@ -417,11 +423,13 @@ micro_batches_that_do_not_fit_are_refused (G_GNUC_UNUSED void **state)
   }
   g_autofree char *one = problem_of (4, "kind: ddp, global_batch: 1"),
                   *odd = problem_of (4, "kind: ddp, global_batch: 12"),
-                  *many = problem_of (1, "kind: ddp, global_batch: 200002");
+                  *many = problem_of (1, "kind: ddp, global_batch: 200002"),
+                  *most = problem_of (1, "kind: ddp, global_batch: 200000");
   assert_non_null (
       strstr (one, "global_batch 1 is not a multiple of micro_batch x data-parallel ranks = 2 x 4"));
   assert_non_null (
       strstr (odd, "global_batch 12 is not a multiple of micro_batch x data-parallel ranks = 2 x 4"));
+  assert_null (most);
   assert_non_null (strstr (many, "global_batch makes 100001 micro-batches; the limit is 100000"));
 }
 
@@ -459,6 +467,110 @@ the_optimizer_moves_what_its_states_are (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What runs a job: the software of its kind unless it is said; FP32 weights are cast in every pass (autocast) unless
+ * the framework hands over 16-bit ones (FSDP, DeepSpeed), kernels are Megatron's, or products are in FP32 too. The
+ * kernels of the loss are those that `loss` says; auto is a cast of the logits, which plain PyTorch does without, and
+ * torch.compile fuses. */
+static void
+a_job_says_what_software_runs_it (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys, *stack;
+    gboolean has_autocast;
+    FabLoss loss;
+  } rows[] = {
+    { "kind: ddp", "eager", FALSE, FAB_LOSS_LOGITS },
+    { "kind: ddp, memory: {states: fp32}", "eager", TRUE, FAB_LOSS_FP32 },
+    { "kind: ddp, memory: {states: fp32}, precision: fp32", "eager", FALSE, FAB_LOSS_LOGITS },
+    { "kind: ddp, memory: {states: fp32}, compute: {kind: auto, stack: compiled}", "compiled", TRUE,
+      FAB_LOSS_FUSED },
+    { "kind: ddp, memory: {states: fp32, kernels: fused}", "eager", FALSE, FAB_LOSS_FP32 },
+    { "kind: ddp, memory: {states: fp32}, compute: {kind: auto, stack: nemo}", "nemo", FALSE, FAB_LOSS_FP32 },
+    { "kind: fsdp", "eager", FALSE, FAB_LOSS_FP32 },
+    { "kind: fsdp, memory: {states: pure}", "eager", FALSE, FAB_LOSS_LOGITS },
+    { "kind: fsdp, memory: {states: fp32}", "eager", FALSE, FAB_LOSS_FP32 },
+    { "kind: zero, stage: 3", "deepspeed", FALSE, FAB_LOSS_FP32 },
+    { "kind: megatron", "megatron", FALSE, FAB_LOSS_FP32 },
+    { "kind: megatron, memory: {loss: plain}", "megatron", FALSE, FAB_LOSS_LOGITS },
+    { "kind: ddp, memory: {loss: autocast}", "eager", FALSE, FAB_LOSS_FP32 },
+    { "kind: ddp, memory: {loss: fp32}", "eager", FALSE, FAB_LOSS_FP32 },
+    { "kind: ddp, memory: {loss: fused}", "eager", FALSE, FAB_LOSS_FUSED },
+    { "kind: ddp, memory: {loss: in_place}", "eager", FALSE, FAB_LOSS_FUSED },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = job (1, rows[i].keys);
+    const FabJobTotals *totals = fab_simulation_totals (play->simulation);
+
+    assert_string_equal (totals->stack, rows[i].stack);
+    if (totals->software.has_autocast != rows[i].has_autocast || totals->software.loss != rows[i].loss)
+      fail_msg ("%s: autocast %d, loss %d", rows[i].keys, totals->software.has_autocast,
+                totals->software.loss);
+  }
+  g_autoptr (Play) usual = job (1, "kind: ddp"),
+                   said = job (1, "kind: ddp, software: {pytorch: '2.4', optimizer: foreach}");
+  const FabSoftware *one = &fab_simulation_totals (usual->simulation)->software,
+                    *other = &fab_simulation_totals (said->simulation)->software;
+  assert_int_equal (one->pytorch, fab_pytorch_usual ("ampere"));
+  assert_false (one->is_pytorch_said);
+  assert_int_equal (one->adam, FAB_ADAM_FUSED);
+  assert_int_equal (other->pytorch, FAB_PYTORCH (2, 4));
+  assert_true (other->is_pytorch_said);
+  assert_int_equal (other->adam, FAB_ADAM_FOREACH);
+}
+
+/* Published runs take longer than what is priced: by the factor of their software, among several ranks. One rank waits
+ * for nobody, a scale is from a run that had all of it, and other compute models know no such runs. */
+static void
+runs_take_what_published_ones_take (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint gpus;
+    const char *compute;
+    gboolean has_setup, has_factor, is_average;
+  } rows[] = { { 2, "auto", TRUE, TRUE, TRUE },
+               { 1, "auto", TRUE, FALSE, TRUE },
+               { 2, "auto, scale: 0.9", TRUE, FALSE, TRUE },
+               { 2, "auto, scale: 1.1", TRUE, FALSE, TRUE },
+               { 2, "roofline", FALSE, FALSE, FALSE },
+               { 2, "mfu", FALSE, FALSE, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *keys = g_strdup_printf ("kind: ddp, jitter: {gpus: 2%%}, compute: {kind: %s}",
+                                             rows[i].compute);
+    g_autoptr (Play) play = job (rows[i].gpus, keys);
+    const FabJobTotals *totals = fab_simulation_totals (play->simulation);
+
+    assert_int_equal (totals->has_setup, rows[i].has_setup);
+    if ((totals->setup.time_factor > 1) != rows[i].has_factor)
+      fail_msg ("%s on %u GPUs: %g", rows[i].compute, rows[i].gpus, totals->setup.time_factor);
+    assert_int_equal (totals->waiting > 1, rows[i].is_average && rows[i].gpus > 1);
+    assert_true (totals->has_measured_kernels);
+    assert_true (totals->memory_low_factor > 0 && totals->memory_low_factor < 1);
+    assert_true (totals->memory_high_factor > 1);
+    assert_near (totals->most_slowness, 0, 0);
+    assert_null (totals->slowness);
+  }
+}
+
+/* What the host updates is no work of the GPU. */
+static void
+hosts_update_what_is_offloaded (G_GNUC_UNUSED void **state)
+{
+  static const char *const keys[] = { "kind: zero, stage: 2, offload: {optimizer: cpu}",
+                                      "kind: zero, stage: 3, offload: {optimizer: cpu}",
+                                      "kind: fsdp, cpu_offload: true", "kind: zero, stage: 2", "kind: fsdp" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
+    g_autoptr (Play) play = job (2, keys[i]);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+
+    for (FabTaskId t = 0; t < dag->n_tasks; t++)
+      if (strcmp (dag->tasks[t].name, "optimizer") == 0)
+        assert_int_equal (fab_task_ps (&dag->tasks[t]) > 0, strstr (keys[i], "offload") == NULL);
+  }
+}
+
 static void
 tokens_of_the_whole_training_are_said (G_GNUC_UNUSED void **state)
 {
@@ -485,6 +597,9 @@ main (void)
     cmocka_unit_test (a_batch_says_how_many_micro_batches_there_are),
     cmocka_unit_test (micro_batches_that_do_not_fit_are_refused),
     cmocka_unit_test (the_optimizer_moves_what_its_states_are),
+    cmocka_unit_test (a_job_says_what_software_runs_it),
+    cmocka_unit_test (runs_take_what_published_ones_take),
+    cmocka_unit_test (hosts_update_what_is_offloaded),
     cmocka_unit_test (tokens_of_the_whole_training_are_said),
   };
 
