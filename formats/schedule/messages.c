@@ -281,19 +281,15 @@ match_messages (Graph *self)
 
 /* --- messages in order --- */
 
+/* A rank waits for the departure of its own messages, and for the arrival of those of others. */
 static void
 add_wait (GArray *waits, guint message, gboolean is_departure)
 {
   FabGivenWait wait = { message, is_departure };
 
-  for (guint i = 0; i < waits->len; i++) {
-    FabGivenWait *known = &g_array_index (waits, FabGivenWait, i);
-
-    if (known->message == message) {
-      known->is_departure = known->is_departure && is_departure;
+  for (guint i = 0; i < waits->len; i++)
+    if (g_array_index (waits, FabGivenWait, i).message == message)
       return;
-    }
-  }
   g_array_append_val (waits, wait);
 }
 
@@ -371,15 +367,14 @@ static gboolean
 take_nodes (Graph *self)
 {
   g_autoptr (GQueue) ready = g_queue_new ();
-  guint n_taken = 0;
 
   for (guint i = 0; i < self->n_nodes; i++)
     if (self->n_missing[i] == 0)
       g_queue_push_tail (ready, GUINT_TO_POINTER (i));
-  for (; !g_queue_is_empty (ready); n_taken++)
+  while (!g_queue_is_empty (ready))
     if (!take_node (self, GPOINTER_TO_UINT (g_queue_pop_head (ready)), ready))
       return FALSE;
-  for (guint i = 0; n_taken < self->n_nodes && i < self->n_nodes; i++)
+  for (guint i = 0; i < self->n_nodes; i++)
     if (self->n_missing[i] > 0)
       return fail_node (self, i, "a deadlock: it waits for itself, over other nodes");
   return TRUE;
