@@ -17,7 +17,7 @@
 
 /* What the person asked for, the same for all backends. */
 typedef struct {
-  const FabBytes *sizes_bytes; /* ascending */
+  const FabBytes *sizes_bytes; /* ascending; one at least where this side asks */
   guint n_sizes;
   const gboolean *kinds; /* FAB_N_MEASURE_KINDS; a backend leaves out what it cannot do and says so */
   guint window;          /* messages under way in bandwidth kinds; 0: the backend's usual number */

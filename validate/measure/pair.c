@@ -41,7 +41,7 @@ typedef struct {
 static FabBytes
 largest_size (const FabMeasurePlan *plan)
 {
-  return plan->n_sizes > 0 ? plan->sizes_bytes[plan->n_sizes - 1] : 0;
+  return plan->sizes_bytes[plan->n_sizes - 1];
 }
 
 /* Tells the other end that this one gives up, and adds what went wrong there when that is something else. */
