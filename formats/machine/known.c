@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "sim/base/units.h"
+
 static const FabKnownAccelerator accelerators[] = {
   /* prefix, links, link, switch, PCIe, NIC, EFA, sockets */
   { "p100-sxm", 4, "nvlink1", FALSE, 3, "ib-edr", "efa-v1", "qpi-socket-broadwell" },
@@ -525,8 +527,8 @@ fab_nvlink_add (FabImportedMachine *machine, guint line, guint n, const guint *n
       if (n_links[i * n + j] > 0)
         fab_imported_machine_join (machine, parts[i], parts[j], link, n_links[i * n + j]);
   if (machine->links->len > 0)
-    fab_imported_machine_read (machine, line, "%u of the pairs of %u GPUs are joined by NVLink, directly",
-                               machine->links->len, n);
+    fab_imported_machine_read (machine, line, "%u of the pairs of %u GPUs %s joined by NVLink, directly",
+                               machine->links->len, n, fab_plural (machine->links->len, "is", "are"));
 }
 
 void
@@ -598,7 +600,8 @@ most_peers (guint n, const gboolean *is_wired)
   return most;
 }
 
-/* Links of a die of MI250X: more peers than that are reached over other dies, since four links stay in the package. */
+/* Links of a die of MI250X: more peers than that are reached over other dies, since four links stay in the package.
+ * */
 enum { MI250X_DIES = 8, MI250X_PEERS = 4 };
 
 static gboolean

@@ -540,8 +540,9 @@ add_links (Reader *self, GError **error)
         return FALSE;
   }
   if (self->machine->links->len > 0)
-    fab_imported_machine_read (self->machine, 0, "%u wires between GPUs, or of GPUs and their switch%s",
+    fab_imported_machine_read (self->machine, 0, "%u %s between GPUs, or of GPUs and their switch%s",
                                self->machine->links->len,
+                               fab_plural (self->machine->links->len, "wire", "wires"),
                                centre == FAB_IMPORTED_MACHINE_NO_PARENT ? ""
                                                                         : " (NVS, the NVSwitches as one)");
   return TRUE;

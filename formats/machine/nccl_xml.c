@@ -122,8 +122,8 @@ nccl_add_links (FabNcclReader *reader, GError **error)
     fab_imported_machine_join (machine, part, centre, entry ? entry : "nvlink3", to_switch);
   }
   if (machine->links->len > 0)
-    fab_imported_machine_read (machine, 0, "%u wires between GPUs, or of GPUs and their switch",
-                               machine->links->len);
+    fab_imported_machine_read (machine, 0, "%u %s between GPUs, or of GPUs and their switch",
+                               machine->links->len, fab_plural (machine->links->len, "wire", "wires"));
   else
     fab_nvlink_assume (machine, 0, reader->gpu_parts->len,
                        (const guint *) (gpointer) reader->gpu_parts->data);
@@ -381,7 +381,7 @@ choose_port (FabNcclReader *reader)
         "unit was meant?",
         strange->line);
   first = first != NULL ? first : strange;
-  fab_imported_machine_read (machine, first->line, "%u NICs", n);
+  fab_imported_machine_read (machine, first->line, "%u %s", n, fab_plural (n, "NIC", "NICs"));
   if (n < reader->nics->len)
     fab_imported_machine_leave_out (machine, slower ? slower->line : 0,
                                     "left out: %u %s slower than the others", reader->nics->len - n,

@@ -40,7 +40,7 @@ find_matrix (const Reader *reader, const char *title, GError **error)
   return NULL;
 }
 
-/* Reads "GPU[3]  : (Topology) Numa Node: 1" or "GPU 3"; -1: not said. */
+/* Reads "GPU[3] : (Topology) Numa Node: 1" or "GPU 3"; -1: not said. */
 static gint
 numa_node (const Reader *reader, guint gpu)
 {
@@ -136,8 +136,9 @@ add_wires (Reader *reader, const FabMatrix *types, const FabMatrix *hops)
   for (guint i = 0; i < reader->n; i++)
     for (guint j = i + 1; j < reader->n; j++)
       wired[i * reader->n + j] = wired[j * reader->n + i] = is_wired (types, hops, i, j);
-  fab_imported_machine_read (reader->machine, fab_matrix_line (types),
-                             "%u pairs with an xGMI wire between them", count_wired (reader, types, hops));
+  guint n = count_wired (reader, types, hops);
+  fab_imported_machine_read (reader->machine, fab_matrix_line (types), "%u %s with an xGMI wire between them",
+                             n, fab_plural (n, "pair", "pairs"));
   fab_xgmi_add (reader->machine, fab_matrix_line (types), reader->n, wired, reader->parts);
 }
 

@@ -415,7 +415,7 @@ gpus_are_joined_to_their_processors (G_GNUC_UNUSED void **state)
   g_autoptr (FabImportedMachine) power = read_machine ("nccl-tree", "v100-sxm2-16gb", rows[1].text, NULL);
   g_autofree char *links = links_told (power), *notes = notes_told (power->notes);
   assert_string_equal (links, rows[1].links);
-  assert_string_equal (notes, "0 read: 1 wires between GPUs, or of GPUs and their switch\n"
+  assert_string_equal (notes, "0 read: 1 wire between GPUs, or of GPUs and their switch\n"
                               "2 read: 1 GPU below 1 host (NUMA node), with the PCIe switches between\n");
 }
 
