@@ -502,6 +502,34 @@ samples_are_of_the_eight_busiest_links_that_bind (G_GNUC_UNUSED void **state)
   }
 }
 
+/* 10 bytes at 1000 bytes per s, a pause of 5 ms, and 20 bytes: a link carries nothing in the pause, and afterwards what
+ * moves then and nothing else. */
+static void
+a_pause_has_no_sample (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_with (
+      rig_new (&(RigSpec){ .n_nodes = 1, .gpus_per_node = 2, .gpu_bytes_per_s = 1000 }));
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
+  guint stream = fab_dag_builder_stream (job->builder, rank_class, "all");
+  const FabTimePs ms = FAB_PS_PER_S / 1000, times_ps[][2] = { { 0, 10 * ms }, { 15 * ms, 35 * ms } };
+
+  fab_dag_builder_join (job->builder, stream, send (job, 0, 1, 10, FAB_DIMENSION_DATA, FAB_OP_ALL_GATHER));
+  work (job, stream, FAB_SPAN_LOAD, 5 * ms, "L");
+  fab_dag_builder_join (job->builder, stream, send (job, 0, 1, 20, FAB_DIMENSION_DATA, FAB_OP_ALL_GATHER));
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const GArray *samples = fab_executor_probe (job->executor)->samples;
+  assert_int_equal (samples->len % 2, 0);
+  assert_true (samples->len > 0);
+  for (guint i = 0; i < samples->len; i++) {
+    const FabLinkSampleRecord *sample = &g_array_index (samples, FabLinkSampleRecord, i);
+
+    assert_int_equal (sample->start_ps, times_ps[i % 2][0]);
+    assert_int_equal (sample->end_ps, times_ps[i % 2][1]);
+    assert_near (sample->bytes_per_s, 1000, 1e-9);
+  }
+}
+
 /* An all-reduce of b bytes over three GPUs puts 4/3 b on each link. */
 static void
 loads_are_rounded_to_bytes (G_GNUC_UNUSED void **state)
@@ -746,6 +774,7 @@ main (void)
     cmocka_unit_test (the_step_is_the_mean_over_ranks),
     cmocka_unit_test (the_mean_between_nodes_is_rounded_down),
     cmocka_unit_test (samples_are_of_the_eight_busiest_links_that_bind),
+    cmocka_unit_test (a_pause_has_no_sample),
     cmocka_unit_test (loads_are_rounded_to_bytes),
     cmocka_unit_test (a_collective_beats_no_bound),
     cmocka_unit_test (no_link_carries_more_than_its_rate_since_the_start),
