@@ -169,9 +169,10 @@ static void
 rings_are_as_fast_as_the_wires (G_GNUC_UNUSED void **state)
 {
   const FabAlgorithmEnv env = { .net_stretch = 1 };
-  Wiring wirings[] = { wiring_dgx1_v100 (), wiring_full (8, 1), wiring_full (4, 6),
-                       wiring_of_rows (4, "0040 0004 4000 0400") };
-  static const double wanted[] = { 6, 7, 18, 0.1 };
+  Wiring wirings[] = { wiring_dgx1_v100 (), wiring_full (8, 1),
+                       wiring_full (4, 6),  wiring_of_rows (4, "0040 0004 4000 0400"),
+                       wiring_full (4, 1),  wiring_full (6, 1) };
+  static const double wanted[] = { 6, 7, 18, 0.1, 3, 5 };
 
   for (guint i = 0; i < G_N_ELEMENTS (wirings); i++) {
     g_autoptr (Rig) rig = mesh_new (&wirings[i], 1, FALSE);

@@ -72,6 +72,13 @@ rings_go_round_a_node_behind_switches (G_GNUC_UNUSED void **state)
   assert_order (&pair.rings, 2, FALSE, "2 1 0 7 6 5 4 3");
   assert_order (&pair.rings, 7, FALSE, "7 6 5 4 3 2 1 0");
   assert_order (&pair.rings, 0, TRUE, "1 2 3 4 5 6 7 0");
+  for (guint ring = 0; ring < 8; ring++) { /* back by the same way */
+    const guint *const *orders = (const guint *const *) g_array_index (pair.rings.shapes[0], FabRing, ring)
+                                     .orders;
+
+    for (guint i = 0; i < 8; i++)
+      assert_int_equal (orders[1][i], orders[0][7 - i]);
+  }
   pair_clear (&pair);
 }
 
@@ -256,6 +263,49 @@ rings_lead_from_nic_to_nic_by_all_ranks (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Of a DGX-1 each ring has a NIC of its own. As many rings as make most together are kept: n rings go as fast as the
+ * slowest of their NICs, so that three at full rate are more than four at 70 % and less than four at 80 %. */
+static void
+a_ring_that_holds_up_the_others_is_left_out (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint percent[4]; /* of the rate of each NIC of node 1 */
+    guint n, nics[4];
+  } rows[] = {
+    { { 100, 100, 100, 100 }, 4, { 0, 1, 2, 3 } },
+    { { 100, 100, 80, 100 }, 4, { 0, 1, 2, 3 } },
+    { { 100, 100, 70, 100 }, 3, { 0, 1, 3 } },
+    { { 70, 100, 100, 100 }, 3, { 1, 2, 3 } },
+    { { 100, 70, 100, 100 }, 3, { 0, 2, 3 } },
+    { { 100, 100, 100, 70 }, 3, { 0, 1, 2 } },
+    { { 50, 100, 100, 30 }, 2, { 1, 2 } },
+    { { 30, 100, 50, 100 }, 2, { 1, 3 } },
+    { { 75, 100, 60, 100 }, 4, { 0, 1, 2, 3 } },
+    { { 90, 100, 100, 50 }, 3, { 0, 1, 2 } },
+    { { 20, 30, 100, 30 }, 1, { 2 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GString) yaml = g_string_new (
+        "name: t\niterations: 1\ncluster: {node: dgx1-v100, nodes: 3}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\nfaults:\n");
+    g_auto (FabRings) rings = { 0 };
+
+    for (guint nic = 0; nic < 4; nic++)
+      if (rows[i].percent[nic] < 100)
+        g_string_append_printf (yaml, "- {what: nic, name: node1/nic%u, rate: %u%%}\n", nic,
+                                rows[i].percent[nic]);
+    g_autoptr (Play) play = play_new (catalog, yaml->str, NULL);
+    const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+    FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+    assert_true (fab_rings_find (&group, &rings, NULL));
+    assert_int_equal (rings.n_rings, rows[i].n);
+    assert_int_equal (rings.n_channels, rows[i].n);
+    for (guint ring = 0; ring < rows[i].n; ring++)
+      assert_int_equal (g_array_index (rings.shapes[0], FabRing, ring).in_nic, rows[i].nics[ring]);
+  }
+}
+
 /* Parts of a machine: different ranks in each node, and a node without any. */
 static void
 rings_of_uneven_groups_do_so_too (G_GNUC_UNUSED void **state)
@@ -289,6 +339,7 @@ main (void)
     cmocka_unit_test (rings_go_round_a_node_behind_switches),
     cmocka_unit_test (between_ends_that_are_no_neighbours_ranks_ascend),
     cmocka_unit_test (rings_lead_from_nic_to_nic_by_all_ranks),
+    cmocka_unit_test (a_ring_that_holds_up_the_others_is_left_out),
     cmocka_unit_test (rings_of_uneven_groups_do_so_too),
   };
 
