@@ -185,6 +185,13 @@ scenario_of (const FabScenario *scenario, const FabMixJobSpec *spec, const Trial
   return fab_scenario_check (alone, error) ? g_steal_pointer (&alone) : NULL;
 }
 
+/* `otherwise` where the whole is nothing, such as the step of a collective of one GPU. */
+static double
+share_of (double part, double whole, double otherwise)
+{
+  return whole > 0 ? part / whole : otherwise;
+}
+
 /* The share that the job takes of all links which leave the switches of its NICs for other switches, and how much
  * of the time it communicates. */
 static void
@@ -220,8 +227,8 @@ measure_uplinks (const FabSimulation *simulation, Trial *trial)
         && fab_graph_vertex (graph, link->dst)->node == FAB_NO_NODE)
       used += load->busy_fraction * (double) link->rate_bytes_per_s;
   }
-  trial->own_load = all > 0 ? used / all : 0;
-  trial->duty = (double) times->comm_ps / (double) times->duration_ps;
+  trial->own_load = share_of (used, all, 0);
+  trial->duty = share_of ((double) times->comm_ps, (double) times->duration_ps, 0);
 }
 
 static void
@@ -343,9 +350,10 @@ fill_tables (Measuring *self)
         kind->failures = fab_mix_failures_of (&trial->failures->rules);
         kind->table.failures = &kind->failures;
       }
-      kind->inter_node_fraction = kind->point->exposed_inter_node_s / kind->point->step_s;
+      kind->inter_node_fraction = share_of (kind->point->exposed_inter_node_s, kind->point->step_s, 0);
     }
-    ((double *) kind->table.slowdown)[trial->level * N_LOADS + trial->load] = trial->step_s / kind->step_s;
+    ((double *) kind->table.slowdown)[trial->level * N_LOADS + trial->load] = share_of (trial->step_s,
+                                                                                        kind->step_s, 1);
     if (trial->load == 0) {
       ((double *) kind->table.own_load)[trial->level] = trial->own_load;
       ((double *) kind->table.duty)[trial->level] = trial->duty;

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_mix_answer.c - what a mix knows of its machine and its kinds, the jobs that it draws or reads, and its figures.
+ *
+ * Eight nodes of one GPU and one NIC stand at two leaf switches, each with one uplink for its four nodes.
+ */
+#include "tests/support/test.h"
+
+#include <glib/gstdio.h>
+
+#include "answer/job_mix.h"
+#include "answer/mix_losses.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+#define CLUSTER                                                                     \
+  "cluster: {node: dgx-h100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, fabric:" \
+  " {kind: leaf_spine, nodes_per_leaf: 4, oversubscription: 4}}\ncollectives: plain\n"
+#define EXCHANGE "job: {kind: collective, operations: [{op: all_to_all, size: 1GB}]}"
+#define RING "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}"
+
+static Play *
+load (const char *more)
+{
+  g_autofree char *yaml = g_strconcat ("name: mixed\n" CLUSTER EXCHANGE "\n", more, NULL);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+static FabMixAnswer *
+answer_of (const FabScenario *scenario, GError **error)
+{
+  return fab_mix_answer (scenario, &(FabMixRequest){ .registry = &fab_models, .n_threads = 1 }, error);
+}
+
+static FabMixAnswer *
+good (const FabScenario *scenario)
+{
+  g_autoptr (GError) error = NULL;
+  FabMixAnswer *self = answer_of (scenario, &error);
+
+  if (self == NULL)
+    fail_msg ("%s", error->message);
+  return self;
+}
+
+static const FabMixedKind *
+kind_at (const FabMixAnswer *self, guint i)
+{
+  return &g_array_index (self->kinds, FabMixedKind, i);
+}
+
+static const FabMixJob *
+job_at (const FabMixAnswer *self, guint i)
+{
+  return &g_array_index (self->jobs, FabMixJob, i);
+}
+
+static const char three_kinds[] =
+    "mix:\n"
+    "  jobs:\n"
+    "    - {name: one, nodes: 1, count: 40, every: 10min, work: 1h, " RING "}\n"
+    "    - {name: four, nodes: 4, count: 30, every: 20min, work: 2h, spread: 0.5, " EXCHANGE "}\n"
+    "    - {name: six, priority: 5, nodes: 6, count: 20, every: 40min, work: 2h, " RING "}\n";
+
+/* Of an exchange between four nodes, each sends 3 parts through its NIC; where two are at each leaf, 2 x 2 parts take
+ * the uplink of one NIC's rate, 4/3 of the time. A ring sends as much over the uplink as through a NIC. Others that
+ * take a share f of the uplink leave 1 - f of it. One GPU has nobody to send to, and its step takes no time. */
+static void
+kinds_answer_to_places_and_others (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = load (three_kinds);
+  g_autoptr (FabMixAnswer) self = good (play->scenario);
+  static const double others[] = { 0, 0.25, 0.5, 0.75, 0.9 };
+
+  assert_int_equal (self->n_nodes, 8);
+  assert_int_equal (self->gpus_per_node, 1);
+  assert_int_equal (self->machine.n_groups, 2);
+  for (guint g = 0; g < 2; g++) {
+    assert_int_equal (self->machine.group_nodes[g], 4);
+    assert_string_equal (self->group_names[g], g == 0 ? "leaf0" : "leaf1");
+  }
+  assert_null (self->group_names[2]);
+  assert_int_equal (self->kinds->len, 3);
+  for (guint i = 0; i < 3; i++) {
+    const FabMixedKind *kind = kind_at (self, i);
+    const FabMixKind *table = &kind->table;
+
+    assert_int_equal (table->n_loads, 5);
+    assert_int_equal (table->n_levels, i == 1 ? 2 : 1);
+    assert_null (table->failures);
+    assert_near (table->nodes_per_group[0], i == 0 ? 1 : i == 1 ? 4 : 3, 1e-12);
+    assert_near (kind->inter_node_fraction + 1, i == 0 ? 1 : 2, 1e-9);
+    for (guint k = 0; k < 5; k++) {
+      assert_near (table->others[k] + 1, others[k] + 1, 1e-12);
+      assert_near (table->slowdown[k], i == 2 ? 1 / (1 - others[k]) : 1, 1e-3);
+    }
+    assert_near (table->own_load[0] + 1, i == 2 ? 2 : 1, 1e-3);
+    assert_near (table->duty[0] + 1, i == 0 ? 1 : 2, 1e-3);
+  }
+  const FabMixKind *four = &kind_at (self, 1)->table;
+  assert_near (four->nodes_per_group[1], 2, 1e-12);
+  assert_near (four->own_load[1], 1, 1e-3);
+  assert_near (four->duty[1], 1, 1e-3);
+  for (guint k = 0; k < 5; k++)
+    assert_near (four->slowdown[5 + k], 4.0 / 3 / (1 - others[k]), 1e-3);
+  assert_true (kind_at (self, 0)->step_s == 0 && kind_at (self, 1)->step_s > 0);
+  assert_near (kind_at (self, 1)->step_s, kind_at (self, 1)->point->step_s, 1e-9);
+}
+
+static double
+mean_gap (const FabMixAnswer *self, guint which, guint *n, double *work_mean, double *work_log_sd)
+{
+  double last_s = 0, sum = 0, squares = 0, work = 0;
+
+  *n = 0;
+  for (guint i = 0; i < self->jobs->len; i++) {
+    const FabMixJob *job = job_at (self, i);
+
+    if (job->kind != which)
+      continue;
+    assert_true (job->submit_s > last_s);
+    last_s = job->submit_s;
+    work += job->work_s;
+    sum += log (job->work_s);
+    squares += log (job->work_s) * log (job->work_s);
+    (*n)++;
+  }
+  *work_mean = work / *n;
+  *work_log_sd = sqrt (MAX (squares / *n - sum / *n * (sum / *n), 0));
+  return last_s / *n;
+}
+
+/* Exponential gaps, and log-normal lengths: means within four standard errors. The jobs of a kind do not change when
+ * another kind is added behind it; another seed gives others. */
+static void
+jobs_arrive_at_random (G_GNUC_UNUSED void **state)
+{
+  static const char two[] =
+      "mix:\n  jobs:\n    - {name: a, nodes: 1, count: 2000, every: 10min, work: 30s, priority: 3, " RING
+      "}\n"
+      "    - {name: b, nodes: 2, count: 1000, every: 20min, work: 50s, spread: 0.5, priority: 7, " RING "}\n";
+  static const char one[] =
+      "mix:\n  jobs:\n    - {name: a, nodes: 1, count: 2000, every: 10min, work: 30s, priority: 3, " RING
+      "}\n";
+  g_autofree char *seeded = g_strconcat ("seed: 2\n", one, NULL);
+  g_autoptr (Play) play = load (two), alone = load (one), other = load (seeded);
+  g_autoptr (FabMixAnswer) self = good (play->scenario), without = good (alone->scenario),
+                           reseeded = good (other->scenario);
+  double mean, sd;
+  guint n;
+
+  assert_near (mean_gap (self, 0, &n, &mean, &sd), 600, 4 / sqrt (2000));
+  assert_int_equal (n, 2000);
+  assert_near (mean, 30, 1e-12);
+  assert_near (sd + 1, 1, 1e-6);
+  assert_near (mean_gap (self, 1, &n, &mean, &sd), 1200, 4 / sqrt (1000));
+  assert_int_equal (n, 1000);
+  assert_near (mean, 50, 4 * sqrt (exp (0.25) - 1) / sqrt (1000));
+  assert_near (sd, 0.5, 4 / sqrt (2 * 1000));
+  assert_int_equal (self->jobs->len, 3000);
+  guint k = 0, n_equal = 0;
+  for (guint i = 0; i < self->jobs->len; i++) {
+    const FabMixJob *job = job_at (self, i);
+
+    assert_true (i == 0 || job->submit_s >= job_at (self, i - 1)->submit_s);
+    assert_int_equal (job->n_nodes, job->kind == 0 ? 1 : 2);
+    assert_int_equal (job->priority, job->kind == 0 ? 3 : 7);
+    if (job->kind == 0) {
+      assert_true (job->submit_s == job_at (without, k)->submit_s);
+      n_equal += job->submit_s == job_at (reseeded, k++)->submit_s;
+    }
+  }
+  assert_int_equal (n_equal, 0);
+  assert_int_equal (kind_at (self, 0)->n_jobs, 2000);
+  assert_int_equal (kind_at (self, 1)->n_jobs, 1000);
+  double less = 0; /* gaps are exponential: 1 - 1/e of them are shorter than the mean */
+  for (guint i = 1; i < without->jobs->len; i++)
+    less += job_at (without, i)->submit_s - job_at (without, i - 1)->submit_s < 600;
+  assert_near (less / 1999, 1 - exp (-1), 4 * sqrt (0.37 / 0.63 / 2000));
+}
+
+/* --- figures --- */
+
+static int
+order (const void *a, const void *b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* The least of n sorted values that `fraction` of them do not exceed. */
+static double
+nearest (double *values, guint n, double fraction)
+{
+  qsort (values, n, sizeof *values, order);
+  for (guint i = 0; i < n; i++)
+    if ((i + 1.0) / n >= fraction - 1e-12)
+      return values[i];
+  return 0;
+}
+
+static void
+check_figures (const FabMixAnswer *self, const FabMixFigures *told, guint which)
+{
+  double waits[4096], slowdowns[4096], busy = 0, useful = 0, wait = 0, slowdown = 0, groups = 0;
+  double places = 0, sharing = 0, undone = 0, down = 0, checkpoint = 0, slowed = 0;
+  guint n = 0, failures = 0, preempted = 0;
+
+  for (guint i = 0; i < self->jobs->len; i++) {
+    const FabMixJob *job = job_at (self, i);
+    const FabMixOutcome *outcome = &self->play->outcomes[i];
+
+    if (which != G_MAXUINT && job->kind != which)
+      continue;
+    waits[n] = outcome->end_s - outcome->busy_s - job->submit_s;
+    slowdowns[n++] = outcome->busy_s / job->work_s;
+    wait += waits[n - 1];
+    slowdown += slowdowns[n - 1];
+    groups += outcome->n_groups;
+    busy += outcome->busy_s * job->n_nodes;
+    useful += job->work_s * job->n_nodes;
+    places += outcome->places_lost_s * job->n_nodes;
+    sharing += outcome->sharing_lost_s * job->n_nodes;
+    undone += outcome->undone_s * job->n_nodes;
+    down += outcome->down_s * job->n_nodes;
+    checkpoint += outcome->checkpoint_s * job->n_nodes;
+    slowed += outcome->slowed_s * job->n_nodes;
+    failures += outcome->n_failures;
+    preempted += outcome->n_preempted;
+  }
+  assert_int_equal (told->n_jobs, n);
+  assert_int_equal (told->n_failures, failures);
+  assert_int_equal (told->n_preempted, preempted);
+  const double pairs[][2] = {
+    { told->busy_s, busy },
+    { told->useful_s, useful },
+    { told->places_lost_s, places },
+    { told->sharing_lost_s, sharing },
+    { told->undone_s, undone },
+    { told->down_s, down },
+    { told->checkpoint_s, checkpoint },
+    { told->slowed_s, slowed },
+    { told->mean_wait_s, n > 0 ? wait / n : 0 },
+    { told->mean_slowdown, n > 0 ? slowdown / n : 0 },
+    { told->mean_groups, n > 0 ? groups / n : 0 },
+    { told->median_wait_s, nearest (waits, n, 0.5) },
+    { told->p95_wait_s, nearest (waits, n, 0.95) },
+    { told->max_wait_s, nearest (waits, n, 1) },
+    { told->p95_slowdown, nearest (slowdowns, n, 0.95) },
+    { told->max_slowdown, nearest (slowdowns, n, 1) },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
+    if (fabs (pairs[i][0] - pairs[i][1]) > 1e-9 * MAX (fabs (pairs[i][1]), 1e-6))
+      fail_msg ("figure %u of kind %d is %.12g, not %.12g", i, (int) which, pairs[i][0], pairs[i][1]);
+}
+
+static void
+check_fractions (const FabMixAnswer *self)
+{
+  double all = self->n_nodes * self->span_s;
+
+  assert_near (self->span_s, self->play->last_s - self->play->first_s, 1e-12);
+  assert_near (self->used_fraction, self->all.busy_s / all, 1e-12);
+  assert_near (self->useful_fraction, self->all.useful_s / all, 1e-12);
+  assert_near (self->away_fraction + 1, self->play->away_s / all + 1, 1e-12);
+  for (guint g = 0; g < self->machine.n_groups; g++)
+    assert_true (self->play->group_load[g] <= self->play->group_load[self->busiest]);
+}
+
+/* What another rule would give is what a mix of that rule gives. */
+static void
+check_changes (const Play *play, const FabMixAnswer *self, const char *const *names)
+{
+  guint i = 0;
+
+  for (; names[i] != NULL; i++) {
+    assert_true (i < self->changes->len);
+    const FabMixChange *change = &g_array_index (self->changes, FabMixChange, i);
+    g_autoptr (FabScenario) copy = fab_scenario_copy (play->scenario);
+    g_autoptr (GError) error = NULL;
+
+    assert_string_equal (change->name, names[i]);
+    assert_near (change->used_fraction, change->figures.busy_s / (self->n_nodes * change->span_s), 1e-12);
+    assert_near (change->useful_fraction, change->figures.useful_s / (self->n_nodes * change->span_s), 1e-12);
+    if (strcmp (change->name, "uplinks that never bind") == 0) {
+      assert_null (change->edit);
+      assert_true (change->figures.places_lost_s == 0 && change->figures.sharing_lost_s == 0);
+      continue;
+    }
+    if (strcmp (change->name, "nothing fails") == 0) {
+      assert_null (change->edit);
+      assert_true (change->figures.n_failures == 0 && change->figures.undone_s == 0);
+      continue;
+    }
+    if (!fab_scenario_assign (copy, change->edit, &error) || !fab_scenario_check (copy, &error))
+      fail_msg ("%s", error->message);
+    g_autoptr (FabMixAnswer) other = good (copy);
+    assert_near (change->span_s, other->span_s, 1e-12);
+    assert_near (change->figures.busy_s, other->all.busy_s, 1e-12);
+    assert_near (change->figures.mean_wait_s + 1, other->all.mean_wait_s + 1, 1e-12);
+    assert_near (change->figures.max_slowdown, other->all.max_slowdown, 1e-12);
+    assert_int_equal (change->figures.n_preempted, other->all.n_preempted);
+  }
+  assert_int_equal (self->changes->len, i);
+}
+
+/* As if all that send take the same uplinks, played by hand. */
+static void
+check_worst (const Play *play, const FabMixAnswer *self)
+{
+  const FabMixSpec *mix = &fab_scenario_spec (play->scenario)->mix;
+  const FabMixRules rules = { .placement = (FabMixPlacement) mix->placement,
+                              .order = (FabMixOrder) mix->order,
+                              .has_backfill = mix->has_backfill,
+                              .has_preemption = mix->has_preemption,
+                              .is_crowded = TRUE,
+                              .seed = (guint64) fab_scenario_spec (play->scenario)->seed };
+  g_autofree FabMixKind *tables = g_new (FabMixKind, self->kinds->len);
+
+  for (guint i = 0; i < self->kinds->len; i++)
+    tables[i] = kind_at (self, i)->table;
+  g_autoptr (FabMixPlay) crowded = fab_mix_play (&self->machine, tables, (const FabMixJob *) self->jobs->data,
+                                                 self->jobs->len, &rules, NULL);
+  double sharing = 0;
+  for (guint i = 0; i < self->jobs->len; i++)
+    sharing += crowded->outcomes[i].sharing_lost_s * job_at (self, i)->n_nodes;
+  assert_near (self->worst.sharing_lost_s, sharing, 1e-9);
+  assert_near (self->worst_span_s, crowded->last_s - crowded->first_s, 1e-12);
+}
+
+static void
+figures_are_those_of_the_jobs (G_GNUC_UNUSED void **state)
+{
+  static const char *const placements[] = { "packed", "spread", "first", "random" };
+  static const char *const orders[] = { "fifo", "priority", "shortest" };
+
+  for (guint i = 0; i < 12; i++) {
+    gboolean is_priority = i % 3 == 1, has_backfill = i % 2 == 0, has_preemption = is_priority && i > 5;
+    g_autofree char *rules = g_strdup_printf ("  placement: %s\n  order: %s\n  backfill: %s\n%s",
+                                              placements[i / 3], orders[i % 3],
+                                              has_backfill ? "true" : "false",
+                                              has_preemption ? "  preempt: true\n" : "");
+    g_autofree char *text = g_strconcat (three_kinds, rules, NULL);
+    g_autoptr (Play) play = load (text);
+    g_autoptr (FabMixAnswer) self = good (play->scenario);
+    const char *names[8];
+    guint n = 0;
+    static const char *const placed[] = { "placement packed", "placement spread", "placement first",
+                                          "placement random" };
+
+    for (guint p = 0; p < 4; p++)
+      if (p != i / 3)
+        names[n++] = placed[p];
+    names[n++] = has_backfill ? "without backfilling" : "with backfilling";
+    if (is_priority)
+      names[n++] = has_preemption ? "without preemption" : "with preemption";
+    names[n++] = "uplinks that never bind";
+    names[n] = NULL;
+    check_figures (self, &self->all, G_MAXUINT);
+    for (guint k = 0; k < 3; k++)
+      check_figures (self, &self->by_kind[k], k);
+    check_fractions (self);
+    check_worst (play, self);
+    check_changes (play, self, names);
+  }
+}
+
+/* --- logs --- */
+
+/* The path of a log in a file of its own. (transfer full) */
+static char *
+write_log (const char *text)
+{
+  char *path = NULL;
+  int file = g_file_open_tmp ("mix-XXXXXX.csv", &path, NULL);
+
+  assert_true (file >= 0 && g_close (file, NULL) && g_file_set_contents (path, text, -1, NULL));
+  return path;
+}
+
+static FabMixAnswer *
+logged (const char *rows, Play **play, GError **error)
+{
+  g_autofree char *path = write_log (rows);
+  g_autofree char *text = g_strdup_printf (
+      "mix:\n  log: %s\n  jobs:\n    - {name: one, nodes: 1, priority: 9, " RING "}\n"
+      "    - {name: four, nodes: 4, " RING "}\n",
+      path);
+
+  *play = load (text);
+  FabMixAnswer *self = answer_of ((*play)->scenario, error);
+  g_remove (path);
+  return self;
+}
+
+/* By name, or else the kind whose nodes are nearest in proportion; the first of two that are as near. Times count from
+ * the first row, and jobs that are larger than the machine are counted alone. */
+static void
+jobs_of_a_log (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Play) play = NULL;
+  g_autoptr (FabMixAnswer) self = logged (
+      "submit,duration,nodes,kind,priority\n"
+      "100,50,1,,4\n110,60,2,,0\n120,70,3,,0\n130,80,8,,0\n140,90,1,four,2\n150,100,8,one,0\n160,5,9,,0\n170,5,4,,0\n",
+      &play, &error);
+  static const struct {
+    double submit_s, work_s;
+    guint n_nodes, kind;
+    gint64 priority;
+  } wanted[] = { { 0, 50, 1, 0, 4 },  { 10, 60, 2, 0, 0 },  { 20, 70, 3, 1, 0 }, { 30, 80, 8, 1, 0 },
+                 { 40, 90, 1, 1, 2 }, { 50, 100, 8, 0, 0 }, { 70, 5, 4, 1, 0 } };
+
+  if (self == NULL)
+    fail_msg ("%s", error->message);
+  assert_int_equal (self->n_cut, 1);
+  assert_int_equal (self->jobs->len, G_N_ELEMENTS (wanted));
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++) {
+    assert_true (job_at (self, i)->submit_s == wanted[i].submit_s
+                 && job_at (self, i)->work_s == wanted[i].work_s);
+    assert_int_equal (job_at (self, i)->n_nodes, wanted[i].n_nodes);
+    assert_int_equal (job_at (self, i)->kind, wanted[i].kind);
+    assert_int_equal (job_at (self, i)->priority, wanted[i].priority);
+  }
+  assert_int_equal (kind_at (self, 0)->n_jobs, 3);
+  assert_int_equal (kind_at (self, 1)->n_jobs, 4);
+}
+
+static void
+logs_without_such_jobs (G_GNUC_UNUSED void **state)
+{
+  static const char *const cases[][2] = {
+    { "submit,duration,nodes,kind\n0,5,1,two\n",
+      "the log has jobs of kind 'two', and `mix.jobs` has none of that name" },
+    { "submit,duration,nodes\n0,5,9\n", "every job of the log is larger than the machine of 8 nodes" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (Play) play = NULL;
+
+    assert_null (logged (cases[i][0], &play, &error));
+    assert_string_equal (error->message, cases[i][1]);
+  }
+}
+
+/* --- what no mix can be --- */
+
+static void
+assert_refused (const char *text, FabErrorCode code, const char *words)
+{
+  g_autoptr (Play) play = play_new (catalog, text, NULL);
+  g_autoptr (GError) error = NULL;
+
+  assert_null (answer_of (play->scenario, &error));
+  if (strstr (error->message, words) == NULL)
+    fail_msg ("'%s' does not say '%s'", error->message, words);
+  assert_int_equal (error->code, code);
+}
+
+#define ONE_KIND "mix: {jobs: [{name: a, nodes: 2, count: 1, " RING "}]}\n"
+
+static void
+what_is_refused (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text, *words;
+    FabErrorCode code;
+  } cases[] = {
+    { "name: t\n" CLUSTER RING "\n", "t has no mix of jobs: `mix.jobs` lists their kinds", FAB_ERROR_INPUT },
+    { "name: t\ncluster: {node: gb200-tray, nodes: 36, fabric: rail}\n" RING "\n" ONE_KIND,
+      "18 nodes of 'gb200-tray' share switches of their GPUs", FAB_ERROR_UNSUPPORTED },
+    { "name: t\ncluster: {node: dgx-h100, nodes: 8, fabric: torus}\ncollectives: plain\n" RING "\n" ONE_KIND,
+      "on a fabric of kind torus jobs send through the switches of other jobs", FAB_ERROR_UNSUPPORTED },
+    { "name: t\n" CLUSTER RING "\nfailures: [{name: ours, classes: [{name: gpu, per: gpu, per_year: 1}]}]\n"
+      "reliability: {failures: ours}\n" ONE_KIND,
+      "mix: jobs 'a' can fail (reliability.failures) and write no checkpoint", FAB_ERROR_INPUT },
+    { "name: t\ncluster: {node: dgx-h100, nodes: 4, fabric: rail}\n" RING
+      "\nneighbours: [{name: n, nodes: 2, first: 2, " RING "}]\n" ONE_KIND,
+      "t has neighbours as well, and a mix has all jobs of the machine", FAB_ERROR_INPUT },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_refused (cases[i].text, cases[i].code, cases[i].words);
+}
+
+static void
+a_mix_can_be_cancelled (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = load (ONE_KIND);
+  g_autoptr (GError) error = NULL;
+  const gint cancel = 1;
+
+  assert_null (fab_mix_answer (play->scenario,
+                               &(FabMixRequest){ .registry = &fab_models, .n_threads = 1, .cancel = &cancel },
+                               &error));
+  assert_int_equal (error->code, FAB_ERROR_CANCELLED);
+}
+
+/* What is lost over what the machine has; hours of what is stopped, of each of its GPUs. */
+static void
+losses_are_shares_of_the_machine (G_GNUC_UNUSED void **state)
+{
+  guint sizes[] = { 3, 5, 2 }, smallest, largest;
+  const FabMixAnswer answer = {
+    .machine = { 3, sizes },
+    .n_nodes = 10,
+    .gpus_per_node = 8,
+    .span_s = 36000,
+    .worst_span_s = 72000,
+    .all = { .busy_s = 200000,
+             .places_lost_s = 3600,
+             .sharing_lost_s = 7200,
+             .undone_s = 10800,
+             .down_s = 14400,
+             .checkpoint_s = 18000,
+             .slowed_s = 21600 },
+    .worst = { .busy_s = 100000, .places_lost_s = 400, .sharing_lost_s = 599 },
+  };
+  FabMixLosses losses = fab_mix_losses (&answer);
+
+  assert_near (losses.places_fraction, 0.01, 1e-12);
+  assert_near (losses.sharing_fraction, 0.02, 1e-12);
+  assert_near (losses.undone_fraction, 0.03, 1e-12);
+  assert_near (losses.down_fraction, 0.04, 1e-12);
+  assert_near (losses.checkpoint_fraction, 0.05, 1e-12);
+  assert_near (losses.slowed_fraction, 0.06, 1e-12);
+  assert_near (losses.worst_sharing_fraction, 599 / 720000.0, 1e-12);
+  assert_near (losses.stopped_gpu_hours, 7 * 8, 1e-12);
+  assert_near (losses.uplink_node_hours, 3, 1e-12);
+  assert_near (losses.uplink_busy_fraction, 0.054, 1e-12);
+  assert_near (losses.worst_uplink_busy_fraction, 0.00999, 1e-12);
+  assert_false (losses.has_uplink_gain);
+  FabMixAnswer more = answer;
+  more.worst.sharing_lost_s = 600; /* a hundredth */
+  assert_true (fab_mix_losses (&more).has_uplink_gain);
+  fab_mix_group_sizes (&answer, &smallest, &largest);
+  assert_int_equal (smallest, 2);
+  assert_int_equal (largest, 5);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (kinds_answer_to_places_and_others),
+    cmocka_unit_test (jobs_arrive_at_random),
+    cmocka_unit_test (figures_are_those_of_the_jobs),
+    cmocka_unit_test (jobs_of_a_log),
+    cmocka_unit_test (logs_without_such_jobs),
+    cmocka_unit_test (what_is_refused),
+    cmocka_unit_test (a_mix_can_be_cancelled),
+    cmocka_unit_test (losses_are_shares_of_the_machine),
+  };
+
+  return play_run_tests ("mix_answer", tests, &catalog);
+}
