@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_fidelities.c - one scenario at several fidelities: which ones, in which order, and which cannot play it. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "answer/compare/fidelities.h"
+#include "models/models.h"
+#include "sim/base/error.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+static FabScenario *
+scenario_of (const char *file, const char *fidelity)
+{
+  g_autofree char *path = g_strconcat (FAB_SOURCE_DIR "/scenarios/", file, NULL);
+  FabScenario *scenario = fab_scenario_load (path, NULL, &fab_models, catalog, NULL);
+
+  assert_non_null (scenario);
+  assert_true (fab_scenario_set (scenario, "fidelity", fab_value_text (fidelity), NULL));
+  assert_true (fab_scenario_check (scenario, NULL));
+  return scenario;
+}
+
+static char *
+names_of (const FabContrast *contrast)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; i < contrast->variants->len; i++)
+    g_string_append_printf (names, "%s%s", i > 0 ? " " : "", fab_contrast_variant (contrast, i)->name);
+  return g_string_free (names, FALSE);
+}
+
+/* Where nobody names them: what costs no more than two runs (analytic), the scenario's own, and the one that the others
+ * are held against, each once. A scenario that is analytic itself is held against fluid. */
+static void
+test_usual_ones (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *own, *against, *names;
+    guint base;
+  } cases[] = {
+    { "fluid", NULL, "analytic fluid", 0 },       { "fluid", "fluid", "analytic fluid", 1 },
+    { "fluid", "analytic", "analytic fluid", 0 }, { "fluid", "step", "analytic fluid step", 2 },
+    { "step", NULL, "analytic step", 0 },         { "analytic", NULL, "analytic fluid", 0 },
+    { "analytic", "step", "analytic step", 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabScenario) scenario = scenario_of ("hello.yaml", cases[i].own);
+    g_autoptr (FabFidelitiesAnswer) answer = fab_fidelities_answer (
+        scenario,
+        &(FabFidelitiesRequest){ .registry = &fab_models, .against = cases[i].against, .n_threads = 1 },
+        NULL);
+
+    assert_non_null (answer);
+    g_autofree char *names = names_of (answer->contrast);
+    assert_string_equal (names, cases[i].names);
+    assert_int_equal (answer->contrast->base, cases[i].base);
+    assert_null (answer->left_out[0]);
+  }
+}
+
+/* Those that are named are played as they are named, the scenario's own once like any other. */
+static void
+test_named_ones (G_GNUC_UNUSED void **state)
+{
+  static const char *const named[] = { "step", "fluid", NULL };
+  g_autoptr (FabScenario) scenario = scenario_of ("hello.yaml", "fluid");
+  g_autoptr (FabFidelitiesAnswer) answer = fab_fidelities_answer (
+      scenario, &(FabFidelitiesRequest){ .registry = &fab_models, .names = named, .n_threads = 2 }, NULL);
+  g_autofree char *names = names_of (answer->contrast);
+
+  assert_string_equal (names, "step fluid");
+  assert_int_equal (answer->contrast->base, 0);
+}
+
+/* A fault that begins while the job runs has no time at analytic: it is left out with its reason, unless it was named
+ * or is the scenario's own. */
+static void
+test_one_that_cannot_play (G_GNUC_UNUSED void **state)
+{
+  static const char *const named[] = { "fluid", "analytic", NULL };
+  g_autoptr (FabScenario) scenario = fab_scenario_load (FAB_SOURCE_DIR "/scenarios/fault-leaf-outage.yaml",
+                                                        NULL, &fab_models, catalog, NULL);
+  FabFidelitiesRequest request = { .registry = &fab_models, .n_threads = 1 };
+  g_autoptr (FabFidelitiesAnswer) answer = fab_fidelities_answer (scenario, &request, NULL);
+  g_autoptr (GError) error = NULL;
+
+  assert_non_null (answer);
+  assert_int_equal (answer->contrast->variants->len, 1);
+  assert_string_equal (fab_contrast_variant (answer->contrast, 0)->name, "fluid");
+  assert_true (g_str_has_prefix (answer->left_out[0], "analytic cannot simulate it: "));
+  assert_null (answer->left_out[1]);
+  assert_null (strchr (answer->left_out[0], '\n'));
+  request.names = named;
+  assert_null (fab_fidelities_answer (scenario, &request, &error));
+  assert_non_null (strstr (error->message, "fault-leaf-outage.yaml:32:49: fidelity 'analytic' has no time"));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_usual_ones),
+    cmocka_unit_test (test_named_ones),
+    cmocka_unit_test (test_one_that_cannot_play),
+  };
+
+  return play_run_tests ("fidelities", tests, &catalog);
+}
