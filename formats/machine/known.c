@@ -600,8 +600,7 @@ most_peers (guint n, const gboolean *is_wired)
   return most;
 }
 
-/* Links of a die of MI250X: more peers than that are reached over other dies, since four links stay in the package.
- * */
+/* Links of a die of MI250X: more peers than that are reached over other dies, since four links stay in the package. */
 enum { MI250X_DIES = 8, MI250X_PEERS = 4 };
 
 static gboolean

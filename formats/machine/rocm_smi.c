@@ -40,7 +40,7 @@ find_matrix (const Reader *reader, const char *title, GError **error)
   return NULL;
 }
 
-/* Reads "GPU[3] : (Topology) Numa Node: 1" or "GPU 3"; -1: not said. */
+/* Reads "GPU[3]  : (Topology) Numa Node: 1" or "GPU 3"; -1: not said. */
 static gint
 numa_node (const Reader *reader, guint gpu)
 {

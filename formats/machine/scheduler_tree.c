@@ -88,7 +88,7 @@ expand_range (GPtrArray *names, const char *before, const char *range, const cha
     g_autofree char *name = g_strdup_printf ("%s%0*" G_GUINT64_FORMAT, before,
                                              (int) MIN (strlen (ends[0]), 20), i);
 
-    if (strlen (name) > MAX_NAME || !expand_from (names, name, rest))
+    if (!expand_from (names, name, rest)) /* a name is shorter than what it is expanded from */
       return FALSE;
   }
   return TRUE;
