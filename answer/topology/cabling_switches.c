@@ -18,6 +18,7 @@ typedef struct {
   guint total;        /* cables */
   GHashTable *usual;  /* part of the other tier to the cables that most peers have there */
   GHashTable *weight; /* the same to the peers that have them */
+  GHashTable *joined; /* the same to the peers that have any */
   guint n_peers;      /* switches, those of the group among them */
   guint usual_total;  /* cables that most peers have in all; 0: there is no such number */
   guint n_of_total;   /* peers that have as many */
@@ -41,6 +42,7 @@ group_free (gpointer data)
   g_array_unref (self->counts);
   g_hash_table_unref (self->usual);
   g_hash_table_unref (self->weight);
+  g_hash_table_unref (self->joined);
   g_free (self);
 }
 
@@ -70,6 +72,7 @@ group_of (const Side *side, guint part, guint tier)
   self->counts = g_array_new (FALSE, FALSE, sizeof (guint));
   self->usual = g_hash_table_new (NULL, NULL);
   self->weight = g_hash_table_new (NULL, NULL);
+  self->joined = g_hash_table_new (NULL, NULL);
   for (guint i = side->index->starts[part]; i < side->index->starts[part + 1]; i++) {
     const FabCable *cable = fab_cabling_cable (side->cabling, side->index->cables[i]);
     guint other = fab_cabling_far_end (cable, part), before = lookup (counts, other);
@@ -148,6 +151,7 @@ vote (Group *self, const GPtrArray *groups)
     FabCablingVotes *votes = value;
     guint weight = 0, winner;
 
+    g_hash_table_insert (self->joined, key, GUINT_TO_POINTER (votes->total));
     votes->total = self->n_peers; /* those without such a cable vote for none */
     winner = fab_cabling_votes_winner (votes, &weight);
     if (winner != G_MAXUINT) {
@@ -323,14 +327,14 @@ check_pair (FabCabling *self, const Side *lower, const Side *upper, guint part, 
   find_missing (self, lower, part, to, has, MAX (from_below, from_above), whose);
 }
 
-/* A cable where none of the peers has one, while it has another one too few. */
+/* A cable where most peers have none, and there is another switch to which most of them have one. */
 static void
 check_misplaced (FabCabling *self, const Side *lower, const Side *upper, guint part, guint to)
 {
   const Group *down = lower->of_part[part], *up = upper->of_part[to];
 
-  if (lookup (down->usual, to) > 0 || lookup (up->usual, part) > 0 || down->n_peers < 3
-      || g_hash_table_size (down->usual) == 0)
+  if (2 * (guint64) lookup (down->joined, to) >= down->n_peers || lookup (up->usual, part) > 0
+      || down->n_peers < 3 || g_hash_table_size (down->usual) == 0)
     return;
   for (guint i = lower->index->starts[part]; i < lower->index->starts[part + 1]; i++) {
     const FabCable *cable = fab_cabling_cable (self, lower->index->cables[i]);
