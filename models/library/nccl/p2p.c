@@ -427,15 +427,14 @@ domain_times (const NcclCandidate *self, const Sends *sends)
                   sharing.n_rounds * part_bytes / (steady_GBps * 1e3) };
 }
 
-/* Rate in GB/s at which all channels of a rank that `n_sends` remote peers use can copy: groups of peers share a base
- * channel. */
+/* Rate in GB/s at which all channels of a rank that remote peers use can copy: groups of peers share a base channel. */
 static double
-channels_GBps (const NcclCandidate *self, const Sends *sends, guint n_sends)
+channels_GBps (const NcclCandidate *self, const Sends *sends)
 {
   const NcclP2pChannels *channels = &sends->channels;
-  guint n_groups = (n_sends + channels->n_sharing - 1) / channels->n_sharing;
+  guint n_groups = (sends->n_remote + channels->n_sharing - 1) / channels->n_sharing;
   double n_busy = MIN (n_groups * sends->n, channels->n_channels);
-  guint n_at_once = MIN (channels->n_sharing, n_sends);
+  guint n_at_once = MIN (channels->n_sharing, sends->n_remote);
   double warps = n_at_once * nccl_p2p_send_warps (n_at_once) * WARP_SHARE;
 
   return n_busy * GBps_of (costs_of (self)->both_bytes_per_s) * MIN (warps, 1);
@@ -474,8 +473,7 @@ remote_GBps (const NcclCandidate *self, const Sends *sends)
   guint n_at_once = MIN (sends->channels.n_sharing, sends->n_remote);
   guint n_active = MIN (sends->n_remote, n_at_once * MAX (sends->channels.n_channels / sends->n, 1));
 
-  return MIN (n_active * connection_GBps (self, sends, n_at_once),
-              channels_GBps (self, sends, sends->n_remote));
+  return MIN (n_active * connection_GBps (self, sends, n_at_once), channels_GBps (self, sends));
 }
 
 /* Rate in GB/s at which the proxy thread of a GPU hands on chunks of all connections. */
@@ -494,19 +492,16 @@ links_GBps (const NcclCandidate *self, const Sends *sends)
   return share * self->form->footprint->rate_bytes_per_s / 1e9;
 }
 
-/* Time in us in which the ranks send their bytes to other domains, and those to their own. Thread and adapter wait for
- * each other where they are nearly equal. That they do so as much as thread blocks and links do is assumed. */
+/* Time in us in which the ranks send their bytes to other domains. Those to their own take no longer: there are fewer
+ * of them, on channels that are as fast. Thread and adapter wait for each other where they are nearly equal. That they
+ * do so as much as thread blocks and links do is assumed. */
 static double
 net_us (const NcclCandidate *self, const Sends *sends)
 {
-  double KB = (double) sends->bytes / 1e3;
   double handed_GBps = soft_least (thread_GBps (self, sends), links_GBps (self, sends),
                                    costs_of (self)->sharpness);
-  double remote_us = KB * sends->n_remote / MIN (handed_GBps, remote_GBps (self, sends));
 
-  return sends->n_locals == 0
-           ? remote_us
-           : MAX (remote_us, KB * sends->n_locals / channels_GBps (self, sends, sends->n_locals));
+  return (double) sends->bytes / 1e3 * sends->n_remote / MIN (handed_GBps, remote_GBps (self, sends));
 }
 
 static gboolean
