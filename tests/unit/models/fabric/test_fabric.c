@@ -325,8 +325,8 @@ forwarding_over_nvlink_takes_its_time (void **state)
   double hidden = all_to_all_s (*state, "{kind: rail_only, nodes_per_leaf: 4}",
                                 "kind: plain, algorithm: direct");
 
-  assert_near (apart - joined, 7 / 8.0 * 256e6 / nvlink, 1e-2);
-  assert_near (hidden, joined, 1e-2); /* chunk by chunk NVLink works while the NIC does */
+  assert_near (apart - joined, 7 / 8.0 * 256e6 / nvlink, 1e-7);
+  assert_near (hidden, joined, 1e-9); /* chunk by chunk NVLink works while the NIC does */
 }
 
 static double
@@ -362,7 +362,7 @@ relays_of_nccl_cost_what_nvlink_carries (void **state)
   double nvlink_s = (105 * cost[FAB_DRIVE_COPY] + 7 * cost[FAB_DRIVE_KERNEL]) / 128 * 1e9 / rate;
   double direct_s = relayed_s (*state, "rail", "false", 1);
 
-  assert_near (relayed_s (*state, "rail_only", "true", 1), direct_s, 1e-3);
+  assert_near (relayed_s (*state, "rail_only", "true", 1), direct_s, 1e-9);
   assert_near (relayed_s (*state, "rail_only", "true", slow), nvlink_s / slow, 5e-2);
   /* Without relays bytes for another rail reach its NIC over PCIe and between the sockets. */
   assert_true (relayed_s (*state, "rail_only", "false", 1) > 5 * direct_s);

@@ -68,7 +68,7 @@ spread_messages_share_all_spines (G_GNUC_UNUSED void **state)
     double spread = last_us ("spray", nets[i]), one_way = last_us ("shortest", nets[i]);
 
     assert_true (spread > 1000 && spread < 1100);
-    assert_near (one_way / spread, N, 0.01);
+    assert_near (one_way / spread, N, 0.001);
   }
 }
 

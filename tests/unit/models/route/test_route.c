@@ -387,8 +387,8 @@ spread_messages_share_the_spines (void **state)
   double alone_s = seconds_of_messages (all, &fab_net_analytic, 2);
 
   assert_near (seconds_of_messages (one, &fab_net_analytic, 2), alone_s, 1e-6);
-  assert_near (seconds_of_messages (all, &fab_net_fluid, 2), alone_s, 1e-4);
-  assert_near (seconds_of_messages (one, &fab_net_fluid, 2), 2 * alone_s, 1e-4);
+  assert_near (seconds_of_messages (all, &fab_net_fluid, 2), alone_s, 1e-9);
+  assert_near (seconds_of_messages (one, &fab_net_fluid, 2), 2 * alone_s, 1e-5);
 }
 
 int

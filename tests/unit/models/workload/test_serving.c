@@ -164,7 +164,7 @@ caches_follow_their_prompts (G_GNUC_UNUSED void **state)
 
   assert_true (send_ps > 0.02 * second && send_ps < 0.1 * second); /* 1.5 GB over 50 GB/s */
   assert_near ((double) step_ps (2, two), 2 * second + send_ps, 1e-9);
-  assert_near ((double) step_ps (2, overlapped), second + send_ps / 3, 1e-4);
+  assert_near ((double) step_ps (2, overlapped), second + send_ps / 3, 1e-5);
 }
 
 static void

@@ -119,10 +119,10 @@ flows_share_ports (G_GNUC_UNUSED void **state)
   double one_ps = (double) last_ps (4, "pattern: pairs, pairs: [{from: 0, to: 1}]");
 
   assert_near ((double) last_ps (4, "pattern: shift"), one_ps, 1e-6);
-  assert_near ((double) last_ps (4, "pattern: incast"), 3 * one_ps, 0.01);
-  assert_near ((double) last_ps (4, "pattern: shift, count: 3"), 3 * one_ps, 0.01);
-  assert_near ((double) last_ps (4, "pattern: shift, connections: 5"), 5 * one_ps, 0.01);
-  assert_near ((double) last_ps (4, "pattern: all_pairs"), 3 * one_ps, 0.01);
+  assert_near ((double) last_ps (4, "pattern: incast"), 3 * one_ps, 0.001);
+  assert_near ((double) last_ps (4, "pattern: shift, count: 3"), 3 * one_ps, 1e-9);
+  assert_near ((double) last_ps (4, "pattern: shift, connections: 5"), 5 * one_ps, 0.001);
+  assert_near ((double) last_ps (4, "pattern: all_pairs"), 3 * one_ps, 0.001);
 }
 
 /* Half of all flows have 1 to 3 kB, the others 3 to 7 kB. */

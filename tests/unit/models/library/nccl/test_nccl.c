@@ -74,8 +74,8 @@ static void
 steps_of_ll128_end_at_a_crossing_of_the_network (G_GNUC_UNUSED void **state)
 {
   assert_near (ll128_step_us (4), (5 + 4) / 2.0 + 14 / 14.0, 0.05);
-  assert_near (ll128_step_us (64), (8.5 + 4) / 2 + 14 / 254.0, 0.05);
-  assert_near (ll128_step_us (128), (8.5 + 4) / 2 + 14 / 510.0, 0.05);
+  assert_near (ll128_step_us (64), (8.5 + 4) / 2 + 14 / 254.0, 0.005);
+  assert_near (ll128_step_us (128), (8.5 + 4) / 2 + 14 / 510.0, 0.005);
 }
 
 static guint

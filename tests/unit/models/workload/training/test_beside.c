@@ -121,7 +121,7 @@ backward_runs_beside_gathers_and_sums (G_GNUC_UNUSED void **state)
       }
       /* Tensors of both segments have numbers of their block. */
       assert_near (task_s (play, "backward block1.", NULL) + task_s (play, "backward block1", NULL),
-                   ratio[0] + ratio[1], 1e-4);
+                   ratio[0] + ratio[1], 1e-5);
     }
 }
 
@@ -134,8 +134,8 @@ the_head_sums_beside_the_gradients_of_its_weights (G_GNUC_UNUSED void **state)
     double forward_s = task_s (play, "forward head", NULL);
 
     assert_true (forward_s > 0);
-    assert_near (task_s (play, "backward head", ".weights"), forward_s, 1e-4);
-    assert_near (task_s (play, "backward head", NULL), forward_s, 1e-4);
+    assert_near (task_s (play, "backward head", ".weights"), forward_s, 1e-9);
+    assert_near (task_s (play, "backward head", NULL), forward_s, 1e-9);
     assert_true (task_s (play, "forward head", ".last") <= 0);
   }
 }

@@ -138,7 +138,7 @@ check_copies (const Case *one, const FabDag *dag, const char *unit, const Count 
     const FabTask *task = &dag->tasks[t];
 
     if (task->collective < 0 && strcmp (task->name, out) == 0) {
-      assert_near ((double) task->duration_ps, copy_ps ((double) count->whole * 2 * weight), 1e-4);
+      assert_near ((double) task->duration_ps, copy_ps ((double) count->whole * 2 * weight), 1e-5);
       n_out++;
     } else if (task->collective < 0 && strcmp (task->name, in) == 0) {
       assert_near ((double) task->duration_ps, copy_ps ((double) count->trained * moved), 1e-4);
@@ -298,7 +298,7 @@ ranks_update_their_shards (G_GNUC_UNUSED void **state)
     double shard = one.expert > 1 ? dense / one.n_shards + experts / one.gpus
                                   : (dense + experts) / one.n_shards;
 
-    assert_near (optimizer_ps (&one), shard * each_ps, 1e-4);
+    assert_near (optimizer_ps (&one), shard * each_ps, 1e-6);
   }
 }
 

@@ -94,7 +94,7 @@ the_slowest_rank_sets_the_pace (G_GNUC_UNUSED void **state)
   const FabDag *dag = fab_simulation_dag (both->simulation);
 
   assert_int_equal (dag->n_classes, 5); /* 0-1, 2, 3-5, 6, 7 */
-  assert_near (step_s (both), step_s (one), 1e-3);
+  assert_near (step_s (both), step_s (one), 1e-12);
 }
 
 /* --- factors --- */
