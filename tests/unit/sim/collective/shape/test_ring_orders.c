@@ -306,6 +306,85 @@ a_ring_that_holds_up_the_others_is_left_out (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Rings of two nodes of these parts and wires. */
+static void
+with_node (const char *parts, const char *wires, void (*look) (const FabRings *rings))
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\niterations: 1\ncluster: {node: box, nodes: 2, pxn: false, gdr: sys}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+      "links:\n"
+      "  - {name: wire, technology: PCIe, lanes: 16, signalling: 32Gb/s, latency: 1us}\n"
+      "  - {name: slow, technology: PCIe, lanes: 1, signalling: 8Gb/s, latency: 1us}\n"
+      "nodes:\n  - name: box\n    accelerator: a100-sxm4-80gb\n    nic: roce-100\n    parts: [%s]\n    wires: [%s]\n",
+      parts, wires);
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+  g_auto (FabRings) rings = { 0 };
+
+  assert_true (fab_rings_find (&group, &rings, NULL));
+  look (&rings);
+}
+
+static void
+look_at_wired_ends (const FabRings *rings)
+{
+  assert_true (rings->n_rings > 0);
+  for (guint ring = 0; ring < rings->n_rings; ring++)
+    assert_order (rings, ring, FALSE, "0 3 1 2");
+}
+
+/* GPUs 0, 2, 1 and 3 are wired in this circle, and all as near to the only NIC. A ring begins at GPU 0, and by direct
+ * wires alone it ends at one that has a wire to it. */
+static void
+a_ring_ends_at_a_wire_to_its_begin (G_GNUC_UNUSED void **state)
+{
+  with_node ("{name: gpu, kind: accelerator, count: 4}, {name: plx, kind: switch}, {name: nic, kind: nic}",
+             "{from: gpu, to: plx, link: wire}, {from: nic, to: plx, link: wire},"
+             " {from: gpu0, to: gpu2, link: nvlink3},"
+             " {from: gpu2, to: gpu1, link: nvlink3}, {from: gpu1, to: gpu3, link: nvlink3},"
+             " {from: gpu3, to: gpu0, link: nvlink3}",
+             look_at_wired_ends);
+}
+
+static void
+assert_all_rings (const FabRings *rings)
+{
+  assert_int_equal (rings->n_rings, 3);
+}
+
+static void
+assert_without_first (const FabRings *rings)
+{
+  assert_int_equal (rings->n_rings, 2);
+  assert_int_equal (g_array_index (rings->shapes[0], FabRing, 0).in_nic, 1);
+  assert_int_equal (g_array_index (rings->shapes[0], FabRing, 1).in_nic, 2);
+}
+
+/* Behind switches: GPU 0 stands beside NICs 0 and 1, and GPU 1 beside NIC 2, so that one of three rings comes in by NIC
+ * 0 and goes out by NIC 1, from GPU 1 by way of the processor. Where that is slow, the ring is left out. */
+static void
+a_ring_with_a_slow_way_out_is_left_out (G_GNUC_UNUSED void **state)
+{
+  static const char parts[] =
+      "{name: gpu, kind: accelerator, count: 2}, {name: nvswitch, kind: switch},"
+      " {name: left, kind: switch}, {name: right, kind: switch}, {name: cpu, kind: host},"
+      " {name: nic, kind: nic, count: 3}";
+  static const char *const links[] = { "wire", "slow" };
+
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *wires = g_strdup_printf (
+        "{from: gpu, to: nvswitch, link: nvlink3}, {from: gpu0, to: left, link: wire},"
+        " {from: nic0, to: left, link: wire}, {from: nic1, to: left, link: wire}, {from: gpu1, to: right, link: wire},"
+        " {from: nic2, to: right, link: wire},"
+        " {from: left, to: cpu, link: %s}, {from: right, to: cpu, link: wire}",
+        links[i]);
+
+    with_node (parts, wires, i == 0 ? assert_all_rings : assert_without_first);
+  }
+}
+
 /* Parts of a machine: different ranks in each node, and a node without any. */
 static void
 rings_of_uneven_groups_do_so_too (G_GNUC_UNUSED void **state)
@@ -340,6 +419,8 @@ main (void)
     cmocka_unit_test (between_ends_that_are_no_neighbours_ranks_ascend),
     cmocka_unit_test (rings_lead_from_nic_to_nic_by_all_ranks),
     cmocka_unit_test (a_ring_that_holds_up_the_others_is_left_out),
+    cmocka_unit_test (a_ring_ends_at_a_wire_to_its_begin),
+    cmocka_unit_test (a_ring_with_a_slow_way_out_is_left_out),
     cmocka_unit_test (rings_of_uneven_groups_do_so_too),
   };
 
