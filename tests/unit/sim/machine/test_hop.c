@@ -5,6 +5,7 @@
 #include "sim/machine/hop.h"
 #include "sim/machine/rails.h"
 #include "tests/support/play.h"
+#include "tests/support/random.h"
 
 static int
 load_catalog (void **state)
@@ -510,6 +511,62 @@ a_socket_between_gpus_is_gone_round_by_faster_nics (void **state)
   assert_int_equal (kind_of_neighbours (cluster_of (slow), 3, 4), FAB_HOP_DIRECT);
 }
 
+/* The nearest NIC that a rank reaches; of k that are as near, the first ranks have the first one, the second one and
+ * so on. */
+static void
+ranks_share_out_their_nearest_nics (G_GNUC_UNUSED void **state)
+{
+  enum { MOST = 8 };
+
+  for (guint seed = 0; seed < 2000; seed++) {
+    Random random = { seed };
+    guint n_gpus = random_between (&random, 1, MOST), n_nics = random_below (&random, MOST + 1),
+          hops[MOST * MOST];
+
+    for (guint i = 0; i < n_gpus * n_nics; i++)
+      hops[i] = random_chance (&random, 20) ? G_MAXUINT : random_below (&random, 4);
+    const FabCluster cluster = { .gpus_per_node = n_gpus, .nics_per_node = n_nics, .nic_hops = hops };
+    for (guint local = 0; local < n_gpus; local++) {
+      guint least = G_MAXUINT, n = 0, expected = G_MAXUINT;
+
+      for (guint nic = 0; nic < n_nics; nic++)
+        least = MIN (least, hops[local * n_nics + nic]);
+      for (guint nic = 0; least < G_MAXUINT && nic < n_nics; nic++)
+        n += hops[local * n_nics + nic] == least;
+      for (guint nic = 0, k = 0; n > 0 && nic < n_nics; nic++)
+        if (hops[local * n_nics + nic] == least && k++ == local % n)
+          expected = nic;
+      assert_int_equal (fab_cluster_nic_of (&cluster, local), expected);
+    }
+  }
+}
+
+/* What a hop costs beside its links is what it knows itself, else what the caller says, and for NICs alone a caller may
+ * say that there is nothing; what reading costs is on top. The rate is that of the links. */
+static void
+costs_of_hops_are_their_own_or_the_callers (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabHopKind kind;
+    double own, reading, callers, stretch, rate;
+  } rows[] = {
+    { FAB_HOP_DIRECT, 1, 1, 1.5, 1, 8 },       { FAB_HOP_DIRECT, 2, 1, 1.5, 2, 8 },
+    { FAB_HOP_DIRECT, 2, 3, 1.5, 6, 8.0 / 3 }, { FAB_HOP_DIRECT, 2, 1, 0, 2, 8 },
+    { FAB_HOP_NET, 2, 3, 0, 3, 16.0 / 3 },     { FAB_HOP_NET, 2, 3, 1.5, 6, 8.0 / 3 },
+    { FAB_HOP_NET, 0, 1, 1.25, 1.25, 6.4 },    { FAB_HOP_NET_STAGED, 0, 2, 1.25, 2.5, 3.2 },
+    { FAB_HOP_STAGED, 0, 2, 1.25, 2.5, 3.2 },  { FAB_HOP_NET_HOST, 2, 1, 0, 1, 16 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabHop hop = {
+      .kind = rows[i].kind, .stretch = rows[i].own, .read_stretch = rows[i].reading, .rate_bytes_per_s = 8
+    };
+
+    assert_near (fab_hop_stretch (&hop, rows[i].callers), rows[i].stretch, 1e-12);
+    assert_near (fab_hop_rate (&hop, rows[i].callers), rows[i].rate, 1e-12);
+  }
+}
+
 int
 main (void)
 {
@@ -529,6 +586,8 @@ main (void)
     cmocka_unit_test (nics_that_cannot_read_gpus_are_staged),
     cmocka_unit_test (a_node_without_a_host_cannot_stage),
     cmocka_unit_test (a_socket_between_gpus_is_gone_round_by_faster_nics),
+    cmocka_unit_test (ranks_share_out_their_nearest_nics),
+    cmocka_unit_test (costs_of_hops_are_their_own_or_the_callers),
   };
 
   return cmocka_run_group_tests (tests, load_catalog, free_catalog);
