@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* executor_job.h - small jobs that tests build and play by hand, in picoseconds. */
+#pragma once
+
+#include "tests/support/test.h"
+
+#include "sim/execution/account.h"
+#include "sim/execution/direct.h"
+#include "sim/execution/executor.h"
+#include "tests/support/rig.h"
+
+typedef struct {
+  Rig *rig;
+  RigNet net;
+  FabDagBuilder *builder;
+  FabDag *dag;
+  FabExecutor *executor;
+  FabJobTotals totals;
+  const FabNetOps *ops;
+  GPtrArray *footprints; /* of `send` */
+} Job;
+
+/* Takes the rig. */
+static inline Job *
+job_with (Rig *rig)
+{
+  Job *self = g_new0 (Job, 1);
+
+  self->rig = rig;
+  self->builder = fab_dag_builder_new ();
+  self->ops = &fab_net_fluid;
+  self->footprints = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
+  return self;
+}
+
+static inline Job *
+job_new (void)
+{
+  return job_with (rig_new_flat (2));
+}
+
+static inline void
+job_free (Job *self)
+{
+  fab_executor_free (self->executor);
+  rig_net_clear (&self->net);
+  g_ptr_array_unref (self->footprints);
+  fab_dag_free (self->dag);
+  fab_dag_builder_free (self->builder);
+  rig_free (self->rig);
+  g_free (self);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Job, job_free)
+
+static inline FabTaskId
+work (Job *job, guint stream, FabSpanKind kind, FabTimePs duration_ps, const char *name)
+{
+  return fab_dag_builder_work (job->builder, stream, kind, duration_ps, g_strdup (name));
+}
+
+static inline guint
+all_reduce (Job *job, FabBytes bytes)
+{
+  FabCollectivePlan plan = rig_plan (job->rig, FAB_OP_ALL_REDUCE, bytes);
+
+  return fab_dag_builder_collective (job->builder, &plan, FAB_DIMENSION_OTHER, g_strdup ("r"));
+}
+
+static inline void
+job_start (Job *job, guint n_iterations)
+{
+  job->dag = fab_dag_builder_freeze (job->builder);
+  job->net = rig_net (job->rig, job->ops);
+  job->executor = fab_executor_new (&(FabExecutorEnv){ .engine = job->net.engine,
+                                                       .net = job->net.net,
+                                                       .dag = job->dag,
+                                                       .totals = job->totals,
+                                                       .peak_flops_per_s = 1e12,
+                                                       .n_iterations = n_iterations });
+}
+
+/* "start+duration compute comm overlapped exposed idle" of one class, then its spans "kind name start-end". */
+static inline void
+assert_iteration (Job *job, guint rank_class, const char *times, const char *spans)
+{
+  static const char *const kinds[] = { "compute", "comm", "load", "wait" };
+  const FabProbe *probe = fab_executor_probe (job->executor);
+  const FabIterationRecord *r = &g_array_index (probe->iterations, FabIterationRecord, rank_class);
+  g_autofree char *got = g_strdup_printf ("%d+%d %d %d %d %d %d", (int) r->start_ps, (int) r->duration_ps,
+                                          (int) r->compute_ps, (int) r->comm_ps, (int) r->overlapped_ps,
+                                          (int) r->exposed_ps, (int) r->idle_ps);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < probe->spans->len; i++) {
+    const FabSpanRecord *span = &g_array_index (probe->spans, FabSpanRecord, i);
+
+    if (span->rank_class == rank_class)
+      g_string_append_printf (text, "%s%s %s %d-%d", text->len > 0 ? ", " : "", kinds[span->kind], span->name,
+                              (int) span->start_ps, (int) span->end_ps);
+  }
+  assert_string_equal (got, times);
+  assert_string_equal (text->str, spans);
+}
