@@ -441,8 +441,7 @@ add_message (Schedule *self, const Flow *flow, guint arrival, double weight)
   for (guint i = 0; i < link->before->len; i++) {
     FabGivenWait wait = { g_array_index (link->before, guint, i), TRUE };
 
-    if (wait.message != arrival)
-      g_array_append_val (waits, wait);
+    g_array_append_val (waits, wait);
   }
   if (self->given->waits->len + waits->len > FAB_GIVEN_MOST_WAITS)
     return fail_flow (self, flow, "the flows wait for more than four million others");
