@@ -168,7 +168,8 @@ script_of (const char *version, guint n_with)
                           "\"$fabricast\" run scenario.yaml --db again/run.db",
                           version);
   for (guint i = 0; i < n_with; i++)
-    g_string_append_printf (script, " --with with/%u.yaml", i);
+    g_string_append_printf (script, "%swith/%u.yaml%s", i == 0 ? " --set 'include=[" : ", ", i,
+                            i + 1 == n_with ? "]'" : "");
   g_string_append (script, " --no-band > again/run.txt\nfor question in");
   for (guint i = 0; questions[i] != NULL; i++)
     g_string_append_printf (script, " %s", questions[i]);
@@ -265,7 +266,7 @@ run (int argc, char **argv)
     { "db", 0, 0, G_OPTION_ARG_FILENAME, &o.db, "Results file (default fabricast.db)", "FILE" },
     { "run", 0, 0, G_OPTION_ARG_INT64, &o.run_id, "Run id (default: the last)", "N" },
     { "with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o.with,
-      "File of entries that the run was given with --with; repeatable", "FILE" },
+      "File of your own entries that the run used, as --set include=FILE has them; repeatable", "FILE" },
     G_OPTION_ENTRY_NULL
   };
   g_autoptr (GError) error = NULL;
