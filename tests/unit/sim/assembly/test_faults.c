@@ -68,6 +68,17 @@ a_slow_nic_sets_the_pace_of_all (G_GNUC_UNUSED void **state)
   assert_near ((double) (slow_ps - startup_ps ()), 2 * usual_ps, 1e-9);
 }
 
+/* Two faults of one NIC leave half of a half. */
+static void
+faults_of_one_link_add_up (G_GNUC_UNUSED void **state)
+{
+  double usual_ps = (double) (first_step_ps (MACHINE, "") - startup_ps ());
+  FabTimePs slow_ps = first_step_ps (MACHINE, "faults: [{what: nic, name: node2/nic1, rate: 50%},\n"
+                                              "  {what: link, from: leaf1, to: node2/nic1, rate: 50%}]\n");
+
+  assert_near ((double) (slow_ps - startup_ps ()), 4 * usual_ps, 1e-9);
+}
+
 /* Three rings have a third of the bytes each, not a fourth. */
 static void
 all_nodes_use_as_many_nics_as_the_poorest_has (G_GNUC_UNUSED void **state)
@@ -484,6 +495,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_slow_nic_sets_the_pace_of_all),
+    cmocka_unit_test (faults_of_one_link_add_up),
     cmocka_unit_test (all_nodes_use_as_many_nics_as_the_poorest_has),
     cmocka_unit_test (a_spare_nic_stands_in),
     cmocka_unit_test (any_dead_nics_are_stood_in_for),
