@@ -93,6 +93,24 @@ args_of_kernels_are_collectives (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What one event says is forgotten in the next. */
+static void
+events_are_by_themselves (G_GNUC_UNUSED void **state)
+{
+  assert_trace (
+      KINETO (KERNEL (
+          "ncclA", "7", "5", "5", "1",
+          ", \"Collective name\": \"allreduce\", \"In msg nelems\": 1, \"Out msg nelems\": 1, \"Group size\": "
+          "8, \"dtype\": "
+          "\"Float\", \"Process Group Name\": \"3\", \"Process Group Description\": \"dp_group\", \"Process "
+          "Group Ranks\": "
+          "\"[0]\"") ","
+                     "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclB\", \"ts\": 6, \"dur\": 5}, "
+                     "{\"name\": \"x\"}"),
+      "rank 0 of 0\n0-5000000 ncclA: comm, stream 7, step -1 | all_reduce 4 B 8 ranks, data, '3 [0]'\n"
+      "1000000-6000000 ncclB: comm, stream 0, step -1 | send_recv 0 B 0 ranks, other, ''\n");
+}
+
 /* Categories as PyTorch, ROCm and old files write them; a name counts where a category does not say that it is a
  * copy. Streams that are missing are the thread. */
 static void
@@ -172,6 +190,7 @@ calls_give_sizes (G_GNUC_UNUSED void **state)
       "all_reduce 12 B 0 ranks" },
     { CALL ("nccl:all_gather", "90", "20", "[[6]]", "[\"float\"]"), "ncclAllGather",
       "all_gather 96 B 0 ranks" },
+    { CALL ("nccl:gather", "90", "20", "[[6]]", "[\"float\"]"), "ncclGather", "gather 96 B 0 ranks" },
     { CALL ("nccl:all_to_all", "90", "20", "[[6]]", "[\"float\"]"), "ncclSendRecv",
       "all_to_all 24 B 0 ranks" },
     { CALL ("nccl:all_reduce", "90", "20", "[[6]]", "[\"float\"]"), "ncclAllGather",
@@ -198,6 +217,8 @@ calls_give_sizes (G_GNUC_UNUSED void **state)
       "ncclAllGather", "all_gather 96 B 4 ranks" },
     { CALL ("c10d::_reduce_scatter_base_", "90", "20", "[[6], [2, 9]]", "[\"float\"]"), "ncclReduceScatter",
       "reduce_scatter 72 B 3 ranks" },
+    { CALL ("c10d::_reduce_scatter_base_", "90", "20", "[[6], [6]]", "[\"float\"]"), "ncclReduceScatter",
+      "reduce_scatter 24 B 1 ranks" },
     { CALL ("c10d::_reduce_scatter_base_", "90", "20", "[[6], [20]]", "[\"float\"]"), "ncclReduceScatter",
       "reduce_scatter 80 B 0 ranks" },
     { CALL ("c10d::_reduce_scatter_base_", "90", "20", "[[6]]", "[\"float\"]"), "ncclReduceScatter",
@@ -261,6 +282,7 @@ operators_have_shapes (G_GNUC_UNUSED void **state)
     { OPERATOR ("aten::mm", "[[8, 16], [16, 32]]"), "work 7 product bf: 1 x 8 32 16\n" },
     { OPERATOR ("aten::addmm", "[[32], [8, 16], [16, 32], [], []]"), "work 7 product bf: 1 x 8 32 16\n" },
     { OPERATOR ("aten::bmm", "[[4, 8, 16], [4, 16, 32]]"), "work 7 product bf: 4 x 8 32 16\n" },
+    { OPERATOR ("aten::bmm", "[[4, 8, 1], [4, 1, 32]]"), "work 7 product bf: 4 x 8 32 1\n" },
     { OPERATOR ("aten::bmm", "[[4, 8, 16], [5, 16, 32]]"), "" },
     { OPERATOR ("aten::mm", "[[8, 16], [17, 32]]"), "" },
     { OPERATOR ("aten::mm", "[[8, 16]]"), "" },
@@ -382,6 +404,8 @@ mistakes_are_told_with_the_byte (G_GNUC_UNUSED void **state)
     { TIMED ("100", "1000000000001"), "the times of two events are more than 11 days apart" },
     { "{\"traceEvents\": {}}", "`traceEvents` is not a list" },
     { "{\"traceEvents\": [5]}", "an event is not an object" },
+    { "{\"distributedInfo\": {\"world_size\": 5, \"rank\": \"x\"}}",
+      "distributedInfo has an impossible rank" },
     { "{\"distributedInfo\": {\"rank\": -1}}", "distributedInfo has an impossible rank" },
     { "{\"distributedInfo\": {\"world_size\": 1073741824}}", "distributedInfo has an impossible rank" },
     { "{\"traceEvents\": [{\"ph\": ", NULL },
@@ -423,7 +447,7 @@ devices_and_the_beginning_are_known (G_GNUC_UNUSED void **state)
   assert_string_equal (rank->device, "H100");
   assert_string_equal (rank->source, "a");
   assert_int_equal (rank->epoch_us, 95);      /* the first event, which is a launch, after 5 us */
-  assert_int_equal (rank->issue_ps, 5000000); /* of 2, 5 and 8 us between launches */
+  assert_int_equal (rank->issue_ps, 4000000); /* of 2 and 6 us between launches */
   assert_int_equal (trace->formats->len, 1);
   assert_string_equal (g_ptr_array_index (trace->formats, 0), "kineto");
 }
@@ -653,9 +677,9 @@ names_say_operations_types_and_dimensions (G_GNUC_UNUSED void **state)
   static const struct {
     const char *op;
     FabBytes in, out, size;
-  } sizes[] = { { "all_gather", 1, 8, 8 },    { "gather", 8, 1, 8 },     { "all_to_all", 3, 4, 4 },
-                { "all_reduce", 5, 9, 5 },    { "all_reduce", 0, 9, 9 }, { "reduce_scatter", 8, 1, 8 },
-                { "reduce_scatter", 1, 8, 1 } };
+  } sizes[] = { { "all_gather", 1, 8, 8 },     { "gather", 8, 1, 8 },        { "gather", 1, 8, 8 },
+                { "all_to_all", 3, 4, 4 },     { "all_reduce", 5, 9, 5 },    { "all_reduce", 0, 9, 9 },
+                { "reduce_scatter", 8, 1, 8 }, { "reduce_scatter", 1, 8, 1 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
     if (g_strcmp0 (fab_trace_op_name (ops[i][0]), ops[i][1]) != 0)
@@ -694,6 +718,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (kernels_are_of_the_step_that_launched_them),
     cmocka_unit_test (args_of_kernels_are_collectives),
+    cmocka_unit_test (events_are_by_themselves),
     cmocka_unit_test (categories_say_what_an_event_is),
     cmocka_unit_test (runtimes_launch),
     cmocka_unit_test (calls_give_sizes),
