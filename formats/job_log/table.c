@@ -47,8 +47,7 @@ parse_number (const char *text, double *value)
   char *rest;
 
   *value = g_ascii_strtod (text, &rest);
-  return rest != text && *g_strchug (rest) == '\0' && isfinite (*value)
-      && fabs (*value) <= fab_job_log_most_s;
+  return rest != text && *rest == '\0' && isfinite (*value) && fabs (*value) <= fab_job_log_most_s;
 }
 
 /* Days of the Gregorian calendar since 1970: Howard Hinnant, "chrono-compatible low-level date algorithms". */
