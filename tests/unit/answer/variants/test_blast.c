@@ -76,6 +76,107 @@ other_algorithms_are_gathered_by_size (G_GNUC_UNUSED void **state)
   assert_near (found->after_s, 0.1505, 1e-12);
 }
 
+/* A hundredth of a collective and half a thousandth of a step are no difference; what is beyond is. */
+static void
+limits_are_no_difference (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double time_s, waited_s;
+    guint n_slower, n_faster, n_waiting;
+  } cases[] = {
+    { 100, 1, 0, 0, 0 },   { 101, 1, 0, 0, 0 },   { 101.25, 1, 1, 0, 0 },   { 99, 1, 0, 0, 0 },
+    { 98.75, 1, 0, 1, 0 }, { 100, 1.5, 0, 0, 0 }, { 100, 1.5625, 0, 0, 7 }, { 100, 0, 0, 0, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const FabVariantCollective then = { "all_reduce", "ring", 10, 100 },
+                               now = { "all_reduce", "ring", 10, cases[i].time_s };
+    const FabVariantClass waited = { 7, 1 }, waits = { 7, cases[i].waited_s };
+    g_autoptr (FabVariant) a = variant (1000, &waited, 1, &then, 1), b = variant (1000, &waits, 1, &now, 1);
+    FabBlast blast = fab_blast_of (a, b);
+
+    assert_int_equal (blast.n_slower, cases[i].n_slower);
+    assert_int_equal (blast.n_faster, cases[i].n_faster);
+    assert_int_equal (blast.n_ranks, 7);
+    assert_int_equal (blast.n_waiting, cases[i].n_waiting);
+  }
+}
+
+/* Without ranks nobody waited; ranks of other classes are held against 0 then. The mean counts each rank. */
+static void
+the_mean_is_over_ranks (G_GNUC_UNUSED void **state)
+{
+  const FabVariantClass then[] = { { 3, 1 }, { 1, 5 } }, now[] = { { 1, 1.9 }, { 2, 2.1 }, { 4, 3 } };
+  g_autoptr (FabVariant) a = variant (10, then, 2, NULL, 0), none = variant (10, NULL, 0, NULL, 0),
+                         b = variant (10, now, 3, NULL, 0);
+
+  assert_int_equal (fab_blast_of (a, b).n_waiting, 6); /* the mean is 2 */
+  assert_int_equal (fab_blast_of (none, b).n_waiting, 7);
+  assert_int_equal (fab_blast_of (a, none).n_ranks, 0);
+}
+
+/* Collectives are held against each other where each has the same operation on the same size. */
+static void
+other_work_is_not_held_against_this (G_GNUC_UNUSED void **state)
+{
+  static const FabVariantCollective then = { "all_reduce", "ring", 10, 1 },
+                                    now[] = { { "all_reduce", "tree", 11, 2 },
+                                              { "all_gather", "tree", 10, 2 } };
+  const FabVariantClass one = { 4, 1 };
+  g_autoptr (FabVariant) a = variant (10, &one, 1, &then, 1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (now); i++) {
+    g_autoptr (FabVariant) b = variant (10, &one, 1, &now[i], 1);
+    g_autoptr (GArray) switches = fab_switches_of (a, b);
+
+    assert_int_equal (fab_blast_of (a, b).n_collectives, 0);
+    assert_int_equal (switches->len, 0);
+  }
+}
+
+/* By the time that they took before, the longest first; equal ones as they came. Of one size, operation and pair of
+ * algorithms there is one switch; none where the algorithm stayed, or where neither has one. */
+static void
+switches_are_sorted_by_time (G_GNUC_UNUSED void **state)
+{
+  static const FabVariantCollective
+      then[] = { { "all_reduce", "ring", 10, 1 },   { "all_reduce", "ring", 20, 5 },
+                 { "all_gather", "ring", 10, 1 },   { "all_reduce", "ring", 10, 1.5 },
+                 { "all_reduce", "tree", 10, 2.5 }, { "all_reduce", "ring", 10, 0.5 },
+                 { "barrier", NULL, 0, 9 },         { "all_reduce", "pat", 10, 7 } },
+      now[] = { { "all_reduce", "tree", 10, 3 }, { "all_reduce", "tree", 20, 4 },
+                { "all_gather", "tree", 10, 2 }, { "all_reduce", "tree", 10, 1 },
+                { "all_reduce", "nvls", 10, 1 }, { "all_reduce", "nvls", 10, 8 },
+                { "barrier", NULL, 0, 9 },       { "all_reduce", "pat", 10, 6 } };
+  static const struct {
+    FabBytes bytes;
+    const char *op, *before, *after;
+    guint n;
+    double before_s, after_s;
+  } expected[] = { { 20, "all_reduce", "ring", "tree", 1, 5, 4 },
+                   { 10, "all_reduce", "ring", "tree", 2, 2.5, 4 },
+                   { 10, "all_reduce", "tree", "nvls", 1, 2.5, 1 },
+                   { 10, "all_gather", "ring", "tree", 1, 1, 2 },
+                   { 10, "all_reduce", "ring", "nvls", 1, 0.5, 8 } };
+  const FabVariantClass one = { 4, 1 };
+  g_autoptr (FabVariant) a = variant (10, &one, 1, then, G_N_ELEMENTS (then)),
+                         b = variant (10, &one, 1, now, G_N_ELEMENTS (now));
+  g_autoptr (GArray) switches = fab_switches_of (a, b);
+
+  assert_int_equal (switches->len, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < switches->len; i++) {
+    const FabSwitch *found = &g_array_index (switches, FabSwitch, i);
+
+    assert_int_equal (found->bytes, expected[i].bytes);
+    assert_string_equal (found->op, expected[i].op);
+    assert_string_equal (found->before, expected[i].before);
+    assert_string_equal (found->after, expected[i].after);
+    assert_int_equal (found->n, expected[i].n);
+    assert_near (found->before_s, expected[i].before_s, 1e-12);
+    assert_near (found->after_s, expected[i].after_s, 1e-12);
+  }
+}
+
 int
 main (void)
 {
@@ -83,6 +184,10 @@ main (void)
     cmocka_unit_test (slower_and_waiting_are_counted),
     cmocka_unit_test (other_classes_are_held_against_the_mean),
     cmocka_unit_test (other_algorithms_are_gathered_by_size),
+    cmocka_unit_test (limits_are_no_difference),
+    cmocka_unit_test (the_mean_is_over_ranks),
+    cmocka_unit_test (other_work_is_not_held_against_this),
+    cmocka_unit_test (switches_are_sorted_by_time),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
