@@ -436,8 +436,8 @@ devices_and_the_beginning_are_known (G_GNUC_UNUSED void **state)
 {
   static const char *const texts[] = {
     "{\"deviceProperties\": [{\"id\": 0, \"name\": \"H100\"}, {\"name\": \"H200\"}], \"baseTimeNanoseconds\": 5999, "
-    "\"traceEvents\": [" LAUNCH ("90", "1") "," LAUNCH ("92", "2") "," LAUNCH ("97", "3") "," LAUNCH (
-        "105", "4") "," EVENT ("kernel", "x", "4", "100", "1", "") "]}",
+    "\"traceEvents\": [" LAUNCH ("90", "9") "," LAUNCH ("98", "3") "," LAUNCH ("92", "4") "," EVENT (
+        "kernel", "x", "4", "100", "1", "") "]}",
     NULL
   };
   g_autoptr (FabTrace) trace = read_traces (texts, NULL);
