@@ -214,7 +214,11 @@ rank_bytes_per_s (const FabCluster *cluster, FabFootprintBuilder *footprints, GE
                    ? MIN ((double) cluster->nics_per_node / cluster->gpus_per_node, 1)
                    : 1;
 
-  return path == NULL ? 0 : path->footprint->rate_bytes_per_s * share;
+  if (path == NULL) {
+    g_prefix_error (error, "job: ");
+    return 0;
+  }
+  return path->footprint->rate_bytes_per_s * share;
 }
 
 /* Flows of the pattern that begin together: all of an incast, one of the others. */

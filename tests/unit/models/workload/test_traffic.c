@@ -325,6 +325,11 @@ flows_of_a_list_may_have_sizes_of_their_own (G_GNUC_UNUSED void **state)
   assert_int_equal (dag->collectives[1].plan.bytes, 5000);
   assert_null (fab_scenario_parse ("t", some, strlen (some), NULL, &fab_models, catalog, &error));
   assert_non_null (strstr (error->message, "missing key 'size'"));
+  g_autofree char *usual = scenario (3,
+                                     "pattern: pairs, pairs: [{from: 0, to: 1, size: 1B}, {from: 1, to: 2}]");
+  g_autoptr (Play) mixed = play_new (catalog, usual, NULL);
+  assert_int_equal (fab_simulation_dag (mixed->simulation)->collectives[0].plan.bytes, 1);
+  assert_int_equal (fab_simulation_dag (mixed->simulation)->collectives[1].plan.bytes, 100000000);
 }
 
 /* Half of all flows have up to 1 kB, a quarter exactly 4 kB, as two rows of one size would say it, and a quarter up to

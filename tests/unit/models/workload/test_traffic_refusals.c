@@ -129,6 +129,8 @@ keys_belong_to_their_pattern (G_GNUC_UNUSED void **state)
       "pattern: shift, distance: 1" SIZE },
     { "pattern: shift, flows: 5" SIZE, "flows needs pattern: random, or arrivals",
       "pattern: random, flows: 5" SIZE },
+    { "pattern: shift, flows: 1" SIZE, "flows needs pattern: random, or arrivals",
+      "pattern: random, flows: 1" SIZE },
   };
 
   assert_rows (rows, G_N_ELEMENTS (rows));
@@ -177,6 +179,8 @@ messages_point_at_what_is_wrong (G_GNUC_UNUSED void **state)
     { "pattern: random, size: 1MB, arrivals: poisson, load: 0.5, flows: 1, duration: 1ps", "1ps" },
     { "pattern: shift, senders: 3, target: 2" SIZE, "3" },
     { "pattern: shift, target: 2" SIZE, "2" },
+    { LISTED ("{size: 1kB, below: 0.3}, {size: 2kB, below: 0.7}"), "0.7" },
+    { LISTED ("{size: 1kB, below: 0.3}, {size: 3kB, below: 0.4}, {size: 2kB, below: 1}"), "2kB" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
