@@ -129,7 +129,7 @@ find_ends (PortRouter *self, FabVertexId src, FabVertexId dst, guint64 flow_hash
 static gboolean
 add_way (PortRouter *self, const Transfer *transfer, FabLinkId out, FabLinkId in)
 {
-  Way way = { out, in, fab_graph_link (self->graph, out)->dst, transfer->in_nic, 0 };
+  Way way = { out, in, .from = fab_graph_link (self->graph, out)->dst, .to = transfer->in_nic };
   FabPath path;
 
   path.n = 0;

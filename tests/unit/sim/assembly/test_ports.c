@@ -148,6 +148,36 @@ a_bond_hashes_each_flow_to_one_port (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A hash picks the port of a bond, whatever is between the switches, and of merged ports the paths of some routes. From
+ * a NIC to itself there is nothing to go. */
+static void
+routers_say_whether_they_hash (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *route;
+    gboolean is_hashed;
+  } rows[] = {
+    { "shortest", FALSE }, { "ecmp", TRUE }, { "spray", FALSE }, { "adaptive", FALSE }, { "flowlet", TRUE }
+  };
+  static const char *const uses[] = { MERGED, BOND, ONE };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++)
+    for (guint u = 0; u < G_N_ELEMENTS (uses); u++) {
+      g_autoptr (Play) play = play_of (uses[u], TWO_PLANES, rows[r].route, "");
+      const FabPlant *plant = fab_simulation_plant (play->simulation);
+      g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+      FabPath path = { 0 };
+
+      assert_int_equal (plant->router->ops->is_hashed, u == 1 || rows[r].is_hashed);
+      assert_true (
+          fab_router_append (plant->router, plant->cluster.nics[2], plant->cluster.nics[2], 3, &path));
+      assert_int_equal (path.n, 0);
+      assert_true (
+          fab_router_spread (plant->router, plant->cluster.nics[2], plant->cluster.nics[2], 3, shares));
+      assert_int_equal (shares->len, 0);
+    }
+}
+
 /* What comes into a vertex leaves it, but for the ends, between which 1 goes. */
 static void
 assert_flows (const FabGraph *graph, const GArray *shares, FabVertexId src, FabVertexId dst)
@@ -455,6 +485,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (merged_ports_have_half_of_the_bytes_each),
     cmocka_unit_test (a_bond_hashes_each_flow_to_one_port),
+    cmocka_unit_test (routers_say_whether_they_hash),
     cmocka_unit_test (packets_choose_among_the_ports),
     cmocka_unit_test (entropies_of_packets_are_dealt_out_to_the_ports),
     cmocka_unit_test (two_ports_carry_what_one_fast_port_carries),
