@@ -226,6 +226,80 @@ kernels_alone_take_longer_through_sockets_that_split_packets (void **state)
   }
 }
 
+/* Copies that are staged at 8 of 10, kernels at 5 of 10, and copies in all no faster than their limit, where one is
+ * known; wires have 10 GB/s. */
+static void
+staged_bytes_have_the_rate_of_their_drive (void **state)
+{
+  static const struct {
+    const char *most;
+    double copies;
+  } rows[] = { { "0B/s", 8e9 }, { "9GB/s", 8e9 }, { "4GB/s", 4e9 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GString) own = g_string_new (box);
+
+    g_string_replace (own, "    accelerator", "    cpu: slow\n    accelerator", 1);
+    g_string_append_printf (
+        own,
+        "processors: [{name: slow, staged_copy: {plain: 10GB/s, reached: 8GB/s}, staged_most: %s, "
+        "staged_kernel: {plain: 10GB/s, reached: 5GB/s}, staged_both_ways: {plain: 3GB/s, reached: "
+        "2GB/s}}]\n",
+        rows[i].most);
+    g_autoptr (Play) play = play_cluster (*state, "node: box", own->str);
+    const FabCluster *cluster = cluster_of (play);
+    FabHop copy, kernel;
+
+    assert_true (fab_hop_local (cluster, cluster->gpus[0], cluster->gpus[1], FAB_REACH_NVL, FAB_DRIVE_COPY,
+                                &copy, NULL));
+    assert_true (fab_hop_local (cluster, cluster->gpus[0], cluster->gpus[1], FAB_REACH_NVL, FAB_DRIVE_KERNEL,
+                                &kernel, NULL));
+    assert_int_equal (copy.kind, FAB_HOP_STAGED);
+    assert_near (copy.rate_bytes_per_s, rows[i].copies, 1e-9);
+    assert_near (kernel.rate_bytes_per_s, 5e9, 1e-9);
+    assert_near (copy.duplex_stretch, 1.5, 1e-9);
+    assert_near (kernel.device_stretch, 1, 1e-9);
+    fab_hop_clear (&copy);
+    fab_hop_clear (&kernel);
+  }
+}
+
+/* By what bytes between a GPU and a NIC of its node pass: switches alone, a host bridge, a socket, or host memory. */
+static void
+hops_between_nodes_say_what_they_pass (void **state)
+{
+  static const char *const bridged =
+      "links:\n  - {name: wire, technology: PCIe, lanes: 1, signalling: 80Gb/s, latency: 1us}\n"
+      "nodes:\n  - name: bridged\n    accelerator: a100-sxm4-80gb\n    nic: roce-100\n"
+      "    parts: [{name: gpu, kind: accelerator}, {name: bridge, kind: bridge}, {name: nic, kind: nic},"
+      " {name: cpu, kind: host}]\n"
+      "    wires: [{from: gpu, to: bridge, link: wire}, {from: nic, to: bridge, link: wire},"
+      " {from: bridge, to: cpu, link: wire}]\n";
+  static const struct {
+    const char *cluster;
+    FabHopKind kind;
+  } rows[] = {
+    { "node: dgx-h100, nodes: 2", FAB_HOP_NET },
+    { "node: gb200-tray, nodes: 36", FAB_HOP_NET_HOST },
+    { "node: bridged, nodes: 2, gdr: phb", FAB_HOP_NET_HOST },
+    { "node: bridged, nodes: 2, gdr: pxb", FAB_HOP_NET_STAGED },
+    { "node: dgx-h100, nodes: 2, gdr: none", FAB_HOP_NET_STAGED },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = play_cluster (*state, rows[i].cluster, bridged);
+    const FabCluster *cluster = cluster_of (play);
+    FabHop hop;
+
+    assert_true (fab_hop_over (cluster, cluster->gpus[0], cluster->nics[0],
+                               cluster->nics[(cluster->n_nodes - 1) * cluster->nics_per_node],
+                               cluster->gpus[(cluster->n_nodes - 1) * cluster->gpus_per_node], 0, &hop,
+                               NULL));
+    assert_int_equal (hop.kind, rows[i].kind);
+    fab_hop_clear (&hop);
+  }
+}
+
 /* NCCL lets two GPUs of an AMD host reach each other where it stages between more. What a user sets holds for both. */
 static void
 two_gpus_alone_reach_farther (void **state)
@@ -575,6 +649,8 @@ main (void)
     cmocka_unit_test (staging_both_ways_shares_the_uplink),
     cmocka_unit_test (kernels_store_into_host_memory_no_faster_than_measured),
     cmocka_unit_test (kernels_alone_take_longer_through_sockets_that_split_packets),
+    cmocka_unit_test (staged_bytes_have_the_rate_of_their_drive),
+    cmocka_unit_test (hops_between_nodes_say_what_they_pass),
     cmocka_unit_test (two_gpus_alone_reach_farther),
     cmocka_unit_test (a_bridge_is_a_ceiling_for_reads),
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
