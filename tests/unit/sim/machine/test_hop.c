@@ -227,7 +227,7 @@ kernels_alone_take_longer_through_sockets_that_split_packets (void **state)
 }
 
 /* Copies that are staged at 8 of 10, kernels at 5 of 10, and copies in all no faster than their limit, where one is
- * known; wires have 10 GB/s. */
+ * known; wires have 10 GB/s. A limit of kernels that is above all that takes nothing from them. */
 static void
 staged_bytes_have_the_rate_of_their_drive (void **state)
 {
@@ -244,7 +244,7 @@ staged_bytes_have_the_rate_of_their_drive (void **state)
         own,
         "processors: [{name: slow, staged_copy: {plain: 10GB/s, reached: 8GB/s}, staged_most: %s, "
         "staged_kernel: {plain: 10GB/s, reached: 5GB/s}, staged_both_ways: {plain: 3GB/s, reached: "
-        "2GB/s}}]\n",
+        "2GB/s}, staged_kernel_most: 100GB/s}]\n",
         rows[i].most);
     g_autoptr (Play) play = play_cluster (*state, "node: box", own->str);
     const FabCluster *cluster = cluster_of (play);
@@ -325,14 +325,15 @@ two_gpus_alone_reach_farther (void **state)
 }
 
 /* One GPU and one NIC on root ports of their own, 10 GB/s each, and a processor whose bridge lets NICs read 6 of 10: a
- * port of 8 GB/s is too fast for it by a third, one of 5 GB/s is not. */
+ * port of 8 GB/s is too fast for it by a third, one of 5 GB/s is not. Two ports of 4 GB/s are one of 8. */
 static void
 a_bridge_is_a_ceiling_for_reads (void **state)
 {
   static const struct {
     const char *port;
     double stretch;
-  } rows[] = { { "64Gb/s", 8.0 / 6 }, { "40Gb/s", 1 } };
+    const char *ports;
+  } rows[] = { { "64Gb/s", 8.0 / 6, "" }, { "40Gb/s", 1, "" }, { "32Gb/s", 8.0 / 6, ", nic_ports: 2" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *own = g_strdup_printf (
@@ -351,7 +352,8 @@ a_bridge_is_a_ceiling_for_reads (void **state)
         "    wires: [{from: gpu, to: cpu, link: wire}, {from: nic, to: cpu, link: wire},"
         " {from: cpu, to: ram, link: ram}]\n",
         rows[i].port);
-    g_autoptr (Play) play = play_cluster (*state, "node: box, nodes: 2, gdr: phb", own);
+    g_autofree char *keys = g_strconcat ("node: box, nodes: 2, gdr: phb", rows[i].ports, NULL);
+    g_autoptr (Play) play = play_cluster (*state, keys, own);
     const FabCluster *cluster = cluster_of (play);
     FabHop hop;
 
@@ -361,6 +363,65 @@ a_bridge_is_a_ceiling_for_reads (void **state)
     assert_near (hop.read_stretch, rows[i].stretch, 1e-9);
     fab_hop_clear (&hop);
   }
+}
+
+/* GPU 1 and NIC 1 stand at the socket, and GPU 0 and NIC 0 at a switch. What NIC 1 reads is slowed down by the bridge,
+ * and what it writes is not. */
+static void
+a_bridge_slows_down_reads_alone (void **state)
+{
+  static const char
+      *const own = "links:\n"
+                   "  - {name: wire, technology: PCIe, lanes: 1, signalling: 80Gb/s, latency: 1us}\n"
+                   "  - {name: port, technology: Ethernet, lanes: 1, signalling: 64Gb/s, latency: 1us}\n"
+                   "processors: [{name: slow, bridge_read: {plain: 10GB/s, reached: 6GB/s}}]\n"
+                   "nodes:\n"
+                   "  - name: box\n    accelerator: a100-sxm4-80gb\n    cpu: slow\n    nic: port\n"
+                   "    parts: [{name: gpu, kind: accelerator, count: 2}, {name: nic, kind: nic, count: 2},"
+                   " {name: plx, kind: switch},"
+                   " {name: cpu, kind: host}]\n"
+                   "    wires: [{from: gpu0, to: plx, link: wire}, {from: nic0, to: plx, link: wire},"
+                   " {from: plx, to: cpu, link: wire},"
+                   " {from: gpu1, to: cpu, link: wire}, {from: nic1, to: cpu, link: wire}]\n";
+  g_autoptr (Play) play = play_cluster (*state, "node: box, nodes: 2, gdr: phb", own);
+  const FabCluster *cluster = cluster_of (play);
+
+  for (guint from = 0; from < 2; from++)
+    for (guint to = 0; to < 2; to++) {
+      FabHop hop;
+
+      assert_true (fab_hop_over (cluster, cluster->gpus[from], cluster->nics[from], cluster->nics[2 + to],
+                                 cluster->gpus[2 + to], 0, &hop, NULL));
+      assert_near (hop.read_stretch, from == 1 ? 8.0 / 6 : 1, 1e-9);
+      fab_hop_clear (&hop);
+    }
+}
+
+/* Ranks that reach no NIC have no way to another node, and are named. */
+static void
+ranks_without_a_nic_are_named (void **state)
+{
+  g_autoptr (Play) play = play_cluster (*state, "node: dgx-h100, nodes: 2", "");
+  FabCluster cluster = *cluster_of (play);
+  g_autofree guint *hops = g_memdup2 (cluster.nic_hops, 64 * sizeof (guint));
+
+  for (guint nic = 0; nic < 8; nic++)
+    hops[3 * 8 + nic] = G_MAXUINT;
+  cluster.nic_hops = hops;
+  for (guint to = 8; to < 16; to++)
+    for (guint from = 2; from < 4; from++) {
+      g_autoptr (GError) error = NULL;
+      g_autofree char *message = g_strdup_printf ("no path from node0/gpu%u to node1/gpu%u", from, to - 8);
+      FabHop hop;
+
+      assert_int_equal (fab_hop_ranks (&(FabGroup){ &cluster, 2, 8 }, from, to, &hop, &error),
+                        from != 3 && to != 8 + 3);
+      if (error == NULL)
+        fab_hop_clear (&hop);
+      else
+        assert_non_null (strstr (error->message, message));
+      assert_true ((error != NULL) == (from == 3 || to == 8 + 3));
+    }
 }
 
 static void
@@ -653,6 +714,8 @@ main (void)
     cmocka_unit_test (hops_between_nodes_say_what_they_pass),
     cmocka_unit_test (two_gpus_alone_reach_farther),
     cmocka_unit_test (a_bridge_is_a_ceiling_for_reads),
+    cmocka_unit_test (a_bridge_slows_down_reads_alone),
+    cmocka_unit_test (ranks_without_a_nic_are_named),
     cmocka_unit_test (drives_bounce_without_gpudirect_storage),
     cmocka_unit_test (other_rails_are_reached_by_nvlink),
     cmocka_unit_test (other_rails_of_a_rack_are_reached_inside_the_tray),
