@@ -139,8 +139,8 @@ drop_odd_hosts (Reader *reader)
                                     fab_plural (n_fewer, "host", "hosts"), reader->n_ports);
   if (n_unnamed > 0)
     fab_imported_machine_leave_out (reader->machine, unnamed_line,
-                                    "left out: %u adapters whose description names no host of their own",
-                                    n_unnamed);
+                                    "left out: %u %s whose description names no host of its own", n_unnamed,
+                                    fab_plural (n_unnamed, "adapter", "adapters"));
 }
 
 static void
@@ -151,9 +151,8 @@ note_aggregation (Reader *reader)
   for (guint i = 0; i < reader->net->devices->len; i++)
     n += fab_imported_network_device (reader->net, i)->is_aggregation;
   if (n > 0)
-    fab_imported_machine_leave_out (reader->machine, 0,
-                                    "left out: %u aggregation nodes, which are the SHARP units of switches",
-                                    n);
+    fab_imported_machine_leave_out (reader->machine, 0, "left out: %u %s of switches for SHARP", n,
+                                    fab_plural (n, "aggregation node", "aggregation nodes"));
 }
 
 /* Drops switches that have hosts, of which none is kept, and that no other switch with kept hosts is joined to. */
@@ -181,8 +180,8 @@ drop_empty_leaves (Reader *reader)
     n++;
   }
   if (n > 0)
-    fab_imported_machine_leave_out (reader->machine, 0, "left out: %u switches whose hosts are all left out",
-                                    n);
+    fab_imported_machine_leave_out (reader->machine, 0, "left out: %u %s whose hosts are all left out", n,
+                                    fab_plural (n, "switch", "switches"));
 }
 
 /* Removes switches that lead to no hosts (their hosts are not in the text), until every switch leads to some. */
@@ -384,9 +383,10 @@ write_slow_wires (Reader *reader, guint host)
   }
   if (slow != NULL && slow->len > 0)
     fab_imported_machine_read (reader->machine, 0,
-                               "%s has %u PCIe links that are slower than those of the others, which "
-                               "are `faults` here",
-                               host_at (reader, host)->name, slow->len);
+                               "%s has %u PCIe %s slower than those of the others, which the scenario has in "
+                               "`faults`",
+                               host_at (reader, host)->name, slow->len,
+                               fab_plural (slow->len, "link that is", "links that are"));
 }
 
 /* Writes ports that are slower than those of most hosts as faults. */
@@ -415,7 +415,8 @@ write_slow_ports (Reader *reader, guint n_nodes, double usual_gbps)
     write_slow_wires (reader, h);
   if (n > 0)
     fab_imported_machine_read (reader->machine, line,
-                               "%u ports that are slower than most, which are `faults` here", n);
+                               "%u %s slower than most, which the scenario has in `faults`", n,
+                               fab_plural (n, "port that is", "ports that are"));
 }
 
 /* Returns a cable with the speed of most ports, which decides the NIC. */

@@ -117,8 +117,8 @@ what_is_no_host_is_left_out (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabImportedMachine) machine = read_text ();
 
-  assert_non_null (find_note (machine, "1 aggregation nodes"));
-  assert_non_null (find_note (machine, "3 adapters whose description names no host of their own"));
+  assert_non_null (find_note (machine, "1 aggregation node of switches for SHARP"));
+  assert_non_null (find_note (machine, "3 adapters whose description names no host of its own"));
   assert_null (find_note (machine, "with fewer ports"));
 }
 
