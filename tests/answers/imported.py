@@ -10,6 +10,8 @@ import os
 import re
 import sqlite3
 
+import yaml
+
 import answer
 from answer import support
 
@@ -187,6 +189,116 @@ class Graphs(answer.AnswerTest):
             sent = sum(map(int, re.findall(r"send (\d+)b", block)))
             self.assertAlmostEqual(sent / sum(one["bytes"] for one in total) * 4 / 6, 1, 1)
             self.assertAlmostEqual(float(row[5]) / 1e3 / run["iterations"][0]["compute_s"], 1, 1)
+
+
+class Options(answer.AnswerTest):
+    """Each option belongs to what it is of: machines, measurements, traces or jobs."""
+
+    MEASURED, MACHINE = (os.path.join(support.SOURCE, "tests", "fixtures", *name) for name in (("benchmarks", "series.csv"), ("import", "nvidia-smi-dgx1-v100.txt")))
+    JOB = os.path.join(support.SOURCE, "docs", "examples", "ds_config.json")
+    OF_MACHINES = (("--accelerator", "h100-sxm5-80gb"), ("--nic", "ib-hdr"), ("--name", "mine"), ("--nodes", "2"))
+    OF_MEASUREMENTS = (("--system", "two"), ("--source", "a page"), ("--size", "64MiB"), ("--ranks", "4"), ("--op", "all_reduce"))
+    FORMAT, DB, ON, WAITING, CALIBRATE, STEPS, MODEL = ("--format", "text"), ("--db", "x.db"), ("--on", "hello"), ("--with-waiting",), ("--calibrate",), ("--steps", "2"), ("--model", "gpt2")
+
+    def said(self, *args):
+        return self.refused("import", *args, names="").removeprefix("fabricast import: ").rstrip("\n")
+
+    def test_of_measurements_and_machines(self):
+        for option in self.OF_MACHINES:
+            self.assertEqual(self.said(self.MEASURED, *option), f"{option[0]}: {self.MEASURED} holds measurements, not a machine")
+        for option in (*self.OF_MEASUREMENTS, self.FORMAT):
+            self.assertEqual(self.said(self.MACHINE, *option), f"{option[0]} is for measurements, but {self.MACHINE} holds none")
+            measured = self.MEASURED.replace("series.csv", "nvbandwidth.json") if option[0] == "--size" else self.MEASURED  # which has none
+            self.assertEqual(self.fabricast("import", measured, *option).returncode, 0, option)
+        for ranks in ("2", "2147483647"):
+            self.assertEqual(self.fabricast("import", self.MEASURED, "--ranks", ranks).returncode, 0)
+        for ranks in ("1", "0", "-1", "2147483648"):
+            self.assertEqual(self.said(self.MEASURED, f"--ranks={ranks}"), "--ranks must be at least 2")
+        for nodes in ("0", "-1"):
+            self.assertEqual(self.said(self.MACHINE, f"--nodes={nodes}"), "--nodes must be at least 1")
+        self.assertIn("nodes: 1\n", self.good("import", self.MACHINE, "--nodes", "1"))
+        self.assertTrue(self.said(self.MEASURED, "--size", "much").startswith("--size: "))
+        self.assertEqual(self.said(self.MACHINE, self.MACHINE, "--from", "nvidia-smi"), "--from does not go with a network and files of its hosts")
+        for path in (self.MEASURED, self.MACHINE):
+            self.assertEqual(self.said(path, *self.MODEL), "--model is for `fabricast import job`")
+            for option in (self.DB, self.ON, self.WAITING, self.CALIBRATE, self.STEPS):
+                self.assertEqual(self.said(path, *option), f"{option[0]} is for `fabricast import trace`")
+
+    def test_of_traces(self):
+        steps = "--steps is for --calibrate, and from 1 to 1000000"
+        accelerator = self.OF_MACHINES[0]
+        for option in (("--from", "kineto"), ("-o", "x.yaml"), accelerator, *self.OF_MACHINES[1:2], self.OF_MACHINES[3], *self.OF_MEASUREMENTS):
+            name = {"-o": "--out"}.get(option[0], option[0])
+            self.assertEqual(self.said("trace", "none", *option), f"{name} does not go with `import trace`")
+        self.assertEqual(self.said("trace", "none", *self.CALIBRATE, *self.DB), "--calibrate with --db does not go with `import trace`")
+        self.assertEqual(self.said("trace", "none", *self.STEPS), steps)
+        for n in ("0", "-1", "1000001"):
+            self.assertEqual(self.said("trace", "none", *self.CALIBRATE, *accelerator, f"--steps={n}"), steps)
+        for taken in ((*self.CALIBRATE, *accelerator, "--steps", "1"), (*self.CALIBRATE, *accelerator, "--steps", "1000000", "-o", "x.yaml"), self.ON, self.WAITING, (*self.ON, *self.FORMAT),
+                      ("--name", "mine"), self.DB):
+            self.assertIn("none", self.said("trace", "none", *taken), taken)  # which is not there
+        self.assertEqual(self.said("trace", "none", *self.CALIBRATE, *self.FORMAT), "--format does not go with --calibrate, which prints text")
+        self.assertEqual(self.said("trace", "none", *self.FORMAT), "--format of a trace needs --on SCENARIO")
+        self.assertEqual(self.said("trace"), "name the files or the folder of the trace")
+
+    def test_of_jobs(self):
+        for option in (*self.OF_MACHINES[:2], self.OF_MACHINES[3], self.STEPS, *self.OF_MEASUREMENTS, self.FORMAT, self.DB, self.WAITING, self.CALIBRATE):
+            self.assertEqual(self.said("job", self.JOB, *option), f"{option[0]} does not go with `import job`")
+        self.assertEqual(self.said("job", self.JOB, "--name", "mine"), "--name without --on does not go with `import job`")
+        self.assertEqual(self.said("job"), "name the files of the job's configuration")
+        copies = [self.write(f"{i}.json", "{}") for i in range(17)]
+        self.assertEqual(self.said("job", *copies), "more than 16 files cannot describe one job")
+        self.assertNotIn("more than", self.said("job", *copies[:16]))
+        said = self.said("job", self.JOB, "--model", "gpt2-xll")
+        self.assertEqual(said, "--model gpt2-xll: no such entry; nearest is gpt2-xl; it is a name of `fabricast describe models`, or a config.json")
+        made = yaml.safe_load(self.good("import", "job", self.JOB, "--model", "gpt2-xl", "--on", "hello", "--name", "mine"))
+        self.assertEqual((made["name"], made["job"]["model"], made["cluster"]["node"]), ("mine", "gpt2-xl", "dgx-a100"))
+        self.assertEqual(yaml.safe_load(self.good("import", "job", self.JOB, "--model", "gpt2-xl", "--on", "hello"))["name"], "imported")
+
+    def test_formats_stand_in_columns(self):
+        """Names of formats, and behind them in one column what prints each."""
+        page = self.good("import", "--help")
+        lists = [part for part in re.findall(r"(?:^  \S+ +\S.*\n(?: {6,}\S.*\n)*)+", page.partition("\nOptions:")[0], re.M) if "nvidia-smi" in part or "perftest" in part or "megatron" in part]
+        self.assertEqual(len(lists), 3)
+        for part in lists:
+            rows = re.findall(r"(?m)^  (\S+)( +)\S", part)
+            self.assertEqual({len(name) + len(blanks) for name, blanks in rows}, {max(len(name) for name, _ in rows) + 2}, part)
+
+
+class Series(answer.AnswerTest):
+    """What benchmarks printed: its page has each file and each point, as the JSON has it."""
+
+    FILES = [os.path.join(support.SOURCE, "tests", "fixtures", "benchmarks", name) for name in ("osu-suite-5.8.txt", "nvbandwidth.json", "series.csv")]
+
+    def good(self, *args, **how):
+        done = self.fabricast(*args, **how)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.left_out = [line for line in done.stderr.splitlines() if ": left out: " in line]
+        return done.stdout
+
+    def test_pages(self):
+        for files in ([one] for one in self.FILES), [self.FILES]:
+            for paths in files:
+                told = self.json("import", *paths)
+                noted = self.left_out
+                self.assertEqual([note for note in told["notes"]], noted)
+                self.assertTrue(all(note.startswith(tuple(f"{path}: left out: " for path in paths)) for note in noted))
+                self.assertEqual((told["file"], told["machine"]), (paths[0], {}))
+                page = self.good("import", *paths)
+                heads = re.findall(r"(?m)^(/\S+): (\S+), (\d+) series$", page)
+                self.assertEqual([head[0] for head in heads], paths)
+                self.assertEqual(sum(int(head[2]) for head in heads), len(told["series"]))
+                self.assertEqual(page.startswith(heads[0][0]), True)
+                self.assertTrue(all(f"\n\n{path}: " in page for path in paths[1:]))
+                rows = re.findall(r"(?m)^ +\S+ \S+ +(\S+) +(\S+ \S+) .* (\S+ [kMGT]?B/s)$", page)
+                points = [point for one in told["series"] for point in one["points"]]
+                for (n, time, rate), point in zip(rows, points, strict=True):
+                    self.assertEqual(n, "-")
+                    self.assertTrue(answer.quantity(time).is_near(point["time_ps"] * 1e-12), time)
+                    self.assertTrue(point["size_bytes"] < 1e3 or answer.quantity(rate).is_near(point["size_bytes"] / point["time_ps"] * 1e12), rate)
+                self.good("import", *paths, "-o", f"{len(paths)}-{os.path.basename(paths[0])}.meas")
+                kept = self.json("measure", "show", f"{len(paths)}-{os.path.basename(paths[0])}.meas")
+                self.assertEqual((kept["series"], kept["notes"]), (told["series"], noted))
 
 
 if __name__ == "__main__":

@@ -100,6 +100,8 @@ class Ranked(answer.AnswerTest):
             self.assertEqual(re.findall(r"(?m)^ +(\d+)  (\S+(?: \S+)*)  ", page), wanted)
             more = len(ranked) - len(wanted)
             self.assertEqual(re.findall(r"(?m)^ +(and .*)$", page), [f"and {more} more {'division' if more == 1 else 'divisions'}: --top {len(ranked)}, or --format csv"] if more else [])
+        several = ("plan", "hello", "--set", "cluster.nodes=2")
+        self.assertEqual([self.good(*several) == self.good(*several, "--top", top) for top in ("11", "12", "13")], [False, True, False])
 
 
 if __name__ == "__main__":
