@@ -168,6 +168,31 @@ class Lengths(answer.AnswerTest):
         self.assertNotIn("inf", page)
 
 
+    def test_some_ranks_and_no_sizes(self):
+        """Nothing is known of waiting for ranks that are not here, and a collective without a size is none of a size."""
+        n = sum(len(times) for _, _, times in self.CALLS)
+        self.assertNotIn("Left out", self.good("import", "trace", "i"))
+        self.assertNotIn("Not all ranks", self.good("import", "trace", "i"))
+        os.remove(self.path("i", "3.log"))
+        self.assertIn(f"\nNot all ranks of {n} collectives are here: times may include waiting for the others.\n", self.good("import", "trace", "i"))
+        page = self.good("import", "trace", "i", "--on", "hello")
+        self.assertIn("\nThe ratio is that of predicted to shortest time, because ranks without a trace may have come late.\n", page)
+        table = answer.csv_rows(self.good("import", "trace", "i", "--on", "hello", "--format", "csv"))
+        lines = {(cells[0], int(cells[3])): cells for cells in (line.split() for line in page.splitlines()) if cells[:1] in (["all_reduce"], ["all_gather"])}
+        for row in table:
+            cells, shortest = lines[row["op"], int(row["bytes"])], float(row["shortest_us"])
+            self.assertEqual(cells[1:3] + cells[4:5], [row["ranks"], row["place"], row["times"]])
+            if shortest:
+                self.assertAlmostEqual(float(cells[8]), float(row["predicted_us"]) / shortest, delta=0.0051)
+            self.assertEqual(cells[-2], "to")
+        for line in (self.path("i", f"{rank}.log") for rank in range(3)):
+            text = support.read(line)
+            self.write(line, text.replace(f'"coll_msg_size_bytes": {2**10}', '"coll_msg_size_bytes": 0'))
+        page = self.good("import", "trace", "i")
+        self.assertEqual(re.findall(r"Left out: (\d+) (\w+) without a size\.", page), [("3", "collectives")])
+        self.assertIn("Left out: 3 collectives without a size, or of groups that do not fit into the machine.\n", self.good("import", "trace", "i", "--on", "hello"))
+
+
 class Graphs(answer.AnswerTest):
     SCENARIO = ("four-nodes", "--set", "cluster.nodes=1", "--set", "cluster.gpus_per_node=4")
 

@@ -199,7 +199,7 @@ is_whole (const Account *self, const Meeting *meeting)
 {
   guint n_ranks = meeting->record.n_ranks > 0 ? meeting->record.n_ranks : fab_trace_n_world (self->trace);
 
-  return meeting->n_found >= n_ranks && meeting->record.start_ps < meeting->first_end_ps;
+  return meeting->n_found >= n_ranks && meeting->record.start_ps <= meeting->first_end_ps;
 }
 
 static void
