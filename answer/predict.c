@@ -67,12 +67,13 @@ scenario_of (const FabPredictionRequest *request, const FabCatalog *catalog, con
 
   if (request->base == NULL) {
     fab_edits_set (edits, "name", fab_value_text ("collective"));
-    fab_edits_set (edits, "iterations", fab_value_count (1));
     if (request->node != NULL)
       fab_edits_set (edits, "cluster.node", fab_value_text (request->node));
     fab_edits_set (edits, "cluster.nodes", fab_value_count (request->nodes));
     fab_edits_set (edits, "cluster.gpus_per_node", fab_value_count (request->gpus_per_node));
   }
+  fab_edits_set (edits, "iterations",
+                 fab_value_count (1)); /* more would go on beside what is played after the first */
   fab_edits_set (edits, "job", job_of (request));
   fab_edits_append (edits, request->edits);
   fab_scenario_edit (scenario, edits);

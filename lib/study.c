@@ -103,8 +103,10 @@ fabricast_predict (const FabricastScenario *scenario, const FabricastPredictOpti
   LIB_NEED (table, error);
   if (!lib_take (&own, sizeof own, options, error))
     return FABRICAST_MISUSE;
-  LIB_NEED (own.op, error);
-  LIB_NEED (own.sizes_bytes, error);
+  const char *op = own.op;
+  const uint64_t *sizes_bytes = own.sizes_bytes;
+  LIB_NEED (op, error);
+  LIB_NEED (sizes_bytes, error);
   if (own.n_sizes < 1 || own.n_sizes > G_MAXINT / 2)
     return lib_fail (error, FABRICAST_MISUSE, "n_sizes is %" G_GSIZE_FORMAT ": at least one is needed",
                      own.n_sizes);

@@ -107,8 +107,8 @@ nodes_are_as_far_apart_as_a_nic (void **state)
   assert_near (t->both_ways_GBps[FAB_P2P_ENABLED][1], 2 * GBps, 1e-6);
 }
 
-/* On the diagonal a GPU copies within its memory, in each mode at the same rate, and its small writes take as long as the
- * architecture's; what others take lies where published outputs have it: see latencies[] in p2p.c. */
+/* On the diagonal a GPU copies within its memory, in each mode at the same rate, and its small writes take what the
+ * architecture says. What others take lies where published outputs have it: see latencies[] in p2p.c. */
 static void
 latencies_are_those_of_the_architecture (void **state)
 {
@@ -116,17 +116,17 @@ latencies_are_those_of_the_architecture (void **state)
     const char *node;
     double self_us, peer_us[2], staged_us[2];
   } cases[] = {
-    { "dgx1-p100", 3.0, { 9.1, 10.2 }, { 18.6, 19.9 } },
-    { "dgx1-v100", 2.1, { 1.8, 2.3 }, { 11, 19.6 } },
-    { "dgx-a100", 2.1, { 2.8, 3.4 }, { 24.2, 24.7 } },
-    { "dgx-h100", 2.1, { 1.8, 2.3 }, { 11, 19.6 } },
+    { "dgx1-p100", 3.0, { 9.1, 10.2 }, { 18.6, 19.9 } }, { "dgx1-v100", 2.1, { 1.8, 2.3 }, { 11, 19.6 } },
+    { "dgx-a100", 2.1, { 2.8, 3.4 }, { 24.2, 24.7 } },   { "dgx-h100", 2.1, { 1.8, 2.3 }, { 11, 19.6 } },
     { "hgx-b200", 2.1, { 1.8, 2.3 }, { 12.5, 13.8 } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (FabP2pTable) t = table_of (*state, cases[i].node, 1, 2, NULL);
-    double GBps = (double) fab_catalog_accelerator (*state, fab_catalog_node (*state, cases[i].node)->accelerator)
-                      ->memory_bytes_per_s / 1e9;
+    double GBps = (double) fab_catalog_accelerator (*state,
+                                                    fab_catalog_node (*state, cases[i].node)->accelerator)
+                      ->memory_bytes_per_s
+                / 1e9;
 
     assert_int_equal (t->gpus_per_node, 2);
     for (FabP2pMode mode = 0; mode < FAB_N_P2P_MODES; mode++)
@@ -160,7 +160,8 @@ pairs_have_two_directions (void **state)
       for (guint from = 0; from < t->n; from++)
         for (guint to = from + 1; to < t->n; to++) {
           guint there = from * t->n + to, back = to * t->n + from;
-          double one = t->one_way_GBps[mode][there], other = t->one_way_GBps[mode][back], both = t->both_ways_GBps[mode][there];
+          double one = t->one_way_GBps[mode][there], other = t->one_way_GBps[mode][back],
+                 both = t->both_ways_GBps[mode][there];
 
           assert_near (one, other, 1e-6);
           assert_near (both, t->both_ways_GBps[mode][back], 1e-12);
@@ -185,10 +186,13 @@ the_answer_names_the_widest_band (void **state)
       "name: t\nlinks: [{name: vague, technology: PCIe, lanes: 16, signalling: 16Gb/s, coding: 0.98, latency: 1us, "
       "uncertainty: {rate: 20%}}]\n"
       "nodes:\n  - name: own\n    accelerator: a100-sxm4-80gb\n"
-      "    parts: [{name: gpu, kind: accelerator, count: 4}, {name: cpu, kind: host}, {name: disk, kind: storage, count: 2}]\n"
-      "    wires: [{from: gpu0, to: cpu, link: pcie4-x16}, {from: gpu1, to: cpu, link: vague}, {from: gpu2, to: cpu, link: pcie4-x16},"
+      "    parts: [{name: gpu, kind: accelerator, count: 4}, {name: cpu, kind: host}, "
+      "{name: disk, kind: storage, count: 2}]\n"
+      "    wires: [{from: gpu0, to: cpu, link: pcie4-x16}, {from: gpu1, to: cpu, link: vague},"
+      " {from: gpu2, to: cpu, link: pcie4-x16},"
       " {from: gpu3, to: cpu, link: pcie4-x16}, {from: disk, to: cpu, link: pcie4-x4}]\n"
-      "cluster: {node: own, nodes: 1}\ncollectives: plain\njob: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
+      "cluster: {node: own, nodes: 1}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
       NULL);
   g_autoptr (FabPlant) plant = fab_plant_new (play->scenario, NULL, NULL);
   g_autoptr (GError) error = NULL;
@@ -236,19 +240,22 @@ the_answer_names_the_widest_band (void **state)
   assert_int_equal (n_banded, 4); /* rates, and no times of small writes */
 }
 
-/* A copy is a message of 1 GB and a small write one of 4 bytes: 2 us and 1 GB at 20 GB/s. Sizes that were not measured of
- * the link are counted. */
+/* A copy is a message of 1 GB and a small write one of 4 bytes: 2 us and 1 GB at 20 GB/s. Sizes that were not measured
+ * of the link are counted. */
 static void
 messages_between_nodes (void **state)
 {
   static const struct {
     const char *from, *to;
     guint n_outside;
-  } cases[] = { { "4B", "1GB", 0 }, { "5B", "1GB", 2 }, { "4B", "999999999B", 2 }, { "1B", "2GB", 0 }, { "5B", "8MiB", 2 } };
+  } cases[] = {
+    { "4B", "1GB", 0 }, { "5B", "1GB", 2 }, { "4B", "999999999B", 2 }, { "1B", "2GB", 0 }, { "5B", "8MiB", 2 }
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree char *yaml = g_strdup_printf (
-        "name: t\nlinks: [{name: m, lanes: 4, signalling: 50Gb/s, latency: 600ns, messages: [{overhead: 2us, rate: 20GB/s}], "
+        "name: t\nlinks: [{name: m, lanes: 4, signalling: 50Gb/s, latency: 600ns, "
+        "messages: [{overhead: 2us, rate: 20GB/s}], "
         "measured: {from: %s, to: %s}}]\n"
         "cluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, nic: m}\ncollectives: plain\n"
         "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
