@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_whatif_answer.c - changes one by one and all together, of a gigabyte that goes over a port of 100 Gb/s. */
+#include "tests/support/test.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "answer/compare/whatif.h"
+#include "models/models.h"
+#include "tests/support/play.h"
+
+static FabCatalog *catalog;
+
+static FabStudy *study;
+
+/* 80 ms and microseconds. Node 0 sends to node 1, and the other two nodes rest. */
+static const char sends[] =
+    "name: sends\niterations: 1\n"
+    "links: [{name: wire, technology: InfiniBand, lanes: 1, signalling: 100Gb/s, latency: 1us}]\n"
+    "cluster: {node: dgx-h100, nodes: 4, gpus_per_node: 1, nics_per_node: 1, nic: wire, fabric: switch}\n"
+    "collectives: plain\n"
+    "job: {kind: traffic, size: 1GB, pattern: pairs, pairs: [{from: 0, to: 1}]}\n";
+
+static FabStudy *
+study_of (const char *yaml)
+{
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  int file = g_file_open_tmp ("whatif-XXXXXX.yaml", &path, &error);
+
+  assert_true (file >= 0 && g_close (file, NULL) && g_file_set_contents (path, yaml, -1, &error));
+  FabStudy *made = fab_study_new (path, NULL, catalog, &fab_models, &error);
+  g_remove (path);
+  if (made == NULL)
+    fail_msg ("%s", error->message);
+  made->n_threads = 1;
+  return made;
+}
+
+/* "set cluster.nic_rate=200Gb/s; fault nic=node0/nic0:50%" are two changes. (transfer full) */
+static GPtrArray *
+changes_of (const FabStudy *of, const char *text)
+{
+  GPtrArray *changes = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_change_free);
+  g_autoptr (FabScenario) scenario = fab_study_scenario (of, NULL, NULL);
+  g_auto (GStrv) words = g_strsplit (text, "; ", 0);
+
+  for (char **word = words; *word != NULL; word++) {
+    g_autoptr (GError) error = NULL;
+    char *blank = strchr (*word, ' ');
+    guint kind = 0;
+
+    *blank = '\0';
+    while (strcmp (fab_change_names[kind], *word) != 0)
+      kind++;
+    FabChange *change = fab_change_parse ((FabChangeKind) kind, blank + 1, scenario, &error);
+    if (change == NULL)
+      fail_msg ("%s", error->message);
+    g_ptr_array_add (changes, change);
+  }
+  return changes;
+}
+
+static const FabWhatIfEffect *
+effect_at (const FabWhatIfAnswer *answer, guint index)
+{
+  return &g_array_index (answer->effects, FabWhatIfEffect, index);
+}
+
+static double
+step_s (const FabWhatIfAnswer *answer, guint index)
+{
+  return fab_sides_at (answer->sides, index)->point->step_s;
+}
+
+/* Twice the rate, half the time; a port at half its rate, twice the time; both, as it was. */
+static void
+test_changes_and_all_together (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) changes = changes_of (study,
+                                              "set cluster.nic_rate=200Gb/s; fault nic=node0/nic0:50%");
+  static const char *const names[] = { "as it is", "cluster.nic_rate=200Gb/s", "nic=node0/nic0:50%",
+                                       "all together" };
+  static const double times[] = { 1, 0.5, 2, 1 };
+  guint mistaken = 9;
+  g_autoptr (FabWhatIfAnswer) answer = fab_whatif_answer (study, &(FabWhatIfRequest){ .changes = changes },
+                                                          &mistaken, NULL);
+
+  assert_non_null (answer);
+  assert_int_equal (answer->sides->len, 4);
+  assert_int_equal (answer->effects->len, 4);
+  assert_int_equal (answer->n_seeds, 1);
+  assert_null (answer->apart);
+  assert_int_equal (answer->contrast->base, 0);
+  for (guint i = 0; i < 4; i++) {
+    assert_string_equal (fab_sides_at (answer->sides, i)->name, names[i]);
+    assert_near (step_s (answer, i) / step_s (answer, 0), times[i], 5e-3);
+    assert_true (effect_at (answer, i)->is_played);
+    assert_int_equal (effect_at (answer, i)->switches->len, 0);
+    assert_null (fab_sides_at (answer->sides, i)->band); /* nobody asked */
+    assert_false (fab_side_has_change (fab_sides_at (answer->sides, i)));
+  }
+  assert_null (effect_at (answer, 0)->words);
+  assert_true (
+      g_str_has_prefix (effect_at (answer, 1)->words,
+                        "cluster.nic_rate=200Gb/s is 50.0 % faster than as it is: 40 ms less of communication"
+                        " is exposed."));
+  assert_null (strstr (effect_at (answer, 1)->words, "It slows")); /* it is no fault */
+  assert_true (
+      g_str_has_prefix (effect_at (answer, 2)->words, "nic=node0/nic0:50% is 100.0 % slower than as it is"));
+  assert_null (strstr (effect_at (answer, 3)->words, "It slows"));
+  g_autoptr (FabPoints) points = fab_whatif_points (answer);
+  assert_int_equal (points->rows->len, 4);
+  for (guint i = 0; i < 4; i++) {
+    assert_string_equal (fab_points_row (points, i)->labels[0], names[i]);
+    assert_string_equal (fab_points_row (points, i)->labels[1], "4");
+    assert_string_equal (fab_points_row (points, i)->labels[2], "4");
+    assert_null (fab_points_row (points, i)->problem);
+  }
+}
+
+/* How far a fault reaches, in each form of the sentence: the transfer is one collective of two ranks that wait. A port
+ * that nothing goes over slows nothing. */
+static void
+test_how_far_a_fault_reaches (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) changes = changes_of (study, "fault nic=node0/nic0:50%; fault nic=node3/nic0:50%");
+  guint mistaken = 9;
+  g_autoptr (FabWhatIfAnswer) answer = fab_whatif_answer (study, &(FabWhatIfRequest){ .changes = changes },
+                                                          &mistaken, NULL);
+
+  for (guint i = 1; i < 3; i++) {
+    const FabWhatIfEffect *effect = effect_at (answer, i);
+    const FabBlast *blast = &effect->blast;
+    g_autofree char *slower = blast->n_slower == blast->n_collectives
+                                ? g_strdup_printf ("all %u collectives", blast->n_collectives)
+                            : blast->n_slower > 0
+                                ? g_strdup_printf ("%u of %u collectives", blast->n_slower,
+                                                   blast->n_collectives)
+                                : g_strdup_printf ("none of %u collectives", blast->n_collectives);
+    g_autofree char *waiting = blast->n_waiting == 4 ? g_strdup ("all 4 GPUs wait longer.")
+                             : blast->n_waiting > 0
+                                 ? g_strdup_printf ("%u of 4 GPUs wait longer.", blast->n_waiting)
+                                 : g_strdup ("none of 4 GPUs waits longer.");
+    g_autofree char *end = g_strdup_printf (" It slows %s; %s", slower, waiting);
+
+    assert_int_equal (blast->n_ranks, 4);
+    assert_int_equal (blast->n_slower > 0, i == 1);
+    assert_int_equal (blast->n_waiting > 0, i == 1);
+    assert_true (g_str_has_suffix (effect->words, end));
+  }
+}
+
+/* One change has nothing to be together with; two of one key exclude each other, wherever they stand. */
+static void
+test_what_stays_apart (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *changes;
+    guint n_sides;
+    const char *apart;
+  } cases[] = {
+    { "set cluster.nic_rate=200Gb/s", 2, NULL },
+    { "set cluster.nic_rate=200Gb/s; set cluster.nic_rate=400Gb/s", 3,
+      "Not all together: cluster.nic_rate=200Gb/s and cluster.nic_rate=400Gb/s both set cluster.nic_rate." },
+    { "set iterations=2; set cluster.nic_rate=200Gb/s; nic 400Gb/s", 4,
+      "Not all together: cluster.nic_rate=200Gb/s and nic 400Gb/s both set cluster.nic_rate." },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GPtrArray) changes = changes_of (study, cases[i].changes);
+    guint mistaken = 9;
+    g_autoptr (FabWhatIfAnswer) answer = fab_whatif_answer (study, &(FabWhatIfRequest){ .changes = changes },
+                                                            &mistaken, NULL);
+
+    assert_int_equal (answer->sides->len, cases[i].n_sides);
+    if (cases[i].apart == NULL)
+      assert_null (answer->apart);
+    else if (g_strcmp0 (answer->apart, cases[i].apart) != 0)
+      fail_msg ("it says %s", answer->apart);
+  }
+}
+
+/* Bands are of each side, and of the difference of each from the first. */
+static void
+test_bands (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GPtrArray) changes = changes_of (study, "set cluster.nic_rate=200Gb/s");
+  guint mistaken = 9;
+  g_autoptr (FabWhatIfAnswer) answer = fab_whatif_answer (
+      study, &(FabWhatIfRequest){ .changes = changes, .has_band = TRUE }, &mistaken, NULL);
+
+  for (guint i = 0; i < 2; i++) {
+    const FabSide *side = fab_sides_at (answer->sides, i);
+
+    assert_non_null (side->band);
+    assert_true (side->band->low[0] <= side->point->step_s && side->point->step_s <= side->band->high[0]);
+    assert_int_equal (fab_side_has_change (side), i == 1);
+  }
+  assert_near (fab_sides_at (answer->sides, 1)->change.change.median, -0.5, 5e-3);
+}
+
+/* Which change is a mistake: its number, from 1. All of them together need not be possible. */
+static void
+test_mistakes (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *changes;
+    guint mistaken;
+  } cases[] = {
+    { "set cluster.nodes=0; set cluster.nic_rate=200Gb/s", 1 },
+    { "set cluster.nic_rate=200Gb/s; set cluster.nodes=0", 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GPtrArray) changes = changes_of (study, cases[i].changes);
+    g_autoptr (GError) error = NULL;
+    guint mistaken = 9;
+
+    assert_null (fab_whatif_answer (study, &(FabWhatIfRequest){ .changes = changes }, &mistaken, &error));
+    assert_int_equal (mistaken, cases[i].mistaken);
+    assert_non_null (error);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_changes_and_all_together),
+    cmocka_unit_test (test_how_far_a_fault_reaches),
+    cmocka_unit_test (test_what_stays_apart),
+    cmocka_unit_test (test_bands),
+    cmocka_unit_test (test_mistakes),
+  };
+
+  catalog = play_catalog ();
+  study = study_of (sends);
+  int n_failed = cmocka_run_group_tests (tests, NULL, NULL);
+  fab_study_free (study);
+  fab_catalog_free (catalog);
+  return n_failed;
+}
