@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
 #include "answer/compare/reversals.h"
 #include "models/models.h"
@@ -75,12 +76,270 @@ a_quick_port_saves_more (G_GNUC_UNUSED void **state)
   assert_int_equal (reversals->len, 0);
 }
 
+/* --- changes made by hand --- */
+
+typedef struct {
+  FabUpgradeKind kind;
+  const char *edit;  /* one or more, joined by blanks */
+  double saved, usd; /* usd below 0: there is no price */
+  guint n_parts, global_batch, n_ranks;
+  FabUpgradeState state;
+} Made;
+
+/* Numbers of fabrics are numbers; everything else is text. */
+static FabEdits *
+edits_of (const char *text)
+{
+  g_auto (GStrv) words = g_strsplit (text, " ", 0);
+  FabEdits *edits = fab_edits_new ();
+
+  for (char **word = words; *word != NULL; word++) {
+    char *equals = strchr (*word, '=');
+
+    *equals = '\0';
+    fab_edits_set (edits, *word,
+                   g_str_has_suffix (equals + 1, ".5")
+                       ? fab_value_real (FAB_UNIT_FACTOR, g_ascii_strtod (equals + 1, NULL))
+                       : fab_value_text (equals + 1));
+  }
+  return edits;
+}
+
+static void
+add_made (FabUpgrades *all, const Made *made)
+{
+  FabUpgrade *one = fab_upgrade_new (made->kind, g_strdup_printf ("change %u", all->all->len),
+                                     edits_of (made->edit));
+
+  one->n_parts = made->n_parts > 0 ? made->n_parts : 1;
+  one->saved_fraction = made->saved;
+  one->state = made->state;
+  one->trial.point = g_new0 (FabPoint, 1);
+  one->trial.point->global_batch = made->global_batch;
+  one->trial.point->n_ranks = MAX (made->n_ranks, 1);
+  one->trial.point->step_s = 1 - made->saved;
+  if (made->usd >= 0) {
+    one->purchase = g_new0 (FabPurchase, 1);
+    one->purchase->rows = g_array_new (FALSE, FALSE, sizeof (FabPurchaseRow));
+    one->purchase->is_priced = TRUE;
+    one->purchase->money.usd = made->usd;
+  }
+  g_ptr_array_add (all->all, one);
+}
+
+/* The larger and the smaller change of each reversal, by their numbers: "1<0". (transfer full) */
+static char *
+reversals_of (const FabStudy *study, const Made *made, guint n)
+{
+  FabUpgrades all = { .study = study, .all = g_ptr_array_new_with_free_func (fab_upgrade_free) };
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < n; i++)
+    add_made (&all, &made[i]);
+  g_autoptr (GPtrArray) found = fab_reversals_find (&all);
+  for (guint i = 0; i < found->len; i++) {
+    const FabReversal *one = g_ptr_array_index (found, i);
+
+    g_string_append_printf (text, "%s%s<%s", i > 0 ? " " : "", strrchr (one->larger->change.name, ' ') + 1,
+                            strrchr (one->smaller->change.name, ' ') + 1);
+  }
+  g_ptr_array_unref (all.all);
+  return g_string_free (text, FALSE);
+}
+
+#define RATE "cluster.nic_rate=100Gb/s"
+#define WIDE "cluster.fabric.oversubscription=1.5"
+#define WIDER "cluster.fabric.oversubscription=2.5"
+
+static const struct {
+  Made made[3];
+  guint n;
+  const char *reversals;
+} orders[] = {
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "1<0" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 20 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 } },
+    2,
+    "0<1" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 10 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = -1 } },
+    2,
+    "1<0" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = -1 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 10 } },
+    2,
+    "1<0" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = -1 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = -1 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 0 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 0 } },
+    2,
+    "1<0" },
+  /* The smaller one that saves most. */
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.3, .usd = 11 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 12 } },
+    3,
+    "2<1" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.3, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 11 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 12 } },
+    3,
+    "1<0 2<0" },
+  /* Limits. */
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.0049, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = -0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.0051, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = -0.1, .usd = 20 } },
+    2,
+    "1<0" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1996, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1994, .usd = 20 } },
+    2,
+    "1<0" },
+  /* Other kinds, kinds without a size, several parts, and what cannot be had. */
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NICS, .edit = RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_SETTING, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_SETTING, .edit = RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NODE, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NODE, .edit = RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NODES, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NODES, .edit = RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "1<0" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10, .n_parts = 2 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 20, .n_parts = 2 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10, .state = FAB_UPGRADE_TOO_LARGE },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.2, .usd = 10, .state = FAB_UPGRADE_NO_GAIN },
+      { .kind = FAB_UPGRADE_NIC, .edit = RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "1<0" },
+  /* Fabrics have sizes where both set one number, and the same. */
+  { { { .kind = FAB_UPGRADE_FABRIC, .edit = WIDE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_FABRIC, .edit = WIDER, .saved = 0.1, .usd = 20 } },
+    2,
+    "1<0" },
+  { { { .kind = FAB_UPGRADE_FABRIC, .edit = "cluster.fabric=switch", .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_FABRIC, .edit = WIDER, .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_FABRIC, .edit = WIDE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_FABRIC, .edit = "cluster.fabric.spines=2.5", .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_FABRIC, .edit = WIDE " " RATE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_FABRIC, .edit = WIDER, .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+  { { { .kind = FAB_UPGRADE_FABRIC, .edit = WIDE, .saved = 0.2, .usd = 10 },
+      { .kind = FAB_UPGRADE_FABRIC, .edit = WIDER " " RATE, .saved = 0.1, .usd = 20 } },
+    2,
+    "" },
+};
+
+/* Of one kind the dearer is larger; without a price, the later. A change that saves less than half a percent is no
+ * yardstick, and one that saves as much to half a thousandth is no reversal. */
+static void
+which_is_larger (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = NULL;
+  g_autoptr (FabUpgrades) all = find (&study, "1us");
+
+  for (guint i = 0; i < G_N_ELEMENTS (orders); i++) {
+    g_autofree char *found = reversals_of (study, orders[i].made, orders[i].n);
+
+    if (strcmp (found, orders[i].reversals) != 0)
+      fail_msg ("case %u finds \"%s\" and not \"%s\"", i, found, orders[i].reversals);
+  }
+}
+
+/* Of another batch no step is explained: fewer sequences for each GPU are less to compute for as much to send. */
+static void
+another_batch_is_told (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint batch, ranks;
+    const char *less;
+  } cases[] = {
+    { 4, 8, ", so that each GPU computes less for as much communication" },
+    { 16, 32, ", so that each GPU computes less for as much communication" },
+    { 16, 16, "" }, /* as many for each */
+    { 16, 8, "" },
+  };
+  g_autoptr (FabStudy) study = NULL;
+  g_autoptr (FabUpgrades) found = find (&study, "1us");
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    FabUpgrades all = { .study = study, .all = g_ptr_array_new_with_free_func (fab_upgrade_free) };
+    const Made smaller = { .kind = FAB_UPGRADE_NIC,
+                           .edit = RATE,
+                           .saved = 0.2,
+                           .usd = 10,
+                           .global_batch = 8,
+                           .n_ranks = 8 },
+               larger = { .kind = FAB_UPGRADE_NIC,
+                          .edit = RATE,
+                          .saved = i % 2 ? 0.1 : -0.1,
+                          .usd = 20,
+                          .global_batch = cases[i].batch,
+                          .n_ranks = cases[i].ranks };
+
+    add_made (&all, &smaller);
+    add_made (&all, &larger);
+    g_autoptr (GPtrArray) reversals = fab_reversals_find (&all);
+    g_autofree char *expected = g_strdup_printf (
+        "With change 1 the same work takes 10.0 %% %s time, with change 0 20.0 %% less. The global batch is %u "
+        "sequences with the first and 8 with the second%s.",
+        i % 2 ? "less" : "more", cases[i].batch, cases[i].less);
+    assert_int_equal (reversals->len, 1);
+    assert_string_equal (((const FabReversal *) g_ptr_array_index (reversals, 0))->why, expected);
+    g_ptr_array_unref (all.all);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_later_port_saves_less),
     cmocka_unit_test (a_quick_port_saves_more),
+    cmocka_unit_test (which_is_larger),
+    cmocka_unit_test (another_batch_is_told),
   };
 
   return play_run_tests ("reversals", tests, &catalog);
