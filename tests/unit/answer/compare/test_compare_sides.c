@@ -226,6 +226,26 @@ test_a_side_that_does_not_fit (G_GNUC_UNUSED void **state)
     }
 }
 
+/* What limits the step is told where it is something else than what limits the base's. */
+static void
+test_limits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = fab_study_new (FAB_SOURCE_DIR "/scenarios/explore.yaml", NULL, catalog,
+                                              &fab_models, NULL);
+
+  study->n_threads = 1;
+  g_autoptr (GPtrArray) sides = settled (study, "cluster.nic_rate=6400Gb/s,5Gb/s,6000Gb/s");
+  g_autoptr (FabSidesAnswer) answer = fab_sides_answer (sides, &(FabSidesRequest){ .base = 0 });
+  const FabBottleneck *then = fab_sides_at (sides, 0)->point->bottleneck,
+                      *now = fab_sides_at (sides, 1)->point->bottleneck;
+  g_autofree char *end = g_strdup_printf (" The step is limited by %s in place of %s.",
+                                          fab_bottleneck_name (now), fab_bottleneck_name (then));
+
+  assert_string_not_equal (fab_bottleneck_part (then), fab_bottleneck_part (now));
+  assert_true (g_str_has_suffix (g_array_index (answer->words, FabSideWords, 1).words, end));
+  assert_null (strstr (g_array_index (answer->words, FabSideWords, 2).words, "limited by"));
+}
+
 /* Values that cannot be played are left out in their order, each with a line; not all of them. */
 static void
 test_what_is_left_out (void **state)
@@ -301,6 +321,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_equals, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_equals_without_a_rate, set_up, tear_down),
     cmocka_unit_test (test_a_side_that_does_not_fit),
+    cmocka_unit_test (test_limits),
     cmocka_unit_test_setup_teardown (test_what_is_left_out, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_files_of_one_name, set_up, tear_down),
   };

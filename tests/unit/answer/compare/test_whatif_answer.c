@@ -181,6 +181,31 @@ test_what_stays_apart (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What limits the step is told where it is something else than before: compute with fast ports, the network with slow
+ * ones. */
+static void
+test_limits (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) hello = fab_study_new (FAB_SOURCE_DIR "/scenarios/explore.yaml", NULL, catalog,
+                                              &fab_models, NULL);
+  g_autoptr (GPtrArray) changes = changes_of (hello,
+                                              "set cluster.nic_rate=5Gb/s; set cluster.nic_rate=190Gb/s");
+  guint mistaken = 9;
+
+  hello->n_threads = 1;
+  g_autoptr (FabWhatIfAnswer) answer = fab_whatif_answer (hello, &(FabWhatIfRequest){ .changes = changes },
+                                                          &mistaken, NULL);
+  const FabBottleneck *then = fab_sides_at (answer->sides, 0)->point->bottleneck,
+                      *now = fab_sides_at (answer->sides, 1)->point->bottleneck,
+                      *same = fab_sides_at (answer->sides, 2)->point->bottleneck;
+  assert_string_not_equal (fab_bottleneck_part (then), fab_bottleneck_part (now));
+  assert_string_equal (fab_bottleneck_part (then), fab_bottleneck_part (same));
+  g_autofree char *end = g_strdup_printf (" The step is then limited by %s in place of %s.",
+                                          fab_bottleneck_name (now), fab_bottleneck_name (then));
+  assert_true (g_str_has_suffix (effect_at (answer, 1)->words, end));
+  assert_null (strstr (effect_at (answer, 2)->words, "limited by"));
+}
+
 /* Bands are of each side, and of the difference of each from the first. */
 static void
 test_bands (G_GNUC_UNUSED void **state)
@@ -231,6 +256,7 @@ main (void)
     cmocka_unit_test (test_how_far_a_fault_reaches),
     cmocka_unit_test (test_what_stays_apart),
     cmocka_unit_test (test_bands),
+    cmocka_unit_test (test_limits),
     cmocka_unit_test (test_mistakes),
   };
 
