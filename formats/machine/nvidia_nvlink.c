@@ -14,6 +14,7 @@
 
 #include "formats/machine/known.h"
 #include "formats/text/scan.h"
+#include "sim/base/units.h"
 
 enum { MAX_LINKS = 64 };
 
@@ -305,8 +306,10 @@ note_links (const Reader *self)
     if (links_of (gpu_at (self, i)) < most)
       g_string_append_printf (fewer, "%sGPU %u has %u", fewer->len > 0 ? ", " : "", i,
                               links_of (gpu_at (self, i)));
-  fab_imported_machine_read (self->machine, gpu_at (self, 0)->line, "%u GPUs with %u NVLinks%s%s",
-                             self->gpus->len, most, fewer->len > 0 ? " each but these: " : "", fewer->str);
+  fab_imported_machine_read (self->machine, gpu_at (self, 0)->line, "%u %s with %u %s%s%s", self->gpus->len,
+                             fab_plural (self->gpus->len, "GPU", "GPUs"), most,
+                             fab_plural (most, "NVLink", "NVLinks"),
+                             fewer->len > 0 ? " each but these: " : "", fewer->str);
 }
 
 static gboolean
