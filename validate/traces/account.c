@@ -193,13 +193,15 @@ meet_rank (Account *self, guint i, GHashTable *indices)
   }
 }
 
-/* Ranks that are not there may have arrived later. */
+/* Ranks that are not there may have arrived later. A collective of no length begins when it ends. */
 static gboolean
 is_whole (const Account *self, const Meeting *meeting)
 {
-  guint n_ranks = meeting->record.n_ranks > 0 ? meeting->record.n_ranks : fab_trace_n_world (self->trace);
+  const FabCollectiveRecord *record = &meeting->record;
+  guint n_ranks = record->n_ranks > 0 ? record->n_ranks : fab_trace_n_world (self->trace);
+  FabTimePs least_ps = record->start_ps == record->end_ps ? record->start_ps : record->start_ps + 1;
 
-  return meeting->n_found >= n_ranks && meeting->record.start_ps <= meeting->first_end_ps;
+  return meeting->n_found >= n_ranks && meeting->first_end_ps >= least_ps;
 }
 
 static void
