@@ -22,18 +22,24 @@ static const struct {
                  { "mlp", 8.0 * H *H, 8.0 * H *H, 16.0 * H *H } };
 
 static Play *
-job (guint n, gboolean is_sequence, gboolean is_overlapped)
+job_of (const char *shape, guint n, gboolean is_sequence, gboolean is_overlapped)
 {
   g_autofree char *yaml = g_strdup_printf (
       "name: beside\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"
       "cluster: {node: dgx-h100, nodes: 1, gpus_per_node: %u}\n"
       "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: {kind: transformer, layers: 2, "
-      "hidden: %d, heads: 8, vocabulary: 1024, tied: false, biases: false}}]\n"
+      "hidden: %d, heads: 8, vocabulary: 1024, tied: false, biases: false%s}}]\n"
       "job: {kind: megatron, model: m, micro_batch: 1024, sequence: %d, clip_gradients: false, compute: {kind: mfu}, "
       "parallel: {tensor: %u, sequence: %s, overlap_tensor: %s}}\n",
-      n, H, TOKENS, n, is_sequence ? "true" : "false", is_overlapped ? "true" : "false");
+      n, H, shape, TOKENS, n, is_sequence ? "true" : "false", is_overlapped ? "true" : "false");
 
   return play_new (catalog, yaml, NULL);
+}
+
+static Play *
+job (guint n, gboolean is_sequence, gboolean is_overlapped)
+{
+  return job_of ("", n, is_sequence, is_overlapped);
 }
 
 /* Of all tasks whose name begins so, in seconds; `suffix` NULL: of those with a number or nothing behind it. */
@@ -140,6 +146,23 @@ the_head_sums_beside_the_gradients_of_its_weights (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Shared experts begin with a matrix, and what they read is not summed before. Of two equal matrices the first has half
+ * of the FLOPs, of three the first two have two thirds; half of that are gradients of its weights. */
+static void
+shared_experts_sum_beside_the_gradients_of_their_weights (G_GNUC_UNUSED void **state)
+{
+  for (guint is_gated = 0; is_gated < 2; is_gated++) {
+    g_autofree char *shape = g_strdup_printf (
+        ", gated: %s, experts: {count: 4, per_token: 1, shared: 1, width: 512}", is_gated ? "true" : "false");
+    g_autoptr (Play) play = job_of (shape, 2, TRUE, FALSE);
+    double all_s = 2 * task_s (play, "forward block1.shared", "");
+
+    assert_true (all_s > 0);
+    assert_share (task_s (play, "backward block1.shared", ".weights"), all_s, is_gated ? 1 / 3.0 : 0.25,
+                  "what runs beside the sum");
+  }
+}
+
 int
 main (void)
 {
@@ -147,6 +170,7 @@ main (void)
     cmocka_unit_test (forward_runs_beside_gathers_and_sums),
     cmocka_unit_test (backward_runs_beside_gathers_and_sums),
     cmocka_unit_test (the_head_sums_beside_the_gradients_of_its_weights),
+    cmocka_unit_test (shared_experts_sum_beside_the_gradients_of_their_weights),
   };
 
   return play_run_tests ("beside", tests, &catalog);

@@ -426,6 +426,45 @@ test_what_cannot_be_tried_is_said (void **state)
       "ddp | - | -: a global batch of 3 sequences cannot be divided among 2 data-parallel ranks");
 }
 
+/* Schedules that a batch is too small for, or does not fill evenly. */
+static void
+test_schedules_say_what_they_need (void **state)
+{
+  static const struct {
+    const char *schedule, *problem; /* NULL: it can be tried */
+    guint global_batch;
+  } rows[] = {
+    { "dualpipe", "schedule dualpipe needs at least 4 micro-batches, an even number of them", 2 },
+    { "dualpipe", "schedule dualpipe needs at least 4 micro-batches, an even number of them", 5 },
+    { "dualpipe", NULL, 4 },
+    { "dualpipe_v", "schedule dualpipe_v needs at least 4 micro-batches", 3 },
+    { "dualpipe_v", NULL, 5 },
+    { "interleaved, virtual: 2", "schedule interleaved needs micro-batches in multiples of the stages", 1 },
+    { "interleaved, virtual: 2", "schedule interleaved needs micro-batches in multiples of the stages", 3 },
+    { "interleaved, virtual: 2", NULL, 2 },
+  };
+
+  (void) state;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: c\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 2}\n"
+        "job: {kind: megatron, model: gpt2-xl, sequence: 512, global_batch: %u, "
+        "parallel: {pipeline: 2, schedule: %s}}\n",
+        rows[i].global_batch, rows[i].schedule);
+    g_auto (GStrv) words = g_strsplit (rows[i].schedule, ",", 2);
+    g_autofree char *families = families_of (yaml, "megatron", rows[i].global_batch),
+                    *line = g_strdup_printf ("pipeline 2 %s |", words[0]);
+    const char *found = strstr (families, line);
+
+    if (found == NULL)
+      fail_msg ("%s is not tried:\n%s", rows[i].schedule, families);
+    g_auto (GStrv) lines = g_strsplit (found + strlen (line), "\n", 2);
+    if (rows[i].problem == NULL ? strstr (lines[0], " x ") == NULL
+                                : strcmp (lines[0] + strlen (" -: "), rows[i].problem) != 0)
+      fail_msg ("%s with %u sequences:%s", rows[i].schedule, rows[i].global_batch, lines[0]);
+  }
+}
+
 /* The job itself comes first. Without names, and with `all`, each strategy is tried; a name that is none is said. */
 static void
 test_strategies_are_asked_for_by_name (void **state)
@@ -551,6 +590,7 @@ main (void)
     cmocka_unit_test (test_batches_are_tried_in_all_sizes),
     cmocka_unit_test (test_shards_divide_the_ranks),
     cmocka_unit_test (test_what_cannot_be_tried_is_said),
+    cmocka_unit_test (test_schedules_say_what_they_need),
     cmocka_unit_test (test_strategies_are_asked_for_by_name),
     cmocka_unit_test (test_keys_that_are_defaults_are_left_out),
   };

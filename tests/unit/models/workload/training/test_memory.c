@@ -404,6 +404,51 @@ formulas_say_what_there_is (G_GNUC_UNUSED void **state)
   assert_near (term (fab_job_totals_formula (totals, &activations), "waiting"), tokens * 2 * fused, 0);
 }
 
+/* With a small loss the peak is where the last block goes back: of all gradients those of the head are there, and what
+ * comes later has its place among the streams. */
+static void
+gradients_grow_from_the_head (G_GNUC_UNUSED void **state)
+{
+  for (guint gpus = 2; gpus <= 4; gpus += 2) {
+    g_autoptr (Play) play = job (gpus, LLAMA, "kind: fsdp, memory: {loss: in_place, loss_chunks: 64}");
+    double block = 2 * h * h + 2 * g * h + 3 * f * h + 2 * h;
+
+    assert_near (part_of (play, 0, "gradients"), 4 * (v * h + h) / gpus, 1e-9);
+    assert_near (part_of (play, 0, "streams"), 4 * (llama_parameters () - v * h - h) / gpus, 1e-6);
+    assert_near (part_of (play, 0, "buckets"), 2 * 2 * block, 1e-9);
+  }
+}
+
+/* Layers that hand nothing on keep nothing where they are recomputed: each alone is whole then, or all of a group that
+ * share one input. */
+static void
+layers_without_an_output_are_whole_in_turn (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    guint n_whole;
+  } rows[] = { { "none", 4 },
+               { "full", 1 },
+               { "full, recompute_layers: 1", 1 },
+               { "full, recompute_layers: 4", 4 },
+               { "full, recompute_method: block", 1 },
+               { "full, recompute_method: block, recompute_layers: 4", 1 },
+               { "full, recompute_method: block, recompute_layers: 2", 2 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: 1, gpus_per_node: 1}\n"
+        "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: {kind: layers, layers: [{name: block, "
+        "count: 4, saved: 100B, tensors: [{parameters: 10}]}]}}]\n"
+        "job: {kind: ddp, model: m, sequence: 16, compute: {kind: mfu}, recompute: %s}\n",
+        rows[i].keys);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    if (!is_near (part_of (play, 0, "activations"), rows[i].n_whole * 1600.0, 1e-12))
+      fail_msg ("%s: %g B", rows[i].keys, part_of (play, 0, "activations"));
+  }
+}
+
 /* --- offload --- */
 
 /* With copies of the logits in FP32 the peak is the loss: the block that left last is still there. With a small loss
@@ -554,6 +599,8 @@ main (void)
     cmocka_unit_test (gradients_of_the_widest_place_come_on_top),
     cmocka_unit_test (matrices_of_a_size_share_a_dummy),
     cmocka_unit_test (what_is_not_kept_is_computed_again),
+    cmocka_unit_test (gradients_grow_from_the_head),
+    cmocka_unit_test (layers_without_an_output_are_whole_in_turn),
     cmocka_unit_test (formulas_give_the_bytes),
     cmocka_unit_test (formulas_say_what_there_is),
     cmocka_unit_test (activations_wait_in_host_memory),

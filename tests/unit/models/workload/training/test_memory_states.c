@@ -148,6 +148,29 @@ fsdp_divides_all (G_GNUC_UNUSED void **state)
   assert_states (1, &away);
 }
 
+/* Frozen weights are gathered as others are, and adapters with those of their block: three blocks at once beside
+ * embedding and head, or all of the model where it stays whole or as many are under way. */
+static void
+fsdp_gathers_frozen_weights_too (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    guint n_whole;
+  } rows[] = { { "", 3 }, { ", in_flight: 1", 2 }, { ", in_flight: 9", 4 }, { ", sharding: grad_op", 4 } };
+  const double n = 4 * block + rest;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *keys = g_strconcat ("kind: fsdp, trains: lora, lora_rank: 8", rows[i].keys, NULL),
+                    *yaml = g_strdup_printf (HEAD, 1, 4, keys);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    double adapters = (double) fab_simulation_totals (play->simulation)->trained_parameters;
+
+    assert_true (adapters > 0);
+    assert_near (part (play, "gathered"), 2 * (rest + rows[i].n_whole * (block + adapters / 4)) / n, 1e-6);
+    assert_near (part (play, "parameters"), 4.0 / 4 * (n + adapters) / n, 1e-6);
+  }
+}
+
 /* What a job says of its gradients, in the numbers that it writes. */
 static void
 gradients_have_the_bytes_of_their_type (G_GNUC_UNUSED void **state)
@@ -177,6 +200,7 @@ main (void)
     cmocka_unit_test (zero_divides_states),
     cmocka_unit_test (zero_keeps_its_limits),
     cmocka_unit_test (fsdp_divides_all),
+    cmocka_unit_test (fsdp_gathers_frozen_weights_too),
     cmocka_unit_test (gradients_have_the_bytes_of_their_type),
   };
 

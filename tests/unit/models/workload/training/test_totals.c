@@ -556,6 +556,31 @@ runs_take_what_published_ones_take (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Ranks that divide experts, two or more of them, run as such jobs do, and as uncertainly. */
+static void
+jobs_that_divide_experts_are_known_apart (G_GNUC_UNUSED void **state)
+{
+  double low[2], known[2];
+
+  for (guint expert = 1; expert <= 4; expert++) {
+    g_autofree char *keys = g_strdup_printf ("kind: ddp, parallel: {expert: %u}", expert),
+                    *dense = g_strdup_printf (HEAD, expert == 1 ? 2 : expert, keys);
+    g_auto (GStrv) parts = g_strsplit (dense, "biases: false", 2);
+    g_autofree char *yaml = g_strjoinv ("biases: false, experts: {count: 12, per_token: 2}", parts);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    const FabJobTotals *totals = fab_simulation_totals (play->simulation);
+
+    if (expert <= 2) {
+      low[expert - 1] = totals->setup.low_factor;
+      known[expert - 1] = totals->compute_known.low_factor;
+    }
+    assert_near (totals->setup.low_factor, low[expert > 1], 0);
+    assert_near (totals->compute_known.low_factor, known[expert > 1], 0);
+  }
+  assert_true (low[0] < low[1] || low[0] > low[1]);
+  assert_true (known[0] < known[1] || known[0] > known[1]);
+}
+
 /* What the host updates is no work of the GPU. */
 static void
 hosts_update_what_is_offloaded (G_GNUC_UNUSED void **state)
@@ -602,6 +627,7 @@ main (void)
     cmocka_unit_test (the_optimizer_moves_what_its_states_are),
     cmocka_unit_test (a_job_says_what_software_runs_it),
     cmocka_unit_test (runs_take_what_published_ones_take),
+    cmocka_unit_test (jobs_that_divide_experts_are_known_apart),
     cmocka_unit_test (hosts_update_what_is_offloaded),
     cmocka_unit_test (tokens_of_the_whole_training_are_said),
   };

@@ -123,6 +123,62 @@ shards_are_summed_over_their_groups_once (G_GNUC_UNUSED void **state)
     }
 }
 
+/* Bytes of the only collective of this name; 0: there is none. */
+static guint64
+bytes_of (const Play *play, const char *name)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  guint64 bytes = 0;
+
+  for (guint c = 0; c < dag->n_collectives; c++)
+    if (strcmp (dag->collectives[c].name, name) == 0) {
+      assert_int_equal (bytes, 0);
+      bytes = dag->collectives[c].plan.bytes;
+    }
+  return bytes;
+}
+
+/* Tensors up to the threshold are whole on every rank, and gathered once when they are updated: the norms with 256
+ * numbers, then the products of attention, and at last all of the model. */
+static void
+small_tensors_are_gathered_when_they_are_updated (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint threshold, persistent;
+  } rows[] = { { 0, 0 },
+               { 255, 0 },
+               { 256, 5 * 256 },
+               { 65536, 5 * 256 + 2 * 65536 },
+               { 262143, 5 * 256 + 2 * (65536 + 196608) },
+               { 262144, PARAMETERS } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *keys = g_strdup_printf ("persistence_threshold: %u", rows[i].threshold);
+    g_autoptr (Play) play = job (2, keys);
+
+    assert_int_equal (bytes_of (play, "persistent"), 2 * rows[i].persistent);
+  }
+}
+
+/* Quantised gradients have 4 bits each. The ranks of a node exchange all of them, and then those of the same place in
+ * each node what they have added: a part for each rank of their node. */
+static void
+quantised_gradients_are_exchanged_twice (G_GNUC_UNUSED void **state)
+{
+  static const char *const types[] = { "bf16", "fp32" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
+    g_autofree char *keys = g_strdup_printf ("quantized_gradients: true, gradient: %s", types[i]),
+                    *one = scenario (4, keys);
+    g_auto (GStrv) parts = g_strsplit (one, "nodes: 1,", 2);
+    g_autofree char *yaml = g_strjoinv ("nodes: 2,", parts);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    assert_int_equal (bytes_of (play, "bucket0.near"), PARAMETERS / 2);
+    assert_int_equal (bytes_of (play, "bucket0.far"), PARAMETERS / 2 / 4);
+  }
+}
+
 /* Updated parameters are gathered in at most so many pieces. */
 static void
 pieces_of_updated_parameters_have_a_limit (G_GNUC_UNUSED void **state)
@@ -165,6 +221,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (sums_are_waited_for_at_once_or_at_the_end),
     cmocka_unit_test (shards_are_summed_over_their_groups_once),
+    cmocka_unit_test (small_tensors_are_gathered_when_they_are_updated),
+    cmocka_unit_test (quantised_gradients_are_exchanged_twice),
     cmocka_unit_test (pieces_of_updated_parameters_have_a_limit),
   };
 
