@@ -395,7 +395,7 @@ before_backward (Stage *stage, const PassAt *at)
 
   fsdp_gather (self, index, p->prefetch == PREFETCH_PRE ? fsdp_limit (self, 0) : &stage->last_compute);
   fsdp_await (self, index);
-  if (p->prefetch != PREFETCH_PRE || index == 0)
+  if (p->prefetch != PREFETCH_PRE)
     return;
   for (guint ahead = 1, next = next_backward (self, index); next > 0 && ahead < (guint) p->in_flight;
        next = next_backward (self, next), ahead++)
@@ -453,7 +453,7 @@ after_backward (Stage *stage, const PassAt *at)
   if (index > 0) {
     fsdp_unit (self, index)->is_whole = keeps_whole (p) && p->has_no_sync && !at->is_last;
     note_computed (self);
-    if (p->prefetch == PREFETCH_POST && next_backward (self, index) > 0)
+    if (p->prefetch == PREFETCH_POST) /* the root unit is whole */
       fsdp_gather (self, next_backward (self, index), &stage->last_compute);
     if (is_reduced)
       reduce (self, index);
