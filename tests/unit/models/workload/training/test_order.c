@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "models/workload/training/pipeline.h"
 #include "tests/support/play.h"
 
 #define HEAD                                                                                               \
@@ -501,6 +502,97 @@ gradients_wait_for_the_end_of_the_last_pass (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- ZB-V --- */
+
+enum { V_STAGES = 3, V_PARTS = 2 * V_STAGES, V_MICRO = 7, V_TOKENS = 4096, V_WORDS = 4000 };
+
+/* Blocks of each part: the second stage, with parts 1 and 4, has the most, and the first one the head. */
+static const guint v_blocks[V_PARTS] = { 1, 3, 1, 1, 1, 1 };
+
+/* The letters of a stage's passes: F and f are forward through its first and second part, B and b backward through
+ * these, of activations or of weights. Every pass has a task of the block with which it begins. (transfer full) */
+static char *
+letters_of_dag (const Order *self, guint stage)
+{
+  GString *text = g_string_new (NULL);
+  const char *before = "";
+
+  for (FabTaskId t = 0; t < self->dag->n_tasks; t++) {
+    const char *name = self->dag->tasks[t].name;
+
+    if (class_of (self, t) != stage || self->dag->tasks[t].collective >= 0 || strstr (name, "recompute") != NULL)
+      continue;
+    for (guint part = 0, first = 0; part < V_PARTS; first += v_blocks[part++]) {
+      g_autofree char *forward = g_strdup_printf ("forward block%u", first),
+                      *backward = g_strdup_printf ("backward block%u", first + v_blocks[part] - 1),
+                      *tensor = g_strconcat (backward, ".", NULL);
+      gboolean is_back = strcmp (name, backward) == 0
+                      || (g_str_has_prefix (name, tensor) && !g_str_has_prefix (before, tensor));
+
+      if (strcmp (name, forward) == 0)
+        g_string_append_c (text, part < V_STAGES ? 'F' : 'f');
+      else if (is_back)
+        g_string_append_c (text, part < V_STAGES ? 'B' : 'b');
+    }
+    before = name;
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* (transfer full) */
+static char *
+letters_of_actions (const GArray *actions)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < actions->len; i++) {
+    const Action *action = &g_array_index (actions, Action, i);
+
+    g_string_append_c (text, (action->kind == ACTION_FORWARD ? "Ff" : "Bb")[action->chunk]);
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* The rules of ZB-V follow the times of passes: the median over the stages of those through one of their parts, in ns.
+ * That is here the first stage's, a block and half of the head. Attention has no weights, and takes twice as long
+ * backward; a block that is recomputed goes forward before its activations go back. */
+static void
+zbv_follows_the_times_of_the_middle_stage (G_GNUC_UNUSED void **state)
+{
+  const double h = 256, matrices = 24 * h * h, scores = 4.0 * V_TOKENS * h, head = 2.0 * V_WORDS * h / 2;
+
+  for (guint is_again = 0; is_again < 2; is_again++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: order\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"
+        "cluster: {node: dgx-h100, nodes: 1, gpus_per_node: %d}\n"
+        "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: {kind: transformer, layers: 8, "
+        "hidden: 256, heads: 4, vocabulary: %d, tied: false, biases: false}}]\n"
+        "job: {kind: megatron, model: m, micro_batch: 1, sequence: %d, clip_gradients: false, accumulation: %d, "
+        "recompute: %s, compute: {kind: mfu, mfu: 50%%}, parallel: {pipeline: %d, schedule: zero_bubble_v, "
+        "layers: [1, 3, 1, 1, 1, 1]}}\n",
+        V_STAGES, V_WORDS, V_TOKENS, V_MICRO, is_again ? "full" : "none", V_STAGES);
+    Order order = order_of (yaml);
+    double rate
+        = fab_simulation_cluster (order.play->simulation)->device.peak_flops_per_s[FAB_PRECISION_BF16] / 2;
+    double ns = 1e9 * V_TOKENS / rate, again = is_again ? matrices + scores : 0;
+    const PipelineSize size = { .n_stages = V_STAGES,
+                                .n_virtual = 1,
+                                .n_micro = V_MICRO,
+                                .forward_cost = (guint) ((matrices + scores + head) * ns),
+                                .inputs_cost = (guint) ((matrices + 2 * scores + head + again) * ns),
+                                .weights_cost = (guint) ((matrices + head) * ns) };
+    g_autoptr (GPtrArray) actions = pipeline_actions (pipeline_schedule_named ("zero_bubble_v"), &size);
+
+    for (guint stage = 0; stage < V_STAGES; stage++) {
+      g_autofree char *expected = letters_of_actions (g_ptr_array_index (actions, stage)),
+                      *letters = letters_of_dag (&order, stage);
+
+      assert_string_equal (letters, expected);
+    }
+    order_clear (&order);
+  }
+}
+
 int
 main (void)
 {
@@ -513,6 +605,7 @@ main (void)
     cmocka_unit_test (stages_wait_for_each_other),
     cmocka_unit_test (what_is_handed_on_waits_for_both_halves),
     cmocka_unit_test (gradients_wait_for_the_end_of_the_last_pass),
+    cmocka_unit_test (zbv_follows_the_times_of_the_middle_stage),
   };
 
   return play_run_tests ("order", tests, &catalog);
