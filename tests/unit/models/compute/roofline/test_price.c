@@ -46,11 +46,11 @@ peak_of (FabPrecision precision)
 }
 
 static double
-product_s (FabPrecision precision, double rows, double columns, double depth)
+product_s (FabPrecision precision, double rows, double columns, double depth, double n_copies)
 {
   const FabDevice device = device_new ();
   const FabReachedRates rates = { peak_of (precision), memory_rate };
-  const FabMatmul matmul = { rows, columns, depth, 1 };
+  const FabMatmul matmul = { rows, columns, depth, n_copies };
 
   return fab_tiles_seconds (&device, &rates, &matmul, fab_precision_operand_bytes (precision),
                             precision == FAB_PRECISION_FP32 ? 4 : 2);
@@ -63,6 +63,7 @@ typedef struct {
   Kind kind;
   FabPrecision precision;
   gboolean has_autocast, is_accumulating, is_frozen, is_block;
+  guint n_experts; /* of which each token goes to two; 1: one matrix */
   const char *name;
 } Case;
 
@@ -104,10 +105,10 @@ check_matrix (const Case *c)
 {
   const FabOperator op = { .name = c->name,
                            .kind = FAB_OPERATOR_MATMUL,
-                           .flops = 2.0 * N * K,
+                           .flops = 2.0 * N * K * (c->n_experts > 1 ? 2 : 1),
                            .n = N,
                            .k = K,
-                           .n_matrices = 1,
+                           .n_matrices = c->n_experts,
                            .is_frozen = c->is_frozen };
   gboolean is_low = c->precision == FAB_PRECISION_FP8 || c->precision == FAB_PRECISION_NVFP4;
   gboolean is_linear = c->is_block && g_strcmp0 (c->name, "router") != 0;
@@ -116,15 +117,16 @@ check_matrix (const Case *c)
            has_weight = !c->is_frozen && (c->kind == BACKWARD || c->kind == WEIGHTS),
            has_cast = is_low && is_linear,
            casts_weight = c->has_autocast && (c->kind == FORWARD || has_weight);
-  double products_s = (c->kind == FORWARD ? product_s (precision, TOKENS, N, K) : 0)
-                    + (has_input ? product_s (precision, TOKENS, K, N) : 0)
-                    + (has_weight ? product_s (precision, N, K, TOKENS) : 0);
-  double cast_bytes = has_cast ? TOKENS * (c->kind == FORWARD ? K : N)
+  double n = c->n_experts, all_rows = c->n_experts > 1 ? 2.0 * TOKENS : TOKENS, rows = all_rows / n;
+  double products_s = (c->kind == FORWARD ? product_s (precision, rows, N, K, n) : 0)
+                    + (has_input ? product_s (precision, rows, K, N, n) : 0)
+                    + (has_weight ? product_s (precision, N, K, rows, n) : 0);
+  double cast_bytes = has_cast ? all_rows * (c->kind == FORWARD ? K : N)
                                      * ((precision == FAB_PRECISION_NVFP4 ? 4 : 2)
                                         + 2 * fab_precision_operand_bytes (precision))
                                : 0;
-  double bytes = cast_bytes + (casts_weight ? 6.0 * N * K : 0)
-               + (has_weight && c->is_accumulating ? 10.0 * N * K : 0);
+  double bytes = cast_bytes + (casts_weight ? 6.0 * N * K * n : 0)
+               + (has_weight && c->is_accumulating ? 10.0 * N * K * n : 0);
   guint n_kernels = (c->kind == FORWARD) + has_input + has_weight + has_cast + casts_weight;
   FabComputeParts parts = parts_of (c, &op);
 
@@ -145,13 +147,14 @@ matrices_have_the_kernels_of_their_pass (G_GNUC_UNUSED void **state)
 
   for (Kind kind = FORWARD; kind < N_KINDS; kind++)
     for (guint p = 0; p < G_N_ELEMENTS (precisions); p++)
-      for (guint flags = 0; flags < 32; flags++)
+      for (guint flags = 0; flags < 64; flags++)
         check_matrix (&(Case){ .kind = kind,
                                .precision = precisions[p],
                                .has_autocast = flags & 1,
                                .is_accumulating = (flags & 2) != 0,
                                .is_frozen = (flags & 4) != 0,
                                .is_block = (flags & 8) != 0,
+                               .n_experts = flags & 32 ? 8 : 1,
                                .name = flags & 16 ? "router" : "up" });
 }
 
@@ -212,6 +215,81 @@ memory_moves_what_its_types_are (G_GNUC_UNUSED void **state)
     }
 }
 
+/* Each matrix that reads what a norm wrote casts it for itself: as many as the segment says, or one. */
+static void
+every_reader_of_a_norm_casts_it (G_GNUC_UNUSED void **state)
+{
+  const FabDevice device = device_new ();
+  const FabOperator op = { .name = "norm", .kind = FAB_OPERATOR_MEMORY, .bytes = 600 };
+
+  for (guint n_readers = 0; n_readers <= 3; n_readers++)
+    for (guint is_input = 0; is_input < 2; is_input++) {
+      FabPricing pricing = pricing_new ();
+      g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+      double factor[2];
+
+      fab_layer_stack_add_layer (stack, g_strdup ("layer"), 0);
+      fab_layer_stack_add_segment (stack, "segment");
+      fab_layer_stack_add_operator (stack, &op);
+      fab_layer_stack_add_saved (
+          stack, &(FabSaved){ .name = "other", .kind = FAB_SAVED_STREAM, .bytes = 2, .n_readers = 7 });
+      fab_layer_stack_add_saved (stack, &(FabSaved){ .name = "qkv",
+                                                     .bytes = 2,
+                                                     .kind = FAB_SAVED_NORM,
+                                                     .is_input = (gboolean) is_input,
+                                                     .n_readers = n_readers });
+      const FabLayer *layer = fab_layer_stack_layer (stack, 0);
+      const FabPass pass = { .layer = layer,
+                             .segment = fab_layer_segment (layer, 0),
+                             .tokens = TOKENS,
+                             .n_split = 1,
+                             .n_expert = 1,
+                             .precision = FAB_PRECISION_BF16 };
+
+      for (guint casts = 0; casts < 2; casts++) {
+        pricing.has_autocast = (gboolean) casts;
+        factor[casts] = fab_price_parts (&pricing, &device, &pass).memory_bound_s;
+      }
+      assert_near (factor[1] - 2 * factor[0],
+                   (is_input ? MAX (n_readers, 1) : 1) * 600.0 * TOKENS * 6 / 4 / memory_rate, 1e-9);
+    }
+}
+
+/* No scale lets a kernel exceed what the device has. */
+static void
+a_scale_stops_at_the_device (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double scale_factor, reached;
+  } rows[] = { { 0.5, 0.25 }, { 1, 0.5 }, { 1.5, 0.75 }, { 2, 1 }, { 3, 1 } };
+  const FabDevice device = device_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabOperator work = { .name = "work", .kind = FAB_OPERATOR_MATMUL, .flops = 1e9, .n_matrices = 1 },
+                      move = { .name = "other", .kind = FAB_OPERATOR_MEMORY, .bytes = 600 };
+    FabPricing pricing = pricing_new ();
+    g_autoptr (FabLayerStack) stack = fab_layer_stack_new ();
+
+    pricing.scale_factor = rows[i].scale_factor;
+    pricing.achievable_fraction = pricing.memory_fraction = 0.5;
+    fab_layer_stack_add_layer (stack, g_strdup ("layer"), 0);
+    fab_layer_stack_add_segment (stack, "segment");
+    fab_layer_stack_add_operator (stack, &work);
+    fab_layer_stack_add_operator (stack, &move);
+    const FabLayer *layer = fab_layer_stack_layer (stack, 0);
+    const FabPass pass = { .layer = layer,
+                           .segment = fab_layer_segment (layer, 0),
+                           .tokens = TOKENS,
+                           .n_split = 1,
+                           .n_expert = 1,
+                           .precision = FAB_PRECISION_BF16 };
+    FabComputeParts parts = fab_price_parts (&pricing, &device, &pass);
+
+    assert_near (parts.products_s, 1e9 * TOKENS / peak / rows[i].reached, 1e-12);
+    assert_near (parts.memory_bound_s, 600.0 * TOKENS / memory_rate / rows[i].reached, 1e-12);
+  }
+}
+
 /* The host issues kernels of 1 us every 5 us: what they take meanwhile hides as much of it. */
 static void
 the_host_is_behind_by_what_kernels_do_not_take (G_GNUC_UNUSED void **state)
@@ -252,6 +330,8 @@ main (void)
     cmocka_unit_test (matrices_have_the_kernels_of_their_pass),
     cmocka_unit_test (shapeless_work_takes_its_flops),
     cmocka_unit_test (memory_moves_what_its_types_are),
+    cmocka_unit_test (every_reader_of_a_norm_casts_it),
+    cmocka_unit_test (a_scale_stops_at_the_device),
     cmocka_unit_test (the_host_is_behind_by_what_kernels_do_not_take),
   };
 

@@ -164,10 +164,34 @@ the_fullest_rank_computes_longer (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Halves of a micro-batch take turns where tokens travel. A rank that has all experts sends none, and computes each
+ * pass in one piece. */
+static void
+only_ranks_that_exchange_tokens_have_halves (G_GNUC_UNUSED void **state)
+{
+  for (guint expert = 1; expert <= 16; expert *= 4) {
+    guint n[2] = { 0, 0 };
+
+    for (guint has_halves = 0; has_halves < 2; has_halves++) {
+      g_autofree char *yaml = g_strdup_printf (HEAD, has_halves ? "overlap: batches" : "overlap: none");
+      g_auto (GStrv) parts = g_strsplit (yaml, "expert: 16", 2);
+      g_autofree char *size = g_strdup_printf ("expert: %u", expert), *other = g_strjoinv (size, parts);
+      g_autoptr (Play) play = play_new (catalog, other, NULL);
+      const FabDag *dag = fab_simulation_dag (play->simulation);
+
+      for (FabTaskId t = 0; t < dag->n_tasks; t++)
+        n[has_halves] += g_str_has_prefix (dag->tasks[t].name, "forward block");
+    }
+    assert_true (n[0] > 0);
+    assert_int_equal (n[1], expert > 1 ? 2 * n[0] : n[0]);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (only_ranks_that_exchange_tokens_have_halves),
     cmocka_unit_test (each_dispatcher_sends_what_it_says),
     cmocka_unit_test (what_computes_beside_an_exchange_hides_it),
     cmocka_unit_test (the_fullest_rank_decides),

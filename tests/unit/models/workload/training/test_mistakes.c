@@ -264,6 +264,15 @@ groups_divide_the_ranks (G_GNUC_UNUSED void **state)
       "kind: zero, stage: 3, shard: 2" },
     { 4, dense, "kind: fsdp, sharding: hybrid, shard: 3",
       "4 data-parallel ranks cannot be divided into groups of 3", "kind: fsdp, sharding: hybrid, shard: 4" },
+    { 8, dense, "kind: fsdp, sharding: hybrid, shard: 8, outer: {sites: 2}",
+      "outer.sites cannot be combined with groups of ranks from several sites",
+      "kind: fsdp, sharding: hybrid, shard: 4, outer: {sites: 2}" },
+    { 8, dense, "kind: fsdp, sharding: hybrid, shard: 2, outer: {sites: 2}",
+      "outer.sites cannot be combined with groups of ranks from several sites",
+      "kind: fsdp, outer: {sites: 2}" },
+    { 8, dense, "kind: zero, stage: 3, secondary: 8, outer: {sites: 2}",
+      "outer.sites cannot be combined with groups of ranks from several sites",
+      "kind: zero, stage: 3, secondary: 2, outer: {sites: 2}" },
   };
 
   assert_rows (rows, G_N_ELEMENTS (rows));

@@ -520,7 +520,8 @@ letters_of_dag (const Order *self, guint stage)
   for (FabTaskId t = 0; t < self->dag->n_tasks; t++) {
     const char *name = self->dag->tasks[t].name;
 
-    if (class_of (self, t) != stage || self->dag->tasks[t].collective >= 0 || strstr (name, "recompute") != NULL)
+    if (class_of (self, t) != stage || self->dag->tasks[t].collective >= 0
+        || strstr (name, "recompute") != NULL)
       continue;
     for (guint part = 0, first = 0; part < V_PARTS; first += v_blocks[part++]) {
       g_autofree char *forward = g_strdup_printf ("forward block%u", first),
@@ -572,8 +573,8 @@ zbv_follows_the_times_of_the_middle_stage (G_GNUC_UNUSED void **state)
         "layers: [1, 3, 1, 1, 1, 1]}}\n",
         V_STAGES, V_WORDS, V_TOKENS, V_MICRO, is_again ? "full" : "none", V_STAGES);
     Order order = order_of (yaml);
-    double rate
-        = fab_simulation_cluster (order.play->simulation)->device.peak_flops_per_s[FAB_PRECISION_BF16] / 2;
+    double rate = fab_simulation_cluster (order.play->simulation)->device.peak_flops_per_s[FAB_PRECISION_BF16]
+                / 2;
     double ns = 1e9 * V_TOKENS / rate, again = is_again ? matrices + scores : 0;
     const PipelineSize size = { .n_stages = V_STAGES,
                                 .n_virtual = 1,

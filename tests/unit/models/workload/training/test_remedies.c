@@ -132,6 +132,24 @@ models_are_divided_further (G_GNUC_UNUSED void **state)
                   "9 job.parallel.expert=2\n11 job.parallel.expert=4\n13 job.parallel.expert=8");
 }
 
+/* One reason at a time ends the divisions: no more GPUs in a node, no more heads, no more ranks. */
+static void
+matrices_are_divided_as_far_as_they_can (G_GNUC_UNUSED void **state)
+{
+#define DIVIDED(keys_) "kind: megatron, sequence: 512, parallel: {tensor: 2, sequence: true" keys_ "}"
+  g_autofree char *all = scenario (2, DIVIDED ("")), *stages = scenario (2, DIVIDED (", pipeline: 4")),
+                  *context = scenario (2, DIVIDED (", context: 4"));
+  g_auto (GStrv) model = g_strsplit (all, "heads: 16", 2), cluster = g_strsplit (all, "nodes: 2", 2);
+  g_autofree char *heads = g_strjoinv ("heads: 4", model),
+                  *node = g_strjoinv ("nodes: 4, gpus_per_node: 4", cluster);
+
+  assert_changes (all, "tensor", "8 job.parallel.tensor=4\n10 job.parallel.tensor=8");
+  assert_changes (stages, "tensor", "8 job.parallel.tensor=4");
+  assert_changes (context, "tensor", "8 job.parallel.tensor=4");
+  assert_changes (heads, "tensor", "8 job.parallel.tensor=4");
+  assert_changes (node, "tensor", "8 job.parallel.tensor=4");
+}
+
 /* Up to 16 times as many nodes, and 4096 GPUs, or twice as many. Beyond 4096 every second division is tried, and what
  * takes long is said. */
 static void
@@ -252,9 +270,13 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (micro_batches_get_smaller),  cmocka_unit_test (recomputation_goes_further_than_the_job),
-    cmocka_unit_test (models_are_divided_further), cmocka_unit_test (large_jobs_try_fewer_changes),
-    cmocka_unit_test (strategies_shard_more),      cmocka_unit_test (strategies_change_what_is_otherwise),
+    cmocka_unit_test (micro_batches_get_smaller),
+    cmocka_unit_test (recomputation_goes_further_than_the_job),
+    cmocka_unit_test (models_are_divided_further),
+    cmocka_unit_test (matrices_are_divided_as_far_as_they_can),
+    cmocka_unit_test (large_jobs_try_fewer_changes),
+    cmocka_unit_test (strategies_shard_more),
+    cmocka_unit_test (strategies_change_what_is_otherwise),
   };
 
   return play_run_tests ("remedies", tests, &catalog);
