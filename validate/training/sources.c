@@ -390,7 +390,7 @@ fab_training_table_parse (const char *name, const char *data, GError **error)
 {
   g_autoptr (FabTrainingTable) self = g_new0 (FabTrainingTable, 1);
   g_auto (GStrv) lines = g_strsplit (data, "\n", -1);
-  Reader reader = { .name = name, .table = self };
+  Reader reader = { .name = name, .line = 1, .table = self };
 
   self->header = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   self->rows = g_array_new (FALSE, FALSE, sizeof (FabTrainingRow));
