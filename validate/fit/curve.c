@@ -200,7 +200,7 @@ table_new (const double *runs, guint n)
                   g_new0 (guint, FAB_FIT_MAX_REGIMES * (n + 1)) };
 
   for (guint k = 0; k < FAB_FIT_MAX_REGIMES; k++)
-    for (guint to = 1; to <= n; to++) {
+    for (guint to = FAB_FIT_MIN_POINTS; to <= n; to++) {
       double *best = &table.best[k * (n + 1) + to];
 
       *best = k == 0 ? runs[to] : INFINITY;

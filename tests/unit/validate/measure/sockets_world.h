@@ -43,11 +43,11 @@ now_us (void)
 static gboolean
 fails (int *failure)
 {
-  int code = *failure;
-
+  if (*failure == 0)
+    return FALSE;
+  errno = *failure;
   *failure = 0;
-  errno = code;
-  return code != 0;
+  return TRUE;
 }
 
 /* Nothing comes that is not there: what a wait is for was sent before it. */

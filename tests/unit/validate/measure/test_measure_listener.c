@@ -53,6 +53,29 @@ who_can_reach_a_listener (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Messages name an end of version 4 by its own address, also where the listener takes both versions. */
+static void
+ends_have_their_own_names (G_GNUC_UNUSED void **state)
+{
+  FabControl *here, *there;
+  g_autoptr (GError) error = NULL;
+
+  if (!has_ip_6 ())
+    return;
+  FabListener *listener = fab_listener_new ("[::]:0", 1, NULL, NULL);
+  g_autofree char *peer = g_strdup_printf ("127.0.0.1:%u", fab_listener_port (listener));
+  here = fab_control_connect (peer, 1, NULL, NULL);
+  assert_true (here->send (here, "GET /", 5, NULL));
+  there = fab_listener_accept (listener, 1, NULL, &error);
+  if (there == NULL)
+    fail_msg ("%s", error->message);
+  assert_string_equal (there->there, "127.0.0.1");
+  assert_string_equal (there->here, "127.0.0.1");
+  here->close (here);
+  there->close (there);
+  fab_listener_free (listener);
+}
+
 typedef struct {
   FabListener *listener;
   guint port;
@@ -263,6 +286,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (which_end_is_named),
     cmocka_unit_test (who_can_reach_a_listener),
+    cmocka_unit_test (ends_have_their_own_names),
     cmocka_unit_test (an_end_waits_for_the_other_to_close),
     cmocka_unit_test (who_is_next),
     cmocka_unit_test (nobody_asks),

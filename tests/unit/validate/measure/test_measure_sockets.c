@@ -377,6 +377,10 @@ names_that_are_not_found (G_GNUC_UNUSED void **state)
   assert_failed (&error, "two:1 has not answered within the time limit");
   assert_passed (since_us, 2000000);
   since_us = now_us ();
+  assert_int_equal (fab_socket_listen ("two", "1", 1, NULL, &error), -1);
+  assert_failed (&error, "two has not answered within the time limit");
+  assert_passed (since_us, 1000000);
+  since_us = now_us ();
   canceller = person (450000);
   assert_int_equal (fab_socket_listen ("two", "1", 2, &canceller.base, &error), -1);
   assert_failed (&error, "interrupted while waiting for two");
