@@ -128,7 +128,7 @@ is_same_kind (const FabSeries *a, const FabSeries *b)
   return a->kind == b->kind && g_strcmp0 (a->method, b->method) == 0;
 }
 
-/* Lists the pairs, by the rates of the first series' kind only: rates of different kinds cannot be compared. */
+/* Lists the pairs, at least one, by the rates of the first series' kind only: rates of different kinds cannot be compared. */
 static GArray *
 list_pairs (const GPtrArray *sort)
 {
@@ -151,7 +151,7 @@ static guint
 rank_of (const GArray *pairs, const FabSeries *series)
 {
   guint rank = 0;
-  double fastest = pairs->len > 0 ? g_array_index (pairs, Pair, 0).rate : 0;
+  double fastest = g_array_index (pairs, Pair, 0).rate;
 
   for (guint i = 0; i < pairs->len; i++) {
     const Pair *pair = &g_array_index (pairs, Pair, i);

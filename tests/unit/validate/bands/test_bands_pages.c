@@ -180,10 +180,12 @@ the_file_has_every_cell (void **state)
                  &g_array_index (families, FabFamilyBands, i), NULL, 1);
   assert_int_equal (count_of (yaml, "  - name: "), families->len - 1 + 3);
   assert_int_equal (families->len, 5);
-  g_autofree char *reaches = g_strdup_printf (" of families %.2f, %.2f, %.2f;",
-                                              self->bands.fit->reach[FAB_SIZE_SMALL],
-                                              self->bands.fit->reach[FAB_SIZE_MIDDLE],
-                                              self->bands.fit->reach[FAB_SIZE_LARGE]);
+  const double *reach = self->bands.fit->reach, *own = self->bands.fit->own_reach,
+               *left_out = self->bands.unmeasured->reach;
+  g_autofree char *reaches = g_strdup_printf (
+      "\n# Reach at small, middle and large sizes: of families %.2f, %.2f, %.2f; of publications %.2f, %.2f, %.2f; of "
+      "families left out %.2f, %.2f, %.2f.\n\nbands:\n  - name: any\n",
+      reach[0], reach[1], reach[2], own[0], own[1], own[2], left_out[0], left_out[1], left_out[2]);
   assert_int_equal (count_of (yaml, reaches), 1);
 }
 
@@ -251,10 +253,16 @@ covered_cells (const FabLeftOutCoverage *one)
 
 /* Each row is that of what is left out, and the first one their mean: of each class, over those that have it. */
 static void
-check_coverage (const char *section, const GArray *coverage, const char *plural)
+check_coverage (const char *section, const char *title, const GArray *coverage, const char *one_name,
+                const char *plural)
 {
   FabLeftOutCoverage mean = { 0 };
+  g_autofree char *head = g_strdup_printf (
+      " %s\n\n| %s left out | tables | small < 256 KiB | middle < 64 MiB | large "
+      ">= 64 MiB |\n|---|---:|---|---|---|\n| **all",
+      title, one_name);
 
+  assert_true (g_str_has_prefix (section, head));
   assert_true (coverage->len > 1);
   for (guint i = 0; i < coverage->len; i++) {
     const FabLeftOutCoverage *one = &g_array_index (coverage, FabLeftOutCoverage, i);
@@ -292,9 +300,11 @@ tables_say_what_bands_hold (void **state)
                                                     FAB_BANDS_COVERAGE);
 
   assert_int_equal (g_strv_length (sections), 5);
-  check_coverage (sections[1], publications, "publications");
-  check_coverage (sections[2], unmeasured, "families");
-  check_coverage (sections[3], families, "families");
+  check_coverage (sections[1], "Publications left out, each against what all others say", publications,
+                  "publication", "publications");
+  check_coverage (sections[2], "Families left out, predicted without what was learned of them", unmeasured,
+                  "family", "families");
+  check_coverage (sections[3], "Families whose residuals alone are left out", families, "family", "families");
   for (guint u = 0; u < 2; u++) {
     const FabBandsFit *fit = u == 0 ? bands->fit : bands->unmeasured;
     const FabFamilyBands *all = &g_array_index (fit->families, FabFamilyBands, 0);
@@ -347,6 +357,35 @@ the_table_of_errors_is_that_of_judged_tables (void **state)
 
   assert_non_null (strstr (page, rows));
   assert_int_equal (count_of (page, "within the band of 90 %, "), 2);
+  for (guint i = 0; i < 2; i++) { /* each that has the class weighs the same */
+    const FabResidualList *list = i == 0 ? &self->bands.judged : &self->bands.left_out;
+    g_autoptr (GArray) coverage = i == 0 ? fab_bands_publications_left_out (residuals_in (list),
+                                                                            list->all->len, 0.9)
+                                         : fab_bands_left_out (residuals_in (list), list->all->len, 0.9);
+    GString *row = g_string_new (NULL);
+
+    g_string_printf (row, "\n| within the band of 90 %%, %s left out |",
+                     i == 0 ? "publications" : "families");
+    for (guint c = FAB_N_SIZE_CLASSES; c-- > 0;) {
+      double sum = 0;
+      guint n = 0;
+
+      for (guint k = 0; k < coverage->len; k++) {
+        const FabLeftOutCoverage *one = &g_array_index (coverage, FabLeftOutCoverage, k);
+
+        n += one->n[c] > 0 ? 1 : 0;
+        sum += one->n[c] > 0 ? one->covered_fraction[c] : 0;
+      }
+      if (n > 0)
+        g_string_append_printf (row, " %.0f %% (%u) |", 100 * sum / n, n);
+      else
+        g_string_append (row, " |");
+    }
+    g_string_append_c (row, '\n');
+    if (strstr (page, row->str) == NULL)
+      fail_msg ("%s is not in %s", row->str, page);
+    g_string_free (row, TRUE);
+  }
 }
 
 int

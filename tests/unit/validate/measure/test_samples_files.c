@@ -3,6 +3,8 @@
  * member of series and points. Nobody waits for a lock for longer than it takes to see that it is held. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -20,6 +22,19 @@ sqlite3_busy_timeout (sqlite3 *db, int ms)
 {
   patience_ms = ms;
   return ((BusyTimeout) dlsym (RTLD_NEXT, "sqlite3_busy_timeout")) (db, MIN (ms, 1));
+}
+
+static int asked; /* of `access` */
+static gboolean may_not;
+
+int
+access (const char *path, int how)
+{
+  asked = how;
+  if (!may_not || how == F_OK)
+    return faccessat (AT_FDCWD, path, how, 0);
+  errno = EACCES;
+  return -1;
 }
 
 /* --- files --- */
@@ -253,7 +268,9 @@ one_plain_file_is_left (G_GNUC_UNUSED void **state)
   g_auto (GStrv) notes = fab_samples_notes (reader, NULL);
   assert_string_equal (notes[0], "early");
   fab_samples_free (reader);
+  patience_ms = 1;
   fab_samples_free (self);
+  assert_int_equal (patience_ms, 0); /* who ends waits for nobody */
   for (guint i = 0; i < G_N_ELEMENTS (beside); i++)
     assert_false (g_file_test (beside[i], G_FILE_TEST_EXISTS));
   assert_true (g_file_get_contents ("a.meas", &bytes, &size, NULL));
@@ -273,6 +290,12 @@ names_of_files (G_GNUC_UNUSED void **state)
     fab_samples_free (open_good (names[i], FAB_SAMPLES_WRITE));
     assert_true (g_file_test (names[i], G_FILE_TEST_IS_REGULAR));
     fab_samples_free (open_good (names[i], FAB_SAMPLES_READ));
+    assert_int_equal (asked, R_OK);
+    fab_samples_free (open_good (names[i], FAB_SAMPLES_WRITE));
+    assert_int_equal (asked, R_OK | W_OK);
+    may_not = TRUE;
+    assert_refused (names[i], FAB_SAMPLES_READ, ": Permission denied; check its permissions");
+    may_not = FALSE;
   }
   assert_null (fab_samples_open ("-", FAB_SAMPLES_WRITE, &error));
   assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));

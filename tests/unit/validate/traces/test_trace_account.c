@@ -67,8 +67,9 @@ make (Random *random)
       FabTraceStep step = { FIRST_NUMBER + s, begin_ps, begin_ps + 2 * LENGTH };
 
       g_array_append_val (rank->steps, step);
-      add_op (rank, FAB_TRACE_COMPUTE, s, begin_ps, begin_ps + 1 + (FabTimePs) (random_next (random) % 20),
-              -1);
+      if (random_chance (random, 70)) /* else a step may begin with a collective */
+        add_op (rank, FAB_TRACE_COMPUTE, s, begin_ps, begin_ps + 1 + (FabTimePs) (random_next (random) % 20),
+                -1);
       for (guint i = 0; i < 3; i++) {
         FabTimePs at_ps = begin_ps + 1 + (FabTimePs) (random_next (random) % LENGTH);
 
