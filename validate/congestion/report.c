@@ -309,8 +309,8 @@ add_row (GArray *rows, const FabCongestionSuite *suite, FabCongestionRow row, gu
   }
   if (row.n_flows == 0 || (class > 0 && (row.n_flows < LEAST_OF_MEDIAN || row.n_flows == flows->len)))
     return;
-  row.median = (FabCongestionPair){ quantile (theirs, 0.5), quantile (ours, 0.5), 0 };
-  row.p99 = (FabCongestionPair){ quantile (theirs, 0.99), quantile (ours, 0.99), 0 };
+  row.median = (FabCongestionPair){ .theirs = quantile (theirs, 0.5), .ours = quantile (ours, 0.5) };
+  row.p99 = (FabCongestionPair){ .theirs = quantile (theirs, 0.99), .ours = quantile (ours, 0.99) };
   choose_limits (suite->scenes, &row, class == 0);
   g_array_append_val (rows, row);
 }

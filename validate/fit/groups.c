@@ -128,7 +128,8 @@ is_same_kind (const FabSeries *a, const FabSeries *b)
   return a->kind == b->kind && g_strcmp0 (a->method, b->method) == 0;
 }
 
-/* Lists the pairs, at least one, by the rates of the first series' kind only: rates of different kinds cannot be compared. */
+/* Lists the pairs, at least one, by the rates of the first series' kind only: those of different kinds cannot be
+ * compared. */
 static GArray *
 list_pairs (const GPtrArray *sort)
 {

@@ -444,23 +444,18 @@ read_series (FabSamples *self, sqlite3_stmt *stmt, FabSeries *series, GError **e
   return TRUE;
 }
 
-static gboolean
+static void
 load_points (FabSamples *self, gint64 series_id, GArray *points, GError **error)
 {
-  g_autoptr (GError) cause = NULL;
   sqlite3_stmt *stmt = samples_prepare (
-      self, "SELECT " POINT_COLUMNS " FROM point WHERE series_id = ? ORDER BY size_bytes", &cause);
+      self, "SELECT " POINT_COLUMNS " FROM point WHERE series_id = ? ORDER BY size_bytes", error);
 
   if (stmt)
     sqlite3_bind_int64 (stmt, 1, series_id);
-  while (next_row (self, &stmt, &cause)) {
+  while (next_row (self, &stmt, error)) {
     FabMeasuredPoint point = read_point (stmt);
     g_array_append_val (points, point);
   }
-  if (cause == NULL)
-    return TRUE;
-  g_propagate_error (error, g_steal_pointer (&cause));
-  return FALSE;
 }
 
 GPtrArray *

@@ -69,6 +69,41 @@ two_families_are_left_out (G_GNUC_UNUSED void **state)
   assert_near (coverage.median_opposite_log, 1, 1e-12);
 }
 
+/* Which family of a pair stands first, and what lies at another place, changes nothing. */
+static void
+order_and_place_tell_nothing (G_GNUC_UNUSED void **state)
+{
+  static const double shares[] = { 0.5, 0.6, 0.7, 0.8, 0.9, 1 };
+  const FabPair right[] = {
+    PAIR ("nodes", "a", "b", "1", near), PAIR ("nodes", "a", "b", "2", near),
+    PAIR ("nodes", "a", "b", "3", far),  PAIR ("size", "a", "b", "4", some),
+    PAIR ("NIC", "b", "c", "5", some),   PAIR ("NIC", "c", "d", "6", far),
+    PAIR ("NIC", "e", "e", "7", near),   PAIR ("size", "b", "d", "8", none),
+  };
+  enum { N = G_N_ELEMENTS (right) };
+
+  for (guint i = 0; i < G_N_ELEMENTS (shares); i++) {
+    const FabPairFit fit = fab_pair_fit (right, N, shares[i]);
+    FabPair both[2 * N];
+
+    for (guint k = 0; k < N; k++) {
+      both[2 * k] = both[2 * k + 1] = right[k];
+      if (k % 2) {
+        both[2 * k].families[0] = right[k].families[1];
+        both[2 * k].families[1] = right[k].families[0];
+      }
+      both[2 * k + 1].place = 1;
+      both[2 * k + 1].logs = far;
+      both[2 * k + 1].n = 1;
+      both[2 * k + 1].families[k % 2] = "f";
+    }
+    const FabPairFit mixed = fab_pair_fit (both, 2 * N, shares[i]);
+    assert_near (mixed.reach[0], fit.reach[0], 1e-12);
+    assert_memory_equal (&mixed.ends[0], &fit.ends[0], sizeof fit.ends[0]);
+    assert_int_equal (mixed.ends[1][2].n_pairs, N);
+  }
+}
+
 /* Each family weighs the same, in it every kind: a has its two kinds, whatever the number of their pairs. */
 static void
 coverage_is_of_families (G_GNUC_UNUSED void **state)
@@ -98,6 +133,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ends),
     cmocka_unit_test (two_families_are_left_out),
+    cmocka_unit_test (order_and_place_tell_nothing),
     cmocka_unit_test (coverage_is_of_families),
   };
 

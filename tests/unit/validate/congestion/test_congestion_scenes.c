@@ -340,6 +340,12 @@ differences_and_limits (G_GNUC_UNUSED void **state)
       "second, hpcc, all: the median is +25.0 % from the authors' simulator, and 24 % are accepted");
   assert_string_equal (
       lines[1], "second, hpcc, all: the p99 is -25.0 % from the authors' simulator, and 24 % are accepted");
+  for (g_array_remove_range (rows, 0, 2); rows->len > 0; g_array_remove_index (rows, 0)) {
+    g_auto (GStrv) alone = fab_congestion_exceeded (rows);
+
+    assert_string_equal (alone[0], lines[0]);
+    g_array_set_size (rows, 1);
+  }
 }
 
 static void

@@ -256,7 +256,10 @@ one_plain_file_is_left (G_GNUC_UNUSED void **state)
   g_autofree char *bytes = NULL, *log = NULL, *unfinished = NULL;
   gsize size, log_size, unfinished_size;
   FabSamples *self = open_good ("a.meas", FAB_SAMPLES_WRITE);
+  gint64 id;
 
+  assert_true (fab_samples_begin_series (self, &(FabSeries){ .kind = FAB_MEASURE_COPY }, &id, NULL)
+               && fab_samples_keep (self, id, 8, 5, NULL));
   assert_true (fab_samples_add_note (self, "early", NULL));
   assert_true (g_file_test (beside[0], G_FILE_TEST_EXISTS));
   /* What a writer that was killed leaves is read. */

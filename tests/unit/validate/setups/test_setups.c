@@ -95,6 +95,8 @@ judged_rows_are_only_compared (G_GNUC_UNUSED void **state)
 
   assert_near (fit->log_factor, 0.1, 1e-9);
   assert_int_equal (left_out->len, 3);
+  assert_near (g_array_index (left_out, FabSetupLeftOut, 0).median_log, 0.2, 1e-9); /* against b alone */
+  assert_near (g_array_index (left_out, FabSetupLeftOut, 1).median_log, -0.2, 1e-9);
   assert_string_equal (third->source, "c");
   assert_near (third->median_log, -0.3, 1e-9);
   assert_near (third->error_fraction, 0.259182, 1e-6);
