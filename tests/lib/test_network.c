@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_network.c - the network alone: hosts that follow its clock, and hosts with a clock of their own. */
+#include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -304,6 +305,134 @@ test_misuse (void **state)
                     FABRICAST_OK);
 }
 
+/* Ranks ascend, each is there, and one is enough. */
+static void
+test_groups (void **state)
+{
+  Fixture *f = *state;
+  const struct {
+    uint32_t ranks[2];
+    size_t n;
+    int status;
+  } cases[] = { { { 0, 1 }, 2, FABRICAST_OK },      { { 0, 15 }, 2, FABRICAST_OK },
+                { { 1, 1 }, 2, FABRICAST_MISUSE },  { { 1, 0 }, 2, FABRICAST_MISUSE },
+                { { 0, 16 }, 2, FABRICAST_MISUSE }, { { 16, 0 }, 1, FABRICAST_MISUSE },
+                { { 0, 0 }, 0, FABRICAST_MISUSE },  { { 15, 0 }, 1, FABRICAST_OK } };
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int64_t done = -1;
+    FabricastError *error = NULL;
+
+    assert_int_equal (fabricast_network_collective (f->network, "all_reduce", cases[i].ranks, cases[i].n,
+                                                    1 << 20, note, &done, &error),
+                      cases[i].status);
+    if (error != NULL)
+      assert_string_equal (fabricast_error_message (error),
+                           "the ranks must be in ascending order, from 0 to 15");
+    fabricast_error_free (error);
+    assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+    assert_int_equal (done >= 0, cases[i].status == FABRICAST_OK);
+  }
+}
+
+/* What moves nothing ends at once, and somebody is told all the same. */
+static void
+test_nothing_takes_no_time (void **state)
+{
+  Fixture *f = *state;
+  const uint32_t link = 0;
+  const double weight = 1;
+
+  for (int64_t at = 0; at < 3000; at += 1000) {
+    int64_t ends[4] = { -1, -1, -1, -1 };
+
+    assert_int_equal (fabricast_network_advance (f->network, at, NULL), FABRICAST_OK);
+    assert_int_equal (fabricast_network_now (f->network), at);
+    assert_int_equal (fabricast_network_send (f->network, 3, 3, 1 << 20, note, &ends[0], NULL), FABRICAST_OK);
+    assert_int_equal (fabricast_network_send (f->network, 3, 4, 0, note, &ends[1], NULL), FABRICAST_OK);
+    assert_int_equal (fabricast_network_collective (f->network, "all_reduce", NULL, 0, 0, note, &ends[2],
+                                                    NULL),
+                      FABRICAST_OK);
+    assert_int_equal (fabricast_network_stream (f->network, &link, &weight, 1, 0, 7, note, &ends[3], NULL),
+                      FABRICAST_OK);
+    assert_int_equal (fabricast_network_next (f->network), at);
+    assert_int_equal (fabricast_network_advance (f->network, at, NULL), FABRICAST_OK);
+    for (int i = 0; i < 4; i++)
+      assert_int_equal (ends[i], at);
+    assert_int_equal (fabricast_network_next (f->network), INT64_MAX);
+  }
+  FabricastError *error = NULL;
+  assert_int_equal (fabricast_network_advance (f->network, 1999, &error), FABRICAST_MISUSE);
+  assert_string_equal (fabricast_error_message (error), "1999 ps is in the past: it is 2000 ps");
+  fabricast_error_free (error);
+  assert_int_equal (fabricast_network_at (f->network, 1999, note, NULL, &error), FABRICAST_MISUSE);
+  assert_string_equal (fabricast_error_message (error), "1999 ps is in the past: it is 2000 ps");
+  fabricast_error_free (error);
+  assert_int_equal (fabricast_network_send (f->network, 16, 0, 1, note, NULL, &error), FABRICAST_MISUSE);
+  assert_string_equal (fabricast_error_message (error),
+                       "from 16 to 0: the ranks are 0 to 15, and 2^63 - 1 bytes are the most");
+  fabricast_error_free (error);
+  assert_int_equal (fabricast_network_send (f->network, 0, 1, UINT64_C (1) << 63, note, NULL, NULL),
+                    FABRICAST_MISUSE);
+}
+
+/* One byte more over a link of n bytes a second takes 1/n of a second, after the startup. */
+static void
+test_streams (void **state)
+{
+  Fixture *f = *state;
+  FabricastTable *table = NULL;
+  FabricastColumn column = { .struct_size = sizeof column };
+  int64_t rate = 0, ends[3] = { 0 };
+  const uint32_t link = 0;
+  const double weights[] = { 1, 1, 2 };
+
+  assert_int_equal (fabricast_network_table (f->network, "link", &table, NULL), FABRICAST_OK);
+  for (size_t i = 0; fabricast_table_column (table, i, &column); i++)
+    rate = strcmp (column.name, "line_rate_bytes_per_s") == 0 ? column.whole[0] : rate;
+  for (size_t i = 0; i < 3; i++) { /* the same again after 1 ms, and of two bytes for each */
+    int64_t start = fabricast_network_now (f->network), startup = i == 1 ? INT64_C (1000000000) : 0;
+
+    assert_int_equal (fabricast_network_stream (f->network, &link, &weights[i], 1, 1 << 30, startup, note,
+                                                &ends[i], NULL),
+                      FABRICAST_OK);
+    assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+    ends[i] -= start;
+  }
+  assert_true (rate > 0 && ends[0] > 0);
+  assert_true (ends[1] - ends[0] == INT64_C (1000000000));
+  assert_true (llabs (ends[2] - 2 * ends[0]) <= 2);
+  assert_int_equal (fabricast_network_table (f->network, "links", &table, NULL), FABRICAST_INPUT);
+  fabricast_table_free (table);
+}
+
+static void
+look (void *user, int64_t time_ps)
+{
+  (void) time_ps;
+  *(int *) user = fegetround ();
+}
+
+/* A host that rounds upward finds its environment in its functions, and after each call. */
+static void
+test_environment (void **state)
+{
+  Fixture *f = *state;
+  int found[3] = { -1, -1, -1 };
+
+  fesetround (FE_UPWARD);
+  assert_int_equal (fabricast_network_at (f->network, 5, look, &found[0], NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_send (f->network, 0, 1, 100, look, &found[1], NULL), FABRICAST_OK);
+  assert_int_equal (fabricast_network_collective (f->network, "all_reduce", NULL, 0, 100, look, &found[2],
+                                                  NULL),
+                    FABRICAST_OK);
+  assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+  assert_int_equal (fegetround (), FE_UPWARD);
+  fesetround (FE_TONEAREST);
+  for (int i = 0; i < 3; i++)
+    assert_int_equal (found[i], FE_UPWARD);
+}
+
 int
 main (void)
 {
@@ -315,6 +444,10 @@ main (void)
     cmocka_unit_test_setup_teardown (test_sends_as_in_job, setup, teardown),
     cmocka_unit_test_setup_teardown (test_streams_that_cannot_be, setup, teardown),
     cmocka_unit_test_setup_teardown (test_misuse, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_groups, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_nothing_takes_no_time, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_streams, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_environment, setup, teardown),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
