@@ -412,7 +412,6 @@ fab_ways_begin (FabWays *self, FabVertexId src, FabVertexId dst)
 
   self->src = src;
   self->dst = dst;
-  g_array_set_size (self->found, 0);
   list_ends (self);
   left = look_from_source (self, 0);
   return left < G_MAXUINT ? left + 1 : left;
