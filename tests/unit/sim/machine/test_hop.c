@@ -2,6 +2,7 @@
 /* test_hop.c - which links one connection uses: directly, through host memory, over NICs and rails. */
 #include "tests/support/test.h"
 
+#include "sim/fabric/next_links.h"
 #include "sim/machine/hop.h"
 #include "sim/machine/rails.h"
 #include "tests/support/play.h"
@@ -227,14 +228,17 @@ kernels_alone_take_longer_through_sockets_that_split_packets (void **state)
 }
 
 /* Copies that are staged at 8 of 10, kernels at 5 of 10, and copies in all no faster than their limit, where one is
- * known; wires have 10 GB/s. A limit of kernels that is above all that takes nothing from them. */
+ * known; wires have 10 GB/s. A limit of kernels that is above all that takes nothing from
+ * them; one of 2 GB/s in both directions leaves half as much more in one, and holds up GPUs that could send 5. */
 static void
 staged_bytes_have_the_rate_of_their_drive (void **state)
 {
   static const struct {
-    const char *most;
-    double copies;
-  } rows[] = { { "0B/s", 8e9 }, { "9GB/s", 8e9 }, { "4GB/s", 4e9 } };
+    const char *most, *kernel_most;
+    double copies, kernels, device_stretch;
+  } rows[] = { { "0B/s", "0B/s", 8e9, 5e9, 1 },
+               { "9GB/s", "100GB/s", 8e9, 5e9, 1 },
+               { "4GB/s", "2GB/s", 4e9, 3e9, 5.0 / 3 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GString) own = g_string_new (box);
@@ -244,8 +248,8 @@ staged_bytes_have_the_rate_of_their_drive (void **state)
         own,
         "processors: [{name: slow, staged_copy: {plain: 10GB/s, reached: 8GB/s}, staged_most: %s, "
         "staged_kernel: {plain: 10GB/s, reached: 5GB/s}, staged_both_ways: {plain: 3GB/s, reached: "
-        "2GB/s}, staged_kernel_most: 100GB/s}]\n",
-        rows[i].most);
+        "2GB/s}, staged_kernel_most: %s}]\n",
+        rows[i].most, rows[i].kernel_most);
     g_autoptr (Play) play = play_cluster (*state, "node: box", own->str);
     const FabCluster *cluster = cluster_of (play);
     FabHop copy, kernel;
@@ -256,9 +260,9 @@ staged_bytes_have_the_rate_of_their_drive (void **state)
                                 &kernel, NULL));
     assert_int_equal (copy.kind, FAB_HOP_STAGED);
     assert_near (copy.rate_bytes_per_s, rows[i].copies, 1e-9);
-    assert_near (kernel.rate_bytes_per_s, 5e9, 1e-9);
+    assert_near (kernel.rate_bytes_per_s, rows[i].kernels, 1e-9);
     assert_near (copy.duplex_stretch, 1.5, 1e-9);
-    assert_near (kernel.device_stretch, 1, 1e-9);
+    assert_near (kernel.device_stretch, rows[i].device_stretch, 1e-9);
     fab_hop_clear (&copy);
     fab_hop_clear (&kernel);
   }
@@ -297,6 +301,25 @@ hops_between_nodes_say_what_they_pass (void **state)
                                NULL));
     assert_int_equal (hop.kind, rows[i].kind);
     fab_hop_clear (&hop);
+  }
+}
+
+/* Nodes with links of their own keep to what the classes of switches foresee, so that ways from NIC to NIC need no
+ * search. */
+static void
+machines_have_classes_of_switches (void **state)
+{
+  static const char *const clusters[] = {
+    "node: dgx-h100, nodes: 4, fabric: rail", "node: dgx-a100, nodes: 4",
+    "node: dgx1-v100, nodes: 3, fabric: {kind: leaf_spine, nodes_per_leaf: 1}", "node: mi300x, nodes: 2",
+    "node: polaris, nodes: 4"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (clusters); i++) {
+    g_autoptr (Play) play = play_cluster (*state, clusters[i], "");
+    g_autoptr (FabWays) ways = fab_ways_new (cluster_of (play)->graph);
+
+    assert_non_null (ways);
   }
 }
 
@@ -712,6 +735,7 @@ main (void)
     cmocka_unit_test (kernels_alone_take_longer_through_sockets_that_split_packets),
     cmocka_unit_test (staged_bytes_have_the_rate_of_their_drive),
     cmocka_unit_test (hops_between_nodes_say_what_they_pass),
+    cmocka_unit_test (machines_have_classes_of_switches),
     cmocka_unit_test (two_gpus_alone_reach_farther),
     cmocka_unit_test (a_bridge_is_a_ceiling_for_reads),
     cmocka_unit_test (a_bridge_slows_down_reads_alone),
