@@ -55,6 +55,16 @@ class Brief(answer.AnswerTest):
         if not told.get("memory", {}).get("fits", True):
             self.assertRegex(text, r"does not fit|more memory|GB")
 
+    def test_nothing_limits_one_accelerator(self):
+        """Which sends nothing and computes nothing; and the page names the whole one, and the run where it is stored."""
+        path = self.write("one.yaml", "name: one\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n")
+        page = self.fabricast("run", path, "--no-db", "--brief").stdout
+        self.assertRegex(page, r"(?m)^  limited by +nothing alone: no single change saves 1 % of the step$")
+        self.assertNotIn("helps", page)
+        self.assertRegex(page, rf"(?m)^  more +fabricast run {re.escape(path)} --full$")
+        self.assertRegex(self.fabricast("run", path, "--db", "r.db", "--brief").stdout, rf"(?m)^  more +fabricast run {re.escape(path)} --full; this is run 1 in r\.db$")
+        self.assertIsNone(self.json("run", path, "--no-db")["bottleneck"]["limited_by"])
+
     def test_memory_of_an_accelerator(self):
         """What the job needs of what there is; of 0 bytes nobody knows whether it fits."""
         for memory, begin in (("0GB", r"[\d.]+ GB: "), ("1GB", r"does not fit: [\d.]+ GB of 1 GB per GPU: "), ("80GB", r"[\d.]+ of 80 GB: ")):

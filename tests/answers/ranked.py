@@ -76,13 +76,14 @@ class Ranked(answer.AnswerTest):
 
     def test_what_drops_out(self):
         ways, is_whole = set(), set()
-        for command in (MACHINE, ("hello", "--memory", "7GB", "--strategies", "hsdp,zero3"), ("zero3-13b-slow-fabric", "--strategies", "megatron,hsdp"),
+        for command in (MACHINE, ("hello", "--memory", "1MB", "--strategies", "ddp"), ("hello", "--memory", "7GB", "--strategies", "hsdp,zero3"), ("zero3-13b-slow-fabric", "--strategies", "megatron,hsdp"),
                         ("fsdp-8b-straggler", "--strategies", "hsdp,ddp,zero3-hpz", "--memory", "40GB")):
             with self.subTest(command):
                 told, page = self.asked(*command)
                 ways |= self.check_misfits(told, page)
                 is_whole |= self.check_impossible(told, page)
                 self.check_counts(told, page)
+        self.assertIn("\n  does not fit in 0 GB\n", self.fabricast("plan", "hello", "--memory", "999999B", "--strategies", "ddp").stdout)
         self.assertTrue({"", " (1 of 2 divisions", " (2 of 2 divisions", " (2 of 4 divisions"} <= ways, ways)
         self.assertEqual(is_whole, {True})
 

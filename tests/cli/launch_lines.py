@@ -59,6 +59,8 @@ class LaunchLines(CliTest):
         for line, message in [
                 ("mpirun -np 16 ./build/all_reduce_perf", "does not say how many each node has; add -N RANKS"),
                 ("mpirun -np 15 -N 8 ./build/all_reduce_perf", "15 ranks, which are not 1 nodes with 8 each"),
+                ("srun -N 2 --ntasks-per-node=1 -n 1 ./build/all_reduce_perf", "1 ranks, which are not 2 nodes with 1 each"),
+                ("srun -N 1 --ntasks-per-node=1 -n 5 ./build/all_reduce_perf", "5 ranks, which are not 1 nodes with 1 each"),
                 ("mpirun -np 16 -N 8 ./train.py", "the line starts no program of nccl-tests"),
                 ("mpirun -np 16 -N 8 -x NCCL_NET=Socket ./build/all_reduce_perf", "name the link of the sockets with --nic"),
                 ("mpirun -np 16 -N 8 -x NCCL_ALGOO=Ring ./build/all_reduce_perf", "unknown variable; nearest is NCCL_ALGO")]:
