@@ -5,6 +5,7 @@
 `joined.py PROGRAM [Class]`.
 """
 import re
+import subprocess
 
 import answer
 from answer import support
@@ -218,6 +219,9 @@ class Refused(Joined):
         usual = self.fabricast("topo", path, "--check")
         self.assertEqual(self.fabricast("topo", path, "--check", "--format", "text").stdout, usual.stdout)
         self.assertEqual(usual.returncode, 1)
+        with open(path, encoding="utf-8") as file:
+            piped = subprocess.run([support.PROGRAM, "topo", "-", "--check"], stdin=file, capture_output=True, text=True, check=False, env=support.environment())
+        self.assertEqual((piped.returncode, piped.stdout), (1, usual.stdout.replace(path, "standard input")))
         for args, source in ((("--node", "dgx-h100", "--nodes", "2"), "dgx-h100"), (("--design", "superpod-h100"), "superpod-h100"), (("fabric-ddp-ecmp",), "fabric-ddp-ecmp")):
             told = self.json("topo", *args, "--check")
             self.assertEqual((told["source"], told["findings"]), (source, []))
