@@ -98,6 +98,7 @@ hosts_switches_and_cables_are_a_fabric (G_GNUC_UNUSED void **state)
       "host 0\ngpu 0 < host 0, pcie5-x16\nnic 0 < host 0, pcie5-x16\ngpu 1 < host 0, pcie5-x16\nnic 1 < host "
       "0, pcie5-x16\n");
   assert_string_equal (machine->nic, "ib-ndr");
+  assert_string_equal (machine->socket_link, "upi-socket-sapphire-rapids");
   assert_int_equal (machine->n_nodes, 4);
   assert_string_equal (
       notes,
@@ -226,6 +227,8 @@ rare_adapters_go_first (G_GNUC_UNUSED void **state)
 
   assert_non_null (strstr (machine->fabric->str, "- {to: leaf, nodes: 0-2, nics: 0} # n1 ... n3\n"));
   assert_non_null (strstr (notes, "2 left out: left out: further ports of 1 host that has more than 1\n"));
+  assert_null (strstr (notes, "names no host"));
+  assert_null (strstr (notes, "fewer ports"));
   assert_non_null (strstr (other->fabric->str, "nodes: 0-2, nics: 0} # n1 ... n3\n"));
 }
 
