@@ -64,17 +64,17 @@ typedef struct {
   guint logs[MAX_FIELD];   /* of the elements other than 0 */
 } Field;
 
-/* Returns the prime of which q is a power; 0: there is none. */
+/* Returns the prime of which q > 1 is a power; 0: there is none. */
 static guint
 prime_of (guint q)
 {
   guint p = 2, rest = q;
 
-  while (p < q && q % p != 0)
+  while (q % p != 0)
     p++;
-  while (q > 1 && rest % p == 0)
+  while (rest % p == 0)
     rest /= p;
-  return q > 1 && rest == 1 ? p : 0;
+  return rest == 1 ? p : 0;
 }
 
 /* Returns a + factor x b, digit by digit. */
@@ -206,7 +206,7 @@ join_routers (const FabFabricEnv *env, const Field *field, const FabVertexId *ro
 static gboolean
 is_field (guint q)
 {
-  return q > 2 && prime_of (q) > 0;
+  return q > 2 && prime_of (q) != 0;
 }
 
 static guint

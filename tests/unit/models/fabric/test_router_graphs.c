@@ -21,14 +21,14 @@ free_catalog (void **state)
   return 0;
 }
 
-/* Nodes with one InfiniBand NDR port each: 50 GB/s. */
+/* Nodes with one InfiniBand NDR port each, unless the text says how many: 50 GB/s. */
 static FabPlant *
 plant_of (const FabCatalog *catalog, const char *cluster, GError **error)
 {
   g_autofree char *yaml = g_strdup_printf (
-      "name: t\ncluster: {node: dgx-h100, gpus_per_node: 1, nics_per_node: 1, %s}\n"
+      "name: t\ncluster: {node: dgx-h100, gpus_per_node: 1, %s%s}\n"
       "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
-      cluster);
+      strstr (cluster, "nics_per_node") != NULL ? "" : "nics_per_node: 1, ", cluster);
   g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
                                                          error);
 
@@ -242,6 +242,32 @@ a_slim_fly_of_five_is_a_moore_graph (void **state)
   assert_int_equal (shape (*state, "nodes: 201, fabric: slim_fly").n_routers, 98);
 }
 
+/* 2 q^2 routers with as many NICs each as somebody says; all NICs of a node are attached. */
+static void
+a_slim_fly_has_room_for_all_nics (void **state)
+{
+  static const struct {
+    guint nodes, nics, each, n_routers;
+  } rows[] = { { 18, 1, 1, 18 }, { 19, 1, 1, 32 }, { 9, 2, 1, 18 },  { 10, 2, 1, 32 }, { 27, 2, 3, 18 },
+               { 28, 2, 3, 32 }, { 54, 1, 0, 18 }, { 55, 1, 0, 32 }, { 27, 2, 0, 18 }, { 28, 2, 0, 32 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *cluster = g_strdup_printf (
+        "nodes: %u, nics_per_node: %u, fabric: {kind: slim_fly, nics_per_router: %u}", rows[i].nodes,
+        rows[i].nics, rows[i].each);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabPlant) plant = plant_of (*state, cluster, &error);
+    guint n_attached = 0;
+
+    assert_non_null (plant);
+    assert_int_equal (shape_of (plant->graph).n_routers, rows[i].n_routers);
+    for (FabLinkId link = 0; link < fab_graph_n_links (plant->graph); link++)
+      n_attached += is_router (plant->graph, fab_graph_link (plant->graph, link)->dst)
+                 && !is_router (plant->graph, fab_graph_link (plant->graph, link)->src);
+    assert_int_equal (n_attached, rows[i].nodes * rows[i].nics);
+  }
+}
+
 /* q = 4: two of the four racks on either side. A router of side 0 has one link to each rack's side 1: 2 of its links
  * cross, and so with side 1: 8 x 2 + 8 x 2 links of 50 GB/s. Three NICs on each of 16 routers: 48 ports. */
 static void
@@ -251,6 +277,66 @@ racks_of_a_slim_fly_are_joined_evenly (void **state)
 
   assert_near (found.first_half_bytes_per_s, 32 * 50e9, 1e-9);
   assert_near (found.injection_bytes_per_s, 48 * 50e9, 1e-9);
+}
+
+/* --- torus --- */
+
+/* Sizes that nobody gives are as equal as divisors allow, of cubes where these fill the places. An axis is open, which
+ * is to say that its ends are not joined as others are, where it has two routers or is twisted. */
+static void
+a_torus_says_its_lattice (void **state)
+{
+  static const struct {
+    guint nodes;
+    const char *keys;
+    guint sizes[3], is_open[3];
+  } rows[] = {
+    { 64, "", { 4, 4, 4 }, { 0, 0, 0 } },
+    { 12, "", { 3, 2, 2 }, { 0, 1, 1 } },
+    { 7, "", { 7, 1, 1 }, { 0, 0, 0 } },
+    { 8, "", { 2, 2, 2 }, { 1, 1, 1 } },
+    { 30, "", { 5, 2, 3 }, { 0, 1, 0 } },
+    { 12, ", dimensions: 2", { 4, 3, 1 }, { 0, 0, 0 } },
+    { 16, ", dimensions: 2", { 4, 4, 1 }, { 0, 0, 0 } },
+    { 16, ", cube: 2", { 4, 2, 2 }, { 0, 1, 1 } },
+    { 8, ", cube: 2", { 2, 2, 2 }, { 1, 1, 1 } },
+    { 8, ", cube: 2, dimensions: 2", { 4, 2, 1 }, { 0, 1, 0 } },
+    { 128, ", x: 4, y: 4, z: 8", { 4, 4, 8 }, { 0, 0, 0 } },
+    { 128, ", x: 4, y: 4, z: 8, twisted: true", { 4, 4, 8 }, { 1, 1, 0 } },
+    { 256, ", x: 8, y: 4, z: 8, twisted: true", { 8, 4, 8 }, { 0, 1, 0 } },
+    { 8, ", dimensions: 2, x: 4, y: 2, twisted: true", { 4, 2, 1 }, { 0, 1, 1 } },
+    { 3, ", dimensions: 2, x: 1, y: 3", { 1, 3, 1 }, { 0, 0, 0 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *cluster = g_strdup_printf ("nodes: %u, fabric: {kind: torus%s}", rows[i].nodes,
+                                                rows[i].keys);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabPlant) plant = plant_of (*state, cluster, &error);
+
+    if (plant == NULL)
+      fail_msg ("%s: %s", cluster, error->message);
+    const FabLattice *lattice = fab_graph_lattice (plant->graph);
+    assert_non_null (lattice);
+    for (guint axis = 0; axis < 3; axis++)
+      if (lattice->sizes[axis] != rows[i].sizes[axis]
+          || (guint) lattice->is_open[axis] != rows[i].is_open[axis])
+        fail_msg ("%s: axis %u has %u, open %d", cluster, axis, lattice->sizes[axis], lattice->is_open[axis]);
+  }
+  assert_refused (*state, "nodes: 1, fabric: {kind: torus, x: 1}",
+                  "give the sizes of all 3 axes, or of none");
+  assert_refused (*state, "nodes: 1, fabric: {kind: torus, y: 1}",
+                  "give the sizes of all 3 axes, or of none");
+  assert_refused (*state, "nodes: 1, fabric: {kind: torus, z: 1}",
+                  "give the sizes of all 3 axes, or of none");
+  assert_refused (*state, "nodes: 1, fabric: {kind: torus, x: 1, y: 1}",
+                  "give the sizes of all 3 axes, or of none");
+  assert_refused (*state, "nodes: 1, fabric: {kind: torus, x: 1, z: 1}",
+                  "give the sizes of all 3 axes, or of none");
+  assert_refused (*state, "nodes: 1, fabric: {kind: torus, dimensions: 2, y: 1}",
+                  "give the sizes of all 2 axes, or of none");
+  assert_refused (*state, "nodes: 1, fabric: {kind: torus, dimensions: 2, x: 1, y: 1, z: 1}",
+                  "a torus of 2 dimensions has no z");
 }
 
 /* --- dragonfly+ --- */
@@ -450,7 +536,9 @@ main (void)
     cmocka_unit_test (a_dragonfly_has_the_size_of_the_paper),
     cmocka_unit_test (a_slim_fly_has_diameter_two),
     cmocka_unit_test (a_slim_fly_of_five_is_a_moore_graph),
+    cmocka_unit_test (a_slim_fly_has_room_for_all_nics),
     cmocka_unit_test (racks_of_a_slim_fly_are_joined_evenly),
+    cmocka_unit_test (a_torus_says_its_lattice),
     cmocka_unit_test (a_dragonfly_plus_is_trees_joined_by_their_spines),
     cmocka_unit_test (groups_of_a_dragonfly_plus_are_five_links_apart),
     cmocka_unit_test (a_twist_shortens_the_ways_of_a_torus),
