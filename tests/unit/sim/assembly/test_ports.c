@@ -234,18 +234,20 @@ packets_choose_among_the_ports (G_GNUC_UNUSED void **state)
     }
 }
 
-/* The hashes of switches: packets of even numbers leave by the first port and those of odd ones by the second, and
+/* The hashes of switches: packets of even numbers leave and arrive by first ports, odd ones by second ports, and
  * between the switches all of the paths are used. */
 static void
 entropies_of_packets_are_dealt_out_to_the_ports (G_GNUC_UNUSED void **state)
 {
   static const char *const routes[] = { "reps", "{kind: spray, hashed: true}" };
   static const char *const uses[] = { MERGED, BOND };
+  static const char *const fabrics[] = { TWO_PLANES, TWO_TORS, ONE_PLANE };
   enum { N = 200 };
 
   for (guint r = 0; r < G_N_ELEMENTS (routes); r++)
-    for (guint u = 0; u < G_N_ELEMENTS (uses); u++) {
-      g_autoptr (Play) play = play_of (uses[u], TWO_PLANES, routes[r], "");
+    for (guint v = 0; v < G_N_ELEMENTS (uses) * G_N_ELEMENTS (fabrics); v++) {
+      guint u = v % 2;
+      g_autoptr (Play) play = play_of (uses[u], fabrics[v / 2], routes[r], "");
       const FabPlant *plant = fab_simulation_plant (play->simulation);
       const FabVertexId *nics = plant->cluster.nics, *gpus = plant->cluster.gpus;
       const FabVertexId ends[][2] = {
@@ -283,6 +285,9 @@ entropies_of_packets_are_dealt_out_to_the_ports (G_GNUC_UNUSED void **state)
             assert_int_equal (link->src, at);
             at = link->dst;
             g_hash_table_add (uplinks, GUINT_TO_POINTER (path.links[k]));
+            for (guint port = 0; port < 2; port++)
+              if (path.links[k] == fab_graph_link (plant->graph, first_in + port)->reverse && i < 2)
+                assert_true (u > 0 || port == entropy % 2);
             for (guint port = 0; port < 2; port++)
               if (path.links[k] == first_out + port && i < 2) {
                 n_ports[port]++;

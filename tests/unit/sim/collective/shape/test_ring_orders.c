@@ -306,18 +306,18 @@ a_ring_that_holds_up_the_others_is_left_out (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Rings of two nodes of these parts and wires. */
+/* Rings of nodes of these parts and wires. */
 static void
-with_node (const char *parts, const char *wires, void (*look) (const FabRings *rings))
+with_nodes (guint n_nodes, const char *parts, const char *wires, void (*look) (const FabRings *rings))
 {
   g_autofree char *yaml = g_strdup_printf (
-      "name: t\niterations: 1\ncluster: {node: box, nodes: 2, pxn: false, gdr: sys}\n"
+      "name: t\niterations: 1\ncluster: {node: box, nodes: %u, pxn: false, gdr: sys}\n"
       "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
       "links:\n"
       "  - {name: wire, technology: PCIe, lanes: 16, signalling: 32Gb/s, latency: 1us}\n"
       "  - {name: slow, technology: PCIe, lanes: 1, signalling: 8Gb/s, latency: 1us}\n"
       "nodes:\n  - name: box\n    accelerator: a100-sxm4-80gb\n    nic: roce-100\n    parts: [%s]\n    wires: [%s]\n",
-      parts, wires);
+      n_nodes, parts, wires);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
   const FabCluster *cluster = fab_simulation_cluster (play->simulation);
   FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
@@ -340,12 +340,31 @@ look_at_wired_ends (const FabRings *rings)
 static void
 a_ring_ends_at_a_wire_to_its_begin (G_GNUC_UNUSED void **state)
 {
-  with_node ("{name: gpu, kind: accelerator, count: 4}, {name: plx, kind: switch}, {name: nic, kind: nic}",
-             "{from: gpu, to: plx, link: wire}, {from: nic, to: plx, link: wire},"
-             " {from: gpu0, to: gpu2, link: nvlink3},"
-             " {from: gpu2, to: gpu1, link: nvlink3}, {from: gpu1, to: gpu3, link: nvlink3},"
-             " {from: gpu3, to: gpu0, link: nvlink3}",
-             look_at_wired_ends);
+  with_nodes (2,
+              "{name: gpu, kind: accelerator, count: 4}, {name: plx, kind: switch}, {name: nic, kind: nic}",
+              "{from: gpu, to: plx, link: wire}, {from: nic, to: plx, link: wire},"
+              " {from: gpu0, to: gpu2, link: nvlink3},"
+              " {from: gpu2, to: gpu1, link: nvlink3}, {from: gpu1, to: gpu3, link: nvlink3},"
+              " {from: gpu3, to: gpu0, link: nvlink3}",
+              look_at_wired_ends);
+}
+
+static void
+look_at_pairs (const FabRings *rings)
+{
+  assert_int_equal (rings->n_rings, 1);
+  assert_order (rings, 0, FALSE, "0 2 1 3");
+}
+
+/* Pairs of GPUs have wires, of which no ring can be made: the only one passes as many of them as there can be. */
+static void
+a_ring_keeps_pairs_together (G_GNUC_UNUSED void **state)
+{
+  with_nodes (1,
+              "{name: gpu, kind: accelerator, count: 4}, {name: plx, kind: switch}, {name: nic, kind: nic}",
+              "{from: gpu, to: plx, link: wire}, {from: nic, to: plx, link: wire},"
+              " {from: gpu0, to: gpu2, link: nvlink3}, {from: gpu1, to: gpu3, link: nvlink3}",
+              look_at_pairs);
 }
 
 static void
@@ -381,7 +400,7 @@ a_ring_with_a_slow_way_out_is_left_out (G_GNUC_UNUSED void **state)
         " {from: left, to: cpu, link: %s}, {from: right, to: cpu, link: wire}",
         links[i]);
 
-    with_node (parts, wires, i == 0 ? assert_all_rings : assert_without_first);
+    with_nodes (2, parts, wires, i == 0 ? assert_all_rings : assert_without_first);
   }
 }
 
@@ -420,6 +439,7 @@ main (void)
     cmocka_unit_test (rings_lead_from_nic_to_nic_by_all_ranks),
     cmocka_unit_test (a_ring_that_holds_up_the_others_is_left_out),
     cmocka_unit_test (a_ring_ends_at_a_wire_to_its_begin),
+    cmocka_unit_test (a_ring_keeps_pairs_together),
     cmocka_unit_test (a_ring_with_a_slow_way_out_is_left_out),
     cmocka_unit_test (rings_of_uneven_groups_do_so_too),
   };
