@@ -102,6 +102,11 @@ test_syntax (G_GNUC_UNUSED void **state)
   assert_wrong ("a: {b: 1}}\n", "t.yaml:1:10: this bracket closes nothing\n"
                                 "    1 | a: {b: 1}}\n"
                                 "      |          ^");
+  assert_wrong (
+      "a: \"x\\q\"\n",
+      "t.yaml:1:6: found unknown escape character, while parsing a quoted scalar that begins on line 1\n"
+      "    1 | a: \"x\\q\"\n"
+      "      |      ^");
   assert_wrong ("a: \"x\n\n", "t.yaml:1:4: the quote that begins here does not end\n"
                               "    1 | a: \"x\n"
                               "      |    ^");
