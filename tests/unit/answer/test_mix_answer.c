@@ -430,6 +430,26 @@ jobs_of_a_log (G_GNUC_UNUSED void **state)
   assert_int_equal (kind_at (self, 1)->n_jobs, 4);
 }
 
+/* Jobs that never ran are left out; those that failed or were stopped for others count, and are counted apart. */
+static void
+what_became_of_jobs_of_a_log (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Play) play = NULL;
+  g_autoptr (FabMixAnswer) self = logged (
+      "submit,start,end,nodes,state,user\n0,10,60,1,COMPLETED,a\n1,10,60,1,FAILED,a\n"
+      "2,10,60,1,CANCELLED,a\n3,10,60,1,PREEMPTED,a\n4,,,2,PENDING,a\n5,,,2,PENDING,a\n6,,,2,PENDING,a\n",
+      &play, &error);
+
+  if (self == NULL)
+    fail_msg ("%s", error->message);
+  assert_int_equal (self->jobs->len, 4);
+  assert_int_equal (self->n_left_out, 3);
+  assert_int_equal (self->n_log_failed, 2);
+  assert_int_equal (self->n_log_preempted, 1);
+  assert_int_equal (self->n_cut, 0);
+}
+
 static void
 logs_without_such_jobs (G_GNUC_UNUSED void **state)
 {
@@ -552,6 +572,7 @@ main (void)
     cmocka_unit_test (figures_are_those_of_the_jobs),
     cmocka_unit_test (jobs_of_a_log),
     cmocka_unit_test (logs_without_such_jobs),
+    cmocka_unit_test (what_became_of_jobs_of_a_log),
     cmocka_unit_test (what_is_refused),
     cmocka_unit_test (a_mix_can_be_cancelled),
     cmocka_unit_test (losses_are_shares_of_the_machine),
