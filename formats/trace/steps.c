@@ -97,9 +97,10 @@ merge (GArray *stretches, guint most)
 
   for (guint i = 0; i < stretches->len; i++) {
     const FabTraceStep *stretch = &g_array_index (stretches, FabTraceStep, i);
-    FabTraceStep *to = &g_array_index (stretches, FabTraceStep, n - (n > 0));
 
-    if (is_same_step (stretches, i, most) && n > 0) {
+    if (is_same_step (stretches, i, most)) {
+      FabTraceStep *to = &g_array_index (stretches, FabTraceStep, n - 1);
+
       to->end_ps = stretch->end_ps;
       to->number += stretch->number;
     } else

@@ -66,6 +66,38 @@ elements_are_parts (G_GNUC_UNUSED void **state)
                                     "</nic></pci>"
 #define ID(vendor, device) "vendor=\"" vendor "\" device=\"" device "\" "
 
+/* A link without a rate or without a width is that of the accelerator; 32 lanes are as good as 16. */
+static void
+links_without_a_rate_are_usual (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *attributes, *link;
+    gboolean is_known;
+  } rows[] = { { "link_speed=\"8 GT/s\" link_width=\"4\"", "pcie3-x4", TRUE },
+               { "link_speed=\"8 GT/s\"", "pcie5-x16", FALSE },
+               { "link_width=\"4\"", "pcie5-x16", FALSE },
+               { "link_speed=\"x\" link_width=\"4\"", "pcie5-x16", FALSE },
+               { "link_speed=\"8 GT/s\" link_width=\"32\"", "pcie3-x16", TRUE },
+               { "link_speed=\"8 GT/s\" link_width=\"33\"", "pcie3-x16", TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strdup_printf ("<system><cpu>\n<pci class=\"0x030200\" %s/></cpu></system>",
+                                             rows[i].attributes);
+    g_autoptr (FabImportedMachine) machine = read_machine ("nccl-xml", "h100-sxm5-80gb", text, NULL);
+    g_autofree char *parts = parts_told (machine), *notes = notes_told (machine->notes);
+    g_autofree char *expected = g_strdup_printf ("host 0\ngpu 0 < host 0, %s\n", rows[i].link);
+
+    assert_string_equal (parts, expected);
+    assert_true (
+        (strstr (notes,
+                 "2 inferred: PCIe: generation 5 x16 where the file has no link_speed and link_width\n")
+         == NULL)
+        == rows[i].is_known);
+    assert_true ((strstr (notes, "link_width 33") != NULL) == (i == 5));
+    assert_null (strstr (notes, "link_width 32"));
+  }
+}
+
 /* By its PCI id, else by its architecture, else by the generation of its PCIe. */
 static void
 the_first_gpu_says_the_accelerator (G_GNUC_UNUSED void **state)
@@ -211,6 +243,10 @@ ports_of_a_file_are_of_one_kind (G_GNUC_UNUSED void **state)
       "1 read: 1 NIC\n" },
     { PORT ("0x020000", "", "<net name=\"rdmap1\" speed=\"100000\"/>"), "efa-v2",
       "as 'rdmap1' is a name of EFA" },
+    { PORT ("0x020700", "", "<net name=\"a\" speed=\"400000\"/><net name=\"b\" speed=\"400000\"/>"), "ib-ndr",
+      "1 read: 1 NIC\n" },
+    { PORT ("0x020700", "", "<net name=\"a\" speed=\"400000\"/><net name=\"rdmap1\" speed=\"200000\"/>"),
+      "ib-ndr", "1 read: 1 NIC\n" },
     { PORT ("0x020700", "", "<net name=\"a\" speed=\"1600000\"/>"), "ib-xdr",
       "InfiniBand at 1600 Gb/s is not in the catalogue" },
     { PORT ("0x020700", "", "<net name=\"a\" speed=\"1600001\"/>"), "ib-ndr",
@@ -336,6 +372,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (elements_are_parts),
+    cmocka_unit_test (links_without_a_rate_are_usual),
     cmocka_unit_test (the_first_gpu_says_the_accelerator),
     cmocka_unit_test (peers_are_joined_once),
     cmocka_unit_test (counts_are_held_against_the_card),

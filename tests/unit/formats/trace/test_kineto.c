@@ -512,6 +512,26 @@ the_optimizer_ends_steps (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Marks and launches stand in any order. What two marks end together counts whole: 28 launches are fewer than nine
+ * tenths of 30 and 2. */
+static void
+merged_stretches_count_whole (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GString) text = g_string_new ("{\"traceEvents\": [" MARK ("300", "1") "," MARK ("200", "1") ",");
+  guint launch = 0;
+
+  add_launches (text, &launch, 210, 2);
+  add_launches (text, &launch, 150, 30);
+  add_launches (text, &launch, 0, 28);
+  g_string_append (text, MARK ("100", "1") "]}");
+  const char *const texts[] = { text->str, NULL };
+  g_autoptr (FabTrace) trace = read_traces (texts, NULL);
+  const FabTracedRank *rank = g_ptr_array_index (trace->ranks, 0);
+  assert_int_equal (rank->steps->len, 1);
+  assert_int_equal (g_array_index (rank->steps, FabTraceStep, 0).start_ps / 1000000, 101 - 300);
+  assert_int_equal (g_array_index (rank->steps, FabTraceStep, 0).end_ps / 1000000, 1);
+}
+
 /* One mark makes no steps; nor do marks without launches of kernels. */
 static void
 one_mark_makes_no_step (G_GNUC_UNUSED void **state)
@@ -547,7 +567,7 @@ static void
 what_was_launched_before_is_left_out (G_GNUC_UNUSED void **state)
 {
   assert_trace (
-      KINETO (LAUNCH ("10", "1") "," KERNEL ("a", "1", "5", "1", "77", "") "," KERNEL (
+      KINETO (LAUNCH ("10", "1") "," KERNEL ("a", "1", "5", "1", "0", "") "," KERNEL (
           "b", "2", "6", "1", "78", "") "," KERNEL ("c", "1", "11", "1", "1",
                                                     "") "," KERNEL ("d", "2", "12", "1", "79",
                                                                     "") "," EVENT ("kernel", "e", "1", "1",
@@ -729,6 +749,7 @@ main (void)
     cmocka_unit_test (mistakes_are_told_with_the_byte),
     cmocka_unit_test (devices_and_the_beginning_are_known),
     cmocka_unit_test (the_optimizer_ends_steps),
+    cmocka_unit_test (merged_stretches_count_whole),
     cmocka_unit_test (one_mark_makes_no_step),
     cmocka_unit_test (without_launches_times_tell_the_step),
     cmocka_unit_test (what_was_launched_before_is_left_out),
