@@ -63,7 +63,7 @@ class Brief(answer.AnswerTest):
         self.assertNotIn("helps", page)
         self.assertRegex(page, rf"(?m)^  more +fabricast run {re.escape(path)} --full$")
         self.assertRegex(self.fabricast("run", path, "--db", "r.db", "--brief").stdout, rf"(?m)^  more +fabricast run {re.escape(path)} --full; this is run 1 in r\.db$")
-        self.assertIsNone(self.json("run", path, "--no-db")["bottleneck"]["limited_by"])
+        self.assertEqual(self.json("run", path, "--no-db")["bottleneck"]["limited_by"], "nothing alone")
 
     def test_memory_of_an_accelerator(self):
         """What the job needs of what there is; of 0 bytes nobody knows whether it fits."""
