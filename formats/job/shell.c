@@ -155,9 +155,9 @@ read_word (const char **c, guint *line, Word *word)
     if (**c == '\\' && quote != '\'' && (*c)[1] != '\0') {
       (*c)++;
       if (**c == '\n') {
-        (*line)++;
-        if (quote == '\0')
+        if (quote == '\0') /* who reads the end of the line counts it */
           break;
+        (*line)++;
         continue;
       }
       g_string_append_c (text, **c);

@@ -133,9 +133,9 @@ read_inline (Reader *self, const char *key, guint depth)
   return TRUE;
 }
 
-/* [1, 2]: one setting whose value is the list as it is written. */
+/* [1, 2]: one setting whose value is the list as it is written; into `outer` where it is one of another array. */
 static gboolean
-read_array (Reader *self, const char *key, guint depth)
+read_array (Reader *self, const char *key, GString *outer, guint depth)
 {
   g_autoptr (GString) list = g_string_new ("[");
   guint line = self->line;
@@ -156,7 +156,9 @@ read_array (Reader *self, const char *key, guint depth)
   }
   self->at++;
   g_string_append_c (list, ']');
-  if (depth == 0)
+  if (outer != NULL)
+    g_string_append (outer, list->str);
+  else
     fab_job_settings_add (self->settings, key, list->str, line, FALSE);
   return TRUE;
 }
@@ -174,7 +176,7 @@ read_value (Reader *self, const char *key, GString *list, guint depth)
   if (*self->at == '{')
     return read_inline (self, key, depth);
   if (*self->at == '[')
-    return read_array (self, key, depth);
+    return read_array (self, key, list, depth);
   if (*self->at == '"' || *self->at == '\'') {
     if (!read_string (self, text))
       return FALSE;

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_import_job.c - configurations of training programs become the section `job`, key by key: values,
+ * blocks of stages, and what is told beside it. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "formats/job/job.h"
+
+static char *
+import (const char *name, const char *text, guint hidden, guint n_ranks)
+{
+  FabFileText file = { name, text, strlen (text) };
+  FabImportJobRequest request = { .files = &file, .n_files = 1, .hidden = hidden, .n_ranks = n_ranks };
+  g_autoptr (GError) error = NULL;
+  char *made = fab_import_job (&request, &error);
+
+  return made != NULL ? made : g_strdup (error->message);
+}
+
+/* "kind=zero stage=2 parallel.tensor=4": the section `job`, in its order; a message as it is. (transfer full) */
+static char *
+flat_job (const char *made)
+{
+  g_auto (GStrv) lines = g_strsplit (made, "\n", -1);
+  GString *out = g_string_new (NULL);
+  g_autofree char *section = NULL;
+  gboolean is_inside = FALSE;
+
+  if (made[0] != '#')
+    return g_string_free (g_string_append (out, made), FALSE);
+  for (guint i = 0; lines[i] != NULL; i++) {
+    gsize blanks = strspn (lines[i], " ");
+    char *colon = strchr (lines[i], ':');
+
+    if (blanks == 0)
+      is_inside = strcmp (lines[i], "job:") == 0;
+    if (!is_inside || blanks == 0 || lines[i][blanks] == '#')
+      continue;
+    if (lines[i][blanks] == '-') { /* of a list, which has its key and no value before it */
+      g_string_append_printf (out, "%s%s", out->str[out->len - 1] == '=' ? "" : ",", lines[i] + blanks + 2);
+      continue;
+    }
+    if (colon == NULL)
+      continue;
+    *colon = '\0';
+    if (colon[1] == '\0' && lines[i + 1] != NULL && strstr (lines[i + 1], "- ") == NULL) {
+      g_free (section);
+      section = g_strdup (lines[i] + blanks);
+      continue;
+    }
+    g_string_append_printf (out, "%s%s%s%s=%s", out->len > 0 ? " " : "", blanks > 2 ? section : "",
+                            blanks > 2 ? "." : "", lines[i] + blanks, colon[1] == '\0' ? "" : colon + 2);
+  }
+  return g_string_free (out, FALSE);
+}
+
+/* The comments without the breaks of their lines. */
+static char *
+flat_notes (const char *made)
+{
+  GString *text = g_string_new (made);
+
+  g_string_replace (text, "\n#   ", " ", 0);
+  return g_string_free (text, FALSE);
+}
+
+/* --- DeepSpeed --- */
+
+typedef struct {
+  const char *old, *keys; /* of DeepSpeed; what the job then has beside `before` and `behind` */
+  const char *told;       /* among the comments; NULL: nothing */
+} Key;
+
+/* `keys` in braces; the job has `before`, what the key says, and `behind`. */
+static void
+assert_keys (const char *wrap, const char *before, const char *behind, const Key *keys, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    GString *text = g_string_new (wrap);
+
+    g_string_replace (text, "KEY", keys[i].old, 1);
+    g_autofree char *made = import ("ds.json", text->str, 0, 0), *found = flat_job (made),
+                    *notes = flat_notes (made);
+    g_autofree char *wanted = g_strconcat (before, keys[i].keys, behind, NULL);
+    if (strcmp (found, wanted) != 0)
+      fail_msg ("%s: '%s', and not '%s'", text->str, found, wanted);
+    if (keys[i].told != NULL && strstr (notes, keys[i].told) == NULL)
+      fail_msg ("%s: '%s' is not in\n%s", text->str, keys[i].told, notes);
+    if (keys[i].told == NULL)
+      assert_null (strstr (made, "Changes communication"));
+    g_string_free (text, TRUE);
+  }
+}
+
+static void
+keys_of_deepspeed (G_GNUC_UNUSED void **state)
+{
+  static const Key batch[] = {
+    { "\"train_micro_batch_size_per_gpu\": 4", " micro_batch=4", NULL },
+    { "\"gradient_accumulation_steps\": 8", " accumulation=8", NULL },
+    { "\"bf16\": {\"enabled\": false}", "", NULL },
+    { "\"communication_data_type\": \"bfp16\"", " gradient=bf16", NULL },
+    { "\"communication_data_type\": \"FP32\"", " gradient=fp32", NULL },
+    { "\"tensor_parallel\": {\"autotp_size\": 4}", " parallel.tensor=4", NULL },
+    { "\"tensor_parallel\": {\"autotp_size\": 0}", "", NULL },
+    { "\"tensor_parallel\": {\"tp_size\": 2}", " parallel.tensor=2", NULL },
+    { "\"pipeline\": {\"stages\": 2}", " parallel.pipeline=2", NULL },
+    { "\"activation_checkpointing\": {\"cpu_checkpointing\": true}", " memory.offload=cpu", NULL },
+    { "\"sequence_parallel_size\": 2", "",
+      "ds.json:1: sequence_parallel_size 2: Ulysses divides each sequence by all-to-alls" },
+    { "\"sequence_parallel_size\": -1", "", NULL },
+    { "\"sparse_gradients\": true", "",
+      "ds.json:1: sparse_gradients true: gradients of embeddings are gathered as rows" },
+    { "\"sparse_gradients\": false", "", NULL },
+    { "\"sparse_gradients\": \"auto\"", "", NULL },
+    { "\"sparse_gradients\": null", "", NULL },
+    { "\"wall_clock_breakdown\": true", "", "the host waits for the GPU at each timer" },
+    { "\"steps_per_print\": 10", "", NULL },
+  };
+  static const Key zero[] = {
+    { "\"overlap_comm\": true", " overlap_comm=yes", NULL },
+    { "\"overlap_comm\": false", " overlap_comm=no", NULL },
+    { "\"overlap_comm\": \"auto\"", "", NULL },
+    { "\"reduce_bucket_size\": 5e8", " reduce_bucket=500000000", NULL },
+    { "\"reduce_bucket_size\": 500_000", " reduce_bucket=500000", NULL },
+    { "\"reduce_bucket_size\": 1e15", " reduce_bucket=1000000000000000", NULL },
+    { "\"allgather_bucket_size\": 0", " allgather_bucket=0", NULL },
+    { "\"allgather_bucket_size\": -1", "", NULL },
+    { "\"use_multi_rank_bucket_allreduce\": false", " multi_rank_all_reduce=false", NULL },
+    { "\"reduce_scatter\": false", "",
+      "ds.json:1: zero_optimization.reduce_scatter false: gradients are summed by all-reduce" },
+    { "\"reduce_scatter\": true", "", NULL },
+    { "\"reduce_scatter\": null", "", NULL },
+    { "\"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true}", " offload.optimizer=cpu", NULL },
+    { "\"offload_param\": {\"device\": \"nvme\"}", " offload.parameters=nvme", NULL },
+    { "\"cpu_offload\": true", " offload.optimizer=cpu", NULL },
+    { "\"cpu_offload\": false", "", NULL },
+    { "\"stage3_prefetch_bucket_size\": 7", "", NULL }, /* of stage 3 alone */
+    { "\"zero_quantized_nontrainable_weights\": true", "", "frozen weights travel in 8 bits" },
+  };
+  static const Key stage3[] = {
+    { "\"stage3_prefetch_bucket_size\": 7", " prefetch_bucket=7", NULL },
+    { "\"stage3_param_persistence_threshold\": 8", " persistence_threshold=8", NULL },
+    { "\"stage3_max_live_parameters\": 1e9", " max_live=1000000000", NULL },
+    { "\"stage3_max_reuse_distance\": 9", " max_reuse_distance=9", NULL },
+    { "\"zero_hpz_partition_size\": 8", " secondary=8", NULL },
+    { "\"zero_hpz_partition_size\": 1", " secondary=1", NULL },
+    { "\"mics_shard_size\": 4", " shard=4", NULL },
+    { "\"mics_shard_size\": -1", "", NULL },
+    { "\"zero_quantized_weights\": true", " quantized_weights=true", NULL },
+    { "\"zero_quantized_gradients\": true", " quantized_gradients=true", NULL },
+    { "\"mics_hierarchical_params_gather\": true", "",
+      "weights are gathered between nodes, then within them" },
+    { "\"stage3_module_granularity_threshold\": 5", "", "small modules are gathered together" },
+    { "\"stage3_module_granularity_threshold\": 0", "", NULL },
+    { "\"stage3_gather_16bit_weights_on_model_save\": true", "", NULL },
+  };
+
+  assert_keys ("{\"zero_optimization\": {\"stage\": 0}, KEY}", "kind=ddp",
+               " precision=fp32 clip_gradients=false", batch, G_N_ELEMENTS (batch));
+  assert_keys ("{\"zero_optimization\": {\"stage\": 1, KEY}}", "kind=zero stage=1",
+               " precision=fp32 clip_gradients=false", zero, G_N_ELEMENTS (zero));
+  assert_keys (
+      "{\"zero_optimization\": {\"stage\": 3, KEY}, \"fp16\": {\"enabled\": true}, \"gradient_clipping\": 0.5}",
+      "kind=zero clip_gradients=true precision=fp16 stage=3", "", stage3, G_N_ELEMENTS (stage3));
+}
+
+/* Words for yes and no, whatever their case; what is neither is refused, at its line. */
+static void
+truth_has_several_words (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *value, *said; /* NULL: nothing is set */
+  } cases[] = {
+    { "true", "true" },   { "\"Yes\"", "true" }, { "\"ON\"", "true" },   { "1", "true" },
+    { "false", "false" }, { "\"no\"", "false" }, { "\"Off\"", "false" }, { "0", "false" },
+    { "\"auto\"", NULL }, { "null", NULL },      { "\"none\"", NULL },   { "\"disabled\"", "false" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "{\"zero_optimization\": {\"stage\": 1,\n\"use_multi_rank_bucket_allreduce\": %s}}", cases[i].value);
+    g_autofree char *made = import ("ds.json", text, 0, 0), *found = flat_job (made);
+    g_autofree char *wanted = g_strconcat ("kind=zero stage=1",
+                                           cases[i].said ? " multi_rank_all_reduce=" : "",
+                                           cases[i].said ? cases[i].said : "",
+                                           " precision=fp32 clip_gradients=false", NULL);
+
+    if (strcmp (found, wanted) != 0)
+      fail_msg ("%s: %s", text, found);
+  }
+}
+
+static void
+wrong_values_are_refused_at_their_line (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *key, *said;
+  } cases[] = {
+    { "\"use_multi_rank_bucket_allreduce\": 2",
+      "zero_optimization.use_multi_rank_bucket_allreduce: '2' is neither true nor false" },
+    { "\"reduce_bucket_size\": \"big\"", "zero_optimization.reduce_bucket_size: 'big' is no whole number" },
+    { "\"reduce_bucket_size\": 1.5", "zero_optimization.reduce_bucket_size: '1.5' is no whole number" },
+    { "\"reduce_bucket_size\": 1.1e15", "zero_optimization.reduce_bucket_size: '1.1e15' is no whole number" },
+    { "\"reduce_bucket_size\": \"5 MB\"", "zero_optimization.reduce_bucket_size: '5 MB' is no whole number" },
+    { "\"overlap_comm\": \"maybe\"",
+      "zero_optimization.overlap_comm: 'maybe' is not known here; known are true, false" },
+    { "\"offload_param\": {\"device\": \"disk\"}",
+      "zero_optimization.offload_param.device: 'disk' is not known here; known are none, cpu, nvme" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf ("{\"zero_optimization\": {\"stage\": 1,\n%s}}", cases[i].key),
+                    *made = import ("ds.json", text, 0, 0),
+                    *wanted = g_strconcat ("ds.json:2: ", cases[i].said, NULL);
+
+    assert_string_equal (made, wanted);
+  }
+  for (gint stage = -1; stage <= 4; stage++) {
+    g_autofree char *text = g_strdup_printf ("{\n\"zero_optimization\": {\"stage\": %d}}", stage),
+                    *made = import ("ds.json", text, 0, 0);
+
+    if (stage < 0 || stage > 3)
+      assert_string_equal (made, "ds.json:2: zero_optimization.stage: from 0 to 3");
+    else
+      assert_int_equal (made[0], '#');
+  }
+}
+
+/* The batch of all ranks, which DeepSpeed divides; and what the Trainer of Hugging Face puts in the place of "auto". */
+static void
+batches_and_buckets_are_concluded (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    guint hidden, n_ranks;
+    const char *stage, *job;
+  } cases[] = {
+    { "\"train_batch_size\": 64", 0, 0, "0", "kind=ddp global_batch=64 " },
+    { "\"train_batch_size\": 64", 0, 8, "0", "kind=ddp global_batch=64 micro_batch=8 " },
+    { "\"train_batch_size\": 64, \"gradient_accumulation_steps\": 2", 0, 8, "0",
+      "kind=ddp global_batch=64 micro_batch=4 " },
+    { "\"train_batch_size\": 4", 0, 8, "0", "kind=ddp global_batch=4 micro_batch=1 " },
+    { "\"train_batch_size\": 64, \"train_micro_batch_size_per_gpu\": 2", 0, 8, "0",
+      "kind=ddp micro_batch=2 global_batch=64 " },
+    { "\"train_batch_size\": 64, \"train_micro_batch_size_per_gpu\": 2, \"gradient_accumulation_steps\": 4",
+      0, 8, "0", "kind=ddp micro_batch=2 accumulation=4 " },
+    { "\"train_batch_size\": \"auto\"", 0, 8, "0", "kind=ddp " },
+    { "\"train_batch_size\": 0", 0, 8, "0", "kind=ddp " },
+    { "\"steps_per_print\": 1", 10, 0, "1, \"reduce_bucket_size\": \"auto\"",
+      "kind=zero stage=1 reduce_bucket=100 " },
+    { "\"steps_per_print\": 1", 0, 0, "1, \"reduce_bucket_size\": \"auto\"", "kind=zero stage=1 " },
+    { "\"steps_per_print\": 1", 10, 0,
+      "3, \"reduce_bucket_size\": \"auto\", \"stage3_prefetch_bucket_size\": \"auto\", "
+      "\"stage3_param_persistence_threshold\": \"auto\"",
+      "kind=zero stage=3 reduce_bucket=100 prefetch_bucket=90 persistence_threshold=100 " },
+    { "\"steps_per_print\": 1", 10, 0, "3, \"stage3_prefetch_bucket_size\": 5",
+      "kind=zero stage=3 prefetch_bucket=5 " },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf ("{\"zero_optimization\": {\"stage\": %s}, %s}", cases[i].stage,
+                                             cases[i].keys),
+                    *made = import ("ds.json", text, cases[i].hidden, cases[i].n_ranks),
+                    *found = flat_job (made),
+                    *wanted = g_strconcat (cases[i].job, "precision=fp32 clip_gradients=false", NULL);
+
+    if (strcmp (found, wanted) != 0)
+      fail_msg ("%s: '%s', and not '%s'", text, found, wanted);
+  }
+}
+
+/* --- stages of Megatron-LM --- */
+
+/* How many blocks each part of a pipeline has, by hand. */
+static void
+stages_have_their_blocks (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint stages, layers;
+    const char *arguments, *virtual, *blocks; /* NULL: it is not set */
+  } cases[] = {
+    { 4, 16, "", NULL, NULL },
+    { 4, 16, "--num-layers-per-virtual-pipeline-stage 2", "2", NULL },
+    { 4, 16, "--num-layers-per-virtual-pipeline-stage 4", NULL, NULL }, /* one part is no virtual stage */
+    { 4, 16, "--num-virtual-stages-per-pipeline-rank 4", "4", NULL },
+    { 1, 16, "--num-virtual-stages-per-pipeline-rank 4", NULL, NULL },
+    { 4, 14, "--decoder-first-pipeline-num-layers 2", NULL, "2,4,4,4" },
+    { 4, 14, "--decoder-last-pipeline-num-layers 5", NULL, "3,3,3,5" },
+    { 4, 14, "--decoder-first-pipeline-num-layers 3 --decoder-last-pipeline-num-layers 1", NULL, "3,5,5,1" },
+    { 2, 14, "--decoder-first-pipeline-num-layers 6 --decoder-last-pipeline-num-layers 8", NULL, "6,8" },
+    { 4, 15, "--account-for-embedding-in-pipeline-split", NULL, "3,4,4,4" },
+    { 4, 15, "--account-for-loss-in-pipeline-split", NULL, "4,4,4,3" },
+    { 4, 14, "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split", NULL,
+      "3,4,4,3" },
+    { 2, 14,
+      "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split "
+      "--num-virtual-stages-per-pipeline-rank 2",
+      "2", "3,4,4,3" },
+    { 2, 6, "--pipeline-model-parallel-layout 'Ettt|tttL'", NULL, "3,3" },
+    { 2, 6, "--pipeline-model-parallel-layout 'Et|tt|t*2|tL'", "2", "1,2,2,1" },
+    { 2, 6, "--pipeline-model-parallel-layout 'E,t*3 | t*3,L'", NULL, "3,3" },
+    { 2, 6, "--pipeline-model-parallel-layout 'Et*2|(tt|)*2L'", "2", "2,2,2,0" },
+    { 2, 6, "--pipeline-model-parallel-layout 'Et*2|(tt|)*2m|L'", NULL, NULL },
+    { 2, 7, "--pipeline-model-parallel-layout 'Edt|(t|)*2tttL'", "2", "2,1,1,3" },
+    { 2, 6, "--pipeline-model-parallel-layout 'Et*3|x*3L'", NULL, NULL },
+    { 2, 6, "--pipeline-model-parallel-layout 'Et*3|t*L'", NULL, NULL },
+    { 2, 6, "--pipeline-model-parallel-layout 'Et*3|(t*3L'", NULL, NULL },
+    { 2, 6, "--pipeline-model-parallel-layout 't*3|t*2|tL'", NULL, NULL }, /* three parts on two stages */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "--tensor-model-parallel-size 1 --pipeline-model-parallel-size %u --num-layers %u --hidden-size 64 "
+        "--num-attention-heads 2 %s\n",
+        cases[i].stages, cases[i].layers, cases[i].arguments);
+    g_autofree char *made = import ("a.args", text, 0, 0), *found = flat_job (made);
+    g_autofree char *parts = g_strdup_printf ("parallel.virtual=%s", cases[i].virtual),
+                    *blocks = g_strdup_printf ("parallel.layers=%s", cases[i].blocks);
+
+    if (cases[i].virtual != NULL
+            ? strstr (found, parts) == NULL || strstr (found, "parallel.schedule=interleaved") == NULL
+            : strstr (found, "parallel.virtual") != NULL || strstr (found, "schedule") != NULL)
+      fail_msg ("%s: %s", text, found);
+    if (cases[i].blocks != NULL ? strstr (found, blocks) == NULL : strstr (found, "parallel.layers") != NULL)
+      fail_msg ("%s: %s", text, found);
+    if (strstr (cases[i].arguments, "layout") != NULL)
+      assert_true ((strstr (made, "stages have their own layers") != NULL) == (cases[i].blocks == NULL));
+  }
+}
+
+/* --- what files start --- */
+
+static void
+ranks_are_counted (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *arguments;
+    guint n_ranks; /* of the machine; 0: there is none */
+    const char *told, *other;
+  } cases[] = {
+    { "--nnodes 4 --nproc-per-node 8", 0,
+      "the files start 4 nodes of 8 GPUs: cluster: {nodes: 4, gpus_per_node: 8}", NULL },
+    { "--nnodes 1 --nproc-per-node 8", 0,
+      "the files start 1 node of 8 GPUs: cluster: {nodes: 1, gpus_per_node: 8}", NULL },
+    { "--nnodes 4 --nproc-per-node 8", 32, "the files start 4 nodes of 8 GPUs", NULL },
+    { "--nnodes 4 --nproc-per-node 8", 16, "the files start 4 nodes of 8 GPUs",
+      "the machine has 16 GPUs; the batch of each GPU stays as it is, unless the job has a global_batch" },
+    { "--world-size 64", 0, NULL, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf (
+                        "torchrun %s x.py --tensor-model-parallel-size 2 --num-layers 2\n",
+                        cases[i].arguments),
+                    *made = import ("a.args", text, 0, cases[i].n_ranks), *notes = flat_notes (made);
+
+    if (cases[i].told != NULL && strstr (notes, cases[i].told) == NULL)
+      fail_msg ("%s:\n%s", text, notes);
+    assert_true ((strstr (notes, "the machine has") != NULL) == (cases[i].other != NULL));
+    if (cases[i].other != NULL)
+      assert_non_null (strstr (notes, cases[i].other));
+  }
+}
+
+/* What means nothing, or contradicts itself, is left out. */
+static void
+contradictions_are_settled (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *arguments;
+    gboolean has_sequence;
+  } cases[] = {
+    { "--tensor-model-parallel-size 2 --sequence-parallel", TRUE },
+    { "--tensor-model-parallel-size 1 --sequence-parallel", FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf ("%s --tp-comm-overlap --num-layers 2\n", cases[i].arguments),
+                    *made = import ("a.args", text, 0, 0), *found = flat_job (made),
+                    *notes = flat_notes (made);
+
+    assert_true ((strstr (found, "parallel.sequence=true") != NULL) == cases[i].has_sequence);
+    assert_true ((strstr (notes, "left out, as it means nothing with one tensor-parallel rank") != NULL)
+                 == !cases[i].has_sequence);
+    assert_true ((strstr (found, "overlap_tensor") != NULL) == cases[i].has_sequence);
+  }
+}
+
+static void
+what_is_no_job_is_refused (G_GNUC_UNUSED void **state)
+{
+  static const char zero[] = "{\"train_batch_size\": 8}\0 ";
+  FabFileText file = { "c", zero, sizeof zero - 1 };
+  FabImportJobRequest request = { .files = &file, .n_files = 1 };
+  g_autoptr (GError) error = NULL, none = NULL;
+  g_autofree char *made = import ("c", "hello: world\n", 0, 0);
+
+  assert_true (g_str_has_prefix (
+      made, "c: this is no configuration of a training program that is known here; known are torchtitan, "));
+  assert_true (g_str_has_suffix (made, ", and --from names one"));
+  assert_null (fab_import_job (&request, &error));
+  assert_string_equal (error->message, "c: the file is no text, or larger than 8 MiB");
+  file.size = strlen (zero);
+  request.has_machine = TRUE;
+  assert_null (fab_import_job (&request, &none));
+  assert_string_equal (none->message,
+                       "c: no file names a model of the catalogue; --model config.json, or a name of "
+                       "`fabricast describe models`, gives it");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (keys_of_deepspeed),
+    cmocka_unit_test (truth_has_several_words),
+    cmocka_unit_test (wrong_values_are_refused_at_their_line),
+    cmocka_unit_test (batches_and_buckets_are_concluded),
+    cmocka_unit_test (stages_have_their_blocks),
+    cmocka_unit_test (ranks_are_counted),
+    cmocka_unit_test (contradictions_are_settled),
+    cmocka_unit_test (what_is_no_job_is_refused),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
