@@ -98,6 +98,137 @@ class Chakra(CliTest):
             self.assertIn(b"comm_dst", file.read())
 
 
+# mlcommons/chakra, schema/protobuf/et_def.proto, version 0.0.4.
+ID, NAME, TYPE, DEPS, MICROS, ATTR = 1, 2, 3, 5, 7, 10
+COMP, SEND, RECV, COLL = 4, 5, 6, 7
+VALUES = {"is_cpu_op": 27, "comm_type": 9, "comm_size": 9, "comm_src": 7, "comm_dst": 7, "comm_tag": 7, "pg_name": 29}
+ALL_REDUCE, ALL_GATHER, ALL_TO_ALL, REDUCE_SCATTER, BROADCAST = 0, 2, 6, 7, 5
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at
+
+
+def fields(data):
+    """[(number of the field, value)] of a message of protobuf."""
+    found, at = [], 0
+    while at < len(data):
+        key, at = varint(data, at)
+        assert key & 7 in (0, 2)
+        value, at = varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        found.append((key >> 3, value))
+    return found
+
+
+def messages(data):
+    at = 0
+    while at < len(data):
+        size, at = varint(data, at)
+        yield fields(data[at:at + size])
+        at += size
+
+
+class Node:
+    def __init__(self, found):
+        self.order = [number for number, _ in found]
+        single = dict(one for one in found if one[0] != ATTR)
+        self.id, self.type, self.micros = single[ID], single[TYPE], single.get(MICROS)
+        self.name, self.deps, at = single[NAME].decode(), [], 0
+        while at < len(single.get(DEPS, b"")):
+            of, at = varint(single[DEPS], at)
+            self.deps.append(of)
+        self.attributes = {}
+        for number, data in found:
+            if number == ATTR:
+                (one, name), (kind, value) = fields(data)
+                assert one == 1 and VALUES[name.decode()] == kind
+                self.attributes[name.decode()] = value.decode() if kind == 29 else value
+
+
+class Nodes(CliTest):
+    """The nodes of Chakra are those of GOAL, number by number."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("pipeline.yaml", "name: pipeline\niterations: 1\ncluster: {node: dgx-h100}\njob: {kind: megatron, model: gpt2-xl, "
+                   "sequence: 1024, micro_batch: 1, accumulation: 4, parallel: {pipeline: 2, tensor: 2}}\n")
+
+    def nodes(self, name, rank):
+        with open(self.path(f"{name}.{rank}.et"), "rb") as file:
+            head, *rest = messages(file.read())
+        self.assertEqual(head, [(1, b"0.0.4")])
+        return [Node(found) for found in rest]
+
+    def test_messages_are_those_of_goal(self):
+        self.good("export", "pipeline.yaml", "--format", "chakra", "--messages", "-o", "p")
+        ranks = re.split(r"\nrank \d+ \{\n", self.good("export", "pipeline.yaml", "--format", "goal", "-o", "-"))
+        self.assertEqual(ranks[0], "num_ranks 8\n")
+        self.assertEqual(len(ranks), 9)
+        self.assertFalse(os.path.exists(self.path("p.8.et")))
+        for rank, text in enumerate(ranks[1:]):
+            nodes, spent = self.nodes("p", rank), {}
+            lines = re.findall(r"^l(\d+): (calc|send|recv) (\d+)b?(?: (?:to|from) (\d+) tag (\d+))? cpu (\d+)$", text, re.M)
+            deps = {}
+            for line, of in re.findall(r"^l(\d+) requires l(\d+)$", text, re.M):
+                deps.setdefault(int(line), []).append(int(of))
+            self.assertEqual(len(nodes), len(lines))
+            for number, (node, (line, kind, amount, peer, tag, cpu)) in enumerate(zip(nodes, lines), 1):
+                self.assertEqual((node.id, int(line), node.deps), (number, number, deps.get(number, [])))
+                self.assertEqual(node.type, {"calc": COMP, "send": SEND, "recv": RECV}[kind])
+                self.assertEqual(node.order, sorted(node.order))
+                self.assertEqual(node.attributes.pop("is_cpu_op"), 0)
+                if kind == "calc":
+                    # both round, and what one leaves goes to the next work of the stream
+                    ns, micros = spent.get(cpu, (0, 0))
+                    spent[cpu] = ns + int(amount), micros + node.micros
+                    self.assertLessEqual(abs(spent[cpu][0] - 1000 * spent[cpu][1]), 501)
+                    self.assertEqual(node.attributes, {})
+                else:
+                    self.assertIsNone(node.micros)
+                    src, dst = (rank, int(peer)) if kind == "send" else (int(peer), rank)
+                    self.assertEqual(node.attributes, {"comm_size": int(amount), "comm_src": src, "comm_dst": dst, "comm_tag": int(tag)})
+
+    def test_collectives_have_groups(self):
+        """Every group's ranks have the same collectives of it, with the same bytes."""
+        self.good("export", "pipeline.yaml", "--format", "chakra", "-o", "p")
+        with open(self.path("p.groups.json"), encoding="utf-8") as file:
+            groups = json.load(file)
+        self.assertEqual(list(groups), [str(number + 1) for number in range(len(groups))])
+        seen = {}
+        for rank in range(8):
+            for node in self.nodes("p", rank):
+                if node.type != COLL:
+                    continue
+                group = node.attributes["pg_name"]
+                self.assertIn(rank, groups[group])
+                self.assertEqual(set(node.attributes), {"is_cpu_op", "comm_type", "comm_size", "pg_name"})
+                self.assertEqual(node.attributes["comm_type"], ALL_REDUCE)
+                self.assertIsNone(node.micros)
+                seen.setdefault(group, {}).setdefault(rank, []).append((node.name, node.attributes["comm_size"]))
+        for group, by_rank in seen.items():
+            self.assertEqual(sorted(by_rank), groups[group])
+            for calls in by_rank.values():
+                self.assertEqual(sorted(calls), sorted(by_rank[groups[group][0]]))
+        self.assertIn(list(range(8)), groups.values())
+
+    def test_types_of_collectives(self):
+        for op, number in (("all_reduce", ALL_REDUCE), ("all_gather", ALL_GATHER), ("all_to_all", ALL_TO_ALL),
+                           ("reduce_scatter", REDUCE_SCATTER), ("broadcast", BROADCAST)):
+            self.write("ring.yaml", RING.format(op=op, fidelity="fluid"))
+            self.good("export", "ring.yaml", "--format", "chakra", "-o", "r")
+            for rank in range(8):
+                calls = [node for node in self.nodes("r", rank) if node.type == COLL]
+                self.assertEqual([(node.attributes["comm_type"], node.attributes["comm_size"]) for node in calls], [(number, 8 << 20)], op)
+
+
 class Scenarios(CliTest):
     def test_kinds_of_jobs(self):
         for name in ("neighbour-oversubscribed", "fsdp-8b-straggler", "incast-transports", "hybrid-nemotron-3-nano",

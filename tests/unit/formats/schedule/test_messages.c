@@ -421,6 +421,63 @@ operations_are_known_by_name (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Chakra has a file for each rank, of which the first is named; here as JSON. NULL: there is no such file. */
+static void
+assert_files_refused (const char *const *texts, guint n, guint named, const char *wanted)
+{
+  g_autofree char *folder = g_dir_make_tmp ("chakra-XXXXXX", NULL);
+  g_autoptr (GError) error = NULL;
+  FabScheduleFile file = { .op = "all_reduce", .size_bytes = 8 };
+  g_autoptr (FabGiven) given = NULL;
+  g_autofree char *first = g_strdup_printf ("%s/x.%u.et", folder, named);
+
+  for (guint rank = 0; rank < n; rank++) {
+    g_autofree char *path = g_strdup_printf ("%s/x.%u.et", folder, rank);
+
+    assert_true (texts[rank] == NULL || g_file_set_contents (path, texts[rank], -1, NULL));
+  }
+  file.path = first;
+  given = fab_format_schedule.read (&file, &error);
+  assert_null (given);
+  GString *message = g_string_new (error->message);
+  g_string_replace (message, folder, "", 0);
+  assert_string_equal (message->str, wanted);
+  g_string_free (message, TRUE);
+  for (guint rank = 0; rank < n; rank++) {
+    g_autofree char *path = g_strdup_printf ("%s/x.%u.et", folder, rank);
+
+    g_remove (path);
+  }
+  g_rmdir (folder);
+}
+
+#define TOO_FEW \
+  "a schedule has 2 to 65536 ranks, and 1 was found; the files of Chakra are named NAME.0.et, NAME.1.et and so on"
+#define GRAPH(nodes) "{\"nodes\": [" nodes "]}"
+#define WORK(id, name, deps) \
+  "{\"id\": " id ", \"name\": \"" name "\", \"NodeType\": 4, \"data_deps\": [" deps "]}"
+
+static void
+files_of_chakra_are_found_by_number (G_GNUC_UNUSED void **state)
+{
+  const char *work = GRAPH (WORK ("1", "a", ""));
+  const char *const
+      collective[] = { work, GRAPH (WORK ("7", "a", "") ",{\"id\": 9, \"name\": \"sum\", \"NodeType\": 7}") },
+      *const twice[] = { GRAPH (WORK ("1", "a", "") "," WORK ("2", "b", "1") "," WORK ("1", "c", "")), work },
+      *const absent[] = { work, work, GRAPH (WORK ("1", "a", "") "," WORK ("3", "c", "1, 9")) },
+      *const gap[] = { work, NULL, work }, *const two[] = { work, work };
+
+  assert_files_refused (
+      collective, 2, 0,
+      "/x.1.et: rank 1: node 9 (sum): a schedule has sends and receives; this is a collective, or has "
+      "no peer");
+  assert_files_refused (twice, 2, 0, "/x.0.et: rank 0: node 1 (c): another node has the same number");
+  assert_files_refused (absent, 3, 0, "/x.2.et: rank 2: node 3 (c): it waits for node 9, which is not there");
+  assert_files_refused (gap, 3, 0, "/x.0.et: " TOO_FEW);
+  assert_files_refused (two, 2, 1, "/x.1.et: " TOO_FEW); /* which is not the first */
+  assert_files_refused (two, 2, 0, "/x.0.et: this is no all_reduce: no data of rank 1 reach rank 0");
+}
+
 int
 main (void)
 {
@@ -432,6 +489,7 @@ main (void)
     cmocka_unit_test (wrong_graphs_are_refused_at_their_node),
     cmocka_unit_test (what_is_said_of_a_file_agrees_with_it),
     cmocka_unit_test (operations_are_known_by_name),
+    cmocka_unit_test (files_of_chakra_are_found_by_number),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

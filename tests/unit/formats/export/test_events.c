@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_events.c - files of exporters: each byte of an event, and a file that is replaced whole or not at all. */
+#include "tests/support/test.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "formats/export/events.h"
+
+static char *folder;
+
+static int
+make_folder (G_GNUC_UNUSED void **state)
+{
+  folder = g_dir_make_tmp ("events-XXXXXX", NULL);
+  return folder != NULL ? 0 : -1;
+}
+
+/* Nothing is left in it but what the tests name. */
+static int
+remove_folder (G_GNUC_UNUSED void **state)
+{
+  int status = g_rmdir (folder);
+
+  g_free (folder);
+  return status;
+}
+
+static char *
+path_of (const char *name)
+{
+  return g_build_filename (folder, name, NULL);
+}
+
+static void
+assert_content (const char *path, const char *wanted)
+{
+  g_autofree char *text = NULL;
+
+  assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  assert_string_equal (text, wanted);
+}
+
+static void
+events_are_written_byte_by_byte (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = path_of ("events.json");
+  FabTraceEvents events;
+
+  assert_true (fab_trace_events_open (&events, path, NULL));
+  fab_trace_events_raw (&events, "[\n");
+  fab_event_begin (&events, 'M', NULL, "a \"b\"\n", 1, -2, 0);
+  fab_event_end (&events);
+  fab_event_begin (&events, 'X', "kernel", "c", 3, 4, 1234567499);
+  fab_event_lasts (&events, 1234567499, 1234567500);
+  fab_event_args (&events);
+  fab_event_whole (&events, "n", G_MAXINT64);
+  fab_event_text (&events, "t", "x\\y");
+  fab_event_text (&events, "none", NULL);
+  fab_event_real (&events, "r", 1.0 / 3);
+  fab_event_real (&events, "i", INFINITY);
+  fab_event_real (&events, "m", NAN);
+  fab_event_end (&events);
+  fab_event_begin (&events, 'i', "d", "e", 0, 0, 500);
+  fab_event_text (&events, "s", "g");
+  fab_event_end (&events);
+  fab_event_begin (&events, 'X', "d", "e", 0, 0, 0);
+  fab_event_args (&events);
+  fab_event_end (&events);
+  assert_int_equal (events.n_events, 4);
+  fab_trace_events_raw (&events, "\n]\n");
+  assert_true (fab_trace_events_close (&events, NULL));
+  assert_content (
+      path,
+      "[\n"
+      "{\"ph\":\"M\",\"name\":\"a \\\"b\\\"\\n\",\"pid\":1,\"tid\":-2,\"ts\":0.000},\n"
+      "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"c\",\"pid\":3,\"tid\":4,\"ts\":1234.567,\"dur\":0.001,"
+      "\"args\":{\"n\":9223372036854775807,\"t\":\"x\\\\y\",\"r\":0.333333333,\"i\":null,\"m\":null}},\n"
+      "{\"ph\":\"i\",\"cat\":\"d\",\"name\":\"e\",\"pid\":0,\"tid\":0,\"ts\":0.001,\"s\":\"g\"},\n"
+      "{\"ph\":\"X\",\"cat\":\"d\",\"name\":\"e\",\"pid\":0,\"tid\":0,\"ts\":0.000,\"args\":{}}"
+      "\n]\n");
+  g_remove (path);
+}
+
+/* Times have whole nanoseconds, and a length is the difference of the two that are shown. */
+static void
+times_are_whole_nanoseconds (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabTimePs start_ps, end_ps;
+    const char *ts, *dur;
+  } cases[] = {
+    { 0, 499, "0.000", "0.000" },
+    { 0, 500, "0.000", "0.001" },
+    { 499, 1499, "0.000", "0.001" },
+    { 499, 1500, "0.000", "0.002" },
+    { 500, 1499, "0.001", "0.000" },
+    { 999500, 1999500, "1.000", "1.000" },
+    { 999499, 12345678499, "0.999", "12344.679" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *path = path_of ("times.json");
+    g_autofree char *wanted = g_strdup_printf (
+        "{\"ph\":\"X\",\"name\":\"n\",\"pid\":0,\"tid\":0,\"ts\":%s,\"dur\":%s}", cases[i].ts, cases[i].dur);
+    FabTraceEvents events;
+
+    assert_true (fab_trace_events_open (&events, path, NULL));
+    fab_event_begin (&events, 'X', NULL, "n", 0, 0, cases[i].start_ps);
+    fab_event_lasts (&events, cases[i].start_ps, cases[i].end_ps);
+    fab_event_end (&events);
+    assert_true (fab_trace_events_close (&events, NULL));
+    assert_content (path, wanted);
+    g_remove (path);
+  }
+}
+
+static guint
+count_files (void)
+{
+  g_autoptr (GDir) all = g_dir_open (folder, 0, NULL);
+  guint n = 0;
+
+  while (g_dir_read_name (all) != NULL)
+    n++;
+  return n;
+}
+
+/* Until a file is closed, what was there stays; a file that is given up leaves nothing. */
+static void
+a_file_is_replaced_whole_or_not_at_all (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = path_of ("whole");
+
+  for (guint was_there = 0; was_there < 2; was_there++)
+    for (guint is_closed = 0; is_closed < 2; is_closed++) {
+      FabExportFile file;
+
+      g_remove (path);
+      if (was_there)
+        assert_true (g_file_set_contents (path, "old", -1, NULL));
+      assert_true (fab_export_file_open (&file, path, NULL));
+      fab_export_file_write (&file, "new ");
+      fab_export_file_write (&file, "text");
+      if (was_there)
+        assert_content (path, "old");
+      else
+        assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+      assert_int_equal (count_files (), 1 + was_there);
+      if (is_closed)
+        assert_true (fab_export_file_close (&file, NULL));
+      fab_export_file_abandon (&file);
+      if (is_closed || was_there)
+        assert_content (path, is_closed ? "new text" : "old");
+      assert_int_equal (count_files (), is_closed || was_there);
+    }
+  g_remove (path);
+}
+
+/* A link stays one, and the file that it leads to is replaced. */
+static void
+links_are_followed (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = path_of ("target"), *link = path_of ("link");
+  FabExportFile file;
+
+  assert_true (g_file_set_contents (path, "old", -1, NULL));
+  assert_int_equal (symlink (path, link), 0);
+  assert_true (fab_export_file_open (&file, link, NULL));
+  fab_export_file_write (&file, "new");
+  assert_true (fab_export_file_close (&file, NULL));
+  assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
+  assert_content (path, "new");
+  g_remove (link);
+  g_remove (path);
+}
+
+static void
+what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *nowhere = path_of ("no/file"),
+                  *said = g_strdup_printf ("%s: No such file or directory", nowhere),
+                  *is_folder = g_strdup_printf ("%s: Is a directory", folder);
+  g_autoptr (GError) error = NULL, other = NULL, full = NULL;
+  FabExportFile file;
+
+  assert_false (fab_export_file_open (&file, nowhere, &error));
+  assert_string_equal (error->message, said);
+  fab_export_file_abandon (&file);
+  assert_false (fab_export_file_open (&file, folder, &other));
+  assert_string_equal (other->message, is_folder);
+  fab_export_file_abandon (&file);
+  assert_true (fab_export_file_open (&file, "/dev/full", NULL));
+  fab_export_file_write (&file, "text");
+  assert_false (fab_export_file_close (&file, &full));
+  assert_string_equal (full->message, "/dev/full: No space left on device");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (events_are_written_byte_by_byte),        cmocka_unit_test (times_are_whole_nanoseconds),
+    cmocka_unit_test (a_file_is_replaced_whole_or_not_at_all), cmocka_unit_test (links_are_followed),
+    cmocka_unit_test (what_cannot_be_written_is_told),
+  };
+
+  return cmocka_run_group_tests (tests, make_folder, remove_folder);
+}
