@@ -204,6 +204,10 @@ columns_are_known_by_name (G_GNUC_UNUSED void **state)
     { "submit\tduration\tnodes", "5\t7\t3", 5, 7, 3 },
     { "submit,duration,nodes,submit,nodes", "5,7,3,6,4", 5, 7, 3 }, /* the first of two */
     { "nodes,duration,submit", "3,7,5,more,fields", 5, 7, 3 },
+    { "gpus,duration,submit", "24,7,5", 5, 7, 3 },
+    { "duration,submit,nodes", "7,5,3", 5, 7, 3 },
+    { "start,end,submit,nodes", "10,17,5,3", 5, 7, 3 },
+    { "end,start,submit,nodes", "17,10,5,3", 5, 7, 3 },
     { "submit,duration,nodes", "-1e11,1e11,1e9", -1e11, 1e11, 1000000000 },
   };
 

@@ -354,16 +354,16 @@ static void
 messages_wait_for_what_their_blocks_did (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabGiven) given = read_good (
-      "<algo name=\"b\" ngpus=\"4\" nchunksperloop=\"6\" coll=\"broadcast\" inplace=\"1\">\n" GPU (0, 6, 0, 0)
-          TB (0, 1, -1, 0) STEP (0, "s", "i", 0, "i", 0, 1, -1, -1) STEP (1, "s", "i", 1, "i", 1, 2, -1, -1)
-              STEP (2, "s", "i", 3, "i", 3, 3, -1, -1) END
-      "</gpu>\n" GPU (1, 6, 0, 0) TB (0, -1, 0, 0) STEP (0, "r", "i", 0, "i", 0, 1, -1,
-                                                         -1) STEP (1, "r", "i", 1, "i", 1, 2, -1, -1)
-          STEP (2, "r", "i", 3, "i", 3, 3, -1, -1) END TB (1, 2, -1, 3) STEP (0, "s", "i", 0, "i", 0, 1, 0, 0)
-              STEP (1, "s", "i", 1, "i", 1, 2, 0, 1) STEP (2, "s", "i", 3, "i", 3, 3, 0, 2)
-                  END "</gpu>\n" GPU (2, 6, 0, 0) TB (7, 3, 1, 3) STEP (0, "rcs", "i", 0, "i", 0, 1, -1, -1)
-                      STEP (1, "r", "i", 1, "i", 1, 2, -1, -1) STEP (2, "rcs", "i", 3, "i", 3, 3, -1, -1)
-                          END TB (9, 3, -1, 1) STEP (0, "s", "i", 1, "i", 1, 2, 7, 1) END
+      "<algo name=\"b\" ngpus=\"4\" nchunksperloop=\"6\" coll=\"broadcast\" inplace=\"1\">\n" GPU (1, 6, 0, 0)
+          TB (0, -1, 0, 0) STEP (0, "r", "i", 0, "i", 0, 1, -1, -1) STEP (1, "r", "i", 1, "i", 1, 2, -1, -1)
+              STEP (2, "r", "i", 3, "i", 3, 3, -1, -1) END TB (1, 2, -1, 3)
+                  STEP (0, "s", "i", 0, "i", 0, 1, 0, 0) STEP (1, "s", "i", 1, "i", 1, 2, 0, 1)
+                      STEP (2, "s", "i", 3, "i", 3, 3, 0, 2) END
+      "</gpu>\n" GPU (0, 6, 0, 0) TB (0, 1, -1, 0) STEP (0, "s", "i", 0, "i", 0, 1, -1, -1)
+          STEP (1, "s", "i", 1, "i", 1, 2, -1, -1) STEP (2, "s", "i", 3, "i", 3, 3, -1, -1)
+              END "</gpu>\n" GPU (2, 6, 0, 0) TB (7, 3, 1, 3) STEP (0, "rcs", "i", 0, "i", 0, 1, -1, -1)
+                  STEP (1, "r", "i", 1, "i", 1, 2, -1, -1) STEP (2, "rcs", "i", 3, "i", 3, 3, -1, -1)
+                      END TB (9, 3, -1, 1) STEP (0, "s", "i", 1, "i", 1, 2, 7, 1) END
       "</gpu>\n" GPU (3, 6, 0, 0) TB (0, -1, 2, 3) STEP (0, "r", "i", 0, "i", 0, 1, -1, -1)
           STEP (1, "r", "i", 3, "i", 3, 3, -1, -1) END TB (1, -1, 2, 1)
               STEP (0, "r", "i", 1, "i", 1, 2, -1, -1) END "</gpu>\n</algo>");

@@ -145,6 +145,12 @@ long_and_empty_pieces (G_GNUC_UNUSED void **state)
   assert_true (fab_scan_whole (&scan, 100, &value));
   assert_int_equal (value, 2);
   assert_string_equal (nothing, "");
+  FabFileText end = text_of ("  'ab'"), half = text_of ("'");
+  FabScan last = scan_of (&end), open = scan_of (&half);
+  g_autofree char *whole = fab_scan_quoted (&last, '\'');
+  assert_string_equal (whole, "ab");
+  assert_true (fab_scan_is_done (&last));
+  assert_null (fab_scan_quoted (&open, '\''));
   assert_int_equal (fab_scan_column (&quotes), 2);
 }
 
