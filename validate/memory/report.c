@@ -135,7 +135,7 @@ quantile (const GArray *sorted, double share)
     if (sum >= share)
       return g_array_index (sorted, FabWeighted, i).value;
   }
-  return sorted->len > 0 ? g_array_index (sorted, FabWeighted, sorted->len - 1).value : 0;
+  return 0; /* there are none */
 }
 
 /* Ends as residuals, of all sources but one (below 0: of all). */

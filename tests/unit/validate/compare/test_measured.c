@@ -30,6 +30,23 @@ assert_refused (const char *text, const char *message)
 }
 
 /* 1 MiB in 74.78 us: 14.02 GB/s, x 1.75 = 24.54; the last digit of the time is worth 0.005 / 74.78. */
+/* A repository and its owner are one publication, whichever file it is; else the words are. */
+static void
+test_publications (G_GNUC_UNUSED void **state)
+{
+  static const char *const cases[][2] = { { NULL, "" },
+                                          { "", "" },
+                                          { "owner/repository, file a.txt", "owner/repository," },
+                                          { "owner/repository", "owner/repository" },
+                                          { "A paper of 2024, tables 1/2", "A paper of 2024, tables 1/2" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *publication = fab_measured_publication (cases[i][0]);
+
+    assert_string_equal (publication, cases[i][1]);
+  }
+}
+
 static void
 test_csv (G_GNUC_UNUSED void **state)
 {
@@ -355,6 +372,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_publications),
     cmocka_unit_test (test_csv),
     cmocka_unit_test (test_csv_of_busbw_only),
     cmocka_unit_test (test_csv_of_times_only),
