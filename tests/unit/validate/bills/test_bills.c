@@ -78,6 +78,48 @@ every_number_is_compared (G_GNUC_UNUSED void **state)
   assert_true (n_rows > 10);
 }
 
+/* A single leaf, cable or part is said as well as many; what a table does not say has no cell. */
+static void
+numbers_of_one_are_compared (G_GNUC_UNUSED void **state)
+{
+  static const char *const names[] = { "gpus",          "leaves",      "spines",      "cores",
+                                       "switches",      "node_cables", "leaf_cables", "spine_cables",
+                                       "switch_optics", "node_optics" };
+  g_autofree const char **all = fab_catalog_names (catalog, FAB_SECTION_DESIGNS);
+  const FabDesignSpec *known = fab_catalog_entry (catalog, FAB_SECTION_DESIGNS, all[0]);
+  const FabDesignCounts *row = known->counts.data;
+
+  for (gint number = 0; number < 2; number++) {
+    FabDesignCounts counts = { .units = row->units,
+                               .nodes = row->nodes,
+                               .table = "table 1",
+                               .accelerators = number,
+                               .leaves = number,
+                               .spines = number,
+                               .cores = number,
+                               .switches = number,
+                               .node_cables = number,
+                               .leaf_cables = number,
+                               .spine_cables = number,
+                               .switch_optics = number,
+                               .node_optics = number };
+    FabDesignSpec design = *known;
+    g_autoptr (GPtrArray) designs = g_ptr_array_new ();
+    g_autoptr (GError) error = NULL;
+
+    design.counts = (FabParamList){ &counts, 1 };
+    g_ptr_array_add (designs, &design);
+    g_autoptr (GArray) cells = fab_bills_compare (designs, catalog, &fab_models, &error);
+    if (cells == NULL)
+      fail_msg ("%s", error->message);
+    assert_int_equal (cells->len, number * G_N_ELEMENTS (names));
+    for (guint i = 0; i < cells->len; i++) {
+      assert_string_equal (g_array_index (cells, FabBillCell, i).what, names[i]);
+      assert_int_equal (g_array_index (cells, FabBillCell, i).published, 1);
+    }
+  }
+}
+
 /* --- pages --- */
 
 static const FabDesignSpec
@@ -193,9 +235,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (every_number_is_compared),
-    cmocka_unit_test (numbers_that_differ),
-    cmocka_unit_test (pages_have_every_row),
+    cmocka_unit_test (every_number_is_compared), cmocka_unit_test (numbers_of_one_are_compared),
+    cmocka_unit_test (numbers_that_differ),      cmocka_unit_test (pages_have_every_row),
     cmocka_unit_test (all_is_checked),
   };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_published.c - the page of blind errors beside what others projected, from reports by hand: with their numbers and
- * without, in a first column and in a later one, and of sources of which nothing was predicted. */
+/* test_published.c - the page of blind errors beside what others projected, from reports by hand: with their numbers
+ * and without, in a first column and in a later one, and of sources of which nothing was predicted. */
 #include "tests/support/test.h"
 #include "validate/training/print.h"
 
