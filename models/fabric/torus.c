@@ -174,13 +174,14 @@ check_cubes (const guint sizes[3], guint cube, GError **error)
 static gboolean
 check_twist (const guint sizes[3], guint dimensions, GError **error)
 {
-  guint longest = longest_of (sizes), n_short = 0, n_other = 0;
+  guint longest = longest_of (sizes);
+  gboolean has_short = FALSE, has_other = FALSE;
 
   for (guint axis = 0; axis < dimensions; axis++) {
-    n_short += 2 * sizes[axis] == longest;
-    n_other += 2 * sizes[axis] != longest && sizes[axis] != longest;
+    has_short = has_short || 2 * sizes[axis] == longest;
+    has_other = has_other || (2 * sizes[axis] != longest && sizes[axis] != longest);
   }
-  return (n_short > 0 && n_other == 0 && longest >= 4)
+  return (has_short && !has_other && longest >= 4)
       || fab_throw (
              error, FAB_ERROR_INPUT,
              "a torus of %u x %u x %u cannot be twisted; each axis must be 4 or longer, and some must be "

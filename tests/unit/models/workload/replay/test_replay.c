@@ -221,6 +221,65 @@ equal_ranks_are_one_class (G_GNUC_UNUSED void **state)
   assert_int_equal (meeting_at (replay, 0)->measured_ps, 4 * US);
 }
 
+/* Two ranks are one class where all their operations have the same times, names, kinds and streams, and the same
+ * communication. */
+static void
+ranks_that_differ_in_anything_are_two_classes (G_GNUC_UNUSED void **state)
+{
+#define KERNEL_OF(args)                                                               \
+  "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce\",\"ts\":0.0," \
+  "\"dur\":10.0,\"args\":{\"stream\":7," args "}}"
+#define COPY_OF(name)                                     \
+  "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"" name \
+  "\",\"ts\":0.0,\"dur\":10.0,\"args\":{\"stream\":7}}"
+#define ALL "\"Group size\":2,\"Process Group Ranks\":\"[0, 1]\""
+  static const struct {
+    const char *one, *other;
+    guint n_classes;
+  } rows[] = {
+    { KERNEL (7, "a", 0, 10), KERNEL (7, "a", 0, 10), 1 },
+    { KERNEL (7, "a", 0, 10), KERNEL (8, "a", 0, 10), 1 }, /* numbers of streams are names alone */
+    { KERNEL (7, "a", 0, 10), KERNEL (7, "a", 0, 11), 2 },
+    { KERNEL (7, "a", 0, 10), KERNEL (7, "b", 0, 10), 2 },
+    { KERNEL (7, "a", 0, 10), COPY_OF ("a"), 2 },
+    { KERNEL (7, "a", 0, 10) "," KERNEL (7, "a", 10, 10), KERNEL (7, "a", 0, 10) "," KERNEL (8, "a", 10, 10),
+      2 },
+    { KERNEL (7, "a", 0, 10) "," KERNEL (7, "a", 10, 10), KERNEL (7, "a", 0, 10) "," KERNEL (7, "a", 15, 5),
+      2 },
+    { KERNEL (7, "a", 0, 10) "," KERNEL (7, "a", 10, 10), KERNEL (7, "a", 0, 10) "," KERNEL (7, "b", 10, 10),
+      2 },
+    { KERNEL (7, "a", 0, 10), KERNEL (7, "a", 0, 10) "," KERNEL (7, "a", 10, 10), 2 },
+    { KERNEL (7, "a", 0, 10), KERNEL (7, "a", 5, 10), 2 }, /* of a lone step, ranks may begin later */
+    { KERNEL_OF (ALL), KERNEL_OF (ALL), 1 },
+    { KERNEL_OF (ALL ",\"In msg nelems\":8,\"dtype\":\"Float\""),
+      KERNEL_OF (ALL ",\"In msg nelems\":8,\"dtype\":\"Float\""), 1 },
+    { KERNEL_OF (ALL ",\"In msg nelems\":8,\"dtype\":\"Float\""),
+      KERNEL_OF (ALL ",\"In msg nelems\":9,\"dtype\":\"Float\""), 2 },
+    { KERNEL_OF (ALL ",\"Collective name\":\"allreduce\""),
+      KERNEL_OF (ALL ",\"Collective name\":\"_allgather_base\""), 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const char *events[] = { rows[i].one, rows[i].other };
+    g_autoptr (FabTrace) trace = trace_of (2, events);
+    g_autoptr (Replay) replay = replay_of (trace, 2);
+
+    if (replay->classes->len != rows[i].n_classes)
+      fail_msg ("row %u: %u classes", i, replay->classes->len);
+  }
+}
+
+/* The steps of a trace may be numbered from 0. */
+static void
+the_step_zero_has_a_next_one (G_GNUC_UNUSED void **state)
+{
+  const char *events[] = { STEP (0, 0, 35) "," KERNEL (7, "a", 0,
+                                                       30) "," STEP (1, 35, 40) "," KERNEL (7, "a", 35, 20) };
+
+  assert_near (step_us (1, 1, events, ""), 35, 1e-9);
+  assert_near (step_us (1, 1, events, ", step: 1"), 20, 1e-9);
+}
+
 /* Rank 0 alone is known, of two groups of two that are two apart. All its like do the same. */
 static void
 missing_ranks_do_as_those_before_them (G_GNUC_UNUSED void **state)
@@ -349,6 +408,30 @@ what_cannot_be_played_is_refused (G_GNUC_UNUSED void **state)
   assert_refused (untimed, 0, 1, "job: g.json: the step has no operation with a time");
 }
 
+/* 256 streams are played, and 257 are too many. */
+static void
+a_step_has_few_streams (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 256; n <= 257; n++) {
+    g_autoptr (GString) text = g_string_new (NULL);
+
+    for (guint stream = 1; stream <= n; stream++)
+      g_string_append_printf (text,
+                              "%s{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"ts\":0.0,\"dur\":5.0,"
+                              "\"args\":{\"stream\":%u}}",
+                              stream > 1 ? "," : "", stream);
+    const char *events[] = { text->str };
+    g_autoptr (FabTrace) trace = trace_of (1, events);
+    if (n == 256) {
+      g_autoptr (Replay) replay = replay_of (trace, 1);
+      assert_int_equal (g_array_index (replay->classes, ReplayClass, 0).streams->len, 256);
+    } else {
+      assert_refused (trace, 0, 1,
+                      "job: t: the step has more than 256 streams or 4000000 operations, which is too many");
+    }
+  }
+}
+
 int
 main (void)
 {
@@ -366,7 +449,10 @@ main (void)
     cmocka_unit_test (neighbours_in_a_pipeline_are_told_apart),
     cmocka_unit_test (odd_groups_stay_where_they_are),
     cmocka_unit_test (sizes_come_from_the_calls),
+    cmocka_unit_test (ranks_that_differ_in_anything_are_two_classes),
+    cmocka_unit_test (the_step_zero_has_a_next_one),
     cmocka_unit_test (what_cannot_be_played_is_refused),
+    cmocka_unit_test (a_step_has_few_streams),
   };
 
   return play_run_tests ("replay", tests, &catalog);
