@@ -178,6 +178,32 @@ routers_say_whether_they_hash (G_GNUC_UNUSED void **state)
     }
 }
 
+/* Where one switch joins all NICs there is one path, which no seed changes, unless it picks the port of a bond. */
+static void
+seeds_count_where_there_is_a_choice (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *ports, *fabric, *route;
+    gboolean uses_seed;
+  } rows[] = {
+    { ONE, "switch", "shortest", FALSE },
+    { ONE, "switch", "ecmp", FALSE },
+    { ONE, "switch", "flowlet", FALSE },
+    { ONE, "{kind: leaf_spine, nodes_per_leaf: 2, spines: 2}", "shortest", FALSE },
+    { ONE, "{kind: leaf_spine, nodes_per_leaf: 2, spines: 2}", "ecmp", TRUE },
+    { ONE, "{kind: leaf_spine, nodes_per_leaf: 2, spines: 2}", "flowlet", TRUE },
+    { MERGED, "{kind: leaf_spine, nodes_per_leaf: 2, spines: 2}", "shortest", FALSE },
+    { BOND, "{kind: leaf_spine, nodes_per_leaf: 2, spines: 2}", "shortest", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = play_of (rows[i].ports, rows[i].fabric, rows[i].route, "");
+
+    assert_int_equal (fab_router_uses_seed (fab_simulation_plant (play->simulation)->router),
+                      rows[i].uses_seed);
+  }
+}
+
 /* What comes into a vertex leaves it, but for the ends, between which 1 goes. */
 static void
 assert_flows (const FabGraph *graph, const GArray *shares, FabVertexId src, FabVertexId dst)
@@ -491,6 +517,7 @@ main (void)
     cmocka_unit_test (merged_ports_have_half_of_the_bytes_each),
     cmocka_unit_test (a_bond_hashes_each_flow_to_one_port),
     cmocka_unit_test (routers_say_whether_they_hash),
+    cmocka_unit_test (seeds_count_where_there_is_a_choice),
     cmocka_unit_test (packets_choose_among_the_ports),
     cmocka_unit_test (entropies_of_packets_are_dealt_out_to_the_ports),
     cmocka_unit_test (two_ports_carry_what_one_fast_port_carries),
