@@ -369,6 +369,25 @@ figures_are_those_of_the_jobs (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The mean of one job is its own, and a kind of which none came has zeros. */
+static void
+kinds_of_one_job_and_of_none (G_GNUC_UNUSED void **state)
+{
+  static const char few[] = "mix:\n  jobs:\n    - {name: many, nodes: 8, count: 5, every: 1s, work: 1h, " RING
+                            "}\n"
+                            "    - {name: single, nodes: 8, count: 1, every: 10s, work: 1h, " RING "}\n"
+                            "    - {name: nobody, nodes: 2, count: 0, " RING "}\n";
+  g_autoptr (Play) play = load (few);
+  g_autoptr (FabMixAnswer) self = good (play->scenario);
+
+  for (guint k = 0; k < 3; k++)
+    check_figures (self, &self->by_kind[k], k);
+  assert_int_equal (self->by_kind[1].n_jobs, 1);
+  assert_true (self->by_kind[1].mean_wait_s > 60
+               && self->by_kind[1].mean_wait_s == self->by_kind[1].max_wait_s);
+  assert_true (self->by_kind[2].n_jobs == 0 && self->by_kind[2].mean_slowdown == 0);
+}
+
 /* --- logs --- */
 
 /* The path of a log in a file of its own. (transfer full) */
@@ -572,6 +591,7 @@ main (void)
     cmocka_unit_test (figures_are_those_of_the_jobs),
     cmocka_unit_test (jobs_of_a_log),
     cmocka_unit_test (logs_without_such_jobs),
+    cmocka_unit_test (kinds_of_one_job_and_of_none),
     cmocka_unit_test (what_became_of_jobs_of_a_log),
     cmocka_unit_test (what_is_refused),
     cmocka_unit_test (a_mix_can_be_cancelled),
