@@ -288,6 +288,8 @@ what_stands_twice_counts_once (G_GNUC_UNUSED void **state)
                              NULL });
   assert_refused ("slurm-topology", "Nodes=n1\nSwitchName=s Nodes=n2\n",
                   "top:1:7: SwitchName= or BlockName= must stand before these");
+  assert_refused ("slurm-topology", "SwitchName=s \\\n Nodes=n1\nNodes=n2\n",
+                  "top:3:7: SwitchName= or BlockName= must stand before these");
   assert_refused ("slurm-topology", "SwitchName=s Nodes=n1\nNodes=n2\n",
                   "top:2:7: SwitchName= or BlockName= must stand before these");
   assert_refused ("slurm-topology", "SwitchName=\n", "top:1:12: a name belongs here, as SwitchName=leaf1");

@@ -98,6 +98,26 @@ links_without_a_rate_are_usual (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A NIC is called as its fastest port is, the first of those that are as fast. */
+static void
+nics_are_called_as_their_fastest_port (G_GNUC_UNUSED void **state)
+{
+  static const char *const speeds[][2] = { { "200000", "100000" },
+                                           { "100000", "200000" },
+                                           { "200000", "200000" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (speeds); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "<system><cpu><pci class=\"0x030200\"/><pci class=\"0x020700\"><nic>"
+        "<net name=\"a\" speed=\"%s\"/><net name=\"b\" speed=\"%s\"/></nic></pci></cpu></system>",
+        speeds[i][0], speeds[i][1]);
+    g_autoptr (FabImportedMachine) machine = read_machine ("nccl-xml", "h100-sxm5-80gb", text, NULL);
+
+    assert_string_equal (fab_imported_machine_part (machine, 2)->name, i == 1 ? "b" : "a");
+    assert_string_equal (machine->nic, "ib-hdr");
+  }
+}
+
 /* By its PCI id, else by its architecture, else by the generation of its PCIe. */
 static void
 the_first_gpu_says_the_accelerator (G_GNUC_UNUSED void **state)
@@ -373,6 +393,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (elements_are_parts),
     cmocka_unit_test (links_without_a_rate_are_usual),
+    cmocka_unit_test (nics_are_called_as_their_fastest_port),
     cmocka_unit_test (the_first_gpu_says_the_accelerator),
     cmocka_unit_test (peers_are_joined_once),
     cmocka_unit_test (counts_are_held_against_the_card),
