@@ -270,6 +270,15 @@ class Asked(ModuleTest):
         self.assertTrue(done.stdout.startswith("a.meas\nmachine\n"))
         self.assertNotIn("*", self.fabricast("measure", "nccl", "--sizes", "8", "-o", "b.meas", **self.how).stdout)
 
+    def test_interrupted(self):
+        """What was sampled stays in the file, and it is said how to go on."""
+        process = self.start("nccl", "--sizes", "8", "-o", "a.meas", "--min-samples", "1000000", "--max-samples", "1000000", "--time", "1000", **self.how)
+        self.wait_for("a.meas", "SELECT count (*) > 10 FROM sample")
+        process.send_signal(signal.SIGINT)
+        code, out, err = self.ended(process)
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("a.meas keeps the samples; run the same command again to continue\n", err)
+
     def test_progress_on_a_terminal(self):
         """At most five times in a second, and gone at the end."""
         seen = on_terminal(100, ["measure", "nccl", "--sizes", "8,16", "-o", "a.meas", "--max-samples", "8000", "--min-samples", "8000"], self.directory, NO_COLOR="1",
