@@ -330,6 +330,60 @@ stages_have_their_blocks (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The same as lists of names, as Megatron-Bridge writes them. */
+static void
+stages_are_lists_of_layers (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *layout, *virtual, *blocks; /* NULL: it is not set */
+  } cases[] = {
+    { "[[embedding, decoder, decoder], [decoder, loss]]", NULL, "2,1" },
+    { "[[embedding, decoder], [decoder], [decoder, decoder], [loss]]", "2", "1,1,2,0" },
+    { "[[embedding, decoder], [decoder], [loss]]", NULL, NULL }, /* three parts on two stages */
+    { "null", NULL, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "model:\n  tensor_model_parallel_size: 1\n  pipeline_model_parallel_size: 2\n"
+        "  num_layers: 3\n  pipeline_model_parallel_layout: %s\n",
+        cases[i].layout);
+    g_autofree char *made = import ("a.yaml", text, 0, 0), *found = flat_job (made);
+    g_autofree char *parts = g_strdup_printf ("parallel.virtual=%s", cases[i].virtual),
+                    *blocks = g_strdup_printf ("parallel.layers=%s", cases[i].blocks);
+
+    assert_true (cases[i].virtual != NULL ? strstr (found, parts) != NULL
+                                          : strstr (found, "virtual") == NULL);
+    if (cases[i].blocks != NULL ? strstr (found, blocks) == NULL : strstr (found, "layers") != NULL)
+      fail_msg ("%s: %s", text, found);
+    assert_true ((strstr (made, "stages have their own layers") != NULL) == (i == 2));
+  }
+}
+
+/* What no pipeline has gives no blocks. */
+static void
+uneven_stages_have_limits (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint stages, layers;
+    gboolean is_divided;
+  } cases[] = {
+    { 1, 8, FALSE }, { 2, 8, TRUE }, { 10000, 8, TRUE },  { 10001, 8, FALSE },
+    { 2, 0, FALSE }, { 2, 1, TRUE }, { 2, 100000, TRUE }, { 2, 100001, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "--tensor-model-parallel-size 1 --pipeline-model-parallel-size %u --num-layers %u "
+        "--account-for-loss-in-pipeline-split\n",
+        cases[i].stages, cases[i].layers);
+    g_autofree char *made = import ("a.args", text, 0, 0), *found = flat_job (made);
+
+    if ((strstr (found, "parallel.layers") != NULL) != cases[i].is_divided)
+      fail_msg ("%s: %.200s", text, found);
+  }
+}
+
 /* --- what files start --- */
 
 static void
@@ -419,6 +473,8 @@ main (void)
     cmocka_unit_test (wrong_values_are_refused_at_their_line),
     cmocka_unit_test (batches_and_buckets_are_concluded),
     cmocka_unit_test (stages_have_their_blocks),
+    cmocka_unit_test (stages_are_lists_of_layers),
+    cmocka_unit_test (uneven_stages_have_limits),
     cmocka_unit_test (ranks_are_counted),
     cmocka_unit_test (contradictions_are_settled),
     cmocka_unit_test (what_is_no_job_is_refused),

@@ -133,6 +133,8 @@ refusals_name_the_line (G_GNUC_UNUSED void **state)
     { "", "jobs" },
     { "nodes,duration\n1,2\n", "jobs:1: the first line names no column for the time of arrival" },
     { "submit,nodes\n1,2\n", "jobs:1: no column says how long jobs run" },
+    { "submit,start,nodes\n1,2,3\n", "jobs:1: no column says how long jobs run" },
+    { "submit,end,nodes\n1,2,3\n", "jobs:1: no column says how long jobs run" },
     { "submit,duration\n1,2\n", "jobs:1: no column says how large jobs are" },
     { "submit,duration,nodes\n1,2\n", "jobs:2: this line has fewer columns" },
     { "submit,duration,nodes\nyesterday,2,1\n", "jobs:2: a time is a number of seconds or like" },

@@ -285,6 +285,25 @@ messages_wait_for_what_their_nodes_name (G_GNUC_UNUSED void **state)
   }
 }
 
+#define TWO_SENDS(first, second)         \
+  "num_ranks 3\nrank 0 {\n" first second \
+  "}\nrank 1 {\nrecv 10b from 0 tag 1\n}\nrank 2 {\nrecv 10b from 0 tag 1\n}\n"
+
+/* Two files that say the same in another order give the same messages in one order. */
+static void
+the_order_of_a_file_does_not_matter (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGiven) one = read_good (TWO_SENDS ("send 10b to 1 tag 1\n", "send 10b to 2 tag 1\n"),
+                                        "broadcast", 10),
+                       other = read_good (TWO_SENDS ("send 10b to 2 tag 1\n", "send 10b to 1 tag 1\n"),
+                                          "broadcast", 10);
+
+  assert_int_equal (one->messages->len, 2);
+  for (guint i = 0; i < 2; i++)
+    assert_int_equal (g_array_index (one->messages, FabGivenMessage, i).to,
+                      g_array_index (other->messages, FabGivenMessage, i).to);
+}
+
 /* A rank that sends to two peers, to one of them with two tags, has three connections. */
 static void
 connections_are_pairs_of_peer_and_tag (G_GNUC_UNUSED void **state)
@@ -485,6 +504,7 @@ main (void)
     cmocka_unit_test (a_rank_receives_what_the_operation_needs),
     cmocka_unit_test (data_come_over_other_ranks),
     cmocka_unit_test (messages_wait_for_what_their_nodes_name),
+    cmocka_unit_test (the_order_of_a_file_does_not_matter),
     cmocka_unit_test (connections_are_pairs_of_peer_and_tag),
     cmocka_unit_test (wrong_graphs_are_refused_at_their_node),
     cmocka_unit_test (what_is_said_of_a_file_agrees_with_it),

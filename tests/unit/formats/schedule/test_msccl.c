@@ -305,6 +305,37 @@ sums_of_many_ranks_are_told_apart (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A rank whose data are added a second time is named, in whatever word of the set it is. */
+static void
+nobody_is_added_twice (G_GNUC_UNUSED void **state)
+{
+  static const guint ranks[] = { 0, 1, 30, 31, 32, 33, 63, 64 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ranks); i++) {
+    Direct op = { FAB_OP_REDUCE, 65, 1, TRUE, 2 };
+    g_autofree char *text = direct_text (&op), *send = g_strdup_printf ("  <gpu id=\"%u\"", ranks[i]),
+                    *receive = g_strdup_printf ("recv=\"%u\" chan=\"0\">\n", ranks[i]),
+                    *said = g_strdup_printf (": the step adds what gpu %u contributes a second time",
+                                             ranks[i]);
+    GString *changed = g_string_new (text);
+    g_autofree char *message = NULL;
+
+    /* another step behind the one that is there, of the rank's first block and of that which receives from it */
+    for (guint side = 0; side < 2; side++) {
+      char *at = strstr (strstr (changed->str, side == 0 ? send : receive), "<step s=\"0\"");
+      g_autofree char *step = g_strndup (at, strcspn (at, "\n") + 1);
+
+      step[strlen ("<step s=\"")] = '1';
+      g_string_insert (changed, at - changed->str + (gssize) strlen (step), step);
+    }
+    g_autoptr (FabGiven) given = read_text (changed->str, &message);
+    assert_null (given);
+    if (!g_str_has_suffix (message, said))
+      fail_msg ("%s", message);
+    g_string_free (changed, TRUE);
+  }
+}
+
 /* --- what messages wait for --- */
 
 #define STEP(s, type, src, src_at, dst, dst_at, n, block, step)                                  \
@@ -734,6 +765,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_operation_is_what_it_says),
     cmocka_unit_test (sums_of_many_ranks_are_told_apart),
+    cmocka_unit_test (nobody_is_added_twice),
     cmocka_unit_test (messages_wait_for_what_their_blocks_did),
     cmocka_unit_test (each_mistake_is_told_at_its_tag),
     cmocka_unit_test (no_attribute_may_be_missing),

@@ -130,6 +130,37 @@ pieces_of_a_line (G_GNUC_UNUSED void **state)
   assert_true (fab_scan_is_done (&scan));
 }
 
+/* Each kind of piece is looked for behind blanks. */
+static void
+blanks_before_a_piece_do_not_count (G_GNUC_UNUSED void **state)
+{
+  static const char *const blanks[] = { "", " ", "\t", " \t  " };
+
+  for (guint i = 0; i < G_N_ELEMENTS (blanks); i++) {
+    g_autofree char *line = g_strconcat (blanks[i], "12 x\n", NULL),
+                    *quotes = g_strconcat (blanks[i], "'12 x'", NULL);
+    FabFileText text = text_of (line), between = text_of (quotes);
+    FabScan literal = scan_of (&text), whole = scan_of (&text), hex = scan_of (&text), real = scan_of (&text),
+            word = scan_of (&text), rest = scan_of (&text), quoted = scan_of (&between);
+    g_autofree char *one = fab_scan_word (&word, ""), *all = fab_scan_rest (&rest),
+                    *inner = fab_scan_quoted (&quoted, '\'');
+    guint64 value;
+    double number;
+
+    FabFileText only = text_of (blanks[i][0] != '\0' ? blanks[i] : " ");
+    FabScan blank = scan_of (&only);
+
+    assert_true (fab_scan_is_done (&blank));
+    assert_true (fab_scan_text (&literal, "12 x") && fab_scan_is_done (&literal));
+    assert_true (fab_scan_whole (&whole, 100, &value) && value == 12);
+    assert_true (fab_scan_hex (&hex, &value) && value == 0x12);
+    assert_true (fab_scan_real (&real, &number) && number == 12);
+    assert_string_equal (one, "12");
+    assert_string_equal (all, "12 x");
+    assert_string_equal (inner, "12 x");
+  }
+}
+
 /* A number has at most 64 digits; a text of two quotes is empty. */
 static void
 long_and_empty_pieces (G_GNUC_UNUSED void **state)
@@ -165,6 +196,7 @@ a_mistake_is_shown_at_its_piece (G_GNUC_UNUSED void **state)
   } cases[] = {
     { "abc  def ghi", 3, "f:2:6: no \"def\"\n    2 | abc  def ghi\n      |      ^~~" },
     { "abc  def ghi", 0, "f:2:1: no \"def\"\n    2 | abc  def ghi\n      | ^~~" },
+    { "abc def", 3, "f:2:5: no \"def\"\n    2 | abc def\n      |     ^~~" },
     { "abc", 3, "f:2:4: no \"def\"\n    2 | abc\n      |    ^" },
     { "\303\244\342\202\254 x\ty", 5, "f:2:4: no \"def\"\n    2 | \303\244\342\202\254 x\ty\n      |    ^" },
   };
@@ -221,21 +253,22 @@ a_text_is_looked_at (G_GNUC_UNUSED void **state)
 static void
 xml_is_a_tree (G_GNUC_UNUSED void **state)
 {
-  static const char source[] =
-      "<?xml version=\"1.0\"?>\n"
-      "<!-- of a test -->\n"
-      "<root a=\"12\" b=\"0x1f\" c=\"-1\"\n d=\"x\" e=\"4294967295\" f=\"4294967296\" g=\"0xffffffff\" "
-      "h=\"0x1ffffffff\">\n"
-      "  <one>text &amp; more</one>\n"
-      "  <two><three/>\n</two> tail\n"
-      "</root>\n";
+  static const char source[] = "<?xml version=\"1.0\"?>\n"
+                               "<!-- of a test -->\n"
+                               "<root z=\"0\" y=\"0x0\" a=\"12\" b=\"0x1f\" c=\"-1\"\n "
+                               "d=\"x\" e=\"4294967295\" f=\"4294967296\" g=\"0xffffffff\" "
+                               "h=\"0x1ffffffff\">\n"
+                               "  <one>text &amp; more</one>\n"
+                               "  <two><three/>\n</two> tail\n"
+                               "</root>\n";
   FabFileText file = text_of (source);
   g_autoptr (FabXml) root = fab_xml_parse (&file, NULL);
   static const struct {
     const char *key;
     guint value;
-  } numbers[] = { { "a", 12 }, { "b", 31 },         { "c", 7 }, { "d", 7 },      { "e", 4294967295 },
-                  { "f", 7 },  { "g", 4294967295 }, { "h", 7 }, { "missing", 7 } };
+  } numbers[] = { { "z", 0 },          { "y", 0 }, { "a", 12 },         { "b", 31 },
+                  { "c", 7 },          { "d", 7 }, { "e", 4294967295 }, { "f", 7 },
+                  { "g", 4294967295 }, { "h", 7 }, { "missing", 7 } };
 
   assert_non_null (root);
   assert_true (fab_xml_is (root, "root"));
@@ -412,6 +445,7 @@ main (void)
     cmocka_unit_test (lines_end_in_every_way),
     cmocka_unit_test (numbers_are_read_as_far_as_they_go),
     cmocka_unit_test (pieces_of_a_line),
+    cmocka_unit_test (blanks_before_a_piece_do_not_count),
     cmocka_unit_test (long_and_empty_pieces),
     cmocka_unit_test (a_mistake_is_shown_at_its_piece),
     cmocka_unit_test (a_text_is_looked_at),
