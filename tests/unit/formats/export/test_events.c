@@ -2,8 +2,12 @@
 /* test_events.c - files of exporters: each byte of an event, and a file that is replaced whole or not at all. */
 #include "tests/support/test.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/export/events.h"
@@ -182,7 +186,7 @@ what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
   g_autofree char *nowhere = path_of ("no/file"),
                   *said = g_strdup_printf ("%s: No such file or directory", nowhere),
                   *is_folder = g_strdup_printf ("%s: Is a directory", folder);
-  g_autoptr (GError) error = NULL, other = NULL, full = NULL;
+  g_autoptr (GError) error = NULL, other = NULL;
   FabExportFile file;
 
   assert_false (fab_export_file_open (&file, nowhere, &error));
@@ -191,19 +195,85 @@ what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
   assert_false (fab_export_file_open (&file, folder, &other));
   assert_string_equal (other->message, is_folder);
   fab_export_file_abandon (&file);
-  assert_true (fab_export_file_open (&file, "/dev/full", NULL));
+}
+
+/* Where a file may not grow as long as it has to be, what was there stays. */
+static void
+a_file_that_is_not_whole_is_none (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = path_of ("small"), *said = g_strdup_printf ("%s: File too large", path);
+  g_autoptr (GError) error = NULL;
+  struct rlimit before, small;
+  FabExportFile file;
+
+  assert_true (g_file_set_contents (path, "old", -1, NULL));
+  assert_int_equal (getrlimit (RLIMIT_FSIZE, &before), 0);
+  small = (struct rlimit){ 2, before.rlim_max };
+  void (*handler) (int) = signal (SIGXFSZ, SIG_IGN);
+  assert_true (fab_export_file_open (&file, path, NULL));
+  fab_export_file_write (&file, "longer");
+  assert_int_equal (setrlimit (RLIMIT_FSIZE, &small), 0);
+  gboolean is_whole = fab_export_file_close (&file, &error);
+  assert_int_equal (setrlimit (RLIMIT_FSIZE, &before), 0);
+  signal (SIGXFSZ, handler);
+  assert_false (is_whole);
+  assert_string_equal (error->message, said);
+  assert_content (path, "old");
+  assert_int_equal (count_files (), 1);
+  g_remove (path);
+}
+
+/* A folder that takes the place of the file before its end is no file that can be replaced. */
+static void
+what_took_the_place_of_a_file_stays (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = path_of ("place"), *said = g_strdup_printf ("%s: Is a directory", path);
+  g_autoptr (GError) error = NULL;
+  FabExportFile file;
+
+  assert_true (fab_export_file_open (&file, path, NULL));
   fab_export_file_write (&file, "text");
-  assert_false (fab_export_file_close (&file, &full));
-  assert_string_equal (full->message, "/dev/full: No space left on device");
+  assert_int_equal (g_mkdir (path, 0700), 0);
+  assert_false (fab_export_file_close (&file, &error));
+  assert_string_equal (error->message, said);
+  assert_int_equal (count_files (), 1);
+  g_rmdir (path);
+}
+
+/* What is no plain file, such as a pipe, is written to and stays what it is. */
+static void
+a_pipe_is_written_to (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = path_of ("pipe");
+  char found[8] = { 0 };
+  FabExportFile file;
+
+  assert_int_equal (mkfifo (path, 0600), 0);
+  int end = g_open (path, O_RDWR | O_NONBLOCK, 0);
+  assert_true (end >= 0);
+  assert_true (fab_export_file_open (&file, path, NULL));
+  fab_export_file_write (&file, "text");
+  assert_true (fab_export_file_close (&file, NULL));
+  assert_int_equal (read (end, found, sizeof found - 1), 4);
+  assert_string_equal (found, "text");
+  g_close (end, NULL);
+  assert_false (g_file_test (path, G_FILE_TEST_IS_REGULAR));
+  assert_int_equal (count_files (), 1);
+  g_remove (path);
 }
 
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (events_are_written_byte_by_byte),        cmocka_unit_test (times_are_whole_nanoseconds),
-    cmocka_unit_test (a_file_is_replaced_whole_or_not_at_all), cmocka_unit_test (links_are_followed),
+    cmocka_unit_test (events_are_written_byte_by_byte),
+    cmocka_unit_test (times_are_whole_nanoseconds),
+    cmocka_unit_test (a_file_is_replaced_whole_or_not_at_all),
+    cmocka_unit_test (links_are_followed),
     cmocka_unit_test (what_cannot_be_written_is_told),
+    cmocka_unit_test (a_file_that_is_not_whole_is_none),
+    cmocka_unit_test (what_took_the_place_of_a_file_stays),
+    cmocka_unit_test (a_pipe_is_written_to),
   };
 
   return cmocka_run_group_tests (tests, make_folder, remove_folder);
