@@ -323,6 +323,11 @@ a_torus_says_its_lattice (void **state)
           || (guint) lattice->is_open[axis] != rows[i].is_open[axis])
         fail_msg ("%s: axis %u has %u, open %d", cluster, axis, lattice->sizes[axis], lattice->is_open[axis]);
   }
+  /* The end of a twisted axis meets its begin half of the longest axis further on: each router has four neighbours. */
+  assert_shape (*state, "nodes: 18, fabric: {kind: torus, dimensions: 2, x: 6, y: 3, twisted: true}", 18, 4,
+                3);
+  assert_shape (*state, "nodes: 50, fabric: {kind: torus, dimensions: 2, x: 10, y: 5, twisted: true}", 50, 4,
+                5);
   assert_refused (*state, "nodes: 1, fabric: {kind: torus, x: 1}",
                   "give the sizes of all 3 axes, or of none");
   assert_refused (*state, "nodes: 1, fabric: {kind: torus, y: 1}",

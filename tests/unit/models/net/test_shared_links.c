@@ -174,6 +174,7 @@ streams_have_a_startup_a_factor_a_limit_and_a_share (G_GNUC_UNUSED void **state)
 {
   ASSERT_STREAMS ("startup", { 100, 1000, 1, 0, 1, 1100 });
   ASSERT_STREAMS ("no bytes", { 100, 0, 1, 0, 1, 100 });
+  ASSERT_STREAMS ("a byte", { 100, 1, 1, 0, 1, 101 });
   ASSERT_STREAMS ("factor", { 0, 1000, 2, 0, 1, 2000 });
   ASSERT_STREAMS ("limit", { 0, 1000, 1, 0.25, 1, 4000 });
   ASSERT_STREAMS ("limit that does not bind", { 0, 1000, 2, 4, 1, 2000 });
