@@ -26,7 +26,8 @@ segment_of (const FabLayerStack *stack, guint layer, guint segment)
 
 /* What a segment has, a line for each: operators with their FLOPs and bytes of a token, columns and depth; what is
  * kept, with its kind and bytes, the kernels that keep it (fused, eager, compiled) and how many matrices read it;
- * parameters of tensors. "/": ranks divide it. (transfer full) */
+ * parameters of tensors; keys and values, and what serving keeps of them: bytes, heads and arrays. "/": ranks divide
+ * it. (transfer full) */
 static char *
 text_of (const FabLayerStack *stack, guint layer, guint index)
 {
@@ -64,8 +65,13 @@ text_of (const FabLayerStack *stack, guint layer, guint index)
 
     if (tensor->segment == index)
       g_string_append_printf (text, "%d%s\n", (int) tensor->parameters,
-                              tensor->kind == FAB_TENSOR_SPLIT ? " /" : "");
+                              tensor->kind == FAB_TENSOR_SPLIT    ? " /"
+                              : tensor->kind == FAB_TENSOR_EXPERT ? " experts"
+                                                                  : "");
   }
+  if (segment->context_bytes > 0)
+    g_string_append_printf (text, "context %g B, cache %g B, %u x %u\n", segment->context_bytes,
+                            segment->cache_bytes, segment->cache_heads, segment->cache_pieces);
   return g_string_free (text, FALSE);
 }
 
@@ -99,7 +105,8 @@ static const struct {
     "keep projection: attention 128 B, fec in /\n"
     "keep projection: matrix 128 B, \n"
     "keep dropout mask: statistic 64 B, fec exact\n"
-    "64\n64\n6144 /\n96 /\n8\n8\n8 /\n4096 /\n64\n" },
+    "64\n64\n6144 /\n96 /\n8\n8\n8 /\n4096 /\n64\n"
+    "context 64 B, cache 64 B, 2 x 2\n" },
   /* With learned positions nothing is rotated, and queries, keys and values are one matrix. */
   { "{layers: 1, hidden: 64, heads: 8, vocabulary: 10, positions: 32, attention: full, biases: false}", 32, 1,
     0,
@@ -116,7 +123,8 @@ static const struct {
     "keep scores: scores 512 B, fec /\n"
     "keep projection: attention 128 B, fec in /\n"
     "keep projection: matrix 128 B, \n"
-    "64\n12288 /\n4096 /\n" },
+    "64\n12288 /\n4096 /\n"
+    "context 256 B, cache 256 B, 8 x 2\n" },
   /* Latent attention: 8 -> 6 -> 2 heads of 3 + 2, 8 -> 4 + 2, 4 -> 2 heads of 3 + 5, and 2 x 5 -> 8. */
   { "{layers: 1, hidden: 8, heads: 2, biases: false, norms: 4, vocabulary: 10, latent: {q_lora_rank: 6, "
     "kv_lora_rank: 4, qk_nope_head_dim: 3, qk_rope_head_dim: 2, v_head_dim: 5}}",
@@ -153,7 +161,8 @@ static const struct {
     "keep projection: matrix 16 B, \n"
     "keep norm input: stream 16 B, fec\n"
     "keep norm statistics: statistic 4 B, ec exact\n"
-    "8\n48\n6\n60 /\n48\n4\n64 /\n80 /\n8\n" },
+    "8\n48\n6\n60 /\n48\n4\n64 /\n80 /\n8\n"
+    "context 40 B, cache 12 B, 1 x 1\n" },
   /* Queries straight from the width of the model, with biases. */
   { "{layers: 1, hidden: 8, heads: 2, norm: none, qkv_biases: yes, projection_biases: no, positions: 9, "
     "vocabulary: 10, latent: {kv_lora_rank: 4, qk_nope_head_dim: 3, v_head_dim: 5}}",
@@ -179,7 +188,8 @@ static const struct {
     "keep log-sums: attention 8 B, fec exact /\n"
     "keep projection: attention 20 B, fec in /\n"
     "keep projection: matrix 16 B, \n"
-    "48 /\n6 /\n32\n4\n64 /\n80 /\n" },
+    "48 /\n6 /\n32\n4\n64 /\n80 /\n"
+    "context 32 B, cache 8 B, 1 x 1\n" },
   { "{layers: 1, hidden: 8, heads: 2, feed_forward: 12, vocabulary: 10, dropout: true}", 7, 1, 1,
     "norm: 0 FLOP, 32 B, 0x0\n"
     "up: 192 FLOP, 40 B, 12x8 /\n"
@@ -215,6 +225,21 @@ static const struct {
     "keep out: activated 16 B, fe in /\n"
     "keep out: matrix 16 B, \n"
     "8\n8\n192 /\n24 /\n56 /\n14 /\n2 /\n2 /\n2 /\n8 /\n64 /\n8\n" },
+  /* One expert of width 6 is a model of experts too. A bias of each takes 6 numbers of what comes back. */
+  { "{layers: 1, hidden: 8, heads: 2, vocabulary: 10, experts: {count: 1, width: 6}}", 5, 1, 2,
+    "dispatch: 0 FLOP, 32 B, 0x0\n"
+    "up: 96 FLOP, 28 B, 6x8 /\n"
+    "activation: 0 FLOP, 24 B, 0x0 /\n"
+    "down: 96 FLOP, 28 B, 8x6 /\n"
+    "expert_bias: 0 FLOP, 96 B, 0x0\n"
+    "combine: 0 FLOP, 32 B, 0x0\n"
+    "residual: 0 FLOP, 48 B, 0x0\n"
+    "keep tokens of experts: exchange 16 B, fec in\n"
+    "keep outputs of experts: exchange 16 B, fec\n"
+    "keep up: matrix 12 B, fec /\n"
+    "keep down: activated 12 B, fe in / x1\n"
+    "keep down: matrix 16 B, \n"
+    "48 experts\n6 experts\n48 experts\n8 experts\n" },
 #define BERT                                                                                               \
   "{layers: 1, hidden: 8, heads: 2, vocabulary: 10, positions: 16, dropout: true, ends: {token_types: 2, " \
   "embedding_norm: true, pooler: true, classes: 3, head_transform: true, output_biases: true}}"

@@ -287,14 +287,16 @@ experts_have_a_grid_over_a_stage (G_GNUC_UNUSED void **state)
           assert_int_equal (layout_n_expert_replicas (&grid.layout), n_of_stage / (shared * expert));
           assert_true (layout_has_expert_groups (&grid.layout));
           for (Fold fold = FOLD_EXPERT; fold <= FOLD_EXPERT_DATA; fold++)
-            for (guint way = 0; way < 4; way++) {
+            for (guint way = 0; way < 5; way++) {
               guint n_data = grid.layout.size[AXIS_DATA];
               Selection s = { .fold = fold,
-                              .first_stage = way % 2 ? size[2] - 1 : 0,
+                              .first_stage = way == 4 ? (size[2] - 1) / 2
+                                           : way % 2  ? size[2] - 1
+                                                      : 0,
                               .n_stages = 1,
                               .first_data = way == 1 ? n_data - unit : 0,
                               .n_data = way == 1 ? unit : n_data,
-                              .has_twin = way == 2 && size[2] % 2 == 0 };
+                              .has_twin = (way == 2 || way == 4) && size[2] % 2 == 0 };
 
               if (!s.has_twin || fold == FOLD_EXPERT_DATA)
                 check_groups (&grid, &s);

@@ -419,6 +419,44 @@ gradients_grow_from_the_head (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Casts of matrices are divided as these are, and shared experts have some too. They are there until their layer has
+ * gone back: those of the head are gone when the block does. */
+static void
+casts_are_of_every_matrix_of_a_rank (G_GNUC_UNUSED void **state)
+{
+#define EXPERTS                                                                                          \
+  "layers: 1, hidden: 1024, heads: 16, vocabulary: 10, tied: false, biases: false, experts: {count: 4, " \
+  "per_token: 1, shared: 1, width: 32}"
+  const double expert = 2 * h * 32, attention = 4 * h * h;
+
+  for (guint n = 1; n <= 2; n++) {
+    g_autofree char *divided = g_strdup_printf ("kind: ddp, memory: {states: fp32}, parallel: {tensor: %u}",
+                                                n);
+
+    assert_near (part (n, EXPERTS, divided, "casts"), 2 * ((attention + 5 * expert) / n + 4 * h), 1e-9);
+  }
+}
+
+/* Logits in FP32 are three tensors of 4 B in plain PyTorch. */
+static void
+logits_have_the_type_of_products (G_GNUC_UNUSED void **state)
+{
+  assert_near (part (1, LLAMA, "kind: ddp, precision: fp32", "logits"), tokens * 3 * 4 * v, 1e-9);
+}
+
+/* Gradients of weights need the inputs of products, and those of their results: the last of two stages keeps these of
+ * one micro-batch more where the weights come later. */
+static void
+delayed_weights_keep_their_products (G_GNUC_UNUSED void **state)
+{
+#define STAGES(schedule_) "kind: megatron, accumulation: 4, parallel: {pipeline: 2, schedule: " schedule_ "}"
+  g_autoptr (Play) one = job (2, LLAMA, STAGES ("1f1b")), two = job (2, LLAMA, STAGES ("zero_bubble"));
+  double inputs = 3 * 2 * h + 2 * f, results = 2 * h + 4 * g + 2 * h + 4 * f + 2 * h;
+
+  assert_near (part_of (two, 1, "activations") - part_of (one, 1, "activations"),
+               tokens * (2 * (inputs + results) + 2 * h), 1e-9);
+}
+
 /* Layers that hand nothing on keep nothing where they are recomputed: each alone is whole then, or all of a group that
  * share one input. */
 static void
@@ -601,6 +639,9 @@ main (void)
     cmocka_unit_test (what_is_not_kept_is_computed_again),
     cmocka_unit_test (gradients_grow_from_the_head),
     cmocka_unit_test (layers_without_an_output_are_whole_in_turn),
+    cmocka_unit_test (casts_are_of_every_matrix_of_a_rank),
+    cmocka_unit_test (logits_have_the_type_of_products),
+    cmocka_unit_test (delayed_weights_keep_their_products),
     cmocka_unit_test (formulas_give_the_bytes),
     cmocka_unit_test (formulas_say_what_there_is),
     cmocka_unit_test (activations_wait_in_host_memory),

@@ -201,7 +201,7 @@ check_factors (const Ranks *self, Slow *slow)
 static void
 bins_have_the_factors_of_their_replicas (G_GNUC_UNUSED void **state)
 {
-  static const StragglerParams stragglers[] = { { 13, 3 }, { 2, 1.5 } };
+  static const StragglerParams stragglers[] = { { 0, 3 }, { 13, 1.5 } };
   static const struct {
     guint tensor, pipeline, expert;
     const char *order;
@@ -243,7 +243,7 @@ bins_have_the_factors_of_their_replicas (G_GNUC_UNUSED void **state)
 static void
 bins_have_names (G_GNUC_UNUSED void **state)
 {
-  static const StragglerParams straggler[] = { { 5, 2 } };
+  static const StragglerParams straggler[] = { { 5, 2 } }, two[] = { { 10, 2 }, { 13, 2 } };
   static const struct {
     guint n_stragglers, n_classes;
     double cv;
@@ -252,6 +252,7 @@ bins_have_names (G_GNUC_UNUSED void **state)
                { 0, 1, 0.05, "-" },
                { 0, 3, 0.05, "slowest, jitter 1 of 2, jitter 2 of 2" },
                { 1, 4, 0, "replicas 0-4, rank 5, replicas 6-23" },
+               { 2, 4, 0, "replicas 0-9, rank 10, replicas 11-12, rank 13, replicas 14-23" },
                { 1, 2, 0.05, "slowest, jitter 1 of 1, rank 5, slowest, jitter 1 of 1" } };
   const ParallelParams params = {
     .tensor = 1, .context = 1, .expert = 1, .pipeline = 1, .virtual_stages = 1, .order = "tp-cp-ep-dp-pp"
@@ -261,7 +262,8 @@ bins_have_names (G_GNUC_UNUSED void **state)
 
   assert_true (layout_init (&layout, &rig->cluster, &params, NULL));
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const FabParamList list = { (gpointer) straggler, rows[i].n_stragglers };
+    const FabParamList list = { (gpointer) (rows[i].n_stragglers == 2 ? two : straggler),
+                                rows[i].n_stragglers };
     const JitterParams jitter = { .cv = rows[i].cv, .n_classes = rows[i].n_classes };
     Slow *slow = slow_new (&layout, &list, &jitter, SEED, NULL);
     g_autoptr (GString) names = g_string_new (NULL);
