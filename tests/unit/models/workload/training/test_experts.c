@@ -187,11 +187,40 @@ only_ranks_that_exchange_tokens_have_halves (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Ranks that share an expert gather its tokens and sum what comes out, forward and backward; where each has whole
+ * experts, nobody does. */
+static void
+ranks_that_share_an_expert_gather_its_tokens (G_GNUC_UNUSED void **state)
+{
+  for (guint shared = 1; shared <= 2; shared++) {
+    g_autofree char
+        *yaml = g_strdup_printf (HEAD, "overlap: none"),
+        *parallel = g_strdup_printf (
+            "kind: megatron, model: m, micro_batch: 2, sequence: 512, clip_gradients: false, "
+            "compute: {kind: mfu}, parallel: {tensor: 2, sequence: true, expert: 4, expert_tensor: %u}}\n",
+            shared);
+    g_auto (GStrv) parts = g_strsplit (yaml, "kind: ddp", 2);
+    g_autofree char *other = g_strconcat (parts[0], parallel, NULL);
+    g_autoptr (Play) play = play_new (catalog, other, NULL);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+    guint n = 0;
+
+    for (guint c = 0; c < dag->n_collectives; c++)
+      if (g_str_has_suffix (dag->collectives[c].name, ".experts")
+          && dag->collectives[c].dimension == FAB_DIMENSION_TENSOR) {
+        assert_int_equal (dag->collectives[c].plan.n_ranks, 2);
+        n++;
+      }
+    assert_int_equal (n, shared == 1 ? 0 : 2 * 4); /* two blocks */
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (only_ranks_that_exchange_tokens_have_halves),
+    cmocka_unit_test (ranks_that_share_an_expert_gather_its_tokens),
     cmocka_unit_test (each_dispatcher_sends_what_it_says),
     cmocka_unit_test (what_computes_beside_an_exchange_hides_it),
     cmocka_unit_test (the_fullest_rank_decides),

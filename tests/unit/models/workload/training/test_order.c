@@ -217,6 +217,8 @@ static const char *const jobs[] = {
   "kind: ddp, accumulation: 40",
   "kind: ddp, outer: {sites: 2, every: 10}",
   "kind: megatron, distributed_optimizer: true, outer: {sites: 2, overlap: true, every: 4}",
+  "kind: zero, stage: 3, shard: 2, accumulation: 2",
+  "kind: zero, stage: 3, shard: 2, offload: {optimizer: cpu}",
   "kind: zero, stage: 3, secondary: 2, quantized_weights: true, quantized_gradients: true",
 };
 
@@ -504,10 +506,10 @@ gradients_wait_for_the_end_of_the_last_pass (G_GNUC_UNUSED void **state)
 
 /* --- ZB-V --- */
 
-enum { V_STAGES = 3, V_PARTS = 2 * V_STAGES, V_MICRO = 7, V_TOKENS = 4096, V_WORDS = 4000 };
+enum { V_STAGES = 4, V_PARTS = 2 * V_STAGES, V_MICRO = 7, V_TOKENS = 4096, V_WORDS = 4000 };
 
-/* Blocks of each part: the second stage, with parts 1 and 4, has the most, and the first one the head. */
-static const guint v_blocks[V_PARTS] = { 1, 3, 1, 1, 1, 1 };
+/* Blocks of each part: the second stage, with parts 1 and 6, has the most, and the first one the head. */
+static const guint v_blocks[V_PARTS] = { 1, 3, 1, 1, 1, 1, 1, 1 };
 
 /* The letters of a stage's passes: F and f are forward through its first and second part, B and b backward through
  * these, of activations or of weights. Every pass has a task of the block with which it begins. (transfer full) */
@@ -555,8 +557,8 @@ letters_of_actions (const GArray *actions)
 }
 
 /* The rules of ZB-V follow the times of passes: the median over the stages of those through one of their parts, in ns.
- * That is here the first stage's, a block and half of the head. Attention has no weights, and takes twice as long
- * backward; a block that is recomputed goes forward before its activations go back. */
+ * That is here the first stage's, a block and half of the head, the third of four in order. Attention has no weights,
+ * and takes twice as long backward; a block that is recomputed goes forward before its activations go back. */
 static void
 zbv_follows_the_times_of_the_middle_stage (G_GNUC_UNUSED void **state)
 {
@@ -566,11 +568,11 @@ zbv_follows_the_times_of_the_middle_stage (G_GNUC_UNUSED void **state)
     g_autofree char *yaml = g_strdup_printf (
         "name: order\niterations: 1\ncollectives: {kind: plain, algorithm: direct}\n"
         "cluster: {node: dgx-h100, nodes: 1, gpus_per_node: %d}\n"
-        "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: {kind: transformer, layers: 8, "
+        "models: [{name: m, summary: s, source: s, date: \"2026-11-30\", shape: {kind: transformer, layers: 10, "
         "hidden: 256, heads: 4, vocabulary: %d, tied: false, biases: false}}]\n"
         "job: {kind: megatron, model: m, micro_batch: 1, sequence: %d, clip_gradients: false, accumulation: %d, "
         "recompute: %s, compute: {kind: mfu, mfu: 50%%}, parallel: {pipeline: %d, schedule: zero_bubble_v, "
-        "layers: [1, 3, 1, 1, 1, 1]}}\n",
+        "layers: [1, 3, 1, 1, 1, 1, 1, 1]}}\n",
         V_STAGES, V_WORDS, V_TOKENS, V_MICRO, is_again ? "full" : "none", V_STAGES);
     Order order = order_of (yaml);
     double rate = fab_simulation_cluster (order.play->simulation)->device.peak_flops_per_s[FAB_PRECISION_BF16]

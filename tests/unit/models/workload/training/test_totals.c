@@ -224,6 +224,36 @@ every_rank_has_the_memory_of_its_stage (G_GNUC_UNUSED void **state)
   assert_int_equal (n_found, ranks->len);
 }
 
+/* Names say what a class is of. */
+static void
+classes_have_names (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *head, *keys, *names;
+  } rows[] = {
+    { "", "kind: ddp", "all" },
+    { "fold: false\n", "kind: ddp", "rank 0, rank 1" },
+    { "", "kind: megatron, parallel: {pipeline: 2}, accumulation: 2", "stage 0, stage 1" },
+    { "fold: false\n", "kind: megatron, parallel: {pipeline: 2}, accumulation: 2",
+      "stage 0, rank 0, stage 1, rank 1" },
+    { "", "kind: ddp, stragglers: [{rank: 1, slowness: 2}]", "replicas 0-0, rank 1" },
+    { "", "kind: ddp, jitter: {cv: 1%}", "slowest, jitter 1 of 1" },
+    { "fold: false\n", "kind: ddp, jitter: {cv: 1%}", "slowest, rank 0, jitter 1 of 1, rank 1" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *plain = g_strdup_printf (HEAD, 2, rows[i].keys),
+                    *yaml = g_strconcat (rows[i].head, plain, NULL);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+    g_autoptr (GString) names = g_string_new (NULL);
+
+    for (guint c = 0; c < dag->n_classes; c++)
+      g_string_append_printf (names, "%s%s", c > 0 ? ", " : "", dag->classes[c].name);
+    assert_string_equal (names->str, rows[i].names);
+  }
+}
+
 static double
 first_step_s (guint gpus, const char *keys)
 {
@@ -619,6 +649,7 @@ main (void)
     cmocka_unit_test (clipping_moves_the_gradients),
     cmocka_unit_test (what_varies_is_drawn),
     cmocka_unit_test (every_rank_has_the_memory_of_its_stage),
+    cmocka_unit_test (classes_have_names),
     cmocka_unit_test (a_step_begins_with_its_samples),
     cmocka_unit_test (a_step_has_its_share_of_a_checkpoint),
     cmocka_unit_test (what_is_not_known_of_compute_widens_its_band),

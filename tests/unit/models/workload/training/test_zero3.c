@@ -160,6 +160,64 @@ small_tensors_are_gathered_when_they_are_updated (G_GNUC_UNUSED void **state)
   }
 }
 
+/* "parameters0 1048576, shard1 ..." of the collectives whose names begin so, and all of their bytes. (transfer full) */
+static char *
+list_of (const Play *play, const char *prefix, guint64 *bytes)
+{
+  const FabDag *dag = fab_simulation_dag (play->simulation);
+  GString *text = g_string_new (NULL);
+
+  *bytes = 0;
+  for (guint c = 0; c < dag->n_collectives; c++)
+    if (g_str_has_prefix (dag->collectives[c].name, prefix)) {
+      *bytes += dag->collectives[c].plan.bytes;
+      g_string_append_printf (text, "%s %" G_GUINT64_FORMAT "\n", dag->collectives[c].name,
+                              (guint64) dag->collectives[c].plan.bytes);
+    }
+  return g_string_free (text, FALSE);
+}
+
+/* What is in host memory is copied to the GPU before it is gathered: each rank's part of it. */
+static void
+shards_come_from_the_host (G_GNUC_UNUSED void **state)
+{
+  for (guint gpus = 1; gpus <= 4; gpus *= 2) {
+    g_autoptr (Play) play = job (gpus,
+                                 "offload: {optimizer: cpu, parameters: cpu}, persistence_threshold: 0"),
+                     here = job (gpus, "persistence_threshold: 0");
+    guint64 copied, gathered, plain;
+    g_autofree char *copies = list_of (play, "shard", &copied),
+                    *gathers = list_of (play, "parameters", &gathered),
+                    *others = list_of (here, "parameters", &plain);
+
+    assert_int_equal (gathered, plain);
+    assert_int_equal (copied, gpus == 1 ? 2 * PARAMETERS : gathered / gpus);
+    assert_true (strlen (copies) > 0 && (gpus == 1) == (strlen (gathers) == 0)
+                 && strlen (others) == strlen (gathers));
+  }
+}
+
+/* What is released is no longer counted, so that a limit above what is whole at any time changes nothing; one below it
+ * lets less be gathered ahead, in more pieces. */
+static void
+limits_count_what_is_whole (G_GNUC_UNUSED void **state)
+{
+  static const char keys[] = "prefetch_overlap: true, prefetch_bucket: 200000, max_reuse_distance: 0, "
+                             "persistence_threshold: 0, accumulation: 2, max_live: ";
+  g_autofree char *none = g_strconcat (keys, "1000000000", NULL), *high = g_strconcat (keys, "1500000", NULL),
+                  *low = g_strconcat (keys, "1", NULL);
+  g_autoptr (Play) free_one = job (2, none), wide = job (2, high), narrow = job (2, low);
+  guint64 bytes[3];
+  g_autofree char *all = list_of (free_one, "parameters", &bytes[0]),
+                  *some = list_of (wide, "parameters", &bytes[1]),
+                  *few = list_of (narrow, "parameters", &bytes[2]);
+
+  assert_string_equal (some, all);
+  assert_true (strlen (few) > strlen (all));
+  assert_int_equal (bytes[2], 2 * 2 * 2ull * PARAMETERS); /* in each pass of each micro-batch */
+  assert_true (bytes[0] < bytes[2]);                      /* what was gathered ahead of its next use stays */
+}
+
 /* Quantised gradients have 4 bits each. The ranks of a node exchange all of them, and then those of the same place in
  * each node what they have added: a part for each rank of their node. */
 static void
@@ -223,6 +281,8 @@ main (void)
     cmocka_unit_test (shards_are_summed_over_their_groups_once),
     cmocka_unit_test (small_tensors_are_gathered_when_they_are_updated),
     cmocka_unit_test (quantised_gradients_are_exchanged_twice),
+    cmocka_unit_test (shards_come_from_the_host),
+    cmocka_unit_test (limits_count_what_is_whole),
     cmocka_unit_test (pieces_of_updated_parameters_have_a_limit),
   };
 
