@@ -2,7 +2,9 @@
 /* test_library_choices.c - what the library chose for two points, as a text of a file and in words. */
 #include "tests/support/test.h"
 
+#include "sim/run/run.h"
 #include "sim/study/choice_changes.h"
+#include "tests/support/play.h"
 
 static const char
     before_text[] = "all_reduce data 41000000 nvls_tree simple 16 1.5;all_gather data 1000 ring ll 2 0.001",
@@ -138,6 +140,42 @@ the_reason_is_what_grew_most (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The plain library has no protocols, and what is sent twice is one choice with both times. Sizes have two
+ * digits, and what takes longest comes first. */
+static void
+choices_of_a_simulation (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  g_autoptr (Play) play = play_new (
+      catalog,
+      "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 2}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: send_recv, size: 1234567B},"
+      " {op: all_reduce, size: 1GB}, {op: send_recv, size: 1234567B}]}\n",
+      NULL);
+
+  assert_true (fab_simulation_run (play->simulation, &(FabRunOptions){ 0 }, NULL));
+  g_autoptr (GArray) choices = fab_choices_of (play->simulation);
+  const GArray *records = fab_simulation_probe (play->simulation)->collectives;
+  double seconds[2] = { 0, 0 };
+  for (guint i = 0; i < records->len; i++) {
+    const FabCollectiveRecord *one = &g_array_index (records, FabCollectiveRecord, i);
+
+    seconds[strcmp (one->op, "send_recv") == 0] += fab_ps_to_seconds (one->end_ps - one->start_ps);
+  }
+  assert_int_equal (records->len, 3);
+  assert_int_equal (choices->len, 2);
+  const FabChoice *reduced = &g_array_index (choices, FabChoice, 0),
+                  *sent = &g_array_index (choices, FabChoice, 1);
+  assert_string_equal (reduced->op, "all_reduce");
+  assert_true (reduced->bytes == 1000000000);
+  assert_near (reduced->seconds, seconds[0], 1e-12);
+  assert_string_equal (sent->op, "send_recv");
+  assert_string_equal (sent->protocol, "none");
+  assert_string_equal (reduced->protocol, "none");
+  assert_true (sent->bytes == 1200000);
+  assert_near (sent->seconds, seconds[1], 1e-12);
+}
+
 int
 main (void)
 {
@@ -147,6 +185,7 @@ main (void)
     cmocka_unit_test (nothing_is_said_where_a_list_is_not_known),
     cmocka_unit_test (a_change_is_told_from_five_percent_on),
     cmocka_unit_test (the_reason_is_what_grew_most),
+    cmocka_unit_test (choices_of_a_simulation),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
