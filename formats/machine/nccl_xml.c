@@ -260,12 +260,10 @@ link_of (FabNcclReader *reader, const FabXml *pci)
         lanes = fab_xml_number (pci, "link_width", 0);
   const FabKnownAccelerator *known = fab_known_accelerator (reader->machine->accelerator);
 
-  if (lanes > 32) {
+  if (lanes > 32)
     fab_imported_machine_infer (
         reader->machine, pci->line,
         "PCIe: x16 where the file has link_width %u, which no link has; virtual machines print it", lanes);
-    lanes = 16;
-  }
   if (generation == 0 || lanes == 0) {
     fab_imported_machine_infer (reader->machine, pci->line,
                                 "PCIe: generation %u x16 where the file has no link_speed and link_width",
