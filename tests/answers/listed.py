@@ -128,7 +128,8 @@ class Models(Listed):
             rows = dict(re.findall(r"(?m)^([\w-]+) +(\S.*)$", page.split("\n\n")[0]))
             self.assertEqual(list(rows), names, section)
             for name in names:
-                head, see = self.good("describe", section, name).splitlines()[:2]
+                head, see, *more = self.good("describe", section, name).splitlines()
+                self.assertEqual(more[:2], ["", "Parameters:"] if more else [], name)
                 self.assertEqual(head, f"{name}: {rows[name]}")
                 self.assertRegex(see, r"^See docs/\S+\.md(?:#\S+)?\.$")
             self.assertEqual("\n\nOperations: " in page, section == "collectives")
@@ -189,6 +190,10 @@ class Backends(Listed):
 
 
 class Forms(Listed):
+    def test_options(self):
+        """Help has each option that the command takes."""
+        self.assertEqual(re.findall(r"(?m)^ +(--\w+)", self.good("describe", "--help").partition("Options:")[2]), ["--schema", "--names", "--sequence", "--format"])
+
     def test_sequences(self):
         """2048 tokens unless another number is given, from one to ten million."""
         usual = self.good("describe", "models", "gpt2-xl")
