@@ -75,6 +75,7 @@ extern const FabPairOps fake_ops, other_ops;
 
 static const FabBytes sizes[] = { 8, 512 };
 static guint n_sizes = G_N_ELEMENTS (sizes);
+static const char *system_here = "machine one", *system_there = "machine two";
 static FabBytes largest = 512;
 
 static FabTimePs slow_ps, fast_ps; /* what the first 21 moves take, and the others; 0: as they are */
@@ -166,7 +167,7 @@ serving_end (gpointer data)
   const FabMeasurePlan plan = { .timeout_s = 99, .window = 99 };
   FabMeasureHost *host = fab_host_new (&plan, &limits, NULL, &(FabHostPerson){ 0 });
 
-  host->system = "machine two";
+  host->system = system_there;
   rig->is_served = fab_pair_serve (host, rig->serving_ops, &control.base, &rig->there, &rig->error_there);
   control.base.close (&control.base);
   fab_host_free (host);
@@ -182,7 +183,7 @@ asking_end (Rig *rig)
   };
   FabMeasureHost *host = fab_host_new (&plan, &limits, rig->samples, &(FabHostPerson){ 0 });
 
-  host->system = "machine one";
+  host->system = system_here;
   rig->is_measured = fab_pair_measure (host, "fake", &fake_ops, &control.base, &rig->here, &rig->error_here);
   control.base.close (&control.base);
   fab_host_free (host);
@@ -263,6 +264,34 @@ test_both_measure (void **state)
   assert_string_equal (latency->series.method, "made up");
   assert_string_equal (latency->series.to, "there");
   assert_int_equal (bandwidth->series.window, 7);
+}
+
+/* What is measured is of both machines, or of one where they have one name or one has none. */
+static void
+test_names_of_machines (void **state)
+{
+  static const char *const cases[][3] = {
+    { "one", "two", "one and two" }, { "one", "one", "one" }, { "one", NULL, "one" },
+    { NULL, "two", "two" },          { "", "two", "two" },    { NULL, NULL, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    if (i > 0) {
+      tear_down (state);
+      assert_int_equal (set_up (state), 0);
+    }
+    Rig *rig = *state;
+    system_here = cases[i][0];
+    system_there = cases[i][1];
+    run_both (rig, &fake_ops, NOTHING);
+    system_here = "machine one";
+    system_there = "machine two";
+    assert_true (rig->is_measured && rig->is_served);
+    g_autoptr (GPtrArray) all = fab_samples_load (rig->samples, NULL);
+    const char *system = find_kind (all, FAB_MEASURE_LATENCY)->series.system;
+    if (g_strcmp0 (system, cases[i][2]) != 0)
+      fail_msg ("%u: %s", i, system);
+  }
 }
 
 /* Both ends make room for the largest message, also where there is one size alone. */
@@ -664,6 +693,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test_setup_teardown (test_both_measure, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (test_names_of_machines, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_one_size, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_round_trips_are_taken_off, set_up, tear_down),
     cmocka_unit_test_setup_teardown (test_trouble_is_told_at_both_ends, set_up, tear_down),
