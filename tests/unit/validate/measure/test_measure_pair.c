@@ -272,7 +272,7 @@ test_names_of_machines (void **state)
 {
   static const char *const cases[][3] = {
     { "one", "two", "one and two" }, { "one", "one", "one" }, { "one", NULL, "one" },
-    { NULL, "two", "two" },          { "", "two", "two" },    { NULL, NULL, NULL },
+    { NULL, "two", "two" },          { "", "two", "two" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
