@@ -51,11 +51,11 @@ work_is_counted_once (G_GNUC_UNUSED void **state)
     guint gpus, data, n_micro;
     const char *keys;
     double again; /* of a block, in products of h x h weights and a token */
-  } rows[] = { { 1, 1, 1, "kind: ddp" },
-               { 4, 4, 1, "kind: ddp" },
-               { 4, 2, 1, "kind: megatron, parallel: {tensor: 2}" },
-               { 4, 1, 4, "kind: megatron, accumulation: 4, parallel: {pipeline: 2, tensor: 2}" },
-               { 4, 4, 3, "kind: zero, stage: 3, accumulation: 3" },
+  } rows[] = { { 1, 1, 1, "kind: ddp", 0 },
+               { 4, 4, 1, "kind: ddp", 0 },
+               { 4, 2, 1, "kind: megatron, parallel: {tensor: 2}", 0 },
+               { 4, 1, 4, "kind: megatron, accumulation: 4, parallel: {pipeline: 2, tensor: 2}", 0 },
+               { 4, 4, 3, "kind: zero, stage: 3, accumulation: 3", 0 },
                { 4, 4, 1, "kind: fsdp, recompute: full", 8 },
                { 2, 2, 2, "kind: ddp, accumulation: 2, recompute: full", 12 },
                { 2, 1, 1, "kind: megatron, recompute: full, parallel: {tensor: 2}", 12 } };
