@@ -215,8 +215,8 @@ class Hosts(CliTest):
 
     def test_every_card_of_amd(self):
         """Each id of the table, and each card that has xGMI, by NCCL's file and by rocm-smi: the same link."""
-        for ids, name in (("0x66a1", "mi50"), ("0x738c", "mi100"), ("0x7408", "mi250x-gcd"), ("0x740c", "mi250x-gcd"), ("0x74a1", "mi300x"),
-                          ("0x74a2", "mi308x"), ("0x74a5", "mi325x"), ("0x75a0", "mi350x"), ("0x75a3", "mi355x")):
+        for ids, name in (("0x66a1", "mi50"), ("0x738c", "mi100"), ("0x7408", "mi250x-gcd"), ("0x740c", "mi250x-gcd"), ("0x740f", "mi210"),
+                          ("0x74a0", "mi300a"), ("0x74a1", "mi300x"), ("0x74a2", "mi308x"), ("0x74a5", "mi325x"), ("0x75a0", "mi350x"), ("0x75a3", "mi355x")):
             links = ring(2)
             text = nccl([(ids, 'gcn="gfx000"', links[0]), (ids, 'gcn="gfx000"', links[2])])
             node, _ = self.node(text)
@@ -225,8 +225,8 @@ class Hosts(CliTest):
             other, _ = self.node(types, "--accelerator", name)
             self.assertEqual([wire[2] for wire in self.wires(node, "xgmi-m")], [wire[2] for wire in self.wires(other, "xgmi-m")], name)
             self.assertEqual(len(self.wires(node, "xgmi-m")), 1, name)
-        node, made = self.node(nccl([("0x740f", 'gcn="gfx90a"', "")]))
-        self.assertIn("mi250-gcd stands in for MI210 (PCI id 1002:740f)", re.sub(r"\n#  ", "", made))
+        node, made = self.node(nccl([("0x66a0", 'gcn="gfx906"', "")]))
+        self.assertIn("mi50 stands in for MI60 (PCI id 1002:66a0)", re.sub(r"\n#  ", "", made))
         for gcn, name in (("908", "mi100"), ("gfx90a", "mi250x-gcd"), ("gfx950", "mi355x")):
             node, made = self.node(nccl([("0x9999", f'gcn="{gcn}"', "")]))
             self.assertEqual(node["accelerator"], name)
