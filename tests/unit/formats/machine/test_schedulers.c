@@ -3,6 +3,7 @@
 #include "tests/unit/formats/machine/told.h"
 
 #include "formats/machine/scheduler_tree.h"
+#include "tests/unit/formats/machine/told.h"
 
 static void
 assert_names (const char *list, const char *joined)
@@ -38,28 +39,12 @@ names_are_expanded (G_GNUC_UNUSED void **state)
   assert_names ("n[1-]", NULL);
 }
 
-static FabImportedMachine *
-read_text (const char *format, const char *text, const char *accelerator, GError **error)
-{
-  const FabImportRequest request = { .file = { "top", text, strlen (text) } };
-  const FabFileFormat *row = fab_file_format_of (FAB_FILE_MACHINE, &request.file);
-  FabImportedMachine *machine = fab_imported_machine_new ("test");
-
-  assert_non_null (row);
-  assert_string_equal (row->name, format);
-  machine->accelerator = accelerator;
-  if (row->read.machine (machine, &request, error))
-    return machine;
-  fab_imported_machine_free (machine);
-  return NULL;
-}
-
 static void
 assert_fabric (const char *format, const char *text, const char *accelerator, guint n_nodes,
                const char *const *parts)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (FabImportedMachine) machine = read_text (format, text, accelerator, &error);
+  g_autoptr (FabImportedMachine) machine = read_machine (format, accelerator, text, &error);
 
   if (machine == NULL)
     fail_msg ("%s", error->message);
@@ -74,7 +59,7 @@ assert_refused (const char *format, const char *text, const char *start)
 {
   g_autoptr (GError) error = NULL;
 
-  assert_null (read_text (format, text, NULL, &error));
+  assert_null (read_machine (format, NULL, text, &error));
   if (!g_str_has_prefix (error->message, start))
     fail_msg ("%s", error->message);
 }
@@ -144,22 +129,22 @@ trays_are_no_racks (G_GNUC_UNUSED void **state)
 {
   g_autoptr (GError) error = NULL;
 
-  assert_null (read_text ("slurm-topology", "BlockName=b1 Nodes=n[1-18]\n", "gb200", &error));
+  assert_null (read_machine ("slurm-topology", "gb200", "BlockName=b1 Nodes=n[1-18]\n", &error));
   assert_non_null (strstr (error->message, "a rack of 18 trays in the catalogue (gb200-nvl72)"));
 }
 
 static void
 what_is_no_tree_is_refused_at_the_place (G_GNUC_UNUSED void **state)
 {
-  assert_refused ("slurm-topology", "SwitchName=s1 Nodes=n[1-\n", "top:1:21: 'n[1-' is no list of names");
+  assert_refused ("slurm-topology", "SwitchName=s1 Nodes=n[1-\n", "x:1:21: 'n[1-' is no list of names");
   assert_refused ("slurm-topology", "SwitchName=s1 Switches=s2\nSwitchName=s2 Switches=s1\n",
-                  "top:2:24: switch 's1' would be below itself");
+                  "x:2:24: switch 's1' would be below itself");
   assert_refused ("slurm-topology", "SwitchName=s1 Nodes=n1\nSwitchName=s2 Nodes=n1\n",
-                  "top:2:21: node 'n1' is below switch 's1' already");
-  assert_refused ("slurm-topology", "SwitchName=s1 Switches=s2\n", "top: no node is below a switch");
+                  "x:2:21: node 'n1' is below switch 's1' already");
+  assert_refused ("slurm-topology", "SwitchName=s1 Switches=s2\n", "x: no node is below a switch");
   assert_refused ("topograph", "switches: []\nblocks:\n- nodes: [n1]\n",
-                  "top:1:11: 'switches' must be a mapping");
-  assert_refused ("topograph", "{\"instances\": [{\"id\": \"i1\", \"network_layers\": [[]]}]}", "top:1:");
+                  "x:1:11: 'switches' must be a mapping");
+  assert_refused ("topograph", "{\"instances\": [{\"id\": \"i1\", \"network_layers\": [[]]}]}", "x:1:");
 }
 
 /* Two trees of three levels, of which nothing says what joins them. A switch without nodes is left out. Nodes are
@@ -177,7 +162,7 @@ a_forest_is_one_fabric (G_GNUC_UNUSED void **state)
                              "SwitchName=other Nodes=x1\\\n"
                              "  # the rest is no more of that line\n";
   g_autoptr (GError) error = NULL;
-  g_autoptr (FabImportedMachine) machine = read_text ("slurm-topology", text, "a100-sxm4-40gb", &error);
+  g_autoptr (FabImportedMachine) machine = read_machine ("slurm-topology", "a100-sxm4-40gb", text, &error);
   g_autofree char *notes = notes_told (machine->notes);
 
   assert_string_equal (
@@ -213,11 +198,11 @@ a_forest_is_one_fabric (G_GNUC_UNUSED void **state)
 static void
 notes_say_what_a_file_lacks (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabImportedMachine) one = read_text ("slurm-topology", "SwitchName=s Nodes=n[1-2]\n", NULL,
-                                                  NULL);
-  g_autoptr (FabImportedMachine) blocks = read_text ("slurm-topology",
-                                                     "\nBlockName=b1 Nodes=n1\nBlockName=b2 Nodes=n2\n", NULL,
+  g_autoptr (FabImportedMachine) one = read_machine ("slurm-topology", NULL, "SwitchName=s Nodes=n[1-2]\n",
                                                      NULL);
+  g_autoptr (FabImportedMachine) blocks = read_machine ("slurm-topology", NULL,
+                                                        "\nBlockName=b1 Nodes=n1\nBlockName=b2 Nodes=n2\n",
+                                                        NULL);
   g_autofree char *of_one = notes_told (one->notes), *of_blocks = notes_told (blocks->notes);
 
   assert_string_equal (
@@ -257,15 +242,15 @@ nodes_are_the_usual_ones (G_GNUC_UNUSED void **state)
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (GError) error = NULL;
-    g_autoptr (FabImportedMachine) machine = read_text (
-        "slurm-topology", "SwitchName=t Switches=a,b\nSwitchName=a Nodes=x\nSwitchName=b Nodes=y\n",
-        rows[i].accelerator, &error);
+    g_autoptr (FabImportedMachine) machine = read_machine (
+        "slurm-topology", rows[i].accelerator,
+        "SwitchName=t Switches=a,b\nSwitchName=a Nodes=x\nSwitchName=b Nodes=y\n", &error);
 
     assert_true ((machine != NULL) == (rows[i].node != NULL));
     if (machine == NULL)
       assert_true (g_str_has_prefix (error->message, rows[i].accelerator[0] == 'g'
-                                                         ? "top: a node of gb"
-                                                         : "top: no machine with l40s is known"));
+                                                         ? "x: a node of gb"
+                                                         : "x: no machine with l40s is known"));
     else {
       g_autofree char *link = g_strdup_printf ("{from: leaf0, to: spine, count: %u}", rows[i].n_nics);
 
@@ -287,16 +272,15 @@ what_stands_twice_counts_once (G_GNUC_UNUSED void **state)
       (const char *const[]){ "{to: leaf, nodes: 0-1} # n1 ... n2", "{from: leaf, to: spine, count: 16}",
                              NULL });
   assert_refused ("slurm-topology", "Nodes=n1\nSwitchName=s Nodes=n2\n",
-                  "top:1:7: SwitchName= or BlockName= must stand before these");
+                  "x:1:7: SwitchName= or BlockName= must stand before these");
   assert_refused ("slurm-topology", "SwitchName=s \\\n Nodes=n1\nNodes=n2\n",
-                  "top:3:7: SwitchName= or BlockName= must stand before these");
+                  "x:3:7: SwitchName= or BlockName= must stand before these");
   assert_refused ("slurm-topology", "SwitchName=s Nodes=n1\nNodes=n2\n",
-                  "top:2:7: SwitchName= or BlockName= must stand before these");
-  assert_refused ("slurm-topology", "SwitchName=\n", "top:1:12: a name belongs here, as SwitchName=leaf1");
+                  "x:2:7: SwitchName= or BlockName= must stand before these");
+  assert_refused ("slurm-topology", "SwitchName=\n", "x:1:12: a name belongs here, as SwitchName=leaf1");
   assert_refused ("slurm-topology", "SwitchName=a Switches=x\nSwitchName=b Switches=x\n",
-                  "top:2:23: switch 'x' is below 'a' already; a tree has one above each");
-  assert_refused ("slurm-topology", "SwitchName=a Switches=a\n",
-                  "top:1:23: switch 'a' would be below itself");
+                  "x:2:23: switch 'x' is below 'a' already; a tree has one above each");
+  assert_refused ("slurm-topology", "SwitchName=a Switches=a\n", "x:1:23: switch 'a' would be below itself");
 }
 
 static void
@@ -308,11 +292,11 @@ as_many_nodes_as_there_are (G_GNUC_UNUSED void **state)
     const FabFileFormat *format = fab_file_format_named (FAB_FILE_MACHINE, "slurm-topology");
     g_autoptr (FabImportedMachine) machine = fab_imported_machine_new ("test");
     g_autoptr (GError) error = NULL;
-    const FabImportRequest request = { .file = { "top", text, strlen (text) }, .n_nodes = n };
+    const FabImportRequest request = { .file = { "x", text, strlen (text) }, .n_nodes = n };
 
     assert_true (format->read.machine (machine, &request, &error) == (n == 4));
     if (n == 5)
-      assert_string_equal (error->message, "top: --nodes 5, but there are 4");
+      assert_string_equal (error->message, "x: --nodes 5, but there are 4");
   }
 }
 
@@ -377,28 +361,28 @@ models_and_graphs_of_topograph_are_trees (G_GNUC_UNUSED void **state)
                                         "{to: leaf1, nodes: 1-2} # n2 ... n3", NULL });
   assert_refused ("topograph",
                   "switches: {a: {switches: [b]}, c: {switches: [b]}}\nblocks:\n- {switch: b, nodes: [n1]}\n",
-                  "top:1:47: switch 'b' is below 'a' already; a tree has one above each");
+                  "x:1:47: switch 'b' is below 'a' already; a tree has one above each");
   assert_refused ("topograph", "blocks:\n- {switch: b, nodes: [n1]}\n- {switch: c, nodes: [n1]}\n",
-                  "top:3:23: node 'n1' is below switch 'b' already");
+                  "x:3:23: node 'n1' is below switch 'b' already");
   assert_refused ("topograph", "blocks:\n- nodes: [[n1]]\n",
-                  "top:2:11: a name belongs here, or several as n[1-4]");
+                  "x:2:11: a name belongs here, or several as n[1-4]");
   assert_refused ("topograph", "blocks:\n- nodes: ['n[1-']\n",
-                  "top:2:11: a name belongs here, or several as n[1-4]");
-  assert_refused ("topograph", "blocks: x\nnodes: y\n", "top:1:9: 'blocks' must be a list of blocks");
+                  "x:2:11: a name belongs here, or several as n[1-4]");
+  assert_refused ("topograph", "blocks: x\nnodes: y\n", "x:1:9: 'blocks' must be a list of blocks");
   assert_refused ("topograph", "blocks:\n- {switch: [a], nodes: [n]}\n",
-                  "top:2:12: 'switch' must be the name of a switch");
+                  "x:2:12: 'switch' must be the name of a switch");
   assert_refused ("topograph", "{\"instances\": [{\"id\": \"i1\", \"network_layers\": []}]}",
-                  "top:1:47: at least one switch belongs here");
+                  "x:1:47: at least one switch belongs here");
   assert_refused ("topograph", "{\"instances\": [{\"id\": \"i1\", \"network_layers\": [[]]}]}",
-                  "top:1:48: the name of a switch belongs here");
+                  "x:1:48: the name of a switch belongs here");
   assert_refused ("topograph", "{\"instances\": [{\"id\": [], \"network_layers\": [\"a\"]}]}",
-                  "top:1:23: 'id' must be the name of the instance");
+                  "x:1:23: 'id' must be the name of the instance");
   assert_refused ("topograph", "{\"instances\": [{\"id\": \"i\", \"network_layers\": [\"a\", \"a\"]}]}",
-                  "top:1:52: switch 'a' would be below itself");
+                  "x:1:52: switch 'a' would be below itself");
   assert_refused (
       "topograph",
       "{\"instances\": [{\"id\": \"i\", \"network_layers\": [\"a\"]}, {\"id\": \"i\", \"network_layers\": [\"b\"]}]}",
-      "top:1:85: node 'i' is below switch 'a' already");
+      "x:1:85: node 'i' is below switch 'a' already");
 }
 
 int

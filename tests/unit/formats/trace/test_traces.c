@@ -81,6 +81,18 @@ simai_goes_forward_and_back (G_GNUC_UNUSED void **state)
       "node 4 x: compute 1000 after 3\nnode 5 x: comm 0 after 4 | all_reduce 1 B 0 ranks, expert, ''\n");
 }
 
+/* The message about a text ends with these words. */
+static void
+assert_mistake (const char *text, const char *message)
+{
+  const char *const texts[] = { text, NULL };
+  g_autoptr (GError) error = NULL;
+
+  assert_null (read_traces (texts, &error));
+  if (!g_str_has_suffix (error->message, message))
+    fail_msg ("%s", error->message);
+}
+
 static void
 mistakes_of_simai_are_told (G_GNUC_UNUSED void **state)
 {
@@ -98,14 +110,8 @@ mistakes_of_simai_are_told (G_GNUC_UNUSED void **state)
     { "DATA\n1\nx -1 0 NONE 0 0 WAIT 0 0 NONE 0 0\n", "WAIT is no collective that SimAI has" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const char *const texts[] = { rows[i].text, NULL };
-    g_autoptr (GError) error = NULL;
-
-    assert_null (read_traces (texts, &error));
-    if (!g_str_has_suffix (error->message, rows[i].message))
-      fail_msg ("%s", error->message);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_mistake (rows[i].text, rows[i].message);
 }
 
 /* --- AICB: ms --- */
@@ -313,14 +319,8 @@ mistakes_of_the_inspector_are_told (G_GNUC_UNUSED void **state)
       "a: has no collective that NCCL's profiler recorded" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const char *const texts[] = { rows[i].text, NULL };
-    g_autoptr (GError) error = NULL;
-
-    assert_null (read_traces (texts, &error));
-    if (!g_str_has_suffix (error->message, rows[i].message))
-      fail_msg ("%s", error->message);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_mistake (rows[i].text, rows[i].message);
 }
 
 #define BEGIN(ts, name, pid, rank, count, type)                                                        \
@@ -426,14 +426,8 @@ mistakes_of_graphs_are_told (G_GNUC_UNUSED void **state)
     { "{\"nodes\": [{\"id\": 1, \"attrs\": [5]}]}", "an attribute is not an object" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    const char *const texts[] = { rows[i].text, NULL };
-    g_autoptr (GError) error = NULL;
-
-    assert_null (read_traces (texts, &error));
-    if (!g_str_has_suffix (error->message, rows[i].message))
-      fail_msg ("%s", error->message);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_mistake (rows[i].text, rows[i].message);
 }
 
 #define PARAMS(id, inputs, outputs, attributes)                                                      \
