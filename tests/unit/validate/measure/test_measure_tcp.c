@@ -3,6 +3,7 @@
  * the same message afterwards. The asking host is played, and says itself which sizes and how many messages are moved.
  * What both ends send is counted on its way to the system, which takes less than was given at times, or fails. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -189,9 +190,10 @@ move_all (FabMeasureHost *host, const FabSeries *series, G_GNUC_UNUSED FabBytes 
     pace_us = 0;
     if (!is_moved)
       return FALSE;
-    /* No longer than the call, and no shorter than the bytes need: the first may leave at once. */
+    /* No longer than the call. The first byte may leave at once, and of what the others need a round trip is taken
+     * off, where that is less than half. */
     assert_true (elapsed_ps > 0 && (double) elapsed_ps <= 1.01e6 * (double) took_us);
-    assert_true (elapsed_ps >= (FabTimePs) (move->size_bytes - 1) * moves_us * 1000000);
+    assert_true (2 * elapsed_ps >= (FabTimePs) (move->size_bytes - 1) * moves_us * 1000000);
     assert_int_equal (g_atomic_int_get (&n_bytes), n_ways * move->n_messages * move->size_bytes);
     assert_int_equal (g_atomic_int_get (&n_words), words_of (series->kind, move->n_messages, series->window));
     self->n_moved++;
@@ -466,11 +468,14 @@ end_play (Played *self)
   return trouble;
 }
 
+/* The other end has closed it, which a busy system may pass on late: waits as long where that is `expected`. */
 static gboolean
-is_closed (int fd)
+is_closed (int fd, gboolean expected)
 {
+  struct pollfd wait = { .fd = fd, .events = POLLIN };
   char byte;
 
+  poll (&wait, 1, expected ? (int) timeout_s * 1000 : 0);
   return recv (fd, &byte, 1, MSG_DONTWAIT) == 0;
 }
 
@@ -498,7 +503,7 @@ numbers_of_connections (G_GNUC_UNUSED void **state)
     else
       assert_non_null (strstr (trouble, "127.0.0.1 asks for an impossible number of connections"));
     for (guint k = 0; is_possible && k <= numbers[i]; k++) {
-      assert_true (is_closed (fds[k]));
+      assert_true (is_closed (fds[k], TRUE));
       close (fds[k]);
     }
   }
@@ -525,7 +530,7 @@ strangers_are_turned_away (G_GNUC_UNUSED void **state)
   assert_true (fab_frame_expect (end.control, FAB_FRAME_OPENED, &opened, NULL)
                && fab_frame_send_type (end.control, FAB_FRAME_OPENED, NULL));
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    assert_int_equal (is_closed (fds[i]), !cases[i].is_taken);
+    assert_int_equal (is_closed (fds[i], !cases[i].is_taken), !cases[i].is_taken);
   g_autofree char *trouble = end_play (&end);
   assert_null (trouble);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
