@@ -25,7 +25,7 @@ line_of (const char *text, gsize length)
 static gboolean
 says_something (const Line *line)
 {
-  return line->indent < line->length && strchr ("#\r\n", line->text[line->indent]) == NULL;
+  return line->indent < line->length && line->text[line->indent] != '#';
 }
 
 /* The nearest line above `at` that says something; its text is NULL where there is none. */
@@ -35,7 +35,7 @@ line_above (const char *data, const char *at)
   while (at > data) {
     const char *end = at - 1, *start = end;
 
-    while (start > data && start[-1] != '\n')
+    while (start > data && start[-1] != '\n' && start[-1] != '\r')
       start--;
     Line line = line_of (start, (gsize) (end - start));
     if (says_something (&line))
@@ -64,9 +64,7 @@ say_mapping (const char *data, const FabMark *mark)
 
   if (colon == NULL || g_utf8_strlen (line.text, colon - line.text) + 1 < (glong) mark->column)
     return "a second ':' stands on this line; put quotes around a value that has one";
-  if (above.text == NULL || line.indent < above.indent)
-    return NULL;
-  if (colon_of (&above) == NULL)
+  if (above.text != NULL && colon_of (&above) == NULL)
     return "the line above has no ':' behind its key";
   return line.indent > above.indent ? UNLIKE : NULL;
 }
@@ -76,11 +74,11 @@ static const char *
 say_no_key (const FabMark *mark)
 {
   Line line = line_of (mark->text, mark->text_length);
-  gsize at = mark->column - 1;
+  const char *at = g_utf8_offset_to_pointer (line.text, (glong) mark->column - 1);
 
-  if (at < line.length && strchr ("}]", line.text[at]) != NULL)
+  if (memchr ("}]", *at, 2) != NULL)
     return "this bracket closes nothing";
-  return at == line.indent && colon_of (&line) != NULL ? UNLIKE : NULL;
+  return at == line.text + line.indent && colon_of (&line) != NULL ? UNLIKE : NULL;
 }
 
 static const char *
@@ -94,17 +92,15 @@ say_simple_key (const FabMark *mark)
 
 /* What the text alone says; NULL: libyaml's words stand. */
 static const char *
-say_plain (const char *problem, const char *context, const char *data, const FabMark *mark)
+say_plain (const char *problem, const char *data, const FabMark *mark)
 {
   if (g_str_equal (problem, "mapping values are not allowed in this context"))
     return say_mapping (data, mark);
-  if (g_str_equal (problem, "did not find expected key")
-      && g_strcmp0 (context, "while parsing a block mapping") == 0)
+  if (g_str_equal (problem, "did not find expected key"))
     return say_no_key (mark);
   if (g_str_equal (problem, "could not find expected ':'"))
     return say_simple_key (mark);
-  if (g_str_equal (problem, "found unexpected end of stream")
-      && g_strcmp0 (context, "while scanning a quoted scalar") == 0)
+  if (g_str_equal (problem, "found unexpected end of stream"))
     return "the quote that begins here does not end";
   if (g_str_equal (problem, "did not find expected node content"))
     return "a value is missing here";
@@ -115,7 +111,7 @@ char *
 fab_yaml_syntax_words (const char *problem, const char *context, const char *data, const FabMark *mark,
                        gsize begins)
 {
-  const char *plain = problem != NULL ? say_plain (problem, context, data, mark) : "not YAML";
+  const char *plain = problem != NULL ? say_plain (problem, data, mark) : "not YAML";
   gboolean is_list = g_strcmp0 (context, "while parsing a flow sequence") == 0;
 
   if (plain != NULL)
