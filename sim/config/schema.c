@@ -396,17 +396,10 @@ is_namesake (FabSchemaReader *self, const FabYamlNode *node, const FabParam *row
 static gboolean
 is_empty (const FabYamlNode *node, const FabParam *row)
 {
-  const FabMark *mark = &node->mark;
-  gboolean is_tilde = FALSE;
+  const char *written = g_utf8_offset_to_pointer (node->mark.text, (glong) node->mark.column - 1);
 
-  if (mark->text != NULL && mark->column > 0) {
-    g_autofree char *line = g_strndup (mark->text, mark->text_length);
-    glong n = g_utf8_validate (line, -1, NULL) ? g_utf8_strlen (line, -1) : 0;
-
-    is_tilde = n >= (glong) mark->column && *g_utf8_offset_to_pointer (line, mark->column - 1) == '~';
-  }
-  return mark->text != NULL && mark->length <= 1 && !is_tilde && row->type != FAB_PARAM_TABLE
-      && row->type != FAB_PARAM_LIST && row->type != FAB_PARAM_MODEL;
+  return memchr ("~nN", *written, 3) == NULL && row->type != FAB_PARAM_TABLE && row->type != FAB_PARAM_LIST
+      && row->type != FAB_PARAM_MODEL;
 }
 
 static void
@@ -421,14 +414,12 @@ read_mapping (FabSchemaReader *self, const FabYamlNode *mapping, Shape shape, gp
     const FabYamlNode *node = fab_yaml_get (mapping, row->key);
     gboolean is_null = node != NULL && node->kind == FAB_YAML_SCALAR && node->text == NULL;
 
-    if (is_null && !is_required (row) && is_empty (node, row)) {
+    if (is_null && !is_required (row) && is_empty (node, row))
       fab_diagnostics_add (self->diagnostics, &node->mark,
                            "'%s' has no value; give it one, or leave the key out for the default", row->key);
-      continue;
-    }
     if (node != NULL && !is_null && is_namesake (self, node, row, shape.table))
-      continue;
-    if (node != NULL && !is_null)
+      fallback (self, row, out);
+    else if (node != NULL && !is_null)
       fab_schema_read_row (self, node, row, out);
     else
       read_absent (self, is_null ? &node->mark : shape.mark, row, shape, out);

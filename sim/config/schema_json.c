@@ -7,6 +7,7 @@
  */
 #include "sim/config/schema.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/base/json.h"
@@ -43,7 +44,7 @@ add_types (Emitter *self, const char *first, const char *second)
 static void
 add_limit (Emitter *self, const char *name, double limit)
 {
-  if (limit > -1e15 && limit < 1e15 && limit == (double) (gint64) limit)
+  if (fabs (limit) < 1e15 && limit == trunc (limit))
     fab_json_add_whole (self->out, name, (gint64) limit);
   else
     fab_json_add_real (self->out, name, limit);

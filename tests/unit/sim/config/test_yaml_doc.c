@@ -374,8 +374,8 @@ test_alias (G_GNUC_UNUSED void **state)
                                 "      |        ^~");
 }
 
-/* A document may hold 200000 values, 64 levels deep: one more of either is too much. With a mapping, its key and the list
- * behind it, 199997 items are left; the mapping and 63 lists are 64 levels, be they written or copied. */
+/* A document may hold 200000 values, 64 levels deep: one more of either is too much. With a mapping, its key and the
+ * list behind it, 199997 items are left; the mapping and 63 lists are 64 levels, be they written or copied. */
 static void
 test_exact_limits (G_GNUC_UNUSED void **state)
 {
