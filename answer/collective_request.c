@@ -144,8 +144,8 @@ list_sizes (FabCollectiveCase *self, const FabCollectiveRequest *request, FabDia
   }
   if (self->sizes->len == 0)
     fab_diagnostics_add (problems, NULL,
-                         "-e gives less than one element of type %s to each of %u ranks; give a larger size",
-                         request->type->name, self->n_ranks);
+                         "-e gives less than one element of type %s to each of %u %s; give a larger size",
+                         request->type->name, self->n_ranks, fab_plural (self->n_ranks, "rank", "ranks"));
 }
 
 static void

@@ -507,8 +507,8 @@ gather_jobs (FabMixAnswer *self, const FabScenario *scenario, GError **error)
   if (spec->mix.log != NULL && !take_log (self, spec->mix.log, error))
     return FALSE;
   if (self->jobs->len == 0)
-    return fab_throw (error, FAB_ERROR_INPUT, "every job of the log is larger than the machine of %u nodes",
-                      self->n_nodes);
+    return fab_throw (error, FAB_ERROR_INPUT, "every job of the log is larger than the machine of %u %s",
+                      self->n_nodes, fab_plural (self->n_nodes, "node", "nodes"));
   g_array_sort (self->jobs, compare_submits);
   for (guint i = 0; i < self->jobs->len; i++)
     g_array_index (self->kinds, FabMixedKind, g_array_index (self->jobs, FabMixJob, i).kind).n_jobs++;

@@ -101,8 +101,8 @@ append_trials (GString *text, const FabFailureTrials *trials, const FabGoodput *
 static void
 append_changes (GString *text, const char *title, const GArray *changes, const FabGoodput *base)
 {
-  g_string_append_printf (text, "\n  %-34s\v %10s\v %8s\v %9s\v %12s\n", title, "stops/day", "ETTR",
-                          "goodput", "days");
+  g_string_append_printf (text, "\n  %-34s\v %10s\v %8s\v %9s%s\n", title, "stops/day", "ETTR", "goodput",
+                          base->calendar_s > 0 ? "\v         days" : "");
   for (guint i = 0; i < changes->len; i++) {
     const FabGoodputChange *change = &g_array_index (changes, FabGoodputChange, i);
     const FabGoodput *goodput = &change->goodput;

@@ -157,6 +157,8 @@ reliability: {failures: mine}
             self.assertIn(f"\n  played          {n} {'life' if n == 1 else 'lives'} of the job, event by event: {100 * told['trials']['goodput_fraction']:.2f} % useful "
                           f"(by formula {100 * told['goodput']['goodput_fraction']:.2f} %)\n", page)
             self.assertNotIn("by luck alone", page)
+            self.assertRegex(page, r"(?m)^  what would change it .* goodput$")  # no tokens to train, no end
+            self.assertRegex(self.good(*self.TRAINING, "--trials", str(n), "--set", "job.train_tokens=1e12"), r"(?m)^  what would change it .* goodput +days$")
         self.assertEqual(self.json(*self.TRAINING)["trials"]["n"], 200)
         for value in ("-1", "100001"):
             self.refused(*self.TRAINING, f"--trials={value}", names=f"--trials {value}: 0 to 100000 are possible")
