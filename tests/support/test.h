@@ -11,10 +11,12 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* |a - b| <= relative x the larger one. Nothing is near what is not finite. */
+/* |a - b| <= relative x the larger one. Nothing is near what is not finite. A tolerance of half and more is one that
+ * was meant in the unit of the numbers. */
 static inline gboolean
 is_near (double a, double b, double relative)
 {
+  g_assert (relative >= 0 && relative < 0.5);
   return isfinite (a) && isfinite (b) && fabs (a - b) <= relative * MAX (fabs (a), fabs (b));
 }
 

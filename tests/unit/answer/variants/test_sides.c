@@ -45,7 +45,7 @@ a_side_knows_its_point_and_its_parts (G_GNUC_UNUSED void **state)
   assert_string_equal (second->name, "second");
   assert_string_equal (second->variant->name, "second");
   assert_int_equal (first->point->n_nodes, 2);
-  assert_near ((double) first->nic_bytes_per_s, 25e9, 2);
+  assert_near ((double) first->nic_bytes_per_s, 25e9, 1e-9);
   assert_int_equal (second->nic_bytes_per_s, 12500000000);
   assert_near (first->point->step_s, fab_variant_time_s (first->variant, FAB_FACT_STEP), 1e-12);
   assert_int_equal (g_array_index (first->variant->classes, FabVariantClass, 0).n_ranks, 16);

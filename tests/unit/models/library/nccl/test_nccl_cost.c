@@ -69,10 +69,9 @@ a_tree_has_its_steps_and_its_fill (G_GNUC_UNUSED void **state)
     FabCollectivePlan plan = cost (&c);
     assert_near (us (plan.steps.steps_ps), 14 * 0.6 + 2 * 5.0, 1e-6);
     assert_near (us (plan.startup_ps), 6.8 + 14 * 0.6 + 2 * 5.0 + fill_us, 1e-6);
-    assert_near (us (plan.fill_ps), fill_us, bytes > KIB ? 1e-5 : 1);
+    assert_near (us (plan.fill_ps), fill_us, 1e-5);
     assert_int_equal (plan.steps.n_chunks, rows[i].n_chunks);
-    assert_near (us (plan.steps.fill_ps), bytes / rows[i].n_chunks * 2 * s_per_byte * 1e6,
-                 bytes > KIB ? 1e-4 : 1);
+    assert_near (us (plan.steps.fill_ps), bytes / rows[i].n_chunks * 2 * s_per_byte * 1e6, 1e-4);
     assert_near (plan.steps.intra_cost, 0.6, 1e-12);
     assert_near (plan.steps.inter_cost, 5.0, 1e-12);
     assert_near (plan.wire_factor, 2, 0);
