@@ -169,9 +169,11 @@ add_matrix (Sum *sum, guint index)
   }
   FabMatmul by_input = { m.rows, m.depth, m.columns, m.n_copies };
   FabMatmul by_weight = { m.columns, m.depth, m.rows, m.n_copies };
-  add_cast (sum, precision, m.rows * m.columns * m.n_copies);
-  if (fab_pass_has_input_product (sum->pass))
+  if (fab_pass_has_input_product (sum->pass)) {
+    /* The gradient that arrives. Where the pass for the weights is one of its own, it finds it cast. */
+    add_cast (sum, precision, m.rows * m.columns * m.n_copies);
     add_product (sum, precision, &by_input, result_bytes); /* for the gradient of the input */
+  }
   if (!fab_pass_has_weight_product (sum->pass, op))
     return;
   add_product (sum, precision, &by_weight, result_bytes); /* for that of the weights */

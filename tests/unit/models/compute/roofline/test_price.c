@@ -98,8 +98,10 @@ parts_of (const Case *c, const FabOperator *op)
 
 /* Forward is one product, and backward one for the gradient of the input and, of a matrix that is trained, one for that
  * of the weights. A low precision, which linear layers of blocks have alone, is made of 16 bits by a kernel of its own,
- * which reads them (twice for NVFP4) and writes two tensors. Autocast reads 4 and writes 2 bytes of a weight, or of its
- * gradient the other way. Gradients of earlier micro-batches are added to those of a trained weight. */
+ * which reads them (twice for NVFP4) and writes two tensors: one for each of the two products of a backward pass. So a
+ * pass for the weights alone, which comes after that for the inputs, casts nothing. Autocast reads 4 and writes 2 bytes
+ * of a weight, or of its gradient the other way. Gradients of earlier micro-batches are added to those of a trained
+ * weight. */
 static void
 check_matrix (const Case *c)
 {
@@ -115,7 +117,7 @@ check_matrix (const Case *c)
   FabPrecision precision = is_low && !is_linear ? FAB_PRECISION_BF16 : c->precision;
   gboolean has_input = c->kind == BACKWARD || c->kind == INPUTS,
            has_weight = !c->is_frozen && (c->kind == BACKWARD || c->kind == WEIGHTS),
-           has_cast = is_low && is_linear,
+           has_cast = is_low && is_linear && c->kind != WEIGHTS,
            casts_weight = c->has_autocast && (c->kind == FORWARD || has_weight);
   double n = c->n_experts, all_rows = c->n_experts > 1 ? 2.0 * TOKENS : TOKENS, rows = all_rows / n;
   double products_s = (c->kind == FORWARD ? product_s (precision, rows, N, K, n) : 0)
