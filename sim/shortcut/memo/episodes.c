@@ -11,7 +11,7 @@ struct _FabEpisodes {
   FabNet *net;
   gboolean is_direct;    /* the network is on the jobs' engine: it is played directly */
   FabDirects directly;   /* those that have not ended */
-  FabEpisodeBooks books; /* unless it is direct */
+  FabEpisodeBooks books; /* all 0 where it is direct */
   GPtrArray *active;     /* FabEpisode: under way */
   GPtrArray *spare;      /* FabEpisode: empty */
   FabTimePs pending_ps;  /* when what is pending has ended */
@@ -43,8 +43,6 @@ fab_episodes_new (FabEngine *engine, FabNet *net, gconstpointer params, gboolean
 void
 fab_episodes_free (FabEpisodes *self)
 {
-  if (self == NULL)
-    return;
   g_ptr_array_unref (self->active);
   g_ptr_array_unref (self->spare);
   if (!self->is_direct)
@@ -255,7 +253,7 @@ fab_episodes_warm_up (FabEpisodes *self, const FabWarmUpEnv *env, const FabEpiso
   enum { MOST_PLANS = 64 };
   g_autoptr (GArray) results = NULL;
 
-  if (self->is_direct || !self->books.remembers)
+  if (!self->books.remembers)
     return;
   if (env->is_all)
     fab_episode_books_try_apart (&self->books, inputs, n);
@@ -281,7 +279,7 @@ fab_episodes_rehearse (FabEpisodes *self, const FabWarmUpEnv *env, const FabExec
   enum { MOST_EPISODES = 64 };
   g_autoptr (GPtrArray) expected = NULL;
 
-  if (self->is_direct || !env->is_all || self->books.apart_by == NULL || self->books.count.n_warm_ups == 0
+  if (!env->is_all || self->books.apart_by == NULL || self->books.count.n_warm_ups == 0
       || self->net->ops->trace == NULL)
     return;
   expected = fab_dry_run (&self->books, job, input, owner, MOST_EPISODES);
@@ -326,15 +324,14 @@ fab_episodes_find_jam (const FabEpisodes *self)
   return found;
 }
 
+/* A network that notes them remembers nothing, so that it has no replicas. */
 gboolean
 fab_episodes_queue_lengths (const FabEpisodes *self, FabLinkId link, FabQueueLengths *lengths)
 {
   const FabNetOps *ops = self->net->ops;
   FabQueueLengths own = { 0 };
   FabTimePs waited_ps = 0;
-  gboolean is_noted = ops->queue_lengths != NULL
-                   && (self->is_direct ? ops->queue_lengths (self->net, link, &own)
-                                       : fab_net_replicas_queue_lengths (self->books.replicas, link, &own));
+  gboolean is_noted = ops->queue_lengths != NULL && ops->queue_lengths (self->net, link, &own);
 
   for (guint i = 1; i < FAB_QUEUE_LENGTH_BINS; i++)
     waited_ps += own.time_ps[i];

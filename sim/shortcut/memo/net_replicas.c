@@ -32,8 +32,6 @@ fab_net_replicas_new (FabNet *net, gconstpointer params)
 void
 fab_net_replicas_free (FabNetReplicas *self)
 {
-  if (self == NULL)
-    return;
   for (guint i = 1; i < self->all->len; i++) {
     FabNetReplica *replica = g_ptr_array_index (self->all, i);
 
@@ -82,17 +80,4 @@ fab_net_replicas_n_skipped (const FabNetReplicas *self)
   for (guint i = 0; i < self->all->len; i++)
     n += ((FabNetReplica *) g_ptr_array_index (self->all, i))->net->n_skipped;
   return n;
-}
-
-gboolean
-fab_net_replicas_queue_lengths (const FabNetReplicas *self, FabLinkId link, FabQueueLengths *lengths)
-{
-  gboolean is_noted = FALSE;
-
-  for (guint i = 0; i < self->all->len; i++) {
-    const FabNet *net = ((FabNetReplica *) g_ptr_array_index (self->all, i))->net;
-
-    is_noted = net->ops->queue_lengths != NULL && net->ops->queue_lengths (net, link, lengths);
-  }
-  return is_noted;
 }

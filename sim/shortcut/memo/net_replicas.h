@@ -27,6 +27,3 @@ void fab_net_replicas_give (FabNetReplicas *self, FabNetReplica *replica);
 /* Sums over all replicas. */
 guint64 fab_net_replicas_events (const FabNetReplicas *self);
 guint64 fab_net_replicas_n_skipped (const FabNetReplicas *self);
-/* As FabNetOps.queue_lengths. */
-gboolean fab_net_replicas_queue_lengths (const FabNetReplicas *self, FabLinkId link,
-                                         FabQueueLengths *lengths);

@@ -165,8 +165,7 @@ play_one (gpointer data, guint item)
     if (fab_engine_now (self->engine) == next_ps)
       begin_due (self, stage);
   } while (self->n_left > 0 && self->events->len > n_before && !is_broken (self));
-  if (self->n_left == 0 && !is_broken (self))
-    fab_engine_run (self->engine);
+  fab_engine_run (self->engine);
   if (is_broken (self))
     self->n_left = MAX (self->n_left, 1);
   if (self->net->ops->list_queues != NULL)
