@@ -629,7 +629,7 @@ fab_episode_take (FabEpisode *self, FabTimePs until_ps)
 {
   FabTimePs next_ps = fab_episode_known_ps (self);
 
-  if (next_ps == FAB_TIME_NEVER || next_ps > until_ps)
+  if (next_ps == FAB_TIME_NEVER || next_ps > until_ps || fab_engine_failure (self->books->engine) != NULL)
     return FALSE;
   if (self->replica != NULL) {
     record_heard (self);

@@ -89,8 +89,8 @@ FabTimePs fab_episode_known_ps (const FabEpisode *self);
 /* Plays on, if need be, until it is known when the next collective ends or that none does up to `until_ps`. */
 void fab_episode_look (FabEpisode *self, FabTimePs until_ps);
 
-/* Takes what ends next, all that does so in that ps, if that is known and not after `until_ps`. Returns whether it is.
- * After the last collective the episode is over. */
+/* Takes what ends next, all that does so in that ps, if that is known and not after `until_ps`, and nothing has failed.
+ * Returns whether it did. After the last collective the episode is over. */
 gboolean fab_episode_take (FabEpisode *self, FabTimePs until_ps);
 
 /* Makes the episode ready for a collective that begins now. What has ended by then is taken, and it may be over. */
