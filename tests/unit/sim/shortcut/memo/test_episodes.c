@@ -462,6 +462,28 @@ warm_ups_are_counted (G_GNUC_UNUSED void **state)
   assert_int_equal (without.n_warm_ups_used, 0);
 }
 
+/* What is equal is warmed up once, and one collective alone is not: nothing is won by it. */
+static void
+equal_collectives_need_no_warm_up (G_GNUC_UNUSED void **state)
+{
+  static const char *const fidelities[] = { "{kind: packet}", "step" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fidelities); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 1\ncollectives: plain\nfidelity: %s\n"
+        "cluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, fabric: switch}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 20kB}, {op: all_reduce, size: 20kB}]}\n",
+        fidelities[i]);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    fab_simulation_set_threads (play->simulation, 2);
+    assert_true (fab_simulation_step (play->simulation));
+    assert_int_equal (fab_simulation_episodes (play->simulation).n_warm_ups, 0);
+    assert_int_equal (fab_simulation_episodes (play->simulation).n_collectives, 2);
+    assert_int_equal (fab_simulation_episodes (play->simulation).n_remembered, 1);
+  }
+}
+
 /* Messages between all pairs of a ring of 12 x 2 wait for each other in a circle where a link has one lane. The
  * all-reduces before end: the second one is known, and nothing is kept of what jams. */
 static void
@@ -512,6 +534,7 @@ main (void)
     cmocka_unit_test (faults_at_times_leave_nothing_to_remember),
     cmocka_unit_test (what_is_drawn_is_played_four_times),
     cmocka_unit_test (warm_ups_are_counted),
+    cmocka_unit_test (equal_collectives_need_no_warm_up),
     cmocka_unit_test (a_job_that_jams_says_the_same_remembered),
   };
 
