@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* books_scene.h - the books of a network on which a stream of b bytes takes b ps (fake_net.h), for tests of what is known
- * of its episodes.
+/* books_scene.h - the books of a network on which a stream of b bytes takes b ps (fake_net.h), for tests of what is
+ * known of its episodes.
  */
 #pragma once
 

@@ -68,9 +68,9 @@ input_of (G_GNUC_UNUSED gpointer owner, const FabJobCollective *collective)
   return (FabEpisodeInput){ .plan = collective->plan };
 }
 
-/* "a@0 b@40 c<1+30; ": collectives by their order in the scene, `@` after the begin of the episode or `<` after the end
- * of the collective in that place. Each was played alone, and takes as many ps as it has bytes, but for those of 1 byte,
- * of which nothing is known. */
+/* "a@0 b@40 c<1+30; ": collectives by their order in the scene, `@` after the begin of the episode or `<` after the
+ * end of the collective in that place. Each was played alone, and takes as many ps as it has bytes, but for those of
+ * 1 byte, of which nothing is known. */
 static void
 assert_expected (Job *self, guint most, const char *text)
 {
@@ -211,8 +211,9 @@ nothing_is_expected_without_times (G_GNUC_UNUSED void **state)
   job_clear (&job);
 }
 
-/* Two of 1000 and 1500 ps share their time until the first ends at 2000; then the second has 500 left, until 2500 (2550
- * in the second pass). What begins before is in their episode, and what begins after both is not; between, it depends. */
+/* Two of 1000 and 1500 ps share their time until the first ends at 2000; then the second has 500 left, until 2500
+ * (2550 in the second pass). What begins before is in their episode, and what begins after both is not; between, it
+ * depends. */
 static void
 those_of_an_episode_share_the_time (G_GNUC_UNUSED void **state)
 {
@@ -261,7 +262,7 @@ one_that_meets_two_joins_them (G_GNUC_UNUSED void **state)
   }
 }
 
-/* The order is that of begins, wherever they were before: the second episode began between the first two collectives. */
+/* The order is that of begins, wherever they were: the second episode began between the first two collectives. */
 static void
 members_are_in_the_order_of_their_begins (G_GNUC_UNUSED void **state)
 {

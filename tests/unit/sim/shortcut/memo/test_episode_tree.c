@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_episode_tree.c - the tree of inputs and outputs: what it finds, what it keeps once, and how many bytes it has. */
+/* test_episode_tree.c - the tree of inputs and outputs: what is found, what is kept once, how many bytes it has. */
 #include "tests/support/test.h"
 
 #include "sim/shortcut/memo/episode_tree.h"

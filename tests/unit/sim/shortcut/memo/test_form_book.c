@@ -8,7 +8,7 @@
 #include "sim/shortcut/memo/form_book.h"
 #include "tests/support/technologies.h"
 
-/* A GPU, a switch in its node and its NIC, a switch of the fabric, the NIC of another node, a second switch, a drive. */
+/* A GPU, a switch in its node, its NIC, a switch of the fabric, the NIC of another node, a second switch, a drive. */
 enum { GPU, INNER, NIC, LEAF, OTHER_NIC, SPINE, DRIVE, N_VERTICES };
 enum { WIRE, INNER_WIRE, PORT, OTHER_PORT, UPLINK, DRIVE_WIRE, N_WIRES };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_known_episodes.c - what is played of episodes, and what is told and counted whether they are played or not. A
- * stream of b bytes takes b ps whatever else goes on (fake_net.h), so that its end says nothing of how it was found: how
- * many streams the networks were given does.
+ * stream of b bytes takes b ps whatever else goes on (fake_net.h), so that its end says nothing of how it was found:
+ * how many streams the networks were given does.
  */
 #include "tests/support/test.h"
 
@@ -522,8 +522,8 @@ what_fails_on_the_network_fails_for_the_jobs (G_GNUC_UNUSED void **state)
   assert_string_equal (fab_engine_failure (scene->engine), "55 bytes are too many");
 }
 
-/* A network is broken that gives another result when it plays an episode again, sooner or later: up to where the episode
- * is new, or on from where somebody asked for its queues. */
+/* A network is broken that gives another result when it plays an episode again, sooner or later: up to where the
+ * episode is new, or on from where somebody asked for its queues. */
 static void
 what_ends_otherwise_the_second_time_fails (G_GNUC_UNUSED void **state)
 {

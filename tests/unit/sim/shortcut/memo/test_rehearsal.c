@@ -170,8 +170,8 @@ a_ps_is_played_to_its_end (G_GNUC_UNUSED void **state)
   scene_clear (&scene);
 }
 
-/* What jams, fails or is cancelled is not known afterwards, and what waits for it never begins. What begins in the first
- * ps does so before anybody looks whether it was cancelled. */
+/* What jams, fails or is cancelled is not known afterwards, and what waits for it never begins. What begins in the
+ * first ps does so before anybody looks whether it was cancelled. */
 static void
 what_does_not_end_is_not_known (G_GNUC_UNUSED void **state)
 {
@@ -245,7 +245,7 @@ what_the_tree_knows_stays (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Several episodes on one thread and on several: the tree has all of them, and those with the most events come first. */
+/* Several episodes on one thread and on several: the tree has all of them, and those with most events come first. */
 static void
 the_longest_are_played_first (G_GNUC_UNUSED void **state)
 {
