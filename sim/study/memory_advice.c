@@ -709,7 +709,7 @@ count_built (const Search *self)
   for (guint i = 0; i < self->sets->len; i++) {
     const Set *set = g_ptr_array_index (self->sets, i);
 
-    n += set->n > 1 && set->fit != NULL;
+    n += (set->n > 1 || set->is_larger) && set->fit != NULL; /* the others that are alone are singles */
   }
   return n;
 }

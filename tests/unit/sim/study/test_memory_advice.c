@@ -360,6 +360,90 @@ a_cancelled_search_ends (G_GNUC_UNUSED void **state)
   assert_int_equal (advice->fits->len, 0);
 }
 
+/* More GPUs by themselves are a changed job too: two numbers of nodes with which FSDP does not fit are two jobs, and
+ * with recomputation, alone and on each of them, five. The closest has all of it. */
+static void
+jobs_on_more_gpus_are_counted (G_GNUC_UNUSED void **state)
+{
+  for (guint n_others = 0; n_others < 2; n_others++) {
+    g_autoptr (Play) play = play_new (
+        catalog, HEAD ("1") "job: {kind: fsdp, model: llama3-405b, sequence: 8192, micro_batch: 8}\n", NULL);
+    g_autoptr (GPtrArray) remedies = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_remedy_free);
+
+    if (n_others > 0)
+      g_ptr_array_add (remedies, remedy_of ("recompute", "job.recompute=full"));
+    for (guint nodes = 2; nodes <= 3; nodes++) {
+      g_autofree char *edit = g_strdup_printf ("cluster.nodes=%u", nodes);
+      FabRemedy *larger = remedy_of ("nodes", edit);
+
+      larger->is_larger = TRUE;
+      g_ptr_array_add (remedies, larger);
+    }
+    g_autoptr (FabMemoryAdvice) advice = fab_memory_advice_find (play->scenario, play->simulation, remedies,
+                                                                 &(FabMemoryTrying){ &fab_models, 1, NULL });
+    assert_int_equal (advice->fits->len, 0);
+    assert_int_equal (advice->n_built, n_others > 0 ? 5 : 2);
+    assert_true (has_edit (advice->closest, "cluster.nodes=3"));
+    assert_int_equal (has_edit (advice->closest, "job.recompute=full"), n_others > 0);
+  }
+}
+
+static FabMemoryFit *
+fit_of (const char *edit, FabBytes bytes, const char *note)
+{
+  FabMemoryFit *fit = g_new0 (FabMemoryFit, 1);
+
+  fit->edits = fab_edits_of ((const char *[]){ edit, "job.micro_batch=1", NULL });
+  fit->bytes = bytes;
+  fit->parts = g_array_new (FALSE, FALSE, sizeof (FabMemoryPart));
+  fit->note = note;
+  return fit;
+}
+
+static void
+fit_free (gpointer data)
+{
+  FabMemoryFit *fit = data;
+
+  fab_edits_free (fit->edits);
+  g_array_unref (fit->parts);
+  g_free (fit);
+}
+
+/* Fits in their order, each note once; where none fits, the closest with its parts, the largest first; nothing where
+ * nothing was built. What a shell would read otherwise is quoted. */
+static void
+the_advice_is_a_sentence (G_GNUC_UNUSED void **state)
+{
+  FabMemoryAdvice advice = { .fits = g_ptr_array_new_with_free_func (fit_free), .device_bytes = 80000000000 };
+
+  assert_null (fab_memory_advice_text (&advice));
+  advice.closest = fit_of ("job.recompute=full", 90000000000, "Steps take longer.");
+  advice.n_built = 7;
+  static const struct {
+    const char *name;
+    FabBytes bytes;
+  } parts[] = { { "states", 20000000000 }, { "activations", 60000000000 }, { "buffers", 10000000000 } };
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++) {
+    FabMemoryPart part = { .part = parts[i].name, .bytes = parts[i].bytes };
+
+    g_array_append_val (advice.closest->parts, part);
+  }
+  g_autofree char *none = fab_memory_advice_text (&advice);
+  assert_string_equal (
+      none, "None of 7 changed jobs that were tried fits. The closest is job.recompute=full "
+            "job.micro_batch=1 (90 GB): activations 60 GB, states 20 GB, buffers 10 GB. Steps take "
+            "longer.");
+  fit_free (g_steal_pointer (&advice.closest));
+  g_ptr_array_add (advice.fits, fit_of ("job.kind=fsdp", 60000000000, "Steps take longer."));
+  g_ptr_array_add (advice.fits, fit_of ("job={kind: fsdp}", 50000000000, "Steps take longer."));
+  g_autofree char *two = fab_memory_advice_text (&advice);
+  assert_string_equal (two,
+                       "It fits with job.kind=fsdp job.micro_batch=1 (60 GB), or with 'job={kind: fsdp}' "
+                       "job.micro_batch=1 (50 GB). Steps take longer.");
+  g_ptr_array_unref (advice.fits);
+}
+
 int
 main (void)
 {
@@ -373,6 +457,8 @@ main (void)
     cmocka_unit_test (the_cheapest_of_all_single_changes_is_told),
     cmocka_unit_test (no_change_undoes_another),
     cmocka_unit_test (a_cancelled_search_ends),
+    cmocka_unit_test (jobs_on_more_gpus_are_counted),
+    cmocka_unit_test (the_advice_is_a_sentence),
   };
 
   return play_run_tests ("memory_advice", tests, &catalog);
