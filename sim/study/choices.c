@@ -33,19 +33,13 @@ fab_choice_is_same_work (const FabChoice *a, const FabChoice *b)
   return a->bytes == b->bytes && strcmp (a->op, b->op) == 0 && strcmp (a->dimension, b->dimension) == 0;
 }
 
-static const char *
-known_text (const char *text)
-{
-  return g_intern_string (text != NULL && *text != '\0' ? text : "-");
-}
-
 static void
 add_record (GArray *choices, const FabCollectiveRecord *record)
 {
-  FabChoice one = { .op = known_text (record->op),
-                    .dimension = known_text (record->dimension),
-                    .algorithm = known_text (record->algorithm),
-                    .protocol = known_text (record->protocol),
+  FabChoice one = { .op = g_intern_string (record->op),
+                    .dimension = g_intern_string (record->dimension),
+                    .algorithm = g_intern_string (record->algorithm),
+                    .protocol = g_intern_string (record->protocol),
                     .bytes = round_bytes ((FabBytes) record->bytes),
                     .n_channels = record->n_channels,
                     .seconds = fab_ps_to_seconds (record->end_ps - record->start_ps) };

@@ -176,6 +176,70 @@ choices_of_a_simulation (G_GNUC_UNUSED void **state)
   assert_near (sent->seconds, seconds[1], 1e-12);
 }
 
+/* Eighteen sizes of two digits, each longer than the one before: the sixteen that take longest are kept, those first.
+ * What the offload of an optimizer moves has no channels, for no library chose how. */
+static void
+the_longest_of_what_a_library_chose_are_kept (G_GNUC_UNUSED void **state)
+{
+  enum { N_SIZES = 18, MOST = 16 };
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  g_autoptr (GString) yaml = g_string_new (
+      "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 2}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [");
+
+  for (guint i = 0; i < N_SIZES; i++)
+    g_string_append_printf (yaml, "%s{op: send_recv, size: %uMB}", i > 0 ? ", " : "", 10 + i);
+  g_string_append (yaml, "]}\n");
+  g_autoptr (Play) many = play_new (catalog, yaml->str, NULL),
+                   offload = play_new (
+                       catalog,
+                       "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 2}\n"
+                       "job: {kind: zero, stage: 2, offload: {optimizer: cpu}, model: gpt2-xl,\n"
+                       "  micro_batch: 1, sequence: 1024}\n",
+                       NULL);
+  assert_true (fab_simulation_run (many->simulation, &(FabRunOptions){ 0 }, NULL));
+  assert_true (fab_simulation_run (offload->simulation, &(FabRunOptions){ 0 }, NULL));
+  g_autoptr (GArray) kept = fab_choices_of (many->simulation), moved = fab_choices_of (offload->simulation);
+  const GArray *records = fab_simulation_probe (offload->simulation)->collectives;
+  gboolean has_copies = FALSE;
+
+  assert_int_equal (kept->len, MOST);
+  for (guint i = 0; i < kept->len; i++)
+    assert_int_equal (g_array_index (kept, FabChoice, i).bytes, (10 + N_SIZES - 1 - i) * 1000000);
+  for (guint i = 0; i < records->len; i++)
+    has_copies |= strcmp (g_array_index (records, FabCollectiveRecord, i).algorithm, "copy") == 0;
+  assert_true (has_copies && moved->len > 0);
+  for (guint i = 0; i < moved->len; i++) {
+    assert_string_not_equal (g_array_index (moved, FabChoice, i).algorithm, "copy");
+    assert_true (g_array_index (moved, FabChoice, i).n_channels > 0);
+  }
+}
+
+/* A size has two digits, rounded to the nearest: 994 is 990 and 995 is 1000. */
+static void
+sizes_are_rounded_to_two_digits (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *size;
+    FabBytes bytes;
+  } rows[] = { { "99B", 99 },     { "100B", 100 },   { "994B", 990 },     { "995B", 1000 },
+               { "1049B", 1000 }, { "1050B", 1100 }, { "99499B", 99000 }, { "99500B", 100000 } };
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1}\ncollectives: plain\n"
+        "job: {kind: collective, operations: [{op: send_recv, size: %s}]}\n",
+        rows[i].size);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+
+    assert_true (fab_simulation_run (play->simulation, &(FabRunOptions){ 0 }, NULL));
+    g_autoptr (GArray) choices = fab_choices_of (play->simulation);
+    assert_int_equal (choices->len, 1);
+    assert_int_equal (g_array_index (choices, FabChoice, 0).bytes, rows[i].bytes);
+  }
+}
+
 int
 main (void)
 {
@@ -186,6 +250,8 @@ main (void)
     cmocka_unit_test (a_change_is_told_from_five_percent_on),
     cmocka_unit_test (the_reason_is_what_grew_most),
     cmocka_unit_test (choices_of_a_simulation),
+    cmocka_unit_test (the_longest_of_what_a_library_chose_are_kept),
+    cmocka_unit_test (sizes_are_rounded_to_two_digits),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
