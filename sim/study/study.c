@@ -285,17 +285,23 @@ draws_grow (Draws *self)
     self->errors[i] = NULL;
 }
 
+/* Takes the error. */
 static void
-tell (FabTry *self, GError *error, guint index, guint n)
+tell (FabTry *self, GError *error)
 {
   if (is_trouble (error))
     self->trouble = error;
   else {
     self->problem_code = error->domain == FAB_ERROR ? error->code : FAB_ERROR_INPUT;
-    self->problem = n > 1 ? g_strdup_printf ("with seed %u of %u: %s", index + 1, n, error->message)
-                          : g_strdup (error->message);
+    self->problem = g_strdup (error->message);
     g_error_free (error);
   }
+}
+
+static gboolean
+is_open (const FabTry *self)
+{
+  return self->point == NULL && self->problem == NULL && self->trouble == NULL;
 }
 
 /* Gives the try its point, or the first error. */
@@ -304,22 +310,20 @@ draws_end (Draws *self)
 {
   guint n = self->draws->len;
 
-  for (guint i = 0; i < n; i++)
-    if (self->errors[i] != NULL && self->try->problem == NULL && self->try->trouble == NULL)
-      tell (self->try, g_steal_pointer (&self->errors[i]), i, n);
+  for (guint i = 0; i < n && is_open (self->try); i++) {
+    if (self->errors[i] == NULL)
+      continue;
+    if (n > 1 && !is_trouble (self->errors[i]))
+      g_prefix_error (&self->errors[i], "with seed %u of %u: ", i + 1, n);
+    tell (self->try, g_steal_pointer (&self->errors[i]));
+  }
   for (guint i = 0; i < n; i++)
     g_clear_error (&self->errors[i]);
   g_free (self->errors);
-  if (self->try->problem == NULL && self->try->trouble == NULL)
+  if (is_open (self->try))
     self->try->point = fab_spread_join (self->draws);
   else
     g_ptr_array_unref (self->draws);
-}
-
-static gboolean
-is_open (const FabTry *self)
-{
-  return self->point == NULL && self->problem == NULL && self->trouble == NULL;
 }
 
 void
@@ -350,7 +354,7 @@ fab_try_weigh (const FabStudy *study, FabTry *self)
   if (scenario != NULL)
     self->point = fab_point_weigh (scenario, study->registry, &limits, &problem);
   if (self->point == NULL)
-    tell (self, problem, 0, 1);
+    tell (self, problem);
 }
 
 void

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "sim/study/study.h"
 #include "tests/support/play.h"
 
@@ -133,6 +134,8 @@ a_study_again_reads_the_file_again (G_GNUC_UNUSED void **state)
                   *path = g_build_filename (folder, "a.yaml", NULL), *first = g_strdup_printf (ALONE ("1")),
                   *second = g_strdup_printf (ALONE ("2"));
   const char *const sets[] = { "job.accumulation=2", NULL };
+  const gint cancel = 0;
+  FabPulse pulse = { 0 };
   g_autoptr (GError) error = NULL;
 
   assert_true (g_file_set_contents (path, first, -1, NULL));
@@ -142,12 +145,20 @@ a_study_again_reads_the_file_again (G_GNUC_UNUSED void **state)
   study->n_seeds = 3;
   study->allows_oversized = TRUE;
   study->hold = FAB_HOLD_BATCH;
+  study->held_for = fab_figure_find ("days");
+  study->cancel = &cancel;
+  study->pulse = &pulse;
   assert_true (g_file_set_contents (path, second, -1, NULL));
   g_autoptr (FabStudy) again = fab_study_again (study, &error);
   assert_int_equal (again->n_seeds, 3);
   assert_int_equal (again->n_threads, 1);
   assert_true (again->allows_oversized);
   assert_int_equal (again->hold, FAB_HOLD_BATCH);
+  assert_ptr_equal (again->held_for, study->held_for);
+  assert_ptr_equal (again->cancel, &cancel);
+  assert_ptr_equal (again->pulse, &pulse);
+  assert_int_equal (fab_edits_count (again->edits), 1);
+  assert_int_equal (again->batch.accumulation, 2);
   assert_int_equal (study->batch.micro_batch, 1);
   assert_int_equal (again->batch.micro_batch, 2);
   g_remove (path);
@@ -170,6 +181,11 @@ seeds_are_played_where_they_matter (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_study_n_draws (study, NULL, drawn), FAB_DRAWS);
   assert_int_equal (fab_study_n_draws (study, other, drawn), FAB_DRAWS);
   assert_int_equal (fab_study_n_draws (study, seed, drawn), 1);
+  g_autoptr (FabEdits) typed = fab_edits_new (), batch = fab_edits_new ();
+  fab_edits_set (batch, "job.micro_batch", fab_value_count (2));
+  fab_edits_set (typed, "seed", fab_value_count (7));
+  assert_int_equal (fab_study_n_draws (study, batch, drawn), FAB_DRAWS);
+  assert_int_equal (fab_study_n_draws (study, typed, drawn), 1);
   assert_int_equal (fab_study_n_draws (study, NULL, &unplayed), 1);
   assert_int_equal (fab_study_n_draws (study, NULL, NULL), 1);
   study->n_seeds = 2;
@@ -256,6 +272,136 @@ what_does_not_fit_is_not_accepted (G_GNUC_UNUSED void **state)
   fab_try_clear (&large);
 }
 
+/* A variant with eight seeds is eight plays, and one that cannot be is a single one, for which all that were announced
+ * count as done. A try by itself announces what the first play shows to be needed. */
+static void
+every_play_is_counted (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_seeds;
+    gint n_done;
+    guint n_draws;
+  } rows[] = { { FAB_SPREAD_AUTO, FAB_DRAWS + 1, FAB_DRAWS }, { 3, 3 + 3, 3 }, { 1, 1 + 1, 1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabStudy) study = study_of (jittery);
+    g_autoptr (FabEdits) bad = edit ("job.micro_batch=none");
+    FabTry good = { .edits = NULL }, wrong = { .edits = bad }, alone = { .edits = NULL };
+    FabPulse pulse = { 0 };
+
+    study->n_seeds = rows[i].n_seeds;
+    study->pulse = &pulse;
+    assert_true (fab_study_play (study, (FabTry *[]){ &good, &wrong }, 2, NULL));
+    assert_int_equal (pulse.n_known, rows[i].n_done);
+    assert_int_equal (pulse.n_done, rows[i].n_done);
+    pulse = (FabPulse){ 0 };
+    fab_try_play (study, &alone);
+    assert_int_equal (pulse.n_done, rows[i].n_draws);
+    assert_int_equal (pulse.n_known, rows[i].n_draws - 1);
+    assert_int_equal (good.point->draws != NULL ? good.point->draws->len : 1, rows[i].n_draws);
+    assert_near (alone.point->step_s, good.point->step_s, 0);
+    fab_try_play (study, &alone);
+    fab_try_weigh (study, &alone);
+    assert_int_equal (pulse.n_done, rows[i].n_draws); /* it has its point */
+    fab_try_clear (&good);
+    fab_try_clear (&wrong);
+    fab_try_clear (&alone);
+  }
+}
+
+/* The largest seed has no next one: of several draws the second cannot be, and says which it is. */
+static void
+the_draw_that_cannot_be_is_named (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = study_of (jittery);
+  g_autoptr (FabEdits) last = edit ("seed=9223372036854775807");
+  FabTry several = { .edits = last }, single = { .edits = last };
+
+  study->n_seeds = 3;
+  fab_try_play (study, &several);
+  assert_null (several.point);
+  assert_true (g_str_has_prefix (several.problem, "with seed 2 of 3: 2 seeds are too many from seed "));
+  assert_int_equal (several.problem_code, FAB_ERROR_INPUT);
+  study->n_seeds = 1;
+  fab_try_play (study, &single);
+  assert_non_null (single.point);
+  fab_try_clear (&several);
+  fab_try_clear (&single);
+}
+
+/* What is wrong with a variant is said in the same words, played or weighed; of a study, it is its error. */
+static void
+a_problem_is_said_in_the_same_words (G_GNUC_UNUSED void **state)
+{
+  static const gint cancelled = 1;
+  g_autoptr (FabStudy) study = usual ();
+  g_autoptr (FabEdits) bad = edit ("job.micro_batch=none"), good = edit ("job.micro_batch=2");
+  g_autoptr (FabStudy) wrong = fab_study_edited (study, bad), mended = fab_study_edited (wrong, good);
+  FabTry played = { .edits = bad }, weighed = { .edits = bad }, stopped = { .edits = NULL };
+  g_autoptr (GError) error = NULL, stop = NULL;
+
+  fab_try_play (study, &played);
+  fab_try_weigh (study, &weighed);
+  assert_null (fab_study_point (wrong, &error));
+  assert_string_equal (played.problem, error->message);
+  assert_string_equal (weighed.problem, error->message);
+  assert_int_equal (played.problem_code, FAB_ERROR_INPUT);
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));
+  assert_int_equal (wrong->batch.n_gpus, 0);
+  assert_int_equal (mended->batch.micro_batch, 2);
+  study->cancel = &cancelled;
+  assert_null (fab_study_point (study, &stop));
+  assert_true (g_error_matches (stop, FAB_ERROR, FAB_ERROR_CANCELLED));
+  fab_try_play (study, &stopped);
+  assert_true (stopped.point == NULL && stopped.problem == NULL);
+  assert_true (g_error_matches (stopped.trouble, FAB_ERROR, FAB_ERROR_CANCELLED));
+  fab_try_clear (&played);
+  fab_try_clear (&weighed);
+  fab_try_clear (&stopped);
+  assert_true (stopped.trouble == NULL && played.problem == NULL);
+}
+
+/* The limit is for the last step; a job that draws is played to its end, because another seed may be within it. */
+static void
+a_job_that_draws_has_no_limit (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = study_of (jittery);
+  FabTry within = { .edits = NULL }, whole = { .edits = NULL };
+
+  study->n_seeds = 1;
+  fab_try_play (study, &whole);
+  fab_try_play_within (study, &within, 0.5 * whole.point->step_s);
+  assert_true (whole.point->step_s > 0);
+  assert_near (within.point->step_s, whole.point->step_s, 0);
+  fab_try_clear (&within);
+  fab_try_clear (&whole);
+}
+
+/* One rank of two sequences: what is left and what is weighed has the size of the job, as what was played has. */
+static void
+what_is_not_played_has_its_size (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = usual ();
+  g_autoptr (FabEdits) two = edit ("job.micro_batch=2");
+  FabTry tries[] = { { .edits = two }, { .edits = two }, { .edits = two } };
+
+  fab_try_play (study, &tries[0]);
+  fab_try_play_within (study, &tries[1], 1e-9);
+  fab_try_weigh (study, &tries[2]);
+  for (guint i = 0; i < G_N_ELEMENTS (tries); i++) {
+    const FabPoint *point = tries[i].point, *whole = tries[0].point;
+
+    assert_int_equal (point->step_s > 0, i == 0);
+    assert_int_equal (point->global_batch, 2);
+    assert_int_equal (point->n_ranks, 1);
+    assert_int_equal (point->n_nodes, 1);
+    assert_true (point->memory_bytes > 0 && point->memory_bytes == whole->memory_bytes);
+    assert_int_equal (point->memory_max_bytes, whole->memory_max_bytes);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
+    fab_try_clear (&tries[i]);
+}
+
 int
 main (void)
 {
@@ -269,6 +415,11 @@ main (void)
     cmocka_unit_test (every_try_has_an_answer),
     cmocka_unit_test (a_step_beyond_the_limit_has_no_times),
     cmocka_unit_test (what_does_not_fit_is_not_accepted),
+    cmocka_unit_test (every_play_is_counted),
+    cmocka_unit_test (the_draw_that_cannot_be_is_named),
+    cmocka_unit_test (a_problem_is_said_in_the_same_words),
+    cmocka_unit_test (a_job_that_draws_has_no_limit),
+    cmocka_unit_test (what_is_not_played_has_its_size),
   };
 
   return play_run_tests ("study", tests, &catalog);
