@@ -170,9 +170,8 @@ drop_lesser_values (const GPtrArray *sorted)
 {
   for (guint i = 0; i < sorted->len; i++)
     for (guint k = 0; k < i; k++)
-      if (can_be_played (at (sorted, k)) && is_same_setting (at (sorted, k), at (sorted, i)))
-        at (sorted, i)->state = at (sorted, i)->state == FAB_UPGRADE_UNSURE ? FAB_UPGRADE_NO_GAIN
-                                                                            : at (sorted, i)->state;
+      if (is_same_setting (at (sorted, k), at (sorted, i)))
+        at (sorted, i)->state = FAB_UPGRADE_NO_GAIN;
 }
 
 /* What costs most comes first in the name of a combination, settings last. */
