@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "sim/study/plan.h"
 #include "tests/support/play.h"
 
@@ -171,6 +172,15 @@ the_smallest_of_what_does_not_fit_is_named (G_GNUC_UNUSED void **state)
   g_autoptr (FabPlan) some = fab_plan_find (study, candidates_of (), fab_figure_find ("step"), least, &error);
   assert_int_equal (none->ranking->len, 0);
   assert_int_equal (fab_plan_smallest (none, 0)->trial.point->memory_bytes, least);
+  for (guint i = 0; i < all->len; i++) {
+    const FabCandidate *one = g_ptr_array_index (none->candidates, i),
+                       *smallest = fab_plan_smallest (none, one->family);
+
+    assert_int_equal (smallest->family, one->family);
+    if (one->state == FAB_CANDIDATE_TOO_LARGE)
+      assert_true (smallest->trial.point->memory_bytes <= one->trial.point->memory_bytes);
+  }
+  assert_null (fab_plan_smallest (none, 7));
   assert_null (fab_plan_smallest (some, 0));
   assert_int_equal (some->ranking->len, 1);
 }
@@ -198,6 +208,125 @@ an_impossible_candidate_does_not_end_the_plan (G_GNUC_UNUSED void **state)
   assert_int_equal (plan->n_played, 1);
 }
 
+/* A candidate of each of these micro-batches: of size number i, all of the first family but those from `second` on. */
+static GPtrArray *
+of_batches (const guint *micro_batches, guint n, guint second)
+{
+  GPtrArray *candidates = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_candidate_free);
+
+  for (guint i = 0; i < n; i++) {
+    FabCandidate *candidate = fab_candidate_new ("ddp", i >= second, i);
+    g_autofree char *batch = g_strdup_printf ("job.micro_batch=%u", micro_batches[i]);
+
+    candidate->edits = fab_edits_of ((const char *[]){ batch, NULL });
+    g_ptr_array_add (candidates, candidate);
+  }
+  return candidates;
+}
+
+static FabPlan *
+find (const FabStudy *study, GPtrArray *candidates, const char *by)
+{
+  g_autoptr (GError) error = NULL;
+  FabPlan *plan = fab_plan_find (study, candidates, fab_figure_find (by), 0, &error);
+
+  if (plan == NULL)
+    fail_msg ("%s", error->message);
+  return plan;
+}
+
+/* The last of a family is simulated first: a candidate whose step must take longer is left, where the figure is better
+ * exactly where the step is shorter and one seed says how long that is. The pulse counts what is simulated. */
+static void
+what_is_slower_is_left (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *by;
+    guint n_seeds;
+    guint micro_batches[3];
+    guint n_slower;
+  } rows[] = {
+    { "step", 1, { 8, 4, 1 }, 2 },    { "step", 1, { 1, 4, 8 }, 0 }, { "step", 1, { 8, 1, 4 }, 1 },
+    { "exposed", 1, { 8, 4, 1 }, 0 }, { "step", 2, { 8, 4, 1 }, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabStudy) study = study_of ();
+    FabPulse pulse = { 0 };
+
+    study->n_seeds = rows[i].n_seeds;
+    study->pulse = &pulse;
+    g_autoptr (FabPlan) plan = find (study, of_batches (rows[i].micro_batches, 3, 3), rows[i].by);
+    assert_int_equal (plan->n_slower, rows[i].n_slower);
+    assert_int_equal (plan->n_played, 3 - rows[i].n_slower);
+    assert_int_equal (plan->n_weighed, 3);
+    assert_int_equal (plan->ranking->len, 1);
+    assert_int_equal (pulse.n_known, pulse.n_done);
+    assert_int_equal (pulse.n_done, 3 * rows[i].n_seeds);
+    for (guint k = 0; k < 3; k++) {
+      const FabCandidate *one = g_ptr_array_index (plan->candidates, k);
+
+      assert_true ((one->state == FAB_CANDIDATE_PLAYED) == (one->trial.point->step_s > 0));
+    }
+  }
+}
+
+/* Of candidates that are equally good the first of a family is its best, and the first family comes first. */
+static void
+the_first_of_equal_candidates_is_the_best (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabPlan) plan = find (study, of_batches ((const guint[]){ 2, 2, 2, 2 }, 4, 2), "step");
+
+  assert_int_equal (plan->n_played, 4);
+  assert_int_equal (plan->ranking->len, 2);
+  assert_ptr_equal (g_ptr_array_index (plan->ranking, 0), g_ptr_array_index (plan->candidates, 0));
+  assert_ptr_equal (g_ptr_array_index (plan->ranking, 1), g_ptr_array_index (plan->candidates, 2));
+}
+
+/* Without a limit of its own a plan has that of the device, which a study may lift. */
+static void
+the_device_is_the_limit_unless_it_is_lifted (G_GNUC_UNUSED void **state)
+{
+  static const guint micro_batches[] = { 1, 100 };
+  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabPlan) bound = find (study, of_batches (micro_batches, 2, 2), "tokens");
+  study->allows_oversized = TRUE;
+  GPtrArray *candidates = of_batches (micro_batches, 2, 2);
+  FabCandidate *settled = g_ptr_array_index (candidates, 0);
+  settled->trial.problem = g_strdup ("It was tried before.");
+  g_autoptr (FabPlan) lifted = find (study, candidates, "tokens");
+
+  assert_int_equal (((FabCandidate *) g_ptr_array_index (bound->candidates, 0))->state, FAB_CANDIDATE_PLAYED);
+  assert_int_equal (((FabCandidate *) g_ptr_array_index (bound->candidates, 1))->state,
+                    FAB_CANDIDATE_TOO_LARGE);
+  assert_int_equal (bound->n_weighed, 2);
+  assert_int_equal (settled->state, FAB_CANDIDATE_IMPOSSIBLE);
+  assert_int_equal (((FabCandidate *) g_ptr_array_index (lifted->candidates, 1))->state,
+                    FAB_CANDIDATE_PLAYED);
+  assert_int_equal (lifted->n_weighed, 1);
+}
+
+/* What cannot be read, and what was cancelled, has no plan. */
+static void
+a_plan_that_cannot_be_made_says_why (G_GNUC_UNUSED void **state)
+{
+  static const guint micro_batches[] = { 1, 2 };
+  static const gint cancelled = 1;
+  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabEdits) wrong = fab_edits_of ((const char *[]){ "job.micro_batch=none", NULL });
+  g_autoptr (FabStudy) broken = fab_study_edited (study, wrong);
+  g_autoptr (GError) problem = NULL, stopped = NULL;
+
+  assert_null (
+      fab_plan_find (broken, of_batches (micro_batches, 2, 2), fab_figure_find ("step"), 0, &problem));
+  assert_non_null (strstr (problem->message, "micro_batch"));
+  study->cancel = &cancelled;
+  assert_null (
+      fab_plan_find (study, of_batches (micro_batches, 2, 2), fab_figure_find ("step"), 0, &stopped));
+  assert_true (g_error_matches (stopped, FAB_ERROR, FAB_ERROR_CANCELLED));
+}
+
 int
 main (void)
 {
@@ -205,6 +334,10 @@ main (void)
     cmocka_unit_test (the_first_that_fits_of_each_batch_is_simulated),
     cmocka_unit_test (the_smallest_of_what_does_not_fit_is_named),
     cmocka_unit_test (an_impossible_candidate_does_not_end_the_plan),
+    cmocka_unit_test (what_is_slower_is_left),
+    cmocka_unit_test (the_first_of_equal_candidates_is_the_best),
+    cmocka_unit_test (the_device_is_the_limit_unless_it_is_lifted),
+    cmocka_unit_test (a_plan_that_cannot_be_made_says_why),
   };
 
   return play_run_tests ("plan", tests, &catalog);
