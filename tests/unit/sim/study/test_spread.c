@@ -147,6 +147,89 @@ the_verdict_says_how_far_it_spreads (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Steps of 2, 4 and 6 s. `most` is met with every seed where the longest is short enough, and with some where the
+ * shortest is; the gap is that of the worst seed or of the middle one, over the bound. A target that nobody knows is
+ * met by none, and of several the worst counts. */
+static void
+some_seeds_may_meet_a_target (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *texts[2];
+    guint n;
+    gboolean by_all, by_some;
+    double gap, middle;
+  } rows[] = {
+    { { "step<=6s" }, 1, TRUE, TRUE, 0, (4.0 - 6) / 6 },
+    { { "step<=5s" }, 1, FALSE, TRUE, 0.2, -0.2 },
+    { { "step<=2s" }, 1, FALSE, TRUE, 2, 1 },
+    { { "step<=1s" }, 1, FALSE, FALSE, 5, 3 },
+    { { "step>=2s" }, 1, TRUE, TRUE, 0, -1 },
+    { { "step>=5s" }, 1, FALSE, TRUE, 0.6, 0.2 },
+    { { "step>=6s" }, 1, FALSE, TRUE, (6.0 - 2) / 6, (6.0 - 4) / 6 },
+    { { "step>=7s" }, 1, FALSE, FALSE, 5.0 / 7, 3.0 / 7 },
+    { { "step<=0s" }, 1, FALSE, FALSE, 6, 4 }, /* no fraction of nothing */
+    { { "step<=7s", "step<=5s" }, 2, FALSE, TRUE, 0.2, -0.2 },
+    { { "step<=5s", "step<=7s" }, 2, FALSE, TRUE, 0.2, -0.2 },
+    { { "step<=7s", "step<=1s" }, 2, FALSE, FALSE, 5, 3 },
+    { { "step<=7s", "mfu>=1%" }, 2, FALSE, FALSE, G_MAXDOUBLE, G_MAXDOUBLE },
+    { { "step<=1s" }, 0, TRUE, TRUE, -G_MAXDOUBLE, -G_MAXDOUBLE },
+  };
+  g_autoptr (FabPoint) point = join ((const double[]){ 2, 6, 4 }, 3);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    FabTarget targets[2];
+
+    for (guint k = 0; k < rows[i].n; k++)
+      assert_true (fab_target_parse (rows[i].texts[k], &targets[k], NULL));
+    assert_int_equal (fab_targets_are_met (targets, rows[i].n, point), rows[i].by_all);
+    assert_int_equal (fab_targets_are_met_by_some (targets, rows[i].n, point), rows[i].by_some);
+    assert_near (fab_targets_gap (targets, rows[i].n, point), rows[i].gap, 1e-12);
+    assert_near (fab_targets_middle_gap (targets, rows[i].n, point), rows[i].middle, 1e-12);
+    if (rows[i].n == 1)
+      assert_near (fab_target_worst (&targets[0], point), targets[0].is_most ? 6 : 2, 0);
+  }
+}
+
+/* A verdict that warns of one seed is told how far all spread, and of a spread that is none nothing is said; one that
+ * does not warn stays. */
+static void
+the_warning_of_one_seed_gives_way_to_the_spread (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    gboolean warns;
+    double steps_s[2];
+    const char *text;
+  } rows[] = {
+    { TRUE,
+      { 2, 1 },
+      "With 2 seeds the step is 1 s to 2 s; the figures are those of the seed with the median step." },
+    { TRUE, { 2, 2 }, NULL },
+    { FALSE, { 2, 1 }, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GPtrArray *draws = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_point_free);
+
+    for (guint k = 0; k < 2; k++) {
+      FabPoint *draw = g_new0 (FabPoint, 1);
+
+      draw->step_s = rows[i].steps_s[k];
+      draw->verdict = fab_verdict_new ();
+      fab_verdict_add (draw->verdict, FAB_FINDING_CHOICE, g_strdup ("A choice."), NULL);
+      if (rows[i].warns)
+        fab_verdict_add (draw->verdict, FAB_FINDING_SPREAD, g_strdup ("There are others."), NULL);
+      g_ptr_array_add (draws, draw);
+    }
+    g_autoptr (FabPoint) point = fab_spread_join (draws);
+    const FabFinding *spread = fab_verdict_find (point->verdict, FAB_FINDING_SPREAD);
+    assert_non_null (fab_verdict_find (point->verdict, FAB_FINDING_CHOICE));
+    assert_int_equal (fab_verdict_n (point->verdict), rows[i].text != NULL ? 2 : 1);
+    assert_true ((spread != NULL) == (rows[i].text != NULL));
+    if (spread != NULL)
+      assert_string_equal (spread->text, rows[i].text);
+  }
+}
+
 int
 main (void)
 {
@@ -157,6 +240,8 @@ main (void)
     cmocka_unit_test (a_target_is_met_with_every_seed),
     cmocka_unit_test (the_verdict_says_how_far_it_spreads),
     cmocka_unit_test (what_depends_on_the_seed_is_played_with_several),
+    cmocka_unit_test (some_seeds_may_meet_a_target),
+    cmocka_unit_test (the_warning_of_one_seed_gives_way_to_the_spread),
   };
 
   return cmocka_run_group_tests_name ("spread", tests, load_catalog, drop_catalog);
