@@ -44,6 +44,7 @@ add_alike (GArray *groups, const GArray *records, guint index)
   g_array_append_val (groups, added);
 }
 
+/* Equal ones stay in the order of the job. */
 static gint
 most_exposed_first (gconstpointer a, gconstpointer b)
 {
@@ -51,9 +52,7 @@ most_exposed_first (gconstpointer a, gconstpointer b)
 
   if (x->exposed_s != y->exposed_s)
     return x->exposed_s > y->exposed_s ? -1 : 1;
-  if (x->total_s != y->total_s)
-    return x->total_s > y->total_s ? -1 : 1;
-  return (x->first > y->first) - (x->first < y->first);
+  return (x->total_s < y->total_s) - (x->total_s > y->total_s);
 }
 
 GArray *

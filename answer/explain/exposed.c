@@ -111,15 +111,14 @@ cut_out (Gaps *self, FabInterval talk)
   }
 }
 
+/* Equal ones stay in the order of time. */
 static gint
 longest_first (gconstpointer a, gconstpointer b)
 {
   const FabInterval *x = a, *y = b;
   FabTimePs length_x = x->end_ps - x->start_ps, length_y = y->end_ps - y->start_ps;
 
-  if (length_x != length_y)
-    return length_x > length_y ? -1 : 1;
-  return (x->start_ps > y->start_ps) - (x->start_ps < y->start_ps);
+  return (length_x < length_y) - (length_x > length_y);
 }
 
 static void

@@ -140,7 +140,7 @@ fab_statement_numbers (const FabStatement *self)
   out = g_string_new (NULL);
   for (const char *at = self->formula; *at != '\0';) {
     gsize length = strspn (at, "abcdefghijklmnopqrstuvwxyz_");
-    const FabTerm *term = length > 0 ? find_term (self, at, length) : NULL;
+    const FabTerm *term = find_term (self, at, length); /* no name is empty */
 
     g_assert (length == 0 || term != NULL); /* a formula names its terms */
     if (term != NULL) {
