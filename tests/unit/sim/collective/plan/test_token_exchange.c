@@ -144,7 +144,7 @@ low_latency_sends_a_message_for_each_expert (G_GNUC_UNUSED void **state)
 
   rig->cluster.generation = &generation;
   assert_true (fab_library_plan (library, &group, FAB_OP_ALL_TO_ALL, 2000000, &plan, NULL));
-  assert_near (most_on_links (rig, &plan, FAB_VERTEX_NIC), 1000 * 2 * 1000 / 2.0, 1e-3);
+  assert_near (most_on_links (rig, &plan, FAB_VERTEX_NIC), 1000 * 2 * 1000 / 2.0, 1e-9);
   assert_int_equal (plan.n_channels, 8);
   fab_library_destroy (library);
 }

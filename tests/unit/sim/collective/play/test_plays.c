@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_plays.c - when every message of a play ends, held against the definition of a schedule; what the links have
+ * carried then; and how a plan is played.
+ *
+ * Each lane of the random schedules has two GPUs of its own, so that no message slows another one: message k of a lane
+ * begins when the one before has left, and when everything for which it waits has come. It leaves when its bytes have
+ * passed, arrives a latency later, and is passed on when its step has cost what it costs.
+ */
+#include "tests/support/test.h"
+
+#include "sim/collective/play/play.h"
+#include "sim/collective/play/schedule_parts.h"
+#include "sim/collective/play/step_cost.h"
+#include "tests/support/random.h"
+#include "tests/support/rig.h"
+#include "tests/support/seeds.h"
+
+enum { MOST_LANES = 10, MOST_MESSAGES = 5, LATENCY_PS = 100, BYTES = 16000 };
+
+typedef struct {
+  guint lane, from, offset;
+  gboolean is_departure;
+} Wait;
+
+typedef struct {
+  guint n_lanes, n_waits;
+  guint n_messages[MOST_LANES], likes[MOST_LANES]; /* itself: it shares the list of no other lane */
+  double weights[MOST_LANES];
+  Wait waits[MOST_LANES * MOST_LANES];
+  gboolean has_offsets, has_known[MOST_LANES][MOST_MESSAGES];
+  FabTimePs left_ps[MOST_LANES][MOST_MESSAGES], passed_ps[MOST_LANES][MOST_MESSAGES];
+} Plan;
+
+/* --- what is planned --- */
+
+static gboolean
+has_waits (const Plan *plan, guint lane)
+{
+  for (guint w = 0; w < plan->n_waits; w++)
+    if (plan->waits[w].lane == lane)
+      return TRUE;
+  return FALSE;
+}
+
+/* Lanes of one message each, which may wait for a departure or share a list; or of several. */
+static void
+draw_waits (Random *random, Plan *plan, gboolean is_single)
+{
+  for (guint i = 0; i < 2 * plan->n_lanes; i++) {
+    guint lane = random_below (random, plan->n_lanes), from = random_below (random, plan->n_lanes);
+    guint offset = is_single ? 0 : from >= lane ? 1 : random_below (random, 2);
+
+    if (plan->n_messages[lane] > plan->n_messages[from] + offset || (offset == 0 && from >= lane))
+      continue;
+    plan->waits[plan->n_waits++] = (Wait){ lane, from, offset, is_single && random_chance (random, 25) };
+    plan->has_offsets = plan->has_offsets || offset > 0;
+  }
+  for (guint i = 1; is_single && i < plan->n_lanes; i++) {
+    guint other = random_below (random, i);
+
+    if (plan->likes[other] == other && has_waits (plan, other) && !has_waits (plan, i))
+      plan->likes[i] = other;
+  }
+}
+
+static void
+draw_plan (Random *random, Plan *plan)
+{
+  gboolean is_single = random_chance (random, 40), is_even = random_chance (random, 50);
+  guint n_messages = random_between (random, 1, MOST_MESSAGES);
+
+  *plan = (Plan){ .n_lanes = random_between (random, 1, MOST_LANES) };
+  for (guint i = 0; i < plan->n_lanes; i++) {
+    plan->likes[i] = i;
+    plan->weights[i] = 0.125 * random_between (random, 1, 8);
+    plan->n_messages[i] = is_single ? 1 : is_even ? n_messages : random_between (random, 1, MOST_MESSAGES);
+  }
+  draw_waits (random, plan, is_single);
+}
+
+static Rig *
+pairs (void)
+{
+  return rig_new (&(RigSpec){ .n_nodes = 1,
+                              .gpus_per_node = 2 * MOST_LANES,
+                              .gpu_bytes_per_s = FAB_PS_PER_S,
+                              .gpu_latency_ps = LATENCY_PS / 2 });
+}
+
+static FabSchedule *
+schedule_of (const Plan *plan, const Rig *rig)
+{
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+  FabGroup group = rig_group (rig);
+
+  for (guint i = 0; i < plan->n_lanes; i++) {
+    FabHop hop;
+
+    assert_true (fab_hop_ranks (&group, 2 * i, 2 * i + 1, &hop, NULL));
+    assert_int_equal (fab_schedule_lane (schedule, &hop, 1, plan->weights[i], plan->n_messages[i]), i);
+  }
+  for (guint w = 0; w < plan->n_waits; w++) {
+    const Wait *wait = &plan->waits[w];
+
+    if (wait->is_departure)
+      fab_schedule_depend_on_departure (schedule, wait->lane, wait->from);
+    else
+      fab_schedule_depend (schedule, wait->lane, wait->from, wait->offset);
+  }
+  for (guint i = 0; i < plan->n_lanes; i++)
+    if (plan->likes[i] != i)
+      fab_schedule_depend_like (schedule, i, plan->likes[i]);
+  return schedule;
+}
+
+/* --- the definition --- */
+
+typedef struct {
+  Plan *plan;
+  const FabPlaySpec *spec;
+  FabTimePs cost_ps, gap_ps; /* of a step, wires included; from one message of a lane to the next */
+} Reference;
+
+/* Payload bytes per ps. A limit holds for lanes whose bytes come from nowhere else; where every lane sends once, after
+ * others, all are as much slower as the collective is. */
+static double
+rate_of (const Reference *self, guint lane)
+{
+  const Plan *plan = self->plan;
+  const FabPlaySpec *spec = self->spec;
+  double line = 1 / spec->wire_factor, limit = spec->limit_bytes_per_s / (double) FAB_PS_PER_S;
+
+  if (limit <= 0)
+    return line;
+  if (!spec->is_pipeline && plan->n_waits > 0 && !plan->has_offsets)
+    return line * MIN (spec->limit_bytes_per_s / spec->free_bytes_per_s, 1);
+  for (guint w = 0; w < plan->n_waits; w++)
+    if (plan->waits[w].lane == plan->likes[lane] && plan->waits[w].offset == 0)
+      return line;
+  return MIN (line, plan->weights[lane] * plan->n_messages[lane] * limit);
+}
+
+static void
+find_times (const Reference *self, guint lane, guint number)
+{
+  Plan *plan = self->plan;
+  FabTimePs begin_ps = self->spec->once_ps;
+
+  if (plan->has_known[lane][number])
+    return;
+  if (number > 0) {
+    find_times (self, lane, number - 1);
+    begin_ps = MAX (begin_ps, plan->left_ps[lane][number - 1] + self->gap_ps);
+  }
+  for (guint w = 0; w < plan->n_waits; w++) {
+    const Wait *wait = &plan->waits[w];
+
+    if (wait->lane != plan->likes[lane] || number < wait->offset)
+      continue;
+    find_times (self, wait->from, number - wait->offset);
+    begin_ps = MAX (begin_ps, (wait->is_departure ? plan->left_ps
+                                                  : plan->passed_ps)[wait->from][number - wait->offset]);
+  }
+  plan->left_ps[lane][number] = begin_ps
+                              + (FabTimePs) (plan->weights[lane] * BYTES / rate_of (self, lane) + 0.5);
+  plan->passed_ps[lane][number] = plan->left_ps[lane][number] + MAX (self->cost_ps, LATENCY_PS);
+  plan->has_known[lane][number] = TRUE;
+}
+
+static FabTimePs
+end_of (const Reference *self)
+{
+  FabTimePs end_ps = 0;
+
+  memset (self->plan->has_known, 0, sizeof self->plan->has_known);
+  for (guint lane = 0; lane < self->plan->n_lanes; lane++)
+    for (guint number = 0; number < self->plan->n_messages[lane]; number++) {
+      find_times (self, lane, number);
+      end_ps = MAX (end_ps, self->plan->passed_ps[lane][number]);
+    }
+  return end_ps;
+}
+
+/* --- the play --- */
+
+static void
+note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  fab_engine_stop (owner);
+}
+
+static void
+assert_loads (const Rig *rig, const Plan *plan, const FabLinkLoad *loads)
+{
+  for (guint rank = 0; rank < 2 * MOST_LANES; rank++) {
+    guint lane = rank / 2;
+    double expected = lane < plan->n_lanes ? plan->weights[lane] * plan->n_messages[lane] * BYTES : 0;
+    FabLinkId out;
+
+    fab_graph_out_links (rig->graph, rig_gpu (rig, rank), &out);
+    FabLinkId in = fab_graph_link (rig->graph, out)->reverse;
+    assert_near (loads[rank % 2 == 0 ? out : in].payload_bytes, expected, 1e-9);
+    assert_near (loads[rank % 2 == 0 ? in : out].payload_bytes, 0, 0);
+  }
+}
+
+static void
+check_on (const FabNetOps *ops, const Rig *rig, Plan *plan, FabSchedule *schedule, FabPlaySpec spec,
+          FabTimePs tolerance_ps)
+{
+  RigNet net = rig_net (rig, ops);
+  g_autofree FabLinkLoad *loads = g_new (FabLinkLoad, fab_graph_n_links (rig->graph));
+  FabStepCost cost;
+
+  spec.done = (FabDone){ note_end, net.engine, 0 };
+  fab_schedule_freeze (schedule);
+  cost = fab_step_cost_find (schedule, &spec);
+  FabTimePs expected_ps = end_of (
+      &(Reference){ plan, &spec, fab_step_cost_ps (&cost, fab_schedule_lane_at (schedule, 0)), cost.gap_ps });
+  g_autoptr (FabPlay) play = fab_play_new (schedule, net.net, &spec);
+  fab_engine_run (net.engine);
+  FabTimePs end_ps = fab_engine_now (net.engine);
+  if (ABS (end_ps - expected_ps) > tolerance_ps)
+    fail_msg ("%s: %" G_GINT64_FORMAT " ps instead of %" G_GINT64_FORMAT, ops->info.name, end_ps,
+              expected_ps);
+  fab_meter_take (net.net->meter, loads);
+  assert_loads (rig, plan, loads);
+  rig_net_clear (&net);
+}
+
+/* Every schedule twice over, because one may be played several times. */
+static void
+check_plan (Random *random)
+{
+  static const FabNetOps *const nets[] = { &fab_net_step, &fab_net_fluid, &fab_net_analytic };
+  g_autoptr (Rig) rig = pairs ();
+  FabPlaySpec spec = { .bytes = BYTES,
+                       .wire_factor = random_chance (random, 30) ? 2 : 1,
+                       .share = 1,
+                       .is_pipeline = random_chance (random, 50),
+                       .free_bytes_per_s = FAB_PS_PER_S,
+                       .once_ps = random_chance (random, 50) ? 12345 : 0,
+                       .steps_ps = random_chance (random, 50) ? random_between (random, 1, 100000) : 0,
+                       .intra_cost = 1,
+                       .inter_cost = 2 };
+  Plan plan;
+
+  draw_plan (random, &plan);
+  g_autoptr (FabSchedule) schedule = schedule_of (&plan, rig);
+  for (guint i = 0; i < G_N_ELEMENTS (nets); i++)
+    check_on (nets[i], rig, &plan, schedule, spec, 0);
+  spec.wire_factor = 1;
+  spec.limit_bytes_per_s = 0.0625 * random_between (random, 1, 20) * (double) FAB_PS_PER_S;
+  check_on (&fab_net_step, rig, &plan, schedule, spec, MOST_LANES * MOST_MESSAGES);
+}
+
+static void
+messages_go_when_everything_has_come (G_GNUC_UNUSED void **state)
+{
+  seeds_run (400, check_plan);
+}
+
+/* --- how a plan is played --- */
+
+static FabSchedule *
+make_nothing (G_GNUC_UNUSED gconstpointer owner, G_GNUC_UNUSED const FabCollectivePlan *plan)
+{
+  return NULL;
+}
+
+/* Messages need a network that has some, a plan that knows how to make them, and bytes. */
+static void
+a_plan_is_played_as_messages_where_there_are_some (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const FabNetOps *ops;
+    gboolean makes;
+    FabBytes bytes;
+    gboolean expected;
+  } rows[] = { { &fab_net_step, TRUE, 1, TRUE },
+               { &fab_net_step, FALSE, 1, FALSE },
+               { &fab_net_step, TRUE, 0, FALSE },
+               { &fab_net_packet, TRUE, 1000, TRUE },
+               { &fab_net_fluid, TRUE, 1, FALSE } };
+  g_autoptr (Rig) rig = pairs ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    RigNet net = rig_net (rig, rows[i].ops);
+    const FabCollectivePlan plan = { .bytes = rows[i].bytes,
+                                     .steps.make = rows[i].makes ? make_nothing : NULL };
+
+    assert_int_equal (fab_play_has_messages (net.net, &plan), rows[i].expected);
+    rig_net_clear (&net);
+  }
+}
+
+/* What neither steps nor the fill of a pipeline cost comes once, before the first message. */
+static void
+a_play_is_what_the_plan_says (G_GNUC_UNUSED void **state)
+{
+  const FabFootprint footprint = { .rate_bytes_per_s = 300 };
+  FabCollectivePlan plan = { .bytes = 77,
+                             .footprint = &footprint,
+                             .startup_ps = 1000,
+                             .wire_factor = 1.5,
+                             .n_connections = 5,
+                             .steps = { .steps_ps = 600,
+                                        .fill_ps = 150,
+                                        .is_pipeline = TRUE,
+                                        .intra_cost = 2,
+                                        .inter_cost = 3,
+                                        .pace_bytes_per_s = 40 } };
+  FabPlaySpec spec = fab_play_spec_of_plan (&plan);
+
+  assert_int_equal (spec.bytes, 77);
+  assert_near (spec.wire_factor, 1.5, 0);
+  assert_near (spec.limit_bytes_per_s, 40, 0);
+  assert_near (spec.free_bytes_per_s, 200, 1e-15);
+  assert_true (spec.is_pipeline);
+  assert_int_equal (spec.share, 5);
+  assert_int_equal (spec.once_ps, 250);
+  assert_int_equal (spec.steps_ps, 600);
+  assert_near (spec.intra_cost, 2, 0);
+  assert_near (spec.inter_cost, 3, 0);
+  assert_null (spec.watch);
+  plan.steps.steps_ps = 900;
+  assert_int_equal (fab_play_spec_of_plan (&plan).once_ps, 0);
+}
+
+/* What a play will put on its links can be told before. */
+static void
+a_description_counts_what_links_carry (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = pairs ();
+  Plan plan = { .n_lanes = 2, .n_messages = { 1, 3 }, .likes = { 0, 1 }, .weights = { 0.5, 0.25 } };
+  g_autoptr (FabSchedule) schedule = schedule_of (&plan, rig);
+  const FabPlaySpec spec = { .bytes = BYTES, .wire_factor = 1, .share = 1 };
+
+  for (guint has_words = 0; has_words < 2; has_words++) {
+    g_autofree FabLinkLoad *loads = g_new (FabLinkLoad, fab_graph_n_links (rig->graph));
+    RigNet net = rig_net (rig, &fab_net_step);
+    g_autoptr (GArray) words = g_array_new (FALSE, FALSE, sizeof (guint64));
+    g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
+    FabMeter *meter = fab_meter_new (rig->graph);
+    FabPlayTraits traits = { has_words ? words : NULL, links, meter, TRUE };
+
+    fab_play_describe (schedule, net.net, &spec, &traits);
+    fab_meter_take (meter, loads);
+    assert_loads (rig, &plan, loads);
+    assert_int_equal (words->len > 0, has_words);
+    assert_int_equal (links->len, has_words ? 4 : 0); /* two of each lane */
+    assert_true (traits.is_separable);
+    fab_meter_free (meter);
+    rig_net_clear (&net);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    seeds_test (messages_go_when_everything_has_come),
+    cmocka_unit_test (a_plan_is_played_as_messages_where_there_are_some),
+    cmocka_unit_test (a_play_is_what_the_plan_says),
+    cmocka_unit_test (a_description_counts_what_links_carry),
+  };
+
+  return cmocka_run_group_tests_name ("plays", tests, NULL, NULL);
+}
