@@ -366,6 +366,8 @@ assert_got (const All *all, const char *key, const char *expected)
     fail_msg ("%s: %s, and not %s", key, text != NULL ? text : error->message, expected);
 }
 
+#define ONE "- {delay: 1ns}\n"
+
 static void
 keys_are_got (G_GNUC_UNUSED void **state)
 {
@@ -402,7 +404,9 @@ keys_are_got (G_GNUC_UNUSED void **state)
   assert_true (read_all (&fixture, given));
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     assert_got (&fixture.all, rows[i][0], rows[i][1]);
-  assert_true (read_all (&other, "model: {parts: [{delay: 9ns}]}\npower: 40%\n"));
+  assert_true (read_all (&other, "model: {parts: [{delay: 9ns}]}\npower: 40%\nparts:\n" ONE ONE ONE ONE ONE
+                                     ONE ONE ONE ONE ONE "- {delay: 2ns}\n" ONE));
+  assert_got (&other.all, "parts.10.delay", "2ns");
   assert_got (&other.all, "period", "10");
   assert_got (&other.all, "power", "0.4");
   assert_got (&other.all, "model", "{kind: wide, width: 2, parts: [{delay: 9ns}]}");
@@ -455,6 +459,7 @@ every_row_counts (G_GNUC_UNUSED void **state)
     "limited: 1%",
     "period: 11",
     "period: 10ps",
+    "period: 20ps",
     "power: 71%",
     "power: 1W",
     "flag: true",
@@ -513,6 +518,7 @@ a_key_of_a_tree_is_checked_alone (G_GNUC_UNUSED void **state)
     { "parts.b.delay", "'delay': '5' has no unit; write for example 600ns" },
     { "parts.b.name", "" },
     { "parts.2", "" },
+    { "model.parts.+", "'parts' lacks the key 'delay' (time): A delay." },
     { "parts.2.delay", "" },
     { "parts.a.x", "unknown key 'x'; known here: name, delay" },
     { "model.kind", "" },
