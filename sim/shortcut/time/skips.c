@@ -533,12 +533,12 @@ static double
 count_windows (const Watched *self, FabTimePs by_ps)
 {
   if (is_alone (self))
-    return round ((double) by_ps / (self->steady.window * self->paces[0].interval_ps));
+    return round ((double) by_ps / (self->steady.window * self->steady.all.interval_ps));
   return (double) by_ps / (double) (fab_play_now_ps (self->play) - net_of (self)->marked_ps);
 }
 
 /* A window of the first play has ended. Where the pace of all has settled, the messages to come take what they take
- * now. */
+ * now; the next window begins when the skip has ended. */
 static void
 try_steady (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
@@ -555,9 +555,10 @@ try_steady (gpointer owner, G_GNUC_UNUSED guint64 arg)
   for (guint i = 0; i < net->plays->len; i++)
     fab_steady_pace_measure (&play_at (net, i)->steady, is_single (net));
   FabTimePs by_ps = find_skip (net);
-  if (by_ps > 0 && net->ops->repeat (net, count_windows (self, by_ps), by_ps))
+  gboolean is_skipped = by_ps > 0 && net->ops->repeat (net, count_windows (self, by_ps), by_ps);
+  if (is_skipped)
     skip_all (net, by_ps);
-  net->marked_ps = fab_play_now_ps (self->play);
+  net->marked_ps = fab_play_now_ps (self->play) + (is_skipped ? by_ps : 0);
   if (!net->ops->mark (net, count_lanes (net)))
     restart_all (net);
 }
