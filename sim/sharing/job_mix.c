@@ -350,7 +350,6 @@ enqueue (Mix *self, guint which)
   while (place > 0 && is_earlier (self, which, g_array_index (self->waiting, guint, place - 1)))
     place--;
   g_array_insert_val (self->waiting, place, which);
-  self->play->longest_queue = MAX (self->play->longest_queue, self->waiting->len);
 }
 
 static gint
@@ -610,6 +609,7 @@ fab_mix_play (const FabMixMachine *machine, const FabMixKind *kinds, const FabMi
   mix_init (&self, n_jobs);
   while (!is_cancelled && happen (&self, n_jobs, &n_arrived)) {
     start_what_fits (&self);
+    self.play->longest_queue = MAX (self.play->longest_queue, self.waiting->len);
     solve (&self);
     is_cancelled = cancel != NULL && g_atomic_int_get (cancel) != 0;
   }

@@ -44,7 +44,7 @@ typedef struct {
   guint64 n_nodes;         /* of the machine */
   double away_s;           /* nodes that were away for repair without a spare, times that time */
   guint64 n_failures, n_preempted;
-  guint longest_queue; /* most jobs that waited at once */
+  guint longest_queue; /* most jobs that waited at once, after all that could start had started */
   guint64 n_events;
 } FabMixPlay;
 

@@ -69,7 +69,6 @@ wait_for_nodes (Plain *self, guint which)
 {
   self->states[which].is_waiting = TRUE;
   self->n_waiting++;
-  self->longest = MAX (self->longest, self->n_waiting);
 }
 
 static void
@@ -187,6 +186,7 @@ play_plainly (Plain *self)
         wait_for_nodes (self, n_arrived++);
     }
     start_what_fits (self);
+    self->longest = MAX (self->longest, self->n_waiting);
   }
 }
 
@@ -247,6 +247,22 @@ queues_are_as_defined (G_GNUC_UNUSED void **state)
     n_stopped += n_preempted;
   }
   assert_true (n_stopped > 100 && n_filled > 100);
+}
+
+/* Two nodes, and jobs of one node that arrive together: the third is the first one that waits. */
+static void
+jobs_that_start_at_once_do_not_wait (G_GNUC_UNUSED void **state)
+{
+  const FabMixMachine machine = { 1, (const guint[]){ 2 } };
+  const FabMixRules rules = { .order = FAB_MIX_FIFO };
+  FabMixJob jobs[5];
+
+  for (guint n = 1; n <= G_N_ELEMENTS (jobs); n++) {
+    for (guint i = 0; i < n; i++)
+      jobs[i] = (FabMixJob){ .work_s = 1, .n_nodes = 1 };
+    g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &quiet, jobs, n, &rules, NULL);
+    assert_int_equal (play->longest_queue, n > 2 ? n - 2 : 0);
+  }
 }
 
 /* --- tables --- */
@@ -460,6 +476,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (queues_are_as_defined),
+    cmocka_unit_test (jobs_that_start_at_once_do_not_wait),
     cmocka_unit_test (tables_are_straight_lines),
     cmocka_unit_test (speeds_solve_the_equations),
     cmocka_unit_test (groups_carry_what_their_jobs_send),
