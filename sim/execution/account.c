@@ -70,7 +70,7 @@ find_links (const GArray *records, const GArray *loads)
     if (link != FAB_RECORD_NO_LINK)
       g_hash_table_add (binding, GUINT_TO_POINTER (link + 1));
   }
-  for (guint i = 0; i < loads->len && g_hash_table_size (binding) > 0; i++) {
+  for (guint i = 0; i < loads->len; i++) {
     const FabLinkLoadRecord *load = &g_array_index (loads, FabLinkLoadRecord, i);
     Busy busy = { load->link, load->busy_fraction };
 
@@ -130,11 +130,10 @@ add_link (const FabDag *dag, const GArray *records, guint link, GArray *samples)
 
   for (guint i = 0; i + 1 < steps->len; i++) {
     const Step *step = &g_array_index (steps, Step, i);
-    FabLinkSampleRecord sample = { iteration, link, step->time_ps, step[1].time_ps, 0 };
 
     n_moving += step->change;
     rate = n_moving > 0 ? rate + step->change_bytes_per_s : 0; /* drop rounding errors when nothing moves */
-    sample.bytes_per_s = rate;
+    FabLinkSampleRecord sample = { iteration, link, step->time_ps, step[1].time_ps, rate };
     if (n_moving > 0 && sample.start_ps < sample.end_ps)
       g_array_append_val (samples, sample);
   }
@@ -762,8 +761,7 @@ fab_account_close (FabAccount *self, guint iteration, FabProbe *probe)
                               probe->collectives);
   if (self->env.ended.fn == NULL)
     record_loads (self, iteration, now_ps, probe->link_loads);
-  if (probe->collectives->len > 0 && self->env.ended.fn == NULL && !self->env.has_no_loads)
-    samples_add (dag, probe->collectives, probe->link_loads, probe->samples);
+  samples_add (dag, probe->collectives, probe->link_loads, probe->samples); /* none without loads */
   for (guint c = 0; c < dag->n_classes; c++) {
     fab_interval_set_empty (&self->classes[c].compute);
     fab_interval_set_empty (&self->classes[c].comm);

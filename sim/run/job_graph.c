@@ -85,6 +85,14 @@ find_ends (const FabJobGraph *self, Kind *kind)
   }
 }
 
+/* Turns the number of each, which stands one place behind it, into where it starts and ends. The first starts at 0. */
+static void
+sum_up (guint *starts, guint n)
+{
+  for (guint i = 2; i <= n; i++)
+    starts[i] += starts[i - 1];
+}
+
 /* Lists the lanes of each rank, in their order. */
 static void
 list_lanes (guint n_ranks, const guint *ends, guint n, guint **starts, guint **lanes)
@@ -95,8 +103,7 @@ list_lanes (guint n_ranks, const guint *ends, guint n, guint **starts, guint **l
   *lanes = g_new (guint, n + 1);
   for (guint i = 0; i < n; i++)
     (*starts)[ends[i] + 1]++;
-  for (guint r = 0; r < n_ranks; r++)
-    (*starts)[r + 1] += (*starts)[r];
+  sum_up (*starts, n_ranks);
   memcpy (fill, *starts, sizeof (guint) * (n_ranks + 1));
   for (guint i = 0; i < n; i++)
     (*lanes)[fill[ends[i]]++] = i;
@@ -315,8 +322,7 @@ list_before (FabJobGraph *self)
   for (guint t = 0; t < dag->n_tasks; t++)
     for (guint i = dag->next_starts[t]; i < dag->next_starts[t + 1]; i++)
       self->before_starts[dag->next[i] + 1] += are_of_one_rank (self, t, dag->next[i]);
-  for (guint t = 0; t < dag->n_tasks; t++)
-    self->before_starts[t + 1] += self->before_starts[t];
+  sum_up (self->before_starts, dag->n_tasks);
   memcpy (fill, self->before_starts, sizeof (guint) * (dag->n_tasks + 1));
   self->before = g_new (guint, self->before_starts[dag->n_tasks] + 1);
   for (guint t = 0; t < dag->n_tasks; t++)
@@ -354,8 +360,7 @@ order_tasks (FabJobGraph *self, GError **error)
   self->task_starts = g_new0 (guint, dag->n_classes + 1);
   for (guint t = 0; t < dag->n_tasks; t++)
     self->task_starts[class_of_task (self, t) + 1]++;
-  for (guint c = 0; c < dag->n_classes; c++)
-    self->task_starts[c + 1] += self->task_starts[c];
+  sum_up (self->task_starts, dag->n_classes);
   memcpy (fill, self->task_starts, sizeof (guint) * (dag->n_classes + 1));
   self->tasks = g_new (guint, dag->n_tasks);
   for (guint i = 0; i < dag->n_tasks; i++)
