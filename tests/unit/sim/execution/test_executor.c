@@ -352,25 +352,6 @@ nobody_waits_longer_than_it_is_idle (G_GNUC_UNUSED void **state)
   fab_direct_watch_free (watch);
 }
 
-/* B ran 10-30 and was released by nobody, so that nothing is known of 0-10. */
-static void
-a_critical_path_has_no_hole (G_GNUC_UNUSED void **state)
-{
-  g_autoptr (Job) job = job_new ();
-  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 2),
-                                         "all");
-  g_autoptr (GArray) path = g_array_new (FALSE, FALSE, sizeof (FabPathRecord));
-  const FabTimePs begin_ps[] = { 0, 10 };
-  const FabTaskId released_by[] = { FAB_NO_TASK, FAB_NO_TASK };
-
-  work (job, stream, FAB_SPAN_COMPUTE, 10, "A");
-  work (job, stream, FAB_SPAN_COMPUTE, 20, "B");
-  job_start (job, 1);
-  FabTrail trail = { job->dag, 0, begin_ps, released_by, NULL, NULL };
-  assert_true (fab_critical_path (&trail, 1, 10, 30, path));
-  assert_false (fab_critical_path (&trail, 1, 0, 30, path));
-}
-
 /* The iteration that a flag ends is neither over nor broken. */
 static void
 it_can_be_cancelled (G_GNUC_UNUSED void **state)
@@ -421,7 +402,6 @@ main (void)
     cmocka_unit_test (a_link_carries_no_more_than_its_rate),
     cmocka_unit_test (an_iteration_ends),
     cmocka_unit_test (nobody_works_longer_than_an_iteration),
-    cmocka_unit_test (a_critical_path_has_no_hole),
     cmocka_unit_test (it_can_be_cancelled),
     cmocka_unit_test (it_can_be_freed_between_iterations),
   };
