@@ -24,7 +24,7 @@ typedef struct {
   gboolean has_memory;               /* bytes rest in host memory */
   int evidence;
   gboolean is_calibrated;
-  gboolean is_known[FAB_LINK_CLASS_END]; /* the entry of the class has been looked at */
+  const FabLinkClass *classes[FAB_LINK_CLASS_END]; /* those that are there */
 } Links;
 
 static void
@@ -69,14 +69,12 @@ look_at_class (Links *self, const FabLinkClass *link_class, const FabCatalog *ca
 }
 
 static void
-look_at (Links *self, const FabGraph *graph, const FabCatalog *catalog, FabLinkId id)
+look_at (Links *self, const FabGraph *graph, FabLinkId id)
 {
   const FabLink *link = fab_graph_link (graph, id);
   const FabLinkClass *link_class = fab_graph_link_class (graph, id);
 
-  if (!self->is_known[link->class_index])
-    look_at_class (self, link_class, catalog);
-  self->is_known[link->class_index] = TRUE;
+  self->classes[link->class_index] = link_class;
   switch ((FabJoins) link_class->technology->joins) {
   case FAB_JOINS_ETHERNET:
   case FAB_JOINS_MACHINES: take_first (&self->port, id); break;
@@ -153,7 +151,10 @@ fab_plan_kind (const FabScenario *scenario, const FabCluster *cluster, const Fab
                        .library = fab_scenario_spec (scenario)->collectives.info->name };
 
   for (guint i = 0; i < plan->footprint->n; i++)
-    look_at (&links, graph, fab_scenario_catalog (scenario), plan->footprint->links[i]);
+    look_at (&links, graph, plan->footprint->links[i]);
+  for (guint i = 0; i < FAB_LINK_CLASS_END; i++)
+    if (links.classes[i] != NULL)
+      look_at_class (&links, links.classes[i], fab_scenario_catalog (scenario));
   kind.place = links.port != FAB_NO_LINK ? FAB_PLAN_BETWEEN : FAB_PLAN_INSIDE;
   FabLinkId named = links.port != FAB_NO_LINK         ? links.port
                   : links.accelerators != FAB_NO_LINK ? links.accelerators

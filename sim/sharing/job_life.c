@@ -11,21 +11,19 @@ fab_job_life (const FabMixFailures *failures, double work_s)
   return (FabJobLife){ .failures = failures != NULL ? failures : &none, .left_s = work_s };
 }
 
-/* Cycles that end with a checkpoint before the work is done. */
+/* Cycles that end with a checkpoint before the work is done; none where the interval is infinite. */
 static double
 cycles_left (const FabJobLife *self)
 {
   double computing_s = self->left_s * self->failures->slowing;
 
-  if (isinf (self->failures->interval_s))
-    return 0;
   return fmax (0, ceil (computing_s / self->failures->interval_s - 1e-9) - 1);
 }
 
 double
 fab_job_life_left (const FabJobLife *self)
 {
-  double n = cycles_left (self), blocking_s = n > 0 ? n * self->failures->blocking_s : 0;
+  double blocking_s = cycles_left (self) * self->failures->blocking_s;
 
   return fmax (0, self->left_s * self->failures->slowing + blocking_s - self->position_s);
 }
@@ -60,15 +58,13 @@ keep_cycles (FabJobLife *self, double n, double passed_s, double alone, double s
   self->sharing_s = sharing_s;
 }
 
-/* Cycles whose checkpoint is complete. */
+/* Cycles whose checkpoint is complete; below 0 before the first can be. */
 static double
 cycles_done (const FabJobLife *self)
 {
   const FabMixFailures *failures = self->failures;
   double since_s = self->position_s - failures->background_s;
 
-  if (isinf (failures->interval_s) || since_s <= 0)
-    return 0;
   return fmin (floor (since_s / (failures->interval_s + failures->blocking_s)), cycles_left (self));
 }
 

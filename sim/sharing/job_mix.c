@@ -334,11 +334,13 @@ static gboolean
 is_earlier (const Mix *self, guint a, guint b)
 {
   const FabMixJob *left = &self->jobs[a], *right = &self->jobs[b];
+  gboolean by_priority = self->rules->order == FAB_MIX_PRIORITY;
+  gboolean by_work = self->rules->order == FAB_MIX_SHORTEST;
 
-  if (self->rules->order == FAB_MIX_PRIORITY && left->priority != right->priority)
-    return left->priority > right->priority;
-  if (self->rules->order == FAB_MIX_SHORTEST && left->work_s != right->work_s)
-    return left->work_s < right->work_s;
+  if ((by_priority && left->priority > right->priority) || (by_work && left->work_s < right->work_s))
+    return TRUE;
+  if ((by_priority && left->priority < right->priority) || (by_work && left->work_s > right->work_s))
+    return FALSE;
   return a < b;
 }
 

@@ -265,6 +265,20 @@ jobs_that_start_at_once_do_not_wait (G_GNUC_UNUSED void **state)
   }
 }
 
+/* One that arrives in the moment in which another ends finds that node free. */
+static void
+nodes_are_given_back_before_jobs_arrive (G_GNUC_UNUSED void **state)
+{
+  const FabMixMachine machine = { 1, (const guint[]){ 1 } };
+  const FabMixRules rules = { .order = FAB_MIX_FIFO };
+  const FabMixJob jobs[] = { { .work_s = 10, .n_nodes = 1 }, { .submit_s = 10, .work_s = 5, .n_nodes = 1 } };
+  g_autoptr (FabMixPlay) play = fab_mix_play (&machine, &quiet, jobs, G_N_ELEMENTS (jobs), &rules, NULL);
+
+  assert_near (play->outcomes[1].start_s, 10, 0);
+  assert_int_equal (play->longest_queue, 0);
+  assert_int_equal (play->n_events, 4); /* each arrives and ends */
+}
+
 /* --- tables --- */
 
 /* The straight line between two points; beyond them, the value at the end. */
@@ -477,6 +491,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (queues_are_as_defined),
     cmocka_unit_test (jobs_that_start_at_once_do_not_wait),
+    cmocka_unit_test (nodes_are_given_back_before_jobs_arrive),
     cmocka_unit_test (tables_are_straight_lines),
     cmocka_unit_test (speeds_solve_the_equations),
     cmocka_unit_test (groups_carry_what_their_jobs_send),
