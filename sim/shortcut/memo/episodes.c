@@ -302,9 +302,10 @@ fab_episodes_is_still (const FabEpisodes *self)
   if (ops->is_still == NULL || self->is_direct)
     return fab_direct_is_still (self->net);
   for (guint i = 0; i < self->active->len; i++) {
-    const FabNetReplica *replica = episode_at (self, i)->replica;
+    const FabEpisode *episode = episode_at (self, i);
 
-    if (replica == NULL || !ops->is_still (replica->net))
+    if (fab_episode_known_ps (episode) != FAB_TIME_NEVER || episode->replica == NULL
+        || !ops->is_still (episode->replica->net))
       return FALSE;
   }
   return self->active->len > 0 && self->books.n_reported == self->books.pending->len;

@@ -159,6 +159,28 @@ the_nearest_end_is_the_cause (G_GNUC_UNUSED void **state)
   job_clear (&job);
 }
 
+/* The second one begins 40 ps after the first and ends 40 ps after it, in both passes: what is left of it then is what
+ * the first did alone. So the fourth follows both ends at the same distances, and the nearer one is the cause. Two that
+ * end in one ps are as near, and then it is the first. */
+static void
+of_two_causes_the_nearer_counts (G_GNUC_UNUSED void **state)
+{
+  for (FabTimePs later_ps = 0; later_ps <= 40; later_ps += 40) {
+    Job job;
+    job_init (&job);
+    FabCollectivePlan *a = collective (&job, 1000, 0, 1), *b = collective (&job, 1000, 0, 1),
+                      *c = collective (&job, 9000, 0, 1), *d = collective (&job, 500, 0, 1);
+    guint stream = stream_new (&job);
+
+    begin_at (&job, 0, a);
+    begin_at (&job, 0, c);
+    follow (&job, stream, later_ps, b);
+    follow (&job, stream, 30, d);
+    assert_expected (&job, 64, later_ps > 0 ? "a@0 c@0 b@40 d<2+30 ; " : "a@0 c@0 b@0 d<0+30 ; ");
+    job_clear (&job);
+  }
+}
+
 /* What follows the end of a collective on another link begins at a distance that depends on how long that takes, so
  * nobody knows how the episode goes. */
 static void
@@ -343,6 +365,7 @@ main (void)
     cmocka_unit_test (what_begins_at_a_time_of_the_job_is_expected),
     cmocka_unit_test (what_follows_an_end_is_expected),
     cmocka_unit_test (the_nearest_end_is_the_cause),
+    cmocka_unit_test (of_two_causes_the_nearer_counts),
     cmocka_unit_test (what_depends_on_another_episode_is_not_expected),
     cmocka_unit_test (lone_collectives_are_not_expected),
     cmocka_unit_test (nothing_is_expected_without_times),
