@@ -172,8 +172,6 @@ fab_circuit_check_all (FabSchemaReader *reader, const FabParamList *circuits, gb
   for (guint i = 0; i < circuits->n; i++) {
     const FabCircuitSpec *one = (const FabCircuitSpec *) circuits->data + i;
 
-    if (one->links == NULL)
-      fab_schema_report (reader, &one->links, "a circuit needs `links`");
     if (one->until_ps > 0 && one->until_ps <= one->at_ps + (one->at_ps > 0 ? one->switching_ps : 0))
       fab_schema_report (reader, &one->until_ps, "this circuit is disconnected before it carries anything");
     if (!knows_time)
