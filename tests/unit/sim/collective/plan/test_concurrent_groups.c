@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/workload/training/layout.h"
+#include "tests/support/lanes.h"
 #include "tests/support/rig.h"
 
 /* GPUs and the ports of 4 nodes at 1 byte per ps, without latency. */
@@ -275,6 +276,103 @@ experts_have_a_grid_of_their_own (G_GNUC_UNUSED void **state)
   assert_non_null (strstr (error->message, "expert x expert_tensor = 3 x 1"));
 }
 
+static void
+assert_messages (const Rig *rig, const FabCollectivePlan *plan, const char *expected)
+{
+  g_autoptr (FabSchedule) schedule = plan->steps.make (plan->steps.owner, plan);
+
+  lanes_assert (schedule, &rig->cluster, expected);
+}
+
+/* Two groups of two nodes, which do four things: the messages of each are those of its own plan, in whichever order
+ * plans are made. */
+static void
+every_plan_has_its_own_messages (G_GNUC_UNUSED void **state)
+{
+  static const char *const expected[] = { "0>4 1\n1>5 1\n", "4>0 1\n5>1 1\n", "0>4 1\n1>5 1\n",
+                                          "4>0 1\n5>1 1\n", "0>4 0.5\n4>0 0.5\n1>5 0.5\n5>1 0.5\n" };
+  enum { N_PLANS = G_N_ELEMENTS (expected) };
+  const guint ranks[] = { 0, 4, 1, 5 };
+
+  for (guint first = 0; first < N_PLANS; first++) {
+    g_autoptr (Rig) rig = four_nodes (4, 1, "direct");
+    g_autoptr (FabConcurrentGroups) groups = fab_concurrent_groups_new (&rig->cluster, ranks, 2, 2);
+    FabCollectivePlan plans[N_PLANS];
+
+    for (guint i = 0; i < N_PLANS; i++) {
+      guint which = (first + i) % N_PLANS;
+      FabCollectivePlan *plan = &plans[which], again;
+      static const FabOp ops[] = { [2] = FAB_OP_BROADCAST, [3] = FAB_OP_REDUCE, [4] = FAB_OP_ALL_TO_ALL };
+
+      for (guint time = 0; time < 2; time++) {
+        FabCollectivePlan *made = time == 0 ? plan : &again;
+
+        assert_true (which < 2
+                         ? fab_concurrent_groups_plan_send (groups, rig->plain, 1000, which == 0, made, NULL)
+                         : fab_concurrent_groups_plan (groups, rig->plain, ops[which], 1000, made, NULL));
+      }
+      assert_ptr_equal (again.footprint, plan->footprint); /* is made once */
+      assert_int_equal (plan->n_ranks, 2);
+    }
+    for (guint i = 0; i < N_PLANS; i++) {
+      assert_messages (rig, &plans[i], expected[i]);
+      for (guint k = 0; k < i; k++)
+        assert_ptr_not_equal (plans[i].footprint, plans[k].footprint);
+    }
+  }
+}
+
+/* A library keeps groups of the same ranks once. */
+static void
+groups_of_the_same_ranks_are_kept_once (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (4, 4, "ring"), other = four_nodes (4, 4, "ring");
+  static const struct {
+    guint ranks[4], n_groups, n_ranks;
+  } rows[] = { { { 0, 4, 1, 5 }, 2, 2 },
+               { { 0, 4, 1, 6 }, 2, 2 },
+               { { 0, 1, 4, 5 }, 1, 4 },
+               { { 0, 1, 4, 5 }, 2, 2 },
+               { { 0, 1, 4, 5 }, 4, 1 } };
+  FabConcurrentGroups *kept[G_N_ELEMENTS (rows)];
+
+  for (guint time = 0; time < 2; time++)
+    for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+      FabConcurrentGroups *made = fab_concurrent_groups_new (&rig->cluster, rows[i].ranks, rows[i].n_groups,
+                                                             rows[i].n_ranks);
+      FabConcurrentGroups *found = fab_concurrent_groups_keep (rig->plain, made);
+
+      if (time == 0)
+        kept[i] = found;
+      assert_ptr_equal (found, kept[i]);
+      assert_int_equal (fab_concurrent_groups_n_groups (found), rows[i].n_groups);
+      assert_int_equal (fab_concurrent_groups_n_ranks (found), rows[i].n_ranks);
+      for (guint k = 0; k < i; k++)
+        assert_ptr_not_equal (kept[i], kept[k]);
+    }
+  assert_int_equal (rig->plain->concurrent_groups->len, G_N_ELEMENTS (rows));
+  /* Those of another machine are others, and a copy has the same ranks. */
+  FabConcurrentGroups *foreign = fab_concurrent_groups_new (&other->cluster, rows[0].ranks, 2, 2);
+  assert_ptr_equal (fab_concurrent_groups_keep (rig->plain, foreign), foreign);
+  assert_ptr_equal (fab_concurrent_groups_keep (rig->plain, fab_concurrent_groups_copy (kept[1])), kept[1]);
+}
+
+/* Without NICs nodes cannot reach each other: neither as a collective nor by a message. */
+static void
+groups_without_a_path_have_no_plan (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = four_nodes (2, 0, "direct");
+  const guint ranks[] = { 0, 1, 2, 4 };
+  g_autoptr (FabConcurrentGroups) groups = fab_concurrent_groups_new (&rig->cluster, ranks, 2, 2);
+  g_autoptr (GError) error = NULL, other = NULL;
+  FabCollectivePlan plan;
+
+  assert_false (fab_concurrent_groups_plan (groups, rig->plain, FAB_OP_REDUCE, 1000, &plan, &error));
+  assert_non_null (error);
+  assert_false (fab_concurrent_groups_plan_send (groups, rig->plain, 1000, TRUE, &plan, &other));
+  assert_non_null (other);
+}
+
 int
 main (void)
 {
@@ -289,6 +387,9 @@ main (void)
     cmocka_unit_test (what_is_done_alone_is_what_the_library_plans),
     cmocka_unit_test (the_group_in_most_nodes_leads),
     cmocka_unit_test (sends_go_one_way),
+    cmocka_unit_test (every_plan_has_its_own_messages),
+    cmocka_unit_test (groups_of_the_same_ranks_are_kept_once),
+    cmocka_unit_test (groups_without_a_path_have_no_plan),
   };
 
   return cmocka_run_group_tests_name ("family", tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include "sim/collective/play/play.h"
 #include "sim/collective/play/schedule_parts.h"
 #include "sim/collective/play/step_cost.h"
+#include "sim/shortcut/time/skips.h"
 #include "tests/support/random.h"
 #include "tests/support/rig.h"
 #include "tests/support/seeds.h"
@@ -260,6 +261,95 @@ messages_go_when_everything_has_come (G_GNUC_UNUSED void **state)
   seeds_run (400, check_plan);
 }
 
+/* A ring of four GPUs, of which every second one sends half as much as the others. */
+static FabSchedule *
+uneven_ring (const Rig *rig, guint n_rounds)
+{
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+  FabGroup group = rig_group (rig);
+
+  for (guint i = 0; i < 4; i++) {
+    FabHop hop;
+
+    assert_true (fab_hop_ranks (&group, i, (i + 1) % 4, &hop, NULL));
+    fab_schedule_lane (schedule, &hop, 1, i % 2 == 0 ? 1 : 0.5, n_rounds);
+  }
+  for (guint i = 0; i < 4; i++)
+    fab_schedule_depend (schedule, (i + 1) % 4, i, 1);
+  return schedule;
+}
+
+/* Links have carried all messages, also those that were skipped on a network that counts by itself. */
+static void
+skipped_messages_are_counted (G_GNUC_UNUSED void **state)
+{
+  enum { ROUNDS = 400 };
+  static const FabNetOps *const nets[] = { &fab_net_packet, &fab_net_step };
+  g_autoptr (Rig) rig = pairs ();
+  guint64 n_events[2];
+
+  for (guint i = 0; i < G_N_ELEMENTS (nets); i++) {
+    for (guint skips = 0; skips < 2; skips++) {
+      g_autoptr (FabSchedule) schedule = uneven_ring (rig, ROUNDS);
+      g_autofree FabLinkLoad *loads = g_new (FabLinkLoad, fab_graph_n_links (rig->graph));
+      RigNet net = rig_net (rig, nets[i]);
+      const FabPlaySpec spec = { .bytes = 1000,
+                                 .wire_factor = 1,
+                                 .share = 1,
+                                 .watch = skips ? &fab_skips_watch : NULL,
+                                 .done = { note_end, net.engine, 0 } };
+      g_autoptr (FabPlay) play = fab_play_new (schedule, net.net, &spec);
+
+      fab_engine_run (net.engine);
+      n_events[skips] = fab_engine_events (net.engine);
+      fab_meter_take (net.net->meter, loads);
+      for (guint rank = 0; rank < 4; rank++) {
+        FabLinkId out;
+
+        fab_graph_out_links (rig->graph, rig_gpu (rig, rank), &out);
+        assert_near (loads[out].payload_bytes, ROUNDS * (rank % 2 == 0 ? 1000 : 500), 1e-9);
+      }
+      rig_net_clear (&net);
+    }
+    if (n_events[1] >= n_events[0] / 4)
+      fail_msg ("%s: %" G_GUINT64_FORMAT " events of %" G_GUINT64_FORMAT, nets[i]->info.name, n_events[1],
+                n_events[0]);
+  }
+}
+
+/* A lane that waits for nothing but a message that will be passed on later is told at once, so that no event is needed
+ * for that: one for the departure of each message, and one for its arrival. */
+static void
+a_message_takes_two_events (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = pairs ();
+  g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+  FabGroup group = rig_group (rig);
+  RigNet net = rig_net (rig, &fab_net_step);
+  enum { N = 10 };
+
+  for (guint i = 0; i < N; i++) {
+    FabHop hop;
+
+    assert_true (fab_hop_ranks (&group, 2 * i, 2 * i + 1, &hop, NULL));
+    fab_schedule_lane (schedule, &hop, 1, 1, 1);
+    if (i > 0)
+      fab_schedule_depend (schedule, i, i - 1, 0);
+  }
+  g_autoptr (FabPlay) play = fab_play_new (schedule, net.net,
+                                           &(FabPlaySpec){ .bytes = 1000,
+                                                           .wire_factor = 1,
+                                                           .share = 1,
+                                                           .steps_ps = N * 500,
+                                                           .intra_cost = 1,
+                                                           .inter_cost = 1,
+                                                           .done = { note_end, net.engine, 0 } });
+  fab_engine_run (net.engine);
+  assert_int_equal (fab_engine_now (net.engine), N * 1500);
+  assert_true (fab_engine_events (net.engine) <= 2 * N + 1); /* one for the end of all */
+  rig_net_clear (&net);
+}
+
 /* --- how a plan is played --- */
 
 static FabSchedule *
@@ -360,6 +450,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     seeds_test (messages_go_when_everything_has_come),
+    cmocka_unit_test (skipped_messages_are_counted),
+    cmocka_unit_test (a_message_takes_two_events),
     cmocka_unit_test (a_plan_is_played_as_messages_where_there_are_some),
     cmocka_unit_test (a_play_is_what_the_plan_says),
     cmocka_unit_test (a_description_counts_what_links_carry),
