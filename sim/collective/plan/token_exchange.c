@@ -56,9 +56,7 @@ fab_routing_parts (const FabRouting *self, guint n_parts)
 
   if (self->groups_per_token == 0 || self->groups_per_token >= self->n_groups)
     return n_parts * (1 - chance_of_none (self->n_experts, n_part, self->per_token));
-  if (n_part <= n_group)
-    return n_parts * chance_of_part (self, 1, n_part);
-  return n_parts * chance_of_part (self, (guint) (n_part / n_group + 0.5), n_group);
+  return n_parts * chance_of_part (self, (guint) MAX (n_part / n_group + 0.5, 1), MIN (n_part, n_group));
 }
 
 double
