@@ -5,19 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/measurement/measurements.h"
+#include "tests/unit/formats/measurement/measured.h"
 
 #define FIXTURES FAB_SOURCE_DIR "/tests/fixtures/"
 #define DASHES "-------------------------------------------\n"
 #define COLUMNS " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n"
-
-static FabMeasurements *
-read_text (const char *text, guint n_ranks, GError **error)
-{
-  FabMeasurementRequest request = { .file = { "t", text, strlen (text) }, .n_ranks = n_ranks };
-
-  return fab_measurements_read (&request, error);
-}
 
 static FabMeasurements *
 read_sample (const char *name)
@@ -27,36 +19,16 @@ read_sample (const char *name)
   FabMeasurements *measurements;
 
   assert_true (g_file_get_contents (path, &text, NULL, NULL));
-  measurements = read_text (text, 0, &error);
+  measurements = measured_text (text, 0, &error);
   if (measurements == NULL)
     fail_msg ("%s: %s", name, error->message);
   return measurements;
 }
 
-static const FabMeasuredSeries *
-series_at (const FabMeasurements *measurements, guint i)
-{
-  assert_in_range (i, 0, measurements->series->len - 1);
-  return g_ptr_array_index (measurements->series, i);
-}
-
-static const FabMeasuredPoint *
-point_of (const FabMeasuredSeries *series, FabBytes size_bytes)
-{
-  for (guint i = 0; i < series->points->len; i++) {
-    const FabMeasuredPoint *point = &g_array_index (series->points, FabMeasuredPoint, i);
-
-    if (point->size_bytes == size_bytes)
-      return point;
-  }
-  fail_msg ("no size %" G_GUINT64_FORMAT, size_bytes);
-  return NULL;
-}
-
 static void
 assert_rate (const FabMeasuredSeries *series, FabBytes size_bytes, double bytes_per_s)
 {
-  assert_near (fab_point_rate (point_of (series, size_bytes)) / bytes_per_s, 1, 1e-6);
+  assert_near (fab_point_rate (measured_point (series, size_bytes)) / bytes_per_s, 1, 1e-6);
 }
 
 static const FabMeasuredSeries *
@@ -64,11 +36,11 @@ find (const FabMeasurements *measurements, const char *from, const char *to, con
       FabMeasureKind kind)
 {
   for (guint i = 0; i < measurements->series->len; i++) {
-    const FabSeries *series = &series_at (measurements, i)->series;
+    const FabSeries *series = &measured_at (measurements, i)->series;
 
     if (g_strcmp0 (series->from, from) == 0 && g_strcmp0 (series->to, to) == 0 && series->kind == kind
         && g_strcmp0 (series->method, method) == 0)
-      return series_at (measurements, i);
+      return measured_at (measurements, i);
   }
   fail_msg ("no series %s to %s, %s", from, to, method);
   return NULL;
@@ -78,16 +50,16 @@ static void
 perftest_in_gigabits (void **state)
 {
   g_autoptr (FabMeasurements) self = read_sample ("benchmarks/perftest-read-write-hdr.txt");
-  const FabMeasuredSeries *latency = series_at (self, 0), *read = series_at (self, 1),
-                          *write = series_at (self, 2);
+  const FabMeasuredSeries *latency = measured_at (self, 0), *read = measured_at (self, 1),
+                          *write = measured_at (self, 2);
 
   (void) state;
   assert_string_equal (self->format, "perftest");
   assert_int_equal (self->series->len, 3);
   assert_int_equal (latency->series.kind, FAB_MEASURE_LATENCY);
   assert_string_equal (latency->series.method, "read");
-  assert_int_equal (point_of (latency, 2)->time_ps, 5490000); /* t_typical */
-  assert_int_equal (point_of (latency, 2)->max_ps, 11780000);
+  assert_int_equal (measured_point (latency, 2)->time_ps, 5490000); /* t_typical */
+  assert_int_equal (measured_point (latency, 2)->max_ps, 11780000);
   assert_rate (read, 1048576, 193.95e9 / 8);
   assert_rate (read, 8, 2.836814e6 * 8); /* 0.18 Gb/s has two digits, the message rate seven */
   assert_string_equal (write->series.method, "write");
@@ -99,16 +71,16 @@ perftest_both_directions (void **state)
 {
   g_autoptr (FabMeasurements) gigabits = read_sample ("benchmarks/perftest-write-both-rocm.txt");
   g_autoptr (FabMeasurements) mebibytes = read_sample ("benchmarks/perftest-send-both-MB.txt");
-  const FabSeries *series = &series_at (gigabits, 0)->series;
+  const FabSeries *series = &measured_at (gigabits, 0)->series;
 
   (void) state;
   assert_int_equal (series->kind, FAB_MEASURE_BIDIRECTIONAL);
   assert_string_equal (series->from_memory, "gpu");
   assert_int_equal (series->mtu_bytes, 4096);
   assert_int_equal (series->window, 128);
-  assert_rate (series_at (gigabits, 0), 8388608, 204.59e9 / 8 / 2);
+  assert_rate (measured_at (gigabits, 0), 8388608, 204.59e9 / 8 / 2);
   /* 11403.46 MB/sec are 11957.40e6 B/s; 2.919285 Mpps x 4096 B are 11957.39e6: both have seven digits. */
-  assert_rate (series_at (mebibytes, 0), 4096, 11403.46 * 1048576 / 2);
+  assert_rate (measured_at (mebibytes, 0), 4096, 11403.46 * 1048576 / 2);
 }
 
 static void
@@ -119,10 +91,10 @@ perftest_json (void **state)
 
   (void) state;
   /* 0.187426 Mpps x 65536 B are 12.283 GB/s: the unit of 11714.1 is MiB/s, not Gb/s. */
-  assert_rate (series_at (bandwidth, 0), 65536, 11714.1 * 1048576);
-  assert_string_equal (series_at (bandwidth, 0)->series.from, "mlx5_2");
-  assert_int_equal (point_of (series_at (latency, 0), 512)->time_ps, 2480000);
-  assert_string_equal (series_at (latency, 0)->series.method, "send");
+  assert_rate (measured_at (bandwidth, 0), 65536, 11714.1 * 1048576);
+  assert_string_equal (measured_at (bandwidth, 0)->series.from, "mlx5_2");
+  assert_int_equal (measured_point (measured_at (latency, 0), 512)->time_ps, 2480000);
+  assert_string_equal (measured_at (latency, 0)->series.method, "send");
 }
 
 static void
@@ -136,7 +108,7 @@ nvbandwidth (void **state)
 
   (void) state;
   assert_int_equal (host->series->len, 16);
-  assert_string_equal (series_at (host, 0)->series.system, "8x NVIDIA GeForce RTX 4090");
+  assert_string_equal (measured_at (host, 0)->series.system, "8x NVIDIA GeForce RTX 4090");
   assert_rate (find (host, "host", "gpu2", "copy", FAB_MEASURE_BANDWIDTH), size_bytes, 23.90e9);
   assert_rate (find (host, "gpu7", "host", "copy", FAB_MEASURE_BANDWIDTH), size_bytes, 26.83e9);
   assert_int_equal (peers->series->len, 30); /* N/A on the diagonal */
@@ -148,7 +120,7 @@ nvbandwidth (void **state)
   /* Of Read1, Read2 and Total, appended to each other, the last. */
   assert_rate (find (json, "gpu0", "gpu1", "copy-read", FAB_MEASURE_BIDIRECTIONAL), size_bytes,
                1521.22e9 / 2);
-  assert_string_equal (series_at (json, 0)->series.system, "2x NVIDIA B200");
+  assert_string_equal (measured_at (json, 0)->series.system, "2x NVIDIA B200");
 }
 
 static void
@@ -165,7 +137,7 @@ p2p_matrices (void **state)
   assert_rate (find (pairs, "gpu0", "gpu0", "copy", FAB_MEASURE_BANDWIDTH), 160000000, 1508.20e9 / 2);
   /* 2 x 4 (staged to each other, with itself) + 2 x 2 with P2P, one direction; 2 x 2 both: 0 and 2 have no P2P. */
   assert_int_equal (pairs->series->len, 16 + 4 + 4);
-  assert_int_equal (point_of (latency, 16)->time_ps, 12840000);
+  assert_int_equal (measured_point (latency, 16)->time_ps, 12840000);
   assert_int_equal (staged->notes->len, 3);
 }
 
@@ -177,12 +149,12 @@ osu_point_to_point (void **state)
 
   (void) state;
   assert_int_equal (suite->series->len, 3);
-  assert_int_equal (point_of (series_at (suite, 1), 1024)->time_ps, 510000);
-  assert_rate (series_at (suite, 2), 1048576, 31963.81e6 / 2); /* MB of 10^6, both directions */
-  assert_int_equal (series_at (suite, 2)->series.kind, FAB_MEASURE_BIDIRECTIONAL);
-  assert_rate (series_at (gpu, 0), 4194304, 23989.54e6);
-  assert_string_equal (series_at (gpu, 0)->series.from_memory, "gpu");
-  assert_int_equal (series_at (gpu, 0)->series.window, 64);
+  assert_int_equal (measured_point (measured_at (suite, 1), 1024)->time_ps, 510000);
+  assert_rate (measured_at (suite, 2), 1048576, 31963.81e6 / 2); /* MB of 10^6, both directions */
+  assert_int_equal (measured_at (suite, 2)->series.kind, FAB_MEASURE_BIDIRECTIONAL);
+  assert_rate (measured_at (gpu, 0), 4194304, 23989.54e6);
+  assert_string_equal (measured_at (gpu, 0)->series.from_memory, "gpu");
+  assert_int_equal (measured_at (gpu, 0)->series.window, 64);
 }
 
 static void
@@ -193,14 +165,15 @@ osu_collectives (void **state)
   g_autoptr (FabMeasurements) exchange = read_sample ("benchmarks/osu-alltoall-alps.txt");
 
   (void) state;
-  assert_string_equal (series_at (suite, 0)->series.op, "all_reduce");
-  assert_int_equal (series_at (suite, 0)->series.n_ranks, 2);
-  assert_int_equal (point_of (series_at (full, 0), 1073741824)->time_ps, G_GINT64_CONSTANT (7327250000));
-  assert_int_equal (point_of (series_at (full, 0), 1073741824)->n_samples, 100);
-  assert_int_equal (series_at (full, 0)->series.n_ranks, 4);
+  assert_string_equal (measured_at (suite, 0)->series.op, "all_reduce");
+  assert_int_equal (measured_at (suite, 0)->series.n_ranks, 2);
+  assert_int_equal (measured_point (measured_at (full, 0), 1073741824)->time_ps,
+                    G_GINT64_CONSTANT (7327250000));
+  assert_int_equal (measured_point (measured_at (full, 0), 1073741824)->n_samples, 100);
+  assert_int_equal (measured_at (full, 0)->series.n_ranks, 4);
   /* OSU prints what goes to one rank; the buffer is for 2 nodes x 4 ranks. */
-  assert_int_equal (point_of (series_at (exchange, 0), 8 * 65536)->time_ps, 44880000);
-  assert_int_equal (series_at (exchange, 0)->series.n_ranks, 8);
+  assert_int_equal (measured_point (measured_at (exchange, 0), 8 * 65536)->time_ps, 44880000);
+  assert_int_equal (measured_at (exchange, 0)->series.n_ranks, 8);
 }
 
 static void
@@ -209,11 +182,11 @@ osu_multiple_pairs (void **state)
   const char
       *text = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.2\n# [ pairs: 4 ] [ window size: 32 ]\n"
               "# Size                  MB/s        Messages/s\n1024     4000.00      3906250.00\n";
-  g_autoptr (FabMeasurements) self = read_text (text, 0, NULL);
+  g_autoptr (FabMeasurements) self = measured_text (text, 0, NULL);
 
   (void) state;
-  assert_rate (series_at (self, 0), 1024, 1e9);
-  assert_int_equal (series_at (self, 0)->series.n_pairs, 4);
+  assert_rate (measured_at (self, 0), 1024, 1e9);
+  assert_int_equal (measured_at (self, 0)->series.n_pairs, 4);
 }
 
 static void
@@ -223,18 +196,18 @@ fi_pingpong (void **state)
   g_autoptr (FabMeasurements) efa = read_sample ("benchmarks/fi-pingpong-efa.txt");
 
   (void) state;
-  assert_int_equal (series_at (cxi, 0)->points->len, 6);
-  assert_rate (series_at (cxi, 0), 1048576, 21234.98e6); /* more digits than 49.38 us */
-  assert_string_equal (series_at (cxi, 0)->series.method, "tagged");
-  assert_int_equal (point_of (series_at (efa, 0), 256)->time_ps, 17300000);
-  assert_string_equal (series_at (efa, 0)->series.method, "dgram");
+  assert_int_equal (measured_at (cxi, 0)->points->len, 6);
+  assert_rate (measured_at (cxi, 0), 1048576, 21234.98e6); /* more digits than 49.38 us */
+  assert_string_equal (measured_at (cxi, 0)->series.method, "tagged");
+  assert_int_equal (measured_point (measured_at (efa, 0), 256)->time_ps, 17300000);
+  assert_string_equal (measured_at (efa, 0)->series.method, "dgram");
 }
 
 static void
 nccl_tests (void **state)
 {
   g_autoptr (FabMeasurements) self = read_sample ("nccl-tests/oci-a100x8.json");
-  const FabSeries *series = &series_at (self, 0)->series;
+  const FabSeries *series = &measured_at (self, 0)->series;
 
   (void) state;
   assert_string_equal (series->op, "all_reduce");
@@ -245,17 +218,17 @@ static void
 csv (void **state)
 {
   g_autoptr (FabMeasurements) self = read_sample ("benchmarks/series.csv");
-  g_autoptr (FabMeasurements) quoted = read_text (
+  g_autoptr (FabMeasurements) quoted = measured_text (
       "kind,system,size_bytes,time_ps,low_ps,is_complete\n"
       "latency,\"two \"\"A\"\" nodes, HDR\",8,1500000,1400000,0\n",
       0, NULL);
 
   (void) state;
   assert_rate (find (self, "gpu0", "gpu2", "copy", FAB_MEASURE_BANDWIDTH), 160000000, 376.65e9);
-  assert_string_equal (series_at (self, 0)->series.source, "nccl issue 1264");
-  assert_string_equal (series_at (quoted, 0)->series.system, "two \"A\" nodes, HDR");
-  assert_int_equal (point_of (series_at (quoted, 0), 8)->low_ps, 1400000);
-  assert_false (point_of (series_at (quoted, 0), 8)->is_complete);
+  assert_string_equal (measured_at (self, 0)->series.source, "nccl issue 1264");
+  assert_string_equal (measured_at (quoted, 0)->series.system, "two \"A\" nodes, HDR");
+  assert_int_equal (measured_point (measured_at (quoted, 0), 8)->low_ps, 1400000);
+  assert_false (measured_point (measured_at (quoted, 0), 8)->is_complete);
 }
 
 static void
@@ -273,8 +246,8 @@ requests_complete_what_is_not_printed (void **state)
   request.file.text = text;
   self = fab_measurements_read (&request, NULL);
   assert_non_null (self);
-  assert_string_equal (series_at (self, 0)->series.system, "my box");
-  assert_string_equal (series_at (self, 0)->series.source, "page 3");
+  assert_string_equal (measured_at (self, 0)->series.system, "my box");
+  assert_string_equal (measured_at (self, 0)->series.source, "page 3");
   assert_rate (find (self, "gpu0", "gpu1", "copy", FAB_MEASURE_BANDWIDTH), 10000000, 275.07e9);
 }
 
@@ -337,7 +310,7 @@ bad_texts_are_refused (void **state)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autoptr (GError) error = NULL;
 
-    if (read_text (cases[i].text, 0, &error) != NULL)
+    if (measured_text (cases[i].text, 0, &error) != NULL)
       fail_msg ("accepted:\n%s", cases[i].text);
     if (strstr (error->message, cases[i].message) == NULL)
       fail_msg ("case %u: no '%s' in: %s", i, cases[i].message, error->message);
@@ -350,8 +323,8 @@ all_mistakes_at_once (void **state)
   g_autoptr (GError) error = NULL;
 
   (void) state;
-  assert_null (
-      read_text ("# OSU MPI Bandwidth Test v5\n# Size      Bandwidth (MB/s)\n1 x\n2 0.5\n4 y\n", 0, &error));
+  assert_null (measured_text ("# OSU MPI Bandwidth Test v5\n# Size      Bandwidth (MB/s)\n1 x\n2 0.5\n4 y\n",
+                              0, &error));
   assert_non_null (strstr (error->message, "t:3:3: 'x'"));
   assert_non_null (strstr (error->message, "t:5:3: 'y'"));
 }
@@ -367,12 +340,12 @@ halves_of_both_directions_are_left_out (void **state)
                      "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)\n"
                      "           0         1\n 0       N/A   1521.22\n 1   1521.22       N/A\n\n"
                      "SUM device_to_device_bidirectional_memcpy_read_ce_total 3042.44\n";
-  g_autoptr (FabMeasurements) self = read_text (text, 0, &error);
+  g_autoptr (FabMeasurements) self = measured_text (text, 0, &error);
 
   (void) state;
   assert_int_equal (self->series->len, 2);
   assert_int_equal (self->notes->len, 1);
-  assert_rate (series_at (self, 0), (FabBytes) 512 << 20, 1521.22e9 / 2);
+  assert_rate (measured_at (self, 0), (FabBytes) 512 << 20, 1521.22e9 / 2);
 }
 
 /* busbw / algbw of the largest row is 1.875 = 2 (n - 1) / n, so all_reduce of 16: no other n has that, to two
@@ -382,9 +355,9 @@ rows_alone_say_what_they_are_of (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabMeasurements) made = read_sample ("nccl-tests/rows-alone.txt");
 
-  assert_string_equal (series_at (made, 0)->series.op, "all_reduce");
-  assert_int_equal (series_at (made, 0)->series.n_ranks, 16);
-  assert_int_equal (series_at (made, 0)->points->len, 4);
+  assert_string_equal (measured_at (made, 0)->series.op, "all_reduce");
+  assert_int_equal (measured_at (made, 0)->series.n_ranks, 16);
+  assert_int_equal (measured_at (made, 0)->points->len, 4);
 }
 
 /* 0.875 = (n - 1) / n of 8 ranks: an all-gather or a reduce-scatter, which only --op can say. */
@@ -419,7 +392,7 @@ a_collective_is_named_where_rows_do_not_say_it (G_GNUC_UNUSED void **state)
       if (strstr (error->message, cases[i].mistake) == NULL)
         fail_msg ("%s", error->message);
     } else
-      assert_int_equal (series_at (made, 0)->series.n_ranks, 8);
+      assert_int_equal (measured_at (made, 0)->series.n_ranks, 8);
   }
 }
 
