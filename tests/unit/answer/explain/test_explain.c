@@ -234,9 +234,9 @@ planned_seconds (const Explained *self, const char *const *ends)
 static const char *const jobs[] = {
   "kind: ddp, compute: {kind: mfu, mfu: 50%}",
   "kind: ddp, recompute: full, compute: {kind: mfu, mfu: 50%}",
-  "kind: zero, stage: 3, compute: roofline",
-  "kind: fsdp, compute: roofline",
-  "kind: fsdp, clip_gradients: false, compute: roofline",
+  "kind: zero, stage: 3, compute: auto",
+  "kind: fsdp, compute: auto",
+  "kind: fsdp, clip_gradients: false, compute: auto",
   "kind: megatron, parallel: {tensor: 4}, compute: {kind: mfu, mfu: 50%}",
   "kind: megatron, parallel: {tensor: 2, pipeline: 2}, accumulation: 2, compute: roofline",
 };
@@ -255,6 +255,8 @@ assert_part (const FabStatement *statement, const char *name, double seconds)
 static void
 compute_is_the_sum_of_its_tasks (G_GNUC_UNUSED void **state)
 {
+  guint n_optimizers = 0, n_clips = 0, n_copies = 0, n_slowed = 0;
+
   for (guint i = 0; i < G_N_ELEMENTS (jobs); i++) {
     g_autofree char *yaml = g_strdup_printf (NODES MODEL "collectives: plain\n" JOB, jobs[i]);
     g_auto (Explained) it = explained (catalog, yaml, "step");
@@ -265,6 +267,10 @@ compute_is_the_sum_of_its_tasks (G_GNUC_UNUSED void **state)
            copies_s = planned_seconds (&it, (const char *[]){ ".copy_out", ".copy_in", NULL });
     double slowed_s = compute->value - all_s;
 
+    n_optimizers += optimizer_s > 0;
+    n_clips += clip_s > 0;
+    n_copies += copies_s > 0;
+    n_slowed += fabs (slowed_s) > 1e-6 * compute->value;
     assert_int_equal (compute->depth, 1);
     assert_near (explained_term (compute, "kernels"), all_s - optimizer_s - clip_s - copies_s, 1e-9);
     assert_near (explained_term (compute, "optimizer"), optimizer_s, 1e-9);
@@ -283,6 +289,7 @@ compute_is_the_sum_of_its_tasks (G_GNUC_UNUSED void **state)
     assert_int_equal (explained_has_note (compute, "copies: "), copies_s > 0);
     assert_int_equal (explained_has_note (compute, "slowed: "), fabs (slowed_s) > 1e-6 * compute->value);
   }
+  assert_true (n_optimizers > 0 && n_clips > 0 && n_copies > 0 && n_slowed > 0);
 }
 
 /* Four layers of hidden 1024 have 4 x 12 x 1024^2 weights, and the logits 1000 x 1024 more: 51.36 million that are
@@ -351,6 +358,31 @@ a_power_cap_lowers_the_rate (G_GNUC_UNUSED void **state)
 
 /* --- memory --- */
 
+static const struct {
+  const char *name, *formula, *note; /* NULL: not looked at */
+} parts[] = {
+  { "parameters", "count * share * bytes_each",
+    "count: of its pipeline stage, divided by tensor and expert parallelism; share: what sharding leaves." },
+  { "optimizer", "count * share * bytes_each",
+    "count: parameters that are trained; share: what sharding leaves." },
+  { "gradients", NULL, "Those that are there when the rank needs most." },
+  { "activations", "waiting + tokens * bytes_per_token",
+    "What forward passes leave for backward (docs/models/memory.md)." },
+  { "logits", NULL, "The logits, and what the loss makes of them." },
+  { "workspace", "count * bytes_each", "What cuBLAS takes of PyTorch's memory for each of its handles." },
+};
+
+static void
+check_part (const FabStatement *statement)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (strcmp (parts[i].name, statement->name) == 0) {
+      assert_true (explained_has_note (statement, parts[i].note));
+      if (parts[i].formula != NULL)
+        assert_string_equal (statement->formula, parts[i].formula);
+    }
+}
+
 static void
 memory_is_the_sum_of_its_parts (G_GNUC_UNUSED void **state)
 {
@@ -381,13 +413,61 @@ memory_is_the_sum_of_its_parts (G_GNUC_UNUSED void **state)
       assert_string_equal (statement->title, part->part);
       assert_int_equal (statement->depth, 1);
       assert_near (statement->value, (double) part->bytes, 1e-12);
+      check_part (statement);
     }
     assert_int_equal (it.out->statements->len, n + 1);
     assert_int_equal (memory->terms->len, n);
   }
 }
 
+/* With one micro-batch under way in each stage, and a vocabulary of which the last stage has the logits, that stage
+ * needs most. */
+static void
+the_fullest_stage_may_be_the_last (G_GNUC_UNUSED void **state)
+{
+  g_auto (Explained) it = explained (
+      catalog,
+      NODES
+      "models: [{name: m, summary: s, source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 4, "
+      "hidden: 64, heads: 8, vocabulary: 100000, tied: false, biases: false}}]\n"
+      "collectives: plain\njob: {model: m, micro_batch: 1, sequence: 512, kind: megatron, parallel: "
+      "{pipeline: 2}, accumulation: 1}\n",
+      "memory");
+
+  assert_true (explained_has_note (explained_find (&it, "memory"), "The fullest is stage 1."));
+}
+
 /* --- other figures --- */
+
+/* The step as the mean over 8 GPUs, what limits it, and the link that is slowest. */
+static void
+a_step_is_its_parts (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (jobs); i++) {
+    g_autofree char *yaml = g_strdup_printf (NODES MODEL "collectives: plain\n" JOB, jobs[i]);
+    g_auto (Explained) it = explained (catalog, yaml, "step");
+    g_autoptr (FabPoint) point = fab_study_point (it.study, NULL);
+    const FabStatement *step = explained_find (&it, "step");
+    g_autofree char *waiting = fab_term_show (FAB_TERM_TIME, point->waiting_s);
+    g_autofree char *wait = g_strdup_printf ("For %s of it, a collective waits for its last rank.", waiting);
+    g_autofree char *link = g_strdup_printf (
+        "The slowest link of %.0f %% of the exposed communication is %s (", 100 * point->binding_fraction,
+        point->binding);
+
+    assert_int_equal (step->depth, 0);
+    assert_near (step->value, point->step_s, 1e-12);
+    assert_near (explained_term (step, "compute"), point->compute_s, 1e-12);
+    assert_near (explained_term (step, "exposed"), point->exposed_s, 1e-12);
+    assert_true (explained_term (step, "idle") == point->idle_s);
+    assert_true (explained_has_note (step, "Means over 8 GPUs, of the last iteration."));
+    assert_int_equal (explained_has_note (step, "idle: neither"), point->idle_s > 0);
+    assert_int_equal (explained_has_note (step, wait), point->waiting_s > 0);
+    assert_true (explained_has_note (step, "The step is limited by "));
+    assert_true (explained_has_note (step, link));
+    assert_int_equal (explained_find (&it, "compute")->depth, 1);
+    assert_int_equal (explained_find (&it, "exposed")->depth, 1);
+  }
+}
 
 static void
 figures_begin_with_their_formula (G_GNUC_UNUSED void **state)
@@ -427,12 +507,32 @@ figures_begin_with_their_formula (G_GNUC_UNUSED void **state)
       assert_string_equal (first->formula, rows[i].formula);
     assert_near (first->value, figure->value (point), 1e-9);
     assert_int_equal (first->depth, 0);
+    if (!isnan (explained_term (first, "step")))
+      assert_near (explained_term (first, "step"), point->step_s, 1e-12);
+    if (rows[i].second != NULL && strcmp (rows[i].second, "hour_cost") == 0)
+      assert_int_equal (explained_find (&it, "step")->depth, 1);
     if (rows[i].second == NULL)
       continue;
     const FabStatement *second = g_ptr_array_index (it.out->statements, 1);
     assert_string_equal (second->name, rows[i].second);
     assert_int_equal (second->depth, 1);
   }
+}
+
+/* Eight GPUs are no groups of three. */
+static void
+what_cannot_be_played_has_no_explanation (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup_printf (NODES MODEL "collectives: plain\n" JOB,
+                                           "kind: megatron, parallel: {tensor: 3}");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog,
+                                                         &error);
+  g_autoptr (FabStudy) study = scenario != NULL ? fab_study_of ("t", scenario, catalog, &fab_models) : NULL;
+
+  assert_non_null (study);
+  assert_null (fab_explain_figure (study, fab_figure_find ("step"), &error));
+  assert_non_null (error);
 }
 
 static void
@@ -558,6 +658,9 @@ main (void)
     cmocka_unit_test (a_power_cap_lowers_the_rate),
     cmocka_unit_test (memory_is_the_sum_of_its_parts),
     cmocka_unit_test (figures_begin_with_their_formula),
+    cmocka_unit_test (the_fullest_stage_may_be_the_last),
+    cmocka_unit_test (a_step_is_its_parts),
+    cmocka_unit_test (what_cannot_be_played_has_no_explanation),
     cmocka_unit_test (figures_that_have_no_explanation),
     cmocka_unit_test (the_run_tells_what_was_left_out),
   };
