@@ -15,8 +15,8 @@ typedef enum { NODE_UNSEEN, NODE_RANK_SYMMETRY, NODE_OTHER } NodeState;
 
 struct _FabInnerPaths {
   const FabGraph *graph;
-  guint n_nodes, n;    /* n: vertices per node */
-  FabVertexId *firsts; /* [n_nodes] first vertex of each node; the others follow it */
+  guint n_nodes, n;    /* n: vertices of node 0 */
+  FabVertexId *firsts; /* [n_nodes] first vertex of each node; the others of a symmetric node follow it */
   guint8 *states;      /* [n_nodes] NodeState */
   guint *known;        /* [n * n] 1 + index in `links` of a path, which starts with its length; 0: unknown */
   GArray *links;       /* FabLinkId of node 0 */
@@ -36,16 +36,13 @@ count_nodes (const FabGraph *graph)
 static void
 find_firsts (FabInnerPaths *self)
 {
-  guint n_vertices = fab_graph_n_vertices (self->graph);
+  for (FabVertexId v = fab_graph_n_vertices (self->graph); v-- > 0;) {
+    guint32 node = fab_graph_vertex (self->graph, v)->node;
 
-  for (guint node = 0; node < self->n_nodes; node++)
-    self->firsts[node] = n_vertices;
-  for (FabVertexId v = n_vertices; v-- > 0;)
-    if (fab_graph_vertex (self->graph, v)->node != FAB_NO_NODE)
-      self->firsts[fab_graph_vertex (self->graph, v)->node] = v;
-  while (self->firsts[0] + self->n < n_vertices
-         && fab_graph_vertex (self->graph, self->firsts[0] + self->n)->node == 0)
-    self->n++;
+    self->n += node == 0;
+    if (node != FAB_NO_NODE)
+      self->firsts[node] = v;
+  }
 }
 
 /* Returns NULL when no nodes are symmetric, or when the graph forbids the use of symmetry. */
@@ -60,7 +57,7 @@ inner_paths_new (const FabGraph *graph)
   self = g_new0 (FabInnerPaths, 1);
   self->graph = graph;
   self->n_nodes = n_nodes;
-  self->firsts = g_new (FabVertexId, n_nodes);
+  self->firsts = g_new0 (FabVertexId, n_nodes);
   self->states = g_new0 (guint8, n_nodes);
   self->links = g_array_new (FALSE, FALSE, sizeof (FabLinkId));
   find_firsts (self);
@@ -297,10 +294,9 @@ outer_paths_keep (FabOuterPaths *self, FabVertexId src, FabVertexId dst, const F
 {
   Ends ends;
 
-  if (self == NULL || path->n < 2 || !find_ends (self, src, dst, &ends))
+  if (self == NULL || !find_ends (self, src, dst, &ends))
     return;
-  if (path->links[0] != ends.first || path->links[path->n - 1] != ends.last)
-    return;
+  g_assert (path->links[0] == ends.first && path->links[path->n - 1] == ends.last);
   guint n = path->n - 2;
   g_array_append_val (self->links, n);
   g_hash_table_insert (self->places, g_memdup2 (&ends, sizeof ends), GUINT_TO_POINTER (self->links->len));
@@ -437,8 +433,7 @@ static gboolean
 find_meeting (FabSizeSearch *self)
 {
   const FabSearchSide *expanded = &self->sides[self->last], *other = &self->sides[!self->last];
-  gboolean is_found = FALSE;
-  FabBytesPerS best_width = 0;
+  FabBytesPerS best_width = 0; /* 0: none is found; every link has a rate */
 
   for (guint i = 0; i < expanded->frontier->len; i++) {
     FabVertexId vertex = g_array_index (expanded->frontier, FabVertexId, i);
@@ -446,13 +441,12 @@ find_meeting (FabSizeSearch *self)
     if (!fab_search_is_meeting (self, vertex))
       continue;
     FabBytesPerS width = MIN (expanded->marks[vertex].width, other->marks[vertex].width);
-    if (!is_found || width > best_width || (width == best_width && vertex < self->meeting)) {
-      is_found = TRUE;
+    if (width > best_width || (width == best_width && vertex < self->meeting)) {
       best_width = width;
       self->meeting = vertex;
     }
   }
-  return is_found;
+  return best_width > 0;
 }
 
 static gboolean
@@ -481,7 +475,7 @@ fab_search_run (FabSizeSearch *self, FabVertexId src, FabVertexId dst)
   guint32 node = fab_graph_vertex (self->graph, src)->node;
 
   g_assert (src != dst);
-  if (self->stamp > 0 && src == self->src && dst == self->dst)
+  if (src == self->src && dst == self->dst)
     return self->is_found;
   self->stays_inside = node != FAB_NO_NODE && node == fab_graph_vertex (self->graph, dst)->node;
   self->is_found = search (self, src, dst);

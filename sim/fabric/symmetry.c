@@ -48,7 +48,7 @@ fab_symmetry (const FabGraph *graph, FabVertexId model, FabVertexId other, guint
   for (guint i = 0; i < n; i++) {
     const FabVertex *a = fab_graph_vertex (graph, model + i), *b = fab_graph_vertex (graph, other + i);
 
-    if (b->node != node_of (graph, other) || a->kind != b->kind
+    if (a->node != node_of (graph, model) || b->node != node_of (graph, other) || a->kind != b->kind
         || !has_same_links (graph, model + i, other + i))
       return FALSE;
   }

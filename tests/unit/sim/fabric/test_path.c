@@ -3,30 +3,7 @@
 #include "tests/support/test.h"
 
 #include "sim/fabric/path_finder.h"
-#include "sim/fabric/search.h"
-
-/* Vertices are numbered in the order of `kinds`: a accelerator, s switch. Joins are pairs of digits and a rate. */
-typedef struct {
-  guint a, b;
-  FabBytesPerS rate_bytes_per_s;
-} Join;
-
-static FabGraph *
-graph_of (const char *kinds, const Join *joins)
-{
-  static const FabLinkClass link_class = { .name = "wire", .cost = { 1.25, 1, 1 } };
-  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
-  guint part = fab_graph_builder_part (builder, "v", TRUE);
-  guint class_index = fab_graph_builder_class (builder, &link_class);
-
-  for (guint i = 0; kinds[i]; i++)
-    fab_graph_builder_vertex (builder, kinds[i] == 'a' ? FAB_VERTEX_ACCELERATOR : FAB_VERTEX_SWITCH, 0, part,
-                              i);
-  for (; joins->rate_bytes_per_s > 0; joins++)
-    fab_graph_builder_join (builder, joins->a, joins->b,
-                            &(FabLinkForm){ joins->rate_bytes_per_s, 10, class_index, 1 });
-  return fab_graph_builder_freeze (builder);
-}
+#include "tests/support/graphs.h"
 
 /* The vertices on the way from src to dst, "0 3 1"; NULL when there is no path. */
 static char *
@@ -50,7 +27,8 @@ fewest_links_win (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabGraph) graph = graph_of (
       "aasss",
-      (Join[]){ { 0, 2, 1 }, { 2, 1, 1 }, { 0, 3, 100 }, { 3, 4, 100 }, { 4, 1, 100 }, { 0, 0, 0 } });
+      (GraphJoin[]){
+          { 0, 2, 1, 1 }, { 2, 1, 1, 1 }, { 0, 3, 100, 1 }, { 3, 4, 100, 1 }, { 4, 1, 100, 1 }, { 0 } });
   g_autofree char *found = way (graph, 0, 1);
 
   assert_string_equal (found, "0 2 1");
@@ -60,10 +38,13 @@ fewest_links_win (G_GNUC_UNUSED void **state)
 static void
 of_equal_length_the_widest_bottleneck_wins (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabGraph) graph = graph_of (
-      "aasss",
-      (Join[]){
-          { 0, 2, 50 }, { 2, 1, 3 }, { 0, 3, 9 }, { 3, 1, 8 }, { 0, 4, 2 }, { 4, 1, 50 }, { 0, 0, 0 } });
+  g_autoptr (FabGraph) graph = graph_of ("aasss", (GraphJoin[]){ { 0, 2, 50, 1 },
+                                                                 { 2, 1, 3, 1 },
+                                                                 { 0, 3, 9, 1 },
+                                                                 { 3, 1, 8, 1 },
+                                                                 { 0, 4, 2, 1 },
+                                                                 { 4, 1, 50, 1 },
+                                                                 { 0 } });
   g_autofree char *there = way (graph, 0, 1), *back = way (graph, 1, 0);
 
   assert_string_equal (there, "0 3 1");
@@ -74,7 +55,7 @@ static void
 of_equal_width_the_lowest_middle_wins (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabGraph) graph = graph_of (
-      "aass", (Join[]){ { 0, 3, 5 }, { 3, 1, 5 }, { 0, 2, 5 }, { 2, 1, 5 }, { 0, 0, 0 } });
+      "aass", (GraphJoin[]){ { 0, 3, 5, 1 }, { 3, 1, 5, 1 }, { 0, 2, 5, 1 }, { 2, 1, 5, 1 }, { 0 } });
   g_autofree char *found = way (graph, 0, 1);
 
   assert_string_equal (found, "0 2 1");
@@ -85,8 +66,9 @@ static void
 accelerators_are_ends_only (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabGraph) around = graph_of (
-      "aaass", (Join[]){ { 0, 2, 9 }, { 2, 1, 9 }, { 0, 3, 1 }, { 3, 4, 1 }, { 4, 1, 1 }, { 0, 0, 0 } });
-  g_autoptr (FabGraph) no_way = graph_of ("aaa", (Join[]){ { 0, 2, 9 }, { 2, 1, 9 }, { 0, 0, 0 } });
+      "aaass",
+      (GraphJoin[]){ { 0, 2, 9, 1 }, { 2, 1, 9, 1 }, { 0, 3, 1, 1 }, { 3, 4, 1, 1 }, { 4, 1, 1, 1 }, { 0 } });
+  g_autoptr (FabGraph) no_way = graph_of ("aaa", (GraphJoin[]){ { 0, 2, 9, 1 }, { 2, 1, 9, 1 }, { 0 } });
   g_autofree char *found = way (around, 0, 1), *to_accelerator = way (around, 0, 2);
 
   assert_string_equal (found, "0 3 4 1");
@@ -97,7 +79,7 @@ accelerators_are_ends_only (G_GNUC_UNUSED void **state)
 static void
 nothing_leads_from_a_vertex_to_itself (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabGraph) graph = graph_of ("aa", (Join[]){ { 0, 1, 1 }, { 0, 0, 0 } });
+  g_autoptr (FabGraph) graph = graph_of ("aa", (GraphJoin[]){ { 0, 1, 1, 1 }, { 0 } });
   g_autofree char *found = way (graph, 1, 1);
 
   assert_string_equal (found, "1");
@@ -107,12 +89,12 @@ nothing_leads_from_a_vertex_to_itself (G_GNUC_UNUSED void **state)
 static void
 a_path_that_does_not_fit_is_none (G_GNUC_UNUSED void **state)
 {
-  Join joins[66] = { 0 };
+  GraphJoin joins[66] = { 0 };
   FabPath path = { 0 };
   char kinds[67] = { 0 };
 
   for (guint i = 0; i < 65; i++)
-    joins[i] = (Join){ i, i + 1, 1 };
+    joins[i] = (GraphJoin){ i, i + 1, 1, 1 };
   memset (kinds, 's', 66);
   g_autoptr (FabGraph) graph = graph_of (kinds, joins);
   g_autoptr (FabPathFinder) finder = fab_path_finder_new (graph);
@@ -128,7 +110,7 @@ a_path_that_does_not_fit_is_none (G_GNUC_UNUSED void **state)
 static void
 latency_adds_and_the_slowest_link_is_the_rate (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabGraph) graph = graph_of ("aas", (Join[]){ { 0, 2, 9 }, { 2, 1, 8 }, { 0, 0, 0 } });
+  g_autoptr (FabGraph) graph = graph_of ("aas", (GraphJoin[]){ { 0, 2, 9, 1 }, { 2, 1, 8, 1 }, { 0 } });
   g_autoptr (FabPathFinder) finder = fab_path_finder_new (graph);
   FabPath path = { 0 };
 
@@ -136,50 +118,6 @@ latency_adds_and_the_slowest_link_is_the_rate (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_path_latency_ps (graph, &path), 20);
   assert_near (fab_path_rate_bytes_per_s (graph, &path, FAB_DRIVE_COPY), 6.4, 1e-15);
   assert_near (fab_path_rate_bytes_per_s (graph, &path, FAB_DRIVE_KERNEL), 8, 1e-15);
-}
-
-/* Nodes of a switch and two NICs; NICs of one number are joined by a switch, and nothing joins the two switches. */
-static FabGraph *
-two_rails (guint n_nodes)
-{
-  static const FabLinkClass link_class = { .name = "wire", .cost = { 1, 1, 1 } };
-  const FabLinkForm wire = { 1, 10, 0, 1 };
-  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
-  guint part = fab_graph_builder_part (builder, "v", TRUE);
-
-  assert_int_equal (fab_graph_builder_class (builder, &link_class), wire.class_index);
-  for (guint rail = 0; rail < 2; rail++)
-    fab_graph_builder_vertex (builder, FAB_VERTEX_SWITCH, FAB_NO_NODE, part, rail);
-  for (guint node = 0; node < n_nodes; node++)
-    for (guint i = 0; i < 3; i++)
-      fab_graph_builder_vertex (builder, i == 0 ? FAB_VERTEX_SWITCH : FAB_VERTEX_NIC, node, part, i);
-  for (guint node = 0; node < n_nodes; node++)
-    for (guint rail = 0; rail < 2; rail++) {
-      fab_graph_builder_join (builder, 2 + 3 * node, 3 + 3 * node + rail, &wire);
-      fab_graph_builder_join (builder, 3 + 3 * node + rail, rail, &wire);
-    }
-  return fab_graph_builder_freeze (builder);
-}
-
-/* One search finds that for all nodes. */
-static void
-what_is_not_joined_is_searched_once (G_GNUC_UNUSED void **state)
-{
-  enum { N_NODES = 8 };
-  g_autoptr (FabGraph) graph = two_rails (N_NODES);
-  FabSizeSearch search;
-  FabPath path = { 0 };
-
-  fab_search_init (&search, graph);
-  for (guint from = 0; from < N_NODES; from++)
-    for (guint to = 0; to < N_NODES; to++)
-      if (from != to)
-        assert_false (fab_search_best (&search, 3 + 3 * from, 4 + 3 * to, &path));
-  assert_int_equal (search.stamp, 1);
-  assert_true (fab_search_best (&search, 3, 6, &path));
-  assert_int_equal (path.n, 2);
-  assert_int_equal (search.stamp, 2);
-  fab_search_clear (&search);
 }
 
 int
@@ -193,7 +131,6 @@ main (void)
     cmocka_unit_test (nothing_leads_from_a_vertex_to_itself),
     cmocka_unit_test (a_path_that_does_not_fit_is_none),
     cmocka_unit_test (latency_adds_and_the_slowest_link_is_the_rate),
-    cmocka_unit_test (what_is_not_joined_is_searched_once),
   };
 
   return cmocka_run_group_tests_name ("path", tests, NULL, NULL);
