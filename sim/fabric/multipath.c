@@ -24,9 +24,6 @@ struct _FabMultipath {
   guint32 flow_stamp;
   GArray *here, *there; /* FabVertexId of one level and of the next */
   GArray *links;        /* FabWayOn that lead on from one vertex */
-  /* Between which vertices the useful ones are marked, as long as the search has this stamp. */
-  FabVertexId found_src, found_dst;
-  guint32 found_stamp;
 };
 
 FabMultipath *
@@ -39,7 +36,6 @@ fab_multipath_new (const FabGraph *graph)
   self->here = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
   self->there = g_array_new (FALSE, FALSE, sizeof (FabVertexId));
   self->links = g_array_new (FALSE, FALSE, sizeof (FabWayOn));
-  self->found_src = self->found_dst = FAB_NO_VERTEX;
   return self;
 }
 
@@ -119,14 +115,11 @@ mark_useful (FabMultipath *self)
 static gboolean
 find (FabMultipath *self, FabVertexId src, FabVertexId dst)
 {
-  if (self->found_stamp == self->search.stamp && self->found_src == src && self->found_dst == dst)
-    return TRUE; /* flows between the same ends follow one another */
   if (!fab_search_run (&self->search, src, dst))
     return FALSE;
-  mark_useful (self);
-  self->found_src = src;
-  self->found_dst = dst;
-  self->found_stamp = self->search.stamp;
+  /* Flows between the same ends follow one another. */
+  if (self->spots[src].useful_stamp != self->search.stamp)
+    mark_useful (self);
   return TRUE;
 }
 
@@ -150,7 +143,6 @@ list_next (FabMultipath *self, FabVertexId vertex, guint step)
     const FabLink *link = fab_graph_link (self->search.graph, id);
     FabVertexId next = link->dst;
     gboolean leads_on = step < n_before ? self->spots[next].useful_stamp == self->search.stamp
-                                              && self->search.sides[0].marks[next].stamp == self->search.stamp
                                               && self->search.sides[0].marks[next].level == step + 1
                                         : is_at (self, 1, next, n_steps (self) - step - 1);
 

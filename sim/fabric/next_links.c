@@ -9,11 +9,7 @@
 #define NONE G_MAXUINT32
 #define FAR G_MAXUINT8 /* more links than a path has */
 
-/* Rows of distances that take more than this together are made anew. */
-enum { MOST_ROW_BYTES = 1 << 28 };
-
-/* So many links that lead on are kept; then they are listed anew. */
-enum { MOST_KEPT = 1 << 23, FIRST_SLOTS = 1 << 10 };
+enum { MOST_ROW_BYTES = 1 << 28, MOST_KEPT = 1 << 23, FIRST_SLOTS = 1 << 10 };
 
 /* A link from a switch of the fabric to another. */
 typedef struct {
@@ -46,11 +42,12 @@ struct _FabWays {
   guint *next_starts; /* [n_classes + 1] */
   guint *nexts;       /* [next_starts[n_classes]] classes joined to each class */
   guint8 **rows; /* [n_classes] distances of all classes to a member of this one; NULL: not asked for yet */
-  guint64 n_row_bytes;
+  guint64 n_row_bytes, most_row_bytes; /* rows that take more than most_row_bytes together are made anew */
   guint *queue;         /* [n_classes] */
   FabVertexId src, dst; /* of the present pair */
   GArray *ends;         /* End: the switches that the destination is joined to */
-  GArray *kept;         /* FabWayOn */
+  GArray *kept;         /* FabWayOn: when there are more than most_kept, they are listed anew */
+  guint most_kept;
   Slot *slots;          /* [n_slots, a power of 2], at most half of them full */
   guint n_slots, n_full;
   GArray *found; /* FabWayOn */
@@ -66,15 +63,13 @@ is_end (FabVertexKind kind)
 }
 
 /* Whether paths between NICs may take a link where these rules do not look: out of a node without its NICs, or from one
- * NIC straight to another. */
+ * NIC straight to another. Of a link into a node its reverse says so. */
 static gboolean
 is_unforeseen (const FabVertex *a, const FabVertex *b)
 {
   if (a->node == b->node || is_end (a->kind) || is_end (b->kind))
     return FALSE;
-  if (a->kind == FAB_VERTEX_NIC)
-    return b->node != FAB_NO_NODE;
-  return a->node != FAB_NO_NODE || (b->node != FAB_NO_NODE && b->kind != FAB_VERTEX_NIC);
+  return (a->kind == FAB_VERTEX_NIC ? b->node : a->node) != FAB_NO_NODE;
 }
 
 static gboolean
@@ -265,6 +260,7 @@ fab_ways_new (const FabGraph *graph)
   self->ends = g_array_new (FALSE, FALSE, sizeof (End));
   self->found = g_array_new (FALSE, FALSE, sizeof (FabWayOn));
   self->kept = g_array_new (FALSE, FALSE, sizeof (FabWayOn));
+  fab_ways_keep_at_most (self, MOST_KEPT, MOST_ROW_BYTES);
   self->n_slots = FIRST_SLOTS;
   self->slots = g_new0 (Slot, self->n_slots);
   return self;
@@ -393,7 +389,7 @@ list_ends (FabWays *self)
   guint n = fab_graph_out_links (self->graph, self->dst, &first);
 
   g_array_set_size (self->ends, 0);
-  if (self->n_row_bytes + (guint64) n * self->n_classes > MOST_ROW_BYTES)
+  if (self->n_row_bytes + (guint64) n * self->n_classes > self->most_row_bytes)
     drop_rows (self);
   for (FabLinkId link = first; link < first + n; link++) {
     End end = { fab_graph_link (self->graph, link)->dst, NULL };
@@ -460,7 +456,7 @@ make_room (FabWays *self)
   g_autofree Slot *before = self->slots;
   guint n_before = self->n_slots;
 
-  if (self->kept->len > MOST_KEPT) {
+  if (self->kept->len > self->most_kept) {
     g_array_set_size (self->kept, 0);
     self->n_full = 0;
     n_before = 0;
@@ -500,7 +496,7 @@ keep_found (FabWays *self, guint64 key)
 {
   const FabWayOn *links = (const FabWayOn *) (gconstpointer) self->found->data;
 
-  if (2 * (self->n_full + 1) > self->n_slots || self->kept->len > MOST_KEPT)
+  if (2 * (self->n_full + 1) > self->n_slots || self->kept->len > self->most_kept)
     make_room (self);
   Slot *slot = find_slot (self, key);
   *slot = (Slot){ key + 1, self->kept->len, self->found->len, count_parallel (links, self->found->len) };
@@ -539,6 +535,13 @@ fab_ways_on (FabWays *self, FabVertexId vertex, guint n_left)
     look_from_switch (self, self->places[vertex], n_left);
   const FabWayOn *links = (const FabWayOn *) (gconstpointer) self->found->data;
   return (FabWaysOn){ links, self->found->len, count_parallel (links, self->found->len) };
+}
+
+void
+fab_ways_keep_at_most (FabWays *self, guint n_links, guint64 n_row_bytes)
+{
+  self->most_kept = n_links;
+  self->most_row_bytes = n_row_bytes;
 }
 
 guint

@@ -45,6 +45,10 @@ typedef struct {
  * vertex one link nearer. Those of a switch are found once per class of destination. */
 FabWaysOn fab_ways_on (FabWays *self, FabVertexId vertex, guint n_left);
 
+/* Sets how many of the links that lead on are kept, and how many bytes of distances; what is forgotten is found anew.
+ * At first it is as much as a large machine needs. */
+void fab_ways_keep_at_most (FabWays *self, guint n_links, guint64 n_row_bytes);
+
 /* The number of classes, and of entries of adjacency that searches have looked at so far. */
 guint fab_ways_n_classes (const FabWays *self);
 guint64 fab_ways_n_visits (const FabWays *self);
