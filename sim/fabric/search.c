@@ -539,6 +539,14 @@ find_outside (FabSizeSearch *self, FabVertexId src, FabVertexId dst, FabPath *pa
   return TRUE;
 }
 
+/* Two NICs of one node may have their best path outside, where symmetric nodes differ. */
+static gboolean
+are_nics (const FabGraph *graph, FabVertexId a, FabVertexId b)
+{
+  return fab_graph_vertex (graph, a)->kind == FAB_VERTEX_NIC
+      && fab_graph_vertex (graph, b)->kind == FAB_VERTEX_NIC;
+}
+
 gboolean
 fab_search_best (FabSizeSearch *self, FabVertexId src, FabVertexId dst, FabPath *path)
 {
@@ -547,7 +555,7 @@ fab_search_best (FabSizeSearch *self, FabVertexId src, FabVertexId dst, FabPath 
 
   if (src == dst)
     return TRUE;
-  if (!inner_paths_model (self->inner, &model_src, &model_dst))
+  if (are_nics (self->graph, src, dst) || !inner_paths_model (self->inner, &model_src, &model_dst))
     return find_outside (self, src, dst, path);
   if (inner_paths_append (self->inner, src, dst, path))
     return TRUE;

@@ -62,8 +62,8 @@ gboolean fab_search_run (FabSizeSearch *self, FabVertexId src, FabVertexId dst);
 /* Appends the best path of a successful search. FALSE: it does not fit, and nothing is appended. */
 gboolean fab_search_emit (const FabSizeSearch *self, FabPath *path);
 
-/* Appends the best path; FALSE: none fits. Of symmetric nodes only the first is searched, and of NICs of such nodes
- * one pair for all that are connected to the same switches. */
+/* Appends the best path; FALSE: none fits. Of symmetric nodes only the first is searched, except between its NICs, and
+ * of NICs of two such nodes one pair for all that are connected to the same switches. */
 gboolean fab_search_best (FabSizeSearch *self, FabVertexId src, FabVertexId dst, FabPath *path);
 
 /* Whether a path of this search may continue through the vertex. */

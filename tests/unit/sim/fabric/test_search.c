@@ -187,6 +187,28 @@ a_path_out_of_the_node_is_not_that_of_others (G_GNUC_UNUSED void **state)
   fab_search_clear (&search);
 }
 
+/* Two NICs on one switch of their node and on one of the fabric. In node 0 the way inside is the wider one, in node 1
+ * that outside. */
+static void
+two_nics_may_meet_outside (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of ("0snn1snn-s", (GraphJoin[]){ { 0, 1, 5, 1 },
+                                                                      { 0, 2, 5, 1 },
+                                                                      { 3, 4, 5, 1 },
+                                                                      { 3, 5, 5, 1 },
+                                                                      { 1, 6, 3, 1 },
+                                                                      { 2, 6, 3, 1 },
+                                                                      { 4, 6, 9, 1 },
+                                                                      { 5, 6, 9, 1 },
+                                                                      { 0 } });
+  FabSizeSearch search;
+
+  fab_search_init (&search, graph);
+  assert_way (&search, 1, 2, "1 0 2");
+  assert_way (&search, 4, 5, "4 6 5");
+  fab_search_clear (&search);
+}
+
 /* Two nodes of `n` vertices each, all on the first of them; how many searches find the same path in both. */
 static guint32
 searches_of_stars (guint n)
@@ -399,6 +421,7 @@ main (void)
     cmocka_unit_test (nodes_with_other_links_have_paths_of_their_own),
     cmocka_unit_test (a_node_with_a_shared_switch_among_its_vertices_has_its_own_paths),
     cmocka_unit_test (a_path_out_of_the_node_is_not_that_of_others),
+    cmocka_unit_test (two_nics_may_meet_outside),
     cmocka_unit_test (nodes_up_to_a_size_are_remembered),
     cmocka_unit_test (one_search_serves_all_nics_of_two_switches),
     cmocka_unit_test (a_known_path_between_nodes_has_to_fit),
