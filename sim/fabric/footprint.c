@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "sim/base/order.h"
 #include "sim/fabric/symmetry.h"
 
 enum { RUN_LINKS = 16, FIRST_SLOTS = 16, BLOCK_RUNS = 128 };
@@ -285,14 +286,6 @@ fab_footprint_builder_keep_duplex (FabFootprintBuilder *self)
   fab_footprint_free (fab_footprint_builder_finish (self));
 }
 
-static gint
-compare_runs (gconstpointer a, gconstpointer b)
-{
-  guint64 x = *(const guint64 *) a, y = *(const guint64 *) b;
-
-  return x < y ? -1 : x > y;
-}
-
 /* Appends what was put on the links of a run to the footprint, and clears the run. */
 static void
 take_out (const FabFootprintBuilder *self, guint index, FabFootprint *footprint)
@@ -354,7 +347,7 @@ fab_footprint_builder_finish (FabFootprintBuilder *self)
   guint n = 0;
 
   g_assert (self->used->len > 0);
-  g_array_sort (self->used, compare_runs);
+  g_array_sort (self->used, fab_order_uint64s);
   for (guint i = 0; i < self->used->len; i++) {
     n += run_at (self, used_run (self, i))->n_used;
     stretch_duplex (self, used_run (self, i));

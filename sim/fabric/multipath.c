@@ -6,6 +6,7 @@
 #include "sim/fabric/multipath.h"
 
 #include "sim/base/mix.h"
+#include "sim/base/order.h"
 #include "sim/fabric/next_links.h"
 #include "sim/fabric/search.h"
 
@@ -507,14 +508,6 @@ fab_multipath_spread_vias (FabMultipath *self, FabVertexId src, FabVertexId dst,
   return TRUE;
 }
 
-static gint
-compare_shares (gconstpointer a, gconstpointer b)
-{
-  const FabShare *x = a, *y = b;
-
-  return x->link < y->link ? -1 : x->link > y->link;
-}
-
 void
 fab_shares_merge (GArray *shares, guint first)
 {
@@ -522,7 +515,8 @@ fab_shares_merge (GArray *shares, guint first)
   guint n = first;
 
   if (shares->len > first)
-    qsort (all + first, shares->len - first, sizeof (FabShare), compare_shares);
+    qsort (all + first, shares->len - first, sizeof (FabShare),
+           fab_order_guints); /* by `link`, which comes first */
   for (guint i = first; i < shares->len; i++) {
     if (n > first && all[n - 1].link == all[i].link)
       all[n - 1].fraction += all[i].fraction;

@@ -43,12 +43,12 @@ struct _FabWays {
   guint *nexts;       /* [next_starts[n_classes]] classes joined to each class */
   guint8 **rows; /* [n_classes] distances of all classes to a member of this one; NULL: not asked for yet */
   guint64 n_row_bytes, most_row_bytes; /* rows that take more than most_row_bytes together are made anew */
-  guint *queue;         /* [n_classes] */
-  FabVertexId src, dst; /* of the present pair */
-  GArray *ends;         /* End: the switches that the destination is joined to */
-  GArray *kept;         /* FabWayOn: when there are more than most_kept, they are listed anew */
+  guint *queue;                        /* [n_classes] */
+  FabVertexId src, dst;                /* of the present pair */
+  GArray *ends;                        /* End: the switches that the destination is joined to */
+  GArray *kept; /* FabWayOn: when there are more than most_kept, they are listed anew */
   guint most_kept;
-  Slot *slots;          /* [n_slots, a power of 2], at most half of them full */
+  Slot *slots; /* [n_slots, a power of 2], at most half of them full */
   guint n_slots, n_full;
   GArray *found; /* FabWayOn */
   guint64 n_visits;
@@ -413,14 +413,6 @@ fab_ways_begin (FabWays *self, FabVertexId src, FabVertexId dst)
   return left < G_MAXUINT ? left + 1 : left;
 }
 
-static gint
-compare_ways (gconstpointer a, gconstpointer b)
-{
-  const FabWayOn *x = a, *y = b;
-
-  return x->link < y->link ? -1 : x->link > y->link;
-}
-
 /* The links from a switch into the destination, which are the reverse of those out of it. */
 static void
 look_into_destination (FabWays *self, FabVertexId vertex)
@@ -435,7 +427,7 @@ look_into_destination (FabWays *self, FabVertexId vertex)
     if (link->dst == vertex)
       g_array_append_val (self->found, on);
   }
-  g_array_sort (self->found, compare_ways);
+  g_array_sort (self->found, fab_order_guints); /* by `link`, which comes first */
 }
 
 /* --- what was found before --- */
