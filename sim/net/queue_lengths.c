@@ -12,8 +12,7 @@ bin_of (guint32 bytes)
     return 0;
   if (bytes <= LEAST_BYTES)
     return 1;
-  guint bin = 1 + (guint) ceil (BINS_PER_DOUBLING * log2 ((double) bytes / LEAST_BYTES) - 1e-9);
-  return MIN (bin, FAB_QUEUE_LENGTH_BINS - 1);
+  return 1 + (guint) ceil (BINS_PER_DOUBLING * log2 ((double) bytes / LEAST_BYTES) - 1e-9);
 }
 
 void

@@ -8,7 +8,7 @@
 
 #include "sim/base/units.h"
 
-enum { FAB_QUEUE_LENGTH_BINS = 1 + 8 * 26 }; /* up to 4 GiB; longer queues are in the last bin */
+enum { FAB_QUEUE_LENGTH_BINS = 2 + 8 * 26 }; /* up to 4 GiB */
 
 typedef struct {
   FabTimePs time_ps[FAB_QUEUE_LENGTH_BINS];

@@ -31,16 +31,34 @@ no_time_has_no_length (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_queue_lengths_percentile (&lengths, 0.99), 0);
 }
 
-/* Every length up to 4 GiB is in a bin that does not end below it. */
+/* Every length up to 4 GiB, the longest one too, is in a bin that does not end below it. */
 static void
 no_percentile_is_too_short (G_GNUC_UNUSED void **state)
 {
-  for (guint64 bytes = 1; bytes < G_MAXUINT32; bytes = bytes * 5 / 4 + 1) {
+  for (guint64 length = 1; length < G_GUINT64_CONSTANT (6) << 30; length = length * 5 / 4 + 1) {
+    guint32 bytes = (guint32) MIN (length, G_MAXUINT32);
     FabQueueLengths lengths = { 0 };
 
-    fab_queue_lengths_add (&lengths, (guint32) bytes, 1);
+    fab_queue_lengths_add (&lengths, bytes, 1);
     FabBytes p = fab_queue_lengths_percentile (&lengths, 0.5);
     assert_true (p >= bytes && (double) p <= MAX (64, 1.091 * (double) bytes));
+  }
+}
+
+/* Eight bins to a doubling from 64 B on, each with its own end in it: 64 B x 2^(k / 8). */
+static void
+a_bin_ends_where_the_next_one_begins (G_GNUC_UNUSED void **state)
+{
+  for (guint k = 0; k <= 200; k += 8) {
+    FabQueueLengths at = { 0 }, above = { 0 };
+    guint32 end = (guint32) 64 << k / 8;
+
+    fab_queue_lengths_add (&at, end, 1);
+    fab_queue_lengths_add (&above, end + 1, 1);
+    assert_int_equal (at.time_ps[k + 1], 1);
+    assert_int_equal (above.time_ps[k + 2], 1);
+    assert_int_equal (fab_queue_lengths_percentile (&at, 1), end);
+    assert_int_equal (fab_queue_lengths_percentile (&above, 1), (FabBytes) (end * exp2 (0.125) + 0.5));
   }
 }
 
@@ -143,6 +161,7 @@ main (void)
     cmocka_unit_test (percentiles_are_parts_of_the_time),
     cmocka_unit_test (no_time_has_no_length),
     cmocka_unit_test (no_percentile_is_too_short),
+    cmocka_unit_test (a_bin_ends_where_the_next_one_begins),
     cmocka_unit_test (two_queues_add_up),
     cmocka_unit_test (a_run_counts_its_queues),
     cmocka_unit_test (nothing_is_counted_unasked),
