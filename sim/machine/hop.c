@@ -413,11 +413,10 @@ fab_hop_inside_or_over (const FabGroup *group, guint node, guint from, guint to,
       || !find_near_nic (group, node, from, &out_nic) || !find_near_nic (group, node, to, &in_nic)
       || out_nic == in_nic)
     return TRUE;
-  path.n = 0;
-  if (!fab_router_append (cluster->router, out_nic, in_nic, 0, &path)
-      || !fab_hop_over (cluster, src, out_nic, in_nic, dst, 0, &over, NULL))
+  if (!fab_hop_over (cluster, src, out_nic, in_nic, dst, 0, &over, NULL))
     return TRUE;
-  if (over.rate_bytes_per_s <= hop->rate_bytes_per_s) {
+  if (fab_graph_link (cluster->graph, over.out_port)->src != out_nic
+      || over.rate_bytes_per_s <= hop->rate_bytes_per_s) {
     fab_hop_clear (&over);
     return TRUE;
   }

@@ -41,6 +41,17 @@ play_new (const FabCatalog *catalog, const char *yaml, const FabWhatIf *what_if)
   return self;
 }
 
+Play *
+play_cluster (const FabCatalog *catalog, const char *cluster, const char *own)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: t\ncluster: {%s}\ncollectives: plain\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n%s",
+      cluster, own);
+
+  return play_new (catalog, yaml, NULL);
+}
+
 void
 play_free (Play *self)
 {

@@ -18,6 +18,9 @@ FabCatalog *play_catalog (void);
 #define play_run_tests(name, tests, catalog) play_run_test_group (name, tests, G_N_ELEMENTS (tests), catalog)
 int play_run_test_group (const char *name, const struct CMUnitTest *tests, gsize n, FabCatalog **catalog);
 
+/* An all-reduce of 1 GB by the plain library on `cluster`, the keys of one line; `own`: entries of the catalogue. */
+Play *play_cluster (const FabCatalog *catalog, const char *cluster, const char *own);
+
 /* `what_if` may be NULL. */
 Play *play_new (const FabCatalog *catalog, const char *yaml, const FabWhatIf *what_if);
 void play_free (Play *self);
