@@ -441,9 +441,11 @@ find_meeting (FabSizeSearch *self)
     if (!fab_search_is_meeting (self, vertex))
       continue;
     FabBytesPerS width = MIN (expanded->marks[vertex].width, other->marks[vertex].width);
-    if (width > best_width || (width == best_width && vertex < self->meeting)) {
+    if (width > best_width) {
       best_width = width;
       self->meeting = vertex;
+    } else if (width == best_width) {
+      self->meeting = MIN (self->meeting, vertex);
     }
   }
   return best_width > 0;

@@ -148,8 +148,8 @@ fab_topology_new (const FabCluster *cluster)
 {
   FabTopology *self = g_new0 (FabTopology, 1);
   guint n = fab_graph_n_vertices (cluster->graph);
-  g_autofree FabLinkId *up = g_new (FabLinkId, n + 1);
-  g_autofree gboolean *is_inside = g_new0 (gboolean, n + 1), *is_reached = g_new0 (gboolean, n + 1);
+  g_autofree FabLinkId *up = g_new (FabLinkId, n);
+  g_autofree gboolean *is_inside = g_new0 (gboolean, n), *is_reached = g_new0 (gboolean, n);
   Growth growth = { cluster->graph, n, up, is_inside, is_reached };
 
   self->cluster = cluster;
