@@ -113,9 +113,10 @@ play_candidate (const Plays *self, FabCandidate *candidate, double *best_s)
     candidate->state = FAB_CANDIDATE_IMPOSSIBLE;
     return;
   }
-  candidate->state = trial->point->step_s > 0 ? FAB_CANDIDATE_PLAYED : FAB_CANDIDATE_SLOWER;
-  if (self->has_limit && trial->point->step_s > 0 && (*best_s <= 0 || trial->point->step_s < *best_s))
-    *best_s = trial->point->step_s;
+  double step_s = trial->point->step_s;
+  candidate->state = step_s > 0 ? FAB_CANDIDATE_PLAYED : FAB_CANDIDATE_SLOWER;
+  if (self->has_limit && step_s > 0)
+    *best_s = *best_s > 0 ? MIN (*best_s, step_s) : step_s;
 }
 
 /* The largest batch first: it has the fewest micro-batches, takes the least time to simulate, and is often among the
@@ -181,9 +182,8 @@ static gint
 better_first (gconstpointer a, gconstpointer b, gpointer by)
 {
   const FabCandidate *x = *(FabCandidate *const *) a, *y = *(FabCandidate *const *) b;
-  int order = fab_figure_compare (by, x->trial.point, y->trial.point);
 
-  return order != 0 ? order : (x->family > y->family) - (x->family < y->family);
+  return fab_figure_compare (by, x->trial.point, y->trial.point);
 }
 
 static void
@@ -205,7 +205,8 @@ rank (FabPlan *self, const GArray *starts, const FabFigure *by)
     if (best != NULL)
       g_ptr_array_add (self->ranking, best);
   }
-  g_ptr_array_sort_with_data (self->ranking, better_first, (gpointer) by);
+  g_ptr_array_sort_with_data (self->ranking, better_first,
+                              (gpointer) by); /* stable: of equals the first family */
 }
 
 /* Sets *bytes to the memory of a rank's device; 0: unknown. */

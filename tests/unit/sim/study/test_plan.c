@@ -271,7 +271,8 @@ what_is_slower_is_left (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Of candidates that are equally good the first of a family is its best, and the first family comes first. */
+/* Of candidates that are equally good the first of a family is its best, and the first family comes first; a better one
+ * comes before it. */
 static void
 the_first_of_equal_candidates_is_the_best (G_GNUC_UNUSED void **state)
 {
@@ -282,6 +283,9 @@ the_first_of_equal_candidates_is_the_best (G_GNUC_UNUSED void **state)
   assert_int_equal (plan->ranking->len, 2);
   assert_ptr_equal (g_ptr_array_index (plan->ranking, 0), g_ptr_array_index (plan->candidates, 0));
   assert_ptr_equal (g_ptr_array_index (plan->ranking, 1), g_ptr_array_index (plan->candidates, 2));
+  g_autoptr (FabPlan) reverse = find (study, of_batches ((const guint[]){ 4, 2, 1 }, 3, 1), "step");
+  assert_ptr_equal (g_ptr_array_index (reverse->ranking, 0), g_ptr_array_index (reverse->candidates, 2));
+  assert_ptr_equal (g_ptr_array_index (reverse->ranking, 1), g_ptr_array_index (reverse->candidates, 0));
 }
 
 /* Without a limit of its own a plan has that of the device, which a study may lift. */
