@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
 #include "models/models.h"
 #include "sim/study/sweep.h"
@@ -241,6 +242,238 @@ a_cancelled_sweep_leaves_no_thread (G_GNUC_UNUSED void **state)
   assert_int_equal (outcome.n_played, 0);
 }
 
+/* --- whole sweeps --- */
+
+enum { N_POINTS = 6 };
+
+/* A scenario in a file, a grid of six rates, and what the sweep tells. */
+typedef struct {
+  FabCatalog *catalog;
+  FabStudy *study;
+  FabGrid *grid;
+  FabSweepPlan *plan;
+  FabSweepOutcome outcome;
+  char *folder, *results;
+  GString *said;
+  guint n_told;
+  FabSweepProgress last;
+  gboolean (*first) (gpointer self); /* is called before the first point is played; NULL: nothing */
+} Whole;
+
+static const char sends[] = "name: x\niterations: 1\ncluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1}\n"
+                            "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n";
+
+static Whole *
+whole_new (void)
+{
+  static const char *const rates[] = { "cluster.nic_rate=100..600Gb/s:100", NULL };
+  Whole *self = g_new0 (Whole, 1);
+
+  self->catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
+  self->folder = g_dir_make_tmp ("sweep-XXXXXX", NULL);
+  self->results = g_build_filename (self->folder, "results.db", NULL);
+  put (self->folder, "x.yaml", sends);
+  g_autofree char *path = g_build_filename (self->folder, "x.yaml", NULL);
+  self->study = fab_study_new (path, NULL, self->catalog, &fab_models, NULL);
+  self->grid = fab_grid_new (rates, NULL, NULL);
+  self->plan = fab_sweep_plan_new (self->study, self->grid, "1", NULL);
+  self->said = g_string_new (NULL);
+  assert_int_equal (self->grid->n_points, N_POINTS);
+  return self;
+}
+
+static void
+whole_free (Whole *self)
+{
+  static const char *const files[] = { "x.yaml", "results.db", "results.db-wal", "results.db-shm" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    drop (self->folder, files[i]);
+  g_rmdir (self->folder);
+  fab_sweep_plan_free (self->plan);
+  fab_grid_free (self->grid);
+  fab_study_free (self->study);
+  fab_catalog_free (self->catalog);
+  g_string_free (self->said, TRUE);
+  g_free (self->results);
+  g_free (self->folder);
+  g_free (self);
+}
+
+/* What is told of the progress never goes back. */
+static void
+tell_progress (gpointer data, const FabSweepProgress *progress)
+{
+  Whole *self = data;
+
+  assert_int_equal (progress->n_points, N_POINTS);
+  assert_in_range (progress->n_done, self->last.n_done, N_POINTS);
+  assert_true (progress->n_there == self->last.n_there || self->n_told == 0);
+  self->last = *progress;
+  if (self->n_told++ == 0 && self->first != NULL)
+    assert_true (self->first (self));
+}
+
+static void
+tell_note (gpointer data, const char *sentence)
+{
+  g_string_append (((Whole *) data)->said, sentence);
+}
+
+static gboolean
+run (Whole *self, FabStore *store, GError **error)
+{
+  const FabSweepSpec spec = { .study = self->study,
+                              .grid = self->grid,
+                              .plan = self->plan,
+                              .version = "1",
+                              .n_threads = 1,
+                              .data = self,
+                              .progress = tell_progress,
+                              .note = tell_note };
+
+  self->n_told = 0;
+  self->last = (FabSweepProgress){ 0 };
+  g_string_truncate (self->said, 0);
+  return fab_sweep_run (&spec, store, &self->outcome, error);
+}
+
+static guint
+n_stored (Whole *self, FabStore *store)
+{
+  guint8 marks[N_POINTS] = { 0 };
+  guint n = 0;
+
+  assert_true (fab_store_mark_points (store, self->outcome.sweep_id, marks, N_POINTS, NULL));
+  for (guint i = 0; i < N_POINTS; i++)
+    n += marks[i];
+  return n;
+}
+
+/* Every point is stored, and is there already when the same command runs again. Nothing is noted. */
+static void
+a_sweep_stores_every_point_once (G_GNUC_UNUSED void **state)
+{
+  Whole *self = whole_new ();
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+
+  for (guint round = 0; round < 2; round++) {
+    assert_true (run (self, store, NULL));
+    assert_int_equal (self->outcome.n_points, N_POINTS);
+    assert_int_equal (self->outcome.n_played, round == 0 ? N_POINTS : 0);
+    assert_int_equal (self->outcome.n_there, round == 0 ? 0 : N_POINTS);
+    assert_int_equal (self->outcome.n_foreign, 0);
+    assert_false (self->outcome.is_cancelled);
+    assert_int_equal (n_stored (self, store), N_POINTS);
+    assert_int_equal (self->last.n_done, N_POINTS);
+    assert_int_equal (self->last.n_there, self->outcome.n_there);
+    assert_true (self->n_told >= 1);
+    assert_string_equal (self->said->str, "");
+  }
+  whole_free (self);
+}
+
+/* Another process stores the first and the fourth point before this one stores any. */
+static gboolean
+store_two (gpointer data)
+{
+  static const gint64 points[] = { 0, 3 };
+  const Whole *self = data;
+  g_autoptr (FabStore) other = fab_store_open (self->results, FAB_STORE_WRITE, NULL);
+  gboolean is_stored = other != NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (points) && is_stored; i++) {
+    g_autoptr (FabEdits) edits = fab_grid_edits (self->grid, points[i]);
+    FabTry trial = { .edits = edits };
+
+    fab_try_play (self->study, &trial);
+    g_autoptr (FabSweepPointRecord) record = fab_sweep_record_new (self->grid, points[i], &trial);
+    is_stored = fab_store_add_points (other, self->outcome.sweep_id, record, 1, NULL, NULL);
+    fab_try_clear (&trial);
+  }
+  return is_stored;
+}
+
+/* Points that another process has stored are its own, and that both share the work is said once. */
+static void
+points_of_another_process_are_its_own (G_GNUC_UNUSED void **state)
+{
+  Whole *self = whole_new ();
+  g_autoptr (FabStore) store = fab_store_open (self->results, FAB_STORE_WRITE, NULL);
+
+  self->first = store_two;
+  assert_true (run (self, store, NULL));
+  assert_int_equal (self->outcome.n_there, 0);
+  assert_int_equal (self->outcome.n_foreign, 2);
+  assert_int_equal (self->outcome.n_played, N_POINTS - 2);
+  assert_int_equal (n_stored (self, store), N_POINTS);
+  assert_string_equal (self->said->str,
+                       "another process runs the same sweep into this file; both share the work");
+  g_clear_pointer (&store, fab_store_free);
+  whole_free (self);
+}
+
+static gboolean
+change_file (gpointer data)
+{
+  put (((const Whole *) data)->folder, "x.yaml",
+       "name: x\niterations: 1\ncluster: {node: dgx-h100, nodes: 3, gpus_per_node: 1}\n"
+       "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n");
+  return TRUE;
+}
+
+/* Nothing is stored of a scenario that is another one by now. */
+static void
+a_file_that_changes_meanwhile_ends_the_sweep (G_GNUC_UNUSED void **state)
+{
+  Whole *self = whole_new ();
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+  g_autoptr (GError) error = NULL;
+
+  self->first = change_file;
+  assert_false (run (self, store, &error));
+  assert_non_null (strstr (error->message, "x.yaml, or a file that it includes, changed during the sweep."));
+  assert_int_equal (self->outcome.n_played, 0);
+  assert_int_equal (n_stored (self, store), 0);
+  whole_free (self);
+}
+
+/* What varies may complete a scenario: its plan is that of the first point that can be. A problem of the file itself is
+ * told in place of that of a point. The number of seeds and what is held are part of what a sweep is. */
+static void
+a_plan_needs_one_point_that_can_be (G_GNUC_UNUSED void **state)
+{
+  static const char *const good[] = { "job.micro_batch=none,2", NULL }, *const bad[] = {
+    "job.micro_batch=none,no", NULL
+  };
+  static const char *const sets[] = { "job.micro_batch=none", NULL }, *const wrong[] = { "cluster.nodes=none",
+                                                                                         NULL };
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (FAB_SOURCE_DIR "/models/catalog", &fab_models, NULL);
+  const char *path = FAB_SOURCE_DIR "/scenarios/hello.yaml";
+  g_autoptr (FabStudy) study = fab_study_new (path, sets, catalog, &fab_models, NULL),
+                       broken = fab_study_new (path, wrong, catalog, &fab_models, NULL),
+                       whole = fab_study_new (path, NULL, catalog, &fab_models, NULL);
+  g_autoptr (FabGrid) some = fab_grid_new (good, NULL, NULL), none = fab_grid_new (bad, NULL, NULL);
+  g_autoptr (GError) error = NULL, point = NULL, file = NULL;
+  g_autoptr (FabSweepPlan) plan = fab_sweep_plan_new (study, some, "1", &error),
+                           first = fab_sweep_plan_new (whole, some, "1", NULL);
+
+  assert_null (error);
+  assert_non_null (strstr (plan->scenario_yaml, "micro_batch: 2"));
+  assert_true (fab_sweep_plan_holds (plan, study, some));
+  assert_null (fab_sweep_plan_new (whole, none, "1", &point));
+  assert_non_null (strstr (point->message, "micro_batch"));
+  assert_null (fab_sweep_plan_new (broken, none, "1", &file));
+  assert_non_null (strstr (file->message, "nodes"));
+  assert_null (strstr (file->message, "micro_batch"));
+  whole->n_seeds = 3;
+  g_autoptr (FabSweepPlan) seeds = fab_sweep_plan_new (whole, some, "1", NULL);
+  whole->hold = FAB_HOLD_BATCH;
+  g_autoptr (FabSweepPlan) held = fab_sweep_plan_new (whole, some, "1", NULL);
+  assert_string_not_equal (first->fingerprint, seeds->fingerprint);
+  assert_string_not_equal (seeds->fingerprint, held->fingerprint);
+}
+
 int
 main (void)
 {
@@ -253,6 +486,10 @@ main (void)
     cmocka_unit_test (another_version_is_another_sweep),
     cmocka_unit_test (a_file_that_changed_is_another_sweep),
     cmocka_unit_test (a_cancelled_sweep_leaves_no_thread),
+    cmocka_unit_test (a_sweep_stores_every_point_once),
+    cmocka_unit_test (points_of_another_process_are_its_own),
+    cmocka_unit_test (a_file_that_changes_meanwhile_ends_the_sweep),
+    cmocka_unit_test (a_plan_needs_one_point_that_can_be),
   };
 
   return cmocka_run_group_tests_name ("sweep", tests, NULL, NULL);
