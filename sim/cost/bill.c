@@ -345,14 +345,18 @@ rates_of (const Network *self, FabVertexId id, double *down, double *up)
 }
 
 static void
-note_replaced (const Network *self, FabVertexId id)
+note_replaced (const Network *self)
 {
-  double down, up;
+  FabBill *bill = self->count->bill;
 
-  rates_of (self, id, &down, &up);
-  self->count->bill->n_replaced += self->is_switch[id];
-  if (up > 0)
-    self->count->bill->replaced_ratio = MAX (self->count->bill->replaced_ratio, down / up);
+  for (FabVertexId id = 0; id < fab_graph_n_vertices (self->graph); id++) {
+    double down, up;
+
+    rates_of (self, id, &down, &up);
+    bill->n_replaced += self->is_switch[id];
+    if (up > 0)
+      bill->replaced_ratio = MAX (bill->replaced_ratio, down / up);
+  }
 }
 
 /* When places stay empty on purpose (cluster.places), their uplinks exist. Otherwise a leaf that is not full has as
@@ -390,9 +394,9 @@ bill_add_network (FabBillCount *count)
   self.fill = fill;
   tally_links (&self);
   gboolean is_one = !count->is_as_built && add_one_switch (&self);
-  for (FabVertexId id = 0; is_one && id < n; id++)
-    note_replaced (&self, id);
-  if (!is_one)
+  if (is_one)
+    note_replaced (&self);
+  else
     add_all_switches (&self);
   add_links (&self, !is_one);
 }

@@ -271,6 +271,8 @@ switches_that_are_alike_may_be_one (G_GNUC_UNUSED void **state)
     { LEAVES ("{from: leaf, to: a}, {from: leaf0, to: b}, {from: leaf1, to: b}, {from: leaf2, to: b}"), 4 + 2,
       7 },
     { LEAVES ("{from: leaf, to: a}, {from: leaf0, to: b}"), 4 + 2, 5 },
+    /* The two links of a NIC cannot be dealt to two switches, as those of a switch could: 16 ports, and not 8 twice. */
+    { "nodes: 8, nics_per_node: 1, nic_ports: 2, fabric: switch", 4 + 2, 16 },
     /* Two leaves of a rack have ports of the same NICs, and stay two. */
     { "nodes: 8, nics_per_node: 1, nic_ports: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 4, tors: 2}",
       4 + 2, 16 },
@@ -576,6 +578,37 @@ products_that_contradict_themselves_are_refused (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Ports of 100 Gb/s that are split into two links: eight links of several nodes fill four ports, of which one switch
+ * has enough. Nine need a fifth: three leaves of 2 ports down and up, and 2 spines. Slower links are not split
+ * further. */
+static void
+split_ports_are_shared_by_nodes (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint nodes, gbps;
+    guint64 n_switches;
+  } rows[] = { { 8, 50, 1 }, { 9, 50, 5 }, { 4, 100, 1 }, { 5, 100, 5 }, { 8, 25, 1 }, { 9, 25, 5 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: %u, gpus_per_node: 1, nics_per_node: 1, nic: ours, "
+        "nic_rate: %uGb/s, fabric: switch}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+        "links:\n  - {name: ours, technology: Omni-Path, signalling: 100Gb/s, endpoint: 1us}\n"
+        "products:\n  - {name: twin, kind: switch, link: ours, ports: 4, links_per_port: 2, price_usd: 50}\n",
+        rows[i].nodes, rows[i].gbps);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models,
+                                                           catalog, &error);
+
+    if (scenario == NULL)
+      fail_msg ("%s", error->message);
+    g_autoptr (FabBill) bill = bill_of (scenario), built = fab_bill_as_built (scenario, NULL);
+    assert_int_equal (bill->n_switches, rows[i].n_switches);
+    assert_int_equal (built->n_switches, rows[i].n_switches);
+  }
+}
+
 int
 main (void)
 {
@@ -595,6 +628,7 @@ main (void)
     cmocka_unit_test (what_an_hour_consists_of),
     cmocka_unit_test (a_rent_of_the_catalogue),
     cmocka_unit_test (products_that_contradict_themselves_are_refused),
+    cmocka_unit_test (split_ports_are_shared_by_nodes),
   };
   int n_failed;
 
