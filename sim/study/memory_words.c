@@ -67,8 +67,9 @@ append_notes (GString *text, const FabMemoryAdvice *self)
 char *
 fab_memory_advice_text (const FabMemoryAdvice *self)
 {
+  if (self->fits->len == 0 && self->closest == NULL)
+    return NULL;
   GString *text = g_string_new (NULL);
-
   for (guint i = 0; i < self->fits->len; i++) {
     g_string_append (text, i == 0 ? "It fits with " : ", or with ");
     append_fit (text, self, g_ptr_array_index (self->fits, i));
@@ -80,8 +81,7 @@ fab_memory_advice_text (const FabMemoryAdvice *self)
     g_string_append (text, ": ");
     append_parts (text, self->closest);
   }
-  if (text->len > 0)
-    g_string_append_c (text, '.');
+  g_string_append_c (text, '.');
   append_notes (text, self);
-  return g_string_free (text, text->len == 0);
+  return g_string_free (text, FALSE);
 }
