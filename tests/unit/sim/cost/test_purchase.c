@@ -115,6 +115,28 @@ other_nodes_and_no_price (G_GNUC_UNUSED void **state)
   assert_false (unknown->is_priced);
 }
 
+/* What comes with nodes of another kind is bought with them, wherever the node stands in the list. */
+static void
+parts_come_with_other_nodes (G_GNUC_UNUSED void **state)
+{
+  for (guint is_last = 0; is_last < 2; is_last++) {
+    g_autoptr (FabBill) before = bill_new (), after = bill_new ();
+
+    add (before, &box, 2, FALSE);
+    if (is_last == 0)
+      add (after, &full, 2, FALSE);
+    add (after, &new_card, 2, TRUE);
+    add (after, &gpu, 16, TRUE);
+    if (is_last == 1)
+      add (after, &full, 2, FALSE);
+    g_autoptr (FabPurchase) purchase = fab_purchase_new (before, after);
+    assert_near (purchase->money.usd, 2 * 3000, 1e-12);
+    assert_true (row_of (purchase, &new_card)->is_included);
+    assert_int_equal (row_of (purchase, &box)->n_left, 2);
+    assert_int_equal (purchase->n_bought, 2 + 2 + 16);
+  }
+}
+
 int
 main (void)
 {
@@ -122,6 +144,7 @@ main (void)
     cmocka_unit_test (new_cards),
     cmocka_unit_test (cards_in_the_price),
     cmocka_unit_test (other_nodes_and_no_price),
+    cmocka_unit_test (parts_come_with_other_nodes),
   };
 
   return cmocka_run_group_tests_name ("purchase", tests, NULL, NULL);

@@ -199,6 +199,13 @@ sizes_of_one_class_err_alike (G_GNUC_UNUSED void **state)
 
     assert_true (fabs (band.change.median) < 1e-3);
     assert_true ((band.high_fraction - band.low_fraction < 1e-3) == cases[i].is_same);
+    if (cases[i].is_same)
+      continue;
+    /* At least as far off as measured pairs that are alike; bands of the two classes differ beside that. */
+    FabPairEnds ends = fab_pair_of_collectives (catalog, FAB_PLAN_BETWEEN, i == 1 ? 262144 : 67108864,
+                                                FAB_PAIR_ALIKE);
+    assert_int_equal (band.most, FAB_PAIRED_OTHER_COLLECTIVES);
+    assert_true (1 + band.high_fraction >= ends.high_factor && 1 + band.low_fraction <= ends.low_factor);
   }
 }
 

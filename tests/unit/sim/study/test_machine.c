@@ -114,6 +114,11 @@ domains_are_parts_of_nodes_or_nodes_of_the_catalogue (G_GNUC_UNUSED void **state
       "cluster.nodes=16 cluster.gpus_per_node=2 cluster.nics_per_node=1" },
     { "node: dgx-a100, nodes: 4, nics_per_node: 2", 1,
       "cluster.nodes=32 cluster.gpus_per_node=1 cluster.nics_per_node=1" },
+    { "node: dgx-a100, nodes: 4, nics_per_node: 1", 4,
+      "cluster.nodes=8 cluster.gpus_per_node=4 cluster.nics_per_node=1" },
+    { "node: gb200-nvl72, nodes: 2", 144,
+      "the catalogue joins gb200 in domains of 72 (a4x), 72 (oci-gb200), 72 (gb200-nvl72), 72 (gb200-tray), not of "
+      "144" },
     { "node: dgx-a100, nodes: 4", 3, "nodes of 8 GPUs cannot be divided into domains of 3" },
     { "node: gb200-tray, nodes: 18", 2,
       "cluster.nodes=36 cluster.gpus_per_node=2 cluster.domain_nodes=1 cluster.nics_per_node=2" },

@@ -224,6 +224,59 @@ what_is_rounded_is_equal (G_GNUC_UNUSED void **state)
   assert_true (fab_figure_compare_rounded (step, &one, NULL) < 0);
 }
 
+enum { N_NODES = 17, N_GPUS = 8 }; /* from two nodes on; more than a grid may have */
+
+/* The value of one point in the grid of nodes and their GPUs is 1, of another one 2, and of all others 3. */
+static guint best_at[2], good_at[2];
+
+static double
+trapped (const FabPoint *point)
+{
+  guint nodes = point->n_nodes - 2, gpus = point->n_ranks / point->n_nodes - 1;
+
+  return nodes == best_at[0] && gpus == best_at[1] ? 1 : nodes == good_at[0] && gpus == good_at[1] ? 2 : 3;
+}
+
+/* No single knob leads from one good point to another, so that each is found from its own start alone: what is written,
+ * all smallest and all largest values. The best of these counts. */
+static void
+three_starts_are_searched_from (G_GNUC_UNUSED void **state)
+{
+  static const guint starts[][2] = { { 8, 3 }, { 0, 0 }, { N_NODES - 1, N_GPUS - 1 } };
+  static const FabFigure by = { .name = "trapped", .kind = FAB_FIGURE_RATE, .value = trapped };
+  g_autoptr (Play) play = play_new (
+      catalog,
+      "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 10, gpus_per_node: 4}\n"
+      "job: {kind: collective, operations: [{op: send_recv, size: 1KB}]}\n",
+      NULL);
+  g_autoptr (FabStudy) study = fab_study_of ("a", play->scenario, catalog, &fab_models);
+  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  FabKnob *nodes = fab_knob_new ("nodes", "cluster.nodes", ""),
+          *gpus = fab_knob_new ("gpus", "cluster.gpus_per_node", "");
+
+  for (guint i = 0; i < N_NODES + N_GPUS; i++) {
+    gboolean is_gpu = i >= N_NODES;
+    g_autofree char *text = g_strdup_printf (is_gpu ? "cluster.gpus_per_node=%u" : "cluster.nodes=%u",
+                                             is_gpu ? i - N_NODES + 1 : i + 2);
+
+    fab_knob_add (is_gpu ? gpus : nodes, g_strdup (text), fab_edits_of ((const char *[]){ text, NULL }));
+  }
+  nodes->written = starts[0][0];
+  gpus->written = starts[0][1];
+  g_ptr_array_add (knobs, nodes);
+  g_ptr_array_add (knobs, gpus);
+  study->n_threads = 1;
+  study->n_seeds = 1;
+  for (guint best = 0; best < G_N_ELEMENTS (starts); best++) {
+    memcpy (best_at, starts[best], sizeof best_at);
+    memcpy (good_at, starts[(best + 1) % G_N_ELEMENTS (starts)], sizeof good_at);
+    g_autoptr (FabTune) tune = fab_tune_find (study, knobs, &by, 0, NULL);
+    assert_false (tune->is_whole);
+    assert_int_equal (tune->best->values[0], starts[best][0]);
+    assert_int_equal (tune->best->values[1], starts[best][1]);
+  }
+}
+
 int
 main (void)
 {
@@ -234,6 +287,7 @@ main (void)
     cmocka_unit_test (what_cannot_be_tuned_is_said),
     cmocka_unit_test (a_knob_without_effect_stays_as_written),
     cmocka_unit_test (what_is_rounded_is_equal),
+    cmocka_unit_test (three_starts_are_searched_from),
   };
 
   return play_run_tests ("tune", tests, &catalog);

@@ -349,6 +349,17 @@ assert_ranked (const FabUpgrades *all)
   assert_true (n_joined > 0 && n_ranked > n_joined);
 }
 
+static guint
+n_of_parts (const FabUpgrades *all, guint n_parts)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < all->all->len; i++)
+    n += ((const FabUpgrade *) g_ptr_array_index (all->all, i))->n_parts == n_parts;
+  return n;
+}
+
+/* The best pair is tried with each other part too, and nothing goes beyond three parts. */
 static void
 the_ranking_is_that_of_its_rules (G_GNUC_UNUSED void **state)
 {
@@ -370,6 +381,8 @@ the_ranking_is_that_of_its_rules (G_GNUC_UNUSED void **state)
   if (all == NULL)
     fail_msg ("%s", error->message);
   assert_ranked (all);
+  assert_true (n_of_parts (all, 2) > 0 && n_of_parts (all, 3) > 0);
+  assert_int_equal (n_of_parts (all, 4), 0);
 }
 
 /* Of its 100 Gb/s EDR carries 98.8 in packets. Ports of that rate save the same: those that cost less are combined with
