@@ -236,13 +236,11 @@ describe_keys (void)
                 lib_table_add (table, "help", FABRICAST_TEXT) };
 
   list_keys (&keys, fab_scenario_params, "");
-  for (guint kind = 0; kind < FAB_N_MODEL_KINDS; kind++)
-    for (const FabModelInfo *const *info = fab_models.lists[kind];
-         kind == FAB_MODEL_WORKLOAD && *info != NULL; info++) {
-      g_autofree char *above = g_strconcat ("job(", (*info)->name, ").", NULL);
+  for (const FabModelInfo *const *info = fab_models.lists[FAB_MODEL_WORKLOAD]; *info != NULL; info++) {
+    g_autofree char *above = g_strconcat ("job(", (*info)->name, ").", NULL);
 
-      list_keys (&keys, (*info)->params, above);
-    }
+    list_keys (&keys, (*info)->params, above);
+  }
   return table;
 }
 

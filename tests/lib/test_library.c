@@ -356,6 +356,80 @@ test_describe (void **state)
   assert_non_null (strstr (fabricast_schema (context_of (state)), "$schema"));
 }
 
+/* Sections of the catalogue come first, then kinds of models, then keys, each with what it is; each can be described
+ * itself, and its entries have names and summaries. */
+static void
+test_sections (void **state)
+{
+  static const char *const kinds[] = { "fabric",      "route",   "fidelity", "congestion", "algorithm",
+                                       "collectives", "compute", "shape",    "job",        "keys" };
+  const size_t n_kinds = sizeof kinds / sizeof *kinds;
+  FabricastTable *sections = NULL;
+
+  assert_int_equal (fabricast_describe (context_of (state), NULL, NULL, &sections, NULL), FABRICAST_OK);
+  size_t n = fabricast_table_rows (sections);
+  FabricastColumn name = column_of (sections, "name"), summary = column_of (sections, "summary");
+  assert_true (n > n_kinds);
+  assert_string_equal (name.text[0], "links");
+  for (size_t i = 0; i < n; i++) {
+    FabricastTable *table = NULL;
+    const char *is_kind = i + n_kinds >= n ? kinds[i + n_kinds - n] : NULL;
+
+    if (is_kind != NULL)
+      assert_string_equal (name.text[i], is_kind);
+    assert_non_null (summary.text[i]);
+    assert_int_equal (strcmp (summary.text[i], "Models that a scenario chooses from by name.") == 0,
+                      is_kind != NULL && strcmp (is_kind, "keys") != 0);
+    assert_int_equal (fabricast_describe (context_of (state), name.text[i], NULL, &table, NULL),
+                      FABRICAST_OK);
+    assert_true (fabricast_table_rows (table) > 0);
+    if (is_kind == NULL || strcmp (is_kind, "keys") != 0)
+      assert_non_null (column_of (table, "name").text[0]);
+    fabricast_table_free (table);
+  }
+  fabricast_table_free (sections);
+}
+
+/* A key that names a model is of the kind of the model, one that names an entry of the section of the entry, one of
+ * few words says which, and another one is of its plain type. Jobs alone have the kind of theirs in the key. */
+static void
+test_described_keys (void **state)
+{
+  static const char *const rows[][3] = {
+    { "cluster.node", "node", "" },
+    { "cluster.fabric", "fabric", "" },
+    { "cluster.placement", "usual | packed | strided | spread | random", "usual" },
+    { "cost.gpu_busy", "fraction", "100%" },
+    { "faults.0.latency", "time", "0s" },
+    { "links.0.copy.payload", "size", "0B" },
+    { "job(ddp).accumulation", "count", "1" },
+    { "job(zero).parallel.moe.groups", "count", "0" },
+    { "job(traffic).count", "count", "1" },
+  };
+  FabricastTable *table = NULL;
+
+  assert_int_equal (fabricast_describe (context_of (state), "keys", NULL, &table, NULL), FABRICAST_OK);
+  FabricastColumn key = column_of (table, "key"), type = column_of (table, "type"),
+                  fallback = column_of (table, "default"), help = column_of (table, "help");
+  size_t n = fabricast_table_rows (table), n_found = 0, n_jobs = 0;
+
+  assert_string_equal (key.text[0], "name");
+  for (size_t i = 0; i < n; i++) {
+    assert_non_null (help.text[i]);
+    n_jobs += strncmp (key.text[i], "job(", 4) == 0;
+    assert_true (strchr (key.text[i], '(') == NULL || strncmp (key.text[i], "job(", 4) == 0);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+      if (strcmp (key.text[i], rows[k][0]) == 0) {
+        assert_string_equal (type.text[i], rows[k][1]);
+        assert_string_equal (fallback.text[i], rows[k][2]);
+        n_found++;
+      }
+  }
+  assert_int_equal (n_found, sizeof rows / sizeof *rows);
+  assert_true (n_jobs > n / 4);
+  fabricast_table_free (table);
+}
+
 typedef struct {
   FabricastContext *context;
   int64_t duration_ps;
@@ -438,10 +512,19 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_run),     cmocka_unit_test (test_every_table), cmocka_unit_test (test_issues),
-    cmocka_unit_test (test_keys),    cmocka_unit_test (test_misuse),      cmocka_unit_test (test_cancel),
-    cmocka_unit_test (test_studies), cmocka_unit_test (test_hold),        cmocka_unit_test (test_describe),
-    cmocka_unit_test (test_threads), cmocka_unit_test (test_host),
+    cmocka_unit_test (test_run),
+    cmocka_unit_test (test_every_table),
+    cmocka_unit_test (test_issues),
+    cmocka_unit_test (test_keys),
+    cmocka_unit_test (test_misuse),
+    cmocka_unit_test (test_cancel),
+    cmocka_unit_test (test_studies),
+    cmocka_unit_test (test_hold),
+    cmocka_unit_test (test_describe),
+    cmocka_unit_test (test_sections),
+    cmocka_unit_test (test_described_keys),
+    cmocka_unit_test (test_threads),
+    cmocka_unit_test (test_host),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);

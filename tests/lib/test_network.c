@@ -311,13 +311,15 @@ test_groups (void **state)
 {
   Fixture *f = *state;
   const struct {
-    uint32_t ranks[2];
+    uint32_t ranks[3];
     size_t n;
     int status;
-  } cases[] = { { { 0, 1 }, 2, FABRICAST_OK },      { { 0, 15 }, 2, FABRICAST_OK },
-                { { 1, 1 }, 2, FABRICAST_MISUSE },  { { 1, 0 }, 2, FABRICAST_MISUSE },
-                { { 0, 16 }, 2, FABRICAST_MISUSE }, { { 16, 0 }, 1, FABRICAST_MISUSE },
-                { { 0, 0 }, 0, FABRICAST_MISUSE },  { { 15, 0 }, 1, FABRICAST_OK } };
+  } cases[] = { { { 0, 2, 5 }, 3, FABRICAST_OK },     { { 0, 5, 2 }, 3, FABRICAST_MISUSE },
+                { { 3, 2, 5 }, 3, FABRICAST_MISUSE }, { { 0, 1 }, 2, FABRICAST_OK },
+                { { 0, 15 }, 2, FABRICAST_OK },       { { 1, 1 }, 2, FABRICAST_MISUSE },
+                { { 1, 0 }, 2, FABRICAST_MISUSE },    { { 0, 16 }, 2, FABRICAST_MISUSE },
+                { { 16, 0 }, 1, FABRICAST_MISUSE },   { { 0, 0 }, 0, FABRICAST_MISUSE },
+                { { 15, 0 }, 1, FABRICAST_OK } };
 
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     int64_t done = -1;
