@@ -222,7 +222,7 @@ compare_lanes (gconstpointer a, gconstpointer b, gpointer data)
   const guint64 *keys = data;
   guint x = *(const guint *) a, y = *(const guint *) b;
 
-  return keys[x] != keys[y] ? (keys[x] < keys[y] ? -1 : 1) : (x < y ? -1 : x > y);
+  return (keys[x] > keys[y]) - (keys[x] < keys[y]);
 }
 
 static void
@@ -280,23 +280,21 @@ turn_lanes (const Finder *self, const Candidate *by, guint32 *lanes)
   return TRUE;
 }
 
-/* Lanes of one colour cross links of the same kinds, so that only their identity is looked at. */
+/* Lanes of one colour cross links of the same kinds, so that only their identity is looked at. No two links turn into
+ * one: they come back with their lanes. */
 static gboolean
 turn_links (const Finder *self, const guint32 *lanes, FabLinkId *links)
 {
   guint n_links = fab_graph_n_links (self->graph);
-  g_autofree FabLinkId *back = g_new (FabLinkId, n_links + 1);
   const FabLinkId *all = (const FabLinkId *) (gconstpointer) self->links->data;
 
   for (FabLinkId link = 0; link < n_links; link++)
-    links[link] = back[link] = NONE;
+    links[link] = NONE;
   for (guint l = 0; l < n_lanes (self); l++)
     for (guint i = self->starts[l], k = self->starts[lanes[l]]; i < self->starts[l + 1]; i++, k++) {
-      if (links[all[i]] == NONE && back[all[k]] == NONE) {
+      if (links[all[i]] == NONE)
         links[all[i]] = all[k];
-        back[all[k]] = all[i];
-      }
-      if (links[all[i]] != all[k] || back[all[k]] != all[i])
+      if (links[all[i]] != all[k])
         return FALSE;
     }
   return TRUE;
@@ -335,17 +333,15 @@ turns_dependencies (const Finder *self, const guint32 *lanes)
   return TRUE;
 }
 
-/* Whether what is turned comes back after `order` turns, and not before. */
+/* What is turned `order` times comes back, as the places of the lanes do. Returns whether it does not before. */
 static gboolean
-comes_back (const guint32 *next, guint32 from, guint order)
+has_all_places (const guint32 *next, guint32 from, guint order)
 {
-  guint32 at = from;
+  guint32 at = next[from];
 
-  for (guint k = 1; k <= order; k++) {
-    at = next[at];
-    if ((at == from) != (k == order))
+  for (guint k = 1; k < order; k++, at = next[at])
+    if (at == from)
       return FALSE;
-  }
   return TRUE;
 }
 
@@ -353,7 +349,7 @@ static gboolean
 all_lanes_turn (const Finder *self, const Turn *turn)
 {
   for (guint l = 0; l < n_lanes (self); l++)
-    if (!comes_back (turn->lanes, l, turn->order))
+    if (!has_all_places (turn->lanes, l, turn->order))
       return FALSE;
   return TRUE;
 }
@@ -377,8 +373,9 @@ static gboolean
 all_links_turn (const Finder *self, const Turn *turn)
 {
   for (FabLinkId link = 0; link < fab_graph_n_links (self->graph); link++)
-    if (turn->links[link] == link ? !may_stay (self, link, turn->order)
-                                  : turn->links[link] != NONE && !comes_back (turn->links, link, turn->order))
+    if (turn->links[link] == link
+            ? !may_stay (self, link, turn->order)
+            : turn->links[link] != NONE && !has_all_places (turn->links, link, turn->order))
       return FALSE;
   return TRUE;
 }
@@ -488,7 +485,7 @@ walk_orbit (const Turn *const *turns, gboolean are_links, guint32 from, guint32 
     guint32 at = row;
 
     for (guint b = 0; b < columns; b++, at = turned (second, at)) {
-      if (at == NONE || stands_for[at] != NONE)
+      if (stands_for[at] != NONE)
         return FALSE;
       stands_for[at] = from;
       if (turn != NULL)
@@ -514,15 +511,6 @@ find_orbits (const Turn *const *turns, gboolean are_links, guint n, guint32 *sta
     else if (!walk_orbit (turns, are_links, i, stands_for, turn))
       return FALSE;
   }
-  return TRUE;
-}
-
-static gboolean
-turn_in_any_order (const guint32 *first, const guint32 *second, guint n)
-{
-  for (guint i = 0; i < n; i++)
-    if (first[i] != NONE && second[first[i]] != first[second[i]])
-      return FALSE;
   return TRUE;
 }
 
@@ -571,15 +559,8 @@ may_all_stay (const Finder *self, const FabRotation *rotation)
   return TRUE;
 }
 
-static gboolean
-go_together (const Finder *self, const Turn *first, const Turn *second)
-{
-  return first->order == 1 || second->order == 1
-      || (turn_in_any_order (first->lanes, second->lanes, n_lanes (self))
-          && turn_in_any_order (first->links, second->links, fab_graph_n_links (self->graph)));
-}
-
-/* Keeps the first lane of every orbit. FALSE: the two rotations do not go together. */
+/* Keeps the first lane of every orbit. The two rotations move what they turn in any order, as they do the places of the
+ * lanes. FALSE: they do not go together. */
 static gboolean
 keep_orbits (const Finder *self, const Turn *first, const Turn *second)
 {
@@ -589,8 +570,7 @@ keep_orbits (const Finder *self, const Turn *first, const Turn *second)
   FabRotation *rotation = fab_rotation_new (n_links, first->order, second->order);
 
   note_stays (turns, rotation);
-  if (!go_together (self, first, second) || !may_all_stay (self, rotation)
-      || !find_orbits (turns, FALSE, n_lanes (self), lanes, NULL)
+  if (!may_all_stay (self, rotation) || !find_orbits (turns, FALSE, n_lanes (self), lanes, NULL)
       || !find_orbits (turns, TRUE, n_links, rotation->stands_for, rotation->turn)) {
     fab_rotation_unref (rotation);
     return FALSE;

@@ -89,6 +89,12 @@ at_first_two (guint n, G_GNUC_UNUSED guint m)
 }
 
 static gboolean
+at_first_four (guint n, G_GNUC_UNUSED guint m)
+{
+  return n < 4;
+}
+
+static gboolean
 at_one_place (guint n, guint m)
 {
   return n == 2 && m == 1;
@@ -432,6 +438,7 @@ the_largest_rotation_is_taken (G_GNUC_UNUSED void **state)
       .n_nodes = 6,
       .block = 3 },
     { .name = "one rail", .orders = { 1, N }, .n_gpus = 1 },
+    { .name = "one rail of two nodes", .orders = { 1, 2 }, .n_gpus = 1, .n_nodes = 2 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -551,6 +558,87 @@ nodes_share_a_bundle_that_has_a_link_for_each (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Eight nodes, four on a leaf, whose four links to the spine are now two: two nodes of a leaf may share them, but not
+ * four. */
+static void
+a_smaller_rotation_is_taken_where_a_bundle_is_too_narrow (G_GNUC_UNUSED void **state)
+{
+  const Case self = filled (&(Case){ .name = "narrow",
+                                     .change = WEIGHT,
+                                     .where = at_first_four,
+                                     .n_nodes = 8,
+                                     .stride = 4,
+                                     .nodes_per_leaf = 4 });
+
+  for (guint count = 4; count > 0; count /= 2) {
+    g_autoptr (Rig) rig = rig_of (&self);
+    g_autoptr (FabSchedule) schedule = schedule_of (&self, rig);
+    AlikeNet net = alike_net (rig);
+
+    for (FabLinkId link = 0; link < fab_graph_n_links (rig->graph); link++)
+      if (rig->graph->links[link].count > 1)
+        rig->graph->links[link].count = count & 7;
+    assert_true (fab_schedules_rotate (&(FabRotateSpec){ .net = &net.base, .schedules = &schedule, .n = 1 }));
+    assert_int_equal (schedule->rotation->orders[0], N);
+    assert_int_equal (schedule->rotation->orders[1], count);
+    assert_int_equal (fab_schedule_n_lanes (schedule), 8 / count);
+  }
+}
+
+/* Bytes that half take another way have no path that could be turned. */
+static void
+lanes_that_are_spread_do_not_turn (G_GNUC_UNUSED void **state)
+{
+  const Case self = filled (&(Case){ .name = "spread" });
+  g_autoptr (Rig) rig = rig_of (&self);
+  g_autoptr (FabSchedule) schedule = schedule_of (&self, rig);
+  AlikeNet net = alike_net (rig);
+
+  for (guint l = 0; l < N * N; l++)
+    g_array_index (fab_schedule_lane_at (schedule, l)->hop.shares, FabShare, 0).fraction = 0.5;
+  assert_false (fab_schedules_rotate (&(FabRotateSpec){ .net = &net.base, .schedules = &schedule, .n = 1 }));
+  assert_int_equal (fab_schedule_n_lanes (schedule), N * N);
+}
+
+enum { CHAIN = 6 };
+
+/* Two chains from every GPU to the one of the next node, of lanes that wait for one another. Of one chain the lane
+ * `where` sends more. At odd nodes it is the second one. */
+static FabSchedule *
+two_chains (const Case *self, const Rig *rig, guint where)
+{
+  FabSchedule *schedule = fab_schedule_new (&rig->cluster);
+
+  for (guint lane = 0; lane < 2 * N * N * CHAIN; lane++) {
+    guint place = lane / (2 * CHAIN), chain = lane % 2, n = place / N;
+    FabHop hop = hop_of (self, rig, n, place % N);
+    gboolean is_more = lane / 2 % CHAIN == where && chain == n % 2;
+
+    fab_schedule_lane (schedule, &hop, 1, is_more ? 2 : 1, 5);
+    if (lane / 2 % CHAIN > 0)
+      fab_schedule_depend (schedule, lane, lane - 2, 1);
+  }
+  return schedule;
+}
+
+/* What tells two chains apart is seen from their other ends: five lanes away. */
+static void
+lanes_are_told_apart_by_what_is_far_from_them (G_GNUC_UNUSED void **state)
+{
+  const Case self = filled (&(Case){ .name = "chains" });
+
+  for (guint where = 0; where < CHAIN; where++) {
+    g_autoptr (Rig) rig = rig_of (&self);
+    g_autoptr (FabSchedule) schedule = two_chains (&self, rig, where);
+    AlikeNet net = alike_net (rig);
+
+    assert_true (fab_schedules_rotate (&(FabRotateSpec){ .net = &net.base, .schedules = &schedule, .n = 1 }));
+    assert_int_equal (schedule->rotation->orders[0], N);
+    assert_int_equal (schedule->rotation->orders[1], N);
+    assert_int_equal (fab_schedule_n_lanes (schedule), 2 * CHAIN);
+  }
+}
+
 int
 main (void)
 {
@@ -563,6 +651,9 @@ main (void)
     cmocka_unit_test (schedules_turn_together),
     cmocka_unit_test (departures_are_not_arrivals),
     cmocka_unit_test (nodes_share_a_bundle_that_has_a_link_for_each),
+    cmocka_unit_test (a_smaller_rotation_is_taken_where_a_bundle_is_too_narrow),
+    cmocka_unit_test (lanes_that_are_spread_do_not_turn),
+    cmocka_unit_test (lanes_are_told_apart_by_what_is_far_from_them),
   };
 
   return cmocka_run_group_tests_name ("rotate", tests, NULL, NULL);
