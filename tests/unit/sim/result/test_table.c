@@ -200,6 +200,84 @@ cells_are_found (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_table_cell (table, 1, 1)->integer, 1024);
 }
 
+/* --- built cell by cell --- */
+
+static FabTable *
+column_of (const double *reals, guint n)
+{
+  FabTable *table = fab_table_new ((const char *const[]){ "x", NULL });
+
+  for (guint i = 0; i < n; i++)
+    fab_table_add_real (table, reals[i]);
+  return table;
+}
+
+/* Six digits of the largest value, at most 11 decimals, where the values are within four orders of magnitude and neither
+ * tiny nor huge; otherwise each value has its own digits. */
+static void
+text_chooses_decimals_for_a_column (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double reals[2];
+    const char *text;
+  } rows[] = {
+    { { 999999, 500 }, "     x\n999999\n   500\n" },
+    { { 9999, 1 }, "      x\n9999.00\n   1.00\n" },
+    { { 10000, 1 }, "    x\n10000\n    1\n" },
+    { { 1e-3, -2e-3 }, "          x\n 0.00100000\n-0.00200000\n" },
+    { { 1e-6, 1e-6 }, "            x\n0.00000100000\n0.00000100000\n" },
+    { { 9e-7, 9e-7 }, "    x\n9e-07\n9e-07\n" },
+    { { 0, 0 }, "  x\n0.0\n0.0\n" },
+    { { 9.99e14, 9.99e14 }, "              x\n999000000000000\n999000000000000\n" },
+    { { 1e15, 1e15 }, "    x\n1e+15\n1e+15\n" },
+    { { 1234567.8, 1 }, "      x\n1234568\n      1\n" },
+    { { 999999.4, 1 }, "     x\n999999\n     1\n" },
+    { { NAN, 2 }, "      x\n    nan\n2.00000\n" },
+    { { 1e300, -1e-300 }, "      x\n 1e+300\n-1e-300\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabTable) table = column_of (rows[i].reals, 2);
+
+    assert_prints (fab_table_to_text, table, rows[i].text);
+  }
+}
+
+/* A real is written in the fewest digits, of 15 to 17, that read back. */
+static void
+reals_are_short_and_exact (G_GNUC_UNUSED void **state)
+{
+  const double reals[] = { 0.1, 1.0 / 3, 0.1 + 0.2, 2, -5e-324, 1e22, 123456789012345678.0 };
+  g_autoptr (FabTable) table = column_of (reals, G_N_ELEMENTS (reals));
+
+  assert_prints (fab_table_to_csv, table,
+                 "x\n0.1\n0.3333333333333333\n0.30000000000000004\n2\n-4.94065645841247e-324\n1e+22\n"
+                 "1.2345678901234568e+17\n");
+}
+
+/* Cells fill rows, in the order of the columns; an integer has its value as a real as well. */
+static void
+cells_fill_rows (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabTable) table = fab_table_new ((const char *const[]){ "a", "b", "c", NULL });
+
+  assert_int_equal (table->n_columns, 3);
+  for (gint i = 0; i < 40; i++) {
+    assert_int_equal (table->n_rows, i);
+    fab_table_add_integer (table, i - 20);
+    fab_table_add_text (table, i % 2 == 0 ? "even" : NULL);
+    fab_table_add_null (table);
+  }
+  assert_int_equal (table->n_rows, 40);
+  for (guint i = 0; i < 40; i++) {
+    assert_int_equal (fab_table_cell (table, i, 0)->kind, FAB_CELL_INTEGER);
+    assert_int_equal (fab_table_cell (table, i, 0)->integer, (gint) i - 20);
+    assert_true (fab_table_cell (table, i, 0)->real == (gint) i - 20);
+    assert_int_equal (fab_table_cell (table, i, 1)->kind, i % 2 == 0 ? FAB_CELL_TEXT : FAB_CELL_NULL);
+    assert_int_equal (fab_table_cell (table, i, 2)->kind, FAB_CELL_NULL);
+  }
+}
+
 int
 main (void)
 {
@@ -214,6 +292,9 @@ main (void)
     cmocka_unit_test (a_table_without_rows_still_has_its_names),
     cmocka_unit_test (json_has_as_many_objects_as_rows),
     cmocka_unit_test (cells_are_found),
+    cmocka_unit_test (text_chooses_decimals_for_a_column),
+    cmocka_unit_test (reals_are_short_and_exact),
+    cmocka_unit_test (cells_fill_rows),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
