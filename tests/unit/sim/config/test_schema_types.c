@@ -698,6 +698,20 @@ a_file_that_includes_others_needs_nothing (G_GNUC_UNUSED void **state)
                                    "'name':{'type':['string','number']}}");
 }
 
+/* Of a model that is unknown no key can be checked: that is told. */
+static void
+a_key_of_an_unknown_model_is_told (G_GNUC_UNUSED void **state)
+{
+  static const char tree[] = "model: zzzz\n";
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (&registry, diagnostics);
+  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_parse ("t", tree, strlen (tree), diagnostics);
+
+  assert_false (fab_schema_check_key (reader, all_params, fab_yaml_doc_root (doc), "model.width"));
+  assert_false (fab_schema_check_key (reader, all_params, fab_yaml_doc_root (doc), "model.kind"));
+  assert_int_equal (fab_diagnostics_count (diagnostics), 1); /* once */
+}
+
 int
 main (void)
 {
@@ -713,6 +727,7 @@ main (void)
     cmocka_unit_test (each_type_has_its_schema),
     cmocka_unit_test (a_file_that_includes_others_needs_nothing),
     cmocka_unit_test (a_key_of_a_tree_is_checked_alone),
+    cmocka_unit_test (a_key_of_an_unknown_model_is_told),
   };
 
   return cmocka_run_group_tests_name ("schema_types", tests, NULL, NULL);

@@ -242,6 +242,7 @@ reading_is_all_that_a_query_may_do (void **state)
     { "UPDATE sqlite_schema SET sql = ''", "may not be modified" },
     { "SELECT * FROM pragma_journal_mode", "only reading" },
     { "SELECT load_extension ('x')", "not authorized" },
+    { "SELECT fts3_tokenizer ('simple')", "not authorized to use function: fts3_tokenizer" },
     { "SELECT 1; SELECT 2", "more than one statement" },
     { "SELECT 1; nonsense", "more than one statement" },
     { "", "the query is empty" },
@@ -309,6 +310,12 @@ a_query_ends_at_its_limits (void **state)
     g_autofree char *two = ask_store (store, "SELECT 1 AS x UNION ALL SELECT 2", 0);
     assert_string_equal (two, "x\n1\n2\n");
   }
+  fab_store_limit_queries (store, 0, 3600); /* time enough for a million steps, and any number of rows */
+  g_autofree char *many = ask_store (
+      store,
+      "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 50000) SELECT max (x) FROM c",
+      0);
+  assert_string_equal (many, "max (x)\n50000\n");
 }
 
 /* The dump of one file: what is defined, and every row of every table. */
