@@ -98,6 +98,12 @@ fab_model_file_fail (FabModelFile *self, const FabYamlNode *at, const char *form
   fab_diagnostics_add (self->diagnostics, &at->mark, "%s", message);
 }
 
+static void
+fail_full (FabModelFile *self)
+{
+  fab_model_file_fail (self, self->root, "one document holds more than %u values", FAB_YAML_MAX_NODES);
+}
+
 const char *
 fab_model_file_nearest (const FabModelFile *self, const char *word, const char *const *candidates)
 {
@@ -168,7 +174,7 @@ make_entry (FabModelFile *self, const char *file, const FabModelFileFormat *form
     put (self, entry, "source", scalar (self, source, &self->root->mark));
   }
   if (self->is_full)
-    fab_model_file_fail (self, self->root, "one document holds more than %u values", FAB_YAML_MAX_NODES);
+    fail_full (self);
   return fab_diagnostics_count (self->diagnostics) == n_before ? entry : NULL;
 }
 
@@ -212,17 +218,19 @@ read_model (FabYamlDoc *doc, FabYamlNode *value, const FabModelFileFormat *forma
     return;
   }
   fab_diagnostics_add_all (diagnostics, own);
-  entry = self.root != NULL ? make_entry (&self, path, format) : NULL;
+  entry = make_entry (&self, path, format);
   models = entry != NULL ? models_of (&self) : NULL;
-  if (models == NULL)
-    return;
-  wanted = name_of_path (path, "config");
-  name = new_name (models, wanted);
-  node = scalar (&self, name, &value->mark);
-  put (&self, entry, "name", node);
-  fab_yaml_tree_append (models, NULL, entry);
-  if (node != NULL)
-    value->text = node->text;
+  if (models != NULL) {
+    wanted = name_of_path (path, "config");
+    name = new_name (models, wanted);
+    node = scalar (&self, name, &value->mark);
+    put (&self, entry, "name", node);
+    fab_yaml_tree_append (models, NULL, entry);
+    if (node != NULL)
+      value->text = node->text;
+  }
+  if (entry != NULL && self.is_full)
+    fail_full (&self);
 }
 
 static gboolean
@@ -309,7 +317,7 @@ fab_model_file_fragment (const char *file, const char *name, const char *text, g
   doc->root = container (&self, FAB_YAML_MAPPING, &self.root->mark);
   put (&self, doc->root, "models", models);
   if (self.is_full) {
-    fab_model_file_fail (&self, self.root, "one document holds more than %u values", FAB_YAML_MAX_NODES);
+    fail_full (&self);
   } else {
     fab_yaml_tree_append (models, NULL, named);
     fab_schema_read (reader, doc->root, fab_catalog_params, &sections);
