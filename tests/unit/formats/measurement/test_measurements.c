@@ -358,6 +358,7 @@ rows_alone_say_what_they_are_of (G_GNUC_UNUSED void **state)
   assert_string_equal (measured_at (made, 0)->series.op, "all_reduce");
   assert_int_equal (measured_at (made, 0)->series.n_ranks, 16);
   assert_int_equal (measured_at (made, 0)->points->len, 4);
+  assert_int_equal (made->notes->len, 0);
 }
 
 /* 0.875 = (n - 1) / n of 8 ranks: an all-gather or a reduce-scatter, which only --op can say. */
