@@ -150,23 +150,26 @@ read_state (Reader *self, gboolean *is_up, GError **error)
   return TRUE;
 }
 
-/* Reads "Could be 53.125 Gbps" or "Could be 4X": what is not said is as it runs. */
+/* Reads "Could be 53.125 Gbps", "Could be 4X" or both: what is not said is as it runs. */
 static void
 read_possible (Reader *self, Cable *cable)
 {
   double number;
-  gboolean is_wider, is_faster;
+  gboolean is_more = FALSE;
   guint width = (guint) g_ascii_strtoull (cable->speed, NULL, 10);
   const char *generation = strchr (cable->speed, 'x') + 1;
 
-  if (!fab_scan_to (&self->scan, "Could be") || !fab_scan_real (&self->scan, &number))
+  while (fab_scan_to (&self->scan, "Could be") && fab_scan_real (&self->scan, &number))
+    if (fab_scan_text (&self->scan, "X") && number >= 1 && number <= 12) {
+      width = (guint) number;
+      is_more = TRUE;
+    } else if (fab_scan_text (&self->scan, "Gbps") && generation_of (number) != NULL) {
+      generation = generation_of (number);
+      is_more = TRUE;
+    }
+  if (!is_more)
     return;
-  is_wider = fab_scan_text (&self->scan, "X") && number >= 1 && number <= 12;
-  is_faster = !is_wider && fab_scan_text (&self->scan, "Gbps") && generation_of (number) != NULL;
-  if (!is_wider && !is_faster)
-    return;
-  cable->possible = g_strdup_printf ("%ux%s", is_wider ? (guint) number : width,
-                                     is_faster ? generation_of (number) : generation);
+  cable->possible = g_strdup_printf ("%ux%s", width, generation);
   if (self->n_slower++ == 0)
     self->slower_line = self->scan.line;
 }

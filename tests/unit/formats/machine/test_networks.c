@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/machine/machine.h"
+#include "formats/machine/network.h"
 
 /* Reads a text in a format that is recognised; NULL with *error when it is refused. */
 static FabImportedMachine *
@@ -93,6 +94,60 @@ ports_that_are_down_are_no_cables (G_GNUC_UNUSED void **state)
 }
 
 static void
+assert_noted (const FabImportedMachine *machine, guint line, const char *text)
+{
+  for (guint i = 0; i < machine->notes->len; i++)
+    if (strcmp (fab_file_note (machine->notes, i)->text, text) == 0) {
+      assert_int_equal (fab_file_note (machine->notes, i)->line, line);
+      return;
+    }
+  fail_msg ("no note says: %s", text);
+}
+
+/* The tool says in brackets which width, which rate of a lane, or which of both the two ends could have. */
+static void
+cables_could_be_faster_or_wider (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *said, *possible; /* possible NULL: no more than they have */
+  } rows[] = {
+    { "", NULL },
+    { "Could be 53.125 Gbps", "1xHDR" },
+    { "Could be 4X", "4xEDR" },
+    { "Could be 4X Could be 53.125 Gbps", "4xHDR" },
+    { "Could be 12X", "12xEDR" },
+    { "Could be 13X", NULL },
+    { "Could be 77 Gbps", NULL },
+    { "Could be Extended speed", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strdup_printf (
+        "Switch: 0xb1 leaf:\n"
+        "3 1[  ] ==( 4X 25.78125 Gbps Active/  LinkUp)==> 1 1[  ] \"n1 mlx5_0\" ( )\n"
+        "3 2[  ] ==( 1X 25.78125 Gbps Init/  LinkUp)==> 2 1[  ] \"n2 mlx5_0\" ( %s)\n",
+        rows[i].said);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabImportedMachine) machine = read_text ("iblinkinfo", text, &error);
+
+    if (machine == NULL)
+      fail_msg ("%s", error->message);
+    const FabImportedCable *cable = fab_imported_network_cable (machine->network, 1);
+    assert_string_equal (cable->speed, "1xEDR");
+    assert_null (fab_imported_network_cable (machine->network, 0)->possible);
+    if (g_strcmp0 (cable->possible, rows[i].possible) != 0)
+      fail_msg ("%s: %s", rows[i].said, cable->possible);
+    if (rows[i].possible != NULL)
+      assert_noted (machine, 3,
+                    "1 ports run slower or narrower than both ends can, the first in line 3 (\"Could be\")");
+    assert_noted (
+        machine, 3,
+        "1 ports are up and not active, the first in line 3; they count, as they do once a subnet manager "
+        "has set them up");
+  }
+}
+
+static void
 iblinkinfo_is_refused_at_the_place (G_GNUC_UNUSED void **state)
 {
   assert_refused ("iblinkinfo", "Switch: 0xb1 leaf:\n" LINE ("", 3, 1, "77", 1, 1, "n1 mlx5_0"),
@@ -152,6 +207,7 @@ main (void)
     cmocka_unit_test (lines_without_heads_are_read),
     cmocka_unit_test (a_lid_with_several_ports_is_a_switch),
     cmocka_unit_test (ports_that_are_down_are_no_cables),
+    cmocka_unit_test (cables_could_be_faster_or_wider),
     cmocka_unit_test (iblinkinfo_is_refused_at_the_place),
     cmocka_unit_test (lines_of_ports_are_read),
     cmocka_unit_test (tables_of_neighbours_are_read),
