@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/run/run.h"
 #include "sim/study/study.h"
 
 #define YEAR_S (365.25 * 86400)
@@ -208,6 +209,167 @@ llama_3_is_as_published (G_GNUC_UNUSED void **state)
   assert_true (form_of ("meta-rsc-2").stops_per_s < own.stops_per_s);
 }
 
+/* Played once, and what the mathematics starts from. (transfer full) */
+static FabGoodputCase *
+case_of (const char *yaml, FabScenario **scenario)
+{
+  g_autoptr (GError) error = NULL;
+  FabGoodputCase *made = NULL;
+
+  *scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models, catalog, &error);
+  if (*scenario == NULL)
+    fail_msg ("%s", error->message);
+  g_autoptr (FabSimulation) simulation = fab_scenario_run (*scenario, &fab_models, NULL, NULL, &error);
+  if (simulation == NULL || !fab_goodput_case_of (*scenario, simulation, &fab_models, &made, &error))
+    fail_msg ("%s", error->message);
+  return made;
+}
+
+/* Each time of the scenario is where the mathematics looks for it; reading a checkpoint is a part of the restart, and
+ * between two ends of an interval of time is a checkpoint. An interval is at least a step. */
+static void
+times_are_those_of_the_scenario (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *every;
+    double interval_s; /* and the checkpoint; 0: none, -1: a step */
+  } rows[] = { { "", 0 }, { ", every: 30min", 1800 }, { ", every: 1ms", -1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strconcat (
+        JOB, rows[i].every,
+        "}}\nreliability: {failures: few, detection: 7min, slow_detection: 2h, restart: 11min, repair: 3d, spares: 5}\n"
+        "failures: [{name: few, classes: [{name: a, per: node, per_year: 100}]}]\n",
+        NULL);
+    g_autoptr (FabScenario) scenario = NULL;
+    g_autoptr (FabGoodputCase) made = case_of (yaml, &scenario);
+    const FabReliability *rules = &made->rules;
+
+    assert_near (rules->detection_s, 7 * 60, 1e-12);
+    assert_near (rules->slow_detection_s, 2 * 3600, 1e-12);
+    assert_near (rules->restart_s, 11 * 60 + made->checkpoint.read_s, 1e-12);
+    assert_true (made->checkpoint.read_s > 0);
+    assert_near (rules->repair_s, 3 * 86400, 1e-12);
+    assert_int_equal (rules->n_spares, 5);
+    assert_near (rules->least_interval_s, made->step_s, 0);
+    assert_near (rules->blocking_s, made->checkpoint.blocking_s, 0);
+    assert_near (rules->interval_s,
+                 rows[i].interval_s < 0   ? made->step_s
+                 : rows[i].interval_s > 0 ? rows[i].interval_s - made->checkpoint.blocking_s
+                                          : 0,
+                 1e-12);
+    assert_int_equal (made->n_ranks, 16);
+    assert_int_equal (rules->n_rates, 1);
+    assert_near (rules->rates[0].per_s * YEAR_S, 2 * 100, 1e-9);
+  }
+}
+
+/* One NIC a node may be slow as well as one of eight; a node alone has none that matters. */
+static void
+a_slow_nic_slows_where_there_is_a_network (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cluster;
+    gboolean is_slower;
+  } rows[] = { { "nodes: 2, nics_per_node: 1, fabric: switch", TRUE }, { "nodes: 1", FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 2\ncluster: {node: dgx-h100, %s}\n"
+        "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 60%%},\n"
+        "  checkpoint: {to: network, total: 10GB/s}}\n"
+        "reliability: {failures: slow}\n"
+        "failures: [{name: slow, classes: [{name: a, per: nic, per_year: 100, does: slows, rate: 20%%}]}]\n",
+        rows[i].cluster);
+    g_autoptr (FabScenario) scenario = NULL;
+    g_autoptr (FabGoodputCase) made = case_of (yaml, &scenario);
+
+    assert_int_equal (made->rules.rates[0].slowdown > 0.1, rows[i].is_slower);
+  }
+}
+
+/* 3600 tokens in steps of 2 s with 10 tokens each are 720 s; failures take what they take of the share that is left. A
+ * job that does not say how long its training is has trials of 30 days, and neither days nor lost hours. */
+static void
+the_training_follows_from_the_share_that_is_useful (G_GNUC_UNUSED void **state)
+{
+  static const FabFailureRate rates[] = { { .name = "a", .per_s = 1e-4 },
+                                          { .name = "b", .effect = FAB_FAILURE_PLANNED, .per_s = 3e-4 } };
+  static const FabGoodputCase whole = { .rules = { .rates = rates,
+                                                   .n_rates = 2,
+                                                   .detection_s = 60,
+                                                   .restart_s = 30,
+                                                   .blocking_s = 1,
+                                                   .background_s = 0,
+                                                   .least_interval_s = 2 },
+                                        .step_s = 2,
+                                        .tokens_per_step = 10,
+                                        .train_tokens = 3600,
+                                        .n_ranks = 8 };
+  FabGoodputCase endless = whole, silent = whole, instant = whole;
+  FabGoodput made = fab_goodput_of_case (&whole);
+  double share = made.form.goodput_fraction;
+
+  assert_true (made.is_known && share > 0.5 && share < 1);
+  assert_near (made.blocking_s, 1, 0);
+  assert_near (made.step_s, 2, 0);
+  assert_near (made.train_s, 720, 1e-12);
+  assert_near (made.tokens_per_s, 5 * share, 1e-12);
+  assert_near (made.calendar_s, 720 / share, 1e-12);
+  assert_near (made.lost_gpu_hours, 720 * (1 / share - 1) * 8 / 3600, 1e-9);
+  assert_near (made.n_interruptions, (made.form.stops_per_s + made.form.planned_per_s) * 720 / share, 1e-12);
+  assert_true (made.form.stops_per_s > 0 && made.form.planned_per_s > made.form.stops_per_s);
+  assert_near (fab_goodput_case_work_s (&whole), 720, 1e-12);
+  endless.train_tokens = 0;
+  silent.tokens_per_step = 0;
+  instant.train_tokens = 2.5; /* half a second of work */
+  assert_near (fab_goodput_case_work_s (&endless), 30 * 86400, 0);
+  assert_near (fab_goodput_case_work_s (&silent), 30 * 86400, 0);
+  assert_near (fab_goodput_case_work_s (&instant), 0.5, 1e-12);
+  assert_near (fab_goodput_of_case (&silent).tokens_per_s, 0, 0);
+  assert_near (fab_goodput_of_case (&endless).calendar_s, 0, 0);
+}
+
+/* What is not known has no value in a table; the shares of the time are those of the form. */
+static void
+a_record_has_what_is_known (G_GNUC_UNUSED void **state)
+{
+  const FabGoodput known = { .form = { .interval_s = 100,
+                                       .stops_per_s = 1e-5,
+                                       .planned_per_s = 2e-5,
+                                       .shares = { 0.8, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06 },
+                                       .ettr_fraction = 0.81,
+                                       .goodput_fraction = 0.8 },
+                             .blocking_s = 3,
+                             .background_s = 4,
+                             .tokens_per_s = 500,
+                             .calendar_s = 0.5,
+                             .lost_gpu_hours = 0 };
+  const FabGoodput unknown = { .form = { .interval_s = HUGE_VAL }, .lost_gpu_hours = 7 };
+  FabGoodputRecord full = fab_goodput_record (&known, "few"), empty = fab_goodput_record (&unknown, "few");
+
+  assert_string_equal (full.failures, "few");
+  assert_near (full.ettr_fraction, 0.81, 0);
+  assert_near (full.goodput_fraction, 0.8, 0);
+  assert_near (full.goodput_tokens_per_s, 500, 0);
+  assert_near (full.calendar_s, 0.5, 0);
+  assert_near (full.lost_gpu_hours, 0, 0);
+  assert_near (full.stops_per_day, 0.864, 1e-12);
+  assert_near (full.planned_per_day, 1.728, 1e-12);
+  assert_near (full.interval_s, 100, 0);
+  assert_near (full.blocking_s, 3, 0);
+  assert_near (full.background_s, 4, 0);
+  assert_near (full.slowed_fraction, 0.01, 0);
+  assert_near (full.checkpoint_fraction, 0.02, 0);
+  assert_near (full.lost_fraction, 0.03, 0);
+  assert_near (full.down_fraction, 0.04, 0);
+  assert_near (full.planned_fraction, 0.05, 0);
+  assert_near (full.waiting_fraction, 0.06, 0);
+  assert_true (isnan (empty.goodput_tokens_per_s) && isnan (empty.calendar_s)
+               && isnan (empty.lost_gpu_hours));
+  assert_true (isnan (empty.interval_s));
+}
+
 int
 main (void)
 {
@@ -219,6 +381,10 @@ main (void)
     cmocka_unit_test (a_checkpoint_leaves_half_to_the_job),
     cmocka_unit_test (contradictions_are_refused),
     cmocka_unit_test (llama_3_is_as_published),
+    cmocka_unit_test (times_are_those_of_the_scenario),
+    cmocka_unit_test (a_slow_nic_slows_where_there_is_a_network),
+    cmocka_unit_test (the_training_follows_from_the_share_that_is_useful),
+    cmocka_unit_test (a_record_has_what_is_known),
   };
   g_autoptr (GError) error = NULL;
   int n_failed;
