@@ -307,6 +307,10 @@ fab_sweep_record_to_try (const FabSweepPointRecord *self, FabTry *trial)
 
 #define NO_TEXT G_MAXUINT32
 
+/* Of a real number and of a whole one. */
+#define NUMBER_SIZE sizeof (gint64)
+G_STATIC_ASSERT (sizeof (double) == NUMBER_SIZE);
+
 static void
 append_text (GByteArray *bytes, const char *text)
 {
@@ -323,10 +327,8 @@ fab_sweep_record_write (const FabSweepPointRecord *self, GByteArray *bytes)
   for (const FabColumn *column = points->columns; column < points->columns + points->n_columns; column++)
     if (column->kind == FAB_COLUMN_TEXT)
       append_text (bytes, *text_of (self, column));
-    else if (column->kind == FAB_COLUMN_REAL)
-      g_byte_array_append (bytes, (guint8 *) real_of (self, column), sizeof (double));
     else
-      g_byte_array_append (bytes, (guint8 *) whole_of (self, column), sizeof (gint64));
+      g_byte_array_append (bytes, G_STRUCT_MEMBER_P (self, column->offset), NUMBER_SIZE);
 }
 
 static gboolean
@@ -362,9 +364,7 @@ take_column (const guint8 **bytes, gsize *n_left, FabSweepPointRecord *self, con
 {
   if (column->kind == FAB_COLUMN_TEXT)
     return take_text (bytes, n_left, text_of (self, column));
-  if (column->kind == FAB_COLUMN_REAL)
-    return take (bytes, n_left, real_of (self, column), sizeof (double));
-  return take (bytes, n_left, whole_of (self, column), sizeof (gint64));
+  return take (bytes, n_left, G_STRUCT_MEMBER_P (self, column->offset), NUMBER_SIZE);
 }
 
 FabSweepPointRecord *

@@ -304,6 +304,25 @@ a_point_that_cannot_be_keeps_its_reason (G_GNUC_UNUSED void **state)
   g_free (trial.problem);
 }
 
+/* Findings are kept as their codes, and come back with the sentences of these. */
+static void
+codes_of_the_verdict_come_back (G_GNUC_UNUSED void **state)
+{
+  FabPoint point = { .step_s = 1, .n_ranks = 1, .verdict = fab_verdict_new () };
+  FabTry trial = { .point = NULL };
+
+  fab_verdict_add (point.verdict, FAB_FINDING_WAITS_FOR_HOST, g_strdup ("It waits."), NULL);
+  fab_verdict_add (point.verdict, FAB_FINDING_CHOICE, g_strdup ("It could be better."), NULL);
+  g_autoptr (FabSweepPointRecord) record = fab_sweep_record_of (&point);
+  assert_string_equal (record->verdict, "choice;waits_for_host");
+  fab_sweep_record_to_try (record, &trial);
+  assert_int_equal (fab_verdict_n (trial.point->verdict), 2);
+  assert_string_equal (fab_verdict_waits_for (trial.point->verdict)->text,
+                       fab_finding_kinds[FAB_FINDING_WAITS_FOR_HOST].summary);
+  fab_try_clear (&trial);
+  fab_verdict_free (point.verdict);
+}
+
 int
 main (void)
 {
@@ -314,6 +333,7 @@ main (void)
     cmocka_unit_test (lists_that_do_not_fit_are_one_seed),
     cmocka_unit_test (what_the_library_chose_comes_back),
     cmocka_unit_test (a_point_that_cannot_be_keeps_its_reason),
+    cmocka_unit_test (codes_of_the_verdict_come_back),
   };
 
   return cmocka_run_group_tests_name ("sweep_record", tests, NULL, NULL);
