@@ -41,6 +41,55 @@ the_emptiest_and_the_fullest_leaf_are_known (G_GNUC_UNUSED void **state)
   assert_null (use->lone_name);
 }
 
+/* Eight leaves of 8 or 9 NICs have trunks of 16 links to a spine: as many of these are used as the NICs can fill. */
+static void
+links_that_nothing_fills_are_not_used (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) use = use_of (
+      "nodes: 66, nics_per_node: 1, fabric: {kind: custom, switches: [{name: leaf, count: 8}, {name: s}], "
+      "attach: [{to: leaf}], links: [{from: leaf, to: s, count: 16}]}");
+  const FabEmptyPorts *leaves = &g_array_index (use->half_used, FabEmptyPorts, 0);
+
+  assert_int_equal (use->half_used->len, 1);
+  assert_int_equal (leaves->n, 8);
+  assert_int_equal (leaves->n_least_ports, 8 + 8);
+  assert_int_equal (leaves->n_most_ports, 9 + 9);
+}
+
+/* Faster uplinks decide which product a leaf is: one of 144 ports at 800 Gb/s, of which four go to spines. */
+static void
+the_fastest_link_says_what_a_leaf_is (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) use = use_of (
+      "nodes: 33, nics_per_node: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 4, uplink: ib-xdr}");
+  const FabEmptyPorts *leaves = &g_array_index (use->half_used, FabEmptyPorts, 0);
+
+  assert_int_equal (leaves->n, 9);
+  assert_int_equal (leaves->n_ports, 144);
+  assert_int_equal (leaves->n_least_ports, 2 + 4);
+  assert_int_equal (leaves->n_most_ports, 8 + 4);
+}
+
+/* Slower ports are those of another product, and of empty places nothing is said. */
+static void
+places_that_are_empty_on_purpose_are_not_told (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) slow = use_of (
+      "nodes: 66, nics_per_node: 1, nic: ib-hdr, fabric: {kind: leaf_spine, nodes_per_leaf: 1}");
+  g_autoptr (FabPortUse) empty = use_of (
+      "nodes: 65, places: 70, nics_per_node: 1, fabric: {kind: leaf_spine, nodes_per_leaf: 1}");
+  const FabEmptyPorts *leaves = &g_array_index (slow->half_used, FabEmptyPorts, 0);
+
+  assert_int_equal (slow->n_lone, 66);
+  assert_int_equal (leaves->n_ports, 40);
+  assert_int_equal (leaves->n_least_ports, 2);
+  assert_int_equal (leaves->n_most_ports, 2);
+  assert_int_equal (slow->n_enough, 4 + 2); /* 66 ports by leaves of 20 and spines of 40 */
+  assert_int_equal (empty->half_used->len, 0);
+  assert_int_equal (empty->n_lone, 0);
+  assert_null (empty->lone_name);
+}
+
 /* With a leaf for each node and a NIC for each, every leaf connects one NIC. */
 static void
 a_switch_for_one_nic_is_lone (G_GNUC_UNUSED void **state)
@@ -74,6 +123,9 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_emptiest_and_the_fullest_leaf_are_known),
     cmocka_unit_test (a_switch_for_one_nic_is_lone),
+    cmocka_unit_test (links_that_nothing_fills_are_not_used),
+    cmocka_unit_test (the_fastest_link_says_what_a_leaf_is),
+    cmocka_unit_test (places_that_are_empty_on_purpose_are_not_told),
     cmocka_unit_test (what_is_full_or_single_is_not_told),
   };
 
