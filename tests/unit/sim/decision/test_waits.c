@@ -161,8 +161,8 @@ the_text_says_what_the_step_consists_of (G_GNUC_UNUSED void **state)
   clear (&of_pipe);
 }
 
-/* Of 8 ranks one is 4 times as slow as the others, 4 / (11 / 8) of the mean. What it costs is the part of its kernels
- * that the mean would not take. A rank that is slow in this iteration alone has no number. */
+/* Of 8 ranks one is 4 times as slow as the others, 4 / (11 / 8) of the mean; of two the first is named. What it costs
+ * is the part of its kernels that the mean would not take. A rank that is slow in this iteration alone has no number. */
 static void
 the_slow_rank_is_named (G_GNUC_UNUSED void **state)
 {
@@ -175,6 +175,8 @@ the_slow_rank_is_named (G_GNUC_UNUSED void **state)
       "rank 3 takes 2.91 times as long as the mean to compute", 3, 4 / (11.0 / 8) },
     { DDP ("8", ", stragglers: [{rank: 0, slowness: 4}]"),
       "rank 0 takes 2.91 times as long as the mean to compute", 0, 4 / (11.0 / 8) },
+    { DDP ("8", ", stragglers: [{rank: 3, slowness: 4}, {rank: 5, slowness: 4}]"),
+      "rank 3 takes 2.29 times as long as the mean to compute", 3, 4 / (14.0 / 8) },
     { DDP ("8", ", jitter: {cv: 40%}"), "the slowest rank of an iteration takes ", -1, 0 },
   };
 
@@ -222,6 +224,38 @@ the_link_is_of_the_entry_that_limits (G_GNUC_UNUSED void **state)
   clear (&none);
 }
 
+/* Whether the slow class is slow in this iteration and in those that follow: '1' or '0'. */
+static double
+slow_now_and_then (gpointer owner, guint rank_class, guint iteration)
+{
+  const char *when = owner;
+
+  return rank_class == 1 && iteration < strlen (when) && when[iteration] == '1' ? 4 : 1;
+}
+
+/* A rank is named where it is as slow in this iteration and in the next two. */
+static void
+a_rank_that_is_always_slow_is_named (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *when;
+    gint64 rank;
+  } rows[] = { { "111", 3 },  { "1111", 3 },  { "101", -1 }, { "1011", -1 },
+               { "110", -1 }, { "1101", -1 }, { "100", -1 } };
+  g_autoptr (Play) play = played (DDP ("8", ", stragglers: [{rank: 3, slowness: 4}]"));
+  FabJobTotals *totals = (FabJobTotals *) fab_simulation_totals (play->simulation);
+  const FabJobTotals own = *totals;
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    totals->slowness = slow_now_and_then;
+    totals->slowness_owner = (gpointer) rows[i].when;
+    FabFinding finding = find (play, FAB_LEVER_RANKS, NULL);
+    *totals = own;
+    assert_int_equal (finding.rank, rows[i].rank);
+    clear (&finding);
+  }
+}
+
 int
 main (void)
 {
@@ -231,6 +265,7 @@ main (void)
     cmocka_unit_test (the_text_says_what_the_step_consists_of),
     cmocka_unit_test (the_slow_rank_is_named),
     cmocka_unit_test (the_link_is_of_the_entry_that_limits),
+    cmocka_unit_test (a_rank_that_is_always_slow_is_named),
   };
 
   return play_run_tests ("waits", tests, &catalog);
