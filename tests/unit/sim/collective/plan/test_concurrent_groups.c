@@ -218,6 +218,29 @@ the_group_in_most_nodes_leads (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Its latency is that of the way between nodes, wherever the group stands among the others. */
+static void
+the_leading_group_sets_the_latency (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 3,
+                                             .gpus_per_node = 4,
+                                             .nics_per_node = 4,
+                                             .gpu_bytes_per_s = FAB_PS_PER_S,
+                                             .nic_bytes_per_s = FAB_PS_PER_S,
+                                             .gpu_latency_ps = 50,
+                                             .nic_latency_ps = 600,
+                                             .algorithm = "direct" });
+  const guint orders[][6] = { { 0, 1, 4, 8, 2, 3 }, { 4, 8, 0, 1, 2, 3 }, { 0, 1, 2, 3, 4, 8 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (orders); i++) {
+    g_autoptr (FabConcurrentGroups) groups = fab_concurrent_groups_new (&rig->cluster, orders[i], 3, 2);
+    FabCollectivePlan plan;
+
+    assert_true (fab_concurrent_groups_plan (groups, rig->plain, FAB_OP_BROADCAST, 1000, &plan, NULL));
+    assert_int_equal (plan.startup_ps, 4 * 50 + 2 * 600);
+  }
+}
+
 /* A message up or down loads one direction only. */
 static void
 sends_go_one_way (G_GNUC_UNUSED void **state)
@@ -284,7 +307,24 @@ assert_messages (const Rig *rig, const FabCollectivePlan *plan, const char *expe
   lanes_assert (schedule, &rig->cluster, expected);
 }
 
-/* Two groups of two nodes, which do four things: the messages of each are those of its own plan, in whichever order
+/* Of a byte that each of some ranks sends, or receives, all links of these ranks carry one, and those the other way
+ * none. */
+static void
+assert_loads (const Rig *rig, const FabFootprint *footprint, const guint *ranks, guint n, gboolean is_up)
+{
+  for (guint i = 0; i < n; i++) {
+    FabLinkId out;
+    guint at;
+
+    fab_graph_out_links (rig->graph, rig_gpu (rig, ranks[i]), &out);
+    FabLinkId in = fab_graph_link (rig->graph, out)->reverse;
+    assert_true (fab_footprint_has (footprint, is_up ? out : in, &at));
+    assert_near (footprint->weights[at], 1, 1e-12);
+    assert_false (fab_footprint_has (footprint, is_up ? in : out, &at));
+  }
+}
+
+/* Two groups of two nodes, which do five things: the messages of each are those of its own plan, in whichever order
  * plans are made. */
 static void
 every_plan_has_its_own_messages (G_GNUC_UNUSED void **state)
@@ -313,6 +353,13 @@ every_plan_has_its_own_messages (G_GNUC_UNUSED void **state)
       }
       assert_ptr_equal (again.footprint, plan->footprint); /* is made once */
       assert_int_equal (plan->n_ranks, 2);
+    }
+    for (guint i = 0; i < 4; i++) {
+      const guint senders[] = { i % 2 == 0 ? 0 : 4, i % 2 == 0 ? 1 : 5 },
+                  receivers[] = { i % 2 == 0 ? 4 : 0, i % 2 == 0 ? 5 : 1 };
+
+      assert_loads (rig, plans[i].footprint, senders, 2, TRUE);
+      assert_loads (rig, plans[i].footprint, receivers, 2, FALSE);
     }
     for (guint i = 0; i < N_PLANS; i++) {
       assert_messages (rig, &plans[i], expected[i]);
@@ -386,6 +433,7 @@ main (void)
     cmocka_unit_test (groups_share_the_ports_of_their_nodes),
     cmocka_unit_test (what_is_done_alone_is_what_the_library_plans),
     cmocka_unit_test (the_group_in_most_nodes_leads),
+    cmocka_unit_test (the_leading_group_sets_the_latency),
     cmocka_unit_test (sends_go_one_way),
     cmocka_unit_test (every_plan_has_its_own_messages),
     cmocka_unit_test (groups_of_the_same_ranks_are_kept_once),
