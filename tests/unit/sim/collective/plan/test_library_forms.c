@@ -13,6 +13,7 @@
 static guint n_formed[2], n_scheduled[2], n_asked_derive, n_planned, n_planned_by, last_chunks;
 static FabOp last_known_op;
 static double fill_s_per_byte; /* of the forms to come */
+static FabHopKind intra_kind;  /* of the same */
 
 static gboolean
 supports_all (G_GNUC_UNUSED const FabGroup *group, G_GNUC_UNUSED FabOp op)
@@ -42,6 +43,7 @@ make_form (guint which, const FabGroup *group, const FabAlgorithmEnv *env, FabCo
   fab_hop_clear (&hop);
   *form = (FabCollectiveForm){ .footprint = fab_footprint_builder_finish (builder),
                                .n_channels = which + 1,
+                               .intra_kind = intra_kind,
                                .fill_s_per_byte = fill_s_per_byte };
   return TRUE;
 }
@@ -117,7 +119,8 @@ static const FabModelInfo *const algorithms[] = { &second_algorithm.info, &first
 
 /* --- a library that takes the last algorithm that can --- */
 
-static FabTimePs startup_ps; /* of the plans to come */
+static FabTimePs startup_ps;                 /* of the plans to come */
+static double wire_factor, ends_bytes_per_s; /* of the same */
 
 static gboolean
 plan_with (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *group, gconstpointer owner,
@@ -131,6 +134,8 @@ plan_with (FabLibrary *self, const FabAlgorithmOps *algorithm, const FabGroup *g
   plan->algorithm = algorithm->info.name;
   plan->footprint = form->footprint;
   plan->startup_ps = startup_ps;
+  plan->wire_factor = wire_factor;
+  plan->ends_bytes_per_s = ends_bytes_per_s;
   return TRUE;
 }
 
@@ -184,8 +189,10 @@ library_init (FabLibrary *self, const FabLibraryOps *ops)
   memset (n_formed, 0, sizeof n_formed);
   memset (n_scheduled, 0, sizeof n_scheduled);
   n_asked_derive = n_planned = n_planned_by = last_chunks = 0;
-  fill_s_per_byte = 0;
+  fill_s_per_byte = ends_bytes_per_s = 0;
+  intra_kind = FAB_HOP_DIRECT;
   startup_ps = 1000;
+  wire_factor = 1;
   fab_library_init (self, ops, algorithms);
 }
 
@@ -517,6 +524,37 @@ steps_and_chunks_are_filled_in (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Kernels that move bytes through host memory are the limit at 1 byte per ps, where a library knows of no lower one;
+ * what a protocol adds makes them slower. */
+static void
+kernels_limit_a_plan (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabHopKind kind;
+    double ends, wire_factor, expected; /* bytes per ps */
+  } rows[] = { { FAB_HOP_STAGED, 0, 1, 1 },       { FAB_HOP_STAGED, 0, 2, 0.5 },
+               { FAB_HOP_STAGED, 0.25, 1, 0.25 }, { FAB_HOP_STAGED, 3, 1, 1 },
+               { FAB_HOP_STAGED, 0.75, 2, 0.5 },  { FAB_HOP_DIRECT, 0, 1, 0 },
+               { FAB_HOP_DIRECT, 0.25, 1, 0.25 }, { FAB_HOP_DIRECT, 3, 1, 3 } };
+  g_autoptr (Rig) rig = nodes (1, 2);
+  FabProcessor processor = *rig->cluster.processor;
+  FabGroup group = rig_group (rig);
+
+  processor.staged_kernel_most_bytes_per_s = FAB_PS_PER_S / 2;
+  rig->cluster.processor = &processor;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    FabLibrary library = { 0 };
+
+    library_init (&library, &counting_ops);
+    intra_kind = rows[i].kind;
+    ends_bytes_per_s = rows[i].ends * 1e12;
+    wire_factor = rows[i].wire_factor;
+    FabCollectivePlan plan = plan_of (&library, &group, FAB_OP_REDUCE, 100);
+    assert_near (plan.ends_bytes_per_s, rows[i].expected * 1e12, 1e-12);
+    fab_library_destroy (&library);
+  }
+}
+
 /* --- given algorithms --- */
 
 static FabGiven *
@@ -612,6 +650,7 @@ main (void)
     cmocka_unit_test (another_group_takes_an_algorithm_that_can),
     cmocka_unit_test (messages_of_a_plan_are_in_its_chunks),
     cmocka_unit_test (steps_and_chunks_are_filled_in),
+    cmocka_unit_test (kernels_limit_a_plan),
     cmocka_unit_test (a_given_algorithm_that_fits_is_taken),
     cmocka_unit_test (a_given_algorithm_is_for_as_many_ranks),
   };

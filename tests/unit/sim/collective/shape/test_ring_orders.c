@@ -306,6 +306,24 @@ a_ring_that_holds_up_the_others_is_left_out (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Behind switches all rings have the same ways, and are kept even where one of their NICs is slow. */
+static void
+rings_with_the_same_ways_are_kept (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog,
+                                    "name: t\niterations: 1\ncluster: {node: dgx-h100, nodes: 3}\n"
+                                    "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+                                    "faults: [{what: nic, name: node1/nic2, rate: 20%}]\n",
+                                    NULL);
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+  g_auto (FabRings) rings = { 0 };
+
+  assert_true (fab_rings_find (&group, &rings, NULL));
+  assert_int_equal (rings.n_rings, 8);
+  assert_int_equal (rings.n_channels, 8);
+}
+
 /* Rings of nodes of these parts and wires. */
 static void
 with_nodes (guint n_nodes, const char *parts, const char *wires, void (*look) (const FabRings *rings))
@@ -438,6 +456,7 @@ main (void)
     cmocka_unit_test (between_ends_that_are_no_neighbours_ranks_ascend),
     cmocka_unit_test (rings_lead_from_nic_to_nic_by_all_ranks),
     cmocka_unit_test (a_ring_that_holds_up_the_others_is_left_out),
+    cmocka_unit_test (rings_with_the_same_ways_are_kept),
     cmocka_unit_test (a_ring_ends_at_a_wire_to_its_begin),
     cmocka_unit_test (a_ring_keeps_pairs_together),
     cmocka_unit_test (a_ring_with_a_slow_way_out_is_left_out),
