@@ -209,6 +209,87 @@ names_of_products_say_the_accelerator (G_GNUC_UNUSED void **state)
   assert_product ("rack B200 of the hall", NULL); /* no maker stands before it */
 }
 
+/* One name of each product; where a product has several memories, names with each, and cut ones with a table's column.
+ */
+static void
+each_product_has_its_entry (G_GNUC_UNUSED void **state)
+{
+  static const char *const rows[][2] = {
+    { "NVIDIA GB300", "gb300" },
+    { "NVIDIA GH200 144G HBM3e", "gh200-144gb" },
+    { "NVIDIA GH200 120GB", "gh200-120gb" },
+    { "NVIDIA GH200 480GB", "gh200-96gb" },
+    { "NVIDIA B300 SXM6 AC", "b300-sxm" },
+    { "NVIDIA H200 NVL", "h200-sxm5" },
+    { "NVIDIA H100 NVL", "h100-nvl-94gb" },
+    { "NVIDIA H100 80GB HBM2e", "h100-pcie-80gb" },
+    { "NVIDIA H100 64GB HBM2", "h100-sxm5-64gb" },
+    { "NVIDIA H800", "h800-sxm5" },
+    { "NVIDIA A100-SXM-64GB", "a100-sxm4-64gb" },
+    { "NVIDIA A100-SXM4-40GB", "a100-sxm4-40gb" },
+    { "NVIDIA A100-SXM4-80GB", "a100-sxm4-80gb" },
+    { "NVIDIA A100-SXM... 0MiB / 81251MiB", "a100-sxm4-80gb" },
+    { "NVIDIA A100 80GB PCIe", "a100-pcie-80gb" },
+    { "A100-PCIE-80GB", NULL },
+    { "NVIDIA A100-PCIE-80GB", "a100-pcie-80gb" },
+    { "NVIDIA A100-PCIE-40GB", "a100-pcie-40gb" },
+    { "NVIDIA A800-SXM4-80GB", "a800-sxm4-80gb" },
+    { "NVIDIA A30", "a30" },
+    { "NVIDIA A10G", "a10g" },
+    { "NVIDIA A40", "rtx-a6000" },
+    { "NVIDIA A4000", NULL },
+    { "NVIDIA RTX A5000", "rtx-a5000" },
+    { "NVIDIA L40", "l40" },
+    { "NVIDIA L4", "l4" },
+    { "NVIDIA RTX 6000 Ada Generation", "rtx6000-ada" },
+    { "NVIDIA RTX PRO 6000 Blackwell", "rtx-pro-6000" },
+    { "NVIDIA GeForce RTX 5090", "rtx5090" },
+    { "GeForce RTX 2080 Ti", "rtx2080ti" },
+    { "Tesla V100-SXM3-32GB", "v100-sxm3-32gb" },
+    { "Tesla V100-SXM2-32GB", "v100-sxm2-32gb" },
+    { "Tesla V100-SXM2... 0MiB / 32510MiB", "v100-sxm2-32gb" },
+    { "Tesla V100-SXM2... 0MiB / 16160MiB", "v100-sxm2-16gb" },
+    { "Tesla V100-PCIE-16GB", "v100-pcie-16gb" },
+    { "Tesla P100-SXM2-16GB", "p100-sxm2" },
+    { "Tesla T4", "t4" },
+    { "AMD Instinct MI300X", "mi300x" },
+    { "AMD Instinct MI250X", "mi250x-gcd" },
+    { "AMD Instinct MI250", "mi250-gcd" },
+    { "Instinct MI60", "mi50" },
+    { "Quadro T4", "t4" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *text = g_strdup_printf ("two\nlines NVIDIA\n0 %s x\n", rows[i][0]);
+
+    assert_product (text, rows[i][1]);
+    assert_product (rows[i][0], rows[i][1]);
+  }
+}
+
+/* A product that the catalogue lacks is said to be another one, which is inferred and not read. */
+static void
+products_that_stand_in_are_inferred (G_GNUC_UNUSED void **state)
+{
+  static const char *const rows[][2] = {
+    { "\nGPU 0: NVIDIA A30", "accelerator: a30, as line 2 names A30" },
+    { "\n\nGPU 0: NVIDIA A40",
+      "accelerator: rtx-a6000 stands in for A40, which line 3 names and the catalogue lacks; --accelerator names "
+      "another" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabImportedMachine) machine = fab_imported_machine_new ("test");
+
+    assert_true (
+        fab_known_accelerator_in_text (machine, &(FabFileText){ "gpu", rows[i][0], strlen (rows[i][0]) }));
+    assert_int_equal (machine->notes->len, 1);
+    assert_string_equal (fab_file_note (machine->notes, 0)->text, rows[i][1]);
+    assert_int_equal (fab_file_note (machine->notes, 0)->line, i + 2);
+    assert_int_equal (fab_file_note (machine->notes, 0)->kind, i == 0 ? FAB_NOTE_READ : FAB_NOTE_INFERRED);
+  }
+}
+
 #define NIC(bus, speed)                                                                             \
   "<pci busid=\"" bus "\" class=\"0x020700\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"><nic>" \
   "<net name=\"mlx5\" speed=\"" speed "\"/></nic></pci>"
@@ -254,6 +335,8 @@ main (void)
     cmocka_unit_test (lines_that_name_a_gpu_begin_none),
     cmocka_unit_test (nvlink_is_refused_at_the_place),
     cmocka_unit_test (names_of_products_say_the_accelerator),
+    cmocka_unit_test (each_product_has_its_entry),
+    cmocka_unit_test (products_that_stand_in_are_inferred),
     cmocka_unit_test (values_that_cannot_be_are_asked_about),
     cmocka_unit_test (one_element_holds_all),
   };
