@@ -343,7 +343,7 @@ static gboolean
 find_gpus (Schedule *self)
 {
   for (guint i = 0; i < self->flows->len; i++)
-    g_hash_table_insert (self->ranks, GUINT_TO_POINTER (flow_at (self, i)->source), GUINT_TO_POINTER (1));
+    g_hash_table_add (self->ranks, GUINT_TO_POINTER (flow_at (self, i)->source));
   g_autoptr (GList) nodes = g_list_sort (g_hash_table_get_keys (self->ranks), compare_numbers);
   for (GList *at = nodes; at != NULL; at = at->next)
     g_hash_table_insert (self->ranks, at->data, GUINT_TO_POINTER (++self->given->n_ranks));
