@@ -115,7 +115,8 @@ static void
 rows_without_a_port_are_refused (G_GNUC_UNUSED void **state)
 {
   static const char *const texts[][2] = {
-    { TABLE "Ethernet0  n1\n", "x:3:1: a row must have a port, a device and its port" },
+    { TABLE "Ethernet8  n2            eth2               R\nEthernet0  n1\n",
+      "x:4:1: a row must have a port, a device and its port" },
     { TABLE "Ethernet0                eth2\n", "x:3:1: a row must have a port, a device and its port" },
     { "LocalPort  RemoteDevice  RemotePortID\n--- --- --- ---\n", "x:2:1: a line of dashes for each column" },
     { "LocalPort  RemoteDevice  RemotePortID\n--- --- --- --- -a-\n",
