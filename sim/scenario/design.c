@@ -30,14 +30,19 @@ text_at (const FabYamlNode *mapping, const char *key)
   return node != NULL && node->kind == FAB_YAML_SCALAR ? node->text : NULL;
 }
 
+static const gint64 most_units = 1000000; /* and nodes */
+
 /* A whole number of the cluster; 0: it is not there, or wrong, which the reader of the scenario says. */
 static gint64
 whole_at (const FabYamlDoc *doc, const char *key)
 {
   const char *text = text_at (cluster_of (doc), key);
-  guint64 value = 0;
+  gint64 value;
 
-  return text != NULL && g_ascii_string_to_unsigned (text, 10, 1, 1000000, &value, NULL) ? (gint64) value : 0;
+  return text != NULL && fab_units_parse_whole (FAB_UNIT_COUNT, text, &value, NULL) && value > 0
+              && value <= most_units
+           ? value
+           : 0;
 }
 
 /* The design in the document's own list; what is wrong with the list is said elsewhere. */
@@ -97,8 +102,6 @@ lay_model (const Laying *self, const char *key, const FabModelChoice *choice)
         && (written == NULL || fab_yaml_get (written, row->key) == NULL)
         && fab_schema_get (choice->info->params, choice->params, row->key, &value, NULL))
       fab_yaml_doc_put (self->doc, self->origin, path, value, self->diagnostics);
-    cluster = cluster_of (self->doc);
-    written = fab_yaml_get (cluster, key);
   }
   g_autofree char *path = g_strconcat ("cluster.", key, ".kind", NULL);
   g_autoptr (FabValue) kind = fab_value_text (choice->info->name);
@@ -113,7 +116,7 @@ units_of (const Laying *self)
   gint64 units = whole_at (self->doc, "scalable_units"), nodes = whole_at (self->doc, "nodes"),
          each = self->spec->unit_nodes;
 
-  return units > 0 ? units : nodes > 0 ? (nodes + each - 1) / each : 1;
+  return units > 0 ? units : MAX (1, (nodes + each - 1) / each);
 }
 
 static void

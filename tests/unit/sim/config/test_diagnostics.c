@@ -145,6 +145,178 @@ test_long_line (G_GNUC_UNUSED void **state)
   assert_int_equal (strchr (excerpt, 'X') - excerpt, strchr (caret, '^') - caret);
 }
 
+/* Characters that a terminal may act on, and their neighbours that it only shows. */
+static void
+test_control_characters (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    gunichar first, last;
+  } hidden[] = { { 0x01, 0x1F },     { 0x7F, 0x9F },     { 0x2028, 0x2029 },
+                 { 0x202A, 0x202E }, { 0x2066, 0x2069 }, { 0xFEFF, 0xFEFF } };
+
+  for (gunichar c = 1; c < 0x10000; c = c == 0x300 ? 0x2000 : c == 0x2100 ? 0xFE00 : c + 1) {
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    gboolean is_hidden = FALSE;
+    char letter[7] = { 0 };
+    g_autofree char *expected = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS (hidden); i++)
+      is_hidden |= c >= hidden[i].first && c <= hidden[i].last;
+    g_unichar_to_utf8 (c, letter);
+    if (c == '\n')
+      expected = g_strdup ("a\\nb");
+    else
+      expected = is_hidden ? g_strdup_printf ("a\\u%04Xb", c) : g_strconcat ("a", letter, "b", NULL);
+    fab_diagnostics_add (diagnostics, NULL, "a%sb", letter);
+    assert_format (diagnostics, expected);
+  }
+}
+
+/* A message has at most 500 characters, of whatever length. */
+static void
+test_long_message (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 499; n <= 501; n++) {
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autoptr (GString) message = g_string_new (NULL), expected = g_string_new (NULL);
+
+    for (guint i = 0; i < n; i++)
+      g_string_append (message, "\xC3\xA4");
+    g_string_append_len (expected, message->str, 2 * (gssize) MIN (n, 500));
+    if (n > 500)
+      g_string_append (expected, "...");
+    fab_diagnostics_add (diagnostics, NULL, "%s", message->str);
+    assert_format (diagnostics, expected->str);
+  }
+}
+
+/* Of a line, 100 characters are shown: from its first on up to column 100, and from 60 before a column behind that. The
+ * underline ends with what is shown, or where the mark does. */
+static void
+test_window (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n, column, length, first, n_shown, n_under;
+  } rows[] = {
+    { 100, 100, 1, 1, 100, 1 },  { 101, 100, 1, 1, 100, 1 },  { 100, 100, 5, 1, 100, 1 },
+    { 300, 101, 3, 41, 100, 3 }, { 140, 101, 3, 41, 100, 3 }, { 141, 101, 300, 41, 100, 40 },
+    { 120, 118, 9, 58, 63, 3 },  { 300, 1, 0, 1, 100, 1 },    { 120, 119, 0, 59, 62, 1 },
+    { 120, 121, 1, 61, 60, 1 },  { 10, 12, 1, 1, 10, 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autofree char *line = g_strnfill (rows[i].n, 'y'), *shown = NULL, *under = NULL, *expected = NULL;
+    FabMark mark = mark_in (line, 7, rows[i].column, rows[i].length);
+    gboolean is_cut = rows[i].first > 1, is_more = rows[i].first - 1 + rows[i].n_shown < rows[i].n;
+
+    memset (line + rows[i].first - 1, 'x', rows[i].n_shown);
+    shown = g_strndup (line + rows[i].first - 1, rows[i].n_shown);
+    under = g_strnfill (rows[i].n_under, '~');
+    under[0] = '^';
+    expected = g_strdup_printf ("a.yaml:7:%u: m\n    7 | %s%s%s\n      | %*s%s", rows[i].column,
+                                is_cut ? "..." : "", shown, is_more ? "..." : "",
+                                (int) (rows[i].column - rows[i].first) + (is_cut ? 3 : 0), "", under);
+    fab_diagnostics_add (diagnostics, &mark, "m");
+    assert_format (diagnostics, expected);
+  }
+}
+
+static void
+add_many (FabDiagnostics *diagnostics, const char *word, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    FabMark mark = mark_in ("x", i + 1, 4, 1);
+
+    fab_diagnostics_add (diagnostics, &mark, "%s", word);
+  }
+}
+
+/* A copy goes on by itself and knows what was told; what is added to another is told once, and what was not kept is not
+ * known any more. */
+static void
+test_copies (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) first = fab_diagnostics_new (), other = fab_diagnostics_new (), copy = NULL;
+  guint column = 9;
+
+  assert_int_equal (fab_diagnostics_first (first, &column), 0);
+  assert_int_equal (column, 0);
+  add_many (first, "a", 3);
+  copy = fab_diagnostics_copy (first);
+  add_many (copy, "a", 4);
+  assert_int_equal (fab_diagnostics_count (copy), 4);
+  assert_int_equal (fab_diagnostics_count (first), 3);
+  add_many (other, "a", 2);
+  add_many (other, "b", 2);
+  fab_diagnostics_add_all (first, other);
+  assert_int_equal (fab_diagnostics_count (first), 5);
+  fab_diagnostics_add_all (first, other);
+  assert_int_equal (fab_diagnostics_count (first), 5);
+  assert_int_equal (fab_diagnostics_first (first, &column), 1);
+  assert_int_equal (column, 4);
+  assert_format (first, "a.yaml:1:4: a\n    1 | x\n      |    ^\na.yaml:1:4: b\n    1 | x\n      |    ^\n"
+                        "a.yaml:2:4: a\n    2 | x\n      |    ^\na.yaml:2:4: b\n    2 | x\n      |    ^\n"
+                        "a.yaml:3:4: a\n    3 | x\n      |    ^");
+  g_autoptr (FabDiagnostics) full = fab_diagnostics_new (), rest = fab_diagnostics_new ();
+  add_many (full, "a", 999);
+  add_many (rest, "c", 3);
+  fab_diagnostics_add_all (full, rest);
+  assert_int_equal (fab_diagnostics_count (full), 1000);
+  add_many (full, "c", 3); /* of which the first is known; nothing is kept */
+  assert_int_equal (fab_diagnostics_count (full), 1003);
+}
+
+/* Mistakes of one file stand in the order of its lines and columns, those without a line in the order in which they were
+ * found, and those without a file behind all. */
+static void
+test_order_of_all (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *file; /* NULL: none */
+    guint line, column;
+    const char *message;
+  } rows[] = { { NULL, 0, 0, "z" }, { "b", 2, 1, "1" }, { "b", 1, 9, "2" },
+               { "b", 1, 8, "3" },  { "b", 1, 8, "4" }, { "a", 9, 9, "5" },
+               { "b", 0, 7, "6" },  { "b", 0, 3, "7" }, { NULL, 0, 0, "y" } };
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    FabMark mark = { .file = rows[i].file, .line = rows[i].line, .column = rows[i].column };
+
+    fab_diagnostics_add (diagnostics, rows[i].file != NULL ? &mark : NULL, "%s", rows[i].message);
+  }
+  assert_format (diagnostics, "a:9:9: 5\nb: 6\nb: 7\nb:1:8: 3\nb:1:8: 4\nb:1:9: 2\nb:2:1: 1\nz\ny");
+}
+
+/* Names are suggested for the first hundred mistakes. */
+static void
+test_hints_end (G_GNUC_UNUSED void **state)
+{
+  static const char *const names[] = { "nodes", NULL };
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+
+  add_many (diagnostics, "a", 99);
+  assert_string_equal (fab_diagnostics_nearest (diagnostics, "nodez", names), "nodes");
+  fab_diagnostics_add (diagnostics, NULL, "b");
+  assert_null (fab_diagnostics_nearest (diagnostics, "nodez", names));
+}
+
+/* Fifty mistakes are shown, and that there are more only where there are. */
+static void
+test_fifty (G_GNUC_UNUSED void **state)
+{
+  for (guint n = 49; n <= 51; n++) {
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autofree char *text = NULL;
+
+    add_many (diagnostics, "a", n);
+    text = fab_diagnostics_format (diagnostics);
+    assert_int_equal (strstr (text, "\nand 1 more") != NULL, n == 51);
+    assert_int_equal (strstr (text, "\nand") != NULL, n == 51);
+  }
+}
+
 static void
 test_check (G_GNUC_UNUSED void **state)
 {
@@ -319,6 +491,13 @@ main (void)
     cmocka_unit_test (test_many),
     cmocka_unit_test (test_unprintable),
     cmocka_unit_test (test_long_line),
+    cmocka_unit_test (test_control_characters),
+    cmocka_unit_test (test_long_message),
+    cmocka_unit_test (test_window),
+    cmocka_unit_test (test_copies),
+    cmocka_unit_test (test_order_of_all),
+    cmocka_unit_test (test_hints_end),
+    cmocka_unit_test (test_fifty),
     cmocka_unit_test (test_check),
     cmocka_unit_test (test_parse),
     cmocka_unit_test (test_parse_what_was_formatted),

@@ -22,12 +22,15 @@ static FabCatalog *catalog;
   "   parts: [" GPUS ", {name: nic, kind: nic, count: 2}, {name: sw, kind: switch, shared: 4}]}\n" \
   "- {name: cloud, accelerator: a100-sxm4-80gb, scatter: 8, nic: ib-ndr, parts: [" GPUS            \
   ", {name: nic, kind: nic}]}\n"                                                                   \
+  "- {name: routed, accelerator: h100-sxm5-80gb, nic: ib-ndr, route: spray, parts: [" GPUS         \
+  ", {name: nic, kind: nic}]}\n"                                                                   \
   "products:\n"                                                                                    \
   "- {name: of-node, kind: rent, node: domain, price_usd: 9}\n"                                    \
   "- {name: of-gpu, kind: rent, accelerator: h100-sxm5-80gb, price_usd: 2}\n"                      \
   "- {name: of-other, kind: rent, accelerator: a100-sxm4-80gb, price_usd: 2}\n"                    \
   "- {name: cable, kind: cable, link: ib-ndr, price_usd: 2}\n"                                     \
   "designs:\n"                                                                                     \
+  "- {name: one, node: plain, unit_nodes: 1, sizes: [{units: 8}]}\n"                               \
   "- {name: d, node: cloud, nic_ports: 2, unit_nodes: 3, sizes: [\n"                               \
   "   {units: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 3}},\n"                                \
   "   {units: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 6}}]}\n"                               \
@@ -230,6 +233,7 @@ a_design_is_laid_under_the_cluster (G_GNUC_UNUSED void **state)
     { "cluster: {design: d}\n",
       { "node", "cloud", "nodes", "3", "scalable_units", "1", "nic_ports", "2", "fabric.nodes_per_leaf",
         "3" } },
+    { "cluster: {design: d, nodes: 1}\n", { "nodes", "1", "scalable_units", "1", "places", "3" } },
     { "cluster: {design: d, nodes: 3}\n", { "nodes", "3", "scalable_units", "1", "places", "24" } },
     { "cluster: {design: d, nodes: 4}\n",
       { "nodes", "4", "scalable_units", "2", "places", "6", "fabric.nodes_per_leaf", "3" } },
@@ -244,12 +248,37 @@ a_design_is_laid_under_the_cluster (G_GNUC_UNUSED void **state)
       { "fabric.kind", "leaf_spine", "fabric.nodes_per_leaf", "3", "fabric.oversubscription", "2" } },
     { "cluster: {design: d, fabric: {kind: leaf_spine, nodes_per_leaf: 1}}\n",
       { "fabric.nodes_per_leaf", "1" } },
+    { "cluster: {design: d, nodes: 1e1}\n", { "nodes", "10", "scalable_units", "4", "places", "12" } },
+    { "cluster: {design: one}\n", { "nodes", "1", "scalable_units", "1", "nic_ports", "1" } },
+    { "cluster: {design: one, nodes: 3}\n", { "nodes", "3", "scalable_units", "3", "places", "0" } },
     { "cluster: {design: d, fabric: rail}\n", { "fabric.kind", "rail" } },
     { "cluster: {design: d, fabric: {kind: rail}}\n", { "fabric.kind", "rail" } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     assert_keys (rows[i].cluster, rows[i].keys);
+}
+
+/* What a design of the scenario itself lacks is told, and nothing of it is laid. */
+static void
+a_design_that_is_not_whole_is_told (G_GNUC_UNUSED void **state)
+{
+  static const char *const rows[][2] = {
+    { "{name: e, node: dgx-h100, sizes: [{units: 2}]}", "'designs' lacks the key 'unit_nodes' (count)" },
+    { "{name: e, unit_nodes: 2, sizes: [{units: 2}]}", "'designs' lacks the key 'node' (text)" },
+    { "{name: e, node: dgx-h100, unit_nodes: 2, sizes: []}", "design 'e' has no `sizes`" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ndesigns: [%s]\ncluster: {node: dgx-h100, design: e, nodes: 3}\njob: {" JOB "}\n",
+        rows[i][0]);
+
+    assert_null (fab_scenario_parse ("t", yaml, strlen (yaml), NULL, &fab_models, catalog, &error));
+    if (strstr (error->message, rows[i][1]) == NULL)
+      fail_msg ("%s: %s", rows[i][0], error->message);
+  }
 }
 
 /* Nodes of a cloud are rented one by one among eight times as many, where there are several and nothing else is
@@ -267,6 +296,27 @@ nodes_of_a_cloud_are_scattered (G_GNUC_UNUSED void **state)
     { "cluster: {node: cloud, nodes: 2, placement: packed}\n", { "placement", "packed", "places", "0" } },
     { "cluster: {node: domain, nodes: 2}\n",
       { "placement", "packed", "places", "0", "fabric.kind", "leaf_spine" } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_keys (rows[i].cluster, rows[i].keys);
+}
+
+/* The route of a node, then that of its links' technology, where the fabric leaves a choice. */
+static void
+the_usual_route_is_that_of_the_technology (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cluster;
+    const char *keys[3];
+  } rows[] = {
+    { "cluster: {node: domain, nodes: 2}\n", { "route.kind", "static" } },
+    { "cluster: {node: domain, nodes: 2, nic: roce-400}\n", { "route.kind", "ecmp" } },
+    { "cluster: {node: domain, nodes: 2, nic: roce-400, route: spray}\n", { "route.kind", "spray" } },
+    { "cluster: {node: domain, nodes: 2, fabric: switch}\n", { "route", "shortest" } },
+    { "cluster: {node: domain, nodes: 2, nic: nvlink4}\n", { "route", "shortest" } },
+    { "cluster: {node: plain, nodes: 2, fabric: leaf_spine}\n", { "route", "shortest" } },
+    { "cluster: {node: routed, nodes: 2, fabric: switch}\n", { "route.kind", "spray" } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -392,7 +442,9 @@ main (void)
     cmocka_unit_test (clusters_are_refused_for_one_thing_at_a_time),
     cmocka_unit_test (faults_and_neighbours_are_refused_for_one_thing_at_a_time),
     cmocka_unit_test (a_design_is_laid_under_the_cluster),
+    cmocka_unit_test (a_design_that_is_not_whole_is_told),
     cmocka_unit_test (nodes_of_a_cloud_are_scattered),
+    cmocka_unit_test (the_usual_route_is_that_of_the_technology),
     cmocka_unit_test (places_are_filled_in_their_order),
     cmocka_unit_test (random_places_are_fair),
     cmocka_unit_test (edits_are_told_by_the_summary),
