@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* folding.c - partition refinement. Letting a stream in groups its links by (old class, weight), and new links by
- * (capacity, weight); a group that is not all of its class becomes a new class. The members of a class form a ring in
- * arrays. */
+/* folding.c - partition refinement. */
 #include "sim/solve/folding.h"
 
 #include <glib.h>
@@ -298,8 +296,7 @@ struct _FabFolding {
   double (*capacity) (gconstpointer owner, guint link);
   gpointer owner;
   GHashTable *folded; /* by array of weights, which belongs to one array of links */
-  GPtrArray *staying; /* FabFoldedFlow that stay, in the order in which they came; NULL: it has left */
-  guint n_left;       /* of `staying` */
+  GQueue staying;     /* FabFoldedFlow.place: of those that stay, in the order in which they came */
   FabBlocks apart;    /* guint: classes of the flows that do not stay */
 };
 
@@ -324,7 +321,6 @@ fab_folding_new (guint n_links, double (*capacity) (gconstpointer owner, guint l
   self->capacity = capacity;
   self->owner = owner;
   self->folded = g_hash_table_new_full (NULL, NULL, NULL, folded_free);
-  self->staying = g_ptr_array_new ();
   fab_blocks_init (&self->apart, sizeof (guint));
   return self;
 }
@@ -337,7 +333,6 @@ fab_folding_free (FabFolding *self)
   fab_sharing_free (self->sharing);
   link_fold_free (self->fold);
   g_hash_table_unref (self->folded);
-  g_ptr_array_unref (self->staying);
   fab_blocks_clear (&self->apart);
   g_free (self);
 }
@@ -409,24 +404,6 @@ look_up (FabFolding *self, FabFoldedFlow *flow)
   flow->sharer.n = folded->classes->len;
 }
 
-/* Takes those out of the list that have left it, and keeps the order. */
-static void
-close_ranks (FabFolding *self)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < self->staying->len; i++) {
-    FabFoldedFlow *flow = g_ptr_array_index (self->staying, i);
-
-    if (flow == NULL)
-      continue;
-    flow->index = n;
-    g_ptr_array_index (self->staying, n++) = flow;
-  }
-  g_ptr_array_set_size (self->staying, (gint) n);
-  self->n_left = 0;
-}
-
 /* After a split of classes: the flows that stay leave with their old classes and enter with the new ones, in the
  * order in which they first came. */
 static void
@@ -434,11 +411,10 @@ resettle (FabFolding *self, guint version)
 {
   if (version == link_fold_version (self->fold))
     return;
-  close_ranks (self);
-  for (guint i = 0; i < self->staying->len; i++)
-    fab_sharing_leave (self->sharing, &((FabFoldedFlow *) g_ptr_array_index (self->staying, i))->sharer);
-  for (guint i = 0; i < self->staying->len; i++) {
-    FabFoldedFlow *flow = g_ptr_array_index (self->staying, i);
+  for (GList *place = self->staying.head; place != NULL; place = place->next)
+    fab_sharing_leave (self->sharing, &((FabFoldedFlow *) place->data)->sharer);
+  for (GList *place = self->staying.head; place != NULL; place = place->next) {
+    FabFoldedFlow *flow = place->data;
 
     look_up (self, flow);
     fab_sharing_add (self->sharing, &flow->sharer);
@@ -471,8 +447,8 @@ find_classes (FabFolding *self, FabFoldedFlow *flow)
   resettle (self, version);
   if (!flow->stays)
     return;
-  flow->index = self->staying->len;
-  g_ptr_array_add (self->staying, flow);
+  flow->place = (GList){ .data = flow };
+  g_queue_push_tail_link (&self->staying, &flow->place);
 }
 
 /* --- flows --- */
@@ -495,14 +471,10 @@ void
 fab_folding_remove (FabFolding *self, FabFoldedFlow *flow)
 {
   fab_sharing_remove (self->sharing, &flow->sharer);
-  if (!flow->stays) {
+  if (flow->stays)
+    g_queue_unlink (&self->staying, &flow->place);
+  else
     fab_blocks_give (&self->apart, (guint *) flow->sharer.links, flow->n);
-    return;
-  }
-  g_ptr_array_index (self->staying, flow->index) = NULL;
-  self->n_left++;
-  if (self->n_left > self->staying->len / 2)
-    close_ranks (self);
 }
 
 void

@@ -20,7 +20,7 @@ typedef struct {
   const double *weights; /* [n]: capacity used per unit of rate */
   guint n;
   gboolean stays; /* links and weights live as long as the folding and never change */
-  guint index;    /* private: its index among the flows that stay */
+  GList place;    /* private: among the flows that stay */
 } FabFoldedFlow;
 
 /* `capacity` returns the present capacity of a link; `changed` is called with the sharer of a FabFoldedFlow. With
