@@ -77,6 +77,43 @@ a_coherent_link_makes_its_socket_near (G_GNUC_UNUSED void **state)
   assert_int_equal (REACH (grace, other_socket, nic), FAB_REACH_SYS);
 }
 
+/* Accelerator 0 on host 1, accelerator 3 on host 2, and a link that splits packets between the hosts: bytes that pass a
+ * host lose by it, those that end there do not. It lets no devices reach each other's memory. */
+static void
+what_passes_a_socket_loses_by_its_links (G_GNUC_UNUSED void **state)
+{
+  static const FabTechnology split = { .name = "Split", .host_stretch = 1.25 };
+  static const FabTechnology *const technologies[] = { &test_pcie, &split, &test_pcie };
+  static const FabVertexKind kinds[] = { FAB_VERTEX_ACCELERATOR, FAB_VERTEX_HOST, FAB_VERTEX_HOST,
+                                         FAB_VERTEX_ACCELERATOR };
+  static const double stretches[4][4] = {
+    { 1, 1, 1.25, 1.25 }, { 1, 1, 1, 1.25 }, { 1.25, 1, 1, 1 }, { 1.25, 1.25, 1, 1 }
+  };
+  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
+  guint part = fab_graph_builder_part (builder, "v", TRUE);
+
+  for (guint i = 0; i < 4; i++)
+    fab_graph_builder_vertex (builder, kinds[i], 0, part, i);
+  for (guint i = 0; i < 3; i++) {
+    FabLinkClass link_class = { .name = technologies[i]->name,
+                                .technology = technologies[i],
+                                .cost = { 1, 1, 1 } };
+
+    fab_graph_builder_join (builder, i, i + 1,
+                            &(FabLinkForm){ 1, 0, fab_graph_builder_class (builder, &link_class), 1 });
+  }
+  g_autoptr (FabGraph) graph = fab_graph_builder_freeze (builder);
+  g_autoptr (FabPathFinder) finder = fab_path_finder_new (graph);
+  for (FabVertexId src = 0; src < 4; src++)
+    for (FabVertexId dst = 0; dst < 4; dst++) {
+      FabPath path = { 0 };
+
+      assert_true (fab_path_finder_append (finder, src, dst, &path));
+      assert_near (fab_path_host_stretch (graph, &path), stretches[src][dst], 0);
+      assert_int_equal (fab_path_has_p2p (graph, &path), MIN (src, dst) >= 2 || MAX (src, dst) < 2);
+    }
+}
+
 static void
 names_parse_back (G_GNUC_UNUSED void **state)
 {
@@ -96,6 +133,7 @@ main (void)
     cmocka_unit_test (accelerator_links_are_nearest),
     cmocka_unit_test (switches_and_bridges_are_counted),
     cmocka_unit_test (a_coherent_link_makes_its_socket_near),
+    cmocka_unit_test (what_passes_a_socket_loses_by_its_links),
     cmocka_unit_test (names_parse_back),
   };
 
