@@ -96,9 +96,7 @@ share_within (const Use *use, const Use *other)
 {
   FabTimePs from_ps = MAX (use->start_ps, other->start_ps), to_ps = MIN (use->end_ps, other->end_ps);
 
-  if (to_ps <= from_ps)
-    return 0;
-  return (double) (to_ps - from_ps) / (double) (other->end_ps - other->start_ps);
+  return (double) MAX (to_ps - from_ps, 0) / (double) (other->end_ps - other->start_ps);
 }
 
 /* Adds line bytes to the links that both cross. */

@@ -66,6 +66,23 @@ all_reduce (Job *job, FabBytes bytes)
   return fab_dag_builder_collective (job->builder, &plan, FAB_DIMENSION_OTHER, g_strdup ("r"));
 }
 
+/* Bytes from one GPU to another alone. */
+static inline guint
+send (Job *job, guint from, guint to, FabBytes bytes, FabDimension dimension, FabOp op)
+{
+  FabCollectivePlan plan = rig_plan (job->rig, op, bytes);
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (job->rig->graph);
+  FabPath path = { 0 };
+
+  assert_true (
+      fab_router_append (job->rig->router, rig_gpu (job->rig, from), rig_gpu (job->rig, to), 0, &path));
+  fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 1, 1 });
+  g_ptr_array_add (job->footprints, fab_footprint_builder_finish (builder));
+  plan.footprint = g_ptr_array_index (job->footprints, job->footprints->len - 1);
+  plan.startup_ps = plan.latency_ps = plan.steps.steps_ps = plan.steps.fill_ps = 0;
+  return fab_dag_builder_collective (job->builder, &plan, dimension, g_strdup ("s"));
+}
+
 static inline void
 job_start (Job *job, guint n_iterations)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_contention.c - which link holds a message back where others cross its links, and what links carry meanwhile. */
-#include "tests/support/test.h"
+#include "tests/unit/sim/execution/executor_job.h"
 
 #include "models/models.h"
+#include "sim/execution/contention.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -83,12 +84,174 @@ samples_add_up_to_the_bytes_that_cross_the_link (G_GNUC_UNUSED void **state)
   }
 }
 
+/* --- records that are written by hand --- */
+
+/* Of the two links from a GPU to another one over the switch. */
+static FabLinkId
+link_of (const Job *job, guint from, guint to, guint which)
+{
+  FabPath path = { 0 };
+
+  assert_true (
+      fab_router_append (job->rig->router, rig_gpu (job->rig, from), rig_gpu (job->rig, to), 0, &path));
+  assert_int_equal (path.n, 2);
+  return path.links[which];
+}
+
+/* A job whose collectives are sends from GPU to GPU, at 1 byte per ps; they are joined and never played. */
+static Job *
+senders_new (guint n, const guint (*ends)[2], const FabBytes *bytes)
+{
+  Job *job = job_with (rig_new_flat (5));
+  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 5),
+                                         "all");
+
+  for (guint i = 0; i < n; i++)
+    fab_dag_builder_join (job->builder, stream,
+                          send (job, ends[i][0], ends[i][1], bytes[i], FAB_DIMENSION_OTHER,
+                                FAB_OP_SEND_RECV));
+  job_start (job, 1);
+  return job;
+}
+
+/* The first sends 100 bytes from GPU 1 to GPU 0 in 200 ps. All the while another sends `beside` from GPU 1 to GPU 3.
+ * The third sends 100 from GPU 2 to GPU 0, of which the part of its time that lies within counts: links are as slow as
+ * what crosses them meanwhile. */
+static void
+bytes_count_by_the_time_that_they_share (G_GNUC_UNUSED void **state)
+{
+  static const guint ends[][2] = { { 1, 0 }, { 1, 3 }, { 2, 0 } };
+  static const struct {
+    FabTimePs start_ps, end_ps; /* of the third; the first is from 150 to 350 */
+    FabBytes within;
+  } rows[] = { { 0, 200, 25 },  { 300, 500, 25 }, { 150, 350, 100 }, { 200, 300, 100 },
+               { 50, 450, 50 }, { 0, 150, 0 },    { 350, 500, 0 },   { 250, 500, 40 } };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
+    guint row = i / 2;
+    gboolean is_more = i % 2 == 1; /* the second sends more than the third does meanwhile, or less */
+    FabBytes beside = is_more ? rows[row].within + 3 : rows[row].within - MIN (rows[row].within, 3);
+    g_autoptr (Job) job = senders_new (3, ends, (const FabBytes[]){ 100, beside, 100 });
+    FabLinkId up = link_of (job, 1, 0, 0), down = link_of (job, 1, 0, 1);
+    FabCollectiveRecord records[] = {
+      { .index = 0, .start_ps = 150, .end_ps = 350, .binding_link = up, .waits_for_ends = 7 },
+      { .index = 1, .start_ps = 150, .end_ps = 350, .binding_link = up },
+      { .index = 2,
+        .start_ps = rows[row].start_ps,
+        .end_ps = rows[row].end_ps,
+        .exposed_ps = 1, /* it is looked at first */
+        .binding_link = link_of (job, 2, 0, 0) },
+    };
+    g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof *records);
+
+    g_array_append_vals (list, records, G_N_ELEMENTS (records));
+    fab_contention_attribute (job->dag, job->rig->graph, TRUE, list);
+    const FabCollectiveRecord *first = &g_array_index (list, FabCollectiveRecord, 0);
+    assert_int_equal (first->binding_link, is_more || rows[row].within == 0 ? up : down);
+    assert_int_equal (first->waits_for_ends, 0);
+  }
+}
+
+/* Up to half a percent more than alone is no contention: of 1000 ps 1004, but not 1006. Where nothing contends, the
+ * time does not matter, and what waits for its ends still does. */
+static void
+what_is_not_slowed_keeps_its_link (G_GNUC_UNUSED void **state)
+{
+  static const guint ends[][2] = { { 1, 0 }, { 2, 0 } };
+  static const struct {
+    FabTimePs lasts_ps;
+    gboolean contends, is_changed;
+  } rows[] = { { 1000, TRUE, FALSE }, { 1004, TRUE, FALSE }, { 1006, TRUE, TRUE }, { 1000, FALSE, TRUE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Job) job = senders_new (2, ends, (const FabBytes[]){ 1000, 1000 });
+    FabLinkId up = link_of (job, 1, 0, 0), down = link_of (job, 1, 0, 1);
+    FabCollectiveRecord records[] = {
+      { .index = 0, .end_ps = rows[i].lasts_ps, .binding_link = up, .waits_for_ends = 7 },
+      { .index = 1, .end_ps = 2000, .binding_link = link_of (job, 2, 0, 0), .waits_for_ends = 7 },
+    };
+    g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof *records);
+
+    g_array_append_vals (list, records, G_N_ELEMENTS (records));
+    fab_contention_attribute (job->dag, job->rig->graph, rows[i].contends, list);
+    const FabCollectiveRecord *first = &g_array_index (list, FabCollectiveRecord, 0);
+    assert_int_equal (first->binding_link, rows[i].is_changed ? down : up);
+    assert_int_equal (first->waits_for_ends, rows[i].contends && rows[i].is_changed ? 0 : 7);
+    assert_int_equal (first[1].binding_link, down);
+  }
+}
+
+/* Both links of a send alone take as long as each other: the one that was found before stays. */
+static void
+of_equal_links_the_known_one_stays (G_GNUC_UNUSED void **state)
+{
+  static const guint ends[][2] = { { 1, 0 } };
+  g_autoptr (Job) job = senders_new (1, ends, (const FabBytes[]){ 1000 });
+
+  for (guint which = 0; which < 2; which++) {
+    const FabCollectiveRecord record = { .end_ps = 1000, .binding_link = link_of (job, 1, 0, which) };
+    g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof record);
+
+    g_array_append_val (list, record);
+    fab_contention_attribute (job->dag, job->rig->graph, FALSE, list);
+    assert_int_equal (g_array_index (list, FabCollectiveRecord, 0).binding_link, record.binding_link);
+  }
+}
+
+/* 1600 sends from GPUs 1 and 2 to GPU 0, half of them after the other half. To look at one means to look at four links
+ * for each of its half, and at one thing for each of the others: 4000 visits, of 4 million. So the 1000 that are most
+ * exposed are looked at, of equally exposed ones the first; there are three of each. */
+static void
+the_most_exposed_are_looked_at_first (G_GNUC_UNUSED void **state)
+{
+  enum { N = 1600, LOOKED_AT = 1000, STRIDE = 587 /* no divisor of N */ };
+  g_autofree guint (*ends)[2] = g_malloc (N * sizeof *ends);
+  g_autofree FabBytes *bytes = g_new (FabBytes, N);
+  g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (FabCollectiveRecord));
+  guint n_changed = 0;
+
+  for (guint i = 0; i < N; i++) {
+    ends[i][0] = 1 + i % 2;
+    ends[i][1] = 0;
+    bytes[i] = 10;
+  }
+  g_autoptr (Job) job = senders_new (N, (const guint (*)[2]) ends, bytes);
+  for (guint i = 0; i < N; i++) {
+    FabTimePs start_ps = i % 4 < 2 ? 0 : 1000;
+    FabCollectiveRecord record = { .index = i,
+                                   .start_ps = start_ps,
+                                   .end_ps = start_ps + 1000,
+                                   .exposed_ps = i * STRIDE % N / 3,
+                                   .binding_link = link_of (job, ends[i][0], 0, 0) };
+
+    g_array_append_val (list, record);
+  }
+  fab_contention_attribute (job->dag, job->rig->graph, TRUE, list);
+  for (guint i = 0; i < N; i++) {
+    const FabCollectiveRecord *record = &g_array_index (list, FabCollectiveRecord, i);
+    guint n_before = 0; /* that are looked at before this one */
+
+    for (guint k = 0; k < N; k++) {
+      FabTimePs exposed_ps = g_array_index (list, FabCollectiveRecord, k).exposed_ps;
+
+      n_before += exposed_ps > record->exposed_ps || (exposed_ps == record->exposed_ps && k < i);
+    }
+    assert_int_equal (record->binding_link, link_of (job, ends[i][0], 0, n_before < LOOKED_AT));
+    n_changed += n_before < LOOKED_AT;
+  }
+  assert_int_equal (n_changed, LOOKED_AT);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_port_that_all_cross_holds_them_back),
     cmocka_unit_test (samples_add_up_to_the_bytes_that_cross_the_link),
+    cmocka_unit_test (bytes_count_by_the_time_that_they_share),
+    cmocka_unit_test (what_is_not_slowed_keeps_its_link),
+    cmocka_unit_test (of_equal_links_the_known_one_stays),
+    cmocka_unit_test (the_most_exposed_are_looked_at_first),
   };
 
   return play_run_tests ("contention", tests, &catalog);

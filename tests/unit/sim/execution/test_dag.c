@@ -208,6 +208,160 @@ too_many_may_all_meet (G_GNUC_UNUSED void **state)
   assert_null (fab_concurrency_find (dag, FALSE, kinds, MANY));
 }
 
+/* --- what stands for several --- */
+
+/* How what follows the second mark differs from what lies between the two: A of 10 ps and B of 20 ps. */
+typedef enum {
+  SAME,
+  LONGER,
+  RENAMED,
+  OF_ANOTHER_KIND,
+  ELSEWHERE,
+  ONE_MORE,
+  ONE_LESS,
+  NOTHING,
+  AFTER_ANOTHER,
+  AFTER_THE_ITERATION_BEFORE,
+  BESIDE_A_COLLECTIVE,
+  BESIDE_A_STREAM,
+  WITH_A_COLLECTIVE,
+  N_DIFFERENCES
+} Difference;
+
+static void
+add_second (FabDagBuilder *builder, guint stream, guint other, guint collective, Difference how)
+{
+  guint at = how == ELSEWHERE ? other : stream;
+
+  if (how == BESIDE_A_STREAM)
+    fab_dag_builder_stream (builder, 0, "beside");
+  if (how == BESIDE_A_COLLECTIVE)
+    fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("beside"));
+  if (how == NOTHING)
+    return;
+  FabTaskId a = fab_dag_builder_work (builder, at, FAB_SPAN_COMPUTE, 10, g_strdup ("A"));
+
+  if (how == AFTER_ANOTHER)
+    fab_dag_builder_after (builder, a, 0);
+  if (how == AFTER_THE_ITERATION_BEFORE)
+    fab_dag_builder_after_previous (builder, a, 0);
+  if (how == WITH_A_COLLECTIVE)
+    fab_dag_builder_join (builder, stream, collective);
+  else if (how != ONE_LESS)
+    fab_dag_builder_work (builder, at, how == OF_ANOTHER_KIND ? FAB_SPAN_LOAD : FAB_SPAN_COMPUTE,
+                          how == LONGER ? 21 : 20, g_strdup (how == RENAMED ? "C" : "B"));
+  if (how == ONE_MORE)
+    fab_dag_builder_work (builder, at, FAB_SPAN_COMPUTE, 20, g_strdup ("B"));
+}
+
+/* Only work on one stream that is the same as that before stands for seven. */
+static void
+what_is_the_same_can_stand_for_more (G_GNUC_UNUSED void **state)
+{
+  for (guint how = SAME; how < N_DIFFERENCES; how++) {
+    g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+    guint rank_class = fab_dag_builder_class (builder, "all", 0, 1);
+    guint stream = fab_dag_builder_stream (builder, rank_class, "stream"),
+          other = fab_dag_builder_stream (builder, rank_class, "other"),
+          collective = fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("c"));
+
+    work (builder, stream, "first");
+    fab_dag_builder_work (builder, other, FAB_SPAN_COMPUTE, 5, g_strdup ("first of other"));
+    fab_dag_builder_join (builder, other, collective);
+    FabDagMark first = fab_dag_builder_mark (builder);
+    fab_dag_builder_work (builder, stream, FAB_SPAN_COMPUTE, 10, g_strdup ("A"));
+    fab_dag_builder_work (builder, stream, FAB_SPAN_COMPUTE, 20, g_strdup ("B"));
+    FabDagMark second = fab_dag_builder_mark (builder);
+    add_second (builder, stream, other, collective, (Difference) how);
+    assert_int_equal (fab_dag_builder_repeat (builder, &first, &second, 7), how == SAME);
+    if (how == BESIDE_A_COLLECTIVE)
+      fab_dag_builder_join (builder, other, collective + 1);
+    g_autoptr (FabDag) dag = fab_dag_builder_freeze (builder);
+    for (guint t = 0; t < dag->n_tasks; t++) {
+      assert_int_equal (dag->tasks[t].n_times, how == SAME && t >= 5 ? 7 : 1);
+      assert_int_equal (fab_task_ps (&dag->tasks[t]),
+                        dag->tasks[t].duration_ps * (how == SAME && t >= 5 ? 7 : 1));
+    }
+  }
+}
+
+/* A copy of the name and length of a collective is work, and a collective is none. */
+static void
+a_collective_does_not_stand_for_work (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  guint stream = fab_dag_builder_stream (builder, fab_dag_builder_class (builder, "all", 0, 1), "stream"),
+        collective = fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("c"));
+
+  work (builder, stream, "first");
+  FabDagMark first = fab_dag_builder_mark (builder);
+  fab_dag_builder_join (builder, stream, collective);
+  FabDagMark second = fab_dag_builder_mark (builder);
+  fab_dag_builder_work (builder, stream, FAB_SPAN_COMM, 0, g_strdup ("all_reduce c"));
+  assert_false (fab_dag_builder_repeat (builder, &first, &second, 7));
+}
+
+static void
+count (gpointer n)
+{
+  (*(guint *) n)++;
+}
+
+/* By the builder, or by the DAG that was made of it; once. */
+static void
+what_is_handed_over_is_freed (G_GNUC_UNUSED void **state)
+{
+  guint n_freed[2] = { 0 };
+
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+    FabDag *dag = NULL;
+
+    work (builder, fab_dag_builder_stream (builder, fab_dag_builder_class (builder, "all", 0, 1), "a"), "A");
+    fab_dag_builder_own (builder, &n_freed[i], count);
+    if (i == 1)
+      dag = fab_dag_builder_freeze (builder);
+    assert_int_equal (n_freed[i], 0);
+    fab_dag_free (dag);
+    assert_int_equal (n_freed[i], i);
+  }
+  assert_int_equal (n_freed[0], 1);
+  assert_int_equal (n_freed[1], 1);
+}
+
+/* Classes ascend, each once, whoever joins first and however often. */
+static void
+classes_of_a_collective_are_listed_once (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  static const guint joins[][4] = { { 2, 0, 2, 0 }, { 1, 1, 1, 1 }, { 0, 1, 2, 1 } };
+  static const guint listed[] = { 0, 2, 1, 0, 1, 2 }, starts[] = { 0, 2, 3, 6 };
+  guint collectives[3], streams[3];
+
+  for (guint c = 0; c < 3; c++) {
+    streams[c] = fab_dag_builder_stream (builder, fab_dag_builder_class (builder, "all", c, 1), "s");
+    collectives[c] = fab_dag_builder_collective (builder, &nothing, FAB_DIMENSION_OTHER, g_strdup ("c"));
+  }
+  for (guint c = 0; c < 3; c++)
+    for (guint i = 0; i < 4; i++)
+      fab_dag_builder_join (builder, streams[joins[c][i]], collectives[c]);
+  g_autoptr (FabDag) dag = fab_dag_builder_freeze (builder);
+  assert_memory_equal (dag->join_starts, starts, sizeof starts);
+  assert_memory_equal (dag->join_classes, listed, sizeof listed);
+  for (guint c = 0; c < 3; c++)
+    assert_int_equal (dag->collectives[c].n_joins, 4);
+}
+
+/* A name that is no dimension is said as it is. */
+static void
+dimensions_have_words (G_GNUC_UNUSED void **state)
+{
+  assert_string_equal (fab_dimension_say ("data"), "data-parallel communication");
+  assert_string_equal (fab_dimension_say ("offload"), "offloading");
+  assert_string_equal (fab_dimension_say ("other"), "other communication");
+  assert_string_equal (fab_dimension_say ("whatever"), "whatever");
+}
+
 int
 main (void)
 {
@@ -221,6 +375,11 @@ main (void)
     cmocka_unit_test (collectives_of_two_iterations_may_meet),
     cmocka_unit_test (a_kind_may_meet_itself),
     cmocka_unit_test (too_many_may_all_meet),
+    cmocka_unit_test (what_is_the_same_can_stand_for_more),
+    cmocka_unit_test (a_collective_does_not_stand_for_work),
+    cmocka_unit_test (what_is_handed_over_is_freed),
+    cmocka_unit_test (classes_of_a_collective_are_listed_once),
+    cmocka_unit_test (dimensions_have_words),
   };
 
   return cmocka_run_group_tests_name ("dag", tests, NULL, NULL);
