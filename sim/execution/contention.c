@@ -21,7 +21,7 @@ static const double rounding = 1e-9;
 /* A use by what it is sorted by; there may be millions, and few bytes are moved fast. */
 typedef struct {
   FabTimePs exposed_ps;
-  guint use; /* their records ascend */
+  guint use;
 } Place;
 
 static gint
@@ -29,9 +29,7 @@ most_exposed_first (gconstpointer a, gconstpointer b)
 {
   const Place *x = a, *y = b;
 
-  if (x->exposed_ps != y->exposed_ps)
-    return x->exposed_ps > y->exposed_ps ? -1 : 1;
-  return x->use < y->use ? -1 : x->use > y->use;
+  return x->exposed_ps > y->exposed_ps ? -1 : x->exposed_ps < y->exposed_ps;
 }
 
 static GArray *
@@ -57,7 +55,8 @@ list_uses (const FabDag *dag, GArray *records)
   return uses;
 }
 
-/* The same uses, the most exposed first; of equally exposed ones the first record. (transfer full) */
+/* The same uses, the most exposed first; of equally exposed ones the first record, as the sort is stable. (transfer
+ * full) */
 static GArray *
 sort_uses (const GArray *uses)
 {

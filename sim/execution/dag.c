@@ -265,15 +265,15 @@ index_edges (const GArray *edges, guint n_tasks, guint **n_waits, guint **starts
     (*next)[fill[g_array_index (edges, Edge, i).before]++] = g_array_index (edges, Edge, i).task;
 }
 
-/* Sorts `n` numbers and removes duplicates; returns how many are left. */
+/* Sorts `n` numbers, at least one, and removes duplicates; returns how many are left. */
 static guint
 keep_distinct (guint *numbers, guint n)
 {
-  guint n_kept = 0;
+  guint n_kept = 1;
 
   qsort (numbers, n, sizeof (guint), fab_order_guints);
-  for (guint i = 0; i < n; i++)
-    if (n_kept == 0 || numbers[n_kept - 1] != numbers[i])
+  for (guint i = 1; i < n; i++)
+    if (numbers[n_kept - 1] != numbers[i])
       numbers[n_kept++] = numbers[i];
   return n_kept;
 }
@@ -281,16 +281,13 @@ keep_distinct (guint *numbers, guint n)
 static void
 index_joins (FabDag *dag)
 {
-  g_autofree guint *fill = g_new (guint, dag->n_collectives + 1);
-  guint n_joins = 0, n_kept = 0;
+  guint n_kept = 0;
 
   dag->join_starts = g_new0 (guint, dag->n_collectives + 1);
-  for (guint c = 0; c < dag->n_collectives; c++) {
-    fill[c] = dag->join_starts[c] = n_joins;
-    n_joins += dag->collectives[c].n_joins;
-  }
-  dag->join_starts[dag->n_collectives] = n_joins;
-  dag->join_classes = g_new (guint, n_joins + 1);
+  for (guint c = 0; c < dag->n_collectives; c++)
+    dag->join_starts[c + 1] = dag->join_starts[c] + dag->collectives[c].n_joins;
+  dag->join_classes = g_new (guint, dag->join_starts[dag->n_collectives] + 1);
+  g_autofree guint *fill = g_memdup2 (dag->join_starts, (dag->n_collectives + 1) * sizeof *fill);
   for (guint t = 0; t < dag->n_tasks; t++)
     if (dag->tasks[t].collective >= 0)
       dag->join_classes[fill[dag->tasks[t].collective]++] = dag->streams[dag->tasks[t].stream].rank_class;

@@ -137,8 +137,7 @@ change_held (FabKernels *self, guint rank_class, guint n_held)
     count (self, stream, n_before);
     if (kernel->left == 0)
       continue;
-    if (kernel->end != 0)
-      fab_engine_cancel (self->engine, kernel->end);
+    fab_engine_cancel (self->engine, kernel->end);
     schedule (self, stream);
   }
 }

@@ -221,7 +221,7 @@ the_most_exposed_are_looked_at_first (G_GNUC_UNUSED void **state)
     FabCollectiveRecord record = { .index = i,
                                    .start_ps = start_ps,
                                    .end_ps = start_ps + 1000,
-                                   .exposed_ps = i * STRIDE % N / 3,
+                                   .exposed_ps = (i * STRIDE % N + 1) / 3,
                                    .binding_link = link_of (job, ends[i][0], 0, 0) };
 
     g_array_append_val (list, record);

@@ -6,6 +6,7 @@
 #include "tests/support/test.h"
 
 #include "sim/execution/executor.h"
+#include "sim/execution/kernels.h"
 #include "tests/support/rig.h"
 
 /* A kernel of 100 ps beside an all-reduce of 48 bytes that begins with it; returns how long the iteration takes. */
@@ -82,6 +83,66 @@ slowness_stretches_work_before_contention_does (G_GNUC_UNUSED void **state)
   assert_int_equal (play (12, 3, half_as_fast), 48 + 164);
 }
 
+/* What a test is told: when a kernel ended. */
+typedef struct {
+  FabEngine *engine;
+  FabTimePs ended_ps; /* -1: not yet */
+} Ended;
+
+static void
+note_end (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Ended *self = owner;
+
+  self->ended_ps = fab_engine_now (self->engine);
+}
+
+/* One kernel after another on a stream of 12 multiprocessors, beside no collective; then beside one that holds all of
+ * them for 30 ps, from before the kernel begins. A kernel without work ends at once all the same. */
+static void
+kernels_follow_one_another (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new_flat (2);
+  g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+  guint stream = fab_dag_builder_stream (builder, fab_dag_builder_class (builder, "all", 0, 2), "all");
+  FabCollectivePlan plan = rig_plan (rig, FAB_OP_ALL_REDUCE, 48);
+
+  plan.n_channels = 12;
+  fab_dag_builder_join (builder, stream,
+                        fab_dag_builder_collective (builder, &plan, FAB_DIMENSION_DATA, g_strdup ("r")));
+  g_autoptr (FabDag) dag = fab_dag_builder_freeze (builder);
+  g_autoptr (FabEngine) engine = fab_engine_new ();
+  FabKernels *kernels = fab_kernels_new (engine, dag, 12);
+  Ended ended = { engine, -1 };
+  const FabDone done = { note_end, &ended, 0 };
+
+  fab_kernels_start (kernels, stream, 100, done);
+  fab_engine_run (engine);
+  assert_int_equal (ended.ended_ps, 100);
+  fab_kernels_start (kernels, stream, 50, done);
+  fab_engine_run (engine);
+  assert_int_equal (ended.ended_ps, 150);
+
+  ended.ended_ps = -1;
+  fab_copy_kernels_hold (kernels, 0);
+  fab_kernels_start (kernels, stream, 50, done);
+  fab_engine_run_until (engine, 180);
+  assert_int_equal (ended.ended_ps, -1);
+  fab_kernels_let_go (kernels, 0);
+  fab_engine_run (engine);
+  assert_int_equal (ended.ended_ps, 230);
+
+  fab_kernels_start (kernels, stream, 0, done);
+  fab_engine_run (engine);
+  assert_int_equal (ended.ended_ps, 230);
+  ended.ended_ps = -1;
+  fab_copy_kernels_hold (kernels, 0);
+  fab_kernels_start (kernels, stream, 0, done);
+  fab_engine_run (engine);
+  assert_int_equal (ended.ended_ps, 230);
+  fab_kernels_free (kernels);
+}
+
 int
 main (void)
 {
@@ -91,6 +152,7 @@ main (void)
     cmocka_unit_test (a_kernel_without_any_waits_for_the_collective),
     cmocka_unit_test (an_unknown_accelerator_slows_nothing_down),
     cmocka_unit_test (slowness_stretches_work_before_contention_does),
+    cmocka_unit_test (kernels_follow_one_another),
   };
 
   return cmocka_run_group_tests_name ("kernels", tests, NULL, NULL);
