@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_nsys.c - reports of Nsight Systems as SQLite: ranks, kernels, copies, launches and steps, and what is refused.
+ */
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+
+#include "tests/unit/formats/trace/told.h"
+
+/* globalTid is globalPid with the thread in its lower 24 bits: process 1 is 16777216, process 2 is 33554432. */
+#define TABLES                                                                                                \
+  "CREATE TABLE StringIds (id INTEGER, value TEXT);"                                                          \
+  "INSERT INTO StringIds VALUES (1, 'gemm'), (2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), (3, 'step 7'), " \
+  "(4, 'ncclKernel_SendRecv');"                                                                               \
+  "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, correlationId, globalPid, shortName);"
+
+static FabTrace *
+read_report (const char *sql, GError **error)
+{
+  g_autofree char *folder = g_dir_make_tmp ("nsys-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "r.sqlite", NULL);
+  sqlite3 *db = NULL;
+
+  assert_int_equal (sqlite3_open (path, &db), SQLITE_OK);
+  if (sqlite3_exec (db, sql, NULL, NULL, NULL) != SQLITE_OK)
+    fail_msg ("%s", sqlite3_errmsg (db));
+  sqlite3_close (db);
+  FabTrace *made = fab_trace_read ((char *[]){ path, NULL }, NULL, NULL, error);
+  g_remove (path);
+  g_rmdir (folder);
+  return made;
+}
+
+static void
+assert_report (const char *sql, const char *expected)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabTrace) trace = read_report (sql, &error);
+
+  if (trace == NULL)
+    fail_msg ("%s", error->message);
+  g_autoptr (GString) told = g_string_new (NULL);
+  for (guint i = 0; i < trace->ranks->len; i++) {
+    g_autofree char *rank = rank_told (g_ptr_array_index (trace->ranks, i));
+
+    g_string_append (told, rank);
+  }
+  if (strcmp (told->str, expected) != 0)
+    fail_msg ("it is read as\n%s\nand not\n%s", told->str, expected);
+}
+
+/* Times are ns in the report and ps in the trace. Communication is what its kernel is called. What a step launched is
+ * of it, by the number that call and kernel share; the launch of another process is none of it. Without a launch a
+ * kernel is of the step of the one before it on its stream, and on any stream where the stream has none. */
+static void
+kernels_copies_and_steps (G_GNUC_UNUSED void **state)
+{
+  assert_report (
+      TABLES
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (100, 200, 0, 7, 11, 16777216, 1),"
+      "(150, 260, 0, 20, 12, 16777216, 2), (300, 300, 0, 7, 13, 16777216, 9), "
+      "(400, 450, 0, 20, 14, 16777216, 4);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, streamId, correlationId, globalPid);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (210, 220, 0, 8, 15, 16777216), "
+      "(210, 220, 1, 8, 15, 16777216);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, correlationId, globalTid);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (50, 11, 16777219), (60, 12, 16777219), "
+      "(240, 13, 16777219), (70, 14, 33554440), (80, 0, 16777219);"
+      "CREATE TABLE NVTX_EVENTS (start, end, text, textId, globalTid);"
+      "INSERT INTO NVTX_EVENTS VALUES (40, 100, NULL, 3, 16777219), (200, 290, 'ProfilerStep#8', NULL, "
+      "16777219), (300, 310, 'Step 9', NULL, 33554435), (310, NULL, 'step 10', NULL, 16777219), "
+      "(320, 330, 'step x', NULL, 16777219), (340, 350, NULL, NULL, 16777219);",
+      "rank 0 of 0\n"
+      "step 7: 40000-100000\n"
+      "step 8: 200000-290000\n"
+      "100000-200000 gemm: compute, stream 7, step 0\n"
+      "150000-260000 ncclDevKernel_AllReduce_Sum_f32_RING_LL: comm, stream 20, step 0 | all_reduce 0 B 0 "
+      "ranks, other, ''\n"
+      "210000-220000 copy of memory: copy, stream 8, step 0\n"
+      "300000-300000 kernel: compute, stream 7, step 1\n"
+      "400000-450000 ncclKernel_SendRecv: comm, stream 20, step 0 | send_recv 0 B 0 ranks, other, ''\n");
+}
+
+/* A process on a device is a rank: by device, and then by process. */
+static void
+processes_on_devices_are_ranks (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  static const char sql[] = TABLES
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 1, 7, 1, 16777216, 1), (3, 4, 0, 7, 1, 33554432, 1), "
+      "(5, 6, 0, 7, 2, 16777216, 1);";
+  g_autoptr (FabTrace) trace = read_report (sql, &error);
+
+  if (trace == NULL)
+    fail_msg ("%s", error->message);
+  assert_int_equal (trace->ranks->len, 3);
+  for (guint i = 0; i < 3; i++) {
+    const FabTracedRank *rank = g_ptr_array_index (trace->ranks, i);
+
+    assert_int_equal (rank->rank, i);
+    assert_int_equal (rank->ops->len, 1);
+    assert_int_equal (g_array_index (rank->ops, FabTraceOp, 0).end_ps
+                          - g_array_index (rank->ops, FabTraceOp, 0).start_ps,
+                      1000);
+  }
+  gboolean is_said = FALSE;
+  for (guint i = 0; i < trace->notes->len; i++)
+    is_said = is_said
+           || strstr (fab_file_note (trace->notes, i)->text,
+                      "its 3 processes and devices count as ranks in the order of devices")
+                  != NULL;
+  assert_true (is_said);
+}
+
+static void
+other_databases_are_refused (G_GNUC_UNUSED void **state)
+{
+  static const char *const cases[][2] = {
+    { "CREATE TABLE t (a);", "is a database without kernels of a GPU" },
+    { TABLES, "has no kernel of a GPU" },
+    { "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (a);",
+      "cannot be read as a report of Nsight Systems: no such" },
+    { "CREATE TABLE t (a); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT * FROM t;",
+      "in place of the table CUPTI_ACTIVITY_KIND_KERNEL; Nsight Systems did not write it" },
+    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (2, 1, 0, 7, 1, 16777216, 1);",
+      "an event has impossible times: from 2 to 1 ns" },
+    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-1, 1, 0, 7, 1, 16777216, 1);",
+      "an event has impossible times: from -1 to 1 ns" },
+    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2305843009213694, 0, 7, 1, 16777216, 1);",
+      "an event has impossible times: from 1 to 2305843009213694 ns" },
+    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 7, 1, 16777216, 1);"
+             "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, correlationId, globalTid);"
+             "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (-50, 1, 16777219);",
+      "a call has an impossible start" },
+    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 7, 1, 16777216, 1);"
+             "CREATE TABLE NVTX_EVENTS (start, end, text, textId, globalTid);"
+             "INSERT INTO NVTX_EVENTS VALUES (9, 8, 'iter 3', NULL, 16777219);",
+      "an event has impossible times: from 9 to 8 ns" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabTrace) trace = read_report (cases[i][0], &error);
+
+    assert_null (trace);
+    if (strstr (error->message, cases[i][1]) == NULL)
+      fail_msg ("case %u: %s", i, error->message);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (kernels_copies_and_steps),
+    cmocka_unit_test (processes_on_devices_are_ranks),
+    cmocka_unit_test (other_databases_are_refused),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
