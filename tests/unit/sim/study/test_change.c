@@ -144,6 +144,10 @@ faults_are_items_of_lists (G_GNUC_UNUSED void **state)
     { "switch=a\"}:dead", "faults.+={what: switch, name: 'a\"}', dead: true}" },
     { "gpu=11:80%", "job.stragglers.+={rank: 11, slowness: 1.25}" },
     { "gpu=node1/gpu3:50%", "job.stragglers.+={rank: 11, slowness: 2}" },
+    { "gpu=node0/gpu0:100%", "job.stragglers.+={rank: 0, slowness: 1}" },
+    { "gpu=node3/gpu7:50%", "job.stragglers.+={rank: 31, slowness: 2}" },
+    { "rail=3:dead@1s", "faults.+={what: rail, rail: 3, dead: true, at: 1s}" },
+    { "nic=a@b:dead@1s..2s", "faults.+={what: nic, name: 'a@b', dead: true, at: 1s, until: 2s}" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -167,6 +171,20 @@ mistakes_say_what_would_be_right (G_GNUC_UNUSED void **state)
     { FAB_CHANGE_FAULT, "gpu=11:dead", "a dead GPU stops the job" },
     { FAB_CHANGE_FAULT, "gpu=node1/gpu8:50%", "'node1/gpu8' is not a GPU" },
     { FAB_CHANGE_FAULT, "gpu=1:0%", "'0%': the speed must be above 0%" },
+    { FAB_CHANGE_FAULT, "gpu=1:150%", "'150%' is more than 1" },
+    { FAB_CHANGE_FAULT, "gpu=1:half", "'half'" },
+    { FAB_CHANGE_FAULT, "gpu=host1/gpu2:50%", "'host1/gpu2' is not a GPU; write its rank, as 11" },
+    { FAB_CHANGE_FAULT, "gpu=node1/card2:50%", "'node1/card2' is not a GPU" },
+    { FAB_CHANGE_FAULT, "gpu=nodex/gpu2:50%", "'nodex/gpu2' is not a GPU" },
+    { FAB_CHANGE_FAULT, "gpu=node1:50%", "'node1' is not a GPU" },
+    { FAB_CHANGE_FAULT, "nic= :dead", "a fault has the form KIND=NAME:WHAT" },
+    { FAB_CHANGE_FAULT, "nic=a:", "a fault has the form KIND=NAME:WHAT" },
+    { FAB_CHANGE_FAULT, "nic:dead", "a fault has the form KIND=NAME:WHAT" },
+    { FAB_CHANGE_FAULT, "=a:dead", "unknown kind of fault ''" },
+    { FAB_CHANGE_NODES, "0", "--nodes 0: '0' is not a number of nodes" },
+    { FAB_CHANGE_DOMAIN, "0", "'0' is not a number of GPUs" },
+    { FAB_CHANGE_NODES, "2147483648", "'2147483648' is not a number of nodes" },
+    { FAB_CHANGE_SET, "=3", "'=3' is not of the form KEY=VALUE" },
     { FAB_CHANGE_FAULT, "gpu=1:50%@1s", "a GPU is slow during the whole run" },
   };
 
@@ -192,6 +210,70 @@ what_sets_one_key_cannot_be_together (G_GNUC_UNUSED void **state)
   assert_null (fab_change_clash (one, other));
 }
 
+/* A library that has no such key never reduces in switches. */
+static void
+switches_reduce_for_libraries_that_can (G_GNUC_UNUSED void **state)
+{
+  assert_made (H100 "\ncollectives: plain", FAB_CHANGE_NVLS, "on",
+               "--nvls on: collectives of 'plain' never reduce in switches: that library has no key 'nvls'");
+  assert_made (
+      H100 "\ncollectives: plain", FAB_CHANGE_SHARP, "off",
+      "--sharp off: collectives of 'plain' never reduce in switches: that library has no key 'collnet'");
+  assert_made (H100, FAB_CHANGE_NVLS, "on", "collectives.nvls=true");
+  assert_made (H100, FAB_CHANGE_SHARP, "off", "collectives.collnet=false");
+  assert_made (H100, FAB_CHANGE_NODES, "1", "cluster.nodes=1");
+}
+
+/* What is written in full is its own name, and the others have that of their option before them. */
+static void
+changes_have_the_names_of_their_options (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabChangeKind kind;
+    const char *text, *name;
+  } rows[] = { { FAB_CHANGE_FAULT, "rail=1:dead", "rail=1:dead" },
+               { FAB_CHANGE_SET, "seed=3", "seed=3" },
+               { FAB_CHANGE_NODES, "8", "nodes 8" },
+               { FAB_CHANGE_GPUS, "16", "gpus 16" },
+               { FAB_CHANGE_DOMAIN, "4", "domain 4" },
+               { FAB_CHANGE_NIC, "ib-xdr", "nic ib-xdr" },
+               { FAB_CHANGE_NVLS, "on", "nvls on" },
+               { FAB_CHANGE_SHARP, "on", "sharp on" } };
+  g_autoptr (FabScenario) scenario = scenario_of (H100);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabChange) change = fab_change_parse (rows[i].kind, rows[i].text, scenario, NULL);
+
+    assert_string_equal (change->name, rows[i].name);
+    assert_int_equal (change->kind, rows[i].kind);
+  }
+}
+
+/* Any key of one against any of the other; a key that begins like another is not that key. */
+static void
+the_key_that_both_set_is_named (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *first[3], *second[3], *clash;
+  } rows[] = {
+    { { "a=1", "b=2" }, { "c=1", "b=3" }, "b" },
+    { { "a=1", "b=2" }, { "b=1", "a=3" }, "a" },
+    { { "a=1" }, { "ab=1" }, NULL },
+    { { "ab=1" }, { "a=1" }, NULL },
+    { { "a.+=1" }, { "a.+=1" }, NULL },
+    { { "a.+=1", "b=1" }, { "a.+=1", "b=1" }, "b" },
+    { { NULL }, { "a=1" }, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabEdits) first = fab_edits_of (rows[i].first), second = fab_edits_of (rows[i].second);
+    const FabChange a = { FAB_CHANGE_SET, NULL, first }, b = { FAB_CHANGE_SET, NULL, second };
+    g_autofree char *clash = fab_change_clash (&a, &b);
+
+    assert_true (g_strcmp0 (clash, rows[i].clash) == 0);
+  }
+}
+
 int
 main (void)
 {
@@ -204,6 +286,9 @@ main (void)
     cmocka_unit_test (faults_are_items_of_lists),
     cmocka_unit_test (mistakes_say_what_would_be_right),
     cmocka_unit_test (what_sets_one_key_cannot_be_together),
+    cmocka_unit_test (switches_reduce_for_libraries_that_can),
+    cmocka_unit_test (changes_have_the_names_of_their_options),
+    cmocka_unit_test (the_key_that_both_set_is_named),
   };
   catalog = play_catalog ();
   int failed = cmocka_run_group_tests (tests, NULL, NULL);
