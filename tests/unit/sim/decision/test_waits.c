@@ -162,7 +162,8 @@ the_text_says_what_the_step_consists_of (G_GNUC_UNUSED void **state)
 }
 
 /* Of 8 ranks one is 4 times as slow as the others, 4 / (11 / 8) of the mean; of two the first is named. What it costs
- * is the part of its kernels that the mean would not take. A rank that is slow in this iteration alone has no number. */
+ * is the part of its kernels that the mean would not take. A rank that is slow in this iteration alone has no
+ * number. */
 static void
 the_slow_rank_is_named (G_GNUC_UNUSED void **state)
 {
