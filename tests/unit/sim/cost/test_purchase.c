@@ -66,6 +66,8 @@ new_cards (G_GNUC_UNUSED void **state)
   assert_int_equal (row_of (purchase, &old_card)->n_left, 8);
   assert_int_equal (row_of (purchase, &tree)->n_kept, 2);
   assert_int_equal (row_of (purchase, &tree)->n_bought, 1);
+  assert_int_equal (row_of (purchase, &tree)->n_left, 0);
+  assert_int_equal (row_of (purchase, &box)->n_left, 0);
   assert_int_equal (row_of (purchase, &box)->n_bought, 0);
   assert_int_equal (purchase->n_bought, 9);
 }
@@ -137,6 +139,70 @@ parts_come_with_other_nodes (G_GNUC_UNUSED void **state)
   }
 }
 
+/* More nodes of the same kind bring cards of another kind with them. */
+static void
+parts_come_with_more_nodes (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabBill) before = bill_new (), after = bill_new ();
+
+  add (before, &full, 4, FALSE);
+  add (before, &old_card, 4, TRUE);
+  add (after, &full, 8, FALSE);
+  add (after, &new_card, 8, TRUE);
+  g_autoptr (FabPurchase) more = fab_purchase_new (before, after), fewer = fab_purchase_new (after, before);
+  assert_near (more->money.usd, 4 * 3000, 1e-12);
+  assert_near (fewer->money.usd, 4 * 10, 1e-12); /* the nodes are there, and other cards are not */
+}
+
+/* Ends of a price may be below a dollar; what has no price has no ends either. */
+static void
+prices_below_a_dollar_have_ends (G_GNUC_UNUSED void **state)
+{
+  static const FabProductSpec cheap = { .name = "cheap",
+                                        .kind = FAB_PRODUCT_CABLE,
+                                        .price_usd = 0.7,
+                                        .low_usd = 0.5,
+                                        .high_usd = 0.9 },
+                              vague = {
+                                .name = "vague", .kind = FAB_PRODUCT_CABLE, .low_usd = 5, .high_usd = 9
+                              };
+  g_autoptr (FabBill) before = bill_new (), priced = bill_new (), unpriced = bill_new ();
+
+  add (priced, &cheap, 10, FALSE);
+  add (unpriced, &vague, 10, FALSE);
+  g_autoptr (FabPurchase) known = fab_purchase_new (before, priced),
+                          unknown = fab_purchase_new (before, unpriced);
+  assert_near (known->money.low_usd, 5, 1e-12);
+  assert_near (known->money.usd, 7, 1e-12);
+  assert_near (known->money.high_usd, 9, 1e-12);
+  assert_true (known->is_priced && !unknown->is_priced);
+  assert_near (unknown->money.low_usd, 0, 0);
+  assert_near (unknown->money.high_usd, 0, 0);
+}
+
+/* What the catalogue has no product for is the same part where the kind and the entry are, and never a product. */
+static void
+parts_without_a_product_are_told_apart (G_GNUC_UNUSED void **state)
+{
+  static const FabBillRow rows[] = {
+    { .kind = FAB_PRODUCT_NIC, .what = "old", .count = 3 },
+    { .kind = FAB_PRODUCT_SWITCH, .what = "old", .count = 5 },
+    { .kind = FAB_PRODUCT_NIC, .what = "old", .product = &old_card, .count = 7 },
+    { .kind = FAB_PRODUCT_NIC, .what = "other", .count = 9 }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (rows); k++) {
+      g_autoptr (FabBill) before = bill_new (), after = bill_new ();
+
+      g_array_append_val (before->rows, rows[i]);
+      g_array_append_val (after->rows, rows[k]);
+      g_autoptr (FabPurchase) purchase = fab_purchase_new (before, after);
+      assert_int_equal (purchase->rows->len, i == k ? 1 : 2);
+      assert_int_equal (purchase->n_bought, i == k ? 0 : rows[k].count);
+    }
+}
+
 int
 main (void)
 {
@@ -145,6 +211,9 @@ main (void)
     cmocka_unit_test (cards_in_the_price),
     cmocka_unit_test (other_nodes_and_no_price),
     cmocka_unit_test (parts_come_with_other_nodes),
+    cmocka_unit_test (parts_come_with_more_nodes),
+    cmocka_unit_test (prices_below_a_dollar_have_ends),
+    cmocka_unit_test (parts_without_a_product_are_told_apart),
   };
 
   return cmocka_run_group_tests_name ("purchase", tests, NULL, NULL);
