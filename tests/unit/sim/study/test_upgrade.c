@@ -167,14 +167,10 @@ growing (G_GNUC_UNUSED void **state)
   "  - {name: c12, kind: nic, link: p12, power_watts: 1}\n"                                 \
   "  - {name: c14, kind: nic, link: p14, price_usd: 1, power_watts: 1}\n"
 
-/* Names of the changes of these kinds. (transfer full) */
+/* Names of the changes that a scenario allows, with their edits where these are asked for. (transfer full) */
 static char *
-options_of (const char *keys, guint kinds)
+offers_of (const char *yaml, FabHold hold, const FabUpgradeLimits *limits, gboolean has_edits)
 {
-  g_autofree char *yaml = g_strdup_printf (
-      "name: t\niterations: 1\n" PORTS "cluster: {node: dgx-h100, gpus_per_node: 8, nic: p10, %s}\n"
-      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
-      keys);
   g_autoptr (FabStudy) study = study_of (yaml);
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_upgrade_free);
   GString *text = g_string_new (NULL);
@@ -183,14 +179,31 @@ options_of (const char *keys, guint kinds)
                                                          &error);
 
   assert_non_null (scenario);
-  fab_upgrade_options (study, scenario, &(FabUpgradeLimits){ .kinds = kinds }, all);
+  study->hold = hold;
+  fab_upgrade_options (study, scenario, limits, all);
   for (guint i = 0; i < all->len; i++) {
     FabUpgrade *one = g_ptr_array_index (all, i);
+    g_autofree char *edits = g_strjoinv (" ", (char **) fab_edits_texts (one->change.edits));
 
-    assert_true ((kinds >> one->kind & 1) != 0);
+    assert_true (limits->kinds == 0 || (limits->kinds >> one->kind & 1) != 0);
     g_string_append_printf (text, "%s%s", i > 0 ? ", " : "", one->change.name);
+    if (has_edits)
+      g_string_append_printf (text, " (%s)", edits);
   }
   return g_string_free (text, FALSE);
+}
+
+#define MACHINE                                                                                  \
+  "name: t\niterations: 1\n" PORTS "cluster: {node: dgx-h100, gpus_per_node: 8, nic: p10, %s}\n" \
+  "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n"
+
+/* Names of the changes of these kinds. (transfer full) */
+static char *
+options_of (const char *keys, guint kinds)
+{
+  g_autofree char *yaml = g_strdup_printf (MACHINE, keys);
+
+  return offers_of (yaml, FAB_HOLD_WRITTEN, &(FabUpgradeLimits){ .kinds = kinds }, FALSE);
 }
 
 /* Ports of the next two generations that somebody sells (p13 is not sold); a rate that is given is passed too. Nodes
@@ -416,6 +429,101 @@ of_equals_the_cheaper_is_combined (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What each change sets: a port brings its own rate, and switches that have the machine's ports follow it. Other nodes
+ * have as many GPUs, at least as fast, the same network, and a price. */
+static void
+options_set_what_their_names_say (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    FabUpgradeKind kind;
+    const char *offers;
+  } rows[] = {
+    { "nodes: 6, nics_per_node: 2, fabric: {kind: leaf_spine, uplink: p10}", FAB_UPGRADE_NIC,
+      "NIC ports p12 (cluster.nic=p12 cluster.nic_rate=0B/s cluster.fabric.uplink=p12), "
+      "NIC ports p14 (cluster.nic=p14 cluster.nic_rate=0B/s cluster.fabric.uplink=p14)" },
+    { "nodes: 6, nics_per_node: 2, fabric: {kind: leaf_spine, uplink: p14}", FAB_UPGRADE_NIC,
+      "NIC ports p12 (cluster.nic=p12 cluster.nic_rate=0B/s), NIC ports p14 (cluster.nic=p14 cluster.nic_rate=0B/s)" },
+    { "nodes: 6, nics_per_node: 2, fabric: rail", FAB_UPGRADE_NICS,
+      "4 NICs per node (cluster.nics_per_node=4), 8 NICs per node (cluster.nics_per_node=8)" },
+    { "nodes: 6, fabric: {kind: leaf_spine, oversubscription: 2, uplink: p12}", FAB_UPGRADE_FABRIC,
+      "oversubscription 1:1 (cluster.fabric.oversubscription=1), uplink p14 (cluster.fabric.uplink=p14), "
+      "fabric rail (cluster.fabric=rail), fabric rail_only (cluster.fabric=rail_only), "
+      "fabric fat_tree (cluster.fabric=fat_tree)" },
+    { "nodes: 6, fabric: {kind: leaf_spine, oversubscription: 2.5, uplink: p12}", FAB_UPGRADE_FABRIC,
+      "oversubscription 1.25:1 (cluster.fabric.oversubscription=1.25), "
+      "oversubscription 1:1 (cluster.fabric.oversubscription=1), uplink p14 (cluster.fabric.uplink=p14), "
+      "fabric rail (cluster.fabric=rail), fabric rail_only (cluster.fabric=rail_only), "
+      "fabric fat_tree (cluster.fabric=fat_tree)" },
+    { "nodes: 6, fabric: rail", FAB_UPGRADE_NODES,
+      "9 nodes at the same batch per GPU (cluster.nodes=9), 12 nodes at the same batch per GPU (cluster.nodes=12)" },
+    { "nodes: 6, fabric: rail", FAB_UPGRADE_DOMAIN, "" },
+    { "nodes: 64, fabric: rail", FAB_UPGRADE_DOMAIN,
+      "domains of 256 GPUs (cluster.node=superpod-h100-256 cluster.nodes=2 cluster.gpus_per_node=0 "
+      "cluster.nics_per_node=0)" },
+    { "nodes: 6, fabric: rail", FAB_UPGRADE_NODE,
+      "nodes hgx-h200 (cluster.node=hgx-h200), nodes hgx-b200 (cluster.node=hgx-b200)" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (MACHINE, rows[i].keys);
+    g_autofree char *offers = offers_of (yaml, FAB_HOLD_WRITTEN,
+                                         &(FabUpgradeLimits){ .kinds = 1U << rows[i].kind }, TRUE);
+
+    assert_string_equal (offers, rows[i].offers);
+  }
+}
+
+/* 4 nodes with 4 sequences a GPU: 128 are divided over 8 nodes, and not over 6, which have as many a GPU; where the
+ * batch is held, playing them says that it cannot be. Settings that are there already are no change, and of a knob
+ * every other value is. */
+static void
+batches_and_settings_are_heeded (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *more;
+    FabHold hold;
+    FabUpgradeKind kind;
+    const char *offers;
+  } rows[] = {
+    { "", FAB_HOLD_WRITTEN, FAB_UPGRADE_NODES,
+      "6 nodes at the same batch per GPU (cluster.nodes=6), 8 nodes (job.micro_batch=2 job.accumulation=1 "
+      "job.global_batch=0 cluster.nodes=8)" },
+    { "", FAB_HOLD_MICRO_BATCH, FAB_UPGRADE_NODES,
+      "6 nodes at the same batch per GPU (cluster.nodes=6), 8 nodes at the same batch per GPU (cluster.nodes=8)" },
+    { "", FAB_HOLD_BATCH, FAB_UPGRADE_NODES,
+      "6 nodes (cluster.nodes=6), 8 nodes (job.micro_batch=2 job.accumulation=1 job.global_batch=0 "
+      "cluster.nodes=8)" },
+    { "collectives: {kind: nccl, collnet: true, min_channels: 32, algorithm: ring, protocol: simple}\n",
+      FAB_HOLD_WRITTEN, FAB_UPGRADE_SETTING,
+      "batch 2 (job.micro_batch=2), batch 8 (job.micro_batch=8), collectives by trees alone "
+      "(collectives.algorithm=tree), protocol ll128 alone (collectives.protocol=ll128)" },
+  };
+  static const char *const sizes[] = { "2", "4", "8" };
+  g_autoptr (GPtrArray) knobs = g_ptr_array_new ();
+  FabKnob *knob = fab_knob_new ("batch", "job.micro_batch", "");
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_autofree char *set = g_strconcat ("job.micro_batch=", sizes[i], NULL);
+
+    fab_knob_add (knob, g_strdup (sizes[i]), fab_edits_of ((const char *[]){ set, NULL }));
+  }
+  knob->written = 1;
+  g_ptr_array_add (knobs, knob);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 1\ncluster: {node: dgx-h100, nodes: %u, fabric: switch}\n"
+        "job: {kind: ddp, model: gpt2-xl, micro_batch: 4}\n%s",
+        rows[i].kind == FAB_UPGRADE_SETTING ? 1 : 4, rows[i].more);
+    g_autofree char *offers = offers_of (yaml, rows[i].hold,
+                                         &(FabUpgradeLimits){ .kinds = 1U << rows[i].kind, .knobs = knobs },
+                                         TRUE);
+
+    assert_string_equal (offers, rows[i].offers);
+  }
+  fab_knob_free (knob);
+}
+
 int
 main (void)
 {
@@ -428,6 +536,8 @@ main (void)
     cmocka_unit_test (parts_are_joined),
     cmocka_unit_test (the_ranking_is_that_of_its_rules),
     cmocka_unit_test (of_equals_the_cheaper_is_combined),
+    cmocka_unit_test (options_set_what_their_names_say),
+    cmocka_unit_test (batches_and_settings_are_heeded),
   };
 
   return play_run_tests ("upgrade", tests, &catalog);
