@@ -31,7 +31,7 @@ static FabCatalog *catalog;
   "- {name: cable, kind: cable, link: ib-ndr, price_usd: 2}\n"                                     \
   "designs:\n"                                                                                     \
   "- {name: one, node: plain, unit_nodes: 1, sizes: [{units: 8}]}\n"                               \
-  "- {name: d, node: cloud, nic_ports: 2, unit_nodes: 3, sizes: [\n"                               \
+  "- {name: d, node: cloud, nic: ib-hdr, nic_ports: 2, unit_nodes: 3, sizes: [\n"                  \
   "   {units: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 3}},\n"                                \
   "   {units: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 6}}]}\n"                               \
   "job: {" JOB "}\n"
@@ -97,8 +97,10 @@ static const char *const clusters[][2] = {
   { "seed: 2\n", "'cluster' lacks the key 'node' (text)" },
   { "cluster: 3\n", "'cluster' must be a mapping with keys of its own, not a value" },
   { "cluster: {design: d, nodes: 12}\n", NULL },
-  { "cluster: {design: d, nodes: 13}\n", "design 'd' goes up to 4 scalable units of 3 nodes, not 5" },
-  { "cluster: {design: d, scalable_units: 5}\n", "design 'd' goes up to 4 scalable units of 3 nodes, not 5" },
+  { "cluster: {design: d, nodes: 13}\n", ":29: design 'd' goes up to 4 scalable units of 3 nodes, not 5" },
+  { "cluster: {design: d, nodes: 13, scalable_units: 5}\n", ":49: design 'd' goes up to 4 scalable units" },
+  { "cluster: {design: d, scalable_units: 5}\n",
+    ":38: design 'd' goes up to 4 scalable units of 3 nodes, not 5" },
   { "cluster: {design: d, scalable_units: 5, fabric: rail}\n", NULL },
   { "cluster: {design: d, scalable_units: 2, nodes: 6}\n", NULL },
   { "cluster: {design: d, scalable_units: 2, nodes: 7}\n",
@@ -233,6 +235,8 @@ a_design_is_laid_under_the_cluster (G_GNUC_UNUSED void **state)
     { "cluster: {design: d}\n",
       { "node", "cloud", "nodes", "3", "scalable_units", "1", "nic_ports", "2", "fabric.nodes_per_leaf",
         "3" } },
+    { "cluster: {design: d}\n", { "nic", "ib-hdr" } },
+    { "cluster: {design: d, nic: roce-400}\n", { "nic", "roce-400" } },
     { "cluster: {design: d, nodes: 1}\n", { "nodes", "1", "scalable_units", "1", "places", "3" } },
     { "cluster: {design: d, nodes: 3}\n", { "nodes", "3", "scalable_units", "1", "places", "24" } },
     { "cluster: {design: d, nodes: 4}\n",
