@@ -100,6 +100,9 @@ a_cap_above_the_draw_changes_nothing (G_GNUC_UNUSED void **state)
   capped = fab_clock_capped (&simple, 1, 0.5625);
   assert_near (capped.slowdown, 2, 1e-9);
   assert_near (capped.power_fraction, 0.5625, 1e-12);
+  capped = fab_clock_capped (&simple, 1, 0.5); /* at which no clock is left, and nothing is said to be slow */
+  assert_near (capped.fraction, 0, 0);
+  assert_near (capped.slowdown, 1, 0);
 }
 
 static void

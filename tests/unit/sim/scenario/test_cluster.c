@@ -14,26 +14,29 @@ static FabCatalog *catalog;
 
 #define GPUS "{name: gpu, kind: accelerator, count: 4}"
 #define JOB "kind: collective, operations: [{op: all_reduce, size: 1MB}]"
-#define OWN                                                                                        \
-  "name: t\n"                                                                                      \
-  "nodes:\n"                                                                                       \
-  "- {name: plain, accelerator: h100-sxm5-80gb, parts: [" GPUS "]}\n"                              \
-  "- {name: domain, accelerator: h100-sxm5-80gb, nic: ib-ndr, fabric: leaf_spine,\n"               \
-  "   parts: [" GPUS ", {name: nic, kind: nic, count: 2}, {name: sw, kind: switch, shared: 4}]}\n" \
-  "- {name: cloud, accelerator: a100-sxm4-80gb, scatter: 8, nic: ib-ndr, parts: [" GPUS            \
-  ", {name: nic, kind: nic}]}\n"                                                                   \
-  "- {name: routed, accelerator: h100-sxm5-80gb, nic: ib-ndr, route: spray, parts: [" GPUS         \
-  ", {name: nic, kind: nic}]}\n"                                                                   \
-  "products:\n"                                                                                    \
-  "- {name: of-node, kind: rent, node: domain, price_usd: 9}\n"                                    \
-  "- {name: of-gpu, kind: rent, accelerator: h100-sxm5-80gb, price_usd: 2}\n"                      \
-  "- {name: of-other, kind: rent, accelerator: a100-sxm4-80gb, price_usd: 2}\n"                    \
-  "- {name: cable, kind: cable, link: ib-ndr, price_usd: 2}\n"                                     \
-  "designs:\n"                                                                                     \
-  "- {name: one, node: plain, unit_nodes: 1, sizes: [{units: 8}]}\n"                               \
-  "- {name: d, node: cloud, nic: ib-hdr, nic_ports: 2, unit_nodes: 3, sizes: [\n"                  \
-  "   {units: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 3}},\n"                                \
-  "   {units: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 6}}]}\n"                               \
+#define OWN                                                                                                              \
+  "name: t\n"                                                                                                            \
+  "nodes:\n"                                                                                                             \
+  "- {name: plain, accelerator: h100-sxm5-80gb, parts: [" GPUS "]}\n"                                                    \
+  "- {name: domain, accelerator: h100-sxm5-80gb, nic: ib-ndr, fabric: leaf_spine,\n"                                     \
+  "   parts: [" GPUS ", {name: nic, kind: nic, count: 2}, {name: sw, kind: switch, shared: 4}]}\n"                       \
+  "- {name: cloud, accelerator: a100-sxm4-80gb, scatter: 8, nic: ib-ndr, parts: [" GPUS                                  \
+  ", {name: nic, kind: nic}]}\n"                                                                                         \
+  "- {name: routed, accelerator: h100-sxm5-80gb, nic: ib-ndr, route: spray, parts: [" GPUS                               \
+  ", {name: nic, kind: nic}]}\n"                                                                                         \
+  "- {name: dark, accelerator: dark-chip, parts: [" GPUS "]}\n"                                                          \
+  "accelerators:\n"                                                                                                      \
+  "- {name: dark-chip, architecture: test, peak_fp16: 1TFLOP/s, peak_fp32: 1TFLOP/s, memory: 1GB, memory_rate: 1GB/s}\n" \
+  "products:\n"                                                                                                          \
+  "- {name: of-node, kind: rent, node: domain, price_usd: 9}\n"                                                          \
+  "- {name: of-gpu, kind: rent, accelerator: h100-sxm5-80gb, price_usd: 2}\n"                                            \
+  "- {name: of-other, kind: rent, accelerator: a100-sxm4-80gb, price_usd: 2}\n"                                          \
+  "- {name: cable, kind: cable, link: ib-ndr, price_usd: 2}\n"                                                           \
+  "designs:\n"                                                                                                           \
+  "- {name: one, node: plain, unit_nodes: 1, sizes: [{units: 8}]}\n"                                                     \
+  "- {name: d, node: cloud, nic: ib-hdr, nic_ports: 2, unit_nodes: 3, sizes: [\n"                                        \
+  "   {units: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 3}},\n"                                                      \
+  "   {units: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 6}}]}\n"                                                     \
   "job: {" JOB "}\n"
 
 static FabScenario *
@@ -93,6 +96,10 @@ static const char *const clusters[][2] = {
     "`rent` and `usd_per_gpu_hour` are two rents: leave one out" },
   { "cluster: {node: plain, scalable_units: 2}\n",
     "`scalable_units` are those of a design; write `design` beside it, or `nodes`" },
+  { "cluster: {node: dark, power_cap: 100%}\n", NULL },
+  { "cluster: {node: dark, power_cap: 70%}\n", NULL },
+  { "cluster: {node: dark, power_cap: 300W}\n",
+    "the power of 'dark-chip' is not known; write the cap as a share such as 70%" },
   { "cluster: {nodes: 2}\n", "'cluster' lacks the key 'node' (text)" },
   { "seed: 2\n", "'cluster' lacks the key 'node' (text)" },
   { "cluster: 3\n", "'cluster' must be a mapping with keys of its own, not a value" },
@@ -143,10 +150,13 @@ static const char *const faults[][2] = {
   { DOMAIN "faults: [{what: rail, rail: 0, latency: 1ps, until: 1s}]\n",
     "latencies cannot change while the job runs" },
   { ANALYTIC "faults: [{what: rail, rail: 0, dead: true}]\n", NULL },
-  { ANALYTIC "faults: [{what: rail, rail: 0, dead: true, at: 1s}]\n",
-    "fidelity 'analytic' has no time, so a fault" },
+  { ANALYTIC "faults: [{what: rail, rail: 0, dead: true, at: 1ps}]\n",
+    ":48: fidelity 'analytic' has no time, so a fault" },
   { ANALYTIC "faults: [{what: rail, rail: 0, dead: true, until: 1s}]\n",
-    "fidelity 'analytic' has no time, so a fault" },
+    ":51: fidelity 'analytic' has no time, so a fault" },
+  { DOMAIN "faults: [{what: rail, rail: 0, dead: true, at: 1ps, until: 1ps}]\n",
+    "`until` must be later than `at`" },
+  { DOMAIN "circuits: [{links: 'leaf*', at: 1ps, until: 1ns}]\n", "disconnected before it carries anything" },
   { DOMAIN "background: [{kind: transfer, from: node0, to: node1, rate: 1GB/s}]\n", NULL },
   { DOMAIN "background: [{kind: transfer, from: node0, to: node1, bytes: 1MB}]\n", NULL },
   { DOMAIN "background: [{kind: transfer, from: node0, to: node1}]\n", "a transfer needs `bytes` or `rate`" },
