@@ -288,6 +288,50 @@ messages_inside_a_node_have_no_port (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Between nodes all messages of a step load the port of the sender and that of the receiver, and the busier one counts;
+ * what the receiver sends in that step, or the sender receives, comes the other way. The last lane of some waits for the
+ * first one, and is a step of its own. Of 8 bytes. */
+static void
+messages_of_a_step_share_ports (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n;
+    struct {
+      guint from, to;
+      double weight;
+    } lanes[3];
+    gboolean waits;
+    double expected;
+  } cases[] = {
+    { 1, { { 0, 1, 0.5 } }, FALSE, 4004 },
+    { 2, { { 0, 1, 0.5 }, { 2, 3, 0.25 } }, FALSE, 4004 },
+    { 2, { { 0, 1, 0.5 }, { 2, 1, 0.25 } }, FALSE, 6004 },
+    { 2, { { 0, 1, 0.5 }, { 0, 2, 0.25 } }, FALSE, 6004 },
+    { 2, { { 0, 1, 0.5 }, { 3, 0, 0.25 } }, FALSE, 1e9 + 4004 },
+    { 2, { { 0, 1, 0.5 }, { 1, 3, 0.25 } }, FALSE, 1e9 + 4004 },
+    { 3, { { 0, 1, 0.5 }, { 2, 1, 0.25 }, { 1, 3, 0.125 } }, FALSE, 1e9 + 6004 },
+    { 2, { { 0, 1, 0.5 }, { 1, 0, 0.25 } }, TRUE, 4004 + 2002 },
+    { 3, { { 0, 1, 0.5 }, { 2, 1, 0.25 }, { 1, 0, 0.25 } }, TRUE, 6004 + 2002 },
+    { 3, { { 0, 1, 0.5 }, { 3, 0, 0.25 }, { 1, 0, 0.125 } }, TRUE, 1e9 + 4004 + 1001 },
+  };
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){ .n_nodes = 4,
+                                             .gpus_per_node = 1,
+                                             .nics_per_node = 1,
+                                             .gpu_bytes_per_s = FAB_PS_PER_S,
+                                             .nic_bytes_per_s = FAB_PS_PER_S });
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (FabSchedule) schedule = fab_schedule_new (&rig->cluster);
+
+    for (guint l = 0; l < cases[i].n; l++)
+      add_lane (schedule, rig, cases[i].lanes[l].from, cases[i].lanes[l].to, cases[i].lanes[l].weight, 1);
+    if (cases[i].waits)
+      fab_schedule_depend (schedule, cases[i].n - 1, 0, 0);
+    for (guint time = 0; time < 2; time++)
+      assert_near (fab_schedule_longest (schedule, 8, step_number, NULL), cases[i].expected, 1e-12);
+  }
+}
+
 /* A way that leaves and comes in by the same port loads it once. */
 static void
 one_port_is_loaded_once (G_GNUC_UNUSED void **state)
@@ -418,6 +462,7 @@ main (void)
     cmocka_unit_test (not_every_schedule_is_in_chunks),
     cmocka_unit_test (footprints_are_of_messages_or_of_all_bytes),
     cmocka_unit_test (messages_inside_a_node_have_no_port),
+    cmocka_unit_test (messages_of_a_step_share_ports),
     cmocka_unit_test (one_port_is_loaded_once),
     cmocka_unit_test (sizes_of_measured_links_are_listed_once),
     cmocka_unit_test (alike_plans_have_one_schedule),
