@@ -55,7 +55,7 @@ add_inside (AllPairs *self, double weight)
     for (guint from = 0; from + distance < n; from++)
       if (!add_pair (self, from, from + distance, weight))
         return FALSE;
-  for (guint distance = n; distance-- > 1;)
+  for (guint distance = n - 1; distance > 0; distance--)
     for (guint to = 0; to + distance < n; to++)
       if (!add_pair (self, to + distance, to, weight))
         return FALSE;
