@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_shape.c - weights add up over paths, and the slowest link sets the rate. */
+/* test_footprint.c - weights add up over paths, and the slowest link sets the rate. */
 #include "tests/support/test.h"
 
 #include "tests/support/rig.h"
@@ -84,6 +84,59 @@ the_builder_is_empty_afterwards (G_GNUC_UNUSED void **state)
   assert_near (second->line_weights[0], 1.25, 0);
 }
 
+/* All bytes of a stream cross each link of its path, some of them twice; with half of the bytes on each of two ways the
+ * sum is that of a path, but no link has all of them. */
+static void
+a_path_has_whole_weights (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double weights[3];
+    guint n, n_links;
+    gboolean is_path;
+  } rows[] = {
+    { { 1, 1 }, 2, 2, TRUE },         { { 1, 1 }, 2, 3, FALSE },        { { 1, 1 }, 2, 1, FALSE },
+    { { 1, 2 }, 2, 3, TRUE },         { { 0.5, 1.5 }, 2, 2, FALSE },    { { 0.5, 0.5, 1 }, 3, 2, FALSE },
+    { { 1, 1.5, 0.5 }, 3, 3, FALSE }, { { 1 + 1e-12, 1 }, 2, 2, TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabFootprint) footprint = fab_footprint_new (rows[i].n);
+
+    footprint->n = rows[i].n;
+    for (guint k = 0; k < rows[i].n; k++)
+      footprint->weights[k] = rows[i].weights[k];
+    assert_int_equal (fab_footprint_is_path (footprint, rows[i].n_links), rows[i].is_path);
+  }
+}
+
+/* Two nodes of two GPUs on a switch, what lies in the first node is added in the second one,
+ * too. */
+static void
+a_footprint_lies_in_symmetric_nodes (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rig_new (&(RigSpec){
+      .n_nodes = 2, .gpus_per_node = 2, .nics_per_node = 1, .gpu_bytes_per_s = 100, .nic_bytes_per_s = 10 });
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (rig->graph);
+  FabVertexId shift = rig_gpu (rig, 2) - rig_gpu (rig, 0);
+
+  add_hop (builder, rig, 0, 1, 3, 2);
+  g_autoptr (FabFootprint) inside = fab_footprint_builder_finish (builder);
+  fab_footprint_builder_add_footprint (builder, inside);
+  fab_footprint_builder_add_symmetric (builder, inside, shift);
+  g_autoptr (FabFootprint) both = fab_footprint_builder_finish (builder);
+  assert_int_equal (inside->n, 2);
+  assert_int_equal (both->n, 4);
+  for (guint i = 0; i < 4; i++) {
+    const FabLink *link = fab_graph_link (rig->graph, both->links[i]),
+                  *model = fab_graph_link (rig->graph, inside->links[i % 2]);
+
+    assert_int_equal (link->src, model->src + (i < 2 ? 0 : shift));
+    assert_int_equal (link->dst, model->dst + (i < 2 ? 0 : shift));
+    assert_near (both->weights[i], 3, 0);
+    assert_near (both->line_weights[i], 6, 0);
+  }
+}
+
 int
 main (void)
 {
@@ -92,6 +145,8 @@ main (void)
     cmocka_unit_test (stretch_costs_line_time_and_no_bytes),
     cmocka_unit_test (of_equal_links_the_lowest_binds),
     cmocka_unit_test (the_builder_is_empty_afterwards),
+    cmocka_unit_test (a_path_has_whole_weights),
+    cmocka_unit_test (a_footprint_lies_in_symmetric_nodes),
   };
 
   return cmocka_run_group_tests_name ("footprint", tests, NULL, NULL);
