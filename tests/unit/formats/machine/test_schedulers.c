@@ -100,6 +100,40 @@ blocks_and_lone_switches_are_joined (G_GNUC_UNUSED void **state)
                  NULL, 4, (const char *const[]){ "{name: leaf, count: 2}", "{name: spine, count: 1}", NULL });
 }
 
+/* Only blocks are said to be switches here, at the line of the first. */
+static void
+blocks_alone_are_noted (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *text;
+    guint n_blocks, line;
+  } rows[] = {
+    { "SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=top Switches=s[1-2]\n", 0, 0 },
+    { "SwitchName=s1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\n", 1, 2 },
+    { "# a comment\nBlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\n", 2, 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabImportedMachine) machine = read_machine ("slurm-topology", NULL, rows[i].text, &error);
+    g_autofree char *begin = g_strdup_printf ("%u blocks are switches here;", rows[i].n_blocks);
+    guint n = 0;
+
+    if (machine == NULL)
+      fail_msg ("%s", error->message);
+    for (guint k = 0; k < machine->notes->len; k++) {
+      const FabFileNote *note = fab_file_note (machine->notes, k);
+
+      if (strstr (note->text, " blocks are switches here;") == NULL)
+        continue;
+      n++;
+      assert_true (g_str_has_prefix (note->text, begin));
+      assert_int_equal (note->line, rows[i].line);
+    }
+    assert_int_equal (n, rows[i].n_blocks > 0);
+  }
+}
+
 static void
 nodes_are_numbered_branch_by_branch (G_GNUC_UNUSED void **state)
 {
@@ -393,6 +427,7 @@ main (void)
     cmocka_unit_test (a_tree_has_as_many_cables_up_as_nics_below),
     cmocka_unit_test (nodes_of_upper_levels_are_those_below),
     cmocka_unit_test (blocks_and_lone_switches_are_joined),
+    cmocka_unit_test (blocks_alone_are_noted),
     cmocka_unit_test (nodes_are_numbered_branch_by_branch),
     cmocka_unit_test (graphs_and_models_of_topograph_are_read),
     cmocka_unit_test (trays_are_no_racks),
