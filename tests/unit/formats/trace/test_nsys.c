@@ -80,6 +80,17 @@ kernels_copies_and_steps (G_GNUC_UNUSED void **state)
       "400000-450000 ncclKernel_SendRecv: comm, stream 20, step 0 | send_recv 0 B 0 ranks, other, ''\n");
 }
 
+static guint
+n_notes (const FabTrace *trace, const char *words)
+{
+  guint n = 0;
+
+  assert_non_null (trace);
+  for (guint i = 0; i < trace->notes->len; i++)
+    n += strstr (fab_file_note (trace->notes, i)->text, words) != NULL;
+  return n;
+}
+
 /* A process on a device is a rank: by device, and then by process. */
 static void
 processes_on_devices_are_ranks (G_GNUC_UNUSED void **state)
@@ -102,13 +113,15 @@ processes_on_devices_are_ranks (G_GNUC_UNUSED void **state)
                           - g_array_index (rank->ops, FabTraceOp, 0).start_ps,
                       1000);
   }
-  gboolean is_said = FALSE;
-  for (guint i = 0; i < trace->notes->len; i++)
-    is_said = is_said
-           || strstr (fab_file_note (trace->notes, i)->text,
-                      "its 3 processes and devices count as ranks in the order of devices")
-                  != NULL;
-  assert_true (is_said);
+  assert_int_equal (n_notes (trace, "its 3 processes and devices count as ranks in the order of devices"), 1);
+  g_autoptr (FabTrace) two = read_report (
+      TABLES
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 2, 1, 7, 1, 16777216, 1), (3, 4, 0, 7, 1, 16777216, 1);",
+      NULL);
+  assert_int_equal (n_notes (two, "its 2 processes and devices count as ranks in the order of devices"), 1);
+  g_autoptr (FabTrace) one = read_report (
+      TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0, 2, 0, 7, 1, 16777216, 1);", NULL);
+  assert_int_equal (n_notes (one, "processes and devices count"), 0);
 }
 
 static void
@@ -121,11 +134,14 @@ other_databases_are_refused (G_GNUC_UNUSED void **state)
       "cannot be read as a report of Nsight Systems: no such" },
     { "CREATE TABLE t (a); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT * FROM t;",
       "in place of the table CUPTI_ACTIVITY_KIND_KERNEL; Nsight Systems did not write it" },
-    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (2, 1, 0, 7, 1, 16777216, 1);",
+    { TABLES
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 7, 2, 16777216, 1), (2, 1, 0, 7, 1, 16777216, 1);",
       "an event has impossible times: from 2 to 1 ns" },
-    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (-1, 1, 0, 7, 1, 16777216, 1);",
+    { TABLES
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 7, 2, 16777216, 1), (-1, 1, 0, 7, 1, 16777216, 1);",
       "an event has impossible times: from -1 to 1 ns" },
-    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2305843009213694, 0, 7, 1, 16777216, 1);",
+    { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 7, 2, 16777216, 1), "
+             "(1, 2305843009213694, 0, 7, 1, 16777216, 1);",
       "an event has impossible times: from 1 to 2305843009213694 ns" },
     { TABLES "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 7, 1, 16777216, 1);"
              "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, correlationId, globalTid);"
