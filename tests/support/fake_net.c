@@ -19,10 +19,18 @@ typedef struct {
 } FakeStream;
 
 static void
+fail_on (const FakeNet *self, FabBytes bytes)
+{
+  if (self->nets->fail_bytes > 0 && bytes == self->nets->fail_bytes)
+    fab_engine_fail (self->base.env.engine, "%" G_GINT64_FORMAT " bytes are too many", (gint64) bytes);
+}
+
+static void
 carry_late (gpointer owner, guint64 link)
 {
   FakeNet *self = owner;
 
+  fail_on (self, self->nets->late_bytes);
   fab_meter_add_link (self->base.meter, (FabLinkId) link, (double) self->nets->late_bytes,
                       (double) self->nets->late_bytes);
 }
@@ -95,8 +103,7 @@ fake_stream (FabNet *net, const FabStream *stream)
     g_array_append_val (net->skips, skip);
   self->n_drawn += self->nets->drawn_ps > 0;
   net->n_skipped += self->nets->n_skipped;
-  if (self->nets->fail_bytes > 0 && stream->bytes == self->nets->fail_bytes)
-    fab_engine_fail (net->env.engine, "%" G_GINT64_FORMAT " bytes are too many", (gint64) stream->bytes);
+  fail_on (self, stream->bytes);
   if (self->nets->n_ticks > 0)
     tick (self, self->nets->n_ticks);
   if (self->nets->jam_bytes > 0 && stream->bytes == self->nets->jam_bytes)

@@ -14,7 +14,7 @@ typedef struct {
   FabTimePs
       drawn_ps; /* a stream takes so much longer for each number of the stream of random numbers; 0: none */
   FabBytes jam_bytes;    /* a stream of that size never ends; 0: all end */
-  FabBytes fail_bytes;   /* one of that size fails the engine when it begins; 0: none */
+  FabBytes fail_bytes;   /* one of that size fails the engine when it begins, or comes late; 0: none */
   gint slow_from;        /* streams from this number on, counted from 1, ... */
   FabTimePs slow_ps;     /* ... take so much longer, or shorter; 0: all take their time */
   FabLinkId inseparable; /* what crosses it affects all others; FAB_NO_LINK: there is no such link */

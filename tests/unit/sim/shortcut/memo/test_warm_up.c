@@ -157,6 +157,42 @@ what_does_not_end_has_no_time (G_GNUC_UNUSED void **state)
   scene_clear (&scene);
 }
 
+/* What fails on its way out, after the end, is not known either. */
+static void
+what_fails_after_its_end_has_no_time (G_GNUC_UNUSED void **state)
+{
+  Scene scene;
+  scene_init (&scene);
+  scene.nets.late_ps = 30;
+  scene.nets.late_bytes = scene.nets.fail_bytes = 7;
+  g_autoptr (GArray) results = play (&scene, 1);
+
+  assert_int_equal (result_at (results, 0)->duration_ps, -1);
+  scene_clear (&scene);
+}
+
+/* A collective without bytes ends in the ps in which it begins. The skips are those of its network. */
+static void
+what_takes_no_time_has_ended (G_GNUC_UNUSED void **state)
+{
+  const FabSkip skip = { 0, 6 };
+  Scene scene;
+  scene_init (&scene);
+  scene.plans[0].bytes = 0;
+  scene.nets.skip_ps = 6;
+  g_autoptr (GArray) results = play (&scene, 2);
+
+  for (guint i = 0; i < 2; i++) {
+    const FabWarmUp *result = result_at (results, i);
+
+    assert_int_equal (result->duration_ps, 200 * i);
+    assert_int_equal (result->meter->len, i == 0 ? 0 : scene.plans[i].footprint->n);
+    assert_int_equal (result->skips->len, 1);
+    assert_memory_equal (result->skips->data, &skip, sizeof skip);
+  }
+  scene_clear (&scene);
+}
+
 /* It takes 5001 events. The limit is looked at once in 4096 events. */
 static void
 what_takes_too_many_events_is_given_up (G_GNUC_UNUSED void **state)
@@ -252,6 +288,8 @@ main (void)
     cmocka_unit_test (what_a_network_has_not_is_not_asked),
     cmocka_unit_test (numbers_that_are_drawn_are_counted),
     cmocka_unit_test (what_does_not_end_has_no_time),
+    cmocka_unit_test (what_fails_after_its_end_has_no_time),
+    cmocka_unit_test (what_takes_no_time_has_ended),
     cmocka_unit_test (what_takes_too_many_events_is_given_up),
     cmocka_unit_test (what_is_cancelled_has_no_time),
     cmocka_unit_test (those_whose_order_matters_are_not_played),
