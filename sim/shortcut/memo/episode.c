@@ -221,7 +221,6 @@ forget (FabEpisode *self)
   g_array_set_size (self->heard, 0);
   fab_episode_forget_counted (self);
   self->has_run_out = self->is_large = FALSE;
-  self->at = NULL;
 }
 
 void
@@ -724,10 +723,9 @@ is_known (const FabEpisode *self, guint32 plan, FabTimePs now_ps)
 static gboolean
 is_beginning (const FabEpisode *self, FabTimePs now_ps)
 {
-  const Event *last = self->events->len > 0 ? &g_array_index (self->events, Event, self->events->len - 1)
-                                            : NULL;
+  const Event *last = &g_array_index (self->events, Event, self->events->len - 1);
 
-  return self->is_large && self->heard->len == 0 && last != NULL && !last->is_output && last->at_ps == now_ps
+  return self->is_large && self->heard->len == 0 && !last->is_output && last->at_ps == now_ps
       && net_now (self) == now_ps;
 }
 
