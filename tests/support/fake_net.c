@@ -88,6 +88,15 @@ note_due (FakeNet *self)
   }
 }
 
+static FabTimePs
+slow_ps (const FakeNets *nets, gint number)
+{
+  gboolean is_slow = number >= nets->slow_from
+                  && (nets->n_slow == 0 || number < nets->slow_from + nets->n_slow);
+
+  return is_slow ? nets->slow_ps : 0;
+}
+
 static void
 fake_stream (FabNet *net, const FabStream *stream)
 {
@@ -111,7 +120,7 @@ fake_stream (FabNet *net, const FabStream *stream)
   else
     fab_engine_after (net->env.engine,
                       stream->bytes + (FabTimePs) self->stream * self->nets->drawn_ps
-                          + (number >= self->nets->slow_from ? self->nets->slow_ps : 0),
+                          + slow_ps (self->nets, number),
                       stream_end, copy, 0);
 }
 

@@ -13,12 +13,12 @@ typedef struct {
   FabBytes late_bytes; /* ... a stream puts so much on its first link; 0: nothing */
   FabTimePs
       drawn_ps; /* a stream takes so much longer for each number of the stream of random numbers; 0: none */
-  FabBytes jam_bytes;    /* a stream of that size never ends; 0: all end */
-  FabBytes fail_bytes;   /* one of that size fails the engine when it begins, or comes late; 0: none */
-  gint slow_from;        /* streams from this number on, counted from 1, ... */
-  FabTimePs slow_ps;     /* ... take so much longer, or shorter; 0: all take their time */
-  FabLinkId inseparable; /* what crosses it affects all others; FAB_NO_LINK: there is no such link */
-  guint64 n_skipped;     /* that each stream skips */
+  FabBytes jam_bytes;     /* a stream of that size never ends; 0: all end */
+  FabBytes fail_bytes;    /* one of that size fails the engine when it begins, or comes late; 0: none */
+  gint slow_from, n_slow; /* so many streams (0: all) from this number on, counted from 1, ... */
+  FabTimePs slow_ps;      /* ... take so much longer, or shorter; 0: all take their time */
+  FabLinkId inseparable;  /* what crosses it affects all others; FAB_NO_LINK: there is no such link */
+  guint64 n_skipped;      /* that each stream skips */
   FabTimePs skip_ps; /* a stream skips so much when it begins, which is noted and nothing else; 0: nothing */
   guint n_ticks;     /* events that a stream takes more, in the ps in which it begins */
   double tolerance;

@@ -24,6 +24,29 @@ ends_in_a_ps_are_told_in_the_order_of_begins (G_GNUC_UNUSED void **state)
   assert_int_equal (count.n_episodes, 2);
 }
 
+static void
+note_event (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Scene *self = owner;
+
+  g_string_append_printf (self->ends, "x%" G_GINT64_FORMAT " ", fab_engine_now (self->engine));
+}
+
+/* An end in the ps of an event of the jobs is told before it, known or not. */
+static void
+ends_come_before_events_of_the_jobs (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new ();
+  scene_open (scene, TRUE);
+  const FabCollectivePlan *what = plan (scene, 100, 0, 2);
+
+  for (guint i = 0; i < 2; i++) {
+    fab_engine_at (scene->engine, 1000 * i + 100, note_event, scene, 0);
+    begin_at (scene, 1000 * i, "a", what);
+  }
+  play (scene, "a100 x100 a1100 x1100 ");
+}
+
 /* The engine stops after the first of two ends in a ps. The second is told when it goes on, at the same time, and until
  * then the network is not still, although the third has jammed it. */
 static void
@@ -86,6 +109,8 @@ a_network_that_jams_is_still (G_GNUC_UNUSED void **state)
   assert_false (fab_episodes_is_still (scene->episodes)); /* nothing has begun */
   begin_at (scene, 0, "a", what);
   begin_at (scene, 1000, "a", what);
+  fab_engine_run_until (scene->engine, 50);
+  assert_false (fab_episodes_is_still (scene->episodes)); /* the network has an event */
   fab_engine_run_until (scene->engine, 1050);
   assert_false (fab_episodes_is_still (scene->episodes)); /* the tree knows the end */
   assert_int_equal (fab_episodes_find_jam (scene->episodes), FAB_NO_LINK);
@@ -210,6 +235,31 @@ where_packets_are_skipped_ends_may_move (G_GNUC_UNUSED void **state)
     assert_int_equal (count.n_replays, 1);
     assert_near (carried (scene, 0), 700, 1e-12);
   }
+}
+
+/* The first ends at 100 and the second at 130. The second time, after the end of the first was told, the first takes
+ * 150: so the end of the second, after 130, stands for that at 100, and what ends 20 ps later is the second for the
+ * jobs. */
+static void
+where_packets_are_skipped_ends_may_change_places (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_new ();
+  scene->nets.slow_from = 3;
+  scene->nets.n_slow = 1;
+  scene->nets.slow_ps = 50;
+  scene->nets.n_skipped = 1;
+  scene_open (scene, TRUE);
+  const FabCollectivePlan *one = plan (scene, 100, 0, 2), *other = plan (scene, 130, 0, 2);
+
+  for (guint k = 0; k < 2; k++) {
+    begin_at (scene, 1000 * k, "a", one);
+    begin_at (scene, 1000 * k, "b", other);
+  }
+  begin_at (scene, 1110, "c", one);
+  FabEpisodesCount count = play (scene, "a100 b130 a1100 b1120 c1210 ");
+  assert_int_equal (count.n_collectives, 5);
+  assert_int_equal (count.n_episodes, 2);
+  assert_near (carried (scene, 0), 2 * 230 + 100, 1e-12);
 }
 
 /* The skips that were made are due when the episode is played again, at the times at which they were: those of the
@@ -403,6 +453,40 @@ alike_collectives_are_warmed_up_once (G_GNUC_UNUSED void **state)
   }
 }
 
+static gboolean
+trace_nothing (G_GNUC_UNUSED FabNet *net, G_GNUC_UNUSED const FabLeg *legs, G_GNUC_UNUSED guint n_legs,
+               G_GNUC_UNUSED const FabFootprint *footprint, G_GNUC_UNUSED GArray *links)
+{
+  return TRUE;
+}
+
+/* On a network that traces lines, those that share no link are apart once all collectives are known: so their distance
+ * does not matter, and each second one is remembered. */
+static void
+episodes_are_apart_once_all_are_known (G_GNUC_UNUSED void **state)
+{
+  for (guint is_all = 0; is_all < 2; is_all++) {
+    g_autoptr (Scene) scene = scene_new ();
+    scene->nets.ops.is_separable = fake_nets ().ops.is_separable;
+    scene->nets.ops.trace = trace_nothing;
+    scene_open (scene, TRUE);
+    const FabEpisodeInput inputs[] = { { .plan = plan (scene, 100, 0, 1) },
+                                       { .plan = plan (scene, 200, 3, 1) } };
+
+    fab_episodes_warm_up (scene->episodes,
+                          &(FabWarmUpEnv){ &scene->nets.ops, &scene->nets, scene->net->env, 1, is_all, 0 },
+                          inputs, 2);
+    for (guint i = 0; i < 2; i++) {
+      begin_at (scene, 1000 * i, "a", inputs[0].plan);
+      begin_at (scene, 1000 * i + 10 + i, "b", inputs[1].plan);
+    }
+    FabEpisodesCount count = play (scene, "a100 b210 a1100 b1211 ");
+    assert_int_equal (count.n_episodes, is_all ? 4 : 2);
+    assert_int_equal (count.n_remembered, is_all ? 2 : 0);
+    assert_int_equal (count.n_warm_ups_used, is_all ? 2 : 0);
+  }
+}
+
 /* Without memory nothing is warmed up. */
 static void
 what_remembers_nothing_is_not_warmed_up (G_GNUC_UNUSED void **state)
@@ -419,6 +503,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ends_in_a_ps_are_told_in_the_order_of_begins),
+    cmocka_unit_test (ends_come_before_events_of_the_jobs),
     cmocka_unit_test (an_end_that_was_not_told_is_told_later),
     cmocka_unit_test (three_episodes_may_become_one),
     cmocka_unit_test (a_network_that_jams_is_still),
@@ -427,6 +512,7 @@ main (void)
     cmocka_unit_test (what_fails_on_the_network_fails_for_the_jobs),
     cmocka_unit_test (what_ends_otherwise_the_second_time_fails),
     cmocka_unit_test (where_packets_are_skipped_ends_may_move),
+    cmocka_unit_test (where_packets_are_skipped_ends_may_change_places),
     cmocka_unit_test (skips_that_were_made_are_due_again),
     cmocka_unit_test (a_network_on_the_clock_of_the_jobs_is_played),
     cmocka_unit_test (the_first_use_of_a_warm_up_counts_as_played),
@@ -434,6 +520,7 @@ main (void)
     cmocka_unit_test (a_warm_up_has_drawn_once_it_is_used),
     cmocka_unit_test (very_many_are_not_warmed_up),
     cmocka_unit_test (alike_collectives_are_warmed_up_once),
+    cmocka_unit_test (episodes_are_apart_once_all_are_known),
     cmocka_unit_test (what_remembers_nothing_is_not_warmed_up),
   };
 

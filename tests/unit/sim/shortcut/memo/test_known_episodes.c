@@ -134,6 +134,40 @@ queues_are_those_of_all_episodes (G_GNUC_UNUSED void **state)
   }
 }
 
+static gboolean
+queue_lengths (G_GNUC_UNUSED const FabNet *net, FabLinkId link, FabQueueLengths *lengths)
+{
+  lengths->time_ps[0] += 7; /* of its own clock, which says nothing */
+  lengths->time_ps[1] += 20;
+  lengths->time_ps[2] += link == 0 ? 10 : 500;
+  return TRUE;
+}
+
+/* What is not noted of a queue is time in which it was empty: 70 of 100 ps. There is none where more is noted. */
+static void
+queues_are_empty_for_the_rest_of_the_time (G_GNUC_UNUSED void **state)
+{
+  for (guint is_direct = 0; is_direct < 2; is_direct++) {
+    g_autoptr (Scene) scene = scene_new ();
+    FabQueueLengths first = { .time_ps = { 1, 2 } }, other = { 0 };
+    scene->nets.ops.queue_lengths = queue_lengths;
+    scene->net = fake_net_new (&scene->nets, is_direct ? scene->engine : scene->net_engine, scene->rig);
+    scene->episodes = fab_episodes_new (scene->engine, scene->net, &scene->nets, FALSE);
+
+    begin_at (scene, 0, "a", plan (scene, 100, 0, 2));
+    play (scene, "a100 ");
+    assert_true (fab_episodes_queue_lengths (scene->episodes, 0, &first));
+    assert_true (fab_episodes_queue_lengths (scene->episodes, 1, &other));
+    assert_int_equal (first.time_ps[0], 1 + 70);
+    assert_int_equal (first.time_ps[1], 2 + 20);
+    assert_int_equal (first.time_ps[2], 10);
+    assert_int_equal (other.time_ps[0], 0);
+    assert_int_equal (other.time_ps[2], 500);
+    scene->nets.ops.queue_lengths = NULL;
+    assert_false (fab_episodes_queue_lengths (scene->episodes, 0, &first));
+  }
+}
+
 /* A known episode is played as far as it has gone, if somebody asks for its queues. */
 static void
 a_known_episode_is_played_to_see_its_queues (G_GNUC_UNUSED void **state)
@@ -345,6 +379,7 @@ main (void)
     cmocka_unit_test (what_comes_late_is_known_of_collectives_apart),
     cmocka_unit_test (what_is_played_again_is_counted_once),
     cmocka_unit_test (queues_are_those_of_all_episodes),
+    cmocka_unit_test (queues_are_empty_for_the_rest_of_the_time),
     cmocka_unit_test (a_known_episode_is_played_to_see_its_queues),
     cmocka_unit_test (what_is_known_now_and_then_is_replayed),
     cmocka_unit_test (an_episode_of_64_is_remembered),

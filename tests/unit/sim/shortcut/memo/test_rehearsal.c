@@ -196,6 +196,40 @@ what_does_not_end_is_not_known (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What fails on its way out, when all have ended, is not known. */
+static void
+what_fails_after_its_end_is_not_known (G_GNUC_UNUSED void **state)
+{
+  Scene scene;
+  scene_start (&scene);
+  know (&scene, (const FabBytes[]){ 100, 200 }, 2);
+  scene.nets.late_ps = 500;
+  scene.nets.late_bytes = scene.nets.fail_bytes = 7;
+
+  rehearse (&scene, (const FabExpectedInput[]){ { 0, FAB_AFTER_BEGIN, 0 }, { 1, FAB_AFTER_BEGIN, 40 } }, 2);
+  assert_null (begin_of (&scene, 0)->inputs);
+  assert_int_equal (scene.books.n_events, 3); /* two ends, and the first that came late */
+  scene_clear (&scene);
+}
+
+/* One without bytes ends at 0, and another one waits for that. */
+static void
+an_end_at_0_is_an_end (G_GNUC_UNUSED void **state)
+{
+  Scene scene;
+  scene_start (&scene);
+  know (&scene, (const FabBytes[]){ 100, 0, 30 }, 3);
+
+  rehearse (&scene,
+            (const FabExpectedInput[]){ { 0, FAB_AFTER_BEGIN, 0 }, { 1, FAB_AFTER_BEGIN, 0 }, { 2, 1, 10 } },
+            3);
+  const guint32 order[] = { 0, 1 };
+  const FabEpisodeNode *node = input_after (&scene, begin_of (&scene, 0), 1, 0, order, 1);
+  node = input_after (&scene, output_after (node, 1, 0), 2, 10, order, 2);
+  output_after (output_after (node, 2, 30), 0, 60);
+  scene_clear (&scene);
+}
+
 /* The first collective of an episode must be known alone: where it was not warmed up nothing follows it. */
 static void
 what_has_no_first_collective_in_the_tree_is_not_known (G_GNUC_UNUSED void **state)
@@ -290,6 +324,8 @@ main (void)
     cmocka_unit_test (those_that_wait_begin_in_their_order),
     cmocka_unit_test (a_ps_is_played_to_its_end),
     cmocka_unit_test (what_does_not_end_is_not_known),
+    cmocka_unit_test (what_fails_after_its_end_is_not_known),
+    cmocka_unit_test (an_end_at_0_is_an_end),
     cmocka_unit_test (what_has_no_first_collective_in_the_tree_is_not_known),
     cmocka_unit_test (what_the_tree_knows_stays),
     cmocka_unit_test (the_longest_are_played_first),
