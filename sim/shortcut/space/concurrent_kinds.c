@@ -86,8 +86,7 @@ search_from (Search *self, guint from)
     }
     for (guint i = dag->next_starts[task]; i < dag->next_starts[task + 1]; i++)
       push (self, iteration, dag->next[i]);
-    for (guint i = dag->carried_starts[task];
-         self->has_next && iteration == THIS && i < dag->carried_starts[task + 1]; i++)
+    for (guint i = dag->carried_starts[task]; iteration == THIS && i < dag->carried_starts[task + 1]; i++)
       push (self, NEXT, dag->carried[i]);
   }
 }
@@ -95,7 +94,7 @@ search_from (Search *self, guint from)
 static gboolean
 may_meet (const Search *self, guint a, guint b)
 {
-  gboolean is_ordered = a == b || *reached_at (self, THIS, a, b) || *reached_at (self, THIS, b, a);
+  gboolean is_ordered = *reached_at (self, THIS, a, b) || *reached_at (self, THIS, b, a);
 
   return !is_ordered
       || (self->has_next && (!*reached_at (self, NEXT, a, b) || !*reached_at (self, NEXT, b, a)));
