@@ -180,6 +180,27 @@ a_flow_that_comes_and_goes_uses_its_links_separately (G_GNUC_UNUSED void **state
   ASSERT_CLASSES (self, 4, 2); /* links 5 to 7 part from 0 to 2 */
 }
 
+/* Links of a class part from both of its ends, one by one; those that nobody has crossed before have their capacity. */
+static void
+links_part_from_both_ends_of_a_class (G_GNUC_UNUSED void **state)
+{
+  static const guint links[] = { 0, 7, 1, 6, 2, 5 };
+  g_autoptr (Case) self = case_new (12);
+
+  add (self, flow_over (self, 0, 0, 8, 8));
+  for (guint i = 0; i < G_N_ELEMENTS (links); i++) {
+    Flow *once = add_once (self, flow_over (self, 1, links[i], 1, 1));
+
+    ASSERT_CLASSES (self, i + 2);
+    fab_folding_remove (self->folding, &once->folded);
+  }
+  add_once (self, flow_over (self, 1, 150, 2, 2));
+  ASSERT_CLASSES (self, 7, 2);
+  fab_folding_solve (self->folding);
+  assert_near (self->flows[0].rate, 12, 1e-12);
+  assert_near (self->flows[1].rate, 12, 1e-12);
+}
+
 /* A link whose capacity changes is a class of its own from then on, also where no flow has crossed it yet; the flow
  * over it is solved again. 8 links at 12 and one at 3, 0, and 9. */
 static void
@@ -280,6 +301,7 @@ main (void)
     cmocka_unit_test (capacities_and_weights_tell_links_apart),
     cmocka_unit_test (there_may_be_a_class_for_every_link),
     cmocka_unit_test (a_flow_that_comes_and_goes_uses_its_links_separately),
+    cmocka_unit_test (links_part_from_both_ends_of_a_class),
     cmocka_unit_test (a_link_that_changes_stands_for_itself),
     cmocka_unit_test (arrays_of_flows_that_stay_are_remembered),
     cmocka_unit_test (flows_are_solved_again_when_classes_are_split),

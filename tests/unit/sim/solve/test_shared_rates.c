@@ -187,8 +187,32 @@ all_that_a_wide_flow_reaches_are_told (G_GNUC_UNUSED void **state)
   assert_told (self, "012", RATES (6, 6, 3, 12));
   fab_sharing_remove (self->sharing, &self->flows[0].sharer);
   assert_told (self, "12", RATES (6, 9, 3, 12));
+  fab_sharing_change_capacity (self->sharing, 64, 24);
+  assert_told (self, "", RATES (6, 9, 3, 12)); /* link 65 alone holds 1 back, and no wide flow is left */
   fab_sharing_enter (self->sharing, flow_over (self, 4, 0, 64, 0));
   assert_told (self, "4", RATES (6, 9, 3, 12, 12));
+}
+
+/* Two of four leave before anybody asks, in any order. */
+static void
+several_may_leave_before_a_solve (G_GNUC_UNUSED void **state)
+{
+  for (guint pair = 0; pair < 16; pair++) {
+    g_autoptr (Case) self = case_new (12);
+    guint gone[] = { pair / 4, pair % 4 };
+    g_autoptr (GString) told = g_string_new (NULL);
+
+    if (gone[0] == gone[1])
+      continue;
+    for (guint f = 0; f < 4; f++)
+      fab_sharing_add (self->sharing, flow_over (self, f, 0, 1, 0));
+    for (guint i = 0; i < 2; i++)
+      fab_sharing_remove (self->sharing, &self->flows[gone[i]].sharer);
+    for (guint f = 0; f < 4; f++)
+      if (f != gone[0] && f != gone[1])
+        g_string_append_printf (told, "%u", f);
+    assert_told (self, told->str, NULL);
+  }
 }
 
 int
@@ -199,6 +223,7 @@ main (void)
     cmocka_unit_test (a_limit_leaves_the_rest_to_others),
     cmocka_unit_test (capacities_stay_when_later_links_come),
     cmocka_unit_test (who_has_left_is_not_told),
+    cmocka_unit_test (several_may_leave_before_a_solve),
     cmocka_unit_test (all_that_a_wide_flow_reaches_are_told),
   };
 
