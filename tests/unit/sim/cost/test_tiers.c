@@ -132,6 +132,27 @@ switches_of_machines_are_not_counted (G_GNUC_UNUSED void **state)
   assert_int_equal (tiers.n_cables[0], 2);
 }
 
+/* Cables between switches of the last tier are in the last tier too. */
+static void
+cables_between_cores_are_in_the_last_tier (G_GNUC_UNUSED void **state)
+{
+  Drawing self = drawing_new ();
+  FabVertexId chain[5];
+
+  for (guint i = 0; i < G_N_ELEMENTS (chain); i++)
+    chain[i] = draw (&self, FAB_VERTEX_SWITCH, FAB_NO_NODE, i);
+  join_nodes (&self, chain[0], 0, 1);
+  for (guint i = 1; i < G_N_ELEMENTS (chain); i++)
+    join (&self, chain[i - 1], chain[i], i);
+  FabTiers tiers = tiers_of (&self, 1, 1);
+  assert_int_equal (tiers.n_switches[0], 1);
+  assert_int_equal (tiers.n_switches[1], 1);
+  assert_int_equal (tiers.n_switches[2], 3);
+  assert_int_equal (tiers.n_cables[0], 2);
+  assert_int_equal (tiers.n_cables[1], 1);
+  assert_int_equal (tiers.n_cables[2], 2 + 3 + 4);
+}
+
 int
 main (void)
 {
@@ -140,6 +161,7 @@ main (void)
     cmocka_unit_test (transceivers_are_shared_inside_a_switch),
     cmocka_unit_test (routers_with_nics_are_leaves),
     cmocka_unit_test (switches_of_machines_are_not_counted),
+    cmocka_unit_test (cables_between_cores_are_in_the_last_tier),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/models.h"
+#include "sim/base/error.h"
 #include "sim/decision/bottleneck_find.h"
 #include "tests/support/play.h"
 
@@ -364,6 +365,29 @@ messages_limit_a_sender (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_bottleneck_first (none)->kind, FAB_LEVER_LINKS);
 }
 
+/* The second of three seeds behind the last one cannot be, and what is cancelled has no bottleneck. */
+static void
+what_cannot_be_played_has_no_bottleneck (G_GNUC_UNUSED void **state)
+{
+  static const gint cancelled = 1;
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 },
+                       stopped = { .registry = &fab_models, .n_threads = 1, .cancel = &cancelled };
+  g_autoptr (Play) last = play_new (catalog,
+                                    "name: a\nseed: 9223372036854775807\n"
+                                    "cluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n"
+                                    "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 256}\n",
+                                    NULL);
+  g_autoptr (GError) error = NULL, stop = NULL;
+  g_autoptr (FabBottleneck) single = fab_bottleneck_find (&env, last->scenario, (FabPlayedOnce){ 1, 0 },
+                                                          NULL);
+
+  assert_non_null (single);
+  assert_null (fab_bottleneck_find (&env, last->scenario, (FabPlayedOnce){ 3, 0 }, &error));
+  assert_true (g_str_has_prefix (error->message, "2 seeds are too many from seed "));
+  assert_null (fab_bottleneck_find (&stopped, last->scenario, (FabPlayedOnce){ 1, 0 }, &stop));
+  assert_true (g_error_matches (stop, FAB_ERROR, FAB_ERROR_CANCELLED));
+}
+
 int
 main (void)
 {
@@ -380,6 +404,7 @@ main (void)
     cmocka_unit_test (a_copy_says_the_same),
     cmocka_unit_test (levers_that_no_seed_moves_are_played_with_three),
     cmocka_unit_test (messages_limit_a_sender),
+    cmocka_unit_test (what_cannot_be_played_has_no_bottleneck),
   };
 
   return play_run_tests ("bottleneck", tests, &catalog);
