@@ -193,7 +193,7 @@ has_like_ports (const AllPairs *self, guint nic)
 {
   FabLinkId model = port_of (self, 0, nic);
 
-  for (guint node = 0; node < self->group->n_nodes; node++) {
+  for (guint node = 1; node < self->group->n_nodes; node++) {
     FabLinkId port = port_of (self, node, nic);
 
     if (model == FAB_NO_LINK || port == FAB_NO_LINK)
