@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_record_data.c - figures of records as JSON and CSV (sim/result/record_data.c): their keys, times in seconds, and
- * what is not known.
+ * what is not known; and the probe that collects them, when it is emptied.
  */
 #include "tests/support/test.h"
 
+#include "sim/result/probe.h"
 #include "sim/result/record.h"
 #include "sim/result/record_data.h"
 
@@ -134,6 +135,36 @@ cells_have_their_digits (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A probe that is emptied holds nothing of what was told, in any of its lists. */
+static void
+a_probe_is_emptied (G_GNUC_UNUSED void **state)
+{
+  FabProbe probe;
+
+  fab_probe_init (&probe);
+  GArray *const lists[] = { probe.iterations, probe.spans, probe.collectives, probe.link_loads,
+                            probe.exposures,  probe.path,  probe.samples };
+  static const gsize sizes[] = { sizeof (FabIterationRecord),  sizeof (FabSpanRecord),
+                                 sizeof (FabCollectiveRecord), sizeof (FabLinkLoadRecord),
+                                 sizeof (FabExposureRecord),   sizeof (FabPathRecord),
+                                 sizeof (FabLinkSampleRecord) };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++) {
+    assert_int_equal (g_array_get_element_size (lists[i]), sizes[i]);
+    assert_int_equal (lists[i]->len, 0);
+    g_array_set_size (lists[i], 3);
+  }
+  probe.step = (FabStepRecord){ .times.idle_ps = 7, .tokens_per_s = 8 };
+  fab_probe_empty (&probe);
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
+    assert_int_equal (lists[i]->len, 0);
+  assert_int_equal (probe.step.times.idle_ps, 0);
+  assert_near (probe.step.tokens_per_s, 0, 0);
+  fab_probe_clear (&probe);
+  assert_null (probe.iterations);
+  assert_null (probe.samples);
+}
+
 int
 main (void)
 {
@@ -142,6 +173,7 @@ main (void)
     cmocka_unit_test (units_are_at_the_end_of_names),
     cmocka_unit_test (records_are_members_and_cells),
     cmocka_unit_test (cells_have_their_digits),
+    cmocka_unit_test (a_probe_is_emptied),
   };
 
   return cmocka_run_group_tests_name ("record_data", tests, NULL, NULL);

@@ -310,7 +310,9 @@ a_query_ends_at_its_limits (void **state)
     g_autofree char *two = ask_store (store, "SELECT 1 AS x UNION ALL SELECT 2", 0);
     assert_string_equal (two, "x\n1\n2\n");
   }
-  fab_store_limit_queries (store, 0, 3600); /* time enough for a million steps, and any number of rows */
+  FabStore *none = NULL;
+  assert_true (fab_store_close (&none, NULL)); /* what was never opened */
+  fab_store_limit_queries (store, 0, 3600);    /* time enough for a million steps, and any number of rows */
   g_autofree char *many = ask_store (
       store,
       "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 50000) SELECT max (x) FROM c",
