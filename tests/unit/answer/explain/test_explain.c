@@ -40,6 +40,8 @@ a_collective_goes_down_to_the_lanes (G_GNUC_UNUSED void **state)
   assert_string_equal (time->title, "all_reduce operation0.0 of 1 GB over 4 ranks");
   assert_string_equal (time->formula, "startup + flow");
   assert_near (time->value, 46.887e-3, 1e-9);
+  assert_near (explained_term (time, "startup"), 12e-6, 1e-9);
+  assert_near (explained_term (time, "flow"), 46.875e-3, 1e-9);
   assert_true (explained_has_note (time, "The link that binds it: node0/gpu0 -> node0/sw, 5 x wire."));
   assert_true (explained_has_note (
       time, "algbw = size / time = 21.33 GB/s; busbw, what nccl-tests compares with the link: 31.99 GB/s."));
@@ -215,6 +217,79 @@ the_next_best_algorithm_is_named (G_GNUC_UNUSED void **state)
   }
 }
 
+static void
+time_nccl (const char *key, const char *value, const FabCollectivePlan *did, double *best_s, char **best)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      NODES "collectives: {kind: nccl, %s: %s}\n"
+            "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      key, value);
+  g_autofree char *problem = play_problem (catalog, yaml);
+
+  if (problem != NULL)
+    return;
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  const FabCollectivePlan *plan = &fab_simulation_dag (play->simulation)->collectives[0].plan;
+  double seconds = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan));
+
+  if ((strcmp (plan->algorithm, did->algorithm) == 0 && strcmp (plan->protocol, did->protocol) == 0)
+      || seconds >= *best_s)
+    return;
+  *best_s = seconds;
+  g_free (*best);
+  *best = g_strdup_printf ("%s with %s", plan->algorithm, plan->protocol);
+}
+
+/* NCCL may be held to another algorithm, and to another protocol of the same one. */
+static void
+the_next_best_protocol_is_named (G_GNUC_UNUSED void **state)
+{
+  static const char *const protocols[] = { "ll", "ll128", "simple" };
+  g_autofree const FabAlgorithmOps **all = fab_algorithms_by_preference (
+      fab_models.lists[FAB_MODEL_ALGORITHM]);
+  g_auto (Explained) it = explained (
+      catalog,
+      NODES "collectives: nccl\njob: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      "collective largest");
+  const FabCollectivePlan *plan = &fab_simulation_dag (it.play->simulation)->collectives[0].plan;
+  double best_s = INFINITY, own_s = fab_ps_to_seconds (fab_collective_plan_idle_ps (plan));
+  g_autofree char *best = NULL;
+
+  for (guint i = 0; all[i] != NULL; i++)
+    time_nccl ("algorithm", all[i]->info.name, plan, &best_s, &best);
+  for (guint i = 0; i < G_N_ELEMENTS (protocols); i++)
+    time_nccl ("protocol", protocols[i], plan, &best_s, &best);
+  g_autofree char *shown = fab_term_show (FAB_TERM_TIME, best_s);
+  g_autofree char
+      *expected = best_s >= own_s
+                    ? g_strdup_printf ("It runs as %s with %s. The next best, %s, would take %s alone:",
+                                       plan->algorithm, plan->protocol, best, shown)
+                    : g_strdup_printf ("It runs as %s with %s, by the library's own estimate; %s would take "
+                                       "%s alone,",
+                                       plan->algorithm, plan->protocol, best, shown);
+
+  if (!explained_has_note (explained_find (&it, "time"), expected)) {
+    g_autofree char *text = explained_text (explained_find (&it, "time"));
+
+    fail_msg ("\"%s\" is not in\n%s", expected, text);
+  }
+}
+
+/* A port of another rate than the catalogue's has no lanes that multiply to it. */
+static void
+a_rate_that_the_scenario_sets_has_no_lanes (G_GNUC_UNUSED void **state)
+{
+  g_auto (Explained) it = explained (
+      catalog,
+      "name: t\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, nic_rate: 100Gb/s}\n"
+      "collectives: plain\njob: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n",
+      "collective largest");
+
+  assert_explained (explained_find (&it, "line_rate"),
+                    "2 line rate of the link, one direction: line_rate = 12.5 GB/s\n"
+                    "The scenario sets it (cluster.nic_rate, a fault, or sharing of the part).");
+}
+
 /* --- compute --- */
 
 static double
@@ -324,6 +399,41 @@ flops_are_those_of_the_model (G_GNUC_UNUSED void **state)
     assert_non_null (kernels->source);
     assert_null (explained_find (&it, "rate"));
   }
+}
+
+/* What the kernels of a micro-batch are made of, where the job's compute prices them. */
+static void
+kernels_are_priced_by_parts (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup_printf (NODES MODEL "collectives: plain\n" JOB, jobs[3]);
+  g_auto (Explained) it = explained (catalog, yaml, "step");
+  const FabJobTotals *totals = fab_simulation_totals (it.play->simulation);
+  const FabStatement *priced = explained_find (&it, "priced"), *reached = explained_find (&it, "reached");
+  g_autofree char *software = g_strdup_printf ("Software: %s, PyTorch %u.%u", totals->stack,
+                                               totals->software.pytorch / 100,
+                                               totals->software.pytorch % 100);
+  g_autofree char *rule = g_strdup_printf (
+      "A token costs 2 FLOP per parameter forward and 4 backward: 6 x %.4g "
+      "parameters would be %.4g MFLOP.",
+      (double) totals->parameters, 6e-6 * (double) totals->parameters);
+
+  assert_string_equal (priced->formula, "products + attention + memory_bound + launches + host");
+  assert_near (explained_term (priced, "products"), totals->parts.products_s, 1e-12);
+  assert_near (explained_term (priced, "attention"), totals->parts.attention_s, 1e-12);
+  assert_near (explained_term (priced, "memory_bound"), totals->parts.memory_bound_s, 1e-12);
+  assert_near (explained_term (priced, "launches"), totals->parts.launches_s, 1e-12);
+  assert_true (explained_term (priced, "host") == totals->parts.host_s);
+  assert_true (explained_has_note (priced, software));
+  assert_string_equal (reached->formula, "flops / (peak * kernels)");
+  assert_near (explained_term (reached, "kernels"),
+               explained_term (explained_find (&it, "compute"), "kernels"), 1e-12);
+  assert_near (explained_term (reached, "peak"), 312e12, 1e-12);
+  g_autofree char *waiting = g_strdup_printf (
+      "They are %.4g times those of an average GPU, because every step waits for the slowest of 8 GPUs "
+      "(job.jitter.gpus).",
+      totals->waiting);
+  assert_int_equal (explained_has_note (reached, waiting), totals->waiting > 1);
+  assert_true (explained_has_note (explained_find (&it, "flops"), rule));
 }
 
 /* Under a power cap the clock is lower, and so is the rate of matrices. */
@@ -653,6 +763,9 @@ main (void)
     cmocka_unit_test (collectives_are_found_by_name),
     cmocka_unit_test (a_rank_alone_has_no_collective),
     cmocka_unit_test (the_next_best_algorithm_is_named),
+    cmocka_unit_test (the_next_best_protocol_is_named),
+    cmocka_unit_test (a_rate_that_the_scenario_sets_has_no_lanes),
+    cmocka_unit_test (kernels_are_priced_by_parts),
     cmocka_unit_test (compute_is_the_sum_of_its_tasks),
     cmocka_unit_test (flops_are_those_of_the_model),
     cmocka_unit_test (a_power_cap_lowers_the_rate),
