@@ -23,7 +23,7 @@ struct _FabMultipath {
   gboolean has_asked;
   Spot *spots;
   guint32 flow_stamp;
-  GArray *here, *there; /* FabVertexId of one level and of the next */
+  GArray *here, *there; /* FabVertexId of one level and of the next, which is empty between levels */
   GArray *links;        /* FabWayOn that lead on from one vertex */
 };
 
@@ -93,7 +93,6 @@ mark_useful (FabMultipath *self)
   const GArray *line = search->sides[search->last].frontier;
 
   g_array_set_size (self->here, 0);
-  g_array_set_size (self->there, 0);
   for (guint i = 0; i < line->len; i++)
     if (fab_search_is_meeting (search, g_array_index (line, FabVertexId, i)))
       note_useful (self, self->here, g_array_index (line, FabVertexId, i));
@@ -215,7 +214,6 @@ spread_between (FabMultipath *self, FabVertexId src, FabVertexId dst, FabSplit s
     return FALSE;
   self->flow_stamp++;
   g_array_set_size (self->here, 0);
-  g_array_set_size (self->there, 0);
   g_array_append_val (self->here, src);
   self->spots[src].amount = fraction;
   for (guint step = 0; step < n; step++) {
