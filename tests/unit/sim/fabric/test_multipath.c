@@ -91,6 +91,35 @@ the_hop_in_the_middle_takes_the_next_quotient (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Beyond the middle two links to two switches are no bundle: after two cables, of which number mod 2 is taken, the next
+ * quotient mod 2 takes the switch. */
+static void
+two_switches_are_no_bundle (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of ("0n1n-ssssss", (GraphJoin[]){ { 0, 2, 1, 1 },
+                                                                       { 2, 3, 1, 1 },
+                                                                       { 3, 4, 1, 1 },
+                                                                       { 3, 4, 1, 1 },
+                                                                       { 4, 5, 1, 1 },
+                                                                       { 4, 6, 1, 1 },
+                                                                       { 5, 7, 1, 1 },
+                                                                       { 6, 7, 1, 1 },
+                                                                       { 7, 1, 1, 1 },
+                                                                       { 0 } });
+  g_autoptr (FabMultipath) paths = fab_multipath_new (graph);
+
+  for (guint number = 0; number < 8; number++) {
+    guint next = 5 + number / 2 % 2;
+    g_autofree char *expected = g_strdup_printf ("0>2.0 2>3.0 3>4.%u 4>%u.0 %u>7.0 7>1.0", number % 2, next,
+                                                 next);
+    FabPath path = { 0 };
+
+    assert_true (fab_multipath_pick_number (paths, 0, 1, number, &path));
+    g_autofree char *links = links_of (graph, &path, 0);
+    assert_string_equal (links, expected);
+  }
+}
+
 /* At each switch: what comes up to spine 5 has one cable down, and what comes up to spine 4 two. */
 static void
 a_hash_takes_each_wire_alike (G_GNUC_UNUSED void **state)
@@ -352,6 +381,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_number_comes_down_as_it_went_up),
     cmocka_unit_test (the_hop_in_the_middle_takes_the_next_quotient),
+    cmocka_unit_test (two_switches_are_no_bundle),
     cmocka_unit_test (a_hash_takes_each_wire_alike),
     cmocka_unit_test (a_picked_path_has_to_fit),
     cmocka_unit_test (entropies_pick_paths),
