@@ -145,10 +145,10 @@ every_number_has_its_ends (G_GNUC_UNUSED void **state)
     FabCostEndSpec low, high;
     double fall, rise;
   } rows[] = {
-    { { 0 }, { 0 }, 0, 0 },
+    { { .years = 0 }, { .years = 0 }, 0, 0 },
     { { .usd_per_kwh = 0.1 }, { .usd_per_kwh = 0.6 }, energy / 2, 2 * energy },
-    { { .usd_per_kwh = 0.1 }, { 0 }, energy / 2, 0 },
-    { { 0 }, { .pue_factor = 1.5 }, 0, energy / 2 },
+    { { .usd_per_kwh = 0.1 }, { .years = 0 }, energy / 2, 0 },
+    { { .years = 0 }, { .pue_factor = 1.5 }, 0, energy / 2 },
     { { .years = 2 }, { .years = 0.5 }, bought / 2, bought },
     { { .maintenance_fraction = 0.05 }, { .maintenance_fraction = 0.3 }, maintenance / 2, 2 * maintenance },
     { { .staff_usd_per_year = 0.1 * 8766 }, { .staff_usd_per_year = 0.4 * 8766 }, staff / 2, staff },
@@ -156,9 +156,12 @@ every_number_has_its_ends (G_GNUC_UNUSED void **state)
       { .site_usd_per_kw_month = 0.6 * 8766 / (12 * 1.8) },
       0.2,
       site },
-    { { 0 }, { .utilisation_fraction = 0.5 }, 0, bought + maintenance + staff + site },
+    { { .years = 0 }, { .utilisation_fraction = 0.5 }, 0, bought + maintenance + staff + site },
     { { .usd_per_gpu_hour = 0.01 }, { .usd_per_gpu_hour = 100 }, 0, 0 }, /* it is bought */
-    { { .usd_per_kwh = 0.1, .years = 2 }, { 0 }, sqrt (energy * energy / 4 + bought * bought / 4), 0 },
+    { { .usd_per_kwh = 0.1, .years = 2 },
+      { .years = 0 },
+      sqrt (energy * energy / 4 + bought * bought / 4),
+      0 },
     { { .usd_per_kwh = 0.3 }, { .usd_per_kwh = 0.4 }, 0, energy }, /* the larger of both rises */
   };
   double hour = bought + maintenance + staff + site + energy;
@@ -185,11 +188,11 @@ prices_have_their_ends (G_GNUC_UNUSED void **state)
     double per_gpu, low_per_gpu, high_per_gpu;
     double low, usd, high;
   } rows[] = {
-    { { 8766, 4383, 3 * 8766 }, { 0 }, 0, 0, 0, 0.5, 1, 3 },
-    { { 8766, 0, 3 * 8766 }, { 0 }, 0, 0, 0, 1, 1, 1 },
-    { { 8766, 4383, 0 }, { 0 }, 0, 0, 0, 1, 1, 1 },
+    { { 8766, 4383, 3 * 8766 }, { 0, 0, 0 }, 0, 0, 0, 0.5, 1, 3 },
+    { { 8766, 0, 3 * 8766 }, { 0, 0, 0 }, 0, 0, 0, 1, 1, 1 },
+    { { 8766, 4383, 0 }, { 0, 0, 0 }, 0, 0, 0, 1, 1, 1 },
     { { 8766, 4383, 3 * 8766 }, { 10, 8, 15 }, 0, 0, 0, 8, 10, 15 },
-    { { 8766, 4383, 3 * 8766 }, { 0 }, 2, 1, 5, 10, 20, 50 },
+    { { 8766, 4383, 3 * 8766 }, { 0, 0, 0 }, 2, 1, 5, 10, 20, 50 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
