@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "sim/base/error.h"
 #include "tests/support/band.h"
 #include "tests/support/play.h"
 
@@ -205,6 +206,68 @@ compute_as_measured (void **state)
   fab_band_free (played.band);
 }
 
+/* A play of the scenario, which fails the n-th time. */
+typedef struct {
+  const FabCatalog *catalog;
+  const char *yaml;
+  guint n_plays, fails_at;
+  int code; /* FabErrorCode */
+} Failing;
+
+static gboolean
+play_or_fail (gpointer owner, const FabWhatIf *what_if, double *value_us, GError **error)
+{
+  Failing *self = owner;
+
+  if (++self->n_plays == self->fails_at) {
+    g_set_error (error, FAB_ERROR, self->code, "no");
+    return FALSE;
+  }
+  g_autoptr (Play) play = play_new (self->catalog, self->yaml, what_if);
+  fab_simulation_step (play->simulation);
+  *value_us = fab_ps_to_seconds (fab_simulation_probe (play->simulation)->step.times.duration_ps) * 1e6;
+  return TRUE;
+}
+
+/* A link is played at both ends. Collectives are too, and what may compute, which nothing does here; of a GPU alone
+ * compute is played at both ends, and what may be collectives. Whoever fails fails the band, unless collectives or
+ * compute hung where they took longer or shorter: then nothing is said of both, or of what comes after. */
+static void
+a_play_that_fails_fails_the_band (void **state)
+{
+  static const struct {
+    const char *yaml;
+    guint n_plays;
+    guint n_of_links;
+    guint n_kept; /* of those after them: plays that make a band by themselves, if the next one hangs */
+  } rows[] = {
+    { RING "links: [" LAB ", uncertainty: {rate: 10%}}]", 4, 2, 0 },
+    { RING BANDS "links: [" LAB "}]", 3, 0, 2 },
+    { ONE_GPU EFFICIENCIES, 3, 0, 3 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint at = 1; at <= rows[i].n_plays + 1; at++)
+      for (guint hangs = 0; hangs < 2; hangs++) {
+        Failing failing = { *state, rows[i].yaml, 0, at, hangs ? FAB_ERROR_HUNG : FAB_ERROR_INPUT };
+        g_autoptr (Play) play = play_new (*state, rows[i].yaml, NULL);
+        g_autoptr (FabBand) band = NULL;
+        g_autoptr (GError) error = NULL;
+        double value_us = 1;
+        gboolean is_expected = at > rows[i].n_plays || (hangs && at > rows[i].n_of_links);
+        gboolean is_found = fab_band_find (play->scenario, fab_simulation_cluster (play->simulation)->graph,
+                                           &value_us, 1, play_or_fail, &failing, &band, &error);
+
+        assert_int_equal (is_found, is_expected);
+        assert_int_equal (failing.n_plays, MIN (at, rows[i].n_plays));
+        assert_int_equal (error == NULL, is_expected);
+        if (is_found)
+          assert_int_equal (band != NULL, rows[i].n_of_links > 0 || at > rows[i].n_kept);
+        else
+          assert_null (band);
+      }
+}
+
 int
 main (void)
 {
@@ -219,6 +282,7 @@ main (void)
     cmocka_unit_test (the_longest_collective_speaks_for_its_entry),
     cmocka_unit_test (calibrated_links_replace),
     cmocka_unit_test (compute_as_measured),
+    cmocka_unit_test (a_play_that_fails_fails_the_band),
   };
 
   return cmocka_run_group_tests_name ("band", tests, load_catalog, drop_catalog);
