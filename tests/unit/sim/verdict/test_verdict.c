@@ -518,6 +518,35 @@ ports_that_are_used_unevenly_are_told (G_GNUC_UNUSED void **state)
 
 /* --- the list --- */
 
+/* A job of a collective has no memory that was predicted: no factor widens it. */
+static void
+memory_that_nobody_predicts_has_no_band (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_new (catalog, HEAD ONE REDUCE ("1MB"), NULL);
+  FabFit fit = fab_fit_of (play->simulation);
+
+  assert_int_equal (fit.needed_bytes, 0);
+  assert_near ((double) fit.device_bytes, 80e9, 1e-9);
+  assert_near (fit.low_factor, 1, 0);
+  assert_near (fit.high_factor, 1, 0);
+}
+
+/* Texts of findings that stop a job follow one another, even the shortest. */
+static void
+what_stops_a_job_is_told_in_a_row (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabVerdict) verdict = fab_verdict_new ();
+
+  fab_verdict_add (verdict, FAB_FINDING_CHOICE, g_strdup ("b"), NULL);
+  assert_null (fab_verdict_stop_words (verdict));
+  fab_verdict_add (verdict, FAB_FINDING_DOES_NOT_FIT, g_strdup ("c"), NULL);
+  g_autofree char *one = fab_verdict_stop_words (verdict);
+  fab_verdict_add (verdict, FAB_FINDING_DOES_NOT_FIT, g_strdup ("d"), NULL);
+  g_autofree char *two = fab_verdict_stop_words (verdict);
+  assert_string_equal (one, "c");
+  assert_string_equal (two, "c d");
+}
+
 static void
 findings_are_ordered_by_code (G_GNUC_UNUSED void **state)
 {
@@ -669,6 +698,8 @@ main (void)
     cmocka_unit_test (leaves_that_are_half_empty_are_told),
     cmocka_unit_test (what_a_design_assumes_is_told),
     cmocka_unit_test (ports_that_are_used_unevenly_are_told),
+    cmocka_unit_test (memory_that_nobody_predicts_has_no_band),
+    cmocka_unit_test (what_stops_a_job_is_told_in_a_row),
     cmocka_unit_test (findings_are_ordered_by_code),
     cmocka_unit_test (codes_are_read_back),
     cmocka_unit_test (what_stops_is_said),
