@@ -331,6 +331,13 @@ extend (gpointer owner, guint folded_for, G_GNUC_UNUSED const FabCollectivePlan 
   return folded_for == FAB_FOLDED_FOR_NONE ? 1 : folded_for + begun->stops;
 }
 
+/* Each other one makes another version. */
+static guint
+extend_always (G_GNUC_UNUSED gpointer owner, guint folded_for, G_GNUC_UNUSED const FabCollectivePlan *what)
+{
+  return folded_for + 1 + (folded_for == FAB_FOLDED_FOR_NONE);
+}
+
 static FabPlay *
 note_version (gpointer owner, G_GNUC_UNUSED FabNet *net, G_GNUC_UNUSED const FabEpisodeInput *input,
               guint folded_for, G_GNUC_UNUSED FabDone done)
@@ -369,6 +376,23 @@ those_under_way_are_played_again_in_another_version (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What has become one is folded for all of its collectives: from the first that began on. */
+static void
+what_is_joined_is_played_again_for_all (G_GNUC_UNUSED void **state)
+{
+  static const char *const names[] = { "a", "b", "c" };
+  g_autoptr (Scene) scene = scene_apart ();
+
+  for (guint i = 0; i < 3; i++) {
+    Begin *what = begin_at (scene, 25 * i, names[i], plan (scene, 100 + 10 * i, i % 2, 1 + i / 2));
+
+    what->input = (FabEpisodeInput){
+      .plan = what->input.plan, .play = note_version, .extend = extend_always, .owner = what
+    };
+  }
+  play (scene, "a:1 b:1 a:3 b:3 c:3 a100 b135 c170 ");
+}
+
 int
 main (void)
 {
@@ -388,6 +412,7 @@ main (void)
     cmocka_unit_test (other_events_of_jobs_let_nothing_be_played),
     cmocka_unit_test (a_longer_quiet_is_found_out),
     cmocka_unit_test (those_under_way_are_played_again_in_another_version),
+    cmocka_unit_test (what_is_joined_is_played_again_for_all),
   };
 
   return cmocka_run_group_tests_name ("known_episodes", tests, NULL, NULL);
