@@ -24,6 +24,36 @@ ends_in_a_ps_are_told_in_the_order_of_begins (G_GNUC_UNUSED void **state)
   assert_int_equal (count.n_episodes, 2);
 }
 
+/* Two that are apart begin in turn, one of the first has ended when another one makes them one, and the last that began
+ * before has never begun an episode. The second time nothing of it is played. The third time it comes 5 ps later:
+ * both are played to there, since nothing is known of them after 200, and then the one that they become. */
+static void
+what_was_joined_is_known_the_second_time (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Scene) scene = scene_apart ();
+  const FabCollectivePlan *a = plan (scene, 100, 0, 1), *b = plan (scene, 520, 1, 1),
+                          *c = plan (scene, 510, 0, 1), *d = plan (scene, 300, 0, 2);
+  gint n_streams[3];
+
+  for (guint i = 0; i < 3; i++) {
+    begin_at (scene, 1000 * i, "a", a);
+    begin_at (scene, 1000 * i + 5, "b", b);
+    begin_at (scene, 1000 * i + 10, "c", c);
+    begin_at (scene, 1000 * i + (i < 2 ? 200 : 205), "d", d);
+    fab_engine_run (scene->engine);
+    n_streams[i] = scene->nets.n_streams;
+  }
+  FabEpisodesCount count = play (scene,
+                                 "a100 d500 c520 b525 a1100 d1500 c1520 b1525 a2100 d2505 c2520 b2525 ");
+  assert_int_equal (n_streams[0], 3 + 4);
+  assert_int_equal (n_streams[1], n_streams[0]);
+  assert_int_equal (n_streams[2], n_streams[1] + 3 + 4);
+  assert_int_equal (count.n_joins, 3);
+  assert_int_equal (count.n_episodes, 3);
+  assert_int_equal (count.n_remembered, 1);
+  assert_near (carried (scene, 0), 3 * (100 + 510 + 300), 1e-12);
+}
+
 static void
 note_event (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
@@ -503,6 +533,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ends_in_a_ps_are_told_in_the_order_of_begins),
+    cmocka_unit_test (what_was_joined_is_known_the_second_time),
     cmocka_unit_test (ends_come_before_events_of_the_jobs),
     cmocka_unit_test (an_end_that_was_not_told_is_told_later),
     cmocka_unit_test (three_episodes_may_become_one),
