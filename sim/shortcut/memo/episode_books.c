@@ -59,8 +59,7 @@ describe_stream (const FabNet *net, const FabStream *stream, FabPlayTraits *trai
   } told = { stream->bytes, stream->startup_ps, stream->wire_factor, stream->limit_bytes_per_s,
              stream->share };
 
-  if (stream->bytes > 0)
-    fab_meter_add_line (traits->meter, footprint, (double) stream->bytes, stream->wire_factor);
+  fab_meter_add_line (traits->meter, footprint, (double) stream->bytes, stream->wire_factor);
   for (guint i = 0; i < footprint->n; i++)
     if (!fab_net_is_separable (net, footprint->links[i]))
       traits->is_separable = FALSE;
