@@ -437,7 +437,7 @@ fab_yaml_doc_assigned (const FabYamlDoc *self, const char *key)
   const FabYamlNode *node = self->root;
 
   for (guint i = 0; parts[i] != NULL; i++) {
-    guint index = node->n > 0 ? index_of (node, parts[i]) : G_MAXUINT;
+    guint index = index_of (node, parts[i]);
 
     if (index == G_MAXUINT)
       return NULL;

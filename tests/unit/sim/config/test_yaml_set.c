@@ -33,6 +33,7 @@ test_set (G_GNUC_UNUSED void **state)
   assert_true (fab_yaml_doc_set (doc, "gone=", diagnostics));
   fidelity = fab_yaml_get (root, "fidelity");
   assert_string_equal (fab_yaml_get (fidelity, "kind")->text, "fluid");
+  assert_mark (fidelity, 0, 10, 6); /* the key for which it became a mapping */
   assert_string_equal (fab_yaml_get (fidelity, "launch")->text, "1us");
   assert_string_equal (fab_yaml_get (fab_yaml_get (root, "links")->values[0], "latency")->text, "400Gb/s");
   assert_int_equal (fab_yaml_get (fab_yaml_get (fab_yaml_get (root, "cluster"), "fabric"), "n")->n, 2);
