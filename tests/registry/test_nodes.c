@@ -28,7 +28,7 @@ drop_catalog (G_GNUC_UNUSED void **state)
 }
 
 static Play *
-play_cluster (const char *cluster)
+play_on (const char *cluster)
 {
   g_autofree char *yaml = g_strdup_printf (
       "name: n\ncluster: {%s}\n"
@@ -43,7 +43,7 @@ play_nodes (const char *node, guint n_nodes)
 {
   g_autofree char *cluster = g_strdup_printf ("node: %s, nodes: %u", node, n_nodes);
 
-  return play_cluster (cluster);
+  return play_on (cluster);
 }
 
 static FabReach
@@ -425,8 +425,8 @@ a_rack_that_is_not_full_is_said (G_GNUC_UNUSED void **state)
 static void
 a_cluster_uses_a_part_of_each_rack (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (Play) racks = play_cluster ("node: gb200-tray, nodes: 32, domain_nodes: 16"),
-                   apart = play_cluster ("node: gb300-tray, nodes: 2, domain_nodes: 1");
+  g_autoptr (Play) racks = play_on ("node: gb200-tray, nodes: 32, domain_nodes: 16"),
+                   apart = play_on ("node: gb300-tray, nodes: 2, domain_nodes: 1");
   const FabCluster *sixteen = fab_simulation_cluster (racks->simulation),
                    *one = fab_simulation_cluster (apart->simulation);
 

@@ -269,8 +269,8 @@ test_copies (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_diagnostics_count (full), 1003);
 }
 
-/* Mistakes of one file stand in the order of its lines and columns, those without a line in the order in which they were
- * found, and those without a file behind all. */
+/* Mistakes of one file stand in the order of its lines and columns, those without a line in the order in which they
+ * were found, and those without a file behind all. */
 static void
 test_order_of_all (G_GNUC_UNUSED void **state)
 {

@@ -110,90 +110,91 @@ test_writer_layout (G_GNUC_UNUSED void **state)
   assert_string_equal (text, "a:\n  - b: 8\n    c: {}\n  - - \"~\"\n  - []\n");
 }
 
-/* Each text as `scalar` and as `text` write it: quoted where YAML would read something else, and as text where other
+/* Texts as `scalar` and as `text` write them. */
+static const struct {
+  const char *text, *scalar, *quoted;
+} quotes[] = {
+  { "plain", "plain", "plain" },
+  { "25MiB", "25MiB", "25MiB" },
+  { "a ,._/%+:@()[]{}#;='-*^<>~$?!\"", "a ,._/%+:@()[]{}#;='-*^<>~$?!\"", "a ,._/%+:@()[]{}#;='-*^<>~$?!\"" },
+  { "8", "8", "\"8\"" },
+  { "-8", "-8", "\"-8\"" },
+  { "-x", "-x", "\"-x\"" },
+  { "-w", "-w", "-w" },
+  { "-", "\"-\"", "\"-\"" },
+  { "--", "\"--\"", "\"--\"" },
+  { "./a", "./a", "./a" },
+  { "+w", "+w", "+w" },
+  { "/a", "/a", "/a" },
+  { "_a", "_a", "_a" },
+  { "+1", "+1", "\"+1\"" },
+  { ".5", ".5", "\".5\"" },
+  { "..", "..", "\"..\"" },
+  { "...", "\"...\"", "\"...\"" },
+  { "..a", "..a", "\"..a\"" },
+  { "..g", "..g", "..g" },
+  { "0x1F", "0x1F", "\"0x1F\"" },
+  { "0o17", "0o17", "\"0o17\"" },
+  { "1_000", "1_000", "\"1_000\"" },
+  { "1:30", "1:30", "\"1:30\"" },
+  { "2026-01-01T10:00:00Z", "2026-01-01T10:00:00Z", "\"2026-01-01T10:00:00Z\"" },
+  { "2026-01-01 10", "2026-01-01 10", "\"2026-01-01 10\"" },
+  { "1e9", "1e9", "\"1e9\"" },
+  { "9g", "9g", "9g" },
+  { "e9", "e9", "e9" },
+  { "Yes", "Yes", "\"Yes\"" },
+  { "OFF", "OFF", "\"OFF\"" },
+  { "y", "y", "\"y\"" },
+  { "n", "n", "\"n\"" },
+  { "True", "True", "\"True\"" },
+  { ".NaN", ".NaN", "\".NaN\"" },
+  { "yess", "yess", "yess" },
+  { "null", "\"null\"", "\"null\"" },
+  { "Null", "\"Null\"", "\"Null\"" },
+  { "NULL", "\"NULL\"", "\"NULL\"" },
+  { "nULL", "nULL", "nULL" },
+  { "~", "\"~\"", "\"~\"" },
+  { "", "\"\"", "\"\"" },
+  { " a", "\" a\"", "\" a\"" },
+  { "a ", "\"a \"", "\"a \"" },
+  { "a:", "\"a:\"", "\"a:\"" },
+  { "a:b", "a:b", "a:b" },
+  { "a: b", "\"a: b\"", "\"a: b\"" },
+  { "a#b", "a#b", "a#b" },
+  { "a #b", "\"a #b\"", "\"a #b\"" },
+  { "#a", "\"#a\"", "\"#a\"" },
+  { "a|b", "\"a|b\"", "\"a|b\"" },
+  { "a&b", "\"a&b\"", "\"a&b\"" },
+  { "a`b", "\"a`b\"", "\"a`b\"" },
+  { "say \"a\\b\"", "\"say \\\"a\\\\b\\\"\"", "\"say \\\"a\\\\b\\\"\"" },
+  { "a\tb\nc", "\"a\\tb\\nc\"", "\"a\\tb\\nc\"" },
+  { "\x1F\x7F", "\"\\u001F\\u007F\"", "\"\\u001F\\u007F\"" },
+  { "\xC2\x9F\xC2\xA0", "\"\\u009F\xC2\xA0\"", "\"\\u009F\xC2\xA0\"" },
+  { "\xE2\x80\xA7\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA", "\"\xE2\x80\xA7\\u2028\\u2029\xE2\x80\xAA\"",
+    "\"\xE2\x80\xA7\\u2028\\u2029\xE2\x80\xAA\"" },
+  { "\xEF\xBB\xBF\xEF\xBB\xBE", "\"\\uFEFF\xEF\xBB\xBE\"", "\"\\uFEFF\xEF\xBB\xBE\"" },
+  { "\xEF\xBF\xAF\xEF\xBF\xB0\xEF\xBF\xBF", "\"\xEF\xBF\xAF\\uFFF0\\uFFFF\"",
+    "\"\xEF\xBF\xAF\\uFFF0\\uFFFF\"" },
+  { "\xF0\x90\x80\x80", "\"\\U00010000\"", "\"\\U00010000\"" },
+};
+
+/* Texts are quoted where YAML would read something else, and as text where other
  * readers would take it for a truth value, a number or a date. */
 static void
 test_quotes_where_needed (G_GNUC_UNUSED void **state)
 {
-  static const struct {
-    const char *text, *scalar, *quoted;
-  } rows[] = {
-    { "plain", "plain", "plain" },
-    { "25MiB", "25MiB", "25MiB" },
-    { "a ,._/%+:@()[]{}#;='-*^<>~$?!\"", "a ,._/%+:@()[]{}#;='-*^<>~$?!\"",
-      "a ,._/%+:@()[]{}#;='-*^<>~$?!\"" },
-    { "8", "8", "\"8\"" },
-    { "-8", "-8", "\"-8\"" },
-    { "-x", "-x", "\"-x\"" },
-    { "-w", "-w", "-w" },
-    { "-", "\"-\"", "\"-\"" },
-    { "--", "\"--\"", "\"--\"" },
-    { "./a", "./a", "./a" },
-    { "+w", "+w", "+w" },
-    { "/a", "/a", "/a" },
-    { "_a", "_a", "_a" },
-    { "+1", "+1", "\"+1\"" },
-    { ".5", ".5", "\".5\"" },
-    { "..", "..", "\"..\"" },
-    { "...", "\"...\"", "\"...\"" },
-    { "..a", "..a", "\"..a\"" },
-    { "..g", "..g", "..g" },
-    { "0x1F", "0x1F", "\"0x1F\"" },
-    { "0o17", "0o17", "\"0o17\"" },
-    { "1_000", "1_000", "\"1_000\"" },
-    { "1:30", "1:30", "\"1:30\"" },
-    { "2026-01-01T10:00:00Z", "2026-01-01T10:00:00Z", "\"2026-01-01T10:00:00Z\"" },
-    { "2026-01-01 10", "2026-01-01 10", "\"2026-01-01 10\"" },
-    { "1e9", "1e9", "\"1e9\"" },
-    { "9g", "9g", "9g" },
-    { "e9", "e9", "e9" },
-    { "Yes", "Yes", "\"Yes\"" },
-    { "OFF", "OFF", "\"OFF\"" },
-    { "y", "y", "\"y\"" },
-    { "n", "n", "\"n\"" },
-    { "True", "True", "\"True\"" },
-    { ".NaN", ".NaN", "\".NaN\"" },
-    { "yess", "yess", "yess" },
-    { "null", "\"null\"", "\"null\"" },
-    { "Null", "\"Null\"", "\"Null\"" },
-    { "NULL", "\"NULL\"", "\"NULL\"" },
-    { "nULL", "nULL", "nULL" },
-    { "~", "\"~\"", "\"~\"" },
-    { "", "\"\"", "\"\"" },
-    { " a", "\" a\"", "\" a\"" },
-    { "a ", "\"a \"", "\"a \"" },
-    { "a:", "\"a:\"", "\"a:\"" },
-    { "a:b", "a:b", "a:b" },
-    { "a: b", "\"a: b\"", "\"a: b\"" },
-    { "a#b", "a#b", "a#b" },
-    { "a #b", "\"a #b\"", "\"a #b\"" },
-    { "#a", "\"#a\"", "\"#a\"" },
-    { "a|b", "\"a|b\"", "\"a|b\"" },
-    { "a&b", "\"a&b\"", "\"a&b\"" },
-    { "a`b", "\"a`b\"", "\"a`b\"" },
-    { "say \"a\\b\"", "\"say \\\"a\\\\b\\\"\"", "\"say \\\"a\\\\b\\\"\"" },
-    { "a\tb\nc", "\"a\\tb\\nc\"", "\"a\\tb\\nc\"" },
-    { "\x1F\x7F", "\"\\u001F\\u007F\"", "\"\\u001F\\u007F\"" },
-    { "\xC2\x9F\xC2\xA0", "\"\\u009F\xC2\xA0\"", "\"\\u009F\xC2\xA0\"" },
-    { "\xE2\x80\xA7\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA", "\"\xE2\x80\xA7\\u2028\\u2029\xE2\x80\xAA\"",
-      "\"\xE2\x80\xA7\\u2028\\u2029\xE2\x80\xAA\"" },
-    { "\xEF\xBB\xBF\xEF\xBB\xBE", "\"\\uFEFF\xEF\xBB\xBE\"", "\"\\uFEFF\xEF\xBB\xBE\"" },
-    { "\xEF\xBF\xAF\xEF\xBF\xB0\xEF\xBF\xBF", "\"\xEF\xBF\xAF\\uFFF0\\uFFFF\"",
-      "\"\xEF\xBF\xAF\\uFFF0\\uFFFF\"" },
-    { "\xF0\x90\x80\x80", "\"\\U00010000\"", "\"\\U00010000\"" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (quotes); i++)
     for (guint is_text = 0; is_text <= 1; is_text++) {
       FabYamlWriter *writer = fab_yaml_writer_new ();
       g_autofree char *written = NULL, *expected = NULL;
 
       fab_yaml_writer_begin (writer, FAB_YAML_MAPPING);
-      fab_yaml_writer_key (writer, rows[i].text);
-      (is_text ? fab_yaml_writer_text : fab_yaml_writer_scalar) (writer, rows[i].text);
+      fab_yaml_writer_key (writer, quotes[i].text);
+      (is_text ? fab_yaml_writer_text : fab_yaml_writer_scalar) (writer, quotes[i].text);
       fab_yaml_writer_end (writer);
       written = fab_yaml_writer_finish (writer);
-      expected = g_strdup_printf ("%s: %s\n", rows[i].scalar, is_text ? rows[i].quoted : rows[i].scalar);
+      expected = g_strdup_printf ("%s: %s\n", quotes[i].scalar,
+                                  is_text ? quotes[i].quoted : quotes[i].scalar);
       assert_string_equal (written, expected);
     }
 }

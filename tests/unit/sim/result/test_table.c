@@ -212,8 +212,8 @@ column_of (const double *reals, guint n)
   return table;
 }
 
-/* Six digits of the largest value, at most 11 decimals, where the values are within four orders of magnitude and neither
- * tiny nor huge; otherwise each value has its own digits. */
+/* Six digits of the largest value, at most 11 decimals, where the values are within four orders of magnitude and
+ * neither tiny nor huge; otherwise each value has its own digits. */
 static void
 text_chooses_decimals_for_a_column (G_GNUC_UNUSED void **state)
 {

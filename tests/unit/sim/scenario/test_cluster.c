@@ -14,29 +14,30 @@ static FabCatalog *catalog;
 
 #define GPUS "{name: gpu, kind: accelerator, count: 4}"
 #define JOB "kind: collective, operations: [{op: all_reduce, size: 1MB}]"
-#define OWN                                                                                                              \
-  "name: t\n"                                                                                                            \
-  "nodes:\n"                                                                                                             \
-  "- {name: plain, accelerator: h100-sxm5-80gb, parts: [" GPUS "]}\n"                                                    \
-  "- {name: domain, accelerator: h100-sxm5-80gb, nic: ib-ndr, fabric: leaf_spine,\n"                                     \
-  "   parts: [" GPUS ", {name: nic, kind: nic, count: 2}, {name: sw, kind: switch, shared: 4}]}\n"                       \
-  "- {name: cloud, accelerator: a100-sxm4-80gb, scatter: 8, nic: ib-ndr, parts: [" GPUS                                  \
-  ", {name: nic, kind: nic}]}\n"                                                                                         \
-  "- {name: routed, accelerator: h100-sxm5-80gb, nic: ib-ndr, route: spray, parts: [" GPUS                               \
-  ", {name: nic, kind: nic}]}\n"                                                                                         \
-  "- {name: dark, accelerator: dark-chip, parts: [" GPUS "]}\n"                                                          \
-  "accelerators:\n"                                                                                                      \
-  "- {name: dark-chip, architecture: test, peak_fp16: 1TFLOP/s, peak_fp32: 1TFLOP/s, memory: 1GB, memory_rate: 1GB/s}\n" \
-  "products:\n"                                                                                                          \
-  "- {name: of-node, kind: rent, node: domain, price_usd: 9}\n"                                                          \
-  "- {name: of-gpu, kind: rent, accelerator: h100-sxm5-80gb, price_usd: 2}\n"                                            \
-  "- {name: of-other, kind: rent, accelerator: a100-sxm4-80gb, price_usd: 2}\n"                                          \
-  "- {name: cable, kind: cable, link: ib-ndr, price_usd: 2}\n"                                                           \
-  "designs:\n"                                                                                                           \
-  "- {name: one, node: plain, unit_nodes: 1, sizes: [{units: 8}]}\n"                                                     \
-  "- {name: d, node: cloud, nic: ib-hdr, nic_ports: 2, unit_nodes: 3, sizes: [\n"                                        \
-  "   {units: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 3}},\n"                                                      \
-  "   {units: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 6}}]}\n"                                                     \
+#define OWN                                                                                        \
+  "name: t\n"                                                                                      \
+  "nodes:\n"                                                                                       \
+  "- {name: plain, accelerator: h100-sxm5-80gb, parts: [" GPUS "]}\n"                              \
+  "- {name: domain, accelerator: h100-sxm5-80gb, nic: ib-ndr, fabric: leaf_spine,\n"               \
+  "   parts: [" GPUS ", {name: nic, kind: nic, count: 2}, {name: sw, kind: switch, shared: 4}]}\n" \
+  "- {name: cloud, accelerator: a100-sxm4-80gb, scatter: 8, nic: ib-ndr, parts: [" GPUS            \
+  ", {name: nic, kind: nic}]}\n"                                                                   \
+  "- {name: routed, accelerator: h100-sxm5-80gb, nic: ib-ndr, route: spray, parts: [" GPUS         \
+  ", {name: nic, kind: nic}]}\n"                                                                   \
+  "- {name: dark, accelerator: dark-chip, parts: [" GPUS "]}\n"                                    \
+  "accelerators:\n"                                                                                \
+  "- {name: dark-chip, architecture: test, peak_fp16: 1TFLOP/s, peak_fp32: 1TFLOP/s, memory: 1GB," \
+  " memory_rate: 1GB/s}\n"                                                                         \
+  "products:\n"                                                                                    \
+  "- {name: of-node, kind: rent, node: domain, price_usd: 9}\n"                                    \
+  "- {name: of-gpu, kind: rent, accelerator: h100-sxm5-80gb, price_usd: 2}\n"                      \
+  "- {name: of-other, kind: rent, accelerator: a100-sxm4-80gb, price_usd: 2}\n"                    \
+  "- {name: cable, kind: cable, link: ib-ndr, price_usd: 2}\n"                                     \
+  "designs:\n"                                                                                     \
+  "- {name: one, node: plain, unit_nodes: 1, sizes: [{units: 8}]}\n"                               \
+  "- {name: d, node: cloud, nic: ib-hdr, nic_ports: 2, unit_nodes: 3, sizes: [\n"                  \
+  "   {units: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 3}},\n"                                \
+  "   {units: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 6}}]}\n"                               \
   "job: {" JOB "}\n"
 
 static FabScenario *

@@ -155,7 +155,8 @@ paths_become_entries (G_GNUC_UNUSED void **state)
   }
 }
 
-/* A file that cannot be read, or is something else, is told where it is named; a mistake in one that is right, in it. */
+/* A file that cannot be read, or is something else, is told where it is named; a mistake in one that is right, in it.
+ */
 static void
 mistakes_are_told_where_they_are (G_GNUC_UNUSED void **state)
 {

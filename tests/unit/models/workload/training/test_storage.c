@@ -37,21 +37,10 @@ static const char *const box =
     "    wires: [{from: gpu, to: plx, link: wire}, {from: plx, to: cpu, link: wire},"
     " {from: cpu, to: ram, link: ram}, {from: nvme, to: plx, link: wire}, {from: nic, to: plx, link: wire}]\n";
 
-static Play *
-play_cluster (const FabCatalog *catalog, const char *cluster)
-{
-  g_autofree char *yaml = g_strdup_printf (
-      "name: t\ncluster: {%s}\ncollectives: plain\n"
-      "job: {kind: collective, operations: [{op: all_reduce, size: 1GB}]}\n%s",
-      cluster, box);
-
-  return play_new (catalog, yaml, NULL);
-}
-
 static double
 load_seconds (const FabCatalog *catalog, const char *cluster, const FabLoaderParams *loader)
 {
-  g_autoptr (Play) play = play_cluster (catalog, cluster);
+  g_autoptr (Play) play = play_cluster (catalog, cluster, box);
   double seconds;
 
   assert_true (fab_loader_seconds (loader, fab_simulation_cluster (play->simulation), 10, &seconds, NULL));
@@ -130,7 +119,7 @@ a_node_without_drives_is_an_error (void **state)
 static FabCheckpointTime
 checkpoint (const FabCatalog *catalog, const char *cluster, const FabCheckpointParams *params, double bytes)
 {
-  g_autoptr (Play) play = play_cluster (catalog, cluster);
+  g_autoptr (Play) play = play_cluster (catalog, cluster, box);
   FabCheckpointTime time;
 
   assert_true (fab_checkpoint_time (params, fab_simulation_cluster (play->simulation), bytes, &time, NULL));

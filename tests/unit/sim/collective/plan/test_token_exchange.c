@@ -200,8 +200,8 @@ same_costs (void)
                           .hybrid = { slow_cost, slow_cost } };
 }
 
-/* Per copy of a token: 11/7 nodes over two of them, and 13/7 ranks over two of each node. A dispatch goes to the rank of
- * the same number in the other node and from there to others; a combine the other way round. */
+/* Per copy of a token: 11/7 nodes over two of them, and 13/7 ranks over two of each node. A dispatch goes to the rank
+ * of the same number in the other node and from there to others; a combine the other way round. */
 static void
 tokens_go_by_ranks_of_the_same_number (G_GNUC_UNUSED void **state)
 {
@@ -226,7 +226,8 @@ tokens_go_by_ranks_of_the_same_number (G_GNUC_UNUSED void **state)
                    "0>3 0.25\n1>0 0.25\n2>1 0.25\n3>2 0.25\n");
 }
 
-/* Three ranks of a node send to the others in turn: of 6 experts, 2 on each, a token is on 3 x (1 - 4/6 x 3/5) = 1.8. */
+/* Three ranks of a node send to the others in turn: of 6 experts, 2 on each, a token is on 3 x (1 - 4/6 x 3/5) = 1.8.
+ */
 static void
 tokens_go_to_all_ranks_of_a_node (G_GNUC_UNUSED void **state)
 {
@@ -320,8 +321,8 @@ every_kind_has_its_own_costs (G_GNUC_UNUSED void **state)
   }
 }
 
-/* A rank has 3 TB/s to others of its node in a mesh of four, of which kernels use half. Of 13/7 copies of 1000 bytes 3/4
- * are for others, and 4 tokens take 4 x 13/7 x 750 / 1.5e12 s. The PCIe links do not count. */
+/* A rank has 3 TB/s to others of its node in a mesh of four, of which kernels use half. Of 13/7 copies of 1000 bytes
+ * 3/4 are for others, and 4 tokens take 4 x 13/7 x 750 / 1.5e12 s. The PCIe links do not count. */
 static void
 links_of_accelerators_limit_kernels (G_GNUC_UNUSED void **state)
 {
@@ -352,8 +353,8 @@ links_of_accelerators_limit_kernels (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Between nodes adapters reach a part of their rate, and the wires' latency and the adapters' come before the bytes. The
- * first part of the tokens takes as long as kernels do, at most `fill`. */
+/* Between nodes adapters reach a part of their rate, and the wires' latency and the adapters' come before the bytes.
+ * The first part of the tokens takes as long as kernels do, at most `fill`. */
 static void
 a_plan_over_nodes_waits_for_its_adapters (G_GNUC_UNUSED void **state)
 {

@@ -288,9 +288,9 @@ messages_inside_a_node_have_no_port (G_GNUC_UNUSED void **state)
   }
 }
 
-/* Between nodes all messages of a step load the port of the sender and that of the receiver, and the busier one counts;
- * what the receiver sends in that step, or the sender receives, comes the other way. The last lane of some waits for the
- * first one, and is a step of its own. Of 8 bytes. */
+/* Between nodes all messages of a step load the port of the sender and that of the receiver, and the busier one
+ * counts; what the receiver sends in that step, or the sender receives, comes the other way. The last lane of some
+ * waits for the first one, and is a step of its own. Of 8 bytes. */
 static void
 messages_of_a_step_share_ports (G_GNUC_UNUSED void **state)
 {
