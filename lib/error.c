@@ -26,8 +26,8 @@ status_of (const GError *problem)
 
   if (problem->domain != FAB_ERROR)
     return FABRICAST_IO;
-  return problem->code >= 0 && problem->code < (int) G_N_ELEMENTS (statuses) ? statuses[problem->code]
-                                                                             : FABRICAST_BROKEN;
+  g_assert ((guint) problem->code < G_N_ELEMENTS (statuses));
+  return statuses[problem->code];
 }
 
 /* Takes the message. */

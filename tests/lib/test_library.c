@@ -356,6 +356,39 @@ test_describe (void **state)
   assert_non_null (strstr (fabricast_schema (context_of (state)), "$schema"));
 }
 
+/* A catalogue that is not there, a number of threads and a section that there cannot be are told, and nothing is made. */
+static void
+test_mistaken_contexts (void **state)
+{
+  const FabricastContextOptions nowhere = { .struct_size = sizeof nowhere, .catalogue = "/no/such/folder" },
+                                threads = { .struct_size = sizeof threads, .n_threads = -1 }, empty = { 0 };
+  const struct {
+    const FabricastContextOptions *options;
+    int status;
+    const char *words;
+  } cases[] = { { &nowhere, FABRICAST_IO, "/no/such/folder" },
+                { &threads, FABRICAST_MISUSE, "n_threads is -1: 0 or more are possible" },
+                { &empty, FABRICAST_MISUSE, "struct_size is 0: set it to sizeof the struct" } };
+  FabricastTable *table = NULL;
+  FabricastError *error = NULL;
+
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    FabricastContext *made = NULL;
+
+    assert_int_equal (fabricast_context_new (cases[i].options, &made, &error), cases[i].status);
+    assert_null (made);
+    assert_int_equal (fabricast_error_status (error), cases[i].status);
+    assert_non_null (strstr (fabricast_error_message (error), cases[i].words));
+    fabricast_error_free (error);
+    error = NULL;
+  }
+  assert_int_equal (fabricast_describe (context_of (state), "node", NULL, &table, &error), FABRICAST_INPUT);
+  assert_null (table);
+  assert_string_equal (fabricast_error_message (error),
+                       "unknown section 'node'; without a section, all are listed");
+  fabricast_error_free (error);
+}
+
 /* Sections of the catalogue come first, then kinds of models, then keys, each with what it is; each can be described
  * itself, and its entries have names and summaries. */
 static void
@@ -512,19 +545,13 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_run),
-    cmocka_unit_test (test_every_table),
-    cmocka_unit_test (test_issues),
-    cmocka_unit_test (test_keys),
-    cmocka_unit_test (test_misuse),
-    cmocka_unit_test (test_cancel),
-    cmocka_unit_test (test_studies),
-    cmocka_unit_test (test_hold),
-    cmocka_unit_test (test_describe),
-    cmocka_unit_test (test_sections),
-    cmocka_unit_test (test_described_keys),
-    cmocka_unit_test (test_threads),
-    cmocka_unit_test (test_host),
+    cmocka_unit_test (test_run),      cmocka_unit_test (test_every_table),
+    cmocka_unit_test (test_issues),   cmocka_unit_test (test_keys),
+    cmocka_unit_test (test_misuse),   cmocka_unit_test (test_cancel),
+    cmocka_unit_test (test_studies),  cmocka_unit_test (test_hold),
+    cmocka_unit_test (test_describe), cmocka_unit_test (test_mistaken_contexts),
+    cmocka_unit_test (test_sections), cmocka_unit_test (test_described_keys),
+    cmocka_unit_test (test_threads),  cmocka_unit_test (test_host),
   };
 
   return cmocka_run_group_tests (tests, setup, teardown);

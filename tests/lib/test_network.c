@@ -337,6 +337,31 @@ test_groups (void **state)
   }
 }
 
+/* A group has its own plan, whichever were asked for before: two GPUs of different nodes take as long after two of one
+ * node as in a new network, and more than those. */
+static void
+test_groups_are_told_apart (void **state)
+{
+  Fixture *f = *state;
+  const uint32_t within[] = { 0, 1 }, between[] = { 0, 8 };
+  const uint32_t *const groups[] = { between, within, between, within };
+  int64_t took[4], begun = 0;
+
+  for (size_t i = 0; i < 4; i++) {
+    int64_t done = -1;
+
+    assert_int_equal (fabricast_network_collective (f->network, "all_reduce", groups[i], 2, 1 << 24, note,
+                                                    &done, NULL),
+                      FABRICAST_OK);
+    assert_int_equal (fabricast_network_advance (f->network, INT64_MAX, NULL), FABRICAST_OK);
+    took[i] = done - begun;
+    begun = done;
+  }
+  assert_int_equal (took[0], took[2]);
+  assert_int_equal (took[1], took[3]);
+  assert_true (took[0] > 2 * took[1]);
+}
+
 /* What moves nothing ends at once, and somebody is told all the same. */
 static void
 test_nothing_takes_no_time (void **state)
@@ -447,6 +472,7 @@ main (void)
     cmocka_unit_test_setup_teardown (test_streams_that_cannot_be, setup, teardown),
     cmocka_unit_test_setup_teardown (test_misuse, setup, teardown),
     cmocka_unit_test_setup_teardown (test_groups, setup, teardown),
+    cmocka_unit_test_setup_teardown (test_groups_are_told_apart, setup, teardown),
     cmocka_unit_test_setup_teardown (test_nothing_takes_no_time, setup, teardown),
     cmocka_unit_test_setup_teardown (test_streams, setup, teardown),
     cmocka_unit_test_setup_teardown (test_environment, setup, teardown),

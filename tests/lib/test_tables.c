@@ -335,6 +335,22 @@ test_links (void **state)
   fabricast_result_free (result);
 }
 
+/* A network that simulates each message remembers collectives, and has one row of what it counted. */
+static void
+test_memo (void **state)
+{
+  FabricastResult *result = run ("name: m\nfidelity: packet\ncluster: {node: dgx-a100}\n"
+                                 "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+                                 0, 0);
+  FabricastTable *table = table_of (result, "memo");
+
+  (void) state;
+  assert_int_equal (fabricast_table_rows (table), 1);
+  assert_true (column_of (table, "n_collectives").whole[0] > 0);
+  fabricast_table_free (table);
+  fabricast_result_free (result);
+}
+
 static void
 test_tables_that_are_not_there (void **state)
 {
@@ -434,11 +450,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_arrow),
-    cmocka_unit_test (test_bands),
-    cmocka_unit_test (test_jobs),
-    cmocka_unit_test (test_links),
-    cmocka_unit_test (test_tables_that_are_not_there),
+    cmocka_unit_test (test_arrow),   cmocka_unit_test (test_bands),
+    cmocka_unit_test (test_jobs),    cmocka_unit_test (test_links),
+    cmocka_unit_test (test_memo),    cmocka_unit_test (test_tables_that_are_not_there),
     cmocka_unit_test (test_figures),
   };
 
