@@ -266,7 +266,7 @@ static gboolean
 read_count (const Reader *reader, char **cells, const char *column, guint *value, GError **error)
 {
   const char *text = cell (reader->table, cells, column);
-  guint64 number = 0;
+  guint64 number;
 
   if (text == NULL || !g_ascii_string_to_unsigned (text, 10, 1, G_MAXINT32, &number, NULL))
     return fail (reader, error, "%s is '%s', not a number from 1 on", column, text ? text : "");

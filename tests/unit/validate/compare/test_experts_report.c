@@ -30,21 +30,35 @@ report_of (const char *csv, GError **error)
   return report;
 }
 
+/* What 4096 tokens more take where each is on so many of a node's ranks: twelve multiprocessors copy 14336 bytes for
+ * each of them, and the NVLinks of a GPU, of 450 GB/s, carry those for others. The slower of both counts, and the other
+ * one a little: by the sum of their fourth powers. */
+static double
+more_us (double n_copies, guint n_ranks)
+{
+  const FabTokenCost *cost = &fab_catalog_generation (catalog, "hopper")->tokens.combine;
+  double copied = n_copies * 14336, sent = copied * (n_ranks - 1) / n_ranks;
+  double copying_s = 4096 * (copied / (double) cost->sm_bytes_per_s + (double) cost->token_ps / 1e12) / 12;
+  double sending_s = 4096 * sent / (cost->links_fraction * 450e9);
+
+  return 1e6 * pow (pow (copying_s, 4) + pow (sending_s, 4), 0.25);
+}
+
+/* 8 of 256 experts are on 5.295 of 8 ranks, and on 3.614 of 4, which are half of a node. */
 static void
 a_row_is_predicted_as_its_kernel_says (G_GNUC_UNUSED void **state)
 {
   g_autoptr (FabExpertsReport) report = report_of (
-      "# a head\n" HEAD "8,7168,8,256,0,0,12,4096,1416.85\n8,7168,8,256,0,0,12,8192,2695.19\n", NULL);
+      "# a head\n" HEAD "8,7168,8,256,0,0,12,4096,1416.85\n8,7168,8,256,0,0,12,8192,2695.19\n"
+      "4,7168,8,256,0,0,12,4096,1416.85\n4,7168,8,256,0,0,12,8192,2695.19\n",
+      NULL);
 
   assert_non_null (report);
   const FabExpertsTable *table = fab_experts_report_table (report, 0);
   const FabExpertsRow *rows = (const FabExpertsRow *) (gpointer) table->rows->data;
-  const FabTokenCost *cost = &fab_catalog_generation (catalog, "hopper")->tokens.combine;
-  assert_int_equal (table->rows->len, 2);
-  /* Twelve multiprocessors are slower than links, so twice the tokens take a part of twice the time longer. */
-  double more_us = 4096 * (5.294652 * 14336 / (double) cost->sm_bytes_per_s + (double) cost->token_ps / 1e12)
-                 / 12 * 1e6;
-  assert_near (rows[1].predicted_us - rows[0].predicted_us, more_us, 0.1);
+  assert_int_equal (table->rows->len, 4);
+  assert_near (rows[1].predicted_us - rows[0].predicted_us, more_us (5.294652000, 8), 1e-6);
+  assert_near (rows[3].predicted_us - rows[2].predicted_us, more_us (3.614214306, 4), 1e-6);
   g_autofree char *text = fab_experts_report_text (report), *csv = fab_experts_report_csv (report);
   assert_non_null (strstr (text, "judged: 1 tables"));
   assert_non_null (strstr (csv, "a.csv,judged,combine,8,7168,8,256,12,4096,1416.85,"));
@@ -58,7 +72,15 @@ what_is_no_table_is_refused_at_its_line (G_GNUC_UNUSED void **state)
     HEAD "8,7168,8,256,0,0,12,4096\n",   /* a column less */
     HEAD "8,7168,8,255,0,0,12,4096,1\n", /* experts that ranks cannot share */
     HEAD "8,7168,8,256,0,0,12,4096,0\n", /* no time */
-    HEAD,                                /* no row */
+    HEAD "1,7168,8,256,0,0,12,4096,1\n", /* nobody to send to */
+    HEAD "8,0,8,256,0,0,12,4096,1\n",
+    HEAD "8,7168,0,256,0,0,12,4096,1\n",
+    HEAD "8,7168,257,256,0,0,12,4096,1\n", /* more experts than there are */
+    HEAD "8,7168,8,256,0,0,0,4096,1\n",
+    HEAD "8,7168,8,256,0,0,12,0,1\n",
+    HEAD "8,7168,8,256,0,-1,12,4096,1\n",
+    HEAD "8,7168,8,256,0,x,12,4096,1\n",
+    HEAD, /* no row */
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {

@@ -175,6 +175,7 @@ test_csv_refused (G_GNUC_UNUSED void **state)
   assert_refused ("size_bytes,time_us\n8,-1.0\n", "t.csv:2: time_us: '-1.0' is not a number like 34.73");
   assert_refused ("size_bytes,time_us\n8,1.0.0\n", "t.csv:2: time_us: '1.0.0' is not a number like 34.73");
   assert_refused ("size_bytes,time_us\n8,0.00\n", "t.csv:2: time_us: 0 is not a duration");
+  assert_refused ("time_us,size_bytes\n0,8\n", "t.csv:2: time_us: 0 is not a duration");
   assert_refused ("size_bytes,time_us\n8,1.0\n# late: yes\n",
                   "t.csv:3: header lines stand before the columns");
   assert_refused ("size_bytes,time_us\n8,\"1\"\n", "t.csv:2: quotes are not supported here");
