@@ -356,7 +356,7 @@ test_describe (void **state)
   assert_non_null (strstr (fabricast_schema (context_of (state)), "$schema"));
 }
 
-/* A catalogue that is not there, a number of threads and a section that there cannot be are told, and nothing is made. */
+/* A catalogue, a number of threads and a section that there cannot be are told, and nothing is made. */
 static void
 test_mistaken_contexts (void **state)
 {
