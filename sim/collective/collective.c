@@ -137,7 +137,9 @@ fab_collective_plan_waits_for_ends (const FabCollectivePlan *plan)
 static FabTimePs
 scaled_ps (FabTimePs time_ps, double factor)
 {
-  return (FabTimePs) MIN ((double) time_ps * factor + 0.5, (double) FAB_TIME_MAX);
+  double scaled = (double) time_ps * factor + 0.5;
+
+  return scaled >= (double) FAB_TIME_MAX ? FAB_TIME_MAX : (FabTimePs) scaled;
 }
 
 void
