@@ -213,6 +213,29 @@ only_a_job_alone_is_rehearsed (G_GNUC_UNUSED void **state)
   assert_true (beside.n_warm_ups > 0);
 }
 
+/* Another seed draws other pairs of a permutation, and nothing of a collective. */
+static void
+a_neighbour_that_draws_uses_the_seed (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *neighbours;
+    gboolean uses_seed;
+  } rows[] = {
+    { APART, FALSE },
+    { "[{name: n, nodes: 2, first: 2, job: {kind: traffic, pattern: permutation, size: 1MB}}]", TRUE },
+    { "[{name: n, nodes: 1, first: 2, " SAME "}, {name: m, nodes: 1, first: 3,\n"
+      "  job: {kind: traffic, pattern: permutation, size: 1MB}}]",
+      TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = play_of (rows[i].neighbours);
+
+    assert_int_equal (fab_neighbours_use_seed (fab_simulation_neighbours (play->simulation)),
+                      rows[i].uses_seed);
+  }
+}
+
 int
 main (void)
 {
@@ -225,6 +248,7 @@ main (void)
     cmocka_unit_test (a_job_that_hangs_is_not_outlived),
     cmocka_unit_test (nodes_are_there_and_nobody_elses),
     cmocka_unit_test (only_a_job_alone_is_rehearsed),
+    cmocka_unit_test (a_neighbour_that_draws_uses_the_seed),
   };
   int n_failed;
 
