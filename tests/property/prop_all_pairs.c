@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prop_all_pairs.c - what every rank sends to every other one, counted by nodes that are alike, is what the messages
  * say one by one. */
+#include "tests/support/same_forms.h"
 #include "tests/support/test.h"
 
 #include "models/models.h"
@@ -96,34 +97,6 @@ random_scenario (Random *random)
                                 random_chance (random, 50) ? "true" : "false",
                                 random_chance (random, 20) ? ", gpus_per_node: 2" : "");
   return drawn;
-}
-
-static void
-assert_near_rel (double a, double b)
-{
-  assert_true (fabs (a - b) <= 1e-9 * MAX (fabs (a), fabs (b)));
-}
-
-static void
-assert_same_forms (const FabCollectiveForm *a, const FabCollectiveForm *b)
-{
-  assert_int_equal (a->n_intra_steps, b->n_intra_steps);
-  assert_int_equal (a->n_inter_steps, b->n_inter_steps);
-  assert_int_equal (a->intra_latency_ps, b->intra_latency_ps);
-  assert_int_equal (a->inter_latency_ps, b->inter_latency_ps);
-  assert_int_equal (a->inter_endpoint_ps, b->inter_endpoint_ps);
-  assert_int_equal (a->intra_kind, b->intra_kind);
-  assert_int_equal (a->inter_kind, b->inter_kind);
-  assert_true (a->intra_technology == b->intra_technology);
-  assert_near_rel (a->phases_bytes_per_s, b->phases_bytes_per_s);
-  assert_near_rel (a->fill_s_per_byte, b->fill_s_per_byte);
-  assert_near_rel (a->footprint->rate_bytes_per_s, b->footprint->rate_bytes_per_s);
-  assert_int_equal (a->footprint->n, b->footprint->n);
-  for (guint i = 0; i < a->footprint->n; i++) {
-    assert_int_equal (a->footprint->links[i], b->footprint->links[i]);
-    assert_near_rel (a->footprint->weights[i], b->footprint->weights[i]);
-    assert_near_rel (a->footprint->line_weights[i], b->footprint->line_weights[i]);
-  }
 }
 
 /* How many were counted by nodes, of each fabric and route. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_all_pairs.c - which machines are counted by nodes that are alike, and that this is what the messages say one by
  * one. prop_all_pairs.c compares many more machines; this file says of each of its own whether it is counted so. */
+#include "tests/support/same_forms.h"
 #include "tests/support/test.h"
 
 #include "models/models.h"
@@ -28,29 +29,6 @@ group_of (const Play *play)
   const FabCluster *cluster = fab_simulation_cluster (play->simulation);
 
   return (FabGroup){ cluster, cluster->n_nodes, cluster->gpus_per_node };
-}
-
-static void
-assert_same_forms (const FabCollectiveForm *a, const FabCollectiveForm *b)
-{
-  assert_int_equal (a->n_channels, b->n_channels);
-  assert_int_equal (a->n_intra_steps, b->n_intra_steps);
-  assert_int_equal (a->n_inter_steps, b->n_inter_steps);
-  assert_int_equal (a->intra_latency_ps, b->intra_latency_ps);
-  assert_int_equal (a->inter_latency_ps, b->inter_latency_ps);
-  assert_int_equal (a->inter_endpoint_ps, b->inter_endpoint_ps);
-  assert_int_equal (a->intra_kind, b->intra_kind);
-  assert_int_equal (a->inter_kind, b->inter_kind);
-  assert_true (a->intra_technology == b->intra_technology);
-  assert_near (a->phases_bytes_per_s, b->phases_bytes_per_s, 1e-9);
-  assert_near (a->fill_s_per_byte, b->fill_s_per_byte, 1e-9);
-  assert_near (a->footprint->rate_bytes_per_s, b->footprint->rate_bytes_per_s, 1e-9);
-  assert_int_equal (a->footprint->n, b->footprint->n);
-  for (guint i = 0; i < a->footprint->n; i++) {
-    assert_int_equal (a->footprint->links[i], b->footprint->links[i]);
-    assert_near (a->footprint->weights[i], b->footprint->weights[i], 1e-9);
-    assert_near (a->footprint->line_weights[i], b->footprint->line_weights[i], 1e-9);
-  }
 }
 
 #define CLOS "fabric: {kind: fat_tree, tiers: 3, radix: 128, nodes_per_leaf: 1, leaves_per_pod: 2}"
