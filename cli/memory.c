@@ -332,12 +332,8 @@ fab_cli_add_largest (FabEdits *edits, const FabAxis *const *keys, guint n)
       most = size;
     }
   }
-  for (guint k = 0; most > 0 && k < n; k++) {
-    g_autofree char *assignment = g_strdup_printf ("%s=%s", keys[k]->key,
-                                                   (char *) g_ptr_array_index (keys[k]->values, largest));
-
-    fab_edits_assign (edits, assignment);
-  }
+  for (guint k = 0; most > 0 && k < n; k++)
+    fab_edits_vary (edits, keys[k]->key, g_ptr_array_index (keys[k]->values, largest));
 }
 
 void

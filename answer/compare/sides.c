@@ -13,11 +13,11 @@
 
 /* "nodes=4" of "cluster.nodes=4". */
 static const char *
-last_part (const char *assignment)
+last_part (const char *key)
 {
-  const char *equals = strchr (assignment, '='), *dot = g_strrstr_len (assignment, equals - assignment, ".");
+  const char *dot = strrchr (key, '.');
 
-  return dot ? dot + 1 : assignment;
+  return dot ? dot + 1 : key;
 }
 
 GPtrArray *
@@ -26,11 +26,12 @@ fab_sides_of_axis (const FabStudy *study, const FabAxis *axis)
   GPtrArray *sides = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_side_free);
 
   for (guint i = 0; i < axis->values->len; i++) {
-    g_autofree char *set = g_strconcat (axis->key, "=", (const char *) g_ptr_array_index (axis->values, i),
-                                        NULL);
+    const char *value = g_ptr_array_index (axis->values, i);
+    g_autofree char *name = g_strconcat (last_part (axis->key), "=", value, NULL);
+    FabEdits *edits = fab_edits_new ();
 
-    g_ptr_array_add (sides,
-                     fab_side_new (last_part (set), study, fab_edits_of ((const char *[]){ set, NULL })));
+    fab_edits_vary (edits, axis->key, value);
+    g_ptr_array_add (sides, fab_side_new (name, study, edits));
   }
   return sides;
 }

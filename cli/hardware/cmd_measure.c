@@ -439,7 +439,7 @@ set_short (Session *self, const char *key, const char *value)
   g_autofree char *set = value ? g_strdup_printf ("%s=%s", key, value) : NULL;
 
   if (set)
-    fab_yaml_doc_set (self->doc, set, self->diagnostics);
+    fab_yaml_doc_set (self->doc, "--set", set, self->diagnostics);
 }
 
 static gboolean
@@ -455,7 +455,7 @@ read_params (Session *self, GError **error)
   set_short (self, "gpu", self->options->gpu);
   set_short (self, "shapes", self->options->shapes);
   for (char **set = self->options->sets; set && *set; set++)
-    fab_yaml_doc_set (self->doc, *set, self->diagnostics);
+    fab_yaml_doc_set (self->doc, "--set", *set, self->diagnostics);
   fab_schema_read (self->reader, fab_yaml_doc_root (self->doc), info->params ? info->params : none,
                    self->params);
   return fab_diagnostics_check (self->diagnostics, error);

@@ -150,7 +150,7 @@ put (FabYamlDoc *doc, const char *root, const char *key, const char *value, FabD
 {
   g_autofree char *assignment = g_strdup_printf ("%s.%s=%s", root, key, value);
 
-  fab_yaml_doc_set (doc, assignment, diagnostics);
+  fab_yaml_doc_set (doc, "--set", assignment, diagnostics);
 }
 
 static void

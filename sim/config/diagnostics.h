@@ -7,7 +7,7 @@
  *      12 |   link: {bandwith: 200Gb/s}
  *         |          ^~~~~~~~
  *
- * and one in an assignment of the command line as `--set: cluster.nodez=8: unknown key ...`. The collection copies
+ * and one in an assignment of an option as `--set: cluster.nodez=8: unknown key ...`. The collection copies
  * what it needs; one thread at a time may use it.
  */
 #pragma once
@@ -15,13 +15,21 @@
 #include <glib.h>
 
 typedef struct {
-  const char *file; /* path as the user gave it, or "--set"; owned by the document, and lives as long */
+  const char *
+      file; /* path as the user gave it, or the option of an assignment, such as "--set"; owned by the document, and lives as long */
   guint line;       /* from 1; 0: no line number, the text is the position */
   guint column;     /* from 1, in characters */
   guint length;     /* characters to underline, at least 1 */
   const char *text; /* the source line, not NUL-terminated at its end; NULL: unknown */
   gsize text_length;
 } FabMark;
+
+/* TRUE in an assignment, such as that of `--set`: there is no file with lines. */
+static inline gboolean
+fab_mark_is_assignment (const FabMark *self)
+{
+  return self->line == 0 && self->text != NULL;
+}
 
 typedef struct _FabDiagnostics FabDiagnostics;
 
@@ -55,7 +63,7 @@ gboolean fab_diagnostics_check (const FabDiagnostics *self, GError **error);
 /* A mistake as it was formatted. */
 typedef struct {
   char *message;
-  char *file; /* NULL: it has no position; "--set" of an assignment, whose text is in `source` */
+  char *file; /* NULL: it has no position; the option of an assignment, whose text is in `source` */
   guint line, column;
   char *source; /* the printable part of the source line; NULL: unknown */
 } FabDiagnostic;

@@ -69,7 +69,7 @@ static char *
 written_below (const FabSchemaReader *self, const FabParam *row, const char *model, const char *key,
                const FabMark *mark)
 {
-  if (mark != NULL && g_strcmp0 (mark->file, "--set") == 0 && mark->text != NULL) {
+  if (mark != NULL && fab_mark_is_assignment (mark)) {
     g_autofree char *text = g_strndup (mark->text, mark->text_length);
     const char *at = g_utf8_offset_to_pointer (text, MAX (mark->column, 1) - 1);
     int n_before = self->top != NULL && fab_schema_find_row (self->top, row->key) == row ? 0
@@ -156,7 +156,7 @@ fab_schema_namesake (const FabSchemaReader *self, const FabParam *table, const c
 {
   FabMark mark = *value;
 
-  if (g_strcmp0 (mark.file, "--set") == 0 && mark.column > strlen (key) + 1)
+  if (fab_mark_is_assignment (&mark) && mark.column > strlen (key) + 1)
     mark.column -= (guint) strlen (key) + 1; /* to the key, which stands before "=" and the value */
   for (const FabParam *row = table; row != NULL && row->key != NULL; row++) {
     g_autofree char *written = row->type == FAB_PARAM_TABLE ? find_in_row (self, row, key, &mark) : NULL;

@@ -295,9 +295,9 @@ setter_of (FabYamlDoc *doc, const char *origin, const char *assignment, FabDiagn
 }
 
 gboolean
-fab_yaml_doc_set (FabYamlDoc *self, const char *assignment, FabDiagnostics *diagnostics)
+fab_yaml_doc_set (FabYamlDoc *self, const char *origin, const char *assignment, FabDiagnostics *diagnostics)
 {
-  Setter setter = setter_of (self, "--set", assignment, diagnostics);
+  Setter setter = setter_of (self, origin, assignment, diagnostics);
   const char *equals;
 
   if (!fab_yaml_source_check (setter.source, diagnostics))

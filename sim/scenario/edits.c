@@ -84,7 +84,13 @@ fab_edits_ask (FabEdits *self, const char *key, FabValue *value)
 void
 fab_edits_assign (FabEdits *self, const char *assignment)
 {
-  add (self, (FabEdit){ .text = g_strdup (assignment), .is_asked = TRUE });
+  add (self, (FabEdit){ .text = g_strdup (assignment), .origin = "--set", .is_asked = TRUE });
+}
+
+void
+fab_edits_vary (FabEdits *self, const char *key, const char *value)
+{
+  add (self, (FabEdit){ .text = g_strconcat (key, "=", value, NULL), .origin = "--vary", .is_asked = TRUE });
 }
 
 void
@@ -98,6 +104,7 @@ fab_edits_append (FabEdits *self, const FabEdits *more)
     self->n_groups += edit->group != group ? 1 : 0;
     group = edit->group;
     add (self, (FabEdit){ .text = g_strdup (edit->text),
+                          .origin = edit->origin,
                           .key = g_strdup (edit->key),
                           .value = fab_value_ref (edit->value),
                           .is_asked = edit->is_asked });

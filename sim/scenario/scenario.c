@@ -362,7 +362,7 @@ fab_scenario_assign (FabScenario *self, const char *assignment, GError **error)
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
   FabYamlDoc *doc = fab_yaml_doc_copy (self->doc);
 
-  fab_yaml_doc_set (doc, assignment, diagnostics);
+  fab_yaml_doc_set (doc, "--set", assignment, diagnostics);
   return end_edit (self, assignment, doc, diagnostics, error);
 }
 
@@ -382,7 +382,7 @@ fab_scenario_edit (FabScenario *self, const FabEdits *edits)
     if (edit->key != NULL)
       fab_yaml_doc_put (doc, self->origin, edit->key, edit->value, self->problems);
     else
-      fab_yaml_doc_set (doc, edit->text, self->problems);
+      fab_yaml_doc_set (doc, edit->origin, edit->text, self->problems);
     if (edit->is_asked)
       fab_yaml_doc_protect_last (doc);
   }

@@ -439,13 +439,8 @@ fab_grid_edits (const FabGrid *self, gint64 point)
   for (guint a = 0; a < self->axes->len; a++) {
     const FabGridAxis *axis = axis_of (self, a);
 
-    for (guint k = 0; k < axis->keys->len; k++) {
-      g_autofree char *assignment = g_strconcat (key_of (axis, k)->key, "=",
-                                                 grid_value_of (axis, k, fab_grid_item (self, point, a)),
-                                                 NULL);
-
-      fab_edits_assign (edits, assignment);
-    }
+    for (guint k = 0; k < axis->keys->len; k++)
+      fab_edits_vary (edits, key_of (axis, k)->key, grid_value_of (axis, k, fab_grid_item (self, point, a)));
   }
   return edits;
 }

@@ -143,11 +143,9 @@ check_played (const FabSize *self, const FabTarget *target, GError **error)
 static void
 init_point (FabSizePoint *point, const char *key, const char *value)
 {
-  g_autofree char *assignment = g_strconcat (key, "=", value, NULL);
-
   point->value = value;
   point->edits = fab_edits_new ();
-  fab_edits_assign (point->edits, assignment);
+  fab_edits_vary (point->edits, key, value);
   point->trial.edits = point->edits;
 }
 

@@ -717,14 +717,13 @@ add_text (GChecksum *sum, const char *text)
 static void
 add_meaning (GChecksum *sum, const FabStudy *study, const char *key, const char *value)
 {
-  g_autofree char *set = g_strconcat (key, "=", value, NULL);
   g_autoptr (FabEdits) edits = fab_edits_new ();
   const char *unit;
   double number;
 
   if (fab_axis_split_number (value, &number, &unit))
     return;
-  fab_edits_assign (edits, set);
+  fab_edits_vary (edits, key, value);
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, edits, NULL);
   g_autofree char *text = scenario != NULL ? fab_scenario_resolved (scenario) : g_strdup ("");
   add_text (sum, text);

@@ -363,7 +363,7 @@ test_alias (G_GNUC_UNUSED void **state)
   g_autoptr (FabYamlDoc) doc = parse ("a: &x {k: 1}\nb: *x\n", diagnostics);
 
   assert_int_equal (fab_diagnostics_count (diagnostics), 0);
-  assert_true (fab_yaml_doc_set (doc, "b.k=2", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "b.k=2", diagnostics));
   assert_string_equal (fab_yaml_get (fab_yaml_get (fab_yaml_doc_root (doc), "b"), "k")->text, "2");
   assert_string_equal (fab_yaml_get (fab_yaml_get (fab_yaml_doc_root (doc), "a"), "k")->text, "1");
   assert_wrong ("a: *none\n", "t.yaml:1:4: unknown alias '*none'; no '&none' is defined above it\n"

@@ -25,12 +25,12 @@ test_set (G_GNUC_UNUSED void **state)
   g_autoptr (FabYamlDoc) doc = parse ("fidelity: fluid\nlinks: [{latency: 1ns}]\nempty:\n", diagnostics);
   const FabYamlNode *root = fab_yaml_doc_root (doc), *fidelity, *nodes;
 
-  assert_true (fab_yaml_doc_set (doc, "fidelity.launch=1us", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "links.0.latency=400Gb/s", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "cluster.fabric={kind: switch, n: [1, 2]}", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "cluster.nodes=8", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "empty.text=\"a=b\"", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "gone=", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "fidelity.launch=1us", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "links.0.latency=400Gb/s", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "cluster.fabric={kind: switch, n: [1, 2]}", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "cluster.nodes=8", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "empty.text=\"a=b\"", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "gone=", diagnostics));
   fidelity = fab_yaml_get (root, "fidelity");
   assert_string_equal (fab_yaml_get (fidelity, "kind")->text, "fluid");
   assert_mark (fidelity, 0, 10, 6); /* the key for which it became a mapping */
@@ -53,11 +53,11 @@ test_append (G_GNUC_UNUSED void **state)
   g_autoptr (FabYamlDoc) doc = parse ("faults: [{what: nic}]\nnothing:\n", diagnostics);
   const FabYamlNode *root = fab_yaml_doc_root (doc);
 
-  assert_true (fab_yaml_doc_set (doc, "faults.+={what: link}", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "faults.+.what=rail", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "job.stragglers.+=7", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "nothing.+=a", diagnostics));
-  assert_true (fab_yaml_doc_set (doc, "nothing.+=b", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "faults.+={what: link}", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "faults.+.what=rail", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "job.stragglers.+=7", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "nothing.+=a", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "nothing.+=b", diagnostics));
   const FabYamlNode *faults = fab_yaml_get (root, "faults"), *nothing = fab_yaml_get (root, "nothing");
   assert_int_equal (faults->n, 3);
   assert_string_equal (fab_yaml_get (faults->values[1], "what")->text, "link");
@@ -75,7 +75,7 @@ assert_bad_set (const char *assignment, const char *expected)
   g_autoptr (FabYamlDoc) doc = parse ("list: [1, 2]\nnone: []\n", diagnostics);
   g_autofree char *printed = NULL;
 
-  assert_false (fab_yaml_doc_set (doc, assignment, diagnostics));
+  assert_false (fab_yaml_doc_set (doc, "--set", assignment, diagnostics));
   printed = fab_diagnostics_format (diagnostics);
   assert_string_equal (printed, expected);
 }
@@ -115,7 +115,7 @@ test_set_twice (G_GNUC_UNUSED void **state)
   g_autoptr (FabYamlDoc) doc = parse ("a: 1\n", diagnostics);
   g_autofree char *printed = NULL;
 
-  fab_yaml_doc_set (doc, "a={b: 1, b: 2}", diagnostics);
+  fab_yaml_doc_set (doc, "--set", "a={b: 1, b: 2}", diagnostics);
   printed = fab_diagnostics_format (diagnostics);
   assert_string_equal (printed, "--set: a={b: 1, b: 2}: key 'b' is written twice\n"
                                 "      | a={b: 1, b: 2}\n"
@@ -139,7 +139,7 @@ set_all (FabYamlDoc *doc, const char *const *assignments)
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
 
   for (; *assignments != NULL; assignments++)
-    if (!fab_yaml_doc_set (doc, *assignments, diagnostics))
+    if (!fab_yaml_doc_set (doc, "--set", *assignments, diagnostics))
       fail_msg ("%s: %s", *assignments, fab_diagnostics_format (diagnostics));
 }
 
@@ -366,16 +366,16 @@ test_protected (G_GNUC_UNUSED void **state)
     gboolean is_taken;
 
     fab_yaml_doc_protect_last (doc); /* the file, of which nothing is protected */
-    assert_true (fab_yaml_doc_set (doc, "z=1", diagnostics));
-    assert_true (fab_yaml_doc_set (doc, rows[i].asked, diagnostics));
+    assert_true (fab_yaml_doc_set (doc, "--set", "z=1", diagnostics));
+    assert_true (fab_yaml_doc_set (doc, "--set", rows[i].asked, diagnostics));
     fab_yaml_doc_protect_last (doc);
-    assert_true (fab_yaml_doc_set (doc, "z=2", diagnostics));
-    is_taken = fab_yaml_doc_set (doc, rows[i].other, diagnostics);
+    assert_true (fab_yaml_doc_set (doc, "--set", "z=2", diagnostics));
+    is_taken = fab_yaml_doc_set (doc, "--set", rows[i].other, diagnostics);
     printed = fab_diagnostics_format (diagnostics);
     if (is_taken != (rows[i].said == NULL) || (!is_taken && !g_str_has_prefix (printed, expected)))
       fail_msg ("%s and %s: %s", rows[i].asked, rows[i].other, printed);
     fab_yaml_doc_unprotect (doc);
-    assert_true (fab_yaml_doc_set (doc, rows[i].other, diagnostics));
+    assert_true (fab_yaml_doc_set (doc, "--set", rows[i].other, diagnostics));
   }
 }
 
@@ -393,7 +393,7 @@ test_depth (G_GNUC_UNUSED void **state)
     for (guint i = 1; i < n; i++)
       g_string_append (path, ".a");
     g_string_append (path, "=1");
-    assert_int_equal (fab_yaml_doc_set (doc, path->str, diagnostics), n == 64);
+    assert_int_equal (fab_yaml_doc_set (doc, "--set", path->str, diagnostics), n == 64);
     assert_int_equal (fab_diagnostics_count (diagnostics), n - 64);
   }
 }
@@ -428,7 +428,7 @@ test_full (G_GNUC_UNUSED void **state)
 
       doc->n_inherited = FAB_YAML_MAX_NODES - doc->nodes->len
                        - (is_copy ? rows[i].n_left_of_copy : rows[i].n_left);
-      is_taken = rows[i].assignment != NULL ? fab_yaml_doc_set (doc, rows[i].assignment, diagnostics)
+      is_taken = rows[i].assignment != NULL ? fab_yaml_doc_set (doc, "--set", rows[i].assignment, diagnostics)
                                             : fab_yaml_doc_put (doc, "o", "a.q", one, diagnostics);
       printed = fab_diagnostics_format (diagnostics);
       if (is_taken != (rows[i].said == NULL) || (!is_taken && strstr (printed, rows[i].said) == NULL))

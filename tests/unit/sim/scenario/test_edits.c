@@ -285,6 +285,30 @@ test_open (void **state)
                                        "      | cluster.gpus_per_node=9\n      |                       ^");
 }
 
+/* What is wrong with an assignment is told by the option that it was given to, also after edits were joined. */
+static void
+test_options (void **state)
+{
+  g_autoptr (FabScenario) scenario = parse (*state, LEAST);
+  const char *const sets[] = { "cluster.nodez=3", NULL };
+  g_autoptr (FabEdits) sweep = fab_edits_new (), edits = fab_edits_of (sets);
+  g_autoptr (GError) error = NULL;
+
+  fab_edits_vary (sweep, "cluster.nodes", "0");
+  fab_edits_vary (sweep, "cluster.speed", "1Gb/s");
+  fab_edits_append (edits, sweep);
+  assert_string_equal (fab_edits_texts (edits)[1], "cluster.nodes=0");
+  fab_scenario_edit (scenario, edits);
+  assert_false (fab_scenario_check (scenario, &error));
+  assert_string_equal (error->message,
+                       "--set: cluster.nodez=3: unknown key 'nodez'; nearest is 'nodes'\n"
+                       "      | cluster.nodez=3\n      |         ^~~~~\n"
+                       "--vary: cluster.speed=1Gb/s: unknown key 'speed'; here it is called 'nic_rate'\n"
+                       "      | cluster.speed=1Gb/s\n      |         ^~~~~\n"
+                       "--vary: cluster.nodes=0: 'nodes' is 0: the lower limit is 1\n"
+                       "      | cluster.nodes=0\n      |               ^");
+}
+
 /* --- what follows from an edit --- */
 
 /* A default that depends on another key follows it. */
@@ -390,9 +414,10 @@ main (void)
     cmocka_unit_test (test_items),        cmocka_unit_test (test_wrong_types),
     cmocka_unit_test (test_wrong_values), cmocka_unit_test (test_wrong_keys),
     cmocka_unit_test (test_get_unknown),  cmocka_unit_test (test_assign),
-    cmocka_unit_test (test_open),         cmocka_unit_test (test_derived),
-    cmocka_unit_test (test_kind),         cmocka_unit_test (test_copies),
-    cmocka_unit_test (test_threads),      cmocka_unit_test (test_equal),
+    cmocka_unit_test (test_open),         cmocka_unit_test (test_options),
+    cmocka_unit_test (test_derived),      cmocka_unit_test (test_kind),
+    cmocka_unit_test (test_copies),       cmocka_unit_test (test_threads),
+    cmocka_unit_test (test_equal),
   };
 
   return cmocka_run_group_tests (tests, load_catalog, free_catalog);
