@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "sim/base/thread_pool.h"
+#include "sim/config/schema_reader.h"
 #include "sim/decision/waits.h"
 #include "sim/run/run.h"
 
@@ -173,15 +174,6 @@ add_nics (GPtrArray *list, const FabScenario *scenario, const FabSimulation *sim
   made->value = n;
 }
 
-static const FabParam *
-find_key (const FabModelInfo *model, const char *key)
-{
-  for (const FabParam *row = model->params; row != NULL && row->key != NULL; row++)
-    if (strcmp (row->key, key) == 0)
-      return row;
-  return NULL;
-}
-
 /* The collectives that are exposed most, or take most time where nothing is exposed: the plan of one of them. */
 static const FabCollectivePlan *
 find_main (const FabSimulation *simulation)
@@ -209,7 +201,7 @@ static void
 add_channels (GPtrArray *list, const FabScenario *scenario, guint n_channels)
 {
   const FabModelInfo *library = fab_scenario_spec (scenario)->collectives.info;
-  const FabParam *row = find_key (library, "min_channels");
+  const FabParam *row = fab_schema_find_row (library->params, "min_channels");
   gint64 n = 2 * (gint64) n_channels;
 
   if (row == NULL || n_channels == 0 || (row->max > 0 && (double) n > (double) row->max))
@@ -226,7 +218,7 @@ static void
 add_messages (GPtrArray *list, const FabScenario *scenario)
 {
   const FabModelChoice *job = &fab_scenario_spec (scenario)->job;
-  const FabParam *row = find_key (job->info, "message_time");
+  const FabParam *row = fab_schema_find_row (job->info->params, "message_time");
   FabTimePs message_ps = row != NULL ? *(const FabTimePs *) ((const char *) job->params + row->offset) : 0;
 
   if (message_ps < 2)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/study/growth.h"
 
-#include <string.h>
-
 #include "sim/base/error.h"
+#include "sim/config/schema_reader.h"
 #include "sim/study/machine.h"
 
 static void
@@ -49,10 +48,7 @@ path_new (char *name, FabEdits *edits, const FabEdits *more, gint64 places)
 static gboolean
 has_leaves (const FabModelInfo *fabric)
 {
-  for (const FabParam *row = fabric->params; row != NULL && row->key != NULL; row++)
-    if (strcmp (row->key, "nodes_per_leaf") == 0)
-      return TRUE;
-  return FALSE;
+  return fab_schema_find_row (fabric->params, "nodes_per_leaf") != NULL;
 }
 
 static void
@@ -61,13 +57,7 @@ count_phase (FabGrowthPhase *self, const FabStudy *study)
   if (self->trial.point == NULL)
     return;
   self->scenario = fab_study_scenario (study, self->edits, NULL);
-  self->bill = self->scenario != NULL ? fab_bill_as_built (self->scenario, NULL) : NULL;
-}
-
-static gboolean
-is_network (FabProductKind kind)
-{
-  return kind != FAB_PRODUCT_ACCELERATOR && kind != FAB_PRODUCT_NODE;
+  self->bill = fab_bill_as_built (self->scenario, NULL);
 }
 
 static void
@@ -78,10 +68,10 @@ count_path (FabGrowthPath *self, const FabStudy *study)
   if (self->today.bill == NULL || self->later.bill == NULL)
     return;
   self->purchase = fab_purchase_new (self->today.bill, self->later.bill);
-  for (guint i = 0; i < self->purchase->rows->len; i++) {
+  for (guint i = self->purchase->rows->len; i-- > 0;) {
     const FabPurchaseRow *row = &g_array_index (self->purchase->rows, FabPurchaseRow, i);
 
-    self->n_left += is_network (row->kind) ? row->n_left : 0;
+    self->n_left += row->n_left; /* of the network: there are more nodes than before */
     if (row->kind == FAB_PRODUCT_CABLE) {
       self->n_links += row->n_kept + row->n_left;
       self->n_kept += row->n_kept;

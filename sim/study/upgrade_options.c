@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/units.h"
+#include "sim/config/schema_reader.h"
 #include "sim/study/machine.h"
 #include "sim/study/upgrade.h"
 
@@ -210,10 +211,7 @@ add_switch_links (Options *self, const FabParam *row)
 static gboolean
 has_leaves (const FabModelInfo *fabric)
 {
-  for (const FabParam *row = fabric->params; row != NULL && row->key != NULL; row++)
-    if (strcmp (row->key, "nodes_per_leaf") == 0)
-      return TRUE;
-  return FALSE;
+  return fab_schema_find_row (fabric->params, "nodes_per_leaf") != NULL;
 }
 
 static void
@@ -367,15 +365,6 @@ add_more_nodes (Options *self)
 
 /* --- software --- */
 
-static gboolean
-has_key (const FabModelInfo *model, const char *key)
-{
-  for (const FabParam *row = model->params; row != NULL && row->key != NULL; row++)
-    if (strcmp (row->key, key) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 static void
 add_knobs (Options *self)
 {
@@ -407,14 +396,13 @@ add_library_settings (Options *self)
                    { "algorithm", "tree", "collectives by trees alone" },
                    { "protocol", "simple", "protocol simple alone" },
                    { "protocol", "ll128", "protocol ll128 alone" } };
-  const FabModelInfo *library = fab_scenario_spec (self->scenario)->collectives.info;
 
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
     g_autofree char *key = g_strconcat ("collectives.", settings[i].key, NULL), *has = NULL;
     g_autoptr (FabValue) value = NULL;
     FabEdits *edits;
 
-    if (!has_key (library, settings[i].key) || !fab_scenario_get (self->scenario, key, &value, NULL))
+    if (!fab_scenario_get (self->scenario, key, &value, NULL))
       continue;
     has = value != NULL ? fab_value_write (value) : NULL;
     if (g_strcmp0 (has, settings[i].value) == 0)

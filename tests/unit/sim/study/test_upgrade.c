@@ -5,7 +5,6 @@
 #include <glib/gstdio.h>
 
 #include "models/models.h"
-#include "sim/study/growth.h"
 #include "sim/study/upgrade.h"
 #include "tests/support/play.h"
 
@@ -110,49 +109,6 @@ kinds (G_GNUC_UNUSED void **state)
 
   for (guint i = 0; i < all->all->len; i++)
     assert_int_equal (((const FabUpgrade *) g_ptr_array_index (all->all, i))->kind, FAB_UPGRADE_NODES);
-}
-
-/* Two leaves of four nodes under a spine with two uplinks each grow to four leaves. Extended, eight nodes ($1000) with
- * a GPU ($100) and a card ($10), as many cables ($1) as NICs and uplinks, and two leaves ($50) are bought later; the
- * spine has ports enough. With room from the start the uplinks are bought today, and one product stands for both leaves
- * while they are empty; the total is equal. */
-static void
-growing (G_GNUC_UNUSED void **state)
-{
-  g_autoptr (FabStudy) study = study_of (
-      "name: t\niterations: 1\n"
-      "products:\n"
-      "  - {name: gpu, kind: accelerator, accelerator: h100-sxm5-80gb, price_usd: 100}\n"
-      "  - {name: box, kind: node, node: dgx-h100, price_usd: 1000, power_watts: 400}\n"
-      "  - {name: card, kind: nic, link: ib-ndr, price_usd: 10, power_watts: 10}\n"
-      "  - {name: small, kind: switch, link: ib-ndr, ports: 8, price_usd: 50, power_watts: 80}\n"
-      "  - {name: wire, kind: cable, link: ib-ndr, reach: 100m, price_usd: 1}\n"
-      "cluster: {node: dgx-h100, nodes: 8, gpus_per_node: 1, nics_per_node: 1, fabric: {kind: leaf_spine, "
-      "nodes_per_leaf: 4, spines: 1, oversubscription: 2}}\n"
-      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n");
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) paths = fab_growth_find (study, 16, &error);
-  guint n_found = 0;
-
-  if (paths == NULL)
-    fail_msg ("%s", error->message);
-  for (guint i = 0; i < paths->len; i++) {
-    const FabGrowthPath *path = g_ptr_array_index (paths, i);
-
-    if (strcmp (path->name, "extended as it is") == 0) {
-      assert_near (path->today.bill->total.usd, 8 * 1110 + 3 * 50 + 8 + 4, 1e-12);
-      assert_near (path->purchase->money.usd, 8 * 1110 + 2 * 50 + 8 + 4, 1e-12);
-      assert_int_equal (path->n_left, 0);
-      assert_int_equal (path->n_kept, path->n_links);
-      n_found++;
-    } else if (strcmp (path->name, "with room from the start") == 0) {
-      assert_near (path->today.bill->total.usd, 8 * 1110 + 4 * 50 + 8 + 8, 1e-12);
-      assert_near (path->total.usd, 16 * 1110 + 5 * 50 + 16 + 8, 1e-12);
-      n_found++;
-    }
-  }
-  assert_int_equal (n_found, 2);
-  assert_null (fab_growth_find (study, 8, &error));
 }
 
 /* --- what is tried --- */
@@ -531,7 +487,6 @@ main (void)
     cmocka_unit_test (faster_ports),
     cmocka_unit_test (inside_the_band),
     cmocka_unit_test (kinds),
-    cmocka_unit_test (growing),
     cmocka_unit_test (options_are_what_the_machine_allows),
     cmocka_unit_test (parts_are_joined),
     cmocka_unit_test (the_ranking_is_that_of_its_rules),
