@@ -14,7 +14,7 @@
 
 struct sqlite3_stmt;
 
-/* The version of the schema: user_version, at byte 60. The latest that a table, a column or the views name. */
+/* The version of the schema: user_version, at byte 60. No table and no column is newer. */
 guint fab_store_schema_version (void);
 
 struct _FabStore {

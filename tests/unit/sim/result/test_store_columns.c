@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "sim/result/columns.h"
+#include "sim/result/store_private.h"
 
 static const char page_path[] = FAB_SOURCE_DIR "/docs/reference/results-schema.md";
 static const char from[] = "\n**`run`**", to[] = "\n## Views\n";
@@ -94,12 +94,26 @@ times_are_whole_picoseconds (G_GNUC_UNUSED void **state)
     }
 }
 
+/* The version of a file is at least that of everything in it, or a file with the newest column would not be migrated. */
+static void
+nothing_is_newer_than_the_version (G_GNUC_UNUSED void **state)
+{
+  for (guint i = 0; i < FAB_N_TABLES; i++) {
+    const FabRecordTable *table = &fab_record_tables[i];
+
+    assert_true (table->since <= fab_store_schema_version ());
+    for (guint k = 0; k < table->n_columns; k++)
+      assert_true (table->columns[k].since <= fab_store_schema_version ());
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_page_shows_every_column),
     cmocka_unit_test (times_are_whole_picoseconds),
+    cmocka_unit_test (nothing_is_newer_than_the_version),
   };
 
   return cmocka_run_group_tests_name ("store_columns", tests, NULL, NULL);
