@@ -295,7 +295,7 @@ static gboolean
 hand_over (FabStore *self, sqlite3_stmt *stmt, FabStoreRowFunc on_row, gpointer data, GError **error)
 {
   guint n_columns = (guint) sqlite3_column_count (stmt);
-  g_autofree FabField *fields = g_new0 (FabField, MAX (n_columns, 1));
+  g_autofree FabField *fields = g_new0 (FabField, n_columns);
   gint code;
 
   while ((code = sqlite3_step (stmt)) == SQLITE_ROW) {

@@ -354,12 +354,18 @@ enqueue (Mix *self, guint which)
   g_array_insert_val (self->waiting, place, which);
 }
 
-static gint
-compare_ends (gconstpointer a, gconstpointer b)
-{
-  const double *left = a, *right = b;
+/* When a job gives its nodes back. */
+typedef struct {
+  double when_s;
+  guint n_nodes;
+} Ending;
 
-  return left[0] < right[0] ? -1 : left[0] > right[0];
+static gint
+compare_endings (gconstpointer a, gconstpointer b)
+{
+  const Ending *left = a, *right = b;
+
+  return left->when_s < right->when_s ? -1 : left->when_s > right->when_s;
 }
 
 /* When the first of the queue can start as things are, and how many nodes it leaves free then. While nodes are away
@@ -368,19 +374,18 @@ static double
 find_reservation (const Mix *self, guint *n_extra)
 {
   guint wanted = self->jobs[g_array_index (self->waiting, guint, 0)].n_nodes, n_free = self->n_free;
-  g_autofree double *ends = g_new (double, 2 * self->running->len + 2);
+  g_autofree Ending *endings = g_new (Ending, self->running->len + 1);
   double when_s = self->now_s;
 
   for (guint i = 0; i < self->running->len; i++) {
     const Running *job = running_at (self, i);
 
-    ends[2 * i] = end_of (self, job);
-    ends[2 * i + 1] = self->jobs[job->job].n_nodes;
+    endings[i] = (Ending){ end_of (self, job), self->jobs[job->job].n_nodes };
   }
-  qsort (ends, self->running->len, 2 * sizeof *ends, compare_ends);
+  qsort (endings, self->running->len, sizeof *endings, compare_endings);
   for (guint i = 0; n_free < wanted && i < self->running->len; i++) {
-    when_s = ends[2 * i];
-    n_free += (guint) ends[2 * i + 1];
+    when_s = endings[i].when_s;
+    n_free += endings[i].n_nodes;
   }
   *n_extra = n_free >= wanted ? n_free - wanted : 0;
   return n_free >= wanted ? when_s : INFINITY;
