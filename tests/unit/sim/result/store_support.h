@@ -59,6 +59,7 @@ sample_collective (guint iteration, guint index)
                                 .start_ps = start_ps,
                                 .end_ps = start_ps + 200 * MS,
                                 .exposed_ps = 100 * MS,
+                                .alone_ps = 160 * MS,
                                 .algbw_bytes_per_s = 5e9,
                                 .busbw_bytes_per_s = 7.5e9,
                                 .binding_link = index == 0 ? 1 : FAB_RECORD_NO_LINK };

@@ -312,12 +312,14 @@ a_query_ends_at_its_limits (void **state)
   }
   FabStore *none = NULL;
   assert_true (fab_store_close (&none, NULL)); /* what was never opened */
-  fab_store_limit_queries (store, 0, 3600);    /* time enough for a million steps, and any number of rows */
-  g_autofree char *many = ask_store (
-      store,
-      "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 50000) SELECT max (x) FROM c",
-      0);
-  assert_string_equal (many, "max (x)\n50000\n");
+  for (guint hours = 0; hours < 2; hours++) {  /* any number of rows, and time enough for a million steps */
+    fab_store_limit_queries (store, 0, hours * 3600);
+    g_autofree char *many = ask_store (
+        store,
+        "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 50000) SELECT max (x) FROM c",
+        0);
+    assert_string_equal (many, "max (x)\n50000\n");
+  }
 }
 
 /* The dump of one file: what is defined, and every row of every table. */

@@ -72,8 +72,8 @@ views_end_with_every_other_figure (void **state)
       path, pace,
       "binding_from,binding_to,binding_link_spec,binding_busy_fraction,startup_fraction,ends_fraction,"
       "binding_fraction\nleaf0,node1/gpu0,ib_ndr,0.5,0.25,0.125,0.75\n");
-  assert_answer (path, "SELECT waits_for_ends FROM v_collective WHERE iteration = 0",
-                 "waits_for_ends\n0\n0\n");
+  assert_answer (path, "SELECT waits_for_ends, alone_us FROM v_collective WHERE iteration = 0",
+                 "waits_for_ends,alone_us\n0,160000\n0,160000\n");
   assert_answer (path, "SELECT ettr_fraction, goodput_tokens_per_s, choices FROM v_sweep_point",
                  "ettr_fraction,goodput_tokens_per_s,choices\n");
 }

@@ -97,6 +97,83 @@ only_reading_of_a_run_that_is_there (void **state)
   assert_int_equal (reader.n_rows, 0);
 }
 
+/* Parameters have their values wherever they stand, and as often. A file without a run has none for :run. */
+static void
+parameters_are_the_run_and_the_sweep (void **state)
+{
+  static const struct {
+    const char *sql, *answer;
+    gint64 run_id;
+  } rows[] = {
+    { "SELECT :run AS r, :sweep AS s", "r,s\n2,1\n", 0 },
+    { "SELECT :sweep AS s, :run AS r", "s,r\n1,1\n", 1 },
+    { "SELECT :sweep + :sweep AS s", "s\n2\n", 1 },
+    { "SELECT 7 AS x", "x\n7\n", 2 },
+  };
+  g_autofree char *path = file_in (state, "a.db"), *sweeps = file_in (state, "b.db");
+  g_autoptr (GError) error = NULL, missing = NULL, named = NULL;
+
+  assert_true (write_run (path, 2, NULL) && write_run (path, 2, NULL) && write_sweep (path, NULL)
+               && write_sweep (sweeps, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *answer = ask_file (path, rows[i].sql, rows[i].run_id);
+
+    assert_string_equal (answer, rows[i].answer);
+  }
+  g_autoptr (FabStore) store = fab_store_open (sweeps, FAB_STORE_READ, NULL);
+  g_autofree char *seven = ask_store (store, "SELECT 7 AS x", 0);
+  assert_string_equal (seven, "x\n7\n");
+  assert_null (fab_store_query (store, "SELECT :sweep, :run", 0, &error));
+  assert_says (error, "no run in ");
+  assert_null (fab_store_query (store, "SELECT 7", 3, &missing));
+  assert_says (missing, "no run in ");
+  fab_store_choose_sweep (store, 4);
+  assert_null (fab_store_query (store, "SELECT 7", 0, &named));
+  assert_says (named, "b.db; the last one is 1, and `fabricast query sweeps` lists them");
+}
+
+/* A value has at most 64 MiB; blobs are texts, also empty ones. */
+static void
+values_have_a_limit (void **state)
+{
+  g_autofree char *path = file_in (state, "a.db");
+  g_autoptr (GError) error = NULL;
+  Reader reader = { .seen = g_string_new (NULL) };
+
+  assert_true (write_run (path, 2, NULL));
+  g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_READ, NULL);
+  g_autofree char *fits = ask_store (store, "SELECT length (zeroblob (67108000)) AS n", 0);
+  assert_string_equal (fits, "n\n67108000\n");
+  assert_null (fab_store_query (store, "SELECT length (zeroblob (67109000)) AS n", 0, &error));
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));
+  assert_says (error, "the query makes a value that is too large; the limit is 64 MiB");
+  assert_true (fab_store_each (store, "SELECT 3, x'', 2, 0", 0, take, &reader, NULL));
+  assert_true (fab_store_each (store, "SELECT 4, x'6162', 2.5, NULL", 0, take, &reader, NULL));
+  assert_string_equal (reader.seen->str, "3  2 there;4 ab 2.5 null;");
+  g_string_free (reader.seen, TRUE);
+}
+
+static void
+what_a_file_has_can_be_asked (void **state)
+{
+  static const struct {
+    const char *table, *column;
+    gboolean has;
+  } rows[] = { { "run", NULL, TRUE },     { "runs", NULL, FALSE },      { "v_step", NULL, TRUE },
+               { "run", "seed", TRUE },   { "run", "seeds", FALSE },    { "runs", "seed", FALSE },
+               { "span", "seed", FALSE }, { "v_step", "mfu_pct", TRUE } };
+  g_autofree char *path = file_in (state, "a.db");
+
+  assert_true (write_run (path, 2, NULL));
+  g_autoptr (FabStore) store = fab_store_open (path, FAB_STORE_READ, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    gboolean has = !rows[i].has;
+
+    assert_true (fab_store_has (store, rows[i].table, rows[i].column, &has, NULL));
+    assert_int_equal (has, rows[i].has);
+  }
+}
+
 int
 main (void)
 {
@@ -106,6 +183,9 @@ main (void)
     store_test (a_reader_can_stop),
     store_test (a_reader_can_ask_again),
     store_test (only_reading_of_a_run_that_is_there),
+    store_test (parameters_are_the_run_and_the_sweep),
+    store_test (values_have_a_limit),
+    store_test (what_a_file_has_can_be_asked),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -143,6 +143,12 @@ points_come_back_as_they_were (void **state)
   assert_int_equal (wanted.n, 3);
   assert_true (fab_store_mark_points (store, sweep_id, marks, 6, NULL));
   assert_memory_equal (marks, "\0\1\0\0\1\1", 6);
+  memset (marks, 0, sizeof marks);
+  assert_true (
+      fab_store_mark_points (store, sweep_id, marks, 4, NULL)); /* of those that the caller has room for */
+  assert_memory_equal (marks, "\0\1\0\0\0\0", 6);
+  assert_true (fab_store_mark_points (store, sweep_id, marks, 5, NULL));
+  assert_memory_equal (marks, "\0\1\0\0\1\0", 6);
 }
 
 static void

@@ -256,6 +256,43 @@ rows_of_older_files_keep_what_they_have (void **state)
   assert_true (n_new > 5);
 }
 
+/* A column that had another name keeps its values, and what somebody added to the file stays: tables and views that are
+ * none of ours. Older files that are read are not touched. */
+static void
+renamed_columns_and_own_views_stay (void **state)
+{
+  static const char question[] =
+      "SELECT (SELECT sum (step_ps) FROM iteration) AS steps, (SELECT count (*) FROM "
+      "iteration_class WHERE step_ps = 1000000000000) AS n, x FROM v_mine";
+  g_autofree char *path = file_in (state, "a.db"), *before = NULL, *after = NULL;
+  gsize size, size_after;
+  sqlite3 *db = NULL;
+
+  assert_true (write_run (path, 2, NULL));
+  assert_int_equal (sqlite3_open (path, &db), SQLITE_OK);
+  make_older (db, fab_store_schema_version ());
+  for (guint i = 0; i < 2; i++) {
+    const char *name = i == 0 ? "iteration" : "iteration_class";
+    g_autofree char *sql = g_strdup_printf (
+        "ALTER TABLE %s ADD COLUMN duration_ps INTEGER NOT NULL DEFAULT 0; "
+        "UPDATE %s SET duration_ps = 1000000000000",
+        name, name);
+
+    execute (db, sql);
+  }
+  execute (db,
+           "CREATE TABLE mine (x); INSERT INTO mine VALUES (5); CREATE VIEW v_mine AS SELECT x FROM mine");
+  sqlite3_close (db);
+  assert_true (g_file_get_contents (path, &before, &size, NULL));
+  assert_answer (path, question, "steps,n,x\n2000000000000,4,5\n");
+  assert_true (g_file_get_contents (path, &after, &size_after, NULL));
+  assert_int_equal (size_after, size);
+  assert_memory_equal (after, before, size);
+  assert_true (write_run (path, 2, NULL));
+  assert_answer (path, question, "steps,n,x\n4000000000000,8,5\n");
+  assert_answer (path, "SELECT count (*) AS n FROM v_step", "n\n4\n");
+}
+
 static void
 a_torn_file_is_reported (void **state)
 {
@@ -384,6 +421,7 @@ main (void)
     store_test (a_database_of_another_program_is_refused),
     store_test (a_newer_schema_is_refused),
     store_test (rows_of_older_files_keep_what_they_have),
+    store_test (renamed_columns_and_own_views_stay),
     store_test (an_older_schema_is_migrated_by_a_writer),
     store_test (a_torn_file_is_reported),
     store_test (a_file_without_a_run_says_so),

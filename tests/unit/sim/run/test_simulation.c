@@ -73,6 +73,8 @@ a_run_that_outlasts_the_clock_is_refused (G_GNUC_UNUSED void **state)
   }
 }
 
+#define WHOLE "{kind: transfer, from: node1/nic0, to: node0/nic0, rate: 1Gb/s}"
+
 /* Rails that no switch joins: what begins on one of them cannot come to another one. */
 static void
 flows_need_a_path (G_GNUC_UNUSED void **state)
@@ -82,18 +84,17 @@ flows_need_a_path (G_GNUC_UNUSED void **state)
     gboolean has_path;
   } rows[] = { { "node0/nic1", "node2/nic1", TRUE }, { "node0/nic0", "node1/nic1", FALSE } };
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++) {
     g_autofree char *yaml = g_strdup_printf (
         "name: t\niterations: 1\ncluster: {node: dgx-a100, nodes: 4, nics_per_node: 4, gpus_per_node: 4, pxn: no, "
         "fabric: {kind: rail_only}}\njob: {kind: ddp, " MODEL "compute: {kind: mfu}}\n"
-        "background: [{kind: transfer, from: node1/nic0, to: node0/nic0, rate: 1Gb/s}, "
-        "{kind: transfer, from: %s, to: %s, rate: 1Gb/s}]\n",
-        rows[i].from, rows[i].to);
+        "background: [%s{kind: transfer, from: %s, to: %s, rate: 1Gb/s}%s]\n",
+        i % 2 == 0 ? "" : WHOLE ", ", rows[i / 2].from, rows[i / 2].to, i % 2 == 0 ? ", " WHOLE : "");
     g_autofree char *problem = play_problem (catalog, yaml);
-    g_autofree char *says = g_strdup_printf ("background: no path leads from %s to %s", rows[i].from,
-                                             rows[i].to);
+    g_autofree char *says = g_strdup_printf ("background: no path leads from %s to %s", rows[i / 2].from,
+                                             rows[i / 2].to);
 
-    assert_int_equal (problem == NULL, rows[i].has_path);
+    assert_int_equal (problem == NULL, rows[i / 2].has_path);
     if (problem != NULL)
       assert_string_equal (problem, says);
   }
@@ -133,51 +134,98 @@ longer (G_GNUC_UNUSED gpointer owner, G_GNUC_UNUSED const FabCluster *cluster, c
   return plan->bytes % 2 == 0 ? 3 : 2;
 }
 
-/* Kernels and work on the host each by a factor of their own, rounded to whole ps; collectives by what is said of each
- * of them, or without the time before they move bytes. What is not asked for stays. */
+static double
+shorter (gpointer n_asked, const FabSetup *known)
+{
+  *(guint *) n_asked += 1;
+  assert_true (known->high_factor > known->low_factor);
+  return 0.82;
+}
+
+/* Alone, on a plant of the cache, or beside another one. */
+typedef enum { ALONE, OF_CACHE, BESIDE, N_WAYS } Way;
+
+static FabSimulation *
+build (Way way, FabPlantCache *plants, const Play *first, const FabWhatIf *what_if)
+{
+  g_autoptr (GError) error = NULL;
+  FabSimulation *made;
+
+  if (way == OF_CACHE)
+    made = fab_simulation_build_on (plants, first->scenario, &fab_models, what_if, NULL, &error);
+  else
+    made = fab_simulation_build_beside (way == BESIDE ? first->simulation : NULL, first->scenario,
+                                        &fab_models, what_if, NULL, &error);
+  assert_non_null (made);
+  return made;
+}
+
+/* What the kernels, the work on the host and the collectives take longer by. */
+typedef struct {
+  double compute, host;
+  gboolean are_scaled, start_at_once;
+} Changed;
+
+static void
+assert_changed (const FabDag *before, const FabDag *after, const Changed *changed)
+{
+  for (guint t = 0; t < before->n_tasks; t++) {
+    const FabTask *task = &before->tasks[t];
+    double factor = task->collective >= 0          ? 1
+                  : task->kind == FAB_SPAN_COMPUTE ? changed->compute
+                  : task->kind == FAB_SPAN_LOAD    ? changed->host
+                                                   : 1;
+
+    assert_int_equal (after->tasks[t].duration_ps, llround ((double) task->duration_ps * factor));
+  }
+  for (guint c = 0; c < before->n_collectives; c++) {
+    FabCollectivePlan expected = before->collectives[c].plan;
+    const FabCollectivePlan *found = &after->collectives[c].plan;
+
+    assert_true (expected.startup_ps > 0);
+    if (changed->are_scaled)
+      fab_collective_plan_scale (&expected, longer (NULL, NULL, &expected));
+    if (changed->start_at_once)
+      fab_collective_plan_start_at_once (&expected);
+    assert_int_equal (found->startup_ps, expected.startup_ps);
+    assert_int_equal (found->latency_ps, expected.latency_ps);
+    assert_near (found->wire_factor, expected.wire_factor, 1e-12);
+  }
+}
+
+/* Kernels and work on the host each by a factor of their own, rounded to whole ps, or kernels by what is said of what
+ * is known of them; collectives by what is said of each of them, or without the time before they move bytes. What is
+ * not asked for stays, and nobody is asked about kernels where there are none. */
 static void
 a_what_if_changes_what_it_names (G_GNUC_UNUSED void **state)
 {
-  const FabPlanScale scale = { longer, NULL };
-  const FabWhatIf rows[] = { { .rate_factor = 1, .compute_factor = 0.37 },
-                             { .rate_factor = 1, .host_factor = 1.7 },
-                             { .rate_factor = 1, .plans = &scale },
-                             { .rate_factor = 1, .has_no_latency = TRUE },
-                             { .rate_factor = 1 } };
-  g_autoptr (Play) as_it_is = play_of ("", LOADED, NULL);
-  const FabDag *before = fab_simulation_dag (as_it_is->simulation);
-  guint n_kernels = 0, n_loads = 0;
+  guint n_asked = 0;
+  const FabPlanScale plans = { longer, NULL };
+  const FabComputeScale compute = { shorter, &n_asked };
+  const FabWhatIf what_ifs[] = {
+    { .rate_factor = 1, .compute_factor = 0.37 }, { .rate_factor = 1, .host_factor = 1.7 },
+    { .rate_factor = 1, .plans = &plans },        { .rate_factor = 1, .has_no_latency = TRUE },
+    { .rate_factor = 1, .compute = &compute },    { .rate_factor = 1 }
+  };
+  static const Changed changes[] = { { 0.37, 1, FALSE, FALSE }, { 1, 1.7, FALSE, FALSE },
+                                     { 1, 1, TRUE, FALSE },     { 1, 1, FALSE, TRUE },
+                                     { 0.82, 1, FALSE, FALSE }, { 1, 1, FALSE, FALSE } };
+  g_autoptr (FabPlantCache) plants = fab_plant_cache_new (1);
+  g_autoptr (Play) first = play_of ("", LOADED, NULL);
+  g_autoptr (Play) idle = play_of ("", "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+                                   NULL);
 
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (Play) play = play_of ("", LOADED, &rows[i]);
-    const FabDag *after = fab_simulation_dag (play->simulation);
+  for (guint i = 0; i < G_N_ELEMENTS (what_ifs); i++)
+    for (Way way = ALONE; way < N_WAYS; way++) {
+      g_autoptr (FabSimulation) made = build (way, plants, first, &what_ifs[i]);
+      const FabDag *dag = fab_simulation_dag (first->simulation);
 
-    for (guint t = 0; t < before->n_tasks; t++) {
-      const FabTask *task = &before->tasks[t];
-      double factor = task->collective >= 0          ? 1
-                    : task->kind == FAB_SPAN_COMPUTE ? (i == 0 ? 0.37 : 1)
-                    : task->kind == FAB_SPAN_LOAD    ? (i == 1 ? 1.7 : 1)
-                                                     : 1;
-
-      assert_int_equal (after->tasks[t].duration_ps, llround ((double) task->duration_ps * factor));
-      n_kernels += factor < 1 && task->duration_ps > 0;
-      n_loads += factor > 1 && task->duration_ps > 0;
+      assert_true (dag->n_tasks > 100 && dag->n_collectives > 10);
+      assert_changed (dag, fab_simulation_dag (made), &changes[i]);
     }
-    for (guint c = 0; c < before->n_collectives; c++) {
-      FabCollectivePlan expected = before->collectives[c].plan;
-      const FabCollectivePlan *found = &after->collectives[c].plan;
-
-      if (i == 2)
-        fab_collective_plan_scale (&expected, longer (NULL, NULL, &expected));
-      if (i == 3)
-        fab_collective_plan_start_at_once (&expected);
-      assert_int_equal (found->startup_ps, expected.startup_ps);
-      assert_int_equal (found->latency_ps, expected.latency_ps);
-      assert_near (found->wire_factor, expected.wire_factor, 1e-12);
-      assert_true (before->collectives[c].plan.startup_ps > 0);
-    }
-  }
-  assert_true (n_kernels > 10 && n_loads > 0);
+  assert_int_equal (n_asked, N_WAYS);
+  g_autoptr (FabSimulation) asks_nobody = build (ALONE, NULL, idle, &what_ifs[4]);
+  assert_int_equal (n_asked, N_WAYS);
 }
 
 /* Ranks that are even do the same at the same time: as without the slow one. */
@@ -202,6 +250,29 @@ even_ranks_are_as_without_the_slow_one (G_GNUC_UNUSED void **state)
   assert_int_equal (steps_ps[1], steps_ps[0]);
   assert_int_equal (steps_ps[2], steps_ps[0]);
   assert_true ((double) steps_ps[3] > 1.1 * (double) steps_ps[0]);
+}
+
+/* Messages of ranks that are alike are simulated once, where nothing else loads the network: neither a flow, nor
+ * another job. */
+static void
+messages_are_folded_where_the_job_is_alone (G_GNUC_UNUSED void **state)
+{
+  static const char *const heads[] = {
+    "", "background: [{kind: transfer, from: node2, to: node3, rate: 1Gb/s}]\n",
+    "neighbours: [{name: n, nodes: 2, first: 2, job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}}]\n"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
+    g_autofree char *head = g_strconcat ("fidelity: step\niterations: 1\n", heads[i], NULL);
+    g_autoptr (Play) play = play_of (
+        head, "collectives: plain\njob: {kind: collective, operations: [{op: all_reduce, size: 8MB}]}\n",
+        NULL);
+
+    assert_true (fab_simulation_step (play->simulation));
+    FabLanesCount lanes = fab_simulation_lanes (play->simulation);
+    assert_true (lanes.n_lanes > 0);
+    assert_int_equal (lanes.n_alike > 0, i == 0);
+  }
 }
 
 /* --- the plant --- */
@@ -428,6 +499,7 @@ main (void)
     cmocka_unit_test (flows_need_a_path),
     cmocka_unit_test (a_build_can_be_cancelled),
     cmocka_unit_test (a_what_if_changes_what_it_names),
+    cmocka_unit_test (messages_are_folded_where_the_job_is_alone),
     cmocka_unit_test (even_ranks_are_as_without_the_slow_one),
     cmocka_unit_test (a_what_if_of_the_job_is_on_the_plant_of_the_cache),
     cmocka_unit_test (weighing_gives_the_plant_back),
