@@ -2,6 +2,7 @@
 #include "tests/support/mesh.h"
 
 #include "tests/support/technologies.h"
+#include "tests/support/test.h"
 
 Wiring
 wiring_full (guint n, guint count)
@@ -164,4 +165,26 @@ mesh_new (const Wiring *wiring, guint n_nodes, gboolean has_nics)
   cluster->router = self->router;
   fab_cluster_measure (cluster);
   return self;
+}
+
+void
+mesh_assert_orders (const Wiring *wiring, const FabRingSet *set, gboolean closes)
+{
+  guint n = wiring->n;
+  g_autofree guint *used = g_new0 (guint, n * n);
+
+  for (guint i = 0; i < set->n_orders; i++) {
+    const guint *order = set->orders + i * n;
+    guint64 seen = 0;
+
+    for (guint k = 0; k < n; k++) {
+      assert_true (order[k] < n);
+      seen |= G_GUINT64_CONSTANT (1) << order[k];
+      if (closes || k + 1 < n)
+        used[order[k] * n + order[(k + 1) % n]]++;
+    }
+    assert_true (seen == G_MAXUINT64 >> (64 - n));
+  }
+  for (guint i = 0; i < n * n; i++)
+    assert_true (used[i] <= set->load * wiring->counts[i]);
 }

@@ -9,6 +9,7 @@
 
 #include "models/models.h"
 #include "sim/collective/collective.h"
+#include "sim/solve/ring_search.h"
 #include "tests/support/rig.h"
 
 enum { MESH_MOST = 64 };
@@ -27,3 +28,7 @@ Wiring wiring_first (const Wiring *wiring, guint n); /* of the first n GPUs */
 
 /* A rig whose spec is not that of a star: nothing that is named after rings is true of it. */
 Rig *mesh_new (const Wiring *wiring, guint n_nodes, gboolean has_nics);
+
+/* Every order has every GPU once, and no link has more orders than `load` for each of its wires. `closes`: the last GPU
+ * is followed by the first. The test fails where it is otherwise. */
+void mesh_assert_orders (const Wiring *wiring, const FabRingSet *set, gboolean closes);

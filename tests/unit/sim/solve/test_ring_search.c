@@ -12,36 +12,13 @@ find_cycles (Wiring wiring)
   return fab_ring_search_cycles (wiring.counts, wiring.n);
 }
 
-/* Every order has every vertex once, and no link has more orders than `load` for each of its wires. */
-static void
-check_set (const FabRingSet *set, const Wiring *wiring, gboolean closes)
-{
-  guint n = wiring->n;
-  g_autofree guint *used = g_new0 (guint, n * n);
-
-  for (guint i = 0; i < set->n_orders; i++) {
-    const guint *order = set->orders + i * n;
-    guint64 seen = 0;
-
-    for (guint k = 0; k < n; k++) {
-      assert_true (order[k] < n);
-      seen |= G_GUINT64_CONSTANT (1) << order[k];
-      if (closes || k + 1 < n)
-        used[order[k] * n + order[(k + 1) % n]]++;
-    }
-    assert_true (seen == G_MAXUINT64 >> (64 - n));
-  }
-  for (guint i = 0; i < n * n; i++)
-    assert_true (used[i] <= set->load * wiring->counts[i]);
-}
-
 /* `wanted` rings' worth: orders over load. */
 static void
 assert_cycles (Wiring wiring, double wanted)
 {
   FabRingSet set = find_cycles (wiring);
 
-  check_set (&set, &wiring, TRUE);
+  mesh_assert_orders (&wiring, &set, TRUE);
   assert_near ((double) set.n_orders / set.load, wanted, 1e-12);
   fab_ring_set_clear (&set);
 }
@@ -110,7 +87,7 @@ check_paths (const Wiring *wiring, const FabPackArc *ends, guint n_paths, guint 
 {
   FabRingSet set = fab_ring_search_paths (wiring->counts, wiring->n, ends, n_paths);
 
-  check_set (&set, wiring, FALSE);
+  mesh_assert_orders (wiring, &set, FALSE);
   assert_int_equal (set.n_orders, n_orders);
   assert_int_equal (set.load, load);
   for (guint i = 0; i < n_orders; i++) {
