@@ -422,6 +422,98 @@ a_ring_with_a_slow_way_out_is_left_out (G_GNUC_UNUSED void **state)
   }
 }
 
+static void
+look_at_the_only_path (const FabRings *rings)
+{
+  assert_int_equal (rings->n_rings, 1);
+  assert_order (rings, 0, FALSE, "0 3 2 4 1");
+  assert_order (rings, 0, TRUE, "0 3 2 4 1");
+}
+
+/* By direct wires all GPUs can be passed from GPU 0 to GPU 1 in one order alone; the way that goes to the GPU of the
+ * lowest number first ends at GPU 3, which has no wire to another one that is left. */
+static void
+the_only_path_over_wires_is_found (G_GNUC_UNUSED void **state)
+{
+  with_nodes (2,
+              "{name: gpu, kind: accelerator, count: 5}, {name: plx, kind: switch}, {name: nic, kind: nic}",
+              "{from: gpu, to: plx, link: wire}, {from: nic, to: plx, link: wire},"
+              " {from: gpu0, to: gpu1, link: nvlink3}, {from: gpu0, to: gpu2, link: nvlink3},"
+              " {from: gpu0, to: gpu3, link: nvlink3}, {from: gpu2, to: gpu3, link: nvlink3},"
+              " {from: gpu2, to: gpu4, link: nvlink3}, {from: gpu4, to: gpu1, link: nvlink3}",
+              look_at_the_only_path);
+}
+
+static void
+assert_both_rings (const FabRings *rings)
+{
+  assert_int_equal (rings->n_rings, 2);
+  assert_int_equal (rings->n_channels, 2);
+}
+
+static void
+assert_first_ring (const FabRings *rings)
+{
+  assert_int_equal (rings->n_rings, 1);
+  assert_int_equal (rings->n_channels, 1);
+  assert_int_equal (g_array_index (rings->shapes[0], FabRing, 0).in_nic, 0);
+}
+
+static void
+assert_second_ring (const FabRings *rings)
+{
+  assert_int_equal (rings->n_rings, 1);
+  assert_int_equal (rings->n_channels, 1);
+  assert_int_equal (g_array_index (rings->shapes[0], FabRing, 0).in_nic, 1);
+}
+
+/* Two rings, of which one goes over a NIC that is wired at a tenth of its rate. */
+static void
+one_of_two_rings_is_left_out (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *links[2]; /* of the NICs */
+    void (*look) (const FabRings *rings);
+  } rows[] = {
+    { { "wire", "wire" }, assert_both_rings },
+    { { "wire", "slow" }, assert_first_ring },
+    { { "slow", "wire" }, assert_second_ring },
+    { { "slow", "slow" }, assert_both_rings },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *wires = g_strdup_printf (
+        "{from: gpu, to: plx, link: wire}, {from: nic0, to: plx, link: %s}, {from: nic1, to: plx, link: %s},"
+        " {from: gpu0, to: gpu2, link: nvlink3}, {from: gpu1, to: gpu3, link: nvlink3}",
+        rows[i].links[0], rows[i].links[1]);
+
+    with_nodes (
+        2,
+        "{name: gpu, kind: accelerator, count: 4}, {name: plx, kind: switch}, {name: nic, kind: nic, count: 2}",
+        wires, rows[i].look);
+  }
+}
+
+/* GPUs 0 to 2 and NIC 0 are on one side of a slow link to the processor. The ring of NIC 0 passes 0-5 2-3 4 1, where a
+ * line is a direct wire, and comes back over that link twice, from 5 to 2 and from 4 to 1. That of NIC 1 passes 3-2 0-5
+ * 1 4, and comes back once. Both together take three halves as long for a byte as the second alone, and the first alone
+ * takes twice as long. */
+static void
+the_ring_that_is_heavier_on_the_slow_link_is_left_out (G_GNUC_UNUSED void **state)
+{
+  with_nodes (
+      2,
+      "{name: gpu, kind: accelerator, count: 6}, {name: left, kind: switch}, {name: right, kind: switch},"
+      " {name: cpu, kind: host}, {name: nic, kind: nic, count: 2}",
+      "{from: gpu0, to: left, link: wire}, {from: gpu1, to: left, link: wire},"
+      " {from: gpu2, to: left, link: wire}, {from: gpu3, to: right, link: wire},"
+      " {from: gpu4, to: right, link: wire}, {from: gpu5, to: right, link: wire},"
+      " {from: nic0, to: left, link: wire}, {from: nic1, to: right, link: wire},"
+      " {from: left, to: cpu, link: slow}, {from: right, to: cpu, link: wire},"
+      " {from: gpu0, to: gpu5, link: nvlink3}, {from: gpu2, to: gpu3, link: nvlink3}",
+      assert_second_ring);
+}
+
 /* Parts of a machine: different ranks in each node, and a node without any. */
 static void
 rings_of_uneven_groups_do_so_too (G_GNUC_UNUSED void **state)
@@ -460,6 +552,9 @@ main (void)
     cmocka_unit_test (a_ring_ends_at_a_wire_to_its_begin),
     cmocka_unit_test (a_ring_keeps_pairs_together),
     cmocka_unit_test (a_ring_with_a_slow_way_out_is_left_out),
+    cmocka_unit_test (the_only_path_over_wires_is_found),
+    cmocka_unit_test (one_of_two_rings_is_left_out),
+    cmocka_unit_test (the_ring_that_is_heavier_on_the_slow_link_is_left_out),
     cmocka_unit_test (rings_of_uneven_groups_do_so_too),
   };
 
