@@ -467,9 +467,7 @@ fab_ring_search_cycles (const guint *counts, guint n)
   FabRingSet best = { 0, 1, NULL };
   guint most = n <= FAB_PACK_MOST_VERTICES ? MOST_LOAD * count_most (counts, n) : 0;
 
-  for (guint halves = most; halves > 0; halves--) {
-    if (best.n_orders * MOST_LOAD >= halves * best.load)
-      break;
+  for (guint halves = most; best.n_orders * MOST_LOAD < halves * best.load; halves--) {
     if (halves % MOST_LOAD == 0)
       keep_better (&best, find_cycles (counts, n, halves / MOST_LOAD, 1));
     if (best.n_orders * MOST_LOAD < halves * best.load)
