@@ -51,7 +51,7 @@ reserve (FabMaxmin *self, guint n_links, guint n_entries)
 {
   if (n_links > self->n_links || self->link_starts == NULL) {
     self->n_links = MAX (n_links, 2 * self->n_links);
-    self->link_starts = g_renew (guint, self->link_starts, self->n_links + 2);
+    self->link_starts = g_renew (guint, self->link_starts, self->n_links + 1);
     self->left = g_renew (double, self->left, self->n_links);
     self->demand = g_renew (double, self->demand, self->n_links);
     self->whole_left = g_renew (double, self->whole_left, self->n_links);
@@ -110,21 +110,19 @@ index_links (FabMaxmin *self)
   const FabMaxminProblem *p = self->problem;
   guint n_entries = p->starts[p->n_flows];
 
-  for (guint l = 0; l <= p->n_links; l++)
+  for (guint l = 0; l < p->n_links; l++)
     self->link_starts[l] = 0;
   for (guint e = 0; e < n_entries; e++)
-    self->link_starts[p->links[e] + 1]++;
-  for (guint l = 0; l < p->n_links; l++)
-    self->link_starts[l + 1] += self->link_starts[l];
+    self->link_starts[p->links[e]]++;
+  for (guint l = 1; l < p->n_links; l++)
+    self->link_starts[l] += self->link_starts[l - 1];
+  self->link_starts[p->n_links] = n_entries;
+  /* Each link begins at the end of its entries and is filled from there. */
   for (guint f = p->n_flows; f-- > 0;)
     for (guint e = p->starts[f]; e < p->starts[f + 1]; e++) {
       self->entry_flow[e] = f;
-      self->link_entries[--self->link_starts[p->links[e] + 1]] = e;
+      self->link_entries[--self->link_starts[p->links[e]]] = e;
     }
-  /* Filling from the back moved each start one link down: shift them into place. */
-  for (guint l = 0; l < p->n_links; l++)
-    self->link_starts[l] = self->link_starts[l + 1];
-  self->link_starts[p->n_links] = n_entries;
 }
 
 static void
@@ -132,7 +130,6 @@ start_levels (FabMaxmin *self)
 {
   const FabMaxminProblem *p = self->problem;
 
-  g_array_set_size (self->heap, 0);
   for (guint l = 0; l < p->n_links; l++) {
     self->left[l] = p->capacity[l];
     self->demand[l] = 0;

@@ -541,7 +541,7 @@ fab_rings_order_from (const FabRings *self, guint shape, guint nic, guint nth)
 
   for (guint i = 0; i < rings->len; i++)
     n += g_array_index (rings, FabRing, i).in_nic == nic;
-  for (guint i = 0, k = n > 0 ? nth % n : 0; i < rings->len; i++)
+  for (guint i = 0, k = nth % MAX (n, 1); i < rings->len; i++)
     if (g_array_index (rings, FabRing, i).in_nic == nic && k-- == 0)
       return g_array_index (rings, FabRing, i).orders[0];
   return NULL;

@@ -135,6 +135,28 @@ small_weights_survive_beside_large_ones (G_GNUC_UNUSED void **state)
   assert_near (s.rates[1], (1e9 - 1e8) / 1e-3, 1e-15);
 }
 
+/* Three links are full at 5 at once, and the limit is reached there too: the first of them is named, and a link before a
+ * limit, in whatever order the flow lists them. */
+static void
+of_links_that_are_full_at_once_the_first_is_named (G_GNUC_UNUSED void **state)
+{
+  static const guint orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 2, 0 } };
+  g_autoptr (FabMaxmin) solver = fab_maxmin_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (orders); i++)
+    for (double limit = 4; limit <= 6; limit++) {
+      double rate;
+      guint binding;
+
+      fab_maxmin_solve (solver,
+                        &(FabMaxminProblem){ 1, 3, (double[]){ 5, 5, 5 }, (guint[]){ 0, 3 }, orders[i],
+                                             (double[]){ 1, 1, 1 }, NULL, &limit },
+                        &rate, &binding);
+      assert_near (rate, MIN (limit, 5), 0);
+      assert_int_equal (binding, limit < 5 ? FAB_MAXMIN_LIMIT : 0);
+    }
+}
+
 static void
 memory_is_used_again_for_another_size (G_GNUC_UNUSED void **state)
 {
@@ -162,6 +184,7 @@ main (void)
     cmocka_unit_test (a_limit_is_reached_at_limit_over_share),
     cmocka_unit_test (one_long_flow_among_short_ones),
     cmocka_unit_test (small_weights_survive_beside_large_ones),
+    cmocka_unit_test (of_links_that_are_full_at_once_the_first_is_named),
     cmocka_unit_test (memory_is_used_again_for_another_size),
   };
 
