@@ -185,11 +185,11 @@ find_slot (const FabLinkFold *self, guint before, double capacity, double weight
     double value;
     guint64 bits;
   } w = { weight }, c = { capacity };
-  guint64 i = fab_mix (fab_mix (before, w.bits), c.bits) & (self->n_slots - 1);
+  guint64 mask = self->n_slots - 1, i = fab_mix (fab_mix (before, w.bits), c.bits) & mask;
 
   while (self->slots[i] > 0
          && !is_part (&g_array_index (self->parts, Part, self->slots[i] - 1), before, capacity, weight))
-    i = (i + 1) & (self->n_slots - 1);
+    i = (i + 1) & mask;
   return &self->slots[i];
 }
 

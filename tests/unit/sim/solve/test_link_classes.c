@@ -158,6 +158,22 @@ there_may_be_a_class_for_every_link (G_GNUC_UNUSED void **state)
   assert_near (self->flows[1].rate, 400.0 / 201, 1e-12);
 }
 
+/* A hundred weights, which is more than there is room for at first, and then the same ones again: one class each, of two
+ * links. */
+static void
+weights_that_come_again_are_in_their_classes (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Case) self = case_new (400);
+  Flow *flow = flow_over (self, 0, 0, MOST_LINKS, 1);
+
+  for (guint i = 0; i < MOST_LINKS; i++)
+    flow->weights[i] = 1 + i % (MOST_LINKS / 2);
+  add (self, flow);
+  ASSERT_CLASSES (self, MOST_LINKS / 2);
+  fab_folding_solve (self->folding);
+  assert_near (flow->rate, 4, 1e-12); /* weight 100 */
+}
+
 /* A flow that comes and goes puts its link into a class of its own, once. What has come apart stays apart. */
 static void
 a_flow_that_comes_and_goes_uses_its_links_separately (G_GNUC_UNUSED void **state)
@@ -300,6 +316,7 @@ main (void)
     cmocka_unit_test (a_flow_splits_the_classes_of_others),
     cmocka_unit_test (capacities_and_weights_tell_links_apart),
     cmocka_unit_test (there_may_be_a_class_for_every_link),
+    cmocka_unit_test (weights_that_come_again_are_in_their_classes),
     cmocka_unit_test (a_flow_that_comes_and_goes_uses_its_links_separately),
     cmocka_unit_test (links_part_from_both_ends_of_a_class),
     cmocka_unit_test (a_link_that_changes_stands_for_itself),
