@@ -16,13 +16,10 @@ kind_of (char letter)
   }
 }
 
-FabGraph *
-graph_of (const char *vertices, const GraphJoin *joins)
+static void
+add_vertices (FabGraphBuilder *builder, const char *vertices)
 {
-  static const FabLinkClass link_class = { .name = "wire", .cost = { 1.25, 1, 1 } };
-  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
   guint part = fab_graph_builder_part (builder, "v", TRUE), n = 0;
-  guint class_index = fab_graph_builder_class (builder, &link_class);
   guint32 node = 0;
 
   for (; *vertices; vertices++)
@@ -30,9 +27,38 @@ graph_of (const char *vertices, const GraphJoin *joins)
       node = *vertices == '-' ? FAB_NO_NODE : (guint32) (*vertices - '0');
     else
       fab_graph_builder_vertex (builder, kind_of (*vertices), node, part, n++);
+}
+
+static void
+join (FabGraphBuilder *builder, guint a, guint b, FabBytesPerS rate, guint count,
+      const FabTechnology *technology)
+{
+  const FabLinkClass link_class = { .name = technology != NULL ? technology->name : "wire",
+                                    .technology = technology,
+                                    .cost = { 1.25, 1, 1 } };
+  FabLinkForm form = { rate, 10, fab_graph_builder_class (builder, &link_class), count };
+
+  fab_graph_builder_join (builder, a, b, &form);
+}
+
+FabGraph *
+graph_of (const char *vertices, const GraphJoin *joins)
+{
+  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
+
+  add_vertices (builder, vertices);
   for (; joins->rate_bytes_per_s > 0; joins++)
-    fab_graph_builder_join (builder, joins->a, joins->b,
-                            &(FabLinkForm){ joins->rate_bytes_per_s, 10, class_index,
-                                            joins->count > 0 ? joins->count : 1 });
+    join (builder, joins->a, joins->b, joins->rate_bytes_per_s, MAX (joins->count, 1), NULL);
+  return fab_graph_builder_freeze (builder);
+}
+
+FabGraph *
+graph_of_wires (const char *vertices, const GraphWire *wires)
+{
+  g_autoptr (FabGraphBuilder) builder = fab_graph_builder_new ();
+
+  add_vertices (builder, vertices);
+  for (; wires->technology != NULL; wires++)
+    join (builder, wires->a, wires->b, 8, wires->count, wires->technology);
   return fab_graph_builder_freeze (builder);
 }

@@ -18,3 +18,13 @@ typedef struct {
 
 /* `joins` ends with a rate of 0. (transfer full) */
 FabGraph *graph_of (const char *vertices, const GraphJoin *joins);
+
+/* Links of a technology, at a rate of 8 bytes per s each. */
+typedef struct {
+  guint a, b;
+  const FabTechnology *technology;
+  guint count; /* parallel links */
+} GraphWire;
+
+/* `wires` ends with no technology. (transfer full) */
+FabGraph *graph_of_wires (const char *vertices, const GraphWire *wires);
