@@ -96,15 +96,13 @@ find_hop (const FabNicPaths *self, guint from, guint to, guint out_nic, guint in
   FabHop first;
 
   if (!fab_hop_over (group->cluster, relay, fab_group_nic (group, from_node, out_nic),
-                     fab_group_nic (group, to_node, in_nic), dst, from, hop, error))
-    return FALSE;
-  if (relay == src)
-    return TRUE;
-  if (!fab_hop_wire (group->cluster, src, relay, FAB_DRIVE_COPY, &first, error)) {
+                     fab_group_nic (group, to_node, in_nic), dst, from, hop, error)
+      || (relay != src && !fab_hop_wire (group->cluster, src, relay, FAB_DRIVE_COPY, &first, error))) {
     fab_hop_clear (hop);
     return FALSE;
   }
-  hop_prepend (hop, &first);
+  if (relay != src)
+    hop_prepend (hop, &first);
   return TRUE;
 }
 

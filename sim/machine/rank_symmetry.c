@@ -31,7 +31,7 @@ has_same_places (const FabRankSymmetry *self, guint node)
   const FabGraph *graph = self->group->cluster->graph;
   FabVertexId shift = shift_of (self, node);
 
-  for (guint local = 0; local < self->group->gpus_per_node; local++) {
+  for (guint local = 1; local < self->group->gpus_per_node; local++) {
     FabVertexId gpu = fab_group_gpu (self->group, node, local);
 
     if (gpu != fab_group_gpu (self->group, node % self->period, local) + shift
@@ -64,8 +64,6 @@ fab_rank_symmetry_new (const FabGroup *group, guint period)
                             && fab_symmetry (graph, model->first, model->first + shift_of (self, node),
                                              model->n);
   }
-  for (guint node = 0; node < group->n_nodes; node++)
-    self->is_symmetric[node] &= self->is_symmetric[node % period];
   return self;
 }
 

@@ -273,7 +273,7 @@ hops_between_nodes_say_what_they_pass (void **state)
     const char *cluster;
     FabHopKind kind;
   } rows[] = {
-    { "node: dgx-h100, nodes: 2", FAB_HOP_NET },
+    { "node: dgx-h100, nodes: 2, nic: efa-v3", FAB_HOP_NET },
     { "node: gb200-tray, nodes: 36", FAB_HOP_NET_HOST },
     { "node: bridged, nodes: 2, gdr: phb", FAB_HOP_NET_HOST },
     { "node: bridged, nodes: 2, gdr: pxb", FAB_HOP_NET_STAGED },
@@ -290,6 +290,11 @@ hops_between_nodes_say_what_they_pass (void **state)
                                cluster->gpus[(cluster->n_nodes - 1) * cluster->gpus_per_node], 0, &hop,
                                NULL));
     assert_int_equal (hop.kind, rows[i].kind);
+    const FabLinkClass *port = fab_graph_link_class (cluster->graph, hop.out_port);
+    assert_int_equal (hop.endpoint_ps, port->endpoint_ps);
+    assert_int_equal (hop.endpoint_ps, i == 0 ? 16300000 : port->endpoint_ps);
+    assert_ptr_equal (hop.messages, &port->messages);
+    assert_near (hop.stretch, port->collective_stretch, 0);
     fab_hop_clear (&hop);
   }
 }
@@ -683,11 +688,12 @@ costs_of_hops_are_their_own_or_the_callers (G_GNUC_UNUSED void **state)
     FabHopKind kind;
     double own, reading, callers, stretch, rate;
   } rows[] = {
-    { FAB_HOP_DIRECT, 1, 1, 1.5, 1, 8 },       { FAB_HOP_DIRECT, 2, 1, 1.5, 2, 8 },
-    { FAB_HOP_DIRECT, 2, 3, 1.5, 6, 8.0 / 3 }, { FAB_HOP_DIRECT, 2, 1, 0, 2, 8 },
-    { FAB_HOP_NET, 2, 3, 0, 3, 16.0 / 3 },     { FAB_HOP_NET, 2, 3, 1.5, 6, 8.0 / 3 },
-    { FAB_HOP_NET, 0, 1, 1.25, 1.25, 6.4 },    { FAB_HOP_NET_STAGED, 0, 2, 1.25, 2.5, 3.2 },
-    { FAB_HOP_STAGED, 0, 2, 1.25, 2.5, 3.2 },  { FAB_HOP_NET_HOST, 2, 1, 0, 1, 16 },
+    { FAB_HOP_DIRECT, 1, 1, 1.5, 1, 8 },          { FAB_HOP_DIRECT, 2, 1, 1.5, 2, 8 },
+    { FAB_HOP_DIRECT, 2, 3, 1.5, 6, 8.0 / 3 },    { FAB_HOP_DIRECT, 2, 1, 0, 2, 8 },
+    { FAB_HOP_NET, 2, 3, 0, 3, 16.0 / 3 },        { FAB_HOP_NET, 2, 3, 1.5, 6, 8.0 / 3 },
+    { FAB_HOP_NET, 2, 3, 0.5, 6, 8.0 / 3 },       { FAB_HOP_NET, 0, 1, 1.25, 1.25, 6.4 },
+    { FAB_HOP_NET_STAGED, 0, 2, 1.25, 2.5, 3.2 }, { FAB_HOP_STAGED, 0, 2, 1.25, 2.5, 3.2 },
+    { FAB_HOP_NET_HOST, 2, 1, 0, 1, 16 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {

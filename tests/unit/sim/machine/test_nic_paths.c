@@ -163,6 +163,63 @@ rails_are_kept (G_GNUC_UNUSED void **state)
   assert_int_equal (g_array_index (inside, FabHop, 0).kind, FAB_HOP_DIRECT);
 }
 
+/* A GPU without a NIC of its own has the nearest one, also where it is the first of its node. */
+static void
+a_first_gpu_without_a_nic_has_the_nearest_one (G_GNUC_UNUSED void **state)
+{
+  static const guint nics[] = { 0, 1 };
+  g_autoptr (Play) play = play_cluster (
+      catalog, "node: box, nodes: 2, fabric: switch",
+      "nodes:\n"
+      "  - name: box\n"
+      "    accelerator: a100-sxm4-80gb\n"
+      "    nic: ib-hdr\n"
+      "    parts: [{name: gpu, kind: accelerator, count: 2}, {name: plx, kind: switch, count: 2},"
+      " {name: nic, kind: nic, count: 2}, {name: cpu, kind: host}]\n"
+      "    wires: [{from: gpu, to: plx, link: pcie4-x16}, {from: plx, to: cpu, link: pcie4-x16},"
+      " {from: nic0, to: plx1, link: pcie4-x16}, {from: nic1, to: plx1, link: pcie4-x16}]\n");
+  FabGroup group = group_of (fab_simulation_cluster (play->simulation));
+  g_autoptr (FabNicPaths) paths = fab_nic_paths_new (&group);
+
+  assert_int_equal (paths->n_nics, 2);
+  assert_nics (paths, 0, nics, 1); /* the first of two that are as near */
+  assert_nics (paths, 1, nics, 2);
+}
+
+/* Where NICs reach no GPU's memory and nothing is there to stage in, no hop is made and the error says why; inside a
+ * node it is the same of GPUs. A group of one node has its hops inside. */
+static void
+ranks_without_a_way_are_refused (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_cluster (
+      catalog, "node: box, nodes: 2, fabric: switch",
+      "nodes:\n"
+      "  - name: box\n"
+      "    accelerator: a100-sxm4-80gb\n"
+      "    nic: ib-hdr\n"
+      "    parts: [{name: gpu, kind: accelerator, count: 2}, {name: plx, kind: switch},"
+      " {name: nic, kind: nic, count: 4}]\n"
+      "    wires: [{from: gpu, to: plx, link: pcie4-x16}, {from: nic, to: plx, link: pcie4-x16}]\n");
+  FabCluster cluster = *fab_simulation_cluster (play->simulation);
+  FabGroup group = group_of (&cluster), one = { &cluster, 1, 2 };
+  g_autoptr (FabNicPaths) paths = fab_nic_paths_new (&group), inside = fab_nic_paths_new (&one);
+  g_autoptr (GArray) hops = fab_nic_paths_hops ();
+
+  assert_true (fab_nic_paths_between (inside, 0, 1, hops, NULL));
+  assert_int_equal (hops->len, 1);
+  assert_true (fab_nic_paths_between (paths, 0, 2, hops, NULL));
+  assert_int_equal (hops->len, 3);
+  g_array_set_size (hops, 0);
+  cluster.gdr = cluster.p2p = cluster.pair_p2p = FAB_REACH_NONE;
+  for (guint to = 1; to < 4; to++) {
+    g_autoptr (GError) error = NULL;
+
+    assert_false (fab_nic_paths_between (paths, 0, to, hops, &error));
+    assert_non_null (strstr (error->message, "the node has no host to go through"));
+    assert_int_equal (hops->len, 0);
+  }
+}
+
 int
 main (void)
 {
@@ -170,6 +227,8 @@ main (void)
     cmocka_unit_test (nics_are_dealt_to_their_gpus),
     cmocka_unit_test (every_nic_of_either_end_has_a_share),
     cmocka_unit_test (rails_are_kept),
+    cmocka_unit_test (a_first_gpu_without_a_nic_has_the_nearest_one),
+    cmocka_unit_test (ranks_without_a_way_are_refused),
   };
 
   return play_run_tests ("nic_paths", tests, &catalog);
