@@ -50,7 +50,7 @@ direct_ended (gpointer owner, G_GNUC_UNUSED guint64 arg)
 FabDone
 fab_direct_end (FabDirect *self)
 {
-  return (FabDone){ direct_ended, self, 0 };
+  return (FabDone){ .fn = direct_ended, .owner = self };
 }
 
 void

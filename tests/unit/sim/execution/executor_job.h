@@ -15,7 +15,7 @@ typedef struct {
   FabDagBuilder *builder;
   FabDag *dag;
   FabExecutor *executor;
-  FabJobTotals totals;
+  FabExecutorEnv env; /* what `job_start` does not set */
   const FabNetOps *ops;
   GPtrArray *footprints; /* of `send` */
 } Job;
@@ -66,6 +66,17 @@ all_reduce (Job *job, FabBytes bytes)
   return fab_dag_builder_collective (job->builder, &plan, FAB_DIMENSION_OTHER, g_strdup ("r"));
 }
 
+/* A collective of one rank, which moves nothing. */
+static inline guint
+nothing (Job *job)
+{
+  static const FabCollectivePlan plan = {
+    .algorithm = "none", .protocol = "none", .n_ranks = 1, .wire_factor = 1
+  };
+
+  return fab_dag_builder_collective (job->builder, &plan, FAB_DIMENSION_OTHER, g_strdup ("n"));
+}
+
 /* Bytes from one GPU to another alone. */
 static inline guint
 send (Job *job, guint from, guint to, FabBytes bytes, FabDimension dimension, FabOp op)
@@ -83,17 +94,31 @@ send (Job *job, guint from, guint to, FabBytes bytes, FabDimension dimension, Fa
   return fab_dag_builder_collective (job->builder, &plan, dimension, g_strdup ("s"));
 }
 
+/* A class of one rank with streams of these names, from `first` on; returns the first of them. */
+static inline guint
+streams_of (Job *job, guint rank, guint n, const char *const *names)
+{
+  guint rank_class = fab_dag_builder_class (job->builder, "all", rank, 1), first = 0;
+
+  for (guint i = 0; i < n; i++) {
+    guint stream = fab_dag_builder_stream (job->builder, rank_class, names[i]);
+
+    first = i == 0 ? stream : first;
+  }
+  return first;
+}
+
 static inline void
 job_start (Job *job, guint n_iterations)
 {
   job->dag = fab_dag_builder_freeze (job->builder);
   job->net = rig_net (job->rig, job->ops);
-  job->executor = fab_executor_new (&(FabExecutorEnv){ .engine = job->net.engine,
-                                                       .net = job->net.net,
-                                                       .dag = job->dag,
-                                                       .totals = job->totals,
-                                                       .peak_flops_per_s = 1e12,
-                                                       .n_iterations = n_iterations });
+  job->env.engine = job->net.engine;
+  job->env.net = job->net.net;
+  job->env.dag = job->dag;
+  job->env.peak_flops_per_s = 1e12;
+  job->env.n_iterations = n_iterations;
+  job->executor = fab_executor_new (&job->env);
 }
 
 /* "start+duration compute comm overlapped exposed idle" of one class, then its spans "kind name start-end". */

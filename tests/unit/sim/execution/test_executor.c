@@ -38,7 +38,7 @@ what_compute_does_not_cover_is_exposed (G_GNUC_UNUSED void **state)
 
   work (job, compute, FAB_SPAN_COMPUTE, 20, "B");
   fab_dag_builder_after (job->builder, fab_dag_builder_join (job->builder, comm, all_reduce (job, 40)), a);
-  job->totals = (FabJobTotals){ .model_flops_per_rank = 15, .executed_flops_per_rank = 20, .tokens = 3 };
+  job->env.totals = (FabJobTotals){ .model_flops_per_rank = 15, .executed_flops_per_rank = 20, .tokens = 3 };
   job_start (job, 1);
   assert_true (fab_executor_run_iteration (job->executor));
   assert_iteration (job, 0, "0+50 30 40 20 20 0", "compute A 0-10, compute B 10-30, comm all_reduce r 10-50");
@@ -195,6 +195,111 @@ links_say_what_they_carried (G_GNUC_UNUSED void **state)
   }
 }
 
+/* An all-reduce of 300 bytes over four GPUs takes 450 ps: an algorithm bandwidth of 2/3 of the wires' rate, and all of
+ * it on the bus. Of no bytes it takes no time and has no bandwidth. The third collective has one rank and moves
+ * nothing. */
+static void
+a_record_says_what_was_planned_and_how_it_went (G_GNUC_UNUSED void **state)
+{
+  for (guint ends = 0; ends < 2; ends++) {
+    g_autoptr (Job) job = job_with (rig_new_flat (4));
+    guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 4),
+                                           "all");
+    FabCollectivePlan plan = rig_plan (job->rig, FAB_OP_ALL_REDUCE, 300);
+
+    plan.waits_for_ends = ends == 1;
+    plan.n_channels = 5;
+    work (job, stream, FAB_SPAN_LOAD, 10, "L");
+    fab_dag_builder_join (job->builder, stream,
+                          fab_dag_builder_collective (job->builder, &plan, FAB_DIMENSION_TENSOR,
+                                                      g_strdup ("r")));
+    fab_dag_builder_join (job->builder, stream, all_reduce (job, 0));
+    fab_dag_builder_join (job->builder, stream, nothing (job));
+    job_start (job, 2);
+    assert_true (fab_executor_run_iteration (job->executor));
+    assert_true (fab_executor_run_iteration (job->executor));
+    const GArray *collectives = fab_executor_probe (job->executor)->collectives;
+    const FabCollectiveRecord *record = &g_array_index (collectives, FabCollectiveRecord, 0);
+
+    assert_int_equal (collectives->len, 3);
+    assert_int_equal (record->iteration, 1);
+    assert_int_equal (record->index, 0);
+    assert_string_equal (record->name, "r");
+    assert_string_equal (record->op, "all_reduce");
+    assert_string_equal (record->dimension, "tensor");
+    assert_string_equal (record->algorithm, plan.algorithm);
+    assert_string_equal (record->protocol, plan.protocol);
+    assert_int_equal (record->n_channels, 5);
+    assert_int_equal (record->n_ranks, 4);
+    assert_int_equal (record->bytes, 300);
+    assert_int_equal (record->ready_ps, 470);
+    assert_int_equal (record->start_ps, 470);
+    assert_int_equal (record->end_ps, 920);
+    assert_int_equal (record->alone_ps, 450);
+    assert_int_equal (record->waits_for_ends, ends == 1);
+    assert_int_equal (record->binding_link, plan.footprint->binding_link);
+    assert_near (record->algbw_bytes_per_s, 1e12 * 2 / 3, 1e-12);
+    assert_near (record->busbw_bytes_per_s, 1e12, 1e-12);
+    for (guint c = 1; c < 3; c++) {
+      assert_int_equal (record[c].index, c);
+      assert_int_equal (record[c].end_ps, 920);
+      assert_true (record[c].algbw_bytes_per_s == 0 && record[c].busbw_bytes_per_s == 0);
+    }
+    assert_int_equal (record[2].binding_link, FAB_RECORD_NO_LINK);
+    assert_int_equal (record[2].alone_ps, 0);
+    assert_int_equal (record[2].waits_for_ends, FALSE);
+  }
+}
+
+/* Those that move bytes, each under its dimension. */
+static void
+collectives_that_move_bytes_are_listed (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 2),
+                                         "all");
+
+  fab_dag_builder_join (job->builder, stream, nothing (job));
+  fab_dag_builder_join (job->builder, stream, send (job, 0, 1, 8, FAB_DIMENSION_TENSOR, FAB_OP_REDUCE));
+  fab_dag_builder_join (job->builder, stream, all_reduce (job, 9));
+  job_start (job, 1);
+  g_autoptr (GArray) listed = fab_executor_list_collectives (job->executor);
+  const FabJobCollective *first = &g_array_index (listed, FabJobCollective, 0);
+  assert_int_equal (listed->len, 2);
+  assert_ptr_equal (first->plan, &job->dag->collectives[1].plan);
+  assert_string_equal (first->traffic, "tensor");
+  assert_ptr_equal (first[1].plan, &job->dag->collectives[2].plan);
+  assert_string_equal (first[1].traffic, "other");
+}
+
+/* Requests that arrive at 10 and again at 20 are no work of anybody. Of each other task there is one span. */
+static void
+arrivals_have_no_span (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+  guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 2);
+  guint clock = fab_dag_builder_stream (job->builder, rank_class, "clock"),
+        stream = fab_dag_builder_stream (job->builder, rank_class, "stream");
+  FabTaskId arrival = work (job, clock, FAB_SPAN_ARRIVAL, 10, "R");
+
+  work (job, clock, FAB_SPAN_ARRIVAL, 10, "R");
+  fab_dag_builder_after (job->builder, work (job, stream, FAB_SPAN_COMPUTE, 3, "A"), arrival);
+  fab_dag_builder_join (job->builder, stream, nothing (job));
+  fab_dag_builder_join (job->builder, stream, all_reduce (job, 20));
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  assert_iteration (job, 0, "0+33 3 20 0 20 10",
+                    "compute A 10-13, comm all_reduce n 13-13, comm all_reduce r 13-33");
+  const GArray *spans = fab_executor_probe (job->executor)->spans;
+  for (guint i = 0; i < 3; i++) {
+    const FabSpanRecord *span = &g_array_index (spans, FabSpanRecord, i);
+
+    assert_string_equal (span->stream, "stream");
+    assert_int_equal (span->iteration, 0);
+    assert_int_equal (span->collective, (gint) i - 1);
+  }
+}
+
 /* Runs the job's only iteration, which must not end, and returns what the engine says about it. */
 static const char *
 failure_of (Job *job)
@@ -234,6 +339,24 @@ a_collective_beats_no_bound (G_GNUC_UNUSED void **state)
   FabNetOps liar;
   g_autoptr (Job) job = job_on (&liar, liar_stream);
 
+  assert_string_equal (failure_of (job), "fluid: collective 0 (all_reduce r) of iteration 0 took 1 ps, its "
+                                         "bound is 99 ps (link 0)");
+}
+
+/* The same from 500 ps on: what counts is how long it takes, and not when it ends. */
+static void
+a_later_collective_beats_no_bound_either (G_GNUC_UNUSED void **state)
+{
+  FabNetOps liar = fab_net_fluid;
+  g_autoptr (Job) job = job_new ();
+  guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 2),
+                                         "all");
+
+  work (job, stream, FAB_SPAN_LOAD, 500, "L");
+  fab_dag_builder_join (job->builder, stream, all_reduce (job, 100));
+  job_start (job, 1);
+  liar.stream = liar_stream;
+  job->net.net->ops = &liar;
   assert_string_equal (failure_of (job), "fluid: collective 0 (all_reduce r) of iteration 0 took 1 ps, its "
                                          "bound is 99 ps (link 0)");
 }
@@ -396,7 +519,11 @@ main (void)
     cmocka_unit_test (a_task_can_wait_for_the_iteration_before),
     cmocka_unit_test (a_task_over_an_end_is_split_there),
     cmocka_unit_test (links_say_what_they_carried),
+    cmocka_unit_test (a_record_says_what_was_planned_and_how_it_went),
+    cmocka_unit_test (collectives_that_move_bytes_are_listed),
+    cmocka_unit_test (arrivals_have_no_span),
     cmocka_unit_test (a_collective_beats_no_bound),
+    cmocka_unit_test (a_later_collective_beats_no_bound_either),
     cmocka_unit_test (no_link_carries_more_than_its_rate_since_the_start),
     cmocka_unit_test (nobody_waits_longer_than_it_is_idle),
     cmocka_unit_test (a_link_carries_no_more_than_its_rate),
