@@ -18,7 +18,7 @@ enum { MOST_VISITS = 4000000 };
 static const double slower = 1.005; /* rounding and the first packets are no contention */
 static const double rounding = 1e-9;
 
-/* A use by what it is sorted by; there may be millions, and few bytes are moved fast. */
+/* A use that is looked at, by what it is sorted by: there may be millions, and few bytes are moved fast. */
 typedef struct {
   FabTimePs exposed_ps;
   guint use;
@@ -41,7 +41,7 @@ list_uses (const FabDag *dag, GArray *records)
     FabCollectiveRecord *record = &g_array_index (records, FabCollectiveRecord, i);
     const FabCollectivePlan *plan = &dag->collectives[record->index].plan;
 
-    if (plan->footprint == NULL || record->end_ps <= record->start_ps || plan->bytes == 0)
+    if (plan->footprint == NULL || plan->bytes == 0)
       continue;
     FabStream stream = fab_collective_plan_stream (plan);
     Use use = { record,
@@ -55,38 +55,28 @@ list_uses (const FabDag *dag, GArray *records)
   return uses;
 }
 
-/* The same uses, the most exposed first; of equally exposed ones the first record, as the sort is stable. (transfer
- * full) */
-static GArray *
-sort_uses (const GArray *uses)
-{
-  g_autoptr (GArray) places = g_array_sized_new (FALSE, FALSE, sizeof (Place), uses->len);
-  GArray *sorted = g_array_sized_new (FALSE, FALSE, sizeof (Use), uses->len);
-
-  for (guint i = 0; i < uses->len; i++) {
-    const Place place = { g_array_index (uses, Use, i).record->exposed_ps, i };
-
-    g_array_append_val (places, place);
-  }
-  g_array_sort (places, most_exposed_first);
-  for (guint i = 0; i < uses->len; i++)
-    g_array_append_val (sorted, g_array_index (uses, Use, g_array_index (places, Place, i).use));
-  return sorted;
-}
-
 static gboolean
 is_slowed (const Use *use)
 {
   return (double) (use->end_ps - use->start_ps) > (double) use->alone_ps * slower;
 }
 
-static gboolean
-is_any_slowed (const GArray *uses)
+/* Those that are looked at, the most exposed first; of equally exposed ones the first record, as the sort is stable.
+ * Where links are shared, these are the uses that were slowed. (transfer full) */
+static GArray *
+sort_places (const GArray *uses, gboolean contends)
 {
-  for (guint i = 0; i < uses->len; i++)
-    if (is_slowed (&g_array_index (uses, Use, i)))
-      return TRUE;
-  return FALSE;
+  GArray *places = g_array_new (FALSE, FALSE, sizeof (Place));
+
+  for (guint i = 0; i < uses->len; i++) {
+    const Use *use = &g_array_index (uses, Use, i);
+    const Place place = { use->record->exposed_ps, i };
+
+    if (!contends || is_slowed (use))
+      g_array_append_val (places, place);
+  }
+  g_array_sort (places, most_exposed_first);
+  return places;
 }
 
 /* Returns the part of `other`'s duration during which `use` was under way. */
@@ -103,12 +93,12 @@ static void
 add (const FabFootprint *own, const FabFootprint *other, double line_bytes, double *carried)
 {
   for (guint i = 0, k = 0; i < own->n && k < other->n;) {
-    if (own->links[i] == other->links[k])
-      carried[i++] += line_bytes * other->line_weights[k++];
-    else if (own->links[i] < other->links[k])
+    if (own->links[i] < other->links[k])
       i++;
-    else
+    else if (own->links[i] > other->links[k])
       k++;
+    else
+      carried[i++] += line_bytes * other->line_weights[k++];
   }
 }
 
@@ -143,18 +133,13 @@ find_slowest (const Use *use, const FabGraph *graph, gboolean contends, const do
 void
 fab_contention_attribute (const FabDag *dag, const FabGraph *graph, gboolean contends, GArray *records)
 {
-  g_autoptr (GArray) all = list_uses (dag, records), carried = g_array_new (FALSE, TRUE, sizeof (double));
+  g_autoptr (GArray) uses = list_uses (dag, records), places = sort_places (uses, contends),
+                     carried = g_array_new (FALSE, TRUE, sizeof (double));
   guint64 n_visits = 0;
 
-  if (contends && !is_any_slowed (all))
-    return;
-  g_autoptr (GArray) uses = sort_uses (all);
+  for (guint i = 0; i < places->len && n_visits < MOST_VISITS; i++) {
+    const Use *use = &g_array_index (uses, Use, g_array_index (places, Place, i).use);
 
-  for (guint i = 0; i < uses->len && n_visits < MOST_VISITS; i++) {
-    const Use *use = &g_array_index (uses, Use, i);
-
-    if (contends && !is_slowed (use))
-      continue;
     g_array_set_size (carried, 0);
     g_array_set_size (carried, use->footprint->n); /* zeros */
     for (guint k = 0; k < uses->len; k++) {
