@@ -93,9 +93,9 @@ normal_quantile (double p)
 
   if (fabs (q) <= 0.425)
     return q * divide (&middle, 0.180625 - q * q);
-  r = sqrt (-natural_log (q < 0 ? p : 1 - p));
+  r = sqrt (-natural_log (MIN (p, 1 - p)));
   tail = r <= 5 ? divide (&near_tail, r - 1.6) : divide (&far_tail, r - 5);
-  return q < 0 ? -tail : tail;
+  return copysign (tail, q);
 }
 
 double
@@ -118,8 +118,6 @@ fab_jitter_factor (guint64 seed, guint iteration, guint rank, double sigma)
   guint64 drawn = fab_mix (fab_mix (seed, iteration), rank);
   double p = ((double) (drawn >> 12) + 0.5) * 0x1p-52; /* exact, and never 0 nor 1 */
 
-  if (sigma == 0)
-    return 1;
   return natural_exp (sigma * normal_quantile (p) - sigma * sigma / 2);
 }
 

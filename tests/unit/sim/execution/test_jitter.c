@@ -77,6 +77,49 @@ the_same_seed_gives_the_same_bits (G_GNUC_UNUSED void **state)
   }
 }
 
+/* The seed whose mix with the key is `mixed`. */
+static guint64
+unmix (guint64 mixed, guint64 key)
+{
+  const guint64 golden = G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  static const struct {
+    guint shift;
+    guint64 factor;
+  } steps[] = { { 31, 1 },
+                { 27, G_GUINT64_CONSTANT (0x94d049bb133111eb) },
+                { 30, G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9) },
+                { 64, G_GUINT64_CONSTANT (0x9e3779b97f4a7c15) } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    guint64 inverse = 1;
+
+    for (guint k = 0; k < 6; k++) /* Newton's, which doubles the bits that are right */
+      inverse *= 2 - steps[i].factor * inverse;
+    mixed = (mixed - (i == 3 ? key + golden : 0)) * inverse;
+    for (guint at = steps[i].shift; at < 64; at *= 2)
+      mixed ^= mixed >> at;
+  }
+  return mixed;
+}
+
+/* Drawn is a number of 52 bits, k + 1/2 of 2^52. From the middle to both ends, half as far each time: the part of a
+ * normal distribution below z is that number, as the C library's error function has it. */
+static void
+the_rarest_draws_are_as_rare_as_they_should_be (G_GNUC_UNUSED void **state)
+{
+  const guint64 most = (G_GUINT64_CONSTANT (1) << 52) - 1;
+
+  for (guint bits = 0; bits <= 52; bits++)
+    for (guint side = 0; side < 4; side++) {
+      guint64 near = (G_GUINT64_CONSTANT (1) << bits) - 1, k = side % 2 == 0 ? near : near / 4 * 3;
+      double p = ((double) k + 0.5) * 0x1p-52;
+      guint64 drawn = (side < 2 ? k : most - k) << 12 | 0x123, seed = unmix (unmix (drawn, 5), 3);
+      double z = log (fab_jitter_factor (seed, 3, 5, 1)) + 0.5;
+
+      assert_near (0.5 * erfc ((side < 2 ? -z : z) / sqrt (2)), p, 1e-12);
+    }
+}
+
 static void
 no_spread_is_no_jitter (G_GNUC_UNUSED void **state)
 {
@@ -87,13 +130,16 @@ no_spread_is_no_jitter (G_GNUC_UNUSED void **state)
 static void
 assert_sizes (guint n, guint n_classes, const char *expected)
 {
-  g_autofree guint *sizes = g_new (guint, MAX (n_classes, 1));
+  const guint room = MAX (n_classes, 1);
+  g_autofree guint *sizes = g_new0 (guint, room + 1);
   g_autoptr (GString) text = g_string_new (NULL);
   guint n_made = fab_jitter_sizes (n, n_classes, sizes);
 
   for (guint i = 0; i < n_made; i++)
     g_string_append_printf (text, "%s%u", i > 0 ? " " : "", sizes[i]);
   assert_string_equal (text->str, expected);
+  for (guint i = n_made; i <= room; i++) /* and nothing else is written */
+    assert_int_equal (sizes[i], 0);
 }
 
 static void
@@ -130,6 +176,7 @@ main (void)
     cmocka_unit_test (factors_are_lognormal),
     cmocka_unit_test (mean_is_one_and_spread_is_as_asked),
     cmocka_unit_test (the_same_seed_gives_the_same_bits),
+    cmocka_unit_test (the_rarest_draws_are_as_rare_as_they_should_be),
     cmocka_unit_test (no_spread_is_no_jitter),
     cmocka_unit_test (the_slowest_is_alone_and_the_rest_is_split_evenly),
     cmocka_unit_test (the_slowest_of_many_is_expected_where_order_statistics_say),
