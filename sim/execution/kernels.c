@@ -6,7 +6,7 @@ typedef struct {
   gboolean is_running;
   __int128 left;      /* work left in ps x SMs, at the time since_ps */
   FabTimePs since_ps; /* when `left` was computed */
-  FabTimer end;       /* 0: the kernel makes no progress */
+  FabTimer end;       /* cancelled, or 0: the kernel makes no progress */
   FabDone done;
 } Kernel;
 
@@ -85,9 +85,8 @@ schedule (FabKernels *self, guint stream)
 {
   Kernel *kernel = &self->kernels[stream];
   guint n_free = free_sms (self, self->dag->streams[stream].rank_class);
-  __int128 rest_ps = kernel->left > 0 && n_free > 0 ? (kernel->left + n_free - 1) / n_free : 0;
+  __int128 rest_ps = n_free > 0 ? (kernel->left + n_free - 1) / n_free : 0;
 
-  kernel->end = 0;
   if (kernel->left > 0 && n_free == 0)
     return;
   g_assert (rest_ps <= FAB_TIME_MAX);
@@ -104,11 +103,15 @@ fab_kernels_start (FabKernels *self, guint stream, FabTimePs duration_ps, FabDon
     fab_engine_after (self->engine, duration_ps, done.fn, done.owner, done.arg);
     return;
   }
-  *kernel = (Kernel){ TRUE, (__int128) duration_ps * self->n_sms, fab_engine_now (self->engine), 0, done };
+  *kernel = (Kernel){ .is_running = TRUE,
+                      .left = (__int128) duration_ps * self->n_sms,
+                      .since_ps = fab_engine_now (self->engine),
+                      .done = done };
   schedule (self, stream);
 }
 
-/* Subtracts the work done at the rate until now. A kernel without work left ends at this time. */
+/* Subtracts the work done at the rate until now. A kernel without work left ends at this time; the last ps of a kernel
+ * may have room for more than its work. */
 static void
 count (FabKernels *self, guint stream, guint n_free)
 {
@@ -116,7 +119,6 @@ count (FabKernels *self, guint stream, guint n_free)
   FabTimePs now_ps = fab_engine_now (self->engine);
 
   kernel->left -= (__int128) (now_ps - kernel->since_ps) * n_free;
-  kernel->left = MAX (kernel->left, 0);
   kernel->since_ps = now_ps;
 }
 
@@ -135,7 +137,7 @@ change_held (FabKernels *self, guint rank_class, guint n_held)
     if (!kernel->is_running)
       continue;
     count (self, stream, n_before);
-    if (kernel->left == 0)
+    if (kernel->left <= 0)
       continue;
     fab_engine_cancel (self->engine, kernel->end);
     schedule (self, stream);

@@ -143,6 +143,70 @@ kernels_follow_one_another (G_GNUC_UNUSED void **state)
   fab_kernels_free (kernels);
 }
 
+typedef struct {
+  FabEngine *engine;
+  FabKernels *kernels;
+  GString *log; /* "what time " */
+} Log;
+
+static void
+note_kernel (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Log *self = owner;
+
+  g_string_append_printf (self->log, "kernel %d ", (int) fab_engine_now (self->engine));
+}
+
+static void
+note_other (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  Log *self = owner;
+
+  g_string_append_printf (self->log, "other %d ", (int) fab_engine_now (self->engine));
+}
+
+static void
+let_go (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  fab_kernels_let_go (((Log *) owner)->kernels, 0);
+}
+
+/* A collective lets go of its multiprocessors in the very ps in which a kernel ends, whose work fills that ps (12 of
+ * 24 for 50 ps of 25 alone) or not (7 of 12): the kernel keeps its place among the events of that ps. */
+static void
+a_kernel_that_ends_with_a_collective_keeps_its_place (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    guint n_sms, n_channels;
+    FabTimePs alone_ps, end_ps;
+  } rows[] = { { 24, 12, 25, 50 }, { 12, 5, 25, 43 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Rig) rig = rig_new_flat (2);
+    g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+    guint stream = fab_dag_builder_stream (builder, fab_dag_builder_class (builder, "all", 0, 2), "all");
+    FabCollectivePlan plan = rig_plan (rig, FAB_OP_ALL_REDUCE, 48);
+
+    plan.n_channels = rows[i].n_channels;
+    fab_dag_builder_join (builder, stream,
+                          fab_dag_builder_collective (builder, &plan, FAB_DIMENSION_DATA, g_strdup ("r")));
+    g_autoptr (FabDag) dag = fab_dag_builder_freeze (builder);
+    g_autoptr (FabEngine) engine = fab_engine_new ();
+    g_autoptr (GString) text = g_string_new (NULL);
+    Log log = { engine, fab_kernels_new (engine, dag, rows[i].n_sms), text };
+
+    fab_copy_kernels_hold (log.kernels, 0);
+    fab_engine_at (engine, rows[i].end_ps, let_go, &log, 0);
+    fab_kernels_start (log.kernels, stream, rows[i].alone_ps, (FabDone){ note_kernel, &log, 0 });
+    fab_engine_at (engine, rows[i].end_ps, note_other, &log, 0);
+    fab_engine_run (engine);
+    g_autofree char *expected = g_strdup_printf ("kernel %d other %d ", (int) rows[i].end_ps,
+                                                 (int) rows[i].end_ps);
+    assert_string_equal (text->str, expected);
+    fab_kernels_free (log.kernels);
+  }
+}
+
 int
 main (void)
 {
@@ -153,6 +217,7 @@ main (void)
     cmocka_unit_test (an_unknown_accelerator_slows_nothing_down),
     cmocka_unit_test (slowness_stretches_work_before_contention_does),
     cmocka_unit_test (kernels_follow_one_another),
+    cmocka_unit_test (a_kernel_that_ends_with_a_collective_keeps_its_place),
   };
 
   return cmocka_run_group_tests_name ("kernels", tests, NULL, NULL);
