@@ -86,17 +86,9 @@ find_links (const GArray *records, const GArray *loads)
 static double
 weight_on (const FabFootprint *footprint, FabLinkId link)
 {
-  guint low = 0, high = footprint ? footprint->n : 0;
+  guint index;
 
-  while (low < high) {
-    guint middle = low + (high - low) / 2;
-
-    if (footprint->links[middle] < link)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return footprint && low < footprint->n && footprint->links[low] == link ? footprint->weights[low] : 0;
+  return footprint != NULL && fab_footprint_has (footprint, link, &index) ? footprint->weights[index] : 0;
 }
 
 static GArray *
@@ -194,8 +186,6 @@ make_edges (const GArray *comm_spans)
     Edge start = { comm_span->start_ps, comm_span->dimension, comm_span->op, comm_span->scope, 1 };
     Edge end = { comm_span->end_ps, comm_span->dimension, comm_span->op, comm_span->scope, -1 };
 
-    if (comm_span->start_ps >= comm_span->end_ps)
-      continue;
     g_array_append_val (edges, start);
     g_array_append_val (edges, end);
   }
@@ -242,7 +232,8 @@ pass_time (Sweep *self, FabTimePs length_ps, FabTimePs exposed_ps)
     }
 }
 
-/* Edges at the same time may come in any order, because no time lies between them. */
+/* Edges at the same time may come in any order, because no time lies between them, but of one span the start comes
+ * first, which a stable sort keeps. */
 static void
 sweep_edges (Sweep *self, const GArray *edges, const FabIntervalSet *compute)
 {
@@ -445,14 +436,14 @@ book (FabAccount *self, guint stream, FabTimePs now_ps)
 
   if (self->is_passing)
     return;
-  if (lane->is_waiting && lane->since_ps < now_ps) {
+  if (lane->is_waiting) {
     FabCommSpan span = span_of (self, task, lane->since_ps, now_ps);
 
     fab_interval_set_add (&times->waiting, lane->since_ps, now_ps);
     g_array_append_val (times->wait_spans, span);
-  } else if (!lane->is_waiting && task->kind == FAB_SPAN_COMPUTE) {
+  } else if (task->kind == FAB_SPAN_COMPUTE) {
     fab_interval_set_add (&times->compute, lane->since_ps, now_ps);
-  } else if (!lane->is_waiting && task->kind == FAB_SPAN_COMM) {
+  } else if (task->kind == FAB_SPAN_COMM) {
     FabCommSpan span = span_of (self, task, lane->since_ps, now_ps);
 
     fab_interval_set_add (&times->comm, lane->since_ps, now_ps);

@@ -291,6 +291,76 @@ loads_are_rounded_to_bytes (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What two GPUs of a node send each other over a switch of the network, by no NIC, does not leave the node. */
+static void
+a_switch_of_the_network_is_not_between_nodes (G_GNUC_UNUSED void **state)
+{
+  for (guint is_star = 0; is_star < 2; is_star++) {
+    g_autoptr (Job) job = job_with (rig_new (&(RigSpec){ .n_nodes = 2,
+                                                         .gpus_per_node = 2,
+                                                         .nics_per_node = 1,
+                                                         .has_network_star = is_star,
+                                                         .gpu_bytes_per_s = FAB_PS_PER_S,
+                                                         .nic_bytes_per_s = FAB_PS_PER_S }));
+    guint stream = fab_dag_builder_stream (job->builder, fab_dag_builder_class (job->builder, "all", 0, 4),
+                                           "all");
+
+    fab_dag_builder_join (job->builder, stream, send (job, 0, 1, 30, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+    fab_dag_builder_join (job->builder, stream, send (job, 0, 2, 20, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+    job_start (job, 1);
+    assert_true (fab_executor_run_iteration (job->executor));
+    assert_int_equal (fab_executor_probe (job->executor)->step.times.exposed_ps, 50);
+    assert_int_equal (fab_executor_probe (job->executor)->step.times.exposed_inter_node_ps, 20);
+  }
+}
+
+/* An iteration that takes no time, or one of an accelerator of unknown speed, has no rates. */
+static void
+nothing_is_divided_by_no_time (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Job) job = job_new ();
+
+  fab_dag_builder_join (job->builder,
+                        fab_dag_builder_stream (job->builder,
+                                                fab_dag_builder_class (job->builder, "all", 0, 2), "all"),
+                        nothing (job));
+  job->env.totals = (FabJobTotals){ .model_flops_per_rank = 15, .executed_flops_per_rank = 20, .tokens = 3 };
+  job_start (job, 1);
+  assert_true (fab_executor_run_iteration (job->executor));
+  const FabStepRecord *step = &fab_executor_probe (job->executor)->step;
+  assert_int_equal (step->times.duration_ps, 0);
+  assert_true (step->mfu_fraction == 0 && step->hfu_fraction == 0 && step->tokens_per_s == 0);
+}
+
+/* Sends from GPU 0 to GPUs 1 and 2, which do not contend in this network: each is said to be held back by the link out
+ * of GPU 0, which both cross, unless nobody asks what links carried. */
+static void
+without_loads_links_are_those_of_an_idle_network (G_GNUC_UNUSED void **state)
+{
+  for (guint has_no_loads = 0; has_no_loads < 2; has_no_loads++) {
+    g_autoptr (Job) job = job_with (rig_new_flat (3));
+    guint rank_class = fab_dag_builder_class (job->builder, "all", 0, 3);
+
+    for (guint to = 1; to < 3; to++)
+      fab_dag_builder_join (job->builder, fab_dag_builder_stream (job->builder, rank_class, "comm"),
+                            send (job, 0, to, 10, FAB_DIMENSION_DATA, FAB_OP_BROADCAST));
+    job->ops = &fab_net_analytic;
+    job->env.has_no_loads = has_no_loads;
+    job_start (job, 1);
+    assert_true (fab_executor_run_iteration (job->executor));
+    const FabProbe *probe = fab_executor_probe (job->executor);
+
+    assert_int_equal (probe->link_loads->len, has_no_loads ? 0 : 3);
+    assert_int_equal (probe->samples->len > 0, !has_no_loads);
+    for (guint i = 0; i < 2; i++) {
+      FabLinkId link = g_array_index (probe->collectives, FabCollectiveRecord, i).binding_link;
+      const FabFootprint *other = g_ptr_array_index (job->footprints, 1 - i);
+
+      assert_int_equal (fab_footprint_has (other, link, &(guint){ 0 }), !has_no_loads);
+    }
+  }
+}
+
 int
 main (void)
 {
@@ -303,6 +373,9 @@ main (void)
     cmocka_unit_test (copies_and_empty_collectives_are_listed),
     cmocka_unit_test (a_job_that_begins_later_is_counted_from_then_on),
     cmocka_unit_test (loads_are_rounded_to_bytes),
+    cmocka_unit_test (a_switch_of_the_network_is_not_between_nodes),
+    cmocka_unit_test (nothing_is_divided_by_no_time),
+    cmocka_unit_test (without_loads_links_are_those_of_an_idle_network),
   };
 
   return cmocka_run_group_tests_name ("account", tests, NULL, NULL);
