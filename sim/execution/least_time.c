@@ -23,9 +23,9 @@ walk_init (Walk *self, const FabLeft *left)
   *self = (Walk){ .left = left,
                   .n_waiting = g_memdup2 (left->n_waiting, sizeof (guint) * dag->n_tasks),
                   .ready_ps = g_new0 (FabTimePs, dag->n_tasks),
-                  .n_joined = g_new0 (guint, dag->n_collectives + 1),
-                  .begin_ps = g_new0 (FabTimePs, dag->n_collectives + 1),
-                  .joined = g_new (FabTaskId, dag->n_collectives + 1),
+                  .n_joined = g_new0 (guint, dag->n_collectives),
+                  .begin_ps = g_new0 (FabTimePs, dag->n_collectives),
+                  .joined = g_new (FabTaskId, dag->n_collectives),
                   .before = g_new (FabTaskId, dag->n_tasks),
                   .tasks = g_new (FabTaskId, dag->n_tasks) };
   for (FabTaskId task = 0; task < dag->n_tasks; task++)

@@ -80,6 +80,31 @@ what_is_done_or_has_begun_takes_nothing (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_least_time_ps (&left), 120);
 }
 
+/* A task of 100 by itself, added first, and beside it one of 1 with two that wait for it: 50 and 60, the second of which
+ * has one of 30 behind it. 1 + 60 + 30 is less than 100, and only what waits for the first would come after it. */
+static void
+only_what_waits_for_a_task_comes_after_it (G_GNUC_UNUSED void **state)
+{
+  static const FabTimePs first_ps[] = { 100, 80 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (first_ps); i++) {
+    g_autoptr (FabDagBuilder) builder = fab_dag_builder_new ();
+    guint rank_class = fab_dag_builder_class (builder, "a", 0, 1), streams[4];
+
+    for (guint s = 0; s < G_N_ELEMENTS (streams); s++)
+      streams[s] = fab_dag_builder_stream (builder, rank_class, "s");
+    work (builder, streams[0], first_ps[i]);
+    FabTaskId before = work (builder, streams[1], 1);
+    fab_dag_builder_after (builder, work (builder, streams[2], 50), before);
+    fab_dag_builder_after (builder, work (builder, streams[3], 60), before);
+    work (builder, streams[3], 30);
+    g_autoptr (FabDag) dag = fab_dag_builder_freeze (builder);
+    const FabLeft all = { dag, dag->n_waits, NULL, work_ps, collective_ps, dag };
+
+    assert_int_equal (fab_least_time_ps (&all), i == 0 ? 100 : 91);
+  }
+}
+
 /* --- plays --- */
 
 #define HEAD \
@@ -123,6 +148,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_longest_chain_is_the_least_time),
     cmocka_unit_test (what_is_done_or_has_begun_takes_nothing),
+    cmocka_unit_test (only_what_waits_for_a_task_comes_after_it),
     cmocka_unit_test (no_iteration_takes_less),
   };
   return play_run_tests ("least_time", tests, &catalog);
