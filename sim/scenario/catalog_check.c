@@ -21,13 +21,19 @@ check_name (FabSchemaReader *reader, GHashTable *seen, guint section, const char
     fab_schema_report (reader, name, "%s '%s' is defined twice", word, *name);
 }
 
+/* A missing name is reported where the table is read. */
 static void
-check_origin (FabSchemaReader *reader, const char *const *name, const char *source, const char *date)
+check_origin (FabSchemaReader *reader, guint section, gconstpointer entry)
 {
-  if (*name != NULL && source == NULL)
-    fab_schema_report (reader, name, "'%s' has no source", *name);
-  if (*name != NULL && date == NULL)
-    fab_schema_report (reader, name, "'%s' has no date", *name);
+  static const char *const keys[] = { "source", "date" };
+  const char *const *name = entry; /* the first member of all structs */
+
+  for (guint i = 0; *name != NULL && i < G_N_ELEMENTS (keys); i++) {
+    const FabParam *row = fab_schema_find_row (fab_catalog_params[section].table, keys[i]);
+
+    if (*(const char *const *) fab_schema_field (entry, row) == NULL)
+      fab_schema_report (reader, name, "'%s' has no %s", *name, keys[i]);
+  }
 }
 
 /* Links ---------------------------------------------------------------------------------------------- */
@@ -44,7 +50,7 @@ check_drive (FabSchemaReader *reader, const FabLinkDriveSpec *drive, gboolean is
 }
 
 /* Short messages may be faster than the wire for a while (caches, the buckets of a rate limit); long messages may
- * not. */
+ * not. `last`: NULL: there is no row of this way. */
 static void
 check_last_regime (FabSchemaReader *reader, const FabLinkSpec *link, const FabMessageRegime *last)
 {
@@ -56,7 +62,7 @@ check_last_regime (FabSchemaReader *reader, const FabLinkSpec *link, const FabMe
   double most = (double) link->lanes * (double) link->signalling_bytes_per_s * link->coding_fraction
               / packets;
 
-  if (link->signalling_bytes_per_s > 0 && (double) last->rate_bytes_per_s > most * rounding)
+  if (last != NULL && link->signalling_bytes_per_s > 0 && (double) last->rate_bytes_per_s > most * rounding)
     fab_schema_report (reader, &last->rate_bytes_per_s,
                        "long messages have %.6g GB/s; packets leave only %.6g GB/s of link '%s'",
                        (double) last->rate_bytes_per_s / 1e9, most / 1e9, link->name);
@@ -83,9 +89,8 @@ check_messages (FabSchemaReader *reader, const FabLinkSpec *link)
   if (link->messages.n > 0 && last[FAB_WAY_ONE] == NULL)
     fab_schema_report (reader, &regimes[0].rate_bytes_per_s,
                        "no row has way: one, which is for a message without traffic in the other direction");
-  for (guint way = 0; way < FAB_N_WAYS; way++)
-    if (last[way] != NULL)
-      check_last_regime (reader, link, last[way]);
+  check_last_regime (reader, link, last[FAB_WAY_ONE]);
+  check_last_regime (reader, link, last[FAB_WAY_BOTH]);
 }
 
 static void
@@ -106,71 +111,64 @@ check_link (FabSchemaReader *reader, const FabLinkSpec *link, gboolean is_shippe
   if (link->measured.from_bytes > link->measured.to_bytes)
     fab_schema_report (reader, &link->measured.from_bytes,
                        "`from` is larger than `to`; write the smaller size first");
-  if (is_shipped)
-    check_origin (reader, &link->name, link->source, link->date);
 }
 
 /* Nodes ---------------------------------------------------------------------------------------------- */
 
-/* Whether `end` names a part, or one of its members: "gpu", or "gpu3" of a part with more than 3. */
+/* Whether `name` is that of a member of the part: "gpu1" of a part "gpu" of more than one. */
 static gboolean
-names_part (GHashTable *parts, const char *end)
+is_member_name (const char *name, const FabPartSpec *part)
 {
-  gsize length = strlen (end);
+  guint64 member;
 
-  if (g_hash_table_contains (parts, end))
-    return TRUE;
-  while (length > 1 && g_ascii_isdigit (end[length - 1])) {
-    g_autofree char *name = g_strndup (end, --length);
-    const FabPartSpec *part = g_hash_table_lookup (parts, name);
-    guint64 member;
+  return name && part->name && g_str_has_prefix (name, part->name)
+      && g_ascii_string_to_unsigned (name + strlen (part->name), 10, 0, (guint64) part->count - 1, &member,
+                                     NULL);
+}
 
-    if (part != NULL
-        && g_ascii_string_to_unsigned (end + length, 10, 0, (guint64) part->count - 1, &member, NULL))
+/* Whether `end` names a part, or one of its members. */
+static gboolean
+names_part (const FabNodeSpec *node, const char *end)
+{
+  const FabPartSpec *parts = node->parts.data;
+
+  for (guint i = 0; i < node->parts.n; i++)
+    if (g_strcmp0 (parts[i].name, end) == 0 || is_member_name (end, &parts[i]))
       return TRUE;
-  }
   return FALSE;
 }
 
 static void
-check_wire_end (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *parts, const char *const *end)
+check_wire_end (FabSchemaReader *reader, const FabNodeSpec *node, const char *const *end)
 {
-  g_autofree const char **names = NULL;
+  const FabPartSpec *parts = node->parts.data;
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
   const char *nearest;
 
-  if (*end == NULL || names_part (parts, *end))
+  if (*end == NULL || names_part (node, *end))
     return;
-  names = (const char **) g_hash_table_get_keys_as_array (parts, NULL);
-  nearest = fab_diagnostics_nearest (reader->diagnostics, *end, names);
+  for (guint i = 0; i < node->parts.n; i++)
+    if (parts[i].name != NULL)
+      g_ptr_array_add (names, (gpointer) parts[i].name);
+  g_ptr_array_add (names, NULL);
+  nearest = fab_diagnostics_nearest (reader->diagnostics, *end, (const char *const *) names->pdata);
   if (nearest != NULL)
     fab_schema_report (reader, end, "node '%s' has no part '%s'; nearest is '%s'", node->name, *end, nearest);
   else
     fab_schema_report (reader, end, "node '%s' has no part '%s'", node->name, *end);
 }
 
-/* Whether `name` looks like a member of the part: "gpu1" beside a part "gpu" of more than one. */
-static gboolean
-is_member_name (const char *name, const FabPartSpec *part)
-{
-  guint64 member;
-
-  return name && part->name && g_str_has_prefix (name, part->name) && strlen (name) > strlen (part->name)
-      && g_ascii_string_to_unsigned (name + strlen (part->name), 10, 0, (guint64) MAX (part->count, 1) - 1,
-                                     &member, NULL);
-}
-
-/* Fills `by_name`: name -> FabPartSpec. */
 static void
-check_parts (FabSchemaReader *reader, const FabNodeSpec *node, GHashTable *by_name)
+check_parts (FabSchemaReader *reader, const FabNodeSpec *node)
 {
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
   const FabPartSpec *parts = node->parts.data;
   gboolean has_accelerator = FALSE, has_nic = FALSE;
 
   for (guint i = 0; i < node->parts.n; i++) {
     has_accelerator |= parts[i].kind == FAB_PART_ACCELERATOR;
     has_nic |= parts[i].kind == FAB_PART_NIC;
-    if (parts[i].name != NULL
-        && !g_hash_table_insert (by_name, (gpointer) parts[i].name, (gpointer) &parts[i]))
+    if (parts[i].name != NULL && !g_hash_table_add (names, (gpointer) parts[i].name))
       fab_schema_report (reader, &parts[i].name, "part '%s' is defined twice", parts[i].name);
   }
   for (guint i = 0; i < node->parts.n; i++)
@@ -239,20 +237,19 @@ check_unknown (FabSchemaReader *reader, const FabNodeSpec *node)
 }
 
 static void
-check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shipped)
+check_node (FabSchemaReader *reader, const FabNodeSpec *node)
 {
-  g_autoptr (GHashTable) parts = g_hash_table_new (g_str_hash, g_str_equal);
   const FabWireSpec *wires = node->wires.data;
 
   if (node->name == NULL) /* the missing name is already reported */
     return;
-  check_parts (reader, node, parts);
+  check_parts (reader, node);
   check_sharing (reader, node);
   check_rails (reader, node);
   check_unknown (reader, node);
   for (guint i = 0; i < node->wires.n; i++) {
-    check_wire_end (reader, node, parts, &wires[i].from);
-    check_wire_end (reader, node, parts, &wires[i].to);
+    check_wire_end (reader, node, &wires[i].from);
+    check_wire_end (reader, node, &wires[i].to);
     if (wires[i].map == FAB_WIRE_BLOCK && wires[i].from && g_strcmp0 (wires[i].from, wires[i].to) == 0)
       fab_schema_report (reader, &wires[i].to,
                          "'%s' to itself joins nothing; write map: all to connect every pair", wires[i].to);
@@ -262,8 +259,6 @@ check_node (FabSchemaReader *reader, const FabNodeSpec *node, gboolean is_shippe
                          "ring and pairs connect the members of one part; '%s' and '%s' are two parts",
                          wires[i].from, wires[i].to);
   }
-  if (is_shipped)
-    check_origin (reader, &node->name, node->source, node->date);
 }
 
 /* Products ------------------------------------------------------------------------------------------- */
@@ -278,7 +273,7 @@ names_its_entry (const FabProductSpec *self)
 }
 
 static void
-check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean is_shipped)
+check_product (FabSchemaReader *reader, const FabProductSpec *product)
 {
   static const char *const wanted[] = { "an `accelerator`", "a `node`", "a `link`",
                                         "a `node` or accelerator" };
@@ -297,8 +292,6 @@ check_product (FabSchemaReader *reader, const FabProductSpec *product, gboolean 
       || (product->high_usd > 0 && product->high_usd < product->price_usd))
     fab_schema_report (reader, product->low_usd > product->price_usd ? &product->low_usd : &product->high_usd,
                        "the price of '%s' is not from low_usd to high_usd", product->name);
-  if (is_shipped)
-    check_origin (reader, &product->name, product->source, product->date);
 }
 
 /* Processors ----------------------------------------------------------------------------------------- */
@@ -323,11 +316,9 @@ check_processor (FabSchemaReader *reader, const FabProcessor *processor, gboolea
   check_slowdown (reader, &processor->staged_kernel, is_shipped);
   check_slowdown (reader, &processor->staged_both_ways, is_shipped);
   check_slowdown (reader, &processor->bridge_read, is_shipped);
-  if (is_shipped)
-    check_origin (reader, &processor->name, processor->source, processor->date);
 }
 
-/* Generations and bands ------------------------------------------------------------------------------ */
+/* Generations ---------------------------------------------------------------------------------------- */
 
 static void
 check_measured (FabSchemaReader *reader, gconstpointer field, gboolean is_measured, const char *source)
@@ -337,85 +328,67 @@ check_measured (FabSchemaReader *reader, gconstpointer field, gboolean is_measur
 }
 
 static void
-check_generation (FabSchemaReader *reader, const FabGeneration *self, gboolean is_shipped)
+check_startup (FabSchemaReader *reader, const FabStartup *self)
 {
-  const FabStartup *startups[] = { &self->startups.ll, &self->startups.ll128, &self->startups.simple };
-  const FabRingCost *rings[] = { &self->rings.ll, &self->rings.ll128, &self->rings.simple };
-  const FabTokenCost *tokens[] = { &self->tokens.dispatch,      &self->tokens.combine,
-                                   &self->hybrid.dispatch,      &self->hybrid.combine,
-                                   &self->low_latency.dispatch, &self->low_latency.combine };
+  check_measured (reader, &self->base_ps, self->base_ps + self->step_ps > 0, self->source);
+}
 
-  if (!is_shipped)
-    return;
-  for (guint i = 0; i < G_N_ELEMENTS (startups); i++)
-    check_measured (reader, &startups[i]->base_ps, startups[i]->base_ps + startups[i]->step_ps > 0,
-                    startups[i]->source);
-  for (guint i = 0; i < G_N_ELEMENTS (rings); i++)
-    check_measured (reader, &rings[i]->base_ps, rings[i]->base_ps > 0, rings[i]->source);
-  for (guint i = 0; i < G_N_ELEMENTS (tokens); i++)
-    check_measured (reader, &tokens[i]->start_ps, tokens[i]->start_ps > 0, tokens[i]->source);
+static void
+check_ring (FabSchemaReader *reader, const FabRingCost *self)
+{
+  check_measured (reader, &self->base_ps, self->base_ps > 0, self->source);
+}
+
+static void
+check_tokens (FabSchemaReader *reader, const FabTokenCost *self)
+{
+  check_measured (reader, &self->start_ps, self->start_ps > 0, self->source);
+}
+
+static void
+check_generation (FabSchemaReader *reader, const FabGeneration *self)
+{
+  check_startup (reader, &self->startups.ll);
+  check_startup (reader, &self->startups.ll128);
+  check_startup (reader, &self->startups.simple);
+  check_ring (reader, &self->rings.ll);
+  check_ring (reader, &self->rings.ll128);
+  check_ring (reader, &self->rings.simple);
+  check_tokens (reader, &self->tokens.dispatch);
+  check_tokens (reader, &self->tokens.combine);
+  check_tokens (reader, &self->hybrid.dispatch);
+  check_tokens (reader, &self->hybrid.combine);
+  check_tokens (reader, &self->low_latency.dispatch);
+  check_tokens (reader, &self->low_latency.combine);
   check_measured (reader, &self->node_switch.base_ps, self->node_switch.base_ps > 0,
                   self->node_switch.source);
   check_measured (reader, &self->sends.both_bytes_per_s, self->sends.both_bytes_per_s > 0,
                   self->sends.source);
   check_measured (reader, &self->all_pairs.bytes_per_s, self->all_pairs.bytes_per_s > 0,
                   self->all_pairs.source);
-  check_origin (reader, &self->name, self->source, self->date);
-}
-
-static void
-check_band (FabSchemaReader *reader, const FabBandSpec *self, gboolean is_shipped)
-{
-  if (is_shipped)
-    check_origin (reader, &self->name, self->source, self->date);
 }
 
 /* Sections ------------------------------------------------------------------------------------------- */
 
 static void
-check_setup (FabSchemaReader *reader, const FabSetup *self, gboolean is_shipped)
-{
-  if (!is_shipped || self->name == NULL)
-    return;
-  if (self->source == NULL)
-    fab_schema_report (reader, &self->name, "'%s' has no source", self->name);
-  if (self->date == NULL)
-    fab_schema_report (reader, &self->name, "'%s' has no date", self->name);
-}
-
-static void
 check_entry (FabSchemaReader *reader, guint section, gconstpointer entry, gboolean is_shipped)
 {
-  const FabAcceleratorSpec *accelerator = entry;
-  const FabModelSpec *model = entry;
-  const FabTechnology *technology = entry;
-
   if (section == FAB_SECTION_LINKS)
     check_link (reader, entry, is_shipped);
   else if (section == FAB_SECTION_NODES)
-    check_node (reader, entry, is_shipped);
+    check_node (reader, entry);
   else if (section == FAB_SECTION_PRODUCTS)
-    check_product (reader, entry, is_shipped);
+    check_product (reader, entry);
   else if (section == FAB_SECTION_PROCESSORS)
     check_processor (reader, entry, is_shipped);
-  else if (section == FAB_SECTION_GENERATIONS)
-    check_generation (reader, entry, is_shipped);
-  else if (section == FAB_SECTION_BANDS)
-    check_band (reader, entry, is_shipped);
-  else if (section == FAB_SECTION_SETUPS)
-    check_setup (reader, entry, is_shipped);
+  else if (section == FAB_SECTION_GENERATIONS && is_shipped)
+    check_generation (reader, entry);
   else if (section == FAB_SECTION_FAILURES)
-    fab_failure_set_check (reader, entry, is_shipped);
+    fab_failure_set_check (reader, entry);
   else if (section == FAB_SECTION_PAIRS)
-    fab_pair_check (reader, entry, is_shipped);
+    fab_pair_check (reader, entry);
   else if (section == FAB_SECTION_DESIGNS)
-    fab_design_check (reader, entry, is_shipped);
-  else if (section == FAB_SECTION_ACCELERATORS && is_shipped)
-    check_origin (reader, &accelerator->name, accelerator->source, accelerator->date);
-  else if (section == FAB_SECTION_MODELS && is_shipped)
-    check_origin (reader, &model->name, model->source, model->date);
-  else if (section == FAB_SECTION_TECHNOLOGIES && is_shipped)
-    check_origin (reader, &technology->name, technology->source, technology->date);
+    fab_design_check (reader, entry);
 }
 
 void
@@ -435,6 +408,8 @@ fab_catalog_check_sections (FabSchemaReader *reader, const FabCatalogSections *c
         /* `name` is the first member of all structs */
         check_name (reader, seen, section, (const char *const *) entry);
         check_entry (reader, section, entry, is_shipped);
+        if (is_shipped)
+          check_origin (reader, section, entry);
       }
     }
   }

@@ -118,7 +118,7 @@ fab_design_most_units (const FabDesignSpec *self)
 }
 
 void
-fab_design_check (FabSchemaReader *reader, const FabDesignSpec *self, gboolean is_shipped)
+fab_design_check (FabSchemaReader *reader, const FabDesignSpec *self)
 {
   const FabDesignSize *sizes = self->sizes.data;
   const FabDesignCounts *counts = self->counts.data;
@@ -136,6 +136,4 @@ fab_design_check (FabSchemaReader *reader, const FabDesignSpec *self, gboolean i
     if (self->sizes.n > 0 && fab_design_size (self, counts[i].units) == NULL)
       fab_schema_report (reader, &counts[i].units, "no size of this design has %" G_GINT64_FORMAT " units",
                          counts[i].units);
-  if (is_shipped && self->name != NULL && (self->source == NULL || self->date == NULL))
-    fab_schema_report (reader, &self->name, "'%s' needs a source and a date", self->name);
 }

@@ -76,5 +76,5 @@ const FabDesignSize *fab_design_size (const FabDesignSpec *self, gint64 units);
 /* The most units that it goes to. */
 gint64 fab_design_most_units (const FabDesignSpec *self);
 
-/* Reports what no table can express. `is_shipped`: the entry must have a source and a date. */
-void fab_design_check (FabSchemaReader *reader, const FabDesignSpec *self, gboolean is_shipped);
+/* Reports what no table can express. */
+void fab_design_check (FabSchemaReader *reader, const FabDesignSpec *self);

@@ -48,13 +48,11 @@ const FabParam fab_pair_params[] = {
 };
 
 void
-fab_pair_check (FabSchemaReader *reader, const FabPairSpec *self, gboolean is_shipped)
+fab_pair_check (FabSchemaReader *reader, const FabPairSpec *self)
 {
   const FabPairCellSpec *cells = self->cells.data;
 
   for (guint i = 0; i < self->cells.n; i++)
     if (cells[i].low_factor > 1 || cells[i].high_factor < 1)
       fab_schema_report (reader, &cells[i].low_factor, "`low` must be at most 1, and `high` at least 1");
-  if (is_shipped && self->name != NULL && (self->source == NULL || self->date == NULL))
-    fab_schema_report (reader, &self->name, "'%s' needs a source and a date", self->name);
 }

@@ -25,5 +25,5 @@ typedef struct {
 
 extern const FabParam fab_pair_params[];
 
-/* Reports what no table can express. `is_shipped`: the entry must have a source and a date. */
-void fab_pair_check (FabSchemaReader *reader, const FabPairSpec *self, gboolean is_shipped);
+/* Reports what no table can express. */
+void fab_pair_check (FabSchemaReader *reader, const FabPairSpec *self);

@@ -84,14 +84,12 @@ const FabParam fab_reliability_params[] = {
 };
 
 void
-fab_failure_set_check (FabSchemaReader *reader, const FabFailureSetSpec *set, gboolean is_shipped)
+fab_failure_set_check (FabSchemaReader *reader, const FabFailureSetSpec *set)
 {
   const FabFailureClassSpec *classes = set->classes.data;
 
   if (set->name != NULL && set->classes.n == 0)
     fab_schema_report (reader, &set->name, "'%s' has no classes of failures", set->name);
-  if (is_shipped && set->name != NULL && (set->source == NULL || set->date == NULL))
-    fab_schema_report (reader, &set->name, "'%s' needs a source and a date", set->name);
   for (guint i = 0; i < set->classes.n; i++)
     if (classes[i].effect == FAB_FAILURE_SLOWS && classes[i].per != FAB_FAILURE_PER_NIC)
       fab_schema_report (reader, &classes[i].per, "only NICs are known to be slow: per: nic");

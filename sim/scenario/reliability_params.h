@@ -49,6 +49,6 @@ typedef struct {
 extern const FabParam fab_failure_set_params[];
 extern const FabParam fab_reliability_params[];
 
-/* Reports what no table can express. `is_shipped`: the set must have a source and a date. */
-void fab_failure_set_check (FabSchemaReader *reader, const FabFailureSetSpec *set, gboolean is_shipped);
+/* Reports what no table can express. */
+void fab_failure_set_check (FabSchemaReader *reader, const FabFailureSetSpec *set);
 void fab_reliability_check (FabSchemaReader *reader, const FabReliabilitySpec *self);

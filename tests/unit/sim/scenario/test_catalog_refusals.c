@@ -60,6 +60,21 @@ typedef struct {
   const char *wrong, *message, *right; /* `right`: NULL: none is so near */
 } Row;
 
+/* The underlined part of the text that a message shows below it. (transfer full) */
+static char *
+underlined (const char *message)
+{
+  g_auto (GStrv) lines = g_strsplit (message, "\n", -1);
+
+  for (guint i = 1; lines[i] != NULL; i++) {
+    gsize n_before = strcspn (lines[i], "^");
+
+    if (lines[i][n_before] == '^' && strspn (lines[i], " |") == n_before)
+      return g_strndup (lines[i - 1] + n_before, strspn (lines[i] + n_before, "^~"));
+  }
+  return NULL;
+}
+
 static void
 assert_rows (const char *section, const Row *rows, guint n)
 {
@@ -104,6 +119,7 @@ links_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
       "{name: a, lanes: 1000, signalling: 8Tb/s" ORIGIN },
     { "{name: a, lanes: 1, signalling: 1B/s, coding: 99%" ORIGIN, "it must be from 1 to 1e+15",
       "{name: a, lanes: 1, signalling: 1B/s" ORIGIN },
+    { "{name: a" ORIGIN, "'links' lacks the key 'signalling'", NULL },
     { "{name: a, signalling: 8Gb/s, date: d}", "'a' has no source", NULL },
     { "{name: a, signalling: 8Gb/s, source: s}", "'a' has no date", NULL },
     { "{name: wire, signalling: 8Gb/s" ORIGIN, "link 'wire' is defined twice",
@@ -138,6 +154,11 @@ messages_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
       "the row before it has no up_to",
       ROWS ("{overhead: 1us, rate: 1GB/s}, {way: both, up_to: 3B, overhead: 1us, rate: 1GB/s}") },
     { ROWS ("{way: both, overhead: 1us, rate: 1GB/s}"), "no row has way: one", NULL },
+    { ROWS ("{up_to: 1B, overhead: 1us, rate: 1GB/s}, {up_to: 1B, overhead: 1us, rate: 1GB/s}"),
+      "this row ends at or below the row before",
+      ROWS ("{up_to: 1B, overhead: 1us, rate: 1GB/s}, {overhead: 1us, rate: 1GB/s}") },
+    { "{name: a, messages: [{overhead: 1us, rate: 1GB/s}]" ORIGIN, "'links' lacks the key 'signalling'",
+      NULL },
   };
 
   assert_rows ("links", rows, G_N_ELEMENTS (rows));
@@ -156,6 +177,9 @@ parts_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
     { PARTS ("{name: gpu, kind: host}"), "part 'gpu' is defined twice", PARTS ("{name: cpu, kind: host}") },
     { PARTS ("{name: gpu3, kind: host}"), "part 'gpu3' has the name of a member of part 'gpu'",
       PARTS ("{name: gpu4, kind: host}") },
+    { NODE ("parts: [{name: gpu, kind: accelerator, count: 12}, {name: gpu11, kind: host}]"),
+      "part 'gpu11' has the name of a member of part 'gpu'",
+      NODE ("parts: [{name: gpu, kind: accelerator, count: 12}, {name: gpu12, kind: host}]") },
     { PARTS ("{name: gpu0, kind: host}"), "part 'gpu0' has the name of a member of part 'gpu'",
       PARTS ("{name: gpux, kind: host}") },
     { NODE ("nic: port, parts: [" GPUS "]"), "node 'n' names a NIC link and has no part of kind nic",
@@ -184,6 +208,10 @@ wires_are_refused_for_one_thing_at_a_time (G_GNUC_UNUSED void **state)
   static const Row rows[] = {
     { WIRE ("{from: gpu, to: hubb, link: wire}"), "node 'n' has no part 'hubb'; nearest is 'hub'",
       WIRE ("{from: gpu, to: hub, link: wire}") },
+    { NODE ("parts: [{name: g, kind: accelerator, count: 12}], wires: [{from: g0, to: g12, link: wire}]"),
+      "node 'n' has no part 'g12'",
+      NODE ("parts: [{name: g, kind: accelerator, count: 12}], wires: [{from: g0, to: g11, link: wire}]") },
+    { WIRE ("{from: hub, to: gpu-1, link: wire}"), "node 'n' has no part 'gpu-1'", NULL },
     { WIRE ("{from: gpu4, to: hub, link: wire}"), "node 'n' has no part 'gpu4'",
       WIRE ("{from: gpu3, to: hub, link: wire}") },
     { WIRE ("{from: hub1, to: gpu, link: wire}"), "node 'n' has no part 'hub1'",
@@ -248,12 +276,17 @@ products_name_their_entry (G_GNUC_UNUSED void **state)
       PRODUCT ("kind: rent, accelerator: chip") },
     { PRODUCT ("kind: switch, link: port, ports: 3"), "switch 'p' needs at least 4 `ports`",
       PRODUCT ("kind: switch, link: port, ports: 4") },
+    { PRODUCT ("kind: switch, link: port, ports: 1"), "switch 'p' needs at least 4 `ports`", NULL },
     { PRODUCT ("kind: switch, link: port"), "switch 'p' needs at least 4 `ports`", NULL },
     { PRODUCT ("kind: nic, link: port, low_usd: 1"), "the price of 'p' is not from low_usd to high_usd",
       PRODUCT ("kind: nic, link: port, high_usd: 1") },
     { PRODUCT ("kind: nic, link: port, price_usd: 10, low_usd: 11"),
       "the price of 'p' is not from low_usd to high_usd",
       PRODUCT ("kind: nic, link: port, price_usd: 10, low_usd: 10") },
+    { PRODUCT ("kind: nic, link: port, price_usd: 10, low_usd: 10, high_usd: 9"),
+      "the price of 'p' is not from low_usd to high_usd", NULL },
+    { PRODUCT ("kind: nic, link: port, price_usd: 10, high_usd: 1"),
+      "the price of 'p' is not from low_usd to high_usd", NULL },
     { PRODUCT ("kind: nic, link: port, price_usd: 10, high_usd: 9"),
       "the price of 'p' is not from low_usd to high_usd",
       PRODUCT ("kind: nic, link: port, price_usd: 10, high_usd: 10") },
@@ -274,35 +307,70 @@ slowdowns_slow_down (G_GNUC_UNUSED void **state)
         *faster = g_strdup_printf ("{name: c, %s: {plain: 1GB/s, reached: 2GB/s, source: s}" ORIGIN, keys[i]),
         *alike = g_strdup_printf ("{name: c, %s: {plain: 1GB/s, reached: 1GB/s, source: s}" ORIGIN, keys[i]),
         *none = g_strdup_printf ("{name: c, %s: {plain: 1GB/s, source: s}" ORIGIN, keys[i]),
+        *slowest = g_strdup_printf ("{name: c, %s: {plain: 1B/s, source: s}" ORIGIN, keys[i]),
+        *least = g_strdup_printf ("{name: c, %s: {plain: 1B/s, reached: 1B/s}" ORIGIN, keys[i]),
+        *alone = g_strdup_printf ("{name: c, %s: {reached: 1B/s, source: s}" ORIGIN, keys[i]),
         *origin = g_strdup_printf ("{name: c, %s: {plain: 1GB/s, reached: 1GB/s}" ORIGIN, keys[i]);
     const Row rows[] = { { faster, "`reached` must be from 1 B/s to `plain`", alike },
                          { none, "`reached` must be from 1 B/s to `plain`", NULL },
+                         { slowest, "`reached` must be from 1 B/s to `plain`", NULL },
+                         { alone, "`reached` must be from 1 B/s to `plain`", NULL },
+                         { least, "these rates have no source", NULL },
                          { origin, "these rates have no source", NULL } };
 
     assert_rows ("processors", rows, G_N_ELEMENTS (rows));
   }
 }
 
-/* Each group of measured numbers names its source. Where nothing was measured, none is asked for. */
+/* A message points at the value that is wrong: of two, at the one that was written, or at the one that the other
+ * numbers contradict. */
+static void
+messages_point_at_what_is_wrong (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *section, *wrong, *at;
+  } rows[] = {
+    { "products", PRODUCT ("kind: switch, link: port, ports: 3"), "3" },
+    { "products", PRODUCT ("kind: switch, link: port, ports: 1"), "1" },
+    { "products", PRODUCT ("kind: switch, link: port"), "switch" },
+    { "products", PRODUCT ("kind: nic, link: port, price_usd: 10, low_usd: 11, high_usd: 12"), "11" },
+    { "products", PRODUCT ("kind: nic, link: port, price_usd: 10, low_usd: 10, high_usd: 9"), "9" },
+    { "processors", "{name: c, bridge_read: {reached: 2GB/s, plain: 1GB/s, source: s}" ORIGIN, "2GB/s" },
+    { "processors", "{name: c, bridge_read: {reached: 1B/s, source: s}" ORIGIN, "1B/s" },
+    { "processors", "{name: c, bridge_read: {plain: 1B/s, source: s}" ORIGIN, "1B/s" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GError) error = NULL;
+
+    assert_null (load (rows[i].section, rows[i].wrong, &error));
+    g_autofree char *at = underlined (error->message);
+    if (g_strcmp0 (at, rows[i].at) != 0)
+      fail_msg ("%s\nis shown at %s, and not at %s:\n%s", rows[i].wrong, at, rows[i].at, error->message);
+  }
+}
+
+/* Each group of measured numbers names its source, however small the numbers are. Where nothing was measured, none is
+ * asked for. */
 static void
 measured_numbers_have_a_source (G_GNUC_UNUSED void **state)
 {
   static const char *const groups[] = {
-    "ll: {base: 1us%s}",
-    "ll128: {step: 1us%s}",
-    "simple: {base: 1us, step: 1us%s}",
-    "ring_ll: {base: 1us%s}",
-    "ring_ll128: {base: 1us%s}",
-    "ring_simple: {base: 1us%s}",
-    "node_switch: {base: 1us%s}",
-    "sends: {rate: 1GB/s%s}",
-    "all_pairs: {rate: 1GB/s%s}",
-    "tokens: {dispatch: {start: 1us%s}}",
-    "tokens: {combine: {start: 1us%s}}",
-    "hybrid: {dispatch: {start: 1us%s}}",
-    "hybrid: {combine: {start: 1us%s}}",
-    "low_latency: {dispatch: {start: 1us%s}}",
-    "low_latency: {combine: {start: 1us%s}}",
+    "ll: {base: 1ps%s}",
+    "ll128: {step: 1ps%s}",
+    "simple: {base: 1ps, step: 1ps%s}",
+    "ring_ll: {base: 1ps%s}",
+    "ring_ll128: {base: 1ps%s}",
+    "ring_simple: {base: 1ps%s}",
+    "node_switch: {base: 1ps%s}",
+    "sends: {rate: 1B/s%s}",
+    "all_pairs: {rate: 1B/s%s}",
+    "tokens: {dispatch: {start: 1ps%s}}",
+    "tokens: {combine: {start: 1ps%s}}",
+    "hybrid: {dispatch: {start: 1ps%s}}",
+    "hybrid: {combine: {start: 1ps%s}}",
+    "low_latency: {dispatch: {start: 1ps%s}}",
+    "low_latency: {combine: {start: 1ps%s}}",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (groups); i++) {
@@ -324,23 +392,21 @@ entries_have_an_origin_and_a_name_of_their_own (G_GNUC_UNUSED void **state)
 {
   static const struct {
     const char *section, *keys; /* beside the name */
-    gboolean is_one_message;    /* for the source and the date */
   } sections[] = {
-    { "links", ", signalling: 8Gb/s", FALSE },
+    { "links", ", signalling: 8Gb/s" },
     { "accelerators",
-      ", architecture: test, peak_fp16: 1TFLOP/s, peak_fp32: 1TFLOP/s, memory: 1GB, memory_rate: 1GB/s",
-      FALSE },
-    { "nodes", ", accelerator: chip, parts: [{name: gpu, kind: accelerator}]", FALSE },
-    { "products", ", kind: nic, link: port", FALSE },
-    { "processors", "", FALSE },
-    { "technologies", ", joins: accelerators", FALSE },
-    { "generations", "", FALSE },
-    { "bands", "", FALSE },
-    { "models", ", shape: {kind: mlp, layers: 1, hidden: 16}", FALSE },
-    { "setups", ", low: 0.5, high: 2", FALSE },
-    { "failures", ", classes: [{name: c, per: gpu, per_year: 1}]", TRUE },
-    { "pairs", ", cells: [{low: 0.5, high: 2}]", TRUE },
-    { "designs", ", node: box, unit_nodes: 1, sizes: [{units: 1, fabric: switch}]", TRUE },
+      ", architecture: test, peak_fp16: 1TFLOP/s, peak_fp32: 1TFLOP/s, memory: 1GB, memory_rate: 1GB/s" },
+    { "nodes", ", accelerator: chip, parts: [{name: gpu, kind: accelerator}]" },
+    { "products", ", kind: nic, link: port" },
+    { "processors", "" },
+    { "technologies", ", joins: accelerators" },
+    { "generations", "" },
+    { "bands", "" },
+    { "models", ", shape: {kind: mlp, layers: 1, hidden: 16}" },
+    { "setups", ", low: 0.5, high: 2" },
+    { "failures", ", classes: [{name: c, per: gpu, per_year: 1}]" },
+    { "pairs", ", cells: [{low: 0.5, high: 2}]" },
+    { "designs", ", node: box, unit_nodes: 1, sizes: [{units: 1, fabric: switch}]" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (sections); i++) {
@@ -349,10 +415,12 @@ entries_have_an_origin_and_a_name_of_their_own (G_GNUC_UNUSED void **state)
                     *no_source = g_strdup_printf ("{name: q%s, date: d}", keys),
                     *no_date = g_strdup_printf ("{name: q%s, source: s}", keys),
                     *twice = g_strdup_printf ("%s, %s", whole, whole);
-    gboolean is_one = sections[i].is_one_message;
-    const Row rows[] = { { no_source, is_one ? "'q' needs a source and a date" : "'q' has no source", whole },
-                         { no_date, is_one ? "'q' needs a source and a date" : "'q' has no date", whole },
-                         { twice, "'q' is defined twice", NULL } };
+    g_autofree char *nameless = g_strdup_printf ("{%s}", *keys != '\0' ? keys + strlen (", ") : ""),
+                    *lacking = g_strdup_printf ("'%s' lacks the key 'name'", sections[i].section);
+    const Row rows[] = { { no_source, "'q' has no source", whole },
+                         { no_date, "'q' has no date", whole },
+                         { twice, "'q' is defined twice", NULL },
+                         { nameless, lacking, NULL } };
 
     assert_rows (sections[i].section, rows, G_N_ELEMENTS (rows));
   }
@@ -401,6 +469,7 @@ main (void)
     cmocka_unit_test (facts_are_known_or_unknown),
     cmocka_unit_test (products_name_their_entry),
     cmocka_unit_test (slowdowns_slow_down),
+    cmocka_unit_test (messages_point_at_what_is_wrong),
     cmocka_unit_test (measured_numbers_have_a_source),
     cmocka_unit_test (sets_and_designs_are_refused_for_one_thing_at_a_time),
     cmocka_unit_test (entries_have_an_origin_and_a_name_of_their_own),
