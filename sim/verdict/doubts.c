@@ -15,13 +15,13 @@ typedef struct {
   const char *name;
   guint n_connections;     /* with which it counts on its links */
   double wire_bytes_per_s; /* alone, protocol flags included */
+  FabFootprint *owned;     /* the same footprint; NULL: it belongs to a plan */
 } Flow;
 
 typedef struct {
   const FabGraph *graph;
   const FabDag *dag; /* of the first job */
   GArray *flows;     /* Flow */
-  GPtrArray *owned;  /* footprints of transfers */
   double *loads;     /* per link: of all flows */
   guint *counts;     /* per link: flows on it */
   guint *crossing;   /* their numbers, link after link; those of a link begin at crossing_starts */
@@ -74,11 +74,17 @@ load_of (const Doubting *self, const Flow *flow, guint place)
 /* --- what is under way at once --- */
 
 static void
+flow_clear (gpointer flow)
+{
+  fab_footprint_free (((Flow *) flow)->owned);
+}
+
+static void
 add_stream (Doubting *self, const FabCollectivePlan *plan, const char *name)
 {
   FabStream stream = fab_collective_plan_stream (plan);
   Flow flow = { plan->footprint, name, plan->n_connections,
-                fab_stream_rate_alone (&stream) * plan->wire_factor };
+                fab_stream_rate_alone (&stream) * plan->wire_factor, NULL };
 
   g_array_append_val (self->flows, flow);
 }
@@ -116,13 +122,16 @@ static void
 add_longest (Doubting *self, const FabDag *dag)
 {
   const FabDagCollective *longest = NULL;
+  FabTimePs longest_ps = 0; /* those without a footprint take no time */
 
-  for (guint c = 0; c < dag->n_collectives; c++)
-    if (dag->collectives[c].plan.footprint != NULL
-        && (longest == NULL
-            || fab_collective_plan_idle_ps (&dag->collectives[c].plan)
-                   > fab_collective_plan_idle_ps (&longest->plan)))
+  for (guint c = 0; c < dag->n_collectives; c++) {
+    FabTimePs idle_ps = fab_collective_plan_idle_ps (&dag->collectives[c].plan);
+
+    if (idle_ps > longest_ps) {
+      longest_ps = idle_ps;
       longest = &dag->collectives[c];
+    }
+  }
   if (longest != NULL)
     add_stream (self, &longest->plan, longest->name);
 }
@@ -146,15 +155,15 @@ add_transfers (Doubting *self, const FabPlant *plant)
     const FabSideFlow *side = &g_array_index (plant->disturbances->flows, FabSideFlow, i);
     FabPath path = { 0 };
 
-    if (side->src == side->dst || !fab_router_append (plant->router, side->src, side->dst, i, &path))
-      continue;
-    fab_footprint_builder_add (builder, &path, (FabUse){ 1, FAB_DRIVE_COPY, 1, 0, 0 });
+    if (!fab_router_append (plant->router, side->src, side->dst, i, &path))
+      g_assert_not_reached (); /* such a scenario is not simulated */
+    fab_footprint_builder_add (builder, &path,
+                               (FabUse){ .weight = 1, .drive = FAB_DRIVE_COPY, .stretch = 1 });
     FabFootprint *footprint = fab_footprint_builder_finish (builder);
     double limit = side->limit_bytes_per_s > 0 ? (double) side->limit_bytes_per_s
                                                : footprint->rate_bytes_per_s;
-    Flow flow = { footprint, "background transfer", 1, MIN (limit, footprint->rate_bytes_per_s) };
+    Flow flow = { footprint, "background transfer", 1, MIN (limit, footprint->rate_bytes_per_s), footprint };
 
-    g_ptr_array_add (self->owned, footprint);
     g_array_append_val (self->flows, flow);
   }
 }
@@ -287,29 +296,28 @@ look_everywhere (Doubting *self, gboolean is_out, LookFn look, gpointer worst)
 
 typedef struct {
   FabLinkId link;
-  double load, factor;
-  guint n; /* neighbours, or flows */
+  double load;
+  double factor; /* of colliding paths: load over the mean of the uplinks */
+  guint n;       /* of these: uplinks */
 } Worst;
 
 /* --- colliding paths --- */
 
-/* Links of a leaf to other switches; 0: it is no leaf. */
-static guint
-mean_uplink (const Doubting *self, FabVertexId leaf, const double *loads, double *mean)
+/* The mean load of a leaf's *n links to other switches; 0: all links lead to switches, so that it is no leaf. */
+static double
+mean_uplink (const Doubting *self, FabVertexId leaf, const double *loads, guint *n)
 {
   FabLinkId first;
-  guint n = fab_graph_out_links (self->graph, leaf, &first), n_up = 0;
+  guint n_all = fab_graph_out_links (self->graph, leaf, &first);
+  double sum = 0;
 
-  *mean = 0;
-  for (FabLinkId l = first; l < first + n; l++)
+  *n = 0;
+  for (FabLinkId l = first; l < first + n_all; l++)
     if (is_outside (self->graph, fab_graph_link (self->graph, l)->dst)) {
-      *mean += loads[l];
-      n_up++;
+      sum += loads[l];
+      ++*n;
     }
-  if (n_up == n || n_up == 0)
-    return 0;
-  *mean /= n_up;
-  return n_up;
+  return *n < n_all ? sum / *n : 0;
 }
 
 static void
@@ -319,13 +327,13 @@ look_for_collision (Doubting *self, const double *loads, gpointer found)
 
   for (FabLinkId l = 0; l < fab_graph_n_links (self->graph); l++) {
     const FabLink *link = fab_graph_link (self->graph, l);
-    double mean;
+    guint n;
 
     if (loads[l] <= MAX (is_full, worst->load) || !is_outside (self->graph, link->src)
         || !is_outside (self->graph, link->dst))
       continue;
-    guint n = mean_uplink (self, link->src, loads, &mean);
-    if (n > 1 && loads[l] >= is_uneven * mean)
+    double mean = mean_uplink (self, link->src, loads, &n);
+    if (mean > 0 && loads[l] >= is_uneven * mean)
       *worst = (Worst){ l, loads[l], loads[l] / mean, n };
   }
 }
@@ -333,7 +341,7 @@ look_for_collision (Doubting *self, const double *loads, gpointer found)
 static char *
 find_collision (Doubting *self, char **link)
 {
-  Worst worst = { FAB_NO_LINK, 0, 0, 0 };
+  Worst worst = { .link = FAB_NO_LINK };
 
   if (self->is_hashed)
     look_everywhere (self, FALSE, look_for_collision, &worst);
@@ -359,14 +367,14 @@ look_for_incast (Doubting *self, const double *loads, gpointer found)
 
     if (loads[l] > MAX (is_many - 1e-9, worst->load) && is_outside (self->graph, link->src)
         && !is_outside (self->graph, link->dst) && (is_alone || self->counts[l] >= LEAST_SENDERS))
-      *worst = (Worst){ l, loads[l], loads[l], is_alone ? 0 : self->counts[l] };
+      *worst = (Worst){ .link = l, .load = loads[l] };
   }
 }
 
 static char *
 find_incast (Doubting *self, char **link)
 {
-  Worst worst = { FAB_NO_LINK, 0, 0, 0 };
+  Worst worst = { .link = FAB_NO_LINK };
 
   look_everywhere (self, TRUE, look_for_incast, &worst);
   if (worst.link == FAB_NO_LINK)
@@ -479,21 +487,15 @@ static char *
 find_channels (Doubting *self, char **link)
 {
   FabLinkId found = FAB_NO_LINK;
-  guint most = 0, least = 0;
+  guint most, least;
 
   for (FabLinkId l = 0; l < fab_graph_n_links (self->graph); l++)
-    if (self->counts[l] > 1 && self->loads[l] > is_full
-        && (found == FAB_NO_LINK || self->loads[l] > self->loads[found] + 1e-9)) {
-      guint fewest, n = connections_on (self, l, &fewest);
-
-      if (n == fewest)
-        continue;
+    if (self->loads[l] > is_full && connections_on (self, l, &least) > least
+        && (found == FAB_NO_LINK || self->loads[l] > self->loads[found] + 1e-9))
       found = l;
-      most = n;
-      least = fewest;
-    }
   if (found == FAB_NO_LINK)
     return NULL;
+  most = connections_on (self, found, &least);
   const char *name = *link = link_name (self, found);
   return g_strdup_printf (
       "shares by channels: collectives of %u and %u channels share %s; each gets a share by all of its "
@@ -559,18 +561,17 @@ fab_doubts_find (const FabScenario *scenario, const FabPlant *plant, const FabDa
   guint n_links = fab_graph_n_links (plant->graph);
   g_autoptr (GArray) flows = g_array_new (FALSE, FALSE, sizeof (Flow));
   g_autoptr (GPtrArray) jobs = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_job_free);
-  g_autoptr (GPtrArray) owned = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
   g_autofree double *loads = g_new0 (double, n_links + 1);
   g_autofree guint *counts = g_new0 (guint, n_links + 1), *crossing = NULL;
   g_autofree gsize *crossing_starts = g_new0 (gsize, n_links + 1);
   Doubting self = { .graph = plant->graph,
                     .dag = dag,
                     .flows = flows,
-                    .owned = owned,
                     .loads = loads,
                     .counts = counts,
                     .crossing_starts = crossing_starts };
 
+  g_array_set_clear_func (flows, flow_clear);
   self.is_hashed = ((const FabRouterOps *) spec->cluster.route.info)->is_hashed;
   if (!find_flows (&self, scenario, plant, registry, jobs, error))
     return NULL;
