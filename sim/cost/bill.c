@@ -20,6 +20,8 @@ typedef struct {
   FabBill *bill;
 } FabBillCount;
 
+static const double rate_rounding = 1e-6, fill_rounding = 1e-9;
+
 static void bill_add (FabBillCount *self, const FabNeed *need, const FabProductSpec *product, guint64 count);
 static void bill_add_found (FabBillCount *self, const FabNeed *need, guint64 count);
 
@@ -90,9 +92,8 @@ is_fabric_link (const Network *self, const FabLink *link)
 static guint
 links_of (const Network *self, const FabLink *link)
 {
-  const double rounding = 1e-9;
-
-  return (guint) ceil (link->count * MIN (self->fill[link->src], self->fill[link->dst]) * (1 - rounding));
+  return (guint) ceil (link->count * MIN (self->fill[link->src], self->fill[link->dst])
+                       * (1 - fill_rounding));
 }
 
 static void
@@ -147,9 +148,8 @@ add_links (Network *self, gboolean has_uplinks)
 static guint
 links_per_port (const Network *self, const FabProductSpec *product, const FabLink *link)
 {
-  const double rounding = 1e-6;
   double port = (double) fab_link_spec_line_rate (fab_catalog_link (self->count->catalog, product->link));
-  double fit = port / ((double) link->rate_bytes_per_s / link->count) * (1 + rounding);
+  double fit = port / ((double) link->rate_bytes_per_s / link->count) * (1 + rate_rounding);
 
   return MAX (1, (guint) MIN (fit, (double) product->links_per_port));
 }
@@ -435,16 +435,15 @@ watts_of (const FabBillCount *self, const FabBillRow *row)
   return row->product != NULL ? row->product->power_watts : 0;
 }
 
-static void
-take_price (FabBillRow *row)
+FabMoney
+fab_product_price (const FabProductSpec *self)
 {
-  const FabProductSpec *product = row->product;
+  double usd = self->price_usd;
 
-  if (product == NULL || row->is_included || product->price_usd <= 0)
-    return;
-  row->usd_each = product->price_usd;
-  row->low_usd_each = product->low_usd > 0 ? product->low_usd : product->price_usd;
-  row->high_usd_each = product->high_usd > 0 ? product->high_usd : product->price_usd;
+  if (usd <= 0)
+    return (FabMoney){ .usd = 0 };
+  return (FabMoney){ usd, self->low_usd > 0 ? self->low_usd : usd,
+                     self->high_usd > 0 ? self->high_usd : usd };
 }
 
 /* Adds `count` of a product, which may be NULL. */
@@ -465,7 +464,13 @@ bill_add (FabBillCount *self, const FabNeed *need, const FabProductSpec *product
   if (count == 0)
     return;
   row.is_included = is_included (self, row.kind);
-  take_price (&row);
+  if (product != NULL && !row.is_included) {
+    FabMoney price = fab_product_price (product);
+
+    row.usd_each = price.usd;
+    row.low_usd_each = price.low_usd;
+    row.high_usd_each = price.high_usd;
+  }
   row.watts_each = watts_of (self, &row);
   g_array_append_val (rows, row);
 }
@@ -542,9 +547,8 @@ add_rent (FabBillCount *self)
   double n = rent->node != NULL ? (double) fab_scenario_spec (self->scenario)->cluster.nodes
                                 : (double) bill->n_accelerators;
   bill->rent = rent;
-  bill->rent_per_hour = (FabMoney){ n * rent->price_usd,
-                                    n * (rent->low_usd > 0 ? rent->low_usd : rent->price_usd),
-                                    n * (rent->high_usd > 0 ? rent->high_usd : rent->price_usd) };
+  FabMoney each = fab_product_price (rent);
+  bill->rent_per_hour = (FabMoney){ n * each.usd, n * each.low_usd, n * each.high_usd };
 }
 
 static double
@@ -654,8 +658,6 @@ fab_bill_switch_count (const FabPortGroup *groups, guint n_groups, gboolean can_
   }
   return n_groups > 0 ? best : (FabBillSwitchCount){ 1, 0 };
 }
-
-static const double rate_rounding = 1e-6;
 
 /* How well a product meets a need; earlier members count first. */
 typedef struct {

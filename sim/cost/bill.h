@@ -30,6 +30,13 @@ typedef struct {
  * transceivers that it needs. NULL: there is none. O(products). */
 const FabProductSpec *fab_product_find (const FabCatalog *catalog, const FabNeed *need);
 
+typedef struct {
+  double usd, low_usd, high_usd;
+} FabMoney;
+
+/* The price of one piece, and its ends; all 0 where it is not known. */
+FabMoney fab_product_price (const FabProductSpec *self);
+
 /* Returns the price of a cable with its transceivers; 0: one of the prices is unknown. */
 double fab_product_cable_usd (const FabCatalog *catalog, const FabProductSpec *cable);
 
@@ -42,10 +49,6 @@ typedef struct {
   double watts_each;                            /* 0: unknown; for cables: none */
   gboolean is_included;                         /* included in the price of the node */
 } FabBillRow;
-
-typedef struct {
-  double usd, low_usd, high_usd;
-} FabMoney;
 
 typedef struct {
   GArray *rows;             /* FabBillRow: accelerators, nodes, NICs, switches, cables, optics */

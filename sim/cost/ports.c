@@ -25,6 +25,8 @@ typedef struct {
   FabPortUse *use;
 } Count;
 
+static const double rate_rounding = 1e-6, fill_rounding = 1e-9;
+
 static gboolean
 is_free_switch (const FabGraph *graph, FabVertexId id)
 {
@@ -79,17 +81,16 @@ product_of (const Count *self, FabLinkId id)
 static guint
 links_per_port (const Count *self, const FabProductSpec *product, const FabLink *link)
 {
-  const double rounding = 1e-6;
   double port = (double) fab_link_spec_line_rate (fab_catalog_link (self->catalog, product->link));
 
-  return MAX (1, (guint) MIN (port / rate_of_one (link) * (1 + rounding), (double) product->links_per_port));
+  return MAX (1, (guint) MIN (port / rate_of_one (link) * (1 + rate_rounding),
+                              (double) product->links_per_port));
 }
 
 /* Ports that lead somewhere. Slower links to several neighbours share a port that can be split. */
 static guint
 used_ports (const Count *self, FabVertexId id, const Links *links, const FabProductSpec *product)
 {
-  const double rounding = 1e-9;
   double fill = links->down > 0 && links->up > links->down ? links->down / links->up : 1;
   FabLinkId first;
   guint n = fab_graph_out_links (self->graph, id, &first);
@@ -99,9 +100,10 @@ used_ports (const Count *self, FabVertexId id, const Links *links, const FabProd
     const FabLink *link = fab_graph_link (self->graph, at);
     gboolean is_up = fab_graph_vertex (self->graph, link->dst)->kind != FAB_VERTEX_NIC;
 
-    ports += ceil (link->count * (is_up ? fill : 1) * (1 - rounding)) / links_per_port (self, product, link);
+    ports += ceil (link->count * (is_up ? fill : 1) * (1 - fill_rounding))
+           / links_per_port (self, product, link);
   }
-  return (guint) ceil (ports * (1 - rounding));
+  return (guint) ceil (ports * (1 - fill_rounding));
 }
 
 /* "leaf" of "leaf12". (transfer full) */

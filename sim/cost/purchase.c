@@ -71,11 +71,12 @@ take_price (FabPurchaseRow *row, const FabBillRow *part)
 {
   const FabProductSpec *product = part->product;
 
-  if (row->is_included || product == NULL || product->price_usd <= 0)
+  if (row->is_included || product == NULL)
     return;
-  row->usd_each = product->price_usd;
-  row->low_usd_each = product->low_usd > 0 ? product->low_usd : product->price_usd;
-  row->high_usd_each = product->high_usd > 0 ? product->high_usd : product->price_usd;
+  FabMoney price = fab_product_price (product);
+  row->usd_each = price.usd;
+  row->low_usd_each = price.low_usd;
+  row->high_usd_each = price.high_usd;
 }
 
 static void

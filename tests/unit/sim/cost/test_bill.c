@@ -339,6 +339,53 @@ what_has_no_price_is_said (G_GNUC_UNUSED void **state)
   assert_near (spending.usd_per_hour, 0, 0);
 }
 
+/* Accelerators or NICs that come with a node have no price of their own, and the sum is known without it. */
+static void
+what_comes_with_a_node_has_no_price_of_its_own (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *keys;
+    double gpu_usd, card_usd;
+  } rows[] = { { "", 100, 10 },
+               { ", has_accelerators: true", 0, 10 },
+               { ", has_nics: true", 100, 0 },
+               { ", has_accelerators: true, has_nics: true", 0, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: 2, nics_per_node: 1, fabric: switch}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n" PRODUCTS
+        "  - {name: rack, kind: node, node: dgx-h100, price_usd: 500, power_watts: 400%s}\n",
+        rows[i].keys);
+    g_autoptr (GString) text = g_string_new (yaml);
+    g_autoptr (GError) error = NULL;
+
+    /* without the other product of the node */
+    g_string_replace (text, "kind: node, node: dgx-h100, price_usd: 1000",
+                      "kind: node, node: p5, price_usd: 1000", 1);
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", text->str, text->len, NULL, &fab_models,
+                                                           catalog, &error);
+    if (scenario == NULL)
+      fail_msg ("%s", error->message);
+    g_autoptr (FabBill) bill = bill_of (scenario);
+    assert_int_equal (count_of (bill, FAB_PRODUCT_ACCELERATOR, "gpu"), 16);
+    assert_int_equal (count_of (bill, FAB_PRODUCT_NIC, "card"), 2);
+    assert_true (bill->is_priced);
+    assert_near (bill->total.usd - bill->network.usd, 16 * rows[i].gpu_usd + 2 * 500, 1e-12);
+    for (guint k = 0; k < bill->rows->len; k++) {
+      const FabBillRow *row = &g_array_index (bill->rows, FabBillRow, k);
+      double usd = row->kind == FAB_PRODUCT_ACCELERATOR ? rows[i].gpu_usd : rows[i].card_usd;
+
+      if (row->kind != FAB_PRODUCT_ACCELERATOR && row->kind != FAB_PRODUCT_NIC)
+        continue;
+      assert_int_equal (row->is_included, usd <= 0);
+      assert_near (row->usd_each, usd, 0);
+      assert_near (row->low_usd_each, usd, 0);
+      assert_near (row->high_usd_each, row->kind == FAB_PRODUCT_ACCELERATOR ? 1.5 * usd : usd, 0);
+    }
+  }
+}
+
 /* Cables and optics of a technology that the catalogue has none of: `ours` with optics of a price, `theirs` with optics
  * of none, and `bare` without any. */
 #define OPTICS                                                                        \
@@ -621,6 +668,7 @@ main (void)
     cmocka_unit_test (other_neighbours_are_another_switch),
     cmocka_unit_test (what_is_broken_was_bought),
     cmocka_unit_test (what_has_no_price_is_said),
+    cmocka_unit_test (what_comes_with_a_node_has_no_price_of_its_own),
     cmocka_unit_test (cables_count_with_their_optics),
     cmocka_unit_test (the_nearest_product_is_at_least_as_fast),
     cmocka_unit_test (watts_and_dollars_follow_from_the_step),
