@@ -246,6 +246,7 @@ doubt_clear (gpointer doubt)
 static const double is_full = 1.2;   /* load above which links are worth a doubt */
 static const double is_uneven = 1.5; /* a link's load over the mean of its neighbours' */
 static const double is_many = 2;     /* load of an incast */
+static const double rounding = 1e-9;
 enum { LEAST_SENDERS = 3, MOST_FULL = 64 /* full links that are looked at */ };
 
 static gboolean
@@ -365,7 +366,7 @@ look_for_incast (Doubting *self, const double *loads, gpointer found)
     const FabLink *link = fab_graph_link (self->graph, l);
     gboolean is_alone = loads != self->loads; /* one collective, whose senders are not counted */
 
-    if (loads[l] > MAX (is_many - 1e-9, worst->load) && is_outside (self->graph, link->src)
+    if (loads[l] > MAX (is_many - rounding, worst->load) && is_outside (self->graph, link->src)
         && !is_outside (self->graph, link->dst) && (is_alone || self->counts[l] >= LEAST_SENDERS))
       *worst = (Worst){ .link = l, .load = loads[l] };
   }
@@ -491,7 +492,7 @@ find_channels (Doubting *self, char **link)
 
   for (FabLinkId l = 0; l < fab_graph_n_links (self->graph); l++)
     if (self->loads[l] > is_full && connections_on (self, l, &least) > least
-        && (found == FAB_NO_LINK || self->loads[l] > self->loads[found] + 1e-9))
+        && (found == FAB_NO_LINK || self->loads[l] > self->loads[found] + rounding))
       found = l;
   if (found == FAB_NO_LINK)
     return NULL;

@@ -13,9 +13,10 @@ FabFit
 fab_fit_of (const FabSimulation *simulation)
 {
   const FabJobTotals *totals = fab_simulation_totals (simulation);
+  gboolean has_band = totals->memory_low_factor > 0;
   FabFit self = { .device_bytes = fab_simulation_cluster (simulation)->device.memory_bytes,
-                  .low_factor = totals->memory_low_factor > 0 ? totals->memory_low_factor : 1,
-                  .high_factor = totals->memory_high_factor > 0 ? totals->memory_high_factor : 1 };
+                  .low_factor = has_band ? totals->memory_low_factor : 1,
+                  .high_factor = has_band ? totals->memory_high_factor : 1 };
 
   for (guint c = 0; c < fab_simulation_dag (simulation)->n_classes; c++) {
     FabBytes bytes = fab_job_totals_memory (totals, c);
@@ -68,12 +69,12 @@ add_missed (FabVerdict *self, const FabFit *fit, guint rank)
   g_autofree char *needed = fab_verdict_gigabytes (fit->needed_bytes, fit->device_bytes);
   g_autofree char *has = fab_verdict_gigabytes (fit->device_bytes, fit->needed_bytes);
   g_autofree char *missing = fab_verdict_gigabytes (fit->needed_bytes - fit->device_bytes, 0);
-  g_autofree char *band = fit->low_factor < 1 ? band_words (fit) : g_strdup ("");
+  g_autofree char *band = band_words (fit);
   FabFinding finding = {
     .code = FAB_FINDING_DOES_NOT_FIT,
     .text = g_strdup_printf ("The job does not fit: rank %u needs %s of the %s of its accelerator, "
-                             "%s too much.%s%s",
-                             rank, needed, has, missing, *band != '\0' ? " " : "", band),
+                             "%s too much. %s",
+                             rank, needed, has, missing, band),
     .rank = rank,
   };
   fab_verdict_add_finding (self, finding);
