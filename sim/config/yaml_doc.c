@@ -239,12 +239,6 @@ node_free (gpointer data)
   g_free (node);
 }
 
-static void
-source_free (gpointer data)
-{
-  yaml_source_free (data);
-}
-
 FabYamlDoc *
 fab_yaml_tree_new (void)
 {
@@ -253,7 +247,7 @@ fab_yaml_tree_new (void)
   g_atomic_ref_count_init (&self->n_users);
   self->nodes = g_ptr_array_new_with_free_func (node_free);
   self->texts = g_string_chunk_new (text_block_bytes);
-  self->sources = g_ptr_array_new_with_free_func (source_free);
+  self->sources = g_ptr_array_new_with_free_func ((GDestroyNotify) yaml_source_free);
   return self;
 }
 
@@ -343,17 +337,28 @@ fab_yaml_tree_append (FabYamlNode *parent, FabYamlNode *key, FabYamlNode *value)
   parent->n++;
 }
 
-/* Returns a deep copy, at most `depth` levels deep; NULL when the document is full or the copy would be deeper. */
+/* Returns a copy without keys and values; NULL when the document is full. */
 static FabYamlNode *
-yaml_tree_copy (FabYamlDoc *doc, const FabYamlNode *node, guint depth)
+copy_alone (FabYamlDoc *doc, const FabYamlNode *node)
 {
-  FabYamlNode *copy = depth > 0 ? fab_yaml_tree_node (doc, node->kind, &node->mark) : NULL;
+  FabYamlNode *copy = fab_yaml_tree_node (doc, node->kind, &node->mark);
 
   if (copy == NULL)
     return NULL;
   copy->text = node->text;
   copy->is_quoted = node->is_quoted;
   copy->value = fab_value_ref (node->value);
+  return copy;
+}
+
+/* Returns a deep copy, at most `depth` levels deep; NULL when the document is full or the copy would be deeper. */
+static FabYamlNode *
+yaml_tree_copy (FabYamlDoc *doc, const FabYamlNode *node, guint depth)
+{
+  FabYamlNode *copy = depth > 0 ? copy_alone (doc, node) : NULL;
+
+  if (copy == NULL)
+    return NULL;
   for (guint i = 0; i < node->n; i++) {
     FabYamlNode *key = node->keys != NULL ? yaml_tree_copy (doc, node->keys[i], depth - 1) : NULL;
     FabYamlNode *value = yaml_tree_copy (doc, node->values[i], depth - 1);
@@ -373,12 +378,9 @@ fab_yaml_tree_own (FabYamlDoc *doc, FabYamlNode **slot)
 
   if (node->owner == doc)
     return *slot;
-  copy = fab_yaml_tree_node (doc, node->kind, &node->mark);
+  copy = copy_alone (doc, node);
   if (copy == NULL)
     return NULL;
-  copy->text = node->text;
-  copy->is_quoted = node->is_quoted;
-  copy->value = fab_value_ref (node->value);
   for (guint i = 0; i < node->n; i++)
     fab_yaml_tree_append (copy, node->keys != NULL ? node->keys[i] : NULL, node->values[i]);
   *slot = copy;

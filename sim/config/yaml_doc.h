@@ -170,6 +170,8 @@ gboolean fab_yaml_tree_own_all (FabYamlDoc *doc);
 
 /* `key` is NULL for a sequence; in a mapping it must be new. */
 void fab_yaml_tree_append (FabYamlNode *parent, FabYamlNode *key, FabYamlNode *value);
+/* Takes a value, and its key, out of a mapping or a sequence, and returns the value. */
+FabYamlNode *fab_yaml_tree_remove (FabYamlNode *parent, guint index);
 
 /* Reads the YAML behind `offset` of a source. NULL: a diagnostic was added. An empty text is a null scalar. */
 FabYamlNode *fab_yaml_tree_read (FabYamlDoc *doc, const FabYamlSource *source, gsize offset,

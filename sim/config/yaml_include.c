@@ -27,14 +27,8 @@ static FabYamlNode *
 take (FabYamlNode *mapping, const char *key)
 {
   for (guint i = 0; mapping->kind == FAB_YAML_MAPPING && i < mapping->n; i++)
-    if (strcmp (mapping->keys[i]->text, key) == 0) {
-      FabYamlNode *value = mapping->values[i];
-
-      mapping->n--;
-      memmove (&mapping->keys[i], &mapping->keys[i + 1], (mapping->n - i) * sizeof *mapping->keys);
-      memmove (&mapping->values[i], &mapping->values[i + 1], (mapping->n - i) * sizeof *mapping->values);
-      return value;
-    }
+    if (strcmp (mapping->keys[i]->text, key) == 0)
+      return fab_yaml_tree_remove (mapping, i);
   return NULL;
 }
 

@@ -55,15 +55,31 @@ make_mapping (const Setter *self, FabYamlNode *node, const FabMark *mark)
   return TRUE;
 }
 
+/* Which of the node's values this key or item is, an item by its number or its `name`; G_MAXUINT: none. */
+static guint
+index_of (const FabYamlNode *node, const char *name)
+{
+  const FabYamlNode *named = fab_yaml_named_item (node, name);
+  guint64 index;
+
+  if (node->kind == FAB_YAML_SEQUENCE && g_ascii_string_to_unsigned (name, 10, 0, G_MAXUINT32, &index, NULL)
+      && index < node->n)
+    return (guint) index;
+  for (guint i = 0; i < node->n; i++)
+    if (node->kind == FAB_YAML_MAPPING ? strcmp (node->keys[i]->text, name) == 0 : node->values[i] == named)
+      return i;
+  return G_MAXUINT;
+}
+
 /* Returns the place of a key's value, created when it is missing; NULL: a diagnostic was added. */
 static FabYamlNode **
 slot_in_mapping (const Setter *self, FabYamlNode *mapping, const char *name, const FabMark *mark)
 {
+  guint index = index_of (mapping, name);
   FabYamlNode *key, *value;
 
-  for (guint i = 0; i < mapping->n; i++)
-    if (g_str_equal (mapping->keys[i]->text, name))
-      return &mapping->values[i];
+  if (index < G_MAXUINT)
+    return &mapping->values[index];
   key = fab_yaml_tree_scalar (self->doc, name, mark);
   value = fab_yaml_tree_scalar (self->doc, NULL, mark);
   if (key == NULL || value == NULL) {
@@ -78,13 +94,10 @@ slot_in_mapping (const Setter *self, FabYamlNode *mapping, const char *name, con
 static FabYamlNode **
 slot_in_sequence (const Setter *self, FabYamlNode *sequence, const char *name, const FabMark *mark)
 {
-  guint64 index;
+  guint index = index_of (sequence, name);
 
-  if (g_ascii_string_to_unsigned (name, 10, 0, G_MAXUINT32, &index, NULL) && index < sequence->n)
+  if (index < G_MAXUINT)
     return &sequence->values[index];
-  for (guint i = 0; i < sequence->n; i++)
-    if (sequence->values[i] == fab_yaml_named_item (sequence, name))
-      return &sequence->values[i];
   if (sequence->n == 0)
     fab_diagnostics_add (self->diagnostics, mark, "'%s' does not exist: the list is empty", name);
   else
@@ -357,33 +370,16 @@ build (const Setter *self, const FabValue *value, const char **at)
   return node;
 }
 
-/* Takes the item `index` out of a mapping or a list of the document. */
-static void
-remove_item (FabYamlNode *node, guint index)
+FabYamlNode *
+fab_yaml_tree_remove (FabYamlNode *parent, guint index)
 {
-  node->n--;
-  for (guint i = index; i < node->n; i++) {
-    node->values[i] = node->values[i + 1];
-    if (node->keys != NULL)
-      node->keys[i] = node->keys[i + 1];
-  }
-}
+  FabYamlNode *value = parent->values[index];
+  gsize n_behind = --parent->n - index;
 
-/* Which of the node's values this key or item is; G_MAXUINT: none. */
-static guint
-index_of (const FabYamlNode *node, const char *name)
-{
-  const FabYamlNode *named = node->kind == FAB_YAML_SEQUENCE ? fab_yaml_named_item (node, name) : NULL;
-  guint64 index;
-
-  if (node->kind == FAB_YAML_SEQUENCE && g_ascii_string_to_unsigned (name, 10, 0, G_MAXUINT32, &index, NULL)
-      && index < node->n)
-    return (guint) index;
-  for (guint i = 0; i < node->n; i++)
-    if (node->kind == FAB_YAML_MAPPING ? strcmp (node->keys[i]->text, name) == 0
-                                       : named != NULL && node->values[i] == named)
-      return i;
-  return G_MAXUINT;
+  memmove (&parent->values[index], &parent->values[index + 1], n_behind * sizeof value);
+  if (parent->keys != NULL)
+    memmove (&parent->keys[index], &parent->keys[index + 1], n_behind * sizeof value);
+  return value;
 }
 
 /* What is not there need not be taken away. */
@@ -403,7 +399,7 @@ take_away (const Setter *self, const char *key)
     if (node == NULL)
       return fail (self, self->source->data, 1, "the document is full");
     if (parts[i + 1] == NULL)
-      remove_item (node, index);
+      fab_yaml_tree_remove (node, index);
     else
       slot = &node->values[index];
   }

@@ -116,12 +116,6 @@ list_files (const char *directory, GError **error)
 }
 
 static void
-free_doc (gpointer doc)
-{
-  fab_yaml_doc_free (doc);
-}
-
-static void
 check_wires (FabCatalog *self, const FabParamList *links)
 {
   const GPtrArray *nodes = self->names[FAB_SECTION_NODES];
@@ -154,7 +148,7 @@ begin_reading (const FabRegistry *registry)
 
   self->diagnostics = fab_diagnostics_new ();
   self->reader = fab_schema_reader_new (registry, self->diagnostics);
-  self->docs = g_ptr_array_new_with_free_func (free_doc);
+  self->docs = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_yaml_doc_free);
   self->sections = g_ptr_array_new_with_free_func (g_free);
   return self;
 }

@@ -302,6 +302,21 @@ test_take_away (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_diagnostics_count (diagnostics), 0);
 }
 
+/* Items have numbers in tens as well. */
+static void
+test_take_away_from_a_long_list (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabYamlDoc) doc = parse ("l: [a, b, c, d, e, f, g, h, i, j, k, m]\n", diagnostics);
+
+  assert_true (fab_yaml_doc_set (doc, "l.11=z", diagnostics));
+  assert_string_equal (fab_yaml_doc_assigned (doc, "l.11"), "l.11=z");
+  assert_null (fab_yaml_doc_assigned (doc, "l.10"));
+  assert_true (fab_yaml_doc_put (doc, "o", "l.10", NULL, diagnostics));
+  assert_text (doc, "l:\n  - a\n  - b\n  - c\n  - d\n  - e\n  - f\n  - g\n  - h\n  - i\n  - j\n  - z\n");
+  assert_int_equal (fab_diagnostics_count (diagnostics), 0);
+}
+
 /* --- which assignment wrote what --- */
 
 static void
@@ -395,6 +410,9 @@ test_depth (G_GNUC_UNUSED void **state)
     g_string_append (path, "=1");
     assert_int_equal (fab_yaml_doc_set (doc, "--set", path->str, diagnostics), n == 64);
     assert_int_equal (fab_diagnostics_count (diagnostics), n - 64);
+    g_autofree char *printed = fab_diagnostics_format (diagnostics);
+    assert_int_equal (strstr (printed, "values are nested more than 64 levels deep\n") != NULL, n == 65);
+    assert_int_equal (g_str_has_suffix (printed, " ^"), n == 65);
   }
 }
 
@@ -440,6 +458,47 @@ test_full (G_GNUC_UNUSED void **state)
     }
 }
 
+/* A document that is full points at the key for which there is no room, or at the beginning of what cannot be taken. */
+static void
+test_where_it_is_full (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *assignment;
+    const char *put; /* a key at which 1 is put in place of an assignment */
+    guint n_left;    /* in a copy */
+    const char *printed;
+  } rows[] = {
+    { "long=1", NULL, 0, "--set: long=1: " FULL "\n      | long=1\n      | ^~~~" },
+    { "s.long=1", NULL, 2, "--set: s.long=1: " FULL "\n      | s.long=1\n      |   ^~~~" },
+    { "k=ddp", NULL, 2, "--set: k=ddp: " FULL "\n      | k=ddp\n      | ^" },
+    { NULL, "a.q", 4, "o: a.q=1: " FULL "\n      | a.q=1\n      |    ^" },
+    { NULL, "long.x", 1, "o: long.x=1: " MANY "\n      | long.x=1\n      | ^~~~" },
+    { "l.+=1", NULL, 2, "--set: l.+=1: " MANY "\n      | l.+=1\n      |   ^" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autoptr (FabYamlDoc) base = parse ("a: {x: 1}\nl: [1]\ns: v\nk: {kind: ddp}\n", diagnostics),
+                           doc = fab_yaml_doc_copy (base);
+    g_autoptr (FabValue) one = fab_value_count (1);
+
+    doc->n_inherited = FAB_YAML_MAX_NODES - rows[i].n_left;
+    assert_false (rows[i].put != NULL ? fab_yaml_doc_put (doc, "o", rows[i].put, one, diagnostics)
+                                      : fab_yaml_doc_set (doc, rows[i].assignment, diagnostics));
+    g_autofree char *printed = fab_diagnostics_format (diagnostics);
+    assert_string_equal (printed, rows[i].printed);
+  }
+  for (guint n_left = 0; n_left <= 2; n_left++) { /* the root and the mapping are copied */
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autoptr (FabYamlDoc) base = parse ("a: {x: 1}\n", diagnostics), doc = fab_yaml_doc_copy (base);
+
+    doc->n_inherited = FAB_YAML_MAX_NODES - n_left;
+    assert_int_equal (fab_yaml_doc_put (doc, "o", "a.x", NULL, diagnostics), n_left == 2);
+    g_autofree char *printed = fab_diagnostics_format (diagnostics);
+    assert_string_equal (printed, n_left == 2 ? "" : "o: a.x=: " FULL "\n      | a.x=\n      | ^");
+  }
+}
+
 int
 main (void)
 {
@@ -453,10 +512,12 @@ main (void)
     cmocka_unit_test (test_put),
     cmocka_unit_test (test_put_becomes_a_model),
     cmocka_unit_test (test_take_away),
+    cmocka_unit_test (test_take_away_from_a_long_list),
     cmocka_unit_test (test_assigned),
     cmocka_unit_test (test_protected),
     cmocka_unit_test (test_depth),
     cmocka_unit_test (test_full),
+    cmocka_unit_test (test_where_it_is_full),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
