@@ -122,16 +122,14 @@ fab_verdict_add (FabVerdict *self, FabFindingCode code, char *text, char *advice
 void
 fab_verdict_advise (FabVerdict *self, FabFindingCode code, char *advice)
 {
-  for (guint i = 0; i < self->findings->len; i++) {
-    FabFinding *finding = &g_array_index (self->findings, FabFinding, i);
+  FabFinding *finding = (FabFinding *) fab_verdict_find (self, code);
 
-    if (finding->code != code)
-      continue;
-    g_free (finding->advice);
-    finding->advice = advice;
+  if (finding == NULL) {
+    g_free (advice);
     return;
   }
-  g_free (advice);
+  g_free (finding->advice);
+  finding->advice = advice;
 }
 
 guint

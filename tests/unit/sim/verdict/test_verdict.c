@@ -615,6 +615,35 @@ what_stops_is_said (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A finding that was taken away is nowhere any more, and who has no verdict has no findings. */
+static void
+findings_that_are_taken_away_are_gone (G_GNUC_UNUSED void **state)
+{
+  for (guint code = 0; code < FAB_N_FINDING_CODES; code++) {
+    g_autoptr (FabVerdict) verdict = fab_verdict_new ();
+    g_autoptr (FabJson) json = fab_json_new (FAB_JSON_COMPACT);
+
+    fab_verdict_add (verdict, code, g_strdup ("One."), NULL);
+    g_array_set_size (verdict->findings, 0);
+    fab_verdict_advise (verdict, code, g_strdup ("advice"));
+    assert_int_equal (fab_verdict_n (verdict), 0);
+    assert_null (fab_verdict_find (verdict, code));
+    assert_false (fab_verdict_stops (verdict));
+    assert_null (fab_verdict_stop_words (verdict));
+    assert_null (fab_verdict_waits_for (verdict));
+    g_autofree char *codes = fab_verdict_codes (verdict);
+    assert_string_equal (codes, "");
+    g_autoptr (FabVerdict) copy = fab_verdict_copy (verdict);
+    assert_int_equal (fab_verdict_n (copy), 0);
+    fab_verdict_add_json (verdict, json, NULL);
+    g_autofree char *text = fab_json_finish (json);
+    assert_string_equal (g_strchomp (text), "[]");
+  }
+  fab_verdict_free (NULL);
+  assert_null (fab_verdict_find (NULL, FAB_FINDING_CHOICE));
+  assert_null (fab_verdict_waits_for (NULL));
+}
+
 /* Rows of a file and the JSON of a page have the fields of the finding. */
 static void
 findings_are_written_whole (G_GNUC_UNUSED void **state)
@@ -703,6 +732,7 @@ main (void)
     cmocka_unit_test (findings_are_ordered_by_code),
     cmocka_unit_test (codes_are_read_back),
     cmocka_unit_test (what_stops_is_said),
+    cmocka_unit_test (findings_that_are_taken_away_are_gone),
     cmocka_unit_test (findings_are_written_whole),
     cmocka_unit_test (gigabytes_are_told_apart),
   };
