@@ -49,7 +49,7 @@ look_at_links (const FabGraph *graph, FabVertexId id, Links *links)
   guint n = is_free_switch (graph, id) ? fab_graph_out_links (graph, id, &first) : 0;
 
   *links = (Links){ .fastest = FAB_NO_LINK };
-  for (FabLinkId at = first; n > 0 && at < first + n; at++) {
+  for (FabLinkId at = first; at < first + n; at++) {
     const FabLink *link = fab_graph_link (graph, at);
     gboolean is_nic = fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_NIC;
 
@@ -91,7 +91,7 @@ links_per_port (const Count *self, const FabProductSpec *product, const FabLink 
 static guint
 used_ports (const Count *self, FabVertexId id, const Links *links, const FabProductSpec *product)
 {
-  double fill = links->down > 0 && links->up > links->down ? links->down / links->up : 1;
+  double fill = links->up > links->down ? links->down / links->up : 1; /* there are NICs below */
   FabLinkId first;
   guint n = fab_graph_out_links (self->graph, id, &first);
   double ports = 0;

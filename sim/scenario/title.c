@@ -12,7 +12,7 @@ static void append_rows (GString *text, const FabParam *table, gconstpointer in)
 static void
 append_part (GString *text, const char *part)
 {
-  g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", part);
+  g_string_append_printf (text, ", %s", part);
 }
 
 static char *
@@ -76,16 +76,14 @@ append_rows (GString *text, const FabParam *table, gconstpointer in)
     append_row (text, row, fab_schema_field (in, row));
 }
 
-/* "megatron, ..." or, with a noun, "rail fabric, ...". */
+/* "megatron, tensor 2"; nothing, where there is no model. */
 static void
 append_model (GString *text, const FabModelChoice *model, const char *noun)
 {
   if (model->info == NULL)
     return;
-  append_part (text, model->info->name);
-  g_string_append (text, noun);
-  if (model->params != NULL)
-    append_rows (text, model->info->params, model->params);
+  g_string_append_printf (text, "%s%s", model->info->name, noun);
+  append_rows (text, model->info->params, model->params);
 }
 
 static void
@@ -129,8 +127,10 @@ append_cluster (GString *text, const FabClusterSpec *cluster)
                             cluster->domain_nodes > 1 ? "s" : "");
   append_nics (text, cluster);
   append_power_cap (text, &cluster->power_cap);
-  if (cluster->nodes > 1)
+  if (cluster->nodes > 1 && cluster->fabric.info != NULL) {
+    g_string_append (text, ", ");
     append_model (text, &cluster->fabric, " fabric");
+  }
 }
 
 /* What else the scenario has. */

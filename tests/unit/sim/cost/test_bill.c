@@ -495,6 +495,7 @@ watts_and_dollars_follow_from_the_step (G_GNUC_UNUSED void **state)
   assert_near (all.train_usd, all.usd_per_hour * 2, 1e-12);
   assert_near (bill->total.low_usd, capex - 2 * 200, 1e-12);
   assert_near (bill->total.high_usd, capex + 16 * 50, 1e-12);
+  fab_bill_free (NULL);
 
   work.n_accelerators = 4; /* a quarter of the machine, a quarter of everything */
   FabSpending quarter = fab_spending_of (bill, cost, &work);

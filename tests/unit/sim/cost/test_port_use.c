@@ -9,15 +9,21 @@
 static FabCatalog *catalog;
 
 static FabPortUse *
-use_of (const char *cluster)
+use_with (const char *cluster, const char *own)
 {
   g_autofree char *yaml = g_strdup_printf (
       "name: t\ncluster: {node: dgx-h100, %s}\n"
-      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
-      cluster);
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n%s",
+      cluster, own);
   g_autoptr (Play) play = play_new (catalog, yaml, NULL);
 
   return fab_port_use_new (play->scenario, fab_simulation_plant (play->simulation)->graph);
+}
+
+static FabPortUse *
+use_of (const char *cluster)
+{
+  return use_with (cluster, "");
 }
 
 /* Two NICs a node and four nodes a leaf: eight leaves of 4 nodes have 8 ports down, that of the last node has 2, and
@@ -90,6 +96,27 @@ places_that_are_empty_on_purpose_are_not_told (G_GNUC_UNUSED void **state)
   assert_null (empty->lone_name);
 }
 
+/* Ports of 100 Gb/s that are split into two links of 50: a leaf with two NICs and two uplinks uses 2 of 8, and the last
+ * one, with one NIC and as many uplinks as it can fill, 1.5. The 17 NICs need 9 ports: 3 leaves of 4, and 2 spines. */
+static void
+split_ports_hold_several_links (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) use = use_with (
+      "nodes: 17, gpus_per_node: 1, nics_per_node: 1, nic: ours, nic_rate: 50Gb/s, "
+      "fabric: {kind: leaf_spine, nodes_per_leaf: 2}",
+      "links:\n  - {name: ours, technology: Omni-Path, signalling: 100Gb/s, endpoint: 1us}\n"
+      "products:\n  - {name: twin, kind: switch, link: ours, ports: 8, links_per_port: 2, price_usd: 50}\n");
+  const FabEmptyPorts *leaves = &g_array_index (use->half_used, FabEmptyPorts, 0);
+
+  assert_int_equal (use->half_used->len, 1);
+  assert_int_equal (leaves->n, 9);
+  assert_int_equal (leaves->n_ports, 8);
+  assert_int_equal (leaves->n_least_ports, 2);
+  assert_int_equal (leaves->n_most_ports, 2);
+  assert_int_equal (use->n_nic_ports, 17);
+  assert_int_equal (use->n_enough, 3 + 2);
+}
+
 /* With a leaf for each node and a NIC for each, every leaf connects one NIC. */
 static void
 a_switch_for_one_nic_is_lone (G_GNUC_UNUSED void **state)
@@ -114,7 +141,9 @@ what_is_full_or_single_is_not_told (G_GNUC_UNUSED void **state)
 
     assert_int_equal (use->half_used->len, 0);
     assert_int_equal (use->n_lone, 0);
+    assert_int_equal (use->n_enough, i == 0 ? 1 : 0); /* it is counted only where something might be told */
   }
+  fab_port_use_free (NULL);
 }
 
 int
@@ -124,6 +153,7 @@ main (void)
     cmocka_unit_test (the_emptiest_and_the_fullest_leaf_are_known),
     cmocka_unit_test (a_switch_for_one_nic_is_lone),
     cmocka_unit_test (links_that_nothing_fills_are_not_used),
+    cmocka_unit_test (split_ports_hold_several_links),
     cmocka_unit_test (the_fastest_link_says_what_a_leaf_is),
     cmocka_unit_test (places_that_are_empty_on_purpose_are_not_told),
     cmocka_unit_test (what_is_full_or_single_is_not_told),

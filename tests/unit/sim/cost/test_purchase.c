@@ -70,6 +70,7 @@ new_cards (G_GNUC_UNUSED void **state)
   assert_int_equal (row_of (purchase, &box)->n_left, 0);
   assert_int_equal (row_of (purchase, &box)->n_bought, 0);
   assert_int_equal (purchase->n_bought, 9);
+  fab_purchase_free (NULL);
 }
 
 /* Nodes whose price has the cards in it: more of the same cards are there already, other cards are not. */

@@ -41,6 +41,16 @@ a_machine_is_told_by_what_was_chosen (G_GNUC_UNUSED void **state)
     { "node: dgx-h100, nodes: 1, nics_per_node: 1", "1 x dgx-h100, 1 NIC each" },
     { "node: dgx-h100, nodes: 1, nics_per_node: 2", "1 x dgx-h100, 2 NICs each" },
     { "node: dgx-h100, nodes: 1, nic: ib-hdr", "1 x dgx-h100, ib-hdr" },
+    { "node: dgx-h100, nodes: 1, nic_rate: 100Gb/s", "1 x dgx-h100, 100Gb/s" },
+    { "node: dgx-h100, nodes: 1, nic_rate: 1B/s", "1 x dgx-h100, 1B/s" },
+    { "node: dgx-h100, nodes: 1, nics_per_node: 2, nic: ib-hdr, nic_rate: 100Gb/s",
+      "1 x dgx-h100, 2 NICs each, ib-hdr, 100Gb/s" },
+    { "node: gb200-tray, nodes: 1, domain_nodes: 1", "1 x gb200-tray, domains of 1 node" },
+    { "node: gb200-tray, nodes: 2, domain_nodes: 2, fabric: switch",
+      "2 x gb200-tray, domains of 2 nodes, switch fabric" },
+    { "node: dgx-h100, nodes: 1, power_cap: 299W", "1 x dgx-h100, GPUs capped at 299 W" },
+    { "node: dgx-h100, nodes: 1, power_cap: 62.5%", "1 x dgx-h100, GPUs capped at 62.5 %" },
+    { "node: dgx-h100, nodes: 1, nic_ports: 1", "1 x dgx-h100" },
     { "node: dgx-h100, nodes: 1, nic_ports: 2", "1 x dgx-h100, 2 ports each, merged" },
     { "node: dgx-h100, nodes: 1, power_cap: 350W", "1 x dgx-h100, GPUs capped at 350 W" },
     { "node: dgx-h100, nodes: 1, power_cap: 70%", "1 x dgx-h100, GPUs capped at 70 %" },
@@ -58,6 +68,36 @@ a_machine_is_told_by_what_was_chosen (G_GNUC_UNUSED void **state)
 
     assert_title (rows[i].cluster, collective, "", expected);
   }
+}
+
+/* Counts and numbers without a unit have their key, and sizes do not; what is as usual is not said. */
+static void
+a_job_is_told_by_what_was_chosen (G_GNUC_UNUSED void **state)
+{
+#define JOB_(keys_) "{model: gpt2-xl, sequence: 1024, compute: {kind: mfu, mfu: 40%}, " keys_ "}"
+  static const char *const rows[][2] = {
+    { JOB_ ("kind: ddp, micro_batch: 2"), "ddp, gpt2-xl" },
+    { JOB_ ("kind: ddp, micro_batch: 2, accumulation: 4"),
+      "ddp, gpt2-xl" },
+    { JOB_ ("kind: megatron, micro_batch: 1, parallel: {tensor: 2, pipeline: 4}"),
+      "megatron, gpt2-xl, tensor 2, pipeline 4" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *expected = g_strconcat (rows[i][1], " on 1 x dgx-h100", NULL);
+
+    assert_title ("node: dgx-h100, nodes: 1", rows[i][0], "", expected);
+  }
+}
+
+/* A scenario of which nothing is read yet has neither a job nor a node. */
+static void
+a_title_needs_nothing (G_GNUC_UNUSED void **state)
+{
+  const FabScenarioSpec spec = { .cluster = { .nodes = 3, .power_cap = { .fraction = 1 } } };
+  g_autofree char *title = fab_scenario_title (&spec);
+
+  assert_string_equal (title, " on 3 x nothing");
 }
 
 /* Of a list the first three, and how many more. */
@@ -121,6 +161,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_machine_is_told_by_what_was_chosen),
+    cmocka_unit_test (a_job_is_told_by_what_was_chosen),
+    cmocka_unit_test (a_title_needs_nothing),
     cmocka_unit_test (a_long_list_is_cut),
     cmocka_unit_test (what_else_happens_is_told),
     cmocka_unit_test (some_keys_are_not_of_the_title),
