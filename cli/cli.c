@@ -22,7 +22,7 @@ print_help (GOptionContext *context)
   g_auto (GStrv) parts = g_strsplit (help, "\u2026", -1); /* some terminals lack the ellipsis */
   g_autofree char *plain = g_strjoinv ("...", parts);
 
-  g_print ("%s", plain);
+  g_print ("%s\n", g_strchomp (plain));
 }
 
 /* Returns the entry of an argument, "--name", "--name=value", "-n" or "-nvalue"; NULL when there is none. */
