@@ -12,7 +12,7 @@ WORDS = [
     (r"\b_?exit \(|\bquick_exit \(", ("cli/", "tests/"), "only cli ends the program; return a GError"),
     (r"\bstderr\b|\bg_printerr\b|\bperror\b", ("cli/", "tests/", "examples/"), "only cli speaks to a person; return a GError"),
     (r"\bstdout\b|\b(?:v?printf|puts|putchar|g_print) \(",
-     ("cli/", "tests/", "examples/", "formats/export/file.c"),  # a trace is streamed to the file that `-` names
+     ("cli/", "tests/", "examples/", "sim/base/output.c"),  # a trace is streamed to the file that `-` names
      "only cli prints; return the text"),
     (r"\b(?:g_error|g_critical|g_warning|g_message|abort|atexit|signal|sigaction) \(",
      ("cli/", "tests/", "sim/config/schema.c", "sim/config/yaml_doc.c"),  # a wrong table, no memory

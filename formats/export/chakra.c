@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "formats/export/file.h"
 #include "formats/export/graphs.h"
 #include "sim/base/error.h"
+#include "sim/base/output.h"
 
 #define PS_PER_US 1000000
 
@@ -154,7 +154,7 @@ put_node (Writer *self, guint index, const FabJobNode *node, const GArray *deps)
 /* --- files --- */
 
 static void
-flush_message (FabExportFile *file, const GByteArray *message)
+flush_message (FabOutput *file, const GByteArray *message)
 {
   g_autoptr (GByteArray) length = g_byte_array_new ();
 
@@ -166,9 +166,9 @@ flush_message (FabExportFile *file, const GByteArray *message)
 static gboolean
 write_rank (Writer *self, const char *path, const GArray *nodes, const GArray *deps, GError **error)
 {
-  g_auto (FabExportFile) file = { 0 };
+  g_auto (FabOutput) file = { 0 };
 
-  if (!fab_export_file_open (&file, path, error))
+  if (!fab_output_open (&file, path, error))
     return FALSE;
   g_array_set_size (self->rests, 0);
   g_byte_array_set_size (self->node, 0);
@@ -178,13 +178,13 @@ write_rank (Writer *self, const char *path, const GArray *nodes, const GArray *d
     put_node (self, i, &g_array_index (nodes, FabJobNode, i), deps);
     flush_message (&file, self->node);
   }
-  return fab_export_file_close (&file, error);
+  return fab_output_close (&file, error);
 }
 
 static gboolean
 write_groups (const FabJobGraph *graph, const char *prefix, GError **error)
 {
-  g_auto (FabExportFile) file = { 0 };
+  g_auto (FabOutput) file = { 0 };
   g_autofree char *path = g_strdup_printf ("%s.groups.json", prefix);
   g_autoptr (GString) text = g_string_new ("{");
 
@@ -197,10 +197,10 @@ write_groups (const FabJobGraph *graph, const char *prefix, GError **error)
     g_string_append_c (text, ']');
   }
   g_string_append (text, "\n}\n");
-  if (!fab_export_file_open (&file, path, error))
+  if (!fab_output_open (&file, path, error))
     return FALSE;
-  fab_export_file_write (&file, text->str);
-  return fab_export_file_close (&file, error);
+  fab_output_write (&file, text->str);
+  return fab_output_close (&file, error);
 }
 
 static void

@@ -12,7 +12,7 @@ gboolean
 fab_trace_events_open (FabTraceEvents *self, const char *path, GError **error)
 {
   *self = (FabTraceEvents){ .event = g_string_new (NULL) };
-  return fab_export_file_open (&self->file, path, error);
+  return fab_output_open (&self->file, path, error);
 }
 
 static void
@@ -26,14 +26,14 @@ clear (FabTraceEvents *self)
 void
 fab_trace_events_abandon (FabTraceEvents *self)
 {
-  fab_export_file_abandon (&self->file);
+  fab_output_abandon (&self->file);
   clear (self);
 }
 
 gboolean
 fab_trace_events_close (FabTraceEvents *self, GError **error)
 {
-  gboolean is_whole = fab_export_file_close (&self->file, error);
+  gboolean is_whole = fab_output_close (&self->file, error);
 
   clear (self);
   return is_whole;
@@ -42,7 +42,7 @@ fab_trace_events_close (FabTraceEvents *self, GError **error)
 void
 fab_trace_events_raw (FabTraceEvents *self, const char *text)
 {
-  fab_export_file_write (&self->file, text);
+  fab_output_write (&self->file, text);
 }
 
 static void

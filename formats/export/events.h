@@ -3,19 +3,19 @@
  * open. */
 #pragma once
 
-#include "formats/export/file.h"
+#include "sim/base/output.h"
 #include "sim/base/units.h"
 
 typedef struct {
-  FabExportFile file;
+  FabOutput file;
   GString *event; /* the event that is being built */
   guint64 n_events;
   gboolean has_member, in_args;
 } FabTraceEvents;
 
 gboolean fab_trace_events_open (FabTraceEvents *self, const char *path, GError **error);
-gboolean fab_trace_events_close (FabTraceEvents *self, GError **error); /* as fab_export_file_close */
-void fab_trace_events_abandon (FabTraceEvents *self);                   /* as fab_export_file_abandon */
+gboolean fab_trace_events_close (FabTraceEvents *self, GError **error); /* as fab_output_close */
+void fab_trace_events_abandon (FabTraceEvents *self);                   /* as fab_output_abandon */
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabTraceEvents, fab_trace_events_abandon)
 
 /* Writes text between events: heads and tails. */

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "formats/export/file.h"
 #include "formats/export/graphs.h"
+#include "sim/base/output.h"
 
 #define PS_PER_NS 1000
 
@@ -42,7 +42,7 @@ write_node (GString *text, guint index, const FabJobNode *node, FabTimePs *rest_
 }
 
 static void
-write_rank (FabExportFile *file, guint rank, const GArray *nodes, const GArray *deps, GArray *rests)
+write_rank (FabOutput *file, guint rank, const GArray *nodes, const GArray *deps, GArray *rests)
 {
   g_autoptr (GString) text = g_string_new (NULL);
 
@@ -58,29 +58,29 @@ write_rank (FabExportFile *file, guint rank, const GArray *nodes, const GArray *
       g_string_append_printf (text, "l%u requires l%u\n", i + 1,
                               g_array_index (deps, guint, node->first_dep + d) + 1);
     if (text->len > 1 << 20) {
-      fab_export_file_write (file, text->str);
+      fab_output_write (file, text->str);
       g_string_truncate (text, 0);
     }
   }
   g_string_append (text, "}\n");
-  fab_export_file_write (file, text->str);
+  fab_output_write (file, text->str);
 }
 
 gboolean
 fab_export_goal (FabJobGraph *graph, const char *path, GError **error)
 {
-  g_auto (FabExportFile) file = { 0 };
+  g_auto (FabOutput) file = { 0 };
   g_autoptr (GArray) nodes = g_array_new (FALSE, FALSE, sizeof (FabJobNode));
   g_autoptr (GArray) deps = g_array_new (FALSE, FALSE, sizeof (guint));
   g_autoptr (GArray) rests = g_array_new (FALSE, TRUE, sizeof (FabTimePs));
   g_autofree char *head = g_strdup_printf ("num_ranks %u\n", fab_job_graph_n_ranks (graph));
 
-  if (!fab_export_file_open (&file, path, error))
+  if (!fab_output_open (&file, path, error))
     return FALSE;
-  fab_export_file_write (&file, head);
+  fab_output_write (&file, head);
   for (guint rank = 0; rank < fab_job_graph_n_ranks (graph); rank++) {
     fab_job_graph_rank (graph, rank, nodes, deps);
     write_rank (&file, rank, nodes, deps, rests);
   }
-  return fab_export_file_close (&file, error);
+  return fab_output_close (&file, error);
 }

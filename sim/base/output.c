@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "formats/export/file.h"
+#include "sim/base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ fail (const char *path, int code, GError **error)
 
 /* A plain file, or one that is not there yet: beside it, under another name, until all is written. */
 static gboolean
-open_part (FabExportFile *self, GError **error)
+open_part (FabOutput *self, GError **error)
 {
   int descriptor;
 
@@ -31,11 +31,11 @@ open_part (FabExportFile *self, GError **error)
 }
 
 gboolean
-fab_export_file_open (FabExportFile *self, const char *path, GError **error)
+fab_output_open (FabOutput *self, const char *path, GError **error)
 {
   gboolean is_link = g_file_test (path, G_FILE_TEST_IS_SYMLINK);
 
-  *self = (FabExportFile){ .path = is_link ? realpath (path, NULL) : NULL };
+  *self = (FabOutput){ .path = is_link ? realpath (path, NULL) : NULL };
   if (self->path == NULL)
     self->path = g_strdup (path);
   if (strcmp (path, "-") == 0) {
@@ -51,15 +51,15 @@ fab_export_file_open (FabExportFile *self, const char *path, GError **error)
 }
 
 static void
-clear (FabExportFile *self)
+clear (FabOutput *self)
 {
   g_free (self->path);
   g_free (self->part);
-  *self = (FabExportFile){ 0 };
+  *self = (FabOutput){ 0 };
 }
 
 void
-fab_export_file_abandon (FabExportFile *self)
+fab_output_abandon (FabOutput *self)
 {
   if (self->stream && self->stream != stdout)
     fclose (self->stream);
@@ -69,7 +69,7 @@ fab_export_file_abandon (FabExportFile *self)
 }
 
 gboolean
-fab_export_file_close (FabExportFile *self, GError **error)
+fab_output_close (FabOutput *self, GError **error)
 {
   int code = ferror (self->stream) ? EIO : 0;
 
@@ -83,7 +83,7 @@ fab_export_file_close (FabExportFile *self, GError **error)
     code = errno;
   if (code != 0) {
     fail (self->path, code, error);
-    fab_export_file_abandon (self);
+    fab_output_abandon (self);
     return FALSE;
   }
   clear (self);
@@ -91,7 +91,7 @@ fab_export_file_close (FabExportFile *self, GError **error)
 }
 
 void
-fab_export_file_write (FabExportFile *self, const char *text)
+fab_output_write (FabOutput *self, const char *text)
 {
   fputs (text, self->stream);
 }

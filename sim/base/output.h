@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* file.h - a file that an exporter writes. A plain file is replaced whole or not at all; "-" is standard output. */
+/* output.h - a file that is written. A plain file is replaced whole or not at all; "-" is standard output. */
 #pragma once
 
 #include <stdio.h>
@@ -9,14 +9,14 @@
 typedef struct {
   FILE *stream;
   char *path, *part; /* `part` is renamed to `path` at the end; NULL: written directly */
-} FabExportFile;
+} FabOutput;
 
-gboolean fab_export_file_open (FabExportFile *self, const char *path, GError **error);
-void fab_export_file_write (FabExportFile *self, const char *text);
+gboolean fab_output_open (FabOutput *self, const char *path, GError **error);
+void fab_output_write (FabOutput *self, const char *text);
 
 /* Ends the file. FALSE when not all of it could be written: `path` then stays as it was. */
-gboolean fab_export_file_close (FabExportFile *self, GError **error);
+gboolean fab_output_close (FabOutput *self, GError **error);
 
-/* Gives up: `path` stays as it was. Does nothing after fab_export_file_close. */
-void fab_export_file_abandon (FabExportFile *self);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabExportFile, fab_export_file_abandon)
+/* Gives up: `path` stays as it was. Does nothing after fab_output_close. */
+void fab_output_abandon (FabOutput *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FabOutput, fab_output_abandon)

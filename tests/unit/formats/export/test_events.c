@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_events.c - files of exporters: each byte of an event, and a file that is replaced whole or not at all. */
+/* test_events.c - events of traces that exporters write, byte by byte. */
 #include "tests/support/test.h"
 
-#include <fcntl.h>
 #include <glib/gstdio.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "formats/export/events.h"
 
@@ -120,160 +114,12 @@ times_are_whole_nanoseconds (G_GNUC_UNUSED void **state)
   }
 }
 
-static guint
-count_files (void)
-{
-  g_autoptr (GDir) all = g_dir_open (folder, 0, NULL);
-  guint n = 0;
-
-  while (g_dir_read_name (all) != NULL)
-    n++;
-  return n;
-}
-
-/* Until a file is closed, what was there stays; a file that is given up leaves nothing. */
-static void
-a_file_is_replaced_whole_or_not_at_all (G_GNUC_UNUSED void **state)
-{
-  g_autofree char *path = path_of ("whole");
-
-  for (guint was_there = 0; was_there < 2; was_there++)
-    for (guint is_closed = 0; is_closed < 2; is_closed++) {
-      FabExportFile file;
-
-      g_remove (path);
-      if (was_there)
-        assert_true (g_file_set_contents (path, "old", -1, NULL));
-      assert_true (fab_export_file_open (&file, path, NULL));
-      fab_export_file_write (&file, "new ");
-      fab_export_file_write (&file, "text");
-      if (was_there)
-        assert_content (path, "old");
-      else
-        assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
-      assert_int_equal (count_files (), 1 + was_there);
-      if (is_closed)
-        assert_true (fab_export_file_close (&file, NULL));
-      fab_export_file_abandon (&file);
-      if (is_closed || was_there)
-        assert_content (path, is_closed ? "new text" : "old");
-      assert_int_equal (count_files (), is_closed || was_there);
-    }
-  g_remove (path);
-}
-
-/* A link stays one, and the file that it leads to is replaced. */
-static void
-links_are_followed (G_GNUC_UNUSED void **state)
-{
-  g_autofree char *path = path_of ("target"), *link = path_of ("link");
-  FabExportFile file;
-
-  assert_true (g_file_set_contents (path, "old", -1, NULL));
-  assert_int_equal (symlink (path, link), 0);
-  assert_true (fab_export_file_open (&file, link, NULL));
-  fab_export_file_write (&file, "new");
-  assert_true (fab_export_file_close (&file, NULL));
-  assert_true (g_file_test (link, G_FILE_TEST_IS_SYMLINK));
-  assert_content (path, "new");
-  g_remove (link);
-  g_remove (path);
-}
-
-static void
-what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
-{
-  g_autofree char *nowhere = path_of ("no/file"),
-                  *said = g_strdup_printf ("%s: No such file or directory", nowhere),
-                  *is_folder = g_strdup_printf ("%s: Is a directory", folder);
-  g_autoptr (GError) error = NULL, other = NULL;
-  FabExportFile file;
-
-  assert_false (fab_export_file_open (&file, nowhere, &error));
-  assert_string_equal (error->message, said);
-  fab_export_file_abandon (&file);
-  assert_false (fab_export_file_open (&file, folder, &other));
-  assert_string_equal (other->message, is_folder);
-  fab_export_file_abandon (&file);
-}
-
-/* Where a file may not grow as long as it has to be, what was there stays. */
-static void
-a_file_that_is_not_whole_is_none (G_GNUC_UNUSED void **state)
-{
-  g_autofree char *path = path_of ("small"), *said = g_strdup_printf ("%s: File too large", path);
-  g_autoptr (GError) error = NULL;
-  struct rlimit before, small;
-  FabExportFile file;
-
-  assert_true (g_file_set_contents (path, "old", -1, NULL));
-  assert_int_equal (getrlimit (RLIMIT_FSIZE, &before), 0);
-  small = (struct rlimit){ 2, before.rlim_max };
-  void (*handler) (int) = signal (SIGXFSZ, SIG_IGN);
-  assert_true (fab_export_file_open (&file, path, NULL));
-  fab_export_file_write (&file, "longer");
-  assert_int_equal (setrlimit (RLIMIT_FSIZE, &small), 0);
-  gboolean is_whole = fab_export_file_close (&file, &error);
-  assert_int_equal (setrlimit (RLIMIT_FSIZE, &before), 0);
-  signal (SIGXFSZ, handler);
-  assert_false (is_whole);
-  assert_string_equal (error->message, said);
-  assert_content (path, "old");
-  assert_int_equal (count_files (), 1);
-  g_remove (path);
-}
-
-/* A folder that takes the place of the file before its end is no file that can be replaced. */
-static void
-what_took_the_place_of_a_file_stays (G_GNUC_UNUSED void **state)
-{
-  g_autofree char *path = path_of ("place"), *said = g_strdup_printf ("%s: Is a directory", path);
-  g_autoptr (GError) error = NULL;
-  FabExportFile file;
-
-  assert_true (fab_export_file_open (&file, path, NULL));
-  fab_export_file_write (&file, "text");
-  assert_int_equal (g_mkdir (path, 0700), 0);
-  assert_false (fab_export_file_close (&file, &error));
-  assert_string_equal (error->message, said);
-  assert_int_equal (count_files (), 1);
-  g_rmdir (path);
-}
-
-/* What is no plain file, such as a pipe, is written to and stays what it is. */
-static void
-a_pipe_is_written_to (G_GNUC_UNUSED void **state)
-{
-  g_autofree char *path = path_of ("pipe");
-  char found[8] = { 0 };
-  FabExportFile file;
-
-  assert_int_equal (mkfifo (path, 0600), 0);
-  int end = g_open (path, O_RDWR | O_NONBLOCK, 0);
-  assert_true (end >= 0);
-  assert_true (fab_export_file_open (&file, path, NULL));
-  fab_export_file_write (&file, "text");
-  assert_true (fab_export_file_close (&file, NULL));
-  assert_int_equal (read (end, found, sizeof found - 1), 4);
-  assert_string_equal (found, "text");
-  g_close (end, NULL);
-  assert_false (g_file_test (path, G_FILE_TEST_IS_REGULAR));
-  assert_int_equal (count_files (), 1);
-  g_remove (path);
-}
-
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (events_are_written_byte_by_byte),
     cmocka_unit_test (times_are_whole_nanoseconds),
-    cmocka_unit_test (a_file_is_replaced_whole_or_not_at_all),
-    cmocka_unit_test (links_are_followed),
-    cmocka_unit_test (what_cannot_be_written_is_told),
-    cmocka_unit_test (a_file_that_is_not_whole_is_none),
-    cmocka_unit_test (what_took_the_place_of_a_file_stays),
-    cmocka_unit_test (a_pipe_is_written_to),
   };
 
   return cmocka_run_group_tests (tests, make_folder, remove_folder);
