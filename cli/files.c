@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/base/error.h"
+#include "sim/base/output.h"
 
 static gboolean
 fail (const char *path, GError **error)
@@ -43,33 +44,32 @@ fab_cli_read_file (const char *path, gsize limit_bytes, char **text, gsize *size
   return TRUE;
 }
 
-gboolean
-fab_cli_is_database (const char *path)
+/* Also of files that are not there yet. */
+static gboolean
+is_same_file (const char *x, const char *y)
 {
-  static const char magic[] = "SQLite format 3";
-  char head[sizeof magic] = "";
-  FILE *file = strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_IS_REGULAR) ? fopen (path, "rb")
-                                                                                     : NULL;
-  gsize n = file ? fread (head, 1, sizeof head, file) : 0;
+  g_autofree char *whole_x = g_canonicalize_filename (x, NULL), *whole_y = g_canonicalize_filename (y, NULL);
+  GStatBuf of_x, of_y;
 
-  if (file)
-    fclose (file);
-  return n == sizeof head && memcmp (head, magic, sizeof magic) == 0;
+  if (g_stat (x, &of_x) != 0 || g_stat (y, &of_y) != 0)
+    return strcmp (whole_x, whole_y) == 0;
+  return S_ISREG (of_x.st_mode) && of_x.st_dev == of_y.st_dev && of_x.st_ino == of_y.st_ino;
 }
 
 gboolean
-fab_cli_check_out (const char *out, char *const *files, GError **error)
+fab_cli_check_out (const char *option, const char *out, char *const *files, GError **error)
 {
-  GStatBuf target, file;
-
-  if (out == NULL || g_stat (out, &target) != 0 || !S_ISREG (target.st_mode))
+  if (out == NULL || strcmp (out, "-") == 0)
     return TRUE;
-  for (guint i = 0; files[i]; i++)
-    if (strcmp (files[i], "-") != 0 && g_stat (files[i], &file) == 0 && file.st_dev == target.st_dev
-        && file.st_ino == target.st_ino)
+  for (guint i = 0; files != NULL && files[i] != NULL; i++)
+    if (strcmp (files[i], "-") != 0 && is_same_file (out, files[i]))
       return fab_throw (error, FAB_ERROR_INPUT,
-                        "--out %s is a file that is read, and would be lost: name another one", out);
-  return TRUE;
+                        "%s %s is a file that this command needs, and it would be lost: name another one",
+                        option, out);
+  if (fab_output_check (out, error))
+    return TRUE;
+  g_prefix_error (error, "%s ", option);
+  return FALSE;
 }
 
 static gboolean
@@ -99,19 +99,6 @@ fab_cli_with (char **files, GError **error)
   return g_steal_pointer (&list);
 }
 
-static gboolean
-write_through (const char *path, const char *text, GError **error)
-{
-  FILE *file = fopen (path, "wb");
-  gboolean is_written;
-
-  if (file == NULL)
-    return fail (path, error);
-  is_written = fputs (text, file) != EOF;
-  is_written = fclose (file) == 0 && is_written;
-  return is_written || fail (path, error);
-}
-
 static void
 print_beside (const char *text)
 {
@@ -136,18 +123,12 @@ write_stdout (const char *text)
 gboolean
 fab_cli_write_file (const char *path, const char *text, GError **error)
 {
+  g_auto (FabOutput) file = { 0 };
+
   if (strcmp (path, "-") == 0)
     return write_stdout (text);
-  g_autofree char *target = g_file_test (path, G_FILE_TEST_IS_SYMLINK) ? realpath (path, NULL) : NULL;
-  const char *file = target ? target : path;
-  g_autoptr (GError) cause = NULL;
-
-  if (g_file_test (file, G_FILE_TEST_EXISTS) && !g_file_test (file, G_FILE_TEST_IS_REGULAR))
-    return write_through (file, text, error);
-  if (fab_cli_is_database (file))
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "%s holds measurements or runs, which would be lost: name another file", path);
-  if (!g_file_set_contents (file, text, -1, &cause))
-    return fab_throw (error, FAB_ERROR_IO, "%s", cause->message);
-  return TRUE;
+  if (!fab_output_open (&file, path, error))
+    return FALSE;
+  fab_output_write (&file, text);
+  return fab_output_close (&file, error);
 }

@@ -9,16 +9,20 @@
 #include "sim/base/nearest.h"
 
 gboolean
+fab_search_option_check_out (const FabStudy *study, const char *path, GError **error)
+{
+  char *read[] = { study->path, NULL };
+
+  fab_cli_keep_stdout (path);
+  return fab_cli_check_out ("--out", path, read, error);
+}
+
+gboolean
 fab_search_option_out (const FabStudy *study, const FabEdits *edits, const char *why, const char *path,
                        GError **error)
 {
-  char *read[] = { study->path, NULL };
-  g_autoptr (FabScenario) scenario = NULL;
+  g_autoptr (FabScenario) scenario = fab_study_scenario (study, edits, error);
 
-  fab_cli_keep_stdout (path);
-  if (!fab_cli_check_out (path, read, error))
-    return FALSE;
-  scenario = fab_study_scenario (study, edits, error);
   if (scenario == NULL)
     return FALSE;
   g_autofree char *resolved = fab_scenario_resolved (scenario);

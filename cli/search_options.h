@@ -4,6 +4,10 @@
 
 #include "sim/study/study.h"
 
+/* -o FILE: fails when `path`, which may be NULL, cannot become that file. Asked before the search, which takes long;
+ * what is printed goes to standard error from now on when standard output is the file. */
+gboolean fab_search_option_check_out (const FabStudy *study, const char *path, GError **error);
+
 /* -o FILE: writes the study's scenario with these edits, which were found, to a file, with every default spelt out,
  * under a comment that says `why`. */
 gboolean fab_search_option_out (const FabStudy *study, const FabEdits *edits, const char *why,

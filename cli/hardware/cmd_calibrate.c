@@ -227,7 +227,7 @@ calibrate (const CalibrateOptions *o, char **files, GError **error)
                       "--name holds the invisible character U+%04X, so no scenario could name the entry; "
                       "remove it",
                       fab_unprintable (o->name, ""));
-  if (!fab_cli_check_out (o->out, files, error) || !fab_cli_format (o->format_name, &format, error)
+  if (!fab_cli_check_out ("--out", o->out, files, error) || !fab_cli_format (o->format_name, &format, error)
       || !fab_fit_options_read (&o->fit, &choice, error) || !check_date (request.date, error)
       || (catalog = fab_cli_catalog (error)) == NULL)
     return FALSE;

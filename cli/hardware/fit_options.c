@@ -8,6 +8,7 @@
 #include "formats/measurement/measurements.h"
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/base/output.h"
 #include "validate/measure/samples.h"
 
 static const double default_hold_out = 1.0 / 3;
@@ -90,8 +91,8 @@ fab_cli_series (char **files, GError **error)
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (fab_measured_series_free);
 
   for (guint i = 0; files[i]; i++) {
-    g_autoptr (GPtrArray) some = fab_cli_is_database (files[i]) ? load_samples (files[i], error)
-                                                                : load_text (files[i], error);
+    g_autoptr (GPtrArray) some = fab_is_database (files[i]) ? load_samples (files[i], error)
+                                                            : load_text (files[i], error);
 
     if (some == NULL)
       return NULL;

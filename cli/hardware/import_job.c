@@ -155,7 +155,7 @@ import_job (const ImportJobOptions *o, char *const *paths, GError **error)
   g_autoptr (FabCatalog) catalog = fab_cli_catalog (error);
   g_autofree char *job = NULL, *whole = NULL;
   Request self = { .request = { .format = o->from, .catalog = catalog } };
-  gboolean is_good = catalog != NULL && fab_cli_check_out (o->out, paths, error)
+  gboolean is_good = catalog != NULL && fab_cli_check_out ("--out", o->out, paths, error)
                   && read_files (&self, paths, error)
                   && (o->model == NULL || choose_model (&self, o->model, catalog, error))
                   && (o->on == NULL || read_machine (&self, o, catalog, error));

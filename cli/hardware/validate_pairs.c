@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* validate_pairs.c - `fabricast validate pairs`: how far off the ratio of two predictions may be. */
+#include "cli/files.h"
 #include "cli/hardware/validate.h"
 #include "models/models.h"
 #include "validate/bands/pairs.h"
@@ -72,7 +73,7 @@ play (const FabValidateOptions *o, G_GNUC_UNUSED char **names, G_GNUC_UNUSED gui
     return FALSE;
   known.pairs = fab_pairs_new (known.report, known.left_out, known.training, known.catalog);
   g_autofree char *file = fab_pairs_to_yaml (known.pairs);
-  if (o->entries_path != NULL && !g_file_set_contents (o->entries_path, file, -1, error))
+  if (o->entries_path != NULL && !fab_cli_write_file (o->entries_path, file, error))
     return FALSE;
   answer->page = printers[o->format](known.pairs);
   return TRUE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* validate_training.c - `fabricast validate training`: whole training steps instead of collectives. */
+#include "cli/files.h"
 #include "cli/hardware/validate.h"
 #include "models/models.h"
 #include "sim/base/error.h"
@@ -142,7 +143,7 @@ write_training_page (const Whole *whole, const FabValidateOptions *o, FabValidat
     return FALSE;
   page = fab_training_to_markdown (&(FabTrainingView){ whole->report, limits, FALSE });
   answer->exceeded = limits ? fab_training_report_exceeded (whole->report, limits) : NULL;
-  return g_file_set_contents (o->training_path, page, -1, error);
+  return fab_cli_write_file (o->training_path, page, error);
 }
 
 static gboolean
@@ -159,7 +160,7 @@ play_setups (const FabValidateOptions *o, char **names, guint n, FabValidateAnsw
     return FALSE;
   g_autoptr (FabSetups) setups = fab_setups_new (whole.report, &whole.env);
   g_autofree char *file = fab_setups_to_yaml (setups);
-  if (o->entries_path != NULL && !g_file_set_contents (o->entries_path, file, -1, error))
+  if (o->entries_path != NULL && !fab_cli_write_file (o->entries_path, file, error))
     return FALSE;
   answer->page = o->format == FAB_FORMAT_MARKDOWN ? fab_setups_to_markdown (setups) : g_steal_pointer (&file);
   return TRUE;

@@ -278,7 +278,8 @@ report_study (const char *path, const ReportOptions *o, GError **error)
       || o->svg != NULL)
     return fab_throw (error, FAB_ERROR_INPUT,
                       "the page of a study takes --out alone; the other options are of results files");
-  if (!fab_cli_read_file (path, FAB_STUDY_MOST_BYTES, &text, &size, error)
+  if (!fab_cli_check_out ("--out", out, (char *[]){ (char *) path, NULL }, error)
+      || !fab_cli_read_file (path, FAB_STUDY_MOST_BYTES, &text, &size, error)
       || (page = fab_study_report (text, name, error)) == NULL || !fab_cli_write_file (out, page, error))
     return FALSE;
   if (strcmp (out, "-") != 0)

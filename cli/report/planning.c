@@ -8,6 +8,7 @@
 #include "answer/compare/reversals.h"
 #include "answer/study/cost.h"
 #include "cli/cli.h"
+#include "cli/files.h"
 #include "cli/study/upgrade_text.h"
 #include "models/models.h"
 #include "models/workload/training/choices.h"
@@ -429,9 +430,8 @@ study_of (FabStore *store, gint64 run, const FabCatalog *catalog, GError **error
   file = g_file_open_tmp ("fabricast-XXXXXX.yaml", &path, error);
   if (file < 0 || !g_close (file, error))
     return NULL;
-  study = g_file_set_contents (path, yaml, -1, error)
-            ? fab_study_new (path, NULL, catalog, &fab_models, error)
-            : NULL;
+  study = fab_cli_write_file (path, yaml, error) ? fab_study_new (path, NULL, catalog, &fab_models, error)
+                                                 : NULL;
   g_remove (path);
   if (study != NULL) {
     study->n_threads = fab_cli_threads ();

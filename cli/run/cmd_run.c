@@ -381,7 +381,8 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
     return run_seeds (&(FabRunSeeds){ path, sets, o->seeds, db, o->format, o->is_oversized_allowed }, catalog,
                       code, error);
   g_autoptr (FabScenario) scenario = catalog ? fab_cli_scenario (path, sets, catalog, error) : NULL;
-  if (scenario == NULL)
+  if (scenario == NULL
+      || !fab_cli_check_out ("--trace", o->trace, (char *[]){ (char *) path, (char *) db, NULL }, error))
     return FALSE;
   g_autoptr (FabProgress) progress = fab_progress_start ("iterations");
   FabRunRequest request = {
@@ -398,8 +399,8 @@ run_scenario (const RunOptions *o, const char *path, FabExit *code, GError **err
                   && (o->has_no_band || find_band (scenario, &request, &result, error))
                   && (o->has_no_bottleneck || find_bottleneck (scenario, &request, &result, error))
                   && fab_run_store_outlook (db, &result, error)
-                  && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error))
-                  && print_result (scenario, &request, &result, &command, o, error);
+                  && print_result (scenario, &request, &result, &command, o, error)
+                  && (o->trace == NULL || write_trace (db, result.run_id, o->trace, error));
   if (is_done)
     *code = fab_cli_verdict_exit (result.verdict, o->is_oversized_allowed);
   fab_run_result_clear (&result);

@@ -15,6 +15,8 @@ answer (const CollectiveOptions *o, const FabCatalog *catalog, FabDiagnostics *p
 
   if (run == NULL)
     return fab_diagnostics_check (problems, error);
+  if (o->json_path != NULL && !collective_check_json (o->json_path, error))
+    return FALSE;
   CollectiveView view = { o, &o->request, run };
   g_autoptr (GArray) rows = fab_predict_collective (&run->prediction, catalog, &fab_models, error);
   if (rows == NULL || (o->json_path && !collective_write_json (&view, rows, error)))

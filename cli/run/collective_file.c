@@ -106,6 +106,17 @@ add_results (FabJson *json, const CollectiveView *view, const GArray *rows)
 }
 
 gboolean
+collective_check_json (const char *path, GError **error)
+{
+  if (strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_EXISTS))
+    return fab_throw (error, FAB_ERROR_INPUT,
+                      "-J %s: this file exists, and it may be a measurement; "
+                      "choose another name",
+                      path);
+  return fab_cli_check_out ("-J", path, NULL, error);
+}
+
+gboolean
 collective_write_json (const CollectiveView *view, const GArray *rows, GError **error)
 {
   g_autoptr (FabJson) json = fab_json_new (FAB_JSON_PAGE);
@@ -113,11 +124,6 @@ collective_write_json (const CollectiveView *view, const GArray *rows, GError **
   const char *path = view->options->json_path;
 
   fab_cli_keep_stdout (path);
-  if (strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_EXISTS))
-    return fab_throw (error, FAB_ERROR_INPUT,
-                      "-J %s: this file exists, and it may be a measurement; "
-                      "choose another name",
-                      path);
   fab_json_begin_object (json, NULL);
   fab_json_add_whole (json, "version", 2);
   fab_json_add_text (json, "predicted_by", program);

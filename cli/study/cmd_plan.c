@@ -281,19 +281,20 @@ plan (const PlanOptions *o, const char *path, GError **error)
   if (request.by == NULL || !fab_search_option_memory (o->memory, &request.most_bytes, error))
     return -1;
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
+  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
+      || !fab_search_option_check_out (study, o->out, error))
     return -1;
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
   study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabPlanAnswer) answer = fab_plan_answer (study, &request, error);
   g_autofree char *title = answer ? fab_cli_study_title (study, error) : NULL;
-  if (title == NULL || !write_best (o, study, answer, error))
-    return -1;
   fab_progress_stop (progress);
+  if (title == NULL)
+    return -1;
   g_autofree char *text = printers[o->format](&(FabPlanView){ title, answer, request.n_limits });
   fab_cli_print (o->format, text);
-  return answer->ranks->len > 0;
+  return write_best (o, study, answer, error) ? answer->ranks->len > 0 : -1;
 }
 
 static FabExit

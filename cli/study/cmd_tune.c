@@ -314,7 +314,8 @@ tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
   if (by == NULL || !fab_search_option_memory (o->memory, &most_bytes, error))
     return FALSE;
   g_autoptr (FabStudy) study = fab_cli_study (path, o->sets, catalog, error);
-  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error))
+  if (study == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
+      || !fab_search_option_check_out (study, o->out, error))
     return FALSE;
   g_autoptr (FabScenario) scenario = fab_study_scenario (study, NULL, error);
   g_autoptr (GPtrArray) knobs = scenario ? fab_job_knobs (scenario, o->knobs, error) : NULL;
@@ -325,13 +326,13 @@ tune (const TuneOptions *o, const char *path, FabExit *code, GError **error)
   study->allows_oversized = o->is_oversized_allowed;
   g_autoptr (FabTuneAnswer) answer = fab_tune_answer (study, knobs, by, most_bytes, error);
   g_autofree char *title = answer ? fab_cli_study_title (study, error) : NULL;
-  if (title == NULL || !write_best (o, study, answer->tune, error))
-    return FALSE;
   fab_progress_stop (progress);
+  if (title == NULL)
+    return FALSE;
   g_autofree char *text = printers[o->format](&(FabTuneView){ title, answer });
   fab_cli_print (o->format, text);
   *code = answer->tune->best != NULL ? FAB_EXIT_DONE : FAB_EXIT_UNMET;
-  return TRUE;
+  return write_best (o, study, answer->tune, error);
 }
 
 static FabExit

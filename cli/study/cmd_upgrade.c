@@ -517,7 +517,8 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   g_autoptr (FabStudy) study = catalog ? fab_cli_study (path, o->sets, catalog, error) : NULL;
   g_autoptr (FabScenario) scenario = study ? fab_study_scenario (study, NULL, error) : NULL;
   if (scenario == NULL || !fab_spread_parse (o->seeds, FAB_SPREAD_AUTO, &study->n_seeds, error)
-      || !fab_hold_take (study, o->hold, NULL, 0, error))
+      || !fab_hold_take (study, o->hold, NULL, 0, error)
+      || !fab_search_option_check_out (study, o->out, error))
     return FALSE;
   g_autoptr (FabProgress) progress = fab_progress_start ("points");
   study->pulse = fab_progress_pulse (progress);
@@ -526,13 +527,13 @@ upgrade (const UpgradeOptions *o, const char *path, FabExit *code, GError **erro
   g_autoptr (GPtrArray) reversals = answer ? fab_reversals_find (answer->all) : NULL;
   g_autofree char *title = answer ? fab_cli_title (scenario) : NULL;
   fab_progress_stop (progress);
-  if (title == NULL || !write_best (o, study, answer, error))
+  if (title == NULL)
     return FALSE;
   const FabUpgradeView view = { title, answer, reversals, (guint) o->top, o->has_no_band, o->is_brief };
   g_autofree char *text = printers[o->format](&view);
   fab_cli_print (o->format, text);
   *code = fab_cli_verdict_exit (answer->all->base->verdict, o->is_oversized_allowed);
-  return TRUE;
+  return write_best (o, study, answer, error);
 }
 
 static FabExit

@@ -16,6 +16,45 @@ fail (const char *path, int code, GError **error)
   return fab_throw (error, FAB_ERROR_IO, "%s: %s", path, g_strerror (code));
 }
 
+gboolean
+fab_is_database (const char *path)
+{
+  static const char magic[] = "SQLite format 3";
+  char head[sizeof magic] = "";
+  FILE *file = strcmp (path, "-") != 0 && g_file_test (path, G_FILE_TEST_IS_REGULAR) ? fopen (path, "rb")
+                                                                                     : NULL;
+  gsize n = file ? fread (head, 1, sizeof head, file) : 0;
+
+  if (file)
+    fclose (file);
+  return n == sizeof head && memcmp (head, magic, sizeof magic) == 0;
+}
+
+/* Of what is there already. */
+static gboolean
+check_file (const char *path, GError **error)
+{
+  if (g_file_test (path, G_FILE_TEST_IS_DIR))
+    return fail (path, EISDIR, error);
+  return !fab_is_database (path)
+      || fab_throw (error, FAB_ERROR_INPUT,
+                    "%s holds measurements or runs, which would be lost: name another file", path);
+}
+
+gboolean
+fab_output_check (const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+
+  if (strcmp (path, "-") == 0)
+    return TRUE;
+  if (g_file_test (path, G_FILE_TEST_EXISTS))
+    return check_file (path, error) && (g_access (path, W_OK) == 0 || fail (path, errno, error));
+  if (!g_file_test (folder, G_FILE_TEST_IS_DIR))
+    return fab_throw (error, FAB_ERROR_IO, "%s: there is no directory '%s'", path, folder);
+  return g_access (folder, W_OK | X_OK) == 0 || fail (path, errno, error);
+}
+
 /* A plain file, or one that is not there yet: beside it, under another name, until all is written. */
 static gboolean
 open_part (FabOutput *self, GError **error)
@@ -42,8 +81,8 @@ fab_output_open (FabOutput *self, const char *path, GError **error)
     self->stream = stdout;
     return TRUE;
   }
-  if (g_file_test (self->path, G_FILE_TEST_IS_DIR))
-    return fail (path, EISDIR, error);
+  if (!check_file (path, error))
+    return FALSE;
   if (!g_file_test (self->path, G_FILE_TEST_EXISTS) || g_file_test (self->path, G_FILE_TEST_IS_REGULAR))
     return open_part (self, error);
   self->stream = fopen (self->path, "wb"); /* a device or a pipe */
@@ -74,7 +113,7 @@ fab_output_close (FabOutput *self, GError **error)
   int code = ferror (self->stream) ? EIO : 0;
 
   errno = 0;
-  if (fflush (self->stream) != 0)
+  if (fflush (self->stream) != 0 || (self->part && fsync (fileno (self->stream)) != 0))
     code = errno;
   if (self->stream != stdout && fclose (self->stream) != 0)
     code = errno;

@@ -119,7 +119,7 @@ class CliTest(unittest.TestCase):
         """Exit code 2, nothing on stdout, one line on stderr with `names` in it."""
         done = self.fabricast(*args, **how)
         self.assertEqual((done.returncode, done.stdout), (2, ""), f"{args}: {done.stderr}")
-        self.assertRegex(done.stderr, r"\Afabricast \w+: [^\n]+\n\Z")
+        self.assertRegex(done.stderr, r"\Afabricast \w+(?: \w+)?: [^\n]+\n\Z")
         self.assertIn(names, done.stderr)
         return done.stderr
 

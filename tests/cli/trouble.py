@@ -199,7 +199,56 @@ class Killed(Trouble):
         self.assertEqual((self.check_file("x.db"), self.runs("x.db")), (2, [1, 2]))
 
 
+class OverResults(Trouble):
+    """Hours of runs are in a results file: no command that writes another file replaces it."""
+
+    def test_every_writer(self):
+        self.good("run", HELLO, "--db", "x.db")
+        shutil.copy(HELLO, self.path("hello.yaml"))
+        os.symlink("x.db", self.path("link"))
+        with open(self.path("x.db"), "rb") as file:
+            before = file.read()
+        writers = [("trace", "--db", "x.db", "-o"), ("report", "--db", "x.db", "-o"), ("run", "hello.yaml", "--trace"),
+                   ("tune", "hello.yaml", "--knobs", "bucket", "-o"), ("plan", "hello.yaml", "-o"),
+                   ("upgrade", "hello.yaml", "-o"), ("validate", "setups", "--entries")]
+        for writer in writers:
+            for name in "x.db", "link":
+                with self.subTest(writer=writer, name=name):
+                    self.refused(*writer, name, names="holds measurements or runs, which would be lost")
+        for writer in ("trace", "--db", "x.db", "--format", "kineto", "-o"), ("collective", "--node", "dgx-h100", "-J"):
+            with self.subTest(writer=writer):
+                self.refused(*writer, "x.db", names="x.db")
+        with open(self.path("x.db"), "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual(self.left(), ["hello.yaml", "link", "x.db"])
+
+    def test_the_file_of_this_run(self):
+        for is_there in False, True:
+            self.refused("run", HELLO, "--db", "x.db", "--trace", "./x.db", names="it would be lost")
+            self.assertEqual(self.left(), ["x.db"] if is_there else [])
+            self.good("run", HELLO, "--db", "x.db")
+
+    def test_what_is_read(self):
+        shutil.copy(HELLO, self.path("hello.yaml"))
+        before = read(self.path("hello.yaml"))
+        for command in ("run", "--trace"), ("tune", "-o"), ("plan", "-o"), ("upgrade", "-o"):
+            self.refused(command[0], "hello.yaml", command[1], "hello.yaml", names="it would be lost")
+        self.assertEqual((read(self.path("hello.yaml")), self.left()), (before, ["hello.yaml"]))
+
+    def test_a_directory_that_is_missing_is_told_first(self):
+        """Not after the search, whose answer would be lost: on a machine this large it takes far longer than a test."""
+        for command in "plan", "tune", "upgrade":
+            self.refused(command, "zero3-70b-16384", "-o", "nowhere/x.yaml", names="there is no directory 'nowhere'")
+
+
 class Output(CliTest):
+    def test_an_answer_is_shown_when_its_file_cannot_be_written(self):
+        for command in ("tune", HELLO, "--knobs", "bucket", "-o"), ("run", HELLO, "--db", "x.db", "--trace"):
+            done = self.fabricast(*command, "/dev/full")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("No space left on device", done.stderr)
+            self.assertIn("verdict", done.stdout)
+
     def test_full(self):
         with open("/dev/full", "wb") as full:
             done = subprocess.run([support.PROGRAM, "run", HELLO, "--no-db"], stdout=full, stderr=subprocess.PIPE,

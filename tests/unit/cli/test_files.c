@@ -7,6 +7,7 @@
 #include <glib/gstdio.h>
 
 #include "cli/files.h"
+#include "sim/base/output.h"
 
 typedef struct {
   char *folder, *path; /* of a file that is not there yet */
@@ -81,26 +82,34 @@ nothing_is_written_over_what_is_dear (void **state)
   char *files[] = { (char *) "-", place->path, NULL }, *others[] = { (char *) "/dev/null", NULL };
   g_autoptr (GError) error = NULL;
 
-  assert_true (fab_cli_check_out (place->path, files, NULL)); /* it is not there yet */
+  assert_false (fab_cli_check_out ("--out", place->path, files, &error)); /* neither is there yet */
+  assert_non_null (strstr (error->message, "is a file that this command needs"));
+  g_clear_error (&error);
+  assert_true (fab_cli_check_out ("--out", place->path, others, NULL));
   assert_true (g_file_set_contents (place->path, "SQLite format 3\0and more", 24, NULL));
-  assert_true (fab_cli_is_database (place->path));
+  assert_true (fab_is_database (place->path));
   assert_false (fab_cli_write_file (place->path, "x", &error));
   assert_non_null (strstr (error->message, "would be lost"));
   g_clear_error (&error);
-  assert_false (fab_cli_check_out (place->path, files, &error));
-  assert_non_null (strstr (error->message, "would be lost"));
-  assert_true (fab_cli_check_out (place->path, others, NULL));
+  assert_false (fab_cli_check_out ("--out", place->path, others, &error));
+  assert_true (g_str_has_prefix (error->message, "--out "));
+  assert_non_null (strstr (error->message, "holds measurements or runs, which would be lost"));
+  g_clear_error (&error);
+  assert_true (g_file_set_contents (place->path, "x", 1, NULL));
+  assert_false (fab_cli_check_out ("--out", place->path, files, &error));
+  assert_non_null (strstr (error->message, "is a file that this command needs"));
+  assert_true (fab_cli_check_out ("--out", place->path, others, NULL));
   g_autofree char *beside = g_build_filename (place->folder, "b.txt", NULL);
   char *neighbours[] = { beside, NULL };
   assert_true (g_file_set_contents (beside, "x", 1, NULL));
-  assert_true (fab_cli_check_out (place->path, neighbours, NULL)); /* on the same device */
+  assert_true (fab_cli_check_out ("--out", place->path, neighbours, NULL)); /* on the same device */
   g_remove (beside);
-  assert_true (fab_cli_check_out (NULL, files, NULL));
+  assert_true (fab_cli_check_out ("--out", NULL, files, NULL));
   assert_true (
       g_file_set_contents (place->path, "SQLite format 3", 15, NULL)); /* without the zero at its end */
-  assert_false (fab_cli_is_database (place->path));
-  assert_false (fab_cli_is_database (place->folder));
-  assert_false (fab_cli_is_database ("-"));
+  assert_false (fab_is_database (place->path));
+  assert_false (fab_is_database (place->folder));
+  assert_false (fab_is_database ("-"));
 }
 
 static void

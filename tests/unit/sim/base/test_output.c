@@ -123,6 +123,61 @@ what_cannot_be_written_is_told (G_GNUC_UNUSED void **state)
   fab_output_abandon (&file);
 }
 
+/* Runs and measurements took long to make: nothing is written over them, also through a link. */
+static void
+databases_stay (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = path_of ("a.db"), *link = path_of ("link");
+  const char *const named[] = { path, link };
+
+  assert_true (g_file_set_contents (path, "SQLite format 3\0and more", 24, NULL));
+  assert_int_equal (symlink (path, link), 0);
+  for (guint i = 0; i < G_N_ELEMENTS (named); i++) {
+    g_autofree char *said = g_strdup_printf (
+        "%s holds measurements or runs, which would be lost: name another file", named[i]);
+    g_autoptr (GError) error = NULL, again = NULL;
+    FabOutput file;
+
+    assert_true (fab_is_database (named[i]));
+    assert_false (fab_output_check (named[i], &error));
+    assert_string_equal (error->message, said);
+    assert_false (fab_output_open (&file, named[i], &again));
+    assert_string_equal (again->message, said);
+    fab_output_abandon (&file);
+  }
+  assert_content (path, "SQLite format 3");
+  assert_int_equal (count_files (), 2);
+  g_remove (link);
+  g_remove (path);
+}
+
+/* What can be known before there is something to write. */
+static void
+a_place_is_looked_at (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = path_of ("later"), *nowhere = path_of ("no/file"),
+                  *said = g_strdup_printf ("%s: there is no directory '%s/no'", nowhere, folder),
+                  *is_folder = g_strdup_printf ("%s: Is a directory", folder);
+  const struct {
+    const char *path, *said; /* NULL: it can be written */
+  } cases[] = {
+    { path, NULL }, { "-", NULL }, { "/dev/null", NULL }, { nowhere, said }, { folder, is_folder }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (GError) error = NULL;
+
+    assert_int_equal (fab_output_check (cases[i].path, &error), cases[i].said == NULL);
+    if (cases[i].said != NULL)
+      assert_string_equal (error->message, cases[i].said);
+  }
+  assert_true (g_file_set_contents (path, "old", -1, NULL));
+  assert_true (fab_output_check (path, NULL));
+  assert_content (path, "old");
+  g_remove (path);
+  assert_int_equal (count_files (), 0);
+}
+
 /* Where a file may not grow as long as it has to be, what was there stays. */
 static void
 a_file_that_is_not_whole_is_none (G_GNUC_UNUSED void **state)
@@ -195,6 +250,8 @@ main (void)
     cmocka_unit_test (a_file_is_replaced_whole_or_not_at_all),
     cmocka_unit_test (links_are_followed),
     cmocka_unit_test (what_cannot_be_written_is_told),
+    cmocka_unit_test (databases_stay),
+    cmocka_unit_test (a_place_is_looked_at),
     cmocka_unit_test (a_file_that_is_not_whole_is_none),
     cmocka_unit_test (what_took_the_place_of_a_file_stays),
     cmocka_unit_test (a_pipe_is_written_to),
