@@ -19,16 +19,12 @@
 #include "sim/shortcut/time/steady_pace.h"
 #include "sim/shortcut/time/steady_period.h"
 
-/* Rings that go at one pace: a group of the pace, or several. */
+/* A ring: a group of the pace. */
 typedef struct {
-  guint first; /* the first group of them, which holds what follows */
-  double owed; /* of a group: messages that skips have not moved on by, since only whole ones are */
-  double
-      interval_ps; /* from one message of a lane to the next; 0: all lanes are over, or it is no first group */
-  double sum_owed; /* over the groups */
-  guint n;         /* groups */
-  guint n_left;    /* messages that each lane can skip before it comes near its last one */
-  guint n_skip;    /* messages that are skipped */
+  double owed;        /* messages that skips have not moved on by, since only whole ones are */
+  double interval_ps; /* from one message of a lane to the next; 0: all lanes are over */
+  guint n_left;       /* messages that each lane can skip before it comes near its last one */
+  guint n_skip;       /* messages that are skipped */
 } RingPace;
 
 /* A play that is watched. */
@@ -57,6 +53,20 @@ n_lanes_of (const Watched *self)
   return self->play->schedule->lanes->len;
 }
 
+/* Whether rounds that repeat to the ps are looked for. */
+static gboolean
+has_period (const Watched *self)
+{
+  return self->exact.items != NULL;
+}
+
+/* Whether the pace of the rings is looked for. */
+static gboolean
+has_pace (const Watched *self)
+{
+  return self->steady.items != NULL;
+}
+
 /* --- rounds that repeat to the ps --- */
 
 /* Returns how many messages the lane can send before it comes near its last one. */
@@ -79,19 +89,18 @@ count_rounds_left (const Watched *self)
   return n;
 }
 
-/* Returns how many intervals fit before the next event that is neither of this play nor of the network; a skip costs
- * about one, and those just before the event are played. */
+/* Returns how many intervals fit before the next event that is neither of this play nor of the network; those just
+ * before the event are played. */
 static guint
 count_free (const Watched *self, double interval_ps)
 {
-  const guint worth = 4, margin = 2;
+  const guint margin = 2;
   gconstpointer owners[] = { self->play, self->play->net };
   FabTimePs others_ps = fab_engine_next_of_others_ps (net_of (self)->env.engine, owners,
                                                       G_N_ELEMENTS (owners));
   double n_free = (double) (others_ps - fab_play_now_ps (self->play)) / interval_ps - margin;
-  guint n = (guint) CLAMP (n_free, 0, count_rounds_left (self));
 
-  return n < worth ? 0 : n;
+  return (guint) CLAMP (n_free, 0, count_rounds_left (self));
 }
 
 static void
@@ -104,15 +113,15 @@ delay_events (Watched *self, FabTimePs by_ps)
 
 /* Every message has begun and arrived in the same interval after the one before it for longer than any has an effect.
  * So the state is that of one interval ago, and will be that of now after the next one, as long as no other event
- * meets the network and no lane comes to its end. */
+ * meets the network and no lane comes to its end. A skip costs about as much as an interval. */
 static void
 try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
 {
+  const guint worth = 4;
   Watched *self = ((FabPlay *) owner)->watched;
   FabNet *net = net_of (self);
   guint n_lanes = n_lanes_of (self);
 
-  self->is_skip_due = FALSE;
   if (self->n_changes != net->n_changes) {
     self->n_changes = net->n_changes;
     fab_steady_period_reset (&self->exact);
@@ -122,7 +131,7 @@ try_skip (gpointer owner, G_GNUC_UNUSED guint64 arg)
     return;
   guint n_rounds = count_free (self, (double) self->exact.period_ps);
   FabTimePs by_ps = (FabTimePs) n_rounds * self->exact.period_ps;
-  if (n_rounds == 0)
+  if (n_rounds < worth)
     return;
   delay_events (self, by_ps);
   net->ops->skip (net, n_lanes, by_ps);
@@ -171,34 +180,23 @@ is_alone (const Watched *self)
   return is_single (net_of (self)) && is_one (self);
 }
 
-/* Returns the first group of those that have one pace with group `g`. */
-static guint
-first_of (RingPace *paces, guint g)
-{
-  while (paces[g].first != g)
-    g = paces[g].first = paces[paces[g].first].first;
-  return g;
-}
-
 static RingPace *
 pace_of (const Watched *self, guint lane)
 {
-  return &self->paces[first_of (self->paces, self->steady.items[lane].group)];
+  return &self->paces[self->steady.items[lane].group];
+}
+
+/* Whether some lane of the ring is not over. */
+static gboolean
+goes_on (const RingPace *pace)
+{
+  return pace->interval_ps > 0;
 }
 
 static gboolean
 is_over (const Watched *self, guint lane)
 {
   return self->steady.items[lane].is_over;
-}
-
-/* Gives all rings one pace where the pace says so. */
-static void
-join_groups (Watched *self)
-{
-  for (guint g = 0, first = G_MAXUINT; is_one (self) && g < self->steady.n_groups; g++)
-    if (self->steady.groups[g].n_items > 0)
-      self->paces[g].first = first = MIN (first, g);
 }
 
 /* Returns the interval of a group of lanes; 0: they are over. */
@@ -215,21 +213,10 @@ steady_pace_ps (const Watched *self, guint group)
 static void
 find_paces (Watched *self)
 {
-  guint n_groups = self->steady.n_groups;
-
-  for (guint g = 0; g < n_groups; g++)
-    self->paces[g] = (RingPace){ .first = g, .owed = self->paces[g].owed, .n_left = G_MAXUINT };
-  join_groups (self);
-  for (guint g = 0; g < n_groups; g++) {
-    RingPace *pace = &self->paces[first_of (self->paces, g)];
-
-    pace->interval_ps = steady_pace_ps (self, g);
-    pace->sum_owed += self->paces[g].owed;
-    pace->n++;
-  }
-  for (guint g = 0; g < n_groups; g++)
-    if (self->paces[g].n > 0)
-      self->paces[g].owed = self->paces[g].sum_owed / self->paces[g].n;
+  for (guint g = 0; g < self->steady.n_groups; g++)
+    self->paces[g] = (RingPace){ .owed = self->paces[g].owed,
+                                 .interval_ps = steady_pace_ps (self, g),
+                                 .n_left = G_MAXUINT };
 }
 
 /* --- how far all can go on --- */
@@ -257,7 +244,7 @@ count_all_left (Watched *self)
   for (guint l = 0; l < n_lanes_of (self); l++) {
     RingPace *pace = pace_of (self, l);
 
-    if (is_over (self, l) && (pace->interval_ps > 0 || !has_passed_all (self, l)))
+    if (is_over (self, l) && (goes_on (pace) || !has_passed_all (self, l)))
       return FALSE;
     if (!is_over (self, l))
       pace->n_left = MIN (pace->n_left, count_left (&self->play->lanes[l]));
@@ -279,7 +266,7 @@ play_lasts_ps (Watched *self)
   for (guint g = 0; g < self->steady.n_groups; g++) {
     const RingPace *pace = &self->paces[g];
 
-    if (pace->interval_ps > 0)
+    if (goes_on (pace))
       lasts_ps = MIN (lasts_ps, (pace->n_left - pace->owed) * pace->interval_ps);
   }
   return lasts_ps;
@@ -301,7 +288,7 @@ plays_last_ps (FabNet *net)
 {
   double last_ps = net->n_plays_beside > 0 ? (double) net->ops->lasts (net) : HUGE_VAL;
 
-  for (guint i = 0; i < net->plays->len && last_ps > 0; i++)
+  for (guint i = 0; i < net->plays->len; i++)
     last_ps = MIN (last_ps, play_lasts_ps (play_at (net, i)));
   return last_ps;
 }
@@ -327,7 +314,7 @@ find_main_pace (const FabNet *net)
   for (guint g = 0; g < play->steady.n_groups; g++) {
     const RingPace *pace = &play->paces[g];
 
-    if (pace->interval_ps > 0
+    if (goes_on (pace)
         && (found == NULL || pace->n_left * pace->interval_ps > found->n_left * found->interval_ps))
       found = pace;
   }
@@ -344,7 +331,7 @@ find_misfit (const FabNet *net, double by_ps)
     const Watched *play = play_at (net, i);
 
     for (guint g = 0; g < play->steady.n_groups; g++) {
-      double n = play->paces[g].interval_ps > 0 ? messages_in (&play->paces[g], by_ps) : 0;
+      double n = goes_on (&play->paces[g]) ? messages_in (&play->paces[g], by_ps) : 0;
 
       most = MAX (most, fabs (n - round (n)));
     }
@@ -399,10 +386,8 @@ static gboolean
 is_worth_an_error (const FabNet *net)
 {
   const guint64 many = 500000;
-  const Watched *play = play_at (net, 0);
 
-  return has_faster_lanes (net)
-      && (guint64) play->play->schedule->lanes->len * play->play->lanes[0].n_messages >= many;
+  return has_faster_lanes (net) && play_at (net, 0)->play->schedule->n_messages >= many;
 }
 
 /* Returns the fewest messages that are worth a skip. A skip costs about one. Where some lanes are still faster, the end
@@ -426,7 +411,7 @@ find_time_ps (FabNet *net)
   const guint worth = find_worth (net), window = play_at (net, 0)->steady.window;
   const double margin = 2, rounding = 1e-9;
   double free_ps = plays_last_ps (net);
-  const RingPace *main = free_ps > 0 ? find_main_pace (net) : NULL;
+  const RingPace *main = find_main_pace (net);
 
   if (main == NULL)
     return 0;
@@ -472,7 +457,7 @@ skip_play (Watched *self, FabTimePs by_ps)
   for (guint g = 0; g < self->steady.n_groups; g++) {
     RingPace *pace = &self->paces[g];
 
-    if (pace->interval_ps <= 0)
+    if (!goes_on (pace))
       continue;
     double n = messages_in (pace, (double) by_ps);
     pace->n_skip = MIN ((guint) (MAX (n, 0) + 0.5), pace->n_left);
@@ -483,8 +468,6 @@ skip_play (Watched *self, FabTimePs by_ps)
     fab_steady_pace_skip (&self->steady, l, self->n_skips[l], by_ps);
   }
   fab_play_move_on (self->play, self->n_skips, by_ps);
-  for (guint g = 0; g < self->steady.n_groups; g++)
-    self->paces[g].owed = self->paces[first_of (self->paces, g)].owed;
 }
 
 static void
@@ -555,7 +538,7 @@ try_steady (gpointer owner, G_GNUC_UNUSED guint64 arg)
   for (guint i = 0; i < net->plays->len; i++)
     fab_steady_pace_measure (&play_at (net, i)->steady, is_single (net));
   FabTimePs by_ps = find_skip (net);
-  gboolean is_skipped = by_ps > 0 && net->ops->repeat (net, count_windows (self, by_ps), by_ps);
+  gboolean is_skipped = by_ps != 0 && net->ops->repeat (net, count_windows (self, by_ps), by_ps);
   if (is_skipped)
     skip_all (net, by_ps);
   net->marked_ps = fab_play_now_ps (self->play) + (is_skipped ? by_ps : 0);
@@ -593,14 +576,13 @@ message_begins (gpointer watched, guint index, FabTimePs begin_ps)
 {
   Watched *self = watched;
 
-  if (self->steady.n_items > 0)
+  if (has_pace (self))
     note_begin (self, index, begin_ps);
-  if (self->exact.n_items == 0)
+  if (!has_period (self))
     return;
   fab_steady_period_note (&self->exact, index, begin_ps);
   if (index > 0 || self->is_skip_due || !fab_steady_period_is_steady (&self->exact))
     return;
-  self->is_skip_due = TRUE;
   fab_engine_after (net_of (self)->env.engine, 0, try_skip, self->play, 0);
 }
 
@@ -609,18 +591,27 @@ message_arrives (gpointer watched, guint index, FabTimePs at_ps)
 {
   Watched *self = watched;
 
-  if (self->exact.n_items > 0)
+  if (has_period (self))
     fab_steady_period_note (&self->exact, n_lanes_of (self) + index, at_ps);
 }
 
 /* --- what is watched --- */
 
-static void
-join (RingPace *rings, guint l, guint other)
+/* Returns the first lane of the ring that this one is in, as far as known. */
+static guint
+first_of (guint *firsts, guint l)
 {
-  guint a = first_of (rings, l), b = first_of (rings, other);
+  while (firsts[l] != l)
+    l = firsts[l] = firsts[firsts[l]];
+  return l;
+}
 
-  rings[MAX (a, b)].first = MIN (a, b);
+static void
+join (guint *firsts, guint l, guint other)
+{
+  guint a = first_of (firsts, l), b = first_of (firsts, other);
+
+  firsts[MAX (a, b)] = MIN (a, b);
 }
 
 /* Puts the lanes of every ring into a group. */
@@ -628,23 +619,21 @@ static void
 watch_paces (Watched *self, guint window)
 {
   guint n_lanes = n_lanes_of (self), n_groups = 0;
-  g_autofree RingPace *rings = g_new (RingPace, n_lanes);
-  g_autofree guint *numbers = g_new0 (guint, n_lanes);
+  g_autofree guint *firsts = g_new (guint, n_lanes), *numbers = g_new (guint, n_lanes);
 
   for (guint l = 0; l < n_lanes; l++)
-    rings[l].first = l;
+    firsts[l] = l;
   for (guint l = 0; l < n_lanes; l++) {
     const FabWaitList *list = fab_schedule_list_of (self->play->schedule, l);
 
     for (guint i = list->start; i < list->end; i++)
-      join (rings, fab_schedule_dependency_at (self->play->schedule, i)->from, l);
+      join (firsts, fab_schedule_dependency_at (self->play->schedule, i)->from, l);
   }
   for (guint l = 0; l < n_lanes; l++)
-    if (rings[l].first == l)
-      numbers[l] = n_groups++;
+    numbers[l] = firsts[l] == l ? n_groups++ : numbers[first_of (firsts, l)];
   fab_steady_pace_init (&self->steady, n_lanes, n_groups, window);
   for (guint l = 0; l < n_lanes; l++)
-    self->steady.items[l].group = numbers[first_of (rings, l)];
+    self->steady.items[l].group = numbers[l];
   self->paces = g_new0 (RingPace, n_groups);
 }
 
@@ -679,9 +668,9 @@ play_begins (FabPlay *play)
 
   self->play = play;
   watch (self);
-  if (self->steady.n_items > 0 || self->exact.n_items > 0)
+  if (has_pace (self) || has_period (self))
     self->n_skips = g_new0 (guint, n_lanes_of (self));
-  if (self->steady.n_items > 0)
+  if (has_pace (self))
     g_ptr_array_add (net->plays, play);
   else
     net->n_plays_beside++;
@@ -693,7 +682,7 @@ play_begins (FabPlay *play)
 static gboolean
 play_repeats (gconstpointer watched)
 {
-  return ((const Watched *) watched)->steady.n_items > 0;
+  return has_pace (watched);
 }
 
 static void
@@ -702,7 +691,7 @@ play_ends (gpointer watched)
   Watched *self = watched;
   FabNet *net = net_of (self);
 
-  if (self->steady.n_items > 0)
+  if (has_pace (self))
     g_ptr_array_remove (net->plays, self->play);
   else
     net->n_plays_beside--;
