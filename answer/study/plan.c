@@ -283,8 +283,8 @@ state_name (FabCandidateState state)
   case FAB_CANDIDATE_SLOWER: return "slower";
   case FAB_CANDIDATE_TOO_LARGE: return "too large";
   case FAB_CANDIDATE_IMPOSSIBLE: return "impossible";
-  case FAB_CANDIDATE_PASSED_OVER:
-  default: return "passed over";
+  case FAB_CANDIDATE_PASSED_OVER: /* it has no row */
+  default: return NULL;
   }
 }
 

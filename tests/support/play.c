@@ -86,3 +86,14 @@ play_text (const FabCatalog *catalog, const char *yaml)
     probe_text (fab_simulation_probe (play->simulation), text);
   return g_string_free (text, FALSE);
 }
+
+FabStudy *
+play_study (const FabCatalog *catalog, const char *yaml)
+{
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  FabStudy *study = fab_study_of ("a", play->scenario, catalog, &fab_models);
+
+  study->n_threads = 1;
+  study->n_seeds = 1;
+  return study;
+}

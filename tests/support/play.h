@@ -5,6 +5,7 @@
 #include "tests/support/test.h"
 
 #include "sim/run/simulation.h"
+#include "sim/study/study.h"
 
 typedef struct {
   FabScenario *scenario;
@@ -31,3 +32,6 @@ char *play_problem (const FabCatalog *catalog, const char *yaml);
 
 /* Plays all iterations and returns what the probe said of each of them. (transfer full) */
 char *play_text (const FabCatalog *catalog, const char *yaml);
+
+/* A study of a scenario from text, with one thread and one seed. (transfer full) */
+FabStudy *play_study (const FabCatalog *catalog, const char *yaml);

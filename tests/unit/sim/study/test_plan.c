@@ -13,17 +13,6 @@ static FabCatalog *catalog;
   "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 1, gpus_per_node: 1}\n" \
   "job: {kind: ddp, model: gpt2-xl, micro_batch: 1, sequence: 1024, compute: {kind: mfu, mfu: 40%}}\n"
 
-static FabStudy *
-study_of (void)
-{
-  g_autoptr (Play) play = play_new (catalog, ALONE, NULL);
-  FabStudy *study = fab_study_of ("a", play->scenario, catalog, &fab_models);
-
-  study->n_threads = 1;
-  study->n_seeds = 1;
-  return study;
-}
-
 static const char *const precisions[] = { "bf16", "fp32" };
 static const guint batches[] = { 1, 2, 4, 8 };
 
@@ -117,7 +106,7 @@ check_ranking (const FabPlan *plan, const FabFigure *by)
 static void
 the_first_that_fits_of_each_batch_is_simulated (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabStudy) study = play_study (catalog, ALONE);
   g_autoptr (GPtrArray) all = candidates_of ();
   const FabFigure *by = fab_figure_find ("tokens");
   g_autofree FabBytes *bytes = g_new (FabBytes, all->len);
@@ -159,7 +148,7 @@ the_first_that_fits_of_each_batch_is_simulated (G_GNUC_UNUSED void **state)
 static void
 the_smallest_of_what_does_not_fit_is_named (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabStudy) study = play_study (catalog, ALONE);
   g_autoptr (GPtrArray) all = candidates_of ();
   guint half = all->len / 2;
   FabBytes least = memory_of (study, g_ptr_array_index (all, 0));
@@ -189,7 +178,7 @@ the_smallest_of_what_does_not_fit_is_named (G_GNUC_UNUSED void **state)
 static void
 an_impossible_candidate_does_not_end_the_plan (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabStudy) study = play_study (catalog, ALONE);
   GPtrArray *candidates = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_candidate_free);
   g_autoptr (GError) error = NULL;
 
@@ -251,7 +240,7 @@ what_is_slower_is_left (G_GNUC_UNUSED void **state)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (FabStudy) study = study_of ();
+    g_autoptr (FabStudy) study = play_study (catalog, ALONE);
     FabPulse pulse = { 0 };
 
     study->n_seeds = rows[i].n_seeds;
@@ -276,7 +265,7 @@ what_is_slower_is_left (G_GNUC_UNUSED void **state)
 static void
 the_first_of_equal_candidates_is_the_best (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabStudy) study = play_study (catalog, ALONE);
   g_autoptr (FabPlan) plan = find (study, of_batches ((const guint[]){ 2, 2, 2, 2 }, 4, 2), "step");
 
   assert_int_equal (plan->n_played, 4);
@@ -293,7 +282,7 @@ static void
 the_device_is_the_limit_unless_it_is_lifted (G_GNUC_UNUSED void **state)
 {
   static const guint micro_batches[] = { 1, 100 };
-  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabStudy) study = play_study (catalog, ALONE);
   g_autoptr (FabPlan) bound = find (study, of_batches (micro_batches, 2, 2), "tokens");
   study->allows_oversized = TRUE;
   GPtrArray *candidates = of_batches (micro_batches, 2, 2);
@@ -317,7 +306,7 @@ a_plan_that_cannot_be_made_says_why (G_GNUC_UNUSED void **state)
 {
   static const guint micro_batches[] = { 1, 2 };
   static const gint cancelled = 1;
-  g_autoptr (FabStudy) study = study_of ();
+  g_autoptr (FabStudy) study = play_study (catalog, ALONE);
   g_autoptr (FabEdits) wrong = fab_edits_of ((const char *[]){ "job.micro_batch=none", NULL });
   g_autoptr (FabStudy) broken = fab_study_edited (study, wrong);
   g_autoptr (GError) problem = NULL, stopped = NULL;

@@ -11,6 +11,7 @@
 #include "models/models.h"
 #include "sim/study/better.h"
 #include "sim/study/tune.h"
+#include "tests/support/knobs.h"
 #include "tests/support/play.h"
 
 static const char yaml[] =
@@ -18,38 +19,6 @@ static const char yaml[] =
     "job: {kind: ddp, model: gpt2-xl, micro_batch: 2, sequence: 256, compute: {kind: mfu, mfu: 40%}}\n";
 
 static FabCatalog *catalog;
-
-static FabStudy *
-study_new (void)
-{
-  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
-  FabStudy *study = fab_study_of ("a", play->scenario, catalog, &fab_models);
-
-  study->n_threads = 1;
-  study->n_seeds = 1;
-  return study;
-}
-
-/* A knob of one key with these values, of which the first is what the scenario has. */
-static FabKnob *
-knob (const char *name, const char *key, const char *const *values, guint written)
-{
-  FabKnob *self = fab_knob_new (name, key, "");
-
-  for (guint i = 0; values[i] != NULL; i++) {
-    g_autofree char *assignment = g_strdup_printf ("%s=%s", key, values[i]);
-
-    fab_knob_add (self, g_strdup (values[i]), fab_edits_of ((const char *[]){ assignment, NULL }));
-  }
-  self->written = written;
-  return self;
-}
-
-static void
-free_knob (gpointer data)
-{
-  fab_knob_free (data);
-}
 
 static double
 figure (const FabTunePoint *point)
@@ -102,12 +71,12 @@ static const char *const buckets[] = { "1MiB", "10MiB", "25MiB", "100MiB", NULL 
 static void
 a_small_grid_is_simulated_completely (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabStudy) study = study_new ();
-  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (FabStudy) study = play_study (catalog, yaml);
+  g_autoptr (GPtrArray) knobs = knobs_new ();
   g_autoptr (GError) error = NULL;
 
-  g_ptr_array_add (knobs, knob ("batch", "job.micro_batch", batches, 1));
-  g_ptr_array_add (knobs, knob ("bucket", "job.bucket", buckets, 2));
+  g_ptr_array_add (knobs, knob_of_key ("batch", "job.micro_batch", batches, 1));
+  g_ptr_array_add (knobs, knob_of_key ("bucket", "job.bucket", buckets, 2));
   g_autoptr (FabTune) tune = fab_tune_find (study, knobs, fab_figure_find ("step"), 0, &error);
   assert_non_null (tune);
   assert_true (tune->is_whole);
@@ -131,13 +100,13 @@ a_large_grid_is_searched_along_its_knobs (G_GNUC_UNUSED void **state)
                                       "9MiB",  "10MiB", "11MiB", "12MiB", "13MiB", "14MiB", "15MiB", "16MiB",
                                       "17MiB", "18MiB", "19MiB", "20MiB", "25MiB", NULL };
   static const char *const sequences[] = { "256", "128", NULL };
-  g_autoptr (FabStudy) study = study_new ();
-  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (FabStudy) study = play_study (catalog, yaml);
+  g_autoptr (GPtrArray) knobs = knobs_new ();
   g_autoptr (GError) error = NULL;
 
-  g_ptr_array_add (knobs, knob ("batch", "job.micro_batch", batches, 1));
-  g_ptr_array_add (knobs, knob ("bucket", "job.bucket", many, 20));
-  g_ptr_array_add (knobs, knob ("sequence", "job.sequence", sequences, 0));
+  g_ptr_array_add (knobs, knob_of_key ("batch", "job.micro_batch", batches, 1));
+  g_ptr_array_add (knobs, knob_of_key ("bucket", "job.bucket", many, 20));
+  g_ptr_array_add (knobs, knob_of_key ("sequence", "job.sequence", sequences, 0));
   g_autoptr (FabTune) tune = fab_tune_find (study, knobs, fab_figure_find ("step"), 0, &error);
   assert_non_null (tune);
   assert_false (tune->is_whole);
@@ -155,13 +124,13 @@ static void
 what_does_not_fit_is_not_the_best (G_GNUC_UNUSED void **state)
 {
   static const char *const large[] = { "2", "6", "12", NULL };
-  g_autoptr (FabStudy) study = study_new ();
+  g_autoptr (FabStudy) study = play_study (catalog, yaml);
   g_autoptr (FabEdits) longer = fab_edits_of ((const char *[]){ "job.sequence=1024", NULL });
   g_autoptr (FabStudy) edited = fab_study_edited (study, longer);
-  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (GPtrArray) knobs = knobs_new ();
   g_autoptr (GError) error = NULL;
 
-  g_ptr_array_add (knobs, knob ("batch", "job.micro_batch", large, 0));
+  g_ptr_array_add (knobs, knob_of_key ("batch", "job.micro_batch", large, 0));
   g_autoptr (FabTune) free_ = fab_tune_find (edited, knobs, fab_figure_find ("tokens"), 0, &error);
   assert_non_null (free_);
   assert_int_equal (free_->best->values[0], 2);
@@ -180,13 +149,13 @@ what_does_not_fit_is_not_the_best (G_GNUC_UNUSED void **state)
 static void
 what_cannot_be_tuned_is_said (G_GNUC_UNUSED void **state)
 {
-  g_autoptr (FabStudy) study = study_new ();
+  g_autoptr (FabStudy) study = play_study (catalog, yaml);
   g_autoptr (FabEdits) wrong = fab_edits_of ((const char *[]){ "job.micro_batch=0", NULL });
   g_autoptr (FabStudy) broken = fab_study_edited (study, wrong);
-  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (GPtrArray) knobs = knobs_new ();
   g_autoptr (GError) error = NULL;
 
-  g_ptr_array_add (knobs, knob ("bucket", "job.bucket", buckets, 2));
+  g_ptr_array_add (knobs, knob_of_key ("bucket", "job.bucket", buckets, 2));
   assert_null (fab_tune_find (broken, knobs, fab_figure_find ("step"), 0, &error));
   assert_non_null (error);
   g_clear_error (&error);
@@ -199,12 +168,12 @@ static void
 a_knob_without_effect_stays_as_written (G_GNUC_UNUSED void **state)
 {
   static const char *const ahead[] = { "false", "true", NULL };
-  g_autoptr (FabStudy) study = study_new ();
-  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (FabStudy) study = play_study (catalog, yaml);
+  g_autoptr (GPtrArray) knobs = knobs_new ();
   g_autoptr (GError) error = NULL;
 
-  g_ptr_array_add (knobs, knob ("batch", "job.micro_batch", batches, 1));
-  g_ptr_array_add (knobs, knob ("ahead", "job.data_loader.prefetch", ahead, 1));
+  g_ptr_array_add (knobs, knob_of_key ("batch", "job.micro_batch", batches, 1));
+  g_ptr_array_add (knobs, knob_of_key ("ahead", "job.data_loader.prefetch", ahead, 1));
   g_autoptr (FabTune) tune = fab_tune_find (study, knobs, fab_figure_find ("step"), 0, &error);
   assert_non_null (tune);
   assert_int_equal (tune->best->values[0], 0);
@@ -250,7 +219,7 @@ three_starts_are_searched_from (G_GNUC_UNUSED void **state)
       "job: {kind: collective, operations: [{op: send_recv, size: 1KB}]}\n",
       NULL);
   g_autoptr (FabStudy) study = fab_study_of ("a", play->scenario, catalog, &fab_models);
-  g_autoptr (GPtrArray) knobs = g_ptr_array_new_with_free_func (free_knob);
+  g_autoptr (GPtrArray) knobs = knobs_new ();
   FabKnob *nodes = fab_knob_new ("nodes", "cluster.nodes", ""),
           *gpus = fab_knob_new ("gpus", "cluster.gpus_per_node", "");
 
