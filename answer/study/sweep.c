@@ -79,9 +79,8 @@ compare_rows (gconstpointer a, gconstpointer b, gpointer data)
 {
   guint row_a = *(const guint *) a, row_b = *(const guint *) b;
   const FabSweepAnswer *self = data;
-  int order = compare_tries (self->study, fab_sweep_try (self, row_a), fab_sweep_try (self, row_b));
 
-  return order != 0 ? order : row_a < row_b ? -1 : 1;
+  return compare_tries (self->study, fab_sweep_try (self, row_a), fab_sweep_try (self, row_b));
 }
 
 static void
