@@ -108,7 +108,7 @@ find_nics (PortRouter *self, FabVertexId src, FabVertexId dst, Transfer *transfe
   return is_nic (self, transfer->out_nic) && is_nic (self, transfer->in_nic);
 }
 
-/* FALSE: the transfer is the other router's. */
+/* FALSE: the transfer is the other router's, as from a vertex to itself. */
 static gboolean
 find_ends (PortRouter *self, FabVertexId src, FabVertexId dst, guint64 flow_hash, Transfer *transfer)
 {
@@ -233,8 +233,6 @@ port_append (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_h
   FabPath between;
   Transfer transfer;
 
-  if (src == dst)
-    return TRUE;
   if (!find_ends (self, src, dst, flow_hash, &transfer))
     return self->inner->ops->append (self->inner, src, dst, flow_hash, path);
   if (!list_ways (self, &transfer))
@@ -255,8 +253,6 @@ port_hashed (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_h
   FabPath between;
   Transfer transfer;
 
-  if (src == dst)
-    return TRUE;
   if (!find_ends (self, src, dst, flow_hash, &transfer))
     return ops->hashed (self->inner, src, dst, flow_hash, entropy, path);
   if (!list_ways (self, &transfer))
@@ -334,8 +330,6 @@ port_spread (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_h
   PortRouter *self = (PortRouter *) router;
   Transfer transfer;
 
-  if (src == dst)
-    return TRUE;
   return find_ends (self, src, dst, flow_hash, &transfer)
            ? share_ports (self, &transfer, ask_spread, FALSE, shares)
            : fab_router_spread (self->inner, src, dst, flow_hash, shares);
@@ -348,8 +342,6 @@ port_choices (FabRouter *router, FabVertexId src, FabVertexId dst, guint64 flow_
   PortRouter *self = (PortRouter *) router;
   Transfer transfer;
 
-  if (src == dst)
-    return TRUE;
   return find_ends (self, src, dst, flow_hash, &transfer)
            ? share_ports (self, &transfer, ask_choices, is_detour, shares)
            : self->inner->ops->choices (self->inner, src, dst, flow_hash, is_detour, shares);

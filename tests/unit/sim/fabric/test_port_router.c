@@ -116,9 +116,13 @@ merged_ports_that_have_a_way_share_the_bytes (G_GNUC_UNUSED void **state)
   } rows[] = {
     { FIRST, SECOND, 4, 0.5, 0.5, "4>0 0>5" },
     { BESIDE_FIRST, BESIDE_SECOND, 6, 0.5, 0.5, "9>4 4>0 0>5 5>10" },
+    { BESIDE_FIRST, SECOND, 5, 0.5, 0.5, "9>4 4>0 0>5" },
+    { FIRST, BESIDE_SECOND, 5, 0.5, 0.5, "4>0 0>5 5>10" },
     { FIRST, SINGLE, 2, 0, 1, "4>1 1>7" },
     { BESIDE_FIRST, SINGLE, 3, 0, 1, "9>4 4>1 1>7" },
     { FIRST, UNEVEN, 3, 1, 0, "4>0 0>3 3>8" },
+    { BESIDE_FIRST, FIRST, 1, 0, 0, "9>4" }, /* inside a node, and from a vertex to itself */
+    { FIRST, FIRST, 0, 0, 0, "" },
   };
   Ports ports = ports_of (&fab_route_shortest, "", FAB_PORTS_MERGED);
 
@@ -138,20 +142,52 @@ merged_ports_that_have_a_way_share_the_bytes (G_GNUC_UNUSED void **state)
     assert_true (fab_router_append (ports.router, rows[i].src, rows[i].dst, 3, &path));
     g_autofree char *way = way_of (ports.graph, &path, 5);
     assert_string_equal (way, rows[i].way);
+    for (guint k = 0; rows[i].first != 0.5 && k < shares->len; k++) /* one way is not sorted */
+      assert_int_equal (g_array_index (shares, FabShare, k).link, path.links[5 + k]);
   }
   ports_clear (&ports);
 }
 
+/* Accelerators that a switch of their own joins use no ports, though that switch is outside of their nodes too. */
+static void
+switches_of_accelerators_have_no_ports (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabGraph) graph = graph_of ("-sss0an1an", (GraphJoin[]){ { 3, 2, 9, 1 },
+                                                                      { 5, 2, 9, 1 },
+                                                                      { 3, 4, 9, 1 },
+                                                                      { 5, 6, 9, 1 },
+                                                                      { 4, 0, 9, 1 },
+                                                                      { 4, 1, 9, 1 },
+                                                                      { 6, 0, 9, 1 },
+                                                                      { 6, 1, 9, 1 },
+                                                                      { 0 } });
+  g_autoptr (Params) params = params_new (&fab_route_shortest.info, "");
+  FabRouter *router = fab_port_router_new (fab_route_shortest.create (graph, params->params, 1), graph,
+                                           FAB_PORTS_MERGED, 1);
+  g_autoptr (GArray) shares = g_array_new (FALSE, FALSE, sizeof (FabShare));
+  FabPath path = { 0 };
+
+  assert_true (fab_router_append (router, 3, 5, 0, &path));
+  assert_true (fab_router_spread (router, 3, 5, 0, shares));
+  g_autofree char *way = way_of (graph, &path, 0);
+  assert_string_equal (way, "3>2 2>5");
+  assert_int_equal (shares->len, 2);
+  assert_near (fraction_on (graph, shares, 3, 2), 1, 0);
+  assert_near (fraction_on (graph, shares, 2, 5), 1, 0);
+  fab_router_destroy (router);
+}
+
 /* The way of a bond is a shortest one: from switch 0 one link to NIC 5, and from switch 3 two. The only one is taken
- * whatever the flow is. Where both ports are as near, flows take either. */
+ * whatever the flow is. Where both ports are as near, flows take either, those of one number
+ * between other NICs too. */
 static void
 a_bond_takes_one_of_the_nearest_ports (G_GNUC_UNUSED void **state)
 {
   Ports ports = ports_of (&fab_route_shortest, "", FAB_PORTS_BOND);
-  guint n_first = 0;
+  guint n_first = 0, n_same = 0;
 
   for (guint64 flow = 0; flow < 400; flow++) {
-    FabPath near = { 0 }, only = { 0 }, any = { 0 };
+    FabPath near = { 0 }, only = { 0 }, any = { 0 }, back = { 0 };
 
     assert_true (fab_router_append (ports.router, UNEVEN, SECOND, flow, &near));
     assert_true (fab_router_append (ports.router, FIRST, SINGLE, flow, &only));
@@ -162,8 +198,12 @@ a_bond_takes_one_of_the_nearest_ports (G_GNUC_UNUSED void **state)
     assert_string_equal (only_way, "4>1 1>7");
     assert_true (g_str_equal (any_way, "4>0 0>5") || g_str_equal (any_way, "4>1 1>5"));
     n_first += g_str_equal (any_way, "4>0 0>5");
+    assert_true (fab_router_append (ports.router, SECOND, FIRST, flow, &back));
+    n_same += fab_graph_link (ports.graph, back.links[0])->dst
+           == fab_graph_link (ports.graph, any.links[0])->dst;
   }
   assert_in_range (n_first, 160, 240); /* 200, with a deviation of 10 */
+  assert_in_range (n_same, 160, 240);
   ports_clear (&ports);
 }
 
@@ -234,6 +274,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (ports_are_links_into_the_fabric),
     cmocka_unit_test (merged_ports_that_have_a_way_share_the_bytes),
+    cmocka_unit_test (switches_of_accelerators_have_no_ports),
     cmocka_unit_test (a_bond_takes_one_of_the_nearest_ports),
     cmocka_unit_test (without_a_way_nothing_is_added),
     cmocka_unit_test (a_path_has_to_fit),

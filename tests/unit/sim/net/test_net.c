@@ -155,6 +155,29 @@ drained_loads_come_back (G_GNUC_UNUSED void **state)
   meter_clear (&meter);
 }
 
+/* Parts of a byte count, of the payload as of the line; nothing at all does not, however often it is added. */
+static void
+small_loads_are_drained (G_GNUC_UNUSED void **state)
+{
+  Meter meter = meter_new ();
+  g_autoptr (GArray) entries = g_array_new (FALSE, FALSE, sizeof (FabMeterEntry));
+
+  fab_meter_add_link (meter.meter, 3, 0.25, 0);
+  for (guint i = 0; i < 2; i++)
+    fab_meter_add_link (meter.meter, 2, 0, 0);
+  fab_meter_add_link (meter.meter, 1, 0, 0.5);
+  fab_meter_drain (meter.meter, entries);
+  assert_int_equal (entries->len, 2);
+  for (guint i = 0; i < entries->len; i++) {
+    const FabMeterEntry *entry = &g_array_index (entries, FabMeterEntry, i);
+
+    assert_int_equal (entry->link, i == 0 ? 3 : 1);
+    assert_near (entry->load.payload_bytes, i == 0 ? 0.25 : 0, 0);
+    assert_near (entry->load.line_bytes, i == 0 ? 0 : 0.5, 0);
+  }
+  meter_clear (&meter);
+}
+
 /* Lanes 0 and 2 are of link 1, lane 3 of link 0. What a lane counts in two parts adds up, and its longest queue is the
  * longer one; of the lanes of a link the longest queues add up. A mean is over the whole time. */
 static void
@@ -305,6 +328,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (loads_add_up_and_are_taken_once),
     cmocka_unit_test (drained_loads_come_back),
+    cmocka_unit_test (small_loads_are_drained),
     cmocka_unit_test (queues_of_lanes_add_up),
     cmocka_unit_test (dead_links_are_found_on_footprints),
     cmocka_unit_test (flows_take_whole_picoseconds),
