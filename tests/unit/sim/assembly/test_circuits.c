@@ -52,6 +52,27 @@ a_link_is_dark_when_it_is_not_set (G_GNUC_UNUSED void **state)
   assert_spell (spells, 3, 7, 400, 0);
 }
 
+/* Times of one link may overlap, and the one that ends first need not begin first; what is set for good is not dark
+ * after that, whatever else is said. */
+static void
+times_of_one_link_may_overlap (G_GNUC_UNUSED void **state)
+{
+  static const FabCircuitSpec all = { "a", 0, 400, 0 }, within = { "a", 100, 200, 30 },
+                              late = { "a", 350, 500, 70 }, good = { "b", 100, 0, 5 },
+                              other = { "b", 300, 400, 7 }, whole = { "c", 0, 0, 9 };
+  const FabCircuitTime listed[] = { { 1, &late }, { 1, &within }, { 2, &other },
+                                    { 1, &all },  { 2, &good },   { 4, &whole } };
+  g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (FabCircuitTime)),
+                     spells = g_array_new (FALSE, FALSE, sizeof (FabSpell));
+
+  g_array_append_vals (times, listed, G_N_ELEMENTS (listed));
+  fab_circuits_darken (times, spells);
+  assert_int_equal (spells->len, 3);
+  assert_spell (spells, 0, 1, 400, 420);
+  assert_spell (spells, 1, 1, 500, 0);
+  assert_spell (spells, 2, 2, 0, 105);
+}
+
 /* --- messages --- */
 
 #define RING                                                                                 \
@@ -147,6 +168,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_link_is_dark_when_it_is_not_set),
+    cmocka_unit_test (times_of_one_link_may_overlap),
     cmocka_unit_test (a_message_waits_for_its_circuit),
     cmocka_unit_test (a_message_goes_on_when_its_circuit_is_back),
     cmocka_unit_test (a_message_without_a_circuit_hangs),

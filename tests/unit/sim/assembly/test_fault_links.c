@@ -138,6 +138,7 @@ faults_from_the_start_change_the_graph (G_GNUC_UNUSED void **state)
       "0/nic0>switch=80 1/nic0>switch=80 switch>0/nic0=80 switch>1/nic0=80" },
     { SWITCH, "background: [{load: 20%, links: node1/nic0}]\n",
       "1/plx>1/nic0=80 1/nic0>1/plx=80 1/nic0>switch=80 switch>1/nic0=80" },
+    { SWITCH, "background: [{load: 20%, links: node0/gpu -> *}]\n", "0/gpu>0/plx=80" },
     /* what begins or ends during the run does not change the graph */
     { SWITCH, "faults: [{what: rail, rail: 0, rate: 50%, at: 1ms}]\n", "" },
     { SWITCH, "faults: [{what: rail, rail: 0, rate: 50%, until: 1ms}]\n", "" },
@@ -181,6 +182,36 @@ what_is_dead_from_the_start_is_gone (G_GNUC_UNUSED void **state)
 
     if (links_of (fab_simulation_plant (play->simulation)->graph, rows[i].part) != rows[i].n)
       fail_msg ("row %u: %u", i, links_of (fab_simulation_plant (play->simulation)->graph, rows[i].part));
+  }
+}
+
+/* Every GPU has to be joined to the first one, whichever has lost its wires. */
+static void
+a_gpu_without_wires_is_named (G_GNUC_UNUSED void **state)
+{
+  static const char
+      *const pairs = "nodes:\n"
+                     "  - name: pair\n"
+                     "    accelerator: a100-sxm4-80gb\n"
+                     "    parts: [{name: gpu, kind: accelerator, count: 3}, {name: plx, kind: switch}]\n"
+                     "    wires: [{from: gpu, to: plx, link: pcie4-x16}]\n";
+  static const struct {
+    const char *dead, *named;
+  } rows[] = { { "gpu0", "gpu1" }, { "gpu1", "gpu1" }, { "gpu2", "gpu2" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char
+        *yaml = g_strdup_printf ("name: t\ncollectives: plain\ncluster: {node: pair}\n"
+                                 "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n%s"
+                                 "faults: [{what: link, from: node0/plx, to: node0/%s, dead: true}]\n",
+                                 pairs, rows[i].dead),
+        *problem = play_problem (catalog, yaml),
+        *expected = g_strdup_printf ("with these faults the machine is in parts: no wires lead to node0/%s",
+                                     rows[i].named);
+
+    assert_non_null (problem);
+    if (strstr (problem, expected) == NULL)
+      fail_msg ("%s", problem);
   }
 }
 
@@ -346,6 +377,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (faults_from_the_start_change_the_graph),
     cmocka_unit_test (what_is_dead_from_the_start_is_gone),
+    cmocka_unit_test (a_gpu_without_wires_is_named),
     cmocka_unit_test (faults_during_the_run_become_spells),
     cmocka_unit_test (uplinks_of_a_leaf_are_left_where_its_nics_have_other_ports),
     cmocka_unit_test (bursts_are_planned_link_by_link),
