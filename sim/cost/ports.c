@@ -45,10 +45,13 @@ rate_of_one (const FabLink *link)
 static gboolean
 look_at_links (const FabGraph *graph, FabVertexId id, Links *links)
 {
-  FabLinkId first = 0;
-  guint n = is_free_switch (graph, id) ? fab_graph_out_links (graph, id, &first) : 0;
+  FabLinkId first;
+  guint n;
 
   *links = (Links){ .fastest = FAB_NO_LINK };
+  if (!is_free_switch (graph, id))
+    return FALSE;
+  n = fab_graph_out_links (graph, id, &first);
   for (FabLinkId at = first; at < first + n; at++) {
     const FabLink *link = fab_graph_link (graph, at);
     gboolean is_nic = fab_graph_vertex (graph, link->dst)->kind == FAB_VERTEX_NIC;
@@ -120,7 +123,7 @@ name_of (const FabGraph *graph, FabVertexId id)
 }
 
 static void
-clear_row (gpointer data)
+row_clear (gpointer data)
 {
   g_free (((FabEmptyPorts *) data)->name);
 }
@@ -208,7 +211,7 @@ count_switches (Count *self)
 
   self->use->n_switches = bill->n_switches;
   self->use->n_nic_ports = self->n_nic_ports;
-  if (self->leaf != NULL && self->leaf->n_ports >= FAB_SWITCH_LEAST_PORTS)
+  if (self->leaf != NULL)
     self->use->n_enough = fab_bill_switch_count (&ports, 1, FALSE, (guint) self->leaf->n_ports).n_switches;
 }
 
@@ -228,7 +231,7 @@ fab_port_use_new (const FabScenario *scenario, const FabGraph *graph)
                   .use = self };
 
   self->half_used = g_array_new (FALSE, FALSE, sizeof (FabEmptyPorts));
-  g_array_set_clear_func (self->half_used, clear_row);
+  g_array_set_clear_func (self->half_used, row_clear);
   if (cluster->nodes < 2 || cluster->places > cluster->nodes)
     return self;
   count_names (&count);

@@ -117,6 +117,60 @@ split_ports_hold_several_links (G_GNUC_UNUSED void **state)
   assert_int_equal (use->n_enough, 3 + 2);
 }
 
+/* Two kinds of switches, of four and two NICs with two uplinks each, and as many ports: each has a row of its own. */
+static void
+each_name_has_its_row (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) use = use_of (
+      "nodes: 70, nics_per_node: 1, fabric: {kind: custom, switches: [{name: leaf, count: 8}, {name: tor, count: 2}, "
+      "{name: s, count: 2}], attach: [{nodes: 0-63, to: leaf}, {nodes: 64-69, to: tor}], "
+      "links: [{from: leaf, to: s}, {from: tor, to: s}]}");
+
+  assert_int_equal (use->half_used->len, 2);
+  for (guint i = 0; i < 2; i++) {
+    const FabEmptyPorts *row = &g_array_index (use->half_used, FabEmptyPorts, i);
+
+    assert_string_equal (row->name, i == 0 ? "leaf" : "tor");
+    assert_int_equal (row->n, i == 0 ? 8 : 2);
+    assert_int_equal (row->n_all, i == 0 ? 8 : 2);
+    assert_int_equal (row->n_most_ports, i == 0 ? 8 + 2 : 3 + 2);
+  }
+}
+
+/* Of links that are equally fast the first one that was drawn, here to the spine, says what a leaf is. */
+static void
+the_first_of_equal_links_decides (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabPortUse) use = use_with (
+      "nodes: 66, nics_per_node: 1, fabric: {kind: custom, switches: [{name: leaf, count: 8}, {name: s}], "
+      "attach: [{to: leaf}], links: [{from: leaf, to: s, link: roce-400}]}",
+      "products:\n  - {name: odd, kind: switch, link: ib-ndr, ports: 60, price_usd: 50}\n"
+      "  - {name: even, kind: switch, link: roce-400, ports: 62, price_usd: 50}\n");
+
+  assert_int_equal (use->half_used->len, 1);
+  assert_int_equal (g_array_index (use->half_used, FabEmptyPorts, 0).n_ports, 62);
+}
+
+/* A switch that nodes share leads to their accelerators, so it is none of the fabric, whatever its links are. */
+static void
+switches_of_machines_are_not_told (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup (
+      "name: t\ncluster: {node: tray, nodes: 66, fabric: {kind: leaf_spine, nodes_per_leaf: 11}}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+      "nodes: [{name: tray, accelerator: h100-sxm5-80gb, nic: ib-ndr, parts: [\n"
+      "  {name: gpu, kind: accelerator}, {name: nic, kind: nic}, {name: plx, kind: switch, shared: 2}],\n"
+      "  wires: [{from: nic, to: plx, link: ib-ndr}, {from: gpu, to: plx, link: ib-ndr}]}]\n");
+  g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+  g_autoptr (FabPortUse) use = fab_port_use_new (play->scenario,
+                                                 fab_simulation_plant (play->simulation)->graph);
+
+  assert_int_equal (use->half_used->len, 1);
+  assert_string_equal (g_array_index (use->half_used, FabEmptyPorts, 0).name, "leaf");
+  assert_int_equal (use->n_nic_ports, 66);
+  assert_int_equal (use->n_lone, 0);
+}
+
 /* With a leaf for each node and a NIC for each, every leaf connects one NIC. */
 static void
 a_switch_for_one_nic_is_lone (G_GNUC_UNUSED void **state)
@@ -154,6 +208,9 @@ main (void)
     cmocka_unit_test (a_switch_for_one_nic_is_lone),
     cmocka_unit_test (links_that_nothing_fills_are_not_used),
     cmocka_unit_test (split_ports_hold_several_links),
+    cmocka_unit_test (each_name_has_its_row),
+    cmocka_unit_test (the_first_of_equal_links_decides),
+    cmocka_unit_test (switches_of_machines_are_not_told),
     cmocka_unit_test (the_fastest_link_says_what_a_leaf_is),
     cmocka_unit_test (places_that_are_empty_on_purpose_are_not_told),
     cmocka_unit_test (what_is_full_or_single_is_not_told),

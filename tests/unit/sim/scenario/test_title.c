@@ -77,8 +77,7 @@ a_job_is_told_by_what_was_chosen (G_GNUC_UNUSED void **state)
 #define JOB_(keys_) "{model: gpt2-xl, sequence: 1024, compute: {kind: mfu, mfu: 40%}, " keys_ "}"
   static const char *const rows[][2] = {
     { JOB_ ("kind: ddp, micro_batch: 2"), "ddp, gpt2-xl" },
-    { JOB_ ("kind: ddp, micro_batch: 2, accumulation: 4"),
-      "ddp, gpt2-xl" },
+    { JOB_ ("kind: ddp, micro_batch: 2, accumulation: 4"), "ddp, gpt2-xl" },
     { JOB_ ("kind: megatron, micro_batch: 1, parallel: {tensor: 2, pipeline: 4}"),
       "megatron, gpt2-xl, tensor 2, pipeline 4" },
   };
