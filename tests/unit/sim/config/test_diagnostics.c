@@ -249,6 +249,7 @@ test_copies (G_GNUC_UNUSED void **state)
   assert_format (copy, "a.yaml:1:4: a\n    1 | x\n      |    ^\na.yaml:2:4: a\n    2 | x\n      |    ^\n"
                        "a.yaml:3:4: a\n    3 | x\n      |    ^\na.yaml:4:4: a\n    4 | x\n      |    ^");
   assert_int_equal (fab_diagnostics_count (first), 3);
+  add_many (other, "b", 1);
   add_many (other, "a", 2);
   add_many (other, "b", 2);
   fab_diagnostics_add_all (first, other);

@@ -177,6 +177,139 @@ only_regular_files_are_read (G_GNUC_UNUSED void **state)
   assert_refused ("include: .\n", "is not a regular file");
 }
 
+/* Only mappings without a kind, or of the same, merge; lists whose entries have no names are put behind each other, and
+ * an entry of the same name, but not a value in place of a list, comes from above. */
+static void
+what_merges_and_what_does_not (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *under, *over, *expected;
+  } rows[] = {
+    { "a: {kind: k, x: 1}\n", "a: {kind: k, y: 2}\n", "a:\n  kind: k\n  y: 2\n  x: 1\n" },
+    { "a: {kind: k, x: 1}\n", "a: {y: 2}\n", "a:\n  y: 2\n  kind: k\n  x: 1\n" },
+    { "a: {x: 1}\n", "a: {kind: k}\n", "a:\n  kind: k\n  x: 1\n" },
+    { "a: {kind: k, x: 1}\n", "a: {kind: j}\n", "a:\n  kind: j\n" },
+    { "a: {kind: [k], x: 1}\n", "a: {kind: j}\n", "a:\n  kind: j\n  x: 1\n" },
+    { "a: {x: 1}\n", "a: 2\n", "a: 2\n" },
+    { "a: 1\n", "a: {x: 2}\n", "a:\n  x: 2\n" },
+    { "a: [1]\n", "a: [2, {name: 3}]\n", "a:\n  - 2\n  - name: 3\n  - 1\n" },
+    { "a: [{name: 3, x: 1}, {name: 4}]\n", "a: [2, {name: 3}]\n", "a:\n  - 2\n  - name: 3\n  - name: 4\n" },
+    { "a: [{name: [3]}, {x: 1}]\n", "a: [{name: 3}]\n", "a:\n  - name: 3\n  - name:\n      - 3\n  - x: 1\n" },
+    { "a: [1]\n", "a: 2\n", "a: 2\n" },
+    { "a: 1\n", "a: [2]\n", "a:\n  - 2\n" },
+    { "a: {b: [1]}\n", "a: {b: [2]}\n", "a:\n  b:\n    - 2\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *path = put ("under.yaml", rows[i].under),
+                    *text = g_strconcat ("include: under.yaml\n", rows[i].over, NULL);
+
+    assert_included (text, rows[i].expected);
+  }
+}
+
+/* Of several files one that is wrong is enough, wherever it stands; what the others have is there all the same. */
+static void
+one_wrong_file_is_enough (G_GNUC_UNUSED void **state)
+{
+  static const char *const names[] = { "none.yaml, a.yaml", "a.yaml, none.yaml", "wrong.yaml, a.yaml",
+                                       "a.yaml, wrong.yaml" };
+  g_autofree char *a = put ("a.yaml", "seed: 1\n"), *wrong = put ("wrong.yaml", "x: 1\ninclude: none.yaml\n");
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autofree char *text = g_strdup_printf ("include: [%s]\n", names[i]), *path = put ("main.yaml", text);
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autoptr (FabYamlDoc) doc = fab_yaml_doc_load (path, diagnostics, NULL);
+
+    assert_false (fab_yaml_doc_include (doc, NULL, diagnostics));
+    assert_int_equal (fab_diagnostics_count (diagnostics), 1);
+    assert_non_null (fab_yaml_get (fab_yaml_doc_root (doc), "seed"));
+    assert_null (fab_yaml_get (fab_yaml_doc_root (doc), "include"));
+    assert_null (fab_yaml_get (fab_yaml_doc_root (doc), "x"));
+  }
+}
+
+/* Sixteen files in each other, and 256 in all. */
+static void
+there_are_limits (G_GNUC_UNUSED void **state)
+{
+  static const char limit[] = "too many included files: the limit is 256 files, nested 16 deep";
+  g_autoptr (GString) text = g_string_new ("include: [a.yaml");
+  g_autofree char *a = put ("a.yaml", "seed: 1\n");
+
+  for (guint i = 1; i <= 17; i++) {
+    g_autofree char *name = g_strdup_printf ("deep%u.yaml", i),
+                    *next = g_strdup_printf (i < 17 ? "include: deep%u.yaml\n" : "seed: %u\n", i + 1),
+                    *path = put (name, next);
+  }
+  assert_included ("include: deep2.yaml\n", "seed: 18\n");
+  assert_refused ("include: deep1.yaml\n", limit);
+  for (guint i = 1; i < 256; i++)
+    g_string_append (text, ", a.yaml");
+  g_autofree char *most = g_strconcat (text->str, "]\n", NULL),
+                  *more = g_strconcat (text->str, ", a.yaml]\n", NULL);
+  assert_included (most, "seed: 1\n");
+  assert_refused (more, limit);
+}
+
+/* Who may say only some keys may include files; of a file that is too large there is no line to be told. */
+static void
+other_files_may_include (G_GNUC_UNUSED void **state)
+{
+  static const char *const keys[] = { "seed", NULL };
+  g_autofree char *a = put ("a.yaml", "seed: 1\n"), *b = put ("b.yaml", "include: a.yaml\n"),
+                  *path = put ("main.yaml", "include: b.yaml\n");
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_load (path, diagnostics, NULL);
+  g_autofree char *large = g_strnfill (4 * 1024 * 1024 + 1, '#'), *c = put ("large.yaml", large);
+
+  assert_true (fab_yaml_doc_include (doc, keys, diagnostics));
+  g_autofree char *text = fab_yaml_node_text (fab_yaml_doc_root (doc));
+  assert_string_equal (text, "seed: 1\n");
+  assert_refused ("include: large.yaml\n", "large.yaml: this YAML cannot be part of a scenario; its text");
+}
+
+/* A copy includes files by itself, and shares its values where it includes none. */
+static void
+copies_include_by_themselves (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *a = put ("a.yaml", "job: {model: m}\n");
+
+  for (guint has_file = 0; has_file < 2; has_file++) {
+    g_autofree char *path = put ("main.yaml", has_file ? "include: a.yaml\njob: {x: 1}\n" : "job: {x: 1}\n");
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autoptr (FabYamlDoc) doc = fab_yaml_doc_load (path, diagnostics, NULL), copy = fab_yaml_doc_copy (doc);
+    g_autofree char *before = fab_yaml_node_text (fab_yaml_doc_root (doc)), *after = NULL, *made = NULL;
+
+    assert_true (fab_yaml_doc_include (copy, NULL, diagnostics));
+    after = fab_yaml_node_text (fab_yaml_doc_root (doc));
+    made = fab_yaml_node_text (fab_yaml_doc_root (copy));
+    assert_string_equal (after, before);
+    assert_string_equal (made, has_file ? "job:\n  x: 1\n  model: m\n" : "job:\n  x: 1\n");
+    assert_int_equal (fab_yaml_doc_root (copy) == fab_yaml_doc_root (doc), !has_file);
+  }
+}
+
+/* A copy that is full says so where the document begins. */
+static void
+a_full_copy_includes_nothing (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *path = put ("main.yaml", "include: a.yaml\n");
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabYamlDoc) doc = fab_yaml_doc_load (path, diagnostics, NULL), copy = fab_yaml_doc_copy (doc);
+
+  FabYamlNode *list = fab_yaml_tree_node (copy, FAB_YAML_SEQUENCE, &doc->root->mark);
+
+  fab_yaml_tree_append (fab_yaml_tree_own (copy, &copy->root),
+                        fab_yaml_tree_scalar (copy, "l", &doc->root->mark), list);
+  while (copy->nodes->len <= FAB_YAML_MAX_NODES / 2) /* so that there is no room for each of them again */
+    fab_yaml_tree_append (list, NULL, fab_yaml_tree_scalar (copy, NULL, &doc->root->mark));
+  assert_false (fab_yaml_doc_include (copy, NULL, diagnostics));
+  g_autofree char *printed = fab_diagnostics_format (diagnostics);
+  assert_int_equal (fab_diagnostics_count (diagnostics), 1);
+  assert_non_null (strstr (printed, "main.yaml:1:1: one document holds more than 200000 values\n"));
+}
+
 int
 main (void)
 {
@@ -189,6 +322,12 @@ main (void)
     cmocka_unit_test (mistakes_are_shown_where_they_are),
     cmocka_unit_test (nothing_is_shown_of_other_files),
     cmocka_unit_test (only_regular_files_are_read),
+    cmocka_unit_test (what_merges_and_what_does_not),
+    cmocka_unit_test (one_wrong_file_is_enough),
+    cmocka_unit_test (there_are_limits),
+    cmocka_unit_test (other_files_may_include),
+    cmocka_unit_test (copies_include_by_themselves),
+    cmocka_unit_test (a_full_copy_includes_nothing),
   };
 
   return cmocka_run_group_tests_name ("include", tests, make_directory, remove_directory);

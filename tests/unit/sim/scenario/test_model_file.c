@@ -155,6 +155,48 @@ paths_become_entries (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A copy of a document in which no file is named goes on sharing its values; one in which a file is named does not. */
+static void
+values_are_shared_where_no_file_is_named (G_GNUC_UNUSED void **state)
+{
+  const FabRegistry models = registry_of (&toy);
+
+  put ("small.json", "{\"n_layers\": 3}");
+  for (guint is_named = 0; is_named < 2; is_named++) {
+    g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+    g_autoptr (FabYamlDoc) doc = parse (is_named ? "job: {model: small.json}\n" : "job: {model: tiny}\n",
+                                        diagnostics);
+    g_autoptr (FabYamlDoc) copy = fab_yaml_doc_copy (doc);
+
+    fab_model_files_read (copy, &models, diagnostics);
+    assert_int_equal (fab_yaml_doc_root (copy) == fab_yaml_doc_root (doc), !is_named);
+    assert_int_equal (fab_diagnostics_count (diagnostics), 0);
+  }
+}
+
+/* A document that is a copy needs its values twice, and there may be no room for that. */
+static void
+a_copy_may_be_full (G_GNUC_UNUSED void **state)
+{
+  const FabRegistry models = registry_of (&toy);
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabYamlDoc) doc = parse ("job: {model: small.json}\n", diagnostics),
+                         copy = fab_yaml_doc_copy (doc);
+  g_autofree char *printed = NULL;
+
+  put ("small.json", "{\"n_layers\": 3}");
+  FabYamlNode *list = fab_yaml_tree_node (copy, FAB_YAML_SEQUENCE, &doc->root->mark);
+
+  fab_yaml_tree_append (fab_yaml_tree_own (copy, &copy->root),
+                        fab_yaml_tree_scalar (copy, "l", &doc->root->mark), list);
+  while (copy->nodes->len <= FAB_YAML_MAX_NODES / 2) /* so that there is no room for each of them again */
+    fab_yaml_tree_append (list, NULL, fab_yaml_tree_scalar (copy, NULL, &doc->root->mark));
+  fab_model_files_read (copy, &models, diagnostics);
+  printed = fab_diagnostics_format (diagnostics);
+  assert_int_equal (fab_diagnostics_count (diagnostics), 1);
+  assert_non_null (strstr (printed, "t.yaml:1:1: one document holds more than 200000 values\n"));
+}
+
 /* A file that cannot be read, or is something else, is told where it is named; a mistake in one that is right, in it.
  */
 static void
@@ -295,6 +337,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (paths_become_entries),
+    cmocka_unit_test (values_are_shared_where_no_file_is_named),
+    cmocka_unit_test (a_copy_may_be_full),
     cmocka_unit_test (mistakes_are_told_where_they_are),
     cmocka_unit_test (a_fragment_is_a_file_to_include),
     cmocka_unit_test (wrong_fragments_are_refused),
