@@ -309,7 +309,7 @@ test_take_away_from_a_long_list (G_GNUC_UNUSED void **state)
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
   g_autoptr (FabYamlDoc) doc = parse ("l: [a, b, c, d, e, f, g, h, i, j, k, m]\n", diagnostics);
 
-  assert_true (fab_yaml_doc_set (doc, "l.11=z", diagnostics));
+  assert_true (fab_yaml_doc_set (doc, "--set", "l.11=z", diagnostics));
   assert_string_equal (fab_yaml_doc_assigned (doc, "l.11"), "l.11=z");
   assert_null (fab_yaml_doc_assigned (doc, "l.10"));
   assert_true (fab_yaml_doc_put (doc, "o", "l.10", NULL, diagnostics));
@@ -484,7 +484,7 @@ test_where_it_is_full (G_GNUC_UNUSED void **state)
 
     doc->n_inherited = FAB_YAML_MAX_NODES - rows[i].n_left;
     assert_false (rows[i].put != NULL ? fab_yaml_doc_put (doc, "o", rows[i].put, one, diagnostics)
-                                      : fab_yaml_doc_set (doc, rows[i].assignment, diagnostics));
+                                      : fab_yaml_doc_set (doc, "--set", rows[i].assignment, diagnostics));
     g_autofree char *printed = fab_diagnostics_format (diagnostics);
     assert_string_equal (printed, rows[i].printed);
   }
