@@ -466,14 +466,14 @@ add_by_nodes (AllPairs *self)
   return TRUE;
 }
 
+/* Flows between the same NICs follow one another, so that the router keeps what it has found between them. */
 static gint
 compare_flows (gconstpointer a, gconstpointer b)
 {
   const Flow *x = a, *y = b;
+  guint64 x_nics = (guint64) x->out_nic << 32 | x->in_nic, y_nics = (guint64) y->out_nic << 32 | y->in_nic;
 
-  if (x->out_nic != y->out_nic)
-    return x->out_nic < y->out_nic ? -1 : 1;
-  return x->in_nic < y->in_nic ? -1 : x->in_nic > y->in_nic;
+  return x_nics < y_nics ? -1 : x_nics > y_nics;
 }
 
 /* The ports, and what is between them unless a hash of the flow decides. */

@@ -102,10 +102,26 @@ machines_of_like_nodes_are_counted_together (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Between nodes there is nothing to count in one node, whatever other nodes the machine has. */
+static void
+one_of_several_nodes_is_not_counted (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = machine ("node: dgx-h100, nodes: 2", NULL, FALSE);
+  FabGroup group = group_of (play);
+  FabCollectiveForm form = { .n_channels = 99 };
+
+  group.n_nodes = 1;
+  assert_false (fab_all_pairs_form (&group, 1.0 / group.gpus_per_node, &env, &form));
+  assert_int_equal (form.n_channels, 99);
+}
+
 int
 main (void)
 {
-  const struct CMUnitTest tests[] = { cmocka_unit_test (machines_of_like_nodes_are_counted_together) };
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (machines_of_like_nodes_are_counted_together),
+    cmocka_unit_test (one_of_several_nodes_is_not_counted),
+  };
 
   return play_run_tests ("all pairs", tests, &catalog);
 }

@@ -279,6 +279,33 @@ a_link_that_is_always_busy_needs_no_limit (G_GNUC_UNUSED void **state)
   fab_footprint_free (of_one.footprint);
 }
 
+/* What differs by less than 1e-9 is the same but for rounding. The second phase adds a message over other links that
+ * takes so much of the time of the first; or, in a first phase over the only link of the second, another message ends by
+ * so much before that one. */
+static void
+phases_that_differ_by_rounding_are_alike (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double difference;
+    gboolean is_limited;
+  } rows[] = { { 0.5e-9, FALSE }, { 0.9e-9, FALSE }, { 1.1e-9, TRUE }, { 5e-9, TRUE } };
+  g_autoptr (Rig) rig = star (4);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const Send longer[] = { { 0, 0, 1, 1, WHOLE, FALSE }, { 1, 2, 3, rows[i].difference, WHOLE, FALSE } };
+    const Send uneven[] = { { 0, 0, 1, 1, WHOLE, FALSE },
+                            { 0, 2, 3, 1 - rows[i].difference, WHOLE, FALSE },
+                            { 1, 0, 1, 1, WHOLE, FALSE } };
+    FabCollectiveForm of_longer = form_of (rig, FALSE, longer, 2),
+                      of_uneven = form_of (rig, FALSE, uneven, 3);
+
+    assert_int_equal (of_longer.phases_bytes_per_s > 0, rows[i].is_limited);
+    assert_int_equal (of_uneven.phases_bytes_per_s > 0, rows[i].is_limited);
+    fab_footprint_free (of_longer.footprint);
+    fab_footprint_free (of_uneven.footprint);
+  }
+}
+
 /* A message that ends before others of its phase lets the next one begin early. Rank 3 has half a byte after 0.5 ps and
  * sends 1 byte to rank 1 while the first half of what comes from rank 0 is still to come: that ends at 1.5 ps, and what
  * rank 1 sends then, at 2.5 ps. The link into rank 1, which is busy in both phases, would say 2 ps. */
@@ -402,6 +429,7 @@ main (void)
     cmocka_unit_test (a_message_over_two_nics_is_two_lanes),
     cmocka_unit_test (links_of_one_phase_idle_in_the_next),
     cmocka_unit_test (a_link_that_is_always_busy_needs_no_limit),
+    cmocka_unit_test (phases_that_differ_by_rounding_are_alike),
     cmocka_unit_test (early_messages_take_from_late_ones),
     cmocka_unit_test (steps_are_those_of_the_longest_sequence),
     cmocka_unit_test (steps_in_turn_are_those_of_senders_too),
