@@ -350,6 +350,126 @@ a_message_takes_two_events (G_GNUC_UNUSED void **state)
   rig_net_clear (&net);
 }
 
+/* --- buffers on the way --- */
+
+enum { WAIT_PS = 1000 };
+
+/* A network on which a message takes as many ps to leave as it has bytes, and waits in buffers on its way. */
+typedef struct {
+  FabNet base;
+  FabTimePs last_begin_ps; /* of the first line */
+} BufferedNet;
+
+struct _FabNetLine {
+  BufferedNet *net;
+  FabConnection connection;
+};
+
+static FabNet *
+buffered_new (const FabNetOps *ops, const FabNetEnv *net_env)
+{
+  BufferedNet *self = g_new0 (BufferedNet, 1);
+
+  fab_net_init (&self->base, ops, net_env);
+  return &self->base;
+}
+
+static void
+buffered_destroy (FabNet *net)
+{
+  fab_net_clear (net);
+  g_free (net);
+}
+
+static FabNetLine *
+buffered_open (FabNet *net, const FabConnection *connection)
+{
+  FabNetLine *line = g_new0 (FabNetLine, 1);
+
+  *line = (FabNetLine){ (BufferedNet *) net, *connection };
+  return line;
+}
+
+static void
+buffered_close (G_GNUC_UNUSED FabNet *net, FabNetLine *line)
+{
+  g_free (line);
+}
+
+static void
+message_arrives (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  const FabNetLine *line = owner;
+
+  line->connection.arrives (line->connection.owner, line->connection.arg,
+                            fab_engine_now (line->net->base.env.engine));
+}
+
+static void
+message_leaves (gpointer owner, G_GNUC_UNUSED guint64 arg)
+{
+  FabNetLine *line = owner;
+
+  fab_engine_after (line->net->base.env.engine, WAIT_PS + line->connection.latency_ps, message_arrives, line,
+                    0);
+  line->connection.left (line->connection.owner, line->connection.arg);
+}
+
+static void
+buffered_message (FabNet *net, FabNetLine *line, double bytes, FabTimePs begin_ps)
+{
+  if (line->connection.arg == 0)
+    line->net->last_begin_ps = begin_ps;
+  fab_engine_at (net->env.engine, begin_ps + (FabTimePs) bytes, message_leaves, line, 0);
+}
+
+/* Two messages of a lane. Where a step costs more than the wires, its cost counts from the arrival less the wires, so
+ * that the second one does not begin while the first waits; otherwise it counts from the departure. */
+static void
+buffers_do_not_hide_the_cost_of_a_step (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    FabTimePs steps_ps, begin_ps; /* of two steps; of the second message */
+  } rows[] = {
+    { 0, BYTES },
+    { LATENCY_PS / 2, BYTES + LATENCY_PS / 2 },
+    { 2 * LATENCY_PS, BYTES + WAIT_PS + LATENCY_PS },
+    { 4 * LATENCY_PS, BYTES + WAIT_PS + 2 * LATENCY_PS },
+  };
+  const FabNetOps ops = { .info = { .name = "buffered" },
+                          .open = buffered_open,
+                          .message = buffered_message,
+                          .close = buffered_close,
+                          .destroy = buffered_destroy };
+  g_autoptr (Rig) rig = pairs ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    Plan plan = { .n_lanes = 2,
+                  .n_waits = 1,
+                  .n_messages = { 2, 2 },
+                  .likes = { 0, 1 },
+                  .weights = { 1, 1 },
+                  .waits = { { 1, 0, 1, FALSE } } };
+    g_autoptr (FabSchedule) schedule = schedule_of (&plan, rig);
+    FabEngine *engine = fab_engine_new ();
+    FabNet *net = buffered_new (&ops, &(FabNetEnv){ engine, rig->graph, rig->router, 1 });
+    FabPlay *play = fab_play_new (schedule, net,
+                                  &(FabPlaySpec){ .bytes = BYTES,
+                                                  .wire_factor = 1,
+                                                  .share = 1,
+                                                  .steps_ps = rows[i].steps_ps,
+                                                  .intra_cost = 1,
+                                                  .inter_cost = 1,
+                                                  .done = { note_end, engine, 0 } });
+
+    fab_engine_run (engine);
+    assert_int_equal (((const BufferedNet *) net)->last_begin_ps, rows[i].begin_ps);
+    fab_play_free (play);
+    fab_net_destroy (net);
+    fab_engine_free (engine);
+  }
+}
+
 /* --- how a plan is played --- */
 
 static FabSchedule *
@@ -452,6 +572,7 @@ main (void)
     seeds_test (messages_go_when_everything_has_come),
     cmocka_unit_test (skipped_messages_are_counted),
     cmocka_unit_test (a_message_takes_two_events),
+    cmocka_unit_test (buffers_do_not_hide_the_cost_of_a_step),
     cmocka_unit_test (a_plan_is_played_as_messages_where_there_are_some),
     cmocka_unit_test (a_play_is_what_the_plan_says),
     cmocka_unit_test (a_description_counts_what_links_carry),
