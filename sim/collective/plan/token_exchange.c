@@ -52,10 +52,9 @@ fab_routing_parts (const FabRouting *self, guint n_parts)
   double n_part = (double) self->n_experts / n_parts;
   if (n_parts >= self->n_experts)
     return self->per_token;
-  double n_group = self->n_groups > 0 ? (double) self->n_experts / self->n_groups : self->n_experts;
-
   if (self->groups_per_token == 0 || self->groups_per_token >= self->n_groups)
     return n_parts * (1 - chance_of_none (self->n_experts, n_part, self->per_token));
+  double n_group = (double) self->n_experts / self->n_groups;
   return n_parts * chance_of_part (self, (guint) MAX (n_part / n_group + 0.5, 1), MIN (n_part, n_group));
 }
 

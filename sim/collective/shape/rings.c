@@ -106,7 +106,7 @@ find_in_node (Found *self, const Node *node)
 
 /* --- several nodes --- */
 
-/* Of the GPUs that are as near to the NIC as `usual`, other than `first`, the next one with a wire to `first`: a way
+/* Of the GPUs that are as near to the NIC as `usual`, the next one with a wire to `first`: a way
  * over all GPUs by direct links ends beside its start more often than elsewhere. None has one: `usual`. */
 static guint
 wired_end (const Node *node, guint nic, guint first, guint usual, guint hops)
@@ -117,8 +117,7 @@ wired_end (const Node *node, guint nic, guint first, guint usual, guint hops)
   for (guint i = 0; i < n; i++) {
     guint local = (usual + i) % n;
 
-    if (local != first && fab_cluster_nic_hops (cluster, local, nic) == hops
-        && node->counts[first * n + local] > 0)
+    if (fab_cluster_nic_hops (cluster, local, nic) == hops && node->counts[first * n + local] > 0)
       return local;
   }
   return usual;
@@ -485,7 +484,7 @@ find_in_shape (FabRings *self, guint shape, GError **error)
   FabGroup group = fab_group_of_shape (self->group, shape);
   g_autofree guint *counts = count_all_links (&group);
   Node node = { &group, counts };
-  Found found = { &group, g_array_new (FALSE, FALSE, sizeof (FabRing)), 1 };
+  Found found = { .group = &group, .rings = g_array_new (FALSE, FALSE, sizeof (FabRing)) };
   gboolean is_over = self->group->n_nodes > 1, is_even = fab_group_n_shapes (self->group) == 1;
 
   g_array_set_clear_func (found.rings, ring_clear);
@@ -569,7 +568,7 @@ fab_rings_hop (const FabRings *self, guint ring, guint stop, FabHop *hop, GError
 
   if (group->n_nodes == 1)
     return fab_hop_inside (group->cluster, from, to, hop, error);
-  if (next_index > 0 && node == next_node)
+  if (node == next_node)
     return fab_hop_inside_or_over (group, node, local_at (self, ring, node, index),
                                    local_at (self, ring, next_node, next_index), hop, error);
   const FabRing *here = ring_in (self, ring, node), *there = ring_in (self, ring, next_node);

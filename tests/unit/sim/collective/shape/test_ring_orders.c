@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "sim/collective/shape/rings.h"
+#include "tests/support/mesh.h"
 #include "tests/support/play.h"
 
 static FabCatalog *catalog;
@@ -514,6 +515,49 @@ the_ring_that_is_heavier_on_the_slow_link_is_left_out (G_GNUC_UNUSED void **stat
       assert_second_ring);
 }
 
+/* A 4 x 4 torus with a NIC beside each GPU. A way over all of it ends on the colour on which it did not begin, so that
+ * rings that go out one, two or three GPUs later than they come in cannot all follow wires; four later is the next row.
+ * Each of the 16 rings follows 15 of the 64 wires. */
+static void
+the_shift_with_the_best_ways_is_found (G_GNUC_UNUSED void **state)
+{
+  Wiring torus = wiring_torus (2);
+  g_autoptr (Rig) rig = mesh_new (&torus, 2, TRUE);
+  FabGroup group = rig_group (rig);
+  g_auto (FabRings) rings = { 0 };
+
+  assert_true (fab_rings_find (&group, &rings, NULL));
+  assert_int_equal (rings.n_rings, 16);
+  for (guint i = 0; i < rings.n_rings; i++) {
+    const FabRing *ring = &g_array_index (rings.shapes[0], FabRing, i);
+
+    assert_int_equal (ring->in_nic, i);
+    for (guint is_odd = 0; is_odd < 2; is_odd++) {
+      const guint *order = ring->orders[is_odd];
+
+      assert_int_equal (order[0], is_odd ? ring->out_nic : ring->in_nic);
+      assert_int_equal (order[15], is_odd ? ring->in_nic : ring->out_nic);
+      for (guint k = 1; k < 16; k++)
+        assert_true (torus.counts[order[k - 1] * 16 + order[k]] > 0);
+    }
+  }
+}
+
+/* Wires that the GPUs may not use make no rings: the only one goes by number. */
+static void
+wires_that_may_not_be_used_do_not_count (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_machine ("node: dgx1-v100, nodes: 1, p2p: none");
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+  g_auto (FabRings) rings = { 0 };
+
+  assert_true (fab_rings_find (&group, &rings, NULL));
+  assert_int_equal (rings.n_rings, 1);
+  assert_int_equal (rings.n_channels, 1);
+  assert_order (&rings, 0, FALSE, "0 1 2 3 4 5 6 7");
+}
+
 /* Parts of a machine: different ranks in each node, and a node without any. */
 static void
 rings_of_uneven_groups_do_so_too (G_GNUC_UNUSED void **state)
@@ -555,6 +599,8 @@ main (void)
     cmocka_unit_test (the_only_path_over_wires_is_found),
     cmocka_unit_test (one_of_two_rings_is_left_out),
     cmocka_unit_test (the_ring_that_is_heavier_on_the_slow_link_is_left_out),
+    cmocka_unit_test (the_shift_with_the_best_ways_is_found),
+    cmocka_unit_test (wires_that_may_not_be_used_do_not_count),
     cmocka_unit_test (rings_of_uneven_groups_do_so_too),
   };
 
