@@ -324,6 +324,27 @@ early_messages_take_from_late_ones (G_GNUC_UNUSED void **state)
   fab_footprint_free (form.footprint);
 }
 
+/* Whether messages of a phase end early is looked at for 1024 messages and no more. All but one of the first phase are
+ * over the link of the second, which is always busy. */
+static void
+early_messages_of_very_many_are_not_looked_for (G_GNUC_UNUSED void **state)
+{
+  enum { MOST = 1024 };
+  g_autoptr (Rig) rig = star (4);
+
+  for (guint n = MOST; n <= MOST + 1; n++) {
+    g_autofree Send *sends = g_new (Send, n);
+
+    for (guint i = 0; i < n; i++)
+      sends[i] = (Send){ i + 1 == n ? 1 : 0, 0, 1, 1, WHOLE, FALSE };
+    sends[0] = (Send){ 0, 2, 3, 1, WHOLE, FALSE };
+    FabCollectiveForm form = form_of (rig, FALSE, sends, n);
+    assert_near (form.footprint->rate_bytes_per_s, 1e12 / (n - 1), 1e-12);
+    assert_near (form.phases_bytes_per_s, n == MOST ? 1e12 / (n - 1) : 0, 1e-9);
+    fab_footprint_free (form.footprint);
+  }
+}
+
 /* The longest sequence is that of what ranks received, phase by phase: rank 2 gets a byte by way of rank 1, and one at
  * once; what rank 3 gets from it in the last phase is the third step. Rank 0 has sent twice, and waits for nothing. */
 static void
@@ -431,6 +452,7 @@ main (void)
     cmocka_unit_test (a_link_that_is_always_busy_needs_no_limit),
     cmocka_unit_test (phases_that_differ_by_rounding_are_alike),
     cmocka_unit_test (early_messages_take_from_late_ones),
+    cmocka_unit_test (early_messages_of_very_many_are_not_looked_for),
     cmocka_unit_test (steps_are_those_of_the_longest_sequence),
     cmocka_unit_test (steps_in_turn_are_those_of_senders_too),
     cmocka_unit_test (nics_share_a_message),
