@@ -39,10 +39,10 @@ fab_slowest_hops_note_step (FabSlowestHops *self, const FabHop *hop, FabCollecti
 gboolean
 fab_step_chain_is_longer (const FabStepChain *self, const FabStepChain *other)
 {
-  if (self->n_inter != other->n_inter)
-    return self->n_inter > other->n_inter;
-  return self->latency_ps > other->latency_ps
-      || (self->latency_ps == other->latency_ps && self->n_intra > other->n_intra);
+  return self->n_inter > other->n_inter
+      || (self->n_inter == other->n_inter
+          && (self->latency_ps > other->latency_ps
+              || (self->latency_ps == other->latency_ps && self->n_intra > other->n_intra)));
 }
 
 void
