@@ -192,8 +192,7 @@ slowest_s_per_byte (const FabFormRecipe *self, const double *rates)
 {
   g_autofree double *seconds = g_new (double, self->sends->len + 1);
   const guint *after = (const guint *) (gconstpointer) self->after->data;
-  RecipeSend last = { .hop = G_MAXUINT };
-  double slowest = 0, own = 0;
+  double slowest = 0;
 
   for (guint i = 0; i < self->sends->len; i++) {
     const RecipeSend *send = &g_array_index (self->sends, RecipeSend, i);
@@ -202,11 +201,7 @@ slowest_s_per_byte (const FabFormRecipe *self, const double *rates)
     for (guint k = 0; k < send->n_after; k++)
       before = MAX (before, seconds[after[k]]);
     after += send->n_after;
-    if (send->hop != last.hop || send->factor > last.factor || send->factor < last.factor) {
-      own = send->factor / rates[send->hop];
-      last = *send;
-    }
-    seconds[i] = before + own;
+    seconds[i] = before + send->factor / rates[send->hop];
     slowest = MAX (slowest, seconds[i]);
   }
   return slowest;

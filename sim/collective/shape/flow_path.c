@@ -23,7 +23,7 @@ FabFlowPath *
 fab_flow_path_new (const FabCluster *cluster, guint from, guint to, guint64 flow,
                    FabFootprintBuilder *builder, GError **error)
 {
-  FabHop hop = { 0 };
+  FabHop hop;
 
   if (!find_hop (cluster, from, to, flow, &hop, error))
     return NULL;

@@ -69,6 +69,29 @@ a_message_takes_the_links_between_its_ranks (G_GNUC_UNUSED void **state)
   }
 }
 
+/* One message over one connection, all of whose startup is its only step. */
+static void
+a_message_has_a_plan (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = two_nodes (1);
+  g_autoptr (FabFlowPath) path = find (&rig->cluster, 0, 3, NULL);
+  FabCollectivePlan plan = fab_flow_path_plan (path, 77);
+
+  assert_string_equal (plan.algorithm, "message");
+  assert_string_equal (plan.protocol, "none");
+  assert_int_equal (plan.op, FAB_OP_SEND_RECV);
+  assert_int_equal (plan.bytes, 77);
+  assert_int_equal (plan.n_ranks, 2);
+  assert_int_equal (plan.n_channels, 1);
+  assert_int_equal (plan.n_connections, 1);
+  assert_near (plan.wire_factor, 1, 0);
+  assert_int_equal (plan.steps.n_chunks, 1);
+  assert_near (plan.steps.intra_cost, 1, 0);
+  assert_near (plan.steps.inter_cost, 1, 0);
+  assert_false (plan.steps.is_pipeline);
+  fab_flow_path_free (NULL);
+}
+
 /* Of either end, a rank that reaches no NIC is named first, and then the one that it would reach. */
 static void
 a_rank_without_a_nic_is_named (G_GNUC_UNUSED void **state)
@@ -106,6 +129,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_message_takes_the_links_between_its_ranks),
+    cmocka_unit_test (a_message_has_a_plan),
     cmocka_unit_test (a_rank_without_a_nic_is_named),
   };
 

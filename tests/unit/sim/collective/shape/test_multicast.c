@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "sim/collective/shape/multicast.h"
+#include "tests/support/closed_router.h"
 #include "tests/support/lanes.h"
 #include "tests/support/rig.h"
 
@@ -207,6 +208,35 @@ every_node_has_its_own_switch (G_GNUC_UNUSED void **state)
   assert_false (fab_multicast_switch (&plain_group, 1, &centre));
 }
 
+static gboolean
+try_load (gpointer rig, GError **error)
+{
+  FabGroup group = rig_group (rig);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (&group, &env, NULL, 1);
+  g_autoptr (GPtrArray) lists = fab_send_lists_new (group.gpus_per_node);
+
+  return fab_multicast_load (sends, &group, 0, NULL, lists, error);
+}
+
+static gboolean
+try_store (gpointer rig, GError **error)
+{
+  FabGroup group = rig_group (rig);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (&group, &env, NULL, 1);
+  g_autoptr (GPtrArray) lists = fab_send_lists_new (group.gpus_per_node);
+
+  return fab_multicast_store (sends, &group, 0, NULL, lists, error);
+}
+
+static void
+a_path_that_is_missing_is_told (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (1, 3, TRUE);
+
+  closed_router_try (&rig->cluster.router, try_load, rig);
+  closed_router_try (&rig->cluster.router, try_store, rig);
+}
+
 int
 main (void)
 {
@@ -215,6 +245,7 @@ main (void)
     cmocka_unit_test (two_gpus_are_heads),
     cmocka_unit_test (a_load_and_a_store_are_two_steps),
     cmocka_unit_test (the_switch_of_all_gpus_is_found),
+    cmocka_unit_test (a_path_that_is_missing_is_told),
     cmocka_unit_test (every_node_has_its_own_switch),
   };
 

@@ -4,6 +4,7 @@
 #include "tests/support/test.h"
 
 #include "sim/collective/shape/trees.h"
+#include "tests/support/closed_router.h"
 #include "tests/support/lanes.h"
 #include "tests/support/rig.h"
 
@@ -293,6 +294,25 @@ a_pipeline_fills_on_the_way_up_and_down (G_GNUC_UNUSED void **state)
   }
 }
 
+static gboolean
+try_pass (gpointer rig, GError **error)
+{
+  FabGroup group = rig_group (rig);
+  g_autoptr (FabSendGraph) sends = fab_send_graph_new (&group, &env, NULL, 1);
+  g_autoptr (FabSwitchTree) tree = fab_switch_tree_new (&group, 0, NULL);
+  g_autoptr (GPtrArray) lists = fab_send_lists_new (group.n_nodes);
+
+  return fab_switch_tree_pass (tree, sends, &group, 0, &(FabSwitchPass){ 1, 1, TRUE, TRUE }, lists, error);
+}
+
+static void
+a_path_that_is_missing_is_told (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = rails (3);
+
+  closed_router_try (&rig->cluster.router, try_pass, rig);
+}
+
 /* --- binary trees --- */
 
 static const struct {
@@ -353,6 +373,7 @@ main (void)
     cmocka_unit_test (a_pass_waits_for_the_lists_that_it_gets),
     cmocka_unit_test (up_and_down_is_one_step),
     cmocka_unit_test (a_pipeline_fills_on_the_way_up_and_down),
+    cmocka_unit_test (a_path_that_is_missing_is_told),
     cmocka_unit_test (small_trees_have_these_parents),
   };
 
