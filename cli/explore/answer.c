@@ -96,6 +96,16 @@ add_report (FabAnswer *answer, FabStore *store, const FabRunResult *result, cons
   return answer->report != NULL;
 }
 
+/* Where the knobs of the scenario stand, which is not everywhere where somebody turned them to. */
+static void
+add_in_effect (FabJson *json, const FabExplored *self, FabScenario *scenario)
+{
+  FabKnobSetting standing;
+
+  if (fab_knob_board_in_effect (self->board, scenario, &standing))
+    fab_knob_setting_add_json (json, "in_effect", self->board, &standing);
+}
+
 static void
 add_result (FabJson *json, const FabExplored *self, const FabKnobSetting *setting, gboolean has_report,
             FabAnswer *answer)
@@ -104,6 +114,8 @@ add_result (FabJson *json, const FabExplored *self, const FabKnobSetting *settin
   g_autoptr (FabStore) store = scenario != NULL && has_report ? fab_store_new (&answer->problem) : NULL;
   FabRunResult result = { 0 };
 
+  if (scenario != NULL)
+    add_in_effect (json, self, scenario);
   if (scenario != NULL && answer->problem == NULL && play (scenario, store, &result, &answer->problem)
       && (!has_report || add_report (answer, store, &result, scenario)))
     add_figures (json, &result);

@@ -26,6 +26,9 @@
 
   const spoken = (knob, value) => String(value) + (knob.unit ? "\u00a0" + knob.unit : "");
 
+  // A knob's value in an answer: another node brings NICs of its own, and GPUs come in whole nodes.
+  const inEffect = (answer, knob) => answer.in_effect?.[knob.name] ?? answer.knobs[knob.name];
+
   // --- what changed, in words
 
   const knobWords = (before, after) => board.knobs.filter((knob) => before[knob.name] !== after[knob.name])
@@ -47,10 +50,10 @@
     return row;
   };
 
-  // Knobs that were turned and figures that moved, each before and after.
+  // Knobs that were turned or moved by another, and figures that moved, each before and after.
   const movedTable = (before, after) => {
-    const knobs = board.knobs.filter((knob) => before.knobs[knob.name] !== after.knobs[knob.name])
-      .map((knob) => [knob.label, spoken(knob, before.knobs[knob.name]), spoken(knob, after.knobs[knob.name]), ""]);
+    const knobs = board.knobs.map((knob) => [knob, ...[before, after].map((one) => isMeant(knob, one.knobs) ? inEffect(one, knob) : one.knobs[knob.name])])
+      .filter(([, a, b]) => a !== b).map(([knob, a, b]) => [knob.label, spoken(knob, a), spoken(knob, b), ""]);
     const figures = FIGURES.map(([name, value, show, least]) => [name, value(before.figures), value(after.figures), show, least])
       .filter(([, a, b, show, least]) => show(a) !== show(b) && (typeof a !== "number" || differs(a, b, least)))
       .map(([name, a, b, show]) => [name, show(a), show(b), typeof a === "number" && a > 0 && show !== percent && show !== String
@@ -179,6 +182,7 @@
     at("yaml").textContent = answer.scenario;
     at("note").textContent = answer.command.endsWith(" explored.yaml")
       ? "Save the scenario as explored.yaml, then:" : "The same on the command line:";
+    tellEffects(answer);
     if (answer.problem) {
       showProblem("This setting cannot be simulated: " + answer.problem);
       return;
@@ -270,18 +274,29 @@
 
   // What another knob, or the scenario, has made meaningless: a design brings its node, its GPUs and its network.
   const OF_MACHINE = ["node", "gpus", "rate", "nics", "nic", "oversubscription", "route"];
-  const restsNow = (knob) => {
+  const OF_DESIGN = "The design brings it.";
+  const restOf = (knob, setting) => {
     if (knob.rests) return knob.rests;
-    if (knob.name === "bucket" && values.strategy === "fsdp") return "fsdp sends layer by layer.";
-    if (knob.name === "units" && values.design === "none") return "There is no design.";
-    return OF_MACHINE.includes(knob.name) && values.design !== "none" ? "The design brings it." : null;
+    if (knob.name === "bucket" && setting.strategy === "fsdp") return "fsdp sends layer by layer.";
+    if (knob.name === "units" && setting.design === "none") return "There is no design.";
+    return OF_MACHINE.includes(knob.name) && setting.design !== "none" ? OF_DESIGN : null;
   };
+  const restsNow = (knob) => restOf(knob, values);
+  const isMeant = (knob, setting) => [null, OF_DESIGN].includes(restOf(knob, setting)); // it has a value that counts
   const disable = () => {
     for (const knob of board.knobs) {
       const { input } = controls[knob.name], label = input.closest("label"), why = restsNow(knob);
       input.disabled = why !== null;
       label.classList.toggle("resting", why !== null);
       label.title = why ? `${knob.help} It rests: ${why}` : knob.help;
+    }
+  };
+
+  // Below a knob, where the machine of this setting is not as the knob stands.
+  const tellEffects = (answer) => {
+    for (const knob of board.knobs) {
+      const value = inEffect(answer, knob), isOther = isMeant(knob, answer.knobs) && value !== answer.knobs[knob.name];
+      controls[knob.name].effect.textContent = isOther ? `in effect: ${spoken(knob, value)}` : "";
     }
   };
 
@@ -333,12 +348,13 @@
     control.input.id = "knob-" + knob.name;
     label.htmlFor = control.input.id; // and not the output, which comes first
     control.input.name = knob.name;
+    control.effect = Object.assign(document.createElement("small"), { id: "effect-" + knob.name });
+    control.input.setAttribute("aria-describedby", control.effect.id);
     label.append(name, ...control.nodes);
     controls[knob.name] = control;
-    if (!control.filter) return label;
-    const both = document.createElement("div");
-    both.append(label, control.filter);
-    return both;
+    const whole = document.createElement("div");
+    whole.append(label, ...(control.filter ? [control.filter] : []), control.effect);
+    return whole;
   };
 
   const SETS = [["Job", ["model", "strategy", "micro_batch", "sequence", "recompute", "bucket"]],
@@ -452,7 +468,7 @@
   };
 
   at("keep").addEventListener("click", () => {
-    keep("kept: " + board.knobs.map((knob) => spoken(knob, (shown?.knobs ?? values)[knob.name])).join(", "));
+    keep("kept: " + board.knobs.map((knob) => spoken(knob, shown ? inEffect(shown, knob) : values[knob.name])).join(", "));
     fabricast.redraw();
   });
   at("back").addEventListener("click", restore);

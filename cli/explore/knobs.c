@@ -452,6 +452,21 @@ read_start (FabKnobBoard *self, GError **error)
   return TRUE;
 }
 
+gboolean
+fab_knob_board_in_effect (const FabKnobBoard *self, FabScenario *scenario, FabKnobSetting *standing)
+{
+  g_autofree guint *gradient_bytes = g_memdup2 (self->gradient_bytes,
+                                                self->strategies->len * sizeof *self->gradient_bytes);
+  FabKnobBoard there = *self;
+
+  there.scenario = scenario;
+  there.gradient_bytes = gradient_bytes;
+  if (!read_start (&there, NULL))
+    return FALSE;
+  *standing = there.start;
+  return TRUE;
+}
+
 /* Accepts names that need no quotes in YAML, on a command line and in a query. */
 static gboolean
 is_plain (const char *name)

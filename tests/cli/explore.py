@@ -251,6 +251,24 @@ class Answers(Serving):
         self.assertIn("design 'superpod-a100' goes up to 7 scalable units of 20 nodes, not 8",
                       self.ask(shared(SCENARIO), "design=superpod-a100&units=8")["problem"])
 
+    def test_knobs_that_others_move_are_told(self):
+        """Another kind of port has a rate of its own, and another node has ports and GPUs of its own."""
+        def moved(server, query):
+            answer = self.ask(server, query)
+            return {name: value for name, value in answer["in_effect"].items() if value != answer["knobs"][name]}
+
+        server = shared(SCENARIO)
+        self.assertEqual(moved(server, ""), {})
+        self.assertEqual(moved(server, "nics=1&tensor=2"), {})
+        self.assertEqual(moved(server, "nic=ib-ndr"), {"rate": 400})
+        self.assertEqual(moved(server, "nic=ib-ndr&rate=100"), {})
+        self.assertEqual(moved(server, "design=superpod-h100"),
+                         {"gpus": 256, "node": "dgx-h100", "rate": 400, "nics": 8, "route": "static"})
+        own = Server(self, self.write("own.yaml", OWN))
+        self.assertEqual(moved(own, "node=dgx-h100"), {"nics": 8})  # the scenario sets the rate
+        self.assertEqual(moved(own, "node=dgx-h100&nics=3"), {})
+        self.assertNotIn("in_effect", self.ask(server, "design=superpod-a100&units=8"))
+
     def test_own_scenario(self):
         server = Server(self, self.write("own.yaml", OWN))
         start = self.check_same(server, "")

@@ -97,6 +97,24 @@ class Page(support.CliTest):
         self.wait()
         child.until(lambda: self.outlook() and self.text("answer") == answer, "the answer is that of the address")
 
+    def test_knobs_that_others_move_are_told(self):
+        effects = """return Object.fromEntries([...document.querySelectorAll("#knobs small")].filter((one) => one.textContent)
+                       .map((one) => [one.id, one.textContent]))"""
+        self.assertEqual(self.browser.run(effects), {})
+        self.turn("nic", "ib-ndr")
+        self.assertEqual(self.browser.run(effects), {"effect-rate": "in effect: 400\u00a0Gb/s"})
+        self.assertEqual(self.browser.run("return document.getElementById('knob-rate').ariaDescribedByElements?.[0]?.id ?? 'effect-rate'"),
+                         "effect-rate")
+        moved = self.browser.run("return document.getElementById('moved').innerText")
+        self.assertRegex(moved, r"Network\s+200\s?Gb/s\s+400\s?Gb/s")
+        self.turn("design", "superpod-h100")
+        self.assertEqual(self.browser.run(effects)["effect-nics"], "in effect: 8")
+        self.turn("design", "none")
+        self.turn("nic", "own")
+        self.assertEqual(self.browser.run(effects), {})
+        self.turn("strategy", "fsdp")  # it has no bucket at all
+        self.assertEqual(self.browser.run(effects), {})
+
     def test_lists_are_searched(self):
         options = "return [...document.getElementById('knob-node').options].map((one) => one.value)"
         everything = self.browser.run(options)

@@ -725,7 +725,8 @@ is_free (const FabKnobBoard *board, const FabKnobSetting *setting, FabKnobId id)
   }
 }
 
-/* The scenario that a setting stands for, opened by itself, starts where the knobs stand. */
+/* The scenario that a setting stands for, opened by itself, starts where the knobs stand, and where they are said to be in
+ * effect in any case. */
 static void
 test_settings_are_where_their_scenarios_start (G_GNUC_UNUSED void **state)
 {
@@ -752,6 +753,10 @@ test_settings_are_where_their_scenarios_start (G_GNUC_UNUSED void **state)
     if (again == NULL) /* rounded up to more GPUs than there may be */
       continue;
     g_autofree char *asked = words_of (explored->board, &setting), *found = words_of (again, &again->start);
+    FabKnobSetting standing;
+    assert_true (fab_knob_board_in_effect (explored->board, again->scenario, &standing));
+    g_autofree char *told = words_of (explored->board, &standing);
+    assert_string_equal (told, found);
     g_auto (GStrv) wanted = g_strsplit (asked, " ", 0), got = g_strsplit (found, " ", 0);
     for (guint id = 0; id < FAB_N_KNOBS; id++)
       if (!is_free (explored->board, &setting, id) && strcmp (wanted[id], got[id]) != 0)
