@@ -25,23 +25,28 @@ weight_of (const Shares *self, FabLinkId link)
   return fab_footprint_has (self->footprint, link, &at) ? self->footprint->weights[at] : 0;
 }
 
-/* One direction of the ports of a NIC. Returns the load of the fullest over an even share; 0: it carries nothing. */
+/* One direction of the ports of a NIC. Returns the load of the fullest over an even share; 0: nothing goes that way.
+ * *is_idle is set where something does, and a port carries none of it. */
 static double
 look_at_direction (Shares *self, FabLinkId first, guint n, gboolean is_out, gboolean *is_idle)
 {
   double sum = 0, most = 0;
   FabLinkId fullest = FAB_NO_LINK;
+  gboolean has_empty = FALSE;
 
   for (guint k = 0; k < n; k++) {
     FabLinkId link = is_out ? first + k : fab_graph_link (self->graph, first + k)->reverse;
     double weight = weight_of (self, link);
 
-    *is_idle |= weight <= 0;
+    has_empty |= weight <= 0;
     sum += weight;
     fullest = weight > most ? link : fullest;
     most = MAX (most, weight);
   }
-  double factor = sum > 0 ? most * self->n_ports / sum : 0;
+  if (sum <= 0)
+    return 0;
+  *is_idle |= has_empty;
+  double factor = most * self->n_ports / sum;
   if (factor > self->worst_factor) {
     self->worst_factor = factor;
     self->worst = fullest;
@@ -76,10 +81,10 @@ longest_footprint (const FabSimulation *simulation)
     const FabFootprint
         *footprint = fab_simulation_dag (simulation)->collectives[record->index].plan.footprint;
 
-    if (footprint == NULL || record->end_ps - record->start_ps <= longest_ps)
-      continue;
-    longest_ps = record->end_ps - record->start_ps;
-    longest = footprint;
+    if (footprint != NULL && record->end_ps - record->start_ps > longest_ps) {
+      longest_ps = record->end_ps - record->start_ps;
+      longest = footprint;
+    }
   }
   return longest;
 }
