@@ -244,15 +244,151 @@ test_overlay (G_GNUC_UNUSED void **state)
   assert_null (fab_catalog_mark (catalog, &links[1].name));
 }
 
+/* Files are read in the order of their names; hidden ones, and those of other kinds, are not read. */
+static void
+test_which_files (G_GNUC_UNUSED void **state)
+{
+  static const char *const files[][2] = {
+    { "b.yaml", "links: [{name: second, signalling: 1Gb/s, " ORIGIN "}]\n" },
+    { "a.yaml", "links: [{name: first, signalling: 1Gb/s, " ORIGIN "}]\n" },
+    { "c.yaml", "links: [{name: third, signalling: 1Gb/s, " ORIGIN "}]\n" },
+    { ".d.yaml", "linkz: []\n" },
+    { "e.yml", "linkz: []\n" },
+  };
+  g_autofree char *directory = g_dir_make_tmp ("fab-catalog-XXXXXX", NULL),
+                  *folder = g_build_filename (directory, "d.yaml", NULL);
+  g_autoptr (GError) error = NULL, other = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    g_autofree char *path = g_build_filename (directory, files[i][0], NULL);
+
+    assert_true (g_file_set_contents (path, files[i][1], -1, NULL));
+  }
+  g_autoptr (FabCatalog) catalog = fab_catalog_load (directory, &small_registry, &error);
+  assert_null (error);
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
+  g_autofree char *joined = g_strjoinv (" ", (char **) names), *written = fab_catalog_write (catalog);
+  assert_string_equal (joined, "first second third");
+  for (guint i = 0; names[i] != NULL; i++) {
+    g_autofree char *line = g_strdup_printf ("  - name: %s\n", names[i]);
+
+    assert_non_null (strstr (written, line));
+  }
+  assert_int_equal (g_mkdir (folder, 0700), 0); /* it cannot be read */
+  assert_null (fab_catalog_load (directory, &small_registry, &other));
+  assert_true (g_error_matches (other, FAB_ERROR, FAB_ERROR_IO));
+  g_rmdir (folder);
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    g_autofree char *path = g_build_filename (directory, files[i][0], NULL);
+
+    g_remove (path);
+  }
+  g_rmdir (directory);
+  fab_catalog_free (NULL);
+}
+
+/* A link has the flow control of its technology unless it says its own, the cost of each way to move bytes, and a
+ * switch that reduces where it says so or has packets for that. */
+static void
+test_link_classes (G_GNUC_UNUSED void **state)
+{
+  const char *const texts[] = {
+    "technologies: [{name: T, joins: accelerators, flow_control: pfc, " ORIGIN "}]\n"
+    "links:\n"
+    "  - {name: plain, technology: T, signalling: 8Gb/s, " ORIGIN "}\n"
+    "  - {name: own, technology: T, signalling: 8Gb/s, flow_control: drop, endpoint: 3us, " ORIGIN ",\n"
+    "     copy: {achievable: 50%, source: s}, kernel: {achievable: 25%, source: s},\n"
+    "     multimem: {payload: 100B, overhead: 25B, source: s}, collective_fraction: 80%, collective_source: s,\n"
+    "     messages: [{overhead: 1us, rate: 0.1GB/s}], measured: {from: 8B, to: 9B}}\n"
+    "  - {name: reducing, signalling: 8Gb/s, flow_control: credit, sharp: true, " ORIGIN "}\n",
+    NULL,
+  };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabCatalog) catalog = load_texts (texts, &error);
+
+  if (catalog == NULL)
+    fail_msg ("%s", error->message);
+  FabLinkClass plain = fab_catalog_link_class (catalog, fab_catalog_link (catalog, "plain")),
+               own = fab_catalog_link_class (catalog, fab_catalog_link (catalog, "own")),
+               reducing = fab_catalog_link_class (catalog, fab_catalog_link (catalog, "reducing"));
+  assert_string_equal (plain.name, "plain");
+  assert_ptr_equal (plain.technology, fab_catalog_technology (catalog, "T"));
+  assert_ptr_equal (reducing.technology, &fab_technology_unnamed);
+  assert_int_equal (plain.flow_control, FAB_FLOW_PFC);
+  assert_int_equal (own.flow_control, FAB_FLOW_DROP);
+  assert_int_equal (reducing.flow_control, FAB_FLOW_CREDIT);
+  for (FabDrive drive = 0; drive < FAB_N_DRIVES; drive++)
+    assert_near (plain.cost[drive], 1, 0);
+  assert_near (own.cost[FAB_DRIVE_COPY], 2, 1e-15);
+  assert_near (own.cost[FAB_DRIVE_KERNEL], 4, 1e-15);
+  assert_near (own.cost[FAB_DRIVE_MULTIMEM], 1.25, 1e-15);
+  assert_near (plain.collective_stretch, 0, 0);
+  assert_near (own.collective_stretch, 1.25, 1e-15);
+  assert_int_equal (own.endpoint_ps, 3000000);
+  assert_int_equal (own.messages.n, 1);
+  assert_near (own.messages.factor, 1, 0);
+  assert_int_equal (own.messages.from_bytes, 8);
+  assert_int_equal (own.messages.to_bytes, 9);
+  assert_false (plain.has_reduction);
+  assert_true (own.has_reduction);
+  assert_true (reducing.has_reduction);
+}
+
+/* What a word might be the name for: entries whose summaries say it, of a catalogue and of what lies over it. */
+static void
+test_said (G_GNUC_UNUSED void **state)
+{
+  const char *const texts[] = { "links:\n"
+                                "  - {name: a, summary: the quick cable, signalling: 8Gb/s, " ORIGIN "}\n"
+                                "  - {name: b, summary: slow, signalling: 8Gb/s, " ORIGIN "}\n"
+                                "  - {name: c, signalling: 8Gb/s, " ORIGIN "}\n",
+                                NULL };
+  g_autoptr (FabCatalog) shipped = load_texts (texts, NULL);
+  FabLinkSpec links[] = { { .name = "mine", .summary = "a quick one" }, { .name = "c" } };
+  FabCatalogSections sections = { .links = { .data = links, .n = 2 } };
+  g_autoptr (FabCatalog) catalog = fab_catalog_overlay (shipped, &sections);
+  g_autofree char *quick = fab_catalog_said (catalog, FAB_SECTION_LINKS, "quick"),
+                  *alone = fab_catalog_said (shipped, FAB_SECTION_LINKS, "quick"),
+                  *none = fab_catalog_said (catalog, FAB_SECTION_LINKS, "purple"),
+                  *referred = fab_catalog_reference_said (catalog, FAB_REFERS_LINK, "quick"),
+                  *algorithm = fab_catalog_reference_said (catalog, FAB_REFERS_ALGORITHM, "quick");
+
+  assert_string_equal (quick, "a, mine"); /* the shortest name first */
+  assert_string_equal (alone, "a");
+  assert_null (none);
+  assert_string_equal (referred, quick);
+  assert_null (algorithm);
+  assert_true (fab_catalog_is_own (catalog, FAB_SECTION_LINKS, "mine"));
+  assert_true (fab_catalog_is_own (catalog, FAB_SECTION_LINKS, "c"));
+  assert_false (fab_catalog_is_own (catalog, FAB_SECTION_LINKS, "a"));
+  assert_false (fab_catalog_is_own (shipped, FAB_SECTION_LINKS, "a"));
+}
+
+/* Of equal names the first stands, and an entry without a name is nowhere. */
+static void
+test_equal_names (G_GNUC_UNUSED void **state)
+{
+  FabLinkSpec links[] = { { .lanes = 1 }, { .name = "a", .lanes = 2 }, { .name = "a", .lanes = 3 } };
+  FabCatalogSections sections = { .links = { .data = links, .n = G_N_ELEMENTS (links) } };
+  g_autoptr (FabCatalog) catalog = fab_catalog_overlay (NULL, &sections);
+  g_autofree const char **names = fab_catalog_names (catalog, FAB_SECTION_LINKS);
+
+  assert_int_equal (fab_catalog_link (catalog, "a")->lanes, 2);
+  assert_string_equal (names[0], "a");
+  assert_null (names[1]);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_entries),   cmocka_unit_test (test_no_directory),
-    cmocka_unit_test (test_texts),     cmocka_unit_test (test_refusals),
-    cmocka_unit_test (test_wire_ends), cmocka_unit_test (test_all_files_at_once),
-    cmocka_unit_test (test_overlay),   cmocka_unit_test (test_message_refusals),
-    cmocka_unit_test (test_messages),
+    cmocka_unit_test (test_entries),      cmocka_unit_test (test_no_directory),
+    cmocka_unit_test (test_texts),        cmocka_unit_test (test_refusals),
+    cmocka_unit_test (test_wire_ends),    cmocka_unit_test (test_all_files_at_once),
+    cmocka_unit_test (test_overlay),      cmocka_unit_test (test_message_refusals),
+    cmocka_unit_test (test_messages),     cmocka_unit_test (test_which_files),
+    cmocka_unit_test (test_link_classes), cmocka_unit_test (test_said),
+    cmocka_unit_test (test_equal_names),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
