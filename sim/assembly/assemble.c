@@ -308,28 +308,28 @@ typedef struct {
 static Seats
 seat_nics (const Build *build)
 {
-  guint n_all = count_kind (build->node, FAB_PART_NIC),
-        n = kept_of_kind (build->cluster, build->node, FAB_PART_NIC);
-  guint n_gpus = kept_of_kind (build->cluster, build->node, FAB_PART_ACCELERATOR);
-  guint per_board = build->node->rails > 0 ? (guint) build->node->rails : n;
-  g_autofree guint *kept = fab_nic_subset (build->node, n_gpus, n);
-  g_autofree guint *rails = g_new0 (guint,
-                                    n_all + 1); /* 1 + number among those that are used; 0: it is not */
-  Seats self = { g_new (FabNicSeat, n + 1), 0, MAX (build->node->rails > 0 ? n_all / per_board : 1, 1) };
+  guint n = kept_of_kind (build->cluster, build->node, FAB_PART_NIC), per_board = (guint) build->node->rails;
+  Seats self = { g_new (FabNicSeat, n + 1), 0, 1 };
 
-  if (build->node->rails == 0) {
+  if (per_board == 0) {
     self.n_rails = n;
     for (guint i = 0; i < n; i++)
       self.seats[i] = (FabNicSeat){ i, 0 };
     return self;
   }
+  guint n_gpus = kept_of_kind (build->cluster, build->node, FAB_PART_ACCELERATOR);
+  g_autofree guint *kept = fab_nic_subset (build->node, n_gpus, n);
+  g_autofree gboolean *is_used = g_new0 (gboolean, per_board);
+  g_autofree guint *rails = g_new (guint, per_board); /* numbers among those that are used */
+  self.n_boards = count_kind (build->node, FAB_PART_NIC) / per_board;
   for (guint i = 0; i < n; i++)
-    rails[kept[i] % per_board] = 1;
-  for (guint rail = 0; rail < per_board; rail++)
-    if (rails[rail] > 0)
-      rails[rail] = ++self.n_rails;
+    is_used[kept[i] % per_board] = TRUE;
+  for (guint rail = 0; rail < per_board; rail++) {
+    rails[rail] = self.n_rails;
+    self.n_rails += is_used[rail];
+  }
   for (guint i = 0; i < n; i++)
-    self.seats[i] = (FabNicSeat){ rails[kept[i] % per_board] - 1, kept[i] / per_board };
+    self.seats[i] = (FabNicSeat){ rails[kept[i] % per_board], kept[i] / per_board };
   return self;
 }
 

@@ -277,6 +277,31 @@ nics_of_boards_share_rails (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Leaves of a rail fabric have the NICs of one rail of two boards: of one node, or of two nodes of one board each. */
+static void
+boards_are_counted_by_rail_fabrics (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *rails, *port;
+  } rows[] = {
+    { "", "0/x0-leaf0 0/x1-leaf1 0/x2-leaf2 0/x3-leaf3 1/x0-leaf0 1/x1-leaf1 1/x2-leaf2 1/x3-leaf3" },
+    { "    rails: 2\n",
+      "0/x0-leaf0 0/x1-leaf1 0/x2-leaf0 0/x3-leaf1 1/x0-leaf2 1/x1-leaf3 1/x2-leaf2 1/x3-leaf3" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *head = g_strconcat ("    nic: port\n", rows[i].rails, NULL);
+    g_autoptr (Play) play = play_of (head,
+                                     "{name: a, kind: accelerator, count: 4}, {name: x, kind: nic, count: 4}",
+                                     "{from: a, to: a, link: lace, map: all}, {from: a, to: x, link: wire}",
+                                     ", nodes: 2, fabric: {kind: rail, nodes_per_leaf: 2}", "");
+    g_autofree char *text = links_text (plant_of (play)->graph, "port");
+
+    if (!g_str_has_prefix (text, rows[i].port) || strstr (text, "leaf4") != NULL)
+      fail_msg ("%s", text);
+  }
+}
+
 /* --- rates and what-ifs --- */
 
 static const char pair_parts[] = "{name: a, kind: accelerator, count: 2}, {name: x, kind: nic}";
@@ -308,6 +333,7 @@ ports_have_the_rate_that_they_are_given (G_GNUC_UNUSED void **state)
     { ", nic_rate: 32.02Gb/s", 4002500000, 0, 0.000625 },
     { ", nic_rate: 32.04Gb/s", 4005000000, 4005000000, 0.00125 },
     { ", nic_rate: 16Gb/s", 2000000000, 2000000000, -0.5 },
+    { ", nic_rate: 8b/s", 1, 1, 0.25e-9 - 1 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -374,6 +400,29 @@ a_what_if_changes_the_links_that_it_names (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Rates are rounded to bytes, and times to ps: two thirds of 1 GB/s are 666 666 666.7 B/s, and 1 us and 0.6 ppm more is
+ * 1 000 000.6 ps. */
+static void
+what_a_what_if_changes_is_rounded (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    double rate_factor, latency_change;
+    FabBytesPerS rate;
+    FabTimePs latency_ps;
+  } rows[] = { { 2.0 / 3, 6e-7, 666666667, 1000001 }, { 1.0 / 3, 4e-7, 333333333, 1000000 } };
+  g_autoptr (Play) play = play_of ("", pair_parts, "{from: a0, to: a1, link: wire}", "", "");
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabWhatIf what_if = { .is_every_link = TRUE,
+                                .rate_factor = rows[i].rate_factor,
+                                .latency_change = rows[i].latency_change };
+    g_autoptr (FabPlant) plant = fab_plant_new (play->scenario, &what_if, NULL);
+
+    assert_int_equal (fab_graph_link (plant->graph, 0)->rate_bytes_per_s, rows[i].rate);
+    assert_int_equal (fab_graph_link (plant->graph, 0)->latency_ps, rows[i].latency_ps);
+  }
+}
+
 /* A question may leave faults out, and change the rate of the memory. */
 static void
 a_what_if_changes_faults_and_memory (G_GNUC_UNUSED void **state)
@@ -432,6 +481,34 @@ a_cluster_has_what_its_entries_say (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A format of one unit has the rate of that unit; BF16 has that of FP16. A power cap is a share of the board's power. */
+static void
+a_device_has_the_rates_of_its_accelerator (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) usual = play_cluster (catalog, "node: hgx-b200", ""),
+                   capped = play_cluster (catalog, "node: hgx-b200, power_cap: 80%", "");
+  const FabAcceleratorSpec *spec = fab_catalog_accelerator (catalog, "b200-sxm");
+  const FabDevice *device = &plant_of (usual)->cluster.device;
+  const double rates[FAB_N_PRECISIONS] = {
+    [FAB_PRECISION_BF16] = spec->peak_fp16_flops_per_s, [FAB_PRECISION_FP16] = spec->peak_fp16_flops_per_s,
+    [FAB_PRECISION_FP32] = spec->peak_fp32_flops_per_s, [FAB_PRECISION_TF32] = spec->peak_tf32_flops_per_s,
+    [FAB_PRECISION_FP8] = spec->peak_fp8_flops_per_s,   [FAB_PRECISION_NVFP4] = spec->peak_fp4_flops_per_s,
+  };
+
+  assert_true (spec->peak_fp32_flops_per_s < spec->peak_fp16_flops_per_s);
+  for (FabPrecision precision = 0; precision < FAB_N_PRECISIONS; precision++)
+    assert_near (device->peak_flops_per_s[precision], rates[precision], 0);
+  assert_near (device->matmul_fraction, spec->matmul_fraction, 0);
+  assert_int_equal (device->n_sms, spec->n_sms);
+  assert_int_equal (device->memory_bytes, spec->memory_bytes);
+  assert_int_equal (device->memory_bytes_per_s, spec->memory_bytes_per_s);
+  assert_near (fab_device_slowdown (device), 1, 0);
+  device = &plant_of (capped)->cluster.device;
+  assert_near (device->cap_fraction, 0.8, 1e-12);
+  assert_true (fab_device_slowdown (device) > 1);
+  assert_near (device->cap_band.high_factor, fab_clock_band (&spec->clock, 0.8).high_factor, 1e-12);
+}
+
 /* Another seed places nodes, draws bursts and picks paths anew; of one node there is nothing to place. */
 static void
 a_seed_counts_where_something_is_drawn (G_GNUC_UNUSED void **state)
@@ -476,9 +553,12 @@ main (void)
     cmocka_unit_test (separate_ports_share_the_bus_of_their_card),
     cmocka_unit_test (nodes_are_at_their_places),
     cmocka_unit_test (nics_of_boards_share_rails),
+    cmocka_unit_test (boards_are_counted_by_rail_fabrics),
     cmocka_unit_test (ports_have_the_rate_that_they_are_given),
     cmocka_unit_test (a_what_if_changes_the_links_that_it_names),
+    cmocka_unit_test (what_a_what_if_changes_is_rounded),
     cmocka_unit_test (a_what_if_changes_faults_and_memory),
+    cmocka_unit_test (a_device_has_the_rates_of_its_accelerator),
     cmocka_unit_test (a_cluster_has_what_its_entries_say),
     cmocka_unit_test (a_seed_counts_where_something_is_drawn),
     cmocka_unit_test (symmetry_can_be_forbidden),
