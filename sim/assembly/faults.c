@@ -299,6 +299,8 @@ typedef struct {
   const FabVertexId *nics;   /* NICs, machine by machine */
   guint n_machines, n_ports; /* n_ports: NICs of one machine */
   guint n_rails; /* of one machine: NICs that stand at the same place of their boards are on one */
+  /* [n_machines * n_ports] a bit for each port of a NIC that the changed graph does not have; NULL: it is not changed */
+  const guint32 *gone;
 } Site;
 
 typedef struct {
@@ -421,14 +423,17 @@ static void
 append_port_of (const Search *self, guint nic, const FabFaultSpec *fault, GArray *links)
 {
   const FabClusterSpec *cluster = &fab_scenario_spec (self->site->scenario)->cluster;
+  guint32 gone = self->site->gone != NULL ? self->site->gone[nic] : 0, bit = 1U << fault->port;
   FabLinkId first;
 
   if (cluster->port_use == FAB_PORTS_SEPARATE) {
     append_all_of (self->graph, self->site->nics[nic + fault->port], TRUE, links);
     return;
   }
-  if (fab_nic_ports (self->graph, self->site->nics[nic], &first) > fault->port)
-    append_both (self->graph, first + (FabLinkId) fault->port, links);
+  fab_nic_ports (self->graph, self->site->nics[nic], &first);
+  if ((gone & bit) == 0)
+    append_both (self->graph, first + (FabLinkId) (fault->port - __builtin_popcount (gone & (bit - 1))),
+                 links);
 }
 
 static void
@@ -570,6 +575,25 @@ list_changes (const Site *site, const FabGraph *graph, FabDiagnostics *diagnosti
       add_load (&search, one, changes);
   }
   return changes;
+}
+
+/* Which ports of each NIC the changes take out of the graph. (transfer full) */
+static guint32 *
+list_gone (const Site *site, const FabGraph *graph, const FabLinkChange *changes)
+{
+  const FabClusterSpec *cluster = &fab_scenario_spec (site->scenario)->cluster;
+  guint n_nics = site->n_machines * site->n_ports;
+  guint32 *gone = g_new0 (guint32, n_nics + 1);
+
+  for (guint nic = 0; nic < n_nics; nic++) {
+    FabLinkId first;
+    guint n = fab_nic_ports (graph, site->nics[nic], &first);
+
+    for (guint port = 0; port < MIN (n, (guint) cluster->nic_ports); port++)
+      if (changes[first + port].rate_fraction <= 0)
+        gone[nic] |= 1U << port;
+  }
+  return gone;
 }
 
 /* --- changes during the run --- */
@@ -729,11 +753,13 @@ fab_faults_apply (const FabScenario *scenario, FabGraph *graph, FabCluster *clus
   g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
   g_autofree FabVertexId *nics = g_memdup2 (cluster->nics, sizeof (FabVertexId) * (n_machines * n_ports + 1));
   guint n_rails = MIN (n_ports, cluster->nics_per_board > 0 ? cluster->nics_per_board : n_ports);
-  Site site = { scenario, names, nics, n_machines, n_ports, n_rails };
+  Site site = { scenario, names, nics, n_machines, n_ports, n_rails, NULL };
   g_autofree FabLinkChange *changes = list_changes (&site, graph, diagnostics);
   fab_disturbances_plan_free (plan_disturbances (&site, graph, diagnostics)); /* only for its diagnostics */
   if (!fab_diagnostics_check (diagnostics, error))
     return FALSE;
+  g_autofree guint32 *gone = list_gone (&site, graph, changes);
+  site.gone = gone;
   fab_graph_change (graph, changes);
   g_autoptr (FabDisturbancesPlan) plan = plan_disturbances (&site, graph, diagnostics);
   if (!fab_diagnostics_check (diagnostics, error) || !nics_choose (cluster, reach, error)

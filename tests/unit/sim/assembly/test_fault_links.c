@@ -273,6 +273,36 @@ faults_during_the_run_become_spells (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Ports keep their numbers where others of their NIC are dead from the start, and so gone from the graph: by a fault of
+ * their own, of a link or of a switch. What is gone cannot change any more. */
+static void
+ports_keep_their_numbers (G_GNUC_UNUSED void **state)
+{
+  static const char *const gone[] = { "{what: port, port: 0, name: node1/nic0, dead: true}",
+                                      "{what: link, from: leaf0, to: node1/nic0, dead: true}" };
+  static const struct {
+    const char *fault, *spells;
+  } rows[] = {
+    { "{what: port, port: 1, name: node1/nic0, rate: 20%, at: 1ms}",
+      "1/nic0>leaf1:20@1-0 leaf1>1/nic0:20@1-0" },
+    { "{what: port, port: 0, name: node1/nic0, rate: 20%, at: 1ms}", "" },
+    { "{what: port, port: 0, rate: 20%, at: 1ms}", "0/nic0>leaf0:20@1-0 leaf0>0/nic0:20@1-0" },
+    { "{what: port, port: 1, rate: 20%, at: 1ms}",
+      "0/nic0>leaf1:20@1-0 leaf1>0/nic0:20@1-0 1/nic0>leaf1:20@1-0 leaf1>1/nic0:20@1-0" },
+    { "{what: port, port: 1, name: node1/nic0, dead: true, at: 1ms}",
+      "1/nic0>leaf1:0@1-0 leaf1>1/nic0:0@1-0" },
+  };
+
+  for (guint g = 0; g < G_N_ELEMENTS (gone); g++)
+    for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+      g_autofree char *more = g_strdup_printf ("faults: [%s, %s]\n", gone[g], rows[i].fault);
+      g_autoptr (Play) play = play_of (MERGED, more);
+      g_autofree char *spells = spells_text (fab_simulation_plant (play->simulation));
+
+      assert_string_equal (spells, rows[i].spells);
+    }
+}
+
 /* A leaf of two planes with uplinks: they are not in the plan where the leaf is dead, and they are where it is slow. */
 static void
 uplinks_of_a_leaf_are_left_where_its_nics_have_other_ports (G_GNUC_UNUSED void **state)
@@ -379,6 +409,7 @@ main (void)
     cmocka_unit_test (what_is_dead_from_the_start_is_gone),
     cmocka_unit_test (a_gpu_without_wires_is_named),
     cmocka_unit_test (faults_during_the_run_become_spells),
+    cmocka_unit_test (ports_keep_their_numbers),
     cmocka_unit_test (uplinks_of_a_leaf_are_left_where_its_nics_have_other_ports),
     cmocka_unit_test (bursts_are_planned_link_by_link),
     cmocka_unit_test (transfers_are_planned_between_their_ends),
