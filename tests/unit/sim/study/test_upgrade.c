@@ -480,6 +480,173 @@ batches_and_settings_are_heeded (G_GNUC_UNUSED void **state)
   fab_knob_free (knob);
 }
 
+/* --- what is found of each change --- */
+
+/* Two nodes of one GPU, and ports of which 12 and 15 Gb/s are the next two generations. */
+#define GENERATIONS(job_)                                                                                              \
+  "name: t\niterations: 1\n"                                                                                           \
+  "links:\n"                                                                                                           \
+  "  - {name: slow, technology: InfiniBand, lanes: 1, signalling: 10Gb/s, latency: 1us, uncertainty: {rate: 1%}}\n"    \
+  "  - {name: quick, technology: InfiniBand, lanes: 1, signalling: 12Gb/s, latency: 1us, uncertainty: {rate: 1%}}\n"   \
+  "  - {name: quicker, technology: InfiniBand, lanes: 1, signalling: 15Gb/s, latency: 1us, uncertainty: {rate: 1%}}\n" \
+  "products:\n"                                                                                                        \
+  "  - {name: quick-card, kind: nic, link: quick, price_usd: 20, power_watts: 1}\n"                                    \
+  "  - {name: quicker-card, kind: nic, link: quicker, price_usd: 30, power_watts: 1}\n"                                \
+  "cluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, nic: slow, fabric: switch}\n"               \
+  "collectives: plain\n"                                                                                               \
+  "job: " job_ "\n"
+#define SEND_1GB "{kind: collective, operations: [{op: send_recv, size: 1GB}]}"
+
+static FabUpgrades *
+find_of (const FabStudy *study, const FabUpgradeLimits *limits)
+{
+  g_autoptr (GError) error = NULL;
+  FabUpgrades *found = fab_upgrades_find (study, limits, &error);
+
+  if (found == NULL)
+    fail_msg ("%s", error->message);
+  return found;
+}
+
+/* The machine and each change that gains have a bill, a band and what limits their steps; without bands nothing is sure,
+ * and a saving is known to nothing but itself. What does not gain is not played again. */
+static void
+what_gains_is_looked_into (G_GNUC_UNUSED void **state)
+{
+  for (guint has_no_band = 0; has_no_band < 2; has_no_band++) {
+    g_autoptr (FabStudy) study = study_of (GENERATIONS (SEND_1GB));
+    g_autoptr (FabUpgrades) all = find_of (
+        study, &(FabUpgradeLimits){ .kinds = 1U << FAB_UPGRADE_NIC | 1U << FAB_UPGRADE_NODES,
+                                    .has_no_band = (gboolean) has_no_band });
+    const FabUpgrade *quick = named (all, "NIC ports quick"), *quicker = named (all, "NIC ports quicker"),
+                     *more = named (all, "4 nodes at the same batch per GPU");
+
+    assert_non_null (all->base->bottleneck);
+    assert_true (all->bill != NULL && all->scenario != NULL && all->study == study);
+    assert_int_equal (all->ranking->len, 2);
+    assert_true ((all->band != NULL) == !has_no_band);
+    assert_near (quick->saved_fraction, 1.0 / 6, 1e-4);
+    assert_near (quicker->saved_fraction, 1.0 / 3, 1e-4);
+    for (guint i = 0; i < 2; i++) {
+      const FabUpgrade *one = i == 0 ? quick : quicker;
+
+      assert_non_null (one->trial.point->bottleneck);
+      assert_true (one->bill != NULL && one->purchase != NULL && one->scenario != NULL);
+      assert_int_equal (one->state, has_no_band ? FAB_UPGRADE_UNSURE : FAB_UPGRADE_SURE);
+      assert_int_equal (one->paired.change.n, has_no_band ? 0 : 1);
+      assert_true ((one->band != NULL) == !has_no_band);
+      if (has_no_band)
+        assert_true (one->low_fraction >= one->saved_fraction && one->high_fraction <= one->saved_fraction);
+    }
+    assert_int_equal (more->state, FAB_UPGRADE_NO_GAIN);
+    assert_null (more->trial.point->bottleneck);
+    assert_non_null (more->purchase);
+    assert_int_equal (more->paired.change.n, 0);
+  }
+}
+
+/* A change is better than another one where it surely saves half a percent more: not than itself, and not than what
+ * saves as much. Against the machine as it is the state says it. */
+static void
+a_change_is_better_where_it_surely_saves_more (G_GNUC_UNUSED void **state)
+{
+  static const gint cancelled = 1;
+  g_autoptr (FabStudy) study = study_of (GENERATIONS (SEND_1GB));
+  g_autoptr (FabUpgrades) all = find_of (study, &(FabUpgradeLimits){ .kinds = 1U << FAB_UPGRADE_NIC
+                                                                            | 1U << FAB_UPGRADE_NODES });
+  const FabUpgrade *quick = named (all, "NIC ports quick"), *quicker = named (all, "NIC ports quicker"),
+                   *more = named (all, "4 nodes at the same batch per GPU");
+
+  assert_true (fab_upgrade_is_better (all, quick, NULL));
+  assert_false (fab_upgrade_is_better (all, more, NULL));
+  assert_true (fab_upgrade_is_better (all, quicker, quick));
+  assert_true (fab_upgrade_is_better (all, quick, more));
+  assert_false (fab_upgrade_is_better (all, quick, quicker));
+  assert_false (fab_upgrade_is_better (all, more, quick));
+  assert_false (fab_upgrade_is_better (all, quick, quick));
+  FabUpgrade nearly = *quicker;
+  nearly.saved_fraction = quick->saved_fraction + 0.0049;
+  assert_false (fab_upgrade_is_better (all, &nearly, quick));
+  nearly.saved_fraction = quick->saved_fraction + 0.0051;
+  assert_true (fab_upgrade_is_better (all, &nearly, quick));
+  nearly.trial.point = quick->trial.point; /* as it was played it does not save more */
+  nearly.change.edits = quick->change.edits;
+  assert_false (fab_upgrade_is_better (all, &nearly, quick));
+  study->cancel = &cancelled;
+  assert_false (fab_upgrade_is_better (all, quicker, quick));
+}
+
+/* For a job with tokens a change saves what it saves of the time for as many tokens: 1 - (tokens per second before) /
+ * (tokens per second after). What does not fit, and what cannot be, is neither played again nor combined. */
+static void
+savings_are_of_the_same_work (G_GNUC_UNUSED void **state)
+{
+  static const char *const sizes[] = { "2", "1", "4", "512", "-1" };
+  static const FabUpgradeState states[] = { FAB_UPGRADE_SURE, FAB_UPGRADE_NO_GAIN, FAB_UPGRADE_SURE,
+                                            FAB_UPGRADE_TOO_LARGE, FAB_UPGRADE_IMPOSSIBLE };
+  g_autoptr (GPtrArray) knobs = g_ptr_array_new ();
+  FabKnob *knob = fab_knob_new ("batch", "job.micro_batch", "");
+  g_autoptr (FabStudy) study = study_of (GENERATIONS (
+      "{kind: ddp, model: gpt2-xl, sequence: 256, micro_batch: 2, compute: {kind: mfu, mfu: 40%}}"));
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_autofree char *set = g_strconcat ("job.micro_batch=", sizes[i], NULL);
+
+    fab_knob_add (knob, g_strdup (sizes[i]), fab_edits_of ((const char *[]){ set, NULL }));
+  }
+  g_ptr_array_add (knobs, knob);
+  g_autoptr (FabUpgrades) all = find_of (study, &(FabUpgradeLimits){ .kinds = 1U << FAB_UPGRADE_SETTING
+                                                                            | 1U << FAB_UPGRADE_NIC,
+                                                                     .knobs = knobs });
+  for (guint i = 1; i < G_N_ELEMENTS (sizes); i++) {
+    g_autofree char *name = g_strconcat ("batch ", sizes[i], NULL);
+    const FabUpgrade *one = named (all, name);
+
+    assert_int_equal (one->state, states[i]);
+    assert_true ((one->trial.problem != NULL) == (states[i] == FAB_UPGRADE_IMPOSSIBLE));
+    if (i < 3)
+      assert_near (1 - one->saved_fraction, all->base->tokens_per_s / one->trial.point->tokens_per_s, 1e-9);
+    else
+      assert_true (one->purchase == NULL && one->paired.change.n == 0);
+    for (guint k = 0; k < all->all->len; k++) {
+      const char *other = ((const FabUpgrade *) g_ptr_array_index (all->all, k))->change.name;
+
+      assert_true (i == 2 || strstr (other, " + ") == NULL || strstr (other, name) == NULL);
+    }
+  }
+  const FabUpgrade *quick = named (all, "NIC ports quick"), *four = named (all, "batch 4");
+  assert_near (quick->saved_fraction, 1 - quick->trial.point->step_s / all->base->step_s, 1e-9);
+  assert_true (fab_upgrade_is_better (all, four, quick));
+  fab_knob_free (knob);
+}
+
+static void
+what_cannot_be_upgraded_is_said (G_GNUC_UNUSED void **state)
+{
+  static const gint cancelled = 1;
+  static const struct {
+    const char *yaml, *set, *problem;
+    gboolean is_cancelled;
+  } rows[] = {
+    { "name: t\ncluster: {node: dgx-h100, nodes: 1, gpus_per_node: 1}\n"
+      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n",
+      NULL, "the job takes no time: there is nothing to save", FALSE },
+    { GENERATIONS (SEND_1GB), "cluster.nodes=-1", "cluster.nodes", FALSE },
+    { GENERATIONS (SEND_1GB), NULL, "the run was cancelled", TRUE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabStudy) study = study_of (rows[i].yaml);
+    g_autoptr (FabEdits) edits = fab_edits_of ((const char *[]){ rows[i].set, NULL });
+    g_autoptr (FabStudy) edited = fab_study_edited (study, edits);
+    g_autoptr (GError) error = NULL;
+
+    edited->cancel = rows[i].is_cancelled ? &cancelled : NULL;
+    assert_null (fab_upgrades_find (edited, &(FabUpgradeLimits){ .kinds = 1U << FAB_UPGRADE_NIC }, &error));
+    assert_non_null (strstr (error->message, rows[i].problem));
+  }
+}
+
 int
 main (void)
 {
@@ -493,6 +660,10 @@ main (void)
     cmocka_unit_test (of_equals_the_cheaper_is_combined),
     cmocka_unit_test (options_set_what_their_names_say),
     cmocka_unit_test (batches_and_settings_are_heeded),
+    cmocka_unit_test (what_gains_is_looked_into),
+    cmocka_unit_test (a_change_is_better_where_it_surely_saves_more),
+    cmocka_unit_test (savings_are_of_the_same_work),
+    cmocka_unit_test (what_cannot_be_upgraded_is_said),
   };
 
   return play_run_tests ("upgrade", tests, &catalog);
