@@ -70,8 +70,8 @@ typedef struct {
   FabScaling *scaling;
 } Bands;
 
-/* A band that cannot be found is none, for the point itself was played; a broken invariant is trouble of the
- * point. */
+/* A band that cannot be found is none, for the point itself was played; a broken invariant is trouble of the point, and
+ * so is that somebody cancelled the study. */
 static void
 find_band (gpointer data, guint item)
 {
@@ -90,7 +90,8 @@ find_band (gpointer data, guint item)
     point->high_s = band->high[0];
     point->coverage_fraction = band->coverage_fraction;
   }
-  if (g_error_matches (problem, FAB_ERROR, FAB_ERROR_BROKEN))
+  if (g_error_matches (problem, FAB_ERROR, FAB_ERROR_BROKEN)
+      || g_error_matches (problem, FAB_ERROR, FAB_ERROR_CANCELLED))
     point->trial.trouble = g_steal_pointer (&problem);
   g_clear_error (&problem);
 }

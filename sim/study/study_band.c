@@ -10,6 +10,7 @@ typedef struct {
   const FabRegistry *registry;
   const FabBandFigures *figures;
   const FabSimulation *first;
+  const gint *cancel; /* as of a study */
 } Owner;
 
 static void
@@ -23,7 +24,7 @@ static gboolean
 play (gpointer data, const FabWhatIf *what_if, double *values, GError **error)
 {
   const Owner *self = data;
-  const FabRunOptions options = { .beside = self->first, .is_brief = TRUE };
+  const FabRunOptions options = { .beside = self->first, .is_brief = TRUE, .cancel = self->cancel };
   g_autoptr (FabSimulation) simulation = fab_scenario_run (self->scenario, self->registry, what_if, &options,
                                                            error);
   g_autoptr (FabPoint) point = simulation != NULL
@@ -68,7 +69,7 @@ fab_study_band (const FabStudy *study, const FabEdits *edits, const FabPoint *po
     return FALSE;
   take_values (figures, point, values);
   if (!fab_band_find (scenario, fab_simulation_cluster (first)->graph, values, figures->n, play,
-                      &(Owner){ scenario, study->registry, figures, first }, band, error))
+                      &(Owner){ scenario, study->registry, figures, first, study->cancel }, band, error))
     return FALSE;
   if (point->draws != NULL)
     add_seeds (figures, point, values, band);
