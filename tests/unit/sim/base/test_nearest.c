@@ -159,6 +159,9 @@ summaries_are_read (G_GNUC_UNUSED void **state)
     g_autofree char *its_name = fab_nearest_said ("abc", one, its);
     assert_int_equal (its_name != NULL, n == 249);
   }
+  static const char *const falling[] = { "long", "l", NULL }, *const saying[] = { "zz abc", "z" };
+  g_autofree char *once = fab_nearest_said ("abc", falling, saying); /* nothing of one is read in the next */
+  assert_string_equal (once, "long");
 }
 
 static void
