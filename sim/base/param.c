@@ -9,26 +9,28 @@
 const char *
 fab_param_type_name (FabParamType type)
 {
-  switch (type) {
-  case FAB_PARAM_TIME: return "time";
-  case FAB_PARAM_BYTES: return "size";
-  case FAB_PARAM_LENGTH: return "length";
-  case FAB_PARAM_RATE: return "rate";
-  case FAB_PARAM_FLOPS: return "FLOPs";
-  case FAB_PARAM_FLOPS_RATE: return "FLOP rate";
-  case FAB_PARAM_FRACTION: return "fraction";
-  case FAB_PARAM_FACTOR: return "number";
-  case FAB_PARAM_COUNT: return "count";
-  case FAB_PARAM_PERIOD: return "count or time";
-  case FAB_PARAM_POWER: return "power or fraction";
-  case FAB_PARAM_BOOL: return "yes or no";
-  case FAB_PARAM_TEXT: return "text";
-  case FAB_PARAM_CHOICE: return "choice";
-  case FAB_PARAM_TABLE: return "mapping";
-  case FAB_PARAM_LIST: return "list";
-  case FAB_PARAM_MODEL: return "model";
-  default: g_assert_not_reached ();
-  }
+  static const char *const names[] = {
+    [FAB_PARAM_TIME] = "time",
+    [FAB_PARAM_BYTES] = "size",
+    [FAB_PARAM_LENGTH] = "length",
+    [FAB_PARAM_RATE] = "rate",
+    [FAB_PARAM_FLOPS] = "FLOPs",
+    [FAB_PARAM_FLOPS_RATE] = "FLOP rate",
+    [FAB_PARAM_FRACTION] = "fraction",
+    [FAB_PARAM_FACTOR] = "number",
+    [FAB_PARAM_COUNT] = "count",
+    [FAB_PARAM_PERIOD] = "count or time",
+    [FAB_PARAM_POWER] = "power or fraction",
+    [FAB_PARAM_BOOL] = "yes or no",
+    [FAB_PARAM_TEXT] = "text",
+    [FAB_PARAM_CHOICE] = "choice",
+    [FAB_PARAM_TABLE] = "mapping",
+    [FAB_PARAM_LIST] = "list",
+    [FAB_PARAM_MODEL] = "model",
+  };
+
+  g_assert (type < G_N_ELEMENTS (names));
+  return names[type];
 }
 
 gboolean
