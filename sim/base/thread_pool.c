@@ -44,7 +44,7 @@ void
 fab_thread_pool_run (guint n_threads, guint n, FabThreadPoolFn work, gpointer data)
 {
   ThreadPool self = { n, 0, work, data, uselocale ((locale_t) 0) };
-  guint n_working = MIN (fab_thread_pool_size (n_threads), MAX (n, 1));
+  guint n_working = MIN (fab_thread_pool_size (n_threads), n);
   g_autofree GThread **others = g_new (GThread *, n_working);
 
   g_assert (n < G_MAXINT - FAB_THREAD_POOL_MOST_THREADS);
