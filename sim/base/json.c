@@ -19,7 +19,6 @@ fab_json_new (FabJsonStyle style)
   self->style = style;
   self->text = g_string_new (NULL);
   self->closers = g_string_new (NULL);
-  self->is_innermost_empty = TRUE;
   return self;
 }
 

@@ -58,7 +58,7 @@ double
 fab_weighted_quantile (const double *values, const double *weights, guint n, double fraction)
 {
   g_autofree FabWeighted *sorted = g_new (FabWeighted, n + 1);
-  double sum = 0, before = 0, last = 0, at = 0;
+  double sum = 0, before = 0, last = 0;
 
   for (guint i = 0; i < n; i++) {
     sorted[i] = (FabWeighted){ values[i], weights != NULL ? weights[i] : 1 };
@@ -70,11 +70,15 @@ fab_weighted_quantile (const double *values, const double *weights, guint n, dou
   for (guint i = 0; i < n; i++) {
     double middle = (before + sorted[i].weight / 2) / sum;
 
-    if (middle >= fraction)
-      return i == 0 ? sorted[0].value : at + (sorted[i].value - at) * (fraction - last) / (middle - last);
+    if (middle >= fraction && i == 0)
+      return sorted[0].value;
+    if (middle >= fraction) {
+      double at = sorted[i - 1].value;
+
+      return at + (sorted[i].value - at) * (fraction - last) / (middle - last);
+    }
     before += sorted[i].weight;
     last = middle;
-    at = sorted[i].value;
   }
   return sorted[n - 1].value;
 }

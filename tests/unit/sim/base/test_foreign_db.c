@@ -34,6 +34,13 @@ open_guarded (FabForeignViews views, guint *n_calls)
   return db;
 }
 
+/* With nothing of it in use. */
+static void
+close_guarded (sqlite3 *db)
+{
+  assert_int_equal (sqlite3_close (db), SQLITE_OK);
+}
+
 static gboolean
 works (sqlite3 *db, const char *sql)
 {
@@ -53,7 +60,7 @@ its_schema_calls_nothing (G_GNUC_UNUSED void **state)
   assert_int_equal (n_calls, 0);
   assert_true (works (db, "SELECT act ()"));
   assert_int_equal (n_calls, 1);
-  sqlite3_close (db);
+  close_guarded (db);
 }
 
 static guint
@@ -79,7 +86,7 @@ its_triggers_do_not_run (G_GNUC_UNUSED void **state)
   assert_true (works (db, "INSERT INTO plain VALUES (1)"));
   assert_int_equal (count_rows (db, "plain"), 1);
   assert_int_equal (count_rows (db, "t"), 0);
-  sqlite3_close (db);
+  close_guarded (db);
 }
 
 /* A view in place of a table may never come to an end, so who knows no views reads none. */
@@ -91,7 +98,7 @@ views_are_read_where_they_are_known_alone (G_GNUC_UNUSED void **state)
 
   assert_false (works (db, "SELECT * FROM own"));
   assert_true (works (db, "SELECT * FROM plain"));
-  sqlite3_close (db);
+  close_guarded (db);
 }
 
 /* Neither the schema nor the memory of the program belongs to the file. */
@@ -104,7 +111,7 @@ it_is_defended (G_GNUC_UNUSED void **state)
   assert_false (works (db, "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = ''"));
   assert_true (works (db, "SELECT length (zeroblob (256 * 1024 * 1024))"));
   assert_false (works (db, "SELECT length (zeroblob (256 * 1024 * 1024 + 1))"));
-  sqlite3_close (db);
+  close_guarded (db);
 }
 
 static void
@@ -122,7 +129,7 @@ it_says_what_is_no_table (G_GNUC_UNUSED void **state)
   assert_string_equal (fab_foreign_db_not_a_table (db, trigger, &name), "no table");
   if (works (db, "CREATE VIRTUAL TABLE words USING fts5 (x)"))
     assert_string_equal (fab_foreign_db_not_a_table (db, search, &name), "a virtual table");
-  sqlite3_close (db);
+  close_guarded (db);
 }
 
 /* A view of ours with another text is named; a view that we do not have is none of our business. */
@@ -136,7 +143,7 @@ it_names_a_view_with_another_text (G_GNUC_UNUSED void **state)
   assert_string_equal (other, "own");
   assert_null (fab_foreign_db_other_view (db, "CREATE VIEW own AS SELECT 7 AS x;"));
   assert_null (fab_foreign_db_other_view (db, "CREATE VIEW another AS SELECT 8 AS x;"));
-  sqlite3_close (db);
+  close_guarded (db);
 }
 
 int

@@ -67,6 +67,88 @@ compact_has_no_blanks (G_GNUC_UNUSED void **state)
                              "\"empty\":[],\"rows\":[{},null]}");
 }
 
+static void
+add_half (FabJson *json, const char *key)
+{
+  fab_json_add_real (json, key, 0.5);
+}
+
+static void
+add_no (FabJson *json, const char *key)
+{
+  fab_json_add_flag (json, key, FALSE);
+}
+
+static void
+add_nothing (FabJson *json, const char *key)
+{
+  fab_json_add_null (json, key);
+}
+
+static void
+add_json (FabJson *json, const char *key)
+{
+  fab_json_add_json (json, key, "{\"x\":[1]}");
+}
+
+/* Every character below a blank, and
+ * the one above the tilde, is escaped; other languages are not. */
+static void
+texts_are_escaped_where_they_must (G_GNUC_UNUSED void **state)
+{
+  for (guint style = 0; style < 2; style++)
+    for (guint c = 1; c < 128; c++) {
+      static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+      const char text[] = { 'a', (char) c, 'z', '\0' };
+      const char *which = strchr (named, (int) c);
+      g_autoptr (FabJson) json = fab_json_new (style == 0 ? FAB_JSON_PAGE : FAB_JSON_COMPACT);
+      g_autofree char *expected = which != NULL         ? g_strdup_printf ("\"a\\%cz\"", names[which - named])
+                                : c < 0x20 || c == 0x7f ? g_strdup_printf ("\"a\\u%04xz\"", c)
+                                                        : g_strdup_printf ("\"%s\"", text);
+
+      fab_json_add_text (json, NULL, text);
+      g_autofree char *written = fab_json_text (json);
+      assert_string_equal (written, expected);
+    }
+  g_autoptr (GString) out = g_string_new (NULL);
+  fab_json_append_text (out, "\xc3\xa9\n");
+  fab_json_append_text (out, "\xff");
+  fab_json_append_text (out, "");
+  assert_string_equal (out->str, "\"\xc3\xa9\\n\"\"\xef\xbf\xbd\"\"\"");
+}
+
+/* Alone, in an array and in an object; JSON that is there already stands as it is. */
+static void
+values_of_every_kind_stand_alone (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    void (*add) (FabJson *json, const char *key);
+    const char *compact;
+  } rows[] = {
+    { add_half, "0.5" }, { add_no, "false" }, { add_nothing, "null" }, { add_json, "{\"x\":[1]}" }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (FabJson) alone = fab_json_new (FAB_JSON_COMPACT), inside = fab_json_new (FAB_JSON_COMPACT);
+
+    rows[i].add (alone, NULL);
+    g_autofree char *text = fab_json_finish (alone);
+    g_autofree char *expected = g_strconcat (rows[i].compact, "\n", NULL);
+    assert_string_equal (text, expected);
+    fab_json_begin_array (inside, NULL);
+    rows[i].add (inside, NULL);
+    fab_json_begin_object (inside, NULL);
+    rows[i].add (inside, "k");
+    fab_json_end (inside);
+    rows[i].add (inside, NULL);
+    fab_json_end (inside);
+    g_autofree char *both = fab_json_text (inside);
+    g_autofree char *expected_both = g_strdup_printf ("[%s,{\"k\":%s},%s]", rows[i].compact, rows[i].compact,
+                                                      rows[i].compact);
+    assert_string_equal (both, expected_both);
+  }
+}
+
 /* json-glib reads what was written and, but for exponents, writes it the same way. */
 static void
 another_reader_takes_it (G_GNUC_UNUSED void **state)
@@ -92,8 +174,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (a_page_has_a_line_for_each_value),
-    cmocka_unit_test (compact_has_no_blanks),
+    cmocka_unit_test (a_page_has_a_line_for_each_value),  cmocka_unit_test (compact_has_no_blanks),
+    cmocka_unit_test (texts_are_escaped_where_they_must), cmocka_unit_test (values_of_every_kind_stand_alone),
     cmocka_unit_test (another_reader_takes_it),
   };
 

@@ -43,6 +43,7 @@ objects_do_not_touch_each_other (G_GNUC_UNUSED void **state)
   fab_pool_init (&pool, 5 * sizeof (guint32));
   for (guint32 i = 0; i < 1000; i++) {
     objects[i] = fab_pool_take (&pool);
+    assert_int_equal (GPOINTER_TO_SIZE (objects[i]) % 16, 0); /* any type may stand there */
     for (guint k = 0; k < 5; k++)
       objects[i][k] = i;
   }
@@ -95,6 +96,11 @@ blocks_are_used_again_by_powers_of_two (G_GNUC_UNUSED void **state)
   assert_ptr_equal (fab_blocks_take (&blocks, 8), five);
   assert_ptr_equal (fab_blocks_take (&blocks, 3), four);
   assert_ptr_not_equal (fab_blocks_take (&blocks, 1), fab_blocks_take (&blocks, 1));
+  gpointer one = fab_blocks_take (&blocks, 1), two = fab_blocks_take (&blocks, 2);
+  fab_blocks_give (&blocks, one, 1);
+  fab_blocks_give (&blocks, two, 2);
+  assert_ptr_equal (fab_blocks_take (&blocks, 1), one);
+  assert_ptr_equal (fab_blocks_take (&blocks, 2), two);
   fab_blocks_clear (&blocks); /* frees also what was not given back */
 }
 

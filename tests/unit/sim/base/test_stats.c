@@ -41,6 +41,9 @@ of_an_even_number_a_median_is_the_mean_of_two (G_GNUC_UNUSED void **state)
   assert_near (fab_median (values, 4), 1.5, 0);
   assert_int_equal (fab_median_time (times_ps, 3), 1);
   assert_int_equal (fab_median_time (times_ps, 4), 1); /* 1.5 rounded down */
+  assert_int_equal (fab_median_time ((const FabTimePs[]){ 4, 10 }, 2), 7);
+  assert_true (fab_median_time ((const FabTimePs[]){ FAB_TIME_MAX - 3, FAB_TIME_MAX - 1 }, 2)
+               == FAB_TIME_MAX - 2);
   assert_int_equal (fab_upper_median (3), 1);
   assert_int_equal (fab_upper_median (4), 2);
 }
@@ -57,7 +60,13 @@ a_weighted_nearest_rank_counts_weights (G_GNUC_UNUSED void **state)
   assert_near (fab_weighted_nearest_rank (sorted, 3, 0.26), 5, 0);
   assert_near (fab_weighted_nearest_rank (sorted, 3, 0.75), 5, 0);
   assert_near (fab_weighted_nearest_rank (sorted, 3, 1), 7, 0);
+  assert_near (fab_weighted_nearest_rank (sorted, 1, 0.25 + 1e-8), 1,
+               0); /* the last, where weights are too few */
+  assert_near (fab_weighted_nearest_rank (sorted, 3, 0.25 + 1e-8), 5, 0);
   assert_near (fab_weighted_nearest_rank (sorted, 0, 0.5), 0, 0);
+  assert_int_equal (fab_order_weighted (&sorted[0], &sorted[1]), -1);
+  assert_int_equal (fab_order_weighted (&sorted[1], &sorted[0]), 1);
+  assert_int_equal (fab_order_weighted (&sorted[1], &sorted[1]), 0);
 }
 
 /* Each value stands in the middle of its weight: of 1, 1 and 2 at 1/8, 3/8 and 3/4. Half way between the last two is
@@ -73,6 +82,18 @@ a_weighted_quantile_lies_on_a_line_between_values (G_GNUC_UNUSED void **state)
   assert_near (fab_weighted_quantile (values, NULL, 3, 0.5), 2, 1e-12);
   assert_near (fab_weighted_quantile (values, none, 3, 0.5), 0, 0);
   assert_near (fab_weighted_quantile (values, NULL, 0, 0.5), 0, 0);
+  for (guint i = 0; i <= 4; i++)
+    assert_near (fab_weighted_quantile (values, weights, 1, 0.25 * i), 4, 0);
+  /* Of equal weights 1, 2 and 4 stand at 1/6, 1/2 and 5/6: a fourth of the way from the first to the second. */
+  assert_near (fab_weighted_quantile (values, NULL, 3, 1.0 / 4), 1.25, 1e-12);
+  assert_near (fab_weighted_quantile (values, NULL, 3, 3.0 / 4), 3.5, 1e-12);
+  assert_near (fab_weighted_quantile (values, weights, 3, 1.0 / 4), 1.5, 1e-12);
+  /* A value of no weight stands between its neighbours. */
+  const double more[] = { 1, 2, 3 }, some[] = { 1, 0, 1 };
+  assert_near (fab_weighted_quantile (more, some, 3, 3.0 / 8), 1.5, 1e-12);
+  assert_near (fab_weighted_quantile (more, some, 3, 5.0 / 8), 2.5, 1e-12);
+  assert_near (fab_weighted_quantile (more, (const double[]){ 0, 1, 1 }, 3, 0), 1, 0);
+  assert_near (fab_weighted_quantile (more, (const double[]){ 0, 1, 1 }, 3, 1.0 / 8), 1.5, 1e-12);
 }
 
 static void
