@@ -32,7 +32,7 @@ random_name (Random *random, const char *word)
   char *name;
 
   switch (what) {
-  case 0: name = g_strdup_printf ("%s-%s", word, part); break;
+  case 0: name = g_strdup_printf ("%s-%.*s", word, (int) random_below (random, 4), part); break;
   case 1: name = g_strdup_printf ("%s_%s", part, word); break;
   case 2: name = g_strdup_printf ("%s.%u", word, random_below (random, 100)); break;
   case 3: name = g_strdup_printf ("%.*s%s", (int) at, word, word + at + 1); break;

@@ -33,21 +33,21 @@ memory_is_zeroed_also_when_used_before (G_GNUC_UNUSED void **state)
   fab_pool_clear (&pool);
 }
 
-/* 1000 objects take four chunks of 256; each is filled with its number and read back at the end. */
+/* 1024 objects take four chunks of 256; each is filled with its number and read back at the end. */
 static void
 objects_do_not_touch_each_other (G_GNUC_UNUSED void **state)
 {
   FabPool pool;
-  guint32 *objects[1000];
+  guint32 *objects[1024];
 
   fab_pool_init (&pool, 5 * sizeof (guint32));
-  for (guint32 i = 0; i < 1000; i++) {
+  for (guint32 i = 0; i < 1024; i++) {
     objects[i] = fab_pool_take (&pool);
     assert_int_equal (GPOINTER_TO_SIZE (objects[i]) % 16, 0); /* any type may stand there */
     for (guint k = 0; k < 5; k++)
       objects[i][k] = i;
   }
-  for (guint32 i = 0; i < 1000; i++)
+  for (guint32 i = 0; i < 1024; i++)
     for (guint k = 0; k < 5; k++)
       assert_int_equal (objects[i][k], i);
   assert_int_equal (pool.chunks->len, 4);
@@ -79,6 +79,11 @@ a_zeroed_pool_can_be_cleared (G_GNUC_UNUSED void **state)
 
   fab_pool_clear (&pool);
   assert_null (pool.chunks);
+  fab_pool_init (&pool, 1);
+  fab_pool_take (&pool);
+  fab_pool_clear (&pool);
+  assert_true (pool.chunks == NULL && pool.free_list == NULL && pool.object_size == 0 && pool.n_used == 0
+               && pool.n_live == 0);
 }
 
 /* 5 and 8 objects are both a block of 8; 3 and 4 are another. */

@@ -88,6 +88,7 @@ a_weighted_quantile_lies_on_a_line_between_values (G_GNUC_UNUSED void **state)
   assert_near (fab_weighted_quantile (values, NULL, 3, 1.0 / 4), 1.25, 1e-12);
   assert_near (fab_weighted_quantile (values, NULL, 3, 3.0 / 4), 3.5, 1e-12);
   assert_near (fab_weighted_quantile (values, weights, 3, 1.0 / 4), 1.5, 1e-12);
+  assert_near (fab_weighted_quantile (values, (const double[]){ 0.25, 0.25, 0.25 }, 3, 1.0 / 4), 1.25, 1e-12);
   /* A value of no weight stands between its neighbours. */
   const double more[] = { 1, 2, 3 }, some[] = { 1, 0, 1 };
   assert_near (fab_weighted_quantile (more, some, 3, 3.0 / 8), 1.5, 1e-12);
