@@ -125,7 +125,6 @@ void
 fab_run_guess_step (const FabScenario *scenario, const FabRegistry *registry, const gint *cancel,
                     FabPulse *pulse)
 {
-  const FabScenarioSpec *spec = fab_scenario_spec (scenario);
   const gint64 ps_per_us = 1000000;
   g_autoptr (GArray) steps = g_array_new (FALSE, FALSE, sizeof (FabStepRecord));
   const FabRunOptions options = { .steps = steps, .cancel = cancel };
@@ -136,8 +135,7 @@ fab_run_guess_step (const FabScenario *scenario, const FabRegistry *registry, co
     return;
   g_autoptr (FabSimulation) played = fab_scenario_run (copy, registry, NULL, &options, NULL);
   if (played != NULL && steps->len == 1)
-    fab_pulse_guess (pulse, g_array_index (steps, FabStepRecord, 0).times.duration_ps / ps_per_us
-                                * (gint64) spec->iterations);
+    fab_pulse_guess (pulse, g_array_index (steps, FabStepRecord, 0).times.duration_ps / ps_per_us);
 }
 
 FabEffort
