@@ -494,7 +494,7 @@ compare_submits (gconstpointer a, gconstpointer b)
 {
   const FabMixJob *left = a, *right = b;
 
-  return left->submit_s < right->submit_s ? -1 : left->submit_s > right->submit_s;
+  return fab_order_doubles (&left->submit_s, &right->submit_s);
 }
 
 static gboolean

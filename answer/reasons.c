@@ -93,9 +93,9 @@ longest_first (gconstpointer a, gconstpointer b)
 {
   const FabRunPathPart *x = a, *y = b;
 
-  if (x->time_ps != y->time_ps)
-    return x->time_ps > y->time_ps ? -1 : 1;
-  return x->link < y->link ? -1 : x->link > y->link;
+  gint order = fab_order_int64s (&y->time_ps, &x->time_ps);
+
+  return order ? order : fab_order_guints (&x->link, &y->link);
 }
 
 static const char *
@@ -220,7 +220,7 @@ compare_queues (gconstpointer a, gconstpointer b)
     return x->most_bytes < y->most_bytes ? 1 : -1;
   if (x->mean_bytes != y->mean_bytes)
     return x->mean_bytes < y->mean_bytes ? 1 : -1;
-  return x->link < y->link ? -1 : 1;
+  return fab_order_guints (&x->link, &y->link);
 }
 
 static void

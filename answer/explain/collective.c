@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "answer/explain/parts.h"
+#include "sim/base/order.h"
 #include "sim/base/units.h"
 #include "sim/run/band.h"
 
@@ -50,9 +51,9 @@ most_exposed_first (gconstpointer a, gconstpointer b)
 {
   const AlikeCollectives *x = a, *y = b;
 
-  if (x->exposed_s != y->exposed_s)
-    return x->exposed_s > y->exposed_s ? -1 : 1;
-  return (x->total_s < y->total_s) - (x->total_s > y->total_s);
+  gint order = fab_order_doubles (&y->exposed_s, &x->exposed_s);
+
+  return order ? order : fab_order_doubles (&y->total_s, &x->total_s);
 }
 
 GArray *

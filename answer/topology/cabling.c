@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "answer/topology/cabling_rules.h"
+#include "sim/base/order.h"
 
 const char *const fab_cabling_kind_names[FAB_N_CABLING_KINDS] = {
   [FAB_CABLING_MISSING] = "missing",     [FAB_CABLING_MISSING_NIC] = "missing_nic",
@@ -284,7 +285,7 @@ compare_findings (gconstpointer a, gconstpointer b)
   const FabCablingFinding *x = a, *y = b;
 
   if (x->lost_bytes_per_s != y->lost_bytes_per_s)
-    return x->lost_bytes_per_s > y->lost_bytes_per_s ? -1 : 1;
+    return fab_order_doubles (&y->lost_bytes_per_s, &x->lost_bytes_per_s);
   if (x->kind != y->kind)
     return (gint) x->kind - (gint) y->kind;
   return strcmp (x->text, y->text);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answer/topology/cabling_rules.h"
+#include "sim/base/order.h"
 #include "sim/base/units.h"
 
 /* A host, or several with the same ports at the same switches. */
@@ -59,21 +60,13 @@ numbers_new (void)
 }
 
 static gint
-compare_numbers (gconstpointer a, gconstpointer b)
-{
-  guint x = *(const guint *) a, y = *(const guint *) b;
-
-  return x < y ? -1 : x > y;
-}
-
-static gint
 compare_nics (gconstpointer a, gconstpointer b, gpointer data)
 {
   const FabCabling *cabling = data;
   guint x = fab_cabling_cable (cabling, *(const guint *) a)->nic,
         y = fab_cabling_cable (cabling, *(const guint *) b)->nic;
 
-  return x < y ? -1 : x > y ? 1 : compare_numbers (a, b);
+  return x != y ? fab_order_guints (&x, &y) : fab_order_guints (a, b);
 }
 
 static Group *
@@ -96,7 +89,7 @@ group_of (const Hosts *self, guint host)
     g_array_append_val (group->leaves, cable->b);
   }
   g_array_append_vals (group->switches, group->leaves->data, group->leaves->len);
-  g_array_sort (group->switches, compare_numbers);
+  g_array_sort (group->switches, fab_order_guints);
   for (guint i = group->switches->len; i > 1; i--)
     if (g_array_index (group->switches, guint, i - 1) == g_array_index (group->switches, guint, i - 2))
       g_array_remove_index (group->switches, i - 1);
@@ -180,7 +173,7 @@ compare_sizes (gconstpointer a, gconstpointer b, gpointer data)
   guint x = g_array_index (kinds, Kind, *(const guint *) a).nics->len,
         y = g_array_index (kinds, Kind, *(const guint *) b).nics->len;
 
-  return x != y ? (x > y ? -1 : 1) : compare_numbers (a, b);
+  return x != y ? fab_order_guints (&y, &x) : fab_order_guints (a, b);
 }
 
 /* Finds of which more frequent kind each is a part. What is a part itself is no whole, so kinds with many ports come

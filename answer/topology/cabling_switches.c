@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "answer/topology/cabling_rules.h"
+#include "sim/base/order.h"
 #include "sim/base/units.h"
 
 /* Switches of one tier that have the same number of cables to the same switches of the next one. */
@@ -52,14 +53,6 @@ lookup (GHashTable *table, guint key)
   return GPOINTER_TO_UINT (g_hash_table_lookup (table, GUINT_TO_POINTER (key)));
 }
 
-static gint
-compare_numbers (gconstpointer a, gconstpointer b)
-{
-  guint x = *(const guint *) a, y = *(const guint *) b;
-
-  return x < y ? -1 : x > y;
-}
-
 /* Cables from a part to parts of `tier`. (transfer full) */
 static Group *
 group_of (const Side *side, guint part, guint tier)
@@ -84,7 +77,7 @@ group_of (const Side *side, guint part, guint tier)
     g_hash_table_insert (counts, GUINT_TO_POINTER (other), GUINT_TO_POINTER (before + cable->count));
     self->total += cable->count;
   }
-  g_array_sort (self->to, compare_numbers);
+  g_array_sort (self->to, fab_order_guints);
   for (guint i = 0; i < self->to->len; i++) {
     guint n = lookup (counts, g_array_index (self->to, guint, i));
 

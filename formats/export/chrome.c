@@ -10,6 +10,7 @@
 #include "formats/export/events.h"
 #include "formats/export/trace.h"
 #include "sim/base/json.h"
+#include "sim/base/order.h"
 
 enum { ITERATION_THREAD = 1 };
 
@@ -285,7 +286,7 @@ compare_steps (gconstpointer a, gconstpointer b)
 {
   const Step *x = a, *y = b;
 
-  return x->time_ps < y->time_ps ? -1 : x->time_ps > y->time_ps;
+  return fab_order_int64s (&x->time_ps, &y->time_ps);
 }
 
 static void

@@ -6,6 +6,7 @@
 
 #include "formats/job_log/reading.h"
 #include "sim/base/error.h"
+#include "sim/base/order.h"
 
 gboolean
 fab_job_log_fail (const FabJobLogReading *self, GError **error, const char *message, const char *text)
@@ -57,7 +58,7 @@ compare_rows (gconstpointer a, gconstpointer b)
 {
   const FabJobLogRow *left = a, *right = b;
 
-  return left->submit_s < right->submit_s ? -1 : left->submit_s > right->submit_s;
+  return fab_order_doubles (&left->submit_s, &right->submit_s);
 }
 
 static gboolean

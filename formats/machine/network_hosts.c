@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/machine/network_hosts.h"
 
+#include "sim/base/order.h"
+
 #include <string.h>
 
 static void
@@ -61,10 +63,10 @@ compare_ports (gconstpointer a, gconstpointer b, gpointer data)
   guint port_x = x->a == of_x ? x->port_a : x->port_b, port_y = y->a == of_y ? y->port_a : y->port_b;
 
   if (number_x != number_y)
-    return number_x < number_y ? -1 : 1;
+    return fab_order_guints (&number_x, &number_y);
   if (of_x == of_y && port_x != port_y)
-    return port_x < port_y ? -1 : 1;
-  return *(const guint *) a < *(const guint *) b ? -1 : 1;
+    return fab_order_guints (&port_x, &port_y);
+  return fab_order_guints (a, b);
 }
 
 static FabNetworkHost *

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/base/order.h"
 #include "sim/base/units.h"
 
 /* How a file, or a NIC, was found in the network. */
@@ -61,7 +62,7 @@ compare_parts (gconstpointer a, gconstpointer b, gpointer data)
   guint x = fab_imported_machine_part (machine, *(const guint *) a)->order,
         y = fab_imported_machine_part (machine, *(const guint *) b)->order;
 
-  return x != y ? (x < y ? -1 : 1) : *(const guint *) a < *(const guint *) b ? -1 : 1;
+  return x != y ? fab_order_guints (&x, &y) : fab_order_guints (a, b);
 }
 
 static File *

@@ -8,6 +8,7 @@
 
 #include "formats/machine/known.h"
 #include "formats/machine/network_join.h"
+#include "sim/base/order.h"
 #include "sim/base/units.h"
 
 typedef FabNetworkHost Host;
@@ -63,9 +64,8 @@ compare_hosts (gconstpointer a, gconstpointer b)
 {
   const Host *x = *(const Host *const *) a, *y = *(const Host *const *) b;
 
-  if (x->leaf != y->leaf)
-    return x->leaf < y->leaf ? -1 : 1;
-  return g_array_index (x->ports, guint, 0) < g_array_index (y->ports, guint, 0) ? -1 : 1;
+  return x->leaf != y->leaf ? fab_order_guints (&x->leaf, &y->leaf)
+                            : fab_order_guints (x->ports->data, y->ports->data);
 }
 
 /* Removes ports of a host until it has as many as most hosts; those go first whose adapters most hosts do not have. */

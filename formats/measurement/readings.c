@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/text/notes.h"
+#include "sim/base/order.h"
 #include "sim/config/diagnostics.h"
 
 enum { MAX_MISTAKES = 200, MAX_POINTS = 4096 };
@@ -238,9 +239,8 @@ fab_readings_rate (FabReadings *self, const FabWord *word, FabMeasuredSeries *se
 static gint
 compare_points (gconstpointer a, gconstpointer b)
 {
-  FabBytes x = ((const FabMeasuredPoint *) a)->size_bytes, y = ((const FabMeasuredPoint *) b)->size_bytes;
-
-  return x < y ? -1 : x > y;
+  return fab_order_uint64s (&((const FabMeasuredPoint *) a)->size_bytes,
+                            &((const FabMeasuredPoint *) b)->size_bytes);
 }
 
 FabMeasurements *

@@ -9,6 +9,8 @@
 
 #include "formats/trace/reading.h"
 
+#include "sim/base/order.h"
+
 typedef struct {
   FabTimePs at_ps;
   gint32 comm;
@@ -19,7 +21,7 @@ compare_launched (gconstpointer a, gconstpointer b)
 {
   const Launched *left = a, *right = b;
 
-  return left->at_ps < right->at_ps ? -1 : left->at_ps > right->at_ps;
+  return fab_order_int64s (&left->at_ps, &right->at_ps);
 }
 
 static gint
@@ -27,7 +29,7 @@ compare_nodes (gconstpointer a, gconstpointer b)
 {
   const FabTraceNode *left = *(FabTraceNode *const *) a, *right = *(FabTraceNode *const *) b;
 
-  return left->id < right->id ? -1 : left->id > right->id;
+  return fab_order_uint64s (&left->id, &right->id);
 }
 
 /* Collectives of a graph in the order in which the host called them, which is that of the numbers of nodes. */

@@ -23,7 +23,7 @@ compare_steps (gconstpointer a, gconstpointer b)
 {
   const FabTraceStep *left = a, *right = b;
 
-  return left->start_ps < right->start_ps ? -1 : left->start_ps > right->start_ps;
+  return fab_order_int64s (&left->start_ps, &right->start_ps);
 }
 
 /* Index of the step in which `at_ps` lies, or -1. */

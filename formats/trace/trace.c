@@ -246,8 +246,8 @@ compare_ops (gconstpointer a, gconstpointer b, gpointer data)
   const FabTraceOp *right = (const FabTraceOp *) data + *(const guint32 *) b;
 
   if (left->start_ps != right->start_ps)
-    return left->start_ps < right->start_ps ? -1 : 1;
-  return left->stream < right->stream ? -1 : left->stream > right->stream;
+    return fab_order_int64s (&left->start_ps, &right->start_ps);
+  return fab_order_guints (&left->stream, &right->stream);
 }
 
 /* Sorts by numbers, and then puts each operation into its place: g_array_sort would need as much memory again. */
@@ -281,7 +281,7 @@ compare_launches (gconstpointer a, gconstpointer b)
 {
   const FabTraceLaunch *left = a, *right = b;
 
-  return left->launch < right->launch ? -1 : left->launch > right->launch;
+  return fab_order_int64s (&left->launch, &right->launch);
 }
 
 static gint
@@ -289,7 +289,7 @@ compare_calls (gconstpointer a, gconstpointer b)
 {
   const FabTraceCall *left = a, *right = b;
 
-  return left->start_ps < right->start_ps ? -1 : left->start_ps > right->start_ps;
+  return fab_order_int64s (&left->start_ps, &right->start_ps);
 }
 
 gboolean
@@ -426,7 +426,7 @@ compare_ranks (gconstpointer a, gconstpointer b)
 {
   const FabTracedRank *left = *(FabTracedRank *const *) a, *right = *(FabTracedRank *const *) b;
 
-  return left->rank < right->rank ? -1 : left->rank > right->rank;
+  return fab_order_int64s (&left->rank, &right->rank);
 }
 
 /* The n-th communication of a rank under one name with one group is the n-th of every rank of the group. */
