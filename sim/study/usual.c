@@ -38,7 +38,7 @@ add_number (FabAxis *self, double number, const char *unit)
 static void
 add_range (FabAxis *self, double from, double to, double factor, const char *unit)
 {
-  for (double number = from; number < to * (1 - 1e-9); number *= factor)
+  for (double number = from; number < to; number *= factor)
     add_number (self, number, unit);
   add_number (self, to, unit);
 }

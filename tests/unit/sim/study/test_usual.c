@@ -84,6 +84,9 @@ other_numbers_rise_by_a_twentieth (G_GNUC_UNUSED void **state)
     { "alpha: 1.5", "fidelity.alpha", "0.375,0.394,0.413,", ",12", 72 },
     { "queue: 40kB", "fidelity.queue", "10kB,11kB,12kB,", ",320kB", 0 },
     { "mtu: 256B", "fidelity.mtu", "64B,67B,71B,74B,", ",2048B", 73 },
+    { "queue: 1B", "fidelity.queue", "1B,2B,3B,4B,", ",8B", 8 },
+    { "alpha: 1", "fidelity.alpha", "1,2,4,8", "1,2,4,8", 4 },
+    { "alpha: 12", "fidelity.alpha", "3,6,12,24,48,96", "3,6,12,24,48,96", 6 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -128,6 +131,20 @@ rates_are_those_of_ports (G_GNUC_UNUSED void **state)
                    (guint) (log (4 * most / least) / log (1.02)) + 2);
 }
 
+/* A share of the power ends where the accelerator has all of it. */
+static void
+a_percentage_ends_at_a_hundred (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FabAxis) axis = usual ("nodes: 1, power_cap: 60%", "memo: true", "cluster.power_cap", &error);
+
+  if (axis == NULL)
+    fail_msg ("%s", error->message);
+  g_autofree char *text = written (axis);
+  if (!g_str_has_prefix (text, "15%,15.8%,16.5%,") || !g_str_has_suffix (text, "%,100%"))
+    fail_msg ("%s", text);
+}
+
 static void
 a_key_without_a_number_is_refused (G_GNUC_UNUSED void **state)
 {
@@ -140,6 +157,12 @@ a_key_without_a_number_is_refused (G_GNUC_UNUSED void **state)
     { "fidelity.message_gap",
       "--vary fidelity.message_gap: the scenario has no number above 0 there but 0s; give the values: "
       "fidelity.message_gap=A..B:x2 or fidelity.message_gap=A,B,C" },
+    { "cluster.nothing", "--vary cluster.nothing: the scenario has no number above 0 there; give the values: "
+                         "cluster.nothing=A..B:x2 or cluster.nothing=A,B,C" },
+    { "cluster.nic", "--vary cluster.nic: the scenario has no number above 0 there; give the values: "
+                     "cluster.nic=A..B:x2 or cluster.nic=A,B,C" },
+    { "job.operations", "--vary job.operations: the scenario has no number above 0 there; give the values: "
+                        "job.operations=A..B:x2 or job.operations=A,B,C" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -158,6 +181,7 @@ main (void)
     cmocka_unit_test (oversubscription_falls_by_quarters),
     cmocka_unit_test (other_numbers_rise_by_a_twentieth),
     cmocka_unit_test (rates_are_those_of_ports),
+    cmocka_unit_test (a_percentage_ends_at_a_hundred),
     cmocka_unit_test (a_key_without_a_number_is_refused),
   };
 
