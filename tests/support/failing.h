@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* failing.h - all models, of which the network of flows fails when it is made for the n-th time: the run is cancelled, or
+/* failing.h - all models, and of networks those of flows and of packets, of which that of flows fails when it is made for the n-th time: the run is cancelled, or
  * breaks an invariant. So a test can fail every play of what it asks for, one after another. One thread makes networks.
  */
 #pragma once
@@ -40,7 +40,7 @@ static inline const FabRegistry *
 failing_models (void)
 {
   static FabNetOps ops;
-  static const FabModelInfo *nets[] = { &ops.info, NULL };
+  static const FabModelInfo *nets[] = { &ops.info, &fab_net_packet.info, NULL };
   static FabRegistry models;
 
   ops = fab_net_fluid;

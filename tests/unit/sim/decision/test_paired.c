@@ -114,6 +114,36 @@ one_play_is_held_against_all_draws (G_GNUC_UNUSED void **state)
   assert_near (band.high_fraction, 1 / 0.9 - 1, 1e-6);
 }
 
+/* A port of twice the rate with three seeds: with two of them the step is what it is, and with the last as long as before
+ * (or a ten-thousandth longer than with the others). What the collectives and the draws may rise by is added in squares,
+ * but in no play the step is longer than before, and so the band ends there. What changes most is named: the
+ * collectives, also where the draws do next to nothing. */
+static void
+what_is_never_slower_ends_at_no_change (G_GNUC_UNUSED void **state)
+{
+  const FabDecisionEnv env = { .registry = &fab_models, .n_threads = 1 };
+  g_autoptr (Play) slow = play_new (catalog, ALL_REDUCE ("ib-hdr"), NULL),
+                   quick = play_new (catalog, ALL_REDUCE ("ib-ndr"), NULL);
+  FabDrawTimes before, after;
+  FabPairedBand drawn, steady;
+
+  assert_true (fab_draw_play (&env, slow->scenario, NULL, &before, NULL));
+  assert_true (fab_draw_play (&env, quick->scenario, NULL, &after, NULL));
+  const double befores_s[] = { before.step_s, before.step_s, before.step_s },
+               drawn_s[] = { after.step_s, after.step_s, before.step_s },
+               steady_s[] = { after.step_s, after.step_s, 1.0001 * after.step_s };
+  const FabPairedSide base = { slow->scenario, befores_s, 3 }, first = { quick->scenario, drawn_s, 3 },
+                      second = { quick->scenario, steady_s, 3 };
+  g_autoptr (FabPaired) paired = fab_paired_new (&env, &base, NULL);
+  assert_true (fab_paired_compare (paired, &first, &drawn, NULL));
+  assert_true (fab_paired_compare (paired, &second, &steady, NULL));
+  assert_true (fab_paired_is_never_slower (&drawn));
+  assert_true (fabs (drawn.high_fraction) < 1e-9 && fabs (drawn.worst_fraction) < 1e-9);
+  assert_near (drawn.change.median, after.step_s / before.step_s - 1, 1e-9);
+  assert_int_equal (drawn.most, FAB_PAIRED_OTHER_COLLECTIVES);
+  assert_int_equal (steady.most, FAB_PAIRED_OTHER_COLLECTIVES);
+}
+
 #define SEND(link_)                                                                                             \
   "name: a\niterations: 1\ncollectives: plain\nlinks:\n"                                                        \
   "  - {name: sure, technology: InfiniBand, lanes: 1, signalling: 10Gb/s, latency: 1us}\n"                      \
@@ -257,6 +287,7 @@ main (void)
     cmocka_unit_test (other_links_are_as_far_off_as_measured_pairs),
     cmocka_unit_test (draws_widen_the_band),
     cmocka_unit_test (one_play_is_held_against_all_draws),
+    cmocka_unit_test (what_is_never_slower_ends_at_no_change),
     cmocka_unit_test (links_of_one_side_do_not_cancel),
     cmocka_unit_test (messages_cancel_as_flows_do),
     cmocka_unit_test (only_faster_ports_have_an_end),

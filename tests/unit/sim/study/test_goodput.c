@@ -9,6 +9,7 @@
 #include "models/models.h"
 #include "sim/run/run.h"
 #include "sim/study/study.h"
+#include "tests/support/failing.h"
 
 #define YEAR_S (365.25 * 86400)
 
@@ -288,6 +289,55 @@ a_slow_nic_slows_where_there_is_a_network (G_GNUC_UNUSED void **state)
   }
 }
 
+/* A network that sends messages is not played for what is slow: one of flows is, once as it is and once for each class
+ * of failures that slows, and what it says is what a job on that network says of itself. */
+static void
+what_is_slow_is_played_as_flows (G_GNUC_UNUSED void **state)
+{
+  static const char *const fidelities[] = { "fluid", "packet" };
+  static const guint n_played[] = { 3, 3 }; /* the job itself is of flows too, or of packets */
+  double slowdowns[2][2];
+
+  for (guint i = 0; i < G_N_ELEMENTS (fidelities); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 1\nfidelity: %s\ncollectives: plain\n"
+        "cluster: {node: dgx-h100, nodes: 2, gpus_per_node: 1, nics_per_node: 1, fabric: switch}\n"
+        "job: {kind: ddp, model: m, micro_batch: 1,\n"
+        "  sequence: 128, checkpoint: {to: network, total: 10GB/s}}\n"
+        "models: [{name: m, shape: {kind: layers, layers: [{name: a, count: 1, tensors: [{name: w, count: 1,\n"
+        "  parameters: 500000}]}]}}]\n"
+        "reliability: {failures: slow}\n"
+        "failures: [{name: slow, classes: [{name: a, per: nic, per_year: 9, does: slows, rate: 50%%},\n"
+        "  {name: b, per: nic, per_year: 9, does: slows, rate: 20%%}]}]\n",
+        fidelities[i]);
+    g_autoptr (GError) error = NULL;
+    FabGoodputCase *made = NULL;
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("t", yaml, strlen (yaml), NULL, failing_models (),
+                                                           catalog, &error);
+    if (scenario == NULL)
+      fail_msg ("%s", error->message);
+    failing_at (0, 0);
+    g_autoptr (FabSimulation) simulation = fab_scenario_run (scenario, failing_models (), NULL, NULL, &error);
+    if (simulation == NULL || !fab_goodput_case_of (scenario, simulation, failing_models (), &made, &error))
+      fail_msg ("%s", error->message);
+    assert_int_equal (failing.n_made, n_played[i]);
+    for (guint k = 0; k < 2; k++)
+      slowdowns[i][k] = made->rules.rates[k].slowdown;
+    assert_true (slowdowns[i][0] > 0.01 && slowdowns[i][1] > 2 * slowdowns[i][0]);
+    fab_goodput_case_free (made);
+    for (guint at = 2; at <= 3; at++) { /* what cannot be played is said */
+      g_autoptr (GError) problem = NULL;
+
+      failing_at (i == 0 ? at - 1 : at, FAB_ERROR_BROKEN);
+      assert_false (fab_goodput_case_of (scenario, simulation, failing_models (), &made, &problem));
+      assert_true (g_error_matches (problem, FAB_ERROR, FAB_ERROR_BROKEN));
+      assert_true (g_str_has_prefix (problem->message, "reliability, with "));
+    }
+  }
+  for (guint k = 0; k < 2; k++)
+    assert_near (slowdowns[1][k], slowdowns[0][k], 1e-9);
+}
+
 /* 3600 tokens in steps of 2 s with 10 tokens each are 720 s; failures take what they take of the share that is left. A
  * job that does not say how long its training is has trials of 30 days, and neither days nor lost hours. */
 static void
@@ -306,7 +356,8 @@ the_training_follows_from_the_share_that_is_useful (G_GNUC_UNUSED void **state)
                                         .tokens_per_step = 10,
                                         .train_tokens = 3600,
                                         .n_ranks = 8 };
-  FabGoodputCase endless = whole, silent = whole, instant = whole;
+  static const FabFailureRate endless_rates[] = { { .name = "a", .per_s = 1e9 } };
+  FabGoodputCase endless = whole, silent = whole, instant = whole, slow = whole, hopeless = whole;
   FabGoodput made = fab_goodput_of_case (&whole);
   double share = made.form.goodput_fraction;
 
@@ -323,6 +374,12 @@ the_training_follows_from_the_share_that_is_useful (G_GNUC_UNUSED void **state)
   endless.train_tokens = 0;
   silent.tokens_per_step = 0;
   instant.train_tokens = 2.5; /* half a second of work */
+  slow.tokens_per_step = 0.5; /* a token in two steps */
+  hopeless.rules.rates = endless_rates;
+  hopeless.rules.n_rates = 1;
+  assert_near (fab_goodput_case_work_s (&slow), 14400, 1e-12);
+  assert_near (fab_goodput_of_case (&hopeless).form.goodput_fraction, 0, 0);
+  assert_near (fab_goodput_of_case (&hopeless).calendar_s, 0, 0);
   assert_near (fab_goodput_case_work_s (&endless), 30 * 86400, 0);
   assert_near (fab_goodput_case_work_s (&silent), 30 * 86400, 0);
   assert_near (fab_goodput_case_work_s (&instant), 0.5, 1e-12);
@@ -383,6 +440,7 @@ main (void)
     cmocka_unit_test (llama_3_is_as_published),
     cmocka_unit_test (times_are_those_of_the_scenario),
     cmocka_unit_test (a_slow_nic_slows_where_there_is_a_network),
+    cmocka_unit_test (what_is_slow_is_played_as_flows),
     cmocka_unit_test (the_training_follows_from_the_share_that_is_useful),
     cmocka_unit_test (a_record_has_what_is_known),
   };

@@ -94,6 +94,36 @@ large_batches_are_kept (G_GNUC_UNUSED void **state)
 #undef LARGE
 }
 
+/* 32 GPUs: the number of GPUs that share one copy of a model is the product of what divides it, and the others copy it.
+ */
+static void
+a_batch_is_that_of_all_copies (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *job;
+    guint64 micro_batch, accumulation, global_batch, n_model_ranks, copies, sequences;
+  } rows[] = {
+    { DDP, 4, 2, 0, 1, 32, 256 },
+    { GLOBAL, 2, 1, 96, 1, 32, 96 },
+    { DIVIDED, 1, 12, 0, 8, 4, 48 },
+    { "{kind: megatron, model: llama2-7b, micro_batch: 3, parallel: {tensor: 2, context: 4}}", 3, 1, 0, 8, 4,
+      12 },
+    { "{kind: collective, operations: [{op: all_reduce, size: 1MB}]}", 0, 1, 0, 1, 32, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    const FabBatch batch = batch_of (rows[i].job);
+
+    assert_int_equal (batch.n_gpus, 32);
+    assert_int_equal (batch.micro_batch, rows[i].micro_batch);
+    assert_int_equal (batch.accumulation, rows[i].accumulation);
+    assert_int_equal (batch.global_batch, rows[i].global_batch);
+    assert_int_equal (batch.n_model_ranks, rows[i].n_model_ranks);
+    assert_int_equal (fab_batch_copies (&batch), rows[i].copies);
+    assert_int_equal (fab_batch_sequences (&batch), rows[i].sequences);
+  }
+}
+
 /* --- what follows --- */
 
 /* Tokens per second of 1, 2, 4, ... GPUs; 0: not played. Exposed takes `exposed_s` of steps whose rest is 1 s. */
@@ -358,6 +388,7 @@ main (void)
     cmocka_unit_test (weak_scaling_keeps_the_batch_of_a_gpu),
     cmocka_unit_test (strong_scaling_keeps_the_batch_of_the_job),
     cmocka_unit_test (large_batches_are_kept),
+    cmocka_unit_test (a_batch_is_that_of_all_copies),
     cmocka_unit_test (efficiency_bend_and_dominance_are_found),
     cmocka_unit_test (what_cannot_be_played_counts_for_nothing),
     cmocka_unit_test (any_points_are_judged_as_defined),

@@ -206,20 +206,16 @@ trapped (const FabPoint *point)
   return nodes == best_at[0] && gpus == best_at[1] ? 1 : nodes == good_at[0] && gpus == good_at[1] ? 2 : 3;
 }
 
-/* No single knob leads from one good point to another, so that each is found from its own start alone: what is written,
- * all smallest and all largest values. The best of these counts. */
-static void
-three_starts_are_searched_from (G_GNUC_UNUSED void **state)
+/* A grid of nodes and their GPUs, of which so many are written down: a study of 17 x 8 points, and its two knobs. */
+static FabStudy *
+grid_of (guint nodes_at, guint gpus_at, GPtrArray *knobs)
 {
-  static const guint starts[][2] = { { 8, 3 }, { 0, 0 }, { N_NODES - 1, N_GPUS - 1 } };
-  static const FabFigure by = { .name = "trapped", .kind = FAB_FIGURE_RATE, .value = trapped };
   g_autoptr (Play) play = play_new (
       catalog,
       "name: a\niterations: 1\ncluster: {node: dgx-a100, nodes: 10, gpus_per_node: 4}\n"
       "job: {kind: collective, operations: [{op: send_recv, size: 1KB}]}\n",
       NULL);
-  g_autoptr (FabStudy) study = fab_study_of ("a", play->scenario, catalog, &fab_models);
-  g_autoptr (GPtrArray) knobs = knobs_new ();
+  FabStudy *study = fab_study_of ("a", play->scenario, catalog, &fab_models);
   FabKnob *nodes = fab_knob_new ("nodes", "cluster.nodes", ""),
           *gpus = fab_knob_new ("gpus", "cluster.gpus_per_node", "");
 
@@ -230,12 +226,25 @@ three_starts_are_searched_from (G_GNUC_UNUSED void **state)
 
     fab_knob_add (is_gpu ? gpus : nodes, g_strdup (text), fab_edits_of ((const char *[]){ text, NULL }));
   }
-  nodes->written = starts[0][0];
-  gpus->written = starts[0][1];
+  nodes->written = nodes_at;
+  gpus->written = gpus_at;
   g_ptr_array_add (knobs, nodes);
   g_ptr_array_add (knobs, gpus);
   study->n_threads = 1;
   study->n_seeds = 1;
+  return study;
+}
+
+/* No single knob leads from one good point to another, so that each is found from its own start alone: what is written,
+ * all smallest and all largest values. The best of these counts. */
+static void
+three_starts_are_searched_from (G_GNUC_UNUSED void **state)
+{
+  static const guint starts[][2] = { { 8, 3 }, { 0, 0 }, { N_NODES - 1, N_GPUS - 1 } };
+  static const FabFigure by = { .name = "trapped", .kind = FAB_FIGURE_RATE, .value = trapped };
+  g_autoptr (GPtrArray) knobs = knobs_new ();
+  g_autoptr (FabStudy) study = grid_of (starts[0][0], starts[0][1], knobs);
+
   for (guint best = 0; best < G_N_ELEMENTS (starts); best++) {
     memcpy (best_at, starts[best], sizeof best_at);
     memcpy (good_at, starts[(best + 1) % G_N_ELEMENTS (starts)], sizeof good_at);
@@ -244,6 +253,32 @@ three_starts_are_searched_from (G_GNUC_UNUSED void **state)
     assert_int_equal (tune->best->values[0], starts[best][0]);
     assert_int_equal (tune->best->values[1], starts[best][1]);
   }
+}
+
+/* From the written point on each step of a stair is a little better, and all other points are bad: the search turns one
+ * knob after the other as long as one of them leads on. */
+static const guint stair[][2] = { { 8, 3 }, { 5, 3 }, { 5, 6 }, { 2, 6 }, { 2, 1 }, { 12, 1 } };
+
+static double
+on_stair (const FabPoint *point)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (stair); i++)
+    if (point->n_nodes - 2 == stair[i][0] && point->n_ranks / point->n_nodes - 1 == stair[i][1])
+      return 100 - i;
+  return 1000;
+}
+
+static void
+a_search_goes_on_while_a_knob_helps (G_GNUC_UNUSED void **state)
+{
+  static const FabFigure by = { .name = "stair", .kind = FAB_FIGURE_RATE, .value = on_stair };
+  const guint *last = stair[G_N_ELEMENTS (stair) - 1];
+  g_autoptr (GPtrArray) knobs = knobs_new ();
+  g_autoptr (FabStudy) study = grid_of (stair[0][0], stair[0][1], knobs);
+  g_autoptr (FabTune) tune = fab_tune_find (study, knobs, &by, 0, NULL);
+
+  assert_int_equal (tune->best->values[0], last[0]);
+  assert_int_equal (tune->best->values[1], last[1]);
 }
 
 int
@@ -257,6 +292,7 @@ main (void)
     cmocka_unit_test (a_knob_without_effect_stays_as_written),
     cmocka_unit_test (what_is_rounded_is_equal),
     cmocka_unit_test (three_starts_are_searched_from),
+    cmocka_unit_test (a_search_goes_on_while_a_knob_helps),
   };
 
   return play_run_tests ("tune", tests, &catalog);
