@@ -458,7 +458,7 @@ range_of (const FabParam *row)
   Range range = { .least = row->min, .most = row->max };
 
   range.is_open = is_default && is_rate;
-  range.has_most = !is_default && !(row->max == 0.0 && row->min > 0.0);
+  range.has_most = row->max != 0.0;
   if (is_default && row->type == FAB_PARAM_TIME) { /* an hour, so that sums of many fit the clock */
     range.most = 3600.0 * (double) FAB_PS_PER_S;
     range.has_most = TRUE;

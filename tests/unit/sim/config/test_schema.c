@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_schema.c - tables at work: every type read, every mistake named, written back, as JSON Schema. */
 #include "sim/config/schema.h"
+#include "sim/config/schema_reader.h"
 #include "sim/config/schema_scalar.h"
 
 #include <json-glib/json-glib.h>
@@ -321,6 +322,23 @@ test_json (G_GNUC_UNUSED void **state)
   assert_true (json_object_has_member (member (root, "$defs"), "algorithm.hierarchical"));
 }
 
+/* Blocks live as long as their reader and begin as zeros; nothing needs no block, and nothing is freed. */
+static void
+test_blocks (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabDiagnostics) diagnostics = fab_diagnostics_new ();
+  g_autoptr (FabSchemaReader) reader = fab_schema_reader_new (&small_registry, diagnostics);
+  const char *one = fab_schema_reader_alloc (reader, 1);
+
+  assert_non_null (one);
+  assert_int_equal (*one, 0);
+  assert_null (fab_schema_reader_alloc (reader, 0));
+  fab_schema_reader_free (NULL);
+  fab_diagnostics_free (NULL);
+  fab_yaml_doc_free (NULL);
+  fab_value_unref (NULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -336,6 +354,7 @@ main (int argc, char **argv)
     cmocka_unit_test (test_references),
     cmocka_unit_test (test_write),
     cmocka_unit_test (test_json),
+    cmocka_unit_test (test_blocks),
   };
 
   if (argc > 1 && g_str_equal (argv[1], "--print-schema")) {

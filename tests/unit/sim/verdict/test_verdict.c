@@ -447,6 +447,50 @@ leaves_that_are_half_empty_are_told (G_GNUC_UNUSED void **state)
   }
 }
 
+#define CUSTOM(nodes, switches, attach, links)                                                      \
+  "node: dgx-h100, nodes: " nodes ", nics_per_node: 1, fabric: {kind: custom, switches: [" switches \
+  "], attach: [" attach "], links: [" links "]}"
+
+/* Rows of several names are told one after another, with the emptiest and the fullest switch of each, and in the plural
+ * of the name. One NIC on a switch is told by a sentence of its own. */
+static void
+switches_are_told_by_their_names (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cluster, *half_used, *lone;
+  } rows[] = {
+    { "node: dgx-h100, nodes: 33, nics_per_node: 2, fabric: {kind: leaf_spine, nodes_per_leaf: 4}",
+      "9 leaves use 10 to 16 of 64 ports. ", NULL },
+    { CUSTOM ("70", "{name: leaf, count: 8}, {name: router, count: 2}, {name: s}",
+              "{nodes: 0-63, to: leaf}, {nodes: 64-69, to: router}",
+              "{from: leaf, to: s}, {from: router, to: s}"),
+      "8 leaves use 9 of 64 ports; 2 routers use 4 of 64 ports. ", NULL },
+    { CUSTOM ("66", "{name: switch, count: 8}, {name: s}", "{to: switch}", "{from: switch, to: s}"),
+      "8 switches use 9 to 10 of 64 ports. ", NULL },
+    { "node: dgx-h100, nodes: 65, nics_per_node: 1, fabric: {kind: leaf_spine, nodes_per_leaf: 1}",
+      "65 leaves use 2 of 64 ports. ", "65 leaves have one NIC each, so all bytes go on to another switch." },
+    { "node: dgx-h100, nodes: 33", "8 of 16 leaves use 2 of 64 ports. ",
+      "8 of 16 leaves have one NIC each, so all bytes go on to another switch." },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree char *yaml = g_strdup_printf (HEAD "cluster: {%s}\n" REDUCE ("1MB"), rows[i].cluster);
+    g_autoptr (Play) play = play_new (catalog, yaml, NULL);
+    g_autoptr (FabVerdict) verdict = fab_verdict_of_built (play->scenario, play->simulation);
+    const FabFinding *half_used = fab_verdict_find (verdict, FAB_FINDING_HALF_USED_SWITCHES),
+                     *lone = fab_verdict_find (verdict, FAB_FINDING_LONE_RAILS);
+
+    if (half_used == NULL || !g_str_has_prefix (half_used->text, rows[i].half_used))
+      fail_msg ("%s: %s", rows[i].cluster, half_used != NULL ? half_used->text : "nothing");
+    assert_non_null (strstr (half_used->advice, "nodes_per_leaf"));
+    assert_int_equal (lone != NULL, rows[i].lone != NULL);
+    if (lone != NULL) {
+      assert_string_equal (lone->text, rows[i].lone);
+      assert_non_null (strstr (lone->advice, "nodes_per_leaf"));
+    }
+  }
+}
+
 /* Sentences of every size come before those of the size that is built, and keys that a scenario adds change neither. A
  * design that leaves nothing open, and a machine without one, are not told. */
 static void
@@ -725,6 +769,7 @@ main (void)
     cmocka_unit_test (a_fidelity_says_what_it_does_not_know),
     cmocka_unit_test (different_channels_on_a_link_are_told),
     cmocka_unit_test (leaves_that_are_half_empty_are_told),
+    cmocka_unit_test (switches_are_told_by_their_names),
     cmocka_unit_test (what_a_design_assumes_is_told),
     cmocka_unit_test (ports_that_are_used_unevenly_are_told),
     cmocka_unit_test (memory_that_nobody_predicts_has_no_band),
