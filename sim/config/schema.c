@@ -674,23 +674,13 @@ typedef struct {
 
 static void walk (Walk *self, const FabParam *table, gconstpointer in, const FabMark *around);
 
-static const char **
-algorithm_names (const FabRegistry *registry)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-
-  for (const FabModelInfo *const *info = registry->lists[FAB_MODEL_ALGORITHM]; info && *info; info++)
-    g_ptr_array_add (names, (gpointer) (*info)->name);
-  g_ptr_array_add (names, NULL);
-  return (const char **) g_ptr_array_free (g_steal_pointer (&names), FALSE);
-}
-
 static gboolean
 is_known (Walk *self, FabRefers refers, const char *name)
 {
   if (self->names[refers] == NULL) {
-    self->names[refers] = refers == FAB_REFERS_ALGORITHM ? algorithm_names (self->reader->registry)
-                                                         : self->names_of (self->user, refers);
+    self->names[refers] = refers == FAB_REFERS_ALGORITHM
+                            ? fab_registry_names (self->reader->registry, FAB_MODEL_ALGORITHM)
+                            : self->names_of (self->user, refers);
     self->sets[refers] = g_hash_table_new (g_str_hash, g_str_equal);
     for (guint i = 0; self->names[refers][i] != NULL; i++)
       g_hash_table_add (self->sets[refers], (gpointer) self->names[refers][i]);

@@ -77,9 +77,9 @@ count_switches (const FabGraph *graph, const guint8 *tiers, guint links_per_opti
   }
 }
 
-/* Counts cables, and the links of each node to the fabric. */
+/* Counts cables, and the links of each node to the fabric: `per_node` is a number by the node. */
 static void
-count_cables (const FabGraph *graph, const guint8 *tiers, GArray *per_node, FabTiers *self)
+count_cables (const FabGraph *graph, const guint8 *tiers, GHashTable *per_node, FabTiers *self)
 {
   for (FabLinkId id = 0; id < fab_graph_n_links (graph); id++) {
     const FabLink *link = fab_graph_link (graph, id);
@@ -88,11 +88,10 @@ count_cables (const FabGraph *graph, const guint8 *tiers, GArray *per_node, FabT
     if (to == NO_TIER)
       continue;
     if (is_nic (graph, link->src)) {
-      guint node = fab_graph_vertex (graph, link->src)->node;
+      gpointer node = GUINT_TO_POINTER (fab_graph_vertex (graph, link->src)->node);
+      gsize n = GPOINTER_TO_SIZE (g_hash_table_lookup (per_node, node)) + link->count;
 
-      if (node >= per_node->len)
-        g_array_set_size (per_node, node + 1);
-      g_array_index (per_node, guint64, node) += link->count;
+      g_hash_table_insert (per_node, node, GSIZE_TO_POINTER (n));
       self->n_cables[0] += link->count;
     } else if (from != NO_TIER && id < link->reverse) {
       self->n_cables[MIN (MIN (from, to) + 1, FAB_N_TIERS - 1)] += link->count;
@@ -105,12 +104,14 @@ fab_tiers_of (const FabGraph *graph, guint links_per_optic, guint links_per_node
 {
   FabTiers self = { 0 };
   g_autofree guint8 *tiers = find_tiers (graph);
-  g_autoptr (GArray) per_node = g_array_new (FALSE, TRUE, sizeof (guint64));
+  g_autoptr (GHashTable) per_node = g_hash_table_new (NULL, NULL);
+  GHashTableIter nodes;
+  gpointer n;
 
   count_switches (graph, tiers, links_per_optic, &self);
   count_cables (graph, tiers, per_node, &self);
-  for (guint i = 0; i < per_node->len; i++)
-    self.n_node_optics += (g_array_index (per_node, guint64, i) + links_per_node_optic - 1)
-                        / links_per_node_optic;
+  g_hash_table_iter_init (&nodes, per_node);
+  while (g_hash_table_iter_next (&nodes, NULL, &n))
+    self.n_node_optics += (GPOINTER_TO_SIZE (n) + links_per_node_optic - 1) / links_per_node_optic;
   return self;
 }
