@@ -93,6 +93,9 @@ check (const Expected *expected)
   assert_int_equal (count_of (bill, FAB_PRODUCT_OPTIC, "laser"), expected->optics);
   assert_true (bill->is_priced);
   assert_near (bill->total.usd, expected->usd, 1e-12);
+  for (guint i = 1; i < bill->rows->len; i++) /* by kind */
+    assert_true (g_array_index (bill->rows, FabBillRow, i - 1).kind
+                 <= g_array_index (bill->rows, FabBillRow, i).kind);
 }
 
 static void

@@ -47,6 +47,15 @@ row_of (const FabPurchase *purchase, const FabProductSpec *product)
   return NULL;
 }
 
+/* By the kind of the part. */
+static void
+assert_in_order (const FabPurchase *purchase)
+{
+  for (guint i = 1; i < purchase->rows->len; i++)
+    assert_true (g_array_index (purchase->rows, FabPurchaseRow, i - 1).kind
+                 <= g_array_index (purchase->rows, FabPurchaseRow, i).kind);
+}
+
 /* 4 boxes with 8 cards and 2 switches get 8 other cards at $20 and a third switch at $50: $210, at most $290. */
 static void
 new_cards (G_GNUC_UNUSED void **state)
@@ -70,6 +79,8 @@ new_cards (G_GNUC_UNUSED void **state)
   assert_int_equal (row_of (purchase, &box)->n_left, 0);
   assert_int_equal (row_of (purchase, &box)->n_bought, 0);
   assert_int_equal (purchase->n_bought, 9);
+  assert_int_equal (purchase->rows->len, 4);
+  assert_in_order (purchase);
   fab_purchase_free (NULL);
 }
 
@@ -116,6 +127,8 @@ other_nodes_and_no_price (G_GNUC_UNUSED void **state)
   assert_true (nodes->is_priced);
   assert_int_equal (row_of (nodes, &full)->n_left, 2);
   assert_false (unknown->is_priced);
+  assert_in_order (nodes);
+  assert_in_order (unknown);
 }
 
 /* What comes with nodes of another kind is bought with them, wherever the node stands in the list. */
