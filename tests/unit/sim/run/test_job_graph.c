@@ -35,6 +35,7 @@ static const char *const jobs[] = {
   "kind: megatron, parallel: {pipeline: 2}, accumulation: 4",
   "kind: megatron, parallel: {pipeline: 2, tensor: 2}, accumulation: 2",
   "kind: megatron, parallel: {context: 2}",
+  "kind: megatron, memory: {offload: cpu}",
   "job: {kind: traffic, pattern: shift, size: 1MB}",
 };
 
@@ -400,6 +401,123 @@ switches_that_reduce_join_their_ranks (G_GNUC_UNUSED void **state)
   assert_int_equal (n_tensor, 2);
 }
 
+/* --- message by message --- */
+
+/* "2 send 3: 5 as 1 after 0": node 2 sends 5 bytes to rank 3, with tag 1, when node 0 is done. (transfer full) */
+static char *
+rank_text (const Graphs *graphs, guint rank)
+{
+  static const char *const kinds[] = { "work", "send", "receive", "collective" };
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < graphs->nodes[rank]->len; i++) {
+    const FabJobNode *node = node_at (graphs, rank, i);
+
+    g_string_append_printf (text, "%u %s", i, kinds[node->kind]);
+    if (node->kind == FAB_JOB_WORK)
+      g_string_append_printf (text, " %" G_GINT64_FORMAT, node->duration_ps);
+    else
+      g_string_append_printf (text, " %u: %" G_GUINT64_FORMAT " as %u", node->peer, node->bytes, node->tag);
+    for (guint d = 0; d < node->n_deps; d++)
+      g_string_append_printf (text, "%s%u", d == 0 ? " after " : " ",
+                              g_array_index (graphs->deps[rank], guint, node->first_dep + d));
+    g_string_append_c (text, '\n');
+  }
+  return g_string_free (text, FALSE);
+}
+
+/* Rank 0 sends to rank 1, and when that has left to rank 2, and so on to rank 3. */
+static const char one_after_the_other[] = "num_ranks 4\n"
+                                          "rank 0 {\nl1: send 100b to 1 tag 1\nl2: send 100b to 2 tag 2\n"
+                                          "l3: send 100b to 3 tag 3\nl2 requires l1\nl3 requires l2\n}\n"
+                                          "rank 1 {\nl1: recv 100b from 0 tag 1\n}\n"
+                                          "rank 2 {\nl1: recv 100b from 0 tag 2\n}\n"
+                                          "rank 3 {\nl1: recv 100b from 0 tag 3\n}\n";
+
+/* What each algorithm is known for, written down by hand. Two rings carry half of a broadcast each, and a rank passes on
+ * what has come. Where calls block, a rank takes one message after another, and passes on what it has taken: a tree of
+ * an MPI adds 1 to 0 and 3 to 2, then 2 to 0. Ranks that exchange halves and then quarters with their partners are done
+ * with the same in reverse; the second exchange of quarters waits for both ends of the first. Two double trees take the
+ * bytes up, one message of each half, and send them down again. A file says itself what waits for what. The library's
+ * time before a message, here 0.5 us, is work. */
+static void
+messages_wait_for_what_they_carry (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *library, *op;
+    guint bytes, rank;
+    const char *text;
+  } rows[] = {
+    { "kind: plain, algorithm: ring", "broadcast", 10, 0,
+      "0 work 0\n1 send 1: 5 as 0 after 0\n2 send 2: 5 as 3 after 0\n3 work 0 after 0 1 2\n" },
+    { "kind: plain, algorithm: ring", "broadcast", 10, 1,
+      "0 work 0\n1 receive 0: 5 as 0 after 0\n2 receive 3: 5 as 5 after 0\n3 send 3: 5 as 1 after 1\n"
+      "4 work 0 after 0 3 1 2\n" },
+    { "kind: mpi, algorithm: binomial", "reduce", 10, 0,
+      "0 work 500000\n1 receive 1: 10 as 0 after 0\n2 receive 2: 10 as 2 after 0 1\n3 work 0 after 0 1 2\n" },
+    { "kind: mpi, algorithm: binomial", "reduce", 10, 2,
+      "0 work 500000\n1 receive 3: 10 as 1 after 0\n2 send 0: 10 as 2 after 1\n3 work 0 after 0 2 1\n" },
+    { "kind: mpi, algorithm: binomial", "broadcast", 10, 0,
+      "0 work 500000\n1 send 1: 10 as 0 after 0\n2 send 2: 10 as 1 after 0\n3 work 0 after 0 1 2\n" },
+    { "kind: mpi, algorithm: halving_doubling", "all_reduce", 100, 0,
+      "0 work 1000000\n1 receive 1: 50 as 1 after 0\n2 receive 2: 25 as 6 after 0 1\n"
+      "3 receive 2: 25 as 10 after 0 2 2\n4 receive 1: 50 as 13 after 0 3\n5 send 1: 50 as 0 after 0\n"
+      "6 send 2: 25 as 4 after 1 5\n7 send 2: 25 as 8 after 2 6 2 6\n8 send 1: 50 as 12 after 3 7\n"
+      "9 work 0 after 0 5 6 7 8 1 2 3 4\n" },
+    { "kind: plain, algorithm: tree", "all_reduce", 10, 0,
+      "0 work 0\n1 receive 2: 3 as 1 after 0\n2 receive 1: 3 as 2 after 0\n3 receive 1: 3 as 6 after 0\n"
+      "4 receive 2: 3 as 10 after 0\n5 receive 1: 3 as 15 after 0\n6 receive 1: 3 as 23 after 0\n"
+      "7 send 1: 3 as 3 after 2 1\n8 send 2: 3 as 4 after 2 1\n9 send 2: 3 as 7 after 3\n"
+      "10 send 1: 3 as 11 after 4\n11 send 1: 3 as 14 after 0\n12 send 1: 3 as 18 after 0\n"
+      "13 work 0 after 0 7 8 9 10 11 12 1 2 3 4 5 6\n" },
+    { "kind: plain", "all_to_all", 400, 1,
+      "0 work 0\n1 receive 0: 100 as 0 after 0\n2 receive 3: 100 as 7 after 0\n3 receive 2: 100 as 10 after 0\n"
+      "4 send 2: 100 as 1 after 0\n5 send 3: 100 as 5 after 0\n6 send 0: 100 as 9 after 0\n"
+      "7 work 0 after 0 4 5 6 1 2 3\n" },
+    { "kind: plain}\nschedules: [{file: FILE, op: broadcast, size: 100B}", "broadcast", 100, 0,
+      "0 work 0\n1 send 1: 100 as 0 after 0\n2 send 2: 100 as 1 after 1\n3 send 3: 100 as 2 after 2\n"
+      "4 work 0 after 0 1 2 3\n" },
+  };
+  g_autofree char *folder = g_dir_make_tmp ("graph-XXXXXX", NULL),
+                  *file = g_build_filename (folder, "a.goal", NULL);
+
+  assert_true (g_file_set_contents (file, one_after_the_other, -1, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_auto (GStrv) library = g_strsplit (rows[i].library, "FILE", -1);
+    g_autofree char *here = g_strjoinv (file, library);
+    g_autofree char *job = g_strdup_printf (
+        "collectives: {%s%s\njob: {kind: collective, operations: [{op: %s, size: %uB}]}", here,
+        strchr (here, '[') != NULL ? "]" : "}", rows[i].op, rows[i].bytes);
+    Graphs graphs = graphs_new (job, TRUE);
+    g_autofree char *text = rank_text (&graphs, rows[i].rank);
+
+    assert_string_equal (text, rows[i].text);
+    graphs_clear (&graphs);
+  }
+  g_remove (file);
+  g_rmdir (folder);
+}
+
+/* Of a message whose share is no whole number, the bytes of all messages up to it are rounded: a ring of four sends
+ * 12.5 bytes six times. */
+static void
+bytes_are_rounded_in_sum (G_GNUC_UNUSED void **state)
+{
+  Graphs graphs = graphs_new (
+      "collectives: {kind: plain, algorithm: ring}\njob: {kind: collective, operations: [{op: all_reduce, size: 100B}]}",
+      TRUE);
+
+  for (guint r = 0; r < N_RANKS; r++) {
+    guint n_sends = 0;
+
+    for (guint i = 0; i < graphs.nodes[r]->len; i++)
+      if (node_at (&graphs, r, i)->kind == FAB_JOB_SEND)
+        assert_int_equal (node_at (&graphs, r, i)->bytes, n_sends++ % 2 == 0 ? 13 : 12);
+    assert_int_equal (n_sends, 12);
+  }
+  graphs_clear (&graphs);
+}
+
 /* --- recorded steps --- */
 
 /* A kernel of some us, and a sum over all four ranks, in each of n_steps steps of 100 us. (transfer full) */
@@ -471,6 +589,8 @@ main (void)
     cmocka_unit_test (messages_carry_the_bytes_of_the_textbook),
     cmocka_unit_test (groups_are_those_of_the_dimensions),
     cmocka_unit_test (switches_that_reduce_join_their_ranks),
+    cmocka_unit_test (messages_wait_for_what_they_carry),
+    cmocka_unit_test (bytes_are_rounded_in_sum),
     cmocka_unit_test (recorded_ranks_have_their_own_work),
   };
 
