@@ -5,6 +5,7 @@
 
 #include "models/models.h"
 #include "sim/base/error.h"
+#include "sim/result/store_private.h"
 #include "sim/run/run.h"
 #include "tests/support/play.h"
 
@@ -71,12 +72,11 @@ a_link_does_not_bind_where_the_ends_do (G_GNUC_UNUSED void **state)
 static gint64
 count (FabStore *store, const char *table)
 {
-  g_autofree char *sql = g_strdup_printf ("SELECT count(*) FROM %s", table);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (FabTable) answer = fab_store_query (store, sql, 0, &error);
+  g_autofree char *sql = g_strdup_printf ("SELECT count (*) FROM %s", table);
+  gint64 n = -1;
 
-  assert_null (error);
-  return fab_table_cell (answer, 0, 0)->integer;
+  assert_true (fab_store_read_integer (store, sql, &n));
+  return n;
 }
 
 static void
@@ -140,6 +140,176 @@ what_was_played_and_remembered_is_kept (G_GNUC_UNUSED void **state)
   assert_int_equal (count_of (store, "n_collectives"), 4);
   assert_int_equal (count_of (store, "n_collectives_remembered"), 0);
   assert_int_equal (count_of (store, "n_events"), 4 * n_events);
+}
+
+/* --- what is stored --- */
+
+/* A small job that computes, at a fidelity; two iterations. */
+static Play *
+play_ddp (const FabCatalog *catalog, const char *fidelity)
+{
+  g_autofree char *yaml = g_strdup_printf (
+      "name: two\niterations: 2\nfidelity: %s\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 2, "
+      "nics_per_node: 1}\njob: {kind: ddp, model: m, micro_batch: 1, sequence: 16}\nmodels: [{name: m, summary: s, "
+      "source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 2, hidden: 64, heads: 4, vocabulary: 100, tied: false, biases: false}}]\n",
+      fidelity);
+
+  return play_new (catalog, yaml, NULL);
+}
+
+typedef struct {
+  guint collectives, spans, loads, exposures, path, samples, classes;
+} Counts;
+
+static gboolean
+count_records (gpointer owner, const FabSimulation *simulation, G_GNUC_UNUSED guint n_done)
+{
+  const FabProbe *probe = fab_simulation_probe (simulation);
+  Counts *self = owner;
+
+  self->collectives += probe->collectives->len;
+  self->spans += probe->spans->len;
+  self->loads += probe->link_loads->len;
+  self->exposures += probe->exposures->len;
+  self->path += probe->path->len;
+  self->samples += probe->samples->len;
+  self->classes += probe->iterations->len;
+  return TRUE;
+}
+
+/* Every record of every iteration, and what the machine and the job are. */
+static void
+all_records_are_stored (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  g_autoptr (Play) play = play_ddp (catalog, "{kind: packet, percentiles: true}");
+  g_autoptr (FabStore) store = fab_store_new (NULL);
+  Counts counts = { 0 };
+  FabRunOptions options = { .store = store, .progress = count_records, .owner = &counts };
+
+  assert_true (fab_simulation_run (play->simulation, &options, NULL));
+  g_autoptr (GArray) queues = fab_simulation_link_queues (play->simulation);
+  g_autoptr (GArray) lengths = fab_simulation_queue_lengths (play->simulation);
+  const struct {
+    const char *table;
+    guint n;
+  } rows[] = {
+    { "run", 1 },
+    { "iteration", 2 },
+    { "rank_class", fab_simulation_dag (play->simulation)->n_classes },
+    { "link", fab_graph_n_links (fab_simulation_cluster (play->simulation)->graph) },
+    { "memory", fab_simulation_totals (play->simulation)->memory->len },
+    { "iteration_class", counts.classes },
+    { "collective", counts.collectives },
+    { "span", counts.spans },
+    { "link_load", counts.loads },
+    { "exposure", counts.exposures },
+    { "critical_path", counts.path },
+    { "link_sample", counts.samples },
+    { "link_queue", queues->len },
+    { "queue_length", lengths->len },
+    { "memo", 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    if (count (store, rows[i].table) != rows[i].n || rows[i].n == 0)
+      fail_msg ("%s: %u", rows[i].table, rows[i].n);
+  }
+  /* Whatever cannot be stored fails the run, and nothing of it is kept. */
+  for (guint i = 1; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) again = play_ddp (catalog, "{kind: packet, percentiles: true}");
+    g_autoptr (FabStore) broken = fab_store_new (NULL);
+    g_autoptr (GError) error = NULL;
+    g_autofree char *sql = g_strdup_printf ("DROP TABLE %s", rows[i].table);
+    g_autofree char *says = g_strdup_printf ("no such table: main.%s", rows[i].table);
+
+    assert_true (fab_store_exec (broken, sql, "drop", NULL));
+    assert_false (fab_simulation_run (again->simulation, &(FabRunOptions){ .store = broken }, &error));
+    if (strstr (error->message, says) == NULL && strstr (error->message, rows[i].table) == NULL)
+      fail_msg ("%s: %s", rows[i].table, error->message);
+    assert_int_equal (count (broken, "run"), 0);
+    assert_true (
+        fab_store_begin_run (broken, &(FabRunRecord){ "n", "", "0", "f", 0, 1, 1, 0, 0, 0 }, NULL, NULL));
+    fab_store_abandon_run (broken);
+  }
+}
+
+/* --- what a caller may ask for --- */
+
+/* Whoever cancels before the first step has none. */
+static void
+a_cancelled_run_does_not_begin (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+  g_autoptr (Play) play = play_new (catalog, FOUR, NULL);
+  g_autoptr (GError) error = NULL;
+  Watcher watcher = { 0 };
+  gint cancel = 1;
+  FabRunOptions options = { .cancel = &cancel, .progress = watch, .owner = &watcher };
+
+  assert_false (fab_simulation_run (play->simulation, &options, &error));
+  assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_CANCELLED));
+  assert_int_equal (watcher.n_calls, 0);
+  assert_int_equal (fab_simulation_events (play->simulation), 0);
+  cancel = 0;
+  assert_true (fab_simulation_run (play->simulation, &options, NULL));
+  assert_int_equal (watcher.n_calls, 4);
+}
+
+typedef struct {
+  guint n_calls;
+  gboolean refuses;
+  const FabStore *store;
+} Ender;
+
+static gboolean
+end (gpointer owner, const FabSimulation *simulation, FabStore *store, GError **error)
+{
+  Ender *self = owner;
+
+  assert_int_equal (fab_simulation_probe (simulation)->step.times.iteration, 3);
+  self->n_calls++;
+  self->store = store;
+  return !self->refuses || fab_throw (error, FAB_ERROR_IO, "not so");
+}
+
+/* Whoever looks at the run at its end is asked once, before it is kept, and may refuse it. A run that hung has no such
+ * end. */
+static void
+the_end_can_be_refused (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+
+  for (guint refuses = 0; refuses < 2; refuses++) {
+    g_autoptr (Play) play = play_new (catalog, FOUR, NULL), hangs = play_new (catalog, HANGS, NULL);
+    g_autoptr (FabStore) store = fab_store_new (NULL);
+    g_autoptr (GError) error = NULL;
+    Ender ender = { .refuses = refuses == 1 };
+    FabRunOptions options = { .store = store, .ended = end, .owner = &ender };
+
+    assert_int_equal (fab_simulation_run (play->simulation, &options, &error), refuses == 0);
+    if (refuses)
+      assert_string_equal (error->message, "not so");
+    assert_int_equal (ender.n_calls, 1);
+    assert_ptr_equal (ender.store, store);
+    assert_int_equal (count (store, "run"), refuses == 0);
+    assert_false (fab_simulation_run (hangs->simulation, &options, NULL));
+    assert_int_equal (ender.n_calls, 1);
+  }
+}
+
+/* The last iteration alone is recorded where no more is asked for. */
+static void
+a_run_can_be_brief (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabCatalog) catalog = play_catalog ();
+
+  for (guint is_brief = 0; is_brief < 2; is_brief++) {
+    g_autoptr (Play) play = play_ddp (catalog, "fluid");
+
+    assert_true (fab_simulation_run (play->simulation, &(FabRunOptions){ .is_brief = is_brief == 1 }, NULL));
+    assert_int_equal (fab_simulation_probe (play->simulation)->spans->len > 0, is_brief == 0);
+  }
 }
 
 static void
@@ -232,6 +402,10 @@ main (void)
     cmocka_unit_test (every_iteration_is_played_told_and_kept),
     cmocka_unit_test (what_was_played_and_remembered_is_kept),
     cmocka_unit_test (a_link_does_not_bind_where_the_ends_do),
+    cmocka_unit_test (all_records_are_stored),
+    cmocka_unit_test (a_cancelled_run_does_not_begin),
+    cmocka_unit_test (the_end_can_be_refused),
+    cmocka_unit_test (a_run_can_be_brief),
     cmocka_unit_test (nothing_need_be_asked_for),
     cmocka_unit_test (it_can_end_after_some_iterations),
     cmocka_unit_test (a_hang_is_an_error_and_what_ended_before_is_kept),
