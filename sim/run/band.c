@@ -349,7 +349,7 @@ play_both_ends (Maker *self, const FabScenario *scenario, GError **error)
   Scaler down = { .scenario = scenario, .kinds = kinds, .shares = shares };
   FabPlanScale scale = { scale_plan, &down };
   FabWhatIf what_if = { .rate_factor = 1, .plans = &scale };
-  const FabUnsure unsure = { NULL, FAB_UNSURE_COLLECTIVES, 0 };
+  const FabUnsure unsure = { .kind = FAB_UNSURE_COLLECTIVES };
 
   if (!self->play (self->owner, &what_if, self->less, error))
     return FALSE;
@@ -396,7 +396,7 @@ play_compute_ends (Maker *self, GError **error)
   ComputeScaler down = { FALSE, &self->band->compute };
   FabComputeScale scale = { scale_compute, &down };
   FabWhatIf what_if = { .rate_factor = 1, .compute = &scale };
-  const FabUnsure unsure = { NULL, FAB_UNSURE_COMPUTE, 0 };
+  const FabUnsure unsure = { .kind = FAB_UNSURE_COMPUTE };
 
   if (!self->play (self->owner, &what_if, self->less, error))
     return FALSE;
@@ -457,20 +457,32 @@ close_band (FabBand *self, const double *values)
 
 /* `with`: NULL where neither collectives nor compute count in. */
 static gboolean
-find_band (Maker *maker, const FabScenario *with, FabBand **band, GError **error)
+make_band (Maker *self, const FabScenario *with, GError **error)
 {
-  gsize n = maker->band->n;
-  g_autofree double *buffer = g_new0 (double, 3 * n + 1);
+  if (!play_links (self, error) || (with != NULL && !play_unmeasured (self, with, error)))
+    return FALSE;
+  close_band (self->band, self->values);
+  return TRUE;
+}
+
+/* `has_models`: collectives and compute count in. */
+static gboolean
+find_band (Maker maker, const FabScenario *scenario, const FabGraph *graph, guint n, gboolean has_models,
+           FabBand **band, GError **error)
+{
+  g_autoptr (FabBand) made = band_new (list_unsure (scenario, graph), n);
+  g_autofree double *less = g_new0 (double, n + 1), *more = g_new0 (double, n + 1),
+                    *largest = g_new0 (double, n + 1);
 
   *band = NULL;
-  maker->less = buffer;
-  maker->more = buffer + n;
-  maker->largest = buffer + 2 * n;
-  if (!play_links (maker, error) || (with != NULL && !play_unmeasured (maker, with, error)))
+  maker.band = made;
+  maker.less = less;
+  maker.more = more;
+  maker.largest = largest;
+  if (!make_band (&maker, has_models ? scenario : NULL, error))
     return FALSE;
-  close_band (maker->band, maker->values);
-  if (maker->band->unsure->len > 0)
-    *band = g_steal_pointer (&maker->band);
+  if (made->unsure->len > 0)
+    *band = g_steal_pointer (&made);
   return TRUE;
 }
 
@@ -478,24 +490,16 @@ gboolean
 fab_band_find (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
                FabBandPlay play, gpointer owner, FabBand **band, GError **error)
 {
-  g_autoptr (FabBand) made = band_new (list_unsure (scenario, graph), n);
-  Maker maker = { .band = made, .values = values, .play = play, .owner = owner };
-  gboolean is_found = find_band (&maker, scenario, band, error);
-
-  made = maker.band;
-  return is_found;
+  return find_band ((Maker){ .values = values, .play = play, .owner = owner }, scenario, graph, n, TRUE, band,
+                    error);
 }
 
 gboolean
 fab_band_of_links (const FabScenario *scenario, const FabGraph *graph, const double *values, guint n,
                    FabBandPlay play, gpointer owner, FabBand **band, GError **error)
 {
-  g_autoptr (FabBand) made = band_new (list_unsure (scenario, graph), n);
-  Maker maker = { .band = made, .values = values, .play = play, .owner = owner };
-  gboolean is_found = find_band (&maker, NULL, band, error);
-
-  made = maker.band;
-  return is_found;
+  return find_band ((Maker){ .values = values, .play = play, .owner = owner }, scenario, graph, n, FALSE,
+                    band, error);
 }
 
 /* With what is added the bounds are as far from the value as both are together. */
@@ -514,7 +518,7 @@ void
 fab_band_add_draws (FabBand **band, const double *values, const double *low, const double *high, guint n,
                     guint n_draws)
 {
-  const FabUnsure unsure = { NULL, FAB_UNSURE_DRAWS, 0 };
+  const FabUnsure unsure = { .kind = FAB_UNSURE_DRAWS };
   gboolean differs = FALSE;
 
   for (guint i = 0; i < n; i++)

@@ -268,6 +268,225 @@ a_play_that_fails_fails_the_band (void **state)
       }
 }
 
+/* --- several entries --- */
+
+/* Inside of nodes many collectives are known by one entry, and a few between them by another one. That by which most is
+ * uncertain is told: the sum of the times of its collectives, times the width of its band. */
+static void
+the_entry_by_which_most_is_uncertain_is_told (void **state)
+{
+  static const double widths[] = { 0.02, 0.1, 0.5, 1, 2, 8 };
+  static const char *const entries[] = { "infiniband-400", "nvlink-hopper-reducing-switch" };
+  guint n_told[G_N_ELEMENTS (entries)] = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (widths); i++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\niterations: 1\ncluster: {node: dgx-h100, nodes: 2}\n"
+        "job: {kind: megatron, model: gpt2-xl, sequence: 1024, compute: {kind: mfu}, parallel: {tensor: 8}}\n"
+        "bands: [{name: infiniband-400, library: nccl, coverage: 90%%, cells: [{place: between, operations: rings, "
+        "low: 0.9, high: 1.9}]}, {name: nvlink-hopper-reducing-switch, library: nccl, coverage: 90%%, cells: [{place: "
+        "inside, operations: rings, "
+        "low: 1, high: %g}]}]\n",
+        1 + widths[i]);
+    g_autoptr (Play) play = play_new (*state, yaml, NULL);
+    const FabDag *dag = fab_simulation_dag (play->simulation);
+    double weights[G_N_ELEMENTS (entries)] = { 0 };
+
+    for (guint c = 0; c < dag->n_collectives; c++) {
+      const FabCollectivePlan *plan = &dag->collectives[c].plan;
+      FabPlanKind kind = fab_plan_kind (play->scenario, fab_simulation_cluster (play->simulation), plan);
+
+      weights[kind.place == FAB_PLAN_INSIDE] += fab_ps_to_seconds (fab_collective_plan_idle_ps (plan))
+                                              * (kind.place == FAB_PLAN_INSIDE ? widths[i] : 1);
+    }
+    guint expected = weights[1] > weights[0];
+    Failing never = { *state, yaml, 0, 0, 0 };
+    g_autoptr (FabBand) band = NULL;
+    double value_us = 1;
+
+    assert_true (fab_band_find (play->scenario, fab_simulation_cluster (play->simulation)->graph, &value_us,
+                                1, play_or_fail, &never, &band, NULL));
+    assert_string_equal (band->collectives.entry, entries[expected]);
+    n_told[expected]++;
+  }
+  assert_true (n_told[0] > 0 && n_told[1] > 0);
+}
+
+/* --- numbers of links --- */
+
+/* All numbers of all links of the catalogue that say how sure they are, but for those that a link does not have:
+ * no latency, no endpoint, no messages. */
+static void
+numbers_that_links_have_are_listed (void **state)
+{
+  g_autoptr (Play) play = play_new (
+      *state,
+      RING
+      "links: [" LAB ", uncertainty: {messages: 5%, endpoint: 7%, latency: 8%, rate: 6%}}, {name: bare, "
+      "signalling: 80Mb/s, latency: 0us, source: s, date: \"2026-11-21\", uncertainty: {messages: 5%, endpoint: "
+      "7%, latency: 8%}}, {name: also, signalling: 80Mb/s, latency: 1us, " MESSAGES
+      ", source: s, date: \"2026-11-21\", uncertainty: {messages: 5%}}]",
+      NULL);
+  static const struct {
+    const char *link;
+    FabUnsureKind kind;
+    double fraction;
+  } expected[] = { { "also", FAB_UNSURE_MESSAGES, 0.05 },
+                   { "lab", FAB_UNSURE_RATE, 0.06 },
+                   { "lab", FAB_UNSURE_LATENCY, 0.08 },
+                   { "lab", FAB_UNSURE_ENDPOINT, 0.07 } };
+  g_autoptr (GArray) unsure = fab_unsure_links (play->scenario);
+  guint n_found = 0;
+
+  assert_int_equal (unsure->len, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    for (guint k = 0; k < unsure->len; k++) {
+      const FabUnsure *one = &g_array_index (unsure, FabUnsure, k);
+
+      n_found += strcmp (one->link, expected[i].link) == 0 && one->kind == expected[i].kind
+              && is_near (one->fraction, expected[i].fraction, 1e-12);
+    }
+  assert_int_equal (n_found, G_N_ELEMENTS (expected));
+}
+
+/* The lower end is slower for a rate, and shorter for a time. Each changes one number and keeps the others. */
+static void
+ends_change_one_number (G_GNUC_UNUSED void **state)
+{
+  for (FabUnsureKind kind = 0; kind < FAB_UNSURE_COLLECTIVES; kind++)
+    for (gint sign = -1; sign <= 1; sign += 2) {
+      char link[] = "lab";
+      const FabUnsure unsure = { link, kind, 0.25 };
+      FabWhatIf what_if = fab_unsure_what_if (&unsure, sign);
+      double change = 0.25 * sign;
+
+      assert_string_equal (what_if.link_class, "lab");
+      assert_true (what_if.keeps_messages);
+      assert_near (what_if.rate_factor, kind == FAB_UNSURE_RATE ? 1 + change : 1, 1e-12);
+      assert_near (what_if.latency_change, kind == FAB_UNSURE_LATENCY ? change : 0, 1e-12);
+      assert_near (what_if.endpoint_change, kind == FAB_UNSURE_ENDPOINT ? change : 0, 1e-12);
+      assert_near (what_if.messages_change, kind == FAB_UNSURE_MESSAGES ? change : 0, 1e-12);
+    }
+}
+
+/* --- several values --- */
+
+/* Three values, which a rate and an endpoint change by what the table says at their lower and upper ends. */
+typedef struct {
+  guint n_plays;
+  double scale;
+} Table;
+
+static const double told[][3] = {
+  { 10, 20, 30 }, { 13, 20, 30 }, { 9, 24, 26 }, { 10, 17, 33 }, { 14, 20, 30 }
+};
+
+static gboolean
+tell (gpointer owner, const FabWhatIf *what_if, double *values, G_GNUC_UNUSED GError **error)
+{
+  Table *self = owner;
+  guint row = what_if->link_class == NULL  ? 0
+            : what_if->rate_factor < 1     ? 1
+            : what_if->rate_factor > 1     ? 2
+            : what_if->endpoint_change < 0 ? 3
+                                           : 4;
+
+  self->n_plays++;
+  for (guint i = 0; i < 3; i++)
+    values[i] = told[row][i] * self->scale;
+  return TRUE;
+}
+
+/* The largest rise and the largest fall of each number, whichever end it is at, in quadrature; the number with the
+ * largest change of a value is named. Links alone are played where nothing else is asked for. No bound is below 0. */
+static void
+values_have_bounds_of_their_own (void **state)
+{
+  const char *yaml = RING BANDS "links: [" LAB ", uncertainty: {rate: 10%, endpoint: 20%}}]";
+  g_autoptr (Play) play = play_new (*state, yaml, NULL);
+  const FabGraph *graph = fab_simulation_cluster (play->simulation)->graph;
+  const double high[] = { 10 + 5, 20 + 4, 30 + 3 }, low[] = { 10 - 1, 20 - 3, 30 - 4 };
+  static const guint most[] = { 1, 0, 0 };
+
+  for (guint scale = 1; scale <= 2; scale++) {
+    Table table = { 0, scale };
+    g_autoptr (FabBand) band = NULL;
+    double values[3];
+
+    for (guint i = 0; i < 3; i++)
+      values[i] = told[0][i] * scale;
+    assert_true (fab_band_of_links (play->scenario, graph, values, 3, tell, &table, &band, NULL));
+    assert_int_equal (table.n_plays, 4);
+    assert_int_equal (band->n, 3);
+    assert_int_equal (band->unsure->len, 2);
+    assert_near (band->coverage_fraction, 0.95, 0);
+    for (guint i = 0; i < 3; i++) {
+      assert_near (band->high[i], high[i] * scale, 1e-12);
+      assert_near (band->low[i], low[i] * scale, 1e-12);
+      assert_int_equal (band->most[i], most[i]);
+    }
+  }
+  Table table = { 0, 1 };
+  g_autoptr (FabBand) band = NULL;
+  const double little[] = { 0.5, 20, 30 }; /* the first is 8.5 to 13.5 less than what is told of it */
+  assert_true (fab_band_of_links (play->scenario, graph, little, 3, tell, &table, &band, NULL));
+  assert_near (band->low[0], 0.5, 1e-12);
+  assert_near (band->high[0], 0.5 + hypot (12.5, 13.5), 1e-12);
+  const double much[] = { 50, 20, 30 };
+  g_autoptr (FabBand) below = NULL;
+  assert_true (fab_band_of_links (play->scenario, graph, much, 3, tell, &table, &below, NULL));
+  assert_near (below->low[0], 0, 0); /* 50 - hypot (41, 40) */
+  assert_near (below->high[0], 50, 1e-12);
+}
+
+/* --- seeds --- */
+
+/* Seeds widen a band in quadrature, and are named where they change a value by more than the band was wide. Where all
+ * seeds have the same values nothing is added; where nothing else is uncertain the seeds are the band. */
+static void
+seeds_widen_a_band (void **state)
+{
+  const char *yaml = RING "links: [" LAB ", uncertainty: {rate: 10%, endpoint: 20%}}]";
+  g_autoptr (Play) play = play_new (*state, yaml, NULL);
+  const double values[] = { 10, 20, 30 }, low[] = { 10, 16, 4 }, high[] = { 22, 21, 31 };
+  Table table = { 0, 1 };
+  g_autoptr (FabBand) band = NULL, alone = NULL, none = NULL;
+
+  assert_true (fab_band_of_links (play->scenario, fab_simulation_cluster (play->simulation)->graph, values, 3,
+                                  tell, &table, &band, NULL));
+  fab_band_add_draws (&band, values, values, values, 3, 9);
+  assert_int_equal (band->unsure->len, 2);
+  assert_int_equal (band->n_draws, 0);
+  fab_band_add_draws (&band, values, low, high, 3, 9);
+  assert_int_equal (band->n_draws, 9);
+  assert_int_equal (band->unsure->len, 3);
+  assert_near (band->high[0], 10 + 13, 1e-12); /* 5 and 12 */
+  assert_near (band->low[0], 10 - 1, 1e-12);
+  assert_near (band->high[1], 20 + hypot (4, 1), 1e-12);
+  assert_near (band->low[1], 20 - 5, 1e-12); /* 3 and 4 */
+  assert_near (band->high[2], 30 + hypot (3, 1), 1e-12);
+  assert_near (band->low[2], 30 - hypot (4, 26), 1e-12);
+  assert_int_equal (band->most[0], 2);
+  assert_int_equal (band->most[1], 0); /* 5 of the seeds are less than the 7 of the rate and the endpoint */
+  assert_int_equal (band->most[2], 2);
+  assert_near (band->coverage_fraction, 0.95, 0);
+
+  fab_band_add_draws (&none, values, values, values, 3, 9);
+  assert_null (none);
+  fab_band_add_draws (&alone, values, low, high, 3, 5);
+  assert_int_equal (alone->n, 3);
+  assert_near (alone->coverage_fraction, 0.9, 0);
+  for (guint i = 0; i < 3; i++) {
+    assert_near (alone->low[i], low[i], 1e-12);
+    assert_near (alone->high[i], high[i], 1e-12);
+    assert_int_equal (alone->most[i], 0);
+  }
+  g_autofree char *about = fab_band_about (alone, 1), *most = fab_band_most (band, 0);
+  assert_string_equal (about, "5 seeds alone");
+  assert_string_equal (most, "the seed (9 seeds)");
+  fab_band_free (NULL);
+}
+
 int
 main (void)
 {
@@ -282,6 +501,11 @@ main (void)
     cmocka_unit_test (the_longest_collective_speaks_for_its_entry),
     cmocka_unit_test (calibrated_links_replace),
     cmocka_unit_test (compute_as_measured),
+    cmocka_unit_test (numbers_that_links_have_are_listed),
+    cmocka_unit_test (ends_change_one_number),
+    cmocka_unit_test (values_have_bounds_of_their_own),
+    cmocka_unit_test (seeds_widen_a_band),
+    cmocka_unit_test (the_entry_by_which_most_is_uncertain_is_told),
     cmocka_unit_test (a_play_that_fails_fails_the_band),
   };
 
