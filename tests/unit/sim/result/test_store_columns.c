@@ -94,7 +94,7 @@ times_are_whole_picoseconds (G_GNUC_UNUSED void **state)
     }
 }
 
-/* The version of a file is at least that of everything in it, or a file with the newest column would not be migrated. */
+/* The version of a file is at least that of everything in it, or older files would not be migrated. */
 static void
 nothing_is_newer_than_the_version (G_GNUC_UNUSED void **state)
 {

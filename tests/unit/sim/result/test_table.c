@@ -172,6 +172,7 @@ a_table_without_rows_still_has_its_names (G_GNUC_UNUSED void **state)
   assert_prints (fab_table_to_text, table, "a\v  b\n");
   assert_prints (fab_table_to_csv, table, "a,b\n");
   assert_prints (fab_table_to_json, table, "[]\n");
+  fab_table_free (NULL);
 }
 
 /* Rows are objects on lines of their own, with commas between them. */

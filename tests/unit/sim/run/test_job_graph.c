@@ -19,6 +19,8 @@
   "hidden: 256, heads: 4, vocabulary: 1000, tied: false, biases: false}}]\n%s\n"
 #define JOB "job: {model: m, micro_batch: 1, sequence: 16, clip_gradients: false, %s}"
 
+#define SUM "job: {kind: collective, operations: [{op: all_reduce, size: 10MB}]}"
+
 enum { N_RANKS = 4 };
 
 static FabCatalog *catalog;
@@ -36,8 +38,20 @@ static const char *const jobs[] = {
   "kind: megatron, parallel: {pipeline: 2, tensor: 2}, accumulation: 2",
   "kind: megatron, parallel: {context: 2}",
   "kind: megatron, memory: {offload: cpu}",
+  "collectives: {kind: plain, algorithm: hierarchical}\n" SUM,
+  "collectives: {kind: plain, algorithm: themis}\n" SUM,
+  "collectives: {kind: mpi, algorithm: halving_doubling}\n" SUM,
+  "collectives: {kind: mpi, algorithm: binomial}\n" SUM,
+  "collectives: {kind: nccl, algorithm: tree}\n" SUM,
   "job: {kind: traffic, pattern: shift, size: 1MB}",
 };
+
+/* Nothing but a collective, which need not take time without a network. */
+static gboolean
+is_sum (const char *job)
+{
+  return g_str_has_suffix (job, SUM);
+}
 
 /* The graphs of a job, and what a player has done of them. */
 typedef struct {
@@ -231,7 +245,7 @@ graphs_take_as_long_as_the_job (G_GNUC_UNUSED void **state)
     double found = play_all (&graphs),
            expected = play_dag (fab_simulation_dag (graphs.play->simulation), has_messages);
 
-    assert_true (found > 0);
+    assert_true (found > 0 || is_sum (job));
     if (strstr (job, "pipeline") == NULL && strstr (job, "context") == NULL)
       assert_near (found, expected, 1e-9);
     else
@@ -263,7 +277,8 @@ nodes_are_in_order_and_counted (G_GNUC_UNUSED void **state)
         for (guint d = 0; d < node->n_deps; d++)
           assert_true (g_array_index (graphs.deps[r], guint, node->first_dep + d) < i);
       }
-      assert_true (streams > 1 && streams < 1 << 8); /* of computation, and some of communication */
+      /* Of computation, and some of communication. */
+      assert_true (streams > (is_sum (jobs[j / 2]) ? 0 : 1) && streams < 1 << 8);
     }
     assert_int_equal (fab_job_graph_n_nodes (graphs.graph), n);
     graphs_clear (&graphs);
@@ -399,6 +414,7 @@ switches_that_reduce_join_their_ranks (G_GNUC_UNUSED void **state)
       assert_int_equal (g_array_index (ranks, guint, i), first + i);
   }
   assert_int_equal (n_tensor, 2);
+  fab_job_graph_free (NULL); /* what could not be made */
 }
 
 /* --- message by message --- */
@@ -434,12 +450,12 @@ static const char one_after_the_other[] = "num_ranks 4\n"
                                           "rank 2 {\nl1: recv 100b from 0 tag 2\n}\n"
                                           "rank 3 {\nl1: recv 100b from 0 tag 3\n}\n";
 
-/* What each algorithm is known for, written down by hand. Two rings carry half of a broadcast each, and a rank passes on
- * what has come. Where calls block, a rank takes one message after another, and passes on what it has taken: a tree of
- * an MPI adds 1 to 0 and 3 to 2, then 2 to 0. Ranks that exchange halves and then quarters with their partners are done
- * with the same in reverse; the second exchange of quarters waits for both ends of the first. Two double trees take the
- * bytes up, one message of each half, and send them down again. A file says itself what waits for what. The library's
- * time before a message, here 0.5 us, is work. */
+/* What each algorithm is known for, written down by hand. Two rings carry half of a broadcast each, and a rank
+ * passes on what has come. Where calls block, a rank takes one message after another, and passes on what it has
+ * taken: a tree of an MPI adds 1 to 0 and 3 to 2, then 2 to 0. Ranks that exchange halves and then quarters with
+ * their partners are done with the same in reverse; the second exchange of quarters waits for both ends of the
+ * first. Two double trees take the bytes up, one message of each half, and send them down again. A file says itself
+ * what waits for what. The library's time before a message, here 0.5 us, is work. */
 static void
 messages_wait_for_what_they_carry (G_GNUC_UNUSED void **state)
 {
@@ -503,9 +519,9 @@ messages_wait_for_what_they_carry (G_GNUC_UNUSED void **state)
 static void
 bytes_are_rounded_in_sum (G_GNUC_UNUSED void **state)
 {
-  Graphs graphs = graphs_new (
-      "collectives: {kind: plain, algorithm: ring}\njob: {kind: collective, operations: [{op: all_reduce, size: 100B}]}",
-      TRUE);
+  Graphs graphs = graphs_new ("collectives: {kind: plain, algorithm: ring}\n"
+                              "job: {kind: collective, operations: [{op: all_reduce, size: 100B}]}",
+                              TRUE);
 
   for (guint r = 0; r < N_RANKS; r++) {
     guint n_sends = 0;

@@ -128,6 +128,7 @@ a_plant_in_use_is_taken_by_nobody_else (void **state)
            *second = fab_plant_cache_take (plants, scenario, NULL);
 
   assert_ptr_not_equal (first, second);
+  fab_plant_cache_free (NULL);
   fab_plant_cache_give (plants, first);
   fab_plant_cache_give (plants, second);
 }

@@ -151,7 +151,8 @@ play_ddp (const FabCatalog *catalog, const char *fidelity)
   g_autofree char *yaml = g_strdup_printf (
       "name: two\niterations: 2\nfidelity: %s\ncluster: {node: dgx-a100, nodes: 2, gpus_per_node: 2, "
       "nics_per_node: 1}\njob: {kind: ddp, model: m, micro_batch: 1, sequence: 16}\nmodels: [{name: m, summary: s, "
-      "source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 2, hidden: 64, heads: 4, vocabulary: 100, tied: false, biases: false}}]\n",
+      "source: s, date: \"2026-11-29\", shape: {kind: transformer, layers: 2, hidden: 64, heads: 4, "
+      "vocabulary: 100, tied: false, biases: false}}]\n",
       fidelity);
 
   return play_new (catalog, yaml, NULL);

@@ -395,6 +395,7 @@ spares_stand_in (G_GNUC_UNUSED void **state)
   assert_int_equal (fab_broken_nodes_return (broken), 4); /* the spare that is whole again stands in for it */
   assert_int_equal (fab_broken_nodes_missing (broken), 0);
   assert_int_equal (fab_broken_nodes_return (broken), G_MAXUINT);
+  fab_broken_nodes_free (NULL);
 }
 
 /* Of random mixes with failures and priorities: every job does all of its work, all time with nodes is accounted
@@ -471,6 +472,7 @@ it_can_be_cancelled (G_GNUC_UNUSED void **state)
   const gint cancel = 1;
 
   assert_null (fab_mix_play (&machine, &quiet, &job, 1, &rules, &cancel));
+  fab_mix_play_free (NULL);
 }
 
 int
