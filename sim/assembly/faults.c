@@ -451,9 +451,16 @@ append_port (const Search *self, const FabFaultSpec *fault, GArray *links)
                          cluster->nic_ports, cluster->nic_ports - 1);
   if (fault->port >= cluster->nic_ports || (fault->name != NULL && only == FAB_NO_VERTEX))
     return;
-  for (guint nic = 0; nic < self->site->n_machines * self->site->n_ports; nic += step)
-    if (only == FAB_NO_VERTEX || self->site->nics[nic] == only)
+  for (guint nic = 0; nic < self->site->n_machines * self->site->n_ports; nic++) {
+    if (only != FAB_NO_VERTEX ? self->site->nics[nic] != only : nic % step != 0)
+      continue;
+    if (nic % step == 0)
       append_port_of (self, nic, fault, links);
+    else
+      fab_diagnostics_add (self->diagnostics, fab_scenario_mark (self->site->scenario, &fault->name),
+                           "%s is port %u of a NIC; name the NIC by its first port, %s", fault->name,
+                           nic % step, fab_names_of (self->site->names, self->site->nics[nic - nic % step]));
+  }
 }
 
 /* Returns the links of a fault; a link may appear twice. (transfer full) */

@@ -303,6 +303,22 @@ ports_keep_their_numbers (G_GNUC_UNUSED void **state)
     }
 }
 
+/* Ports that are apart are NICs by name, and the first one is the name of the card. */
+static void
+a_card_is_named_by_its_first_port (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *yaml = g_strdup_printf (
+                      "name: t\ncollectives: plain\ncluster: " APART "\n"
+                      "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n%s"
+                      "faults: [{what: port, port: 0, name: node1/nic1, rate: 50%%}]\n",
+                      own),
+                  *problem = play_problem (catalog, yaml);
+
+  assert_non_null (problem);
+  if (strstr (problem, "node1/nic1 is port 1 of a NIC; name the NIC by its first port, node1/nic0") == NULL)
+    fail_msg ("%s", problem);
+}
+
 /* A leaf of two planes with uplinks: they are not in the plan where the leaf is dead, and they are where it is slow. */
 static void
 uplinks_of_a_leaf_are_left_where_its_nics_have_other_ports (G_GNUC_UNUSED void **state)
@@ -410,6 +426,7 @@ main (void)
     cmocka_unit_test (a_gpu_without_wires_is_named),
     cmocka_unit_test (faults_during_the_run_become_spells),
     cmocka_unit_test (ports_keep_their_numbers),
+    cmocka_unit_test (a_card_is_named_by_its_first_port),
     cmocka_unit_test (uplinks_of_a_leaf_are_left_where_its_nics_have_other_ports),
     cmocka_unit_test (bursts_are_planned_link_by_link),
     cmocka_unit_test (transfers_are_planned_between_their_ends),
