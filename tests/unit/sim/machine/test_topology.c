@@ -174,6 +174,26 @@ a_node_of_two_machines_has_the_switch_between_them (G_GNUC_UNUSED void **state)
   assert_string_equal (shared, "v7");
 }
 
+/* A switch between two machines that is the first vertex of all. */
+static void
+a_switch_of_two_machines_may_come_first (G_GNUC_UNUSED void **state)
+{
+  static const GraphWire wires[] = {
+    { 1, 2, &test_pcie, 1 },   { 3, 4, &test_pcie, 1 }, { 2, 0, &test_nvlink, 1 },
+    { 4, 0, &test_nvlink, 1 }, { 0, 0, NULL, 0 },
+  };
+  static const FabVertexId expected[] = { 1, 2, 3, 4, 0 };
+  g_autoptr (FabGraph) graph = graph_of_wires ("-s0ha1ha", wires);
+  FabVertexId gpus[] = { 2, 4 };
+  FabCluster cluster = { .graph = graph, .n_nodes = 1, .gpus_per_node = 2, .gpus = gpus };
+  g_autoptr (FabTopology) topology = fab_topology_new (&cluster);
+
+  assert_int_equal (topology->places->len, G_N_ELEMENTS (expected));
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    assert_int_equal (g_array_index (topology->places, FabPlace, i).vertex, expected[i]);
+  assert_int_equal (topology->across->len, 2);
+}
+
 /* One machine of the same: names are those of its parts. */
 static void
 parts_of_one_machine_are_named_without_it (G_GNUC_UNUSED void **state)
@@ -339,6 +359,7 @@ main (void)
     cmocka_unit_test (dgx_a100_looks_like_itself),
     cmocka_unit_test (a_tree_and_the_rest_are_all_links),
     cmocka_unit_test (a_node_of_two_machines_has_the_switch_between_them),
+    cmocka_unit_test (a_switch_of_two_machines_may_come_first),
     cmocka_unit_test (parts_of_one_machine_are_named_without_it),
     cmocka_unit_test (parts_hang_below_sockets_bridges_and_switches),
     cmocka_unit_test (labels_say_what_is_between),
