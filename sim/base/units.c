@@ -547,6 +547,7 @@ show_binary (double value)
   return NULL;
 }
 
+/* In the largest suffix of which it has one, whatever their order in the table. */
 static char *
 show_scaled (FabUnit unit, double value)
 {
@@ -556,7 +557,8 @@ show_scaled (FabUnit unit, double value)
   g_ascii_formatd (digits, sizeof digits, "%.4g", value);
   value = g_ascii_strtod (digits, NULL); /* round first, so that 999.99 MB becomes 1 GB */
   for (const FabUnitSuffix *s = best; s->name != NULL; s++)
-    if (!s->is_read_only && s->den == 1 && strchr (s->name, 'i') == NULL && fabs (value) >= (double) s->num)
+    if (!s->is_read_only && s->den == 1 && strchr (s->name, 'i') == NULL && fabs (value) >= (double) s->num
+        && (s->num > best->num || fabs (value) < (double) best->num))
       best = s;
   g_ascii_formatd (digits, sizeof digits, "%.4g", value / (double) best->num);
   if (strchr (digits, 'e') != NULL)

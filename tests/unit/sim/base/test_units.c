@@ -45,6 +45,20 @@ static const Whole wholes[] = {
   { FAB_UNIT_COUNT, "1.5E3", 1500 },
   { FAB_UNIT_COUNT, "-3", -3 },
   { FAB_UNIT_COUNT, "100e-2", 1 },
+  { FAB_UNIT_COUNT, "5e+3", 5000 },
+  { FAB_UNIT_COUNT, "1e18", 1000000000000000000 },
+  { FAB_UNIT_COUNT, "9.223372036854775807E18", G_MAXINT64 },
+  { FAB_UNIT_COUNT, "-9223372036854775807", -G_MAXINT64 },
+  { FAB_UNIT_COUNT, "0e9999", 0 },
+  { FAB_UNIT_COUNT, "10e-1", 1 },
+  { FAB_UNIT_COUNT, "70.0", 70 },
+  { FAB_UNIT_COUNT, "1000000000000000000000000e-6",
+    1000000000000000000 }, /* zeros at the end are no digits */
+  { FAB_UNIT_COUNT, "9007199254740993", 9007199254740993 },
+  /* 64 characters, the most that are read */
+  { FAB_UNIT_COUNT, "0000000000000000000000000000000000000000000000000000000000000042", 42 },
+  { FAB_UNIT_TIME, "1e-3 ns", 1 },
+  { FAB_UNIT_BYTES, "0.0009765625KiB", 1 },
 };
 
 static void
@@ -106,6 +120,34 @@ static const Refused refused_wholes[] = {
   { FAB_UNIT_COUNT, "1.2.3", "'1.2.3' is not a whole number; write for example 8" },
   { FAB_UNIT_COUNT, "12345678901234567890123",
     "'12345678901234567890123' has more than 22 significant digits" },
+  { FAB_UNIT_COUNT, "1234567890123456789012",
+    "'1234567890123456789012' is too large; the limit is about 9223372036854775808" },
+  { FAB_UNIT_COUNT, "100000000000000000000000.5",
+    "'100000000000000000000000.5' has more than 22 significant digits" },
+  { FAB_UNIT_COUNT, "9223372036854775808",
+    "'9223372036854775808' is too large; the limit is about 9223372036854775808" },
+  { FAB_UNIT_COUNT, "1e19", "'1e19' is too large; the limit is about 9223372036854775808" },
+  { FAB_UNIT_COUNT, "-2.5", "'-2.5' is not a whole number; nearest is -3" },
+  { FAB_UNIT_COUNT, "0.25", "'0.25' is not a whole number; nearest is 1" },
+  { FAB_UNIT_COUNT, "1000000k",
+    "'1000000k' is not a whole number; write 1024000000 for 1000000 x 1024, or 1000000000" },
+  { FAB_UNIT_COUNT, "1000001k", "'1000001k' is not a whole number; write 1000001e3" },
+  { FAB_UNIT_COUNT, "0k", "'0k' is not a whole number; write 0e3" },
+  { FAB_UNIT_COUNT, "1k", "'1k' is not a whole number; write 1024 for 1 x 1024, or 1000" },
+  { FAB_UNIT_COUNT, "4e3k", "'4e3k' is not a whole number; write for example 8" },
+  { FAB_UNIT_COUNT, "4e3M", "'4e3M' is not a whole number; write for example 8" },
+  { FAB_UNIT_COUNT, "7e", "'7e' is not a whole number; write for example 8" },
+  { FAB_UNIT_COUNT, "7.", "'7.' is not a whole number; write for example 8" },
+  { FAB_UNIT_COUNT, "-", "'-' is not a whole number; write for example 8" },
+  { FAB_UNIT_BYTES, "-1B", "'-1B' is negative; a size cannot be negative" },
+  { FAB_UNIT_BYTES, "1e300B", "'1e300B' is too large; the limit is about 9223 PB" },
+  { FAB_UNIT_BYTES, "5k",
+    "'5k' is not a size: unknown unit 'k'; known are B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB" },
+  { FAB_UNIT_RATE, "5X",
+    "'5X' is not a rate: unknown unit 'X'; known are kb/s to Tb/s (bits), kB/s to TB/s and KiB/s to TiB/s (bytes)" },
+  { FAB_UNIT_RATE, "5mps", "'5mps' is not a rate; write Gb/s for bits or GB/s for bytes" },
+  { FAB_UNIT_RATE, "7b/s", "'7b/s' is not a whole number of bytes per second; nearest is 1B/s" },
+  { FAB_UNIT_TIME, "1.5ps", "'1.5ps' is not a whole number of picoseconds; nearest is 2ps" },
 };
 
 static void
@@ -119,6 +161,21 @@ test_refuse_whole (G_GNUC_UNUSED void **state)
     assert_string_equal (error->message, refused_wholes[i].message);
     assert_true (g_error_matches (error, FAB_ERROR, FAB_ERROR_INPUT));
   }
+}
+
+/* Of a longer text, as much is said again. */
+static void
+test_refuse_long (G_GNUC_UNUSED void **state)
+{
+  g_autofree char *zeros = g_strnfill (64, '0'), *text = g_strconcat (zeros, "1", NULL);
+  g_autofree char *message = g_strdup_printf ("'%s' is not a whole number; write for example 8", zeros);
+  g_autoptr (GError) error = NULL;
+  gint64 value = -1;
+
+  assert_true (fab_units_parse_whole (FAB_UNIT_COUNT, zeros, &value, NULL));
+  assert_int_equal (value, 0);
+  assert_false (fab_units_parse_whole (FAB_UNIT_COUNT, text, &value, &error));
+  assert_string_equal (error->message, message);
 }
 
 static const struct {
@@ -163,6 +220,11 @@ static const Refused refused_reals[] = {
   { FAB_UNIT_FACTOR, "1e400", "'1e400' is too large" },
   { FAB_UNIT_FACTOR, "nan", "'nan' is not a number; write for example 1.5" },
   { FAB_UNIT_FACTOR, "3k", "'3k' is not a number; write 3e3" },
+  { FAB_UNIT_FACTOR, "3x", "'3x' is not a number: unknown unit 'x'; known are none, or %" },
+  { FAB_UNIT_FACTOR, "3,5", "'3,5' is not a number; write the digits together" },
+  { FAB_UNIT_FRACTION, "0.5k", "'0.5k' is not a fraction: unknown unit 'k'; known are none, or %" },
+  { FAB_UNIT_FRACTION, "1.0000001", "'1.0000001' is more than 1; write a fraction as 0.5 or 50%" },
+  { FAB_UNIT_FLOPS, "-1FLOP", "'-1FLOP' is negative; an amount of compute cannot be negative" },
 };
 
 static void
@@ -193,12 +255,65 @@ test_write (G_GNUC_UNUSED void **state)
     { FAB_UNIT_COUNT, "2e9", 2000000000 },
     { FAB_UNIT_COUNT, "50000", 50000 },
     { FAB_UNIT_COUNT, "-9223372036854775808", G_MININT64 },
+    { FAB_UNIT_COUNT, "0", 0 },
+    { FAB_UNIT_COUNT, "100000", 100000 },
+    { FAB_UNIT_COUNT, "1e6", 1000000 },
+    { FAB_UNIT_COUNT, "-12e7", -120000000 },
+    { FAB_UNIT_BYTES, "1KiB", 1024 },
+    { FAB_UNIT_BYTES, "1001B", 1001 },
+    { FAB_UNIT_BYTES, "1kB", 1000 },
+    { FAB_UNIT_BYTES, "1100B", 1100 },
+    { FAB_UNIT_BYTES, "9223372036854775807B", G_MAXINT64 },
+    { FAB_UNIT_TIME, "1ps", 1 },
+    { FAB_UNIT_TIME, "1000.1ns", 1000100 },
+    { FAB_UNIT_TIME, "1000110ps", 1000110 },
+    { FAB_UNIT_LENGTH, "1m", 1000 },
+    { FAB_UNIT_LENGTH, "5mm", 5 },
+    { FAB_UNIT_LENGTH, "1.5m", 1500 },
+    { FAB_UNIT_LENGTH, "2km", 2000000 },
+  };
+  static const struct {
+    FabUnit unit;
+    double value;
+    const char *text;
+  } real_rows[] = {
+    { FAB_UNIT_FACTOR, 0, "0" },
+    { FAB_UNIT_FACTOR, -0.0, "0" },
+    { FAB_UNIT_FACTOR, 1, "1" },
+    { FAB_UNIT_FACTOR, -1.5, "-1.5" },
+    { FAB_UNIT_FACTOR, 10, "10" },
+    { FAB_UNIT_FACTOR, 12.5, "12.5" },
+    { FAB_UNIT_FACTOR, -0.25, "-0.25" },
+    { FAB_UNIT_FACTOR, 0.1, "0.1" },
+    { FAB_UNIT_FACTOR, 1.0 / 3, "0.3333333333333333" },
+    { FAB_UNIT_FACTOR, 2.0 / 3, "0.6666666666666666" },
+    { FAB_UNIT_FACTOR, 0.1 + 0.2, "0.30000000000000004" },
+    { FAB_UNIT_FACTOR, 0.00001, "0.00001" },
+    { FAB_UNIT_FACTOR, 0.000015, "0.000015" },
+    { FAB_UNIT_FACTOR, 0.000001, "1e-6" },
+    { FAB_UNIT_FACTOR, -1.5e-7, "-1.5e-7" },
+    { FAB_UNIT_FACTOR, 1e17, "100000000000000000" },
+    { FAB_UNIT_FACTOR, 1e18, "1e18" },
+    { FAB_UNIT_FACTOR, 2.5e20, "2.5e20" },
+    { FAB_UNIT_FRACTION, 0.5, "0.5" },
+    { FAB_UNIT_FLOPS, 65e12, "65TFLOP" },
+    { FAB_UNIT_FLOPS, 0, "0FLOP" },
+    { FAB_UNIT_FLOPS, 999e6, "999000000FLOP" },
+    { FAB_UNIT_FLOPS, 1e9, "1GFLOP" },
+    { FAB_UNIT_FLOPS, 999.5e9, "999.5GFLOP" },
+    { FAB_UNIT_FLOPS_RATE, 1e15, "1PFLOP/s" },
+    { FAB_UNIT_FLOPS_RATE, 2e18, "2000PFLOP/s" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree char *text = fab_units_write_whole (rows[i].unit, rows[i].value);
 
     assert_string_equal (text, rows[i].text);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (real_rows); i++) {
+    g_autofree char *text = fab_units_write_real (real_rows[i].unit, real_rows[i].value);
+
+    assert_string_equal (text, real_rows[i].text);
   }
   for (gsize i = 0; i < G_N_ELEMENTS (reals); i++) {
     g_autofree char *text = fab_units_write_real (reals[i].unit, reals[i].value);
@@ -216,6 +331,12 @@ test_show_many (G_GNUC_UNUSED void **state)
     double count;
     const char *text;
   } rows[] = { { 999999, "999999" },
+               { 1e6, "1 million" },
+               { -2.5e6, "-2.5 million" },
+               { 999e6, "999 million" },
+               { 1e9, "1 billion" },
+               { 1e12, "1 trillion" },
+               { 0.4, "0" },
                { 3416000, "3.416 million" },
                { 6.738e9, "6.738 billion" },
                { 15.6e12, "15.6 trillion" } };
@@ -249,6 +370,39 @@ test_show (G_GNUC_UNUSED void **state)
     { FAB_UNIT_FLOPS_RATE, 312e12, "312 TFLOP/s" },
     { FAB_UNIT_FACTOR, 1.75, "1.75" },
     { FAB_UNIT_TIME, INFINITY, "unlimited" },
+    { FAB_UNIT_TIME, -INFINITY, "-unlimited" },
+    { FAB_UNIT_BYTES, NAN, "unknown" },
+    { FAB_UNIT_TIME, 7.199e15, "7199 s" },
+    { FAB_UNIT_TIME, 7.2e15, "2 hours" },
+    { FAB_UNIT_TIME, -7.2e15, "-2 hours" },
+    { FAB_UNIT_TIME, 1.719e17, "47.75 hours" },
+    { FAB_UNIT_TIME, 1.728e17, "2 days" },
+    { FAB_UNIT_TIME, -1.728e17, "-2 days" },
+    { FAB_UNIT_TIME, -600000.0, "-600 ns" },
+    { FAB_UNIT_TIME, 1.0, "1 ps" },
+    { FAB_UNIT_TIME, 999.0, "999 ps" },
+    { FAB_UNIT_TIME, 1000.0, "1 ns" },
+    { FAB_UNIT_BYTES, 1024.0, "1 KiB" },
+    { FAB_UNIT_BYTES, 1023.0 * 1024, "1023 KiB" },
+    { FAB_UNIT_BYTES, 1048576.0, "1 MiB" },
+    { FAB_UNIT_BYTES, 1536.0, "1.536 kB" },
+    { FAB_UNIT_BYTES, 512.0, "512 B" },
+    { FAB_UNIT_BYTES, 0.0, "0 B" },
+    { FAB_UNIT_BYTES, 1125899906842624.0 * 1023, "1023 PiB" },
+    { FAB_UNIT_BYTES, 1125899906842624.0 * 1024, "1153 PB" },
+    { FAB_UNIT_RATE, 12345e15, "12340 PB/s" },
+    { FAB_UNIT_RATE, 1e6, "1 MB/s" },
+    { FAB_UNIT_RATE, 0.5, "0.5 B/s" },
+    { FAB_UNIT_LENGTH, 30000.0, "30 m" },
+    { FAB_UNIT_LENGTH, 5.0, "5 mm" },
+    { FAB_UNIT_LENGTH, 50.0, "5 cm" },
+    { FAB_UNIT_LENGTH, 999.0, "99.9 cm" },
+    { FAB_UNIT_LENGTH, 1000.0, "1 m" },
+    { FAB_UNIT_LENGTH, 1500000.0, "1.5 km" },
+    { FAB_UNIT_FLOPS, 65e12, "65 TFLOP" },
+    { FAB_UNIT_FRACTION, 1.0, "100%" },
+    { FAB_UNIT_FACTOR, 123456.0, "1.235e+05" },
+    { FAB_UNIT_COUNT, 2.5, "2" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -263,6 +417,8 @@ test_seconds_to_ps (G_GNUC_UNUSED void **state)
 {
   assert_int_equal (fab_seconds_to_ps (1.5e-6), 1500000);
   assert_int_equal (fab_seconds_to_ps (0.1e-12), 1);
+  assert_int_equal (fab_seconds_to_ps (0), 0);
+  assert_true (fab_seconds_to_ps (9e6) == 9 * FAB_PS_PER_S * 1000000);
   assert_true (fab_seconds_to_ps (1e30) == FAB_TIME_MAX);
 }
 
@@ -310,11 +466,12 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_parse_whole), cmocka_unit_test (test_refuse_whole),
-    cmocka_unit_test (test_parse_real),  cmocka_unit_test (test_refuse_real),
-    cmocka_unit_test (test_write),       cmocka_unit_test (test_show),
-    cmocka_unit_test (test_show_many),   cmocka_unit_test (test_seconds_to_ps),
-    cmocka_unit_test (test_pattern),     cmocka_unit_test (test_percent),
+    cmocka_unit_test (test_parse_whole),   cmocka_unit_test (test_refuse_whole),
+    cmocka_unit_test (test_refuse_long),   cmocka_unit_test (test_parse_real),
+    cmocka_unit_test (test_refuse_real),   cmocka_unit_test (test_write),
+    cmocka_unit_test (test_show),          cmocka_unit_test (test_show_many),
+    cmocka_unit_test (test_seconds_to_ps), cmocka_unit_test (test_pattern),
+    cmocka_unit_test (test_percent),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
