@@ -105,6 +105,30 @@ a_cap_above_the_draw_changes_nothing (G_GNUC_UNUSED void **state)
   assert_near (capped.slowdown, 1, 0);
 }
 
+/* Kernels that would draw 5/4 of the limit at the highest clock run at a lower one without a cap: f V^2 is 2/3 of 4, at
+ * which the voltage is 2 f and 4 f^3 = 8/3. Under a cap at which 1/8 of the power is left for the clock, f V^2 is 2/3,
+ * of which the voltage is 4/3. What draws less than the limit is not held back by it. */
+static void
+a_limit_below_the_draw_is_a_cap_already (G_GNUC_UNUSED void **state)
+{
+  FabClockCurve hot = simple, cool = simple;
+  double full = cbrt (2.0 / 3), low = cbrt (1.0 / 6);
+
+  hot.draw_fraction = 1.25;
+  FabCappedClock capped = fab_clock_capped (&hot, 1, 0.625);
+  assert_near (capped.full_fraction, full, 1e-12);
+  assert_near (capped.fraction, low, 1e-12);
+  assert_near (capped.slowdown, full / low, 1e-12);
+  assert_near (capped.power_fraction, 0.625, 0);
+  capped = fab_clock_capped (&hot, 0.99, 0.625);
+  assert_true (capped.full_fraction == 1);
+  assert_near (capped.slowdown, 1 / capped.fraction, 1e-12);
+  cool.draw_fraction = 0.8; /* what is said to draw all of the limit does so, whatever others draw */
+  assert_true (fab_clock_capped (&cool, 1, 0.9).fraction < 1);
+  assert_true (fab_clock_within (&simple, 0.7, 0.7) == 1);
+  assert_true (fab_clock_within (&simple, 0.3, 0.2) == 0); /* below what does not depend on the clock */
+}
+
 static void
 bands_are_those_of_the_cap (G_GNUC_UNUSED void **state)
 {
@@ -382,6 +406,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (clocks_follow_from_the_voltage),
     cmocka_unit_test (a_cap_above_the_draw_changes_nothing),
+    cmocka_unit_test (a_limit_below_the_draw_is_a_cap_already),
     cmocka_unit_test (bands_are_those_of_the_cap),
     cmocka_unit_test (lower_caps_are_slower),
     cmocka_unit_test (the_a100_is_as_it_was_measured),
