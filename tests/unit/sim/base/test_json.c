@@ -99,7 +99,7 @@ texts_are_escaped_where_they_must (G_GNUC_UNUSED void **state)
   for (guint style = 0; style < 2; style++)
     for (guint c = 1; c < 128; c++) {
       static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-      const char text[] = { 'a', (char) c, 'z', '\0' };
+      const char text[] = { 'a', (char) c, 'z', '\0' }, alone[] = { (char) c, '\0' };
       const char *which = strchr (named, (int) c);
       g_autoptr (FabJson) json = fab_json_new (style == 0 ? FAB_JSON_PAGE : FAB_JSON_COMPACT);
       g_autofree char *expected = which != NULL         ? g_strdup_printf ("\"a\\%cz\"", names[which - named])
@@ -109,6 +109,11 @@ texts_are_escaped_where_they_must (G_GNUC_UNUSED void **state)
       fab_json_add_text (json, NULL, text);
       g_autofree char *written = fab_json_text (json);
       assert_string_equal (written, expected);
+      g_autoptr (GString) short_text = g_string_new (NULL);
+      fab_json_append_text (short_text, alone);
+      g_string_insert (short_text, 1, "a");
+      g_string_insert (short_text, (gssize) short_text->len - 1, "z");
+      assert_string_equal (short_text->str, expected);
     }
   g_autoptr (GString) out = g_string_new (NULL);
   fab_json_append_text (out, "\xc3\xa9\n");
