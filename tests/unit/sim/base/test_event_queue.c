@@ -126,6 +126,18 @@ a_timer_is_good_once (G_GNUC_UNUSED void **state)
   assert_false (fab_event_queue_cancel (queue, 0));
 }
 
+/* A queue that never had an event knows no timer, and cancels nothing of another one. */
+static void
+a_timer_is_that_of_its_queue (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (FabEventQueue) queue = fab_event_queue_new (), other = fab_event_queue_new ();
+  FabTimer timer = push (queue, 1, 1);
+
+  assert_false (fab_event_queue_cancel (other, timer));
+  assert_pops (queue, 1, 1);
+  assert_int_equal (fab_event_queue_length (other), 0);
+}
+
 /* The slot of the popped event is used again at once; its old timer must not reach the new event. */
 static void
 an_old_timer_does_not_cancel_the_slots_next_event (G_GNUC_UNUSED void **state)
@@ -199,6 +211,7 @@ main (void)
     cmocka_unit_test (the_bound_of_the_first_is_near_it),
     cmocka_unit_test (a_cancelled_event_never_comes),
     cmocka_unit_test (a_timer_is_good_once),
+    cmocka_unit_test (a_timer_is_that_of_its_queue),
     cmocka_unit_test (an_old_timer_does_not_cancel_the_slots_next_event),
     cmocka_unit_test (taking_them_out_keeps_the_rest_in_order),
     cmocka_unit_test (nothing_goes_into_the_past),
