@@ -500,6 +500,9 @@ other_rails_are_reached_by_nvlink (void **state)
   assert_int_equal (relayed.kind, FAB_HOP_NET);
   assert_legs (&relayed, 4); /* GPU, GPU, NIC, NIC, GPU */
   assert_legs (&crossing, 3);
+  assert_int_equal (same.legs[1].flow_hash, 5); /* from NIC to NIC, that of the sender's rank */
+  assert_int_equal (same.legs[0].flow_hash, 0);
+  assert_int_equal (same.legs[2].flow_hash, 0);
   fab_hop_clear (&relayed);
   fab_hop_clear (&crossing);
   fab_hop_clear (&same);

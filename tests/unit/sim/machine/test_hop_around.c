@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_hop_around.c - GPUs of one node whose bytes go out by a NIC and come back by another, where a socket between
- * them is slower. */
+ * them is slower; NICs between which there is no way. */
 #include "tests/support/test.h"
 
 #include "sim/machine/hop.h"
@@ -97,12 +97,77 @@ a_way_round_needs_near_nics_that_are_joined (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Two switches below one bridge, and no host in which the NICs, that reach no GPU, could stage: the way inside stays,
+ * and where GPUs do not reach each other either, there is none. */
+static void
+a_way_round_that_cannot_be_made_is_left (G_GNUC_UNUSED void **state)
+{
+  static const char own[] =
+      "nodes:\n"
+      "  - name: bridged\n"
+      "    accelerator: a100-sxm4-80gb\n"
+      "    nic: ib-hdr\n"
+      "    parts: [{name: gpu, kind: accelerator, count: 2}, {name: plx, kind: switch, count: 2},"
+      " {name: nic, kind: nic, count: 2}, {name: bridge, kind: bridge}]\n"
+      "    wires: [{from: gpu, to: plx, link: pcie4-x16}, {from: nic, to: plx, link: pcie4-x16},"
+      " {from: plx, to: bridge, link: pcie3-x16}]\n";
+  g_autoptr (Play) play = play_cluster (catalog, "node: bridged, nodes: 2, p2p: sys, gdr: sys", own);
+  FabCluster cluster = *fab_simulation_cluster (play->simulation);
+  FabGroup group = { &cluster, 2, 2 };
+  g_autoptr (GError) error = NULL;
+  FabHop hop;
+
+  assert_int_equal (kind_of_neighbours (&cluster, 0, 1), FAB_HOP_NET);
+  cluster.gdr = FAB_REACH_NONE;
+  assert_int_equal (kind_of_neighbours (&cluster, 0, 1), FAB_HOP_DIRECT);
+  cluster.p2p = cluster.pair_p2p = FAB_REACH_NONE;
+  assert_false (fab_hop_inside_or_over (&group, 1, 0, 1, &hop, &error));
+  assert_non_null (strstr (error->message, "the node has no host to go through"));
+}
+
+/* NICs that no switch joins: of a node's other NICs none leads there either, and the ends are named. A switch that has
+ * summed has no other NIC. */
+static void
+nics_that_nothing_joins_are_named (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_cluster (
+      catalog, "node: dgx-h100, nodes: 2, fabric: {kind: rail, nodes_per_leaf: 2, planes: 8}", "");
+  FabCluster cluster = *fab_simulation_cluster (play->simulation);
+  FabVertexId nics[] = { cluster.nics[0], cluster.nics[8 + 1] };
+  guint hops[8];
+  FabHop hop;
+
+  for (guint local = 0; local < 8; local++)
+    hops[local] = 4;
+  cluster.nics = nics;
+  cluster.nics_per_node = 1;
+  cluster.nic_hops = hops;
+  for (guint i = 0; i < 3; i++) {
+    FabLinkId first;
+    g_autoptr (GError) error = NULL;
+    guint n = fab_graph_out_links (cluster.graph, nics[0], &first);
+    FabVertexId leaf = fab_graph_link (cluster.graph, first + n - 1)->dst;
+    gboolean is_found = i == 0 ? fab_hop_ranks (&(FabGroup){ &cluster, 2, 8 }, 0, 9, &hop, &error)
+                               : fab_hop_over (&cluster, cluster.gpus[0], i == 1 ? nics[0] : leaf, nics[1],
+                                               cluster.gpus[9], 0, &hop, &error);
+
+    assert_false (is_found);
+    assert_null (hop.shares);
+    if (strstr (error->message, i < 2 ? "no path from node0/nic0 to node1/nic1 has at most 64 links"
+                                      : "no path from leaf0 to node1/nic1 has at most 64 links")
+        == NULL)
+      fail_msg ("%s", error->message);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_socket_between_gpus_is_gone_round_by_faster_nics),
     cmocka_unit_test (a_way_round_needs_near_nics_that_are_joined),
+    cmocka_unit_test (a_way_round_that_cannot_be_made_is_left),
+    cmocka_unit_test (nics_that_nothing_joins_are_named),
   };
 
   return play_run_tests ("hop_around", tests, &catalog);
