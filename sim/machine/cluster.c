@@ -186,13 +186,13 @@ fab_cluster_view (FabCluster *view, const FabCluster *cluster, const guint *node
 static guint *
 find_starts (const FabCluster *cluster, const guint *ranks, guint n, guint *n_nodes)
 {
-  guint *starts = g_new (guint, n + 1);
+  guint *starts = g_new (guint, n + 1), n_found = 0;
 
-  *n_nodes = 0;
   for (guint i = 0; i < n; i++)
     if (i == 0 || ranks[i] / cluster->gpus_per_node != ranks[i - 1] / cluster->gpus_per_node)
-      starts[(*n_nodes)++] = i;
-  starts[*n_nodes] = n;
+      starts[n_found++] = i;
+  starts[n_found] = n;
+  *n_nodes = n_found;
   return starts;
 }
 

@@ -277,6 +277,17 @@ names_are_checked_where_they_stand (G_GNUC_UNUSED void **state)
                   "no link of this machine is one of 'laef*'");
   assert_message (MACHINE, "background: [{kind: transfer, from: node0, to: node7, rate: 1Gb/s}]\n",
                   "no node, NIC or GPU 'node7'");
+  assert_message (MACHINE, "background: [{kind: transfer, from: node0, to: node4, rate: 1Gb/s}]\n",
+                  "no node, NIC or GPU 'node4'");
+  assert_message (MACHINE, "background: [{kind: transfer, from: node0, to: node1x, rate: 1Gb/s}]\n",
+                  "no node, NIC or GPU 'node1x'");
+  assert_message (MACHINE, "background: [{kind: transfer, from: leaf0, to: node1, rate: 1Gb/s}]\n",
+                  "no node, NIC or GPU 'leaf0'");
+  assert_message (
+      "cluster: {node: pair}\nnodes: [{name: pair, accelerator: a100-sxm4-80gb, parts: [{name: gpu, kind: "
+      "accelerator, count: 2}], wires: [{from: gpu0, to: gpu1, link: nvlink3}]}]\n",
+      "background: [{kind: transfer, from: node0, to: node0/gpu1, rate: 1Gb/s}]\n",
+      "no node, NIC or GPU 'node0'");
 }
 
 /* A part without a link to another one lists the ends of those that it has, and of more than eight the first eight. */
@@ -442,7 +453,8 @@ a_rail_that_reaches_fewer_nodes_is_left_out (G_GNUC_UNUSED void **state)
                               3 * i % NICS);
     g_string_append (faults, "]\n");
     if (n_dead == NICS) {
-      assert_message (machine, faults->str, "with these faults the machine is cut");
+      assert_message (machine, faults->str,
+                      "with these faults the machine is cut: no network joins all of its nodes");
       continue;
     }
     g_autoptr (Play) play = play_of (machine, faults->str);
@@ -466,6 +478,22 @@ a_rail_that_reaches_fewer_nodes_is_left_out (G_GNUC_UNUSED void **state)
   }
 }
 
+/* What is left of the NICs of one node joins nothing, and need not. */
+static void
+one_node_may_lose_its_nics (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (GString) faults = g_string_new ("faults: [");
+
+  for (guint n_dead = 1; n_dead <= NICS; n_dead++) {
+    g_string_append_printf (faults, "%s{what: nic, name: node0/nic%u, dead: true}", n_dead > 1 ? ", " : "",
+                            n_dead - 1);
+    g_autofree char *all = g_strconcat (faults->str, "]\n", NULL);
+    g_autoptr (Play) play = play_of ("cluster: {node: dgx-a100}\n", all);
+
+    assert_int_equal (fab_simulation_cluster (play->simulation)->nics_per_node, NICS - n_dead);
+  }
+}
+
 #define LEAVES "cluster: {node: dgx-a100, nodes: 4, fabric: {kind: leaf_spine, nodes_per_leaf: 2}}\n"
 
 static void
@@ -474,7 +502,11 @@ a_machine_that_is_cut_is_refused (G_GNUC_UNUSED void **state)
   assert_message (LEAVES, "faults: [{what: switch, name: leaf1, dead: true}]\n",
                   "cut in two: no network leads from the NICs of node0/gpu0 to those of node2/gpu0");
   assert_message ("cluster: {node: dgx-a100, nodes: 2, nics_per_node: 1}\n",
-                  "faults: [{what: nic, name: node1/nic0, dead: true}]\n", "the machine is cut");
+                  "faults: [{what: nic, name: node1/nic0, dead: true}]\n",
+                  "cut in two: no network leads from the NICs of node0/gpu0 to those of node1/gpu0");
+  assert_message ("cluster: {node: dgx-a100, nodes: 2, nics_per_node: 1}\n",
+                  "faults: [{what: nic, name: node0/nic0, dead: true}]\n",
+                  "cut in two: no network leads from the NICs of node1/gpu0 to those of node0/gpu0");
 }
 
 static void
@@ -512,6 +544,7 @@ main (void)
     cmocka_unit_test (names_are_checked_where_they_stand),
     cmocka_unit_test (the_first_eight_ends_of_links_are_listed),
     cmocka_unit_test (keys_that_do_not_fit_are_refused),
+    cmocka_unit_test (one_node_may_lose_its_nics),
     cmocka_unit_test (a_machine_that_is_cut_is_refused),
     cmocka_unit_test (what_is_read_is_written),
   };
