@@ -44,6 +44,8 @@ static const struct {
   { "node: dgx-h100, nodes: 4, " RAILS, NULL, TRUE },
   { "node: dgx-h100, nodes: 3, gpus_per_node: 1, " RAILS, NULL, TRUE },
   { "node: dgx-h100, nodes: 5, gpus_per_node: 2, " CLOS ", route: ecmp", NULL, TRUE },
+  { "node: dgx-h100, nodes: 4, gpus_per_node: 2, " CLOS ", route: {kind: ecmp, queue_pairs: 3}", NULL, TRUE },
+  { "node: dgx-h100, nodes: 4, gpus_per_node: 2, " CLOS ", route: spray", NULL, TRUE },
   { "node: dgx-h100, nodes: 3, gpus_per_node: 3, nics_per_node: 2, " SPINES ", route: spray", NULL, FALSE },
   { "node: dgx-h100, nodes: 3, " SPINES ", route: ecmp, pxn: false", NULL, TRUE },
   { "node: dgx-h100, nodes: 3, fabric: {kind: rail_only}", NULL, TRUE },
