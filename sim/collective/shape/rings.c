@@ -11,7 +11,7 @@
 /* How rings may pass through a node. */
 typedef struct {
   const FabGroup *group;
-  guint *counts; /* [gpus_per_node^2] direct links; NULL: there are none */
+  guint *counts; /* [gpus_per_node^2] direct links, of more than one GPU; NULL: there are none */
 } Node;
 
 /* --- wires between accelerators --- */
@@ -191,7 +191,7 @@ find_best_paths (const Node *node, const guint *rails, guint n_rails, const GArr
   gboolean is_usual = node->group->gpus_per_node <= usual_gpus
                    && n_rails * node->group->gpus_per_node <= usual_steps;
   guint n_shifts = is_usual ? shifts->len : MIN (shifts->len, most_shifts);
-  FabRingSet best = { 0, 1, NULL };
+  FabRingSet best = { 0 };
 
   for (guint i = 0; i < n_shifts && (best.n_orders == 0 || best.load > 1); i++) {
     guint shift = g_array_index (shifts, guint, i);
@@ -237,7 +237,7 @@ pass_by_number (const Node *node, guint in_nic, guint out_nic)
   guint *order = g_new (guint, n), n_ordered = 0;
   gboolean goes_down = ends.to == (ends.from + 1) % n, goes_up = ends.from == (ends.to + 1) % n;
 
-  if (node->counts && n > 1) {
+  if (node->counts != NULL) {
     fab_ring_search_way (node->counts, n, ends, order);
     return order;
   }
@@ -332,7 +332,7 @@ selection_s_per_byte (const Selection *self, FabLinkId *slowest)
   for (FabLinkId link = 0; link < fab_graph_n_links (self->graph); link++) {
     double seconds = self->line_bytes[link] / (double) fab_graph_link (self->graph, link)->rate_bytes_per_s;
 
-    if (self->line_bytes[link] > 0 && seconds > most) {
+    if (seconds > most) {
       most = seconds;
       *slowest = link;
     }
@@ -395,15 +395,14 @@ drop_slow_rings (FabRings *self, const Node *node, GError **error)
   const FabGraph *graph = self->group->cluster->graph;
   GArray *rings = self->shapes[0];
   guint n = rings->len;
-  g_autoptr (FabFootprintBuilder) builder = NULL;
-  g_autoptr (GPtrArray) loads = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
-  g_autofree gboolean *is_kept = g_new0 (gboolean, n + 1);
-  g_autofree guint *dropped = g_new (guint, n + 1);
 
   if (n < 2 || (node->counts == NULL && !are_uneven (rings, node)))
     return TRUE;
-  builder = fab_footprint_builder_new (graph);
-  g_autofree double *line_bytes = g_new0 (double, fab_graph_n_links (graph) + 1);
+  g_autoptr (FabFootprintBuilder) builder = fab_footprint_builder_new (graph);
+  g_autoptr (GPtrArray) loads = g_ptr_array_new_with_free_func ((GDestroyNotify) fab_footprint_free);
+  g_autofree gboolean *is_kept = g_new0 (gboolean, n);
+  g_autofree guint *dropped = g_new (guint, n);
+  g_autofree double *line_bytes = g_new0 (double, fab_graph_n_links (graph));
   Selection selection = { graph, loads, is_kept, 0, line_bytes };
   for (guint ring = 0; ring < n; ring++) {
     FabFootprint *load = load_of_ring (self, ring, builder, error);
@@ -447,8 +446,8 @@ find_over_nodes (Found *self, const Node *node, guint n_nodes, gboolean is_even,
     return fab_throw (error, FAB_ERROR_INPUT, "%u nodes cannot reach each other, because the node has no NIC",
                       n_nodes);
   guint shift = g_array_index (shifts, guint, 0);
-  FabRingSet set = { 0, 1, NULL };
-  if (is_even && node->counts && group->gpus_per_node > 1)
+  FabRingSet set = { 0 };
+  if (is_even && node->counts != NULL)
     set = find_best_paths (node, rails, n_rails, shifts, &shift);
   if (set.n_orders > 0)
     add_paths (self, &set, rails, n_rails, shift);

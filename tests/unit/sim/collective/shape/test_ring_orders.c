@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "sim/collective/shape/rings.h"
+#include "tests/support/closed_router.h"
 #include "tests/support/mesh.h"
 #include "tests/support/play.h"
 
@@ -273,17 +274,12 @@ a_ring_that_holds_up_the_others_is_left_out (G_GNUC_UNUSED void **state)
     guint percent[4]; /* of the rate of each NIC of node 1 */
     guint n, nics[4];
   } rows[] = {
-    { { 100, 100, 100, 100 }, 4, { 0, 1, 2, 3 } },
-    { { 100, 100, 80, 100 }, 4, { 0, 1, 2, 3 } },
-    { { 100, 100, 70, 100 }, 3, { 0, 1, 3 } },
-    { { 70, 100, 100, 100 }, 3, { 1, 2, 3 } },
-    { { 100, 70, 100, 100 }, 3, { 0, 2, 3 } },
-    { { 100, 100, 100, 70 }, 3, { 0, 1, 2 } },
-    { { 50, 100, 100, 30 }, 2, { 1, 2 } },
-    { { 30, 100, 50, 100 }, 2, { 1, 3 } },
-    { { 75, 100, 60, 100 }, 4, { 0, 1, 2, 3 } },
-    { { 90, 100, 100, 50 }, 3, { 0, 1, 2 } },
-    { { 20, 30, 100, 30 }, 1, { 2 } },
+    { { 100, 100, 100, 100 }, 4, { 0, 1, 2, 3 } }, { { 100, 100, 80, 100 }, 4, { 0, 1, 2, 3 } },
+    { { 100, 100, 70, 100 }, 3, { 0, 1, 3 } },     { { 100, 100, 75, 100 }, 4, { 0, 1, 2, 3 } },
+    { { 70, 100, 100, 100 }, 3, { 1, 2, 3 } },     { { 100, 70, 100, 100 }, 3, { 0, 2, 3 } },
+    { { 100, 100, 100, 70 }, 3, { 0, 1, 2 } },     { { 50, 100, 100, 30 }, 2, { 1, 2 } },
+    { { 30, 100, 50, 100 }, 2, { 1, 3 } },         { { 75, 100, 60, 100 }, 4, { 0, 1, 2, 3 } },
+    { { 90, 100, 100, 50 }, 3, { 0, 1, 2 } },      { { 20, 30, 100, 30 }, 1, { 2 } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -560,6 +556,85 @@ wires_that_may_not_be_used_do_not_count (G_GNUC_UNUSED void **state)
   assert_order (&rings, 0, FALSE, "0 1 2 3 4 5 6 7");
 }
 
+/* Over nodes they go by number as they do behind switches. */
+static void
+rings_over_nodes_without_wires_go_by_number (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Play) play = play_machine ("node: dgx1-v100, nodes: 2, p2p: none");
+  const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+  FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+  FabRings rings = { 0 };
+
+  assert_true (fab_rings_find (&group, &rings, NULL));
+  assert_order (&rings, 0, FALSE, "0 7 6 5 4 3 2 1");
+  fab_rings_clear (&rings);
+  fab_rings_clear (&rings); /* it may be empty */
+}
+
+static void
+nodes_without_nics_have_no_rings (G_GNUC_UNUSED void **state)
+{
+  Wiring full = wiring_full (4, 1);
+
+  for (guint has_nics = 0; has_nics < 2; has_nics++) {
+    g_autoptr (Rig) rig = mesh_new (&full, 2, has_nics > 0);
+    FabGroup group = rig_group (rig);
+    g_auto (FabRings) rings = { 0 };
+    g_autoptr (GError) error = NULL;
+
+    assert_int_equal (fab_rings_find (&group, &rings, &error), has_nics);
+    if (has_nics)
+      assert_null (error);
+    else
+      assert_string_equal (error->message, "2 nodes cannot reach each other, because the node has no NIC");
+  }
+}
+
+/* The last path that is looked for is that of a ring whose load is compared with others. */
+static void
+a_path_that_is_missing_is_told (G_GNUC_UNUSED void **state)
+{
+  Wiring full = wiring_full (4, 1);
+  g_autoptr (Rig) rig = mesh_new (&full, 2, TRUE);
+  FabGroup group = rig_group (rig);
+  FabRouter *open = rig->cluster.router;
+  guint n_asked = 0;
+
+  for (guint is_missing = 0; is_missing < 2; is_missing++) {
+    ClosedRouter router = closed_router (open, is_missing ? n_asked - 1 : G_MAXUINT);
+    g_auto (FabRings) rings = { 0 };
+    g_autoptr (GError) error = NULL;
+
+    rig->cluster.router = &router.base;
+    assert_int_equal (fab_rings_find (&group, &rings, &error), !is_missing);
+    assert_int_equal (error != NULL, is_missing);
+    n_asked = router.n_asked;
+  }
+  rig->cluster.router = open;
+}
+
+static void
+wires_join_gpus_of_a_node (G_GNUC_UNUSED void **state)
+{
+  static const struct {
+    const char *cluster;
+    gboolean is_wired;
+  } rows[] = {
+    { "node: dgx1-v100, nodes: 2", TRUE },
+    { "node: dgx1-v100, nodes: 2, gpus_per_node: 2", TRUE },
+    { "node: dgx1-v100, nodes: 2, gpus_per_node: 1", FALSE },
+    { "node: dgx-h100, nodes: 2", FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (Play) play = play_machine (rows[i].cluster);
+    const FabCluster *cluster = fab_simulation_cluster (play->simulation);
+    FabGroup group = { cluster, cluster->n_nodes, cluster->gpus_per_node };
+
+    assert_int_equal (fab_rings_are_wired (&group), rows[i].is_wired);
+  }
+}
+
 /* Parts of a machine: different ranks in each node, and a node without any. */
 static void
 rings_of_uneven_groups_do_so_too (G_GNUC_UNUSED void **state)
@@ -603,6 +678,10 @@ main (void)
     cmocka_unit_test (the_ring_that_is_heavier_on_the_slow_link_is_left_out),
     cmocka_unit_test (the_shift_with_the_best_ways_is_found),
     cmocka_unit_test (wires_that_may_not_be_used_do_not_count),
+    cmocka_unit_test (rings_over_nodes_without_wires_go_by_number),
+    cmocka_unit_test (nodes_without_nics_have_no_rings),
+    cmocka_unit_test (a_path_that_is_missing_is_told),
+    cmocka_unit_test (wires_join_gpus_of_a_node),
     cmocka_unit_test (rings_of_uneven_groups_do_so_too),
   };
 
