@@ -2,6 +2,8 @@
 /* phases.c - summarises phases as one stream: its footprint, its steps, and how much waiting slows it. */
 #include "sim/collective/shape/phases.h"
 
+#include <string.h>
+
 #include "sim/collective/shape/form_hops.h"
 #include "sim/collective/shape/wait_time.h"
 #include "sim/fabric/footprint.h"
@@ -170,11 +172,10 @@ take_parts (Inbox *self, const FabParts *wanted, const FabParts *came, guint *n_
 static void
 list_last (const Inbox *self, guint rank, guint n, GArray *before)
 {
-  const GArray *got = self->got[rank];
-  guint last = n > 0 ? g_array_index (got, Receipt, n - 1).phase : 0;
+  const Receipt *got = (const Receipt *) (gconstpointer) self->got[rank]->data;
 
-  for (guint i = n; i-- > 0 && g_array_index (got, Receipt, i).phase == last;)
-    g_array_append_val (before, g_array_index (got, Receipt, i).message);
+  for (guint i = n; i-- > 0 && got[i].phase == got[n - 1].phase;)
+    g_array_append_val (before, got[i].message);
 }
 
 /* Lists what a rank has received of these parts, from the last receipt back. Calls that block have waited for all that
@@ -252,8 +253,7 @@ phases_wait_in_order (const FabPhases *self, gboolean takes_like, FabPhasesAdd a
       last[rank] = FAB_NO_MESSAGE;
     for (guint i = start; i < end; i++) {
       guint other = last[sends[i].from];
-      gboolean has_like = takes_like && other != FAB_NO_MESSAGE && counts[other] > 0
-                       && is_alike (&sends[i], &sends[other]);
+      gboolean has_like = takes_like && other != FAB_NO_MESSAGE && is_alike (&sends[i], &sends[other]);
       Before before = { messages, has_like ? firsts[other] : FAB_NO_MESSAGE };
 
       g_array_set_size (messages, 0);
@@ -333,7 +333,6 @@ typedef struct {
   FabFootprintBuilder *whole, *part; /* of all phases, and of the present phase */
   FabStepChain *ways,
       *next; /* [n_ranks] the longest sequence to what each rank received, before and after the present phase */
-  gboolean *has_next;
   FabStepChain longest;
   FabCollectiveForm *form;
   FabSlowestHops slowest;
@@ -344,9 +343,8 @@ typedef struct {
 static void
 note_next (Forming *self, guint rank, const FabStepChain *way)
 {
-  if (!self->has_next[rank] || fab_step_chain_is_longer (way, &self->next[rank]))
+  if (fab_step_chain_is_longer (way, &self->next[rank]))
     self->next[rank] = *way;
-  self->has_next[rank] = TRUE;
 }
 
 /* The receiver waits for everything that it receives in a phase; for sends in turn, the sender waits too. */
@@ -363,16 +361,6 @@ note_way (Forming *self, const FabSend *send, const FabHop *hop)
     note_next (self, send->from, &way);
   if (fab_step_chain_is_longer (&way, &self->longest))
     self->longest = way;
-}
-
-static void
-end_phase (Forming *self)
-{
-  for (guint rank = 0; rank < fab_group_n_ranks (self->phases->group); rank++)
-    if (self->has_next[rank]) {
-      self->ways[rank] = self->next[rank];
-      self->has_next[rank] = FALSE;
-    }
 }
 
 static void
@@ -447,7 +435,7 @@ form_phase (Forming *self, guint phase, GError **error)
   self->s_per_byte += 1 / footprint->rate_bytes_per_s;
   if (may_be_timed (self->phases))
     note_uneven (self, footprint, all);
-  end_phase (self);
+  memcpy (self->ways, self->next, fab_group_n_ranks (self->phases->group) * sizeof *self->ways);
   return TRUE;
 }
 
@@ -504,15 +492,9 @@ fab_phases_form (const FabPhases *self, const FabAlgorithmEnv *env, FabCollectiv
   guint n = fab_group_n_ranks (self->group);
   g_autofree FabStepChain *ways = g_new0 (FabStepChain, n);
   g_autofree FabStepChain *next = g_new0 (FabStepChain, n);
-  g_autofree gboolean *has_next = g_new0 (gboolean, n);
-  Forming forming = { .phases = self,
-                      .env = env,
-                      .whole = whole,
-                      .part = part,
-                      .ways = ways,
-                      .next = next,
-                      .has_next = has_next,
-                      .form = form };
+  Forming forming = {
+    .phases = self, .env = env, .whole = whole, .part = part, .ways = ways, .next = next, .form = form
+  };
   const double rounding = 1e-9;
 
   *form = (FabCollectiveForm){ .n_channels = 1 };

@@ -149,6 +149,18 @@ sends_in_turn_wait_for_both_ranks (G_GNUC_UNUSED void **state)
                    "3>1 0.5 after 4\n");
 }
 
+/* What replaces all parts is waited for alone, also after a call that blocked. */
+static void
+what_replaces_all_comes_after_calls_that_block (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (4);
+  const Send sends[] = { { 0, 0, 1, 1, { 0 }, TRUE },
+                         { 1, 2, 1, 1, { 0, 2, TRUE }, FALSE },
+                         { 2, 1, 3, 1, { 0, 2, FALSE }, FALSE } };
+
+  assert_schedule (rig, FALSE, 1, sends, G_N_ELEMENTS (sends), "0>1 1\n2>1 1\n1>3 1 after 1\n");
+}
+
 /* Messages of one phase with the same parts of one rank share a list, so that each receipt is named once. */
 static void
 sends_of_the_same_parts_share_a_list (G_GNUC_UNUSED void **state)
@@ -362,6 +374,25 @@ steps_are_those_of_the_longest_sequence (G_GNUC_UNUSED void **state)
   fab_footprint_free (form.footprint);
 }
 
+/* A rank that gets something early in a later phase has still to wait for what came late in one before: rank 3 gets a
+ * byte by way of ranks 1 and 2, then one from rank 4 at once, and sends both on. */
+static void
+a_late_message_stays_the_longest_sequence (G_GNUC_UNUSED void **state)
+{
+  g_autoptr (Rig) rig = star (6);
+  const Send sends[] = { { 0, 0, 1, 1, WHOLE, FALSE },
+                         { 1, 1, 2, 1, WHOLE, FALSE },
+                         { 2, 2, 3, 1, WHOLE, FALSE },
+                         { 3, 4, 3, 1, WHOLE, FALSE },
+                         { 4, 3, 5, 1, WHOLE, FALSE } };
+  FabCollectiveForm form = form_of (rig, FALSE, sends, G_N_ELEMENTS (sends));
+
+  assert_int_equal (form.n_intra_steps, 4);
+  fab_footprint_free (form.footprint);
+  assert_schedule (rig, FALSE, 1, sends, G_N_ELEMENTS (sends),
+                   "0>1 1\n1>2 1 after 0\n2>3 1 after 1\n4>3 1\n3>5 1 after 2 3\n");
+}
+
 /* In turn, the sender waits too: rank 0 sends in three phases, one after the other. */
 static void
 steps_in_turn_are_those_of_senders_too (G_GNUC_UNUSED void **state)
@@ -445,6 +476,7 @@ main (void)
     cmocka_unit_test (a_part_that_was_replaced_is_not_waited_for),
     cmocka_unit_test (searches_do_not_disturb_each_other),
     cmocka_unit_test (sends_in_turn_wait_for_both_ranks),
+    cmocka_unit_test (what_replaces_all_comes_after_calls_that_block),
     cmocka_unit_test (sends_of_the_same_parts_share_a_list),
     cmocka_unit_test (a_pipeline_cuts_messages_into_chunks),
     cmocka_unit_test (a_message_over_two_nics_is_two_lanes),
@@ -454,6 +486,7 @@ main (void)
     cmocka_unit_test (early_messages_take_from_late_ones),
     cmocka_unit_test (early_messages_of_very_many_are_not_looked_for),
     cmocka_unit_test (steps_are_those_of_the_longest_sequence),
+    cmocka_unit_test (a_late_message_stays_the_longest_sequence),
     cmocka_unit_test (steps_in_turn_are_those_of_senders_too),
     cmocka_unit_test (nics_share_a_message),
     cmocka_unit_test (messages_over_two_nics_wait_for_both),
