@@ -313,14 +313,14 @@ typedef struct {
 } Selection;
 
 static void
-selection_add (Selection *self, guint ring, double sign)
+selection_set (Selection *self, guint ring, gboolean is_kept)
 {
   const FabFootprint *load = g_ptr_array_index (self->loads, ring);
 
   for (guint i = 0; i < load->n; i++)
-    self->line_bytes[load->links[i]] += sign * load->line_weights[i];
-  self->is_kept[ring] = sign > 0;
-  self->n_kept += sign > 0 ? 1 : -1U;
+    self->line_bytes[load->links[i]] += is_kept ? load->line_weights[i] : -load->line_weights[i];
+  self->is_kept[ring] = is_kept;
+  self->n_kept += is_kept ? 1 : -1U;
 }
 
 /* Returns the time of a byte that all kept rings share, in seconds, and the link that sets it. */
@@ -370,7 +370,7 @@ find_fastest (Selection *self, guint *dropped)
 
   for (guint n_dropped = 1; n_dropped < n; n_dropped++) {
     dropped[n_dropped - 1] = heaviest_ring (self, slowest);
-    selection_add (self, dropped[n_dropped - 1], -1);
+    selection_set (self, dropped[n_dropped - 1], FALSE);
     double seconds = selection_s_per_byte (self, &slowest);
     if (seconds >= best_s * (1 - 1e-9))
       continue;
@@ -410,7 +410,7 @@ drop_slow_rings (FabRings *self, const Node *node, GError **error)
     if (load == NULL)
       return FALSE;
     g_ptr_array_add (loads, load);
-    selection_add (&selection, ring, 1);
+    selection_set (&selection, ring, TRUE);
   }
   guint n_dropped = find_fastest (&selection, dropped);
   qsort (dropped, n_dropped, sizeof (guint), compare_descending);
