@@ -48,6 +48,15 @@ cpu_of (const Kineto *kineto)
   return CPU_PROCESS + (gint64) kineto->rank;
 }
 
+static void
+name_thing (FabTraceEvents *file, const char *what, gint64 process, gint64 thread, const char *name)
+{
+  fab_event_begin (file, 'M', NULL, what, process, thread, 0);
+  fab_event_args (file);
+  fab_event_text (file, strcmp (what, "process_labels") == 0 ? "labels" : "name", name);
+  fab_event_end (file);
+}
+
 /* The stream that computes is number 7; the others follow in the order in which they appear. */
 static gint64
 stream_of (Kineto *kineto, const FabTraceSpan *span)
@@ -61,6 +70,8 @@ stream_of (Kineto *kineto, const FabTraceSpan *span)
   else
     number = OTHER_STREAMS + 4 * (gint) g_hash_table_size (kineto->streams);
   g_hash_table_insert (kineto->streams, g_strdup (span->stream), GINT_TO_POINTER (number));
+  g_autofree char *shown = g_strdup_printf ("stream %d %s", number, span->stream);
+  name_thing (&kineto->file, "thread_name", kineto->device, number, shown);
   return number;
 }
 
@@ -219,15 +230,6 @@ write_iteration (const FabIterationRecord *times, gpointer data)
 /* Files */
 
 static void
-name_thing (FabTraceEvents *file, const char *what, gint64 process, gint64 thread, const char *name)
-{
-  fab_event_begin (file, 'M', NULL, what, process, thread, 0);
-  fab_event_args (file);
-  fab_event_text (file, strcmp (what, "process_labels") == 0 ? "labels" : "name", name);
-  fab_event_end (file);
-}
-
-static void
 write_head (Kineto *kineto)
 {
   const FabTraceSource *source = kineto->source;
@@ -249,21 +251,6 @@ write_head (Kineto *kineto)
   name_thing (&kineto->file, "process_labels", kineto->device, 0, label);
 }
 
-static void
-write_tail (Kineto *kineto)
-{
-  GHashTableIter iter;
-  gpointer name, number;
-
-  g_hash_table_iter_init (&iter, kineto->streams);
-  while (g_hash_table_iter_next (&iter, &name, &number)) {
-    g_autofree char *shown = g_strdup_printf ("stream %d %s", GPOINTER_TO_INT (number), (const char *) name);
-
-    name_thing (&kineto->file, "thread_name", kineto->device, GPOINTER_TO_INT (number), shown);
-  }
-  fab_trace_events_raw (&kineto->file, "\n]}\n");
-}
-
 static gboolean
 write_events (Kineto *kineto, const char *path, GError **error)
 {
@@ -273,7 +260,7 @@ write_events (Kineto *kineto, const char *path, GError **error)
   if (!fab_trace_each_iteration (kineto->source, kineto->rank_class, write_iteration, kineto, error)
       || !fab_trace_each_span (kineto->source, kineto->rank_class, write_span, kineto, error))
     return FALSE;
-  write_tail (kineto);
+  fab_trace_events_raw (&kineto->file, "\n]}\n");
   return fab_trace_events_close (&kineto->file, error);
 }
 
