@@ -34,14 +34,12 @@ are_same_kind (gconstpointer a, gconstpointer b)
       && x->protocol == y->protocol && x->n_channels == y->n_channels;
 }
 
+/* Of a plan that has a faster one. */
 static double
 lost_ps (const FabCollectivePlan *plan, const FabCollectiveRecord *record)
 {
-  FabTimePs idle_ps = fab_collective_plan_idle_ps (plan);
-
-  if (plan->best.algorithm == NULL || idle_ps <= 0)
-    return 0;
-  return (double) record->exposed_ps * (1 - (double) plan->best.idle_ps / (double) idle_ps);
+  return (double) record->exposed_ps
+       * (1 - (double) plan->best.idle_ps / (double) fab_collective_plan_idle_ps (plan));
 }
 
 /* Adds a collective to its kind, and returns it. */
@@ -120,7 +118,7 @@ fab_choice_find (FabVerdict *self, const FabSimulation *simulation)
     const FabCollectivePlan *plan = &dag->collectives[record->index].plan;
     double lost = lost_ps (plan, record);
 
-    if (lost <= 0)
+    if (plan->best.algorithm == NULL || !(lost > 0)) /* of a plan that takes no time it is no number */
       continue;
     const Kind *kind = add_to_kind (kinds, plan, lost);
     worst = worst == NULL || kind->lost_ps > worst->lost_ps ? kind : worst;

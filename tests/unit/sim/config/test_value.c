@@ -51,7 +51,7 @@ value_at (guint i, const char **text, const char **noun)
     IS (9, fab_value_whole (FAB_UNIT_LENGTH, 1000), "1m", "length");
     IS (10, fab_value_whole (FAB_UNIT_RATE, 50000000000), "400Gb/s", "rate");
     IS (11, fab_value_whole (FAB_UNIT_RATE, 125000000), "1Gb/s", "rate");
-    IS (12, fab_value_whole (FAB_UNIT_RATE, 0), NULL, "rate");
+    IS (12, fab_value_whole (FAB_UNIT_RATE, 0), "0B/s", "rate");
     IS (13, fab_value_real (FAB_UNIT_FRACTION, 0.5), NULL, "fraction");
     IS (14, fab_value_real (FAB_UNIT_FACTOR, 0.5), "0.5", "number");
     IS (15, fab_value_real (FAB_UNIT_FACTOR, 0.25), "0.25", "number");

@@ -101,6 +101,10 @@ cards_in_the_price (G_GNUC_UNUSED void **state)
   g_autoptr (FabPurchase) same = fab_purchase_new (before, more), another = fab_purchase_new (before, other),
                           larger = fab_purchase_new (before, twice);
   assert_near (same->money.usd, 0, 0);
+  g_array_index (before->rows, FabBillRow, 1).count = 1; /* one card is enough to have a place for more */
+  g_autoptr (FabPurchase) from_one = fab_purchase_new (before, more);
+  assert_near (from_one->money.usd, 0, 0);
+  assert_int_equal (row_of (from_one, &old_card)->n_bought, 15);
   assert_near (another->money.usd, 4 * 20, 1e-12);
   assert_near (larger->money.usd, 4 * 3000, 1e-12);
   assert_true (same->is_priced && another->is_priced && larger->is_priced);
