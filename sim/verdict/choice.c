@@ -58,17 +58,6 @@ add_to_kind (GHashTable *kinds, const FabCollectivePlan *plan, double lost)
   return kind;
 }
 
-/* "198.1 us". (transfer full) */
-static char *
-write_time (FabTimePs time_ps)
-{
-  double us = (double) time_ps / 1e6;
-
-  if (us < 1e3)
-    return g_strdup_printf ("%.4g us", us);
-  return us < 1e6 ? g_strdup_printf ("%.4g ms", us / 1e3) : g_strdup_printf ("%.4g s", us / 1e6);
-}
-
 /* What to set, with other algorithms of this operation alone. (transfer full) */
 static char *
 write_advice (const FabCollectivePlan *plan)
@@ -89,8 +78,8 @@ add_finding (FabVerdict *self, const Kind *worst, double lost_fraction)
 {
   const FabCollectivePlan *plan = worst->plan;
   g_autofree char *size = fab_units_write_whole (FAB_UNIT_BYTES, (gint64) plan->bytes);
-  g_autofree char *takes = write_time (fab_collective_plan_idle_ps (plan));
-  g_autofree char *would = write_time (plan->best.idle_ps);
+  g_autofree char *takes = fab_units_show (FAB_UNIT_TIME, (double) fab_collective_plan_idle_ps (plan));
+  g_autofree char *would = fab_units_show (FAB_UNIT_TIME, (double) plan->best.idle_ps);
 
   fab_verdict_add (
       self, FAB_FINDING_CHOICE,
