@@ -368,6 +368,9 @@ what_slower_choices_cost_is_summed (G_GNUC_UNUSED void **state)
     OPERATIONS ("node: dgx-h100", "max_channels: 2",
                 OPERATION ("all_reduce", "1GB") ", " OPERATION ("all_gather", "1GB") ", " THRICE),
     OPERATIONS ("node: dgx-h100", "max_channels: 2", OPERATION ("all_gather", "2GB") ", " THRICE ", " THRICE),
+    OPERATIONS ("node: dgx-h100", "max_channels: 2",
+                OPERATION ("reduce_scatter", "2GB") ", " OPERATION ("all_gather",
+                                                                    "2GB")), /* of equal ones the first */
     OPERATIONS ("node: dgx-h100", "algorithm: ring, protocol: ll",
                 OPERATION ("all_reduce", "100MB") ", " OPERATION ("all_reduce", "1KB") ", " OPERATION (
                     "all_reduce", "100MB")),
