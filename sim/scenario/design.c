@@ -32,15 +32,15 @@ text_at (const FabYamlNode *mapping, const char *key)
 
 static const gint64 most_units = 1000000; /* and nodes */
 
-/* A whole number of the cluster; 0: it is not there, or wrong, which the reader of the scenario says. */
+/* A whole number of the cluster; 0: it is not there, or wrong, which the reader of the scenario says. One below 0 means
+ * no more than 0 does. */
 static gint64
 whole_at (const FabYamlDoc *doc, const char *key)
 {
   const char *text = text_at (cluster_of (doc), key);
   gint64 value;
 
-  return text != NULL && fab_units_parse_whole (FAB_UNIT_COUNT, text, &value, NULL) && value > 0
-              && value <= most_units
+  return text != NULL && fab_units_parse_whole (FAB_UNIT_COUNT, text, &value, NULL) && value <= most_units
            ? value
            : 0;
 }
