@@ -71,7 +71,7 @@ add_cables (Network *self, const FabNeed *need, guint64 count)
                     .rate_bytes_per_s = need->rate_bytes_per_s };
 
   bill_add (self->count, need, cable, count);
-  if (cable != NULL && cable->n_optics > 0)
+  if (cable != NULL)
     bill_add_found (self->count, &optic, count * (guint64) cable->n_optics);
 }
 
@@ -221,8 +221,7 @@ add_switches (Network *self, const RankSymmetry *rank_symmetry)
   }
   cable.length_mm = self->count->cost->switch_cable_mm;
   bill_add (self->count, &need, product, count.n_switches);
-  if (count.n_cables > 0)
-    add_cables (self, &cable, count.n_cables);
+  add_cables (self, &cable, count.n_cables);
   self->count->bill->n_switches += count.n_switches;
 }
 

@@ -444,6 +444,33 @@ cables_count_with_their_optics (G_GNUC_UNUSED void **state)
   }
 }
 
+/* Each cable brings as many transceivers as it needs: none, one or two. Four NICs are joined to one switch. */
+static void
+cables_bring_their_optics (G_GNUC_UNUSED void **state)
+{
+  for (guint n_optics = 0; n_optics < 3; n_optics++) {
+    g_autofree char *yaml = g_strdup_printf (
+        "name: t\ncluster: {node: dgx-h100, nodes: 4, gpus_per_node: 1, nics_per_node: 1, nic: ours, fabric: switch}\n"
+        "job: {kind: collective, operations: [{op: all_reduce, size: 1MB}]}\n"
+        "links:\n  - {name: ours, technology: Omni-Path, signalling: 100Gb/s, endpoint: 1us}\n"
+        "products:\n  - {name: fine, kind: cable, link: ours, reach: 90m, optics: %u, price_usd: 4}\n"
+        "  - {name: laser, kind: optic, link: ours, price_usd: 3}\n"
+        "  - {name: hub, kind: switch, link: ours, ports: 4, price_usd: 50}\n",
+        n_optics);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (FabScenario) scenario = fab_scenario_parse ("t.yaml", yaml, strlen (yaml), NULL, &fab_models,
+                                                           catalog, &error);
+
+    if (scenario == NULL)
+      fail_msg ("%s", error->message);
+    g_autoptr (FabBill) bill = bill_of (scenario);
+    const FabCatalog *own = fab_scenario_catalog (scenario);
+    assert_int_equal (count_of (bill, FAB_PRODUCT_CABLE, "fine"), 4);
+    assert_int_equal (count_of (bill, FAB_PRODUCT_OPTIC, "laser"), 4 * n_optics);
+    assert_near (fab_product_cable_usd (own, fab_catalog_product (own, "fine")), 4 + 3.0 * n_optics, 1e-12);
+  }
+}
+
 /* A port at a rate that none has: the slowest product of InfiniBand that is as fast. */
 static void
 the_nearest_product_is_at_least_as_fast (G_GNUC_UNUSED void **state)
@@ -674,6 +701,7 @@ main (void)
     cmocka_unit_test (what_has_no_price_is_said),
     cmocka_unit_test (what_comes_with_a_node_has_no_price_of_its_own),
     cmocka_unit_test (cables_count_with_their_optics),
+    cmocka_unit_test (cables_bring_their_optics),
     cmocka_unit_test (the_nearest_product_is_at_least_as_fast),
     cmocka_unit_test (watts_and_dollars_follow_from_the_step),
     cmocka_unit_test (rented_machines_cost_their_rent),
